@@ -1,0 +1,1 @@
+//! The faces for operators: SQL admin listener and metrics.

@@ -1,0 +1,1 @@
+//! Bounded store of query results: keys, entries, expiry, eviction.

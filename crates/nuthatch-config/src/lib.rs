@@ -1,0 +1,1 @@
+//! All configuration as one validated immutable snapshot, and the SQLite layers it comes from.

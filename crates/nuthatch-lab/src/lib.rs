@@ -1,0 +1,1 @@
+//! Real MariaDB and MySQL servers on this host: create, replicate, remove.

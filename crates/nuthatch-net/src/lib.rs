@@ -1,0 +1,1 @@
+//! One MySQL connection over Tokio, either side.

@@ -1,0 +1,1 @@
+//! What a proxy must know of a statement: tokens, digest, class, session effects.

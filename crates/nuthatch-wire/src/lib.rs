@@ -1,0 +1,1 @@
+//! The MySQL protocol as bytes and types: no socket, clock or runtime.
