@@ -1,1 +1,24 @@
 //! All configuration as one validated immutable snapshot, and the SQLite layers it comes from.
+//!
+//! The data plane holds a [`Snapshot`] behind one atomic pointer and never sees SQLite. The admin thread owns the
+//! layers (disk, memory, runtime), runs `LOAD` and `SAVE` on them, and publishes the snapshot that comes out.
+//!
+//! Every setting is defined once (a row of [`MysqlVariables`] or [`AdminVariables`], a column of a table in the store):
+//! parsing, ranges, defaults, rows shown to an admin and documentation all come from that definition.
+//! Nothing here listens, connects or reads a clock.
+
+mod password;
+mod rules;
+mod secret;
+mod server;
+mod snapshot;
+mod user;
+mod variables;
+
+pub use password::Password;
+pub use rules::{PatternError, Rule, RuleFault, RuleHits, RuleInput, RuleModifiers, Rules, Verdict};
+pub use secret::Secret;
+pub use server::{HostgroupId, Hostgroups, Server, ServerStatus, UnknownStatus};
+pub use snapshot::{Epoch, Snapshot};
+pub use user::{DuplicateUser, User, Users};
+pub use variables::{AdminVariables, Effect, Kind, MysqlVariables, Variable, VariableFault};

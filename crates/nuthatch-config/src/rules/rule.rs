@@ -1,0 +1,118 @@
+//! One row of `mysql_query_rules`, typed, as far as its columns act.
+
+use super::pattern::PatternError;
+use crate::server::HostgroupId;
+
+/// A rule as the admin wrote it. Columns that are stored but do not act yet stay in the table.
+#[derive(Clone, PartialEq, Eq, Debug)]
+#[expect(
+    missing_docs,
+    reason = "the columns of ProxySQL's table, named alike; docs of the table say what they do"
+)]
+pub struct Rule {
+    pub rule_id: u32,
+    pub active: bool,
+    pub username: Option<String>,
+    pub schemaname: Option<String>,
+    pub flag_in: u32,
+    pub client_addr: Option<String>,
+    pub proxy_addr: Option<String>,
+    pub proxy_port: Option<u16>,
+    pub digest: Option<String>,
+    pub match_digest: Option<String>,
+    pub match_pattern: Option<String>,
+    pub negate_match_pattern: bool,
+    pub re_modifiers: RuleModifiers,
+    pub flag_out: Option<u32>,
+    pub destination_hostgroup: Option<HostgroupId>,
+    pub cache_ttl_ms: Option<u32>,
+    pub cache_empty_result: Option<bool>,
+    pub error_msg: Option<String>,
+    pub ok_msg: Option<String>,
+    pub multiplex: Option<u8>,
+    pub next_query_flag_in: Option<u32>,
+    pub apply: bool,
+}
+
+impl Rule {
+    /// An active rule that matches every statement under flag 0 and sets nothing.
+    pub fn new(rule_id: u32) -> Self {
+        Self {
+            rule_id,
+            active: true,
+            username: None,
+            schemaname: None,
+            flag_in: 0,
+            client_addr: None,
+            proxy_addr: None,
+            proxy_port: None,
+            digest: None,
+            match_digest: None,
+            match_pattern: None,
+            negate_match_pattern: false,
+            re_modifiers: RuleModifiers::default(),
+            flag_out: None,
+            destination_hostgroup: None,
+            cache_ttl_ms: None,
+            cache_empty_result: None,
+            error_msg: None,
+            ok_msg: None,
+            multiplex: None,
+            next_query_flag_in: None,
+            apply: false,
+        }
+    }
+}
+
+/// `re_modifiers`, understood.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct RuleModifiers {
+    /// Letters match in either case.
+    pub caseless: bool,
+    /// A replacement replaces every match, not only the first.
+    pub global: bool,
+}
+
+impl Default for RuleModifiers {
+    /// CASELESS, as the column's default says.
+    fn default() -> Self {
+        Self { caseless: true, global: false }
+    }
+}
+
+impl RuleModifiers {
+    /// Understands a comma-separated list; words it does not know are given back beside the result.
+    pub fn parse(list: &str) -> (Self, Vec<&str>) {
+        let mut modifiers = Self { caseless: false, global: false };
+        let mut unknown = Vec::new();
+        for word in list.split(',').map(str::trim).filter(|word| !word.is_empty()) {
+            match () {
+                () if word.eq_ignore_ascii_case("CASELESS") => modifiers.caseless = true,
+                () if word.eq_ignore_ascii_case("GLOBAL") => modifiers.global = true,
+                () => unknown.push(word),
+            }
+        }
+        (modifiers, unknown)
+    }
+}
+
+/// Why a rule cannot be used.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+pub enum RuleFault {
+    /// The digest is not `0x` and up to 16 hexadecimal digits.
+    #[error("rule {rule_id}: column \"digest\" is not 0x and up to 16 hexadecimal digits")]
+    Digest {
+        /// The rule.
+        rule_id: u32,
+    },
+    /// A pattern does not compile.
+    #[error("rule {rule_id}: column \"{column}\" is not a usable regular expression: {reason}")]
+    Pattern {
+        /// The rule.
+        rule_id: u32,
+        /// `match_digest` or `match_pattern`.
+        column: &'static str,
+        /// What the regex engine says.
+        reason: PatternError,
+    },
+}

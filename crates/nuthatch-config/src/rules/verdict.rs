@@ -1,0 +1,27 @@
+//! What the rules say of one statement.
+
+use std::sync::Arc;
+
+use super::RuleHits;
+use crate::server::HostgroupId;
+
+/// The fields set by the rules that matched; `None` where no rule said anything.
+#[derive(Clone, Debug, Default)]
+pub struct Verdict {
+    /// Where to send the statement.
+    pub destination_hostgroup: Option<HostgroupId>,
+    /// How long its result may be served from the cache, in milliseconds; never 0.
+    pub cache_ttl_ms: Option<u32>,
+    /// Whether a result without rows is cached; `None` leaves it to `mysql-query_cache_stores_empty_result`.
+    pub cache_empty_result: Option<bool>,
+    /// Answer with this error instead of asking a backend.
+    pub error_msg: Option<Arc<str>>,
+    /// Answer OK with this message instead of asking a backend.
+    pub ok_msg: Option<Arc<str>>,
+    /// 0 pins the session, 1 releases it, 2 does not pin for an `@` in this statement.
+    pub multiplex: Option<u8>,
+    /// Flag with which the session's next statement starts.
+    pub next_query_flag_in: Option<u32>,
+    /// Counters of the rules that matched, in order of the matches; the caller bumps each.
+    pub matched: Vec<Arc<RuleHits>>,
+}

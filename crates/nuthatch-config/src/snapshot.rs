@@ -1,0 +1,45 @@
+//! One validated configuration that never changes: what a command sees from its first byte to its last.
+
+use crate::{
+    rules::Rules,
+    server::Hostgroups,
+    user::Users,
+    variables::{AdminVariables, MysqlVariables},
+};
+
+/// Counts the configurations that differ for the data plane. It moves by one with each `LOAD … TO RUNTIME` that
+/// changes anything but admin variables; entries of the cache from an older epoch are judged anew.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
+pub struct Epoch(pub u64);
+
+impl Epoch {
+    /// The one after this.
+    pub fn next(self) -> Self {
+        Self(self.0 + 1)
+    }
+}
+
+/// One configuration. Cheap to clone: each part is shared.
+#[derive(Clone, Debug, Default)]
+pub struct Snapshot {
+    /// Which configuration this is.
+    pub epoch: Epoch,
+    /// Active users.
+    pub users: Users,
+    /// Servers by hostgroup.
+    pub hostgroups: Hostgroups,
+    /// Active query rules, compiled.
+    pub rules: Rules,
+    /// The `mysql-*` variables.
+    pub mysql: MysqlVariables,
+    /// The `admin-*` variables.
+    pub admin: AdminVariables,
+}
+
+impl Snapshot {
+    /// A first configuration (epoch 1) of users, servers and rules, with every variable at its default.
+    /// To set a variable, change the field: `Snapshot { mysql: MysqlVariables { … }, ..snapshot }`.
+    pub fn new(users: Users, hostgroups: Hostgroups, rules: Rules) -> Self {
+        Self { epoch: Epoch(1), users, hostgroups, rules, ..Self::default() }
+    }
+}

@@ -1,0 +1,16 @@
+//! The global variables: one definition each, and everything else made from it.
+//!
+//! A row of [`MysqlVariables`] or [`AdminVariables`] gives a typed field, its default, its range, the rows of
+//! `global_variables`, what a wrong value is told, and the line in `docs/variables.md`. Nothing about a variable is
+//! written down a second time.
+
+mod admin;
+mod define;
+mod kind;
+mod mysql;
+
+pub use self::{
+    admin::AdminVariables,
+    kind::{Effect, Kind, Variable, VariableFault},
+    mysql::MysqlVariables,
+};
