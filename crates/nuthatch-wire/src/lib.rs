@@ -1,1 +1,33 @@
-//! The MySQL protocol as bytes and types: no socket, clock or runtime.
+//! The MySQL client/server protocol as bytes and types.
+//!
+//! Everything here is a pure function of its input: no socket, no clock, no runtime. What comes from a peer is parsed
+//! without panics; what goes to a peer is appended to a `Vec<u8>`. Framed I/O over a socket is `nuthatch-net`'s, what
+//! a statement means is `nuthatch-sql`'s.
+//!
+//! Page names in the docs are those of the MySQL Internals manual ("Client/Server Protocol") and of MariaDB's
+//! knowledge base ("Clients & Utilities / Server Client Protocol").
+#![deny(clippy::indexing_slicing, clippy::string_slice, clippy::panic)]
+#![cfg_attr(test, allow(clippy::indexing_slicing, clippy::string_slice, reason = "tests may panic"))]
+
+mod answer;
+mod command;
+mod error_code;
+mod frame;
+mod greeting;
+mod login;
+mod native_password;
+mod packet;
+mod reader;
+mod result_set;
+
+pub use answer::{AnswerEnd, AnswerKind, AnswerScanner, Ending, Progress, STATUS_OFFSETS_MAX};
+pub use command::Command;
+pub use error_code::ErrorCode;
+pub use frame::{FRAME_PAYLOAD_MAX, FrameHeader, HEADER_LEN, append_packet};
+pub use greeting::{Greeting, NONCE_LEN, Nonce};
+pub use login::{AuthSwitch, Login, NATIVE_PASSWORD_PLUGIN};
+pub use mysql_common::constants::{CapabilityFlags, ColumnType, StatusFlags};
+pub use native_password::{DoubleSha1, Stage1, double_sha1, scramble, scramble_stage1, verify};
+pub use packet::{ErrPacket, OkPacket, append_eof, append_err, append_ok};
+pub use reader::{Reader, WireError, append_lenenc_bytes, append_lenenc_int};
+pub use result_set::{Cell, Column, ResultSetWriter};

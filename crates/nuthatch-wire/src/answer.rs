@@ -1,0 +1,330 @@
+//! Where a server's answer ends.
+//!
+//! A proxy passes most bytes of an answer on without looking at them, but must know where its last packet ends, which
+//! status it carries and where the status flags stand. [`AnswerScanner`] is fed the bytes as they come, in pieces of any
+//! size, and walks from frame header to frame header: rows are never parsed and never have to be whole in memory. Only
+//! the small packets that steer the exchange (OK, ERR, EOF, column counts) must be whole in one piece.
+//!
+//! Source: "COM_QUERY Response", "ProtocolText::Resultset", "COM_STMT_PREPARE Response", "ProtocolBinary::Resultset".
+//!
+//! Cost: a few comparisons for each frame; no allocation.
+
+use mysql_common::constants::StatusFlags;
+
+use crate::frame::{FRAME_PAYLOAD_MAX, FrameHeader, HEADER_LEN};
+use crate::{ErrPacket, OkPacket, Reader, WireError};
+
+/// How many places of status flags are remembered: those of one result set.
+pub const STATUS_OFFSETS_MAX: usize = 2;
+
+/// The largest packet that must be whole in memory to be understood.
+const STEERING_PACKET_BYTES_MAX: usize = 1 << 20;
+
+/// Which answer the command gets.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum AnswerKind {
+    /// OK, ERR or result sets, maybe several: `COM_QUERY`, `COM_STMT_EXECUTE`.
+    ResultSets,
+    /// Definitions of parameters and columns: `COM_STMT_PREPARE`.
+    Prepare,
+    /// Packets up to an EOF or ERR: `COM_STMT_FETCH`, `COM_FIELD_LIST`.
+    Rows,
+    /// One OK, EOF or ERR: `COM_INIT_DB`, `COM_RESET_CONNECTION`, `COM_STMT_RESET`.
+    Single,
+}
+
+/// How an answer ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Ending {
+    /// With an OK packet.
+    #[default]
+    Ok,
+    /// With the end of a result set.
+    ResultSet,
+    /// With an ERR packet of this number.
+    Err(u16),
+}
+
+/// What a finished answer told.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct AnswerEnd {
+    /// The last packet's kind.
+    pub ending: Ending,
+    /// Status flags of the last OK or EOF; an ERR carries none and leaves those from before.
+    pub status: StatusFlags,
+    /// Affected rows, insert id and warnings of the last OK or EOF.
+    pub ok: OkPacket,
+    /// Rows of all result sets.
+    pub rows: u64,
+    /// OK packets and result sets, of which a multi-statement has several.
+    pub results: u32,
+    /// Where status flags stand, in bytes from the start of the answer: valid for a single result set.
+    pub status_offsets: [Option<u32>; STATUS_OFFSETS_MAX],
+    /// The statement's number, in an answer to `COM_STMT_PREPARE`.
+    pub statement_id: Option<u32>,
+}
+
+/// What one call of [`AnswerScanner::scan`] found.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Progress {
+    /// Bytes that are understood and can go to the client. The rest must be given again, with more behind it.
+    pub consumed: usize,
+    /// Whether the answer ended with these bytes.
+    pub finished: bool,
+}
+
+/// Walks over one answer. See the module's doc.
+#[derive(Debug)]
+pub struct AnswerScanner {
+    state: State,
+    kind: AnswerKind,
+    deprecate_eof: bool,
+    frame_left: usize,
+    packet_continues: bool,
+    offset: u64,
+    end: AnswerEnd,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum State {
+    First,
+    Definitions { left: u64, then: AfterDefinitions },
+    DefinitionsEof { then: AfterDefinitions },
+    Rows,
+    Finished,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum AfterDefinitions {
+    Rows,
+    PreparedColumns(u16),
+    Finish,
+}
+
+/// What the packet at hand is to the state that it meets.
+enum Packet {
+    /// Goes by, whole or not.
+    Passing,
+    /// Must be whole to be understood.
+    Steering,
+}
+
+impl AnswerScanner {
+    /// Begins before the first byte of the answer to a command of `kind` on a connection with or without
+    /// `CLIENT_DEPRECATE_EOF`.
+    #[must_use]
+    pub fn new(kind: AnswerKind, deprecate_eof: bool) -> Self {
+        let state = if kind == AnswerKind::Rows { State::Rows } else { State::First };
+        let end = AnswerEnd::default();
+        Self { state, kind, deprecate_eof, frame_left: 0, packet_continues: false, offset: 0, end }
+    }
+
+    /// What is known so far; whole once `finished` was returned.
+    #[must_use]
+    pub const fn end(&self) -> &AnswerEnd {
+        &self.end
+    }
+
+    /// Whether any byte of the answer has been consumed.
+    #[must_use]
+    pub const fn has_begun(&self) -> bool {
+        self.offset > 0
+    }
+
+    /// Looks at the next bytes of the answer.
+    ///
+    /// # Errors
+    /// When they cannot be an answer. The connection's position is lost then: close it.
+    pub fn scan(&mut self, bytes: &[u8]) -> Result<Progress, WireError> {
+        let mut rest = bytes;
+        while self.state != State::Finished || self.frame_left > 0 || self.packet_continues {
+            let taken = self.step(rest)?;
+            let Some((_, later)) = taken.and_then(|n| rest.split_at_checked(n)) else { break };
+            rest = later;
+        }
+        let consumed = bytes.len() - rest.len();
+        let finished = self.state == State::Finished && self.frame_left == 0 && !self.packet_continues;
+        Ok(Progress { consumed, finished })
+    }
+
+    /// Takes the next piece: part of a payload, or a packet's beginning. `None`: more bytes are needed.
+    fn step(&mut self, rest: &[u8]) -> Result<Option<usize>, WireError> {
+        if self.frame_left > 0 {
+            let taken = self.frame_left.min(rest.len());
+            self.frame_left -= taken;
+            self.offset += taken as u64;
+            return Ok((taken > 0).then_some(taken));
+        }
+        let Some(header) = FrameHeader::parse(rest) else { return Ok(None) };
+        if self.packet_continues {
+            return Ok(Some(self.pass(header)));
+        }
+        let Some((_, after_header)) = rest.split_at_checked(HEADER_LEN) else { return Ok(None) };
+        let Some(&first) = after_header.first().or((header.payload_len == 0).then_some(&0)) else {
+            return Ok(None);
+        };
+        match self.look_at(header, first) {
+            Packet::Passing => {
+                self.passing_packet();
+                Ok(Some(self.pass(header)))
+            }
+            Packet::Steering if header.payload_len > STEERING_PACKET_BYTES_MAX => {
+                Err(WireError::Malformed("size of a packet that is not a row"))
+            }
+            Packet::Steering => {
+                let Some((payload, _)) = after_header.split_at_checked(header.payload_len) else {
+                    return Ok(None);
+                };
+                self.steering_packet(first, payload)?;
+                self.offset += (HEADER_LEN + payload.len()) as u64;
+                Ok(Some(HEADER_LEN + payload.len()))
+            }
+        }
+    }
+
+    fn pass(&mut self, header: FrameHeader) -> usize {
+        self.frame_left = header.payload_len;
+        self.packet_continues = header.is_continued();
+        self.offset += HEADER_LEN as u64;
+        HEADER_LEN
+    }
+
+    fn look_at(&self, header: FrameHeader, first: u8) -> Packet {
+        match self.state {
+            State::First | State::DefinitionsEof { .. } | State::Finished => Packet::Steering,
+            State::Definitions { .. } if first == ErrPacket::MARKER => Packet::Steering,
+            State::Definitions { .. } => Packet::Passing,
+            State::Rows if first == ErrPacket::MARKER => Packet::Steering,
+            State::Rows if first == 0xFE && self.ends_rows(header) => Packet::Steering,
+            State::Rows => Packet::Passing,
+        }
+    }
+
+    /// Whether a packet that begins with `0xFE` is the end of the rows and not a row with a field over 16 MiB.
+    const fn ends_rows(&self, header: FrameHeader) -> bool {
+        header.payload_len < if self.deprecate_eof { FRAME_PAYLOAD_MAX } else { 9 }
+    }
+
+    fn passing_packet(&mut self) {
+        match self.state {
+            State::Definitions { left, then } if left > 1 => {
+                self.state = State::Definitions { left: left - 1, then };
+            }
+            State::Definitions { then, .. } if self.deprecate_eof => self.after_definitions(then),
+            State::Definitions { then, .. } => self.state = State::DefinitionsEof { then },
+            _ => self.end.rows += 1,
+        }
+    }
+
+    fn after_definitions(&mut self, then: AfterDefinitions) {
+        self.state = match then {
+            AfterDefinitions::Rows => State::Rows,
+            AfterDefinitions::PreparedColumns(0) | AfterDefinitions::Finish => State::Finished,
+            AfterDefinitions::PreparedColumns(columns) => {
+                State::Definitions { left: u64::from(columns), then: AfterDefinitions::Finish }
+            }
+        };
+    }
+
+    fn steering_packet(&mut self, first: u8, payload: &[u8]) -> Result<(), WireError> {
+        if first == ErrPacket::MARKER {
+            self.end.ending = Ending::Err(ErrPacket::parse(payload)?.code);
+            self.state = State::Finished;
+            return Ok(());
+        }
+        match (self.state, self.kind, first) {
+            (State::First, AnswerKind::Prepare, 0x00) => self.prepared(payload),
+            (State::First, _, 0x00) => self.ok(payload, Ending::Ok),
+            (State::First, AnswerKind::Single, 0xFE) => self.eof(payload, Ending::Ok),
+            (State::First, AnswerKind::ResultSets, 0xFB) => {
+                Err(WireError::Malformed("a request for a local file that nobody offered"))
+            }
+            (State::First, AnswerKind::ResultSets, _) => {
+                let left = Reader::new(payload).lenenc_int()?;
+                self.state = State::Definitions { left, then: AfterDefinitions::Rows };
+                Ok(())
+            }
+            (State::DefinitionsEof { then: AfterDefinitions::Rows }, _, 0xFE) => self.columns_eof(payload),
+            (State::DefinitionsEof { then }, _, 0xFE) => {
+                self.after_definitions(then);
+                Ok(())
+            }
+            (State::Rows, _, 0xFE) if self.deprecate_eof => self.ok(payload, Ending::ResultSet),
+            (State::Rows, _, 0xFE) => self.eof(payload, Ending::ResultSet),
+            _ => Err(WireError::Malformed("first byte of a packet in an answer")),
+        }
+    }
+
+    fn prepared(&mut self, payload: &[u8]) -> Result<(), WireError> {
+        let mut reader = Reader::new(payload);
+        reader.u8()?;
+        self.end.statement_id = Some(reader.u32()?);
+        let columns = reader.u16()?;
+        let parameters = reader.u16()?;
+        self.end.results += 1;
+        self.state = match parameters {
+            0 => {
+                self.after_definitions(AfterDefinitions::PreparedColumns(columns));
+                return Ok(());
+            }
+            _ => State::Definitions {
+                left: u64::from(parameters),
+                then: AfterDefinitions::PreparedColumns(columns),
+            },
+        };
+        Ok(())
+    }
+
+    /// The EOF between columns and rows. With an open cursor no rows follow.
+    fn columns_eof(&mut self, payload: &[u8]) -> Result<(), WireError> {
+        let (status, _) = parse_eof(payload)?;
+        if status.contains(StatusFlags::SERVER_STATUS_CURSOR_EXISTS) {
+            return self.eof(payload, Ending::ResultSet);
+        }
+        self.remember_status_at(3);
+        self.state = State::Rows;
+        Ok(())
+    }
+
+    fn eof(&mut self, payload: &[u8], ending: Ending) -> Result<(), WireError> {
+        let (status, warnings) = parse_eof(payload)?;
+        self.remember_status_at(3);
+        self.one_result_ended(ending, OkPacket { status, warnings, ..OkPacket::default() });
+        Ok(())
+    }
+
+    fn ok(&mut self, payload: &[u8], ending: Ending) -> Result<(), WireError> {
+        let (_, body) = payload.split_at_checked(1).ok_or(WireError::Truncated)?;
+        let mut ids = Reader::new(body);
+        ids.lenenc_int()?;
+        ids.lenenc_int()?;
+        self.remember_status_at(payload.len() - ids.rest().len());
+        self.one_result_ended(ending, OkPacket::parse_body(body)?);
+        Ok(())
+    }
+
+    fn one_result_ended(&mut self, ending: Ending, ok: OkPacket) {
+        let more = ok.status.contains(StatusFlags::SERVER_MORE_RESULTS_EXISTS);
+        self.state = if more && self.kind == AnswerKind::ResultSets { State::First } else { State::Finished };
+        self.end = AnswerEnd { ending, status: ok.status, ok, results: self.end.results + 1, ..self.end };
+    }
+
+    fn remember_status_at(&mut self, place_in_payload: usize) {
+        let place = u32::try_from(self.offset)
+            .ok()
+            .and_then(|offset| offset.checked_add(u32::try_from(HEADER_LEN + place_in_payload).ok()?));
+        if let Some(free) = self.end.status_offsets.iter_mut().find(|slot| slot.is_none()) {
+            *free = place;
+        }
+    }
+}
+
+fn parse_eof(payload: &[u8]) -> Result<(StatusFlags, u16), WireError> {
+    let mut reader = Reader::new(payload);
+    reader.u8()?;
+    let warnings = reader.u16()?;
+    Ok((StatusFlags::from_bits_retain(reader.u16()?), warnings))
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,111 @@
+//! Text result sets that the proxy itself makes: answers from the session and the admin interface.
+//!
+//! Source: "Protocol::ColumnDefinition41", "ProtocolText::Resultset".
+
+use mysql_common::constants::{CapabilityFlags, ColumnType, StatusFlags};
+
+use crate::{OkPacket, append_eof, append_lenenc_bytes, append_lenenc_int, append_packet};
+
+/// Collation number of `utf8mb4_general_ci`.
+const UTF8MB4: u16 = 45;
+/// Collation number of `binary`, which numbers carry.
+const BINARY: u16 = 63;
+
+/// One column of a result set.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Column {
+    /// Name as the client sees it.
+    pub name: String,
+    /// Type on the wire.
+    pub column_type: ColumnType,
+}
+
+impl Column {
+    /// A column of text.
+    #[must_use]
+    pub fn text(name: impl Into<String>) -> Self {
+        Self { name: name.into(), column_type: ColumnType::MYSQL_TYPE_VAR_STRING }
+    }
+
+    /// A column of 64-bit integers.
+    #[must_use]
+    pub fn integer(name: impl Into<String>) -> Self {
+        Self { name: name.into(), column_type: ColumnType::MYSQL_TYPE_LONGLONG }
+    }
+
+    fn encode(&self, out: &mut Vec<u8>) {
+        let is_text = self.column_type == ColumnType::MYSQL_TYPE_VAR_STRING;
+        let (collation, display_len, flags, decimals) =
+            if is_text { (UTF8MB4, 1024_u32, 0_u16, 31_u8) } else { (BINARY, 21, 0x80, 0) };
+        append_lenenc_bytes(out, b"def");
+        (0..3).for_each(|_| append_lenenc_bytes(out, b""));
+        append_lenenc_bytes(out, self.name.as_bytes());
+        append_lenenc_bytes(out, b"");
+        out.push(12);
+        out.extend(collation.to_le_bytes());
+        out.extend(display_len.to_le_bytes());
+        out.push(self.column_type as u8);
+        out.extend(flags.to_le_bytes());
+        out.extend([decimals, 0, 0]);
+    }
+}
+
+/// One value of a row: text, or NULL.
+pub type Cell<'a> = Option<&'a [u8]>;
+
+/// Writes one result set, packet by packet, into a buffer.
+#[derive(Debug)]
+pub struct ResultSetWriter<'a> {
+    out: &'a mut Vec<u8>,
+    sequence: &'a mut u8,
+    deprecate_eof: bool,
+    payload: Vec<u8>,
+}
+
+impl<'a> ResultSetWriter<'a> {
+    /// Writes the column definitions. `capabilities` are those that client and server agreed on.
+    pub fn begin(
+        out: &'a mut Vec<u8>,
+        sequence: &'a mut u8,
+        capabilities: CapabilityFlags,
+        status: StatusFlags,
+        columns: &[Column],
+    ) -> Self {
+        let deprecate_eof = capabilities.contains(CapabilityFlags::CLIENT_DEPRECATE_EOF);
+        let mut payload = Vec::with_capacity(64);
+        append_lenenc_int(&mut payload, columns.len() as u64);
+        append_packet(out, sequence, &payload);
+        for column in columns {
+            payload.clear();
+            column.encode(&mut payload);
+            append_packet(out, sequence, &payload);
+        }
+        if !deprecate_eof {
+            append_eof(out, sequence, status, 0);
+        }
+        Self { out, sequence, deprecate_eof, payload }
+    }
+
+    /// Writes one row.
+    pub fn row<'c>(&mut self, cells: impl IntoIterator<Item = Cell<'c>>) {
+        self.payload.clear();
+        for cell in cells {
+            match cell {
+                Some(text) => append_lenenc_bytes(&mut self.payload, text),
+                None => self.payload.push(0xFB),
+            }
+        }
+        append_packet(self.out, self.sequence, &self.payload);
+    }
+
+    /// Writes the end of the rows.
+    pub fn end(mut self, status: StatusFlags, warnings: u16) {
+        if self.deprecate_eof {
+            self.payload.clear();
+            OkPacket { status, warnings, ..OkPacket::default() }.encode(&mut self.payload, 0xFE);
+            append_packet(self.out, self.sequence, &self.payload);
+        } else {
+            append_eof(self.out, self.sequence, status, warnings);
+        }
+    }
+}
