@@ -21,4 +21,6 @@ pub use secret::Secret;
 pub use server::{HostgroupId, Hostgroups, Server, ServerStatus, UnknownStatus};
 pub use snapshot::{Epoch, Snapshot};
 pub use user::{DuplicateUser, User, Users};
-pub use variables::{AdminVariables, Effect, Kind, MysqlVariables, Variable, VariableFault};
+pub use variables::{
+    AdminVariables, Effect, Kind, MysqlVariables, Variable, VariableFault, variables_markdown,
+};

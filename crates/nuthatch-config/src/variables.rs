@@ -6,11 +6,16 @@
 
 mod admin;
 mod define;
+mod document;
 mod kind;
 mod mysql;
 
 pub use self::{
     admin::AdminVariables,
+    document::variables_markdown,
     kind::{Effect, Kind, Variable, VariableFault},
     mysql::MysqlVariables,
 };
+
+#[cfg(test)]
+mod tests;

@@ -14,7 +14,6 @@ macro_rules! variables {
     ) => {
         $(#[$meta])*
         #[derive(Clone, PartialEq, Eq, Debug)]
-        #[expect(clippy::struct_excessive_bools, reason = "one field for each variable")]
         pub struct $Struct {
             $(#[doc = $doc] pub $field: $crate::variables::define::field_type!($kind),)*
         }

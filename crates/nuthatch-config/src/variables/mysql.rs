@@ -10,12 +10,345 @@ variables! {
     /// The `mysql-*` variables, named as ProxySQL names them, in lower case.
     pub struct MysqlVariables = "mysql";
 
-    // Cache.
-    threshold_resultset_size: count(1_024..=1_073_741_824) = 4_194_304, Acts, "Bytes of a result beyond which it is not cached.";
-    query_cache_size_mb as "query_cache_size_MB": count(0..=10_485_760) = 256, Acts, "MiB that the query cache may take, all counted; a hard limit.";
-    query_cache_stores_empty_result: flag = true, Acts, "Cache results without rows where the rule does not say.";
-    monitor_password: secret = "monitor", Stored, "Password of the monitor's account on the backends.";
-    max_connections: count(1..=1_000_000) = 10_000, Acts, "Client connections; one more gets error 1040.";
-    query_processor_iterations: count(0..=1_000_000) = 0, Acts, "How often a flagOUT may start the rules again from the first.";
-    server_version: text = "", Acts, "Version in the greeting; empty: the backend's.";
+    // Query cache.
+    threshold_resultset_size: count(1_024..=1_073_741_824) = 4_194_304, Acts,
+        "Bytes of a result beyond which it is not cached.";
+    query_cache_size_mb as "query_cache_size_MB": count(0..=10_485_760) = 256, Acts,
+        "MiB that the query cache may take, everything counted. A hard limit; 0 caches nothing.";
+    query_cache_soft_ttl_pct: count(0..=100) = 0, Stored,
+        "Percent of a rule's TTL after which one reader refreshes the entry; 0 and 100: off.";
+    query_cache_handle_warnings: count(0..=1) = 0, Stored,
+        "Cache results that came with warnings: 0 no, 1 yes, without the warnings.";
+    query_cache_stores_empty_result: flag = true, Acts,
+        "Cache results without rows where the rule does not say.";
+
+    // Multiplexing.
+    connection_delay_multiplex_ms: count(0..=300_000) = 0, Stored,
+        "Milliseconds for which a session keeps its backend connection after each statement.";
+    multiplexing: flag = true, Acts,
+        "Give the backend connection back after a statement that leaves no state behind.";
+    enforce_autocommit_on_reads: flag = false, Stored,
+        "Send the session's autocommit to the backend before reads too.";
+    autocommit_false_not_reusable: flag = false, Stored,
+        "Do not pool backend connections whose autocommit is off.";
+    autocommit_false_is_transaction: flag = false, Stored,
+        "Take autocommit off for an open transaction.";
+    set_query_lock_on_hostgroup: count(0..=1) = 1, Stored,
+        "A SET that is not understood locks the session on its hostgroup: 0 no, 1 yes.";
+    set_parser_algorithm: count(1..=2) = 2, Stored,
+        "How ProxySQL parses SET; this proxy has one parser.";
+    reset_connection_algorithm: count(1..=2) = 2, Stored,
+        "How ProxySQL resets a backend connection.";
+    auto_increment_delay_multiplex: count(0..=1_000_000) = 0, Stored,
+        "Statements for which a session keeps its backend connection after an AUTO_INCREMENT insert.";
+    auto_increment_delay_multiplex_timeout_ms: count(0..=3_600_000) = 10_000, Stored,
+        "Milliseconds after which that hold ends.";
+    keep_multiplexing_variables: text = "tx_isolation,transaction_isolation,version", Stored,
+        "Variables that a SELECT may name without pinning the session.";
+    client_session_track_gtid: flag = true, Stored,
+        "Pass session-tracked GTIDs on to clients.";
+    default_session_track_gtids: choice("OFF", "OWN_GTID") = "OFF", Stored,
+        "The session_track_gtids asked of backends.";
+    handle_warnings: count(0..=1) = 1, Stored,
+        "Keep the backend connection after warnings, so that SHOW WARNINGS can be answered: 0 no, 1 yes.";
+
+    // Pool of backend connections.
+    shun_on_failures: count(0..=10_000_000) = 5, Acts,
+        "Connect errors within a second after which a server is shunned.";
+    shun_recovery_time_sec: count(0..=31_536_000) = 10, Acts,
+        "Seconds without errors after which a shunned server is tried again.";
+    unshun_algorithm: count(0..=1) = 0, Stored,
+        "Unshun a server in one hostgroup (0) or in all of them (1).";
+    query_retries_on_failure: count(0..=1_000) = 1, Stored,
+        "How often a statement is sent again when the connection is lost before its answer begins.";
+    connect_retries_on_failure: count(0..=1_000) = 10, Acts,
+        "How often a refused connect is tried again.";
+    connect_retries_delay: count(0..=10_000) = 1, Acts,
+        "Milliseconds between such tries.";
+    connection_max_age_ms: count(0..=86_400_000) = 0, Stored,
+        "Milliseconds after which an idle backend connection is closed; 0: never.";
+    connect_timeout_client: count(500..=3_600_000) = 10_000, Acts,
+        "Milliseconds that a client has for its login.";
+    connect_timeout_server: count(10..=120_000) = 1_000, Acts,
+        "Milliseconds for one connect to a backend.";
+    connect_timeout_server_max: count(10..=3_600_000) = 10_000, Acts,
+        "Milliseconds in which any server of the hostgroup must be reached; then error 9001.";
+    free_connections_pct: count(0..=100) = 10, Stored,
+        "Percent of a server's max_connections that may lie idle in the pool.";
+    connection_warming: flag = false, Stored,
+        "Open connections up to that share ahead of need.";
+    session_idle_ms: count(1..=3_600_000) = 1, Stored,
+        "Milliseconds after which ProxySQL moves a session to its idle threads.";
+    tcp_keepalive_time: count(0..=7_200) = 120, Stored,
+        "Seconds of silence after which TCP keepalive probes begin.";
+    use_tcp_keepalive: flag = true, Stored,
+        "Use TCP keepalive.";
+    throttle_connections_per_sec_to_hostgroup: count(1..=100_000_000) = 1_000_000, Stored,
+        "New backend connections per second and hostgroup.";
+    max_transaction_idle_time: count(1_000..=1_728_000_000) = 14_400_000, Stored,
+        "Milliseconds for which an open transaction may be idle; then the session is closed.";
+    max_transaction_time: count(1_000..=1_728_000_000) = 14_400_000, Stored,
+        "Milliseconds that a transaction may last; then the session is closed.";
+    wait_timeout: count(0..=1_728_000_000) = 28_800_000, Acts,
+        "Milliseconds after which an idle client is closed; 0: never.";
+    max_connections: count(1..=1_000_000) = 10_000, Acts,
+        "Client connections allowed; one more gets error 1040.";
+    default_max_latency_ms: count(0..=1_728_000_000) = 1_000, Stored,
+        "Milliseconds of ping time beyond which a server is passed over, where its row says 0.";
+    ping_interval_server_msec: count(1_000..=604_800_000) = 10_000, Stored,
+        "Milliseconds between pings on an idle backend connection.";
+    ping_timeout_server: count(10..=600_000) = 200, Stored,
+        "Milliseconds for such a ping.";
+    poll_timeout: count(10..=20_000) = 2_000, Stored,
+        "Milliseconds of ProxySQL's poll; this proxy does not poll.";
+    poll_timeout_on_failure: count(10..=20_000) = 100, Stored,
+        "Milliseconds of ProxySQL's poll after a connect error; this proxy does not poll.";
+    kill_backend_connection_when_disconnect: flag = true, Stored,
+        "KILL what a client left running when it went.";
+    session_idle_show_processlist: flag = true, Stored,
+        "Show idle sessions in the process list.";
+    default_reconnect: flag = true, Stored,
+        "Take a fresh backend connection when the old one is lost between statements.";
+    stacksize: count(262_144..=4_194_304) = 1_048_576, Stored,
+        "Bytes of stack of ProxySQL's threads.";
+    threads: count(0..=255) = 0, AtStart,
+        "Worker threads; 0: one for each core.";
+    init_connect: text = "", Stored,
+        "Statements sent on each new backend connection.";
+    connpoll_reset_queue_length: count(0..=10_000) = 50, Stored,
+        "Backend connections that may wait for a reset.";
+    min_num_servers_lantency_awareness: count(0..=10_000) = 1_000, Stored,
+        "Servers in a hostgroup from which on near ones are preferred.";
+
+    // Prepared statements.
+    max_stmts_per_connection: count(1..=1_024) = 20, Stored,
+        "Prepared statements kept on one backend connection.";
+    max_stmts_cache: count(128..=1_048_576) = 10_000, Stored,
+        "Prepared statements kept in all.";
+
+    // Monitor.
+    monitor_enabled: flag = true, Stored,
+        "Check the backends at all.";
+    monitor_history: count(1_000..=604_800_000) = 7_200_000, Stored,
+        "Milliseconds for which the results of checks are kept.";
+    monitor_connect_interval: count(100..=604_800_000) = 120_000, Stored,
+        "Milliseconds between connect checks.";
+    monitor_connect_timeout: count(100..=600_000) = 600, Stored,
+        "Milliseconds for a connect check.";
+    monitor_ping_interval: count(100..=604_800_000) = 8_000, Stored,
+        "Milliseconds between ping checks.";
+    monitor_ping_max_failures: count(1..=1_000_000) = 3, Stored,
+        "Failed pings in a row after which a server is shunned and its connections are cut.";
+    monitor_ping_timeout: count(100..=600_000) = 1_000, Stored,
+        "Milliseconds for a ping check.";
+    monitor_aws_rds_topology_discovery_interval: count(0..=100_000) = 0, Stored,
+        "Read-only checks between looks at the RDS topology; 0: never.";
+    monitor_read_only_interval: count(100..=604_800_000) = 1_000, Stored,
+        "Milliseconds between checks of read_only.";
+    monitor_read_only_timeout: count(100..=600_000) = 800, Stored,
+        "Milliseconds for a check of read_only.";
+    monitor_read_only_max_timeout_count: count(1..=1_000_000) = 3, Stored,
+        "Timeouts in a row after which a server counts as read-only.";
+    monitor_replication_lag_group_by_host: flag = false, Stored,
+        "Check the lag once for each host, not for each of its rows.";
+    monitor_replication_lag_interval: count(100..=604_800_000) = 10_000, Stored,
+        "Milliseconds between checks of replication lag.";
+    monitor_replication_lag_timeout: count(100..=600_000) = 1_000, Stored,
+        "Milliseconds for a check of replication lag.";
+    monitor_replication_lag_count: count(1..=10) = 1, Stored,
+        "Checks in a row beyond the limit before a server is shunned for lag.";
+    monitor_groupreplication_healthcheck_interval: count(100..=604_800_000) = 5_000, Stored,
+        "Milliseconds between checks of group replication.";
+    monitor_groupreplication_healthcheck_timeout: count(100..=600_000) = 800, Stored,
+        "Milliseconds for a check of group replication.";
+    monitor_groupreplication_healthcheck_max_timeout_count: count(1..=10) = 3, Stored,
+        "Timeouts in a row after which a member counts as offline.";
+    monitor_groupreplication_max_transactions_behind_count: count(1..=10) = 3, Stored,
+        "Checks in a row beyond the limit before a member is shunned.";
+    monitor_groupreplication_max_transactions_behind_for_read_only: count(0..=2) = 1, Stored,
+        "Which members max_transactions_behind is for: 0 writers, 1 readers, 2 both.";
+    monitor_galera_healthcheck_interval: count(50..=604_800_000) = 5_000, Stored,
+        "Milliseconds between checks of Galera.";
+    monitor_galera_healthcheck_timeout: count(50..=600_000) = 800, Stored,
+        "Milliseconds for a check of Galera.";
+    monitor_galera_healthcheck_max_timeout_count: count(1..=10) = 3, Stored,
+        "Timeouts in a row after which a node counts as offline.";
+    monitor_username: text = "monitor", Stored,
+        "The monitor's account on the backends.";
+    monitor_password: secret = "monitor", Stored,
+        "Password of that account.";
+    monitor_replication_lag_use_percona_heartbeat: text = "", Stored,
+        "Table of pt-heartbeat to read the lag from, as schema.table; empty: SHOW REPLICA STATUS.";
+    monitor_query_interval: count(100..=604_800_000) = 60_000, Stored,
+        "Kept by ProxySQL for old configurations.";
+    monitor_query_timeout: count(100..=600_000) = 100, Stored,
+        "Kept by ProxySQL for old configurations.";
+    monitor_slave_lag_when_null: count(0..=604_800) = 60, Stored,
+        "Seconds of lag assumed when the server says NULL.";
+    monitor_threads_min: count(2..=256) = 8, Stored,
+        "Smallest number of ProxySQL's monitor threads.";
+    monitor_threads_max: count(4..=1_024) = 128, Stored,
+        "Largest number of ProxySQL's monitor threads.";
+    monitor_threads_queue_maxsize: count(16..=1_024) = 128, Stored,
+        "Checks that may wait for a monitor thread.";
+    monitor_local_dns_cache_ttl: count(0..=604_800_000) = 300_000, Stored,
+        "Milliseconds for which a resolved host name is used; 0: no cache.";
+    monitor_local_dns_cache_refresh_interval: count(0..=604_800_000) = 60_000, Stored,
+        "Milliseconds between refreshes of resolved host names.";
+    monitor_local_dns_resolver_queue_maxsize: count(16..=1_024) = 128, Stored,
+        "Host names that may wait to be resolved.";
+    monitor_wait_timeout: flag = true, Stored,
+        "Give the monitor's connections a wait_timeout of their own.";
+    monitor_writer_is_also_reader: flag = true, Stored,
+        "Keep a server that becomes a writer in the reader hostgroup too.";
+
+    // Rules.
+    threshold_query_length: count(1_024..=1_073_741_824) = 524_288, Stored,
+        "Bytes of a statement beyond which ProxySQL neither digests nor routes it.";
+    query_rules_fast_routing_algorithm: count(1..=2) = 1, Stored,
+        "Where ProxySQL keeps its fast routing map.";
+    mirror_max_concurrency: count(1..=8_192) = 16, Stored,
+        "Mirrored statements that run at once.";
+    mirror_max_queue_length: count(0..=1_048_576) = 32_000, Stored,
+        "Mirrored statements that may wait.";
+    default_query_delay: count(0..=3_600_000) = 0, Stored,
+        "Milliseconds by which each statement is held back.";
+    default_query_timeout: count(1_000..=1_728_000_000) = 86_400_000, Stored,
+        "Milliseconds that a statement may run.";
+    query_processor_iterations: count(0..=1_000_000) = 0, Acts,
+        "How often a flagOUT starts the rules again from the first; 0: the walk only goes on.";
+    query_processor_regex: count(1..=2) = 1, Stored,
+        "ProxySQL's regex engine; this proxy chooses for each pattern.";
+
+    // Statistics.
+    verbose_query_error: flag = false, Stored,
+        "Log user, schema and statement with each error of a backend.";
+    query_digests_max_digest_length: count(16..=1_048_576) = 2_048, Acts,
+        "Bytes after which a digest text is cut.";
+    query_digests_max_query_length: count(16..=1_048_576) = 65_000, Acts,
+        "Bytes of a statement that are normalised for its digest.";
+    query_digests_grouping_limit: count(1..=2_089) = 3, Acts,
+        "Values in a list that a digest text shows before `...`.";
+    query_digests_groups_grouping_limit: count(0..=2_089) = 10, Acts,
+        "Lists of values that a digest text shows before `...`; 0: all.";
+    long_query_time: count(0..=1_728_000_000) = 1_000, Acts,
+        "Milliseconds beyond which a statement counts as slow.";
+    sessions_sort: flag = true, Stored,
+        "ProxySQL serves the sessions that waited longest first.";
+    show_processlist_extended: count(0..=2) = 0, Stored,
+        "Add a JSON column to the process list: 0 no, 1 yes, 2 yes and indented.";
+    commands_stats: flag = true, Stored,
+        "Count statements by command.";
+    query_digests: flag = true, Acts,
+        "Keep statistics by digest.";
+    query_digests_lowercase: flag = false, Acts,
+        "Write digest texts in lower case.";
+    query_digests_replace_null: flag = false, Acts,
+        "Replace NULL by `?` in digest texts.";
+    query_digests_no_digits: flag = false, Acts,
+        "Replace digits in names by `?` in digest texts.";
+    query_digests_normalize_digest_text: flag = false, Stored,
+        "Keep digest texts apart from the statistics, so that equal ones are stored once.";
+    query_digests_track_hostname: flag = false, Stored,
+        "Keep statistics by digest and client address.";
+    query_digests_keep_comment: flag = false, Acts,
+        "Leave comments in digest texts.";
+    query_digests_max_entries: count(100..=10_000_000) = 20_000, Acts, own,
+        "Digests that the statistics hold; more are counted together.";
+    parse_failure_logs_digest: flag = false, Stored,
+        "Log the digest of a SET that is not understood.";
+    servers_stats: flag = true, Stored,
+        "Unused by ProxySQL.";
+    stats_time_backend_query: flag = false, Stored,
+        "Sum up the time spent waiting for backends.";
+    stats_time_query_processor: flag = false, Stored,
+        "Sum up the time spent in the rules.";
+
+    // Logs.
+    eventslog_filename: text = "", Stored,
+        "File of the log of statements; empty: none.";
+    eventslog_filesize: count(1_048_576..=1_073_741_824) = 104_857_600, Stored,
+        "Bytes after which that file is rotated.";
+    eventslog_default_log: count(0..=1) = 0, Stored,
+        "Log statements for which no rule says anything: 0 no, 1 yes.";
+    eventslog_format: count(1..=2) = 1, Stored,
+        "Format of that log: 1 binary, 2 JSON.";
+    auditlog_filename: text = "", Stored,
+        "File of the log of logins; empty: none.";
+    auditlog_filesize: count(1_048_576..=1_073_741_824) = 104_857_600, Stored,
+        "Bytes after which that file is rotated.";
+    log_mysql_warnings_enabled: flag = false, Stored,
+        "Log the warnings of backends.";
+    log_unhealthy_connections: flag = true, Stored,
+        "Log pooled connections that turn out dead.";
+    binlog_reader_connect_retry_msec: count(200..=120_000) = 3_000, Stored,
+        "Milliseconds between tries to reach ProxySQL's binlog reader.";
+
+    // Security.
+    client_host_cache_size: count(0..=1_048_576) = 0, Stored,
+        "Client addresses whose errors are counted.";
+    client_host_error_counts: count(0..=1_048_576) = 0, Stored,
+        "Errors after which a client address is refused; 0: never.";
+    have_ssl: flag = true, Stored,
+        "Offer TLS to clients.";
+    default_authentication_plugin: choice("mysql_native_password", "caching_sha2_password")
+        = "mysql_native_password", Stored,
+        "Authentication plugin offered in the greeting.";
+    ssl_p2s_ca: text = "", Stored, "File of the authorities that vouch for backends.";
+    ssl_p2s_capath: text = "", Stored, "Directory of the authorities that vouch for backends.";
+    ssl_p2s_cert: text = "", Stored, "File of the certificate shown to backends.";
+    ssl_p2s_key: text = "", Stored, "File of that certificate's key.";
+    ssl_p2s_cipher: text = "", Stored, "Ciphers allowed towards backends.";
+    ssl_p2s_crl: text = "", Stored, "File of revoked certificates.";
+    ssl_p2s_crlpath: text = "", Stored, "Directory of revoked certificates.";
+    ldap_user_variable: text = "", Stored,
+        "User variable that carries the LDAP name to backends.";
+    add_ldap_user_comment: text = "", Stored,
+        "Name of the comment that carries the LDAP name to backends.";
+    proxy_protocol_networks: text = "", Stored,
+        "Networks whose clients send a PROXY header; `*`: all.";
+
+    // Protocol.
+    enable_client_deprecate_eof: flag = true, Stored,
+        "Offer CLIENT_DEPRECATE_EOF to clients.";
+    enable_server_deprecate_eof: flag = true, Stored,
+        "Use CLIENT_DEPRECATE_EOF towards backends.";
+    enable_load_data_local_infile: flag = false, Stored,
+        "Allow LOAD DATA LOCAL INFILE.";
+    handle_unknown_charset: count(0..=2) = 1, Stored,
+        "A client's unknown character set: 0 refuse, 1 use the default and log, 2 use the default.";
+    have_compress: flag = true, Stored,
+        "Offer compression to clients.";
+    interfaces: text = "", AtStart,
+        "Addresses to listen on, separated by `;`; empty: 0.0.0.0:6033.";
+    max_allowed_packet: count(8_192..=1_073_741_824) = 67_108_864, Acts,
+        "Bytes of the largest packet accepted from a client.";
+    automatic_detect_sqli: flag = false, Stored,
+        "Look for SQL injection.";
+    firewall_whitelist_enabled: flag = false, Stored,
+        "Allow only the statements listed in the firewall tables.";
+    firewall_whitelist_errormsg: text = "Firewall blocked this query", Stored,
+        "What a blocked statement is told.";
+    hostgroup_manager_verbose: count(0..=3) = 1, Stored,
+        "How much of the hostgroups' changes is logged.";
+    throttle_max_bytes_per_second_to_client: count(0..=2_147_483_647) = 0, Stored,
+        "Bytes per second sent to one client; 0: no limit.";
+    throttle_ratio_server_to_client: count(0..=100) = 0, Stored,
+        "How far reading from a backend is slowed to the client's pace; 0: off.";
+    default_schema: text = "information_schema", Stored,
+        "Schema that ProxySQL gives a client that names none; here such a client has none.";
+    default_charset: text = "utf8", Stored,
+        "Character set of clients that name none.";
+    default_collation_connection: text = "utf8_general_ci", Stored,
+        "Collation of clients that name none.";
+    server_capabilities: count(0..=4_294_967_295) = 569_899, Stored,
+        "Capability bits of ProxySQL's greeting; here they are the backend's.";
+    server_version: text = "", Acts,
+        "Version in the greeting; empty: the backend's, as it is learned.";
+    aurora_max_lag_ms_only_read_from_replicas: count(0..=100) = 2, Stored,
+        "Replicas from which on a max_lag_ms keeps reads off the writer.";
+    data_packets_history_size: count(0..=2_147_483_647) = 0, Stored,
+        "Packets of each connection that ProxySQL keeps for debugging.";
+    evaluate_replication_lag_on_servers_load: count(0..=1) = 1, Stored,
+        "Judge the lag again after LOAD MYSQL SERVERS: 0 no, 1 yes.";
 }
