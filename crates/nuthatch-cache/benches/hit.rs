@@ -1,0 +1,2 @@
+//! What a hit costs.
+fn main() {}

@@ -1,0 +1,273 @@
+//! The cache: shards under locks, the limits over them.
+//!
+//! Each operation takes one shard's lock once; look-ups share it. Entries that leave are freed after the lock. A change
+//! of limits takes the limits' lock first, then shards' locks in ascending order; nothing else takes two locks.
+
+use std::fmt;
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+
+use parking_lot::{Mutex, RwLock, RwLockReadGuard, RwLockWriteGuard};
+
+use crate::entry::Entry;
+use crate::fill::Fill;
+use crate::key::Key;
+use crate::limits::{Limits, Partition, SHARDS_MAX};
+use crate::refusal::Refusal;
+use crate::shard::{Shard, Slot};
+use crate::sweep::{Cursor, Sweep};
+use crate::usage::{Counters, Usage, add};
+
+/// How many entries a sweep looks at under one hold of a shard's lock.
+const SWEEP_CHUNK: usize = 512;
+
+/// A bounded store of answers. `T` is the caller's plan for an entry; share the cache by reference or `Arc`.
+pub struct Cache<T> {
+    /// Always [`SHARDS_MAX`]; those past the mask are empty and have no share.
+    shards: Box<[Line<RwLock<Shard<T>>>]>,
+    /// Number of shards in use, less one. Written only under all shards' locks.
+    mask: AtomicUsize,
+    /// Copy of the partition's, for inserts.
+    entry_bytes_max: AtomicU64,
+    partition: RwLock<Partition>,
+    cursor: Mutex<Cursor>,
+    counters: Counters,
+}
+
+/// Keeps neighbours off each other's cache lines (two lines, as they are fetched in pairs).
+#[repr(align(128))]
+struct Line<L>(L);
+
+impl<T> Cache<T> {
+    /// An empty cache under `limits`.
+    pub fn new(limits: Limits) -> Self {
+        let partition = Partition::of(limits);
+        Self {
+            shards: (0..SHARDS_MAX)
+                .map(|number| Line(RwLock::new(Shard::new(partition.share_of(number)))))
+                .collect(),
+            mask: AtomicUsize::new(partition.shards - 1),
+            entry_bytes_max: AtomicU64::new(partition.entry_bytes_max),
+            partition: RwLock::new(partition),
+            cursor: Mutex::default(),
+            counters: Counters::default(),
+        }
+    }
+
+    /// The entry that was last inserted for exactly that key, if it is still here. Its time may be over:
+    /// [`Entry::judge`] says.
+    ///
+    /// Cost: one shard's shared lock, one comparison of the key, one atomic increment; no allocation.
+    #[inline]
+    pub fn get(&self, key: &Key<'_>) -> Option<Entry<T>> {
+        let slot = Slot::of(key);
+        let shard = self.read(slot);
+        let entry = shard.get(slot)?;
+        if !entry.answers(key) {
+            add(&self.counters.collisions, 1);
+            return None;
+        }
+        Some(entry.clone())
+    }
+
+    /// Keeps an answer in place of what stood there, evicting others until it fits.
+    ///
+    /// # Errors
+    /// A [`Refusal`] says why the answer is not kept; an older one of that key may then still be there, except after
+    /// [`Refusal::NoRoom`].
+    ///
+    /// Cost: one allocation and one copy without a lock, then one shard's lock.
+    pub fn insert(&self, fill: Fill<'_, T>) -> Result<(), Refusal> {
+        let slot = Slot::of(&fill.key);
+        let packet_bytes = fill.packets.bytes() as u64;
+        let kept = self.try_insert(slot, fill);
+        match kept {
+            Ok(()) => {
+                add(&self.counters.sets, 1);
+                add(&self.counters.bytes_in, packet_bytes);
+            }
+            Err(_) => add(&self.counters.refused, 1),
+        }
+        kept
+    }
+
+    fn try_insert(&self, slot: Slot, fill: Fill<'_, T>) -> Result<(), Refusal> {
+        let entry = match self.entry_bytes_max() {
+            0 if self.partition.read().limits.bytes == 0 => return Err(Refusal::Off),
+            bytes_max => Entry::new(fill, bytes_max)?,
+        };
+        let inserted = self.write(slot).insert(slot, entry);
+        add(&self.counters.replaced, inserted.replaced);
+        add(&self.counters.evicted, inserted.evicted);
+        if inserted.is_kept { Ok(()) } else { Err(Refusal::NoRoom) }
+    }
+
+    /// Removes the entry of exactly that key, counted as purged; says whether there was one.
+    pub fn remove(&self, key: &Key<'_>) -> bool {
+        let slot = Slot::of(key);
+        let removed = self.write(slot).remove_if(slot, |entry| entry.answers(key));
+        add(&self.counters.purged, u64::from(removed.is_some()));
+        removed.is_some()
+    }
+
+    /// Removes the entry of exactly that key if its time is over at `now_ms`, counted as expired; says whether it was.
+    /// A fresh entry that another session has just filled stays.
+    pub fn remove_expired(&self, key: &Key<'_>, now_ms: u64) -> bool {
+        let slot = Slot::of(key);
+        let is_due = |entry: &Entry<T>| entry.answers(key) && entry.expires_ms() <= now_ms;
+        let removed = self.write(slot).remove_if(slot, is_due);
+        add(&self.counters.expired, u64::from(removed.is_some()));
+        removed.is_some()
+    }
+
+    /// Removes entries whose time is over at `now_ms`, looking at no more than `budget` of them, from where the last
+    /// call stopped. Ends with the lap at the latest. Does nothing while another call is at work.
+    ///
+    /// Cost: a shard's shared lock for a few hundred entries at a time, its exclusive one for those to be removed.
+    pub fn expire(&self, now_ms: u64, budget: usize) -> Sweep {
+        let mut sweep = Sweep::default();
+        let Some(mut cursor) = self.cursor.try_lock() else { return sweep };
+        let mut due = Vec::new();
+        while sweep.examined < budget && !sweep.lap_ended {
+            let chunk = SWEEP_CHUNK.min(budget - sweep.examined);
+            let visited = self.visit_due(*cursor, chunk, now_ms, &mut due);
+            let expired = self.remove_due(cursor.shard, &mut due, now_ms);
+            sweep.examined += visited;
+            sweep.expired += expired as u64;
+            cursor.offset += visited - expired;
+            if visited < chunk {
+                let next = cursor.shard + 1;
+                sweep.lap_ended = next > self.mask.load(Ordering::Relaxed);
+                *cursor = Cursor { shard: if sweep.lap_ended { 0 } else { next }, offset: 0 };
+            }
+        }
+        add(&self.counters.expired, sweep.expired);
+        sweep
+    }
+
+    fn visit_due(&self, cursor: Cursor, count: usize, now_ms: u64, due: &mut Vec<Slot>) -> usize {
+        let shard = self.shards[cursor.shard].0.read();
+        shard.visit(cursor.offset, count, |slot, entry| {
+            if entry.expires_ms() <= now_ms {
+                due.push(slot);
+            }
+        })
+    }
+
+    fn remove_due(&self, shard: usize, due: &mut Vec<Slot>, now_ms: u64) -> usize {
+        if due.is_empty() {
+            return 0;
+        }
+        let mut shard = self.shards[shard].0.write();
+        let is_due = |entry: &Entry<T>| entry.expires_ms() <= now_ms;
+        let removed: Vec<_> = due.drain(..).filter_map(|slot| shard.remove_if(slot, is_due)).collect();
+        drop(shard);
+        removed.len()
+    }
+
+    /// Removes every entry that was here when the call began, and gives back the index's memory; returns how many.
+    pub fn flush(&self) -> u64 {
+        let partition = self.partition.read();
+        let mut purged = 0;
+        for line in &self.shards[..partition.shards] {
+            let outgoing = line.0.write().take(partition.share_bytes);
+            purged += outgoing.len() as u64;
+        }
+        add(&self.counters.purged, purged);
+        purged
+    }
+
+    /// Puts other limits in force: when the call returns, no more than `limits.bytes` are held. What does not fit is
+    /// evicted, the least used first.
+    ///
+    /// Cost: a pass over all entries. Where the number of shards changes, nobody can look up meanwhile.
+    pub fn set_limits(&self, limits: Limits) {
+        let mut partition = self.partition.write();
+        let (old, new) = (*partition, Partition::of(limits));
+        self.entry_bytes_max.store(new.entry_bytes_max, Ordering::Relaxed);
+        let evicted = if old.shards == new.shards { self.resize(&new) } else { self.reshard(&old, &new) };
+        add(&self.counters.evicted, evicted);
+        *partition = new;
+    }
+
+    /// Gives each shard its new share, one after the other; returns how many entries had to go.
+    fn resize(&self, new: &Partition) -> u64 {
+        let mut evicted = 0;
+        for line in &self.shards[..new.shards] {
+            let mut shard = line.0.write();
+            evicted += shard.evict_to(new.share_bytes);
+            let moving = shard.take(new.share_bytes);
+            evicted +=
+                moving.into_iter().map(|(slot, entry)| move_into(&mut shard, slot, entry, new)).sum::<u64>();
+        }
+        evicted
+    }
+
+    /// Distributes the entries over another number of shards, under all locks; returns how many had to go.
+    fn reshard(&self, old: &Partition, new: &Partition) -> u64 {
+        let mut shards: Vec<_> = self.shards.iter().map(|line| line.0.write()).collect();
+        let (mut evicted, mut moving) = (0, Vec::new());
+        for (number, shard) in shards.iter_mut().enumerate() {
+            evicted += shard.evict_to(new.limits.bytes / old.shards as u64);
+            moving.extend(shard.take(new.share_of(number)));
+        }
+        let mask = new.shards - 1;
+        self.mask.store(mask, Ordering::Release);
+        for (slot, entry) in moving {
+            evicted += move_into(&mut shards[slot.shard(mask)], slot, entry, new);
+        }
+        evicted
+    }
+
+    /// What is held now and what has been done since the start.
+    pub fn usage(&self) -> Usage {
+        let partition = self.partition.read();
+        let mut usage = self.counters.read();
+        usage.limit_bytes = partition.limits.bytes;
+        usage.entry_bytes_max = partition.entry_bytes_max;
+        for line in &self.shards[..partition.shards] {
+            let shard = line.0.read();
+            usage.entries += shard.len() as u64;
+            usage.bytes += shard.bytes();
+            usage.index_bytes += shard.index_bytes();
+        }
+        usage
+    }
+
+    /// What one entry may weigh now, in bytes: a capture that has grown past it can be given up.
+    #[inline]
+    pub fn entry_bytes_max(&self) -> u64 {
+        self.entry_bytes_max.load(Ordering::Relaxed)
+    }
+
+    #[inline]
+    fn read(&self, slot: Slot) -> RwLockReadGuard<'_, Shard<T>> {
+        self.shards[slot.shard(self.mask.load(Ordering::Acquire))].0.read()
+    }
+
+    /// The shard in which the slot belongs *while the lock is held*: an entry must never come into a shard that
+    /// look-ups have left, where a later change of shards would find it again.
+    fn write(&self, slot: Slot) -> RwLockWriteGuard<'_, Shard<T>> {
+        loop {
+            let mask = self.mask.load(Ordering::Acquire);
+            let shard = self.shards[slot.shard(mask)].0.write();
+            if self.mask.load(Ordering::Acquire) == mask {
+                return shard;
+            }
+        }
+    }
+}
+
+/// Puts an entry into a resized shard; returns how many entries had to go for it, itself included.
+fn move_into<T>(shard: &mut Shard<T>, slot: Slot, entry: Entry<T>, new: &Partition) -> u64 {
+    if entry.weight_bytes() > new.entry_bytes_max {
+        return 1;
+    }
+    let inserted = shard.insert(slot, entry);
+    inserted.evicted + u64::from(!inserted.is_kept)
+}
+
+impl<T> fmt::Debug for Cache<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Cache").field("usage", &self.usage()).finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,114 @@
+use super::*;
+use crate::fill::Fill;
+
+fn fill<'a>(key: Key<'a>, packets: Packets<'a>, status_offsets: &'a [u32]) -> Fill<'a, u8> {
+    Fill {
+        key,
+        packets,
+        status_offsets,
+        rows: 2,
+        hostgroup: 10,
+        created_ms: 1_000,
+        expires_ms: 6_000,
+        epoch: 3,
+        plan: 7,
+    }
+}
+
+fn key(statement: &[u8]) -> Key<'_> {
+    Key::new(b"app", b"shop", 4, Protocol::Text, statement)
+}
+
+fn entry(status_offsets: &[u32]) -> Entry<u8> {
+    Entry::new(fill(key(b"SELECT 1"), Packets::Whole(b"\0\x01\x02\x03\x04"), status_offsets), u64::MAX)
+        .unwrap()
+}
+
+#[test]
+fn entry_gives_back_what_it_was_filled_with() {
+    let pieces: [&[u8]; 4] = [b"col", b"", b"umns", b" and rows"];
+    let entry = Entry::new(fill(key(b"SELECT 1"), Packets::Pieces(&pieces), &[3, 14]), u64::MAX).unwrap();
+    assert_eq!(entry.packets(), b"columns and rows");
+    assert_eq!(entry.status_offsets(), [3, 14]);
+    assert_eq!(entry.status(), u16::from_le_bytes(*b"ws"));
+    assert_eq!((entry.rows(), entry.hostgroup(), *entry.plan()), (2, 10, 7));
+    assert_eq!((entry.created_ms(), entry.expires_ms(), entry.epoch()), (1_000, 6_000, 3));
+    assert!(entry.answers(&key(b"SELECT 1")));
+    assert_eq!(entry.key().hash(), key(b"SELECT 1").hash());
+}
+
+#[test]
+fn entry_answers_no_other_key() {
+    let entry = entry(&[]);
+    let hash = key(b"SELECT 1").hash();
+    let others = [
+        key(b"SELECT 2"),
+        key(b"SELECT 1 "),
+        key(b""),
+        Key::new(b"apps", b"hop", 4, Protocol::Text, b"SELECT 1"),
+        Key::new(b"app", b"shopS", 4, Protocol::Text, b"ELECT 1"),
+        Key::new(b"app", b"shop", 5, Protocol::Text, b"SELECT 1"),
+        Key::new(b"app", b"shop", 4, Protocol::Binary, b"SELECT 1"),
+    ];
+    for other in others {
+        assert!(!entry.answers(&other.with_hash(hash)), "{other:?}");
+    }
+}
+
+#[test]
+fn judgement_follows_time_then_epoch() {
+    let entry = entry(&[]);
+    let table = [
+        (0, 3, Judgement::Fresh),
+        (5_999, 3, Judgement::Fresh),
+        (6_000, 3, Judgement::Expired),
+        (6_000, 4, Judgement::Expired),
+        (5_999, 4, Judgement::OlderEpoch),
+        (5_999, 2, Judgement::Fresh),
+    ];
+    for (now_ms, epoch, judgement) in table {
+        assert_eq!(entry.judge(now_ms, epoch), judgement, "{now_ms} {epoch}");
+    }
+}
+
+#[test]
+fn fill_that_contradicts_itself_is_refused() {
+    let offsets: [&[u32]; 3] = [&[4], &[u32::MAX], &[0, 1, 2]];
+    for status_offsets in offsets {
+        let made = Entry::new(fill(key(b"SELECT 1"), Packets::Whole(b"12345"), status_offsets), u64::MAX);
+        assert_eq!(made.err(), Some(Refusal::Malformed), "{status_offsets:?}");
+    }
+    let long = vec![b'u'; 1 << 16];
+    let long = Key::new(&long, b"", 0, Protocol::Text, b"");
+    assert_eq!(Entry::new(fill(long, Packets::Whole(b""), &[]), u64::MAX).err(), Some(Refusal::Malformed));
+}
+
+#[test]
+fn largest_allowed_entry_is_made_and_one_byte_more_is_not() {
+    let bytes_max = entry(&[]).weight_bytes();
+    let most = vec![0u8; 16];
+    let made =
+        (1..16).map(|len| Entry::new(fill(key(b"SELECT 1"), Packets::Whole(&most[..len]), &[]), bytes_max));
+    let made: Vec<bool> = made.map(|made| made.is_ok()).collect();
+    assert!(made[4] && !made[14], "{made:?}");
+    let refused = Entry::new(fill(key(b"SELECT 1"), Packets::Whole(&[0; 64]), &[]), bytes_max).unwrap_err();
+    assert!(
+        matches!(refused, Refusal::TooLarge { bytes, bytes_max: max } if bytes > max && max == bytes_max)
+    );
+}
+
+#[test]
+fn renewed_entry_keeps_its_answer_under_a_new_plan() {
+    let entry = entry(&[1]);
+    let renewed = Entry::new(entry.renewed(9, 8_000, 1), u64::MAX).unwrap();
+    assert_eq!(renewed.packets(), entry.packets());
+    assert_eq!(renewed.status_offsets(), entry.status_offsets());
+    assert_eq!((renewed.epoch(), renewed.expires_ms(), *renewed.plan()), (9, 8_000, 1));
+    assert_eq!((renewed.created_ms(), renewed.rows(), renewed.hostgroup()), (1_000, 2, 10));
+    assert!(renewed.answers(&key(b"SELECT 1")));
+}
+
+#[test]
+fn header_stays_small() {
+    assert_eq!(size_of::<Header<usize>>(), 72);
+}
