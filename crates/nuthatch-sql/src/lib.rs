@@ -1,1 +1,18 @@
 //! What a proxy must know of a statement: tokens, digest, class, session effects.
+//!
+//! Pure functions over bytes: no socket, clock, runtime, regular expression or character set. Statements come as clients
+//! sent them, so nothing here assumes UTF-8, and no input panics. What is not understood is said to be so: not cacheable,
+//! a write, an unknown effect.
+
+#![deny(
+    clippy::indexing_slicing,
+    clippy::string_slice,
+    clippy::panic,
+    reason = "bytes of a peer never panic: slices are taken with `get`, `split_at_checked` and iterators"
+)]
+
+pub mod spooky;
+
+mod digest;
+
+pub use digest::{Digest, DigestOptions, digest, digest_text};
