@@ -1,1 +1,43 @@
-//! Real MariaDB and MySQL servers on this host: create, replicate, remove.
+//! Real MariaDB and MySQL servers on this host: create, replicate, look at, stop, remove.
+//!
+//! A [`Lab`] is a directory with one primary and any number of replicas, started from the programs that
+//! Debian (or `tools/side-apt.sh`) provides. After [`Lab::up`] returns, every server answers on its Unix
+//! socket and on 127.0.0.1, every replica replicates by GTID, and the lab's account exists. The servers
+//! outlive the process that started them; [`Lab::open`] finds them again, and [`Lab::down`] leaves no process
+//! behind.
+//!
+//! Calls block: they start processes and wait for them with deadlines. Nothing here is for the data plane,
+//! and nothing here talks the protocol itself: statements go through the servers' own command-line client.
+
+mod client;
+mod config_file;
+mod deadline;
+mod dialect;
+mod error;
+mod lab;
+mod launch;
+mod layout;
+mod mariadb;
+mod mysql;
+mod options;
+mod password;
+mod port;
+mod process;
+mod progress;
+mod replication;
+mod scratch;
+mod server;
+mod state;
+mod status;
+mod template;
+
+pub use client::Rows;
+pub use error::LabError;
+pub use lab::{Lab, Result};
+pub use options::{Installation, Kind, Options, QueryCache};
+pub use password::Password;
+pub use progress::{Progress, Step};
+pub use scratch::ScratchLab;
+pub use server::Server;
+pub use state::Role;
+pub use status::{Liveness, Replication, ServerStatus, Status, Thread};

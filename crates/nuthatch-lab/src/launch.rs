@@ -1,0 +1,238 @@
+//! Starting and stopping single servers of a lab.
+//!
+//! A server is started in a process group of its own, so that Ctrl-C in a terminal does not reach it, and its
+//! process is written down before it is waited for.
+
+use std::fs::{self, OpenOptions};
+use std::io;
+use std::os::unix::fs::OpenOptionsExt;
+use std::os::unix::net::UnixStream;
+use std::os::unix::process::CommandExt;
+use std::process::{Command, Stdio};
+use std::time::Duration;
+
+use rustix::process::Signal;
+
+use crate::config_file::server_config;
+use crate::deadline::Deadline;
+use crate::error::LabError;
+use crate::lab::{Lab, Result};
+use crate::layout::write_private;
+use crate::options::Options;
+use crate::port;
+use crate::process::ProcessMark;
+use crate::progress::{Progress, Silent, Step};
+use crate::state::{Role, State};
+
+/// Times that another port is tried when the chosen one was taken before the server could bind it.
+const PORT_TRIES: u32 = 5;
+
+/// How long a restarted server may take to answer.
+const RESTART_WITHIN: Duration = Duration::from_secs(60);
+
+/// How long a server may take to stop by itself, and then to vanish when killed.
+const STOP_WITHIN: Duration = Duration::from_secs(30);
+const KILL_WITHIN: Duration = Duration::from_secs(10);
+
+impl Lab {
+    /// The server runs again with its port, options and data, and a replica replicates; nothing is done to
+    /// one that runs.
+    ///
+    /// # Errors
+    /// [`LabError::Exited`], for one when its port was taken meanwhile; [`LabError::NotReady`].
+    pub fn start(&mut self, role: Role) -> Result<()> {
+        let _lock = self.layout.lock()?;
+        self.state = State::load(&self.layout)?;
+        if self.server(role)?.pid().is_some() {
+            return Ok(());
+        }
+        self.spawn(role)?;
+        self.await_answer(role, RESTART_WITHIN)?;
+        if role == Role::Primary {
+            return Ok(());
+        }
+        self.server(role)?.query(self.dialect().resume())?;
+        self.await_replication(role, RESTART_WITHIN)
+    }
+
+    /// The server has ended as it does when asked to; nothing is done to one that does not run.
+    ///
+    /// # Errors
+    /// [`LabError::StillRunning`].
+    pub fn stop(&mut self, role: Role) -> Result<()> {
+        let _lock = self.layout.lock()?;
+        self.state = State::load(&self.layout)?;
+        self.stop_servers(&[role], &mut Silent)
+    }
+
+    /// The server was killed (SIGKILL), as in a crash, and has ended.
+    ///
+    /// # Errors
+    /// [`LabError::StillRunning`], [`LabError::NoSuchServer`].
+    pub fn kill(&mut self, role: Role) -> Result<()> {
+        let Some(mark) = self.server_state(role)?.process.clone() else { return Ok(()) };
+        self.kill_and_wait(role, &mark)
+    }
+
+    /// The server runs no further until [`thaw`](Self::thaw): connections to it hang, as with a host that
+    /// went away.
+    ///
+    /// # Errors
+    /// [`LabError::NoSuchServer`].
+    pub fn freeze(&self, role: Role) -> Result<()> {
+        self.signal(role, Signal::STOP)
+    }
+
+    /// A frozen server goes on.
+    ///
+    /// # Errors
+    /// [`LabError::NoSuchServer`].
+    pub fn thaw(&self, role: Role) -> Result<()> {
+        self.signal(role, Signal::CONT)
+    }
+
+    fn signal(&self, role: Role, signal: Signal) -> Result<()> {
+        if let Some(mark) = &self.server_state(role)?.process {
+            mark.signal(signal);
+        }
+        Ok(())
+    }
+
+    /// Writes the server's option file and starts it, on another port if its own was taken.
+    pub(crate) fn start_anew(
+        &mut self,
+        role: Role,
+        options: &Options,
+        progress: &mut dyn Progress,
+    ) -> Result<()> {
+        for tries_left in (0..PORT_TRIES).rev() {
+            self.choose_port(role)?;
+            let config =
+                server_config(&self.layout, &self.state.installation, self.server_state(role)?, options);
+            write_private(&self.layout.server_config(role), &config)?;
+            progress.step(&Step::Starting(role));
+            let port = self.server_state(role)?.port;
+            match self.spawn(role).and_then(|()| self.await_answer(role, options.ready_within)) {
+                Err(LabError::Exited { log_tail, .. }) if tries_left > 0 && names_taken_port(&log_tail) => {
+                    progress.step(&Step::PortTaken(role, port));
+                }
+                outcome => {
+                    outcome?;
+                    progress.step(&Step::Ready(role, port));
+                    return Ok(());
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn choose_port(&mut self, role: Role) -> Result<()> {
+        let path = self.layout.server(role);
+        let server = self.server_state_mut(role)?;
+        if !port::is_free(server.port) {
+            server.port = port::find_free().map_err(LabError::file("find a port for", path))?;
+        }
+        Ok(())
+    }
+
+    /// Starts the server's process and writes it down.
+    fn spawn(&mut self, role: Role) -> Result<()> {
+        let program = self.state.installation.find(self.dialect().server())?;
+        let log = self.layout.error_log(role);
+        let config = self.layout.server_config(role);
+        let dir = self.layout.server(role);
+        let start = || {
+            keep_previous(&log)?;
+            let output = OpenOptions::new().create(true).append(true).mode(0o600).open(&log)?;
+            Command::new(&program)
+                .arg(format!("--defaults-file={}", config.display()))
+                .stdin(Stdio::null())
+                .stdout(output.try_clone()?)
+                .stderr(output)
+                .process_group(0)
+                .current_dir(&dir)
+                .spawn()
+        };
+        let child = start().map_err(LabError::file("start", &program))?;
+        self.server_state_mut(role)?.process = ProcessMark::of(child.id());
+        self.state.save(&self.layout)
+    }
+
+    /// Waits until the server answers, and learns its version.
+    fn await_answer(&mut self, role: Role, wait: Duration) -> Result<()> {
+        let server = self.server_state(role)?;
+        let client = self.client(server)?;
+        let mut reason = String::from("it does not listen on its socket");
+        let mut look = || {
+            if !server.process.as_ref().is_some_and(ProcessMark::is_alive) {
+                return Some(None);
+            }
+            UnixStream::connect(&server.socket).ok()?;
+            match client.look("SELECT VERSION()") {
+                Ok(rows) => Some(Some(rows.first().unwrap_or_default().to_owned())),
+                Err(error) => {
+                    reason = error.to_string();
+                    None
+                }
+            }
+        };
+        let outcome = Deadline::after(wait).poll(&mut look);
+        let log_tail = self.layout.log_tail(role);
+        match outcome {
+            Some(Some(version)) => {
+                self.server_state_mut(role)?.version = version;
+                self.state.save(&self.layout)
+            }
+            Some(None) => Err(LabError::Exited { role, log_tail }),
+            None => Err(LabError::NotReady { role, waited_s: wait.as_secs(), reason, log_tail }),
+        }
+    }
+
+    /// Ends these servers: asks all, waits for all, kills those that are left.
+    pub(crate) fn stop_servers(&mut self, roles: &[Role], progress: &mut dyn Progress) -> Result<()> {
+        let mut stopping = Vec::new();
+        for role in roles.iter().copied() {
+            match self.server_state(role)?.process.clone().filter(ProcessMark::is_alive) {
+                None => progress.step(&Step::NotRunning(role)),
+                Some(mark) => {
+                    progress.step(&Step::Stopping(role));
+                    mark.signal(Signal::TERM);
+                    // A frozen one could not hear it.
+                    mark.signal(Signal::CONT);
+                    stopping.push((role, mark));
+                }
+            }
+        }
+        let deadline = Deadline::after(STOP_WITHIN);
+        for (role, mark) in &stopping {
+            if deadline.poll(|| (!mark.is_alive()).then_some(())).is_none() {
+                progress.step(&Step::Killing(*role));
+                self.kill_and_wait(*role, mark)?;
+            }
+        }
+        for role in roles {
+            self.server_state_mut(*role)?.process = None;
+        }
+        self.state.save(&self.layout)
+    }
+
+    fn kill_and_wait(&self, role: Role, mark: &ProcessMark) -> Result<()> {
+        mark.signal(Signal::KILL);
+        let gone = Deadline::after(KILL_WITHIN).poll(|| (!mark.is_alive()).then_some(()));
+        gone.ok_or(LabError::StillRunning { role, pid: mark.pid() })
+    }
+}
+
+/// Both servers' words: "Can't start server: Bind on TCP/IP port. Got error: 98: Address already in use" and
+/// the like.
+fn names_taken_port(log_tail: &str) -> bool {
+    log_tail.contains("Bind on TCP/IP port")
+}
+
+/// Moves the log of the start before out of the way, so that an error shows words of this start only.
+fn keep_previous(log: &std::path::Path) -> io::Result<()> {
+    match fs::rename(log, log.with_extension("log.before")) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
+        _ => Ok(()),
+    }
+}

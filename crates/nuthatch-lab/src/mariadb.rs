@@ -1,0 +1,120 @@
+//! How MariaDB is set up, made to replicate and asked how it is.
+
+use std::path::Path;
+use std::process::Command;
+
+use crate::dialect::{Dialect, Program, REPLICATION_USER, ReplicaColumns};
+use crate::password::Password;
+
+pub(crate) struct MariaDb;
+
+impl Dialect for MariaDb {
+    fn server(&self) -> Program {
+        Program { name: "mariadbd", package: "mariadb-server" }
+    }
+
+    fn client(&self) -> Program {
+        Program { name: "mariadb", package: "mariadb-client" }
+    }
+
+    fn initializer(&self) -> Program {
+        Program { name: "mariadb-install-db", package: "mariadb-server" }
+    }
+
+    /// Without `--user`, also as root: with it, the script changes the owner of the system's PAM helper.
+    fn initialize(&self, program: &Path, root: &Path, data: &Path) -> Command {
+        let mut command = Command::new(program);
+        command
+            .args(["--no-defaults", "--skip-test-db", "--auth-root-authentication-method=normal"])
+            .args(["--skip-name-resolve", "--innodb-log-file-size=32M"])
+            .arg(format!("--basedir={}", root.join("usr").display()))
+            .arg(format!("--datadir={}", data.display()));
+        command
+    }
+
+    fn unique_files(&self) -> &'static [&'static str] {
+        &[]
+    }
+
+    fn option_lines(&self, root: &Path, query_cache_mib: u32) -> Vec<String> {
+        let mut lines: Vec<String> = [
+            "log_slave_updates=ON",
+            "gtid_strict_mode=ON",
+            "skip_slave_start=ON",
+            "innodb_log_file_size=32M",
+            "innodb_buffer_pool_load_at_startup=OFF",
+            "innodb_buffer_pool_dump_at_shutdown=OFF",
+            "aria_pagecache_buffer_size=8M",
+            "character_set_server=utf8mb4",
+            "collation_server=utf8mb4_general_ci",
+        ]
+        .map(String::from)
+        .into();
+        lines.push(format!("query_cache_type={}", if query_cache_mib > 0 { "ON" } else { "OFF" }));
+        lines.push(format!("query_cache_size={query_cache_mib}M"));
+        if root != Path::new("/") {
+            let usr = root.join("usr").display().to_string();
+            lines.push(format!("basedir={usr}"));
+            lines.push(format!("plugin_dir={usr}/lib/mysql/plugin"));
+            lines.push(format!("lc_messages_dir={usr}/share/mysql"));
+            lines.push(format!("character_sets_dir={usr}/share/mysql/charsets"));
+        }
+        lines
+    }
+
+    fn lock_down(&self, root_password: &Password) -> String {
+        format!(
+            "SET sql_log_bin = 0;\n\
+             DELETE FROM mysql.global_priv WHERE user IN ('', 'root') AND NOT (user = 'root' AND host = 'localhost');\n\
+             FLUSH PRIVILEGES;\n\
+             ALTER USER root@localhost IDENTIFIED BY {};\n",
+            root_password.to_sql()
+        )
+    }
+
+    fn account(&self, user: &str, host: &str, password: &Password) -> String {
+        format!(
+            "CREATE USER IF NOT EXISTS '{user}'@'{host}';\n\
+             ALTER USER '{user}'@'{host}' IDENTIFIED VIA mysql_native_password USING PASSWORD({});\n\
+             GRANT ALL PRIVILEGES ON *.* TO '{user}'@'{host}' WITH GRANT OPTION;\n",
+            password.to_sql()
+        )
+    }
+
+    fn follow(&self, primary_port: u16, password: &Password) -> String {
+        format!(
+            "STOP SLAVE;\n\
+             CHANGE MASTER TO MASTER_HOST = '127.0.0.1', MASTER_PORT = {primary_port}, \
+             MASTER_USER = '{REPLICATION_USER}', MASTER_PASSWORD = {}, MASTER_CONNECT_RETRY = 1, \
+             MASTER_USE_GTID = slave_pos;\n\
+             START SLAVE;\n",
+            password.to_sql()
+        )
+    }
+
+    fn resume(&self) -> &'static str {
+        "START SLAVE"
+    }
+
+    fn replica_status(&self) -> &'static str {
+        "SHOW SLAVE STATUS"
+    }
+
+    fn replica_columns(&self) -> ReplicaColumns {
+        ReplicaColumns {
+            io_running: "Slave_IO_Running",
+            sql_running: "Slave_SQL_Running",
+            lag: "Seconds_Behind_Master",
+            received: "Gtid_IO_Pos",
+            errors: ["Last_IO_Error", "Last_SQL_Error"],
+        }
+    }
+
+    fn position(&self) -> &'static str {
+        "SELECT @@gtid_current_pos"
+    }
+
+    fn wait_for(&self, position: &str, wait_s: u64) -> String {
+        format!("SELECT MASTER_GTID_WAIT('{position}', {wait_s})")
+    }
+}

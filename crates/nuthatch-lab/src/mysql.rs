@@ -1,0 +1,119 @@
+//! How MySQL is set up, made to replicate and asked how it is: 8.4 and 9, where `SLAVE` and `MASTER` are
+//! gone.
+
+use std::path::Path;
+use std::process::Command;
+
+use crate::dialect::{Dialect, Program, REPLICATION_USER, ReplicaColumns};
+use crate::password::Password;
+
+pub(crate) struct MySql;
+
+impl Dialect for MySql {
+    fn server(&self) -> Program {
+        Program { name: "mysqld", package: "mysql-server-core (of sid, by tools/side-apt.sh)" }
+    }
+
+    fn client(&self) -> Program {
+        Program { name: "mysql", package: "mysql-client-core (of sid, by tools/side-apt.sh)" }
+    }
+
+    fn initializer(&self) -> Program {
+        self.server()
+    }
+
+    fn initialize(&self, program: &Path, root: &Path, data: &Path) -> Command {
+        let mut command = Command::new(program);
+        command
+            .args(["--no-defaults", "--initialize-insecure", "--user=root", "--innodb-redo-log-capacity=32M"])
+            .arg("--secure-file-priv=NULL")
+            .arg(format!("--datadir={}", data.display()))
+            .args(places(root).map(|(option, place)| format!("--{option}={place}")));
+        command
+    }
+
+    /// It holds the server's UUID.
+    fn unique_files(&self) -> &'static [&'static str] {
+        &["auto.cnf"]
+    }
+
+    fn option_lines(&self, root: &Path, _query_cache_mib: u32) -> Vec<String> {
+        let mut lines: Vec<String> = [
+            "log_replica_updates=ON",
+            "gtid_mode=ON",
+            "enforce_gtid_consistency=ON",
+            "skip_replica_start=ON",
+            "innodb_redo_log_capacity=32M",
+            "innodb_buffer_pool_load_at_startup=OFF",
+            "innodb_buffer_pool_dump_at_shutdown=OFF",
+            "mysqlx=OFF",
+            "secure_file_priv=NULL",
+        ]
+        .map(String::from)
+        .into();
+        lines.extend(places(root).map(|(option, place)| format!("{option}={place}")));
+        lines
+    }
+
+    fn lock_down(&self, root_password: &Password) -> String {
+        format!("SET sql_log_bin = 0;\nALTER USER root@localhost IDENTIFIED BY {};\n", root_password.to_sql())
+    }
+
+    fn account(&self, user: &str, host: &str, password: &Password) -> String {
+        format!(
+            "CREATE USER IF NOT EXISTS '{user}'@'{host}';\n\
+             ALTER USER '{user}'@'{host}' IDENTIFIED BY {};\n\
+             GRANT ALL PRIVILEGES ON *.* TO '{user}'@'{host}' WITH GRANT OPTION;\n",
+            password.to_sql()
+        )
+    }
+
+    fn follow(&self, primary_port: u16, password: &Password) -> String {
+        format!(
+            "STOP REPLICA;\n\
+             CHANGE REPLICATION SOURCE TO SOURCE_HOST = '127.0.0.1', SOURCE_PORT = {primary_port}, \
+             SOURCE_USER = '{REPLICATION_USER}', SOURCE_PASSWORD = {}, SOURCE_CONNECT_RETRY = 1, \
+             SOURCE_AUTO_POSITION = 1, GET_SOURCE_PUBLIC_KEY = 1;\n\
+             START REPLICA;\n",
+            password.to_sql()
+        )
+    }
+
+    fn resume(&self) -> &'static str {
+        "START REPLICA"
+    }
+
+    fn replica_status(&self) -> &'static str {
+        "SHOW REPLICA STATUS"
+    }
+
+    fn replica_columns(&self) -> ReplicaColumns {
+        ReplicaColumns {
+            io_running: "Replica_IO_Running",
+            sql_running: "Replica_SQL_Running",
+            lag: "Seconds_Behind_Source",
+            received: "Retrieved_Gtid_Set",
+            errors: ["Last_IO_Error", "Last_SQL_Error"],
+        }
+    }
+
+    fn position(&self) -> &'static str {
+        "SELECT REPLACE(@@GLOBAL.gtid_executed, '\\n', '')"
+    }
+
+    fn wait_for(&self, position: &str, wait_s: u64) -> String {
+        format!("SELECT WAIT_FOR_EXECUTED_GTID_SET('{position}', {wait_s})")
+    }
+}
+
+/// Options for the directories that a server unpacked beside the system does not find by itself.
+fn places(root: &Path) -> impl Iterator<Item = (&'static str, String)> {
+    let usr = root.join("usr").display().to_string();
+    [
+        ("basedir", usr.clone()),
+        ("plugin-dir", format!("{usr}/lib/mysql/plugin")),
+        ("lc-messages-dir", format!("{usr}/share/mysql")),
+        ("character-sets-dir", format!("{usr}/share/mysql/charsets")),
+    ]
+    .into_iter()
+}

@@ -1,0 +1,151 @@
+//! What a lab is asked to be.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+
+use crate::error::LabError;
+use crate::password::Password;
+
+/// Replicas that one lab may have; each is a real server, and a test machine is small.
+const REPLICAS_MAX: u16 = 8;
+
+/// Length of a user name that both MariaDB and MySQL take.
+const USER_CHARS_MAX: usize = 32;
+
+/// Whose server it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Kind {
+    /// MariaDB 10.5 or later.
+    MariaDb,
+    /// MySQL 8.4 or later. The account uses `caching_sha2_password`.
+    MySql,
+}
+
+/// Where a kind of server is installed.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Installation {
+    /// Whose server it is.
+    pub kind: Kind,
+    /// The directory that holds `usr/sbin`: `/` for Debian's packages, or the destination of
+    /// `tools/side-apt.sh`.
+    pub root: PathBuf,
+}
+
+impl Installation {
+    /// The MariaDB that Debian's packages installed.
+    #[must_use]
+    pub fn debian_mariadb() -> Self {
+        Self { kind: Kind::MariaDb, root: "/".into() }
+    }
+}
+
+/// The query cache of the server itself (MariaDB only), which would hide what the proxy does.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum QueryCache {
+    /// Not there at all.
+    #[default]
+    Off,
+    /// On, with this many MiB.
+    OnMib(u32),
+}
+
+/// How a lab is made. `Default` is what the tests and `make run` use: a primary and one replica.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// Which servers; default Debian's MariaDB.
+    pub installation: Installation,
+    /// Replicas beside the primary, 0 to 8; default 1.
+    pub replicas: u16,
+    /// InnoDB's buffer pool of each server, in MiB, at least 8; default 128.
+    pub buffer_pool_mib: u32,
+    /// The servers' own query cache; default off. MySQL has none and ignores this.
+    pub query_cache: QueryCache,
+    /// `max_connections` of each server; default 1,000.
+    pub connections_max: u32,
+    /// The account with all privileges that is made for the lab's users; default `nuthatch`.
+    pub user: String,
+    /// Its password; `None` keeps the lab's, or generates one for a new lab.
+    pub password: Option<Password>,
+    /// Further lines for the servers' option files, such as `thread_handling=pool-of-threads`; default none.
+    pub extra: Vec<String>,
+    /// Where empty data directories are kept for copying; `None` is `.lab-templates` beside the lab's
+    /// directory.
+    pub templates: Option<PathBuf>,
+    /// How long each server may take to answer; default 60 s.
+    pub ready_within: Duration,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self {
+            installation: Installation::debian_mariadb(),
+            replicas: 1,
+            buffer_pool_mib: 128,
+            query_cache: QueryCache::Off,
+            connections_max: 1000,
+            user: "nuthatch".into(),
+            password: None,
+            extra: Vec::new(),
+            templates: None,
+            ready_within: Duration::from_secs(60),
+        }
+    }
+}
+
+impl Options {
+    /// Refuses what no server could be started with, or what would end up unquoted in SQL or an option file.
+    pub(crate) fn check(&self) -> Result<(), LabError> {
+        let refuse = |what: String| Err(LabError::BadOption { what });
+        if self.replicas > REPLICAS_MAX {
+            return refuse(format!("{} replicas, and at most {REPLICAS_MAX} are possible", self.replicas));
+        }
+        if self.buffer_pool_mib < 8 {
+            return refuse(format!("a buffer pool of {} MiB, and 8 is the least", self.buffer_pool_mib));
+        }
+        if !(10..=100_000).contains(&self.connections_max) {
+            return refuse(format!("{} connections, and 10 to 100000 are possible", self.connections_max));
+        }
+        if let Some(line) = self.extra.iter().find(|line| line.chars().any(char::is_control)) {
+            return refuse(format!("the option line {line:?} has a control character"));
+        }
+        self.check_user()
+    }
+
+    fn check_user(&self) -> Result<(), LabError> {
+        let plain = |c: char| c.is_ascii_alphanumeric() || "_-.".contains(c);
+        let reserved = ["root", crate::dialect::REPLICATION_USER].contains(&self.user.as_str());
+        if (1..=USER_CHARS_MAX).contains(&self.user.len()) && self.user.chars().all(plain) && !reserved {
+            return Ok(());
+        }
+        let what = format!(
+            "the user name {:?}: 1 to {USER_CHARS_MAX} of A-Z a-z 0-9 _ - . and not one of the lab's own accounts",
+            self.user
+        );
+        Err(LabError::BadOption { what })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn options_out_of_range_are_refused_by_name() {
+        let refused: [(Options, &str); 6] = [
+            (Options { replicas: 9, ..Options::default() }, "9 replicas"),
+            (Options { buffer_pool_mib: 1, ..Options::default() }, "1 MiB"),
+            (Options { connections_max: 1, ..Options::default() }, "1 connections"),
+            (Options { user: "a'b".into(), ..Options::default() }, "a'b"),
+            (Options { user: "root".into(), ..Options::default() }, "root"),
+            (Options { extra: vec!["a\nb".into()], ..Options::default() }, "control character"),
+        ];
+        for (options, word) in refused {
+            let message = options.check().unwrap_err().to_string();
+            assert!(message.contains(word), "{message}");
+        }
+        Options::default().check().unwrap();
+    }
+}

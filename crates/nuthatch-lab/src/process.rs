@@ -1,0 +1,121 @@
+//! Server processes that are known beyond the life of the process that started them.
+//!
+//! A process id alone is no identity: after the process ended, the number may belong to another one. So a
+//! process is remembered with its start time and the boot it belongs to, and is signalled through a
+//! descriptor that was opened before that identity was checked.
+
+use std::fs;
+
+use rustix::process::{Pid, PidfdFlags, Signal, WaitOptions, pidfd_open, pidfd_send_signal, waitpid};
+use serde::{Deserialize, Serialize};
+
+/// Fields of `/proc/PID/stat` after the command's closing parenthesis: proc_pid_stat(5), field 3 is the
+/// first.
+const STATE_FIELD: usize = 0;
+const START_FIELD: usize = 19;
+
+/// The identity of one process on this machine.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct ProcessMark {
+    pid: i32,
+    /// Clock ticks between boot and the start of the process.
+    start_ticks: u64,
+    boot: String,
+}
+
+/// What is found under a process id.
+struct Seen {
+    zombie: bool,
+    start_ticks: u64,
+}
+
+impl ProcessMark {
+    /// The identity of the running process `pid`; `None` when there is none.
+    pub(crate) fn of(pid: u32) -> Option<Self> {
+        let pid = i32::try_from(pid).ok()?;
+        let seen = look(pid).filter(|seen| !seen.zombie)?;
+        Some(Self { pid, start_ticks: seen.start_ticks, boot: boot()? })
+    }
+
+    pub(crate) fn pid(&self) -> i32 {
+        self.pid
+    }
+
+    pub(crate) fn start_ticks(&self) -> u64 {
+        self.start_ticks
+    }
+
+    /// Whether this very process still runs. One that has ended is reaped if it was this process's child.
+    pub(crate) fn is_alive(&self) -> bool {
+        match look(self.pid) {
+            Some(seen) if seen.zombie => {
+                self.reap();
+                false
+            }
+            Some(seen) => seen.start_ticks == self.start_ticks && boot().as_ref() == Some(&self.boot),
+            None => false,
+        }
+    }
+
+    /// Sends the signal to this very process, or to nobody if it has ended.
+    pub(crate) fn signal(&self, signal: Signal) {
+        let Some(pid) = Pid::from_raw(self.pid) else { return };
+        let Ok(descriptor) = pidfd_open(pid, PidfdFlags::empty()) else { return };
+        if self.is_alive() && pidfd_send_signal(&descriptor, signal).is_err() {
+            tracing::debug!(pid = self.pid, "the process ended before it could be signalled");
+        }
+    }
+
+    fn reap(&self) {
+        if waitpid(Pid::from_raw(self.pid), WaitOptions::NOHANG).is_err() {
+            tracing::trace!(pid = self.pid, "the ended process belongs to another parent");
+        }
+    }
+}
+
+fn look(pid: i32) -> Option<Seen> {
+    let stat = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
+    let (_, after_name) = stat.rsplit_once(')')?;
+    let fields: Vec<&str> = after_name.split_ascii_whitespace().collect();
+    Some(Seen {
+        zombie: ["Z", "X"].contains(fields.get(STATE_FIELD)?),
+        start_ticks: fields.get(START_FIELD)?.parse().ok()?,
+    })
+}
+
+fn boot() -> Option<String> {
+    Some(fs::read_to_string("/proc/sys/kernel/random/boot_id").ok()?.trim().to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::process::{Command, id};
+
+    use super::*;
+
+    #[test]
+    fn own_process_is_alive() {
+        assert!(ProcessMark::of(id()).unwrap().is_alive());
+    }
+
+    #[test]
+    fn reused_pid_is_not_the_same_process() {
+        let mut mark = ProcessMark::of(id()).unwrap();
+        mark.start_ticks -= 1;
+        assert!(!mark.is_alive());
+        let other_boot = ProcessMark { boot: "another".into(), ..ProcessMark::of(id()).unwrap() };
+        assert!(!other_boot.is_alive());
+    }
+
+    #[test]
+    fn killed_child_is_dead_and_reaped() {
+        let mut child = Command::new("sleep").arg("60").spawn().unwrap();
+        let mark = ProcessMark::of(child.id()).unwrap();
+        mark.signal(Signal::KILL);
+        while mark.is_alive() {
+            std::thread::yield_now();
+        }
+        assert!(look(mark.pid).is_none(), "a zombie is left");
+        assert!(child.wait().is_err(), "it was reaped before");
+    }
+}

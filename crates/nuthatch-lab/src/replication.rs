@@ -1,0 +1,92 @@
+//! How replicas do, and waiting for them.
+
+use std::time::Duration;
+
+use crate::client::{Client, Rows};
+use crate::deadline::Deadline;
+use crate::error::LabError;
+use crate::lab::{Lab, Result};
+use crate::process::ProcessMark;
+use crate::state::{Role, ServerState};
+use crate::status::{Liveness, Replication, ServerStatus, Thread};
+
+impl Lab {
+    /// Every replica has applied all that the primary had executed when this was called.
+    ///
+    /// # Errors
+    /// [`LabError::Replication`] when one has not after `wait` (whole seconds count).
+    pub fn await_replicas(&self, wait: Duration) -> Result<()> {
+        let position = self.position(&self.client(self.server_state(Role::Primary)?)?)?;
+        let sql = self.dialect().wait_for(&position, wait.as_secs());
+        for server in self.servers().filter(|server| server.role() != Role::Primary) {
+            if server.query(&sql)?.first() != Some("0") {
+                let reason = format!("{position} was not applied within {} s", wait.as_secs());
+                return Err(LabError::Replication { role: server.role(), reason });
+            }
+        }
+        Ok(())
+    }
+
+    /// Waits until both threads of the replica run.
+    pub(crate) fn await_replication(&self, role: Role, wait: Duration) -> Result<()> {
+        let client = self.client(self.server_state(role)?)?;
+        let mut seen = None;
+        let mut look = || {
+            seen = self.replication(&client);
+            seen.as_ref().is_some_and(Replication::is_running).then_some(())
+        };
+        Deadline::after(wait).poll(&mut look).ok_or_else(|| LabError::Replication {
+            role,
+            reason: seen.map_or_else(
+                || "it does not answer, or knows no primary".into(),
+                |seen| format!("fetching is {:?}, applying is {:?} {}", seen.io, seen.sql, seen.error),
+            ),
+        })
+    }
+
+    /// How the server is now.
+    pub(crate) fn server_status(&self, server: &ServerState) -> ServerStatus {
+        let alive = server.process.as_ref().filter(|mark| mark.is_alive());
+        let client = alive.and_then(|_| self.client(server).ok());
+        let position = client.as_ref().and_then(|client| self.position(client).ok());
+        let replication = match (&client, &position, server.role) {
+            (Some(client), Some(_), Role::Replica(_)) => self.replication(client),
+            _ => None,
+        };
+        ServerStatus {
+            role: server.role,
+            state: match (alive, &position) {
+                (None, _) => Liveness::Stopped,
+                (Some(_), None) => Liveness::Mute,
+                (Some(_), Some(_)) => Liveness::Running,
+            },
+            host: "127.0.0.1",
+            port: server.port,
+            socket: server.socket.clone(),
+            pid: alive.map(ProcessMark::pid),
+            version: server.version.clone(),
+            position: position.unwrap_or_default(),
+            replication,
+            error_log: self.layout.error_log(server.role),
+        }
+    }
+
+    fn position(&self, client: &Client) -> Result<String> {
+        Ok(client.look(self.dialect().position())?.first().unwrap_or_default().to_owned())
+    }
+
+    /// What the replica says of itself; `None` when it does not answer or was told of no primary.
+    fn replication(&self, client: &Client) -> Option<Replication> {
+        let rows = client.look(self.dialect().replica_status()).ok()?;
+        let columns = self.dialect().replica_columns();
+        let value = |rows: &Rows, name: &str| rows.value(name).unwrap_or_default().to_owned();
+        let errors = columns.errors.map(|name| value(&rows, name));
+        (!rows.rows.is_empty()).then(|| Replication {
+            io: Thread::parse(&value(&rows, columns.io_running)),
+            sql: Thread::parse(&value(&rows, columns.sql_running)),
+            received: value(&rows, columns.received).replace('\n', ""),
+            lag_s: value(&rows, columns.lag).parse().ok(),
+            error: errors.join(" ").trim().to_owned(),
+        })
+    }
+}

@@ -1,0 +1,70 @@
+//! One server of a lab, as its users see it.
+
+use std::net::{Ipv4Addr, SocketAddr};
+use std::path::{Path, PathBuf};
+
+use crate::client::Rows;
+use crate::lab::{Lab, Result};
+use crate::state::{Role, ServerState};
+
+/// A view of one server. What it says of ports and processes is what its [`Lab`] knew when it was last
+/// changed.
+#[derive(Clone, Copy, Debug)]
+pub struct Server<'lab> {
+    pub(crate) lab: &'lab Lab,
+    pub(crate) state: &'lab ServerState,
+}
+
+impl<'lab> Server<'lab> {
+    /// Its place in the lab.
+    #[must_use]
+    pub fn role(&self) -> Role {
+        self.state.role
+    }
+
+    /// Where it listens for TCP connections.
+    #[must_use]
+    pub fn address(&self) -> SocketAddr {
+        (Ipv4Addr::LOCALHOST, self.state.port).into()
+    }
+
+    /// Its port on 127.0.0.1.
+    #[must_use]
+    pub fn port(&self) -> u16 {
+        self.state.port
+    }
+
+    /// Its Unix socket.
+    #[must_use]
+    pub fn socket(&self) -> &'lab Path {
+        &self.state.socket
+    }
+
+    /// Its version, as it said at its last start.
+    #[must_use]
+    pub fn version(&self) -> &'lab str {
+        &self.state.version
+    }
+
+    /// Its process, if it runs.
+    #[must_use]
+    pub fn pid(&self) -> Option<i32> {
+        let mark = self.state.process.as_ref()?;
+        mark.is_alive().then(|| mark.pid())
+    }
+
+    /// Its error log, of its last start.
+    #[must_use]
+    pub fn error_log(&self) -> PathBuf {
+        self.lab.layout.error_log(self.state.role)
+    }
+
+    /// Runs one statement as root over the Unix socket, past any proxy; with several, their answers follow
+    /// each other and only the first has its columns told apart.
+    ///
+    /// # Errors
+    /// [`LabError::Statement`](crate::LabError::Statement) with the client's message.
+    pub fn query(&self, sql: &str) -> Result<Rows> {
+        self.lab.client(self.state)?.run(sql)
+    }
+}
