@@ -12,14 +12,19 @@ mod rules;
 mod secret;
 mod server;
 mod snapshot;
+mod store;
+mod tables;
 mod user;
 mod variables;
+mod verb;
 
 pub use password::Password;
 pub use rules::{PatternError, Rule, RuleFault, RuleHits, RuleInput, RuleModifiers, Rules, Verdict};
 pub use secret::Secret;
 pub use server::{HostgroupId, Hostgroups, Server, ServerStatus, UnknownStatus};
 pub use snapshot::{Epoch, Snapshot};
+pub use store::{Layers, Outcome, Seed, SeedRow, SeedValue, StoreError, Warnings};
+pub use tables::{Column, ColumnDefault, TABLES, Table, table};
 pub use user::{DuplicateUser, User, Users};
 pub use variables::{
     AdminVariables, Effect, Kind, MysqlVariables, Variable, VariableFault, variables_markdown,

@@ -48,7 +48,7 @@ impl fmt::Display for ServerStatus {
 
 /// The text is no status.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
-#[error("status is none of ONLINE, SHUNNED, OFFLINE_SOFT, OFFLINE_HARD")]
+#[error("is none of ONLINE, SHUNNED, OFFLINE_SOFT, OFFLINE_HARD")]
 pub struct UnknownStatus;
 
 impl FromStr for ServerStatus {

@@ -116,3 +116,12 @@ pub enum RuleFault {
         reason: PatternError,
     },
 }
+
+impl RuleFault {
+    /// The rule.
+    pub fn rule_id(&self) -> u32 {
+        match self {
+            Self::Digest { rule_id } | Self::Pattern { rule_id, .. } => *rule_id,
+        }
+    }
+}

@@ -1,0 +1,297 @@
+//! The layers of the configuration in SQLite: disk, memory and runtime, and the commands that copy between them.
+//!
+//! `main` (in memory) is what admins edit, `disk` (DATADIR/nuthatch.db) is what a restart finds, the `runtime_` tables
+//! show what is in force. A `LOAD … TO RUNTIME` validates every row and makes a new [`Snapshot`]; a row that cannot be
+//! used is left out with a warning, and the others stand. A command happens wholly or not at all.
+//!
+//! [`Layers`] lives on the admin thread. It blocks on the disk; the data plane sees the snapshots only.
+
+mod copy;
+mod datadir;
+mod guard;
+mod load;
+mod merge;
+mod row;
+mod schema;
+mod seed;
+mod warnings;
+
+use std::{path::Path, sync::Arc};
+
+use rusqlite::Connection;
+
+use self::{guard::Guard, merge::Meeting};
+pub use self::{
+    seed::{Seed, SeedRow, SeedValue},
+    warnings::Warnings,
+};
+use crate::{
+    server::{HostgroupId, ServerStatus},
+    snapshot::{Epoch, Snapshot},
+    variables::{AdminVariables, Effect, MysqlVariables, VariableFault},
+    verb::{Direction, Module, Verb},
+};
+
+/// The layers and the snapshot that is in force.
+pub struct Layers {
+    connection: Connection,
+    guard: Guard,
+    seed: Seed,
+    snapshot: Arc<Snapshot>,
+}
+
+/// What a command did.
+#[derive(Debug, Default)]
+#[must_use]
+pub struct Outcome {
+    /// The snapshot to publish, if the command put something in force. Its epoch has moved only if the data plane can
+    /// tell the difference.
+    pub snapshot: Option<Arc<Snapshot>>,
+    /// What the admin should know, one sentence each. Nothing secret.
+    pub warnings: Warnings,
+}
+
+/// Why a layer could not be opened or copied.
+#[derive(Debug, thiserror::Error)]
+pub enum StoreError {
+    /// The data directory or its file cannot be used.
+    #[error("use {path}")]
+    Datadir {
+        /// What was tried.
+        path: String,
+        /// What the system says.
+        source: std::io::Error,
+    },
+    /// The file cannot be used as a database.
+    #[error("open the database {path}")]
+    Database {
+        /// The file.
+        path: String,
+        /// What SQLite says.
+        source: rusqlite::Error,
+    },
+    /// The file was written by a later version of the program.
+    #[error("open the database {path}: it has schema {found}, this program knows up to {known}")]
+    Newer {
+        /// The file.
+        path: String,
+        /// Its schema.
+        found: i64,
+        /// Ours.
+        known: i64,
+    },
+    /// A row of the configuration file or command line is not one.
+    #[error("take {place} of the configuration: {reason}")]
+    Seed {
+        /// Which row, as `mysql_users row 2`.
+        place: String,
+        /// What is wrong with it.
+        reason: String,
+    },
+    /// A variable cannot be set.
+    #[error("set the variable \"{name}\": it {reason}")]
+    Variable {
+        /// Full name.
+        name: String,
+        /// Why not.
+        reason: VariableFault,
+    },
+    /// SQLite refused.
+    #[error("run SQL on the configuration")]
+    Sqlite(#[from] rusqlite::Error),
+}
+
+impl Layers {
+    /// Opens the layers and puts the first snapshot (epoch 1) in force.
+    ///
+    /// Without `datadir` the disk layer is in memory and is lost with the value. With it, the directory and
+    /// `nuthatch.db` are made if they are not there, for the owner only. A module that was saved to disk, or has rows
+    /// there, comes from disk; any other comes from `seed`. `overrides` (flags given explicitly) then change memory
+    /// row by row, whatever the source. Nothing is saved.
+    ///
+    /// # Errors
+    /// The directory or file cannot be used; a row of `seed` or `overrides` breaks a table's rules.
+    pub fn open(
+        datadir: Option<&Path>,
+        seed: Seed,
+        overrides: &Seed,
+    ) -> Result<(Self, Warnings), StoreError> {
+        let mut connection = Connection::open_in_memory()?;
+        let guard = Guard::install(&mut connection)?;
+        let mut layers = Self { connection, guard, seed, snapshot: Arc::new(Snapshot::default()) };
+        let warnings = layers.guard.clone().lifted(|| layers.start(datadir, overrides))?;
+        Ok((layers, warnings))
+    }
+
+    fn start(&mut self, datadir: Option<&Path>, overrides: &Seed) -> Result<Warnings, StoreError> {
+        let path = datadir.map(datadir::prepare).transpose()?;
+        schema::attach(&self.connection, path.as_deref())?;
+        schema::create(&self.connection)?;
+        merge::check_variable_names(&self.seed)?;
+        merge::check_variable_names(overrides)?;
+        let mut warnings = Warnings::default();
+        for module in Module::ALL {
+            if copy::is_on_disk(&self.connection, module)? {
+                copy::disk_to_memory(&self.connection, module)?;
+            } else {
+                merge::merge(&self.connection, &self.seed, module, Meeting::Refuse)?;
+            }
+            merge::merge(&self.connection, overrides, module, Meeting::Change)?;
+            warnings.append(self.load(module)?.warnings);
+        }
+        let first = Snapshot { epoch: Epoch(1), ..(*self.snapshot).clone() };
+        self.snapshot = Arc::new(first);
+        Ok(warnings)
+    }
+
+    /// The snapshot in force.
+    pub fn snapshot(&self) -> &Arc<Snapshot> {
+        &self.snapshot
+    }
+
+    /// Runs a command. An open transaction of an admin is committed first.
+    ///
+    /// # Errors
+    /// SQLite refused (a row from disk breaks a rule, the disk is full); then nothing changed.
+    pub fn run(&mut self, verb: &Verb) -> Result<Outcome, StoreError> {
+        self.guard.clone().lifted(|| self.atomically(|layers| layers.run_unguarded(verb)))
+    }
+
+    fn run_unguarded(&mut self, verb: &Verb) -> Result<Outcome, StoreError> {
+        let (module, direction) = match verb {
+            Verb::LoadUser(name) => return self.load_user(name),
+            Verb::Copy(module, direction) => (*module, *direction),
+        };
+        match direction {
+            Direction::MemoryToRuntime => return self.load(module),
+            Direction::RuntimeToMemory => copy::runtime_to_memory(&self.connection, &self.snapshot, module)?,
+            Direction::DiskToMemory => copy::disk_to_memory(&self.connection, module)?,
+            Direction::MemoryToDisk => copy::memory_to_disk(&self.connection, module)?,
+            Direction::ConfigToMemory => {
+                merge::merge(&self.connection, &self.seed, module, Meeting::Replace)?;
+            }
+        }
+        Ok(Outcome::default())
+    }
+
+    /// Runs `work` wholly or not at all. An admin's open transaction is committed first, as a server does at DDL.
+    fn atomically<T>(
+        &mut self,
+        work: impl FnOnce(&mut Self) -> Result<T, StoreError>,
+    ) -> Result<T, StoreError> {
+        if !self.connection.is_autocommit() {
+            self.connection.execute_batch("COMMIT")?;
+        }
+        let snapshot = Arc::clone(&self.snapshot);
+        self.connection.execute_batch("BEGIN")?;
+        let result = work(self).and_then(|done| {
+            self.connection.execute_batch("COMMIT")?;
+            Ok(done)
+        });
+        if result.is_err() {
+            self.snapshot = snapshot;
+            // SQLite has rolled back by itself after some errors; then there is nothing to roll back.
+            if !self.connection.is_autocommit() {
+                self.connection.execute_batch("ROLLBACK")?;
+            }
+        }
+        result
+    }
+
+    /// What `LOAD … FROM CONFIG` will read: the configuration file, read anew.
+    pub fn set_seed(&mut self, seed: Seed) {
+        self.seed = seed;
+    }
+
+    /// `SET <name> = <value>`: writes the row of `global_variables` in memory. As in ProxySQL the value is judged by the
+    /// next LOAD; what the LOAD would say is returned already.
+    ///
+    /// # Errors
+    /// No such variable, or a read-only one.
+    pub fn set_variable(&self, name: &str, value: &str) -> Result<Option<VariableFault>, StoreError> {
+        let refused = |reason| StoreError::Variable { name: name.to_owned(), reason };
+        let (full_name, effect, fault) =
+            judge_variable(name, value).ok_or(refused(VariableFault::Unknown))?;
+        if effect == Effect::ReadOnly {
+            return Err(refused(VariableFault::ReadOnly));
+        }
+        let sql = "INSERT OR REPLACE INTO main.global_variables VALUES (?1, ?2)";
+        self.connection.execute(sql, (full_name, value))?;
+        Ok(fault)
+    }
+
+    /// Shows in `runtime_mysql_servers` what a server does right now, as the data plane knows it. What is in force
+    /// does not change, and the next LOAD shows what the admin asked for again.
+    ///
+    /// # Errors
+    /// SQLite refused.
+    pub fn show_server_status<'a>(
+        &self,
+        servers: impl IntoIterator<Item = (HostgroupId, &'a str, u16, ServerStatus)>,
+    ) -> Result<(), StoreError> {
+        let sql = "UPDATE main.runtime_mysql_servers SET status = ?4 \
+                   WHERE hostgroup_id = ?1 AND hostname = ?2 AND port = ?3";
+        self.trusted(|connection| {
+            let mut update = connection.prepare(sql)?;
+            for (hostgroup, host, port, status) in servers {
+                update.execute((hostgroup.0, host, port, status.as_str()))?;
+            }
+            Ok(())
+        })
+    }
+
+    /// The connection, for an admin's own SQL. It may read everything and write the tables of `main` and `disk`; it
+    /// may not write `runtime_` tables or statistics, change the schema, or reach other files.
+    pub fn connection(&self) -> &Connection {
+        &self.connection
+    }
+
+    /// Runs the program's own SQL, to which those limits do not apply (creating and filling statistics).
+    ///
+    /// # Errors
+    /// What `work` returns.
+    pub fn trusted<T>(
+        &self,
+        work: impl FnOnce(&Connection) -> Result<T, StoreError>,
+    ) -> Result<T, StoreError> {
+        self.guard.lifted(|| work(&self.connection))
+    }
+
+    /// The names of the tables of a schema (`main`, `disk`, `stats`, …), sorted, without those that are internal.
+    ///
+    /// # Errors
+    /// There is no such schema.
+    pub fn tables(&self, schema: &str) -> Result<Vec<String>, StoreError> {
+        schema::tables(&self.connection, schema)
+    }
+
+    /// The `CREATE TABLE` text of a table; `None` if there is none of that name.
+    ///
+    /// # Errors
+    /// There is no such schema.
+    pub fn create_table_text(&self, schema: &str, table: &str) -> Result<Option<String>, StoreError> {
+        schema::create_table_text(&self.connection, schema, table)
+    }
+}
+
+/// Full name and effect of a variable, and what is wrong with `value`.
+fn judge_variable(name: &str, value: &str) -> Option<(String, Effect, Option<VariableFault>)> {
+    fn full_name(module: &str, name: &str) -> String {
+        format!("{module}-{name}")
+    }
+    let (module, short) = name.split_once('-')?;
+    if module.eq_ignore_ascii_case(MysqlVariables::MODULE) {
+        let variable = MysqlVariables::variable(short)?;
+        let fault = MysqlVariables::default().set(short, value).err();
+        Some((full_name(MysqlVariables::MODULE, variable.name), variable.effect, fault))
+    } else if module.eq_ignore_ascii_case(AdminVariables::MODULE) {
+        let variable = AdminVariables::variable(short)?;
+        let fault = AdminVariables::default().set(short, value).err();
+        Some((full_name(AdminVariables::MODULE, variable.name), variable.effect, fault))
+    } else {
+        None
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,155 @@
+//! `LOAD … TO RUNTIME`: rows of memory become a part of the snapshot.
+//!
+//! The twin is filled first, with the active rows; what cannot be used is taken out of it again with a warning; the
+//! snapshot's part is made of what is left. So the twin always shows exactly what is in force.
+
+mod rules;
+mod servers;
+mod users;
+mod variables;
+
+use std::sync::Arc;
+
+use rusqlite::Connection;
+
+use super::{
+    Layers, Outcome, StoreError, Warnings,
+    row::{ColumnFault, RowReader},
+};
+use crate::{
+    snapshot::Snapshot,
+    tables::{self, Table},
+    verb::Module,
+};
+
+impl Layers {
+    /// Puts a module in force.
+    pub(super) fn load(&mut self, module: Module) -> Result<Outcome, StoreError> {
+        let mut warnings = Warnings::default();
+        if !matches!(module, Module::MysqlVariables | Module::AdminVariables) {
+            fill_twins(&self.connection, module)?;
+            warn_of_stored_tables(&self.connection, module, &mut warnings)?;
+        }
+        let mut next = (*self.snapshot).clone();
+        match module {
+            Module::MysqlUsers => next.users = users::read(&self.connection, &mut warnings)?,
+            Module::MysqlServers => next.hostgroups = servers::read(&self.connection, &mut warnings)?,
+            Module::MysqlQueryRules => {
+                next.rules =
+                    rules::read(&self.connection, next.mysql.query_processor_iterations, &mut warnings)?;
+            }
+            Module::MysqlVariables => {
+                variables::load_mysql(&self.connection, &mut next.mysql, &mut warnings)?;
+                next.rules = next.rules.with_restarts_max(next.mysql.query_processor_iterations);
+            }
+            Module::AdminVariables => {
+                variables::load_admin(&self.connection, &mut next.admin, &mut warnings)?;
+            }
+            _ => return Ok(Outcome { snapshot: None, warnings }),
+        }
+        Ok(Outcome { snapshot: Some(self.publish(next)), warnings })
+    }
+
+    /// Puts the rows of one user in force, as they are in memory.
+    pub(super) fn load_user(&mut self, name: &str) -> Result<Outcome, StoreError> {
+        let mut warnings = Warnings::default();
+        let columns = table("mysql_users").column_list();
+        self.connection.execute("DELETE FROM main.runtime_mysql_users WHERE username = ?1", [name])?;
+        let sql = format!(
+            "INSERT INTO main.runtime_mysql_users ({columns}) \
+             SELECT {columns} FROM main.mysql_users WHERE username = ?1 AND active = 1"
+        );
+        self.connection.execute(&sql, [name])?;
+        let users = users::read(&self.connection, &mut warnings)?;
+        let next = Snapshot { users, ..(*self.snapshot).clone() };
+        Ok(Outcome { snapshot: Some(self.publish(next)), warnings })
+    }
+
+    fn publish(&mut self, mut next: Snapshot) -> Arc<Snapshot> {
+        if !next.serves_like(&self.snapshot) {
+            next.epoch = next.epoch.next();
+        }
+        self.snapshot = Arc::new(next);
+        Arc::clone(&self.snapshot)
+    }
+}
+
+fn table(name: &str) -> &'static Table {
+    tables::table(name).expect("the loaders name tables that are defined")
+}
+
+fn fill_twins(connection: &Connection, module: Module) -> Result<(), StoreError> {
+    for table in module.definitions().filter(|table| table.has_twin) {
+        let (name, twin, columns) = (table.name, table.twin(), table.column_list());
+        let in_force = match name {
+            "mysql_users" | "mysql_query_rules" => "active = 1",
+            _ => "1",
+        };
+        connection.execute_batch(&format!(
+            "DELETE FROM main.{twin};
+             INSERT INTO main.{twin} ({columns}) SELECT {columns} FROM main.{name} WHERE {in_force};"
+        ))?;
+    }
+    Ok(())
+}
+
+fn warn_of_stored_tables(
+    connection: &Connection,
+    module: Module,
+    warnings: &mut Warnings,
+) -> Result<(), StoreError> {
+    for table in module.definitions().filter(|table| !table.acts && table.has_twin) {
+        let sql = format!("SELECT EXISTS (SELECT 1 FROM main.{})", table.twin());
+        if connection.query_row(&sql, [], |row| row.get(0))? {
+            warnings.push(format!("table \"{}\" is stored but does not act yet", table.name));
+        }
+    }
+    Ok(())
+}
+
+/// Reads every row of a twin that can be used, in the order of `order`. The others are taken out of the twin, with a
+/// warning that begins with what `name` says of the row.
+fn read_rows<T>(
+    connection: &Connection,
+    table: &Table,
+    order: &str,
+    name: impl Fn(&RowReader<'_>) -> String,
+    read: impl Fn(&RowReader<'_>) -> Result<T, ColumnFault>,
+    warnings: &mut Warnings,
+) -> Result<Vec<T>, StoreError> {
+    let stored: Vec<_> = table.columns.iter().filter(|column| !column.acts).collect();
+    let is_set = stored.iter().map(|column| format!(", {}", column.is_set())).collect::<String>();
+    let first_stored = table.columns.len() + 1;
+    let twin = table.twin();
+    let sql = format!(
+        "SELECT rowid AS nuthatch_row, {}{is_set} FROM main.{twin} ORDER BY {order}",
+        table.column_list()
+    );
+    let (mut used, mut refused) = (Vec::new(), Vec::new());
+    let mut select = connection.prepare(&sql)?;
+    let mut rows = select.query([])?;
+    while let Some(row) = rows.next()? {
+        let reader = RowReader(row);
+        match read(&reader) {
+            Ok(value) => used.push(value),
+            Err(fault) => {
+                refused.push(row.get::<_, i64>(0)?);
+                warnings.push(format!("{}: {fault}; the row is left out", name(&reader)));
+                continue;
+            }
+        }
+        for (index, column) in stored.iter().enumerate() {
+            if row.get(first_stored + index)? {
+                warnings.push(format!(
+                    "{}: column \"{}\" is stored but does not act yet",
+                    name(&reader),
+                    column.name
+                ));
+            }
+        }
+    }
+    for row in refused {
+        connection.execute(&format!("DELETE FROM main.{twin} WHERE rowid = ?1"), [row])?;
+    }
+    Ok(used)
+}

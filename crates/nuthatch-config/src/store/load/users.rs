@@ -1,0 +1,43 @@
+//! `mysql_users` into [`Users`].
+
+use rusqlite::Connection;
+
+use super::{StoreError, Warnings, read_rows, table};
+use crate::{
+    password::Password,
+    server::HostgroupId,
+    store::row::{ColumnFault, RowReader},
+    user::{User, Users},
+};
+
+pub(super) fn read(connection: &Connection, warnings: &mut Warnings) -> Result<Users, StoreError> {
+    let rows = read_rows(connection, table("mysql_users"), "rowid", name, user, warnings)?;
+    for user in rows.iter().filter(|user| user.password == Password::Other) {
+        warnings
+            .push(format!("user \"{}\": column \"password\" is stored but cannot be used yet", user.name));
+    }
+    Ok(Users::new(rows).expect("the table's keys allow one active row of a name for each side"))
+}
+
+fn name(row: &RowReader<'_>) -> String {
+    format!("user \"{}\"", row.text("username").unwrap_or_default())
+}
+
+fn user(row: &RowReader<'_>) -> Result<User, ColumnFault> {
+    Ok(User {
+        name: row.text("username")?,
+        password: Password::parse(&row.bytes_or_null("password")?.unwrap_or_default()),
+        active: row.flag("active")?,
+        use_ssl: row.flag("use_ssl")?,
+        default_hostgroup: HostgroupId(row.number("default_hostgroup")?),
+        default_schema: row.text_or_null("default_schema")?.filter(|schema| !schema.is_empty()),
+        schema_locked: row.flag("schema_locked")?,
+        transaction_persistent: row.flag("transaction_persistent")?,
+        fast_forward: row.flag("fast_forward")?,
+        backend: row.flag("backend")?,
+        frontend: row.flag("frontend")?,
+        max_connections: row.number("max_connections")?,
+        attributes: row.text("attributes")?,
+        comment: row.text("comment")?,
+    })
+}
