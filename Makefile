@@ -1,0 +1,56 @@
+# The index of recipes; `make` alone prints it. Each needs no other to have been run before.
+
+SHELL := /bin/bash
+.DEFAULT_GOAL := help
+.PHONY: help run demo check test test-servers bench fuzz docs clean deps
+MAKEFLAGS += --no-print-directory
+
+# So that a Rust which rustup has just installed is found without a new shell.
+export PATH := $(HOME)/.cargo/bin:$(PATH)
+
+help:
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+run: ## build, start a lab and the proxy in front of it on port 6033, until Ctrl-C
+	@tools/deps.sh run
+	cargo build --release
+	@tools/run.sh
+
+demo: ## sysbench's selects directly, through the proxy and from its cache, as one table (2 minutes)
+	@tools/deps.sh demo
+	cargo build --release
+	@tools/demo.sh
+
+check: ## formatting, lints, documentation, licences
+	@tools/deps.sh test
+	cargo fmt --all --check
+	cargo clippy --workspace --all-targets --locked -- -D warnings
+	RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --locked
+	@tools/licences.py --self-test
+	@tools/licences.py
+
+test: ## everything that CI runs, except `check`; real servers are started on free ports
+	@tools/deps.sh test
+	@tools/test.sh
+
+test-servers: ## the lab with MySQL of Debian sid and a newer MariaDB, fetched to target/servers
+	@tools/deps.sh test
+	@tools/test-servers.sh
+
+bench: ## CPU cost of each query against the floor and the direct connection (BENCH_ARGS="--help")
+	@tools/deps.sh run
+	cargo build --release
+	cargo run --release -p nuthatch-bench -- $(BENCH_ARGS)
+
+fuzz: ## not there yet
+	@echo "There are no fuzz targets yet."
+
+docs: ## the crates' documentation, in target/doc
+	@tools/deps.sh run
+	cargo doc --workspace --no-deps
+
+clean: ## stop and remove the labs of run and demo, remove what was built
+	@tools/clean.sh
+
+deps: ## install the Debian packages that run, demo, check and test need; say how to get Rust
+	@tools/deps.sh test

@@ -1,0 +1,70 @@
+# shellcheck shell=bash
+# Sourced by tools/run.sh and tools/demo.sh: a lab and a proxy in front of it, both gone when the script ends.
+#
+#   stage_lab DIR REPLICAS       brings up DIR/lab; sets lab_port (the primary's) and lab_user, lab_password_file
+#   stage_proxy DIR MYSQL ADMIN  starts the proxy on the two addresses; sets proxy_pid; its log is DIR/nuthatch.log
+#   stage_wait ADDR              the proxy accepts there; fails with the end of its log
+#
+# The proxy runs in a process group of its own, so that Ctrl-C reaches this script only, which then ends it once.
+
+nuthatch=${CARGO_TARGET_DIR:-target}/release/nuthatch
+proxy_pid='' lab_dir='' stage_dir=''
+
+stage_lab() {
+  stage_dir=$1 lab_dir=$1/lab
+  (umask 077 && mkdir -p "$1")
+  "$nuthatch" lab up "$lab_dir" --replicas "$2"
+  local status
+  status=$("$nuthatch" lab status "$lab_dir" --json)
+  lab_port=$(field port <<< "$status")
+  lab_user=$(field user <<< "$status")
+  lab_password_file=$(field password_file <<< "$status")
+}
+
+# The first value of a key in JSON; the primary is the first server.
+field() { tr -d '\n' | sed 's/"'"$1"'"/\n&/' | sed -n '2s/^"[^"]*" *: *"\{0,1\}\([^",}]*\).*/\1/p'; }
+
+stage_proxy() {
+  local address
+  for address in "$2" "$3"; do
+    if accepts "$address"; then echo "something listens on $address already" >&2; return 1; fi
+  done
+  set -m
+  "$nuthatch" serve --datadir "$1/nuthatch" --backend "127.0.0.1:$lab_port" --user "$lab_user:@$lab_password_file" \
+    --mysql "$2" --admin "$3" < /dev/null > "$1/nuthatch.log" 2>&1 &
+  proxy_pid=$!
+  set +m
+}
+
+accepts() { (: < "/dev/tcp/${1%:*}/${1##*:}") 2> /dev/null; }
+
+stage_wait() {
+  for _ in $(seq 100); do
+    accepts "$1" && return
+    runs "$proxy_pid" || break
+    sleep 0.1
+  done
+  echo "nuthatch does not accept on $1; end of its log:" >&2
+  tail -n 20 "$stage_dir/nuthatch.log" >&2
+  return 1
+}
+
+runs() { kill -0 "$1" 2> /dev/null; }
+
+stage_stop() {
+  local code=$?
+  if [ -n "$proxy_pid" ]; then
+    # A second Ctrl-C is the proxy's second signal: it then stops at once.
+    trap 'kill -TERM "$proxy_pid" 2> /dev/null' INT TERM HUP
+    kill -TERM "$proxy_pid" 2> /dev/null || true
+    for _ in $(seq 300); do runs "$proxy_pid" || break; sleep 0.1; done
+    kill -KILL "$proxy_pid" 2> /dev/null && { echo "nuthatch did not stop within 30 s: killed" >&2; code=1; }
+  fi
+  trap '' INT TERM HUP
+  [ -z "$lab_dir" ] || "$nuthatch" lab down "$lab_dir" || code=1
+  exit "$code"
+}
+
+trap stage_stop EXIT
+trap 'exit 130' INT
+trap 'exit 143' TERM HUP

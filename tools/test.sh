@@ -1,0 +1,45 @@
+#!/bin/bash
+# Every test: cargo's, then each suite tests/*/*.sh. The last line is the sum, `N passed, N failed`.
+#
+# A suite is a script that prints a line `N passed, N failed` last and exits 0 only if nothing failed. It finds the
+# program to test in $NUTHATCH. One that fails without such a line counts as one failure.
+set -uo pipefail
+cd "$(dirname "$0")/.." || exit 1
+log=$(mktemp)
+trap 'rm -f "$log"' EXIT
+passed=0 failed=0
+
+# count PASSED FAILED EXIT NAME: adds up; a failure that no line told of is counted once.
+count() {
+  passed=$((passed + $1)) failed=$((failed + $2))
+  if [ "$3" != 0 ] && [ "$2" = 0 ]; then
+    failed=$((failed + 1))
+    echo "$4 failed (exit $3)" >&2
+  fi
+}
+
+cargo test --workspace --no-fail-fast --locked 2>&1 < /dev/null | tee "$log"
+code=${PIPESTATUS[0]}
+read -r ok bad < <(awk '/^test result:/ {ok += $4; bad += $6} END {print ok + 0, bad + 0}' "$log")
+count "$ok" "$bad" "$code" "cargo test"
+
+shopt -s nullglob
+suites=(tests/*/*.sh)
+if [ "${#suites[@]}" != 0 ]; then
+  if cargo build --release --locked; then
+    NUTHATCH=$(realpath "${CARGO_TARGET_DIR:-target}/release/nuthatch")
+    export NUTHATCH
+    for suite in "${suites[@]}"; do
+      echo "== $suite"
+      bash "$suite" 2>&1 < /dev/null | tee "$log"
+      code=${PIPESTATUS[0]}
+      read -r ok bad < <(awk '/^[0-9]+ passed, [0-9]+ failed$/ {ok = $1; bad = $3} END {print ok + 0, bad + 0}' "$log")
+      count "$ok" "$bad" "$code" "$suite"
+    done
+  else
+    count 0 0 1 "cargo build --release"
+  fi
+fi
+
+echo "$passed passed, $failed failed"
+[ "$failed" = 0 ] && [ "$passed" != 0 ]
