@@ -1,0 +1,103 @@
+//! The tokens that mean something, with one of look-ahead: white space, comments and the marks of executable comments are
+//! passed over, and what they tell of the whole text is kept.
+
+use crate::token::{Lexing, Token, TokenKind, Tokens};
+
+/// A place in the tokens of a statement. Cheap to clone: the head of a statement is read on a clone.
+#[derive(Clone)]
+pub(crate) struct Cursor<'q> {
+    tokens: Tokens<'q>,
+    next: Option<Token<'q>>,
+    /// A string, name or comment without its end was seen.
+    pub(crate) is_unclosed: bool,
+    /// A comment was seen of which it cannot be told whether the server executes it.
+    pub(crate) is_unclear: bool,
+    /// An executable comment was seen, executed or not.
+    pub(crate) has_executable: bool,
+}
+
+impl<'q> Cursor<'q> {
+    pub(crate) fn new(query: &'q [u8], lexing: Lexing) -> Self {
+        let mut cursor = Self {
+            tokens: Tokens::new(query, lexing),
+            next: None,
+            is_unclosed: false,
+            is_unclear: false,
+            has_executable: false,
+        };
+        cursor.bump();
+        cursor
+    }
+
+    /// The next token, not yet taken.
+    #[inline]
+    pub(crate) fn peek(&self) -> Option<Token<'q>> {
+        self.next
+    }
+
+    /// Takes the next token.
+    #[inline]
+    pub(crate) fn bump(&mut self) -> Option<Token<'q>> {
+        let taken = self.next.take();
+        for token in self.tokens.by_ref() {
+            match token.kind {
+                TokenKind::Space => {}
+                TokenKind::Comment => self.has_executable |= token.text.starts_with(b"/*!"),
+                TokenKind::ExecutableOpen | TokenKind::ExecutableClose => self.has_executable = true,
+                TokenKind::UnclearOpen => (self.is_unclear, self.has_executable) = (true, true),
+                TokenKind::Unclosed => self.is_unclosed = true,
+                _ => {
+                    self.next = Some(token);
+                    break;
+                }
+            }
+        }
+        taken
+    }
+
+    pub(crate) fn peek_symbol(&self, symbol: u8) -> bool {
+        self.next.is_some_and(|token| token.kind == TokenKind::Symbol(symbol))
+    }
+
+    pub(crate) fn peek_word(&self, word: &[u8]) -> bool {
+        self.next.is_some_and(|token| is_word(token, word))
+    }
+
+    /// Takes the next token if it is `symbol`.
+    pub(crate) fn take_symbol(&mut self, symbol: u8) -> bool {
+        let found = self.peek_symbol(symbol);
+        if found {
+            self.bump();
+        }
+        found
+    }
+
+    /// Takes the next token if it is `word`, in any case.
+    pub(crate) fn take_word(&mut self, word: &[u8]) -> bool {
+        let found = self.peek_word(word);
+        if found {
+            self.bump();
+        }
+        found
+    }
+
+    /// Takes `words` if all of them come next, else nothing.
+    pub(crate) fn take_words(&mut self, words: &[&[u8]]) -> bool {
+        let mut ahead = self.clone();
+        let found = words.iter().all(|word| ahead.take_word(word));
+        if found {
+            *self = ahead;
+        }
+        found
+    }
+
+    /// Nothing is left of this statement: the end, or a semicolon.
+    pub(crate) fn at_end(&self) -> bool {
+        self.next.is_none_or(|token| token.kind == TokenKind::Symbol(b';'))
+    }
+}
+
+/// The token is the keyword `word` (any case).
+pub(crate) fn is_word(token: Token<'_>, word: &[u8]) -> bool {
+    token.kind == TokenKind::Word && token.text.eq_ignore_ascii_case(word)
+}

@@ -1,0 +1,118 @@
+//! Questions of a client that its session can answer without a server: `SELECT LAST_INSERT_ID()` and its like.
+
+use crate::classify::cursor::{Cursor, is_word};
+use crate::statement::Name;
+use crate::token::{Lexing, Token, TokenKind};
+
+/// A statement that asks the session for one value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Question<'q> {
+    /// For what.
+    pub asked: Asked,
+    /// The result's column name as the server would give it: the alias, or the expression as written.
+    pub column: Name<'q>,
+}
+
+/// What a session is asked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Asked {
+    /// `LAST_INSERT_ID()`, `@@last_insert_id`, `@@identity`.
+    LastInsertId,
+    /// `CONNECTION_ID()`.
+    ConnectionId,
+    /// `ROW_COUNT()`.
+    RowCount,
+    /// `FOUND_ROWS()`.
+    FoundRows,
+}
+
+/// The question that the whole of `query` is, if it is one: with an alias, FROM DUAL, LIMIT 1, comments or a semicolon at
+/// most. A statement with an executable comment is none.
+#[must_use]
+pub fn session_question(query: &[u8], lexing: Lexing) -> Option<Question<'_>> {
+    let mut cursor = Cursor::new(query, lexing);
+    if !cursor.take_word(b"SELECT") {
+        return None;
+    }
+    let (asked, start, end) = expression(&mut cursor)?;
+    let written = query.get(start..end)?;
+    let column = alias(&mut cursor)?.unwrap_or(Name(written));
+    if cursor.take_word(b"FROM") && !cursor.take_word(b"DUAL") {
+        return None;
+    }
+    if cursor.take_word(b"LIMIT") && cursor.bump()?.text != b"1" {
+        return None;
+    }
+    while cursor.take_symbol(b';') {}
+    let is_whole = cursor.peek().is_none() && !cursor.is_unclosed && !cursor.has_executable;
+    // A comment inside the expression, or a quote around a part of it, makes another name.
+    let is_plain =
+        column.0 != written || !written.iter().any(|byte| matches!(byte, b'*' | b'#' | b'`' | b'-'));
+    (is_whole && is_plain).then_some(Question { asked, column })
+}
+
+/// What is asked for, and where the expression begins and ends.
+fn expression(cursor: &mut Cursor<'_>) -> Option<(Asked, usize, usize)> {
+    let first = cursor.bump()?;
+    let end = |token: Token<'_>| token.start + token.text.len();
+    if first.kind == TokenKind::SystemVariable {
+        let is_asked = !cursor.peek_symbol(b'.') && is_insert_id_variable(first.text);
+        return is_asked.then_some((Asked::LastInsertId, first.start, end(first)));
+    }
+    let asked = if is_word(first, b"LAST_INSERT_ID") {
+        Asked::LastInsertId
+    } else if is_word(first, b"CONNECTION_ID") {
+        Asked::ConnectionId
+    } else if is_word(first, b"ROW_COUNT") {
+        Asked::RowCount
+    } else if is_word(first, b"FOUND_ROWS") {
+        Asked::FoundRows
+    } else {
+        return None;
+    };
+    if !cursor.take_symbol(b'(') {
+        return None;
+    }
+    let close = cursor.bump().filter(|token| token.kind == TokenKind::Symbol(b')'))?;
+    Some((asked, first.start, end(close)))
+}
+
+fn is_insert_id_variable(text: &[u8]) -> bool {
+    [
+        &b"@@last_insert_id"[..],
+        b"@@identity",
+        b"@@session.last_insert_id",
+        b"@@session.identity",
+        b"@@local.last_insert_id",
+        b"@@local.identity",
+    ]
+    .iter()
+    .any(|name| text.eq_ignore_ascii_case(name))
+}
+
+/// The alias, if there is one; none if what follows is something else.
+#[expect(clippy::option_option, reason = "no alias is an answer, a text that is no alias is not")]
+fn alias<'q>(cursor: &mut Cursor<'q>) -> Option<Option<Name<'q>>> {
+    let has_as = cursor.take_word(b"AS");
+    let Some(token) = cursor.peek() else { return (!has_as).then_some(None) };
+    let is_name = match token.kind {
+        TokenKind::Word => !RESERVED.iter().any(|word| is_word(token, word)),
+        TokenKind::Quoted => true,
+        TokenKind::String => !token.text.contains(&b'\\'),
+        _ => false,
+    };
+    if is_name {
+        cursor.bump();
+        return Some(Some(Name(token.text)));
+    }
+    (!has_as).then_some(None)
+}
+
+/// The words that may follow the expression and are no alias.
+const RESERVED: [&[u8]; 12] = [
+    b"FROM", b"LIMIT", b"WHERE", b"UNION", b"INTO", b"FOR", b"LOCK", b"HAVING", b"ORDER", b"GROUP", b"AND",
+    b"OR",
+];
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,77 @@
+//! Which statements are questions, and the column name of the answer.
+
+use proptest::prelude::*;
+
+use super::{Asked, session_question};
+use crate::token::{Lexing, ServerFlavor};
+
+const MARIADB: Lexing = Lexing {
+    ansi_quotes: false,
+    no_backslash_escapes: false,
+    ascii_in_characters: false,
+    server: ServerFlavor::MariaDb(101_106),
+};
+
+#[track_caller]
+fn check(query: &str, asked: Asked, column: &str) {
+    let question = session_question(query.as_bytes(), MARIADB);
+    let found = question.map(|q| (q.asked, String::from_utf8_lossy(&q.column.text()).into_owned()));
+    assert_eq!(found, Some((asked, column.to_owned())), "{query}");
+}
+
+#[test]
+fn questions_are_answered_under_the_servers_column_name() {
+    check("SELECT LAST_INSERT_ID()", Asked::LastInsertId, "LAST_INSERT_ID()");
+    check("select last_insert_id();", Asked::LastInsertId, "last_insert_id()");
+    check("SELECT LAST_INSERT_ID( )", Asked::LastInsertId, "LAST_INSERT_ID( )");
+    check("/* c */ SELECT LAST_INSERT_ID() AS id -- c", Asked::LastInsertId, "id");
+    check("SELECT LAST_INSERT_ID() `my id`", Asked::LastInsertId, "my id");
+    check("SELECT LAST_INSERT_ID() 'it''s'", Asked::LastInsertId, "it's");
+    check("SELECT LAST_INSERT_ID() id FROM DUAL LIMIT 1 ;", Asked::LastInsertId, "id");
+    check("select @@identity", Asked::LastInsertId, "@@identity");
+    check("SELECT @@session.last_insert_id AS a", Asked::LastInsertId, "a");
+    check("SELECT CONNECTION_ID()", Asked::ConnectionId, "CONNECTION_ID()");
+    check("SELECT ROW_COUNT() LIMIT 1", Asked::RowCount, "ROW_COUNT()");
+    check("SELECT FOUND_ROWS() FROM dual", Asked::FoundRows, "FOUND_ROWS()");
+}
+
+#[test]
+fn anything_more_is_no_question() {
+    for query in [
+        "SELECT LAST_INSERT_ID(5)",
+        "SELECT LAST_INSERT_ID() + 1",
+        "SELECT LAST_INSERT_ID(), 1",
+        "SELECT LAST_INSERT_ID() FROM t",
+        "SELECT LAST_INSERT_ID() LIMIT 0",
+        "SELECT LAST_INSERT_ID() LIMIT 1,1",
+        "SELECT LAST_INSERT_ID() WHERE 1=0",
+        "SELECT LAST_INSERT_ID() UNION SELECT 1",
+        "SELECT LAST_INSERT_ID() INTO @a",
+        "SELECT LAST_INSERT_ID() FOR UPDATE",
+        "SELECT LAST_INSERT_ID() AS",
+        "SELECT LAST_INSERT_ID() AS a b",
+        "SELECT LAST_INSERT_ID(); SELECT 1",
+        "SELECT LAST_INSERT_ID(/* c */)",
+        "SELECT LAST_INSERT_ID() /*!40101 + 1 */",
+        "SELECT LAST_INSERT_ID() /*!99999 + 1 */",
+        "SELECT LAST_INSERT_ID",
+        "SELECT @@global.identity",
+        "SELECT @@identity.x",
+        "SELECT @@identity . x",
+        "SELECT DISTINCT ROW_COUNT()",
+        "(SELECT ROW_COUNT())",
+        "SELECT ROW_COUNT() IS NULL",
+        "SELECT 'ROW_COUNT()'",
+        "SELECT",
+        "",
+    ] {
+        assert_eq!(session_question(query.as_bytes(), MARIADB), None, "{query}");
+    }
+}
+
+proptest! {
+    #[test]
+    fn any_bytes_are_answered(query in any::<Vec<u8>>()) {
+        let _ = session_question(&query, MARIADB);
+    }
+}
