@@ -1,2 +1,60 @@
-//! Benchmarks. 
-fn main() {}
+//! Benchmarks of the proxy: CPU time a query against a floor, memory of idle clients, memory of large results.
+//!
+//! Numbers are only comparable within one run: every candidate takes its turn in each repetition, forward then
+//! backward, on the same two cores. `README.md` beside this crate says how to run it and what the numbers mean.
+//! This crate starts servers, prints to the terminal and exits; nothing of it is in the product.
+#![expect(clippy::print_stdout, clippy::print_stderr, reason = "a command-line tool talks on the terminal")]
+
+mod address;
+mod affinity;
+mod capability;
+mod client;
+mod clock;
+mod compare;
+mod cpu;
+mod database;
+mod floor;
+mod load;
+mod login;
+mod priority;
+mod proxy;
+mod reply;
+mod running;
+mod socket;
+
+use std::process::ExitCode;
+
+use anyhow::Result;
+use clap::Parser;
+
+#[derive(Debug, Parser)]
+#[command(name = "nuthatch-bench", about, version)]
+enum Command {
+    /// Compare CPU time a query: floor, cached hit, pass-through, direct
+    Run(compare::CompareOptions),
+    /// Serve one canned row to every SELECT: the cheapest server there can be
+    Floor(floor::FloorOptions),
+    /// Run the closed-loop load generator once and print what it counted, as JSON
+    Load(load::LoadOptions),
+}
+
+fn main() -> ExitCode {
+    match run(&Command::parse()) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("error: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn run(command: &Command) -> Result<()> {
+    match command {
+        Command::Run(options) => compare::run(options),
+        Command::Floor(options) => floor::serve(options),
+        Command::Load(options) => {
+            println!("{}", serde_json::to_string(&load::run(options)?)?);
+            Ok(())
+        }
+    }
+}

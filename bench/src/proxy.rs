@@ -1,0 +1,154 @@
+//! A `nuthatch serve` under test, with or without a cache rule.
+
+use std::net::TcpListener;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::Duration;
+
+use anyhow::{Context, Result, bail, ensure};
+use tempfile::TempDir;
+
+use crate::address::Address;
+use crate::affinity::SERVER;
+use crate::client::Client;
+use crate::cpu::Pid;
+use crate::database::{self, Database, PASSWORD, USER};
+use crate::running::Running;
+
+/// How long it may take until it answers; under valgrind everything takes 50 times longer.
+const READY_WAIT: Duration = Duration::from_secs(60);
+
+/// Digests of the benchmark's point select.
+pub(crate) const POINT_SELECT: &str = "^SELECT c FROM sbtest1";
+
+/// How long answers stay valid: longer than a run.
+const TTL_MS: u32 = 3_600_000;
+
+/// Where the program is, and what runs it.
+#[derive(Debug, Clone)]
+pub(crate) struct Program {
+    /// The program.
+    pub(crate) path: PathBuf,
+    /// Words before it, such as valgrind's.
+    pub(crate) wrapper: Vec<String>,
+}
+
+/// Which statements it answers from its cache.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum CacheRule {
+    /// None.
+    Nothing,
+    /// Those whose digest text matches.
+    Matching(&'static str),
+}
+
+/// A running proxy; dropping stops it.
+#[derive(Debug)]
+pub(crate) struct Proxy {
+    running: Running,
+    tcp: Address,
+    unix: Address,
+    admin_port: u16,
+    /// Data directory, log and socket; removed after the process has ended, as fields are dropped in order.
+    _directory: TempDir,
+}
+
+impl Program {
+    /// Run as it is. An error if there is no such program.
+    pub(crate) fn at(path: &Path) -> Result<Self> {
+        ensure!(
+            path.is_file(),
+            "there is no program {}: build it with `cargo build --release -p nuthatch`, or name it with --nuthatch",
+            path.display()
+        );
+        Ok(Self { path: path.to_owned(), wrapper: vec![] })
+    }
+
+    fn command(&self) -> Command {
+        match self.wrapper.split_first() {
+            None => Command::new(&self.path),
+            Some((first, rest)) => {
+                let mut command = Command::new(first);
+                command.args(rest).arg(&self.path);
+                command
+            }
+        }
+    }
+}
+
+impl Proxy {
+    /// Started on the server's core with one worker, answering queries, with the rule loaded.
+    pub(crate) fn start(program: &Program, database: &Database, rule: CacheRule) -> Result<Self> {
+        let directory = tempfile::tempdir()?;
+        let path = |name: &str| directory.path().join(name);
+        let (mysql_port, admin_port) = (free_port()?, free_port()?);
+        let mut command = program.command();
+        command.arg("serve").arg("--datadir").arg(path("data"));
+        command.arg("--mysql").arg(format!("127.0.0.1:{mysql_port}")).arg("--mysql").arg(path("mysql.sock"));
+        command.arg("--admin").arg(format!("127.0.0.1:{admin_port}"));
+        command.arg("--backend").arg(database.tcp().to_string());
+        command.arg("--user").arg(format!("{USER}:{PASSWORD}")).args(["--workers", "1"]);
+        std::fs::create_dir(path("data"))?;
+        let running = Running::spawn("nuthatch", &mut command, SERVER, &path("log"))?;
+        let tcp = format!("127.0.0.1:{mysql_port}").parse()?;
+        let mut proxy =
+            Self { running, tcp, unix: Address::Unix(path("mysql.sock")), admin_port, _directory: directory };
+        proxy.wait_until_it_answers()?;
+        proxy.load_rule(rule)?;
+        Ok(proxy)
+    }
+
+    fn wait_until_it_answers(&mut self) -> Result<()> {
+        let tcp = self.tcp.clone();
+        self.running.wait_until(READY_WAIT, || {
+            Client::connect(&tcp, &database::login())?.query("SELECT 1").map(|_| ())
+        })
+    }
+
+    fn load_rule(&mut self, rule: CacheRule) -> Result<()> {
+        let CacheRule::Matching(pattern) = rule else { return Ok(()) };
+        self.administer(&format!(
+            "INSERT INTO mysql_query_rules (rule_id,active,match_digest,cache_ttl,apply) \
+             VALUES (1,1,'{pattern}',{TTL_MS},1); LOAD MYSQL QUERY RULES TO RUNTIME;"
+        ))
+    }
+
+    /// Executes statements on the admin port, by the `mariadb` command.
+    pub(crate) fn administer(&self, sql: &str) -> Result<()> {
+        let output = Command::new("mariadb")
+            .args(["--no-defaults", "--host=127.0.0.1", "--user=admin", "--password=admin"])
+            .arg(format!("--port={}", self.admin_port))
+            .arg(format!("--execute={sql}"))
+            .output()
+            .context("cannot run mariadb")?;
+        if !output.status.success() {
+            bail!("the admin port refuses {sql:?}: {}", String::from_utf8_lossy(&output.stderr).trim());
+        }
+        Ok(())
+    }
+
+    /// Its process.
+    pub(crate) fn pid(&self) -> Pid {
+        self.running.pid()
+    }
+
+    /// Its TCP address for clients.
+    pub(crate) fn tcp(&self) -> &Address {
+        &self.tcp
+    }
+
+    /// Its Unix socket for clients.
+    pub(crate) fn unix(&self) -> &Address {
+        &self.unix
+    }
+
+    /// An error if it has ended.
+    pub(crate) fn require_alive(&mut self) -> Result<()> {
+        self.running.require_alive()
+    }
+}
+
+/// A port that nobody listens on just now.
+pub(crate) fn free_port() -> Result<u16> {
+    Ok(TcpListener::bind("127.0.0.1:0")?.local_addr()?.port())
+}
