@@ -21,12 +21,13 @@ impl Dialect for MariaDb {
         Program { name: "mariadb-install-db", package: "mariadb-server-core" }
     }
 
-    /// Without `--user`, also as root: with it, the script changes the owner of the system's PAM helper.
+    /// Without `--user`, also as root: with it, the script changes the owner of the system's PAM helper. With
+    /// `--force`, because it otherwise refuses on a machine that cannot look up its own name.
     fn initialize(&self, program: &Path, root: &Path, data: &Path) -> Command {
         let mut command = Command::new(program);
         command
             .args(["--no-defaults", "--skip-test-db", "--auth-root-authentication-method=normal"])
-            .args(["--skip-name-resolve", "--innodb-log-file-size=32M"])
+            .args(["--force", "--skip-name-resolve", "--innodb-log-file-size=32M"])
             .arg(format!("--basedir={}", root.join("usr").display()))
             .arg(format!("--datadir={}", data.display()));
         command
