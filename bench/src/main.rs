@@ -7,6 +7,7 @@
 
 mod address;
 mod affinity;
+mod callgrind;
 mod capability;
 mod client;
 mod clock;
@@ -16,11 +17,14 @@ mod database;
 mod floor;
 mod load;
 mod login;
+mod memory;
 mod priority;
 mod proxy;
 mod reply;
+mod resident;
 mod running;
 mod socket;
+mod stream;
 
 use std::process::ExitCode;
 
@@ -32,6 +36,12 @@ use clap::Parser;
 enum Command {
     /// Compare CPU time a query: floor, cached hit, pass-through, direct
     Run(compare::CompareOptions),
+    /// Resident memory of each of many idle clients
+    Memory(memory::MemoryOptions),
+    /// Growth of memory while a large result set goes through
+    Stream(stream::StreamOptions),
+    /// User-space instructions a query, under valgrind
+    Callgrind(callgrind::CallgrindOptions),
     /// Serve one canned row to every SELECT: the cheapest server there can be
     Floor(floor::FloorOptions),
     /// Run the closed-loop load generator once and print what it counted, as JSON
@@ -51,6 +61,9 @@ fn main() -> ExitCode {
 fn run(command: &Command) -> Result<()> {
     match command {
         Command::Run(options) => compare::run(options),
+        Command::Memory(options) => memory::run(options),
+        Command::Stream(options) => stream::run(options),
+        Command::Callgrind(options) => callgrind::run(options),
         Command::Floor(options) => floor::serve(options),
         Command::Load(options) => {
             println!("{}", serde_json::to_string(&load::run(options)?)?);

@@ -1,0 +1,179 @@
+//! `callgrind`: user-space instructions a query, which do not depend on how busy the host is.
+//!
+//! The server runs under valgrind. The counters are zeroed, the load sends a number of queries, the counters are
+//! read; then the same with three times as many. The difference over the difference has no login and no fill in
+//! it. The kernel's share is not seen; that is what `run` is for.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::Duration;
+
+use anyhow::{Context, Result, ensure};
+use tempfile::TempDir;
+
+use crate::address::Address;
+use crate::affinity::SERVER;
+use crate::cpu::Pid;
+use crate::database::{Database, PASSWORD, SCHEMA, USER};
+use crate::load::{self, LoadOptions};
+use crate::proxy::{CacheRule, POINT_SELECT, Program, Proxy, free_port};
+use crate::running::Running;
+use crate::socket::Socket;
+
+/// Ids asked for.
+const IDS: u32 = 100;
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct CallgrindOptions {
+    /// Program under test
+    #[arg(long, default_value = "target/release/nuthatch")]
+    nuthatch: PathBuf,
+    /// Queries of the short run; the long one has three times as many
+    #[arg(long, default_value_t = 5000)]
+    queries: u64,
+    #[arg(long, value_delimiter = ',', default_value = "1,64")]
+    connections: Vec<usize>,
+    /// Measure the floor alone, without the proxy
+    #[arg(long)]
+    floor_only: bool,
+}
+
+/// A server under valgrind.
+struct Subject<'a> {
+    name: &'static str,
+    address: &'a Address,
+    pid: Pid,
+    /// Where its dumps go; valgrind adds a number to the name.
+    dumps: &'a Path,
+}
+
+/// Measures and prints.
+pub(crate) fn run(options: &CallgrindOptions) -> Result<()> {
+    println!("| contestant | conns | user instructions a query |\n|---|---:|---:|");
+    measure_floor(options)?;
+    if options.floor_only {
+        return Ok(());
+    }
+    let database = Database::start()?;
+    measure_proxy("hit TCP", CacheRule::Matching(POINT_SELECT), &database, options)?;
+    measure_proxy("pass TCP", CacheRule::Nothing, &database, options)
+}
+
+fn measure_floor(options: &CallgrindOptions) -> Result<()> {
+    let directory = tempfile::tempdir()?;
+    let dumps = dump_path(&directory);
+    let address: Address = format!("127.0.0.1:{}", free_port()?).parse()?;
+    let mut command = Command::new("valgrind");
+    command.args(&valgrind_words(&dumps)[1..]).arg(std::env::current_exe()?);
+    command.arg("floor").arg("--listen").arg(address.to_string());
+    let mut running = Running::spawn("the floor", &mut command, SERVER, &directory.path().join("log"))?;
+    running.wait_until(Duration::from_secs(60), || Socket::connect(&address).map(drop))?;
+    Subject { name: "floor TCP", address: &address, pid: running.pid(), dumps: &dumps }.measure(options)
+}
+
+fn measure_proxy(
+    name: &'static str,
+    rule: CacheRule,
+    database: &Database,
+    options: &CallgrindOptions,
+) -> Result<()> {
+    let directory = tempfile::tempdir()?;
+    let dumps = dump_path(&directory);
+    let program = Program { wrapper: valgrind_words(&dumps), ..Program::at(&options.nuthatch)? };
+    let proxy = Proxy::start(&program, database, rule)?;
+    Subject { name, address: proxy.tcp(), pid: proxy.pid(), dumps: &dumps }.measure(options)
+}
+
+fn dump_path(directory: &TempDir) -> PathBuf {
+    directory.path().join("dump")
+}
+
+fn valgrind_words(dumps: &Path) -> Vec<String> {
+    let out = format!("--callgrind-out-file={}", dumps.display());
+    ["valgrind", "--tool=callgrind", &out].map(str::to_owned).to_vec()
+}
+
+impl Subject<'_> {
+    fn measure(&self, options: &CallgrindOptions) -> Result<()> {
+        for &connections in &options.connections {
+            let load = load_options(self.address, connections, options.queries);
+            load::run(&load)?;
+            let short = self.instructions(&load)?;
+            let long = self.instructions(&LoadOptions { queries: Some(options.queries * 3), ..load })?;
+            let a_query = (long as f64 - short as f64) / (options.queries * 2) as f64;
+            println!("| {} | {connections} | {a_query:.0} |", self.name);
+        }
+        Ok(())
+    }
+
+    fn instructions(&self, load: &LoadOptions) -> Result<u64> {
+        self.control("--zero")?;
+        load::run(load)?;
+        self.control("--dump")?;
+        newest_total(self.dumps)
+    }
+
+    fn control(&self, verb: &str) -> Result<()> {
+        let output = Command::new("callgrind_control")
+            .arg(verb)
+            .arg(self.pid.to_string())
+            .output()
+            .context("cannot run callgrind_control")?;
+        ensure!(output.status.success(), "callgrind_control {verb} fails");
+        Ok(())
+    }
+}
+
+fn load_options(target: &Address, connections: usize, queries: u64) -> LoadOptions {
+    LoadOptions {
+        target: target.clone(),
+        connections,
+        seconds: 0.0,
+        warmup_seconds: 0.0,
+        queries: Some(queries),
+        ids: IDS,
+        user: USER.into(),
+        password: PASSWORD.into(),
+        schema: SCHEMA.into(),
+        deprecate_eof: false,
+        measure: None,
+        participants: vec![],
+    }
+}
+
+/// The total of the dump with the highest number.
+fn newest_total(dumps: &Path) -> Result<u64> {
+    let directory = dumps.parent().context("a dump has a directory")?;
+    let mut newest = (0, PathBuf::new());
+    for entry in fs::read_dir(directory)? {
+        let path = entry?.path();
+        let number = path.extension().and_then(|number| number.to_str()?.parse::<u32>().ok());
+        newest = newest.max((number.unwrap_or(0), path));
+    }
+    ensure!(newest.0 > 0, "valgrind has written no dump");
+    parse_total(&fs::read_to_string(&newest.1)?)
+}
+
+fn parse_total(dump: &str) -> Result<u64> {
+    let line = dump.lines().rev().find_map(|line| line.strip_prefix("totals:"));
+    line.and_then(|text| text.trim().parse().ok()).context("the dump has no total")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn total_is_of_the_newest_dump() {
+        let directory = tempfile::tempdir().unwrap();
+        let dumps = dump_path(&directory);
+        assert!(newest_total(&dumps).is_err());
+        for number in [2, 10] {
+            let text = format!("version: 1\nevents: Ir\nfn=a\n1 2\ntotals: {number}77\n");
+            fs::write(dumps.with_extension(number.to_string()), text).unwrap();
+        }
+        assert_eq!(newest_total(&dumps).unwrap(), 1077);
+        assert!(parse_total("events: Ir\n").is_err());
+    }
+}
