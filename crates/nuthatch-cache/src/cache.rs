@@ -207,7 +207,7 @@ impl<T> Cache<T> {
         let mut shards: Vec<_> = self.shards.iter().map(|line| line.0.write()).collect();
         let (mut evicted, mut moving) = (0, Vec::new());
         for (number, shard) in shards.iter_mut().enumerate() {
-            evicted += shard.evict_to(new.limits.bytes / old.shards as u64);
+            evicted += shard.evict_to(new.share_bytes * new.shards as u64 / old.shards as u64);
             moving.extend(shard.take(new.share_of(number)));
         }
         let mask = new.shards - 1;

@@ -44,7 +44,7 @@ struct Header<T> {
     status_offsets_len: u8,
     hostgroup: u32,
     status_offsets: [u32; STATUS_OFFSETS_MAX],
-    rows: u64,
+    rows: u32,
     created_ms: u64,
 }
 
@@ -79,7 +79,7 @@ impl<T> Entry<T> {
     /// How many rows the answer has.
     #[inline]
     pub fn rows(&self) -> u64 {
-        self.header().rows
+        u64::from(self.header().rows)
     }
 
     /// When the answer was complete, in milliseconds of the caller's clock.
@@ -136,7 +136,7 @@ impl<T> Entry<T> {
             key: self.key(),
             packets: Packets::Whole(self.packets()),
             status_offsets: self.status_offsets(),
-            rows: header.rows,
+            rows: u64::from(header.rows),
             hostgroup: header.hostgroup,
             created_ms: header.created_ms,
             expires_ms,
@@ -238,7 +238,7 @@ impl<T> Header<T> {
             status_offsets_len: u8::try_from(fill.status_offsets.len()).ok()?,
             hostgroup: fill.hostgroup,
             status_offsets,
-            rows: fill.rows,
+            rows: u32::try_from(fill.rows).ok()?,
             created_ms: fill.created_ms,
         })
     }

@@ -104,15 +104,17 @@ fn mix(a: u64, b: u64) -> u64 {
 mod tests {
     use super::*;
 
-    const BASE: (&[u8], &[u8], u32, Protocol, &[u8]) = (b"app", b"shop", 3, Protocol::Text, b"SELECT 1");
+    type Parts<'a> = (&'a [u8], &'a [u8], u32, Protocol, &'a [u8]);
 
-    fn hash((user, schema, environment, protocol, statement): (&[u8], &[u8], u32, Protocol, &[u8])) -> u64 {
+    const BASE: Parts<'_> = (b"app", b"shop", 3, Protocol::Text, b"SELECT 1");
+
+    fn hash((user, schema, environment, protocol, statement): Parts<'_>) -> u64 {
         Key::new(user, schema, environment, protocol, statement).hash()
     }
 
     #[test]
     fn every_part_changes_the_hash() {
-        let others: [(&[u8], &[u8], u32, Protocol, &[u8]); 6] = [
+        let others: [Parts<'_>; 6] = [
             (b"apq", b"shop", 3, Protocol::Text, b"SELECT 1"),
             (b"app", b"shoq", 3, Protocol::Text, b"SELECT 1"),
             (b"app", b"shop", 4, Protocol::Text, b"SELECT 1"),

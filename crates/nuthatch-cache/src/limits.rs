@@ -11,12 +11,15 @@ pub(crate) const SHARDS_MAX: usize = 64;
 /// push out all that stands beside it.
 const LARGEST_PER_SHARD: u64 = 4;
 
+/// This fraction of the limit is never filled: the allocator loses it between entries of different sizes.
+const RESERVE: u64 = 32;
+
 /// What the cache may hold.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Limits {
     /// All that the cache may take, with keys, headers, rounding and index, in bytes. 0 switches it off.
     pub bytes: u64,
-    /// What one entry may take, with key, header and rounding, in bytes. It is never more than half the limit.
+    /// What one entry may take, with key, header and rounding, in bytes. Less than half the limit is accepted in any case.
     pub entry_bytes_max: u64,
 }
 
@@ -35,12 +38,13 @@ pub(crate) struct Partition {
 impl Partition {
     /// As many shards as still hold a few of the largest entries each.
     pub(crate) fn of(limits: Limits) -> Self {
+        let usable_bytes = limits.bytes - limits.bytes / RESERVE;
         let roomy_bytes = limits.entry_bytes_max.max(1).saturating_mul(LARGEST_PER_SHARD);
         let mut shards = SHARDS_MAX;
-        while shards > 1 && limits.bytes / (shards as u64) < roomy_bytes {
+        while shards > 1 && usable_bytes / (shards as u64) < roomy_bytes {
             shards /= 2;
         }
-        let share_bytes = limits.bytes / shards as u64;
+        let share_bytes = usable_bytes / shards as u64;
         let entry_bytes_max = limits.entry_bytes_max.min(share_bytes / 2);
         Self { limits, shards, share_bytes, entry_bytes_max }
     }
@@ -64,7 +68,7 @@ mod tests {
                 assert!(split.shards.is_power_of_two() && split.shards <= SHARDS_MAX);
                 assert!(split.share_bytes * split.shards as u64 <= bytes);
                 assert!(split.entry_bytes_max <= split.share_bytes / 2);
-                let promised = entry_bytes_max.min(bytes / 2);
+                let promised = entry_bytes_max.min((bytes - bytes / RESERVE) / 2);
                 assert_eq!(split.entry_bytes_max, promised, "{bytes} {entry_bytes_max}");
             }
         }
@@ -73,7 +77,8 @@ mod tests {
     #[test]
     fn large_entries_mean_few_shards() {
         let shards = |bytes, entry_bytes_max| Partition::of(Limits { bytes, entry_bytes_max }).shards;
-        assert_eq!(shards(64 << 20, 1 << 20), 16);
+        assert_eq!(shards(64 << 20, 1 << 20), 8);
+        assert_eq!(shards(64 << 20, 900 << 10), 16);
         assert_eq!(shards(64 << 20, 32 << 20), 1);
         assert_eq!(shards(1 << 30, 1 << 20), 64);
         assert_eq!(shards(0, 1 << 20), 1);

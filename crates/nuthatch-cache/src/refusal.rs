@@ -19,8 +19,8 @@ pub enum Refusal {
     /// The limits were lowered while the entry was being made.
     #[error("no room is left for the entry")]
     NoRoom,
-    /// The fill contradicts itself: too many status offsets, or one outside of the packets, or a user or schema of more
-    /// than 65,535 bytes.
+    /// The fill contradicts itself: too many status offsets, or one outside of the packets, a user or schema of more
+    /// than 65,535 bytes, or more rows than four billion.
     #[error("answer is not what its description says")]
     Malformed,
 }

@@ -1,8 +1,8 @@
 //! What an entry costs in memory.
 //!
-//! An allocation costs what the allocator takes for it, not what was asked. The rounding here is glibc's (`malloc.c`):
-//! 8 bytes of header, multiples of 16, at least 32; from 128 KiB on, whole pages. Other allocators round to classes
-//! that are at most 25 % apart; the release test in `tests/memory.rs` holds the sum against the process's own figure.
+//! An allocation costs what the allocator takes for it, not what was asked. The rounding here is jemalloc's: steps of 16
+//! bytes up to 128, then four steps for each doubling; from 16 KiB on only touched pages count. Other allocators round
+//! less or alike. `tests/memory.rs` holds the sum against the process's own figure.
 //!
 //! The index is not weighed entry by entry: a shard charges what its index really holds (see `shard`).
 
@@ -11,19 +11,21 @@ use quick_cache::Weighter;
 use crate::entry::Entry;
 use crate::shard::Slot;
 
-const CHUNK_HEADER_BYTES: u64 = 8;
-const CHUNK_ALIGN_BYTES: u64 = 16;
-const CHUNK_BYTES_MIN: u64 = 32;
-const MAPPED_FROM_BYTES: u64 = 128 << 10;
+const QUANTUM_BYTES: u64 = 16;
+const STEPS_PER_DOUBLING: u64 = 4;
+const PAGED_FROM_BYTES: u64 = 14 << 10;
 const PAGE_BYTES: u64 = 4 << 10;
 
 /// What the allocator takes for an allocation of `requested` bytes.
 pub(crate) const fn allocated_bytes(requested: u64) -> u64 {
-    if requested >= MAPPED_FROM_BYTES {
-        return (requested + 2 * CHUNK_HEADER_BYTES).next_multiple_of(PAGE_BYTES);
+    if requested > PAGED_FROM_BYTES {
+        return (requested + PAGE_BYTES).next_multiple_of(PAGE_BYTES);
     }
-    let chunk = (requested + CHUNK_HEADER_BYTES).next_multiple_of(CHUNK_ALIGN_BYTES);
-    if chunk < CHUNK_BYTES_MIN { CHUNK_BYTES_MIN } else { chunk }
+    if requested <= STEPS_PER_DOUBLING * QUANTUM_BYTES {
+        return if requested == 0 { QUANTUM_BYTES } else { requested.next_multiple_of(QUANTUM_BYTES) };
+    }
+    let doubling_bytes = requested.next_power_of_two() / 2;
+    requested.next_multiple_of(doubling_bytes / STEPS_PER_DOUBLING)
 }
 
 /// Weighs entries for the index; the weight of an entry never changes.
@@ -42,20 +44,34 @@ mod tests {
     use super::*;
 
     #[test]
-    fn allocations_round_as_glibc_rounds_them() {
+    fn allocations_round_to_size_classes() {
         let table = [
-            (0, 32),
-            (24, 32),
-            (25, 48),
-            (40, 48),
-            (332, 352),
-            (1000, 1008),
-            (128 << 10, 132 << 10),
-            ((128 << 10) - 16, 128 << 10),
+            (0, 16),
+            (1, 16),
+            (17, 32),
+            (64, 64),
+            (65, 80),
+            (128, 128),
+            (129, 160),
+            (320, 320),
+            (321, 384),
+            (512, 512),
+            (8192, 8192),
+            (8193, 10_240),
+            (14 << 10, 14 << 10),
+            ((14 << 10) + 1, 20 << 10),
             (1 << 20, (1 << 20) + 4096),
         ];
         for (requested, taken) in table {
             assert_eq!(allocated_bytes(requested), taken, "{requested}");
+        }
+    }
+
+    #[test]
+    fn no_allocation_costs_less_than_asked() {
+        for requested in 0..100_000 {
+            let (here, next) = (allocated_bytes(requested), allocated_bytes(requested + 1));
+            assert!(here >= requested && next >= here, "{requested}");
         }
     }
 }

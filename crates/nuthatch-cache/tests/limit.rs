@@ -1,0 +1,196 @@
+//! The limit is a limit: what the cache says it holds, at every moment that anyone looks.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+
+use nuthatch_cache::{Cache, Fill, Key, Limits, Packets, Protocol, Refusal};
+
+const MIB: u64 = 1 << 20;
+const LIMITS: Limits = Limits { bytes: 64 * MIB, entry_bytes_max: 2 * MIB };
+
+#[test]
+fn accounted_bytes_stay_within_the_limit_at_every_sample() {
+    let sizes: [fn(u64) -> usize; 3] = [|_| 200, |_| 8 << 10, |random| 100 + (random % MIB) as usize];
+    let cache = Cache::new(LIMITS);
+    for size in sizes {
+        let samples = fill_and_sample(&cache, size);
+        let usage = cache.usage();
+        assert!(samples > 20, "only {samples} samples");
+        assert!(usage.bytes > 55 * MIB, "the cache is full at the end: {usage:?}");
+        assert!(usage.evicted > 0 || size(0) == 200, "{usage:?}");
+    }
+}
+
+#[test]
+fn lowered_limit_is_in_force_when_the_call_returns() {
+    let cache = Cache::new(LIMITS);
+    fill(&cache, 0, 64 * MIB, |_| 4096);
+    let counts = |limits: Limits| {
+        let before = cache.usage();
+        cache.set_limits(limits);
+        let after = cache.usage();
+        assert!(after.bytes <= limits.bytes, "{limits:?} {after:?}");
+        assert_eq!(after.limit_bytes, limits.bytes);
+        assert_eq!(before.entries - after.entries, after.evicted - before.evicted, "{limits:?}");
+        after.entries
+    };
+    let full = cache.usage().entries;
+    let raised = counts(Limits { bytes: 128 * MIB, entry_bytes_max: 2 * MIB });
+    assert_eq!(raised, full, "a higher limit costs no entry");
+    let halved = counts(Limits { bytes: 32 * MIB, entry_bytes_max: 2 * MIB });
+    assert!(halved > full * 4 / 10, "half the room holds about half the entries: {halved} of {full}");
+    let one_shard = counts(Limits { bytes: 16 * MIB, entry_bytes_max: 8 * MIB });
+    assert!(one_shard > halved * 4 / 10, "fewer shards hold as much: {one_shard} of {halved}");
+    assert_eq!(counts(Limits { bytes: 16 * MIB, entry_bytes_max: 4096 }), 0, "too large entries have to go");
+}
+
+#[test]
+fn entries_are_found_after_every_change_of_limits() {
+    let cache = Cache::new(LIMITS);
+    for id in 0..1000u64 {
+        cache.insert(entry(&id.to_string(), &id.to_le_bytes())).unwrap();
+    }
+    for (bytes, entry_bytes_max) in [(64, 32), (128, 1), (8, 2), (64, 1)] {
+        cache.set_limits(Limits { bytes: bytes * MIB, entry_bytes_max: entry_bytes_max * MIB });
+        for id in 0..1000u64 {
+            let found = cache.get(&key(&id.to_string())).expect("all fit under each of these limits");
+            assert_eq!(found.packets(), id.to_le_bytes());
+        }
+    }
+}
+
+#[test]
+fn limit_of_zero_keeps_nothing() {
+    let cache = Cache::new(LIMITS);
+    cache.insert(entry("a", b"answer")).unwrap();
+    cache.set_limits(Limits { bytes: 0, entry_bytes_max: MIB });
+    assert_eq!((cache.usage().entries, cache.usage().bytes), (0, 0));
+    assert!(cache.get(&key("a")).is_none());
+    assert_eq!(cache.insert(entry("a", b"answer")), Err(Refusal::Off));
+    assert_eq!(cache.usage().refused, 1);
+    cache.set_limits(LIMITS);
+    cache.insert(entry("a", b"answer")).unwrap();
+    assert_eq!(cache.get(&key("a")).unwrap().packets(), b"answer");
+}
+
+#[test]
+fn largest_allowed_entry_is_kept_even_in_a_full_cache() {
+    let tables = [(16, 1), (16, 4), (16, 64), (7, 3)];
+    for (bytes, entry_bytes_max) in tables {
+        let cache = Cache::new(Limits { bytes: bytes * MIB, entry_bytes_max: entry_bytes_max * MIB });
+        fill(&cache, 0, bytes * MIB, |_| 200);
+        let largest = vec![0; usize::try_from(cache.entry_bytes_max() - (16 << 10)).unwrap()];
+        for id in 0..8 {
+            cache.insert(entry(&format!("large {id}"), &largest)).unwrap();
+            assert!(cache.get(&key(&format!("large {id}"))).is_some(), "{bytes} {entry_bytes_max} {id}");
+        }
+        let over = vec![0; usize::try_from(cache.entry_bytes_max()).unwrap()];
+        let refused = cache.insert(entry("over", &over));
+        assert!(matches!(refused, Err(Refusal::TooLarge { .. })), "{refused:?}");
+        assert_eq!(cache.usage().refused, 1);
+    }
+}
+
+#[test]
+fn short_answer_is_charged_less_than_400_bytes() {
+    let cache = Cache::new(Limits { bytes: 64 * MIB, entry_bytes_max: MIB });
+    for id in 0..200_000 {
+        let statement = format!("SELECT c FROM sbtest1 WHERE id={id:06}");
+        let key = Key::new(b"app", b"sbtest", 0, Protocol::Text, statement.as_bytes());
+        cache.insert(Fill { key, ..entry("", &[0; 190]) }).unwrap();
+    }
+    let usage = cache.usage();
+    let charged = usage.bytes / usage.entries;
+    assert!((300..400).contains(&charged), "{charged} bytes an entry: {usage:?}");
+}
+
+#[test]
+fn flush_purges_all_and_gives_the_index_back() {
+    let cache = Cache::new(LIMITS);
+    fill(&cache, 0, 8 * MIB, |_| 200);
+    let entries = cache.usage().entries;
+    assert!(entries > 10_000 && cache.usage().index_bytes > 0);
+    assert_eq!(cache.flush(), entries);
+    let usage = cache.usage();
+    assert_eq!((usage.entries, usage.bytes, usage.index_bytes, usage.purged), (0, 0, 0, entries));
+}
+
+#[test]
+fn limits_may_change_while_others_fill_and_look_up() {
+    let cache = Cache::new(LIMITS);
+    let done = AtomicBool::new(false);
+    thread::scope(|scope| {
+        for writer in 0..2 {
+            let (cache, done) = (&cache, &done);
+            scope.spawn(move || {
+                let mut id = writer;
+                while !done.load(Ordering::Relaxed) {
+                    let statement = (id % 5000).to_string();
+                    let _kept_or_not = cache.insert(entry(&statement, statement.as_bytes()));
+                    if let Some(found) = cache.get(&key(&statement)) {
+                        assert_eq!(found.packets(), statement.as_bytes());
+                    }
+                    id += 2;
+                }
+            });
+        }
+        for round in 0..200u64 {
+            let entry_bytes_max = (1 << (round % 7)) << 16;
+            cache.set_limits(Limits { bytes: (round % 5) * MIB, entry_bytes_max });
+            assert!(cache.usage().bytes <= cache.usage().limit_bytes);
+        }
+        done.store(true, Ordering::Relaxed);
+    });
+}
+
+/// Fills from three threads while one samples; returns how often it did.
+fn fill_and_sample(cache: &Cache<u64>, size: fn(u64) -> usize) -> u64 {
+    let done = AtomicBool::new(false);
+    thread::scope(|scope| {
+        let sampler = scope.spawn(|| {
+            let mut samples = 0;
+            while !done.load(Ordering::Relaxed) {
+                let usage = cache.usage();
+                assert!(usage.bytes <= usage.limit_bytes, "{usage:?}");
+                samples += 1;
+            }
+            samples
+        });
+        let writers: Vec<_> =
+            (0..3).map(|writer| scope.spawn(move || fill(cache, writer, 30 * MIB, size))).collect();
+        for writer in writers {
+            writer.join().expect("no writer panics");
+        }
+        done.store(true, Ordering::Relaxed);
+        sampler.join().expect("every sample was within the limit")
+    })
+}
+
+fn fill(cache: &Cache<u64>, writer: u64, bytes: u64, size: impl Fn(u64) -> usize) {
+    let answer = vec![0; 2 << 20];
+    let (mut random, mut put) = (writer + 1, 0);
+    while put < bytes {
+        random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        let packets = &answer[..size(random >> 33)];
+        put += 200 + packets.len() as u64;
+        cache.insert(entry(&format!("{random:x}"), packets)).expect("it fits");
+    }
+}
+
+fn key(statement: &str) -> Key<'_> {
+    Key::new(b"app", b"shop", 0, Protocol::Text, statement.as_bytes())
+}
+
+fn entry<'a>(statement: &'a str, packets: &'a [u8]) -> Fill<'a, u64> {
+    Fill {
+        key: key(statement),
+        packets: Packets::Whole(packets),
+        status_offsets: &[],
+        rows: 1,
+        hostgroup: 0,
+        created_ms: 0,
+        expires_ms: u64::MAX,
+        epoch: 0,
+        plan: 0,
+    }
+}
