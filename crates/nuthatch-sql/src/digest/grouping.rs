@@ -1,4 +1,4 @@
-//! Third pass of the digest, in place: long lists of literals become `?,?,?,...`, long sequences of such lists become
+//! Second pass of the digest, in place: long lists of literals become `?,?,?,...`, long sequences of such lists become
 //! `(?,?,?,...),…,(?,?,?,...),...`.
 //!
 //! A literal belongs to a list if a comma or parenthesis stands on both sides of it. A list is folded when it is longer than
@@ -6,9 +6,12 @@
 
 use super::DigestOptions;
 
-/// Folds the lists of `text`, then the sequences of folded lists.
-pub(super) fn fold(text: &mut Vec<u8>, options: &DigestOptions) {
+/// Folds the lists of `text`, in which so many `literals` stand, then the sequences of folded lists.
+pub(super) fn fold(text: &mut Vec<u8>, literals: usize, options: &DigestOptions) {
     let limit = options.grouping_limit.max(1);
+    if literals < limit + 2 {
+        return;
+    }
     if fold_lists(text, limit) && options.groups_grouping_limit > 0 {
         fold_groups(text, limit, options.groups_grouping_limit);
     }
@@ -91,6 +94,18 @@ fn is_folded_list(group: &[u8], limit: usize) -> bool {
     inner.len() == 2 * limit && inner.chunks(2).all(|pair| pair == b"?,")
 }
 
+/// Where `wanted`, which ends in `?`, begins in `text`.
+fn find(text: &[u8], wanted: &[u8]) -> Option<usize> {
+    let mut from = 0;
+    loop {
+        let end = from + text.get(from..)?.iter().position(|&byte| byte == b'?')? + 1;
+        if text.get(..end)?.ends_with(wanted) {
+            return Some(end - wanted.len());
+        }
+        from = end;
+    }
+}
+
 /// Rewrites a text in place by something that is nowhere longer. Invariant: `written <= read <= text.len()`.
 struct Rewrite<'a> {
     text: &'a mut Vec<u8>,
@@ -114,7 +129,7 @@ impl<'a> Rewrite<'a> {
 
     /// Copies up to the next `wanted`; false, with all copied, if there is none.
     fn copy_to_next(&mut self, wanted: &[u8]) -> bool {
-        let found = self.unread().windows(wanted.len()).position(|window| window == wanted);
+        let found = find(self.unread(), wanted);
         self.copy(found.unwrap_or(self.unread().len()));
         found.is_some()
     }

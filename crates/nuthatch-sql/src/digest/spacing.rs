@@ -1,121 +1,184 @@
-//! Second pass of the digest, in place: spaces around commas, parentheses and the operators of literals go, and so do signs
+//! Where the stripped text is written: spaces around commas, parentheses and the operators of literals go, and so do signs
 //! that do not subtract or add.
 //!
-//! ProxySQL decides on a sign by the two bytes before it in the buffer that it reads *and* writes, so what it sees there
-//! depends on how many bytes it has dropped so far: with exactly one dropped, the byte before a space is the last one
-//! *written* (that space itself), and a sign after `) ` is dropped that otherwise stays. The vectors hold both cases, so
-//! [`Tightening::second_before`] does the same.
+//! ProxySQL does this in a second pass over one buffer, which it reads *and* writes, and it decides on a sign by the two
+//! bytes before it there. What it sees depends on how many bytes it has dropped so far: with exactly one dropped, the byte
+//! before a space is the last one *written* (that space itself), so a sign after `) ` is dropped that otherwise stays. The
+//! vectors hold both cases. Here one pass does it, by counting what was dropped ([`Tight::dropped`]).
+//!
+//! Bytes that go to the output as they stand in the statement are copied in one piece, when something else comes.
 
-/// Tightens `text`. Comments are copied as they are if `has_comments`.
-pub(super) fn tighten(text: &mut Vec<u8>, has_comments: bool) {
-    let mut pass = Tightening { text, read: 0, written: 0, after_comment: false };
-    while let Some(byte) = pass.at(pass.read) {
-        if has_comments && byte == b'/' && pass.at(pass.read + 1) == Some(b'*') {
-            pass.copy_comment();
-        } else if pass.stays(byte) {
-            pass.copy();
+use std::ops::Range;
+
+/// Stands for the byte before where none has a say: at the beginning, and after a comment that is kept.
+const NOTHING: u8 = 0;
+
+/// Writes a digest text, a piece of stripped text at a time.
+pub(super) struct Tight<'a> {
+    query: &'a [u8],
+    out: &'a mut Vec<u8>,
+    /// Piece of the statement that is to be written next, as it stands.
+    verbatim: Range<usize>,
+    /// The last byte written, the verbatim piece included.
+    last_written: u8,
+    /// The last byte of stripped text that was no space.
+    before: u8,
+    /// A space of stripped text follows, which stands at this place in the statement (or is no space there).
+    space: Option<usize>,
+    /// Bytes of stripped text that were not written.
+    dropped: usize,
+    /// How many `?` were written.
+    pub(super) literals: usize,
+}
+
+impl<'a> Tight<'a> {
+    pub(super) fn new(query: &'a [u8], out: &'a mut Vec<u8>) -> Self {
+        Self {
+            query,
+            out,
+            verbatim: 0..0,
+            last_written: NOTHING,
+            before: NOTHING,
+            space: None,
+            dropped: 0,
+            literals: 0,
+        }
+    }
+
+    /// A space, at `start` of the statement or for what stands there; one after another counts once, and none at the
+    /// beginning.
+    #[inline]
+    pub(super) fn space(&mut self, start: usize) {
+        if self.space.is_none() && self.last_written != NOTHING {
+            self.space = Some(start);
+        }
+    }
+
+    /// `?` for a literal.
+    #[inline]
+    pub(super) fn literal(&mut self) {
+        self.settle_space(b'?');
+        self.push(b'?');
+        self.before = b'?';
+        self.literals += 1;
+    }
+
+    /// The non-empty part `range` of a word, which begins with `first` and ends with `last`.
+    #[inline]
+    pub(super) fn word(&mut self, range: Range<usize>, first: u8, last: u8) {
+        self.settle_space(first);
+        self.copy(range, last);
+        self.before = last;
+    }
+
+    /// One byte of punctuation at `start`, a sign or not.
+    #[inline]
+    pub(super) fn symbol(&mut self, byte: u8, start: usize) {
+        let before_space = self.before;
+        let had_space = self.settle_space(byte);
+        if matches!(byte, b'+' | b'-') && self.sign_goes(before_space, had_space) {
+            self.dropped += 1;
         } else {
-            pass.read += 1;
+            self.copy(start..start + 1, byte);
+            self.literals += usize::from(byte == b'?');
         }
+        self.before = byte;
     }
-    let written = pass.written;
-    text.truncate(written);
-}
 
-/// Invariant: `written <= read <= text.len()`; bytes before `written` are the result, those from `read` on are untouched.
-struct Tightening<'a> {
-    text: &'a mut Vec<u8>,
-    read: usize,
-    written: usize,
-    after_comment: bool,
-}
+    /// A comment that is kept as it stands, with a space on both sides.
+    pub(super) fn comment(&mut self, range: Range<usize>) {
+        let end = range.end;
+        self.before = NOTHING;
+        self.settle_space(NOTHING);
+        self.copy(range, b'/');
+        self.before = NOTHING;
+        self.space = Some(end);
+    }
 
-impl Tightening<'_> {
+    /// Writes what is still to be written. A space at the end is not.
+    pub(super) fn finish(mut self) -> usize {
+        self.flush();
+        self.literals
+    }
+
+    /// Writes or drops the space before `next`; true if there is one.
     #[inline]
-    fn at(&self, position: usize) -> Option<u8> {
-        self.text.get(position).copied()
-    }
-
-    /// The byte just read: kept until the next but one is written.
-    #[inline]
-    fn before(&self) -> Option<u8> {
-        if self.after_comment { None } else { self.at(self.read.checked_sub(1)?) }
-    }
-
-    /// The byte two before the next: what was written there if exactly one byte was dropped so far.
-    fn second_before(&self) -> Option<u8> {
-        self.at(self.read.checked_sub(2)?)
-    }
-
-    #[inline]
-    fn stays(&self, byte: u8) -> bool {
-        match byte {
-            b' ' => !self.space_goes(),
-            b'+' | b'-' => !self.sign_goes(),
-            _ => true,
+    fn settle_space(&mut self, next: u8) -> bool {
+        let Some(start) = self.space.take() else { return false };
+        if space_goes(self.before, next) {
+            self.dropped += 1;
+        } else if self.query.get(start) == Some(&b' ') {
+            self.copy(start..start + 1, b' ');
+        } else {
+            self.push(b' ');
         }
+        true
     }
 
-    fn space_goes(&self) -> bool {
-        let (before, after) = (self.before(), self.at(self.read + 1));
-        match (before, after) {
-            (Some(b',' | b'('), _) | (_, Some(b',' | b')')) => true,
-            (Some(b'?'), Some(operator)) | (Some(operator), Some(b'?')) => is_operator(operator),
-            _ => false,
+    fn sign_goes(&self, before_space: u8, had_space: bool) -> bool {
+        if had_space {
+            let seen = if self.dropped == 1 { self.last_written } else { before_space };
+            return !matches!(seen, b'?' | b')');
         }
-    }
-
-    fn sign_goes(&self) -> bool {
-        match self.before() {
-            Some(b' ') => !matches!(self.second_before(), Some(b'?' | b')')),
-            Some(before) => matches!(
-                before,
-                b'(' | b','
-                    | b'='
-                    | b'<'
-                    | b'>'
-                    | b'!'
-                    | b'+'
-                    | b'-'
-                    | b'*'
-                    | b'/'
-                    | b'%'
-                    | b'&'
-                    | b'|'
-                    | b'^'
-                    | b'~'
-            ),
-            None => true,
-        }
+        matches!(
+            self.before,
+            NOTHING
+                | b'('
+                | b','
+                | b'='
+                | b'<'
+                | b'>'
+                | b'!'
+                | b'+'
+                | b'-'
+                | b'*'
+                | b'/'
+                | b'%'
+                | b'&'
+                | b'|'
+                | b'^'
+                | b'~'
+        )
     }
 
     #[inline]
-    fn copy(&mut self) {
-        if let Some(byte) = self.at(self.read)
-            && let Some(to) = self.text.get_mut(self.written)
+    fn copy(&mut self, range: Range<usize>, last: u8) {
+        if self.verbatim.end == range.start {
+            self.verbatim.end = range.end;
+        } else {
+            self.flush();
+            self.verbatim = range;
+        }
+        self.last_written = last;
+    }
+
+    #[inline]
+    fn push(&mut self, byte: u8) {
+        self.flush();
+        self.verbatim = 0..0;
+        self.out.push(byte);
+        self.last_written = byte;
+    }
+
+    #[inline]
+    fn flush(&mut self) {
+        if let Some(piece) = self.query.get(self.verbatim.clone())
+            && !piece.is_empty()
         {
-            *to = byte;
-            self.written += 1;
-            self.read += 1;
+            self.out.extend_from_slice(piece);
         }
-        self.after_comment = false;
-    }
-
-    fn copy_comment(&mut self) {
-        loop {
-            let ends = self.at(self.read) == Some(b'*') && self.at(self.read + 1) == Some(b'/');
-            self.copy();
-            if ends {
-                self.copy();
-            }
-            if ends || self.read == self.text.len() {
-                break;
-            }
-        }
-        self.after_comment = true;
     }
 }
 
+#[inline]
+fn space_goes(before: u8, next: u8) -> bool {
+    matches!(before, b',' | b'(')
+        || matches!(next, b',' | b')')
+        || (before == b'?' && is_operator(next))
+        || (next == b'?' && is_operator(before))
+}
+
+#[inline]
 fn is_operator(byte: u8) -> bool {
     matches!(byte, b'+' | b'-' | b'*' | b'/' | b'%')
 }

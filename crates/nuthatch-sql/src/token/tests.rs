@@ -89,6 +89,14 @@ fn executable_comments_are_looked_into_when_the_version_applies() {
     assert_eq!(cut("/*M! a */", MYSQL), "Comment:/*M! a */");
 }
 
+#[test]
+fn word_bytes_are_letters_digits_and_whatever_is_not_ascii() {
+    for byte in 0..=u8::MAX {
+        let expected = byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'$' || !byte.is_ascii();
+        assert_eq!(super::is_word(byte), expected, "{byte}");
+    }
+}
+
 fn lexing() -> impl Strategy<Value = Lexing> {
     (any::<[bool; 3]>(), any::<bool>(), 0..130_000_u32).prop_map(|(flags, is_mysql, version)| Lexing {
         ansi_quotes: flags[0],
