@@ -29,3 +29,4 @@ pub use user::{DuplicateUser, User, Users};
 pub use variables::{
     AdminVariables, Effect, Kind, MysqlVariables, Variable, VariableFault, variables_markdown,
 };
+pub use verb::{Direction, Module, Verb};

@@ -1,1 +1,22 @@
 //! One MySQL connection over Tokio, either side.
+//!
+//! [`Stream`] is a TCP or Unix socket, [`Framed`] reads whole packets from it and writes bytes to it, [`greet`] and
+//! [`challenge`] are the server's part of a login, [`log_in`] the client's. What a packet means is `nuthatch-wire`'s,
+//! who may log in is the caller's.
+//!
+//! An idle [`Framed`] holds no read buffer: bytes arrive in a scratch array on the stack and only those of an unfinished
+//! packet are kept. There is one `read` for each packet that came in one piece, and one `write` for each answer.
+
+mod address;
+mod error;
+mod framed;
+mod login_backend;
+mod login_client;
+mod stream;
+
+pub use address::{BackendAddress, ListenAddress};
+pub use error::NetError;
+pub use framed::Framed;
+pub use login_backend::{BackendLogin, BackendPassword, LoggedIn, log_in};
+pub use login_client::{challenge, fresh_nonce, greet};
+pub use stream::{IdleStream, Stream};

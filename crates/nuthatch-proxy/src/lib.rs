@@ -1,1 +1,27 @@
-//! The data plane: listeners, sessions, routing, pools, statistics, the tee into the cache.
+//! The data plane: listeners, sessions, routing, pools, statistics, the tee of answers into the cache.
+//!
+//! [`Proxy::start`] makes the workers, [`Listener`]s bring clients to them, [`keep_house`] does what time demands, and
+//! [`Proxy::publish`] puts a configuration in force. Configuration comes as an immutable snapshot; the data plane never
+//! waits for whoever makes it. The life of a statement is told in `session.rs`.
+
+mod backend;
+mod capability;
+mod clock;
+mod environment;
+mod housekeeping;
+mod listener;
+mod log_limit;
+mod proxy;
+mod session;
+mod stats;
+mod worker;
+
+pub use backend::PoolRow;
+pub use clock::Clock;
+pub use housekeeping::{keep_house, scout};
+pub use listener::Listener;
+pub use proxy::{Levels, ProcessRow, Proxy};
+pub use session::ClientAddress;
+pub use stats::{DigestReading, DigestRow, Totals};
+
+pub(crate) use session::digest_options as session_digest_options;

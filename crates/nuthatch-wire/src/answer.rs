@@ -82,6 +82,7 @@ pub struct AnswerScanner {
     frame_left: usize,
     packet_continues: bool,
     offset: u64,
+    next_sequence: u8,
     end: AnswerEnd,
 }
 
@@ -116,7 +117,16 @@ impl AnswerScanner {
     pub fn new(kind: AnswerKind, deprecate_eof: bool) -> Self {
         let state = if kind == AnswerKind::Rows { State::Rows } else { State::First };
         let end = AnswerEnd::default();
-        Self { state, kind, deprecate_eof, frame_left: 0, packet_continues: false, offset: 0, end }
+        Self {
+            state,
+            kind,
+            deprecate_eof,
+            frame_left: 0,
+            packet_continues: false,
+            offset: 0,
+            next_sequence: 1,
+            end,
+        }
     }
 
     /// What is known so far; whole once `finished` was returned.
@@ -129,6 +139,12 @@ impl AnswerScanner {
     #[must_use]
     pub const fn has_begun(&self) -> bool {
         self.offset > 0
+    }
+
+    /// The number that a packet must have to follow what was consumed; `None` inside a packet, where nothing can.
+    #[must_use]
+    pub const fn next_sequence(&self) -> Option<u8> {
+        if self.frame_left > 0 || self.packet_continues { None } else { Some(self.next_sequence) }
     }
 
     /// Looks at the next bytes of the answer.
@@ -176,6 +192,7 @@ impl AnswerScanner {
                     return Ok(None);
                 };
                 self.steering_packet(first, payload)?;
+                self.next_sequence = header.sequence.wrapping_add(1);
                 self.offset += (HEADER_LEN + payload.len()) as u64;
                 Ok(Some(HEADER_LEN + payload.len()))
             }
@@ -185,6 +202,7 @@ impl AnswerScanner {
     fn pass(&mut self, header: FrameHeader) -> usize {
         self.frame_left = header.payload_len;
         self.packet_continues = header.is_continued();
+        self.next_sequence = header.sequence.wrapping_add(1);
         self.offset += HEADER_LEN as u64;
         HEADER_LEN
     }

@@ -55,6 +55,10 @@ error_codes! {
     SERVER_LOST = 2013, b"HY000";
     /// A rule's `error_msg`; ProxySQL's code for it.
     RULE_ERROR = 1148, b"42000";
+    /// No more prepared statements.
+    TOO_MANY_STATEMENTS = 1461, b"42000";
+    /// A prepared statement that is not there.
+    UNKNOWN_STMT_HANDLER = 1243, b"HY000";
     /// No server of the hostgroup could be reached in time.
     MAX_CONNECT_TIMEOUT = 9001, b"HY000";
     /// The server was taken offline while the statement ran.

@@ -25,6 +25,12 @@ impl Stage1 {
     pub fn of(password: &[u8]) -> Self {
         Self(Sha1::digest(password).into())
     }
+
+    /// Whether this is the half of the password that is stored as `double`.
+    #[must_use]
+    pub fn is_of(&self, double: &DoubleSha1) -> bool {
+        DoubleSha1::from(Sha1::digest(self.0)) == *double
+    }
 }
 
 /// What a password column would hold for `password`.

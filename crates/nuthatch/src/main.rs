@@ -1,3 +1,33 @@
-//! The program.
+//! Nuthatch, a MySQL/MariaDB proxy with a query cache: the program.
+//!
+//! `serve` is the proxy, `lab` brings up real servers to try it on. What was wrong is said in one sentence on standard
+//! error, and the exit code is 1 (2 for a command line that cannot be understood).
 
-fn main() {}
+mod cli;
+mod config_file;
+mod lab;
+mod log;
+mod plane;
+mod seed;
+mod serve;
+
+use std::process::ExitCode;
+
+use clap::Parser;
+
+use crate::cli::{Cli, Command};
+
+fn main() -> ExitCode {
+    let cli = Cli::parse();
+    let outcome = match cli.command {
+        Command::Serve(arguments) => serve::run(&arguments),
+        Command::Lab(command) => lab::run(&command),
+    };
+    match outcome {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            log::say_error(&error);
+            ExitCode::FAILURE
+        }
+    }
+}

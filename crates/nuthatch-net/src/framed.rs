@@ -1,0 +1,343 @@
+//! Whole packets from a stream, bytes to a stream.
+
+use std::future::poll_fn;
+use std::io::{self, IoSlice};
+use std::mem::MaybeUninit;
+use std::pin::Pin;
+use std::task::ready;
+
+use nuthatch_wire::{FRAME_PAYLOAD_MAX, FrameHeader, HEADER_LEN, WireError};
+use tokio::io::{AsyncRead, AsyncWriteExt, ReadBuf};
+
+use crate::{NetError, Stream};
+
+/// Bytes that one `read` can take at most. On the stack for the time of the call.
+const SCRATCH_BYTES: usize = 32 * 1024;
+
+/// A buffer larger than this is given back once it is empty.
+const RETAINED_BYTES_MAX: usize = 8 * 1024;
+
+/// A stream with the bytes that came in and are not used up.
+#[derive(Debug)]
+pub struct Framed {
+    stream: Stream,
+    inbox: Vec<u8>,
+    /// Length of the packet at the start of `inbox`, its first header included; 0 for none.
+    packet_len: usize,
+    /// Frames of that packet. With more than one, the headers between have been taken out.
+    frames: usize,
+}
+
+impl Framed {
+    /// Nothing has been read from `stream` yet.
+    #[must_use]
+    pub const fn new(stream: Stream) -> Self {
+        Self { stream, inbox: Vec::new(), packet_len: 0, frames: 0 }
+    }
+
+    /// The stream itself.
+    pub const fn stream(&mut self) -> &mut Stream {
+        &mut self.stream
+    }
+
+    /// Registers the socket with the current runtime instead of the one that it came from.
+    ///
+    /// # Errors
+    /// When the operating system refuses; the stream is closed then.
+    pub fn move_to_current_runtime(&mut self) -> Result<(), NetError> {
+        let stream = std::mem::replace(&mut self.stream, Stream::Closed);
+        self.stream = stream.into_idle()?.into_stream()?;
+        Ok(())
+    }
+
+    /// The stream, when nothing more is wanted of the packets read so far.
+    #[must_use]
+    pub fn into_stream(self) -> Stream {
+        self.stream
+    }
+
+    /// Reads one packet; its first frame must have the number `sequence`. Returns the number of its last frame.
+    ///
+    /// The packet before it is gone. Bytes that came behind are kept for the next call. Dropping the future loses nothing.
+    ///
+    /// # Errors
+    /// [`NetError::Closed`] when the peer closed between packets; [`NetError::PacketTooLarge`] as soon as the frame
+    /// headers say so, before the payload is read.
+    pub async fn read_packet(&mut self, sequence: u8, limit_bytes: usize) -> Result<u8, NetError> {
+        self.drop_packet();
+        let mut end = 0;
+        let mut expected = sequence;
+        loop {
+            let header = loop {
+                if let Some(header) = self.inbox.get(end..).and_then(FrameHeader::parse) {
+                    break header;
+                }
+                self.fill().await?;
+            };
+            if header.sequence != expected {
+                return Err(WireError::OutOfOrder { expected, found: header.sequence }.into());
+            }
+            if end + header.payload_len > limit_bytes {
+                return Err(NetError::PacketTooLarge { limit_bytes });
+            }
+            let frame_end = end + HEADER_LEN + header.payload_len;
+            while self.inbox.len() < frame_end {
+                self.fill().await?;
+            }
+            end = self.join_frame(end, frame_end);
+            if !header.is_continued() {
+                self.packet_len = end;
+                return Ok(expected);
+            }
+            expected = expected.wrapping_add(1);
+        }
+    }
+
+    /// Counts the frame from `start` to `frame_end` into the packet, without its header if it is not the first.
+    fn join_frame(&mut self, start: usize, frame_end: usize) -> usize {
+        if start == 0 {
+            self.frames = 1;
+            return frame_end;
+        }
+        self.frames += 1;
+        self.inbox.drain(start..start + HEADER_LEN);
+        frame_end - HEADER_LEN
+    }
+
+    /// The payload of the packet that was read last; empty before the first.
+    #[must_use]
+    pub fn payload(&self) -> &[u8] {
+        self.inbox.get(HEADER_LEN..self.packet_len).unwrap_or_default()
+    }
+
+    /// Takes the payload out, so that it outlives the next read.
+    #[must_use]
+    pub fn take_payload(&mut self) -> Vec<u8> {
+        let payload = self.payload().to_vec();
+        self.drop_packet();
+        payload
+    }
+
+    /// The packet that was read last as one frame with its header; `None` when it came in several.
+    #[must_use]
+    pub fn frame(&self) -> Option<&[u8]> {
+        if self.frames == 1 { self.inbox.get(..self.packet_len) } else { None }
+    }
+
+    /// Bytes that came and are not part of the last packet.
+    #[must_use]
+    pub fn has_more(&self) -> bool {
+        self.inbox.len() > self.packet_len
+    }
+
+    /// Forgets the last packet; a buffer that has grown is given back.
+    pub fn drop_packet(&mut self) {
+        if self.inbox.len() == self.packet_len {
+            self.inbox.clear();
+            if self.inbox.capacity() > RETAINED_BYTES_MAX {
+                self.inbox = Vec::new();
+            }
+        } else {
+            self.inbox.drain(..self.packet_len);
+        }
+        self.packet_len = 0;
+    }
+
+    /// All bytes that came and are not used up, when answers are scanned and not read packet by packet.
+    #[must_use]
+    pub fn unread(&self) -> &[u8] {
+        self.inbox.get(self.packet_len..).unwrap_or_default()
+    }
+
+    /// The same bytes, to be changed in place.
+    pub fn unread_mut(&mut self) -> &mut [u8] {
+        self.inbox.get_mut(self.packet_len..).unwrap_or_default()
+    }
+
+    /// Uses up the first `n` bytes of [`Self::unread`].
+    pub fn consume(&mut self, n: usize) {
+        self.packet_len += n;
+        self.drop_packet();
+    }
+
+    /// Waits for more bytes and returns how many came.
+    ///
+    /// # Errors
+    /// [`NetError::Closed`] when the peer closed and nothing is unread, an I/O error when it closed inside a packet.
+    pub async fn fill(&mut self) -> Result<usize, NetError> {
+        let (stream, inbox) = (&mut self.stream, &mut self.inbox);
+        let n = poll_fn(|cx| {
+            let mut scratch = [MaybeUninit::<u8>::uninit(); SCRATCH_BYTES];
+            let mut buf = ReadBuf::uninit(&mut scratch);
+            ready!(Pin::new(&mut *stream).poll_read(cx, &mut buf))?;
+            inbox.extend_from_slice(buf.filled());
+            std::task::Poll::Ready(io::Result::Ok(buf.filled().len()))
+        })
+        .await?;
+        match n {
+            0 if self.inbox.is_empty() => Err(NetError::Closed),
+            0 => Err(NetError::Io(io::ErrorKind::UnexpectedEof.into())),
+            n => Ok(n),
+        }
+    }
+
+    /// Writes `bytes`, which are whole frames.
+    ///
+    /// # Errors
+    /// As the socket says.
+    pub async fn write(&mut self, bytes: &[u8]) -> Result<(), NetError> {
+        Ok(self.stream.write_all(bytes).await?)
+    }
+
+    /// Writes `pieces` one behind the other without copying them together.
+    ///
+    /// # Errors
+    /// As the socket says.
+    pub async fn write_pieces(&mut self, pieces: &mut [IoSlice<'_>]) -> Result<(), NetError> {
+        let mut left = pieces;
+        IoSlice::advance_slices(&mut left, 0);
+        while !left.is_empty() {
+            match self.stream.write_vectored(left).await? {
+                0 => return Err(NetError::Io(io::ErrorKind::WriteZero.into())),
+                n => IoSlice::advance_slices(&mut left, n),
+            }
+        }
+        Ok(())
+    }
+
+    /// Writes the bytes that `from` has unread up to `n`, then uses them up there.
+    ///
+    /// # Errors
+    /// As this stream says.
+    pub async fn write_from(&mut self, from: &mut Self, n: usize) -> Result<(), NetError> {
+        let bytes = from.unread().get(..n).unwrap_or_default();
+        self.stream.write_all(bytes).await?;
+        from.consume(n);
+        Ok(())
+    }
+
+    /// Writes the packet that `from` read last, in the frames that it came in, numbered from 0.
+    ///
+    /// # Errors
+    /// As this stream says.
+    pub async fn forward_packet(&mut self, from: &Self) -> Result<(), NetError> {
+        if let Some(frame) = from.frame() {
+            return self.write(frame).await;
+        }
+        let mut rest = from.payload();
+        let mut sequence = 0_u8;
+        loop {
+            let (now, later) = rest.split_at(rest.len().min(FRAME_PAYLOAD_MAX));
+            let header = FrameHeader { payload_len: now.len(), sequence };
+            self.write_pieces(&mut [IoSlice::new(&header.encode()), IoSlice::new(now)]).await?;
+            if !header.is_continued() {
+                return Ok(());
+            }
+            sequence = sequence.wrapping_add(1);
+            rest = later;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use nuthatch_wire::append_packet;
+    use tokio::net::UnixStream;
+
+    fn pair() -> (Framed, UnixStream) {
+        let (a, b) = UnixStream::pair().unwrap();
+        (Framed::new(Stream::Unix(a)), b)
+    }
+
+    fn packet(sequence: u8, payload: &[u8]) -> Vec<u8> {
+        let (mut out, mut sequence) = (Vec::new(), sequence);
+        append_packet(&mut out, &mut sequence, payload);
+        out
+    }
+
+    #[tokio::test]
+    async fn packets_that_come_byte_by_byte_or_together_are_read_one_by_one() {
+        let (mut framed, mut peer) = pair();
+        let writer = async {
+            for byte in packet(0, b"one") {
+                peer.write_all(&[byte]).await.unwrap();
+                tokio::task::yield_now().await;
+            }
+            peer.write_all(&[packet(0, b"two"), packet(0, b"three")].concat()).await.unwrap();
+        };
+        let reader = async {
+            for expected in [b"one".as_slice(), b"two", b"three"] {
+                assert_eq!(framed.read_packet(0, 100).await.unwrap(), 0);
+                assert_eq!(framed.payload(), expected);
+            }
+        };
+        tokio::join!(writer, reader);
+        drop(peer);
+        assert!(matches!(framed.read_packet(0, 100).await, Err(NetError::Closed)));
+    }
+
+    #[tokio::test]
+    async fn a_packet_of_16_mib_and_more_is_one_payload_and_goes_on_in_the_same_frames() {
+        for len in [FRAME_PAYLOAD_MAX - 1, FRAME_PAYLOAD_MAX, FRAME_PAYLOAD_MAX + 5] {
+            let payload: Vec<u8> = (0..len).map(|i| u8::try_from(i % 251).unwrap()).collect();
+            let bytes = packet(0, &payload);
+            let (mut framed, mut peer) = pair();
+            let (mut out, mut sink) = pair();
+            let read_and_forward = async {
+                framed.read_packet(0, 1 << 30).await.unwrap();
+                assert_eq!(framed.payload().len(), payload.len());
+                assert!(framed.payload() == payload);
+                out.forward_packet(&framed).await.unwrap();
+                drop(out);
+            };
+            let collect = async {
+                let mut collected = Vec::new();
+                tokio::io::AsyncReadExt::read_to_end(&mut sink, &mut collected).await.unwrap();
+                collected
+            };
+            let (_, _, collected) = tokio::join!(peer.write_all(&bytes), read_and_forward, collect);
+            assert!(collected == bytes, "{len} bytes");
+        }
+    }
+
+    #[tokio::test]
+    async fn too_large_and_out_of_order_packets_are_refused_by_their_header() {
+        let (mut framed, mut peer) = pair();
+        peer.write_all(&[0xFF, 0xFF, 0, 0]).await.unwrap();
+        assert!(matches!(
+            framed.read_packet(0, 1000).await,
+            Err(NetError::PacketTooLarge { limit_bytes: 1000 })
+        ));
+        let (mut framed, mut peer) = pair();
+        peer.write_all(&packet(3, b"x")).await.unwrap();
+        assert!(matches!(framed.read_packet(0, 1000).await, Err(NetError::Wire(_))));
+    }
+
+    #[tokio::test]
+    async fn a_closed_peer_disturbs_an_idle_stream() {
+        let (mut framed, peer) = pair();
+        assert!(!framed.stream().is_disturbed());
+        drop(peer);
+        while !framed.stream().is_disturbed() {
+            tokio::task::yield_now().await;
+        }
+    }
+
+    #[tokio::test]
+    async fn pieces_are_written_in_order_whole() {
+        let (mut framed, mut peer) = pair();
+        let big = vec![b'x'; 1 << 20];
+        let write = async {
+            let mut pieces = [IoSlice::new(b"a"), IoSlice::new(b""), IoSlice::new(&big), IoSlice::new(b"z")];
+            framed.write_pieces(&mut pieces).await.unwrap();
+            drop(framed);
+        };
+        let mut collected = Vec::new();
+        tokio::join!(write, async {
+            tokio::io::AsyncReadExt::read_to_end(&mut peer, &mut collected).await.unwrap()
+        });
+        assert_eq!(collected.len(), big.len() + 2);
+        assert!(collected.starts_with(b"ax") && collected.ends_with(b"xz"));
+    }
+}

@@ -1,0 +1,165 @@
+//! A connected socket, TCP or Unix, that can change from one runtime to another.
+//!
+//! Only `AsyncRead::poll_read` is used for reading: a short read then ends a packet's arrival without a second system
+//! call that would say "nothing more" (see `docs` of Tokio's `TcpStream`: readiness is cleared by a short read).
+
+use std::io::{self, IoSlice};
+use std::pin::Pin;
+use std::task::{Context, Poll};
+use std::time::Duration;
+
+use socket2::{SockRef, TcpKeepalive};
+use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+use tokio::net::{TcpStream, UnixStream};
+
+use crate::BackendAddress;
+
+/// A connected socket on the current runtime.
+#[derive(Debug)]
+pub enum Stream {
+    /// TCP, with `TCP_NODELAY` set.
+    Tcp(TcpStream),
+    /// A Unix socket.
+    Unix(UnixStream),
+    /// Closed: reads and writes fail.
+    Closed,
+}
+
+/// A connected socket that belongs to no runtime: what travels between workers.
+#[derive(Debug)]
+pub enum IdleStream {
+    /// TCP.
+    Tcp(std::net::TcpStream),
+    /// A Unix socket.
+    Unix(std::os::unix::net::UnixStream),
+}
+
+impl Stream {
+    /// Connects to a server on the current runtime.
+    ///
+    /// # Errors
+    /// As the operating system says; names that cannot be resolved included.
+    pub async fn connect(address: &BackendAddress) -> io::Result<Self> {
+        match address {
+            BackendAddress::Tcp { host, port } => {
+                let stream = TcpStream::connect((host.as_str(), *port)).await?;
+                stream.set_nodelay(true)?;
+                Ok(Self::Tcp(stream))
+            }
+            BackendAddress::Unix(path) => Ok(Self::Unix(UnixStream::connect(path).await?)),
+        }
+    }
+
+    /// Turns TCP keepalive on, with the first probe after `idle`. Unix sockets need none.
+    ///
+    /// # Errors
+    /// When the operating system refuses the option.
+    pub fn keep_alive(&self, idle: Duration) -> io::Result<()> {
+        match self {
+            Self::Tcp(stream) => {
+                SockRef::from(stream).set_tcp_keepalive(&TcpKeepalive::new().with_time(idle))
+            }
+            Self::Unix(_) | Self::Closed => Ok(()),
+        }
+    }
+
+    /// Whether the peer has closed or sent something while nothing was expected of it.
+    ///
+    /// Cost: no system call while the runtime has seen no event on the socket.
+    #[must_use]
+    pub fn is_disturbed(&mut self) -> bool {
+        let mut byte = [0];
+        let mut context = Context::from_waker(std::task::Waker::noop());
+        let ready = match self {
+            Self::Tcp(stream) => stream.poll_read_ready(&mut context),
+            Self::Unix(stream) => stream.poll_read_ready(&mut context),
+            Self::Closed => return true,
+        };
+        if ready.is_pending() {
+            return false;
+        }
+        let peeked = match self {
+            Self::Tcp(stream) => stream.try_read(&mut byte),
+            Self::Unix(stream) => stream.try_read(&mut byte),
+            Self::Closed => return true,
+        };
+        !matches!(peeked, Err(error) if error.kind() == io::ErrorKind::WouldBlock)
+    }
+
+    /// Takes the socket off its runtime.
+    ///
+    /// # Errors
+    /// When it cannot be deregistered.
+    pub fn into_idle(self) -> io::Result<IdleStream> {
+        Ok(match self {
+            Self::Tcp(stream) => IdleStream::Tcp(stream.into_std()?),
+            Self::Unix(stream) => IdleStream::Unix(stream.into_std()?),
+            Self::Closed => return Err(closed()),
+        })
+    }
+}
+
+impl IdleStream {
+    /// Puts the socket on the current runtime. It must be non-blocking, as sockets from [`Stream::into_idle`] are.
+    ///
+    /// # Errors
+    /// When it cannot be registered.
+    pub fn into_stream(self) -> io::Result<Stream> {
+        Ok(match self {
+            Self::Tcp(stream) => Stream::Tcp(TcpStream::from_std(stream)?),
+            Self::Unix(stream) => Stream::Unix(UnixStream::from_std(stream)?),
+        })
+    }
+}
+
+fn closed() -> io::Error {
+    io::ErrorKind::NotConnected.into()
+}
+
+impl AsyncRead for Stream {
+    fn poll_read(self: Pin<&mut Self>, cx: &mut Context<'_>, buf: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
+        match self.get_mut() {
+            Self::Tcp(stream) => Pin::new(stream).poll_read(cx, buf),
+            Self::Unix(stream) => Pin::new(stream).poll_read(cx, buf),
+            Self::Closed => Poll::Ready(Err(closed())),
+        }
+    }
+}
+
+impl AsyncWrite for Stream {
+    fn poll_write(self: Pin<&mut Self>, cx: &mut Context<'_>, buf: &[u8]) -> Poll<io::Result<usize>> {
+        match self.get_mut() {
+            Self::Tcp(stream) => Pin::new(stream).poll_write(cx, buf),
+            Self::Unix(stream) => Pin::new(stream).poll_write(cx, buf),
+            Self::Closed => Poll::Ready(Err(closed())),
+        }
+    }
+
+    fn poll_write_vectored(
+        self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        bufs: &[IoSlice<'_>],
+    ) -> Poll<io::Result<usize>> {
+        match self.get_mut() {
+            Self::Tcp(stream) => Pin::new(stream).poll_write_vectored(cx, bufs),
+            Self::Unix(stream) => Pin::new(stream).poll_write_vectored(cx, bufs),
+            Self::Closed => Poll::Ready(Err(closed())),
+        }
+    }
+
+    fn is_write_vectored(&self) -> bool {
+        true
+    }
+
+    fn poll_flush(self: Pin<&mut Self>, _cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Poll::Ready(Ok(()))
+    }
+
+    fn poll_shutdown(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        match self.get_mut() {
+            Self::Tcp(stream) => Pin::new(stream).poll_shutdown(cx),
+            Self::Unix(stream) => Pin::new(stream).poll_shutdown(cx),
+            Self::Closed => Poll::Ready(Ok(())),
+        }
+    }
+}

@@ -1,0 +1,20 @@
+//! The servers behind the proxy: which there are, how they fare, their connections.
+//!
+//! [`Hostgroups`] is the table of what the configuration names, kept across `LOAD MYSQL SERVERS TO RUNTIME`; a
+//! [`Server`] counts, shuns and holds the pool of its idle connections; a [`Connection`] is lent to one session at a
+//! time by [`Hostgroups::check_out`].
+//!
+//! `max_connections` of a server is never exceeded: a connection exists only with a [`Slot`], taken before the connect.
+
+mod check_out;
+mod connect;
+mod connection;
+mod hostgroup;
+mod pool;
+mod server;
+
+pub(crate) use check_out::{CheckOutError, Wanted};
+pub(crate) use connection::{Connection, ConnectionState, Control};
+pub(crate) use hostgroup::Hostgroups;
+pub use server::PoolRow;
+pub(crate) use server::Server;

@@ -1,0 +1,303 @@
+//! Lending a connection: which server of the hostgroup, an idle connection or a new one, and how long to wait.
+
+use std::cell::Cell;
+use std::sync::Arc;
+use std::time::Duration;
+
+use nuthatch_config::{HostgroupId, MysqlVariables, ServerStatus};
+use nuthatch_net::{BackendPassword, NetError};
+use nuthatch_wire::{CapabilityFlags, ErrPacket};
+use thiserror::Error;
+use tokio::time::{Instant, sleep, timeout_at};
+
+use crate::clock::Clock;
+use crate::session::SessionState;
+
+use super::connect::{self, Login};
+use super::connection::Connection;
+use super::hostgroup::Hostgroup;
+use super::{Hostgroups, Server};
+
+/// The pause before the servers of a hostgroup are tried again when none could be reached.
+const RETRY_PAUSE_MIN: Duration = Duration::from_millis(10);
+
+/// What a session needs of a connection.
+#[derive(Debug)]
+pub(crate) struct Wanted<'a> {
+    pub(crate) user: &'a Arc<str>,
+    pub(crate) password: Option<&'a BackendPassword>,
+    pub(crate) shape: CapabilityFlags,
+    pub(crate) state: &'a SessionState,
+    /// The asking worker.
+    pub(crate) worker: usize,
+}
+
+/// Why no connection could be had.
+#[derive(Debug, Error)]
+pub(crate) enum CheckOutError {
+    /// No server could be reached in time.
+    #[error("no server of hostgroup {hostgroup} could be reached within {waited_ms} ms")]
+    Timeout { hostgroup: HostgroupId, waited_ms: u64 },
+    /// A server answered the login with an error.
+    #[error("a server refused the login")]
+    Refused(ErrPacket),
+    /// A server wants what the proxy cannot do, or the proxy has no password for the user.
+    #[error("{0}")]
+    Login(String),
+}
+
+impl Wanted<'_> {
+    /// How much must be changed on `connection`; `None` when it cannot be used.
+    pub(super) fn distance(&self, connection: &Connection) -> Option<u32> {
+        let fits = *connection.user == **self.user && connection.shape == self.shape;
+        // A server has no command that leaves a schema again.
+        let can_have_schema = connection.state.schema.is_empty() || !self.state.schema.is_empty();
+        (fits && can_have_schema).then(|| self.state.differences(&connection.state))
+    }
+}
+
+impl Hostgroups {
+    /// A connection to a server of the hostgroup, by weight among those that are online. A server that refuses to be
+    /// connected to is passed over for the next.
+    pub(crate) async fn check_out(
+        &self,
+        hostgroup: HostgroupId,
+        wanted: &Wanted<'_>,
+        variables: &MysqlVariables,
+        clock: &Clock,
+    ) -> Result<Connection, CheckOutError> {
+        if let Some(group) = self.group(hostgroup)
+            && let Some(server) = choose(&group.servers, clock.now_ms(), &[])
+            && let Some(connection) = take_idle(server, wanted)
+        {
+            return Ok(connection);
+        }
+        let wait_ms = variables.connect_timeout_server_max;
+        let deadline = Instant::now() + Duration::from_millis(wait_ms);
+        let attempt = Box::pin(self.check_out_slowly(hostgroup, wanted, variables, clock));
+        timeout_at(deadline, attempt)
+            .await
+            .unwrap_or(Err(CheckOutError::Timeout { hostgroup, waited_ms: wait_ms }))
+    }
+
+    /// Puts a connection back for others: it must wait for a command, without pins or a transaction.
+    pub(crate) fn check_in(&self, mut connection: Connection, now_ms: u64) {
+        connection.give_back();
+        connection.idle_since_ms = now_ms;
+        let server = Arc::clone(connection.server());
+        if connection.control.is_cut() || server.status(now_ms) != ServerStatus::Online {
+            drop(connection);
+        } else {
+            server.pool.put(connection);
+            server.freed.notify_one();
+        }
+    }
+
+    async fn check_out_slowly(
+        &self,
+        hostgroup: HostgroupId,
+        wanted: &Wanted<'_>,
+        variables: &MysqlVariables,
+        clock: &Clock,
+    ) -> Result<Connection, CheckOutError> {
+        let pause = Duration::from_millis(variables.connect_retries_delay).max(RETRY_PAUSE_MIN);
+        loop {
+            let Some(group) = self.group(hostgroup) else {
+                sleep(pause).await;
+                continue;
+            };
+            // Registered before looking, so that what becomes free while looking is not missed.
+            let freed = group.freed.notified();
+            match try_each(&group, wanted, variables, clock).await? {
+                Attempt::Connected(connection) => return Ok(connection),
+                Attempt::AllFull => {
+                    // What is freed for another user or shape wakes us too; the bound covers a shunned server's return.
+                    drop(tokio::time::timeout(Duration::from_millis(100), freed).await);
+                }
+                Attempt::NoneReachable => sleep(pause).await,
+            }
+        }
+    }
+}
+
+enum Attempt {
+    Connected(Connection),
+    AllFull,
+    NoneReachable,
+}
+
+/// Tries the servers of the hostgroup, each at most once.
+async fn try_each(
+    group: &Hostgroup,
+    wanted: &Wanted<'_>,
+    variables: &MysqlVariables,
+    clock: &Clock,
+) -> Result<Attempt, CheckOutError> {
+    let mut tried: Vec<Arc<Server>> = Vec::new();
+    let mut some_full = false;
+    while let Some(server) = choose(&group.servers, clock.now_ms(), &tried) {
+        tried.push(Arc::clone(server));
+        if let Some(connection) = take_idle(server, wanted) {
+            return Ok(Attempt::Connected(connection));
+        }
+        let Some(slot) = reserve(server, wanted.worker) else {
+            some_full = true;
+            continue;
+        };
+        match connect::open(slot, wanted.worker, &login(wanted, variables)?).await {
+            Ok(connection) => return Ok(Attempt::Connected(connection)),
+            Err(NetError::Refused(refusal)) if is_the_user_s_fault(&refusal) => {
+                server.failed(clock.now_ms(), u64::MAX, 0);
+                return Err(CheckOutError::Refused(refusal));
+            }
+            Err(error @ NetError::UnsupportedPlugin(_)) => {
+                return Err(CheckOutError::Login(error.to_string()));
+            }
+            Err(error) => {
+                tracing::debug!(server = %server.address, %error, "could not connect");
+                let recovery_ms = variables.shun_recovery_time_sec.saturating_mul(1000);
+                server.failed(clock.now_ms(), variables.shun_on_failures, recovery_ms);
+            }
+        }
+    }
+    Ok(if some_full { Attempt::AllFull } else { Attempt::NoneReachable })
+}
+
+/// Access denied, unknown database and the like: another server would say the same.
+fn is_the_user_s_fault(refusal: &ErrPacket) -> bool {
+    matches!(refusal.code, 1044 | 1045 | 1049 | 1226 | 1698 | 1820 | 1862 | 3118 | 4151)
+}
+
+fn take_idle(server: &Arc<Server>, wanted: &Wanted<'_>) -> Option<Connection> {
+    loop {
+        let mut connection = server.pool.take(wanted.worker, wanted)?;
+        if connection.move_to(wanted.worker).is_ok() {
+            return Some(connection);
+        }
+    }
+}
+
+/// The right to connect; an idle connection of another kind gives way for it.
+fn reserve(server: &Arc<Server>, worker: usize) -> Option<super::connection::Slot> {
+    server.reserve().or_else(|| {
+        drop(server.pool.evict_one(worker)?);
+        server.reserve()
+    })
+}
+
+fn login<'a>(wanted: &'a Wanted<'_>, variables: &MysqlVariables) -> Result<Login<'a>, CheckOutError> {
+    let password = wanted.password.ok_or_else(|| {
+        CheckOutError::Login(format!(
+            "no backend password is known for user '{}': mysql_users has no active backend row for it, or holds \
+             a hash and no client has logged in with the password since the start",
+            wanted.user
+        ))
+    })?;
+    let keepalive = variables.use_tcp_keepalive && variables.tcp_keepalive_time > 0;
+    Ok(Login {
+        user: wanted.user,
+        password,
+        schema: &wanted.state.schema,
+        collation: wanted.state.charset.login_collation(),
+        shape: wanted.shape,
+        timeout: Duration::from_millis(variables.connect_timeout_server),
+        keepalive: keepalive.then(|| Duration::from_secs(variables.tcp_keepalive_time)),
+        max_packet_bytes: u32::try_from(variables.max_allowed_packet).unwrap_or(u32::MAX),
+    })
+}
+
+/// One of the online servers that have not been tried, by weight.
+fn choose<'a>(servers: &'a [Arc<Server>], now_ms: u64, tried: &[Arc<Server>]) -> Option<&'a Arc<Server>> {
+    let candidates = || {
+        servers.iter().filter(|server| {
+            server.weight() > 0
+                && server.status(now_ms) == ServerStatus::Online
+                && !tried.iter().any(|known| Arc::ptr_eq(known, server))
+        })
+    };
+    let total: u64 = candidates().map(|server| u64::from(server.weight())).sum();
+    let mut ticket = draw(total)?;
+    candidates().find(|server| {
+        let weight = u64::from(server.weight());
+        let is_winner = ticket < weight;
+        ticket = ticket.saturating_sub(weight);
+        is_winner
+    })
+}
+
+thread_local! {
+    /// State of each thread's generator (SplitMix64); it need not be unpredictable, only even.
+    static SEED: Cell<u64> = Cell::new(rapidhash::v3::rapidhash_v3(
+        format!("{:?}", std::thread::current().id()).as_bytes(),
+    ));
+}
+
+/// A number below `total`, evenly drawn; `None` when there is none.
+fn draw(total: u64) -> Option<u64> {
+    let seed = SEED.get().wrapping_add(0x9E37_79B9_7F4A_7C15);
+    SEED.set(seed);
+    let mut mixed = (seed ^ (seed >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+    mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+    (mixed ^ (mixed >> 31)).checked_rem(total)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use tokio::sync::Notify;
+
+    fn server(port: u16, weight: u32, status: ServerStatus) -> Arc<Server> {
+        let mut config = nuthatch_config::Server::new(HostgroupId(0), "127.0.0.1", port);
+        config.weight = weight;
+        config.status = status;
+        Arc::new(Server::new(&config, 1, Arc::new(Notify::new())))
+    }
+
+    #[test]
+    fn weights_are_met_within_2_points_over_10_000_draws() {
+        for (first, second) in [(1, 1), (1, 99), (99, 1)] {
+            let servers = [server(1, first, ServerStatus::Online), server(2, second, ServerStatus::Online)];
+            let hits = (0..10_000).filter(|_| choose(&servers, 0, &[]).unwrap().port == 1).count();
+            let expected = f64::from(first) / f64::from(first + second);
+            let found = hits as f64 / 10_000.0;
+            assert!((found - expected).abs() < 0.02, "{first}:{second} gave {found}");
+        }
+    }
+
+    #[test]
+    fn only_online_servers_with_weight_that_were_not_tried_are_chosen() {
+        let servers = [
+            server(1, 0, ServerStatus::Online),
+            server(2, 5, ServerStatus::OfflineSoft),
+            server(3, 5, ServerStatus::Shunned),
+            server(4, 5, ServerStatus::OfflineHard),
+            server(5, 1, ServerStatus::Online),
+        ];
+        assert_eq!(choose(&servers, 0, &[]).unwrap().port, 5);
+        assert!(choose(&servers, 0, &[Arc::clone(&servers[4])]).is_none());
+    }
+
+    #[test]
+    fn failures_within_a_second_shun_and_time_brings_back() {
+        let servers = [server(1, 1, ServerStatus::Online)];
+        (0..4).for_each(|_| servers[0].failed(5_000, 5, 10_000));
+        assert!(choose(&servers, 5_000, &[]).is_some());
+        servers[0].failed(5_100, 5, 10_000);
+        assert_eq!(servers[0].status(5_100), ServerStatus::Shunned);
+        assert!(choose(&servers, 15_099, &[]).is_none());
+        assert!(choose(&servers, 15_100, &[]).is_some());
+    }
+
+    #[test]
+    fn slots_never_exceed_max_connections() {
+        let mut config = nuthatch_config::Server::new(HostgroupId(0), "127.0.0.1", 1);
+        config.max_connections = 2;
+        let server = Arc::new(Server::new(&config, 1, Arc::new(Notify::new())));
+        let first = server.reserve();
+        let second = server.reserve();
+        assert!(first.is_some() && second.is_some());
+        assert!(server.reserve().is_none());
+        drop(first);
+        assert!(server.reserve().is_some());
+    }
+}

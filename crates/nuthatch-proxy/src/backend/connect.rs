@@ -1,0 +1,83 @@
+//! Opening a connection: TCP or Unix socket, login, what the server says of itself.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use nuthatch_net::{BackendLogin, BackendPassword, Framed, NetError, Stream, log_in};
+use nuthatch_wire::{CapabilityFlags, StatusFlags};
+use tokio::time::{Instant, timeout};
+
+use crate::capability::{SHAPE, SUPPORTED};
+use crate::session::Charset;
+
+use super::connection::{Connection, ConnectionState, Control, Slot};
+
+/// How to log in, and how long it may take.
+#[derive(Debug)]
+pub(super) struct Login<'a> {
+    pub(super) user: &'a Arc<str>,
+    pub(super) password: &'a BackendPassword,
+    pub(super) schema: &'a [u8],
+    pub(super) collation: u8,
+    pub(super) shape: CapabilityFlags,
+    pub(super) timeout: Duration,
+    pub(super) keepalive: Option<Duration>,
+    pub(super) max_packet_bytes: u32,
+}
+
+/// Connects and logs in with the right that `slot` gives. Counts nothing.
+pub(super) async fn open(slot: Slot, worker: usize, login: &Login<'_>) -> Result<Connection, NetError> {
+    let started = Instant::now();
+    let connected = timeout(login.timeout, connect_and_log_in(&slot, login)).await;
+    let (framed, logged_in) =
+        connected.map_err(|_elapsed| NetError::Io(std::io::ErrorKind::TimedOut.into()))??;
+    let latency_us = u64::try_from(started.elapsed().as_micros()).unwrap_or(u64::MAX);
+    let thread_id = logged_in.greeting.connection_id;
+    let shape = logged_in.capabilities & SHAPE;
+    slot.server.connected(logged_in.greeting, logged_in.status, latency_us);
+    let control = Arc::new(Control::default());
+    slot.server.remember(&control);
+    Ok(Connection {
+        framed,
+        state: ConnectionState {
+            schema: login.schema.to_vec(),
+            charset: Charset::Collation(login.collation),
+            autocommit: Some(logged_in.status.contains(StatusFlags::SERVER_STATUS_AUTOCOMMIT)),
+        },
+        control,
+        user: Arc::clone(login.user),
+        shape,
+        thread_id,
+        worker,
+        idle_since_ms: 0,
+        statements: 0,
+        is_lent: false,
+        slot,
+    })
+}
+
+async fn connect_and_log_in(
+    slot: &Slot,
+    login: &Login<'_>,
+) -> Result<(Framed, nuthatch_net::LoggedIn), NetError> {
+    let stream = Stream::connect(&slot.server.address).await?;
+    if let Some(idle) = login.keepalive {
+        stream.keep_alive(idle)?;
+    }
+    let mut framed = Framed::new(stream);
+    let capabilities = login.shape
+        | (SUPPORTED
+            & !SHAPE
+            & !CapabilityFlags::CLIENT_INTERACTIVE
+            & !CapabilityFlags::CLIENT_CONNECT_WITH_DB);
+    let login = BackendLogin {
+        user: login.user,
+        password: login.password,
+        schema: (!login.schema.is_empty()).then_some(login.schema),
+        collation: login.collation,
+        capabilities,
+        max_packet_bytes: login.max_packet_bytes,
+    };
+    let logged_in = log_in(&mut framed, &login).await?;
+    Ok((framed, logged_in))
+}

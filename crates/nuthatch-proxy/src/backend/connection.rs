@@ -1,0 +1,139 @@
+//! One connection to a server, with what is known of the state that the server keeps for it.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::task::Waker;
+
+use nuthatch_net::{Framed, NetError};
+use nuthatch_wire::CapabilityFlags;
+use parking_lot::Mutex;
+
+use crate::session::Charset;
+
+use super::Server;
+
+/// The right to have one connection to a server. Dropping it lets somebody else connect.
+#[derive(Debug)]
+pub(crate) struct Slot {
+    pub(super) server: Arc<Server>,
+}
+
+impl Drop for Slot {
+    fn drop(&mut self) {
+        self.server.release_slot();
+    }
+}
+
+/// The part of a connection that others can reach while a session uses it.
+#[derive(Debug, Default)]
+pub(crate) struct Control {
+    cut: AtomicBool,
+    user_of_it: Mutex<Option<Waker>>,
+}
+
+impl Control {
+    /// Ends the connection: whoever waits on it is woken and finds [`Self::is_cut`].
+    pub(crate) fn cut(&self) {
+        self.cut.store(true, Ordering::Release);
+        if let Some(waker) = self.user_of_it.lock().take() {
+            waker.wake();
+        }
+    }
+
+    pub(crate) fn is_cut(&self) -> bool {
+        self.cut.load(Ordering::Acquire)
+    }
+
+    /// Whom to wake when the connection is cut.
+    pub(crate) fn used_by(&self, waker: Option<Waker>) {
+        *self.user_of_it.lock() = waker;
+    }
+}
+
+/// What the server keeps for a connection, as far as sessions may differ in it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct ConnectionState {
+    /// Default schema; empty for none.
+    pub(crate) schema: Vec<u8>,
+    /// Character sets and collation.
+    pub(crate) charset: Charset,
+    /// `None` when it is not known.
+    pub(crate) autocommit: Option<bool>,
+}
+
+/// A logged-in connection. Dropping it closes it.
+#[derive(Debug)]
+pub(crate) struct Connection {
+    pub(crate) framed: Framed,
+    pub(crate) state: ConnectionState,
+    pub(crate) control: Arc<Control>,
+    /// As whom it is logged in.
+    pub(crate) user: Arc<str>,
+    /// See [`crate::capability::SHAPE`].
+    pub(crate) shape: CapabilityFlags,
+    /// `CONNECTION_ID()` on the server.
+    pub(crate) thread_id: u32,
+    /// On which worker's runtime the socket is registered.
+    pub(crate) worker: usize,
+    /// When it was put back last.
+    pub(crate) idle_since_ms: u64,
+    /// Statements that it has carried, to tell a fresh one from one that may have died in the pool.
+    pub(crate) statements: u64,
+    /// Whether a session has it.
+    pub(super) is_lent: bool,
+    pub(super) slot: Slot,
+}
+
+impl Connection {
+    pub(crate) const fn server(&self) -> &Arc<Server> {
+        &self.slot.server
+    }
+
+    /// Whether answers on it end with OK instead of EOF packets.
+    pub(crate) fn deprecates_eof(&self) -> bool {
+        self.shape.contains(CapabilityFlags::CLIENT_DEPRECATE_EOF)
+    }
+
+    /// Moves the socket to the current runtime, which is that of `worker`.
+    pub(super) fn move_to(&mut self, worker: usize) -> Result<(), NetError> {
+        if self.worker != worker {
+            self.framed.move_to_current_runtime()?;
+            self.worker = worker;
+        }
+        Ok(())
+    }
+
+    /// Counts it as in use, by whoever `waker` wakes.
+    pub(crate) fn lend(&mut self, waker: Option<Waker>) {
+        self.control.used_by(waker);
+        self.is_lent = true;
+        self.server().count_lent();
+    }
+
+    pub(super) fn give_back(&mut self) {
+        self.is_lent = false;
+        self.server().count_given_back();
+    }
+
+    /// Counts bytes that went to and came from the server.
+    pub(crate) fn count_bytes(&self, sent: usize, received: usize) {
+        let counters = self.server().counters();
+        counters.bytes_sent.fetch_add(sent as u64, Ordering::Relaxed);
+        counters.bytes_received.fetch_add(received as u64, Ordering::Relaxed);
+    }
+
+    /// Counts one statement.
+    pub(crate) fn count_statement(&mut self) {
+        self.statements += 1;
+        self.server().counters().queries.fetch_add(1, Ordering::Relaxed);
+    }
+}
+
+impl Drop for Connection {
+    fn drop(&mut self) {
+        if self.is_lent {
+            self.server().count_given_back();
+        }
+        self.server().forget(&self.control);
+    }
+}

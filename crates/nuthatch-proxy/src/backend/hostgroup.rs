@@ -1,0 +1,107 @@
+//! The table of hostgroups and their servers, kept across configurations.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+use arc_swap::ArcSwap;
+use nuthatch_config::{HostgroupId, Snapshot};
+use nuthatch_wire::{Greeting, StatusFlags};
+use parking_lot::Mutex;
+use tokio::sync::Notify;
+
+use super::Server;
+
+/// The servers of one hostgroup.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Hostgroup {
+    pub(super) servers: Vec<Arc<Server>>,
+    /// Told when a connection or a slot of one of its servers becomes free.
+    pub(super) freed: Arc<Notify>,
+}
+
+/// All servers, by hostgroup.
+#[derive(Debug)]
+pub(crate) struct Hostgroups {
+    pub(super) groups: ArcSwap<HashMap<HostgroupId, Arc<Hostgroup>>>,
+    /// Only one configuration is taken over at a time.
+    publishing: Mutex<()>,
+    workers: usize,
+}
+
+impl Hostgroups {
+    pub(crate) fn new(workers: usize) -> Self {
+        Self { groups: ArcSwap::default(), publishing: Mutex::new(()), workers }
+    }
+
+    /// Takes over what the configuration says. Servers that it still names keep their connections and counters.
+    pub(crate) fn publish(&self, snapshot: &Snapshot) {
+        let _one_at_a_time = self.publishing.lock();
+        let old = self.groups.load_full();
+        let mut groups = HashMap::new();
+        for (id, configs) in snapshot.hostgroups.iter() {
+            let known = old.get(&id);
+            let freed = known.map_or_else(Arc::default, |group| Arc::clone(&group.freed));
+            let servers = configs
+                .iter()
+                .map(|config| {
+                    let same =
+                        |server: &&Arc<Server>| server.host == config.host && server.port == config.port;
+                    match known.and_then(|group| group.servers.iter().find(same)) {
+                        Some(server) => {
+                            server.configure(config);
+                            Arc::clone(server)
+                        }
+                        None => Arc::new(Server::new(config, self.workers, Arc::clone(&freed))),
+                    }
+                })
+                .collect();
+            groups.insert(id, Arc::new(Hostgroup { servers, freed }));
+        }
+        let still_there = |server: &Arc<Server>| {
+            let group = groups.get(&server.hostgroup);
+            group.is_some_and(|group| group.servers.iter().any(|kept| Arc::ptr_eq(kept, server)))
+        };
+        let gone: Vec<_> = all_servers(&old).filter(|server| !still_there(server)).collect();
+        self.groups.store(Arc::new(groups));
+        gone.iter().for_each(|server| server.retire());
+    }
+
+    pub(super) fn group(&self, id: HostgroupId) -> Option<Arc<Hostgroup>> {
+        self.groups.load().get(&id).map(Arc::clone)
+    }
+
+    /// Every server, in no order.
+    pub(crate) fn servers(&self) -> Vec<Arc<Server>> {
+        all_servers(&self.groups.load()).collect()
+    }
+
+    /// How the servers greet: of those seen, the one in the lowest hostgroup.
+    pub(crate) fn greeting(&self) -> Option<(Greeting, StatusFlags)> {
+        let mut servers = self.servers();
+        servers.sort_by(|a, b| (a.hostgroup, &a.host, a.port).cmp(&(b.hostgroup, &b.host, b.port)));
+        servers.iter().find_map(|server| server.greeting())
+    }
+
+    /// Closes idle connections that their server has closed, or that are more than `keep_pct` percent of the server's
+    /// `max_connections` and have been idle since before `idle_before_ms`.
+    pub(crate) fn trim(&self, keep_pct: u64, idle_before_ms: u64) {
+        for server in self.servers() {
+            let keep = server.connections_max() as u64 * keep_pct.min(100) / 100;
+            server.pool.trim(usize::try_from(keep).unwrap_or(usize::MAX), idle_before_ms);
+        }
+    }
+
+    /// Connections to all servers that were opened and that failed.
+    pub(crate) fn connects(&self) -> (u64, u64) {
+        self.servers().iter().fold((0, 0), |(ok, failed), server| {
+            let counters = server.counters();
+            let load = |counter: &std::sync::atomic::AtomicU64| counter.load(Ordering::Relaxed);
+            (ok + load(&counters.connects_ok), failed + load(&counters.connects_failed))
+        })
+    }
+}
+
+fn all_servers(groups: &HashMap<HostgroupId, Arc<Hostgroup>>) -> impl Iterator<Item = Arc<Server>> + use<'_> {
+    groups.values().flat_map(|group| group.servers.iter().map(Arc::clone))
+}

@@ -1,0 +1,97 @@
+//! The idle connections of one server, a list for each worker.
+//!
+//! A worker looks into its own list first, since a connection from another worker's must be registered anew with its
+//! own runtime (two system calls). Within a list the connection whose state is nearest to the wanted one is taken.
+//!
+//! Cost: one uncontended lock for a connection of the own worker.
+
+use parking_lot::Mutex;
+
+use super::Wanted;
+use super::connection::Connection;
+
+/// Idle connections. See the module's doc.
+#[derive(Debug)]
+pub(super) struct Pool {
+    shelves: Vec<Mutex<Vec<Connection>>>,
+}
+
+impl Pool {
+    pub(super) fn new(workers: usize) -> Self {
+        Self { shelves: (0..workers.max(1)).map(|_| Mutex::default()).collect() }
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.shelves.iter().map(|shelf| shelf.lock().len()).sum()
+    }
+
+    /// Takes the connection that suits best, the own worker's first. Those that the server has closed are dropped.
+    pub(super) fn take(&self, worker: usize, wanted: &Wanted<'_>) -> Option<Connection> {
+        let workers = self.shelves.len();
+        (0..workers).find_map(|step| self.take_from((worker + step) % workers, wanted))
+    }
+
+    fn take_from(&self, shelf: usize, wanted: &Wanted<'_>) -> Option<Connection> {
+        loop {
+            let mut connection = {
+                let mut shelf = self.shelves.get(shelf)?.lock();
+                let best = shelf
+                    .iter()
+                    .enumerate()
+                    .rev()
+                    .filter_map(|(place, connection)| Some((wanted.distance(connection)?, place)))
+                    .min_by_key(|(distance, _)| *distance);
+                shelf.swap_remove(best?.1)
+            };
+            if !connection.framed.stream().is_disturbed() {
+                return Some(connection);
+            }
+        }
+    }
+
+    /// Puts a connection on the shelf of the worker that it is registered with.
+    pub(super) fn put(&self, connection: Connection) {
+        if let Some(shelf) = self.shelves.get(connection.worker) {
+            shelf.lock().push(connection);
+        }
+    }
+
+    /// Closes one idle connection, the one that has been idle longest on its shelf, to make room for another kind.
+    pub(super) fn evict_one(&self, worker: usize) -> Option<Connection> {
+        let workers = self.shelves.len();
+        (0..workers).find_map(|step| {
+            let mut shelf = self.shelves.get((worker + step) % workers)?.lock();
+            let oldest = shelf.iter().enumerate().min_by_key(|(_, idle)| idle.idle_since_ms)?.0;
+            Some(shelf.swap_remove(oldest))
+        })
+    }
+
+    /// Closes all.
+    pub(super) fn clear(&self) {
+        for shelf in &self.shelves {
+            let closed = std::mem::take(&mut *shelf.lock());
+            drop(closed);
+        }
+    }
+
+    /// Closes what the server has closed and, beyond `keep` connections in all, what has been idle since before `ms`.
+    pub(super) fn trim(&self, keep: usize, idle_before_ms: u64) {
+        let mut surplus = self.len().saturating_sub(keep);
+        for shelf in &self.shelves {
+            let mut closed = Vec::new();
+            let mut shelf = shelf.lock();
+            let mut place = 0;
+            while let Some(connection) = shelf.get_mut(place) {
+                let is_surplus = surplus > 0 && connection.idle_since_ms < idle_before_ms;
+                if is_surplus || connection.framed.stream().is_disturbed() {
+                    surplus -= usize::from(is_surplus);
+                    closed.push(shelf.swap_remove(place));
+                } else {
+                    place += 1;
+                }
+            }
+            drop(shelf);
+            drop(closed);
+        }
+    }
+}

@@ -1,0 +1,272 @@
+//! One server of a hostgroup at run time: its settings, its health, its counters, its connections.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU8, AtomicU32, AtomicU64, AtomicUsize, Ordering};
+
+use nuthatch_config::{HostgroupId, ServerStatus};
+use nuthatch_net::BackendAddress;
+use nuthatch_wire::{Greeting, StatusFlags};
+use parking_lot::Mutex;
+use tokio::sync::Notify;
+
+use super::connection::{Control, Slot};
+use super::pool::Pool;
+
+/// A server as the data plane knows it. Lives as long as the configuration names it or a connection to it is open.
+#[derive(Debug)]
+pub(crate) struct Server {
+    /// Hostgroup that it stands in; the same host in two hostgroups is two servers.
+    pub hostgroup: HostgroupId,
+    /// Host as configured.
+    pub host: String,
+    /// Port as configured; 0 for a Unix socket.
+    pub port: u16,
+    pub(super) address: BackendAddress,
+    status: AtomicU8,
+    weight: AtomicU32,
+    connections_max: AtomicUsize,
+    shunned_until_ms: AtomicU64,
+    failures: Mutex<Failures>,
+    greeting: Mutex<Option<(Greeting, StatusFlags)>>,
+    open: AtomicUsize,
+    pub(super) pool: Pool,
+    controls: Mutex<Vec<Arc<Control>>>,
+    used: AtomicUsize,
+    counters: ServerCounters,
+    /// Told whenever a connection or a slot of the hostgroup becomes free.
+    pub(super) freed: Arc<Notify>,
+}
+
+/// What happened with a server. All only grow, but for `used_max`.
+#[derive(Debug, Default)]
+pub(crate) struct ServerCounters {
+    /// Connects that came to a login.
+    pub connects_ok: AtomicU64,
+    /// Connects that failed.
+    pub connects_failed: AtomicU64,
+    /// The most connections that were in use at one time.
+    pub used_max: AtomicUsize,
+    /// Statements sent.
+    pub queries: AtomicU64,
+    /// Bytes sent to the server.
+    pub bytes_sent: AtomicU64,
+    /// Bytes received from the server.
+    pub bytes_received: AtomicU64,
+    /// Microseconds that the last connect took.
+    pub latency_us: AtomicU64,
+}
+
+/// A row of `stats_mysql_connection_pool`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[expect(missing_docs, reason = "the columns of ProxySQL's table under their names")]
+pub struct PoolRow {
+    pub hostgroup: u32,
+    pub srv_host: String,
+    pub srv_port: u16,
+    pub status: &'static str,
+    pub conn_used: u64,
+    pub conn_free: u64,
+    pub conn_ok: u64,
+    pub conn_err: u64,
+    pub max_conn_used: u64,
+    pub queries: u64,
+    pub bytes_data_sent: u64,
+    pub bytes_data_recv: u64,
+    pub latency_us: u64,
+}
+
+/// Connect failures within one second.
+#[derive(Debug, Default)]
+struct Failures {
+    second: u64,
+    count: u64,
+}
+
+impl Server {
+    pub(super) fn new(config: &nuthatch_config::Server, workers: usize, freed: Arc<Notify>) -> Self {
+        let server = Self {
+            hostgroup: config.hostgroup,
+            host: config.host.clone(),
+            port: config.port,
+            address: BackendAddress::new(&config.host, config.port),
+            status: AtomicU8::new(0),
+            weight: AtomicU32::new(0),
+            connections_max: AtomicUsize::new(0),
+            shunned_until_ms: AtomicU64::new(0),
+            failures: Mutex::default(),
+            greeting: Mutex::default(),
+            open: AtomicUsize::new(0),
+            pool: Pool::new(workers),
+            controls: Mutex::default(),
+            used: AtomicUsize::new(0),
+            counters: ServerCounters::default(),
+            freed,
+        };
+        server.configure(config);
+        server
+    }
+
+    /// Takes over what the configuration says now. OFFLINE_HARD cuts every connection before this returns.
+    pub(super) fn configure(&self, config: &nuthatch_config::Server) {
+        self.weight.store(config.weight, Ordering::Release);
+        self.connections_max.store(config.max_connections as usize, Ordering::Release);
+        self.set_status(config.status);
+    }
+
+    /// The configuration names it no more: nothing new is sent to it, what runs may finish.
+    pub(super) fn retire(&self) {
+        self.set_status(ServerStatus::OfflineSoft);
+    }
+
+    fn set_status(&self, status: ServerStatus) {
+        self.status.store(encode(status), Ordering::Release);
+        if status != ServerStatus::Online {
+            self.pool.clear();
+        }
+        if status == ServerStatus::OfflineHard {
+            self.controls.lock().iter().for_each(|control| control.cut());
+        }
+        self.freed.notify_waiters();
+    }
+
+    /// The status asked for, or `Shunned` while it is shunned.
+    pub(crate) fn status(&self, now_ms: u64) -> ServerStatus {
+        match decode(self.status.load(Ordering::Acquire)) {
+            ServerStatus::Online if now_ms < self.shunned_until_ms.load(Ordering::Acquire) => {
+                ServerStatus::Shunned
+            }
+            status => status,
+        }
+    }
+
+    pub(super) fn weight(&self) -> u32 {
+        self.weight.load(Ordering::Acquire)
+    }
+
+    pub(super) const fn counters(&self) -> &ServerCounters {
+        &self.counters
+    }
+
+    /// The greeting of the last login and the status flags after it, if there was one.
+    pub(crate) fn greeting(&self) -> Option<(Greeting, StatusFlags)> {
+        self.greeting.lock().clone()
+    }
+
+    /// A login worked: the server is healthy, and this is how it greets.
+    pub(super) fn connected(&self, greeting: Greeting, status: StatusFlags, latency_us: u64) {
+        self.counters.connects_ok.fetch_add(1, Ordering::Relaxed);
+        self.counters.latency_us.store(latency_us, Ordering::Relaxed);
+        self.shunned_until_ms.store(0, Ordering::Release);
+        *self.greeting.lock() = Some((greeting, status));
+    }
+
+    /// A connect failed. After `failures_max` of them within a second the server is shunned for `recovery_ms`.
+    pub(super) fn failed(&self, now_ms: u64, failures_max: u64, recovery_ms: u64) {
+        self.counters.connects_failed.fetch_add(1, Ordering::Relaxed);
+        let mut failures = self.failures.lock();
+        let second = now_ms / 1000;
+        if failures.second != second {
+            *failures = Failures { second, count: 0 };
+        }
+        failures.count += 1;
+        if failures.count >= failures_max.max(1) && self.status(now_ms) == ServerStatus::Online {
+            self.shunned_until_ms.store(now_ms + recovery_ms, Ordering::Release);
+            self.pool.clear();
+            tracing::warn!(server = %self.address, hostgroup = self.hostgroup.0, recovery_ms,
+                "shunned a server after {} failed connects within a second", failures.count);
+        }
+    }
+
+    /// Takes the right to connect, unless `max_connections` are there already.
+    pub(super) fn reserve(self: &Arc<Self>) -> Option<Slot> {
+        let max = self.connections_max.load(Ordering::Acquire);
+        self.open
+            .fetch_update(Ordering::AcqRel, Ordering::Acquire, |open| (open < max).then_some(open + 1))
+            .ok()
+            .map(|_| Slot { server: Arc::clone(self) })
+    }
+
+    pub(super) fn release_slot(&self) {
+        self.open.fetch_sub(1, Ordering::AcqRel);
+        self.freed.notify_one();
+    }
+
+    pub(super) fn connections_max(&self) -> usize {
+        self.connections_max.load(Ordering::Acquire)
+    }
+
+    /// Remembers a connection, so that it can be cut.
+    pub(super) fn remember(&self, control: &Arc<Control>) {
+        self.controls.lock().push(Arc::clone(control));
+    }
+
+    /// A connection is closed.
+    pub(super) fn forget(&self, control: &Arc<Control>) {
+        let mut controls = self.controls.lock();
+        if let Some(place) = controls.iter().position(|known| Arc::ptr_eq(known, control)) {
+            controls.swap_remove(place);
+        }
+    }
+
+    pub(super) fn count_lent(&self) {
+        let used = self.used.fetch_add(1, Ordering::AcqRel) + 1;
+        self.counters.used_max.fetch_max(used, Ordering::Relaxed);
+    }
+
+    pub(super) fn count_given_back(&self) {
+        self.used.fetch_sub(1, Ordering::AcqRel);
+    }
+
+    /// The server's row in `stats_mysql_connection_pool`.
+    pub(crate) fn pool_row(&self, now_ms: u64) -> PoolRow {
+        let of = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
+        PoolRow {
+            hostgroup: self.hostgroup.0,
+            srv_host: self.host.clone(),
+            srv_port: self.port,
+            status: self.status(now_ms).as_str(),
+            conn_used: self.used.load(Ordering::Acquire) as u64,
+            conn_free: self.pool.len() as u64,
+            conn_ok: of(&self.counters.connects_ok),
+            conn_err: of(&self.counters.connects_failed),
+            max_conn_used: self.counters.used_max.load(Ordering::Relaxed) as u64,
+            queries: of(&self.counters.queries),
+            bytes_data_sent: of(&self.counters.bytes_sent),
+            bytes_data_recv: of(&self.counters.bytes_received),
+            latency_us: of(&self.counters.latency_us),
+        }
+    }
+
+    /// Starts the counters anew; levels stay.
+    pub(crate) fn reset_counters(&self) {
+        let counters = &self.counters;
+        for counter in [
+            &counters.connects_ok,
+            &counters.connects_failed,
+            &counters.queries,
+            &counters.bytes_sent,
+            &counters.bytes_received,
+        ] {
+            counter.store(0, Ordering::Relaxed);
+        }
+        counters.used_max.store(self.used.load(Ordering::Acquire), Ordering::Relaxed);
+    }
+}
+
+const fn encode(status: ServerStatus) -> u8 {
+    match status {
+        ServerStatus::Online => 0,
+        ServerStatus::Shunned => 1,
+        ServerStatus::OfflineSoft => 2,
+        ServerStatus::OfflineHard => 3,
+    }
+}
+
+const fn decode(byte: u8) -> ServerStatus {
+    match byte {
+        0 => ServerStatus::Online,
+        1 => ServerStatus::Shunned,
+        2 => ServerStatus::OfflineSoft,
+        _ => ServerStatus::OfflineHard,
+    }
+}

@@ -1,0 +1,48 @@
+//! The proxy's time: milliseconds and microseconds since its start on Tokio's pausable clock, and the wall clock's
+//! seconds derived from them.
+//!
+//! This is the one place where the data plane asks for wall time, once, at its start.
+
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use tokio::time::Instant;
+
+/// Counts from the start of the proxy.
+#[derive(Debug, Clone, Copy)]
+pub struct Clock {
+    started: Instant,
+    started_unix: Duration,
+}
+
+impl Clock {
+    /// Starts now.
+    #[must_use]
+    pub fn start() -> Self {
+        #[expect(clippy::disallowed_methods, reason = "the one place where wall time is asked for")]
+        let wall = SystemTime::now();
+        let started_unix = wall.duration_since(UNIX_EPOCH).unwrap_or_default();
+        Self { started: Instant::now(), started_unix }
+    }
+
+    /// Microseconds since the start.
+    #[must_use]
+    pub fn now_us(&self) -> u64 {
+        saturating(self.started.elapsed().as_micros())
+    }
+
+    /// Milliseconds since the start.
+    #[must_use]
+    pub fn now_ms(&self) -> u64 {
+        saturating(self.started.elapsed().as_millis())
+    }
+
+    /// Seconds since 1970 at `ms` milliseconds after the start.
+    #[must_use]
+    pub fn unix_seconds_at(&self, ms: u64) -> u64 {
+        (self.started_unix + Duration::from_millis(ms)).as_secs()
+    }
+}
+
+fn saturating(value: u128) -> u64 {
+    u64::try_from(value).unwrap_or(u64::MAX)
+}

@@ -1,0 +1,105 @@
+//! What must happen from time to time: idle clients and connections, expired entries, the servers' greeting.
+
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+
+use tokio::time::{MissedTickBehavior, interval};
+use tokio_util::sync::CancellationToken;
+
+use crate::Proxy;
+use crate::backend::Wanted;
+use crate::session::{Charset, EndReason, SessionState};
+
+/// The pause between two rounds.
+const ROUND: Duration = Duration::from_millis(500);
+
+/// Entries of the cache that a round looks at.
+const EXPIRE_BUDGET: usize = 100_000;
+
+/// Rounds between two looks at servers that have not been seen.
+const SCOUT_EVERY: u64 = 4;
+
+/// Keeps house until `stop`.
+pub async fn keep_house(proxy: Arc<Proxy>, stop: CancellationToken) {
+    let mut rounds = interval(ROUND);
+    rounds.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    for round in 0_u64.. {
+        tokio::select! {
+            () = stop.cancelled() => return,
+            _ = rounds.tick() => {}
+        }
+        let now_ms = proxy.clock.now_ms();
+        let variables = proxy.snapshot();
+        end_idle_sessions(&proxy, now_ms, variables.mysql.wait_timeout);
+        let idle_before_ms = now_ms.saturating_sub(1000);
+        proxy.hostgroups.trim(variables.mysql.free_connections_pct, idle_before_ms);
+        let _sweep = proxy.cache.expire(now_ms, EXPIRE_BUDGET);
+        proxy.learn_greeting();
+        if round % SCOUT_EVERY == 0 && proxy.hostgroups.greeting().is_none() {
+            scout(&proxy).await;
+        }
+    }
+}
+
+fn end_idle_sessions(proxy: &Proxy, now_ms: u64, wait_timeout_ms: u64) {
+    proxy.for_each_session(|handle| {
+        let idle_ms = now_ms.saturating_sub(handle.last_active_ms.load(Ordering::Relaxed));
+        let waits = matches!(handle.view.lock().command, "Sleep");
+        if waits && idle_ms > wait_timeout_ms {
+            handle.end(EndReason::Idle);
+        }
+    });
+}
+
+/// Logs in to a server once, so that the first client can be greeted as the server would. The connection goes to the
+/// pool of the first worker.
+pub async fn scout(proxy: &Arc<Proxy>) {
+    let snapshot = proxy.snapshot();
+    let Some((hostgroup, user, password)) =
+        proxy.scouts(&snapshot).into_iter().find_map(|(hostgroup, user)| {
+            let password = proxy.backend_password(&snapshot, &user)?;
+            Some((hostgroup, user, password))
+        })
+    else {
+        return;
+    };
+    let Some(worker) = proxy.workers.iter().next().map(Arc::clone) else { return };
+    let task = {
+        let proxy = Arc::clone(proxy);
+        async move {
+            let mut variables = snapshot.mysql.clone();
+            variables.connect_timeout_server_max = variables.connect_timeout_server;
+            let state =
+                SessionState { schema: Vec::new(), charset: Charset::Collation(45), autocommit: true };
+            let wanted = Wanted {
+                user: &user,
+                password: Some(&password),
+                shape: crate::capability::SHAPE,
+                state: &state,
+                worker: 0,
+            };
+            match proxy.hostgroups.check_out(hostgroup, &wanted, &variables, &proxy.clock).await {
+                Ok(mut connection) => {
+                    connection.lend(None);
+                    proxy.hostgroups.check_in(connection, proxy.clock.now_ms());
+                }
+                Err(error) => {
+                    tracing::warn!(hostgroup = hostgroup.0, user = %user, error = %describe(&error),
+                    "no server could be reached yet; clients are greeted with a default version until one is")
+                }
+            }
+            proxy.learn_greeting();
+        }
+    };
+    drop(proxy.sessions.spawn_on(task, &worker.runtime).await);
+}
+
+fn describe(error: &crate::backend::CheckOutError) -> String {
+    match error {
+        crate::backend::CheckOutError::Refused(refusal) => {
+            format!("{error}: {} {}", refusal.code, String::from_utf8_lossy(&refusal.message))
+        }
+        error => error.to_string(),
+    }
+}

@@ -1,0 +1,482 @@
+//! The data plane as a whole: what sessions share, what the program and the admin interface do with it.
+
+use std::collections::HashMap;
+use std::io;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
+use std::time::Duration;
+
+use arc_swap::ArcSwap;
+use nuthatch_cache::{Cache, Limits, Usage};
+use nuthatch_config::{HostgroupId, MysqlVariables, Password, Snapshot};
+use nuthatch_net::BackendPassword;
+use nuthatch_sql::{DigestOptions, Lexing, ServerFlavor};
+use nuthatch_wire::{Greeting, Nonce, Stage1, StatusFlags};
+use parking_lot::{Mutex, RwLock};
+use tokio_util::task::TaskTracker;
+
+use crate::backend::{Hostgroups, PoolRow};
+use crate::capability::{OWN, SUPPORTED, UNTIL_LEARNED};
+use crate::clock::Clock;
+use crate::environment::{ENVIRONMENTS_MAX, Environments};
+use crate::log_limit::LogLimit;
+use crate::session::{EndReason, HitPlan};
+use crate::stats::{DigestReading, DigestRow, Digests, Totals};
+use crate::worker::Workers;
+
+/// Refused logins that are logged in a second.
+const REFUSAL_LINES_PER_SECOND_MAX: u32 = 5;
+
+/// What ProxySQL says it is; only until a server has been seen.
+const VERSION_UNTIL_LEARNED: &str = "8.0.11";
+
+/// How statements are read before any server has been seen.
+const UNSEEN_SERVER: Lexing = Lexing {
+    ansi_quotes: false,
+    no_backslash_escapes: false,
+    ascii_in_characters: false,
+    server: ServerFlavor::MySql(80_011),
+};
+
+/// The data plane. Cheap to share; everything in it is for concurrent use.
+#[derive(Debug)]
+pub struct Proxy {
+    pub(crate) clock: Clock,
+    pub(crate) workers: Workers,
+    pub(crate) sessions: TaskTracker,
+    pub(crate) hostgroups: Hostgroups,
+    pub(crate) cache: Cache<Arc<HitPlan>>,
+    pub(crate) environments: Environments,
+    pub(crate) digests: Digests,
+    pub(crate) refusal_log: LogLimit,
+    snapshot: ArcSwap<Snapshot>,
+    epoch: AtomicU64,
+    learned: RwLock<Learned>,
+    next_session_id: AtomicU32,
+    users: Mutex<HashMap<Arc<str>, u32>>,
+    passwords: Mutex<HashMap<Arc<str>, Stage1>>,
+    paused: AtomicBool,
+    panics: AtomicU64,
+}
+
+/// What has been learned of the servers and worked out from the configuration.
+#[derive(Debug, Clone)]
+struct Learned {
+    greeting: Option<Greeting>,
+    lexing: Lexing,
+    digest_options: DigestOptions,
+}
+
+/// Where the admin interface's figures come from, besides [`Totals`].
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[expect(missing_docs, reason = "each is named after the statistic that it becomes")]
+pub struct Levels {
+    pub uptime_seconds: u64,
+    pub clients_connected: u64,
+    pub clients_non_idle: u64,
+    pub active_transactions: u64,
+    pub servers_created: u64,
+    pub servers_failed: u64,
+    pub servers_connected: u64,
+    pub sessions_per_worker: Vec<u64>,
+    pub digests: u64,
+    pub digests_max: u64,
+    pub digests_dropped: u64,
+    pub environments: u64,
+    pub environments_max: u64,
+    pub max_connections: u64,
+    pub cache: Usage,
+    pub panics: u64,
+}
+
+/// A row of `stats_mysql_processlist`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[expect(missing_docs, reason = "the columns of ProxySQL's table under their names")]
+pub struct ProcessRow {
+    pub worker: u64,
+    pub session_id: u32,
+    pub user: String,
+    pub db: Vec<u8>,
+    pub cli_host: String,
+    pub cli_port: u16,
+    pub hostgroup: Option<u32>,
+    pub command: &'static str,
+    pub time_ms: u64,
+    pub info: Option<Vec<u8>>,
+    pub server_host: Option<String>,
+    pub server_port: Option<u16>,
+    pub local_host: Option<String>,
+    pub local_port: Option<u16>,
+    pub pins: String,
+}
+
+impl Proxy {
+    /// Starts the workers under a first configuration. Nobody is let in before a [`crate::Listener`] serves.
+    ///
+    /// # Errors
+    /// When threads or runtimes cannot be made.
+    pub fn start(workers: usize, snapshot: Arc<Snapshot>) -> io::Result<Arc<Self>> {
+        let workers_count = workers.max(1);
+        let learned = Learned {
+            greeting: None,
+            lexing: UNSEEN_SERVER,
+            digest_options: crate::session_digest_options(&snapshot.mysql),
+        };
+        let proxy = Arc::new(Self {
+            clock: Clock::start(),
+            workers: Workers::start(workers_count)?,
+            sessions: TaskTracker::new(),
+            hostgroups: Hostgroups::new(workers_count),
+            cache: Cache::new(cache_limits(&snapshot.mysql)),
+            environments: Environments::default(),
+            digests: Digests::new(),
+            refusal_log: LogLimit::new(REFUSAL_LINES_PER_SECOND_MAX),
+            epoch: AtomicU64::new(snapshot.epoch.0),
+            snapshot: ArcSwap::new(Arc::clone(&snapshot)),
+            learned: RwLock::new(learned),
+            next_session_id: AtomicU32::new(1),
+            users: Mutex::default(),
+            passwords: Mutex::default(),
+            paused: AtomicBool::new(false),
+            panics: AtomicU64::new(0),
+        });
+        proxy.hostgroups.publish(&snapshot);
+        Ok(proxy)
+    }
+
+    /// Puts a configuration in force: when this returns, every statement that begins is judged by it.
+    pub fn publish(&self, snapshot: Arc<Snapshot>) {
+        self.hostgroups.publish(&snapshot);
+        self.cache.set_limits(cache_limits(&snapshot.mysql));
+        self.learned.write().digest_options = crate::session_digest_options(&snapshot.mysql);
+        let epoch = snapshot.epoch.0;
+        self.snapshot.store(snapshot);
+        self.epoch.store(epoch, Ordering::Release);
+        self.learn_greeting();
+    }
+
+    /// The configuration in force.
+    #[must_use]
+    pub fn snapshot(&self) -> Arc<Snapshot> {
+        self.snapshot.load_full()
+    }
+
+    pub(crate) fn epoch(&self) -> u64 {
+        self.epoch.load(Ordering::Acquire)
+    }
+
+    pub(crate) fn lexing(&self) -> Lexing {
+        self.learned.read().lexing
+    }
+
+    pub(crate) fn digest_options(&self) -> DigestOptions {
+        self.learned.read().digest_options.clone()
+    }
+
+    /// Looks at how the servers greet now.
+    pub(crate) fn learn_greeting(&self) {
+        let Some((greeting, status)) = self.hostgroups.greeting() else { return };
+        let mut learned = self.learned.write();
+        if learned.greeting.as_ref().is_none_or(|known| known.version != greeting.version) {
+            let version = String::from_utf8_lossy(&greeting.version).into_owned();
+            tracing::info!(version, "learned how the servers greet");
+        }
+        learned.lexing = lexing_after(learned.lexing, status);
+        learned.lexing.server = flavor(&greeting);
+        learned.greeting = Some(greeting);
+    }
+
+    /// The greeting for a new client: the servers' own, as far as the proxy can keep its promises.
+    pub(crate) fn greeting(&self, snapshot: &Snapshot, id: u32, nonce: Nonce) -> Greeting {
+        let learned = self.learned.read().greeting.clone();
+        let configured = &snapshot.mysql.server_version;
+        let learned_version = learned.as_ref().map(|greeting| greeting.version.clone());
+        let version = match configured.is_empty() {
+            true => learned_version.unwrap_or_else(|| VERSION_UNTIL_LEARNED.into()),
+            false => configured.clone().into_bytes(),
+        };
+        let offered = learned.as_ref().map_or(UNTIL_LEARNED, |greeting| greeting.capabilities);
+        let (plugin, plugin_auth) = crate::session::greeted_plugin();
+        Greeting {
+            version,
+            connection_id: id,
+            nonce,
+            capabilities: offered & SUPPORTED | OWN | plugin_auth,
+            mariadb_capabilities: 0,
+            collation: learned.as_ref().map_or(45, |greeting| greeting.collation),
+            status: StatusFlags::SERVER_STATUS_AUTOCOMMIT,
+            auth_plugin: plugin.to_vec(),
+        }
+    }
+
+    pub(crate) fn next_session_id(&self) -> u32 {
+        self.next_session_id.fetch_add(1, Ordering::Relaxed)
+    }
+
+    /// Counts a session against its user's limit; `false` when there is no room.
+    pub(crate) fn enter_user(&self, name: &str, connections_max: u32) -> bool {
+        let mut users = self.users.lock();
+        let count = users.entry(Arc::from(name)).or_default();
+        let has_room = *count < connections_max;
+        *count += u32::from(has_room);
+        has_room
+    }
+
+    pub(crate) fn leave_user(&self, name: &str) {
+        let mut users = self.users.lock();
+        if let Some(count) = users.get_mut(name) {
+            *count = count.saturating_sub(1);
+            if *count == 0 {
+                users.remove(name);
+            }
+        }
+    }
+
+    /// Sessions of each user.
+    #[must_use]
+    pub fn users(&self) -> Vec<(Arc<str>, u32)> {
+        self.users.lock().iter().map(|(name, count)| (Arc::clone(name), *count)).collect()
+    }
+
+    /// Remembers the half of a password that a login revealed, for logins to servers.
+    pub(crate) fn learn_password(&self, name: &str, stage1: Stage1) {
+        self.passwords.lock().insert(Arc::from(name), stage1);
+    }
+
+    /// How to log in to servers as `name`.
+    pub(crate) fn backend_password(&self, snapshot: &Snapshot, name: &str) -> Option<Arc<BackendPassword>> {
+        let user = snapshot.users.backend(name.as_bytes())?;
+        match &user.password {
+            Password::Empty => Some(BackendPassword::Empty),
+            Password::Clear(secret) => Some(BackendPassword::Clear(secret.expose().as_bytes().to_vec())),
+            Password::NativeHash(double) => {
+                let stage1 = *self.passwords.lock().get(name)?;
+                stage1.is_of(double).then_some(BackendPassword::Stage1(stage1))
+            }
+            Password::Other => None,
+        }
+        .map(Arc::new)
+    }
+
+    /// Takes no new clients until [`Self::resume`].
+    pub fn pause(&self) {
+        self.paused.store(true, Ordering::Release);
+    }
+
+    /// Takes new clients again.
+    pub fn resume(&self) {
+        self.paused.store(false, Ordering::Release);
+    }
+
+    pub(crate) fn is_paused(&self) -> bool {
+        self.paused.load(Ordering::Acquire)
+    }
+
+    pub(crate) fn count_panic(&self) {
+        self.panics.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// Ends the session of that number; `false` when there is none.
+    #[must_use]
+    pub fn kill(&self, session_id: u32) -> bool {
+        let handle = self.workers.iter().find_map(|worker| worker.session(session_id));
+        handle.map(|handle| handle.end(EndReason::Killed)).is_some()
+    }
+
+    /// Purges the query cache and returns how many entries were in it.
+    pub fn flush_query_cache(&self) -> u64 {
+        self.cache.flush()
+    }
+
+    /// Ends all sessions: those without anything open at once, the others when they have nothing open any more or when
+    /// `patience` is over. Listeners must have stopped. Returns how many had to be cut off.
+    pub async fn drain(&self, patience: Duration) -> usize {
+        let drained = async {
+            while self.workers.sessions() > 0 {
+                self.for_each_session(|handle| {
+                    if handle.busy.load(Ordering::Acquire) == 0 {
+                        handle.end(EndReason::Drained);
+                    }
+                });
+                tokio::time::sleep(Duration::from_millis(20)).await;
+            }
+        };
+        if tokio::time::timeout(patience, drained).await.is_ok() {
+            return 0;
+        }
+        let left = self.workers.sessions();
+        self.stop_sessions().await;
+        left
+    }
+
+    /// Ends all sessions at once.
+    pub async fn stop_sessions(&self) {
+        let ended = async {
+            while self.workers.sessions() > 0 {
+                self.for_each_session(|handle| handle.end(EndReason::Stopped));
+                tokio::time::sleep(Duration::from_millis(10)).await;
+            }
+        };
+        drop(tokio::time::timeout(Duration::from_secs(2), ended).await);
+    }
+
+    /// Ends the workers' threads.
+    pub fn stop(&self) {
+        self.workers.stop();
+    }
+
+    pub(crate) fn for_each_session(&self, mut visit: impl FnMut(&Arc<crate::session::SessionHandle>)) {
+        self.workers.iter().for_each(|worker| worker.for_each_session(&mut visit));
+    }
+
+    /// The counters of all workers.
+    #[must_use]
+    pub fn totals(&self) -> Totals {
+        self.workers.totals()
+    }
+
+    /// Everything that rises and falls.
+    #[must_use]
+    pub fn levels(&self) -> Levels {
+        let (mut non_idle, mut in_transaction) = (0, 0);
+        self.for_each_session(|handle| {
+            let view = handle.view.lock();
+            non_idle += u64::from(view.command != "Sleep");
+            in_transaction += u64::from(view.pins.contains("transaction"));
+        });
+        let (servers_created, servers_failed) = self.hostgroups.connects();
+        let pools = self.connection_pool();
+        let variables = self.snapshot();
+        Levels {
+            uptime_seconds: self.clock.now_ms() / 1000,
+            clients_connected: self.workers.sessions() as u64,
+            clients_non_idle: non_idle,
+            active_transactions: in_transaction,
+            servers_created,
+            servers_failed,
+            servers_connected: pools.iter().map(|row| row.conn_used + row.conn_free).sum(),
+            sessions_per_worker: self.workers.iter().map(|worker| worker.sessions() as u64).collect(),
+            digests: self.digests.len() as u64,
+            digests_max: variables.mysql.query_digests_max_entries,
+            digests_dropped: self.digests.dropped(),
+            environments: self.environments.len() as u64,
+            environments_max: ENVIRONMENTS_MAX as u64,
+            max_connections: variables.mysql.max_connections,
+            cache: self.cache.usage(),
+            panics: self.panics.load(Ordering::Relaxed),
+        }
+    }
+
+    /// The rows of `stats_mysql_query_digest`.
+    #[must_use]
+    pub fn query_digests(&self, reading: DigestReading) -> Vec<DigestRow> {
+        self.digests.read(reading)
+    }
+
+    /// Seconds since 1970 of a time in milliseconds since the start.
+    #[must_use]
+    pub fn unix_seconds_at(&self, ms: u64) -> u64 {
+        self.clock.unix_seconds_at(ms)
+    }
+
+    /// The rows of `stats_mysql_connection_pool`.
+    #[must_use]
+    pub fn connection_pool(&self) -> Vec<PoolRow> {
+        let now_ms = self.clock.now_ms();
+        let mut rows: Vec<_> =
+            self.hostgroups.servers().iter().map(|server| server.pool_row(now_ms)).collect();
+        rows.sort_by(|a, b| {
+            (a.hostgroup, &a.srv_host, a.srv_port).cmp(&(b.hostgroup, &b.srv_host, b.srv_port))
+        });
+        rows
+    }
+
+    /// Starts the counters of `stats_mysql_connection_pool` anew.
+    pub fn reset_connection_pool(&self) {
+        self.hostgroups.servers().iter().for_each(|server| server.reset_counters());
+    }
+
+    /// The rows of `stats_mysql_processlist`.
+    #[must_use]
+    pub fn processlist(&self) -> Vec<ProcessRow> {
+        let now_ms = self.clock.now_ms();
+        let mut rows = Vec::new();
+        for worker in self.workers.iter() {
+            worker.for_each_session(|handle| {
+                let view = handle.view.lock().clone();
+                let idle_since_ms = handle.last_active_ms.load(Ordering::Relaxed);
+                let since_ms = if view.command == "Sleep" { idle_since_ms } else { view.since_ms };
+                rows.push(ProcessRow {
+                    worker: worker.id as u64,
+                    session_id: handle.id,
+                    user: view.user.map(|user| user.to_string()).unwrap_or_default(),
+                    db: view.schema,
+                    cli_host: handle.address.host.to_string(),
+                    cli_port: handle.address.port,
+                    hostgroup: view.hostgroup.filter(|_| view.command != "Sleep" || !view.pins.is_empty()),
+                    command: view.command,
+                    time_ms: now_ms.saturating_sub(since_ms),
+                    info: view.info.map(Vec::from),
+                    server_host: view.server.as_ref().map(|server| server.host.clone()),
+                    server_port: view.server.as_ref().map(|server| server.port),
+                    local_host: None,
+                    local_port: None,
+                    pins: view.pins,
+                });
+            });
+        }
+        rows.sort_by_key(|row| row.session_id);
+        rows
+    }
+
+    /// The answer to COM_STATISTICS, in MySQL's form.
+    pub(crate) fn statistics_line(&self) -> String {
+        let (totals, uptime) = (self.totals(), (self.clock.now_ms() / 1000).max(1));
+        format!(
+            "Uptime: {uptime}  Threads: {}  Questions: {}  Slow queries: {}  Opens: 0  Open tables: 0  \
+             Queries per second avg: {}.{:03}",
+            self.workers.sessions(),
+            totals.questions,
+            totals.slow_queries,
+            totals.questions / uptime,
+            totals.questions % uptime * 1000 / uptime,
+        )
+    }
+
+    /// The lowest hostgroup of an active user's default, with that user: whom to log in as to learn the greeting.
+    pub(crate) fn scouts(&self, snapshot: &Snapshot) -> Vec<(HostgroupId, Arc<str>)> {
+        let mut scouts: Vec<_> = snapshot
+            .users
+            .iter()
+            .filter(|user| user.backend && user.active)
+            .map(|user| (user.default_hostgroup, Arc::from(user.name.as_str())))
+            .collect();
+        scouts.sort();
+        scouts
+    }
+}
+
+fn cache_limits(variables: &MysqlVariables) -> Limits {
+    let bytes = variables.query_cache_size_mb.saturating_mul(1 << 20);
+    Limits { bytes, entry_bytes_max: variables.threshold_resultset_size }
+}
+
+/// How a server with these status flags reads statements. MariaDB tells of both modes, MySQL of one.
+pub(crate) fn lexing_after(before: Lexing, status: StatusFlags) -> Lexing {
+    Lexing {
+        ansi_quotes: status.contains(StatusFlags::SERVER_STATUS_ANSI_QUOTES),
+        no_backslash_escapes: status.contains(StatusFlags::SERVER_STATUS_NO_BACKSLASH_ESCAPES),
+        ..before
+    }
+}
+
+/// Which server's grammar statements are in, from its greeting: `5.5.5-10.11.19-MariaDB…`, `9.7.4`.
+fn flavor(greeting: &Greeting) -> ServerFlavor {
+    let text = String::from_utf8_lossy(&greeting.version);
+    let is_mariadb = text.contains("MariaDB");
+    let text = if is_mariadb { text.strip_prefix("5.5.5-").unwrap_or(&text) } else { &text };
+    let mut parts = text.split(|c: char| !c.is_ascii_digit()).map(|part| part.parse::<u32>().unwrap_or(0));
+    let mut part = || parts.next().unwrap_or(0).min(99);
+    let version = part() * 10_000 + part() * 100 + part();
+    if is_mariadb { ServerFlavor::MariaDb(version) } else { ServerFlavor::MySql(version) }
+}

@@ -1,0 +1,108 @@
+//! Answers that need no server.
+
+use nuthatch_sql::{Asked, Kind, session_question};
+use nuthatch_wire::{Column, ErrorCode};
+
+use super::plan::{Change, Plan};
+use super::{Pins, Session, reply};
+
+impl Session {
+    /// The answer to a statement that the proxy gives by itself; `None` when a server must.
+    pub(super) fn answer_alone(&mut self, plan: &Plan) -> Option<Vec<u8>> {
+        if let Some(message) = &plan.verdict.error_msg {
+            self.worker.counters.generated_errors.bump();
+            return Some(reply::err(1, ErrorCode::RULE_ERROR, message));
+        }
+        if let Some(message) = &plan.verdict.ok_msg {
+            return Some(reply::ok_with_message(self.status(), message));
+        }
+        let counters = &self.worker.counters;
+        match (plan.facts.kind, &plan.facts.change) {
+            (Kind::Set, Change::Autocommit(on)) => self.set_autocommit_alone(*on),
+            (Kind::Commit, _) => {
+                counters.commit.bump();
+                self.needs_no_end().then(|| {
+                    self.worker.counters.commit_filtered.bump();
+                    reply::ok(self.status())
+                })
+            }
+            (Kind::Rollback, _) => {
+                counters.rollback.bump();
+                self.needs_no_end().then(|| {
+                    self.worker.counters.rollback_filtered.bump();
+                    reply::ok(self.status())
+                })
+            }
+            (Kind::Kill, _) => Some(self.refuse_kill()),
+            (Kind::Show, _) if plan.facts.reads_diagnostics => self.no_diagnostics(),
+            (Kind::Select, _) => self.answer_question(),
+            _ => None,
+        }
+    }
+
+    /// Neither a transaction nor anything else is open that COMMIT or ROLLBACK could end.
+    fn needs_no_end(&self) -> bool {
+        self.held.is_empty()
+    }
+
+    /// `SET autocommit` without anything held is a note to ourselves; connections follow when they are lent.
+    fn set_autocommit_alone(&mut self, on: bool) -> Option<Vec<u8>> {
+        if !self.held.is_empty() {
+            return None;
+        }
+        self.worker.counters.autocommit.bump();
+        self.worker.counters.autocommit_filtered.bump();
+        self.state.autocommit = on;
+        Some(reply::ok(self.status()))
+    }
+
+    /// Thread numbers that clients see are the proxy's; a server would kill somebody else.
+    fn refuse_kill(&self) -> Vec<u8> {
+        self.worker.counters.generated_errors.bump();
+        let message = "KILL is not supported by the proxy yet: use KILL CONNECTION in its admin interface, \
+                       or connect to the server";
+        reply::err(1, ErrorCode::NOT_SUPPORTED_YET, message)
+    }
+
+    /// SHOW WARNINGS and the like when the last statement left nothing on any server.
+    fn no_diagnostics(&self) -> Option<Vec<u8>> {
+        if self.held.iter().any(|held| held.pins.contains(Pins::DIAGNOSTICS)) {
+            return None;
+        }
+        let text = self.client.payload().get(1..).unwrap_or_default();
+        if text.iter().any(|byte| *byte == b'(') {
+            let name = if contains_ignore_case(text, b"ERRORS") {
+                "@@session.error_count"
+            } else {
+                "@@session.warning_count"
+            };
+            let columns = [Column::integer(name)];
+            let row = [Some(b"0".as_slice())];
+            return Some(reply::result_set(self.capabilities, self.status(), &columns, Some(&row)));
+        }
+        let columns = [Column::text("Level"), Column::integer("Code"), Column::text("Message")];
+        Some(reply::result_set(self.capabilities, self.status(), &columns, None))
+    }
+
+    /// A SELECT of nothing but what the session itself knows.
+    fn answer_question(&self) -> Option<Vec<u8>> {
+        let text = self.client.payload().get(1..)?;
+        let asked = session_question(text, self.lexing)?;
+        let value = match asked.asked {
+            Asked::LastInsertId => self.last.insert_id.to_string(),
+            Asked::ConnectionId => self.handle.id.to_string(),
+            Asked::RowCount => self.last.row_count.to_string(),
+            Asked::FoundRows if self.held.iter().any(|held| held.pins.contains(Pins::FOUND_ROWS)) => {
+                return None;
+            }
+            Asked::FoundRows => self.last.found_rows.to_string(),
+        };
+        let columns = [Column::integer(String::from_utf8_lossy(&asked.column.text()))];
+        let row = [Some(value.as_bytes())];
+        Some(reply::result_set(self.capabilities, self.status(), &columns, Some(&row)))
+    }
+}
+
+fn contains_ignore_case(text: &[u8], word: &[u8]) -> bool {
+    text.windows(word.len()).any(|window| window.eq_ignore_ascii_case(word))
+}

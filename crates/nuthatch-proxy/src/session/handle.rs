@@ -1,0 +1,155 @@
+//! The part of a session that others can reach: to list it, to end it.
+
+use std::future::{Future, poll_fn};
+use std::net::IpAddr;
+use std::pin::pin;
+use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
+use std::sync::{Arc, OnceLock};
+use std::task::{Poll, Waker};
+
+use parking_lot::Mutex;
+
+use crate::backend::Server;
+
+/// Why a session is to end.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[repr(u8)]
+pub(crate) enum EndReason {
+    /// An operator killed it.
+    Killed = 1,
+    /// `wait_timeout` ran out.
+    Idle = 2,
+    /// The proxy stops and the session has nothing open.
+    Drained = 3,
+    /// The proxy stops now.
+    Stopped = 4,
+    /// Its user is no longer active.
+    UserGone = 5,
+}
+
+impl EndReason {
+    const fn of(byte: u8) -> Option<Self> {
+        match byte {
+            1 => Some(Self::Killed),
+            2 => Some(Self::Idle),
+            3 => Some(Self::Drained),
+            4 => Some(Self::Stopped),
+            5 => Some(Self::UserGone),
+            _ => None,
+        }
+    }
+}
+
+/// Where a client came from and where it arrived.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ClientAddress {
+    /// The client's IP address as text; `localhost` over a Unix socket.
+    pub host: Arc<str>,
+    /// The client's TCP port; 0 over a Unix socket.
+    pub port: u16,
+    /// The proxy's address that the client connected to.
+    pub proxy_host: Arc<str>,
+    /// The proxy's port; 0 for a Unix socket.
+    pub proxy_port: u16,
+}
+
+impl ClientAddress {
+    /// A client over TCP. IPv4 addresses in IPv6 form are shown as IPv4.
+    #[must_use]
+    pub fn tcp(peer: std::net::SocketAddr, local: std::net::SocketAddr) -> Self {
+        let text = |ip: IpAddr| Arc::from(ip.to_canonical().to_string());
+        Self {
+            host: text(peer.ip()),
+            port: peer.port(),
+            proxy_host: text(local.ip()),
+            proxy_port: local.port(),
+        }
+    }
+
+    /// A client over a Unix socket.
+    #[must_use]
+    pub fn unix(path: &std::path::Path) -> Self {
+        Self {
+            host: Arc::from("localhost"),
+            port: 0,
+            proxy_host: Arc::from(path.to_string_lossy()),
+            proxy_port: 0,
+        }
+    }
+}
+
+/// What `stats_mysql_processlist` shows of a session; changed on the slow path only.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct View {
+    pub(crate) user: Option<Arc<str>>,
+    pub(crate) schema: Vec<u8>,
+    pub(crate) command: &'static str,
+    pub(crate) since_ms: u64,
+    pub(crate) info: Option<Box<[u8]>>,
+    pub(crate) hostgroup: Option<u32>,
+    /// Server, its port, and our own address and port towards it.
+    pub(crate) server: Option<Arc<Server>>,
+    pub(crate) pins: String,
+}
+
+/// See the module's doc.
+#[derive(Debug)]
+pub(crate) struct SessionHandle {
+    /// `CONNECTION_ID()` of the session.
+    pub(crate) id: u32,
+    pub(crate) address: ClientAddress,
+    end: AtomicU8,
+    waker: OnceLock<Waker>,
+    /// When the last command came.
+    pub(crate) last_active_ms: AtomicU64,
+    /// 1 while it has a transaction or a statement open, so that a drain leaves it alone.
+    pub(crate) busy: AtomicU8,
+    pub(crate) view: Mutex<View>,
+}
+
+impl SessionHandle {
+    pub(crate) fn new(id: u32, address: ClientAddress, now_ms: u64) -> Self {
+        Self {
+            id,
+            address,
+            end: AtomicU8::new(0),
+            waker: OnceLock::new(),
+            last_active_ms: AtomicU64::new(now_ms),
+            busy: AtomicU8::new(1),
+            view: Mutex::new(View { command: "Connect", since_ms: now_ms, ..View::default() }),
+        }
+    }
+
+    /// Ends the session at its next await; the first reason counts.
+    pub(crate) fn end(&self, reason: EndReason) {
+        let first = self.end.compare_exchange(0, reason as u8, Ordering::AcqRel, Ordering::Acquire);
+        if let (Ok(_), Some(waker)) = (first, self.waker.get()) {
+            waker.wake_by_ref();
+        }
+    }
+
+    /// Why it is to end, if it is.
+    pub(crate) fn ending(&self) -> Option<EndReason> {
+        EndReason::of(self.end.load(Ordering::Relaxed))
+    }
+
+    /// Whom to wake for this session.
+    pub(crate) fn waker(&self) -> Option<Waker> {
+        self.waker.get().cloned()
+    }
+
+    /// Runs `future`, unless the session is told to end before it is done.
+    ///
+    /// All awaits of a session go through here. Cost: one load for each poll.
+    pub(crate) async fn unless_ended<F: Future>(&self, future: F) -> Result<F::Output, EndReason> {
+        let mut future = pin!(future);
+        poll_fn(|cx| {
+            self.waker.get_or_init(|| cx.waker().clone());
+            match self.ending() {
+                Some(reason) => Poll::Ready(Err(reason)),
+                None => future.as_mut().poll(cx).map(Ok),
+            }
+        })
+        .await
+    }
+}

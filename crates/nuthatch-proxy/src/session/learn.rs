@@ -1,0 +1,96 @@
+//! What a statement did to the session, learned from its text and from the server's answer.
+//!
+//! The server's status flags are the truth about the transaction and autocommit. An ERR packet carries none: then a
+//! transaction that was open counts as open, and one may have begun where the session does not commit by itself or the
+//! statement ran code that cannot be seen.
+
+use nuthatch_wire::{AnswerEnd, Ending, StatusFlags};
+
+use crate::proxy::lexing_after;
+
+use super::lease::Held;
+use super::plan::{Change, Facts};
+use super::{Pins, Session};
+
+impl Session {
+    /// Takes note of what the statement did.
+    pub(super) fn learn(&mut self, facts: &Facts, end: &AnswerEnd, held: &mut Held) {
+        match end.ending {
+            Ending::Err(_) => self.learn_from_error(facts, held),
+            Ending::Ok | Ending::ResultSet => self.learn_from_success(facts, end, held),
+        }
+        if facts.writes {
+            self.wrote_in_transaction = true;
+        }
+        if !held.in_transaction && !self.is_in_transaction() {
+            self.wrote_in_transaction = false;
+        }
+    }
+
+    fn learn_from_error(&mut self, facts: &Facts, held: &mut Held) {
+        self.last.row_count = -1;
+        held.in_transaction |= !self.state.autocommit || facts.is_opaque;
+        // The error is what SHOW WARNINGS will show. What the statement did before it failed is unknown.
+        held.pins = held.pins.with(Pins::DIAGNOSTICS);
+        if !facts.pins.is_empty() {
+            held.pins = held.pins.with(facts.pins);
+        }
+    }
+
+    fn learn_from_success(&mut self, facts: &Facts, end: &AnswerEnd, held: &mut Held) {
+        held.in_transaction = end.status.contains(StatusFlags::SERVER_STATUS_IN_TRANS);
+        self.learn_change(&facts.change, held);
+        self.lexing = lexing_after(self.lexing, end.status);
+        let autocommit = end.status.contains(StatusFlags::SERVER_STATUS_AUTOCOMMIT);
+        held.connection.state.autocommit = Some(autocommit);
+        self.state.autocommit = autocommit;
+        if end.status.contains(StatusFlags::SERVER_STATUS_DB_DROPPED) {
+            held.connection.state.schema.clear();
+            self.state.schema.clear();
+        }
+        held.pins = held.pins.with(facts.pins).without(facts.unpins);
+        if end.ok.warnings > 0 {
+            held.pins = held.pins.with(Pins::DIAGNOSTICS);
+        }
+        if end.ok.insert_id != 0 {
+            self.last.insert_id = end.ok.insert_id;
+        }
+        match end.ending {
+            Ending::ResultSet => {
+                self.last.row_count = -1;
+                if !facts.reads_diagnostics {
+                    self.last.found_rows = end.rows;
+                }
+            }
+            _ => self.last.row_count = i64::try_from(end.ok.affected_rows).unwrap_or(i64::MAX),
+        }
+    }
+
+    fn learn_change(&mut self, change: &Change, held: &mut Held) {
+        match change {
+            Change::None => {}
+            Change::Autocommit(_) => self.worker.counters.autocommit.bump(),
+            Change::Charset(charset) => {
+                self.worker.counters.frontend_set_names.bump();
+                held.connection.state.charset = charset.clone();
+                self.state.charset = charset.clone();
+                self.renumber_environment();
+            }
+            Change::Schema(schema) => {
+                self.worker.counters.frontend_use_db.bump();
+                held.connection.state.schema.clone_from(schema);
+                self.state.schema.clone_from(schema);
+            }
+        }
+    }
+
+    /// Works out *may use the cache* anew.
+    pub(super) fn judge_cache_use(&mut self) {
+        let passing = Pins::DIAGNOSTICS.with(Pins::FOUND_ROWS);
+        let is_blocked = |held: &Held| held.pins.blocks_cache() || held.pins.without(passing) != held.pins;
+        self.may_use_cache = self.environment.is_some()
+            && self.next_flag_in == 0
+            && !(self.wrote_in_transaction && self.is_in_transaction())
+            && !self.held.iter().any(is_blocked);
+    }
+}

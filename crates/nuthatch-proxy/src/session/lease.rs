@@ -1,0 +1,213 @@
+//! Connections that a session has: for one statement, or held for a reason.
+
+use std::sync::Arc;
+
+use nuthatch_config::HostgroupId;
+use nuthatch_wire::{AnswerKind, Command, append_packet};
+
+use crate::backend::{Connection, Wanted};
+
+use super::relay::Way;
+use super::trouble::Trouble;
+use super::{Pins, Session};
+
+/// A connection in the hands of a session.
+#[derive(Debug)]
+pub(super) struct Held {
+    pub(super) connection: Connection,
+    pub(super) hostgroup: HostgroupId,
+    pub(super) pins: Pins,
+    /// A transaction is open on it, or may be.
+    pub(super) in_transaction: bool,
+    /// It came from a pool for this statement, so it may have died there unnoticed.
+    pub(super) is_fresh: bool,
+}
+
+impl Session {
+    /// Which held connection a statement for `hostgroup` must or can go to.
+    pub(super) fn held_for(&self, hostgroup: HostgroupId) -> Option<usize> {
+        let persistent = self.account.user.transaction_persistent;
+        let sticky = |held: &Held| held.pins.is_sticky() || (held.in_transaction && persistent);
+        let same = |held: &Held| held.hostgroup == hostgroup;
+        self.held.iter().position(sticky).or_else(|| self.held.iter().position(same))
+    }
+
+    /// Where a statement goes that the rules or the user's default send to `hostgroup`.
+    pub(super) fn destination(&self, hostgroup: HostgroupId) -> HostgroupId {
+        self.held_for(hostgroup)
+            .and_then(|place| self.held.get(place))
+            .map_or(hostgroup, |held| held.hostgroup)
+    }
+
+    /// The hostgroup of the connection with an open transaction.
+    pub(super) fn open_transaction(&self) -> Option<HostgroupId> {
+        self.held.iter().find(|held| held.in_transaction).map(|held| held.hostgroup)
+    }
+
+    /// Sends the client's COMMIT or ROLLBACK also to other connections with a transaction, of which there can be some
+    /// when the user's `transaction_persistent` is 0.
+    pub(super) async fn end_other_transactions(&mut self, main: HostgroupId) -> Result<(), Trouble> {
+        let other = |held: &Held| held.in_transaction && held.hostgroup != main;
+        while let Some(place) = self.held.iter().position(other) {
+            let mut held = self.held.swap_remove(place);
+            let mut way = self.way(&mut held);
+            way.send_packet_of(&self.client).await?;
+            way.read_answer(AnswerKind::ResultSets).await?.map_err(Trouble::Refused)?;
+            held.in_transaction = false;
+            self.settle(held);
+        }
+        Ok(())
+    }
+
+    /// A connection for one statement, in the session's state: a held one, or one from the hostgroup's pools.
+    pub(super) async fn lease(&mut self, hostgroup: HostgroupId) -> Result<Held, Trouble> {
+        let mut held = match self.held_for(hostgroup) {
+            Some(place) => Held { is_fresh: false, ..self.held.swap_remove(place) },
+            None => self.check_out(hostgroup).await?,
+        };
+        self.handle.view.lock().server = Some(Arc::clone(held.connection.server()));
+        self.bring_into_state(&mut held).await?;
+        Ok(held)
+    }
+
+    async fn check_out(&mut self, hostgroup: HostgroupId) -> Result<Held, Trouble> {
+        let wanted = Wanted {
+            user: &self.account.name,
+            password: self.account.password.as_deref(),
+            shape: self.shape,
+            state: &self.state,
+            worker: self.worker.id,
+        };
+        let (proxy, counters) = (&self.proxy, &self.worker.counters);
+        let checking_out = proxy.hostgroups.check_out(hostgroup, &wanted, &self.snapshot.mysql, &proxy.clock);
+        match self.handle.unless_ended(checking_out).await? {
+            Ok(mut connection) => {
+                counters.pool_success.bump();
+                if connection.statements > 0 {
+                    counters.pool_immediate.bump();
+                }
+                connection.lend(self.handle.waker());
+                let is_fresh = connection.statements > 0;
+                Ok(Held { connection, hostgroup, pins: Pins::NONE, in_transaction: false, is_fresh })
+            }
+            Err(error) => {
+                counters.pool_failure.bump();
+                Err(error.into())
+            }
+        }
+    }
+
+    /// Sends what differs between the session's state and the connection's, and awaits each answer: a statement must not
+    /// run in a state that the server refused.
+    async fn bring_into_state(&self, held: &mut Held) -> Result<(), Trouble> {
+        if self.state.differences(&held.connection.state) == 0 {
+            return Ok(());
+        }
+        let counters = &self.worker.counters;
+        if self.state.schema != held.connection.state.schema && !self.state.schema.is_empty() {
+            counters.backend_init_db.bump();
+            self.order(held, Command::InitDb, &self.state.schema, AnswerKind::Single).await?;
+            held.connection.state.schema.clone_from(&self.state.schema);
+        }
+        if self.state.charset != held.connection.state.charset
+            && let Some(statement) = self.state.charset.statement()
+        {
+            counters.backend_set_names.bump();
+            self.order(held, Command::Query, statement.as_bytes(), AnswerKind::ResultSets).await?;
+            held.connection.state.charset = self.state.charset.clone();
+        }
+        // An open transaction would be committed by it, and its own state is the truth then.
+        if Some(self.state.autocommit) != held.connection.state.autocommit && !held.in_transaction {
+            counters.backend_set_autocommit.bump();
+            let statement = if self.state.autocommit { b"SET autocommit=1" } else { b"SET autocommit=0" };
+            self.order(held, Command::Query, statement, AnswerKind::ResultSets).await?;
+            held.connection.state.autocommit = Some(self.state.autocommit);
+        }
+        Ok(())
+    }
+
+    /// Makes `LAST_INSERT_ID()` on the connection what it is in the session.
+    pub(super) async fn bring_insert_id(&self, held: &mut Held) -> Result<(), Trouble> {
+        let statement = format!("SET last_insert_id={}", self.last.insert_id);
+        self.order(held, Command::Query, statement.as_bytes(), AnswerKind::ResultSets).await
+    }
+
+    /// Sends a command of the proxy's own and awaits its answer.
+    pub(super) async fn order(
+        &self,
+        held: &mut Held,
+        command: Command,
+        argument: &[u8],
+        kind: AnswerKind,
+    ) -> Result<(), Trouble> {
+        let mut packet = Vec::with_capacity(argument.len() + 5);
+        let payload = [&[command as u8], argument].concat();
+        append_packet(&mut packet, &mut 0, &payload);
+        let mut way = self.way(held);
+        way.send(&packet).await?;
+        way.read_answer(kind).await?.map(drop).map_err(Trouble::Refused)
+    }
+
+    /// The way to a connection and back.
+    pub(super) fn way<'a>(&'a self, held: &'a mut Held) -> Way<'a> {
+        Way { handle: &self.handle, worker: &self.worker, connection: &mut held.connection }
+    }
+
+    /// Keeps the connection while there is a reason, and puts it back otherwise.
+    pub(super) fn settle(&mut self, held: Held) {
+        if held.in_transaction || !held.pins.is_empty() {
+            self.worker.counters.pins.bump();
+            self.held.push(held);
+        } else {
+            self.proxy.hostgroups.check_in(held.connection, self.proxy.clock.now_ms());
+        }
+        self.tell_view_of_pins();
+    }
+
+    /// Lets go of what was kept only so that the statement just before could be asked about.
+    pub(super) fn forget_diagnostics(&mut self) {
+        let passing = Pins::DIAGNOSTICS.with(Pins::FOUND_ROWS);
+        let mut place = 0;
+        while let Some(held) = self.held.get_mut(place) {
+            held.pins = held.pins.without(passing);
+            if held.pins.is_empty() && !held.in_transaction {
+                let held = self.held.swap_remove(place);
+                self.proxy.hostgroups.check_in(held.connection, self.proxy.clock.now_ms());
+            } else {
+                place += 1;
+            }
+        }
+    }
+
+    /// Gives back everything, whatever it was held for. What carries state of the session is closed, not reused.
+    pub(super) fn let_go(&mut self) {
+        for held in std::mem::take(&mut self.held) {
+            if !held.in_transaction && !held.pins.leaves_state_behind() {
+                self.proxy.hostgroups.check_in(held.connection, self.proxy.clock.now_ms());
+            }
+        }
+        self.prepared = None;
+        self.tell_view_of_pins();
+    }
+
+    fn tell_view_of_pins(&self) {
+        let busy = u8::from(self.held.iter().any(|held| held.in_transaction || held.pins.is_sticky()));
+        self.handle.busy.store(busy, std::sync::atomic::Ordering::Release);
+        let mut view = self.handle.view.lock();
+        view.pins.clear();
+        view.server = self.held.first().map(|held| Arc::clone(held.connection.server()));
+        if let Some(held) = self.held.first() {
+            use std::fmt::Write as _;
+            let transaction = if held.in_transaction { "transaction" } else { "" };
+            let comma = if held.in_transaction && !held.pins.is_empty() { "," } else { "" };
+            // Writing to a String does not fail.
+            let _ok = write!(view.pins, "{transaction}{comma}{}", held.pins);
+        }
+    }
+}
+
+impl Drop for Session {
+    fn drop(&mut self) {
+        self.let_go();
+    }
+}

@@ -1,0 +1,186 @@
+//! From a connected socket to a session: greeting, user, password, limits.
+
+use std::sync::Arc;
+
+use nuthatch_config::{Password, Snapshot, User};
+use nuthatch_net::{Framed, NetError, Stream, challenge, fresh_nonce, greet};
+use nuthatch_wire::{
+    CapabilityFlags, ErrorCode, Login, NATIVE_PASSWORD_PLUGIN, Nonce, Stage1, double_sha1, verify,
+};
+
+use crate::Proxy;
+use crate::capability::SHAPE;
+use crate::worker::Worker;
+
+use super::{Account, Charset, LastResults, Session, SessionHandle, SessionState, reply};
+
+/// Why a client was not let in.
+#[derive(Debug)]
+enum Refusal {
+    /// Unknown user or wrong password: the two are not told apart.
+    Denied,
+    /// The user's `max_connections` are there.
+    UserFull { max: u32 },
+}
+
+/// A client whose password was right.
+struct Admitted {
+    user: Arc<User>,
+    stage1: Option<Stage1>,
+}
+
+/// Greets the client and lets it in, or tells it why not.
+///
+/// # Errors
+/// What ended the connection; a refusal has been told to the client and counted.
+pub(crate) async fn log_in(
+    proxy: &Arc<Proxy>,
+    worker: &Arc<Worker>,
+    handle: &Arc<SessionHandle>,
+    stream: Stream,
+) -> Result<Option<Session>, NetError> {
+    let snapshot = proxy.snapshot();
+    let mut framed = Framed::new(stream);
+    let nonce = fresh_nonce()?;
+    let greeting = proxy.greeting(&snapshot, handle.id, nonce);
+    let (login, sequence) = greet(&mut framed, &greeting).await?;
+    let (answer, sequence) = challenge(&mut framed, &login, &nonce, sequence).await?;
+    match admit(proxy, &snapshot, &login, &nonce, &answer) {
+        Ok(admitted) => {
+            let session = enter(proxy, worker, handle, framed, &snapshot, &login, admitted);
+            let mut session = Box::new(session);
+            let mut ok = reply::ok(session.status());
+            if let Some(number) = ok.get_mut(3) {
+                *number = sequence;
+            }
+            session.client.write(&ok).await?;
+            worker.counters.clients_created.bump();
+            Ok(Some(*session))
+        }
+        Err(refusal) => {
+            let (code, message) = tell(worker, handle, proxy, &login, !answer.is_empty(), &refusal);
+            framed.write(&reply::err(sequence, code, &message)).await?;
+            Ok(None)
+        }
+    }
+}
+
+/// Tells a client that there is no room, in the place of a greeting.
+pub(crate) async fn refuse_for_room(worker: &Worker, stream: Stream) -> Result<(), NetError> {
+    worker.counters.denied_max_connections.bump();
+    worker.counters.generated_errors.bump();
+    Framed::new(stream).write(&reply::err(0, ErrorCode::CON_COUNT_ERROR, "Too many connections")).await
+}
+
+fn admit(
+    proxy: &Proxy,
+    snapshot: &Snapshot,
+    login: &Login,
+    nonce: &Nonce,
+    answer: &[u8],
+) -> Result<Admitted, Refusal> {
+    let user = snapshot.users.frontend(&login.user).ok_or(Refusal::Denied)?;
+    let proven = |double| verify(nonce, double, answer).map(Some).ok_or(Refusal::Denied);
+    let stage1 = match &user.password {
+        Password::Empty if answer.is_empty() => None,
+        Password::Clear(secret) => proven(&double_sha1(secret.expose().as_bytes()))?,
+        Password::NativeHash(double) => proven(double)?,
+        Password::Empty | Password::Other => return Err(Refusal::Denied),
+    };
+    if !proxy.enter_user(&user.name, user.max_connections) {
+        return Err(Refusal::UserFull { max: user.max_connections });
+    }
+    Ok(Admitted { user: Arc::clone(user), stage1 })
+}
+
+fn enter(
+    proxy: &Arc<Proxy>,
+    worker: &Arc<Worker>,
+    handle: &Arc<SessionHandle>,
+    client: Framed,
+    snapshot: &Arc<Snapshot>,
+    login: &Login,
+    admitted: Admitted,
+) -> Session {
+    let Admitted { user, stage1 } = admitted;
+    if let Some(stage1) = stage1 {
+        proxy.learn_password(&user.name, stage1);
+    }
+    let name: Arc<str> = Arc::from(user.name.as_str());
+    let password = proxy.backend_password(snapshot, &name);
+    let default_schema = user.default_schema.as_deref().unwrap_or_default();
+    let schema = login.schema.clone().unwrap_or_else(|| default_schema.as_bytes().to_vec());
+    let charset = Charset::Collation(login.collation);
+    {
+        let mut view = handle.view.lock();
+        view.user = Some(Arc::clone(&name));
+        view.schema.clone_from(&schema);
+        view.command = "Sleep";
+    }
+    handle.busy.store(0, std::sync::atomic::Ordering::Release);
+    let mut session = Session {
+        proxy: Arc::clone(proxy),
+        worker: Arc::clone(worker),
+        handle: Arc::clone(handle),
+        client,
+        account: Account { name, user, password },
+        capabilities: login.capabilities,
+        shape: login.capabilities & SHAPE,
+        state: SessionState { schema, charset: charset.clone(), autocommit: true },
+        login_charset: charset,
+        lexing: proxy.lexing(),
+        snapshot: Arc::clone(snapshot),
+        environment: None,
+        may_use_cache: false,
+        held: Vec::new(),
+        last: LastResults::default(),
+        wrote_in_transaction: false,
+        next_flag_in: 0,
+        prepared: None,
+    };
+    session.renumber_environment();
+    session.judge_cache_use();
+    session
+}
+
+/// Counts and logs a refusal, and words it as a server would.
+fn tell(
+    worker: &Worker,
+    handle: &SessionHandle,
+    proxy: &Proxy,
+    login: &Login,
+    with_password: bool,
+    refusal: &Refusal,
+) -> (ErrorCode, String) {
+    worker.counters.generated_errors.bump();
+    let user = String::from_utf8_lossy(&login.user);
+    let host = &handle.address.host;
+    match refusal {
+        Refusal::Denied => {
+            worker.counters.denied_password.bump();
+            let using = if with_password { "YES" } else { "NO" };
+            if let Some(suppressed) = proxy.refusal_log.admit(proxy.clock.now_ms()) {
+                tracing::warn!(client = %host, port = handle.address.port, user = %user, suppressed,
+                    "refused a login: unknown user or wrong password");
+            }
+            let message = format!("Access denied for user '{user}'@'{host}' (using password: {using})");
+            (ErrorCode::ACCESS_DENIED, message)
+        }
+        Refusal::UserFull { max } => {
+            worker.counters.denied_max_user_connections.bump();
+            if let Some(suppressed) = proxy.refusal_log.admit(proxy.clock.now_ms()) {
+                tracing::warn!(client = %host, user = %user, max, suppressed,
+                    "refused a login: the user's max_connections are in use");
+            }
+            let message = format!(
+                "User '{user}' has exceeded the 'max_user_connections' resource (current value: {max})"
+            );
+            (ErrorCode::USER_LIMIT_REACHED, message)
+        }
+    }
+}
+
+/// The plugin that the greeting names, and with it whether clients may use plugins at all.
+pub(crate) const fn greeted_plugin() -> (&'static [u8], CapabilityFlags) {
+    (NATIVE_PASSWORD_PLUGIN, CapabilityFlags::CLIENT_PLUGIN_AUTH)
+}

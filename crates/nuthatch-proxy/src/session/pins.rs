@@ -1,0 +1,119 @@
+//! Why a session keeps a backend connection beyond a statement.
+
+use std::fmt;
+
+/// Defines the reasons once: bit, name, whether the session must send everything there, whether it blocks the cache.
+macro_rules! pins {
+    ($($(#[$doc:meta])* $name:ident = $bit:literal, $text:literal, $sticky:literal, $blocks:literal;)*) => {
+        impl Pins {
+            $($(#[$doc])* pub(crate) const $name: Self = Self(1 << $bit);)*
+            const TABLE: &'static [(Self, &'static str)] = &[$((Self::$name, $text),)*];
+            /// Reasons for which every statement must go to this connection.
+            const STICKY: Self = Self(0 $(| if $sticky { 1 << $bit } else { 0 })*);
+            /// Reasons for which an answer may differ from what the cache holds.
+            const BLOCKS_CACHE: Self = Self(0 $(| if $blocks { 1 << $bit } else { 0 })*);
+        }
+    };
+}
+
+/// A set of reasons.
+#[derive(Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) struct Pins(u32);
+
+pins! {
+    /// Statements are prepared on it.
+    PREPARED = 0, "prepared_statement", false, false;
+    /// The last statement left warnings or a row count that the next may ask for.
+    DIAGNOSTICS = 1, "has_warnings", false, false;
+    /// `SQL_CALC_FOUND_ROWS` left a count that the next statement may ask for.
+    FOUND_ROWS = 2, "found_rows", false, false;
+    /// A user variable was read or set.
+    USER_VARIABLE = 3, "user_variable", true, true;
+    /// A session variable was changed in a way that is not tracked.
+    SESSION_VARIABLE = 4, "session_variable", true, true;
+    /// Temporary tables exist.
+    TEMPORARY_TABLE = 5, "temporary_table", true, true;
+    /// Tables are locked.
+    LOCK_TABLES = 6, "lock_tables", true, true;
+    /// `GET_LOCK` holds a lock.
+    GET_LOCK = 7, "get_lock", true, false;
+    /// A text `PREPARE` made a statement.
+    TEXT_PREPARE = 8, "text_prepared_statement", true, false;
+    /// A `HANDLER` is open.
+    HANDLER = 9, "handler", true, true;
+    /// An XA transaction is open.
+    XA = 10, "xa", true, true;
+    /// Whatever the statement did to the session is not understood.
+    UNKNOWN = 11, "unknown_statement", true, true;
+    /// A rule says `multiplex=0`.
+    RULE = 12, "no_multiplex", true, false;
+    /// A cursor is open.
+    CURSOR = 13, "cursor", true, false;
+}
+
+impl Pins {
+    pub(crate) const NONE: Self = Self(0);
+
+    pub(crate) const fn is_empty(self) -> bool {
+        self.0 == 0
+    }
+
+    pub(crate) const fn with(self, other: Self) -> Self {
+        Self(self.0 | other.0)
+    }
+
+    pub(crate) const fn without(self, other: Self) -> Self {
+        Self(self.0 & !other.0)
+    }
+
+    pub(crate) const fn contains(self, other: Self) -> bool {
+        self.0 & other.0 == other.0
+    }
+
+    /// Whether every statement of the session must go to this connection.
+    pub(crate) const fn is_sticky(self) -> bool {
+        self.0 & Self::STICKY.0 != 0
+    }
+
+    /// Whether the session may not use the cache while the pin lasts.
+    pub(crate) const fn blocks_cache(self) -> bool {
+        self.0 & Self::BLOCKS_CACHE.0 != 0
+    }
+
+    /// Whether the connection cannot be given to another session without a reset.
+    pub(crate) const fn leaves_state_behind(self) -> bool {
+        self.0 & !(Self::DIAGNOSTICS.0 | Self::FOUND_ROWS.0) != 0
+    }
+}
+
+impl fmt::Display for Pins {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let names = Self::TABLE.iter().filter(|(pin, _)| self.contains(*pin)).map(|(_, name)| *name);
+        for (place, name) in names.enumerate() {
+            if place > 0 {
+                f.write_str(",")?;
+            }
+            f.write_str(name)?;
+        }
+        Ok(())
+    }
+}
+
+impl fmt::Debug for Pins {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Pins({self})")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_set_names_its_reasons() {
+        let pins = Pins::PREPARED.with(Pins::XA);
+        assert_eq!(pins.to_string(), "prepared_statement,xa");
+        assert!(pins.is_sticky() && pins.without(Pins::XA) == Pins::PREPARED);
+        assert!(!Pins::PREPARED.is_sticky() && !Pins::NONE.is_sticky());
+    }
+}

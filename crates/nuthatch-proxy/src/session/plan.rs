@@ -1,0 +1,227 @@
+//! What is to become of a statement: its digest, its class, what the rules say, where it goes.
+
+use std::cell::RefCell;
+use std::sync::Arc;
+
+use nuthatch_config::{HostgroupId, RuleInput, Verdict};
+use nuthatch_sql::{DigestOptions, Effects, Kind, PinReason, SetEffect, Statement, TransactionEnd};
+
+use crate::stats::{DigestCounters, Observation, Observed};
+
+use super::{Charset, HitPlan, Pins, Session};
+
+/// A change of the session's state that a statement makes if it succeeds.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Change {
+    None,
+    Autocommit(bool),
+    Charset(Charset),
+    Schema(Vec<u8>),
+}
+
+/// What the session must know of a statement after its text is gone.
+#[derive(Debug)]
+#[expect(clippy::struct_excessive_bools, reason = "independent facts of a statement")]
+pub(super) struct Facts {
+    pub(super) kind: Kind,
+    /// One plain SELECT that may be answered from the cache.
+    pub(super) cacheable: bool,
+    pub(super) change: Change,
+    /// Why its connection is kept, if it does not fail.
+    pub(super) pins: Pins,
+    /// What it releases.
+    pub(super) unpins: Pins,
+    pub(super) reads_diagnostics: bool,
+    pub(super) reads_insert_id: bool,
+    pub(super) writes: bool,
+    /// It surely ends the transaction, or is the whole of it.
+    pub(super) ends_transaction: bool,
+    /// What it did to the transaction cannot be told when it fails.
+    pub(super) is_opaque: bool,
+    /// The server hangs up after it.
+    pub(super) disconnects: bool,
+}
+
+/// A statement with all that was found out before it is sent anywhere.
+#[derive(Debug)]
+pub(super) struct Plan {
+    pub(super) facts: Facts,
+    pub(super) verdict: Verdict,
+    pub(super) digest: Option<Arc<DigestCounters>>,
+    /// Where it goes, open transactions and pins considered.
+    pub(super) hostgroup: HostgroupId,
+    pub(super) started_us: u64,
+}
+
+thread_local! {
+    /// Where each worker writes digest texts.
+    static DIGEST_TEXT: RefCell<Vec<u8>> = const { RefCell::new(Vec::new()) };
+}
+
+impl Session {
+    /// Looks at the statement as the client sent it.
+    pub(super) fn plan(&self, text: &[u8]) -> Plan {
+        let started_us = self.proxy.clock.now_us();
+        let facts = Facts::of(&nuthatch_sql::classify(text, self.lexing));
+        let variables = &self.snapshot.mysql;
+        DIGEST_TEXT.with_borrow_mut(|digest_text| {
+            let needs_digest = variables.query_digests || !self.snapshot.rules.is_empty();
+            digest_text.clear();
+            if needs_digest {
+                nuthatch_sql::digest_text(text, &self.proxy.digest_options(), digest_text);
+            }
+            let digest = nuthatch_sql::digest(digest_text).0;
+            let verdict = self.judge(text, digest, digest_text);
+            verdict.matched.iter().for_each(|rule| rule.bump());
+            let wanted = verdict.destination_hostgroup.unwrap_or(self.account.user.default_hostgroup);
+            let hostgroup = match self.open_transaction() {
+                Some(open) if facts.ends_transaction || matches!(facts.change, Change::Autocommit(_)) => open,
+                _ => self.destination(wanted),
+            };
+            let digest = variables
+                .query_digests
+                .then(|| self.digest_row(i64::from(hostgroup.0), digest, digest_text))
+                .flatten();
+            Plan { facts, verdict, digest, hostgroup, started_us }
+        })
+    }
+
+    fn judge(&self, query: &[u8], digest: u64, digest_text: &[u8]) -> Verdict {
+        let rules = &self.snapshot.rules;
+        if rules.is_empty() {
+            return Verdict::default();
+        }
+        let address = &self.handle.address;
+        rules.evaluate(&RuleInput {
+            user: self.account.name.as_bytes(),
+            schema: &self.state.schema,
+            client_addr: &address.host,
+            proxy_addr: &address.proxy_host,
+            proxy_port: address.proxy_port,
+            digest,
+            digest_text,
+            query,
+            flag_in: self.next_flag_in,
+        })
+    }
+
+    fn digest_row(&self, hostgroup: i64, digest: u64, digest_text: &[u8]) -> Option<Arc<DigestCounters>> {
+        let variables = &self.snapshot.mysql;
+        let client_addr =
+            if variables.query_digests_track_hostname { &*self.handle.address.host } else { "" };
+        let (schema, user) = (self.state.schema.as_slice(), &*self.account.name);
+        let observed = Observed { hostgroup, schema, user, client_addr, digest, digest_text };
+        self.proxy.digests.row(&observed, variables.query_digests_max_entries)
+    }
+
+    /// Counts the statement when it has its answer.
+    pub(super) fn observe(&self, plan: &Plan, rows_affected: u64, rows_sent: u64) {
+        let now_us = self.proxy.clock.now_us();
+        let time_us = now_us.saturating_sub(plan.started_us);
+        if let Some(digest) = &plan.digest {
+            digest.observe(&Observation { now_ms: now_us / 1000, time_us, rows_affected, rows_sent });
+        }
+        if time_us / 1000 >= self.snapshot.mysql.long_query_time.max(1) {
+            self.worker.counters.slow_queries.bump();
+        }
+    }
+
+    /// What a hit on the statement's answer will bump.
+    pub(super) fn hit_plan(&self, plan: &Plan) -> Arc<HitPlan> {
+        let digest = plan
+            .digest
+            .as_ref()
+            .and_then(|row| self.digest_row(crate::stats::HOSTGROUP_CACHE, row.digest(), row.digest_text()));
+        Arc::new(HitPlan { digest, rules: plan.verdict.matched.as_slice().into() })
+    }
+}
+
+impl Facts {
+    fn of(statement: &Statement<'_>) -> Self {
+        let effects = &statement.effects;
+        let change = Change::of(&effects.set);
+        let mut pins = effects.pin.map_or(Pins::NONE, Pins::of);
+        if effects.set != SetEffect::None && change == Change::None {
+            pins = pins.with(Pins::SESSION_VARIABLE);
+        }
+        if statement.kind == Kind::Multi || runs_code_that_may_set(statement.kind, effects) {
+            pins = pins.with(Pins::UNKNOWN);
+        }
+        Self {
+            kind: statement.kind,
+            cacheable: statement.cache.is_ok(),
+            change,
+            pins,
+            unpins: effects.unpin.map_or(Pins::NONE, Pins::of),
+            reads_diagnostics: effects.reads_diagnostics
+                || effects.reads_found_rows
+                || effects.reads_row_count,
+            reads_insert_id: effects.reads_insert_id,
+            writes: effects.writes,
+            ends_transaction: matches!(
+                effects.ends_transaction,
+                TransactionEnd::Commit | TransactionEnd::Rollback
+            ),
+            is_opaque: statement.kind == Kind::Multi || effects.runs_unseen_code,
+            disconnects: effects.disconnects,
+        }
+    }
+}
+
+/// Whether a statement runs code that may leave anything in the session. A stored function in a SELECT or a trigger
+/// behind an INSERT can only do so through user variables, which no sane one does; a procedure may.
+fn runs_code_that_may_set(kind: Kind, effects: &Effects<'_>) -> bool {
+    effects.runs_unseen_code && matches!(kind, Kind::Call | Kind::Execute | Kind::Other)
+}
+
+impl Change {
+    fn of(effect: &SetEffect<'_>) -> Self {
+        match effect {
+            SetEffect::Autocommit(on) => Self::Autocommit(*on),
+            SetEffect::Schema(name) => Self::Schema(name.text().into_owned()),
+            SetEffect::Names { charset, collation } => {
+                let text =
+                    |name: nuthatch_sql::Name<'_>| String::from_utf8_lossy(&name.text()).to_lowercase();
+                let charset = text(*charset);
+                Self::Charset(Charset::Names(match collation {
+                    Some(collation) => format!("SET NAMES {charset} COLLATE {}", text(*collation)).into(),
+                    None => format!("SET NAMES {charset}").into(),
+                }))
+            }
+            SetEffect::None | SetEffect::CharacterSet(_) | SetEffect::Unknown => Self::None,
+        }
+    }
+}
+
+impl Pins {
+    fn of(reason: PinReason) -> Self {
+        match reason {
+            PinReason::UserVariable => Self::USER_VARIABLE,
+            PinReason::TemporaryTable => Self::TEMPORARY_TABLE,
+            PinReason::LockTables | PinReason::FlushTablesWithReadLock | PinReason::Backup => {
+                Self::LOCK_TABLES
+            }
+            PinReason::GetLock => Self::GET_LOCK,
+            PinReason::PreparedStatement => Self::TEXT_PREPARE,
+            PinReason::Handler => Self::HANDLER,
+            PinReason::Xa => Self::XA,
+            PinReason::FoundRows => Self::FOUND_ROWS,
+            PinReason::SessionVariable => Self::SESSION_VARIABLE,
+        }
+    }
+}
+
+/// The digest options that the variables say.
+pub(crate) fn digest_options(variables: &nuthatch_config::MysqlVariables) -> DigestOptions {
+    let size = |value: u64| usize::try_from(value).unwrap_or(usize::MAX);
+    DigestOptions {
+        max_digest_length: size(variables.query_digests_max_digest_length),
+        max_query_length: size(variables.query_digests_max_query_length),
+        grouping_limit: size(variables.query_digests_grouping_limit),
+        groups_grouping_limit: size(variables.query_digests_groups_grouping_limit),
+        lowercase: variables.query_digests_lowercase,
+        replace_null: variables.query_digests_replace_null,
+        no_digits: variables.query_digests_no_digits,
+        keep_comment: variables.query_digests_keep_comment,
+    }
+}

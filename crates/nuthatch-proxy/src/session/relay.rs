@@ -1,0 +1,167 @@
+//! An answer on its way from the server to the client.
+//!
+//! Bytes go on as they come: what one read brought, one write sends. Memory is bounded by one read, however large the
+//! answer and however slowly the client reads, for nothing is read from the server before the client took the last.
+
+use std::future::{Future, poll_fn};
+use std::pin::pin;
+use std::task::Poll;
+
+use nuthatch_net::{Framed, NetError};
+use nuthatch_wire::{AnswerEnd, AnswerKind, AnswerScanner, ErrPacket};
+
+use crate::backend::{Connection, Control};
+use crate::worker::Worker;
+
+use super::capture::Capture;
+use super::trouble::{Answered, Trouble};
+use super::{SessionEnd, SessionHandle};
+
+/// Both ends of the way, and who counts.
+pub(super) struct Way<'a> {
+    pub(super) handle: &'a SessionHandle,
+    pub(super) worker: &'a Worker,
+    pub(super) connection: &'a mut Connection,
+}
+
+impl Way<'_> {
+    /// Sends the client's packet to the server as it came.
+    pub(super) async fn send_packet_of(&mut self, client: &Framed) -> Result<(), Trouble> {
+        let bytes = client.payload().len() + 4;
+        let Connection { framed, control, .. } = &mut *self.connection;
+        let sent = on_connection(self.handle, control, framed.forward_packet(client)).await;
+        sent.map_err(Cause::before_any_answer)?;
+        self.count_sent(bytes);
+        Ok(())
+    }
+
+    /// Sends a packet of the proxy's own making.
+    pub(super) async fn send(&mut self, packet: &[u8]) -> Result<(), Trouble> {
+        let Connection { framed, control, .. } = &mut *self.connection;
+        on_connection(self.handle, control, framed.write(packet))
+            .await
+            .map_err(|cause| cause.before_any_answer())?;
+        self.count_sent(packet.len());
+        Ok(())
+    }
+
+    fn count_sent(&self, bytes: usize) {
+        self.worker.counters.backend_bytes_sent.add(bytes as u64);
+        self.connection.count_bytes(bytes, 0);
+    }
+
+    fn count_received(&self, bytes: usize) {
+        self.worker.counters.backend_bytes_received.add(bytes as u64);
+        self.connection.count_bytes(0, bytes);
+    }
+
+    /// Passes the answer on to the client, and a copy into `capture`.
+    ///
+    /// `rewrite` may change the first bytes in place before the client sees them.
+    pub(super) async fn pass_answer(
+        &mut self,
+        client: &mut Framed,
+        kind: AnswerKind,
+        mut capture: Option<&mut Capture>,
+        mut rewrite: impl FnMut(&mut [u8]),
+    ) -> Result<AnswerEnd, Trouble> {
+        let mut scanner = AnswerScanner::new(kind, self.connection.deprecates_eof());
+        loop {
+            let is_first = !scanner.has_begun();
+            let progress = scanner
+                .scan(self.connection.framed.unread())
+                .map_err(|error| Cause::Lost(error.into()).after(&scanner))?;
+            if progress.consumed > 0 {
+                if is_first {
+                    rewrite(self.connection.framed.unread_mut());
+                }
+                let bytes = self.connection.framed.unread().get(..progress.consumed).unwrap_or_default();
+                if let Some(capture) = &mut capture {
+                    capture.take(bytes);
+                }
+                self.worker.counters.frontend_bytes_sent.add(bytes.len() as u64);
+                let written = client.write_from(&mut self.connection.framed, progress.consumed);
+                self.handle.unless_ended(written).await?.map_err(SessionEnd::from)?;
+            }
+            if progress.finished {
+                return Ok(*scanner.end());
+            }
+            let Connection { framed, control, .. } = &mut *self.connection;
+            let received = on_connection(self.handle, control, framed.fill()).await;
+            self.count_received(received.map_err(|cause| cause.after(&scanner))?);
+        }
+    }
+
+    /// Reads an answer that is not for the client. An ERR packet is returned as such.
+    pub(super) async fn read_answer(
+        &mut self,
+        kind: AnswerKind,
+    ) -> Result<Result<AnswerEnd, ErrPacket>, Trouble> {
+        let mut scanner = AnswerScanner::new(kind, self.connection.deprecates_eof());
+        loop {
+            let unread = self.connection.framed.unread();
+            let progress =
+                scanner.scan(unread).map_err(|error| Cause::Lost(error.into()).before_any_answer())?;
+            let refusal = unread
+                .get(4..progress.consumed)
+                .filter(|payload| payload.first() == Some(&ErrPacket::MARKER))
+                .and_then(|payload| ErrPacket::parse(payload).ok());
+            self.connection.framed.consume(progress.consumed);
+            match (progress.finished, refusal) {
+                (true, Some(refusal)) => return Ok(Err(refusal)),
+                (true, None) => return Ok(Ok(*scanner.end())),
+                (false, _) => {}
+            }
+            let Connection { framed, control, .. } = &mut *self.connection;
+            let received = on_connection(self.handle, control, framed.fill()).await;
+            self.count_received(received.map_err(Cause::before_any_answer)?);
+        }
+    }
+}
+
+/// Why the server's side of the way is no more.
+enum Cause {
+    Ended(SessionEnd),
+    Cut,
+    Lost(NetError),
+}
+
+impl Cause {
+    fn before_any_answer(self) -> Trouble {
+        self.with(Answered::Nothing)
+    }
+
+    fn after(self, scanner: &AnswerScanner) -> Trouble {
+        self.with(match scanner.has_begun() {
+            false => Answered::Nothing,
+            true => Answered::Some(scanner.next_sequence()),
+        })
+    }
+
+    fn with(self, answered: Answered) -> Trouble {
+        match self {
+            Self::Ended(end) => Trouble::End(end),
+            Self::Cut => Trouble::Cut(answered),
+            Self::Lost(error) => Trouble::Lost(error, answered),
+        }
+    }
+}
+
+/// Does `work` on the connection, unless the session is told to end or the connection is cut meanwhile.
+async fn on_connection<T>(
+    handle: &SessionHandle,
+    control: &Control,
+    work: impl Future<Output = Result<T, NetError>>,
+) -> Result<T, Cause> {
+    let mut work = pin!(work);
+    let unless_cut = poll_fn(|cx| match control.is_cut() {
+        true => Poll::Ready(None),
+        false => work.as_mut().poll(cx).map(Some),
+    });
+    match handle.unless_ended(unless_cut).await {
+        Err(reason) => Err(Cause::Ended(reason.into())),
+        Ok(None) => Err(Cause::Cut),
+        Ok(Some(Err(error))) => Err(Cause::Lost(error)),
+        Ok(Some(Ok(value))) => Ok(value),
+    }
+}

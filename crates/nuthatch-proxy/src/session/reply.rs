@@ -1,0 +1,62 @@
+//! The packets of answers that the proxy gives by itself.
+
+use nuthatch_wire::{
+    CapabilityFlags, Cell, Column, ErrPacket, ErrorCode, OkPacket, ResultSetWriter, StatusFlags, append_err,
+    append_ok, append_packet,
+};
+
+/// An OK packet as the whole answer to a command.
+pub(super) fn ok(status: StatusFlags) -> Vec<u8> {
+    let mut out = Vec::with_capacity(16);
+    append_ok(&mut out, &mut 1, &OkPacket { status, ..OkPacket::default() });
+    out
+}
+
+/// An OK packet with a message.
+pub(super) fn ok_with_message(status: StatusFlags, message: &str) -> Vec<u8> {
+    let mut payload = Vec::with_capacity(16 + message.len());
+    OkPacket { status, ..OkPacket::default() }.encode(&mut payload, 0x00);
+    payload.extend_from_slice(message.as_bytes());
+    let mut out = Vec::with_capacity(payload.len() + 4);
+    append_packet(&mut out, &mut 1, &payload);
+    out
+}
+
+/// An ERR packet with the number `sequence`.
+pub(super) fn err(mut sequence: u8, code: ErrorCode, message: &str) -> Vec<u8> {
+    let mut out = Vec::with_capacity(16 + message.len());
+    append_err(&mut out, &mut sequence, code, message.as_bytes());
+    out
+}
+
+/// A server's ERR packet as the answer to another command than it was given to.
+pub(super) fn err_of_server(error: &ErrPacket) -> Vec<u8> {
+    let code = ErrorCode { code: error.code, sql_state: error.sql_state };
+    let mut out = Vec::with_capacity(16 + error.message.len());
+    append_err(&mut out, &mut 1, code, &error.message);
+    out
+}
+
+/// A result set of at most one row.
+pub(super) fn result_set(
+    capabilities: CapabilityFlags,
+    status: StatusFlags,
+    columns: &[Column],
+    row: Option<&[Cell<'_>]>,
+) -> Vec<u8> {
+    let mut out = Vec::with_capacity(128);
+    let mut sequence = 1;
+    let mut writer = ResultSetWriter::begin(&mut out, &mut sequence, capabilities, status, columns);
+    if let Some(row) = row {
+        writer.row(row.iter().copied());
+    }
+    writer.end(status, 0);
+    out
+}
+
+/// A packet that is just text: the answer to `COM_STATISTICS`.
+pub(super) fn text(text: &str) -> Vec<u8> {
+    let mut out = Vec::with_capacity(text.len() + 4);
+    append_packet(&mut out, &mut 1, text.as_bytes());
+    out
+}

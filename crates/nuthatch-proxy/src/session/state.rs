@@ -1,0 +1,94 @@
+//! The part of a session's state that travels with it from connection to connection.
+
+use std::sync::Arc;
+
+use crate::backend::ConnectionState;
+
+/// In which character sets and collation a session talks.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub(crate) enum Charset {
+    /// As the login with this collation number set it.
+    Collation(u8),
+    /// As this statement set it: `SET NAMES …` in one canonical spelling.
+    Names(Arc<str>),
+}
+
+impl Charset {
+    /// The collation number to log in with for it: what a `SET NAMES` will follow on is without meaning.
+    pub(crate) const fn login_collation(&self) -> u8 {
+        match self {
+            Self::Collation(number) => *number,
+            Self::Names(_) => 45,
+        }
+    }
+
+    /// Whether the second byte of a character may look like a quote or a backslash.
+    pub(crate) fn has_ascii_in_characters(&self) -> bool {
+        let statement = self.statement().unwrap_or_default();
+        let name =
+            statement.strip_prefix("SET NAMES ").unwrap_or_default().split(' ').next().unwrap_or_default();
+        matches!(name, "big5" | "cp932" | "gb18030" | "gbk" | "sjis")
+    }
+
+    /// The statement that brings a connection into it; `None` when there is none but a new login.
+    pub(crate) fn statement(&self) -> Option<String> {
+        match self {
+            Self::Names(statement) => Some(statement.to_string()),
+            Self::Collation(number) => {
+                let collation = mysql_common::collations::Collation::resolve(
+                    mysql_common::collations::CollationId::from(u16::from(*number)),
+                );
+                let known = !collation.charset().is_empty() && collation.charset() != "unknown";
+                known.then(|| format!("SET NAMES {} COLLATE {}", collation.charset(), collation.collation()))
+            }
+        }
+    }
+}
+
+/// A session's state, as far as it is a value. See the module's doc.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct SessionState {
+    /// Default schema; empty for none.
+    pub(crate) schema: Vec<u8>,
+    /// Character sets and collation.
+    pub(crate) charset: Charset,
+    /// Whether statements commit by themselves.
+    pub(crate) autocommit: bool,
+}
+
+impl SessionState {
+    /// How many statements it takes to bring a connection from `there` to here.
+    pub(crate) fn differences(&self, there: &ConnectionState) -> u32 {
+        u32::from(self.schema != there.schema)
+            + u32::from(self.charset != there.charset)
+            + u32::from(Some(self.autocommit) != there.autocommit)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn equal_states_have_no_difference_and_each_part_counts() {
+        let state = SessionState { schema: b"a".to_vec(), charset: Charset::Collation(45), autocommit: true };
+        let same = ConnectionState {
+            schema: b"a".to_vec(),
+            charset: Charset::Collation(45),
+            autocommit: Some(true),
+        };
+        assert_eq!(state.differences(&same), 0);
+        let other = ConnectionState { schema: Vec::new(), charset: Charset::Collation(8), autocommit: None };
+        assert_eq!(state.differences(&other), 3);
+    }
+
+    #[test]
+    fn a_collation_number_has_its_statement() {
+        let statement = Charset::Collation(45).statement();
+        assert_eq!(statement.as_deref(), Some("SET NAMES utf8mb4 COLLATE utf8mb4_general_ci"));
+        assert_eq!(
+            Charset::Collation(8).statement().as_deref(),
+            Some("SET NAMES latin1 COLLATE latin1_swedish_ci")
+        );
+    }
+}

@@ -1,0 +1,185 @@
+//! A statement off the hit path: planned, answered alone or by a server, learned from, maybe stored.
+
+use std::sync::Arc;
+
+use nuthatch_cache::{Entry, Fill, Judgement, Packets};
+use nuthatch_wire::{AnswerEnd, AnswerKind};
+
+use super::capture::Capture;
+use super::lease::Held;
+use super::plan::Plan;
+use super::trouble::Trouble;
+use super::{HitPlan, Session, SessionEnd};
+
+impl Session {
+    /// Answers the statement at hand, which was not a hit.
+    pub(super) async fn statement(&mut self, now_ms: u64) -> Result<(), SessionEnd> {
+        self.take_over_configuration()?;
+        let plan = self.plan(self.client.payload().get(1..).unwrap_or_default());
+        self.next_flag_in = plan.verdict.next_query_flag_in.unwrap_or(0);
+        if !plan.facts.reads_diagnostics {
+            self.forget_diagnostics();
+            self.judge_cache_use();
+        }
+        self.show(now_ms, "Query", plan.hostgroup.0);
+        if let Some(answer) = self.answer_alone(&plan) {
+            self.observe(&plan, 0, 0);
+            return self.send(&answer).await;
+        }
+        let wants_cache = self.wants_cache(&plan);
+        if wants_cache {
+            if let Some(entry) = self.entry_of_any_epoch(&plan, now_ms) {
+                return self.serve_hit(&entry, now_ms).await;
+            }
+            self.worker.counters.cache_get.bump();
+        }
+        // What a transaction saw may be older than now: only what ran by itself is stored.
+        let mut capture = (wants_cache && !self.is_in_transaction()).then(|| self.capture());
+        match self.ask_a_server(&plan, capture.as_mut()).await {
+            Ok(end) => {
+                self.observe(&plan, end.ok.affected_rows, end.rows);
+                if let Some(capture) = capture {
+                    self.store(&plan, &end, capture);
+                }
+                self.show_idle();
+                if plan.facts.disconnects { Err(SessionEnd::Quit) } else { Ok(()) }
+            }
+            Err(trouble) => {
+                self.observe(&plan, 0, 0);
+                self.reply_trouble(trouble).await?;
+                self.show_idle();
+                Ok(())
+            }
+        }
+    }
+
+    /// Whether a rule wants the statement cached and statement and session allow it.
+    fn wants_cache(&self, plan: &Plan) -> bool {
+        plan.verdict.cache_ttl_ms.is_some_and(|ttl_ms| ttl_ms > 0)
+            && plan.facts.cacheable
+            && self.may_use_cache
+    }
+
+    /// The entry that answers the statement, also one that an older configuration made, if the rules in force would have
+    /// made it too.
+    fn entry_of_any_epoch(&self, plan: &Plan, now_ms: u64) -> Option<Entry<Arc<HitPlan>>> {
+        let key = self.key()?;
+        let entry = self.proxy.cache.get(&key)?;
+        match entry.judge(now_ms, self.snapshot.epoch.0) {
+            Judgement::Expired => {
+                self.proxy.cache.remove_expired(&key, now_ms);
+                None
+            }
+            Judgement::Fresh => Some(entry),
+            Judgement::OlderEpoch => {
+                let ttl_ms = u64::from(plan.verdict.cache_ttl_ms?);
+                let expires_ms = entry.expires_ms().min(entry.created_ms().saturating_add(ttl_ms));
+                if entry.hostgroup() != plan.hostgroup.0 || now_ms >= expires_ms {
+                    return None;
+                }
+                let renewed = entry.renewed(self.snapshot.epoch.0, expires_ms, self.hit_plan(plan));
+                self.proxy.cache.insert(renewed).ok()?;
+                self.proxy.cache.get(&key)
+            }
+        }
+    }
+
+    fn capture(&self) -> Capture {
+        let configured = self.snapshot.mysql.threshold_resultset_size;
+        let bytes_max = configured.min(self.proxy.cache.entry_bytes_max());
+        Capture::new(usize::try_from(bytes_max).unwrap_or(usize::MAX))
+    }
+
+    fn store(&self, plan: &Plan, end: &AnswerEnd, capture: Capture) {
+        let stores_empty =
+            plan.verdict.cache_empty_result.unwrap_or(self.snapshot.mysql.query_cache_stores_empty_result);
+        if end.rows == 0 && !stores_empty {
+            return;
+        }
+        let (Some(ttl_ms), Some((packets, status_offsets)), Some(key)) =
+            (plan.verdict.cache_ttl_ms, capture.finish(end), self.key())
+        else {
+            return;
+        };
+        let created_ms = self.proxy.clock.now_ms();
+        let stored = self.proxy.cache.insert(Fill {
+            key,
+            packets: Packets::Whole(&packets),
+            status_offsets: &status_offsets,
+            rows: end.rows,
+            hostgroup: plan.hostgroup.0,
+            created_ms,
+            expires_ms: created_ms.saturating_add(u64::from(ttl_ms)),
+            epoch: self.snapshot.epoch.0,
+            plan: self.hit_plan(plan),
+        });
+        if let Err(refusal) = stored {
+            tracing::trace!(session = self.handle.id, %refusal, "did not store an answer");
+        }
+    }
+
+    /// Has a server answer, on another connection when the first had died in the pool and the statement only reads.
+    async fn ask_a_server(
+        &mut self,
+        plan: &Plan,
+        mut capture: Option<&mut Capture>,
+    ) -> Result<AnswerEnd, Trouble> {
+        if plan.facts.ends_transaction {
+            self.end_other_transactions(plan.hostgroup).await?;
+        }
+        let mut retries_left = self.snapshot.mysql.query_retries_on_failure;
+        loop {
+            let mut held = self.lease(plan.hostgroup).await?;
+            match self.exchange(&mut held, plan, capture.as_deref_mut()).await {
+                Ok(end) => {
+                    self.learn(&plan.facts, &end, &mut held);
+                    self.settle_after(held, &plan.facts);
+                    return Ok(end);
+                }
+                Err(trouble) => {
+                    let may_retry = !plan.facts.writes && held.is_fresh && trouble.left_no_trace();
+                    // The connection is closed here, with all that was pinned to it.
+                    drop(held);
+                    self.judge_cache_use();
+                    if !may_retry || retries_left == 0 {
+                        return Err(trouble);
+                    }
+                    retries_left -= 1;
+                    self.worker.counters.retries.bump();
+                }
+            }
+        }
+    }
+
+    async fn exchange(
+        &mut self,
+        held: &mut Held,
+        plan: &Plan,
+        capture: Option<&mut Capture>,
+    ) -> Result<AnswerEnd, Trouble> {
+        if plan.facts.reads_insert_id {
+            self.bring_insert_id(held).await?;
+        }
+        held.connection.count_statement();
+        let Self { handle, worker, client, .. } = self;
+        let mut way = super::relay::Way { handle, worker, connection: &mut held.connection };
+        way.send_packet_of(client).await?;
+        way.pass_answer(client, AnswerKind::ResultSets, capture, |_| ()).await
+    }
+
+    /// Keeps or puts back the connection after a statement; one that the server hangs up on is closed.
+    fn settle_after(&mut self, held: Held, facts: &super::plan::Facts) {
+        if facts.disconnects {
+            drop(held);
+        } else {
+            self.settle(held);
+        }
+        self.judge_cache_use();
+    }
+
+    /// Sends bytes of the proxy's own making to the client.
+    pub(super) async fn send(&mut self, bytes: &[u8]) -> Result<(), SessionEnd> {
+        self.worker.counters.frontend_bytes_sent.add(bytes.len() as u64);
+        Ok(self.handle.unless_ended(self.client.write(bytes)).await??)
+    }
+}

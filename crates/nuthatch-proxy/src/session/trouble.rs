@@ -1,0 +1,111 @@
+//! What can keep a statement from its answer, and what becomes of it: the one place where that is decided.
+
+use nuthatch_net::NetError;
+use nuthatch_wire::{ErrPacket, ErrorCode};
+
+use crate::backend::CheckOutError;
+
+use super::{EndReason, Session, SessionEnd, reply};
+
+/// Why a statement has no answer from a server.
+#[derive(Debug)]
+pub(super) enum Trouble {
+    /// The client's side is over.
+    End(SessionEnd),
+    /// No connection could be had.
+    CheckOut(CheckOutError),
+    /// A server refused what should have brought its connection into the session's state.
+    Refused(ErrPacket),
+    /// The server was taken offline while it worked.
+    Cut(Answered),
+    /// The connection failed.
+    Lost(NetError, Answered),
+    /// The client names a prepared statement that is not there.
+    UnknownStatement(u32),
+}
+
+/// How much of the answer the client has.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Answered {
+    /// Nothing.
+    Nothing,
+    /// Some packets; the next would have this number. `None`: half a packet.
+    Some(Option<u8>),
+}
+
+impl From<SessionEnd> for Trouble {
+    fn from(end: SessionEnd) -> Self {
+        Self::End(end)
+    }
+}
+
+impl From<EndReason> for Trouble {
+    fn from(reason: EndReason) -> Self {
+        Self::End(reason.into())
+    }
+}
+
+impl From<CheckOutError> for Trouble {
+    fn from(error: CheckOutError) -> Self {
+        Self::CheckOut(error)
+    }
+}
+
+impl Trouble {
+    /// Whether the statement certainly did nothing that another try would do twice.
+    pub(super) const fn left_no_trace(&self) -> bool {
+        matches!(self, Self::Lost(_, Answered::Nothing))
+    }
+}
+
+impl Session {
+    /// Tells the client what kept its statement from an answer, and ends the session where it must end.
+    pub(super) async fn reply_trouble(&mut self, trouble: Trouble) -> Result<(), SessionEnd> {
+        let (sequence, code, message) = match trouble {
+            Trouble::End(end) => return Err(end),
+            Trouble::Refused(error) | Trouble::CheckOut(CheckOutError::Refused(error)) => {
+                return self.send(&reply::err_of_server(&error)).await;
+            }
+            Trouble::CheckOut(CheckOutError::Timeout { hostgroup, waited_ms }) => {
+                self.worker.counters.connect_timeouts.bump();
+                let message = format!(
+                    "Max connect timeout reached while reaching hostgroup {hostgroup} after {waited_ms}ms"
+                );
+                (1, ErrorCode::MAX_CONNECT_TIMEOUT, message)
+            }
+            Trouble::CheckOut(CheckOutError::Login(why)) => {
+                (1, ErrorCode::ACCESS_DENIED, format!("Access denied on the way to the server: {why}"))
+            }
+            Trouble::Lost(_, Answered::Some(None)) | Trouble::Cut(Answered::Some(None)) => {
+                return Err(SessionEnd::Gone);
+            }
+            Trouble::Lost(error, answered) => {
+                self.worker.counters.lost_during_query.bump();
+                tracing::info!(session = self.handle.id, user = %self.account.name, %error,
+                    "lost a server's connection during a statement");
+                let message = "Lost connection to MySQL server during query".to_owned();
+                (answered.next_sequence(), ErrorCode::SERVER_LOST, message)
+            }
+            Trouble::Cut(answered) => {
+                self.worker.counters.lost_during_query.bump();
+                let message = "Server was taken offline during the statement".to_owned();
+                (answered.next_sequence(), ErrorCode::SERVER_OFFLINE, message)
+            }
+            Trouble::UnknownStatement(id) => {
+                let message = format!("Unknown prepared statement handler ({id}) given to the proxy");
+                (1, ErrorCode::UNKNOWN_STMT_HANDLER, message)
+            }
+        };
+        self.worker.counters.generated_errors.bump();
+        self.send(&reply::err(sequence, code, &message)).await
+    }
+}
+
+impl Answered {
+    fn next_sequence(self) -> u8 {
+        match self {
+            Self::Some(Some(sequence)) => sequence,
+            Self::Nothing | Self::Some(None) => 1,
+        }
+    }
+}

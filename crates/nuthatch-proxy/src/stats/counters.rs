@@ -1,0 +1,126 @@
+//! The counters of one worker.
+//!
+//! Only the worker's own thread writes them, so a bump is a load and a store on a line that no other core writes; anyone
+//! may read. A counter that several threads bump is not here.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// Defines the counters once: their struct, its sum over workers, and the reading of both.
+macro_rules! counters {
+    ($($(#[$doc:meta])* $name:ident,)*) => {
+        /// One worker's counters. See the module's doc.
+        #[derive(Debug, Default)]
+        #[repr(align(128))]
+        pub(crate) struct Counters { $($(#[$doc])* pub(crate) $name: Counter,)* }
+
+        /// The counters of all workers together.
+        #[derive(Debug, Default, Clone, PartialEq, Eq)]
+        pub struct Totals { $($(#[$doc])* pub $name: u64,)* }
+
+        impl Totals {
+            /// Adds one worker's counters.
+            pub(crate) fn add(&mut self, worker: &Counters) {
+                $(self.$name += worker.$name.read();)*
+            }
+        }
+    };
+}
+
+/// A counter that one thread bumps.
+#[derive(Debug, Default)]
+pub(crate) struct Counter(AtomicU64);
+
+impl Counter {
+    pub(crate) fn bump(&self) {
+        self.add(1);
+    }
+
+    pub(crate) fn add(&self, n: u64) {
+        self.0.store(self.0.load(Ordering::Relaxed).wrapping_add(n), Ordering::Relaxed);
+    }
+
+    pub(crate) fn read(&self) -> u64 {
+        self.0.load(Ordering::Relaxed)
+    }
+}
+
+counters! {
+    /// Statements and commands of clients.
+    questions,
+    /// Sessions that got past their login.
+    clients_created,
+    /// Sessions that ended without COM_QUIT, and connections that ended before a login.
+    clients_aborted,
+    /// Logins refused for a wrong user or password.
+    denied_password,
+    /// Connections refused for `mysql-max_connections`.
+    denied_max_connections,
+    /// Logins refused for a user's `max_connections`.
+    denied_max_user_connections,
+    /// Bytes that came from clients.
+    frontend_bytes_received,
+    /// Bytes that went to clients.
+    frontend_bytes_sent,
+    /// Bytes that came from servers.
+    backend_bytes_received,
+    /// Bytes that went to servers.
+    backend_bytes_sent,
+    /// Look-ups of statements that may be cached.
+    cache_get,
+    /// Of those, the ones answered from the cache.
+    cache_get_ok,
+    /// Bytes of answers from the cache.
+    cache_bytes_out,
+    /// Sessions' connections taken from a pool at once.
+    pool_immediate,
+    /// Sessions' connections had after all.
+    pool_success,
+    /// Requests for a connection that failed.
+    pool_failure,
+    /// Of those, the ones that ran into `connect_timeout_server_max`.
+    connect_timeouts,
+    /// ERR packets that the proxy itself made.
+    generated_errors,
+    /// `SET NAMES` sent by the proxy to bring a connection into a session's state.
+    backend_set_names,
+    /// `COM_INIT_DB` sent for the same.
+    backend_init_db,
+    /// `SET autocommit` sent for the same.
+    backend_set_autocommit,
+    /// COM_INIT_DB from clients.
+    frontend_init_db,
+    /// `USE` from clients.
+    frontend_use_db,
+    /// `SET NAMES` from clients.
+    frontend_set_names,
+    /// COMMIT from clients.
+    commit,
+    /// COMMIT answered without a server, for want of a transaction.
+    commit_filtered,
+    /// ROLLBACK from clients.
+    rollback,
+    /// ROLLBACK answered without a server.
+    rollback_filtered,
+    /// `SET autocommit` from clients.
+    autocommit,
+    /// `SET autocommit` answered without a server.
+    autocommit_filtered,
+    /// COM_STMT_PREPARE from clients, each forwarded.
+    stmt_prepare,
+    /// COM_STMT_EXECUTE from clients, each forwarded.
+    stmt_execute,
+    /// COM_STMT_CLOSE from clients, each forwarded.
+    stmt_close,
+    /// Statements slower than `mysql-long_query_time`.
+    slow_queries,
+    /// Statements sent again after their connection had died in the pool.
+    retries,
+    /// Sessions that ended by a panic.
+    panics,
+    /// Packets out of order or otherwise not the protocol.
+    malformed_packets,
+    /// Statements whose connection was lost or cut before their answer was whole.
+    lost_during_query,
+    /// Connections that a session kept beyond its statement.
+    pins,
+}

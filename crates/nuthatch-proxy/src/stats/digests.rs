@@ -1,0 +1,321 @@
+//! The map behind `stats_mysql_query_digest`: one row for each hostgroup, schema, user, client address and digest.
+//!
+//! The map is bounded: beyond `mysql-query_digests_max_entries` rows, statements of a digest that is not there are counted
+//! in `dropped` only. A cache entry holds its row, so a hit bumps it without a look-up. A reset zeroes the rows;
+//! those that nobody holds leave the map.
+//!
+//! Cost: a row is found under one of 16 locks by a hash of its key. Two keys with one 64-bit hash share a row.
+
+use std::collections::HashMap;
+use std::hash::{BuildHasherDefault, Hasher};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+
+use parking_lot::Mutex;
+
+const SHARDS: usize = 16;
+
+/// Hostgroup of what the cache answered: ProxySQL's convention.
+pub(crate) const HOSTGROUP_CACHE: i64 = -1;
+
+/// What tells rows apart.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Observed<'a> {
+    pub(crate) hostgroup: i64,
+    pub(crate) schema: &'a [u8],
+    pub(crate) user: &'a str,
+    /// Empty unless `mysql-query_digests_track_hostname`.
+    pub(crate) client_addr: &'a str,
+    pub(crate) digest: u64,
+    pub(crate) digest_text: &'a [u8],
+}
+
+/// What is added to a row.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Observation {
+    pub(crate) now_ms: u64,
+    pub(crate) time_us: u64,
+    pub(crate) rows_affected: u64,
+    pub(crate) rows_sent: u64,
+}
+
+/// The counters of one row.
+#[derive(Debug)]
+pub(crate) struct DigestCounters {
+    hostgroup: i64,
+    schema: Box<[u8]>,
+    user: Box<str>,
+    client_addr: Box<str>,
+    digest: u64,
+    digest_text: Box<[u8]>,
+    count: AtomicU64,
+    first_seen_ms: AtomicU64,
+    last_seen_ms: AtomicU64,
+    sum_us: AtomicU64,
+    min_us: AtomicU64,
+    max_us: AtomicU64,
+    rows_affected: AtomicU64,
+    rows_sent: AtomicU64,
+}
+
+/// A row of `stats_mysql_query_digest`, times in milliseconds since the proxy's start.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[expect(missing_docs, reason = "the columns of ProxySQL's table under their names")]
+pub struct DigestRow {
+    pub hostgroup: i64,
+    pub schemaname: Vec<u8>,
+    pub username: String,
+    pub client_address: String,
+    pub digest: u64,
+    pub digest_text: Vec<u8>,
+    pub count_star: u64,
+    pub first_seen_ms: u64,
+    pub last_seen_ms: u64,
+    pub sum_time_us: u64,
+    pub min_time_us: u64,
+    pub max_time_us: u64,
+    pub sum_rows_affected: u64,
+    pub sum_rows_sent: u64,
+}
+
+/// Whether reading the rows also sets them to zero.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum DigestReading {
+    /// They go on.
+    Keep,
+    /// They start anew.
+    Reset,
+}
+
+type Shard = HashMap<u64, Arc<DigestCounters>, BuildHasherDefault<AlreadyHashed>>;
+
+/// The map. See the module's doc.
+#[derive(Debug)]
+pub(crate) struct Digests {
+    shards: [Mutex<Shard>; SHARDS],
+    len: AtomicUsize,
+    dropped: AtomicU64,
+}
+
+impl Digests {
+    pub(crate) fn new() -> Self {
+        Self { shards: Default::default(), len: AtomicUsize::new(0), dropped: AtomicU64::new(0) }
+    }
+
+    /// The row of `observed`, made if there is room for it among `entries_max`.
+    pub(crate) fn row(&self, observed: &Observed<'_>, entries_max: u64) -> Option<Arc<DigestCounters>> {
+        let hash = observed.hash();
+        let shard = usize::try_from(hash % SHARDS as u64).unwrap_or_default();
+        let mut shard = self.shards.get(shard)?.lock();
+        if let Some(row) = shard.get(&hash) {
+            return Some(Arc::clone(row));
+        }
+        if self.len.load(Ordering::Relaxed) as u64 >= entries_max {
+            self.dropped.fetch_add(1, Ordering::Relaxed);
+            return None;
+        }
+        self.len.fetch_add(1, Ordering::Relaxed);
+        let row = Arc::new(DigestCounters::new(observed));
+        shard.insert(hash, Arc::clone(&row));
+        Some(row)
+    }
+
+    /// Every row that has counted something since the last reset.
+    pub(crate) fn read(&self, reading: DigestReading) -> Vec<DigestRow> {
+        let mut rows = Vec::new();
+        for shard in &self.shards {
+            let mut shard = shard.lock();
+            rows.extend(shard.values().filter_map(|row| row.read(reading)));
+            if reading == DigestReading::Reset {
+                let before = shard.len();
+                shard.retain(|_, row| Arc::strong_count(row) > 1);
+                self.len.fetch_sub(before - shard.len(), Ordering::Relaxed);
+            }
+        }
+        rows
+    }
+
+    /// Rows in the map.
+    pub(crate) fn len(&self) -> usize {
+        self.len.load(Ordering::Relaxed)
+    }
+
+    /// Statements that found no room for their digest.
+    pub(crate) fn dropped(&self) -> u64 {
+        self.dropped.load(Ordering::Relaxed)
+    }
+}
+
+impl Observed<'_> {
+    fn hash(&self) -> u64 {
+        let parts: [&[u8]; 3] = [self.schema, self.user.as_bytes(), self.client_addr.as_bytes()];
+        let start = self.digest ^ self.hostgroup.cast_unsigned().rotate_left(32);
+        parts.iter().fold(start, |sum, part| {
+            sum.rotate_left(5).wrapping_mul(0x9E37_79B9_7F4A_7C15) ^ rapidhash::v3::rapidhash_v3(part)
+        })
+    }
+}
+
+impl DigestCounters {
+    fn new(observed: &Observed<'_>) -> Self {
+        Self {
+            hostgroup: observed.hostgroup,
+            schema: observed.schema.into(),
+            user: observed.user.into(),
+            client_addr: observed.client_addr.into(),
+            digest: observed.digest,
+            digest_text: observed.digest_text.into(),
+            count: AtomicU64::new(0),
+            first_seen_ms: AtomicU64::new(0),
+            last_seen_ms: AtomicU64::new(0),
+            sum_us: AtomicU64::new(0),
+            min_us: AtomicU64::new(u64::MAX),
+            max_us: AtomicU64::new(0),
+            rows_affected: AtomicU64::new(0),
+            rows_sent: AtomicU64::new(0),
+        }
+    }
+
+    pub(crate) fn digest(&self) -> u64 {
+        self.digest
+    }
+
+    pub(crate) fn digest_text(&self) -> &[u8] {
+        &self.digest_text
+    }
+
+    /// Counts one statement that a server answered.
+    pub(crate) fn observe(&self, seen: &Observation) {
+        self.count_at(seen.now_ms);
+        self.sum_us.fetch_add(seen.time_us, Ordering::Relaxed);
+        self.min_us.fetch_min(seen.time_us, Ordering::Relaxed);
+        self.max_us.fetch_max(seen.time_us, Ordering::Relaxed);
+        self.rows_affected.fetch_add(seen.rows_affected, Ordering::Relaxed);
+        self.rows_sent.fetch_add(seen.rows_sent, Ordering::Relaxed);
+    }
+
+    /// Counts one statement that the cache answered: it took no time that is counted.
+    pub(crate) fn hit(&self, now_ms: u64, rows_sent: u64) {
+        self.count_at(now_ms);
+        self.rows_sent.fetch_add(rows_sent, Ordering::Relaxed);
+    }
+
+    fn count_at(&self, now_ms: u64) {
+        if self.count.fetch_add(1, Ordering::Relaxed) == 0 {
+            self.first_seen_ms.store(now_ms, Ordering::Relaxed);
+        }
+        self.last_seen_ms.store(now_ms, Ordering::Relaxed);
+    }
+
+    fn read(&self, reading: DigestReading) -> Option<DigestRow> {
+        let take = |counter: &AtomicU64, zero: u64| match reading {
+            DigestReading::Keep => counter.load(Ordering::Relaxed),
+            DigestReading::Reset => counter.swap(zero, Ordering::Relaxed),
+        };
+        let count_star = take(&self.count, 0);
+        let min_us = take(&self.min_us, u64::MAX);
+        let row = DigestRow {
+            hostgroup: self.hostgroup,
+            schemaname: self.schema.to_vec(),
+            username: self.user.to_string(),
+            client_address: self.client_addr.to_string(),
+            digest: self.digest,
+            digest_text: self.digest_text.to_vec(),
+            count_star,
+            first_seen_ms: self.first_seen_ms.load(Ordering::Relaxed),
+            last_seen_ms: self.last_seen_ms.load(Ordering::Relaxed),
+            sum_time_us: take(&self.sum_us, 0),
+            min_time_us: if min_us == u64::MAX { 0 } else { min_us },
+            max_time_us: take(&self.max_us, 0),
+            sum_rows_affected: take(&self.rows_affected, 0),
+            sum_rows_sent: take(&self.rows_sent, 0),
+        };
+        (count_star > 0).then_some(row)
+    }
+}
+
+/// The key is a hash already.
+#[derive(Debug, Default)]
+struct AlreadyHashed(u64);
+
+impl Hasher for AlreadyHashed {
+    fn finish(&self) -> u64 {
+        self.0
+    }
+
+    fn write(&mut self, bytes: &[u8]) {
+        self.0 = bytes.iter().fold(self.0, |sum, &byte| sum.rotate_left(8) ^ u64::from(byte));
+    }
+
+    fn write_u64(&mut self, value: u64) {
+        self.0 = value;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn observed(digest: u64) -> Observed<'static> {
+        Observed {
+            hostgroup: 1,
+            schema: b"test",
+            user: "app",
+            client_addr: "",
+            digest,
+            digest_text: b"SELECT ?",
+        }
+    }
+
+    #[test]
+    fn a_row_adds_up_what_it_observed() {
+        let digests = Digests::new();
+        for time_us in [30, 10, 20] {
+            let row = digests.row(&observed(7), 10).unwrap();
+            row.observe(&Observation { now_ms: time_us, time_us, rows_affected: 1, rows_sent: 2 });
+        }
+        let rows = digests.read(DigestReading::Keep);
+        assert_eq!(rows.len(), 1);
+        let row = &rows[0];
+        assert_eq!((row.count_star, row.sum_time_us, row.min_time_us, row.max_time_us), (3, 60, 10, 30));
+        assert_eq!((row.first_seen_ms, row.last_seen_ms), (30, 20));
+        assert_eq!((row.sum_rows_affected, row.sum_rows_sent), (3, 6));
+    }
+
+    #[test]
+    fn rows_are_apart_by_every_part_of_their_key() {
+        let digests = Digests::new();
+        let base = observed(7);
+        for other in [
+            Observed { hostgroup: HOSTGROUP_CACHE, ..base },
+            Observed { schema: b"other", ..base },
+            Observed { user: "other", ..base },
+            Observed { client_addr: "10.0.0.1", ..base },
+            observed(8),
+            base,
+        ] {
+            digests.row(&other, 100).unwrap().hit(1, 0);
+        }
+        assert_eq!(digests.read(DigestReading::Keep).len(), 6);
+    }
+
+    #[test]
+    fn the_map_is_bounded_and_counts_what_it_drops() {
+        let digests = Digests::new();
+        let made = (0..10).filter(|digest| digests.row(&observed(*digest), 4).is_some()).count();
+        assert_eq!((made, digests.len(), digests.dropped()), (4, 4, 6));
+    }
+
+    #[test]
+    fn a_reset_clears_everything_but_keeps_rows_that_are_held() {
+        let digests = Digests::new();
+        let held = digests.row(&observed(1), 10).unwrap();
+        held.hit(1, 0);
+        digests.row(&observed(2), 10).unwrap().hit(1, 0);
+        assert_eq!(digests.read(DigestReading::Reset).len(), 2);
+        assert_eq!(digests.read(DigestReading::Keep).len(), 0);
+        assert_eq!(digests.len(), 1);
+        held.hit(2, 0);
+        assert_eq!(digests.read(DigestReading::Keep)[0].count_star, 1);
+    }
+}

@@ -1,0 +1,153 @@
+//! The workers: one thread with one single-threaded runtime each, and the sessions that live there.
+//!
+//! Whoever accepts a connection gives it to the worker with the fewest sessions before its first byte ([`Workers::least`]);
+//! then it stays there.
+
+use std::collections::HashMap;
+use std::io;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread::JoinHandle;
+
+use parking_lot::Mutex;
+use tokio::runtime::{Builder, Handle};
+use tokio_util::sync::CancellationToken;
+
+use crate::session::SessionHandle;
+use crate::stats::{Counters, Totals};
+
+/// One worker, as everybody may see it.
+#[derive(Debug)]
+pub(crate) struct Worker {
+    /// Its number, from 0.
+    pub(crate) id: usize,
+    pub(crate) counters: Counters,
+    pub(crate) runtime: Handle,
+    /// Sessions given to it that have not ended, those that are not logged in yet included.
+    sessions: AtomicUsize,
+    registry: Mutex<HashMap<u32, Arc<SessionHandle>>>,
+}
+
+/// A session's place on a worker. Dropping it frees the place.
+#[derive(Debug)]
+pub(crate) struct Place {
+    pub(crate) worker: Arc<Worker>,
+    id: Option<u32>,
+}
+
+impl Worker {
+    /// Sessions that it has.
+    pub(crate) fn sessions(&self) -> usize {
+        self.sessions.load(Ordering::Acquire)
+    }
+
+    /// Calls `visit` for each session.
+    pub(crate) fn for_each_session(&self, mut visit: impl FnMut(&Arc<SessionHandle>)) {
+        self.registry.lock().values().for_each(&mut visit);
+    }
+
+    pub(crate) fn session(&self, id: u32) -> Option<Arc<SessionHandle>> {
+        self.registry.lock().get(&id).map(Arc::clone)
+    }
+}
+
+impl Place {
+    /// Makes the session known under its number.
+    pub(crate) fn register(&mut self, handle: &Arc<SessionHandle>) {
+        self.id = Some(handle.id);
+        self.worker.registry.lock().insert(handle.id, Arc::clone(handle));
+    }
+}
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        if let Some(id) = self.id {
+            self.worker.registry.lock().remove(&id);
+        }
+        self.worker.sessions.fetch_sub(1, Ordering::AcqRel);
+    }
+}
+
+/// All workers, and their threads.
+#[derive(Debug)]
+pub(crate) struct Workers {
+    workers: Vec<Arc<Worker>>,
+    threads: Mutex<Vec<JoinHandle<()>>>,
+    stop: CancellationToken,
+    /// One connection is placed at a time, so that two do not choose the same worker.
+    placing: Mutex<()>,
+}
+
+impl Workers {
+    /// Starts `count` threads, at least one.
+    pub(crate) fn start(count: usize) -> io::Result<Self> {
+        let stop = CancellationToken::new();
+        let mut workers = Vec::new();
+        let mut threads = Vec::new();
+        for id in 0..count.max(1) {
+            let runtime = Builder::new_current_thread().enable_all().build()?;
+            workers.push(Arc::new(Worker {
+                id,
+                counters: Counters::default(),
+                runtime: runtime.handle().clone(),
+                sessions: AtomicUsize::new(0),
+                registry: Mutex::default(),
+            }));
+            let stopped = stop.clone();
+            let name = format!("worker-{id}");
+            threads.push(
+                std::thread::Builder::new()
+                    .name(name)
+                    .spawn(move || runtime.block_on(stopped.cancelled()))?,
+            );
+        }
+        Ok(Self { workers, threads: Mutex::new(threads), stop, placing: Mutex::new(()) })
+    }
+
+    /// Takes a place on the worker with the fewest sessions.
+    pub(crate) fn least(&self) -> Option<Place> {
+        let _one_at_a_time = self.placing.lock();
+        let worker = self.workers.iter().min_by_key(|worker| worker.sessions())?;
+        worker.sessions.fetch_add(1, Ordering::AcqRel);
+        Some(Place { worker: Arc::clone(worker), id: None })
+    }
+
+    pub(crate) fn iter(&self) -> impl Iterator<Item = &Arc<Worker>> {
+        self.workers.iter()
+    }
+
+    pub(crate) fn sessions(&self) -> usize {
+        self.workers.iter().map(|worker| worker.sessions()).sum()
+    }
+
+    pub(crate) fn totals(&self) -> Totals {
+        let mut totals = Totals::default();
+        self.workers.iter().for_each(|worker| totals.add(&worker.counters));
+        totals
+    }
+
+    /// Ends the threads, with whatever still runs on them.
+    pub(crate) fn stop(&self) {
+        self.stop.cancel();
+        for thread in std::mem::take(&mut *self.threads.lock()) {
+            if thread.join().is_err() {
+                tracing::error!("a worker's thread ended by a panic");
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn eight_clients_on_four_workers_are_two_on_each() {
+        let workers = Workers::start(4).unwrap();
+        let mut places: Vec<_> = (0..8).filter_map(|_| workers.least()).collect();
+        assert!(workers.iter().all(|worker| worker.sessions() == 2));
+        places.retain(|place| place.worker.id != 1);
+        assert_eq!(workers.least().unwrap().worker.id, 1);
+        workers.stop();
+    }
+}

@@ -1,0 +1,166 @@
+//! The command line. Every flag of `serve` has a key of the same name in the configuration file.
+
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand};
+use nuthatch_net::ListenAddress;
+
+/// A MySQL/MariaDB proxy with a query cache.
+///
+/// Applications connect to it as to the server. It multiplexes their sessions over few backend connections, routes by
+/// query rules, and answers repeated SELECTs from memory.
+#[derive(Debug, Parser)]
+#[command(name = "nuthatch", version, propagate_version = true, max_term_width = 100)]
+pub(crate) struct Cli {
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Run the proxy in the foreground until SIGTERM or Ctrl-C
+    Serve(Box<ServeArguments>),
+    /// Bring up, look at and stop real servers on this host, to try things on
+    #[command(subcommand)]
+    Lab(LabCommand),
+}
+
+/// Run the proxy in the foreground until SIGTERM or Ctrl-C.
+///
+/// A first start needs only --backend and --user. Servers, users, rules and variables are then changed in the admin
+/// interface (a MySQL client to the --admin address, user and password `admin` until changed there) and kept with
+/// SAVE ... TO DISK in --datadir. What was saved there is used at the next start; flags given explicitly change it.
+///
+/// The first SIGTERM or Ctrl-C lets sessions finish what they have open, the second stops at once.
+#[derive(Debug, Args, Default)]
+pub(crate) struct ServeArguments {
+    /// TOML file with the same settings; flags win over it
+    #[arg(long, value_name = "FILE")]
+    pub(crate) config: Option<PathBuf>,
+
+    /// Directory for what SAVE ... TO DISK keeps; without it nothing is kept
+    #[arg(long, value_name = "DIR")]
+    pub(crate) datadir: Option<PathBuf>,
+
+    /// Where MySQL clients connect: HOST:PORT, or the path of a Unix socket [default: 0.0.0.0:6033]
+    #[arg(long, value_name = "ADDR")]
+    pub(crate) mysql: Vec<ListenAddress>,
+
+    /// Permission bits of Unix sockets, octal [default: 777]
+    #[arg(long, value_name = "MODE", value_parser = parse_mode)]
+    pub(crate) mysql_socket_mode: Option<u32>,
+
+    /// Where operators connect with a MySQL client [default: 127.0.0.1:6032]
+    #[arg(long, value_name = "ADDR")]
+    pub(crate) admin: Option<ListenAddress>,
+
+    /// Where to serve metrics over HTTP (GET /metrics); off by default
+    #[arg(long, value_name = "ADDR")]
+    pub(crate) metrics: Option<ListenAddress>,
+
+    /// A server for hostgroup 0: HOST:PORT, or the path of a Unix socket; repeatable
+    #[arg(long, value_name = "HOST:PORT")]
+    pub(crate) backend: Vec<String>,
+
+    /// A user, for clients and for logging in to servers; repeatable. NAME:@FILE takes the password from the file's
+    /// first line, NAME alone from the variable NUTHATCH_PASSWORD_NAME. NAME:PASSWORD works too, but everybody on this
+    /// host can read a command line
+    #[arg(long, value_name = "NAME:@FILE")]
+    pub(crate) user: Vec<String>,
+
+    /// Worker threads [default: one for each core]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
+    pub(crate) workers: Option<u16>,
+
+    /// How long a stop waits for open transactions and running statements [default: 30]
+    #[arg(long, value_name = "SECONDS")]
+    pub(crate) drain_seconds: Option<u64>,
+
+    /// error, warn, info, debug or trace, or a filter by module [default: info]
+    #[arg(long, value_name = "LEVEL")]
+    pub(crate) log_level: Option<String>,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum LabCommand {
+    /// Start a primary and its replicas on free ports
+    Up(LabUpArguments),
+    /// Show the servers, their ports and how replication is
+    Status(LabArguments),
+    /// Stop the servers; their data stays in the directory
+    Down(LabArguments),
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct LabArguments {
+    /// The lab's directory
+    #[arg(value_name = "DIR")]
+    pub(crate) dir: PathBuf,
+
+    /// Print JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct LabUpArguments {
+    #[command(flatten)]
+    pub(crate) common: LabArguments,
+
+    /// How many replicas follow the primary
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    pub(crate) replicas: u16,
+
+    /// Which server: mariadb is Debian's; mysql needs --root with an unpacked mysql-server-core
+    #[arg(long, value_name = "KIND", default_value = "mariadb", value_parser = ["mariadb", "mysql"])]
+    pub(crate) server: String,
+
+    /// Where the server's packages are unpacked, if not in the system (see tools/side-apt.sh)
+    #[arg(long, value_name = "DIR")]
+    pub(crate) root: Option<PathBuf>,
+
+    /// Name of the account with all privileges
+    #[arg(long, value_name = "NAME", default_value = "nuthatch")]
+    pub(crate) user: String,
+
+    /// Its password, from this file's first line; generated if not given
+    #[arg(long, value_name = "FILE")]
+    pub(crate) password_file: Option<PathBuf>,
+
+    /// max_connections of each server
+    #[arg(long, value_name = "N", default_value_t = 1000)]
+    pub(crate) max_connections: u32,
+
+    /// InnoDB buffer pool of each server in MiB
+    #[arg(long, value_name = "MIB", default_value_t = 128)]
+    pub(crate) buffer_pool: u32,
+
+    /// Give MariaDB's own query cache this many MiB; off by default, since it would hide what the proxy does
+    #[arg(long, value_name = "MIB")]
+    pub(crate) query_cache: Option<u32>,
+}
+
+/// Permission bits as octal digits.
+pub(crate) fn parse_mode(text: &str) -> Result<u32, String> {
+    u32::from_str_radix(text.trim_start_matches("0o"), 8)
+        .ok()
+        .filter(|mode| *mode <= 0o777)
+        .ok_or_else(|| format!("`{text}` is no permission mode: use octal digits up to 777"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::CommandFactory;
+
+    #[test]
+    fn the_definitions_are_consistent() {
+        Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn modes_are_octal() {
+        assert_eq!(parse_mode("0660"), Ok(0o660));
+        assert!(parse_mode("999").is_err() && parse_mode("7777").is_err());
+    }
+}

@@ -1,0 +1,74 @@
+//! `nuthatch lab`: real servers on this host.
+
+use anyhow::Context;
+use nuthatch_lab::{Installation, Kind, Lab, LabError, Options, Password, QueryCache, Step};
+
+use crate::cli::{LabArguments, LabCommand, LabUpArguments};
+use crate::log::print_line;
+
+pub(crate) fn run(command: &LabCommand) -> anyhow::Result<()> {
+    match command {
+        LabCommand::Up(arguments) => up(arguments),
+        LabCommand::Status(arguments) => show(&Lab::open(&arguments.dir).map_err(failed)?, arguments),
+        LabCommand::Down(arguments) => down(arguments),
+    }
+}
+
+fn up(arguments: &LabUpArguments) -> anyhow::Result<()> {
+    let options = options(arguments)?;
+    let common = &arguments.common;
+    let lab = Lab::up_with(&common.dir, &options, &mut lines(common.json)).map_err(failed)?;
+    show(&lab, common)
+}
+
+fn down(arguments: &LabArguments) -> anyhow::Result<()> {
+    let mut lab = Lab::open(&arguments.dir).map_err(failed)?;
+    lab.down_with(&mut lines(arguments.json)).map_err(failed)?;
+    if arguments.json { show(&lab, arguments) } else { Ok(()) }
+}
+
+fn show(lab: &Lab, arguments: &LabArguments) -> anyhow::Result<()> {
+    let status = lab.status().map_err(failed)?;
+    if arguments.json {
+        print_line(&serde_json::to_string_pretty(&status).context("cannot write the status as JSON")?)
+    } else {
+        print_line(&status.to_string())
+    }
+}
+
+fn options(arguments: &LabUpArguments) -> anyhow::Result<Options> {
+    let kind = if arguments.server == "mysql" { Kind::MySql } else { Kind::MariaDb };
+    let root = arguments.root.clone().unwrap_or_else(|| "/".into());
+    let password = match &arguments.password_file {
+        Some(path) => {
+            let text = std::fs::read_to_string(path)
+                .with_context(|| format!("cannot read the password from {}", path.display()))?;
+            Some(Password::new(text.lines().next().unwrap_or_default()).map_err(failed)?)
+        }
+        None => None,
+    };
+    Ok(Options {
+        installation: Installation { kind, root },
+        replicas: arguments.replicas,
+        buffer_pool_mib: arguments.buffer_pool,
+        query_cache: arguments.query_cache.map_or(QueryCache::Off, QueryCache::OnMib),
+        connections_max: arguments.max_connections,
+        user: arguments.user.clone(),
+        password,
+        ..Options::default()
+    })
+}
+
+/// One line for each step, nothing when the output is for a script.
+fn lines(is_quiet: bool) -> impl FnMut(&Step) {
+    move |step| {
+        if !is_quiet {
+            // A closed pipe must not keep the lab from its work.
+            drop(print_line(&step.to_string()));
+        }
+    }
+}
+
+fn failed(error: LabError) -> anyhow::Error {
+    anyhow::Error::new(error).context("failed to work on the lab")
+}

@@ -1,0 +1,234 @@
+//! The running proxy as the admin interface sees it: translation, no knowledge of its own.
+
+use std::sync::Arc;
+
+use nuthatch_admin::rows::{ConnectionPoolRow, Digest, ProcessRow, QueryDigestRow, QueryRuleRow, UserRow};
+use nuthatch_admin::{DataPlane, Killed, ProcessVerb, Reading, Sample, Statistic};
+use nuthatch_config::Snapshot;
+use nuthatch_proxy::{DigestReading, Levels, Proxy, Totals};
+
+use crate::serve::Stops;
+
+/// The proxy with the ways to stop its process.
+#[derive(Debug)]
+pub(crate) struct Plane {
+    proxy: Arc<Proxy>,
+    stops: Stops,
+}
+
+impl Plane {
+    pub(crate) fn new(proxy: Arc<Proxy>, stops: Stops) -> Self {
+        Self { proxy, stops }
+    }
+}
+
+impl DataPlane for Plane {
+    fn publish(&self, snapshot: Arc<Snapshot>) {
+        self.proxy.publish(snapshot);
+    }
+
+    fn status(&self) -> Vec<Sample> {
+        let (totals, levels) = (self.proxy.totals(), self.proxy.levels());
+        let mut samples = of_totals(&totals);
+        samples.extend(of_levels(&levels));
+        samples.push(Statistic::ConfigurationEpoch.sample(self.proxy.snapshot().epoch.0));
+        for (worker, sessions) in (0..).zip(&levels.sessions_per_worker) {
+            samples.push(Statistic::WorkerSessions.sample_of_part(worker, *sessions));
+        }
+        samples
+    }
+
+    fn query_digests(&self, reading: Reading) -> Vec<QueryDigestRow> {
+        let reading = match reading {
+            Reading::Keep => DigestReading::Keep,
+            Reading::Reset => DigestReading::Reset,
+        };
+        let text = |bytes: &[u8]| Arc::from(String::from_utf8_lossy(bytes));
+        let rows = self.proxy.query_digests(reading);
+        rows.into_iter()
+            .map(|row| QueryDigestRow {
+                hostgroup: i32::try_from(row.hostgroup).unwrap_or(i32::MAX),
+                schemaname: text(&row.schemaname),
+                username: row.username.into(),
+                client_address: row.client_address.into(),
+                digest: Digest(row.digest),
+                digest_text: text(&row.digest_text),
+                count_star: row.count_star,
+                first_seen: self.proxy.unix_seconds_at(row.first_seen_ms),
+                last_seen: self.proxy.unix_seconds_at(row.last_seen_ms),
+                sum_time: row.sum_time_us,
+                min_time: row.min_time_us,
+                max_time: row.max_time_us,
+                sum_rows_affected: row.sum_rows_affected,
+                sum_rows_sent: row.sum_rows_sent,
+            })
+            .collect()
+    }
+
+    fn query_rules(&self) -> Vec<QueryRuleRow> {
+        let snapshot = self.proxy.snapshot();
+        snapshot.rules.hits().map(|(rule_id, hits)| QueryRuleRow { rule_id, hits }).collect()
+    }
+
+    fn connection_pool(&self, reading: Reading) -> Vec<ConnectionPoolRow> {
+        let rows = self.proxy.connection_pool();
+        if reading == Reading::Reset {
+            self.proxy.reset_connection_pool();
+        }
+        rows.into_iter()
+            .map(|row| ConnectionPoolRow {
+                hostgroup: row.hostgroup,
+                srv_host: row.srv_host,
+                srv_port: row.srv_port,
+                status: row.status.to_owned(),
+                conn_used: row.conn_used,
+                conn_free: row.conn_free,
+                conn_ok: row.conn_ok,
+                conn_err: row.conn_err,
+                max_conn_used: row.max_conn_used,
+                queries: row.queries,
+                queries_gtid_sync: 0,
+                bytes_data_sent: row.bytes_data_sent,
+                bytes_data_recv: row.bytes_data_recv,
+                latency_us: row.latency_us,
+            })
+            .collect()
+    }
+
+    fn processlist(&self) -> Vec<ProcessRow> {
+        let text = |bytes: Vec<u8>| String::from_utf8_lossy(&bytes).into_owned();
+        let rows = self.proxy.processlist();
+        rows.into_iter()
+            .map(|row| ProcessRow {
+                thread_id: u32::try_from(row.worker).unwrap_or(u32::MAX),
+                session_id: u64::from(row.session_id),
+                user: Some(row.user),
+                db: Some(text(row.db)),
+                cli_host: Some(row.cli_host),
+                cli_port: Some(row.cli_port),
+                hostgroup: row.hostgroup.and_then(|hostgroup| i32::try_from(hostgroup).ok()),
+                l_srv_host: row.local_host,
+                l_srv_port: row.local_port,
+                srv_host: row.server_host,
+                srv_port: row.server_port,
+                command: Some(row.command.to_owned()),
+                time_ms: row.time_ms,
+                info: row.info.map(text),
+                status_flags: 0,
+                extended_info: (!row.pins.is_empty()).then(|| format!("{{\"pinned_by\":\"{}\"}}", row.pins)),
+            })
+            .collect()
+    }
+
+    fn users(&self) -> Vec<UserRow> {
+        let snapshot = self.proxy.snapshot();
+        let connected = self.proxy.users();
+        let sessions =
+            |name: &str| connected.iter().find(|(user, _)| **user == *name).map_or(0, |(_, count)| *count);
+        let frontend = snapshot.users.iter().filter(|user| user.frontend);
+        frontend
+            .map(|user| UserRow {
+                username: user.name.clone(),
+                frontend_connections: u64::from(sessions(&user.name)),
+                frontend_max_connections: u64::from(user.max_connections),
+            })
+            .collect()
+    }
+
+    fn flush_query_cache(&self) -> u64 {
+        self.proxy.flush_query_cache()
+    }
+
+    fn kill_connection(&self, session: u64) -> Killed {
+        match u32::try_from(session).is_ok_and(|session| self.proxy.kill(session)) {
+            true => Killed::Told,
+            false => Killed::Unknown,
+        }
+    }
+
+    fn act(&self, verb: ProcessVerb) {
+        match verb {
+            ProcessVerb::Pause => self.proxy.pause(),
+            ProcessVerb::Resume => self.proxy.resume(),
+            ProcessVerb::Shutdown => self.stops.soon.cancel(),
+            ProcessVerb::Kill => self.stops.now.cancel(),
+        }
+    }
+}
+
+fn of_totals(totals: &Totals) -> Vec<Sample> {
+    use Statistic as S;
+    vec![
+        S::Questions.sample(totals.questions),
+        S::SlowQueries.sample(totals.slow_queries),
+        S::ClientConnectionsCreated.sample(totals.clients_created),
+        S::ClientConnectionsAborted.sample(totals.clients_aborted),
+        S::QueriesBackendsBytesRecv.sample(totals.backend_bytes_received),
+        S::QueriesBackendsBytesSent.sample(totals.backend_bytes_sent),
+        S::QueriesFrontendsBytesRecv.sample(totals.frontend_bytes_received),
+        S::QueriesFrontendsBytesSent.sample(totals.frontend_bytes_sent),
+        S::ComAutocommit.sample(totals.autocommit),
+        S::ComAutocommitFiltered.sample(totals.autocommit_filtered),
+        S::ComCommit.sample(totals.commit),
+        S::ComCommitFiltered.sample(totals.commit_filtered),
+        S::ComRollback.sample(totals.rollback),
+        S::ComRollbackFiltered.sample(totals.rollback_filtered),
+        S::ComBackendInitDb.sample(totals.backend_init_db),
+        S::ComBackendSetNames.sample(totals.backend_set_names),
+        S::ComFrontendInitDb.sample(totals.frontend_init_db),
+        S::ComFrontendSetNames.sample(totals.frontend_set_names),
+        S::ComFrontendUseDb.sample(totals.frontend_use_db),
+        S::ComFrontendStmtPrepare.sample(totals.stmt_prepare),
+        S::ComFrontendStmtExecute.sample(totals.stmt_execute),
+        S::ComFrontendStmtClose.sample(totals.stmt_close),
+        S::AccessDeniedWrongPassword.sample(totals.denied_password),
+        S::AccessDeniedMaxConnections.sample(totals.denied_max_connections),
+        S::AccessDeniedMaxUserConnections.sample(totals.denied_max_user_connections),
+        S::ConnPoolGetConnImmediate.sample(totals.pool_immediate),
+        S::ConnPoolGetConnSuccess.sample(totals.pool_success),
+        S::ConnPoolGetConnFailure.sample(totals.pool_failure),
+        S::MaxConnectTimeouts.sample(totals.connect_timeouts),
+        S::GeneratedErrorPackets.sample(totals.generated_errors),
+        S::UnexpectedFrontendPackets.sample(totals.malformed_packets),
+        S::BackendOfflineDuringQuery.sample(totals.lost_during_query),
+        S::QueryCacheCountGet.sample(totals.cache_get),
+        S::QueryCacheCountGetOk.sample(totals.cache_get_ok),
+        S::QueryCacheBytesOut.sample(totals.cache_bytes_out),
+        S::StatementRetries.sample(totals.retries),
+        S::ConnectionsPinned.sample(totals.pins),
+    ]
+}
+
+fn of_levels(levels: &Levels) -> Vec<Sample> {
+    use Statistic as S;
+    let cache = &levels.cache;
+    vec![
+        S::Uptime.sample(levels.uptime_seconds),
+        S::ActiveTransactions.sample(levels.active_transactions),
+        S::ThreadWorkers.sample(levels.sessions_per_worker.len() as u64),
+        S::ClientConnectionsConnected.sample(levels.clients_connected),
+        S::ClientConnectionsNonIdle.sample(levels.clients_non_idle),
+        S::ClientConnectionsLimit.sample(levels.max_connections),
+        S::ServerConnectionsConnected.sample(levels.servers_connected),
+        S::ServerConnectionsCreated.sample(levels.servers_created),
+        S::ServerConnectionsAborted.sample(levels.servers_failed),
+        S::QueryCacheMemoryBytes.sample(cache.bytes),
+        S::QueryCacheCountSet.sample(cache.sets),
+        S::QueryCacheBytesIn.sample(cache.bytes_in),
+        S::QueryCachePurged.sample(cache.evicted + cache.expired + cache.purged + cache.replaced),
+        S::QueryCacheEntries.sample(cache.entries),
+        S::QueryCacheLimitBytes.sample(cache.limit_bytes),
+        S::QueryCacheEntryLimitBytes.sample(cache.entry_bytes_max),
+        S::QueryCacheEvicted.sample(cache.evicted),
+        S::QueryCacheExpired.sample(cache.expired),
+        S::QueryCacheFlushed.sample(cache.purged),
+        S::QueryCacheReplaced.sample(cache.replaced),
+        S::QueryCacheRefused.sample(cache.refused),
+        S::QueryDigestEntries.sample(levels.digests),
+        S::QueryDigestLimit.sample(levels.digests_max),
+        S::QueryDigestDropped.sample(levels.digests_dropped),
+        S::SessionEnvironmentEntries.sample(levels.environments),
+        S::SessionEnvironmentLimit.sample(levels.environments_max),
+        S::WorkerPanics.sample(levels.panics),
+    ]
+}
