@@ -515,7 +515,7 @@ fn seed_is_read_from_toml_and_shows_no_secret() {
     let text = "
         [variables]
         mysql-max_connections = 77
-        mysql-multiplexing = false
+        mysql-query_digests = false
         [[users]]
         username = 'app'
         password = 'hunter2'
@@ -529,7 +529,7 @@ fn seed_is_read_from_toml_and_shows_no_secret() {
     assert!(!format!("{seed:?}").contains("hunter2"));
     let layers = open(seed);
     assert!(
-        !layers.snapshot().mysql.multiplexing
+        !layers.snapshot().mysql.query_digests
             && !layers.snapshot().users.frontend(b"app").unwrap().transaction_persistent
     );
     assert_eq!(layers.snapshot().rules.iter().next().unwrap().ok_msg.as_deref(), Some("fine"));

@@ -35,7 +35,7 @@ pub(crate) static MYSQL_QUERY_RULES: Table = Table {
         Column::int("timeout").of_type("INT UNSIGNED").check("timeout >= 0").or_null().stored(),
         Column::int("retries").check("retries >= 0 AND retries <= 1000").or_null().stored(),
         Column::int("delay").of_type("INT UNSIGNED").check("delay >= 0").or_null().stored(),
-        Column::int("next_query_flagIN").of_type("INT UNSIGNED").or_null().stored(),
+        Column::int("next_query_flagIN").of_type("INT UNSIGNED").or_null(),
         Column::int("mirror_flagOUT").of_type("INT UNSIGNED").or_null().stored(),
         Column::int("mirror_hostgroup").of_type("INT UNSIGNED").or_null().stored(),
         Column::text("error_msg").or_null(),

@@ -14,8 +14,8 @@ variables! {
         "Accounts of the admin interface: name:password, separated by `;`.";
     stats_credentials: secret = "stats:stats", Acts,
         "Accounts that may only read the statistics.";
-    mysql_ifaces: text = "127.0.0.1:6032", AtStart,
-        "Addresses of the admin interface, separated by `;`.";
+    mysql_ifaces: text = "127.0.0.1:6032", Stored,
+        "Addresses of ProxySQL's admin interface, separated by `;`; here `--admin` says it.";
     read_only: flag = false, Stored,
         "Refuse changes of the configuration.";
     version: text = env!("CARGO_PKG_VERSION"), ReadOnly,

@@ -13,7 +13,7 @@ pub fn variables_markdown() -> String {
          not take leaves the old one in force, with a warning.\n\n\
          *Acts*: **yes** (from the LOAD on), **start** (when the program starts), **no** (kept and shown for \
          compatibility; nothing looks at it yet), **tells** (read-only). *own*: ProxySQL has no such variable.\n\n\
-         This page is made from the program's own table (`make docs`).\n",
+         This page is made from the program's own table (`cargo run -p nuthatch-config --example variables_page`).\n",
     );
     section(&mut page, &MysqlVariables::default(), MysqlVariables::MODULE, MysqlVariables::TABLE);
     section(&mut page, &AdminVariables::default(), AdminVariables::MODULE, AdminVariables::TABLE);

@@ -25,7 +25,7 @@ variables! {
     // Multiplexing.
     connection_delay_multiplex_ms: count(0..=300_000) = 0, Stored,
         "Milliseconds for which a session keeps its backend connection after each statement.";
-    multiplexing: flag = true, Acts,
+    multiplexing: flag = true, Stored,
         "Give the backend connection back after a statement that leaves no state behind.";
     enforce_autocommit_on_reads: flag = false, Stored,
         "Send the session's autocommit to the backend before reads too.";
@@ -59,9 +59,9 @@ variables! {
         "Seconds without errors after which a shunned server is tried again.";
     unshun_algorithm: count(0..=1) = 0, Stored,
         "Unshun a server in one hostgroup (0) or in all of them (1).";
-    query_retries_on_failure: count(0..=1_000) = 1, Stored,
+    query_retries_on_failure: count(0..=1_000) = 1, Acts,
         "How often a statement is sent again when the connection is lost before its answer begins.";
-    connect_retries_on_failure: count(0..=1_000) = 10, Acts,
+    connect_retries_on_failure: count(0..=1_000) = 10, Stored,
         "How often a refused connect is tried again.";
     connect_retries_delay: count(0..=10_000) = 1, Acts,
         "Milliseconds between such tries.";
@@ -73,15 +73,15 @@ variables! {
         "Milliseconds for one connect to a backend.";
     connect_timeout_server_max: count(10..=3_600_000) = 10_000, Acts,
         "Milliseconds in which any server of the hostgroup must be reached; then error 9001.";
-    free_connections_pct: count(0..=100) = 10, Stored,
+    free_connections_pct: count(0..=100) = 10, Acts,
         "Percent of a server's max_connections that may lie idle in the pool.";
     connection_warming: flag = false, Stored,
         "Open connections up to that share ahead of need.";
     session_idle_ms: count(1..=3_600_000) = 1, Stored,
         "Milliseconds after which ProxySQL moves a session to its idle threads.";
-    tcp_keepalive_time: count(0..=7_200) = 120, Stored,
+    tcp_keepalive_time: count(0..=7_200) = 120, Acts,
         "Seconds of silence after which TCP keepalive probes begin.";
-    use_tcp_keepalive: flag = true, Stored,
+    use_tcp_keepalive: flag = true, Acts,
         "Use TCP keepalive.";
     throttle_connections_per_sec_to_hostgroup: count(1..=100_000_000) = 1_000_000, Stored,
         "New backend connections per second and hostgroup.";
@@ -111,8 +111,8 @@ variables! {
         "Take a fresh backend connection when the old one is lost between statements.";
     stacksize: count(262_144..=4_194_304) = 1_048_576, Stored,
         "Bytes of stack of ProxySQL's threads.";
-    threads: count(0..=255) = 0, AtStart,
-        "Worker threads; 0: one for each core.";
+    threads: count(0..=255) = 0, Stored,
+        "Worker threads of ProxySQL; here `--workers` says it, and 0 stands for one for each core.";
     init_connect: text = "", Stored,
         "Statements sent on each new backend connection.";
     connpoll_reset_queue_length: count(0..=10_000) = 50, Stored,
@@ -249,7 +249,7 @@ variables! {
         "Replace digits in names by `?` in digest texts.";
     query_digests_normalize_digest_text: flag = false, Stored,
         "Keep digest texts apart from the statistics, so that equal ones are stored once.";
-    query_digests_track_hostname: flag = false, Stored,
+    query_digests_track_hostname: flag = false, Acts,
         "Keep statistics by digest and client address.";
     query_digests_keep_comment: flag = false, Acts,
         "Leave comments in digest texts.";
@@ -319,8 +319,8 @@ variables! {
         "A client's unknown character set: 0 refuse, 1 use the default and log, 2 use the default.";
     have_compress: flag = true, Stored,
         "Offer compression to clients.";
-    interfaces: text = "", AtStart,
-        "Addresses to listen on, separated by `;`; empty: 0.0.0.0:6033.";
+    interfaces: text = "", Stored,
+        "Addresses that ProxySQL listens on, separated by `;`; here `--mysql` says it.";
     max_allowed_packet: count(8_192..=1_073_741_824) = 67_108_864, Acts,
         "Bytes of the largest packet accepted from a client.";
     automatic_detect_sqli: flag = false, Stored,
