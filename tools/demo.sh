@@ -1,7 +1,7 @@
 #!/bin/bash
 # Sysbench's selects by primary key and by range, directly and through the proxy with the cache off and on: one table.
 #   DEMO_SECONDS  of each of the six runs (8)         DEMO_THREADS  clients at a time (8)
-#   DEMO_MYSQL, DEMO_ADMIN  the proxy's addresses (127.0.0.1:7033 and 127.0.0.1:7032, so that `make run` may run too)
+# The proxy takes the first free ports from 7033 on, so that `make run` may run beside it.
 #
 # The cache is switched on as an operator would do it: one rule with a cache_ttl of 5 s for each digest that was seen.
 set -euo pipefail
@@ -9,7 +9,7 @@ cd "$(dirname "$0")/.."
 . tools/stage.sh
 
 seconds=${DEMO_SECONDS:-8} threads=${DEMO_THREADS:-8}
-mysql=${DEMO_MYSQL:-127.0.0.1:7033} admin=${DEMO_ADMIN:-127.0.0.1:7032}
+mysql=$(free_address 7033) admin=$(free_address $((${mysql##*:} + 1)))
 dir=.run/demo
 tables=4 rows=10000 ttl_ms=5000
 

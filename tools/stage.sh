@@ -8,6 +8,7 @@
 # The proxy runs in a process group of its own, so that Ctrl-C reaches this script only, which then ends it once.
 
 nuthatch=${CARGO_TARGET_DIR:-target}/release/nuthatch
+[ -x "$nuthatch" ] || { echo "$nuthatch is not built: make run and make demo do that" >&2; exit 1; }
 proxy_pid='' lab_dir='' stage_dir=''
 
 stage_lab() {
@@ -36,6 +37,13 @@ stage_proxy() {
   set +m
 }
 
+# The first address of this host from that port on where nothing listens.
+free_address() {
+  local port=$1
+  while accepts "127.0.0.1:$port"; do port=$((port + 1)); done
+  echo "127.0.0.1:$port"
+}
+
 accepts() { (: < "/dev/tcp/${1%:*}/${1##*:}") 2> /dev/null; }
 
 stage_wait() {
@@ -57,11 +65,11 @@ stage_stop() {
     # A second Ctrl-C is the proxy's second signal: it then stops at once.
     trap 'kill -TERM "$proxy_pid" 2> /dev/null' INT TERM HUP
     kill -TERM "$proxy_pid" 2> /dev/null || true
-    for _ in $(seq 300); do runs "$proxy_pid" || break; sleep 0.1; done
-    kill -KILL "$proxy_pid" 2> /dev/null && { echo "nuthatch did not stop within 30 s: killed" >&2; code=1; }
+    for _ in $(seq 600); do runs "$proxy_pid" || break; sleep 0.1; done
+    kill -KILL "$proxy_pid" 2> /dev/null && { echo "nuthatch did not stop within 60 s: killed" >&2; code=1; }
   fi
   trap '' INT TERM HUP
-  [ -z "$lab_dir" ] || "$nuthatch" lab down "$lab_dir" || code=1
+  [ ! -e "$lab_dir/lab.json" ] || "$nuthatch" lab down "$lab_dir" || code=1
   exit "$code"
 }
 
