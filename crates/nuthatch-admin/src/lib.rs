@@ -1,1 +1,29 @@
-//! The faces for operators: SQL admin listener and metrics.
+//! The faces for operators: the SQL admin listener and metrics.
+//!
+//! [`Admin`] owns the configuration's layers on a thread of its own; [`serve`] speaks the MySQL protocol to operators'
+//! clients in front of it; [`metrics`] gives the same figures to machines. The running proxy is seen through the trait
+//! [`DataPlane`] only, which the program implements.
+//!
+//! Nothing here is on the path of a client's statement: the data plane never waits for this crate or for SQLite.
+
+mod accept;
+mod admin;
+mod answer;
+mod clerk;
+mod command;
+mod credentials;
+mod data_plane;
+mod error;
+mod information_schema;
+mod listener;
+pub mod metrics;
+mod session;
+mod statistic;
+mod stats;
+mod version;
+
+pub use admin::{Admin, StartError};
+pub use data_plane::{DataPlane, Killed, ProcessVerb, Reading};
+pub use listener::serve;
+pub use statistic::{Definition, Kind, Label, Sample, Statistic};
+pub use stats::rows;

@@ -1,0 +1,106 @@
+//! The admin interface as the program holds it.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use nuthatch_config::Layers;
+use thiserror::Error;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
+
+use crate::clerk::{Call, ClerkHandle, Desk, Reply};
+use crate::credentials::{Credentials, RefusalLog};
+use crate::data_plane::DataPlane;
+
+/// The most sessions at one time, over all listeners.
+const SESSIONS_MAX: usize = 256;
+
+/// The SQL admin interface: its clerk, its accounts and its sessions. Dropping the last one ends the clerk's thread.
+#[derive(Debug)]
+pub struct Admin {
+    clerk: ClerkHandle,
+    credentials: Credentials,
+    refusals: RefusalLog,
+    schemas: Vec<String>,
+    next_connection_id: AtomicU32,
+    places: Arc<Semaphore>,
+    sessions: TaskTracker,
+    stop: CancellationToken,
+}
+
+/// Why the admin interface could not be set up.
+#[derive(Debug, Error)]
+pub enum StartError {
+    /// The tables of statistics could not be added to the configuration's database.
+    #[error("set up the tables of the admin interface")]
+    Sqlite(#[from] rusqlite::Error),
+    /// The layers refused.
+    #[error("set up the tables of the admin interface")]
+    Layers(#[from] nuthatch_config::StoreError),
+    /// The clerk's thread could not be started.
+    #[error("start the thread of the admin interface")]
+    Thread(#[from] std::io::Error),
+}
+
+impl Admin {
+    /// Takes over the configuration's layers and starts the thread that works on them. Nobody is served yet: that is
+    /// [`serve`](crate::serve)'s. Nothing is published either: what the layers have in force is in force already.
+    ///
+    /// # Errors
+    /// When SQLite refuses the tables of statistics, or there is no thread.
+    pub fn start(layers: Layers, plane: Arc<dyn DataPlane>) -> Result<Arc<Self>, StartError> {
+        let credentials = Credentials::default();
+        let desk = Desk::set_up(layers, plane, credentials.clone())?;
+        let schemas = desk.schemas()?;
+        Ok(Arc::new(Self {
+            clerk: ClerkHandle::start(desk)?,
+            credentials,
+            refusals: RefusalLog::default(),
+            schemas,
+            next_connection_id: AtomicU32::new(1),
+            places: Arc::new(Semaphore::new(SESSIONS_MAX)),
+            sessions: TaskTracker::new(),
+            stop: CancellationToken::new(),
+        }))
+    }
+
+    /// Ends all sessions between two statements and makes [`serve`](crate::serve) return.
+    pub fn stop(&self) {
+        self.stop.cancel();
+    }
+
+    pub(crate) fn stopping(&self) -> &CancellationToken {
+        &self.stop
+    }
+
+    pub(crate) fn sessions(&self) -> &TaskTracker {
+        &self.sessions
+    }
+
+    /// Room for one more session, if there is.
+    pub(crate) fn place(&self) -> Option<OwnedSemaphorePermit> {
+        Arc::clone(&self.places).try_acquire_owned().ok()
+    }
+
+    pub(crate) fn fresh_connection_id(&self) -> u32 {
+        self.next_connection_id.fetch_add(1, Ordering::Relaxed)
+    }
+
+    pub(crate) fn credentials(&self) -> &Credentials {
+        &self.credentials
+    }
+
+    pub(crate) fn refusals(&self) -> &RefusalLog {
+        &self.refusals
+    }
+
+    /// The schema of that name, in any case, as it is written.
+    pub(crate) fn schema(&self, name: &str) -> Option<&str> {
+        self.schemas.iter().find(|schema| schema.eq_ignore_ascii_case(name)).map(String::as_str)
+    }
+
+    pub(crate) async fn call(&self, call: Call) -> Reply {
+        self.clerk.call(call).await
+    }
+}

@@ -1,0 +1,160 @@
+//! What an operator may say besides SQL, parsed.
+//!
+//! [`parse`] decides for one statement whether it is a verb of ours, something that a MySQL client sends by habit, or
+//! SQL for SQLite. It is a pure function; what a command does is the clerk's to know.
+
+mod set;
+mod show;
+mod split;
+mod transfer;
+mod variables;
+mod words;
+
+#[cfg(test)]
+mod tests;
+
+use crate::data_plane::ProcessVerb;
+use words::Words;
+
+pub(crate) use show::{Filter, Select, Show};
+pub(crate) use split::statements;
+pub(crate) use variables::rewrite;
+
+/// One statement, understood. It may hold passwords, so it can be shown in tests only.
+#[derive(Clone, PartialEq, Eq)]
+#[cfg_attr(test, derive(Debug))]
+pub(crate) enum Command {
+    /// Nothing is done and the answer is OK: a comment, or a setting of the session that means nothing here.
+    Nothing,
+    /// SQL for SQLite, as it was typed but for `@@` variables.
+    Sql(String),
+    /// `COMMIT` or `ROLLBACK`: SQL, and OK if no transaction is open, as clients expect.
+    EndTransaction(&'static str),
+    /// `USE schema`.
+    Use(String),
+    /// `SET mysql-x = …` or `SET admin-x = …`.
+    SetVariable {
+        /// The full name.
+        name: String,
+        /// The value's text.
+        value: String,
+    },
+    /// A `SHOW` or `DESCRIBE` that is answered by a SELECT.
+    Show(Show),
+    /// `SHOW WARNINGS`.
+    Warnings,
+    /// `SHOW COUNT(*) WARNINGS`.
+    WarningCount,
+    /// `SHOW PROMETHEUS METRICS`.
+    PrometheusMetrics,
+    /// The one line that COM_STATISTICS asks for; no statement says this.
+    StatisticsLine,
+    /// `LOAD …` or `SAVE …`.
+    Transfer(nuthatch_config::Verb),
+    /// `PROXYSQL FLUSH QUERY CACHE`.
+    FlushQueryCache,
+    /// `PROXYSQL PAUSE` and its like.
+    Act(ProcessVerb),
+    /// `KILL [CONNECTION] n`.
+    Kill(u64),
+    /// `TRUNCATE [TABLE] stats.stats_mysql_query_digest`.
+    TruncateDigests,
+    /// Understood, and refused: what is not there yet.
+    Unsupported(String),
+    /// Neither SQL nor one of our verbs: what is wrong with it.
+    Malformed(String),
+}
+
+/// Parses one statement, as [`statements`] cuts them.
+pub(crate) fn parse(statement: &str) -> Command {
+    let mut words = Words::new(statement);
+    if words.is_end() {
+        return Command::Nothing;
+    }
+    let mut head = words;
+    let first = head.take_any().unwrap_or_default().to_ascii_uppercase();
+    match first.as_str() {
+        "LOAD" | "SAVE" => transfer::parse(words),
+        "SHOW" => show::parse(head),
+        "DESC" | "DESCRIBE" => show::parse_describe(head),
+        "SET" => set::parse(head),
+        "USE" => use_schema(head),
+        "PROXYSQL" | "NUTHATCH" => process_verb(head),
+        "KILL" => kill(head),
+        "TRUNCATE" => truncate(head),
+        "CHECKSUM" => Command::Unsupported("CHECKSUM".to_owned()),
+        "START" if words.take_all("START TRANSACTION") => Command::Sql("BEGIN".to_owned()),
+        "COMMIT" | "ROLLBACK" | "END" => end_transaction(words, statement),
+        _ => Command::Sql(statement.to_owned()),
+    }
+}
+
+fn use_schema(mut words: Words<'_>) -> Command {
+    match words.take_name() {
+        Some(schema) if words.is_end() => Command::Use(schema),
+        _ => Command::Malformed("USE takes the name of one schema".to_owned()),
+    }
+}
+
+fn end_transaction(mut words: Words<'_>, statement: &str) -> Command {
+    for (text, sql) in [
+        ("COMMIT", "COMMIT"),
+        ("COMMIT TRANSACTION", "COMMIT"),
+        ("COMMIT WORK", "COMMIT"),
+        ("END", "COMMIT"),
+        ("END TRANSACTION", "COMMIT"),
+        ("ROLLBACK", "ROLLBACK"),
+        ("ROLLBACK TRANSACTION", "ROLLBACK"),
+        ("ROLLBACK WORK", "ROLLBACK"),
+    ] {
+        if words.take_all(text) {
+            return Command::EndTransaction(sql);
+        }
+    }
+    Command::Sql(statement.to_owned())
+}
+
+fn process_verb(mut words: Words<'_>) -> Command {
+    for (text, command) in [
+        ("FLUSH QUERY CACHE", Command::FlushQueryCache),
+        ("PAUSE", Command::Act(ProcessVerb::Pause)),
+        ("RESUME", Command::Act(ProcessVerb::Resume)),
+        ("SHUTDOWN", Command::Act(ProcessVerb::Shutdown)),
+        ("SHUTDOWN SLOW", Command::Act(ProcessVerb::Shutdown)),
+        ("KILL", Command::Act(ProcessVerb::Kill)),
+    ] {
+        if words.take_all(text) {
+            return command;
+        }
+    }
+    Command::Unsupported(format!("the verb {}", words.rest().to_ascii_uppercase()))
+}
+
+fn kill(mut words: Words<'_>) -> Command {
+    if words.take("QUERY") {
+        return Command::Unsupported("KILL QUERY".to_owned());
+    }
+    words.take("CONNECTION");
+    match words.take_any().and_then(|number| number.parse().ok()) {
+        Some(session) if words.is_end() => Command::Kill(session),
+        _ => Command::Malformed("KILL CONNECTION takes the number of one session".to_owned()),
+    }
+}
+
+fn truncate(mut words: Words<'_>) -> Command {
+    words.take("TABLE");
+    match words.take_qualified() {
+        Some((schema, table))
+            if words.is_end()
+                && schema.as_deref().is_none_or(|schema| schema.eq_ignore_ascii_case("stats"))
+                && ["stats_mysql_query_digest", "stats_mysql_query_digest_reset"]
+                    .iter()
+                    .any(|name| table.eq_ignore_ascii_case(name)) =>
+        {
+            Command::TruncateDigests
+        }
+        _ => Command::Malformed(
+            "only stats.stats_mysql_query_digest can be truncated; use DELETE FROM".to_owned(),
+        ),
+    }
+}

@@ -1,0 +1,96 @@
+//! What the admin interface asks of the running proxy.
+//!
+//! The program implements [`DataPlane`] over the proxy, so that this crate does not know it. All methods are called from
+//! the admin's own thread or from the metrics task, never from a worker; an implementation may take as long as it needs to
+//! collect its rows, and must not wait for the admin interface.
+
+use std::sync::Arc;
+
+use nuthatch_config::Snapshot;
+
+use crate::statistic::Sample;
+use crate::stats::rows::{
+    CommandCountersRow, ConnectionPoolRow, ErrorRow, MemoryRow, ProcessRow, QueryDigestRow, QueryRuleRow,
+    UserRow,
+};
+
+/// The running proxy, as operators see it.
+pub trait DataPlane: Send + Sync + 'static {
+    /// Puts the configuration in force: when this returns, every worker decides by it.
+    fn publish(&self, snapshot: Arc<Snapshot>);
+
+    /// Every figure that has a source, in any order; a statistic without a source is left out.
+    fn status(&self) -> Vec<Sample>;
+
+    /// The rows of `stats_mysql_query_digest`; with [`Reading::Reset`] the map is empty afterwards and the rows returned
+    /// are what it held.
+    fn query_digests(&self, reading: Reading) -> Vec<QueryDigestRow>;
+
+    /// The rows of `stats_mysql_query_rules`: each rule in force and how often it matched.
+    fn query_rules(&self) -> Vec<QueryRuleRow>;
+
+    /// The rows of `stats_mysql_connection_pool`; with [`Reading::Reset`] the counters (not the levels) start anew.
+    fn connection_pool(&self, reading: Reading) -> Vec<ConnectionPoolRow>;
+
+    /// The rows of `stats_mysql_processlist`: one for each client session.
+    fn processlist(&self) -> Vec<ProcessRow>;
+
+    /// The rows of `stats_mysql_users`: one for each frontend user in force.
+    fn users(&self) -> Vec<UserRow>;
+
+    /// The rows of `stats_mysql_commands_counters`; none where they are not counted.
+    fn commands_counters(&self) -> Vec<CommandCountersRow> {
+        Vec::new()
+    }
+
+    /// The rows of `stats_memory_metrics`; none where memory is not measured.
+    fn memory_metrics(&self) -> Vec<MemoryRow> {
+        Vec::new()
+    }
+
+    /// The rows of `stats_mysql_errors`; none where errors are not kept.
+    fn errors(&self, _reading: Reading) -> Vec<ErrorRow> {
+        Vec::new()
+    }
+
+    /// Purges the query cache wholly and returns how many entries were in it.
+    fn flush_query_cache(&self) -> u64;
+
+    /// Closes the client session of that number. The answer says if there was one.
+    fn kill_connection(&self, session: u64) -> Killed;
+
+    /// Does what the operator asked of the whole process. The answer to the operator is sent after this returns, so a verb
+    /// that ends the process only begins to end it here.
+    fn act(&self, verb: ProcessVerb);
+}
+
+/// What happens to counters that were read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Reading {
+    /// They go on.
+    Keep,
+    /// They start at zero: what was read is what they held up to then.
+    Reset,
+}
+
+/// What came of a [`DataPlane::kill_connection`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Killed {
+    /// The session was told to close.
+    Told,
+    /// There is no session of that number.
+    Unknown,
+}
+
+/// Verbs that act on the whole process.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ProcessVerb {
+    /// Take no new clients; those that are there go on.
+    Pause,
+    /// Take new clients again.
+    Resume,
+    /// Drain and stop, as on SIGTERM.
+    Shutdown,
+    /// Stop at once, without a drain.
+    Kill,
+}

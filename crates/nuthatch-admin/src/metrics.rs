@@ -1,0 +1,9 @@
+//! The same figures for machines: OpenMetrics text, by SQL and over HTTP.
+//!
+//! [`text`] is what `SHOW PROMETHEUS METRICS` shows and what [`serve`] answers to `GET /metrics`.
+
+mod exposition;
+mod http;
+
+pub use exposition::text;
+pub use http::serve;

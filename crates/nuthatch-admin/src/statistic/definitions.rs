@@ -1,0 +1,234 @@
+//! The definitions themselves.
+//!
+//! Names are ProxySQL's where ProxySQL has the figure, metric names follow its exporter with our prefix. What is ours
+//! stands at the end. A new figure is one line here and one sample in the data plane's `status()`.
+
+use super::{Definition, Kind, Label};
+
+macro_rules! label {
+    () => {
+        Label::None
+    };
+    ($label:literal) => {
+        Label::Part($label)
+    };
+    ($label:literal = $value:literal) => {
+        Label::Fixed($label, $value)
+    };
+}
+
+macro_rules! statistics {
+    ($($key:ident = $kind:ident $name:literal, $metric:literal {$($label:tt)*}, $help:literal;)*) => {
+        /// The key of a global statistic; [`Statistic::definition`] says the rest.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+        #[non_exhaustive]
+        pub enum Statistic {
+            $(#[doc = $help] $key,)*
+        }
+
+        pub(super) static DEFINITIONS: &[Definition] = &[
+            $(Definition {
+                statistic: Statistic::$key,
+                name: $name,
+                metric: $metric,
+                label: label!($($label)*),
+                kind: Kind::$kind,
+                help: $help,
+            },)*
+        ];
+    };
+}
+
+statistics! {
+    Uptime = Counter "ProxySQL_Uptime", "uptime_seconds" {}, "Seconds since the process started.";
+    Questions = Counter "Questions", "questions" {}, "Statements that clients sent.";
+    SlowQueries = Counter "Slow_queries", "slow_queries" {},
+        "Statements that took longer than mysql-long_query_time.";
+    ActiveTransactions = Gauge "Active_Transactions", "active_transactions" {},
+        "Client sessions with an open transaction.";
+    ThreadWorkers = Gauge "MySQL_Thread_Workers", "mysql_thread_workers" {}, "Worker threads.";
+
+    ClientConnectionsConnected = Gauge "Client_Connections_connected", "client_connections_connected" {},
+        "Client connections that are open.";
+    ClientConnectionsNonIdle = Gauge "Client_Connections_non_idle", "client_connections_non_idle" {},
+        "Client connections with a statement in progress.";
+    ClientConnectionsHostgroupLocked = Gauge "Client_Connections_hostgroup_locked",
+        "client_connections_hostgroup_locked" {}, "Client connections that are pinned to one hostgroup.";
+    ClientConnectionsLimit = Gauge "Client_Connections_limit", "client_connections_limit" {},
+        "The most client connections (mysql-max_connections).";
+    ClientConnectionsCreated = Counter "Client_Connections_created", "client_connections" {"status" = "created"},
+        "Client connections by what became of them.";
+    ClientConnectionsAborted = Counter "Client_Connections_aborted", "client_connections" {"status" = "aborted"},
+        "Client connections by what became of them.";
+
+    ServerConnectionsConnected = Gauge "Server_Connections_connected", "server_connections_connected" {},
+        "Backend connections that are open.";
+    ServerConnectionsCreated = Counter "Server_Connections_created", "server_connections" {"status" = "created"},
+        "Backend connections by what became of them.";
+    ServerConnectionsAborted = Counter "Server_Connections_aborted", "server_connections" {"status" = "aborted"},
+        "Backend connections by what became of them.";
+    ServerConnectionsDelayed = Counter "Server_Connections_delayed", "server_connections" {"status" = "delayed"},
+        "Backend connections by what became of them.";
+
+    QueriesBackendsBytesRecv = Counter "Queries_backends_bytes_recv",
+        "queries_backends_bytes" {"traffic_flow" = "recv"}, "Bytes exchanged with backends.";
+    QueriesBackendsBytesSent = Counter "Queries_backends_bytes_sent",
+        "queries_backends_bytes" {"traffic_flow" = "sent"}, "Bytes exchanged with backends.";
+    QueriesFrontendsBytesRecv = Counter "Queries_frontends_bytes_recv",
+        "queries_frontends_bytes" {"traffic_flow" = "recv"}, "Bytes exchanged with clients.";
+    QueriesFrontendsBytesSent = Counter "Queries_frontends_bytes_sent",
+        "queries_frontends_bytes" {"traffic_flow" = "sent"}, "Bytes exchanged with clients.";
+
+    QueryProcessorTime = Counter "Query_Processor_time_nsec", "query_processor_time_nanoseconds" {},
+        "Nanoseconds spent in query rules.";
+    BackendQueryTime = Counter "Backend_query_time_nsec", "backend_query_time_nanoseconds" {},
+        "Nanoseconds spent waiting for backends.";
+    BackendBuffersBytes = Gauge "mysql_backend_buffers_bytes", "mysql_backend_buffers_bytes" {},
+        "Bytes in the buffers of backend connections.";
+    FrontendBuffersBytes = Gauge "mysql_frontend_buffers_bytes", "mysql_frontend_buffers_bytes" {},
+        "Bytes in the buffers of client connections.";
+    SessionInternalBytes = Gauge "mysql_session_internal_bytes", "mysql_session_internal_bytes" {},
+        "Bytes that sessions hold besides their buffers.";
+
+    ComAutocommit = Counter "Com_autocommit", "com_autocommit" {}, "SET autocommit that clients sent.";
+    ComCommit = Counter "Com_commit", "com_commit" {}, "COMMIT that clients sent.";
+    ComRollback = Counter "Com_rollback", "com_rollback" {}, "ROLLBACK that clients sent.";
+    ComAutocommitFiltered = Counter "Com_autocommit_filtered", "com_autocommit_filtered" {},
+        "SET autocommit answered without a server.";
+    ComCommitFiltered = Counter "Com_commit_filtered", "com_commit_filtered" {}, "COMMIT answered without a server.";
+    ComRollbackFiltered = Counter "Com_rollback_filtered", "com_rollback_filtered" {},
+        "ROLLBACK answered without a server.";
+    ComBackendChangeUser = Counter "Com_backend_change_user", "com_backend_change_user" {},
+        "COM_CHANGE_USER sent to backends.";
+    ComBackendInitDb = Counter "Com_backend_init_db", "com_backend_init_db" {}, "COM_INIT_DB sent to backends.";
+    ComBackendSetNames = Counter "Com_backend_set_names", "com_backend_set_names" {},
+        "SET NAMES sent to backends.";
+    ComFrontendInitDb = Counter "Com_frontend_init_db", "com_frontend_init_db" {},
+        "COM_INIT_DB that clients sent.";
+    ComFrontendSetNames = Counter "Com_frontend_set_names", "com_frontend_set_names" {},
+        "SET NAMES that clients sent.";
+    ComFrontendUseDb = Counter "Com_frontend_use_db", "com_frontend_use_db" {}, "USE that clients sent.";
+    ComBackendStmtPrepare = Counter "Com_backend_stmt_prepare", "com_backend_stmt" {"op" = "prepare"},
+        "Commands on prepared statements sent to backends.";
+    ComBackendStmtExecute = Counter "Com_backend_stmt_execute", "com_backend_stmt" {"op" = "execute"},
+        "Commands on prepared statements sent to backends.";
+    ComBackendStmtClose = Counter "Com_backend_stmt_close", "com_backend_stmt" {"op" = "close"},
+        "Commands on prepared statements sent to backends.";
+    ComFrontendStmtPrepare = Counter "Com_frontend_stmt_prepare", "com_frontend_stmt" {"op" = "prepare"},
+        "Commands on prepared statements that clients sent.";
+    ComFrontendStmtExecute = Counter "Com_frontend_stmt_execute", "com_frontend_stmt" {"op" = "execute"},
+        "Commands on prepared statements that clients sent.";
+    ComFrontendStmtClose = Counter "Com_frontend_stmt_close", "com_frontend_stmt" {"op" = "close"},
+        "Commands on prepared statements that clients sent.";
+
+    AccessDeniedWrongPassword = Counter "Access_Denied_Wrong_Password", "access_denied_wrong_password" {},
+        "Logins refused for user or password (1045).";
+    AccessDeniedMaxConnections = Counter "Access_Denied_Max_Connections", "access_denied_max_connections" {},
+        "Logins refused because mysql-max_connections was reached (1040).";
+    AccessDeniedMaxUserConnections = Counter "Access_Denied_Max_User_Connections",
+        "access_denied_max_user_connections" {},
+        "Logins refused because the user's max_connections was reached (1226).";
+
+    ConnPoolGetConnImmediate = Counter "ConnPool_get_conn_immediate", "connpool_get_conn_immediate" {},
+        "Backend connections handed out by the worker that held them.";
+    ConnPoolGetConnSuccess = Counter "ConnPool_get_conn_success", "connpool_get_conn_success" {},
+        "Backend connections handed out from the pool.";
+    ConnPoolGetConnFailure = Counter "ConnPool_get_conn_failure", "connpool_get_conn_failure" {},
+        "Requests for which the pool had no connection.";
+    ConnPoolGetConnLatencyAwareness = Counter "ConnPool_get_conn_latency_awareness",
+        "connpool_get_conn_latency_awareness" {}, "Backend connections chosen with regard to latency.";
+    MyconnpollGet = Counter "MyHGM_myconnpoll_get", "myhgm_myconnpool_get" {}, "Requests to the connection pool.";
+    MyconnpollGetOk = Counter "MyHGM_myconnpoll_get_ok", "myhgm_myconnpool_get_ok" {},
+        "Requests to the connection pool that were met.";
+    MyconnpollPush = Counter "MyHGM_myconnpoll_push", "myhgm_myconnpool_push" {},
+        "Connections given back to the pool.";
+    MyconnpollReset = Counter "MyHGM_myconnpoll_reset", "myhgm_myconnpool_reset" {},
+        "Connections that were reset before they were used again.";
+    MyconnpollDestroy = Counter "MyHGM_myconnpoll_destroy", "myhgm_myconnpool_destroy" {},
+        "Connections that the pool closed.";
+    ConnPoolMemoryBytes = Gauge "ConnPool_memory_bytes", "connpool_memory_bytes" {},
+        "Bytes that the connection pool holds.";
+    ServersTableVersion = Counter "Servers_table_version", "servers_table_version" {},
+        "How often the servers in force changed.";
+
+    StmtClientActiveTotal = Gauge "Stmt_Client_Active_Total", "stmt_client_active" {},
+        "Prepared statements that clients hold.";
+    StmtServerActiveTotal = Gauge "Stmt_Server_Active_Total", "stmt_server_active" {},
+        "Prepared statements open on backends.";
+
+    MaxConnectTimeouts = Counter "max_connect_timeouts", "mysql_max_connect_timeouts" {},
+        "Statements that found no server within mysql-connect_timeout_server_max (9001).";
+    GeneratedErrorPackets = Counter "generated_error_packets", "mysql_generated_error_packets" {},
+        "ERR packets that the proxy made itself.";
+    UnexpectedFrontendPackets = Counter "mysql_unexpected_frontend_packets", "mysql_unexpected_frontend_packets" {},
+        "Packets from clients that did not fit the protocol.";
+    UnexpectedFrontendComQuit = Counter "mysql_unexpected_frontend_com_quit",
+        "mysql_unexpected_frontend_com_quit" {}, "COM_QUIT from clients while a statement was in progress.";
+    KilledBackendConnections = Counter "mysql_killed_backend_connections", "mysql_killed_backend_connections" {},
+        "Backend connections that were killed.";
+    KilledBackendQueries = Counter "mysql_killed_backend_queries", "mysql_killed_backend_queries" {},
+        "Statements on backends that were killed.";
+    BackendOfflineDuringQuery = Counter "backend_offline_during_query", "mysql_backend_offline_during_query" {},
+        "Statements whose backend went away while they ran.";
+    HostgroupLockedQueries = Counter "hostgroup_locked_queries", "hostgroup_locked_queries" {},
+        "Statements of sessions that are pinned to one hostgroup.";
+    HostgroupLockedSetCmds = Counter "hostgroup_locked_set_cmds", "hostgroup_locked_set_cmds" {},
+        "SET statements that pinned a session to one hostgroup.";
+
+    QueryCacheMemoryBytes = Gauge "Query_Cache_Memory_bytes", "query_cache_memory_bytes" {},
+        "Bytes that the query cache holds: entries, keys and metadata.";
+    QueryCacheCountGet = Counter "Query_Cache_count_GET", "query_cache_count_get" {},
+        "Look-ups of statements that may be cached.";
+    QueryCacheCountGetOk = Counter "Query_Cache_count_GET_OK", "query_cache_count_get_ok" {},
+        "Look-ups that were answered from the cache; over count_get this is the hit ratio.";
+    QueryCacheCountSet = Counter "Query_Cache_count_SET", "query_cache_count_set" {}, "Results stored.";
+    QueryCacheBytesIn = Counter "Query_Cache_bytes_IN", "query_cache_bytes" {"op" = "written"},
+        "Bytes of results stored in the cache and sent from it.";
+    QueryCacheBytesOut = Counter "Query_Cache_bytes_OUT", "query_cache_bytes" {"op" = "read"},
+        "Bytes of results stored in the cache and sent from it.";
+    QueryCachePurged = Counter "Query_Cache_Purged", "query_cache_purged" {},
+        "Entries that left the cache for any reason.";
+    QueryCacheEntries = Gauge "Query_Cache_Entries", "query_cache_entries" {}, "Entries in the cache.";
+
+    QueryCacheLimitBytes = Gauge "Query_Cache_Limit_bytes", "query_cache_limit_bytes" {},
+        "The limit of the query cache in bytes (mysql-query_cache_size_MB).";
+    QueryCacheEntryLimitBytes = Gauge "Query_Cache_Entry_Limit_bytes", "query_cache_entry_limit_bytes" {},
+        "The largest entry in bytes that the cache takes.";
+    QueryCacheEvicted = Counter "Query_Cache_Evicted", "query_cache_outcomes" {"outcome" = "evicted"},
+        "Entries that left the cache, or were not let in, by reason.";
+    QueryCacheExpired = Counter "Query_Cache_Expired", "query_cache_outcomes" {"outcome" = "expired"},
+        "Entries that left the cache, or were not let in, by reason.";
+    QueryCacheFlushed = Counter "Query_Cache_Flushed", "query_cache_outcomes" {"outcome" = "purged"},
+        "Entries that left the cache, or were not let in, by reason.";
+    QueryCacheInvalidated = Counter "Query_Cache_Invalidated", "query_cache_outcomes" {"outcome" = "invalidated"},
+        "Entries that left the cache, or were not let in, by reason.";
+    QueryCacheReplaced = Counter "Query_Cache_Replaced", "query_cache_outcomes" {"outcome" = "replaced"},
+        "Entries that left the cache, or were not let in, by reason.";
+    QueryCacheRefused = Counter "Query_Cache_Refused", "query_cache_outcomes" {"outcome" = "refused"},
+        "Entries that left the cache, or were not let in, by reason.";
+
+    QueryDigestEntries = Gauge "Query_Digest_Entries", "query_digest_entries" {}, "Rows in the digest map.";
+    QueryDigestLimit = Gauge "Query_Digest_Limit", "query_digest_limit" {}, "The most rows the digest map takes.";
+    QueryDigestDropped = Counter "Query_Digest_Dropped", "query_digest_dropped" {},
+        "Statements that were not counted because the digest map was full.";
+    StatementPlanEntries = Gauge "Statement_Plan_Entries", "statement_plan_entries" {},
+        "Statement plans that are memoised.";
+    StatementPlanLimit = Gauge "Statement_Plan_Limit", "statement_plan_limit" {},
+        "The most statement plans that are memoised.";
+    SessionEnvironmentEntries = Gauge "Session_Environment_Entries", "session_environment_entries" {},
+        "Session environments that are interned.";
+    SessionEnvironmentLimit = Gauge "Session_Environment_Limit", "session_environment_limit" {},
+        "The most session environments that are interned.";
+
+    StatementRetries = Counter "Statement_Retries", "statement_retries" {},
+        "Statements sent again after their connection had died in the pool.";
+    ConnectionsPinned = Counter "Connections_Pinned", "connections_pinned" {},
+        "Backend connections that a session kept beyond a statement.";
+
+    WorkerSessions = Gauge "Worker_Sessions", "worker_sessions" {"worker"}, "Client sessions of a worker.";
+    WorkerPanics = Counter "Worker_Panics", "worker_panics" {}, "Sessions that ended by a panic.";
+    LogLinesDropped = Counter "Log_Lines_Dropped", "log_lines_dropped" {},
+        "Log lines left out because their rate was reached.";
+    ConfigurationEpoch = Gauge "Configuration_Epoch", "configuration_epoch" {},
+        "The epoch of the configuration in force; moves by one with each LOAD that changes it.";
+}

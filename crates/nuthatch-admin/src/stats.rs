@@ -1,0 +1,79 @@
+//! The `stats` schema: tables whose rows come from the data plane.
+//!
+//! A table is emptied and filled anew each time a statement mentions it, so that its rows are of that moment. Naming a
+//! table that ends in `_reset` takes the counters away from the data plane as a whole, whatever rows the statement then
+//! returns. The tables are real SQLite tables, so they join with the configuration. Clients cannot write to them.
+
+pub mod rows;
+
+mod table;
+
+use rusqlite::Connection;
+
+use crate::data_plane::{DataPlane, Reading};
+use rows::{
+    CommandCountersRow, ConnectionPoolRow, ErrorRow, GlobalRow, MemoryRow, ProcessRow, QueryDigestRow,
+    QueryRuleRow, UserRow,
+};
+use table::StatsTable;
+
+/// The schema's name.
+pub(crate) const SCHEMA: &str = "stats";
+
+const RESET_SUFFIX: &str = "_reset";
+
+/// One kind of rows: a table, and its `_reset` twin where there is one.
+struct Source {
+    table: &'static str,
+    twin: Twin,
+    create: fn(&Connection, &str) -> rusqlite::Result<()>,
+    refill: fn(&Connection, &str, &dyn DataPlane, Reading) -> rusqlite::Result<()>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Twin {
+    None,
+    Reset,
+}
+
+impl Source {
+    const fn of<T: StatsTable>(twin: Twin) -> Self {
+        Self { table: T::TABLE, twin, create: table::create::<T>, refill: table::refill::<T> }
+    }
+}
+
+static SOURCES: &[Source] = &[
+    Source::of::<MemoryRow>(Twin::None),
+    Source::of::<CommandCountersRow>(Twin::None),
+    Source::of::<ConnectionPoolRow>(Twin::Reset),
+    Source::of::<ErrorRow>(Twin::Reset),
+    Source::of::<GlobalRow>(Twin::None),
+    Source::of::<ProcessRow>(Twin::None),
+    Source::of::<QueryDigestRow>(Twin::Reset),
+    Source::of::<QueryRuleRow>(Twin::None),
+    Source::of::<UserRow>(Twin::None),
+];
+
+/// Creates the tables, empty, in the schema that the layers have attached.
+pub(crate) fn create(connection: &Connection) -> rusqlite::Result<()> {
+    for source in SOURCES {
+        (source.create)(connection, source.table)?;
+        if source.twin == Twin::Reset {
+            (source.create)(connection, &format!("{}{RESET_SUFFIX}", source.table))?;
+        }
+    }
+    Ok(())
+}
+
+/// Fills the named table with the rows of this moment; a name that is no table of this schema does nothing.
+pub(crate) fn refill(connection: &Connection, table: &str, plane: &dyn DataPlane) -> rusqlite::Result<()> {
+    for source in SOURCES {
+        if table == source.table {
+            return (source.refill)(connection, table, plane, Reading::Keep);
+        }
+        if source.twin == Twin::Reset && table.strip_suffix(RESET_SUFFIX) == Some(source.table) {
+            return (source.refill)(connection, table, plane, Reading::Reset);
+        }
+    }
+    Ok(())
+}

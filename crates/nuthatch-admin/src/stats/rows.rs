@@ -1,0 +1,235 @@
+//! The rows of the stats tables, as the data plane hands them over.
+//!
+//! Columns, their order and their names are ProxySQL's. No field ever holds a password.
+
+use std::fmt;
+use std::sync::Arc;
+
+use crate::statistic;
+use crate::stats::table::stats_table;
+
+/// A statement's digest; shown as `0x` and 16 upper-case hex digits.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Digest(pub u64);
+
+impl fmt::Display for Digest {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "0x{:016X}", self.0)
+    }
+}
+
+stats_table! {
+    /// One digest on one hostgroup for one user and schema, in `stats_mysql_query_digest`.
+    QueryDigestRow in "stats_mysql_query_digest",
+        rows: |plane, reading| plane.query_digests(reading),
+        constraints: " , PRIMARY KEY(hostgroup, schemaname, username, client_address, digest)";
+    /// The hostgroup that answered; -1 for hits of the query cache.
+    hostgroup: i32 => "hostgroup INT",
+    /// The session's schema.
+    schemaname: Arc<str> => "schemaname VARCHAR NOT NULL",
+    /// The frontend user.
+    username: Arc<str> => "username VARCHAR NOT NULL",
+    /// The client's address, empty unless addresses are tracked.
+    client_address: Arc<str> => "client_address VARCHAR NOT NULL",
+    /// The digest.
+    digest: Digest => "digest VARCHAR NOT NULL",
+    /// The normalised statement.
+    digest_text: Arc<str> => "digest_text VARCHAR NOT NULL",
+    /// How many statements.
+    count_star: u64 => "count_star INTEGER NOT NULL",
+    /// When it was first seen, in seconds since 1970.
+    first_seen: u64 => "first_seen INTEGER NOT NULL",
+    /// When it was last seen, in seconds since 1970.
+    last_seen: u64 => "last_seen INTEGER NOT NULL",
+    /// Time of all, in microseconds; 0 for hits.
+    sum_time: u64 => "sum_time INTEGER NOT NULL",
+    /// The shortest, in microseconds.
+    min_time: u64 => "min_time INTEGER NOT NULL",
+    /// The longest, in microseconds.
+    max_time: u64 => "max_time INTEGER NOT NULL",
+    /// Rows that were changed.
+    sum_rows_affected: u64 => "sum_rows_affected INTEGER NOT NULL",
+    /// Rows that were sent to clients.
+    sum_rows_sent: u64 => "sum_rows_sent INTEGER NOT NULL",
+}
+
+stats_table! {
+    /// One rule in force, in `stats_mysql_query_rules`.
+    QueryRuleRow in "stats_mysql_query_rules", rows: |plane, _| plane.query_rules(), constraints: "";
+    /// The rule.
+    rule_id: u32 => "rule_id INTEGER PRIMARY KEY",
+    /// How many statements it matched since it was loaded.
+    hits: u64 => "hits INT NOT NULL",
+}
+
+stats_table! {
+    /// One server in one hostgroup, in `stats_mysql_connection_pool`.
+    ConnectionPoolRow in "stats_mysql_connection_pool",
+        rows: |plane, reading| plane.connection_pool(reading), constraints: "";
+    /// The hostgroup.
+    hostgroup: u32 => "hostgroup INT",
+    /// Host name, address or socket path.
+    srv_host: String => "srv_host VARCHAR",
+    /// Port; 0 for a socket path.
+    srv_port: u16 => "srv_port INT",
+    /// `ONLINE`, `SHUNNED`, `OFFLINE_SOFT` or `OFFLINE_HARD`.
+    status: String => "status VARCHAR",
+    /// Connections that serve a session now.
+    conn_used: u64 => "ConnUsed INT",
+    /// Connections that wait in the pool.
+    conn_free: u64 => "ConnFree INT",
+    /// Connections that were opened.
+    conn_ok: u64 => "ConnOK INT",
+    /// Connections that could not be opened.
+    conn_err: u64 => "ConnERR INT",
+    /// The most connections in use at once.
+    max_conn_used: u64 => "MaxConnUsed INT",
+    /// Statements sent.
+    queries: u64 => "Queries INT",
+    /// Statements sent that asked for a GTID.
+    queries_gtid_sync: u64 => "Queries_GTID_sync INT",
+    /// Bytes sent to the server.
+    bytes_data_sent: u64 => "Bytes_data_sent INT",
+    /// Bytes received from the server.
+    bytes_data_recv: u64 => "Bytes_data_recv INT",
+    /// The last measured latency, in microseconds.
+    latency_us: u64 => "Latency_us INT",
+}
+
+stats_table! {
+    /// One client session, in `stats_mysql_processlist`.
+    ProcessRow in "stats_mysql_processlist", rows: |plane, _| plane.processlist(), constraints: "";
+    /// The worker.
+    thread_id: u32 => "ThreadID INT NOT NULL",
+    /// The session, as `KILL CONNECTION` takes it.
+    session_id: u64 => "SessionID INTEGER PRIMARY KEY",
+    /// The frontend user.
+    user: Option<String> => "user VARCHAR",
+    /// The session's schema.
+    db: Option<String> => "db VARCHAR",
+    /// The client's address.
+    cli_host: Option<String> => "cli_host VARCHAR",
+    /// The client's port.
+    cli_port: Option<u16> => "cli_port INT",
+    /// The hostgroup that the statement runs on.
+    hostgroup: Option<i32> => "hostgroup INT",
+    /// The proxy's address towards the server.
+    l_srv_host: Option<String> => "l_srv_host VARCHAR",
+    /// The proxy's port towards the server.
+    l_srv_port: Option<u16> => "l_srv_port INT",
+    /// The server that the session holds a connection to.
+    srv_host: Option<String> => "srv_host VARCHAR",
+    /// That server's port.
+    srv_port: Option<u16> => "srv_port INT",
+    /// What the session does: `Sleep`, `Query` …
+    command: Option<String> => "command VARCHAR",
+    /// For how long, in milliseconds.
+    time_ms: u64 => "time_ms INT NOT NULL",
+    /// The statement; never one that may hold a password.
+    info: Option<String> => "info VARCHAR",
+    /// Bits that pin the session, 0 for none.
+    status_flags: u64 => "status_flags INT",
+    /// More about the session as JSON, where mysql-show_processlist_extended asks for it.
+    extended_info: Option<String> => "extended_info VARCHAR",
+}
+
+stats_table! {
+    /// One frontend user, in `stats_mysql_users`.
+    UserRow in "stats_mysql_users", rows: |plane, _| plane.users(), constraints: "";
+    /// The user.
+    username: String => "username VARCHAR PRIMARY KEY",
+    /// Client connections that are open.
+    frontend_connections: u64 => "frontend_connections INT NOT NULL",
+    /// The most that the user may open.
+    frontend_max_connections: u64 => "frontend_max_connections INT NOT NULL",
+}
+
+stats_table! {
+    /// One kind of statement, in `stats_mysql_commands_counters`: how many took at most so long.
+    CommandCountersRow in "stats_mysql_commands_counters", rows: |plane, _| plane.commands_counters(), constraints: "";
+    /// The kind: `SELECT`, `INSERT` …
+    command: String => "Command VARCHAR NOT NULL PRIMARY KEY",
+    /// Time of all, in microseconds.
+    total_time_us: u64 => "Total_Time_us INT NOT NULL",
+    /// How many.
+    total_cnt: u64 => "Total_cnt INT NOT NULL",
+    /// At most 100 µs.
+    cnt_100us: u64 => "cnt_100us INT NOT NULL",
+    /// At most 500 µs.
+    cnt_500us: u64 => "cnt_500us INT NOT NULL",
+    /// At most 1 ms.
+    cnt_1ms: u64 => "cnt_1ms INT NOT NULL",
+    /// At most 5 ms.
+    cnt_5ms: u64 => "cnt_5ms INT NOT NULL",
+    /// At most 10 ms.
+    cnt_10ms: u64 => "cnt_10ms INT NOT NULL",
+    /// At most 50 ms.
+    cnt_50ms: u64 => "cnt_50ms INT NOT NULL",
+    /// At most 100 ms.
+    cnt_100ms: u64 => "cnt_100ms INT NOT NULL",
+    /// At most 500 ms.
+    cnt_500ms: u64 => "cnt_500ms INT NOT NULL",
+    /// At most 1 s.
+    cnt_1s: u64 => "cnt_1s INT NOT NULL",
+    /// At most 5 s.
+    cnt_5s: u64 => "cnt_5s INT NOT NULL",
+    /// At most 10 s.
+    cnt_10s: u64 => "cnt_10s INT NOT NULL",
+    /// Longer.
+    cnt_infs: u64 => "cnt_INFs INT NOT NULL",
+}
+
+stats_table! {
+    /// One figure of memory, in `stats_memory_metrics`.
+    MemoryRow in "stats_memory_metrics", rows: |plane, _| plane.memory_metrics(), constraints: "";
+    /// What takes the memory.
+    variable_name: String => "Variable_Name VARCHAR NOT NULL PRIMARY KEY",
+    /// How much, in bytes, as text.
+    variable_value: String => "Variable_Value VARCHAR NOT NULL",
+}
+
+stats_table! {
+    /// One error code of one server for one user, in `stats_mysql_errors`.
+    ErrorRow in "stats_mysql_errors",
+        rows: |plane, reading| plane.errors(reading),
+        constraints: " , PRIMARY KEY (hostgroup, hostname, port, username, client_address, schemaname, errno)";
+    /// The hostgroup.
+    hostgroup: u32 => "hostgroup INT NOT NULL",
+    /// The server.
+    hostname: String => "hostname VARCHAR NOT NULL",
+    /// Its port.
+    port: u16 => "port INT NOT NULL",
+    /// The frontend user.
+    username: String => "username VARCHAR NOT NULL",
+    /// The client's address.
+    client_address: String => "client_address VARCHAR NOT NULL",
+    /// The session's schema.
+    schemaname: String => "schemaname VARCHAR NOT NULL",
+    /// The code of the ERR packet.
+    errno: u16 => "errno INT NOT NULL",
+    /// How many.
+    count_star: u64 => "count_star INTEGER NOT NULL",
+    /// When it was first seen, in seconds since 1970.
+    first_seen: u64 => "first_seen INTEGER NOT NULL",
+    /// When it was last seen, in seconds since 1970.
+    last_seen: u64 => "last_seen INTEGER NOT NULL",
+    /// The message of the last.
+    last_error: String => "last_error VARCHAR NOT NULL",
+}
+
+stats_table! {
+    /// One global statistic, in `stats_mysql_global`.
+    GlobalRow in "stats_mysql_global", rows: |plane, _| global(plane.status()), constraints: "";
+    /// Its name.
+    variable_name: String => "Variable_Name VARCHAR NOT NULL PRIMARY KEY",
+    /// Its value as text, as ProxySQL has it.
+    variable_value: String => "Variable_Value VARCHAR NOT NULL",
+}
+
+fn global(mut samples: Vec<statistic::Sample>) -> Vec<GlobalRow> {
+    statistic::sort(&mut samples);
+    samples
+        .iter()
+        .map(|sample| GlobalRow { variable_name: sample.name(), variable_value: sample.value.to_string() })
+        .collect()
+}

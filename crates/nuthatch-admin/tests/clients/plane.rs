@@ -1,0 +1,133 @@
+//! A data plane that counts what it is told and has a few rows of everything.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use nuthatch_admin::rows::{ConnectionPoolRow, Digest, ProcessRow, QueryDigestRow, QueryRuleRow, UserRow};
+use nuthatch_admin::{DataPlane, Killed, ProcessVerb, Reading, Sample, Statistic};
+use nuthatch_config::Snapshot;
+use parking_lot::Mutex;
+
+/// The fake.
+#[derive(Default)]
+pub(crate) struct Plane {
+    pub(crate) published: Mutex<Vec<Arc<Snapshot>>>,
+    pub(crate) verbs: Mutex<Vec<ProcessVerb>>,
+    pub(crate) flushes: AtomicU64,
+    digests_cleared: AtomicU64,
+}
+
+impl DataPlane for Plane {
+    fn publish(&self, snapshot: Arc<Snapshot>) {
+        self.published.lock().push(snapshot);
+    }
+
+    fn status(&self) -> Vec<Sample> {
+        vec![
+            Statistic::WorkerSessions.sample_of_part(1, 4),
+            Statistic::QueryCacheCountGetOk.sample(90),
+            Statistic::QueryCacheCountGet.sample(100),
+            Statistic::QueriesFrontendsBytesSent.sample(2000),
+            Statistic::QueriesFrontendsBytesRecv.sample(1000),
+            Statistic::Uptime.sample(12),
+            Statistic::Questions.sample(345),
+            Statistic::ClientConnectionsConnected.sample(9),
+            Statistic::WorkerSessions.sample_of_part(0, 5),
+        ]
+    }
+
+    fn query_digests(&self, reading: Reading) -> Vec<QueryDigestRow> {
+        let cleared = match reading {
+            Reading::Keep => self.digests_cleared.load(Ordering::SeqCst),
+            Reading::Reset => self.digests_cleared.swap(1, Ordering::SeqCst),
+        };
+        if cleared > 0 {
+            return Vec::new();
+        }
+        vec![digest_row(-1, 0xBF00_1A0C_1378_1C1D, 1000, 0), digest_row(0, 0x290B_92FD_7438_26DA, 20, 5000)]
+    }
+
+    fn query_rules(&self) -> Vec<QueryRuleRow> {
+        vec![QueryRuleRow { rule_id: 7, hits: 42 }]
+    }
+
+    fn connection_pool(&self, _reading: Reading) -> Vec<ConnectionPoolRow> {
+        vec![ConnectionPoolRow {
+            hostgroup: 0,
+            srv_host: "127.0.0.1".to_owned(),
+            srv_port: 3306,
+            status: "SHUNNED".to_owned(),
+            conn_used: 1,
+            conn_free: 2,
+            conn_ok: 3,
+            conn_err: 4,
+            max_conn_used: 5,
+            queries: 6,
+            queries_gtid_sync: 0,
+            bytes_data_sent: 7,
+            bytes_data_recv: 8,
+            latency_us: 9,
+        }]
+    }
+
+    fn processlist(&self) -> Vec<ProcessRow> {
+        vec![ProcessRow {
+            thread_id: 0,
+            session_id: 11,
+            user: Some("app".to_owned()),
+            db: Some("shop".to_owned()),
+            cli_host: Some("10.0.0.5".to_owned()),
+            cli_port: Some(40000),
+            hostgroup: Some(0),
+            l_srv_host: None,
+            l_srv_port: None,
+            srv_host: Some("127.0.0.1".to_owned()),
+            srv_port: Some(3306),
+            command: Some("Query".to_owned()),
+            time_ms: 3,
+            info: Some("SELECT SLEEP(1)".to_owned()),
+            status_flags: 0,
+            extended_info: None,
+        }]
+    }
+
+    fn users(&self) -> Vec<UserRow> {
+        vec![UserRow {
+            username: "app".to_owned(),
+            frontend_connections: 9,
+            frontend_max_connections: 10_000,
+        }]
+    }
+
+    fn flush_query_cache(&self) -> u64 {
+        self.flushes.fetch_add(1, Ordering::SeqCst)
+    }
+
+    fn kill_connection(&self, session: u64) -> Killed {
+        assert_ne!(session, 13, "the fake panics over this session");
+        if session == 11 { Killed::Told } else { Killed::Unknown }
+    }
+
+    fn act(&self, verb: ProcessVerb) {
+        self.verbs.lock().push(verb);
+    }
+}
+
+fn digest_row(hostgroup: i32, digest: u64, count_star: u64, sum_time: u64) -> QueryDigestRow {
+    QueryDigestRow {
+        hostgroup,
+        schemaname: "sbtest".into(),
+        username: "app".into(),
+        client_address: "".into(),
+        digest: Digest(digest),
+        digest_text: "SELECT c FROM sbtest1 WHERE id=?".into(),
+        count_star,
+        first_seen: 1_700_000_000,
+        last_seen: 1_700_000_100,
+        sum_time,
+        min_time: sum_time / 10,
+        max_time: sum_time / 2,
+        sum_rows_affected: 0,
+        sum_rows_sent: count_star,
+    }
+}
