@@ -2,12 +2,13 @@
 //!
 //! The head is read with a little grammar, the body is scanned for the words and calls that matter. It guarantees to err on one
 //! side: what is not understood is not cacheable, writes, and changes unknown session state. It does not find the tables.
-//! Cost: about 100 ns for a point select; no allocation.
+//! Cost: about 100 ns (2,000 instructions) for a point select; no allocation.
 
 mod body;
 pub(crate) mod cursor;
 mod head;
 mod set;
+mod transaction;
 
 use std::ops::Range;
 
@@ -36,12 +37,16 @@ pub fn classify<'q>(query: &'q [u8], lexing: Lexing) -> Statement<'q> {
 }
 
 fn first_word(cursor: &Cursor<'_>) -> Range<usize> {
-    let mut ahead = cursor.clone();
-    while ahead.take_symbol(b'(') {}
-    ahead
-        .peek()
-        .filter(|token| token.kind == TokenKind::Word)
-        .map_or(0..0, |token| token.start..token.start + token.text.len())
+    let word = |cursor: &Cursor<'_>| {
+        let word = cursor.peek().filter(|token| token.kind == TokenKind::Word);
+        word.map_or(0..0, |token| token.start..token.start + token.text.len())
+    };
+    if !cursor.peek_symbol(b'(') {
+        return word(cursor);
+    }
+    let mut inside = cursor.clone();
+    while inside.take_symbol(b'(') {}
+    word(&inside)
 }
 
 fn empty<'q>() -> Statement<'q> {
@@ -56,7 +61,7 @@ fn empty<'q>() -> Statement<'q> {
 
 /// Takes one statement, up to its semicolon.
 fn one<'q>(cursor: &mut Cursor<'q>) -> Statement<'q> {
-    let Head { kind, mut effects, has_routine, is_plain_select, is_with } = head(cursor.clone());
+    let Head { kind, mut effects, has_routine, is_plain_select, is_with } = head(cursor);
     let mut body =
         Body { with_depth: is_with.then_some(0), names_until: names_until(kind), ..Body::default() };
     if has_routine {
@@ -94,8 +99,7 @@ fn add_body(effects: &mut Effects<'_>, body: &Body, kind: Kind) {
     effects.reads_insert_id |= body.reads_insert_id;
     effects.reads_found_rows |= body.reads_found_rows;
     effects.reads_row_count |= body.reads_row_count;
-    let executes_functions = !matches!(kind, Kind::Show | Kind::Prepare | Kind::Use | Kind::Savepoint);
-    if executes_functions && body.calls_unknown {
+    if body.calls_unknown {
         effects.runs_unseen_code = true;
         effects.writes = true;
     }

@@ -5,6 +5,12 @@
 //! [`TokenKind::Symbol`]; a string, name or comment that nothing closes reaches to the end and is [`TokenKind::Unclosed`].
 //! Cost: about 1 ns a byte, no allocation.
 
+pub(crate) mod extent;
+
+use extent::{
+    begins_line_comment, begins_word, comment_len, exponent_len, is_space, is_word, line_len, quoted_len, run,
+};
+
 /// What the server's lexer depends on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Lexing {
@@ -73,8 +79,8 @@ pub struct Token<'q> {
 /// The tokens of one statement text, from first to last byte.
 #[derive(Clone, Debug)]
 pub struct Tokens<'q> {
-    rest: &'q [u8],
-    start: usize,
+    query: &'q [u8],
+    position: usize,
     lexing: Lexing,
     in_executable: bool,
 }
@@ -83,15 +89,45 @@ impl<'q> Tokens<'q> {
     /// The tokens of `query` under `lexing`.
     #[must_use]
     pub fn new(query: &'q [u8], lexing: Lexing) -> Self {
-        Self { rest: query, start: 0, lexing, in_executable: false }
+        Self { query, position: 0, lexing, in_executable: false }
+    }
+
+    /// Beginning and end of the word that comes next, after white space; none, with the white space taken, if something else
+    /// comes.
+    #[inline]
+    pub(crate) fn next_word(&mut self) -> Option<(usize, usize)> {
+        let rest = self.query.get(self.position..).unwrap_or_default();
+        let spaces = rest.iter().position(|&byte| !is_space(byte)).unwrap_or(rest.len());
+        let start = self.position + spaces;
+        self.position = start;
+        let word = rest.get(spaces..)?;
+        if !begins_word(*word.first()?) {
+            return None;
+        }
+        self.position = start + run(word, is_word);
+        Some((start, self.position))
+    }
+
+    /// Kind, beginning and end of the next token.
+    pub(crate) fn next_other(&mut self) -> Option<(TokenKind, usize, usize)> {
+        let start = self.position;
+        let rest = self.query.get(start..)?;
+        let first = *rest.first()?;
+        let (kind, len) =
+            if begins_word(first) { (TokenKind::Word, run(rest, is_word)) } else { self.cut(rest, first) };
+        self.position = start + len;
+        Some((kind, start, self.position))
+    }
+
+    /// An executable comment was opened and not closed; not said again.
+    pub(crate) fn take_unclosed(&mut self) -> bool {
+        std::mem::take(&mut self.in_executable)
     }
 
     /// Kind and length of the token that `rest` begins with.
-    fn cut(&mut self, first: u8) -> (TokenKind, usize) {
-        let rest = self.rest;
+    fn cut(&mut self, rest: &[u8], first: u8) -> (TokenKind, usize) {
         match first {
-            b' ' | b'\t' | b'\n' | b'\r' | 0x0b | 0x0c => (TokenKind::Space, run(rest, is_space)),
-            b'a'..=b'z' | b'A'..=b'Z' | b'_' | b'$' | 0x80.. => (TokenKind::Word, run(rest, is_word)),
+            b' ' | 0x09..=0x0d => (TokenKind::Space, run(rest, is_space)),
             b'0'..=b'9' => number_or_word(rest),
             b'`' => closed(TokenKind::Quoted, rest, quoted_len(rest, first, false)),
             b'\'' => {
@@ -103,10 +139,14 @@ impl<'q> Tokens<'q> {
             b'"' => {
                 closed(TokenKind::String, rest, quoted_len(rest, first, !self.lexing.no_backslash_escapes))
             }
-            b'@' => self.variable(),
+            b'.' if self.begins_fraction(rest) => {
+                let digits = 1 + run(rest.get(1..).unwrap_or_default(), |byte| byte.is_ascii_digit());
+                (TokenKind::Number, digits + exponent_len(rest.get(digits..).unwrap_or_default()))
+            }
+            b'@' => self.variable(rest),
             b'#' => (TokenKind::Comment, line_len(rest)),
             b'-' if begins_line_comment(rest) => (TokenKind::Comment, line_len(rest)),
-            b'/' if rest.get(1) == Some(&b'*') => self.comment(),
+            b'/' if rest.get(1) == Some(&b'*') => self.comment(rest),
             b'*' if self.in_executable && rest.get(1) == Some(&b'/') => {
                 self.in_executable = false;
                 (TokenKind::ExecutableClose, 2)
@@ -115,24 +155,25 @@ impl<'q> Tokens<'q> {
         }
     }
 
-    fn variable(&self) -> (TokenKind, usize) {
-        match self.rest {
+    /// A dot before a digit begins a number, unless it follows a name.
+    fn begins_fraction(&self, rest: &[u8]) -> bool {
+        let before = self.position.checked_sub(1).and_then(|before| self.query.get(before));
+        rest.get(1).is_some_and(u8::is_ascii_digit)
+            && !before.is_some_and(|&before| is_word(before) || matches!(before, b'`' | b'"'))
+    }
+
+    fn variable(&self, rest: &[u8]) -> (TokenKind, usize) {
+        match rest {
             [b'@', b'@', name @ ..] => match name.first() {
-                Some(&quote @ b'`') => closed(
-                    TokenKind::SystemVariable,
-                    self.rest,
-                    quoted_len(name, quote, false).map(|len| len + 2),
-                ),
+                Some(&quote @ b'`') => {
+                    closed(TokenKind::SystemVariable, rest, quoted_len(name, quote, false).map(|len| len + 2))
+                }
                 _ => (TokenKind::SystemVariable, 2 + run(name, |byte| is_word(byte) || byte == b'.')),
             },
             [b'@', name @ ..] => match name.first() {
                 Some(&quote @ (b'`' | b'\'' | b'"')) => {
                     let escapes = quote != b'`' && !self.lexing.no_backslash_escapes;
-                    closed(
-                        TokenKind::UserVariable,
-                        self.rest,
-                        quoted_len(name, quote, escapes).map(|len| len + 1),
-                    )
+                    closed(TokenKind::UserVariable, rest, quoted_len(name, quote, escapes).map(|len| len + 1))
                 }
                 _ => (TokenKind::UserVariable, 1 + run(name, |byte| is_word(byte) || byte == b'.')),
             },
@@ -140,13 +181,13 @@ impl<'q> Tokens<'q> {
         }
     }
 
-    fn comment(&mut self) -> (TokenKind, usize) {
-        let (mark, text) = match self.rest {
+    fn comment(&mut self, rest: &[u8]) -> (TokenKind, usize) {
+        let (mark, text) = match rest {
             [b'/', b'*', b'!', text @ ..] => (3, text),
             [b'/', b'*', b'M', b'!', text @ ..] if matches!(self.lexing.server, ServerFlavor::MariaDb(_)) => {
                 (4, text)
             }
-            _ => return closed(TokenKind::Comment, self.rest, comment_len(self.rest, 0)),
+            _ => return closed(TokenKind::Comment, rest, comment_len(rest, 0)),
         };
         let digits = run(text, |byte| byte.is_ascii_digit());
         let executes = match digits {
@@ -156,7 +197,7 @@ impl<'q> Tokens<'q> {
         };
         match executes {
             _ if self.in_executable => (TokenKind::UnclearOpen, mark),
-            Executes::No => closed(TokenKind::Comment, self.rest, comment_len(self.rest, 1)),
+            Executes::No => closed(TokenKind::Comment, rest, comment_len(rest, 1)),
             Executes::Unclear => {
                 self.in_executable = true;
                 (TokenKind::UnclearOpen, mark + digits)
@@ -172,22 +213,15 @@ impl<'q> Tokens<'q> {
 impl<'q> Iterator for Tokens<'q> {
     type Item = Token<'q>;
 
-    #[inline]
     fn next(&mut self) -> Option<Token<'q>> {
-        let Some(&first) = self.rest.first() else {
+        match self.next_other() {
+            Some((kind, start, end)) => Some(Token { kind, text: self.query.get(start..end)?, start }),
             // An executable comment without its end: said once, by a token of no bytes.
-            return std::mem::take(&mut self.in_executable).then_some(Token {
-                kind: TokenKind::Unclosed,
-                text: &[],
-                start: self.start,
-            });
-        };
-        let (kind, len) = self.cut(first);
-        let (text, rest) = self.rest.split_at_checked(len).unwrap_or((self.rest, &[]));
-        let token = Token { kind, text, start: self.start };
-        self.start += text.len();
-        self.rest = rest;
-        Some(token)
+            None if self.take_unclosed() => {
+                Some(Token { kind: TokenKind::Unclosed, text: &[], start: self.position })
+            }
+            None => None,
+        }
     }
 }
 
@@ -211,35 +245,6 @@ fn executes(server: ServerFlavor, digits: &[u8], is_mariadb_mark: bool) -> Execu
     };
     if yes { Executes::Yes(digits.len()) } else { Executes::No }
 }
-
-#[inline]
-fn run(bytes: &[u8], belongs: impl Fn(u8) -> bool) -> usize {
-    bytes.iter().position(|&byte| !belongs(byte)).unwrap_or(bytes.len())
-}
-
-#[inline]
-fn is_space(byte: u8) -> bool {
-    matches!(byte, b' ' | b'\t' | b'\n' | b'\r' | 0x0b | 0x0c)
-}
-
-/// The byte may stand in a keyword or a name without quotes.
-#[inline]
-pub(crate) fn is_word(byte: u8) -> bool {
-    WORD_BYTES.get(usize::from(byte)).copied().unwrap_or_default()
-}
-
-/// By byte: a look-up is cheaper than five comparisons, and most bytes of a statement are asked.
-const WORD_BYTES: [bool; 256] = {
-    let mut table = [false; 256];
-    let mut left: &mut [bool] = &mut table;
-    let mut byte = 0_u8;
-    while let [entry, rest @ ..] = left {
-        *entry = matches!(byte, b'0'..=b'9' | b'a'..=b'z' | b'A'..=b'Z' | b'_' | b'$' | 0x80..);
-        left = rest;
-        byte = byte.wrapping_add(1);
-    }
-    table
-};
 
 /// The token of `len` bytes, or one that nothing closes.
 fn closed(kind: TokenKind, rest: &[u8], len: Option<usize>) -> (TokenKind, usize) {
@@ -267,60 +272,11 @@ fn number_or_word(rest: &[u8]) -> (TokenKind, usize) {
         [b'0', b'b', bits @ ..] if !bits.is_empty() && bits.iter().all(|bit| matches!(bit, b'0' | b'1')) => {
             (TokenKind::Number, len)
         }
+        // The server takes `1e5x` for a number and a name.
         _ => match exponent_len(rest.get(digits..).unwrap_or_default()) {
-            exponent if exponent > 0 && digits + exponent >= len => (TokenKind::Number, digits + exponent),
-            _ => (TokenKind::Word, len),
+            0 => (TokenKind::Word, len),
+            exponent => (TokenKind::Number, digits + exponent),
         },
-    }
-}
-
-/// The length of the exponent that `rest` begins with, or 0.
-fn exponent_len(rest: &[u8]) -> usize {
-    let (mark, digits) = match rest {
-        [b'e' | b'E', b'+' | b'-', digits @ ..] => (2, digits),
-        [b'e' | b'E', digits @ ..] => (1, digits),
-        _ => return 0,
-    };
-    match run(digits, |byte| byte.is_ascii_digit()) {
-        0 => 0,
-        len => mark + len,
-    }
-}
-
-/// The length of the quoted text that `rest` begins with, quotes included.
-fn quoted_len(rest: &[u8], quote: u8, has_escapes: bool) -> Option<usize> {
-    let mut len = 1;
-    loop {
-        let inner = rest.get(len..)?;
-        len += inner.iter().position(|&byte| byte == quote || (has_escapes && byte == b'\\'))?;
-        match rest.get(len..)? {
-            [b'\\', _, ..] if has_escapes && quote != b'\\' => len += 2,
-            [first, second, ..] if *first == quote && first == second => len += 2,
-            [first, ..] if *first == quote => return Some(len + 1),
-            _ => return None,
-        }
-    }
-}
-
-/// `--` begins a comment only before white space, a control byte or the end.
-fn begins_line_comment(rest: &[u8]) -> bool {
-    matches!(rest, [b'-', b'-', after @ ..] if after.first().is_none_or(|byte| *byte <= b' ' || *byte == 0x7f))
-}
-
-fn line_len(rest: &[u8]) -> usize {
-    rest.iter().position(|&byte| byte == b'\n').map_or(rest.len(), |end| end + 1)
-}
-
-/// The length of the comment that `rest` begins with; comments in it are skipped `nesting` levels deep.
-fn comment_len(rest: &[u8], nesting: u32) -> Option<usize> {
-    let mut len = 2;
-    loop {
-        match rest.get(len..)? {
-            [b'*', b'/', ..] => return Some(len + 2),
-            inner @ [b'/', b'*', ..] if nesting > 0 => len += comment_len(inner, nesting - 1)?,
-            [] => return None,
-            _ => len += 1,
-        }
     }
 }
 

@@ -48,8 +48,11 @@ impl Body {
     /// Takes all tokens up to the end of this statement or its semicolon.
     pub(super) fn scan(&mut self, cursor: &mut Cursor<'_>) {
         let mut before = Before::Other;
-        while !cursor.at_end() {
-            let Some(token) = cursor.bump() else { break };
+        while let Some(token) = cursor.peek() {
+            if token.kind == TokenKind::Symbol(b';') {
+                break;
+            }
+            cursor.advance();
             before = match token.kind {
                 TokenKind::Word => self.word(token, before, cursor),
                 TokenKind::Symbol(symbol) => self.symbol(symbol, before, cursor),
@@ -78,6 +81,9 @@ impl Body {
         if before == Before::Dot {
             if opens_arguments {
                 self.call_unknown();
+            } else if is_word(token, b"NEXTVAL") {
+                // Oracle mode: `s.nextval`.
+                self.sequence();
             }
             return Before::Other;
         }
@@ -111,6 +117,9 @@ impl Body {
             (b'i', 4) if is_word(token, b"INTO") => self.keyword_into(cursor),
             (b'v', 5) if is_word(token, b"VALUE") && cursor.peek_word(b"FOR") => self.sequence(),
             (b'p', 9) if is_word(token, b"PROCEDURE") => self.block(NotCacheable::Procedure),
+            (b'c', 12) if is_word(token, b"CURRENT_ROLE") => {
+                self.block(NotCacheable::Function("current_role"));
+            }
             (b's', 12) if is_word(token, b"SQL_NO_CACHE") => self.block(NotCacheable::SqlNoCache),
             (b's', 19) if is_word(token, b"SQL_CALC_FOUND_ROWS") => {
                 self.block(NotCacheable::Function("SQL_CALC_FOUND_ROWS"));

@@ -6,8 +6,11 @@ use crate::token::{Lexing, Token, TokenKind, Tokens};
 /// A place in the tokens of a statement. Cheap to clone: the head of a statement is read on a clone.
 #[derive(Clone)]
 pub(crate) struct Cursor<'q> {
+    query: &'q [u8],
     tokens: Tokens<'q>,
-    next: Option<Token<'q>>,
+    next: Option<TokenKind>,
+    start: usize,
+    end: usize,
     /// A string, name or comment without its end was seen.
     pub(crate) is_unclosed: bool,
     /// A comment was seen of which it cannot be told whether the server executes it.
@@ -19,55 +22,83 @@ pub(crate) struct Cursor<'q> {
 impl<'q> Cursor<'q> {
     pub(crate) fn new(query: &'q [u8], lexing: Lexing) -> Self {
         let mut cursor = Self {
+            query,
             tokens: Tokens::new(query, lexing),
             next: None,
+            start: 0,
+            end: 0,
             is_unclosed: false,
             is_unclear: false,
             has_executable: false,
         };
-        cursor.bump();
+        cursor.advance();
         cursor
     }
 
     /// The next token, not yet taken.
     #[inline]
     pub(crate) fn peek(&self) -> Option<Token<'q>> {
-        self.next
+        let kind = self.next?;
+        Some(Token { kind, text: self.query.get(self.start..self.end)?, start: self.start })
     }
 
     /// Takes the next token.
-    #[inline]
     pub(crate) fn bump(&mut self) -> Option<Token<'q>> {
-        let taken = self.next.take();
-        for token in self.tokens.by_ref() {
-            match token.kind {
+        let taken = self.peek();
+        self.advance();
+        taken
+    }
+
+    /// Goes past the next token. Words, the most frequent, are cut where this is called.
+    #[inline]
+    pub(crate) fn advance(&mut self) {
+        match self.tokens.next_word() {
+            Some((start, end)) => (self.next, self.start, self.end) = (Some(TokenKind::Word), start, end),
+            None => self.advance_to_other(),
+        }
+    }
+
+    fn advance_to_other(&mut self) {
+        loop {
+            let Some((kind, start, end)) = self.tokens.next_other() else {
+                self.is_unclosed |= self.tokens.take_unclosed();
+                self.next = None;
+                return;
+            };
+            match kind {
                 TokenKind::Space => {}
-                TokenKind::Comment => self.has_executable |= token.text.starts_with(b"/*!"),
+                TokenKind::Comment => self.note_comment(start),
                 TokenKind::ExecutableOpen | TokenKind::ExecutableClose => self.has_executable = true,
                 TokenKind::UnclearOpen => (self.is_unclear, self.has_executable) = (true, true),
                 TokenKind::Unclosed => self.is_unclosed = true,
                 _ => {
-                    self.next = Some(token);
-                    break;
+                    (self.next, self.start, self.end) = (Some(kind), start, end);
+                    return;
                 }
             }
         }
-        taken
     }
 
+    fn note_comment(&mut self, start: usize) {
+        let text = self.query.get(start..).unwrap_or_default();
+        self.has_executable |= text.starts_with(b"/*!") || text.starts_with(b"/*M!");
+    }
+
+    #[inline]
     pub(crate) fn peek_symbol(&self, symbol: u8) -> bool {
-        self.next.is_some_and(|token| token.kind == TokenKind::Symbol(symbol))
+        self.next == Some(TokenKind::Symbol(symbol))
     }
 
     pub(crate) fn peek_word(&self, word: &[u8]) -> bool {
-        self.next.is_some_and(|token| is_word(token, word))
+        self.peek().is_some_and(|token| is_word(token, word))
     }
 
     /// Takes the next token if it is `symbol`.
+    #[inline]
     pub(crate) fn take_symbol(&mut self, symbol: u8) -> bool {
         let found = self.peek_symbol(symbol);
         if found {
-            self.bump();
+            self.advance();
         }
         found
     }
@@ -76,7 +107,7 @@ impl<'q> Cursor<'q> {
     pub(crate) fn take_word(&mut self, word: &[u8]) -> bool {
         let found = self.peek_word(word);
         if found {
-            self.bump();
+            self.advance();
         }
         found
     }
@@ -92,8 +123,9 @@ impl<'q> Cursor<'q> {
     }
 
     /// Nothing is left of this statement: the end, or a semicolon.
+    #[inline]
     pub(crate) fn at_end(&self) -> bool {
-        self.next.is_none_or(|token| token.kind == TokenKind::Symbol(b';'))
+        self.next.is_none_or(|kind| kind == TokenKind::Symbol(b';'))
     }
 }
 

@@ -3,6 +3,7 @@
 use super::body::MAIN_WORDS;
 use super::cursor::{Cursor, is_word};
 use super::set::set;
+use super::transaction::{begin, commit, rollback, start};
 use crate::statement::{Ddl, Effects, Kind, Name, PinReason, SetEffect, TransactionEnd};
 use crate::token::TokenKind;
 
@@ -22,7 +23,7 @@ pub(super) struct Head<'q> {
 
 impl<'q> Head<'q> {
     /// A statement that neither writes nor ends a transaction.
-    fn reads(kind: Kind) -> Self {
+    pub(super) fn reads(kind: Kind) -> Self {
         Self { kind, effects: Effects::default(), has_routine: false, is_plain_select: false, is_with: false }
     }
 
@@ -34,13 +35,13 @@ impl<'q> Head<'q> {
         head
     }
 
-    fn unknown() -> Self {
+    pub(super) fn unknown() -> Self {
         let mut head = Self::writes(Kind::Other, TransactionEnd::Maybe);
         head.effects.runs_unseen_code = true;
         head
     }
 
-    fn ends(kind: Kind, ends_transaction: TransactionEnd) -> Self {
+    pub(super) fn ends(kind: Kind, ends_transaction: TransactionEnd) -> Self {
         let mut head = Self::reads(kind);
         head.effects.ends_transaction = ends_transaction;
         head
@@ -52,7 +53,7 @@ impl<'q> Head<'q> {
     }
 
     /// A block of statements: any of them may set anything.
-    fn block() -> Self {
+    pub(super) fn block() -> Self {
         let mut head = Self::unknown();
         head.effects.set = SetEffect::Unknown;
         Self { has_routine: true, ..head }
@@ -60,7 +61,14 @@ impl<'q> Head<'q> {
 }
 
 /// The head of the statement that `cursor` stands before.
-pub(super) fn head<'q>(mut cursor: Cursor<'q>) -> Head<'q> {
+pub(super) fn head<'q>(cursor: &Cursor<'q>) -> Head<'q> {
+    if cursor.peek_word(b"SELECT") {
+        return Head { is_plain_select: true, ..Head::reads(Kind::Select) };
+    }
+    of_other_than_select(cursor.clone())
+}
+
+fn of_other_than_select<'q>(mut cursor: Cursor<'q>) -> Head<'q> {
     while cursor.take_symbol(b'(') {}
     let Some(token) = cursor.bump() else { return Head::unknown() };
     let mut buffer = [0; WORD_BYTES_MAX];
@@ -160,60 +168,6 @@ fn of_use<'q>(mut cursor: Cursor<'q>) -> Head<'q> {
         Some(name) if cursor.at_end() => SetEffect::Schema(Name(name.text)),
         _ => SetEffect::Unknown,
     };
-    head
-}
-
-fn begin<'q>(mut cursor: Cursor<'q>) -> Head<'q> {
-    cursor.take_word(b"WORK");
-    // MariaDB has compound statements that begin with this word.
-    if cursor.at_end() { Head::ends(Kind::Begin, TransactionEnd::Implicit) } else { Head::block() }
-}
-
-fn start<'q>(mut cursor: Cursor<'q>) -> Head<'q> {
-    if !cursor.take_word(b"TRANSACTION") {
-        return Head::unknown();
-    }
-    loop {
-        let known =
-            [&[&b"WITH"[..], b"CONSISTENT", b"SNAPSHOT"][..], &[b"READ", b"ONLY"], &[b"READ", b"WRITE"]]
-                .iter()
-                .any(|words| cursor.take_words(words));
-        if cursor.at_end() {
-            return Head::ends(Kind::Begin, TransactionEnd::Implicit);
-        }
-        if !known || !cursor.take_symbol(b',') {
-            return Head::unknown();
-        }
-    }
-}
-
-/// What may follow COMMIT and ROLLBACK: whether a chain, whether a release; none if something else.
-fn completion(cursor: &mut Cursor<'_>) -> Option<(bool, bool)> {
-    cursor.take_word(b"WORK");
-    let no_chain = cursor.take_words(&[b"AND", b"NO", b"CHAIN"]);
-    let chain = !no_chain && cursor.take_words(&[b"AND", b"CHAIN"]);
-    let release = !cursor.take_words(&[b"NO", b"RELEASE"]) && cursor.take_word(b"RELEASE");
-    cursor.at_end().then_some((chain, release))
-}
-
-fn commit<'q>(mut cursor: Cursor<'q>) -> Head<'q> {
-    let Some((chain, release)) = completion(&mut cursor) else { return Head::unknown() };
-    let end = if chain { TransactionEnd::CommitAndChain } else { TransactionEnd::Commit };
-    let mut head = Head::ends(Kind::Commit, end);
-    head.effects.disconnects = release;
-    head
-}
-
-fn rollback<'q>(mut cursor: Cursor<'q>) -> Head<'q> {
-    let mut ahead = cursor.clone();
-    ahead.take_word(b"WORK");
-    if ahead.take_word(b"TO") {
-        return Head::reads(Kind::Savepoint);
-    }
-    let Some((chain, release)) = completion(&mut cursor) else { return Head::unknown() };
-    let end = if chain { TransactionEnd::RollbackAndChain } else { TransactionEnd::Rollback };
-    let mut head = Head::ends(Kind::Rollback, end);
-    head.effects.disconnects = release;
     head
 }
 

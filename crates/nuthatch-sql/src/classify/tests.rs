@@ -199,6 +199,10 @@ const OTHER_SELECTS: &str = "SELECT a FROM t FOR UPDATE => Select Locking
     SELECT a FROM t /*M! FOR UPDATE */ => Select Locking
     SELECT NEXT VALUE FOR s => Select Locking writes
     SELECT PREVIOUS VALUE FOR s => Select Locking writes
+    SELECT s.nextval => Select Locking writes
+    SELECT a FROM t WHERE b=.5FOR UPDATE => Select Locking
+    SELECT a FROM t WHERE b=1e5FOR UPDATE => Select Locking
+    SELECT CURRENT_ROLE => Select Function(\"current_role\")
     SELECT NEXTVAL(s) => Select Locking writes
     SELECT SETVAL(s, 100) => Select Locking writes
     SELECT LASTVAL(s) => Select Locking writes
@@ -520,6 +524,7 @@ fn what_reads_is_a_read_and_what_pins_pins() {
         ;; => Empty
         SHOW TABLES => Show
         SHOW VARIABLES LIKE 'x' => Show
+        SHOW TABLES WHERE f(1) => Show writes unseen
         SHOW WARNINGS => Show diagnostics
         SHOW COUNT(*) WARNINGS => Show diagnostics
         SHOW ERRORS LIMIT 1 => Show diagnostics
@@ -568,6 +573,15 @@ fn the_first_word_is_found() {
     assert_eq!(word("((SELECT 1))"), 2..8);
     assert_eq!(word(""), 0..0);
     assert_eq!(word("123"), 0..0);
+}
+
+#[test]
+fn long_runs_of_anything_need_no_stack() {
+    for piece in ["/**/", "(", ")", ";", "/*!", "*/", "-- \n", "a ", "@", "'", "WITH a AS (", "SELECT 1;"] {
+        let query = piece.repeat(100_000);
+        let _ = classify(query.as_bytes(), MARIADB);
+        let _ = classify(format!("SELECT 1 {query}").as_bytes(), MARIADB);
+    }
 }
 
 proptest! {

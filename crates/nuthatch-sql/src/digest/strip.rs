@@ -6,7 +6,7 @@
 
 use super::DigestOptions;
 use super::spacing::Tight;
-use crate::token::is_word;
+use crate::token::extent::is_word;
 
 /// Appends the stripped, tightened text of `query` to `out`; gives the number of `?` in it.
 pub(super) fn strip(query: &[u8], options: &DigestOptions, out: &mut Vec<u8>) -> usize {

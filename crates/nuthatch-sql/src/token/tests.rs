@@ -39,7 +39,11 @@ fn words_numbers_and_variables() {
         "1 1.5 1. 1e5 1.5E-3 1e 0xfF 0xg 0b01 0b2",
         "Number:1 Number:1.5 Number:1. Number:1e5 Number:1.5E-3 Word:1e Number:0xfF Word:0xg Number:0b01 Word:0b2",
     );
-    check("1e5x 1e+x", "Word:1e5x Word:1e + Word:x");
+    check("1e5x 1e+x", "Number:1e5 Word:x Word:1e + Word:x");
+    check(
+        "1.5for .5for t.5for t .5",
+        "Number:1.5 Word:for Number:.5 Word:for Word:t . Word:5for Word:t Number:.5",
+    );
     check("@a:=1", "UserVariable:@a : = Number:1");
     check("@'a b' @`c` @\"d\"", "UserVariable:@'a b' UserVariable:@`c` UserVariable:@\"d\"");
     check("@@session.autocommit=0", "SystemVariable:@@session.autocommit = Number:0");
@@ -93,7 +97,7 @@ fn executable_comments_are_looked_into_when_the_version_applies() {
 fn word_bytes_are_letters_digits_and_whatever_is_not_ascii() {
     for byte in 0..=u8::MAX {
         let expected = byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'$' || !byte.is_ascii();
-        assert_eq!(super::is_word(byte), expected, "{byte}");
+        assert_eq!(super::extent::is_word(byte), expected, "{byte}");
     }
 }
 
