@@ -1,7 +1,7 @@
 //! The limit is a limit: what the cache says it holds, at every moment that anyone looks.
 
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::thread;
+use std::collections::HashMap;
+use std::thread::{self, ScopedJoinHandle};
 
 use nuthatch_cache::{Cache, Fill, Key, Limits, Packets, Protocol, Refusal};
 
@@ -118,51 +118,52 @@ fn flush_purges_all_and_gives_the_index_back() {
 #[test]
 fn limits_may_change_while_others_fill_and_look_up() {
     let cache = Cache::new(LIMITS);
-    let done = AtomicBool::new(false);
     thread::scope(|scope| {
-        for writer in 0..2 {
-            let (cache, done) = (&cache, &done);
-            scope.spawn(move || {
-                let mut id = writer;
-                while !done.load(Ordering::Relaxed) {
-                    let statement = (id % 5000).to_string();
-                    let _kept_or_not = cache.insert(entry(&statement, statement.as_bytes()));
-                    if let Some(found) = cache.get(&key(&statement)) {
-                        assert_eq!(found.packets(), statement.as_bytes());
-                    }
-                    id += 2;
-                }
-            });
-        }
-        for round in 0..200u64 {
+        let writers: Vec<_> = (0..2)
+            .map(|writer| {
+                let cache = &cache;
+                scope.spawn(move || fill_and_look_up(cache, writer))
+            })
+            .collect();
+        let mut round = 0u64;
+        while !writers.iter().all(ScopedJoinHandle::is_finished) {
             let entry_bytes_max = (1 << (round % 7)) << 16;
             cache.set_limits(Limits { bytes: (round % 5) * MIB, entry_bytes_max });
-            assert!(cache.usage().bytes <= cache.usage().limit_bytes);
+            let usage = cache.usage();
+            assert!(usage.bytes <= usage.limit_bytes, "{usage:?}");
+            round += 1;
         }
-        done.store(true, Ordering::Relaxed);
+        assert!(round > 10, "only {round} changes");
     });
 }
 
-/// Fills from three threads while one samples; returns how often it did.
+/// Fills keys that no other writer fills; what a look-up gives is what the last fill put there.
+fn fill_and_look_up(cache: &Cache<u64>, writer: u64) {
+    let mut last = HashMap::new();
+    for version in 0..30_000u64 {
+        let statement = format!("{writer} {}", version % 2500);
+        if let Some(found) = cache.get(&key(&statement)) {
+            assert_eq!(Some(&found.packets().to_vec()), last.get(&statement));
+        }
+        let packets = version.to_le_bytes();
+        if cache.insert(entry(&statement, &packets)).is_ok() {
+            last.insert(statement, packets.to_vec());
+        }
+    }
+}
+
+/// Fills from three threads and samples beside them; returns how often it did.
 fn fill_and_sample(cache: &Cache<u64>, size: fn(u64) -> usize) -> u64 {
-    let done = AtomicBool::new(false);
     thread::scope(|scope| {
-        let sampler = scope.spawn(|| {
-            let mut samples = 0;
-            while !done.load(Ordering::Relaxed) {
-                let usage = cache.usage();
-                assert!(usage.bytes <= usage.limit_bytes, "{usage:?}");
-                samples += 1;
-            }
-            samples
-        });
         let writers: Vec<_> =
             (0..3).map(|writer| scope.spawn(move || fill(cache, writer, 30 * MIB, size))).collect();
-        for writer in writers {
-            writer.join().expect("no writer panics");
+        let mut samples = 0;
+        while !writers.iter().all(ScopedJoinHandle::is_finished) {
+            let usage = cache.usage();
+            assert!(usage.bytes <= usage.limit_bytes, "{usage:?}");
+            samples += 1;
         }
-        done.store(true, Ordering::Relaxed);
-        sampler.join().expect("every sample was within the limit")
+        samples
     })
 }
 
