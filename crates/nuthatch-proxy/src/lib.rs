@@ -23,5 +23,3 @@ pub use listener::Listener;
 pub use proxy::{Levels, ProcessRow, Proxy};
 pub use session::ClientAddress;
 pub use stats::{DigestReading, DigestRow, Totals};
-
-pub(crate) use session::digest_options as session_digest_options;

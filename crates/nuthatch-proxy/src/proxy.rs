@@ -10,7 +10,7 @@ use arc_swap::ArcSwap;
 use nuthatch_cache::{Cache, Limits, Usage};
 use nuthatch_config::{HostgroupId, MysqlVariables, Password, Snapshot};
 use nuthatch_net::BackendPassword;
-use nuthatch_sql::{DigestOptions, Lexing, ServerFlavor};
+use nuthatch_sql::{Lexing, ServerFlavor};
 use nuthatch_wire::{Greeting, Nonce, Stage1, StatusFlags};
 use parking_lot::{Mutex, RwLock};
 use tokio_util::task::TaskTracker;
@@ -59,12 +59,11 @@ pub struct Proxy {
     panics: AtomicU64,
 }
 
-/// What has been learned of the servers and worked out from the configuration.
+/// What has been learned of the servers.
 #[derive(Debug, Clone)]
 struct Learned {
     greeting: Option<Greeting>,
     lexing: Lexing,
-    digest_options: DigestOptions,
 }
 
 /// Where the admin interface's figures come from, besides [`Totals`].
@@ -117,11 +116,7 @@ impl Proxy {
     /// When threads or runtimes cannot be made.
     pub fn start(workers: usize, snapshot: Arc<Snapshot>) -> io::Result<Arc<Self>> {
         let workers_count = workers.max(1);
-        let learned = Learned {
-            greeting: None,
-            lexing: UNSEEN_SERVER,
-            digest_options: crate::session_digest_options(&snapshot.mysql),
-        };
+        let learned = Learned { greeting: None, lexing: UNSEEN_SERVER };
         let proxy = Arc::new(Self {
             clock: Clock::start(),
             workers: Workers::start(workers_count)?,
@@ -148,7 +143,6 @@ impl Proxy {
     pub fn publish(&self, snapshot: Arc<Snapshot>) {
         self.hostgroups.publish(&snapshot);
         self.cache.set_limits(cache_limits(&snapshot.mysql));
-        self.learned.write().digest_options = crate::session_digest_options(&snapshot.mysql);
         let epoch = snapshot.epoch.0;
         self.snapshot.store(snapshot);
         self.epoch.store(epoch, Ordering::Release);
@@ -167,10 +161,6 @@ impl Proxy {
 
     pub(crate) fn lexing(&self) -> Lexing {
         self.learned.read().lexing
-    }
-
-    pub(crate) fn digest_options(&self) -> DigestOptions {
-        self.learned.read().digest_options.clone()
     }
 
     /// Looks at how the servers greet now.

@@ -48,7 +48,6 @@ pub(crate) use hit::HitPlan;
 use lease::Held;
 pub(crate) use login::{greeted_plugin, log_in, refuse_for_room};
 pub(crate) use pins::Pins;
-pub(crate) use plan::digest_options;
 use prepared::Prepared;
 pub(crate) use state::{Charset, SessionState};
 
@@ -121,6 +120,8 @@ pub(crate) struct Session {
     held: Vec<Held>,
     last: LastResults,
     wrote_in_transaction: bool,
+    /// A connection with state of the session was lost: the client must not go on as if it were still there.
+    has_lost_state: bool,
     next_flag_in: u32,
     prepared: Option<Box<Prepared>>,
 }
@@ -148,9 +149,17 @@ impl Session {
         match payload.first().copied().and_then(Command::parse) {
             Some(Command::Query) => match self.look_up(now_ms) {
                 Some(entry) => self.serve_hit(&entry, now_ms).await,
-                None => Box::pin(self.statement(now_ms)).await,
+                None => {
+                    Box::pin(self.statement(now_ms)).await?;
+                    self.show_idle();
+                    Ok(())
+                }
             },
-            command => Box::pin(self.command(command, now_ms)).await,
+            command => {
+                Box::pin(self.command(command, now_ms)).await?;
+                self.show_idle();
+                Ok(())
+            }
         }
     }
 

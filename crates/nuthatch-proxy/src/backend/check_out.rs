@@ -109,7 +109,7 @@ impl Hostgroups {
             // Registered before looking, so that what becomes free while looking is not missed.
             let freed = group.freed.notified();
             match try_each(&group, wanted, variables, clock).await? {
-                Attempt::Connected(connection) => return Ok(connection),
+                Attempt::Connected(connection) => return Ok(*connection),
                 Attempt::AllFull => {
                     // What is freed for another user or shape wakes us too; the bound covers a shunned server's return.
                     drop(tokio::time::timeout(Duration::from_millis(100), freed).await);
@@ -121,7 +121,7 @@ impl Hostgroups {
 }
 
 enum Attempt {
-    Connected(Connection),
+    Connected(Box<Connection>),
     AllFull,
     NoneReachable,
 }
@@ -138,14 +138,14 @@ async fn try_each(
     while let Some(server) = choose(&group.servers, clock.now_ms(), &tried) {
         tried.push(Arc::clone(server));
         if let Some(connection) = take_idle(server, wanted) {
-            return Ok(Attempt::Connected(connection));
+            return Ok(Attempt::Connected(Box::new(connection)));
         }
         let Some(slot) = reserve(server, wanted.worker) else {
             some_full = true;
             continue;
         };
         match connect::open(slot, wanted.worker, &login(wanted, variables)?).await {
-            Ok(connection) => return Ok(Attempt::Connected(connection)),
+            Ok(connection) => return Ok(Attempt::Connected(Box::new(connection))),
             Err(NetError::Refused(refusal)) if is_the_user_s_fault(&refusal) => {
                 server.failed(clock.now_ms(), u64::MAX, 0);
                 return Err(CheckOutError::Refused(refusal));

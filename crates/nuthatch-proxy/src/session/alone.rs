@@ -70,7 +70,7 @@ impl Session {
             return None;
         }
         let text = self.client.payload().get(1..).unwrap_or_default();
-        if text.iter().any(|byte| *byte == b'(') {
+        if text.contains(&b'(') {
             let name = if contains_ignore_case(text, b"ERRORS") {
                 "@@session.error_count"
             } else {

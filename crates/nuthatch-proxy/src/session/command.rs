@@ -1,6 +1,7 @@
 //! Commands other than COM_QUERY.
 
-use nuthatch_wire::{AnswerKind, Command, ErrorCode, StatusFlags};
+use nuthatch_config::HostgroupId;
+use nuthatch_wire::{AnswerEnd, AnswerKind, Command, ErrorCode, StatusFlags};
 
 use super::trouble::Trouble;
 use super::{Session, SessionEnd, View, reply};
@@ -41,21 +42,21 @@ impl Session {
         let schema = self.client.payload().get(1..).unwrap_or_default().to_vec();
         let hostgroup = self.destination(self.account.user.default_hostgroup);
         self.show(now_ms, "Init DB", hostgroup.0);
-        let outcome = async {
-            let mut held = self.lease(hostgroup).await?;
-            self.order(&mut held, Command::InitDb, &schema, AnswerKind::Single).await?;
-            held.connection.state.schema.clone_from(&schema);
-            self.state.schema = schema;
-            self.settle(held);
-            Ok::<(), Trouble>(())
-        }
-        .await;
-        let replied = match outcome {
+        match self.change_schema(hostgroup, schema).await {
             Ok(()) => self.send(&reply::ok(self.status())).await,
             Err(trouble) => self.reply_trouble(trouble).await,
-        };
-        self.show_idle();
-        replied
+        }
+    }
+
+    async fn change_schema(&mut self, hostgroup: HostgroupId, schema: Vec<u8>) -> Result<(), Trouble> {
+        let mut held = self.lease(hostgroup).await?;
+        let outcome = self.order(&mut held, Command::InitDb, &schema, AnswerKind::Single).await;
+        if outcome.is_ok() {
+            held.connection.state.schema.clone_from(&schema);
+            self.state.schema = schema;
+        }
+        self.put_away(held, outcome.as_ref().err());
+        outcome
     }
 
     /// COM_FIELD_LIST, which command line clients send for completion.
@@ -63,21 +64,23 @@ impl Session {
         self.forget_diagnostics();
         let hostgroup = self.destination(self.account.user.default_hostgroup);
         self.show(now_ms, "Field List", hostgroup.0);
+        match self.pass_field_list(hostgroup).await {
+            Ok(_) => Ok(()),
+            Err(trouble) => self.reply_trouble(trouble).await,
+        }
+    }
+
+    async fn pass_field_list(&mut self, hostgroup: HostgroupId) -> Result<AnswerEnd, Trouble> {
+        let mut held = self.lease(hostgroup).await?;
         let outcome = async {
-            let mut held = self.lease(hostgroup).await?;
             let Self { handle, worker, client, .. } = &mut *self;
             let mut way = super::relay::Way { handle, worker, connection: &mut held.connection };
             way.send_packet_of(client).await?;
-            way.pass_answer(client, AnswerKind::Rows, None, |_| ()).await?;
-            self.settle(held);
-            Ok::<(), Trouble>(())
+            way.pass_answer(client, AnswerKind::Rows, None, |_| ()).await
         }
         .await;
-        self.show_idle();
-        match outcome {
-            Ok(()) => Ok(()),
-            Err(trouble) => self.reply_trouble(trouble).await,
-        }
+        self.put_away(held, outcome.as_ref().err());
+        outcome
     }
 
     /// COM_RESET_CONNECTION: as after the login, but for the schema.

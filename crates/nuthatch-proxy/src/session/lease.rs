@@ -50,11 +50,15 @@ impl Session {
         let other = |held: &Held| held.in_transaction && held.hostgroup != main;
         while let Some(place) = self.held.iter().position(other) {
             let mut held = self.held.swap_remove(place);
-            let mut way = self.way(&mut held);
-            way.send_packet_of(&self.client).await?;
-            way.read_answer(AnswerKind::ResultSets).await?.map_err(Trouble::Refused)?;
-            held.in_transaction = false;
-            self.settle(held);
+            let outcome = async {
+                let mut way = self.way(&mut held);
+                way.send_packet_of(&self.client).await?;
+                way.read_answer(AnswerKind::ResultSets).await?.map_err(Trouble::Refused)
+            }
+            .await;
+            held.in_transaction = outcome.is_err();
+            self.put_away(held, outcome.as_ref().err());
+            outcome?;
         }
         Ok(())
     }
@@ -66,8 +70,27 @@ impl Session {
             None => self.check_out(hostgroup).await?,
         };
         self.handle.view.lock().server = Some(Arc::clone(held.connection.server()));
-        self.bring_into_state(&mut held).await?;
-        Ok(held)
+        match self.bring_into_state(&mut held).await {
+            Ok(()) => Ok(held),
+            Err(trouble) => {
+                self.put_away(held, Some(&trouble));
+                Err(trouble)
+            }
+        }
+    }
+
+    /// Keeps, puts back or closes a connection after what was done with it. One that is in the middle of an answer, or
+    /// failed, is closed; if it carried state of the session, the session cannot go on.
+    pub(super) fn put_away(&mut self, held: Held, trouble: Option<&Trouble>) {
+        if trouble.is_none_or(Trouble::leaves_connection_usable) {
+            self.settle(held);
+        } else {
+            let state = held.pins.without(Pins::PREPARED.with(Pins::DIAGNOSTICS).with(Pins::FOUND_ROWS));
+            self.has_lost_state |= held.in_transaction || !state.is_empty();
+            drop(held);
+            self.tell_view_of_pins();
+        }
+        self.judge_cache_use();
     }
 
     async fn check_out(&mut self, hostgroup: HostgroupId) -> Result<Held, Trouble> {
@@ -191,8 +214,6 @@ impl Session {
     }
 
     fn tell_view_of_pins(&self) {
-        let busy = u8::from(self.held.iter().any(|held| held.in_transaction || held.pins.is_sticky()));
-        self.handle.busy.store(busy, std::sync::atomic::Ordering::Release);
         let mut view = self.handle.view.lock();
         view.pins.clear();
         view.server = self.held.first().map(|held| Arc::clone(held.connection.server()));

@@ -135,6 +135,7 @@ fn enter(
         held: Vec::new(),
         last: LastResults::default(),
         wrote_in_transaction: false,
+        has_lost_state: false,
         next_flag_in: 0,
         prepared: None,
     };

@@ -68,7 +68,7 @@ impl Session {
             let needs_digest = variables.query_digests || !self.snapshot.rules.is_empty();
             digest_text.clear();
             if needs_digest {
-                nuthatch_sql::digest_text(text, &self.proxy.digest_options(), digest_text);
+                nuthatch_sql::digest_text(text, &digest_options(variables), digest_text);
             }
             let digest = nuthatch_sql::digest(digest_text).0;
             let verdict = self.judge(text, digest, digest_text);
@@ -212,7 +212,7 @@ impl Pins {
 }
 
 /// The digest options that the variables say.
-pub(crate) fn digest_options(variables: &nuthatch_config::MysqlVariables) -> DigestOptions {
+fn digest_options(variables: &nuthatch_config::MysqlVariables) -> DigestOptions {
     let size = |value: u64| usize::try_from(value).unwrap_or(usize::MAX);
     DigestOptions {
         max_digest_length: size(variables.query_digests_max_digest_length),

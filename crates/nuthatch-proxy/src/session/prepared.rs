@@ -79,6 +79,12 @@ impl Session {
 
     async fn prepare_for_client(&mut self, plan: &Plan, text: Arc<[u8]>) -> Result<(), Trouble> {
         let mut held = self.lease(plan.hostgroup).await?;
+        let outcome = self.prepare_on_lease(&mut held, text).await;
+        self.put_away(held, outcome.as_ref().err());
+        outcome
+    }
+
+    async fn prepare_on_lease(&mut self, held: &mut Held, text: Arc<[u8]>) -> Result<(), Trouble> {
         let prepared = self.prepared.get_or_insert_default();
         let id = prepared.last_id % (LAST_PREPARED - 1) + 1;
         let Self { handle, worker, client, .. } = self;
@@ -97,7 +103,7 @@ impl Session {
             .await?;
         if end.statement_id.is_some() {
             held.pins = held.pins.with(Pins::PREPARED);
-            let copies = vec![Copy { connection: name_of(&held), backend_id }];
+            let copies = vec![Copy { connection: name_of(held), backend_id }];
             let (types, long_data) = (Vec::new(), Vec::new());
             let prepared = self.prepared.get_or_insert_default();
             prepared.last_id = id;
@@ -105,8 +111,6 @@ impl Session {
         } else {
             held.pins = held.pins.with(Pins::DIAGNOSTICS);
         }
-        self.settle(held);
-        self.judge_cache_use();
         Ok(())
     }
 
@@ -125,14 +129,11 @@ impl Session {
         match self.execute(id, &plan).await {
             Ok(end) => {
                 self.observe(&plan, end.ok.affected_rows, end.rows);
-                self.show_idle();
                 Ok(())
             }
             Err(trouble) => {
                 self.observe(&plan, 0, 0);
-                self.reply_trouble(trouble).await?;
-                self.show_idle();
-                Ok(())
+                self.reply_trouble(trouble).await
             }
         }
     }
@@ -142,25 +143,29 @@ impl Session {
             self.end_other_transactions_for_execute(plan).await?;
         }
         let mut held = self.lease(plan.hostgroup).await?;
+        let outcome = self.execute_on(id, plan, &mut held).await;
+        self.put_away(held, outcome.as_ref().err());
+        outcome
+    }
+
+    async fn execute_on(&mut self, id: u32, plan: &Plan, held: &mut Held) -> Result<AnswerEnd, Trouble> {
         if plan.facts.reads_insert_id {
-            self.bring_insert_id(&mut held).await?;
+            self.bring_insert_id(held).await?;
         }
-        let backend_id = self.prepare_on(id, &mut held).await?;
+        let backend_id = self.prepare_on(id, held).await?;
         let packet = self.execute_packet(id, backend_id);
         for long_data in self.take_long_data(id) {
-            self.way(&mut held).send(&with_backend_id(&long_data, backend_id)).await?;
+            self.way(held).send(&with_backend_id(&long_data, backend_id)).await?;
         }
         held.connection.count_statement();
         let Self { handle, worker, client, .. } = self;
         let mut way = super::relay::Way { handle, worker, connection: &mut held.connection };
         way.send(&packet).await?;
         let end = way.pass_answer(client, AnswerKind::ResultSets, None, |_| ()).await?;
-        self.learn(&plan.facts, &end, &mut held);
+        self.learn(&plan.facts, &end, held);
         if end.status.contains(StatusFlags::SERVER_STATUS_CURSOR_EXISTS) && end.ending == Ending::ResultSet {
             held.pins = held.pins.with(Pins::CURSOR);
         }
-        self.settle(held);
-        self.judge_cache_use();
         Ok(end)
     }
 
@@ -283,6 +288,12 @@ impl Session {
         });
         let Some((place, backend_id)) = held else { return Err(Trouble::UnknownStatement(id)) };
         let mut held = self.held.swap_remove(place);
+        let outcome = self.pass_on(backend_id, kind, &mut held).await;
+        self.put_away(held, outcome.as_ref().err());
+        outcome
+    }
+
+    async fn pass_on(&mut self, backend_id: u32, kind: AnswerKind, held: &mut Held) -> Result<(), Trouble> {
         let packet = with_backend_id(self.client.payload(), backend_id);
         let Self { handle, worker, client, .. } = self;
         let mut way = super::relay::Way { handle, worker, connection: &mut held.connection };
@@ -293,8 +304,6 @@ impl Session {
         if is_over {
             held.pins = held.pins.without(Pins::CURSOR);
         }
-        self.settle(held);
-        self.judge_cache_use();
         Ok(())
     }
 

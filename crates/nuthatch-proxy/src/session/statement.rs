@@ -41,14 +41,11 @@ impl Session {
                 if let Some(capture) = capture {
                     self.store(&plan, &end, capture);
                 }
-                self.show_idle();
                 if plan.facts.disconnects { Err(SessionEnd::Quit) } else { Ok(()) }
             }
             Err(trouble) => {
                 self.observe(&plan, 0, 0);
-                self.reply_trouble(trouble).await?;
-                self.show_idle();
-                Ok(())
+                self.reply_trouble(trouble).await
             }
         }
     }
@@ -138,9 +135,7 @@ impl Session {
                 }
                 Err(trouble) => {
                     let may_retry = !plan.facts.writes && held.is_fresh && trouble.left_no_trace();
-                    // The connection is closed here, with all that was pinned to it.
-                    drop(held);
-                    self.judge_cache_use();
+                    self.put_away(held, Some(&trouble));
                     if !may_retry || retries_left == 0 {
                         return Err(trouble);
                     }

@@ -52,6 +52,11 @@ impl From<CheckOutError> for Trouble {
 }
 
 impl Trouble {
+    /// Whether the connection waits for a command again: the server has answered in full, or was not asked.
+    pub(super) const fn leaves_connection_usable(&self) -> bool {
+        matches!(self, Self::Refused(_) | Self::UnknownStatement(_))
+    }
+
     /// Whether the statement certainly did nothing that another try would do twice.
     pub(super) const fn left_no_trace(&self) -> bool {
         matches!(self, Self::Lost(_, Answered::Nothing))
@@ -97,7 +102,9 @@ impl Session {
             }
         };
         self.worker.counters.generated_errors.bump();
-        self.send(&reply::err(sequence, code, &message)).await
+        self.send(&reply::err(sequence, code, &message)).await?;
+        // As a server would: a client that goes on would write outside the transaction that it believes in.
+        if std::mem::take(&mut self.has_lost_state) { Err(SessionEnd::Gone) } else { Ok(()) }
     }
 }
 
