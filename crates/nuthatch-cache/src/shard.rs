@@ -228,3 +228,6 @@ impl Hasher for Identity {
         self.0 = hash;
     }
 }
+
+#[cfg(test)]
+mod tests;
