@@ -7,6 +7,7 @@
 mod contestant;
 mod field;
 mod plan;
+mod quiet;
 mod requirement;
 mod slice;
 mod summary;
@@ -23,6 +24,7 @@ use crate::priority::Priority;
 use contestant::{Candidate, Contestant, Transport};
 use field::Field;
 use plan::{Driver, Plan};
+use quiet::Patience;
 use requirement::Verdict;
 use slice::{Slice, SliceOptions};
 use summary::Row;
@@ -53,6 +55,9 @@ pub(crate) struct CompareOptions {
     /// Priority of everything that takes part, so that a busy machine disturbs less; below 0 needs root
     #[arg(long, default_value_t = 0, allow_negative_numbers = true)]
     nice: i32,
+    /// How long the whole run may wait for others on this machine to be quiet
+    #[arg(long, default_value_t = 0, value_name = "SECONDS")]
+    patience: u64,
     /// Exit with an error if a requirement is missed
     #[arg(long)]
     gate: bool,
@@ -74,11 +79,12 @@ pub(crate) fn run(options: &CompareOptions) -> Result<()> {
     let mut priority = Priority::of_this_process(options.nice)?;
     let mut field = Field::start(&options.candidates, &options.nuthatch)?;
     priority.include(field.database_pid()?)?;
+    let mut patience = Patience::of_seconds(options.patience);
     let mut slices = Vec::new();
     for cell in options.plan().cells() {
         eprintln!("... {} load, {} connections", cell.driver, cell.connections);
         for turn in cell.turns() {
-            slices.push(field.measure(&turn, &options.slice)?);
+            slices.push(field.measure(&turn, &options.slice, &mut patience)?);
         }
     }
     let rows = summary::rows(&slices);

@@ -9,6 +9,7 @@ use tempfile::TempDir;
 
 use super::contestant::{Candidate, Contestant, Transport};
 use super::plan::Turn;
+use super::quiet::Patience;
 use super::slice::{self, Slice, SliceOptions, Target};
 use crate::address::Address;
 use crate::affinity::SERVER;
@@ -74,10 +75,15 @@ impl Field {
     }
 
     /// Takes one slice, several times if others disturb it.
-    pub(super) fn measure(&mut self, turn: &Turn, options: &SliceOptions) -> Result<Slice> {
+    pub(super) fn measure(
+        &mut self,
+        turn: &Turn,
+        options: &SliceOptions,
+        patience: &mut Patience,
+    ) -> Result<Slice> {
         let target = self.arrange(turn.contestant)?;
         let selects = self.database.selects()?;
-        let slice = slice::measure_undisturbed(turn, &target, options)
+        let slice = slice::measure_undisturbed(turn, &target, options, patience)
             .with_context(|| format!("{}, {} connections", turn.contestant, turn.connections))?;
         self.require_true_colours(turn.contestant, &slice, self.database.selects()? - selects)?;
         Ok(slice)

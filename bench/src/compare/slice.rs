@@ -7,6 +7,7 @@ use serde::Serialize;
 
 use super::contestant::Contestant;
 use super::plan::{Driver, Turn};
+use super::quiet::Patience;
 use super::sysbench;
 use crate::address::Address;
 use crate::affinity::LOAD;
@@ -68,14 +69,23 @@ pub(super) struct Slice {
 }
 
 /// Takes a slice, again while it is disturbed; the least disturbed attempt is kept.
-pub(super) fn measure_undisturbed(turn: &Turn, target: &Target, options: &SliceOptions) -> Result<Slice> {
-    let mut best = measure(turn, target, options)?;
+pub(super) fn measure_undisturbed(
+    turn: &Turn,
+    target: &Target,
+    options: &SliceOptions,
+    patience: &mut Patience,
+) -> Result<Slice> {
+    let mut measure_in_quiet = || {
+        patience.wait_for_quiet(options.foreign_share_max, &target.participants)?;
+        measure(turn, target, options)
+    };
+    let mut best = measure_in_quiet()?;
     let mut all_queries = best.queries;
     for _ in 0..options.retries {
         if !best.is_disturbed {
             break;
         }
-        let again = measure(turn, target, options)?;
+        let again = measure_in_quiet()?;
         all_queries += again.queries;
         if again.foreign_share < best.foreign_share {
             best = again;
