@@ -43,6 +43,9 @@ pub async fn keep_house(proxy: Arc<Proxy>, stop: CancellationToken) {
 }
 
 fn end_idle_sessions(proxy: &Proxy, now_ms: u64, wait_timeout_ms: u64) {
+    if wait_timeout_ms == 0 {
+        return;
+    }
     proxy.for_each_session(|handle| {
         let idle_ms = now_ms.saturating_sub(handle.last_active_ms.load(Ordering::Relaxed));
         let waits = matches!(handle.view.lock().command, "Sleep");
@@ -52,8 +55,7 @@ fn end_idle_sessions(proxy: &Proxy, now_ms: u64, wait_timeout_ms: u64) {
     });
 }
 
-/// Logs in to a server once, so that the first client can be greeted as the server would. The connection goes to the
-/// pool of the first worker.
+/// Logs in to a server once, so that the first client can be greeted as the server would.
 pub async fn scout(proxy: &Arc<Proxy>) {
     let snapshot = proxy.snapshot();
     let Some((hostgroup, user, password)) =
@@ -80,13 +82,12 @@ pub async fn scout(proxy: &Arc<Proxy>) {
                 worker: 0,
             };
             match proxy.hostgroups.check_out(hostgroup, &wanted, &variables, &proxy.clock).await {
-                Ok(mut connection) => {
-                    connection.lend(None);
-                    proxy.hostgroups.check_in(connection, proxy.clock.now_ms());
-                }
+                // Of a shape that no client has: of no further use.
+                Ok(connection) => drop(connection),
                 Err(error) => {
-                    tracing::warn!(hostgroup = hostgroup.0, user = %user, error = %describe(&error),
-                    "no server could be reached yet; clients are greeted with a default version until one is")
+                    let error = describe(&error);
+                    tracing::warn!(hostgroup = hostgroup.0, user = %user, error,
+                        "no server could be reached yet: clients get a default greeting until one is");
                 }
             }
             proxy.learn_greeting();

@@ -142,7 +142,6 @@ async fn welcome(proxy: Arc<Proxy>, mut place: Place, stream: IdleStream, addres
     let login = handle.unless_ended(session::log_in(&proxy, &worker, &handle, stream));
     match Box::pin(timeout(patience, login)).await {
         Ok(Ok(Ok(Some(session)))) => {
-            let _entered = UserPlace { proxy: &proxy, handle: &handle };
             let end = session.serve().await;
             if !matches!(end, SessionEnd::Quit | SessionEnd::Told(EndReason::Drained)) {
                 worker.counters.clients_aborted.bump();
@@ -157,21 +156,6 @@ async fn welcome(proxy: Arc<Proxy>, mut place: Place, stream: IdleStream, addres
         Ok(Err(_)) | Err(_) => worker.counters.clients_aborted.bump(),
     }
     drop(guard);
-}
-
-/// A session that counts against its user's `max_connections`.
-struct UserPlace<'a> {
-    proxy: &'a Proxy,
-    handle: &'a SessionHandle,
-}
-
-impl Drop for UserPlace<'_> {
-    fn drop(&mut self) {
-        let user = self.handle.view.lock().user.clone();
-        if let Some(user) = user {
-            self.proxy.leave_user(&user);
-        }
-    }
 }
 
 /// Counts the panic that unwinds through it.

@@ -46,6 +46,7 @@ pub use handle::ClientAddress;
 pub(crate) use handle::{EndReason, SessionHandle, View};
 pub(crate) use hit::HitPlan;
 use lease::Held;
+use login::UserPlace;
 pub(crate) use login::{greeted_plugin, log_in, refuse_for_room};
 pub(crate) use pins::Pins;
 use prepared::Prepared;
@@ -104,6 +105,11 @@ pub(crate) struct Session {
     worker: Arc<Worker>,
     handle: Arc<SessionHandle>,
     client: Framed,
+    _place: UserPlace,
+    /// By how much answers are numbered higher than from 1: the command's frames but one.
+    sequence_shift: u8,
+    /// The server's thread that ran the last statement; `None` when no server did.
+    last_ran_on: Option<u32>,
     account: Account,
     capabilities: CapabilityFlags,
     shape: CapabilityFlags,
@@ -139,7 +145,7 @@ impl Session {
     /// Reads one command and answers it.
     async fn serve_one(&mut self) -> Result<(), SessionEnd> {
         let limit_bytes = usize::try_from(self.snapshot.mysql.max_allowed_packet).unwrap_or(usize::MAX);
-        self.handle.unless_ended(self.client.read_packet(0, limit_bytes)).await??;
+        self.sequence_shift = self.handle.unless_ended(self.client.read_packet(0, limit_bytes)).await??;
         let now_ms = self.proxy.clock.now_ms();
         self.handle.last_active_ms.store(now_ms, Ordering::Relaxed);
         let payload = self.client.payload();

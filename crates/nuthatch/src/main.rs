@@ -3,6 +3,7 @@
 //! `serve` is the proxy, `lab` brings up real servers to try it on. What was wrong is said in one sentence on standard
 //! error, and the exit code is 1 (2 for a command line that cannot be understood).
 
+mod allocator;
 mod cli;
 mod config_file;
 mod lab;

@@ -34,7 +34,6 @@ impl Session {
                 })
             }
             (Kind::Kill, _) => Some(self.refuse_kill()),
-            (Kind::Show, _) if plan.facts.reads_diagnostics => self.no_diagnostics(),
             (Kind::Select, _) => self.answer_question(),
             _ => None,
         }
@@ -64,26 +63,6 @@ impl Session {
         reply::err(1, ErrorCode::NOT_SUPPORTED_YET, message)
     }
 
-    /// SHOW WARNINGS and the like when the last statement left nothing on any server.
-    fn no_diagnostics(&self) -> Option<Vec<u8>> {
-        if self.held.iter().any(|held| held.pins.contains(Pins::DIAGNOSTICS)) {
-            return None;
-        }
-        let text = self.client.payload().get(1..).unwrap_or_default();
-        if text.contains(&b'(') {
-            let name = if contains_ignore_case(text, b"ERRORS") {
-                "@@session.error_count"
-            } else {
-                "@@session.warning_count"
-            };
-            let columns = [Column::integer(name)];
-            let row = [Some(b"0".as_slice())];
-            return Some(reply::result_set(self.capabilities, self.status(), &columns, Some(&row)));
-        }
-        let columns = [Column::text("Level"), Column::integer("Code"), Column::text("Message")];
-        Some(reply::result_set(self.capabilities, self.status(), &columns, None))
-    }
-
     /// A SELECT of nothing but what the session itself knows.
     fn answer_question(&self) -> Option<Vec<u8>> {
         let text = self.client.payload().get(1..)?;
@@ -101,8 +80,4 @@ impl Session {
         let row = [Some(value.as_bytes())];
         Some(reply::result_set(self.capabilities, self.status(), &columns, Some(&row)))
     }
-}
-
-fn contains_ignore_case(text: &[u8], word: &[u8]) -> bool {
-    text.windows(word.len()).any(|window| window.eq_ignore_ascii_case(word))
 }

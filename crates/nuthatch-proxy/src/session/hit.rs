@@ -80,6 +80,7 @@ impl Session {
             digest.hit(now_ms, entry.rows());
         }
         plan.rules.iter().for_each(|rule| rule.bump());
+        self.last_ran_on = None;
         self.last.found_rows = entry.rows();
         self.last.row_count = -1;
     }

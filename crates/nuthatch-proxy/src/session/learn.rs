@@ -10,11 +10,27 @@ use crate::proxy::lexing_after;
 
 use super::lease::Held;
 use super::plan::{Change, Facts};
+use super::trouble::Trouble;
 use super::{Pins, Session};
 
 impl Session {
+    /// Asks for the id that a SELECT of `LAST_INSERT_ID(expr)` may have set, which its answer does not tell.
+    pub(super) async fn learn_insert_id_of_select(
+        &mut self,
+        facts: &Facts,
+        end: &AnswerEnd,
+        held: &mut Held,
+    ) -> Result<(), Trouble> {
+        if facts.reads_insert_id && end.ending == Ending::ResultSet {
+            let id = self.way(held).ask_number("SELECT LAST_INSERT_ID()").await?;
+            self.last.insert_id = id.unwrap_or(self.last.insert_id);
+        }
+        Ok(())
+    }
+
     /// Takes note of what the statement did.
     pub(super) fn learn(&mut self, facts: &Facts, end: &AnswerEnd, held: &mut Held) {
+        self.last_ran_on = Some(held.connection.thread_id);
         match end.ending {
             Ending::Err(_) => self.learn_from_error(facts, held),
             Ending::Ok | Ending::ResultSet => self.learn_from_success(facts, end, held),
@@ -58,9 +74,7 @@ impl Session {
         match end.ending {
             Ending::ResultSet => {
                 self.last.row_count = -1;
-                if !facts.reads_diagnostics {
-                    self.last.found_rows = end.rows;
-                }
+                self.last.found_rows = end.rows;
             }
             _ => self.last.row_count = i64::try_from(end.ok.affected_rows).unwrap_or(i64::MAX),
         }

@@ -7,6 +7,7 @@ use nuthatch_wire::{AnswerKind, Command, append_packet};
 
 use crate::backend::{Connection, Wanted};
 
+use super::plan::Facts;
 use super::relay::Way;
 use super::trouble::Trouble;
 use super::{Pins, Session};
@@ -21,6 +22,8 @@ pub(super) struct Held {
     pub(super) in_transaction: bool,
     /// It came from a pool for this statement, so it may have died there unnoticed.
     pub(super) is_fresh: bool,
+    /// The session had it before this statement, so its last statement is the session's own.
+    pub(super) was_held: bool,
 }
 
 impl Session {
@@ -66,7 +69,7 @@ impl Session {
     /// A connection for one statement, in the session's state: a held one, or one from the hostgroup's pools.
     pub(super) async fn lease(&mut self, hostgroup: HostgroupId) -> Result<Held, Trouble> {
         let mut held = match self.held_for(hostgroup) {
-            Some(place) => Held { is_fresh: false, ..self.held.swap_remove(place) },
+            Some(place) => Held { is_fresh: false, was_held: true, ..self.held.swap_remove(place) },
             None => self.check_out(hostgroup).await?,
         };
         self.handle.view.lock().server = Some(Arc::clone(held.connection.server()));
@@ -111,7 +114,8 @@ impl Session {
                 }
                 connection.lend(self.handle.waker());
                 let is_fresh = connection.statements > 0;
-                Ok(Held { connection, hostgroup, pins: Pins::NONE, in_transaction: false, is_fresh })
+                let (pins, in_transaction, was_held) = (Pins::NONE, false, false);
+                Ok(Held { connection, hostgroup, pins, in_transaction, is_fresh, was_held })
             }
             Err(error) => {
                 counters.pool_failure.bump();
@@ -149,10 +153,21 @@ impl Session {
         Ok(())
     }
 
-    /// Makes `LAST_INSERT_ID()` on the connection what it is in the session.
-    pub(super) async fn bring_insert_id(&self, held: &mut Held) -> Result<(), Trouble> {
-        let statement = format!("SET last_insert_id={}", self.last.insert_id);
-        self.order(held, Command::Query, statement.as_bytes(), AnswerKind::ResultSets).await
+    /// Makes what the statement asks of the one before it on the connection what it is in the session.
+    pub(super) async fn bring_last_results(&self, held: &mut Held, facts: &Facts) -> Result<(), Trouble> {
+        if facts.reads_insert_id {
+            let statement = format!("SET last_insert_id={}", self.last.insert_id);
+            self.order(held, Command::Query, statement.as_bytes(), AnswerKind::ResultSets).await?;
+        }
+        let ran_last = held.was_held && self.last_ran_on == Some(held.connection.thread_id);
+        if facts.reads_counts && !ran_last {
+            return Err(Trouble::CountsElsewhere);
+        }
+        if facts.reads_diagnostics && !ran_last {
+            // The session's last statement left no warnings, or its connection would be held.
+            self.order(held, Command::Query, b"DO 0", AnswerKind::ResultSets).await?;
+        }
+        Ok(())
     }
 
     /// Sends a command of the proxy's own and awaits its answer.

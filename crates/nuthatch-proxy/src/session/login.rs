@@ -27,6 +27,27 @@ enum Refusal {
 struct Admitted {
     user: Arc<User>,
     stage1: Option<Stage1>,
+    place: UserPlace,
+}
+
+/// A session that counts against its user's `max_connections`, for as long as this lives.
+#[derive(Debug)]
+pub(crate) struct UserPlace {
+    proxy: Arc<Proxy>,
+    user: Arc<User>,
+}
+
+impl UserPlace {
+    fn take(proxy: &Arc<Proxy>, user: &Arc<User>) -> Option<Self> {
+        let has_room = proxy.enter_user(&user.name, user.max_connections);
+        has_room.then(|| Self { proxy: Arc::clone(proxy), user: Arc::clone(user) })
+    }
+}
+
+impl Drop for UserPlace {
+    fn drop(&mut self) {
+        self.proxy.leave_user(&self.user.name);
+    }
 }
 
 /// Greets the client and lets it in, or tells it why not.
@@ -73,7 +94,7 @@ pub(crate) async fn refuse_for_room(worker: &Worker, stream: Stream) -> Result<(
 }
 
 fn admit(
-    proxy: &Proxy,
+    proxy: &Arc<Proxy>,
     snapshot: &Snapshot,
     login: &Login,
     nonce: &Nonce,
@@ -87,10 +108,8 @@ fn admit(
         Password::NativeHash(double) => proven(double)?,
         Password::Empty | Password::Other => return Err(Refusal::Denied),
     };
-    if !proxy.enter_user(&user.name, user.max_connections) {
-        return Err(Refusal::UserFull { max: user.max_connections });
-    }
-    Ok(Admitted { user: Arc::clone(user), stage1 })
+    let place = UserPlace::take(proxy, user).ok_or(Refusal::UserFull { max: user.max_connections })?;
+    Ok(Admitted { user: Arc::clone(user), stage1, place })
 }
 
 fn enter(
@@ -102,7 +121,7 @@ fn enter(
     login: &Login,
     admitted: Admitted,
 ) -> Session {
-    let Admitted { user, stage1 } = admitted;
+    let Admitted { user, stage1, place } = admitted;
     if let Some(stage1) = stage1 {
         proxy.learn_password(&user.name, stage1);
     }
@@ -123,6 +142,9 @@ fn enter(
         worker: Arc::clone(worker),
         handle: Arc::clone(handle),
         client,
+        _place: place,
+        sequence_shift: 0,
+        last_ran_on: None,
         account: Account { name, user, password },
         capabilities: login.capabilities,
         shape: login.capabilities & SHAPE,

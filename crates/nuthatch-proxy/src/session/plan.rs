@@ -31,7 +31,10 @@ pub(super) struct Facts {
     pub(super) pins: Pins,
     /// What it releases.
     pub(super) unpins: Pins,
+    /// Warnings or errors of the statement before.
     pub(super) reads_diagnostics: bool,
+    /// FOUND_ROWS() or ROW_COUNT() of the statement before.
+    pub(super) reads_counts: bool,
     pub(super) reads_insert_id: bool,
     pub(super) writes: bool,
     /// It surely ends the transaction, or is the whole of it.
@@ -153,9 +156,8 @@ impl Facts {
             change,
             pins,
             unpins: effects.unpin.map_or(Pins::NONE, Pins::of),
-            reads_diagnostics: effects.reads_diagnostics
-                || effects.reads_found_rows
-                || effects.reads_row_count,
+            reads_diagnostics: effects.reads_diagnostics,
+            reads_counts: effects.reads_found_rows || effects.reads_row_count,
             reads_insert_id: effects.reads_insert_id,
             writes: effects.writes,
             ends_transaction: matches!(

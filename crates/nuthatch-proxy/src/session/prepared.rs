@@ -122,7 +122,7 @@ impl Session {
         };
         let plan = self.plan(&text);
         self.next_flag_in = plan.verdict.next_query_flag_in.unwrap_or(0);
-        if !plan.facts.reads_diagnostics {
+        if !plan.facts.reads_diagnostics && !plan.facts.reads_counts {
             self.forget_diagnostics();
         }
         self.show(now_ms, "Execute", plan.hostgroup.0);
@@ -149,9 +149,7 @@ impl Session {
     }
 
     async fn execute_on(&mut self, id: u32, plan: &Plan, held: &mut Held) -> Result<AnswerEnd, Trouble> {
-        if plan.facts.reads_insert_id {
-            self.bring_insert_id(held).await?;
-        }
+        self.bring_last_results(held, &plan.facts).await?;
         let backend_id = self.prepare_on(id, held).await?;
         let packet = self.execute_packet(id, backend_id);
         for long_data in self.take_long_data(id) {
@@ -163,6 +161,7 @@ impl Session {
         way.send(&packet).await?;
         let end = way.pass_answer(client, AnswerKind::ResultSets, None, |_| ()).await?;
         self.learn(&plan.facts, &end, held);
+        self.learn_insert_id_of_select(&plan.facts, &end, held).await?;
         if end.status.contains(StatusFlags::SERVER_STATUS_CURSOR_EXISTS) && end.ending == Ending::ResultSet {
             held.pins = held.pins.with(Pins::CURSOR);
         }

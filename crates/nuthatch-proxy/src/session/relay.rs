@@ -8,7 +8,9 @@ use std::pin::pin;
 use std::task::Poll;
 
 use nuthatch_net::{Framed, NetError};
-use nuthatch_wire::{AnswerEnd, AnswerKind, AnswerScanner, ErrPacket};
+use nuthatch_wire::{
+    AnswerEnd, AnswerKind, AnswerScanner, Command, ErrPacket, FrameHeader, HEADER_LEN, Reader, append_packet,
+};
 
 use crate::backend::{Connection, Control};
 use crate::worker::Worker;
@@ -92,6 +94,28 @@ impl Way<'_> {
         }
     }
 
+    /// Asks the server for one number: the only value of the only row. `None` when the answer is anything else.
+    pub(super) async fn ask_number(&mut self, query: &str) -> Result<Option<u64>, Trouble> {
+        let mut packet = Vec::with_capacity(query.len() + 5);
+        append_packet(&mut packet, &mut 0, &[&[Command::Query as u8], query.as_bytes()].concat());
+        self.send(&packet).await?;
+        let mut scanner = AnswerScanner::new(AnswerKind::ResultSets, self.connection.deprecates_eof());
+        let mut bytes = Vec::new();
+        loop {
+            let unread = self.connection.framed.unread();
+            let progress =
+                scanner.scan(unread).map_err(|error| Cause::Lost(error.into()).before_any_answer())?;
+            bytes.extend_from_slice(unread.get(..progress.consumed).unwrap_or_default());
+            self.connection.framed.consume(progress.consumed);
+            if progress.finished {
+                return Ok(only_number(&bytes, self.connection.deprecates_eof()));
+            }
+            let Connection { framed, control, .. } = &mut *self.connection;
+            let received = on_connection(self.handle, control, framed.fill()).await;
+            self.count_received(received.map_err(Cause::before_any_answer)?);
+        }
+    }
+
     /// Reads an answer that is not for the client. An ERR packet is returned as such.
     pub(super) async fn read_answer(
         &mut self,
@@ -117,6 +141,18 @@ impl Way<'_> {
             self.count_received(received.map_err(Cause::before_any_answer)?);
         }
     }
+}
+
+/// The number in a result set of one column and one row.
+fn only_number(mut answer: &[u8], deprecates_eof: bool) -> Option<u64> {
+    // Column count, column, EOF unless deprecated, row.
+    for _ in 0..if deprecates_eof { 2 } else { 3 } {
+        let header = FrameHeader::parse(answer)?;
+        answer = answer.get(HEADER_LEN + header.payload_len..)?;
+    }
+    let header = FrameHeader::parse(answer)?;
+    let mut row = Reader::new(answer.get(HEADER_LEN..HEADER_LEN + header.payload_len)?);
+    std::str::from_utf8(row.lenenc_bytes().ok()?).ok()?.parse().ok()
 }
 
 /// Why the server's side of the way is no more.

@@ -1,8 +1,8 @@
 //! The packets of answers that the proxy gives by itself.
 
 use nuthatch_wire::{
-    CapabilityFlags, Cell, Column, ErrPacket, ErrorCode, OkPacket, ResultSetWriter, StatusFlags, append_err,
-    append_ok, append_packet,
+    CapabilityFlags, Cell, Column, ErrPacket, ErrorCode, FrameHeader, HEADER_LEN, OkPacket, ResultSetWriter,
+    StatusFlags, append_err, append_ok, append_packet,
 };
 
 /// An OK packet as the whole answer to a command.
@@ -51,6 +51,19 @@ pub(super) fn result_set(
         writer.row(row.iter().copied());
     }
     writer.end(status, 0);
+    out
+}
+
+/// The same frames, each numbered higher by `shift`.
+pub(super) fn renumbered(bytes: &[u8], shift: u8) -> Vec<u8> {
+    let mut out = bytes.to_vec();
+    let mut place = 0;
+    while let Some(header) = out.get(place..).and_then(FrameHeader::parse) {
+        if let Some(sequence) = out.get_mut(place + 3) {
+            *sequence = sequence.wrapping_add(shift);
+        }
+        place += HEADER_LEN + header.payload_len;
+    }
     out
 }
 

@@ -9,7 +9,7 @@ use super::capture::Capture;
 use super::lease::Held;
 use super::plan::Plan;
 use super::trouble::Trouble;
-use super::{HitPlan, Session, SessionEnd};
+use super::{HitPlan, Session, SessionEnd, reply};
 
 impl Session {
     /// Answers the statement at hand, which was not a hit.
@@ -17,13 +17,14 @@ impl Session {
         self.take_over_configuration()?;
         let plan = self.plan(self.client.payload().get(1..).unwrap_or_default());
         self.next_flag_in = plan.verdict.next_query_flag_in.unwrap_or(0);
-        if !plan.facts.reads_diagnostics {
+        if !plan.facts.reads_diagnostics && !plan.facts.reads_counts {
             self.forget_diagnostics();
             self.judge_cache_use();
         }
         self.show(now_ms, "Query", plan.hostgroup.0);
         if let Some(answer) = self.answer_alone(&plan) {
             self.observe(&plan, 0, 0);
+            self.last_ran_on = None;
             return self.send(&answer).await;
         }
         let wants_cache = self.wants_cache(&plan);
@@ -130,6 +131,10 @@ impl Session {
             match self.exchange(&mut held, plan, capture.as_deref_mut()).await {
                 Ok(end) => {
                     self.learn(&plan.facts, &end, &mut held);
+                    if let Err(trouble) = self.learn_insert_id_of_select(&plan.facts, &end, &mut held).await {
+                        self.put_away(held, Some(&trouble));
+                        return Err(Trouble::End(SessionEnd::Gone));
+                    }
                     self.settle_after(held, &plan.facts);
                     return Ok(end);
                 }
@@ -152,9 +157,7 @@ impl Session {
         plan: &Plan,
         capture: Option<&mut Capture>,
     ) -> Result<AnswerEnd, Trouble> {
-        if plan.facts.reads_insert_id {
-            self.bring_insert_id(held).await?;
-        }
+        self.bring_last_results(held, &plan.facts).await?;
         held.connection.count_statement();
         let Self { handle, worker, client, .. } = self;
         let mut way = super::relay::Way { handle, worker, connection: &mut held.connection };
@@ -175,6 +178,10 @@ impl Session {
     /// Sends bytes of the proxy's own making to the client.
     pub(super) async fn send(&mut self, bytes: &[u8]) -> Result<(), SessionEnd> {
         self.worker.counters.frontend_bytes_sent.add(bytes.len() as u64);
+        if self.sequence_shift > 0 {
+            let renumbered = reply::renumbered(bytes, self.sequence_shift);
+            return Ok(self.handle.unless_ended(self.client.write(&renumbered)).await??);
+        }
         Ok(self.handle.unless_ended(self.client.write(bytes)).await??)
     }
 }

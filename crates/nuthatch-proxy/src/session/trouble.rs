@@ -20,6 +20,8 @@ pub(super) enum Trouble {
     Cut(Answered),
     /// The connection failed.
     Lost(NetError, Answered),
+    /// FOUND_ROWS() or ROW_COUNT() inside a larger statement, and the connection that knows is not held.
+    CountsElsewhere,
     /// The client names a prepared statement that is not there.
     UnknownStatement(u32),
 }
@@ -54,7 +56,7 @@ impl From<CheckOutError> for Trouble {
 impl Trouble {
     /// Whether the connection waits for a command again: the server has answered in full, or was not asked.
     pub(super) const fn leaves_connection_usable(&self) -> bool {
-        matches!(self, Self::Refused(_) | Self::UnknownStatement(_))
+        matches!(self, Self::Refused(_) | Self::UnknownStatement(_) | Self::CountsElsewhere)
     }
 
     /// Whether the statement certainly did nothing that another try would do twice.
@@ -95,6 +97,13 @@ impl Session {
                 self.worker.counters.lost_during_query.bump();
                 let message = "Server was taken offline during the statement".to_owned();
                 (answered.next_sequence(), ErrorCode::SERVER_OFFLINE, message)
+            }
+            Trouble::CountsElsewhere => {
+                let message =
+                    "FOUND_ROWS() and ROW_COUNT() inside a larger statement are not supported by the proxy \
+                               outside a transaction: SELECT the function by itself"
+                        .to_owned();
+                (1, ErrorCode::NOT_SUPPORTED_YET, message)
             }
             Trouble::UnknownStatement(id) => {
                 let message = format!("Unknown prepared statement handler ({id}) given to the proxy");
