@@ -4,6 +4,8 @@
 //! read; then the same with three times as many. The difference over the difference has no login and no fill in
 //! it. The kernel's share is not seen; that is what `run` is for.
 
+mod profile;
+
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -34,6 +36,9 @@ pub(crate) struct CallgrindOptions {
     queries: u64,
     #[arg(long, value_delimiter = ',', default_value = "1,64")]
     connections: Vec<usize>,
+    /// Also print this many functions of each long run, by their own instructions a query
+    #[arg(long, value_name = "COUNT", default_value_t = 0)]
+    functions: usize,
     /// Measure the floor alone, without the proxy
     #[arg(long)]
     floor_only: bool,
@@ -103,6 +108,7 @@ impl Subject<'_> {
             let long = self.instructions(&LoadOptions { queries: Some(options.queries * 3), ..load })?;
             let a_query = (long as f64 - short as f64) / (options.queries * 2) as f64;
             println!("| {} | {connections} | {a_query:.0} |", self.name);
+            self.print_functions(options)?;
         }
         Ok(())
     }
@@ -112,6 +118,18 @@ impl Subject<'_> {
         load::run(load)?;
         self.control("--dump")?;
         newest_total(self.dumps)
+    }
+
+    /// Logins are in it, so the sum is a little more than the figure above.
+    fn print_functions(&self, options: &CallgrindOptions) -> Result<()> {
+        if options.functions > 0 {
+            let dump = fs::read_to_string(newest_dump(self.dumps)?)?;
+            for cost in profile::self_costs(&dump).iter().take(options.functions) {
+                let a_query = cost.instructions as f64 / (options.queries * 3) as f64;
+                println!("|   `{}` | | {a_query:.0} |", cost.function);
+            }
+        }
+        Ok(())
     }
 
     fn control(&self, verb: &str) -> Result<()> {
@@ -142,8 +160,8 @@ fn load_options(target: &Address, connections: usize, queries: u64) -> LoadOptio
     }
 }
 
-/// The total of the dump with the highest number.
-fn newest_total(dumps: &Path) -> Result<u64> {
+/// The dump with the highest number.
+fn newest_dump(dumps: &Path) -> Result<PathBuf> {
     let directory = dumps.parent().context("a dump has a directory")?;
     let mut newest = (0, PathBuf::new());
     for entry in fs::read_dir(directory)? {
@@ -152,7 +170,11 @@ fn newest_total(dumps: &Path) -> Result<u64> {
         newest = newest.max((number.unwrap_or(0), path));
     }
     ensure!(newest.0 > 0, "valgrind has written no dump");
-    parse_total(&fs::read_to_string(&newest.1)?)
+    Ok(newest.1)
+}
+
+fn newest_total(dumps: &Path) -> Result<u64> {
+    parse_total(&fs::read_to_string(newest_dump(dumps)?)?)
 }
 
 fn parse_total(dump: &str) -> Result<u64> {
