@@ -9,6 +9,7 @@ mod capability;
 mod clock;
 mod environment;
 mod housekeeping;
+mod known_schemas;
 mod listener;
 mod log_limit;
 mod proxy;

@@ -19,6 +19,7 @@ use crate::backend::{Hostgroups, PoolRow};
 use crate::capability::{OWN, SUPPORTED, UNTIL_LEARNED};
 use crate::clock::Clock;
 use crate::environment::{ENVIRONMENTS_MAX, Environments};
+use crate::known_schemas::KnownSchemas;
 use crate::log_limit::LogLimit;
 use crate::session::{EndReason, HitPlan};
 use crate::stats::{DigestReading, DigestRow, Digests, Totals};
@@ -49,6 +50,7 @@ pub struct Proxy {
     pub(crate) environments: Environments,
     pub(crate) digests: Digests,
     pub(crate) refusal_log: LogLimit,
+    pub(crate) known_schemas: KnownSchemas,
     snapshot: ArcSwap<Snapshot>,
     epoch: AtomicU64,
     learned: RwLock<Learned>,
@@ -126,6 +128,7 @@ impl Proxy {
             environments: Environments::default(),
             digests: Digests::new(),
             refusal_log: LogLimit::new(REFUSAL_LINES_PER_SECOND_MAX),
+            known_schemas: KnownSchemas::default(),
             epoch: AtomicU64::new(snapshot.epoch.0),
             snapshot: ArcSwap::new(Arc::clone(&snapshot)),
             learned: RwLock::new(learned),
@@ -146,6 +149,7 @@ impl Proxy {
         let epoch = snapshot.epoch.0;
         self.snapshot.store(snapshot);
         self.epoch.store(epoch, Ordering::Release);
+        self.known_schemas.clear();
         self.learn_greeting();
     }
 

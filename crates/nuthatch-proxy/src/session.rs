@@ -19,6 +19,7 @@ mod capture;
 mod command;
 mod handle;
 mod hit;
+mod insert_id;
 mod learn;
 mod lease;
 mod login;
@@ -45,6 +46,7 @@ use crate::worker::Worker;
 pub use handle::ClientAddress;
 pub(crate) use handle::{EndReason, SessionHandle, View};
 pub(crate) use hit::HitPlan;
+use insert_id::InsertId;
 use lease::Held;
 use login::UserPlace;
 pub(crate) use login::{greeted_plugin, log_in, refuse_for_room};
@@ -93,7 +95,6 @@ pub(crate) struct Account {
 /// What the last statement left for the next one to ask for.
 #[derive(Debug, Clone, Copy, Default)]
 struct LastResults {
-    insert_id: u64,
     row_count: i64,
     found_rows: u64,
 }
@@ -125,6 +126,7 @@ pub(crate) struct Session {
     may_use_cache: bool,
     held: Vec<Held>,
     last: LastResults,
+    insert_id: InsertId,
     wrote_in_transaction: bool,
     /// A connection with state of the session was lost: the client must not go on as if it were still there.
     has_lost_state: bool,
@@ -157,16 +159,22 @@ impl Session {
                 Some(entry) => self.serve_hit(&entry, now_ms).await,
                 None => {
                     Box::pin(self.statement(now_ms)).await?;
-                    self.show_idle();
+                    self.rest();
                     Ok(())
                 }
             },
             command => {
                 Box::pin(self.command(command, now_ms)).await?;
-                self.show_idle();
+                self.rest();
                 Ok(())
             }
         }
+    }
+
+    /// After a command off the hit path: what the next one may do, and what others see.
+    fn rest(&mut self) {
+        self.judge_cache_use();
+        self.show_idle();
     }
 
     /// The status flags that this client's answers carry.

@@ -2,7 +2,7 @@
 //!
 //! Source: "Protocol::ColumnDefinition41", "ProtocolText::Resultset".
 
-use mysql_common::constants::{CapabilityFlags, ColumnType, StatusFlags};
+use mysql_common::constants::{CapabilityFlags, ColumnFlags, ColumnType, StatusFlags};
 
 use crate::{OkPacket, append_eof, append_lenenc_bytes, append_lenenc_int, append_packet};
 
@@ -18,25 +18,46 @@ pub struct Column {
     pub name: String,
     /// Type on the wire.
     pub column_type: ColumnType,
+    /// Column flags on the wire.
+    pub flags: ColumnFlags,
 }
 
 impl Column {
     /// A column of text.
     #[must_use]
     pub fn text(name: impl Into<String>) -> Self {
-        Self { name: name.into(), column_type: ColumnType::MYSQL_TYPE_VAR_STRING }
+        Self {
+            name: name.into(),
+            column_type: ColumnType::MYSQL_TYPE_VAR_STRING,
+            flags: ColumnFlags::empty(),
+        }
     }
 
     /// A column of 64-bit integers.
     #[must_use]
     pub fn integer(name: impl Into<String>) -> Self {
-        Self { name: name.into(), column_type: ColumnType::MYSQL_TYPE_LONGLONG }
+        let flags = ColumnFlags::BINARY_FLAG;
+        Self { name: name.into(), column_type: ColumnType::MYSQL_TYPE_LONGLONG, flags }
+    }
+
+    /// A column of 64-bit integers that is never NULL.
+    #[must_use]
+    pub fn never_null(name: impl Into<String>) -> Self {
+        let flags = ColumnFlags::BINARY_FLAG | ColumnFlags::NOT_NULL_FLAG;
+        Self { flags, ..Self::integer(name) }
+    }
+
+    /// A column of unsigned 64-bit integers that is never NULL.
+    #[must_use]
+    pub fn unsigned(name: impl Into<String>) -> Self {
+        let flags = ColumnFlags::BINARY_FLAG | ColumnFlags::NOT_NULL_FLAG | ColumnFlags::UNSIGNED_FLAG;
+        Self { flags, ..Self::integer(name) }
     }
 
     fn encode(&self, out: &mut Vec<u8>) {
         let is_text = self.column_type == ColumnType::MYSQL_TYPE_VAR_STRING;
-        let (collation, display_len, flags, decimals) =
-            if is_text { (UTF8MB4, 1024_u32, 0_u16, 31_u8) } else { (BINARY, 21, 0x80, 0) };
+        let (collation, display_len, decimals) =
+            if is_text { (UTF8MB4, 1024_u32, 31_u8) } else { (BINARY, 21, 0) };
         append_lenenc_bytes(out, b"def");
         (0..3).for_each(|_| append_lenenc_bytes(out, b""));
         append_lenenc_bytes(out, self.name.as_bytes());
@@ -45,7 +66,7 @@ impl Column {
         out.extend(collation.to_le_bytes());
         out.extend(display_len.to_le_bytes());
         out.push(self.column_type as u8);
-        out.extend(flags.to_le_bytes());
+        out.extend(self.flags.bits().to_le_bytes());
         out.extend([decimals, 0, 0]);
     }
 }

@@ -72,9 +72,12 @@ fn collect(mut statement: Statement<'_>) -> Result<Answer, AdminError> {
     let columns = declared
         .into_iter()
         .enumerate()
-        .map(|(place, (name, declared))| Column {
-            name,
-            column_type: column_type(rows.iter().map(|row| &row[place]), declared.as_deref()),
+        .map(|(place, (name, declared))| {
+            let of_values = column_type(rows.iter().map(|row| &row[place]), declared.as_deref());
+            match of_values {
+                nuthatch_wire::ColumnType::MYSQL_TYPE_LONGLONG => Column::integer(name),
+                column_type => Column { column_type, ..Column::text(name) },
+            }
         })
         .collect();
     Ok(Answer::Rows(Rows { columns, rows }))

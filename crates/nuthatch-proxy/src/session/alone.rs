@@ -4,7 +4,7 @@ use nuthatch_sql::{Asked, Kind, session_question};
 use nuthatch_wire::{Column, ErrorCode};
 
 use super::plan::{Change, Plan};
-use super::{Pins, Session, reply};
+use super::{InsertId, Pins, Session, reply};
 
 impl Session {
     /// The answer to a statement that the proxy gives by itself; `None` when a server must.
@@ -64,11 +64,14 @@ impl Session {
     }
 
     /// A SELECT of nothing but what the session itself knows.
-    fn answer_question(&self) -> Option<Vec<u8>> {
+    fn answer_question(&mut self) -> Option<Vec<u8>> {
         let text = self.client.payload().get(1..)?;
         let asked = session_question(text, self.lexing)?;
         let value = match asked.asked {
-            Asked::LastInsertId => self.last.insert_id.to_string(),
+            Asked::LastInsertId => match self.insert_id {
+                InsertId::Known(id) => id.to_string(),
+                InsertId::At(_) => return None,
+            },
             Asked::ConnectionId => self.handle.id.to_string(),
             Asked::RowCount => self.last.row_count.to_string(),
             Asked::FoundRows if self.held.iter().any(|held| held.pins.contains(Pins::FOUND_ROWS)) => {
@@ -76,7 +79,13 @@ impl Session {
             }
             Asked::FoundRows => self.last.found_rows.to_string(),
         };
-        let columns = [Column::integer(String::from_utf8_lossy(&asked.column.text()))];
+        let name = String::from_utf8_lossy(&asked.column.text()).into_owned();
+        let columns = [match asked.asked {
+            Asked::LastInsertId | Asked::ConnectionId => Column::unsigned(name),
+            Asked::RowCount | Asked::FoundRows => Column::never_null(name),
+        }];
+        // The question is itself a statement with one row.
+        (self.last.row_count, self.last.found_rows) = (-1, 1);
         let row = [Some(value.as_bytes())];
         Some(reply::result_set(self.capabilities, self.status(), &columns, Some(&row)))
     }

@@ -89,6 +89,7 @@ impl Session {
         self.state.autocommit = true;
         self.state.charset = self.login_charset.clone();
         self.last = super::LastResults::default();
+        self.insert_id = super::InsertId::default();
         self.wrote_in_transaction = false;
         self.next_flag_in = 0;
         self.renumber_environment();

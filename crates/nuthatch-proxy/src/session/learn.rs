@@ -10,30 +10,20 @@ use crate::proxy::lexing_after;
 
 use super::lease::Held;
 use super::plan::{Change, Facts};
-use super::trouble::Trouble;
 use super::{Pins, Session};
 
 impl Session {
-    /// Asks for the id that a SELECT of `LAST_INSERT_ID(expr)` may have set, which its answer does not tell.
-    pub(super) async fn learn_insert_id_of_select(
-        &mut self,
-        facts: &Facts,
-        end: &AnswerEnd,
-        held: &mut Held,
-    ) -> Result<(), Trouble> {
-        if facts.reads_insert_id && end.ending == Ending::ResultSet {
-            let id = self.way(held).ask_number("SELECT LAST_INSERT_ID()").await?;
-            self.last.insert_id = id.unwrap_or(self.last.insert_id);
-        }
-        Ok(())
-    }
-
     /// Takes note of what the statement did.
     pub(super) fn learn(&mut self, facts: &Facts, end: &AnswerEnd, held: &mut Held) {
         self.last_ran_on = Some(held.connection.thread_id);
         match end.ending {
             Ending::Err(_) => self.learn_from_error(facts, held),
             Ending::Ok | Ending::ResultSet => self.learn_from_success(facts, end, held),
+        }
+        match facts.multiplex {
+            Some(0) => held.pins = held.pins.with(Pins::RULE),
+            Some(1) => held.pins = held.pins.without(Pins::RULE),
+            _ => {}
         }
         if facts.writes {
             self.wrote_in_transaction = true;
@@ -68,9 +58,7 @@ impl Session {
         if end.ok.warnings > 0 {
             held.pins = held.pins.with(Pins::DIAGNOSTICS);
         }
-        if end.ok.insert_id != 0 {
-            self.last.insert_id = end.ok.insert_id;
-        }
+        self.learn_insert_id(facts, end, held);
         match end.ending {
             Ending::ResultSet => {
                 self.last.row_count = -1;

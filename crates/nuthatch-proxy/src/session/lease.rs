@@ -10,10 +10,11 @@ use crate::backend::{Connection, Wanted};
 use super::plan::Facts;
 use super::relay::Way;
 use super::trouble::Trouble;
-use super::{Pins, Session};
+use super::{InsertId, Pins, Session};
 
 /// A connection in the hands of a session.
 #[derive(Debug)]
+#[expect(clippy::struct_excessive_bools, reason = "independent facts of a connection")]
 pub(super) struct Held {
     pub(super) connection: Connection,
     pub(super) hostgroup: HostgroupId,
@@ -24,6 +25,8 @@ pub(super) struct Held {
     pub(super) is_fresh: bool,
     /// The session had it before this statement, so its last statement is the session's own.
     pub(super) was_held: bool,
+    /// Its `LAST_INSERT_ID()` is the session's.
+    pub(super) knows_insert_id: bool,
 }
 
 impl Session {
@@ -90,6 +93,9 @@ impl Session {
         } else {
             let state = held.pins.without(Pins::PREPARED.with(Pins::DIAGNOSTICS).with(Pins::FOUND_ROWS));
             self.has_lost_state |= held.in_transaction || !state.is_empty();
+            if self.insert_id == InsertId::At(held.connection.thread_id) {
+                self.insert_id = InsertId::default();
+            }
             drop(held);
             self.tell_view_of_pins();
         }
@@ -115,7 +121,8 @@ impl Session {
                 connection.lend(self.handle.waker());
                 let is_fresh = connection.statements > 0;
                 let (pins, in_transaction, was_held) = (Pins::NONE, false, false);
-                Ok(Held { connection, hostgroup, pins, in_transaction, is_fresh, was_held })
+                let knows_insert_id = false;
+                Ok(Held { connection, hostgroup, pins, in_transaction, is_fresh, was_held, knows_insert_id })
             }
             Err(error) => {
                 counters.pool_failure.bump();
@@ -154,18 +161,23 @@ impl Session {
     }
 
     /// Makes what the statement asks of the one before it on the connection what it is in the session.
-    pub(super) async fn bring_last_results(&self, held: &mut Held, facts: &Facts) -> Result<(), Trouble> {
-        if facts.reads_insert_id {
-            let statement = format!("SET last_insert_id={}", self.last.insert_id);
+    pub(super) async fn bring_last_results(&mut self, held: &mut Held, facts: &Facts) -> Result<(), Trouble> {
+        if facts.reads_insert_id
+            && let Some(id) = self.insert_id_for(held).await?
+        {
+            let statement = format!("SET last_insert_id={id}");
             self.order(held, Command::Query, statement.as_bytes(), AnswerKind::ResultSets).await?;
+            held.knows_insert_id = true;
         }
         let ran_last = held.was_held && self.last_ran_on == Some(held.connection.thread_id);
         if facts.reads_counts && !ran_last {
             return Err(Trouble::CountsElsewhere);
         }
         if facts.reads_diagnostics && !ran_last {
-            // The session's last statement left no warnings, or its connection would be held.
-            self.order(held, Command::Query, b"DO 0", AnswerKind::ResultSets).await?;
+            // The session's last statement left no warnings, or its connection would be held. MariaDB forgets those of
+            // others only for a statement with a table, even if it is none (`DO 0` keeps them).
+            let forget = b"SELECT 0 FROM (SELECT 0) AS nothing";
+            self.order(held, Command::Query, forget, AnswerKind::ResultSets).await?;
         }
         Ok(())
     }

@@ -1,18 +1,26 @@
 //! From a connected socket to a session: greeting, user, password, limits.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use nuthatch_config::{Password, Snapshot, User};
 use nuthatch_net::{Framed, NetError, Stream, challenge, fresh_nonce, greet};
 use nuthatch_wire::{
-    CapabilityFlags, ErrorCode, Login, NATIVE_PASSWORD_PLUGIN, Nonce, Stage1, double_sha1, verify,
+    CapabilityFlags, ErrPacket, ErrorCode, Login, NATIVE_PASSWORD_PLUGIN, Nonce, Stage1, double_sha1, verify,
 };
 
+use tokio::time::timeout;
+
 use crate::Proxy;
+use crate::backend::CheckOutError;
 use crate::capability::SHAPE;
 use crate::worker::Worker;
 
+use super::trouble::Trouble;
 use super::{Account, Charset, LastResults, Session, SessionHandle, SessionState, reply};
+
+/// How long a login waits for a server to say whether its schema is there.
+const SCHEMA_PATIENCE: Duration = Duration::from_secs(1);
 
 /// Why a client was not let in.
 #[derive(Debug)]
@@ -70,6 +78,13 @@ pub(crate) async fn log_in(
         Ok(admitted) => {
             let session = enter(proxy, worker, handle, framed, &snapshot, &login, admitted);
             let mut session = Box::new(session);
+            if let Some(refusal) = session.refused_schema().await {
+                session
+                    .client
+                    .write(&reply::renumbered(&reply::err_of_server(&refusal), sequence - 1))
+                    .await?;
+                return Ok(None);
+            }
             let mut ok = reply::ok(session.status());
             if let Some(number) = ok.get_mut(3) {
                 *number = sequence;
@@ -82,6 +97,29 @@ pub(crate) async fn log_in(
             let (code, message) = tell(worker, handle, proxy, &login, !answer.is_empty(), &refusal);
             framed.write(&reply::err(sequence, code, &message)).await?;
             Ok(None)
+        }
+    }
+}
+
+impl Session {
+    /// What a server says against the schema that the login names, if one can be asked soon.
+    async fn refused_schema(&mut self) -> Option<ErrPacket> {
+        let (user, schema) = (Arc::clone(&self.account.name), self.state.schema.clone());
+        if schema.is_empty() || self.proxy.known_schemas.has(&user, &schema) {
+            return None;
+        }
+        let lease = self.lease(self.account.user.default_hostgroup);
+        match timeout(SCHEMA_PATIENCE, Box::pin(lease)).await {
+            Ok(Ok(held)) => {
+                self.settle(held);
+                self.proxy.known_schemas.add(&user, schema);
+                None
+            }
+            Ok(Err(Trouble::Refused(refusal) | Trouble::CheckOut(CheckOutError::Refused(refusal)))) => {
+                Some(refusal)
+            }
+            // The first statement will say what is the matter.
+            Ok(Err(_)) | Err(_) => None,
         }
     }
 }
@@ -156,6 +194,7 @@ fn enter(
         may_use_cache: false,
         held: Vec::new(),
         last: LastResults::default(),
+        insert_id: super::InsertId::default(),
         wrote_in_transaction: false,
         has_lost_state: false,
         next_flag_in: 0,

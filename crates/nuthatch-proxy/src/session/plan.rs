@@ -36,6 +36,8 @@ pub(super) struct Facts {
     /// FOUND_ROWS() or ROW_COUNT() of the statement before.
     pub(super) reads_counts: bool,
     pub(super) reads_insert_id: bool,
+    /// Values come besides the text.
+    pub(super) has_parameters: bool,
     pub(super) writes: bool,
     /// It surely ends the transaction, or is the whole of it.
     pub(super) ends_transaction: bool,
@@ -43,6 +45,8 @@ pub(super) struct Facts {
     pub(super) is_opaque: bool,
     /// The server hangs up after it.
     pub(super) disconnects: bool,
+    /// What a rule says of multiplexing: 0 pins, 1 unpins.
+    pub(super) multiplex: Option<u8>,
 }
 
 /// A statement with all that was found out before it is sent anywhere.
@@ -65,7 +69,7 @@ impl Session {
     /// Looks at the statement as the client sent it.
     pub(super) fn plan(&self, text: &[u8]) -> Plan {
         let started_us = self.proxy.clock.now_us();
-        let facts = Facts::of(&nuthatch_sql::classify(text, self.lexing));
+        let mut facts = Facts::of(&nuthatch_sql::classify(text, self.lexing));
         let variables = &self.snapshot.mysql;
         DIGEST_TEXT.with_borrow_mut(|digest_text| {
             let needs_digest = variables.query_digests || !self.snapshot.rules.is_empty();
@@ -75,6 +79,7 @@ impl Session {
             }
             let digest = nuthatch_sql::digest(digest_text).0;
             let verdict = self.judge(text, digest, digest_text);
+            facts.multiplex = verdict.multiplex;
             verdict.matched.iter().for_each(|rule| rule.bump());
             let wanted = verdict.destination_hostgroup.unwrap_or(self.account.user.default_hostgroup);
             let hostgroup = match self.open_transaction() {
@@ -159,6 +164,7 @@ impl Facts {
             reads_diagnostics: effects.reads_diagnostics,
             reads_counts: effects.reads_found_rows || effects.reads_row_count,
             reads_insert_id: effects.reads_insert_id,
+            has_parameters: false,
             writes: effects.writes,
             ends_transaction: matches!(
                 effects.ends_transaction,
@@ -166,6 +172,7 @@ impl Facts {
             ),
             is_opaque: statement.kind == Kind::Multi || effects.runs_unseen_code,
             disconnects: effects.disconnects,
+            multiplex: None,
         }
     }
 }

@@ -41,6 +41,8 @@ struct Statement {
     types: Vec<u8>,
     /// Commands with long data that wait for the next execution.
     long_data: Vec<Vec<u8>>,
+    /// More long data came than `max_allowed_packet`.
+    has_too_much: bool,
     copies: Vec<Copy>,
 }
 
@@ -107,7 +109,9 @@ impl Session {
             let (types, long_data) = (Vec::new(), Vec::new());
             let prepared = self.prepared.get_or_insert_default();
             prepared.last_id = id;
-            prepared.statements.insert(id, Statement { text, parameters, types, long_data, copies });
+            prepared
+                .statements
+                .insert(id, Statement { text, parameters, types, long_data, has_too_much: false, copies });
         } else {
             held.pins = held.pins.with(Pins::DIAGNOSTICS);
         }
@@ -120,7 +124,13 @@ impl Session {
         let Some((id, text)) = self.statement_at_hand() else {
             return self.reply_unknown_statement().await;
         };
-        let plan = self.plan(&text);
+        if self.takes_too_much(id) {
+            let message = "Parameter of prepared statement which is set through mysql_send_long_data() is longer \
+                           than 'max_allowed_packet' bytes";
+            return self.send(&reply::err(1, ErrorCode::UNKNOWN_ERROR, message)).await;
+        }
+        let mut plan = self.plan(&text);
+        plan.facts.has_parameters = true;
         self.next_flag_in = plan.verdict.next_query_flag_in.unwrap_or(0);
         if !plan.facts.reads_diagnostics && !plan.facts.reads_counts {
             self.forget_diagnostics();
@@ -161,7 +171,6 @@ impl Session {
         way.send(&packet).await?;
         let end = way.pass_answer(client, AnswerKind::ResultSets, None, |_| ()).await?;
         self.learn(&plan.facts, &end, held);
-        self.learn_insert_id_of_select(&plan.facts, &end, held).await?;
         if end.status.contains(StatusFlags::SERVER_STATUS_CURSOR_EXISTS) && end.ending == Ending::ResultSet {
             held.pins = held.pins.with(Pins::CURSOR);
         }
@@ -202,6 +211,12 @@ impl Session {
         packet
     }
 
+    /// Whether more long data came than is kept; asked once.
+    fn takes_too_much(&mut self, id: u32) -> bool {
+        let statement = self.prepared.as_mut().and_then(|all| all.statements.get_mut(&id));
+        statement.is_some_and(|statement| std::mem::take(&mut statement.has_too_much))
+    }
+
     fn take_long_data(&mut self, id: u32) -> Vec<Vec<u8>> {
         let statement = self.prepared.as_mut().and_then(|all| all.statements.get_mut(&id));
         statement.map(|statement| std::mem::take(&mut statement.long_data)).unwrap_or_default()
@@ -217,9 +232,17 @@ impl Session {
     /// COM_STMT_SEND_LONG_DATA: kept for the next execution; it has no answer.
     pub(super) fn stmt_send_long_data(&mut self) {
         let Some((id, _)) = self.statement_at_hand() else { return };
+        let bytes_max = usize::try_from(self.snapshot.mysql.max_allowed_packet).unwrap_or(usize::MAX);
         let payload = self.client.payload().to_vec();
         if let Some(statement) = self.prepared.as_mut().and_then(|all| all.statements.get_mut(&id)) {
-            statement.long_data.push(payload);
+            let bytes: usize = statement.long_data.iter().map(Vec::len).sum();
+            if bytes + payload.len() <= bytes_max {
+                statement.long_data.push(payload);
+            } else {
+                // The execution will say so; until then nothing more is kept.
+                statement.has_too_much = true;
+                statement.long_data.clear();
+            }
         }
     }
 
@@ -260,8 +283,12 @@ impl Session {
         if !self.prepared.as_deref().is_some_and(is_used) {
             held.pins = held.pins.without(Pins::PREPARED.with(Pins::CURSOR));
         }
-        self.settle(held);
-        Ok(())
+        let outcome = self.keep_insert_id(&mut held).await;
+        self.put_away(held, outcome.as_ref().err());
+        match outcome {
+            Err(Trouble::End(end)) => Err(end),
+            _ => Ok(()),
+        }
     }
 
     /// COM_STMT_RESET and COM_STMT_FETCH: for the connection where the statement was executed last.
@@ -367,6 +394,7 @@ mod tests {
             parameters,
             types: Vec::new(),
             long_data: Vec::new(),
+            has_too_much: false,
             copies: Vec::new(),
         }
     }

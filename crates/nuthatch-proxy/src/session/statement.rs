@@ -15,11 +15,16 @@ impl Session {
     /// Answers the statement at hand, which was not a hit.
     pub(super) async fn statement(&mut self, now_ms: u64) -> Result<(), SessionEnd> {
         self.take_over_configuration()?;
+        let is_under_flag = self.next_flag_in != 0;
         let plan = self.plan(self.client.payload().get(1..).unwrap_or_default());
         self.next_flag_in = plan.verdict.next_query_flag_in.unwrap_or(0);
         if !plan.facts.reads_diagnostics && !plan.facts.reads_counts {
             self.forget_diagnostics();
-            self.judge_cache_use();
+        }
+        self.judge_cache_use();
+        if is_under_flag {
+            // The key does not say under which flag the rules were walked.
+            self.may_use_cache = false;
         }
         self.show(now_ms, "Query", plan.hostgroup.0);
         if let Some(answer) = self.answer_alone(&plan) {
@@ -131,7 +136,7 @@ impl Session {
             match self.exchange(&mut held, plan, capture.as_deref_mut()).await {
                 Ok(end) => {
                     self.learn(&plan.facts, &end, &mut held);
-                    if let Err(trouble) = self.learn_insert_id_of_select(&plan.facts, &end, &mut held).await {
+                    if let Err(trouble) = self.keep_insert_id(&mut held).await {
                         self.put_away(held, Some(&trouble));
                         return Err(Trouble::End(SessionEnd::Gone));
                     }
@@ -173,6 +178,11 @@ impl Session {
             self.settle(held);
         }
         self.judge_cache_use();
+    }
+
+    /// The text of the statement at hand.
+    pub(super) fn statement_text(&self) -> &[u8] {
+        self.client.payload().get(1..).unwrap_or_default()
     }
 
     /// Sends bytes of the proxy's own making to the client.

@@ -107,7 +107,7 @@ impl Desk {
         } else {
             ("information_schema.SYSTEM_VARIABLES", "VARIABLE")
         };
-        let sql = format!("SELECT {column}_value FROM {table} WHERE {column}_name = ?1");
+        let sql = format!("SELECT {column}_value FROM {table} WHERE {column}_name = ?1 COLLATE NOCASE");
         let found: Result<String, _> = self.layers.connection().query_row(&sql, [name], |row| row.get(0));
         match found {
             Ok(text) => Ok(typed(text)),

@@ -1,0 +1,145 @@
+//! `LAST_INSERT_ID()` of a session, which must not depend on the connection that its statements happen to get.
+//!
+//! An OK packet tells an id also when the statement named its key, and then the server's `LAST_INSERT_ID()` stays what it
+//! was (measured on MariaDB and MySQL). So an id counts as known only where the text shows that the server made it up.
+//! Otherwise the connection that ran the statement is asked: when somebody wants to know, or before the session lets go
+//! of it.
+
+use nuthatch_sql::Kind;
+use nuthatch_wire::{AnswerEnd, Ending};
+
+use super::lease::Held;
+use super::plan::Facts;
+use super::trouble::Trouble;
+use super::{Pins, Session};
+
+/// What is known of the session's last insert id.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum InsertId {
+    /// Its value.
+    Known(u64),
+    /// Only the connection of this server thread knows, and the session holds it.
+    At(u32),
+}
+
+impl Default for InsertId {
+    fn default() -> Self {
+        Self::Known(0)
+    }
+}
+
+impl Session {
+    /// Takes note of what a statement did to the id.
+    pub(super) fn learn_insert_id(&mut self, facts: &Facts, end: &AnswerEnd, held: &mut Held) {
+        let told = end.ok.insert_id;
+        let is_insert = matches!(facts.kind, Kind::Insert | Kind::Replace);
+        let may_have_set = facts.reads_insert_id
+            || facts.is_opaque
+            || facts.pins.contains(Pins::SESSION_VARIABLE)
+            || (is_insert && end.ending == Ending::ResultSet);
+        self.insert_id = match told {
+            0 if !may_have_set => return,
+            0 => InsertId::At(held.connection.thread_id),
+            id if is_insert && !facts.has_parameters && is_made_up(self.statement_text(), id) => {
+                InsertId::Known(id)
+            }
+            _ => InsertId::At(held.connection.thread_id),
+        };
+        self.held.iter_mut().for_each(|other| other.knows_insert_id = false);
+        held.knows_insert_id = true;
+    }
+
+    /// Asks for the id before the session lets go of the connection that knows it.
+    pub(super) async fn keep_insert_id(&mut self, held: &mut Held) -> Result<(), Trouble> {
+        let passing = Pins::DIAGNOSTICS.with(Pins::FOUND_ROWS);
+        let is_kept = held.in_transaction || !held.pins.without(passing).is_empty();
+        if !is_kept && self.insert_id == InsertId::At(held.connection.thread_id) {
+            self.resolve_insert_id(held).await?;
+        }
+        Ok(())
+    }
+
+    /// Asks this connection, which knows, for the id.
+    pub(super) async fn resolve_insert_id(&mut self, held: &mut Held) -> Result<(), Trouble> {
+        let id = self.way(held).ask_number("SELECT LAST_INSERT_ID()").await?;
+        self.insert_id = InsertId::Known(id.unwrap_or_default());
+        Ok(())
+    }
+
+    /// The value, if it is needed on another connection than the one that knows.
+    pub(super) async fn insert_id_for(&mut self, held: &Held) -> Result<Option<u64>, Trouble> {
+        if held.knows_insert_id {
+            return Ok(None);
+        }
+        if let InsertId::At(thread_id) = self.insert_id {
+            let knows = |other: &Held| other.connection.thread_id == thread_id;
+            let Some(place) = self.held.iter().position(knows) else { return Ok(Some(0)) };
+            let mut other = self.held.swap_remove(place);
+            let outcome = self.resolve_insert_id(&mut other).await;
+            self.put_away(other, outcome.as_ref().err());
+            outcome?;
+        }
+        Ok(match self.insert_id {
+            InsertId::Known(id) => Some(id),
+            InsertId::At(_) => None,
+        })
+    }
+}
+
+/// Whether the server surely made `id` up: the statement holds nothing that could have given it this number.
+///
+/// `false` where it cannot be told: subqueries, functions, arithmetic, fractions, hexadecimal.
+fn is_made_up(text: &[u8], id: u64) -> bool {
+    let lower = text.to_ascii_lowercase();
+    let has = |word: &[u8]| lower.windows(word.len()).any(|window| window == word);
+    let is_simple = !["select", "duplicate", "0x", "x'", "0b", "b'"].iter().any(|word| has(word.as_bytes()));
+    let mut depth = 0_u32;
+    let mut previous = b' ';
+    for &byte in &lower {
+        match byte {
+            b'(' => depth += 1,
+            b')' => depth = depth.saturating_sub(1),
+            b'+' | b'*' | b'/' | b'%' | b'@' | b'|' | b'&' | b'^' | b'~' => return false,
+            b'.' | b'e' if previous.is_ascii_digit() => return false,
+            _ => {}
+        }
+        if depth > 1 {
+            return false;
+        }
+        previous = byte;
+    }
+    let mut numbers = lower.split(|byte| !byte.is_ascii_digit()).filter(|digits| !digits.is_empty());
+    let is_id = |digits: &[u8]| {
+        std::str::from_utf8(digits).ok().and_then(|digits| digits.parse::<u64>().ok()) == Some(id)
+    };
+    is_simple && !numbers.any(is_id)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_id_is_made_up_only_if_nothing_in_the_text_can_be_it() {
+        for (text, id, expected) in [
+            ("INSERT INTO t (v) VALUES ('a')", 5, true),
+            ("INSERT INTO t (v) VALUES (6), (7)", 5, true),
+            ("INSERT INTO t VALUES (NULL, '123-456')", 12, true),
+            ("INSERT INTO t (id, v) VALUES (5, 'a')", 5, false),
+            ("INSERT INTO t VALUES ('5', 'a')", 5, false),
+            ("INSERT INTO t VALUES (005)", 5, false),
+            ("INSERT INTO t VALUES (4.6)", 5, false),
+            ("INSERT INTO t VALUES ('4.6')", 5, false),
+            ("INSERT INTO t VALUES (5e0)", 5, false),
+            ("INSERT INTO t VALUES (2+3)", 5, false),
+            ("INSERT INTO t VALUES (ABS(-3))", 4, false),
+            ("INSERT INTO t VALUES (0x05)", 5, false),
+            ("INSERT INTO t VALUES (x'05')", 5, false),
+            ("INSERT INTO t SELECT * FROM u", 5, false),
+            ("INSERT INTO t (v) VALUES (1) ON DUPLICATE KEY UPDATE v=2", 5, false),
+            ("INSERT INTO t VALUES (@a)", 5, false),
+        ] {
+            assert_eq!(is_made_up(text.as_bytes(), id), expected, "{text}");
+        }
+    }
+}
