@@ -1,0 +1,29 @@
+//! What the query cache gives, to whom, and when no more.
+//!
+//! Whether an answer came from the cache is seen by changing the row behind the proxy: a hit still has the old value.
+
+mod apart;
+mod bounds;
+mod hits;
+mod never;
+mod reload;
+mod transactions;
+
+use crate::client::Client;
+use crate::stage::Stage;
+
+/// What is cached in most of these tests.
+const SELECT: &str = "SELECT v FROM t WHERE id = 1";
+
+/// Puts another value there past the proxy.
+fn change_behind(stage: &Stage) {
+    stage.primary().ok("UPDATE t SET v = 'changed' WHERE id = 1");
+}
+
+/// Has the answer stored, then changes the row behind the proxy.
+#[track_caller]
+fn fill_and_change(stage: &Stage, client: &mut Client) {
+    assert_eq!(client.value(SELECT), "one");
+    change_behind(stage);
+    assert_eq!(client.value(SELECT), "one", "the answer was stored");
+}

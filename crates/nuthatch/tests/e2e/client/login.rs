@@ -1,0 +1,155 @@
+//! How a client enters: greeting, capabilities, password, an authentication switch.
+
+use std::net::SocketAddr;
+
+use nuthatch_wire::{
+    AuthSwitch, CapabilityFlags, FrameHeader, Greeting, HEADER_LEN, NATIVE_PASSWORD_PLUGIN, append_packet,
+    scramble,
+};
+
+use super::{Address, Client, Failure, ServerError, Socket};
+
+/// `utf8mb4_general_ci`.
+const UTF8MB4: u8 = 45;
+
+/// Who logs in, and how.
+#[derive(Debug, Clone)]
+pub(crate) struct Login {
+    pub(crate) user: String,
+    pub(crate) password: String,
+    pub(crate) schema: Option<String>,
+    pub(crate) collation: u8,
+    pub(crate) capabilities: CapabilityFlags,
+}
+
+impl Login {
+    /// As today's drivers do it: with DEPRECATE_EOF and multiple statements.
+    pub(crate) fn new(user: impl Into<String>, password: impl Into<String>) -> Self {
+        Self {
+            user: user.into(),
+            password: password.into(),
+            schema: None,
+            collation: UTF8MB4,
+            capabilities: CapabilityFlags::CLIENT_LONG_PASSWORD
+                | CapabilityFlags::CLIENT_LONG_FLAG
+                | CapabilityFlags::CLIENT_PROTOCOL_41
+                | CapabilityFlags::CLIENT_TRANSACTIONS
+                | CapabilityFlags::CLIENT_SECURE_CONNECTION
+                | CapabilityFlags::CLIENT_MULTI_STATEMENTS
+                | CapabilityFlags::CLIENT_MULTI_RESULTS
+                | CapabilityFlags::CLIENT_PS_MULTI_RESULTS
+                | CapabilityFlags::CLIENT_PLUGIN_AUTH
+                | CapabilityFlags::CLIENT_PLUGIN_AUTH_LENENC_CLIENT_DATA
+                | CapabilityFlags::CLIENT_DEPRECATE_EOF,
+        }
+    }
+
+    pub(crate) fn schema(self, schema: impl Into<String>) -> Self {
+        Self { schema: Some(schema.into()), ..self }
+    }
+
+    pub(crate) fn collation(self, collation: u8) -> Self {
+        Self { collation, ..self }
+    }
+
+    pub(crate) fn with(self, flags: CapabilityFlags) -> Self {
+        Self { capabilities: self.capabilities | flags, ..self }
+    }
+
+    pub(crate) fn without(self, flags: CapabilityFlags) -> Self {
+        Self { capabilities: self.capabilities - flags, ..self }
+    }
+}
+
+impl Client {
+    /// Logs in.
+    pub(crate) fn connect(address: &Address, login: &Login) -> Result<Self, Failure> {
+        let mut client = Self::greeted(address)?;
+        client.log_in(login)?;
+        Ok(client)
+    }
+
+    /// Logs in from an address of ours.
+    pub(crate) fn connect_from(local: SocketAddr, to: SocketAddr, login: &Login) -> Result<Self, Failure> {
+        let mut client = Self::on(Socket::connect_from(local, to)?)?;
+        client.log_in(login)?;
+        Ok(client)
+    }
+
+    /// Connects and reads the greeting; an error in its place is an error.
+    pub(crate) fn greeted(address: &Address) -> Result<Self, Failure> {
+        Self::on(Socket::connect(address)?)
+    }
+
+    fn on(socket: Socket) -> Result<Self, Failure> {
+        let greeting = Greeting {
+            version: Vec::new(),
+            connection_id: 0,
+            nonce: [0; 20],
+            capabilities: CapabilityFlags::empty(),
+            mariadb_capabilities: 0,
+            collation: 0,
+            status: nuthatch_wire::StatusFlags::empty(),
+            auth_plugin: Vec::new(),
+        };
+        let mut client = Self {
+            socket,
+            inbox: Vec::new(),
+            used: 0,
+            raw: Vec::new(),
+            next_sequence: 0,
+            greeting,
+            capabilities: CapabilityFlags::empty(),
+        };
+        let payload = client.read_packet()?;
+        if payload.first() == Some(&0xFF) {
+            return Err(Failure::Server(ServerError::parse(&payload)));
+        }
+        client.greeting = Greeting::parse(&payload).expect("a greeting is well formed");
+        Ok(client)
+    }
+
+    /// The packet that answers the greeting.
+    pub(crate) fn login_packet(&mut self, login: &Login) -> Vec<u8> {
+        let mut capabilities = login.capabilities;
+        capabilities.set(CapabilityFlags::CLIENT_CONNECT_WITH_DB, login.schema.is_some());
+        self.capabilities =
+            capabilities & (self.greeting.capabilities | CapabilityFlags::CLIENT_LONG_PASSWORD);
+        let answer = nuthatch_wire::Login {
+            capabilities,
+            max_packet_bytes: 1 << 30,
+            collation: login.collation,
+            user: login.user.as_bytes().to_vec(),
+            auth_answer: scramble(&self.greeting.nonce, login.password.as_bytes()),
+            schema: login.schema.as_ref().map(|schema| schema.as_bytes().to_vec()),
+            auth_plugin: NATIVE_PASSWORD_PLUGIN.to_vec(),
+            attributes: Vec::new(),
+        };
+        let (mut payload, mut packet) = (Vec::new(), Vec::new());
+        answer.encode(&mut payload);
+        append_packet(&mut packet, &mut 1, &payload);
+        packet
+    }
+
+    fn log_in(&mut self, login: &Login) -> Result<(), Failure> {
+        let packet = self.login_packet(login);
+        self.send_raw(&packet, 2)?;
+        loop {
+            let payload = self.read_packet()?;
+            match payload.first() {
+                Some(0x00) => return Ok(()),
+                Some(0xFF) => return Err(Failure::Server(ServerError::parse(&payload))),
+                Some(&AuthSwitch::MARKER) => {
+                    let switch = AuthSwitch::parse(&payload).expect("a switch is well formed");
+                    let nonce = switch.data.as_slice().try_into().expect("20 bytes");
+                    let answer = scramble(nonce, login.password.as_bytes());
+                    let header = FrameHeader { payload_len: answer.len(), sequence: self.next_sequence };
+                    let next = self.next_sequence + 1;
+                    let header: [u8; HEADER_LEN] = header.encode();
+                    self.send_raw(&[&header[..], &answer].concat(), next)?;
+                }
+                other => panic!("an answer to the login that begins with {other:?}"),
+            }
+        }
+    }
+}

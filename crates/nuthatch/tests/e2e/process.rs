@@ -1,0 +1,10 @@
+//! The process: how it starts, what it refuses, how it logs, listens and stops, what it keeps.
+
+mod disk;
+mod idle;
+mod input;
+mod listeners;
+mod login;
+mod metrics;
+mod stop;
+mod workers;

@@ -1,0 +1,135 @@
+//! Logins: who is refused, how it is told and logged, and that passwords appear nowhere.
+
+use nuthatch_wire::CapabilityFlags;
+
+use crate::client::{Client, Login};
+use crate::deadline::Stopwatch;
+use crate::proxy::Setup;
+use crate::servers;
+use crate::stage::{Stage, user_row};
+
+#[test]
+fn wrong_password_and_unknown_user_are_told_alike() {
+    let stage = Stage::plain();
+    let user = stage.login().user;
+    for (name, password, using) in
+        [(user.as_str(), "wrong", "YES"), ("nobody", "wrong", "YES"), ("nobody", "", "NO"), (&user, "", "NO")]
+    {
+        let error = stage.proxy.try_client(&Login::new(name, password)).unwrap_err().server();
+        assert_eq!((error.code, error.state.as_str()), (1045, "28000"));
+        assert_eq!(
+            error.message,
+            format!("Access denied for user '{name}'@'127.0.0.1' (using password: {using})")
+        );
+    }
+    assert_eq!(stage.figure("Access_Denied_Wrong_Password"), 4);
+}
+
+#[test]
+fn refused_logins_are_logged_with_client_and_user_at_a_bounded_rate() {
+    let stage = Stage::plain();
+    let refused = |user: &str| drop(stage.proxy.try_client(&Login::new(user, "Tr0ub4dor")).unwrap_err());
+    refused("mallory");
+    let line = stage.proxy.log().lines().find(|line| line.contains("mallory")).unwrap().to_owned();
+    assert!(line.contains("refused a login") && line.contains("127.0.0.1"), "{line}");
+    let watch = Stopwatch::start();
+    (0..300).for_each(|_| refused("mallory"));
+    let lines = stage.proxy.log().lines().filter(|line| line.contains("refused a login")).count();
+    let seconds = usize::try_from(watch.elapsed().as_secs()).unwrap() + 2;
+    assert!(lines <= 20 * seconds, "{lines} lines in {seconds} s");
+    assert!(lines < 300, "{lines}");
+    assert_eq!(stage.figure("Access_Denied_Wrong_Password"), 301, "all are counted");
+    assert!(!stage.proxy.log().contains("Tr0ub4dor"));
+}
+
+#[test]
+fn passwords_appear_in_no_log_and_no_statistic() {
+    let secret = "hunter2-very-secret";
+    let name = servers::fresh_name("keeper");
+    servers::primary(servers::shared()).ok(format!("CREATE USER '{name}'@'%' IDENTIFIED BY '{secret}'"));
+    let login = Login::new(&name, secret);
+    let stage = Stage::with(Setup::default().user(user_row(&login, "")).flags(["--log-level", "trace"]));
+    let mut client = stage.proxy.client(&login);
+    client.ok("SELECT 1");
+    drop(stage.proxy.try_client(&Login::new(&name, "hunter2-wrong")));
+    client.refused(format!("CREATE USER x IDENTIFIED BY '{secret}'"));
+    client.refused(format!("SET PASSWORD = PASSWORD('{secret}'); nonsense"));
+    stage.administer([
+        &format!("UPDATE mysql_users SET password = '{secret}' WHERE username = '{name}'"),
+        "LOAD MYSQL USERS TO RUNTIME",
+    ]);
+    let mut operator = stage.proxy.operator();
+    let tables = operator.ok("SHOW TABLES FROM stats").column();
+    assert!(tables.len() > 5);
+    for table in tables {
+        let rows = operator.table(format!("SELECT * FROM stats.{table}"));
+        assert!(!format!("{rows:?}").contains(secret), "{table}");
+    }
+    let metrics = operator.ok("SHOW PROMETHEUS METRICS").raw;
+    assert!(!String::from_utf8_lossy(&metrics).contains(secret));
+    let log = stage.proxy.log();
+    for line in log.lines() {
+        assert!(!line.contains(secret) && !line.contains("hunter2-wrong"), "{line}");
+    }
+}
+
+#[test]
+fn hashed_passwords_let_in_and_reach_the_server() {
+    let name = servers::fresh_name("hashed");
+    let mut primary = servers::primary(servers::shared());
+    primary.ok(format!("CREATE USER '{name}'@'%' IDENTIFIED BY 'pw'"));
+    let hash = primary.value("SELECT PASSWORD('pw')");
+    let stage = Stage::with(Setup::default().user(format!("username='{name}', password='{hash}'")));
+    let mut client = stage.proxy.client(&Login::new(&name, "pw"));
+    assert!(client.value("SELECT USER()").starts_with(&name));
+    assert_eq!(stage.proxy.try_client(&Login::new(&name, "no")).unwrap_err().server().code, 1045);
+    assert_eq!(stage.proxy.try_client(&Login::new(&name, "")).unwrap_err().server().code, 1045);
+}
+
+#[test]
+fn password_from_the_environment_works() {
+    let lab = servers::shared();
+    let login = servers::account(lab);
+    let variable = format!("NUTHATCH_PASSWORD_{}", login.user);
+    let setup = crate::stage::before(Setup::default(), lab)
+        .environment(&variable, &login.password)
+        .flags(["--user", login.user.as_str()]);
+    let proxy = crate::proxy::Proxy::start(&setup);
+    assert_eq!(proxy.client(&login).value("SELECT 1"), "1");
+}
+
+#[test]
+fn user_added_and_removed_at_run_time() {
+    let stage = Stage::plain();
+    let name = servers::fresh_name("late");
+    servers::primary(servers::shared()).ok(format!("CREATE USER '{name}'@'%' IDENTIFIED BY 'pw'"));
+    let login = Login::new(&name, "pw");
+    assert_eq!(stage.proxy.try_client(&login).unwrap_err().server().code, 1045);
+    stage.administer([
+        &format!("INSERT INTO mysql_users (username, password) VALUES ('{name}', 'pw')"),
+        "LOAD MYSQL USERS TO RUNTIME",
+    ]);
+    let mut client = stage.proxy.client(&login);
+    assert_eq!(client.value("SELECT 1"), "1");
+    stage.administer([
+        &format!("DELETE FROM mysql_users WHERE username = '{name}'"),
+        "LOAD MYSQL USERS TO RUNTIME",
+    ]);
+    assert_eq!(client.query("SELECT 1").unwrap_err().server().code, 1045);
+    assert_eq!(stage.proxy.try_client(&login).unwrap_err().server().code, 1045);
+}
+
+#[test]
+fn old_clients_without_plugin_auth_may_enter() {
+    let stage = Stage::plain();
+    let login = stage.login().without(
+        CapabilityFlags::CLIENT_PLUGIN_AUTH
+            | CapabilityFlags::CLIENT_PLUGIN_AUTH_LENENC_CLIENT_DATA
+            | CapabilityFlags::CLIENT_DEPRECATE_EOF
+            | CapabilityFlags::CLIENT_MULTI_STATEMENTS
+            | CapabilityFlags::CLIENT_MULTI_RESULTS
+            | CapabilityFlags::CLIENT_PS_MULTI_RESULTS,
+    );
+    let mut client: Client = stage.proxy.client(&login);
+    assert_eq!(client.value("SELECT v FROM t WHERE id = 1"), "one");
+}

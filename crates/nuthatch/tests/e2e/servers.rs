@@ -1,0 +1,85 @@
+//! Real MariaDB servers: one primary with a replica for all tests of this binary, and labs for tests that stop servers.
+//!
+//! Nothing is left behind: when this process ends, however it ends, a small shell notices by its closed pipe and takes
+//! the shared lab down.
+
+use std::net::SocketAddr;
+use std::os::unix::process::CommandExt;
+use std::process::{Child, Command, Stdio};
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::Duration;
+
+use nuthatch_lab::{Options, Role, ScratchLab};
+
+use crate::client::{Client, Login};
+
+/// How long a replica may take to have what its primary has.
+const REPLICATION_WAIT: Duration = Duration::from_secs(20);
+
+static SHARED: OnceLock<Shared> = OnceLock::new();
+static NEXT_NAME: AtomicU32 = AtomicU32::new(0);
+
+struct Shared {
+    lab: ScratchLab,
+    _keeper: Child,
+}
+
+/// The lab that all tests share: nobody stops its servers or changes what is global there.
+pub(crate) fn shared() -> &'static ScratchLab {
+    let shared = SHARED.get_or_init(|| {
+        let lab = own(1);
+        let _keeper = keep(&lab);
+        Shared { lab, _keeper }
+    });
+    &shared.lab
+}
+
+/// A lab for one test, gone at its end.
+pub(crate) fn own(replicas: u16) -> ScratchLab {
+    let options = Options { replicas, buffer_pool_mib: 64, connections_max: 2000, ..Options::default() };
+    ScratchLab::up(&options).expect("a lab comes up")
+}
+
+/// A lab's servers are no children of this process, so somebody must outlive it to stop them.
+fn keep(lab: &ScratchLab) -> Child {
+    let script = "read -r _; \"$0\" lab down \"$1\" && rm -rf \"$1\"";
+    Command::new("sh")
+        .args(["-c", script, env!("CARGO_BIN_EXE_nuthatch")])
+        .arg(lab.dir())
+        .stdin(Stdio::piped())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .process_group(0)
+        .spawn()
+        .expect("a shell")
+}
+
+/// A name that no other test uses, for schemas and accounts.
+pub(crate) fn fresh_name(what: &str) -> String {
+    format!("{what}_{}", NEXT_NAME.fetch_add(1, Ordering::Relaxed))
+}
+
+/// The lab's account with all privileges.
+pub(crate) fn account(lab: &ScratchLab) -> Login {
+    Login::new(lab.user(), lab.password().expect("its password").reveal())
+}
+
+/// The lab's primary, past any proxy.
+pub(crate) fn primary(lab: &ScratchLab) -> Client {
+    direct(lab.primary().address(), &account(lab))
+}
+
+/// The lab's first replica, past any proxy.
+pub(crate) fn replica(lab: &ScratchLab) -> Client {
+    direct(lab.server(Role::Replica(1)).expect("a replica").address(), &account(lab))
+}
+
+/// Returns when every replica has what the primary has.
+pub(crate) fn await_replicas(lab: &ScratchLab) {
+    lab.await_replicas(REPLICATION_WAIT).expect("the replicas catch up");
+}
+
+fn direct(address: SocketAddr, login: &Login) -> Client {
+    Client::connect(&address.into(), login).expect("the server takes the login")
+}

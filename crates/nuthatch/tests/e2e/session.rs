@@ -1,0 +1,11 @@
+//! A client's session: its state follows it over shared connections, and nobody else's state reaches it.
+
+mod commands;
+mod diagnostics;
+mod expressions;
+mod insert_id;
+mod large;
+mod pins;
+mod prepared;
+mod schema;
+mod transactions;

@@ -1,0 +1,213 @@
+//! Commands besides COM_QUERY, and statements with several answers.
+
+use nuthatch_wire::{CapabilityFlags, Command};
+
+use crate::stage::Stage;
+
+#[test]
+fn ping_is_answered_also_without_a_server() {
+    let stage = Stage::plain();
+    let mut client = stage.client();
+    let asked = stage.backend_queries();
+    let ok = client.command(Command::Ping as u8, &[]).unwrap();
+    assert!(ok.autocommit() && !ok.in_transaction());
+    assert_eq!(stage.backend_queries(), asked);
+}
+
+#[test]
+fn ping_in_a_transaction_says_so() {
+    let stage = Stage::plain();
+    let mut client = stage.client();
+    client.ok("BEGIN");
+    assert!(client.command(Command::Ping as u8, &[]).unwrap().in_transaction());
+}
+
+#[test]
+fn statistics_is_one_line_of_text() {
+    let stage = Stage::plain();
+    let mut client = stage.client();
+    client.send(Command::Statistics as u8, &[]).unwrap();
+    let line = String::from_utf8(client.read_packet().unwrap()).unwrap();
+    for word in ["Uptime: ", "Threads: 1", "Questions: ", "Slow queries: ", "Queries per second avg: "] {
+        assert!(line.contains(word), "{line}");
+    }
+    assert_eq!(client.value("SELECT 1"), "1");
+}
+
+#[test]
+fn unknown_command_is_error_1047_and_the_session_goes_on() {
+    let stage = Stage::plain();
+    let mut client = stage.client();
+    let commands = [
+        0x00, 0x05, 0x06, 0x07, 0x08, 0x0B, 0x0D, 0x0F, 0x10, 0x12, 0x13, 0x14, 0x15, 0x1D, 0x1E, 0x55, 0xFA,
+        0xFF,
+    ];
+    for command in commands {
+        let error = client.command(command, b"whatever").unwrap_err().server();
+        assert_eq!((error.code, error.state.as_str()), (1047, "08S01"), "{command:#x}");
+        assert_eq!(client.value("SELECT v FROM t WHERE id = 1"), "one", "{command:#x}");
+    }
+}
+
+#[test]
+fn command_without_a_byte_does_no_harm() {
+    let stage = Stage::plain();
+    let mut client = stage.client();
+    client.send_raw(&[0, 0, 0, 0], 1).unwrap();
+    match client.read_answers() {
+        Err(failure) => assert!(failure.is_closed() || failure.server().code > 0),
+        Ok(answers) => panic!("{answers:?}"),
+    }
+    assert_eq!(stage.client().value("SELECT 1"), "1");
+}
+
+#[test]
+fn reset_connection_forgets_everything_but_the_schema() {
+    let stage = Stage::plain();
+    let mut client = stage.client();
+    for statement in [
+        "SET NAMES latin1",
+        "SET autocommit=0",
+        "SET @a = 5",
+        "CREATE TEMPORARY TABLE own (a INT)",
+        "UPDATE t SET v = 'lost' WHERE id = 1",
+    ] {
+        client.ok(statement);
+    }
+    let statement = client.prepare("SELECT ?").unwrap();
+    let ok = client.command(Command::ResetConnection as u8, &[]).unwrap();
+    assert!(ok.autocommit() && !ok.in_transaction());
+    assert_eq!(client.value("SELECT DATABASE()"), stage.schema);
+    assert_eq!(client.value("SELECT v FROM t WHERE id = 1"), "one", "the transaction was rolled back");
+    assert_eq!(client.value("SELECT @@character_set_client"), "utf8mb4");
+    assert_eq!(client.value("SELECT @a"), "NULL");
+    assert_eq!(client.value("SELECT @@autocommit"), "1");
+    assert_eq!(client.refused("SELECT * FROM own").code, 1146);
+    let value = [crate::client::Value::Int(1)];
+    assert_eq!(client.execute(&statement, &value).unwrap_err().server().code, 1243);
+}
+
+#[test]
+fn field_list_is_the_servers() {
+    let stage = Stage::plain();
+    let mut client = stage.proxy.client(&stage.login().without(CapabilityFlags::CLIENT_DEPRECATE_EOF));
+    client.send(Command::FieldList as u8, b"t\0").unwrap();
+    let packets: Vec<_> = (0..3).map(|_| client.read_packet().unwrap()).collect();
+    assert_eq!(packets[2].first(), Some(&0xFE), "two columns and an EOF");
+    assert_eq!(client.value("SELECT 1"), "1");
+    client.send(Command::FieldList as u8, b"nowhere\0").unwrap();
+    assert_eq!(client.goodbye().code, 1146);
+    assert_eq!(client.value("SELECT 1"), "1");
+}
+
+#[test]
+fn change_user_is_refused_and_the_session_goes_on() {
+    let stage = Stage::plain();
+    let mut client = stage.client();
+    let error = client.command(Command::ChangeUser as u8, b"somebody\0\0\0").unwrap_err().server();
+    assert_eq!(error.code, 1047);
+    assert_eq!(client.value("SELECT 1"), "1");
+}
+
+#[test]
+fn several_statements_give_several_answers() {
+    let stage = Stage::plain();
+    let mut client = stage.client();
+    let answers = client.query_all("SELECT 1; UPDATE t SET v = 'x'; SELECT v FROM t ORDER BY id").unwrap();
+    assert_eq!(answers.len(), 3);
+    assert_eq!((answers[0].value().as_str(), answers[1].affected_rows), ("1", 3));
+    assert_eq!(answers[2].column(), ["x", "x", "x"]);
+    assert_eq!(client.value("SELECT 2"), "2");
+}
+
+#[test]
+fn error_among_several_statements_ends_them() {
+    let stage = Stage::plain();
+    let mut client = stage.client();
+    let error =
+        client.query_all("SELECT 1; SELECT * FROM nowhere; UPDATE t SET v = 'x'").unwrap_err().server();
+    assert_eq!(error.code, 1146);
+    assert_eq!(client.value("SELECT v FROM t WHERE id = 1"), "one");
+}
+
+#[test]
+fn several_statements_without_the_capability_are_a_syntax_error() {
+    let stage = Stage::plain();
+    let mut client = stage.proxy.client(&stage.login().without(CapabilityFlags::CLIENT_MULTI_STATEMENTS));
+    assert_eq!(client.refused("SELECT 1; SELECT 2").code, 1064);
+    assert_eq!(stage.client().query_all("SELECT 1; SELECT 2").unwrap().len(), 2);
+    assert_eq!(client.refused("SELECT 1; SELECT 2").code, 1064, "also on a pool that has the other kind");
+}
+
+#[test]
+fn state_changed_among_several_statements_stays_with_the_session() {
+    let stage = Stage::plain();
+    let (mut client, mut other) = (stage.client(), stage.client());
+    client.query_all("SET NAMES latin1; SET @a = 7; USE mysql; SELECT 1").unwrap();
+    assert_eq!(
+        other.value("SELECT CONCAT_WS(',', @@character_set_client, DATABASE())"),
+        format!("utf8mb4,{}", stage.schema)
+    );
+    assert_eq!(
+        client.value("SELECT CONCAT_WS(',', @@character_set_client, @a, DATABASE())"),
+        "latin1,7,mysql"
+    );
+    client.quit();
+    assert_eq!(
+        stage.client().value("SELECT CONCAT_WS(',', @@character_set_client, DATABASE())"),
+        format!("utf8mb4,{}", stage.schema)
+    );
+}
+
+#[test]
+fn transaction_begun_among_several_statements_is_known() {
+    let stage = Stage::plain();
+    let mut client = stage.client();
+    let answers = client.query_all("BEGIN; UPDATE t SET v = 'x'").unwrap();
+    assert!(answers[1].in_transaction());
+    assert_eq!(stage.client().value("SELECT v FROM t WHERE id = 1"), "one");
+    client.ok("COMMIT");
+    assert_eq!(stage.client().value("SELECT v FROM t WHERE id = 1"), "x");
+}
+
+#[test]
+fn call_gives_all_its_result_sets() {
+    let stage = Stage::plain();
+    stage.primary().ok("CREATE PROCEDURE p() BEGIN SELECT 1; SELECT 2, 3; UPDATE t SET v = 'p'; END");
+    for login in [stage.login(), stage.login().without(CapabilityFlags::CLIENT_DEPRECATE_EOF)] {
+        let mut client = stage.proxy.client(&login);
+        let answers = client.query_all("CALL p()").unwrap();
+        assert_eq!(answers.len(), 3);
+        assert_eq!(answers[1].table(), [["2", "3"]]);
+        assert!(answers[2].columns.is_empty(), "the OK at the end");
+        assert_eq!(client.value("SELECT v FROM t WHERE id = 1"), "p");
+    }
+}
+
+#[test]
+fn statements_sent_before_the_answer_are_answered_in_order() {
+    let stage = Stage::plain();
+    let mut client = stage.client();
+    let packet = |sql: &str| {
+        let mut out = Vec::new();
+        nuthatch_wire::append_packet(&mut out, &mut 0, &[b"\x03", sql.as_bytes()].concat());
+        out
+    };
+    let all: Vec<u8> = (0..20).flat_map(|number| packet(&format!("SELECT {number}"))).collect();
+    client.send_raw(&all, 1).unwrap();
+    for number in 0..20 {
+        assert_eq!(client.read_answers().unwrap()[0].value(), number.to_string());
+        client.send_raw(&[], 1).unwrap();
+    }
+}
+
+#[test]
+fn kill_through_the_proxy_is_refused_and_kills_nobody() {
+    let stage = Stage::plain();
+    let (mut client, mut other) = (stage.client(), stage.client());
+    other.ok("SELECT 1");
+    for id in 1..50 {
+        assert_eq!(client.refused(format!("KILL {id}")).code, 1235);
+    }
+    assert_eq!(other.value("SELECT 1"), "1");
+}

@@ -1,0 +1,126 @@
+//! Warnings, row counts and found rows of the statement before.
+
+use crate::stage::Stage;
+
+#[test]
+fn show_warnings_shows_the_warnings_of_the_statement_before() {
+    let stage = Stage::plain();
+    let (mut client, mut other) = (stage.client(), stage.client());
+    assert_eq!(client.ok("SELECT 'a' + 1, 'b' + 1").warnings, 2);
+    other.ok("SELECT 1");
+    assert_eq!(client.value("SHOW COUNT(*) WARNINGS"), "2");
+    let warnings = client.table("SHOW WARNINGS");
+    assert_eq!(warnings.len(), 2);
+    assert_eq!(warnings[0][1], "1292");
+    assert_eq!(client.value("SELECT @@warning_count"), "2");
+    client.ok("SELECT v FROM t");
+    assert!(client.ok("SHOW WARNINGS").rows.is_empty());
+    client.settle();
+    assert_eq!(stage.pool("ConnUsed", 0), 0);
+}
+
+#[test]
+fn show_warnings_shows_the_error_of_the_statement_before() {
+    let stage = Stage::plain();
+    let (mut client, mut other) = (stage.client(), stage.client());
+    assert_eq!(client.refused("SELECT * FROM nowhere").code, 1146);
+    other.ok("SELECT 1");
+    assert_eq!(client.table("SHOW WARNINGS")[0][..2], ["Error", "1146"]);
+    assert_eq!(client.table("SHOW ERRORS")[0][..2], ["Error", "1146"]);
+    assert_eq!(client.value("SHOW COUNT(*) ERRORS"), "1");
+    client.ok("SELECT v FROM t");
+    assert_eq!(client.value("SHOW COUNT(*) ERRORS"), "0");
+    client.settle();
+    assert_eq!(stage.pool("ConnUsed", 0), 0);
+}
+
+#[test]
+fn show_warnings_of_a_session_without_any_is_empty() {
+    let stage = Stage::plain();
+    stage.client().refused("SELECT * FROM nowhere");
+    let mut client = stage.client();
+    let empty = client.ok("SHOW WARNINGS");
+    assert_eq!(empty.columns, ["Level", "Code", "Message"]);
+    assert!(empty.rows.is_empty());
+    assert_eq!(client.value("SHOW COUNT(*) WARNINGS"), "0");
+}
+
+#[test]
+fn notes_and_insert_ignore_warn_too() {
+    let stage = Stage::plain();
+    let mut client = stage.client();
+    assert_eq!(client.ok("DROP TABLE IF EXISTS nothing").warnings, 1);
+    assert_eq!(client.table("SHOW WARNINGS")[0][..2], ["Note", "1051"]);
+    assert_eq!(client.ok("INSERT IGNORE INTO t VALUES (1, 'again')").warnings, 1);
+    assert_eq!(client.table("SHOW WARNINGS LIMIT 1")[0][1], "1062");
+}
+
+#[test]
+fn row_count_is_that_of_the_statement_before() {
+    let stage = Stage::plain();
+    let (mut client, mut other) = (stage.client(), stage.client());
+    for (statement, expected) in [
+        ("UPDATE t SET v = CONCAT(v, '!')", "3"),
+        ("UPDATE t SET v = v", "0"),
+        ("INSERT INTO t VALUES (10, 'a'), (11, 'b')", "2"),
+        ("DELETE FROM t WHERE id = 10", "1"),
+        ("SELECT * FROM t", "-1"),
+        ("DO 1", "0"),
+        ("SET @a = 1", "0"),
+    ] {
+        let mut client = stage.client();
+        client.ok(statement);
+        other.ok("UPDATE t SET v = CONCAT(v, '?') WHERE id = 2");
+        assert_eq!(client.value("SELECT ROW_COUNT()"), expected, "{statement}");
+    }
+    client.refused("nonsense");
+    assert_eq!(client.value("SELECT ROW_COUNT()"), "-1");
+    assert_eq!(client.value("SELECT ROW_COUNT()"), "-1", "a SELECT was the statement before");
+}
+
+#[test]
+fn found_rows_without_and_with_sql_calc_found_rows() {
+    let stage = Stage::plain();
+    let (mut client, mut other) = (stage.client(), stage.client());
+    for (select, expected) in [
+        ("SELECT * FROM t", "3"),
+        ("SELECT * FROM t LIMIT 2", "2"),
+        ("SELECT SQL_CALC_FOUND_ROWS * FROM t LIMIT 2", "3"),
+        ("SELECT * FROM t WHERE 0", "0"),
+    ] {
+        client.ok(select);
+        other.ok("SELECT 1");
+        assert_eq!(client.value("SELECT FOUND_ROWS()"), expected, "{select}");
+    }
+    client.ok("DO 1");
+    client.settle();
+    assert_eq!(stage.pool("ConnUsed", 0), 0);
+}
+
+#[test]
+fn connection_id_is_the_proxys_session() {
+    let stage = Stage::plain();
+    let mut client = stage.client();
+    let id = client.greeting.connection_id.to_string();
+    assert_eq!(client.value("SELECT CONNECTION_ID()"), id);
+    let listed = stage.proxy.operator().value("SELECT SessionID FROM stats_mysql_processlist");
+    assert_eq!(listed, id);
+}
+
+#[test]
+fn names_and_forms_of_own_answers_are_the_servers() {
+    let stage = Stage::plain();
+    let (mut client, mut primary) = (stage.client(), stage.primary());
+    for ask in [
+        "SELECT LAST_INSERT_ID()",
+        "select  last_insert_id( )",
+        "SELECT ROW_COUNT() AS n",
+        "SELECT FOUND_ROWS() `x y`",
+        "SELECT @@identity",
+        "SHOW WARNINGS",
+        "SHOW COUNT(*) WARNINGS",
+        "SHOW COUNT(*) ERRORS",
+    ] {
+        assert_eq!(client.ok(ask).columns, primary.ok(ask).columns, "{ask}");
+    }
+}

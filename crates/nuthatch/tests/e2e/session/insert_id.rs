@@ -1,0 +1,104 @@
+//! `LAST_INSERT_ID()` is the session's, whoever used the connection in between.
+
+use crate::client::Client;
+use crate::stage::Stage;
+
+fn with_counter() -> Stage {
+    let stage = Stage::plain();
+    stage.primary().ok("CREATE TABLE c (id INT PRIMARY KEY AUTO_INCREMENT, parent INT)");
+    stage
+}
+
+fn insert(client: &mut Client) -> u64 {
+    client.ok("INSERT INTO c (parent) VALUES (0)").insert_id
+}
+
+#[test]
+fn last_insert_id_survives_another_session_on_the_same_connection() {
+    let stage = with_counter();
+    let (mut a, mut b) = (stage.client(), stage.client());
+    let of_a = insert(&mut a);
+    let of_b = insert(&mut b);
+    assert_ne!(of_a, of_b);
+    for ask in [
+        "SELECT LAST_INSERT_ID()",
+        "select last_insert_id() as id",
+        "SELECT @@last_insert_id",
+        "SELECT @@identity",
+        "SELECT LAST_INSERT_ID() + 0",
+    ] {
+        assert_eq!(a.value(ask), of_a.to_string(), "{ask}");
+        assert_eq!(b.value(ask), of_b.to_string(), "{ask}");
+    }
+    a.settle();
+    b.settle();
+    assert_eq!(stage.pool("ConnUsed", 0), 0, "nothing is pinned by it");
+}
+
+#[test]
+fn last_insert_id_travels_into_larger_statements() {
+    let stage = with_counter();
+    let (mut a, mut b) = (stage.client(), stage.client());
+    let of_a = insert(&mut a);
+    insert(&mut b);
+    a.ok("INSERT INTO c (parent) VALUES (LAST_INSERT_ID())");
+    insert(&mut b);
+    a.ok("UPDATE c SET parent = parent + 0 WHERE parent = LAST_INSERT_ID()");
+    let parent = stage.primary().value(format!("SELECT COUNT(*) FROM c WHERE parent = {of_a}"));
+    assert_eq!(parent, "1");
+}
+
+#[test]
+fn last_insert_id_of_an_expression_is_kept() {
+    let stage = with_counter();
+    let (mut a, mut b) = (stage.client(), stage.client());
+    insert(&mut a);
+    assert_eq!(a.ok("UPDATE t SET v = LAST_INSERT_ID(4711) WHERE id = 1").insert_id, 4711);
+    insert(&mut b);
+    assert_eq!(a.value("SELECT LAST_INSERT_ID()"), "4711");
+}
+
+#[test]
+fn new_session_has_no_last_insert_id() {
+    let stage = with_counter();
+    insert(&mut stage.client());
+    let mut fresh = stage.client();
+    assert_eq!(fresh.value("SELECT LAST_INSERT_ID()"), "0");
+    assert_eq!(fresh.value("SELECT LAST_INSERT_ID() + 0"), "0");
+    fresh.ok("INSERT INTO c (parent) VALUES (LAST_INSERT_ID())");
+    assert_eq!(stage.primary().value("SELECT parent FROM c ORDER BY id DESC LIMIT 1"), "0");
+}
+
+#[test]
+fn failed_insert_and_later_statements_leave_it_as_it_was() {
+    let stage = with_counter();
+    let mut client = stage.client();
+    let id = insert(&mut client).to_string();
+    client.refused(format!("INSERT INTO c VALUES ({id}, 0)"));
+    client.ok("UPDATE t SET v = 'x' WHERE id = 1");
+    client.ok("INSERT INTO t VALUES (50, 'a key of its own')");
+    client.ok("SELECT 1");
+    assert_eq!(client.value("SELECT LAST_INSERT_ID()"), id);
+    assert_eq!(client.value("SELECT LAST_INSERT_ID(), 1"), id);
+}
+
+#[test]
+fn several_rows_give_the_first_id() {
+    let stage = with_counter();
+    let mut client = stage.client();
+    let first = client.ok("INSERT INTO c (parent) VALUES (1), (2), (3)").insert_id;
+    assert_eq!(client.value("SELECT LAST_INSERT_ID()"), first.to_string());
+    assert_eq!(client.value("SELECT id FROM c WHERE parent = 1"), first.to_string());
+}
+
+#[test]
+fn last_insert_id_in_a_transaction_on_its_connection() {
+    let stage = with_counter();
+    let (mut a, mut b) = (stage.client(), stage.client());
+    a.ok("BEGIN");
+    let id = insert(&mut a);
+    insert(&mut b);
+    a.ok("INSERT INTO c (parent) VALUES (LAST_INSERT_ID())");
+    a.ok("COMMIT");
+    assert_eq!(stage.primary().value(format!("SELECT COUNT(*) FROM c WHERE parent = {id}")), "1");
+}

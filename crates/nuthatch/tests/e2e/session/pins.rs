@@ -1,0 +1,180 @@
+//! State that cannot travel keeps its connection, and goes with it.
+
+use crate::client::Client;
+use crate::deadline::await_that;
+use crate::stage::Stage;
+
+/// Makes state with `make`, sees it with `see` while others work, and sees nothing of it in a later session.
+#[track_caller]
+fn check_pinned(stage: &Stage, make: &[&str], see: &str, expected: &str, elsewhere: &str) {
+    let (mut client, mut other) = (stage.client(), stage.client());
+    let seen = |client: &mut Client| match client.query(see) {
+        Ok(answer) => answer.value(),
+        Err(failure) => failure.server().code.to_string(),
+    };
+    make.iter().for_each(|statement| drop(client.ok(statement)));
+    for _ in 0..3 {
+        assert_eq!(seen(&mut other), elsewhere, "{make:?}: another session");
+        assert_eq!(seen(&mut client), expected, "{make:?}");
+    }
+    assert!(stage.pool("ConnUsed", 0) >= 1, "{make:?} pins");
+    client.quit();
+    other.quit();
+    stage.await_unpinned();
+    assert_eq!(seen(&mut stage.client()), elsewhere, "{make:?}: a later session");
+}
+
+#[test]
+fn user_variables_are_the_sessions() {
+    let stage = Stage::plain();
+    check_pinned(&stage, &["SET @a = 'mine'"], "SELECT @a", "mine", "NULL");
+    check_pinned(&stage, &["SELECT @a := 'mine'"], "SELECT @a", "mine", "NULL");
+    check_pinned(&stage, &["SELECT v INTO @a FROM t WHERE id = 1"], "SELECT @a", "one", "NULL");
+}
+
+#[test]
+fn temporary_tables_are_the_sessions() {
+    let stage = Stage::plain();
+    check_pinned(&stage, &["CREATE TEMPORARY TABLE own SELECT 5 AS a"], "SELECT a FROM own", "5", "1146");
+    check_pinned(
+        &stage,
+        &["CREATE TEMPORARY TABLE t SELECT 1 AS id, 'hidden' AS v"],
+        "SELECT v FROM t WHERE id = 1",
+        "hidden",
+        "one",
+    );
+}
+
+#[test]
+fn session_variables_are_the_sessions() {
+    let stage = Stage::plain();
+    for (make, see, expected, elsewhere) in [
+        ("SET group_concat_max_len = 99", "SELECT @@group_concat_max_len", "99", "1048576"),
+        (
+            "SET SESSION sql_select_limit = 2",
+            "SELECT COUNT(*) FROM (SELECT @@sql_select_limit AS a) x WHERE a = 2",
+            "1",
+            "0",
+        ),
+        ("SET @@session.time_zone = '+03:00'", "SELECT @@time_zone", "+03:00", "SYSTEM"),
+        ("SET LOCAL div_precision_increment = 9", "SELECT 1/3", "0.333333333", "0.3333"),
+        (
+            "SET sql_mode = 'ANSI_QUOTES'",
+            "SELECT @@sql_mode",
+            "ANSI_QUOTES",
+            "STRICT_TRANS_TABLES,ERROR_FOR_DIVISION_BY_ZERO,NO_AUTO_CREATE_USER,NO_ENGINE_SUBSTITUTION",
+        ),
+    ] {
+        check_pinned(&stage, &[make], see, expected, elsewhere);
+    }
+}
+
+#[test]
+fn get_lock_holds_until_it_is_released_or_the_session_ends() {
+    let stage = Stage::plain();
+    let name = format!("lock_{}", stage.schema);
+    let mut client = stage.client();
+    assert_eq!(client.value(format!("SELECT GET_LOCK('{name}', 0)")), "1");
+    let try_lock = format!("SELECT GET_LOCK('{name}', 0)");
+    let mut other = stage.client();
+    assert_eq!(other.value(&try_lock), "0");
+    client.ok("SELECT 1");
+    assert_eq!(client.value(format!("SELECT IS_USED_LOCK('{name}') = CONNECTION_ID()")).len(), 1);
+    assert_eq!(client.value(format!("SELECT RELEASE_LOCK('{name}')")), "1", "on its own connection");
+    assert_eq!(other.value(&try_lock), "1");
+    other.quit();
+    await_that("the lock is free", || stage.primary().value(format!("SELECT IS_FREE_LOCK('{name}')")) == "1");
+}
+
+#[test]
+fn locked_tables_are_locked_for_others_until_unlock() {
+    let stage = Stage::plain();
+    let mut client = stage.client();
+    client.ok("LOCK TABLES t WRITE");
+    client.ok("UPDATE t SET v = 'locked' WHERE id = 1");
+    let mut other = stage.client();
+    other.send(3, b"SELECT v FROM t WHERE id = 1").unwrap();
+    await_that("the other waits", || {
+        stage.primary().value(
+            "SELECT COUNT(*) FROM information_schema.processlist WHERE state LIKE 'Waiting for table%'",
+        ) != "0"
+    });
+    client.ok("UPDATE t SET v = 'still locked' WHERE id = 1");
+    client.ok("UNLOCK TABLES");
+    assert_eq!(other.read_answers().unwrap()[0].value(), "still locked");
+    stage.await_unpinned();
+}
+
+#[test]
+fn text_prepared_statements_are_the_sessions() {
+    let stage = Stage::plain();
+    let (mut client, mut other) = (stage.client(), stage.client());
+    client.ok("PREPARE s FROM 'SELECT v FROM t WHERE id = 2'");
+    other.ok("SELECT 1");
+    assert_eq!(client.value("EXECUTE s"), "two");
+    assert_eq!(other.refused("EXECUTE s").code, 1243);
+    client.ok("DEALLOCATE PREPARE s");
+    assert_eq!(client.refused("EXECUTE s").code, 1243);
+}
+
+#[test]
+fn prepared_text_can_change_state_without_leaking_it() {
+    let stage = Stage::plain();
+    let mut client = stage.client();
+    client.ok("EXECUTE IMMEDIATE 'SET @hidden = 1, sql_select_limit = 1'");
+    client.quit();
+    stage.await_unpinned();
+    let mut later = stage.client();
+    assert_eq!(later.value("SELECT @hidden"), "NULL");
+    assert_eq!(later.ok("SELECT id FROM t").rows.len(), 3);
+}
+
+#[test]
+fn state_set_inside_a_procedure_does_not_leak() {
+    let stage = Stage::plain();
+    stage.primary().ok("CREATE PROCEDURE p() BEGIN SET @hidden = 1; SET sql_select_limit = 1; CREATE TEMPORARY TABLE tt (a INT); END");
+    let (mut client, mut other) = (stage.client(), stage.client());
+    client.query_all("CALL p()").unwrap();
+    assert_eq!(other.value("SELECT @hidden"), "NULL");
+    assert_eq!(client.value("SELECT @hidden"), "1");
+    client.ok("SELECT * FROM tt");
+    client.quit();
+    assert_eq!(stage.client().ok("SELECT id FROM t").rows.len(), 3);
+}
+
+#[test]
+fn statement_that_fails_after_it_changed_state_does_not_leak_it() {
+    let stage = Stage::plain();
+    for (statement, code) in [
+        ("SET @hidden = 1; nonsense", 1064),
+        ("SET NAMES latin1; SELECT * FROM nowhere", 1146),
+        ("USE mysql; SELECT * FROM nowhere", 1146),
+        ("SET sql_select_limit = 1; SELECT * FROM nowhere", 1146),
+        ("CREATE TEMPORARY TABLE hidden (a INT); SELECT * FROM nowhere", 1146),
+    ] {
+        let mut client = stage.client();
+        assert_eq!(client.query_all(statement).unwrap_err().server().code, code, "{statement}");
+        client.quit();
+        stage.await_unpinned();
+        let mut later = stage.client();
+        assert_eq!(later.value("SELECT @hidden"), "NULL", "{statement}");
+        assert_eq!(later.value("SELECT @@character_set_client"), "utf8mb4", "{statement}");
+        assert_eq!(later.value("SELECT DATABASE()"), stage.schema, "{statement}");
+        assert_eq!(later.ok("SELECT id FROM t").rows.len(), 3, "{statement}");
+        assert_eq!(later.refused("SELECT * FROM hidden").code, 1146, "{statement}");
+    }
+}
+
+#[test]
+fn pooled_connection_is_shared_by_many_sessions_in_turn() {
+    let stage = Stage::plain();
+    let mut clients: Vec<_> = (0..20).map(|_| stage.client()).collect();
+    for round in 0..3 {
+        for client in &mut clients {
+            assert_eq!(client.value(format!("SELECT {round}")), round.to_string());
+        }
+    }
+    clients.iter_mut().for_each(Client::settle);
+    assert_eq!(stage.pool("ConnUsed", 0), 0);
+    assert!(stage.pool("ConnOK", 0) <= 3, "the scout's, and at most one for each worker");
+}

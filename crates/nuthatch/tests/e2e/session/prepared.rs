@@ -1,0 +1,210 @@
+//! Prepared statements over the binary protocol, forwarded.
+
+use nuthatch_wire::CapabilityFlags;
+
+use crate::client::{Client, Cursor, Login, Types, Value};
+use crate::proxy::Setup;
+use crate::stage::{CACHE_ALL, Stage};
+
+fn both_forms(stage: &Stage) -> [Login; 2] {
+    [stage.login(), stage.login().without(CapabilityFlags::CLIENT_DEPRECATE_EOF)]
+}
+
+fn text(text: &str) -> Value {
+    Value::Text(text.as_bytes().to_vec())
+}
+
+#[test]
+fn statement_is_executed_again_and_again() {
+    let stage = Stage::plain();
+    for login in both_forms(&stage) {
+        let mut client = stage.proxy.client(&login);
+        let statement = client.prepare("SELECT v, id FROM t WHERE id = ? OR v = ?").unwrap();
+        assert_eq!((statement.parameters, statement.columns), (2, 2));
+        for (id, v) in [(1, "one"), (2, "two"), (3, "three")] {
+            let answer = client.execute(&statement, &[Value::Int(id), text(v)]).unwrap();
+            assert_eq!(answer.table(), [[v.to_owned(), id.to_string()]]);
+        }
+        let none = client.execute(&statement, &[Value::Null, Value::Null]).unwrap();
+        assert!(none.rows.is_empty());
+        client.close(&statement);
+        assert_eq!(client.value("SELECT 1"), "1");
+        let error = client.execute(&statement, &[Value::Null, Value::Null]).unwrap_err().server();
+        assert_eq!(error.code, 1243);
+        client.quit();
+    }
+    stage.await_unpinned();
+}
+
+#[test]
+fn types_sent_once_serve_later_executions() {
+    let stage = Stage::plain();
+    let mut client = stage.client();
+    let statement = client.prepare("SELECT ? + 1, CONCAT(?, '!')").unwrap();
+    let first = [Value::Int(1), text("a")];
+    client.execute(&statement, &first).unwrap();
+    let later =
+        client.execute_as(&statement, &[Value::Int(41), text("b")], Types::LeftOut, Cursor::None).unwrap();
+    assert_eq!(later.table(), [["42", "b!"]]);
+}
+
+#[test]
+fn types_sent_before_a_transaction_serve_inside_it() {
+    let stage = Stage::plain();
+    let mut client = stage.client();
+    let statement = client.prepare("UPDATE t SET v = ? WHERE id = ?").unwrap();
+    client.execute(&statement, &[text("a"), Value::Int(1)]).unwrap();
+    client.ok("BEGIN");
+    let values = [text("b"), Value::Int(1)];
+    let ok = client.execute_as(&statement, &values, Types::LeftOut, Cursor::None).unwrap();
+    assert!(ok.in_transaction());
+    assert_eq!(stage.primary().value("SELECT v FROM t WHERE id = 1"), "a");
+    client.ok("COMMIT");
+    assert_eq!(stage.primary().value("SELECT v FROM t WHERE id = 1"), "b");
+}
+
+#[test]
+fn statement_prepared_before_begin_executes_inside_the_transaction() {
+    let stage = Stage::plain();
+    let mut client = stage.client();
+    let update = client.prepare("UPDATE t SET v = 'inside' WHERE id = ?").unwrap();
+    // Somebody else's transaction takes a connection in between.
+    let mut other = stage.client();
+    other.ok("BEGIN");
+    other.ok("SELECT 1");
+    client.ok("BEGIN");
+    assert!(client.execute(&update, &[Value::Int(2)]).unwrap().in_transaction());
+    assert_eq!(client.value("SELECT v FROM t WHERE id = 2"), "inside");
+    client.ok("ROLLBACK");
+    assert_eq!(stage.primary().value("SELECT v FROM t WHERE id = 2"), "two");
+    other.ok("COMMIT");
+}
+
+#[test]
+fn statement_runs_where_the_rules_send_it() {
+    let rule = "rule_id=1, match_digest='^SELECT', destination_hostgroup=1, apply=1";
+    let stage = Stage::with(Setup::default().rule(rule));
+    stage.replica();
+    let mut client = stage.client();
+    let select = client.prepare("SELECT @@server_id + 0 * ?").unwrap();
+    assert_eq!(client.execute(&select, &[Value::Int(1)]).unwrap().value(), "2", "the replica");
+    client.ok("BEGIN");
+    assert_eq!(client.execute(&select, &[Value::Int(1)]).unwrap().value(), "1", "the transaction's server");
+    client.ok("COMMIT");
+    assert_eq!(client.execute(&select, &[Value::Int(1)]).unwrap().value(), "2", "the replica again");
+}
+
+#[test]
+fn long_data_is_put_together_and_forgotten_after_the_execution() {
+    let stage = Stage::plain();
+    let mut client = stage.client();
+    let statement = client.prepare("SELECT LENGTH(?), ?").unwrap();
+    let chunk = vec![b'x'; 700_000];
+    (0..3).for_each(|_| client.send_long_data(&statement, 0, &chunk));
+    client.send_long_data(&statement, 1, b"abc");
+    client.send_long_data(&statement, 1, b"def");
+    let answer = client.execute(&statement, &[Value::Long, Value::Long]).unwrap();
+    assert_eq!(answer.table(), [["2100000", "abcdef"]]);
+    let again = client.execute(&statement, &[text("ab"), text("c")]).unwrap();
+    assert_eq!(again.table(), [["2", "c"]]);
+}
+
+#[test]
+fn reset_drops_long_data() {
+    let stage = Stage::plain();
+    let mut client = stage.client();
+    let statement = client.prepare("SELECT ?").unwrap();
+    client.send_long_data(&statement, 0, b"dropped");
+    client.reset_statement(&statement).unwrap();
+    client.send_long_data(&statement, 0, b"kept");
+    assert_eq!(client.execute(&statement, &[Value::Long]).unwrap().value(), "kept");
+    let mut unknown = statement.clone();
+    unknown.id = 999;
+    assert_eq!(client.reset_statement(&unknown).unwrap_err().server().code, 1243);
+}
+
+#[test]
+fn cursor_is_fetched_row_by_row() {
+    let stage = Stage::plain();
+    for login in both_forms(&stage) {
+        let mut client = stage.proxy.client(&login);
+        let statement = client.prepare("SELECT id FROM t ORDER BY id").unwrap();
+        let opened = client.execute_as(&statement, &[], Types::Sent, Cursor::ReadOnly).unwrap();
+        assert!(opened.rows.is_empty(), "rows come by fetching");
+        assert_eq!(client.fetch(&statement, 2).unwrap().column(), ["1", "2"]);
+        // Others work meanwhile, on other connections.
+        assert_eq!(stage.client().value("SELECT 5"), "5");
+        assert_eq!(client.fetch(&statement, 2).unwrap().column(), ["3"]);
+        client.close(&statement);
+        assert_eq!(client.value("SELECT 1"), "1");
+        client.quit();
+    }
+    stage.await_unpinned();
+}
+
+#[test]
+fn wrong_statement_is_the_servers_error() {
+    let stage = Stage::plain();
+    let mut client = stage.client();
+    assert_eq!(client.prepare("SELECT * FROM nowhere").unwrap_err().server().code, 1146);
+    assert_eq!(client.prepare("nonsense").unwrap_err().server().code, 1064);
+    assert_eq!(client.table("SHOW WARNINGS")[0][1], "1064");
+    let good = client.prepare("SELECT 7").unwrap();
+    assert_eq!(client.execute(&good, &[]).unwrap().value(), "7");
+}
+
+#[test]
+fn many_statements_of_many_sessions_do_not_mix() {
+    let stage = Stage::plain();
+    let mut clients: Vec<Client> = (0..5).map(|_| stage.client()).collect();
+    let mut statements = Vec::new();
+    for round in 0..10 {
+        for (place, client) in clients.iter_mut().enumerate() {
+            let number = place * 100 + round;
+            statements.push((place, number, client.prepare(format!("SELECT {number}, ?")).unwrap()));
+        }
+    }
+    for (place, number, statement) in statements.iter().rev() {
+        let answer = clients[*place].execute(statement, &[text("x")]).unwrap();
+        assert_eq!(answer.table(), [[number.to_string(), "x".to_owned()]]);
+    }
+}
+
+#[test]
+fn last_insert_id_and_warnings_after_an_execution() {
+    let stage = Stage::plain();
+    stage.primary().ok("CREATE TABLE c (id INT PRIMARY KEY AUTO_INCREMENT, a INT)");
+    let (mut client, mut other) = (stage.client(), stage.client());
+    let insert = client.prepare("INSERT INTO c (a) VALUES (?)").unwrap();
+    let id = client.execute(&insert, &[Value::Int(1)]).unwrap().insert_id;
+    other.ok("INSERT INTO c (a) VALUES (2)");
+    assert_eq!(client.value("SELECT LAST_INSERT_ID()"), id.to_string());
+    let warns = client.prepare("SELECT ? + 1").unwrap();
+    assert_eq!(client.execute(&warns, &[text("a")]).unwrap().warnings, 1);
+    assert_eq!(client.ok("SHOW WARNINGS").rows.len(), 1);
+}
+
+#[test]
+fn text_statements_of_a_session_with_prepared_ones_still_use_the_cache() {
+    let stage = Stage::with(Setup::default().rule(CACHE_ALL));
+    let mut client = stage.client();
+    client.prepare("SELECT ?").unwrap();
+    (0..3).for_each(|_| drop(client.ok("SELECT v FROM t WHERE id = 1")));
+    assert_eq!(stage.figure("Query_Cache_count_GET_OK"), 2);
+}
+
+#[test]
+fn written_data_in_every_order_with_the_binary_protocol() {
+    let stage = Stage::plain();
+    let mut client = stage.client();
+    let insert = client.prepare("INSERT INTO t VALUES (?, ?)").unwrap();
+    for id in 100..150 {
+        let value =
+            if id % 7 == 0 { Value::Null } else { text(&"é".repeat(usize::try_from(id - 99).unwrap())) };
+        assert_eq!(client.execute(&insert, &[Value::Int(id), value]).unwrap().affected_rows, 1);
+    }
+    let sum =
+        stage.primary().value("SELECT CONCAT(COUNT(*), ',', SUM(CHAR_LENGTH(v))) FROM t WHERE id >= 100");
+    let expected: i64 = (100..150).filter(|id| id % 7 != 0).map(|id| id - 99).sum();
+    assert_eq!(sum, format!("50,{expected}"));
+}

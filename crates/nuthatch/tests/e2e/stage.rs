@@ -1,0 +1,143 @@
+//! What most tests begin with: a proxy before the shared servers, a schema of the test's own, a few rows in it.
+//!
+//! Hostgroup 0 is the primary, hostgroup 1 the replica, and the lab's account may log in through the proxy.
+
+use nuthatch_lab::{Role, ScratchLab};
+
+use crate::client::{Client, Login};
+use crate::deadline::await_that;
+use crate::proxy::{Proxy, Setup};
+use crate::servers;
+
+/// A rule that has every statement cached for a minute, if it may be.
+pub(crate) const CACHE_ALL: &str = "rule_id=1, match_pattern='.', cache_ttl=60000, apply=1";
+
+/// See the module's doc.
+#[derive(Debug)]
+pub(crate) struct Stage {
+    pub(crate) proxy: Proxy,
+    /// The test's own schema, with the table `t (id INT PRIMARY KEY, v VARCHAR(100))` and the rows 1 to 3: `one` …
+    pub(crate) schema: String,
+    login: Login,
+}
+
+impl Stage {
+    /// With nothing configured but servers and user.
+    pub(crate) fn plain() -> Self {
+        Self::with(Setup::default())
+    }
+
+    /// With every SELECT cached for a minute.
+    pub(crate) fn caching() -> Self {
+        Self::with(Setup::default().rule(CACHE_ALL))
+    }
+
+    /// With servers, user and what `setup` adds.
+    pub(crate) fn with(setup: Setup) -> Self {
+        Self::with_user(setup, "")
+    }
+
+    /// The same, with further columns for the user's row, as `, max_connections=1`.
+    pub(crate) fn with_user(setup: Setup, columns: &str) -> Self {
+        let lab = servers::shared();
+        let schema = make_schema();
+        let login = servers::account(lab);
+        let setup = before(setup, lab).user(user_row(&login, columns));
+        Self { proxy: Proxy::start(&setup), login: login.schema(&schema), schema }
+    }
+
+    /// The login of the lab's account, with the test's schema.
+    pub(crate) fn login(&self) -> Login {
+        self.login.clone()
+    }
+
+    /// A client through the proxy, in the test's schema.
+    #[track_caller]
+    pub(crate) fn client(&self) -> Client {
+        self.proxy.client(&self.login)
+    }
+
+    /// A client of the primary past the proxy, in the test's schema.
+    pub(crate) fn primary(&self) -> Client {
+        let mut client = servers::primary(servers::shared());
+        client.init_db(&self.schema).expect("the schema is there");
+        client
+    }
+
+    /// A client of the replica past the proxy, in the test's schema.
+    pub(crate) fn replica(&self) -> Client {
+        servers::await_replicas(servers::shared());
+        let mut client = servers::replica(servers::shared());
+        client.init_db(&self.schema).expect("the schema is there");
+        client
+    }
+
+    /// Runs statements of an operator.
+    #[track_caller]
+    pub(crate) fn administer<const N: usize>(&self, statements: [&str; N]) {
+        let mut operator = self.proxy.operator();
+        for statement in statements {
+            operator.ok(statement);
+        }
+    }
+
+    /// A figure of `stats_mysql_global`.
+    #[track_caller]
+    pub(crate) fn figure(&self, name: &str) -> u64 {
+        figure(&mut self.proxy.operator(), name)
+    }
+
+    /// Statements that went to servers.
+    #[track_caller]
+    pub(crate) fn backend_queries(&self) -> u64 {
+        let sum = self.proxy.operator().value("SELECT SUM(Queries) FROM stats_mysql_connection_pool");
+        sum.parse().expect("a number")
+    }
+
+    /// A column of the pool's row of a hostgroup.
+    #[track_caller]
+    pub(crate) fn pool(&self, column: &str, hostgroup: u32) -> u64 {
+        let sql = format!("SELECT {column} FROM stats_mysql_connection_pool WHERE hostgroup = {hostgroup}");
+        self.proxy.operator().value(sql).parse().expect("a number")
+    }
+
+    /// Returns when no connection of hostgroup 0 is in use.
+    #[track_caller]
+    pub(crate) fn await_unpinned(&self) {
+        await_that("no connection is in use", || self.pool("ConnUsed", 0) == 0);
+    }
+}
+
+/// A figure of `stats_mysql_global`.
+#[track_caller]
+pub(crate) fn figure(operator: &mut Client, name: &str) -> u64 {
+    let sql = format!("SELECT Variable_Value FROM stats_mysql_global WHERE Variable_Name = '{name}'");
+    operator.value(sql).parse().expect("a number")
+}
+
+/// The setup with the lab's servers.
+pub(crate) fn before(setup: Setup, lab: &ScratchLab) -> Setup {
+    let setup = setup.server(format!("hostgroup_id=0, hostname='127.0.0.1', port={}", lab.primary().port()));
+    match lab.server(Role::Replica(1)) {
+        Ok(replica) => setup.server(format!("hostgroup_id=1, hostname='127.0.0.1', port={}", replica.port())),
+        Err(_) => setup,
+    }
+}
+
+/// A row of `mysql_users`.
+pub(crate) fn user_row(login: &Login, columns: &str) -> String {
+    format!("username='{}', password='{}'{columns}", login.user, login.password)
+}
+
+fn make_schema() -> String {
+    let schema = servers::fresh_name("s");
+    let mut primary = servers::primary(servers::shared());
+    for statement in [
+        format!("CREATE DATABASE {schema}"),
+        format!("CREATE TABLE {schema}.t (id INT PRIMARY KEY, v VARCHAR(100))"),
+        format!("INSERT INTO {schema}.t VALUES (1, 'one'), (2, 'two'), (3, 'three')"),
+    ] {
+        primary.ok(statement);
+    }
+    schema
+}
