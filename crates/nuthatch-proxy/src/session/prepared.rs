@@ -115,6 +115,7 @@ impl Session {
         } else {
             held.pins = held.pins.with(Pins::DIAGNOSTICS);
         }
+        self.last_ran_on = Some(held.connection.thread_id);
         Ok(())
     }
 
