@@ -186,7 +186,7 @@ impl Framed {
     /// # Errors
     /// As the socket says.
     pub async fn write(&mut self, bytes: &[u8]) -> Result<(), NetError> {
-        Ok(self.stream.write_all(bytes).await?)
+        write_all(&mut self.stream, bytes).await
     }
 
     /// Writes `pieces` one behind the other without copying them together.
@@ -211,7 +211,7 @@ impl Framed {
     /// As this stream says.
     pub async fn write_from(&mut self, from: &mut Self, n: usize) -> Result<(), NetError> {
         let bytes = from.unread().get(..n).unwrap_or_default();
-        self.stream.write_all(bytes).await?;
+        write_all(&mut self.stream, bytes).await?;
         from.consume(n);
         Ok(())
     }
@@ -237,6 +237,17 @@ impl Framed {
             rest = later;
         }
     }
+}
+
+/// Writes all, at once where the socket has room.
+async fn write_all(stream: &mut Stream, bytes: &[u8]) -> Result<(), NetError> {
+    let written = match stream.try_write(bytes) {
+        Ok(n) if n == bytes.len() => return Ok(()),
+        Ok(n) => n,
+        Err(error) if error.kind() == io::ErrorKind::WouldBlock => 0,
+        Err(error) => return Err(error.into()),
+    };
+    Ok(stream.write_all(bytes.get(written..).unwrap_or_default()).await?)
 }
 
 #[cfg(test)]

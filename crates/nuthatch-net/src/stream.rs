@@ -86,6 +86,18 @@ impl Stream {
         !matches!(peeked, Err(error) if error.kind() == io::ErrorKind::WouldBlock)
     }
 
+    /// Writes what goes out at once, without waiting; most answers go out whole so.
+    ///
+    /// # Errors
+    /// `WouldBlock` when nothing does; else as the socket says.
+    pub fn try_write(&self, bytes: &[u8]) -> io::Result<usize> {
+        match self {
+            Self::Tcp(stream) => stream.try_write(bytes),
+            Self::Unix(stream) => stream.try_write(bytes),
+            Self::Closed => Err(closed()),
+        }
+    }
+
     /// Takes the socket off its runtime.
     ///
     /// # Errors

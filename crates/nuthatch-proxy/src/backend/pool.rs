@@ -35,13 +35,8 @@ impl Pool {
         loop {
             let mut connection = {
                 let mut shelf = self.shelves.get(shelf)?.lock();
-                let best = shelf
-                    .iter()
-                    .enumerate()
-                    .rev()
-                    .filter_map(|(place, connection)| Some((wanted.distance(connection)?, place)))
-                    .min_by_key(|(distance, _)| *distance);
-                shelf.swap_remove(best?.1)
+                let best = nearest(&shelf, wanted)?;
+                shelf.swap_remove(best)
             };
             if !connection.framed.stream().is_disturbed() {
                 return Some(connection);
@@ -94,4 +89,20 @@ impl Pool {
             drop(closed);
         }
     }
+}
+
+/// The place of the connection that takes the fewest changes, the one put back last among equals. The first that takes
+/// none ends the search, which is nearly always the last in the list.
+fn nearest(shelf: &[Connection], wanted: &Wanted<'_>) -> Option<usize> {
+    let mut best = None;
+    for (place, connection) in shelf.iter().enumerate().rev() {
+        match wanted.distance(connection) {
+            Some(0) => return Some(place),
+            Some(distance) if best.is_none_or(|(least, _)| distance < least) => {
+                best = Some((distance, place));
+            }
+            _ => {}
+        }
+    }
+    best.map(|(_, place)| place)
 }
