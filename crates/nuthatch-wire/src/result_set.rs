@@ -56,8 +56,11 @@ impl Column {
 
     fn encode(&self, out: &mut Vec<u8>) {
         let is_text = self.column_type == ColumnType::MYSQL_TYPE_VAR_STRING;
-        let (collation, display_len, decimals) =
-            if is_text { (UTF8MB4, 1024_u32, 31_u8) } else { (BINARY, 21, 0) };
+        let (collation, display_len, decimals) = match self.column_type {
+            _ if is_text => (UTF8MB4, 1024_u32, 31_u8),
+            ColumnType::MYSQL_TYPE_LONG => (BINARY, 10, 0),
+            _ => (BINARY, 21, 0),
+        };
         append_lenenc_bytes(out, b"def");
         (0..3).for_each(|_| append_lenenc_bytes(out, b""));
         append_lenenc_bytes(out, self.name.as_bytes());

@@ -1,7 +1,7 @@
 //! Answers that need no server.
 
 use nuthatch_sql::{Asked, Kind, session_question};
-use nuthatch_wire::{Column, ErrorCode};
+use nuthatch_wire::{Column, ColumnType, ErrorCode};
 
 use super::plan::{Change, Plan};
 use super::{InsertId, Pins, Session, reply};
@@ -81,7 +81,10 @@ impl Session {
         };
         let name = String::from_utf8_lossy(&asked.column.text()).into_owned();
         let columns = [match asked.asked {
-            Asked::LastInsertId | Asked::ConnectionId => Column::unsigned(name),
+            Asked::LastInsertId => Column::unsigned(name),
+            Asked::ConnectionId => {
+                Column { column_type: ColumnType::MYSQL_TYPE_LONG, ..Column::unsigned(name) }
+            }
             Asked::RowCount | Asked::FoundRows => Column::never_null(name),
         }];
         // The question is itself a statement with one row.

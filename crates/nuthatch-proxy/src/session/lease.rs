@@ -78,11 +78,25 @@ impl Session {
         self.handle.view.lock().server = Some(Arc::clone(held.connection.server()));
         match self.bring_into_state(&mut held).await {
             Ok(()) => Ok(held),
+            Err(trouble) if trouble.is_unknown_schema() => {
+                // Somebody dropped it. The session goes on without, as it would on a server.
+                self.state.schema.clear();
+                self.put_away(held, Some(&trouble));
+                Box::pin(self.lease(hostgroup)).await
+            }
             Err(trouble) => {
                 self.put_away(held, Some(&trouble));
                 Err(trouble)
             }
         }
+    }
+
+    /// Whether a server lets the session into its schema; the connection is in it afterwards.
+    pub(super) async fn try_schema(&mut self, hostgroup: HostgroupId) -> Result<(), Trouble> {
+        let mut held = self.check_out(hostgroup).await?;
+        let outcome = self.bring_into_state(&mut held).await;
+        self.put_away(held, outcome.as_ref().err());
+        outcome
     }
 
     /// Keeps, puts back or closes a connection after what was done with it. One that is in the middle of an answer, or

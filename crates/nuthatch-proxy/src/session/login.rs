@@ -108,10 +108,9 @@ impl Session {
         if schema.is_empty() || self.proxy.known_schemas.has(&user, &schema) {
             return None;
         }
-        let lease = self.lease(self.account.user.default_hostgroup);
-        match timeout(SCHEMA_PATIENCE, Box::pin(lease)).await {
-            Ok(Ok(held)) => {
-                self.settle(held);
+        let trying = self.try_schema(self.account.user.default_hostgroup);
+        match timeout(SCHEMA_PATIENCE, Box::pin(trying)).await {
+            Ok(Ok(())) => {
                 self.proxy.known_schemas.add(&user, schema);
                 None
             }

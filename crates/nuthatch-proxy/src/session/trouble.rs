@@ -59,6 +59,12 @@ impl Trouble {
         matches!(self, Self::Refused(_) | Self::UnknownStatement(_) | Self::CountsElsewhere)
     }
 
+    /// A server does not know the session's schema.
+    pub(super) const fn is_unknown_schema(&self) -> bool {
+        const UNKNOWN_DATABASE: u16 = 1049;
+        matches!(self, Self::Refused(ErrPacket { code: UNKNOWN_DATABASE, .. }))
+    }
+
     /// Whether the statement certainly did nothing that another try would do twice.
     pub(super) const fn left_no_trace(&self) -> bool {
         matches!(self, Self::Lost(_, Answered::Nothing))
