@@ -22,6 +22,8 @@ sysbench             sysbench
 "
 test="$demo
 golang-go            go
+mariadb-client       mariadb-dump
+mycli                mycli
 python3              /usr/bin/python3
 python3-pymysql      /usr/lib/python3/dist-packages/pymysql
 "

@@ -1,0 +1,3 @@
+#!/bin/bash
+# The admin interface, with its usual clients through the proxy, against a server of its own. Needs what `make deps` installs, and the program in $NUTHATCH.
+exec /usr/bin/python3 -B "$(dirname "$0")/admin_suite.py" "$@"

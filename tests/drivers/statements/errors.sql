@@ -1,0 +1,44 @@
+SELEKT 1
+SELECT * FROM nowhere
+SELECT nowhat FROM a
+SELECT * FROM nodb.a
+INSERT INTO a (v) VALUES (NULL)
+INSERT INTO a (v) VALUES (1), (1)
+INSERT INTO a (v, s) VALUES (9, 'too long')
+SELECT 1; SELECT 2
+;
+-- only a comment
+/* c */
+/*! SELECT 1 */
+SELECT 1 ;
+SELECT 1 -- tail
+SELECT 1 # tail
+SELECT 'unclosed
+SELECT /* unclosed
+CALL nothing()
+SELECT nofunction(1)
+DROP TABLE nowhere
+USE nodb
+CREATE TABLE a (n INT)
+SET nonsense = 1
+SET sql_mode = 'NONSENSE'
+SELECT (SELECT 1 UNION SELECT 2)
+SELECT EXP(1000), 1/0, 9223372036854775807 + 1
+SIGNAL SQLSTATE '45000' SET MESSAGE_TEXT = 'ours é 𝄞', MYSQL_ERRNO = 5000
+SELECT 1 INTO @one, @two
+DELETE FROM a ORDER BY nowhat
+LOCK TABLES nowhere READ
+PREPARE s FROM 'SELEKT'
+EXECUTE nothing
+GRANT nonsense ON *.* TO nobody
+SELECT * FROM information_schema.nowhere
+ALTER TABLE a ADD v INT
+SELECT 1 FROM a GROUP BY nowhat
+SHOW CREATE TABLE nowhere
+SELECT JSON_EXTRACT('{', '$')
+SELECT @@nonsense
+INSERT INTO a VALUES (1)
+SELECT * FROM a WHERE v = (1, 2)
+XA COMMIT 'nothing'
+COMMIT WORK NONSENSE
+HANDLER a READ FIRST
