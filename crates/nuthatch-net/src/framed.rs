@@ -181,12 +181,27 @@ impl Framed {
         }
     }
 
+    /// Writes as much of `bytes` as goes out at once, without waiting, and returns how much that was.
+    ///
+    /// # Errors
+    /// As the socket says; that it has no room is not an error.
+    pub fn write_now(&mut self, bytes: &[u8]) -> Result<usize, NetError> {
+        match self.stream.try_write(bytes) {
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => Ok(0),
+            written => Ok(written?),
+        }
+    }
+
     /// Writes `bytes`, which are whole frames.
     ///
     /// # Errors
     /// As the socket says.
     pub async fn write(&mut self, bytes: &[u8]) -> Result<(), NetError> {
-        write_all(&mut self.stream, bytes).await
+        let written = self.write_now(bytes)?;
+        if written == bytes.len() {
+            return Ok(());
+        }
+        Ok(self.stream.write_all(bytes.get(written..).unwrap_or_default()).await?)
     }
 
     /// Writes `pieces` one behind the other without copying them together.
@@ -211,7 +226,7 @@ impl Framed {
     /// As this stream says.
     pub async fn write_from(&mut self, from: &mut Self, n: usize) -> Result<(), NetError> {
         let bytes = from.unread().get(..n).unwrap_or_default();
-        write_all(&mut self.stream, bytes).await?;
+        self.write(bytes).await?;
         from.consume(n);
         Ok(())
     }
@@ -237,17 +252,6 @@ impl Framed {
             rest = later;
         }
     }
-}
-
-/// Writes all, at once where the socket has room.
-async fn write_all(stream: &mut Stream, bytes: &[u8]) -> Result<(), NetError> {
-    let written = match stream.try_write(bytes) {
-        Ok(n) if n == bytes.len() => return Ok(()),
-        Ok(n) => n,
-        Err(error) if error.kind() == io::ErrorKind::WouldBlock => 0,
-        Err(error) => return Err(error.into()),
-    };
-    Ok(stream.write_all(bytes.get(written..).unwrap_or_default()).await?)
 }
 
 #[cfg(test)]

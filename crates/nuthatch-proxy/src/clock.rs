@@ -27,13 +27,15 @@ impl Clock {
     /// Microseconds since the start.
     #[must_use]
     pub fn now_us(&self) -> u64 {
-        saturating(self.started.elapsed().as_micros())
+        let elapsed = self.started.elapsed();
+        elapsed.as_secs() * 1_000_000 + u64::from(elapsed.subsec_micros())
     }
 
     /// Milliseconds since the start.
     #[must_use]
     pub fn now_ms(&self) -> u64 {
-        saturating(self.started.elapsed().as_millis())
+        let elapsed = self.started.elapsed();
+        elapsed.as_secs() * 1000 + u64::from(elapsed.subsec_millis())
     }
 
     /// Seconds since 1970 at `ms` milliseconds after the start.
@@ -41,8 +43,4 @@ impl Clock {
     pub fn unix_seconds_at(&self, ms: u64) -> u64 {
         (self.started_unix + Duration::from_millis(ms)).as_secs()
     }
-}
-
-fn saturating(value: u128) -> u64 {
-    u64::try_from(value).unwrap_or(u64::MAX)
 }

@@ -48,7 +48,11 @@ impl Session {
         let (handle, packets) = (&self.handle, entry.packets());
         let status = self.status().bits();
         if entry.status() == status {
-            return Ok(handle.unless_ended(self.client.write(packets)).await??);
+            let written = self.client.write_now(packets)?;
+            return match &packets[written..] {
+                [] => Ok(()),
+                rest => Ok(handle.unless_ended(self.client.write(rest)).await??),
+            };
         }
         let flags = status.to_le_bytes();
         let mut pieces = [IoSlice::new(&[]); 2 * nuthatch_cache::STATUS_OFFSETS_MAX + 1];
