@@ -4,12 +4,14 @@
 //! transaction that was open counts as open, and one may have begun where the session does not commit by itself or the
 //! statement ran code that cannot be seen.
 
+use nuthatch_sql::Kind;
 use nuthatch_wire::{AnswerEnd, Ending, StatusFlags};
 
 use crate::proxy::lexing_after;
 
 use super::lease::Held;
 use super::plan::{Change, Facts};
+use super::trouble::Trouble;
 use super::{Pins, Session};
 
 impl Session {
@@ -50,10 +52,6 @@ impl Session {
         let autocommit = end.status.contains(StatusFlags::SERVER_STATUS_AUTOCOMMIT);
         held.connection.state.autocommit = Some(autocommit);
         self.state.autocommit = autocommit;
-        if end.status.contains(StatusFlags::SERVER_STATUS_DB_DROPPED) {
-            held.connection.state.schema.clear();
-            self.state.schema.clear();
-        }
         held.pins = held.pins.with(facts.pins).without(facts.unpins);
         if end.ok.warnings > 0 {
             held.pins = held.pins.with(Pins::DIAGNOSTICS);
@@ -62,10 +60,28 @@ impl Session {
         match end.ending {
             Ending::ResultSet => {
                 self.last.row_count = -1;
-                self.last.found_rows = end.rows;
+                // SHOW WARNINGS and SHOW ERRORS leave what FOUND_ROWS() says as it was.
+                if facts.kind != Kind::Show || !facts.reads_diagnostics {
+                    self.last.found_rows = end.rows;
+                }
             }
             _ => self.last.row_count = i64::try_from(end.ok.affected_rows).unwrap_or(i64::MAX),
         }
+    }
+
+    /// Asks, after some schema was dropped, whether it was the session's own: the status flag does not tell which.
+    pub(super) async fn learn_dropped_schema(
+        &mut self,
+        end: &AnswerEnd,
+        held: &mut Held,
+    ) -> Result<(), Trouble> {
+        if end.status.contains(StatusFlags::SERVER_STATUS_DB_DROPPED)
+            && self.way(held).ask_number("SELECT DATABASE() IS NULL").await? == Some(1)
+        {
+            held.connection.state.schema.clear();
+            self.state.schema.clear();
+        }
+        Ok(())
     }
 
     fn learn_change(&mut self, change: &Change, held: &mut Held) {
