@@ -2,6 +2,7 @@
 
 mod commands;
 mod diagnostics;
+mod differential;
 mod expressions;
 mod insert_id;
 mod large;

@@ -115,6 +115,22 @@ fn no_hit_on_a_fill_that_was_under_way_when_its_ttl_was_removed() {
 }
 
 #[test]
+fn entry_of_a_rule_under_another_flag_is_not_served_at_flag_0() {
+    let stage = Stage::plain();
+    stage.administer([
+        "INSERT INTO mysql_query_rules (rule_id, active, match_pattern, next_query_flagIN) VALUES (1, 1, '^SELECT .next', 7)",
+        "INSERT INTO mysql_query_rules (rule_id, active, flagIN, match_pattern, cache_ttl) VALUES (2, 1, 7, '.', 60000)",
+        LOAD_RULES,
+    ]);
+    let mut flagged = stage.client();
+    flagged.ok("SELECT 'next'");
+    assert_eq!(flagged.value(SELECT), "one");
+    flagged.settle();
+    super::change_behind(&stage);
+    assert_eq!(stage.client().value(SELECT), "changed", "at flag 0 nothing is cached");
+}
+
+#[test]
 fn flush_empties_the_cache_under_both_names() {
     for verb in ["PROXYSQL FLUSH QUERY CACHE", "NUTHATCH FLUSH QUERY CACHE"] {
         let (stage, mut client) = filled();
