@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use nuthatch_config::HostgroupId;
-use nuthatch_wire::{AnswerKind, Command, append_packet};
+use nuthatch_wire::{AnswerKind, Command, ErrPacket, ErrorCode, append_packet};
 
 use crate::backend::{Connection, Wanted};
 
@@ -71,7 +71,15 @@ impl Session {
 
     /// A connection for one statement, in the session's state: a held one, or one from the hostgroup's pools.
     pub(super) async fn lease(&mut self, hostgroup: HostgroupId) -> Result<Held, Trouble> {
-        let mut held = match self.held_for(hostgroup) {
+        let place = self.held_for(hostgroup);
+        if let Some(held) = place.and_then(|place| self.held.get(place))
+            && self.state.schema.is_empty()
+            && !held.connection.state.schema.is_empty()
+        {
+            // The session's schema is gone, and the connection cannot be told to be in none.
+            return Err(Trouble::Refused(no_schema()));
+        }
+        let mut held = match place {
             Some(place) => Held { is_fresh: false, was_held: true, ..self.held.swap_remove(place) },
             None => self.check_out(hostgroup).await?,
         };
@@ -266,6 +274,12 @@ impl Session {
             let _ok = write!(view.pins, "{transaction}{comma}{}", held.pins);
         }
     }
+}
+
+/// What a server says to a statement that needs a schema and has none.
+fn no_schema() -> ErrPacket {
+    let ErrorCode { code, sql_state } = ErrorCode::NO_DB_ERROR;
+    ErrPacket { code, sql_state, message: b"No database selected".to_vec() }
 }
 
 impl Drop for Session {

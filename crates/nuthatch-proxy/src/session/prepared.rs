@@ -172,6 +172,7 @@ impl Session {
         way.send(&packet).await?;
         let end = way.pass_answer(client, AnswerKind::ResultSets, None, |_| ()).await?;
         self.learn(&plan.facts, &end, held);
+        self.ask_what_answers_leave_out(&end, held).await?;
         if end.status.contains(StatusFlags::SERVER_STATUS_CURSOR_EXISTS) && end.ending == Ending::ResultSet {
             held.pins = held.pins.with(Pins::CURSOR);
         }

@@ -136,7 +136,7 @@ impl Session {
             match self.exchange(&mut held, plan, capture.as_deref_mut()).await {
                 Ok(end) => {
                     self.learn(&plan.facts, &end, &mut held);
-                    if let Err(trouble) = self.keep_insert_id(&mut held).await {
+                    if let Err(trouble) = self.ask_what_answers_leave_out(&end, &mut held).await {
                         self.put_away(held, Some(&trouble));
                         return Err(Trouble::End(SessionEnd::Gone));
                     }
@@ -178,6 +178,16 @@ impl Session {
             self.settle(held);
         }
         self.judge_cache_use();
+    }
+
+    /// Asks the server for what its answer did not tell and the session must know.
+    pub(super) async fn ask_what_answers_leave_out(
+        &mut self,
+        end: &AnswerEnd,
+        held: &mut Held,
+    ) -> Result<(), Trouble> {
+        self.learn_dropped_schema(end, held).await?;
+        self.keep_insert_id(held).await
     }
 
     /// The text of the statement at hand.
