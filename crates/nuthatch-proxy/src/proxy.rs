@@ -400,6 +400,7 @@ impl Proxy {
                 let view = handle.view.lock().clone();
                 let idle_since_ms = handle.last_active_ms.load(Ordering::Relaxed);
                 let since_ms = if view.command == "Sleep" { idle_since_ms } else { view.since_ms };
+                let info = view.shown_info();
                 rows.push(ProcessRow {
                     worker: worker.id as u64,
                     session_id: handle.id,
@@ -410,7 +411,7 @@ impl Proxy {
                     hostgroup: view.hostgroup.filter(|_| view.command != "Sleep" || !view.pins.is_empty()),
                     command: view.command,
                     time_ms: now_ms.saturating_sub(since_ms),
-                    info: view.info.map(Vec::from),
+                    info,
                     server_host: view.server.as_ref().map(|server| server.host.clone()),
                     server_port: view.server.as_ref().map(|server| server.port),
                     local_host: None,

@@ -92,6 +92,13 @@ pub(crate) struct View {
     pub(crate) pins: String,
 }
 
+impl View {
+    /// The statement at hand as others may see it.
+    pub(crate) fn shown_info(&self) -> Option<Vec<u8>> {
+        self.info.as_deref().map(|text| shown(text).to_vec())
+    }
+}
+
 /// See the module's doc.
 #[derive(Debug)]
 pub(crate) struct SessionHandle {
@@ -151,5 +158,27 @@ impl SessionHandle {
             }
         })
         .await
+    }
+}
+
+/// What others may see of a statement: not one that may hold a password.
+fn shown(text: &[u8]) -> &[u8] {
+    const MARKS: [&[u8]; 2] = [b"identified", b"password"];
+    let names_one = |mark: &[u8]| text.windows(mark.len()).any(|window| window.eq_ignore_ascii_case(mark));
+    if MARKS.into_iter().any(names_one) { b"(hidden: the statement may hold a password)" } else { text }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn statements_with_passwords_are_not_shown() {
+        for secret in
+            ["ALTER USER a IDENTIFIED BY 's3cret'", "SET Password = 's3cret'", "SELECT PASSWORD('s3cret')"]
+        {
+            assert!(!String::from_utf8_lossy(shown(secret.as_bytes())).contains("s3cret"), "{secret}");
+        }
+        assert_eq!(shown(b"SELECT 1"), b"SELECT 1");
     }
 }

@@ -14,12 +14,15 @@ use super::plan::{Change, Facts};
 use super::trouble::Trouble;
 use super::{Pins, Session};
 
+/// Errors of the parser: the statement did nothing. (Of several statements, earlier ones may have run.)
+const NEVER_RAN: [u16; 2] = [1064, 1065];
+
 impl Session {
     /// Takes note of what the statement did.
     pub(super) fn learn(&mut self, facts: &Facts, end: &AnswerEnd, held: &mut Held) {
         self.last_ran_on = Some(held.connection.thread_id);
         match end.ending {
-            Ending::Err(_) => self.learn_from_error(facts, held),
+            Ending::Err(code) => self.learn_from_error(code, facts, held),
             Ending::Ok | Ending::ResultSet => self.learn_from_success(facts, end, held),
         }
         match facts.multiplex {
@@ -35,8 +38,12 @@ impl Session {
         }
     }
 
-    fn learn_from_error(&mut self, facts: &Facts, held: &mut Held) {
+    fn learn_from_error(&mut self, code: u16, facts: &Facts, held: &mut Held) {
         self.last.row_count = -1;
+        if facts.kind != Kind::Multi && NEVER_RAN.contains(&code) {
+            held.pins = held.pins.with(Pins::DIAGNOSTICS);
+            return;
+        }
         held.in_transaction |= !self.state.autocommit || facts.is_opaque;
         // The error is what SHOW WARNINGS will show. What the statement did before it failed is unknown.
         held.pins = held.pins.with(Pins::DIAGNOSTICS);

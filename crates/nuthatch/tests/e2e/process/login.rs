@@ -3,7 +3,7 @@
 use nuthatch_wire::CapabilityFlags;
 
 use crate::client::{Client, Login};
-use crate::deadline::Stopwatch;
+use crate::deadline::{Stopwatch, await_that};
 use crate::proxy::Setup;
 use crate::servers;
 use crate::stage::{Stage, user_row};
@@ -132,4 +132,20 @@ fn old_clients_without_plugin_auth_may_enter() {
     );
     let mut client: Client = stage.proxy.client(&login);
     assert_eq!(client.value("SELECT v FROM t WHERE id = 1"), "one");
+}
+
+#[test]
+fn statement_with_a_password_is_not_shown_while_it_runs() {
+    let stage = Stage::plain();
+    let name = servers::fresh_name("shown");
+    let mut client = stage.client();
+    let text = format!("SELECT SLEEP(2); CREATE USER '{name}'@'%' IDENTIFIED BY 'open-sesame'");
+    client.send(3, text.as_bytes()).unwrap();
+    await_that("it runs", || {
+        stage.proxy.operator().value("SELECT COUNT(*) FROM stats_mysql_processlist WHERE command = 'Query'")
+            == "1"
+    });
+    let shown = stage.proxy.operator().table("SELECT * FROM stats_mysql_processlist");
+    assert!(!format!("{shown:?}").contains("open-sesame"), "{shown:?}");
+    client.read_answers().unwrap();
 }
