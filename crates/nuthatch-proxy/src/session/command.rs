@@ -73,8 +73,7 @@ impl Session {
     async fn pass_field_list(&mut self, hostgroup: HostgroupId) -> Result<AnswerEnd, Trouble> {
         let mut held = self.lease(hostgroup).await?;
         let outcome = async {
-            let Self { handle, worker, client, .. } = &mut *self;
-            let mut way = super::relay::Way { handle, worker, connection: &mut held.connection };
+            let (mut way, client) = self.way_and_client(&mut held);
             way.send_packet_of(client).await?;
             way.pass_answer(client, AnswerKind::Rows, None, |_| ()).await
         }
@@ -93,7 +92,6 @@ impl Session {
         self.wrote_in_transaction = false;
         self.next_flag_in = 0;
         self.renumber_environment();
-        self.judge_cache_use();
         self.send(&reply::ok(self.status() | StatusFlags::SERVER_STATUS_AUTOCOMMIT)).await
     }
 

@@ -3,12 +3,13 @@
 use std::sync::Arc;
 
 use nuthatch_config::HostgroupId;
-use nuthatch_wire::{AnswerKind, Command, ErrPacket, ErrorCode, append_packet};
+use nuthatch_net::Framed;
+use nuthatch_wire::{AnswerKind, Command, ErrPacket, ErrorCode};
 
 use crate::backend::{Connection, Wanted};
 
 use super::plan::Facts;
-use super::relay::Way;
+use super::relay::{Way, command_packet};
 use super::trouble::Trouble;
 use super::{InsertId, Pins, Session};
 
@@ -50,18 +51,17 @@ impl Session {
         self.held.iter().find(|held| held.in_transaction).map(|held| held.hostgroup)
     }
 
-    /// Sends the client's COMMIT or ROLLBACK also to other connections with a transaction, of which there can be some
-    /// when the user's `transaction_persistent` is 0.
-    pub(super) async fn end_other_transactions(&mut self, main: HostgroupId) -> Result<(), Trouble> {
+    /// Sends the client's COMMIT or ROLLBACK (`text`) also to other connections with a transaction, of which there can
+    /// be some when the user's `transaction_persistent` is 0.
+    pub(super) async fn end_other_transactions(
+        &mut self,
+        main: HostgroupId,
+        text: &[u8],
+    ) -> Result<(), Trouble> {
         let other = |held: &Held| held.in_transaction && held.hostgroup != main;
         while let Some(place) = self.held.iter().position(other) {
             let mut held = self.held.swap_remove(place);
-            let outcome = async {
-                let mut way = self.way(&mut held);
-                way.send_packet_of(&self.client).await?;
-                way.read_answer(AnswerKind::ResultSets).await?.map_err(Trouble::Refused)
-            }
-            .await;
+            let outcome = self.order(&mut held, Command::Query, text, AnswerKind::ResultSets).await;
             held.in_transaction = outcome.is_err();
             self.put_away(held, outcome.as_ref().err());
             outcome?;
@@ -121,7 +121,6 @@ impl Session {
             drop(held);
             self.tell_view_of_pins();
         }
-        self.judge_cache_use();
     }
 
     async fn check_out(&mut self, hostgroup: HostgroupId) -> Result<Held, Trouble> {
@@ -212,12 +211,15 @@ impl Session {
         argument: &[u8],
         kind: AnswerKind,
     ) -> Result<(), Trouble> {
-        let mut packet = Vec::with_capacity(argument.len() + 5);
-        let payload = [&[command as u8], argument].concat();
-        append_packet(&mut packet, &mut 0, &payload);
         let mut way = self.way(held);
-        way.send(&packet).await?;
+        way.send(&command_packet(command, argument)).await?;
         way.read_answer(kind).await?.map(drop).map_err(Trouble::Refused)
+    }
+
+    /// The same, with the client at its other end.
+    pub(super) fn way_and_client<'a>(&'a mut self, held: &'a mut Held) -> (Way<'a>, &'a mut Framed) {
+        let Self { handle, worker, client, .. } = self;
+        (Way { handle, worker, connection: &mut held.connection }, client)
     }
 
     /// The way to a connection and back.

@@ -80,7 +80,6 @@ impl Session {
             let digest = nuthatch_sql::digest(digest_text).0;
             let verdict = self.judge(text, digest, digest_text);
             facts.multiplex = verdict.multiplex;
-            verdict.matched.iter().for_each(|rule| rule.bump());
             let wanted = verdict.destination_hostgroup.unwrap_or(self.account.user.default_hostgroup);
             let hostgroup = match self.open_transaction() {
                 Some(open) if facts.ends_transaction || matches!(facts.change, Change::Autocommit(_)) => open,
@@ -141,6 +140,13 @@ impl Session {
             .as_ref()
             .and_then(|row| self.digest_row(crate::stats::HOSTGROUP_CACHE, row.digest(), row.digest_text()));
         Arc::new(HitPlan { digest, rules: plan.verdict.matched.as_slice().into() })
+    }
+}
+
+impl Plan {
+    /// Counts the hits of the rules that matched; a hit of the cache counts them by itself.
+    pub(super) fn count_rules(&self) {
+        self.verdict.matched.iter().for_each(|rule| rule.bump());
     }
 }
 

@@ -14,6 +14,7 @@ use nuthatch_wire::{AnswerEnd, AnswerKind, Command, Ending, ErrorCode, StatusFla
 
 use super::lease::Held;
 use super::plan::Plan;
+use super::relay::command_packet;
 use super::trouble::Trouble;
 use super::{Pins, Session, SessionEnd, reply};
 
@@ -64,6 +65,7 @@ impl Session {
         self.worker.counters.stmt_prepare.bump();
         let text: Arc<[u8]> = self.client.payload().get(1..).unwrap_or_default().into();
         let plan = self.plan(&text);
+        plan.count_rules();
         self.forget_diagnostics();
         self.show(now_ms, "Prepare", plan.hostgroup.0);
         if let Some(message) = &plan.verdict.error_msg {
@@ -89,8 +91,7 @@ impl Session {
     async fn prepare_on_lease(&mut self, held: &mut Held, text: Arc<[u8]>) -> Result<(), Trouble> {
         let prepared = self.prepared.get_or_insert_default();
         let id = prepared.last_id % (LAST_PREPARED - 1) + 1;
-        let Self { handle, worker, client, .. } = self;
-        let mut way = super::relay::Way { handle, worker, connection: &mut held.connection };
+        let (mut way, client) = self.way_and_client(held);
         way.send_packet_of(client).await?;
         let (mut backend_id, mut parameters) = (0, 0);
         let end = way
@@ -132,12 +133,13 @@ impl Session {
         }
         let mut plan = self.plan(&text);
         plan.facts.has_parameters = true;
+        plan.count_rules();
         self.next_flag_in = plan.verdict.next_query_flag_in.unwrap_or(0);
         if !plan.facts.reads_diagnostics && !plan.facts.reads_counts {
             self.forget_diagnostics();
         }
         self.show(now_ms, "Execute", plan.hostgroup.0);
-        match self.execute(id, &plan).await {
+        match self.execute(id, &text, &plan).await {
             Ok(end) => {
                 self.observe(&plan, end.ok.affected_rows, end.rows);
                 Ok(())
@@ -149,9 +151,9 @@ impl Session {
         }
     }
 
-    async fn execute(&mut self, id: u32, plan: &Plan) -> Result<AnswerEnd, Trouble> {
+    async fn execute(&mut self, id: u32, text: &[u8], plan: &Plan) -> Result<AnswerEnd, Trouble> {
         if plan.facts.ends_transaction {
-            self.end_other_transactions_for_execute(plan).await?;
+            self.end_other_transactions(plan.hostgroup, text).await?;
         }
         let mut held = self.lease(plan.hostgroup).await?;
         let outcome = self.execute_on(id, plan, &mut held).await;
@@ -167,8 +169,7 @@ impl Session {
             self.way(held).send(&with_backend_id(&long_data, backend_id)).await?;
         }
         held.connection.count_statement();
-        let Self { handle, worker, client, .. } = self;
-        let mut way = super::relay::Way { handle, worker, connection: &mut held.connection };
+        let (mut way, client) = self.way_and_client(held);
         way.send(&packet).await?;
         let end = way.pass_answer(client, AnswerKind::ResultSets, None, |_| ()).await?;
         self.learn(&plan.facts, &end, held);
@@ -188,8 +189,7 @@ impl Session {
         if let Some(copy) = statement.copies.iter().find(|copy| copy.connection == connection) {
             return Ok(copy.backend_id);
         }
-        let mut packet = Vec::with_capacity(statement.text.len() + 5);
-        append_packet(&mut packet, &mut 0, &[&[Command::StmtPrepare as u8], &*statement.text].concat());
+        let packet = command_packet(Command::StmtPrepare, &statement.text);
         let mut way = self.way(held);
         way.send(&packet).await?;
         let end = way.read_answer(AnswerKind::Prepare).await?.map_err(Trouble::Refused)?;
@@ -224,13 +224,6 @@ impl Session {
         statement.map(|statement| std::mem::take(&mut statement.long_data)).unwrap_or_default()
     }
 
-    async fn end_other_transactions_for_execute(&mut self, plan: &Plan) -> Result<(), Trouble> {
-        // A prepared COMMIT is rare, one with two open transactions rarer: the others are rolled back by closing them.
-        let main = plan.hostgroup;
-        self.held.retain(|held| !held.in_transaction || held.hostgroup == main);
-        Ok(())
-    }
-
     /// COM_STMT_SEND_LONG_DATA: kept for the next execution; it has no answer.
     pub(super) fn stmt_send_long_data(&mut self) {
         let Some((id, _)) = self.statement_at_hand() else { return };
@@ -257,7 +250,6 @@ impl Session {
         for copy in &statement.copies {
             self.close_copy(copy).await?;
         }
-        self.judge_cache_use();
         Ok(())
     }
 
@@ -266,9 +258,7 @@ impl Session {
             return Ok(());
         };
         let mut held = self.held.swap_remove(place);
-        let mut packet = Vec::with_capacity(9);
-        let payload = with_number(&[Command::StmtClose as u8, 0, 0, 0, 0], copy.backend_id);
-        append_packet(&mut packet, &mut 0, &payload);
+        let packet = command_packet(Command::StmtClose, &copy.backend_id.to_le_bytes());
         match self.way(&mut held).send(&packet).await {
             Ok(()) => {}
             Err(Trouble::End(end)) => return Err(end),
@@ -323,8 +313,7 @@ impl Session {
 
     async fn pass_on(&mut self, backend_id: u32, kind: AnswerKind, held: &mut Held) -> Result<(), Trouble> {
         let packet = with_backend_id(self.client.payload(), backend_id);
-        let Self { handle, worker, client, .. } = self;
-        let mut way = super::relay::Way { handle, worker, connection: &mut held.connection };
+        let (mut way, client) = self.way_and_client(held);
         way.send(&packet).await?;
         let end = way.pass_answer(client, kind, None, |_| ()).await?;
         let is_over =

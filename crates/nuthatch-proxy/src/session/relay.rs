@@ -96,24 +96,10 @@ impl Way<'_> {
 
     /// Asks the server for one number: the only value of the only row. `None` when the answer is anything else.
     pub(super) async fn ask_number(&mut self, query: &str) -> Result<Option<u64>, Trouble> {
-        let mut packet = Vec::with_capacity(query.len() + 5);
-        append_packet(&mut packet, &mut 0, &[&[Command::Query as u8], query.as_bytes()].concat());
-        self.send(&packet).await?;
-        let mut scanner = AnswerScanner::new(AnswerKind::ResultSets, self.connection.deprecates_eof());
-        let mut bytes = Vec::new();
-        loop {
-            let unread = self.connection.framed.unread();
-            let progress =
-                scanner.scan(unread).map_err(|error| Cause::Lost(error.into()).before_any_answer())?;
-            bytes.extend_from_slice(unread.get(..progress.consumed).unwrap_or_default());
-            self.connection.framed.consume(progress.consumed);
-            if progress.finished {
-                return Ok(only_number(&bytes, self.connection.deprecates_eof()));
-            }
-            let Connection { framed, control, .. } = &mut *self.connection;
-            let received = on_connection(self.handle, control, framed.fill()).await;
-            self.count_received(received.map_err(Cause::before_any_answer)?);
-        }
+        self.send(&command_packet(Command::Query, query.as_bytes())).await?;
+        let mut answer = Vec::new();
+        self.read_pieces(AnswerKind::ResultSets, |piece| answer.extend_from_slice(piece)).await?;
+        Ok(only_number(&answer, self.connection.deprecates_eof()))
     }
 
     /// Reads an answer that is not for the client. An ERR packet is returned as such.
@@ -121,26 +107,46 @@ impl Way<'_> {
         &mut self,
         kind: AnswerKind,
     ) -> Result<Result<AnswerEnd, ErrPacket>, Trouble> {
+        let mut refusal = None;
+        let end = self
+            .read_pieces(kind, |piece| {
+                refusal = piece
+                    .get(HEADER_LEN..)
+                    .filter(|payload| payload.first() == Some(&ErrPacket::MARKER))
+                    .and_then(|payload| ErrPacket::parse(payload).ok());
+            })
+            .await?;
+        Ok(refusal.map_or(Ok(end), Err))
+    }
+
+    /// Reads an answer to its end and shows its bytes, as they come, to `take`.
+    async fn read_pieces(
+        &mut self,
+        kind: AnswerKind,
+        mut take: impl FnMut(&[u8]),
+    ) -> Result<AnswerEnd, Trouble> {
         let mut scanner = AnswerScanner::new(kind, self.connection.deprecates_eof());
         loop {
             let unread = self.connection.framed.unread();
             let progress =
                 scanner.scan(unread).map_err(|error| Cause::Lost(error.into()).before_any_answer())?;
-            let refusal = unread
-                .get(4..progress.consumed)
-                .filter(|payload| payload.first() == Some(&ErrPacket::MARKER))
-                .and_then(|payload| ErrPacket::parse(payload).ok());
+            take(unread.get(..progress.consumed).unwrap_or_default());
             self.connection.framed.consume(progress.consumed);
-            match (progress.finished, refusal) {
-                (true, Some(refusal)) => return Ok(Err(refusal)),
-                (true, None) => return Ok(Ok(*scanner.end())),
-                (false, _) => {}
+            if progress.finished {
+                return Ok(*scanner.end());
             }
             let Connection { framed, control, .. } = &mut *self.connection;
             let received = on_connection(self.handle, control, framed.fill()).await;
             self.count_received(received.map_err(Cause::before_any_answer)?);
         }
     }
+}
+
+/// A command of the proxy's own as a whole packet.
+pub(super) fn command_packet(command: Command, argument: &[u8]) -> Vec<u8> {
+    let mut packet = Vec::with_capacity(argument.len() + HEADER_LEN + 1);
+    append_packet(&mut packet, &mut 0, &[&[command as u8], argument].concat());
+    packet
 }
 
 /// The number in a result set of one column and one row.

@@ -28,6 +28,7 @@ impl Session {
         }
         self.show(now_ms, "Query", plan.hostgroup.0);
         if let Some(answer) = self.answer_alone(&plan) {
+            plan.count_rules();
             self.observe(&plan, 0, 0);
             self.last_ran_on = None;
             return self.send(&answer).await;
@@ -39,6 +40,7 @@ impl Session {
             }
             self.worker.counters.cache_get.bump();
         }
+        plan.count_rules();
         // What a transaction saw may be older than now: only what ran by itself is stored.
         let mut capture = (wants_cache && !self.is_in_transaction()).then(|| self.capture());
         match self.ask_a_server(&plan, capture.as_mut()).await {
@@ -128,7 +130,8 @@ impl Session {
         mut capture: Option<&mut Capture>,
     ) -> Result<AnswerEnd, Trouble> {
         if plan.facts.ends_transaction {
-            self.end_other_transactions(plan.hostgroup).await?;
+            let text = self.statement_text().to_vec();
+            self.end_other_transactions(plan.hostgroup, &text).await?;
         }
         let mut retries_left = self.snapshot.mysql.query_retries_on_failure;
         loop {
@@ -140,7 +143,10 @@ impl Session {
                         self.put_away(held, Some(&trouble));
                         return Err(Trouble::End(SessionEnd::Gone));
                     }
-                    self.settle_after(held, &plan.facts);
+                    // One that the server hangs up on is closed.
+                    if !plan.facts.disconnects {
+                        self.settle(held);
+                    }
                     return Ok(end);
                 }
                 Err(trouble) => {
@@ -164,20 +170,9 @@ impl Session {
     ) -> Result<AnswerEnd, Trouble> {
         self.bring_last_results(held, &plan.facts).await?;
         held.connection.count_statement();
-        let Self { handle, worker, client, .. } = self;
-        let mut way = super::relay::Way { handle, worker, connection: &mut held.connection };
+        let (mut way, client) = self.way_and_client(held);
         way.send_packet_of(client).await?;
         way.pass_answer(client, AnswerKind::ResultSets, capture, |_| ()).await
-    }
-
-    /// Keeps or puts back the connection after a statement; one that the server hangs up on is closed.
-    fn settle_after(&mut self, held: Held, facts: &super::plan::Facts) {
-        if facts.disconnects {
-            drop(held);
-        } else {
-            self.settle(held);
-        }
-        self.judge_cache_use();
     }
 
     /// Asks the server for what its answer did not tell and the session must know.
