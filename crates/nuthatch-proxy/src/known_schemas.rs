@@ -1,6 +1,6 @@
 //! Schemas that a server has let a user into under the configuration in force, so that a login need not ask again.
 //!
-//! A schema that is dropped later is found missing by the first statement. The table is bounded; past the bound a login
+//! A schema that is dropped later is found missing by the first statement, and asked for again then. The table is bounded; past the bound a login
 //! asks each time.
 
 use std::collections::HashSet;
@@ -24,6 +24,11 @@ impl KnownSchemas {
         if known.len() < SCHEMAS_MAX {
             known.insert((Arc::clone(user), schema));
         }
+    }
+
+    /// A server does not know it any more.
+    pub(crate) fn remove(&self, user: &Arc<str>, schema: &[u8]) {
+        self.0.lock().remove(&(Arc::clone(user), schema.to_vec()));
     }
 
     pub(crate) fn clear(&self) {

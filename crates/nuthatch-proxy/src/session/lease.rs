@@ -81,14 +81,20 @@ impl Session {
         }
         let mut held = match place {
             Some(place) => Held { is_fresh: false, was_held: true, ..self.held.swap_remove(place) },
-            None => self.check_out(hostgroup).await?,
+            None => match self.check_out(hostgroup).await {
+                // A new connection logs in with the schema.
+                Err(trouble) if trouble.is_unknown_schema() => {
+                    self.forget_schema();
+                    self.check_out(hostgroup).await?
+                }
+                checked_out => checked_out?,
+            },
         };
         self.handle.view.lock().server = Some(Arc::clone(held.connection.server()));
         match self.bring_into_state(&mut held).await {
             Ok(()) => Ok(held),
             Err(trouble) if trouble.is_unknown_schema() => {
-                // Somebody dropped it. The session goes on without, as it would on a server.
-                self.state.schema.clear();
+                self.forget_schema();
                 self.put_away(held, Some(&trouble));
                 Box::pin(self.lease(hostgroup)).await
             }
@@ -97,6 +103,12 @@ impl Session {
                 Err(trouble)
             }
         }
+    }
+
+    /// Somebody dropped the session's schema: it goes on without, as it would on a server.
+    fn forget_schema(&mut self) {
+        self.proxy.known_schemas.remove(&self.account.name, &self.state.schema);
+        self.state.schema.clear();
     }
 
     /// Whether a server lets the session into its schema; the connection is in it afterwards.

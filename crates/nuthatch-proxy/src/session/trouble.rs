@@ -62,7 +62,10 @@ impl Trouble {
     /// A server does not know the session's schema.
     pub(super) const fn is_unknown_schema(&self) -> bool {
         const UNKNOWN_DATABASE: u16 = 1049;
-        matches!(self, Self::Refused(ErrPacket { code: UNKNOWN_DATABASE, .. }))
+        let (Self::Refused(refusal) | Self::CheckOut(CheckOutError::Refused(refusal))) = self else {
+            return false;
+        };
+        refusal.code == UNKNOWN_DATABASE
     }
 
     /// Whether the statement certainly did nothing that another try would do twice.
