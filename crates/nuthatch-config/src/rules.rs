@@ -34,6 +34,7 @@ pub struct Rules {
     restarts_max: u64,
     looks_at_client_addr: bool,
     looks_at_proxy_addr: bool,
+    caches: bool,
 }
 
 struct Compiled {
@@ -57,7 +58,8 @@ impl Rules {
             .collect();
         let looks_at_client_addr = compiled.iter().any(|each| each.conditions.looks_at_client_addr());
         let looks_at_proxy_addr = compiled.iter().any(|each| each.conditions.looks_at_proxy_addr());
-        (Self { compiled, restarts_max, looks_at_client_addr, looks_at_proxy_addr }, faults)
+        let caches = compiled.iter().any(|each| each.rule.cache_ttl_ms.is_some_and(|ttl_ms| ttl_ms > 0));
+        (Self { compiled, restarts_max, looks_at_client_addr, looks_at_proxy_addr, caches }, faults)
     }
 
     /// The same rules and counters with another bound on restarts.
@@ -106,6 +108,11 @@ impl Rules {
     /// A rule compares the address or port that the client connected to: the cache's key must hold both.
     pub fn looks_at_proxy_addr(&self) -> bool {
         self.looks_at_proxy_addr
+    }
+
+    /// Some rule wants answers cached: without one no look-up is of use.
+    pub fn caches(&self) -> bool {
+        self.caches
     }
 
     /// No rule is active: [`Rules::evaluate`] need not be called.

@@ -3,13 +3,11 @@
 use std::future::poll_fn;
 use std::io::{self, IoSlice};
 use std::mem::MaybeUninit;
-use std::pin::Pin;
-use std::task::ready;
 
 use nuthatch_wire::{FRAME_PAYLOAD_MAX, FrameHeader, HEADER_LEN, WireError};
-use tokio::io::{AsyncRead, AsyncWriteExt, ReadBuf};
+use tokio::io::AsyncWriteExt;
 
-use crate::{NetError, Stream};
+use crate::{ClientSocket, NetError, Stream};
 
 /// Bytes that one `read` can take at most. On the stack for the time of the call.
 const SCRATCH_BYTES: usize = 32 * 1024;
@@ -38,6 +36,19 @@ impl Framed {
     /// The stream itself.
     pub const fn stream(&mut self) -> &mut Stream {
         &mut self.stream
+    }
+
+    /// The client's socket, if it is one.
+    pub const fn client_socket(&mut self) -> Option<&mut ClientSocket> {
+        match &mut self.stream {
+            Stream::Client(socket) => Some(socket),
+            _ => None,
+        }
+    }
+
+    /// Takes bytes that were read from the stream by somebody else, behind those that are there.
+    pub fn feed(&mut self, bytes: &[u8]) {
+        self.inbox.extend_from_slice(bytes);
     }
 
     /// Registers the socket with the current runtime instead of the one that it came from.
@@ -167,11 +178,8 @@ impl Framed {
     pub async fn fill(&mut self) -> Result<usize, NetError> {
         let (stream, inbox) = (&mut self.stream, &mut self.inbox);
         let n = poll_fn(|cx| {
-            let mut scratch = [MaybeUninit::<u8>::uninit(); SCRATCH_BYTES];
-            let mut buf = ReadBuf::uninit(&mut scratch);
-            ready!(Pin::new(&mut *stream).poll_read(cx, &mut buf))?;
-            inbox.extend_from_slice(buf.filled());
-            std::task::Poll::Ready(io::Result::Ok(buf.filled().len()))
+            let mut scratch = [MaybeUninit::uninit(); SCRATCH_BYTES];
+            stream.poll_receive(cx, &mut scratch, |bytes| inbox.extend_from_slice(bytes))
         })
         .await?;
         match n {
@@ -187,6 +195,17 @@ impl Framed {
     /// As the socket says; that it has no room is not an error.
     pub fn write_now(&mut self, bytes: &[u8]) -> Result<usize, NetError> {
         match self.stream.try_write(bytes) {
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => Ok(0),
+            written => Ok(written?),
+        }
+    }
+
+    /// The same for several pieces.
+    ///
+    /// # Errors
+    /// As the socket says; that it has no room is not an error.
+    pub fn write_pieces_now(&mut self, pieces: &[IoSlice<'_>]) -> Result<usize, NetError> {
+        match self.stream.try_write_vectored(pieces) {
             Err(error) if error.kind() == io::ErrorKind::WouldBlock => Ok(0),
             written => Ok(written?),
         }

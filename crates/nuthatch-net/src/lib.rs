@@ -4,19 +4,26 @@
 //! [`challenge`] are the server's part of a login, [`log_in`] the client's. What a packet means is `nuthatch-wire`'s,
 //! who may log in is the caller's.
 //!
+//! A client's socket is not on Tokio's reactor but on its worker's [`Watch`], so that what has arrived can be answered
+//! without a task ([`ClientSocket`]).
+//!
 //! An idle [`Framed`] holds no read buffer: bytes arrive in a scratch array on the stack and only those of an unfinished
 //! packet are kept. There is one `read` for each packet that came in one piece, and one `write` for each answer.
 
 mod address;
+mod client_socket;
 mod error;
 mod framed;
 mod login_backend;
 mod login_client;
 mod stream;
+mod watch;
 
 pub use address::{BackendAddress, ListenAddress};
+pub use client_socket::ClientSocket;
 pub use error::NetError;
 pub use framed::Framed;
 pub use login_backend::{BackendLogin, BackendPassword, LoggedIn, log_in};
 pub use login_client::{challenge, fresh_nonce, greet};
 pub use stream::{IdleStream, Stream};
+pub use watch::{Arrival, Bell, Readiness, Registrar, Watch};

@@ -1,25 +1,28 @@
-//! A connected socket, TCP or Unix, that can change from one runtime to another.
+//! A connected socket: a client's, or one on Tokio's reactor that can change from one runtime to another.
 //!
-//! Only `AsyncRead::poll_read` is used for reading: a short read then ends a packet's arrival without a second system
+//! Of Tokio's sockets, only `AsyncRead::poll_read` is used for reading: a short read then ends a packet's arrival without a second system
 //! call that would say "nothing more" (see `docs` of Tokio's `TcpStream`: readiness is cleared by a short read).
 
 use std::io::{self, IoSlice};
+use std::mem::MaybeUninit;
 use std::pin::Pin;
-use std::task::{Context, Poll};
+use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
 use socket2::{SockRef, TcpKeepalive};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::{TcpStream, UnixStream};
 
-use crate::BackendAddress;
+use crate::{BackendAddress, ClientSocket};
 
-/// A connected socket on the current runtime.
+/// A connected socket.
 #[derive(Debug)]
 pub enum Stream {
-    /// TCP, with `TCP_NODELAY` set.
+    /// A client's, TCP or Unix, that its worker watches.
+    Client(ClientSocket),
+    /// TCP on the current runtime, with `TCP_NODELAY` set.
     Tcp(TcpStream),
-    /// A Unix socket.
+    /// A Unix socket on the current runtime.
     Unix(UnixStream),
     /// Closed: reads and writes fail.
     Closed,
@@ -59,7 +62,7 @@ impl Stream {
             Self::Tcp(stream) => {
                 SockRef::from(stream).set_tcp_keepalive(&TcpKeepalive::new().with_time(idle))
             }
-            Self::Unix(_) | Self::Closed => Ok(()),
+            Self::Client(_) | Self::Unix(_) | Self::Closed => Ok(()),
         }
     }
 
@@ -67,20 +70,12 @@ impl Stream {
     ///
     /// Cost: no system call while the runtime has seen no event on the socket.
     #[must_use]
-    pub fn is_disturbed(&mut self) -> bool {
+    pub fn is_disturbed(&self) -> bool {
         let mut byte = [0];
-        let mut context = Context::from_waker(std::task::Waker::noop());
-        let ready = match self {
-            Self::Tcp(stream) => stream.poll_read_ready(&mut context),
-            Self::Unix(stream) => stream.poll_read_ready(&mut context),
-            Self::Closed => return true,
-        };
-        if ready.is_pending() {
-            return false;
-        }
         let peeked = match self {
             Self::Tcp(stream) => stream.try_read(&mut byte),
             Self::Unix(stream) => stream.try_read(&mut byte),
+            Self::Client(socket) => return socket.may_read(),
             Self::Closed => return true,
         };
         !matches!(peeked, Err(error) if error.kind() == io::ErrorKind::WouldBlock)
@@ -94,6 +89,20 @@ impl Stream {
         match self {
             Self::Tcp(stream) => stream.try_write(bytes),
             Self::Unix(stream) => stream.try_write(bytes),
+            Self::Client(socket) => socket.write_now(bytes),
+            Self::Closed => Err(closed()),
+        }
+    }
+
+    /// The same for several pieces.
+    ///
+    /// # Errors
+    /// `WouldBlock` when nothing goes out; else as the socket says.
+    pub fn try_write_vectored(&self, pieces: &[IoSlice<'_>]) -> io::Result<usize> {
+        match self {
+            Self::Tcp(stream) => stream.try_write_vectored(pieces),
+            Self::Unix(stream) => stream.try_write_vectored(pieces),
+            Self::Client(socket) => socket.write_pieces_now(pieces),
             Self::Closed => Err(closed()),
         }
     }
@@ -106,8 +115,24 @@ impl Stream {
         Ok(match self {
             Self::Tcp(stream) => IdleStream::Tcp(stream.into_std()?),
             Self::Unix(stream) => IdleStream::Unix(stream.into_std()?),
-            Self::Closed => return Err(closed()),
+            Self::Client(_) | Self::Closed => return Err(closed()),
         })
+    }
+
+    /// Waits for bytes, reads them into `room` and gives them to `take`; returns how many they were, 0 at the end.
+    pub(crate) fn poll_receive(
+        &mut self,
+        cx: &mut Context<'_>,
+        room: &mut [MaybeUninit<u8>],
+        take: impl FnOnce(&[u8]),
+    ) -> Poll<io::Result<usize>> {
+        if let Self::Client(socket) = self {
+            return socket.poll_read(cx, room, take);
+        }
+        let mut buf = ReadBuf::uninit(room);
+        ready!(Pin::new(self).poll_read(cx, &mut buf))?;
+        take(buf.filled());
+        Poll::Ready(Ok(buf.filled().len()))
     }
 }
 
@@ -131,6 +156,12 @@ fn closed() -> io::Error {
 impl AsyncRead for Stream {
     fn poll_read(self: Pin<&mut Self>, cx: &mut Context<'_>, buf: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
         match self.get_mut() {
+            Self::Client(socket) => {
+                let mut room = [MaybeUninit::<u8>::uninit(); 4096];
+                let bytes_max = buf.remaining().min(room.len());
+                let room = &mut room[..bytes_max];
+                socket.poll_read(cx, room, |bytes| buf.put_slice(bytes)).map_ok(drop)
+            }
             Self::Tcp(stream) => Pin::new(stream).poll_read(cx, buf),
             Self::Unix(stream) => Pin::new(stream).poll_read(cx, buf),
             Self::Closed => Poll::Ready(Err(closed())),
@@ -141,6 +172,7 @@ impl AsyncRead for Stream {
 impl AsyncWrite for Stream {
     fn poll_write(self: Pin<&mut Self>, cx: &mut Context<'_>, buf: &[u8]) -> Poll<io::Result<usize>> {
         match self.get_mut() {
+            Self::Client(socket) => socket.poll_write(cx, |socket| socket.write_now(buf)),
             Self::Tcp(stream) => Pin::new(stream).poll_write(cx, buf),
             Self::Unix(stream) => Pin::new(stream).poll_write(cx, buf),
             Self::Closed => Poll::Ready(Err(closed())),
@@ -153,6 +185,7 @@ impl AsyncWrite for Stream {
         bufs: &[IoSlice<'_>],
     ) -> Poll<io::Result<usize>> {
         match self.get_mut() {
+            Self::Client(socket) => socket.poll_write(cx, |socket| socket.write_pieces_now(bufs)),
             Self::Tcp(stream) => Pin::new(stream).poll_write_vectored(cx, bufs),
             Self::Unix(stream) => Pin::new(stream).poll_write_vectored(cx, bufs),
             Self::Closed => Poll::Ready(Err(closed())),
@@ -171,7 +204,8 @@ impl AsyncWrite for Stream {
         match self.get_mut() {
             Self::Tcp(stream) => Pin::new(stream).poll_shutdown(cx),
             Self::Unix(stream) => Pin::new(stream).poll_shutdown(cx),
-            Self::Closed => Poll::Ready(Ok(())),
+            // Closed when it is dropped.
+            Self::Client(_) | Self::Closed => Poll::Ready(Ok(())),
         }
     }
 }

@@ -93,7 +93,7 @@ pub async fn scout(proxy: &Arc<Proxy>) {
             proxy.learn_greeting();
         }
     };
-    drop(proxy.sessions.spawn_on(task, &worker.runtime).await);
+    drop(worker.spawn(task).await);
 }
 
 fn describe(error: &crate::backend::CheckOutError) -> String {

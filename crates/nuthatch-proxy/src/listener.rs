@@ -12,7 +12,7 @@ use tokio::time::{sleep, timeout};
 use tokio_util::sync::CancellationToken;
 
 use crate::Proxy;
-use crate::session::{self, ClientAddress, EndReason, SessionEnd, SessionHandle};
+use crate::session::{self, ClientAddress, PanicCounter, SessionHandle};
 use crate::worker::Place;
 
 /// Connections that may wait to be accepted.
@@ -122,31 +122,30 @@ fn remove_if_abandoned(path: &Path) -> io::Result<()> {
 /// Gives a connection to a worker, where it becomes a session.
 fn place(proxy: &Arc<Proxy>, stream: IdleStream, address: ClientAddress) {
     let Some(place) = proxy.workers.least() else { return };
-    let runtime = place.worker.runtime.clone();
-    proxy.sessions.spawn_on(welcome(Arc::clone(proxy), place, stream, address), &runtime);
+    let worker = Arc::clone(&place.worker);
+    drop(worker.spawn(welcome(Arc::clone(proxy), place, stream, address)));
 }
 
-/// Logs a client in and serves it to the end. A panic ends this session only.
+/// Logs a client in; its session then waits in the worker's lobby. A panic ends this session only.
 async fn welcome(proxy: Arc<Proxy>, mut place: Place, stream: IdleStream, address: ClientAddress) {
     let worker = Arc::clone(&place.worker);
-    let guard = PanicCounter { proxy: &proxy, worker: worker.id };
-    let Ok(stream) = stream.into_stream() else { return };
+    let Ok(stream) = place.admit(stream) else { return };
     let variables = proxy.snapshot();
     if proxy.workers.sessions() as u64 > variables.mysql.max_connections {
         drop(session::refuse_for_room(&worker, stream).await);
         return;
     }
-    let handle = Arc::new(SessionHandle::new(proxy.next_session_id(), address, proxy.clock.now_ms()));
+    let handle = SessionHandle::new(proxy.next_session_id(), address, proxy.clock.now_ms());
+    let handle = Arc::new(handle);
     place.register(&handle);
+    handle.runs().await;
     let patience = Duration::from_millis(variables.mysql.connect_timeout_client);
-    let login = handle.unless_ended(session::log_in(&proxy, &worker, &handle, stream));
+    let counted = PanicCounter::new(&proxy, worker.id);
+    let login = handle.unless_ended(session::log_in(&proxy, place, &handle, stream));
     match Box::pin(timeout(patience, login)).await {
         Ok(Ok(Ok(Some(session)))) => {
-            let end = session.serve().await;
-            if !matches!(end, SessionEnd::Quit | SessionEnd::Told(EndReason::Drained)) {
-                worker.counters.clients_aborted.bump();
-            }
-            tracing::debug!(session = handle.id, ?end, "a session ended");
+            drop(counted);
+            session.run().await;
         }
         Ok(Ok(Ok(None))) => {}
         Ok(Ok(Err(error))) => {
@@ -154,21 +153,5 @@ async fn welcome(proxy: Arc<Proxy>, mut place: Place, stream: IdleStream, addres
             tracing::debug!(client = %handle.address.host, %error, "a client left during its login");
         }
         Ok(Err(_)) | Err(_) => worker.counters.clients_aborted.bump(),
-    }
-    drop(guard);
-}
-
-/// Counts the panic that unwinds through it.
-struct PanicCounter<'a> {
-    proxy: &'a Proxy,
-    worker: usize,
-}
-
-impl Drop for PanicCounter<'_> {
-    fn drop(&mut self) {
-        if std::thread::panicking() {
-            self.proxy.count_panic();
-            tracing::error!(worker = self.worker, "a session ended by a panic: please report it");
-        }
     }
 }

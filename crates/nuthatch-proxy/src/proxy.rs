@@ -13,7 +13,6 @@ use nuthatch_net::BackendPassword;
 use nuthatch_sql::{Lexing, ServerFlavor};
 use nuthatch_wire::{Greeting, Nonce, Stage1, StatusFlags};
 use parking_lot::{Mutex, RwLock};
-use tokio_util::task::TaskTracker;
 
 use crate::backend::{Hostgroups, PoolRow};
 use crate::capability::{OWN, SUPPORTED, UNTIL_LEARNED};
@@ -44,7 +43,6 @@ const UNSEEN_SERVER: Lexing = Lexing {
 pub struct Proxy {
     pub(crate) clock: Clock,
     pub(crate) workers: Workers,
-    pub(crate) sessions: TaskTracker,
     pub(crate) hostgroups: Hostgroups,
     pub(crate) cache: Cache<Arc<HitPlan>>,
     pub(crate) environments: Environments,
@@ -118,11 +116,11 @@ impl Proxy {
     /// When threads or runtimes cannot be made.
     pub fn start(workers: usize, snapshot: Arc<Snapshot>) -> io::Result<Arc<Self>> {
         let workers_count = workers.max(1);
+        let clock = Clock::start();
         let learned = Learned { greeting: None, lexing: UNSEEN_SERVER };
         let proxy = Arc::new(Self {
-            clock: Clock::start(),
-            workers: Workers::start(workers_count)?,
-            sessions: TaskTracker::new(),
+            clock,
+            workers: Workers::start(workers_count, clock)?,
             hostgroups: Hostgroups::new(workers_count),
             cache: Cache::new(cache_limits(&snapshot.mysql)),
             environments: Environments::default(),

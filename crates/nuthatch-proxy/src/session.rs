@@ -1,6 +1,7 @@
 //! One client's session: from its login to its last command.
 //!
-//! A session is one task on one worker. It reads a command, answers it, reads the next. Its state is a value
+//! A session waits in its worker's [lobby](crate::lobby) and is attended to there; what is not a hit makes it a task, which
+//! reads a command, answers it, reads the next, and sits down again when its client has nothing more for it. Its state is a value
 //! ([`SessionState`]); a backend connection is lent to it for one statement and brought into that state first, unless the
 //! session *holds* connections ([`Held`]) for a named reason ([`Pins`]).
 //!
@@ -12,11 +13,13 @@
 //! 5. `relay` (relay.rs): the answer to the client with bounded memory, teed into a capture.
 //! 6. `learn` (learn.rs): what the statement did to the session; the connection is kept or put back.
 //!
-//! Everything off the hit path is boxed, so that an idle session's task stays small.
+//! Everything off the hit path is boxed, so that the task stays small.
 
 mod alone;
+mod attend;
 mod capture;
 mod command;
+mod fall;
 mod handle;
 mod hit;
 mod insert_id;
@@ -41,11 +44,14 @@ use nuthatch_sql::Lexing;
 use nuthatch_wire::{CapabilityFlags, Command, ErrorCode, StatusFlags};
 
 use crate::Proxy;
-use crate::worker::Worker;
+use crate::worker::{Place, Worker};
 
+pub(crate) use attend::Attended;
+pub(crate) use fall::PanicCounter;
 pub use handle::ClientAddress;
 pub(crate) use handle::{EndReason, SessionHandle, View};
 pub(crate) use hit::HitPlan;
+use hit::Unsent;
 use insert_id::InsertId;
 use lease::Held;
 use login::UserPlace;
@@ -101,12 +107,13 @@ struct LastResults {
 
 /// A logged-in client. See the module's doc.
 #[derive(Debug)]
+#[expect(clippy::struct_excessive_bools, reason = "independent facts of a session")]
 pub(crate) struct Session {
     proxy: Arc<Proxy>,
     worker: Arc<Worker>,
     handle: Arc<SessionHandle>,
     client: Framed,
-    _place: UserPlace,
+    _user_place: UserPlace,
     /// By how much answers are numbered higher than from 1: the command's frames but one.
     sequence_shift: u8,
     /// The server's thread that ran the last statement; `None` when no server did.
@@ -132,14 +139,47 @@ pub(crate) struct Session {
     has_lost_state: bool,
     next_flag_in: u32,
     prepared: Option<Box<Prepared>>,
+    /// The rest of an answer that the client has not taken yet.
+    unsent: Option<Box<Unsent>>,
+    /// The statement at hand was looked up on the seat, in vain.
+    has_looked_up: bool,
+    /// When the clock was looked at last.
+    latest_us: u64,
+    /// It panicked on its seat.
+    has_fallen: bool,
+    /// Freed last.
+    place: Place,
 }
 
 impl Session {
-    /// Serves the client until one side has had enough.
-    pub(crate) async fn serve(mut self) -> SessionEnd {
+    /// Serves the client until it has nothing more for the session, which sits down then, or one side has had enough.
+    pub(crate) async fn run(mut self: Box<Self>) {
+        let (proxy, handle) = (Arc::clone(&self.proxy), Arc::clone(&self.handle));
+        let _counted = PanicCounter::new(&proxy, self.worker.id);
+        handle.runs().await;
+        match self.serve().await {
+            None => self.sit_down(),
+            Some(end) => {
+                let end = self.say_why(end).await;
+                if !matches!(end, SessionEnd::Quit | SessionEnd::Told(EndReason::Drained)) {
+                    self.worker.counters.clients_aborted.bump();
+                }
+                tracing::debug!(session = handle.id, ?end, "a session ended");
+            }
+        }
+    }
+
+    /// Serves the client; `None` when it has nothing more at present.
+    async fn serve(&mut self) -> Option<SessionEnd> {
+        if let Err(end) = self.send_rest().await {
+            return Some(end);
+        }
         loop {
+            if self.may_sit_down() {
+                return None;
+            }
             if let Err(end) = self.serve_one().await {
-                return self.say_why(end).await;
+                return Some(end);
             }
         }
     }
@@ -148,14 +188,14 @@ impl Session {
     async fn serve_one(&mut self) -> Result<(), SessionEnd> {
         let limit_bytes = usize::try_from(self.snapshot.mysql.max_allowed_packet).unwrap_or(usize::MAX);
         self.sequence_shift = self.handle.unless_ended(self.client.read_packet(0, limit_bytes)).await??;
-        let now_ms = self.proxy.clock.now_ms();
+        let now_ms = self.look_at_clock() / 1000;
         self.handle.last_active_ms.store(now_ms, Ordering::Relaxed);
         let payload = self.client.payload();
         let counters = &self.worker.counters;
         counters.questions.bump();
         counters.frontend_bytes_received.add(payload.len() as u64 + 4);
         match payload.first().copied().and_then(Command::parse) {
-            Some(Command::Query) => match self.look_up(now_ms) {
+            Some(Command::Query) => match self.look_up_once(now_ms) {
                 Some(entry) => self.serve_hit(&entry, now_ms).await,
                 None => {
                     Box::pin(self.statement(now_ms)).await?;
@@ -169,6 +209,20 @@ impl Session {
                 Ok(())
             }
         }
+    }
+
+    /// Looks up the statement at hand, unless that was done on the seat.
+    fn look_up_once(&mut self, now_ms: u64) -> Option<nuthatch_cache::Entry<Arc<HitPlan>>> {
+        match std::mem::take(&mut self.has_looked_up) {
+            true => None,
+            false => self.look_up(self.statement_text(), now_ms),
+        }
+    }
+
+    /// Microseconds since the start of the proxy; what follows in this command goes by it.
+    fn look_at_clock(&mut self) -> u64 {
+        self.latest_us = self.proxy.clock.now_us();
+        self.latest_us
     }
 
     /// After a command off the hit path: what the next one may do, and what others see.

@@ -1,19 +1,26 @@
 //! The workers: one thread with one single-threaded runtime each, and the sessions that live there.
 //!
+//! A worker's thread attends to its [`Lobby`], where sessions wait, and runs the tasks of those that work.
+//!
 //! Whoever accepts a connection gives it to the worker with the fewest sessions before its first byte ([`Workers::least`]);
 //! then it stays there.
 
 use std::collections::HashMap;
+use std::future::Future;
 use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread::JoinHandle;
 
+use nuthatch_net::{IdleStream, Stream, Watch};
 use parking_lot::Mutex;
-use tokio::runtime::{Builder, Handle};
-use tokio_util::sync::CancellationToken;
+use tokio::runtime::{Builder, Handle, Runtime};
+use tokio::task::JoinHandle as Task;
 
-use crate::session::SessionHandle;
+use crate::clock::Clock;
+use crate::lobby::Lobby;
+use crate::runner::{self, Runners};
+use crate::session::{Session, SessionHandle};
 use crate::stats::{Counters, Totals};
 
 /// One worker, as everybody may see it.
@@ -22,7 +29,9 @@ pub(crate) struct Worker {
     /// Its number, from 0.
     pub(crate) id: usize,
     pub(crate) counters: Counters,
-    pub(crate) runtime: Handle,
+    pub(crate) lobby: Arc<Lobby>,
+    runners: Runners,
+    runtime: Handle,
     /// Sessions given to it that have not ended, those that are not logged in yet included.
     sessions: AtomicUsize,
     registry: Mutex<HashMap<u32, Arc<SessionHandle>>>,
@@ -33,12 +42,51 @@ pub(crate) struct Worker {
 pub(crate) struct Place {
     pub(crate) worker: Arc<Worker>,
     id: Option<u32>,
+    seat: Option<usize>,
 }
 
 impl Worker {
     /// Sessions that it has.
     pub(crate) fn sessions(&self) -> usize {
         self.sessions.load(Ordering::Acquire)
+    }
+
+    /// Runs `work` on its thread; for other threads.
+    pub(crate) fn spawn<T: Send + 'static>(&self, work: impl Future<Output = T> + Send + 'static) -> Task<T> {
+        let task = self.spawn_here(work);
+        self.lobby.ring();
+        task
+    }
+
+    /// Runs `work` on its thread, which is the current one.
+    pub(crate) fn spawn_here<T: Send + 'static>(
+        &self,
+        work: impl Future<Output = T> + Send + 'static,
+    ) -> Task<T> {
+        let occupied = self.lobby.occupy();
+        self.runtime.spawn(async move {
+            let _occupied = occupied;
+            work.await
+        })
+    }
+
+    /// Makes a task of a session, on the worker's own thread.
+    pub(crate) fn run(self: &Arc<Self>, session: Box<Session>) {
+        if let Some(first) = self.runners.take_on((session, self.lobby.occupy())) {
+            drop(self.runtime.spawn(runner::run(Arc::clone(self), first)));
+        }
+    }
+
+    pub(crate) const fn runners(&self) -> &Runners {
+        &self.runners
+    }
+
+    /// What its thread does until [`Lobby::close`].
+    fn work(self: &Arc<Self>, runtime: &Runtime, watch: Watch, clock: Clock) {
+        let attending = self.lobby.attend(watch, clock, |session| self.run(session));
+        if let Err(error) = runtime.block_on(attending) {
+            tracing::error!(worker = self.id, %error, "a worker cannot watch its clients any more");
+        }
     }
 
     /// Calls `visit` for each session.
@@ -57,10 +105,25 @@ impl Place {
         self.id = Some(handle.id);
         self.worker.registry.lock().insert(handle.id, Arc::clone(handle));
     }
+
+    /// Watches the client's socket, on the worker's own thread.
+    pub(crate) fn admit(&mut self, stream: IdleStream) -> io::Result<Stream> {
+        let (stream, seat) = self.worker.lobby.admit(stream)?;
+        self.seat = Some(seat);
+        Ok(stream)
+    }
+
+    /// Where the session waits.
+    pub(crate) const fn seat(&self) -> Option<usize> {
+        self.seat
+    }
 }
 
 impl Drop for Place {
     fn drop(&mut self) {
+        if let Some(seat) = self.seat {
+            self.worker.lobby.vacate(seat);
+        }
         if let Some(id) = self.id {
             self.worker.registry.lock().remove(&id);
         }
@@ -73,35 +136,32 @@ impl Drop for Place {
 pub(crate) struct Workers {
     workers: Vec<Arc<Worker>>,
     threads: Mutex<Vec<JoinHandle<()>>>,
-    stop: CancellationToken,
     /// One connection is placed at a time, so that two do not choose the same worker.
     placing: Mutex<()>,
 }
 
 impl Workers {
     /// Starts `count` threads, at least one.
-    pub(crate) fn start(count: usize) -> io::Result<Self> {
-        let stop = CancellationToken::new();
+    pub(crate) fn start(count: usize, clock: Clock) -> io::Result<Self> {
         let mut workers = Vec::new();
         let mut threads = Vec::new();
         for id in 0..count.max(1) {
             let runtime = Builder::new_current_thread().enable_all().build()?;
-            workers.push(Arc::new(Worker {
+            let watch = Watch::new()?;
+            let worker = Arc::new(Worker {
                 id,
                 counters: Counters::default(),
+                lobby: Arc::new(Lobby::new(&watch)),
+                runners: Runners::default(),
                 runtime: runtime.handle().clone(),
                 sessions: AtomicUsize::new(0),
                 registry: Mutex::default(),
-            }));
-            let stopped = stop.clone();
-            let name = format!("worker-{id}");
-            threads.push(
-                std::thread::Builder::new()
-                    .name(name)
-                    .spawn(move || runtime.block_on(stopped.cancelled()))?,
-            );
+            });
+            workers.push(Arc::clone(&worker));
+            let thread = std::thread::Builder::new().name(format!("worker-{id}"));
+            threads.push(thread.spawn(move || worker.work(&runtime, watch, clock))?);
         }
-        Ok(Self { workers, threads: Mutex::new(threads), stop, placing: Mutex::new(()) })
+        Ok(Self { workers, threads: Mutex::new(threads), placing: Mutex::new(()) })
     }
 
     /// Takes a place on the worker with the fewest sessions.
@@ -109,7 +169,7 @@ impl Workers {
         let _one_at_a_time = self.placing.lock();
         let worker = self.workers.iter().min_by_key(|worker| worker.sessions())?;
         worker.sessions.fetch_add(1, Ordering::AcqRel);
-        Some(Place { worker: Arc::clone(worker), id: None })
+        Some(Place { worker: Arc::clone(worker), id: None, seat: None })
     }
 
     pub(crate) fn iter(&self) -> impl Iterator<Item = &Arc<Worker>> {
@@ -128,7 +188,7 @@ impl Workers {
 
     /// Ends the threads, with whatever still runs on them.
     pub(crate) fn stop(&self) {
-        self.stop.cancel();
+        self.workers.iter().for_each(|worker| worker.lobby.close());
         for thread in std::mem::take(&mut *self.threads.lock()) {
             if thread.join().is_err() {
                 tracing::error!("a worker's thread ended by a panic");
@@ -143,7 +203,7 @@ mod tests {
 
     #[test]
     fn eight_clients_on_four_workers_are_two_on_each() {
-        let workers = Workers::start(4).unwrap();
+        let workers = Workers::start(4, Clock::start()).unwrap();
         let mut places: Vec<_> = (0..8).filter_map(|_| workers.least()).collect();
         assert!(workers.iter().all(|worker| worker.sessions() == 2));
         places.retain(|place| place.worker.id != 1);

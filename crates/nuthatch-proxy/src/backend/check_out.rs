@@ -65,13 +65,7 @@ impl Hostgroups {
         wanted: &Wanted<'_>,
         variables: &MysqlVariables,
         clock: &Clock,
-    ) -> Result<Connection, CheckOutError> {
-        if let Some(group) = self.group(hostgroup)
-            && let Some(server) = choose(&group.servers, clock.now_ms(), &[])
-            && let Some(connection) = take_idle(server, wanted)
-        {
-            return Ok(connection);
-        }
+    ) -> Result<Box<Connection>, CheckOutError> {
         let wait_ms = variables.connect_timeout_server_max;
         let deadline = Instant::now() + Duration::from_millis(wait_ms);
         let attempt = Box::pin(self.check_out_slowly(hostgroup, wanted, variables, clock));
@@ -80,8 +74,20 @@ impl Hostgroups {
             .unwrap_or(Err(CheckOutError::Timeout { hostgroup, waited_ms: wait_ms }))
     }
 
+    /// An idle connection of a server chosen as by [`Self::check_out`], if it has one that suits: without waiting.
+    pub(crate) fn take_idle(
+        &self,
+        hostgroup: HostgroupId,
+        wanted: &Wanted<'_>,
+        now_ms: u64,
+    ) -> Option<Box<Connection>> {
+        let groups = self.groups.load();
+        let group = groups.get(&hostgroup)?;
+        take_idle(choose(&group.servers, now_ms, &[])?, wanted)
+    }
+
     /// Puts a connection back for others: it must wait for a command, without pins or a transaction.
-    pub(crate) fn check_in(&self, mut connection: Connection, now_ms: u64) {
+    pub(crate) fn check_in(&self, mut connection: Box<Connection>, now_ms: u64) {
         connection.give_back();
         connection.idle_since_ms = now_ms;
         let server = Arc::clone(connection.server());
@@ -99,7 +105,7 @@ impl Hostgroups {
         wanted: &Wanted<'_>,
         variables: &MysqlVariables,
         clock: &Clock,
-    ) -> Result<Connection, CheckOutError> {
+    ) -> Result<Box<Connection>, CheckOutError> {
         let pause = Duration::from_millis(variables.connect_retries_delay).max(RETRY_PAUSE_MIN);
         loop {
             let Some(group) = self.group(hostgroup) else {
@@ -109,7 +115,7 @@ impl Hostgroups {
             // Registered before looking, so that what becomes free while looking is not missed.
             let freed = group.freed.notified();
             match try_each(&group, wanted, variables, clock).await? {
-                Attempt::Connected(connection) => return Ok(*connection),
+                Attempt::Connected(connection) => return Ok(connection),
                 Attempt::AllFull => {
                     // What is freed for another user or shape wakes us too; the bound covers a shunned server's return.
                     drop(tokio::time::timeout(Duration::from_millis(100), freed).await);
@@ -138,14 +144,14 @@ async fn try_each(
     while let Some(server) = choose(&group.servers, clock.now_ms(), &tried) {
         tried.push(Arc::clone(server));
         if let Some(connection) = take_idle(server, wanted) {
-            return Ok(Attempt::Connected(Box::new(connection)));
+            return Ok(Attempt::Connected(connection));
         }
         let Some(slot) = reserve(server, wanted.worker) else {
             some_full = true;
             continue;
         };
         match connect::open(slot, wanted.worker, &login(wanted, variables)?).await {
-            Ok(connection) => return Ok(Attempt::Connected(Box::new(connection))),
+            Ok(connection) => return Ok(Attempt::Connected(connection)),
             Err(NetError::Refused(refusal)) if is_the_user_s_fault(&refusal) => {
                 server.failed(clock.now_ms(), u64::MAX, 0);
                 return Err(CheckOutError::Refused(refusal));
@@ -168,7 +174,7 @@ fn is_the_user_s_fault(refusal: &ErrPacket) -> bool {
     matches!(refusal.code, 1044 | 1045 | 1049 | 1226 | 1698 | 1820 | 1862 | 3118 | 4151)
 }
 
-fn take_idle(server: &Arc<Server>, wanted: &Wanted<'_>) -> Option<Connection> {
+fn take_idle(server: &Arc<Server>, wanted: &Wanted<'_>) -> Option<Box<Connection>> {
     loop {
         let mut connection = server.pool.take(wanted.worker, wanted)?;
         if connection.move_to(wanted.worker).is_ok() {
@@ -208,6 +214,9 @@ fn login<'a>(wanted: &'a Wanted<'_>, variables: &MysqlVariables) -> Result<Login
 
 /// One of the online servers that have not been tried, by weight.
 fn choose<'a>(servers: &'a [Arc<Server>], now_ms: u64, tried: &[Arc<Server>]) -> Option<&'a Arc<Server>> {
+    if let ([server], []) = (servers, tried) {
+        return (server.weight() > 0 && server.status(now_ms) == ServerStatus::Online).then_some(server);
+    }
     let candidates = || {
         servers.iter().filter(|server| {
             server.weight() > 0

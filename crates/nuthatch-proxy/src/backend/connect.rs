@@ -26,7 +26,7 @@ pub(super) struct Login<'a> {
 }
 
 /// Connects and logs in with the right that `slot` gives. Counts nothing.
-pub(super) async fn open(slot: Slot, worker: usize, login: &Login<'_>) -> Result<Connection, NetError> {
+pub(super) async fn open(slot: Slot, worker: usize, login: &Login<'_>) -> Result<Box<Connection>, NetError> {
     let started = Instant::now();
     let connected = timeout(login.timeout, connect_and_log_in(&slot, login)).await;
     let (framed, logged_in) =
@@ -37,7 +37,7 @@ pub(super) async fn open(slot: Slot, worker: usize, login: &Login<'_>) -> Result
     slot.server.connected(logged_in.greeting, logged_in.status, latency_us);
     let control = Arc::new(Control::default());
     slot.server.remember(&control);
-    Ok(Connection {
+    Ok(Box::new(Connection {
         framed,
         state: ConnectionState {
             schema: login.schema.to_vec(),
@@ -53,7 +53,7 @@ pub(super) async fn open(slot: Slot, worker: usize, login: &Login<'_>) -> Result
         statements: 0,
         is_lent: false,
         slot,
-    })
+    }))
 }
 
 async fn connect_and_log_in(

@@ -2,13 +2,12 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::task::Waker;
 
 use nuthatch_net::{Framed, NetError};
 use nuthatch_wire::CapabilityFlags;
 use parking_lot::Mutex;
 
-use crate::session::Charset;
+use crate::session::{Charset, SessionHandle};
 
 use super::Server;
 
@@ -28,15 +27,15 @@ impl Drop for Slot {
 #[derive(Debug, Default)]
 pub(crate) struct Control {
     cut: AtomicBool,
-    user_of_it: Mutex<Option<Waker>>,
+    user_of_it: Mutex<Option<Arc<SessionHandle>>>,
 }
 
 impl Control {
     /// Ends the connection: whoever waits on it is woken and finds [`Self::is_cut`].
     pub(crate) fn cut(&self) {
         self.cut.store(true, Ordering::Release);
-        if let Some(waker) = self.user_of_it.lock().take() {
-            waker.wake();
+        if let Some(session) = &*self.user_of_it.lock() {
+            session.wake();
         }
     }
 
@@ -45,8 +44,11 @@ impl Control {
     }
 
     /// Whom to wake when the connection is cut.
-    pub(crate) fn used_by(&self, waker: Option<Waker>) {
-        *self.user_of_it.lock() = waker;
+    fn used_by(&self, session: &Arc<SessionHandle>) {
+        let mut user = self.user_of_it.lock();
+        if user.as_ref().is_none_or(|known| !Arc::ptr_eq(known, session)) {
+            *user = Some(Arc::clone(session));
+        }
     }
 }
 
@@ -103,9 +105,9 @@ impl Connection {
         Ok(())
     }
 
-    /// Counts it as in use, by whoever `waker` wakes.
-    pub(crate) fn lend(&mut self, waker: Option<Waker>) {
-        self.control.used_by(waker);
+    /// Counts it as in use by `session`.
+    pub(crate) fn lend(&mut self, session: &Arc<SessionHandle>) {
+        self.control.used_by(session);
         self.is_lent = true;
         self.server().count_lent();
     }

@@ -12,8 +12,9 @@ use super::connection::Connection;
 
 /// Idle connections. See the module's doc.
 #[derive(Debug)]
+#[expect(clippy::vec_box, reason = "connections move between shelves and sessions at each statement")]
 pub(super) struct Pool {
-    shelves: Vec<Mutex<Vec<Connection>>>,
+    shelves: Vec<Mutex<Vec<Box<Connection>>>>,
 }
 
 impl Pool {
@@ -26,12 +27,12 @@ impl Pool {
     }
 
     /// Takes the connection that suits best, the own worker's first. Those that the server has closed are dropped.
-    pub(super) fn take(&self, worker: usize, wanted: &Wanted<'_>) -> Option<Connection> {
+    pub(super) fn take(&self, worker: usize, wanted: &Wanted<'_>) -> Option<Box<Connection>> {
         let workers = self.shelves.len();
         (0..workers).find_map(|step| self.take_from((worker + step) % workers, wanted))
     }
 
-    fn take_from(&self, shelf: usize, wanted: &Wanted<'_>) -> Option<Connection> {
+    fn take_from(&self, shelf: usize, wanted: &Wanted<'_>) -> Option<Box<Connection>> {
         loop {
             let mut connection = {
                 let mut shelf = self.shelves.get(shelf)?.lock();
@@ -45,14 +46,14 @@ impl Pool {
     }
 
     /// Puts a connection on the shelf of the worker that it is registered with.
-    pub(super) fn put(&self, connection: Connection) {
+    pub(super) fn put(&self, connection: Box<Connection>) {
         if let Some(shelf) = self.shelves.get(connection.worker) {
             shelf.lock().push(connection);
         }
     }
 
     /// Closes one idle connection, the one that has been idle longest on its shelf, to make room for another kind.
-    pub(super) fn evict_one(&self, worker: usize) -> Option<Connection> {
+    pub(super) fn evict_one(&self, worker: usize) -> Option<Box<Connection>> {
         let workers = self.shelves.len();
         (0..workers).find_map(|step| {
             let mut shelf = self.shelves.get((worker + step) % workers)?.lock();
@@ -93,7 +94,7 @@ impl Pool {
 
 /// The place of the connection that takes the fewest changes, the one put back last among equals. The first that takes
 /// none ends the search, which is nearly always the last in the list.
-fn nearest(shelf: &[Connection], wanted: &Wanted<'_>) -> Option<usize> {
+fn nearest(shelf: &[Box<Connection>], wanted: &Wanted<'_>) -> Option<usize> {
     let mut best = None;
     for (place, connection) in shelf.iter().enumerate().rev() {
         match wanted.distance(connection) {

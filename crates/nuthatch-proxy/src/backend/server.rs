@@ -210,7 +210,9 @@ impl Server {
 
     pub(super) fn count_lent(&self) {
         let used = self.used.fetch_add(1, Ordering::AcqRel) + 1;
-        self.counters.used_max.fetch_max(used, Ordering::Relaxed);
+        if used > self.counters.used_max.load(Ordering::Relaxed) {
+            self.counters.used_max.fetch_max(used, Ordering::Relaxed);
+        }
     }
 
     pub(super) fn count_given_back(&self) {

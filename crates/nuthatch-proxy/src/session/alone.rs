@@ -34,7 +34,8 @@ impl Session {
                 })
             }
             (Kind::Kill, _) => Some(self.refuse_kill()),
-            (Kind::Select, _) => self.answer_question(),
+            // What only the session knows is never cacheable.
+            (Kind::Select, _) if !plan.facts.cacheable => self.answer_question(),
             _ => None,
         }
     }

@@ -4,7 +4,10 @@ use nuthatch_config::HostgroupId;
 use nuthatch_wire::{AnswerEnd, AnswerKind, Command, ErrorCode, StatusFlags};
 
 use super::trouble::Trouble;
-use super::{Session, SessionEnd, View, reply};
+use super::{Session, SessionEnd, reply};
+
+/// A longer statement's room in the process list is given back when it is over.
+const INFO_BYTES_KEPT: usize = 256;
 
 impl Session {
     /// Answers the command at hand; `None` is a byte that is no command.
@@ -100,13 +103,17 @@ impl Session {
         const INFO_BYTES_MAX: usize = 1024;
         let text = self.client.payload().get(1..).unwrap_or_default();
         let text = text.get(..INFO_BYTES_MAX).unwrap_or(text);
-        let info = matches!(command, "Query" | "Prepare").then(|| text.into());
         self.handle.busy.store(1, std::sync::atomic::Ordering::Release);
         let mut view = self.handle.view.lock();
-        let pins = std::mem::take(&mut view.pins);
-        let (user, schema) = (view.user.take(), std::mem::take(&mut view.schema));
-        let (hostgroup, server) = (Some(hostgroup), None);
-        *view = View { user, schema, command, since_ms: now_ms, info, hostgroup, server, pins };
+        view.command = command;
+        view.since_ms = now_ms;
+        view.hostgroup = Some(hostgroup);
+        view.server = None;
+        view.info.clear();
+        view.has_info = matches!(command, "Query" | "Prepare");
+        if view.has_info {
+            view.info.extend_from_slice(text);
+        }
     }
 
     /// Shows that the session waits for its client.
@@ -115,7 +122,11 @@ impl Session {
         self.handle.busy.store(u8::from(busy), std::sync::atomic::Ordering::Release);
         let mut view = self.handle.view.lock();
         view.command = "Sleep";
-        view.info = None;
+        view.has_info = false;
+        if view.info.capacity() > INFO_BYTES_KEPT {
+            view.info = Vec::new();
+        }
+        self.show_pins(&mut view);
         if view.schema != self.state.schema {
             view.schema.clone_from(&self.state.schema);
         }

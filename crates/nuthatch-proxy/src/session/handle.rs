@@ -3,13 +3,14 @@
 use std::future::{Future, poll_fn};
 use std::net::IpAddr;
 use std::pin::pin;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
-use std::sync::{Arc, OnceLock};
 use std::task::{Poll, Waker};
 
 use parking_lot::Mutex;
 
 use crate::backend::Server;
+use crate::lobby::Lobby;
 
 /// Why a session is to end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -85,7 +86,9 @@ pub(crate) struct View {
     pub(crate) schema: Vec<u8>,
     pub(crate) command: &'static str,
     pub(crate) since_ms: u64,
-    pub(crate) info: Option<Box<[u8]>>,
+    /// The statement at hand, or the one before it: `has_info` tells.
+    pub(crate) info: Vec<u8>,
+    pub(crate) has_info: bool,
     pub(crate) hostgroup: Option<u32>,
     /// Server, its port, and our own address and port towards it.
     pub(crate) server: Option<Arc<Server>>,
@@ -95,8 +98,20 @@ pub(crate) struct View {
 impl View {
     /// The statement at hand as others may see it.
     pub(crate) fn shown_info(&self) -> Option<Vec<u8>> {
-        self.info.as_deref().map(|text| shown(text).to_vec())
+        self.has_info.then(|| shown(&self.info).to_vec())
     }
+}
+
+/// Where a session is.
+#[derive(Debug, Default)]
+enum Whereabouts {
+    /// Nowhere yet.
+    #[default]
+    Unknown,
+    /// In the task that this wakes.
+    Runs(Waker),
+    /// On its seat.
+    Sits { lobby: Arc<Lobby>, seat: usize },
 }
 
 /// See the module's doc.
@@ -106,7 +121,7 @@ pub(crate) struct SessionHandle {
     pub(crate) id: u32,
     pub(crate) address: ClientAddress,
     end: AtomicU8,
-    waker: OnceLock<Waker>,
+    whereabouts: Mutex<Whereabouts>,
     /// When the last command came.
     pub(crate) last_active_ms: AtomicU64,
     /// 1 while it has a transaction or a statement open, so that a drain leaves it alone.
@@ -120,7 +135,7 @@ impl SessionHandle {
             id,
             address,
             end: AtomicU8::new(0),
-            waker: OnceLock::new(),
+            whereabouts: Mutex::default(),
             last_active_ms: AtomicU64::new(now_ms),
             busy: AtomicU8::new(1),
             view: Mutex::new(View { command: "Connect", since_ms: now_ms, ..View::default() }),
@@ -129,10 +144,41 @@ impl SessionHandle {
 
     /// Ends the session at its next await; the first reason counts.
     pub(crate) fn end(&self, reason: EndReason) {
-        let first = self.end.compare_exchange(0, reason as u8, Ordering::AcqRel, Ordering::Acquire);
-        if let (Ok(_), Some(waker)) = (first, self.waker.get()) {
+        if self.end.compare_exchange(0, reason as u8, Ordering::AcqRel, Ordering::Acquire).is_ok() {
+            self.rouse();
+        }
+    }
+
+    /// Has the session look at what it was told, wherever it is.
+    fn rouse(&self) {
+        match &*self.whereabouts.lock() {
+            Whereabouts::Unknown => {}
+            Whereabouts::Runs(waker) => waker.wake_by_ref(),
+            Whereabouts::Sits { lobby, seat } => lobby.call(*seat),
+        }
+    }
+
+    /// Wakes the session's task, if it runs.
+    pub(crate) fn wake(&self) {
+        if let Whereabouts::Runs(waker) = &*self.whereabouts.lock() {
             waker.wake_by_ref();
         }
+    }
+
+    /// The session is the current task from now on.
+    pub(crate) async fn runs(&self) {
+        poll_fn(|cx| {
+            *self.whereabouts.lock() = Whereabouts::Runs(cx.waker().clone());
+            Poll::Ready(())
+        })
+        .await;
+    }
+
+    /// The session sits down now; `false` when it was told to end, and must not.
+    pub(crate) fn sits(&self, lobby: &Arc<Lobby>, seat: usize) -> bool {
+        // In this order: who tells it to end after the look finds it on its seat.
+        *self.whereabouts.lock() = Whereabouts::Sits { lobby: Arc::clone(lobby), seat };
+        self.ending().is_none()
     }
 
     /// Why it is to end, if it is.
@@ -140,22 +186,14 @@ impl SessionHandle {
         EndReason::of(self.end.load(Ordering::Relaxed))
     }
 
-    /// Whom to wake for this session.
-    pub(crate) fn waker(&self) -> Option<Waker> {
-        self.waker.get().cloned()
-    }
-
     /// Runs `future`, unless the session is told to end before it is done.
     ///
     /// All awaits of a session go through here. Cost: one load for each poll.
     pub(crate) async fn unless_ended<F: Future>(&self, future: F) -> Result<F::Output, EndReason> {
         let mut future = pin!(future);
-        poll_fn(|cx| {
-            self.waker.get_or_init(|| cx.waker().clone());
-            match self.ending() {
-                Some(reason) => Poll::Ready(Err(reason)),
-                None => future.as_mut().poll(cx).map(Ok),
-            }
+        poll_fn(|cx| match self.ending() {
+            Some(reason) => Poll::Ready(Err(reason)),
+            None => future.as_mut().poll(cx).map(Ok),
         })
         .await
     }

@@ -8,6 +8,7 @@ use std::sync::Arc;
 
 use nuthatch_cache::{Entry, Judgement, Key, Protocol};
 use nuthatch_config::RuleHits;
+use nuthatch_net::NetError;
 
 use crate::environment::Environment;
 use crate::stats::DigestCounters;
@@ -21,55 +22,96 @@ pub(crate) struct HitPlan {
     pub(super) rules: Box<[Arc<RuleHits>]>,
 }
 
+/// An answer of which the client took only the first bytes.
+#[derive(Debug)]
+pub(super) struct Unsent {
+    pub(super) entry: Entry<Arc<HitPlan>>,
+    pub(super) written: usize,
+}
+
+const PIECES_MAX: usize = 2 * nuthatch_cache::STATUS_OFFSETS_MAX + 1;
+
+/// Cuts the entry's packets at its status flags, with `flags` in their place. Returns how many pieces there are.
+fn cut<'a>(
+    entry: &'a Entry<Arc<HitPlan>>,
+    flags: &'a [u8; 2],
+    pieces: &mut [IoSlice<'a>; PIECES_MAX],
+) -> usize {
+    let (mut rest, mut done, mut count) = (entry.packets(), 0, 0);
+    for offset in entry.status_offsets() {
+        let place = *offset as usize - done;
+        let (before, from_flags) = rest.split_at(place);
+        pieces[count] = IoSlice::new(before);
+        pieces[count + 1] = IoSlice::new(flags);
+        rest = &from_flags[flags.len()..];
+        done += place + flags.len();
+        count += 2;
+    }
+    pieces[count] = IoSlice::new(rest);
+    count + 1
+}
+
 impl Session {
-    /// The entry that answers the statement at hand, if the session may use it as it stands.
-    pub(super) fn look_up(&self, now_ms: u64) -> Option<Entry<Arc<HitPlan>>> {
+    /// The entry that answers `statement`, if the session may use it as it stands.
+    pub(super) fn look_up(&self, statement: &[u8], now_ms: u64) -> Option<Entry<Arc<HitPlan>>> {
         if !self.may_use_cache || self.proxy.epoch() != self.snapshot.epoch.0 {
             return None;
         }
-        let entry = self.proxy.cache.get(&self.key()?)?;
+        let entry = self.proxy.cache.get(&self.key(statement)?)?;
         (entry.judge(now_ms, self.snapshot.epoch.0) == Judgement::Fresh).then_some(entry)
     }
 
-    /// The cache's key of the statement at hand.
-    pub(super) fn key(&self) -> Option<Key<'_>> {
+    /// The cache's key of `statement`.
+    pub(super) fn key<'a>(&'a self, statement: &'a [u8]) -> Option<Key<'a>> {
         let (user, schema) = (self.account.name.as_bytes(), self.state.schema.as_slice());
-        let statement = self.client.payload().get(1..)?;
         Some(Key::new(user, schema, self.environment?, Protocol::Text, statement))
     }
 
-    /// Answers with the entry's packets, under the session's own status flags.
+    /// Answers with the entry's packets; what the client does not take now is kept as unsent.
+    pub(super) fn give_hit(&mut self, entry: Entry<Arc<HitPlan>>, now_ms: u64) {
+        self.count_hit(&entry, now_ms);
+        // An error will be met again by the task that sends the rest.
+        let written = self.write_entry_now(&entry).unwrap_or(0);
+        if written < entry.packets().len() {
+            self.unsent = Some(Box::new(Unsent { entry, written }));
+        }
+    }
+
+    /// Answers with the entry's packets.
     pub(super) async fn serve_hit(
         &mut self,
         entry: &Entry<Arc<HitPlan>>,
         now_ms: u64,
     ) -> Result<(), SessionEnd> {
         self.count_hit(entry, now_ms);
-        let (handle, packets) = (&self.handle, entry.packets());
+        let written = self.write_entry_now(entry)?;
+        if written < entry.packets().len() { self.send_entry(entry, written).await } else { Ok(()) }
+    }
+
+    /// Writes as much of the entry's packets as goes out at once, under the session's own status flags.
+    fn write_entry_now(&mut self, entry: &Entry<Arc<HitPlan>>) -> Result<usize, NetError> {
         let status = self.status().bits();
         if entry.status() == status {
-            let written = self.client.write_now(packets)?;
-            return match &packets[written..] {
-                [] => Ok(()),
-                rest => Ok(handle.unless_ended(self.client.write(rest)).await??),
-            };
+            return self.client.write_now(entry.packets());
         }
         let flags = status.to_le_bytes();
-        let mut pieces = [IoSlice::new(&[]); 2 * nuthatch_cache::STATUS_OFFSETS_MAX + 1];
-        let mut rest = packets;
-        let mut done = 0;
-        let mut count = 0;
-        for offset in entry.status_offsets() {
-            let place = *offset as usize - done;
-            let (before, from_flags) = rest.split_at(place);
-            pieces[count] = IoSlice::new(before);
-            pieces[count + 1] = IoSlice::new(&flags);
-            rest = &from_flags[flags.len()..];
-            done += place + flags.len();
-            count += 2;
-        }
-        pieces[count] = IoSlice::new(rest);
-        Ok(handle.unless_ended(self.client.write_pieces(&mut pieces[..=count])).await??)
+        let mut pieces = [IoSlice::new(&[]); PIECES_MAX];
+        let count = cut(entry, &flags, &mut pieces);
+        self.client.write_pieces_now(&pieces[..count])
+    }
+
+    /// Sends the entry's packets from the byte `written` on.
+    pub(super) async fn send_entry(
+        &mut self,
+        entry: &Entry<Arc<HitPlan>>,
+        written: usize,
+    ) -> Result<(), SessionEnd> {
+        let flags = self.status().bits().to_le_bytes();
+        let mut pieces = [IoSlice::new(&[]); PIECES_MAX];
+        let count = cut(entry, &flags, &mut pieces);
+        let mut left = &mut pieces[..count];
+        IoSlice::advance_slices(&mut left, written);
+        Ok(self.handle.unless_ended(self.client.write_pieces(left)).await??)
     }
 
     fn count_hit(&mut self, entry: &Entry<Arc<HitPlan>>, now_ms: u64) {

@@ -11,13 +11,13 @@ use crate::backend::{Connection, Wanted};
 use super::plan::Facts;
 use super::relay::{Way, command_packet};
 use super::trouble::Trouble;
-use super::{InsertId, Pins, Session};
+use super::{InsertId, Pins, Session, View};
 
 /// A connection in the hands of a session.
 #[derive(Debug)]
 #[expect(clippy::struct_excessive_bools, reason = "independent facts of a connection")]
 pub(super) struct Held {
-    pub(super) connection: Connection,
+    pub(super) connection: Box<Connection>,
     pub(super) hostgroup: HostgroupId,
     pub(super) pins: Pins,
     /// A transaction is open on it, or may be.
@@ -79,18 +79,34 @@ impl Session {
             // The session's schema is gone, and the connection cannot be told to be in none.
             return Err(Trouble::Refused(no_schema()));
         }
-        let mut held = match place {
+        let held = match place {
             Some(place) => Held { is_fresh: false, was_held: true, ..self.held.swap_remove(place) },
-            None => match self.check_out(hostgroup).await {
-                // A new connection logs in with the schema.
-                Err(trouble) if trouble.is_unknown_schema() => {
-                    self.forget_schema();
-                    self.check_out(hostgroup).await?
-                }
-                checked_out => checked_out?,
+            None => match self.take_idle(hostgroup) {
+                Some(held) => held,
+                None => Box::pin(self.connect(hostgroup)).await?,
             },
         };
         self.handle.view.lock().server = Some(Arc::clone(held.connection.server()));
+        match self.state.differences(&held.connection.state) {
+            0 => Ok(held),
+            _ => Box::pin(self.lease_changed(hostgroup, held)).await,
+        }
+    }
+
+    /// A connection that had to be waited for.
+    async fn connect(&mut self, hostgroup: HostgroupId) -> Result<Held, Trouble> {
+        match self.check_out(hostgroup).await {
+            // A new connection logs in with the schema.
+            Err(trouble) if trouble.is_unknown_schema() => {
+                self.forget_schema();
+                self.check_out(hostgroup).await
+            }
+            checked_out => checked_out,
+        }
+    }
+
+    /// The connection, brought into the session's state.
+    async fn lease_changed(&mut self, hostgroup: HostgroupId, mut held: Held) -> Result<Held, Trouble> {
         match self.bring_into_state(&mut held).await {
             Ok(()) => Ok(held),
             Err(trouble) if trouble.is_unknown_schema() => {
@@ -131,37 +147,49 @@ impl Session {
                 self.insert_id = InsertId::default();
             }
             drop(held);
-            self.tell_view_of_pins();
         }
     }
 
-    async fn check_out(&mut self, hostgroup: HostgroupId) -> Result<Held, Trouble> {
-        let wanted = Wanted {
+    /// An idle connection, if a server of the hostgroup has one: without waiting.
+    fn take_idle(&self, hostgroup: HostgroupId) -> Option<Held> {
+        let taken = self.proxy.hostgroups.take_idle(hostgroup, &self.wanted(), self.latest_us / 1000)?;
+        Some(self.lend(hostgroup, taken))
+    }
+
+    async fn check_out(&self, hostgroup: HostgroupId) -> Result<Held, Trouble> {
+        let wanted = self.wanted();
+        let checking_out =
+            self.proxy.hostgroups.check_out(hostgroup, &wanted, &self.snapshot.mysql, &self.proxy.clock);
+        match self.handle.unless_ended(checking_out).await? {
+            Ok(connection) => Ok(self.lend(hostgroup, connection)),
+            Err(error) => {
+                self.worker.counters.pool_failure.bump();
+                Err(error.into())
+            }
+        }
+    }
+
+    /// What the session needs of a connection.
+    fn wanted(&self) -> Wanted<'_> {
+        Wanted {
             user: &self.account.name,
             password: self.account.password.as_deref(),
             shape: self.shape,
             state: &self.state,
             worker: self.worker.id,
-        };
-        let (proxy, counters) = (&self.proxy, &self.worker.counters);
-        let checking_out = proxy.hostgroups.check_out(hostgroup, &wanted, &self.snapshot.mysql, &proxy.clock);
-        match self.handle.unless_ended(checking_out).await? {
-            Ok(mut connection) => {
-                counters.pool_success.bump();
-                if connection.statements > 0 {
-                    counters.pool_immediate.bump();
-                }
-                connection.lend(self.handle.waker());
-                let is_fresh = connection.statements > 0;
-                let (pins, in_transaction, was_held) = (Pins::NONE, false, false);
-                let knows_insert_id = false;
-                Ok(Held { connection, hostgroup, pins, in_transaction, is_fresh, was_held, knows_insert_id })
-            }
-            Err(error) => {
-                counters.pool_failure.bump();
-                Err(error.into())
-            }
         }
+    }
+
+    fn lend(&self, hostgroup: HostgroupId, mut connection: Box<Connection>) -> Held {
+        let counters = &self.worker.counters;
+        counters.pool_success.bump();
+        let is_fresh = connection.statements > 0;
+        if is_fresh {
+            counters.pool_immediate.bump();
+        }
+        connection.lend(&self.handle);
+        let (pins, in_transaction, was_held) = (Pins::NONE, false, false);
+        Held { connection, hostgroup, pins, in_transaction, is_fresh, was_held, knows_insert_id: false }
     }
 
     /// Sends what differs between the session's state and the connection's, and awaits each answer: a statement must not
@@ -245,9 +273,8 @@ impl Session {
             self.worker.counters.pins.bump();
             self.held.push(held);
         } else {
-            self.proxy.hostgroups.check_in(held.connection, self.proxy.clock.now_ms());
+            self.proxy.hostgroups.check_in(held.connection, self.latest_us / 1000);
         }
-        self.tell_view_of_pins();
     }
 
     /// Lets go of what was kept only so that the statement just before could be asked about.
@@ -258,7 +285,7 @@ impl Session {
             held.pins = held.pins.without(passing);
             if held.pins.is_empty() && !held.in_transaction {
                 let held = self.held.swap_remove(place);
-                self.proxy.hostgroups.check_in(held.connection, self.proxy.clock.now_ms());
+                self.proxy.hostgroups.check_in(held.connection, self.latest_us / 1000);
             } else {
                 place += 1;
             }
@@ -269,15 +296,14 @@ impl Session {
     pub(super) fn let_go(&mut self) {
         for held in std::mem::take(&mut self.held) {
             if !held.in_transaction && !held.pins.leaves_state_behind() {
-                self.proxy.hostgroups.check_in(held.connection, self.proxy.clock.now_ms());
+                self.proxy.hostgroups.check_in(held.connection, self.latest_us / 1000);
             }
         }
         self.prepared = None;
-        self.tell_view_of_pins();
     }
 
-    fn tell_view_of_pins(&self) {
-        let mut view = self.handle.view.lock();
+    /// Shows which connection is held, and why.
+    pub(super) fn show_pins(&self, view: &mut View) {
         view.pins.clear();
         view.server = self.held.first().map(|held| Arc::clone(held.connection.server()));
         if let Some(held) = self.held.first() {

@@ -14,7 +14,7 @@ use tokio::time::timeout;
 use crate::Proxy;
 use crate::backend::CheckOutError;
 use crate::capability::SHAPE;
-use crate::worker::Worker;
+use crate::worker::{Place, Worker};
 
 use super::trouble::Trouble;
 use super::{Account, Charset, LastResults, Session, SessionHandle, SessionState, reply};
@@ -64,10 +64,11 @@ impl Drop for UserPlace {
 /// What ended the connection; a refusal has been told to the client and counted.
 pub(crate) async fn log_in(
     proxy: &Arc<Proxy>,
-    worker: &Arc<Worker>,
+    place: Place,
     handle: &Arc<SessionHandle>,
     stream: Stream,
-) -> Result<Option<Session>, NetError> {
+) -> Result<Option<Box<Session>>, NetError> {
+    let worker = Arc::clone(&place.worker);
     let snapshot = proxy.snapshot();
     let mut framed = Framed::new(stream);
     let nonce = fresh_nonce()?;
@@ -76,7 +77,7 @@ pub(crate) async fn log_in(
     let (answer, sequence) = challenge(&mut framed, &login, &nonce, sequence).await?;
     match admit(proxy, &snapshot, &login, &nonce, &answer) {
         Ok(admitted) => {
-            let session = enter(proxy, worker, handle, framed, &snapshot, &login, admitted);
+            let session = enter(proxy, place, handle, framed, &snapshot, &login, admitted);
             let mut session = Box::new(session);
             if let Some(refusal) = session.refused_schema().await {
                 session
@@ -91,10 +92,10 @@ pub(crate) async fn log_in(
             }
             session.client.write(&ok).await?;
             worker.counters.clients_created.bump();
-            Ok(Some(*session))
+            Ok(Some(session))
         }
         Err(refusal) => {
-            let (code, message) = tell(worker, handle, proxy, &login, !answer.is_empty(), &refusal);
+            let (code, message) = tell(&worker, handle, proxy, &login, !answer.is_empty(), &refusal);
             framed.write(&reply::err(sequence, code, &message)).await?;
             Ok(None)
         }
@@ -151,7 +152,7 @@ fn admit(
 
 fn enter(
     proxy: &Arc<Proxy>,
-    worker: &Arc<Worker>,
+    worker_place: Place,
     handle: &Arc<SessionHandle>,
     client: Framed,
     snapshot: &Arc<Snapshot>,
@@ -176,10 +177,10 @@ fn enter(
     handle.busy.store(0, std::sync::atomic::Ordering::Release);
     let mut session = Session {
         proxy: Arc::clone(proxy),
-        worker: Arc::clone(worker),
+        worker: Arc::clone(&worker_place.worker),
         handle: Arc::clone(handle),
         client,
-        _place: place,
+        _user_place: place,
         sequence_shift: 0,
         last_ran_on: None,
         account: Account { name, user, password },
@@ -198,6 +199,11 @@ fn enter(
         has_lost_state: false,
         next_flag_in: 0,
         prepared: None,
+        unsent: None,
+        has_looked_up: false,
+        latest_us: 0,
+        has_fallen: false,
+        place: worker_place,
     };
     session.renumber_environment();
     session.judge_cache_use();

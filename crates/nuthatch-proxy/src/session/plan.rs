@@ -68,7 +68,7 @@ thread_local! {
 impl Session {
     /// Looks at the statement as the client sent it.
     pub(super) fn plan(&self, text: &[u8]) -> Plan {
-        let started_us = self.proxy.clock.now_us();
+        let started_us = self.latest_us;
         let mut facts = Facts::of(&nuthatch_sql::classify(text, self.lexing));
         let variables = &self.snapshot.mysql;
         DIGEST_TEXT.with_borrow_mut(|digest_text| {
@@ -121,9 +121,14 @@ impl Session {
         self.proxy.digests.row(&observed, variables.query_digests_max_entries)
     }
 
-    /// Counts the statement when it has its answer.
-    pub(super) fn observe(&self, plan: &Plan, rows_affected: u64, rows_sent: u64) {
-        let now_us = self.proxy.clock.now_us();
+    /// Counts the statement, which has its answer now.
+    pub(super) fn observe(&mut self, plan: &Plan, rows_affected: u64, rows_sent: u64) {
+        let now_us = self.look_at_clock();
+        self.observe_at(now_us, plan, rows_affected, rows_sent);
+    }
+
+    /// Counts the statement, which had its answer at `now_us`.
+    pub(super) fn observe_at(&self, now_us: u64, plan: &Plan, rows_affected: u64, rows_sent: u64) {
         let time_us = now_us.saturating_sub(plan.started_us);
         if let Some(digest) = &plan.digest {
             digest.observe(&Observation { now_ms: now_us / 1000, time_us, rows_affected, rows_sent });

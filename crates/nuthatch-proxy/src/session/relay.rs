@@ -29,6 +29,9 @@ pub(super) struct Way<'a> {
 impl Way<'_> {
     /// Sends the client's packet to the server as it came.
     pub(super) async fn send_packet_of(&mut self, client: &Framed) -> Result<(), Trouble> {
+        if let Some(frame) = client.frame() {
+            return self.send(frame).await;
+        }
         let bytes = client.payload().len() + 4;
         let Connection { framed, control, .. } = &mut *self.connection;
         let sent = on_connection(self.handle, control, framed.forward_packet(client)).await;
@@ -37,12 +40,17 @@ impl Way<'_> {
         Ok(())
     }
 
-    /// Sends a packet of the proxy's own making.
+    /// Sends a packet; most go out at once.
     pub(super) async fn send(&mut self, packet: &[u8]) -> Result<(), Trouble> {
         let Connection { framed, control, .. } = &mut *self.connection;
-        on_connection(self.handle, control, framed.write(packet))
-            .await
-            .map_err(|cause| cause.before_any_answer())?;
+        let written = match control.is_cut() {
+            true => 0,
+            false => framed.write_now(packet).map_err(|error| Cause::Lost(error).before_any_answer())?,
+        };
+        if let rest @ [_, ..] = &packet[written..] {
+            let sending = Box::pin(framed.write(rest));
+            on_connection(self.handle, control, sending).await.map_err(Cause::before_any_answer)?;
+        }
         self.count_sent(packet.len());
         Ok(())
     }
@@ -82,8 +90,12 @@ impl Way<'_> {
                     capture.take(bytes);
                 }
                 self.worker.counters.frontend_bytes_sent.add(bytes.len() as u64);
-                let written = client.write_from(&mut self.connection.framed, progress.consumed);
-                self.handle.unless_ended(written).await?.map_err(SessionEnd::from)?;
+                let written = client.write_now(bytes).map_err(SessionEnd::from)?;
+                if let rest @ [_, ..] = &bytes[written..] {
+                    let writing = Box::pin(client.write(rest));
+                    self.handle.unless_ended(writing).await?.map_err(SessionEnd::from)?;
+                }
+                self.connection.framed.consume(progress.consumed);
             }
             if progress.finished {
                 return Ok(*scanner.end());

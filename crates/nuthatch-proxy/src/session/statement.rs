@@ -6,6 +6,7 @@ use nuthatch_cache::{Entry, Fill, Judgement, Packets};
 use nuthatch_wire::{AnswerEnd, AnswerKind};
 
 use super::capture::Capture;
+use super::fall::{Fall, trip};
 use super::lease::Held;
 use super::plan::Plan;
 use super::trouble::Trouble;
@@ -14,9 +15,10 @@ use super::{HitPlan, Session, SessionEnd, reply};
 impl Session {
     /// Answers the statement at hand, which was not a hit.
     pub(super) async fn statement(&mut self, now_ms: u64) -> Result<(), SessionEnd> {
+        trip(self.statement_text(), Fall::InTask);
         self.take_over_configuration()?;
         let is_under_flag = self.next_flag_in != 0;
-        let plan = self.plan(self.client.payload().get(1..).unwrap_or_default());
+        let plan = self.plan(self.statement_text());
         self.next_flag_in = plan.verdict.next_query_flag_in.unwrap_or(0);
         if !plan.facts.reads_diagnostics && !plan.facts.reads_counts {
             self.forget_diagnostics();
@@ -45,7 +47,7 @@ impl Session {
         let mut capture = (wants_cache && !self.is_in_transaction()).then(|| self.capture());
         match self.ask_a_server(&plan, capture.as_mut()).await {
             Ok(end) => {
-                self.observe(&plan, end.ok.affected_rows, end.rows);
+                self.observe_at(self.latest_us, &plan, end.ok.affected_rows, end.rows);
                 if let Some(capture) = capture {
                     self.store(&plan, &end, capture);
                 }
@@ -68,7 +70,7 @@ impl Session {
     /// The entry that answers the statement, also one that an older configuration made, if the rules in force would have
     /// made it too.
     fn entry_of_any_epoch(&self, plan: &Plan, now_ms: u64) -> Option<Entry<Arc<HitPlan>>> {
-        let key = self.key()?;
+        let key = self.key(self.statement_text())?;
         let entry = self.proxy.cache.get(&key)?;
         match entry.judge(now_ms, self.snapshot.epoch.0) {
             Judgement::Expired => {
@@ -102,11 +104,11 @@ impl Session {
             return;
         }
         let (Some(ttl_ms), Some((packets, status_offsets)), Some(key)) =
-            (plan.verdict.cache_ttl_ms, capture.finish(end), self.key())
+            (plan.verdict.cache_ttl_ms, capture.finish(end), self.key(self.statement_text()))
         else {
             return;
         };
-        let created_ms = self.proxy.clock.now_ms();
+        let created_ms = self.latest_us / 1000;
         let stored = self.proxy.cache.insert(Fill {
             key,
             packets: Packets::Whole(&packets),
@@ -138,6 +140,7 @@ impl Session {
             let mut held = self.lease(plan.hostgroup).await?;
             match self.exchange(&mut held, plan, capture.as_deref_mut()).await {
                 Ok(end) => {
+                    self.look_at_clock();
                     self.learn(&plan.facts, &end, &mut held);
                     if let Err(trouble) = self.ask_what_answers_leave_out(&end, &mut held).await {
                         self.put_away(held, Some(&trouble));

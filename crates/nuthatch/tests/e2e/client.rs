@@ -159,6 +159,12 @@ impl Client {
         self.socket.write_all(bytes)
     }
 
+    /// The next packet begins an answer and has this number.
+    pub(crate) fn expect_next(&mut self, sequence: u8) {
+        self.raw.clear();
+        self.next_sequence = sequence;
+    }
+
     fn begin(&mut self) {
         self.raw.clear();
         self.next_sequence = 0;

@@ -2,6 +2,8 @@
 
 mod failure;
 mod limits;
+mod lost;
+mod relay;
 mod rules;
 mod status;
 mod weights;

@@ -4,6 +4,7 @@ mod commands;
 mod diagnostics;
 mod differential;
 mod expressions;
+mod fall;
 mod insert_id;
 mod large;
 mod pins;

@@ -1,6 +1,6 @@
 //! A hit: where it shows, what its bytes are, whose status flags it carries.
 
-use nuthatch_wire::{CapabilityFlags, StatusFlags};
+use nuthatch_wire::{CapabilityFlags, StatusFlags, append_packet};
 
 use super::{SELECT, change_behind, fill_and_change};
 use crate::client::{Answer, Client, Login};
@@ -43,6 +43,35 @@ fn second_select_is_a_hit_and_reaches_no_server() {
     assert_eq!(stage.backend_queries(), asked);
     assert_eq!((stage.figure("Query_Cache_count_GET"), stage.figure("Query_Cache_count_GET_OK")), (2, 1));
     assert_eq!((stage.figure("Query_Cache_count_SET"), stage.figure("Query_Cache_Entries")), (1, 1));
+}
+
+#[test]
+fn hits_that_are_asked_for_together_or_in_pieces_are_answered_in_order() {
+    let stage = Stage::caching();
+    let mut client = stage.client();
+    let of = |id: u32| format!("SELECT v FROM t WHERE id = {id}");
+    let packet = |statement: &str| {
+        let mut packet = Vec::new();
+        append_packet(&mut packet, &mut 0, &[b"\x03", statement.as_bytes()].concat());
+        packet
+    };
+    for id in 1..=3 {
+        client.ok(of(id));
+    }
+    change_behind(&stage);
+    let asked = stage.backend_queries();
+    let all = [packet(&of(1)), packet(&of(2)), packet(&of(3))].concat();
+    for cut in [0, 1, 4, 5, all.len() / 2, all.len() - 1] {
+        client.send_raw(&all[..cut], 1).unwrap();
+        std::thread::sleep(std::time::Duration::from_millis(if cut == 0 { 0 } else { 20 }));
+        client.send_raw(&all[cut..], 1).unwrap();
+        for expected in ["one", "two", "three"] {
+            client.expect_next(1);
+            assert_eq!(client.read_answers().unwrap()[0].value(), expected, "cut at {cut}");
+        }
+        assert_eq!(client.value(of(2)), "two", "it is in step");
+    }
+    assert_eq!(stage.backend_queries(), asked, "all were hits");
 }
 
 #[test]

@@ -75,6 +75,27 @@ fn session_without_a_schema_is_not_given_somebody_elses() {
 }
 
 #[test]
+fn session_whose_schema_is_dropped_goes_on_over_an_old_and_over_a_new_connection() {
+    let stage = Stage::plain();
+    for idle in [1, 0] {
+        let gone = servers::fresh_name("s");
+        stage.primary().ok(format!("CREATE DATABASE {gone}"));
+        let mut client = stage.proxy.client(&stage.login().schema(&gone));
+        client.ok("SELECT 1");
+        let mut others: Vec<_> = (0..8).map(|_| stage.client()).collect();
+        if idle == 0 {
+            others.iter_mut().for_each(|other| drop(other.ok("BEGIN")));
+            assert_eq!(stage.pool("ConnFree", 0), 0, "the next statement needs a new connection");
+        }
+        stage.primary().ok(format!("DROP DATABASE {gone}"));
+        let code = client.refused("SELECT * FROM t").code;
+        assert!([1046, 1146].contains(&code), "{code} with {idle} idle");
+        client.ok(format!("USE {}", stage.schema));
+        assert_eq!(client.value("SELECT COUNT(*) FROM t"), "3");
+    }
+}
+
+#[test]
 fn default_schema_of_the_user_is_used_where_the_login_names_none() {
     let stage = Stage::plain();
     stage.administer([

@@ -1,0 +1,213 @@
+//! Watches the sockets of one worker's clients, beside the runtime's own reactor.
+//!
+//! A client's socket is not registered with Tokio: whoever runs the worker asks the [`Watch`] which sockets have something
+//! and may answer at once, without waking a task. A socket that a task waits on is told through its [`Readiness`].
+//!
+//! Events are edge-triggered: one tells that bytes *have arrived* since the last. A read that brings less than there was
+//! room for has brought all, so nothing is asked of the kernel twice.
+
+use std::io;
+use std::os::fd::{AsRawFd, RawFd};
+use std::sync::Arc;
+use std::task::{Context, Poll, Waker};
+use std::time::Duration;
+
+use mio::event::Event;
+use mio::unix::SourceFd;
+use mio::{Events, Interest, Registry, Token};
+use parking_lot::Mutex;
+use tokio::io::unix::AsyncFd;
+
+/// Events that are taken from the kernel at a time, so that what is told of time and other work is not old.
+const BATCH: usize = 128;
+
+/// Names the [`Bell`] among sockets.
+const BELL: Token = Token(usize::MAX);
+
+/// The sockets of one worker. See the module's doc.
+#[derive(Debug)]
+pub struct Watch {
+    poll: mio::Poll,
+    events: Events,
+    registrar: Registrar,
+    bell: Arc<Bell>,
+}
+
+/// Registers sockets with a [`Watch`]. Cheap to clone.
+#[derive(Debug, Clone)]
+pub struct Registrar(Arc<Registry>);
+
+/// Ends the wait of a [`Watch`] from any thread.
+#[derive(Debug)]
+pub struct Bell(mio::Waker);
+
+/// That something came for a socket.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Arrival {
+    /// The number that the socket was registered under.
+    pub number: usize,
+    is_closed: bool,
+    is_readable: bool,
+    is_writable: bool,
+}
+
+/// What is known of one socket, and the task that waits for it.
+#[derive(Debug, Default)]
+pub struct Readiness(Mutex<State>);
+
+#[derive(Debug, Default)]
+struct State {
+    /// Bytes may have come that were not read.
+    is_readable: bool,
+    /// The peer will send nothing more, or the socket failed: a read says what. It stays so.
+    is_closed: bool,
+    reader: Option<Waker>,
+    writer: Option<Waker>,
+}
+
+impl Watch {
+    /// Watches nothing yet.
+    ///
+    /// # Errors
+    /// When the operating system gives no file descriptors.
+    pub fn new() -> io::Result<Self> {
+        let poll = mio::Poll::new()?;
+        let registrar = Registrar(Arc::new(poll.registry().try_clone()?));
+        let bell = Arc::new(Bell(mio::Waker::new(poll.registry(), BELL)?));
+        Ok(Self { poll, events: Events::with_capacity(BATCH), registrar, bell })
+    }
+
+    /// For registering sockets.
+    #[must_use]
+    pub fn registrar(&self) -> Registrar {
+        self.registrar.clone()
+    }
+
+    /// For ending a wait.
+    #[must_use]
+    pub fn bell(&self) -> Arc<Bell> {
+        Arc::clone(&self.bell)
+    }
+
+    /// Takes what has arrived, waiting for something up to `patience`; without end if there is none. Returns whether
+    /// there may be more at once.
+    ///
+    /// # Errors
+    /// As the operating system says. A signal is no error: nothing has arrived then.
+    pub fn wait(&mut self, patience: Option<Duration>) -> io::Result<bool> {
+        match self.poll.poll(&mut self.events, patience) {
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => self.events.clear(),
+            waited => waited?,
+        }
+        Ok(self.events.iter().count() == BATCH)
+    }
+
+    /// Makes it a source of the current runtime: readable while something has arrived.
+    ///
+    /// # Errors
+    /// When the operating system refuses.
+    pub fn into_source(self) -> io::Result<AsyncFd<Self>> {
+        // SAFETY: `as_raw_fd` always gives the one descriptor that `poll` owns; it is open for as long as the watch lives,
+        // and nothing outside closes it.
+        #[expect(unsafe_code, reason = "Tokio cannot see that the descriptor stays the same and open")]
+        let source = unsafe { AsyncFd::register_with_interest(self, tokio::io::Interest::READABLE) };
+        Ok(source?)
+    }
+
+    /// What the last wait brought.
+    pub fn arrivals(&self) -> impl Iterator<Item = Arrival> {
+        self.events.iter().filter(|event| event.token() != BELL).map(Arrival::of)
+    }
+}
+
+impl AsRawFd for Watch {
+    fn as_raw_fd(&self) -> RawFd {
+        self.poll.as_raw_fd()
+    }
+}
+
+impl Bell {
+    /// The wait under way, or the next one, ends.
+    pub fn ring(&self) {
+        if let Err(error) = self.0.wake() {
+            // It can only fail for want of memory in the kernel; the next event on any socket ends the wait as well.
+            debug_assert_eq!(error.kind(), io::ErrorKind::WouldBlock, "{error}");
+        }
+    }
+}
+
+impl Arrival {
+    fn of(event: &Event) -> Self {
+        Self {
+            number: event.token().0,
+            is_closed: event.is_read_closed() || event.is_error(),
+            is_readable: event.is_readable(),
+            is_writable: event.is_writable() || event.is_error(),
+        }
+    }
+
+    /// Whether the peer will send nothing after what has arrived.
+    #[must_use]
+    pub const fn is_last(&self) -> bool {
+        self.is_closed
+    }
+}
+
+impl Registrar {
+    pub(crate) fn add(&self, fd: RawFd, number: usize) -> io::Result<()> {
+        self.0.register(&mut SourceFd(&fd), Token(number), Interest::READABLE)
+    }
+
+    /// Also watches for room to write, or no longer.
+    pub(crate) fn watch_writing(&self, fd: RawFd, number: usize, watches: bool) -> io::Result<()> {
+        let interest = if watches { Interest::READABLE | Interest::WRITABLE } else { Interest::READABLE };
+        self.0.reregister(&mut SourceFd(&fd), Token(number), interest)
+    }
+}
+
+impl Readiness {
+    /// Takes note of `arrival` and wakes whoever waits for it.
+    pub fn tell(&self, arrival: Arrival) {
+        let mut state = self.0.lock();
+        state.is_readable |= arrival.is_readable;
+        state.is_closed |= arrival.is_closed;
+        let reader = (arrival.is_readable || arrival.is_closed).then(|| state.reader.take()).flatten();
+        let writer = (arrival.is_writable || arrival.is_closed).then(|| state.writer.take()).flatten();
+        drop(state);
+        [reader, writer].into_iter().flatten().for_each(Waker::wake);
+    }
+
+    /// Whether a read may bring something.
+    #[must_use]
+    pub fn may_read(&self) -> bool {
+        let state = self.0.lock();
+        state.is_readable || state.is_closed
+    }
+
+    /// Waits for [`Self::may_read`].
+    pub(crate) fn poll_readable(&self, cx: &Context<'_>) -> Poll<()> {
+        let mut state = self.0.lock();
+        if state.is_readable || state.is_closed {
+            return Poll::Ready(());
+        }
+        state.reader = Some(cx.waker().clone());
+        Poll::Pending
+    }
+
+    /// A read has brought all that had come.
+    pub(crate) fn drained(&self) {
+        self.0.lock().is_readable = false;
+    }
+
+    /// A read has found nothing after all.
+    pub(crate) fn found_nothing(&self) {
+        let mut state = self.0.lock();
+        state.is_readable = false;
+        state.is_closed = false;
+    }
+
+    /// The next arrival of room wakes the task.
+    pub(crate) fn await_room(&self, cx: &Context<'_>) {
+        self.0.lock().writer = Some(cx.waker().clone());
+    }
+}

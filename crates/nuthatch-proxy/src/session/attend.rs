@@ -1,0 +1,129 @@
+//! On the seat and off it: what of a client's bytes is answered at once, and when a session sits down.
+
+use std::mem::MaybeUninit;
+use std::sync::atomic::Ordering;
+
+use nuthatch_net::Arrival;
+use nuthatch_wire::{Command, FrameHeader, HEADER_LEN};
+
+use super::fall::{Fall, trip};
+use super::{Session, SessionEnd};
+
+/// What became of an arrival.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Attended {
+    /// It is answered, or there was nothing to answer.
+    Answered,
+    /// The session must run for it; `reads_on` when the socket may have more.
+    Rises { reads_on: bool },
+}
+
+impl Session {
+    /// Reads what has come from the client, and answers it if the cache does.
+    ///
+    /// Cost: two system calls for a hit; see [`Self::look_up`].
+    pub(crate) fn attend(&mut self, arrival: Arrival, now_ms: u64, room: &mut [MaybeUninit<u8>]) -> Attended {
+        let room_bytes = room.len();
+        let Some(socket) = self.client.client_socket() else { return Attended::Rises { reads_on: false } };
+        match socket.read_now(room) {
+            Err(error) if error.kind() == std::io::ErrorKind::WouldBlock && !arrival.is_last() => {
+                Attended::Answered
+            }
+            // The task will meet it again.
+            Err(_) => Attended::Rises { reads_on: true },
+            Ok(bytes) => {
+                let reads_on = arrival.is_last() || bytes.len() == room_bytes;
+                match !reads_on && self.answer_at_once(bytes, now_ms) {
+                    true if self.unsent.is_none() => Attended::Answered,
+                    true => Attended::Rises { reads_on },
+                    false => {
+                        self.client.feed(bytes);
+                        Attended::Rises { reads_on }
+                    }
+                }
+            }
+        }
+    }
+
+    /// Answers `bytes` from the cache, as far as the client takes it; `false` when they are nothing for it.
+    fn answer_at_once(&mut self, bytes: &[u8], now_ms: u64) -> bool {
+        let limit_bytes = self.snapshot.mysql.max_allowed_packet;
+        let Some(text) = whole_query(bytes) else { return false };
+        if bytes.len() as u64 > limit_bytes {
+            return false;
+        }
+        trip(text, Fall::OnSeat);
+        let Some(entry) = self.look_up(text, now_ms) else {
+            self.has_looked_up = true;
+            return false;
+        };
+        self.handle.last_active_ms.store(now_ms, Ordering::Relaxed);
+        let counters = &self.worker.counters;
+        counters.questions.bump();
+        counters.frontend_bytes_received.add(bytes.len() as u64);
+        self.sequence_shift = 0;
+        self.give_hit(entry, now_ms);
+        true
+    }
+
+    /// Whether nothing is left to do for the client at present.
+    pub(super) fn may_sit_down(&mut self) -> bool {
+        !self.client.has_more()
+            && self.client.client_socket().is_some_and(|socket| !socket.may_read())
+            && self.handle.ending().is_none()
+            && !self.has_fallen
+    }
+
+    /// Waits on its seat; runs again when it was told to end meanwhile.
+    pub(super) fn sit_down(mut self: Box<Self>) {
+        self.client.drop_packet();
+        let socket = self.client.client_socket();
+        let is_quiet = socket.is_none_or(|socket| socket.watch_writing(false).is_ok());
+        let (lobby, worker) =
+            (std::sync::Arc::clone(&self.worker.lobby), std::sync::Arc::clone(&self.worker));
+        match self.place.seat() {
+            Some(seat) if is_quiet && self.handle.sits(&lobby, seat) => lobby.sit(seat, self),
+            _ => worker.run(self),
+        }
+    }
+
+    /// Sends what the client did not take while the session sat.
+    pub(super) async fn send_rest(&mut self) -> Result<(), SessionEnd> {
+        if self.has_fallen {
+            return Err(SessionEnd::Gone);
+        }
+        match self.unsent.take() {
+            Some(unsent) => self.send_entry(&unsent.entry, unsent.written).await,
+            None => Ok(()),
+        }
+    }
+}
+
+/// The statement, if `bytes` are one COM_QUERY in one frame and nothing else.
+fn whole_query(bytes: &[u8]) -> Option<&[u8]> {
+    let header = FrameHeader::parse(bytes)?;
+    let (command, text) = bytes.get(HEADER_LEN..)?.split_first()?;
+    let is_whole = header.sequence == 0 && HEADER_LEN + header.payload_len == bytes.len();
+    (is_whole && *command == Command::Query as u8).then_some(text)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_one_whole_query_is_taken_from_the_seat() {
+        assert_eq!(whole_query(b"\x02\0\0\0\x03q"), Some(b"q".as_slice()));
+        for other in [
+            b"\x02\0\0\0\x03".as_slice(),
+            b"\x02\0\0\0\x03qq",
+            b"\x02\0\0\x01\x03q",
+            b"\x02\0\0\0\x04q",
+            b"\x02\0\0",
+            b"\0\0\0\0",
+            b"",
+        ] {
+            assert_eq!(whole_query(other), None, "{other:?}");
+        }
+    }
+}

@@ -1,0 +1,57 @@
+//! A panic ends its own session and nothing else; it is counted.
+
+use std::sync::Arc;
+
+use crate::Proxy;
+
+use super::Session;
+
+/// Counts the panic that unwinds through it.
+pub(crate) struct PanicCounter<'a> {
+    proxy: &'a Proxy,
+    worker: usize,
+}
+
+impl<'a> PanicCounter<'a> {
+    pub(crate) const fn new(proxy: &'a Proxy, worker: usize) -> Self {
+        Self { proxy, worker }
+    }
+
+    fn count(&self) {
+        self.proxy.count_panic();
+        tracing::error!(worker = self.worker, "a session ended by a panic: please report it");
+    }
+}
+
+impl Drop for PanicCounter<'_> {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            self.count();
+        }
+    }
+}
+
+/// A debug build panics at these statements, on the seat or in the task, so that tests can see what becomes of it.
+pub(super) fn trip(statement: &[u8], place: Fall) {
+    let wanted: &[u8] = match place {
+        Fall::OnSeat => b"DO 'nuthatch debug build: panic on the seat'",
+        Fall::InTask => b"DO 'nuthatch debug build: panic in the task'",
+    };
+    assert!(!cfg!(debug_assertions) || statement != wanted, "asked for by a test");
+}
+
+/// Where a session is when it falls.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Fall {
+    OnSeat,
+    InTask,
+}
+
+impl Session {
+    /// It panicked on its seat, and must not go on.
+    pub(crate) fn fallen(mut self: Box<Self>) -> Box<Self> {
+        PanicCounter::new(&Arc::clone(&self.proxy), self.worker.id).count();
+        self.has_fallen = true;
+        self
+    }
+}

@@ -1,0 +1,73 @@
+//! Connections that are lost while a statement is under way: what is sent again, and what the client is told.
+
+use nuthatch_lab::Role;
+
+use super::relay::{Cut, Relay};
+use crate::client::{Client, Login};
+use crate::proxy::{Proxy, Setup};
+use crate::servers;
+use crate::stage;
+
+const MARK: &[u8] = b"marked";
+
+/// A proxy that reaches the server by way of a relay, and a client whose statements go over a pooled connection.
+fn through_relay(cut: Cut) -> (Relay, Proxy, Login, Client) {
+    let lab = servers::shared();
+    let schema = servers::fresh_name("s");
+    let mut primary = servers::primary(lab);
+    primary.ok(format!("CREATE DATABASE {schema}"));
+    primary.ok(format!("CREATE TABLE {schema}.t (id INT AUTO_INCREMENT PRIMARY KEY, v TEXT)"));
+    let login = servers::account(lab).schema(&schema);
+    let port = lab.server(Role::Primary).unwrap().port();
+    let relay = Relay::start(([127, 0, 0, 1], port).into(), MARK, cut);
+    let setup = Setup::default()
+        .server(format!("hostgroup_id=0, hostname='127.0.0.1', port={}", relay.address.port()))
+        .user(stage::user_row(&login, ""));
+    let proxy = Proxy::start(&setup);
+    let mut client = proxy.client(&login);
+    client.ok("SELECT 1 FROM t");
+    client.settle();
+    (relay, proxy, login, client)
+}
+
+fn rows(login: &Login) -> String {
+    let schema = login.schema.as_deref().unwrap();
+    servers::primary(servers::shared()).value(format!("SELECT COUNT(*) FROM {schema}.t"))
+}
+
+#[test]
+fn write_whose_connection_is_lost_is_never_sent_again() {
+    for (cut, expected) in [(Cut::BeforeTheServer, "0"), (Cut::BeforeTheAnswer, "1"), (Cut::InTheAnswer, "1")]
+    {
+        for statement in [
+            "INSERT INTO t (v) VALUES ('marked')",
+            "REPLACE INTO t (v) VALUES ('marked')",
+            "INSERT INTO t (v) SELECT 'marked'",
+        ] {
+            let (relay, _proxy, login, mut client) = through_relay(cut);
+            let error = match client.query(statement) {
+                Err(failure) if !failure.is_closed() => Some(failure.server()),
+                Err(_) => None,
+                Ok(answer) => panic!("{statement} was answered by {answer:?} with {cut:?}"),
+            };
+            // In the middle of an answer there is no place for an error.
+            assert!(
+                error.as_ref().map_or(cut == Cut::InTheAnswer, |error| error.code == 2013),
+                "{error:?} {cut:?}"
+            );
+            assert_eq!(relay.marked(), 1, "{statement} {cut:?}");
+            assert_eq!(rows(&login), expected, "{statement} {cut:?}");
+        }
+    }
+}
+
+#[test]
+fn read_whose_pooled_connection_is_lost_before_its_answer_is_sent_again() {
+    // Each connection dies of it, so that the tries come to an end: the client is told then.
+    let (relay, proxy, _, mut client) = through_relay(Cut::BeforeTheAnswer);
+    let error = client.refused("SELECT 'marked' FROM t");
+    assert_eq!(error.code, 2013, "{error:?}");
+    assert_eq!(relay.marked(), 2, "once over the pooled connection, once over a new one");
+    assert_eq!(stage::figure(&mut proxy.operator(), "Statement_Retries"), 1);
+    client.ok("SELECT 1 FROM t");
+}
