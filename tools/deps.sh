@@ -25,6 +25,7 @@ golang-go            go
 mariadb-client       mariadb-dump
 mycli                mycli
 python3              /usr/bin/python3
+python3-cryptography /usr/lib/python3/dist-packages/cryptography
 python3-pymysql      /usr/lib/python3/dist-packages/pymysql
 "
 

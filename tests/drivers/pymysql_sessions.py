@@ -315,16 +315,22 @@ def local_file(way):
         return answers(connection, "SELECT 'in step'")
 
 
-def kill_is_refused(stage):
-    """Thread numbers are the proxy's own: a server would kill somebody else."""
-    with stage.proxy.connect() as connection:
-        number = answer(connection, "SELECT CONNECTION_ID()")[0][1][0][0]
-        seen = [answer(connection, sql)[0][1:3] for sql in (f"KILL {number}", f"KILL QUERY {number}")]
-        return (seen == [(1235, "42000")] * 2 and number == connection.thread_id()) or (
-            seen,
-            number,
-            connection.thread_id(),
-        )
+def kill_finds_the_session(stage):
+    """Thread numbers are the proxy's own, in the greeting, in CONNECTION_ID() and for KILL."""
+    with stage.proxy.connect() as killer:
+        victim = stage.proxy.connect()
+        number = answer(victim, "SELECT CONNECTION_ID()")[0][1][0][0]
+        query = answer(killer, f"KILL QUERY {number}")[0]
+        alive = answer(victim, "SELECT 1")[0][1]
+        killer.kill(number)
+        gone = answer(killer, "KILL 4000000000")[0][1:3]
+        try:
+            victim.ping(reconnect=False)
+            return "the session goes on"
+        except err.MySQLError:
+            pass
+        seen = (number == victim.thread_id(), query[0], alive, gone)
+        return seen == (True, "OK", ((1,),), (1094, "HY000")) or seen
 
 
 CHECKS = [
@@ -360,5 +366,5 @@ CHECKS = [
 CLAIMS = [
     ("ROW_COUNT and FOUND_ROWS inside a larger statement are right or refused", right_or_refused),
     ("CONNECTION_ID is the number of the greeting", connection_id),
-    ("KILL is refused and kills nobody", kill_is_refused),
+    ("KILL finds the session by its number", kill_finds_the_session),
 ]

@@ -51,7 +51,9 @@ class Way:
 class Stage:
     """`direct`, `proxy` and `admin` are the three ways in; `dir` is for the suite's own files."""
 
-    def __init__(self):
+    def __init__(self, *lab_options):
+        """`lab_options` choose another server than Debian's MariaDB."""
+        self.lab_options = lab_options
         self.program = Path(os.environ.get("NUTHATCH", SOURCES / "target/release/nuthatch")).resolve()
         if not os.access(self.program, os.X_OK):
             sys.exit(f"{self.program} is not there: build it, or name another in $NUTHATCH")
@@ -76,7 +78,7 @@ class Stage:
         self.dir = Path(tempfile.mkdtemp(prefix="stage-", dir=base))
         # Beside the other labs, because the lab keeps an empty data directory there for the next one.
         self.lab = self.dir.with_name(self.dir.name.replace("stage", "lab", 1))
-        self._lab("up", "--replicas", "0", stdout=subprocess.DEVNULL)
+        self._lab("up", "--replicas", "0", *self.lab_options, stdout=subprocess.DEVNULL)
         status = json.loads(self._lab("status", "--json", stdout=subprocess.PIPE).stdout)
         self.password_file = Path(status["password_file"])
         password = self.password_file.read_text().splitlines()[0]

@@ -53,6 +53,8 @@ pub(crate) enum Command {
     Transfer(nuthatch_config::Verb),
     /// `PROXYSQL FLUSH QUERY CACHE`.
     FlushQueryCache,
+    /// `PROXYSQL RELOAD TLS`.
+    ReloadTls,
     /// `PROXYSQL PAUSE` and its like.
     Act(ProcessVerb),
     /// `KILL [CONNECTION] n`.
@@ -117,6 +119,7 @@ fn end_transaction(mut words: Words<'_>, statement: &str) -> Command {
 fn process_verb(mut words: Words<'_>) -> Command {
     for (text, command) in [
         ("FLUSH QUERY CACHE", Command::FlushQueryCache),
+        ("RELOAD TLS", Command::ReloadTls),
         ("PAUSE", Command::Act(ProcessVerb::Pause)),
         ("RESUME", Command::Act(ProcessVerb::Resume)),
         ("SHUTDOWN", Command::Act(ProcessVerb::Shutdown)),

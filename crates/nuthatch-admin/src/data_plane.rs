@@ -56,6 +56,12 @@ pub trait DataPlane: Send + Sync + 'static {
     /// Purges the query cache wholly and returns how many entries were in it.
     fn flush_query_cache(&self) -> u64;
 
+    /// Reads certificate and key again; clients that connect from now on see them.
+    ///
+    /// # Errors
+    /// A sentence that says what is wrong with them; the old ones stay in force.
+    fn reload_tls(&self) -> Result<(), String>;
+
     /// Closes the client session of that number. The answer says if there was one.
     fn kill_connection(&self, session: u64) -> Killed;
 

@@ -15,9 +15,14 @@ pub enum Password {
     Clear(Secret),
     /// `*` and 40 hexadecimal digits: SHA1(SHA1(password)), as `mysql_native_password` stores it.
     NativeHash([u8; 20]),
-    /// Stored, but of no use yet (`caching_sha2_password`'s `$A$…`, or bytes that are not UTF-8).
+    /// `$A$005$`, salt and digest, as `caching_sha2_password` stores it.
+    Sha2Hash(Box<[u8]>),
+    /// Stored, but of no use: bytes that are not UTF-8.
     Other,
 }
+
+/// Bytes of `caching_sha2_password`'s stored form: `$A$005$`, 20 of salt, 43 of digest.
+const SHA2_HASH_LEN: usize = 70;
 
 impl Password {
     /// Understands the bytes of the column. Every input has a meaning; there is no error.
@@ -28,10 +33,10 @@ impl Password {
         if let Some(hash) = parse_native_hash(column) {
             return Self::NativeHash(hash);
         }
-        match std::str::from_utf8(column) {
-            Ok(text) if !text.starts_with("$A$") => Self::Clear(Secret::new(text)),
-            _ => Self::Other,
+        if column.starts_with(b"$A$") && column.len() == SHA2_HASH_LEN {
+            return Self::Sha2Hash(column.into());
         }
+        std::str::from_utf8(column).map_or(Self::Other, |text| Self::Clear(Secret::new(text)))
     }
 }
 
@@ -41,6 +46,7 @@ impl fmt::Debug for Password {
             Self::Empty => "Empty",
             Self::Clear(_) => "Clear(..)",
             Self::NativeHash(_) => "NativeHash(..)",
+            Self::Sha2Hash(_) => "Sha2Hash(..)",
             Self::Other => "Other",
         })
     }
@@ -83,7 +89,13 @@ mod tests {
                 b"*2A0328435E0A1F3B5C7D9EFF000102030405060G",
                 Password::Clear(Secret::new("*2A0328435E0A1F3B5C7D9EFF000102030405060G")),
             ),
-            (b"$A$005$abc", Password::Other),
+            (b"$A$005$abc", Password::Clear(Secret::new("$A$005$abc"))),
+            (
+                b"$A$005$12345678901234567890abcdefghijklmnopqrstuvwxyzabcdefghijklmnopq",
+                Password::Sha2Hash(
+                    (*b"$A$005$12345678901234567890abcdefghijklmnopqrstuvwxyzabcdefghijklmnopq").into(),
+                ),
+            ),
             (b"\xff\xfe", Password::Other),
         ] {
             assert_eq!(Password::parse(column), expected, "{}", String::from_utf8_lossy(column));

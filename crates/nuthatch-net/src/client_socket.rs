@@ -69,6 +69,12 @@ impl ClientSocket {
         Ok(socket)
     }
 
+    /// Whether it is a Unix socket.
+    #[must_use]
+    pub const fn is_unix(&self) -> bool {
+        matches!(self.socket, Socket::Unix(_))
+    }
+
     /// The number that it is watched under.
     #[must_use]
     pub const fn number(&self) -> usize {

@@ -26,6 +26,18 @@ pub enum NetError {
     /// The server refused the login with this answer.
     #[error("the server refused the login with error {}: {}", .0.code, String::from_utf8_lossy(&.0.message))]
     Refused(ErrPacket),
+    /// The configuration wants TLS, and the server has none.
+    #[error("the server offers no TLS, which `use_ssl` asks for")]
+    NoTls,
+    /// TLS could not be agreed on.
+    #[error("TLS failed: {0}")]
+    Tls(io::Error),
+    /// The server wants the password itself, of which only a hash is known.
+    #[error(
+        "the server wants the password by {0}, and mysql_users holds only a hash of it: put the clear password \
+         into the row, or have a client log in by the same plugin first"
+    )]
+    UnknownPassword(String),
     /// The server wants an authentication that is not supported.
     #[error("the server wants the authentication plugin {0}, which is not supported")]
     UnsupportedPlugin(String),
@@ -35,6 +47,6 @@ impl NetError {
     /// Whether the server itself answered, so that trying again the same way is useless.
     #[must_use]
     pub const fn is_refusal(&self) -> bool {
-        matches!(self, Self::Refused(_) | Self::UnsupportedPlugin(_))
+        matches!(self, Self::Refused(_) | Self::UnsupportedPlugin(_) | Self::UnknownPassword(_))
     }
 }

@@ -38,9 +38,14 @@ impl Framed {
         &mut self.stream
     }
 
-    /// The client's socket, if it is one.
-    pub const fn client_socket(&mut self) -> Option<&mut ClientSocket> {
-        match &mut self.stream {
+    /// The client's socket, if it is one, also under TLS.
+    pub fn client_socket(&mut self) -> Option<&mut ClientSocket> {
+        self.stream.client_socket()
+    }
+
+    /// The client's socket, if what it brings is the protocol itself.
+    pub const fn plain_client_socket(&self) -> Option<&ClientSocket> {
+        match &self.stream {
             Stream::Client(socket) => Some(socket),
             _ => None,
         }
@@ -49,6 +54,23 @@ impl Framed {
     /// Takes bytes that were read from the stream by somebody else, behind those that are there.
     pub fn feed(&mut self, bytes: &[u8]) {
         self.inbox.extend_from_slice(bytes);
+    }
+
+    /// Puts another stream in the place of this one, made of it: TLS. Nothing may be unread.
+    ///
+    /// # Errors
+    /// [`NetError::Tls`] as `make` says; the stream is closed then.
+    pub(crate) async fn upgrade(
+        &mut self,
+        make: impl AsyncFnOnce(Stream) -> io::Result<Stream>,
+    ) -> Result<(), NetError> {
+        self.drop_packet();
+        if self.has_more() {
+            return Err(WireError::Malformed("bytes before TLS").into());
+        }
+        let plain = std::mem::replace(&mut self.stream, Stream::Closed);
+        self.stream = make(plain).await.map_err(NetError::Tls)?;
+        Ok(())
     }
 
     /// Registers the socket with the current runtime instead of the one that it came from.
@@ -102,6 +124,29 @@ impl Framed {
             }
             expected = expected.wrapping_add(1);
         }
+    }
+
+    /// Reads one packet of one frame as [`Self::read_packet`] does, and not a byte beyond it.
+    ///
+    /// # Errors
+    /// As there.
+    pub(crate) async fn read_packet_exactly(
+        &mut self,
+        sequence: u8,
+        limit_bytes: usize,
+    ) -> Result<u8, NetError> {
+        self.drop_packet();
+        while self.inbox.len() < HEADER_LEN {
+            self.fill_at_most(HEADER_LEN - self.inbox.len()).await?;
+        }
+        let payload_len = FrameHeader::parse(&self.inbox).map_or(0, |header| header.payload_len);
+        if payload_len > limit_bytes.min(SCRATCH_BYTES) {
+            return Err(NetError::PacketTooLarge { limit_bytes });
+        }
+        while self.inbox.len() < HEADER_LEN + payload_len {
+            self.fill_at_most(HEADER_LEN + payload_len - self.inbox.len()).await?;
+        }
+        self.read_packet(sequence, limit_bytes).await
     }
 
     /// Counts the frame from `start` to `frame_end` into the packet, without its header if it is not the first.
@@ -176,10 +221,15 @@ impl Framed {
     /// # Errors
     /// [`NetError::Closed`] when the peer closed and nothing is unread, an I/O error when it closed inside a packet.
     pub async fn fill(&mut self) -> Result<usize, NetError> {
+        self.fill_at_most(SCRATCH_BYTES).await
+    }
+
+    async fn fill_at_most(&mut self, bytes_max: usize) -> Result<usize, NetError> {
         let (stream, inbox) = (&mut self.stream, &mut self.inbox);
         let n = poll_fn(|cx| {
             let mut scratch = [MaybeUninit::uninit(); SCRATCH_BYTES];
-            stream.poll_receive(cx, &mut scratch, |bytes| inbox.extend_from_slice(bytes))
+            let room = &mut scratch[..bytes_max.min(SCRATCH_BYTES)];
+            stream.poll_receive(cx, room, |bytes| inbox.extend_from_slice(bytes))
         })
         .await?;
         match n {
@@ -220,7 +270,8 @@ impl Framed {
         if written == bytes.len() {
             return Ok(());
         }
-        Ok(self.stream.write_all(bytes.get(written..).unwrap_or_default()).await?)
+        self.stream.write_all(bytes.get(written..).unwrap_or_default()).await?;
+        Ok(self.stream.flush().await?)
     }
 
     /// Writes `pieces` one behind the other without copying them together.
@@ -236,7 +287,7 @@ impl Framed {
                 n => IoSlice::advance_slices(&mut left, n),
             }
         }
-        Ok(())
+        Ok(self.stream.flush().await?)
     }
 
     /// Writes the bytes that `from` has unread up to `n`, then uses them up there.
@@ -255,11 +306,18 @@ impl Framed {
     /// # Errors
     /// As this stream says.
     pub async fn forward_packet(&mut self, from: &Self) -> Result<(), NetError> {
+        self.forward_packet_from(from, 0).await
+    }
+
+    /// The same, numbered from `sequence` on, which is the number that it came with.
+    ///
+    /// # Errors
+    /// As this stream says.
+    pub async fn forward_packet_from(&mut self, from: &Self, mut sequence: u8) -> Result<(), NetError> {
         if let Some(frame) = from.frame() {
             return self.write(frame).await;
         }
         let mut rest = from.payload();
-        let mut sequence = 0_u8;
         loop {
             let (now, later) = rest.split_at(rest.len().min(FRAME_PAYLOAD_MAX));
             let header = FrameHeader { payload_len: now.len(), sequence };

@@ -1,7 +1,7 @@
 //! One MySQL connection over Tokio, either side.
 //!
 //! [`Stream`] is a TCP or Unix socket, [`Framed`] reads whole packets from it and writes bytes to it, [`greet`] and
-//! [`challenge`] are the server's part of a login, [`log_in`] the client's. What a packet means is `nuthatch-wire`'s,
+//! [`prove`] are the server's part of a login, [`log_in`] the client's. What a packet means is `nuthatch-wire`'s,
 //! who may log in is the caller's.
 //!
 //! A client's socket is not on Tokio's reactor but on its worker's [`Watch`], so that what has arrived can be answered
@@ -12,11 +12,14 @@
 
 mod address;
 mod client_socket;
+mod ed25519;
 mod error;
 mod framed;
 mod login_backend;
 mod login_client;
+mod rsa_key;
 mod stream;
+mod tls;
 mod watch;
 
 pub use address::{BackendAddress, ListenAddress};
@@ -24,6 +27,7 @@ pub use client_socket::ClientSocket;
 pub use error::NetError;
 pub use framed::Framed;
 pub use login_backend::{BackendLogin, BackendPassword, LoggedIn, log_in};
-pub use login_client::{challenge, fresh_nonce, greet};
+pub use login_client::{Credential, Proof, Proving, fresh_nonce, greet, prove};
 pub use stream::{IdleStream, Stream};
+pub use tls::{BackendTls, MinimumVersion, ServerTls, TlsError, TlsTexts, Verify};
 pub use watch::{Arrival, Bell, Readiness, Registrar, Watch};

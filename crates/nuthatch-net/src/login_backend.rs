@@ -1,11 +1,14 @@
 //! The client's part of a login: how the proxy enters a server.
 
 use nuthatch_wire::{
-    AuthSwitch, CapabilityFlags, ErrPacket, Greeting, Login, NATIVE_PASSWORD_PLUGIN, Nonce, OkPacket, Stage1,
-    StatusFlags, WireError, append_lenenc_bytes, append_packet, scramble, scramble_stage1,
+    AuthSwitch, CapabilityFlags, ErrPacket, Greeting, Login, NATIVE_PASSWORD_PLUGIN, Nonce, OkPacket,
+    SHA2_PASSWORD_PLUGIN, Sha2Stage1, Stage1, StatusFlags, WireError, append_lenenc_bytes, append_packet,
+    scramble, scramble_stage1,
 };
 
-use crate::{Framed, NetError};
+use crate::ed25519::{ED25519_PLUGIN, sign};
+use crate::rsa_key::encrypt_for;
+use crate::{BackendTls, Framed, NetError};
 
 /// The largest packet that a server may send during a login.
 const LOGIN_BYTES_MAX: usize = 64 * 1024;
@@ -17,8 +20,14 @@ pub enum BackendPassword {
     Empty,
     /// The password itself.
     Clear(Vec<u8>),
-    /// `SHA1(password)`, learned from a client's login: enough for native passwords.
-    Stage1(Stage1),
+    /// What clients' logins revealed: each half is enough for its plugin, `caching_sha2_password`'s only where the server
+    /// remembers the password.
+    Halves {
+        /// `SHA1(password)`.
+        native: Option<Stage1>,
+        /// `SHA256(password)`.
+        sha2: Option<Sha2Stage1>,
+    },
 }
 
 impl std::fmt::Debug for BackendPassword {
@@ -28,14 +37,45 @@ impl std::fmt::Debug for BackendPassword {
 }
 
 impl BackendPassword {
-    fn native_answer(&self, nonce: &Nonce) -> Vec<u8> {
-        match self {
-            Self::Empty => Vec::new(),
-            Self::Clear(password) => scramble(nonce, password),
-            Self::Stage1(stage1) => scramble_stage1(nonce, *stage1).to_vec(),
+    /// The answer to `nonce` by `plugin`; `None` when the plugin is not known, or wants more than is known.
+    fn answer(&self, plugin: &[u8], nonce: &[u8]) -> Option<Vec<u8>> {
+        if SOCKET_PLUGINS.contains(&plugin) {
+            return Some(Vec::new());
+        }
+        if plugin == ED25519_PLUGIN {
+            return match self {
+                Self::Empty => Some(sign(b"", nonce)),
+                Self::Clear(password) => Some(sign(password, nonce)),
+                Self::Halves { .. } => None,
+            };
+        }
+        let nonce: &Nonce = nonce.try_into().ok()?;
+        match (plugin, self) {
+            (NATIVE_PASSWORD_PLUGIN | SHA2_PASSWORD_PLUGIN, Self::Empty) => Some(Vec::new()),
+            (NATIVE_PASSWORD_PLUGIN, Self::Clear(password)) => Some(scramble(nonce, password)),
+            (NATIVE_PASSWORD_PLUGIN, Self::Halves { native, .. }) => {
+                Some(scramble_stage1(nonce, (*native)?).to_vec())
+            }
+            (SHA2_PASSWORD_PLUGIN, Self::Clear(password)) => {
+                Some(Sha2Stage1::of(password).answer(nonce).to_vec())
+            }
+            (SHA2_PASSWORD_PLUGIN, Self::Halves { sha2, .. }) => Some(sha2.as_ref()?.answer(nonce).to_vec()),
+            _ => None,
         }
     }
 }
+
+/// The server asks the operating system who we are.
+const SOCKET_PLUGINS: [&[u8]; 2] = [b"auth_socket", b"unix_socket"];
+
+/// First byte of what plugins say to each other.
+const MORE_DATA: u8 = 0x01;
+/// `caching_sha2_password`: the fast path was enough.
+const FAST_AUTH_OK: u8 = 0x03;
+/// It was not: the password is wanted.
+const FULL_AUTH: u8 = 0x04;
+/// We want the public key.
+const WANTS_KEY: u8 = 0x02;
 
 /// How to log in.
 #[derive(Debug, Clone)]
@@ -52,6 +92,8 @@ pub struct BackendLogin<'a> {
     pub capabilities: CapabilityFlags,
     /// The largest packet that we take from the server.
     pub max_packet_bytes: u32,
+    /// TLS, with the host's name; `None` for a login in the clear.
+    pub tls: Option<(&'a BackendTls, &'a str)>,
 }
 
 /// What a login found.
@@ -74,35 +116,94 @@ pub async fn log_in(framed: &mut Framed, login: &BackendLogin<'_>) -> Result<Log
     refuse_err(framed.payload())?;
     let greeting = Greeting::parse(framed.payload())?;
     let capabilities = capabilities_in_force(login, &greeting);
+    let mut sequence = sequence.wrapping_add(1);
+    if let Some((tls, host)) = login.tls {
+        if !greeting.capabilities.contains(CapabilityFlags::CLIENT_SSL) {
+            return Err(NetError::NoTls);
+        }
+        sequence = send(framed, sequence, &tls_request(capabilities, login)).await?;
+        framed.upgrade(async |stream| tls.connect(stream, host).await).await?;
+    }
+    // A plugin that we do not speak: the server will ask us to switch, or refuse.
+    let offered = login.password.answer(&greeting.auth_plugin, &greeting.nonce);
+    let (plugin, auth_answer) = match offered {
+        Some(answer) => (greeting.auth_plugin.clone(), answer),
+        None => (NATIVE_PASSWORD_PLUGIN.to_vec(), Vec::new()),
+    };
     let answer = Login {
         capabilities,
         max_packet_bytes: login.max_packet_bytes,
         collation: login.collation,
         user: login.user.as_bytes().to_vec(),
-        auth_answer: login.password.native_answer(&greeting.nonce),
+        auth_answer,
         schema: login.schema.map(<[u8]>::to_vec),
-        auth_plugin: NATIVE_PASSWORD_PLUGIN.to_vec(),
+        auth_plugin: plugin,
         attributes: attributes(),
     };
     let mut payload = Vec::with_capacity(128);
     answer.encode(&mut payload);
-    let mut sequence = send(framed, sequence.wrapping_add(1), &payload).await?;
+    sequence = send(framed, sequence, &payload).await?;
+    let mut nonce = greeting.nonce;
     loop {
         sequence = framed.read_packet(sequence, LOGIN_BYTES_MAX).await?.wrapping_add(1);
         refuse_err(framed.payload())?;
-        match framed.payload().first() {
-            Some(0x00) => {
-                let body = framed.payload().get(1..).unwrap_or_default();
+        match *framed.payload() {
+            [0x00, ref body @ ..] => {
                 let status = OkPacket::parse_body(body)?.status;
                 framed.drop_packet();
                 return Ok(LoggedIn { greeting, capabilities, status });
             }
-            Some(&AuthSwitch::MARKER) => {
-                let answer = answer_switch(framed.payload(), login.password)?;
+            [AuthSwitch::MARKER, ..] => {
+                let switch = AuthSwitch::parse(framed.payload())?;
+                nonce = switch.data.as_slice().try_into().unwrap_or(nonce);
+                let unsupported = || unsupported(&switch.plugin, login.password);
+                let answer = login.password.answer(&switch.plugin, &switch.data).ok_or_else(unsupported)?;
                 sequence = send(framed, sequence, &answer).await?;
             }
+            [MORE_DATA, FAST_AUTH_OK] => {}
+            [MORE_DATA, FULL_AUTH] => sequence = send_password(framed, sequence, login, &nonce).await?,
             _ => return Err(WireError::Malformed("answer to the login").into()),
         }
+    }
+}
+
+/// The fixed part of the login, which asks for TLS.
+fn tls_request(capabilities: CapabilityFlags, login: &BackendLogin<'_>) -> Vec<u8> {
+    let mut out = Vec::with_capacity(32);
+    out.extend(capabilities.bits().to_le_bytes());
+    out.extend(login.max_packet_bytes.to_le_bytes());
+    out.push(login.collation);
+    out.extend([0; 23]);
+    out
+}
+
+/// The password itself, for a server that does not remember it: as it is where nobody can read along, else encrypted.
+async fn send_password(
+    framed: &mut Framed,
+    sequence: u8,
+    login: &BackendLogin<'_>,
+    nonce: &Nonce,
+) -> Result<u8, NetError> {
+    let BackendPassword::Clear(password) = login.password else {
+        return Err(unsupported(SHA2_PASSWORD_PLUGIN, login.password));
+    };
+    if framed.stream().is_private() {
+        return send(framed, sequence, &[password, &[0][..]].concat()).await;
+    }
+    let sequence = send(framed, sequence, &[WANTS_KEY]).await?;
+    let sequence = framed.read_packet(sequence, LOGIN_BYTES_MAX).await?.wrapping_add(1);
+    refuse_err(framed.payload())?;
+    let key = framed.payload().strip_prefix(&[MORE_DATA]).ok_or(WireError::Malformed("public key"))?;
+    let encrypted = encrypt_for(key, password, nonce).ok_or(WireError::Malformed("public key"))?;
+    send(framed, sequence, &encrypted).await
+}
+
+/// Why there is no answer by `plugin`.
+fn unsupported(plugin: &[u8], password: &BackendPassword) -> NetError {
+    let plugin = String::from_utf8_lossy(plugin).into_owned();
+    match password {
+        BackendPassword::Halves { .. } => NetError::UnknownPassword(plugin),
+        _ => NetError::UnsupportedPlugin(plugin),
     }
 }
 
@@ -114,6 +215,7 @@ fn capabilities_in_force(login: &BackendLogin<'_>, greeting: &Greeting) -> Capab
         | CapabilityFlags::CLIENT_PLUGIN_AUTH_LENENC_CLIENT_DATA
         | CapabilityFlags::CLIENT_CONNECT_ATTRS;
     wanted.set(CapabilityFlags::CLIENT_CONNECT_WITH_DB, login.schema.is_some());
+    wanted.set(CapabilityFlags::CLIENT_SSL, login.tls.is_some());
     // MariaDB reads a cleared CLIENT_LONG_PASSWORD as "look for my extended capabilities".
     wanted & (greeting.capabilities | CapabilityFlags::CLIENT_LONG_PASSWORD)
         | CapabilityFlags::CLIENT_LONG_PASSWORD
@@ -125,15 +227,6 @@ fn attributes() -> Vec<u8> {
         append_lenenc_bytes(&mut out, text.as_bytes());
     }
     out
-}
-
-fn answer_switch(payload: &[u8], password: &BackendPassword) -> Result<Vec<u8>, NetError> {
-    let switch = AuthSwitch::parse(payload)?;
-    if switch.plugin != NATIVE_PASSWORD_PLUGIN {
-        return Err(NetError::UnsupportedPlugin(String::from_utf8_lossy(&switch.plugin).into_owned()));
-    }
-    let nonce = switch.data.as_slice().try_into().map_err(|_wrong| WireError::Malformed("nonce"))?;
-    Ok(password.native_answer(nonce))
 }
 
 fn refuse_err(payload: &[u8]) -> Result<(), NetError> {

@@ -1,69 +1,277 @@
-//! The server's part of a login: the greeting, and the challenge for a native password.
+//! The server's part of a login: greeting, TLS if the client wants it, and the proof that it knows a password.
 //!
-//! Who the client is and whether its answer is right is decided by the caller.
+//! Whose password it is is decided by the caller, who gives a [`Credential`] for the user that the client named.
+//!
+//! Source: "Connection Phase", "Caching_sha2_password information"; MariaDB's "Authentication Plugin - ed25519".
 
 use nuthatch_wire::{
-    AuthSwitch, CapabilityFlags, Greeting, Login, NATIVE_PASSWORD_PLUGIN, NONCE_LEN, Nonce, append_packet,
+    AuthSwitch, CapabilityFlags, DoubleSha1, Greeting, Login, NATIVE_PASSWORD_PLUGIN, NONCE_LEN, Nonce,
+    SHA2_PASSWORD_PLUGIN, SHA256_LEN, Sha2Hash, Sha2Stage1, Stage1, WireError, append_packet, double_sha1,
+    verify,
 };
 
-use crate::{Framed, NetError};
+use crate::ed25519::{ED25519_NONCE_LEN, ED25519_PLUGIN, is_signed};
+use crate::rsa_key::RsaKey;
+use crate::{Framed, NetError, ServerTls};
 
 /// The largest packet that a client may send before it is logged in.
 const LOGIN_BYTES_MAX: usize = 64 * 1024;
+
+/// Payload of the packet that asks for TLS: the login's fixed part.
+const TLS_REQUEST_LEN: usize = 32;
+
+/// First byte of what plugins say to each other.
+const MORE_DATA: u8 = 0x01;
+/// `caching_sha2_password`: the fast path was enough.
+const FAST_AUTH_OK: u8 = 0x03;
+/// It was not: the password is wanted.
+const FULL_AUTH: u8 = 0x04;
+/// The client wants the public key.
+const WANTS_KEY: u8 = 0x02;
+
+/// What a client's password is checked against.
+#[derive(Clone, Copy)]
+pub enum Credential<'a> {
+    /// There is no such user: the exchange is the same, and fails.
+    Nobody,
+    /// No password.
+    Empty,
+    /// The password: any plugin will do.
+    Clear(&'a [u8]),
+    /// `SHA1(SHA1(password))`: `mysql_native_password` only.
+    NativeHash(&'a DoubleSha1),
+    /// The stored form of `caching_sha2_password`, and what an earlier login revealed of it.
+    Sha2Hash {
+        /// As stored.
+        hash: &'a Sha2Hash,
+        /// `SHA256(SHA256(password))`, if known.
+        double: Option<&'a [u8; SHA256_LEN]>,
+    },
+}
+
+/// What the right answer of a client revealed, for logins to servers. Never shown.
+#[derive(Clone, Default, PartialEq, Eq)]
+pub struct Proof {
+    /// Half of the password for `mysql_native_password`.
+    pub native: Option<Stage1>,
+    /// The same for `caching_sha2_password`.
+    pub sha2: Option<Sha2Stage1>,
+    /// The password itself, where only a hash of it was known.
+    pub clear: Option<Vec<u8>>,
+}
+
+impl std::fmt::Debug for Proof {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Proof(…)")
+    }
+}
+
+/// What a client answered in the end.
+#[derive(Debug)]
+pub struct Proving {
+    /// `None`: it does not know the password.
+    pub proof: Option<Proof>,
+    /// Number of the packet that tells it.
+    pub sequence: u8,
+    /// It gave an answer that was not empty.
+    pub used_password: bool,
+}
 
 /// A new random nonce without NUL bytes.
 ///
 /// # Errors
 /// When the operating system has no random bytes.
 pub fn fresh_nonce() -> Result<Nonce, NetError> {
-    let mut nonce = [0; NONCE_LEN];
+    random::<NONCE_LEN>()
+}
+
+fn random<const LEN: usize>() -> Result<[u8; LEN], NetError> {
+    let mut nonce = [0; LEN];
     getrandom::fill(&mut nonce).map_err(|error| NetError::Io(std::io::Error::other(error)))?;
     // Printable characters without `$`: old clients treat both as special.
     nonce.iter_mut().for_each(|byte| *byte = b'%' + *byte % 90);
     Ok(nonce)
 }
 
-/// Sends `greeting` and reads the client's login. The login's capabilities are cut to those of the greeting.
+/// Sends `greeting` and reads the client's login, over TLS if it asks for that. The login's capabilities are cut to those of
+/// the greeting.
 ///
 /// Returns the login and the sequence number that the answer to it must have.
 ///
 /// # Errors
 /// When the client leaves, breaks the protocol or is older than protocol 4.1.
-pub async fn greet(framed: &mut Framed, greeting: &Greeting) -> Result<(Login, u8), NetError> {
+pub async fn greet(
+    framed: &mut Framed,
+    greeting: &Greeting,
+    tls: Option<&ServerTls>,
+) -> Result<(Login, u8), NetError> {
     let mut payload = Vec::with_capacity(96);
     greeting.encode(&mut payload);
-    let mut bytes = Vec::with_capacity(100);
-    append_packet(&mut bytes, &mut 0, &payload);
-    framed.write(&bytes).await?;
-    let sequence = framed.read_packet(1, LOGIN_BYTES_MAX).await?;
+    send(framed, 0, &payload).await?;
+    // Not a byte more than the packet: what follows a wish for TLS is TLS.
+    let mut sequence = framed.read_packet_exactly(1, LOGIN_BYTES_MAX).await?;
+    if framed.payload().len() == TLS_REQUEST_LEN && wants_tls(framed.payload()) {
+        let tls = tls.ok_or(WireError::Malformed("a wish for TLS, which was not offered"))?;
+        framed.drop_packet();
+        framed.upgrade(async |stream| tls.accept(stream).await).await?;
+        sequence = framed.read_packet(sequence.wrapping_add(1), LOGIN_BYTES_MAX).await?;
+    }
     let mut login = Login::parse(framed.payload())?;
     framed.drop_packet();
     login.capabilities &= greeting.capabilities | CapabilityFlags::CLIENT_LONG_PASSWORD;
     Ok((login, sequence.wrapping_add(1)))
 }
 
-/// The client's answer to `nonce` by `mysql_native_password`: the one in the login, or, when that was computed by
-/// another plugin, the one that it gives when asked to switch.
-///
-/// Returns the answer and the sequence number for the verdict.
+fn wants_tls(payload: &[u8]) -> bool {
+    let flags = payload.first_chunk().map_or(0, |flags| u32::from_le_bytes(*flags));
+    CapabilityFlags::from_bits_truncate(flags).contains(CapabilityFlags::CLIENT_SSL)
+}
+
+/// Has the client prove that it knows the password, by the plugin that it began with if the credential can be checked so,
+/// else by one that it is asked to switch to. `greeted_plugin` is the one that the greeting named.
 ///
 /// # Errors
 /// When the client leaves or breaks the protocol.
-pub async fn challenge(
+pub async fn prove(
     framed: &mut Framed,
     login: &Login,
     nonce: &Nonce,
-    mut sequence: u8,
-) -> Result<(Vec<u8>, u8), NetError> {
+    sequence: u8,
+    credential: Credential<'_>,
+    greeted_plugin: &[u8],
+) -> Result<Proving, NetError> {
+    let mut exchange = Exchange { framed, sequence, nonce: *nonce };
     let knows_plugins = login.capabilities.contains(CapabilityFlags::CLIENT_PLUGIN_AUTH);
-    if !knows_plugins || login.auth_plugin == NATIVE_PASSWORD_PLUGIN {
-        return Ok((login.auth_answer.clone(), sequence));
+    let began_with = if knows_plugins { login.auth_plugin.as_slice() } else { NATIVE_PASSWORD_PLUGIN };
+    let plugin = credential.plugin(began_with, greeted_plugin);
+    if plugin == ED25519_PLUGIN {
+        return exchange.by_ed25519(credential).await;
     }
-    let mut payload = Vec::with_capacity(48);
-    AuthSwitch { plugin: NATIVE_PASSWORD_PLUGIN.to_vec(), data: nonce.to_vec() }.encode(&mut payload);
-    let mut bytes = Vec::with_capacity(52);
-    append_packet(&mut bytes, &mut sequence, &payload);
+    // A client that does not speak the greeted plugin has no nonce for its own yet: MySQL 9 sends an empty answer then.
+    let has_no_nonce = login.auth_answer.is_empty() && began_with != greeted_plugin;
+    let answer = match (began_with == plugin && !has_no_nonce) || !knows_plugins {
+        true => login.auth_answer.clone(),
+        false => exchange.switch(plugin, nonce).await?,
+    };
+    // Some clients close even an empty password.
+    let answer = if answer == [0] { Vec::new() } else { answer };
+    let used_password = !answer.is_empty();
+    let proof = match plugin == SHA2_PASSWORD_PLUGIN && knows_plugins {
+        true => exchange.by_sha2(credential, &answer).await?,
+        false => by_native(credential, nonce, &answer),
+    };
+    Ok(Proving { proof, sequence: exchange.sequence, used_password })
+}
+
+impl Credential<'_> {
+    /// The plugin to check it with, for a client that began with another.
+    fn plugin<'p>(&self, began_with: &'p [u8], default_plugin: &'p [u8]) -> &'p [u8] {
+        match self {
+            Self::NativeHash(_) => NATIVE_PASSWORD_PLUGIN,
+            Self::Sha2Hash { .. } => SHA2_PASSWORD_PLUGIN,
+            Self::Clear(_) if began_with == ED25519_PLUGIN => ED25519_PLUGIN,
+            Self::Nobody | Self::Empty | Self::Clear(_) => match began_with {
+                NATIVE_PASSWORD_PLUGIN | SHA2_PASSWORD_PLUGIN => began_with,
+                _ => default_plugin,
+            },
+        }
+    }
+}
+
+fn by_native(credential: Credential<'_>, nonce: &Nonce, answer: &[u8]) -> Option<Proof> {
+    let native = match credential {
+        Credential::Empty => return answer.is_empty().then(Proof::default),
+        Credential::Clear(password) => verify(nonce, &double_sha1(password), answer)?,
+        Credential::NativeHash(double) => verify(nonce, double, answer)?,
+        Credential::Nobody | Credential::Sha2Hash { .. } => return None,
+    };
+    Some(Proof { native: Some(native), ..Proof::default() })
+}
+
+/// The packets between greeting and verdict.
+struct Exchange<'a> {
+    framed: &'a mut Framed,
+    sequence: u8,
+    nonce: Nonce,
+}
+
+impl Exchange<'_> {
+    async fn switch(&mut self, plugin: &[u8], nonce: &[u8]) -> Result<Vec<u8>, NetError> {
+        let mut payload = Vec::with_capacity(64);
+        AuthSwitch { plugin: plugin.to_vec(), data: nonce.to_vec() }.encode(&mut payload);
+        self.ask(&payload).await
+    }
+
+    /// Sends a packet and takes the answer.
+    async fn ask(&mut self, payload: &[u8]) -> Result<Vec<u8>, NetError> {
+        self.tell(payload).await?;
+        self.sequence = self.framed.read_packet(self.sequence, LOGIN_BYTES_MAX).await?.wrapping_add(1);
+        Ok(self.framed.take_payload())
+    }
+
+    async fn tell(&mut self, payload: &[u8]) -> Result<(), NetError> {
+        self.sequence = send(self.framed, self.sequence, payload).await?;
+        Ok(())
+    }
+
+    async fn by_ed25519(mut self, credential: Credential<'_>) -> Result<Proving, NetError> {
+        let nonce = random::<ED25519_NONCE_LEN>()?;
+        let answer = self.switch(ED25519_PLUGIN, &nonce).await?;
+        let is_right =
+            matches!(credential, Credential::Clear(password) if is_signed(password, &nonce, &answer));
+        let (proof, used_password) = (is_right.then(Proof::default), !answer.is_empty());
+        Ok(Proving { proof, sequence: self.sequence, used_password })
+    }
+
+    /// The fast path where enough is known, else the full one.
+    async fn by_sha2(
+        &mut self,
+        credential: Credential<'_>,
+        answer: &[u8],
+    ) -> Result<Option<Proof>, NetError> {
+        let double = match credential {
+            Credential::Empty => return Ok(answer.is_empty().then(Proof::default)),
+            Credential::Clear(password) => Some(Sha2Stage1::of(password).double()),
+            Credential::Sha2Hash { double, .. } => double.copied(),
+            Credential::Nobody | Credential::NativeHash(_) => None,
+        };
+        if answer.is_empty() {
+            return Ok(None);
+        }
+        let proven = double.and_then(|double| Sha2Stage1::proven(&self.nonce, &double, answer));
+        if let Some(sha2) = proven {
+            self.tell(&[MORE_DATA, FAST_AUTH_OK]).await?;
+            return Ok(Some(Proof { sha2: Some(sha2), ..Proof::default() }));
+        }
+        // With the password known, a wrong answer is wrong.
+        let Credential::Sha2Hash { hash, .. } = credential else { return Ok(None) };
+        let Some(password) = self.whole_password().await? else { return Ok(None) };
+        Ok(hash.is_of(&password).then(|| Proof {
+            native: Some(Stage1::of(&password)),
+            sha2: Some(Sha2Stage1::of(&password)),
+            clear: Some(password),
+        }))
+    }
+
+    /// The password itself: over TLS or a Unix socket as it is, else encrypted with our public key.
+    async fn whole_password(&mut self) -> Result<Option<Vec<u8>>, NetError> {
+        let said = self.ask(&[MORE_DATA, FULL_AUTH]).await?;
+        if self.framed.stream().is_private() {
+            return Ok(said.strip_suffix(&[0]).map(<[u8]>::to_vec));
+        }
+        let Some(key) = RsaKey::own() else { return Ok(None) };
+        let ciphertext = match said.as_slice() {
+            [WANTS_KEY] => self.ask(&[&[MORE_DATA], key.public_pem()].concat()).await?,
+            // It has the key from a file.
+            _ => said,
+        };
+        Ok(key.decrypt(&ciphertext, &self.nonce))
+    }
+}
+
+async fn send(framed: &mut Framed, mut sequence: u8, payload: &[u8]) -> Result<u8, NetError> {
+    let mut bytes = Vec::with_capacity(payload.len() + 4);
+    append_packet(&mut bytes, &mut sequence, payload);
     framed.write(&bytes).await?;
-    let sequence = framed.read_packet(sequence, LOGIN_BYTES_MAX).await?;
-    Ok((framed.take_payload(), sequence.wrapping_add(1)))
+    Ok(sequence)
 }

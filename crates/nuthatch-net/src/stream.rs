@@ -12,6 +12,7 @@ use std::time::Duration;
 use socket2::{SockRef, TcpKeepalive};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::{TcpStream, UnixStream};
+use tokio_rustls::TlsStream;
 
 use crate::{BackendAddress, ClientSocket};
 
@@ -24,6 +25,8 @@ pub enum Stream {
     Tcp(TcpStream),
     /// A Unix socket on the current runtime.
     Unix(UnixStream),
+    /// TLS over one of the others.
+    Tls(Box<TlsStream<Self>>),
     /// Closed: reads and writes fail.
     Closed,
 }
@@ -62,6 +65,7 @@ impl Stream {
             Self::Tcp(stream) => {
                 SockRef::from(stream).set_tcp_keepalive(&TcpKeepalive::new().with_time(idle))
             }
+            Self::Tls(tls) => tls.get_ref().0.keep_alive(idle),
             Self::Client(_) | Self::Unix(_) | Self::Closed => Ok(()),
         }
     }
@@ -76,6 +80,7 @@ impl Stream {
             Self::Tcp(stream) => stream.try_read(&mut byte),
             Self::Unix(stream) => stream.try_read(&mut byte),
             Self::Client(socket) => return socket.may_read(),
+            Self::Tls(tls) => return tls.get_ref().0.is_disturbed(),
             Self::Closed => return true,
         };
         !matches!(peeked, Err(error) if error.kind() == io::ErrorKind::WouldBlock)
@@ -90,6 +95,7 @@ impl Stream {
             Self::Tcp(stream) => stream.try_write(bytes),
             Self::Unix(stream) => stream.try_write(bytes),
             Self::Client(socket) => socket.write_now(bytes),
+            Self::Tls(_) => Err(io::ErrorKind::WouldBlock.into()),
             Self::Closed => Err(closed()),
         }
     }
@@ -103,6 +109,7 @@ impl Stream {
             Self::Tcp(stream) => stream.try_write_vectored(pieces),
             Self::Unix(stream) => stream.try_write_vectored(pieces),
             Self::Client(socket) => socket.write_pieces_now(pieces),
+            Self::Tls(_) => Err(io::ErrorKind::WouldBlock.into()),
             Self::Closed => Err(closed()),
         }
     }
@@ -115,8 +122,37 @@ impl Stream {
         Ok(match self {
             Self::Tcp(stream) => IdleStream::Tcp(stream.into_std()?),
             Self::Unix(stream) => IdleStream::Unix(stream.into_std()?),
-            Self::Client(_) | Self::Closed => return Err(closed()),
+            Self::Client(_) | Self::Tls(_) | Self::Closed => return Err(closed()),
         })
+    }
+
+    /// Whether nobody can read along: TLS, or a Unix socket.
+    #[must_use]
+    pub fn is_private(&self) -> bool {
+        match self {
+            Self::Tls(_) | Self::Unix(_) => true,
+            Self::Client(socket) => socket.is_unix(),
+            Self::Tcp(_) | Self::Closed => false,
+        }
+    }
+
+    /// What TLS agreed on; `None` without it.
+    #[must_use]
+    pub fn tls_version(&self) -> Option<&'static str> {
+        let Self::Tls(tls) = self else { return None };
+        match tls.get_ref().1.protocol_version() {
+            Some(rustls::ProtocolVersion::TLSv1_3) => Some("TLSv1.3"),
+            _ => Some("TLSv1.2"),
+        }
+    }
+
+    /// The client's socket, if it is one, also under TLS.
+    pub(crate) fn client_socket(&mut self) -> Option<&mut ClientSocket> {
+        match self {
+            Self::Client(socket) => Some(socket),
+            Self::Tls(tls) => tls.get_mut().0.client_socket(),
+            _ => None,
+        }
     }
 
     /// Waits for bytes, reads them into `room` and gives them to `take`; returns how many they were, 0 at the end.
@@ -164,6 +200,7 @@ impl AsyncRead for Stream {
             }
             Self::Tcp(stream) => Pin::new(stream).poll_read(cx, buf),
             Self::Unix(stream) => Pin::new(stream).poll_read(cx, buf),
+            Self::Tls(stream) => Pin::new(stream).poll_read(cx, buf),
             Self::Closed => Poll::Ready(Err(closed())),
         }
     }
@@ -175,6 +212,7 @@ impl AsyncWrite for Stream {
             Self::Client(socket) => socket.poll_write(cx, |socket| socket.write_now(buf)),
             Self::Tcp(stream) => Pin::new(stream).poll_write(cx, buf),
             Self::Unix(stream) => Pin::new(stream).poll_write(cx, buf),
+            Self::Tls(stream) => Pin::new(stream).poll_write(cx, buf),
             Self::Closed => Poll::Ready(Err(closed())),
         }
     }
@@ -188,6 +226,7 @@ impl AsyncWrite for Stream {
             Self::Client(socket) => socket.poll_write(cx, |socket| socket.write_pieces_now(bufs)),
             Self::Tcp(stream) => Pin::new(stream).poll_write_vectored(cx, bufs),
             Self::Unix(stream) => Pin::new(stream).poll_write_vectored(cx, bufs),
+            Self::Tls(stream) => Pin::new(stream).poll_write_vectored(cx, bufs),
             Self::Closed => Poll::Ready(Err(closed())),
         }
     }
@@ -196,14 +235,18 @@ impl AsyncWrite for Stream {
         true
     }
 
-    fn poll_flush(self: Pin<&mut Self>, _cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        Poll::Ready(Ok(()))
+    fn poll_flush(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        match self.get_mut() {
+            Self::Tls(stream) => Pin::new(stream).poll_flush(cx),
+            _ => Poll::Ready(Ok(())),
+        }
     }
 
     fn poll_shutdown(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
         match self.get_mut() {
             Self::Tcp(stream) => Pin::new(stream).poll_shutdown(cx),
             Self::Unix(stream) => Pin::new(stream).poll_shutdown(cx),
+            Self::Tls(stream) => Pin::new(stream).poll_shutdown(cx),
             // Closed when it is dropped.
             Self::Client(_) | Self::Closed => Poll::Ready(Ok(())),
         }

@@ -12,6 +12,7 @@ mod connection;
 mod hostgroup;
 mod pool;
 mod server;
+mod tls;
 
 pub(crate) use check_out::{CheckOutError, Wanted};
 pub(crate) use connection::{Connection, ConnectionState, Control};

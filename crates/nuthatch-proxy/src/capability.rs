@@ -5,13 +5,14 @@ use nuthatch_wire::CapabilityFlags;
 
 /// What the proxy can offer to a client when the backend offers it too.
 ///
-/// Not in the list, because not supported end to end yet: TLS, compression, LOCAL INFILE, session tracking, query
-/// attributes, optional metadata.
+/// Not in the list, because not supported end to end yet: compression, session tracking, query attributes, optional
+/// metadata. TLS is each side's own.
 pub(crate) const SUPPORTED: CapabilityFlags = CapabilityFlags::CLIENT_LONG_PASSWORD
     .union(CapabilityFlags::CLIENT_FOUND_ROWS)
     .union(CapabilityFlags::CLIENT_LONG_FLAG)
     .union(CapabilityFlags::CLIENT_CONNECT_WITH_DB)
     .union(CapabilityFlags::CLIENT_ODBC)
+    .union(CapabilityFlags::CLIENT_LOCAL_FILES)
     .union(CapabilityFlags::CLIENT_IGNORE_SPACE)
     .union(CapabilityFlags::CLIENT_PROTOCOL_41)
     .union(CapabilityFlags::CLIENT_INTERACTIVE)
@@ -39,6 +40,7 @@ pub(crate) const OWN: CapabilityFlags = CapabilityFlags::CLIENT_PROTOCOL_41
 pub(crate) const SHAPE: CapabilityFlags = CapabilityFlags::CLIENT_FOUND_ROWS
     .union(CapabilityFlags::CLIENT_LONG_FLAG)
     .union(CapabilityFlags::CLIENT_ODBC)
+    .union(CapabilityFlags::CLIENT_LOCAL_FILES)
     .union(CapabilityFlags::CLIENT_IGNORE_SPACE)
     .union(CapabilityFlags::CLIENT_MULTI_STATEMENTS)
     .union(CapabilityFlags::CLIENT_MULTI_RESULTS)

@@ -13,6 +13,7 @@ mod known_schemas;
 mod listener;
 mod lobby;
 mod log_limit;
+mod passwords;
 mod proxy;
 mod runner;
 mod session;

@@ -6,12 +6,12 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::time::Duration;
 
-use arc_swap::ArcSwap;
+use arc_swap::{ArcSwap, ArcSwapOption};
 use nuthatch_cache::{Cache, Limits, Usage};
-use nuthatch_config::{HostgroupId, MysqlVariables, Password, Snapshot};
-use nuthatch_net::BackendPassword;
+use nuthatch_config::{HostgroupId, MysqlVariables, Snapshot, User};
+use nuthatch_net::{BackendPassword, Proof, ServerTls};
 use nuthatch_sql::{Lexing, ServerFlavor};
-use nuthatch_wire::{Greeting, Nonce, Stage1, StatusFlags};
+use nuthatch_wire::{CapabilityFlags, Greeting, Nonce, SHA256_LEN, StatusFlags};
 use parking_lot::{Mutex, RwLock};
 
 use crate::backend::{Hostgroups, PoolRow};
@@ -20,6 +20,7 @@ use crate::clock::Clock;
 use crate::environment::{ENVIRONMENTS_MAX, Environments};
 use crate::known_schemas::KnownSchemas;
 use crate::log_limit::LogLimit;
+use crate::passwords::Passwords;
 use crate::session::{EndReason, HitPlan};
 use crate::stats::{DigestReading, DigestRow, Digests, Totals};
 use crate::worker::Workers;
@@ -54,7 +55,8 @@ pub struct Proxy {
     learned: RwLock<Learned>,
     next_session_id: AtomicU32,
     users: Mutex<HashMap<Arc<str>, u32>>,
-    passwords: Mutex<HashMap<Arc<str>, Stage1>>,
+    passwords: Passwords,
+    tls: ArcSwapOption<ServerTls>,
     paused: AtomicBool,
     panics: AtomicU64,
 }
@@ -132,7 +134,8 @@ impl Proxy {
             learned: RwLock::new(learned),
             next_session_id: AtomicU32::new(1),
             users: Mutex::default(),
-            passwords: Mutex::default(),
+            passwords: Passwords::default(),
+            tls: ArcSwapOption::empty(),
             paused: AtomicBool::new(false),
             panics: AtomicU64::new(0),
         });
@@ -159,6 +162,11 @@ impl Proxy {
 
     pub(crate) fn epoch(&self) -> u64 {
         self.epoch.load(Ordering::Acquire)
+    }
+
+    /// The collation that the servers give a connection which names none.
+    pub(crate) fn default_collation(&self) -> Option<u8> {
+        self.learned.read().greeting.as_ref().map(|greeting| greeting.collation)
     }
 
     pub(crate) fn lexing(&self) -> Lexing {
@@ -188,16 +196,21 @@ impl Proxy {
             false => configured.clone().into_bytes(),
         };
         let offered = learned.as_ref().map_or(UNTIL_LEARNED, |greeting| greeting.capabilities);
-        let (plugin, plugin_auth) = crate::session::greeted_plugin();
+        let mut supported = SUPPORTED;
+        if !snapshot.mysql.enable_load_data_local_infile {
+            supported.remove(CapabilityFlags::CLIENT_LOCAL_FILES);
+        }
+        let mut own = OWN;
+        own.set(CapabilityFlags::CLIENT_SSL, self.tls(snapshot).is_some());
         Greeting {
             version,
             connection_id: id,
             nonce,
-            capabilities: offered & SUPPORTED | OWN | plugin_auth,
+            capabilities: offered & supported | own,
             mariadb_capabilities: 0,
             collation: learned.as_ref().map_or(45, |greeting| greeting.collation),
             status: StatusFlags::SERVER_STATUS_AUTOCOMMIT,
-            auth_plugin: plugin.to_vec(),
+            auth_plugin: snapshot.mysql.default_authentication_plugin.as_bytes().to_vec(),
         }
     }
 
@@ -230,24 +243,30 @@ impl Proxy {
         self.users.lock().iter().map(|(name, count)| (Arc::clone(name), *count)).collect()
     }
 
-    /// Remembers the half of a password that a login revealed, for logins to servers.
-    pub(crate) fn learn_password(&self, name: &str, stage1: Stage1) {
-        self.passwords.lock().insert(Arc::from(name), stage1);
+    /// Remembers what a login revealed of the user's password, for logins to servers.
+    pub(crate) fn learn_password(&self, user: &User, proof: Proof) {
+        self.passwords.learn(user, proof);
+    }
+
+    /// `SHA256(SHA256(password))` of the user, if a login has revealed it.
+    pub(crate) fn known_double(&self, user: &User) -> Option<[u8; SHA256_LEN]> {
+        self.passwords.double(user)
     }
 
     /// How to log in to servers as `name`.
     pub(crate) fn backend_password(&self, snapshot: &Snapshot, name: &str) -> Option<Arc<BackendPassword>> {
         let user = snapshot.users.backend(name.as_bytes())?;
-        match &user.password {
-            Password::Empty => Some(BackendPassword::Empty),
-            Password::Clear(secret) => Some(BackendPassword::Clear(secret.expose().as_bytes().to_vec())),
-            Password::NativeHash(double) => {
-                let stage1 = *self.passwords.lock().get(name)?;
-                stage1.is_of(double).then_some(BackendPassword::Stage1(stage1))
-            }
-            Password::Other => None,
-        }
-        .map(Arc::new)
+        self.passwords.towards_servers(user).map(Arc::new)
+    }
+
+    /// Offers clients that TLS from now on; `None` offers none.
+    pub fn offer_tls(&self, tls: Option<ServerTls>) {
+        self.tls.store(tls.map(Arc::new));
+    }
+
+    /// What is offered to clients under that configuration.
+    pub(crate) fn tls(&self, snapshot: &Snapshot) -> Option<Arc<ServerTls>> {
+        if snapshot.mysql.have_ssl { self.tls.load_full() } else { None }
     }
 
     /// Takes no new clients until [`Self::resume`].
@@ -268,11 +287,15 @@ impl Proxy {
         self.panics.fetch_add(1, Ordering::Relaxed);
     }
 
+    /// The session of that number.
+    pub(crate) fn session(&self, session_id: u32) -> Option<Arc<crate::session::SessionHandle>> {
+        self.workers.iter().find_map(|worker| worker.session(session_id))
+    }
+
     /// Ends the session of that number; `false` when there is none.
     #[must_use]
     pub fn kill(&self, session_id: u32) -> bool {
-        let handle = self.workers.iter().find_map(|worker| worker.session(session_id));
-        handle.map(|handle| handle.end(EndReason::Killed)).is_some()
+        self.session(session_id).map(|handle| handle.end(EndReason::Killed)).is_some()
     }
 
     /// Purges the query cache and returns how many entries were in it.

@@ -18,11 +18,13 @@
 mod alone;
 mod attend;
 mod capture;
+mod change_user;
 mod command;
 mod fall;
 mod handle;
 mod hit;
 mod insert_id;
+mod kill;
 mod learn;
 mod lease;
 mod login;
@@ -41,7 +43,7 @@ use std::sync::atomic::Ordering;
 use nuthatch_config::{Snapshot, User};
 use nuthatch_net::{BackendPassword, Framed, NetError};
 use nuthatch_sql::Lexing;
-use nuthatch_wire::{CapabilityFlags, Command, ErrorCode, StatusFlags};
+use nuthatch_wire::{CapabilityFlags, Command, ErrorCode, Nonce, StatusFlags};
 
 use crate::Proxy;
 use crate::worker::{Place, Worker};
@@ -55,7 +57,7 @@ use hit::Unsent;
 use insert_id::InsertId;
 use lease::Held;
 use login::UserPlace;
-pub(crate) use login::{greeted_plugin, log_in, refuse_for_room};
+pub(crate) use login::{log_in, refuse_for_room};
 pub(crate) use pins::Pins;
 use prepared::Prepared;
 pub(crate) use state::{Charset, SessionState};
@@ -113,13 +115,15 @@ pub(crate) struct Session {
     worker: Arc<Worker>,
     handle: Arc<SessionHandle>,
     client: Framed,
-    _user_place: UserPlace,
+    user_place: UserPlace,
     /// By how much answers are numbered higher than from 1: the command's frames but one.
     sequence_shift: u8,
     /// The server's thread that ran the last statement; `None` when no server did.
     last_ran_on: Option<u32>,
     account: Account,
     capabilities: CapabilityFlags,
+    /// What the client's first password answer was computed with; COM_CHANGE_USER goes by it again.
+    nonce: Nonce,
     shape: CapabilityFlags,
     state: SessionState,
     /// What COM_RESET_CONNECTION goes back to.

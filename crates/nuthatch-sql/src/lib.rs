@@ -16,12 +16,14 @@ pub mod spooky;
 mod classify;
 mod digest;
 mod function;
+mod kill;
 mod question;
 mod statement;
 mod token;
 
 pub use classify::classify;
 pub use digest::{Digest, DigestOptions, digest, digest_text};
+pub use kill::{Kill, kill};
 pub use question::{Asked, Question, session_question};
 pub use statement::{
     Ddl, Effects, Kind, Name, NotCacheable, PinReason, SetEffect, Statement, TransactionEnd,

@@ -71,14 +71,20 @@ pub struct Progress {
     pub consumed: usize,
     /// Whether the answer ended with these bytes.
     pub finished: bool,
+    /// The server asks for a local file with the last of these bytes: the client's packets up to an empty one go to the
+    /// server, [`AnswerScanner::file_was_sent`] is told, and the answer goes on.
+    pub wants_file: bool,
 }
 
 /// Walks over one answer. See the module's doc.
 #[derive(Debug)]
+#[expect(clippy::struct_excessive_bools, reason = "independent facts of a walk")]
 pub struct AnswerScanner {
     state: State,
     kind: AnswerKind,
     deprecate_eof: bool,
+    may_ask_for_files: bool,
+    wants_file: bool,
     frame_left: usize,
     packet_continues: bool,
     offset: u64,
@@ -121,12 +127,27 @@ impl AnswerScanner {
             state,
             kind,
             deprecate_eof,
+            may_ask_for_files: false,
+            wants_file: false,
             frame_left: 0,
             packet_continues: false,
             offset: 0,
             next_sequence: 1,
             end,
         }
+    }
+
+    /// The same on a connection with `CLIENT_LOCAL_FILES`, where the server may ask for a file in between.
+    #[must_use]
+    pub const fn with_local_files(mut self, may_ask: bool) -> Self {
+        self.may_ask_for_files = may_ask;
+        self
+    }
+
+    /// The file that the server asked for was sent; its next packet has the number `next_sequence`.
+    pub const fn file_was_sent(&mut self, next_sequence: u8) {
+        self.wants_file = false;
+        self.next_sequence = next_sequence;
     }
 
     /// What is known so far; whole once `finished` was returned.
@@ -153,14 +174,16 @@ impl AnswerScanner {
     /// When they cannot be an answer. The connection's position is lost then: close it.
     pub fn scan(&mut self, bytes: &[u8]) -> Result<Progress, WireError> {
         let mut rest = bytes;
-        while self.state != State::Finished || self.frame_left > 0 || self.packet_continues {
+        while (self.state != State::Finished || self.frame_left > 0 || self.packet_continues)
+            && !self.wants_file
+        {
             let taken = self.step(rest)?;
             let Some((_, later)) = taken.and_then(|n| rest.split_at_checked(n)) else { break };
             rest = later;
         }
         let consumed = bytes.len() - rest.len();
         let finished = self.state == State::Finished && self.frame_left == 0 && !self.packet_continues;
-        Ok(Progress { consumed, finished })
+        Ok(Progress { consumed, finished, wants_file: self.wants_file })
     }
 
     /// Takes the next piece: part of a payload, or a packet's beginning. `None`: more bytes are needed.
@@ -254,6 +277,10 @@ impl AnswerScanner {
             (State::First, AnswerKind::Prepare, 0x00) => self.prepared(payload),
             (State::First, _, 0x00) => self.ok(payload, Ending::Ok),
             (State::First, AnswerKind::Single, 0xFE) => self.eof(payload, Ending::Ok),
+            (State::First, AnswerKind::ResultSets, 0xFB) if self.may_ask_for_files => {
+                self.wants_file = true;
+                Ok(())
+            }
             (State::First, AnswerKind::ResultSets, 0xFB) => {
                 Err(WireError::Malformed("a request for a local file that nobody offered"))
             }

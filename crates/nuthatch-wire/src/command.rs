@@ -37,6 +37,8 @@ commands! {
     FieldList = 0x04, "Field List";
     /// One line about the server.
     Statistics = 0x09, "Statistics";
+    /// Stops the server.
+    Shutdown = 0x08, "Shutdown";
     /// `SHOW PROCESSLIST` as a command.
     ProcessInfo = 0x0A, "Processlist";
     /// `KILL` as a command.

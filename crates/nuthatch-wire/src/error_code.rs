@@ -45,10 +45,16 @@ error_codes! {
     NET_PACKETS_OUT_OF_ORDER = 1156, b"08S01";
     /// A limit of the user is reached.
     USER_LIMIT_REACHED = 1226, b"42000";
+    /// KILL of another user's connection.
+    KILL_DENIED = 1095, b"HY000";
     /// A privilege is missing.
     SPECIFIC_ACCESS_DENIED = 1227, b"42000";
     /// A feature that is not there yet.
     NOT_SUPPORTED_YET = 1235, b"42000";
+    /// The account may only be used over TLS.
+    SECURE_TRANSPORT_REQUIRED = 3159, b"HY000";
+    /// A packet that ends early.
+    MALFORMED_PACKET = 1835, b"HY000";
     /// The connection was killed by an administrator.
     CONNECTION_KILLED = 1927, b"70100";
     /// The backend connection was lost while the statement ran.

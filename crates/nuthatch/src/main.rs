@@ -4,6 +4,7 @@
 //! error, and the exit code is 1 (2 for a command line that cannot be understood).
 
 mod allocator;
+mod certificates;
 mod cli;
 mod config_file;
 mod lab;

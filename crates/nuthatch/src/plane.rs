@@ -7,6 +7,7 @@ use nuthatch_admin::{DataPlane, Killed, ProcessVerb, Reading, Sample, Statistic}
 use nuthatch_config::Snapshot;
 use nuthatch_proxy::{DigestReading, Levels, Proxy, Totals};
 
+use crate::certificates::Certificates;
 use crate::serve::Stops;
 
 /// The proxy with the ways to stop its process.
@@ -14,11 +15,12 @@ use crate::serve::Stops;
 pub(crate) struct Plane {
     proxy: Arc<Proxy>,
     stops: Stops,
+    certificates: Certificates,
 }
 
 impl Plane {
-    pub(crate) fn new(proxy: Arc<Proxy>, stops: Stops) -> Self {
-        Self { proxy, stops }
+    pub(crate) fn new(proxy: Arc<Proxy>, stops: Stops, certificates: Certificates) -> Self {
+        Self { proxy, stops, certificates }
     }
 }
 
@@ -91,6 +93,7 @@ impl DataPlane for Plane {
                 bytes_data_sent: row.bytes_data_sent,
                 bytes_data_recv: row.bytes_data_recv,
                 latency_us: row.latency_us,
+                tls: row.tls.to_owned(),
             })
             .collect()
     }
@@ -133,6 +136,13 @@ impl DataPlane for Plane {
                 frontend_max_connections: u64::from(user.max_connections),
             })
             .collect()
+    }
+
+    fn reload_tls(&self) -> Result<(), String> {
+        let tls = self.certificates.load().map_err(|error| format!("{error:#}"))?;
+        self.proxy.offer_tls(Some(tls));
+        tracing::info!("took over certificate and key for clients by order of an operator");
+        Ok(())
     }
 
     fn flush_query_cache(&self) -> u64 {

@@ -16,6 +16,7 @@ use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
+use crate::certificates::Certificates;
 use crate::cli::ServeArguments;
 use crate::config_file::ConfigFile;
 use crate::plane::Plane;
@@ -51,14 +52,17 @@ async fn serve(settings: Settings) -> anyhow::Result<()> {
     for warning in warnings.iter() {
         tracing::warn!("{warning}");
     }
+    let certificates = Certificates::prepare(arguments.datadir.as_deref())?;
     let listeners = bind_mysql(&arguments).await?;
     let admin_listener = bind_tcp("--admin", &arguments.admin, Some(([127, 0, 0, 1], 6032))).await?;
     let metrics_listener = bind_tcp("--metrics", &arguments.metrics, None).await?;
     let workers = arguments.workers.map_or_else(cores, usize::from);
     let proxy = Proxy::start(workers, Arc::clone(layers.snapshot())).context("cannot start the workers")?;
 
+    proxy.offer_tls(Some(certificates.load()?));
+
     let stops = Stops::default();
-    let plane = Arc::new(Plane::new(Arc::clone(&proxy), stops.clone()));
+    let plane = Arc::new(Plane::new(Arc::clone(&proxy), stops.clone(), certificates));
     let admin = Admin::start(layers, Arc::<Plane>::clone(&plane)).map_err(cannot)?;
     // The first client should be greeted as its server would greet it.
     nuthatch_proxy::scout(&proxy).await;

@@ -100,6 +100,10 @@ impl Desk {
                 tracing::info!(entries, "the query cache was purged by an operator");
                 Ok(Answer::done())
             }
+            Command::ReloadTls => {
+                self.plane.reload_tls().map_err(AdminError::Refused)?;
+                Ok(Answer::done())
+            }
             Command::Act(verb) => {
                 tracing::info!(?verb, user = call.caller.user, "an operator acts on the process");
                 self.plane.act(*verb);

@@ -3,7 +3,7 @@
 use std::net::SocketAddr;
 use std::time::Duration;
 
-use nuthatch_net::{Framed, NetError, challenge, fresh_nonce, greet};
+use nuthatch_net::{Credential, Framed, NetError, Proving, fresh_nonce, greet, prove};
 use nuthatch_wire::{
     CapabilityFlags, ErrorCode, Greeting, Login, NATIVE_PASSWORD_PLUGIN, OkPacket, append_err, append_ok,
 };
@@ -11,7 +11,7 @@ use nuthatch_wire::{
 use super::reply::status;
 use crate::admin::Admin;
 use crate::clerk::{Caller, TransactionState};
-use crate::credentials::may_come_from;
+use crate::credentials::{Rights, may_come_from};
 use crate::error::AdminError;
 use crate::version::SERVER_VERSION;
 
@@ -54,10 +54,19 @@ async fn exchange(
     admin: &Admin,
 ) -> Result<Option<LoggedIn>, NetError> {
     let greeting = greeting(admin.fresh_connection_id())?;
-    let (login, sequence) = greet(framed, &greeting).await?;
-    let (answer, mut sequence) = challenge(framed, &login, &greeting.nonce, sequence).await?;
+    let (login, sequence) = greet(framed, &greeting, None).await?;
+    let account = admin.credentials().account(&String::from_utf8_lossy(&login.user));
+    let credential = match &account {
+        None => Credential::Nobody,
+        Some(account) if account.password.expose().is_empty() => Credential::Empty,
+        Some(account) => Credential::Clear(account.password.expose().as_bytes()),
+    };
+    let proving =
+        prove(framed, &login, &greeting.nonce, sequence, credential, NATIVE_PASSWORD_PLUGIN).await?;
+    let mut sequence = proving.sequence;
     let mut bytes = Vec::new();
-    let verdict = judge(&login, &greeting, &answer, peer, admin);
+    let rights = account.filter(|_| proving.proof.is_some()).map(|account| account.rights);
+    let verdict = judge(&login, &greeting, rights, &proving, peer, admin);
     match &verdict {
         Ok(_) => {
             let ok = OkPacket { status: status(TransactionState::None), ..OkPacket::default() };
@@ -97,7 +106,8 @@ fn greeting(connection_id: u32) -> Result<Greeting, NetError> {
 fn judge(
     login: &Login,
     greeting: &Greeting,
-    answer: &[u8],
+    rights: Option<Rights>,
+    proving: &Proving,
     peer: SocketAddr,
     admin: &Admin,
 ) -> Result<LoggedIn, Refusal> {
@@ -107,8 +117,8 @@ fn judge(
         admin.refusals().write(&user, peer.ip(), reason);
         Err(Refusal { code, message })
     };
-    let Some(rights) = admin.credentials().check(&user, &greeting.nonce, answer) else {
-        let using = if answer.is_empty() { "NO" } else { "YES" };
+    let Some(rights) = rights else {
+        let using = if proving.used_password { "YES" } else { "NO" };
         let message = format!("Access denied for user '{user}'@'{host}' (using password: {using})");
         return refuse(ErrorCode::ACCESS_DENIED, message, "wrong user or password");
     };

@@ -94,6 +94,8 @@ stats_table! {
     bytes_data_recv: u64 => "Bytes_data_recv INT",
     /// The last measured latency, in microseconds.
     latency_us: u64 => "Latency_us INT",
+    /// Empty without TLS; else how far the server's certificate is believed: `unverified`, `ca`, `hostname`.
+    tls: String => "tls VARCHAR",
 }
 
 stats_table! {

@@ -67,6 +67,7 @@ impl DataPlane for Plane {
             bytes_data_sent: 7,
             bytes_data_recv: 8,
             latency_us: 9,
+            tls: String::new(),
         }]
     }
 
@@ -97,6 +98,10 @@ impl DataPlane for Plane {
             frontend_connections: 9,
             frontend_max_connections: 10_000,
         }]
+    }
+
+    fn reload_tls(&self) -> Result<(), String> {
+        Ok(())
     }
 
     fn flush_query_cache(&self) -> u64 {

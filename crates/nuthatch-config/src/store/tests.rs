@@ -229,11 +229,11 @@ fn column_that_does_not_act_is_named() {
             "rule 7: column \"re_modifiers\": \"BOLD\" is unknown and ignored",
         ]
     );
-    sql(&layers, "UPDATE mysql_users SET use_ssl = 1; UPDATE mysql_servers SET compression = 1");
+    sql(&layers, "UPDATE mysql_users SET fast_forward = 1; UPDATE mysql_servers SET compression = 1");
     sql(&layers, "INSERT INTO mysql_replication_hostgroups VALUES (1, 2, 'read_only', '')");
     assert_eq!(
         warnings(&run(&mut layers, "LOAD MYSQL USERS TO RUNTIME")),
-        ["user \"app\": column \"use_ssl\" is stored but does not act yet"]
+        ["user \"app\": column \"fast_forward\" is stored but does not act yet"]
     );
     assert_eq!(
         warnings(&run(&mut layers, "LOAD MYSQL SERVERS TO RUNTIME")),

@@ -23,7 +23,7 @@ pub(crate) static MYSQL_SERVERS: Table = Table {
             .check("max_replication_lag >= 0 AND max_replication_lag <= 126144000")
             .default_int(0)
             .stored(),
-        Column::int("use_ssl").check("use_ssl IN (0, 1)").default_int(0).stored(),
+        Column::int("use_ssl").check("use_ssl IN (0, 1)").default_int(0),
         Column::int("max_latency_ms")
             .of_type("INT UNSIGNED")
             .check("max_latency_ms >= 0")

@@ -9,7 +9,7 @@ pub(crate) static MYSQL_USERS: Table = Table {
         Column::text("username"),
         Column::text("password").or_null(),
         Column::int("active").check("active IN (0, 1)").default_int(1),
-        Column::int("use_ssl").check("use_ssl IN (0, 1)").default_int(0).stored(),
+        Column::int("use_ssl").check("use_ssl IN (0, 1)").default_int(0),
         Column::int("default_hostgroup").default_int(0),
         Column::text("default_schema").or_null(),
         Column::int("schema_locked").check("schema_locked IN (0, 1)").default_int(0).stored(),

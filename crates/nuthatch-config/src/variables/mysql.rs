@@ -289,15 +289,17 @@ variables! {
         "Client addresses whose errors are counted.";
     client_host_error_counts: count(0..=1_048_576) = 0, Stored,
         "Errors after which a client address is refused; 0: never.";
-    have_ssl: flag = true, Stored,
+    have_ssl: flag = true, Acts,
         "Offer TLS to clients.";
     default_authentication_plugin: choice("mysql_native_password", "caching_sha2_password")
-        = "mysql_native_password", Stored,
+        = "mysql_native_password", Acts,
         "Authentication plugin offered in the greeting.";
-    ssl_p2s_ca: text = "", Stored, "File of the authorities that vouch for backends.";
+    ssl_p2s_ca: text = "", Acts, "File of the authorities that vouch for backends (PEM).";
     ssl_p2s_capath: text = "", Stored, "Directory of the authorities that vouch for backends.";
-    ssl_p2s_cert: text = "", Stored, "File of the certificate shown to backends.";
-    ssl_p2s_key: text = "", Stored, "File of that certificate's key.";
+    ssl_p2s_verify: choice("hostname", "ca", "off") = "hostname", Acts, own,
+        "How far a backend's certificate is believed where `mysql-ssl_p2s_ca` is set: `hostname` (an authority vouches for it and it bears the host's name), `ca` (an authority vouches for it), `off`.";
+    ssl_p2s_cert: text = "", Acts, "File of the certificate shown to backends (PEM).";
+    ssl_p2s_key: text = "", Acts, "File of that certificate's key (PEM).";
     ssl_p2s_cipher: text = "", Stored, "Ciphers allowed towards backends.";
     ssl_p2s_crl: text = "", Stored, "File of revoked certificates.";
     ssl_p2s_crlpath: text = "", Stored, "Directory of revoked certificates.";
@@ -313,7 +315,7 @@ variables! {
         "Offer CLIENT_DEPRECATE_EOF to clients.";
     enable_server_deprecate_eof: flag = true, Stored,
         "Use CLIENT_DEPRECATE_EOF towards backends.";
-    enable_load_data_local_infile: flag = false, Stored,
+    enable_load_data_local_infile: flag = false, Acts,
         "Allow LOAD DATA LOCAL INFILE.";
     handle_unknown_charset: count(0..=2) = 1, Stored,
         "A client's unknown character set: 0 refuse, 1 use the default and log, 2 use the default.";

@@ -91,12 +91,31 @@ impl Hostgroups {
         connection.give_back();
         connection.idle_since_ms = now_ms;
         let server = Arc::clone(connection.server());
-        if connection.control.is_cut() || server.status(now_ms) != ServerStatus::Online {
+        if connection.control.is_cut()
+            || connection.control.has_kill()
+            || server.status(now_ms) != ServerStatus::Online
+        {
             drop(connection);
         } else {
             server.pool.put(connection);
             server.freed.notify_one();
         }
+    }
+
+    /// A connection to that one server, whatever its state.
+    pub(crate) async fn check_out_of(
+        &self,
+        server: &Arc<Server>,
+        wanted: &Wanted<'_>,
+        variables: &MysqlVariables,
+    ) -> Result<Box<Connection>, CheckOutError> {
+        if let Some(connection) = take_idle(server, wanted) {
+            return Ok(connection);
+        }
+        let (hostgroup, waited_ms) = (server.hostgroup, variables.connect_timeout_server);
+        let failed = CheckOutError::Timeout { hostgroup, waited_ms };
+        let Some(slot) = reserve(server, wanted.worker) else { return Err(failed) };
+        connect::open(slot, wanted.worker, &login(wanted, variables)?).await.map_err(|_error| failed)
     }
 
     async fn check_out_slowly(
@@ -156,7 +175,7 @@ async fn try_each(
                 server.failed(clock.now_ms(), u64::MAX, 0);
                 return Err(CheckOutError::Refused(refusal));
             }
-            Err(error @ NetError::UnsupportedPlugin(_)) => {
+            Err(error @ (NetError::UnsupportedPlugin(_) | NetError::UnknownPassword(_))) => {
                 return Err(CheckOutError::Login(error.to_string()));
             }
             Err(error) => {

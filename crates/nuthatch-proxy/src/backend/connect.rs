@@ -60,6 +60,8 @@ async fn connect_and_log_in(
     slot: &Slot,
     login: &Login<'_>,
 ) -> Result<(Framed, nuthatch_net::LoggedIn), NetError> {
+    let tls = slot.server.tls();
+    let tls = tls.as_deref().map(super::tls::TlsToServers::connector).transpose()?;
     let stream = Stream::connect(&slot.server.address).await?;
     if let Some(idle) = login.keepalive {
         stream.keep_alive(idle)?;
@@ -77,6 +79,7 @@ async fn connect_and_log_in(
         collation: login.collation,
         capabilities,
         max_packet_bytes: login.max_packet_bytes,
+        tls: tls.map(|tls| (tls, slot.server.host.as_str())),
     };
     let logged_in = log_in(&mut framed, &login).await?;
     Ok((framed, logged_in))

@@ -28,6 +28,8 @@ impl Drop for Slot {
 pub(crate) struct Control {
     cut: AtomicBool,
     user_of_it: Mutex<Option<Arc<SessionHandle>>>,
+    /// A KILL of its thread is under way, or was.
+    has_kill: AtomicBool,
 }
 
 impl Control {
@@ -41,6 +43,16 @@ impl Control {
 
     pub(crate) fn is_cut(&self) -> bool {
         self.cut.load(Ordering::Acquire)
+    }
+
+    /// Somebody sends the server a KILL of its thread, which may come at any time from now on: nobody else may use it.
+    pub(crate) fn expect_kill(&self) {
+        self.has_kill.store(true, Ordering::Release);
+    }
+
+    /// Whether a KILL may still hit it.
+    pub(crate) fn has_kill(&self) -> bool {
+        self.has_kill.load(Ordering::Acquire)
     }
 
     /// Whom to wake when the connection is cut.

@@ -11,6 +11,7 @@ use parking_lot::Mutex;
 use tokio::sync::Notify;
 
 use super::Server;
+use super::tls::TlsToServers;
 
 /// The servers of one hostgroup.
 #[derive(Debug, Clone, Default)]
@@ -38,6 +39,7 @@ impl Hostgroups {
     pub(crate) fn publish(&self, snapshot: &Snapshot) {
         let _one_at_a_time = self.publishing.lock();
         let old = self.groups.load_full();
+        let tls = tls_to_servers(snapshot);
         let mut groups = HashMap::new();
         for (id, configs) in snapshot.hostgroups.iter() {
             let known = old.get(&id);
@@ -47,13 +49,15 @@ impl Hostgroups {
                 .map(|config| {
                     let same =
                         |server: &&Arc<Server>| server.host == config.host && server.port == config.port;
-                    match known.and_then(|group| group.servers.iter().find(same)) {
+                    let server = match known.and_then(|group| group.servers.iter().find(same)) {
                         Some(server) => {
                             server.configure(config);
                             Arc::clone(server)
                         }
                         None => Arc::new(Server::new(config, self.workers, Arc::clone(&freed))),
-                    }
+                    };
+                    server.use_tls(tls.clone().filter(|_| config.use_ssl && config.port != 0));
+                    server
                 })
                 .collect();
             groups.insert(id, Arc::new(Hostgroup { servers, freed }));
@@ -100,6 +104,22 @@ impl Hostgroups {
             (ok + load(&counters.connects_ok), failed + load(&counters.connects_failed))
         })
     }
+}
+
+/// TLS for the servers that ask for it; what is doubtful about it is logged.
+fn tls_to_servers(snapshot: &Snapshot) -> Option<Arc<TlsToServers>> {
+    let wanted = snapshot.hostgroups.iter().flat_map(|(_, servers)| servers).find(|server| server.use_ssl)?;
+    let tls = TlsToServers::new(&snapshot.mysql);
+    if let Some(fault) = tls.fault() {
+        tracing::warn!("servers with use_ssl cannot be connected to: {fault}");
+    } else if tls.verification() == "unverified" {
+        tracing::warn!(
+            server = wanted.host,
+            "use_ssl without verification: connections are encrypted, but anyone could pose as the server; \
+             set mysql-ssl_p2s_ca to the file of its authority"
+        );
+    }
+    Some(Arc::new(tls))
 }
 
 fn all_servers(groups: &HashMap<HostgroupId, Arc<Hostgroup>>) -> impl Iterator<Item = Arc<Server>> + use<'_> {

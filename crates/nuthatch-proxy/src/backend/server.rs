@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, AtomicU32, AtomicU64, AtomicUsize, Ordering};
 
+use arc_swap::ArcSwapOption;
 use nuthatch_config::{HostgroupId, ServerStatus};
 use nuthatch_net::BackendAddress;
 use nuthatch_wire::{Greeting, StatusFlags};
@@ -11,6 +12,7 @@ use tokio::sync::Notify;
 
 use super::connection::{Control, Slot};
 use super::pool::Pool;
+use super::tls::TlsToServers;
 
 /// A server as the data plane knows it. Lives as long as the configuration names it or a connection to it is open.
 #[derive(Debug)]
@@ -31,6 +33,8 @@ pub(crate) struct Server {
     open: AtomicUsize,
     pub(super) pool: Pool,
     controls: Mutex<Vec<Arc<Control>>>,
+    /// How it is connected to over TLS; empty in the clear.
+    tls: ArcSwapOption<TlsToServers>,
     used: AtomicUsize,
     counters: ServerCounters,
     /// Told whenever a connection or a slot of the hostgroup becomes free.
@@ -73,6 +77,8 @@ pub struct PoolRow {
     pub bytes_data_sent: u64,
     pub bytes_data_recv: u64,
     pub latency_us: u64,
+    /// Empty without TLS; else how far the certificate is believed: `unverified`, `ca`, `hostname`.
+    pub tls: &'static str,
 }
 
 /// Connect failures within one second.
@@ -98,6 +104,7 @@ impl Server {
             open: AtomicUsize::new(0),
             pool: Pool::new(workers),
             controls: Mutex::default(),
+            tls: ArcSwapOption::empty(),
             used: AtomicUsize::new(0),
             counters: ServerCounters::default(),
             freed,
@@ -111,6 +118,19 @@ impl Server {
         self.weight.store(config.weight, Ordering::Release);
         self.connections_max.store(config.max_connections as usize, Ordering::Release);
         self.set_status(config.status);
+    }
+
+    /// Connects by `tls` from now on; idle connections that were made otherwise are closed.
+    pub(super) fn use_tls(&self, tls: Option<Arc<TlsToServers>>) {
+        let before = self.tls.swap(tls.clone());
+        if before != tls {
+            self.pool.clear();
+        }
+    }
+
+    /// How it is connected to over TLS.
+    pub(super) fn tls(&self) -> Option<Arc<TlsToServers>> {
+        self.tls.load_full()
     }
 
     /// The configuration names it no more: nothing new is sent to it, what runs may finish.
@@ -236,6 +256,7 @@ impl Server {
             bytes_data_sent: of(&self.counters.bytes_sent),
             bytes_data_recv: of(&self.counters.bytes_received),
             latency_us: of(&self.counters.latency_us),
+            tls: self.tls().map_or("", |tls| tls.verification()),
         }
     }
 

@@ -1,6 +1,6 @@
 //! Answers that need no server.
 
-use nuthatch_sql::{Asked, Kind, session_question};
+use nuthatch_sql::{Asked, Kind, ServerFlavor, session_question};
 use nuthatch_wire::{Column, ColumnType, ErrorCode};
 
 use super::plan::{Change, Plan};
@@ -33,7 +33,6 @@ impl Session {
                     reply::ok(self.status())
                 })
             }
-            (Kind::Kill, _) => Some(self.refuse_kill()),
             // What only the session knows is never cacheable.
             (Kind::Select, _) if !plan.facts.cacheable => self.answer_question(),
             _ => None,
@@ -56,14 +55,6 @@ impl Session {
         Some(reply::ok(self.status()))
     }
 
-    /// Thread numbers that clients see are the proxy's; a server would kill somebody else.
-    fn refuse_kill(&self) -> Vec<u8> {
-        self.worker.counters.generated_errors.bump();
-        let message = "KILL is not supported by the proxy yet: use KILL CONNECTION in its admin interface, \
-                       or connect to the server";
-        reply::err(1, ErrorCode::NOT_SUPPORTED_YET, message)
-    }
-
     /// A SELECT of nothing but what the session itself knows.
     fn answer_question(&mut self) -> Option<Vec<u8>> {
         let text = self.client.payload().get(1..)?;
@@ -83,9 +74,10 @@ impl Session {
         let name = String::from_utf8_lossy(&asked.column.text()).into_owned();
         let columns = [match asked.asked {
             Asked::LastInsertId => Column::unsigned(name),
-            Asked::ConnectionId => {
+            Asked::ConnectionId if matches!(self.lexing.server, ServerFlavor::MariaDb(_)) => {
                 Column { column_type: ColumnType::MYSQL_TYPE_LONG, ..Column::unsigned(name) }
             }
+            Asked::ConnectionId => Column::unsigned(name),
             Asked::RowCount | Asked::FoundRows => Column::never_null(name),
         }];
         // The question is itself a statement with one row.

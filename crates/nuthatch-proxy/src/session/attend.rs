@@ -24,7 +24,10 @@ impl Session {
     /// Cost: two system calls for a hit; see [`Self::look_up`].
     pub(crate) fn attend(&mut self, arrival: Arrival, now_ms: u64, room: &mut [MaybeUninit<u8>]) -> Attended {
         let room_bytes = room.len();
-        let Some(socket) = self.client.client_socket() else { return Attended::Rises { reads_on: false } };
+        // Under TLS it takes the task to know what has come.
+        let Some(socket) = self.client.plain_client_socket() else {
+            return Attended::Rises { reads_on: true };
+        };
         match socket.read_now(room) {
             Err(error) if error.kind() == std::io::ErrorKind::WouldBlock && !arrival.is_last() => {
                 Attended::Answered

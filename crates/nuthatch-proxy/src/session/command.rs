@@ -1,10 +1,11 @@
 //! Commands other than COM_QUERY.
 
 use nuthatch_config::HostgroupId;
-use nuthatch_wire::{AnswerEnd, AnswerKind, Command, ErrorCode, StatusFlags};
+use nuthatch_sql::ServerFlavor;
+use nuthatch_wire::{AnswerEnd, AnswerKind, CapabilityFlags, Command, ErrorCode, StatusFlags};
 
 use super::trouble::Trouble;
-use super::{Session, SessionEnd, reply};
+use super::{Charset, Session, SessionEnd, reply};
 
 /// A longer statement's room in the process list is given back when it is over.
 const INFO_BYTES_KEPT: usize = 256;
@@ -19,7 +20,7 @@ impl Session {
             Some(Command::Statistics) => self.send(&reply::text(&self.proxy.statistics_line())).await,
             Some(Command::InitDb) => self.init_db(now_ms).await,
             Some(Command::ResetConnection) => self.reset_connection().await,
-            Some(Command::FieldList) => self.field_list(now_ms).await,
+            Some(Command::FieldList) => self.pass_command(now_ms, "Field List", AnswerKind::Rows).await,
             Some(Command::StmtPrepare) => self.stmt_prepare(now_ms).await,
             Some(Command::StmtExecute) => self.stmt_execute(now_ms).await,
             Some(Command::StmtSendLongData) => {
@@ -29,11 +30,20 @@ impl Session {
             Some(Command::StmtClose) => self.stmt_close().await,
             Some(Command::StmtReset) => self.stmt_pass(AnswerKind::Single).await,
             Some(Command::StmtFetch) => self.stmt_pass(AnswerKind::Rows).await,
+            Some(Command::ChangeUser) => self.change_user().await,
+            Some(Command::SetOption) => self.set_option().await,
+            Some(Command::ProcessKill) => self.process_kill().await,
+            Some(Command::ProcessInfo) => {
+                self.pass_command(now_ms, "Processlist", AnswerKind::ResultSets).await
+            }
+            Some(Command::Debug | Command::Shutdown) => {
+                let message = "Access denied; you need (at least one of) the SUPER, SHUTDOWN privilege(s) for this operation";
+                self.refuse(ErrorCode::SPECIFIC_ACCESS_DENIED, message).await
+            }
             _ => {
-                self.worker.counters.generated_errors.bump();
                 let name = command.map_or("Unknown command", Command::name);
                 let message = format!("{name} is not supported by the proxy");
-                self.send(&reply::err(1, ErrorCode::UNKNOWN_COM_ERROR, &message)).await
+                self.refuse(ErrorCode::UNKNOWN_COM_ERROR, &message).await
             }
         }
     }
@@ -62,40 +72,87 @@ impl Session {
         outcome
     }
 
-    /// COM_FIELD_LIST, which command line clients send for completion.
-    async fn field_list(&mut self, now_ms: u64) -> Result<(), SessionEnd> {
+    /// A command that only asks, and that a server answers: COM_FIELD_LIST, COM_PROCESS_INFO.
+    async fn pass_command(
+        &mut self,
+        now_ms: u64,
+        name: &'static str,
+        kind: AnswerKind,
+    ) -> Result<(), SessionEnd> {
         self.forget_diagnostics();
         let hostgroup = self.destination(self.account.user.default_hostgroup);
-        self.show(now_ms, "Field List", hostgroup.0);
-        match self.pass_field_list(hostgroup).await {
+        self.show(now_ms, name, hostgroup.0);
+        match self.pass_to(hostgroup, kind).await {
             Ok(_) => Ok(()),
             Err(trouble) => self.reply_trouble(trouble).await,
         }
     }
 
-    async fn pass_field_list(&mut self, hostgroup: HostgroupId) -> Result<AnswerEnd, Trouble> {
+    async fn pass_to(&mut self, hostgroup: HostgroupId, kind: AnswerKind) -> Result<AnswerEnd, Trouble> {
         let mut held = self.lease(hostgroup).await?;
         let outcome = async {
             let (mut way, client) = self.way_and_client(&mut held);
             way.send_packet_of(client).await?;
-            way.pass_answer(client, AnswerKind::Rows, None, |_| ()).await
+            way.pass_answer(client, kind, None, |_| ()).await
         }
         .await;
         self.put_away(held, outcome.as_ref().err());
         outcome
     }
 
+    /// COM_SET_OPTION: whether several statements may come in one packet.
+    async fn set_option(&mut self) -> Result<(), SessionEnd> {
+        let on = match self.client.payload().get(1..) {
+            Some([0, 0]) => true,
+            Some([1, 0]) => false,
+            _ => return self.refuse(ErrorCode::UNKNOWN_COM_ERROR, "Unknown command").await,
+        };
+        let (before, flag) = (self.shape, CapabilityFlags::CLIENT_MULTI_STATEMENTS);
+        self.shape.set(flag, on);
+        // Connections are chosen by it; those that are held must be told.
+        let mut outcome = Ok(());
+        let option = if on { [0, 0] } else { [1, 0] };
+        let held = std::mem::take(&mut self.held);
+        for mut held in held {
+            if outcome.is_ok() && held.connection.shape != self.shape {
+                outcome = self.order(&mut held, Command::SetOption, &option, AnswerKind::Single).await;
+                if outcome.is_ok() {
+                    held.connection.shape = self.shape;
+                }
+            }
+            self.put_away(held, outcome.as_ref().err());
+        }
+        if let Err(trouble) = outcome {
+            self.shape = before;
+            return self.reply_trouble(trouble).await;
+        }
+        self.renumber_environment();
+        self.send(&reply::eof(self.capabilities, self.status())).await
+    }
+
     /// COM_RESET_CONNECTION: as after the login, but for the schema.
     async fn reset_connection(&mut self) -> Result<(), SessionEnd> {
+        // MySQL goes back to the server's own character set, MariaDB to that of the login.
+        let charset = match (self.lexing.server, self.proxy.default_collation()) {
+            (ServerFlavor::MySql(_), Some(collation)) => Charset::Collation(collation),
+            _ => self.login_charset.clone(),
+        };
+        self.begin_anew(charset);
+        self.send(&reply::ok(self.status() | StatusFlags::SERVER_STATUS_AUTOCOMMIT)).await
+    }
+
+    /// Forgets everything of the session but who it is and its schema.
+    pub(super) fn begin_anew(&mut self, charset: Charset) {
         self.let_go();
         self.state.autocommit = true;
-        self.state.charset = self.login_charset.clone();
+        self.state.charset = charset;
         self.last = super::LastResults::default();
+        self.last_ran_on = None;
         self.insert_id = super::InsertId::default();
         self.wrote_in_transaction = false;
         self.next_flag_in = 0;
+        self.lexing = self.proxy.lexing();
         self.renumber_environment();
-        self.send(&reply::ok(self.status() | StatusFlags::SERVER_STATUS_AUTOCOMMIT)).await
     }
 
     /// Shows the command at hand in the process list.

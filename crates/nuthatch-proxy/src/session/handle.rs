@@ -9,7 +9,7 @@ use std::task::{Poll, Waker};
 
 use parking_lot::Mutex;
 
-use crate::backend::Server;
+use crate::backend::{Control, Server};
 use crate::lobby::Lobby;
 
 /// Why a session is to end.
@@ -92,7 +92,18 @@ pub(crate) struct View {
     pub(crate) hostgroup: Option<u32>,
     /// Server, its port, and our own address and port towards it.
     pub(crate) server: Option<Arc<Server>>,
+    /// The connection that works for it at the moment.
+    pub(crate) running: Option<Running>,
     pub(crate) pins: String,
+}
+
+/// A connection with a statement of the session on it.
+#[derive(Debug, Clone)]
+pub(crate) struct Running {
+    pub(crate) control: Arc<Control>,
+    pub(crate) server: Arc<Server>,
+    /// `CONNECTION_ID()` on the server.
+    pub(crate) thread_id: u32,
 }
 
 impl View {
@@ -147,6 +158,15 @@ impl SessionHandle {
         if self.end.compare_exchange(0, reason as u8, Ordering::AcqRel, Ordering::Acquire).is_ok() {
             self.rouse();
         }
+    }
+
+    /// What works for it at the moment, held back from other sessions until the kill is done.
+    pub(crate) fn running_for_kill(&self) -> Option<Running> {
+        // Under the lock: the session takes the connection out of the view before it looks whether it may give it back.
+        let view = self.view.lock();
+        let running = view.running.clone()?;
+        running.control.expect_kill();
+        Some(running)
     }
 
     /// Has the session look at what it was told, wherever it is.

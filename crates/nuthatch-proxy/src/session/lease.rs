@@ -8,6 +8,7 @@ use nuthatch_wire::{AnswerKind, Command, ErrPacket, ErrorCode};
 
 use crate::backend::{Connection, Wanted};
 
+use super::handle::Running;
 use super::plan::Facts;
 use super::relay::{Way, command_packet};
 use super::trouble::Trouble;
@@ -86,11 +87,20 @@ impl Session {
                 None => Box::pin(self.connect(hostgroup)).await?,
             },
         };
-        self.handle.view.lock().server = Some(Arc::clone(held.connection.server()));
+        self.show_running(&held);
         match self.state.differences(&held.connection.state) {
             0 => Ok(held),
             _ => Box::pin(self.lease_changed(hostgroup, held)).await,
         }
+    }
+
+    /// Others see which connection works for the session.
+    pub(super) fn show_running(&self, held: &Held) {
+        let mut view = self.handle.view.lock();
+        let server = held.connection.server();
+        view.server = Some(Arc::clone(server));
+        let (control, thread_id) = (Arc::clone(&held.connection.control), held.connection.thread_id);
+        view.running = Some(Running { control, server: Arc::clone(server), thread_id });
     }
 
     /// A connection that had to be waited for.
@@ -138,6 +148,7 @@ impl Session {
     /// Keeps, puts back or closes a connection after what was done with it. One that is in the middle of an answer, or
     /// failed, is closed; if it carried state of the session, the session cannot go on.
     pub(super) fn put_away(&mut self, held: Held, trouble: Option<&Trouble>) {
+        self.handle.view.lock().running = None;
         if trouble.is_none_or(Trouble::leaves_connection_usable) {
             self.settle(held);
         } else {
@@ -170,7 +181,7 @@ impl Session {
     }
 
     /// What the session needs of a connection.
-    fn wanted(&self) -> Wanted<'_> {
+    pub(super) fn wanted(&self) -> Wanted<'_> {
         Wanted {
             user: &self.account.name,
             password: self.account.password.as_deref(),
@@ -180,7 +191,7 @@ impl Session {
         }
     }
 
-    fn lend(&self, hostgroup: HostgroupId, mut connection: Box<Connection>) -> Held {
+    pub(super) fn lend(&self, hostgroup: HostgroupId, mut connection: Box<Connection>) -> Held {
         let counters = &self.worker.counters;
         counters.pool_success.bump();
         let is_fresh = connection.statements > 0;
@@ -269,6 +280,7 @@ impl Session {
 
     /// Keeps the connection while there is a reason, and puts it back otherwise.
     pub(super) fn settle(&mut self, held: Held) {
+        self.handle.view.lock().running = None;
         if held.in_transaction || !held.pins.is_empty() {
             self.worker.counters.pins.bump();
             self.held.push(held);

@@ -4,10 +4,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use nuthatch_config::{Password, Snapshot, User};
-use nuthatch_net::{Framed, NetError, Stream, challenge, fresh_nonce, greet};
-use nuthatch_wire::{
-    CapabilityFlags, ErrPacket, ErrorCode, Login, NATIVE_PASSWORD_PLUGIN, Nonce, Stage1, double_sha1, verify,
-};
+use nuthatch_net::{Credential, Framed, NetError, Proof, Proving, Stream, fresh_nonce, greet, prove};
+use nuthatch_wire::{ErrPacket, ErrorCode, Login, Nonce, Sha2Hash};
 
 use tokio::time::timeout;
 
@@ -24,37 +22,48 @@ const SCHEMA_PATIENCE: Duration = Duration::from_secs(1);
 
 /// Why a client was not let in.
 #[derive(Debug)]
-enum Refusal {
+pub(super) enum Refusal {
     /// Unknown user or wrong password: the two are not told apart.
     Denied,
     /// The user's `max_connections` are there.
     UserFull { max: u32 },
+    /// The user must come over TLS.
+    NotTls,
 }
 
 /// A client whose password was right.
-struct Admitted {
-    user: Arc<User>,
-    stage1: Option<Stage1>,
-    place: UserPlace,
+pub(super) struct Admitted {
+    pub(super) user: Arc<User>,
+    pub(super) proof: Proof,
+    pub(super) place: UserPlace,
 }
 
 /// A session that counts against its user's `max_connections`, for as long as this lives.
 #[derive(Debug)]
 pub(crate) struct UserPlace {
     proxy: Arc<Proxy>,
-    user: Arc<User>,
+    user: Option<Arc<User>>,
 }
 
 impl UserPlace {
     fn take(proxy: &Arc<Proxy>, user: &Arc<User>) -> Option<Self> {
         let has_room = proxy.enter_user(&user.name, user.max_connections);
-        has_room.then(|| Self { proxy: Arc::clone(proxy), user: Arc::clone(user) })
+        has_room.then(|| Self { proxy: Arc::clone(proxy), user: Some(Arc::clone(user)) })
+    }
+}
+
+impl UserPlace {
+    /// Frees the place before its end.
+    pub(super) fn leave(&mut self) {
+        if let Some(user) = self.user.take() {
+            self.proxy.leave_user(&user.name);
+        }
     }
 }
 
 impl Drop for UserPlace {
     fn drop(&mut self) {
-        self.proxy.leave_user(&self.user.name);
+        self.leave();
     }
 }
 
@@ -73,11 +82,16 @@ pub(crate) async fn log_in(
     let mut framed = Framed::new(stream);
     let nonce = fresh_nonce()?;
     let greeting = proxy.greeting(&snapshot, handle.id, nonce);
-    let (login, sequence) = greet(&mut framed, &greeting).await?;
-    let (answer, sequence) = challenge(&mut framed, &login, &nonce, sequence).await?;
-    match admit(proxy, &snapshot, &login, &nonce, &answer) {
+    let tls = proxy.tls(&snapshot);
+    let (login, sequence) = greet(&mut framed, &greeting, tls.as_deref()).await?;
+    let user = snapshot.users.frontend(&login.user);
+    let known = Known::of(proxy, user);
+    let plugin = snapshot.mysql.default_authentication_plugin.as_bytes();
+    let proving = prove(&mut framed, &login, &nonce, sequence, known.credential(user), plugin).await?;
+    let Proving { proof, sequence, used_password } = proving;
+    match admit(proxy, user, proof, framed.stream()) {
         Ok(admitted) => {
-            let session = enter(proxy, place, handle, framed, &snapshot, &login, admitted);
+            let session = enter(proxy, place, handle, framed, &snapshot, &login, nonce, admitted);
             let mut session = Box::new(session);
             if let Some(refusal) = session.refused_schema().await {
                 session
@@ -95,7 +109,7 @@ pub(crate) async fn log_in(
             Ok(Some(session))
         }
         Err(refusal) => {
-            let (code, message) = tell(&worker, handle, proxy, &login, !answer.is_empty(), &refusal);
+            let (code, message) = tell(&worker, handle, proxy, &login, used_password, &refusal);
             framed.write(&reply::err(sequence, code, &message)).await?;
             Ok(None)
         }
@@ -104,7 +118,7 @@ pub(crate) async fn log_in(
 
 impl Session {
     /// What a server says against the schema that the login names, if one can be asked soon.
-    async fn refused_schema(&mut self) -> Option<ErrPacket> {
+    pub(super) async fn refused_schema(&mut self) -> Option<ErrPacket> {
         let (user, schema) = (Arc::clone(&self.account.name), self.state.schema.clone());
         if schema.is_empty() || self.proxy.known_schemas.has(&user, &schema) {
             return None;
@@ -124,6 +138,13 @@ impl Session {
     }
 }
 
+impl Session {
+    /// Counts and logs a refusal of COM_CHANGE_USER, and words it as a server would.
+    pub(super) fn word(&self, login: &Login, with_password: bool, refusal: &Refusal) -> (ErrorCode, String) {
+        tell(&self.worker, &self.handle, &self.proxy, login, with_password, refusal)
+    }
+}
+
 /// Tells a client that there is no room, in the place of a greeting.
 pub(crate) async fn refuse_for_room(worker: &Worker, stream: Stream) -> Result<(), NetError> {
     worker.counters.denied_max_connections.bump();
@@ -131,25 +152,50 @@ pub(crate) async fn refuse_for_room(worker: &Worker, stream: Stream) -> Result<(
     Framed::new(stream).write(&reply::err(0, ErrorCode::CON_COUNT_ERROR, "Too many connections")).await
 }
 
-fn admit(
-    proxy: &Arc<Proxy>,
-    snapshot: &Snapshot,
-    login: &Login,
-    nonce: &Nonce,
-    answer: &[u8],
-) -> Result<Admitted, Refusal> {
-    let user = snapshot.users.frontend(&login.user).ok_or(Refusal::Denied)?;
-    let proven = |double| verify(nonce, double, answer).map(Some).ok_or(Refusal::Denied);
-    let stage1 = match &user.password {
-        Password::Empty if answer.is_empty() => None,
-        Password::Clear(secret) => proven(&double_sha1(secret.expose().as_bytes()))?,
-        Password::NativeHash(double) => proven(double)?,
-        Password::Empty | Password::Other => return Err(Refusal::Denied),
-    };
-    let place = UserPlace::take(proxy, user).ok_or(Refusal::UserFull { max: user.max_connections })?;
-    Ok(Admitted { user: Arc::clone(user), stage1, place })
+/// What a user's password column is made of, ready to be checked against.
+pub(super) struct Known {
+    hash: Option<Sha2Hash>,
+    double: Option<[u8; nuthatch_wire::SHA256_LEN]>,
 }
 
+impl Known {
+    pub(super) fn of(proxy: &Proxy, user: Option<&Arc<User>>) -> Self {
+        let hash = user.and_then(|user| match &user.password {
+            Password::Sha2Hash(stored) => Sha2Hash::parse(stored),
+            _ => None,
+        });
+        Self { hash, double: user.and_then(|user| proxy.known_double(user)) }
+    }
+
+    pub(super) fn credential<'a>(&'a self, user: Option<&'a Arc<User>>) -> Credential<'a> {
+        let Some(user) = user else { return Credential::Nobody };
+        match (&user.password, &self.hash) {
+            (Password::Empty, _) => Credential::Empty,
+            (Password::Clear(secret), _) => Credential::Clear(secret.expose().as_bytes()),
+            (Password::NativeHash(double), _) => Credential::NativeHash(double),
+            (Password::Sha2Hash(_), Some(hash)) => {
+                Credential::Sha2Hash { hash, double: self.double.as_ref() }
+            }
+            (Password::Sha2Hash(_) | Password::Other, _) => Credential::Nobody,
+        }
+    }
+}
+
+pub(super) fn admit(
+    proxy: &Arc<Proxy>,
+    user: Option<&Arc<User>>,
+    proof: Option<Proof>,
+    stream: &Stream,
+) -> Result<Admitted, Refusal> {
+    let (Some(user), Some(proof)) = (user, proof) else { return Err(Refusal::Denied) };
+    if user.use_ssl && stream.tls_version().is_none() {
+        return Err(Refusal::NotTls);
+    }
+    let place = UserPlace::take(proxy, user).ok_or(Refusal::UserFull { max: user.max_connections })?;
+    Ok(Admitted { user: Arc::clone(user), proof, place })
+}
+
+#[expect(clippy::too_many_arguments, reason = "all that a session is made of, once")]
 fn enter(
     proxy: &Arc<Proxy>,
     worker_place: Place,
@@ -157,12 +203,11 @@ fn enter(
     client: Framed,
     snapshot: &Arc<Snapshot>,
     login: &Login,
+    nonce: Nonce,
     admitted: Admitted,
 ) -> Session {
-    let Admitted { user, stage1, place } = admitted;
-    if let Some(stage1) = stage1 {
-        proxy.learn_password(&user.name, stage1);
-    }
+    let Admitted { user, proof, place } = admitted;
+    proxy.learn_password(&user, proof);
     let name: Arc<str> = Arc::from(user.name.as_str());
     let password = proxy.backend_password(snapshot, &name);
     let default_schema = user.default_schema.as_deref().unwrap_or_default();
@@ -180,7 +225,8 @@ fn enter(
         worker: Arc::clone(&worker_place.worker),
         handle: Arc::clone(handle),
         client,
-        _user_place: place,
+        user_place: place,
+        nonce,
         sequence_shift: 0,
         last_ran_on: None,
         account: Account { name, user, password },
@@ -233,6 +279,15 @@ fn tell(
             let message = format!("Access denied for user '{user}'@'{host}' (using password: {using})");
             (ErrorCode::ACCESS_DENIED, message)
         }
+        Refusal::NotTls => {
+            worker.counters.denied_password.bump();
+            if let Some(suppressed) = proxy.refusal_log.admit(proxy.clock.now_ms()) {
+                tracing::warn!(client = %host, user = %user, suppressed,
+                    "refused a login: the user must use TLS (mysql_users.use_ssl)");
+            }
+            let message = format!("User '{user}' must connect with TLS: mysql_users.use_ssl is 1");
+            (ErrorCode::SECURE_TRANSPORT_REQUIRED, message)
+        }
         Refusal::UserFull { max } => {
             worker.counters.denied_max_user_connections.bump();
             if let Some(suppressed) = proxy.refusal_log.admit(proxy.clock.now_ms()) {
@@ -245,9 +300,4 @@ fn tell(
             (ErrorCode::USER_LIMIT_REACHED, message)
         }
     }
-}
-
-/// The plugin that the greeting names, and with it whether clients may use plugins at all.
-pub(crate) const fn greeted_plugin() -> (&'static [u8], CapabilityFlags) {
-    (NATIVE_PASSWORD_PLUGIN, CapabilityFlags::CLIENT_PLUGIN_AUTH)
 }

@@ -9,7 +9,8 @@ use std::task::Poll;
 
 use nuthatch_net::{Framed, NetError};
 use nuthatch_wire::{
-    AnswerEnd, AnswerKind, AnswerScanner, Command, ErrPacket, FrameHeader, HEADER_LEN, Reader, append_packet,
+    AnswerEnd, AnswerKind, AnswerScanner, CapabilityFlags, Command, ErrPacket, FrameHeader, HEADER_LEN,
+    Reader, append_packet,
 };
 
 use crate::backend::{Connection, Control};
@@ -18,6 +19,9 @@ use crate::worker::Worker;
 use super::capture::Capture;
 use super::trouble::{Answered, Trouble};
 use super::{SessionEnd, SessionHandle};
+
+/// The largest packet of a local file that is taken; clients cut a file into packets of some kilobytes.
+const FILE_PACKET_BYTES_MAX: usize = 64 << 20;
 
 /// Both ends of the way, and who counts.
 pub(super) struct Way<'a> {
@@ -75,7 +79,9 @@ impl Way<'_> {
         mut capture: Option<&mut Capture>,
         mut rewrite: impl FnMut(&mut [u8]),
     ) -> Result<AnswerEnd, Trouble> {
-        let mut scanner = AnswerScanner::new(kind, self.connection.deprecates_eof());
+        let may_ask = self.connection.shape.contains(CapabilityFlags::CLIENT_LOCAL_FILES);
+        let mut scanner =
+            AnswerScanner::new(kind, self.connection.deprecates_eof()).with_local_files(may_ask);
         loop {
             let is_first = !scanner.has_begun();
             let progress = scanner
@@ -100,9 +106,33 @@ impl Way<'_> {
             if progress.finished {
                 return Ok(*scanner.end());
             }
+            if progress.wants_file {
+                let next = Box::pin(self.pass_file(client, &scanner)).await?;
+                scanner.file_was_sent(next);
+            }
             let Connection { framed, control, .. } = &mut *self.connection;
             let received = on_connection(self.handle, control, framed.fill()).await;
             self.count_received(received.map_err(|cause| cause.after(&scanner))?);
+        }
+    }
+
+    /// Passes the client's file on to the server, packet by packet, up to the empty one that ends it. Returns the number of
+    /// the server's next packet.
+    async fn pass_file(&mut self, client: &mut Framed, scanner: &AnswerScanner) -> Result<u8, Trouble> {
+        let mut sequence = scanner.next_sequence().unwrap_or_default();
+        loop {
+            let reading = client.read_packet(sequence, FILE_PACKET_BYTES_MAX);
+            let last = self.handle.unless_ended(reading).await?.map_err(SessionEnd::from)?;
+            let bytes = client.payload().len() + HEADER_LEN;
+            let Connection { framed, control, .. } = &mut *self.connection;
+            let sent =
+                on_connection(self.handle, control, framed.forward_packet_from(client, sequence)).await;
+            sent.map_err(|cause| cause.after(scanner))?;
+            self.count_sent(bytes);
+            sequence = last.wrapping_add(1);
+            if client.payload().is_empty() {
+                return Ok(sequence);
+            }
         }
     }
 

@@ -12,6 +12,20 @@ pub(super) fn ok(status: StatusFlags) -> Vec<u8> {
     out
 }
 
+/// What ends something that has no other answer: an EOF packet, or an OK packet in its place.
+pub(super) fn eof(capabilities: CapabilityFlags, status: StatusFlags) -> Vec<u8> {
+    let mut payload = Vec::with_capacity(8);
+    if capabilities.contains(CapabilityFlags::CLIENT_DEPRECATE_EOF) {
+        OkPacket { status, ..OkPacket::default() }.encode(&mut payload, 0xFE);
+    } else {
+        payload.extend([0xFE, 0, 0]);
+        payload.extend(status.bits().to_le_bytes());
+    }
+    let mut out = Vec::with_capacity(payload.len() + 4);
+    append_packet(&mut out, &mut 1, &payload);
+    out
+}
+
 /// An OK packet with a message.
 pub(super) fn ok_with_message(status: StatusFlags, message: &str) -> Vec<u8> {
     let mut payload = Vec::with_capacity(16 + message.len());

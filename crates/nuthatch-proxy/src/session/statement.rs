@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use nuthatch_cache::{Entry, Fill, Judgement, Packets};
+use nuthatch_sql::Kind;
 use nuthatch_wire::{AnswerEnd, AnswerKind};
 
 use super::capture::Capture;
@@ -34,6 +35,10 @@ impl Session {
             self.observe(&plan, 0, 0);
             self.last_ran_on = None;
             return self.send(&answer).await;
+        }
+        if plan.facts.kind == Kind::Kill {
+            plan.count_rules();
+            return self.kill_as_told().await;
         }
         let wants_cache = self.wants_cache(&plan);
         if wants_cache {

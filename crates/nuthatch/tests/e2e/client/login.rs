@@ -131,9 +131,25 @@ impl Client {
         packet
     }
 
+    /// COM_CHANGE_USER.
+    pub(crate) fn change_user(&mut self, login: &Login) -> Result<(), Failure> {
+        let answer = scramble(&self.greeting.nonce, login.password.as_bytes());
+        let mut argument = [login.user.as_bytes(), &[0, 20][..], &answer].concat();
+        argument.extend_from_slice(login.schema.as_deref().unwrap_or_default().as_bytes());
+        argument.extend([0, login.collation, 0]);
+        argument.extend_from_slice(NATIVE_PASSWORD_PLUGIN);
+        argument.push(0);
+        self.send(nuthatch_wire::Command::ChangeUser as u8, &argument)?;
+        self.await_verdict(login)
+    }
+
     fn log_in(&mut self, login: &Login) -> Result<(), Failure> {
         let packet = self.login_packet(login);
         self.send_raw(&packet, 2)?;
+        self.await_verdict(login)
+    }
+
+    fn await_verdict(&mut self, login: &Login) -> Result<(), Failure> {
         loop {
             let payload = self.read_packet()?;
             match payload.first() {

@@ -18,7 +18,7 @@ fn through_relay(cut: Cut) -> (Relay, Proxy, Login, Client) {
     primary.ok(format!("CREATE DATABASE {schema}"));
     primary.ok(format!("CREATE TABLE {schema}.t (id INT AUTO_INCREMENT PRIMARY KEY, v TEXT)"));
     let login = servers::account(lab).schema(&schema);
-    let port = lab.server(Role::Primary).unwrap().port();
+    let port = lab.server(Role::Primary).expect("a lab has a primary").port();
     let relay = Relay::start(([127, 0, 0, 1], port).into(), MARK, cut);
     let setup = Setup::default()
         .server(format!("hostgroup_id=0, hostname='127.0.0.1', port={}", relay.address.port()))
@@ -31,7 +31,7 @@ fn through_relay(cut: Cut) -> (Relay, Proxy, Login, Client) {
 }
 
 fn rows(login: &Login) -> String {
-    let schema = login.schema.as_deref().unwrap();
+    let schema = login.schema.as_deref().expect("the login names its schema");
     servers::primary(servers::shared()).value(format!("SELECT COUNT(*) FROM {schema}.t"))
 }
 

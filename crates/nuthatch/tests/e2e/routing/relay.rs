@@ -24,8 +24,8 @@ pub(super) struct Relay {
 
 impl Relay {
     pub(super) fn start(server: SocketAddr, mark: &'static [u8], cut: Cut) -> Self {
-        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-        let address = listener.local_addr().unwrap();
+        let listener = TcpListener::bind("127.0.0.1:0").expect("a free port");
+        let address = listener.local_addr().expect("it is bound");
         let marked = Arc::new(AtomicUsize::new(0));
         let count = Arc::clone(&marked);
         std::thread::spawn(move || {
@@ -48,7 +48,8 @@ impl Relay {
 fn pass(mut client: TcpStream, mut server: TcpStream, mark: &[u8], cut: Cut, marked: &AtomicUsize) {
     let is_marked = Arc::new(AtomicBool::new(false));
     let back = {
-        let (server, client) = (server.try_clone().unwrap(), client.try_clone().unwrap());
+        let (server, client) =
+            (server.try_clone().expect("a descriptor"), client.try_clone().expect("a descriptor"));
         let is_marked = Arc::clone(&is_marked);
         std::thread::spawn(move || pass_back(server, client, cut, &is_marked))
     };

@@ -1,7 +1,12 @@
 //! Commands besides COM_QUERY, and statements with several answers.
 
+use std::time::Duration;
+
 use nuthatch_wire::{CapabilityFlags, Command};
 
+use crate::client::{Client, Login};
+use crate::deadline::{Stopwatch, await_that};
+use crate::servers;
 use crate::stage::Stage;
 
 #[test]
@@ -38,10 +43,8 @@ fn statistics_is_one_line_of_text() {
 fn unknown_command_is_error_1047_and_the_session_goes_on() {
     let stage = Stage::plain();
     let mut client = stage.client();
-    let commands = [
-        0x00, 0x05, 0x06, 0x07, 0x08, 0x0B, 0x0D, 0x0F, 0x10, 0x12, 0x13, 0x14, 0x15, 0x1D, 0x1E, 0x55, 0xFA,
-        0xFF,
-    ];
+    let commands =
+        [0x00, 0x05, 0x06, 0x07, 0x0B, 0x0F, 0x10, 0x12, 0x13, 0x14, 0x15, 0x1D, 0x1E, 0x55, 0xFA, 0xFF];
     for command in commands {
         let error = client.command(command, b"whatever").unwrap_err().server();
         assert_eq!((error.code, error.state.as_str()), (1047, "08S01"), "{command:#x}");
@@ -97,15 +100,6 @@ fn field_list_is_the_servers() {
     assert_eq!(client.value("SELECT 1"), "1");
     client.send(Command::FieldList as u8, b"nowhere\0").unwrap();
     assert_eq!(client.goodbye().code, 1146);
-    assert_eq!(client.value("SELECT 1"), "1");
-}
-
-#[test]
-fn change_user_is_refused_and_the_session_goes_on() {
-    let stage = Stage::plain();
-    let mut client = stage.client();
-    let error = client.command(Command::ChangeUser as u8, b"somebody\0\0\0").unwrap_err().server();
-    assert_eq!(error.code, 1047);
     assert_eq!(client.value("SELECT 1"), "1");
 }
 
@@ -202,12 +196,129 @@ fn statements_sent_before_the_answer_are_answered_in_order() {
 }
 
 #[test]
-fn kill_through_the_proxy_is_refused_and_kills_nobody() {
+fn several_statements_can_be_allowed_and_forbidden_later() {
     let stage = Stage::plain();
-    let (mut client, mut other) = (stage.client(), stage.client());
-    other.ok("SELECT 1");
-    for id in 1..50 {
-        assert_eq!(client.refused(format!("KILL {id}")).code, 1235);
+    let login = stage.login().without(CapabilityFlags::CLIENT_MULTI_STATEMENTS);
+    let mut client = stage.proxy.client(&login);
+    let set_option = |client: &mut Client, option: u8| {
+        client.send(Command::SetOption as u8, &[option, 0]).unwrap();
+        assert_eq!(client.read_packet().unwrap()[0], 0xFE, "an EOF packet");
+    };
+    assert_eq!(client.refused("SELECT 1; SELECT 2").code, 1064);
+    set_option(&mut client, 0);
+    assert_eq!(client.query_all("SELECT 1; SELECT 2").unwrap().len(), 2);
+    // Also over a connection that is held.
+    client.ok("BEGIN");
+    set_option(&mut client, 1);
+    assert_eq!(client.refused("SELECT 1; SELECT 2").code, 1064);
+    set_option(&mut client, 0);
+    assert_eq!(client.query_all("SELECT 1; COMMIT; SELECT 3").unwrap().len(), 3);
+    let error = client.command(Command::SetOption as u8, &[7, 0]).unwrap_err().server();
+    assert_eq!(error.code, 1047);
+    assert_eq!(client.value("SELECT 'in step'"), "in step");
+}
+
+#[test]
+fn what_only_administrators_may_do_is_refused_as_by_a_server() {
+    let stage = Stage::plain();
+    let mut client = stage.client();
+    for command in [Command::Debug, Command::Shutdown] {
+        let error = client.command(command as u8, &[]).unwrap_err().server();
+        assert_eq!((error.code, error.state.as_str()), (1227, "42000"), "{command:?}");
     }
-    assert_eq!(other.value("SELECT 1"), "1");
+    assert_eq!(client.value("SELECT 'in step'"), "in step");
+}
+
+#[test]
+fn another_user_begins_anew_over_the_same_connection() {
+    let stage = Stage::plain();
+    let second = servers::fresh_name("u");
+    stage.primary().ok(format!("CREATE USER {second} IDENTIFIED BY 'other'"));
+    stage.primary().ok(format!("GRANT ALL ON *.* TO {second}"));
+    stage.administer([
+        format!("INSERT INTO mysql_users (username, password) VALUES ('{second}', 'other')").as_str(),
+        "LOAD MYSQL USERS TO RUNTIME",
+    ]);
+    let mut client = stage.client();
+    client.ok("SET NAMES latin1");
+    client.ok("SET @a = 1");
+    client.ok("BEGIN");
+    client.ok("UPDATE t SET v = 'lost' WHERE id = 1");
+    client.change_user(&Login::new(&second, "other").schema(&stage.schema)).unwrap();
+    assert_eq!(
+        client.value("SELECT CONCAT_WS(',', SUBSTRING_INDEX(CURRENT_USER(), '@', 1), DATABASE(), @a, @@character_set_client)"),
+        format!("{second},{},utf8mb4", stage.schema)
+    );
+    assert_eq!(client.value("SELECT v FROM t WHERE id = 1"), "one", "the transaction is rolled back");
+    let users = "SELECT username, frontend_connections FROM stats_mysql_users WHERE frontend_connections > 0";
+    assert_eq!(stage.proxy.operator().table(users), [[second.as_str(), "1"]]);
+    let refused = client.change_user(&Login::new(&second, "wrong")).unwrap_err().server();
+    assert_eq!((refused.code, refused.state.as_str()), (1045, "28000"));
+    assert!(client.is_closed_by_server());
+}
+
+#[test]
+fn kill_query_ends_the_statement_and_nothing_else() {
+    let stage = Stage::plain();
+    let (mut sleeper, mut killer, mut other) = (stage.client(), stage.client(), stage.client());
+    let id = sleeper.greeting.connection_id;
+    for round in 0..5 {
+        let watch = Stopwatch::start();
+        sleeper.send(3, b"SELECT SLEEP(20), 'slept'").unwrap();
+        await_that("it runs", || {
+            stage
+                .proxy
+                .operator()
+                .value("SELECT COUNT(*) FROM stats_mysql_processlist WHERE info LIKE '%slept%'")
+                == "1"
+        });
+        std::thread::sleep(Duration::from_millis(20));
+        killer.ok(format!("KILL QUERY {id}"));
+        match sleeper.read_answers() {
+            // MariaDB lets SLEEP return 1, or ends the statement.
+            Ok(answers) => assert_eq!(answers[0].table()[0][0], "1"),
+            Err(failure) => assert_eq!(failure.server().code, 1317),
+        }
+        assert!(watch.elapsed() < Duration::from_secs(10), "round {round}");
+        assert_eq!(sleeper.value("SELECT 'in step'"), "in step");
+        assert_eq!(other.value("SELECT SLEEP(0.05)"), "0", "nobody else is hit");
+    }
+    killer.ok(format!("KILL QUERY {id}"));
+    assert_eq!(sleeper.value("SELECT 'idle, so unharmed'"), "idle, so unharmed");
+}
+
+#[test]
+fn kill_ends_a_session_of_the_own_user_and_no_other() {
+    let stage = Stage::plain();
+    let second = servers::fresh_name("u");
+    stage.primary().ok(format!("CREATE USER {second} IDENTIFIED BY 'other'"));
+    stage.administer([
+        format!("INSERT INTO mysql_users (username, password) VALUES ('{second}', 'other')").as_str(),
+        "LOAD MYSQL USERS TO RUNTIME",
+    ]);
+    let mut stranger = stage.proxy.client(&Login::new(&second, "other"));
+    let (mut victim, mut killer) = (stage.client(), stage.client());
+    victim.ok("BEGIN");
+    victim.ok("UPDATE t SET v = 'lost' WHERE id = 1");
+    let id = victim.greeting.connection_id;
+    assert_eq!(stranger.refused(format!("KILL {id}")).code, 1095);
+    assert_eq!(stranger.refused("KILL CONNECTION 4000000000").code, 1094);
+    assert_eq!(stranger.refused("KILL USER root").code, 1235);
+    assert_eq!(victim.value("SELECT v FROM t WHERE id = 1"), "lost");
+    killer.ok(format!("KILL {id}"));
+    assert!(victim.is_closed_by_server());
+    await_that("its transaction is rolled back", || killer.value("SELECT v FROM t WHERE id = 1") == "one");
+
+    let mut victim = stage.client();
+    victim.send(3, b"SELECT SLEEP(20), 'again'").unwrap();
+    await_that("it runs", || {
+        stage.proxy.operator().value("SELECT COUNT(*) FROM stats_mysql_processlist WHERE info LIKE '%again%'")
+            == "1"
+    });
+    let id = victim.greeting.connection_id.to_le_bytes();
+    killer.command(Command::ProcessKill as u8, &id).unwrap();
+    assert!(victim.is_closed_by_server());
+    await_that("the server does not go on with it", || {
+        stage.primary().value("SELECT COUNT(*) FROM information_schema.processlist WHERE info LIKE '%''again''%' AND info NOT LIKE '%processlist%'") == "0"
+    });
 }

@@ -1,7 +1,8 @@
 //! Large packets and large answers, both ways.
 
-use nuthatch_wire::CapabilityFlags;
+use nuthatch_wire::{CapabilityFlags, append_packet};
 
+use crate::deadline::await_that;
 use crate::proxy::Setup;
 use crate::stage::{CACHE_ALL, Stage};
 
@@ -89,7 +90,7 @@ fn memory_stays_bounded_while_a_client_does_not_read() {
     client.send(3, b"SELECT seq, REPEAT('r', 10000) FROM seq_1_to_20000").unwrap();
     // The server has sent what the buffers between take, and waits.
     let mut last = 0;
-    crate::deadline::await_that("the flow stands still", || {
+    await_that("the flow stands still", || {
         let sent = stage.pool("Bytes_data_recv", 0);
         let stands = sent == last && sent > 0;
         last = sent;
@@ -111,4 +112,44 @@ fn error_of_the_proxy_to_a_statement_of_two_frames_has_the_right_number() {
     let mut client = stage.client();
     assert_eq!(client.refused(statement_of(17 * MIB)).message, "no");
     assert_eq!(client.value("SELECT 1"), "1");
+}
+
+#[test]
+fn local_file_goes_to_the_server_where_it_is_allowed() {
+    let flag = CapabilityFlags::CLIENT_LOCAL_FILES;
+    let refused = Stage::plain();
+    let mut client = refused.proxy.client(&refused.login().with(flag));
+    assert!(!client.greeting.capabilities.contains(flag), "not offered by default, as with ProxySQL");
+    client.refused("LOAD DATA LOCAL INFILE 'x' INTO TABLE t");
+
+    let stage = Stage::with(Setup::default().variable("mysql-enable_load_data_local_infile", true));
+    let mut client = stage.proxy.client(&stage.login().with(flag));
+    client.ok("CREATE TABLE loaded (id INT PRIMARY KEY, v VARCHAR(100))");
+    let file: Vec<u8> = (0..200_000).flat_map(|id| format!("{id}\trow {id}\n").into_bytes()).collect();
+    for (pieces, expected) in [(1, "200000"), (50, "200000"), (0, "0")] {
+        client.ok("TRUNCATE TABLE loaded");
+        client.send(3, b"LOAD DATA LOCAL INFILE 'any.tsv' INTO TABLE loaded").unwrap();
+        let asked = client.read_packet().unwrap();
+        assert_eq!(asked, b"\xFBany.tsv");
+        let mut sequence = 2;
+        if pieces > 0 {
+            for piece in file.chunks(file.len().div_ceil(pieces)) {
+                let mut packet = Vec::new();
+                append_packet(&mut packet, &mut sequence, piece);
+                client.send_raw(&packet, 0).unwrap();
+            }
+        }
+        let mut last = Vec::new();
+        append_packet(&mut last, &mut sequence, b"");
+        client.send_raw(&last, sequence).unwrap();
+        client.read_answers().unwrap();
+        assert_eq!(client.value("SELECT COUNT(*) FROM loaded"), expected, "{pieces} pieces");
+    }
+    // A client that leaves in the middle leaves nothing behind.
+    client.send(3, b"LOAD DATA LOCAL INFILE 'any.tsv' INTO TABLE loaded").unwrap();
+    client.read_packet().unwrap();
+    client.vanish();
+    let mut other = stage.client();
+    await_that("nothing is held", || stage.pool("ConnUsed", 0) == 0);
+    assert_eq!(other.value("SELECT COUNT(*) FROM loaded"), "0");
 }

@@ -1,0 +1,83 @@
+//! COM_CHANGE_USER: another login over the same connection. Pools of drivers use it to begin anew.
+//!
+//! Source: "COM_CHANGE_USER". Whoever fails is disconnected, as a server does it.
+
+use std::sync::Arc;
+
+use nuthatch_net::{Proving, prove};
+use nuthatch_wire::{CapabilityFlags, Login, Reader, WireError};
+
+use super::login::{Known, admit};
+use super::{Account, Charset, Session, SessionEnd, reply};
+
+impl Session {
+    pub(super) async fn change_user(&mut self) -> Result<(), SessionEnd> {
+        let login = parse(self.client.payload(), self.capabilities)
+            .map_err(|error| SessionEnd::Broken(error.into()))?;
+        let first = self.sequence_shift.wrapping_add(1);
+        let proxy = Arc::clone(&self.proxy);
+        let snapshot = Arc::clone(&self.snapshot);
+        let user = snapshot.users.frontend(&login.user);
+        let known = Known::of(&proxy, user);
+        let plugin = snapshot.mysql.default_authentication_plugin.as_bytes();
+        let proving = {
+            let proving = prove(&mut self.client, &login, &self.nonce, first, known.credential(user), plugin);
+            self.handle.unless_ended(Box::pin(proving)).await??
+        };
+        let Proving { proof, sequence, used_password } = proving;
+        // Renumbered when it is sent: what is sent here is numbered by hand.
+        self.sequence_shift = sequence.wrapping_sub(1);
+        // The place of the old user is free for the new one.
+        self.user_place.leave();
+        match admit(&proxy, user, proof, self.client.stream()) {
+            Ok(admitted) => {
+                proxy.learn_password(&admitted.user, admitted.proof);
+                let name: Arc<str> = Arc::from(admitted.user.name.as_str());
+                let password = proxy.backend_password(&snapshot, &name);
+                let schema = login.schema.unwrap_or_else(|| {
+                    admitted.user.default_schema.as_deref().unwrap_or_default().as_bytes().to_vec()
+                });
+                self.user_place = admitted.place;
+                self.account = Account { name: Arc::clone(&name), user: admitted.user, password };
+                self.state.schema = schema;
+                self.login_charset = Charset::Collation(login.collation);
+                self.begin_anew(self.login_charset.clone());
+                self.handle.view.lock().user = Some(name);
+                if let Some(refusal) = self.refused_schema().await {
+                    self.send(&reply::err_of_server(&refusal)).await?;
+                    return Err(SessionEnd::Gone);
+                }
+                self.send(&reply::ok(self.status())).await
+            }
+            Err(refusal) => {
+                let (code, message) = self.word(&login, used_password, &refusal);
+                self.send(&reply::err(1, code, &message)).await?;
+                Err(SessionEnd::Gone)
+            }
+        }
+    }
+}
+
+/// The packet as a login.
+fn parse(payload: &[u8], capabilities: CapabilityFlags) -> Result<Login, WireError> {
+    let mut reader = Reader::new(payload);
+    reader.u8()?;
+    let user = reader.null_terminated()?.to_vec();
+    let answer_len = reader.u8()?;
+    let auth_answer = reader.bytes(usize::from(answer_len))?.to_vec();
+    let schema = Some(reader.null_terminated()?.to_vec()).filter(|schema| !schema.is_empty());
+    // The character set is two bytes; the rest may be missing.
+    let collation = if reader.rest().len() >= 2 { u8::try_from(reader.u16()?).unwrap_or(45) } else { 45 };
+    let has_plugin = capabilities.contains(CapabilityFlags::CLIENT_PLUGIN_AUTH) && !reader.rest().is_empty();
+    let auth_plugin = if has_plugin { reader.null_terminated()?.to_vec() } else { Vec::new() };
+    Ok(Login {
+        capabilities,
+        max_packet_bytes: 0,
+        collation,
+        user,
+        auth_answer,
+        schema,
+        auth_plugin,
+        attributes: Vec::new(),
+    })
+}

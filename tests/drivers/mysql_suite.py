@@ -1,0 +1,187 @@
+"""Oracle MySQL through the proxy: `caching_sha2_password` and TLS on both sides, and PyMySQL's sessions as past the proxy."""
+
+import functools
+import ssl
+import subprocess
+import sys
+
+import pymysql
+
+import pymysql_sessions
+import pymysql_types
+from stage import Stage
+from verdict import Verdict
+
+ROOT = sys.argv.pop(1)
+PASSWORD = "p@ss wörd"
+
+# These ask a MySQL what only a MariaDB has (sequences, its error numbers), or get a warning that the proxy does not make.
+ONLY_MARIADB = {
+    "rows and statements at the boundaries of packets arrive whole",
+    "rows of 20 MB arrive whole",
+    "100,000 rows arrive; half a result harms nobody",
+    "LAST_INSERT_ID after ids that were given",
+    "ROW_COUNT and FOUND_ROWS are those of the last statement",
+    "what the proxy answers alone has the server's metadata",
+    "a session whose schema another has dropped goes on",
+}
+
+
+def client(stage, way, user, password, *options, sql="SELECT CURRENT_USER()"):
+    """What MySQL's own command line prints, or the number of its error."""
+    option_file = stage.dir / "client.cnf"
+    option_file.touch(mode=0o600)
+    option_file.write_text(f'[client]\nuser={user}\npassword="{password}"\n')
+    where = [f"--port={way.port}", "--host=127.0.0.1"]
+    if any(option.startswith("--socket") for option in options):
+        where = []
+    ran = subprocess.run(
+        [f"{ROOT}/usr/bin/mysql", f"--defaults-file={option_file}", *where, *options, "-N", "-e", sql],
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=60,
+    )
+    return ran.stdout.strip() if ran.returncode == 0 else ran.stderr.split(":")[0].strip()
+
+
+def of_secret_kinds(stage):
+    """A user for each form of the password column."""
+    forms = {"clear": PASSWORD}
+    for name in ("clear", "hashed"):
+        stage.direct.rows(f"DROP USER IF EXISTS {name}")
+        stage.direct.rows(f"CREATE USER {name} IDENTIFIED BY '{PASSWORD}'")
+        stage.direct.rows(f"GRANT ALL ON *.* TO {name}")
+    forms["hashed"] = stage.direct.rows("SELECT authentication_string FROM mysql.user WHERE user = 'hashed'")[0][0]
+    with stage.admin.connect() as connection, connection.cursor() as cursor:
+        for name, form in forms.items():
+            cursor.execute("DELETE FROM mysql_users WHERE username = %s", [name])
+            cursor.execute("INSERT INTO mysql_users (username, password) VALUES (%s, %s)", [name, form])
+        cursor.execute("LOAD MYSQL USERS TO RUNTIME")
+
+
+def logins(stage):
+    """Fast and full authentication, over TLS, the Unix socket and with the RSA key; wrong passwords never."""
+    of_secret_kinds(stage)
+    plain, tls, key = "--ssl-mode=DISABLED", "--ssl-mode=REQUIRED", "--get-server-public-key"
+    socket = f"--socket={stage.socket}"
+    ask = functools.partial(client, stage, stage.proxy)
+    seen = [
+        # The password is known: the fast path does.
+        ask("clear", PASSWORD, plain),
+        ask("clear", PASSWORD, tls),
+        ask("clear", PASSWORD, socket),
+        ask("clear", "wrong", plain),
+        ask("nobody", PASSWORD, plain),
+        # Only a hash is known: the first time the password itself is wanted.
+        ask("hashed", "wrong", tls),
+        ask("hashed", "wrong", plain, key),
+        ask("hashed", PASSWORD, plain),
+        ask("hashed", PASSWORD, plain, key),
+        # Then the fast path does; a wrong password asks for the full one again, as on a server.
+        ask("hashed", PASSWORD, plain),
+        ask("hashed", PASSWORD, tls),
+        ask("hashed", "wrong", plain),
+    ]
+    denied, insecure = "ERROR 1045 (28000)", "ERROR 2061 (HY000)"
+    expected = ["clear@%"] * 3 + [denied] * 4 + [insecure] + ["hashed@%"] * 3 + [insecure]
+    return seen == expected or seen
+
+
+def administrators(stage):
+    """MySQL 9's client reaches the admin interface."""
+    ran = client(stage, stage.admin, "admin", "admin", "--ssl-mode=DISABLED", sql="SELECT 1 FROM mysql_users LIMIT 1")
+    return ran == "1" or ran
+
+
+def tls_of_clients(stage):
+    """TLS 1.2 and 1.3; a session under it is as good as another; `use_ssl` keeps others out."""
+    context = ssl.create_default_context()
+    context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
+    big = "SELECT REPEAT('x', 3000000), 'end'"
+    for version in (ssl.TLSVersion.TLSv1_2, ssl.TLSVersion.TLSv1_3):
+        context.minimum_version = context.maximum_version = version
+        with stage.proxy.connect(ssl=context, database="t") as connection, connection.cursor() as cursor:
+            for number in range(200):
+                cursor.execute("SELECT %s", [number])
+                if cursor.fetchall() != ((number,),):
+                    return f"{version} {number}"
+            cursor.execute(big)
+            if len(cursor.fetchall()[0][0]) != 3000000:
+                return "a large answer was cut"
+            cursor.execute("SELECT LENGTH(%s)", ["y" * 5000000])
+            if cursor.fetchall() != ((5000000,),):
+                return "a large statement was cut"
+    of_secret_kinds(stage)
+    with stage.admin.connect() as connection, connection.cursor() as cursor:
+        cursor.execute("UPDATE mysql_users SET use_ssl = 1 WHERE username = 'clear'")
+        cursor.execute("LOAD MYSQL USERS TO RUNTIME")
+    seen = [
+        client(stage, stage.proxy, "clear", PASSWORD, mode)
+        for mode in ("--ssl-mode=DISABLED", "--ssl-mode=REQUIRED")
+    ]
+    return seen == ["ERROR 3159 (HY000)", "clear@%"] or seen
+
+
+def set_admin(stage, *statements):
+    """Operators' statements, one after the other."""
+    with stage.admin.connect() as connection, connection.cursor() as cursor:
+        for statement in statements:
+            cursor.execute(statement)
+
+
+def tls_of_servers(stage):
+    """`use_ssl` encrypts; with an authority it is verified, and never falls back to the clear."""
+    cipher = "SELECT VARIABLE_VALUE FROM performance_schema.session_status WHERE VARIABLE_NAME = 'Ssl_cipher'"
+    how = "SELECT DISTINCT tls FROM stats_mysql_connection_pool"
+    load = ("LOAD MYSQL VARIABLES TO RUNTIME", "LOAD MYSQL SERVERS TO RUNTIME")
+    authority = stage.direct.rows("SELECT CONCAT(@@datadir, 'ca.pem')")[0][0]
+
+    def now():
+        try:
+            return stage.proxy.rows(cipher)[0][0] != "", stage.admin.rows(how)[0][0]
+        except pymysql.MySQLError as error:
+            return error.args[0], stage.admin.rows(how)[0][0]
+
+    seen = [now()]
+    set_admin(stage, "UPDATE mysql_servers SET use_ssl = 1", *load)
+    seen.append(now())
+    set_admin(stage, f"SET mysql-ssl_p2s_ca = '{authority}'", "SET mysql-ssl_p2s_verify = 'ca'", *load)
+    seen.append(now())
+    # MySQL's own certificates bear no host's name.
+    set_admin(
+        stage,
+        "SET mysql-ssl_p2s_verify = 'hostname'",
+        "SET mysql-connect_timeout_server_max = 500",
+        "SET mysql-shun_on_failures = 1000",
+        *load,
+    )
+    seen.append(now())
+    set_admin(stage, "SET mysql-ssl_p2s_ca = '/nowhere'", *load)
+    seen.append(now())
+    set_admin(
+        stage,
+        "SET mysql-ssl_p2s_ca = ''",
+        "SET mysql-connect_timeout_server_max = 10000",
+        "UPDATE mysql_servers SET use_ssl = 0",
+        *load,
+    )
+    seen.append(now())
+    expected = [(False, ""), (True, "unverified"), (True, "ca"), (9001, "hostname"), (9001, "hostname"), (False, "")]
+    return seen == expected or seen
+
+
+with Stage("--server", "mysql", "--root", ROOT) as stage:
+    verdict = Verdict(stage)
+    for name, check in pymysql_types.CHECKS + pymysql_sessions.CHECKS:
+        if name not in ONLY_MARIADB:
+            verdict.same(name, check)
+    stage.fresh_schema()
+    for name, check in (
+        ("logins by caching_sha2_password, in every way", logins),
+        ("MySQL's own client reaches the admin interface", administrators),
+        ("TLS of clients", tls_of_clients),
+        ("TLS of servers", tls_of_servers),
+    ):
+        verdict.claim(name, functools.partial(check, stage))
+    verdict.end(questions_min=500)
