@@ -5,6 +5,7 @@ const crypto = require('crypto');
 const fs = require('fs');
 const path = require('path');
 
+const SECONDS_MAX = 15;
 const scenario = process.env.DB_SCENARIO;
 const lines = (name) => fs.readFileSync(path.join(scenario, name), 'utf8').split('\n').filter(Boolean);
 
@@ -16,11 +17,15 @@ const shown = (_, value) => {
 
 async function step(name, run) {
   let result;
+  let timer;
   try {
-    result = await run();
+    // A driver that never settles its promise must not stop the others.
+    const late = new Promise((_, reject) => { timer = setTimeout(() => reject(new Error('no answer')), SECONDS_MAX * 1000); });
+    result = await Promise.race([run(), late]);
   } catch (error) {
     result = `raised ${error && error.stack ? error.stack.split('\n').slice(0, 4).join(' ') : error}`;
   }
+  clearTimeout(timer);
   const text = typeof result === 'string' ? result : JSON.stringify(result, shown);
   fs.writeSync(1, `${name}\t${String(text).replace(/\n/g, '\\n').replace(/\r/g, '\\r').replace(/\t/g, '\\t')}\n`);
 }
