@@ -163,7 +163,7 @@ fn distrust(statement: &mut Statement<'_>, cursor: &Cursor<'_>, query: &[u8], le
 }
 
 /// A backslash or back quote after a byte that may begin a character of two.
-fn has_ascii_in_character(query: &[u8]) -> bool {
+pub(crate) fn has_ascii_in_character(query: &[u8]) -> bool {
     query.windows(2).any(|pair| matches!(pair, [lead, b'\\' | b'`'] if *lead >= 0x80))
 }
 

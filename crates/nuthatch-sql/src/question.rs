@@ -1,6 +1,7 @@
 //! Questions of a client that its session can answer without a server: `SELECT LAST_INSERT_ID()` and its like.
 
 use crate::classify::cursor::{Cursor, is_word};
+use crate::classify::has_ascii_in_character;
 use crate::statement::Name;
 use crate::token::{Lexing, Token, TokenKind};
 
@@ -27,7 +28,7 @@ pub enum Asked {
 }
 
 /// The question that the whole of `query` is, if it is one: with an alias, FROM DUAL, LIMIT 1, comments or a semicolon at
-/// most. A statement with an executable comment is none.
+/// most. A statement with an executable comment is none, nor is one that the server may cut otherwise.
 #[must_use]
 pub fn session_question(query: &[u8], lexing: Lexing) -> Option<Question<'_>> {
     let mut cursor = Cursor::new(query, lexing);
@@ -45,10 +46,11 @@ pub fn session_question(query: &[u8], lexing: Lexing) -> Option<Question<'_>> {
     }
     while cursor.take_symbol(b';') {}
     let is_whole = cursor.peek().is_none() && !cursor.is_unclosed && !cursor.has_executable;
+    let is_ambiguous = lexing.ascii_in_characters && has_ascii_in_character(query);
     // A comment inside the expression, or a quote around a part of it, makes another name.
     let is_plain =
         column.0 != written || !written.iter().any(|byte| matches!(byte, b'*' | b'#' | b'`' | b'-'));
-    (is_whole && is_plain).then_some(Question { asked, column })
+    (is_whole && !is_ambiguous && is_plain).then_some(Question { asked, column })
 }
 
 /// What is asked for, and where the expression begins and ends.

@@ -199,9 +199,9 @@ impl AnswerScanner {
             return Ok(Some(self.pass(header)));
         }
         let Some((_, after_header)) = rest.split_at_checked(HEADER_LEN) else { return Ok(None) };
-        let Some(&first) = after_header.first().or((header.payload_len == 0).then_some(&0)) else {
-            return Ok(None);
-        };
+        // Behind an empty frame stands another's header.
+        let first = if header.payload_len == 0 { Some(&0) } else { after_header.first() };
+        let Some(&first) = first else { return Ok(None) };
         match self.look_at(header, first) {
             Packet::Passing => {
                 self.passing_packet();

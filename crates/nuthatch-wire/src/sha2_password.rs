@@ -90,10 +90,11 @@ impl Sha2Hash {
         let (thousands, rest) = rest.split_at_checked(3)?;
         let rest = rest.strip_prefix(b"$")?;
         let (salt, digest) = rest.split_at_checked(SALT_LEN)?;
-        // MySQL writes the thousands of rounds in hexadecimal.
+        // MySQL writes the thousands of rounds in hexadecimal. What reads them here would also take a sign.
+        let is_hexadecimal = thousands.iter().all(u8::is_ascii_hexdigit);
         let thousands = u32::from_str_radix(std::str::from_utf8(thousands).ok()?, 16).ok()?;
         let is_sane = (1..=100).contains(&thousands) && digest.iter().all(|byte| ALPHABET.contains(byte));
-        is_sane.then_some(Self {
+        (is_hexadecimal && is_sane).then_some(Self {
             rounds: thousands * 1000,
             salt: salt.try_into().ok()?,
             digest: digest.try_into().ok()?,
@@ -233,6 +234,8 @@ mod tests {
         for cut in 0..stored.len() {
             assert_eq!(Sha2Hash::parse(&stored[..cut]), None, "{cut}");
         }
+        let signed = [b"$A$+05$".as_slice(), salt, &digest].concat();
+        assert_eq!(Sha2Hash::parse(&signed), None);
     }
 
     #[test]

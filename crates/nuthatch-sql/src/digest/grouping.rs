@@ -9,7 +9,7 @@ use super::DigestOptions;
 /// Folds the lists of `text`, in which so many `literals` stand, then the sequences of folded lists.
 pub(super) fn fold(text: &mut Vec<u8>, literals: usize, options: &DigestOptions) {
     let limit = options.grouping_limit.max(1);
-    if literals < limit + 2 {
+    if literals.saturating_sub(limit) < 2 {
         return;
     }
     if fold_lists(text, limit) && options.groups_grouping_limit > 0 {

@@ -63,6 +63,7 @@ fn lists_fold_only_when_that_shortens_them() {
     check_with(|o| o.grouping_limit = 1, "IN (1,2,3)", "IN (?,...)");
     check_with(|o| o.grouping_limit = 5, "IN (1,2,3,4,5,6)", "IN (?,?,?,?,?,?)");
     check_with(|o| o.grouping_limit = 5, "IN (1,2,3,4,5,6,7)", "IN (?,?,?,?,?,...)");
+    check_with(|o| o.grouping_limit = usize::MAX, "IN (1,2,3,4,5)", "IN (?,?,?,?,?)");
 }
 
 #[test]

@@ -69,6 +69,16 @@ fn anything_more_is_no_question() {
     }
 }
 
+#[test]
+fn what_may_be_cut_in_two_ways_is_no_question() {
+    // In gbk the second back quote is the half of a character, and the name has no end.
+    let query = b"SELECT ROW_COUNT() `\x81`";
+    assert!(session_question(query, MARIADB).is_some());
+    let gbk = Lexing { ascii_in_characters: true, ..MARIADB };
+    assert_eq!(session_question(query, gbk), None);
+    assert!(session_question(b"SELECT ROW_COUNT() `n`", gbk).is_some());
+}
+
 proptest! {
     #[test]
     fn any_bytes_are_answered(query in any::<Vec<u8>>()) {

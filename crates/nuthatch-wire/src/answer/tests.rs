@@ -116,6 +116,20 @@ fn a_row_of_exactly_16_mib_is_one_row() {
 }
 
 #[test]
+fn an_empty_row_is_a_row_whatever_stands_behind_it() {
+    for len in [0xFE, 0xFF] {
+        let (mut answer, mut sequence) = (Vec::new(), 1);
+        append_packet(&mut answer, &mut sequence, b"");
+        append_packet(&mut answer, &mut sequence, &vec![1; len]);
+        crate::append_eof(&mut answer, &mut sequence, AUTOCOMMIT, 0);
+        for piece in [1, HEADER_LEN, HEADER_LEN + 1, answer.len()] {
+            let (done, end) = scan_in_pieces(AnswerKind::Rows, false, &answer, piece);
+            assert_eq!((done, end.rows), (answer.len(), 2), "{len} {piece}");
+        }
+    }
+}
+
+#[test]
 fn preparation_ends_after_parameters_and_columns() {
     for deprecate_eof in [false, true] {
         for (columns, parameters) in [(0_u16, 0_u16), (2, 0), (0, 3), (2, 3)] {
