@@ -11,11 +11,13 @@ mod connect;
 mod connection;
 mod hostgroup;
 mod pool;
+mod prepared;
 mod server;
 mod tls;
 
 pub(crate) use check_out::{CheckOutError, Wanted};
 pub(crate) use connection::{Connection, ConnectionState, Control};
 pub(crate) use hostgroup::Hostgroups;
+pub(crate) use prepared::StatementKey;
 pub use server::PoolRow;
 pub(crate) use server::Server;

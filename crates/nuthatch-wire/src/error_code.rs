@@ -55,6 +55,8 @@ error_codes! {
     SECURE_TRANSPORT_REQUIRED = 3159, b"HY000";
     /// A packet that ends early.
     MALFORMED_PACKET = 1835, b"HY000";
+    /// COM_STMT_FETCH without a cursor.
+    NO_OPEN_CURSOR = 1421, b"HY000";
     /// The connection was killed by an administrator.
     CONNECTION_KILLED = 1927, b"70100";
     /// The backend connection was lost while the statement ran.

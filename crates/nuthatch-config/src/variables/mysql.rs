@@ -121,8 +121,8 @@ variables! {
         "Servers in a hostgroup from which on near ones are preferred.";
 
     // Prepared statements.
-    max_stmts_per_connection: count(1..=1_024) = 20, Stored,
-        "Prepared statements kept on one backend connection.";
+    max_stmts_per_connection: count(1..=1_024) = 100, Acts,
+        "Prepared statements kept on one backend connection; the least recently used is closed for another.";
     max_stmts_cache: count(128..=1_048_576) = 10_000, Stored,
         "Prepared statements kept in all.";
 

@@ -51,6 +51,7 @@ pub(super) async fn open(slot: Slot, worker: usize, login: &Login<'_>) -> Result
         worker,
         idle_since_ms: 0,
         statements: 0,
+        prepared: super::prepared::PreparedStatements::default(),
         is_lent: false,
         slot,
     }))

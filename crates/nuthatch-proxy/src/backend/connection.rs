@@ -10,6 +10,7 @@ use parking_lot::Mutex;
 use crate::session::{Charset, SessionHandle};
 
 use super::Server;
+use super::prepared::PreparedStatements;
 
 /// The right to have one connection to a server. Dropping it lets somebody else connect.
 #[derive(Debug)]
@@ -93,6 +94,8 @@ pub(crate) struct Connection {
     pub(crate) idle_since_ms: u64,
     /// Statements that it has carried, to tell a fresh one from one that may have died in the pool.
     pub(crate) statements: u64,
+    /// What is prepared on it.
+    pub(crate) prepared: PreparedStatements,
     /// Whether a session has it.
     pub(super) is_lent: bool,
     pub(super) slot: Slot,

@@ -12,7 +12,7 @@ use super::handle::Running;
 use super::plan::Facts;
 use super::relay::{Way, command_packet};
 use super::trouble::Trouble;
-use super::{InsertId, Pins, Session, View};
+use super::{InsertId, Pins, Session, SessionState, View};
 
 /// A connection in the hands of a session.
 #[derive(Debug)]
@@ -152,7 +152,7 @@ impl Session {
         if trouble.is_none_or(Trouble::leaves_connection_usable) {
             self.settle(held);
         } else {
-            let state = held.pins.without(Pins::PREPARED.with(Pins::DIAGNOSTICS).with(Pins::FOUND_ROWS));
+            let state = held.pins.without(Pins::DIAGNOSTICS.with(Pins::FOUND_ROWS));
             self.has_lost_state |= held.in_transaction || !state.is_empty();
             if self.insert_id == InsertId::At(held.connection.thread_id) {
                 self.insert_id = InsertId::default();
@@ -206,28 +206,33 @@ impl Session {
     /// Sends what differs between the session's state and the connection's, and awaits each answer: a statement must not
     /// run in a state that the server refused.
     async fn bring_into_state(&self, held: &mut Held) -> Result<(), Trouble> {
-        if self.state.differences(&held.connection.state) == 0 {
+        self.bring_into(&self.state, held).await
+    }
+
+    /// Brings a connection into another state than the session's own.
+    pub(super) async fn bring_into(&self, state: &SessionState, held: &mut Held) -> Result<(), Trouble> {
+        if state.differences(&held.connection.state) == 0 {
             return Ok(());
         }
         let counters = &self.worker.counters;
-        if self.state.schema != held.connection.state.schema && !self.state.schema.is_empty() {
+        if state.schema != held.connection.state.schema && !state.schema.is_empty() {
             counters.backend_init_db.bump();
-            self.order(held, Command::InitDb, &self.state.schema, AnswerKind::Single).await?;
-            held.connection.state.schema.clone_from(&self.state.schema);
+            self.order(held, Command::InitDb, &state.schema, AnswerKind::Single).await?;
+            held.connection.state.schema.clone_from(&state.schema);
         }
-        if self.state.charset != held.connection.state.charset
-            && let Some(statement) = self.state.charset.statement()
+        if state.charset != held.connection.state.charset
+            && let Some(statement) = state.charset.statement()
         {
             counters.backend_set_names.bump();
             self.order(held, Command::Query, statement.as_bytes(), AnswerKind::ResultSets).await?;
-            held.connection.state.charset = self.state.charset.clone();
+            held.connection.state.charset = state.charset.clone();
         }
         // An open transaction would be committed by it, and its own state is the truth then.
-        if Some(self.state.autocommit) != held.connection.state.autocommit && !held.in_transaction {
+        if Some(state.autocommit) != held.connection.state.autocommit && !held.in_transaction {
             counters.backend_set_autocommit.bump();
-            let statement = if self.state.autocommit { b"SET autocommit=1" } else { b"SET autocommit=0" };
+            let statement = if state.autocommit { b"SET autocommit=1" } else { b"SET autocommit=0" };
             self.order(held, Command::Query, statement, AnswerKind::ResultSets).await?;
-            held.connection.state.autocommit = Some(self.state.autocommit);
+            held.connection.state.autocommit = Some(state.autocommit);
         }
         Ok(())
     }

@@ -21,8 +21,6 @@ macro_rules! pins {
 pub(crate) struct Pins(u32);
 
 pins! {
-    /// Statements are prepared on it.
-    PREPARED = 0, "prepared_statement", false, false;
     /// The last statement left warnings or a row count that the next may ask for.
     DIAGNOSTICS = 1, "has_warnings", false, false;
     /// `SQL_CALC_FOUND_ROWS` left a count that the next statement may ask for.
@@ -111,9 +109,9 @@ mod tests {
 
     #[test]
     fn a_set_names_its_reasons() {
-        let pins = Pins::PREPARED.with(Pins::XA);
+        let pins = Pins::DIAGNOSTICS.with(Pins::XA);
         assert_eq!(pins.to_string(), "prepared_statement,xa");
-        assert!(pins.is_sticky() && pins.without(Pins::XA) == Pins::PREPARED);
-        assert!(!Pins::PREPARED.is_sticky() && !Pins::NONE.is_sticky());
+        assert!(pins.is_sticky() && pins.without(Pins::XA) == Pins::DIAGNOSTICS);
+        assert!(!Pins::DIAGNOSTICS.is_sticky() && !Pins::NONE.is_sticky());
     }
 }

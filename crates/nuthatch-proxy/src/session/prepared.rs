@@ -1,22 +1,24 @@
-//! Prepared statements: forwarded, on a connection that is held while it has any.
+//! Prepared statements: the numbers are the session's, the preparations the connections'.
 //!
-//! A statement's number is the session's. It is prepared on each connection where it is executed, again if need be: a
-//! statement that was prepared before a transaction began runs inside it, and one that a rule sends to another hostgroup
-//! runs there. So each connection has its own numbers ([`Copy`]), and numbers are rewritten both ways.
+//! A statement is executed on whichever connection the session gets. What is prepared there already, by whomever, under the same
+//! schema and character set, is used; else it is prepared now ([`crate::backend::StatementKey`]). So a session with prepared
+//! statements holds no connection for them, but while a cursor is open. A client's own COM_STMT_PREPARE always goes to a
+//! server: what it is told of columns is of now.
 //!
 //! What a client sends only once (parameter types, long data) is kept here to be repeated.
 
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use nuthatch_config::HostgroupId;
 use nuthatch_wire::{AnswerEnd, AnswerKind, Command, Ending, ErrorCode, StatusFlags, append_packet};
+
+use crate::backend::StatementKey;
 
 use super::lease::Held;
 use super::plan::Plan;
 use super::relay::command_packet;
 use super::trouble::Trouble;
-use super::{Pins, Session, SessionEnd, reply};
+use super::{Pins, Session, SessionEnd, SessionState, reply};
 
 /// Place of a statement's number in a command: behind the command byte.
 const ID_PLACE: std::ops::Range<usize> = 1..5;
@@ -36,7 +38,7 @@ pub(super) struct Prepared {
 
 #[derive(Debug)]
 struct Statement {
-    text: Arc<[u8]>,
+    key: StatementKey,
     parameters: u16,
     /// Types as the client bound them last: two bytes for each parameter.
     types: Vec<u8>,
@@ -44,20 +46,15 @@ struct Statement {
     long_data: Vec<Vec<u8>>,
     /// More long data came than `max_allowed_packet`.
     has_too_much: bool,
-    copies: Vec<Copy>,
+    /// Where its cursor is open: the server's thread, and the statement's number there.
+    cursor: Option<(u32, u32)>,
 }
 
-/// A statement on one connection.
-#[derive(Debug, Clone, Copy)]
-struct Copy {
-    /// `thread_id` and hostgroup name a connection among those that a session holds.
-    connection: (HostgroupId, u32),
-    backend_id: u32,
-}
+/// Ask for a cursor, in the flags of COM_STMT_EXECUTE.
+const CURSOR_FLAGS: u8 = 0x07;
 
-fn name_of(held: &Held) -> (HostgroupId, u32) {
-    (held.hostgroup, held.connection.thread_id)
-}
+/// Place of those flags: behind command and number.
+const FLAGS_PLACE: usize = 5;
 
 impl Session {
     /// COM_STMT_PREPARE.
@@ -82,42 +79,74 @@ impl Session {
     }
 
     async fn prepare_for_client(&mut self, plan: &Plan, text: Arc<[u8]>) -> Result<(), Trouble> {
-        let mut held = self.lease(plan.hostgroup).await?;
-        let outcome = self.prepare_on_lease(&mut held, text).await;
-        self.put_away(held, outcome.as_ref().err());
-        outcome
+        let mut retries_left = self.snapshot.mysql.query_retries_on_failure;
+        loop {
+            let mut held = self.lease(plan.hostgroup).await?;
+            let outcome = self.prepare_on_lease(&mut held, &text).await;
+            let is_fresh = held.is_fresh;
+            self.put_away(held, outcome.as_ref().err());
+            match outcome {
+                // To prepare changes nothing.
+                Err(trouble) if is_fresh && trouble.left_no_trace() && retries_left > 0 => {
+                    retries_left -= 1;
+                    self.worker.counters.retries.bump();
+                }
+                outcome => return outcome,
+            }
+        }
     }
 
-    async fn prepare_on_lease(&mut self, held: &mut Held, text: Arc<[u8]>) -> Result<(), Trouble> {
+    async fn prepare_on_lease(&mut self, held: &mut Held, text: &Arc<[u8]>) -> Result<(), Trouble> {
         let prepared = self.prepared.get_or_insert_default();
         let id = prepared.last_id % (LAST_PREPARED - 1) + 1;
         let (mut way, client) = self.way_and_client(held);
         way.send_packet_of(client).await?;
-        let (mut backend_id, mut parameters) = (0, 0);
+        let (mut number, mut parameters) = (0, 0);
         let end = way
             .pass_answer(client, AnswerKind::Prepare, None, |first| {
                 // Header, OK byte, number, columns, parameters.
                 if let Some([_, _, _, _, 0, id_bytes @ .., _, _, p0, p1]) = first.first_chunk_mut::<13>() {
-                    backend_id = u32::from_le_bytes(*id_bytes);
+                    number = u32::from_le_bytes(*id_bytes);
                     parameters = u16::from_le_bytes([*p0, *p1]);
                     *id_bytes = id.to_le_bytes();
                 }
             })
             .await?;
-        if end.statement_id.is_some() {
-            held.pins = held.pins.with(Pins::PREPARED);
-            let copies = vec![Copy { connection: name_of(held), backend_id }];
-            let (types, long_data) = (Vec::new(), Vec::new());
-            let prepared = self.prepared.get_or_insert_default();
-            prepared.last_id = id;
-            prepared
-                .statements
-                .insert(id, Statement { text, parameters, types, long_data, has_too_much: false, copies });
-        } else {
-            held.pins = held.pins.with(Pins::DIAGNOSTICS);
-        }
         self.last_ran_on = Some(held.connection.thread_id);
+        if end.statement_id.is_none() {
+            held.pins = held.pins.with(Pins::DIAGNOSTICS);
+            return Ok(());
+        }
+        let key = StatementKey {
+            text: Arc::clone(text),
+            schema: self.state.schema.as_slice().into(),
+            charset: self.state.charset.clone(),
+            owner: None,
+        };
+        let (types, long_data, has_too_much, cursor) = (Vec::new(), Vec::new(), false, None);
+        let statement = Statement { key: key.clone(), parameters, types, long_data, has_too_much, cursor };
+        let prepared = self.prepared.get_or_insert_default();
+        prepared.last_id = id;
+        prepared.statements.insert(id, statement);
+        self.remember(key, number, held).await
+    }
+
+    /// Takes note of what is prepared on a connection, and closes what is too much there.
+    async fn remember(&self, key: StatementKey, number: u32, held: &mut Held) -> Result<(), Trouble> {
+        let count_max = usize::try_from(self.snapshot.mysql.max_stmts_per_connection).unwrap_or(usize::MAX);
+        let prepared = &mut held.connection.prepared;
+        let replaced = prepared.add(key, number);
+        let closed: Vec<_> = replaced.into_iter().chain(prepared.shrink_to(count_max)).collect();
+        for number in closed {
+            self.close_on(number, held).await?;
+        }
         Ok(())
+    }
+
+    /// COM_STMT_CLOSE has no answer.
+    async fn close_on(&self, number: u32, held: &mut Held) -> Result<(), Trouble> {
+        let packet = command_packet(Command::StmtClose, &number.to_le_bytes());
+        self.way(held).send(&packet).await
     }
 
     /// COM_STMT_EXECUTE.
@@ -155,57 +184,97 @@ impl Session {
         if plan.facts.ends_transaction {
             self.end_other_transactions(plan.hostgroup, text).await?;
         }
-        let mut held = self.lease(plan.hostgroup).await?;
-        let outcome = self.execute_on(id, plan, &mut held).await;
-        self.put_away(held, outcome.as_ref().err());
-        outcome
+        let mut retries_left = self.snapshot.mysql.query_retries_on_failure;
+        loop {
+            let mut held = self.lease(plan.hostgroup).await?;
+            let mut was_sent = false;
+            let outcome = self.execute_on(id, plan, &mut held, &mut was_sent).await;
+            let may_retry = held.is_fresh && (!was_sent || !plan.facts.writes);
+            self.put_away(held, outcome.as_ref().err());
+            match outcome {
+                Err(trouble) if may_retry && trouble.left_no_trace() && retries_left > 0 => {
+                    retries_left -= 1;
+                    self.worker.counters.retries.bump();
+                }
+                outcome => {
+                    drop(self.take_long_data(id));
+                    return outcome;
+                }
+            }
+        }
     }
 
-    async fn execute_on(&mut self, id: u32, plan: &Plan, held: &mut Held) -> Result<AnswerEnd, Trouble> {
+    async fn execute_on(
+        &mut self,
+        id: u32,
+        plan: &Plan,
+        held: &mut Held,
+        was_sent: &mut bool,
+    ) -> Result<AnswerEnd, Trouble> {
+        let opens_cursor =
+            self.client.payload().get(FLAGS_PLACE).is_some_and(|flags| flags & CURSOR_FLAGS != 0);
+        let number = self.prepare_on(id, opens_cursor, held).await?;
         self.bring_last_results(held, &plan.facts).await?;
-        let backend_id = self.prepare_on(id, held).await?;
-        let packet = self.execute_packet(id, backend_id);
-        for long_data in self.take_long_data(id) {
-            self.way(held).send(&with_backend_id(&long_data, backend_id)).await?;
+        let packet = self.execute_packet(id, number);
+        for long_data in self.long_data(id) {
+            self.way(held).send(&with_backend_id(&long_data, number)).await?;
         }
         held.connection.count_statement();
+        *was_sent = true;
         let (mut way, client) = self.way_and_client(held);
         way.send(&packet).await?;
         let end = way.pass_answer(client, AnswerKind::ResultSets, None, |_| ()).await?;
+        self.look_at_clock();
         self.learn(&plan.facts, &end, held);
         self.ask_what_answers_leave_out(&end, held).await?;
-        if end.status.contains(StatusFlags::SERVER_STATUS_CURSOR_EXISTS) && end.ending == Ending::ResultSet {
+        let has_cursor =
+            end.status.contains(StatusFlags::SERVER_STATUS_CURSOR_EXISTS) && end.ending == Ending::ResultSet;
+        if let Some(statement) = self.prepared_statement(id) {
+            statement.cursor = has_cursor.then_some((held.connection.thread_id, number));
+        }
+        if has_cursor {
             held.pins = held.pins.with(Pins::CURSOR);
         }
         Ok(end)
     }
 
+    fn prepared_statement(&mut self, id: u32) -> Option<&mut Statement> {
+        self.prepared.as_mut()?.statements.get_mut(&id)
+    }
+
     /// The number of the statement on that connection, where it is prepared now if it was not.
-    async fn prepare_on(&mut self, id: u32, held: &mut Held) -> Result<u32, Trouble> {
-        let connection = name_of(held);
-        let Some(statement) = self.prepared.as_ref().and_then(|prepared| prepared.statements.get(&id)) else {
-            return Err(Trouble::UnknownStatement(id));
-        };
-        if let Some(copy) = statement.copies.iter().find(|copy| copy.connection == connection) {
-            return Ok(copy.backend_id);
+    async fn prepare_on(&mut self, id: u32, opens_cursor: bool, held: &mut Held) -> Result<u32, Trouble> {
+        let session = self.handle.id;
+        let Some(statement) = self.prepared_statement(id) else { return Err(Trouble::UnknownStatement(id)) };
+        let mut key = statement.key.clone();
+        key.owner = opens_cursor.then_some((session, id));
+        if let Some(number) = held.connection.prepared.find(&key) {
+            return Ok(number);
         }
-        let packet = command_packet(Command::StmtPrepare, &statement.text);
+        // A statement belongs to the schema and the character set that it was prepared under.
+        let state = SessionState {
+            schema: key.schema.to_vec(),
+            charset: key.charset.clone(),
+            autocommit: self.state.autocommit,
+        };
+        self.bring_into(&state, held).await?;
+        let packet = command_packet(Command::StmtPrepare, &key.text);
         let mut way = self.way(held);
         way.send(&packet).await?;
-        let end = way.read_answer(AnswerKind::Prepare).await?.map_err(Trouble::Refused)?;
-        held.pins = held.pins.with(Pins::PREPARED);
-        let backend_id = end.statement_id.unwrap_or_default();
-        if let Some(statement) = self.prepared.as_mut().and_then(|all| all.statements.get_mut(&id)) {
-            statement.copies.push(Copy { connection, backend_id });
+        let answer = way.read_answer(AnswerKind::Prepare).await?;
+        if self.state != state {
+            self.bring_into(&self.state, held).await?;
         }
-        Ok(backend_id)
+        let number = answer.map_err(Trouble::Refused)?.statement_id.unwrap_or_default();
+        self.remember(key, number, held).await?;
+        Ok(number)
     }
 
     /// The command at hand for the connection's own number, with parameter types even if the client leaves them out.
     fn execute_packet(&mut self, id: u32, backend_id: u32) -> Vec<u8> {
         let payload = self.client.payload();
         let mut out = with_number(payload, backend_id);
-        if let Some(statement) = self.prepared.as_mut().and_then(|all| all.statements.get_mut(&id)) {
+        if let Some(statement) = self.prepared_statement(id) {
             statement.complete_types(&mut out);
         }
         let mut packet = Vec::with_capacity(out.len() + 4);
@@ -215,13 +284,17 @@ impl Session {
 
     /// Whether more long data came than is kept; asked once.
     fn takes_too_much(&mut self, id: u32) -> bool {
-        let statement = self.prepared.as_mut().and_then(|all| all.statements.get_mut(&id));
-        statement.is_some_and(|statement| std::mem::take(&mut statement.has_too_much))
+        self.prepared_statement(id).is_some_and(|statement| std::mem::take(&mut statement.has_too_much))
+    }
+
+    fn long_data(&mut self, id: u32) -> Vec<Vec<u8>> {
+        self.prepared_statement(id).map(|statement| statement.long_data.clone()).unwrap_or_default()
     }
 
     fn take_long_data(&mut self, id: u32) -> Vec<Vec<u8>> {
-        let statement = self.prepared.as_mut().and_then(|all| all.statements.get_mut(&id));
-        statement.map(|statement| std::mem::take(&mut statement.long_data)).unwrap_or_default()
+        self.prepared_statement(id)
+            .map(|statement| std::mem::take(&mut statement.long_data))
+            .unwrap_or_default()
     }
 
     /// COM_STMT_SEND_LONG_DATA: kept for the next execution; it has no answer.
@@ -229,7 +302,7 @@ impl Session {
         let Some((id, _)) = self.statement_at_hand() else { return };
         let bytes_max = usize::try_from(self.snapshot.mysql.max_allowed_packet).unwrap_or(usize::MAX);
         let payload = self.client.payload().to_vec();
-        if let Some(statement) = self.prepared.as_mut().and_then(|all| all.statements.get_mut(&id)) {
+        if let Some(statement) = self.prepared_statement(id) {
             let bytes: usize = statement.long_data.iter().map(Vec::len).sum();
             if bytes + payload.len() <= bytes_max {
                 statement.long_data.push(payload);
@@ -241,74 +314,68 @@ impl Session {
         }
     }
 
-    /// COM_STMT_CLOSE; it has no answer.
+    /// COM_STMT_CLOSE; it has no answer. On connections the statement stays, for others.
     pub(super) async fn stmt_close(&mut self) -> Result<(), SessionEnd> {
         self.worker.counters.stmt_close.bump();
         let Some((id, _)) = self.statement_at_hand() else { return Ok(()) };
-        let Some(prepared) = self.prepared.as_mut() else { return Ok(()) };
-        let Some(statement) = prepared.statements.remove(&id) else { return Ok(()) };
-        for copy in &statement.copies {
-            self.close_copy(copy).await?;
-        }
-        Ok(())
-    }
-
-    async fn close_copy(&mut self, copy: &Copy) -> Result<(), SessionEnd> {
-        let Some(place) = self.held.iter().position(|held| name_of(held) == copy.connection) else {
+        let Some(statement) = self.prepared.as_mut().and_then(|prepared| prepared.statements.remove(&id))
+        else {
             return Ok(());
         };
-        let mut held = self.held.swap_remove(place);
-        let packet = command_packet(Command::StmtClose, &copy.backend_id.to_le_bytes());
-        match self.way(&mut held).send(&packet).await {
-            Ok(()) => {}
-            Err(Trouble::End(end)) => return Err(end),
-            // The connection is gone, and the statement with it.
-            Err(_) => return Ok(()),
-        }
-        let connection = name_of(&held);
-        let is_used = |prepared: &Prepared| {
-            prepared
-                .statements
-                .values()
-                .any(|other| other.copies.iter().any(|copy| copy.connection == connection))
-        };
-        if !self.prepared.as_deref().is_some_and(is_used) {
-            held.pins = held.pins.without(Pins::PREPARED.with(Pins::CURSOR));
-        }
-        let outcome = self.keep_insert_id(&mut held).await;
+        let Some((mut held, number)) = self.take_cursor(&statement) else { return Ok(()) };
+        let key = StatementKey { owner: Some((self.handle.id, id)), ..statement.key };
+        held.connection.prepared.remove(&key);
+        let outcome = self.close_on(number, &mut held).await;
+        held.pins = held.pins.without(Pins::CURSOR);
         self.put_away(held, outcome.as_ref().err());
         match outcome {
             Err(Trouble::End(end)) => Err(end),
+            // The connection is gone, and the statement with it.
             _ => Ok(()),
         }
     }
 
-    /// COM_STMT_RESET and COM_STMT_FETCH: for the connection where the statement was executed last.
+    /// The held connection on which the statement's cursor is open, and the statement's number there.
+    fn take_cursor(&mut self, statement: &Statement) -> Option<(Held, u32)> {
+        let (thread_id, number) = statement.cursor?;
+        let place = self.held.iter().position(|held| held.connection.thread_id == thread_id)?;
+        Some((self.held.swap_remove(place), number))
+    }
+
+    /// COM_STMT_RESET and COM_STMT_FETCH: for the connection where the statement's cursor is open.
     pub(super) async fn stmt_pass(&mut self, kind: AnswerKind) -> Result<(), SessionEnd> {
         let Some((id, _)) = self.statement_at_hand() else {
             return self.reply_unknown_statement().await;
         };
-        if kind == AnswerKind::Single {
+        let is_reset = kind == AnswerKind::Single;
+        if is_reset {
             drop(self.take_long_data(id));
         }
-        match self.pass_to_copy(id, kind).await {
-            Ok(()) => Ok(()),
+        let Some(mut statement) = self.prepared.as_mut().and_then(|all| all.statements.remove(&id)) else {
+            return self.reply_unknown_statement().await;
+        };
+        let taken = self.take_cursor(&statement);
+        let outcome = match taken {
+            Some((mut held, number)) => {
+                let outcome = self.pass_on(number, kind, &mut held).await;
+                if !held.pins.contains(Pins::CURSOR) {
+                    statement.cursor = None;
+                }
+                self.put_away(held, outcome.as_ref().err());
+                outcome.map(|()| true)
+            }
+            None => Ok(false),
+        };
+        self.prepared.get_or_insert_default().statements.insert(id, statement);
+        match outcome {
+            Ok(true) => Ok(()),
+            Ok(false) if is_reset => self.send(&reply::ok(self.status())).await,
+            Ok(false) => {
+                let message = format!("The statement ({id}) has no open cursor.");
+                self.refuse(ErrorCode::NO_OPEN_CURSOR, &message).await
+            }
             Err(trouble) => self.reply_trouble(trouble).await,
         }
-    }
-
-    async fn pass_to_copy(&mut self, id: u32, kind: AnswerKind) -> Result<(), Trouble> {
-        let copies =
-            self.prepared.as_ref().and_then(|all| all.statements.get(&id)).map(|one| one.copies.clone());
-        let held = copies.unwrap_or_default().into_iter().rev().find_map(|copy| {
-            let place = self.held.iter().position(|held| name_of(held) == copy.connection)?;
-            Some((place, copy.backend_id))
-        });
-        let Some((place, backend_id)) = held else { return Err(Trouble::UnknownStatement(id)) };
-        let mut held = self.held.swap_remove(place);
-        let outcome = self.pass_on(backend_id, kind, &mut held).await;
-        self.put_away(held, outcome.as_ref().err());
-        outcome
     }
 
     async fn pass_on(&mut self, backend_id: u32, kind: AnswerKind, held: &mut Held) -> Result<(), Trouble> {
@@ -329,7 +396,7 @@ impl Session {
         let prepared = self.prepared.as_ref()?;
         let named = u32::from_le_bytes(self.client.payload().get(ID_PLACE)?.try_into().ok()?);
         let id = if named == LAST_PREPARED { prepared.last_id } else { named };
-        Some((id, Arc::clone(&prepared.statements.get(&id)?.text)))
+        Some((id, Arc::clone(&prepared.statements.get(&id)?.key.text)))
     }
 
     async fn reply_unknown_statement(&mut self) -> Result<(), SessionEnd> {
@@ -381,12 +448,17 @@ mod tests {
 
     fn statement(parameters: u16) -> Statement {
         Statement {
-            text: Arc::from(b"SELECT ?".as_slice()),
+            key: StatementKey {
+                text: Arc::from(b"SELECT ?".as_slice()),
+                schema: Arc::from(b"".as_slice()),
+                charset: crate::session::Charset::Collation(45),
+                owner: None,
+            },
             parameters,
             types: Vec::new(),
             long_data: Vec::new(),
             has_too_much: false,
-            copies: Vec::new(),
+            cursor: None,
         }
     }
 

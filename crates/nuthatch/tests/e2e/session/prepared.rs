@@ -1,9 +1,10 @@
-//! Prepared statements over the binary protocol, forwarded.
+//! Prepared statements over the binary protocol, prepared on whichever connection a session gets.
 
 use nuthatch_wire::CapabilityFlags;
 
 use crate::client::{Client, Cursor, Login, Types, Value};
 use crate::proxy::Setup;
+use crate::servers;
 use crate::stage::{CACHE_ALL, Stage};
 
 fn both_forms(stage: &Stage) -> [Login; 2] {
@@ -207,4 +208,111 @@ fn written_data_in_every_order_with_the_binary_protocol() {
         stage.primary().value("SELECT CONCAT(COUNT(*), ',', SUM(CHAR_LENGTH(v))) FROM t WHERE id >= 100");
     let expected: i64 = (100..150).filter(|id| id % 7 != 0).map(|id| id - 99).sum();
     assert_eq!(sum, format!("50,{expected}"));
+}
+
+#[test]
+fn prepared_statements_hold_no_connection_and_are_shared() {
+    let stage = Stage::plain();
+    let mut clients: Vec<Client> = (0..20).map(|_| stage.client()).collect();
+    let statements: Vec<_> =
+        clients.iter_mut().map(|client| client.prepare("SELECT v FROM t WHERE id = ?").unwrap()).collect();
+    clients.iter_mut().for_each(Client::settle);
+    assert_eq!(stage.pool("ConnUsed", 0), 0, "nothing is held");
+    let connections = stage.pool("ConnOK", 0);
+    for round in 0..10 {
+        for (client, statement) in clients.iter_mut().zip(&statements) {
+            let id = round % 3 + 1;
+            let answer = client.execute(statement, &[Value::Int(id)]).unwrap();
+            assert_eq!(answer.value(), ["one", "two", "three"][usize::try_from(id - 1).unwrap()]);
+        }
+    }
+    assert_eq!(stage.pool("ConnOK", 0), connections, "no connection for each session");
+    assert!(connections <= 4, "{connections}");
+}
+
+#[test]
+fn statement_belongs_to_the_schema_that_it_was_prepared_in() {
+    let stage = Stage::plain();
+    let other = servers::fresh_name("s");
+    stage.primary().ok(format!("CREATE DATABASE {other}"));
+    stage.primary().ok(format!("CREATE TABLE {other}.t SELECT 1 AS id, 'other' AS v"));
+    let mut client = stage.client();
+    let statement = client.prepare("SELECT v, DATABASE() FROM t WHERE id = 1").unwrap();
+    client.ok(format!("USE {other}"));
+    // On the connection where it was prepared, and on others.
+    let mut busy = Vec::new();
+    for round in 0..4 {
+        let answer = client.execute(&statement, &[]).unwrap();
+        assert_eq!(answer.table()[0][0], "one", "{round}");
+        assert_eq!(client.value("SELECT v FROM t"), "other", "{round}");
+        client.settle();
+        let mut taker = stage.client();
+        taker.ok("BEGIN");
+        busy.push(taker);
+    }
+}
+
+#[test]
+fn answer_to_prepare_is_of_now() {
+    let stage = Stage::plain();
+    let (mut client, mut other) = (stage.client(), stage.client());
+    client.ok("CREATE TABLE changing (a INT)");
+    let first = client.prepare("SELECT * FROM changing").unwrap();
+    assert_eq!(first.columns, 1);
+    client.ok("ALTER TABLE changing ADD b INT");
+    assert_eq!(other.prepare("SELECT * FROM changing").unwrap().columns, 2);
+    assert_eq!(client.execute(&first, &[]).unwrap().columns.len(), 2);
+    client.ok("DROP TABLE changing");
+    assert_eq!(client.execute(&first, &[]).unwrap_err().server().code, 1146);
+    assert_eq!(other.prepare("SELECT * FROM changing").unwrap_err().server().code, 1146);
+    client.ok("CREATE TABLE changing (c INT)");
+    assert_eq!(client.execute(&first, &[]).unwrap().columns.len(), 1);
+}
+
+#[test]
+fn connection_keeps_no_more_statements_than_it_may() {
+    let stage = Stage::with(Setup::default().variable("mysql-max_stmts_per_connection", 3));
+    let mut client = stage.client();
+    let statements: Vec<_> =
+        (0..20).map(|number| client.prepare(format!("SELECT {number}, ?")).unwrap()).collect();
+    for round in 0..3 {
+        for (number, statement) in statements.iter().enumerate() {
+            let answer = client.execute(statement, &[Value::Int(round)]).unwrap();
+            assert_eq!(answer.table(), [[number.to_string(), round.to_string()]]);
+        }
+    }
+    // A cursor's statement stays, whatever comes.
+    let cursor = client.prepare("SELECT id FROM t ORDER BY id").unwrap();
+    client.execute_as(&cursor, &[], Types::Sent, Cursor::ReadOnly).unwrap();
+    assert_eq!(client.fetch(&cursor, 1).unwrap().column(), ["1"]);
+    for statement in &statements {
+        client.execute(statement, &[Value::Int(9)]).unwrap();
+    }
+    assert_eq!(client.fetch(&cursor, 1).unwrap().column(), ["2"]);
+    client.reset_statement(&cursor).unwrap();
+    assert_eq!(client.fetch(&cursor, 1).unwrap_err().server().code, 1421);
+    client.settle();
+    assert_eq!(stage.pool("ConnUsed", 0), 0);
+}
+
+#[test]
+fn execution_whose_pooled_connection_has_died_runs_on_another() {
+    let stage = Stage::plain();
+    let mut client = stage.client();
+    let select = client.prepare("SELECT v FROM t WHERE id = ?").unwrap();
+    let update = client.prepare("UPDATE t SET v = CONCAT(v, '!') WHERE id = ?").unwrap();
+    let mut primary = stage.primary();
+    let mine = format!(
+        "SELECT id FROM information_schema.processlist WHERE db = '{}' AND command = 'Sleep' AND id <> CONNECTION_ID()",
+        stage.schema
+    );
+    for _ in 0..3 {
+        client.settle();
+        for id in primary.ok(&mine).column() {
+            drop(primary.query(format!("KILL {id}")));
+        }
+        client.execute(&update, &[Value::Int(1)]).unwrap();
+        client.execute(&select, &[Value::Int(1)]).unwrap();
+    }
+    assert_eq!(stage.primary().value("SELECT v FROM t WHERE id = 1"), "one!!!", "each update ran once");
 }

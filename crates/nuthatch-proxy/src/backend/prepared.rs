@@ -1,0 +1,105 @@
+//! The statements that are prepared on one connection, whoever had them prepared.
+//!
+//! A server keeps with a statement the schema and the character set that it was prepared under, so they are part of what
+//! tells statements apart. The least recently used is closed when there are too many.
+
+use std::sync::Arc;
+
+use crate::session::Charset;
+
+/// What tells statements of one connection apart.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct StatementKey {
+    pub(crate) text: Arc<[u8]>,
+    /// Default schema when it was prepared.
+    pub(crate) schema: Arc<[u8]>,
+    /// Character sets when it was prepared.
+    pub(crate) charset: Charset,
+    /// Session and number of a statement with a cursor, which nobody else may execute meanwhile.
+    pub(crate) owner: Option<(u32, u32)>,
+}
+
+/// See the module's doc. The most recently used comes last.
+#[derive(Debug, Default)]
+pub(crate) struct PreparedStatements(Vec<(StatementKey, u32)>);
+
+impl PreparedStatements {
+    /// The server's number of the statement, which counts as used now.
+    pub(crate) fn find(&mut self, key: &StatementKey) -> Option<u32> {
+        let place = self.0.iter().rposition(|(known, _)| known == key)?;
+        let found = self.0.remove(place);
+        let number = found.1;
+        self.0.push(found);
+        Some(number)
+    }
+
+    /// Remembers a statement; returns the number that must be closed because it was prepared before.
+    pub(crate) fn add(&mut self, key: StatementKey, number: u32) -> Option<u32> {
+        let before = self.remove(&key);
+        self.0.push((key, number));
+        before
+    }
+
+    /// Forgets a statement and returns its number.
+    pub(crate) fn remove(&mut self, key: &StatementKey) -> Option<u32> {
+        let place = self.0.iter().position(|(known, _)| known == key)?;
+        Some(self.0.remove(place).1)
+    }
+
+    /// Forgets those used longest ago until no more than `count` are left, and returns their numbers. One with a cursor
+    /// stays.
+    pub(crate) fn shrink_to(&mut self, count: usize) -> Vec<u32> {
+        let mut surplus = self.0.len().saturating_sub(count);
+        let mut closed = Vec::new();
+        self.0.retain(|(key, number)| {
+            let goes = surplus > 0 && key.owner.is_none();
+            if goes {
+                surplus -= 1;
+                closed.push(*number);
+            }
+            !goes
+        });
+        closed
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn key(text: &str, owner: Option<(u32, u32)>) -> StatementKey {
+        StatementKey {
+            text: text.as_bytes().into(),
+            schema: b"s".as_slice().into(),
+            charset: Charset::Collation(45),
+            owner,
+        }
+    }
+
+    #[test]
+    fn least_recently_used_goes_first_and_cursors_stay() {
+        let mut prepared = PreparedStatements::default();
+        prepared.add(key("a", Some((1, 1))), 1);
+        for (number, text) in (2..).zip(["b", "c", "d"]) {
+            assert_eq!(prepared.add(key(text, None), number), None);
+        }
+        assert_eq!(prepared.find(&key("b", None)), Some(2));
+        assert_eq!(prepared.shrink_to(2), [3, 4]);
+        assert_eq!(prepared.find(&key("c", None)), None);
+        assert_eq!(
+            (prepared.find(&key("b", None)), prepared.find(&key("a", Some((1, 1))))),
+            (Some(2), Some(1))
+        );
+        assert_eq!(prepared.find(&key("a", None)), None, "a cursor's statement is its owner's");
+    }
+
+    #[test]
+    fn statement_prepared_again_takes_the_place_of_the_old_one() {
+        let mut prepared = PreparedStatements::default();
+        prepared.add(key("a", None), 1);
+        assert_eq!(prepared.add(key("a", None), 2), Some(1));
+        assert_eq!(prepared.find(&key("a", None)), Some(2));
+        assert_eq!(prepared.remove(&key("a", None)), Some(2));
+        assert_eq!(prepared.find(&key("a", None)), None);
+    }
+}
