@@ -110,7 +110,7 @@ mod tests {
     #[test]
     fn a_set_names_its_reasons() {
         let pins = Pins::DIAGNOSTICS.with(Pins::XA);
-        assert_eq!(pins.to_string(), "prepared_statement,xa");
+        assert_eq!(pins.to_string(), "has_warnings,xa");
         assert!(pins.is_sticky() && pins.without(Pins::XA) == Pins::DIAGNOSTICS);
         assert!(!Pins::DIAGNOSTICS.is_sticky() && !Pins::NONE.is_sticky());
     }
