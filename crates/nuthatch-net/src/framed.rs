@@ -224,6 +224,14 @@ impl Framed {
         self.fill_at_most(SCRATCH_BYTES).await
     }
 
+    /// Waits until so many bytes are unread; no more than those are read.
+    pub(crate) async fn await_bytes(&mut self, count: usize) -> Result<(), NetError> {
+        while self.unread().len() < count {
+            self.fill_at_most(count - self.unread().len()).await?;
+        }
+        Ok(())
+    }
+
     async fn fill_at_most(&mut self, bytes_max: usize) -> Result<usize, NetError> {
         let (stream, inbox) = (&mut self.stream, &mut self.inbox);
         let n = poll_fn(|cx| {

@@ -11,8 +11,9 @@ use nuthatch_wire::{
 };
 
 use crate::ed25519::{ED25519_NONCE_LEN, ED25519_PLUGIN, is_signed};
+use crate::proxy_header::take_proxy_header;
 use crate::rsa_key::RsaKey;
-use crate::{Framed, NetError, ServerTls};
+use crate::{Framed, NetError, Proxied, ServerTls};
 
 /// The largest packet that a client may send before it is logged in.
 const LOGIN_BYTES_MAX: usize = 64 * 1024;
@@ -66,6 +67,15 @@ impl std::fmt::Debug for Proof {
     }
 }
 
+/// Whether a peer may say that it speaks for another.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ProxyHeaders {
+    /// A header is no login, and ends the connection.
+    Refused,
+    /// It is believed.
+    Trusted,
+}
+
 /// What a client answered in the end.
 #[derive(Debug)]
 pub struct Proving {
@@ -93,10 +103,19 @@ fn random<const LEN: usize>() -> Result<[u8; LEN], NetError> {
     Ok(nonce)
 }
 
+/// What a client answered to the greeting.
+#[derive(Debug)]
+pub struct Greeted {
+    /// Its login.
+    pub login: Login,
+    /// Number of the packet that answers it.
+    pub sequence: u8,
+    /// Whom a balancer in between speaks for, if it says so.
+    pub proxied: Option<Proxied>,
+}
+
 /// Sends `greeting` and reads the client's login, over TLS if it asks for that. The login's capabilities are cut to those of
-/// the greeting.
-///
-/// Returns the login and the sequence number that the answer to it must have.
+/// the greeting. A PROXY header is taken only where the peer is trusted to send one.
 ///
 /// # Errors
 /// When the client leaves, breaks the protocol or is older than protocol 4.1.
@@ -104,10 +123,15 @@ pub async fn greet(
     framed: &mut Framed,
     greeting: &Greeting,
     tls: Option<&ServerTls>,
-) -> Result<(Login, u8), NetError> {
+    trust: ProxyHeaders,
+) -> Result<Greeted, NetError> {
     let mut payload = Vec::with_capacity(96);
     greeting.encode(&mut payload);
     send(framed, 0, &payload).await?;
+    let proxied = match trust {
+        ProxyHeaders::Refused => None,
+        ProxyHeaders::Trusted => take_proxy_header(framed).await?,
+    };
     // Not a byte more than the packet: what follows a wish for TLS is TLS.
     let mut sequence = framed.read_packet_exactly(1, LOGIN_BYTES_MAX).await?;
     if framed.payload().len() == TLS_REQUEST_LEN && wants_tls(framed.payload()) {
@@ -119,7 +143,7 @@ pub async fn greet(
     let mut login = Login::parse(framed.payload())?;
     framed.drop_packet();
     login.capabilities &= greeting.capabilities | CapabilityFlags::CLIENT_LONG_PASSWORD;
-    Ok((login, sequence.wrapping_add(1)))
+    Ok(Greeted { login, sequence: sequence.wrapping_add(1), proxied })
 }
 
 fn wants_tls(payload: &[u8]) -> bool {

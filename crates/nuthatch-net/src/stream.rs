@@ -136,6 +136,16 @@ impl Stream {
         }
     }
 
+    /// Whether bytes have come that a read would give at once, without a look at the socket.
+    #[must_use]
+    pub fn has_buffered(&self) -> bool {
+        match self {
+            // It wants no more from the socket while it has something for the reader.
+            Self::Tls(tls) => !tls.get_ref().1.wants_read() || tls.get_ref().0.has_buffered(),
+            Self::Client(_) | Self::Tcp(_) | Self::Unix(_) | Self::Closed => false,
+        }
+    }
+
     /// What TLS agreed on; `None` without it.
     #[must_use]
     pub fn tls_version(&self) -> Option<&'static str> {

@@ -150,7 +150,7 @@ async fn welcome(proxy: Arc<Proxy>, mut place: Place, stream: IdleStream, addres
         Ok(Ok(Ok(None))) => {}
         Ok(Ok(Err(error))) => {
             worker.counters.clients_aborted.bump();
-            tracing::debug!(client = %handle.address.host, %error, "a client left during its login");
+            tracing::debug!(client = %handle.address().host, %error, "a client left during its login");
         }
         Ok(Err(_)) | Err(_) => worker.counters.clients_aborted.bump(),
     }

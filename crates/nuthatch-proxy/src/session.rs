@@ -285,7 +285,7 @@ impl Session {
             ),
             SessionEnd::Broken(error) => {
                 self.worker.counters.malformed_packets.bump();
-                let address = &self.handle.address;
+                let address = &self.handle.address();
                 tracing::warn!(client = %address.host, port = address.port, user = %self.account.name, %error,
                     "closed a client's connection");
                 (ErrorCode::NET_PACKETS_OUT_OF_ORDER, "Got packets out of order".to_owned())

@@ -3,7 +3,7 @@
 use std::net::SocketAddr;
 use std::time::Duration;
 
-use nuthatch_net::{Credential, Framed, NetError, Proving, fresh_nonce, greet, prove};
+use nuthatch_net::{Credential, Framed, Greeted, NetError, Proving, ProxyHeaders, fresh_nonce, greet, prove};
 use nuthatch_wire::{
     CapabilityFlags, ErrorCode, Greeting, Login, NATIVE_PASSWORD_PLUGIN, OkPacket, append_err, append_ok,
 };
@@ -54,7 +54,7 @@ async fn exchange(
     admin: &Admin,
 ) -> Result<Option<LoggedIn>, NetError> {
     let greeting = greeting(admin.fresh_connection_id())?;
-    let (login, sequence) = greet(framed, &greeting, None).await?;
+    let Greeted { login, sequence, .. } = greet(framed, &greeting, None, ProxyHeaders::Refused).await?;
     let account = admin.credentials().account(&String::from_utf8_lossy(&login.user));
     let credential = match &account {
         None => Credential::Nobody,

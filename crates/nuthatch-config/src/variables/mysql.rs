@@ -307,8 +307,8 @@ variables! {
         "User variable that carries the LDAP name to backends.";
     add_ldap_user_comment: text = "", Stored,
         "Name of the comment that carries the LDAP name to backends.";
-    proxy_protocol_networks: text = "", Stored,
-        "Networks whose clients send a PROXY header; `*`: all.";
+    proxy_protocol_networks: text = "", Acts,
+        "Networks whose clients may send a PROXY header, separated by commas; `*`: all; `localhost`: Unix sockets.";
 
     // Protocol.
     enable_client_deprecate_eof: flag = true, Stored,

@@ -72,6 +72,7 @@ impl Session {
     /// Whether nothing is left to do for the client at present.
     pub(super) fn may_sit_down(&mut self) -> bool {
         !self.client.has_more()
+            && !self.client.stream().has_buffered()
             && self.client.client_socket().is_some_and(|socket| !socket.may_read())
             && self.handle.ending().is_none()
             && !self.has_fallen

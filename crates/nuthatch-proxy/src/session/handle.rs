@@ -3,8 +3,8 @@
 use std::future::{Future, poll_fn};
 use std::net::IpAddr;
 use std::pin::pin;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
+use std::sync::{Arc, OnceLock};
 use std::task::{Poll, Waker};
 
 use parking_lot::Mutex;
@@ -130,7 +130,9 @@ enum Whereabouts {
 pub(crate) struct SessionHandle {
     /// `CONNECTION_ID()` of the session.
     pub(crate) id: u32,
-    pub(crate) address: ClientAddress,
+    address: ClientAddress,
+    /// The client that a balancer speaks for.
+    proxied: OnceLock<ClientAddress>,
     end: AtomicU8,
     whereabouts: Mutex<Whereabouts>,
     /// When the last command came.
@@ -145,12 +147,23 @@ impl SessionHandle {
         Self {
             id,
             address,
+            proxied: OnceLock::new(),
             end: AtomicU8::new(0),
             whereabouts: Mutex::default(),
             last_active_ms: AtomicU64::new(now_ms),
             busy: AtomicU8::new(1),
             view: Mutex::new(View { command: "Connect", since_ms: now_ms, ..View::default() }),
         }
+    }
+
+    /// Where the client came from; what a trusted balancer says of it goes before what the socket says.
+    pub(crate) fn address(&self) -> &ClientAddress {
+        self.proxied.get().unwrap_or(&self.address)
+    }
+
+    /// A balancer speaks for a client of that address.
+    pub(crate) fn speaks_for(&self, address: ClientAddress) {
+        let _first = self.proxied.set(address);
     }
 
     /// Ends the session at its next await; the first reason counts.

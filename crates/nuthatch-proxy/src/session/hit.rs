@@ -134,7 +134,7 @@ impl Session {
     /// Works out the number of the session's environment anew: after a change of character set or configuration.
     pub(super) fn renumber_environment(&mut self) {
         self.lexing.ascii_in_characters = self.state.charset.has_ascii_in_characters();
-        let (rules, address) = (&self.snapshot.rules, &self.handle.address);
+        let (rules, address) = (&self.snapshot.rules, &self.handle.address());
         let proxy_addr = || (Arc::clone(&address.proxy_host), address.proxy_port);
         self.environment = self.proxy.environments.number(Environment {
             shape: self.shape,

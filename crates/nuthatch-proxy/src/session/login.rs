@@ -1,10 +1,15 @@
 //! From a connected socket to a session: greeting, user, password, limits.
 
+use std::net::IpAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
+use ipnet::IpNet;
 use nuthatch_config::{Password, Snapshot, User};
-use nuthatch_net::{Credential, Framed, NetError, Proof, Proving, Stream, fresh_nonce, greet, prove};
+use nuthatch_net::{
+    Credential, Framed, Greeted, NetError, Proof, Proving, Proxied, ProxyHeaders, Stream, fresh_nonce, greet,
+    prove,
+};
 use nuthatch_wire::{ErrPacket, ErrorCode, Login, Nonce, Sha2Hash};
 
 use tokio::time::timeout;
@@ -15,7 +20,7 @@ use crate::capability::SHAPE;
 use crate::worker::{Place, Worker};
 
 use super::trouble::Trouble;
-use super::{Account, Charset, LastResults, Session, SessionHandle, SessionState, reply};
+use super::{Account, Charset, ClientAddress, LastResults, Session, SessionHandle, SessionState, reply};
 
 /// How long a login waits for a server to say whether its schema is there.
 const SCHEMA_PATIENCE: Duration = Duration::from_secs(1);
@@ -83,7 +88,11 @@ pub(crate) async fn log_in(
     let nonce = fresh_nonce()?;
     let greeting = proxy.greeting(&snapshot, handle.id, nonce);
     let tls = proxy.tls(&snapshot);
-    let (login, sequence) = greet(&mut framed, &greeting, tls.as_deref()).await?;
+    let trust = trust(&snapshot.mysql.proxy_protocol_networks, handle.address());
+    let Greeted { login, sequence, proxied } = greet(&mut framed, &greeting, tls.as_deref(), trust).await?;
+    if let Some(Proxied { source, destination }) = proxied {
+        handle.speaks_for(ClientAddress::tcp(source, destination));
+    }
     let user = snapshot.users.frontend(&login.user);
     let known = Known::of(proxy, user);
     let plugin = snapshot.mysql.default_authentication_plugin.as_bytes();
@@ -114,6 +123,23 @@ pub(crate) async fn log_in(
             Ok(None)
         }
     }
+}
+
+/// Whether a client of that address may send a PROXY header; `networks` are separated by commas, `*` is all.
+fn trust(networks: &str, address: &ClientAddress) -> ProxyHeaders {
+    let ip: Option<IpAddr> = address.host.parse().ok();
+    let is_in = |network: &str| match network.trim() {
+        "" => false,
+        "*" => true,
+        // Over a Unix socket.
+        "localhost" => ip.is_none(),
+        network => {
+            let network: Option<IpNet> =
+                network.parse().ok().or_else(|| network.parse().ok().map(IpAddr::into));
+            ip.zip(network).is_some_and(|(ip, network)| network.contains(&ip))
+        }
+    };
+    if networks.split(',').any(is_in) { ProxyHeaders::Trusted } else { ProxyHeaders::Refused }
 }
 
 impl Session {
@@ -267,13 +293,13 @@ fn tell(
 ) -> (ErrorCode, String) {
     worker.counters.generated_errors.bump();
     let user = String::from_utf8_lossy(&login.user);
-    let host = &handle.address.host;
+    let host = &handle.address().host;
     match refusal {
         Refusal::Denied => {
             worker.counters.denied_password.bump();
             let using = if with_password { "YES" } else { "NO" };
             if let Some(suppressed) = proxy.refusal_log.admit(proxy.clock.now_ms()) {
-                tracing::warn!(client = %host, port = handle.address.port, user = %user, suppressed,
+                tracing::warn!(client = %host, port = handle.address().port, user = %user, suppressed,
                     "refused a login: unknown user or wrong password");
             }
             let message = format!("Access denied for user '{user}'@'{host}' (using password: {using})");
@@ -298,6 +324,35 @@ fn tell(
                 "User '{user}' has exceeded the 'max_user_connections' resource (current value: {max})"
             );
             (ErrorCode::USER_LIMIT_REACHED, message)
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn networks_are_trusted_by_their_addresses() {
+        let of = |host: &str| ClientAddress {
+            host: Arc::from(host),
+            port: 1,
+            proxy_host: Arc::from(""),
+            proxy_port: 0,
+        };
+        for (networks, host, trusted) in [
+            ("", "127.0.0.1", false),
+            ("*", "203.0.113.9", true),
+            ("10.0.0.0/8, 192.0.2.1", "10.1.2.3", true),
+            ("10.0.0.0/8, 192.0.2.1", "192.0.2.1", true),
+            ("10.0.0.0/8, 192.0.2.1", "192.0.2.2", false),
+            ("fd00::/8", "fd12::1", true),
+            ("localhost", "localhost", true),
+            ("localhost", "127.0.0.1", false),
+            ("nonsense,10.0.0.1/99", "10.0.0.1", false),
+        ] {
+            let expected = if trusted { ProxyHeaders::Trusted } else { ProxyHeaders::Refused };
+            assert_eq!(trust(networks, &of(host)), expected, "{host} in {networks}");
         }
     }
 }

@@ -98,7 +98,7 @@ impl Session {
         if rules.is_empty() {
             return Verdict::default();
         }
-        let address = &self.handle.address;
+        let address = &self.handle.address();
         rules.evaluate(&RuleInput {
             user: self.account.name.as_bytes(),
             schema: &self.state.schema,
@@ -115,7 +115,7 @@ impl Session {
     fn digest_row(&self, hostgroup: i64, digest: u64, digest_text: &[u8]) -> Option<Arc<DigestCounters>> {
         let variables = &self.snapshot.mysql;
         let client_addr =
-            if variables.query_digests_track_hostname { &*self.handle.address.host } else { "" };
+            if variables.query_digests_track_hostname { &*self.handle.address().host } else { "" };
         let (schema, user) = (self.state.schema.as_slice(), &*self.account.name);
         let observed = Observed { hostgroup, schema, user, client_addr, digest, digest_text };
         self.proxy.digests.row(&observed, variables.query_digests_max_entries)

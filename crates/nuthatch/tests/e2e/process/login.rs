@@ -1,8 +1,10 @@
 //! Logins: who is refused, how it is told and logged, and that passwords appear nowhere.
 
+use std::io::Write as _;
+
 use nuthatch_wire::CapabilityFlags;
 
-use crate::client::{Client, Login};
+use crate::client::{Address, Client, Login};
 use crate::deadline::{Stopwatch, await_that};
 use crate::proxy::Setup;
 use crate::servers;
@@ -148,4 +150,36 @@ fn statement_with_a_password_is_not_shown_while_it_runs() {
     let shown = stage.proxy.operator().table("SELECT * FROM stats_mysql_processlist");
     assert!(!format!("{shown:?}").contains("open-sesame"), "{shown:?}");
     client.read_answers().unwrap();
+}
+
+#[test]
+fn client_behind_a_trusted_balancer_is_the_one_that_it_names() {
+    let stage = Stage::with(Setup::default().variable("mysql-proxy_protocol_networks", "'127.0.0.0/8'"));
+    let header = b"PROXY TCP4 192.0.2.7 198.51.100.1 5555 3306\r\n";
+    let address = Address::Tcp(stage.proxy.mysql);
+    for cut in [0, 3, 10, header.len()] {
+        let mut client = Client::greeted(&address).unwrap();
+        let login = client.login_packet(&stage.login());
+        client.socket().write_all(&header[..cut]).unwrap();
+        client.socket().write_all(&[&header[cut..], &login].concat()).unwrap();
+        client.send_raw(&[], 2).unwrap();
+        assert_eq!(client.read_packet().unwrap()[0], 0x00, "cut at {cut}");
+        assert_eq!(client.value("SELECT 1"), "1");
+        let rows = stage.proxy.operator().table("SELECT cli_host, cli_port FROM stats_mysql_processlist");
+        assert_eq!(rows, [["192.0.2.7", "5555"]]);
+        client.quit();
+        await_that("it is gone", || stage.figure("Client_Connections_connected") == 0);
+    }
+    // Without a header the balancer's own address counts.
+    let _direct = stage.client();
+    let rows = stage.proxy.operator().table("SELECT cli_host FROM stats_mysql_processlist");
+    assert_eq!(rows, [["127.0.0.1"]]);
+}
+
+#[test]
+fn header_of_who_is_not_trusted_ends_the_connection() {
+    let stage = Stage::plain();
+    let mut client = Client::greeted(&Address::Tcp(stage.proxy.mysql)).unwrap();
+    client.socket().write_all(b"PROXY TCP4 192.0.2.7 198.51.100.1 5555 3306\r\n").unwrap();
+    assert!(client.is_closed_by_server());
 }
