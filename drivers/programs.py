@@ -89,7 +89,7 @@ def c():
     if not is_fresh(program, HERE / "c/scenario.c"):
         program.parent.mkdir(parents=True, exist_ok=True)
         libraries = ["-I/usr/include/mariadb", "-lmariadb", "-lpthread", "-lcrypto"]
-        run("cc", ["cc", "-std=gnu11", "-O1", "-Wall", "-Wextra", "-o", program, HERE / "c/scenario.c", *libraries], HERE)
+        run("cc", ["cc", "-std=gnu11", "-D_GNU_SOURCE", "-O1", "-Wall", "-Wextra", "-o", program, HERE / "c/scenario.c", *libraries], HERE)
 
 
 def rust():
@@ -100,8 +100,8 @@ def rust():
 
 def go():
     """The observer of tests/drivers, which is the scenario for Go."""
-    command = ["go", "build", "-buildvcs=false", "-o", CACHE / "go/scenario", "."]
-    run("go build for Go's driver", command, HERE / "go")
+    command = ["go", "build", "-buildvcs=false", "-o", CACHE / "go/observer", "."]
+    run("go build for Go's driver", command, HERE.parent / "tests/drivers/go")
 
 
 def php():
@@ -111,6 +111,7 @@ def php():
 
 JAVA = ("java", "-Xmx1g", "-cp", f"{CACHE}/java/classes:{CACHE}/java/jars/*", "Scenario")
 NODE = {"NODE_PATH": str(CACHE / "node/node_modules")}
+PHP = ("php", "-d", "mysqlnd.net_read_timeout=15", "-d", "mysqli.allow_local_infile=1", str(HERE / "php/scenario.php"))
 PYTHON = (sys.executable, "-B", str(HERE / "python/scenario.py"))
 
 PROGRAMS = [
@@ -122,10 +123,10 @@ PROGRAMS = [
     Program("node-mariadb", node, ("node", str(HERE / "node/scenario.js"), "mariadb")),
     Program("connector-j", java, (*JAVA, "mysql")),
     Program("mariadb-j", java, (*JAVA, "mariadb")),
-    Program("php-mysqli", php, ("php", str(HERE / "php/scenario.php"), "mysqli")),
-    Program("php-pdo", php, ("php", str(HERE / "php/scenario.php"), "pdo")),
+    Program("php-mysqli", php, (*PHP, "mysqli")),
+    Program("php-pdo", php, (*PHP, "pdo")),
     Program("libmariadb", c, (str(CACHE / "c/libmariadb"),)),
     Program("sqlx", rust, (str(CACHE / "rust/debug/sqlx"),)),
     Program("mysql_async", rust, (str(CACHE / "rust/debug/mysql_async"),)),
-    Program("go", go, (str(CACHE / "go/scenario"),)),
+    Program("go", go, (str(HERE / "go/scenario.sh"), str(CACHE / "go/observer"))),
 ]

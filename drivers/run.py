@@ -18,7 +18,7 @@ from stage import HERE, OTHER_USER, SCHEMA, DriverStage, base
 from verdict import Verdict, test_itself
 from wiretap import Wiretap
 
-RUN_SECONDS_MAX = 300
+RUN_SECONDS_MAX = 180
 
 
 def main():

@@ -125,7 +125,9 @@ static void results(MYSQL *one) {
       fprintf(out, "%lld rows, id %llu, info %s ", (long long)mysql_affected_rows(one), (unsigned long long)mysql_insert_id(one),
               mysql_info(one) ? mysql_info(one) : "-");
     }
-    fprintf(out, "%u warnings, status %u | ", mysql_warning_count(one), one->server_status);
+    fprintf(out, "%u warnings, status %u | ", mysql_warning_count(one),
+            /* Session tracking is not asked for, but the library sees its flag. */
+            one->server_status & ~SERVER_SESSION_STATE_CHANGED);
   }
   if (mysql_errno(one)) refusal(one);
 }

@@ -171,6 +171,26 @@ def tls_of_servers(stage):
     return seen == expected or seen
 
 
+def compression(stage):
+    """zlib and zstd towards clients, with TLS and without; zlib towards the server."""
+    of_secret_kinds(stage)
+    big = "SELECT LENGTH(REPEAT('x', 3000000)), SHA1(REPEAT('y', 3000000)), REPEAT('z', 300000)"
+    on = "SELECT VARIABLE_VALUE FROM performance_schema.session_status WHERE VARIABLE_NAME = 'Compression'"
+    expected = client(stage, stage.direct, "clear", PASSWORD, "--ssl-mode=REQUIRED", sql=big)
+    seen = []
+    for towards_server in (0, 1):
+        set_admin(stage, f"UPDATE mysql_servers SET compression = {towards_server}", "LOAD MYSQL SERVERS TO RUNTIME")
+        for algorithm in ("zlib", "zstd", "uncompressed"):
+            for mode in ("DISABLED", "REQUIRED"):
+                options = (f"--compression-algorithms={algorithm}", f"--ssl-mode={mode}")
+                answer = client(stage, stage.proxy, "clear", PASSWORD, *options, sql=big)
+                if answer != expected:
+                    return towards_server, algorithm, mode, answer[:200]
+        seen.append(stage.proxy.rows(on)[0][0])
+    set_admin(stage, "UPDATE mysql_servers SET compression = 0", "LOAD MYSQL SERVERS TO RUNTIME")
+    return seen == ["OFF", "ON"] or seen
+
+
 with Stage("--server", "mysql", "--root", ROOT) as stage:
     verdict = Verdict(stage)
     for name, check in pymysql_types.CHECKS + pymysql_sessions.CHECKS:
@@ -182,6 +202,7 @@ with Stage("--server", "mysql", "--root", ROOT) as stage:
         ("MySQL's own client reaches the admin interface", administrators),
         ("TLS of clients", tls_of_clients),
         ("TLS of servers", tls_of_servers),
+        ("compression of clients and servers", compression),
     ):
         verdict.claim(name, functools.partial(check, stage))
     verdict.end(questions_min=500)

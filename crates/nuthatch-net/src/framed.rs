@@ -7,7 +7,7 @@ use std::mem::MaybeUninit;
 use nuthatch_wire::{FRAME_PAYLOAD_MAX, FrameHeader, HEADER_LEN, WireError};
 use tokio::io::AsyncWriteExt;
 
-use crate::{ClientSocket, NetError, Stream};
+use crate::{Algorithm, ClientSocket, Compressed, NetError, Role, Stream};
 
 /// Bytes that one `read` can take at most. On the stack for the time of the call.
 const SCRATCH_BYTES: usize = 32 * 1024;
@@ -36,6 +36,12 @@ impl Framed {
     /// The stream itself.
     pub const fn stream(&mut self) -> &mut Stream {
         &mut self.stream
+    }
+
+    /// Speaks the compressed protocol from now on.
+    pub fn compress(&mut self, algorithm: Algorithm, role: Role) {
+        let plain = std::mem::replace(&mut self.stream, Stream::Closed);
+        self.stream = Stream::Compressed(Box::new(Compressed::new(plain, algorithm, role)));
     }
 
     /// The client's socket, if it is one, also under TLS.

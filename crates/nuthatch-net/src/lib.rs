@@ -12,6 +12,7 @@
 
 mod address;
 mod client_socket;
+mod compressed;
 mod ed25519;
 mod error;
 mod framed;
@@ -25,9 +26,10 @@ mod watch;
 
 pub use address::{BackendAddress, ListenAddress};
 pub use client_socket::ClientSocket;
+pub use compressed::{Algorithm, Compressed, Role};
 pub use error::NetError;
 pub use framed::Framed;
-pub use login_backend::{BackendLogin, BackendPassword, LoggedIn, log_in};
+pub use login_backend::{BackendLogin, BackendPassword, LoggedIn, algorithm_of, log_in};
 pub use login_client::{Credential, Greeted, Proof, Proving, ProxyHeaders, fresh_nonce, greet, prove};
 pub use proxy_header::Proxied;
 pub use stream::{IdleStream, Stream};

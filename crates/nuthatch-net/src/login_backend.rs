@@ -8,7 +8,7 @@ use nuthatch_wire::{
 
 use crate::ed25519::{ED25519_PLUGIN, sign};
 use crate::rsa_key::encrypt_for;
-use crate::{BackendTls, Framed, NetError};
+use crate::{Algorithm, BackendTls, Framed, NetError, Role};
 
 /// The largest packet that a server may send during a login.
 const LOGIN_BYTES_MAX: usize = 64 * 1024;
@@ -67,6 +67,9 @@ impl BackendPassword {
 
 /// The server asks the operating system who we are.
 const SOCKET_PLUGINS: [&[u8]; 2] = [b"auth_socket", b"unix_socket"];
+
+/// What we ask for where a server packs by zstd.
+const ZSTD_LEVEL: u8 = 3;
 
 /// First byte of what plugins say to each other.
 const MORE_DATA: u8 = 0x01;
@@ -139,6 +142,7 @@ pub async fn log_in(framed: &mut Framed, login: &BackendLogin<'_>) -> Result<Log
         schema: login.schema.map(<[u8]>::to_vec),
         auth_plugin: plugin,
         attributes: attributes(),
+        zstd_level: ZSTD_LEVEL,
     };
     let mut payload = Vec::with_capacity(128);
     answer.encode(&mut payload);
@@ -151,6 +155,9 @@ pub async fn log_in(framed: &mut Framed, login: &BackendLogin<'_>) -> Result<Log
             [0x00, ref body @ ..] => {
                 let status = OkPacket::parse_body(body)?.status;
                 framed.drop_packet();
+                if let Some(algorithm) = algorithm_of(capabilities, ZSTD_LEVEL) {
+                    framed.compress(algorithm, Role::Client);
+                }
                 return Ok(LoggedIn { greeting, capabilities, status });
             }
             [AuthSwitch::MARKER, ..] => {
@@ -164,6 +171,18 @@ pub async fn log_in(framed: &mut Framed, login: &BackendLogin<'_>) -> Result<Log
             [MORE_DATA, FULL_AUTH] => sequence = send_password(framed, sequence, login, &nonce).await?,
             _ => return Err(WireError::Malformed("answer to the login").into()),
         }
+    }
+}
+
+/// How both sides pack, if they agreed to. Zlib goes first, as in MySQL.
+#[must_use]
+pub fn algorithm_of(agreed: CapabilityFlags, zstd_level: u8) -> Option<Algorithm> {
+    if agreed.contains(CapabilityFlags::CLIENT_COMPRESS) {
+        Some(Algorithm::Zlib)
+    } else if agreed.contains(CapabilityFlags::CLIENT_ZSTD_COMPRESSION_ALGORITHM) {
+        Some(Algorithm::Zstd(zstd_level.clamp(1, 22)))
+    } else {
+        None
     }
 }
 

@@ -14,7 +14,7 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::{TcpStream, UnixStream};
 use tokio_rustls::TlsStream;
 
-use crate::{BackendAddress, ClientSocket};
+use crate::{BackendAddress, ClientSocket, Compressed};
 
 /// A connected socket.
 #[derive(Debug)]
@@ -27,6 +27,8 @@ pub enum Stream {
     Unix(UnixStream),
     /// TLS over one of the others.
     Tls(Box<TlsStream<Self>>),
+    /// The compressed protocol over one of the others.
+    Compressed(Box<Compressed>),
     /// Closed: reads and writes fail.
     Closed,
 }
@@ -66,6 +68,7 @@ impl Stream {
                 SockRef::from(stream).set_tcp_keepalive(&TcpKeepalive::new().with_time(idle))
             }
             Self::Tls(tls) => tls.get_ref().0.keep_alive(idle),
+            Self::Compressed(compressed) => compressed.inner().keep_alive(idle),
             Self::Client(_) | Self::Unix(_) | Self::Closed => Ok(()),
         }
     }
@@ -81,6 +84,7 @@ impl Stream {
             Self::Unix(stream) => stream.try_read(&mut byte),
             Self::Client(socket) => return socket.may_read(),
             Self::Tls(tls) => return tls.get_ref().0.is_disturbed(),
+            Self::Compressed(compressed) => return compressed.inner().is_disturbed(),
             Self::Closed => return true,
         };
         !matches!(peeked, Err(error) if error.kind() == io::ErrorKind::WouldBlock)
@@ -95,7 +99,7 @@ impl Stream {
             Self::Tcp(stream) => stream.try_write(bytes),
             Self::Unix(stream) => stream.try_write(bytes),
             Self::Client(socket) => socket.write_now(bytes),
-            Self::Tls(_) => Err(io::ErrorKind::WouldBlock.into()),
+            Self::Tls(_) | Self::Compressed(_) => Err(io::ErrorKind::WouldBlock.into()),
             Self::Closed => Err(closed()),
         }
     }
@@ -109,7 +113,7 @@ impl Stream {
             Self::Tcp(stream) => stream.try_write_vectored(pieces),
             Self::Unix(stream) => stream.try_write_vectored(pieces),
             Self::Client(socket) => socket.write_pieces_now(pieces),
-            Self::Tls(_) => Err(io::ErrorKind::WouldBlock.into()),
+            Self::Tls(_) | Self::Compressed(_) => Err(io::ErrorKind::WouldBlock.into()),
             Self::Closed => Err(closed()),
         }
     }
@@ -122,7 +126,7 @@ impl Stream {
         Ok(match self {
             Self::Tcp(stream) => IdleStream::Tcp(stream.into_std()?),
             Self::Unix(stream) => IdleStream::Unix(stream.into_std()?),
-            Self::Client(_) | Self::Tls(_) | Self::Closed => return Err(closed()),
+            Self::Client(_) | Self::Tls(_) | Self::Compressed(_) | Self::Closed => return Err(closed()),
         })
     }
 
@@ -132,6 +136,7 @@ impl Stream {
         match self {
             Self::Tls(_) | Self::Unix(_) => true,
             Self::Client(socket) => socket.is_unix(),
+            Self::Compressed(compressed) => compressed.inner().is_private(),
             Self::Tcp(_) | Self::Closed => false,
         }
     }
@@ -142,6 +147,7 @@ impl Stream {
         match self {
             // It wants no more from the socket while it has something for the reader.
             Self::Tls(tls) => !tls.get_ref().1.wants_read() || tls.get_ref().0.has_buffered(),
+            Self::Compressed(compressed) => compressed.has_buffered() || compressed.inner().has_buffered(),
             Self::Client(_) | Self::Tcp(_) | Self::Unix(_) | Self::Closed => false,
         }
     }
@@ -149,7 +155,11 @@ impl Stream {
     /// What TLS agreed on; `None` without it.
     #[must_use]
     pub fn tls_version(&self) -> Option<&'static str> {
-        let Self::Tls(tls) = self else { return None };
+        let tls = match self {
+            Self::Tls(tls) => tls,
+            Self::Compressed(compressed) => return compressed.inner().tls_version(),
+            _ => return None,
+        };
         match tls.get_ref().1.protocol_version() {
             Some(rustls::ProtocolVersion::TLSv1_3) => Some("TLSv1.3"),
             _ => Some("TLSv1.2"),
@@ -161,6 +171,7 @@ impl Stream {
         match self {
             Self::Client(socket) => Some(socket),
             Self::Tls(tls) => tls.get_mut().0.client_socket(),
+            Self::Compressed(compressed) => compressed.inner_mut().client_socket(),
             _ => None,
         }
     }
@@ -211,6 +222,7 @@ impl AsyncRead for Stream {
             Self::Tcp(stream) => Pin::new(stream).poll_read(cx, buf),
             Self::Unix(stream) => Pin::new(stream).poll_read(cx, buf),
             Self::Tls(stream) => Pin::new(stream).poll_read(cx, buf),
+            Self::Compressed(stream) => Pin::new(stream).poll_read(cx, buf),
             Self::Closed => Poll::Ready(Err(closed())),
         }
     }
@@ -223,6 +235,7 @@ impl AsyncWrite for Stream {
             Self::Tcp(stream) => Pin::new(stream).poll_write(cx, buf),
             Self::Unix(stream) => Pin::new(stream).poll_write(cx, buf),
             Self::Tls(stream) => Pin::new(stream).poll_write(cx, buf),
+            Self::Compressed(stream) => Pin::new(stream).poll_write(cx, buf),
             Self::Closed => Poll::Ready(Err(closed())),
         }
     }
@@ -237,6 +250,7 @@ impl AsyncWrite for Stream {
             Self::Tcp(stream) => Pin::new(stream).poll_write_vectored(cx, bufs),
             Self::Unix(stream) => Pin::new(stream).poll_write_vectored(cx, bufs),
             Self::Tls(stream) => Pin::new(stream).poll_write_vectored(cx, bufs),
+            Self::Compressed(stream) => Pin::new(stream).poll_write_vectored(cx, bufs),
             Self::Closed => Poll::Ready(Err(closed())),
         }
     }
@@ -248,6 +262,7 @@ impl AsyncWrite for Stream {
     fn poll_flush(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
         match self.get_mut() {
             Self::Tls(stream) => Pin::new(stream).poll_flush(cx),
+            Self::Compressed(stream) => Pin::new(stream).poll_flush(cx),
             _ => Poll::Ready(Ok(())),
         }
     }
@@ -257,6 +272,7 @@ impl AsyncWrite for Stream {
             Self::Tcp(stream) => Pin::new(stream).poll_shutdown(cx),
             Self::Unix(stream) => Pin::new(stream).poll_shutdown(cx),
             Self::Tls(stream) => Pin::new(stream).poll_shutdown(cx),
+            Self::Compressed(stream) => Pin::new(stream).poll_shutdown(cx),
             // Closed when it is dropped.
             Self::Client(_) | Self::Closed => Poll::Ready(Ok(())),
         }

@@ -5,8 +5,8 @@ use nuthatch_wire::CapabilityFlags;
 
 /// What the proxy can offer to a client when the backend offers it too.
 ///
-/// Not in the list, because not supported end to end yet: compression, session tracking, query attributes, optional
-/// metadata. TLS is each side's own.
+/// Not in the list, because not supported end to end yet: session tracking, query attributes, optional metadata. TLS
+/// and compression are each side's own.
 pub(crate) const SUPPORTED: CapabilityFlags = CapabilityFlags::CLIENT_LONG_PASSWORD
     .union(CapabilityFlags::CLIENT_FOUND_ROWS)
     .union(CapabilityFlags::CLIENT_LONG_FLAG)
@@ -34,6 +34,10 @@ pub(crate) const OWN: CapabilityFlags = CapabilityFlags::CLIENT_PROTOCOL_41
     .union(CapabilityFlags::CLIENT_CONNECT_WITH_DB)
     .union(CapabilityFlags::CLIENT_PLUGIN_AUTH)
     .union(CapabilityFlags::CLIENT_TRANSACTIONS);
+
+/// How either side packs; each side's own.
+pub(crate) const COMPRESSION: CapabilityFlags =
+    CapabilityFlags::CLIENT_COMPRESS.union(CapabilityFlags::CLIENT_ZSTD_COMPRESSION_ALGORITHM);
 
 /// Flags that change what a server does with a statement or how its answer looks. A session uses only backend
 /// connections of its own shape, so answers pass untranslated.

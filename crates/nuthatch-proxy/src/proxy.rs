@@ -15,7 +15,7 @@ use nuthatch_wire::{CapabilityFlags, Greeting, Nonce, SHA256_LEN, StatusFlags};
 use parking_lot::{Mutex, RwLock};
 
 use crate::backend::{Hostgroups, PoolRow};
-use crate::capability::{OWN, SUPPORTED, UNTIL_LEARNED};
+use crate::capability::{COMPRESSION, OWN, SUPPORTED, UNTIL_LEARNED};
 use crate::clock::Clock;
 use crate::environment::{ENVIRONMENTS_MAX, Environments};
 use crate::known_schemas::KnownSchemas;
@@ -201,6 +201,7 @@ impl Proxy {
             supported.remove(CapabilityFlags::CLIENT_LOCAL_FILES);
         }
         let mut own = OWN;
+        own.set(COMPRESSION, snapshot.mysql.have_compress);
         own.set(CapabilityFlags::CLIENT_SSL, self.tls(snapshot).is_some());
         Greeting {
             version,

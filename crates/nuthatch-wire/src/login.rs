@@ -28,6 +28,8 @@ pub struct Login {
     pub auth_plugin: Vec<u8>,
     /// Connection attributes as they came (`string<lenenc>` pairs), empty without `CLIENT_CONNECT_ATTRS`.
     pub attributes: Vec<u8>,
+    /// Level at which the client wants zstd; 0 without `CLIENT_ZSTD_COMPRESSION_ALGORITHM`.
+    pub zstd_level: u8,
 }
 
 impl std::fmt::Debug for Login {
@@ -70,6 +72,8 @@ impl Login {
             true => reader.lenenc_bytes()?.to_vec(),
             false => Vec::new(),
         };
+        let has_level = has(CapabilityFlags::CLIENT_ZSTD_COMPRESSION_ALGORITHM) && !reader.rest().is_empty();
+        let zstd_level = if has_level { reader.u8()? } else { 0 };
         Ok(Self {
             capabilities,
             max_packet_bytes,
@@ -79,6 +83,7 @@ impl Login {
             schema,
             auth_plugin,
             attributes,
+            zstd_level,
         })
     }
 
@@ -101,6 +106,9 @@ impl Login {
         }
         if self.capabilities.contains(CapabilityFlags::CLIENT_CONNECT_ATTRS) {
             append_lenenc_bytes(out, &self.attributes);
+        }
+        if self.capabilities.contains(CapabilityFlags::CLIENT_ZSTD_COMPRESSION_ALGORITHM) {
+            out.push(self.zstd_level);
         }
     }
 }
@@ -178,6 +186,7 @@ mod tests {
             schema: Some(b"test".to_vec()),
             auth_plugin: NATIVE_PASSWORD_PLUGIN.to_vec(),
             attributes: b"\x03foo\x03bar".to_vec(),
+            zstd_level: 0,
         }
     }
 

@@ -229,7 +229,7 @@ fn column_that_does_not_act_is_named() {
             "rule 7: column \"re_modifiers\": \"BOLD\" is unknown and ignored",
         ]
     );
-    sql(&layers, "UPDATE mysql_users SET fast_forward = 1; UPDATE mysql_servers SET compression = 1");
+    sql(&layers, "UPDATE mysql_users SET fast_forward = 1; UPDATE mysql_servers SET gtid_port = 1");
     sql(&layers, "INSERT INTO mysql_replication_hostgroups VALUES (1, 2, 'read_only', '')");
     assert_eq!(
         warnings(&run(&mut layers, "LOAD MYSQL USERS TO RUNTIME")),
@@ -239,7 +239,7 @@ fn column_that_does_not_act_is_named() {
         warnings(&run(&mut layers, "LOAD MYSQL SERVERS TO RUNTIME")),
         [
             "table \"mysql_replication_hostgroups\" is stored but does not act yet",
-            "server db1:3307 in hostgroup 0: column \"compression\" is stored but does not act yet",
+            "server db1:3307 in hostgroup 0: column \"gtid_port\" is stored but does not act yet",
         ]
     );
     assert_eq!(one(&layers, "SELECT count(*) FROM runtime_mysql_replication_hostgroups"), "1");

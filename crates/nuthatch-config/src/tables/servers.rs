@@ -17,7 +17,7 @@ pub(crate) static MYSQL_SERVERS: Table = Table {
             .check("UPPER(status) IN ('ONLINE', 'SHUNNED', 'OFFLINE_SOFT', 'OFFLINE_HARD')")
             .default_text("ONLINE"),
         Column::int("weight").check("weight >= 0 AND weight <= 10000000").default_int(1),
-        Column::int("compression").check("compression IN (0, 1)").default_int(0).stored(),
+        Column::int("compression").check("compression IN (0, 1)").default_int(0),
         Column::int("max_connections").check("max_connections >= 0").default_int(1000),
         Column::int("max_replication_lag")
             .check("max_replication_lag >= 0 AND max_replication_lag <= 126144000")

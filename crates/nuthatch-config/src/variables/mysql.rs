@@ -319,7 +319,7 @@ variables! {
         "Allow LOAD DATA LOCAL INFILE.";
     handle_unknown_charset: count(0..=2) = 1, Stored,
         "A client's unknown character set: 0 refuse, 1 use the default and log, 2 use the default.";
-    have_compress: flag = true, Stored,
+    have_compress: flag = true, Acts,
         "Offer compression to clients.";
     interfaces: text = "", Stored,
         "Addresses that ProxySQL listens on, separated by `;`; here `--mysql` says it.";

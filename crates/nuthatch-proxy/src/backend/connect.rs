@@ -7,7 +7,7 @@ use nuthatch_net::{BackendLogin, BackendPassword, Framed, NetError, Stream, log_
 use nuthatch_wire::{CapabilityFlags, StatusFlags};
 use tokio::time::{Instant, timeout};
 
-use crate::capability::{SHAPE, SUPPORTED};
+use crate::capability::{COMPRESSION, SHAPE, SUPPORTED};
 use crate::session::Charset;
 
 use super::connection::{Connection, ConnectionState, Control, Slot};
@@ -73,6 +73,7 @@ async fn connect_and_log_in(
             & !SHAPE
             & !CapabilityFlags::CLIENT_INTERACTIVE
             & !CapabilityFlags::CLIENT_CONNECT_WITH_DB);
+    let capabilities = if slot.server.compresses() { capabilities | COMPRESSION } else { capabilities };
     let login = BackendLogin {
         user: login.user,
         password: login.password,

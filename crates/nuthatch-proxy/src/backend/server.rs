@@ -1,7 +1,7 @@
 //! One server of a hostgroup at run time: its settings, its health, its counters, its connections.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU8, AtomicU32, AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, AtomicU64, AtomicUsize, Ordering};
 
 use arc_swap::ArcSwapOption;
 use nuthatch_config::{HostgroupId, ServerStatus};
@@ -26,6 +26,7 @@ pub(crate) struct Server {
     pub(super) address: BackendAddress,
     status: AtomicU8,
     weight: AtomicU32,
+    compresses: AtomicBool,
     connections_max: AtomicUsize,
     shunned_until_ms: AtomicU64,
     failures: Mutex<Failures>,
@@ -97,6 +98,7 @@ impl Server {
             address: BackendAddress::new(&config.host, config.port),
             status: AtomicU8::new(0),
             weight: AtomicU32::new(0),
+            compresses: AtomicBool::new(false),
             connections_max: AtomicUsize::new(0),
             shunned_until_ms: AtomicU64::new(0),
             failures: Mutex::default(),
@@ -117,7 +119,15 @@ impl Server {
     pub(super) fn configure(&self, config: &nuthatch_config::Server) {
         self.weight.store(config.weight, Ordering::Release);
         self.connections_max.store(config.max_connections as usize, Ordering::Release);
+        if self.compresses.swap(config.compression, Ordering::AcqRel) != config.compression {
+            self.pool.clear();
+        }
         self.set_status(config.status);
+    }
+
+    /// Whether connections to it are to be compressed.
+    pub(super) fn compresses(&self) -> bool {
+        self.compresses.load(Ordering::Acquire)
     }
 
     /// Connects by `tls` from now on; idle connections that were made otherwise are closed.

@@ -79,5 +79,6 @@ fn parse(payload: &[u8], capabilities: CapabilityFlags) -> Result<Login, WireErr
         schema,
         auth_plugin,
         attributes: Vec::new(),
+        zstd_level: 0,
     })
 }

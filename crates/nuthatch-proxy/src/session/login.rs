@@ -7,8 +7,8 @@ use std::time::Duration;
 use ipnet::IpNet;
 use nuthatch_config::{Password, Snapshot, User};
 use nuthatch_net::{
-    Credential, Framed, Greeted, NetError, Proof, Proving, Proxied, ProxyHeaders, Stream, fresh_nonce, greet,
-    prove,
+    Credential, Framed, Greeted, NetError, Proof, Proving, Proxied, ProxyHeaders, Role, Stream, algorithm_of,
+    fresh_nonce, greet, prove,
 };
 use nuthatch_wire::{ErrPacket, ErrorCode, Login, Nonce, Sha2Hash};
 
@@ -114,6 +114,9 @@ pub(crate) async fn log_in(
                 *number = sequence;
             }
             session.client.write(&ok).await?;
+            if let Some(algorithm) = algorithm_of(login.capabilities, login.zstd_level) {
+                session.client.compress(algorithm, Role::Server);
+            }
             worker.counters.clients_created.bump();
             Ok(Some(session))
         }

@@ -124,6 +124,7 @@ impl Client {
             schema: login.schema.as_ref().map(|schema| schema.as_bytes().to_vec()),
             auth_plugin: NATIVE_PASSWORD_PLUGIN.to_vec(),
             attributes: Vec::new(),
+            zstd_level: 0,
         };
         let (mut payload, mut packet) = (Vec::new(), Vec::new());
         answer.encode(&mut payload);
