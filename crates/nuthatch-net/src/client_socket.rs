@@ -81,6 +81,12 @@ impl ClientSocket {
         self.number
     }
 
+    /// What is known of it, to wait for its end while somebody else uses it.
+    #[must_use]
+    pub fn readiness(&self) -> Arc<Readiness> {
+        Arc::clone(&self.readiness)
+    }
+
     /// Whether a read may bring something.
     #[must_use]
     pub fn may_read(&self) -> bool {

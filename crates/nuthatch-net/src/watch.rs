@@ -6,6 +6,7 @@
 //! Events are edge-triggered: one tells that bytes *have arrived* since the last. A read that brings less than there was
 //! room for has brought all, so nothing is asked of the kernel twice.
 
+use std::future::poll_fn;
 use std::io;
 use std::os::fd::{AsRawFd, RawFd};
 use std::sync::Arc;
@@ -63,6 +64,8 @@ struct State {
     is_closed: bool,
     reader: Option<Waker>,
     writer: Option<Waker>,
+    /// Waits only for the peer to be gone.
+    mourner: Option<Waker>,
 }
 
 impl Watch {
@@ -173,8 +176,22 @@ impl Readiness {
         state.is_closed |= arrival.is_closed;
         let reader = (arrival.is_readable || arrival.is_closed).then(|| state.reader.take()).flatten();
         let writer = (arrival.is_writable || arrival.is_closed).then(|| state.writer.take()).flatten();
+        let mourner = arrival.is_closed.then(|| state.mourner.take()).flatten();
         drop(state);
-        [reader, writer].into_iter().flatten().for_each(Waker::wake);
+        [reader, writer, mourner].into_iter().flatten().for_each(Waker::wake);
+    }
+
+    /// Waits until the peer will send nothing more.
+    pub async fn closed(&self) {
+        poll_fn(|cx| {
+            let mut state = self.0.lock();
+            if state.is_closed {
+                return Poll::Ready(());
+            }
+            state.mourner = Some(cx.waker().clone());
+            Poll::Pending
+        })
+        .await;
     }
 
     /// Whether a read may bring something.

@@ -5,7 +5,7 @@ use nuthatch_sql::ServerFlavor;
 use nuthatch_wire::{AnswerEnd, AnswerKind, CapabilityFlags, Command, ErrorCode, StatusFlags};
 
 use super::trouble::Trouble;
-use super::{Charset, Session, SessionEnd, reply};
+use super::{Charset, Pins, Session, SessionEnd, reply};
 
 /// A longer statement's room in the process list is given back when it is over.
 const INFO_BYTES_KEPT: usize = 256;
@@ -35,6 +35,12 @@ impl Session {
             Some(Command::ProcessKill) => self.process_kill().await,
             Some(Command::ProcessInfo) => {
                 self.pass_command(now_ms, "Processlist", AnswerKind::ResultSets).await
+            }
+            Some(Command::RegisterSlave) => {
+                self.pass_replication(now_ms, "Register Slave", AnswerKind::Single).await
+            }
+            Some(Command::BinlogDump | Command::BinlogDumpGtid) => {
+                self.pass_replication(now_ms, "Binlog Dump", AnswerKind::Rows).await
             }
             Some(Command::Debug | Command::Shutdown) => {
                 let message = "Access denied; you need (at least one of) the SUPER, SHUTDOWN privilege(s) for this operation";
@@ -79,17 +85,52 @@ impl Session {
         name: &'static str,
         kind: AnswerKind,
     ) -> Result<(), SessionEnd> {
+        self.pass_pinned(now_ms, name, kind, Pins::NONE).await
+    }
+
+    /// What a replica, or who reads the binlog like one, asks: over one connection of its own, for as long as it lasts.
+    async fn pass_replication(
+        &mut self,
+        now_ms: u64,
+        name: &'static str,
+        kind: AnswerKind,
+    ) -> Result<(), SessionEnd> {
+        let readiness = self.client.client_socket().map(|socket| socket.readiness());
+        let passing = Box::pin(self.pass_pinned(now_ms, name, kind, Pins::REPLICATION));
+        match readiness {
+            // The server may have nothing to send for hours, and would not notice.
+            Some(readiness) => tokio::select! {
+                outcome = passing => outcome,
+                () = readiness.closed() => Err(SessionEnd::Gone),
+            },
+            None => passing.await,
+        }
+    }
+
+    async fn pass_pinned(
+        &mut self,
+        now_ms: u64,
+        name: &'static str,
+        kind: AnswerKind,
+        pins: Pins,
+    ) -> Result<(), SessionEnd> {
         self.forget_diagnostics();
         let hostgroup = self.destination(self.account.user.default_hostgroup);
         self.show(now_ms, name, hostgroup.0);
-        match self.pass_to(hostgroup, kind).await {
+        match self.pass_to(hostgroup, kind, pins).await {
             Ok(_) => Ok(()),
             Err(trouble) => self.reply_trouble(trouble).await,
         }
     }
 
-    async fn pass_to(&mut self, hostgroup: HostgroupId, kind: AnswerKind) -> Result<AnswerEnd, Trouble> {
+    async fn pass_to(
+        &mut self,
+        hostgroup: HostgroupId,
+        kind: AnswerKind,
+        pins: Pins,
+    ) -> Result<AnswerEnd, Trouble> {
         let mut held = self.lease(hostgroup).await?;
+        held.pins = held.pins.with(pins);
         let outcome = async {
             let (mut way, client) = self.way_and_client(&mut held);
             way.send_packet_of(client).await?;

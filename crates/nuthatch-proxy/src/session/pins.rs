@@ -45,6 +45,8 @@ pins! {
     UNKNOWN = 11, "unknown_statement", true, true;
     /// A rule says `multiplex=0`.
     RULE = 12, "no_multiplex", true, false;
+    /// A replica or its like reads the binlog over it.
+    REPLICATION = 0, "replication", true, true;
     /// A cursor is open.
     CURSOR = 13, "cursor", true, false;
 }

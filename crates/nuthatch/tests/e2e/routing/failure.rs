@@ -64,6 +64,45 @@ fn killed_server_is_passed_over_shunned_and_taken_back() {
 }
 
 #[test]
+fn replica_follows_through_the_proxy() {
+    let lab = servers::own(1);
+    let login = servers::account(&lab);
+    let port = lab.server(Role::Primary).expect("a lab has a primary").port();
+    let setup = Setup::default()
+        .server(format!("hostgroup_id=0, hostname='127.0.0.1', port={port}"))
+        .user(stage::user_row(&login, ""));
+    let proxy = Proxy::start(&setup);
+    let mut client = proxy.client(&login);
+    let mut replica = servers::replica(&lab);
+    replica.ok("STOP SLAVE");
+    replica.ok(format!(
+        "CHANGE MASTER TO MASTER_HOST='127.0.0.1', MASTER_PORT={}, MASTER_USER='{}', MASTER_PASSWORD='{}'",
+        proxy.mysql.port(),
+        login.user,
+        login.password
+    ));
+    replica.ok("START SLAVE");
+    client.ok("CREATE DATABASE followed");
+    client.ok("CREATE TABLE followed.t (id INT PRIMARY KEY)");
+    for id in 0..200 {
+        client.ok(format!("INSERT INTO followed.t VALUES ({id})"));
+    }
+    await_that("it has all rows", || {
+        replica.query("SELECT COUNT(*) FROM followed.t").is_ok_and(|answer| answer.value() == "200")
+    });
+    let dumps = "SELECT COUNT(*) FROM stats_mysql_processlist WHERE command = 'Binlog Dump' \
+                 AND extended_info LIKE '%replication%'";
+    assert_eq!(proxy.operator().value(dumps), "1");
+    replica.ok("STOP SLAVE");
+    await_that("its session ends with it", || proxy.operator().value(dumps) == "0");
+    client.ok("INSERT INTO followed.t VALUES (1000)");
+    replica.ok("START SLAVE");
+    await_that("it goes on where it was", || {
+        replica.value("SELECT COUNT(*) FROM followed.t WHERE id = 1000") == "1"
+    });
+}
+
+#[test]
 fn server_that_is_down_at_the_start_is_used_when_it_comes_up() {
     let mut lab = servers::own(0);
     lab.stop(Role::Primary).unwrap();
