@@ -2,7 +2,7 @@
 
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
-.PHONY: help run demo check test test-servers bench fuzz docs clean deps
+.PHONY: help run demo check test test-servers drivers bench fuzz docs clean deps
 MAKEFLAGS += --no-print-directory
 
 # So that a Rust which rustup has just installed is found without a new shell.
@@ -36,6 +36,11 @@ test: ## everything that CI runs, except `check`; real servers are started on fr
 test-servers: ## the lab with MySQL of Debian sid and a newer MariaDB, fetched to target/servers
 	@tools/deps.sh test
 	@tools/test-servers.sh
+
+drivers: ## 14 drivers of 7 languages directly and through the proxy, compared (DRIVERS="go sqlx" for some)
+	@tools/deps.sh test
+	cargo build --release
+	@NUTHATCH=$(abspath $(or $(CARGO_TARGET_DIR),target))/release/nuthatch drivers/run.sh $(DRIVERS)
 
 bench: ## CPU cost of each query against the floor and the direct connection (BENCH_ARGS="--help")
 	@tools/deps.sh run
