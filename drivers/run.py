@@ -30,7 +30,6 @@ def main():
     with DriverStage(arguments.server, arguments.root) as stage:
         greetings = [[("version in the first greeting", greeting(way))] for way in (stage.direct, stage.proxy)]
         verdict.compare("proxy", *greetings)
-        stage.proxy.rows("SELECT 1")
         for program in ready:
             run_both(stage, program, verdict)
         check_the_proxy(stage, verdict)
