@@ -1,6 +1,7 @@
 """The stage of tests/drivers with what drivers want on top: MySQL as the server, TLS, a second account, two ways in."""
 
 import importlib.util
+import shutil
 import signal
 import subprocess
 import sys
@@ -81,6 +82,18 @@ class DriverStage(base.Stage):
         self.direct.rows("SET GLOBAL local_infile = 1")
         self.admin.rows(f"INSERT INTO mysql_users (username, password) VALUES ('{OTHER_USER}', '{self.other_password}')")
         self.admin.rows("LOAD MYSQL USERS TO RUNTIME")
+
+    def start_proxy(self):
+        """It shows clients the server's own certificate, so that one authority vouches for both ways."""
+        data = self.dir / "data"
+        data.mkdir(mode=0o700, exist_ok=True)
+        own = self.lab / "primary/data"
+        pair = (own / "server-cert.pem", own / "server-key.pem")
+        if self.server == "mariadb":
+            pair = (self.dir / "server.pem", self.dir / "server.key")
+        for source, name in zip(pair, ("nuthatch-cert.pem", "nuthatch-key.pem")):
+            shutil.copy(source, data / name)
+        return super().start_proxy()
 
     def _tear_down(self):
         for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
