@@ -164,6 +164,20 @@ impl Proxy {
         self.epoch.load(Ordering::Acquire)
     }
 
+    /// The collation that a server gives a client which asks for that number: its own default where it does not know it.
+    pub(crate) fn collation_for(&self, asked: u8) -> u8 {
+        /// `utf8mb4_0900_ai_ci`, which clients of MySQL 8 ask for.
+        const OF_MYSQL_8: u8 = 255;
+        /// From then on MariaDB has it under another name.
+        const MARIADB_WITH_IT: u32 = 110_405;
+        match self.lexing().server {
+            ServerFlavor::MariaDb(version) if asked == OF_MYSQL_8 && version < MARIADB_WITH_IT => {
+                self.default_collation().unwrap_or(asked)
+            }
+            _ => asked,
+        }
+    }
+
     /// The collation that the servers give a connection which names none.
     pub(crate) fn default_collation(&self) -> Option<u8> {
         self.learned.read().greeting.as_ref().map(|greeting| greeting.collation)

@@ -27,7 +27,7 @@ pub use error_code::ErrorCode;
 pub use frame::{FRAME_PAYLOAD_MAX, FrameHeader, HEADER_LEN, append_packet};
 pub use greeting::{Greeting, NONCE_LEN, Nonce};
 pub use login::{AuthSwitch, Login, NATIVE_PASSWORD_PLUGIN};
-pub use mysql_common::constants::{CapabilityFlags, ColumnType, StatusFlags};
+pub use mysql_common::constants::{CapabilityFlags, ColumnFlags, ColumnType, StatusFlags};
 pub use native_password::{DoubleSha1, Stage1, double_sha1, scramble, scramble_stage1, verify};
 pub use packet::{ErrPacket, OkPacket, append_eof, append_err, append_ok};
 pub use reader::{Reader, WireError, append_lenenc_bytes, append_lenenc_int};

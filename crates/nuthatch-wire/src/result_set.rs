@@ -122,6 +122,19 @@ impl<'a> ResultSetWriter<'a> {
         append_packet(self.out, self.sequence, &self.payload);
     }
 
+    /// Writes a row of the binary protocol with one number that is not NULL.
+    ///
+    /// Source: "Binary Protocol Resultset Row".
+    pub fn binary_number(&mut self, column: &Column, value: i64) {
+        self.payload.clear();
+        // Header, and a bitmap of NULLs.
+        self.payload.extend([0, 0]);
+        let bytes = value.to_le_bytes();
+        let len = if column.column_type == ColumnType::MYSQL_TYPE_LONG { 4 } else { 8 };
+        self.payload.extend(bytes.iter().take(len));
+        append_packet(self.out, self.sequence, &self.payload);
+    }
+
     /// Writes the end of the rows.
     pub fn end(mut self, status: StatusFlags, warnings: u16) {
         if self.deprecate_eof {

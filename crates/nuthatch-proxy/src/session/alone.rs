@@ -1,7 +1,7 @@
 //! Answers that need no server.
 
 use nuthatch_sql::{Asked, Kind, ServerFlavor, session_question};
-use nuthatch_wire::{Column, ColumnType, ErrorCode};
+use nuthatch_wire::{Column, ColumnFlags, ColumnType, ErrorCode};
 
 use super::plan::{Change, Plan};
 use super::{InsertId, Pins, Session, reply};
@@ -57,32 +57,48 @@ impl Session {
 
     /// A SELECT of nothing but what the session itself knows.
     fn answer_question(&mut self) -> Option<Vec<u8>> {
-        let text = self.client.payload().get(1..)?;
+        let (column, value) = self.answer_to(self.statement_text())?;
+        // The question is itself a statement with one row.
+        (self.last.row_count, self.last.found_rows) = (-1, 1);
+        let value = match column.flags.contains(ColumnFlags::UNSIGNED_FLAG) {
+            true => value.cast_unsigned().to_string(),
+            false => value.to_string(),
+        };
+        let row = [Some(value.as_bytes())];
+        Some(reply::result_set(self.capabilities, self.status(), &[column], Some(&row)))
+    }
+
+    /// The same as a prepared statement of that text, whose rows are binary.
+    pub(super) fn answer_prepared_question(&mut self, text: &[u8]) -> Option<Vec<u8>> {
+        let (column, value) = self.answer_to(text)?;
+        (self.last.row_count, self.last.found_rows) = (-1, 1);
+        Some(reply::binary_number(self.capabilities, self.status(), column, value))
+    }
+
+    /// What the session itself knows of what is asked; an unsigned value by its bits.
+    fn answer_to(&self, text: &[u8]) -> Option<(Column, i64)> {
         let asked = session_question(text, self.lexing)?;
         let value = match asked.asked {
             Asked::LastInsertId => match self.insert_id {
-                InsertId::Known(id) => id.to_string(),
+                InsertId::Known(id) => id.cast_signed(),
                 InsertId::At(_) => return None,
             },
-            Asked::ConnectionId => self.handle.id.to_string(),
-            Asked::RowCount => self.last.row_count.to_string(),
+            Asked::ConnectionId => i64::from(self.handle.id),
+            Asked::RowCount => self.last.row_count,
             Asked::FoundRows if self.held.iter().any(|held| held.pins.contains(Pins::FOUND_ROWS)) => {
                 return None;
             }
-            Asked::FoundRows => self.last.found_rows.to_string(),
+            Asked::FoundRows => self.last.found_rows.cast_signed(),
         };
         let name = String::from_utf8_lossy(&asked.column.text()).into_owned();
-        let columns = [match asked.asked {
+        let column = match asked.asked {
             Asked::LastInsertId => Column::unsigned(name),
             Asked::ConnectionId if matches!(self.lexing.server, ServerFlavor::MariaDb(_)) => {
                 Column { column_type: ColumnType::MYSQL_TYPE_LONG, ..Column::unsigned(name) }
             }
             Asked::ConnectionId => Column::unsigned(name),
             Asked::RowCount | Asked::FoundRows => Column::never_null(name),
-        }];
-        // The question is itself a statement with one row.
-        (self.last.row_count, self.last.found_rows) = (-1, 1);
-        let row = [Some(value.as_bytes())];
-        Some(reply::result_set(self.capabilities, self.status(), &columns, Some(&row)))
+        };
+        Some((column, value))
     }
 }

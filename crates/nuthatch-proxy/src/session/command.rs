@@ -16,7 +16,10 @@ impl Session {
         self.take_over_configuration()?;
         match command {
             Some(Command::Quit) => Err(SessionEnd::Quit),
-            Some(Command::Ping) => self.send(&reply::ok(self.status())).await,
+            Some(Command::Ping) => {
+                self.last.row_count = 0;
+                self.send(&reply::ok(self.status())).await
+            }
             Some(Command::Statistics) => self.send(&reply::text(&self.proxy.statistics_line())).await,
             Some(Command::InitDb) => self.init_db(now_ms).await,
             Some(Command::ResetConnection) => self.reset_connection().await,
@@ -62,7 +65,10 @@ impl Session {
         let hostgroup = self.destination(self.account.user.default_hostgroup);
         self.show(now_ms, "Init DB", hostgroup.0);
         match self.change_schema(hostgroup, schema).await {
-            Ok(()) => self.send(&reply::ok(self.status())).await,
+            Ok(()) => {
+                self.last.row_count = 0;
+                self.send(&reply::ok(self.status())).await
+            }
             Err(trouble) => self.reply_trouble(trouble).await,
         }
     }

@@ -241,7 +241,7 @@ fn enter(
     let password = proxy.backend_password(snapshot, &name);
     let default_schema = user.default_schema.as_deref().unwrap_or_default();
     let schema = login.schema.clone().unwrap_or_else(|| default_schema.as_bytes().to_vec());
-    let charset = Charset::Collation(login.collation);
+    let charset = Charset::Collation(proxy.collation_for(login.collation));
     {
         let mut view = handle.view.lock();
         view.user = Some(Arc::clone(&name));

@@ -10,6 +10,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
+use nuthatch_sql::Kind;
 use nuthatch_wire::{AnswerEnd, AnswerKind, Command, Ending, ErrorCode, StatusFlags, append_packet};
 
 use crate::backend::StatementKey;
@@ -63,7 +64,9 @@ impl Session {
         let text: Arc<[u8]> = self.client.payload().get(1..).unwrap_or_default().into();
         let plan = self.plan(&text);
         plan.count_rules();
-        self.forget_diagnostics();
+        if !plan.facts.reads_diagnostics && !plan.facts.reads_counts {
+            self.forget_diagnostics();
+        }
         self.show(now_ms, "Prepare", plan.hostgroup.0);
         if let Some(message) = &plan.verdict.error_msg {
             return self.send(&reply::err(1, ErrorCode::RULE_ERROR, message)).await;
@@ -168,6 +171,14 @@ impl Session {
             self.forget_diagnostics();
         }
         self.show(now_ms, "Execute", plan.hostgroup.0);
+        if plan.facts.kind == Kind::Select
+            && !plan.facts.cacheable
+            && let Some(answer) = self.answer_prepared_question(&text)
+        {
+            self.observe(&plan, 0, 1);
+            self.last_ran_on = None;
+            return self.send(&answer).await;
+        }
         match self.execute(id, &text, &plan).await {
             Ok(end) => {
                 self.observe(&plan, end.ok.affected_rows, end.rows);

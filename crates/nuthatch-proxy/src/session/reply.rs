@@ -68,6 +68,22 @@ pub(super) fn result_set(
     out
 }
 
+/// A result set of the binary protocol with one number.
+pub(super) fn binary_number(
+    capabilities: CapabilityFlags,
+    status: StatusFlags,
+    column: Column,
+    value: i64,
+) -> Vec<u8> {
+    let mut out = Vec::with_capacity(128);
+    let mut sequence = 1;
+    let columns = [column];
+    let mut writer = ResultSetWriter::begin(&mut out, &mut sequence, capabilities, status, &columns);
+    writer.binary_number(&columns[0], value);
+    writer.end(status, 0);
+    out
+}
+
 /// The same frames, each numbered higher by `shift`.
 pub(super) fn renumbered(bytes: &[u8], shift: u8) -> Vec<u8> {
     let mut out = bytes.to_vec();

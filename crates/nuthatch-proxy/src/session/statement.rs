@@ -21,7 +21,7 @@ impl Session {
         let is_under_flag = self.next_flag_in != 0;
         let plan = self.plan(self.statement_text());
         self.next_flag_in = plan.verdict.next_query_flag_in.unwrap_or(0);
-        if !plan.facts.reads_diagnostics && !plan.facts.reads_counts {
+        if !plan.facts.reads_diagnostics && !plan.facts.reads_counts && !self.keeps_warnings(&plan) {
             self.forget_diagnostics();
         }
         self.judge_cache_use();
@@ -63,6 +63,14 @@ impl Session {
                 self.reply_trouble(trouble).await
             }
         }
+    }
+
+    /// A server does not clear the warnings of the statement before for a SELECT without a table: that goes to the
+    /// connection that has them, if one is held.
+    fn keeps_warnings(&self, plan: &Plan) -> bool {
+        let may_name_a_table =
+            || self.statement_text().windows(4).any(|word| word.eq_ignore_ascii_case(b"from"));
+        !self.held.is_empty() && plan.facts.kind == Kind::Select && !may_name_a_table()
     }
 
     /// Whether a rule wants the statement cached and statement and session allow it.

@@ -315,3 +315,24 @@ fn execution_whose_pooled_connection_has_died_runs_on_another() {
     }
     assert_eq!(stage.primary().value("SELECT v FROM t WHERE id = 1"), "one!!!", "each update ran once");
 }
+
+#[test]
+fn what_the_session_knows_is_told_to_prepared_statements_too() {
+    let stage = Stage::plain();
+    stage.primary().ok("CREATE TABLE c (id INT PRIMARY KEY AUTO_INCREMENT, a INT)");
+    for login in both_forms(&stage) {
+        let (mut client, mut other) = (stage.proxy.client(&login), stage.client());
+        let questions = ["SELECT ROW_COUNT()", "SELECT LAST_INSERT_ID() AS id", "SELECT FOUND_ROWS()"]
+            .map(|text| client.prepare(text).unwrap());
+        let insert = client.prepare("INSERT INTO c (a) VALUES (?), (?)").unwrap();
+        let id = client.execute(&insert, &[Value::Int(1), Value::Int(2)]).unwrap().insert_id;
+        other.ok("INSERT INTO c (a) VALUES (9), (9), (9)");
+        assert_eq!(client.execute(&questions[0], &[]).unwrap().value(), "2");
+        assert_eq!(client.execute(&questions[0], &[]).unwrap().value(), "-1");
+        assert_eq!(client.execute(&questions[1], &[]).unwrap().value(), id.to_string());
+        client.ok("SELECT * FROM t");
+        assert_eq!(client.execute(&questions[2], &[]).unwrap().value(), "3");
+        client.command(nuthatch_wire::Command::Ping as u8, &[]).unwrap();
+        assert_eq!(client.execute(&questions[0], &[]).unwrap().value(), "0", "a ping affects no row");
+    }
+}
