@@ -47,8 +47,9 @@ bench: ## CPU cost of each query against the floor and the direct connection (BE
 	cargo build --release
 	cargo run --release -p nuthatch-bench -- $(BENCH_ARGS)
 
-fuzz: ## not there yet
-	@echo "There are no fuzz targets yet."
+FUZZ_SECONDS ?= 60
+fuzz: ## each fuzz target for a minute (FUZZ_SECONDS=60); needs a nightly Rust and cargo-fuzz
+	@fuzz/run.sh $(FUZZ_SECONDS)
 
 docs: ## the crates' documentation, in target/doc
 	@tools/deps.sh run
