@@ -82,6 +82,8 @@ class DriverStage(base.Stage):
         self.direct.rows("SET GLOBAL local_infile = 1")
         self.admin.rows(f"INSERT INTO mysql_users (username, password) VALUES ('{OTHER_USER}', '{self.other_password}')")
         self.admin.rows("LOAD MYSQL USERS TO RUNTIME")
+        self.admin.rows("SET mysql-enable_load_data_local_infile = 'true'")
+        self.admin.rows("LOAD MYSQL VARIABLES TO RUNTIME")
 
     def start_proxy(self):
         """It shows clients the server's own certificate, so that one authority vouches for both ways."""

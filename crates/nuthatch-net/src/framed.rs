@@ -97,7 +97,8 @@ impl Framed {
 
     /// Reads one packet; its first frame must have the number `sequence`. Returns the number of its last frame.
     ///
-    /// The packet before it is gone. Bytes that came behind are kept for the next call. Dropping the future loses nothing.
+    /// The packet before it is gone. Bytes that came behind are kept for the next call. Dropping the
+    /// future loses nothing of a packet of one or two frames; of a larger one the connection must be given up.
     ///
     /// # Errors
     /// [`NetError::Closed`] when the peer closed between packets; [`NetError::PacketTooLarge`] as soon as the frame

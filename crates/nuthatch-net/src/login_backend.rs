@@ -129,7 +129,7 @@ pub async fn log_in(framed: &mut Framed, login: &BackendLogin<'_>) -> Result<Log
     }
     // A plugin that we do not speak: the server will ask us to switch, or refuse.
     let offered = login.password.answer(&greeting.auth_plugin, &greeting.nonce);
-    let (plugin, auth_answer) = match offered {
+    let (mut plugin, auth_answer) = match offered {
         Some(answer) => (greeting.auth_plugin.clone(), answer),
         None => (NATIVE_PASSWORD_PLUGIN.to_vec(), Vec::new()),
     };
@@ -140,7 +140,7 @@ pub async fn log_in(framed: &mut Framed, login: &BackendLogin<'_>) -> Result<Log
         user: login.user.as_bytes().to_vec(),
         auth_answer,
         schema: login.schema.map(<[u8]>::to_vec),
-        auth_plugin: plugin,
+        auth_plugin: plugin.clone(),
         attributes: attributes(),
         zstd_level: ZSTD_LEVEL,
     };
@@ -166,9 +166,13 @@ pub async fn log_in(framed: &mut Framed, login: &BackendLogin<'_>) -> Result<Log
                 let unsupported = || unsupported(&switch.plugin, login.password);
                 let answer = login.password.answer(&switch.plugin, &switch.data).ok_or_else(unsupported)?;
                 sequence = send(framed, sequence, &answer).await?;
+                plugin = switch.plugin;
             }
-            [MORE_DATA, FAST_AUTH_OK] => {}
-            [MORE_DATA, FULL_AUTH] => sequence = send_password(framed, sequence, login, &nonce).await?,
+            // A server that asks for the password by another plugin is none.
+            [MORE_DATA, FAST_AUTH_OK] if plugin == SHA2_PASSWORD_PLUGIN => {}
+            [MORE_DATA, FULL_AUTH] if plugin == SHA2_PASSWORD_PLUGIN => {
+                sequence = send_password(framed, sequence, login, &nonce).await?;
+            }
             _ => return Err(WireError::Malformed("answer to the login").into()),
         }
     }

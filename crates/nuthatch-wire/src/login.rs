@@ -96,7 +96,9 @@ impl Login {
         out.extend_from_slice(&self.user);
         out.push(0);
         append_lenenc_bytes(out, &self.auth_answer);
-        if let Some(schema) = &self.schema {
+        if let Some(schema) = &self.schema
+            && self.capabilities.contains(CapabilityFlags::CLIENT_CONNECT_WITH_DB)
+        {
             out.extend_from_slice(schema);
             out.push(0);
         }
