@@ -268,7 +268,9 @@ impl Session {
     /// Tells the client, as far as it can still hear, why its session ends.
     async fn say_why(&mut self, end: SessionEnd) -> SessionEnd {
         let (code, message) = match &end {
-            SessionEnd::Quit | SessionEnd::Gone | SessionEnd::Told(EndReason::Idle) => return end,
+            SessionEnd::Quit
+            | SessionEnd::Gone
+            | SessionEnd::Told(EndReason::Idle | EndReason::KilledByClient) => return end,
             SessionEnd::Told(EndReason::Killed) => {
                 (ErrorCode::CONNECTION_KILLED, "Connection was killed".to_owned())
             }

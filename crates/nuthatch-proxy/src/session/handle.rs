@@ -26,6 +26,8 @@ pub(crate) enum EndReason {
     Stopped = 4,
     /// Its user is no longer active.
     UserGone = 5,
+    /// A client's KILL; it is hung up on, as a server does it.
+    KilledByClient = 6,
 }
 
 impl EndReason {
@@ -36,6 +38,7 @@ impl EndReason {
             3 => Some(Self::Drained),
             4 => Some(Self::Stopped),
             5 => Some(Self::UserGone),
+            6 => Some(Self::KilledByClient),
             _ => None,
         }
     }

@@ -44,7 +44,7 @@ impl Session {
         }
         let running = if target.id == self.handle.id { None } else { target.running_for_kill() };
         if !only_query {
-            target.end(EndReason::Killed);
+            target.end(EndReason::KilledByClient);
         }
         if let Some(running) = running
             && let Err(trouble) = self.kill_on_server(&running).await
