@@ -13,6 +13,8 @@ from verdict import Verdict
 THREADS, SECONDS, TABLES, ROWS = 8, 3, 4, 5000
 TESTS = ["oltp_point_select", "oltp_read_only", "oltp_read_write"]
 MODES = ["auto", "disable"]
+# mysql-max_stmts_per_connection
+STATEMENTS_PER_CONNECTION = 100
 
 
 class Sysbench:
@@ -83,13 +85,15 @@ def deadlocks_of_server(stage):
 
 
 def nothing_is_left_open(stage):
-    """No statement prepared, no transaction open."""
+    """No transaction, and no more statements than the proxy's connections may keep for others."""
 
     def left():
         statements = int(stage.direct.rows("SHOW GLOBAL STATUS LIKE 'Prepared_stmt_count'")[0][1])
-        return statements, stage.direct.rows("SELECT COUNT(*) FROM information_schema.INNODB_TRX")[0][0]
+        connections = int(stage.admin.rows("SELECT SUM(ConnFree) FROM stats_mysql_connection_pool")[0][0])
+        transactions = stage.direct.rows("SELECT COUNT(*) FROM information_schema.INNODB_TRX")[0][0]
+        return statements <= STATEMENTS_PER_CONNECTION * connections, transactions, statements, connections
 
-    return holds(lambda: left() == (0, 0), 10) or left()
+    return holds(lambda: left()[:2] == (True, 0), 10) or left()
 
 
 def rows_are_as_many_as_before(stage):
