@@ -75,12 +75,6 @@ impl ClientSocket {
         matches!(self.socket, Socket::Unix(_))
     }
 
-    /// The number that it is watched under.
-    #[must_use]
-    pub const fn number(&self) -> usize {
-        self.number
-    }
-
     /// What is known of it, to wait for its end while somebody else uses it.
     #[must_use]
     pub fn readiness(&self) -> Arc<Readiness> {

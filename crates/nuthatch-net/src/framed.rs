@@ -143,16 +143,12 @@ impl Framed {
         limit_bytes: usize,
     ) -> Result<u8, NetError> {
         self.drop_packet();
-        while self.inbox.len() < HEADER_LEN {
-            self.fill_at_most(HEADER_LEN - self.inbox.len()).await?;
-        }
+        self.await_bytes(HEADER_LEN).await?;
         let payload_len = FrameHeader::parse(&self.inbox).map_or(0, |header| header.payload_len);
         if payload_len > limit_bytes.min(SCRATCH_BYTES) {
             return Err(NetError::PacketTooLarge { limit_bytes });
         }
-        while self.inbox.len() < HEADER_LEN + payload_len {
-            self.fill_at_most(HEADER_LEN + payload_len - self.inbox.len()).await?;
-        }
+        self.await_bytes(HEADER_LEN + payload_len).await?;
         self.read_packet(sequence, limit_bytes).await
     }
 
@@ -303,17 +299,6 @@ impl Framed {
             }
         }
         Ok(self.stream.flush().await?)
-    }
-
-    /// Writes the bytes that `from` has unread up to `n`, then uses them up there.
-    ///
-    /// # Errors
-    /// As this stream says.
-    pub async fn write_from(&mut self, from: &mut Self, n: usize) -> Result<(), NetError> {
-        let bytes = from.unread().get(..n).unwrap_or_default();
-        self.write(bytes).await?;
-        from.consume(n);
-        Ok(())
     }
 
     /// Writes the packet that `from` read last, in the frames that it came in, numbered from 0.

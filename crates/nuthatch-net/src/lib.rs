@@ -18,6 +18,7 @@ mod error;
 mod framed;
 mod login_backend;
 mod login_client;
+mod login_packet;
 mod proxy_header;
 mod rsa_key;
 mod stream;

@@ -2,16 +2,14 @@
 
 use nuthatch_wire::{
     AuthSwitch, CapabilityFlags, ErrPacket, Greeting, Login, NATIVE_PASSWORD_PLUGIN, Nonce, OkPacket,
-    SHA2_PASSWORD_PLUGIN, Sha2Stage1, Stage1, StatusFlags, WireError, append_lenenc_bytes, append_packet,
-    scramble, scramble_stage1,
+    SHA2_PASSWORD_PLUGIN, Sha2Stage1, Stage1, StatusFlags, WireError, append_lenenc_bytes, scramble,
+    scramble_stage1,
 };
 
 use crate::ed25519::{ED25519_PLUGIN, sign};
+use crate::login_packet::{FAST_AUTH_OK, FULL_AUTH, LOGIN_BYTES_MAX, MORE_DATA, WANTS_KEY, send};
 use crate::rsa_key::encrypt_for;
 use crate::{Algorithm, BackendTls, Framed, NetError, Role};
-
-/// The largest packet that a server may send during a login.
-const LOGIN_BYTES_MAX: usize = 64 * 1024;
 
 /// What proves to a server who we are. Never shown.
 #[derive(Clone, PartialEq, Eq)]
@@ -70,15 +68,6 @@ const SOCKET_PLUGINS: [&[u8]; 2] = [b"auth_socket", b"unix_socket"];
 
 /// What we ask for where a server packs by zstd.
 const ZSTD_LEVEL: u8 = 3;
-
-/// First byte of what plugins say to each other.
-const MORE_DATA: u8 = 0x01;
-/// `caching_sha2_password`: the fast path was enough.
-const FAST_AUTH_OK: u8 = 0x03;
-/// It was not: the password is wanted.
-const FULL_AUTH: u8 = 0x04;
-/// We want the public key.
-const WANTS_KEY: u8 = 0x02;
 
 /// How to log in.
 #[derive(Debug, Clone)]
@@ -257,11 +246,4 @@ fn refuse_err(payload: &[u8]) -> Result<(), NetError> {
         Some(&ErrPacket::MARKER) => Err(NetError::Refused(ErrPacket::parse(payload)?)),
         _ => Ok(()),
     }
-}
-
-async fn send(framed: &mut Framed, mut sequence: u8, payload: &[u8]) -> Result<u8, NetError> {
-    let mut bytes = Vec::with_capacity(payload.len() + 4);
-    append_packet(&mut bytes, &mut sequence, payload);
-    framed.write(&bytes).await?;
-    Ok(sequence)
 }

@@ -6,29 +6,17 @@
 
 use nuthatch_wire::{
     AuthSwitch, CapabilityFlags, DoubleSha1, Greeting, Login, NATIVE_PASSWORD_PLUGIN, NONCE_LEN, Nonce,
-    SHA2_PASSWORD_PLUGIN, SHA256_LEN, Sha2Hash, Sha2Stage1, Stage1, WireError, append_packet, double_sha1,
-    verify,
+    SHA2_PASSWORD_PLUGIN, SHA256_LEN, Sha2Hash, Sha2Stage1, Stage1, WireError, double_sha1, verify,
 };
 
 use crate::ed25519::{ED25519_NONCE_LEN, ED25519_PLUGIN, is_signed};
+use crate::login_packet::{FAST_AUTH_OK, FULL_AUTH, LOGIN_BYTES_MAX, MORE_DATA, WANTS_KEY, send};
 use crate::proxy_header::take_proxy_header;
 use crate::rsa_key::RsaKey;
 use crate::{Framed, NetError, Proxied, ServerTls};
 
-/// The largest packet that a client may send before it is logged in.
-const LOGIN_BYTES_MAX: usize = 64 * 1024;
-
 /// Payload of the packet that asks for TLS: the login's fixed part.
 const TLS_REQUEST_LEN: usize = 32;
-
-/// First byte of what plugins say to each other.
-const MORE_DATA: u8 = 0x01;
-/// `caching_sha2_password`: the fast path was enough.
-const FAST_AUTH_OK: u8 = 0x03;
-/// It was not: the password is wanted.
-const FULL_AUTH: u8 = 0x04;
-/// The client wants the public key.
-const WANTS_KEY: u8 = 0x02;
 
 /// What a client's password is checked against.
 #[derive(Clone, Copy)]
@@ -291,11 +279,4 @@ impl Exchange<'_> {
         };
         Ok(key.decrypt(&ciphertext, &self.nonce))
     }
-}
-
-async fn send(framed: &mut Framed, mut sequence: u8, payload: &[u8]) -> Result<u8, NetError> {
-    let mut bytes = Vec::with_capacity(payload.len() + 4);
-    append_packet(&mut bytes, &mut sequence, payload);
-    framed.write(&bytes).await?;
-    Ok(sequence)
 }

@@ -49,6 +49,13 @@ pub(super) struct Facts {
     pub(super) multiplex: Option<u8>,
 }
 
+impl Facts {
+    /// It asks what the statement before left: that must be kept until it has run.
+    pub(super) const fn asks_of_the_last(&self) -> bool {
+        self.reads_diagnostics || self.reads_counts
+    }
+}
+
 /// A statement with all that was found out before it is sent anywhere.
 #[derive(Debug)]
 pub(super) struct Plan {

@@ -64,7 +64,7 @@ impl Session {
         let text: Arc<[u8]> = self.client.payload().get(1..).unwrap_or_default().into();
         let plan = self.plan(&text);
         plan.count_rules();
-        if !plan.facts.reads_diagnostics && !plan.facts.reads_counts {
+        if !plan.facts.asks_of_the_last() {
             self.forget_diagnostics();
         }
         self.show(now_ms, "Prepare", plan.hostgroup.0);
@@ -167,7 +167,7 @@ impl Session {
         plan.facts.has_parameters = true;
         plan.count_rules();
         self.next_flag_in = plan.verdict.next_query_flag_in.unwrap_or(0);
-        if !plan.facts.reads_diagnostics && !plan.facts.reads_counts {
+        if !plan.facts.asks_of_the_last() {
             self.forget_diagnostics();
         }
         self.show(now_ms, "Execute", plan.hostgroup.0);

@@ -21,7 +21,7 @@ impl Session {
         let is_under_flag = self.next_flag_in != 0;
         let plan = self.plan(self.statement_text());
         self.next_flag_in = plan.verdict.next_query_flag_in.unwrap_or(0);
-        if !plan.facts.reads_diagnostics && !plan.facts.reads_counts && !self.keeps_warnings(&plan) {
+        if !plan.facts.asks_of_the_last() && !self.keeps_warnings(&plan) {
             self.forget_diagnostics();
         }
         self.judge_cache_use();
