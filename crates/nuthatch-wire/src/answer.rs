@@ -205,7 +205,14 @@ impl AnswerScanner {
         match self.look_at(header, first) {
             Packet::Passing => {
                 self.passing_packet();
-                Ok(Some(self.pass(header)))
+                let taken = self.pass(header);
+                // Nearly always the whole frame is there.
+                if after_header.len() >= self.frame_left {
+                    let payload_len = std::mem::take(&mut self.frame_left);
+                    self.offset += payload_len as u64;
+                    return Ok(Some(taken + payload_len));
+                }
+                Ok(Some(taken))
             }
             Packet::Steering if header.payload_len > STEERING_PACKET_BYTES_MAX => {
                 Err(WireError::Malformed("size of a packet that is not a row"))

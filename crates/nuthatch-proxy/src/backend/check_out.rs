@@ -12,6 +12,7 @@ use tokio::time::{Instant, sleep, timeout_at};
 
 use crate::clock::Clock;
 use crate::session::SessionState;
+use crate::worker::Worker;
 
 use super::connect::{self, Login};
 use super::connection::Connection;
@@ -28,8 +29,8 @@ pub(crate) struct Wanted<'a> {
     pub(crate) password: Option<&'a BackendPassword>,
     pub(crate) shape: CapabilityFlags,
     pub(crate) state: &'a SessionState,
-    /// The asking worker.
-    pub(crate) worker: usize,
+    /// The asking worker, on whose thread it asks.
+    pub(crate) worker: &'a Worker,
 }
 
 /// Why no connection could be had.
@@ -69,9 +70,8 @@ impl Hostgroups {
         let wait_ms = variables.connect_timeout_server_max;
         let deadline = Instant::now() + Duration::from_millis(wait_ms);
         let attempt = Box::pin(self.check_out_slowly(hostgroup, wanted, variables, clock));
-        timeout_at(deadline, attempt)
-            .await
-            .unwrap_or(Err(CheckOutError::Timeout { hostgroup, waited_ms: wait_ms }))
+        let attempt = wanted.worker.with_tokio(timeout_at(deadline, attempt));
+        attempt.await.unwrap_or(Err(CheckOutError::Timeout { hostgroup, waited_ms: wait_ms }))
     }
 
     /// An idle connection of a server chosen as by [`Self::check_out`], if it has one that suits: without waiting.
@@ -114,8 +114,10 @@ impl Hostgroups {
         }
         let (hostgroup, waited_ms) = (server.hostgroup, variables.connect_timeout_server);
         let failed = CheckOutError::Timeout { hostgroup, waited_ms };
-        let Some(slot) = reserve(server, wanted.worker) else { return Err(failed) };
-        connect::open(slot, wanted.worker, &login(wanted, variables)?).await.map_err(|_error| failed)
+        let Some(slot) = reserve(server, wanted.worker.id) else { return Err(failed) };
+        let login = login(wanted, variables)?;
+        let opening = connect::open(slot, wanted.worker, &login);
+        wanted.worker.with_tokio(opening).await.map_err(|_error| failed)
     }
 
     async fn check_out_slowly(
@@ -165,7 +167,7 @@ async fn try_each(
         if let Some(connection) = take_idle(server, wanted) {
             return Ok(Attempt::Connected(connection));
         }
-        let Some(slot) = reserve(server, wanted.worker) else {
+        let Some(slot) = reserve(server, wanted.worker.id) else {
             some_full = true;
             continue;
         };
@@ -195,7 +197,7 @@ fn is_the_user_s_fault(refusal: &ErrPacket) -> bool {
 
 fn take_idle(server: &Arc<Server>, wanted: &Wanted<'_>) -> Option<Box<Connection>> {
     loop {
-        let mut connection = server.pool.take(wanted.worker, wanted)?;
+        let mut connection = server.pool.take(wanted.worker.id, wanted)?;
         if connection.move_to(wanted.worker).is_ok() {
             return Some(connection);
         }

@@ -8,6 +8,7 @@ use nuthatch_wire::CapabilityFlags;
 use parking_lot::Mutex;
 
 use crate::session::{Charset, SessionHandle};
+use crate::worker::Worker;
 
 use super::Server;
 use super::prepared::PreparedStatements;
@@ -88,7 +89,7 @@ pub(crate) struct Connection {
     pub(crate) shape: CapabilityFlags,
     /// `CONNECTION_ID()` on the server.
     pub(crate) thread_id: u32,
-    /// On which worker's runtime the socket is registered.
+    /// Which worker watches the socket.
     pub(crate) worker: usize,
     /// When it was put back last.
     pub(crate) idle_since_ms: u64,
@@ -111,11 +112,11 @@ impl Connection {
         self.shape.contains(CapabilityFlags::CLIENT_DEPRECATE_EOF)
     }
 
-    /// Moves the socket to the current runtime, which is that of `worker`.
-    pub(super) fn move_to(&mut self, worker: usize) -> Result<(), NetError> {
-        if self.worker != worker {
-            self.framed.move_to_current_runtime()?;
-            self.worker = worker;
+    /// Has `worker` watch the socket, on whose thread this is.
+    pub(super) fn move_to(&mut self, worker: &Worker) -> Result<(), NetError> {
+        if self.worker != worker.id {
+            self.framed.move_to(worker.lobby.registrar())?;
+            self.worker = worker.id;
         }
         Ok(())
     }
@@ -129,6 +130,11 @@ impl Connection {
 
     pub(super) fn give_back(&mut self) {
         self.is_lent = false;
+        if let Some(socket) = self.framed.socket()
+            && socket.watch_writing(false).is_err()
+        {
+            self.control.cut();
+        }
         self.server().count_given_back();
     }
 

@@ -187,7 +187,7 @@ impl Session {
             password: self.account.password.as_deref(),
             shape: self.shape,
             state: &self.state,
-            worker: self.worker.id,
+            worker: &self.worker,
         }
     }
 
