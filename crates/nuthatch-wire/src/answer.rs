@@ -85,6 +85,8 @@ pub struct AnswerScanner {
     deprecate_eof: bool,
     may_ask_for_files: bool,
     wants_file: bool,
+    /// The rows at hand are a procedure's OUT parameters.
+    out_parameters: bool,
     frame_left: usize,
     packet_continues: bool,
     offset: u64,
@@ -129,6 +131,7 @@ impl AnswerScanner {
             deprecate_eof,
             may_ask_for_files: false,
             wants_file: false,
+            out_parameters: false,
             frame_left: 0,
             packet_continues: false,
             offset: 0,
@@ -334,6 +337,7 @@ impl AnswerScanner {
             return self.eof(payload, Ending::ResultSet);
         }
         self.remember_status_at(3);
+        self.out_parameters = status.contains(StatusFlags::SERVER_PS_OUT_PARAMS);
         self.state = State::Rows;
         Ok(())
     }
@@ -356,7 +360,9 @@ impl AnswerScanner {
     }
 
     fn one_result_ended(&mut self, ending: Ending, ok: OkPacket) {
-        let more = ok.status.contains(StatusFlags::SERVER_MORE_RESULTS_EXISTS);
+        // MySQL says only before OUT parameters that the CALL's own OK follows them, and takes it back in the EOF behind them.
+        let more = std::mem::take(&mut self.out_parameters)
+            || ok.status.contains(StatusFlags::SERVER_MORE_RESULTS_EXISTS);
         self.state = if more && self.kind == AnswerKind::ResultSets { State::First } else { State::Finished };
         self.end = AnswerEnd { ending, status: ok.status, ok, results: self.end.results + 1, ..self.end };
     }
