@@ -115,7 +115,7 @@ impl WatchedSocket {
             ready!(self.registration.readiness().poll_readable(cx));
             match self.read_now(room) {
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
-                    self.registration.readiness().found_nothing()
+                    self.registration.readiness().found_nothing();
                 }
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
                 Err(error) => return Poll::Ready(Err(error)),

@@ -29,6 +29,7 @@ mod learn;
 mod lease;
 mod login;
 mod memo;
+mod passage;
 mod pins;
 mod plan;
 mod prepared;

@@ -12,6 +12,7 @@
 mod answer;
 mod command;
 mod error_code;
+mod form;
 mod frame;
 mod greeting;
 mod login;
@@ -25,6 +26,7 @@ mod sha2_password;
 pub use answer::{AnswerEnd, AnswerKind, AnswerScanner, Ending, Progress, STATUS_OFFSETS_MAX};
 pub use command::Command;
 pub use error_code::ErrorCode;
+pub use form::{Form, Translator};
 pub use frame::{FRAME_PAYLOAD_MAX, FrameHeader, HEADER_LEN, append_packet};
 pub use greeting::{Greeting, NONCE_LEN, Nonce};
 pub use login::{AuthSwitch, Login, NATIVE_PASSWORD_PLUGIN};

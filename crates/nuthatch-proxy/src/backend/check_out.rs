@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use nuthatch_config::{HostgroupId, MysqlVariables, ServerStatus};
 use nuthatch_net::{BackendPassword, NetError};
-use nuthatch_wire::{CapabilityFlags, ErrPacket};
+use nuthatch_wire::{CapabilityFlags, ErrPacket, Form};
 use thiserror::Error;
 use tokio::time::{Instant, sleep, timeout_at};
 
@@ -21,6 +21,10 @@ use super::{Hostgroups, Server};
 
 /// The pause before the servers of a hostgroup are tried again when none could be reached.
 const RETRY_PAUSE_MIN: Duration = Duration::from_millis(10);
+
+/// Capabilities that a connection must have for a session that has them, if its server can.
+const MUST_BE_TOLD: CapabilityFlags =
+    CapabilityFlags::CLIENT_SESSION_TRACK.union(CapabilityFlags::CLIENT_OPTIONAL_RESULTSET_METADATA);
 
 /// What a session needs of a connection.
 #[derive(Debug)]
@@ -50,10 +54,17 @@ pub(crate) enum CheckOutError {
 impl Wanted<'_> {
     /// How much must be changed on `connection`; `None` when it cannot be used.
     pub(super) fn distance(&self, connection: &Connection) -> Option<u32> {
-        let fits = *connection.user == **self.user && connection.shape == self.shape;
+        let is_alike = (connection.shape ^ self.shape).difference(Form::FLAGS).is_empty();
+        // What a connection tells more than is wanted can be left out; what it does not tell cannot be made up.
+        let missing = (self.shape - connection.shape) & MUST_BE_TOLD;
+        let tells_enough = (missing - connection.refused).is_empty();
+        let fits = *connection.user == **self.user && is_alike && tells_enough;
         // A server has no command that leaves a schema again.
         let can_have_schema = connection.state.schema.is_empty() || !self.state.schema.is_empty();
-        (fits && can_have_schema).then(|| self.state.differences(&connection.state))
+        // Answers of another form must be translated.
+        let is_translated = Form::of(connection.shape) != Form::of(self.shape);
+        (fits && can_have_schema)
+            .then(|| self.state.differences(&connection.state) + u32::from(is_translated))
     }
 }
 

@@ -52,6 +52,7 @@ pub(super) async fn open(
         control,
         user: Arc::clone(login.user),
         shape,
+        refused: login.shape - shape,
         thread_id,
         worker: worker.id,
         idle_since_ms: 0,

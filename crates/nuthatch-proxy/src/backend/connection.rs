@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use nuthatch_net::{Framed, NetError};
-use nuthatch_wire::CapabilityFlags;
+use nuthatch_wire::{CapabilityFlags, Form};
 use parking_lot::Mutex;
 
 use crate::session::{Charset, SessionHandle};
@@ -87,6 +87,8 @@ pub(crate) struct Connection {
     pub(crate) user: Arc<str>,
     /// See [`crate::capability::SHAPE`].
     pub(crate) shape: CapabilityFlags,
+    /// What was asked for at its login and the server does not have.
+    pub(crate) refused: CapabilityFlags,
     /// `CONNECTION_ID()` on the server.
     pub(crate) thread_id: u32,
     /// Which worker watches the socket.
@@ -107,9 +109,9 @@ impl Connection {
         &self.slot.server
     }
 
-    /// Whether answers on it end with OK instead of EOF packets.
-    pub(crate) fn deprecates_eof(&self) -> bool {
-        self.shape.contains(CapabilityFlags::CLIENT_DEPRECATE_EOF)
+    /// How its answers look.
+    pub(crate) const fn form(&self) -> Form {
+        Form::of(self.shape)
     }
 
     /// Has `worker` watch the socket, on whose thread this is.

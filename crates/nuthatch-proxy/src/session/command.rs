@@ -161,10 +161,10 @@ impl Session {
         let option = if on { [0, 0] } else { [1, 0] };
         let held = std::mem::take(&mut self.held);
         for mut held in held {
-            if outcome.is_ok() && held.connection.shape != self.shape {
+            if outcome.is_ok() && held.connection.shape.contains(flag) != on {
                 outcome = self.order(&mut held, Command::SetOption, &option, AnswerKind::Single).await;
                 if outcome.is_ok() {
-                    held.connection.shape = self.shape;
+                    held.connection.shape.set(flag, on);
                 }
             }
             self.put_away(held, outcome.as_ref().err());

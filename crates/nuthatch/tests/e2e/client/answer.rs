@@ -11,7 +11,7 @@ pub(crate) struct Answer {
     pub(crate) columns: Vec<String>,
     /// Collation number of each column.
     pub(crate) collations: Vec<u16>,
-    pub(super) types: Vec<u8>,
+    pub(crate) types: Vec<u8>,
     /// Values as they stand in the packets; NULL is `None`.
     pub(crate) rows: Vec<Vec<Option<Vec<u8>>>>,
     pub(crate) affected_rows: u64,
