@@ -57,6 +57,8 @@ pub struct Translator {
     shift: u8,
     /// Definitions have ended, and the client has not been told so.
     owes_eof: bool,
+    /// What was said of the rows at hand in an EOF packet that is left out, and must be said behind them.
+    said_before: StatusFlags,
 }
 
 impl Translator {
@@ -64,7 +66,7 @@ impl Translator {
     /// made up carry `status`.
     #[must_use]
     pub const fn new(scanner: AnswerScanner, from: Form, to: Form, status: StatusFlags) -> Self {
-        Self { scanner, from, to, status, shift: 0, owes_eof: false }
+        Self { scanner, from, to, status, shift: 0, owes_eof: false, said_before: StatusFlags::empty() }
     }
 
     /// What walks over the server's bytes.
@@ -205,7 +207,7 @@ impl Translator {
         Ok((OkPacket { status, warnings, ..OkPacket::default() }, false))
     }
 
-    fn end(&self, piece: &[u8], payload: &[u8], out: &mut Vec<u8>) -> Result<(), WireError> {
+    fn end(&mut self, piece: &[u8], payload: &[u8], out: &mut Vec<u8>) -> Result<(), WireError> {
         match self.read_end(payload)? {
             (_, true) if self.to.deprecate_eof => return self.ok(piece, payload, out),
             (_, false) if !self.to.deprecate_eof => self.copy(piece, out),
@@ -214,8 +216,11 @@ impl Translator {
                 append_eof(out, &mut self.sequence_of(piece), status, ok.warnings);
             }
             (ok, false) => {
+                // MariaDB says so in EOF packets too, where nothing can follow.
+                let status = ok.status.difference(StatusFlags::SERVER_SESSION_STATE_CHANGED)
+                    | std::mem::replace(&mut self.said_before, StatusFlags::empty());
                 let mut payload = Vec::with_capacity(8);
-                ok.encode(&mut payload, 0xFE);
+                OkPacket { status, ..ok }.encode(&mut payload, 0xFE);
                 self.write(piece, &payload, out);
             }
         }
@@ -228,6 +233,11 @@ impl Translator {
         let ends_answer = eof.status.contains(StatusFlags::SERVER_STATUS_CURSOR_EXISTS);
         if ends_answer || !self.to.deprecate_eof {
             return self.end(piece, payload, out);
+        }
+        // MySQL takes it back behind the rows, where others say it.
+        if eof.status.contains(StatusFlags::SERVER_PS_OUT_PARAMS) {
+            self.said_before =
+                StatusFlags::SERVER_PS_OUT_PARAMS.union(StatusFlags::SERVER_MORE_RESULTS_EXISTS);
         }
         self.shift = self.shift.wrapping_sub(1);
         Ok(())
@@ -249,8 +259,15 @@ impl Translator {
             false => (payload, true),
         };
         self.with_metadata_byte(piece, fixed, has_metadata, out);
-        if !has_metadata && self.from.deprecate_eof != self.to.deprecate_eof {
-            return Err(WireError::Malformed("a statement without metadata in another form"));
+        if !has_metadata && self.from.deprecate_eof && !self.to.deprecate_eof {
+            // Nothing but the EOF packets tells of parameters and columns.
+            let mut reader = Reader::new(payload);
+            reader.bytes(5)?;
+            let (columns, parameters) = (reader.u16()?, reader.u16()?);
+            let mut sequence = self.sequence_of(piece).wrapping_add(1);
+            for _ in [columns, parameters].into_iter().filter(|count| *count > 0) {
+                self.make_eof(&mut sequence, out);
+            }
         }
         Ok(())
     }

@@ -1,11 +1,11 @@
 //! Where real answers end, and what they tell.
 
-use nuthatch_wire::{AnswerEnd, AnswerKind, AnswerScanner, Command, Ending, StatusFlags};
+use nuthatch_wire::{AnswerEnd, AnswerKind, AnswerScanner, Command, Ending, Form, StatusFlags};
 
 use crate::recorded::{MARIADB, MYSQL, Packet, Recorded, SERVERS, Side, Step, all};
 
 /// Files whose answers have forms that the scanner is not told of, because the proxy offers none of these capabilities.
-const OTHER_FORMS: [&str; 3] = ["optional-metadata", "cached-metadata", "progress"];
+const OTHER_FORMS: [&str; 2] = ["cached-metadata", "progress"];
 
 /// What is scanned of a recorded connection, and how.
 fn scanned(recorded: &Recorded) -> Vec<(&Step, AnswerKind)> {
@@ -16,7 +16,7 @@ fn scanned(recorded: &Recorded) -> Vec<(&Step, AnswerKind)> {
 }
 
 /// The answer that the step's command gets; `None` if it is none, or not one of packets.
-fn kind(step: &Step) -> Option<AnswerKind> {
+pub(crate) fn kind(step: &Step) -> Option<AnswerKind> {
     Some(match Command::parse(*step.question().payload.first()?) {
         Some(Command::Query | Command::StmtExecute | Command::StmtBulkExecute) => AnswerKind::ResultSets,
         Some(Command::StmtPrepare) => AnswerKind::Prepare,
@@ -32,7 +32,7 @@ fn kind(step: &Step) -> Option<AnswerKind> {
 struct Scene<'a> {
     name: String,
     kind: AnswerKind,
-    deprecate_eof: bool,
+    form: Form,
     bytes: Vec<u8>,
     len: usize,
     step: &'a Step,
@@ -44,7 +44,7 @@ impl<'a> Scene<'a> {
         Self {
             name: format!("{}: {}", recorded.name, step.label),
             kind,
-            deprecate_eof: recorded.deprecates_eof(),
+            form: Form::of(recorded.capabilities()),
             len: answer.len(),
             bytes: [answer.as_slice(), b"\x07\0\0\x01\0\0\0\x02\0\0\0"].concat(),
             step,
@@ -54,7 +54,9 @@ impl<'a> Scene<'a> {
     /// What is found, and the number of the packet that would follow, if the bytes come in pieces that end at `cuts`. The
     /// file that a server may ask for was sent in between.
     fn scan(&self, cuts: impl IntoIterator<Item = usize>) -> (AnswerEnd, Option<u8>) {
-        let mut scanner = AnswerScanner::new(self.kind, self.deprecate_eof).with_local_files(true);
+        let mut scanner = AnswerScanner::new(self.kind, self.form.deprecate_eof)
+            .with_optional_metadata(self.form.optional_metadata)
+            .with_local_files(true);
         let mut done = 0;
         for seen in cuts.into_iter().chain([self.len, self.bytes.len()]) {
             loop {

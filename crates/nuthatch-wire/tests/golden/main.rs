@@ -5,6 +5,7 @@
 #![expect(clippy::unwrap_used, reason = "a test may end here")]
 
 mod answers;
+mod forms;
 mod logins;
 mod packets;
 mod recorded;

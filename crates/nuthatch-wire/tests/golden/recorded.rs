@@ -174,3 +174,14 @@ fn from_hex(text: &str) -> Vec<u8> {
     let digits: String = text.split_whitespace().collect();
     (0..digits.len()).step_by(2).map(|at| u8::from_str_radix(&digits[at..at + 2], 16).unwrap()).collect()
 }
+
+/// The packets of an answer, with their headers; none of these is of several frames.
+pub(crate) fn split(mut answer: &[u8]) -> Vec<Vec<u8>> {
+    let mut packets = Vec::new();
+    while let [a, b, c, _, ..] = answer {
+        let len = 4 + u32::from_le_bytes([*a, *b, *c, 0]) as usize;
+        packets.push(answer[..len].to_vec());
+        answer = &answer[len..];
+    }
+    packets
+}
