@@ -37,6 +37,8 @@ mod relay;
 mod reply;
 mod state;
 mod statement;
+mod statement_room;
+mod text_prepared;
 mod trouble;
 
 use std::sync::Arc;
@@ -64,6 +66,7 @@ pub(crate) use memo::Memo;
 pub(crate) use pins::Pins;
 use prepared::Prepared;
 pub(crate) use state::{Charset, SessionState};
+use text_prepared::Names;
 
 /// Why a session ended.
 #[derive(Debug)]
@@ -146,6 +149,7 @@ pub(crate) struct Session {
     has_lost_state: bool,
     next_flag_in: u32,
     prepared: Option<Box<Prepared>>,
+    names: Option<Box<Names>>,
     /// The rest of an answer that the client has not taken yet.
     unsent: Option<Box<Unsent>>,
     /// The statement at hand was looked up on the seat, in vain.

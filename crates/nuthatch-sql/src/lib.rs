@@ -20,6 +20,7 @@ mod kill;
 mod question;
 mod shape;
 mod statement;
+mod text_prepared;
 mod token;
 
 pub use classify::classify;
@@ -30,4 +31,5 @@ pub use shape::shape;
 pub use statement::{
     Ddl, Effects, Kind, Name, NotCacheable, PinReason, SetEffect, Statement, TransactionEnd,
 };
+pub use text_prepared::{TextPrepared, text_prepared};
 pub use token::{Lexing, ServerFlavor, Token, TokenKind, Tokens};

@@ -65,6 +65,8 @@ error_codes! {
     RULE_ERROR = 1148, b"42000";
     /// No more prepared statements.
     TOO_MANY_STATEMENTS = 1461, b"42000";
+    /// A statement that cannot be prepared.
+    UNSUPPORTED_PS = 1295, b"HY000";
     /// A prepared statement that is not there.
     UNKNOWN_STMT_HANDLER = 1243, b"HY000";
     /// No server of the hostgroup could be reached in time.

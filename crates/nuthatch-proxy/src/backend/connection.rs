@@ -11,7 +11,7 @@ use crate::session::{Charset, SessionHandle};
 use crate::worker::Worker;
 
 use super::Server;
-use super::prepared::PreparedStatements;
+use super::prepared::{NamedStatements, PreparedStatements};
 
 /// The right to have one connection to a server. Dropping it lets somebody else connect.
 #[derive(Debug)]
@@ -99,6 +99,8 @@ pub(crate) struct Connection {
     pub(crate) statements: u64,
     /// What is prepared on it.
     pub(crate) prepared: PreparedStatements,
+    /// What is prepared on it by text.
+    pub(crate) named: NamedStatements,
     /// Whether a session has it.
     pub(super) is_lent: bool,
     pub(super) slot: Slot,

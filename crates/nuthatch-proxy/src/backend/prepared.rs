@@ -63,6 +63,47 @@ impl PreparedStatements {
     }
 }
 
+/// The statements that are prepared on one connection by text, under their names. The most recently used comes last.
+#[derive(Debug, Default)]
+pub(crate) struct NamedStatements(Vec<(Arc<[u8]>, StatementKey)>);
+
+impl NamedStatements {
+    /// Whether the name stands for that statement, which counts as used now.
+    pub(crate) fn has(&mut self, name: &[u8], key: &StatementKey) -> bool {
+        let Some(place) = self.0.iter().rposition(|(known, _)| **known == *name) else { return false };
+        let found = self.0.remove(place);
+        let is_same = found.1 == *key;
+        self.0.push(found);
+        is_same
+    }
+
+    /// The name stands for that statement now.
+    pub(crate) fn add(&mut self, name: Arc<[u8]>, key: StatementKey) {
+        self.remove(&name);
+        self.0.push((name, key));
+    }
+
+    /// The name stands for nothing any more.
+    pub(crate) fn remove(&mut self, name: &[u8]) {
+        self.0.retain(|(known, _)| **known != *name);
+    }
+
+    pub(crate) const fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// Nothing is known of names any more.
+    pub(crate) fn forget_all(&mut self) {
+        self.0.clear();
+    }
+
+    /// Forgets the names used longest ago until no more than `count` are left, and returns them.
+    pub(crate) fn shrink_to(&mut self, count: usize) -> Vec<Arc<[u8]>> {
+        let surplus = self.0.len().saturating_sub(count);
+        self.0.drain(..surplus).map(|(name, _)| name).collect()
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -249,6 +249,11 @@ impl Server {
         self.used.fetch_sub(1, Ordering::AcqRel);
     }
 
+    /// Closes the idle connections.
+    pub(crate) fn close_idle(&self) {
+        self.pool.clear();
+    }
+
     /// The server's row in `stats_mysql_connection_pool`.
     pub(crate) fn pool_row(&self, now_ms: u64) -> PoolRow {
         let of = |counter: &AtomicU64| counter.load(Ordering::Relaxed);

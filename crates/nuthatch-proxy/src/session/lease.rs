@@ -318,7 +318,7 @@ impl Session {
                 self.proxy.hostgroups.check_in(held.connection, self.latest_us / 1000);
             }
         }
-        self.prepared = None;
+        (self.prepared, self.names) = (None, None);
     }
 
     /// Shows which connection is held, and why.

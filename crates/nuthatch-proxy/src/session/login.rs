@@ -275,6 +275,7 @@ fn enter(
         has_lost_state: false,
         next_flag_in: 0,
         prepared: None,
+        names: None,
         unsent: None,
         has_looked_up: false,
         latest_us: 0,

@@ -8,6 +8,7 @@ use nuthatch_sql::{DigestOptions, Effects, Kind, PinReason, SetEffect, Statement
 use crate::stats::{DigestCounters, Observation, Observed};
 
 use super::memo::Known;
+use super::text_prepared::Named;
 use super::{Charset, HitPlan, Pins, Session};
 
 /// A change of the session's state that a statement makes if it succeeds.
@@ -62,8 +63,12 @@ pub(super) struct Plan {
     pub(super) facts: Facts,
     pub(super) verdict: Verdict,
     pub(super) digest: Option<Arc<DigestCounters>>,
+    /// Where rules or the user's default send it.
+    pub(super) wanted: HostgroupId,
     /// Where it goes, open transactions and pins considered.
     pub(super) hostgroup: HostgroupId,
+    /// What it does with a statement that text has prepared.
+    pub(super) named: Option<Named>,
     pub(super) started_us: u64,
 }
 
@@ -77,15 +82,20 @@ impl Session {
         let verdict = self.judge(text, known.digest, &known.digest_text);
         let facts = Facts { multiplex: verdict.multiplex, ..known.facts.clone() };
         let wanted = verdict.destination_hostgroup.unwrap_or(self.account.user.default_hostgroup);
-        let hostgroup = match self.open_transaction() {
-            Some(open) if facts.ends_transaction || matches!(facts.change, Change::Autocommit(_)) => open,
-            _ => self.destination(wanted),
-        };
+        let hostgroup = self.hostgroup_for(wanted, &facts);
         let digest = variables
             .query_digests
             .then(|| self.digest_row(i64::from(hostgroup.0), known.digest, &known.digest_text))
             .flatten();
-        Plan { facts, verdict, digest, hostgroup, started_us }
+        Plan { facts, verdict, digest, wanted, hostgroup, named: None, started_us }
+    }
+
+    /// Where a statement goes that is wanted in hostgroup `wanted`.
+    pub(super) fn hostgroup_for(&self, wanted: HostgroupId, facts: &Facts) -> HostgroupId {
+        match self.open_transaction() {
+            Some(open) if facts.ends_transaction || matches!(facts.change, Change::Autocommit(_)) => open,
+            _ => self.destination(wanted),
+        }
     }
 
     /// Takes the statement apart.

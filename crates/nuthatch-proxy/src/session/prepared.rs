@@ -30,6 +30,10 @@ const LAST_PREPARED: u32 = u32::MAX;
 /// How many statements a session may have prepared, as `max_prepared_stmt_count` bounds them for a server.
 const STATEMENTS_MAX: usize = 16_382;
 
+/// What a server says of statements that cannot be prepared.
+pub(super) const UNSUPPORTED_PS: &str =
+    "This command is not supported in the prepared statement protocol yet";
+
 /// A session's prepared statements.
 #[derive(Debug, Default)]
 pub(super) struct Prepared {
@@ -68,6 +72,10 @@ impl Session {
             self.forget_diagnostics();
         }
         self.show(now_ms, "Prepare", plan.hostgroup.0);
+        if plan.facts.kind == Kind::Kill {
+            // Its number would be the proxy's, and the server's thread of that number another's.
+            return self.refuse(ErrorCode::UNSUPPORTED_PS, UNSUPPORTED_PS).await;
+        }
         if let Some(message) = &plan.verdict.error_msg {
             return self.send(&reply::err(1, ErrorCode::RULE_ERROR, message)).await;
         }
@@ -102,8 +110,8 @@ impl Session {
     async fn prepare_on_lease(&mut self, held: &mut Held, text: &Arc<[u8]>) -> Result<(), Trouble> {
         let prepared = self.prepared.get_or_insert_default();
         let id = prepared.last_id % (LAST_PREPARED - 1) + 1;
+        self.send_preparation(AnswerKind::Prepare, held).await?;
         let (mut way, client) = self.way_and_client(held);
-        way.send_packet_of(client).await?;
         let (mut number, mut parameters) = (0, 0);
         let end = way
             .pass_answer(client, AnswerKind::Prepare, None, |first| {
@@ -147,7 +155,7 @@ impl Session {
     }
 
     /// COM_STMT_CLOSE has no answer.
-    async fn close_on(&self, number: u32, held: &mut Held) -> Result<(), Trouble> {
+    pub(super) async fn close_on(&self, number: u32, held: &mut Held) -> Result<(), Trouble> {
         let packet = command_packet(Command::StmtClose, &number.to_le_bytes());
         self.way(held).send(&packet).await
     }
@@ -269,14 +277,15 @@ impl Session {
             autocommit: self.state.autocommit,
         };
         self.bring_into(&state, held).await?;
-        let packet = command_packet(Command::StmtPrepare, &key.text);
-        let mut way = self.way(held);
-        way.send(&packet).await?;
-        let answer = way.read_answer(AnswerKind::Prepare).await?;
+        let prepared =
+            self.order_preparation(Command::StmtPrepare, &key.text, AnswerKind::Prepare, held).await;
+        if prepared.as_ref().is_err_and(|trouble| !trouble.leaves_connection_usable()) {
+            return prepared.map(|_| 0);
+        }
         if self.state != state {
             self.bring_into(&self.state, held).await?;
         }
-        let number = answer.map_err(Trouble::Refused)?.statement_id.unwrap_or_default();
+        let number = prepared?.statement_id.unwrap_or_default();
         self.remember(key, number, held).await?;
         Ok(number)
     }

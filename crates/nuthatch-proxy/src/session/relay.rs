@@ -9,8 +9,8 @@ use std::task::Poll;
 
 use nuthatch_net::{Framed, NetError};
 use nuthatch_wire::{
-    AnswerEnd, AnswerKind, AnswerScanner, CapabilityFlags, Command, ErrPacket, Form, FrameHeader, HEADER_LEN,
-    Reader, StatusFlags, append_packet,
+    AnswerEnd, AnswerKind, AnswerScanner, CapabilityFlags, Command, ErrPacket, ErrorCode, Form, FrameHeader,
+    HEADER_LEN, Reader, StatusFlags, append_packet,
 };
 
 use crate::backend::{Connection, Control};
@@ -148,6 +148,22 @@ impl Way<'_> {
             if client.payload().is_empty() {
                 return Ok(sequence);
             }
+        }
+    }
+
+    /// Whether the answer that comes is that error; it has not been read.
+    pub(super) async fn is_refused_with(&mut self, error: ErrorCode) -> Result<bool, Trouble> {
+        loop {
+            match self.connection.framed.unread() {
+                [_, _, _, _, ErrPacket::MARKER, low, high, ..] => {
+                    return Ok(u16::from_le_bytes([*low, *high]) == error.code);
+                }
+                [_, _, _, _, first, ..] if *first != ErrPacket::MARKER => return Ok(false),
+                _ => {}
+            }
+            let Connection { framed, control, .. } = &mut *self.connection;
+            let received = on_connection(self.handle, control, framed.fill()).await;
+            self.count_received(received.map_err(Cause::before_any_answer)?);
         }
     }
 

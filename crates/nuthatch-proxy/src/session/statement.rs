@@ -10,6 +10,7 @@ use super::capture::Capture;
 use super::fall::{Fall, trip};
 use super::lease::Held;
 use super::plan::Plan;
+use super::text_prepared::Named;
 use super::trouble::Trouble;
 use super::{HitPlan, Session, SessionEnd, reply};
 
@@ -19,7 +20,8 @@ impl Session {
         trip(self.statement_text(), Fall::InTask);
         self.take_over_configuration()?;
         let is_under_flag = self.next_flag_in != 0;
-        let plan = self.plan(self.statement_text());
+        let mut plan = self.plan(self.statement_text());
+        let named_answer = self.plan_named(&mut plan);
         self.next_flag_in = plan.verdict.next_query_flag_in.unwrap_or(0);
         if !plan.facts.asks_of_the_last() && !self.keeps_warnings(&plan) {
             self.forget_diagnostics();
@@ -30,7 +32,7 @@ impl Session {
             self.may_use_cache = false;
         }
         self.show(now_ms, "Query", plan.hostgroup.0);
-        if let Some(answer) = self.answer_alone(&plan) {
+        if let Some(answer) = self.answer_alone(&plan).or(named_answer) {
             plan.count_rules();
             self.observe(&plan, 0, 0);
             self.last_ran_on = None;
@@ -145,7 +147,7 @@ impl Session {
         mut capture: Option<&mut Capture>,
     ) -> Result<AnswerEnd, Trouble> {
         if plan.facts.ends_transaction {
-            let text = self.statement_text().to_vec();
+            let text = self.executed_text(plan);
             self.end_other_transactions(plan.hostgroup, &text).await?;
         }
         let mut retries_left = self.snapshot.mysql.query_retries_on_failure;
@@ -155,7 +157,11 @@ impl Session {
                 Ok(end) => {
                     self.look_at_clock();
                     self.learn(&plan.facts, &end, &mut held);
-                    if let Err(trouble) = self.ask_what_answers_leave_out(&end, &mut held).await {
+                    let asked = match self.learn_name(plan, &end, &mut held).await {
+                        Ok(()) => self.ask_what_answers_leave_out(&end, &mut held).await,
+                        failed => failed,
+                    };
+                    if let Err(trouble) = asked {
                         self.put_away(held, Some(&trouble));
                         return Err(Trouble::End(SessionEnd::Gone));
                     }
@@ -184,10 +190,16 @@ impl Session {
         plan: &Plan,
         capture: Option<&mut Capture>,
     ) -> Result<AnswerEnd, Trouble> {
+        self.bring_names(plan, held).await?;
         self.bring_last_results(held, &plan.facts).await?;
         held.connection.count_statement();
+        if matches!(plan.named, Some(Named::Prepare { .. })) {
+            self.send_preparation(AnswerKind::ResultSets, held).await?;
+        } else {
+            let (mut way, client) = self.way_and_client(held);
+            way.send_packet_of(client).await?;
+        }
         let (mut way, client) = self.way_and_client(held);
-        way.send_packet_of(client).await?;
         way.pass_answer(client, AnswerKind::ResultSets, capture, |_| ()).await
     }
 

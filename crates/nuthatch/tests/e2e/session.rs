@@ -11,4 +11,5 @@ mod large;
 mod pins;
 mod prepared;
 mod schema;
+mod text_prepared;
 mod transactions;

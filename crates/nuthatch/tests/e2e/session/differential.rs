@@ -46,7 +46,7 @@ fn fill(client: &mut Client, schema: &str) {
 
 /// Runs the statements one by one on both sides. Between any two, another session does what leaves traces on a connection.
 #[track_caller]
-fn check_same(stage: &Stage, statements: &[&str]) {
+pub(super) fn check_same(stage: &Stage, statements: &[&str]) {
     let (through, alone) = (servers::fresh_name("d"), servers::fresh_name("d"));
     let mut primary = stage.primary();
     fill(&mut primary, &through);

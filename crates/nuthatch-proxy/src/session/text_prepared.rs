@@ -1,0 +1,257 @@
+//! `PREPARE`, `EXECUTE` and `DEALLOCATE PREPARE` as text: the names are the session's, the preparations the connections'.
+//!
+//! What a session prepares under a name is kept with the session, and prepared again, under that name, on whichever connection
+//! it gets for an `EXECUTE`. Another session's statement of the same name there is replaced, and that session prepares its own
+//! again when it needs it. So a name holds no connection. An `EXECUTE` is judged by what it executes.
+//!
+//! Names are *given up* to one connection, and pinned to it, when a statement runs that may use or make names out of sight: a
+//! procedure, several statements in one, a `PREPARE` of an expression.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use nuthatch_sql::{Kind, TextPrepared, classify, text_prepared};
+use nuthatch_wire::{AnswerEnd, AnswerKind, Command, Ending, ErrorCode};
+
+use crate::backend::StatementKey;
+
+use super::lease::Held;
+use super::plan::{Facts, Plan};
+use super::prepared::UNSUPPORTED_PS;
+use super::trouble::Trouble;
+use super::{Pins, Session, SessionState, reply};
+
+/// How many names a session may have, as `max_prepared_stmt_count` bounds them for a server.
+const NAMES_MAX: usize = 16_382;
+
+/// The statements that a session has prepared by text.
+#[derive(Debug, Default)]
+pub(super) struct Names {
+    statements: HashMap<Arc<[u8]>, NamedStatement>,
+    /// Only the connection that is pinned knows them from now on.
+    are_given_up: bool,
+}
+
+#[derive(Debug)]
+struct NamedStatement {
+    /// The `PREPARE` as the client sent it, and under what.
+    key: StatementKey,
+    /// What it prepares.
+    text: Arc<[u8]>,
+}
+
+/// What a statement does with one name.
+#[derive(Debug)]
+pub(super) enum Named {
+    Prepare { name: Arc<[u8]>, text: Arc<[u8]> },
+    Execute { name: Arc<[u8]> },
+}
+
+impl Session {
+    /// Completes the plan of a `PREPARE`, `EXECUTE` or `DEALLOCATE`. Returns the answer if the session itself gives it.
+    pub(super) fn plan_named(&mut self, plan: &mut Plan) -> Option<Vec<u8>> {
+        if !matches!(plan.facts.kind, Kind::Prepare | Kind::Execute | Kind::Deallocate)
+            || self.names.as_ref().is_some_and(|names| names.are_given_up)
+        {
+            return None;
+        }
+        match text_prepared(self.statement_text(), self.lexing)? {
+            TextPrepared::Prepare { name, statement: Some(text) } => {
+                let inner = classify(&text, self.lexing).kind;
+                if inner == Kind::Kill {
+                    return Some(self.refusal(ErrorCode::UNSUPPORTED_PS, UNSUPPORTED_PS));
+                }
+                let names = self.names.get_or_insert_default();
+                if names.statements.len() >= NAMES_MAX && !names.statements.contains_key(name.as_slice()) {
+                    let message =
+                        format!("Can't create more than {NAMES_MAX} prepared statements in a session");
+                    return Some(self.refusal(ErrorCode::TOO_MANY_STATEMENTS, &message));
+                }
+                plan.facts.pins = plan.facts.pins.without(Pins::TEXT_PREPARE);
+                plan.named = Some(Named::Prepare { name: name.into(), text: text.into() });
+                None
+            }
+            TextPrepared::Prepare { name, statement: None } => {
+                self.forget_name(&name);
+                None
+            }
+            TextPrepared::Execute { name } => match self.named_text(&name) {
+                Some(text) => {
+                    let facts = Facts::of(&classify(&text, self.lexing));
+                    let multiplex = plan.facts.multiplex;
+                    plan.facts = Facts { cacheable: false, has_parameters: true, multiplex, ..facts };
+                    plan.hostgroup = self.hostgroup_for(plan.wanted, &plan.facts);
+                    plan.named = Some(Named::Execute { name: name.into() });
+                    None
+                }
+                None => self.refuse_name(&name, "EXECUTE"),
+            },
+            TextPrepared::Deallocate { name } => match self.forget_name(&name) {
+                true => Some(reply::ok(self.status())),
+                false => self.refuse_name(&name, "DEALLOCATE PREPARE"),
+            },
+        }
+    }
+
+    /// The answer to a name that nobody knows. A connection that is held for good may know it all the same.
+    fn refuse_name(&self, name: &[u8], verb: &str) -> Option<Vec<u8>> {
+        if self.held.iter().any(|held| held.pins.is_sticky()) {
+            return None;
+        }
+        let name = String::from_utf8_lossy(name);
+        let message = format!("Unknown prepared statement handler ({name}) given to {verb}");
+        Some(self.refusal(ErrorCode::UNKNOWN_STMT_HANDLER, &message))
+    }
+
+    fn refusal(&self, code: ErrorCode, message: &str) -> Vec<u8> {
+        self.worker.counters.generated_errors.bump();
+        reply::err(1, code, message)
+    }
+
+    fn forget_name(&mut self, name: &[u8]) -> bool {
+        self.names.as_mut().is_some_and(|names| names.statements.remove(name).is_some())
+    }
+
+    /// What is prepared under a name.
+    fn named_text(&self, name: &[u8]) -> Option<Arc<[u8]>> {
+        Some(Arc::clone(&self.names.as_ref()?.statements.get(name)?.text))
+    }
+
+    /// What the statement at hand executes: itself, unless it names another.
+    pub(super) fn executed_text(&self, plan: &Plan) -> Vec<u8> {
+        match &plan.named {
+            Some(Named::Execute { name }) => self.named_text(name).map(|text| text.to_vec()),
+            _ => None,
+        }
+        .unwrap_or_else(|| self.statement_text().to_vec())
+    }
+
+    /// Sees to it that the connection knows what the statement needs of names.
+    pub(super) async fn bring_names(&mut self, plan: &Plan, held: &mut Held) -> Result<(), Trouble> {
+        match &plan.named {
+            Some(Named::Execute { name }) => self.prepare_name_on(name, held).await,
+            Some(Named::Prepare { .. }) => Ok(()),
+            None if may_use_names(plan.facts.kind) => self.give_names_up(held).await,
+            None => Ok(()),
+        }
+    }
+
+    async fn prepare_name_on(&mut self, name: &Arc<[u8]>, held: &mut Held) -> Result<(), Trouble> {
+        let known = self.names.as_ref().and_then(|names| names.statements.get(name));
+        let Some(key) = known.map(|statement| statement.key.clone()) else { return Ok(()) };
+        if held.connection.named.has(name, &key) {
+            return Ok(());
+        }
+        // What the last statement left on the connection is gone by this one.
+        self.last_ran_on = None;
+        let state = SessionState {
+            schema: key.schema.to_vec(),
+            charset: key.charset.clone(),
+            autocommit: self.state.autocommit,
+        };
+        self.bring_into(&state, held).await?;
+        let outcome = self.order_preparation(Command::Query, &key.text, AnswerKind::ResultSets, held).await;
+        if self.state != state {
+            self.bring_into(&self.state, held).await?;
+        }
+        match outcome {
+            Ok(_) => self.remember_name_on(name, key, held).await,
+            Err(trouble) => {
+                held.connection.named.remove(name);
+                Err(trouble)
+            }
+        }
+    }
+
+    /// Takes note of what is prepared on a connection, and takes back what is too much there.
+    async fn remember_name_on(
+        &self,
+        name: &Arc<[u8]>,
+        key: StatementKey,
+        held: &mut Held,
+    ) -> Result<(), Trouble> {
+        let count_max = usize::try_from(self.snapshot.mysql.max_stmts_per_connection).unwrap_or(usize::MAX);
+        held.connection.named.add(Arc::clone(name), key);
+        for name in held.connection.named.shrink_to(count_max) {
+            self.deallocate(&name, held).await?;
+        }
+        Ok(())
+    }
+
+    async fn deallocate(&self, name: &[u8], held: &mut Held) -> Result<(), Trouble> {
+        let mut statement = b"DEALLOCATE PREPARE `".to_vec();
+        for byte in name {
+            statement.extend(std::iter::repeat_n(*byte, if *byte == b'`' { 2 } else { 1 }));
+        }
+        statement.push(b'`');
+        self.order(held, Command::Query, &statement, AnswerKind::ResultSets).await
+    }
+
+    /// Takes all names back from the connection, so that what they take of the server's limit is free.
+    pub(super) async fn take_names_back(&self, held: &mut Held) -> Result<(), Trouble> {
+        for name in held.connection.named.shrink_to(0) {
+            self.deallocate(&name, held).await?;
+        }
+        Ok(())
+    }
+
+    /// The connection alone knows names from now on: it has those of the session and no others.
+    async fn give_names_up(&mut self, held: &mut Held) -> Result<(), Trouble> {
+        let own: Vec<Arc<[u8]>> = match &self.names {
+            Some(names) if !names.are_given_up => names.statements.keys().map(Arc::clone).collect(),
+            Some(_) => return Ok(()),
+            None => Vec::new(),
+        };
+        if own.is_empty() && held.connection.named.is_empty() {
+            return Ok(());
+        }
+        self.last_ran_on = None;
+        self.take_names_back(held).await?;
+        for name in &own {
+            match self.prepare_name_on(name, held).await {
+                // A table is gone: so would be the statement.
+                Ok(()) | Err(Trouble::Refused(_)) => {}
+                Err(trouble) => return Err(trouble),
+            }
+        }
+        held.connection.named.forget_all();
+        if let Some(names) = &mut self.names
+            && !own.is_empty()
+        {
+            names.are_given_up = true;
+            names.statements.clear();
+            held.pins = held.pins.with(Pins::TEXT_PREPARE);
+        }
+        Ok(())
+    }
+
+    /// Takes note of what a `PREPARE` did.
+    pub(super) async fn learn_name(
+        &mut self,
+        plan: &Plan,
+        end: &AnswerEnd,
+        held: &mut Held,
+    ) -> Result<(), Trouble> {
+        let Some(Named::Prepare { name, text }) = &plan.named else { return Ok(()) };
+        if matches!(end.ending, Ending::Err(_)) {
+            // Servers take back what was prepared under the name before they look at the new text.
+            held.connection.named.remove(name);
+            self.forget_name(name);
+            return Ok(());
+        }
+        let key = StatementKey {
+            text: self.statement_text().into(),
+            schema: self.state.schema.as_slice().into(),
+            charset: self.state.charset.clone(),
+            owner: None,
+        };
+        let statement = NamedStatement { key: key.clone(), text: Arc::clone(text) };
+        self.names.get_or_insert_default().statements.insert(Arc::clone(name), statement);
+        self.remember_name_on(name, key, held).await
+    }
+}
+
+/// Whether statements may be prepared or executed in it that cannot be seen.
+const fn may_use_names(kind: Kind) -> bool {
+    matches!(kind, Kind::Call | Kind::Multi | Kind::Other | Kind::Prepare | Kind::Execute | Kind::Deallocate)
+}

@@ -1,0 +1,165 @@
+//! Statements that text prepares: the names are the session's, and hold no connection.
+
+use crate::proxy::{Proxy, Setup};
+use crate::servers;
+use crate::session::differential::check_same;
+use crate::stage::{self, Stage};
+
+/// With one connection to the primary, a name that holds it would starve everybody else.
+fn stage_of_one() -> Stage {
+    let stage = Stage::plain();
+    stage.administer([
+        "UPDATE mysql_servers SET max_connections = 1 WHERE hostgroup_id = 0",
+        "LOAD MYSQL SERVERS TO RUNTIME",
+    ]);
+    stage
+}
+
+#[test]
+fn one_name_in_many_sessions_on_one_connection_is_each_sessions_own() {
+    let stage = stage_of_one();
+    let mut clients: Vec<_> = (0..5).map(|_| stage.client()).collect();
+    for (number, client) in clients.iter_mut().enumerate() {
+        client.ok(format!("PREPARE s FROM 'SELECT {number}, id FROM t WHERE id = 2'"));
+    }
+    for _ in 0..3 {
+        for (number, client) in clients.iter_mut().enumerate() {
+            assert_eq!(client.table("EXECUTE s"), [[number.to_string(), "2".to_owned()]]);
+        }
+    }
+    clients[0].ok("DEALLOCATE PREPARE S");
+    let refused = clients[0].refused("EXECUTE s");
+    assert_eq!(
+        (refused.code, refused.message.as_str()),
+        (1243, "Unknown prepared statement handler (s) given to EXECUTE")
+    );
+    assert_eq!(clients[0].refused("DROP PREPARE s").code, 1243);
+    assert_eq!(clients[1].value("EXECUTE `S`"), "1");
+    stage.await_unpinned();
+}
+
+#[test]
+fn statement_keeps_the_schema_and_character_set_it_was_prepared_under() {
+    let stage = stage_of_one();
+    let mut client = stage.client();
+    client.ok(format!("USE {}", stage.schema));
+    client.ok("PREPARE s FROM 'SELECT v FROM t WHERE id = ?'");
+    client.ok("USE mysql");
+    let mut other = stage.client();
+    other.ok("PREPARE s FROM 'SELECT 0'");
+    assert_eq!(client.value("EXECUTE s USING 3"), "three");
+    assert_eq!(client.value("SELECT DATABASE()"), "mysql");
+}
+
+#[test]
+fn names_follow_a_session_as_on_a_server() {
+    check_same(
+        &Stage::plain(),
+        &[
+            "PREPARE s FROM 'INSERT INTO c (a) VALUES (?)'",
+            "EXECUTE s USING 5",
+            "SELECT LAST_INSERT_ID()",
+            "EXECUTE s USING 6",
+            "SELECT LAST_INSERT_ID()",
+            "SELECT ROW_COUNT()",
+            "PREPARE s FROM 'SELEKT'",
+            "EXECUTE s USING 7",
+            "PREPARE s FROM 'SELECT v FROM t WHERE id < ?'",
+            "PREPARE s2 FROM 'UPDATE t SET v = CONCAT(v, ?) WHERE id = 1'",
+            "BEGIN",
+            "EXECUTE s2 USING 'x'",
+            "EXECUTE s USING 2",
+            "ROLLBACK",
+            "EXECUTE s USING 2",
+            "PREPARE b FROM 'COMMIT'",
+            "BEGIN",
+            "EXECUTE s2 USING 'y'",
+            "EXECUTE b",
+            "ROLLBACK",
+            "EXECUTE s USING 2",
+            "EXECUTE s",
+            "SHOW WARNINGS",
+            "EXECUTE nowhere",
+            "DEALLOCATE PREPARE nowhere",
+            "DEALLOCATE PREPARE s",
+            "EXECUTE s USING 1",
+            "PREPARE d FROM 'DROP TABLE IF EXISTS gone'",
+            "EXECUTE d",
+            "SHOW WARNINGS",
+            "PREPARE u FROM 'SELECT 1 FROM gone'",
+            "PREPARE w FROM 'SELECT \\'a\\' + 1'",
+            "EXECUTE w",
+            "SHOW WARNINGS",
+            "PREPARE n FROM 'SET NAMES latin1'",
+            "EXECUTE n",
+            "SELECT @@character_set_client",
+        ],
+    );
+}
+
+#[test]
+fn names_that_code_out_of_sight_uses_are_given_up_to_one_connection() {
+    check_same(
+        &Stage::plain(),
+        &[
+            "CREATE PROCEDURE q() BEGIN PREPARE s FROM 'SELECT 99'; PREPARE p FROM 'SELECT 98'; END",
+            "PREPARE s FROM 'SELECT 1'",
+            "PREPARE keep FROM 'SELECT 2'",
+            "EXECUTE s",
+            "CALL q()",
+            "EXECUTE s",
+            "EXECUTE p",
+            "EXECUTE keep",
+            "DEALLOCATE PREPARE keep",
+            "EXECUTE keep",
+            "PREPARE s FROM 'SELECT 3'",
+            "EXECUTE s",
+        ],
+    );
+    check_same(
+        &Stage::plain(),
+        &[
+            "PREPARE s FROM 'SELECT 1'",
+            "PREPARE s FROM CONCAT('SELECT ', 5)",
+            "EXECUTE s",
+            "EXECUTE IMMEDIATE 'SELECT 6'",
+            "EXECUTE s; SELECT 7; PREPARE s FROM 'SELECT 8'",
+            "EXECUTE s",
+        ],
+    );
+}
+
+#[test]
+fn kill_cannot_be_prepared() {
+    let stage = Stage::plain();
+    let mut client = stage.client();
+    assert_eq!(client.refused("PREPARE s FROM 'KILL 1'").code, 1295);
+    assert_eq!(client.prepare("KILL 1").unwrap_err().server().code, 1295);
+    assert_eq!(client.value("SELECT 1"), "1");
+}
+
+#[test]
+fn room_is_made_on_a_server_that_takes_few_statements() {
+    let lab = servers::own(0);
+    let login = servers::account(&lab);
+    servers::primary(&lab).ok("SET GLOBAL max_prepared_stmt_count = 8");
+    let proxy = Proxy::start(&stage::before(Setup::default(), &lab).user(stage::user_row(&login, "")));
+    let mut clients: Vec<_> = (0..4).map(|_| proxy.client(&login)).collect();
+    let mut statements = Vec::new();
+    for round in 0..10 {
+        for (number, client) in clients.iter_mut().enumerate() {
+            let text = format!("SELECT {number}, {round}");
+            client.ok(format!("PREPARE s{round} FROM '{text}'"));
+            statements.push((number, client.prepare(&text).expect("there is room"), text));
+        }
+    }
+    for (number, statement, text) in &statements {
+        let answer = clients[*number].execute(statement, &[]).expect("there is room");
+        assert_eq!(format!("SELECT {}", answer.table()[0].join(", ")), *text);
+    }
+    for round in 0..10 {
+        for (number, client) in clients.iter_mut().enumerate() {
+            assert_eq!(client.table(format!("EXECUTE s{round}")), [[number.to_string(), round.to_string()]]);
+        }
+    }
+}
