@@ -23,7 +23,7 @@ pub use rules::{PatternError, Rule, RuleFault, RuleHits, RuleInput, RuleModifier
 pub use secret::Secret;
 pub use server::{HostgroupId, Hostgroups, Server, ServerStatus, UnknownStatus};
 pub use snapshot::{Epoch, Snapshot};
-pub use store::{Layers, Outcome, Seed, SeedRow, SeedValue, StoreError, Warnings};
+pub use store::{Datadir, Layers, Outcome, Seed, SeedRow, SeedValue, StoreError, Warnings};
 pub use tables::{Column, ColumnDefault, TABLES, Table, table};
 pub use user::{DuplicateUser, User, Users};
 pub use variables::{

@@ -6,5 +6,6 @@ mod input;
 mod listeners;
 mod login;
 mod metrics;
+mod secrets;
 mod stop;
 mod workers;
