@@ -34,5 +34,5 @@ pub use login_backend::{BackendLogin, BackendPassword, LoggedIn, algorithm_of, l
 pub use login_client::{Credential, Greeted, Proof, Proving, ProxyHeaders, fresh_nonce, greet, prove};
 pub use proxy_header::Proxied;
 pub use stream::{IdleStream, Stream};
-pub use tls::{BackendTls, MinimumVersion, ServerTls, TlsError, TlsTexts, Verify};
+pub use tls::{BackendTls, OldestVersion, ServerTls, TlsError, TlsTexts, TlsVersions, Verify};
 pub use watch::{Arrival, Bell, Readiness, Registrar, Watch};

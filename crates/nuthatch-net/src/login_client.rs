@@ -13,7 +13,7 @@ use crate::ed25519::{ED25519_NONCE_LEN, ED25519_PLUGIN, is_signed};
 use crate::login_packet::{FAST_AUTH_OK, FULL_AUTH, LOGIN_BYTES_MAX, MORE_DATA, WANTS_KEY, send};
 use crate::proxy_header::take_proxy_header;
 use crate::rsa_key::RsaKey;
-use crate::{Framed, NetError, Proxied, ServerTls};
+use crate::{Framed, NetError, OldestVersion, Proxied, ServerTls};
 
 /// Payload of the packet that asks for TLS: the login's fixed part.
 const TLS_REQUEST_LEN: usize = 32;
@@ -110,7 +110,7 @@ pub struct Greeted {
 pub async fn greet(
     framed: &mut Framed,
     greeting: &Greeting,
-    tls: Option<&ServerTls>,
+    tls: Option<(&ServerTls, OldestVersion)>,
     trust: ProxyHeaders,
 ) -> Result<Greeted, NetError> {
     let mut payload = Vec::with_capacity(96);
@@ -123,9 +123,9 @@ pub async fn greet(
     // Not a byte more than the packet: what follows a wish for TLS is TLS.
     let mut sequence = framed.read_packet_exactly(1, LOGIN_BYTES_MAX).await?;
     if framed.payload().len() == TLS_REQUEST_LEN && wants_tls(framed.payload()) {
-        let tls = tls.ok_or(WireError::Malformed("a wish for TLS, which was not offered"))?;
+        let (tls, oldest) = tls.ok_or(WireError::Malformed("a wish for TLS, which was not offered"))?;
         framed.drop_packet();
-        framed.upgrade(async |stream| tls.accept(stream).await).await?;
+        framed.upgrade(async |stream| tls.accept(stream, oldest).await).await?;
         sequence = framed.read_packet(sequence.wrapping_add(1), LOGIN_BYTES_MAX).await?;
     }
     let mut login = Login::parse(framed.payload())?;

@@ -3,8 +3,10 @@
 //! The twin is filled first, with the active rows; what cannot be used is taken out of it again with a warning; the
 //! snapshot's part is made of what is left. So the twin always shows exactly what is in force; passwords it shows sealed.
 
+mod attributes;
 mod rules;
 mod servers;
+mod ssl_params;
 mod users;
 mod variables;
 
@@ -34,7 +36,11 @@ impl Layers {
         let mut next = (*self.snapshot).clone();
         match module {
             Module::MysqlUsers => next.users = users::read(&self.connection, &self.vault, &mut warnings)?,
-            Module::MysqlServers => next.hostgroups = servers::read(&self.connection, &mut warnings)?,
+            Module::MysqlServers => {
+                next.hostgroups = servers::read(&self.connection, &mut warnings)?;
+                next.hostgroup_attributes = Arc::new(attributes::read(&self.connection, &mut warnings)?);
+                next.ssl_params = ssl_params::read(&self.connection, &mut warnings)?.into();
+            }
             Module::MysqlQueryRules => {
                 next.rules =
                     rules::read(&self.connection, next.mysql.query_processor_iterations, &mut warnings)?;

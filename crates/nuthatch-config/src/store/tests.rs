@@ -3,7 +3,7 @@ mod secrets;
 use std::{fs, os::unix::fs::PermissionsExt, path::Path};
 
 use super::*;
-use crate::password::Password;
+use crate::{password::Password, tls::SslVerify};
 
 fn seed() -> Seed {
     Seed {
@@ -249,6 +249,41 @@ fn column_that_does_not_act_is_named() {
         ]
     );
     assert_eq!(one(&layers, "SELECT count(*) FROM runtime_mysql_replication_hostgroups"), "1");
+}
+
+#[test]
+fn tls_of_servers_is_loaded_and_what_does_not_act_is_named() {
+    let mut layers = open(seed());
+    sql(
+        &layers,
+        "INSERT INTO mysql_hostgroup_attributes (hostgroup_id, hostgroup_settings, multiplex) VALUES
+             (0, '{\"ssl_verify\": \"CA\"}', 1), (1, '{\"ssl_verify\": \"always\", \"handle_warnings\": 1}', 0),
+             (2, '[]', 1), (3, '', 1);
+         INSERT INTO mysql_servers_ssl_params (hostname, port, username, ssl_ca, ssl_cipher, tls_version) VALUES
+             ('db1', 3307, '', '/ca', '', 'TLSv1.3'), ('db1', 3307, 'app', '', 'AES', 'TLSv1')",
+    );
+    let loaded = run(&mut layers, "LOAD MYSQL SERVERS TO RUNTIME");
+    assert_eq!(
+        warnings(&loaded),
+        [
+            "attributes of hostgroup 1: column \"multiplex\" is stored but does not act yet",
+            "attributes of hostgroup 2: column \"hostgroup_settings\" is no JSON object; the row is left out",
+            "attributes of hostgroup 1: column \"hostgroup_settings\": \"handle_warnings\" is stored but does not act yet",
+            "attributes of hostgroup 1: column \"hostgroup_settings\": \"ssl_verify\" takes one of: hostname, ca, off; \
+             it is taken for hostname",
+            "TLS of db1:3307 for user \"app\": column \"ssl_cipher\" is stored but does not act yet",
+            "TLS of db1:3307 for user \"app\": column \"tls_version\" takes TLSv1.2 and TLSv1.3, separated by a comma; \
+             it is not connected to",
+        ]
+    );
+    let snapshot = Arc::clone(layers.snapshot());
+    assert_eq!(snapshot.epoch, Epoch(2));
+    let verify =
+        |hostgroup| snapshot.hostgroup_attributes.get(&HostgroupId(hostgroup)).and_then(|it| it.ssl_verify);
+    assert_eq!([0, 1, 2, 3].map(verify), [Some(SslVerify::Ca), Some(SslVerify::Hostname), None, None]);
+    let server = &snapshot.hostgroups.servers(HostgroupId(0))[0];
+    assert_eq!(snapshot.tls_settings(server, "").ca, "/ca");
+    assert!(snapshot.tls_settings(server, "app").versions.is_err());
 }
 
 #[test]

@@ -62,7 +62,7 @@ async fn connect_and_log_in(
     login: &Login<'_>,
 ) -> Result<(Framed, nuthatch_net::LoggedIn), NetError> {
     let tls = slot.server.tls();
-    let tls = tls.as_deref().map(super::tls::TlsToServers::connector).transpose()?;
+    let tls = tls.as_deref().map(|tls| tls.of(login.user).connector()).transpose()?;
     let stream = Stream::connect(&slot.server.address).await?;
     if let Some(idle) = login.keepalive {
         stream.keep_alive(idle)?;

@@ -12,7 +12,7 @@ use tokio::sync::Notify;
 
 use super::connection::{Control, Slot};
 use super::pool::Pool;
-use super::tls::TlsToServers;
+use super::tls::TlsOfServer;
 
 /// A server as the data plane knows it. Lives as long as the configuration names it or a connection to it is open.
 #[derive(Debug)]
@@ -35,7 +35,7 @@ pub(crate) struct Server {
     pub(super) pool: Pool,
     controls: Mutex<Vec<Arc<Control>>>,
     /// How it is connected to over TLS; empty in the clear.
-    tls: ArcSwapOption<TlsToServers>,
+    tls: ArcSwapOption<TlsOfServer>,
     used: AtomicUsize,
     counters: ServerCounters,
     /// Told whenever a connection or a slot of the hostgroup becomes free.
@@ -131,7 +131,7 @@ impl Server {
     }
 
     /// Connects by `tls` from now on; idle connections that were made otherwise are closed.
-    pub(super) fn use_tls(&self, tls: Option<Arc<TlsToServers>>) {
+    pub(super) fn use_tls(&self, tls: Option<Arc<TlsOfServer>>) {
         let before = self.tls.swap(tls.clone());
         if before != tls {
             self.pool.clear();
@@ -139,7 +139,7 @@ impl Server {
     }
 
     /// How it is connected to over TLS.
-    pub(super) fn tls(&self) -> Option<Arc<TlsToServers>> {
+    pub(super) fn tls(&self) -> Option<Arc<TlsOfServer>> {
         self.tls.load_full()
     }
 
@@ -266,7 +266,7 @@ impl Server {
             bytes_data_sent: of(&self.counters.bytes_sent),
             bytes_data_recv: of(&self.counters.bytes_received),
             latency_us: of(&self.counters.latency_us),
-            tls: self.tls().map_or("", |tls| tls.verification()),
+            tls: self.tls().map_or("", |tls| tls.for_all.verification()),
         }
     }
 

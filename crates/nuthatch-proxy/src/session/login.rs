@@ -89,7 +89,10 @@ pub(crate) async fn log_in(
     let greeting = proxy.greeting(&snapshot, handle.id, nonce);
     let tls = proxy.tls(&snapshot);
     let trust = trust(&snapshot.mysql.proxy_protocol_networks, handle.address());
-    let Greeted { login, sequence, proxied } = greet(&mut framed, &greeting, tls.as_deref(), trust).await?;
+    let Greeted { login, sequence, proxied } = {
+        let tls = tls.as_ref().map(|(tls, oldest)| (&**tls, *oldest));
+        greet(&mut framed, &greeting, tls, trust).await?
+    };
     if let Some(Proxied { source, destination }) = proxied {
         handle.speaks_for(ClientAddress::tcp(source, destination));
     }
