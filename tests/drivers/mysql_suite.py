@@ -1,6 +1,7 @@
 """Oracle MySQL through the proxy: `caching_sha2_password` and TLS on both sides, and PyMySQL's sessions as past the proxy."""
 
 import functools
+import hashlib
 import ssl
 import subprocess
 import sys
@@ -278,6 +279,53 @@ def oldest_tls_of_clients(stage):
     return seen == [[True, True], [False, True], [False, True], [True, True]] or seen
 
 
+def clear_passwords(stage):
+    """A client that does not speak a hash's plugin is asked for its password, where that is allowed and nobody can read along."""
+    of_secret_kinds(stage)
+    stage.direct.rows("DROP USER IF EXISTS native")
+    stage.direct.rows(f"CREATE USER native IDENTIFIED BY '{PASSWORD}'")
+    once = hashlib.sha1(PASSWORD.encode()).digest()
+    native_hash = "*" + hashlib.sha1(once).hexdigest().upper()
+    tls, plain, enabled = "--ssl-mode=REQUIRED", "--ssl-mode=DISABLED", "--enable-cleartext-plugin"
+    socket, first = f"--socket={stage.socket}", "--default-auth=mysql_clear_password"
+
+    def switch(word):
+        set_admin(stage, f"SET mysql-clear_password_from_clients = '{word}'", "LOAD MYSQL VARIABLES TO RUNTIME")
+
+    def ask(user, password, *options):
+        return client(stage, stage.proxy, user, password, *options).removesuffix(" at line 1")
+
+    # A user whom no other check has let in.
+    set_admin(
+        stage,
+        "DELETE FROM mysql_users WHERE username = 'native'",
+        f"INSERT INTO mysql_users (username, password) VALUES ('native', '{native_hash}')",
+        "LOAD MYSQL USERS TO RUNTIME",
+    )
+    seen = [ask("native", PASSWORD, tls, enabled)]
+    switch("true")
+    seen += [
+        ask("native", PASSWORD, plain, enabled),
+        ask("native", PASSWORD, tls),
+        ask("native", "wrong", tls, enabled),
+        ask("native", PASSWORD, tls, enabled),
+        ask("native", PASSWORD, socket, enabled),
+        # It offers its password; any column can be checked with it.
+        ask("native", PASSWORD, tls, enabled, first),
+        ask("clear", PASSWORD, tls, enabled, first),
+        ask("clear", "wrong", tls, enabled, first),
+        ask("hashed", PASSWORD, tls, enabled, first),
+        ask("hashed", "wrong", tls, enabled, first),
+        ask("nobody", PASSWORD, tls, enabled, first),
+    ]
+    switch("false")
+    seen.append(ask("native", PASSWORD, tls, enabled))
+    denied, unknown = "ERROR 1045 (28000)", "ERROR 2059 (HY000)"
+    expected = [unknown, unknown, unknown, denied, "native@%", "native@%"]
+    expected += ["native@%", "clear@%", denied, "hashed@%", denied, denied, unknown]
+    return seen == expected or seen
+
+
 def compression(stage):
     """zlib and zstd towards clients, with TLS and without; zlib towards the server."""
     of_secret_kinds(stage)
@@ -311,6 +359,7 @@ with Stage("--server", "mysql", "--root", ROOT) as stage:
         ("TLS of servers", tls_of_servers),
         ("TLS of single servers and hostgroups", tls_of_single_servers),
         ("the oldest TLS of clients", oldest_tls_of_clients),
+        ("clear passwords of clients", clear_passwords),
         ("compression of clients and servers", compression),
     ):
         verdict.claim(name, functools.partial(check, stage))

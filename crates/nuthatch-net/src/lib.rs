@@ -32,6 +32,7 @@ pub use error::NetError;
 pub use framed::Framed;
 pub use login_backend::{BackendLogin, BackendPassword, LoggedIn, algorithm_of, log_in};
 pub use login_client::{Credential, Greeted, Proof, Proving, ProxyHeaders, fresh_nonce, greet, prove};
+pub use login_packet::ClearPasswords;
 pub use proxy_header::Proxied;
 pub use stream::{IdleStream, Stream};
 pub use tls::{BackendTls, OldestVersion, ServerTls, TlsError, TlsTexts, TlsVersions, Verify};

@@ -296,6 +296,10 @@ variables! {
     default_authentication_plugin: choice("mysql_native_password", "caching_sha2_password")
         = "mysql_native_password", Acts,
         "Authentication plugin offered in the greeting.";
+    clear_password_from_clients: flag = false, Acts, own,
+        "Take passwords by `mysql_clear_password`, over TLS or a Unix socket only, and ask for them so where a client does not speak the plugin of the hash.";
+    clear_password_to_servers: flag = false, Acts, own,
+        "Answer servers that ask by `mysql_clear_password` (PAM, LDAP), over TLS that verifies them or a Unix socket only.";
     ssl_p2s_ca: text = "", Acts, "File of the authorities that vouch for backends (PEM).";
     ssl_p2s_capath: text = "", Acts, "Directory of files of the authorities that vouch for backends (PEM).";
     ssl_p2s_verify: choice("hostname", "ca", "off") = "hostname", Acts, own,

@@ -1,5 +1,6 @@
 //! The process: how it starts, what it refuses, how it logs, listens and stops, what it keeps.
 
+mod clear_passwords;
 mod disk;
 mod idle;
 mod input;
