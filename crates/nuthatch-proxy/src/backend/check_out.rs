@@ -183,7 +183,10 @@ async fn try_each(
                 return Err(CheckOutError::Login(error.to_string()));
             }
             Err(error) => {
-                tracing::debug!(server = %server.address, %error, "could not connect");
+                match error {
+                    NetError::Tls(_) | NetError::NoTls => server.warn_of_tls(clock.now_ms(), &error),
+                    _ => tracing::debug!(server = %server.address, %error, "could not connect"),
+                }
                 let recovery_ms = variables.shun_recovery_time_sec.saturating_mul(1000);
                 server.failed(clock.now_ms(), variables.shun_on_failures, recovery_ms);
             }

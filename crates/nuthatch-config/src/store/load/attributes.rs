@@ -36,7 +36,8 @@ fn settings(row: &RowReader<'_>) -> Result<(HostgroupId, Map<String, Value>), Co
     let text = row.text("hostgroup_settings")?;
     let settings = match text.is_empty() {
         true => Map::new(),
-        false => serde_json::from_str(&text).map_err(|_| fault("hostgroup_settings", "is no JSON object"))?,
+        false => serde_json::from_str(&text)
+            .map_err(|_not_json| fault("hostgroup_settings", "is no JSON object"))?,
     };
     Ok((HostgroupId(row.number("hostgroup_id")?), settings))
 }
