@@ -98,6 +98,12 @@ impl TlsVersionList {
         if list.tls12 || list.tls13 { Ok(list) } else { Err(UnknownTlsVersion) }
     }
 
+    /// The words of such a list that name a version which is not spoken.
+    pub(crate) fn unspoken(text: &str) -> impl Iterator<Item = &str> {
+        let words = text.split(',').map(str::trim);
+        words.filter(|word| ["tlsv1", "tlsv1.0", "tlsv1.1"].contains(&word.to_ascii_lowercase().as_str()))
+    }
+
     fn from_oldest(word: &str) -> Self {
         Self { tls12: word != "TLSv1.3", tls13: true }
     }

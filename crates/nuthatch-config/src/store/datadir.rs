@@ -68,7 +68,9 @@ pub(super) fn attach(
     let vault = Arc::new(key_for(connection, datadir, &file, warnings)?);
     sealing::install(connection, &vault)?;
     if datadir.forgets_lost_secrets {
-        sealing::forget_lost(connection, warnings)?;
+        if sealing::forget_lost(connection, warnings)? == 0 {
+            warnings.push("no secret is lost: take --forget-lost-secrets off the command line".to_owned());
+        }
     } else if let [first, others @ ..] = sealing::lost_on_disk(connection)?.as_slice() {
         let key = datadir.key.path().display();
         let why = format!("they (first {first}) were not sealed with the key in {key}");

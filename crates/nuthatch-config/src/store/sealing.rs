@@ -243,9 +243,10 @@ pub(super) fn lost_on_disk(connection: &Connection) -> rusqlite::Result<Vec<Stri
     Ok(lost)
 }
 
-/// Takes secrets off the disk that the key does not open: their users are locked, their variables gone.
-pub(super) fn forget_lost(connection: &Connection, warnings: &mut Warnings) -> rusqlite::Result<()> {
-    for lost in lost_on_disk(connection)? {
+/// Takes secrets off the disk that the key does not open: their users are locked, their variables gone. Gives back how many.
+pub(super) fn forget_lost(connection: &Connection, warnings: &mut Warnings) -> rusqlite::Result<usize> {
+    let all_lost = lost_on_disk(connection)?;
+    for lost in &all_lost {
         warnings.push(format!("{lost} cannot be opened and is forgotten: set it anew"));
     }
     for secret in &SECRET_COLUMNS {
@@ -257,7 +258,7 @@ pub(super) fn forget_lost(connection: &Connection, warnings: &mut Warnings) -> r
             _ => format!("DELETE FROM disk.{table} WHERE {is_lost}"),
         })?;
     }
-    Ok(())
+    Ok(all_lost.len())
 }
 
 /// Seals what stands on disk in clear; returns how much it was.

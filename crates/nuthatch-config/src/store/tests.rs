@@ -260,7 +260,7 @@ fn tls_of_servers_is_loaded_and_what_does_not_act_is_named() {
              (0, '{\"ssl_verify\": \"CA\"}', 1), (1, '{\"ssl_verify\": \"always\", \"handle_warnings\": 1}', 0),
              (2, '[]', 1), (3, '', 1);
          INSERT INTO mysql_servers_ssl_params (hostname, port, username, ssl_ca, ssl_cipher, tls_version) VALUES
-             ('db1', 3307, '', '/ca', '', 'TLSv1.3'), ('db1', 3307, 'app', '', 'AES', 'TLSv1')",
+             ('db1', 3307, '', '/ca', '', 'TLSv1.1,TLSv1.3'), ('db1', 3307, 'app', '', 'AES', 'TLSv1')",
     );
     let loaded = run(&mut layers, "LOAD MYSQL SERVERS TO RUNTIME");
     assert_eq!(
@@ -272,6 +272,7 @@ fn tls_of_servers_is_loaded_and_what_does_not_act_is_named() {
             "attributes of hostgroup 1: column \"hostgroup_settings\": \"ssl_verify\" takes one of: hostname, ca, off; \
              it is taken for hostname",
             "TLS of db1:3307 for user \"app\": column \"ssl_cipher\" is stored but does not act yet",
+            "TLS of db1:3307: column \"tls_version\": TLSv1.1 is not spoken",
             "TLS of db1:3307 for user \"app\": column \"tls_version\" takes TLSv1.2 and TLSv1.3, separated by a comma; \
              it is not connected to",
         ]

@@ -141,7 +141,7 @@ fn warn_of_doubts(tls: &TlsToServers, server: &str) {
         tracing::warn!(
             server,
             "use_ssl without verification: connections are encrypted, but anyone could pose as the server; \
-             set mysql-ssl_p2s_ca to the file of its authority"
+             name its authority (mysql-ssl_p2s_ca) and have it verified (mysql-ssl_p2s_verify, ssl_verify)"
         );
     }
 }

@@ -13,9 +13,14 @@ pub(super) fn read(connection: &Connection, warnings: &mut Warnings) -> Result<V
     let rows = read_rows(connection, table, "rowid", name, ssl_params, warnings)?;
     // A row whose versions cannot be spoken stays: without it the server would be connected to by other settings.
     for params in &rows {
-        if let Some(fault) = TlsVersionList::parse(&params.tls_version).err() {
+        let mut warn = |what: String| {
             let name = named(&params.hostname, &params.port.to_string(), &params.username);
-            warnings.push(format!("{name}: column \"tls_version\" {fault}; it is not connected to"));
+            warnings.push(format!("{name}: column \"tls_version\"{what}"));
+        };
+        match TlsVersionList::parse(&params.tls_version) {
+            Err(fault) => warn(format!(" {fault}; it is not connected to")),
+            Ok(_) => TlsVersionList::unspoken(&params.tls_version)
+                .for_each(|version| warn(format!(": {version} is not spoken"))),
         }
     }
     Ok(rows)
