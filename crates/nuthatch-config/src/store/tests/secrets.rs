@@ -65,8 +65,10 @@ fn made_by_version_1(directory: &Path) {
     fs::remove_file(key_of(directory)).unwrap();
     let file = Connection::open(directory.join("nuthatch.db")).unwrap();
     file.execute_batch(
-        "INSERT INTO mysql_users (username, password) VALUES ('app', 'hunter2'), ('gone', 'hunter2');
-         DELETE FROM mysql_users WHERE username = 'gone';
+        "INSERT INTO mysql_users (username, password) VALUES ('app', 'hunter2');
+         INSERT INTO mysql_users (username, password)
+             WITH RECURSIVE n(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM n WHERE n < 500) SELECT 'gone' || n, 'hunter2' FROM n;
+         DELETE FROM mysql_users WHERE username <> 'app';
          INSERT INTO global_variables VALUES ('admin-admin_credentials', 'admin:operator-pw'),
                                              ('mysql-monitor_password', 'monitor-pw');
          UPDATE nuthatch_schema SET version = 1",
@@ -198,6 +200,9 @@ fn what_an_admin_writes_to_disk_is_sealed_with_the_statement() {
             .map(|done| done.map_err(StoreError::from))
     };
     for text in [
+        "INSERT INTO disk.mysql_users (username, password)
+             WITH RECURSIVE n(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM n WHERE n < 500) SELECT 'many' || n, 'hunter2' FROM n",
+        "DELETE FROM disk.mysql_users WHERE username LIKE 'many%'",
         "INSERT INTO disk.mysql_users (username, password) VALUES ('more', 'hunter2')",
         "REPLACE INTO disk.mysql_users SELECT * FROM main.mysql_users",
         "BEGIN",
