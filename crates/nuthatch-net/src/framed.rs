@@ -7,7 +7,7 @@ use std::mem::MaybeUninit;
 use nuthatch_wire::{FRAME_PAYLOAD_MAX, FrameHeader, HEADER_LEN, WireError};
 use tokio::io::AsyncWriteExt;
 
-use crate::{Algorithm, ClientSocket, Compressed, NetError, Role, Stream};
+use crate::{Algorithm, Compressed, NetError, Registrar, Role, Stream, WatchedSocket};
 
 /// Bytes that one `read` can take at most. On the stack for the time of the call.
 const SCRATCH_BYTES: usize = 32 * 1024;
@@ -44,15 +44,15 @@ impl Framed {
         self.stream = Stream::Compressed(Box::new(Compressed::new(plain, algorithm, role)));
     }
 
-    /// The client's socket, if it is one, also under TLS.
-    pub fn client_socket(&mut self) -> Option<&mut ClientSocket> {
-        self.stream.client_socket()
+    /// The watched socket, if it is one, also under TLS.
+    pub fn socket(&mut self) -> Option<&mut WatchedSocket> {
+        self.stream.socket()
     }
 
-    /// The client's socket, if what it brings is the protocol itself.
-    pub const fn plain_client_socket(&self) -> Option<&ClientSocket> {
+    /// The watched socket, if what it brings is the protocol itself.
+    pub const fn plain_socket(&self) -> Option<&WatchedSocket> {
         match &self.stream {
-            Stream::Client(socket) => Some(socket),
+            Stream::Watched(socket) => Some(socket),
             _ => None,
         }
     }
@@ -79,14 +79,12 @@ impl Framed {
         Ok(())
     }
 
-    /// Registers the socket with the current runtime instead of the one that it came from.
+    /// Has another worker watch the socket, from that worker's thread.
     ///
     /// # Errors
-    /// When the operating system refuses; the stream is closed then.
-    pub fn move_to_current_runtime(&mut self) -> Result<(), NetError> {
-        let stream = std::mem::replace(&mut self.stream, Stream::Closed);
-        self.stream = stream.into_idle()?.into_stream()?;
-        Ok(())
+    /// When the operating system refuses, or no worker watched it.
+    pub fn move_to(&mut self, registrar: &Registrar) -> Result<(), NetError> {
+        Ok(self.stream.move_to(registrar)?)
     }
 
     /// The stream, when nothing more is wanted of the packets read so far.

@@ -4,14 +4,13 @@
 //! [`prove`] are the server's part of a login, [`log_in`] the client's. What a packet means is `nuthatch-wire`'s,
 //! who may log in is the caller's.
 //!
-//! A client's socket is not on Tokio's reactor but on its worker's [`Watch`], so that what has arrived can be answered
-//! without a task ([`ClientSocket`]).
+//! The sockets of a worker are not on Tokio's reactor but on the worker's [`Watch`] ([`WatchedSocket`]): clients', so that what
+//! has arrived can be answered without a task, and servers', so that the thread sleeps in one place.
 //!
 //! An idle [`Framed`] holds no read buffer: bytes arrive in a scratch array on the stack and only those of an unfinished
 //! packet are kept. There is one `read` for each packet that came in one piece, and one `write` for each answer.
 
 mod address;
-mod client_socket;
 mod compressed;
 mod ed25519;
 mod error;
@@ -24,9 +23,9 @@ mod rsa_key;
 mod stream;
 mod tls;
 mod watch;
+mod watched_socket;
 
 pub use address::{BackendAddress, ListenAddress};
-pub use client_socket::ClientSocket;
 pub use compressed::{Algorithm, Compressed, Role};
 pub use error::NetError;
 pub use framed::Framed;
@@ -37,3 +36,4 @@ pub use proxy_header::Proxied;
 pub use stream::{IdleStream, Stream};
 pub use tls::{BackendTls, OldestVersion, ServerTls, TlsError, TlsTexts, TlsVersions, Verify};
 pub use watch::{Arrival, Bell, Readiness, Registrar, Watch};
+pub use watched_socket::WatchedSocket;

@@ -1,4 +1,4 @@
-//! A connected socket: a client's, or one on Tokio's reactor that can change from one runtime to another.
+//! A connected socket: one that a worker watches, or one on Tokio's reactor.
 //!
 //! Of Tokio's sockets, only `AsyncRead::poll_read` is used for reading: a short read then ends a packet's arrival without a second system
 //! call that would say "nothing more" (see `docs` of Tokio's `TcpStream`: readiness is cleared by a short read).
@@ -14,13 +14,13 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::{TcpStream, UnixStream};
 use tokio_rustls::TlsStream;
 
-use crate::{BackendAddress, ClientSocket, Compressed};
+use crate::{BackendAddress, Compressed, Registrar, WatchedSocket};
 
 /// A connected socket.
 #[derive(Debug)]
 pub enum Stream {
-    /// A client's, TCP or Unix, that its worker watches.
-    Client(ClientSocket),
+    /// TCP or Unix, watched by a worker.
+    Watched(WatchedSocket),
     /// TCP on the current runtime, with `TCP_NODELAY` set.
     Tcp(TcpStream),
     /// A Unix socket on the current runtime.
@@ -69,20 +69,21 @@ impl Stream {
             }
             Self::Tls(tls) => tls.get_ref().0.keep_alive(idle),
             Self::Compressed(compressed) => compressed.inner().keep_alive(idle),
-            Self::Client(_) | Self::Unix(_) | Self::Closed => Ok(()),
+            Self::Watched(socket) => socket.keep_alive(idle),
+            Self::Unix(_) | Self::Closed => Ok(()),
         }
     }
 
     /// Whether the peer has closed or sent something while nothing was expected of it.
     ///
-    /// Cost: no system call while the runtime has seen no event on the socket.
+    /// Cost: no system call while nothing was seen to arrive on the socket.
     #[must_use]
     pub fn is_disturbed(&self) -> bool {
         let mut byte = [0];
         let peeked = match self {
             Self::Tcp(stream) => stream.try_read(&mut byte),
             Self::Unix(stream) => stream.try_read(&mut byte),
-            Self::Client(socket) => return socket.may_read(),
+            Self::Watched(socket) => return socket.may_read(),
             Self::Tls(tls) => return tls.get_ref().0.is_disturbed(),
             Self::Compressed(compressed) => return compressed.inner().is_disturbed(),
             Self::Closed => return true,
@@ -98,7 +99,7 @@ impl Stream {
         match self {
             Self::Tcp(stream) => stream.try_write(bytes),
             Self::Unix(stream) => stream.try_write(bytes),
-            Self::Client(socket) => socket.write_now(bytes),
+            Self::Watched(socket) => socket.write_now(bytes),
             Self::Tls(_) | Self::Compressed(_) => Err(io::ErrorKind::WouldBlock.into()),
             Self::Closed => Err(closed()),
         }
@@ -112,7 +113,7 @@ impl Stream {
         match self {
             Self::Tcp(stream) => stream.try_write_vectored(pieces),
             Self::Unix(stream) => stream.try_write_vectored(pieces),
-            Self::Client(socket) => socket.write_pieces_now(pieces),
+            Self::Watched(socket) => socket.write_pieces_now(pieces),
             Self::Tls(_) | Self::Compressed(_) => Err(io::ErrorKind::WouldBlock.into()),
             Self::Closed => Err(closed()),
         }
@@ -126,8 +127,24 @@ impl Stream {
         Ok(match self {
             Self::Tcp(stream) => IdleStream::Tcp(stream.into_std()?),
             Self::Unix(stream) => IdleStream::Unix(stream.into_std()?),
-            Self::Client(_) | Self::Tls(_) | Self::Compressed(_) | Self::Closed => return Err(closed()),
+            Self::Watched(_) | Self::Tls(_) | Self::Compressed(_) | Self::Closed => return Err(closed()),
         })
+    }
+
+    /// Has a worker watch the socket, from that worker's thread and, if it is on a runtime, on that runtime.
+    ///
+    /// # Errors
+    /// When it cannot be registered; it is closed then.
+    pub fn watched_by(self, registrar: &Registrar) -> io::Result<Self> {
+        Ok(Self::Watched(WatchedSocket::new(self.into_idle()?, registrar)?))
+    }
+
+    /// Has another worker watch it, from that worker's thread.
+    ///
+    /// # Errors
+    /// When it cannot be registered there, or is no watched socket.
+    pub(crate) fn move_to(&mut self, registrar: &Registrar) -> io::Result<()> {
+        self.socket().ok_or_else(closed)?.move_to(registrar)
     }
 
     /// Whether nobody can read along: TLS, or a Unix socket.
@@ -135,7 +152,7 @@ impl Stream {
     pub fn is_private(&self) -> bool {
         match self {
             Self::Tls(_) | Self::Unix(_) => true,
-            Self::Client(socket) => socket.is_unix(),
+            Self::Watched(socket) => socket.is_unix(),
             Self::Compressed(compressed) => compressed.inner().is_private(),
             Self::Tcp(_) | Self::Closed => false,
         }
@@ -148,7 +165,7 @@ impl Stream {
             // It wants no more from the socket while it has something for the reader.
             Self::Tls(tls) => !tls.get_ref().1.wants_read() || tls.get_ref().0.has_buffered(),
             Self::Compressed(compressed) => compressed.has_buffered() || compressed.inner().has_buffered(),
-            Self::Client(_) | Self::Tcp(_) | Self::Unix(_) | Self::Closed => false,
+            Self::Watched(_) | Self::Tcp(_) | Self::Unix(_) | Self::Closed => false,
         }
     }
 
@@ -166,12 +183,12 @@ impl Stream {
         }
     }
 
-    /// The client's socket, if it is one, also under TLS.
-    pub(crate) fn client_socket(&mut self) -> Option<&mut ClientSocket> {
+    /// The watched socket, if it is one, also under TLS.
+    pub(crate) fn socket(&mut self) -> Option<&mut WatchedSocket> {
         match self {
-            Self::Client(socket) => Some(socket),
-            Self::Tls(tls) => tls.get_mut().0.client_socket(),
-            Self::Compressed(compressed) => compressed.inner_mut().client_socket(),
+            Self::Watched(socket) => Some(socket),
+            Self::Tls(tls) => tls.get_mut().0.socket(),
+            Self::Compressed(compressed) => compressed.inner_mut().socket(),
             _ => None,
         }
     }
@@ -183,26 +200,13 @@ impl Stream {
         room: &mut [MaybeUninit<u8>],
         take: impl FnOnce(&[u8]),
     ) -> Poll<io::Result<usize>> {
-        if let Self::Client(socket) = self {
+        if let Self::Watched(socket) = self {
             return socket.poll_read(cx, room, take);
         }
         let mut buf = ReadBuf::uninit(room);
         ready!(Pin::new(self).poll_read(cx, &mut buf))?;
         take(buf.filled());
         Poll::Ready(Ok(buf.filled().len()))
-    }
-}
-
-impl IdleStream {
-    /// Puts the socket on the current runtime. It must be non-blocking, as sockets from [`Stream::into_idle`] are.
-    ///
-    /// # Errors
-    /// When it cannot be registered.
-    pub fn into_stream(self) -> io::Result<Stream> {
-        Ok(match self {
-            Self::Tcp(stream) => Stream::Tcp(TcpStream::from_std(stream)?),
-            Self::Unix(stream) => Stream::Unix(UnixStream::from_std(stream)?),
-        })
     }
 }
 
@@ -213,7 +217,7 @@ fn closed() -> io::Error {
 impl AsyncRead for Stream {
     fn poll_read(self: Pin<&mut Self>, cx: &mut Context<'_>, buf: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
         match self.get_mut() {
-            Self::Client(socket) => {
+            Self::Watched(socket) => {
                 let mut room = [MaybeUninit::<u8>::uninit(); 4096];
                 let bytes_max = buf.remaining().min(room.len());
                 let room = &mut room[..bytes_max];
@@ -231,7 +235,7 @@ impl AsyncRead for Stream {
 impl AsyncWrite for Stream {
     fn poll_write(self: Pin<&mut Self>, cx: &mut Context<'_>, buf: &[u8]) -> Poll<io::Result<usize>> {
         match self.get_mut() {
-            Self::Client(socket) => socket.poll_write(cx, |socket| socket.write_now(buf)),
+            Self::Watched(socket) => socket.poll_write(cx, |socket| socket.write_now(buf)),
             Self::Tcp(stream) => Pin::new(stream).poll_write(cx, buf),
             Self::Unix(stream) => Pin::new(stream).poll_write(cx, buf),
             Self::Tls(stream) => Pin::new(stream).poll_write(cx, buf),
@@ -246,7 +250,7 @@ impl AsyncWrite for Stream {
         bufs: &[IoSlice<'_>],
     ) -> Poll<io::Result<usize>> {
         match self.get_mut() {
-            Self::Client(socket) => socket.poll_write(cx, |socket| socket.write_pieces_now(bufs)),
+            Self::Watched(socket) => socket.poll_write(cx, |socket| socket.write_pieces_now(bufs)),
             Self::Tcp(stream) => Pin::new(stream).poll_write_vectored(cx, bufs),
             Self::Unix(stream) => Pin::new(stream).poll_write_vectored(cx, bufs),
             Self::Tls(stream) => Pin::new(stream).poll_write_vectored(cx, bufs),
@@ -274,7 +278,7 @@ impl AsyncWrite for Stream {
             Self::Tls(stream) => Pin::new(stream).poll_shutdown(cx),
             Self::Compressed(stream) => Pin::new(stream).poll_shutdown(cx),
             // Closed when it is dropped.
-            Self::Client(_) | Self::Closed => Poll::Ready(Ok(())),
+            Self::Watched(_) | Self::Closed => Poll::Ready(Ok(())),
         }
     }
 }

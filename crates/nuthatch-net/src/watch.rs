@@ -1,7 +1,7 @@
-//! Watches the sockets of one worker's clients, beside the runtime's own reactor.
+//! Watches the sockets of one worker, beside the runtime's own reactor.
 //!
-//! A client's socket is not registered with Tokio: whoever runs the worker asks the [`Watch`] which sockets have something
-//! and may answer at once, without waking a task. A socket that a task waits on is told through its [`Readiness`].
+//! Whoever runs the worker asks the [`Watch`] which clients' sockets have something, and may answer at once, without waking a
+//! task. Other sockets, and a client's while a task waits on it, are told through their [`Readiness`].
 //!
 //! Events are edge-triggered: one tells that bytes *have arrived* since the last. A read that brings less than there was
 //! room for has brought all, so nothing is asked of the kernel twice.
@@ -17,6 +17,7 @@ use mio::event::Event;
 use mio::unix::SourceFd;
 use mio::{Events, Interest, Registry, Token};
 use parking_lot::Mutex;
+use slab::Slab;
 use tokio::io::unix::AsyncFd;
 
 /// Events that are taken from the kernel at a time, so that what is told of time and other work is not old.
@@ -24,6 +25,9 @@ const BATCH: usize = 128;
 
 /// Names the [`Bell`] among sockets.
 const BELL: Token = Token(usize::MAX);
+
+/// Set in the names of sockets that belong to tasks; the rest is their place in [`Registrar::told`].
+const TOLD: usize = 1 << (usize::BITS - 1);
 
 /// The sockets of one worker. See the module's doc.
 #[derive(Debug)]
@@ -36,7 +40,19 @@ pub struct Watch {
 
 /// Registers sockets with a [`Watch`]. Cheap to clone.
 #[derive(Debug, Clone)]
-pub struct Registrar(Arc<Registry>);
+pub struct Registrar {
+    registry: Arc<Registry>,
+    /// What is told to the tasks that wait on sockets.
+    told: Arc<Mutex<Slab<Arc<Readiness>>>>,
+}
+
+/// A socket's place on a [`Watch`]. It ends with the socket.
+#[derive(Debug)]
+pub(crate) struct Registration {
+    token: Token,
+    readiness: Arc<Readiness>,
+    registrar: Registrar,
+}
 
 /// Ends the wait of a [`Watch`] from any thread.
 #[derive(Debug)]
@@ -45,8 +61,8 @@ pub struct Bell(mio::Waker);
 /// That something came for a socket.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Arrival {
-    /// The number that the socket was registered under.
-    pub number: usize,
+    /// The seat that the socket was registered for.
+    pub seat: usize,
     is_closed: bool,
     is_readable: bool,
     is_writable: bool,
@@ -75,7 +91,8 @@ impl Watch {
     /// When the operating system gives no file descriptors.
     pub fn new() -> io::Result<Self> {
         let poll = mio::Poll::new()?;
-        let registrar = Registrar(Arc::new(poll.registry().try_clone()?));
+        let registry = Arc::new(poll.registry().try_clone()?);
+        let registrar = Registrar { registry, told: Arc::default() };
         let bell = Arc::new(Bell(mio::Waker::new(poll.registry(), BELL)?));
         Ok(Self { poll, events: Events::with_capacity(BATCH), registrar, bell })
     }
@@ -92,8 +109,8 @@ impl Watch {
         Arc::clone(&self.bell)
     }
 
-    /// Takes what has arrived, waiting for something up to `patience`; without end if there is none. Returns whether
-    /// there may be more at once.
+    /// Takes what has arrived, waiting for something up to `patience`; without end if there is none. Tasks that wait on a
+    /// socket are told. Returns whether there may be more at once.
     ///
     /// # Errors
     /// As the operating system says. A signal is no error: nothing has arrived then.
@@ -102,7 +119,18 @@ impl Watch {
             Err(error) if error.kind() == io::ErrorKind::Interrupted => self.events.clear(),
             waited => waited?,
         }
+        self.tell();
         Ok(self.events.iter().count() == BATCH)
+    }
+
+    fn tell(&self) {
+        let mut told = None;
+        for event in self.events.iter().filter(|event| event.token().0 & TOLD != 0 && event.token() != BELL) {
+            let told = told.get_or_insert_with(|| self.registrar.told.lock());
+            if let Some(readiness) = told.get(event.token().0 & !TOLD) {
+                readiness.tell(Arrival::of(event));
+            }
+        }
     }
 
     /// Makes it a source of the current runtime: readable while something has arrived.
@@ -117,9 +145,9 @@ impl Watch {
         Ok(source?)
     }
 
-    /// What the last wait brought.
+    /// What the last wait brought to those who sit.
     pub fn arrivals(&self) -> impl Iterator<Item = Arrival> {
-        self.events.iter().filter(|event| event.token() != BELL).map(Arrival::of)
+        self.events.iter().filter(|event| event.token().0 & TOLD == 0).map(Arrival::of)
     }
 }
 
@@ -142,7 +170,7 @@ impl Bell {
 impl Arrival {
     fn of(event: &Event) -> Self {
         Self {
-            number: event.token().0,
+            seat: event.token().0,
             is_closed: event.is_read_closed() || event.is_error(),
             is_readable: event.is_readable(),
             is_writable: event.is_writable() || event.is_error(),
@@ -157,14 +185,53 @@ impl Arrival {
 }
 
 impl Registrar {
-    pub(crate) fn add(&self, fd: RawFd, number: usize) -> io::Result<()> {
-        self.0.register(&mut SourceFd(&fd), Token(number), Interest::READABLE)
+    /// Registers a socket whose arrivals are for a seat.
+    pub(crate) fn add_seat(
+        &self,
+        fd: RawFd,
+        seat: usize,
+        readiness: Arc<Readiness>,
+    ) -> io::Result<Registration> {
+        self.register(fd, Token(seat), readiness)
+    }
+
+    /// Registers a socket whose arrivals are told to tasks.
+    pub(crate) fn add(&self, fd: RawFd) -> io::Result<Registration> {
+        let readiness = Arc::new(Readiness::default());
+        let place = self.told.lock().insert(Arc::clone(&readiness));
+        self.register(fd, Token(place | TOLD), readiness)
+    }
+
+    fn register(&self, fd: RawFd, token: Token, readiness: Arc<Readiness>) -> io::Result<Registration> {
+        let registration = Registration { token, readiness, registrar: self.clone() };
+        self.registry.register(&mut SourceFd(&fd), token, Interest::READABLE)?;
+        Ok(registration)
+    }
+}
+
+impl Registration {
+    pub(crate) const fn readiness(&self) -> &Arc<Readiness> {
+        &self.readiness
     }
 
     /// Also watches for room to write, or no longer.
-    pub(crate) fn watch_writing(&self, fd: RawFd, number: usize, watches: bool) -> io::Result<()> {
+    pub(crate) fn watch_writing(&self, fd: RawFd, watches: bool) -> io::Result<()> {
         let interest = if watches { Interest::READABLE | Interest::WRITABLE } else { Interest::READABLE };
-        self.0.reregister(&mut SourceFd(&fd), Token(number), interest)
+        self.registrar.registry.reregister(&mut SourceFd(&fd), self.token, interest)
+    }
+
+    /// Watches the socket no longer, though it stays open.
+    pub(crate) fn remove(&self, fd: RawFd) -> io::Result<()> {
+        self.registrar.registry.deregister(&mut SourceFd(&fd))
+    }
+}
+
+impl Drop for Registration {
+    fn drop(&mut self) {
+        if self.token.0 & TOLD != 0 {
+            let told = self.registrar.told.lock().try_remove(self.token.0 & !TOLD);
+            drop(told);
+        }
     }
 }
 

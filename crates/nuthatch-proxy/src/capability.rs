@@ -1,12 +1,12 @@
 //! Which capability flags the proxy carries from end to end, and which of them a backend connection must share with the
 //! session that uses it.
 
-use nuthatch_wire::CapabilityFlags;
+use nuthatch_wire::{CapabilityFlags, Form};
 
 /// What the proxy can offer to a client when the backend offers it too.
 ///
-/// Not in the list, because not supported end to end yet: session tracking, query attributes, optional metadata. TLS
-/// and compression are each side's own.
+/// Not in the list, because not supported end to end: query attributes, MariaDB's extended capabilities. TLS and
+/// compression are each side's own.
 pub(crate) const SUPPORTED: CapabilityFlags = CapabilityFlags::CLIENT_LONG_PASSWORD
     .union(CapabilityFlags::CLIENT_FOUND_ROWS)
     .union(CapabilityFlags::CLIENT_LONG_FLAG)
@@ -26,7 +26,7 @@ pub(crate) const SUPPORTED: CapabilityFlags = CapabilityFlags::CLIENT_LONG_PASSW
     .union(CapabilityFlags::CLIENT_PLUGIN_AUTH)
     .union(CapabilityFlags::CLIENT_CONNECT_ATTRS)
     .union(CapabilityFlags::CLIENT_PLUGIN_AUTH_LENENC_CLIENT_DATA)
-    .union(CapabilityFlags::CLIENT_DEPRECATE_EOF);
+    .union(Form::FLAGS);
 
 /// Flags that the proxy answers for itself, whatever the backend offers.
 pub(crate) const OWN: CapabilityFlags = CapabilityFlags::CLIENT_PROTOCOL_41
@@ -39,8 +39,8 @@ pub(crate) const OWN: CapabilityFlags = CapabilityFlags::CLIENT_PROTOCOL_41
 pub(crate) const COMPRESSION: CapabilityFlags =
     CapabilityFlags::CLIENT_COMPRESS.union(CapabilityFlags::CLIENT_ZSTD_COMPRESSION_ALGORITHM);
 
-/// Flags that change what a server does with a statement or how its answer looks. A session uses only backend
-/// connections of its own shape, so answers pass untranslated.
+/// Flags that change what a server does with a statement or how its answer looks. A session uses only backend connections of its own
+/// shape, but for the [form](Form) of answers, which is translated where it must be.
 pub(crate) const SHAPE: CapabilityFlags = CapabilityFlags::CLIENT_FOUND_ROWS
     .union(CapabilityFlags::CLIENT_LONG_FLAG)
     .union(CapabilityFlags::CLIENT_ODBC)
@@ -49,7 +49,8 @@ pub(crate) const SHAPE: CapabilityFlags = CapabilityFlags::CLIENT_FOUND_ROWS
     .union(CapabilityFlags::CLIENT_MULTI_STATEMENTS)
     .union(CapabilityFlags::CLIENT_MULTI_RESULTS)
     .union(CapabilityFlags::CLIENT_PS_MULTI_RESULTS)
-    .union(CapabilityFlags::CLIENT_DEPRECATE_EOF);
+    .union(Form::FLAGS);
 
 /// What is offered before any backend has been seen: what every server since MySQL 5.7 and MariaDB 10.2 has.
-pub(crate) const UNTIL_LEARNED: CapabilityFlags = SUPPORTED;
+pub(crate) const UNTIL_LEARNED: CapabilityFlags =
+    SUPPORTED.difference(CapabilityFlags::CLIENT_OPTIONAL_RESULTSET_METADATA);

@@ -68,7 +68,7 @@ pub async fn scout(proxy: &Arc<Proxy>) {
     };
     let Some(worker) = proxy.workers.iter().next().map(Arc::clone) else { return };
     let task = {
-        let proxy = Arc::clone(proxy);
+        let (proxy, here) = (Arc::clone(proxy), Arc::clone(&worker));
         async move {
             let mut variables = snapshot.mysql.clone();
             variables.connect_timeout_server_max = variables.connect_timeout_server;
@@ -79,7 +79,7 @@ pub async fn scout(proxy: &Arc<Proxy>) {
                 password: Some(&password),
                 shape: crate::capability::SHAPE,
                 state: &state,
-                worker: 0,
+                worker: &here,
             };
             match proxy.hostgroups.check_out(hostgroup, &wanted, &variables, &proxy.clock).await {
                 // Of a shape that no client has: of no further use.

@@ -8,6 +8,7 @@ mod backend;
 mod capability;
 mod clock;
 mod environment;
+mod executor;
 mod housekeeping;
 mod known_schemas;
 mod listener;

@@ -145,7 +145,7 @@ async fn welcome(proxy: Arc<Proxy>, mut place: Place, stream: IdleStream, addres
     match Box::pin(timeout(patience, login)).await {
         Ok(Ok(Ok(Some(session)))) => {
             drop(counted);
-            session.run().await;
+            worker.run(session);
         }
         Ok(Ok(Ok(None))) => {}
         Ok(Ok(Err(error))) => {

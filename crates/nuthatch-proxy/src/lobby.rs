@@ -5,8 +5,9 @@
 //! rises, and runs as a task until its client has nothing more for it. So a hit costs no wake-up, no task switch and few
 //! cache lines, and an idle client no task.
 //!
-//! While no task runs on the worker, its thread sleeps in the watch itself; while some do, it sleeps in the runtime, for which
-//! the watch is one source among others. Hence every task on a worker's runtime is counted ([`Lobby::occupy`]).
+//! Sessions that have risen are polled by the worker's [`Executor`], and what they wait for is a socket of the same watch. While nothing
+//! on the worker needs Tokio, its thread sleeps in the watch itself; while something does, it sleeps in Tokio's runtime, for
+//! which the watch is one source among others. Hence whatever waits for Tokio is counted ([`Lobby::occupy`]).
 
 use std::io;
 use std::mem::MaybeUninit;
@@ -15,11 +16,12 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Duration;
 
-use nuthatch_net::{Arrival, Bell, ClientSocket, IdleStream, Readiness, Registrar, Stream, Watch};
+use nuthatch_net::{Arrival, Bell, IdleStream, Readiness, Registrar, Stream, Watch, WatchedSocket};
 use parking_lot::Mutex;
 use slab::Slab;
 
 use crate::clock::Clock;
+use crate::executor::Executor;
 use crate::session::{Attended, Session};
 
 /// Bytes that one read from a client can take at most.
@@ -33,8 +35,8 @@ pub(crate) struct Lobby {
     bell: Arc<Bell>,
     /// Seats whose sessions are wanted by others.
     called: Mutex<Vec<usize>>,
-    /// Tasks on the worker's runtime.
-    tasks: AtomicUsize,
+    /// What waits for Tokio.
+    occupants: AtomicUsize,
     is_closing: AtomicBool,
 }
 
@@ -45,13 +47,13 @@ struct Seat {
     session: Option<Box<Session>>,
 }
 
-/// A task that is counted while this lives.
+/// Something on Tokio, counted while this lives.
 #[derive(Debug)]
 pub(crate) struct Occupied(Arc<Lobby>);
 
 impl Drop for Occupied {
     fn drop(&mut self) {
-        self.0.tasks.fetch_sub(1, Ordering::AcqRel);
+        self.0.occupants.fetch_sub(1, Ordering::AcqRel);
     }
 }
 
@@ -62,7 +64,7 @@ impl Lobby {
             registrar: watch.registrar(),
             bell: watch.bell(),
             called: Mutex::default(),
-            tasks: AtomicUsize::new(0),
+            occupants: AtomicUsize::new(0),
             is_closing: AtomicBool::new(false),
         }
     }
@@ -71,18 +73,18 @@ impl Lobby {
     pub(crate) fn admit(&self, stream: IdleStream) -> io::Result<(Stream, usize)> {
         let readiness = Arc::new(Readiness::default());
         let number = self.seats.lock().insert(Seat { readiness: Arc::clone(&readiness), session: None });
-        let registrar = self.registrar.clone();
-        let socket = match stream {
-            IdleStream::Tcp(stream) => ClientSocket::tcp(stream, number, readiness, registrar),
-            IdleStream::Unix(stream) => ClientSocket::unix(stream, number, readiness, registrar),
-        };
-        match socket {
-            Ok(socket) => Ok((Stream::Client(socket), number)),
+        match WatchedSocket::of_client(stream, number, readiness, &self.registrar) {
+            Ok(socket) => Ok((Stream::Watched(socket), number)),
             Err(error) => {
                 self.vacate(number);
                 Err(error)
             }
         }
+    }
+
+    /// For having the worker watch a server's socket.
+    pub(crate) const fn registrar(&self) -> &Registrar {
+        &self.registrar
     }
 
     /// Frees the seat of a client that is gone.
@@ -104,9 +106,9 @@ impl Lobby {
         self.bell.ring();
     }
 
-    /// Counts a task on the worker's runtime.
+    /// Counts something that waits for Tokio: for a task on the worker's runtime, a timer, a socket of Tokio's.
     pub(crate) fn occupy(self: &Arc<Self>) -> Occupied {
-        self.tasks.fetch_add(1, Ordering::AcqRel);
+        self.occupants.fetch_add(1, Ordering::AcqRel);
         Occupied(Arc::clone(self))
     }
 
@@ -121,40 +123,40 @@ impl Lobby {
         self.bell.ring();
     }
 
-    /// Attends to clients until [`Self::close`]. `run` makes a task of a session.
+    /// Attends to clients, and polls the tasks of `executor`, until [`Self::close`]. `run` makes a task of a session.
     pub(crate) async fn attend(
         &self,
         watch: Watch,
         clock: Clock,
+        executor: &Executor,
         run: impl Fn(Box<Session>),
     ) -> io::Result<()> {
         let mut watch = watch.into_source()?;
         let mut room = vec![MaybeUninit::uninit(); READ_BYTES].into_boxed_slice();
-        let mut risen = Vec::new();
+        let (mut risen, mut ready) = (Vec::new(), Vec::new());
         while !self.is_closing.load(Ordering::Acquire) {
-            let is_alone = self.tasks.load(Ordering::Acquire) == 0;
-            let may_have_more = if is_alone {
-                watch.get_mut().wait(None)?
-            } else {
+            let may_sleep = executor.lies_down();
+            if self.occupants.load(Ordering::Acquire) == 0 {
+                watch.get_mut().wait((!may_sleep).then_some(Duration::ZERO))?;
+            } else if may_sleep {
                 let mut source = watch.readable_mut().await?;
-                let may_have_more = source.get_inner_mut().wait(Some(Duration::ZERO))?;
-                if !may_have_more {
+                if source.get_inner_mut().wait(Some(Duration::ZERO))? {
+                    tokio::task::yield_now().await;
+                } else {
                     source.clear_ready();
                 }
-                may_have_more
-            };
+            } else {
+                tokio::task::yield_now().await;
+                watch.get_mut().wait(Some(Duration::ZERO))?;
+            }
+            executor.is_up();
             self.attend_to(watch.get_ref().arrivals(), clock.now_ms(), &mut room, &mut risen);
-            if is_alone && !risen.is_empty() {
-                // The runtime has slept: it must see what came to the servers' sockets before a task relies on it.
-                tokio::task::yield_now().await;
-            }
             risen.drain(..).for_each(&run);
-            if may_have_more && !is_alone {
-                tokio::task::yield_now().await;
-            }
+            executor.run_ready(&mut ready);
         }
         let seats = std::mem::take(&mut *self.seats.lock());
         drop(seats);
+        executor.clear();
         Ok(())
     }
 
@@ -169,7 +171,7 @@ impl Lobby {
     ) {
         let mut seats = self.seats.lock();
         for arrival in arrivals {
-            let Some(seat) = seats.get_mut(arrival.number) else { continue };
+            let Some(seat) = seats.get_mut(arrival.seat) else { continue };
             let Some(session) = &mut seat.session else {
                 seat.readiness.tell(arrival);
                 continue;

@@ -83,6 +83,10 @@ pub struct Levels {
     pub digests: u64,
     pub digests_max: u64,
     pub digests_dropped: u64,
+    /// Shapes of statements that the workers remember.
+    pub shapes: u64,
+    /// The most that they do.
+    pub shapes_max: u64,
     pub environments: u64,
     pub environments_max: u64,
     pub max_connections: u64,
@@ -394,6 +398,8 @@ impl Proxy {
             digests: self.digests.len() as u64,
             digests_max: variables.mysql.query_digests_max_entries,
             digests_dropped: self.digests.dropped(),
+            shapes: self.workers.iter().map(|worker| worker.memo.len() as u64).sum(),
+            shapes_max: 2 * variables.mysql.shapes_max_entries * self.workers.iter().count() as u64,
             environments: self.environments.len() as u64,
             environments_max: ENVIRONMENTS_MAX as u64,
             max_connections: variables.mysql.max_connections,

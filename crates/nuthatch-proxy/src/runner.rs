@@ -10,7 +10,6 @@ use std::task::{Poll, Waker};
 
 use parking_lot::Mutex;
 
-use crate::lobby::Occupied;
 use crate::session::Session;
 use crate::worker::Worker;
 
@@ -27,18 +26,15 @@ pub(crate) struct Runners {
 #[derive(Debug, Default)]
 struct Post(Mutex<Posted>);
 
-/// A session that has risen. It counts as a task before its task has been polled.
-pub(crate) type Running = (Box<Session>, Occupied);
-
 #[derive(Debug, Default)]
 struct Posted {
-    session: Option<Running>,
+    session: Option<Box<Session>>,
     waker: Option<Waker>,
 }
 
 impl Runners {
     /// Gives the session to a task that waits; gives it back when there is none.
-    pub(crate) fn take_on(&self, session: Running) -> Option<Running> {
+    pub(crate) fn take_on(&self, session: Box<Session>) -> Option<Box<Session>> {
         let Some(post) = self.waiting.lock().pop() else { return Some(session) };
         let mut posted = post.0.lock();
         posted.session = Some(session);
@@ -61,7 +57,7 @@ impl Runners {
 
 impl Post {
     /// Waits for the next session.
-    async fn next(&self) -> Running {
+    async fn next(&self) -> Box<Session> {
         poll_fn(|cx| {
             let mut posted = self.0.lock();
             if let Some(session) = posted.session.take() {
@@ -77,15 +73,13 @@ impl Post {
 }
 
 /// Runs `session`, then others, for as long as there is a post to wait at.
-pub(crate) async fn run(worker: Arc<Worker>, first: Running) {
-    let (mut session, mut occupied) = first;
+pub(crate) async fn run(worker: Arc<Worker>, mut session: Box<Session>) {
     let post = Arc::new(Post::default());
     loop {
         session.run().await;
-        drop(occupied);
         if !worker.runners().wait(&post) {
             return;
         }
-        (session, occupied) = post.next().await;
+        session = post.next().await;
     }
 }

@@ -28,6 +28,8 @@ mod kill;
 mod learn;
 mod lease;
 mod login;
+mod memo;
+mod passage;
 mod pins;
 mod plan;
 mod prepared;
@@ -58,6 +60,7 @@ use insert_id::InsertId;
 use lease::Held;
 use login::UserPlace;
 pub(crate) use login::{log_in, refuse_for_room};
+pub(crate) use memo::Memo;
 pub(crate) use pins::Pins;
 use prepared::Prepared;
 pub(crate) use state::{Charset, SessionState};
@@ -297,7 +300,8 @@ impl Session {
         let goodbye = reply::err(1, code, &message);
         // A client that does not read must not keep its session alive.
         let patience = std::time::Duration::from_millis(200);
-        drop(tokio::time::timeout(patience, self.client.write(&goodbye)).await);
+        let saying = tokio::time::timeout(patience, self.client.write(&goodbye));
+        drop(self.worker.with_tokio(saying).await);
         end
     }
 }

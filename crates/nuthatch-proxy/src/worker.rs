@@ -1,6 +1,7 @@
-//! The workers: one thread with one single-threaded runtime each, and the sessions that live there.
+//! The workers: one thread each, and the sessions that live there.
 //!
-//! A worker's thread attends to its [`Lobby`], where sessions wait, and runs the tasks of those that work.
+//! A worker's thread attends to its [`Lobby`], where sessions wait, and polls the tasks of those that work ([`Executor`]). What
+//! needs timers, or sockets that are not watched yet, has a single-threaded Tokio runtime beside it.
 //!
 //! Whoever accepts a connection gives it to the worker with the fewest sessions before its first byte ([`Workers::least`]);
 //! then it stays there.
@@ -15,12 +16,13 @@ use std::thread::JoinHandle;
 use nuthatch_net::{IdleStream, Stream, Watch};
 use parking_lot::Mutex;
 use tokio::runtime::{Builder, Handle, Runtime};
-use tokio::task::JoinHandle as Task;
+use tokio::task::{JoinHandle as Task, unconstrained};
 
 use crate::clock::Clock;
+use crate::executor::Executor;
 use crate::lobby::Lobby;
 use crate::runner::{self, Runners};
-use crate::session::{Session, SessionHandle};
+use crate::session::{Memo, Session, SessionHandle};
 use crate::stats::{Counters, Totals};
 
 /// One worker, as everybody may see it.
@@ -30,7 +32,10 @@ pub(crate) struct Worker {
     pub(crate) id: usize,
     pub(crate) counters: Counters,
     pub(crate) lobby: Arc<Lobby>,
+    /// What it remembers of statements.
+    pub(crate) memo: Memo,
     runners: Runners,
+    executor: Executor,
     runtime: Handle,
     /// Sessions given to it that have not ended, those that are not logged in yet included.
     sessions: AtomicUsize,
@@ -51,29 +56,27 @@ impl Worker {
         self.sessions.load(Ordering::Acquire)
     }
 
-    /// Runs `work` on its thread; for other threads.
+    /// Runs `work` on its thread and its runtime; for other threads.
     pub(crate) fn spawn<T: Send + 'static>(&self, work: impl Future<Output = T> + Send + 'static) -> Task<T> {
-        let task = self.spawn_here(work);
+        let occupied = self.lobby.occupy();
+        let task = self.runtime.spawn(async move {
+            let _occupied = occupied;
+            work.await
+        });
         self.lobby.ring();
         task
     }
 
-    /// Runs `work` on its thread, which is the current one.
-    pub(crate) fn spawn_here<T: Send + 'static>(
-        &self,
-        work: impl Future<Output = T> + Send + 'static,
-    ) -> Task<T> {
-        let occupied = self.lobby.occupy();
-        self.runtime.spawn(async move {
-            let _occupied = occupied;
-            work.await
-        })
+    /// Does `work` that waits for Tokio, in a session's task: everything with a timer, or a socket that is not watched.
+    pub(crate) async fn with_tokio<T>(&self, work: impl Future<Output = T>) -> T {
+        let _occupied = self.lobby.occupy();
+        work.await
     }
 
     /// Makes a task of a session, on the worker's own thread.
     pub(crate) fn run(self: &Arc<Self>, session: Box<Session>) {
-        if let Some(first) = self.runners.take_on((session, self.lobby.occupy())) {
-            drop(self.runtime.spawn(runner::run(Arc::clone(self), first)));
+        if let Some(first) = self.runners.take_on(session) {
+            self.executor.spawn(runner::run(Arc::clone(self), first));
         }
     }
 
@@ -83,8 +86,9 @@ impl Worker {
 
     /// What its thread does until [`Lobby::close`].
     fn work(self: &Arc<Self>, runtime: &Runtime, watch: Watch, clock: Clock) {
-        let attending = self.lobby.attend(watch, clock, |session| self.run(session));
-        if let Err(error) = runtime.block_on(attending) {
+        let attending = self.lobby.attend(watch, clock, &self.executor, |session| self.run(session));
+        // Many sessions run in this one task of Tokio's.
+        if let Err(error) = runtime.block_on(unconstrained(attending)) {
             tracing::error!(worker = self.id, %error, "a worker cannot watch its clients any more");
         }
     }
@@ -152,7 +156,9 @@ impl Workers {
                 id,
                 counters: Counters::default(),
                 lobby: Arc::new(Lobby::new(&watch)),
+                memo: Memo::default(),
                 runners: Runners::default(),
+                executor: Executor::new(watch.bell()),
                 runtime: runtime.handle().clone(),
                 sessions: AtomicUsize::new(0),
                 registry: Mutex::default(),

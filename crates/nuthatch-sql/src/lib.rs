@@ -18,6 +18,7 @@ mod digest;
 mod function;
 mod kill;
 mod question;
+mod shape;
 mod statement;
 mod token;
 
@@ -25,6 +26,7 @@ pub use classify::classify;
 pub use digest::{Digest, DigestOptions, digest, digest_text};
 pub use kill::{Kill, kill};
 pub use question::{Asked, Question, session_question};
+pub use shape::shape;
 pub use statement::{
     Ddl, Effects, Kind, Name, NotCacheable, PinReason, SetEffect, Statement, TransactionEnd,
 };

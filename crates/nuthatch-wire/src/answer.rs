@@ -83,8 +83,14 @@ pub struct AnswerScanner {
     state: State,
     kind: AnswerKind,
     deprecate_eof: bool,
+    /// `CLIENT_OPTIONAL_RESULTSET_METADATA`.
+    optional_metadata: bool,
+    /// Definitions follow their count.
+    has_metadata: bool,
     may_ask_for_files: bool,
     wants_file: bool,
+    /// The rows at hand are a procedure's OUT parameters.
+    out_parameters: bool,
     frame_left: usize,
     packet_continues: bool,
     offset: u64,
@@ -108,8 +114,26 @@ enum AfterDefinitions {
     Finish,
 }
 
+/// What is to come of an answer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Stage {
+    /// Its first packet, or that of the next result.
+    First,
+    Definition,
+    LastDefinition,
+    /// The EOF packet behind definitions.
+    DefinitionsEnd,
+    /// Rows, or their end.
+    Rows,
+    /// More of a frame.
+    InFrame,
+    /// Another frame of the same packet.
+    InPacket,
+}
+
 /// What the packet at hand is to the state that it meets.
-enum Packet {
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Packet {
     /// Goes by, whole or not.
     Passing,
     /// Must be whole to be understood.
@@ -127,14 +151,24 @@ impl AnswerScanner {
             state,
             kind,
             deprecate_eof,
+            optional_metadata: false,
+            has_metadata: true,
             may_ask_for_files: false,
             wants_file: false,
+            out_parameters: false,
             frame_left: 0,
             packet_continues: false,
             offset: 0,
             next_sequence: 1,
             end,
         }
+    }
+
+    /// The same on a connection with `CLIENT_OPTIONAL_RESULTSET_METADATA`, where definitions may be left out.
+    #[must_use]
+    pub const fn with_optional_metadata(mut self, is_optional: bool) -> Self {
+        self.optional_metadata = is_optional;
+        self
     }
 
     /// The same on a connection with `CLIENT_LOCAL_FILES`, where the server may ask for a file in between.
@@ -174,20 +208,48 @@ impl AnswerScanner {
     /// When they cannot be an answer. The connection's position is lost then: close it.
     pub fn scan(&mut self, bytes: &[u8]) -> Result<Progress, WireError> {
         let mut rest = bytes;
-        while (self.state != State::Finished || self.frame_left > 0 || self.packet_continues)
-            && !self.wants_file
-        {
+        while !self.is_finished() && !self.wants_file {
             let taken = self.step(rest)?;
             let Some((_, later)) = taken.and_then(|n| rest.split_at_checked(n)) else { break };
             rest = later;
         }
         let consumed = bytes.len() - rest.len();
-        let finished = self.state == State::Finished && self.frame_left == 0 && !self.packet_continues;
-        Ok(Progress { consumed, finished, wants_file: self.wants_file })
+        Ok(Progress { consumed, finished: self.is_finished(), wants_file: self.wants_file })
+    }
+
+    pub(crate) fn is_finished(&self) -> bool {
+        self.state == State::Finished && self.frame_left == 0 && !self.packet_continues
+    }
+
+    pub(crate) const fn wants_file(&self) -> bool {
+        self.wants_file
+    }
+
+    pub(crate) const fn kind(&self) -> AnswerKind {
+        self.kind
+    }
+
+    pub(crate) const fn stage(&self) -> Stage {
+        match self.state {
+            _ if self.frame_left > 0 => Stage::InFrame,
+            _ if self.packet_continues => Stage::InPacket,
+            State::First => Stage::First,
+            State::Definitions { left, .. } if left > 1 => Stage::Definition,
+            State::Definitions { .. } => Stage::LastDefinition,
+            State::DefinitionsEof { .. } => Stage::DefinitionsEnd,
+            State::Rows | State::Finished => Stage::Rows,
+        }
+    }
+
+    /// What the packet is whose header and first byte `rest` begins with, if no packet is under way.
+    pub(crate) fn next_packet(&self, rest: &[u8]) -> Option<Packet> {
+        let header = FrameHeader::parse(rest)?;
+        let first = if header.payload_len == 0 { 0 } else { *rest.get(HEADER_LEN)? };
+        Some(self.look_at(header, first))
     }
 
     /// Takes the next piece: part of a payload, or a packet's beginning. `None`: more bytes are needed.
-    fn step(&mut self, rest: &[u8]) -> Result<Option<usize>, WireError> {
+    pub(crate) fn step(&mut self, rest: &[u8]) -> Result<Option<usize>, WireError> {
         if self.frame_left > 0 {
             let taken = self.frame_left.min(rest.len());
             self.frame_left -= taken;
@@ -205,7 +267,14 @@ impl AnswerScanner {
         match self.look_at(header, first) {
             Packet::Passing => {
                 self.passing_packet();
-                Ok(Some(self.pass(header)))
+                let taken = self.pass(header);
+                // Nearly always the whole frame is there.
+                if after_header.len() >= self.frame_left {
+                    let payload_len = std::mem::take(&mut self.frame_left);
+                    self.offset += payload_len as u64;
+                    return Ok(Some(taken + payload_len));
+                }
+                Ok(Some(taken))
             }
             Packet::Steering if header.payload_len > STEERING_PACKET_BYTES_MAX => {
                 Err(WireError::Malformed("size of a packet that is not a row"))
@@ -262,9 +331,18 @@ impl AnswerScanner {
             AfterDefinitions::Rows => State::Rows,
             AfterDefinitions::PreparedColumns(0) | AfterDefinitions::Finish => State::Finished,
             AfterDefinitions::PreparedColumns(columns) => {
-                State::Definitions { left: u64::from(columns), then: AfterDefinitions::Finish }
+                return self.define(u64::from(columns), AfterDefinitions::Finish);
             }
         };
+    }
+
+    /// Definitions come next, unless they are left out; their end comes in any case.
+    fn define(&mut self, left: u64, then: AfterDefinitions) {
+        match self.has_metadata {
+            true => self.state = State::Definitions { left, then },
+            false if self.deprecate_eof => self.after_definitions(then),
+            false => self.state = State::DefinitionsEof { then },
+        }
     }
 
     fn steering_packet(&mut self, first: u8, payload: &[u8]) -> Result<(), WireError> {
@@ -285,8 +363,10 @@ impl AnswerScanner {
                 Err(WireError::Malformed("a request for a local file that nobody offered"))
             }
             (State::First, AnswerKind::ResultSets, _) => {
-                let left = Reader::new(payload).lenenc_int()?;
-                self.state = State::Definitions { left, then: AfterDefinitions::Rows };
+                let mut reader = Reader::new(payload);
+                let left = reader.lenenc_int()?;
+                self.has_metadata = !self.optional_metadata || reader.u8()? != 0;
+                self.define(left, AfterDefinitions::Rows);
                 Ok(())
             }
             (State::DefinitionsEof { then: AfterDefinitions::Rows }, _, 0xFE) => self.columns_eof(payload),
@@ -306,17 +386,14 @@ impl AnswerScanner {
         self.end.statement_id = Some(reader.u32()?);
         let columns = reader.u16()?;
         let parameters = reader.u16()?;
+        // A filler and the count of warnings stand before the byte that says whether definitions follow.
+        let is_left_out = reader.bytes(3).is_ok() && reader.rest().first() == Some(&0);
+        self.has_metadata = !(self.optional_metadata && is_left_out);
         self.end.results += 1;
-        self.state = match parameters {
-            0 => {
-                self.after_definitions(AfterDefinitions::PreparedColumns(columns));
-                return Ok(());
-            }
-            _ => State::Definitions {
-                left: u64::from(parameters),
-                then: AfterDefinitions::PreparedColumns(columns),
-            },
-        };
+        match parameters {
+            0 => self.after_definitions(AfterDefinitions::PreparedColumns(columns)),
+            _ => self.define(u64::from(parameters), AfterDefinitions::PreparedColumns(columns)),
+        }
         Ok(())
     }
 
@@ -327,6 +404,7 @@ impl AnswerScanner {
             return self.eof(payload, Ending::ResultSet);
         }
         self.remember_status_at(3);
+        self.out_parameters = status.contains(StatusFlags::SERVER_PS_OUT_PARAMS);
         self.state = State::Rows;
         Ok(())
     }
@@ -349,7 +427,9 @@ impl AnswerScanner {
     }
 
     fn one_result_ended(&mut self, ending: Ending, ok: OkPacket) {
-        let more = ok.status.contains(StatusFlags::SERVER_MORE_RESULTS_EXISTS);
+        // MySQL says only before OUT parameters that the CALL's own OK follows them, and takes it back in the EOF behind them.
+        let more = std::mem::take(&mut self.out_parameters)
+            || ok.status.contains(StatusFlags::SERVER_MORE_RESULTS_EXISTS);
         self.state = if more && self.kind == AnswerKind::ResultSets { State::First } else { State::Finished };
         self.end = AnswerEnd { ending, status: ok.status, ok, results: self.end.results + 1, ..self.end };
     }

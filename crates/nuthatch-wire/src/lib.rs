@@ -12,6 +12,7 @@
 mod answer;
 mod command;
 mod error_code;
+mod form;
 mod frame;
 mod greeting;
 mod login;
@@ -19,11 +20,13 @@ mod native_password;
 mod packet;
 mod reader;
 mod result_set;
+mod session_track;
 mod sha2_password;
 
 pub use answer::{AnswerEnd, AnswerKind, AnswerScanner, Ending, Progress, STATUS_OFFSETS_MAX};
 pub use command::Command;
 pub use error_code::ErrorCode;
+pub use form::{Form, Translator};
 pub use frame::{FRAME_PAYLOAD_MAX, FrameHeader, HEADER_LEN, append_packet};
 pub use greeting::{Greeting, NONCE_LEN, Nonce};
 pub use login::{AuthSwitch, Login, NATIVE_PASSWORD_PLUGIN};
@@ -32,4 +35,5 @@ pub use native_password::{DoubleSha1, Stage1, double_sha1, scramble, scramble_st
 pub use packet::{ErrPacket, OkPacket, append_eof, append_err, append_ok};
 pub use reader::{Reader, WireError, append_lenenc_bytes, append_lenenc_int};
 pub use result_set::{Cell, Column, ResultSetWriter};
+pub use session_track::{StateChange, StateChanges, TrackedOk};
 pub use sha2_password::{SHA2_PASSWORD_PLUGIN, SHA256_LEN, Sha2Hash, Sha2Stage1};

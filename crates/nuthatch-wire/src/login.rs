@@ -4,7 +4,7 @@
 
 use mysql_common::constants::CapabilityFlags;
 
-use crate::{Reader, WireError, append_lenenc_bytes};
+use crate::{NONCE_LEN, Reader, WireError, append_lenenc_bytes};
 
 /// The plugin that both sides speak.
 pub const NATIVE_PASSWORD_PLUGIN: &[u8] = b"mysql_native_password";
@@ -134,7 +134,8 @@ fn parse_auth_answer<'a>(
 pub struct AuthSwitch {
     /// The plugin to use.
     pub plugin: Vec<u8>,
-    /// The nonce for it, without its closing NUL.
+    /// The nonce for it. A [`Nonce`](crate::Nonce) has a closing NUL on the wire, which is not part of it; others, such as
+    /// `client_ed25519`'s, have none and may end with any byte.
     pub data: Vec<u8>,
 }
 
@@ -155,9 +156,11 @@ impl AuthSwitch {
             return Err(WireError::Malformed("authentication of before MySQL 4.1"));
         }
         let plugin = reader.null_terminated()?.to_vec();
-        let rest = reader.rest();
-        let data = rest.strip_suffix(&[0]).unwrap_or(rest).to_vec();
-        Ok(Self { plugin, data })
+        let data = match reader.rest() {
+            [nonce @ .., 0] if nonce.len() == NONCE_LEN => nonce,
+            rest => rest,
+        };
+        Ok(Self { plugin, data: data.to_vec() })
     }
 
     /// Appends the payload to `out`.
@@ -166,7 +169,9 @@ impl AuthSwitch {
         out.extend_from_slice(&self.plugin);
         out.push(0);
         out.extend_from_slice(&self.data);
-        out.push(0);
+        if self.data.len() == NONCE_LEN {
+            out.push(0);
+        }
     }
 }
 
@@ -215,10 +220,12 @@ mod tests {
 
     #[test]
     fn a_switch_survives_a_round_trip() {
-        let switch = AuthSwitch { plugin: b"p".to_vec(), data: vec![1; 20] };
-        let mut out = Vec::new();
-        switch.encode(&mut out);
-        assert_eq!(AuthSwitch::parse(&out), Ok(switch));
+        for data in [vec![1; NONCE_LEN], vec![0; 32], Vec::new()] {
+            let switch = AuthSwitch { plugin: b"p".to_vec(), data };
+            let mut out = Vec::new();
+            switch.encode(&mut out);
+            assert_eq!(AuthSwitch::parse(&out), Ok(switch));
+        }
         assert!(AuthSwitch::parse(&[0xFE]).is_err());
     }
 }

@@ -1,11 +1,11 @@
 //! The generic answers: OK, ERR and EOF, as payloads.
 //!
-//! Source: "Protocol::OK_Packet", "Protocol::ERR_Packet", "Protocol::EOF_Packet". Session state information behind an
-//! OK packet's message is not read here.
+//! Source: "Protocol::OK_Packet", "Protocol::ERR_Packet", "Protocol::EOF_Packet". What stands behind an OK packet's fixed
+//! part is read by `session_track.rs`.
 
 use mysql_common::constants::StatusFlags;
 
-use crate::{ErrorCode, Reader, WireError, append_lenenc_int, append_packet};
+use crate::{ErrorCode, Reader, WireError, append_lenenc_bytes, append_lenenc_int, append_packet};
 
 /// What an OK packet tells.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -26,7 +26,10 @@ impl OkPacket {
     /// # Errors
     /// When it is cut.
     pub fn parse_body(body: &[u8]) -> Result<Self, WireError> {
-        let mut reader = Reader::new(body);
+        Self::read(&mut Reader::new(body))
+    }
+
+    pub(crate) fn read(reader: &mut Reader<'_>) -> Result<Self, WireError> {
         let affected_rows = reader.lenenc_int()?;
         let insert_id = reader.lenenc_int()?;
         let status = StatusFlags::from_bits_retain(reader.u16()?);
@@ -41,6 +44,14 @@ impl OkPacket {
         append_lenenc_int(out, self.insert_id);
         out.extend(self.status.bits().to_le_bytes());
         out.extend(self.warnings.to_le_bytes());
+    }
+
+    /// The same with a message behind it, whose length stands in front of it unless it is empty.
+    pub fn encode_with_info(&self, out: &mut Vec<u8>, marker: u8, info: &[u8]) {
+        self.encode(out, marker);
+        if !info.is_empty() {
+            append_lenenc_bytes(out, info);
+        }
     }
 }
 

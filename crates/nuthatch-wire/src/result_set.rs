@@ -98,6 +98,10 @@ impl<'a> ResultSetWriter<'a> {
         let deprecate_eof = capabilities.contains(CapabilityFlags::CLIENT_DEPRECATE_EOF);
         let mut payload = Vec::with_capacity(64);
         append_lenenc_int(&mut payload, columns.len() as u64);
+        if capabilities.contains(CapabilityFlags::CLIENT_OPTIONAL_RESULTSET_METADATA) {
+            // The columns follow.
+            payload.push(1);
+        }
         append_packet(out, sequence, &payload);
         for column in columns {
             payload.clear();

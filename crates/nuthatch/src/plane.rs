@@ -236,6 +236,8 @@ fn of_levels(levels: &Levels) -> Vec<Sample> {
         S::QueryCacheRefused.sample(cache.refused),
         S::QueryDigestEntries.sample(levels.digests),
         S::QueryDigestLimit.sample(levels.digests_max),
+        S::StatementShapes.sample(levels.shapes),
+        S::StatementShapesLimit.sample(levels.shapes_max),
         S::QueryDigestDropped.sample(levels.digests_dropped),
         S::SessionEnvironmentEntries.sample(levels.environments),
         S::SessionEnvironmentLimit.sample(levels.environments_max),

@@ -209,6 +209,8 @@ statistics! {
 
     QueryDigestEntries = Gauge "Query_Digest_Entries", "query_digest_entries" {}, "Rows in the digest map.";
     QueryDigestLimit = Gauge "Query_Digest_Limit", "query_digest_limit" {}, "The most rows the digest map takes.";
+    StatementShapes = Gauge "Statement_Shapes", "statement_shapes" {}, "Shapes of statements that the workers remember.";
+    StatementShapesLimit = Gauge "Statement_Shapes_Limit", "statement_shapes_limit" {}, "The most shapes that the workers remember.";
     QueryDigestDropped = Counter "Query_Digest_Dropped", "query_digest_dropped" {},
         "Statements that were not counted because the digest map was full.";
     StatementPlanEntries = Gauge "Statement_Plan_Entries", "statement_plan_entries" {},

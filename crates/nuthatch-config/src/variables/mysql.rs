@@ -255,6 +255,8 @@ variables! {
         "Leave comments in digest texts.";
     query_digests_max_entries: count(100..=10_000_000) = 20_000, Acts, own,
         "Digests that the statistics hold; more are counted together.";
+    shapes_max_entries: count(0..=1_000_000) = 1_000, Acts, own,
+        "Shapes of statements that each worker remembers, and as many older ones, so as not to take each statement apart; 0 for none.";
     parse_failure_logs_digest: flag = false, Stored,
         "Log the digest of a SET that is not understood.";
     servers_stats: flag = true, Stored,

@@ -6,12 +6,13 @@ use std::time::Duration;
 
 use nuthatch_config::{HostgroupId, MysqlVariables, ServerStatus};
 use nuthatch_net::{BackendPassword, ClearPasswords, NetError};
-use nuthatch_wire::{CapabilityFlags, ErrPacket};
+use nuthatch_wire::{CapabilityFlags, ErrPacket, Form};
 use thiserror::Error;
 use tokio::time::{Instant, sleep, timeout_at};
 
 use crate::clock::Clock;
 use crate::session::SessionState;
+use crate::worker::Worker;
 
 use super::connect::{self, Login};
 use super::connection::Connection;
@@ -21,6 +22,10 @@ use super::{Hostgroups, Server};
 /// The pause before the servers of a hostgroup are tried again when none could be reached.
 const RETRY_PAUSE_MIN: Duration = Duration::from_millis(10);
 
+/// Capabilities that a connection must have for a session that has them, if its server can.
+const MUST_BE_TOLD: CapabilityFlags =
+    CapabilityFlags::CLIENT_SESSION_TRACK.union(CapabilityFlags::CLIENT_OPTIONAL_RESULTSET_METADATA);
+
 /// What a session needs of a connection.
 #[derive(Debug)]
 pub(crate) struct Wanted<'a> {
@@ -28,8 +33,8 @@ pub(crate) struct Wanted<'a> {
     pub(crate) password: Option<&'a BackendPassword>,
     pub(crate) shape: CapabilityFlags,
     pub(crate) state: &'a SessionState,
-    /// The asking worker.
-    pub(crate) worker: usize,
+    /// The asking worker, on whose thread it asks.
+    pub(crate) worker: &'a Worker,
 }
 
 /// Why no connection could be had.
@@ -49,10 +54,17 @@ pub(crate) enum CheckOutError {
 impl Wanted<'_> {
     /// How much must be changed on `connection`; `None` when it cannot be used.
     pub(super) fn distance(&self, connection: &Connection) -> Option<u32> {
-        let fits = *connection.user == **self.user && connection.shape == self.shape;
+        let is_alike = (connection.shape ^ self.shape).difference(Form::FLAGS).is_empty();
+        // What a connection tells more than is wanted can be left out; what it does not tell cannot be made up.
+        let missing = (self.shape - connection.shape) & MUST_BE_TOLD;
+        let tells_enough = (missing - connection.refused).is_empty();
+        let fits = *connection.user == **self.user && is_alike && tells_enough;
         // A server has no command that leaves a schema again.
         let can_have_schema = connection.state.schema.is_empty() || !self.state.schema.is_empty();
-        (fits && can_have_schema).then(|| self.state.differences(&connection.state))
+        // Answers of another form must be translated.
+        let is_translated = Form::of(connection.shape) != Form::of(self.shape);
+        (fits && can_have_schema)
+            .then(|| self.state.differences(&connection.state) + u32::from(is_translated))
     }
 }
 
@@ -69,9 +81,8 @@ impl Hostgroups {
         let wait_ms = variables.connect_timeout_server_max;
         let deadline = Instant::now() + Duration::from_millis(wait_ms);
         let attempt = Box::pin(self.check_out_slowly(hostgroup, wanted, variables, clock));
-        timeout_at(deadline, attempt)
-            .await
-            .unwrap_or(Err(CheckOutError::Timeout { hostgroup, waited_ms: wait_ms }))
+        let attempt = wanted.worker.with_tokio(timeout_at(deadline, attempt));
+        attempt.await.unwrap_or(Err(CheckOutError::Timeout { hostgroup, waited_ms: wait_ms }))
     }
 
     /// An idle connection of a server chosen as by [`Self::check_out`], if it has one that suits: without waiting.
@@ -114,8 +125,10 @@ impl Hostgroups {
         }
         let (hostgroup, waited_ms) = (server.hostgroup, variables.connect_timeout_server);
         let failed = CheckOutError::Timeout { hostgroup, waited_ms };
-        let Some(slot) = reserve(server, wanted.worker) else { return Err(failed) };
-        connect::open(slot, wanted.worker, &login(wanted, variables)?).await.map_err(|_error| failed)
+        let Some(slot) = reserve(server, wanted.worker.id) else { return Err(failed) };
+        let login = login(wanted, variables)?;
+        let opening = connect::open(slot, wanted.worker, &login);
+        wanted.worker.with_tokio(opening).await.map_err(|_error| failed)
     }
 
     async fn check_out_slowly(
@@ -165,7 +178,7 @@ async fn try_each(
         if let Some(connection) = take_idle(server, wanted) {
             return Ok(Attempt::Connected(connection));
         }
-        let Some(slot) = reserve(server, wanted.worker) else {
+        let Some(slot) = reserve(server, wanted.worker.id) else {
             some_full = true;
             continue;
         };
@@ -202,7 +215,7 @@ fn is_the_user_s_fault(refusal: &ErrPacket) -> bool {
 
 fn take_idle(server: &Arc<Server>, wanted: &Wanted<'_>) -> Option<Box<Connection>> {
     loop {
-        let mut connection = server.pool.take(wanted.worker, wanted)?;
+        let mut connection = server.pool.take(wanted.worker.id, wanted)?;
         if connection.move_to(wanted.worker).is_ok() {
             return Some(connection);
         }

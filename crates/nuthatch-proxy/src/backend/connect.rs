@@ -9,6 +9,7 @@ use tokio::time::{Instant, timeout};
 
 use crate::capability::{COMPRESSION, SHAPE, SUPPORTED};
 use crate::session::Charset;
+use crate::worker::Worker;
 
 use super::connection::{Connection, ConnectionState, Control, Slot};
 
@@ -27,9 +28,13 @@ pub(super) struct Login<'a> {
 }
 
 /// Connects and logs in with the right that `slot` gives. Counts nothing.
-pub(super) async fn open(slot: Slot, worker: usize, login: &Login<'_>) -> Result<Box<Connection>, NetError> {
+pub(super) async fn open(
+    slot: Slot,
+    worker: &Worker,
+    login: &Login<'_>,
+) -> Result<Box<Connection>, NetError> {
     let started = Instant::now();
-    let connected = timeout(login.timeout, connect_and_log_in(&slot, login)).await;
+    let connected = timeout(login.timeout, connect_and_log_in(&slot, worker, login)).await;
     let (framed, logged_in) =
         connected.map_err(|_elapsed| NetError::Io(std::io::ErrorKind::TimedOut.into()))??;
     let latency_us = u64::try_from(started.elapsed().as_micros()).unwrap_or(u64::MAX);
@@ -48,8 +53,9 @@ pub(super) async fn open(slot: Slot, worker: usize, login: &Login<'_>) -> Result
         control,
         user: Arc::clone(login.user),
         shape,
+        refused: login.shape - shape,
         thread_id,
-        worker,
+        worker: worker.id,
         idle_since_ms: 0,
         statements: 0,
         prepared: super::prepared::PreparedStatements::default(),
@@ -60,11 +66,12 @@ pub(super) async fn open(slot: Slot, worker: usize, login: &Login<'_>) -> Result
 
 async fn connect_and_log_in(
     slot: &Slot,
+    worker: &Worker,
     login: &Login<'_>,
 ) -> Result<(Framed, nuthatch_net::LoggedIn), NetError> {
     let tls = slot.server.tls();
     let tls = tls.as_deref().map(|tls| tls.of(login.user).connector()).transpose()?;
-    let stream = Stream::connect(&slot.server.address).await?;
+    let stream = Stream::connect(&slot.server.address).await?.watched_by(worker.lobby.registrar())?;
     if let Some(idle) = login.keepalive {
         stream.keep_alive(idle)?;
     }

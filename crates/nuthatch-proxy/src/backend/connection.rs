@@ -4,10 +4,11 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use nuthatch_net::{Framed, NetError};
-use nuthatch_wire::CapabilityFlags;
+use nuthatch_wire::{CapabilityFlags, Form};
 use parking_lot::Mutex;
 
 use crate::session::{Charset, SessionHandle};
+use crate::worker::Worker;
 
 use super::Server;
 use super::prepared::PreparedStatements;
@@ -86,9 +87,11 @@ pub(crate) struct Connection {
     pub(crate) user: Arc<str>,
     /// See [`crate::capability::SHAPE`].
     pub(crate) shape: CapabilityFlags,
+    /// What was asked for at its login and the server does not have.
+    pub(crate) refused: CapabilityFlags,
     /// `CONNECTION_ID()` on the server.
     pub(crate) thread_id: u32,
-    /// On which worker's runtime the socket is registered.
+    /// Which worker watches the socket.
     pub(crate) worker: usize,
     /// When it was put back last.
     pub(crate) idle_since_ms: u64,
@@ -106,16 +109,16 @@ impl Connection {
         &self.slot.server
     }
 
-    /// Whether answers on it end with OK instead of EOF packets.
-    pub(crate) fn deprecates_eof(&self) -> bool {
-        self.shape.contains(CapabilityFlags::CLIENT_DEPRECATE_EOF)
+    /// How its answers look.
+    pub(crate) const fn form(&self) -> Form {
+        Form::of(self.shape)
     }
 
-    /// Moves the socket to the current runtime, which is that of `worker`.
-    pub(super) fn move_to(&mut self, worker: usize) -> Result<(), NetError> {
-        if self.worker != worker {
-            self.framed.move_to_current_runtime()?;
-            self.worker = worker;
+    /// Has `worker` watch the socket, on whose thread this is.
+    pub(super) fn move_to(&mut self, worker: &Worker) -> Result<(), NetError> {
+        if self.worker != worker.id {
+            self.framed.move_to(worker.lobby.registrar())?;
+            self.worker = worker.id;
         }
         Ok(())
     }
@@ -129,6 +132,11 @@ impl Connection {
 
     pub(super) fn give_back(&mut self) {
         self.is_lent = false;
+        if let Some(socket) = self.framed.socket()
+            && socket.watch_writing(false).is_err()
+        {
+            self.control.cut();
+        }
         self.server().count_given_back();
     }
 

@@ -25,7 +25,7 @@ impl Session {
     pub(crate) fn attend(&mut self, arrival: Arrival, now_ms: u64, room: &mut [MaybeUninit<u8>]) -> Attended {
         let room_bytes = room.len();
         // Under TLS it takes the task to know what has come.
-        let Some(socket) = self.client.plain_client_socket() else {
+        let Some(socket) = self.client.plain_socket() else {
             return Attended::Rises { reads_on: true };
         };
         match socket.read_now(room) {
@@ -73,7 +73,7 @@ impl Session {
     pub(super) fn may_sit_down(&mut self) -> bool {
         !self.client.has_more()
             && !self.client.stream().has_buffered()
-            && self.client.client_socket().is_some_and(|socket| !socket.may_read())
+            && self.client.socket().is_some_and(|socket| !socket.may_read())
             && self.handle.ending().is_none()
             && !self.has_fallen
     }
@@ -81,7 +81,7 @@ impl Session {
     /// Waits on its seat; runs again when it was told to end meanwhile.
     pub(super) fn sit_down(mut self: Box<Self>) {
         self.client.drop_packet();
-        let socket = self.client.client_socket();
+        let socket = self.client.socket();
         let is_quiet = socket.is_none_or(|socket| socket.watch_writing(false).is_ok());
         let (lobby, worker) =
             (std::sync::Arc::clone(&self.worker.lobby), std::sync::Arc::clone(&self.worker));

@@ -101,7 +101,7 @@ impl Session {
         name: &'static str,
         kind: AnswerKind,
     ) -> Result<(), SessionEnd> {
-        let readiness = self.client.client_socket().map(|socket| socket.readiness());
+        let readiness = self.client.socket().map(|socket| socket.readiness());
         let passing = Box::pin(self.pass_pinned(now_ms, name, kind, Pins::REPLICATION));
         match readiness {
             // The server may have nothing to send for hours, and would not notice.
@@ -161,10 +161,10 @@ impl Session {
         let option = if on { [0, 0] } else { [1, 0] };
         let held = std::mem::take(&mut self.held);
         for mut held in held {
-            if outcome.is_ok() && held.connection.shape != self.shape {
+            if outcome.is_ok() && held.connection.shape.contains(flag) != on {
                 outcome = self.order(&mut held, Command::SetOption, &option, AnswerKind::Single).await;
                 if outcome.is_ok() {
-                    held.connection.shape = self.shape;
+                    held.connection.shape.set(flag, on);
                 }
             }
             self.put_away(held, outcome.as_ref().err());

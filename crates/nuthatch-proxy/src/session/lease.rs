@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use nuthatch_config::HostgroupId;
 use nuthatch_net::Framed;
-use nuthatch_wire::{AnswerKind, Command, ErrPacket, ErrorCode};
+use nuthatch_wire::{AnswerKind, Command, ErrPacket, ErrorCode, Form};
 
 use crate::backend::{Connection, Wanted};
 
@@ -187,7 +187,7 @@ impl Session {
             password: self.account.password.as_deref(),
             shape: self.shape,
             state: &self.state,
-            worker: self.worker.id,
+            worker: &self.worker,
         }
     }
 
@@ -274,13 +274,15 @@ impl Session {
 
     /// The same, with the client at its other end.
     pub(super) fn way_and_client<'a>(&'a mut self, held: &'a mut Held) -> (Way<'a>, &'a mut Framed) {
+        let (form, status) = (Form::of(self.shape), self.status());
         let Self { handle, worker, client, .. } = self;
-        (Way { handle, worker, connection: &mut held.connection }, client)
+        (Way { handle, worker, connection: &mut held.connection, form, status }, client)
     }
 
     /// The way to a connection and back.
     pub(super) fn way<'a>(&'a self, held: &'a mut Held) -> Way<'a> {
-        Way { handle: &self.handle, worker: &self.worker, connection: &mut held.connection }
+        let (form, status) = (Form::of(self.shape), self.status());
+        Way { handle: &self.handle, worker: &self.worker, connection: &mut held.connection, form, status }
     }
 
     /// Keeps the connection while there is a reason, and puts it back otherwise.

@@ -164,8 +164,9 @@ impl Session {
         if schema.is_empty() || self.proxy.known_schemas.has(&user, &schema) {
             return None;
         }
+        let worker = Arc::clone(&self.worker);
         let trying = self.try_schema(self.account.user.default_hostgroup);
-        match timeout(SCHEMA_PATIENCE, Box::pin(trying)).await {
+        match worker.with_tokio(timeout(SCHEMA_PATIENCE, Box::pin(trying))).await {
             Ok(Ok(())) => {
                 self.proxy.known_schemas.add(&user, schema);
                 None

@@ -1,6 +1,5 @@
 //! What is to become of a statement: its digest, its class, what the rules say, where it goes.
 
-use std::cell::RefCell;
 use std::sync::Arc;
 
 use nuthatch_config::{HostgroupId, RuleInput, Verdict};
@@ -8,6 +7,7 @@ use nuthatch_sql::{DigestOptions, Effects, Kind, PinReason, SetEffect, Statement
 
 use crate::stats::{DigestCounters, Observation, Observed};
 
+use super::memo::Known;
 use super::{Charset, HitPlan, Pins, Session};
 
 /// A change of the session's state that a statement makes if it succeeds.
@@ -20,7 +20,7 @@ pub(super) enum Change {
 }
 
 /// What the session must know of a statement after its text is gone.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 #[expect(clippy::struct_excessive_bools, reason = "independent facts of a statement")]
 pub(super) struct Facts {
     pub(super) kind: Kind,
@@ -67,37 +67,36 @@ pub(super) struct Plan {
     pub(super) started_us: u64,
 }
 
-thread_local! {
-    /// Where each worker writes digest texts.
-    static DIGEST_TEXT: RefCell<Vec<u8>> = const { RefCell::new(Vec::new()) };
-}
-
 impl Session {
     /// Looks at the statement as the client sent it.
     pub(super) fn plan(&self, text: &[u8]) -> Plan {
         let started_us = self.latest_us;
-        let mut facts = Facts::of(&nuthatch_sql::classify(text, self.lexing));
         let variables = &self.snapshot.mysql;
-        DIGEST_TEXT.with_borrow_mut(|digest_text| {
-            let needs_digest = variables.query_digests || !self.snapshot.rules.is_empty();
-            digest_text.clear();
-            if needs_digest {
-                nuthatch_sql::digest_text(text, &digest_options(variables), digest_text);
-            }
-            let digest = nuthatch_sql::digest(digest_text).0;
-            let verdict = self.judge(text, digest, digest_text);
-            facts.multiplex = verdict.multiplex;
-            let wanted = verdict.destination_hostgroup.unwrap_or(self.account.user.default_hostgroup);
-            let hostgroup = match self.open_transaction() {
-                Some(open) if facts.ends_transaction || matches!(facts.change, Change::Autocommit(_)) => open,
-                _ => self.destination(wanted),
-            };
-            let digest = variables
-                .query_digests
-                .then(|| self.digest_row(i64::from(hostgroup.0), digest, digest_text))
-                .flatten();
-            Plan { facts, verdict, digest, hostgroup, started_us }
-        })
+        let known =
+            self.worker.memo.known(text, self.lexing, variables, self.snapshot.epoch, || self.look(text));
+        let verdict = self.judge(text, known.digest, &known.digest_text);
+        let facts = Facts { multiplex: verdict.multiplex, ..known.facts.clone() };
+        let wanted = verdict.destination_hostgroup.unwrap_or(self.account.user.default_hostgroup);
+        let hostgroup = match self.open_transaction() {
+            Some(open) if facts.ends_transaction || matches!(facts.change, Change::Autocommit(_)) => open,
+            _ => self.destination(wanted),
+        };
+        let digest = variables
+            .query_digests
+            .then(|| self.digest_row(i64::from(hostgroup.0), known.digest, &known.digest_text))
+            .flatten();
+        Plan { facts, verdict, digest, hostgroup, started_us }
+    }
+
+    /// Takes the statement apart.
+    fn look(&self, text: &[u8]) -> Known {
+        let facts = Facts::of(&nuthatch_sql::classify(text, self.lexing));
+        let variables = &self.snapshot.mysql;
+        let mut digest_text = Vec::new();
+        if variables.query_digests || !self.snapshot.rules.is_empty() {
+            nuthatch_sql::digest_text(text, &digest_options(variables), &mut digest_text);
+        }
+        Known { facts, digest: nuthatch_sql::digest(&digest_text).0, digest_text: digest_text.into() }
     }
 
     fn judge(&self, query: &[u8], digest: u64, digest_text: &[u8]) -> Verdict {
@@ -163,7 +162,7 @@ impl Plan {
 }
 
 impl Facts {
-    fn of(statement: &Statement<'_>) -> Self {
+    pub(super) fn of(statement: &Statement<'_>) -> Self {
         let effects = &statement.effects;
         let change = Change::of(&effects.set);
         let mut pins = effects.pin.map_or(Pins::NONE, Pins::of);

@@ -9,14 +9,15 @@ use std::task::Poll;
 
 use nuthatch_net::{Framed, NetError};
 use nuthatch_wire::{
-    AnswerEnd, AnswerKind, AnswerScanner, CapabilityFlags, Command, ErrPacket, FrameHeader, HEADER_LEN,
-    Reader, append_packet,
+    AnswerEnd, AnswerKind, AnswerScanner, CapabilityFlags, Command, ErrPacket, Form, FrameHeader, HEADER_LEN,
+    Reader, StatusFlags, append_packet,
 };
 
 use crate::backend::{Connection, Control};
 use crate::worker::Worker;
 
 use super::capture::Capture;
+use super::passage::Passage;
 use super::trouble::{Answered, Trouble};
 use super::{SessionEnd, SessionHandle};
 
@@ -28,6 +29,10 @@ pub(super) struct Way<'a> {
     pub(super) handle: &'a SessionHandle,
     pub(super) worker: &'a Worker,
     pub(super) connection: &'a mut Connection,
+    /// How the client wants its answers.
+    pub(super) form: Form,
+    /// What packets say that have to be made up for it.
+    pub(super) status: StatusFlags,
 }
 
 impl Way<'_> {
@@ -80,18 +85,20 @@ impl Way<'_> {
         mut rewrite: impl FnMut(&mut [u8]),
     ) -> Result<AnswerEnd, Trouble> {
         let may_ask = self.connection.shape.contains(CapabilityFlags::CLIENT_LOCAL_FILES);
-        let mut scanner =
-            AnswerScanner::new(kind, self.connection.deprecates_eof()).with_local_files(may_ask);
+        let scanner = self.scanner(kind).with_local_files(may_ask);
+        let mut passage = Passage::new(scanner, kind, self.connection.form(), self.form, self.status);
         loop {
-            let is_first = !scanner.has_begun();
-            let progress = scanner
+            let is_first = !passage.scanner().has_begun();
+            let progress = passage
                 .scan(self.connection.framed.unread())
-                .map_err(|error| Cause::Lost(error.into()).after(&scanner))?;
+                .map_err(|error| Cause::Lost(error.into()).after(&passage))?;
             if progress.consumed > 0 {
+                let consumed = self.connection.framed.unread_mut().get_mut(..progress.consumed);
+                let bytes = passage.told(consumed.unwrap_or_default());
                 if is_first {
-                    rewrite(self.connection.framed.unread_mut());
+                    rewrite(bytes);
                 }
-                let bytes = self.connection.framed.unread().get(..progress.consumed).unwrap_or_default();
+                let bytes = &*bytes;
                 if let Some(capture) = &mut capture {
                     capture.take(bytes);
                 }
@@ -104,30 +111,38 @@ impl Way<'_> {
                 self.connection.framed.consume(progress.consumed);
             }
             if progress.finished {
-                return Ok(*scanner.end());
+                return Ok(*passage.end());
             }
             if progress.wants_file {
-                let next = Box::pin(self.pass_file(client, &scanner)).await?;
-                scanner.file_was_sent(next);
+                let next = Box::pin(self.pass_file(client, &passage)).await?;
+                passage.file_was_sent(next);
             }
             let Connection { framed, control, .. } = &mut *self.connection;
             let received = on_connection(self.handle, control, framed.fill()).await;
-            self.count_received(received.map_err(|cause| cause.after(&scanner))?);
+            self.count_received(received.map_err(|cause| cause.after(&passage))?);
         }
+    }
+
+    /// Walks over an answer of that kind from the connection.
+    fn scanner(&self, kind: AnswerKind) -> AnswerScanner {
+        let form = self.connection.form();
+        AnswerScanner::new(kind, form.deprecate_eof).with_optional_metadata(form.optional_metadata)
     }
 
     /// Passes the client's file on to the server, packet by packet, up to the empty one that ends it. Returns the number of
     /// the server's next packet.
-    async fn pass_file(&mut self, client: &mut Framed, scanner: &AnswerScanner) -> Result<u8, Trouble> {
-        let mut sequence = scanner.next_sequence().unwrap_or_default();
+    async fn pass_file(&mut self, client: &mut Framed, passage: &Passage) -> Result<u8, Trouble> {
+        let mut sequence = passage.scanner().next_sequence().unwrap_or_default();
+        let shift = passage.next_sequence().unwrap_or_default().wrapping_sub(sequence);
         loop {
-            let reading = client.read_packet(sequence, FILE_PACKET_BYTES_MAX);
-            let last = self.handle.unless_ended(reading).await?.map_err(SessionEnd::from)?;
+            let reading = client.read_packet(sequence.wrapping_add(shift), FILE_PACKET_BYTES_MAX);
+            let last =
+                self.handle.unless_ended(reading).await?.map_err(SessionEnd::from)?.wrapping_sub(shift);
             let bytes = client.payload().len() + HEADER_LEN;
             let Connection { framed, control, .. } = &mut *self.connection;
             let sent =
                 on_connection(self.handle, control, framed.forward_packet_from(client, sequence)).await;
-            sent.map_err(|cause| cause.after(scanner))?;
+            sent.map_err(|cause| cause.after(passage))?;
             self.count_sent(bytes);
             sequence = last.wrapping_add(1);
             if client.payload().is_empty() {
@@ -141,7 +156,7 @@ impl Way<'_> {
         self.send(&command_packet(Command::Query, query.as_bytes())).await?;
         let mut answer = Vec::new();
         self.read_pieces(AnswerKind::ResultSets, |piece| answer.extend_from_slice(piece)).await?;
-        Ok(only_number(&answer, self.connection.deprecates_eof()))
+        Ok(only_number(&answer, self.connection.form().deprecate_eof))
     }
 
     /// Reads an answer that is not for the client. An ERR packet is returned as such.
@@ -167,7 +182,7 @@ impl Way<'_> {
         kind: AnswerKind,
         mut take: impl FnMut(&[u8]),
     ) -> Result<AnswerEnd, Trouble> {
-        let mut scanner = AnswerScanner::new(kind, self.connection.deprecates_eof());
+        let mut scanner = self.scanner(kind);
         loop {
             let unread = self.connection.framed.unread();
             let progress =
@@ -215,10 +230,10 @@ impl Cause {
         self.with(Answered::Nothing)
     }
 
-    fn after(self, scanner: &AnswerScanner) -> Trouble {
-        self.with(match scanner.has_begun() {
+    fn after(self, passage: &Passage) -> Trouble {
+        self.with(match passage.scanner().has_begun() {
             false => Answered::Nothing,
-            true => Answered::Some(scanner.next_sequence()),
+            true => Answered::Some(passage.next_sequence()),
         })
     }
 

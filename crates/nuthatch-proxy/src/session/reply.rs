@@ -29,8 +29,7 @@ pub(super) fn eof(capabilities: CapabilityFlags, status: StatusFlags) -> Vec<u8>
 /// An OK packet with a message.
 pub(super) fn ok_with_message(status: StatusFlags, message: &str) -> Vec<u8> {
     let mut payload = Vec::with_capacity(16 + message.len());
-    OkPacket { status, ..OkPacket::default() }.encode(&mut payload, 0x00);
-    payload.extend_from_slice(message.as_bytes());
+    OkPacket { status, ..OkPacket::default() }.encode_with_info(&mut payload, 0x00, message.as_bytes());
     let mut out = Vec::with_capacity(payload.len() + 4);
     append_packet(&mut out, &mut 1, &payload);
     out

@@ -73,6 +73,25 @@ fn several_results_are_one_answer() {
 }
 
 #[test]
+fn out_parameters_are_followed_by_an_ok_also_where_their_end_does_not_say_so() {
+    // As MySQL 9.7 sends them without CLIENT_DEPRECATE_EOF, and MariaDB with more results said twice.
+    let more = AUTOCOMMIT | StatusFlags::SERVER_MORE_RESULTS_EXISTS | StatusFlags::SERVER_PS_OUT_PARAMS;
+    for at_the_end in [AUTOCOMMIT, more] {
+        let (mut answer, mut sequence) = (Vec::new(), 1);
+        let columns = [Column::integer("out")];
+        let none = CapabilityFlags::empty();
+        let mut writer = ResultSetWriter::begin(&mut answer, &mut sequence, none, more, &columns);
+        writer.row([Some(&b"1"[..])]);
+        writer.end(at_the_end, 0);
+        append_ok(&mut answer, &mut sequence, &OkPacket { status: AUTOCOMMIT, ..OkPacket::default() });
+        let len = answer.len();
+        append_ok(&mut answer, &mut 1, &OkPacket::default());
+        let (done, end) = scan_in_pieces(AnswerKind::ResultSets, false, &answer, 3);
+        assert_eq!((done, end.results, end.rows, end.ending), (len, 2, 1, Ending::Ok));
+    }
+}
+
+#[test]
 fn an_error_ends_an_answer_at_its_start_and_between_rows() {
     let mut answer = Vec::new();
     append_err(&mut answer, &mut 1, ErrorCode::PARSE_ERROR, b"no");

@@ -5,6 +5,7 @@ mod diagnostics;
 mod differential;
 mod expressions;
 mod fall;
+mod forms;
 mod insert_id;
 mod large;
 mod pins;

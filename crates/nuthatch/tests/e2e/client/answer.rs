@@ -1,6 +1,6 @@
 //! Answers to statements: OK packets and result sets, text or binary.
 
-use nuthatch_wire::{CapabilityFlags, ColumnType, OkPacket, Reader, StatusFlags};
+use nuthatch_wire::{CapabilityFlags, ColumnType, Reader, StatusFlags, TrackedOk};
 
 use super::{Client, Failure, ServerError};
 
@@ -11,7 +11,7 @@ pub(crate) struct Answer {
     pub(crate) columns: Vec<String>,
     /// Collation number of each column.
     pub(crate) collations: Vec<u16>,
-    pub(super) types: Vec<u8>,
+    pub(crate) types: Vec<u8>,
     /// Values as they stand in the packets; NULL is `None`.
     pub(crate) rows: Vec<Vec<Option<Vec<u8>>>>,
     pub(crate) affected_rows: u64,
@@ -151,17 +151,12 @@ impl Client {
 
 impl Answer {
     fn take_ok(&mut self, payload: &[u8]) {
-        let body = &payload[1..];
-        let ok = OkPacket::parse_body(body).expect("an OK packet is well formed");
+        let TrackedOk { ok, info, .. } = TrackedOk::parse(payload).expect("an OK packet is well formed");
         self.affected_rows = ok.affected_rows;
         self.insert_id = ok.insert_id;
         self.status = ok.status;
         self.warnings = ok.warnings;
-        let mut reader = Reader::new(body);
-        reader.lenenc_int().expect("affected rows");
-        reader.lenenc_int().expect("insert id");
-        reader.bytes(4).expect("status and warnings");
-        self.message = String::from_utf8_lossy(reader.rest()).into_owned();
+        self.message = String::from_utf8_lossy(info).into_owned();
     }
 
     fn take_eof(&mut self, payload: &[u8]) {

@@ -1,0 +1,294 @@
+//! Forms of answers, and the translation from one into another.
+//!
+//! Three capabilities change how an answer looks and not what it says: `CLIENT_DEPRECATE_EOF` (result sets end with OK packets,
+//! and nothing stands between columns and rows), `CLIENT_SESSION_TRACK` (OK packets tell of the session's state) and
+//! `CLIENT_OPTIONAL_RESULTSET_METADATA` (a byte says whether columns follow). So a client of one form can be answered over a
+//! connection of another: [`Translator`] takes packets out, puts packets in and numbers the rest anew. Rows are copied, never
+//! parsed, and need not be whole.
+//!
+//! What cannot be known is filled in: the EOF packet between columns and rows has the status that the caller gives, without
+//! warnings, and a client of `CLIENT_SESSION_TRACK` is told of no changes by a connection without it.
+
+use mysql_common::constants::{CapabilityFlags, StatusFlags};
+
+use crate::answer::{Packet, Stage};
+use crate::{
+    AnswerKind, AnswerScanner, ErrPacket, FrameHeader, HEADER_LEN, OkPacket, Progress, Reader, TrackedOk,
+    WireError, append_eof, append_packet,
+};
+
+/// How answers look on one connection.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Form {
+    /// `CLIENT_DEPRECATE_EOF`.
+    pub deprecate_eof: bool,
+    /// `CLIENT_SESSION_TRACK`.
+    pub session_track: bool,
+    /// `CLIENT_OPTIONAL_RESULTSET_METADATA`.
+    pub optional_metadata: bool,
+}
+
+impl Form {
+    /// The capabilities that make it up.
+    pub const FLAGS: CapabilityFlags = CapabilityFlags::CLIENT_DEPRECATE_EOF
+        .union(CapabilityFlags::CLIENT_SESSION_TRACK)
+        .union(CapabilityFlags::CLIENT_OPTIONAL_RESULTSET_METADATA);
+
+    /// That of a connection with these capabilities.
+    #[must_use]
+    pub const fn of(capabilities: CapabilityFlags) -> Self {
+        Self {
+            deprecate_eof: capabilities.contains(CapabilityFlags::CLIENT_DEPRECATE_EOF),
+            session_track: capabilities.contains(CapabilityFlags::CLIENT_SESSION_TRACK),
+            optional_metadata: capabilities.contains(CapabilityFlags::CLIENT_OPTIONAL_RESULTSET_METADATA),
+        }
+    }
+}
+
+/// Turns one answer of one form into one of another. See the module's doc.
+#[derive(Debug)]
+pub struct Translator {
+    scanner: AnswerScanner,
+    from: Form,
+    to: Form,
+    /// Of packets that have to be made up.
+    status: StatusFlags,
+    /// What is added to a packet's number.
+    shift: u8,
+    /// Definitions have ended, and the client has not been told so.
+    owes_eof: bool,
+    /// What was said of the rows at hand in an EOF packet that is left out, and must be said behind them.
+    said_before: StatusFlags,
+}
+
+impl Translator {
+    /// Begins before the first byte of the answer to a command of `kind`, `scanner` being for the form `from`. Packets that have to be
+    /// made up carry `status`.
+    #[must_use]
+    pub const fn new(scanner: AnswerScanner, from: Form, to: Form, status: StatusFlags) -> Self {
+        Self { scanner, from, to, status, shift: 0, owes_eof: false, said_before: StatusFlags::empty() }
+    }
+
+    /// What walks over the server's bytes.
+    #[must_use]
+    pub const fn scanner(&self) -> &AnswerScanner {
+        &self.scanner
+    }
+
+    /// The same, to be told that a file was sent.
+    pub const fn scanner_mut(&mut self) -> &mut AnswerScanner {
+        &mut self.scanner
+    }
+
+    /// How much higher the client's numbers are than the server's.
+    #[must_use]
+    pub const fn shift(&self) -> u8 {
+        self.shift
+    }
+
+    /// Appends to `out` what the next bytes of the answer become, as far as they are understood: see
+    /// [`AnswerScanner::scan`].
+    ///
+    /// # Errors
+    /// When they cannot be an answer.
+    pub fn translate(&mut self, bytes: &[u8], out: &mut Vec<u8>) -> Result<Progress, WireError> {
+        let mut rest = bytes;
+        while !self.scanner.is_finished() && !self.scanner.wants_file() {
+            let stage = self.scanner.stage();
+            let packet = self.scanner.next_packet(rest);
+            let Some(taken) = self.scanner.step(rest)? else { break };
+            let (piece, later) = rest.split_at_checked(taken).ok_or(WireError::Truncated)?;
+            rest = later;
+            match (stage, packet) {
+                (Stage::InFrame, _) => out.extend_from_slice(piece),
+                (Stage::InPacket, _) | (_, None) => self.copy(piece, out),
+                (_, Some(Packet::Passing)) => {
+                    self.pay_eof(piece, out);
+                    self.copy(piece, out);
+                    self.owes_eof =
+                        stage == Stage::LastDefinition && self.from.deprecate_eof && !self.to.deprecate_eof;
+                }
+                (stage, Some(Packet::Steering)) => self.steer(stage, piece, out)?,
+            }
+        }
+        let finished = self.scanner.is_finished();
+        if finished && self.owes_eof {
+            let mut sequence = self.scanner.next_sequence().unwrap_or_default().wrapping_add(self.shift);
+            self.make_eof(&mut sequence, out);
+        }
+        Ok(Progress { consumed: bytes.len() - rest.len(), finished, wants_file: self.scanner.wants_file() })
+    }
+
+    /// Copies a piece that begins with a frame's header.
+    fn copy(&self, piece: &[u8], out: &mut Vec<u8>) {
+        let start = out.len();
+        out.extend_from_slice(piece);
+        if let Some(sequence) = out.get_mut(start + HEADER_LEN - 1) {
+            *sequence = sequence.wrapping_add(self.shift);
+        }
+    }
+
+    /// Before the packet that begins with `piece`: the EOF packet that is owed.
+    fn pay_eof(&mut self, piece: &[u8], out: &mut Vec<u8>) {
+        if self.owes_eof {
+            let mut sequence = self.sequence_of(piece);
+            self.make_eof(&mut sequence, out);
+        }
+    }
+
+    fn make_eof(&mut self, sequence: &mut u8, out: &mut Vec<u8>) {
+        append_eof(out, sequence, self.status, 0);
+        self.shift = self.shift.wrapping_add(1);
+        self.owes_eof = false;
+    }
+
+    fn sequence_of(&self, piece: &[u8]) -> u8 {
+        FrameHeader::parse(piece).map_or(0, |header| header.sequence).wrapping_add(self.shift)
+    }
+
+    /// A packet that is whole and means something.
+    fn steer(&mut self, stage: Stage, piece: &[u8], out: &mut Vec<u8>) -> Result<(), WireError> {
+        let payload = piece.get(HEADER_LEN..).unwrap_or_default();
+        let first = payload.first().copied().unwrap_or_default();
+        match (stage, first) {
+            (_, ErrPacket::MARKER) => {
+                self.pay_eof(piece, out);
+                self.copy(piece, out);
+            }
+            (Stage::First, 0x00) if self.scanner.kind() == AnswerKind::Prepare => {
+                self.prepared(piece, payload, out)?;
+            }
+            (Stage::First, 0x00) => self.ok(piece, payload, out)?,
+            (Stage::First, 0xFE) if self.scanner.kind() == AnswerKind::Single => {
+                self.end(piece, payload, out)?;
+            }
+            (Stage::First, 0xFB) => self.copy(piece, out),
+            (Stage::First, _) => self.column_count(piece, payload, out)?,
+            (Stage::DefinitionsEnd, _) => self.definitions_end(piece, payload, out)?,
+            _ => {
+                let (ok, _) = self.read_end(payload)?;
+                // The one EOF packet of a result whose rows wait in a cursor.
+                let has_cursor = ok.status.contains(StatusFlags::SERVER_STATUS_CURSOR_EXISTS)
+                    && self.scanner.kind() == AnswerKind::ResultSets;
+                if has_cursor {
+                    self.owes_eof = false;
+                }
+                self.pay_eof(piece, out);
+                self.end(piece, payload, out)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn write(&self, piece: &[u8], payload: &[u8], out: &mut Vec<u8>) {
+        append_packet(out, &mut self.sequence_of(piece), payload);
+    }
+
+    fn ok(&self, piece: &[u8], payload: &[u8], out: &mut Vec<u8>) -> Result<(), WireError> {
+        if !self.from.session_track || self.to.session_track {
+            self.copy(piece, out);
+            return Ok(());
+        }
+        let mut untracked = Vec::with_capacity(payload.len());
+        TrackedOk::parse(payload)?.encode_untracked(&mut untracked);
+        self.write(piece, &untracked, out);
+        Ok(())
+    }
+
+    /// What the end of rows, or of a command without another answer, says; and whether it is an OK packet.
+    fn read_end(&self, payload: &[u8]) -> Result<(OkPacket, bool), WireError> {
+        let mut reader = Reader::new(payload);
+        reader.u8()?;
+        if self.from.deprecate_eof {
+            return Ok((OkPacket::parse_body(reader.rest())?, true));
+        }
+        let warnings = reader.u16()?;
+        let status = StatusFlags::from_bits_retain(reader.u16()?);
+        Ok((OkPacket { status, warnings, ..OkPacket::default() }, false))
+    }
+
+    fn end(&mut self, piece: &[u8], payload: &[u8], out: &mut Vec<u8>) -> Result<(), WireError> {
+        match self.read_end(payload)? {
+            (_, true) if self.to.deprecate_eof => return self.ok(piece, payload, out),
+            (_, false) if !self.to.deprecate_eof => self.copy(piece, out),
+            (ok, true) => {
+                let status = ok.status.difference(StatusFlags::SERVER_SESSION_STATE_CHANGED);
+                append_eof(out, &mut self.sequence_of(piece), status, ok.warnings);
+            }
+            (ok, false) => {
+                // MariaDB says so in EOF packets too, where nothing can follow.
+                let status = ok.status.difference(StatusFlags::SERVER_SESSION_STATE_CHANGED)
+                    | std::mem::replace(&mut self.said_before, StatusFlags::empty());
+                let mut payload = Vec::with_capacity(8);
+                OkPacket { status, ..ok }.encode(&mut payload, 0xFE);
+                self.write(piece, &payload, out);
+            }
+        }
+        Ok(())
+    }
+
+    /// The EOF packet between columns and rows, or behind a statement's parameters or columns.
+    fn definitions_end(&mut self, piece: &[u8], payload: &[u8], out: &mut Vec<u8>) -> Result<(), WireError> {
+        let (eof, _) = self.read_end(payload)?;
+        let ends_answer = eof.status.contains(StatusFlags::SERVER_STATUS_CURSOR_EXISTS);
+        if ends_answer || !self.to.deprecate_eof {
+            return self.end(piece, payload, out);
+        }
+        // MySQL takes it back behind the rows, where others say it.
+        if eof.status.contains(StatusFlags::SERVER_PS_OUT_PARAMS) {
+            self.said_before =
+                StatusFlags::SERVER_PS_OUT_PARAMS.union(StatusFlags::SERVER_MORE_RESULTS_EXISTS);
+        }
+        self.shift = self.shift.wrapping_sub(1);
+        Ok(())
+    }
+
+    fn column_count(&mut self, piece: &[u8], payload: &[u8], out: &mut Vec<u8>) -> Result<(), WireError> {
+        let (count, has_metadata) = self.metadata_byte(payload)?;
+        self.with_metadata_byte(piece, count, has_metadata, out);
+        // Without columns, nothing tells of their end but this.
+        self.owes_eof = !has_metadata && self.from.deprecate_eof && !self.to.deprecate_eof;
+        Ok(())
+    }
+
+    fn prepared(&mut self, piece: &[u8], payload: &[u8], out: &mut Vec<u8>) -> Result<(), WireError> {
+        /// OK byte, number, columns, parameters, filler, warnings.
+        const FIXED_LEN: usize = 12;
+        let (fixed, has_metadata) = match self.from.optional_metadata && payload.len() > FIXED_LEN {
+            true => self.metadata_byte(payload)?,
+            false => (payload, true),
+        };
+        self.with_metadata_byte(piece, fixed, has_metadata, out);
+        if !has_metadata && self.from.deprecate_eof && !self.to.deprecate_eof {
+            // Nothing but the EOF packets tells of parameters and columns.
+            let mut reader = Reader::new(payload);
+            reader.bytes(5)?;
+            let (columns, parameters) = (reader.u16()?, reader.u16()?);
+            let mut sequence = self.sequence_of(piece).wrapping_add(1);
+            for _ in [columns, parameters].into_iter().filter(|count| *count > 0) {
+                self.make_eof(&mut sequence, out);
+            }
+        }
+        Ok(())
+    }
+
+    /// The payload without its last byte, which says whether metadata follow, and what it says.
+    fn metadata_byte<'p>(&self, payload: &'p [u8]) -> Result<(&'p [u8], bool), WireError> {
+        if !self.from.optional_metadata {
+            return Ok((payload, true));
+        }
+        let (last, before) = payload.split_last().ok_or(WireError::Truncated)?;
+        Ok((before, *last != 0))
+    }
+
+    fn with_metadata_byte(&self, piece: &[u8], payload: &[u8], has_metadata: bool, out: &mut Vec<u8>) {
+        let mut payload = payload.to_vec();
+        if self.to.optional_metadata {
+            payload.push(u8::from(has_metadata));
+        }
+        self.write(piece, &payload, out);
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,116 @@
+//! Clients of different forms share connections, and each is answered in its own.
+
+use nuthatch_wire::CapabilityFlags;
+
+use crate::client::{Answer, Client, Cursor, Failure, Login, Types, Value};
+use crate::servers;
+use crate::stage::Stage;
+
+const TRACK: CapabilityFlags = CapabilityFlags::CLIENT_SESSION_TRACK;
+const DEPRECATE_EOF: CapabilityFlags = CapabilityFlags::CLIENT_DEPRECATE_EOF;
+
+/// Each way in which clients may want their answers.
+fn logins(login: &Login) -> [Login; 4] {
+    [
+        login.clone().with(TRACK),
+        login.clone(),
+        login.clone().without(DEPRECATE_EOF),
+        login.clone().without(DEPRECATE_EOF).with(TRACK),
+    ]
+}
+
+/// Bytes and all, but for the status in the middle of a result, which a connection that leaves it out cannot tell.
+fn bytes(outcome: Result<Vec<Answer>, Failure>) -> Vec<Answer> {
+    match outcome {
+        Ok(answers) => {
+            let has_middle = answers.iter().any(|answer| answer.columns_status.is_some());
+            let cleared = |answer: Answer| {
+                let raw = if has_middle { answer.raw.len().to_le_bytes().to_vec() } else { answer.raw };
+                Answer { columns_status: None, raw, ..answer }
+            };
+            answers.into_iter().map(cleared).collect()
+        }
+        Err(failure) => vec![Answer { message: format!("{:?}", failure.server()), ..Answer::default() }],
+    }
+}
+
+/// A proxy with one connection to the primary, and clients of each form, through it and straight at the server.
+fn stage_of_one() -> (Stage, Vec<(Client, Client)>) {
+    let stage = Stage::plain();
+    stage.administer([
+        "UPDATE mysql_servers SET max_connections = 1 WHERE hostgroup_id = 0",
+        "LOAD MYSQL SERVERS TO RUNTIME",
+    ]);
+    let address = servers::shared().primary().address().into();
+    let pair = |login: &Login| {
+        let direct = Client::connect(&address, login).expect("the server takes the login");
+        (stage.proxy.client(login), direct)
+    };
+    let pairs = logins(&stage.login().schema(&stage.schema)).iter().map(pair).collect();
+    (stage, pairs)
+}
+
+#[test]
+fn clients_of_any_form_share_one_connection_and_are_answered_in_their_own() {
+    let (stage, mut pairs) = stage_of_one();
+    for statement in [
+        "SELECT 1, 'a', NULL",
+        "SELECT id FROM t WHERE id = 99",
+        "SELECT REPEAT('x', 100000), seq FROM seq_1_to_40",
+        "USE mysql",
+        "SELECT DATABASE()",
+        "SET NAMES latin1",
+        "SHOW TABLES LIKE 'user'",
+    ] {
+        for (place, (proxied, direct)) in pairs.iter_mut().enumerate() {
+            let (found, expected) = (bytes(proxied.query_all(statement)), bytes(direct.query_all(statement)));
+            assert!(found == expected, "client {place}, {statement}:\n{found:?}\n{expected:?}");
+        }
+    }
+    assert_eq!(stage.pool("ConnUsed + ConnFree", 0), 1);
+}
+
+#[test]
+fn several_results_are_translated_one_by_one() {
+    for place in 0..4 {
+        let (stage, mut pairs) = stage_of_one();
+        stage.primary().ok("CREATE PROCEDURE p() BEGIN SELECT 1; SELECT 'two', 3; END");
+        // The one connection is made for the first, and used by another, which then keeps it.
+        pairs[0].0.ok("SELECT 1");
+        let (proxied, direct) = &mut pairs[place];
+        for statement in [
+            "SELECT 1; SELECT 2; DO 0",
+            "CALL p()",
+            "SELECT 1; SELECT * FROM not_there",
+            "SELECT * FROM not_there",
+        ] {
+            let (found, expected) = (bytes(proxied.query_all(statement)), bytes(direct.query_all(statement)));
+            assert!(found == expected, "client {place}, {statement}:\n{found:?}\n{expected:?}");
+        }
+    }
+}
+
+#[test]
+fn prepared_statements_of_any_form_share_one_connection() {
+    let (stage, mut pairs) = stage_of_one();
+    for _ in 0..2 {
+        for (place, (proxied, direct)) in pairs.iter_mut().enumerate() {
+            let of = |client: &mut Client| {
+                let statement = client.prepare("SELECT ?, 'a', seq FROM seq_1_to_5").expect("it is prepared");
+                let values = [Value::Int(7)];
+                let whole = client.execute(&statement, &values).expect("it is executed");
+                let opened = client
+                    .execute_as(&statement, &values, Types::Sent, Cursor::ReadOnly)
+                    .expect("a cursor is opened");
+                let part = client.fetch(&statement, 3).expect("rows are fetched");
+                let rest = client.fetch(&statement, 3).expect("rows are fetched");
+                client.close(&statement);
+                let answers = bytes(Ok(vec![whole, opened, part, rest]));
+                ((statement.parameters, statement.columns), answers)
+            };
+            let (found, expected) = (of(proxied), of(direct));
+            assert!(found == expected, "client {place}:\n{found:?}\n{expected:?}");
+        }
+    }
+    assert_eq!(stage.pool("ConnUsed + ConnFree", 0), 1);
+}
