@@ -5,7 +5,7 @@
 
 use libfuzzer_sys::fuzz_target;
 use nuthatch_fuzz::{block_on, login_packets, peer_that_sends};
-use nuthatch_net::{BackendLogin, BackendPassword, log_in};
+use nuthatch_net::{BackendLogin, BackendPassword, ClearPasswords, log_in};
 use nuthatch_wire::{CapabilityFlags, Greeting, Sha2Stage1, Stage1};
 
 fuzz_target!(|input: &[u8]| {
@@ -24,6 +24,7 @@ fuzz_target!(|input: &[u8]| {
         capabilities: CapabilityFlags::CLIENT_DEPRECATE_EOF,
         max_packet_bytes: 1 << 24,
         tls: None,
+        clear_passwords: if settings & 8 == 0 { ClearPasswords::Refused } else { ClearPasswords::Allowed },
     };
     let logged_in = block_on(async {
         let (mut framed, _peer) = peer_that_sends(&login_packets(packets, 0)).await;

@@ -1,13 +1,13 @@
 //! A client's login with any packets, behind a PROXY header if one is trusted: it ends, and nobody is let in who does not
 //! know the password.
 //!
-//! Input: what is known of the password and whether a header is trusted, the header behind its length, then the client's
-//! packets, each behind its length.
+//! Input: what is known of the password, whether a header is trusted and a clear password taken, the header behind its
+//! length, then the client's packets, each behind its length.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
 use nuthatch_fuzz::{block_on, login_packets, peer_that_sends};
-use nuthatch_net::{Credential, Greeted, NetError, Proving, ProxyHeaders, greet, prove};
+use nuthatch_net::{ClearPasswords, Credential, Greeted, NetError, Proving, ProxyHeaders, greet, prove};
 use nuthatch_wire::{
     CapabilityFlags, Greeting, NATIVE_PASSWORD_PLUGIN, SHA2_PASSWORD_PLUGIN, StatusFlags, double_sha1,
 };
@@ -34,9 +34,11 @@ fuzz_target!(|input: &[u8]| {
         auth_plugin: plugin.to_vec(),
     };
     let trust = if settings & 8 == 0 { ProxyHeaders::Refused } else { ProxyHeaders::Trusted };
-    let Ok(proving) = block_on(log_in(&greeting, credential, header, packets, trust)) else { return };
+    let clear = if settings & 16 == 0 { ClearPasswords::Refused } else { ClearPasswords::Allowed };
+    let Ok(proving) = block_on(log_in(&greeting, credential, header, packets, trust, clear)) else { return };
     if proving.proof.is_some() {
-        assert!(matches!(credential, Credential::Empty) && !proving.used_password);
+        let is_told = clear == ClearPasswords::Allowed && packets.windows(6).any(|bytes| bytes == b"secret");
+        assert!(is_told || matches!(credential, Credential::Empty) && !proving.used_password);
     }
 });
 
@@ -46,6 +48,7 @@ async fn log_in(
     header: &[u8],
     packets: &[u8],
     trust: ProxyHeaders,
+    clear: ClearPasswords,
 ) -> Result<Proving, NetError> {
     let bytes = [header, &login_packets(packets, 1)].concat();
     let (mut framed, _peer) = peer_that_sends(&bytes).await;
@@ -59,5 +62,5 @@ async fn log_in(
         (greeting.capabilities | CapabilityFlags::CLIENT_LONG_PASSWORD).contains(login.capabilities),
         "no more than was offered"
     );
-    prove(&mut framed, &login, &greeting.nonce, sequence, credential, &greeting.auth_plugin).await
+    prove(&mut framed, &login, &greeting.nonce, sequence, credential, &greeting.auth_plugin, clear).await
 }

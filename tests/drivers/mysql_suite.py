@@ -1,9 +1,11 @@
 """Oracle MySQL through the proxy: `caching_sha2_password` and TLS on both sides, and PyMySQL's sessions as past the proxy."""
 
 import functools
+import hashlib
 import ssl
 import subprocess
 import sys
+from pathlib import Path
 
 import pymysql
 
@@ -167,7 +169,162 @@ def tls_of_servers(stage):
         *load,
     )
     seen.append(now())
+    if "cannot connect to a server with use_ssl" not in stage.log.read_text():
+        return "the log does not say why"
     expected = [(False, ""), (True, "unverified"), (True, "ca"), (9001, "hostname"), (9001, "hostname"), (False, "")]
+    return seen == expected or seen
+
+
+def tls_of_single_servers(stage):
+    """`mysql_servers_ssl_params` and `ssl_verify` stand in the place of the variables, and never for less than they say."""
+    version = "SELECT VARIABLE_VALUE FROM performance_schema.session_status WHERE VARIABLE_NAME = 'Ssl_version'"
+    load = ("LOAD MYSQL VARIABLES TO RUNTIME", "LOAD MYSQL SERVERS TO RUNTIME")
+    files = Path(stage.direct.rows("SELECT @@datadir")[0][0])
+    authorities = stage.dir / "authorities"
+    authorities.mkdir(exist_ok=True)
+    (authorities / "one.pem").write_bytes((files / "ca.pem").read_bytes())
+    (authorities / "no-certificate").write_text("nothing")
+    of_secret_kinds(stage)
+    stage.direct.rows("ALTER USER clear REQUIRE X509")
+
+    def row(user="", **columns):
+        names = ["hostname", "port", "username", *columns]
+        values = ["127.0.0.1", str(stage.direct.port), user, *map(str, columns.values())]
+        quoted = ", ".join(f"'{value}'" for value in values)
+        return f"REPLACE INTO mysql_servers_ssl_params ({', '.join(names)}) VALUES ({quoted})"
+
+    def verify(word):
+        settings = f'{{"ssl_verify": "{word}"}}'
+        return f"REPLACE INTO mysql_hostgroup_attributes (hostgroup_id, hostgroup_settings) VALUES (0, '{settings}')"
+
+    def after(*statements):
+        set_admin(stage, *statements, *load)
+        how = "SELECT DISTINCT tls FROM stats_mysql_connection_pool WHERE hostgroup = 0"
+        try:
+            return stage.proxy.rows(version)[0][0], stage.admin.rows(how)[0][0]
+        except pymysql.MySQLError as error:
+            return error.args[0], stage.admin.rows(how)[0][0]
+
+    def certified():
+        return client(stage, stage.proxy, "clear", PASSWORD, "--ssl-mode=REQUIRED")
+
+    capath, ca = row(ssl_capath=authorities), row(ssl_ca=files / "ca.pem")
+    own = row("clear", ssl_cert=files / "client-cert.pem", ssl_key=files / "client-key.pem")
+    quick = ("SET mysql-connect_timeout_server_max = 500", "SET mysql-shun_on_failures = 1000")
+    seen = [
+        after("UPDATE mysql_servers SET use_ssl = 1", *quick),
+        # There is nothing to verify by.
+        after(verify("ca")),
+        after(capath),
+        after(verify("hostname")),
+        after(verify("no such word")),
+        after(verify("off")),
+        after(row(tls_version="TLSv1.2")),
+        after(row(tls_version="TLSv1.1")),
+        after(row(), "SET mysql-ssl_p2s_min_version = 'TLSv1.3'"),
+        after("DELETE FROM mysql_hostgroup_attributes", "SET mysql-ssl_p2s_verify = 'ca'", ca),
+        certified(),
+        after(own),
+        certified(),
+        after(row("clear", ssl_cert=files / "client-cert.pem")),
+        certified(),
+    ]
+    clean = (
+        "DELETE FROM mysql_servers_ssl_params",
+        "SET mysql-ssl_p2s_verify = 'hostname'",
+        "SET mysql-ssl_p2s_min_version = 'TLSv1.2'",
+        "SET mysql-connect_timeout_server_max = 10000",
+        "UPDATE mysql_servers SET use_ssl = 0",
+    )
+    seen.append(after(*clean))
+    expected = [
+        ("TLSv1.3", "unverified"),
+        (9001, "ca"),
+        ("TLSv1.3", "ca"),
+        (9001, "hostname"),
+        (9001, "hostname"),
+        ("TLSv1.3", "unverified"),
+        ("TLSv1.2", "unverified"),
+        (9001, "unverified"),
+        ("TLSv1.3", "unverified"),
+        ("TLSv1.3", "ca"),
+        "ERROR 1045 (28000) at line 1",
+        ("TLSv1.3", "ca"),
+        "clear@%",
+        ("TLSv1.3", "ca"),
+        "ERROR 9001 (HY000) at line 1",
+        ("", ""),
+    ]
+    return seen == expected or seen
+
+
+def oldest_tls_of_clients(stage):
+    """`mysql-ssl_min_version` keeps older versions out from the LOAD on; a word that is none changes nothing."""
+    context = ssl.create_default_context()
+    context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
+
+    def spoken():
+        seen = []
+        for version in (ssl.TLSVersion.TLSv1_2, ssl.TLSVersion.TLSv1_3):
+            context.minimum_version, context.maximum_version = ssl.TLSVersion.TLSv1_2, version
+            context.minimum_version = version
+            try:
+                seen.append(stage.proxy.rows("SELECT 1", ssl=context) == ((1,),))
+            except (pymysql.MySQLError, ssl.SSLError):
+                seen.append(False)
+        return seen
+
+    seen = [spoken()]
+    for word in ("TLSv1.3", "TLSv1.1", "TLSv1.2"):
+        set_admin(stage, f"SET mysql-ssl_min_version = '{word}'", "LOAD MYSQL VARIABLES TO RUNTIME")
+        seen.append(spoken())
+    return seen == [[True, True], [False, True], [False, True], [True, True]] or seen
+
+
+def clear_passwords(stage):
+    """A client that does not speak a hash's plugin is asked for its password, where that is allowed and nobody can read along."""
+    of_secret_kinds(stage)
+    stage.direct.rows("DROP USER IF EXISTS native")
+    stage.direct.rows(f"CREATE USER native IDENTIFIED BY '{PASSWORD}'")
+    once = hashlib.sha1(PASSWORD.encode()).digest()
+    native_hash = "*" + hashlib.sha1(once).hexdigest().upper()
+    tls, plain, enabled = "--ssl-mode=REQUIRED", "--ssl-mode=DISABLED", "--enable-cleartext-plugin"
+    socket, first = f"--socket={stage.socket}", "--default-auth=mysql_clear_password"
+
+    def switch(word):
+        set_admin(stage, f"SET mysql-clear_password_from_clients = '{word}'", "LOAD MYSQL VARIABLES TO RUNTIME")
+
+    def ask(user, password, *options):
+        return client(stage, stage.proxy, user, password, *options).removesuffix(" at line 1")
+
+    # A user whom no other check has let in.
+    set_admin(
+        stage,
+        "DELETE FROM mysql_users WHERE username = 'native'",
+        f"INSERT INTO mysql_users (username, password) VALUES ('native', '{native_hash}')",
+        "LOAD MYSQL USERS TO RUNTIME",
+    )
+    seen = [ask("native", PASSWORD, tls, enabled)]
+    switch("true")
+    seen += [
+        ask("native", PASSWORD, plain, enabled),
+        ask("native", PASSWORD, tls),
+        ask("native", "wrong", tls, enabled),
+        ask("native", PASSWORD, tls, enabled),
+        ask("native", PASSWORD, socket, enabled),
+        # It offers its password; any column can be checked with it.
+        ask("native", PASSWORD, tls, enabled, first),
+        ask("clear", PASSWORD, tls, enabled, first),
+        ask("clear", "wrong", tls, enabled, first),
+        ask("hashed", PASSWORD, tls, enabled, first),
+        ask("hashed", "wrong", tls, enabled, first),
+        ask("nobody", PASSWORD, tls, enabled, first),
+    ]
+    switch("false")
+    seen.append(ask("native", PASSWORD, tls, enabled))
+    denied, unknown = "ERROR 1045 (28000)", "ERROR 2059 (HY000)"
+    expected = [unknown, unknown, unknown, denied, "native@%", "native@%"]
+    expected += ["native@%", "clear@%", denied, "hashed@%", denied, denied, unknown]
     return seen == expected or seen
 
 
@@ -202,6 +359,9 @@ with Stage("--server", "mysql", "--root", ROOT) as stage:
         ("MySQL's own client reaches the admin interface", administrators),
         ("TLS of clients", tls_of_clients),
         ("TLS of servers", tls_of_servers),
+        ("TLS of single servers and hostgroups", tls_of_single_servers),
+        ("the oldest TLS of clients", oldest_tls_of_clients),
+        ("clear passwords of clients", clear_passwords),
         ("compression of clients and servers", compression),
     ):
         verdict.claim(name, functools.partial(check, stage))

@@ -14,6 +14,7 @@ mod server;
 mod snapshot;
 mod store;
 mod tables;
+mod tls;
 mod user;
 mod variables;
 mod verb;
@@ -23,8 +24,9 @@ pub use rules::{PatternError, Rule, RuleFault, RuleHits, RuleInput, RuleModifier
 pub use secret::Secret;
 pub use server::{HostgroupId, Hostgroups, Server, ServerStatus, UnknownStatus};
 pub use snapshot::{Epoch, Snapshot};
-pub use store::{Layers, Outcome, Seed, SeedRow, SeedValue, StoreError, Warnings};
+pub use store::{Datadir, Layers, Outcome, Seed, SeedRow, SeedValue, StoreError, Warnings};
 pub use tables::{Column, ColumnDefault, TABLES, Table, table};
+pub use tls::{HostgroupAttributes, SslParams, SslVerify, TlsSettings, TlsVersionList, UnknownTlsVersion};
 pub use user::{DuplicateUser, User, Users};
 pub use variables::{
     AdminVariables, Effect, Kind, MysqlVariables, Variable, VariableFault, variables_markdown,

@@ -1,8 +1,11 @@
 //! One validated configuration that never changes: what a command sees from its first byte to its last.
 
+use std::{collections::BTreeMap, sync::Arc};
+
 use crate::{
     rules::Rules,
-    server::Hostgroups,
+    server::{HostgroupId, Hostgroups},
+    tls::{HostgroupAttributes, SslParams},
     user::Users,
     variables::{AdminVariables, MysqlVariables},
 };
@@ -28,6 +31,10 @@ pub struct Snapshot {
     pub users: Users,
     /// Servers by hostgroup.
     pub hostgroups: Hostgroups,
+    /// Settings of whole hostgroups.
+    pub hostgroup_attributes: Arc<BTreeMap<HostgroupId, HostgroupAttributes>>,
+    /// TLS towards single servers.
+    pub ssl_params: Arc<[SslParams]>,
     /// Active query rules, compiled.
     pub rules: Rules,
     /// The `mysql-*` variables.
@@ -47,6 +54,8 @@ impl Snapshot {
     pub fn serves_like(&self, other: &Self) -> bool {
         self.users == other.users
             && self.hostgroups == other.hostgroups
+            && self.hostgroup_attributes == other.hostgroup_attributes
+            && self.ssl_params == other.ssl_params
             && self.rules == other.rules
             && self.mysql == other.mysql
     }

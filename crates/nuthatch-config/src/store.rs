@@ -4,6 +4,8 @@
 //! show what is in force. A `LOAD … TO RUNTIME` validates every row and makes a new [`Snapshot`]; a row that cannot be
 //! used is left out with a warning, and the others stand. A command happens wholly or not at all.
 //!
+//! On disk every secret is sealed (see `vault` and `sealing`); a copy between memory and disk seals and opens.
+//!
 //! [`Layers`] lives on the admin thread. It blocks on the disk; the data plane sees the snapshots only.
 
 mod copy;
@@ -13,18 +15,21 @@ mod load;
 mod merge;
 mod row;
 mod schema;
+mod sealing;
 mod seed;
+mod vault;
 mod warnings;
 
-use std::{path::Path, sync::Arc};
+use std::sync::Arc;
 
 use rusqlite::Connection;
 
-use self::{guard::Guard, merge::Meeting};
 pub use self::{
+    datadir::Datadir,
     seed::{Seed, SeedRow, SeedValue},
     warnings::Warnings,
 };
+use self::{guard::Guard, merge::Meeting, vault::Vault};
 use crate::{
     server::{HostgroupId, ServerStatus},
     snapshot::{Epoch, Snapshot},
@@ -36,6 +41,7 @@ use crate::{
 pub struct Layers {
     connection: Connection,
     guard: Guard,
+    vault: Arc<Vault>,
     seed: Seed,
     snapshot: Arc<Snapshot>,
 }
@@ -80,6 +86,34 @@ pub enum StoreError {
         /// Ours.
         known: i64,
     },
+    /// The key of the secrets on disk cannot be used.
+    #[error("use the key file {path}: {reason}")]
+    Key {
+        /// The file.
+        path: String,
+        /// What is wrong with it.
+        reason: String,
+    },
+    /// Secrets on disk cannot be opened.
+    #[error(
+        "open {count} secrets in {database}: {why}; put the key file they were sealed with in its \
+         place or name it with --secrets-key, or start once with --forget-lost-secrets, which locks those users and \
+         puts those variables back to their defaults"
+    )]
+    Lost {
+        /// How many.
+        count: usize,
+        /// The file they are in.
+        database: String,
+        /// What is the matter with the key.
+        why: String,
+    },
+    /// A sealed value that this program's key does not open must not go to the disk.
+    #[error("write {what} to disk: it was sealed with another key, or is damaged; set it anew")]
+    Sealed {
+        /// Whose it is.
+        what: String,
+    },
     /// A row of the configuration file or command line is not one.
     #[error("take {place} of the configuration: {reason}")]
     Seed {
@@ -107,25 +141,27 @@ impl Layers {
     /// Without `datadir` the disk layer is in memory and is lost with the value. With it, the directory and
     /// `nuthatch.db` are made if they are not there, for the owner only. A module that was saved to disk, or has rows
     /// there, comes from disk; any other comes from `seed`. `overrides` (flags given explicitly) then change memory
-    /// row by row, whatever the source. Nothing is saved.
+    /// row by row, whatever the source. Nothing is saved. Secrets that stand on disk in clear are sealed.
     ///
     /// # Errors
-    /// The directory or file cannot be used; a row of `seed` or `overrides` breaks a table's rules.
+    /// The directory or file cannot be used; the key of the secrets there is missing or is another; a row of `seed` or
+    /// `overrides` breaks a table's rules.
     pub fn open(
-        datadir: Option<&Path>,
+        datadir: Option<&Datadir>,
         seed: Seed,
         overrides: &Seed,
     ) -> Result<(Self, Warnings), StoreError> {
         let mut connection = Connection::open_in_memory()?;
         let guard = Guard::install(&mut connection)?;
-        let mut layers = Self { connection, guard, seed, snapshot: Arc::new(Snapshot::default()) };
-        let warnings = layers.guard.clone().lifted(|| layers.start(datadir, overrides))?;
+        let mut warnings = Warnings::default();
+        let vault = guard.lifted(|| datadir::attach(&connection, datadir, &mut warnings))?;
+        let snapshot = Arc::new(Snapshot::default());
+        let mut layers = Self { connection, guard, vault, seed, snapshot };
+        warnings.append(layers.guard.clone().lifted(|| layers.start(overrides))?);
         Ok((layers, warnings))
     }
 
-    fn start(&mut self, datadir: Option<&Path>, overrides: &Seed) -> Result<Warnings, StoreError> {
-        let path = datadir.map(datadir::prepare).transpose()?;
-        schema::attach(&self.connection, path.as_deref())?;
+    fn start(&mut self, overrides: &Seed) -> Result<Warnings, StoreError> {
         schema::create(&self.connection)?;
         merge::check_variable_names(&self.seed)?;
         merge::check_variable_names(overrides)?;
@@ -244,6 +280,31 @@ impl Layers {
     /// may not write `runtime_` tables or statistics, change the schema, or reach other files.
     pub fn connection(&self) -> &Connection {
         &self.connection
+    }
+
+    /// Runs an admin's statement that writes to `disk`: what it writes there in clear is sealed before it is committed.
+    /// If either fails, the statement has changed nothing.
+    ///
+    /// # Errors
+    /// The outer: it wrote a value that was sealed with another key, or SQLite refused. The inner: what `work` returns.
+    pub fn sealing_disk<T, E>(
+        &self,
+        work: impl FnOnce(&Connection) -> Result<T, E>,
+    ) -> Result<Result<T, E>, StoreError> {
+        let own_sql = |sql: &str| self.guard.lifted(|| self.connection.execute_batch(sql));
+        own_sql("SAVEPOINT nuthatch_statement")?;
+        let done = work(&self.connection);
+        let sealed = match &done {
+            Ok(_) => self.guard.lifted(|| sealing::seal_disk(&self.connection)).map(drop),
+            Err(_) => Ok(()),
+        };
+        if done.is_ok() && sealed.is_ok() {
+            own_sql("RELEASE nuthatch_statement")?;
+        } else if !self.connection.is_autocommit() {
+            // `INSERT OR ROLLBACK` has ended the transaction by itself, and the savepoint with it.
+            own_sql("ROLLBACK TO nuthatch_statement; RELEASE nuthatch_statement")?;
+        }
+        sealed.map(|()| done)
     }
 
     /// Runs the program's own SQL, to which those limits do not apply (creating and filling statistics).

@@ -38,6 +38,9 @@ pub enum NetError {
          into the row, or have a client log in by the same plugin first"
     )]
     UnknownPassword(String),
+    /// The server wants the password in clear text, and must not have it.
+    #[error("the server wants the password in clear text (mysql_clear_password): {0}")]
+    ClearPasswordRefused(&'static str),
     /// The server wants an authentication that is not supported.
     #[error("the server wants the authentication plugin {0}, which is not supported")]
     UnsupportedPlugin(String),
@@ -47,6 +50,12 @@ impl NetError {
     /// Whether the server itself answered, so that trying again the same way is useless.
     #[must_use]
     pub const fn is_refusal(&self) -> bool {
-        matches!(self, Self::Refused(_) | Self::UnsupportedPlugin(_) | Self::UnknownPassword(_))
+        matches!(
+            self,
+            Self::Refused(_)
+                | Self::UnsupportedPlugin(_)
+                | Self::UnknownPassword(_)
+                | Self::ClearPasswordRefused(_)
+        )
     }
 }

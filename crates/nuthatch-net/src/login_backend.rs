@@ -7,7 +7,10 @@ use nuthatch_wire::{
 };
 
 use crate::ed25519::{ED25519_PLUGIN, sign};
-use crate::login_packet::{FAST_AUTH_OK, FULL_AUTH, LOGIN_BYTES_MAX, MORE_DATA, WANTS_KEY, send};
+use crate::login_packet::{
+    CLEAR_PASSWORD_PLUGIN, ClearPasswords, FAST_AUTH_OK, FULL_AUTH, LOGIN_BYTES_MAX, MORE_DATA, WANTS_KEY,
+    send,
+};
 use crate::rsa_key::encrypt_for;
 use crate::{Algorithm, BackendTls, Framed, NetError, Role};
 
@@ -86,6 +89,8 @@ pub struct BackendLogin<'a> {
     pub max_packet_bytes: u32,
     /// TLS, with the host's name; `None` for a login in the clear.
     pub tls: Option<(&'a BackendTls, &'a str)>,
+    /// Whether a server that asks for the password itself gets it.
+    pub clear_passwords: ClearPasswords,
 }
 
 /// What a login found.
@@ -152,8 +157,13 @@ pub async fn log_in(framed: &mut Framed, login: &BackendLogin<'_>) -> Result<Log
             [AuthSwitch::MARKER, ..] => {
                 let switch = AuthSwitch::parse(framed.payload())?;
                 nonce = switch.data.as_slice().try_into().unwrap_or(nonce);
-                let unsupported = || unsupported(&switch.plugin, login.password);
-                let answer = login.password.answer(&switch.plugin, &switch.data).ok_or_else(unsupported)?;
+                let answer = match switch.plugin.as_slice() {
+                    CLEAR_PASSWORD_PLUGIN => clear_answer(framed, login)?,
+                    plugin => login
+                        .password
+                        .answer(plugin, &switch.data)
+                        .ok_or_else(|| unsupported(plugin, login.password))?,
+                };
                 sequence = send(framed, sequence, &answer).await?;
                 plugin = switch.plugin;
             }
@@ -208,6 +218,28 @@ async fn send_password(
     let key = framed.payload().strip_prefix(&[MORE_DATA]).ok_or(WireError::Malformed("public key"))?;
     let encrypted = encrypt_for(key, password, nonce).ok_or(WireError::Malformed("public key"))?;
     send(framed, sequence, &encrypted).await
+}
+
+/// The password itself, for a server that asks for nothing else (PAM, LDAP), where only that server can read it.
+fn clear_answer(framed: &mut Framed, login: &BackendLogin<'_>) -> Result<Vec<u8>, NetError> {
+    let password = match login.password {
+        BackendPassword::Clear(password) => password.as_slice(),
+        BackendPassword::Empty => b"",
+        BackendPassword::Halves { .. } => return Err(unsupported(CLEAR_PASSWORD_PLUGIN, login.password)),
+    };
+    if login.clear_passwords == ClearPasswords::Refused {
+        return Err(NetError::ClearPasswordRefused("mysql-clear_password_to_servers is off"));
+    }
+    let is_safe = match login.tls {
+        Some((tls, _)) => tls.is_verifying(),
+        None => framed.stream().is_private(),
+    };
+    if !is_safe {
+        return Err(NetError::ClearPasswordRefused(
+            "it is sent over a Unix socket or TLS that verifies the server only",
+        ));
+    }
+    Ok([password, &[0]].concat())
 }
 
 /// Why there is no answer by `plugin`.

@@ -4,16 +4,20 @@
 //!
 //! Source: "Connection Phase", "Caching_sha2_password information"; MariaDB's "Authentication Plugin - ed25519".
 
+use aws_lc_rs::constant_time::verify_slices_are_equal;
 use nuthatch_wire::{
     AuthSwitch, CapabilityFlags, DoubleSha1, Greeting, Login, NATIVE_PASSWORD_PLUGIN, NONCE_LEN, Nonce,
     SHA2_PASSWORD_PLUGIN, SHA256_LEN, Sha2Hash, Sha2Stage1, Stage1, WireError, double_sha1, verify,
 };
 
 use crate::ed25519::{ED25519_NONCE_LEN, ED25519_PLUGIN, is_signed};
-use crate::login_packet::{FAST_AUTH_OK, FULL_AUTH, LOGIN_BYTES_MAX, MORE_DATA, WANTS_KEY, send};
+use crate::login_packet::{
+    CLEAR_PASSWORD_PLUGIN, ClearPasswords, FAST_AUTH_OK, FULL_AUTH, LOGIN_BYTES_MAX, MORE_DATA, WANTS_KEY,
+    send,
+};
 use crate::proxy_header::take_proxy_header;
 use crate::rsa_key::RsaKey;
-use crate::{Framed, NetError, Proxied, ServerTls};
+use crate::{Framed, NetError, OldestVersion, Proxied, ServerTls};
 
 /// Payload of the packet that asks for TLS: the login's fixed part.
 const TLS_REQUEST_LEN: usize = 32;
@@ -47,6 +51,16 @@ pub struct Proof {
     pub sha2: Option<Sha2Stage1>,
     /// The password itself, where only a hash of it was known.
     pub clear: Option<Vec<u8>>,
+}
+
+impl Proof {
+    fn of(password: Vec<u8>) -> Self {
+        Self {
+            native: Some(Stage1::of(&password)),
+            sha2: Some(Sha2Stage1::of(&password)),
+            clear: Some(password),
+        }
+    }
 }
 
 impl std::fmt::Debug for Proof {
@@ -110,7 +124,7 @@ pub struct Greeted {
 pub async fn greet(
     framed: &mut Framed,
     greeting: &Greeting,
-    tls: Option<&ServerTls>,
+    tls: Option<(&ServerTls, OldestVersion)>,
     trust: ProxyHeaders,
 ) -> Result<Greeted, NetError> {
     let mut payload = Vec::with_capacity(96);
@@ -123,9 +137,9 @@ pub async fn greet(
     // Not a byte more than the packet: what follows a wish for TLS is TLS.
     let mut sequence = framed.read_packet_exactly(1, LOGIN_BYTES_MAX).await?;
     if framed.payload().len() == TLS_REQUEST_LEN && wants_tls(framed.payload()) {
-        let tls = tls.ok_or(WireError::Malformed("a wish for TLS, which was not offered"))?;
+        let (tls, oldest) = tls.ok_or(WireError::Malformed("a wish for TLS, which was not offered"))?;
         framed.drop_packet();
-        framed.upgrade(async |stream| tls.accept(stream).await).await?;
+        framed.upgrade(async |stream| tls.accept(stream, oldest).await).await?;
         sequence = framed.read_packet(sequence.wrapping_add(1), LOGIN_BYTES_MAX).await?;
     }
     let mut login = Login::parse(framed.payload())?;
@@ -140,7 +154,8 @@ fn wants_tls(payload: &[u8]) -> bool {
 }
 
 /// Has the client prove that it knows the password, by the plugin that it began with if the credential can be checked so,
-/// else by one that it is asked to switch to. `greeted_plugin` is the one that the greeting named.
+/// else by one that it is asked to switch to. `greeted_plugin` is the one that the greeting named. Where clear passwords are
+/// allowed and nobody can read along, a client that seems not to speak a hash's plugin is asked for the password itself.
 ///
 /// # Errors
 /// When the client leaves or breaks the protocol.
@@ -151,11 +166,18 @@ pub async fn prove(
     sequence: u8,
     credential: Credential<'_>,
     greeted_plugin: &[u8],
+    clear: ClearPasswords,
 ) -> Result<Proving, NetError> {
     let mut exchange = Exchange { framed, sequence, nonce: *nonce };
     let knows_plugins = login.capabilities.contains(CapabilityFlags::CLIENT_PLUGIN_AUTH);
     let began_with = if knows_plugins { login.auth_plugin.as_slice() } else { NATIVE_PASSWORD_PLUGIN };
-    let plugin = credential.plugin(began_with, greeted_plugin);
+    let is_private = knows_plugins && exchange.framed.stream().is_private();
+    let plugin = match clear {
+        ClearPasswords::Allowed if is_private && credential.wants_clear(began_with, greeted_plugin) => {
+            CLEAR_PASSWORD_PLUGIN
+        }
+        _ => credential.plugin(began_with, greeted_plugin),
+    };
     if plugin == ED25519_PLUGIN {
         return exchange.by_ed25519(credential).await;
     }
@@ -168,14 +190,28 @@ pub async fn prove(
     // Some clients close even an empty password.
     let answer = if answer == [0] { Vec::new() } else { answer };
     let used_password = !answer.is_empty();
-    let proof = match plugin == SHA2_PASSWORD_PLUGIN && knows_plugins {
-        true => exchange.by_sha2(credential, &answer).await?,
-        false => by_native(credential, nonce, &answer),
+    let proof = match plugin {
+        CLEAR_PASSWORD_PLUGIN => by_clear(credential, &answer),
+        SHA2_PASSWORD_PLUGIN if knows_plugins => exchange.by_sha2(credential, &answer).await?,
+        _ => by_native(credential, nonce, &answer),
     };
     Ok(Proving { proof, sequence: exchange.sequence, used_password })
 }
 
 impl Credential<'_> {
+    /// Whether only the password itself will do: the client offers it, or did not begin with the plugin of the hash although it
+    /// could have.
+    fn wants_clear(&self, began_with: &[u8], greeted_plugin: &[u8]) -> bool {
+        let needs_another = match self {
+            Self::NativeHash(_) => began_with != NATIVE_PASSWORD_PLUGIN,
+            Self::Sha2Hash { .. } => {
+                greeted_plugin == SHA2_PASSWORD_PLUGIN && began_with != SHA2_PASSWORD_PLUGIN
+            }
+            Self::Nobody | Self::Empty | Self::Clear(_) => false,
+        };
+        began_with == CLEAR_PASSWORD_PLUGIN || needs_another
+    }
+
     /// The plugin to check it with, for a client that began with another.
     fn plugin<'p>(&self, began_with: &'p [u8], default_plugin: &'p [u8]) -> &'p [u8] {
         match self {
@@ -188,6 +224,19 @@ impl Credential<'_> {
             },
         }
     }
+}
+
+/// The password itself was told, closed by NUL.
+fn by_clear(credential: Credential<'_>, answer: &[u8]) -> Option<Proof> {
+    let password = answer.strip_suffix(&[0]).unwrap_or(answer);
+    let is_right = match credential {
+        Credential::Nobody => false,
+        Credential::Empty => return password.is_empty().then(Proof::default),
+        Credential::Clear(known) => verify_slices_are_equal(known, password).is_ok(),
+        Credential::NativeHash(double) => Stage1::of(password).is_of(double),
+        Credential::Sha2Hash { hash, .. } => hash.is_of(password),
+    };
+    is_right.then(|| Proof::of(password.to_vec()))
 }
 
 fn by_native(credential: Credential<'_>, nonce: &Nonce, answer: &[u8]) -> Option<Proof> {
@@ -258,11 +307,7 @@ impl Exchange<'_> {
         // With the password known, a wrong answer is wrong.
         let Credential::Sha2Hash { hash, .. } = credential else { return Ok(None) };
         let Some(password) = self.whole_password().await? else { return Ok(None) };
-        Ok(hash.is_of(&password).then(|| Proof {
-            native: Some(Stage1::of(&password)),
-            sha2: Some(Sha2Stage1::of(&password)),
-            clear: Some(password),
-        }))
+        Ok(hash.is_of(&password).then(|| Proof::of(password)))
     }
 
     /// The password itself: over TLS or a Unix socket as it is, else encrypted with our public key.

@@ -1,6 +1,6 @@
 //! What both sides of a login share: the marks of its packets, their limit, and how one is sent.
 //!
-//! Source: "Protocol::AuthMoreData", "Caching_sha2_password information".
+//! Source: "Protocol::AuthMoreData", "Caching_sha2_password information", "Client-Side Cleartext Pluggable Authentication".
 
 use nuthatch_wire::{HEADER_LEN, append_packet};
 
@@ -17,6 +17,18 @@ pub(crate) const FAST_AUTH_OK: u8 = 0x03;
 pub(crate) const FULL_AUTH: u8 = 0x04;
 /// The client wants the public key.
 pub(crate) const WANTS_KEY: u8 = 0x02;
+
+/// The plugin by which a password goes over the wire as it is, closed by NUL.
+pub(crate) const CLEAR_PASSWORD_PLUGIN: &[u8] = b"mysql_clear_password";
+
+/// Whether a password may go over the wire by `mysql_clear_password`, where nobody can read along.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ClearPasswords {
+    /// Never.
+    Refused,
+    /// From a client over TLS or a Unix socket; to a server over TLS that verifies it, or a Unix socket.
+    Allowed,
+}
 
 /// Sends one packet of a login with the number `sequence` and returns the number of the next.
 ///

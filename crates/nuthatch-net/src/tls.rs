@@ -10,7 +10,7 @@ use std::sync::Arc;
 use rustls::client::WebPkiServerVerifier;
 use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
 use rustls::pki_types::pem::PemObject;
-use rustls::pki_types::{CertificateDer, PrivateKeyDer, ServerName, UnixTime};
+use rustls::pki_types::{CertificateDer, CertificateRevocationListDer, PrivateKeyDer, ServerName, UnixTime};
 use rustls::server::WebPkiClientVerifier;
 use rustls::{
     CertificateError, ClientConfig, DigitallySignedStruct, RootCertStore, ServerConfig, SignatureScheme,
@@ -40,22 +40,34 @@ pub enum TlsError {
     Authorities(String),
 }
 
-/// The oldest version that is spoken.
+/// The versions that are spoken.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum MinimumVersion {
-    /// TLS 1.2.
+pub enum TlsVersions {
+    /// TLS 1.2 and 1.3.
     #[default]
+    Both,
+    /// TLS 1.2.
+    Only12,
+    /// TLS 1.3.
+    Only13,
+}
+
+/// The oldest version that a client may speak.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum OldestVersion {
+    /// TLS 1.2.
     Tls12,
     /// TLS 1.3.
     Tls13,
 }
 
-impl MinimumVersion {
-    fn versions(self) -> &'static [&'static SupportedProtocolVersion] {
+impl TlsVersions {
+    fn supported(self) -> &'static [&'static SupportedProtocolVersion] {
         static BOTH: [&SupportedProtocolVersion; 2] = [&rustls::version::TLS13, &rustls::version::TLS12];
         match self {
-            Self::Tls12 => &BOTH,
-            Self::Tls13 => &BOTH[..1],
+            Self::Both => &BOTH,
+            Self::Only13 => &BOTH[..1],
+            Self::Only12 => &BOTH[1..],
         }
     }
 }
@@ -69,11 +81,16 @@ pub struct TlsTexts<'a> {
     pub key: &'a [u8],
     /// Authorities: for clients' certificates, or the servers'; empty for none.
     pub authorities: &'a [u8],
+    /// Lists of certificates that the authorities have revoked; empty for none.
+    pub revoked: &'a [u8],
 }
 
 /// What clients are offered. Cheap to clone.
 #[derive(Clone)]
-pub struct ServerTls(TlsAcceptor);
+pub struct ServerTls {
+    both: TlsAcceptor,
+    only_13: TlsAcceptor,
+}
 
 impl std::fmt::Debug for ServerTls {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
@@ -86,9 +103,15 @@ impl ServerTls {
     ///
     /// # Errors
     /// When a text cannot be used.
-    pub fn new(texts: &TlsTexts<'_>, minimum: MinimumVersion) -> Result<Self, TlsError> {
+    pub fn new(texts: &TlsTexts<'_>) -> Result<Self, TlsError> {
+        // Which versions are offered is a setting that changes while the certificate stays.
+        let of = |versions| Self::acceptor(texts, versions);
+        Ok(Self { both: of(TlsVersions::Both)?, only_13: of(TlsVersions::Only13)? })
+    }
+
+    fn acceptor(texts: &TlsTexts<'_>, versions: TlsVersions) -> Result<TlsAcceptor, TlsError> {
         let builder =
-            ServerConfig::builder_with_provider(provider()).with_protocol_versions(minimum.versions())?;
+            ServerConfig::builder_with_provider(provider()).with_protocol_versions(versions.supported())?;
         let builder = match texts.authorities {
             [] => builder.with_no_client_auth(),
             authorities => {
@@ -101,11 +124,15 @@ impl ServerTls {
             }
         };
         let (certificates, key) = certificate_and_key(texts)?;
-        Ok(Self(TlsAcceptor::from(Arc::new(builder.with_single_cert(certificates, key)?))))
+        Ok(TlsAcceptor::from(Arc::new(builder.with_single_cert(certificates, key)?)))
     }
 
-    pub(crate) async fn accept(&self, stream: Stream) -> io::Result<Stream> {
-        let tls = self.0.accept(stream).await?;
+    pub(crate) async fn accept(&self, stream: Stream, oldest: OldestVersion) -> io::Result<Stream> {
+        let acceptor = match oldest {
+            OldestVersion::Tls12 => &self.both,
+            OldestVersion::Tls13 => &self.only_13,
+        };
+        let tls = acceptor.accept(stream).await?;
         Ok(Stream::Tls(Box::new(TlsStream::Server(tls))))
     }
 }
@@ -123,7 +150,10 @@ pub enum Verify {
 
 /// How servers are connected to. Cheap to clone.
 #[derive(Clone)]
-pub struct BackendTls(TlsConnector);
+pub struct BackendTls {
+    connector: TlsConnector,
+    verify: Verify,
+}
 
 impl std::fmt::Debug for BackendTls {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
@@ -132,18 +162,22 @@ impl std::fmt::Debug for BackendTls {
 }
 
 impl BackendTls {
-    /// Shows the certificate if there is one, and verifies the server's by the authorities.
+    /// Shows the certificate if there is one, and verifies the server's by the authorities. With lists of what is revoked, each
+    /// certificate of the chain must be covered by one that has not expired.
     ///
     /// # Errors
     /// When a text cannot be used, or there is nothing to verify by.
-    pub fn new(texts: &TlsTexts<'_>, verify: Verify) -> Result<Self, TlsError> {
-        let builder = ClientConfig::builder_with_provider(provider())
-            .with_protocol_versions(MinimumVersion::Tls12.versions())?;
+    pub fn new(texts: &TlsTexts<'_>, verify: Verify, versions: TlsVersions) -> Result<Self, TlsError> {
+        let builder =
+            ClientConfig::builder_with_provider(provider()).with_protocol_versions(versions.supported())?;
         let authority = match verify {
             Verify::Nothing => None,
             Verify::Authority | Verify::AuthorityAndHost => {
                 let roots = Arc::new(roots(texts.authorities)?);
-                let built = WebPkiServerVerifier::builder_with_provider(roots, provider()).build();
+                let built = WebPkiServerVerifier::builder_with_provider(roots, provider())
+                    .with_crls(revoked(texts.revoked)?)
+                    .enforce_revocation_expiration()
+                    .build();
                 Some(built.map_err(|error| TlsError::Authorities(error.to_string()))?)
             }
         };
@@ -155,7 +189,13 @@ impl BackendTls {
             let (certificates, key) = certificate_and_key(texts)?;
             builder.with_client_auth_cert(certificates, key)?
         };
-        Ok(Self(TlsConnector::from(Arc::new(config))))
+        Ok(Self { connector: TlsConnector::from(Arc::new(config)), verify })
+    }
+
+    /// Whether a server must prove who it is.
+    #[must_use]
+    pub const fn is_verifying(&self) -> bool {
+        !matches!(self.verify, Verify::Nothing)
     }
 
     pub(crate) async fn connect(&self, stream: Stream, host: &str) -> io::Result<Stream> {
@@ -163,7 +203,7 @@ impl BackendTls {
             Ok(address) => ServerName::from(address),
             Err(_) => ServerName::try_from(host.to_owned()).map_err(io::Error::other)?,
         };
-        let tls = self.0.connect(name, stream).await?;
+        let tls = self.connector.connect(name, stream).await?;
         Ok(Stream::Tls(Box::new(TlsStream::Client(tls))))
     }
 }
@@ -231,6 +271,18 @@ fn roots(authorities: &[u8]) -> Result<RootCertStore, TlsError> {
     Ok(roots)
 }
 
+fn revoked(text: &[u8]) -> Result<Vec<CertificateRevocationListDer<'static>>, TlsError> {
+    let what = "the file of revoked certificates";
+    let found: Result<Vec<_>, _> = CertificateRevocationListDer::pem_slice_iter(text).collect();
+    match found {
+        Ok(found) if found.is_empty() && !text.is_empty() => {
+            Err(TlsError::Pem { what, why: "no list in it".to_owned() })
+        }
+        Ok(found) => Ok(found),
+        Err(error) => Err(TlsError::Pem { what, why: error.to_string() }),
+    }
+}
+
 fn certificates(what: &'static str, text: &[u8]) -> Result<Vec<CertificateDer<'static>>, TlsError> {
     let found: Result<Vec<_>, _> = CertificateDer::pem_slice_iter(text).collect();
     match found {
@@ -247,3 +299,6 @@ fn certificate_and_key(
         .map_err(|error| TlsError::Pem { what: "the file of the key", why: error.to_string() })?;
     Ok((certificates("the file of the certificate", texts.certificate)?, key))
 }
+
+#[cfg(test)]
+mod tests;

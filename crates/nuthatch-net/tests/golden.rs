@@ -5,7 +5,8 @@
 use std::net::Ipv4Addr;
 
 use nuthatch_net::{
-    Algorithm, BackendLogin, BackendPassword, Framed, LoggedIn, NetError, Role, Stream, log_in,
+    Algorithm, BackendLogin, BackendPassword, ClearPasswords, Framed, LoggedIn, NetError, Role, Stream,
+    log_in,
 };
 use nuthatch_wire::{CapabilityFlags, FrameHeader, HEADER_LEN, Login};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
@@ -36,6 +37,7 @@ async fn replay(
         capabilities: CapabilityFlags::empty(),
         max_packet_bytes: 1 << 24,
         tls: None,
+        clear_passwords: ClearPasswords::Refused,
     };
     let outcome = log_in(&mut framed, &login).await;
     drop(framed);

@@ -9,7 +9,7 @@ use std::time::Duration;
 use arc_swap::{ArcSwap, ArcSwapOption};
 use nuthatch_cache::{Cache, Limits, Usage};
 use nuthatch_config::{HostgroupId, MysqlVariables, Snapshot, User};
-use nuthatch_net::{BackendPassword, Proof, ServerTls};
+use nuthatch_net::{BackendPassword, OldestVersion, Proof, ServerTls};
 use nuthatch_sql::{Lexing, ServerFlavor};
 use nuthatch_wire::{CapabilityFlags, Greeting, Nonce, SHA256_LEN, StatusFlags};
 use parking_lot::{Mutex, RwLock};
@@ -284,8 +284,13 @@ impl Proxy {
     }
 
     /// What is offered to clients under that configuration.
-    pub(crate) fn tls(&self, snapshot: &Snapshot) -> Option<Arc<ServerTls>> {
-        if snapshot.mysql.have_ssl { self.tls.load_full() } else { None }
+    pub(crate) fn tls(&self, snapshot: &Snapshot) -> Option<(Arc<ServerTls>, OldestVersion)> {
+        let oldest = match snapshot.mysql.ssl_min_version.as_str() {
+            "TLSv1.3" => OldestVersion::Tls13,
+            _ => OldestVersion::Tls12,
+        };
+        let tls = if snapshot.mysql.have_ssl { self.tls.load_full() } else { None };
+        tls.map(|tls| (tls, oldest))
     }
 
     /// Takes no new clients until [`Self::resume`].

@@ -10,7 +10,7 @@ use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
 use anyhow::Context;
-use nuthatch_net::{MinimumVersion, ServerTls, TlsTexts};
+use nuthatch_net::{ServerTls, TlsTexts};
 
 const CERTIFICATE: &str = "nuthatch-cert.pem";
 const KEY: &str = "nuthatch-key.pem";
@@ -55,9 +55,8 @@ impl Certificates {
     pub(crate) fn load(&self) -> anyhow::Result<ServerTls> {
         match self {
             Self::InMemory(MadeHere { certificate, key }) => {
-                let texts =
-                    TlsTexts { certificate: certificate.as_bytes(), key: key.as_bytes(), authorities: &[] };
-                Ok(ServerTls::new(&texts, MinimumVersion::default())?)
+                let (certificate, key) = (certificate.as_bytes(), key.as_bytes());
+                Ok(ServerTls::new(&TlsTexts { certificate, key, ..TlsTexts::default() })?)
             }
             Self::InDirectory(directory) => {
                 let read = |name: &str| {
@@ -69,9 +68,13 @@ impl Certificates {
                     false => Vec::new(),
                 };
                 let (certificate, key) = (read(CERTIFICATE)?, read(KEY)?);
-                let texts = TlsTexts { certificate: &certificate, key: &key, authorities: &authorities };
-                ServerTls::new(&texts, MinimumVersion::default())
-                    .with_context(|| format!("TLS files in {}", directory.display()))
+                let texts = TlsTexts {
+                    certificate: &certificate,
+                    key: &key,
+                    authorities: &authorities,
+                    ..TlsTexts::default()
+                };
+                ServerTls::new(&texts).with_context(|| format!("TLS files in {}", directory.display()))
             }
         }
     }

@@ -1,4 +1,5 @@
-//! The command line. Every flag of `serve` has a key of the same name in the configuration file.
+//! The command line. Every flag of `serve` has a key of the same name in the configuration file, but for what is for one start
+//! only.
 
 use std::path::PathBuf;
 
@@ -41,6 +42,16 @@ pub(crate) struct ServeArguments {
     /// Directory for what SAVE ... TO DISK keeps; without it nothing is kept
     #[arg(long, value_name = "DIR")]
     pub(crate) datadir: Option<PathBuf>,
+
+    /// File with the key under which passwords are kept in --datadir; made if it is not there. Without it nobody can
+    /// read them, so keep a copy [default: nuthatch-secrets.key in --datadir]
+    #[arg(long, value_name = "FILE")]
+    pub(crate) secrets_key: Option<PathBuf>,
+
+    /// Start although the key of the passwords in --datadir is lost: their users are locked, secret variables go back
+    /// to their defaults. For one start, on the command line only
+    #[arg(long)]
+    pub(crate) forget_lost_secrets: bool,
 
     /// Where MySQL clients connect: HOST:PORT, or the path of a Unix socket [default: 0.0.0.0:6033]
     #[arg(long, value_name = "ADDR")]

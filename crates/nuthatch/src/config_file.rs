@@ -26,6 +26,7 @@ use crate::cli::{ServeArguments, parse_mode};
 #[serde(default, deny_unknown_fields)]
 pub(crate) struct ConfigFile {
     datadir: Option<PathBuf>,
+    secrets_key: Option<PathBuf>,
     mysql: OneOrMore,
     mysql_socket_mode: Option<String>,
     admin: Option<String>,
@@ -90,6 +91,8 @@ impl ConfigFile {
             arguments: ServeArguments {
                 config: None,
                 datadir: self.datadir,
+                secrets_key: self.secrets_key,
+                forget_lost_secrets: false,
                 mysql: self.mysql.into_vec().iter().map(address).collect::<anyhow::Result<_>>()?,
                 mysql_socket_mode: self
                     .mysql_socket_mode
@@ -132,13 +135,14 @@ mod tests {
     #[test]
     fn every_flag_has_its_key() {
         let settings = parse(
-            "datadir = '/d'\nmysql = ['127.0.0.1:1', '/s']\nmysql_socket_mode = '660'\nadmin = '127.0.0.1:2'\n\
+            "datadir = '/d'\nsecrets_key = '/k'\nmysql = ['127.0.0.1:1', '/s']\nmysql_socket_mode = '660'\nadmin = '127.0.0.1:2'\n\
              metrics = '127.0.0.1:3'\nbackend = 'a:1'\nuser = ['u:@f']\nworkers = 2\ndrain_seconds = 3\n\
              log_level = 'debug'\n[[mysql_servers]]\nhostname = 'h'\n[variables]\nmysql-max_connections = 5\n",
         )
         .unwrap();
         let arguments = settings.arguments;
         assert_eq!(arguments.mysql.len(), 2);
+        assert_eq!(arguments.secrets_key.as_deref(), Some(Path::new("/k")));
         assert_eq!((arguments.mysql_socket_mode, arguments.workers), (Some(0o660), Some(2)));
         assert_eq!((arguments.backend.len(), arguments.user.len()), (1, 1));
         assert_eq!((settings.seed.servers.len(), settings.seed.variables.len()), (1, 1));

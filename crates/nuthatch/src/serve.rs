@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use anyhow::Context;
 use nuthatch_admin::Admin;
-use nuthatch_config::{Layers, Seed};
+use nuthatch_config::{Datadir, Layers, Seed};
 use nuthatch_net::ListenAddress;
 use nuthatch_proxy::{Listener, Proxy};
 use tokio::net::TcpListener;
@@ -48,7 +48,7 @@ pub(crate) fn run(arguments: &ServeArguments) -> anyhow::Result<()> {
 async fn serve(settings: Settings) -> anyhow::Result<()> {
     let Settings { arguments, seed, overrides } = settings;
     let signals = Signals::listen()?;
-    let (layers, warnings) = Layers::open(arguments.datadir.as_deref(), seed, &overrides).map_err(cannot)?;
+    let (layers, warnings) = Layers::open(datadir(&arguments)?.as_ref(), seed, &overrides).map_err(cannot)?;
     for warning in warnings.iter() {
         tracing::warn!("{warning}");
     }
@@ -154,6 +154,8 @@ impl Settings {
         let arguments = ServeArguments {
             config: None,
             datadir: flags.datadir.clone().or(file.datadir),
+            secrets_key: flags.secrets_key.clone().or(file.secrets_key),
+            forget_lost_secrets: flags.forget_lost_secrets,
             mysql: if flags.mysql.is_empty() { file.mysql } else { flags.mysql.clone() },
             mysql_socket_mode: flags.mysql_socket_mode.or(file.mysql_socket_mode),
             admin: pick(&flags.admin, file.admin),
@@ -166,6 +168,25 @@ impl Settings {
         };
         Ok(Self { arguments, seed, overrides: seed::of_flags(&flags.backend, &flags.user)? })
     }
+}
+
+/// Where the disk layer and the key of its secrets are.
+fn datadir(arguments: &ServeArguments) -> anyhow::Result<Option<Datadir>> {
+    let Some(directory) = &arguments.datadir else {
+        anyhow::ensure!(
+            arguments.secrets_key.is_none() && !arguments.forget_lost_secrets,
+            "--secrets-key and --forget-lost-secrets are about what --datadir keeps, and there is none"
+        );
+        return Ok(None);
+    };
+    let mut datadir = Datadir::new(directory);
+    if let Some(path) = &arguments.secrets_key {
+        datadir = datadir.with_key(path.clone());
+    }
+    if arguments.forget_lost_secrets {
+        datadir = datadir.forgetting_lost_secrets();
+    }
+    Ok(Some(datadir))
 }
 
 async fn bind_mysql(arguments: &ServeArguments) -> anyhow::Result<Vec<Listener>> {

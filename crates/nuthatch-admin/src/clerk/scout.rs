@@ -28,6 +28,8 @@ pub(super) struct Seen {
     pub(super) runtime_tables: Vec<String>,
     /// The table that it inserts into.
     pub(super) inserts_into: Option<String>,
+    /// Whether it writes rows of the disk layer, where secrets are sealed.
+    pub(super) writes_to_disk: bool,
     /// Whether it reads or writes the configuration, or begins or ends a transaction.
     pub(super) touches_configuration: bool,
     refusal: Option<String>,
@@ -191,6 +193,7 @@ fn write(schema: &str, table: &str, seen: &mut Seen) -> Result<(), String> {
     if table.to_ascii_lowercase().starts_with(TWIN) {
         return Err(format!("{table} shows what is in force and cannot be changed: use LOAD … TO RUNTIME"));
     }
+    seen.writes_to_disk |= schema == "disk";
     seen.touches_configuration = true;
     Ok(())
 }

@@ -3,7 +3,9 @@
 use std::net::SocketAddr;
 use std::time::Duration;
 
-use nuthatch_net::{Credential, Framed, Greeted, NetError, Proving, ProxyHeaders, fresh_nonce, greet, prove};
+use nuthatch_net::{
+    ClearPasswords, Credential, Framed, Greeted, NetError, Proving, ProxyHeaders, fresh_nonce, greet, prove,
+};
 use nuthatch_wire::{
     CapabilityFlags, ErrorCode, Greeting, Login, NATIVE_PASSWORD_PLUGIN, OkPacket, append_err, append_ok,
 };
@@ -61,8 +63,9 @@ async fn exchange(
         Some(account) if account.password.expose().is_empty() => Credential::Empty,
         Some(account) => Credential::Clear(account.password.expose().as_bytes()),
     };
-    let proving =
-        prove(framed, &login, &greeting.nonce, sequence, credential, NATIVE_PASSWORD_PLUGIN).await?;
+    let plugin = NATIVE_PASSWORD_PLUGIN;
+    let nonce = &greeting.nonce;
+    let proving = prove(framed, &login, nonce, sequence, credential, plugin, ClearPasswords::Refused).await?;
     let mut sequence = proving.sequence;
     let mut bytes = Vec::new();
     let rights = account.filter(|_| proving.proof.is_some()).map(|account| account.rights);

@@ -1,8 +1,9 @@
-//! Copies between memory and disk, and from runtime back to memory.
+//! Copies between memory and disk, and from runtime back to memory. Secrets are sealed on the way to the disk and opened on
+//! the way from it.
 
 use rusqlite::Connection;
 
-use super::StoreError;
+use super::{StoreError, sealing};
 use crate::{
     snapshot::Snapshot,
     tables::{self, Table},
@@ -69,29 +70,39 @@ pub(super) fn is_on_disk(connection: &Connection, module: Module) -> Result<bool
 
 /// `LOAD … FROM DISK`: what is on disk replaces what is in memory.
 pub(super) fn disk_to_memory(connection: &Connection, module: Module) -> Result<(), StoreError> {
-    replace_rows(connection, module, "disk", "main")
+    replace_rows(connection, module, "disk", "main", sealing::opened_columns)
 }
 
 /// `SAVE … TO DISK`: what is in memory replaces what is on disk.
 pub(super) fn memory_to_disk(connection: &Connection, module: Module) -> Result<(), StoreError> {
-    replace_rows(connection, module, "main", "disk")?;
+    for table in module.definitions() {
+        sealing::refuse_lost(connection, "main", table.name)?;
+    }
+    replace_rows(connection, module, "main", "disk", sealing::sealed_columns)?;
     connection.execute("INSERT OR IGNORE INTO disk.nuthatch_saved VALUES (?1)", [module.as_str()])?;
     Ok(())
 }
 
-fn replace_rows(connection: &Connection, module: Module, from: &str, to: &str) -> Result<(), StoreError> {
+/// `values` gives what is selected of a table's columns.
+fn replace_rows(
+    connection: &Connection,
+    module: Module,
+    from: &str,
+    to: &str,
+    values: fn(&Table) -> String,
+) -> Result<(), StoreError> {
     let own_rows = module.own_rows();
     for table in module.definitions() {
-        let (name, columns) = (table.name, table.column_list());
+        let (name, columns, values) = (table.name, table.column_list(), values(table));
         connection.execute_batch(&format!(
             "DELETE FROM {to}.{name} WHERE {own_rows};
-             INSERT INTO {to}.{name} ({columns}) SELECT {columns} FROM {from}.{name} WHERE {own_rows};"
+             INSERT INTO {to}.{name} ({columns}) SELECT {values} FROM {from}.{name} WHERE {own_rows};"
         ))?;
     }
     Ok(())
 }
 
-/// `SAVE … TO MEMORY`: what is in force replaces what is in memory, as it was typed. Users and rules that are not in
+/// `SAVE … TO MEMORY`: what is in force replaces what is in memory, as the twins show it: passwords sealed. Users and rules that are not in
 /// force stay in memory, inactive.
 pub(super) fn runtime_to_memory(
     connection: &Connection,

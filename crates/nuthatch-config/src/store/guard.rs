@@ -19,6 +19,9 @@ use crate::tables;
 const PRAGMAS: [&str; 7] =
     ["table_info", "table_xinfo", "table_list", "index_list", "index_info", "index_xinfo", "database_list"];
 
+/// What the names of the program's own SQL functions begin with: they open secrets.
+const OWN_FUNCTIONS: &str = "nuthatch_";
+
 /// The limits of one connection, and the way to lift them.
 #[derive(Clone)]
 pub(super) struct Guard {
@@ -68,7 +71,10 @@ fn is_allowed(context: &AuthContext<'_>) -> bool {
         | AuthAction::DropTempTable { .. }
         | AuthAction::DropTempIndex { .. }
         | AuthAction::DropTempView { .. } => true,
-        AuthAction::Function { function_name } => !function_name.eq_ignore_ascii_case("load_extension"),
+        AuthAction::Function { function_name } => {
+            let name = function_name.to_ascii_lowercase();
+            name != "load_extension" && !name.starts_with(OWN_FUNCTIONS)
+        }
         AuthAction::Insert { table_name }
         | AuthAction::Delete { table_name }
         | AuthAction::Update { table_name, .. } => is_writable(schema, table_name),

@@ -1,10 +1,12 @@
 //! `LOAD … TO RUNTIME`: rows of memory become a part of the snapshot.
 //!
 //! The twin is filled first, with the active rows; what cannot be used is taken out of it again with a warning; the
-//! snapshot's part is made of what is left. So the twin always shows exactly what is in force.
+//! snapshot's part is made of what is left. So the twin always shows exactly what is in force; passwords it shows sealed.
 
+mod attributes;
 mod rules;
 mod servers;
+mod ssl_params;
 mod users;
 mod variables;
 
@@ -15,6 +17,7 @@ use rusqlite::Connection;
 use super::{
     Layers, Outcome, StoreError, Warnings,
     row::{ColumnFault, RowReader},
+    sealing,
 };
 use crate::{
     snapshot::Snapshot,
@@ -32,18 +35,22 @@ impl Layers {
         }
         let mut next = (*self.snapshot).clone();
         match module {
-            Module::MysqlUsers => next.users = users::read(&self.connection, &mut warnings)?,
-            Module::MysqlServers => next.hostgroups = servers::read(&self.connection, &mut warnings)?,
+            Module::MysqlUsers => next.users = users::read(&self.connection, &self.vault, &mut warnings)?,
+            Module::MysqlServers => {
+                next.hostgroups = servers::read(&self.connection, &mut warnings)?;
+                next.hostgroup_attributes = Arc::new(attributes::read(&self.connection, &mut warnings)?);
+                next.ssl_params = ssl_params::read(&self.connection, &mut warnings)?.into();
+            }
             Module::MysqlQueryRules => {
                 next.rules =
                     rules::read(&self.connection, next.mysql.query_processor_iterations, &mut warnings)?;
             }
             Module::MysqlVariables => {
-                variables::load_mysql(&self.connection, &mut next.mysql, &mut warnings)?;
+                variables::load_mysql(&self.connection, &self.vault, &mut next.mysql, &mut warnings)?;
                 next.rules = next.rules.with_restarts_max(next.mysql.query_processor_iterations);
             }
             Module::AdminVariables => {
-                variables::load_admin(&self.connection, &mut next.admin, &mut warnings)?;
+                variables::load_admin(&self.connection, &self.vault, &mut next.admin, &mut warnings)?;
             }
             _ => return Ok(Outcome { snapshot: None, warnings }),
         }
@@ -53,14 +60,15 @@ impl Layers {
     /// Puts the rows of one user in force, as they are in memory.
     pub(super) fn load_user(&mut self, name: &str) -> Result<Outcome, StoreError> {
         let mut warnings = Warnings::default();
-        let columns = table("mysql_users").column_list();
+        let users = table("mysql_users");
+        let (columns, values) = (users.column_list(), sealing::sealed_columns(users));
         self.connection.execute("DELETE FROM main.runtime_mysql_users WHERE username = ?1", [name])?;
         let sql = format!(
             "INSERT INTO main.runtime_mysql_users ({columns}) \
-             SELECT {columns} FROM main.mysql_users WHERE username = ?1 AND active = 1"
+             SELECT {values} FROM main.mysql_users WHERE username = ?1 AND active = 1"
         );
         self.connection.execute(&sql, [name])?;
-        let users = users::read(&self.connection, &mut warnings)?;
+        let users = users::read(&self.connection, &self.vault, &mut warnings)?;
         let next = Snapshot { users, ..(*self.snapshot).clone() };
         Ok(Outcome { snapshot: Some(self.publish(next)), warnings })
     }
@@ -81,13 +89,14 @@ fn table(name: &str) -> &'static Table {
 fn fill_twins(connection: &Connection, module: Module) -> Result<(), StoreError> {
     for table in module.definitions().filter(|table| table.has_twin) {
         let (name, twin, columns) = (table.name, table.twin(), table.column_list());
+        let values = sealing::sealed_columns(table);
         let in_force = match name {
             "mysql_users" | "mysql_query_rules" => "active = 1",
             _ => "1",
         };
         connection.execute_batch(&format!(
             "DELETE FROM main.{twin};
-             INSERT INTO main.{twin} ({columns}) SELECT {columns} FROM main.{name} WHERE {in_force};"
+             INSERT INTO main.{twin} ({columns}) SELECT {values} FROM main.{name} WHERE {in_force};"
         ))?;
     }
     Ok(())

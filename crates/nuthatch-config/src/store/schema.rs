@@ -8,21 +8,39 @@ use super::StoreError;
 use crate::tables::{TABLES, Table};
 
 /// Moves when a table of the disk changes. A file with a higher number is refused.
-const SCHEMA_VERSION: i64 = 1;
+const SCHEMA_VERSION: i64 = 2;
+
+/// The first in which secrets are sealed.
+const FIRST_SEALED_VERSION: i64 = 2;
 
 /// Tables of the disk that are the program's own.
 const INTERNAL_PREFIX: &str = "nuthatch_";
 
-/// Attaches every schema. `disk` is the file, or memory where there is none.
-pub(super) fn attach(connection: &Connection, file: Option<&Path>) -> Result<(), StoreError> {
+/// Attaches every schema. `disk` is the file, or memory where there is none. Gives back the version that the file had,
+/// which stays written there until [`stamp`].
+pub(super) fn attach(connection: &Connection, file: Option<&Path>) -> Result<Option<i64>, StoreError> {
     let path = file.map_or(Ok(":memory:"), |file| file.to_str().ok_or_else(|| not_utf8(file)))?.to_owned();
-    connection
+    let found = connection
         .execute("ATTACH DATABASE ?1 AS disk", [&path])
         .and_then(|_| check_version_and_migrate(connection, &path))
         .map_err(|source| StoreError::Database { path: path.clone(), source })??;
     for schema in ["stats", "monitor", "stats_history"] {
         connection.execute_batch(&format!("ATTACH DATABASE ':memory:' AS {schema}"))?;
     }
+    Ok(found)
+}
+
+/// Whether a file of that version may hold secrets in clear, be it in pages that are free.
+pub(super) const fn held_secrets_in_clear(version: i64) -> bool {
+    version < FIRST_SEALED_VERSION
+}
+
+/// Writes the version down. At each start, also when nothing changed: a disk that takes no writes must show now, not at a SAVE.
+pub(super) fn stamp(connection: &Connection) -> Result<(), StoreError> {
+    connection.execute_batch(&format!(
+        "SAVEPOINT stamp; DELETE FROM disk.nuthatch_schema;
+         INSERT INTO disk.nuthatch_schema VALUES ({SCHEMA_VERSION}); RELEASE stamp;"
+    ))?;
     Ok(())
 }
 
@@ -35,9 +53,11 @@ fn not_utf8(file: &Path) -> StoreError {
 fn check_version_and_migrate(
     connection: &Connection,
     path: &str,
-) -> rusqlite::Result<Result<(), StoreError>> {
+) -> rusqlite::Result<Result<Option<i64>, StoreError>> {
+    // With `secure_delete` nothing is left of a row that was there in clear; nothing unfinished is written.
     connection.execute_batch(
-        "CREATE TABLE IF NOT EXISTS disk.nuthatch_schema (version INT NOT NULL);
+        "PRAGMA disk.secure_delete = ON; PRAGMA disk.cache_spill = OFF;
+         CREATE TABLE IF NOT EXISTS disk.nuthatch_schema (version INT NOT NULL);
          CREATE TABLE IF NOT EXISTS disk.nuthatch_saved (module VARCHAR PRIMARY KEY NOT NULL);",
     )?;
     let found: Option<i64> =
@@ -45,15 +65,12 @@ fn check_version_and_migrate(
     if let Some(found) = found.filter(|found| *found > SCHEMA_VERSION) {
         return Ok(Err(StoreError::Newer { path: path.to_owned(), found, known: SCHEMA_VERSION }));
     }
-    // Written at each start, also when nothing changed: a disk that takes no writes must show now, not at a SAVE.
     connection.execute_batch("SAVEPOINT migrate")?;
     for table in TABLES {
         migrate_table(connection, table)?;
     }
-    connection.execute("DELETE FROM disk.nuthatch_schema", [])?;
-    connection.execute("INSERT INTO disk.nuthatch_schema VALUES (?1)", [SCHEMA_VERSION])?;
     connection.execute_batch("RELEASE migrate")?;
-    Ok(Ok(()))
+    Ok(Ok(found))
 }
 
 /// Makes the table of the disk what this program says it is. Columns that both know keep their values.

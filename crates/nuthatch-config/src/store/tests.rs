@@ -1,7 +1,9 @@
-use std::{fs, os::unix::fs::PermissionsExt};
+mod secrets;
+
+use std::{fs, os::unix::fs::PermissionsExt, path::Path};
 
 use super::*;
-use crate::password::Password;
+use crate::{password::Password, tls::SslVerify};
 
 fn seed() -> Seed {
     Seed {
@@ -18,6 +20,10 @@ fn open(seed: Seed) -> Layers {
     let (layers, warnings) = Layers::open(None, seed, &Seed::default()).unwrap();
     assert!(warnings.is_empty(), "{warnings:?}");
     layers
+}
+
+fn at(directory: &Path) -> Datadir {
+    Datadir::new(directory)
 }
 
 fn run(layers: &mut Layers, text: &str) -> Outcome {
@@ -50,7 +56,7 @@ fn warnings(outcome: &Outcome) -> Vec<&str> {
 #[test]
 fn first_start_is_the_seed_and_saves_nothing() {
     let directory = tempfile::tempdir().unwrap();
-    let (layers, warnings) = Layers::open(Some(directory.path()), seed(), &Seed::default()).unwrap();
+    let (layers, warnings) = Layers::open(Some(&at(directory.path())), seed(), &Seed::default()).unwrap();
     assert!(warnings.is_empty(), "{warnings:?}");
     let snapshot = layers.snapshot();
     assert_eq!(snapshot.epoch, Epoch(1));
@@ -66,14 +72,14 @@ fn first_start_is_the_seed_and_saves_nothing() {
         assert_eq!(one(&layers, &counts), "110", "{table}");
     }
     drop(layers);
-    let (layers, _) = Layers::open(Some(directory.path()), Seed::default(), &Seed::default()).unwrap();
+    let (layers, _) = Layers::open(Some(&at(directory.path())), Seed::default(), &Seed::default()).unwrap();
     assert_eq!(layers.snapshot().users.iter().count(), 0);
 }
 
 #[test]
 fn saved_module_wins_over_the_seed_and_the_others_do_not() {
     let directory = tempfile::tempdir().unwrap();
-    let (mut layers, _) = Layers::open(Some(directory.path()), seed(), &Seed::default()).unwrap();
+    let (mut layers, _) = Layers::open(Some(&at(directory.path())), seed(), &Seed::default()).unwrap();
     sql(&layers, "DELETE FROM mysql_query_rules; UPDATE mysql_users SET default_hostgroup = 4");
     command(&mut layers, "SAVE MYSQL USERS TO DISK");
     command(&mut layers, "SAVE MYSQL QUERY RULES TO DISK");
@@ -83,7 +89,7 @@ fn saved_module_wins_over_the_seed_and_the_others_do_not() {
         servers: vec![SeedRow::new().with("hostname", "db2")],
         ..Seed::default()
     };
-    let (layers, _) = Layers::open(Some(directory.path()), seed(), &overrides).unwrap();
+    let (layers, _) = Layers::open(Some(&at(directory.path())), seed(), &overrides).unwrap();
     let snapshot = layers.snapshot();
     let user = snapshot.users.frontend(b"app").unwrap();
     assert_eq!(user.default_hostgroup, HostgroupId(4), "what the override does not name comes from disk");
@@ -246,6 +252,42 @@ fn column_that_does_not_act_is_named() {
 }
 
 #[test]
+fn tls_of_servers_is_loaded_and_what_does_not_act_is_named() {
+    let mut layers = open(seed());
+    sql(
+        &layers,
+        "INSERT INTO mysql_hostgroup_attributes (hostgroup_id, hostgroup_settings, multiplex) VALUES
+             (0, '{\"ssl_verify\": \"CA\"}', 1), (1, '{\"ssl_verify\": \"always\", \"handle_warnings\": 1}', 0),
+             (2, '[]', 1), (3, '', 1);
+         INSERT INTO mysql_servers_ssl_params (hostname, port, username, ssl_ca, ssl_cipher, tls_version) VALUES
+             ('db1', 3307, '', '/ca', '', 'TLSv1.1,TLSv1.3'), ('db1', 3307, 'app', '', 'AES', 'TLSv1')",
+    );
+    let loaded = run(&mut layers, "LOAD MYSQL SERVERS TO RUNTIME");
+    assert_eq!(
+        warnings(&loaded),
+        [
+            "attributes of hostgroup 1: column \"multiplex\" is stored but does not act yet",
+            "attributes of hostgroup 2: column \"hostgroup_settings\" is no JSON object; the row is left out",
+            "attributes of hostgroup 1: column \"hostgroup_settings\": \"handle_warnings\" is stored but does not act yet",
+            "attributes of hostgroup 1: column \"hostgroup_settings\": \"ssl_verify\" takes one of: hostname, ca, off; \
+             it is taken for hostname",
+            "TLS of db1:3307 for user \"app\": column \"ssl_cipher\" is stored but does not act yet",
+            "TLS of db1:3307: column \"tls_version\": TLSv1.1 is not spoken",
+            "TLS of db1:3307 for user \"app\": column \"tls_version\" takes TLSv1.2 and TLSv1.3, separated by a comma; \
+             it is not connected to",
+        ]
+    );
+    let snapshot = Arc::clone(layers.snapshot());
+    assert_eq!(snapshot.epoch, Epoch(2));
+    let verify =
+        |hostgroup| snapshot.hostgroup_attributes.get(&HostgroupId(hostgroup)).and_then(|it| it.ssl_verify);
+    assert_eq!([0, 1, 2, 3].map(verify), [Some(SslVerify::Ca), Some(SslVerify::Hostname), None, None]);
+    let server = &snapshot.hostgroups.servers(HostgroupId(0))[0];
+    assert_eq!(snapshot.tls_settings(server, "").ca, "/ca");
+    assert!(snapshot.tls_settings(server, "app").versions.is_err());
+}
+
+#[test]
 fn wrong_value_keeps_the_old_one_and_tells() {
     let mut layers = open(seed());
     assert_eq!(layers.set_variable("MYSQL-Max_Connections", "500").unwrap(), None);
@@ -282,7 +324,7 @@ fn wrong_value_keeps_the_old_one_and_tells() {
 #[test]
 fn admin_may_edit_the_configuration_and_nothing_else() {
     let directory = tempfile::tempdir().unwrap();
-    let (layers, _) = Layers::open(Some(directory.path()), seed(), &Seed::default()).unwrap();
+    let (layers, _) = Layers::open(Some(&at(directory.path())), seed(), &Seed::default()).unwrap();
     layers.trusted(|connection| Ok(connection.execute_batch("CREATE TABLE stats.stats_x (a INT)")?)).unwrap();
     let other = directory.path().join("other.db").display().to_string();
     for (text, allowed) in [
@@ -321,7 +363,7 @@ fn admin_may_edit_the_configuration_and_nothing_else() {
 }
 
 #[test]
-fn save_from_runtime_shows_what_was_typed() {
+fn save_from_runtime_shows_what_is_in_force() {
     let mut layers = open(seed());
     sql(&layers, "INSERT INTO mysql_users (username, password, active) VALUES ('later', 'p', 0)");
     sql(&layers, "UPDATE mysql_users SET password = 'other' WHERE username = 'app'");
@@ -332,7 +374,12 @@ fn save_from_runtime_shows_what_was_typed() {
     for module in ["USERS", "QUERY RULES", "SERVERS"] {
         command(&mut layers, &format!("SAVE MYSQL {module} FROM RUNTIME"));
     }
-    assert_eq!(one(&layers, "SELECT password || active FROM mysql_users WHERE username = 'app'"), "hunter21");
+    let app = "FROM mysql_users WHERE username = 'app'";
+    assert_eq!(one(&layers, &format!("SELECT active {app}")), "1");
+    assert!(one(&layers, &format!("SELECT password {app}")).starts_with("$nuthatch$"));
+    command(&mut layers, "LOAD MYSQL USERS TO RUNTIME");
+    let user = layers.snapshot().users.frontend(b"app").unwrap();
+    assert_eq!(user.password, Password::parse(b"hunter2"), "what was in force, not what was typed after it");
     assert_eq!(one(&layers, "SELECT active FROM mysql_users WHERE username = 'later'"), "0");
     assert_eq!(
         one(&layers, "SELECT group_concat(rule_id || ':' || active) FROM mysql_query_rules"),
@@ -432,10 +479,10 @@ fn only_the_owner_reads_the_disk() {
     let datadir = directory.path().join("a/b");
     let file = datadir.join("nuthatch.db");
     let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
-    drop(Layers::open(Some(&datadir), seed(), &Seed::default()).unwrap());
+    drop(Layers::open(Some(&at(&datadir)), seed(), &Seed::default()).unwrap());
     assert_eq!((mode(&datadir), mode(&file)), (0o700, 0o600));
     fs::set_permissions(&file, fs::Permissions::from_mode(0o644)).unwrap();
-    drop(Layers::open(Some(&datadir), seed(), &Seed::default()).unwrap());
+    drop(Layers::open(Some(&at(&datadir)), seed(), &Seed::default()).unwrap());
     assert_eq!(mode(&file), 0o600);
 }
 
@@ -444,12 +491,12 @@ fn unusable_disk_is_one_clear_sentence() {
     let directory = tempfile::tempdir().unwrap();
     let file = directory.path().join("nuthatch.db");
     let refusal =
-        |datadir: &Path| Layers::open(Some(datadir), Seed::default(), &Seed::default()).err().unwrap();
+        |datadir: &Path| Layers::open(Some(&at(datadir)), Seed::default(), &Seed::default()).err().unwrap();
     fs::write(&file, "this is no database, only a text that is longer than its header would be.").unwrap();
     assert_eq!(refusal(directory.path()).to_string(), format!("open the database {}", file.display()));
     assert_eq!(refusal(&file).to_string(), format!("use {}", file.display()));
     fs::remove_file(&file).unwrap();
-    drop(Layers::open(Some(directory.path()), Seed::default(), &Seed::default()).unwrap());
+    drop(Layers::open(Some(&at(directory.path())), Seed::default(), &Seed::default()).unwrap());
     Connection::open(&file).unwrap().execute("UPDATE nuthatch_schema SET version = 99", []).unwrap();
     assert!(matches!(refusal(directory.path()), StoreError::Newer { found: 99, .. }));
 }
@@ -457,7 +504,7 @@ fn unusable_disk_is_one_clear_sentence() {
 #[test]
 fn older_file_is_brought_up_to_date() {
     let directory = tempfile::tempdir().unwrap();
-    drop(Layers::open(Some(directory.path()), Seed::default(), &Seed::default()).unwrap());
+    drop(Layers::open(Some(&at(directory.path())), Seed::default(), &Seed::default()).unwrap());
     let file = Connection::open(directory.path().join("nuthatch.db")).unwrap();
     file.execute_batch(
         "DROP TABLE mysql_users; DROP TABLE scheduler;
@@ -467,7 +514,7 @@ fn older_file_is_brought_up_to_date() {
     )
     .unwrap();
     drop(file);
-    let (layers, _) = Layers::open(Some(directory.path()), Seed::default(), &Seed::default()).unwrap();
+    let (layers, _) = Layers::open(Some(&at(directory.path())), Seed::default(), &Seed::default()).unwrap();
     let user = layers.snapshot().users.frontend(b"app").unwrap();
     assert_eq!((&user.password, user.max_connections), (&Password::parse(b"hunter2"), 10_000));
     let text = layers.create_table_text("disk", "MYSQL_USERS").unwrap();

@@ -105,29 +105,34 @@ pub(crate) static MYSQL_HOSTGROUP_ATTRIBUTES: Table = Table {
         Column::int("hostgroup_id"),
         Column::int("max_num_online_servers")
             .check("max_num_online_servers >= 0 AND max_num_online_servers <= 1000000")
-            .default_int(1_000_000),
-        Column::int("autocommit").check("autocommit IN (-1, 0, 1)").default_int(-1),
+            .default_int(1_000_000)
+            .stored(),
+        Column::int("autocommit").check("autocommit IN (-1, 0, 1)").default_int(-1).stored(),
         Column::int("free_connections_pct")
             .check("free_connections_pct >= 0 AND free_connections_pct <= 100")
-            .default_int(10),
-        Column::text("init_connect").default_text(""),
-        Column::int("multiplex").check("multiplex IN (0, 1)").default_int(1),
-        Column::int("connection_warming").check("connection_warming IN (0, 1)").default_int(0),
+            .default_int(10)
+            .stored(),
+        Column::text("init_connect").default_text("").stored(),
+        Column::int("multiplex").check("multiplex IN (0, 1)").default_int(1).stored(),
+        Column::int("connection_warming").check("connection_warming IN (0, 1)").default_int(0).stored(),
         Column::int("throttle_connections_per_sec")
             .check("throttle_connections_per_sec >= 1 AND throttle_connections_per_sec <= 1000000")
-            .default_int(1_000_000),
+            .default_int(1_000_000)
+            .stored(),
         Column::text("ignore_session_variables")
             .check("JSON_VALID(ignore_session_variables) OR ignore_session_variables = ''")
-            .default_text(""),
+            .default_text("")
+            .stored(),
         Column::text("hostgroup_settings")
             .check("JSON_VALID(hostgroup_settings) OR hostgroup_settings = ''")
             .default_text(""),
         Column::text("servers_defaults")
             .check("JSON_VALID(servers_defaults) OR servers_defaults = ''")
-            .default_text(""),
+            .default_text("")
+            .stored(),
         Column::text("comment").default_text(""),
     ],
     keys: &["PRIMARY KEY (hostgroup_id)"],
     has_twin: true,
-    acts: false,
+    acts: true,
 };

@@ -49,11 +49,11 @@ pub(crate) static MYSQL_SERVERS_SSL_PARAMS: Table = Table {
         Column::text("ssl_capath").default_text(""),
         Column::text("ssl_crl").default_text(""),
         Column::text("ssl_crlpath").default_text(""),
-        Column::text("ssl_cipher").default_text(""),
+        Column::text("ssl_cipher").default_text("").stored(),
         Column::text("tls_version").default_text(""),
         Column::text("comment").default_text(""),
     ],
     keys: &["PRIMARY KEY (hostname, port, username)"],
     has_twin: true,
-    acts: false,
+    acts: true,
 };

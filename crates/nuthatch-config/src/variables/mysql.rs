@@ -293,18 +293,26 @@ variables! {
         "Errors after which a client address is refused; 0: never.";
     have_ssl: flag = true, Acts,
         "Offer TLS to clients.";
+    ssl_min_version: choice("TLSv1.2", "TLSv1.3") = "TLSv1.2", Acts, own,
+        "Oldest version of TLS that clients may speak.";
     default_authentication_plugin: choice("mysql_native_password", "caching_sha2_password")
         = "mysql_native_password", Acts,
         "Authentication plugin offered in the greeting.";
+    clear_password_from_clients: flag = false, Acts, own,
+        "Take passwords by `mysql_clear_password`, over TLS or a Unix socket only, and ask for them so where a client does not speak the plugin of the hash.";
+    clear_password_to_servers: flag = false, Acts, own,
+        "Answer servers that ask by `mysql_clear_password` (PAM, LDAP), over TLS that verifies them or a Unix socket only.";
     ssl_p2s_ca: text = "", Acts, "File of the authorities that vouch for backends (PEM).";
-    ssl_p2s_capath: text = "", Stored, "Directory of the authorities that vouch for backends.";
+    ssl_p2s_capath: text = "", Acts, "Directory of files of the authorities that vouch for backends (PEM).";
     ssl_p2s_verify: choice("hostname", "ca", "off") = "hostname", Acts, own,
-        "How far a backend's certificate is believed where `mysql-ssl_p2s_ca` is set: `hostname` (an authority vouches for it and it bears the host's name), `ca` (an authority vouches for it), `off`.";
+        "How far a backend's certificate is believed where `mysql-ssl_p2s_ca` or `mysql-ssl_p2s_capath` is set: `hostname` (an authority vouches for it and it bears the host's name), `ca` (an authority vouches for it), `off`.";
     ssl_p2s_cert: text = "", Acts, "File of the certificate shown to backends (PEM).";
     ssl_p2s_key: text = "", Acts, "File of that certificate's key (PEM).";
     ssl_p2s_cipher: text = "", Stored, "Ciphers allowed towards backends.";
-    ssl_p2s_crl: text = "", Stored, "File of revoked certificates.";
-    ssl_p2s_crlpath: text = "", Stored, "Directory of revoked certificates.";
+    ssl_p2s_crl: text = "", Acts, "File of lists of revoked certificates (PEM); every certificate of a backend's chain must be covered by one.";
+    ssl_p2s_crlpath: text = "", Acts, "Directory of files of such lists.";
+    ssl_p2s_min_version: choice("TLSv1.2", "TLSv1.3") = "TLSv1.2", Acts, own,
+        "Oldest version of TLS spoken with backends, where their row of `mysql_servers_ssl_params` does not say.";
     ldap_user_variable: text = "", Stored,
         "User variable that carries the LDAP name to backends.";
     add_ldap_user_comment: text = "", Stored,

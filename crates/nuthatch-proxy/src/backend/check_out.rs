@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use nuthatch_config::{HostgroupId, MysqlVariables, ServerStatus};
-use nuthatch_net::{BackendPassword, NetError};
+use nuthatch_net::{BackendPassword, ClearPasswords, NetError};
 use nuthatch_wire::{CapabilityFlags, ErrPacket, Form};
 use thiserror::Error;
 use tokio::time::{Instant, sleep, timeout_at};
@@ -188,11 +188,18 @@ async fn try_each(
                 server.failed(clock.now_ms(), u64::MAX, 0);
                 return Err(CheckOutError::Refused(refusal));
             }
-            Err(error @ (NetError::UnsupportedPlugin(_) | NetError::UnknownPassword(_))) => {
+            Err(
+                error @ (NetError::UnsupportedPlugin(_)
+                | NetError::UnknownPassword(_)
+                | NetError::ClearPasswordRefused(_)),
+            ) => {
                 return Err(CheckOutError::Login(error.to_string()));
             }
             Err(error) => {
-                tracing::debug!(server = %server.address, %error, "could not connect");
+                match error {
+                    NetError::Tls(_) | NetError::NoTls => server.warn_of_tls(clock.now_ms(), &error),
+                    _ => tracing::debug!(server = %server.address, %error, "could not connect"),
+                }
                 let recovery_ms = variables.shun_recovery_time_sec.saturating_mul(1000);
                 server.failed(clock.now_ms(), variables.shun_on_failures, recovery_ms);
             }
@@ -241,6 +248,10 @@ fn login<'a>(wanted: &'a Wanted<'_>, variables: &MysqlVariables) -> Result<Login
         timeout: Duration::from_millis(variables.connect_timeout_server),
         keepalive: keepalive.then(|| Duration::from_secs(variables.tcp_keepalive_time)),
         max_packet_bytes: u32::try_from(variables.max_allowed_packet).unwrap_or(u32::MAX),
+        clear_passwords: match variables.clear_password_to_servers {
+            true => ClearPasswords::Allowed,
+            false => ClearPasswords::Refused,
+        },
     })
 }
 

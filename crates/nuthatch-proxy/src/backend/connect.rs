@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use nuthatch_net::{BackendLogin, BackendPassword, Framed, NetError, Stream, log_in};
+use nuthatch_net::{BackendLogin, BackendPassword, ClearPasswords, Framed, NetError, Stream, log_in};
 use nuthatch_wire::{CapabilityFlags, StatusFlags};
 use tokio::time::{Instant, timeout};
 
@@ -24,6 +24,7 @@ pub(super) struct Login<'a> {
     pub(super) timeout: Duration,
     pub(super) keepalive: Option<Duration>,
     pub(super) max_packet_bytes: u32,
+    pub(super) clear_passwords: ClearPasswords,
 }
 
 /// Connects and logs in with the right that `slot` gives. Counts nothing.
@@ -70,7 +71,7 @@ async fn connect_and_log_in(
     login: &Login<'_>,
 ) -> Result<(Framed, nuthatch_net::LoggedIn), NetError> {
     let tls = slot.server.tls();
-    let tls = tls.as_deref().map(super::tls::TlsToServers::connector).transpose()?;
+    let tls = tls.as_deref().map(|tls| tls.of(login.user).connector()).transpose()?;
     let stream = Stream::connect(&slot.server.address).await?.watched_by(worker.lobby.registrar())?;
     if let Some(idle) = login.keepalive {
         stream.keep_alive(idle)?;
@@ -90,6 +91,7 @@ async fn connect_and_log_in(
         capabilities,
         max_packet_bytes: login.max_packet_bytes,
         tls: tls.map(|tls| (tls, slot.server.host.as_str())),
+        clear_passwords: login.clear_passwords,
     };
     let logged_in = log_in(&mut framed, &login).await?;
     Ok((framed, logged_in))

@@ -5,13 +5,13 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use arc_swap::ArcSwap;
-use nuthatch_config::{HostgroupId, Snapshot};
+use nuthatch_config::{HostgroupId, Snapshot, TlsSettings};
 use nuthatch_wire::{Greeting, StatusFlags};
 use parking_lot::Mutex;
 use tokio::sync::Notify;
 
 use super::Server;
-use super::tls::TlsToServers;
+use super::tls::{TlsOfServer, TlsToServers};
 
 /// The servers of one hostgroup.
 #[derive(Debug, Clone, Default)]
@@ -39,7 +39,7 @@ impl Hostgroups {
     pub(crate) fn publish(&self, snapshot: &Snapshot) {
         let _one_at_a_time = self.publishing.lock();
         let old = self.groups.load_full();
-        let tls = tls_to_servers(snapshot);
+        let mut tls = TlsOfAll::default();
         let mut groups = HashMap::new();
         for (id, configs) in snapshot.hostgroups.iter() {
             let known = old.get(&id);
@@ -56,7 +56,7 @@ impl Hostgroups {
                         }
                         None => Arc::new(Server::new(config, self.workers, Arc::clone(&freed))),
                     };
-                    server.use_tls(tls.clone().filter(|_| config.use_ssl && config.port != 0));
+                    server.use_tls(tls.of(snapshot, config));
                     server
                 })
                 .collect();
@@ -106,20 +106,44 @@ impl Hostgroups {
     }
 }
 
-/// TLS for the servers that ask for it; what is doubtful about it is logged.
-fn tls_to_servers(snapshot: &Snapshot) -> Option<Arc<TlsToServers>> {
-    let wanted = snapshot.hostgroups.iter().flat_map(|(_, servers)| servers).find(|server| server.use_ssl)?;
-    let tls = TlsToServers::new(&snapshot.mysql);
+/// TLS for all servers of one configuration: equal settings are made once. What is doubtful about them is logged once.
+#[derive(Default)]
+struct TlsOfAll(HashMap<TlsSettings, Arc<TlsToServers>>);
+
+impl TlsOfAll {
+    /// That for a server, if it asks for it.
+    fn of(&mut self, snapshot: &Snapshot, server: &nuthatch_config::Server) -> Option<Arc<TlsOfServer>> {
+        if !server.use_ssl || server.port == 0 {
+            return None;
+        }
+        let for_all = self.by(snapshot.tls_settings(server, ""), &server.host);
+        let for_users = snapshot
+            .users_with_ssl_params(server)
+            .map(|user| (user.into(), self.by(snapshot.tls_settings(server, user), &server.host)))
+            .collect();
+        Some(Arc::new(TlsOfServer { for_all, for_users }))
+    }
+
+    fn by(&mut self, settings: TlsSettings, server: &str) -> Arc<TlsToServers> {
+        let made = self.0.entry(settings).or_insert_with_key(|settings| {
+            let tls = TlsToServers::new(settings);
+            warn_of_doubts(&tls, server);
+            Arc::new(tls)
+        });
+        Arc::clone(made)
+    }
+}
+
+fn warn_of_doubts(tls: &TlsToServers, server: &str) {
     if let Some(fault) = tls.fault() {
-        tracing::warn!("servers with use_ssl cannot be connected to: {fault}");
+        tracing::warn!(server, "a server with use_ssl cannot be connected to: {fault}");
     } else if tls.verification() == "unverified" {
         tracing::warn!(
-            server = wanted.host,
+            server,
             "use_ssl without verification: connections are encrypted, but anyone could pose as the server; \
-             set mysql-ssl_p2s_ca to the file of its authority"
+             name its authority (mysql-ssl_p2s_ca) and have it verified (mysql-ssl_p2s_verify, ssl_verify)"
         );
     }
-    Some(Arc::new(tls))
 }
 
 fn all_servers(groups: &HashMap<HostgroupId, Arc<Hostgroup>>) -> impl Iterator<Item = Arc<Server>> + use<'_> {

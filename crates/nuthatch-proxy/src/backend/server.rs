@@ -5,14 +5,19 @@ use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, AtomicU64, AtomicUsize,
 
 use arc_swap::ArcSwapOption;
 use nuthatch_config::{HostgroupId, ServerStatus};
-use nuthatch_net::BackendAddress;
+use nuthatch_net::{BackendAddress, NetError};
 use nuthatch_wire::{Greeting, StatusFlags};
 use parking_lot::Mutex;
 use tokio::sync::Notify;
 
+use crate::log_limit::LogLimit;
+
 use super::connection::{Control, Slot};
 use super::pool::Pool;
-use super::tls::TlsToServers;
+use super::tls::TlsOfServer;
+
+/// Of each server. It is tried again and again while statements wait.
+const TLS_LINES_PER_SECOND_MAX: u32 = 1;
 
 /// A server as the data plane knows it. Lives as long as the configuration names it or a connection to it is open.
 #[derive(Debug)]
@@ -35,7 +40,8 @@ pub(crate) struct Server {
     pub(super) pool: Pool,
     controls: Mutex<Vec<Arc<Control>>>,
     /// How it is connected to over TLS; empty in the clear.
-    tls: ArcSwapOption<TlsToServers>,
+    tls: ArcSwapOption<TlsOfServer>,
+    tls_log: LogLimit,
     used: AtomicUsize,
     counters: ServerCounters,
     /// Told whenever a connection or a slot of the hostgroup becomes free.
@@ -107,6 +113,7 @@ impl Server {
             pool: Pool::new(workers),
             controls: Mutex::default(),
             tls: ArcSwapOption::empty(),
+            tls_log: LogLimit::new(TLS_LINES_PER_SECOND_MAX),
             used: AtomicUsize::new(0),
             counters: ServerCounters::default(),
             freed,
@@ -131,7 +138,7 @@ impl Server {
     }
 
     /// Connects by `tls` from now on; idle connections that were made otherwise are closed.
-    pub(super) fn use_tls(&self, tls: Option<Arc<TlsToServers>>) {
+    pub(super) fn use_tls(&self, tls: Option<Arc<TlsOfServer>>) {
         let before = self.tls.swap(tls.clone());
         if before != tls {
             self.pool.clear();
@@ -139,7 +146,7 @@ impl Server {
     }
 
     /// How it is connected to over TLS.
-    pub(super) fn tls(&self) -> Option<Arc<TlsToServers>> {
+    pub(super) fn tls(&self) -> Option<Arc<TlsOfServer>> {
         self.tls.load_full()
     }
 
@@ -207,6 +214,14 @@ impl Server {
         }
     }
 
+    /// Logs why there is no TLS with it: unlike a server that is down, this does not mend itself.
+    pub(super) fn warn_of_tls(&self, now_ms: u64, error: &NetError) {
+        if let Some(suppressed) = self.tls_log.admit(now_ms) {
+            tracing::warn!(server = %self.address, hostgroup = self.hostgroup.0, %error, suppressed,
+                "cannot connect to a server with use_ssl");
+        }
+    }
+
     /// Takes the right to connect, unless `max_connections` are there already.
     pub(super) fn reserve(self: &Arc<Self>) -> Option<Slot> {
         let max = self.connections_max.load(Ordering::Acquire);
@@ -271,7 +286,7 @@ impl Server {
             bytes_data_sent: of(&self.counters.bytes_sent),
             bytes_data_recv: of(&self.counters.bytes_received),
             latency_us: of(&self.counters.latency_us),
-            tls: self.tls().map_or("", |tls| tls.verification()),
+            tls: self.tls().map_or("", |tls| tls.for_all.verification()),
         }
     }
 

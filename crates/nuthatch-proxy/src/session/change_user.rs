@@ -7,7 +7,7 @@ use std::sync::Arc;
 use nuthatch_net::{Proving, prove};
 use nuthatch_wire::{CapabilityFlags, Login, Reader, WireError};
 
-use super::login::{Known, admit};
+use super::login::{Known, admit, clear_passwords};
 use super::{Account, Charset, Session, SessionEnd, reply};
 
 impl Session {
@@ -21,7 +21,8 @@ impl Session {
         let known = Known::of(&proxy, user);
         let plugin = snapshot.mysql.default_authentication_plugin.as_bytes();
         let proving = {
-            let proving = prove(&mut self.client, &login, &self.nonce, first, known.credential(user), plugin);
+            let (credential, clear) = (known.credential(user), clear_passwords(&snapshot));
+            let proving = prove(&mut self.client, &login, &self.nonce, first, credential, plugin, clear);
             self.handle.unless_ended(Box::pin(proving)).await??
         };
         let Proving { proof, sequence, used_password } = proving;

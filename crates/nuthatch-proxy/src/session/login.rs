@@ -7,8 +7,8 @@ use std::time::Duration;
 use ipnet::IpNet;
 use nuthatch_config::{Password, Snapshot, User};
 use nuthatch_net::{
-    Credential, Framed, Greeted, NetError, Proof, Proving, Proxied, ProxyHeaders, Role, Stream, algorithm_of,
-    fresh_nonce, greet, prove,
+    ClearPasswords, Credential, Framed, Greeted, NetError, Proof, Proving, Proxied, ProxyHeaders, Role,
+    Stream, algorithm_of, fresh_nonce, greet, prove,
 };
 use nuthatch_wire::{ErrPacket, ErrorCode, Login, Nonce, Sha2Hash};
 
@@ -89,14 +89,18 @@ pub(crate) async fn log_in(
     let greeting = proxy.greeting(&snapshot, handle.id, nonce);
     let tls = proxy.tls(&snapshot);
     let trust = trust(&snapshot.mysql.proxy_protocol_networks, handle.address());
-    let Greeted { login, sequence, proxied } = greet(&mut framed, &greeting, tls.as_deref(), trust).await?;
+    let Greeted { login, sequence, proxied } = {
+        let tls = tls.as_ref().map(|(tls, oldest)| (&**tls, *oldest));
+        greet(&mut framed, &greeting, tls, trust).await?
+    };
     if let Some(Proxied { source, destination }) = proxied {
         handle.speaks_for(ClientAddress::tcp(source, destination));
     }
     let user = snapshot.users.frontend(&login.user);
     let known = Known::of(proxy, user);
     let plugin = snapshot.mysql.default_authentication_plugin.as_bytes();
-    let proving = prove(&mut framed, &login, &nonce, sequence, known.credential(user), plugin).await?;
+    let (credential, clear) = (known.credential(user), clear_passwords(&snapshot));
+    let proving = prove(&mut framed, &login, &nonce, sequence, credential, plugin, clear).await?;
     let Proving { proof, sequence, used_password } = proving;
     match admit(proxy, user, proof, framed.stream()) {
         Ok(admitted) => {
@@ -125,6 +129,14 @@ pub(crate) async fn log_in(
             framed.write(&reply::err(sequence, code, &message)).await?;
             Ok(None)
         }
+    }
+}
+
+/// Whether clients may tell their passwords as they are.
+pub(super) fn clear_passwords(snapshot: &Snapshot) -> ClearPasswords {
+    match snapshot.mysql.clear_password_from_clients {
+        true => ClearPasswords::Allowed,
+        false => ClearPasswords::Refused,
     }
 }
 

@@ -1,10 +1,12 @@
 //! The process: how it starts, what it refuses, how it logs, listens and stops, what it keeps.
 
+mod clear_passwords;
 mod disk;
 mod idle;
 mod input;
 mod listeners;
 mod login;
 mod metrics;
+mod secrets;
 mod stop;
 mod workers;

@@ -1,6 +1,7 @@
 //! SQL and SHOW: what SQLite answers.
 
 use nuthatch_config::{HostgroupId, ServerStatus, StoreError};
+use rusqlite::Connection;
 use rusqlite::types::Value;
 
 use super::{Desk, typed};
@@ -65,8 +66,13 @@ impl Desk {
             self.wait_for_others(&call.caller)?;
         }
         self.fill(&seen)?;
-        let connection = self.layers.connection();
-        let answer = execute::run(connection, &self.watch, sql, parameters, seen.inserts_into.as_deref());
+        let run = |connection: &Connection| {
+            execute::run(connection, &self.watch, sql, parameters, seen.inserts_into.as_deref())
+        };
+        let answer = match seen.writes_to_disk {
+            true => self.layers.sealing_disk(run).map_err(|error| refused(&error)).flatten(),
+            false => run(self.layers.connection()),
+        };
         self.note_transaction(&call.caller);
         Ok(answer?)
     }

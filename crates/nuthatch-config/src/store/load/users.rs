@@ -6,11 +6,20 @@ use super::{StoreError, Warnings, read_rows, table};
 use crate::{
     password::Password,
     server::HostgroupId,
-    store::row::{ColumnFault, RowReader},
+    store::{
+        row::{ColumnFault, RowReader, fault},
+        sealing,
+        vault::Vault,
+    },
     user::{User, Users},
 };
 
-pub(super) fn read(connection: &Connection, warnings: &mut Warnings) -> Result<Users, StoreError> {
+pub(super) fn read(
+    connection: &Connection,
+    vault: &Vault,
+    warnings: &mut Warnings,
+) -> Result<Users, StoreError> {
+    let user = |row: &RowReader<'_>| user(row, vault);
     let rows = read_rows(connection, table("mysql_users"), "rowid", name, user, warnings)?;
     for user in rows.iter().filter(|user| user.password == Password::Other) {
         warnings
@@ -23,10 +32,12 @@ fn name(row: &RowReader<'_>) -> String {
     format!("user \"{}\"", row.text("username").unwrap_or_default())
 }
 
-fn user(row: &RowReader<'_>) -> Result<User, ColumnFault> {
+fn user(row: &RowReader<'_>, vault: &Vault) -> Result<User, ColumnFault> {
+    let password = sealing::open_password(vault, row.bytes_or_null("password")?.unwrap_or_default())
+        .map_err(|error| fault("password", &format!("cannot be opened: {error}")))?;
     Ok(User {
         name: row.text("username")?,
-        password: Password::parse(&row.bytes_or_null("password")?.unwrap_or_default()),
+        password: Password::parse(&password),
         active: row.flag("active")?,
         use_ssl: row.flag("use_ssl")?,
         default_hostgroup: HostgroupId(row.number("default_hostgroup")?),

@@ -6,22 +6,25 @@
 use rusqlite::Connection;
 
 use super::{StoreError, Warnings};
+use crate::store::{sealing, vault::Vault};
 use crate::variables::{AdminVariables, Effect, Kind, MysqlVariables, VariableFault};
 
 pub(super) fn load_mysql(
     connection: &Connection,
+    vault: &Vault,
     variables: &mut MysqlVariables,
     warnings: &mut Warnings,
 ) -> Result<(), StoreError> {
-    load(connection, MysqlVariables::MODULE, variables, warnings)
+    load(connection, vault, MysqlVariables::MODULE, variables, warnings)
 }
 
 pub(super) fn load_admin(
     connection: &Connection,
+    vault: &Vault,
     variables: &mut AdminVariables,
     warnings: &mut Warnings,
 ) -> Result<(), StoreError> {
-    load(connection, AdminVariables::MODULE, variables, warnings)
+    load(connection, vault, AdminVariables::MODULE, variables, warnings)
 }
 
 /// What both structs of variables offer.
@@ -56,13 +59,22 @@ implement!(AdminVariables);
 
 fn load<T: Variables>(
     connection: &Connection,
+    vault: &Vault,
     module: &str,
     variables: &mut T,
     warnings: &mut Warnings,
 ) -> Result<(), StoreError> {
     for (name, value) in rows_in_memory(connection, module)? {
         let short = &name[module.len() + 1..];
-        match set(variables, short, value.as_deref()) {
+        let value = match sealing::open_variable(vault, &name, value.unwrap_or_default()) {
+            Ok(value) => value,
+            Err(error) => {
+                warnings
+                    .push(format!("variable \"{name}\" cannot be opened: {error}; it keeps its old value"));
+                continue;
+            }
+        };
+        match set(variables, short, &value) {
             Ok(()) => {}
             Err(VariableFault::Unknown) => {
                 connection.execute("DELETE FROM main.global_variables WHERE variable_name = ?1", [&name])?;
@@ -88,8 +100,7 @@ fn rows_in_memory(
 }
 
 /// The text that is in force already is taken as it is, whatever it is.
-fn set(variables: &mut impl Variables, name: &str, value: Option<&str>) -> Result<(), VariableFault> {
-    let value = value.unwrap_or_default();
+fn set(variables: &mut impl Variables, name: &str, value: &str) -> Result<(), VariableFault> {
     match variables.text(name) {
         None => Err(VariableFault::Unknown),
         Some(in_force) if in_force == value => Ok(()),
