@@ -4,7 +4,7 @@
 //! by SQL functions inside the statement that copies them, so that no clear text is ever written to the file. After each start
 //! and each statement of an admin that writes to `disk`, every secret there is sealed, and opens with the key in use.
 //!
-//! In memory both forms may stand: an admin may copy rows from `disk` by SQL. `runtime_mysql_users` shows the sealed form only.
+//! In memory both forms may stand: an admin may copy rows from `disk` by SQL. The `runtime_` twins show the sealed form only.
 
 use std::sync::Arc;
 

@@ -115,12 +115,13 @@ fn warn_of_effect<T: Variables>(variables: &T, name: &str, short: &str, warnings
     }
 }
 
-/// Memory and the twin show what is in force, under the names as we write them.
+/// Memory and the twin show what is in force, under the names as we write them; the twin shows secrets sealed.
 fn write_back(connection: &Connection, module: &str, variables: &impl Variables) -> Result<(), StoreError> {
-    for table in ["global_variables", "runtime_global_variables"] {
+    let sealed = "nuthatch_seal('global_variables', ?1, ?2)";
+    for (table, value) in [("global_variables", "?2"), ("runtime_global_variables", sealed)] {
         let delete = format!("DELETE FROM main.{table} WHERE variable_name LIKE ?1 || '-%'");
         connection.execute(&delete, [module])?;
-        let mut insert = connection.prepare(&format!("INSERT INTO main.{table} VALUES (?1, ?2)"))?;
+        let mut insert = connection.prepare(&format!("INSERT INTO main.{table} VALUES (?1, {value})"))?;
         for row in variables.rows() {
             insert.execute(row)?;
         }

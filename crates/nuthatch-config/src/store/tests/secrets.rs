@@ -132,6 +132,27 @@ fn runtime_shows_no_password_and_its_sealed_form_is_one() {
 }
 
 #[test]
+fn runtime_shows_no_secret_variable_and_its_sealed_form_is_one() {
+    let directory = saved();
+    let mut layers = reopen(directory.path());
+    layers.set_variable("admin-admin_credentials", "op:hunter2").unwrap();
+    command(&mut layers, "LOAD ADMIN VARIABLES TO RUNTIME");
+    let in_force = layers.snapshot().admin.clone();
+    let shown = |layers: &Layers, table: &str| {
+        one(
+            layers,
+            &format!("SELECT variable_value FROM {table} WHERE variable_name = 'admin-admin_credentials'"),
+        )
+    };
+    assert_eq!(shown(&layers, "global_variables"), "op:hunter2");
+    assert!(shown(&layers, "runtime_global_variables").starts_with("$nuthatch$1$"));
+    command(&mut layers, "SAVE ADMIN VARIABLES FROM RUNTIME");
+    assert!(shown(&layers, "global_variables").starts_with("$nuthatch$1$"));
+    command(&mut layers, "LOAD ADMIN VARIABLES TO RUNTIME");
+    assert_eq!(layers.snapshot().admin, in_force, "it is the same secret");
+}
+
+#[test]
 fn directory_with_secrets_in_clear_is_converted() {
     let directory = tempfile::tempdir().unwrap();
     made_by_version_1(directory.path());

@@ -1,0 +1,59 @@
+//! An answer in another form: the same however its bytes are cut, and an answer of that form as a whole.
+//!
+//! Input: the kind of answer, both forms, a number of pieces, their lengths, the answer.
+#![no_main]
+
+use std::iter::repeat;
+
+use libfuzzer_sys::fuzz_target;
+use nuthatch_wire::{AnswerKind, AnswerScanner, Form, StatusFlags, Translator, WireError};
+
+const KINDS: [AnswerKind; 4] =
+    [AnswerKind::ResultSets, AnswerKind::Prepare, AnswerKind::Rows, AnswerKind::Single];
+
+fuzz_target!(|input: &[u8]| {
+    let [kind, forms, pieces, rest @ ..] = input else { return };
+    let Some((pieces, answer)) = rest.split_at_checked(usize::from(pieces % 16)) else { return };
+    let form = |bits: u8| Form {
+        deprecate_eof: bits & 1 != 0,
+        session_track: bits & 2 != 0,
+        optional_metadata: bits & 4 != 0,
+    };
+    let kind = KINDS[usize::from(kind & 3)];
+    let (from, to) = (form(*forms), form(*forms >> 3));
+    let whole = translate(kind, from, to, answer, repeat(answer.len()));
+    let pieces = pieces.iter().map(|len| usize::from(*len));
+    let in_pieces = translate(kind, from, to, answer, pieces.chain(repeat(answer.len())));
+    assert_eq!(whole, in_pieces);
+    assert_eq!(whole, translate(kind, from, to, answer, repeat(1)));
+    let Ok((out, true)) = whole else { return };
+    // What is said of a procedure's OUT parameters need not be the same in a made-up packet.
+    let told = scanner(kind, to).scan(&out).expect("an answer of that form");
+    assert_eq!((told.consumed, told.finished), (out.len(), true));
+});
+
+fn scanner(kind: AnswerKind, form: Form) -> AnswerScanner {
+    AnswerScanner::new(kind, form.deprecate_eof).with_optional_metadata(form.optional_metadata)
+}
+
+/// What the answer becomes, and whether it is whole.
+fn translate(
+    kind: AnswerKind,
+    from: Form,
+    to: Form,
+    answer: &[u8],
+    mut pieces: impl Iterator<Item = usize>,
+) -> Result<(Vec<u8>, bool), WireError> {
+    let status = StatusFlags::SERVER_STATUS_AUTOCOMMIT;
+    let mut translator = Translator::new(scanner(kind, from), from, to, status);
+    let (mut out, mut done, mut seen) = (Vec::new(), 0, 0);
+    loop {
+        seen = (seen + pieces.next().unwrap_or_default()).min(answer.len());
+        let progress = translator.translate(&answer[done..seen], &mut out)?;
+        assert!(progress.consumed <= seen - done);
+        done += progress.consumed;
+        if progress.finished || seen == answer.len() {
+            return Ok((out, progress.finished));
+        }
+    }
+}
