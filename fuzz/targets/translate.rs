@@ -6,7 +6,7 @@
 use std::iter::repeat;
 
 use libfuzzer_sys::fuzz_target;
-use nuthatch_wire::{AnswerKind, AnswerScanner, Form, StatusFlags, Translator, WireError};
+use nuthatch_wire::{AnswerKind, AnswerScanner, Ending, Form, StatusFlags, Translator, WireError};
 
 const KINDS: [AnswerKind; 4] =
     [AnswerKind::ResultSets, AnswerKind::Prepare, AnswerKind::Rows, AnswerKind::Single];
@@ -26,8 +26,12 @@ fuzz_target!(|input: &[u8]| {
     let in_pieces = translate(kind, from, to, answer, pieces.chain(repeat(answer.len())));
     assert_eq!(whole, in_pieces);
     assert_eq!(whole, translate(kind, from, to, answer, repeat(1)));
-    let Ok((out, true)) = whole else { return };
-    // What is said of a procedure's OUT parameters need not be the same in a made-up packet.
+    let Ok((out, true, ending)) = whole else { return };
+    if matches!(ending, Ending::Err(_)) {
+        // An ERR in the place of the EOF packet behind the last definition: no server sends one, and the other form has no
+        // place for it.
+        return;
+    }
     let told = scanner(kind, to).scan(&out).expect("an answer of that form");
     assert_eq!((told.consumed, told.finished), (out.len(), true));
 });
@@ -36,14 +40,14 @@ fn scanner(kind: AnswerKind, form: Form) -> AnswerScanner {
     AnswerScanner::new(kind, form.deprecate_eof).with_optional_metadata(form.optional_metadata)
 }
 
-/// What the answer becomes, and whether it is whole.
+/// What the answer becomes, whether it is whole, and how it ended.
 fn translate(
     kind: AnswerKind,
     from: Form,
     to: Form,
     answer: &[u8],
     mut pieces: impl Iterator<Item = usize>,
-) -> Result<(Vec<u8>, bool), WireError> {
+) -> Result<(Vec<u8>, bool, Ending), WireError> {
     let status = StatusFlags::SERVER_STATUS_AUTOCOMMIT;
     let mut translator = Translator::new(scanner(kind, from), from, to, status);
     let (mut out, mut done, mut seen) = (Vec::new(), 0, 0);
@@ -53,7 +57,7 @@ fn translate(
         assert!(progress.consumed <= seen - done);
         done += progress.consumed;
         if progress.finished || seen == answer.len() {
-            return Ok((out, progress.finished));
+            return Ok((out, progress.finished, translator.scanner().end().ending));
         }
     }
 }

@@ -247,6 +247,9 @@ impl Session {
         let mut status = StatusFlags::empty();
         status.set(StatusFlags::SERVER_STATUS_AUTOCOMMIT, self.state.autocommit);
         status.set(StatusFlags::SERVER_STATUS_IN_TRANS, self.is_in_transaction());
+        let Lexing { ansi_quotes, no_backslash_escapes, .. } = self.lexing;
+        status.set(StatusFlags::SERVER_STATUS_ANSI_QUOTES, ansi_quotes);
+        status.set(StatusFlags::SERVER_STATUS_NO_BACKSLASH_ESCAPES, no_backslash_escapes);
         status
     }
 

@@ -37,9 +37,12 @@ pub fn text_prepared(query: &[u8], lexing: Lexing) -> Option<TextPrepared> {
             return None;
         }
         let source = cursor.bump()?;
-        let is_alone = source.kind == TokenKind::String && ends(&mut cursor);
+        let is_alone = source.kind == TokenKind::String && cursor.at_end();
         let statement = is_alone.then(|| unescaped(source.text, lexing)).flatten();
-        return Some(TextPrepared::Prepare { name, statement });
+        while !cursor.at_end() {
+            cursor.advance();
+        }
+        TextPrepared::Prepare { name, statement }
     } else if cursor.take_word(b"EXECUTE") {
         let name = name(&mut cursor)?;
         if cursor.take_word(b"USING") {

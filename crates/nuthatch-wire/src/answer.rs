@@ -366,6 +366,9 @@ impl AnswerScanner {
                 let mut reader = Reader::new(payload);
                 let left = reader.lenenc_int()?;
                 self.has_metadata = !self.optional_metadata || reader.u8()? != 0;
+                if self.optional_metadata && !reader.rest().is_empty() {
+                    return Err(WireError::Malformed("bytes behind a column count"));
+                }
                 self.define(left, AfterDefinitions::Rows);
                 Ok(())
             }
@@ -387,8 +390,11 @@ impl AnswerScanner {
         let columns = reader.u16()?;
         let parameters = reader.u16()?;
         // A filler and the count of warnings stand before the byte that says whether definitions follow.
-        let is_left_out = reader.bytes(3).is_ok() && reader.rest().first() == Some(&0);
-        self.has_metadata = !(self.optional_metadata && is_left_out);
+        let last = reader.bytes(3).map_or(&[][..], |_| reader.rest());
+        if self.optional_metadata && last.len() > 1 {
+            return Err(WireError::Malformed("bytes behind the numbers of a prepared statement"));
+        }
+        self.has_metadata = !(self.optional_metadata && last == [0]);
         self.end.results += 1;
         match parameters {
             0 => self.after_definitions(AfterDefinitions::PreparedColumns(columns)),

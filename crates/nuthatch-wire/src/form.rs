@@ -95,7 +95,7 @@ impl Translator {
         let mut rest = bytes;
         while !self.scanner.is_finished() && !self.scanner.wants_file() {
             let stage = self.scanner.stage();
-            let packet = self.scanner.next_packet(rest);
+            let (packet, begins) = (self.scanner.next_packet(rest), rest);
             let Some(taken) = self.scanner.step(rest)? else { break };
             let (piece, later) = rest.split_at_checked(taken).ok_or(WireError::Truncated)?;
             rest = later;
@@ -103,6 +103,9 @@ impl Translator {
                 (Stage::InFrame, _) => out.extend_from_slice(piece),
                 (Stage::InPacket, _) | (_, None) => self.copy(piece, out),
                 (_, Some(Packet::Passing)) => {
+                    if stage == Stage::Rows && self.would_end_rows(begins) {
+                        return Err(WireError::Malformed("a short row that begins like the end of rows"));
+                    }
                     self.pay_eof(piece, out);
                     self.copy(piece, out);
                     self.owes_eof =
@@ -117,6 +120,13 @@ impl Translator {
             self.make_eof(&mut sequence, out);
         }
         Ok(Progress { consumed: bytes.len() - rest.len(), finished, wants_file: self.scanner.wants_file() })
+    }
+
+    /// Whether the client would take the row that begins so for the end of rows.
+    fn would_end_rows(&self, begins: &[u8]) -> bool {
+        let is_short =
+            FrameHeader::parse(begins).is_some_and(|header| header.payload_len > 0 && !header.is_continued());
+        self.to.deprecate_eof && is_short && begins.get(HEADER_LEN) == Some(&0xFE)
     }
 
     /// Copies a piece that begins with a frame's header.
@@ -230,7 +240,8 @@ impl Translator {
     /// The EOF packet between columns and rows, or behind a statement's parameters or columns.
     fn definitions_end(&mut self, piece: &[u8], payload: &[u8], out: &mut Vec<u8>) -> Result<(), WireError> {
         let (eof, _) = self.read_end(payload)?;
-        let ends_answer = eof.status.contains(StatusFlags::SERVER_STATUS_CURSOR_EXISTS);
+        let ends_answer = self.scanner.kind() == AnswerKind::ResultSets
+            && eof.status.contains(StatusFlags::SERVER_STATUS_CURSOR_EXISTS);
         if ends_answer || !self.to.deprecate_eof {
             return self.end(piece, payload, out);
         }
@@ -244,26 +255,26 @@ impl Translator {
     }
 
     fn column_count(&mut self, piece: &[u8], payload: &[u8], out: &mut Vec<u8>) -> Result<(), WireError> {
-        let (count, has_metadata) = self.metadata_byte(payload)?;
-        self.with_metadata_byte(piece, count, has_metadata, out);
+        let mut reader = Reader::new(payload);
+        reader.lenenc_int()?;
+        let (count, has_metadata) = self.metadata_byte(payload, reader.rest())?;
+        self.with_metadata_byte(piece, count, has_metadata, out)?;
         // Without columns, nothing tells of their end but this.
         self.owes_eof = !has_metadata && self.from.deprecate_eof && !self.to.deprecate_eof;
         Ok(())
     }
 
     fn prepared(&mut self, piece: &[u8], payload: &[u8], out: &mut Vec<u8>) -> Result<(), WireError> {
-        /// OK byte, number, columns, parameters, filler, warnings.
-        const FIXED_LEN: usize = 12;
-        let (fixed, has_metadata) = match self.from.optional_metadata && payload.len() > FIXED_LEN {
-            true => self.metadata_byte(payload)?,
-            false => (payload, true),
-        };
-        self.with_metadata_byte(piece, fixed, has_metadata, out);
+        let mut reader = Reader::new(payload);
+        // OK byte and number.
+        reader.bytes(5)?;
+        let (columns, parameters) = (reader.u16()?, reader.u16()?);
+        // A filler and the count of warnings.
+        let rest = reader.bytes(3).map_or(&[][..], |_| reader.rest());
+        let (fixed, has_metadata) = self.metadata_byte(payload, rest)?;
+        self.with_metadata_byte(piece, fixed, has_metadata, out)?;
         if !has_metadata && self.from.deprecate_eof && !self.to.deprecate_eof {
             // Nothing but the EOF packets tells of parameters and columns.
-            let mut reader = Reader::new(payload);
-            reader.bytes(5)?;
-            let (columns, parameters) = (reader.u16()?, reader.u16()?);
             let mut sequence = self.sequence_of(piece).wrapping_add(1);
             for _ in [columns, parameters].into_iter().filter(|count| *count > 0) {
                 self.make_eof(&mut sequence, out);
@@ -272,21 +283,27 @@ impl Translator {
         Ok(())
     }
 
-    /// The payload without its last byte, which says whether metadata follow, and what it says.
-    fn metadata_byte<'p>(&self, payload: &'p [u8]) -> Result<(&'p [u8], bool), WireError> {
-        if !self.from.optional_metadata {
-            return Ok((payload, true));
-        }
-        let (last, before) = payload.split_last().ok_or(WireError::Truncated)?;
-        Ok((before, *last != 0))
+    /// The payload without its `rest`, and whether metadata follow, as the first byte of the rest may say.
+    fn metadata_byte<'p>(&self, payload: &'p [u8], rest: &[u8]) -> Result<(&'p [u8], bool), WireError> {
+        let fixed = payload.get(..payload.len() - rest.len()).ok_or(WireError::Truncated)?;
+        Ok((fixed, !(self.from.optional_metadata && rest.first() == Some(&0))))
     }
 
-    fn with_metadata_byte(&self, piece: &[u8], payload: &[u8], has_metadata: bool, out: &mut Vec<u8>) {
+    fn with_metadata_byte(
+        &self,
+        piece: &[u8],
+        payload: &[u8],
+        has_metadata: bool,
+        out: &mut Vec<u8>,
+    ) -> Result<(), WireError> {
         let mut payload = payload.to_vec();
-        if self.to.optional_metadata {
-            payload.push(u8::from(has_metadata));
+        match (self.to.optional_metadata, has_metadata) {
+            (true, _) => payload.push(u8::from(has_metadata)),
+            (false, true) => {}
+            (false, false) => return Err(WireError::Malformed("definitions that are left out")),
         }
         self.write(piece, &payload, out);
+        Ok(())
     }
 }
 
