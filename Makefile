@@ -37,7 +37,7 @@ test-servers: ## the lab with MySQL of Debian sid and a newer MariaDB, fetched t
 	@tools/deps.sh test
 	@tools/test-servers.sh
 
-drivers: ## 14 drivers of 7 languages directly and through the proxy, compared (DRIVERS="go sqlx" for some)
+drivers: ## 14 drivers directly and through the proxy, with MariaDB and MySQL, compared (DRIVERS="go sqlx" for some)
 	@tools/deps.sh test
 	cargo build --release
 	@NUTHATCH=$(abspath $(or $(CARGO_TARGET_DIR),target))/release/nuthatch drivers/run.sh $(DRIVERS)
