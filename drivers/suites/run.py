@@ -23,6 +23,14 @@ from verdict import Verdict, test_itself
 
 EXPECTED = HERE / "expected-differences.txt"
 RUN_SECONDS_MAX = 300
+SETTINGS = (
+    # A test under TLS asks the server whether its connection is.
+    "UPDATE mysql_servers SET use_ssl = 1",
+    "LOAD MYSQL SERVERS TO RUNTIME",
+    # Another opens 1000 transactions at once, while those before it keep asking.
+    "SET mysql-connect_timeout_server_max = 60000",
+    "LOAD MYSQL VARIABLES TO RUNTIME",
+)
 # All passed, or some test failed: for Go as for pytest.
 ENDED = (0, 1)
 
@@ -71,9 +79,8 @@ def in_front_of(server, ready):
     """All that are ready, with one kind of server."""
     verdict = Verdict(Expected(server, EXPECTED.read_text()))
     with DriverStage(server, root_of(server)) as stage:
-        # A test under TLS asks the server whether its connection is.
-        stage.admin.rows("UPDATE mysql_servers SET use_ssl = 1")
-        stage.admin.rows("LOAD MYSQL SERVERS TO RUNTIME")
+        for sql in SETTINGS:
+            stage.admin.rows(sql)
         for suite in ready:
             run_both(stage, suite, verdict)
         if stage.stop_proxy() != 0:
