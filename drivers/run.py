@@ -33,8 +33,8 @@ def main():
             for entry in verdict.expected.unmet():
                 told = f"no step is meant by it: {entry.driver} | {entry.step}"
                 verdict.fail("all", f"{FILE.name}:{entry.line}", told)
-        expected = f"{verdict.differing} of them differ as {FILE.name} says"
-        print(f"{verdict.expected.server}: {verdict.passed} steps passed, {expected}; {verdict.failed} failed")
+        alike, differing = verdict.passed - verdict.differing, verdict.differing
+        print(f"{verdict.expected.server}: {alike} steps alike, {differing} differ as {FILE.name} says; {verdict.failed} failed")
         passed, failed = passed + verdict.passed, failed + verdict.failed
     print(f"{passed} passed, {failed} failed")
     sys.exit(1 if failed or not passed else 0)

@@ -31,8 +31,6 @@ SETTINGS = (
     "SET mysql-connect_timeout_server_max = 60000",
     "LOAD MYSQL VARIABLES TO RUNTIME",
 )
-# All passed, or some test failed: for Go as for pytest.
-ENDED = (0, 1)
 
 
 def main():
@@ -48,7 +46,8 @@ def main():
         if len(ready) == len(SUITES):
             for entry in verdict.expected.unmet():
                 verdict.fail("all", f"{EXPECTED.name}:{entry.line}", f"no test is meant by it: {entry.driver} | {entry.step}")
-        print(f"{server}: {verdict.passed} tests alike, {verdict.differing} of them known to differ; {verdict.failed} differ")
+        alike = verdict.passed - verdict.differing
+        print(f"{server}: {alike} tests end alike, {verdict.differing} differ as {EXPECTED.name} says; {verdict.failed} failed")
         passed, failed = passed + verdict.passed, failed + verdict.failed
     print(f"{passed} passed, {failed} failed")
     sys.exit(1 if failed or not passed else 0)
@@ -95,13 +94,23 @@ def run_both(stage, suite, verdict):
         for schema in SCHEMAS:
             stage.fresh_schema(schema)
         tests, code = run(stage, suite, way)
-        if not tests or code not in ENDED:
+        if not tests or code not in suite.ended:
             lines = log_of(stage, suite, way).read_text(errors="replace").splitlines()[-12:]
             verdict.fail(suite.name, f"the whole run, {way.name}", f"exit status: {code}", *lines)
         seen.append(tests)
         counts = ", ".join(f"{count} {end}" for end, count in sorted(Counter(end for _, end in tests).items()))
         print(f"-- {stage.server}, {suite.name}, {way.name}: {counts}", flush=True)
-    verdict.compare(suite.name, *seen)
+    verdict.compare(suite.name, *without_unsteady(suite, *seen))
+
+
+def without_unsteady(suite, direct, proxied):
+    """Both without the tests that have failed directly only: they race with their own clock, which says nothing of the
+    proxy. They are named."""
+    ends = dict(proxied)
+    unsteady = {name for name, end in direct if end == "failed" and ends.get(name) == "passed"}
+    for name in sorted(unsteady):
+        print(f"unsteady {suite.name}: {name} failed directly, passed through the proxy", flush=True)
+    return [[one for one in tests if one[0] not in unsteady] for tests in (direct, proxied)]
 
 
 def log_of(stage, suite, way):

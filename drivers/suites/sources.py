@@ -1,6 +1,6 @@
 """Where the suites come from: fetched below .cache in pinned versions, by the clients of their registries."""
 
-import os
+import json
 import re
 import shutil
 import sys
@@ -10,6 +10,7 @@ from programs import CACHE, NotPrepared, is_fresh, run
 
 HOME = CACHE / "suites"
 HERE = Path(__file__).resolve()
+SCENARIO = HERE.parent.parent / "rust/Cargo.toml"
 
 # Debian 12's Go is older than what the driver wants since 1.8.
 GO_DRIVER, GO_DRIVER_FOR_OLD_GO = "v1.9.3", "v1.7.1"
@@ -52,6 +53,26 @@ def mysqlclient():
     pip = [sys.executable, "-m", "pip", "download", "-q", "--disable-pip-version-check", "--no-deps", "--no-binary", ":all:"]
     run("pip download", [*pip, "-d", home, f"mysqlclient=={MYSQLCLIENT}"], HOME)
     unpack(home / f"mysqlclient-{MYSQLCLIENT}.tar.gz", home)
+
+
+def mysql_async():
+    """The crate that the scenario's Cargo.lock names, and the program made of its tests."""
+    home = HOME / "mysql_async"
+    program = home / "mysql_async.test"
+    if is_fresh(program, HERE, SCENARIO):
+        return
+    fresh(home)
+    said = run("cargo metadata", ["cargo", "metadata", "-q", "--format-version=1", "--locked", "--manifest-path", SCENARIO], HOME)
+    packages = json.loads(said[said.index("{") :])["packages"]
+    manifest = next(package["manifest_path"] for package in packages if package["name"] == "mysql_async")
+    shutil.copytree(Path(manifest).parent, home, dirs_exist_ok=True, copy_function=shutil.copyfile)
+    with (home / "Cargo.toml").open("a") as own:
+        own.write("\n[workspace]\n")
+    features = ["--no-default-features", "--features", "minimal,native-tls-tls"]
+    build = ["cargo", "test", "-q", "--locked", "--lib", "--no-run", "--message-format=json", *features]
+    said = run("cargo test --no-run", build, home, CARGO_TARGET_DIR=str(CACHE / "rust"))
+    executable = re.search(r'"executable":"([^"]+)"', said)[1]
+    shutil.copy(executable, program)
 
 
 def fresh(home):

@@ -23,6 +23,8 @@ class Suite:
     prepare: Callable
     start: Callable
     read: Callable
+    # Exit statuses of a run that came to its end: all passed, or some test failed.
+    ended: tuple = (0, 1)
 
 
 # It dials an address of the Internet's, and ends the run where there is none.
@@ -68,6 +70,19 @@ def mysqlclient(way, dir):
     return pytest(dir, "tests"), {"TESTDB": str(path)}, HOME / "mysqlclient"
 
 
+def mysql_async(way, _):
+    # It would go on by the server's Unix socket, past the proxy.
+    url = f"mysql://{way.user}:{way.password}@127.0.0.1:{way.port}/test?prefer_socket=false"
+    # These two race with their own pool, and fail now and then directly.
+    options = ["--test-threads=1", "--skip=should_reconnect", "--skip=check_absolute_connection_ttl"]
+    return ["./mysql_async.test", *options], {"DATABASE_URL": url, "RUST_BACKTRACE": "0"}, HOME / "mysql_async"
+
+
+def rust_tests(_, output):
+    ends = {"ok": "passed", "FAILED": "failed", "ignored": "skipped"}
+    return [(name, ends[end]) for name, end in re.findall(r"^test (\S+)(?: - should panic)? \.\.\. (ok|FAILED|ignored)", output, re.M)]
+
+
 def pytest_tests(dir, _):
     seen = []
     path = dir / "tests.xml"
@@ -82,4 +97,5 @@ SUITES = [
     Suite("go-sql-driver", sources.go, go, go_tests),
     Suite("pymysql", sources.pymysql, pymysql, pytest_tests),
     Suite("mysqlclient", sources.mysqlclient, mysqlclient, pytest_tests),
+    Suite("mysql_async", sources.mysql_async, mysql_async, rust_tests, ended=(0, 101)),
 ]
