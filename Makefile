@@ -2,14 +2,14 @@
 
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
-.PHONY: help run demo check test test-servers drivers bench fuzz docs clean deps
+.PHONY: help run demo check test test-servers drivers driver-suites bench fuzz docs clean deps
 MAKEFLAGS += --no-print-directory
 
 # So that a Rust which rustup has just installed is found without a new shell.
 export PATH := $(HOME)/.cargo/bin:$(PATH)
 
 help:
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 run: ## build, start a lab and the proxy in front of it on port 6033, until Ctrl-C
 	@tools/deps.sh run
@@ -37,10 +37,15 @@ test-servers: ## the lab with MySQL of Debian sid and a newer MariaDB, fetched t
 	@tools/deps.sh test
 	@tools/test-servers.sh
 
-drivers: ## 14 drivers of 7 languages directly and through the proxy, compared (DRIVERS="go sqlx" for some)
+drivers: ## 14 drivers directly and through the proxy, with MariaDB and MySQL, compared (DRIVERS="go sqlx" for some)
 	@tools/deps.sh test
 	cargo build --release
 	@NUTHATCH=$(abspath $(or $(CARGO_TARGET_DIR),target))/release/nuthatch drivers/run.sh $(DRIVERS)
+
+driver-suites: ## the own test suites of 4 drivers directly and through the proxy, compared (SUITES="pymysql" for some)
+	@tools/deps.sh test
+	cargo build --release
+	@NUTHATCH=$(abspath $(or $(CARGO_TARGET_DIR),target))/release/nuthatch drivers/run.sh suites $(SUITES)
 
 bench: ## CPU cost of each query against the floor and the direct connection (BENCH_ARGS="--help")
 	@tools/deps.sh run

@@ -34,7 +34,7 @@ class Expected:
     """The entries that hold for one kind of server."""
 
     def __init__(self, server, text):
-        self.entries = []
+        self.server, self.entries = server, []
         for number, line in enumerate(text.splitlines(), 1):
             if not line.strip() or line.startswith("#"):
                 continue

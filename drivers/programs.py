@@ -29,7 +29,7 @@ class NotPrepared(Exception):
 
 
 def run(what, command, cwd, **environment):
-    """Runs a tool; its words are shown only if it fails."""
+    """What a tool prints; its words are shown only if it fails."""
     try:
         done = subprocess.run(
             [str(word) for word in command],
@@ -46,6 +46,7 @@ def run(what, command, cwd, **environment):
         raise NotPrepared(f"{what}: {error.filename} is not installed") from error
     if done.returncode:
         raise NotPrepared(f"{what} failed (exit {done.returncode}):\n" + "\n".join(done.stdout.splitlines()[-15:]))
+    return done.stdout
 
 
 def is_fresh(mark, *sources):

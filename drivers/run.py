@@ -14,7 +14,7 @@ from pathlib import Path
 
 from expected import FILE, Expected
 from programs import CACHE, NODE, PROGRAMS, NotPrepared
-from stage import HERE, OTHER_USER, SCHEMA, DriverStage, base
+from stage import HERE, OTHER_USER, SCHEMA, DriverStage, base, root_of
 from verdict import Verdict, test_itself
 from wiretap import Wiretap
 
@@ -25,40 +25,52 @@ def main():
     arguments = parsed()
     test_itself()
     chosen = [program for program in PROGRAMS if not arguments.drivers or program.name in arguments.drivers]
-    verdict = Verdict(Expected(arguments.server, FILE.read_text()))
-    ready = prepared(chosen, verdict)
-    with DriverStage(arguments.server, arguments.root) as stage:
+    ready, before = prepared(chosen)
+    passed, failed = before.passed, before.failed
+    verdicts = [in_front_of(server, arguments.root, ready) for server in arguments.servers]
+    for verdict in verdicts:
+        if len(ready) == len(PROGRAMS):
+            for entry in verdict.expected.unmet():
+                told = f"no step is meant by it: {entry.driver} | {entry.step}"
+                verdict.fail("all", f"{FILE.name}:{entry.line}", told)
+        alike, differing = verdict.passed - verdict.differing, verdict.differing
+        print(f"{verdict.expected.server}: {alike} steps alike, {differing} differ as {FILE.name} says; {verdict.failed} failed")
+        passed, failed = passed + verdict.passed, failed + verdict.failed
+    print(f"{passed} passed, {failed} failed")
+    sys.exit(1 if failed or not passed else 0)
+
+
+def in_front_of(server, root, ready):
+    """All that are ready, with one kind of server."""
+    verdict = Verdict(Expected(server, FILE.read_text()))
+    with DriverStage(server, root_of(server, root)) as stage:
+        print(f"== {server}: {stage.direct.rows('SELECT VERSION()')[0][0]}", flush=True)
         greetings = [[("version in the first greeting", greeting(way))] for way in (stage.direct, stage.proxy)]
         verdict.compare("proxy", *greetings)
         for program in ready:
             run_both(stage, program, verdict)
         check_the_proxy(stage, verdict)
-    if len(chosen) == len(PROGRAMS):
-        for entry in verdict.expected.unmet():
-            verdict.fail("all", f"{FILE.name}:{entry.line}", "no step is meant by it: " + f"{entry.driver} | {entry.step}")
-    print(f"{verdict.differing} steps differ as expected-differences.txt says")
-    print(f"{verdict.passed} passed, {verdict.failed} failed")
-    sys.exit(1 if verdict.failed or not verdict.passed else 0)
+    return verdict
 
 
 def parsed():
     names = [program.name for program in PROGRAMS]
     parser = argparse.ArgumentParser(prog="drivers/run.sh", description=__doc__.splitlines()[0])
     parser.add_argument("drivers", nargs="*", metavar="DRIVER", help="of " + ", ".join(names) + "; none is all")
-    parser.add_argument("--server", choices=("mariadb", "mysql"), default="mariadb", help="which server")
-    parser.add_argument("--root", type=Path, help="where it is unpacked (see tools/side-apt.sh), if not in the system")
+    parser.add_argument("--server", choices=("mariadb", "mysql"), help="only this one, not both")
+    parser.add_argument("--root", type=Path, help="where it is unpacked (see tools/side-apt.sh), if it is another")
     arguments = parser.parse_args()
     if unknown := set(arguments.drivers) - set(names):
         parser.error(f"there is no driver {', '.join(sorted(unknown))}; there are {', '.join(names)}")
-    if arguments.server == "mysql" and not arguments.root:
-        parser.error("--server mysql needs --root, a directory that tools/side-apt.sh has filled")
-    arguments.root = arguments.root and arguments.root.resolve()
+    if arguments.root and not arguments.server:
+        parser.error("--root is of one server: say which by --server")
+    arguments.servers = [arguments.server] if arguments.server else ["mariadb", "mysql"]
     return arguments
 
 
-def prepared(chosen, verdict):
-    """Those that are there to be run; each other one has failed."""
-    ready, outcome = [], {}
+def prepared(chosen):
+    """Those that are there to be run, and a verdict on each other one."""
+    ready, outcome, verdict = [], {}, Verdict(Expected("", ""))
     for program in chosen:
         if program.prepare not in outcome:
             try:
@@ -69,7 +81,7 @@ def prepared(chosen, verdict):
             verdict.fail(program.name, "made ready", *str(error).splitlines())
         else:
             ready.append(program)
-    return ready
+    return ready, verdict
 
 
 def run_both(stage, program, verdict):

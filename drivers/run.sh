@@ -1,7 +1,9 @@
 #!/bin/bash
-# Drivers of many languages directly and through the proxy, compared step by step, against a server of its own.
+# Drivers of many languages directly and through the proxy, compared step by step, against servers of its own:
+# Debian's MariaDB and an Oracle MySQL, which tools/side-apt.sh fetches to target/servers if it is not there.
 #   drivers/run.sh [DRIVER...]                          some, or all; --help lists them
-#   drivers/run.sh --server mysql --root DIR [DRIVER...]  with a MySQL that tools/side-apt.sh has unpacked to DIR
+#   drivers/run.sh suites [SUITE...]                    drivers' own test suites; --help lists them
+#   drivers/run.sh --server mysql [--root DIR] [DRIVER...]  only one of the servers; or another, unpacked to DIR
 # The program under test is named by $NUTHATCH (target/release/nuthatch otherwise). What the drivers need is installed
 # from Debian where it is missing, and fetched to drivers/.cache in pinned versions.
 set -euo pipefail
@@ -65,4 +67,5 @@ if ! cmp -s "$here/python/requirements.txt" "$venv/installed"; then
   fi
   cp "$here/python/requirements.txt" "$venv/installed"
 fi
+if [ "${1:-}" = suites ]; then exec "$venv/bin/python" -B "$here/suites/run.py" "${@:2}"; fi
 exec "$venv/bin/python" -B "$here/run.py" "$@"

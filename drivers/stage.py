@@ -1,6 +1,7 @@
 """The stage of tests/drivers with what drivers want on top: MySQL as the server, TLS, a second account, two ways in."""
 
 import importlib.util
+import os
 import shutil
 import signal
 import subprocess
@@ -10,6 +11,21 @@ from pathlib import Path
 HERE = Path(__file__).resolve().parent
 SCHEMA = "drivers"
 OTHER_USER = "other"
+
+
+def root_of(server, given=None):
+    """Where the server is unpacked, None for Debian's own; a MySQL, which this Debian lacks, is fetched once."""
+    if given or server == "mariadb":
+        return given and given.resolve()
+    sources = HERE.parent
+    root = Path(os.environ.get("CARGO_TARGET_DIR", sources / "target")).resolve() / "servers/mysql"
+    if not (root / "usr/sbin/mysqld").exists():
+        print(f"drivers: fetching MySQL to {root}", flush=True)
+        command = [sources / "tools/side-apt.sh", root, "sid", "mysql-server-core", "mysql-client-core"]
+        done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False)
+        if done.returncode:
+            sys.exit("MySQL could not be fetched:\n" + "\n".join((done.stdout + done.stderr).splitlines()[-10:]))
+    return root
 
 
 def _base():
@@ -34,15 +50,16 @@ class DriverStage(base.Stage):
         if verb == "up":
             arguments += ("--server", self.server) + (("--root", self.root) if self.root else ())
         done = super()._lab(verb, *arguments, **more)
-        if verb == "up" and self.server == "mariadb":
-            self._restart_with_tls()
+        if verb == "up":
+            self._make_certificates()
+            if self.server == "mariadb":
+                self._restart_with_tls()
         return done
 
     def _restart_with_tls(self):
         """MariaDB takes a certificate only when it starts, and the lab gives it none: the same server is started
-        again with one, as a process of ours. (MySQL makes its own certificate.)"""
+        again with one, as a process of ours. (MySQL takes it while it runs.)"""
         subprocess.run([self.program, "lab", "down", self.lab], check=True, stdout=subprocess.DEVNULL)
-        self._make_certificates()
         program = Path(self.root or "/") / "usr/sbin/mariadbd"
         options = [f"--defaults-file={self.lab}/primary/my.cnf", f"--ssl-cert={self.dir}/server.pem"]
         options += [f"--ssl-key={self.dir}/server.key"]
@@ -73,7 +90,10 @@ class DriverStage(base.Stage):
     def _set_up(self):
         super()._set_up()
         if self.server == "mysql":
-            self.certificate = self.lab / "primary/data/ca.pem"
+            files = {"ca": self.certificate, "cert": self.dir / "server.pem", "key": self.dir / "server.key"}
+            for name, path in files.items():
+                self.direct.rows(f"SET GLOBAL ssl_{name} = '{path}'")
+            self.direct.rows("ALTER INSTANCE RELOAD TLS")
         self.other_password = "of-the-other"
         for host in ("localhost", "127.0.0.1", "%"):
             account = f"'{OTHER_USER}'@'{host}'"
@@ -89,12 +109,8 @@ class DriverStage(base.Stage):
         """It shows clients the server's own certificate, so that one authority vouches for both ways."""
         data = self.dir / "data"
         data.mkdir(mode=0o700, exist_ok=True)
-        own = self.lab / "primary/data"
-        pair = (own / "server-cert.pem", own / "server-key.pem")
-        if self.server == "mariadb":
-            pair = (self.dir / "server.pem", self.dir / "server.key")
-        for source, name in zip(pair, ("nuthatch-cert.pem", "nuthatch-key.pem")):
-            shutil.copy(source, data / name)
+        shutil.copy(self.dir / "server.pem", data / "nuthatch-cert.pem")
+        shutil.copy(self.dir / "server.key", data / "nuthatch-key.pem")
         return super().start_proxy()
 
     def _tear_down(self):

@@ -71,7 +71,7 @@ class MariaDb {
     return {
       ...login(), multipleStatements: true, ...this.notFoundRows, checkDuplicate: false, maxAllowedPacket: 64 << 20,
       // Otherwise statements are sent before the answers to those before them have come; that has steps of its own.
-      pipelining: false, ...(charset ? { charset } : {}), ...(ca ? { ssl: { ca: fs.readFileSync(ca), rejectUnauthorized: true } } : {}), ...rest,
+      pipelining: false, allowPublicKeyRetrieval: true, ...(charset ? { charset } : {}), ...(ca ? { ssl: { ca: fs.readFileSync(ca), rejectUnauthorized: true } } : {}), ...rest,
     };
   }
   open(more) { return this.driver.createConnection(this.settings(more)); }

@@ -331,7 +331,7 @@ def clear_passwords(stage):
 def compression(stage):
     """zlib and zstd towards clients, with TLS and without; zlib towards the server."""
     of_secret_kinds(stage)
-    big = "SELECT LENGTH(REPEAT('x', 3000000)), SHA1(REPEAT('y', 3000000)), REPEAT('z', 300000)"
+    big = "SELECT LENGTH(REPEAT('x', 3000000)), SHA2(REPEAT('y', 3000000), 256), REPEAT('z', 300000)"
     on = "SELECT VARIABLE_VALUE FROM performance_schema.session_status WHERE VARIABLE_NAME = 'Compression'"
     expected = client(stage, stage.direct, "clear", PASSWORD, "--ssl-mode=REQUIRED", sql=big)
     seen = []

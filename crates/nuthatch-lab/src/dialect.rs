@@ -15,11 +15,11 @@ pub(crate) const REPLICATION_USER: &str = "nuthatch_replication";
 /// Hosts that an account is made for: by Unix socket, by loopback without name lookup, from anywhere else.
 pub(crate) const ACCOUNT_HOSTS: [&str; 3] = ["localhost", "127.0.0.1", "%"];
 
-/// A program of an installation, and the Debian package that has it.
+/// A program of an installation, and what to do where it is not there.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Program {
     pub(crate) name: &'static str,
-    pub(crate) package: &'static str,
+    pub(crate) remedy: &'static str,
 }
 
 /// Columns of the replica's status that the lab reads.
@@ -68,17 +68,24 @@ impl Installation {
         }
     }
 
-    /// The full path of a program of this installation.
+    /// The full path of a program of this installation. MariaDB's, which go by MySQL's old names too, are no MySQL.
     pub(crate) fn find(&self, program: Program) -> Result<PathBuf, LabError> {
         let places =
             ["usr/sbin", "usr/bin", "usr/local/sbin", "usr/local/bin"].map(|place| self.root.join(place));
         let missing = || LabError::ProgramMissing {
             program: program.name,
             places: places.iter().map(|place| place.display().to_string()).collect(),
-            package: program.package,
+            remedy: program.remedy,
         };
-        places.iter().map(|place| place.join(program.name)).find(|path| path.exists()).ok_or_else(missing)
+        let is_it = |path: &PathBuf| path.exists() && (self.kind == Kind::MariaDb || !is_mariadb(path));
+        places.iter().map(|place| place.join(program.name)).find(is_it).ok_or_else(missing)
     }
+}
+
+/// Whether it is a link to a program of MariaDB's, as Debian's `mysqld` and `mysql` are.
+fn is_mariadb(path: &Path) -> bool {
+    let real = path.canonicalize();
+    real.is_ok_and(|real| real.file_name().is_some_and(|name| name.to_string_lossy().starts_with("mariadb")))
 }
 
 /// `ALTER`s or creates accounts for the lab's user and the replicas, and the schema `test`; written to no
@@ -94,4 +101,24 @@ pub(crate) fn accounts_sql(
         sql += &dialect.account(user, host, password);
     }
     sql + &dialect.account(REPLICATION_USER, "127.0.0.1", replication)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn mariadb_under_mysqls_name_is_no_mysql() {
+        let root = tempfile::tempdir().unwrap();
+        let place = root.path().join("usr/sbin");
+        std::fs::create_dir_all(&place).unwrap();
+        std::fs::write(place.join("mariadbd"), "").unwrap();
+        std::os::unix::fs::symlink("mariadbd", place.join("mysqld")).unwrap();
+        let installation = Installation { kind: Kind::MySql, root: root.path().into() };
+        let error = installation.find(MySql.server()).unwrap_err().to_string();
+        assert!(error.contains("tools/side-apt.sh"), "{error}");
+        std::fs::remove_file(place.join("mysqld")).unwrap();
+        std::fs::write(place.join("mysqld"), "").unwrap();
+        assert_eq!(installation.find(MySql.server()).unwrap(), place.join("mysqld"));
+    }
 }

@@ -16,14 +16,14 @@ pub enum LabError {
         what: String,
     },
     /// A server program is not installed.
-    #[error("find {program} in {}: install Debian's {package}", places.join(", "))]
+    #[error("find {program} in {}: {remedy}", places.join(", "))]
     ProgramMissing {
         /// Name of the program.
         program: &'static str,
         /// Directories that were searched.
         places: Vec<String>,
-        /// The Debian package that has it.
-        package: &'static str,
+        /// What to do about it.
+        remedy: &'static str,
     },
     /// There is no lab in this directory.
     #[error("open a lab in {}: there is none", dir.display())]

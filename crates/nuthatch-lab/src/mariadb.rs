@@ -10,15 +10,15 @@ pub(crate) struct MariaDb;
 
 impl Dialect for MariaDb {
     fn server(&self) -> Program {
-        Program { name: "mariadbd", package: "mariadb-server-core" }
+        Program { name: "mariadbd", remedy: "install Debian's mariadb-server-core" }
     }
 
     fn client(&self) -> Program {
-        Program { name: "mariadb", package: "mariadb-client-core" }
+        Program { name: "mariadb", remedy: "install Debian's mariadb-client-core" }
     }
 
     fn initializer(&self) -> Program {
-        Program { name: "mariadb-install-db", package: "mariadb-server-core" }
+        Program { name: "mariadb-install-db", remedy: "install Debian's mariadb-server-core" }
     }
 
     /// Without `--user`, also as root: with it, the script changes the owner of the system's PAM helper. With

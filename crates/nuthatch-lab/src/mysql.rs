@@ -7,15 +7,18 @@ use std::process::Command;
 use crate::dialect::{Dialect, Program, REPLICATION_USER, ReplicaColumns};
 use crate::password::Password;
 
+/// Debian's stable release has no MySQL.
+const REMEDY: &str = "\"tools/side-apt.sh DIR sid mysql-server-core mysql-client-core\" unpacks MySQL to DIR, then say --root DIR";
+
 pub(crate) struct MySql;
 
 impl Dialect for MySql {
     fn server(&self) -> Program {
-        Program { name: "mysqld", package: "mysql-server-core (of sid, by tools/side-apt.sh)" }
+        Program { name: "mysqld", remedy: REMEDY }
     }
 
     fn client(&self) -> Program {
-        Program { name: "mysql", package: "mysql-client-core (of sid, by tools/side-apt.sh)" }
+        Program { name: "mysql", remedy: REMEDY }
     }
 
     fn initializer(&self) -> Program {

@@ -122,11 +122,12 @@ pub(crate) struct LabUpArguments {
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub(crate) replicas: u16,
 
-    /// Which server: mariadb is Debian's; mysql needs --root with an unpacked mysql-server-core
+    /// Which server: mariadb is Debian's; mysql needs --root, unless one is installed
     #[arg(long, value_name = "KIND", default_value = "mariadb", value_parser = ["mariadb", "mysql"])]
     pub(crate) server: String,
 
-    /// Where the server's packages are unpacked, if not in the system (see tools/side-apt.sh)
+    /// Where the server's packages are unpacked, if not in the system; "tools/side-apt.sh DIR sid mysql-server-core
+    /// mysql-client-core" does that for MySQL
     #[arg(long, value_name = "DIR")]
     pub(crate) root: Option<PathBuf>,
 

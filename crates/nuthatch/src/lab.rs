@@ -38,7 +38,13 @@ fn show(lab: &Lab, arguments: &LabArguments) -> anyhow::Result<()> {
 
 fn options(arguments: &LabUpArguments) -> anyhow::Result<Options> {
     let kind = if arguments.server == "mysql" { Kind::MySql } else { Kind::MariaDb };
-    let root = arguments.root.clone().unwrap_or_else(|| "/".into());
+    // Servers run in directories of their own.
+    let root = match &arguments.root {
+        Some(root) => {
+            std::path::absolute(root).with_context(|| format!("cannot tell where {} is", root.display()))?
+        }
+        None => "/".into(),
+    };
     let password = match &arguments.password_file {
         Some(path) => {
             let text = std::fs::read_to_string(path)

@@ -2,7 +2,7 @@ package main
 
 import (
 	"bytes"
-	"crypto/md5"
+	"crypto/sha256"
 	"database/sql"
 	"encoding/hex"
 	"fmt"
@@ -45,7 +45,7 @@ var types = [][]string{
 // typesAtTheirLimits reads by prepared statements unless parameters are interpolated: a parameter makes it one.
 func typesAtTheirLimits(db *sql.DB) error {
 	for _, one := range types {
-		err := execAll(db, "CREATE OR REPLACE TABLE v (n INT AUTO_INCREMENT PRIMARY KEY, a "+one[0]+")",
+		err := execAll(db, "DROP TABLE IF EXISTS v", "CREATE TABLE v (n INT AUTO_INCREMENT PRIMARY KEY, a "+one[0]+")",
 			fmt.Sprintf("INSERT INTO v (a) VALUES (%s), (%s), (NULL)", one[1], one[2]))
 		if err != nil {
 			return err
@@ -100,10 +100,10 @@ func rowsOf20MB(db *sql.DB) error {
 	}
 	var back []byte
 	var serverHash string
-	if err := db.QueryRow("SELECT a, MD5(a) FROM b WHERE n = ?", 1).Scan(&back, &serverHash); err != nil {
+	if err := db.QueryRow("SELECT a, SHA2(a, 256) FROM b WHERE n = ?", 1).Scan(&back, &serverHash); err != nil {
 		return err
 	}
-	hash := md5.Sum(value)
+	hash := sha256.Sum256(value)
 	tell("%t %t", bytes.Equal(back, value), serverHash == hex.EncodeToString(hash[:]))
 	return query(db, "SELECT n, LENGTH(a), c FROM b WHERE n = ?", 1)
 }
@@ -121,7 +121,12 @@ func rowsAtTheBoundaries(db *sql.DB) error {
 }
 
 func manyRows(db *sql.DB) error {
-	rows, err := db.Query("SELECT seq, REPEAT('m', seq % 100) FROM seq_1_to_100000 WHERE seq > ?", 0)
+	// MySQL has no seq_1_to_100000.
+	if err := execAll(db, "CREATE TABLE d (n INT)", "INSERT INTO d VALUES (0), (1), (2), (3), (4), (5), (6), (7), (8), (9)"); err != nil {
+		return err
+	}
+	seq := "SELECT 1 + a.n + 10 * b.n + 100 * c.n + 1000 * e.n + 10000 * f.n AS seq FROM d a, d b, d c, d e, d f"
+	rows, err := db.Query("SELECT seq, REPEAT('m', seq % 100) FROM ("+seq+") s WHERE seq > ?", 0)
 	if err != nil {
 		return err
 	}

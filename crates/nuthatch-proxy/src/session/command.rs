@@ -60,7 +60,7 @@ impl Session {
     /// COM_INIT_DB: a server says whether the schema is there and may be used.
     async fn init_db(&mut self, now_ms: u64) -> Result<(), SessionEnd> {
         self.worker.counters.frontend_init_db.bump();
-        self.forget_diagnostics();
+        self.forget_diagnostics().await?;
         let schema = self.client.payload().get(1..).unwrap_or_default().to_vec();
         let hostgroup = self.destination(self.account.user.default_hostgroup);
         self.show(now_ms, "Init DB", hostgroup.0);
@@ -120,7 +120,7 @@ impl Session {
         kind: AnswerKind,
         pins: Pins,
     ) -> Result<(), SessionEnd> {
-        self.forget_diagnostics();
+        self.forget_diagnostics().await?;
         let hostgroup = self.destination(self.account.user.default_hostgroup);
         self.show(now_ms, name, hostgroup.0);
         match self.pass_to(hostgroup, kind, pins).await {

@@ -11,7 +11,7 @@ use nuthatch_wire::{AnswerEnd, Ending};
 use super::lease::Held;
 use super::plan::Facts;
 use super::trouble::Trouble;
-use super::{Pins, Session};
+use super::{Pins, Session, SessionEnd};
 
 /// What is known of the session's last insert id.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -49,14 +49,37 @@ impl Session {
         held.knows_insert_id = true;
     }
 
-    /// Asks for the id before the session lets go of the connection that knows it.
+    /// Asks for the id before the session lets go of the connection that knows it. Not while the next statement may ask for
+    /// warnings or FOUND_ROWS(): MySQL forgets the warnings at any question, and FOUND_ROWS() would be of this one.
     pub(super) async fn keep_insert_id(&mut self, held: &mut Held) -> Result<(), Trouble> {
-        let passing = Pins::DIAGNOSTICS.with(Pins::FOUND_ROWS);
-        let is_kept = held.in_transaction || !held.pins.without(passing).is_empty();
+        let is_kept = held.in_transaction || !held.pins.is_empty();
         if !is_kept && self.insert_id == InsertId::At(held.connection.thread_id) {
             self.resolve_insert_id(held).await?;
         }
         Ok(())
+    }
+
+    /// The same for a connection that was held only for warnings or FOUND_ROWS(), once nobody can ask for them any more.
+    pub(super) async fn keep_insert_id_of_held(&mut self) -> Result<(), SessionEnd> {
+        let InsertId::At(thread_id) = self.insert_id else { return Ok(()) };
+        let passing = Pins::DIAGNOSTICS.with(Pins::FOUND_ROWS);
+        let is_let_go = |held: &Held| {
+            held.connection.thread_id == thread_id
+                && !held.in_transaction
+                && held.pins.without(passing).is_empty()
+        };
+        let Some(place) = self.held.iter().position(is_let_go) else { return Ok(()) };
+        let mut held = self.held.swap_remove(place);
+        match self.resolve_insert_id(&mut held).await {
+            Ok(()) => {
+                self.held.push(held);
+                Ok(())
+            }
+            Err(trouble) => {
+                self.put_away(held, Some(&trouble));
+                Err(SessionEnd::Gone)
+            }
+        }
     }
 
     /// Asks this connection, which knows, for the id.

@@ -12,7 +12,7 @@ use super::handle::Running;
 use super::plan::Facts;
 use super::relay::{Way, command_packet};
 use super::trouble::Trouble;
-use super::{InsertId, Pins, Session, SessionState, View};
+use super::{InsertId, Pins, Session, SessionEnd, SessionState, View};
 
 /// A connection in the hands of a session.
 #[derive(Debug)]
@@ -297,7 +297,17 @@ impl Session {
     }
 
     /// Lets go of what was kept only so that the statement just before could be asked about.
-    pub(super) fn forget_diagnostics(&mut self) {
+    pub(super) async fn forget_diagnostics(&mut self) -> Result<(), SessionEnd> {
+        if !self.held.is_empty() {
+            self.forget_diagnostics_of_held().await?;
+        }
+        Ok(())
+    }
+
+    async fn forget_diagnostics_of_held(&mut self) -> Result<(), SessionEnd> {
+        if matches!(self.insert_id, InsertId::At(_)) {
+            Box::pin(self.keep_insert_id_of_held()).await?;
+        }
         let passing = Pins::DIAGNOSTICS.with(Pins::FOUND_ROWS);
         let mut place = 0;
         while let Some(held) = self.held.get_mut(place) {
@@ -309,6 +319,7 @@ impl Session {
                 place += 1;
             }
         }
+        Ok(())
     }
 
     /// Gives back everything, whatever it was held for. What carries state of the session is closed, not reused.

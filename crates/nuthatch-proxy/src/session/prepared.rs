@@ -69,7 +69,7 @@ impl Session {
         let plan = self.plan(&text);
         plan.count_rules();
         if !plan.facts.asks_of_the_last() {
-            self.forget_diagnostics();
+            self.forget_diagnostics().await?;
         }
         self.show(now_ms, "Prepare", plan.hostgroup.0);
         if plan.facts.kind == Kind::Kill {
@@ -176,7 +176,7 @@ impl Session {
         plan.count_rules();
         self.next_flag_in = plan.verdict.next_query_flag_in.unwrap_or(0);
         if !plan.facts.asks_of_the_last() {
-            self.forget_diagnostics();
+            self.forget_diagnostics().await?;
         }
         self.show(now_ms, "Execute", plan.hostgroup.0);
         if plan.facts.kind == Kind::Select

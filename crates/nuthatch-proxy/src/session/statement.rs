@@ -24,7 +24,7 @@ impl Session {
         let named_answer = self.plan_named(&mut plan);
         self.next_flag_in = plan.verdict.next_query_flag_in.unwrap_or(0);
         if !plan.facts.asks_of_the_last() && !self.keeps_warnings(&plan) {
-            self.forget_diagnostics();
+            self.forget_diagnostics().await?;
         }
         self.judge_cache_use();
         if is_under_flag {

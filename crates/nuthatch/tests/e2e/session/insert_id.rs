@@ -59,6 +59,24 @@ fn last_insert_id_of_an_expression_is_kept() {
 }
 
 #[test]
+fn asking_for_the_id_hides_no_found_rows_and_no_warnings() {
+    let stage = with_counter();
+    let (mut a, mut b) = (stage.client(), stage.client());
+    a.ok("SELECT SQL_CALC_FOUND_ROWS LAST_INSERT_ID(77) FROM seq_1_to_9 LIMIT 1");
+    insert(&mut b);
+    assert_eq!(a.value("SELECT FOUND_ROWS()"), "9");
+    a.ok("SELECT v FROM t");
+    insert(&mut b);
+    assert_eq!(a.value("SELECT LAST_INSERT_ID()"), "77");
+    assert_eq!(a.ok("INSERT IGNORE INTO c (id, parent) VALUES (NULL, 'x')").warnings, 1);
+    assert_eq!(a.value("SHOW COUNT(*) WARNINGS"), "1");
+    a.settle();
+    a.ok("SELECT v FROM t");
+    a.settle();
+    assert_eq!(stage.pool("ConnUsed", 0), 0, "nothing is pinned by it");
+}
+
+#[test]
 fn new_session_has_no_last_insert_id() {
     let stage = with_counter();
     insert(&mut stage.client());
