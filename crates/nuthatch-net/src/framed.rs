@@ -38,6 +38,12 @@ impl Framed {
         &mut self.stream
     }
 
+    /// The stream, to be looked at.
+    #[must_use]
+    pub const fn stream_ref(&self) -> &Stream {
+        &self.stream
+    }
+
     /// Speaks the compressed protocol from now on.
     pub fn compress(&mut self, algorithm: Algorithm, role: Role) {
         let plain = std::mem::replace(&mut self.stream, Stream::Closed);

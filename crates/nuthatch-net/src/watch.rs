@@ -261,6 +261,12 @@ impl Readiness {
         .await;
     }
 
+    /// Wakes `mourner` once the peer will send nothing more, which has not happened yet; `None` for nobody any more.
+    pub fn mourn(&self, mourner: Option<Waker>) {
+        let before = std::mem::replace(&mut self.0.lock().mourner, mourner);
+        drop(before);
+    }
+
     /// Whether a read may bring something.
     #[must_use]
     pub fn may_read(&self) -> bool {

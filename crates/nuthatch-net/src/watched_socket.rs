@@ -58,12 +58,28 @@ impl WatchedSocket {
         self.registration = registrar.add(self.socket.fd())?;
         self.watches_writing = false;
         // The old watch may not have been asked since it came, the new one has not been.
-        let mut byte = [MaybeUninit::<u8>::uninit()];
-        match rustix::net::recv(&self.socket, byte.as_mut_slice(), RecvFlags::PEEK) {
-            Err(error) if io::Error::from(error).kind() == io::ErrorKind::WouldBlock => Ok(()),
-            Err(error) => Err(error.into()),
-            Ok(_) => Err(io::ErrorKind::ConnectionAborted.into()),
+        if self.has_something() { Err(io::ErrorKind::ConnectionAborted.into()) } else { Ok(()) }
+    }
+
+    /// Whether the peer has closed or sent something, while nothing was expected of it.
+    ///
+    /// Cost: no system call unless something was seen to arrive that no read has found.
+    pub(crate) fn is_disturbed(&self) -> bool {
+        if !self.may_read() {
+            return false;
         }
+        let has_something = self.has_something();
+        if !has_something {
+            // A read that had just enough room could not know that it had taken all.
+            self.registration.readiness().found_nothing();
+        }
+        has_something
+    }
+
+    fn has_something(&self) -> bool {
+        let mut byte = [MaybeUninit::<u8>::uninit()];
+        let peeked = rustix::net::recv(&self.socket, byte.as_mut_slice(), RecvFlags::PEEK);
+        !peeked.is_err_and(|error| io::Error::from(error).kind() == io::ErrorKind::WouldBlock)
     }
 
     /// Turns TCP keepalive on, with the first probe after `idle`. Unix sockets need none.

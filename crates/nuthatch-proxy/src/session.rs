@@ -168,6 +168,7 @@ impl Session {
         let (proxy, handle) = (Arc::clone(&self.proxy), Arc::clone(&self.handle));
         let _counted = PanicCounter::new(&proxy, self.worker.id);
         handle.runs().await;
+        self.watch_held(false);
         match self.serve().await {
             None => self.sit_down(),
             Some(end) => {
@@ -187,7 +188,7 @@ impl Session {
         }
         loop {
             if self.may_sit_down() {
-                return None;
+                return self.has_lost_what_it_holds().then_some(SessionEnd::Gone);
             }
             if let Err(end) = self.serve_one().await {
                 return Some(end);

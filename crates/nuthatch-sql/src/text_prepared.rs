@@ -36,6 +36,9 @@ pub fn text_prepared(query: &[u8], lexing: Lexing) -> Option<TextPrepared> {
         if !cursor.take_word(b"FROM") {
             return None;
         }
+        if cursor.at_end() {
+            return None;
+        }
         let source = cursor.bump()?;
         let is_alone = source.kind == TokenKind::String && cursor.at_end();
         let statement = is_alone.then(|| unescaped(source.text, lexing)).flatten();

@@ -7,7 +7,7 @@ use nuthatch_net::Arrival;
 use nuthatch_wire::{Command, FrameHeader, HEADER_LEN};
 
 use super::fall::{Fall, trip};
-use super::{Session, SessionEnd};
+use super::{Pins, Session, SessionEnd};
 
 /// What became of an arrival.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -81,6 +81,9 @@ impl Session {
     /// Waits on its seat; runs again when it was told to end meanwhile.
     pub(super) fn sit_down(mut self: Box<Self>) {
         self.client.drop_packet();
+        if !self.held.is_empty() {
+            self.watch_held(true);
+        }
         let socket = self.client.socket();
         let is_quiet = socket.is_none_or(|socket| socket.watch_writing(false).is_ok());
         let (lobby, worker) =
@@ -89,6 +92,28 @@ impl Session {
             Some(seat) if is_quiet && self.handle.sits(&lobby, seat) => lobby.sit(seat, self),
             _ => worker.run(self),
         }
+    }
+
+    /// Has the end of a connection that the session holds rouse it from its seat, or no longer.
+    pub(super) fn watch_held(&mut self, watches: bool) {
+        for held in &mut self.held {
+            if let Some(socket) = held.connection.framed.socket() {
+                socket.readiness().mourn(watches.then(|| self.handle.rouser()));
+            }
+        }
+    }
+
+    /// Whether a server has closed a connection with state of the session: a client of that server would be closed too. A
+    /// connection that only remembers what the last statement left is let go.
+    pub(super) fn has_lost_what_it_holds(&mut self) -> bool {
+        let passing = Pins::DIAGNOSTICS.with(Pins::FOUND_ROWS);
+        let mut has_lost_state = false;
+        self.held.retain(|held| {
+            let is_lost = held.connection.framed.stream_ref().is_disturbed();
+            has_lost_state |= is_lost && (held.in_transaction || !held.pins.without(passing).is_empty());
+            !is_lost
+        });
+        has_lost_state
     }
 
     /// Sends what the client did not take while the session sat.

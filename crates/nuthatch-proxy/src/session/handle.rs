@@ -5,7 +5,7 @@ use std::net::IpAddr;
 use std::pin::pin;
 use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
-use std::task::{Poll, Waker};
+use std::task::{Poll, Wake, Waker};
 
 use parking_lot::Mutex;
 
@@ -194,6 +194,11 @@ impl SessionHandle {
         }
     }
 
+    /// What rouses the session.
+    pub(crate) fn rouser(self: &Arc<Self>) -> Waker {
+        Waker::from(Arc::new(Rouser(Arc::clone(self))))
+    }
+
     /// Wakes the session's task, if it runs.
     pub(crate) fn wake(&self) {
         if let Whereabouts::Runs(waker) = &*self.whereabouts.lock() {
@@ -232,6 +237,14 @@ impl SessionHandle {
             None => future.as_mut().poll(cx).map(Ok),
         })
         .await
+    }
+}
+
+struct Rouser(Arc<SessionHandle>);
+
+impl Wake for Rouser {
+    fn wake(self: Arc<Self>) {
+        self.0.rouse();
     }
 }
 

@@ -178,3 +178,17 @@ fn pooled_connection_is_shared_by_many_sessions_in_turn() {
     assert_eq!(stage.pool("ConnUsed", 0), 0);
     assert!(stage.pool("ConnOK", 0) <= 3, "the scout's, and at most one for each worker");
 }
+
+#[test]
+fn client_is_closed_when_the_server_closes_what_the_session_holds() {
+    let stage = Stage::plain();
+    let (mut client, mut other) = (stage.client(), stage.client());
+    client.ok("SET SESSION wait_timeout = 1");
+    assert!(client.is_closed_by_server(), "as the server itself would close it");
+    // Nothing of the kind happens to who only asks for warnings.
+    other.ok("SELECT 'x' + 1");
+    let id = other.value("SELECT @@pseudo_thread_id");
+    other.ok("SELECT 'x' + 1");
+    stage.primary().ok(format!("KILL {id}"));
+    assert_eq!(other.value("SELECT 5"), "5");
+}
