@@ -10,7 +10,7 @@ use std::sync::Arc;
 use nuthatch_wire::CapabilityFlags;
 use parking_lot::Mutex;
 
-use crate::session::Charset;
+use crate::session::{Charset, Settings};
 
 /// How many environments are numbered at most.
 pub(crate) const ENVIRONMENTS_MAX: usize = 65_536;
@@ -22,6 +22,8 @@ pub(crate) struct Environment {
     pub(crate) shape: CapabilityFlags,
     /// Character sets and collation.
     pub(crate) charset: Charset,
+    /// Session variables that were set.
+    pub(crate) settings: Settings,
     /// The client's address, if a rule looks at it.
     pub(crate) client_addr: Option<Arc<str>>,
     /// Where the client connected to, if a rule looks at it.

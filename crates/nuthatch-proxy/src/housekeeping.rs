@@ -72,8 +72,7 @@ pub async fn scout(proxy: &Arc<Proxy>) {
         async move {
             let mut variables = snapshot.mysql.clone();
             variables.connect_timeout_server_max = variables.connect_timeout_server;
-            let state =
-                SessionState { schema: Vec::new(), charset: Charset::Collation(45), autocommit: true };
+            let state = SessionState::new(Vec::new(), Charset::Collation(45));
             let wanted = Wanted {
                 user: &user,
                 password: Some(&password),

@@ -35,6 +35,8 @@ mod plan;
 mod prepared;
 mod relay;
 mod reply;
+mod set;
+mod settings;
 mod state;
 mod statement;
 mod statement_room;
@@ -65,6 +67,7 @@ pub(crate) use login::{log_in, refuse_for_room};
 pub(crate) use memo::Memo;
 pub(crate) use pins::Pins;
 use prepared::Prepared;
+pub(crate) use settings::Settings;
 pub(crate) use state::{Charset, SessionState};
 use text_prepared::Names;
 

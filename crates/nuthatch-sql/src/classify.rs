@@ -62,8 +62,15 @@ fn empty<'q>() -> Statement<'q> {
 /// Takes one statement, up to its semicolon.
 fn one<'q>(cursor: &mut Cursor<'q>) -> Statement<'q> {
     let Head { kind, mut effects, has_routine, is_plain_select, is_with } = head(cursor);
-    let mut body =
-        Body { with_depth: is_with.then_some(0), names_until: names_until(kind), ..Body::default() };
+    let mut body = Body {
+        with_depth: is_with.then_some(0),
+        names_until: names_until(kind),
+        reads_variables: matches!(
+            kind,
+            Kind::Select | Kind::Insert | Kind::Update | Kind::Delete | Kind::Replace | Kind::Do
+        ),
+        ..Body::default()
+    };
     if has_routine {
         while cursor.bump().is_some() {}
         effects.ends_transaction = TransactionEnd::Maybe;

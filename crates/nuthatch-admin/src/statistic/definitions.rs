@@ -103,6 +103,8 @@ statistics! {
     ComBackendInitDb = Counter "Com_backend_init_db", "com_backend_init_db" {}, "COM_INIT_DB sent to backends.";
     ComBackendSetNames = Counter "Com_backend_set_names", "com_backend_set_names" {},
         "SET NAMES sent to backends.";
+    ComBackendSetVariables = Counter "Com_backend_set_variables", "com_backend_set_variables" {},
+        "SET of session and user variables sent to backends.";
     ComFrontendInitDb = Counter "Com_frontend_init_db", "com_frontend_init_db" {},
         "COM_INIT_DB that clients sent.";
     ComFrontendSetNames = Counter "Com_frontend_set_names", "com_frontend_set_names" {},

@@ -45,11 +45,11 @@ pub(super) async fn open(
     slot.server.remember(&control);
     Ok(Box::new(Connection {
         framed,
-        state: ConnectionState {
-            schema: login.schema.to_vec(),
-            charset: Charset::Collation(login.collation),
-            autocommit: Some(logged_in.status.contains(StatusFlags::SERVER_STATUS_AUTOCOMMIT)),
-        },
+        state: ConnectionState::new(
+            login.schema.to_vec(),
+            Charset::Collation(login.collation),
+            logged_in.status.contains(StatusFlags::SERVER_STATUS_AUTOCOMMIT),
+        ),
         control,
         user: Arc::clone(login.user),
         shape,

@@ -7,7 +7,7 @@ use nuthatch_net::{Framed, NetError};
 use nuthatch_wire::{CapabilityFlags, Form};
 use parking_lot::Mutex;
 
-use crate::session::{Charset, SessionHandle};
+use crate::session::{Charset, SessionHandle, Settings};
 use crate::worker::Worker;
 
 use super::Server;
@@ -75,6 +75,18 @@ pub(crate) struct ConnectionState {
     pub(crate) charset: Charset,
     /// `None` when it is not known.
     pub(crate) autocommit: Option<bool>,
+    /// Session variables with another value than the server's own.
+    pub(crate) settings: Settings,
+    /// User variables.
+    pub(crate) user_variables: Settings,
+}
+
+impl ConnectionState {
+    /// As after a login.
+    pub(crate) fn new(schema: Vec<u8>, charset: Charset, autocommit: bool) -> Self {
+        let (settings, user_variables) = (Settings::default(), Settings::default());
+        Self { schema, charset, autocommit: Some(autocommit), settings, user_variables }
+    }
 }
 
 /// A logged-in connection. Dropping it closes it.

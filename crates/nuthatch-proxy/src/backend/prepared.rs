@@ -5,7 +5,7 @@
 
 use std::sync::Arc;
 
-use crate::session::Charset;
+use crate::session::{Charset, Settings};
 
 /// What tells statements of one connection apart.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -15,6 +15,8 @@ pub(crate) struct StatementKey {
     pub(crate) schema: Arc<[u8]>,
     /// Character sets when it was prepared.
     pub(crate) charset: Charset,
+    /// Session variables when it was prepared: SQL mode says how it is read.
+    pub(crate) settings: Settings,
     /// Session and number of a statement with a cursor, which nobody else may execute meanwhile.
     pub(crate) owner: Option<(u32, u32)>,
 }
@@ -113,6 +115,7 @@ mod tests {
             text: text.as_bytes().into(),
             schema: b"s".as_slice().into(),
             charset: Charset::Collation(45),
+            settings: Settings::default(),
             owner,
         }
     }

@@ -7,7 +7,8 @@ use nuthatch_net::Arrival;
 use nuthatch_wire::{Command, FrameHeader, HEADER_LEN};
 
 use super::fall::{Fall, trip};
-use super::{Pins, Session, SessionEnd};
+use super::lease::Held;
+use super::{Session, SessionEnd};
 
 /// What became of an arrival.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -106,13 +107,9 @@ impl Session {
     /// Whether a server has closed a connection with state of the session: a client of that server would be closed too. A
     /// connection that only remembers what the last statement left is let go.
     pub(super) fn has_lost_what_it_holds(&mut self) -> bool {
-        let passing = Pins::DIAGNOSTICS.with(Pins::FOUND_ROWS);
-        let mut has_lost_state = false;
-        self.held.retain(|held| {
-            let is_lost = held.connection.framed.stream_ref().is_disturbed();
-            has_lost_state |= is_lost && (held.in_transaction || !held.pins.without(passing).is_empty());
-            !is_lost
-        });
+        let is_lost = |held: &Held| held.connection.framed.stream_ref().is_disturbed();
+        let has_lost_state = self.held.iter().any(|held| is_lost(held) && self.is_state_of(held));
+        self.held.retain(|held| !is_lost(held));
         has_lost_state
     }
 

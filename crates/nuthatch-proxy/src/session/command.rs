@@ -191,8 +191,7 @@ impl Session {
     /// Forgets everything of the session but who it is and its schema.
     pub(super) fn begin_anew(&mut self, charset: Charset) {
         self.let_go();
-        self.state.autocommit = true;
-        self.state.charset = charset;
+        self.state = super::SessionState::new(std::mem::take(&mut self.state.schema), charset);
         self.last = super::LastResults::default();
         self.last_ran_on = None;
         self.insert_id = super::InsertId::default();

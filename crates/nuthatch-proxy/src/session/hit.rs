@@ -139,6 +139,7 @@ impl Session {
         self.environment = self.proxy.environments.number(Environment {
             shape: self.shape,
             charset: self.state.charset.clone(),
+            settings: self.state.settings.clone(),
             client_addr: rules.looks_at_client_addr().then(|| Arc::clone(&address.host)),
             proxy_addr: rules.looks_at_proxy_addr().then(proxy_addr),
         });

@@ -62,11 +62,10 @@ impl Session {
     /// The same for a connection that was held only for warnings or FOUND_ROWS(), once nobody can ask for them any more.
     pub(super) async fn keep_insert_id_of_held(&mut self) -> Result<(), SessionEnd> {
         let InsertId::At(thread_id) = self.insert_id else { return Ok(()) };
-        let passing = Pins::DIAGNOSTICS.with(Pins::FOUND_ROWS);
         let is_let_go = |held: &Held| {
             held.connection.thread_id == thread_id
                 && !held.in_transaction
-                && held.pins.without(passing).is_empty()
+                && held.pins.without(Pins::PASSING).is_empty()
         };
         let Some(place) = self.held.iter().position(is_let_go) else { return Ok(()) };
         let mut held = self.held.swap_remove(place);

@@ -4,7 +4,7 @@
 //! transaction that was open counts as open, and one may have begun where the session does not commit by itself or the
 //! statement ran code that cannot be seen.
 
-use nuthatch_sql::Kind;
+use nuthatch_sql::{Kind, ServerFlavor};
 use nuthatch_wire::{AnswerEnd, Ending, StatusFlags};
 
 use crate::proxy::lexing_after;
@@ -56,6 +56,10 @@ impl Session {
         held.in_transaction = end.status.contains(StatusFlags::SERVER_STATUS_IN_TRANS);
         self.learn_change(&facts.change, held);
         self.lexing = lexing_after(self.lexing, end.status);
+        if let ServerFlavor::MySql(_) = self.lexing.server {
+            // Its status flags never tell of this.
+            self.lexing.ansi_quotes = self.has_ansi_quotes();
+        }
         let autocommit = end.status.contains(StatusFlags::SERVER_STATUS_AUTOCOMMIT);
         held.connection.state.autocommit = Some(autocommit);
         self.state.autocommit = autocommit;
@@ -97,10 +101,12 @@ impl Session {
             Change::Autocommit(_) => self.worker.counters.autocommit.bump(),
             Change::Charset(charset) => {
                 self.worker.counters.frontend_set_names.bump();
+                self.keep_strings_of_variables(held);
                 held.connection.state.charset = charset.clone();
                 self.state.charset = charset.clone();
                 self.renumber_environment();
             }
+            Change::Settings(settings) => self.learn_settings(settings, held),
             Change::Schema(schema) => {
                 self.worker.counters.frontend_use_db.bump();
                 held.connection.state.schema.clone_from(schema);
@@ -111,11 +117,12 @@ impl Session {
 
     /// Works out *may use the cache* anew.
     pub(super) fn judge_cache_use(&mut self) {
-        let passing = Pins::DIAGNOSTICS.with(Pins::FOUND_ROWS);
-        let is_blocked = |held: &Held| held.pins.blocks_cache() || held.pins.without(passing) != held.pins;
+        let is_blocked =
+            |held: &Held| held.pins.blocks_cache() || held.pins.without(Pins::PASSING) != held.pins;
         self.may_use_cache = self.snapshot.rules.caches()
             && self.environment.is_some()
             && self.next_flag_in == 0
+            && !self.has_odd_isolation()
             && !(self.wrote_in_transaction && self.is_in_transaction())
             && !self.held.iter().any(is_blocked);
     }

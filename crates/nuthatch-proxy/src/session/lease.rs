@@ -23,7 +23,7 @@ pub(super) struct Held {
     pub(super) pins: Pins,
     /// A transaction is open on it, or may be.
     pub(super) in_transaction: bool,
-    /// It came from a pool for this statement, so it may have died there unnoticed.
+    /// It carries nothing of the session that a statement needs, so another connection does as well.
     pub(super) is_fresh: bool,
     /// The session had it before this statement, so its last statement is the session's own.
     pub(super) was_held: bool,
@@ -81,7 +81,12 @@ impl Session {
             return Err(Trouble::Refused(no_schema()));
         }
         let held = match place {
-            Some(place) => Held { is_fresh: false, was_held: true, ..self.held.swap_remove(place) },
+            Some(place) => {
+                let held = self.held.swap_remove(place);
+                // Kept only for what the last statement left, it may have died like one in a pool.
+                let is_fresh = !self.is_state_of(&held);
+                Held { is_fresh, was_held: true, ..held }
+            }
             None => match self.take_idle(hostgroup) {
                 Some(held) => held,
                 None => Box::pin(self.connect(hostgroup)).await?,
@@ -152,8 +157,7 @@ impl Session {
         if trouble.is_none_or(Trouble::leaves_connection_usable) {
             self.settle(held);
         } else {
-            let state = held.pins.without(Pins::DIAGNOSTICS.with(Pins::FOUND_ROWS));
-            self.has_lost_state |= held.in_transaction || !state.is_empty();
+            self.has_lost_state |= self.is_state_of(&held);
             if self.insert_id == InsertId::At(held.connection.thread_id) {
                 self.insert_id = InsertId::default();
             }
@@ -178,6 +182,13 @@ impl Session {
                 Err(error.into())
             }
         }
+    }
+
+    /// Whether the connection has something of the session that is nowhere else, and not only for the next statement.
+    pub(super) fn is_state_of(&self, held: &Held) -> bool {
+        held.in_transaction
+            || !held.pins.without(Pins::PASSING).is_empty()
+            || self.insert_id == InsertId::At(held.connection.thread_id)
     }
 
     /// What the session needs of a connection.
@@ -227,6 +238,7 @@ impl Session {
             self.order(held, Command::Query, statement.as_bytes(), AnswerKind::ResultSets).await?;
             held.connection.state.charset = state.charset.clone();
         }
+        self.bring_settings(state, held).await?;
         // An open transaction would be committed by it, and its own state is the truth then.
         if Some(state.autocommit) != held.connection.state.autocommit && !held.in_transaction {
             counters.backend_set_autocommit.bump();
@@ -308,10 +320,9 @@ impl Session {
         if matches!(self.insert_id, InsertId::At(_)) {
             Box::pin(self.keep_insert_id_of_held()).await?;
         }
-        let passing = Pins::DIAGNOSTICS.with(Pins::FOUND_ROWS);
         let mut place = 0;
         while let Some(held) = self.held.get_mut(place) {
-            held.pins = held.pins.without(passing);
+            held.pins = held.pins.without(Pins::PASSING);
             if held.pins.is_empty() && !held.in_transaction {
                 let held = self.held.swap_remove(place);
                 self.proxy.hostgroups.check_in(held.connection, self.latest_us / 1000);

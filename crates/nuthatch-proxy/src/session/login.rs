@@ -274,7 +274,7 @@ fn enter(
         account: Account { name, user, password },
         capabilities: login.capabilities,
         shape: login.capabilities & SHAPE,
-        state: SessionState { schema, charset: charset.clone(), autocommit: true },
+        state: SessionState::new(schema, charset.clone()),
         login_charset: charset,
         lexing: proxy.lexing(),
         snapshot: Arc::clone(snapshot),

@@ -54,6 +54,9 @@ pins! {
 impl Pins {
     pub(crate) const NONE: Self = Self(0);
 
+    /// What the last statement left, for the next one to ask for.
+    pub(crate) const PASSING: Self = Self::DIAGNOSTICS.with(Self::FOUND_ROWS);
+
     pub(crate) const fn is_empty(self) -> bool {
         self.0 == 0
     }
@@ -82,7 +85,7 @@ impl Pins {
 
     /// Whether the connection cannot be given to another session without a reset.
     pub(crate) const fn leaves_state_behind(self) -> bool {
-        self.0 & !(Self::DIAGNOSTICS.0 | Self::FOUND_ROWS.0) != 0
+        !self.without(Self::PASSING).is_empty()
     }
 }
 

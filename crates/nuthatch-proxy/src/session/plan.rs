@@ -3,11 +3,12 @@
 use std::sync::Arc;
 
 use nuthatch_config::{HostgroupId, RuleInput, Verdict};
-use nuthatch_sql::{DigestOptions, Effects, Kind, PinReason, SetEffect, Statement, TransactionEnd};
+use nuthatch_sql::{DigestOptions, Effects, Kind, Lexing, PinReason, SetEffect, Statement, TransactionEnd};
 
 use crate::stats::{DigestCounters, Observation, Observed};
 
 use super::memo::Known;
+use super::set::{Setting, settings_of};
 use super::text_prepared::Named;
 use super::{Charset, HitPlan, Pins, Session};
 
@@ -18,6 +19,8 @@ pub(super) enum Change {
     Autocommit(bool),
     Charset(Charset),
     Schema(Vec<u8>),
+    /// Variables that get values.
+    Settings(Vec<Setting>),
 }
 
 /// What the session must know of a statement after its text is gone.
@@ -100,7 +103,7 @@ impl Session {
 
     /// Takes the statement apart.
     fn look(&self, text: &[u8]) -> Known {
-        let facts = Facts::of(&nuthatch_sql::classify(text, self.lexing));
+        let facts = Facts::of(&nuthatch_sql::classify(text, self.lexing)).with_settings(text, self.lexing);
         let variables = &self.snapshot.mysql;
         let mut digest_text = Vec::new();
         if variables.query_digests || !self.snapshot.rules.is_empty() {
@@ -201,6 +204,18 @@ impl Facts {
             disconnects: effects.disconnects,
             multiplex: None,
         }
+    }
+}
+
+impl Facts {
+    /// The same of the statement's text, where a SET is understood: it pins nothing.
+    pub(super) fn with_settings(mut self, text: &[u8], lexing: Lexing) -> Self {
+        let is_unknown = self.kind == Kind::Set && self.change == Change::None && !self.pins.is_empty();
+        if is_unknown && let Some(settings) = settings_of(text, lexing) {
+            self.change = Change::Settings(settings);
+            self.pins = Pins::NONE;
+        }
+        self
     }
 }
 

@@ -132,6 +132,7 @@ impl Session {
             text: Arc::clone(text),
             schema: self.state.schema.as_slice().into(),
             charset: self.state.charset.clone(),
+            settings: self.state.settings.clone(),
             owner: None,
         };
         let (types, long_data, has_too_much, cursor) = (Vec::new(), Vec::new(), false, None);
@@ -257,6 +258,16 @@ impl Session {
         Ok(end)
     }
 
+    /// The state that a statement was prepared under; what it does not depend on is as it is.
+    pub(super) fn state_of(&self, key: &StatementKey) -> SessionState {
+        SessionState {
+            schema: key.schema.to_vec(),
+            charset: key.charset.clone(),
+            settings: key.settings.clone(),
+            ..self.state.clone()
+        }
+    }
+
     fn prepared_statement(&mut self, id: u32) -> Option<&mut Statement> {
         self.prepared.as_mut()?.statements.get_mut(&id)
     }
@@ -271,11 +282,7 @@ impl Session {
             return Ok(number);
         }
         // A statement belongs to the schema and the character set that it was prepared under.
-        let state = SessionState {
-            schema: key.schema.to_vec(),
-            charset: key.charset.clone(),
-            autocommit: self.state.autocommit,
-        };
+        let state = self.state_of(&key);
         self.bring_into(&state, held).await?;
         let prepared =
             self.order_preparation(Command::StmtPrepare, &key.text, AnswerKind::Prepare, held).await;
@@ -472,6 +479,7 @@ mod tests {
                 text: Arc::from(b"SELECT ?".as_slice()),
                 schema: Arc::from(b"".as_slice()),
                 charset: crate::session::Charset::Collation(45),
+                settings: crate::session::Settings::default(),
                 owner: None,
             },
             parameters,

@@ -4,6 +4,8 @@ use std::sync::Arc;
 
 use crate::backend::ConnectionState;
 
+use super::Settings;
+
 /// In which character sets and collation a session talks.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(crate) enum Charset {
@@ -54,14 +56,26 @@ pub(crate) struct SessionState {
     pub(crate) charset: Charset,
     /// Whether statements commit by themselves.
     pub(crate) autocommit: bool,
+    /// Session variables that it has set.
+    pub(crate) settings: Settings,
+    /// User variables; all that it has, unless it is pinned for others.
+    pub(crate) user_variables: Settings,
 }
 
 impl SessionState {
+    /// As after a login.
+    pub(crate) fn new(schema: Vec<u8>, charset: Charset) -> Self {
+        let (settings, user_variables) = (Settings::default(), Settings::default());
+        Self { schema, charset, autocommit: true, settings, user_variables }
+    }
+
     /// How many statements it takes to bring a connection from `there` to here.
     pub(crate) fn differences(&self, there: &ConnectionState) -> u32 {
         u32::from(self.schema != there.schema)
             + u32::from(self.charset != there.charset)
             + u32::from(Some(self.autocommit) != there.autocommit)
+            + u32::from(!self.settings.is_same(&there.settings))
+            + u32::from(!self.user_variables.is_same(&there.user_variables))
     }
 }
 
@@ -71,15 +85,13 @@ mod tests {
 
     #[test]
     fn equal_states_have_no_difference_and_each_part_counts() {
-        let state = SessionState { schema: b"a".to_vec(), charset: Charset::Collation(45), autocommit: true };
-        let same = ConnectionState {
-            schema: b"a".to_vec(),
-            charset: Charset::Collation(45),
-            autocommit: Some(true),
-        };
+        let state = SessionState::new(b"a".to_vec(), Charset::Collation(45));
+        let same = ConnectionState::new(b"a".to_vec(), Charset::Collation(45), true);
         assert_eq!(state.differences(&same), 0);
-        let other = ConnectionState { schema: Vec::new(), charset: Charset::Collation(8), autocommit: None };
-        assert_eq!(state.differences(&other), 3);
+        let mut other = ConnectionState::new(Vec::new(), Charset::Collation(8), false);
+        other.settings.set(b"sql_mode", Some(b"''"));
+        other.user_variables.set(b"a", Some(b"1"));
+        assert_eq!(state.differences(&other), 5);
     }
 
     #[test]

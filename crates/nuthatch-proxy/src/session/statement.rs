@@ -172,7 +172,9 @@ impl Session {
                     return Ok(end);
                 }
                 Err(trouble) => {
-                    let may_retry = !plan.facts.writes && held.is_fresh && trouble.left_no_trace();
+                    let asks_it = held.was_held && plan.facts.asks_of_the_last();
+                    let may_retry =
+                        !plan.facts.writes && held.is_fresh && !asks_it && trouble.left_no_trace();
                     self.put_away(held, Some(&trouble));
                     if !may_retry || retries_left == 0 {
                         return Err(trouble);

@@ -19,7 +19,7 @@ use super::lease::Held;
 use super::plan::{Facts, Plan};
 use super::prepared::UNSUPPORTED_PS;
 use super::trouble::Trouble;
-use super::{Pins, Session, SessionState, reply};
+use super::{Pins, Session, reply};
 
 /// How many names a session may have, as `max_prepared_stmt_count` bounds them for a server.
 const NAMES_MAX: usize = 16_382;
@@ -77,7 +77,7 @@ impl Session {
             }
             TextPrepared::Execute { name } => match self.named_text(&name) {
                 Some(text) => {
-                    let facts = Facts::of(&classify(&text, self.lexing));
+                    let facts = Facts::of(&classify(&text, self.lexing)).with_settings(&text, self.lexing);
                     let multiplex = plan.facts.multiplex;
                     plan.facts = Facts { cacheable: false, has_parameters: true, multiplex, ..facts };
                     plan.hostgroup = self.hostgroup_for(plan.wanted, &plan.facts);
@@ -144,11 +144,7 @@ impl Session {
         }
         // What the last statement left on the connection is gone by this one.
         self.last_ran_on = None;
-        let state = SessionState {
-            schema: key.schema.to_vec(),
-            charset: key.charset.clone(),
-            autocommit: self.state.autocommit,
-        };
+        let state = self.state_of(&key);
         self.bring_into(&state, held).await?;
         let outcome = self.order_preparation(Command::Query, &key.text, AnswerKind::ResultSets, held).await;
         if self.state != state {
@@ -243,6 +239,7 @@ impl Session {
             text: self.statement_text().into(),
             schema: self.state.schema.as_slice().into(),
             charset: self.state.charset.clone(),
+            settings: self.state.settings.clone(),
             owner: None,
         };
         let statement = NamedStatement { key: key.clone(), text: Arc::clone(text) };

@@ -87,6 +87,8 @@ counters! {
     backend_init_db,
     /// `SET autocommit` sent for the same.
     backend_set_autocommit,
+    /// `SET` of other variables sent for the same.
+    backend_set_variables,
     /// COM_INIT_DB from clients.
     frontend_init_db,
     /// `USE` from clients.

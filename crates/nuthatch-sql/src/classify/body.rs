@@ -22,6 +22,8 @@ pub(super) struct Body {
     pub(super) reads_row_count: bool,
     pub(super) calls_unknown: bool,
     pub(super) writes: bool,
+    /// User variables are values in it, unless they are assigned to or stand behind INTO.
+    pub(super) reads_variables: bool,
     /// In the names and queries of WITH, before the main statement: how many parentheses are open.
     pub(super) with_depth: Option<u32>,
     /// A name before a parenthesis is that of a table or key, not of a function, up to one of these words.
@@ -59,7 +61,9 @@ impl Body {
                 TokenKind::Quoted => self.quoted(token, before, cursor),
                 TokenKind::UserVariable => {
                     self.block(NotCacheable::UserVariable);
-                    self.pin.get_or_insert(PinReason::UserVariable);
+                    if !self.reads_variables || cursor.peek_symbol(b':') {
+                        self.pin.get_or_insert(PinReason::UserVariable);
+                    }
                     Before::Other
                 }
                 TokenKind::SystemVariable => self.system_variable(token, cursor),
@@ -144,7 +148,11 @@ impl Body {
 
     fn keyword_into(&mut self, cursor: &Cursor<'_>) {
         self.block(NotCacheable::Into);
-        self.writes |= !cursor.peek().is_some_and(|token| token.kind == TokenKind::UserVariable);
+        if cursor.peek().is_some_and(|token| token.kind == TokenKind::UserVariable) {
+            self.pin.get_or_insert(PinReason::UserVariable);
+        } else {
+            self.writes = true;
+        }
     }
 
     fn sequence(&mut self) {

@@ -210,10 +210,10 @@ const OTHER_SELECTS: &str = "SELECT a FROM t FOR UPDATE => Select Locking
     SELECT a FROM t INTO DUMPFILE '/tmp/x' => Select Into writes
     SELECT a INTO @x FROM t => Select Into +UserVariable
     SELECT a FROM t INTO x => Select Into writes
-    SELECT @a => Select UserVariable +UserVariable
+    SELECT @a => Select UserVariable
     SELECT @a:=1 => Select UserVariable +UserVariable
     SELECT @`a b` := 1 => Select UserVariable +UserVariable
-    SELECT @'a' => Select UserVariable +UserVariable
+    SELECT @'a' => Select UserVariable
     SELECT a FROM t, (SELECT @n := 0) AS r => Select UserVariable +UserVariable
     SELECT @@sql_mode => Select SystemVariable
     SELECT @@session.autocommit => Select SystemVariable
@@ -332,7 +332,7 @@ fn writes_are_writes() {
         "INSERT INTO t VALUES (1) => Insert writes
         insert into t (a, b) select 1, 2 => Insert writes
         INSERT INTO t VALUES (LAST_INSERT_ID()) => Insert insert_id writes
-        INSERT INTO t VALUES (@a) => Insert +UserVariable writes
+        INSERT INTO t VALUES (@a) => Insert writes
         INSERT INTO t VALUES (UUID()) => Insert writes
         INSERT INTO t VALUES (f(1)) => Insert writes unseen
         INSERT INTO d.t (a) VALUES (1) => Insert writes

@@ -189,6 +189,9 @@ fn client_is_closed_when_the_server_closes_what_the_session_holds() {
     other.ok("SELECT 'x' + 1");
     let id = other.value("SELECT @@pseudo_thread_id");
     other.ok("SELECT 'x' + 1");
-    stage.primary().ok(format!("KILL {id}"));
+    let mut primary = stage.primary();
+    primary.ok(format!("KILL {id}"));
+    let gone = format!("SELECT COUNT(*) FROM information_schema.processlist WHERE id = {id}");
+    await_that("it is killed", || primary.value(&gone) == "0");
     assert_eq!(other.value("SELECT 5"), "5");
 }
