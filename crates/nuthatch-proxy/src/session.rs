@@ -40,6 +40,7 @@ mod settings;
 mod state;
 mod statement;
 mod statement_room;
+mod temporary;
 mod text_prepared;
 mod trouble;
 

@@ -20,6 +20,7 @@ mod kill;
 mod question;
 mod shape;
 mod statement;
+mod temporary;
 mod text_prepared;
 mod token;
 
@@ -31,5 +32,6 @@ pub use shape::shape;
 pub use statement::{
     Ddl, Effects, Kind, Name, NotCacheable, PinReason, SetEffect, Statement, TransactionEnd,
 };
+pub use temporary::{TableName, TemporaryTables, temporary_tables};
 pub use text_prepared::{TextPrepared, text_prepared};
 pub use token::{Lexing, ServerFlavor, Token, TokenKind, Tokens};

@@ -11,6 +11,7 @@ use crate::backend::{Connection, Wanted};
 use super::handle::Running;
 use super::plan::Facts;
 use super::relay::{Way, command_packet};
+use super::temporary::Temporary;
 use super::trouble::Trouble;
 use super::{InsertId, Pins, Session, SessionEnd, SessionState, View};
 
@@ -29,6 +30,8 @@ pub(super) struct Held {
     pub(super) was_held: bool,
     /// Its `LAST_INSERT_ID()` is the session's.
     pub(super) knows_insert_id: bool,
+    /// The temporary tables on it.
+    pub(super) temporary: Temporary,
 }
 
 impl Session {
@@ -211,7 +214,17 @@ impl Session {
         }
         connection.lend(&self.handle);
         let (pins, in_transaction, was_held) = (Pins::NONE, false, false);
-        Held { connection, hostgroup, pins, in_transaction, is_fresh, was_held, knows_insert_id: false }
+        let temporary = Temporary::default();
+        Held {
+            connection,
+            hostgroup,
+            pins,
+            in_transaction,
+            is_fresh,
+            was_held,
+            knows_insert_id: false,
+            temporary,
+        }
     }
 
     /// Sends what differs between the session's state and the connection's, and awaits each answer: a statement must not

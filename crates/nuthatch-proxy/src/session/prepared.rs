@@ -246,6 +246,7 @@ impl Session {
         let end = way.pass_answer(client, AnswerKind::ResultSets, None, |_| ()).await?;
         self.look_at_clock();
         self.learn(&plan.facts, &end, held);
+        held.temporary.doubt(plan.facts.pins);
         self.ask_what_answers_leave_out(&end, held).await?;
         let has_cursor =
             end.status.contains(StatusFlags::SERVER_STATUS_CURSOR_EXISTS) && end.ending == Ending::ResultSet;

@@ -157,6 +157,7 @@ impl Session {
                 Ok(end) => {
                     self.look_at_clock();
                     self.learn(&plan.facts, &end, &mut held);
+                    self.learn_temporary_tables(plan, &end, &mut held);
                     let asked = match self.learn_name(plan, &end, &mut held).await {
                         Ok(()) => self.ask_what_answers_leave_out(&end, &mut held).await,
                         failed => failed,

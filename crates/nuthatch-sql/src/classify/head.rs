@@ -130,6 +130,12 @@ fn of_rare_word<'q>(lower: &[u8], mut cursor: Cursor<'q>) -> Head<'q> {
         b"unlock" => unlock(cursor),
         b"flush" => flush(cursor),
         b"backup" => Head::writes(Kind::Other, TransactionEnd::Implicit).pinned(PinReason::Backup),
+        b"xa" if cursor.peek_word(b"RECOVER") => Head::reads(Kind::Xa),
+        b"xa" if cursor.peek_word(b"COMMIT") || cursor.peek_word(b"ROLLBACK") => {
+            let mut head = Head::writes(Kind::Xa, TransactionEnd::Maybe);
+            head.effects.unpin = Some(PinReason::Xa);
+            head
+        }
         b"xa" => Head::writes(Kind::Xa, TransactionEnd::Maybe).pinned(PinReason::Xa),
         b"get" => {
             cursor.take_word(b"CURRENT");

@@ -442,7 +442,7 @@ fn transactions_begin_and_end() {
         SAVEPOINT x => Savepoint
         RELEASE SAVEPOINT x => Savepoint
         XA START 'x' => Xa +Xa writes end=Maybe
-        XA COMMIT 'x' => Xa +Xa writes end=Maybe",
+        XA COMMIT 'x' => Xa -Xa writes end=Maybe",
     );
 }
 

@@ -195,3 +195,56 @@ fn client_is_closed_when_the_server_closes_what_the_session_holds() {
     await_that("it is killed", || primary.value(&gone) == "0");
     assert_eq!(other.value("SELECT 5"), "5");
 }
+
+#[test]
+fn temporary_tables_pin_until_the_last_is_dropped() {
+    let stage = Stage::plain();
+    let mut client = stage.client();
+    client.ok("CREATE TEMPORARY TABLE one (a INT)");
+    client.ok(format!("CREATE TEMPORARY TABLE {}.two AS SELECT 2 AS a", stage.schema));
+    client.ok("DROP TEMPORARY TABLE one");
+    assert_eq!(client.value("SELECT a FROM two"), "2");
+    assert_eq!(stage.pool("ConnUsed", 0), 1);
+    client.refused("DROP TABLE two, nowhere");
+    assert_eq!(stage.pool("ConnUsed", 0), 1, "what a failed DROP left is not known");
+    client.quit();
+    let mut client = stage.client();
+    client.ok("CREATE TEMPORARY TABLE one (a INT)");
+    client.ok("DROP TABLE IF EXISTS one");
+    stage.await_unpinned();
+    let statement = client.prepare("CREATE TEMPORARY TABLE hidden (a INT)").unwrap();
+    client.execute(&statement, &[]).unwrap();
+    client.ok("CREATE TEMPORARY TABLE one (a INT)");
+    client.ok("DROP TEMPORARY TABLE one");
+    assert_eq!(client.table("SELECT a FROM hidden"), [[""; 0]; 0]);
+}
+
+#[test]
+fn xa_pins_until_it_is_committed_or_rolled_back() {
+    let stage = Stage::plain();
+    let mut client = stage.client();
+    for end in ["XA COMMIT 'x'", "XA ROLLBACK 'x'"] {
+        for statement in
+            ["XA START 'x'", "UPDATE t SET v = 'xa' WHERE id = 1", "XA END 'x'", "XA PREPARE 'x'"]
+        {
+            client.ok(statement);
+            assert_eq!(stage.pool("ConnUsed", 0), 1, "{statement}");
+        }
+        client.ok(end);
+        stage.await_unpinned();
+    }
+    client.ok("XA RECOVER");
+    stage.await_unpinned();
+}
+
+#[test]
+fn user_variable_that_is_only_read_pins_nothing() {
+    let stage = Stage::plain();
+    let mut client = stage.client();
+    assert_eq!(client.value("SELECT @nobody_has_set_it"), "NULL");
+    client.ok("UPDATE t SET v = COALESCE(@nobody_has_set_it, 'x') WHERE id = 1");
+    stage.await_unpinned();
+    client.ok("SELECT @it := 5");
+    assert_eq!(stage.pool("ConnUsed", 0), 1);
+    assert_eq!(client.value("SELECT @it"), "5");
+}
