@@ -29,6 +29,7 @@ mod learn;
 mod lease;
 mod login;
 mod memo;
+mod named_locks;
 mod passage;
 mod pins;
 mod plan;

@@ -17,6 +17,7 @@ mod classify;
 mod digest;
 mod function;
 mod kill;
+mod locks;
 mod question;
 mod shape;
 mod statement;
@@ -27,6 +28,7 @@ mod token;
 pub use classify::classify;
 pub use digest::{Digest, DigestOptions, digest, digest_text};
 pub use kill::{Kill, kill};
+pub use locks::{Locks, locks};
 pub use question::{Asked, Question, session_question};
 pub use shape::shape;
 pub use statement::{

@@ -9,6 +9,7 @@ use nuthatch_wire::{AnswerKind, Command, ErrPacket, ErrorCode, Form};
 use crate::backend::{Connection, Wanted};
 
 use super::handle::Running;
+use super::named_locks::NamedLocks;
 use super::plan::Facts;
 use super::relay::{Way, command_packet};
 use super::temporary::Temporary;
@@ -30,6 +31,8 @@ pub(super) struct Held {
     pub(super) was_held: bool,
     /// Its `LAST_INSERT_ID()` is the session's.
     pub(super) knows_insert_id: bool,
+    /// The named locks on it.
+    pub(super) named_locks: NamedLocks,
     /// The temporary tables on it.
     pub(super) temporary: Temporary,
 }
@@ -214,7 +217,7 @@ impl Session {
         }
         connection.lend(&self.handle);
         let (pins, in_transaction, was_held) = (Pins::NONE, false, false);
-        let temporary = Temporary::default();
+        let (named_locks, temporary) = (NamedLocks::default(), Temporary::default());
         Held {
             connection,
             hostgroup,
@@ -223,6 +226,7 @@ impl Session {
             is_fresh,
             was_held,
             knows_insert_id: false,
+            named_locks,
             temporary,
         }
     }

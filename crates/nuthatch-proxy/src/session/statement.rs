@@ -158,10 +158,7 @@ impl Session {
                     self.look_at_clock();
                     self.learn(&plan.facts, &end, &mut held);
                     self.learn_temporary_tables(plan, &end, &mut held);
-                    let asked = match self.learn_name(plan, &end, &mut held).await {
-                        Ok(()) => self.ask_what_answers_leave_out(&end, &mut held).await,
-                        failed => failed,
-                    };
+                    let asked = self.learn_by_asking(plan, &end, &mut held).await;
                     if let Err(trouble) = asked {
                         self.put_away(held, Some(&trouble));
                         return Err(Trouble::End(SessionEnd::Gone));
@@ -185,6 +182,17 @@ impl Session {
                 }
             }
         }
+    }
+
+    async fn learn_by_asking(
+        &mut self,
+        plan: &Plan,
+        end: &AnswerEnd,
+        held: &mut Held,
+    ) -> Result<(), Trouble> {
+        self.learn_name(plan, end, held).await?;
+        self.learn_named_locks(plan, end, held).await?;
+        self.ask_what_answers_leave_out(end, held).await
     }
 
     async fn exchange(

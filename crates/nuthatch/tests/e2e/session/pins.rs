@@ -2,6 +2,7 @@
 
 use crate::client::Client;
 use crate::deadline::await_that;
+use crate::servers;
 use crate::stage::Stage;
 
 /// Makes state with `make`, sees it with `see` while others work, and sees nothing of it in a later session.
@@ -247,4 +248,25 @@ fn user_variable_that_is_only_read_pins_nothing() {
     client.ok("SELECT @it := 5");
     assert_eq!(stage.pool("ConnUsed", 0), 1);
     assert_eq!(client.value("SELECT @it"), "5");
+}
+
+#[test]
+fn named_locks_pin_until_the_last_is_given_back() {
+    let stage = Stage::plain();
+    let (mut client, mut other) = (stage.client(), stage.client());
+    let (one, two) = (servers::fresh_name("lock"), servers::fresh_name("lock"));
+    assert_eq!(client.value(format!("SELECT GET_LOCK('{one}', 0)")), "1");
+    assert_eq!(client.value(format!("SELECT GET_LOCK('{one}', 0) + GET_LOCK('{two}', 0)")), "2");
+    assert_eq!(other.value(format!("SELECT GET_LOCK('{two}', 0)")), "0");
+    await_that("who got none holds none", || stage.pool("ConnUsed", 0) == 1);
+    client.ok(format!("DO RELEASE_LOCK('{one}')"));
+    client.ok(format!("DO RELEASE_LOCK('{two}')"));
+    assert_eq!(stage.pool("ConnUsed", 0), 1, "one was taken twice");
+    assert_eq!(client.value(format!("SELECT RELEASE_LOCK('{one}')")), "1");
+    stage.await_unpinned();
+    assert_eq!(client.value(format!("SELECT GET_LOCK(CONCAT('{one}'), 0)")), "1");
+    client.ok(format!("DO RELEASE_LOCK('{one}')"));
+    assert_eq!(stage.pool("ConnUsed", 0), 1, "of a name that does not stand there nobody knows");
+    client.ok("DO RELEASE_ALL_LOCKS()");
+    stage.await_unpinned();
 }
