@@ -87,14 +87,17 @@ impl Session {
                 None => self.refuse_name(&name, "EXECUTE"),
             },
             TextPrepared::Deallocate { name } => match self.forget_name(&name) {
-                true => Some(reply::ok(self.status())),
+                true => {
+                    self.last.row_count = 0;
+                    Some(reply::ok(self.status()))
+                }
                 false => self.refuse_name(&name, "DEALLOCATE PREPARE"),
             },
         }
     }
 
     /// The answer to a name that nobody knows. A connection that is held for good may know it all the same.
-    fn refuse_name(&self, name: &[u8], verb: &str) -> Option<Vec<u8>> {
+    fn refuse_name(&mut self, name: &[u8], verb: &str) -> Option<Vec<u8>> {
         if self.held.iter().any(|held| held.pins.is_sticky()) {
             return None;
         }
@@ -103,7 +106,8 @@ impl Session {
         Some(self.refusal(ErrorCode::UNKNOWN_STMT_HANDLER, &message))
     }
 
-    fn refusal(&self, code: ErrorCode, message: &str) -> Vec<u8> {
+    fn refusal(&mut self, code: ErrorCode, message: &str) -> Vec<u8> {
+        self.last.row_count = -1;
         self.worker.counters.generated_errors.bump();
         reply::err(1, code, message)
     }

@@ -211,3 +211,25 @@ fn name_that_a_procedure_took_back_is_no_trouble_for_the_next() {
     client.ok("CALL p()");
     assert_eq!(client.refused("EXECUTE s").code, 1243);
 }
+
+#[test]
+fn row_count_behind_a_name_is_the_servers() {
+    check_same(
+        &Stage::plain(),
+        &[
+            "PREPARE s FROM 'SELECT 1'",
+            "UPDATE t SET v = 'counted'",
+            "DEALLOCATE PREPARE s",
+            "SELECT ROW_COUNT()",
+            "UPDATE t SET v = 'again'",
+            "EXECUTE s",
+            "SELECT ROW_COUNT()",
+            "UPDATE t SET v = 'third'",
+            "COMMIT",
+            "SELECT ROW_COUNT()",
+            "UPDATE t SET v = 'fourth'",
+            "SET autocommit = 1",
+            "SELECT ROW_COUNT()",
+        ],
+    );
+}
