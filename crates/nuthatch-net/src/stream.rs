@@ -83,7 +83,7 @@ impl Stream {
         let peeked = match self {
             Self::Tcp(stream) => stream.try_read(&mut byte),
             Self::Unix(stream) => stream.try_read(&mut byte),
-            Self::Watched(socket) => return socket.may_read(),
+            Self::Watched(socket) => return socket.is_disturbed(),
             Self::Tls(tls) => return tls.get_ref().0.is_disturbed(),
             Self::Compressed(compressed) => return compressed.inner().is_disturbed(),
             Self::Closed => return true,

@@ -58,12 +58,21 @@ impl WatchedSocket {
         self.registration = registrar.add(self.socket.fd())?;
         self.watches_writing = false;
         // The old watch may not have been asked since it came, the new one has not been.
+        if self.has_something() { Err(io::ErrorKind::ConnectionAborted.into()) } else { Ok(()) }
+    }
+
+    /// Whether the peer has closed or sent something that was not read.
+    ///
+    /// Cost: no system call while nothing was seen to arrive, or all that did was read.
+    pub(crate) fn is_disturbed(&self) -> bool {
+        // A read that filled its room may have brought all there was.
+        self.may_read() && self.has_something()
+    }
+
+    fn has_something(&self) -> bool {
         let mut byte = [MaybeUninit::<u8>::uninit()];
-        match rustix::net::recv(&self.socket, byte.as_mut_slice(), RecvFlags::PEEK) {
-            Err(error) if io::Error::from(error).kind() == io::ErrorKind::WouldBlock => Ok(()),
-            Err(error) => Err(error.into()),
-            Ok(_) => Err(io::ErrorKind::ConnectionAborted.into()),
-        }
+        let peeked = rustix::net::recv(&self.socket, byte.as_mut_slice(), RecvFlags::PEEK);
+        !matches!(peeked, Err(error) if io::Error::from(error).kind() == io::ErrorKind::WouldBlock)
     }
 
     /// Turns TCP keepalive on, with the first probe after `idle`. Unix sockets need none.
@@ -192,5 +201,34 @@ impl AsFd for IdleStream {
             Self::Tcp(stream) => stream.as_fd(),
             Self::Unix(stream) => stream.as_fd(),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Write;
+    use std::os::unix::net::UnixStream;
+    use std::task::Waker;
+
+    use super::*;
+    use crate::{Stream, Watch};
+
+    #[test]
+    fn socket_whose_last_read_filled_its_room_is_not_disturbed() {
+        let mut watch = Watch::new().unwrap();
+        let (own, mut peer) = UnixStream::pair().unwrap();
+        own.set_nonblocking(true).unwrap();
+        let socket = WatchedSocket::new(IdleStream::Unix(own), &watch.registrar()).unwrap();
+        let mut stream = Stream::Watched(socket);
+        peer.write_all(b"eight by").unwrap();
+        watch.wait(None).unwrap();
+        assert!(stream.is_disturbed());
+        let mut room = [MaybeUninit::uninit(); 8];
+        let cx = &mut Context::from_waker(Waker::noop());
+        assert!(stream.poll_receive(cx, &mut room, |_| ()).is_ready());
+        assert!(!stream.is_disturbed());
+        drop(peer);
+        watch.wait(None).unwrap();
+        assert!(stream.is_disturbed());
     }
 }
