@@ -29,6 +29,9 @@ const BELL: Token = Token(usize::MAX);
 /// Set in the names of sockets that belong to tasks; the rest is their place in [`Registrar::told`].
 const TOLD: usize = 1 << (usize::BITS - 1);
 
+/// Reads that a task makes of one socket without a pause, at most; then others have their turn.
+const READS_MAX: u8 = 32;
+
 /// The sockets of one worker. See the module's doc.
 #[derive(Debug)]
 pub struct Watch {
@@ -78,6 +81,8 @@ struct State {
     is_readable: bool,
     /// The peer will send nothing more, or the socket failed: a read says what. It stays so.
     is_closed: bool,
+    /// Reads since the reader waited last.
+    reads: u8,
     reader: Option<Waker>,
     writer: Option<Waker>,
     /// Waits only for the peer to be gone.
@@ -274,13 +279,21 @@ impl Readiness {
         state.is_readable || state.is_closed
     }
 
-    /// Waits for [`Self::may_read`].
+    /// Waits for [`Self::may_read`]. A reader that never had to wait gives way to other tasks now and then.
     pub(crate) fn poll_readable(&self, cx: &Context<'_>) -> Poll<()> {
         let mut state = self.0.lock();
-        if state.is_readable || state.is_closed {
+        if !state.is_readable && !state.is_closed {
+            state.reads = 0;
+            state.reader = Some(cx.waker().clone());
+            return Poll::Pending;
+        }
+        if state.reads < READS_MAX {
+            state.reads += 1;
             return Poll::Ready(());
         }
-        state.reader = Some(cx.waker().clone());
+        state.reads = 0;
+        drop(state);
+        cx.waker().wake_by_ref();
         Poll::Pending
     }
 
@@ -299,5 +312,38 @@ impl Readiness {
     /// The next arrival of room wakes the task.
     pub(crate) fn await_room(&self, cx: &Context<'_>) {
         self.0.lock().writer = Some(cx.waker().clone());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::{AtomicUsize, Ordering};
+    use std::task::Wake;
+
+    use super::*;
+
+    #[derive(Default)]
+    struct Wakes(AtomicUsize);
+
+    impl Wake for Wakes {
+        fn wake(self: Arc<Self>) {
+            self.0.fetch_add(1, Ordering::Relaxed);
+        }
+    }
+
+    #[test]
+    fn reader_that_never_waits_gives_way_and_is_woken_at_once() {
+        let (readiness, wakes) = (Readiness::default(), Arc::new(Wakes::default()));
+        let waker = Waker::from(Arc::clone(&wakes));
+        let cx = Context::from_waker(&waker);
+        readiness.tell(Arrival { seat: 0, is_closed: false, is_readable: true, is_writable: false });
+        for round in 1..=3 {
+            assert!((0..READS_MAX).all(|_| readiness.poll_readable(&cx).is_ready()));
+            assert!(readiness.poll_readable(&cx).is_pending());
+            assert_eq!(wakes.0.load(Ordering::Relaxed), round);
+        }
+        readiness.drained();
+        assert!(readiness.poll_readable(&cx).is_pending());
+        assert_eq!(wakes.0.load(Ordering::Relaxed), 3, "there is something to wait for");
     }
 }

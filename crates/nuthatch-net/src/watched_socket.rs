@@ -210,3 +210,32 @@ impl AsFd for IdleStream {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::io::Write;
+    use std::os::unix::net::UnixStream;
+    use std::task::Waker;
+
+    use super::*;
+    use crate::{Stream, Watch};
+
+    #[test]
+    fn socket_whose_last_read_filled_its_room_is_not_disturbed() {
+        let mut watch = Watch::new().unwrap();
+        let (own, mut peer) = UnixStream::pair().unwrap();
+        own.set_nonblocking(true).unwrap();
+        let socket = WatchedSocket::new(IdleStream::Unix(own), &watch.registrar()).unwrap();
+        let mut stream = Stream::Watched(socket);
+        peer.write_all(b"eight by").unwrap();
+        watch.wait(None).unwrap();
+        assert!(stream.is_disturbed());
+        let mut room = [MaybeUninit::uninit(); 8];
+        let cx = &mut Context::from_waker(Waker::noop());
+        assert!(stream.poll_receive(cx, &mut room, |_| ()).is_ready());
+        assert!(!stream.is_disturbed());
+        drop(peer);
+        watch.wait(None).unwrap();
+        assert!(stream.is_disturbed());
+    }
+}

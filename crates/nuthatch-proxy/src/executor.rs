@@ -6,9 +6,10 @@
 //! timers, has a turn only while something is on it ([`Lobby::occupy`](crate::lobby::Lobby::occupy)): a login, a
 //! connect, a wait with a time limit.
 //!
-//! A task that panics takes nobody along.
+//! A task that panics takes nobody along. One that always finds something to do must [give way](give_way) by itself: nothing
+//! interrupts it.
 
-use std::future::Future;
+use std::future::{Future, poll_fn};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::Pin;
 use std::sync::Arc;
@@ -161,9 +162,21 @@ impl Wake for Call {
     }
 }
 
+/// Lets the worker's other tasks, and the clients on their seats, have a turn. Unlike Tokio's, it needs nothing of Tokio.
+pub(crate) async fn give_way() {
+    let mut has_given_way = false;
+    poll_fn(|cx| match std::mem::replace(&mut has_given_way, true) {
+        true => Poll::Ready(()),
+        false => {
+            cx.waker().wake_by_ref();
+            Poll::Pending
+        }
+    })
+    .await;
+}
+
 #[cfg(test)]
 mod tests {
-    use std::future::poll_fn;
     use std::sync::atomic::AtomicUsize;
 
     use nuthatch_net::Watch;
@@ -197,6 +210,25 @@ mod tests {
             executor.run_ready(&mut room);
             assert_eq!(polls.load(Ordering::Relaxed), expected);
         }
+        assert!(executor.is_empty());
+    }
+
+    #[test]
+    fn task_that_gives_way_goes_on_after_the_others() {
+        let (executor, _watch) = executor();
+        let told = Arc::new(Mutex::new(Vec::new()));
+        for name in ["first", "second"] {
+            let told = Arc::clone(&told);
+            executor.spawn(async move {
+                told.lock().push(name);
+                give_way().await;
+                told.lock().push(name);
+            });
+        }
+        let mut room = Vec::new();
+        executor.run_ready(&mut room);
+        executor.run_ready(&mut room);
+        assert_eq!(*told.lock(), ["first", "second", "first", "second"]);
         assert!(executor.is_empty());
     }
 

@@ -54,6 +54,7 @@ use nuthatch_sql::Lexing;
 use nuthatch_wire::{CapabilityFlags, Command, ErrorCode, Nonce, StatusFlags};
 
 use crate::Proxy;
+use crate::executor::give_way;
 use crate::worker::{Place, Worker};
 
 pub(crate) use attend::Attended;
@@ -72,6 +73,9 @@ use prepared::Prepared;
 pub(crate) use settings::Settings;
 pub(crate) use state::{Charset, SessionState};
 use text_prepared::Names;
+
+/// Commands that a client may send ahead and have answered before others have their turn.
+const COMMANDS_AT_A_TIME: usize = 64;
 
 /// Why a session ended.
 #[derive(Debug)]
@@ -192,12 +196,15 @@ impl Session {
             return Some(end);
         }
         loop {
-            if self.may_sit_down() {
-                return self.has_lost_what_it_holds().then_some(SessionEnd::Gone);
+            for _ in 0..COMMANDS_AT_A_TIME {
+                if self.may_sit_down() {
+                    return self.has_lost_what_it_holds().then_some(SessionEnd::Gone);
+                }
+                if let Err(end) = self.serve_one().await {
+                    return Some(end);
+                }
             }
-            if let Err(end) = self.serve_one().await {
-                return Some(end);
-            }
+            give_way().await;
         }
     }
 

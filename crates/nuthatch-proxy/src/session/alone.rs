@@ -11,9 +11,11 @@ impl Session {
     pub(super) fn answer_alone(&mut self, plan: &Plan) -> Option<Vec<u8>> {
         if let Some(message) = &plan.verdict.error_msg {
             self.worker.counters.generated_errors.bump();
+            self.last.row_count = -1;
             return Some(reply::err(1, ErrorCode::RULE_ERROR, message));
         }
         if let Some(message) = &plan.verdict.ok_msg {
+            self.last.row_count = 0;
             return Some(reply::ok_with_message(self.status(), message));
         }
         let counters = &self.worker.counters;
@@ -23,6 +25,7 @@ impl Session {
                 counters.commit.bump();
                 self.needs_no_end().then(|| {
                     self.worker.counters.commit_filtered.bump();
+                    self.last.row_count = 0;
                     reply::ok(self.status())
                 })
             }
@@ -30,6 +33,7 @@ impl Session {
                 counters.rollback.bump();
                 self.needs_no_end().then(|| {
                     self.worker.counters.rollback_filtered.bump();
+                    self.last.row_count = 0;
                     reply::ok(self.status())
                 })
             }
@@ -52,6 +56,7 @@ impl Session {
         self.worker.counters.autocommit.bump();
         self.worker.counters.autocommit_filtered.bump();
         self.state.autocommit = on;
+        self.last.row_count = 0;
         Some(reply::ok(self.status()))
     }
 

@@ -14,7 +14,7 @@ use super::plan::{Change, Facts};
 use super::trouble::Trouble;
 use super::{Pins, Session};
 
-/// Errors of the parser: the statement did nothing. (Of several statements, earlier ones may have run.)
+/// Errors of the parser: the statement did nothing, unless it runs texts of its own and one of those was meant.
 const NEVER_RAN: [u16; 2] = [1064, 1065];
 
 impl Session {
@@ -40,7 +40,7 @@ impl Session {
 
     fn learn_from_error(&mut self, code: u16, facts: &Facts, held: &mut Held) {
         self.last.row_count = -1;
-        if facts.kind != Kind::Multi && NEVER_RAN.contains(&code) {
+        if NEVER_RAN.contains(&code) && !runs_texts(facts) {
             held.pins = held.pins.with(Pins::DIAGNOSTICS);
             return;
         }
@@ -125,5 +125,14 @@ impl Session {
             && !self.has_odd_isolation()
             && !(self.wrote_in_transaction && self.is_in_transaction())
             && !self.held.iter().any(is_blocked);
+    }
+}
+
+/// Whether more texts than its own are parsed while it runs: of several statements, of a procedure, of a block.
+const fn runs_texts(facts: &Facts) -> bool {
+    match facts.kind {
+        Kind::Multi | Kind::Call | Kind::Execute => true,
+        Kind::Other => facts.is_opaque && facts.pins.contains(Pins::SESSION_VARIABLE),
+        _ => false,
     }
 }

@@ -233,6 +233,7 @@ impl Session {
     ) -> Result<AnswerEnd, Trouble> {
         let opens_cursor =
             self.client.payload().get(FLAGS_PLACE).is_some_and(|flags| flags & CURSOR_FLAGS != 0);
+        self.bring_names(plan, held).await?;
         let number = self.prepare_on(id, opens_cursor, held).await?;
         self.bring_last_results(held, &plan.facts).await?;
         let packet = self.execute_packet(id, number);

@@ -87,14 +87,17 @@ impl Session {
                 None => self.refuse_name(&name, "EXECUTE"),
             },
             TextPrepared::Deallocate { name } => match self.forget_name(&name) {
-                true => Some(reply::ok(self.status())),
+                true => {
+                    self.last.row_count = 0;
+                    Some(reply::ok(self.status()))
+                }
                 false => self.refuse_name(&name, "DEALLOCATE PREPARE"),
             },
         }
     }
 
     /// The answer to a name that nobody knows. A connection that is held for good may know it all the same.
-    fn refuse_name(&self, name: &[u8], verb: &str) -> Option<Vec<u8>> {
+    fn refuse_name(&mut self, name: &[u8], verb: &str) -> Option<Vec<u8>> {
         if self.held.iter().any(|held| held.pins.is_sticky()) {
             return None;
         }
@@ -103,7 +106,8 @@ impl Session {
         Some(self.refusal(ErrorCode::UNKNOWN_STMT_HANDLER, &message))
     }
 
-    fn refusal(&self, code: ErrorCode, message: &str) -> Vec<u8> {
+    fn refusal(&mut self, code: ErrorCode, message: &str) -> Vec<u8> {
+        self.last.row_count = -1;
         self.worker.counters.generated_errors.bump();
         reply::err(1, code, message)
     }
@@ -129,7 +133,14 @@ impl Session {
     /// Sees to it that the connection knows what the statement needs of names.
     pub(super) async fn bring_names(&mut self, plan: &Plan, held: &mut Held) -> Result<(), Trouble> {
         match &plan.named {
-            Some(Named::Execute { name }) => self.prepare_name_on(name, held).await,
+            Some(Named::Execute { name }) => {
+                self.prepare_name_on(name, held).await?;
+                // What it executes may be the call of a procedure.
+                match may_use_names(plan.facts.kind) {
+                    true => self.give_names_up(held).await,
+                    false => self.take_surplus_back(held).await,
+                }
+            }
             Some(Named::Prepare { .. }) => Ok(()),
             None if may_use_names(plan.facts.kind) => self.give_names_up(held).await,
             None => Ok(()),
@@ -151,7 +162,10 @@ impl Session {
             self.bring_into(&self.state, held).await?;
         }
         match outcome {
-            Ok(_) => self.remember_name_on(name, key, held).await,
+            Ok(_) => {
+                held.connection.named.add(Arc::clone(name), key);
+                Ok(())
+            }
             Err(trouble) => {
                 held.connection.named.remove(name);
                 Err(trouble)
@@ -159,15 +173,9 @@ impl Session {
         }
     }
 
-    /// Takes note of what is prepared on a connection, and takes back what is too much there.
-    async fn remember_name_on(
-        &self,
-        name: &Arc<[u8]>,
-        key: StatementKey,
-        held: &mut Held,
-    ) -> Result<(), Trouble> {
+    /// Takes back what is prepared on the connection beyond what it may keep.
+    async fn take_surplus_back(&self, held: &mut Held) -> Result<(), Trouble> {
         let count_max = usize::try_from(self.snapshot.mysql.max_stmts_per_connection).unwrap_or(usize::MAX);
-        held.connection.named.add(Arc::clone(name), key);
         for name in held.connection.named.shrink_to(count_max) {
             self.deallocate(&name, held).await?;
         }
@@ -180,7 +188,11 @@ impl Session {
             statement.extend(std::iter::repeat_n(*byte, if *byte == b'`' { 2 } else { 1 }));
         }
         statement.push(b'`');
-        self.order(held, Command::Query, &statement, AnswerKind::ResultSets).await
+        match self.order(held, Command::Query, &statement, AnswerKind::ResultSets).await {
+            // A procedure has taken it back already.
+            Err(Trouble::Refused(_)) => Ok(()),
+            outcome => outcome,
+        }
     }
 
     /// Takes all names back from the connection, so that what they take of the server's limit is free.
@@ -244,7 +256,8 @@ impl Session {
         };
         let statement = NamedStatement { key: key.clone(), text: Arc::clone(text) };
         self.names.get_or_insert_default().statements.insert(Arc::clone(name), statement);
-        self.remember_name_on(name, key, held).await
+        held.connection.named.add(Arc::clone(name), key);
+        self.take_surplus_back(held).await
     }
 }
 

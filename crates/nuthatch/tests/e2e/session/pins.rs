@@ -270,3 +270,23 @@ fn named_locks_pin_until_the_last_is_given_back() {
     client.ok("DO RELEASE_ALL_LOCKS()");
     stage.await_unpinned();
 }
+
+#[test]
+fn procedure_that_fails_in_a_text_of_its_own_leaves_nothing_to_others() {
+    let stage = Stage::plain();
+    stage.administer([
+        "UPDATE mysql_servers SET max_connections = 1 WHERE hostgroup_id = 0",
+        "LOAD MYSQL SERVERS TO RUNTIME",
+    ]);
+    stage.primary().ok("CREATE PROCEDURE bad() BEGIN SET @a = 'mine'; START TRANSACTION; \
+         UPDATE t SET v = 'unfinished' WHERE id = 1; PREPARE b FROM 'SELEKT'; END");
+    for statement in ["CALL bad()", "BEGIN NOT ATOMIC CALL bad(); END", "EXECUTE IMMEDIATE 'CALL bad()'"] {
+        let mut client = stage.client();
+        assert_eq!(client.refused(statement).code, 1064, "{statement}");
+        client.quit();
+        let mut other = stage.client();
+        assert_eq!(other.value("SELECT @a"), "NULL", "{statement}");
+        assert_eq!(other.value("SELECT v FROM t WHERE id = 1"), "one", "{statement}");
+        other.quit();
+    }
+}

@@ -163,3 +163,73 @@ fn room_is_made_on_a_server_that_takes_few_statements() {
         }
     }
 }
+
+#[test]
+fn procedure_that_is_executed_by_name_or_number_knows_no_names_of_others() {
+    let stage = stage_of_one();
+    stage.primary().ok("CREATE PROCEDURE runs() BEGIN EXECUTE t; END");
+    for by_number in [false, true] {
+        let (mut other, mut client) = (stage.client(), stage.client());
+        other.ok("PREPARE t FROM 'SELECT 1'");
+        let outcome = if by_number {
+            let statement = client.prepare("CALL runs()").expect("it is a procedure");
+            client.execute(&statement, &[]).map(drop)
+        } else {
+            client.ok("PREPARE c FROM 'CALL runs()'");
+            client.query_all("EXECUTE c").map(drop)
+        };
+        assert_eq!(outcome.expect_err("nobody of its session has a t").server().code, 1243);
+        client.quit();
+        assert_eq!(other.value("EXECUTE t"), "1");
+    }
+}
+
+#[test]
+fn more_names_than_a_connection_keeps_are_all_given_up_to_it() {
+    let stage = Stage::plain();
+    stage.administer(["SET mysql-max_stmts_per_connection = 2", "LOAD MYSQL VARIABLES TO RUNTIME"]);
+    stage.primary().ok("CREATE PROCEDURE p() DO 0");
+    let mut client = stage.client();
+    for number in 0..5 {
+        client.ok(format!("PREPARE s{number} FROM 'SELECT {number}'"));
+    }
+    client.ok("CALL p()");
+    for number in 0..5 {
+        assert_eq!(client.value(format!("EXECUTE s{number}")), number.to_string());
+    }
+}
+
+#[test]
+fn name_that_a_procedure_took_back_is_no_trouble_for_the_next() {
+    let stage = Stage::plain();
+    stage.primary().ok("CREATE PROCEDURE takes_back() DEALLOCATE PREPARE s");
+    stage.primary().ok("CREATE PROCEDURE p() DO 0");
+    let mut client = stage.client();
+    client.ok("PREPARE s FROM 'SELECT 1'");
+    let statement = client.prepare("CALL takes_back()").expect("it is a procedure");
+    client.execute(&statement, &[]).expect("the name is there");
+    client.ok("CALL p()");
+    assert_eq!(client.refused("EXECUTE s").code, 1243);
+}
+
+#[test]
+fn row_count_behind_a_name_is_the_servers() {
+    check_same(
+        &Stage::plain(),
+        &[
+            "PREPARE s FROM 'SELECT 1'",
+            "UPDATE t SET v = 'counted'",
+            "DEALLOCATE PREPARE s",
+            "SELECT ROW_COUNT()",
+            "UPDATE t SET v = 'again'",
+            "EXECUTE s",
+            "SELECT ROW_COUNT()",
+            "UPDATE t SET v = 'third'",
+            "COMMIT",
+            "SELECT ROW_COUNT()",
+            "UPDATE t SET v = 'fourth'",
+            "SET autocommit = 1",
+            "SELECT ROW_COUNT()",
+        ],
+    );
+}
