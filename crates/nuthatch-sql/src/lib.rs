@@ -13,6 +13,7 @@
 
 pub mod spooky;
 
+mod assignments;
 mod classify;
 mod digest;
 mod function;
@@ -24,7 +25,11 @@ mod statement;
 mod temporary;
 mod text_prepared;
 mod token;
+mod variable;
 
+pub use assignments::{
+    Assignment, Assignments, Reads, Role, ServerScope, Text, UserVariable, Value, assignments, render,
+};
 pub use classify::classify;
 pub use digest::{Digest, DigestOptions, digest, digest_text};
 pub use kill::{Kill, kill};
@@ -37,3 +42,4 @@ pub use statement::{
 pub use temporary::{TableName, TemporaryTables, temporary_tables};
 pub use text_prepared::{TextPrepared, text_prepared};
 pub use token::{Lexing, ServerFlavor, Token, TokenKind, Tokens};
+pub use variable::{Carry, Group, SystemVariable, known_aliases, known_variables};

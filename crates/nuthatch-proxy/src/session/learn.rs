@@ -21,9 +21,13 @@ impl Session {
     /// Takes note of what the statement did.
     pub(super) fn learn(&mut self, facts: &Facts, end: &AnswerEnd, held: &mut Held) {
         self.last_ran_on = Some(held.connection.thread_id);
+        let was_in_transaction = held.in_transaction;
         match end.ending {
             Ending::Err(code) => self.learn_from_error(code, facts, held),
             Ending::Ok | Ending::ResultSet => self.learn_from_success(facts, end, held),
+        }
+        if was_in_transaction && !held.in_transaction {
+            held.pins = held.pins.without(Pins::NEXT_TRANSACTION);
         }
         match facts.multiplex {
             Some(0) => held.pins = held.pins.with(Pins::RULE),

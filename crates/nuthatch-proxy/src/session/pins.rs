@@ -49,6 +49,8 @@ pins! {
     REPLICATION = 0, "replication", true, true;
     /// A cursor is open.
     CURSOR = 13, "cursor", true, false;
+    /// `SET TRANSACTION` without a scope: it holds for one transaction.
+    NEXT_TRANSACTION = 14, "next_transaction", true, true;
 }
 
 impl Pins {

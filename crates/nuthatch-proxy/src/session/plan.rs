@@ -8,7 +8,7 @@ use nuthatch_sql::{DigestOptions, Effects, Kind, Lexing, PinReason, SetEffect, S
 use crate::stats::{DigestCounters, Observation, Observed};
 
 use super::memo::Known;
-use super::set::{Setting, settings_of};
+use super::set::{SetOutcome, Setting, set_outcome};
 use super::text_prepared::Named;
 use super::{Charset, HitPlan, Pins, Session};
 
@@ -211,9 +211,12 @@ impl Facts {
     /// The same of the statement's text, where a SET is understood: it pins nothing.
     pub(super) fn with_settings(mut self, text: &[u8], lexing: Lexing) -> Self {
         let is_unknown = self.kind == Kind::Set && self.change == Change::None && !self.pins.is_empty();
-        if is_unknown && let Some(settings) = settings_of(text, lexing) {
-            self.change = Change::Settings(settings);
-            self.pins = Pins::NONE;
+        match is_unknown.then(|| set_outcome(text, lexing)).flatten() {
+            Some(SetOutcome::Settings(settings)) => {
+                (self.change, self.pins) = (Change::Settings(settings), Pins::NONE);
+            }
+            Some(SetOutcome::NextTransaction) => self.pins = Pins::NEXT_TRANSACTION,
+            None => {}
         }
         self
     }

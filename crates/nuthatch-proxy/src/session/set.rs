@@ -1,6 +1,6 @@
 //! SET statements: what they give values to, and what the session learns of it.
 
-use nuthatch_sql::Lexing;
+use nuthatch_sql::{Assignment, Assignments, Carry, Lexing, Value, assignments, render};
 use nuthatch_wire::{AnswerKind, Command};
 
 use super::lease::Held;
@@ -16,9 +16,57 @@ pub(super) struct Setting {
     pub(super) value: Option<Box<[u8]>>,
 }
 
-/// What a SET gives values to, if all of it can be set again on another connection with the same outcome.
-pub(super) fn settings_of(_text: &[u8], _lexing: Lexing) -> Option<Vec<Setting>> {
-    None
+/// What a SET does to the session.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum SetOutcome {
+    /// These get values, and nothing else changes.
+    Settings(Vec<Setting>),
+    /// The next transaction runs as it says.
+    NextTransaction,
+}
+
+/// What a SET does, if all of it can be done again on another connection with the same outcome, or ends by itself.
+pub(super) fn set_outcome(text: &[u8], lexing: Lexing) -> Option<SetOutcome> {
+    let Assignments::List(list) = assignments(text, lexing)? else { return None };
+    if list.iter().all(|assignment| matches!(assignment, Assignment::NextTransaction { .. })) {
+        return Some(SetOutcome::NextTransaction);
+    }
+    let mut settings = Vec::with_capacity(list.len());
+    for assignment in &list {
+        match assignment {
+            Assignment::Session { variable, value } => {
+                let carry = variable.carry();
+                let is_plain = matches!(carry, Carry::Value | Carry::SqlMode | Carry::Only(_));
+                let value = match value {
+                    Value::Default if is_plain => None,
+                    value if is_plain && carry.allows(value) => Some(source(assignment, lexing)?),
+                    _ => return None,
+                };
+                let name = variable.name_on(lexing.server).as_bytes().into();
+                settings.push(Setting { is_user_variable: false, name, value });
+            }
+            Assignment::User { variable, value: Value::Number(_) | Value::Text(_) } => {
+                let (name, value) = (variable.name().as_bytes().into(), Some(source(assignment, lexing)?));
+                settings.push(Setting { is_user_variable: true, name, value });
+            }
+            Assignment::User { variable, value: Value::Word(word) } if word.eq_ignore_ascii_case("NULL") => {
+                let name = variable.name().as_bytes().into();
+                settings.push(Setting { is_user_variable: true, name, value: None });
+            }
+            Assignment::Server { .. } => {}
+            _ => return None,
+        }
+    }
+    Some(SetOutcome::Settings(settings))
+}
+
+/// The value as SQL writes it, if it is read alike under every SQL mode and character set.
+fn source(assignment: &Assignment, lexing: Lexing) -> Option<Box<[u8]>> {
+    let statement = render(std::slice::from_ref(assignment), lexing)?;
+    let place = statement.windows(3).position(|part| part == b" = ")?;
+    let value = statement.get(place + 3..)?;
+    let is_plain = value.is_ascii() && !value.iter().any(|byte| matches!(byte, b'\\' | b'"'));
+    is_plain.then(|| value.into())
 }
 
 impl Session {
@@ -74,7 +122,8 @@ impl Session {
 
     /// Whether transactions see what the cache must not answer with, or answers must be of now.
     pub(super) fn has_odd_isolation(&self) -> bool {
-        self.state.settings.get(b"transaction_isolation").is_some_and(|level| {
+        let names = [&b"transaction_isolation"[..], b"tx_isolation"];
+        names.iter().filter_map(|name| self.state.settings.get(name)).any(|level| {
             let is_like = |name: &[u8]| level.windows(name.len()).any(|part| part.eq_ignore_ascii_case(name));
             is_like(b"UNCOMMITTED") || is_like(b"SERIALIZABLE")
         })

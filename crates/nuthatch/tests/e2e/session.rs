@@ -11,5 +11,6 @@ mod large;
 mod pins;
 mod prepared;
 mod schema;
+mod settings;
 mod text_prepared;
 mod transactions;
