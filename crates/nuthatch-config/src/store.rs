@@ -292,19 +292,26 @@ impl Layers {
         work: impl FnOnce(&Connection) -> Result<T, E>,
     ) -> Result<Result<T, E>, StoreError> {
         let own_sql = |sql: &str| self.guard.lifted(|| self.connection.execute_batch(sql));
+        let undo = match self.connection.is_autocommit() {
+            // To release the savepoint would be to commit, which may be what failed.
+            true => "ROLLBACK",
+            false => "ROLLBACK TO nuthatch_statement; RELEASE nuthatch_statement",
+        };
         own_sql("SAVEPOINT nuthatch_statement")?;
         let done = work(&self.connection);
-        let sealed = match &done {
-            Ok(_) => self.guard.lifted(|| sealing::seal_disk(&self.connection)).map(drop),
+        let kept = match &done {
+            Ok(_) => self
+                .guard
+                .lifted(|| sealing::seal_disk(&self.connection))
+                .and_then(|_| Ok(own_sql("RELEASE nuthatch_statement")?)),
             Err(_) => Ok(()),
         };
-        if done.is_ok() && sealed.is_ok() {
-            own_sql("RELEASE nuthatch_statement")?;
-        } else if !self.connection.is_autocommit() {
-            // `INSERT OR ROLLBACK` has ended the transaction by itself, and the savepoint with it.
-            own_sql("ROLLBACK TO nuthatch_statement; RELEASE nuthatch_statement")?;
+        let is_undone = done.is_err() || kept.is_err();
+        // `INSERT OR ROLLBACK` has ended the transaction by itself, and the savepoint with it.
+        if is_undone && !self.connection.is_autocommit() {
+            own_sql(undo)?;
         }
-        sealed.map(|()| done)
+        kept.map(|()| done)
     }
 
     /// Runs the program's own SQL, to which those limits do not apply (creating and filling statistics).

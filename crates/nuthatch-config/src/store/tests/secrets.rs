@@ -258,6 +258,25 @@ fn what_an_admin_writes_to_disk_is_sealed_with_the_statement() {
 }
 
 #[test]
+fn statement_that_cannot_be_committed_leaves_no_transaction_open() {
+    let directory = saved();
+    let layers = reopen(directory.path());
+    layers.connection().busy_timeout(std::time::Duration::from_millis(10)).unwrap();
+    let write = || {
+        let text = "UPDATE disk.mysql_users SET comment = 'new'";
+        layers.sealing_disk(|connection| connection.execute_batch(text)).map(|done| done.unwrap())
+    };
+    let reader = Connection::open(directory.path().join("nuthatch.db")).unwrap();
+    reader.execute_batch("BEGIN; SELECT * FROM mysql_users").unwrap();
+    let error = write().unwrap_err();
+    assert!(format!("{error:?}").contains("locked"), "{error:?}");
+    assert!(layers.connection().is_autocommit());
+    assert_eq!(one(&layers, "SELECT count(*) FROM disk.mysql_users WHERE comment = 'new'"), "0");
+    reader.execute_batch("COMMIT").unwrap();
+    write().unwrap();
+}
+
+#[test]
 fn foreign_seal_in_memory_is_left_out_and_not_saved() {
     let directory = saved();
     let mut layers = reopen(directory.path());
