@@ -316,7 +316,11 @@ fn key_is_for_the_owner_only_and_may_lie_elsewhere() {
     let (directory, elsewhere) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
     let path = elsewhere.path().join("my.key");
     let datadir = at(directory.path()).with_key(path.clone());
+    // What a crash or a stranger has left there.
+    let (unfinished, strangers) = (elsewhere.path().join("my.key.new"), elsewhere.path().join("strangers"));
+    std::os::unix::fs::symlink(&strangers, &unfinished).unwrap();
     drop(Layers::open(Some(&datadir), seed(), &Seed::default()).unwrap());
+    assert!(!strangers.exists());
     assert!(!key_of(directory.path()).exists());
     let metadata = fs::metadata(&path).unwrap();
     assert_eq!((metadata.len(), metadata.permissions().mode() & 0o777), (32, 0o600));

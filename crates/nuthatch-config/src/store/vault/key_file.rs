@@ -64,8 +64,12 @@ impl KeyFile {
         let mut unfinished = self.0.clone().into_os_string();
         unfinished.push(".new");
         let unfinished = PathBuf::from(unfinished);
-        let mut file =
-            fs::OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(&unfinished)?;
+        // What is left there by a crash goes. A file or link that somebody else has put there must not become the key.
+        match fs::remove_file(&unfinished) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error.into()),
+            _ => {}
+        }
+        let mut file = fs::OpenOptions::new().write(true).create_new(true).mode(0o600).open(&unfinished)?;
         file.write_all(&key)?;
         file.sync_all()?;
         fs::rename(&unfinished, &self.0)?;
