@@ -43,13 +43,14 @@ pub async fn keep_house(proxy: Arc<Proxy>, stop: CancellationToken) {
 }
 
 fn end_idle_sessions(proxy: &Proxy, now_ms: u64, wait_timeout_ms: u64) {
-    if wait_timeout_ms == 0 {
-        return;
-    }
     proxy.for_each_session(|handle| {
+        let patience_ms = handle.patience_ms(wait_timeout_ms);
+        if patience_ms == 0 {
+            return;
+        }
         let idle_ms = now_ms.saturating_sub(handle.last_active_ms.load(Ordering::Relaxed));
         let waits = matches!(handle.view.lock().command, "Sleep");
-        if waits && idle_ms > wait_timeout_ms {
+        if waits && idle_ms > patience_ms {
             handle.end(EndReason::Idle);
         }
     });

@@ -195,6 +195,7 @@ impl Session {
         self.last = super::LastResults::default();
         self.last_ran_on = None;
         self.insert_id = super::InsertId::default();
+        self.handle.set_wait_timeout(None);
         self.wrote_in_transaction = false;
         self.next_flag_in = 0;
         self.lexing = self.proxy.lexing();

@@ -138,6 +138,8 @@ pub(crate) struct SessionHandle {
     proxied: OnceLock<ClientAddress>,
     end: AtomicU8,
     whereabouts: Mutex<Whereabouts>,
+    /// Milliseconds of idleness after which its client is gone by its own SET; 0 for none.
+    wait_timeout_ms: AtomicU64,
     /// When the last command came.
     pub(crate) last_active_ms: AtomicU64,
     /// 1 while it has a transaction or a statement open, so that a drain leaves it alone.
@@ -153,6 +155,7 @@ impl SessionHandle {
             proxied: OnceLock::new(),
             end: AtomicU8::new(0),
             whereabouts: Mutex::default(),
+            wait_timeout_ms: AtomicU64::new(0),
             last_active_ms: AtomicU64::new(now_ms),
             busy: AtomicU8::new(1),
             view: Mutex::new(View { command: "Connect", since_ms: now_ms, ..View::default() }),
@@ -167,6 +170,20 @@ impl SessionHandle {
     /// A balancer speaks for a client of that address.
     pub(crate) fn speaks_for(&self, address: ClientAddress) {
         let _first = self.proxied.set(address);
+    }
+
+    /// The session has set its `wait_timeout`, or goes back to that of all.
+    pub(crate) fn set_wait_timeout(&self, seconds: Option<u64>) {
+        self.wait_timeout_ms.store(seconds.unwrap_or(0).saturating_mul(1000), Ordering::Relaxed);
+    }
+
+    /// After which idleness it is to end, where others end after `wait_timeout_ms`; 0 for never.
+    pub(crate) fn patience_ms(&self, wait_timeout_ms: u64) -> u64 {
+        match (self.wait_timeout_ms.load(Ordering::Relaxed), wait_timeout_ms) {
+            (0, of_all) => of_all,
+            (own, 0) => own,
+            (own, of_all) => own.min(of_all),
+        }
     }
 
     /// Ends the session at its next await; the first reason counts.

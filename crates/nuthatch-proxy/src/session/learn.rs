@@ -106,6 +106,8 @@ impl Session {
             Change::Charset(charset) => {
                 self.worker.counters.frontend_set_names.bump();
                 self.keep_strings_of_variables(held);
+                self.state.settings.forget_names();
+                held.connection.state.settings.forget_names();
                 held.connection.state.charset = charset.clone();
                 self.state.charset = charset.clone();
                 self.renumber_environment();

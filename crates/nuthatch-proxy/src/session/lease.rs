@@ -29,6 +29,8 @@ pub(super) struct Held {
     pub(super) is_fresh: bool,
     /// The session had it before this statement, so its last statement is the session's own.
     pub(super) was_held: bool,
+    /// The server has worked out a setting that the session does not know yet.
+    pub(super) is_to_be_asked: bool,
     /// Its `LAST_INSERT_ID()` is the session's.
     pub(super) knows_insert_id: bool,
     /// The named locks on it.
@@ -226,6 +228,7 @@ impl Session {
             is_fresh,
             was_held,
             knows_insert_id: false,
+            is_to_be_asked: false,
             named_locks,
             temporary,
         }
@@ -248,12 +251,13 @@ impl Session {
             self.order(held, Command::InitDb, &state.schema, AnswerKind::Single).await?;
             held.connection.state.schema.clone_from(&state.schema);
         }
-        if state.charset != held.connection.state.charset
+        if (state.charset != held.connection.state.charset || Self::must_set_names_again(state, held))
             && let Some(statement) = state.charset.statement()
         {
             counters.backend_set_names.bump();
             self.order(held, Command::Query, statement.as_bytes(), AnswerKind::ResultSets).await?;
             held.connection.state.charset = state.charset.clone();
+            held.connection.state.settings.forget_names();
         }
         self.bring_settings(state, held).await?;
         // An open transaction would be committed by it, and its own state is the truth then.

@@ -169,10 +169,16 @@ impl Way<'_> {
 
     /// Asks the server for one number: the only value of the only row. `None` when the answer is anything else.
     pub(super) async fn ask_number(&mut self, query: &str) -> Result<Option<u64>, Trouble> {
+        let value = self.ask_value(query).await?;
+        Ok(value.and_then(|value| std::str::from_utf8(&value).ok()?.parse().ok()))
+    }
+
+    /// Asks the server for one value: the only one of the only row, as text. `None` when the answer is anything else.
+    pub(super) async fn ask_value(&mut self, query: &str) -> Result<Option<Vec<u8>>, Trouble> {
         self.send(&command_packet(Command::Query, query.as_bytes())).await?;
         let mut answer = Vec::new();
         self.read_pieces(AnswerKind::ResultSets, |piece| answer.extend_from_slice(piece)).await?;
-        Ok(only_number(&answer, self.connection.form().deprecate_eof))
+        Ok(only_value(&answer, self.connection.form().deprecate_eof))
     }
 
     /// Reads an answer that is not for the client. An ERR packet is returned as such.
@@ -222,8 +228,8 @@ pub(super) fn command_packet(command: Command, argument: &[u8]) -> Vec<u8> {
     packet
 }
 
-/// The number in a result set of one column and one row.
-fn only_number(mut answer: &[u8], deprecates_eof: bool) -> Option<u64> {
+/// The value in a result set of one column and one row.
+fn only_value(mut answer: &[u8], deprecates_eof: bool) -> Option<Vec<u8>> {
     // Column count, column, EOF unless deprecated, row.
     for _ in 0..if deprecates_eof { 2 } else { 3 } {
         let header = FrameHeader::parse(answer)?;
@@ -231,7 +237,7 @@ fn only_number(mut answer: &[u8], deprecates_eof: bool) -> Option<u64> {
     }
     let header = FrameHeader::parse(answer)?;
     let mut row = Reader::new(answer.get(HEADER_LEN..HEADER_LEN + header.payload_len)?);
-    std::str::from_utf8(row.lenenc_bytes().ok()?).ok()?.parse().ok()
+    Some(row.lenenc_bytes().ok()?.to_vec())
 }
 
 /// Why the server's side of the way is no more.

@@ -1,19 +1,42 @@
 //! SET statements: what they give values to, and what the session learns of it.
 
-use nuthatch_sql::{Assignment, Assignments, Carry, Lexing, Value, assignments, render};
+use nuthatch_sql::{
+    Assignment, Assignments, Carry, Lexing, ServerFlavor, SystemVariable, Value, assignments, render,
+};
 use nuthatch_wire::{AnswerKind, Command};
 
 use super::lease::Held;
+use super::plan::{Change, Facts};
 use super::trouble::Trouble;
-use super::{Pins, Session, SessionState};
+use super::{Pins, Session, SessionState, Settings};
 
-/// A variable that gets a value, or none.
+/// Variables of the connection's character sets, besides the one that statements come in. A SET NAMES sets them all.
+const OF_NAMES: [&[u8]; 3] = [COLLATION_CONNECTION, CHARACTER_SET_CONNECTION, b"character_set_results"];
+
+/// These two set each other: the later one counts.
+const COLLATION_CONNECTION: &[u8] = b"collation_connection";
+const CHARACTER_SET_CONNECTION: &[u8] = b"character_set_connection";
+
+/// A shorter `wait_timeout` is the server's to watch over: the session keeps its connection for it.
+const WAIT_TIMEOUT_SECONDS_MIN: u64 = 60;
+
+/// A variable that is given something.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Setting {
     pub(super) is_user_variable: bool,
     pub(super) name: Box<[u8]>,
-    /// As SQL writes it; `None`: the server's own, or none of a user variable.
-    pub(super) value: Option<Box<[u8]>>,
+    pub(super) value: Given,
+}
+
+/// What a variable is given.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Given {
+    /// A value as SQL writes it.
+    Literal(Box<[u8]>),
+    /// The server's own, or none of a user variable.
+    Nothing,
+    /// What the server works out, and has to be asked for.
+    WorkedOut,
 }
 
 /// What a SET does to the session.
@@ -35,23 +58,18 @@ pub(super) fn set_outcome(text: &[u8], lexing: Lexing) -> Option<SetOutcome> {
     for assignment in &list {
         match assignment {
             Assignment::Session { variable, value } => {
-                let carry = variable.carry();
-                let is_plain = matches!(carry, Carry::Value | Carry::SqlMode | Carry::Only(_));
-                let value = match value {
-                    Value::Default if is_plain => None,
-                    value if is_plain && carry.allows(value) => Some(source(assignment, lexing)?),
-                    _ => return None,
-                };
+                let value = given(assignment, variable, value, lexing)?;
                 let name = variable.name_on(lexing.server).as_bytes().into();
                 settings.push(Setting { is_user_variable: false, name, value });
             }
-            Assignment::User { variable, value: Value::Number(_) | Value::Text(_) } => {
-                let (name, value) = (variable.name().as_bytes().into(), Some(source(assignment, lexing)?));
-                settings.push(Setting { is_user_variable: true, name, value });
-            }
-            Assignment::User { variable, value: Value::Word(word) } if word.eq_ignore_ascii_case("NULL") => {
+            Assignment::User { variable, value } => {
+                let value = match value {
+                    Value::Number(_) | Value::Text(_) => Given::Literal(source(assignment, lexing)?),
+                    Value::Word(word) if word.eq_ignore_ascii_case("NULL") => Given::Nothing,
+                    _ => return None,
+                };
                 let name = variable.name().as_bytes().into();
-                settings.push(Setting { is_user_variable: true, name, value: None });
+                settings.push(Setting { is_user_variable: true, name, value });
             }
             Assignment::Server { .. } => {}
             _ => return None,
@@ -60,13 +78,88 @@ pub(super) fn set_outcome(text: &[u8], lexing: Lexing) -> Option<SetOutcome> {
     Some(SetOutcome::Settings(settings))
 }
 
+/// What a session variable is given, if it can be carried.
+fn given(assignment: &Assignment, variable: &SystemVariable, value: &Value, lexing: Lexing) -> Option<Given> {
+    let carry = variable.carry();
+    let may_be_carried = match carry {
+        Carry::Value | Carry::SqlMode | Carry::Only(_) => true,
+        Carry::Ordered(_) => OF_NAMES.contains(&variable.name().as_bytes()),
+        Carry::Idle => value.literal().is_some_and(is_patient) || *value == Value::Default,
+        _ => false,
+    };
+    match value {
+        _ if !may_be_carried => None,
+        // Of these, the server's own value is not the connection's after a login.
+        Value::Default if matches!(carry, Carry::Ordered(_)) => None,
+        Value::Default => Some(Given::Nothing),
+        Value::Number(_) | Value::Text(_) | Value::Word(_) => {
+            let is_allowed = carry.allows(value) || carry == Carry::Idle;
+            if is_allowed { Some(Given::Literal(source(assignment, lexing)?)) } else { None }
+        }
+        _ => matches!(carry, Carry::Value | Carry::SqlMode).then_some(Given::WorkedOut),
+    }
+}
+
+fn is_patient(literal: &[u8]) -> bool {
+    seconds(literal).is_some_and(|seconds| seconds >= WAIT_TIMEOUT_SECONDS_MIN)
+}
+
+fn seconds(literal: &[u8]) -> Option<u64> {
+    std::str::from_utf8(literal).ok()?.parse().ok()
+}
+
 /// The value as SQL writes it, if it is read alike under every SQL mode and character set.
 fn source(assignment: &Assignment, lexing: Lexing) -> Option<Box<[u8]>> {
     let statement = render(std::slice::from_ref(assignment), lexing)?;
     let place = statement.windows(3).position(|part| part == b" = ")?;
     let value = statement.get(place + 3..)?;
-    let is_plain = value.is_ascii() && !value.iter().any(|byte| matches!(byte, b'\\' | b'"'));
-    is_plain.then(|| value.into())
+    is_plain(value).then(|| value.into())
+}
+
+fn is_plain(value: &[u8]) -> bool {
+    value.is_ascii() && !value.iter().any(|byte| matches!(byte, b'\\' | b'"' | 0))
+}
+
+/// A value that a server told, as SQL writes it.
+fn literal_of(told: &[u8]) -> Option<Box<[u8]>> {
+    let is_number = !told.is_empty() && told.iter().all(u8::is_ascii_digit);
+    if is_number {
+        return Some(told.into());
+    }
+    let is_plain = is_plain(told) && !told.contains(&b'\'');
+    is_plain.then(|| [b"'", told, b"'"].concat().into())
+}
+
+impl Settings {
+    /// Whether both agree in what a SET NAMES sets.
+    fn agrees_in_names(&self, other: &Self) -> bool {
+        OF_NAMES.iter().all(|name| self.get(name) == other.get(name))
+    }
+
+    fn has_names(&self) -> bool {
+        OF_NAMES.iter().any(|name| self.get(name).is_some())
+    }
+
+    /// After a SET NAMES.
+    pub(super) fn forget_names(&mut self) {
+        for name in OF_NAMES {
+            if self.get(name).is_some() {
+                self.set(name, None);
+            }
+        }
+    }
+
+    fn learn(&mut self, name: &[u8], value: Option<&[u8]>) {
+        self.set(name, value);
+        let other = match name {
+            COLLATION_CONNECTION => CHARACTER_SET_CONNECTION,
+            CHARACTER_SET_CONNECTION => COLLATION_CONNECTION,
+            _ => return,
+        };
+        if self.get(other).is_some() {
+            self.set(other, None);
+        }
+    }
 }
 
 impl Session {
@@ -89,21 +182,61 @@ impl Session {
         Ok(())
     }
 
-    /// Takes note of the values that a SET has given.
+    /// Whether a SET NAMES must take something back on the connection before settings are brought there.
+    pub(super) fn must_set_names_again(state: &SessionState, held: &Held) -> bool {
+        let there = &held.connection.state.settings;
+        there.has_names() && !state.settings.agrees_in_names(there)
+    }
+
+    /// Takes note of the values that a SET has given. What was worked out keeps the connection until it was asked for.
     pub(super) fn learn_settings(&mut self, settings: &[Setting], held: &mut Held) {
         for Setting { is_user_variable, name, value } in settings {
-            for state in [&mut self.state.settings, &mut held.connection.state.settings] {
-                if !is_user_variable {
-                    state.set(name, value.as_deref());
+            let value = match value {
+                Given::Literal(literal) => Some(&**literal),
+                Given::Nothing => None,
+                Given::WorkedOut => {
+                    held.is_to_be_asked |= !held.pins.contains(Pins::SESSION_VARIABLE);
+                    held.pins = held.pins.with(Pins::SESSION_VARIABLE);
+                    continue;
                 }
+            };
+            let there = &mut held.connection.state;
+            if *is_user_variable {
+                self.state.user_variables.set(name, value);
+                there.user_variables.set(name, value);
+                continue;
             }
-            for state in [&mut self.state.user_variables, &mut held.connection.state.user_variables] {
-                if *is_user_variable {
-                    state.set(name, value.as_deref());
-                }
+            self.state.settings.learn(name, value);
+            there.settings.learn(name, value);
+            match &**name {
+                b"wait_timeout" => self.handle.set_wait_timeout(value.and_then(seconds)),
+                CHARACTER_SET_CONNECTION | COLLATION_CONNECTION => self.keep_strings_of_variables(held),
+                _ => {}
             }
         }
         self.renumber_environment();
+    }
+
+    /// Asks for the values that the server has worked out.
+    pub(super) async fn learn_worked_out(&mut self, facts: &Facts, held: &mut Held) -> Result<(), Trouble> {
+        let Change::Settings(settings) = &facts.change else { return Ok(()) };
+        if !std::mem::take(&mut held.is_to_be_asked) {
+            return Ok(());
+        }
+        self.last_ran_on = None;
+        for Setting { name, .. } in settings.iter().filter(|setting| setting.value == Given::WorkedOut) {
+            let query = format!("SELECT @@session.{}", String::from_utf8_lossy(name));
+            let told = self.way(held).ask_value(&query).await?;
+            let Some(literal) = told.as_deref().and_then(literal_of) else { return Ok(()) };
+            self.state.settings.learn(name, Some(&literal));
+            held.connection.state.settings.learn(name, Some(&literal));
+        }
+        held.pins = held.pins.without(Pins::SESSION_VARIABLE);
+        if let ServerFlavor::MySql(_) = self.lexing.server {
+            self.lexing.ansi_quotes = self.has_ansi_quotes();
+        }
+        self.renumber_environment();
+        Ok(())
     }
 
     /// A string in a user variable keeps the character set of the session: under another it could not be set again.

@@ -192,6 +192,7 @@ impl Session {
     ) -> Result<(), Trouble> {
         self.learn_name(plan, end, held).await?;
         self.learn_named_locks(plan, end, held).await?;
+        self.learn_worked_out(&plan.facts, held).await?;
         self.ask_what_answers_leave_out(end, held).await
     }
 

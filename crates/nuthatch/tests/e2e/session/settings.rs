@@ -124,3 +124,85 @@ fn cached_answers_are_of_sessions_with_the_same_settings() {
     one.value(asked);
     assert_eq!(stage.figure("Query_Cache_count_GET_OK"), 1);
 }
+
+/// What frameworks send at each connect.
+const GREETINGS: [&str; 6] = [
+    // Rails.
+    "SET  @@SESSION.sql_mode = CONCAT(@@sql_mode, ',STRICT_ALL_TABLES,NO_AUTO_VALUE_ON_ZERO'),  @@SESSION.sql_auto_is_null = 0, @@SESSION.wait_timeout = 2147483",
+    // Connector/J.
+    "/* mysql-connector-j */SET character_set_results = NULL, sql_mode=concat(@@sql_mode,',STRICT_TRANS_TABLES')",
+    // Django.
+    "SET SQL_AUTO_IS_NULL = 0",
+    "SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED",
+    // Laravel.
+    "set session sql_mode='ONLY_FULL_GROUP_BY,STRICT_TRANS_TABLES,NO_ZERO_IN_DATE,NO_ZERO_DATE,ERROR_FOR_DIVISION_BY_ZERO,NO_ENGINE_SUBSTITUTION'",
+    "SET time_zone = '+00:00', NAMES utf8mb4",
+];
+
+#[test]
+fn what_frameworks_send_at_each_connect_pins_nothing() {
+    let stage = Stage::plain();
+    for greeting in &GREETINGS[..5] {
+        let mut client = stage.client();
+        client.ok(greeting);
+        client.ok("SELECT v FROM t WHERE id = 1");
+        client.settle();
+        assert_eq!(stage.pool("ConnUsed", 0), 0, "{greeting}");
+    }
+}
+
+#[test]
+fn what_frameworks_send_does_what_it_does_on_a_server() {
+    for greeting in GREETINGS {
+        check_same(
+            &Stage::plain(),
+            &[
+                greeting,
+                "SELECT @@sql_mode, @@sql_auto_is_null, @@tx_isolation, @@time_zone, @@wait_timeout",
+                "SELECT @@character_set_results, @@character_set_connection, @@collation_connection",
+                "SET NAMES latin1",
+                "SELECT @@character_set_results, @@character_set_connection, @@collation_connection",
+                "SET collation_connection = latin1_german1_ci, character_set_results = utf8mb4",
+                "SELECT @@character_set_results, @@character_set_connection, @@collation_connection",
+                "SET character_set_connection = utf8mb4",
+                "SELECT @@character_set_results, @@character_set_connection, @@collation_connection",
+                "SELECT COLLATION('x'), v FROM t",
+            ],
+        );
+    }
+}
+
+#[test]
+fn parts_of_the_character_sets_are_each_sessions_own() {
+    let stage = Stage::plain();
+    stage.administer([
+        "UPDATE mysql_servers SET max_connections = 1 WHERE hostgroup_id = 0",
+        "LOAD MYSQL SERVERS TO RUNTIME",
+    ]);
+    let (mut plain, mut odd, mut other) = (stage.client(), stage.client(), stage.client());
+    odd.ok("SET character_set_results = NULL");
+    other.ok("SET collation_connection = utf8mb4_bin");
+    let asked =
+        "SELECT COALESCE(@@character_set_results, 'none'), @@collation_connection FROM t WHERE id = 1";
+    for _ in 0..2 {
+        assert_eq!(plain.table(asked)[0], ["utf8mb4", "utf8mb4_general_ci"]);
+        assert_eq!(odd.table(asked)[0], ["none", "utf8mb4_general_ci"]);
+        assert_eq!(other.table(asked)[0], ["utf8mb4", "utf8mb4_bin"]);
+    }
+    odd.ok("SET NAMES latin1");
+    assert_eq!(odd.table(asked)[0], ["latin1", "latin1_swedish_ci"]);
+    assert_eq!(plain.table(asked)[0], ["utf8mb4", "utf8mb4_general_ci"]);
+    stage.await_unpinned();
+}
+
+#[test]
+fn session_ends_after_a_wait_timeout_of_its_own() {
+    let stage = Stage::plain();
+    let mut client = stage.client();
+    client.ok("SET SESSION wait_timeout = 100");
+    client.settle();
+    assert_eq!(stage.pool("ConnUsed", 0), 0);
+    assert_eq!(client.value("SELECT @@wait_timeout"), "100");
+    client.ok("SET SESSION wait_timeout = 1");
+    assert!(client.is_closed_by_server());
+}
