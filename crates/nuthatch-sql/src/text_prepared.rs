@@ -2,6 +2,7 @@
 
 use crate::classify::cursor::Cursor;
 use crate::statement::Name;
+use crate::token::literal::unescaped;
 use crate::token::{Lexing, Token, TokenKind};
 
 /// What such a statement asks for. Names are in lower case, as servers compare them.
@@ -78,38 +79,6 @@ fn value(cursor: &mut Cursor<'_>) -> Option<()> {
             || (token.kind == TokenKind::Word && token.text.eq_ignore_ascii_case(b"NULL"))
     };
     cursor.bump().filter(is_plain).map(drop)
-}
-
-/// What a string in quotes stands for.
-fn unescaped(quoted: &[u8], lexing: Lexing) -> Option<Vec<u8>> {
-    let (quote, rest) = quoted.split_first()?;
-    let (_, inside) = rest.split_last()?;
-    if inside.contains(&b'\\') && lexing.ascii_in_characters {
-        return None;
-    }
-    let mut out = Vec::with_capacity(inside.len());
-    let mut bytes = inside.iter().copied();
-    while let Some(byte) = bytes.next() {
-        match byte {
-            b'\\' if !lexing.no_backslash_escapes => match bytes.next()? {
-                b'0' => out.push(0),
-                b'b' => out.push(8),
-                b'n' => out.push(b'\n'),
-                b'r' => out.push(b'\r'),
-                b't' => out.push(b'\t'),
-                b'Z' => out.push(26),
-                // These keep their backslash, for LIKE.
-                wildcard @ (b'%' | b'_') => out.extend([b'\\', wildcard]),
-                other => out.push(other),
-            },
-            byte if byte == *quote => {
-                bytes.next();
-                out.push(byte);
-            }
-            byte => out.push(byte),
-        }
-    }
-    Some(out)
 }
 
 #[cfg(test)]

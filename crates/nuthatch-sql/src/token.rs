@@ -6,6 +6,7 @@
 //! Cost: about 1 ns a byte, no allocation.
 
 pub(crate) mod extent;
+pub(crate) mod literal;
 
 use extent::{
     begins_line_comment, begins_word, comment_len, exponent_len, is_space, is_word, line_len, quoted_len, run,
