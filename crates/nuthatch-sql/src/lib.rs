@@ -13,6 +13,7 @@
 
 pub mod spooky;
 
+mod assignments;
 mod classify;
 mod digest;
 mod function;
@@ -22,7 +23,11 @@ mod shape;
 mod statement;
 mod text_prepared;
 mod token;
+mod variable;
 
+pub use assignments::{
+    Assignment, Assignments, Reads, Role, ServerScope, Text, UserVariable, Value, assignments, render,
+};
 pub use classify::classify;
 pub use digest::{Digest, DigestOptions, digest, digest_text};
 pub use kill::{Kill, kill};
@@ -33,3 +38,4 @@ pub use statement::{
 };
 pub use text_prepared::{TextPrepared, text_prepared};
 pub use token::{Lexing, ServerFlavor, Token, TokenKind, Tokens};
+pub use variable::{Carry, Group, SystemVariable, known_aliases, known_variables};

@@ -1,4 +1,4 @@
-//! What a literal stands for.
+//! What a literal stands for, and how to write it.
 
 use super::Lexing;
 
@@ -32,4 +32,16 @@ pub(crate) fn unescaped(quoted: &[u8], lexing: Lexing) -> Option<Vec<u8>> {
         }
     }
     Some(out)
+}
+
+/// Appends `text` as a string that stands for it under `lexing`.
+pub(crate) fn write_string(text: &[u8], lexing: Lexing, out: &mut Vec<u8>) {
+    out.push(b'\'');
+    for &byte in text {
+        if byte == b'\'' || (byte == b'\\' && !lexing.no_backslash_escapes) {
+            out.push(byte);
+        }
+        out.push(byte);
+    }
+    out.push(b'\'');
 }
