@@ -134,10 +134,11 @@ impl SystemVariable {
 
 impl Carry {
     /// Whether a SET to `value` can be done again elsewhere with the same effect. A value that has to be worked out cannot,
-    /// even if its text can: what it came to must be asked for first.
+    /// even if it is repeatable: what it came to must be asked for first. Nor can a string with letters beyond ASCII, which
+    /// depends on the character set in which it is sent.
     #[must_use]
     pub fn allows(self, value: &Value) -> bool {
-        let Some(literal) = value.literal() else { return false };
+        let Some(literal) = value.literal().filter(|literal| literal.is_ascii()) else { return false };
         match self {
             Self::Value | Self::Parts | Self::Ordered(_) | Self::SqlMode | Self::Autocommit => true,
             Self::Only(values) => values.iter().any(|known| literal.eq_ignore_ascii_case(known.as_bytes())),

@@ -26,14 +26,14 @@ pub fn render(list: &[Assignment], lexing: Lexing) -> Option<Vec<u8>> {
 fn write(assignment: &Assignment, lexing: Lexing, out: &mut Vec<u8>) -> Option<()> {
     let (scope, name, value) = match assignment {
         Assignment::Names { charset, collation } => {
-            write_charset("NAMES ", charset.as_deref(), out);
+            write_charset("NAMES ", charset.as_deref(), lexing, out);
             if let Some(collation) = collation {
-                write_charset(" COLLATE ", Some(collation), out);
+                write_charset(" COLLATE ", Some(collation), lexing, out);
             }
             return Some(());
         }
         Assignment::CharacterSet(charset) => {
-            write_charset("CHARACTER SET ", charset.as_deref(), out);
+            write_charset("CHARACTER SET ", charset.as_deref(), lexing, out);
             return Some(());
         }
         Assignment::User { variable, value } => {
@@ -56,9 +56,13 @@ fn write(assignment: &Assignment, lexing: Lexing, out: &mut Vec<u8>) -> Option<(
     write_value(value, lexing, out)
 }
 
-fn write_charset(before: &str, name: Option<&str>, out: &mut Vec<u8>) {
+/// In quotes: a name may begin with a digit, and DEFAULT is a name in quotes only.
+fn write_charset(before: &str, name: Option<&str>, lexing: Lexing, out: &mut Vec<u8>) {
     out.extend(before.bytes());
-    out.extend(name.unwrap_or("DEFAULT").bytes());
+    match name {
+        Some(name) => write_string(name.as_bytes(), lexing, out),
+        None => out.extend(b"DEFAULT"),
+    }
 }
 
 fn write_user_variable(variable: &UserVariable, out: &mut Vec<u8>) {
