@@ -313,12 +313,14 @@ impl Framed {
         self.forward_packet_from(from, 0).await
     }
 
-    /// The same, numbered from `sequence` on, which is the number that it came with.
+    /// The same, numbered from `sequence` on, whatever the number that it came with.
     ///
     /// # Errors
     /// As this stream says.
     pub async fn forward_packet_from(&mut self, from: &Self, mut sequence: u8) -> Result<(), NetError> {
-        if let Some(frame) = from.frame() {
+        if let Some(frame) = from.frame()
+            && FrameHeader::parse(frame).is_some_and(|header| header.sequence == sequence)
+        {
             return self.write(frame).await;
         }
         let mut rest = from.payload();

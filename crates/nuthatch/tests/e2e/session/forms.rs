@@ -1,8 +1,9 @@
 //! Clients of different forms share connections, and each is answered in its own.
 
-use nuthatch_wire::CapabilityFlags;
+use nuthatch_wire::{CapabilityFlags, append_packet};
 
 use crate::client::{Answer, Client, Cursor, Failure, Login, Types, Value};
+use crate::proxy::Setup;
 use crate::servers;
 use crate::stage::Stage;
 
@@ -113,4 +114,77 @@ fn prepared_statements_of_any_form_share_one_connection() {
         }
     }
     assert_eq!(stage.pool("ConnUsed + ConnFree", 0), 1);
+}
+
+#[test]
+fn values_around_16_mib_are_translated_whole() {
+    let (stage, mut pairs) = stage_of_one();
+    pairs[0].0.ok("SELECT 1");
+    for (place, (client, _)) in pairs.iter_mut().enumerate() {
+        for len in [(16 << 20) - 6, (16 << 20) - 5, (16 << 20) - 4, 34 << 20] {
+            let answer = client.ok(format!("SELECT REPEAT('y', {len}), 1 UNION ALL SELECT 'end', 2"));
+            assert_eq!(answer.rows.len(), 2, "client {place}, {len}");
+            let value = answer.rows[0][0].as_ref().unwrap();
+            assert!(value.len() == len && value.iter().all(|byte| *byte == b'y'), "client {place}, {len}");
+        }
+    }
+    assert_eq!(stage.pool("ConnUsed + ConnFree", 0), 1);
+}
+
+#[test]
+fn file_of_the_client_goes_through_a_translated_answer() {
+    for place in 0..4 {
+        let stage = Stage::with(Setup::default().variable("mysql-enable_load_data_local_infile", true));
+        stage.administer([
+            "UPDATE mysql_servers SET max_connections = 1 WHERE hostgroup_id = 0",
+            "LOAD MYSQL SERVERS TO RUNTIME",
+        ]);
+        let logins = logins(&stage.login().with(CapabilityFlags::CLIENT_LOCAL_FILES));
+        // The connection is of another form than most of those who use it.
+        stage.proxy.client(&logins[0]).ok("SELECT 1");
+        let mut client = stage.proxy.client(&logins[place]);
+        let load = "LOAD DATA LOCAL INFILE 'any.tsv' REPLACE INTO TABLE t";
+        client.send(3, format!("SELECT 1; SELECT 2; {load}; SELECT COUNT(*) FROM t").as_bytes()).unwrap();
+        let mut sequence = 2;
+        while !client.read_packet().unwrap().starts_with(b"\xFB") {
+            sequence += 1;
+        }
+        let mut file = Vec::new();
+        append_packet(&mut file, &mut sequence, b"7\tseven\n8\teight\n");
+        append_packet(&mut file, &mut sequence, b"");
+        client.send_raw(&file, sequence).unwrap();
+        let answers = client.read_answers().unwrap();
+        assert_eq!(answers[0].affected_rows, 2, "client {place}");
+        assert_eq!(answers[1].value(), "5", "client {place}");
+        assert_eq!(client.value("SELECT v FROM t WHERE id = 8"), "eight");
+        assert_eq!(stage.pool("ConnUsed + ConnFree", 0), 1);
+    }
+}
+
+#[test]
+fn answer_that_one_form_stored_is_served_to_each_in_its_own() {
+    let stage = Stage::caching();
+    stage.administer([
+        "UPDATE mysql_servers SET max_connections = 1 WHERE hostgroup_id = 0",
+        "LOAD MYSQL SERVERS TO RUNTIME",
+    ]);
+    let address = servers::shared().primary().address().into();
+    let logins = logins(&stage.login().schema(&stage.schema));
+    for (place, login) in logins.iter().enumerate() {
+        let mut client = stage.proxy.client(login);
+        let mut direct = Client::connect(&address, login).expect("the server takes the login");
+        for setting in ["SET autocommit = 1", "SET autocommit = 0"] {
+            client.ok(setting);
+            direct.ok(setting);
+            for _ in 0..3 {
+                let statement = "SELECT id, v FROM t ORDER BY id";
+                let (found, expected) = (client.ok(statement), direct.ok(statement));
+                direct.ok("COMMIT");
+                client.ok("COMMIT");
+                let compared = |answer: Answer| (answer.autocommit(), answer.rows, answer.raw.len());
+                assert_eq!(compared(found), compared(expected), "client {place}");
+            }
+        }
+    }
+    assert!(stage.figure("Query_Cache_count_GET_OK") >= 8);
 }
