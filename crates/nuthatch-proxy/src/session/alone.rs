@@ -38,7 +38,7 @@ impl Session {
                 })
             }
             // What only the session knows is never cacheable.
-            (Kind::Select, _) if !plan.facts.cacheable => self.answer_question(),
+            (Kind::Select, _) if !plan.facts.cacheable => self.answer_question(plan),
             _ => None,
         }
     }
@@ -61,8 +61,11 @@ impl Session {
     }
 
     /// A SELECT of nothing but what the session itself knows.
-    fn answer_question(&mut self) -> Option<Vec<u8>> {
-        let (column, value) = self.answer_to(self.statement_text())?;
+    fn answer_question(&mut self, plan: &Plan) -> Option<Vec<u8>> {
+        let (column, value) = match self.prepared_text(plan) {
+            Some(text) => self.answer_to(&text),
+            None => self.answer_to(self.statement_text()),
+        }?;
         // The question is itself a statement with one row.
         (self.last.row_count, self.last.found_rows) = (-1, 1);
         let value = match column.flags.contains(ColumnFlags::UNSIGNED_FLAG) {

@@ -121,13 +121,17 @@ impl Session {
         Some(Arc::clone(&self.names.as_ref()?.statements.get(name)?.text))
     }
 
-    /// What the statement at hand executes: itself, unless it names another.
-    pub(super) fn executed_text(&self, plan: &Plan) -> Vec<u8> {
+    /// The statement that the one at hand executes by its name.
+    pub(super) fn prepared_text(&self, plan: &Plan) -> Option<Arc<[u8]>> {
         match &plan.named {
-            Some(Named::Execute { name }) => self.named_text(name).map(|text| text.to_vec()),
+            Some(Named::Execute { name }) => self.named_text(name),
             _ => None,
         }
-        .unwrap_or_else(|| self.statement_text().to_vec())
+    }
+
+    /// What the statement at hand executes: itself, unless it names another.
+    pub(super) fn executed_text(&self, plan: &Plan) -> Arc<[u8]> {
+        self.prepared_text(plan).unwrap_or_else(|| self.statement_text().into())
     }
 
     /// Sees to it that the connection knows what the statement needs of names.

@@ -233,3 +233,27 @@ fn row_count_behind_a_name_is_the_servers() {
         ],
     );
 }
+
+#[test]
+fn name_of_what_only_the_session_knows_is_answered_by_it() {
+    let stage = stage_of_one();
+    let mut client = stage.client();
+    client.ok("PREPARE s FROM 'SELECT CONNECTION_ID()'");
+    assert_eq!(client.value("EXECUTE s"), client.value("SELECT CONNECTION_ID()"));
+    check_same(
+        &Stage::plain(),
+        &[
+            "PREPARE r FROM 'SELECT ROW_COUNT()'",
+            "PREPARE f FROM 'SELECT FOUND_ROWS()'",
+            "PREPARE i FROM 'SELECT LAST_INSERT_ID()'",
+            "INSERT INTO c (a) VALUES (1), (2)",
+            "EXECUTE r",
+            "EXECUTE i",
+            "SELECT id FROM t",
+            "EXECUTE f",
+            "SELECT SQL_CALC_FOUND_ROWS id FROM t LIMIT 1",
+            "EXECUTE f",
+            "EXECUTE f",
+        ],
+    );
+}
