@@ -50,7 +50,7 @@ use std::sync::atomic::Ordering;
 
 use nuthatch_config::{Snapshot, User};
 use nuthatch_net::{BackendPassword, Framed, NetError};
-use nuthatch_sql::Lexing;
+use nuthatch_sql::{Lexing, ServerFlavor};
 use nuthatch_wire::{CapabilityFlags, Command, ErrorCode, Nonce, StatusFlags};
 
 use crate::Proxy;
@@ -261,7 +261,9 @@ impl Session {
         status.set(StatusFlags::SERVER_STATUS_AUTOCOMMIT, self.state.autocommit);
         status.set(StatusFlags::SERVER_STATUS_IN_TRANS, self.is_in_transaction());
         let Lexing { ansi_quotes, no_backslash_escapes, .. } = self.lexing;
-        status.set(StatusFlags::SERVER_STATUS_ANSI_QUOTES, ansi_quotes);
+        // MySQL never tells of it.
+        let is_mariadb = matches!(self.lexing.server, ServerFlavor::MariaDb(_));
+        status.set(StatusFlags::SERVER_STATUS_ANSI_QUOTES, ansi_quotes && is_mariadb);
         status.set(StatusFlags::SERVER_STATUS_NO_BACKSLASH_ESCAPES, no_backslash_escapes);
         status
     }

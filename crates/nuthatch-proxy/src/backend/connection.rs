@@ -144,6 +144,16 @@ impl Connection {
         self.server().count_lent();
     }
 
+    /// Its server has forgotten all of it but the schema. In which character set it is now depends on the server.
+    pub(crate) fn was_reset(&mut self) {
+        self.state = ConnectionState {
+            autocommit: None,
+            ..ConnectionState::new(std::mem::take(&mut self.state.schema), Charset::UNKNOWN, true)
+        };
+        self.prepared = PreparedStatements::default();
+        self.named = NamedStatements::default();
+    }
+
     pub(super) fn give_back(&mut self) {
         self.is_lent = false;
         if let Some(socket) = self.framed.socket()

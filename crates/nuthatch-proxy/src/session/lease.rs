@@ -245,6 +245,9 @@ impl Session {
         if state.differences(&held.connection.state) == 0 {
             return Ok(());
         }
+        if state.user_variables.lacks_some_of(&held.connection.state.user_variables) {
+            self.reset(held).await?;
+        }
         let counters = &self.worker.counters;
         if state.schema != held.connection.state.schema && !state.schema.is_empty() {
             counters.backend_init_db.bump();
@@ -267,6 +270,15 @@ impl Session {
             self.order(held, Command::Query, statement, AnswerKind::ResultSets).await?;
             held.connection.state.autocommit = Some(state.autocommit);
         }
+        Ok(())
+    }
+
+    /// Has the server forget what it keeps for a connection of the pool: a variable that was set once can be told from one that
+    /// never was, also if it is NULL.
+    async fn reset(&self, held: &mut Held) -> Result<(), Trouble> {
+        self.worker.counters.backend_reset_connection.bump();
+        self.order(held, Command::ResetConnection, b"", AnswerKind::Single).await?;
+        held.connection.was_reset();
         Ok(())
     }
 

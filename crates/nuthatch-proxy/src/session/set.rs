@@ -171,6 +171,7 @@ impl Session {
             statement.extend([b"@@session.", name, b"=", value.unwrap_or(b"DEFAULT"), b", "].concat());
         }
         for (name, value) in state.user_variables.differences(&there.user_variables) {
+            // There is none that the session has not: such a connection was reset.
             statement.extend([b"@`", name, b"`=", value.unwrap_or(b"NULL"), b", "].concat());
         }
         let Some(statement) = statement.strip_suffix(b", ") else { return Ok(()) };
@@ -201,6 +202,13 @@ impl Session {
                 }
             };
             let there = &mut held.connection.state;
+            if *is_user_variable && value.is_none() {
+                // It stays what it was before, a number or a string, and only this connection knows.
+                if self.state.user_variables.get(name).is_some() {
+                    held.pins = held.pins.with(Pins::USER_VARIABLE);
+                }
+                continue;
+            }
             if *is_user_variable {
                 self.state.user_variables.set(name, value);
                 there.user_variables.set(name, value);

@@ -36,6 +36,11 @@ impl Settings {
         }
     }
 
+    /// Whether `other` has variables that this has not.
+    pub(crate) fn lacks_some_of(&self, other: &Self) -> bool {
+        other.iter().any(|(name, _)| self.get(name).is_none())
+    }
+
     /// Whether a value is a string.
     pub(crate) fn has_strings(&self) -> bool {
         self.iter().any(|(_, value)| value.iter().any(|byte| matches!(byte, b'\'' | b'"')))

@@ -89,6 +89,8 @@ counters! {
     backend_set_autocommit,
     /// `SET` of other variables sent for the same.
     backend_set_variables,
+    /// COM_RESET_CONNECTION sent for the same.
+    backend_reset_connection,
     /// COM_INIT_DB from clients.
     frontend_init_db,
     /// `USE` from clients.

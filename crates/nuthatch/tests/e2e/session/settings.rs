@@ -41,14 +41,15 @@ fn variables_of_many_sessions_on_one_connection_are_each_sessions_own() {
             );
         }
     }
-    clients[1].ok("SET @n = NULL, sql_select_limit = DEFAULT, time_zone = DEFAULT");
-    assert_eq!(
-        clients[1].table(
-            "SELECT @n, @@sql_select_limit = @@global.sql_select_limit, @@time_zone FROM t WHERE id = 1"
-        )[0],
-        ["NULL", "1", "SYSTEM"]
-    );
+    clients[1].ok("SET sql_select_limit = DEFAULT, time_zone = DEFAULT");
+    let asked = "SELECT @n, @@sql_select_limit = @@global.sql_select_limit, @@time_zone FROM t WHERE id = 1";
+    assert_eq!(clients[1].table(asked)[0], ["1", "1", "SYSTEM"]);
     stage.await_unpinned();
+    let typed = "SELECT @n FROM t WHERE id = 1";
+    let (of_one, of_none) = (clients[1].ok(typed).types, clients[0].ok(typed).types);
+    assert_ne!(of_one, of_none, "one that was never set has another type");
+    clients[1].ok("SET @n = NULL");
+    assert_eq!(clients[1].ok(typed).types, of_one);
 }
 
 #[test]
