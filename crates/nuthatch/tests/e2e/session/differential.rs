@@ -274,7 +274,7 @@ fn results_of_every_kind_are_the_servers_also_from_the_cache() {
 
 /// Pieces of sessions. What asks about the statement before stands behind it: a server without a table in a statement
 /// keeps the warnings of the one before, and the proxy does not.
-const PIECES: [&[&str]; 30] = [
+const PIECES: [&[&str]; 42] = [
     &["SELECT v FROM t ORDER BY id"],
     &["SELECT v FROM t WHERE id = 2", "SELECT FOUND_ROWS()"],
     &["SELECT SQL_CALC_FOUND_ROWS id FROM t ORDER BY id LIMIT 1", "SELECT FOUND_ROWS()"],
@@ -305,11 +305,23 @@ const PIECES: [&[&str]; 30] = [
     &["CALL p()"],
     &["LOCK TABLES t WRITE, c WRITE", "UPDATE t SET v = 'l' WHERE id = 1", "UNLOCK TABLES"],
     &["DO 1", "SELECT 1 FROM t"],
+    &["PREPARE s FROM 'SELECT v FROM t WHERE id = ?'", "EXECUTE s USING 2"],
+    &["PREPARE s FROM 'SELECT 1'", "DEALLOCATE PREPARE s", "SELECT ROW_COUNT()"],
+    &["PREPARE i FROM 'INSERT INTO c (a) VALUES (?)'", "EXECUTE i USING 3", "SELECT LAST_INSERT_ID()"],
+    &["PREPARE x FROM CONCAT('SELECT ', 5)", "EXECUTE x"],
+    &["EXECUTE IMMEDIATE 'SELECT 6'"],
+    &["PREPARE c FROM 'CALL p()'", "EXECUTE c"],
+    &["PREPARE b FROM 'COMMIT'", "EXECUTE b"],
+    &["PREPARE w FROM 'SELECT v + 1 FROM t'", "EXECUTE w", "SHOW WARNINGS"],
+    &["PREPARE u FROM 'UPDATE t SET v = LEFT(CONCAT(v, ?), 9)'", "EXECUTE u USING 'k'", "SELECT ROW_COUNT()"],
+    &["PREPARE l FROM 'SELECT LAST_INSERT_ID()'", "EXECUTE l"],
+    &["PREPARE s FROM 'SELEKT'", "SHOW ERRORS"],
+    &["PREPARE n FROM 'SET NAMES latin1'", "EXECUTE n", "SELECT @@character_set_client"],
 ];
 
 #[test]
 fn random_sessions_are_given_what_the_server_gives() {
-    const SESSIONS: u64 = 6;
+    const SESSIONS: u64 = 8;
     const PIECES_EACH: usize = 25;
     let stage = Stage::plain();
     for seed in 1..=SESSIONS {
