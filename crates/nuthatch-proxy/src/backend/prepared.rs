@@ -79,6 +79,11 @@ impl NamedStatements {
         is_same
     }
 
+    /// Whether the name stands for anything.
+    pub(crate) fn knows(&self, name: &[u8]) -> bool {
+        self.0.iter().any(|(known, _)| **known == *name)
+    }
+
     /// The name stands for that statement now.
     pub(crate) fn add(&mut self, name: Arc<[u8]>, key: StatementKey) {
         self.remove(&name);

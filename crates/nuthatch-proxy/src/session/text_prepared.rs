@@ -43,8 +43,17 @@ struct NamedStatement {
 /// What a statement does with one name.
 #[derive(Debug)]
 pub(super) enum Named {
-    Prepare { name: Arc<[u8]>, text: Arc<[u8]> },
-    Execute { name: Arc<[u8]> },
+    Prepare {
+        name: Arc<[u8]>,
+        text: Arc<[u8]>,
+    },
+    Execute {
+        name: Arc<[u8]>,
+    },
+    /// Neither the session nor, then, the connection knows it.
+    Unknown {
+        name: Arc<[u8]>,
+    },
 }
 
 impl Session {
@@ -84,26 +93,33 @@ impl Session {
                     plan.named = Some(Named::Execute { name: name.into() });
                     None
                 }
-                None => self.refuse_name(&name, "EXECUTE"),
+                None => {
+                    self.plan_unknown(plan, name);
+                    None
+                }
             },
             TextPrepared::Deallocate { name } => match self.forget_name(&name) {
                 true => {
                     self.last.row_count = 0;
                     Some(reply::ok(self.status()))
                 }
-                false => self.refuse_name(&name, "DEALLOCATE PREPARE"),
+                false => {
+                    self.plan_unknown(plan, name);
+                    None
+                }
             },
         }
     }
 
-    /// The answer to a name that nobody knows. A connection that is held for good may know it all the same.
-    fn refuse_name(&mut self, name: &[u8], verb: &str) -> Option<Vec<u8>> {
+    /// A name that the session does not know: a server says so. A connection that is held for good may know it all the same.
+    fn plan_unknown(&self, plan: &mut Plan, name: Vec<u8>) {
         if self.held.iter().any(|held| held.pins.is_sticky()) {
-            return None;
+            return;
         }
-        let name = String::from_utf8_lossy(name);
-        let message = format!("Unknown prepared statement handler ({name}) given to {verb}");
-        Some(self.refusal(ErrorCode::UNKNOWN_STMT_HANDLER, &message))
+        let multiplex = plan.facts.multiplex;
+        let nothing = classify(b"DEALLOCATE PREPARE x", self.lexing);
+        plan.facts = Facts { multiplex, ..Facts::of(&nothing) };
+        plan.named = Some(Named::Unknown { name: name.into() });
     }
 
     fn refusal(&mut self, code: ErrorCode, message: &str) -> Vec<u8> {
@@ -145,7 +161,12 @@ impl Session {
                     false => self.take_surplus_back(held).await,
                 }
             }
-            Some(Named::Prepare { .. }) => Ok(()),
+            Some(Named::Unknown { name }) if held.connection.named.knows(name) => {
+                self.deallocate(name, held).await?;
+                held.connection.named.remove(name);
+                Ok(())
+            }
+            Some(Named::Prepare { .. } | Named::Unknown { .. }) => Ok(()),
             None if may_use_names(plan.facts.kind) => self.give_names_up(held).await,
             None => Ok(()),
         }
