@@ -79,7 +79,7 @@ fn names_follow_a_session_as_on_a_server() {
             "EXECUTE s USING 2",
             "EXECUTE s",
             "SHOW WARNINGS",
-            "EXECUTE nowhere",
+            "EXECUTE NoWhere",
             "DEALLOCATE PREPARE nowhere",
             "DEALLOCATE PREPARE s",
             "EXECUTE s USING 1",
