@@ -110,15 +110,17 @@ impl Crowd {
         self.tally.window = monotonic() - counted_from;
         self.thinking.clear();
         while self.in_flight > 0 {
-            self.turn(Duration::MAX, monotonic() + SILENCE_MAX)?;
+            let came = self.turn(counted_from, monotonic() + SILENCE_MAX)?;
+            ensure!(came > 0, "no answer for {SILENCE_MAX:?} on {} statements", self.in_flight);
+            self.thinking.clear();
         }
         self.clients.iter().try_for_each(Client::quit)?;
         self.tally.latencies_us.sort_unstable();
         Ok(self.tally)
     }
 
-    /// Sends what is due, and takes what has come until the next is.
-    fn turn(&mut self, counted_from: Duration, until: Duration) -> Result<()> {
+    /// Sends what is due, and takes what has come until the next is; tells how much that was.
+    fn turn(&mut self, counted_from: Duration, until: Duration) -> Result<usize> {
         self.send_due()?;
         let next = self.thinking.peek().map_or(until, |Reverse((due, _))| *due).min(until);
         let wait = next.saturating_sub(monotonic());
@@ -127,14 +129,11 @@ impl Crowd {
             Ok(_) | Err(Errno::INTR) => {}
             Err(error) => return Err(error.into()),
         }
-        if events.is_empty() && self.thinking.is_empty() {
-            ensure!(monotonic() < until, "no answer for {SILENCE_MAX:?} on {} statements", self.in_flight);
-        }
         for event in &events {
             let data = event.data;
             self.receive(usize::try_from(data.u64())?, counted_from)?;
         }
-        Ok(())
+        Ok(events.len())
     }
 
     fn send_due(&mut self) -> Result<()> {
