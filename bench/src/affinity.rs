@@ -47,18 +47,29 @@ impl Core {
 
     /// Moves every thread of `pid` here; threads started later follow the one that starts them.
     pub(crate) fn take(self, pid: Pid) -> Result<()> {
-        for task in fs::read_dir(format!("/proc/{pid}/task")).with_context(|| format!("no process {pid}"))? {
-            let name = task?.file_name();
-            let thread = name.to_str().and_then(|name| name.parse().ok());
-            let thread = thread.and_then(rustix::process::Pid::from_raw).context("a task without number")?;
-            match sched_setaffinity(Some(thread), &self.set()) {
-                // The thread has ended since.
-                Ok(()) | Err(rustix::io::Errno::SRCH) => {}
-                Err(error) => return Err(error.into()),
-            }
-        }
-        Ok(())
+        confine(pid, &self.set())
     }
+}
+
+/// Lets every thread of `pid` run on both cores.
+pub(crate) fn release(pid: Pid) -> Result<()> {
+    let mut both = SERVER.set();
+    both.set(LOAD.0);
+    confine(pid, &both)
+}
+
+fn confine(pid: Pid, cores: &CpuSet) -> Result<()> {
+    for task in fs::read_dir(format!("/proc/{pid}/task")).with_context(|| format!("no process {pid}"))? {
+        let name = task?.file_name();
+        let thread = name.to_str().and_then(|name| name.parse().ok());
+        let thread = thread.and_then(rustix::process::Pid::from_raw).context("a task without number")?;
+        match sched_setaffinity(Some(thread), cores) {
+            // The thread has ended since.
+            Ok(()) | Err(rustix::io::Errno::SRCH) => {}
+            Err(error) => return Err(error.into()),
+        }
+    }
+    Ok(())
 }
 
 #[cfg(test)]

@@ -18,7 +18,7 @@ pub(crate) const PASSWORD: &str = "bench";
 /// Schema with the table.
 pub(crate) const SCHEMA: &str = "sbtest";
 
-/// Sessions that the server takes.
+/// Sessions that the server takes unless said otherwise.
 const CONNECTIONS_MAX: u32 = 2500;
 
 /// Sysbench's schema; the text is made from the ids, so that each run reads the same rows.
@@ -45,10 +45,15 @@ pub(crate) struct Database {
 impl Database {
     /// Started, with 10,000 rows in `sbtest.sbtest1`.
     pub(crate) fn start() -> Result<Self> {
+        Self::start_for(CONNECTIONS_MAX)
+    }
+
+    /// The same, taking so many sessions.
+    pub(crate) fn start_for(connections_max: u32) -> Result<Self> {
         let options = Options {
             replicas: 0,
             buffer_pool_mib: 256,
-            connections_max: CONNECTIONS_MAX,
+            connections_max,
             user: USER.into(),
             password: Some(Password::new(PASSWORD)?),
             extra: vec!["max_allowed_packet=1G".into(), "log_warnings=0".into()],

@@ -1,4 +1,5 @@
-//! Benchmarks of the proxy: CPU time a query against a floor, memory of idle clients, memory of large results.
+//! Benchmarks of the proxy: CPU time a query against a floor, memory of idle clients, memory of large results, many
+//! clients on few backend connections.
 //!
 //! Numbers are only comparable within one run: every candidate takes its turn in each repetition, forward then
 //! backward, on the same two cores. `README.md` beside this crate says how to run it and what the numbers mean.
@@ -18,6 +19,7 @@ mod floor;
 mod load;
 mod login;
 mod memory;
+mod multiplex;
 mod priority;
 mod proxy;
 mod reply;
@@ -40,6 +42,8 @@ enum Command {
     Memory(memory::MemoryOptions),
     /// Growth of memory while a large result set goes through
     Stream(stream::StreamOptions),
+    /// Hundreds of clients that insert and ask for their ids, over few backend connections
+    Multiplex(multiplex::MultiplexOptions),
     /// User-space instructions a query, under valgrind
     Callgrind(callgrind::CallgrindOptions),
     /// Serve one canned row to every SELECT: the cheapest server there can be
@@ -63,6 +67,7 @@ fn run(command: &Command) -> Result<()> {
         Command::Run(options) => compare::run(options),
         Command::Memory(options) => memory::run(options),
         Command::Stream(options) => stream::run(options),
+        Command::Multiplex(options) => multiplex::run(options),
         Command::Callgrind(options) => callgrind::run(options),
         Command::Floor(options) => floor::serve(options),
         Command::Load(options) => {

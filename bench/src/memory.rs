@@ -6,13 +6,13 @@
 use std::path::PathBuf;
 
 use anyhow::{Context, Result, bail};
-use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
 use crate::address::Address;
 use crate::client::Client;
 use crate::database::{self, Database};
 use crate::proxy::{CacheRule, Program, Proxy};
 use crate::resident::settled_kib;
+use crate::running::raise_open_files;
 
 /// Resident memory of the proxy for each idle client, in KiB.
 const CLIENT_KIB_MAX: f64 = 12.0;
@@ -67,13 +67,6 @@ fn judge(what: &str, now_kib: u64, idle_kib: u64, clients: u32) -> bool {
         "{word} {clients} clients, {what}: {client_kib:.2} KiB a client ({now_kib} KiB), limit {CLIENT_KIB_MAX}"
     );
     is_met
-}
-
-/// As many descriptors as the system allows, here and in the children.
-fn raise_open_files() -> Result<()> {
-    let limit = getrlimit(Resource::Nofile);
-    setrlimit(Resource::Nofile, Rlimit { current: limit.maximum, ..limit })
-        .context("cannot raise the limit of open files")
 }
 
 #[cfg(test)]

@@ -79,6 +79,16 @@ impl Program {
 impl Proxy {
     /// Started on the server's core with one worker, answering queries, with the rule loaded.
     pub(crate) fn start(program: &Program, database: &Database, rule: CacheRule) -> Result<Self> {
+        Self::start_with(program, database, rule, 1)
+    }
+
+    /// The same, with so many workers.
+    pub(crate) fn start_with(
+        program: &Program,
+        database: &Database,
+        rule: CacheRule,
+        workers: u32,
+    ) -> Result<Self> {
         let directory = tempfile::tempdir()?;
         let path = |name: &str| directory.path().join(name);
         let (mysql_port, admin_port) = (free_port()?, free_port()?);
@@ -87,7 +97,7 @@ impl Proxy {
         command.arg("--mysql").arg(format!("127.0.0.1:{mysql_port}")).arg("--mysql").arg(path("mysql.sock"));
         command.arg("--admin").arg(format!("127.0.0.1:{admin_port}"));
         command.arg("--backend").arg(database.tcp().to_string());
-        command.arg("--user").arg(format!("{USER}:{PASSWORD}")).args(["--workers", "1"]);
+        command.arg("--user").arg(format!("{USER}:{PASSWORD}")).args(["--workers", &workers.to_string()]);
         std::fs::create_dir(path("data"))?;
         let running = Running::spawn("nuthatch", &mut command, SERVER, &path("log"))?;
         let tcp = format!("127.0.0.1:{mysql_port}").parse()?;

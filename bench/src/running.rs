@@ -8,6 +8,7 @@ use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
+use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
 use crate::affinity::Core;
 use crate::clock::monotonic;
@@ -106,6 +107,13 @@ impl Drop for Running {
         // Nothing is left to do for a child that cannot even be killed.
         drop(self.stop());
     }
+}
+
+/// As many descriptors as the system allows, here and in the children.
+pub(crate) fn raise_open_files() -> Result<()> {
+    let limit = getrlimit(Resource::Nofile);
+    setrlimit(Resource::Nofile, Rlimit { current: limit.maximum, ..limit })
+        .context("cannot raise the limit of open files")
 }
 
 #[cfg(test)]

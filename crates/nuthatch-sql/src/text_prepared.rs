@@ -5,7 +5,7 @@ use crate::statement::Name;
 use crate::token::literal::unescaped;
 use crate::token::{Lexing, Token, TokenKind};
 
-/// What such a statement asks for. Names are in lower case, as servers compare them.
+/// What such a statement asks for. Names are as written; servers compare them in lower case.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum TextPrepared {
     /// `PREPARE name FROM …`.
@@ -73,8 +73,8 @@ fn ends(cursor: &mut Cursor<'_>) -> bool {
 
 fn name(cursor: &mut Cursor<'_>) -> Option<Vec<u8>> {
     let token = cursor.bump().filter(|token| matches!(token.kind, TokenKind::Word | TokenKind::Quoted))?;
-    let name = Name(token.text).text().to_ascii_lowercase();
-    let is_immediate = token.kind == TokenKind::Word && name == b"immediate";
+    let name = Name(token.text).text().into_owned();
+    let is_immediate = token.kind == TokenKind::Word && name.eq_ignore_ascii_case(b"immediate");
     (name.is_ascii() && !is_immediate).then_some(name)
 }
 
@@ -116,7 +116,7 @@ mod tests {
     fn names_and_texts_are_read_as_servers_read_them() {
         for (query, expected) in [
             ("PREPARE s FROM 'SELECT ?'", "prepare s: SELECT ?"),
-            ("/* x */ prepare `S t` from \"SELECT 'a''b'\";", "prepare s t: SELECT 'a''b'"),
+            ("/* x */ prepare `S t` from \"SELECT 'a''b'\";", "prepare S t: SELECT 'a''b'"),
             (
                 "PREPARE s FROM 'SELECT ''a'', \\'b\\', \"\\%\\_\\x\"'",
                 "prepare s: SELECT 'a', 'b', \"\\%\\_x\"",
@@ -126,7 +126,7 @@ mod tests {
             ("PREPARE s FROM 'SELECT 1' 'x'", "prepare s"),
             ("PREPARE s", "-"),
             ("PREPARE \u{e9} FROM 'SELECT 1'", "-"),
-            ("EXECUTE S", "execute s"),
+            ("EXECUTE S", "execute S"),
             ("EXECUTE s USING @a, @`b`, 5, -1, 'x', NULL -- y", "execute s"),
             ("EXECUTE s USING LAST_INSERT_ID()", "-"),
             ("EXECUTE s USING @a + 1", "-"),
@@ -135,7 +135,7 @@ mod tests {
             ("EXECUTE IMMEDIATE 'SELECT 1'", "-"),
             ("EXECUTE /*! s */", "-"),
             ("DEALLOCATE PREPARE s", "deallocate s"),
-            ("drop prepare `S`;", "deallocate s"),
+            ("drop prepare `S`;", "deallocate S"),
             ("DROP TABLE s", "-"),
             ("SELECT 1", "-"),
         ] {

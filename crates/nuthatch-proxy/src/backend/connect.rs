@@ -58,6 +58,7 @@ pub(super) async fn open(
         worker: worker.id,
         idle_since_ms: 0,
         statements: 0,
+        insert_id: Some(0),
         prepared: super::prepared::PreparedStatements::default(),
         named: super::prepared::NamedStatements::default(),
         is_lent: false,

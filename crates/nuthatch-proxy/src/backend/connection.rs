@@ -109,6 +109,8 @@ pub(crate) struct Connection {
     pub(crate) idle_since_ms: u64,
     /// Statements that it has carried, to tell a fresh one from one that may have died in the pool.
     pub(crate) statements: u64,
+    /// Its `LAST_INSERT_ID()`, if it is known.
+    pub(crate) insert_id: Option<u64>,
     /// What is prepared on it.
     pub(crate) prepared: PreparedStatements,
     /// What is prepared on it by text.

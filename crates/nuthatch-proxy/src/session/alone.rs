@@ -23,7 +23,7 @@ impl Session {
             (Kind::Set, Change::Autocommit(on)) => self.set_autocommit_alone(*on),
             (Kind::Commit, _) => {
                 counters.commit.bump();
-                self.needs_no_end().then(|| {
+                self.needs_no_end(plan).then(|| {
                     self.worker.counters.commit_filtered.bump();
                     self.last.row_count = 0;
                     reply::ok(self.status())
@@ -31,7 +31,7 @@ impl Session {
             }
             (Kind::Rollback, _) => {
                 counters.rollback.bump();
-                self.needs_no_end().then(|| {
+                self.needs_no_end(plan).then(|| {
                     self.worker.counters.rollback_filtered.bump();
                     self.last.row_count = 0;
                     reply::ok(self.status())
@@ -43,9 +43,10 @@ impl Session {
         }
     }
 
-    /// Neither a transaction nor anything else is open that COMMIT or ROLLBACK could end.
-    fn needs_no_end(&self) -> bool {
-        self.held.is_empty()
+    /// Neither a transaction nor anything else is open that COMMIT or ROLLBACK could end, and it does nothing else: AND CHAIN
+    /// begins a transaction also where none was, RELEASE hangs up.
+    fn needs_no_end(&self, plan: &Plan) -> bool {
+        self.held.is_empty() && plan.facts.ends_transaction && !plan.facts.disconnects
     }
 
     /// `SET autocommit` without anything held is a note to ourselves; connections follow when they are lent.

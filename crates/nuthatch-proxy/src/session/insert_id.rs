@@ -6,7 +6,7 @@
 //! of it.
 
 use nuthatch_sql::Kind;
-use nuthatch_wire::{AnswerEnd, Ending};
+use nuthatch_wire::{AnswerEnd, AnswerKind, Command, Ending};
 
 use super::lease::Held;
 use super::plan::Facts;
@@ -28,25 +28,73 @@ impl Default for InsertId {
     }
 }
 
+/// What `LAST_INSERT_ID()` was before a statement of which only asking tells what it did to it: on the connection, which another
+/// session had used, and in the session.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct IdsBefore {
+    connection: u64,
+    session: u64,
+}
+
 impl Session {
     /// Takes note of what a statement did to the id.
     pub(super) fn learn_insert_id(&mut self, facts: &Facts, end: &AnswerEnd, held: &mut Held) {
         let told = end.ok.insert_id;
-        let is_insert = matches!(facts.kind, Kind::Insert | Kind::Replace);
-        let may_have_set = facts.reads_insert_id
-            || facts.is_opaque
-            || facts.pins.contains(Pins::SESSION_VARIABLE)
-            || (is_insert && end.ending == Ending::ResultSet);
+        let is_insert = inserts(facts.kind);
         self.insert_id = match told {
-            0 if !may_have_set => return,
-            0 => InsertId::At(held.connection.thread_id),
-            id if is_insert && !facts.has_parameters && is_made_up(self.statement_text(), id) => {
+            0 if !(may_set(facts) || is_insert && end.ending == Ending::ResultSet) => return,
+            id if id > 0 && is_insert && !facts.has_parameters && is_made_up(self.statement_text(), id) => {
+                held.connection.insert_id = Some(id);
+                held.knows_insert_id = true;
+                held.ids_before = None;
                 InsertId::Known(id)
             }
-            _ => InsertId::At(held.connection.thread_id),
+            _ => {
+                held.ids_before = match (self.insert_id, held.connection.insert_id) {
+                    (InsertId::Known(session), Some(connection)) if !held.knows_insert_id => {
+                        Some(IdsBefore { connection, session })
+                    }
+                    _ => None,
+                };
+                held.connection.insert_id = None;
+                InsertId::At(held.connection.thread_id)
+            }
         };
         self.held.iter_mut().for_each(|other| other.knows_insert_id = false);
+    }
+
+    /// Whether the session's id must be on the connection before the statement runs: because it reads it, or because it could
+    /// not be told afterwards whether it set it.
+    fn needs_insert_id(&self, facts: &Facts, held: &Held) -> bool {
+        if may_set(facts) {
+            return true;
+        }
+        let text = self.statement_text();
+        inserts(facts.kind)
+            && match (self.insert_id, held.connection.insert_id) {
+                // The server makes no 0 up, and tells none. What it tells may be the connection's id only where the text can
+                // hold that.
+                (InsertId::Known(_), Some(0)) => false,
+                (InsertId::Known(_), Some(id)) => {
+                    facts.has_parameters || !is_made_up(text, id) || tells_nothing(text)
+                }
+                _ => true,
+            }
+    }
+
+    /// Brings the session's id to the connection if the statement needs it there.
+    pub(super) async fn bring_insert_id(&mut self, held: &mut Held, facts: &Facts) -> Result<(), Trouble> {
+        if held.knows_insert_id || !self.needs_insert_id(facts, held) {
+            return Ok(());
+        }
+        let Some(id) = self.insert_id_for(held).await? else { return Ok(()) };
+        if held.connection.insert_id != Some(id) {
+            let statement = format!("SET last_insert_id={id}");
+            self.order(held, Command::Query, statement.as_bytes(), AnswerKind::ResultSets).await?;
+            held.connection.insert_id = Some(id);
+        }
         held.knows_insert_id = true;
+        Ok(())
     }
 
     /// Asks for the id before the session lets go of the connection that knows it. Not while the next statement may ask for
@@ -83,29 +131,51 @@ impl Session {
 
     /// Asks this connection, which knows, for the id.
     pub(super) async fn resolve_insert_id(&mut self, held: &mut Held) -> Result<(), Trouble> {
-        let id = self.way(held).ask_number("SELECT LAST_INSERT_ID()").await?;
-        self.insert_id = InsertId::Known(id.unwrap_or_default());
+        let id = self.way(held).ask_number("SELECT LAST_INSERT_ID()").await?.unwrap_or_default();
+        held.connection.insert_id = Some(id);
+        self.insert_id = InsertId::Known(match held.ids_before.take() {
+            // The statement left it alone: it is another session's.
+            Some(before) if before.connection == id => before.session,
+            _ => id,
+        });
         Ok(())
     }
 
-    /// The value, if it is needed on another connection than the one that knows.
-    pub(super) async fn insert_id_for(&mut self, held: &Held) -> Result<Option<u64>, Trouble> {
-        if held.knows_insert_id {
-            return Ok(None);
-        }
+    /// The value, if it is needed on this connection.
+    async fn insert_id_for(&mut self, held: &mut Held) -> Result<Option<u64>, Trouble> {
         if let InsertId::At(thread_id) = self.insert_id {
-            let knows = |other: &Held| other.connection.thread_id == thread_id;
-            let Some(place) = self.held.iter().position(knows) else { return Ok(Some(0)) };
-            let mut other = self.held.swap_remove(place);
-            let outcome = self.resolve_insert_id(&mut other).await;
-            self.put_away(other, outcome.as_ref().err());
-            outcome?;
+            if held.connection.thread_id == thread_id {
+                self.resolve_insert_id(held).await?;
+            } else {
+                let knows = |other: &Held| other.connection.thread_id == thread_id;
+                let Some(place) = self.held.iter().position(knows) else { return Ok(Some(0)) };
+                let mut other = self.held.swap_remove(place);
+                let outcome = self.resolve_insert_id(&mut other).await;
+                self.put_away(other, outcome.as_ref().err());
+                outcome?;
+            }
         }
         Ok(match self.insert_id {
             InsertId::Known(id) => Some(id),
             InsertId::At(_) => None,
         })
     }
+}
+
+/// What makes ids up.
+const fn inserts(kind: Kind) -> bool {
+    matches!(kind, Kind::Insert | Kind::Replace | Kind::LoadData)
+}
+
+/// Whether the statement may set the id without saying so in its answer.
+const fn may_set(facts: &Facts) -> bool {
+    facts.reads_insert_id || facts.is_opaque || facts.pins.contains(Pins::SESSION_VARIABLE)
+}
+
+/// `INSERT … RETURNING` answers with rows, and those tell no id.
+fn tells_nothing(text: &[u8]) -> bool {
+    let word = b"returning";
+    text.windows(word.len()).any(|window| window.eq_ignore_ascii_case(word))
 }
 
 /// Whether the server surely made `id` up: the statement holds nothing that could have given it this number.

@@ -9,6 +9,7 @@ use nuthatch_wire::{AnswerKind, Command, ErrPacket, ErrorCode, Form};
 use crate::backend::{Connection, Wanted};
 
 use super::handle::Running;
+use super::insert_id::IdsBefore;
 use super::named_locks::NamedLocks;
 use super::plan::Facts;
 use super::relay::{Way, command_packet};
@@ -33,6 +34,8 @@ pub(super) struct Held {
     pub(super) is_to_be_asked: bool,
     /// Its `LAST_INSERT_ID()` is the session's.
     pub(super) knows_insert_id: bool,
+    /// What the ids were before a statement that left it open.
+    pub(super) ids_before: Option<IdsBefore>,
     /// The named locks on it.
     pub(super) named_locks: NamedLocks,
     /// The temporary tables on it.
@@ -228,6 +231,7 @@ impl Session {
             is_fresh,
             was_held,
             knows_insert_id: false,
+            ids_before: None,
             is_to_be_asked: false,
             named_locks,
             temporary,
@@ -284,13 +288,7 @@ impl Session {
 
     /// Makes what the statement asks of the one before it on the connection what it is in the session.
     pub(super) async fn bring_last_results(&mut self, held: &mut Held, facts: &Facts) -> Result<(), Trouble> {
-        if facts.reads_insert_id
-            && let Some(id) = self.insert_id_for(held).await?
-        {
-            let statement = format!("SET last_insert_id={id}");
-            self.order(held, Command::Query, statement.as_bytes(), AnswerKind::ResultSets).await?;
-            held.knows_insert_id = true;
-        }
+        self.bring_insert_id(held, facts).await?;
         let ran_last = held.was_held && self.last_ran_on == Some(held.connection.thread_id);
         if facts.reads_counts && !ran_last {
             return Err(Trouble::CountsElsewhere);

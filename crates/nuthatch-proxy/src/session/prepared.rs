@@ -10,7 +10,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use nuthatch_sql::Kind;
+use nuthatch_sql::{Kind, ServerFlavor};
 use nuthatch_wire::{AnswerEnd, AnswerKind, Command, Ending, ErrorCode, StatusFlags, append_packet};
 
 use crate::backend::StatementKey;
@@ -401,7 +401,8 @@ impl Session {
             Ok(true) => Ok(()),
             Ok(false) if is_reset => self.send(&reply::ok(self.status())).await,
             Ok(false) => {
-                let message = format!("The statement ({id}) has no open cursor.");
+                let end = if matches!(self.lexing.server, ServerFlavor::MySql(_)) { "." } else { "" };
+                let message = format!("The statement ({id}) has no open cursor{end}");
                 self.refuse(ErrorCode::NO_OPEN_CURSOR, &message).await
             }
             Err(trouble) => self.reply_trouble(trouble).await,
@@ -427,6 +428,15 @@ impl Session {
         let named = u32::from_le_bytes(self.client.payload().get(ID_PLACE)?.try_into().ok()?);
         let id = if named == LAST_PREPARED { prepared.last_id } else { named };
         Some((id, Arc::clone(&prepared.statements.get(&id)?.key.text)))
+    }
+
+    /// What a server names in its error for a statement that it does not know.
+    pub(super) fn function_at_hand(&self) -> &'static str {
+        match self.client.payload().first().copied().and_then(Command::parse) {
+            Some(Command::StmtFetch) => "mysqld_stmt_fetch",
+            Some(Command::StmtReset) => "mysqld_stmt_reset",
+            _ => "mysqld_stmt_execute",
+        }
     }
 
     async fn reply_unknown_statement(&mut self) -> Result<(), SessionEnd> {

@@ -40,6 +40,11 @@ struct NamedStatement {
     text: Arc<[u8]>,
 }
 
+/// A name as servers compare it.
+fn folded(name: &[u8]) -> Arc<[u8]> {
+    name.to_ascii_lowercase().into()
+}
+
 /// What a statement does with one name.
 #[derive(Debug)]
 pub(super) enum Named {
@@ -66,31 +71,32 @@ impl Session {
         }
         match text_prepared(self.statement_text(), self.lexing)? {
             TextPrepared::Prepare { name, statement: Some(text) } => {
+                let name = folded(&name);
                 let inner = classify(&text, self.lexing).kind;
                 if inner == Kind::Kill {
                     return Some(self.refusal(ErrorCode::UNSUPPORTED_PS, UNSUPPORTED_PS));
                 }
                 let names = self.names.get_or_insert_default();
-                if names.statements.len() >= NAMES_MAX && !names.statements.contains_key(name.as_slice()) {
+                if names.statements.len() >= NAMES_MAX && !names.statements.contains_key(&name) {
                     let message =
                         format!("Can't create more than {NAMES_MAX} prepared statements in a session");
                     return Some(self.refusal(ErrorCode::TOO_MANY_STATEMENTS, &message));
                 }
                 plan.facts.pins = plan.facts.pins.without(Pins::TEXT_PREPARE);
-                plan.named = Some(Named::Prepare { name: name.into(), text: text.into() });
+                plan.named = Some(Named::Prepare { name, text: text.into() });
                 None
             }
             TextPrepared::Prepare { name, statement: None } => {
-                self.forget_name(&name);
+                self.forget_name(&folded(&name));
                 None
             }
-            TextPrepared::Execute { name } => match self.named_text(&name) {
+            TextPrepared::Execute { name } => match self.named_text(&folded(&name)) {
                 Some(text) => {
                     let facts = Facts::of(&classify(&text, self.lexing)).with_settings(&text, self.lexing);
                     let multiplex = plan.facts.multiplex;
                     plan.facts = Facts { cacheable: false, has_parameters: true, multiplex, ..facts };
                     plan.hostgroup = self.hostgroup_for(plan.wanted, &plan.facts);
-                    plan.named = Some(Named::Execute { name: name.into() });
+                    plan.named = Some(Named::Execute { name: folded(&name) });
                     None
                 }
                 None => {
@@ -98,7 +104,7 @@ impl Session {
                     None
                 }
             },
-            TextPrepared::Deallocate { name } => match self.forget_name(&name) {
+            TextPrepared::Deallocate { name } => match self.forget_name(&folded(&name)) {
                 true => {
                     self.last.row_count = 0;
                     Some(reply::ok(self.status()))

@@ -115,7 +115,8 @@ impl Session {
                 (1, ErrorCode::NOT_SUPPORTED_YET, message)
             }
             Trouble::UnknownStatement(id) => {
-                let message = format!("Unknown prepared statement handler ({id}) given to the proxy");
+                let function = self.function_at_hand();
+                let message = format!("Unknown prepared statement handler ({id}) given to {function}");
                 (1, ErrorCode::UNKNOWN_STMT_HANDLER, message)
             }
         };

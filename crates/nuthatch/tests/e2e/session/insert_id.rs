@@ -120,3 +120,45 @@ fn last_insert_id_in_a_transaction_on_its_connection() {
     a.ok("COMMIT");
     assert_eq!(stage.primary().value(format!("SELECT COUNT(*) FROM c WHERE parent = {id}")), "1");
 }
+
+#[test]
+fn id_that_another_session_left_on_the_connection_is_never_ones_own() {
+    let stage = with_counter();
+    stage.primary().ok("CREATE TABLE other (id INT PRIMARY KEY AUTO_INCREMENT, v INT)");
+    stage.primary().ok("CREATE FUNCTION f(x INT) RETURNS INT DETERMINISTIC RETURN x + 1");
+    stage.administer([
+        "UPDATE mysql_servers SET max_connections = 1 WHERE hostgroup_id = 0",
+        "LOAD MYSQL SERVERS TO RUNTIME",
+    ]);
+    let mut noise = stage.client();
+    for own in [0_u64, 77] {
+        for sql in [
+            "INSERT INTO other (id, v) VALUES (209, 2)",
+            // The number that the connection has as its last id, named here as a key.
+            "INSERT INTO other (id, v) VALUES ({left}, 2)",
+            "INSERT INTO other (id, v) SELECT {left}, 3",
+            "INSERT INTO other (id, v) VALUES ({left}, 4) RETURNING id",
+            "SELECT f(1)",
+            "SET sql_select_limit = 5",
+            "PREPARE s FROM 'INSERT INTO other (id, v) VALUES (?, 5)'; EXECUTE s USING {left}",
+        ] {
+            let mut client = stage.client();
+            if own > 0 {
+                client.ok(format!("SELECT LAST_INSERT_ID({own})"));
+            }
+            let left = insert(&mut noise).to_string();
+            noise.settle();
+            for statement in sql.split("; ") {
+                client.ok(statement.replace("{left}", &left));
+            }
+            assert_eq!(client.value("SELECT LAST_INSERT_ID()"), own.to_string(), "{sql} behind id {left}");
+            assert_eq!(
+                client.value("SELECT LAST_INSERT_ID() + 0"),
+                own.to_string(),
+                "{sql} behind id {left}"
+            );
+            client.quit();
+            noise.ok("DELETE FROM other");
+        }
+    }
+}

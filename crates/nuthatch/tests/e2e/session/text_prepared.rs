@@ -81,7 +81,7 @@ fn names_follow_a_session_as_on_a_server() {
             "EXECUTE s USING 2",
             "EXECUTE s",
             "SHOW WARNINGS",
-            "EXECUTE nowhere",
+            "EXECUTE NoWhere",
             "SHOW WARNINGS",
             "DEALLOCATE PREPARE nowhere",
             "SHOW WARNINGS",
