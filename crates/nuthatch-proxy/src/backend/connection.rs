@@ -154,6 +154,8 @@ impl Connection {
         };
         self.prepared = PreparedStatements::default();
         self.named = NamedStatements::default();
+        // Servers forget it, too.
+        self.insert_id = Some(0);
     }
 
     pub(super) fn give_back(&mut self) {
