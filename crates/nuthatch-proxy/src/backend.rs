@@ -6,15 +6,18 @@
 //!
 //! `max_connections` of a server is never exceeded: a connection exists only with a [`Slot`], taken before the connect.
 
+mod abandoned;
 mod check_out;
 mod connect;
 mod connection;
 mod hostgroup;
+mod order;
 mod pool;
 mod prepared;
 mod server;
 mod tls;
 
+pub(crate) use abandoned::Abandoned;
 pub(crate) use check_out::{CheckOutError, Wanted};
 pub(crate) use connection::{Connection, ConnectionState, Control};
 pub(crate) use hostgroup::Hostgroups;

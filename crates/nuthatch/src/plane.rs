@@ -206,6 +206,8 @@ fn of_totals(totals: &Totals) -> Vec<Sample> {
         S::QueryCacheBytesOut.sample(totals.cache_bytes_out),
         S::StatementRetries.sample(totals.retries),
         S::ConnectionsPinned.sample(totals.pins),
+        S::KilledBackendConnections.sample(totals.killed_connections),
+        S::KilledBackendQueries.sample(totals.killed_queries),
     ]
 }
 

@@ -103,7 +103,7 @@ variables! {
         "Milliseconds of ProxySQL's poll; this proxy does not poll.";
     poll_timeout_on_failure: count(10..=20_000) = 100, Stored,
         "Milliseconds of ProxySQL's poll after a connect error; this proxy does not poll.";
-    kill_backend_connection_when_disconnect: flag = true, Stored,
+    kill_backend_connection_when_disconnect: flag = true, Acts,
         "KILL what a client left running when it went.";
     session_idle_show_processlist: flag = true, Stored,
         "Show idle sessions in the process list.";

@@ -133,13 +133,14 @@ impl Connection {
     }
 
     pub(super) fn give_back(&mut self) {
-        self.is_lent = false;
+        if std::mem::take(&mut self.is_lent) {
+            self.server().count_given_back();
+        }
         if let Some(socket) = self.framed.socket()
             && socket.watch_writing(false).is_err()
         {
             self.control.cut();
         }
-        self.server().count_given_back();
     }
 
     /// Counts bytes that went to and came from the server.

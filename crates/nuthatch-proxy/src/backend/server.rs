@@ -37,6 +37,8 @@ pub(crate) struct Server {
     failures: Mutex<Failures>,
     greeting: Mutex<Option<(Greeting, StatusFlags)>>,
     open: AtomicUsize,
+    /// KILLs that wait for a connection; nobody else is given one meanwhile.
+    urged: AtomicUsize,
     pub(super) pool: Pool,
     controls: Mutex<Vec<Arc<Control>>>,
     /// How it is connected to over TLS; empty in the clear.
@@ -46,6 +48,17 @@ pub(crate) struct Server {
     counters: ServerCounters,
     /// Told whenever a connection or a slot of the hostgroup becomes free.
     pub(super) freed: Arc<Notify>,
+}
+
+/// See [`Server::urge`].
+#[derive(Debug)]
+pub(super) struct Urging<'a>(&'a Server);
+
+impl Drop for Urging<'_> {
+    fn drop(&mut self) {
+        self.0.urged.fetch_sub(1, Ordering::AcqRel);
+        self.0.freed.notify_waiters();
+    }
 }
 
 /// What happened with a server. All only grow, but for `used_max`.
@@ -110,6 +123,7 @@ impl Server {
             failures: Mutex::default(),
             greeting: Mutex::default(),
             open: AtomicUsize::new(0),
+            urged: AtomicUsize::new(0),
             pool: Pool::new(workers),
             controls: Mutex::default(),
             tls: ArcSwapOption::empty(),
@@ -234,6 +248,17 @@ impl Server {
     pub(super) fn release_slot(&self) {
         self.open.fetch_sub(1, Ordering::AcqRel);
         self.freed.notify_one();
+    }
+
+    /// Keeps connections and slots that become free for who calls, while what it returns lives.
+    pub(super) fn urge(&self) -> Urging<'_> {
+        self.urged.fetch_add(1, Ordering::AcqRel);
+        Urging(self)
+    }
+
+    /// Whether a KILL waits for a connection.
+    pub(super) fn is_urged(&self) -> bool {
+        self.urged.load(Ordering::Acquire) > 0
     }
 
     pub(super) fn connections_max(&self) -> usize {

@@ -157,7 +157,11 @@ impl Session {
             if self.insert_id == InsertId::At(held.connection.thread_id) {
                 self.insert_id = InsertId::default();
             }
-            drop(held);
+            match trouble {
+                // The session ends while the server is at work.
+                Some(Trouble::End(_)) => self.abandon(held.connection),
+                _ => drop(held),
+            }
         }
     }
 
@@ -171,7 +175,7 @@ impl Session {
         let wanted = self.wanted();
         let checking_out =
             self.proxy.hostgroups.check_out(hostgroup, &wanted, &self.snapshot.mysql, &self.proxy.clock);
-        match self.handle.unless_ended(checking_out).await? {
+        match self.handle.while_client_waits(checking_out).await? {
             Ok(connection) => Ok(self.lend(hostgroup, connection)),
             Err(error) => {
                 self.worker.counters.pool_failure.bump();

@@ -123,4 +123,8 @@ counters! {
     lost_during_query,
     /// Connections that a session kept beyond its statement.
     pins,
+    /// Connections whose statement was ended by a KILL, for nobody waited for it.
+    killed_connections,
+    /// Statements that a client's KILL ended.
+    killed_queries,
 }

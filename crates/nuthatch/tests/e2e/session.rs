@@ -6,6 +6,7 @@ mod differential;
 mod expressions;
 mod fall;
 mod forms;
+mod gone;
 mod insert_id;
 mod large;
 mod pins;
