@@ -14,6 +14,7 @@ mod hostgroup;
 mod order;
 mod pool;
 mod prepared;
+mod reset;
 mod server;
 mod tls;
 
@@ -22,5 +23,6 @@ pub(crate) use check_out::{CheckOutError, Wanted};
 pub(crate) use connection::{Connection, ConnectionState, Control};
 pub(crate) use hostgroup::Hostgroups;
 pub(crate) use prepared::StatementKey;
+pub(crate) use reset::Reset;
 pub use server::PoolRow;
 pub(crate) use server::Server;

@@ -35,6 +35,7 @@ mod plan;
 mod prepared;
 mod relay;
 mod reply;
+mod reset;
 mod state;
 mod statement;
 mod statement_room;

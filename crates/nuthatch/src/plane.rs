@@ -207,6 +207,7 @@ fn of_totals(totals: &Totals) -> Vec<Sample> {
         S::StatementRetries.sample(totals.retries),
         S::ConnectionsPinned.sample(totals.pins),
         S::KilledBackendConnections.sample(totals.killed_connections),
+        S::MyconnpollReset.sample(totals.resets),
         S::KilledBackendQueries.sample(totals.killed_queries),
     ]
 }

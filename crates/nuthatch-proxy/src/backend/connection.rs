@@ -91,6 +91,8 @@ pub(crate) struct Connection {
     pub(crate) refused: CapabilityFlags,
     /// `CONNECTION_ID()` on the server.
     pub(crate) thread_id: u32,
+    /// The collation that it logged in with.
+    pub(crate) login_collation: u8,
     /// Which worker watches the socket.
     pub(crate) worker: usize,
     /// When it was put back last.

@@ -16,11 +16,29 @@ impl Connection {
         argument: &[u8],
         kind: AnswerKind,
     ) -> Result<Result<AnswerEnd, ErrPacket>, NetError> {
-        let mut packet = Vec::with_capacity(argument.len() + HEADER_LEN + 1);
-        append_packet(&mut packet, &mut 0, &[&[command as u8], argument].concat());
-        self.framed.write(&packet).await?;
-        self.count_bytes(packet.len(), 0);
-        self.answer_to_order(kind).await
+        let answers = self.order_all(&[(command, argument, kind)]).await?;
+        Ok(answers.into_iter().next().expect("an answer to each command"))
+    }
+
+    /// Sends commands one behind the other, and awaits all answers. What is refused does not keep the next from running.
+    ///
+    /// # Errors
+    /// As [`Self::order`].
+    pub(super) async fn order_all(
+        &mut self,
+        commands: &[(Command, &[u8], AnswerKind)],
+    ) -> Result<Vec<Result<AnswerEnd, ErrPacket>>, NetError> {
+        let mut packets = Vec::new();
+        for (command, argument, _) in commands {
+            append_packet(&mut packets, &mut 0, &[&[*command as u8], *argument].concat());
+        }
+        self.framed.write(&packets).await?;
+        self.count_bytes(packets.len(), 0);
+        let mut answers = Vec::with_capacity(commands.len());
+        for (_, _, kind) in commands {
+            answers.push(self.answer_to_order(*kind).await?);
+        }
+        Ok(answers)
     }
 
     /// The answer to a command that was sent.

@@ -315,11 +315,13 @@ impl Session {
         }
     }
 
-    /// Gives back everything, whatever it was held for. What carries state of the session is closed, not reused.
+    /// Gives back everything, whatever it was held for. What carries state of the session is reset first, or closed.
     pub(super) fn let_go(&mut self) {
         for held in std::mem::take(&mut self.held) {
             if !held.in_transaction && !held.pins.leaves_state_behind() {
                 self.proxy.hostgroups.check_in(held.connection, self.latest_us / 1000);
+            } else {
+                self.reset_and_put_back(held);
             }
         }
         (self.prepared, self.names) = (None, None);

@@ -127,4 +127,6 @@ counters! {
     killed_connections,
     /// Statements that a client's KILL ended.
     killed_queries,
+    /// Connections with state that were reset and put back.
+    resets,
 }

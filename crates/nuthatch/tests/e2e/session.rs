@@ -11,6 +11,7 @@ mod insert_id;
 mod large;
 mod pins;
 mod prepared;
+mod reset;
 mod schema;
 mod text_prepared;
 mod transactions;

@@ -27,14 +27,15 @@ fn sleeping(stage: &Stage) -> u64 {
 }
 
 fn falls_asleep(stage: &Stage, client: &mut Client) {
-    client.send(3, SLEEP.as_bytes()).unwrap();
+    client.send(3, SLEEP.as_bytes()).expect("it is sent");
     await_that("the statement runs", || sleeping(stage) == 1);
 }
 
 #[test]
 fn statement_of_a_client_that_hangs_up_is_killed_and_its_transaction_rolled_back() {
     let stage = Stage::plain();
-    let endings: [(&str, fn(Client)); 2] = [("reset", Client::vanish), ("close", |client| drop(client))];
+    type Ending = fn(Client);
+    let endings: [(&str, Ending); 2] = [("reset", Client::vanish), ("close", |client| drop(client))];
     for (killed, (name, end)) in (1..).zip(endings) {
         let mut client = stage.client();
         client.ok("BEGIN");
