@@ -11,6 +11,7 @@ import pymysql
 
 import pymysql_sessions
 import pymysql_types
+import server_resets
 from stage import Stage
 from verdict import Verdict
 
@@ -365,4 +366,6 @@ with Stage("--server", "mysql", "--root", ROOT) as stage:
         ("compression of clients and servers", compression),
     ):
         verdict.claim(name, functools.partial(check, stage))
+    for name, check in server_resets.CHECKS:
+        verdict.claim(name, functools.partial(check, stage.direct))
     verdict.end(questions_min=500)

@@ -5,6 +5,7 @@ import functools
 import pymysql_cache
 import pymysql_sessions
 import pymysql_types
+import server_resets
 from stage import Stage
 from verdict import Verdict
 from wire import answers
@@ -26,4 +27,6 @@ with Stage() as stage:
     for name, check in pymysql_sessions.CLAIMS + pymysql_cache.CHECKS:
         stage.fresh_schema()
         verdict.claim(name, functools.partial(check, stage))
+    for name, check in server_resets.CHECKS:
+        verdict.claim(name, functools.partial(check, stage.direct))
     verdict.end(questions_min=1000)

@@ -6,7 +6,6 @@
 //! Events are edge-triggered: one tells that bytes *have arrived* since the last. A read that brings less than there was
 //! room for has brought all, so nothing is asked of the kernel twice.
 
-use std::future::poll_fn;
 use std::io;
 use std::os::fd::{AsRawFd, RawFd};
 use std::sync::Arc;
@@ -253,17 +252,14 @@ impl Readiness {
         [reader, writer, mourner].into_iter().flatten().for_each(Waker::wake);
     }
 
-    /// Waits until the peer will send nothing more.
-    pub async fn closed(&self) {
-        poll_fn(|cx| {
-            let mut state = self.0.lock();
-            if state.is_closed {
-                return Poll::Ready(());
-            }
+    /// Whether the peer will send nothing more; if not, the task is woken when that is so.
+    #[must_use]
+    pub fn is_closed_or_wakes(&self, cx: &Context<'_>) -> bool {
+        let mut state = self.0.lock();
+        if !state.is_closed && state.mourner.as_ref().is_none_or(|known| !known.will_wake(cx.waker())) {
             state.mourner = Some(cx.waker().clone());
-            Poll::Pending
-        })
-        .await;
+        }
+        state.is_closed
     }
 
     /// Wakes `mourner` once the peer will send nothing more, which has not happened yet; `None` for nobody any more.

@@ -6,18 +6,23 @@
 //!
 //! `max_connections` of a server is never exceeded: a connection exists only with a [`Slot`], taken before the connect.
 
+mod abandoned;
 mod check_out;
 mod connect;
 mod connection;
 mod hostgroup;
+mod order;
 mod pool;
 mod prepared;
+mod reset;
 mod server;
 mod tls;
 
+pub(crate) use abandoned::Abandoned;
 pub(crate) use check_out::{CheckOutError, Wanted};
 pub(crate) use connection::{Connection, ConnectionState, Control};
 pub(crate) use hostgroup::Hostgroups;
 pub(crate) use prepared::StatementKey;
+pub(crate) use reset::Reset;
 pub use server::PoolRow;
 pub(crate) use server::Server;

@@ -36,6 +36,7 @@ mod plan;
 mod prepared;
 mod relay;
 mod reply;
+mod reset;
 mod set;
 mod settings;
 mod state;

@@ -186,7 +186,6 @@ fn of_totals(totals: &Totals) -> Vec<Sample> {
         S::ComBackendInitDb.sample(totals.backend_init_db),
         S::ComBackendSetNames.sample(totals.backend_set_names),
         S::ComBackendSetVariables.sample(totals.backend_set_variables),
-        S::ComBackendResetConnection.sample(totals.backend_reset_connection),
         S::ComFrontendInitDb.sample(totals.frontend_init_db),
         S::ComFrontendSetNames.sample(totals.frontend_set_names),
         S::ComFrontendUseDb.sample(totals.frontend_use_db),
@@ -208,6 +207,9 @@ fn of_totals(totals: &Totals) -> Vec<Sample> {
         S::QueryCacheBytesOut.sample(totals.cache_bytes_out),
         S::StatementRetries.sample(totals.retries),
         S::ConnectionsPinned.sample(totals.pins),
+        S::KilledBackendConnections.sample(totals.killed_connections),
+        S::MyconnpollReset.sample(totals.resets),
+        S::KilledBackendQueries.sample(totals.killed_queries),
     ]
 }
 

@@ -105,8 +105,6 @@ statistics! {
         "SET NAMES sent to backends.";
     ComBackendSetVariables = Counter "Com_backend_set_variables", "com_backend_set_variables" {},
         "SET of session and user variables sent to backends.";
-    ComBackendResetConnection = Counter "Com_backend_reset_connection", "com_backend_reset_connection" {},
-        "COM_RESET_CONNECTION sent to backends.";
     ComFrontendInitDb = Counter "Com_frontend_init_db", "com_frontend_init_db" {},
         "COM_INIT_DB that clients sent.";
     ComFrontendSetNames = Counter "Com_frontend_set_names", "com_frontend_set_names" {},

@@ -103,7 +103,7 @@ variables! {
         "Milliseconds of ProxySQL's poll; this proxy does not poll.";
     poll_timeout_on_failure: count(10..=20_000) = 100, Stored,
         "Milliseconds of ProxySQL's poll after a connect error; this proxy does not poll.";
-    kill_backend_connection_when_disconnect: flag = true, Stored,
+    kill_backend_connection_when_disconnect: flag = true, Acts,
         "KILL what a client left running when it went.";
     session_idle_show_processlist: flag = true, Stored,
         "Show idle sessions in the process list.";
@@ -115,8 +115,8 @@ variables! {
         "Worker threads of ProxySQL; here `--workers` says it, and 0 stands for one for each core.";
     init_connect: text = "", Stored,
         "Statements sent on each new backend connection.";
-    connpoll_reset_queue_length: count(0..=10_000) = 50, Stored,
-        "Backend connections that may wait for a reset.";
+    connpoll_reset_queue_length: count(0..=10_000) = 50, Acts,
+        "Connections of one server that may be under reset at a time; others are closed instead. 0 resets none.";
     min_num_servers_lantency_awareness: count(0..=10_000) = 1_000, Stored,
         "Servers in a hostgroup from which on near ones are preferred.";
 

@@ -22,6 +22,9 @@ use super::{Hostgroups, Server};
 /// The pause before the servers of a hostgroup are tried again when none could be reached.
 const RETRY_PAUSE_MIN: Duration = Duration::from_millis(10);
 
+/// The pause before a KILL looks for a connection again on a server that is full.
+const KILL_PAUSE: Duration = Duration::from_millis(5);
+
 /// Capabilities that a connection must have for a session that has them, if its server can.
 const MUST_BE_TOLD: CapabilityFlags =
     CapabilityFlags::CLIENT_SESSION_TRACK.union(CapabilityFlags::CLIENT_OPTIONAL_RESULTSET_METADATA);
@@ -55,10 +58,13 @@ impl Wanted<'_> {
     /// How much must be changed on `connection`; `None` when it cannot be used.
     pub(super) fn distance(&self, connection: &Connection) -> Option<u32> {
         let is_alike = (connection.shape ^ self.shape).difference(Form::FLAGS).is_empty();
+        // A server forgets user variables of another session only at a reset.
+        let can_forget = connection.can_be_reset()
+            || !self.state.user_variables.lacks_some_of(&connection.state.user_variables);
         // What a connection tells more than is wanted can be left out; what it does not tell cannot be made up.
         let missing = (self.shape - connection.shape) & MUST_BE_TOLD;
         let tells_enough = (missing - connection.refused).is_empty();
-        let fits = *connection.user == **self.user && is_alike && tells_enough;
+        let fits = *connection.user == **self.user && is_alike && tells_enough && can_forget;
         // A server has no command that leaves a schema again.
         let can_have_schema = connection.state.schema.is_empty() || !self.state.schema.is_empty();
         // Answers of another form must be translated.
@@ -113,22 +119,14 @@ impl Hostgroups {
         }
     }
 
-    /// A connection to that one server, whatever its state.
+    /// A connection to that one server for a KILL, whatever the connection's state. It goes before all statements.
     pub(crate) async fn check_out_of(
         &self,
         server: &Arc<Server>,
         wanted: &Wanted<'_>,
         variables: &MysqlVariables,
     ) -> Result<Box<Connection>, CheckOutError> {
-        if let Some(connection) = take_idle(server, wanted) {
-            return Ok(connection);
-        }
-        let (hostgroup, waited_ms) = (server.hostgroup, variables.connect_timeout_server);
-        let failed = CheckOutError::Timeout { hostgroup, waited_ms };
-        let Some(slot) = reserve(server, wanted.worker.id) else { return Err(failed) };
-        let login = login(wanted, variables)?;
-        let opening = connect::open(slot, wanted.worker, &login);
-        wanted.worker.with_tokio(opening).await.map_err(|_error| failed)
+        wanted.worker.with_tokio(server.check_out_for_kill(wanted, variables)).await
     }
 
     async fn check_out_slowly(
@@ -158,6 +156,36 @@ impl Hostgroups {
     }
 }
 
+impl Server {
+    /// Any connection of the user, for a KILL. It goes before whatever waits for this server.
+    pub(super) async fn check_out_for_kill(
+        self: &Arc<Self>,
+        wanted: &Wanted<'_>,
+        variables: &MysqlVariables,
+    ) -> Result<Box<Connection>, CheckOutError> {
+        let (hostgroup, waited_ms) = (self.hostgroup, variables.connect_timeout_server);
+        let login = login(wanted, variables)?;
+        let getting = async {
+            let _ahead = self.urge();
+            loop {
+                while let Some(mut connection) = self.pool.take_of(wanted.worker.id, wanted.user) {
+                    if connection.move_to(wanted.worker).is_ok() {
+                        return Ok(connection);
+                    }
+                }
+                match reserve(self, wanted.worker.id) {
+                    Some(slot) => return connect::open(slot, wanted.worker, &login).await,
+                    None => sleep(KILL_PAUSE).await,
+                }
+            }
+        };
+        match tokio::time::timeout(Duration::from_millis(waited_ms), getting).await {
+            Ok(Ok(connection)) => Ok(connection),
+            Ok(Err(_)) | Err(_) => Err(CheckOutError::Timeout { hostgroup, waited_ms }),
+        }
+    }
+}
+
 enum Attempt {
     Connected(Box<Connection>),
     AllFull,
@@ -178,7 +206,7 @@ async fn try_each(
         if let Some(connection) = take_idle(server, wanted) {
             return Ok(Attempt::Connected(connection));
         }
-        let Some(slot) = reserve(server, wanted.worker.id) else {
+        let Some(slot) = (!server.is_urged()).then(|| reserve(server, wanted.worker.id)).flatten() else {
             some_full = true;
             continue;
         };
@@ -214,6 +242,9 @@ fn is_the_user_s_fault(refusal: &ErrPacket) -> bool {
 }
 
 fn take_idle(server: &Arc<Server>, wanted: &Wanted<'_>) -> Option<Box<Connection>> {
+    if server.is_urged() {
+        return None;
+    }
     loop {
         let mut connection = server.pool.take(wanted.worker.id, wanted)?;
         if connection.move_to(wanted.worker).is_ok() {

@@ -55,6 +55,7 @@ pub(super) async fn open(
         shape,
         refused: login.shape - shape,
         thread_id,
+        login_collation: login.collation,
         worker: worker.id,
         idle_since_ms: 0,
         statements: 0,

@@ -103,6 +103,8 @@ pub(crate) struct Connection {
     pub(crate) refused: CapabilityFlags,
     /// `CONNECTION_ID()` on the server.
     pub(crate) thread_id: u32,
+    /// The collation that it logged in with.
+    pub(crate) login_collation: u8,
     /// Which worker watches the socket.
     pub(crate) worker: usize,
     /// When it was put back last.
@@ -146,26 +148,15 @@ impl Connection {
         self.server().count_lent();
     }
 
-    /// Its server has forgotten all of it but the schema. In which character set it is now depends on the server.
-    pub(crate) fn was_reset(&mut self) {
-        self.state = ConnectionState {
-            autocommit: None,
-            ..ConnectionState::new(std::mem::take(&mut self.state.schema), Charset::UNKNOWN, true)
-        };
-        self.prepared = PreparedStatements::default();
-        self.named = NamedStatements::default();
-        // Servers forget it, too.
-        self.insert_id = Some(0);
-    }
-
     pub(super) fn give_back(&mut self) {
-        self.is_lent = false;
+        if std::mem::take(&mut self.is_lent) {
+            self.server().count_given_back();
+        }
         if let Some(socket) = self.framed.socket()
             && socket.watch_writing(false).is_err()
         {
             self.control.cut();
         }
-        self.server().count_given_back();
     }
 
     /// Counts bytes that went to and came from the server.

@@ -45,6 +45,18 @@ impl Pool {
         }
     }
 
+    /// Takes any connection of the user, whatever its state.
+    pub(super) fn take_of(&self, worker: usize, user: &str) -> Option<Box<Connection>> {
+        let workers = self.shelves.len();
+        (0..workers).find_map(|step| {
+            let mut shelf = self.shelves.get((worker + step) % workers)?.lock();
+            let place = shelf
+                .iter_mut()
+                .rposition(|idle| *idle.user == *user && !idle.framed.stream().is_disturbed())?;
+            Some(shelf.swap_remove(place))
+        })
+    }
+
     /// Puts a connection on the shelf of the worker that it is registered with.
     pub(super) fn put(&self, connection: Box<Connection>) {
         if let Some(shelf) = self.shelves.get(connection.worker) {

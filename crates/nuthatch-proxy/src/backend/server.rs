@@ -37,6 +37,10 @@ pub(crate) struct Server {
     failures: Mutex<Failures>,
     greeting: Mutex<Option<(Greeting, StatusFlags)>>,
     open: AtomicUsize,
+    /// KILLs that wait for a connection; nobody else is given one meanwhile.
+    urged: AtomicUsize,
+    /// Resets of its connections that are under way.
+    resets: AtomicUsize,
     pub(super) pool: Pool,
     controls: Mutex<Vec<Arc<Control>>>,
     /// How it is connected to over TLS; empty in the clear.
@@ -46,6 +50,27 @@ pub(crate) struct Server {
     counters: ServerCounters,
     /// Told whenever a connection or a slot of the hostgroup becomes free.
     pub(super) freed: Arc<Notify>,
+}
+
+/// See [`Server::begin_reset`].
+#[derive(Debug)]
+pub(crate) struct Resetting(Arc<Server>);
+
+impl Drop for Resetting {
+    fn drop(&mut self) {
+        self.0.resets.fetch_sub(1, Ordering::AcqRel);
+    }
+}
+
+/// See [`Server::urge`].
+#[derive(Debug)]
+pub(super) struct Urging<'a>(&'a Server);
+
+impl Drop for Urging<'_> {
+    fn drop(&mut self) {
+        self.0.urged.fetch_sub(1, Ordering::AcqRel);
+        self.0.freed.notify_waiters();
+    }
 }
 
 /// What happened with a server. All only grow, but for `used_max`.
@@ -110,6 +135,8 @@ impl Server {
             failures: Mutex::default(),
             greeting: Mutex::default(),
             open: AtomicUsize::new(0),
+            urged: AtomicUsize::new(0),
+            resets: AtomicUsize::new(0),
             pool: Pool::new(workers),
             controls: Mutex::default(),
             tls: ArcSwapOption::empty(),
@@ -234,6 +261,24 @@ impl Server {
     pub(super) fn release_slot(&self) {
         self.open.fetch_sub(1, Ordering::AcqRel);
         self.freed.notify_one();
+    }
+
+    /// Counts a reset of a connection for as long as what it returns lives, unless `resets_max` are under way.
+    pub(crate) fn begin_reset(self: &Arc<Self>, resets_max: u64) -> Option<Resetting> {
+        let is_free = |under_way: usize| ((under_way as u64) < resets_max).then_some(under_way + 1);
+        let counted = self.resets.fetch_update(Ordering::AcqRel, Ordering::Acquire, is_free);
+        counted.ok().map(|_| Resetting(Arc::clone(self)))
+    }
+
+    /// Keeps connections and slots that become free for who calls, while what it returns lives.
+    pub(super) fn urge(&self) -> Urging<'_> {
+        self.urged.fetch_add(1, Ordering::AcqRel);
+        Urging(self)
+    }
+
+    /// Whether a KILL waits for a connection.
+    pub(super) fn is_urged(&self) -> bool {
+        self.urged.load(Ordering::Acquire) > 0
     }
 
     pub(super) fn connections_max(&self) -> usize {

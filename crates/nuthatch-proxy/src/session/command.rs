@@ -101,16 +101,7 @@ impl Session {
         name: &'static str,
         kind: AnswerKind,
     ) -> Result<(), SessionEnd> {
-        let readiness = self.client.socket().map(|socket| socket.readiness());
-        let passing = Box::pin(self.pass_pinned(now_ms, name, kind, Pins::REPLICATION));
-        match readiness {
-            // The server may have nothing to send for hours, and would not notice.
-            Some(readiness) => tokio::select! {
-                outcome = passing => outcome,
-                () = readiness.closed() => Err(SessionEnd::Gone),
-            },
-            None => passing.await,
-        }
+        self.pass_pinned(now_ms, name, kind, Pins::REPLICATION).await
     }
 
     async fn pass_pinned(

@@ -7,10 +7,13 @@ use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::task::{Poll, Wake, Waker};
 
+use nuthatch_net::Readiness;
 use parking_lot::Mutex;
 
 use crate::backend::{Control, Server};
 use crate::lobby::Lobby;
+
+use super::SessionEnd;
 
 /// Why a session is to end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -136,6 +139,8 @@ pub(crate) struct SessionHandle {
     address: ClientAddress,
     /// The client that a balancer speaks for.
     proxied: OnceLock<ClientAddress>,
+    /// What is known of the client's socket.
+    client: OnceLock<Arc<Readiness>>,
     end: AtomicU8,
     whereabouts: Mutex<Whereabouts>,
     /// Milliseconds of idleness after which its client is gone by its own SET; 0 for none.
@@ -153,6 +158,7 @@ impl SessionHandle {
             id,
             address,
             proxied: OnceLock::new(),
+            client: OnceLock::new(),
             end: AtomicU8::new(0),
             whereabouts: Mutex::default(),
             wait_timeout_ms: AtomicU64::new(0),
@@ -184,6 +190,11 @@ impl SessionHandle {
             (own, 0) => own,
             (own, of_all) => own.min(of_all),
         }
+    }
+
+    /// The client hangs up where this tells.
+    pub(crate) fn watches_client(&self, readiness: Arc<Readiness>) {
+        let _first = self.client.set(readiness);
     }
 
     /// Ends the session at its next await; the first reason counts.
@@ -244,9 +255,24 @@ impl SessionHandle {
         EndReason::of(self.end.load(Ordering::Relaxed))
     }
 
+    /// Runs `future`, unless the session is told to end, or its client hangs up, before it is done.
+    pub(crate) async fn while_client_waits<F: Future>(&self, future: F) -> Result<F::Output, SessionEnd> {
+        let mut future = pin!(future);
+        poll_fn(|cx| match self.ending() {
+            Some(reason) => Poll::Ready(Err(reason.into())),
+            None => match future.as_mut().poll(cx) {
+                Poll::Pending if self.client.get().is_some_and(|client| client.is_closed_or_wakes(cx)) => {
+                    Poll::Ready(Err(SessionEnd::Gone))
+                }
+                polled => polled.map(Ok),
+            },
+        })
+        .await
+    }
+
     /// Runs `future`, unless the session is told to end before it is done.
     ///
-    /// All awaits of a session go through here. Cost: one load for each poll.
+    /// All awaits of a session go through here, or through [`Self::while_client_waits`]. Cost: one load for each poll.
     pub(crate) async fn unless_ended<F: Future>(&self, future: F) -> Result<F::Output, EndReason> {
         let mut future = pin!(future);
         poll_fn(|cx| match self.ending() {

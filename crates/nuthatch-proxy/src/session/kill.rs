@@ -3,8 +3,12 @@
 //! A connection whose thread a KILL is on its way to is never given to another session: the KILL could come late and hit what
 //! that one runs.
 
+use std::sync::Arc;
+
 use nuthatch_sql::{Kill, kill};
 use nuthatch_wire::{AnswerKind, Command, ErrorCode};
+
+use crate::backend::{Abandoned, Connection};
 
 use super::handle::Running;
 use super::trouble::Trouble;
@@ -64,10 +68,27 @@ impl Session {
         let text = format!("KILL QUERY {}", running.thread_id);
         let outcome = self.order(&mut held, Command::Query, text.as_bytes(), AnswerKind::ResultSets).await;
         self.put_away(held, outcome.as_ref().err());
+        if outcome.is_ok() {
+            self.worker.counters.killed_queries.bump();
+        }
         match outcome {
             Err(Trouble::Refused(refusal)) if refusal.code == ErrorCode::NO_SUCH_THREAD.code => Ok(()),
             outcome => outcome,
         }
+    }
+
+    /// Closes a connection on which a statement of the session may still run, and has the server end that first.
+    pub(super) fn abandon(&self, connection: Box<Connection>) {
+        let is_wanted = self.snapshot.mysql.kill_backend_connection_when_disconnect;
+        if !is_wanted || connection.control.has_kill() {
+            return;
+        }
+        let (proxy, worker, snapshot) =
+            (Arc::clone(&self.proxy), Arc::clone(&self.worker), Arc::clone(&self.snapshot));
+        let abandoned = Abandoned { connection, password: self.account.password.clone() };
+        let _detached = self.worker.spawn(async move {
+            proxy.hostgroups.end_abandoned(abandoned, &worker, &snapshot.mysql, &proxy.clock).await;
+        });
     }
 
     /// Answers the command with an error of the proxy's own.

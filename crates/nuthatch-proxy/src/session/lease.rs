@@ -6,7 +6,7 @@ use nuthatch_config::HostgroupId;
 use nuthatch_net::Framed;
 use nuthatch_wire::{AnswerKind, Command, ErrPacket, ErrorCode, Form};
 
-use crate::backend::{Connection, Wanted};
+use crate::backend::{Connection, Reset, Wanted};
 
 use super::handle::Running;
 use super::insert_id::IdsBefore;
@@ -140,6 +140,11 @@ impl Session {
                 self.put_away(held, Some(&trouble));
                 Box::pin(self.lease(hostgroup)).await
             }
+            // One fewer of its kind.
+            Err(trouble @ Trouble::Unfit) => {
+                self.put_away(held, Some(&trouble));
+                Box::pin(self.lease(hostgroup)).await
+            }
             Err(trouble) => {
                 self.put_away(held, Some(&trouble));
                 Err(trouble)
@@ -172,7 +177,11 @@ impl Session {
             if self.insert_id == InsertId::At(held.connection.thread_id) {
                 self.insert_id = InsertId::default();
             }
-            drop(held);
+            match trouble {
+                // The session ends while the server is at work.
+                Some(Trouble::End(_)) => self.abandon(held.connection),
+                _ => drop(held),
+            }
         }
     }
 
@@ -186,7 +195,7 @@ impl Session {
         let wanted = self.wanted();
         let checking_out =
             self.proxy.hostgroups.check_out(hostgroup, &wanted, &self.snapshot.mysql, &self.proxy.clock);
-        match self.handle.unless_ended(checking_out).await? {
+        match self.handle.while_client_waits(checking_out).await? {
             Ok(connection) => Ok(self.lend(hostgroup, connection)),
             Err(error) => {
                 self.worker.counters.pool_failure.bump();
@@ -280,10 +289,11 @@ impl Session {
     /// Has the server forget what it keeps for a connection of the pool: a variable that was set once can be told from one that
     /// never was, also if it is NULL.
     async fn reset(&self, held: &mut Held) -> Result<(), Trouble> {
-        self.worker.counters.backend_reset_connection.bump();
-        self.order(held, Command::ResetConnection, b"", AnswerKind::Single).await?;
-        held.connection.was_reset();
-        Ok(())
+        self.worker.counters.resets.bump();
+        match self.handle.unless_ended(held.connection.reset()).await? {
+            Ok(Reset::Done) => Ok(()),
+            Ok(Reset::Doubtful) | Err(_) => Err(Trouble::Unfit),
+        }
     }
 
     /// Makes what the statement asks of the one before it on the connection what it is in the session.
@@ -364,11 +374,13 @@ impl Session {
         Ok(())
     }
 
-    /// Gives back everything, whatever it was held for. What carries state of the session is closed, not reused.
+    /// Gives back everything, whatever it was held for. What carries state of the session is reset first, or closed.
     pub(super) fn let_go(&mut self) {
         for held in std::mem::take(&mut self.held) {
             if !held.in_transaction && !held.pins.leaves_state_behind() {
                 self.proxy.hostgroups.check_in(held.connection, self.latest_us / 1000);
+            } else {
+                self.reset_and_put_back(held);
             }
         }
         (self.prepared, self.names) = (None, None);

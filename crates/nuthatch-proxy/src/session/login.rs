@@ -242,7 +242,7 @@ fn enter(
     proxy: &Arc<Proxy>,
     worker_place: Place,
     handle: &Arc<SessionHandle>,
-    client: Framed,
+    mut client: Framed,
     snapshot: &Arc<Snapshot>,
     login: &Login,
     nonce: Nonce,
@@ -262,6 +262,9 @@ fn enter(
         view.command = "Sleep";
     }
     handle.busy.store(0, std::sync::atomic::Ordering::Release);
+    if let Some(socket) = client.socket() {
+        handle.watches_client(socket.readiness());
+    }
     let mut session = Session {
         proxy: Arc::clone(proxy),
         worker: Arc::clone(&worker_place.worker),

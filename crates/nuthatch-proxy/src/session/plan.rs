@@ -103,7 +103,11 @@ impl Session {
 
     /// Takes the statement apart.
     fn look(&self, text: &[u8]) -> Known {
-        let facts = Facts::of(&nuthatch_sql::classify(text, self.lexing)).with_settings(text, self.lexing);
+        let mut facts =
+            Facts::of(&nuthatch_sql::classify(text, self.lexing)).with_settings(text, self.lexing);
+        if facts.pins.contains(Pins::SESSION_VARIABLE) && outlasts_reset(text) {
+            facts.pins = facts.pins.with(Pins::UNKNOWN);
+        }
         let variables = &self.snapshot.mysql;
         let mut digest_text = Vec::new();
         if variables.query_digests || !self.snapshot.rules.is_empty() {
@@ -220,6 +224,12 @@ impl Facts {
         }
         self
     }
+}
+
+/// Whether a SET may be of a role or resource group, which a server does not forget at a reset.
+fn outlasts_reset(text: &[u8]) -> bool {
+    let names = |word: &[u8]| text.windows(word.len()).any(|window| window.eq_ignore_ascii_case(word));
+    names(b"role") || names(b"resource")
 }
 
 /// Whether a statement runs code that may leave anything in the session. A stored function in a SELECT or a trigger

@@ -268,7 +268,7 @@ impl Cause {
     }
 }
 
-/// Does `work` on the connection, unless the session is told to end or the connection is cut meanwhile.
+/// Does `work` on the connection, unless the session is told to end, its client hangs up or the connection is cut meanwhile.
 async fn on_connection<T>(
     handle: &SessionHandle,
     control: &Control,
@@ -279,8 +279,8 @@ async fn on_connection<T>(
         true => Poll::Ready(None),
         false => work.as_mut().poll(cx).map(Some),
     });
-    match handle.unless_ended(unless_cut).await {
-        Err(reason) => Err(Cause::Ended(reason.into())),
+    match handle.while_client_waits(unless_cut).await {
+        Err(end) => Err(Cause::Ended(end)),
         Ok(None) => Err(Cause::Cut),
         Ok(Some(Err(error))) => Err(Cause::Lost(error)),
         Ok(Some(Ok(value))) => Ok(value),

@@ -16,9 +16,6 @@ pub(crate) enum Charset {
 }
 
 impl Charset {
-    /// No session's: what a connection is in until it is told.
-    pub(crate) const UNKNOWN: Self = Self::Collation(0);
-
     /// The collation number to log in with for it: what a `SET NAMES` will follow on is without meaning.
     pub(crate) const fn login_collation(&self) -> u8 {
         match self {

@@ -22,6 +22,8 @@ pub(super) enum Trouble {
     Lost(NetError, Answered),
     /// FOUND_ROWS() or ROW_COUNT() inside a larger statement, and the connection that knows is not held.
     CountsElsewhere,
+    /// The connection could not be made what the session needs; another can.
+    Unfit,
     /// The client names a prepared statement that is not there.
     UnknownStatement(u32),
 }
@@ -106,6 +108,10 @@ impl Session {
                 self.worker.counters.lost_during_query.bump();
                 let message = "Server was taken offline during the statement".to_owned();
                 (answered.next_sequence(), ErrorCode::SERVER_OFFLINE, message)
+            }
+            Trouble::Unfit => {
+                let message = "Lost connection to MySQL server during query".to_owned();
+                (1, ErrorCode::SERVER_LOST, message)
             }
             Trouble::CountsElsewhere => {
                 let message =

@@ -89,8 +89,6 @@ counters! {
     backend_set_autocommit,
     /// `SET` of other variables sent for the same.
     backend_set_variables,
-    /// COM_RESET_CONNECTION sent for the same.
-    backend_reset_connection,
     /// COM_INIT_DB from clients.
     frontend_init_db,
     /// `USE` from clients.
@@ -127,4 +125,10 @@ counters! {
     lost_during_query,
     /// Connections that a session kept beyond its statement.
     pins,
+    /// Connections whose statement was ended by a KILL, for nobody waited for it.
+    killed_connections,
+    /// Statements that a client's KILL ended.
+    killed_queries,
+    /// Connections with state that were reset and put back.
+    resets,
 }

@@ -1,0 +1,57 @@
+//! Resetting a connection: it comes back as it was after its login, but for the schema.
+//!
+//! COM_RESET_CONNECTION forgets user and session variables, temporary tables, prepared statements, locks of every kind, handlers, the
+//! last insert id (`tests/drivers/server_resets.py` holds that against MariaDB and MySQL). It does not forget the role, and
+//! runs no `init_connect`. MySQL goes back to its own character set, MariaDB to that of the login; here it is always that
+//! of the login. Open transactions are not for this: whoever has one closes the connection.
+
+use nuthatch_net::NetError;
+use nuthatch_wire::{AnswerKind, CapabilityFlags, Command, StatusFlags};
+
+use crate::session::Charset;
+
+use super::prepared::{NamedStatements, PreparedStatements};
+use super::{Connection, ConnectionState};
+
+/// Has a row if the server does something at a login that it does not at a reset.
+const LOGINS_DO_MORE: &[u8] = b"SELECT 1 FROM DUAL WHERE @@GLOBAL.init_connect <> ''";
+
+/// What became of a reset.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Reset {
+    /// The connection is as after its login.
+    Done,
+    /// It is not certain that it is.
+    Doubtful,
+}
+
+impl Connection {
+    /// Whether a reset makes it as it was after its login: a server puts `IGNORE_SPACE` into the SQL mode at the login only.
+    pub(crate) const fn can_be_reset(&self) -> bool {
+        !self.shape.contains(CapabilityFlags::CLIENT_IGNORE_SPACE)
+    }
+
+    /// Resets it. It must wait for a command, without an open transaction.
+    ///
+    /// # Errors
+    /// When the connection fails; it must be closed then, and where the outcome is doubtful.
+    pub(crate) async fn reset(&mut self) -> Result<Reset, NetError> {
+        let charset = Charset::Collation(self.login_collation);
+        let Some(set_names) = charset.statement() else { return Ok(Reset::Doubtful) };
+        let answers = self
+            .order_all(&[
+                (Command::ResetConnection, b"", AnswerKind::Single),
+                (Command::Query, LOGINS_DO_MORE, AnswerKind::ResultSets),
+                (Command::Query, set_names.as_bytes(), AnswerKind::ResultSets),
+            ])
+            .await?;
+        let [Ok(_), Ok(more), Ok(last)] = answers.as_slice() else { return Ok(Reset::Doubtful) };
+        self.prepared = PreparedStatements::default();
+        self.named = NamedStatements::default();
+        self.insert_id = Some(0);
+        let commits = last.status.contains(StatusFlags::SERVER_STATUS_AUTOCOMMIT);
+        self.state = ConnectionState::new(std::mem::take(&mut self.state.schema), charset, commits);
+        let is_open = last.status.contains(StatusFlags::SERVER_STATUS_IN_TRANS);
+        Ok(if more.rows == 0 && !is_open { Reset::Done } else { Reset::Doubtful })
+    }
+}
