@@ -7,6 +7,7 @@
 //! parsing, ranges, defaults, rows shown to an admin and documentation all come from that definition.
 //! Nothing here listens, connects or reads a clock.
 
+mod attributes;
 mod password;
 mod rules;
 mod secret;
@@ -19,6 +20,7 @@ mod user;
 mod variables;
 mod verb;
 
+pub use attributes::{HostgroupAttributes, MultiplexDelays, PoolSettings};
 pub use password::Password;
 pub use rules::{PatternError, Rule, RuleFault, RuleHits, RuleInput, RuleModifiers, Rules, Verdict};
 pub use secret::Secret;
@@ -26,7 +28,7 @@ pub use server::{HostgroupId, Hostgroups, Server, ServerStatus, UnknownStatus};
 pub use snapshot::{Epoch, Snapshot};
 pub use store::{Datadir, Layers, Outcome, Seed, SeedRow, SeedValue, StoreError, Warnings};
 pub use tables::{Column, ColumnDefault, TABLES, Table, table};
-pub use tls::{HostgroupAttributes, SslParams, SslVerify, TlsSettings, TlsVersionList, UnknownTlsVersion};
+pub use tls::{SslParams, SslVerify, TlsSettings, TlsVersionList, UnknownTlsVersion};
 pub use user::{DuplicateUser, User, Users};
 pub use variables::{
     AdminVariables, Effect, Kind, MysqlVariables, Variable, VariableFault, variables_markdown,

@@ -3,9 +3,10 @@
 use std::{collections::BTreeMap, sync::Arc};
 
 use crate::{
+    attributes::HostgroupAttributes,
     rules::Rules,
     server::{HostgroupId, Hostgroups},
-    tls::{HostgroupAttributes, SslParams},
+    tls::SslParams,
     user::Users,
     variables::{AdminVariables, MysqlVariables},
 };

@@ -34,13 +34,6 @@ impl SslVerify {
     }
 }
 
-/// What acts of a row of `mysql_hostgroup_attributes`.
-#[derive(Clone, PartialEq, Eq, Debug, Default)]
-pub struct HostgroupAttributes {
-    /// In the place of `mysql-ssl_p2s_verify`; then there must be an authority to verify by.
-    pub ssl_verify: Option<SslVerify>,
-}
-
 /// A row of `mysql_servers_ssl_params`.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct SslParams {
@@ -207,6 +200,7 @@ fn apply(row: &SslParams, settings: &mut TlsSettings, variables: &MysqlVariables
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::attributes::HostgroupAttributes;
 
     const SERVER: (u32, &str, u16) = (3, "db", 3306);
 
@@ -224,7 +218,7 @@ mod tests {
     }
 
     fn snapshot(ca: &str, rows: Vec<SslParams>, verify: Option<SslVerify>) -> Snapshot {
-        let attributes = HostgroupAttributes { ssl_verify: verify };
+        let attributes = HostgroupAttributes { ssl_verify: verify, ..HostgroupAttributes::default() };
         Snapshot {
             mysql: MysqlVariables {
                 ssl_p2s_ca: ca.to_owned(),

@@ -5,7 +5,7 @@
 
 use std::{collections::HashMap, sync::Arc};
 
-use crate::{password::Password, server::HostgroupId};
+use crate::{attributes::MultiplexDelays, password::Password, server::HostgroupId};
 
 /// One row of `mysql_users`, typed. `Debug` shows no secret.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -37,6 +37,8 @@ pub struct User {
     pub max_connections: u32,
     /// JSON text, or empty.
     pub attributes: String,
+    /// What of it says for how long the user's sessions keep their connections.
+    pub delays: MultiplexDelays,
     /// Free text.
     pub comment: String,
 }
@@ -58,6 +60,7 @@ impl User {
             frontend: true,
             max_connections: 10_000,
             attributes: String::new(),
+            delays: MultiplexDelays::default(),
             comment: String::new(),
         }
     }

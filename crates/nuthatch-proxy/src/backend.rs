@@ -11,12 +11,15 @@ mod check_out;
 mod connect;
 mod connection;
 mod hostgroup;
+mod line;
 mod order;
 mod pool;
 mod prepared;
 mod reset;
 mod server;
+mod throttle;
 mod tls;
+mod upkeep;
 
 pub(crate) use abandoned::Abandoned;
 pub(crate) use check_out::{CheckOutError, Wanted};

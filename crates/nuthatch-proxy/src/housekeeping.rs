@@ -32,8 +32,7 @@ pub async fn keep_house(proxy: Arc<Proxy>, stop: CancellationToken) {
         let now_ms = proxy.clock.now_ms();
         let variables = proxy.snapshot();
         end_idle_sessions(&proxy, now_ms, variables.mysql.wait_timeout);
-        let idle_before_ms = now_ms.saturating_sub(1000);
-        proxy.hostgroups.trim(variables.mysql.free_connections_pct, idle_before_ms);
+        proxy.keep_pools(&variables, now_ms);
         let _sweep = proxy.cache.expire(now_ms, EXPIRE_BUDGET);
         proxy.learn_greeting();
         if round % SCOUT_EVERY == 0 && proxy.hostgroups.greeting().is_none() {

@@ -87,6 +87,8 @@ pub struct Levels {
     pub shapes: u64,
     /// The most that they do.
     pub shapes_max: u64,
+    /// Sessions that wait for a connection.
+    pub waiting: u64,
     pub environments: u64,
     pub environments_max: u64,
     pub max_connections: u64,
@@ -400,6 +402,7 @@ impl Proxy {
             digests_dropped: self.digests.dropped(),
             shapes: self.workers.iter().map(|worker| worker.memo.len() as u64).sum(),
             shapes_max: 2 * variables.mysql.shapes_max_entries * self.workers.iter().count() as u64,
+            waiting: self.hostgroups.waiting(),
             environments: self.environments.len() as u64,
             environments_max: ENVIRONMENTS_MAX as u64,
             max_connections: variables.mysql.max_connections,

@@ -208,6 +208,7 @@ fn of_totals(totals: &Totals) -> Vec<Sample> {
         S::StatementRetries.sample(totals.retries),
         S::ConnectionsPinned.sample(totals.pins),
         S::KilledBackendConnections.sample(totals.killed_connections),
+        S::ServerConnectionsDelayed.sample(totals.throttled),
         S::MyconnpollReset.sample(totals.resets),
         S::KilledBackendQueries.sample(totals.killed_queries),
     ]
@@ -243,6 +244,7 @@ fn of_levels(levels: &Levels) -> Vec<Sample> {
         S::StatementShapes.sample(levels.shapes),
         S::StatementShapesLimit.sample(levels.shapes_max),
         S::QueryDigestDropped.sample(levels.digests_dropped),
+        S::SessionsWaiting.sample(levels.waiting),
         S::SessionEnvironmentEntries.sample(levels.environments),
         S::SessionEnvironmentLimit.sample(levels.environments_max),
         S::WorkerPanics.sample(levels.panics),

@@ -226,6 +226,8 @@ statistics! {
 
     StatementRetries = Counter "Statement_Retries", "statement_retries" {},
         "Statements sent again after their connection had died in the pool.";
+    SessionsWaiting = Gauge "Sessions_Waiting", "sessions_waiting" {},
+        "Sessions that wait for a backend connection.";
     ConnectionsPinned = Counter "Connections_Pinned", "connections_pinned" {},
         "Backend connections that a session kept beyond a statement.";
 

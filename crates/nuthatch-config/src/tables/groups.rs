@@ -110,15 +110,13 @@ pub(crate) static MYSQL_HOSTGROUP_ATTRIBUTES: Table = Table {
         Column::int("autocommit").check("autocommit IN (-1, 0, 1)").default_int(-1).stored(),
         Column::int("free_connections_pct")
             .check("free_connections_pct >= 0 AND free_connections_pct <= 100")
-            .default_int(10)
-            .stored(),
-        Column::text("init_connect").default_text("").stored(),
+            .default_int(10),
+        Column::text("init_connect").default_text(""),
         Column::int("multiplex").check("multiplex IN (0, 1)").default_int(1).stored(),
-        Column::int("connection_warming").check("connection_warming IN (0, 1)").default_int(0).stored(),
+        Column::int("connection_warming").check("connection_warming IN (0, 1)").default_int(0),
         Column::int("throttle_connections_per_sec")
             .check("throttle_connections_per_sec >= 1 AND throttle_connections_per_sec <= 1000000")
-            .default_int(1_000_000)
-            .stored(),
+            .default_int(1_000_000),
         Column::text("ignore_session_variables")
             .check("JSON_VALID(ignore_session_variables) OR ignore_session_variables = ''")
             .default_text("")

@@ -12,16 +12,13 @@ pub(crate) static MYSQL_USERS: Table = Table {
         Column::int("use_ssl").check("use_ssl IN (0, 1)").default_int(0),
         Column::int("default_hostgroup").default_int(0),
         Column::text("default_schema").or_null(),
-        Column::int("schema_locked").check("schema_locked IN (0, 1)").default_int(0).stored(),
+        Column::int("schema_locked").check("schema_locked IN (0, 1)").default_int(0),
         Column::int("transaction_persistent").check("transaction_persistent IN (0, 1)").default_int(1),
         Column::int("fast_forward").check("fast_forward IN (0, 1)").default_int(0).stored(),
         Column::int("backend").check("backend IN (0, 1)").default_int(1),
         Column::int("frontend").check("frontend IN (0, 1)").default_int(1),
         Column::int("max_connections").check("max_connections >= 0").default_int(10000),
-        Column::text("attributes")
-            .check("JSON_VALID(attributes) OR attributes = ''")
-            .default_text("")
-            .stored(),
+        Column::text("attributes").check("JSON_VALID(attributes) OR attributes = ''").default_text(""),
         Column::text("comment").default_text(""),
     ],
     keys: &["PRIMARY KEY (username, backend)", "UNIQUE (username, frontend)"],

@@ -23,7 +23,7 @@ variables! {
         "Cache results without rows where the rule does not say.";
 
     // Multiplexing.
-    connection_delay_multiplex_ms: count(0..=300_000) = 0, Stored,
+    connection_delay_multiplex_ms: count(0..=300_000) = 0, Acts,
         "Milliseconds for which a session keeps its backend connection after each statement.";
     multiplexing: flag = true, Stored,
         "Give the backend connection back after a statement that leaves no state behind.";
@@ -39,9 +39,9 @@ variables! {
         "How ProxySQL parses SET; this proxy has one parser.";
     reset_connection_algorithm: count(1..=2) = 2, Stored,
         "How ProxySQL resets a backend connection.";
-    auto_increment_delay_multiplex: count(0..=1_000_000) = 0, Stored,
+    auto_increment_delay_multiplex: count(0..=1_000_000) = 0, Acts,
         "Statements for which a session keeps its backend connection after an AUTO_INCREMENT insert.";
-    auto_increment_delay_multiplex_timeout_ms: count(0..=3_600_000) = 10_000, Stored,
+    auto_increment_delay_multiplex_timeout_ms: count(0..=3_600_000) = 10_000, Acts,
         "Milliseconds after which that hold ends.";
     keep_multiplexing_variables: text = "tx_isolation,transaction_isolation,version", Stored,
         "Variables that a SELECT may name without pinning the session.";
@@ -65,8 +65,8 @@ variables! {
         "How often a refused connect is tried again.";
     connect_retries_delay: count(0..=10_000) = 1, Acts,
         "Milliseconds between such tries.";
-    connection_max_age_ms: count(0..=86_400_000) = 0, Stored,
-        "Milliseconds after which an idle backend connection is closed; 0: never.";
+    connection_max_age_ms: count(0..=86_400_000) = 0, Acts,
+        "Milliseconds after its login from which on a backend connection is closed when it is idle or put back; 0: never.";
     connect_timeout_client: count(500..=3_600_000) = 10_000, Acts,
         "Milliseconds that a client has for its login.";
     connect_timeout_server: count(10..=120_000) = 1_000, Acts,
@@ -75,16 +75,16 @@ variables! {
         "Milliseconds in which any server of the hostgroup must be reached; then error 9001.";
     free_connections_pct: count(0..=100) = 10, Acts,
         "Percent of a server's max_connections that may lie idle in the pool.";
-    connection_warming: flag = false, Stored,
-        "Open connections up to that share ahead of need.";
+    connection_warming: flag = false, Acts,
+        "Keep that share of idle connections, of the kind that was opened last, ahead of need.";
     session_idle_ms: count(1..=3_600_000) = 1, Stored,
         "Milliseconds after which ProxySQL moves a session to its idle threads.";
     tcp_keepalive_time: count(0..=7_200) = 120, Acts,
         "Seconds of silence after which TCP keepalive probes begin.";
     use_tcp_keepalive: flag = true, Acts,
         "Use TCP keepalive.";
-    throttle_connections_per_sec_to_hostgroup: count(1..=100_000_000) = 1_000_000, Stored,
-        "New backend connections per second and hostgroup.";
+    throttle_connections_per_sec_to_hostgroup: count(1..=100_000_000) = 1_000_000, Acts,
+        "New backend connections per second and hostgroup; more wait in line. From 1000000 on there is no limit.";
     max_transaction_idle_time: count(1_000..=1_728_000_000) = 14_400_000, Stored,
         "Milliseconds for which an open transaction may be idle; then the session is closed.";
     max_transaction_time: count(1_000..=1_728_000_000) = 14_400_000, Stored,
@@ -95,10 +95,10 @@ variables! {
         "Client connections allowed; one more gets error 1040.";
     default_max_latency_ms: count(0..=1_728_000_000) = 1_000, Stored,
         "Milliseconds of ping time beyond which a server is passed over, where its row says 0.";
-    ping_interval_server_msec: count(1_000..=604_800_000) = 10_000, Stored,
+    ping_interval_server_msec: count(1_000..=604_800_000) = 10_000, Acts,
         "Milliseconds between pings on an idle backend connection.";
-    ping_timeout_server: count(10..=600_000) = 200, Stored,
-        "Milliseconds for such a ping.";
+    ping_timeout_server: count(10..=600_000) = 200, Acts,
+        "Milliseconds for such a ping; then the connection is closed.";
     poll_timeout: count(10..=20_000) = 2_000, Stored,
         "Milliseconds of ProxySQL's poll; this proxy does not poll.";
     poll_timeout_on_failure: count(10..=20_000) = 100, Stored,
@@ -113,8 +113,8 @@ variables! {
         "Bytes of stack of ProxySQL's threads.";
     threads: count(0..=255) = 0, Stored,
         "Worker threads of ProxySQL; here `--workers` says it, and 0 stands for one for each core.";
-    init_connect: text = "", Stored,
-        "Statements sent on each new backend connection.";
+    init_connect: text = "", Acts,
+        "Statements sent on each new backend connection before its first use, and after a reset; an error refuses the connection.";
     connpoll_reset_queue_length: count(0..=10_000) = 50, Acts,
         "Connections of one server that may be under reset at a time; others are closed instead. 0 resets none.";
     min_num_servers_lantency_awareness: count(0..=10_000) = 1_000, Stored,

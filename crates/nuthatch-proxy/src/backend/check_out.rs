@@ -14,9 +14,10 @@ use crate::clock::Clock;
 use crate::session::SessionState;
 use crate::worker::Worker;
 
-use super::connect::{self, Login};
+use super::connect::{self, Login, OpenError};
 use super::connection::Connection;
 use super::hostgroup::Hostgroup;
+use super::line::Place;
 use super::{Hostgroups, Server};
 
 /// The pause before the servers of a hostgroup are tried again when none could be reached.
@@ -24,6 +25,9 @@ const RETRY_PAUSE_MIN: Duration = Duration::from_millis(10);
 
 /// The pause before a KILL looks for a connection again on a server that is full.
 const KILL_PAUSE: Duration = Duration::from_millis(5);
+
+/// After which the first in line looks again without being told: a shunned server comes back by time alone.
+const LOOK_AGAIN: Duration = Duration::from_millis(100);
 
 /// Capabilities that a connection must have for a session that has them, if its server can.
 const MUST_BE_TOLD: CapabilityFlags =
@@ -100,6 +104,9 @@ impl Hostgroups {
     ) -> Option<Box<Connection>> {
         let groups = self.groups.load();
         let group = groups.get(&hostgroup)?;
+        if !group.line.is_empty() {
+            return None;
+        }
         take_idle(choose(&group.servers, now_ms, &[])?, wanted)
     }
 
@@ -110,12 +117,13 @@ impl Hostgroups {
         let server = Arc::clone(connection.server());
         if connection.control.is_cut()
             || connection.control.has_kill()
+            || server.is_too_old(&connection)
             || server.status(now_ms) != ServerStatus::Online
         {
             drop(connection);
         } else {
             server.pool.put(connection);
-            server.freed.notify_one();
+            server.line.tell();
         }
     }
 
@@ -137,20 +145,34 @@ impl Hostgroups {
         clock: &Clock,
     ) -> Result<Box<Connection>, CheckOutError> {
         let pause = Duration::from_millis(variables.connect_retries_delay).max(RETRY_PAUSE_MIN);
+        let mut place: Option<Place> = None;
+        let mut was_throttled = false;
         loop {
             let Some(group) = self.group(hostgroup) else {
+                place = None;
                 sleep(pause).await;
                 continue;
             };
-            // Registered before looking, so that what becomes free while looking is not missed.
-            let freed = group.freed.notified();
-            match try_each(&group, wanted, variables, clock).await? {
+            place = place.filter(|place| place.is_in(&group.line));
+            if place.is_none() && !group.line.is_empty() {
+                place.insert(group.line.join()).turn(LOOK_AGAIN).await;
+            }
+            match try_each(&group, &mut place, wanted, variables, clock).await? {
                 Attempt::Connected(connection) => return Ok(connection),
                 Attempt::AllFull => {
-                    // What is freed for another user or shape wakes us too; the bound covers a shunned server's return.
-                    drop(tokio::time::timeout(Duration::from_millis(100), freed).await);
+                    place.get_or_insert_with(|| group.line.join_in_front()).turn(LOOK_AGAIN).await;
                 }
-                Attempt::NoneReachable => sleep(pause).await,
+                Attempt::Throttled(wait) => {
+                    if !std::mem::replace(&mut was_throttled, true) {
+                        wanted.worker.counters.throttled.bump();
+                    }
+                    place.get_or_insert_with(|| group.line.join_in_front()).turn(wait).await;
+                }
+                Attempt::NoneReachable => {
+                    // It keeps its place, but what others free is of no use.
+                    place.get_or_insert_with(|| group.line.join_in_front());
+                    sleep(pause).await;
+                }
             }
         }
     }
@@ -164,7 +186,7 @@ impl Server {
         variables: &MysqlVariables,
     ) -> Result<Box<Connection>, CheckOutError> {
         let (hostgroup, waited_ms) = (self.hostgroup, variables.connect_timeout_server);
-        let login = login(wanted, variables)?;
+        let login = login(wanted, variables, self)?;
         let getting = async {
             let _ahead = self.urge();
             loop {
@@ -189,12 +211,15 @@ impl Server {
 enum Attempt {
     Connected(Box<Connection>),
     AllFull,
+    /// The hostgroup may have another connection only later.
+    Throttled(Duration),
     NoneReachable,
 }
 
-/// Tries the servers of the hostgroup, each at most once.
+/// Tries the servers of the hostgroup, each at most once. Leaves the line once it has the right to connect.
 async fn try_each(
     group: &Hostgroup,
+    place: &mut Option<Place>,
     wanted: &Wanted<'_>,
     variables: &MysqlVariables,
     clock: &Clock,
@@ -206,12 +231,29 @@ async fn try_each(
         if let Some(connection) = take_idle(server, wanted) {
             return Ok(Attempt::Connected(connection));
         }
+        let login = login(wanted, variables, server)?;
+        if let Err(wait) = group.throttle.admit(clock.now_us(), group.settings.connections_per_second) {
+            return Ok(Attempt::Throttled(wait));
+        }
         let Some(slot) = (!server.is_urged()).then(|| reserve(server, wanted.worker.id)).flatten() else {
+            group.throttle.give_back(group.settings.connections_per_second);
             some_full = true;
             continue;
         };
-        match connect::open(slot, wanted.worker, &login(wanted, variables)?).await {
-            Ok(connection) => return Ok(Attempt::Connected(connection)),
+        *place = None;
+        let opened = connect::open(slot, wanted.worker, &login).await;
+        let opened = match opened {
+            Err(OpenError::Init(refusal)) => {
+                return Err(CheckOutError::Refused(server.refused_init(clock.now_ms(), refusal)));
+            }
+            Err(OpenError::Net(error)) => Err(error),
+            Ok(connection) => Ok(connection),
+        };
+        match opened {
+            Ok(connection) => {
+                server.remember_kind(&connection);
+                return Ok(Attempt::Connected(connection));
+            }
             Err(NetError::Refused(refusal)) if is_the_user_s_fault(&refusal) => {
                 server.failed(clock.now_ms(), u64::MAX, 0);
                 return Err(CheckOutError::Refused(refusal));
@@ -261,7 +303,11 @@ fn reserve(server: &Arc<Server>, worker: usize) -> Option<super::connection::Slo
     })
 }
 
-fn login<'a>(wanted: &'a Wanted<'_>, variables: &MysqlVariables) -> Result<Login<'a>, CheckOutError> {
+pub(super) fn login<'a>(
+    wanted: &'a Wanted<'_>,
+    variables: &MysqlVariables,
+    server: &Server,
+) -> Result<Login<'a>, CheckOutError> {
     let password = wanted.password.ok_or_else(|| {
         CheckOutError::Login(format!(
             "no backend password is known for user '{}': mysql_users has no active backend row for it, or holds \
@@ -279,6 +325,7 @@ fn login<'a>(wanted: &'a Wanted<'_>, variables: &MysqlVariables) -> Result<Login
         timeout: Duration::from_millis(variables.connect_timeout_server),
         keepalive: keepalive.then(|| Duration::from_secs(variables.tcp_keepalive_time)),
         max_packet_bytes: u32::try_from(variables.max_allowed_packet).unwrap_or(u32::MAX),
+        init_connect: server.settings().init_connect.as_str().into(),
         clear_passwords: match variables.clear_password_to_servers {
             true => ClearPasswords::Allowed,
             false => ClearPasswords::Refused,
@@ -327,13 +374,12 @@ fn draw(total: u64) -> Option<u64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use tokio::sync::Notify;
 
     fn server(port: u16, weight: u32, status: ServerStatus) -> Arc<Server> {
         let mut config = nuthatch_config::Server::new(HostgroupId(0), "127.0.0.1", port);
         config.weight = weight;
         config.status = status;
-        Arc::new(Server::new(&config, 1, Arc::new(Notify::new())))
+        Arc::new(Server::new(&config, 1, Arc::default()))
     }
 
     #[test]
@@ -375,7 +421,7 @@ mod tests {
     fn slots_never_exceed_max_connections() {
         let mut config = nuthatch_config::Server::new(HostgroupId(0), "127.0.0.1", 1);
         config.max_connections = 2;
-        let server = Arc::new(Server::new(&config, 1, Arc::new(Notify::new())));
+        let server = Arc::new(Server::new(&config, 1, Arc::default()));
         let first = server.reserve();
         let second = server.reserve();
         assert!(first.is_some() && second.is_some());

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use nuthatch_net::{BackendLogin, BackendPassword, ClearPasswords, Framed, NetError, Stream, log_in};
-use nuthatch_wire::{CapabilityFlags, StatusFlags};
+use nuthatch_wire::{CapabilityFlags, ErrPacket, StatusFlags};
 use tokio::time::{Instant, timeout};
 
 use crate::capability::{COMPRESSION, SHAPE, SUPPORTED};
@@ -25,6 +25,23 @@ pub(super) struct Login<'a> {
     pub(super) keepalive: Option<Duration>,
     pub(super) max_packet_bytes: u32,
     pub(super) clear_passwords: ClearPasswords,
+    /// Statements to send before the first use; empty for none.
+    pub(super) init_connect: Arc<str>,
+}
+
+/// Why a connection could not be opened.
+#[derive(Debug)]
+pub(super) enum OpenError {
+    /// It could not be connected or logged in.
+    Net(NetError),
+    /// A server refused `init_connect`.
+    Init(ErrPacket),
+}
+
+impl From<NetError> for OpenError {
+    fn from(error: NetError) -> Self {
+        Self::Net(error)
+    }
 }
 
 /// Connects and logs in with the right that `slot` gives. Counts nothing.
@@ -32,18 +49,17 @@ pub(super) async fn open(
     slot: Slot,
     worker: &Worker,
     login: &Login<'_>,
-) -> Result<Box<Connection>, NetError> {
+) -> Result<Box<Connection>, OpenError> {
     let started = Instant::now();
     let connected = timeout(login.timeout, connect_and_log_in(&slot, worker, login)).await;
-    let (framed, logged_in) =
-        connected.map_err(|_elapsed| NetError::Io(std::io::ErrorKind::TimedOut.into()))??;
+    let (framed, logged_in) = connected.map_err(|_elapsed| timed_out())??;
     let latency_us = u64::try_from(started.elapsed().as_micros()).unwrap_or(u64::MAX);
     let thread_id = logged_in.greeting.connection_id;
     let shape = logged_in.capabilities & SHAPE;
     slot.server.connected(logged_in.greeting, logged_in.status, latency_us);
     let control = Arc::new(Control::default());
     slot.server.remember(&control);
-    Ok(Box::new(Connection {
+    let mut connection = Box::new(Connection {
         framed,
         state: ConnectionState::new(
             login.schema.to_vec(),
@@ -57,6 +73,9 @@ pub(super) async fn open(
         thread_id,
         login_collation: login.collation,
         worker: worker.id,
+        opened: Instant::now(),
+        init_connect: Arc::clone(&login.init_connect),
+        pinged_ms: 0,
         idle_since_ms: 0,
         statements: 0,
         insert_id: Some(0),
@@ -64,7 +83,16 @@ pub(super) async fn open(
         named: super::prepared::NamedStatements::default(),
         is_lent: false,
         slot,
-    }))
+    });
+    if !login.init_connect.is_empty() {
+        let initialized = timeout(login.timeout, connection.initialize()).await;
+        initialized.map_err(|_elapsed| timed_out())??.map_err(OpenError::Init)?;
+    }
+    Ok(connection)
+}
+
+fn timed_out() -> NetError {
+    NetError::Io(std::io::ErrorKind::TimedOut.into())
 }
 
 async fn connect_and_log_in(

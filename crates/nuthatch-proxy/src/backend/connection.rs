@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use nuthatch_net::{Framed, NetError};
 use nuthatch_wire::{CapabilityFlags, Form};
 use parking_lot::Mutex;
+use tokio::time::Instant;
 
 use crate::session::{Charset, SessionHandle, Settings};
 use crate::worker::Worker;
@@ -107,6 +108,12 @@ pub(crate) struct Connection {
     pub(crate) login_collation: u8,
     /// Which worker watches the socket.
     pub(crate) worker: usize,
+    /// When its login was done.
+    pub(super) opened: Instant,
+    /// What was sent on it before its first use.
+    pub(super) init_connect: Arc<str>,
+    /// When the server answered a ping last.
+    pub(super) pinged_ms: u64,
     /// When it was put back last.
     pub(crate) idle_since_ms: u64,
     /// Statements that it has carried, to tell a fresh one from one that may have died in the pool.
@@ -146,6 +153,11 @@ impl Connection {
         self.control.used_by(session);
         self.is_lent = true;
         self.server().count_lent();
+    }
+
+    /// Whether `mysql-init_connect` was run on it.
+    pub(crate) fn is_initialized(&self) -> bool {
+        !self.init_connect.is_empty()
     }
 
     pub(super) fn give_back(&mut self) {

@@ -5,20 +5,23 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use arc_swap::ArcSwap;
-use nuthatch_config::{HostgroupId, Snapshot, TlsSettings};
+use nuthatch_config::{HostgroupId, PoolSettings, Snapshot, TlsSettings};
 use nuthatch_wire::{Greeting, StatusFlags};
 use parking_lot::Mutex;
-use tokio::sync::Notify;
 
 use super::Server;
+use super::line::Line;
+use super::throttle::Throttle;
 use super::tls::{TlsOfServer, TlsToServers};
 
 /// The servers of one hostgroup.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug)]
 pub(super) struct Hostgroup {
     pub(super) servers: Vec<Arc<Server>>,
-    /// Told when a connection or a slot of one of its servers becomes free.
-    pub(super) freed: Arc<Notify>,
+    pub(super) settings: Arc<PoolSettings>,
+    /// Who waits for a connection to one of its servers.
+    pub(super) line: Arc<Line>,
+    pub(super) throttle: Arc<Throttle>,
 }
 
 /// All servers, by hostgroup.
@@ -43,7 +46,9 @@ impl Hostgroups {
         let mut groups = HashMap::new();
         for (id, configs) in snapshot.hostgroups.iter() {
             let known = old.get(&id);
-            let freed = known.map_or_else(Arc::default, |group| Arc::clone(&group.freed));
+            let line = known.map_or_else(Arc::default, |group| Arc::clone(&group.line));
+            let throttle = known.map_or_else(Arc::default, |group| Arc::clone(&group.throttle));
+            let settings = Arc::new(snapshot.pool_settings(id));
             let servers = configs
                 .iter()
                 .map(|config| {
@@ -54,13 +59,14 @@ impl Hostgroups {
                             server.configure(config);
                             Arc::clone(server)
                         }
-                        None => Arc::new(Server::new(config, self.workers, Arc::clone(&freed))),
+                        None => Arc::new(Server::new(config, self.workers, Arc::clone(&line))),
                     };
                     server.use_tls(tls.of(snapshot, config));
+                    server.use_settings(&settings);
                     server
                 })
                 .collect();
-            groups.insert(id, Arc::new(Hostgroup { servers, freed }));
+            groups.insert(id, Arc::new(Hostgroup { servers, settings, line, throttle }));
         }
         let still_there = |server: &Arc<Server>| {
             let group = groups.get(&server.hostgroup);
@@ -75,6 +81,16 @@ impl Hostgroups {
         self.groups.load().get(&id).map(Arc::clone)
     }
 
+    /// Every hostgroup.
+    pub(super) fn all_groups(&self) -> Vec<Arc<Hostgroup>> {
+        self.groups.load().values().map(Arc::clone).collect()
+    }
+
+    /// Sessions that wait for a connection.
+    pub(crate) fn waiting(&self) -> u64 {
+        self.groups.load().values().map(|group| group.line.len() as u64).sum()
+    }
+
     /// Every server, in no order.
     pub(crate) fn servers(&self) -> Vec<Arc<Server>> {
         all_servers(&self.groups.load()).collect()
@@ -85,15 +101,6 @@ impl Hostgroups {
         let mut servers = self.servers();
         servers.sort_by(|a, b| (a.hostgroup, &a.host, a.port).cmp(&(b.hostgroup, &b.host, b.port)));
         servers.iter().find_map(|server| server.greeting())
-    }
-
-    /// Closes idle connections that their server has closed, or that are more than `keep_pct` percent of the server's
-    /// `max_connections` and have been idle since before `idle_before_ms`.
-    pub(crate) fn trim(&self, keep_pct: u64, idle_before_ms: u64) {
-        for server in self.servers() {
-            let keep = server.connections_max() as u64 * keep_pct.min(100) / 100;
-            server.pool.trim(usize::try_from(keep).unwrap_or(usize::MAX), idle_before_ms);
-        }
     }
 
     /// Connections to all servers that were opened and that failed.

@@ -57,6 +57,16 @@ impl Pool {
         })
     }
 
+    /// Takes the connections that have been silent since before `ms`.
+    #[expect(clippy::vec_box, reason = "they move on to tasks")]
+    pub(super) fn take_silent(&self, ms: u64) -> Vec<Box<Connection>> {
+        let is_silent = |idle: &mut Box<Connection>| idle.idle_since_ms.max(idle.pinged_ms) < ms;
+        self.shelves
+            .iter()
+            .flat_map(|shelf| shelf.lock().extract_if(.., is_silent).collect::<Vec<_>>())
+            .collect()
+    }
+
     /// Puts a connection on the shelf of the worker that it is registered with.
     pub(super) fn put(&self, connection: Box<Connection>) {
         if let Some(shelf) = self.shelves.get(connection.worker) {
@@ -82,8 +92,9 @@ impl Pool {
         }
     }
 
-    /// Closes what the server has closed and, beyond `keep` connections in all, what has been idle since before `ms`.
-    pub(super) fn trim(&self, keep: usize, idle_before_ms: u64) {
+    /// Closes what the server has closed or `is_too_old` and, beyond `keep` connections in all, what has been idle since
+    /// before `ms`.
+    pub(super) fn trim(&self, keep: usize, idle_before_ms: u64, is_too_old: impl Fn(&Connection) -> bool) {
         let mut surplus = self.len().saturating_sub(keep);
         for shelf in &self.shelves {
             let mut closed = Vec::new();
@@ -91,7 +102,7 @@ impl Pool {
             let mut place = 0;
             while let Some(connection) = shelf.get_mut(place) {
                 let is_surplus = surplus > 0 && connection.idle_since_ms < idle_before_ms;
-                if is_surplus || connection.framed.stream().is_disturbed() {
+                if is_surplus || is_too_old(connection) || connection.framed.stream().is_disturbed() {
                     surplus -= usize::from(is_surplus);
                     closed.push(shelf.swap_remove(place));
                 } else {

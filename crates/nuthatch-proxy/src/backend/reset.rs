@@ -5,8 +5,10 @@
 //! runs no `init_connect`. MySQL goes back to its own character set, MariaDB to that of the login; here it is always that
 //! of the login. Open transactions are not for this: whoever has one closes the connection.
 
+use std::sync::Arc;
+
 use nuthatch_net::NetError;
-use nuthatch_wire::{AnswerKind, CapabilityFlags, Command, StatusFlags};
+use nuthatch_wire::{AnswerKind, CapabilityFlags, Command, ErrPacket, StatusFlags};
 
 use crate::session::Charset;
 
@@ -46,12 +48,49 @@ impl Connection {
             ])
             .await?;
         let [Ok(_), Ok(more), Ok(last)] = answers.as_slice() else { return Ok(Reset::Doubtful) };
+        let is_open = last.status.contains(StatusFlags::SERVER_STATUS_IN_TRANS);
+        if more.rows > 0 || is_open {
+            return Ok(Reset::Doubtful);
+        }
         self.prepared = PreparedStatements::default();
         self.named = NamedStatements::default();
         self.insert_id = Some(0);
         let commits = last.status.contains(StatusFlags::SERVER_STATUS_AUTOCOMMIT);
         self.state = ConnectionState::new(std::mem::take(&mut self.state.schema), charset, commits);
-        let is_open = last.status.contains(StatusFlags::SERVER_STATUS_IN_TRANS);
-        Ok(if more.rows == 0 && !is_open { Reset::Done } else { Reset::Doubtful })
+        Ok(if self.initialize().await?.is_ok() { Reset::Done } else { Reset::Doubtful })
+    }
+
+    /// Sends what `mysql-init_connect` says, if anything: several statements may stand there. The character set is that of the
+    /// login afterwards, whatever they say of it, and autocommit what they make it.
+    ///
+    /// # Errors
+    /// When the connection fails; an ERR packet of the server is returned as such. It must be closed in both cases.
+    pub(super) async fn initialize(&mut self) -> Result<Result<(), ErrPacket>, NetError> {
+        if self.init_connect.is_empty() {
+            return Ok(Ok(()));
+        }
+        let statements = Arc::clone(&self.init_connect);
+        let takes_several = self.shape.contains(CapabilityFlags::CLIENT_MULTI_STATEMENTS);
+        let set_names = Charset::Collation(self.login_collation).statement();
+        let mut commands: Vec<(Command, &[u8], AnswerKind)> = Vec::new();
+        if !takes_several {
+            commands.push((Command::SetOption, &[0, 0], AnswerKind::Single));
+        }
+        commands.push((Command::Query, statements.as_bytes(), AnswerKind::ResultSets));
+        if !takes_several {
+            commands.push((Command::SetOption, &[1, 0], AnswerKind::Single));
+        }
+        if let Some(set_names) = &set_names {
+            commands.push((Command::Query, set_names.as_bytes(), AnswerKind::ResultSets));
+        }
+        for answer in self.order_all(&commands).await? {
+            match answer {
+                Err(refusal) => return Ok(Err(refusal)),
+                Ok(end) => {
+                    self.state.autocommit = Some(end.status.contains(StatusFlags::SERVER_STATUS_AUTOCOMMIT));
+                }
+            }
+        }
+        Ok(Ok(()))
     }
 }

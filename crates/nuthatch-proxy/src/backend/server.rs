@@ -2,22 +2,24 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, AtomicU64, AtomicUsize, Ordering};
+use std::time::Duration;
 
-use arc_swap::ArcSwapOption;
-use nuthatch_config::{HostgroupId, ServerStatus};
+use arc_swap::{ArcSwap, ArcSwapOption};
+use nuthatch_config::{HostgroupId, PoolSettings, ServerStatus, Snapshot};
 use nuthatch_net::{BackendAddress, NetError};
 use nuthatch_wire::{Greeting, StatusFlags};
 use parking_lot::Mutex;
-use tokio::sync::Notify;
 
 use crate::log_limit::LogLimit;
 
 use super::connection::{Control, Slot};
+use super::line::Line;
 use super::pool::Pool;
 use super::tls::TlsOfServer;
+use super::upkeep::Kind;
 
 /// Of each server. It is tried again and again while statements wait.
-const TLS_LINES_PER_SECOND_MAX: u32 = 1;
+const LINES_PER_SECOND_MAX: u32 = 1;
 
 /// A server as the data plane knows it. Lives as long as the configuration names it or a connection to it is open.
 #[derive(Debug)]
@@ -41,15 +43,21 @@ pub(crate) struct Server {
     urged: AtomicUsize,
     /// Resets of its connections that are under way.
     resets: AtomicUsize,
+    /// Connections that are being opened ahead of need.
+    warming: AtomicUsize,
     pub(super) pool: Pool,
     controls: Mutex<Vec<Arc<Control>>>,
     /// How it is connected to over TLS; empty in the clear.
     tls: ArcSwapOption<TlsOfServer>,
-    tls_log: LogLimit,
+    log: LogLimit,
     used: AtomicUsize,
     counters: ServerCounters,
-    /// Told whenever a connection or a slot of the hostgroup becomes free.
-    pub(super) freed: Arc<Notify>,
+    /// Who waits for a connection of the hostgroup.
+    pub(super) line: Arc<Line>,
+    /// How its connections are kept.
+    settings: ArcSwap<PoolSettings>,
+    /// Whose connections were opened last, and how.
+    pub(super) opened_last: Mutex<Option<Kind>>,
 }
 
 /// See [`Server::begin_reset`].
@@ -62,6 +70,16 @@ impl Drop for Resetting {
     }
 }
 
+/// See [`Server::begin_warming`].
+#[derive(Debug)]
+pub(super) struct Warming(Arc<Server>);
+
+impl Drop for Warming {
+    fn drop(&mut self) {
+        self.0.warming.fetch_sub(1, Ordering::AcqRel);
+    }
+}
+
 /// See [`Server::urge`].
 #[derive(Debug)]
 pub(super) struct Urging<'a>(&'a Server);
@@ -69,7 +87,7 @@ pub(super) struct Urging<'a>(&'a Server);
 impl Drop for Urging<'_> {
     fn drop(&mut self) {
         self.0.urged.fetch_sub(1, Ordering::AcqRel);
-        self.0.freed.notify_waiters();
+        self.0.line.tell();
     }
 }
 
@@ -121,7 +139,7 @@ struct Failures {
 }
 
 impl Server {
-    pub(super) fn new(config: &nuthatch_config::Server, workers: usize, freed: Arc<Notify>) -> Self {
+    pub(super) fn new(config: &nuthatch_config::Server, workers: usize, line: Arc<Line>) -> Self {
         let server = Self {
             hostgroup: config.hostgroup,
             host: config.host.clone(),
@@ -137,13 +155,16 @@ impl Server {
             open: AtomicUsize::new(0),
             urged: AtomicUsize::new(0),
             resets: AtomicUsize::new(0),
+            warming: AtomicUsize::new(0),
             pool: Pool::new(workers),
             controls: Mutex::default(),
             tls: ArcSwapOption::empty(),
-            tls_log: LogLimit::new(TLS_LINES_PER_SECOND_MAX),
+            log: LogLimit::new(LINES_PER_SECOND_MAX),
             used: AtomicUsize::new(0),
             counters: ServerCounters::default(),
-            freed,
+            line,
+            settings: ArcSwap::from_pointee(Snapshot::default().pool_settings(config.hostgroup)),
+            opened_last: Mutex::default(),
         };
         server.configure(config);
         server
@@ -172,6 +193,25 @@ impl Server {
         }
     }
 
+    /// Keeps connections so from now on; idle ones that were begun otherwise are closed.
+    pub(super) fn use_settings(&self, settings: &Arc<PoolSettings>) {
+        let before = self.settings.swap(Arc::clone(settings));
+        if before.init_connect != settings.init_connect {
+            self.pool.clear();
+        }
+    }
+
+    /// How its connections are kept.
+    pub(super) fn settings(&self) -> Arc<PoolSettings> {
+        self.settings.load_full()
+    }
+
+    /// Whether a connection of that age is to be closed.
+    pub(super) fn is_too_old(&self, connection: &super::Connection) -> bool {
+        let max_ms = self.settings.load().connection_age_ms_max;
+        max_ms > 0 && connection.opened.elapsed() > Duration::from_millis(max_ms)
+    }
+
     /// How it is connected to over TLS.
     pub(super) fn tls(&self) -> Option<Arc<TlsOfServer>> {
         self.tls.load_full()
@@ -190,7 +230,7 @@ impl Server {
         if status == ServerStatus::OfflineHard {
             self.controls.lock().iter().for_each(|control| control.cut());
         }
-        self.freed.notify_waiters();
+        self.line.tell();
     }
 
     /// The status asked for, or `Shunned` while it is shunned.
@@ -243,7 +283,7 @@ impl Server {
 
     /// Logs why there is no TLS with it: unlike a server that is down, this does not mend itself.
     pub(super) fn warn_of_tls(&self, now_ms: u64, error: &NetError) {
-        if let Some(suppressed) = self.tls_log.admit(now_ms) {
+        if let Some(suppressed) = self.log.admit(now_ms) {
             tracing::warn!(server = %self.address, hostgroup = self.hostgroup.0, %error, suppressed,
                 "cannot connect to a server with use_ssl");
         }
@@ -260,7 +300,7 @@ impl Server {
 
     pub(super) fn release_slot(&self) {
         self.open.fetch_sub(1, Ordering::AcqRel);
-        self.freed.notify_one();
+        self.line.tell();
     }
 
     /// Counts a reset of a connection for as long as what it returns lives, unless `resets_max` are under way.
@@ -268,6 +308,28 @@ impl Server {
         let is_free = |under_way: usize| ((under_way as u64) < resets_max).then_some(under_way + 1);
         let counted = self.resets.fetch_update(Ordering::AcqRel, Ordering::Acquire, is_free);
         counted.ok().map(|_| Resetting(Arc::clone(self)))
+    }
+
+    /// Connections that are being opened ahead of need.
+    pub(super) fn warming(&self) -> usize {
+        self.warming.load(Ordering::Acquire)
+    }
+
+    /// Counts one for as long as what it returns lives, if there is room for one.
+    pub(super) fn begin_warming(self: &Arc<Self>) -> Option<Warming> {
+        let has_room = self.open.load(Ordering::Acquire) < self.connections_max() && !self.is_urged();
+        has_room.then(|| {
+            self.warming.fetch_add(1, Ordering::AcqRel);
+            Warming(Arc::clone(self))
+        })
+    }
+
+    /// Logs why `init_connect` was refused.
+    pub(super) fn warn_of_init(&self, now_ms: u64, error: &str) {
+        if let Some(suppressed) = self.log.admit(now_ms) {
+            tracing::warn!(server = %self.address, hostgroup = self.hostgroup.0, error, suppressed,
+                "closed a new connection");
+        }
     }
 
     /// Keeps connections and slots that become free for who calls, while what it returns lives.

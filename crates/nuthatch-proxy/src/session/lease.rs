@@ -258,7 +258,11 @@ impl Session {
         if state.differences(&held.connection.state) == 0 {
             return Ok(());
         }
-        if state.user_variables.lacks_some_of(&held.connection.state.user_variables) {
+        let there = &held.connection;
+        // DEFAULT would be the server's value, not what `mysql-init_connect` has made it.
+        if state.user_variables.lacks_some_of(&there.state.user_variables)
+            || (there.is_initialized() && state.settings.lacks_some_of(&there.state.settings))
+        {
             self.reset(held).await?;
         }
         let counters = &self.worker.counters;

@@ -194,7 +194,13 @@ impl Session {
         for Setting { is_user_variable, name, value } in settings {
             let value = match value {
                 Given::Literal(literal) => Some(&**literal),
-                Given::Nothing => None,
+                Given::Nothing => {
+                    if !is_user_variable && held.connection.is_initialized() {
+                        // That is not what a new connection begins with.
+                        held.pins = held.pins.with(Pins::SESSION_VARIABLE);
+                    }
+                    None
+                }
                 Given::WorkedOut => {
                     held.is_to_be_asked |= !held.pins.contains(Pins::SESSION_VARIABLE);
                     held.pins = held.pins.with(Pins::SESSION_VARIABLE);

@@ -129,6 +129,8 @@ counters! {
     killed_connections,
     /// Statements that a client's KILL ended.
     killed_queries,
+    /// Waits for a connection that `throttle_connections_per_sec` made longer.
+    throttled,
     /// Connections with state that were reset and put back.
     resets,
 }

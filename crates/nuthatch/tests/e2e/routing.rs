@@ -3,6 +3,7 @@
 mod failure;
 mod limits;
 mod lost;
+mod pool;
 mod relay;
 mod rules;
 mod status;

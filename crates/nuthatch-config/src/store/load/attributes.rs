@@ -1,4 +1,4 @@
-//! `mysql_hostgroup_attributes` into [`HostgroupAttributes`]. Of its columns `hostgroup_settings` acts, by the key `ssl_verify`.
+//! `mysql_hostgroup_attributes` into [`HostgroupAttributes`].
 
 use std::collections::BTreeMap;
 
@@ -7,9 +7,10 @@ use serde_json::{Map, Value};
 
 use super::{StoreError, Warnings, read_rows, table};
 use crate::{
+    attributes::{HostgroupAttributes, MultiplexDelays},
     server::HostgroupId,
     store::row::{ColumnFault, RowReader, fault},
-    tls::{HostgroupAttributes, SslVerify},
+    tls::SslVerify,
 };
 
 pub(super) fn read(
@@ -17,14 +18,16 @@ pub(super) fn read(
     warnings: &mut Warnings,
 ) -> Result<BTreeMap<HostgroupId, HostgroupAttributes>, StoreError> {
     let table = table("mysql_hostgroup_attributes");
-    let rows = read_rows(connection, table, "hostgroup_id", name, settings, warnings)?;
-    let of_hostgroup = |(hostgroup, settings): (HostgroupId, Map<String, Value>)| {
-        let mut warn = |what: String| {
-            warnings
-                .push(format!("attributes of hostgroup {hostgroup}: column \"hostgroup_settings\": {what}"));
+    let rows = read_rows(connection, table, "hostgroup_id", name, row_of, warnings)?;
+    let of_hostgroup =
+        |(hostgroup, columns, settings): (HostgroupId, HostgroupAttributes, Map<String, Value>)| {
+            let mut warn = |what: String| {
+                warnings.push(format!(
+                    "attributes of hostgroup {hostgroup}: column \"hostgroup_settings\": {what}"
+                ));
+            };
+            (hostgroup, attributes(columns, &settings, &mut warn))
         };
-        (hostgroup, attributes(&settings, &mut warn))
-    };
     Ok(rows.into_iter().map(of_hostgroup).collect())
 }
 
@@ -32,18 +35,30 @@ fn name(row: &RowReader<'_>) -> String {
     format!("attributes of hostgroup {}", row.text("hostgroup_id").unwrap_or_default())
 }
 
-fn settings(row: &RowReader<'_>) -> Result<(HostgroupId, Map<String, Value>), ColumnFault> {
+fn row_of(
+    row: &RowReader<'_>,
+) -> Result<(HostgroupId, HostgroupAttributes, Map<String, Value>), ColumnFault> {
+    let columns = HostgroupAttributes {
+        free_connections_pct: Some(row.number::<u32>("free_connections_pct")?.into()),
+        connection_warming: Some(row.flag("connection_warming")?),
+        throttle_connections_per_sec: Some(row.number::<u32>("throttle_connections_per_sec")?.into()),
+        init_connect: Some(row.text("init_connect")?).filter(|statements| !statements.is_empty()),
+        ..HostgroupAttributes::default()
+    };
     let text = row.text("hostgroup_settings")?;
     let settings = match text.is_empty() {
         true => Map::new(),
         false => serde_json::from_str(&text)
             .map_err(|_not_json| fault("hostgroup_settings", "is no JSON object"))?,
     };
-    Ok((HostgroupId(row.number("hostgroup_id")?), settings))
+    Ok((HostgroupId(row.number("hostgroup_id")?), columns, settings))
 }
 
-fn attributes(settings: &Map<String, Value>, warn: &mut impl FnMut(String)) -> HostgroupAttributes {
-    let mut attributes = HostgroupAttributes::default();
+fn attributes(
+    mut attributes: HostgroupAttributes,
+    settings: &Map<String, Value>,
+    warn: &mut impl FnMut(String),
+) -> HostgroupAttributes {
     for (key, value) in settings {
         match key.as_str() {
             "ssl_verify" => {
@@ -55,8 +70,27 @@ fn attributes(settings: &Map<String, Value>, warn: &mut impl FnMut(String)) -> H
                 }
                 attributes.ssl_verify = Some(verify.unwrap_or(SslVerify::Hostname));
             }
-            key => warn(format!("\"{key}\" is stored but does not act yet")),
+            key => take_delay(&mut attributes.delays, key, value, warn),
         }
     }
     attributes
+}
+
+/// Takes a key of [`MultiplexDelays`]; others do not act.
+pub(super) fn take_delay(
+    delays: &mut MultiplexDelays,
+    key: &str,
+    value: &Value,
+    warn: &mut impl FnMut(String),
+) {
+    let Some((_, max)) = MultiplexDelays::KEYS.iter().find(|(known, _)| *known == key) else {
+        return warn(format!("\"{key}\" is stored but does not act yet"));
+    };
+    match value.as_u64().filter(|number| number <= max) {
+        Some(number) => {
+            let is_known = delays.take(key, number);
+            debug_assert!(is_known, "{key} is one of the keys");
+        }
+        None => warn(format!("\"{key}\" takes a number from 0 to {max}; it does not count")),
+    }
 }

@@ -1,9 +1,11 @@
 //! `mysql_users` into [`Users`].
 
 use rusqlite::Connection;
+use serde_json::{Map, Value};
 
-use super::{StoreError, Warnings, read_rows, table};
+use super::{StoreError, Warnings, attributes::take_delay, read_rows, table};
 use crate::{
+    attributes::MultiplexDelays,
     password::Password,
     server::HostgroupId,
     store::{
@@ -20,7 +22,19 @@ pub(super) fn read(
     warnings: &mut Warnings,
 ) -> Result<Users, StoreError> {
     let user = |row: &RowReader<'_>| user(row, vault);
-    let rows = read_rows(connection, table("mysql_users"), "rowid", name, user, warnings)?;
+    let mut rows = read_rows(connection, table("mysql_users"), "rowid", name, user, warnings)?;
+    for user in rows.iter_mut().filter(|user| !user.attributes.is_empty()) {
+        let mut warn =
+            |what: String| warnings.push(format!("user \"{}\": column \"attributes\": {what}", user.name));
+        match serde_json::from_str::<Map<String, Value>>(&user.attributes) {
+            Ok(keys) => {
+                for (key, value) in &keys {
+                    take_delay(&mut user.delays, key, value, &mut warn);
+                }
+            }
+            Err(_not_an_object) => warn("is no JSON object".to_owned()),
+        }
+    }
     for user in rows.iter().filter(|user| user.password == Password::Other) {
         warnings
             .push(format!("user \"{}\": column \"password\" is stored but cannot be used yet", user.name));
@@ -49,6 +63,7 @@ fn user(row: &RowReader<'_>, vault: &Vault) -> Result<User, ColumnFault> {
         frontend: row.flag("frontend")?,
         max_connections: row.number("max_connections")?,
         attributes: row.text("attributes")?,
+        delays: MultiplexDelays::default(),
         comment: row.text("comment")?,
     })
 }

@@ -1,0 +1,106 @@
+//! Settings of whole hostgroups (`mysql_hostgroup_attributes`) and what they say in the place of variables.
+
+use crate::{server::HostgroupId, snapshot::Snapshot, tls::SslVerify};
+
+/// What acts of a row of `mysql_hostgroup_attributes`.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct HostgroupAttributes {
+    /// In the place of `mysql-ssl_p2s_verify`; then there must be an authority to verify by.
+    pub ssl_verify: Option<SslVerify>,
+    /// In the place of `mysql-free_connections_pct`.
+    pub free_connections_pct: Option<u64>,
+    /// In the place of `mysql-connection_warming`.
+    pub connection_warming: Option<bool>,
+    /// In the place of `mysql-throttle_connections_per_sec_to_hostgroup`.
+    pub throttle_connections_per_sec: Option<u64>,
+    /// In the place of `mysql-init_connect`.
+    pub init_connect: Option<String>,
+    /// For how long sessions keep their connections.
+    pub delays: MultiplexDelays,
+}
+
+/// For how long a session keeps its connection after a statement; what is `None` is said elsewhere.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct MultiplexDelays {
+    /// In the place of `mysql-auto_increment_delay_multiplex`.
+    pub auto_increment_statements: Option<u64>,
+    /// In the place of `mysql-auto_increment_delay_multiplex_timeout_ms`.
+    pub auto_increment_timeout_ms: Option<u64>,
+    /// In the place of `mysql-connection_delay_multiplex_ms`.
+    pub connection_ms: Option<u64>,
+}
+
+impl MultiplexDelays {
+    /// The keys that a JSON object has for them, and the largest value of each.
+    pub(crate) const KEYS: [(&'static str, u64); 3] = [
+        ("auto_increment_delay_multiplex", 1_000_000),
+        ("auto_increment_delay_multiplex_timeout_ms", 3_600_000),
+        ("connection_delay_multiplex_ms", 300_000),
+    ];
+
+    /// Takes the value of a key of [`Self::KEYS`]; `false` when it is another.
+    pub(crate) fn take(&mut self, key: &str, value: u64) -> bool {
+        let place = match key {
+            "auto_increment_delay_multiplex" => &mut self.auto_increment_statements,
+            "auto_increment_delay_multiplex_timeout_ms" => &mut self.auto_increment_timeout_ms,
+            "connection_delay_multiplex_ms" => &mut self.connection_ms,
+            _ => return false,
+        };
+        *place = Some(value);
+        true
+    }
+
+    /// What this says, and where it says nothing, what `other` does.
+    #[must_use]
+    pub fn or(self, other: Self) -> Self {
+        Self {
+            auto_increment_statements: self.auto_increment_statements.or(other.auto_increment_statements),
+            auto_increment_timeout_ms: self.auto_increment_timeout_ms.or(other.auto_increment_timeout_ms),
+            connection_ms: self.connection_ms.or(other.connection_ms),
+        }
+    }
+}
+
+/// How the connections of a hostgroup are kept.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct PoolSettings {
+    /// Percent of a server's `max_connections` that may lie idle.
+    pub free_connections_pct: u64,
+    /// Idle connections are opened up to that share.
+    pub connection_warming: bool,
+    /// New connections in a second.
+    pub connections_per_second: u64,
+    /// Statements for each new connection; empty for none.
+    pub init_connect: String,
+    /// Milliseconds after which a connection is closed; 0 for never.
+    pub connection_age_ms_max: u64,
+    /// Milliseconds between pings of an idle connection.
+    pub ping_interval_ms: u64,
+    /// Milliseconds for a ping.
+    pub ping_timeout_ms: u64,
+}
+
+impl Snapshot {
+    /// How the connections of a hostgroup are kept.
+    #[must_use]
+    pub fn pool_settings(&self, hostgroup: HostgroupId) -> PoolSettings {
+        let (variables, attributes) = (&self.mysql, self.hostgroup_attributes.get(&hostgroup));
+        PoolSettings {
+            free_connections_pct: attributes
+                .and_then(|own| own.free_connections_pct)
+                .unwrap_or(variables.free_connections_pct),
+            connection_warming: attributes
+                .and_then(|own| own.connection_warming)
+                .unwrap_or(variables.connection_warming),
+            connections_per_second: attributes
+                .and_then(|own| own.throttle_connections_per_sec)
+                .unwrap_or(variables.throttle_connections_per_sec_to_hostgroup),
+            init_connect: attributes
+                .and_then(|own| own.init_connect.clone())
+                .unwrap_or_else(|| variables.init_connect.clone()),
+            connection_age_ms_max: variables.connection_max_age_ms,
+            ping_interval_ms: variables.ping_interval_server_msec,
+            ping_timeout_ms: variables.ping_timeout_server,
+        }
+    }
+}

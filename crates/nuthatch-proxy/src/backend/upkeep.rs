@@ -1,0 +1,165 @@
+//! What the pools need from time to time: idle connections are closed when they are old or too many, pinged when they have been silent
+//! for long, and opened ahead of need where that is configured.
+//!
+//! Housekeeping decides; the work on sockets is done by the workers that watch them.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use nuthatch_config::{ServerStatus, Snapshot};
+use nuthatch_wire::{AnswerKind, CapabilityFlags, Command, ErrPacket};
+use tokio::time::timeout;
+
+use crate::Proxy;
+use crate::session::{Charset, SessionState};
+use crate::worker::Worker;
+
+use super::check_out::login;
+use super::hostgroup::Hostgroup;
+use super::{Connection, Server, Wanted, connect};
+
+/// For how long a connection beyond the share of idle ones is kept.
+const SURPLUS_IDLE_MS: u64 = 1000;
+
+/// Connections to one server that a round opens ahead of need.
+const WARMED_PER_ROUND_MAX: usize = 10;
+
+/// What tells connections apart from their login on.
+#[derive(Debug, Clone)]
+pub(super) struct Kind {
+    user: Arc<str>,
+    shape: CapabilityFlags,
+    collation: u8,
+    schema: Vec<u8>,
+}
+
+impl Proxy {
+    /// One round for all servers.
+    pub(crate) fn keep_pools(self: &Arc<Self>, snapshot: &Arc<Snapshot>, now_ms: u64) {
+        for group in self.hostgroups.all_groups() {
+            for server in &group.servers {
+                server.trim(now_ms);
+                self.ping_silent(server, now_ms);
+                if group.settings.connection_warming && group.line.is_empty() {
+                    self.warm(&group, server, snapshot, now_ms);
+                }
+            }
+        }
+    }
+
+    fn ping_silent(self: &Arc<Self>, server: &Arc<Server>, now_ms: u64) {
+        let settings = server.settings();
+        let patience = Duration::from_millis(settings.ping_timeout_ms);
+        for connection in server.pool.take_silent(now_ms.saturating_sub(settings.ping_interval_ms)) {
+            let Some(worker) = self.workers.iter().find(|worker| worker.id == connection.worker) else {
+                continue;
+            };
+            let proxy = Arc::clone(self);
+            let _detached = worker.spawn(async move {
+                if let Some(mut connection) = answers_ping(connection, patience).await {
+                    connection.pinged_ms = proxy.clock.now_ms();
+                    let server = Arc::clone(connection.server());
+                    if server.status(connection.pinged_ms) == ServerStatus::Online {
+                        server.pool.put(connection);
+                        server.line.tell();
+                    }
+                }
+            });
+        }
+    }
+
+    /// Opens connections of the kind that was opened last, up to the share that may lie idle.
+    fn warm(
+        self: &Arc<Self>,
+        group: &Hostgroup,
+        server: &Arc<Server>,
+        snapshot: &Arc<Snapshot>,
+        now_ms: u64,
+    ) {
+        let share = server.connections_max()
+            * usize::try_from(group.settings.free_connections_pct).unwrap_or(0)
+            / 100;
+        let missing = share.saturating_sub(server.pool.len() + server.warming()).min(WARMED_PER_ROUND_MAX);
+        let is_online = server.weight() > 0 && server.status(now_ms) == ServerStatus::Online;
+        let Some(kind) = server.opened_last.lock().clone().filter(|_| is_online && missing > 0) else {
+            return;
+        };
+        let workers: Vec<_> = self.workers.iter().collect();
+        for worker in workers.into_iter().cycle().take(missing) {
+            if group.throttle.admit(self.clock.now_us(), group.settings.connections_per_second).is_err() {
+                return;
+            }
+            let Some(warming) = server.begin_warming() else { return };
+            let (proxy, here, kind) = (Arc::clone(self), Arc::clone(worker), kind.clone());
+            let (server, snapshot) = (Arc::clone(server), Arc::clone(snapshot));
+            let _detached = worker.spawn(async move {
+                let opened = proxy.open_ahead(&server, &kind, &here, &snapshot).await;
+                drop(warming);
+                if let Some(connection) = opened {
+                    proxy.hostgroups.check_in(connection, proxy.clock.now_ms());
+                }
+            });
+        }
+    }
+
+    async fn open_ahead(
+        &self,
+        server: &Arc<Server>,
+        kind: &Kind,
+        worker: &Worker,
+        snapshot: &Snapshot,
+    ) -> Option<Box<Connection>> {
+        let slot = server.reserve()?;
+        let password = self.backend_password(snapshot, &kind.user)?;
+        let (schema, charset) = (kind.schema.clone(), Charset::Collation(kind.collation));
+        let state = SessionState::new(schema, charset);
+        let wanted =
+            Wanted { user: &kind.user, password: Some(&password), shape: kind.shape, state: &state, worker };
+        let login = login(&wanted, &snapshot.mysql, server).ok()?;
+        connect::open(slot, worker, &login).await.ok()
+    }
+}
+
+impl Server {
+    /// Closes idle connections that the server has closed, that are too old, or that are too many and have been idle for a
+    /// while.
+    fn trim(&self, now_ms: u64) {
+        let settings = self.settings();
+        let keep = self.connections_max() as u64 * settings.free_connections_pct.min(100) / 100;
+        let keep = usize::try_from(keep).unwrap_or(usize::MAX);
+        let idle_before_ms = now_ms.saturating_sub(SURPLUS_IDLE_MS);
+        self.pool.trim(keep, idle_before_ms, |connection| self.is_too_old(connection));
+    }
+
+    /// Further connections of this kind may be opened ahead of need.
+    pub(super) fn remember_kind(&self, connection: &Connection) {
+        let kind = Kind {
+            user: Arc::clone(&connection.user),
+            shape: connection.shape,
+            collation: connection.login_collation,
+            schema: connection.state.schema.clone(),
+        };
+        *self.opened_last.lock() = Some(kind);
+    }
+
+    /// The server's refusal of `init_connect`, as the client is told; the log is told as well.
+    pub(super) fn refused_init(&self, now_ms: u64, mut refusal: ErrPacket) -> ErrPacket {
+        let message = format!("mysql-init_connect failed: {}", String::from_utf8_lossy(&refusal.message));
+        self.warn_of_init(now_ms, &message);
+        refusal.message = message.into_bytes();
+        refusal
+    }
+}
+
+/// The connection, if its server answers in time; closed otherwise.
+async fn answers_ping(mut connection: Box<Connection>, patience: Duration) -> Option<Box<Connection>> {
+    let ping = connection.order(Command::Ping, b"", AnswerKind::Single);
+    match timeout(patience, ping).await {
+        Ok(Ok(Ok(_))) => Some(connection),
+        failed => {
+            let server = &connection.server().address;
+            tracing::debug!(%server, ?failed, "closed an idle connection that does not answer a ping");
+            None
+        }
+    }
+}
