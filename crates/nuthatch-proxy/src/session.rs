@@ -20,6 +20,7 @@ mod attend;
 mod capture;
 mod change_user;
 mod command;
+mod delay;
 mod fall;
 mod handle;
 mod hit;
@@ -187,6 +188,7 @@ impl Session {
             return Some(end);
         }
         loop {
+            self.end_delays().await;
             if self.may_sit_down() {
                 return None;
             }

@@ -145,6 +145,8 @@ pub(crate) struct SessionHandle {
     whereabouts: Mutex<Whereabouts>,
     /// When the last command came.
     pub(crate) last_active_ms: AtomicU64,
+    /// When it lets go of a connection that it keeps for a while; 0 when there is none.
+    pub(super) delay_ends_ms: AtomicU64,
     /// 1 while it has a transaction or a statement open, so that a drain leaves it alone.
     pub(crate) busy: AtomicU8,
     pub(crate) view: Mutex<View>,
@@ -160,6 +162,7 @@ impl SessionHandle {
             end: AtomicU8::new(0),
             whereabouts: Mutex::default(),
             last_active_ms: AtomicU64::new(now_ms),
+            delay_ends_ms: AtomicU64::new(0),
             busy: AtomicU8::new(1),
             view: Mutex::new(View { command: "Connect", since_ms: now_ms, ..View::default() }),
         }
@@ -202,6 +205,13 @@ impl SessionHandle {
             Whereabouts::Unknown => {}
             Whereabouts::Runs(waker) => waker.wake_by_ref(),
             Whereabouts::Sits { lobby, seat } => lobby.call(*seat),
+        }
+    }
+
+    /// Has the session rise, if it sits.
+    pub(super) fn rise(&self) {
+        if let Whereabouts::Sits { lobby, seat } = &*self.whereabouts.lock() {
+            lobby.call(*seat);
         }
     }
 

@@ -30,6 +30,7 @@ impl Session {
             Some(1) => held.pins = held.pins.without(Pins::RULE),
             _ => {}
         }
+        self.learn_delay(end, held);
         if facts.writes {
             self.wrote_in_transaction = true;
         }

@@ -8,6 +8,7 @@ use nuthatch_wire::{AnswerKind, Command, ErrPacket, ErrorCode, Form};
 
 use crate::backend::{Connection, Wanted};
 
+use super::delay::Delay;
 use super::handle::Running;
 use super::plan::Facts;
 use super::relay::{Way, command_packet};
@@ -29,6 +30,8 @@ pub(super) struct Held {
     pub(super) was_held: bool,
     /// Its `LAST_INSERT_ID()` is the session's.
     pub(super) knows_insert_id: bool,
+    /// For how long it is kept without another reason.
+    pub(super) delay: Delay,
 }
 
 impl Session {
@@ -152,8 +155,7 @@ impl Session {
         if trouble.is_none_or(Trouble::leaves_connection_usable) {
             self.settle(held);
         } else {
-            let state = held.pins.without(Pins::DIAGNOSTICS.with(Pins::FOUND_ROWS));
-            self.has_lost_state |= held.in_transaction || !state.is_empty();
+            self.has_lost_state |= held.in_transaction || held.pins.leaves_state_behind();
             if self.insert_id == InsertId::At(held.connection.thread_id) {
                 self.insert_id = InsertId::default();
             }
@@ -204,7 +206,8 @@ impl Session {
         }
         connection.lend(&self.handle);
         let (pins, in_transaction, was_held) = (Pins::NONE, false, false);
-        Held { connection, hostgroup, pins, in_transaction, is_fresh, was_held, knows_insert_id: false }
+        let (knows_insert_id, delay) = (false, Delay::default());
+        Held { connection, hostgroup, pins, in_transaction, is_fresh, was_held, knows_insert_id, delay }
     }
 
     /// Sends what differs between the session's state and the connection's, and awaits each answer: a statement must not

@@ -49,6 +49,8 @@ pins! {
     REPLICATION = 0, "replication", true, true;
     /// A cursor is open.
     CURSOR = 13, "cursor", true, false;
+    /// It is kept for a while because that is configured.
+    DELAY = 14, "delay_multiplex", false, false;
 }
 
 impl Pins {
@@ -82,7 +84,7 @@ impl Pins {
 
     /// Whether the connection cannot be given to another session without a reset.
     pub(crate) const fn leaves_state_behind(self) -> bool {
-        self.0 & !(Self::DIAGNOSTICS.0 | Self::FOUND_ROWS.0) != 0
+        self.0 & !(Self::DIAGNOSTICS.0 | Self::FOUND_ROWS.0 | Self::DELAY.0) != 0
     }
 }
 

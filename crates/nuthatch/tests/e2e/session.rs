@@ -1,6 +1,7 @@
 //! A client's session: its state follows it over shared connections, and nobody else's state reaches it.
 
 mod commands;
+mod delay;
 mod diagnostics;
 mod differential;
 mod expressions;
