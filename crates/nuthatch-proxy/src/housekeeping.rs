@@ -79,6 +79,7 @@ pub async fn scout(proxy: &Arc<Proxy>) {
                 password: Some(&password),
                 shape: crate::capability::SHAPE,
                 state: &state,
+                is_own: false,
                 worker: &here,
             };
             match proxy.hostgroups.check_out(hostgroup, &wanted, &variables, &proxy.clock).await {

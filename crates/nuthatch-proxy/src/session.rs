@@ -22,6 +22,7 @@ mod change_user;
 mod command;
 mod delay;
 mod fall;
+mod fast_forward;
 mod handle;
 mod hit;
 mod insert_id;
@@ -186,6 +187,12 @@ impl Session {
     async fn serve(&mut self) -> Option<SessionEnd> {
         if let Err(end) = self.send_rest().await {
             return Some(end);
+        }
+        if self.account.user.fast_forward {
+            return match self.may_sit_down() {
+                true => None,
+                false => Some(Box::pin(self.fast_forward()).await),
+            };
         }
         loop {
             self.end_delays().await;

@@ -115,6 +115,7 @@ impl Session {
         let passing = Pins::DIAGNOSTICS.with(Pins::FOUND_ROWS);
         let is_blocked = |held: &Held| held.pins.blocks_cache() || held.pins.without(passing) != held.pins;
         self.may_use_cache = self.snapshot.rules.caches()
+            && !self.account.user.fast_forward
             && self.environment.is_some()
             && self.next_flag_in == 0
             && !(self.wrote_in_transaction && self.is_in_transaction())

@@ -193,6 +193,7 @@ impl Session {
             password: self.account.password.as_deref(),
             shape: self.shape,
             state: &self.state,
+            is_own: false,
             worker: &self.worker,
         }
     }

@@ -6,6 +6,7 @@ mod diagnostics;
 mod differential;
 mod expressions;
 mod fall;
+mod fast_forward;
 mod forms;
 mod gone;
 mod insert_id;
