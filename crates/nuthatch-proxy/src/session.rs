@@ -26,6 +26,7 @@ mod fast_forward;
 mod handle;
 mod hit;
 mod insert_id;
+mod internal;
 mod kill;
 mod learn;
 mod lease;

@@ -24,6 +24,11 @@ pub(super) struct Delay {
 }
 
 impl Delay {
+    /// Statements for which it lasts after an insert.
+    pub(super) const fn statements_left(self) -> u64 {
+        self.statements_left
+    }
+
     const fn lasts(self, now_ms: u64) -> bool {
         now_ms < self.until_ms || self.statements_left > 0 && now_ms < self.statements_until_ms
     }

@@ -143,6 +143,8 @@ pub(crate) struct SessionHandle {
     client: OnceLock<Arc<Readiness>>,
     end: AtomicU8,
     whereabouts: Mutex<Whereabouts>,
+    /// When the client came.
+    pub(super) started_ms: u64,
     /// When the last command came.
     pub(crate) last_active_ms: AtomicU64,
     /// When it lets go of a connection that it keeps for a while; 0 when there is none.
@@ -161,6 +163,7 @@ impl SessionHandle {
             client: OnceLock::new(),
             end: AtomicU8::new(0),
             whereabouts: Mutex::default(),
+            started_ms: now_ms,
             last_active_ms: AtomicU64::new(now_ms),
             delay_ends_ms: AtomicU64::new(0),
             busy: AtomicU8::new(1),

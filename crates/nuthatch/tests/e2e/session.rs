@@ -10,6 +10,7 @@ mod fast_forward;
 mod forms;
 mod gone;
 mod insert_id;
+mod internal;
 mod large;
 mod pins;
 mod prepared;
