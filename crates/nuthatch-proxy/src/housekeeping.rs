@@ -32,6 +32,7 @@ pub async fn keep_house(proxy: Arc<Proxy>, stop: CancellationToken) {
         let now_ms = proxy.clock.now_ms();
         let variables = proxy.snapshot();
         end_idle_sessions(&proxy, now_ms, variables.mysql.wait_timeout);
+        proxy.for_each_session(|handle| handle.look_at_delay(now_ms));
         proxy.keep_pools(&variables, now_ms);
         let _sweep = proxy.cache.expire(now_ms, EXPIRE_BUDGET);
         proxy.learn_greeting();
@@ -78,6 +79,7 @@ pub async fn scout(proxy: &Arc<Proxy>) {
                 password: Some(&password),
                 shape: crate::capability::SHAPE,
                 state: &state,
+                is_own: false,
                 worker: &here,
             };
             match proxy.hostgroups.check_out(hostgroup, &wanted, &variables, &proxy.clock).await {

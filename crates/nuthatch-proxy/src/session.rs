@@ -20,10 +20,13 @@ mod attend;
 mod capture;
 mod change_user;
 mod command;
+mod delay;
 mod fall;
+mod fast_forward;
 mod handle;
 mod hit;
 mod insert_id;
+mod internal;
 mod kill;
 mod learn;
 mod lease;
@@ -196,7 +199,14 @@ impl Session {
         if let Err(end) = self.send_rest().await {
             return Some(end);
         }
+        if self.account.user.fast_forward {
+            return match self.may_sit_down() {
+                true => None,
+                false => Some(Box::pin(self.fast_forward()).await),
+            };
+        }
         loop {
+            self.end_delays().await;
             for _ in 0..COMMANDS_AT_A_TIME {
                 if self.may_sit_down() {
                     return self.has_lost_what_it_holds().then_some(SessionEnd::Gone);

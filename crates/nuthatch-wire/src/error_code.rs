@@ -23,6 +23,8 @@ error_codes! {
     CON_COUNT_ERROR = 1040, b"08004";
     /// A packet of the login is not what the protocol wants.
     HANDSHAKE_ERROR = 1043, b"08S01";
+    /// A schema that the user may not use.
+    DB_ACCESS_DENIED = 1044, b"42000";
     /// User, password or account state refused.
     ACCESS_DENIED = 1045, b"28000";
     /// No default schema is chosen.

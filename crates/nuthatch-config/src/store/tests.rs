@@ -252,6 +252,46 @@ fn column_that_does_not_act_is_named() {
 }
 
 #[test]
+fn settings_of_hostgroups_and_users_are_loaded_and_wrong_ones_named() {
+    let mut layers = open(seed());
+    sql(
+        &layers,
+        "INSERT INTO mysql_hostgroup_attributes (hostgroup_id, free_connections_pct, connection_warming,
+             throttle_connections_per_sec, init_connect, hostgroup_settings) VALUES
+             (1, 20, 1, 5, 'DO 1', '{\"auto_increment_delay_multiplex\": 7, \"connection_delay_multiplex_ms\": -1}');
+         INSERT INTO mysql_users (username, password, attributes) VALUES
+             ('slow', '', '{\"connection_delay_multiplex_ms\": 9, \"auto_increment_delay_multiplex\": \"x\"}'),
+             ('odd', '', '[]')",
+    );
+    let loaded = run(&mut layers, "LOAD MYSQL SERVERS TO RUNTIME");
+    assert_eq!(
+        warnings(&loaded),
+        [
+            "attributes of hostgroup 1: column \"hostgroup_settings\": \"connection_delay_multiplex_ms\" takes a number \
+          from 0 to 300000; it does not count"
+        ]
+    );
+    let loaded = run(&mut layers, "LOAD MYSQL USERS TO RUNTIME");
+    assert_eq!(
+        warnings(&loaded),
+        [
+            "user \"slow\": column \"attributes\": \"auto_increment_delay_multiplex\" takes a number from 0 to 1000000; \
+             it does not count",
+            "user \"odd\": column \"attributes\": is no JSON object",
+        ]
+    );
+    let snapshot = Arc::clone(layers.snapshot());
+    let (own, other) = (snapshot.pool_settings(HostgroupId(1)), snapshot.pool_settings(HostgroupId(0)));
+    assert_eq!((own.free_connections_pct, other.free_connections_pct), (20, 10));
+    assert_eq!((own.connections_per_second, own.connection_warming), (5, true));
+    assert_eq!((own.init_connect.as_str(), other.init_connect.as_str()), ("DO 1", ""));
+    let of_group = snapshot.hostgroup_attributes[&HostgroupId(1)].delays;
+    let of_user = snapshot.users.frontend(b"slow").expect("it is in force").delays;
+    let both = of_user.or(of_group);
+    assert_eq!((both.connection_ms, both.auto_increment_statements), (Some(9), Some(7)));
+}
+
+#[test]
 fn tls_of_servers_is_loaded_and_what_does_not_act_is_named() {
     let mut layers = open(seed());
     sql(

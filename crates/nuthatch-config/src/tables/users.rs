@@ -14,7 +14,7 @@ pub(crate) static MYSQL_USERS: Table = Table {
         Column::text("default_schema").or_null(),
         Column::int("schema_locked").check("schema_locked IN (0, 1)").default_int(0),
         Column::int("transaction_persistent").check("transaction_persistent IN (0, 1)").default_int(1),
-        Column::int("fast_forward").check("fast_forward IN (0, 1)").default_int(0).stored(),
+        Column::int("fast_forward").check("fast_forward IN (0, 1)").default_int(0),
         Column::int("backend").check("backend IN (0, 1)").default_int(1),
         Column::int("frontend").check("frontend IN (0, 1)").default_int(1),
         Column::int("max_connections").check("max_connections >= 0").default_int(10000),

@@ -40,6 +40,8 @@ pub(crate) struct Wanted<'a> {
     pub(crate) password: Option<&'a BackendPassword>,
     pub(crate) shape: CapabilityFlags,
     pub(crate) state: &'a SessionState,
+    /// It must have been nobody's before.
+    pub(crate) is_own: bool,
     /// The asking worker, on whose thread it asks.
     pub(crate) worker: &'a Worker,
 }
@@ -73,7 +75,7 @@ impl Wanted<'_> {
         let can_have_schema = connection.state.schema.is_empty() || !self.state.schema.is_empty();
         // Answers of another form must be translated.
         let is_translated = Form::of(connection.shape) != Form::of(self.shape);
-        (fits && can_have_schema)
+        (fits && can_have_schema && !self.is_own)
             .then(|| self.state.differences(&connection.state) + u32::from(is_translated))
     }
 }

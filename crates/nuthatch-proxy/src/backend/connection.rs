@@ -139,6 +139,11 @@ impl Connection {
         Form::of(self.shape)
     }
 
+    /// Whether `mysql-init_connect` was sent on it.
+    pub(crate) fn has_init_connect(&self) -> bool {
+        !self.init_connect.is_empty()
+    }
+
     /// Has `worker` watch the socket, on whose thread this is.
     pub(super) fn move_to(&mut self, worker: &Worker) -> Result<(), NetError> {
         if self.worker != worker.id {

@@ -113,8 +113,8 @@ impl Proxy {
         let password = self.backend_password(snapshot, &kind.user)?;
         let (schema, charset) = (kind.schema.clone(), Charset::Collation(kind.collation));
         let state = SessionState::new(schema, charset);
-        let wanted =
-            Wanted { user: &kind.user, password: Some(&password), shape: kind.shape, state: &state, worker };
+        let (user, password, is_own) = (&kind.user, Some(&*password), false);
+        let wanted = Wanted { user, password, shape: kind.shape, state: &state, is_own, worker };
         let login = login(&wanted, &snapshot.mysql, server).ok()?;
         connect::open(slot, worker, &login).await.ok()
     }

@@ -20,6 +20,11 @@ impl Session {
         }
         let counters = &self.worker.counters;
         match (plan.facts.kind, &plan.facts.change) {
+            (_, Change::Schema(schema)) => {
+                let message = self.refused_by_lock(schema)?;
+                self.worker.counters.generated_errors.bump();
+                Some(reply::err(1, ErrorCode::DB_ACCESS_DENIED, &message))
+            }
             (Kind::Set, Change::Autocommit(on)) => self.set_autocommit_alone(*on),
             (Kind::Commit, _) => {
                 counters.commit.bump();

@@ -62,6 +62,9 @@ impl Session {
         self.worker.counters.frontend_init_db.bump();
         self.forget_diagnostics().await?;
         let schema = self.client.payload().get(1..).unwrap_or_default().to_vec();
+        if let Some(message) = self.refused_by_lock(&schema) {
+            return self.refuse(ErrorCode::DB_ACCESS_DENIED, &message).await;
+        }
         let hostgroup = self.destination(self.account.user.default_hostgroup);
         self.show(now_ms, "Init DB", hostgroup.0);
         match self.change_schema(hostgroup, schema).await {

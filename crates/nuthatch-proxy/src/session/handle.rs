@@ -145,8 +145,12 @@ pub(crate) struct SessionHandle {
     whereabouts: Mutex<Whereabouts>,
     /// Milliseconds of idleness after which its client is gone by its own SET; 0 for none.
     wait_timeout_ms: AtomicU64,
+    /// When the client came.
+    pub(super) started_ms: u64,
     /// When the last command came.
     pub(crate) last_active_ms: AtomicU64,
+    /// When it lets go of a connection that it keeps for a while; 0 when there is none.
+    pub(super) delay_ends_ms: AtomicU64,
     /// 1 while it has a transaction or a statement open, so that a drain leaves it alone.
     pub(crate) busy: AtomicU8,
     pub(crate) view: Mutex<View>,
@@ -162,7 +166,9 @@ impl SessionHandle {
             end: AtomicU8::new(0),
             whereabouts: Mutex::default(),
             wait_timeout_ms: AtomicU64::new(0),
+            started_ms: now_ms,
             last_active_ms: AtomicU64::new(now_ms),
+            delay_ends_ms: AtomicU64::new(0),
             busy: AtomicU8::new(1),
             view: Mutex::new(View { command: "Connect", since_ms: now_ms, ..View::default() }),
         }
@@ -225,6 +231,13 @@ impl SessionHandle {
     /// What rouses the session.
     pub(crate) fn rouser(self: &Arc<Self>) -> Waker {
         Waker::from(Arc::new(Rouser(Arc::clone(self))))
+    }
+
+    /// Has the session rise, if it sits.
+    pub(super) fn rise(&self) {
+        if let Whereabouts::Sits { lobby, seat } = &*self.whereabouts.lock() {
+            lobby.call(*seat);
+        }
     }
 
     /// Wakes the session's task, if it runs.

@@ -34,6 +34,7 @@ impl Session {
             Some(1) => held.pins = held.pins.without(Pins::RULE),
             _ => {}
         }
+        self.learn_delay(end, held);
         if facts.writes {
             self.wrote_in_transaction = true;
         }
@@ -126,6 +127,7 @@ impl Session {
         let is_blocked =
             |held: &Held| held.pins.blocks_cache() || held.pins.without(Pins::PASSING) != held.pins;
         self.may_use_cache = self.snapshot.rules.caches()
+            && !self.account.user.fast_forward
             && self.environment.is_some()
             && self.next_flag_in == 0
             && !self.has_odd_isolation()

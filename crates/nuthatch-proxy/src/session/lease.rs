@@ -8,6 +8,7 @@ use nuthatch_wire::{AnswerKind, Command, ErrPacket, ErrorCode, Form};
 
 use crate::backend::{Connection, Reset, Wanted};
 
+use super::delay::Delay;
 use super::handle::Running;
 use super::insert_id::IdsBefore;
 use super::named_locks::NamedLocks;
@@ -40,6 +41,8 @@ pub(super) struct Held {
     pub(super) named_locks: NamedLocks,
     /// The temporary tables on it.
     pub(super) temporary: Temporary,
+    /// For how long it is kept without another reason.
+    pub(super) delay: Delay,
 }
 
 impl Session {
@@ -207,7 +210,7 @@ impl Session {
     /// Whether the connection has something of the session that is nowhere else, and not only for the next statement.
     pub(super) fn is_state_of(&self, held: &Held) -> bool {
         held.in_transaction
-            || !held.pins.without(Pins::PASSING).is_empty()
+            || held.pins.leaves_state_behind()
             || self.insert_id == InsertId::At(held.connection.thread_id)
     }
 
@@ -218,6 +221,7 @@ impl Session {
             password: self.account.password.as_deref(),
             shape: self.shape,
             state: &self.state,
+            is_own: false,
             worker: &self.worker,
         }
     }
@@ -232,6 +236,7 @@ impl Session {
         connection.lend(&self.handle);
         let (pins, in_transaction, was_held) = (Pins::NONE, false, false);
         let (named_locks, temporary) = (NamedLocks::default(), Temporary::default());
+        let delay = Delay::default();
         Held {
             connection,
             hostgroup,
@@ -244,6 +249,7 @@ impl Session {
             is_to_be_asked: false,
             named_locks,
             temporary,
+            delay,
         }
     }
 

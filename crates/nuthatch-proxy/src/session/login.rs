@@ -161,6 +161,11 @@ impl Session {
     /// What a server says against the schema that the login names, if one can be asked soon.
     pub(super) async fn refused_schema(&mut self) -> Option<ErrPacket> {
         let (user, schema) = (Arc::clone(&self.account.name), self.state.schema.clone());
+        let default = self.account.user.default_schema.as_deref().unwrap_or_default();
+        if self.account.user.schema_locked && !default.is_empty() && schema != default.as_bytes() {
+            let ErrorCode { code, sql_state } = ErrorCode::DB_ACCESS_DENIED;
+            return Some(ErrPacket { code, sql_state, message: self.locked_message(&schema).into_bytes() });
+        }
         if schema.is_empty() || self.proxy.known_schemas.has(&user, &schema) {
             return None;
         }
@@ -177,6 +182,22 @@ impl Session {
             // The first statement will say what is the matter.
             Ok(Err(_)) | Err(_) => None,
         }
+    }
+}
+
+impl Session {
+    /// What is said against leaving the schema for `schema`, if the user's is locked.
+    pub(super) fn refused_by_lock(&self, schema: &[u8]) -> Option<String> {
+        let may_not = self.account.user.schema_locked && self.state.schema != schema;
+        may_not.then(|| self.locked_message(schema))
+    }
+
+    fn locked_message(&self, schema: &[u8]) -> String {
+        let (user, host) = (&self.account.name, &self.handle.address().host);
+        let schema = String::from_utf8_lossy(schema);
+        format!(
+            "Access denied for user '{user}'@'{host}' to database '{schema}': mysql_users.schema_locked is 1"
+        )
     }
 }
 

@@ -51,6 +51,8 @@ pins! {
     CURSOR = 13, "cursor", true, false;
     /// `SET TRANSACTION` without a scope: it holds for one transaction.
     NEXT_TRANSACTION = 14, "next_transaction", true, true;
+    /// It is kept for a while because that is configured.
+    DELAY = 15, "delay_multiplex", false, false;
 }
 
 impl Pins {
@@ -87,7 +89,7 @@ impl Pins {
 
     /// Whether the connection cannot be given to another session without a reset.
     pub(crate) const fn leaves_state_behind(self) -> bool {
-        !self.without(Self::PASSING).is_empty()
+        !self.without(Self::PASSING).without(Self::DELAY).is_empty()
     }
 }
 

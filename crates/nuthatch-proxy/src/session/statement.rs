@@ -8,6 +8,7 @@ use nuthatch_wire::{AnswerEnd, AnswerKind};
 
 use super::capture::Capture;
 use super::fall::{Fall, trip};
+use super::internal::asks_for_internal_session;
 use super::lease::Held;
 use super::plan::Plan;
 use super::text_prepared::Named;
@@ -19,6 +20,10 @@ impl Session {
     pub(super) async fn statement(&mut self, now_ms: u64) -> Result<(), SessionEnd> {
         trip(self.statement_text(), Fall::InTask);
         self.take_over_configuration()?;
+        if asks_for_internal_session(self.statement_text()) {
+            let answer = self.internal_session();
+            return self.send(&answer).await;
+        }
         let is_under_flag = self.next_flag_in != 0;
         let mut plan = self.plan(self.statement_text());
         let named_answer = self.plan_named(&mut plan);

@@ -1,13 +1,16 @@
 //! A client's session: its state follows it over shared connections, and nobody else's state reaches it.
 
 mod commands;
+mod delay;
 mod diagnostics;
 mod differential;
 mod expressions;
 mod fall;
+mod fast_forward;
 mod forms;
 mod gone;
 mod insert_id;
+mod internal;
 mod large;
 mod pins;
 mod prepared;

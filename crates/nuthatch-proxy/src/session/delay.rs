@@ -1,0 +1,111 @@
+//! ProxySQL's delays: a session keeps its connection for some time, or for some statements, though nothing keeps it there.
+//!
+//! Nothing here needs them: a session knows its own last insert id. They are for those who rely on them, and off by default. Time runs
+//! out in steps of half a second while the client is silent: housekeeping tells.
+
+use std::sync::atomic::Ordering;
+
+use nuthatch_config::HostgroupId;
+use nuthatch_config::MultiplexDelays;
+use nuthatch_wire::{AnswerEnd, Ending};
+
+use super::lease::Held;
+use super::{Pins, Session, SessionHandle};
+
+/// For how long a connection is kept.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Delay {
+    /// Statements, the last one included, for which it is kept after an AUTO_INCREMENT insert.
+    statements_left: u64,
+    /// When that ends at the latest.
+    statements_until_ms: u64,
+    /// Until when it is kept after the last statement.
+    until_ms: u64,
+}
+
+impl Delay {
+    /// Statements for which it lasts after an insert.
+    pub(super) const fn statements_left(self) -> u64 {
+        self.statements_left
+    }
+
+    const fn lasts(self, now_ms: u64) -> bool {
+        now_ms < self.until_ms || self.statements_left > 0 && now_ms < self.statements_until_ms
+    }
+
+    /// When it is over if no statement comes.
+    const fn ends_ms(self) -> u64 {
+        if self.statements_left > 0 && self.statements_until_ms > self.until_ms {
+            self.statements_until_ms
+        } else {
+            self.until_ms
+        }
+    }
+}
+
+impl Session {
+    /// After a statement: whether its connection is kept for a while.
+    pub(super) fn learn_delay(&self, end: &AnswerEnd, held: &mut Held) {
+        let delays = self.delays(held.hostgroup);
+        let now_ms = self.latest_us / 1000;
+        let delay = &mut held.delay;
+        delay.statements_left = delay.statements_left.saturating_sub(1);
+        let statements = delays.auto_increment_statements.unwrap_or(0);
+        if statements > 0 && end.ending == Ending::Ok && end.ok.insert_id > 0 && end.ok.affected_rows > 0 {
+            delay.statements_left = statements;
+            delay.statements_until_ms = match delays.auto_increment_timeout_ms.unwrap_or(0) {
+                0 => u64::MAX,
+                timeout_ms => now_ms + timeout_ms,
+            };
+        }
+        delay.until_ms = now_ms + delays.connection_ms.unwrap_or(0);
+        let lasts = delay.lasts(now_ms);
+        held.pins = if lasts { held.pins.with(Pins::DELAY) } else { held.pins.without(Pins::DELAY) };
+        let ends_ms = if lasts { held.delay.ends_ms() } else { 0 };
+        if self.handle.delay_ends_ms.load(Ordering::Relaxed) != ends_ms {
+            self.handle.delay_ends_ms.store(ends_ms, Ordering::Relaxed);
+        }
+    }
+
+    /// What the user says goes before what the hostgroup says, and that before the variables.
+    fn delays(&self, hostgroup: HostgroupId) -> MultiplexDelays {
+        let variables = &self.snapshot.mysql;
+        let of_hostgroup = self.snapshot.hostgroup_attributes.get(&hostgroup);
+        self.account.user.delays.or(of_hostgroup.map(|own| own.delays).unwrap_or_default()).or(
+            MultiplexDelays {
+                auto_increment_statements: Some(variables.auto_increment_delay_multiplex),
+                auto_increment_timeout_ms: Some(variables.auto_increment_delay_multiplex_timeout_ms),
+                connection_ms: Some(variables.connection_delay_multiplex_ms),
+            },
+        )
+    }
+
+    /// Lets go of connections whose time is over.
+    pub(super) async fn end_delays(&mut self) {
+        if self.handle.delay_ends_ms.load(Ordering::Relaxed) == 0 {
+            return;
+        }
+        let now_ms = self.look_at_clock() / 1000;
+        let is_over = |held: &Held| held.pins.contains(Pins::DELAY) && !held.delay.lasts(now_ms);
+        while let Some(place) = self.held.iter().position(is_over) {
+            let mut held = self.held.swap_remove(place);
+            held.pins = held.pins.without(Pins::DELAY);
+            let outcome = Box::pin(self.keep_insert_id(&mut held)).await;
+            self.put_away(held, outcome.as_ref().err());
+        }
+        let ends_ms =
+            self.held.iter().filter(|held| held.pins.contains(Pins::DELAY)).map(|held| held.delay.ends_ms());
+        self.handle.delay_ends_ms.store(ends_ms.min().unwrap_or(0), Ordering::Relaxed);
+        self.show_idle();
+    }
+}
+
+impl SessionHandle {
+    /// Has the session look whether a delay is over.
+    pub(crate) fn look_at_delay(&self, now_ms: u64) {
+        let ends_ms = self.delay_ends_ms.load(Ordering::Relaxed);
+        if ends_ms > 0 && now_ms >= ends_ms {
+            self.rise();
+        }
+    }
+}
