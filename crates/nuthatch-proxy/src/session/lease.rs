@@ -359,7 +359,10 @@ impl Session {
                 self.proxy.hostgroups.check_in(held.connection, self.latest_us / 1000);
             }
         }
-        (self.prepared, self.names) = (None, None);
+        self.names = None;
+        if let Some(prepared) = &mut self.prepared {
+            prepared.forget_all();
+        }
     }
 
     /// Shows which connection is held, and why.

@@ -51,6 +51,8 @@ pins! {
     CURSOR = 13, "cursor", true, false;
     /// `SET TRANSACTION` without a scope: it holds for one transaction.
     NEXT_TRANSACTION = 14, "next_transaction", true, true;
+    /// A savepoint without autocommit, where the server's flags tell of no transaction yet.
+    SAVEPOINT = 15, "savepoint", true, false;
 }
 
 impl Pins {
