@@ -131,7 +131,11 @@ impl Session {
             })
             .await?;
         self.last_ran_on = Some(held.connection.thread_id);
-        self.last.row_count = if end.statement_id.is_some() { 0 } else { -1 };
+        self.last.row_count = match (end.statement_id, self.lexing.server) {
+            (None, _) => -1,
+            (Some(_), ServerFlavor::MariaDb(_)) => 0,
+            (Some(_), ServerFlavor::MySql(_)) => self.last.row_count,
+        };
         if end.statement_id.is_none() {
             held.pins = held.pins.with(Pins::DIAGNOSTICS);
             return Ok(());
@@ -307,6 +311,7 @@ impl Session {
         }
         // A statement belongs to the schema and the character set that it was prepared under.
         let state = self.state_of(&key);
+        let back = self.untracked_names(&state, held).await?;
         self.bring_into(&state, held).await?;
         let prepared =
             self.order_preparation(Command::StmtPrepare, &key.text, AnswerKind::Prepare, held).await;
@@ -316,6 +321,7 @@ impl Session {
         if self.state != state {
             self.bring_into(&self.state, held).await?;
         }
+        self.bring_names_back(back, held).await?;
         let number = prepared?.statement_id.unwrap_or_default();
         self.remember(key, number, held).await?;
         Ok(number)

@@ -162,11 +162,13 @@ impl Session {
         // What the last statement left on the connection is gone by this one.
         self.last_ran_on = None;
         let state = self.state_of(&key);
+        let back = self.untracked_names(&state, held).await?;
         self.bring_into(&state, held).await?;
         let outcome = self.order_preparation(Command::Query, &key.text, AnswerKind::ResultSets, held).await;
         if self.state != state {
             self.bring_into(&self.state, held).await?;
         }
+        self.bring_names_back(back, held).await?;
         match outcome {
             Ok(_) => {
                 held.connection.named.add(Arc::clone(name), key);

@@ -141,6 +141,22 @@ fn names_that_are_given_up_leave_the_character_set_alone() {
             "SELECT @@collation_connection, 'x'",
             "CALL p()",
             "SELECT @@collation_connection, 'x'",
+            "SET NAMES utf8mb4",
+            "SET CHARACTER SET latin1",
+            "EXECUTE n",
+            "CALL p()",
+            "EXECUTE n",
+            "SELECT @@character_set_client, @@character_set_results, v FROM t",
+        ],
+    );
+    check_same(
+        &Stage::plain(),
+        &[
+            "PREPARE n FROM 'SELECT 1'",
+            "SET NAMES utf8mb4 COLLATE utf8mb4_unicode_ci",
+            "SET CHARACTER SET latin1",
+            "EXECUTE n",
+            "SELECT @@character_set_client, @@character_set_results, v FROM t",
         ],
     );
 }
