@@ -19,6 +19,9 @@ pub(crate) struct StatementKey {
     pub(crate) settings: Settings,
     /// Session and number of a statement with a cursor, which nobody else may execute meanwhile.
     pub(crate) owner: Option<(u32, u32)>,
+    /// Types that its parameters have been bound with; none before its first execution, and where the server does not keep
+    /// them. MySQL converts every later value to the types of the first execution.
+    pub(crate) bound: Arc<[u8]>,
 }
 
 /// See the module's doc. The most recently used comes last.
@@ -32,6 +35,17 @@ impl PreparedStatements {
         let found = self.0.remove(place);
         let number = found.1;
         self.0.push(found);
+        Some(number)
+    }
+
+    /// The same of one that has been bound with these types, or else with none so far: it is of these types from now on.
+    pub(crate) fn find_to_bind(&mut self, key: &StatementKey) -> Option<u32> {
+        if let Some(number) = self.find(key) {
+            return Some(number);
+        }
+        let unbound = StatementKey { bound: Arc::default(), ..key.clone() };
+        let number = self.remove(&unbound)?;
+        self.0.push((key.clone(), number));
         Some(number)
     }
 
@@ -122,6 +136,7 @@ mod tests {
             charset: Charset::Collation(45),
             settings: Settings::default(),
             owner,
+            bound: Arc::default(),
         }
     }
 
@@ -140,6 +155,17 @@ mod tests {
             (Some(2), Some(1))
         );
         assert_eq!(prepared.find(&key("a", None)), None, "a cursor's statement is its owner's");
+    }
+
+    #[test]
+    fn statement_is_bound_once_and_of_those_types_then() {
+        let mut prepared = PreparedStatements::default();
+        let of = |bound: &[u8]| StatementKey { bound: bound.into(), ..key("a", None) };
+        prepared.add(of(&[]), 1);
+        assert_eq!(prepared.find_to_bind(&of(&[8, 0])), Some(1));
+        assert_eq!(prepared.find_to_bind(&of(&[253, 0])), None);
+        prepared.add(of(&[253, 0]), 2);
+        assert_eq!((prepared.find_to_bind(&of(&[8, 0])), prepared.find(&of(&[253, 0]))), (Some(1), Some(2)));
     }
 
     #[test]

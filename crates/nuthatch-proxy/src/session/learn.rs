@@ -69,6 +69,11 @@ impl Session {
         held.connection.state.autocommit = Some(autocommit);
         self.state.autocommit = autocommit;
         held.pins = held.pins.with(facts.pins).without(facts.unpins);
+        if autocommit || facts.ends_transaction {
+            held.pins = held.pins.without(Pins::SAVEPOINT);
+        } else if facts.kind == Kind::Savepoint && !held.in_transaction {
+            held.pins = held.pins.with(Pins::SAVEPOINT);
+        }
         if end.ok.warnings > 0 {
             held.pins = held.pins.with(Pins::DIAGNOSTICS);
         }

@@ -306,6 +306,37 @@ impl Session {
         }
     }
 
+    /// The statement that brings a held connection's character sets back after it was in another state for a while, if nobody
+    /// but the server knows them: they were set in a way that is not tracked.
+    pub(super) async fn untracked_names(
+        &self,
+        state: &SessionState,
+        held: &mut Held,
+    ) -> Result<Option<Vec<u8>>, Trouble> {
+        const ASK: &str = "SELECT CONCAT('SET character_set_client=', @@character_set_client, \
+             ', character_set_results=', IFNULL(@@character_set_results, 'NULL'), \
+             ', collation_connection=', @@collation_connection)";
+        let may_be_unknown = held.pins.contains(Pins::SESSION_VARIABLE) || held.pins.contains(Pins::UNKNOWN);
+        let stays = state.charset == held.connection.state.charset
+            && state.settings.is_same(&held.connection.state.settings);
+        if stays || !may_be_unknown {
+            return Ok(None);
+        }
+        self.way(held).ask_value(ASK).await
+    }
+
+    /// See [`Self::untracked_names`].
+    pub(super) async fn bring_names_back(
+        &self,
+        back: Option<Vec<u8>>,
+        held: &mut Held,
+    ) -> Result<(), Trouble> {
+        match back {
+            Some(statement) => self.order(held, Command::Query, &statement, AnswerKind::ResultSets).await,
+            None => Ok(()),
+        }
+    }
+
     /// Makes what the statement asks of the one before it on the connection what it is in the session.
     pub(super) async fn bring_last_results(&mut self, held: &mut Held, facts: &Facts) -> Result<(), Trouble> {
         self.bring_insert_id(held, facts).await?;
@@ -393,7 +424,10 @@ impl Session {
                 self.reset_and_put_back(held);
             }
         }
-        (self.prepared, self.names) = (None, None);
+        self.names = None;
+        if let Some(prepared) = &mut self.prepared {
+            prepared.forget_all();
+        }
     }
 
     /// Shows which connection is held, and why.

@@ -53,6 +53,8 @@ pins! {
     NEXT_TRANSACTION = 14, "next_transaction", true, true;
     /// It is kept for a while because that is configured.
     DELAY = 15, "delay_multiplex", false, false;
+    /// A savepoint without autocommit, where the server's flags tell of no transaction yet.
+    SAVEPOINT = 16, "savepoint", true, false;
 }
 
 impl Pins {

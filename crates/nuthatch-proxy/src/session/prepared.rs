@@ -41,6 +41,13 @@ pub(super) struct Prepared {
     last_id: u32,
 }
 
+impl Prepared {
+    /// Numbers go on behind the last, as on a server: an old one never names a new statement.
+    pub(super) fn forget_all(&mut self) {
+        self.statements = HashMap::new();
+    }
+}
+
 #[derive(Debug)]
 struct Statement {
     key: StatementKey,
@@ -124,6 +131,11 @@ impl Session {
             })
             .await?;
         self.last_ran_on = Some(held.connection.thread_id);
+        self.last.row_count = match (end.statement_id, self.lexing.server) {
+            (None, _) => -1,
+            (Some(_), ServerFlavor::MariaDb(_)) => 0,
+            (Some(_), ServerFlavor::MySql(_)) => self.last.row_count,
+        };
         if end.statement_id.is_none() {
             held.pins = held.pins.with(Pins::DIAGNOSTICS);
             return Ok(());
@@ -134,6 +146,7 @@ impl Session {
             charset: self.state.charset.clone(),
             settings: self.state.settings.clone(),
             owner: None,
+            bound: Arc::default(),
         };
         let (types, long_data, has_too_much, cursor) = (Vec::new(), Vec::new(), false, None);
         let statement = Statement { key: key.clone(), parameters, types, long_data, has_too_much, cursor };
@@ -182,6 +195,7 @@ impl Session {
         self.show(now_ms, "Execute", plan.hostgroup.0);
         if plan.facts.kind == Kind::Select
             && !plan.facts.cacheable
+            && !self.asks_for_cursor()
             && let Some(answer) = self.answer_prepared_question(&text)
         {
             self.observe(&plan, 0, 1);
@@ -231,8 +245,7 @@ impl Session {
         held: &mut Held,
         was_sent: &mut bool,
     ) -> Result<AnswerEnd, Trouble> {
-        let opens_cursor =
-            self.client.payload().get(FLAGS_PLACE).is_some_and(|flags| flags & CURSOR_FLAGS != 0);
+        let opens_cursor = self.asks_for_cursor();
         self.bring_names(plan, held).await?;
         let number = self.prepare_on(id, opens_cursor, held).await?;
         self.bring_last_results(held, &plan.facts).await?;
@@ -271,6 +284,11 @@ impl Session {
         }
     }
 
+    /// Whether the execution at hand asks for a cursor.
+    fn asks_for_cursor(&self) -> bool {
+        self.client.payload().get(FLAGS_PLACE).is_some_and(|flags| flags & CURSOR_FLAGS != 0)
+    }
+
     fn prepared_statement(&mut self, id: u32) -> Option<&mut Statement> {
         self.prepared.as_mut()?.statements.get_mut(&id)
     }
@@ -278,14 +296,22 @@ impl Session {
     /// The number of the statement on that connection, where it is prepared now if it was not.
     async fn prepare_on(&mut self, id: u32, opens_cursor: bool, held: &mut Held) -> Result<u32, Trouble> {
         let session = self.handle.id;
-        let Some(statement) = self.prepared_statement(id) else { return Err(Trouble::UnknownStatement(id)) };
+        let keeps_types = matches!(self.lexing.server, ServerFlavor::MySql(_));
+        let Self { prepared, client, .. } = &*self;
+        let Some(statement) = prepared.as_ref().and_then(|prepared| prepared.statements.get(&id)) else {
+            return Err(Trouble::UnknownStatement(id));
+        };
         let mut key = statement.key.clone();
         key.owner = opens_cursor.then_some((session, id));
-        if let Some(number) = held.connection.prepared.find(&key) {
+        if keeps_types {
+            key.bound = statement.types_of(client.payload()).into();
+        }
+        if let Some(number) = held.connection.prepared.find_to_bind(&key) {
             return Ok(number);
         }
         // A statement belongs to the schema and the character set that it was prepared under.
         let state = self.state_of(&key);
+        let back = self.untracked_names(&state, held).await?;
         self.bring_into(&state, held).await?;
         let prepared =
             self.order_preparation(Command::StmtPrepare, &key.text, AnswerKind::Prepare, held).await;
@@ -295,6 +321,7 @@ impl Session {
         if self.state != state {
             self.bring_into(&self.state, held).await?;
         }
+        self.bring_names_back(back, held).await?;
         let number = prepared?.statement_id.unwrap_or_default();
         self.remember(key, number, held).await?;
         Ok(number)
@@ -353,7 +380,10 @@ impl Session {
             return Ok(());
         };
         let Some((mut held, number)) = self.take_cursor(&statement) else { return Ok(()) };
-        let key = StatementKey { owner: Some((self.handle.id, id)), ..statement.key };
+        let mut key = StatementKey { owner: Some((self.handle.id, id)), ..statement.key };
+        if matches!(self.lexing.server, ServerFlavor::MySql(_)) {
+            key.bound = statement.types.into();
+        }
         held.connection.prepared.remove(&key);
         let outcome = self.close_on(number, &mut held).await;
         held.pins = held.pins.without(Pins::CURSOR);
@@ -399,7 +429,10 @@ impl Session {
         self.prepared.get_or_insert_default().statements.insert(id, statement);
         match outcome {
             Ok(true) => Ok(()),
-            Ok(false) if is_reset => self.send(&reply::ok(self.status())).await,
+            Ok(false) if is_reset => {
+                self.last.row_count = 0;
+                self.send(&reply::ok(self.status())).await
+            }
             Ok(false) => {
                 let end = if matches!(self.lexing.server, ServerFlavor::MySql(_)) { "." } else { "" };
                 let message = format!("The statement ({id}) has no open cursor{end}");
@@ -433,6 +466,7 @@ impl Session {
     /// What a server names in its error for a statement that it does not know.
     pub(super) fn function_at_hand(&self) -> &'static str {
         match self.client.payload().first().copied().and_then(Command::parse) {
+            _ if matches!(self.lexing.server, ServerFlavor::MySql(_)) => "mysql_stmt_precheck",
             Some(Command::StmtFetch) => "mysqld_stmt_fetch",
             Some(Command::StmtReset) => "mysqld_stmt_reset",
             _ => "mysqld_stmt_execute",
@@ -447,15 +481,29 @@ impl Session {
 }
 
 impl Statement {
+    /// The types that an execution binds, or those bound before.
+    fn types_of<'a>(&'a self, payload: &'a [u8]) -> &'a [u8] {
+        let (flag_place, types) = self.place_of_types();
+        match payload.get(flag_place) {
+            Some(1) if self.parameters > 0 => payload.get(types).unwrap_or_default(),
+            _ => &self.types,
+        }
+    }
+
+    /// Where an execution says whether types follow, and where those are: behind command, number, flags, iterations and NULL
+    /// bitmap.
+    fn place_of_types(&self) -> (usize, std::ops::Range<usize>) {
+        let parameters = usize::from(self.parameters);
+        let flag_place = 1 + 4 + 1 + 4 + parameters.div_ceil(8);
+        (flag_place, flag_place + 1..flag_place + 1 + 2 * parameters)
+    }
+
     /// Learns the types that an execution binds, or puts those bound before into one that leaves them out.
     fn complete_types(&mut self, payload: &mut Vec<u8>) {
-        let parameters = usize::from(self.parameters);
-        if parameters == 0 {
+        if self.parameters == 0 {
             return;
         }
-        // Command, number, flags, iterations, NULL bitmap; then one byte "types follow".
-        let flag_place = 1 + 4 + 1 + 4 + parameters.div_ceil(8);
-        let types = flag_place + 1..flag_place + 1 + 2 * parameters;
+        let (flag_place, types) = self.place_of_types();
         match payload.get(flag_place) {
             Some(1) => self.types = payload.get(types).unwrap_or_default().to_vec(),
             Some(0) if !self.types.is_empty() => {
@@ -494,6 +542,7 @@ mod tests {
                 charset: crate::session::Charset::Collation(45),
                 settings: crate::session::Settings::default(),
                 owner: None,
+                bound: Arc::default(),
             },
             parameters,
             types: Vec::new(),

@@ -29,7 +29,8 @@ impl Charset {
         let statement = self.statement().unwrap_or_default();
         let name =
             statement.strip_prefix("SET NAMES ").unwrap_or_default().split(' ').next().unwrap_or_default();
-        matches!(name, "big5" | "cp932" | "gb18030" | "gbk" | "sjis")
+        // The server's own may be any.
+        matches!(name, "big5" | "cp932" | "gb18030" | "gbk" | "sjis" | "default")
     }
 
     /// The statement that brings a connection into it; `None` when there is none but a new login.

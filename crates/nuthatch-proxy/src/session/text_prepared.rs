@@ -10,7 +10,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use nuthatch_sql::{Kind, TextPrepared, classify, text_prepared};
+use nuthatch_sql::{Kind, ServerFlavor, TextPrepared, classify, text_prepared};
 use nuthatch_wire::{AnswerEnd, AnswerKind, Command, Ending, ErrorCode};
 
 use crate::backend::StatementKey;
@@ -187,11 +187,13 @@ impl Session {
         // What the last statement left on the connection is gone by this one.
         self.last_ran_on = None;
         let state = self.state_of(&key);
+        let back = self.untracked_names(&state, held).await?;
         self.bring_into(&state, held).await?;
         let outcome = self.order_preparation(Command::Query, &key.text, AnswerKind::ResultSets, held).await;
         if self.state != state {
             self.bring_into(&self.state, held).await?;
         }
+        self.bring_names_back(back, held).await?;
         match outcome {
             Ok(_) => {
                 held.connection.named.add(Arc::clone(name), key);
@@ -278,12 +280,15 @@ impl Session {
             self.forget_name(name);
             return Ok(());
         }
+        // A statement goes by the types of the values that it was executed with first: those must be the session's own.
+        let keeps_types = matches!(self.lexing.server, ServerFlavor::MySql(_)) && text.contains(&b'?');
         let key = StatementKey {
             text: self.statement_text().into(),
             schema: self.state.schema.as_slice().into(),
             charset: self.state.charset.clone(),
             settings: self.state.settings.clone(),
-            owner: None,
+            owner: keeps_types.then_some((self.handle.id, 0)),
+            bound: Arc::default(),
         };
         let statement = NamedStatement { key: key.clone(), text: Arc::clone(text) };
         self.names.get_or_insert_default().statements.insert(Arc::clone(name), statement);

@@ -44,6 +44,15 @@ pub(super) fn set<'q>(mut cursor: Cursor<'q>) -> Set<'q> {
 }
 
 fn names<'q>(mut cursor: Cursor<'q>) -> SetEffect<'q> {
+    if let Some(token) = cursor.peek().filter(|token| is_word(*token, b"DEFAULT")) {
+        cursor.bump();
+        let charset = Name(token.text);
+        return if cursor.at_end() {
+            SetEffect::Names { charset, collation: None }
+        } else {
+            SetEffect::Unknown
+        };
+    }
     let Some(charset) = take_name(&mut cursor) else { return SetEffect::Unknown };
     let collation = if cursor.take_word(b"COLLATE") {
         match take_name(&mut cursor) {

@@ -484,7 +484,8 @@ fn set_is_named_only_when_understood_whole() {
         set names `utf8`; => Set names=utf8
         SET NAMES binary => Set names=binary
         /*!40101 SET NAMES utf8 */ => Set names=utf8
-        SET NAMES DEFAULT => Set set? +SessionVariable
+        SET NAMES DEFAULT => Set names=DEFAULT
+        SET NAMES DEFAULT COLLATE utf8mb4_bin => Set set? +SessionVariable
         SET NAMES utf8 COLLATE DEFAULT => Set set? +SessionVariable
         SET NAMES utf8, autocommit=1 => Set set? +SessionVariable
         SET NAMES => Set set? +SessionVariable

@@ -1,6 +1,6 @@
 //! Prepared statements over the binary protocol, prepared on whichever connection a session gets.
 
-use nuthatch_wire::CapabilityFlags;
+use nuthatch_wire::{CapabilityFlags, Command};
 
 use crate::client::{Client, Cursor, Login, Types, Value};
 use crate::proxy::Setup;
@@ -332,7 +332,36 @@ fn what_the_session_knows_is_told_to_prepared_statements_too() {
         assert_eq!(client.execute(&questions[1], &[]).unwrap().value(), id.to_string());
         client.ok("SELECT * FROM t");
         assert_eq!(client.execute(&questions[2], &[]).unwrap().value(), "3");
-        client.command(nuthatch_wire::Command::Ping as u8, &[]).unwrap();
+        client.command(Command::Ping as u8, &[]).unwrap();
         assert_eq!(client.execute(&questions[0], &[]).unwrap().value(), "0", "a ping affects no row");
     }
+}
+
+#[test]
+fn number_from_before_a_reset_names_no_statement_of_after_it() {
+    let stage = Stage::plain();
+    let mut client = stage.client();
+    let before = client.prepare("SELECT 1").expect("it is prepared");
+    client.command(Command::ResetConnection as u8, &[]).expect("it is reset");
+    let after = client.prepare("SELECT 2").expect("it is prepared");
+    assert_ne!(before.id, after.id);
+    let refused = client.execute(&before, &[]).unwrap_err().server();
+    assert_eq!(refused.code, 1243);
+    assert!(refused.message.ends_with("given to mysqld_stmt_execute"), "{}", refused.message);
+    assert_eq!(client.execute(&after, &[]).expect("it runs").value(), "2");
+}
+
+#[test]
+fn cursor_over_what_the_session_knows_is_fetched_from() {
+    let stage = Stage::plain();
+    let mut client = stage.client();
+    client.ok("SELECT LAST_INSERT_ID(7)");
+    let statement = client.prepare("SELECT LAST_INSERT_ID()").expect("it is prepared");
+    let opened = client.execute_as(&statement, &[], Types::Sent, Cursor::ReadOnly).expect("it runs");
+    assert!(opened.rows.is_empty());
+    assert_eq!(client.fetch(&statement, 5).expect("there is a cursor").value(), "7");
+    client.reset_statement(&statement).expect("it is reset");
+    assert_eq!(client.value("SELECT ROW_COUNT()"), "0");
+    client.prepare("SELEKT").unwrap_err();
+    assert_eq!(client.value("SELECT ROW_COUNT()"), "-1");
 }

@@ -138,6 +138,38 @@ fn names_that_code_out_of_sight_uses_are_given_up_to_one_connection() {
 }
 
 #[test]
+fn names_that_are_given_up_leave_the_character_set_alone() {
+    check_same(
+        &Stage::plain(),
+        &[
+            "PREPARE n FROM 'SELECT 1'",
+            "SET NAMES utf8mb4 COLLATE utf8mb4_unicode_ci",
+            "SET NAMES DEFAULT",
+            "EXECUTE unknown",
+            "SELECT @@collation_connection, 'x'",
+            "CALL p()",
+            "SELECT @@collation_connection, 'x'",
+            "SET NAMES utf8mb4",
+            "SET CHARACTER SET latin1",
+            "EXECUTE n",
+            "CALL p()",
+            "EXECUTE n",
+            "SELECT @@character_set_client, @@character_set_results, v FROM t",
+        ],
+    );
+    check_same(
+        &Stage::plain(),
+        &[
+            "PREPARE n FROM 'SELECT 1'",
+            "SET NAMES utf8mb4 COLLATE utf8mb4_unicode_ci",
+            "SET CHARACTER SET latin1",
+            "EXECUTE n",
+            "SELECT @@character_set_client, @@character_set_results, v FROM t",
+        ],
+    );
+}
+
+#[test]
 fn kill_cannot_be_prepared() {
     let stage = Stage::plain();
     let mut client = stage.client();
