@@ -2,7 +2,7 @@
 
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
-.PHONY: help run demo check test test-servers drivers driver-suites bench fuzz docs clean deps
+.PHONY: help run demo check test test-servers drivers driver-suites differential bench fuzz docs clean deps
 MAKEFLAGS += --no-print-directory
 
 # So that a Rust which rustup has just installed is found without a new shell.
@@ -46,6 +46,18 @@ driver-suites: ## the own test suites of 4 drivers directly and through the prox
 	@tools/deps.sh test
 	cargo build --release
 	@NUTHATCH=$(abspath $(or $(CARGO_TARGET_DIR),target))/release/nuthatch drivers/run.sh suites $(SUITES)
+
+# SERVER=mysql takes the MySQL of `make test-servers`; SEED=… STATEMENTS=1 repeats a single round.
+SEED ?= 1
+STATEMENTS ?= 100000
+SERVER ?= mariadb
+differential: ## random sessions on two connections against the server itself (SERVER=mysql SEED=1 STATEMENTS=100000)
+	@tools/deps.sh test
+	@NUTHATCH_DIFFERENTIAL_SEED=$(SEED) NUTHATCH_DIFFERENTIAL_STATEMENTS=$(STATEMENTS) \
+	NUTHATCH_DIFFERENTIAL_MYSQL_ROOT=$(if $(filter mysql,$(SERVER)),$(abspath $(or $(CARGO_TARGET_DIR),target))/servers/mysql) \
+	cargo test -p nuthatch --test e2e --locked -- --ignored --exact --nocapture \
+	  twins::as_many_statements_as_wanted_are_given_what_the_server_gives \
+	  twins::parameters_never_have_the_types_of_another_session
 
 bench: ## CPU cost of each query against the floor and the direct connection (BENCH_ARGS="--help")
 	@tools/deps.sh run

@@ -20,7 +20,7 @@ pub(crate) struct StatementKey {
     /// Session and number of a statement with a cursor, which nobody else may execute meanwhile.
     pub(crate) owner: Option<(u32, u32)>,
     /// Types that its parameters have been bound with; none before its first execution, and where the server does not keep
-    /// them. MySQL converts every later value to the types of the first execution.
+    /// them. MySQL converts every later value to the types of the first execution; MariaDB mistakes long data behind numbers.
     pub(crate) bound: Arc<[u8]>,
 }
 
@@ -60,6 +60,11 @@ impl PreparedStatements {
     pub(crate) fn remove(&mut self, key: &StatementKey) -> Option<u32> {
         let place = self.0.iter().position(|(known, _)| known == key)?;
         Some(self.0.remove(place).1)
+    }
+
+    /// Forgets the statement with a cursor of this session and number.
+    pub(crate) fn remove_owned(&mut self, owner: (u32, u32)) {
+        self.0.retain(|(key, _)| key.owner != Some(owner));
     }
 
     /// Forgets those used longest ago until no more than `count` are left, and returns their numbers. One with a cursor

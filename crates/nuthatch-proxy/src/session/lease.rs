@@ -18,6 +18,11 @@ use super::temporary::Temporary;
 use super::trouble::Trouble;
 use super::{InsertId, Pins, Session, SessionEnd, SessionState, View};
 
+/// Asks for the statement that sets the character sets as they are.
+const ASK_NAMES: &str = "SELECT CONCAT('SET character_set_client=', @@character_set_client, \
+     ', character_set_results=', IFNULL(@@character_set_results, 'NULL'), \
+     ', collation_connection=', @@collation_connection)";
+
 /// A connection in the hands of a session.
 #[derive(Debug)]
 #[expect(clippy::struct_excessive_bools, reason = "independent facts of a connection")]
@@ -306,35 +311,34 @@ impl Session {
         }
     }
 
-    /// The statement that brings a held connection's character sets back after it was in another state for a while, if nobody
-    /// but the server knows them: they were set in a way that is not tracked.
+    /// The statement that gives a held connection its character sets again after it was in another state for a while, if nobody
+    /// but the server may know them: they were set in a way that is not tracked.
     pub(super) async fn untracked_names(
         &self,
         state: &SessionState,
         held: &mut Held,
     ) -> Result<Option<Vec<u8>>, Trouble> {
-        const ASK: &str = "SELECT CONCAT('SET character_set_client=', @@character_set_client, \
-             ', character_set_results=', IFNULL(@@character_set_results, 'NULL'), \
-             ', collation_connection=', @@collation_connection)";
         let may_be_unknown = held.pins.contains(Pins::SESSION_VARIABLE) || held.pins.contains(Pins::UNKNOWN);
         let stays = state.charset == held.connection.state.charset
             && state.settings.is_same(&held.connection.state.settings);
         if stays || !may_be_unknown {
             return Ok(None);
         }
-        self.way(held).ask_value(ASK).await
+        self.way(held).ask_value(ASK_NAMES).await
     }
 
-    /// See [`Self::untracked_names`].
+    /// See [`Self::untracked_names`]. Not sent where what is tracked was all: a SET NAMES gives `character_set_results` also a
+    /// collation, which no other statement does.
     pub(super) async fn bring_names_back(
         &self,
-        back: Option<Vec<u8>>,
+        before: Option<Vec<u8>>,
         held: &mut Held,
     ) -> Result<(), Trouble> {
-        match back {
-            Some(statement) => self.order(held, Command::Query, &statement, AnswerKind::ResultSets).await,
-            None => Ok(()),
+        let Some(before) = before else { return Ok(()) };
+        if self.way(held).ask_value(ASK_NAMES).await?.is_some_and(|now| now == before) {
+            return Ok(());
         }
+        self.order(held, Command::Query, &before, AnswerKind::ResultSets).await
     }
 
     /// Makes what the statement asks of the one before it on the connection what it is in the session.

@@ -303,10 +303,12 @@ impl Session {
         };
         let mut key = statement.key.clone();
         key.owner = opens_cursor.then_some((session, id));
-        if keeps_types {
+        // MariaDB reads long data of a parameter that was bound as a number before from the wrong place.
+        if keeps_types || !statement.long_data.is_empty() {
             key.bound = statement.types_of(client.payload()).into();
         }
-        if let Some(number) = held.connection.prepared.find_to_bind(&key) {
+        let known = &mut held.connection.prepared;
+        if let Some(number) = if keeps_types { known.find_to_bind(&key) } else { known.find(&key) } {
             return Ok(number);
         }
         // A statement belongs to the schema and the character set that it was prepared under.
@@ -380,11 +382,7 @@ impl Session {
             return Ok(());
         };
         let Some((mut held, number)) = self.take_cursor(&statement) else { return Ok(()) };
-        let mut key = StatementKey { owner: Some((self.handle.id, id)), ..statement.key };
-        if matches!(self.lexing.server, ServerFlavor::MySql(_)) {
-            key.bound = statement.types.into();
-        }
-        held.connection.prepared.remove(&key);
+        held.connection.prepared.remove_owned((self.handle.id, id));
         let outcome = self.close_on(number, &mut held).await;
         held.pins = held.pins.without(Pins::CURSOR);
         self.put_away(held, outcome.as_ref().err());

@@ -127,6 +127,7 @@ impl Session {
             }
         };
         self.worker.counters.generated_errors.bump();
+        self.last.row_count = -1;
         self.send(&reply::err(sequence, code, &message)).await?;
         // As a server would: a client that goes on would write outside the transaction that it believes in.
         if std::mem::take(&mut self.has_lost_state) { Err(SessionEnd::Gone) } else { Ok(()) }

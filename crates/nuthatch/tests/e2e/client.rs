@@ -16,7 +16,7 @@ use nuthatch_wire::{CapabilityFlags, Command, ErrPacket, FrameHeader, Greeting, 
 
 pub(crate) use answer::Answer;
 pub(crate) use login::Login;
-pub(crate) use prepared::{Cursor, Types, Value};
+pub(crate) use prepared::{Cursor, Prepared, Types, Value};
 pub(crate) use socket::{Address, Socket};
 
 /// After which an answer that has not come counts as one that never comes.
@@ -96,6 +96,15 @@ impl Client {
     pub(crate) fn query_all(&mut self, sql: impl AsRef<[u8]>) -> Result<Vec<Answer>, Failure> {
         self.send(Command::Query as u8, sql.as_ref())?;
         self.read_answers()
+    }
+
+    /// All that a statement or several are answered, an error at the end included.
+    pub(crate) fn query_whole(
+        &mut self,
+        sql: impl AsRef<[u8]>,
+    ) -> io::Result<Vec<Result<Answer, ServerError>>> {
+        self.send(Command::Query as u8, sql.as_ref())?;
+        self.read_whole(answer::RowForm::Text)
     }
 
     /// The answer to a statement that must work.

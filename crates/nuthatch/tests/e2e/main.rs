@@ -17,3 +17,4 @@ mod malformed;
 mod process;
 mod routing;
 mod session;
+mod twins;

@@ -1,5 +1,7 @@
 //! Answers to statements: OK packets and result sets, text or binary.
 
+use std::io;
+
 use nuthatch_wire::{CapabilityFlags, ColumnType, Reader, StatusFlags, TrackedOk};
 
 use super::{Client, Failure, ServerError};
@@ -12,6 +14,8 @@ pub(crate) struct Answer {
     /// Collation number of each column.
     pub(crate) collations: Vec<u16>,
     pub(crate) types: Vec<u8>,
+    /// The packets that define the columns.
+    pub(crate) definitions: Vec<Vec<u8>>,
     /// Values as they stand in the packets; NULL is `None`.
     pub(crate) rows: Vec<Vec<Option<Vec<u8>>>>,
     pub(crate) affected_rows: u64,
@@ -81,6 +85,27 @@ impl Client {
             answers.push(answer);
             if !more {
                 return Ok(answers);
+            }
+        }
+    }
+
+    /// Reads answers until the last says that no more follow or is an error.
+    pub(super) fn read_whole(&mut self, form: RowForm) -> io::Result<Vec<Result<Answer, ServerError>>> {
+        let mut answers = Vec::new();
+        loop {
+            match self.read_one(form) {
+                Ok(answer) => {
+                    let more = answer.status.contains(StatusFlags::SERVER_MORE_RESULTS_EXISTS);
+                    answers.push(Ok(answer));
+                    if !more {
+                        return Ok(answers);
+                    }
+                }
+                Err(Failure::Server(error)) => {
+                    answers.push(Err(error));
+                    return Ok(answers);
+                }
+                Err(Failure::Gone(error)) => return Err(error),
             }
         }
     }
@@ -177,6 +202,7 @@ impl Answer {
         let column_type = reader.u8().expect("type");
         assert_ne!(column_type, ColumnType::MYSQL_TYPE_NEWDATE as u8);
         self.types.push(column_type);
+        self.definitions.push(payload.to_vec());
     }
 }
 

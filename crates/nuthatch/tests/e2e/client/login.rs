@@ -3,14 +3,18 @@
 use std::net::SocketAddr;
 
 use nuthatch_wire::{
-    AuthSwitch, CapabilityFlags, FrameHeader, Greeting, HEADER_LEN, NATIVE_PASSWORD_PLUGIN, append_packet,
-    scramble,
+    AuthSwitch, CapabilityFlags, FrameHeader, Greeting, HEADER_LEN, NATIVE_PASSWORD_PLUGIN,
+    SHA2_PASSWORD_PLUGIN, Sha2Stage1, append_packet, scramble,
 };
 
 use super::{Address, Client, Failure, ServerError, Socket};
 
 /// `utf8mb4_general_ci`.
 const UTF8MB4: u8 = 45;
+
+/// What a server says by `caching_sha2_password`: the scramble was right, and: it must see the password itself.
+const SHA2_IS_KNOWN: [u8; 2] = [1, 3];
+const SHA2_WANTS_PASSWORD: [u8; 2] = [1, 4];
 
 /// Who logs in, and how.
 #[derive(Debug, Clone)]
@@ -150,6 +154,14 @@ impl Client {
         self.await_verdict(login)
     }
 
+    /// The next packet of a login.
+    fn send_next(&mut self, payload: &[u8]) -> Result<(), Failure> {
+        let header = FrameHeader { payload_len: payload.len(), sequence: self.next_sequence };
+        let next = self.next_sequence + 1;
+        let header: [u8; HEADER_LEN] = header.encode();
+        Ok(self.send_raw(&[&header[..], payload].concat(), next)?)
+    }
+
     fn await_verdict(&mut self, login: &Login) -> Result<(), Failure> {
         loop {
             let payload = self.read_packet()?;
@@ -159,11 +171,20 @@ impl Client {
                 Some(&AuthSwitch::MARKER) => {
                     let switch = AuthSwitch::parse(&payload).expect("a switch is well formed");
                     let nonce = switch.data.as_slice().try_into().expect("20 bytes");
-                    let answer = scramble(nonce, login.password.as_bytes());
-                    let header = FrameHeader { payload_len: answer.len(), sequence: self.next_sequence };
-                    let next = self.next_sequence + 1;
-                    let header: [u8; HEADER_LEN] = header.encode();
-                    self.send_raw(&[&header[..], &answer].concat(), next)?;
+                    let answer = if switch.plugin == SHA2_PASSWORD_PLUGIN {
+                        Sha2Stage1::of(login.password.as_bytes()).answer(nonce).to_vec()
+                    } else {
+                        scramble(nonce, login.password.as_bytes()).to_vec()
+                    };
+                    self.send_next(&answer)?;
+                }
+                Some(0x01) if payload == SHA2_IS_KNOWN => {}
+                Some(0x01) if payload == SHA2_WANTS_PASSWORD => {
+                    assert!(
+                        matches!(self.socket, Socket::Unix(_)),
+                        "a password only goes where nobody listens"
+                    );
+                    self.send_next(&[login.password.as_bytes(), &[0]].concat())?;
                 }
                 other => panic!("an answer to the login that begins with {other:?}"),
             }

@@ -1,5 +1,7 @@
 //! Prepared statements, packet by packet: each command can be sent alone.
 
+use std::io;
+
 use nuthatch_wire::{CapabilityFlags, ColumnType, Command, Reader, append_lenenc_bytes};
 
 use super::answer::RowForm;
@@ -11,7 +13,7 @@ pub(crate) struct Prepared {
     pub(crate) id: u32,
     pub(crate) parameters: u16,
     pub(crate) columns: u16,
-    types: Vec<u8>,
+    pub(crate) types: Vec<u8>,
 }
 
 /// A parameter.
@@ -89,6 +91,29 @@ impl Client {
         types: Types,
         cursor: Cursor,
     ) -> Result<Answer, Failure> {
+        self.send_execute(statement, values, types, cursor)?;
+        Ok(self.read_answers_as(RowForm::Binary)?.remove(0))
+    }
+
+    /// COM_STMT_EXECUTE with all that it is answered.
+    pub(crate) fn execute_whole(
+        &mut self,
+        statement: &Prepared,
+        values: &[Value],
+        types: Types,
+        cursor: Cursor,
+    ) -> io::Result<Vec<Result<Answer, ServerError>>> {
+        self.send_execute(statement, values, types, cursor)?;
+        self.read_whole(RowForm::Binary)
+    }
+
+    fn send_execute(
+        &mut self,
+        statement: &Prepared,
+        values: &[Value],
+        types: Types,
+        cursor: Cursor,
+    ) -> io::Result<()> {
         assert_eq!(values.len(), usize::from(statement.parameters));
         let mut payload = statement.id.to_le_bytes().to_vec();
         payload.push(cursor as u8);
@@ -96,8 +121,7 @@ impl Client {
         if !values.is_empty() {
             append_values(&mut payload, values, types);
         }
-        self.send(Command::StmtExecute as u8, &payload)?;
-        Ok(self.read_answers_as(RowForm::Binary)?.remove(0))
+        self.send(Command::StmtExecute as u8, &payload)
     }
 
     /// COM_STMT_FETCH.
@@ -159,13 +183,24 @@ pub(super) fn binary_row(payload: &[u8], types: &[u8]) -> Vec<Option<Vec<u8>>> {
 }
 
 fn binary_value(reader: &mut Reader<'_>, kind: u8) -> Vec<u8> {
-    const LONG: u8 = ColumnType::MYSQL_TYPE_LONG as u8;
-    const LONGLONG: u8 = ColumnType::MYSQL_TYPE_LONGLONG as u8;
-    let array =
-        |reader: &mut Reader<'_>| -> [u8; 8] { reader.bytes(8).expect("8 bytes").try_into().expect("8") };
+    use ColumnType::{
+        MYSQL_TYPE_DOUBLE, MYSQL_TYPE_FLOAT, MYSQL_TYPE_INT24, MYSQL_TYPE_LONG, MYSQL_TYPE_LONGLONG,
+        MYSQL_TYPE_SHORT, MYSQL_TYPE_TINY, MYSQL_TYPE_YEAR,
+    };
+    let kind = ColumnType::try_from(kind).expect("a type");
+    let bytes = match kind {
+        MYSQL_TYPE_TINY => 1,
+        MYSQL_TYPE_SHORT | MYSQL_TYPE_YEAR => 2,
+        MYSQL_TYPE_LONG | MYSQL_TYPE_INT24 | MYSQL_TYPE_FLOAT => 4,
+        MYSQL_TYPE_LONGLONG | MYSQL_TYPE_DOUBLE => 8,
+        _ => return reader.lenenc_bytes().expect("a value").to_vec(),
+    };
+    let raw = reader.bytes(bytes).expect("a value of fixed length");
+    let mut wide = [if raw[bytes - 1] & 0x80 == 0 { 0 } else { 0xFF }; 8];
+    wide[..bytes].copy_from_slice(raw);
     match kind {
-        LONG => reader.u32().expect("4 bytes").cast_signed().to_string().into_bytes(),
-        LONGLONG => i64::from_le_bytes(array(reader)).to_string().into_bytes(),
-        _ => reader.lenenc_bytes().expect("a value").to_vec(),
+        MYSQL_TYPE_DOUBLE => f64::from_le_bytes(wide).to_string().into_bytes(),
+        MYSQL_TYPE_FLOAT => f32::from_le_bytes(raw.try_into().expect("4 bytes")).to_string().into_bytes(),
+        _ => i64::from_le_bytes(wide).to_string().into_bytes(),
     }
 }

@@ -165,6 +165,12 @@ fn names_that_are_given_up_leave_the_character_set_alone() {
             "SET CHARACTER SET latin1",
             "EXECUTE n",
             "SELECT @@character_set_client, @@character_set_results, v FROM t",
+            "SET NAMES utf8mb4 COLLATE utf8mb4_unicode_ci",
+            "PREPARE n FROM 'SELECT 2'",
+            "SET NAMES utf8mb4",
+            "CALL p()",
+            "EXECUTE n",
+            "SELECT 'x'",
         ],
     );
 }
