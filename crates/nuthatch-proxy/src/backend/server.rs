@@ -45,6 +45,8 @@ pub(crate) struct Server {
     resets: AtomicUsize,
     /// Connections that are being opened ahead of need.
     warming: AtomicUsize,
+    /// Idle connections that are being pinged: on no shelf, but still idle.
+    pings: AtomicUsize,
     pub(super) pool: Pool,
     controls: Mutex<Vec<Arc<Control>>>,
     /// How it is connected to over TLS; empty in the clear.
@@ -60,23 +62,16 @@ pub(crate) struct Server {
     pub(super) opened_last: Mutex<Option<Kind>>,
 }
 
-/// See [`Server::begin_reset`].
+/// Something that is done to a connection in the background, counted while this lives.
 #[derive(Debug)]
-pub(crate) struct Resetting(Arc<Server>);
-
-impl Drop for Resetting {
-    fn drop(&mut self) {
-        self.0.resets.fetch_sub(1, Ordering::AcqRel);
-    }
+pub(crate) struct UnderWay {
+    server: Arc<Server>,
+    counter: fn(&Server) -> &AtomicUsize,
 }
 
-/// See [`Server::begin_warming`].
-#[derive(Debug)]
-pub(super) struct Warming(Arc<Server>);
-
-impl Drop for Warming {
+impl Drop for UnderWay {
     fn drop(&mut self) {
-        self.0.warming.fetch_sub(1, Ordering::AcqRel);
+        (self.counter)(&self.server).fetch_sub(1, Ordering::AcqRel);
     }
 }
 
@@ -156,6 +151,7 @@ impl Server {
             urged: AtomicUsize::new(0),
             resets: AtomicUsize::new(0),
             warming: AtomicUsize::new(0),
+            pings: AtomicUsize::new(0),
             pool: Pool::new(workers),
             controls: Mutex::default(),
             tls: ArcSwapOption::empty(),
@@ -304,10 +300,16 @@ impl Server {
     }
 
     /// Counts a reset of a connection for as long as what it returns lives, unless `resets_max` are under way.
-    pub(crate) fn begin_reset(self: &Arc<Self>, resets_max: u64) -> Option<Resetting> {
+    pub(crate) fn begin_reset(self: &Arc<Self>, resets_max: u64) -> Option<UnderWay> {
         let is_free = |under_way: usize| ((under_way as u64) < resets_max).then_some(under_way + 1);
         let counted = self.resets.fetch_update(Ordering::AcqRel, Ordering::Acquire, is_free);
-        counted.ok().map(|_| Resetting(Arc::clone(self)))
+        counted.ok().map(|_| UnderWay { server: Arc::clone(self), counter: |server| &server.resets })
+    }
+
+    /// Counts the ping of an idle connection for as long as what it returns lives.
+    pub(super) fn begin_ping(self: &Arc<Self>) -> UnderWay {
+        self.pings.fetch_add(1, Ordering::AcqRel);
+        UnderWay { server: Arc::clone(self), counter: |server| &server.pings }
     }
 
     /// Connections that are being opened ahead of need.
@@ -316,11 +318,11 @@ impl Server {
     }
 
     /// Counts one for as long as what it returns lives, if there is room for one.
-    pub(super) fn begin_warming(self: &Arc<Self>) -> Option<Warming> {
+    pub(super) fn begin_warming(self: &Arc<Self>) -> Option<UnderWay> {
         let has_room = self.open.load(Ordering::Acquire) < self.connections_max() && !self.is_urged();
         has_room.then(|| {
             self.warming.fetch_add(1, Ordering::AcqRel);
-            Warming(Arc::clone(self))
+            UnderWay { server: Arc::clone(self), counter: |server| &server.warming }
         })
     }
 
@@ -385,7 +387,7 @@ impl Server {
             srv_port: self.port,
             status: self.status(now_ms).as_str(),
             conn_used: self.used.load(Ordering::Acquire) as u64,
-            conn_free: self.pool.len() as u64,
+            conn_free: (self.pool.len() + self.pings.load(Ordering::Acquire)) as u64,
             conn_ok: of(&self.counters.connects_ok),
             conn_err: of(&self.counters.connects_failed),
             max_conn_used: self.counters.used_max.load(Ordering::Relaxed) as u64,

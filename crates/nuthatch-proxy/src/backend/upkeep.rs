@@ -54,7 +54,7 @@ impl Proxy {
             let Some(worker) = self.workers.iter().find(|worker| worker.id == connection.worker) else {
                 continue;
             };
-            let proxy = Arc::clone(self);
+            let (proxy, under_way) = (Arc::clone(self), server.begin_ping());
             let _detached = worker.spawn(async move {
                 if let Some(mut connection) = answers_ping(connection, patience).await {
                     connection.pinged_ms = proxy.clock.now_ms();
@@ -64,6 +64,7 @@ impl Proxy {
                         server.line.tell();
                     }
                 }
+                drop(under_way);
             });
         }
     }

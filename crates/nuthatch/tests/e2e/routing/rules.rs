@@ -65,7 +65,9 @@ fn negated_pattern_matches_all_else() {
 #[test]
 fn digest_is_the_one_that_the_statistics_show() {
     let stage = Stage::plain();
-    stage.client().ok("SELECT v FROM t WHERE id = 2");
+    let mut client = stage.client();
+    client.ok("SELECT v FROM t WHERE id = 2");
+    client.settle();
     let digest = stage.proxy.operator().value("SELECT digest FROM stats_mysql_query_digest");
     let rule = format!("digest = '{digest}', error_msg = 'hit', apply = 1");
     check(
