@@ -237,7 +237,12 @@ fn column_that_does_not_act_is_named() {
     );
     sql(&layers, "UPDATE mysql_users SET fast_forward = 1; UPDATE mysql_servers SET gtid_port = 1");
     sql(&layers, "INSERT INTO mysql_replication_hostgroups VALUES (1, 2, 'read_only', '')");
-    assert_eq!(warnings(&run(&mut layers, "LOAD MYSQL USERS TO RUNTIME")), [""; 0]);
+    let nothing: [&str; 0] = [];
+    assert_eq!(
+        warnings(&run(&mut layers, "LOAD MYSQL USERS TO RUNTIME")),
+        nothing,
+        "every column of users acts"
+    );
     assert_eq!(
         warnings(&run(&mut layers, "LOAD MYSQL SERVERS TO RUNTIME")),
         [
