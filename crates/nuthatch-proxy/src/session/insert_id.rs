@@ -49,18 +49,28 @@ impl Session {
                 held.ids_before = None;
                 InsertId::Known(id)
             }
-            _ => {
-                held.ids_before = match (self.insert_id, held.connection.insert_id) {
-                    (InsertId::Known(session), Some(connection)) if !held.knows_insert_id => {
-                        Some(IdsBefore { connection, session })
-                    }
-                    _ => None,
-                };
-                held.connection.insert_id = None;
-                InsertId::At(held.connection.thread_id)
-            }
+            _ => self.only_known_at(held),
         };
         self.held.iter_mut().for_each(|other| other.knows_insert_id = false);
+    }
+
+    /// The same of a statement that failed: an insert that was taken back has set the id all the same.
+    pub(super) fn learn_insert_id_of_failed(&mut self, facts: &Facts, held: &mut Held) {
+        if may_set(facts) || inserts(facts.kind) {
+            self.insert_id = self.only_known_at(held);
+            self.held.iter_mut().for_each(|other| other.knows_insert_id = false);
+        }
+    }
+
+    fn only_known_at(&self, held: &mut Held) -> InsertId {
+        held.ids_before = match (self.insert_id, held.connection.insert_id) {
+            (InsertId::Known(session), Some(connection)) if !held.knows_insert_id => {
+                Some(IdsBefore { connection, session })
+            }
+            _ => None,
+        };
+        held.connection.insert_id = None;
+        InsertId::At(held.connection.thread_id)
     }
 
     /// Whether the session's id must be on the connection before the statement runs: because it reads it, or because it could

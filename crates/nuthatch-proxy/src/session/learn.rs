@@ -50,6 +50,7 @@ impl Session {
             return;
         }
         held.in_transaction |= !self.state.autocommit || facts.is_opaque;
+        self.learn_insert_id_of_failed(facts, held);
         // The error is what SHOW WARNINGS will show. What the statement did before it failed is unknown.
         held.pins = held.pins.with(Pins::DIAGNOSTICS);
         if !facts.pins.is_empty() {

@@ -109,6 +109,8 @@ fn insert_ids_are_the_servers() {
             "SELECT LAST_INSERT_ID()",
             "INSERT INTO c (id) VALUES (1)",
             "SELECT LAST_INSERT_ID()",
+            "INSERT INTO c (id, a) VALUES (NULL, 7), (1, 2)",
+            "SELECT LAST_INSERT_ID()",
             "DELETE FROM c",
             "SELECT LAST_INSERT_ID(), 1 + LAST_INSERT_ID()",
         ],

@@ -70,6 +70,10 @@ impl Twin {
             let expected: Vec<String> =
                 direct.take(step).iter().map(|text| text.replace(&self.direct, &self.proxied)).collect();
             let found = proxied.take(step);
+            if expected == [visible::UNREADABLE] {
+                // MySQL 9.7 does that by itself, where an execution without a cursor follows one with a cursor.
+                return (place, None);
+            }
             let has_failed = is_in_doubt(&expected);
             in_doubt |= has_failed;
             let differs = found != expected;
@@ -138,7 +142,7 @@ impl Side {
     fn take(&mut self, step: &Step) -> Vec<String> {
         // The client panics at what breaks the protocol; here that is an answer like others, to be compared.
         let performed = catch_unwind(AssertUnwindSafe(|| self.perform(step)));
-        let seen = match performed.unwrap_or_else(|_| Ok(vec![format!("{}: unreadable", visible::GONE)])) {
+        let seen = match performed.unwrap_or_else(|_| Ok(vec![visible::UNREADABLE.to_owned()])) {
             Ok(seen) => seen,
             Err(Failure::Server(error)) => vec![visible::one(Err(error), true)],
             Err(Failure::Gone(error)) => vec![visible::gone(&error)],

@@ -61,6 +61,9 @@ pub(super) fn prepared(statement: &Prepared) -> String {
 /// How the text of a lost connection begins.
 pub(super) const GONE: &str = "the connection is gone";
 
+/// What breaks the protocol.
+pub(super) const UNREADABLE: &str = "the connection is gone: unreadable";
+
 pub(super) fn gone(error: &io::Error) -> String {
     format!("{GONE}: {}", error.kind())
 }
