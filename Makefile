@@ -33,7 +33,7 @@ test: ## everything that CI runs, except `check`; real servers are started on fr
 	@tools/deps.sh test
 	@tools/test.sh
 
-test-servers: ## the lab with MySQL of Debian sid and a newer MariaDB, fetched to target/servers
+test-servers: ## the lab and the list of variables with MySQL of Debian sid and a newer MariaDB, fetched to target/servers
 	@tools/deps.sh test
 	@tools/test-servers.sh
 

@@ -2,12 +2,11 @@
 //!
 //! All or nothing: a statement with any part that is not understood, or with an effect that its text does not name (a stored
 //! function, `:=` inside a value), gives none. So what is given is all that the statement changes in the session, if the
-//! server takes it. Whether it does is not looked at: a statement that the server refuses changes nothing, since it looks at
-//! every value before it sets the first.
+//! server takes it. Whether it does is not looked at: a statement that the server refuses changes nothing, since all values
+//! are worked out before the first is set.
 //!
-//! Two facts for those who work with the list (seen on MariaDB 10.11 and 11.8 and MySQL 9.7). The values of system
-//! variables are worked out before anything is set, those of user variables one by one as they are set: `SET sql_mode = '',
-//! @a = @@sql_mode` leaves an empty `@a`. And the order of the list matters when it is set again: see [`Carry`](crate::Carry).
+//! So `SET @old = @@sql_mode, sql_mode = ''` and the same in the other order leave the same in `@old`. The order matters all
+//! the same when a list is set again, where variables write over each other: see [`Carry`](crate::Carry).
 
 mod apart;
 mod expression;

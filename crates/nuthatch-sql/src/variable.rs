@@ -141,7 +141,12 @@ impl Carry {
         let Some(literal) = value.literal().filter(|literal| literal.is_ascii()) else { return false };
         match self {
             Self::Value | Self::Parts | Self::Ordered(_) | Self::SqlMode | Self::Autocommit => true,
-            Self::Only(values) => values.iter().any(|known| literal.eq_ignore_ascii_case(known.as_bytes())),
+            Self::Only(values) => {
+                // DEFAULT is a keyword, and no string.
+                let is_default = matches!(value, Value::Default);
+                let is = |known: &str| literal.eq_ignore_ascii_case(known.as_bytes());
+                values.iter().any(|known| is(known) && is_default == (*known == "default"))
+            }
             Self::InsertId | Self::Idle | Self::Pins | Self::ReadOnly => false,
         }
     }

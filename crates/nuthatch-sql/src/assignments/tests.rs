@@ -5,6 +5,8 @@ use proptest::prelude::*;
 use super::{
     Assignment, Assignments, Reads, Role, ServerScope, Text, UserVariable, Value, assignments, render,
 };
+use crate::classify::classify;
+use crate::statement::Kind;
 use crate::token::{Lexing, ServerFlavor};
 use crate::variable::SystemVariable;
 
@@ -236,9 +238,10 @@ proptest! {
         lexing in lexing(),
     ) {
         let query = format!("SET {rest}");
-        if let Some(Assignments::List(list)) = assignments(query.as_bytes(), lexing)
-            && let Some(text) = render(&list, lexing)
-        {
+        let Some(Assignments::List(list)) = assignments(query.as_bytes(), lexing) else { return Ok(()) };
+        let statement = classify(query.as_bytes(), lexing);
+        prop_assert!(statement.kind == Kind::Set && !statement.effects.runs_unseen_code);
+        if let Some(text) = render(&list, lexing) {
             prop_assert_eq!(assignments(&text, lexing), Some(Assignments::List(list)));
         }
     }

@@ -1,5 +1,6 @@
 //! A client's session: its state follows it over shared connections, and nobody else's state reaches it.
 
+mod assignments;
 mod commands;
 mod delay;
 mod diagnostics;
