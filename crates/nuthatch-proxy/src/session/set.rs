@@ -122,8 +122,11 @@ fn is_plain(value: &[u8]) -> bool {
 
 /// A value that a server told, as SQL writes it.
 fn literal_of(told: &[u8]) -> Option<Box<[u8]>> {
-    let is_number = !told.is_empty() && told.iter().all(u8::is_ascii_digit);
-    if is_number {
+    let digits = told.strip_prefix(b"-").unwrap_or(told);
+    let (whole, part) = digits.split_at(digits.iter().position(|byte| *byte == b'.').unwrap_or(digits.len()));
+    let is_run = |run: &[u8]| !run.is_empty() && run.iter().all(u8::is_ascii_digit);
+    // MariaDB takes no decimal in quotes.
+    if is_run(whole) && (part.is_empty() || is_run(part.get(1..).unwrap_or_default())) {
         return Some(told.into());
     }
     let is_plain = is_plain(told) && !told.contains(&b'\'');
@@ -274,5 +277,28 @@ impl Session {
             let is_like = |name: &[u8]| level.windows(name.len()).any(|part| part.eq_ignore_ascii_case(name));
             is_like(b"UNCOMMITTED") || is_like(b"SERIALIZABLE")
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_server_tells_is_written_as_it_takes_it() {
+        for (told, expected) in [
+            ("10", Some("10")),
+            ("-1", Some("-1")),
+            ("10.000000", Some("10.000000")),
+            ("ANSI_QUOTES", Some("'ANSI_QUOTES'")),
+            ("", Some("''")),
+            ("1.2.3", Some("'1.2.3'")),
+            ("10.", Some("'10.'")),
+            ("-", Some("'-'")),
+            ("it's", None),
+            ("a\\b", None),
+        ] {
+            assert_eq!(literal_of(told.as_bytes()).as_deref(), expected.map(str::as_bytes), "{told}");
+        }
     }
 }

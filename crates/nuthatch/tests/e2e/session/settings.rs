@@ -81,6 +81,8 @@ fn set_statements_do_what_they_do_on_a_server() {
             "SELECT @a, @@tx_isolation",
             "SET max_statement_time = 5, lock_wait_timeout = 7",
             "SELECT @@max_statement_time, @@lock_wait_timeout",
+            "SET long_query_time = @@global.long_query_time + 1, max_statement_time = @@global.max_statement_time + 2.5",
+            "SELECT @@long_query_time, @@max_statement_time",
             "SET NAMES latin1",
             "SELECT @b, COLLATION(@b), @@character_set_client",
             "SET autocommit = 0, @z = 5",
