@@ -100,7 +100,7 @@ impl Session {
                     None
                 }
                 None => {
-                    self.plan_unknown(plan, name);
+                    self.plan_unknown(plan, &name);
                     None
                 }
             },
@@ -110,7 +110,7 @@ impl Session {
                     Some(reply::ok(self.status()))
                 }
                 false => {
-                    self.plan_unknown(plan, name);
+                    self.plan_unknown(plan, &name);
                     None
                 }
             },
@@ -118,14 +118,14 @@ impl Session {
     }
 
     /// A name that the session does not know: a server says so. A connection that is held for good may know it all the same.
-    fn plan_unknown(&self, plan: &mut Plan, name: Vec<u8>) {
+    fn plan_unknown(&self, plan: &mut Plan, name: &[u8]) {
         if self.held.iter().any(|held| held.pins.is_sticky()) {
             return;
         }
         let multiplex = plan.facts.multiplex;
         let nothing = classify(b"DEALLOCATE PREPARE x", self.lexing);
         plan.facts = Facts { multiplex, ..Facts::of(&nothing) };
-        plan.named = Some(Named::Unknown { name: name.into() });
+        plan.named = Some(Named::Unknown { name: folded(name) });
     }
 
     fn refusal(&mut self, code: ErrorCode, message: &str) -> Vec<u8> {

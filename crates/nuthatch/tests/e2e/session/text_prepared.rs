@@ -34,6 +34,7 @@ fn one_name_in_many_sessions_on_one_connection_is_each_sessions_own() {
         (1243, "Unknown prepared statement handler (s) given to EXECUTE")
     );
     assert_eq!(clients[0].refused("DROP PREPARE s").code, 1243);
+    assert_eq!(clients[0].refused("EXECUTE `S`").code, 1243, "in any spelling");
     // What SHOW WARNINGS would show is let go.
     clients[0].ok("SELECT id FROM t");
     assert_eq!(clients[1].value("EXECUTE `S`"), "1");
