@@ -131,11 +131,9 @@ impl Session {
             })
             .await?;
         self.last_ran_on = Some(held.connection.thread_id);
-        self.last.row_count = match (end.statement_id, self.lexing.server) {
-            (None, _) => -1,
-            (Some(_), ServerFlavor::MariaDb(_)) => 0,
-            (Some(_), ServerFlavor::MySql(_)) => self.last.row_count,
-        };
+        if end.statement_id.is_none() {
+            self.last.row_count = -1;
+        }
         if end.statement_id.is_none() {
             held.pins = held.pins.with(Pins::DIAGNOSTICS);
             return Ok(());

@@ -365,3 +365,21 @@ fn cursor_over_what_the_session_knows_is_fetched_from() {
     client.prepare("SELEKT").unwrap_err();
     assert_eq!(client.value("SELECT ROW_COUNT()"), "-1");
 }
+
+#[test]
+fn row_count_behind_a_prepare_is_the_servers() {
+    let stage = Stage::plain();
+    let address = servers::shared().primary().address().into();
+    for login in both_forms(&stage) {
+        let login = login.schema(&stage.schema);
+        let direct = Client::connect(&address, &login).expect("the server takes the login");
+        let seen = [direct, stage.proxy.client(&login)].map(|mut client| {
+            ["UPDATE t SET v = CONCAT(v, 'x')", "SELECT 5", "DO 1"].map(|statement| {
+                client.ok(statement);
+                client.prepare("SELECT v FROM t WHERE id = ?").expect("it is prepared");
+                client.value("SELECT ROW_COUNT()")
+            })
+        });
+        assert_eq!(seen[0], seen[1]);
+    }
+}
