@@ -22,6 +22,7 @@ mod memory;
 mod multiplex;
 mod priority;
 mod proxy;
+mod relay;
 mod reply;
 mod resident;
 mod running;
@@ -48,6 +49,8 @@ enum Command {
     Callgrind(callgrind::CallgrindOptions),
     /// Serve one canned row to every SELECT: the cheapest server there can be
     Floor(floor::FloorOptions),
+    /// Pass bytes on to a server: the cheapest proxy there can be
+    Relay(relay::RelayOptions),
     /// Run the closed-loop load generator once and print what it counted, as JSON
     Load(load::LoadOptions),
 }
@@ -70,6 +73,7 @@ fn run(command: &Command) -> Result<()> {
         Command::Multiplex(options) => multiplex::run(options),
         Command::Callgrind(options) => callgrind::run(options),
         Command::Floor(options) => floor::serve(options),
+        Command::Relay(options) => relay::serve(options),
         Command::Load(options) => {
             println!("{}", serde_json::to_string(&load::run(options)?)?);
             Ok(())

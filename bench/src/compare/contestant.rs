@@ -15,6 +15,8 @@ pub(super) enum Candidate {
     Hit,
     /// The proxy, no answer from its cache.
     Pass,
+    /// What only passes bytes on to the database.
+    Relay,
     /// The database itself.
     Direct,
 }
@@ -49,6 +51,7 @@ impl fmt::Display for Contestant {
             Candidate::Floor => "floor",
             Candidate::Hit => "hit",
             Candidate::Pass => "pass",
+            Candidate::Relay => "relay",
             Candidate::Direct => "direct",
         };
         let transport = match self.transport {

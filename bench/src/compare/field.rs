@@ -28,15 +28,16 @@ const PASS_SHARE_MIN: f64 = 0.98;
 /// The running servers. The proxies are dropped before the database.
 #[derive(Debug)]
 pub(super) struct Field {
-    floor: Floor,
+    floor: Bare,
+    relay: Bare,
     hit: Option<Proxy>,
     pass: Option<Proxy>,
     database: Database,
 }
 
-/// The canned-reply server.
+/// A server of this program itself.
 #[derive(Debug)]
-struct Floor {
+struct Bare {
     running: Running,
     tcp: Address,
     unix: Address,
@@ -61,7 +62,9 @@ impl Field {
         };
         let hit = proxy(Candidate::Hit, CacheRule::Matching(POINT_SELECT))?;
         let pass = proxy(Candidate::Pass, CacheRule::Nothing)?;
-        Ok(Self { floor: Floor::start()?, hit, pass, database })
+        let floor = Bare::start("floor", &[])?;
+        let relay = Bare::start("relay", &["--to", &database.tcp().to_string()])?;
+        Ok(Self { floor, relay, hit, pass, database })
     }
 
     /// The database's version.
@@ -92,10 +95,8 @@ impl Field {
     /// Puts the servers on their cores and says where the contestant is.
     fn arrange(&mut self, contestant: Contestant) -> Result<Target> {
         let (tcp, unix, pid) = match contestant.candidate {
-            Candidate::Floor => {
-                self.floor.running.require_alive()?;
-                (self.floor.tcp.clone(), self.floor.unix.clone(), self.floor.running.pid())
-            }
+            Candidate::Floor => self.floor.place()?,
+            Candidate::Relay => self.relay.place()?,
             Candidate::Hit => self.hit.as_mut().context("no proxy was started")?.arrange()?,
             Candidate::Pass => self.pass.as_mut().context("no proxy was started")?.arrange()?,
             Candidate::Direct => (self.database.tcp(), self.database.unix(), self.database.pid()?),
@@ -113,7 +114,7 @@ impl Field {
 
     fn processes(&self) -> Result<Vec<Pid>> {
         let proxies = self.hit.iter().chain(&self.pass).map(Proxy::pid);
-        Ok([self.floor.running.pid(), self.database.pid()?].into_iter().chain(proxies).collect())
+        Ok([self.floor.running.pid(), self.relay.running.pid(), self.database.pid()?].into_iter().chain(proxies).collect())
     }
 
     /// A run of hits that reached the database, or a pass-through that did not, measured something else.
@@ -129,7 +130,7 @@ impl Field {
         let share = selects.saturating_sub(fills) as f64 / slice.all_queries as f64;
         match contestant.candidate {
             Candidate::Hit => ensure!(share <= MISS_SHARE_MAX, "{share:.3} of the hits reached the database"),
-            Candidate::Pass => {
+            Candidate::Pass | Candidate::Relay => {
                 ensure!(share >= PASS_SHARE_MIN, "only {share:.3} of the queries reached the database");
             }
             Candidate::Floor | Candidate::Direct => {}
@@ -146,16 +147,23 @@ impl Proxy {
     }
 }
 
-impl Floor {
-    fn start() -> Result<Self> {
+impl Bare {
+    /// Starts the subcommand `name`, which takes `--listen`.
+    fn start(name: &str, arguments: &[&str]) -> Result<Self> {
         let directory = tempfile::tempdir()?;
-        let socket = directory.path().join("floor.sock");
+        let unix = Address::Unix(directory.path().join("socket"));
         let tcp: Address = format!("127.0.0.1:{}", free_port()?).parse()?;
-        let unix = Address::Unix(socket);
         let mut command = Command::new(std::env::current_exe()?);
-        command.arg("floor").arg("--listen").arg(tcp.to_string()).arg("--listen").arg(unix.to_string());
-        let mut running = Running::spawn("the floor", &mut command, SERVER, &directory.path().join("log"))?;
+        command.arg(name).arg("--listen").arg(tcp.to_string()).arg("--listen").arg(unix.to_string());
+        command.args(arguments);
+        let log = directory.path().join("log");
+        let mut running = Running::spawn(&format!("the {name}"), &mut command, SERVER, &log)?;
         running.wait_until(Duration::from_secs(10), || Socket::connect(&unix).map(drop))?;
         Ok(Self { running, tcp, unix, _directory: directory })
+    }
+
+    fn place(&mut self) -> Result<(Address, Address, Pid)> {
+        self.running.require_alive()?;
+        Ok((self.tcp.clone(), self.unix.clone(), self.running.pid()))
     }
 }
