@@ -122,6 +122,10 @@ impl Writer {
                 self.steps.push(Step::Fetch(slot, 1));
                 self.steps.push(Step::Fetch(slot, 9));
                 self.steps.push(Step::ResetStatement(slot));
+                if self.kind == Kind::MySql {
+                    // The next execution may never be answered, or unreadably: by MySQL 9.7 itself.
+                    self.steps.push(Step::Close(slot));
+                }
             }
         }
     }
