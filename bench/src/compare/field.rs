@@ -114,7 +114,10 @@ impl Field {
 
     fn processes(&self) -> Result<Vec<Pid>> {
         let proxies = self.hit.iter().chain(&self.pass).map(Proxy::pid);
-        Ok([self.floor.running.pid(), self.relay.running.pid(), self.database.pid()?].into_iter().chain(proxies).collect())
+        Ok([self.floor.running.pid(), self.relay.running.pid(), self.database.pid()?]
+            .into_iter()
+            .chain(proxies)
+            .collect())
     }
 
     /// A run of hits that reached the database, or a pass-through that did not, measured something else.
