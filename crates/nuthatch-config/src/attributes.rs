@@ -13,6 +13,8 @@ pub struct HostgroupAttributes {
     pub connection_warming: Option<bool>,
     /// In the place of `mysql-throttle_connections_per_sec_to_hostgroup`.
     pub throttle_connections_per_sec: Option<u64>,
+    /// In the place of `mysql-connection_growth_interval_ms`.
+    pub growth_interval_ms: Option<u64>,
     /// In the place of `mysql-init_connect`.
     pub init_connect: Option<String>,
     /// For how long sessions keep their connections.
@@ -70,6 +72,8 @@ pub struct PoolSettings {
     pub connection_warming: bool,
     /// New connections in a second.
     pub connections_per_second: u64,
+    /// Milliseconds between the first and the second connection for statements that wait; 0 for none.
+    pub growth_interval_ms: u64,
     /// Statements for each new connection; empty for none.
     pub init_connect: String,
     /// Milliseconds after which a connection is closed; 0 for never.
@@ -95,6 +99,9 @@ impl Snapshot {
             connections_per_second: attributes
                 .and_then(|own| own.throttle_connections_per_sec)
                 .unwrap_or(variables.throttle_connections_per_sec_to_hostgroup),
+            growth_interval_ms: attributes
+                .and_then(|own| own.growth_interval_ms)
+                .unwrap_or(variables.connection_growth_interval_ms),
             init_connect: attributes
                 .and_then(|own| own.init_connect.clone())
                 .unwrap_or_else(|| variables.init_connect.clone()),

@@ -42,6 +42,14 @@ pub async fn keep_house(proxy: Arc<Proxy>, stop: CancellationToken) {
     }
 }
 
+/// Keeps the lines of those who wait for connections until `stop`.
+pub async fn keep_lines(proxy: Arc<Proxy>, stop: CancellationToken) {
+    tokio::select! {
+        () = stop.cancelled() => {}
+        () = crate::backend::keep_lines(&proxy) => {}
+    }
+}
+
 fn end_idle_sessions(proxy: &Proxy, now_ms: u64, wait_timeout_ms: u64) {
     proxy.for_each_session(|handle| {
         let patience_ms = handle.patience_ms(wait_timeout_ms);

@@ -23,7 +23,7 @@ mod worker;
 
 pub use backend::PoolRow;
 pub use clock::Clock;
-pub use housekeeping::{keep_house, scout};
+pub use housekeeping::{keep_house, keep_lines, scout};
 pub use listener::Listener;
 pub use proxy::{Levels, ProcessRow, Proxy};
 pub use session::ClientAddress;

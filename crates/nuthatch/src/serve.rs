@@ -69,6 +69,7 @@ async fn serve(settings: Settings) -> anyhow::Result<()> {
 
     let tasks = TaskTracker::new();
     tasks.spawn(nuthatch_proxy::keep_house(Arc::clone(&proxy), stops.now.clone()));
+    tasks.spawn(nuthatch_proxy::keep_lines(Arc::clone(&proxy), stops.now.clone()));
     if let Some(listener) = admin_listener {
         tasks.spawn(nuthatch_admin::serve(listener, Arc::clone(&admin)));
     }

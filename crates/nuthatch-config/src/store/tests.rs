@@ -260,7 +260,8 @@ fn settings_of_hostgroups_and_users_are_loaded_and_wrong_ones_named() {
         &layers,
         "INSERT INTO mysql_hostgroup_attributes (hostgroup_id, free_connections_pct, connection_warming,
              throttle_connections_per_sec, init_connect, hostgroup_settings) VALUES
-             (1, 20, 1, 5, 'DO 1', '{\"auto_increment_delay_multiplex\": 7, \"connection_delay_multiplex_ms\": -1}');
+             (1, 20, 1, 5, 'DO 1', '{\"auto_increment_delay_multiplex\": 7, \"connection_delay_multiplex_ms\": -1,
+              \"connection_growth_interval_ms\": 0}');
          INSERT INTO mysql_users (username, password, attributes) VALUES
              ('slow', '', '{\"connection_delay_multiplex_ms\": 9, \"auto_increment_delay_multiplex\": \"x\"}'),
              ('odd', '', '[]')",
@@ -286,6 +287,7 @@ fn settings_of_hostgroups_and_users_are_loaded_and_wrong_ones_named() {
     let (own, other) = (snapshot.pool_settings(HostgroupId(1)), snapshot.pool_settings(HostgroupId(0)));
     assert_eq!((own.free_connections_pct, other.free_connections_pct), (20, 10));
     assert_eq!((own.connections_per_second, own.connection_warming), (5, true));
+    assert_eq!((own.growth_interval_ms, other.growth_interval_ms), (0, 50));
     assert_eq!((own.init_connect.as_str(), other.init_connect.as_str()), ("DO 1", ""));
     let of_group = snapshot.hostgroup_attributes[&HostgroupId(1)].delays;
     let of_user = snapshot.users.frontend(b"slow").expect("it is in force").delays;

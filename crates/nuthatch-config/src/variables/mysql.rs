@@ -85,6 +85,8 @@ variables! {
         "Use TCP keepalive.";
     throttle_connections_per_sec_to_hostgroup: count(1..=100_000_000) = 1_000_000, Acts,
         "New backend connections per second and hostgroup; more wait in line. From 1000000 on there is no limit.";
+    connection_growth_interval_ms: count(0..=60_000) = 50, Acts, own,
+        "Milliseconds between the first and second connection opened to a server for statements that wait although eight are under way there; then faster. 0: at once.";
     max_transaction_idle_time: count(1_000..=1_728_000_000) = 14_400_000, Stored,
         "Milliseconds for which an open transaction may be idle; then the session is closed.";
     max_transaction_time: count(1_000..=1_728_000_000) = 14_400_000, Stored,

@@ -33,6 +33,8 @@ pub(crate) struct Control {
     user_of_it: Mutex<Option<Arc<SessionHandle>>>,
     /// A KILL of its thread is under way, or was.
     has_kill: AtomicBool,
+    /// It works for a statement.
+    is_at_work: AtomicBool,
 }
 
 impl Control {
@@ -56,6 +58,16 @@ impl Control {
     /// Whether a KILL may still hit it.
     pub(crate) fn has_kill(&self) -> bool {
         self.has_kill.load(Ordering::Acquire)
+    }
+
+    /// It begins or ends to work for a statement.
+    pub(crate) fn work(&self, is_at_work: bool) {
+        self.is_at_work.store(is_at_work, Ordering::Relaxed);
+    }
+
+    /// Whether it works for a statement.
+    pub(super) fn is_at_work(&self) -> bool {
+        self.is_at_work.load(Ordering::Relaxed)
     }
 
     /// Whom to wake when the connection is cut.

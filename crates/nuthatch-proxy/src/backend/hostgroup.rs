@@ -8,6 +8,7 @@ use arc_swap::ArcSwap;
 use nuthatch_config::{HostgroupId, PoolSettings, Snapshot, TlsSettings};
 use nuthatch_wire::{Greeting, StatusFlags};
 use parking_lot::Mutex;
+use tokio::sync::Notify;
 
 use super::Server;
 use super::line::Line;
@@ -28,6 +29,8 @@ pub(super) struct Hostgroup {
 #[derive(Debug)]
 pub(crate) struct Hostgroups {
     pub(super) groups: ArcSwap<HashMap<HostgroupId, Arc<Hostgroup>>>,
+    /// Rung when somebody begins to wait for a connection.
+    keeper: Arc<Notify>,
     /// Only one configuration is taken over at a time.
     publishing: Mutex<()>,
     workers: usize,
@@ -35,7 +38,7 @@ pub(crate) struct Hostgroups {
 
 impl Hostgroups {
     pub(crate) fn new(workers: usize) -> Self {
-        Self { groups: ArcSwap::default(), publishing: Mutex::new(()), workers }
+        Self { groups: ArcSwap::default(), keeper: Arc::default(), publishing: Mutex::new(()), workers }
     }
 
     /// Takes over what the configuration says. Servers that it still names keep their connections and counters.
@@ -46,7 +49,8 @@ impl Hostgroups {
         let mut groups = HashMap::new();
         for (id, configs) in snapshot.hostgroups.iter() {
             let known = old.get(&id);
-            let line = known.map_or_else(Arc::default, |group| Arc::clone(&group.line));
+            let line =
+                known.map_or_else(|| Arc::new(Line::new(&self.keeper)), |group| Arc::clone(&group.line));
             let throttle = known.map_or_else(Arc::default, |group| Arc::clone(&group.throttle));
             let settings = Arc::new(snapshot.pool_settings(id));
             let servers = configs
@@ -79,6 +83,11 @@ impl Hostgroups {
 
     pub(super) fn group(&self, id: HostgroupId) -> Option<Arc<Hostgroup>> {
         self.groups.load().get(&id).map(Arc::clone)
+    }
+
+    /// See [`super::keep_lines`].
+    pub(super) fn keeper(&self) -> &Notify {
+        &self.keeper
     }
 
     /// Every hostgroup.

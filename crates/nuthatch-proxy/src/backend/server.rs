@@ -13,6 +13,7 @@ use parking_lot::Mutex;
 use crate::log_limit::LogLimit;
 
 use super::connection::{Control, Slot};
+use super::growth::Growth;
 use super::line::Line;
 use super::pool::Pool;
 use super::tls::TlsOfServer;
@@ -49,6 +50,7 @@ pub(crate) struct Server {
     pings: AtomicUsize,
     pub(super) pool: Pool,
     controls: Mutex<Vec<Arc<Control>>>,
+    pub(super) growth: Growth,
     /// How it is connected to over TLS; empty in the clear.
     tls: ArcSwapOption<TlsOfServer>,
     log: LogLimit,
@@ -154,6 +156,7 @@ impl Server {
             pings: AtomicUsize::new(0),
             pool: Pool::new(workers),
             controls: Mutex::default(),
+            growth: Growth::default(),
             tls: ArcSwapOption::empty(),
             log: LogLimit::new(LINES_PER_SECOND_MAX),
             used: AtomicUsize::new(0),
@@ -362,6 +365,13 @@ impl Server {
         }
     }
 
+    /// Connections that work for a statement, and those that are being opened.
+    pub(super) fn under_way(&self) -> usize {
+        let controls = self.controls.lock();
+        let opening = self.open.load(Ordering::Acquire).saturating_sub(controls.len());
+        opening + controls.iter().filter(|control| control.is_at_work()).count()
+    }
+
     pub(super) fn count_lent(&self) {
         let used = self.used.fetch_add(1, Ordering::AcqRel) + 1;
         if used > self.counters.used_max.load(Ordering::Relaxed) {
@@ -430,5 +440,23 @@ const fn decode(byte: u8) -> ServerStatus {
         1 => ServerStatus::Shunned,
         2 => ServerStatus::OfflineSoft,
         _ => ServerStatus::OfflineHard,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn slots_never_exceed_max_connections() {
+        let mut config = nuthatch_config::Server::new(HostgroupId(0), "127.0.0.1", 1);
+        config.max_connections = 2;
+        let server = Arc::new(Server::new(&config, 1, Arc::default()));
+        let first = server.reserve();
+        let second = server.reserve();
+        assert!(first.is_some() && second.is_some());
+        assert!(server.reserve().is_none());
+        drop(first);
+        assert!(server.reserve().is_some());
     }
 }

@@ -3,7 +3,6 @@
 //! Spread evenly: what a tenth of a second allows may come at once, no more than that is saved up.
 
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::Duration;
 
 /// As many microseconds' worth may come at once.
 const BURST_US: u64 = 100_000;
@@ -16,22 +15,16 @@ const UNLIMITED_PER_SECOND: u64 = 1_000_000;
 pub(super) struct Throttle(AtomicU64);
 
 impl Throttle {
-    /// Counts a connection at `now_us`.
-    ///
-    /// # Errors
-    /// When it must wait, and how long.
-    pub(super) fn admit(&self, now_us: u64, per_second: u64) -> Result<(), Duration> {
+    /// Whether a connection may be opened at `now_us`; it is counted then.
+    pub(super) fn admits(&self, now_us: u64, per_second: u64) -> bool {
         if per_second >= UNLIMITED_PER_SECOND {
-            return Ok(());
+            return true;
         }
         let interval_us = 1_000_000 / per_second.max(1);
         let ahead_max_us = BURST_US.saturating_sub(interval_us);
         let due = |due_us: u64| due_us.max(now_us);
         let next = |due_us| (due(due_us) - now_us <= ahead_max_us).then(|| due(due_us) + interval_us);
-        match self.0.fetch_update(Ordering::AcqRel, Ordering::Acquire, next) {
-            Ok(_) => Ok(()),
-            Err(due_us) => Err(Duration::from_micros(due(due_us) - now_us - ahead_max_us)),
-        }
+        self.0.fetch_update(Ordering::AcqRel, Ordering::Acquire, next).is_ok()
     }
 
     /// The connection that was counted last did not come to be.
@@ -54,7 +47,7 @@ mod tests {
             let admitted = second
                 .step_by(1000)
                 .flat_map(|now_us| (0..2000).map(move |_| now_us))
-                .filter(|now_us| throttle.admit(*now_us, per_second).is_ok());
+                .filter(|now_us| throttle.admits(*now_us, per_second));
             let admitted = admitted.count() as u64;
             assert!(
                 admitted >= per_second && admitted <= per_second + per_second / 10 + 1,
@@ -64,12 +57,14 @@ mod tests {
     }
 
     #[test]
-    fn who_must_wait_is_told_how_long() {
+    fn what_was_not_used_is_given_back() {
         let throttle = Throttle::default();
-        assert_eq!(throttle.admit(1_000_000, 10), Ok(()));
-        assert_eq!(throttle.admit(1_030_000, 10), Err(Duration::from_micros(70_000)));
+        assert!(throttle.admits(1_000_000, 10));
+        assert!(!throttle.admits(1_030_000, 10));
+        assert!(throttle.admits(1_100_000, 10));
+        assert!(!throttle.admits(1_130_000, 10));
         throttle.give_back(10);
-        assert_eq!(throttle.admit(1_030_000, 10), Ok(()));
-        assert_eq!(throttle.admit(1_030_000, UNLIMITED_PER_SECOND), Ok(()));
+        assert!(throttle.admits(1_130_000, 10));
+        assert!(throttle.admits(1_130_000, UNLIMITED_PER_SECOND));
     }
 }

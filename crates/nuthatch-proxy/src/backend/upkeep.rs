@@ -87,7 +87,7 @@ impl Proxy {
         };
         let workers: Vec<_> = self.workers.iter().collect();
         for worker in workers.into_iter().cycle().take(missing) {
-            if group.throttle.admit(self.clock.now_us(), group.settings.connections_per_second).is_err() {
+            if !group.throttle.admits(self.clock.now_us(), group.settings.connections_per_second) {
                 return;
             }
             let Some(warming) = server.begin_warming() else { return };

@@ -120,6 +120,7 @@ impl Session {
 
     /// Others see which connection works for the session.
     pub(super) fn show_running(&self, held: &Held) {
+        held.connection.control.work(true);
         let mut view = self.handle.view.lock();
         let server = held.connection.server();
         view.server = Some(Arc::clone(server));
@@ -178,6 +179,7 @@ impl Session {
     /// failed, is closed; if it carried state of the session, the session cannot go on.
     pub(super) fn put_away(&mut self, held: Held, trouble: Option<&Trouble>) {
         self.handle.view.lock().running = None;
+        held.connection.control.work(false);
         if trouble.is_none_or(Trouble::leaves_connection_usable) {
             self.settle(held);
         } else {
@@ -386,6 +388,7 @@ impl Session {
     /// Keeps the connection while there is a reason, and puts it back otherwise.
     pub(super) fn settle(&mut self, held: Held) {
         self.handle.view.lock().running = None;
+        held.connection.control.work(false);
         if held.in_transaction || !held.pins.is_empty() {
             self.worker.counters.pins.bump();
             self.held.push(held);

@@ -13,6 +13,10 @@ use crate::{
     tls::SslVerify,
 };
 
+/// The key for [`HostgroupAttributes::growth_interval_ms`], and its largest value, as that of the variable.
+const GROWTH_INTERVAL: &str = "connection_growth_interval_ms";
+const GROWTH_INTERVAL_MS_MAX: u64 = 60_000;
+
 pub(super) fn read(
     connection: &Connection,
     warnings: &mut Warnings,
@@ -70,6 +74,10 @@ fn attributes(
                 }
                 attributes.ssl_verify = Some(verify.unwrap_or(SslVerify::Hostname));
             }
+            GROWTH_INTERVAL => {
+                let interval_ms = take_number(key, value, GROWTH_INTERVAL_MS_MAX, warn);
+                attributes.growth_interval_ms = interval_ms.or(attributes.growth_interval_ms);
+            }
             key => take_delay(&mut attributes.delays, key, value, warn),
         }
     }
@@ -86,11 +94,16 @@ pub(super) fn take_delay(
     let Some((_, max)) = MultiplexDelays::KEYS.iter().find(|(known, _)| *known == key) else {
         return warn(format!("\"{key}\" is stored but does not act yet"));
     };
-    match value.as_u64().filter(|number| number <= max) {
-        Some(number) => {
-            let is_known = delays.take(key, number);
-            debug_assert!(is_known, "{key} is one of the keys");
-        }
-        None => warn(format!("\"{key}\" takes a number from 0 to {max}; it does not count")),
+    if let Some(number) = take_number(key, value, *max, warn) {
+        let is_known = delays.take(key, number);
+        debug_assert!(is_known, "{key} is one of the keys");
     }
+}
+
+fn take_number(key: &str, value: &Value, max: u64, warn: &mut impl FnMut(String)) -> Option<u64> {
+    let number = value.as_u64().filter(|number| *number <= max);
+    if number.is_none() {
+        warn(format!("\"{key}\" takes a number from 0 to {max}; it does not count"));
+    }
+    number
 }

@@ -50,6 +50,30 @@ fn who_waits_for_a_connection_is_served_in_order() {
 }
 
 #[test]
+fn standstill_of_the_server_opens_few_connections_and_long_statements_get_theirs() {
+    const CLIENTS: usize = 100;
+    let lab = servers::own(0);
+    let login = servers::account(&lab);
+    let proxy = Proxy::start(&stage::before(Setup::default(), &lab).user(stage::user_row(&login, "")));
+    let mut clients: Vec<Client> = (0..CLIENTS).map(|_| proxy.client(&login)).collect();
+    let opened =
+        || proxy.operator().value("SELECT ConnOK FROM stats_mysql_connection_pool").parse::<usize>().unwrap();
+    clients[0].ok("SELECT 1");
+    lab.freeze(Role::Primary).unwrap();
+    clients.iter_mut().for_each(|client| client.send(3, b"SELECT 2").unwrap());
+    thread::sleep(Duration::from_millis(200));
+    lab.thaw(Role::Primary).unwrap();
+    clients.iter_mut().for_each(|client| assert_eq!(client.read_answers().unwrap()[0].value(), "2"));
+    let after_standstill = opened();
+    assert!(after_standstill <= 30, "{after_standstill} connections");
+    let watch = Stopwatch::start();
+    clients.iter_mut().for_each(|client| client.send(3, b"SELECT SLEEP(2)").unwrap());
+    clients.iter_mut().for_each(|client| assert_eq!(client.read_answers().unwrap()[0].value(), "0"));
+    assert!(watch.elapsed() < Duration::from_millis(3800), "{:?}", watch.elapsed());
+    assert!(opened() >= CLIENTS);
+}
+
+#[test]
 fn storm_of_connections_waits_in_line() {
     let throttle = "mysql-throttle_connections_per_sec_to_hostgroup";
     let stage = Stage::with(Setup::default().variable(throttle, 20));

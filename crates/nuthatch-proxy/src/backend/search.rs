@@ -1,0 +1,218 @@
+//! One statement's search for a connection: waits in line, looks at the servers, connects.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use nuthatch_config::{HostgroupId, MysqlVariables};
+use nuthatch_net::NetError;
+use nuthatch_wire::ErrPacket;
+use tokio::time::{sleep, timeout};
+
+use crate::clock::Clock;
+
+use super::check_out::{CheckOutError, Wanted, login, require_password, reserve, take_idle};
+use super::connect::{self, OpenError};
+use super::connection::{Connection, Slot};
+use super::growth::Asking;
+use super::hostgroup::Hostgroup;
+use super::line::{Place, Stay, Turn};
+use super::weights::choose;
+use super::{Hostgroups, Server};
+
+/// The pause before the servers of a hostgroup are tried again when none could be reached.
+const RETRY_PAUSE_MIN: Duration = Duration::from_millis(10);
+
+/// One statement's search for a connection.
+pub(super) struct Search<'a> {
+    hostgroup: HostgroupId,
+    wanted: &'a Wanted<'a>,
+    variables: &'a MysqlVariables,
+    clock: &'a Clock,
+    stay: Stay,
+    place: Option<Place>,
+    was_throttled: bool,
+    /// The servers of this round that gave nothing.
+    tried: Vec<Arc<Server>>,
+    /// One of them because all its connections are in use.
+    some_full: bool,
+}
+
+/// What a look at the servers of a hostgroup came to.
+enum Look {
+    Idle(Box<Connection>),
+    MayConnect(Slot),
+    /// Others use what there is, or more may be opened only later.
+    Wait,
+    NoneReachable,
+}
+
+impl<'a> Search<'a> {
+    pub(super) fn new(
+        hostgroup: HostgroupId,
+        wanted: &'a Wanted<'a>,
+        variables: &'a MysqlVariables,
+        clock: &'a Clock,
+    ) -> Self {
+        let since_us = clock.now_us();
+        let until_us = since_us + variables.connect_timeout_server_max.saturating_mul(1000);
+        Self {
+            hostgroup,
+            wanted,
+            variables,
+            clock,
+            stay: Stay { since_us, until_us },
+            place: None,
+            was_throttled: false,
+            tried: Vec::new(),
+            some_full: false,
+        }
+    }
+
+    /// Waits in line, looks, connects, until something has come of it.
+    pub(super) async fn run(mut self, hostgroups: &Hostgroups) -> Result<Box<Connection>, CheckOutError> {
+        loop {
+            let Some(group) = hostgroups.group(self.hostgroup) else {
+                self.place = None;
+                self.pause().await?;
+                continue;
+            };
+            self.place = self.place.take().filter(|place| place.is_in(&group.line));
+            if self.place.is_none() && self.tried.is_empty() && !group.line.is_empty() {
+                let place = self.place.insert(group.line.join(self.stay));
+                if place.turn().await == Turn::Over {
+                    return Err(self.timeout());
+                }
+            }
+            match self.look(&group)? {
+                Look::Idle(connection) => return Ok(connection),
+                Look::MayConnect(slot) => {
+                    // Who comes next may look meanwhile.
+                    self.place = None;
+                    if let Some(connection) = Box::pin(self.connect(slot)).await? {
+                        return Ok(connection);
+                    }
+                }
+                Look::Wait => {
+                    self.begin_round();
+                    let stay = self.stay;
+                    let place = self.place.get_or_insert_with(|| group.line.join_in_front(stay));
+                    if place.turn().await == Turn::Over {
+                        return Err(self.timeout());
+                    }
+                }
+                Look::NoneReachable => {
+                    self.begin_round();
+                    // It keeps its place, but what others free is of no use.
+                    let stay = self.stay;
+                    self.place.get_or_insert_with(|| group.line.join_in_front(stay));
+                    self.pause().await?;
+                }
+            }
+        }
+    }
+
+    /// Looks at the servers of the hostgroup, each at most once in a round. Gives the right to connect before who stands
+    /// in line leaves it.
+    fn look(&mut self, group: &Hostgroup) -> Result<Look, CheckOutError> {
+        let Self { wanted, clock, .. } = *self;
+        let settings = &group.settings;
+        while let Some(server) = choose(&group.servers, clock.now_ms(), &self.tried) {
+            if let Some(connection) = take_idle(server, wanted) {
+                return Ok(Look::Idle(connection));
+            }
+            require_password(wanted)?;
+            let now_us = clock.now_us();
+            let asking = Asking {
+                now_us,
+                since_us: self.stay.since_us,
+                standing_since_us: group.line.standing_since_us(),
+            };
+            if !server.growth.admits(asking, settings.growth_interval_ms * 1000, || server.under_way()) {
+                return Ok(Look::Wait);
+            }
+            if !group.throttle.admits(now_us, settings.connections_per_second) {
+                if !std::mem::replace(&mut self.was_throttled, true) {
+                    wanted.worker.counters.throttled.bump();
+                }
+                return Ok(Look::Wait);
+            }
+            if let Some(slot) = (!server.is_urged()).then(|| reserve(server, wanted.worker.id)).flatten() {
+                return Ok(Look::MayConnect(slot));
+            }
+            group.throttle.give_back(settings.connections_per_second);
+            self.some_full = true;
+            self.tried.push(Arc::clone(server));
+        }
+        Ok(if self.some_full { Look::Wait } else { Look::NoneReachable })
+    }
+
+    /// A new connection; `None` when the server could not be reached, so that another is to be tried.
+    async fn connect(&mut self, slot: Slot) -> Result<Option<Box<Connection>>, CheckOutError> {
+        let server = Arc::clone(&slot.server);
+        let worker = self.wanted.worker;
+        let opening = async {
+            let login = login(self.wanted, self.variables, &server)?;
+            Ok(connect::open(slot, worker, &login).await)
+        };
+        let opened = worker.with_tokio(timeout(self.time_left(), opening)).await;
+        let now_ms = self.clock.now_ms();
+        match opened.map_err(|_elapsed| self.timeout())?? {
+            Ok(connection) => {
+                server.remember_kind(&connection);
+                return Ok(Some(connection));
+            }
+            Err(OpenError::Init(refusal)) => {
+                return Err(CheckOutError::Refused(server.refused_init(now_ms, refusal)));
+            }
+            Err(OpenError::Net(NetError::Refused(refusal))) if is_the_user_s_fault(&refusal) => {
+                server.failed(now_ms, u64::MAX, 0);
+                return Err(CheckOutError::Refused(refusal));
+            }
+            Err(OpenError::Net(
+                error @ (NetError::UnsupportedPlugin(_)
+                | NetError::UnknownPassword(_)
+                | NetError::ClearPasswordRefused(_)),
+            )) => return Err(CheckOutError::Login(error.to_string())),
+            Err(OpenError::Net(error)) => {
+                match error {
+                    NetError::Tls(_) | NetError::NoTls => server.warn_of_tls(now_ms, &error),
+                    _ => tracing::debug!(server = %server.address, %error, "could not connect"),
+                }
+                let recovery_ms = self.variables.shun_recovery_time_sec.saturating_mul(1000);
+                server.failed(now_ms, self.variables.shun_on_failures, recovery_ms);
+            }
+        }
+        self.tried.push(server);
+        Ok(None)
+    }
+
+    fn begin_round(&mut self) {
+        self.tried.clear();
+        self.some_full = false;
+    }
+
+    /// The pause before the servers are tried again.
+    async fn pause(&self) -> Result<(), CheckOutError> {
+        let left = self.time_left();
+        if left.is_zero() {
+            return Err(self.timeout());
+        }
+        let pause = Duration::from_millis(self.variables.connect_retries_delay).max(RETRY_PAUSE_MIN);
+        self.wanted.worker.with_tokio(sleep(pause.min(left))).await;
+        Ok(())
+    }
+
+    fn time_left(&self) -> Duration {
+        Duration::from_micros(self.stay.until_us.saturating_sub(self.clock.now_us()))
+    }
+
+    const fn timeout(&self) -> CheckOutError {
+        let waited_ms = self.variables.connect_timeout_server_max;
+        CheckOutError::Timeout { hostgroup: self.hostgroup, waited_ms }
+    }
+}
+
+/// Access denied, unknown database and the like: another server would say the same.
+fn is_the_user_s_fault(refusal: &ErrPacket) -> bool {
+    matches!(refusal.code, 1044 | 1045 | 1049 | 1226 | 1698 | 1820 | 1862 | 3118 | 4151)
+}
