@@ -48,6 +48,7 @@ mod statement_room;
 mod temporary;
 mod text_prepared;
 mod trouble;
+mod vouched;
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -158,6 +159,8 @@ pub(crate) struct Session {
     last: LastResults,
     insert_id: InsertId,
     wrote_in_transaction: bool,
+    /// The statement at hand needs a connection whose server tells of changes.
+    wants_tracking: bool,
     /// A connection with state of the session was lost: the client must not go on as if it were still there.
     has_lost_state: bool,
     next_flag_in: u32,
@@ -262,6 +265,7 @@ impl Session {
 
     /// After a command off the hit path: what the next one may do, and what others see.
     fn rest(&mut self) {
+        self.wants_tracking = false;
         self.judge_cache_use();
         self.show_idle();
     }

@@ -116,9 +116,12 @@ fn add_body(effects: &mut Effects<'_>, body: &Body, kind: Kind) {
 
 /// Several statements do what each of them does.
 fn both<'q>(first: Statement<'q>, second: Statement<'q>) -> Statement<'q> {
+    let has_savepoint = first.kind == Kind::Savepoint || second.kind == Kind::Savepoint;
     let (a, b) = (first.effects, second.effects);
+    // One reason can be told.
+    let pins_differ = a.pin.is_some() && b.pin.is_some() && a.pin != b.pin;
     let set = match (&a.set, &b.set) {
-        (SetEffect::None, SetEffect::None) => SetEffect::None,
+        (SetEffect::None, SetEffect::None) if !has_savepoint && !pins_differ => SetEffect::None,
         _ => SetEffect::Unknown,
     };
     let ends_transaction = match (a.ends_transaction, b.ends_transaction) {

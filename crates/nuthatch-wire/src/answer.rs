@@ -52,6 +52,8 @@ pub struct AnswerEnd {
     pub ending: Ending,
     /// Status flags of the last OK or EOF; an ERR carries none and leaves those from before.
     pub status: StatusFlags,
+    /// Those of all OK and EOF packets together.
+    pub status_seen: StatusFlags,
     /// Affected rows, insert id and warnings of the last OK or EOF.
     pub ok: OkPacket,
     /// Rows of all result sets.
@@ -437,7 +439,9 @@ impl AnswerScanner {
         let more = std::mem::take(&mut self.out_parameters)
             || ok.status.contains(StatusFlags::SERVER_MORE_RESULTS_EXISTS);
         self.state = if more && self.kind == AnswerKind::ResultSets { State::First } else { State::Finished };
-        self.end = AnswerEnd { ending, status: ok.status, ok, results: self.end.results + 1, ..self.end };
+        let status_seen = self.end.status_seen | ok.status;
+        let results = self.end.results + 1;
+        self.end = AnswerEnd { ending, status: ok.status, status_seen, ok, results, ..self.end };
     }
 
     fn remember_status_at(&mut self, place_in_payload: usize) {

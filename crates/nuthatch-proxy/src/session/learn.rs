@@ -69,7 +69,7 @@ impl Session {
         let autocommit = end.status.contains(StatusFlags::SERVER_STATUS_AUTOCOMMIT);
         held.connection.state.autocommit = Some(autocommit);
         self.state.autocommit = autocommit;
-        held.pins = held.pins.with(facts.pins).without(facts.unpins);
+        held.pins = held.pins.with(Self::pins_of(facts, end, held)).without(facts.unpins);
         if autocommit || facts.ends_transaction {
             held.pins = held.pins.without(Pins::SAVEPOINT);
         } else if facts.kind == Kind::Savepoint && !held.in_transaction {
@@ -97,7 +97,7 @@ impl Session {
         end: &AnswerEnd,
         held: &mut Held,
     ) -> Result<(), Trouble> {
-        if end.status.contains(StatusFlags::SERVER_STATUS_DB_DROPPED)
+        if end.status_seen.contains(StatusFlags::SERVER_STATUS_DB_DROPPED)
             && self.way(held).ask_number("SELECT DATABASE() IS NULL").await? == Some(1)
         {
             held.connection.state.schema.clear();

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use nuthatch_config::HostgroupId;
 use nuthatch_net::Framed;
-use nuthatch_wire::{AnswerKind, Command, ErrPacket, ErrorCode, Form};
+use nuthatch_wire::{AnswerKind, CapabilityFlags, Command, ErrPacket, ErrorCode, Form};
 
 use crate::backend::{Connection, Reset, Wanted};
 
@@ -223,10 +223,14 @@ impl Session {
 
     /// What the session needs of a connection.
     pub(super) fn wanted(&self) -> Wanted<'_> {
+        let mut shape = self.shape;
+        if self.wants_tracking {
+            shape |= CapabilityFlags::CLIENT_SESSION_TRACK;
+        }
         Wanted {
             user: &self.account.name,
             password: self.account.password.as_deref(),
-            shape: self.shape,
+            shape,
             state: &self.state,
             is_own: false,
             worker: &self.worker,

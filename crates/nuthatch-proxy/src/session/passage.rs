@@ -65,11 +65,14 @@ impl Passage {
         }
     }
 
-    /// How the answer ended, as the client was told it.
-    pub(super) const fn end(&self) -> &AnswerEnd {
+    /// How the answer ended, as the client was told it; but all that the server's flags told.
+    pub(super) const fn ended(&self) -> AnswerEnd {
         match self {
-            Self::AsItIs(scanner) => scanner.end(),
-            Self::Translated(translation) => translation.told.end(),
+            Self::AsItIs(scanner) => *scanner.end(),
+            Self::Translated(translation) => {
+                let status_seen = translation.translator.scanner().end().status_seen;
+                AnswerEnd { status_seen, ..*translation.told.end() }
+            }
         }
     }
 

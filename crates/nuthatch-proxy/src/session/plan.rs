@@ -186,7 +186,7 @@ impl Facts {
         if effects.set != SetEffect::None && change == Change::None {
             pins = pins.with(Pins::SESSION_VARIABLE);
         }
-        if statement.kind == Kind::Multi || runs_code_that_may_set(statement.kind, effects) {
+        if runs_code_that_may_set(statement.kind, effects) {
             pins = pins.with(Pins::UNKNOWN);
         }
         Self {
@@ -232,10 +232,15 @@ fn outlasts_reset(text: &[u8]) -> bool {
     names(b"role") || names(b"resource")
 }
 
-/// Whether a statement runs code that may leave anything in the session. A stored function in a SELECT or a trigger
-/// behind an INSERT can only do so through user variables, which no sane one does; a procedure may.
+/// Whether a statement may leave anything in the session. A stored function in a SELECT or a trigger behind an INSERT can only
+/// do so through user variables, which no sane one does; a procedure may. Several statements in one do what each of them does,
+/// if none of them sets anything.
 fn runs_code_that_may_set(kind: Kind, effects: &Effects<'_>) -> bool {
-    effects.runs_unseen_code && matches!(kind, Kind::Call | Kind::Execute | Kind::Other)
+    match kind {
+        Kind::Call | Kind::Execute | Kind::Other => effects.runs_unseen_code,
+        Kind::Multi => effects.runs_unseen_code || effects.set != SetEffect::None,
+        _ => false,
+    }
 }
 
 impl Change {

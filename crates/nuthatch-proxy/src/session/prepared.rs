@@ -216,6 +216,7 @@ impl Session {
         if plan.facts.ends_transaction {
             self.end_other_transactions(plan.hostgroup, text).await?;
         }
+        self.wants_tracking = plan.facts.is_vouched_for();
         let mut retries_left = self.snapshot.mysql.query_retries_on_failure;
         loop {
             let mut held = self.lease(plan.hostgroup).await?;
@@ -247,6 +248,7 @@ impl Session {
         self.bring_names(plan, held).await?;
         let number = self.prepare_on(id, opens_cursor, held).await?;
         self.bring_last_results(held, &plan.facts).await?;
+        self.bring_tracker(held, &plan.facts).await?;
         let packet = self.execute_packet(id, number);
         for long_data in self.long_data(id) {
             self.way(held).send(&with_backend_id(&long_data, number)).await?;

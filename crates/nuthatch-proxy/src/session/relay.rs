@@ -111,7 +111,7 @@ impl Way<'_> {
                 self.connection.framed.consume(progress.consumed);
             }
             if progress.finished {
-                return Ok(*passage.end());
+                return Ok(passage.ended());
             }
             if progress.wants_file {
                 let next = Box::pin(self.pass_file(client, &passage)).await?;

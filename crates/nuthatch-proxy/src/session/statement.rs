@@ -155,6 +155,7 @@ impl Session {
             let text = self.executed_text(plan);
             self.end_other_transactions(plan.hostgroup, &text).await?;
         }
+        self.wants_tracking = plan.facts.is_vouched_for();
         let mut retries_left = self.snapshot.mysql.query_retries_on_failure;
         loop {
             let mut held = self.lease(plan.hostgroup).await?;
@@ -209,6 +210,7 @@ impl Session {
     ) -> Result<AnswerEnd, Trouble> {
         self.bring_names(plan, held).await?;
         self.bring_last_results(held, &plan.facts).await?;
+        self.bring_tracker(held, &plan.facts).await?;
         held.connection.count_statement();
         if matches!(plan.named, Some(Named::Prepare { .. })) {
             self.send_preparation(AnswerKind::ResultSets, held).await?;

@@ -316,6 +316,8 @@ fn several_statements_are_multi() {
         SELECT 1;; DELETE FROM t; => Multi Multi writes
         SELECT 1 /*!40101 ; DELETE FROM t */ => Multi Multi writes
         BEGIN; SELECT 1; COMMIT => Multi Multi end=Maybe
+        SAVEPOINT a; SELECT 1 => Multi Multi set? +SessionVariable
+        CREATE TEMPORARY TABLE t (a INT); DO GET_LOCK('a', 0) => Multi Multi set? +TemporaryTable writes
         SET NAMES utf8; SET autocommit=0 => Multi Multi set? +SessionVariable
         SET NAMES utf8; SELECT 1 => Multi Multi set? +SessionVariable
         USE a; SELECT LAST_INSERT_ID() => Multi Multi set? +SessionVariable insert_id

@@ -1,7 +1,10 @@
 //! State that cannot travel keeps its connection, and goes with it.
 
+use nuthatch_wire::CapabilityFlags;
+
 use crate::client::Client;
 use crate::deadline::await_that;
+use crate::proxy::Setup;
 use crate::servers;
 use crate::stage::Stage;
 
@@ -47,6 +50,59 @@ fn user_variables_are_the_sessions() {
     check_pinned(&stage, &["SET @a = CONCAT('mi', 'ne')"], "SELECT @a", "mine", "NULL");
     check_pinned(&stage, &["SELECT @a := 'mine'"], "SELECT @a", "mine", "NULL");
     check_pinned(&stage, &["SELECT v INTO @a FROM t WHERE id = 1"], "SELECT @a", "one", "NULL");
+}
+
+#[test]
+fn several_statements_in_one_hold_what_each_of_them_holds() {
+    let stage = Stage::plain();
+    let mut client = stage.client();
+    client
+        .query_all("UPDATE t SET v = 'a' WHERE id = 1; UPDATE t SET v = 'b' WHERE id = 2; SELECT 1")
+        .unwrap();
+    stage.await_unpinned();
+    client.query_all("BEGIN; UPDATE t SET v = 'c'; COMMIT; SELECT 1").unwrap();
+    stage.await_unpinned();
+    assert_eq!(stage.client().value("SELECT v FROM t WHERE id = 2"), "c");
+    client.query_all("BEGIN; UPDATE t SET v = 'd'").unwrap();
+    assert_eq!(stage.pool("ConnUsed", 0), 1, "a transaction is open");
+    client.ok("ROLLBACK");
+    stage.await_unpinned();
+    client.query_all("SET @a = 5; SELECT 1").unwrap();
+    assert_eq!(stage.pool("ConnUsed", 0), 1, "nobody knows what was set");
+    assert_eq!(client.value("SELECT @a"), "5");
+}
+
+#[test]
+fn call_that_a_rule_vouches_for_holds_only_what_the_server_tells_of() {
+    let rule = "rule_id=1, active=1, match_digest='^CALL', multiplex=2, apply=1";
+    let stage = Stage::with(Setup::default().rule(rule));
+    let mut primary = stage.primary();
+    for body in ["quiet() UPDATE t SET v = 'called'", "sets() SET @a = 7", "fails() SELECT * FROM nowhere"] {
+        primary.ok(format!("CREATE PROCEDURE {body}"));
+    }
+    for capabilities in [CapabilityFlags::empty(), CapabilityFlags::CLIENT_SESSION_TRACK] {
+        let client = || stage.proxy.client(&stage.login().with(capabilities));
+        let mut quiet = client();
+        quiet.ok("CALL quiet()");
+        let statement = quiet.prepare("CALL quiet()").unwrap();
+        quiet.execute(&statement, &[]).unwrap();
+        stage.await_unpinned();
+        assert_eq!(quiet.value("SELECT v FROM t WHERE id = 1"), "called");
+        assert_eq!(quiet.value("SELECT @@session_track_state_change"), "0", "it is as it was");
+
+        let mut sets = client();
+        sets.ok("CALL sets()");
+        assert_eq!(stage.pool("ConnUsed", 0), 1, "the server told of a change");
+        assert_eq!(sets.value("SELECT @a"), "7");
+        sets.quit();
+
+        let mut fails = client();
+        assert_eq!(fails.refused("CALL fails()").code, 1146);
+        fails.ok("SELECT 1 FROM t");
+        assert_eq!(stage.pool("ConnUsed", 0), 1, "an error tells nothing");
+        fails.quit();
+        stage.await_unpinned();
+    }
 }
 
 #[test]

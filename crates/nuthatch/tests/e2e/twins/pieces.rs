@@ -175,6 +175,30 @@ pub(super) const FREE: &[(On, &[&str])] = &[
     (Both, &["EXECUTE N{k}"]),
     (Both, &["DEALLOCATE PREPARE n{k}"]),
     (Both, &["DROP PREPARE n{k}"]),
+    (Both, &["SELECT {n} FROM t; SELECT v FROM t WHERE id = {k}"]),
+    (Both, &["INSERT INTO c (a) VALUES ({n}); SELECT LAST_INSERT_ID()", "SELECT LAST_INSERT_ID()"]),
+    (Both, &["SELECT {n}; SELECT * FROM nowhere; SELECT {m}", "SHOW ERRORS"]),
+    (
+        Both,
+        &[
+            "UPDATE t SET v = '{w}' WHERE id = {k}; INSERT INTO c (a) VALUES ({n}), ({m})",
+            "SELECT ROW_COUNT()",
+        ],
+    ),
+    (
+        Both,
+        &[
+            "INSERT INTO c (a) VALUES ({n}); SELECT '{w}' + 1 FROM t",
+            "SHOW WARNINGS",
+            "SELECT LAST_INSERT_ID()",
+        ],
+    ),
+    (Both, &["BEGIN; UPDATE t SET v = '{w}' WHERE id = {k}; COMMIT", "SELECT v FROM t ORDER BY id"]),
+    (
+        Both,
+        &["BEGIN; INSERT INTO c (a) VALUES ({n})", "SELECT MAX(a) FROM c", "ROLLBACK; SELECT MAX(a) FROM c"],
+    ),
+    (Both, &["DO GET_LOCK('{s}', 0); SELECT {n}", "DO RELEASE_ALL_LOCKS()"]),
     (MySql, &["TABLE t ORDER BY id", "VALUES ROW(1, '{w}'), ROW({n}, 'b')"]),
     (MySql, &["SELECT * FROM t AS a, LATERAL (SELECT a.id + {n} AS z) AS b ORDER BY a.id"]),
 ];
@@ -231,9 +255,6 @@ pub(super) const PINNING: &[(On, &[&str])] = &[
     (Both, &["CALL q({n})", "SELECT @q", "SELECT LAST_INSERT_ID()"]),
     (Both, &["CALL r()", "SHOW ERRORS"]),
     (Both, &["CALL no_such()"]),
-    (Both, &["SELECT {n} FROM t; SELECT v FROM t WHERE id = {k}"]),
-    (Both, &["INSERT INTO c (a) VALUES ({n}); SELECT LAST_INSERT_ID()", "SELECT LAST_INSERT_ID()"]),
-    (Both, &["SELECT {n}; SELECT * FROM nowhere; SELECT {m}", "SHOW ERRORS"]),
     (Both, &["SET @m = {n}; BEGIN; UPDATE t SET v = '{w}'", "SELECT @m", "ROLLBACK"]),
     (Both, &["USE mysql; SELECT DATABASE()", "USE {s}"]),
     (Both, &["SET @x = {n}", "PREPARE o{k} FROM 'SELECT ? + 1'", "EXECUTE o{k} USING @x"]),
