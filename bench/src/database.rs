@@ -93,8 +93,14 @@ impl Database {
 
     /// SELECTs that it has executed since its start.
     pub(crate) fn selects(&self) -> Result<u64> {
-        let rows = self.lab.primary().query("SHOW GLOBAL STATUS LIKE 'Com_select'")?;
-        rows.value("Value").and_then(|text| text.parse().ok()).context("MariaDB does not say Com_select")
+        self.counted("Com_select")
+    }
+
+    /// One of its counters.
+    pub(crate) fn counted(&self, name: &str) -> Result<u64> {
+        let rows = self.lab.primary().query(&format!("SHOW GLOBAL STATUS LIKE '{name}'"))?;
+        let value = rows.value("Value").and_then(|text| text.parse().ok());
+        value.with_context(|| format!("MariaDB does not say {name}"))
     }
 
     /// Stays beside the load while a proxy has the other core.

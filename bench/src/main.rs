@@ -19,6 +19,7 @@ mod floor;
 mod load;
 mod login;
 mod memory;
+mod mixed;
 mod multiplex;
 mod priority;
 mod proxy;
@@ -45,6 +46,8 @@ enum Command {
     Stream(stream::StreamOptions),
     /// Hundreds of clients that insert and ask for their ids, over few backend connections
     Multiplex(multiplex::MultiplexOptions),
+    /// CPU time when sessions of two schemas and character sets share connections
+    Mixed(mixed::MixedOptions),
     /// User-space instructions a query, under valgrind
     Callgrind(callgrind::CallgrindOptions),
     /// Serve one canned row to every SELECT: the cheapest server there can be
@@ -71,6 +74,7 @@ fn run(command: &Command) -> Result<()> {
         Command::Memory(options) => memory::run(options),
         Command::Stream(options) => stream::run(options),
         Command::Multiplex(options) => multiplex::run(options),
+        Command::Mixed(options) => mixed::run(options),
         Command::Callgrind(options) => callgrind::run(options),
         Command::Floor(options) => floor::serve(options),
         Command::Relay(options) => relay::serve(options),

@@ -74,6 +74,8 @@ pub struct PoolSettings {
     pub connections_per_second: u64,
     /// Milliseconds between the first and the second connection for statements that wait; 0 for none.
     pub growth_interval_ms: u64,
+    /// Connections of a server up to which one more is opened rather than an idle one changed.
+    pub connections_before_change: u64,
     /// Statements for each new connection; empty for none.
     pub init_connect: String,
     /// Milliseconds after which a connection is closed; 0 for never.
@@ -102,6 +104,7 @@ impl Snapshot {
             growth_interval_ms: attributes
                 .and_then(|own| own.growth_interval_ms)
                 .unwrap_or(variables.connection_growth_interval_ms),
+            connections_before_change: variables.connections_before_change,
             init_connect: attributes
                 .and_then(|own| own.init_connect.clone())
                 .unwrap_or_else(|| variables.init_connect.clone()),

@@ -69,7 +69,7 @@ pub(crate) use handle::{EndReason, SessionHandle, View};
 pub(crate) use hit::HitPlan;
 use hit::Unsent;
 use insert_id::InsertId;
-use lease::Held;
+use lease::{Errand, Held};
 use login::UserPlace;
 pub(crate) use login::{log_in, refuse_for_room};
 pub(crate) use memo::Memo;
@@ -159,8 +159,8 @@ pub(crate) struct Session {
     last: LastResults,
     insert_id: InsertId,
     wrote_in_transaction: bool,
-    /// The statement at hand needs a connection whose server tells of changes.
-    wants_tracking: bool,
+    /// What the statement at hand asks of a connection.
+    errand: Errand,
     /// A connection with state of the session was lost: the client must not go on as if it were still there.
     has_lost_state: bool,
     next_flag_in: u32,
@@ -265,7 +265,7 @@ impl Session {
 
     /// After a command off the hit path: what the next one may do, and what others see.
     fn rest(&mut self) {
-        self.wants_tracking = false;
+        self.errand = Errand::default();
         self.judge_cache_use();
         self.show_idle();
     }

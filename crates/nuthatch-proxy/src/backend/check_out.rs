@@ -15,6 +15,7 @@ use crate::worker::Worker;
 
 use super::connect::{self, Login};
 use super::connection::{Connection, Slot};
+use super::pool::Fit;
 use super::search::Search;
 use super::weights::choose;
 use super::{Hostgroups, Server};
@@ -99,7 +100,8 @@ impl Hostgroups {
         if !group.line.is_empty() {
             return None;
         }
-        take_idle(choose(&group.servers, now_ms, &[])?, wanted)
+        let server = choose(&group.servers, now_ms, &[])?;
+        take_idle(server, wanted, server.fit(now_ms))
     }
 
     /// Puts a connection back for others: it must wait for a command, without pins or a transaction.
@@ -160,12 +162,12 @@ impl Server {
     }
 }
 
-pub(super) fn take_idle(server: &Arc<Server>, wanted: &Wanted<'_>) -> Option<Box<Connection>> {
+pub(super) fn take_idle(server: &Arc<Server>, wanted: &Wanted<'_>, fit: Fit) -> Option<Box<Connection>> {
     if server.is_urged() {
         return None;
     }
     loop {
-        let mut connection = server.pool.take(wanted.worker.id, wanted)?;
+        let mut connection = server.pool.take(wanted.worker.id, wanted, fit)?;
         if connection.move_to(wanted.worker).is_ok() {
             return Some(connection);
         }

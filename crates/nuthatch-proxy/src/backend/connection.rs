@@ -12,6 +12,7 @@ use crate::session::{Charset, SessionHandle, Settings};
 use crate::worker::Worker;
 
 use super::Server;
+use super::ahead::Ahead;
 use super::prepared::{NamedStatements, PreparedStatements};
 
 /// The right to have one connection to a server. Dropping it lets somebody else connect.
@@ -136,6 +137,8 @@ pub(crate) struct Connection {
     pub(crate) prepared: PreparedStatements,
     /// What is prepared on it by text.
     pub(crate) named: NamedStatements,
+    /// What is sent with its next packet.
+    pub(crate) ahead: Ahead,
     /// Whether a session has it.
     pub(super) is_lent: bool,
     pub(super) slot: Slot,

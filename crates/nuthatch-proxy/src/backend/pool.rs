@@ -27,16 +27,19 @@ impl Pool {
     }
 
     /// Takes the connection that suits best, the own worker's first. Those that the server has closed are dropped.
-    pub(super) fn take(&self, worker: usize, wanted: &Wanted<'_>) -> Option<Box<Connection>> {
+    pub(super) fn take(&self, worker: usize, wanted: &Wanted<'_>, fit: Fit) -> Option<Box<Connection>> {
         let workers = self.shelves.len();
-        (0..workers).find_map(|step| self.take_from((worker + step) % workers, wanted))
+        (0..workers).find_map(|step| self.take_from((worker + step) % workers, wanted, fit))
     }
 
-    fn take_from(&self, shelf: usize, wanted: &Wanted<'_>) -> Option<Box<Connection>> {
+    fn take_from(&self, shelf: usize, wanted: &Wanted<'_>, fit: Fit) -> Option<Box<Connection>> {
         loop {
             let mut connection = {
                 let mut shelf = self.shelves.get(shelf)?.lock();
-                let best = nearest(&shelf, wanted)?;
+                let (distance, best) = nearest(&shelf, wanted)?;
+                if fit == Fit::AsItIs && distance > 0 {
+                    return None;
+                }
                 shelf.swap_remove(best)
             };
             if !connection.framed.stream().is_disturbed() {
@@ -115,18 +118,27 @@ impl Pool {
     }
 }
 
-/// The place of the connection that takes the fewest changes, the one put back last among equals. The first that takes
+/// How much a connection may have to be changed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Fit {
+    /// As much as it takes.
+    Any,
+    /// Not at all.
+    AsItIs,
+}
+
+/// How many changes and the place of the connection that takes the fewest, the one put back last among equals. The first that takes
 /// none ends the search, which is nearly always the last in the list.
-fn nearest(shelf: &[Box<Connection>], wanted: &Wanted<'_>) -> Option<usize> {
+fn nearest(shelf: &[Box<Connection>], wanted: &Wanted<'_>) -> Option<(u32, usize)> {
     let mut best = None;
     for (place, connection) in shelf.iter().enumerate().rev() {
         match wanted.distance(connection) {
-            Some(0) => return Some(place),
+            Some(0) => return Some((0, place)),
             Some(distance) if best.is_none_or(|(least, _)| distance < least) => {
                 best = Some((distance, place));
             }
             _ => {}
         }
     }
-    best.map(|(_, place)| place)
+    best
 }

@@ -19,9 +19,23 @@ pub(crate) struct StatementKey {
     pub(crate) settings: Settings,
     /// Session and number of a statement with a cursor, which nobody else may execute meanwhile.
     pub(crate) owner: Option<(u32, u32)>,
+    /// Session and number of a statement that was prepared under state of which not all is known: it has no twin.
+    pub(crate) hidden: Option<(u32, u32)>,
     /// Types that its parameters have been bound with; none before its first execution, and where the server does not keep
     /// them. MySQL converts every later value to the types of the first execution; MariaDB mistakes long data behind numbers.
     pub(crate) bound: Arc<[u8]>,
+}
+
+impl StatementKey {
+    /// Whether it is that statement of that session, and of nobody else.
+    fn is_of(&self, owner: (u32, u32)) -> bool {
+        self.owner == Some(owner) || self.hidden == Some(owner)
+    }
+
+    /// Whether it can be prepared again for whoever needs it.
+    const fn is_shared(&self) -> bool {
+        self.owner.is_none() && self.hidden.is_none()
+    }
 }
 
 /// See the module's doc. The most recently used comes last.
@@ -62,9 +76,14 @@ impl PreparedStatements {
         Some(self.0.remove(place).1)
     }
 
+    /// The server's number of the statement that is of this session, under this number, and of nobody else.
+    pub(crate) fn number_of(&self, owner: (u32, u32)) -> Option<u32> {
+        self.0.iter().find(|(key, _)| key.is_of(owner)).map(|(_, number)| *number)
+    }
+
     /// Forgets the statement with a cursor of this session and number.
     pub(crate) fn remove_owned(&mut self, owner: (u32, u32)) {
-        self.0.retain(|(key, _)| key.owner != Some(owner));
+        self.0.retain(|(key, _)| !key.is_of(owner));
     }
 
     /// Forgets those used longest ago until no more than `count` are left, and returns their numbers. One with a cursor
@@ -73,7 +92,7 @@ impl PreparedStatements {
         let mut surplus = self.0.len().saturating_sub(count);
         let mut closed = Vec::new();
         self.0.retain(|(key, number)| {
-            let goes = surplus > 0 && key.owner.is_none();
+            let goes = surplus > 0 && key.is_shared();
             if goes {
                 surplus -= 1;
                 closed.push(*number);
@@ -141,6 +160,7 @@ mod tests {
             charset: Charset::Collation(45),
             settings: Settings::default(),
             owner,
+            hidden: None,
             bound: Arc::default(),
         }
     }

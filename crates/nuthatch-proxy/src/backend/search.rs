@@ -16,6 +16,7 @@ use super::connection::{Connection, Slot};
 use super::growth::Asking;
 use super::hostgroup::Hostgroup;
 use super::line::{Place, Stay, Turn};
+use super::pool::Fit;
 use super::weights::choose;
 use super::{Hostgroups, Server};
 
@@ -117,9 +118,14 @@ impl<'a> Search<'a> {
         let Self { wanted, clock, .. } = *self;
         let settings = &group.settings;
         while let Some(server) = choose(&group.servers, clock.now_ms(), &self.tried) {
-            if let Some(connection) = take_idle(server, wanted) {
+            let fit = server.fit(clock.now_ms());
+            if let Some(connection) = take_idle(server, wanted, fit) {
                 return Ok(Look::Idle(connection));
             }
+            let change_one = || match fit {
+                Fit::AsItIs => take_idle(server, wanted, Fit::Any),
+                Fit::Any => None,
+            };
             require_password(wanted)?;
             let now_us = clock.now_us();
             let asking = Asking {
@@ -128,9 +134,12 @@ impl<'a> Search<'a> {
                 standing_since_us: group.line.standing_since_us(),
             };
             if !server.growth.admits(asking, settings.growth_interval_ms * 1000, || server.under_way()) {
-                return Ok(Look::Wait);
+                return Ok(change_one().map_or(Look::Wait, Look::Idle));
             }
             if !group.throttle.admits(now_us, settings.connections_per_second) {
+                if let Some(connection) = change_one() {
+                    return Ok(Look::Idle(connection));
+                }
                 if !std::mem::replace(&mut self.was_throttled, true) {
                     wanted.worker.counters.throttled.bump();
                 }
@@ -140,6 +149,9 @@ impl<'a> Search<'a> {
                 return Ok(Look::MayConnect(slot));
             }
             group.throttle.give_back(settings.connections_per_second);
+            if let Some(connection) = change_one() {
+                return Ok(Look::Idle(connection));
+            }
             self.some_full = true;
             self.tried.push(Arc::clone(server));
         }
@@ -178,6 +190,7 @@ impl<'a> Search<'a> {
                     NetError::Tls(_) | NetError::NoTls => server.warn_of_tls(now_ms, &error),
                     _ => tracing::debug!(server = %server.address, %error, "could not connect"),
                 }
+                server.falter(now_ms);
                 let recovery_ms = self.variables.shun_recovery_time_sec.saturating_mul(1000);
                 server.failed(now_ms, self.variables.shun_on_failures, recovery_ms);
             }

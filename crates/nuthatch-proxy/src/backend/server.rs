@@ -12,15 +12,19 @@ use parking_lot::Mutex;
 
 use crate::log_limit::LogLimit;
 
+use super::ahead::Accepted;
 use super::connection::{Control, Slot};
 use super::growth::Growth;
 use super::line::Line;
-use super::pool::Pool;
+use super::pool::{Fit, Pool};
 use super::tls::TlsOfServer;
 use super::upkeep::Kind;
 
 /// Of each server. It is tried again and again while statements wait.
 const LINES_PER_SECOND_MAX: u32 = 1;
+
+/// For so long after a failed connect no connection is opened that can be done without.
+const FAILED_LATELY_MS: u64 = 10_000;
 
 /// A server as the data plane knows it. Lives as long as the configuration names it or a connection to it is open.
 #[derive(Debug)]
@@ -38,6 +42,8 @@ pub(crate) struct Server {
     connections_max: AtomicUsize,
     shunned_until_ms: AtomicU64,
     failures: Mutex<Failures>,
+    /// When a connect failed last, and [`FAILED_LATELY_MS`] more.
+    well_from_ms: AtomicU64,
     greeting: Mutex<Option<(Greeting, StatusFlags)>>,
     open: AtomicUsize,
     /// KILLs that wait for a connection; nobody else is given one meanwhile.
@@ -51,6 +57,8 @@ pub(crate) struct Server {
     pub(super) pool: Pool,
     controls: Mutex<Vec<Arc<Control>>>,
     pub(super) growth: Growth,
+    /// What it has been told before of the state of sessions.
+    pub(crate) accepted: Accepted,
     /// How it is connected to over TLS; empty in the clear.
     tls: ArcSwapOption<TlsOfServer>,
     log: LogLimit,
@@ -148,6 +156,7 @@ impl Server {
             connections_max: AtomicUsize::new(0),
             shunned_until_ms: AtomicU64::new(0),
             failures: Mutex::default(),
+            well_from_ms: AtomicU64::new(0),
             greeting: Mutex::default(),
             open: AtomicUsize::new(0),
             urged: AtomicUsize::new(0),
@@ -157,6 +166,7 @@ impl Server {
             pool: Pool::new(workers),
             controls: Mutex::default(),
             growth: Growth::default(),
+            accepted: Accepted::default(),
             tls: ArcSwapOption::empty(),
             log: LogLimit::new(LINES_PER_SECOND_MAX),
             used: AtomicUsize::new(0),
@@ -280,12 +290,36 @@ impl Server {
         }
     }
 
+    /// It could not be reached, whoever tries: no more is asked of it for a while than must be, and it may be another server then.
+    pub(super) fn falter(&self, now_ms: u64) {
+        self.accepted.forget_all();
+        self.well_from_ms.store(now_ms + FAILED_LATELY_MS, Ordering::Relaxed);
+    }
+
     /// Logs why there is no TLS with it: unlike a server that is down, this does not mend itself.
     pub(super) fn warn_of_tls(&self, now_ms: u64, error: &NetError) {
         if let Some(suppressed) = self.log.admit(now_ms) {
             tracing::warn!(server = %self.address, hostgroup = self.hostgroup.0, %error, suppressed,
                 "cannot connect to a server with use_ssl");
         }
+    }
+
+    /// How much an idle connection may have to be changed. While there are few, one more is rather opened, if it may be kept and
+    /// none has failed of late.
+    pub(super) fn fit(&self, now_ms: u64) -> Fit {
+        let open = self.open.load(Ordering::Relaxed);
+        let are_few = || open as u64 <= self.settings().connections_before_change;
+        let is_well = || now_ms >= self.well_from_ms.load(Ordering::Relaxed);
+        match open < self.keep_idle() && are_few() && is_well() {
+            true => Fit::AsItIs,
+            false => Fit::Any,
+        }
+    }
+
+    /// How many idle connections are kept.
+    pub(super) fn keep_idle(&self) -> usize {
+        let keep = self.connections_max() as u64 * self.settings().free_connections_pct.min(100) / 100;
+        usize::try_from(keep).unwrap_or(usize::MAX)
     }
 
     /// Takes the right to connect, unless `max_connections` are there already.

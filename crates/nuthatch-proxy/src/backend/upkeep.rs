@@ -125,9 +125,7 @@ impl Server {
     /// Closes idle connections that the server has closed, that are too old, or that are too many and have been idle for a
     /// while.
     fn trim(&self, now_ms: u64) {
-        let settings = self.settings();
-        let keep = self.connections_max() as u64 * settings.free_connections_pct.min(100) / 100;
-        let keep = usize::try_from(keep).unwrap_or(usize::MAX);
+        let keep = self.keep_idle();
         let idle_before_ms = now_ms.saturating_sub(SURPLUS_IDLE_MS);
         self.pool.trim(keep, idle_before_ms, |connection| self.is_too_old(connection));
     }

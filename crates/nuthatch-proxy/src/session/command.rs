@@ -186,7 +186,8 @@ impl Session {
     pub(super) fn begin_anew(&mut self, charset: Charset) {
         self.let_go();
         self.state = super::SessionState::new(std::mem::take(&mut self.state.schema), charset);
-        self.last = super::LastResults::default();
+        // Servers keep the other count.
+        self.last.row_count = 0;
         self.last_ran_on = None;
         self.insert_id = super::InsertId::default();
         self.handle.set_wait_timeout(None);

@@ -6,7 +6,7 @@
 //! of it.
 
 use nuthatch_sql::Kind;
-use nuthatch_wire::{AnswerEnd, AnswerKind, Command, Ending};
+use nuthatch_wire::{AnswerEnd, Ending};
 
 use super::lease::Held;
 use super::plan::Facts;
@@ -100,7 +100,7 @@ impl Session {
         let Some(id) = self.insert_id_for(held).await? else { return Ok(()) };
         if held.connection.insert_id != Some(id) {
             let statement = format!("SET last_insert_id={id}");
-            self.order(held, Command::Query, statement.as_bytes(), AnswerKind::ResultSets).await?;
+            self.set(held, statement.as_bytes(), b"SET last_insert_id").await?;
             held.connection.insert_id = Some(id);
         }
         held.knows_insert_id = true;

@@ -50,6 +50,33 @@ pub(super) struct Held {
     pub(super) delay: Delay,
 }
 
+/// What the statement at hand asks of a connection besides the session's state.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Errand {
+    /// Its server must tell of changes.
+    pub(super) is_tracked: bool,
+    pub(super) behind: Behind,
+}
+
+/// What a statement may be sent right behind, before the server has accepted it.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(super) enum Behind {
+    /// Nothing.
+    #[default]
+    Nothing,
+    /// SETs, which a server accepts again once it has.
+    Sets,
+    /// A change of schema too, which somebody may have dropped: the statement only reads, and can be sent again.
+    All,
+}
+
+impl Errand {
+    pub(super) fn of(facts: &Facts) -> Self {
+        let behind = if facts.writes { Behind::Sets } else { Behind::All };
+        Self { is_tracked: facts.is_vouched_for(), behind }
+    }
+}
+
 impl Session {
     /// Which held connection a statement for `hostgroup` must or can go to.
     pub(super) fn held_for(&self, hostgroup: HostgroupId) -> Option<usize> {
@@ -150,7 +177,8 @@ impl Session {
                 Box::pin(self.lease(hostgroup)).await
             }
             // One fewer of its kind.
-            Err(trouble @ Trouble::Unfit) => {
+            Err(trouble @ (Trouble::Unfit | Trouble::RefusedAhead(_))) if !held.was_held => {
+                self.errand.behind = Behind::Nothing;
                 self.put_away(held, Some(&trouble));
                 Box::pin(self.lease(hostgroup)).await
             }
@@ -180,7 +208,7 @@ impl Session {
     pub(super) fn put_away(&mut self, held: Held, trouble: Option<&Trouble>) {
         self.handle.view.lock().running = None;
         held.connection.control.work(false);
-        if trouble.is_none_or(Trouble::leaves_connection_usable) {
+        if trouble.is_none_or(Trouble::leaves_connection_usable) && held.connection.ahead.is_empty() {
             self.settle(held);
         } else {
             self.has_lost_state |= self.is_state_of(&held);
@@ -224,7 +252,7 @@ impl Session {
     /// What the session needs of a connection.
     pub(super) fn wanted(&self) -> Wanted<'_> {
         let mut shape = self.shape;
-        if self.wants_tracking {
+        if self.errand.is_tracked {
             shape |= CapabilityFlags::CLIENT_SESSION_TRACK;
         }
         Wanted {
@@ -285,14 +313,15 @@ impl Session {
         let counters = &self.worker.counters;
         if state.schema != held.connection.state.schema && !state.schema.is_empty() {
             counters.backend_init_db.bump();
-            self.order(held, Command::InitDb, &state.schema, AnswerKind::Single).await?;
+            let may_follow = self.errand.behind == Behind::All && !held.was_held;
+            self.change(held, Command::InitDb, &state.schema, &state.schema, may_follow).await?;
             held.connection.state.schema.clone_from(&state.schema);
         }
         if (state.charset != held.connection.state.charset || Self::must_set_names_again(state, held))
             && let Some(statement) = state.charset.statement()
         {
             counters.backend_set_names.bump();
-            self.order(held, Command::Query, statement.as_bytes(), AnswerKind::ResultSets).await?;
+            self.set(held, statement.as_bytes(), statement.as_bytes()).await?;
             held.connection.state.charset = state.charset.clone();
             held.connection.state.settings.forget_names();
         }
@@ -301,16 +330,47 @@ impl Session {
         if Some(state.autocommit) != held.connection.state.autocommit && !held.in_transaction {
             counters.backend_set_autocommit.bump();
             let statement = if state.autocommit { b"SET autocommit=1" } else { b"SET autocommit=0" };
-            self.order(held, Command::Query, statement, AnswerKind::ResultSets).await?;
+            self.set(held, statement, statement).await?;
             held.connection.state.autocommit = Some(state.autocommit);
         }
         Ok(())
+    }
+
+    /// Has the connection take over what a SET sets: see [`Self::change`].
+    pub(super) async fn set(&self, held: &mut Held, statement: &[u8], proof: &[u8]) -> Result<(), Trouble> {
+        self.change(held, Command::Query, statement, proof, self.errand.behind != Behind::Nothing).await
+    }
+
+    /// Changes the state of a connection: ahead of the statement if that `may_follow` and the server has accepted the like, which is
+    /// remembered as `proof`, before; awaited otherwise.
+    async fn change(
+        &self,
+        held: &mut Held,
+        command: Command,
+        argument: &[u8],
+        proof: &[u8],
+        may_follow: bool,
+    ) -> Result<(), Trouble> {
+        let server = Arc::clone(held.connection.server());
+        if may_follow && server.accepted.has(&self.account.name, proof) {
+            held.connection.ahead.add(&command_packet(command, argument));
+            return Ok(());
+        }
+        self.order(held, command, argument, AnswerKind::Single).await?;
+        server.accepted.learn(&self.account.name, proof);
+        Ok(())
+    }
+
+    /// Whether the statement can be sent again, behind awaited changes: it only reads, and nothing of the session was on the connection.
+    pub(super) const fn may_wait_instead(&self, held: &Held, facts: &Facts) -> bool {
+        !facts.writes && !held.was_held
     }
 
     /// Has the server forget what it keeps for a connection of the pool: a variable that was set once can be told from one that
     /// never was, also if it is NULL.
     async fn reset(&self, held: &mut Held) -> Result<(), Trouble> {
         self.worker.counters.resets.bump();
+        self.way(held).hear_ahead().await?;
         match self.handle.unless_ended(held.connection.reset()).await? {
             Ok(Reset::Done) => Ok(()),
             Ok(Reset::Doubtful) | Err(_) => Err(Trouble::Unfit),

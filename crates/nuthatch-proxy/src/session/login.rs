@@ -295,7 +295,7 @@ fn enter(
         nonce,
         sequence_shift: 0,
         last_ran_on: None,
-        wants_tracking: false,
+        errand: super::Errand::default(),
         account: Account { name, user, password },
         capabilities: login.capabilities,
         shape: login.capabilities & SHAPE,

@@ -15,7 +15,7 @@ use nuthatch_wire::{AnswerEnd, AnswerKind, Command, Ending, ErrorCode, StatusFla
 
 use crate::backend::StatementKey;
 
-use super::lease::Held;
+use super::lease::{Behind, Errand, Held};
 use super::plan::Plan;
 use super::relay::command_packet;
 use super::trouble::Trouble;
@@ -138,12 +138,15 @@ impl Session {
             held.pins = held.pins.with(Pins::DIAGNOSTICS);
             return Ok(());
         }
+        // Under state that is not known it is no other statement's twin.
+        let is_known = !held.pins.contains(Pins::SESSION_VARIABLE) && !held.pins.contains(Pins::UNKNOWN);
         let key = StatementKey {
             text: Arc::clone(text),
             schema: self.state.schema.as_slice().into(),
             charset: self.state.charset.clone(),
             settings: self.state.settings.clone(),
             owner: None,
+            hidden: (!is_known).then_some((self.handle.id, id)),
             bound: Arc::default(),
         };
         let (types, long_data, has_too_much, cursor) = (Vec::new(), Vec::new(), false, None);
@@ -216,15 +219,17 @@ impl Session {
         if plan.facts.ends_transaction {
             self.end_other_transactions(plan.hostgroup, text).await?;
         }
-        self.wants_tracking = plan.facts.is_vouched_for();
+        self.errand = Errand::of(&plan.facts);
         let mut retries_left = self.snapshot.mysql.query_retries_on_failure;
         loop {
             let mut held = self.lease(plan.hostgroup).await?;
             let mut was_sent = false;
             let outcome = self.execute_on(id, plan, &mut held, &mut was_sent).await;
             let may_retry = held.is_fresh && (!was_sent || !plan.facts.writes);
+            let may_wait = self.may_wait_instead(&held, &plan.facts);
             self.put_away(held, outcome.as_ref().err());
             match outcome {
+                Err(Trouble::RefusedAhead(_)) if may_wait => self.errand.behind = Behind::Nothing,
                 Err(trouble) if may_retry && trouble.left_no_trace() && retries_left > 0 => {
                     retries_left -= 1;
                     self.worker.counters.retries.bump();
@@ -302,7 +307,7 @@ impl Session {
             return Err(Trouble::UnknownStatement(id));
         };
         let mut key = statement.key.clone();
-        key.owner = opens_cursor.then_some((session, id));
+        key.owner = (opens_cursor && key.hidden.is_none()).then_some((session, id));
         // MariaDB reads long data of a parameter that was bound as a number before from the wrong place.
         if keeps_types || !statement.long_data.is_empty() {
             key.bound = statement.types_of(client.payload()).into();
@@ -381,7 +386,8 @@ impl Session {
         else {
             return Ok(());
         };
-        let Some((mut held, number)) = self.take_cursor(&statement) else { return Ok(()) };
+        let taken = self.take_cursor(&statement).or_else(|| self.take_hidden(&statement));
+        let Some((mut held, number)) = taken else { return Ok(()) };
         held.connection.prepared.remove_owned((self.handle.id, id));
         let outcome = self.close_on(number, &mut held).await;
         held.pins = held.pins.without(Pins::CURSOR);
@@ -397,6 +403,14 @@ impl Session {
     fn take_cursor(&mut self, statement: &Statement) -> Option<(Held, u32)> {
         let (thread_id, number) = statement.cursor?;
         let place = self.held.iter().position(|held| held.connection.thread_id == thread_id)?;
+        Some((self.held.swap_remove(place), number))
+    }
+
+    /// The held connection that alone has the statement, and its number there.
+    fn take_hidden(&mut self, statement: &Statement) -> Option<(Held, u32)> {
+        let owner = statement.key.hidden?;
+        let numbers = self.held.iter().map(|held| held.connection.prepared.number_of(owner));
+        let (place, number) = numbers.enumerate().find_map(|(place, number)| Some((place, number?)))?;
         Some((self.held.swap_remove(place), number))
     }
 
@@ -540,6 +554,7 @@ mod tests {
                 charset: crate::session::Charset::Collation(45),
                 settings: crate::session::Settings::default(),
                 owner: None,
+                hidden: None,
                 bound: Arc::default(),
             },
             parameters,

@@ -24,6 +24,9 @@ use super::{SessionEnd, SessionHandle};
 /// The largest packet of a local file that is taken; clients cut a file into packets of some kilobytes.
 const FILE_PACKET_BYTES_MAX: usize = 64 << 20;
 
+/// The largest packet that is copied behind what goes ahead of it.
+const JOINED_BYTES_MAX: usize = 64 << 10;
+
 /// Both ends of the way, and who counts.
 pub(super) struct Way<'a> {
     pub(super) handle: &'a SessionHandle,
@@ -41,6 +44,9 @@ impl Way<'_> {
         if let Some(frame) = client.frame() {
             return self.send(frame).await;
         }
+        if let Some(unsent) = self.connection.ahead.take_unsent() {
+            self.write(&unsent).await?;
+        }
         let bytes = client.payload().len() + 4;
         let Connection { framed, control, .. } = &mut *self.connection;
         let sent = on_connection(self.handle, control, framed.forward_packet(client)).await;
@@ -49,8 +55,23 @@ impl Way<'_> {
         Ok(())
     }
 
-    /// Sends a packet; most go out at once.
+    /// Sends a packet, behind what goes ahead of it.
     pub(super) async fn send(&mut self, packet: &[u8]) -> Result<(), Trouble> {
+        match self.connection.ahead.take_unsent() {
+            None => self.write(packet).await,
+            Some(mut bytes) if packet.len() <= JOINED_BYTES_MAX => {
+                bytes.extend_from_slice(packet);
+                self.write(&bytes).await
+            }
+            Some(unsent) => {
+                self.write(&unsent).await?;
+                self.write(packet).await
+            }
+        }
+    }
+
+    /// Sends bytes; most go out at once.
+    async fn write(&mut self, packet: &[u8]) -> Result<(), Trouble> {
         let Connection { framed, control, .. } = &mut *self.connection;
         let written = match control.is_cut() {
             true => 0,
@@ -84,6 +105,7 @@ impl Way<'_> {
         mut capture: Option<&mut Capture>,
         mut rewrite: impl FnMut(&mut [u8]),
     ) -> Result<AnswerEnd, Trouble> {
+        self.hear_ahead().await?;
         let may_ask = self.connection.shape.contains(CapabilityFlags::CLIENT_LOCAL_FILES);
         let scanner = self.scanner(kind).with_local_files(may_ask);
         let mut passage = Passage::new(scanner, kind, self.connection.form(), self.form, self.status);
@@ -153,6 +175,7 @@ impl Way<'_> {
 
     /// Whether the answer that comes is that error; it has not been read.
     pub(super) async fn is_refused_with(&mut self, error: ErrorCode) -> Result<bool, Trouble> {
+        self.hear_ahead().await?;
         loop {
             match self.connection.framed.unread() {
                 [_, _, _, _, ErrPacket::MARKER, low, high, ..] => {
@@ -176,6 +199,7 @@ impl Way<'_> {
     /// Asks the server for one value: the only one of the only row, as text. `None` when the answer is anything else.
     pub(super) async fn ask_value(&mut self, query: &str) -> Result<Option<Vec<u8>>, Trouble> {
         self.send(&command_packet(Command::Query, query.as_bytes())).await?;
+        self.hear_ahead().await?;
         let mut answer = Vec::new();
         self.read_pieces(AnswerKind::ResultSets, |piece| answer.extend_from_slice(piece)).await?;
         Ok(only_value(&answer, self.connection.form().deprecate_eof))
@@ -186,6 +210,29 @@ impl Way<'_> {
         &mut self,
         kind: AnswerKind,
     ) -> Result<Result<AnswerEnd, ErrPacket>, Trouble> {
+        self.hear_ahead().await?;
+        self.read_one(kind).await
+    }
+
+    /// Reads the answers to what went ahead.
+    pub(super) async fn hear_ahead(&mut self) -> Result<(), Trouble> {
+        match self.connection.ahead.is_empty() {
+            true => Ok(()),
+            false => Box::pin(self.hear_all_ahead()).await,
+        }
+    }
+
+    async fn hear_all_ahead(&mut self) -> Result<(), Trouble> {
+        if let Some(unsent) = self.connection.ahead.take_unsent() {
+            self.write(&unsent).await?;
+        }
+        while self.connection.ahead.take_answer() {
+            self.read_one(AnswerKind::Single).await?.map_err(Trouble::RefusedAhead)?;
+        }
+        Ok(())
+    }
+
+    async fn read_one(&mut self, kind: AnswerKind) -> Result<Result<AnswerEnd, ErrPacket>, Trouble> {
         let mut refusal = None;
         let end = self
             .read_pieces(kind, |piece| {

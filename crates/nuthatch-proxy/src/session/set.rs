@@ -3,7 +3,6 @@
 use nuthatch_sql::{
     Assignment, Assignments, Carry, Lexing, ServerFlavor, SystemVariable, Value, assignments, render,
 };
-use nuthatch_wire::{AnswerKind, Command};
 
 use super::lease::Held;
 use super::plan::{Change, Facts};
@@ -173,13 +172,16 @@ impl Session {
         for (name, value) in state.settings.differences(&there.settings) {
             statement.extend([b"@@session.", name, b"=", value.unwrap_or(b"DEFAULT"), b", "].concat());
         }
+        // No server refuses a plain value to a user variable.
+        let doubtful = statement.len();
         for (name, value) in state.user_variables.differences(&there.user_variables) {
             // There is none that the session has not: such a connection was reset.
             statement.extend([b"@`", name, b"`=", value.unwrap_or(b"NULL"), b", "].concat());
         }
         let Some(statement) = statement.strip_suffix(b", ") else { return Ok(()) };
         self.worker.counters.backend_set_variables.bump();
-        self.order(held, Command::Query, statement, AnswerKind::ResultSets).await?;
+        let proof = statement.get(..doubtful).unwrap_or(statement);
+        self.set(held, statement, proof).await?;
         let there = &mut held.connection.state;
         there.settings = state.settings.clone();
         there.user_variables = state.user_variables.clone();

@@ -9,7 +9,7 @@ use nuthatch_wire::{AnswerEnd, AnswerKind};
 use super::capture::Capture;
 use super::fall::{Fall, trip};
 use super::internal::asks_for_internal_session;
-use super::lease::Held;
+use super::lease::{Behind, Errand, Held};
 use super::plan::Plan;
 use super::text_prepared::Named;
 use super::trouble::Trouble;
@@ -155,7 +155,7 @@ impl Session {
             let text = self.executed_text(plan);
             self.end_other_transactions(plan.hostgroup, &text).await?;
         }
-        self.wants_tracking = plan.facts.is_vouched_for();
+        self.errand = Errand::of(&plan.facts);
         let mut retries_left = self.snapshot.mysql.query_retries_on_failure;
         loop {
             let mut held = self.lease(plan.hostgroup).await?;
@@ -179,7 +179,12 @@ impl Session {
                     let asks_it = held.was_held && plan.facts.asks_of_the_last();
                     let may_retry =
                         !plan.facts.writes && held.is_fresh && !asks_it && trouble.left_no_trace();
+                    let may_wait = self.may_wait_instead(&held, &plan.facts);
                     self.put_away(held, Some(&trouble));
+                    if may_wait && matches!(trouble, Trouble::RefusedAhead(_)) {
+                        self.errand.behind = Behind::Nothing;
+                        continue;
+                    }
                     if !may_retry || retries_left == 0 {
                         return Err(trouble);
                     }

@@ -288,6 +288,7 @@ impl Session {
             charset: self.state.charset.clone(),
             settings: self.state.settings.clone(),
             owner: keeps_types.then_some((self.handle.id, 0)),
+            hidden: None,
             bound: Arc::default(),
         };
         let statement = NamedStatement { key: key.clone(), text: Arc::clone(text) };

@@ -16,6 +16,8 @@ pub(super) enum Trouble {
     CheckOut(CheckOutError),
     /// A server refused what should have brought its connection into the session's state.
     Refused(ErrPacket),
+    /// The same, when a statement was behind it already.
+    RefusedAhead(ErrPacket),
     /// The server was taken offline while it worked.
     Cut(Answered),
     /// The connection failed.
@@ -108,6 +110,13 @@ impl Session {
                 self.worker.counters.lost_during_query.bump();
                 let message = "Server was taken offline during the statement".to_owned();
                 (answered.next_sequence(), ErrorCode::SERVER_OFFLINE, message)
+            }
+            Trouble::RefusedAhead(refusal) => {
+                tracing::warn!(session = self.handle.id, user = %self.account.name, code = refusal.code,
+                    "a server refused what it had accepted before, and the statement behind it has run: \
+                     its answer is withheld");
+                let message = "Lost connection to MySQL server during query".to_owned();
+                (1, ErrorCode::SERVER_LOST, message)
             }
             Trouble::Unfit => {
                 let message = "Lost connection to MySQL server during query".to_owned();

@@ -81,11 +81,15 @@ impl Setup {
             let rows: Vec<String> = rows.iter().map(|row| format!("{{ {row} }}")).collect();
             format!("{key} = [\n{}\n]\n", rows.join(",\n"))
         };
+        // Sessions of other state are to meet on the same connection: that is where mistakes would show.
+        let meeting = "mysql-connections_before_change = 0";
+        let is_told = self.variables.iter().any(|line| line.starts_with("mysql-connections_before_change"));
         format!(
-            "{}{}{}[variables]\n{}\n",
+            "{}{}{}[variables]\n{}\n{}\n",
             rows("mysql_servers", &self.servers),
             rows("mysql_users", &self.users),
             rows("mysql_query_rules", &self.rules),
+            if is_told { "" } else { meeting },
             self.variables.join("\n")
         )
     }

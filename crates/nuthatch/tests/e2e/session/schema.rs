@@ -31,6 +31,50 @@ fn schema_follows_the_session_over_one_shared_connection() {
 }
 
 #[test]
+fn each_schema_has_its_connection_while_there_are_few() {
+    let stage = Stage::with(Setup::default().variable("mysql-connections_before_change", 2));
+    let schemas: Vec<_> = (0..4).map(|_| other_schema(&stage)).collect();
+    let mut clients: Vec<_> =
+        schemas.iter().map(|schema| stage.proxy.client(&stage.login().schema(schema))).collect();
+    let turn = |clients: &mut [crate::client::Client]| {
+        for client in clients {
+            assert_eq!(client.value("SELECT v FROM t"), "other");
+        }
+        stage.figure("Com_backend_init_db")
+    };
+    turn(&mut clients[..3]);
+    assert_eq!(stage.pool("ConnFree", 0), 3, "up to two, one more is opened");
+    let before = turn(&mut clients[..3]);
+    assert_eq!(turn(&mut clients[..3]), before, "none is changed");
+    assert!(turn(&mut clients) > before, "one is changed for the fourth");
+    assert_eq!(stage.pool("ConnFree", 0), 3);
+}
+
+#[test]
+fn statement_behind_a_change_of_schema_that_is_refused_runs_in_no_other() {
+    let stage = Stage::plain();
+    stage.administer(["UPDATE mysql_servers SET max_connections = 1", "LOAD MYSQL SERVERS TO RUNTIME"]);
+    let other = other_schema(&stage);
+    let elsewhere = || stage.proxy.client(&stage.login().schema(&other));
+    let (mut a, mut reader, mut writer) = (stage.client(), elsewhere(), elsewhere());
+    for _ in 0..2 {
+        for client in [&mut reader, &mut writer] {
+            assert_eq!(a.value("SELECT v FROM t WHERE id = 1"), "one");
+            assert_eq!(client.value("SELECT v FROM t WHERE id = 1"), "other");
+        }
+    }
+    assert_eq!(a.value("SELECT v FROM t WHERE id = 1"), "one");
+    stage.primary().ok(format!("DROP DATABASE {other}"));
+    let let_go = format!("SELECT DATABASE() FROM {}.t", stage.schema);
+    assert_eq!(reader.refused("SELECT v FROM t WHERE id = 1").code, 1046, "not what the other's schema has");
+    assert_eq!(reader.value(&let_go), "NULL");
+    assert_eq!(a.value("SELECT v FROM t WHERE id = 1"), "one");
+    assert_eq!(writer.refused("UPDATE t SET v = 'lost'").code, 1046);
+    assert_eq!(writer.value(&let_go), "NULL");
+    assert_eq!(a.value("SELECT v FROM t WHERE id = 1"), "one");
+}
+
+#[test]
 fn use_and_init_db_do_the_same() {
     let stage = Stage::plain();
     let other = other_schema(&stage);
