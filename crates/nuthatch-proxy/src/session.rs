@@ -32,6 +32,7 @@ mod learn;
 mod lease;
 mod login;
 mod memo;
+mod multiplexing;
 mod named_locks;
 mod passage;
 mod pins;
@@ -301,6 +302,7 @@ impl Session {
         };
         self.account.user = Arc::clone(user);
         self.account.password = self.proxy.backend_password(&self.snapshot, &self.account.name);
+        self.take_over_multiplexing();
         self.renumber_environment();
         Ok(())
     }

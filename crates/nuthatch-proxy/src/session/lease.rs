@@ -106,10 +106,13 @@ impl Session {
                 let is_fresh = !self.is_state_of(&held);
                 Held { is_fresh, was_held: true, ..held }
             }
-            None => match self.take_idle(hostgroup) {
-                Some(held) => held,
-                None => Box::pin(self.connect(hostgroup)).await?,
-            },
+            None => {
+                let held = match self.take_idle(hostgroup) {
+                    Some(held) => held,
+                    None => Box::pin(self.connect(hostgroup)).await?,
+                };
+                Held { pins: self.pin_of_hostgroup(hostgroup), ..held }
+            }
         };
         self.show_running(&held);
         match self.state.differences(&held.connection.state) {
