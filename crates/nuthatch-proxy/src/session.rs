@@ -24,6 +24,7 @@ mod delay;
 mod fall;
 mod fast_forward;
 mod handle;
+mod handlers;
 mod hit;
 mod insert_id;
 mod internal;

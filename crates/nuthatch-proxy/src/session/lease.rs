@@ -10,6 +10,7 @@ use crate::backend::{Connection, Reset, Wanted};
 
 use super::delay::Delay;
 use super::handle::Running;
+use super::handlers::Handlers;
 use super::insert_id::IdsBefore;
 use super::named_locks::NamedLocks;
 use super::plan::Facts;
@@ -46,6 +47,8 @@ pub(super) struct Held {
     pub(super) named_locks: NamedLocks,
     /// The temporary tables on it.
     pub(super) temporary: Temporary,
+    /// The handlers on it.
+    pub(super) handlers: Handlers,
     /// For how long it is kept without another reason.
     pub(super) delay: Delay,
 }
@@ -263,6 +266,7 @@ impl Session {
             is_to_be_asked: false,
             named_locks,
             temporary,
+            handlers: Handlers::default(),
             delay,
         }
     }
