@@ -13,6 +13,7 @@ mod gone;
 mod insert_id;
 mod internal;
 mod large;
+mod layers;
 mod multiplexing;
 mod pins;
 mod prepared;
