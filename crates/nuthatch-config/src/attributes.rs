@@ -19,6 +19,8 @@ pub struct HostgroupAttributes {
     pub init_connect: Option<String>,
     /// For how long sessions keep their connections.
     pub delays: MultiplexDelays,
+    /// Sessions keep their connections until they end, whatever `mysql-multiplexing` says.
+    pub is_not_multiplexed: bool,
 }
 
 /// For how long a session keeps its connection after a statement; what is `None` is said elsewhere.
@@ -87,6 +89,13 @@ pub struct PoolSettings {
 }
 
 impl Snapshot {
+    /// Whether sessions give connections of a hostgroup back after a statement that leaves nothing behind.
+    #[must_use]
+    pub fn multiplexes(&self, hostgroup: HostgroupId) -> bool {
+        let is_not = |own: &HostgroupAttributes| own.is_not_multiplexed;
+        self.mysql.multiplexing && !self.hostgroup_attributes.get(&hostgroup).is_some_and(is_not)
+    }
+
     /// How the connections of a hostgroup are kept.
     #[must_use]
     pub fn pool_settings(&self, hostgroup: HostgroupId) -> PoolSettings {

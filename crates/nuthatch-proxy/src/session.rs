@@ -24,6 +24,7 @@ mod delay;
 mod fall;
 mod fast_forward;
 mod handle;
+mod handlers;
 mod hit;
 mod insert_id;
 mod internal;
@@ -32,6 +33,7 @@ mod learn;
 mod lease;
 mod login;
 mod memo;
+mod multiplexing;
 mod named_locks;
 mod passage;
 mod pins;
@@ -301,6 +303,7 @@ impl Session {
         };
         self.account.user = Arc::clone(user);
         self.account.password = self.proxy.backend_password(&self.snapshot, &self.account.name);
+        self.take_over_multiplexing();
         self.renumber_environment();
         Ok(())
     }

@@ -17,6 +17,7 @@ mod assignments;
 mod classify;
 mod digest;
 mod function;
+mod handler;
 mod kill;
 mod locks;
 mod question;
@@ -32,6 +33,7 @@ pub use assignments::{
 };
 pub use classify::classify;
 pub use digest::{Digest, DigestOptions, digest, digest_text};
+pub use handler::{Handler, handler};
 pub use kill::{Kill, kill};
 pub use locks::{Locks, locks};
 pub use question::{Asked, Question, session_question};

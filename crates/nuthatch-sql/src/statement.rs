@@ -201,7 +201,7 @@ pub enum PinReason {
     GetLock,
     /// PREPARE in text.
     PreparedStatement,
-    /// HANDLER.
+    /// HANDLER … OPEN.
     Handler,
     /// FLUSH TABLES … WITH READ LOCK or FOR EXPORT.
     FlushTablesWithReadLock,

@@ -53,7 +53,8 @@ pub fn temporary_tables(query: &[u8], lexing: Lexing) -> Option<TemporaryTables>
     is_whole.then_some(TemporaryTables::Dropped(tables))
 }
 
-fn table(cursor: &mut Cursor<'_>) -> Option<TableName> {
+/// A name, or one with its schema.
+pub(crate) fn table(cursor: &mut Cursor<'_>) -> Option<TableName> {
     let first = name(cursor)?;
     if cursor.take_symbol(b'.') {
         return Some(TableName { schema: Some(first), name: name(cursor)? });
@@ -61,7 +62,7 @@ fn table(cursor: &mut Cursor<'_>) -> Option<TableName> {
     Some(TableName { schema: None, name: first })
 }
 
-fn name(cursor: &mut Cursor<'_>) -> Option<Vec<u8>> {
+pub(crate) fn name(cursor: &mut Cursor<'_>) -> Option<Vec<u8>> {
     let token = cursor.bump().filter(|token| matches!(token.kind, TokenKind::Word | TokenKind::Quoted))?;
     Some(Name(token.text).text().into_owned())
 }

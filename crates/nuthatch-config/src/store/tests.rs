@@ -310,7 +310,6 @@ fn tls_of_servers_is_loaded_and_what_does_not_act_is_named() {
     assert_eq!(
         warnings(&loaded),
         [
-            "attributes of hostgroup 1: column \"multiplex\" is stored but does not act yet",
             "attributes of hostgroup 2: column \"hostgroup_settings\" is no JSON object; the row is left out",
             "attributes of hostgroup 1: column \"hostgroup_settings\": \"handle_warnings\" is stored but does not act yet",
             "attributes of hostgroup 1: column \"hostgroup_settings\": \"ssl_verify\" takes one of: hostname, ca, off; \
@@ -326,6 +325,7 @@ fn tls_of_servers_is_loaded_and_what_does_not_act_is_named() {
     let verify =
         |hostgroup| snapshot.hostgroup_attributes.get(&HostgroupId(hostgroup)).and_then(|it| it.ssl_verify);
     assert_eq!([0, 1, 2, 3].map(verify), [Some(SslVerify::Ca), Some(SslVerify::Hostname), None, None]);
+    assert_eq!([0, 1, 3].map(|hostgroup| snapshot.multiplexes(HostgroupId(hostgroup))), [true, false, true]);
     let server = &snapshot.hostgroups.servers(HostgroupId(0))[0];
     assert_eq!(snapshot.tls_settings(server, "").ca, "/ca");
     assert!(snapshot.tls_settings(server, "app").versions.is_err());

@@ -112,7 +112,7 @@ pub(crate) static MYSQL_HOSTGROUP_ATTRIBUTES: Table = Table {
             .check("free_connections_pct >= 0 AND free_connections_pct <= 100")
             .default_int(10),
         Column::text("init_connect").default_text(""),
-        Column::int("multiplex").check("multiplex IN (0, 1)").default_int(1).stored(),
+        Column::int("multiplex").check("multiplex IN (0, 1)").default_int(1),
         Column::int("connection_warming").check("connection_warming IN (0, 1)").default_int(0),
         Column::int("throttle_connections_per_sec")
             .check("throttle_connections_per_sec >= 1 AND throttle_connections_per_sec <= 1000000")

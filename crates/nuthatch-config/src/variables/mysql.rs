@@ -25,8 +25,8 @@ variables! {
     // Multiplexing.
     connection_delay_multiplex_ms: count(0..=300_000) = 0, Acts,
         "Milliseconds for which a session keeps its backend connection after each statement.";
-    multiplexing: flag = true, Stored,
-        "Give the backend connection back after a statement that leaves no state behind.";
+    multiplexing: flag = true, Acts,
+        "Give the backend connection back after a statement that leaves no state behind; false: keep it until the session ends.";
     enforce_autocommit_on_reads: flag = false, Stored,
         "Send the session's autocommit to the backend before reads too.";
     autocommit_false_not_reusable: flag = false, Stored,

@@ -55,7 +55,11 @@ pub(crate) enum CheckOutError {
 }
 
 impl Wanted<'_> {
-    /// How much must be changed on `connection`; `None` when it cannot be used.
+    /// Up to this distance the server has nothing to change.
+    pub(super) const UNCHANGED_DISTANCE_MAX: u32 = 1;
+
+    /// How much must be changed on `connection`; `None` when it cannot be used. A change by the server counts for more than answers
+    /// that must be translated.
     pub(super) fn distance(&self, connection: &Connection) -> Option<u32> {
         let is_alike = (connection.shape ^ self.shape).difference(Form::FLAGS).is_empty();
         // A server forgets user variables of another session only at a reset.
@@ -70,7 +74,7 @@ impl Wanted<'_> {
         // Answers of another form must be translated.
         let is_translated = Form::of(connection.shape) != Form::of(self.shape);
         (fits && can_have_schema && !self.is_own)
-            .then(|| self.state.differences(&connection.state) + u32::from(is_translated))
+            .then(|| 2 * self.state.differences(&connection.state) + u32::from(is_translated))
     }
 }
 

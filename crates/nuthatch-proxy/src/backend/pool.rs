@@ -1,9 +1,10 @@
 //! The idle connections of one server, a list for each worker.
 //!
 //! A worker looks into its own list first, since a connection from another worker's must be registered anew with its
-//! own runtime (two system calls). Within a list the connection whose state is nearest to the wanted one is taken.
+//! own runtime (two system calls). That is still cheaper than to ask a server to change one: only where no list has a connection in
+//! the wanted state, the nearest of the first list that has any is taken.
 //!
-//! Cost: one uncontended lock for a connection of the own worker.
+//! Cost: one uncontended lock for a connection of the own worker in the wanted state; else up to two for each worker.
 
 use parking_lot::Mutex;
 
@@ -26,20 +27,22 @@ impl Pool {
         self.shelves.iter().map(|shelf| shelf.lock().len()).sum()
     }
 
-    /// Takes the connection that suits best, the own worker's first. Those that the server has closed are dropped.
+    /// Takes the connection that suits best: one that need not be changed, the own worker's first, or else the nearest, if it may be
+    /// changed. Those that the server has closed are dropped.
     pub(super) fn take(&self, worker: usize, wanted: &Wanted<'_>, fit: Fit) -> Option<Box<Connection>> {
         let workers = self.shelves.len();
-        (0..workers).find_map(|step| self.take_from((worker + step) % workers, wanted, fit))
+        let take = |distance_max| {
+            (0..workers).find_map(|step| self.take_from((worker + step) % workers, wanted, distance_max))
+        };
+        let unchanged = take(Wanted::UNCHANGED_DISTANCE_MAX);
+        if unchanged.is_some() || fit == Fit::AsItIs { unchanged } else { take(u32::MAX) }
     }
 
-    fn take_from(&self, shelf: usize, wanted: &Wanted<'_>, fit: Fit) -> Option<Box<Connection>> {
+    fn take_from(&self, shelf: usize, wanted: &Wanted<'_>, distance_max: u32) -> Option<Box<Connection>> {
         loop {
             let mut connection = {
                 let mut shelf = self.shelves.get(shelf)?.lock();
-                let (distance, best) = nearest(&shelf, wanted)?;
-                if fit == Fit::AsItIs && distance > 0 {
-                    return None;
-                }
+                let best = nearest(&shelf, wanted, distance_max)?;
                 shelf.swap_remove(best)
             };
             if !connection.framed.stream().is_disturbed() {
@@ -127,18 +130,18 @@ pub(super) enum Fit {
     AsItIs,
 }
 
-/// How many changes and the place of the connection that takes the fewest, the one put back last among equals. The first that takes
-/// none ends the search, which is nearly always the last in the list.
-fn nearest(shelf: &[Box<Connection>], wanted: &Wanted<'_>) -> Option<(u32, usize)> {
+/// The place of the nearest connection, the one put back last among equals. The first that takes no change
+/// at all ends the search, which is nearly always the last in the list.
+fn nearest(shelf: &[Box<Connection>], wanted: &Wanted<'_>, distance_max: u32) -> Option<usize> {
     let mut best = None;
     for (place, connection) in shelf.iter().enumerate().rev() {
         match wanted.distance(connection) {
-            Some(0) => return Some((0, place)),
-            Some(distance) if best.is_none_or(|(least, _)| distance < least) => {
+            Some(0) => return Some(place),
+            Some(distance) if distance <= distance_max && best.is_none_or(|(least, _)| distance < least) => {
                 best = Some((distance, place));
             }
             _ => {}
         }
     }
-    best
+    best.map(|(_, place)| place)
 }

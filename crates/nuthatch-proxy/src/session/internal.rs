@@ -116,7 +116,8 @@ fn backend_json(held: &Held) -> Value {
     let mut conn = charset_json(&connection.state.charset);
     conn.insert("autocommit".into(), connection.state.autocommit.map_or(Value::Null, on_off));
     conn.insert("auto_increment_delay_token".into(), held.delay.statements_left().into());
-    conn.insert("MultiplexDisabled".into(), (held.in_transaction || held.pins.is_sticky()).into());
+    let is_off = pinned(Pins::MULTIPLEXING_OFF);
+    conn.insert("MultiplexDisabled".into(), (held.in_transaction || held.pins.is_sticky() || is_off).into());
     conn.insert("questions".into(), connection.statements.into());
     conn.insert("init_connect_sent".into(), connection.has_init_connect().into());
     conn.insert(
@@ -131,6 +132,7 @@ fn backend_json(held: &Held) -> Value {
             "prepared_statement": pinned(Pins::TEXT_PREPARE),
             "found_rows": pinned(Pins::FOUND_ROWS),
             "no_multiplex": pinned(Pins::RULE),
+            "no_multiplex_HG": is_off,
             "has_warnings": pinned(Pins::DIAGNOSTICS),
             "pinned_by": held.pins.to_string(),
         }),

@@ -10,6 +10,7 @@ use crate::backend::{Connection, Reset, Wanted};
 
 use super::delay::Delay;
 use super::handle::Running;
+use super::handlers::Handlers;
 use super::insert_id::IdsBefore;
 use super::named_locks::NamedLocks;
 use super::plan::Facts;
@@ -46,6 +47,8 @@ pub(super) struct Held {
     pub(super) named_locks: NamedLocks,
     /// The temporary tables on it.
     pub(super) temporary: Temporary,
+    /// The handlers on it.
+    pub(super) handlers: Handlers,
     /// For how long it is kept without another reason.
     pub(super) delay: Delay,
 }
@@ -133,10 +136,13 @@ impl Session {
                 let is_fresh = !self.is_state_of(&held);
                 Held { is_fresh, was_held: true, ..held }
             }
-            None => match self.take_idle(hostgroup) {
-                Some(held) => held,
-                None => Box::pin(self.connect(hostgroup)).await?,
-            },
+            None => {
+                let held = match self.take_idle(hostgroup) {
+                    Some(held) => held,
+                    None => Box::pin(self.connect(hostgroup)).await?,
+                };
+                Held { pins: self.pin_of_hostgroup(hostgroup), ..held }
+            }
         };
         self.show_running(&held);
         match self.state.differences(&held.connection.state) {
@@ -288,6 +294,7 @@ impl Session {
             is_to_be_asked: false,
             named_locks,
             temporary,
+            handlers: Handlers::default(),
             delay,
         }
     }

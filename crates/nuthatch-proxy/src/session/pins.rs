@@ -55,6 +55,8 @@ pins! {
     DELAY = 15, "delay_multiplex", false, false;
     /// A savepoint without autocommit, where the server's flags tell of no transaction yet.
     SAVEPOINT = 16, "savepoint", true, false;
+    /// It is kept until the session ends because that is configured.
+    MULTIPLEXING_OFF = 17, "multiplexing_off", false, false;
 }
 
 impl Pins {
@@ -62,6 +64,9 @@ impl Pins {
 
     /// What the last statement left, for the next one to ask for.
     pub(crate) const PASSING: Self = Self::DIAGNOSTICS.with(Self::FOUND_ROWS);
+
+    /// It is kept because that is configured, whatever is on it.
+    const CONFIGURED: Self = Self::DELAY.with(Self::MULTIPLEXING_OFF);
 
     pub(crate) const fn is_empty(self) -> bool {
         self.0 == 0
@@ -91,7 +96,7 @@ impl Pins {
 
     /// Whether the connection cannot be given to another session without a reset.
     pub(crate) const fn leaves_state_behind(self) -> bool {
-        !self.without(Self::PASSING).without(Self::DELAY).is_empty()
+        !self.without(Self::PASSING).without(Self::CONFIGURED).is_empty()
     }
 }
 
@@ -124,5 +129,12 @@ mod tests {
         assert_eq!(pins.to_string(), "has_warnings,xa");
         assert!(pins.is_sticky() && pins.without(Pins::XA) == Pins::DIAGNOSTICS);
         assert!(!Pins::DIAGNOSTICS.is_sticky() && !Pins::NONE.is_sticky());
+    }
+
+    #[test]
+    fn what_is_kept_by_configuration_alone_has_no_state() {
+        let configured = Pins::DELAY.with(Pins::MULTIPLEXING_OFF);
+        assert!(!configured.is_sticky() && !configured.blocks_cache() && !configured.leaves_state_behind());
+        assert!(configured.with(Pins::HANDLER).leaves_state_behind());
     }
 }

@@ -267,6 +267,7 @@ impl Session {
         self.learn(&plan.facts, &end, held);
         held.temporary.doubt(plan.facts.pins);
         held.named_locks.doubt(plan.facts.pins);
+        held.handlers.doubt(plan.facts.pins);
         self.ask_what_answers_leave_out(&end, held).await?;
         let has_cursor =
             end.status.contains(StatusFlags::SERVER_STATUS_CURSOR_EXISTS) && end.ending == Ending::ResultSet;

@@ -164,6 +164,7 @@ impl Session {
                     self.look_at_clock();
                     self.learn(&plan.facts, &end, &mut held);
                     self.learn_temporary_tables(plan, &end, &mut held);
+                    self.learn_handlers(plan, &end, &mut held);
                     let asked = self.learn_by_asking(plan, &end, &mut held).await;
                     if let Err(trouble) = asked {
                         self.put_away(held, Some(&trouble));

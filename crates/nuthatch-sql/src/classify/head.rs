@@ -4,6 +4,7 @@ use super::body::MAIN_WORDS;
 use super::cursor::{Cursor, is_word};
 use super::set::set;
 use super::transaction::{begin, commit, rollback, start};
+use crate::handler::opens_no_handler;
 use crate::statement::{Ddl, Effects, Kind, Name, PinReason, SetEffect, TransactionEnd};
 use crate::token::TokenKind;
 
@@ -104,6 +105,7 @@ fn of_word<'q>(lower: &[u8], cursor: Cursor<'q>) -> Head<'q> {
         b"explain" | b"describe" | b"desc" => explained(cursor),
         b"analyze" => analyze(cursor),
         b"do" => Head::reads(Kind::Do),
+        b"handler" if opens_no_handler(cursor.clone()) => Head::reads(Kind::Handler),
         b"handler" => Head::reads(Kind::Handler).pinned(PinReason::Handler),
         b"create" | b"alter" | b"drop" | b"truncate" | b"rename" => ddl(lower, cursor),
         b"grant" | b"revoke" => Head::writes(Kind::Grant, TransactionEnd::Implicit),

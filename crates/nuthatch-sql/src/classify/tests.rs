@@ -563,7 +563,17 @@ fn what_reads_is_a_read_and_what_pins_pins() {
         EXECUTE IMMEDIATE 'DELETE FROM t' => Execute writes unseen end=Maybe
         DEALLOCATE PREPARE s => Deallocate
         HANDLER t OPEN => Handler +Handler
-        HANDLER t CLOSE => Handler +Handler
+        HANDLER s.t OPEN AS a => Handler +Handler
+        HANDLER close OPEN => Handler +Handler
+        HANDLER t CLOSE; HANDLER t OPEN => Multi Multi +Handler
+        HANDLER s.read OPEN => Handler +Handler
+        HANDLER .close OPEN => Handler +Handler
+        HANDLER .5 close OPEN => Handler +Handler
+        HANDLER t /*!50000 CLOSE */ => Handler +Handler
+        HANDLER t => Handler +Handler
+        HANDLER t READ FIRST => Handler
+        HANDLER `t` READ `k` = (5) LIMIT 2 => Handler
+        HANDLER t CLOSE => Handler
         BACKUP STAGE START => Other +Backup writes end=Implicit
         GET DIAGNOSTICS @n = NUMBER => Other +UserVariable diagnostics writes unseen end=Maybe",
     );

@@ -13,6 +13,8 @@ mod gone;
 mod insert_id;
 mod internal;
 mod large;
+mod layers;
+mod multiplexing;
 mod pins;
 mod prepared;
 mod reset;

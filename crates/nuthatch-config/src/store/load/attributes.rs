@@ -46,6 +46,7 @@ fn row_of(
         free_connections_pct: Some(row.number::<u32>("free_connections_pct")?.into()),
         connection_warming: Some(row.flag("connection_warming")?),
         throttle_connections_per_sec: Some(row.number::<u32>("throttle_connections_per_sec")?.into()),
+        is_not_multiplexed: !row.flag("multiplex")?,
         init_connect: Some(row.text("init_connect")?).filter(|statements| !statements.is_empty()),
         ..HostgroupAttributes::default()
     };

@@ -50,6 +50,32 @@ fn who_waits_for_a_connection_is_served_in_order() {
 }
 
 #[test]
+fn connection_of_another_worker_is_taken_before_one_is_changed() {
+    const LATIN1: u8 = 8;
+    let stage = Stage::plain();
+    let latin1 = || stage.proxy.client(&stage.login().collation(LATIN1));
+    // The first and third are of one worker, the second and fourth of the other.
+    let (mut first, mut second, mut third, mut fourth) = (latin1(), stage.client(), stage.client(), latin1());
+    for client in [&mut first, &mut second] {
+        client.ok("BEGIN");
+        client.ok("SELECT v FROM t");
+    }
+    for client in [&mut first, &mut second] {
+        client.ok("ROLLBACK");
+        client.settle();
+    }
+    assert_eq!(stage.pool("ConnFree", 0), 2, "one of each character set");
+    let before = stage.figure("Com_backend_set_names");
+    for _ in 0..5 {
+        for client in [&mut third, &mut fourth, &mut first, &mut second] {
+            client.ok("SELECT v FROM t");
+            client.settle();
+        }
+    }
+    assert_eq!((stage.figure("Com_backend_set_names"), stage.pool("ConnFree", 0)), (before, 2));
+}
+
+#[test]
 fn standstill_of_the_server_opens_few_connections_and_long_statements_get_theirs() {
     const CLIENTS: usize = 100;
     let lab = servers::own(0);

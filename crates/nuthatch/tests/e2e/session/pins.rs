@@ -296,6 +296,53 @@ fn temporary_tables_pin_until_the_last_is_dropped() {
 }
 
 #[test]
+fn handlers_pin_until_the_last_is_closed() {
+    let stage = Stage::plain();
+    let mut client = stage.client();
+    let used = |client: &mut Client| {
+        client.settle();
+        stage.pool("ConnUsed", 0)
+    };
+    client.ok("HANDLER t OPEN");
+    client.ok(format!("HANDLER {}.t OPEN AS other", stage.schema));
+    client.ok("HANDLER t CLOSE");
+    assert_eq!(client.ok("HANDLER other READ FIRST").table()[0][1], "one");
+    assert_eq!(client.refused("HANDLER t READ NEXT").code, 1109);
+    assert_eq!(used(&mut client), 1);
+    client.ok("HANDLER other CLOSE");
+    assert_eq!(used(&mut client), 0);
+    assert_eq!(client.refused("HANDLER other READ NEXT").code, 1109);
+    client.refused("HANDLER nowhere OPEN");
+    client.ok("SELECT v FROM t");
+    assert_eq!(used(&mut client), 0, "nothing was opened, and nothing to be closed is nothing");
+
+    client.ok("CREATE TABLE gone (id INT)");
+    client.ok("HANDLER gone OPEN");
+    client.ok("HANDLER t OPEN");
+    client.ok("DROP TABLE gone");
+    client.ok("HANDLER t CLOSE");
+    assert_eq!(used(&mut client), 1, "the server closed the first by itself: that is not looked for");
+    client.quit();
+
+    let mut client = stage.client();
+    client.query_all("HANDLER t OPEN; HANDLER t CLOSE").unwrap();
+    assert_eq!(used(&mut client), 1, "several statements in one are not counted");
+    client.quit();
+
+    let mut client = stage.client();
+    for unseen in
+        ["PREPARE p FROM 'HANDLER t OPEN AS hidden'", "EXECUTE p", "HANDLER t OPEN", "HANDLER t CLOSE"]
+    {
+        client.ok(unseen);
+    }
+    assert_eq!(used(&mut client), 1, "nobody counted what the prepared statement opened");
+    assert_eq!(client.ok("HANDLER hidden READ FIRST").table()[0][1], "one");
+    client.quit();
+    stage.await_unpinned();
+    assert_eq!(stage.client().refused("HANDLER hidden READ FIRST").code, 1109);
+}
+
+#[test]
 fn xa_pins_until_it_is_committed_or_rolled_back() {
     let stage = Stage::plain();
     let mut client = stage.client();
