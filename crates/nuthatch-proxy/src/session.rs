@@ -21,6 +21,7 @@ mod capture;
 mod change_user;
 mod command;
 mod delay;
+mod diagnostics;
 mod fall;
 mod fast_forward;
 mod handle;
@@ -65,6 +66,7 @@ use crate::executor::give_way;
 use crate::worker::{Place, Worker};
 
 pub(crate) use attend::Attended;
+use diagnostics::Diagnostics;
 pub(crate) use fall::PanicCounter;
 pub use handle::ClientAddress;
 pub(crate) use handle::{EndReason, SessionHandle, View};
@@ -159,6 +161,12 @@ pub(crate) struct Session {
     may_use_cache: bool,
     held: Vec<Held>,
     last: LastResults,
+    /// The server's thread that has the warnings and errors of the last statement, if the session holds it.
+    diagnostics_on: Option<u32>,
+    /// The statement at hand leaves those of the one before alone, unless it has some.
+    leaves_diagnostics: bool,
+    /// Warnings and errors of the last statement, if the session has them itself.
+    diagnostics: Option<Box<Diagnostics>>,
     insert_id: InsertId,
     wrote_in_transaction: bool,
     /// What the statement at hand asks of a connection.

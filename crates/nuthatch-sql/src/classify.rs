@@ -79,6 +79,14 @@ fn one<'q>(cursor: &mut Cursor<'q>) -> Statement<'q> {
     }
     let cache = if is_plain_select { body.blocked.map_or(Ok(()), Err) } else { Err(NotCacheable::NotSelect) };
     add_body(&mut effects, &body, kind);
+    effects.names_no_table = match kind {
+        Kind::Set | Kind::Do => !body.has_from,
+        Kind::Select => is_plain_select && !body.has_from,
+        Kind::Show => effects.reads_diagnostics,
+        Kind::Begin | Kind::Commit | Kind::Rollback | Kind::Savepoint => true,
+        Kind::Use | Kind::Unlock | Kind::Flush | Kind::Deallocate => true,
+        _ => false,
+    };
     Statement { kind, cache, volatile: body.volatile, effects, first_word: 0..0 }
 }
 
@@ -139,6 +147,7 @@ fn both<'q>(first: Statement<'q>, second: Statement<'q>) -> Statement<'q> {
             unpin: None,
             set,
             reads_diagnostics: a.reads_diagnostics || b.reads_diagnostics,
+            names_no_table: a.names_no_table && b.names_no_table,
             reads_insert_id: a.reads_insert_id || b.reads_insert_id,
             reads_found_rows: a.reads_found_rows || b.reads_found_rows,
             reads_row_count: a.reads_row_count || b.reads_row_count,

@@ -15,6 +15,7 @@ pub mod spooky;
 
 mod assignments;
 mod classify;
+mod diagnostics;
 mod digest;
 mod function;
 mod handler;
@@ -32,6 +33,7 @@ pub use assignments::{
     Assignment, Assignments, Reads, Role, ServerScope, Text, UserVariable, Value, assignments, render,
 };
 pub use classify::classify;
+pub use diagnostics::{DiagnosticsCount, DiagnosticsQuestion, diagnostics_question};
 pub use digest::{Digest, DigestOptions, digest, digest_text};
 pub use handler::{Handler, handler};
 pub use kill::{Kill, kill};

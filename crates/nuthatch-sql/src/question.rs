@@ -94,7 +94,7 @@ fn is_insert_id_variable(text: &[u8]) -> bool {
 
 /// The alias, if there is one; none if what follows is something else.
 #[expect(clippy::option_option, reason = "no alias is an answer, a text that is no alias is not")]
-fn alias<'q>(cursor: &mut Cursor<'q>) -> Option<Option<Name<'q>>> {
+pub(crate) fn alias<'q>(cursor: &mut Cursor<'q>) -> Option<Option<Name<'q>>> {
     let has_as = cursor.take_word(b"AS");
     let Some(token) = cursor.peek() else { return (!has_as).then_some(None) };
     let is_name = match token.kind {

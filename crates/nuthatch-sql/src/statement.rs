@@ -149,6 +149,8 @@ pub struct Effects<'q> {
     pub unpin: Option<PinReason>,
     /// It reads what the statement before left: warnings, errors.
     pub reads_diagnostics: bool,
+    /// It surely names no table, neither one of the server's own.
+    pub names_no_table: bool,
     /// It reads the last insert id.
     pub reads_insert_id: bool,
     /// It reads FOUND_ROWS().

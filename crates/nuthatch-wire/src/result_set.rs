@@ -54,6 +54,14 @@ impl Column {
         Self { flags, ..Self::integer(name) }
     }
 
+    /// Its definition: the payload of a packet.
+    #[must_use]
+    pub fn encoded(&self) -> Vec<u8> {
+        let mut payload = Vec::with_capacity(64);
+        self.encode(&mut payload);
+        payload
+    }
+
     fn encode(&self, out: &mut Vec<u8>) {
         let is_text = self.column_type == ColumnType::MYSQL_TYPE_VAR_STRING;
         let (collation, display_len, decimals) = match self.column_type {
@@ -72,6 +80,17 @@ impl Column {
         out.extend(self.flags.bits().to_le_bytes());
         out.extend([decimals, 0, 0]);
     }
+}
+
+/// The first packet of a result set.
+fn count_of_columns(columns: usize, capabilities: CapabilityFlags) -> Vec<u8> {
+    let mut payload = Vec::with_capacity(64);
+    append_lenenc_int(&mut payload, columns as u64);
+    if capabilities.contains(CapabilityFlags::CLIENT_OPTIONAL_RESULTSET_METADATA) {
+        // The columns follow.
+        payload.push(1);
+    }
+    payload
 }
 
 /// One value of a row: text, or NULL.
@@ -95,23 +114,33 @@ impl<'a> ResultSetWriter<'a> {
         status: StatusFlags,
         columns: &[Column],
     ) -> Self {
+        let definitions: Vec<Box<[u8]>> = columns.iter().map(|column| column.encoded().into()).collect();
+        Self::begin_encoded(out, sequence, capabilities, status, &definitions)
+    }
+
+    /// The same with definitions that are encoded already: payloads that a server sent.
+    pub fn begin_encoded(
+        out: &'a mut Vec<u8>,
+        sequence: &'a mut u8,
+        capabilities: CapabilityFlags,
+        status: StatusFlags,
+        definitions: &[Box<[u8]>],
+    ) -> Self {
         let deprecate_eof = capabilities.contains(CapabilityFlags::CLIENT_DEPRECATE_EOF);
-        let mut payload = Vec::with_capacity(64);
-        append_lenenc_int(&mut payload, columns.len() as u64);
-        if capabilities.contains(CapabilityFlags::CLIENT_OPTIONAL_RESULTSET_METADATA) {
-            // The columns follow.
-            payload.push(1);
-        }
+        let payload = count_of_columns(definitions.len(), capabilities);
         append_packet(out, sequence, &payload);
-        for column in columns {
-            payload.clear();
-            column.encode(&mut payload);
-            append_packet(out, sequence, &payload);
+        for definition in definitions {
+            append_packet(out, sequence, definition);
         }
         if !deprecate_eof {
             append_eof(out, sequence, status, 0);
         }
         Self { out, sequence, deprecate_eof, payload }
+    }
+
+    /// Writes one row whose payload is encoded already.
+    pub fn encoded_row(&mut self, payload: &[u8]) {
+        append_packet(self.out, self.sequence, payload);
     }
 
     /// Writes one row.

@@ -210,6 +210,7 @@ fn of_totals(totals: &Totals) -> Vec<Sample> {
         S::KilledBackendConnections.sample(totals.killed_connections),
         S::ServerConnectionsDelayed.sample(totals.throttled),
         S::MyconnpollReset.sample(totals.resets),
+        S::DiagnosticsFetched.sample(totals.diagnostics_fetched),
         S::KilledBackendQueries.sample(totals.killed_queries),
     ]
 }

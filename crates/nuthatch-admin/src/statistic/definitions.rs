@@ -228,6 +228,8 @@ statistics! {
         "Statements sent again after their connection had died in the pool.";
     SessionsWaiting = Gauge "Sessions_Waiting", "sessions_waiting" {},
         "Sessions that wait for a backend connection.";
+    DiagnosticsFetched = Counter "Diagnostics_Fetched", "diagnostics_fetched" {},
+        "Lists of warnings and errors fetched so that no connection had to be held for them.";
     ConnectionsPinned = Counter "Connections_Pinned", "connections_pinned" {},
         "Backend connections that a session kept beyond a statement.";
 

@@ -87,6 +87,8 @@ variables! {
         "New backend connections per second and hostgroup; more wait in line. From 1000000 on there is no limit.";
     connection_growth_interval_ms: count(0..=60_000) = 50, Acts, own,
         "Milliseconds between the first and second connection opened to a server for statements that wait although eight are under way there; then faster. 0: at once.";
+    hold_for_diagnostics: flag = false, Acts, own,
+        "Hold the connection of a statement that left warnings or an error until the next statement: GET DIAGNOSTICS works then.";
     connections_before_change: count(0..=1_000_000) = 8, Acts, own,
         "Connections of a server up to which one more is opened for a session rather than an idle one brought into its state.";
     max_transaction_idle_time: count(1_000..=1_728_000_000) = 14_400_000, Stored,

@@ -3,6 +3,7 @@
 use nuthatch_sql::{Asked, Kind, ServerFlavor, session_question};
 use nuthatch_wire::{Column, ColumnFlags, ColumnType, ErrorCode};
 
+use super::diagnostics::Rows;
 use super::plan::{Change, Plan};
 use super::{InsertId, Pins, Session, reply};
 
@@ -10,20 +11,23 @@ impl Session {
     /// The answer to a statement that the proxy gives by itself; `None` when a server must.
     pub(super) fn answer_alone(&mut self, plan: &Plan) -> Option<Vec<u8>> {
         if let Some(message) = &plan.verdict.error_msg {
-            self.worker.counters.generated_errors.bump();
-            self.last.row_count = -1;
-            return Some(reply::err(1, ErrorCode::RULE_ERROR, message));
+            return Some(self.own_error(ErrorCode::RULE_ERROR, message));
         }
         if let Some(message) = &plan.verdict.ok_msg {
             self.last.row_count = 0;
             return Some(reply::ok_with_message(self.status(), message));
         }
+        if plan.facts.reads_diagnostics {
+            let text = self.executed_text(plan);
+            if let Some(answer) = self.answer_from_diagnostics(&plan.facts, &text, Rows::Text) {
+                return Some(answer);
+            }
+        }
         let counters = &self.worker.counters;
         match (plan.facts.kind, &plan.facts.change) {
             (_, Change::Schema(schema)) => {
                 let message = self.refused_by_lock(schema)?;
-                self.worker.counters.generated_errors.bump();
-                Some(reply::err(1, ErrorCode::DB_ACCESS_DENIED, &message))
+                Some(self.own_error(ErrorCode::DB_ACCESS_DENIED, &message))
             }
             (Kind::Set, Change::Autocommit(on)) => self.set_autocommit_alone(*on),
             (Kind::Commit, _) => {

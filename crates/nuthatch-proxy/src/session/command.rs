@@ -60,7 +60,6 @@ impl Session {
     /// COM_INIT_DB: a server says whether the schema is there and may be used.
     async fn init_db(&mut self, now_ms: u64) -> Result<(), SessionEnd> {
         self.worker.counters.frontend_init_db.bump();
-        self.forget_diagnostics().await?;
         let schema = self.client.payload().get(1..).unwrap_or_default().to_vec();
         if let Some(message) = self.refused_by_lock(&schema) {
             return self.refuse(ErrorCode::DB_ACCESS_DENIED, &message).await;
@@ -186,6 +185,7 @@ impl Session {
     pub(super) fn begin_anew(&mut self, charset: Charset) {
         self.let_go();
         self.state = super::SessionState::new(std::mem::take(&mut self.state.schema), charset);
+        (self.diagnostics, self.diagnostics_on) = (None, None);
         // Servers keep the other count.
         self.last.row_count = 0;
         self.last_ran_on = None;

@@ -10,6 +10,7 @@ use nuthatch_config::MultiplexDelays;
 use nuthatch_wire::{AnswerEnd, Ending};
 
 use super::lease::Held;
+use super::trouble::Trouble;
 use super::{Pins, Session, SessionHandle};
 
 /// For how long a connection is kept.
@@ -80,6 +81,12 @@ impl Session {
         )
     }
 
+    /// Fetches what only this connection knows, before it is let go of.
+    async fn keep_what_is_known(&mut self, held: &mut Held) -> Result<(), Trouble> {
+        self.keep_what_is_left(&AnswerEnd::default(), held).await?;
+        self.keep_insert_id(held).await
+    }
+
     /// Lets go of connections whose time is over.
     pub(super) async fn end_delays(&mut self) {
         if self.handle.delay_ends_ms.load(Ordering::Relaxed) == 0 {
@@ -90,7 +97,7 @@ impl Session {
         while let Some(place) = self.held.iter().position(is_over) {
             let mut held = self.held.swap_remove(place);
             held.pins = held.pins.without(Pins::DELAY);
-            let outcome = Box::pin(self.keep_insert_id(&mut held)).await;
+            let outcome = Box::pin(self.keep_what_is_known(&mut held)).await;
             self.put_away(held, outcome.as_ref().err());
         }
         let ends_ms =

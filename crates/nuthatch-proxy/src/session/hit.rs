@@ -126,6 +126,10 @@ impl Session {
             digest.hit(now_ms, entry.rows());
         }
         plan.rules.iter().for_each(|rule| rule.bump());
+        if self.diagnostics.is_some() {
+            self.diagnostics = None;
+        }
+        self.diagnostics_on = None;
         self.last_ran_on = None;
         self.last.found_rows = entry.rows();
         self.last.row_count = -1;

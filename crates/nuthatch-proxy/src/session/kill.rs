@@ -93,8 +93,7 @@ impl Session {
 
     /// Answers the command with an error of the proxy's own.
     pub(super) async fn refuse(&mut self, code: ErrorCode, message: &str) -> Result<(), SessionEnd> {
-        self.worker.counters.generated_errors.bump();
-        self.last.row_count = -1;
-        self.send(&reply::err(1, code, message)).await
+        let error = self.own_error(code, message);
+        self.send(&error).await
     }
 }

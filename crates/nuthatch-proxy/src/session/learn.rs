@@ -21,6 +21,7 @@ impl Session {
     /// Takes note of what the statement did.
     pub(super) fn learn(&mut self, facts: &Facts, end: &AnswerEnd, held: &mut Held) {
         self.last_ran_on = Some(held.connection.thread_id);
+        self.learn_diagnostics(end, held);
         let was_in_transaction = held.in_transaction;
         match end.ending {
             Ending::Err(code) => self.learn_from_error(code, facts, held),
@@ -117,6 +118,7 @@ impl Session {
                 held.connection.state.settings.forget_names();
                 held.connection.state.charset = charset.clone();
                 self.state.charset = charset.clone();
+                self.translate_diagnostics();
                 self.renumber_environment();
             }
             Change::Settings(settings) => self.learn_settings(settings, held),

@@ -421,7 +421,11 @@ impl Session {
         if facts.reads_counts && !ran_last {
             return Err(Trouble::CountsElsewhere);
         }
-        if facts.reads_diagnostics && !ran_last {
+        let has_diagnostics = held.was_held && self.diagnostics_on == Some(held.connection.thread_id);
+        if facts.reads_diagnostics && self.diagnostics.is_some() {
+            return Err(Trouble::DiagnosticsElsewhere);
+        }
+        if facts.reads_diagnostics && !has_diagnostics {
             // The session's last statement left no warnings, or its connection would be held. MariaDB forgets those of
             // others only for a statement with a table, even if it is none (`DO 0` keeps them).
             let forget = b"SELECT 0 FROM (SELECT 0) AS nothing";
@@ -464,12 +468,16 @@ impl Session {
             self.worker.counters.pins.bump();
             self.held.push(held);
         } else {
+            if self.diagnostics_on == Some(held.connection.thread_id) {
+                self.diagnostics_on = None;
+            }
             self.proxy.hostgroups.check_in(held.connection, self.latest_us / 1000);
         }
     }
 
     /// Lets go of what was kept only so that the statement just before could be asked about.
     pub(super) async fn forget_diagnostics(&mut self) -> Result<(), SessionEnd> {
+        (self.diagnostics, self.diagnostics_on) = (None, None);
         if !self.held.is_empty() {
             self.forget_diagnostics_of_held().await?;
         }

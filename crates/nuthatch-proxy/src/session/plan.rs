@@ -39,6 +39,7 @@ pub(super) struct Facts {
     pub(super) reads_diagnostics: bool,
     /// FOUND_ROWS() or ROW_COUNT() of the statement before.
     pub(super) reads_counts: bool,
+    pub(super) names_no_table: bool,
     pub(super) reads_insert_id: bool,
     /// Values come besides the text.
     pub(super) has_parameters: bool,
@@ -197,6 +198,7 @@ impl Facts {
             unpins: effects.unpin.map_or(Pins::NONE, Pins::of),
             reads_diagnostics: effects.reads_diagnostics,
             reads_counts: effects.reads_found_rows || effects.reads_row_count,
+            names_no_table: effects.names_no_table,
             reads_insert_id: effects.reads_insert_id,
             has_parameters: false,
             writes: effects.writes,

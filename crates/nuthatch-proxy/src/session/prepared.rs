@@ -15,6 +15,7 @@ use nuthatch_wire::{AnswerEnd, AnswerKind, Command, Ending, ErrorCode, StatusFla
 
 use crate::backend::StatementKey;
 
+use super::diagnostics::Rows;
 use super::lease::{Behind, Errand, Held};
 use super::plan::Plan;
 use super::relay::command_packet;
@@ -75,16 +76,15 @@ impl Session {
         let text: Arc<[u8]> = self.client.payload().get(1..).unwrap_or_default().into();
         let plan = self.plan(&text);
         plan.count_rules();
-        if !plan.facts.asks_of_the_last() {
-            self.forget_diagnostics().await?;
-        }
+        let leaves = self.does_leave_diagnostics(&text, &plan.facts);
+        self.begin_after_the_last(leaves, &plan.facts).await?;
         self.show(now_ms, "Prepare", plan.hostgroup.0);
         if plan.facts.kind == Kind::Kill {
             // Its number would be the proxy's, and the server's thread of that number another's.
             return self.refuse(ErrorCode::UNSUPPORTED_PS, UNSUPPORTED_PS).await;
         }
         if let Some(message) = &plan.verdict.error_msg {
-            return self.send(&reply::err(1, ErrorCode::RULE_ERROR, message)).await;
+            return self.refuse(ErrorCode::RULE_ERROR, message).await;
         }
         if self.prepared.as_ref().is_some_and(|prepared| prepared.statements.len() >= STATEMENTS_MAX) {
             let message = format!("Can't create more than {STATEMENTS_MAX} prepared statements in a session");
@@ -136,7 +136,8 @@ impl Session {
         }
         if end.statement_id.is_none() {
             held.pins = held.pins.with(Pins::DIAGNOSTICS);
-            return Ok(());
+            self.learn_diagnostics(&end, held);
+            return self.keep_what_is_left(&end, held).await;
         }
         // Under state that is not known it is no other statement's twin.
         let is_known = !held.pins.contains(Pins::SESSION_VARIABLE) && !held.pins.contains(Pins::UNKNOWN);
@@ -190,10 +191,14 @@ impl Session {
         plan.facts.has_parameters = true;
         plan.count_rules();
         self.next_flag_in = plan.verdict.next_query_flag_in.unwrap_or(0);
-        if !plan.facts.asks_of_the_last() {
-            self.forget_diagnostics().await?;
-        }
+        let leaves = self.does_leave_diagnostics(&text, &plan.facts);
+        self.begin_after_the_last(leaves, &plan.facts).await?;
         self.show(now_ms, "Execute", plan.hostgroup.0);
+        if let Some(answer) = self.answer_from_diagnostics(&plan.facts, &text, Rows::Binary) {
+            self.observe(&plan, 0, 0);
+            self.last_ran_on = None;
+            return self.send(&answer).await;
+        }
         if plan.facts.kind == Kind::Select
             && !plan.facts.cacheable
             && !self.asks_for_cursor()
@@ -268,6 +273,7 @@ impl Session {
         held.temporary.doubt(plan.facts.pins);
         held.named_locks.doubt(plan.facts.pins);
         held.handlers.doubt(plan.facts.pins);
+        self.keep_what_is_left(&end, held).await?;
         self.ask_what_answers_leave_out(&end, held).await?;
         let has_cursor =
             end.status.contains(StatusFlags::SERVER_STATUS_CURSOR_EXISTS) && end.ending == Ending::ResultSet;
@@ -449,7 +455,7 @@ impl Session {
             Ok(false) => {
                 let end = if matches!(self.lexing.server, ServerFlavor::MySql(_)) { "." } else { "" };
                 let message = format!("The statement ({id}) has no open cursor{end}");
-                self.refuse(ErrorCode::NO_OPEN_CURSOR, &message).await
+                self.refuse_command(ErrorCode::NO_OPEN_CURSOR, &message).await
             }
             Err(trouble) => self.reply_trouble(trouble).await,
         }
@@ -488,8 +494,9 @@ impl Session {
 
     async fn reply_unknown_statement(&mut self) -> Result<(), SessionEnd> {
         let named = self.client.payload().get(ID_PLACE).and_then(|bytes| bytes.try_into().ok());
-        let trouble = Trouble::UnknownStatement(named.map_or(0, u32::from_le_bytes));
-        self.reply_trouble(trouble).await
+        let (id, function) = (named.map_or(0, u32::from_le_bytes), self.function_at_hand());
+        let message = format!("Unknown prepared statement handler ({id}) given to {function}");
+        self.refuse_command(ErrorCode::UNKNOWN_STMT_HANDLER, &message).await
     }
 }
 

@@ -196,6 +196,24 @@ impl Way<'_> {
         Ok(value.and_then(|value| std::str::from_utf8(&value).ok()?.parse().ok()))
     }
 
+    /// Reads an answer that is not for the client, if it has no more than `bytes_max` bytes.
+    pub(super) async fn read_up_to(
+        &mut self,
+        kind: AnswerKind,
+        bytes_max: usize,
+    ) -> Result<Option<Vec<u8>>, Trouble> {
+        self.hear_ahead().await?;
+        let (mut answer, mut is_whole) = (Vec::new(), true);
+        self.read_pieces(kind, |piece| {
+            is_whole &= answer.len() + piece.len() <= bytes_max;
+            if is_whole {
+                answer.extend_from_slice(piece);
+            }
+        })
+        .await?;
+        Ok(is_whole.then_some(answer))
+    }
+
     /// Asks the server for one value: the only one of the only row, as text. `None` when the answer is anything else.
     pub(super) async fn ask_value(&mut self, query: &str) -> Result<Option<Vec<u8>>, Trouble> {
         self.send(&command_packet(Command::Query, query.as_bytes())).await?;

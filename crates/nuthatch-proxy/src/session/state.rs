@@ -2,9 +2,15 @@
 
 use std::sync::Arc;
 
+use mysql_common::collations::{Collation, CollationId};
+use nuthatch_sql::ServerFlavor;
+
 use crate::backend::ConnectionState;
 
 use super::Settings;
+
+/// Behind the last number of a collation that is known.
+const COLLATIONS_END: u16 = 400;
 
 /// In which character sets and collation a session talks.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -38,13 +44,52 @@ impl Charset {
         match self {
             Self::Names(statement) => Some(statement.to_string()),
             Self::Collation(number) => {
-                let collation = mysql_common::collations::Collation::resolve(
-                    mysql_common::collations::CollationId::from(u16::from(*number)),
-                );
+                let collation = Collation::resolve(CollationId::from(u16::from(*number)));
                 let known = !collation.charset().is_empty() && collation.charset() != "unknown";
                 known.then(|| format!("SET NAMES {} COLLATE {}", collation.charset(), collation.collation()))
             }
         }
+    }
+}
+
+/// A collation as result sets name it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct ResultCollation {
+    pub(crate) number: u16,
+    /// Bytes of its longest character.
+    pub(crate) character_bytes_max: u8,
+}
+
+impl Charset {
+    /// The collation of texts that a server makes up; that of `utf8mb4` where it is not known.
+    pub(crate) fn of_results(&self, server: ServerFlavor) -> ResultCollation {
+        let of_utf8mb4 = if matches!(server, ServerFlavor::MySql(_)) { 255 } else { 45 };
+        let names = match self {
+            Self::Collation(number) => return ResultCollation::numbered((*number).into()),
+            Self::Names(statement) => statement.strip_prefix("SET NAMES ").unwrap_or_default(),
+        };
+        let found = match names.split_once(" COLLATE ") {
+            Some((_, collation)) => ResultCollation::find(|known| known.collation() == collation),
+            None if names == "utf8mb4" => Some(ResultCollation::numbered(of_utf8mb4)),
+            None => {
+                let charset = if names == "utf8" { "utf8mb3" } else { names };
+                ResultCollation::find(|known| known.is_default() && known.charset() == charset)
+            }
+        };
+        found.unwrap_or_else(|| ResultCollation::numbered(of_utf8mb4))
+    }
+}
+
+impl ResultCollation {
+    fn numbered(number: u16) -> Self {
+        let known = Collation::resolve(CollationId::from(number));
+        Self { number, character_bytes_max: known.max_len().max(1) }
+    }
+
+    fn find(is_it: impl Fn(&Collation<'_>) -> bool) -> Option<Self> {
+        (1..COLLATIONS_END)
+            .find(|number| is_it(&Collation::resolve(CollationId::from(*number))))
+            .map(Self::numbered)
     }
 }
 
@@ -93,6 +138,30 @@ mod tests {
         other.settings.set(b"sql_mode", Some(b"''"));
         other.user_variables.set(b"a", Some(b"1"));
         assert_eq!(state.differences(&other), 5);
+    }
+
+    #[test]
+    fn results_have_the_collation_that_servers_give_them() {
+        let mariadb = ServerFlavor::MariaDb(101_119);
+        let mysql = ServerFlavor::MySql(90_704);
+        // Measured on MariaDB 10.11 and MySQL 9.7: collation and length of a character.
+        for (names, server, expected) in [
+            ("utf8mb4", mariadb, (45, 4)),
+            ("utf8mb4", mysql, (255, 4)),
+            ("utf8mb4 COLLATE utf8mb4_unicode_ci", mariadb, (224, 4)),
+            ("latin1", mariadb, (8, 1)),
+            ("utf8", mysql, (33, 3)),
+            ("latin1 COLLATE latin1_bin", mysql, (47, 1)),
+            ("ascii", mariadb, (11, 1)),
+            ("binary", mariadb, (63, 1)),
+        ] {
+            let found = Charset::Names(format!("SET NAMES {names}").into()).of_results(server);
+            assert_eq!((found.number, found.character_bytes_max), expected, "{names}");
+        }
+        assert_eq!(
+            Charset::Collation(8).of_results(mysql),
+            ResultCollation { number: 8, character_bytes_max: 1 }
+        );
     }
 
     #[test]

@@ -28,9 +28,8 @@ impl Session {
         let mut plan = self.plan(self.statement_text());
         let named_answer = self.plan_named(&mut plan);
         self.next_flag_in = plan.verdict.next_query_flag_in.unwrap_or(0);
-        if !plan.facts.asks_of_the_last() && !self.keeps_warnings(&plan) {
-            self.forget_diagnostics().await?;
-        }
+        let leaves = self.does_leave_diagnostics(self.statement_text(), &plan.facts);
+        self.begin_after_the_last(leaves, &plan.facts).await?;
         self.judge_cache_use();
         if is_under_flag {
             // The key does not say under which flag the rules were walked.
@@ -70,14 +69,6 @@ impl Session {
                 self.reply_trouble(trouble).await
             }
         }
-    }
-
-    /// A server does not clear the warnings of the statement before for a SELECT without a table: that goes to the
-    /// connection that has them, if one is held.
-    fn keeps_warnings(&self, plan: &Plan) -> bool {
-        let may_name_a_table =
-            || self.statement_text().windows(4).any(|word| word.eq_ignore_ascii_case(b"from"));
-        !self.held.is_empty() && plan.facts.kind == Kind::Select && !may_name_a_table()
     }
 
     /// Whether a rule wants the statement cached and statement and session allow it.
@@ -202,6 +193,7 @@ impl Session {
         end: &AnswerEnd,
         held: &mut Held,
     ) -> Result<(), Trouble> {
+        self.keep_what_is_left(end, held).await?;
         self.learn_name(plan, end, held).await?;
         self.learn_named_locks(plan, end, held).await?;
         self.learn_worked_out(&plan.facts, held).await?;

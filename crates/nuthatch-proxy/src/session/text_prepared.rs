@@ -74,13 +74,13 @@ impl Session {
                 let name = folded(&name);
                 let inner = classify(&text, self.lexing).kind;
                 if inner == Kind::Kill {
-                    return Some(self.refusal(ErrorCode::UNSUPPORTED_PS, UNSUPPORTED_PS));
+                    return Some(self.own_error(ErrorCode::UNSUPPORTED_PS, UNSUPPORTED_PS));
                 }
                 let names = self.names.get_or_insert_default();
                 if names.statements.len() >= NAMES_MAX && !names.statements.contains_key(&name) {
                     let message =
                         format!("Can't create more than {NAMES_MAX} prepared statements in a session");
-                    return Some(self.refusal(ErrorCode::TOO_MANY_STATEMENTS, &message));
+                    return Some(self.own_error(ErrorCode::TOO_MANY_STATEMENTS, &message));
                 }
                 plan.facts.pins = plan.facts.pins.without(Pins::TEXT_PREPARE);
                 plan.named = Some(Named::Prepare { name, text: text.into() });
@@ -126,12 +126,6 @@ impl Session {
         let nothing = classify(b"DEALLOCATE PREPARE x", self.lexing);
         plan.facts = Facts { multiplex, ..Facts::of(&nothing) };
         plan.named = Some(Named::Unknown { name: folded(name) });
-    }
-
-    fn refusal(&mut self, code: ErrorCode, message: &str) -> Vec<u8> {
-        self.last.row_count = -1;
-        self.worker.counters.generated_errors.bump();
-        reply::err(1, code, message)
     }
 
     fn forget_name(&mut self, name: &[u8]) -> bool {

@@ -24,6 +24,8 @@ pub(super) enum Trouble {
     Lost(NetError, Answered),
     /// FOUND_ROWS() or ROW_COUNT() inside a larger statement, and the connection that knows is not held.
     CountsElsewhere,
+    /// Warnings or errors in a question that is not understood, and the connection that has them is not held.
+    DiagnosticsElsewhere,
     /// The connection could not be made what the session needs; another can.
     Unfit,
     /// The client names a prepared statement that is not there.
@@ -60,7 +62,10 @@ impl From<CheckOutError> for Trouble {
 impl Trouble {
     /// Whether the connection waits for a command again: the server has answered in full, or was not asked.
     pub(super) const fn leaves_connection_usable(&self) -> bool {
-        matches!(self, Self::Refused(_) | Self::UnknownStatement(_) | Self::CountsElsewhere)
+        matches!(
+            self,
+            Self::Refused(_) | Self::UnknownStatement(_) | Self::CountsElsewhere | Self::DiagnosticsElsewhere
+        )
     }
 
     /// A server does not know the session's schema.
@@ -84,6 +89,7 @@ impl Session {
         let (sequence, code, message) = match trouble {
             Trouble::End(end) => return Err(end),
             Trouble::Refused(error) | Trouble::CheckOut(CheckOutError::Refused(error)) => {
+                self.note_error(error.code, &error.message);
                 return self.send(&reply::err_of_server(&error)).await;
             }
             Trouble::CheckOut(CheckOutError::Timeout { hostgroup, waited_ms }) => {
@@ -129,6 +135,12 @@ impl Session {
                         .to_owned();
                 (1, ErrorCode::NOT_SUPPORTED_YET, message)
             }
+            Trouble::DiagnosticsElsewhere => {
+                let message = "GET DIAGNOSTICS and @@warning_count inside a larger statement are not supported by the proxy outside a \
+                     transaction, unless mysql-hold_for_diagnostics is set: use SHOW WARNINGS"
+                    .to_owned();
+                (1, ErrorCode::NOT_SUPPORTED_YET, message)
+            }
             Trouble::UnknownStatement(id) => {
                 let function = self.function_at_hand();
                 let message = format!("Unknown prepared statement handler ({id}) given to {function}");
@@ -136,7 +148,7 @@ impl Session {
             }
         };
         self.worker.counters.generated_errors.bump();
-        self.last.row_count = -1;
+        self.note_error(code.code, message.as_bytes());
         self.send(&reply::err(sequence, code, &message)).await?;
         // As a server would: a client that goes on would write outside the transaction that it believes in.
         if std::mem::take(&mut self.has_lost_state) { Err(SessionEnd::Gone) } else { Ok(()) }

@@ -133,4 +133,6 @@ counters! {
     throttled,
     /// Connections with state that were reset and put back.
     resets,
+    /// Lists of warnings and errors that were fetched, so that no connection had to be held for them.
+    diagnostics_fetched,
 }

@@ -22,6 +22,7 @@ pub(super) struct Body {
     pub(super) reads_row_count: bool,
     pub(super) calls_unknown: bool,
     pub(super) writes: bool,
+    pub(super) has_from: bool,
     /// User variables are values in it, unless they are assigned to or stand behind INTO.
     pub(super) reads_variables: bool,
     /// In the names and queries of WITH, before the main statement: how many parentheses are open.
@@ -117,6 +118,7 @@ impl Body {
         let Some(first) = token.text.first() else { return false };
         match (first | 0x20, token.text.len()) {
             (b'f', 3) if is_word(token, b"FOR") => self.keyword_for(cursor),
+            (b'f', 4) if is_word(token, b"FROM") => self.has_from |= !cursor.peek_word(b"DUAL"),
             (b'l', 4) if is_word(token, b"LOCK") => self.block(NotCacheable::Locking),
             (b'i', 4) if is_word(token, b"INTO") => self.keyword_into(cursor),
             (b'v', 5) if is_word(token, b"VALUE") && cursor.peek_word(b"FOR") => self.sequence(),

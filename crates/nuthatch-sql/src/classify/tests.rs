@@ -21,6 +21,7 @@ fn describe(statement: &Statement<'_>) -> String {
         pin,
         unpin,
         reads_diagnostics,
+        names_no_table: _,
         reads_insert_id,
         reads_found_rows,
         reads_row_count,
@@ -625,4 +626,31 @@ proptest! {
 #[should_panic(expected = "1 wrong")]
 fn the_table_notices_a_wrong_row() {
     check_all(MARIADB, "SELECT 1 => Select ok\nSELECT a FROM t FOR UPDATE => Select ok");
+}
+
+#[test]
+fn tables_are_seen_wherever_they_stand() {
+    for (query, names_no_table) in [
+        ("SELECT 1", true),
+        ("SELECT 'from t', `from`, t.from, 1 /* from t */", true),
+        ("SELECT 1 FROM DUAL", true),
+        ("SELECT 1 FROM t", false),
+        ("SELECT 1 FROM (SELECT 1) x", false),
+        ("SELECT (SELECT a FROM t)", false),
+        ("SET @a = (SELECT a FROM t)", false),
+        ("SET @a = 1, sql_mode = ''", true),
+        ("SET SESSION sql_mode = (SELECT a FROM t)", false),
+        ("SET autocommit = (SELECT a FROM t)", false),
+        ("DO (SELECT a FROM t)", false),
+        ("BEGIN", true),
+        ("SHOW WARNINGS", true),
+        ("SHOW TABLES", false),
+        ("INSERT INTO t VALUES (1)", false),
+        ("TABLE t", false),
+        ("CALL p()", false),
+        ("SELECT 1; DO 2", true),
+        ("SELECT 1; INSERT INTO t VALUES (1)", false),
+    ] {
+        assert_eq!(classify(query.as_bytes(), MARIADB).effects.names_no_table, names_no_table, "{query}");
+    }
 }

@@ -9,8 +9,6 @@
 //!
 //! - `FOUND_ROWS()` and `ROW_COUNT()` inside a larger statement (`docs/sessions-and-pins.md`), and on MySQL `FOUND_ROWS()` alone,
 //!   which a server warns of;
-//! - SHOW WARNINGS and SHOW ERRORS behind an error of the proxy's own, as for an unknown name, and behind a statement without a
-//!   table, which lets MariaDB keep the warnings of the one before;
 //! - whether a transaction is open, behind an error, which does not tell ([`visible::differ_in_doubt`]);
 //! - on MySQL, parameters of another type than the statement's first execution had: it converts them, and the first may have
 //!   been another session's;

@@ -1,5 +1,6 @@
 //! Warnings, row counts and found rows of the statement before.
 
+use crate::proxy::Setup;
 use crate::stage::Stage;
 
 #[test]
@@ -123,4 +124,86 @@ fn names_and_forms_of_own_answers_are_the_servers() {
     ] {
         assert_eq!(client.ok(ask).columns, primary.ok(ask).columns, "{ask}");
     }
+}
+
+/// What a session leaves behind for the next statement to ask for, it takes along: nobody waits for it while it thinks.
+#[test]
+fn warnings_errors_and_found_rows_hold_no_connection() {
+    let stage = Stage::plain();
+    stage.administer(["UPDATE mysql_servers SET max_connections = 1", "LOAD MYSQL SERVERS TO RUNTIME"]);
+    let (mut client, mut other) = (stage.client(), stage.client());
+    let mut disturb = || assert_eq!(other.refused("SELECT 5 + 'x' FROM nobody").code, 1146);
+
+    client.ok("SELECT 'a' + 1 FROM t");
+    stage.await_unpinned();
+    disturb();
+    assert_eq!(client.table("SHOW WARNINGS").len(), 3);
+    assert_eq!(client.table("SHOW WARNINGS LIMIT 1, 1").len(), 1);
+    assert!(client.table("SHOW ERRORS").is_empty());
+    assert_eq!(client.table("SELECT @@warning_count, @@error_count"), [["3", "0"]]);
+
+    assert_eq!(client.refused("SELECT * FROM nowhere").code, 1146);
+    stage.await_unpinned();
+    disturb();
+    assert_eq!(client.value("SHOW COUNT(*) ERRORS"), "1");
+    assert!(client.table("SHOW ERRORS")[0][2].contains("nowhere"));
+
+    client.ok("SELECT SQL_CALC_FOUND_ROWS v FROM t LIMIT 1");
+    stage.await_unpinned();
+    disturb();
+    assert_eq!(client.value("SELECT FOUND_ROWS()"), "3");
+
+    let statement = client.prepare("SHOW WARNINGS").unwrap();
+    client.ok("DROP TABLE IF EXISTS nothing");
+    stage.await_unpinned();
+    disturb();
+    let listed = client.execute(&statement, &[]).unwrap().table();
+    assert_eq!(listed[0][..2], ["Note", "1051"]);
+    assert!(stage.figure("Diagnostics_Fetched") >= 4);
+}
+
+#[test]
+fn more_warnings_than_a_server_lists_hold_their_connection() {
+    let stage = Stage::plain();
+    let mut client = stage.client();
+    let rows: Vec<String> = (0..100).map(|_| "(1, 'again')".to_owned()).collect();
+    assert_eq!(client.ok(format!("INSERT IGNORE INTO t VALUES {}", rows.join(", "))).warnings, 100);
+    assert_eq!(stage.pool("ConnUsed", 0), 1);
+    assert_eq!(client.value("SHOW COUNT(*) WARNINGS"), "100");
+    assert_eq!(client.table("SHOW WARNINGS").len(), 64);
+    client.ok("SELECT 1 FROM t");
+    stage.await_unpinned();
+}
+
+#[test]
+fn get_diagnostics_works_where_the_connection_is_held() {
+    let ask = "GET DIAGNOSTICS CONDITION 1 @code = MYSQL_ERRNO";
+    let stage = Stage::plain();
+    let mut client = stage.client();
+    client.refused("SELECT * FROM nowhere");
+    assert_eq!(client.refused(ask).code, 1235, "rather than nothing");
+    client.ok("BEGIN");
+    client.refused("SELECT * FROM nowhere");
+    client.ok(ask);
+    assert_eq!(client.value("SELECT @code"), "1146");
+
+    let stage = Stage::with(Setup::default().variable("mysql-hold_for_diagnostics", true));
+    let mut client = stage.client();
+    client.refused("SELECT * FROM nowhere");
+    assert_eq!(stage.pool("ConnUsed", 0), 1);
+    client.ok(ask);
+    assert_eq!(client.value("SELECT @code"), "1146");
+}
+
+#[test]
+fn errors_of_the_proxy_are_shown_too() {
+    let stage =
+        Stage::with(Setup::default().rule("rule_id=1, match_pattern='forbidden', error_msg='not here'"));
+    let mut client = stage.client();
+    client.refused("SELECT forbidden");
+    assert_eq!(client.table("SHOW ERRORS"), [["Error", "1148", "not here"]]);
+    assert_eq!(client.refused("EXECUTE no_such").code, 1243);
+    assert_eq!(client.table("SHOW WARNINGS")[0][..2], ["Error", "1243"]);
+    client.ok("SELECT 1 FROM t");
+    assert!(client.table("SHOW WARNINGS").is_empty());
 }

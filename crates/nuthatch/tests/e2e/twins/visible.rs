@@ -24,10 +24,12 @@ pub(super) fn one(answer: Result<Answer, ServerError>, with_columns: bool) -> St
     };
     let columns: Vec<String> =
         answer.definitions.iter().filter(|_| with_columns).map(|packet| column(packet)).collect();
+    let lists_errors = answer.columns == ["Level", "Code", "Message"];
     let rows = if answer.columns.is_empty() && answer.rows.is_empty() {
         String::new()
     } else {
-        format!("rows={:?} ", answer.table())
+        let rows = format!("rows={:?} ", answer.table());
+        if lists_errors { numberless(&rows) } else { rows }
     };
     format!(
         "{}{rows}affected={} id={} warnings={} autocommit={} transaction={} {}",

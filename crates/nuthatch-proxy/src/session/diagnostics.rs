@@ -1,0 +1,346 @@
+//! The warnings and errors of the last statement, and how many rows it found: what the next one may ask for.
+//!
+//! A server keeps them with the connection. Held until the next statement, which mostly does not ask, a connection would be of no use
+//! to others while the client thinks. So before a session lets go of one on which something is left, it fetches that: the client has its
+//! answer by then. `SHOW WARNINGS` and its kin are answered from it. Where not all can be had (more than the server lists) the
+//! connection is held, as it is with `mysql-hold_for_diagnostics`, for GET DIAGNOSTICS.
+//!
+//! Which statements leave the list of the one before alone was measured (MariaDB 10.11, MySQL 9.7): on MySQL only those that ask for
+//! it; on MariaDB also those without a table.
+
+use std::borrow::Cow;
+
+use nuthatch_sql::{
+    DiagnosticsCount, DiagnosticsQuestion, Kind, ServerFlavor, TextPrepared, classify, diagnostics_question,
+    text_prepared,
+};
+use nuthatch_wire::{
+    AnswerEnd, AnswerKind, CapabilityFlags, Column, ColumnFlags, Command, Ending, ErrorCode, Form,
+    FrameHeader, HEADER_LEN, Reader, StatusFlags, append_lenenc_bytes,
+};
+
+use super::lease::Held;
+use super::plan::Facts;
+use super::relay::command_packet;
+use super::state::ResultCollation;
+use super::trouble::Trouble;
+use super::{Pins, Session, SessionEnd, reply};
+
+/// More than these bytes are not kept.
+const BYTES_MAX: usize = 64 << 10;
+
+/// A server may leave out what is beyond this many (`max_error_count`).
+const ROWS_UNTOLD_MAX: usize = 64;
+
+/// A list of warnings and errors, all that there are.
+#[derive(Debug)]
+pub(super) struct Diagnostics {
+    /// Payloads of the definitions of Level, Code and Message.
+    definitions: Vec<Box<[u8]>>,
+    /// Payloads of rows.
+    rows: Vec<Box<[u8]>>,
+}
+
+impl Diagnostics {
+    /// Reads the answer to SHOW WARNINGS; `None` if it is no such list.
+    fn parse(mut answer: &[u8], form: Form) -> Option<Self> {
+        let mut packets = Vec::new();
+        while let Some(header) = FrameHeader::parse(answer) {
+            packets.push(answer.get(HEADER_LEN..HEADER_LEN + header.payload_len)?);
+            answer = answer.get(HEADER_LEN + header.payload_len..)?;
+        }
+        let (count, packets) = packets.split_first()?;
+        // With optional metadata a byte says whether it follows.
+        let has_definitions = !form.optional_metadata || count.get(1) == Some(&1);
+        let eofs = if form.deprecate_eof { 0 } else { 1 };
+        let (definitions, rest) = packets.split_at_checked(3)?;
+        let rows = rest.get(eofs..rest.len().checked_sub(1)?)?;
+        let boxed = |payloads: &[&[u8]]| payloads.iter().map(|payload| Box::from(*payload)).collect();
+        let is_list = count.first() == Some(&3) && has_definitions;
+        is_list.then(|| Self { definitions: boxed(definitions), rows: boxed(rows) })
+    }
+
+    /// Of one error that the proxy itself has told.
+    fn of_error(server: ServerFlavor, collation: ResultCollation, code: u16, message: &[u8]) -> Self {
+        let row = reply::text_row(&[b"Error", code.to_string().as_bytes(), message]);
+        let mut list = Self { definitions: Vec::new(), rows: vec![row.into()] };
+        list.come_in(server, collation);
+        list
+    }
+
+    /// Another character set is told of; texts are the same in it as far as they are ASCII.
+    fn come_in(&mut self, server: ServerFlavor, collation: ResultCollation) {
+        self.definitions = reply::diagnostics_definitions(server, collation).map(Box::from).into();
+    }
+
+    fn count(&self, counted: DiagnosticsCount) -> usize {
+        match counted {
+            DiagnosticsCount::Warnings => self.rows.len(),
+            DiagnosticsCount::Errors => self.rows.iter().filter(|row| is_error(row)).count(),
+        }
+    }
+
+    fn answer(&self, question: &DiagnosticsQuestion<'_>, to: Recipient) -> Vec<u8> {
+        let Recipient { capabilities, status, rows_are } = to;
+        match question {
+            DiagnosticsQuestion::List { errors_only, skip, count } => {
+                let size = |number: u64| usize::try_from(number).unwrap_or(usize::MAX);
+                let listed = self.rows.iter().filter(|row| !errors_only || is_error(row));
+                let chosen = listed.skip(size(*skip)).take(size(*count));
+                let rows: Vec<Box<[u8]>> = match rows_are {
+                    Rows::Text => chosen.cloned().collect(),
+                    Rows::Binary => chosen.filter_map(|row| binary_row(row)).collect(),
+                };
+                reply::result_set_of(capabilities, status, &self.definitions, &rows)
+            }
+            DiagnosticsQuestion::Counts(counts) => {
+                let definition = |(_, name): &(_, Cow<'_, [u8]>)| {
+                    let flags = ColumnFlags::BINARY_FLAG | ColumnFlags::UNSIGNED_FLAG;
+                    let name = String::from_utf8_lossy(name).into_owned();
+                    Column { flags, ..Column::integer(name) }.encoded().into()
+                };
+                let definitions: Vec<Box<[u8]>> = counts.iter().map(definition).collect();
+                let values = counts.iter().map(|(counted, _)| self.count(*counted) as u64);
+                let row = match rows_are {
+                    Rows::Text => {
+                        let values: Vec<_> = values.map(|value| value.to_string()).collect();
+                        reply::text_row(&values.iter().map(String::as_bytes).collect::<Vec<_>>())
+                    }
+                    Rows::Binary => {
+                        let mut row = vec![0; 1 + (counts.len() + 7 + 2) / 8];
+                        values.for_each(|value| row.extend(value.to_le_bytes()));
+                        row
+                    }
+                };
+                reply::result_set_of(capabilities, status, &definitions, &[row.into()])
+            }
+        }
+    }
+}
+
+/// Who gets an answer, and how.
+#[derive(Debug, Clone, Copy)]
+struct Recipient {
+    capabilities: CapabilityFlags,
+    status: StatusFlags,
+    rows_are: Rows,
+}
+
+/// Of which protocol rows are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Rows {
+    Text,
+    Binary,
+}
+
+/// A row of Level, Code and Message as the binary protocol has it: header, bitmap of NULLs, values.
+fn binary_row(row: &[u8]) -> Option<Box<[u8]>> {
+    let mut cells = Reader::new(row);
+    let (level, code, message) =
+        (cells.lenenc_bytes().ok()?, cells.lenenc_bytes().ok()?, cells.lenenc_bytes().ok()?);
+    let code: u32 = std::str::from_utf8(code).ok()?.parse().ok()?;
+    let mut binary = vec![0, 0];
+    append_lenenc_bytes(&mut binary, level);
+    binary.extend(code.to_le_bytes());
+    append_lenenc_bytes(&mut binary, message);
+    Some(binary.into())
+}
+
+fn is_error(row: &[u8]) -> bool {
+    Reader::new(row).lenenc_bytes().is_ok_and(|level| level == b"Error")
+}
+
+impl Session {
+    /// Fetches what the statement has left on the connection, if that is all that it would be held for.
+    pub(super) async fn keep_what_is_left(
+        &mut self,
+        end: &AnswerEnd,
+        held: &mut Held,
+    ) -> Result<(), Trouble> {
+        let is_let_go = !held.in_transaction && held.pins.without(Pins::PASSING).is_empty();
+        if !is_let_go && !held.is_to_be_asked || self.snapshot.mysql.hold_for_diagnostics {
+            return Ok(());
+        }
+        if held.pins.contains(Pins::DIAGNOSTICS) {
+            Box::pin(self.fetch_diagnostics(end, held)).await?;
+        }
+        if held.pins.contains(Pins::FOUND_ROWS) && !held.pins.contains(Pins::DIAGNOSTICS) {
+            let found = Box::pin(self.way(held).ask_number("SELECT FOUND_ROWS()")).await?;
+            if let Some(found) = found {
+                self.last.found_rows = found;
+                self.last_ran_on = None;
+                held.pins = held.pins.without(Pins::FOUND_ROWS);
+            }
+        }
+        Ok(())
+    }
+
+    async fn fetch_diagnostics(&mut self, end: &AnswerEnd, held: &mut Held) -> Result<(), Trouble> {
+        let Some(list) = self.fetch_list(held).await? else { return Ok(()) };
+        let (count, told) = (list.rows.len(), usize::from(end.ok.warnings));
+        // An error tells no count, nor does a statement that left alone what was there before.
+        let is_told = !matches!(end.ending, Ending::Err(_)) && told > 0;
+        if if is_told { count == told } else { count < ROWS_UNTOLD_MAX } {
+            self.diagnostics = Some(Box::new(list));
+            self.last_ran_on = None;
+            held.pins = held.pins.without(Pins::DIAGNOSTICS);
+        }
+        Ok(())
+    }
+
+    async fn fetch_list(&mut self, held: &mut Held) -> Result<Option<Diagnostics>, Trouble> {
+        self.worker.counters.diagnostics_fetched.bump();
+        let form = held.connection.form();
+        let mut way = self.way(held);
+        way.send(&command_packet(Command::Query, b"SHOW WARNINGS")).await?;
+        let answer = way.read_up_to(AnswerKind::ResultSets, BYTES_MAX).await?;
+        Ok(answer.and_then(|answer| Diagnostics::parse(&answer, form)))
+    }
+
+    /// Refuses a command on a prepared statement that is not there, or has no cursor. MySQL adds such an error to what the last
+    /// statement left.
+    pub(super) async fn refuse_command(&mut self, code: ErrorCode, message: &str) -> Result<(), SessionEnd> {
+        let is_added = matches!(self.lexing.server, ServerFlavor::MySql(_));
+        let before = if is_added { self.take_list().await? } else { None };
+        let error = self.own_error(code, message);
+        if let (Some(before), Some(list)) = (before, &mut self.diagnostics) {
+            list.rows.splice(..0, before.rows);
+        }
+        self.send(&error).await
+    }
+
+    /// What the last statement left, wherever it is.
+    async fn take_list(&mut self) -> Result<Option<Box<Diagnostics>>, SessionEnd> {
+        let Some(thread_id) = self.diagnostics_on else { return Ok(self.diagnostics.take()) };
+        let has_them = |held: &Held| held.connection.thread_id == thread_id;
+        let Some(place) = self.held.iter().position(has_them) else { return Ok(None) };
+        let mut held = self.held.swap_remove(place);
+        let outcome = Box::pin(self.fetch_list(&mut held)).await;
+        self.put_away(held, outcome.as_ref().err());
+        match outcome {
+            Ok(list) => Ok(list.map(Box::new)),
+            Err(Trouble::End(end)) => Err(end),
+            Err(_) => Ok(None),
+        }
+    }
+
+    /// Before a statement: forgets what it does not leave alone, and lets go of what was held for that.
+    pub(super) async fn begin_after_the_last(
+        &mut self,
+        leaves: bool,
+        facts: &Facts,
+    ) -> Result<(), SessionEnd> {
+        self.leaves_diagnostics = leaves;
+        if leaves {
+            return Ok(());
+        }
+        if !facts.asks_of_the_last() {
+            self.forget_diagnostics().await?;
+        } else if !facts.reads_diagnostics {
+            (self.diagnostics, self.diagnostics_on) = (None, None);
+        }
+        Ok(())
+    }
+
+    /// After a statement that a server ran: what it has left is on its connection.
+    pub(super) fn learn_diagnostics(&mut self, end: &AnswerEnd, held: &Held) {
+        let has_some = end.ok.warnings > 0 || matches!(end.ending, Ending::Err(_));
+        if has_some || !self.leaves_diagnostics {
+            self.diagnostics = None;
+            self.diagnostics_on = Some(held.connection.thread_id);
+        }
+    }
+
+    /// After a change of character set.
+    pub(super) fn translate_diagnostics(&mut self) {
+        let (server, charset) = (self.lexing.server, &self.state.charset);
+        if let Some(list) = &mut self.diagnostics {
+            list.come_in(server, charset.of_results(server));
+        }
+    }
+
+    /// Whether the statement leaves alone what the one before has left.
+    pub(super) fn does_leave_diagnostics(&self, text: &[u8], facts: &Facts) -> bool {
+        match self.lexing.server {
+            ServerFlavor::MySql(_) => facts.reads_diagnostics && facts.kind == Kind::Show,
+            ServerFlavor::MariaDb(_) => {
+                facts.names_no_table || facts.kind == Kind::Prepare && self.prepares_without_table(text)
+            }
+        }
+    }
+
+    fn prepares_without_table(&self, text: &[u8]) -> bool {
+        match text_prepared(text, self.lexing) {
+            Some(TextPrepared::Prepare { statement: Some(inner), .. }) => {
+                let facts = Facts::of(&classify(&inner, self.lexing));
+                facts.kind != Kind::Prepare && self.does_leave_diagnostics(&inner, &facts)
+            }
+            _ => false,
+        }
+    }
+
+    /// The answer to a question for warnings and errors that the session has.
+    pub(super) fn answer_from_diagnostics(
+        &mut self,
+        facts: &Facts,
+        text: &[u8],
+        rows_are: Rows,
+    ) -> Option<Vec<u8>> {
+        if !facts.reads_diagnostics {
+            return None;
+        }
+        let list = self.diagnostics.as_ref()?;
+        let question = diagnostics_question(text, self.lexing)?;
+        let to = Recipient { capabilities: self.capabilities, status: self.status(), rows_are };
+        let answer = list.answer(&question, to);
+        self.last.row_count = -1;
+        if facts.kind == Kind::Select {
+            self.last.found_rows = 1;
+        }
+        if !self.does_leave_diagnostics(text, facts) {
+            self.diagnostics = None;
+        }
+        Some(answer)
+    }
+
+    /// An error of the proxy's own as the answer to a command.
+    pub(super) fn own_error(&mut self, code: ErrorCode, message: &str) -> Vec<u8> {
+        self.worker.counters.generated_errors.bump();
+        self.note_error(code.code, message.as_bytes());
+        reply::err(1, code, message)
+    }
+
+    /// The client is told an error that no statement of its own was given by a server: from now on SHOW WARNINGS shows it.
+    pub(super) fn note_error(&mut self, code: u16, message: &[u8]) {
+        self.last.row_count = -1;
+        (self.last_ran_on, self.diagnostics_on) = (None, None);
+        let (server, charset) = (self.lexing.server, &self.state.charset);
+        let list = Diagnostics::of_error(server, charset.of_results(server), code, message);
+        self.diagnostics = Some(Box::new(list));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn own_error_is_listed_as_a_server_would() {
+        let collation = ResultCollation { number: 45, character_bytes_max: 4 };
+        let list = Diagnostics::of_error(ServerFlavor::MariaDb(101_119), collation, 1243, b"Unknown");
+        assert_eq!(list.count(DiagnosticsCount::Errors), 1);
+        let all = DiagnosticsQuestion::List { errors_only: false, skip: 0, count: 9 };
+        let status = StatusFlags::SERVER_STATUS_AUTOCOMMIT;
+        for capabilities in [CapabilityFlags::empty(), CapabilityFlags::CLIENT_DEPRECATE_EOF] {
+            let answer = list.answer(&all, Recipient { capabilities, status, rows_are: Rows::Text });
+            let form = Form::of(capabilities);
+            let again = Diagnostics::parse(&answer, form).expect("a list");
+            assert_eq!((again.definitions, again.rows), (list.definitions.clone(), list.rows.clone()));
+        }
+        // As MariaDB 10.11 defines the first column under utf8mb4.
+        let level = b"\x03def\x00\x00\x00\x05Level\x00\x0c-\x00\x1c\x00\x00\x00\xfd\x01\x00'\x00\x00";
+        assert_eq!(&*list.definitions[0], level);
+        assert_eq!(&*list.rows[0], b"\x05Error\x041243\x07Unknown");
+        assert_eq!(binary_row(&list.rows[0]).as_deref(), Some(&b"\0\0\x05Error\xDB\x04\0\0\x07Unknown"[..]));
+    }
+}
