@@ -50,6 +50,7 @@ mod statement;
 mod statement_room;
 mod temporary;
 mod text_prepared;
+mod transcode;
 mod trouble;
 mod vouched;
 

@@ -146,11 +146,12 @@ fn both<'q>(first: Statement<'q>, second: Statement<'q>) -> Statement<'q> {
             // Which of them comes last is not looked at: what pins stays.
             unpin: None,
             set,
-            reads_diagnostics: a.reads_diagnostics || b.reads_diagnostics,
+            // Of the statement before all of them; what the first leaves is the second's to read.
+            reads_diagnostics: a.reads_diagnostics || (b.reads_diagnostics && a.names_no_table),
             names_no_table: a.names_no_table && b.names_no_table,
             reads_insert_id: a.reads_insert_id || b.reads_insert_id,
-            reads_found_rows: a.reads_found_rows || b.reads_found_rows,
-            reads_row_count: a.reads_row_count || b.reads_row_count,
+            reads_found_rows: a.reads_found_rows || (b.reads_found_rows && first.kind != Kind::Select),
+            reads_row_count: a.reads_row_count,
             writes: a.writes || b.writes,
             ends_transaction,
             disconnects: a.disconnects || b.disconnects,

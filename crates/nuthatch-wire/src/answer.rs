@@ -54,6 +54,8 @@ pub struct AnswerEnd {
     pub status: StatusFlags,
     /// Those of all OK and EOF packets together.
     pub status_seen: StatusFlags,
+    /// Whether one of them had warnings.
+    pub has_warned: bool,
     /// Affected rows, insert id and warnings of the last OK or EOF.
     pub ok: OkPacket,
     /// Rows of all result sets.
@@ -441,7 +443,8 @@ impl AnswerScanner {
         self.state = if more && self.kind == AnswerKind::ResultSets { State::First } else { State::Finished };
         let status_seen = self.end.status_seen | ok.status;
         let results = self.end.results + 1;
-        self.end = AnswerEnd { ending, status: ok.status, status_seen, ok, results, ..self.end };
+        let has_warned = self.end.has_warned || ok.warnings > 0;
+        self.end = AnswerEnd { ending, status: ok.status, status_seen, has_warned, ok, results, ..self.end };
     }
 
     fn remember_status_at(&mut self, place_in_payload: usize) {

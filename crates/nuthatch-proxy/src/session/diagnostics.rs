@@ -23,6 +23,7 @@ use super::lease::Held;
 use super::plan::Facts;
 use super::relay::command_packet;
 use super::state::ResultCollation;
+use super::transcode::transcode;
 use super::trouble::Trouble;
 use super::{Pins, Session, SessionEnd, reply};
 
@@ -39,11 +40,13 @@ pub(super) struct Diagnostics {
     definitions: Vec<Box<[u8]>>,
     /// Payloads of rows.
     rows: Vec<Box<[u8]>>,
+    /// What its texts are in.
+    collation: ResultCollation,
 }
 
 impl Diagnostics {
     /// Reads the answer to SHOW WARNINGS; `None` if it is no such list.
-    fn parse(mut answer: &[u8], form: Form) -> Option<Self> {
+    fn parse(mut answer: &[u8], form: Form, collation: ResultCollation) -> Option<Self> {
         let mut packets = Vec::new();
         while let Some(header) = FrameHeader::parse(answer) {
             packets.push(answer.get(HEADER_LEN..HEADER_LEN + header.payload_len)?);
@@ -57,19 +60,26 @@ impl Diagnostics {
         let rows = rest.get(eofs..rest.len().checked_sub(1)?)?;
         let boxed = |payloads: &[&[u8]]| payloads.iter().map(|payload| Box::from(*payload)).collect();
         let is_list = count.first() == Some(&3) && has_definitions;
-        is_list.then(|| Self { definitions: boxed(definitions), rows: boxed(rows) })
+        is_list.then(|| Self { definitions: boxed(definitions), rows: boxed(rows), collation })
     }
 
     /// Of one error that the proxy itself has told.
     fn of_error(server: ServerFlavor, collation: ResultCollation, code: u16, message: &[u8]) -> Self {
         let row = reply::text_row(&[b"Error", code.to_string().as_bytes(), message]);
-        let mut list = Self { definitions: Vec::new(), rows: vec![row.into()] };
+        let mut list = Self { definitions: Vec::new(), rows: vec![row.into()], collation };
         list.come_in(server, collation);
         list
     }
 
-    /// Another character set is told of; texts are the same in it as far as they are ASCII.
+    /// From now on its texts come in another collation.
     fn come_in(&mut self, server: ServerFlavor, collation: ResultCollation) {
+        let (from, to) = (self.collation.charset(), collation.charset());
+        for row in &mut self.rows {
+            if let Some([level, code, message]) = cells(row) {
+                *row = reply::text_row(&[level, code, &transcode(message, &from, &to)]).into();
+            }
+        }
+        self.collation = collation;
         self.definitions = reply::diagnostics_definitions(server, collation).map(Box::from).into();
     }
 
@@ -133,11 +143,14 @@ pub(super) enum Rows {
     Binary,
 }
 
+fn cells(row: &[u8]) -> Option<[&[u8]; 3]> {
+    let mut cells = Reader::new(row);
+    Some([cells.lenenc_bytes().ok()?, cells.lenenc_bytes().ok()?, cells.lenenc_bytes().ok()?])
+}
+
 /// A row of Level, Code and Message as the binary protocol has it: header, bitmap of NULLs, values.
 fn binary_row(row: &[u8]) -> Option<Box<[u8]>> {
-    let mut cells = Reader::new(row);
-    let (level, code, message) =
-        (cells.lenenc_bytes().ok()?, cells.lenenc_bytes().ok()?, cells.lenenc_bytes().ok()?);
+    let [level, code, message] = cells(row)?;
     let code: u32 = std::str::from_utf8(code).ok()?.parse().ok()?;
     let mut binary = vec![0, 0];
     append_lenenc_bytes(&mut binary, level);
@@ -178,7 +191,7 @@ impl Session {
     async fn fetch_diagnostics(&mut self, end: &AnswerEnd, held: &mut Held) -> Result<(), Trouble> {
         let Some(list) = self.fetch_list(held).await? else { return Ok(()) };
         let (count, told) = (list.rows.len(), usize::from(end.ok.warnings));
-        // An error tells no count, nor does a statement that left alone what was there before.
+        // An error tells no count, nor does a statement that left alone what one before it had left.
         let is_told = !matches!(end.ending, Ending::Err(_)) && told > 0;
         if if is_told { count == told } else { count < ROWS_UNTOLD_MAX } {
             self.diagnostics = Some(Box::new(list));
@@ -191,10 +204,11 @@ impl Session {
     async fn fetch_list(&mut self, held: &mut Held) -> Result<Option<Diagnostics>, Trouble> {
         self.worker.counters.diagnostics_fetched.bump();
         let form = held.connection.form();
+        let collation = self.state.charset.of_results(self.lexing.server);
         let mut way = self.way(held);
         way.send(&command_packet(Command::Query, b"SHOW WARNINGS")).await?;
         let answer = way.read_up_to(AnswerKind::ResultSets, BYTES_MAX).await?;
-        Ok(answer.and_then(|answer| Diagnostics::parse(&answer, form)))
+        Ok(answer.and_then(|answer| Diagnostics::parse(&answer, form, collation)))
     }
 
     /// Refuses a command on a prepared statement that is not there, or has no cursor. MySQL adds such an error to what the last
@@ -244,7 +258,7 @@ impl Session {
 
     /// After a statement that a server ran: what it has left is on its connection.
     pub(super) fn learn_diagnostics(&mut self, end: &AnswerEnd, held: &Held) {
-        let has_some = end.ok.warnings > 0 || matches!(end.ending, Ending::Err(_));
+        let has_some = end.has_warned || matches!(end.ending, Ending::Err(_));
         if has_some || !self.leaves_diagnostics {
             self.diagnostics = None;
             self.diagnostics_on = Some(held.connection.thread_id);
@@ -334,7 +348,7 @@ mod tests {
         for capabilities in [CapabilityFlags::empty(), CapabilityFlags::CLIENT_DEPRECATE_EOF] {
             let answer = list.answer(&all, Recipient { capabilities, status, rows_are: Rows::Text });
             let form = Form::of(capabilities);
-            let again = Diagnostics::parse(&answer, form).expect("a list");
+            let again = Diagnostics::parse(&answer, form, collation).expect("a list");
             assert_eq!((again.definitions, again.rows), (list.definitions.clone(), list.rows.clone()));
         }
         // As MariaDB 10.11 defines the first column under utf8mb4.

@@ -76,7 +76,7 @@ impl Session {
         } else if facts.kind == Kind::Savepoint && !held.in_transaction {
             held.pins = held.pins.with(Pins::SAVEPOINT);
         }
-        if end.ok.warnings > 0 {
+        if end.has_warned {
             held.pins = held.pins.with(Pins::DIAGNOSTICS);
         }
         self.learn_insert_id(facts, end, held);

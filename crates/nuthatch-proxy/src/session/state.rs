@@ -81,6 +81,11 @@ impl Charset {
 }
 
 impl ResultCollation {
+    /// The character set's name.
+    pub(crate) fn charset(self) -> String {
+        Collation::resolve(CollationId::from(self.number)).charset().to_owned()
+    }
+
     fn numbered(number: u16) -> Self {
         let known = Collation::resolve(CollationId::from(number));
         Self { number, character_bytes_max: known.max_len().max(1) }

@@ -321,6 +321,12 @@ fn several_statements_are_multi() {
         CREATE TEMPORARY TABLE t (a INT); DO GET_LOCK('a', 0) => Multi Multi set? +TemporaryTable writes
         SET NAMES utf8; SET autocommit=0 => Multi Multi set? +SessionVariable
         SET NAMES utf8; SELECT 1 => Multi Multi set? +SessionVariable
+        INSERT INTO t (a) VALUES (1); SELECT id FROM t WHERE ROW_COUNT() = 1 AND id = LAST_INSERT_ID() => Multi Multi insert_id writes
+        SELECT ROW_COUNT(); SELECT 1 => Multi Multi row_count
+        SELECT 1 FROM t; SELECT FOUND_ROWS() => Multi Multi
+        DELETE FROM t; SELECT FOUND_ROWS() => Multi Multi found_rows writes
+        DELETE FROM t; SHOW WARNINGS => Multi Multi writes
+        DO 1; SHOW WARNINGS => Multi Multi diagnostics
         USE a; SELECT LAST_INSERT_ID() => Multi Multi set? +SessionVariable insert_id
         CREATE TEMPORARY TABLE t (a INT); SELECT 1 => Multi Multi +TemporaryTable writes
         SELECT ';' => Select ok

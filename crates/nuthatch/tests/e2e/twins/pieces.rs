@@ -122,7 +122,7 @@ pub(super) const FREE: &[(On, &[&str])] = &[
     (Both, &["INSERT INTO t VALUES ({k}, 'again')", "SELECT ROW_COUNT()", "SHOW WARNINGS"]),
     (Both, &["SELECT SQL_CALC_FOUND_ROWS '{w}' + id FROM t ORDER BY id LIMIT {k}", "SHOW WARNINGS"]),
     (Both, &["EXECUTE no_such", "SHOW ERRORS", "SHOW COUNT(*) ERRORS"]),
-    (Both, &["SELECT 'word' + {n} FROM t", "SET NAMES utf8mb4", "SHOW WARNINGS"]),
+    (Both, &["SELECT '{w}' + {n} FROM t", "SET NAMES utf8mb4", "SHOW WARNINGS"]),
     (Both, &["INSERT INTO t VALUES ({k}, 'again')", "SHOW WARNINGS", "SELECT ROW_COUNT()"]),
     (Both, &["INSERT INTO t VALUES (1{n}, '{w}'), ({k}, 'again')", "SHOW ERRORS", "SELECT ROW_COUNT()"]),
     (Both, &["INSERT INTO d (id, n) VALUES ({n}, 123456789.5)", "SHOW WARNINGS"]),
@@ -213,6 +213,15 @@ pub(super) const FREE: &[(On, &[&str])] = &[
             "SELECT LAST_INSERT_ID()",
         ],
     ),
+    (
+        Both,
+        &["INSERT INTO c (a) VALUES ({n}); SELECT id FROM c WHERE ROW_COUNT() = 1 AND id = LAST_INSERT_ID()"],
+    ),
+    (
+        Both,
+        &["DELETE FROM c ORDER BY id LIMIT {k}; SELECT ROW_COUNT(), ROW_COUNT() + {n}", "SELECT ROW_COUNT()"],
+    ),
+    (Both, &["INSERT IGNORE INTO t VALUES ({k}, '{w}'); SHOW WARNINGS; SELECT {n}", "SHOW WARNINGS"]),
     (Both, &["BEGIN; UPDATE t SET v = '{w}' WHERE id = {k}; COMMIT", "SELECT v FROM t ORDER BY id"]),
     (
         Both,
@@ -305,7 +314,6 @@ pub(super) const PREPARED: &[(On, &str)] = &[
     (Both, "SELEKT ?"),
     (Both, "SHOW TABLES"),
     (Both, "SHOW WARNINGS"),
-    (Both, "SELECT @@warning_count, @@error_count"),
     (Both, "SELECT DATABASE()"),
     (Both, "SELECT v + ? FROM t"),
     (Both, "COMMIT"),
