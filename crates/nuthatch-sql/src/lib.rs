@@ -38,7 +38,7 @@ pub use digest::{Digest, DigestOptions, digest, digest_text};
 pub use handler::{Handler, handler};
 pub use kill::{Kill, kill};
 pub use locks::{Locks, locks};
-pub use question::{Asked, Question, session_question};
+pub use question::{Asked, Question, session_questions};
 pub use shape::shape;
 pub use statement::{
     Ddl, Effects, Kind, Name, NotCacheable, PinReason, SetEffect, Statement, TransactionEnd,

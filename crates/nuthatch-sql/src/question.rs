@@ -5,11 +5,13 @@ use crate::classify::has_ascii_in_character;
 use crate::statement::Name;
 use crate::token::{Lexing, Token, TokenKind};
 
-/// A statement that asks the session for one value.
+/// One value that a statement asks the session for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Question<'q> {
     /// For what.
     pub asked: Asked,
+    /// By a variable, not by a function.
+    pub is_variable: bool,
     /// The result's column name as the server would give it: the alias, or the expression as written.
     pub column: Name<'q>,
 }
@@ -27,17 +29,21 @@ pub enum Asked {
     FoundRows,
 }
 
-/// The question that the whole of `query` is, if it is one: with an alias, FROM DUAL, LIMIT 1, comments or a semicolon at
-/// most. A statement with an executable comment is none, nor is one that the server may cut otherwise.
+/// The questions that the whole of `query` is, if it is nothing else: with aliases, FROM DUAL, LIMIT 1, comments or a semicolon
+/// at most. A statement with an executable comment is none, nor is one that the server may cut otherwise.
 #[must_use]
-pub fn session_question(query: &[u8], lexing: Lexing) -> Option<Question<'_>> {
+pub fn session_questions(query: &[u8], lexing: Lexing) -> Option<Vec<Question<'_>>> {
     let mut cursor = Cursor::new(query, lexing);
     if !cursor.take_word(b"SELECT") {
         return None;
     }
-    let (asked, start, end) = expression(&mut cursor)?;
-    let written = query.get(start..end)?;
-    let column = alias(&mut cursor)?.unwrap_or(Name(written));
+    let mut questions = Vec::with_capacity(1);
+    loop {
+        questions.push(question(query, &mut cursor)?);
+        if !cursor.take_symbol(b',') {
+            break;
+        }
+    }
     if cursor.take_word(b"FROM") && !cursor.take_word(b"DUAL") {
         return None;
     }
@@ -47,10 +53,17 @@ pub fn session_question(query: &[u8], lexing: Lexing) -> Option<Question<'_>> {
     while cursor.take_symbol(b';') {}
     let is_whole = cursor.peek().is_none() && !cursor.is_unclosed && !cursor.has_executable;
     let is_ambiguous = lexing.ascii_in_characters && has_ascii_in_character(query);
+    (is_whole && !is_ambiguous).then_some(questions)
+}
+
+fn question<'q>(query: &'q [u8], cursor: &mut Cursor<'q>) -> Option<Question<'q>> {
+    let (asked, start, end) = expression(cursor)?;
+    let written = query.get(start..end)?;
+    let column = alias(cursor)?.unwrap_or(Name(written));
     // A comment inside the expression, or a quote around a part of it, makes another name.
     let is_plain =
         column.0 != written || !written.iter().any(|byte| matches!(byte, b'*' | b'#' | b'`' | b'-'));
-    (is_whole && !is_ambiguous && is_plain).then_some(Question { asked, column })
+    is_plain.then_some(Question { asked, is_variable: written.starts_with(b"@@"), column })
 }
 
 /// What is asked for, and where the expression begins and ends.

@@ -155,16 +155,18 @@ impl<'a> ResultSetWriter<'a> {
         append_packet(self.out, self.sequence, &self.payload);
     }
 
-    /// Writes a row of the binary protocol with one number that is not NULL.
+    /// Writes a row of the binary protocol with a number for each column, none of them NULL.
     ///
     /// Source: "Binary Protocol Resultset Row".
-    pub fn binary_number(&mut self, column: &Column, value: i64) {
+    pub fn binary_numbers(&mut self, columns: &[Column], values: &[i64]) {
         self.payload.clear();
-        // Header, and a bitmap of NULLs.
-        self.payload.extend([0, 0]);
-        let bytes = value.to_le_bytes();
-        let len = if column.column_type == ColumnType::MYSQL_TYPE_LONG { 4 } else { 8 };
-        self.payload.extend(bytes.iter().take(len));
+        // Header, and a bitmap of NULLs behind two bits of no use.
+        self.payload.resize(1 + (columns.len() + 2).div_ceil(8), 0);
+        for (column, value) in columns.iter().zip(values) {
+            let bytes = value.to_le_bytes();
+            let len = if column.column_type == ColumnType::MYSQL_TYPE_LONG { 4 } else { 8 };
+            self.payload.extend(bytes.iter().take(len));
+        }
         append_packet(self.out, self.sequence, &self.payload);
     }
 

@@ -1,6 +1,6 @@
 //! Answers that need no server.
 
-use nuthatch_sql::{Asked, Kind, ServerFlavor, session_question};
+use nuthatch_sql::{Asked, Kind, Question, ServerFlavor, session_questions};
 use nuthatch_wire::{Column, ColumnFlags, ColumnType, ErrorCode};
 
 use super::diagnostics::Rows;
@@ -72,31 +72,37 @@ impl Session {
 
     /// A SELECT of nothing but what the session itself knows.
     fn answer_question(&mut self, plan: &Plan) -> Option<Vec<u8>> {
-        let (column, value) = match self.prepared_text(plan) {
+        let (columns, values) = match self.prepared_text(plan) {
             Some(text) => self.answer_to(&text),
             None => self.answer_to(self.statement_text()),
         }?;
         // The question is itself a statement with one row.
         (self.last.row_count, self.last.found_rows) = (-1, 1);
-        let value = match column.flags.contains(ColumnFlags::UNSIGNED_FLAG) {
+        let text = |(column, value): (&Column, &i64)| match column.flags.contains(ColumnFlags::UNSIGNED_FLAG)
+        {
             true => value.cast_unsigned().to_string(),
             false => value.to_string(),
         };
-        let row = [Some(value.as_bytes())];
-        Some(reply::result_set(self.capabilities, self.status(), &[column], Some(&row)))
+        let texts: Vec<_> = columns.iter().zip(&values).map(text).collect();
+        let row: Vec<_> = texts.iter().map(|text| Some(text.as_bytes())).collect();
+        Some(reply::result_set(self.capabilities, self.status(), &columns, Some(&row)))
     }
 
     /// The same as a prepared statement of that text, whose rows are binary.
     pub(super) fn answer_prepared_question(&mut self, text: &[u8]) -> Option<Vec<u8>> {
-        let (column, value) = self.answer_to(text)?;
+        let (columns, values) = self.answer_to(text)?;
         (self.last.row_count, self.last.found_rows) = (-1, 1);
-        Some(reply::binary_number(self.capabilities, self.status(), column, value))
+        Some(reply::binary_numbers(self.capabilities, self.status(), &columns, &values))
     }
 
-    /// What the session itself knows of what is asked; an unsigned value by its bits.
-    fn answer_to(&self, text: &[u8]) -> Option<(Column, i64)> {
-        let asked = session_question(text, self.lexing)?;
-        let value = match asked.asked {
+    /// What the session itself knows of all that is asked; unsigned values by their bits.
+    fn answer_to(&self, text: &[u8]) -> Option<(Vec<Column>, Vec<i64>)> {
+        let questions = session_questions(text, self.lexing)?;
+        questions.iter().map(|question| self.answer_one(question)).collect()
+    }
+
+    fn answer_one(&self, question: &Question<'_>) -> Option<(Column, i64)> {
+        let value = match question.asked {
             Asked::LastInsertId => match self.insert_id {
                 InsertId::Known(id) => id.cast_signed(),
                 InsertId::At(_) => return None,
@@ -108,8 +114,12 @@ impl Session {
             }
             Asked::FoundRows => self.last.found_rows.cast_signed(),
         };
-        let name = String::from_utf8_lossy(&asked.column.text()).into_owned();
-        let column = match asked.asked {
+        let name = String::from_utf8_lossy(&question.column.text()).into_owned();
+        let column = match question.asked {
+            Asked::LastInsertId if question.is_variable => {
+                let flags = ColumnFlags::BINARY_FLAG | ColumnFlags::UNSIGNED_FLAG;
+                Column { flags, ..Column::integer(name) }
+            }
             Asked::LastInsertId => Column::unsigned(name),
             Asked::ConnectionId if matches!(self.lexing.server, ServerFlavor::MariaDb(_)) => {
                 Column { column_type: ColumnType::MYSQL_TYPE_LONG, ..Column::unsigned(name) }

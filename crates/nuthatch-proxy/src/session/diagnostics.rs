@@ -117,7 +117,8 @@ impl Diagnostics {
                         reply::text_row(&values.iter().map(String::as_bytes).collect::<Vec<_>>())
                     }
                     Rows::Binary => {
-                        let mut row = vec![0; 1 + (counts.len() + 7 + 2) / 8];
+                        // Header, and a bitmap of NULLs behind two bits of no use.
+                        let mut row = vec![0; 1 + (counts.len() + 2).div_ceil(8)];
                         values.for_each(|value| row.extend(value.to_le_bytes()));
                         row
                     }

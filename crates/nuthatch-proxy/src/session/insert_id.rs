@@ -92,19 +92,32 @@ impl Session {
             }
     }
 
-    /// Brings the session's id to the connection if the statement needs it there.
-    pub(super) async fn bring_insert_id(&mut self, held: &mut Held, facts: &Facts) -> Result<(), Trouble> {
+    /// Brings the session's id to the connection if the statement needs it there. Tells whether anything was sent for it.
+    pub(super) async fn bring_insert_id(&mut self, held: &mut Held, facts: &Facts) -> Result<bool, Trouble> {
         if held.knows_insert_id || !self.needs_insert_id(facts, held) {
-            return Ok(());
+            return Ok(false);
         }
-        let Some(id) = self.insert_id_for(held).await? else { return Ok(()) };
-        if held.connection.insert_id != Some(id) {
+        let was_known = matches!(self.insert_id, InsertId::Known(_));
+        let Some(id) = self.insert_id_for(held).await? else { return Ok(!was_known) };
+        let differs = held.connection.insert_id != Some(id);
+        if differs {
             let statement = format!("SET last_insert_id={id}");
             self.set(held, statement.as_bytes(), b"SET last_insert_id").await?;
             held.connection.insert_id = Some(id);
         }
         held.knows_insert_id = true;
-        Ok(())
+        Ok(!was_known || differs)
+    }
+
+    /// Asks for the id, if only a held connection knows it.
+    pub(super) async fn learn_insert_id_of_held(&mut self) -> Result<(), SessionEnd> {
+        let InsertId::At(thread_id) = self.insert_id else { return Ok(()) };
+        let knows = |held: &Held| held.connection.thread_id == thread_id;
+        let Some(place) = self.held.iter().position(knows) else { return Ok(()) };
+        let mut held = self.held.swap_remove(place);
+        let outcome = self.resolve_insert_id(&mut held).await;
+        self.put_away(held, outcome.as_ref().err());
+        outcome.map_err(|_trouble| SessionEnd::Gone)
     }
 
     /// Asks for the id before the session lets go of the connection that knows it. Not while the next statement may ask for

@@ -416,9 +416,9 @@ impl Session {
 
     /// Makes what the statement asks of the one before it on the connection what it is in the session.
     pub(super) async fn bring_last_results(&mut self, held: &mut Held, facts: &Facts) -> Result<(), Trouble> {
-        self.bring_insert_id(held, facts).await?;
+        let was_asked = self.bring_insert_id(held, facts).await?;
         let ran_last = held.was_held && self.last_ran_on == Some(held.connection.thread_id);
-        if facts.reads_counts && !ran_last {
+        if facts.reads_counts && (!ran_last || was_asked) {
             return Err(Trouble::CountsElsewhere);
         }
         let has_diagnostics = held.was_held && self.diagnostics_on == Some(held.connection.thread_id);

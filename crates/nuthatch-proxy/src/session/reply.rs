@@ -70,18 +70,17 @@ pub(super) fn result_set(
     out
 }
 
-/// A result set of the binary protocol with one number.
-pub(super) fn binary_number(
+/// A result set of the binary protocol with one row of numbers.
+pub(super) fn binary_numbers(
     capabilities: CapabilityFlags,
     status: StatusFlags,
-    column: Column,
-    value: i64,
+    columns: &[Column],
+    values: &[i64],
 ) -> Vec<u8> {
     let mut out = Vec::with_capacity(128);
     let mut sequence = 1;
-    let columns = [column];
-    let mut writer = ResultSetWriter::begin(&mut out, &mut sequence, capabilities, status, &columns);
-    writer.binary_number(&columns[0], value);
+    let mut writer = ResultSetWriter::begin(&mut out, &mut sequence, capabilities, status, columns);
+    writer.binary_numbers(columns, values);
     writer.end(status, 0);
     out
 }

@@ -36,6 +36,10 @@ impl Session {
             self.may_use_cache = false;
         }
         self.show(now_ms, "Query", plan.hostgroup.0);
+        if plan.facts.reads_counts && plan.facts.reads_insert_id {
+            // An answer of the session's own must not need the connection, where to ask for one would change the other.
+            self.learn_insert_id_of_held().await?;
+        }
         if let Some(answer) = self.answer_alone(&plan).or(named_answer) {
             plan.count_rules();
             self.observe(&plan, 0, 0);

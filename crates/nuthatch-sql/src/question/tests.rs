@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 
-use super::{Asked, session_question};
+use super::{Asked, session_questions};
 use crate::token::{Lexing, ServerFlavor};
 
 const MARIADB: Lexing = Lexing {
@@ -12,11 +12,16 @@ const MARIADB: Lexing = Lexing {
     server: ServerFlavor::MariaDb(101_106),
 };
 
+fn found(query: &str) -> Option<Vec<(Asked, String)>> {
+    let shown = |question: &super::Question<'_>| {
+        (question.asked, String::from_utf8_lossy(&question.column.text()).into_owned())
+    };
+    Some(session_questions(query.as_bytes(), MARIADB)?.iter().map(shown).collect())
+}
+
 #[track_caller]
 fn check(query: &str, asked: Asked, column: &str) {
-    let question = session_question(query.as_bytes(), MARIADB);
-    let found = question.map(|q| (q.asked, String::from_utf8_lossy(&q.column.text()).into_owned()));
-    assert_eq!(found, Some((asked, column.to_owned())), "{query}");
+    assert_eq!(found(query), Some(vec![(asked, column.to_owned())]), "{query}");
 }
 
 #[test]
@@ -33,6 +38,17 @@ fn questions_are_answered_under_the_servers_column_name() {
     check("SELECT CONNECTION_ID()", Asked::ConnectionId, "CONNECTION_ID()");
     check("SELECT ROW_COUNT() LIMIT 1", Asked::RowCount, "ROW_COUNT()");
     check("SELECT FOUND_ROWS() FROM dual", Asked::FoundRows, "FOUND_ROWS()");
+}
+
+#[test]
+fn several_questions_at_once() {
+    let both = |first: &str, second: &str| {
+        Some(vec![(Asked::RowCount, first.to_owned()), (Asked::LastInsertId, second.to_owned())])
+    };
+    assert_eq!(found("SELECT ROW_COUNT(), LAST_INSERT_ID()"), both("ROW_COUNT()", "LAST_INSERT_ID()"));
+    assert_eq!(found("select row_count() n, @@identity as id from dual;"), both("n", "id"));
+    assert_eq!(found("SELECT ROW_COUNT(), 1"), None);
+    assert_eq!(found("SELECT ROW_COUNT(),"), None);
 }
 
 #[test]
@@ -65,7 +81,7 @@ fn anything_more_is_no_question() {
         "SELECT",
         "",
     ] {
-        assert_eq!(session_question(query.as_bytes(), MARIADB), None, "{query}");
+        assert_eq!(session_questions(query.as_bytes(), MARIADB), None, "{query}");
     }
 }
 
@@ -73,15 +89,15 @@ fn anything_more_is_no_question() {
 fn what_may_be_cut_in_two_ways_is_no_question() {
     // In gbk the second back quote is the half of a character, and the name has no end.
     let query = b"SELECT ROW_COUNT() `\x81`";
-    assert!(session_question(query, MARIADB).is_some());
+    assert!(session_questions(query, MARIADB).is_some());
     let gbk = Lexing { ascii_in_characters: true, ..MARIADB };
-    assert_eq!(session_question(query, gbk), None);
-    assert!(session_question(b"SELECT ROW_COUNT() `n`", gbk).is_some());
+    assert_eq!(session_questions(query, gbk), None);
+    assert!(session_questions(b"SELECT ROW_COUNT() `n`", gbk).is_some());
 }
 
 proptest! {
     #[test]
     fn any_bytes_are_answered(query in any::<Vec<u8>>()) {
-        let _ = session_question(&query, MARIADB);
+        let _questions = session_questions(&query, MARIADB);
     }
 }

@@ -156,7 +156,9 @@ fn result_set_that_the_proxy_writes_has_the_bytes_of_the_servers() {
             let mut bytes = row_of(&recorded, step).payload[2..].to_vec();
             bytes.resize(8, 0);
             let value = i64::from_le_bytes(bytes.try_into().unwrap());
-            let written = written(&recorded, step, &column, |writer| writer.binary_number(&column, value));
+            let written = written(&recorded, step, &column, |writer| {
+                writer.binary_numbers(std::slice::from_ref(&column), &[value]);
+            });
             assert_eq!(written, step.answer(), "{}: {label}", recorded.name);
         }
     }

@@ -93,6 +93,15 @@ pub(super) const FREE: &[(On, &[&str])] = &[
     (Both, &["SELECT id, a FROM c WHERE id >= LAST_INSERT_ID() ORDER BY id LIMIT 2"]),
     (Both, &["SELECT LAST_INSERT_ID()"]),
     (Both, &["SELECT ROW_COUNT()"]),
+    (
+        Both,
+        &[
+            "INSERT INTO c (a) VALUES ({n}), ({m})",
+            "SELECT ROW_COUNT(), LAST_INSERT_ID() AS id",
+            "SELECT ROW_COUNT() AS r",
+        ],
+    ),
+    (MariaDb, &["SELECT v FROM t", "SELECT FOUND_ROWS() AS f, @@identity, ROW_COUNT()"]),
     (Both, &["UPDATE t SET v = CONCAT(LEFT(v, 20), '{w}') WHERE id <= {k}", "SELECT ROW_COUNT()"]),
     (Both, &["UPDATE t SET v = v WHERE id = {k}", "SELECT ROW_COUNT()", "SELECT ROW_COUNT()"]),
     (Both, &["DELETE FROM c ORDER BY id LIMIT {k}", "SELECT ROW_COUNT()"]),
