@@ -39,6 +39,7 @@ mod named_locks;
 mod passage;
 mod pins;
 mod plan;
+mod preparation_state;
 mod prepared;
 mod relay;
 mod reply;
@@ -166,6 +167,8 @@ pub(crate) struct Session {
     diagnostics_on: Option<u32>,
     /// The statement at hand leaves those of the one before alone, unless it has some.
     leaves_diagnostics: bool,
+    /// What a SET CHARACTER SET made of the results' character set.
+    results_charset: Option<Charset>,
     /// Warnings and errors of the last statement, if the session has them itself.
     diagnostics: Option<Box<Diagnostics>>,
     insert_id: InsertId,

@@ -71,6 +71,7 @@ impl Session {
                 self.last.row_count = 0;
                 self.send(&reply::ok(self.status())).await
             }
+            Err(Trouble::Refused(refusal)) => self.refuse_like_server(&refusal).await,
             Err(trouble) => self.reply_trouble(trouble).await,
         }
     }
@@ -186,6 +187,7 @@ impl Session {
         self.let_go();
         self.state = super::SessionState::new(std::mem::take(&mut self.state.schema), charset);
         (self.diagnostics, self.diagnostics_on) = (None, None);
+        self.results_charset = None;
         // Servers keep the other count.
         self.last.row_count = 0;
         self.last_ran_on = None;

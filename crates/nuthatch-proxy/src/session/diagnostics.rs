@@ -15,7 +15,7 @@ use nuthatch_sql::{
     text_prepared,
 };
 use nuthatch_wire::{
-    AnswerEnd, AnswerKind, CapabilityFlags, Column, ColumnFlags, Command, Ending, ErrorCode, Form,
+    AnswerEnd, AnswerKind, CapabilityFlags, Column, ColumnFlags, Command, Ending, ErrPacket, ErrorCode, Form,
     FrameHeader, HEADER_LEN, Reader, StatusFlags, append_lenenc_bytes,
 };
 
@@ -205,7 +205,7 @@ impl Session {
     async fn fetch_list(&mut self, held: &mut Held) -> Result<Option<Diagnostics>, Trouble> {
         self.worker.counters.diagnostics_fetched.bump();
         let form = held.connection.form();
-        let collation = self.state.charset.of_results(self.lexing.server);
+        let collation = self.collation_of_results();
         let mut way = self.way(held);
         way.send(&command_packet(Command::Query, b"SHOW WARNINGS")).await?;
         let answer = way.read_up_to(AnswerKind::ResultSets, BYTES_MAX).await?;
@@ -222,6 +222,21 @@ impl Session {
             list.rows.splice(..0, before.rows);
         }
         self.send(&error).await
+    }
+
+    /// The same with a server's refusal of what the command asks of it.
+    pub(super) async fn refuse_like_server(&mut self, refusal: &ErrPacket) -> Result<(), SessionEnd> {
+        let is_added = matches!(self.lexing.server, ServerFlavor::MySql(_));
+        // On a connection that is held the server has added it itself.
+        if !is_added || self.diagnostics_on.is_none() {
+            let before = if is_added { self.diagnostics.take() } else { None };
+            self.note_error(refusal.code, &refusal.message);
+            if let (Some(before), Some(list)) = (before, &mut self.diagnostics) {
+                list.rows.splice(..0, before.rows);
+            }
+        }
+        self.last.row_count = -1;
+        self.send(&reply::err_of_server(refusal)).await
     }
 
     /// What the last statement left, wherever it is.
@@ -266,11 +281,15 @@ impl Session {
         }
     }
 
+    fn collation_of_results(&self) -> ResultCollation {
+        self.results_charset.as_ref().unwrap_or(&self.state.charset).of_results(self.lexing.server)
+    }
+
     /// After a change of character set.
     pub(super) fn translate_diagnostics(&mut self) {
-        let (server, charset) = (self.lexing.server, &self.state.charset);
+        let collation = self.collation_of_results();
         if let Some(list) = &mut self.diagnostics {
-            list.come_in(server, charset.of_results(server));
+            list.come_in(self.lexing.server, collation);
         }
     }
 
@@ -279,7 +298,11 @@ impl Session {
         match self.lexing.server {
             ServerFlavor::MySql(_) => facts.reads_diagnostics && facts.kind == Kind::Show,
             ServerFlavor::MariaDb(_) => {
-                facts.names_no_table || facts.kind == Kind::Prepare && self.prepares_without_table(text)
+                // Where it cannot be told the server knows, if it has them.
+                let is_told = !facts.is_opaque && !matches!(facts.kind, Kind::Prepare | Kind::Execute);
+                facts.names_no_table
+                    || facts.kind == Kind::Prepare && self.prepares_without_table(text)
+                    || !is_told && self.diagnostics_on.is_some()
             }
         }
     }
@@ -329,8 +352,7 @@ impl Session {
     pub(super) fn note_error(&mut self, code: u16, message: &[u8]) {
         self.last.row_count = -1;
         (self.last_ran_on, self.diagnostics_on) = (None, None);
-        let (server, charset) = (self.lexing.server, &self.state.charset);
-        let list = Diagnostics::of_error(server, charset.of_results(server), code, message);
+        let list = Diagnostics::of_error(self.lexing.server, self.collation_of_results(), code, message);
         self.diagnostics = Some(Box::new(list));
     }
 }

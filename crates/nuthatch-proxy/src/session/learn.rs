@@ -12,7 +12,7 @@ use crate::proxy::lexing_after;
 use super::lease::Held;
 use super::plan::{Change, Facts};
 use super::trouble::Trouble;
-use super::{Pins, Session};
+use super::{Charset, Pins, Session};
 
 /// Errors of the parser: the statement did nothing, unless it runs texts of its own and one of those was meant.
 const NEVER_RAN: [u16; 2] = [1064, 1065];
@@ -62,6 +62,10 @@ impl Session {
     fn learn_from_success(&mut self, facts: &Facts, end: &AnswerEnd, held: &mut Held) {
         held.in_transaction = end.status.contains(StatusFlags::SERVER_STATUS_IN_TRANS);
         self.learn_change(&facts.change, held);
+        if let Some(charset) = &facts.character_set {
+            self.results_charset = Some(Charset::Names(format!("SET NAMES {charset}").into()));
+            self.translate_diagnostics();
+        }
         self.lexing = lexing_after(self.lexing, end.status);
         if let ServerFlavor::MySql(_) = self.lexing.server {
             // Its status flags never tell of this.
@@ -118,6 +122,7 @@ impl Session {
                 held.connection.state.settings.forget_names();
                 held.connection.state.charset = charset.clone();
                 self.state.charset = charset.clone();
+                self.results_charset = None;
                 self.translate_diagnostics();
                 self.renumber_environment();
             }

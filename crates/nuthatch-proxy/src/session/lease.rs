@@ -19,11 +19,6 @@ use super::temporary::Temporary;
 use super::trouble::Trouble;
 use super::{InsertId, Pins, Session, SessionEnd, SessionState, View};
 
-/// Asks for the statement that sets the character sets as they are.
-const ASK_NAMES: &str = "SELECT CONCAT('SET character_set_client=', @@character_set_client, \
-     ', character_set_results=', IFNULL(@@character_set_results, 'NULL'), \
-     ', collation_connection=', @@collation_connection)";
-
 /// A connection in the hands of a session.
 #[derive(Debug)]
 #[expect(clippy::struct_excessive_bools, reason = "independent facts of a connection")]
@@ -312,9 +307,10 @@ impl Session {
         }
         let there = &held.connection;
         // DEFAULT would be the server's value, not what `mysql-init_connect` has made it.
-        if state.user_variables.lacks_some_of(&there.state.user_variables)
-            || (there.is_initialized() && state.settings.lacks_some_of(&there.state.settings))
-        {
+        let must_forget = state.user_variables.lacks_some_of(&there.state.user_variables)
+            || (there.is_initialized() && state.settings.lacks_some_of(&there.state.settings));
+        // What else is on it would be gone too.
+        if must_forget && !self.is_state_of(held) {
             self.reset(held).await?;
         }
         let counters = &self.worker.counters;
@@ -382,36 +378,6 @@ impl Session {
             Ok(Reset::Done) => Ok(()),
             Ok(Reset::Doubtful) | Err(_) => Err(Trouble::Unfit),
         }
-    }
-
-    /// The statement that gives a held connection its character sets again after it was in another state for a while, if nobody
-    /// but the server may know them: they were set in a way that is not tracked.
-    pub(super) async fn untracked_names(
-        &self,
-        state: &SessionState,
-        held: &mut Held,
-    ) -> Result<Option<Vec<u8>>, Trouble> {
-        let may_be_unknown = held.pins.contains(Pins::SESSION_VARIABLE) || held.pins.contains(Pins::UNKNOWN);
-        let stays = state.charset == held.connection.state.charset
-            && state.settings.is_same(&held.connection.state.settings);
-        if stays || !may_be_unknown {
-            return Ok(None);
-        }
-        self.way(held).ask_value(ASK_NAMES).await
-    }
-
-    /// See [`Self::untracked_names`]. Not sent where what is tracked was all: a SET NAMES gives `character_set_results` also a
-    /// collation, which no other statement does.
-    pub(super) async fn bring_names_back(
-        &self,
-        before: Option<Vec<u8>>,
-        held: &mut Held,
-    ) -> Result<(), Trouble> {
-        let Some(before) = before else { return Ok(()) };
-        if self.way(held).ask_value(ASK_NAMES).await?.is_some_and(|now| now == before) {
-            return Ok(());
-        }
-        self.order(held, Command::Query, &before, AnswerKind::ResultSets).await
     }
 
     /// Makes what the statement asks of the one before it on the connection what it is in the session.

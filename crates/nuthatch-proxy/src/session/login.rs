@@ -309,6 +309,7 @@ fn enter(
         last: LastResults::default(),
         diagnostics_on: None,
         leaves_diagnostics: false,
+        results_charset: None,
         diagnostics: None,
         insert_id: super::InsertId::default(),
         wrote_in_transaction: false,

@@ -31,6 +31,8 @@ pub(super) struct Facts {
     /// One plain SELECT that may be answered from the cache.
     pub(super) cacheable: bool,
     pub(super) change: Change,
+    /// The character set that a SET CHARACTER SET names.
+    pub(super) character_set: Option<Arc<str>>,
     /// Why its connection is kept, if it does not fail.
     pub(super) pins: Pins,
     /// What it releases.
@@ -193,6 +195,12 @@ impl Facts {
         Self {
             kind: statement.kind,
             cacheable: statement.cache.is_ok(),
+            character_set: match &effects.set {
+                SetEffect::CharacterSet(name) => {
+                    Some(String::from_utf8_lossy(&name.text()).to_lowercase().into())
+                }
+                _ => None,
+            },
             change,
             pins,
             unpins: effects.unpin.map_or(Pins::NONE, Pins::of),

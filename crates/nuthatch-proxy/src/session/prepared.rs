@@ -325,17 +325,13 @@ impl Session {
         }
         // A statement belongs to the schema and the character set that it was prepared under.
         let state = self.state_of(&key);
-        let back = self.untracked_names(&state, held).await?;
-        self.bring_into(&state, held).await?;
+        let back = self.bring_into_preparation(&state, key.hidden.is_some(), held).await?;
         let prepared =
             self.order_preparation(Command::StmtPrepare, &key.text, AnswerKind::Prepare, held).await;
         if prepared.as_ref().is_err_and(|trouble| !trouble.leaves_connection_usable()) {
             return prepared.map(|_| 0);
         }
-        if self.state != state {
-            self.bring_into(&self.state, held).await?;
-        }
-        self.bring_names_back(back, held).await?;
+        self.bring_back(&state, back, held).await?;
         let number = prepared?.statement_id.unwrap_or_default();
         self.remember(key, number, held).await?;
         Ok(number)

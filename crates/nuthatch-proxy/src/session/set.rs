@@ -10,7 +10,8 @@ use super::trouble::Trouble;
 use super::{Pins, Session, SessionState, Settings};
 
 /// Variables of the connection's character sets, besides the one that statements come in. A SET NAMES sets them all.
-const OF_NAMES: [&[u8]; 3] = [COLLATION_CONNECTION, CHARACTER_SET_CONNECTION, b"character_set_results"];
+pub(super) const OF_NAMES: [&[u8]; 3] =
+    [COLLATION_CONNECTION, CHARACTER_SET_CONNECTION, b"character_set_results"];
 
 /// These two set each other: the later one counts.
 const COLLATION_CONNECTION: &[u8] = b"collation_connection";
@@ -134,7 +135,7 @@ fn literal_of(told: &[u8]) -> Option<Box<[u8]>> {
 
 impl Settings {
     /// Whether both agree in what a SET NAMES sets.
-    fn agrees_in_names(&self, other: &Self) -> bool {
+    pub(super) fn agrees_in_names(&self, other: &Self) -> bool {
         OF_NAMES.iter().all(|name| self.get(name) == other.get(name))
     }
 

@@ -181,13 +181,9 @@ impl Session {
         // What the last statement left on the connection is gone by this one.
         self.last_ran_on = None;
         let state = self.state_of(&key);
-        let back = self.untracked_names(&state, held).await?;
-        self.bring_into(&state, held).await?;
+        let back = self.bring_into_preparation(&state, false, held).await?;
         let outcome = self.order_preparation(Command::Query, &key.text, AnswerKind::ResultSets, held).await;
-        if self.state != state {
-            self.bring_into(&self.state, held).await?;
-        }
-        self.bring_names_back(back, held).await?;
+        self.bring_back(&state, back, held).await?;
         match outcome {
             Ok(_) => {
                 held.connection.named.add(Arc::clone(name), key);
