@@ -25,7 +25,7 @@ use super::relay::command_packet;
 use super::state::ResultCollation;
 use super::transcode::transcode;
 use super::trouble::Trouble;
-use super::{Pins, Session, SessionEnd, reply};
+use super::{Charset, Pins, Session, SessionEnd, reply};
 
 /// More than these bytes are not kept.
 const BYTES_MAX: usize = 64 << 10;
@@ -175,6 +175,10 @@ impl Session {
         if !is_let_go && !held.is_to_be_asked || self.snapshot.mysql.hold_for_diagnostics {
             return Ok(());
         }
+        if self.diagnostics_on != Some(held.connection.thread_id) {
+            // The session has been told of others since.
+            held.pins = held.pins.without(Pins::DIAGNOSTICS);
+        }
         if held.pins.contains(Pins::DIAGNOSTICS) {
             Box::pin(self.fetch_diagnostics(end, held)).await?;
         }
@@ -282,7 +286,11 @@ impl Session {
     }
 
     fn collation_of_results(&self) -> ResultCollation {
-        self.results_charset.as_ref().unwrap_or(&self.state.charset).of_results(self.lexing.server)
+        let server = self.lexing.server;
+        match self.state.settings.get(b"character_set_results") {
+            Some(charset) => Charset::of_variable(charset).of_results(server),
+            None => self.results_charset.as_ref().unwrap_or(&self.state.charset).of_results(server),
+        }
     }
 
     /// After a change of character set.

@@ -61,6 +61,13 @@ pub(crate) struct ResultCollation {
 }
 
 impl Charset {
+    /// What a variable's value, as SQL writes it, stands for; NULL leaves texts as servers keep their own.
+    pub(crate) fn of_variable(value: &[u8]) -> Self {
+        let value = String::from_utf8_lossy(value).to_lowercase();
+        let name = value.trim_matches(['\'', '"']);
+        Self::Names(format!("SET NAMES {}", if name == "null" { "utf8mb3" } else { name }).into())
+    }
+
     /// The collation of texts that a server makes up; that of `utf8mb4` where it is not known.
     pub(crate) fn of_results(&self, server: ServerFlavor) -> ResultCollation {
         let of_utf8mb4 = if matches!(server, ServerFlavor::MySql(_)) { 255 } else { 45 };
@@ -163,6 +170,8 @@ mod tests {
             let found = Charset::Names(format!("SET NAMES {names}").into()).of_results(server);
             assert_eq!((found.number, found.character_bytes_max), expected, "{names}");
         }
+        assert_eq!(Charset::of_variable(b"'latin1'").of_results(mariadb).number, 8);
+        assert_eq!(Charset::of_variable(b"NULL").of_results(mariadb).number, 33);
         assert_eq!(
             Charset::Collation(8).of_results(mysql),
             ResultCollation { number: 8, character_bytes_max: 1 }
