@@ -43,9 +43,7 @@ pub fn diagnostics_question(query: &[u8], lexing: Lexing) -> Option<DiagnosticsQ
     } else {
         return None;
     };
-    while cursor.take_symbol(b';') {}
-    let is_whole = cursor.peek().is_none() && !cursor.is_unclosed && !cursor.has_executable;
-    is_whole.then_some(question)
+    cursor.ends_statement().then_some(question)
 }
 
 fn show<'q>(cursor: &mut Cursor<'q>) -> Option<DiagnosticsQuestion<'q>> {

@@ -29,9 +29,7 @@ pub fn handler(query: &[u8], lexing: Lexing) -> Option<Handler> {
     } else {
         return None;
     };
-    while cursor.take_symbol(b';') {}
-    let is_whole = cursor.peek().is_none() && !cursor.is_unclosed && !cursor.has_executable;
-    is_whole.then_some(handler)
+    cursor.ends_statement().then_some(handler)
 }
 
 /// Whether the HANDLER statement whose first word is behind `cursor` surely opens none: it reads or closes one.

@@ -27,9 +27,7 @@ pub fn kill(query: &[u8], lexing: Lexing) -> Option<Kill> {
     }
     let number = cursor.bump().filter(|token| token.kind == TokenKind::Number)?;
     let id = std::str::from_utf8(number.text).ok()?.parse().ok()?;
-    while cursor.take_symbol(b';') {}
-    let is_whole = cursor.peek().is_none() && !cursor.is_unclosed && !cursor.has_executable;
-    is_whole.then_some(Kill { id, only_query })
+    cursor.ends_statement().then_some(Kill { id, only_query })
 }
 
 #[cfg(test)]

@@ -50,8 +50,7 @@ pub fn session_questions(query: &[u8], lexing: Lexing) -> Option<Vec<Question<'_
     if cursor.take_word(b"LIMIT") && cursor.bump()?.text != b"1" {
         return None;
     }
-    while cursor.take_symbol(b';') {}
-    let is_whole = cursor.peek().is_none() && !cursor.is_unclosed && !cursor.has_executable;
+    let is_whole = cursor.ends_statement();
     let is_ambiguous = lexing.ascii_in_characters && has_ascii_in_character(query);
     (is_whole && !is_ambiguous).then_some(questions)
 }

@@ -48,9 +48,7 @@ pub fn temporary_tables(query: &[u8], lexing: Lexing) -> Option<TemporaryTables>
         tables.push(table(&mut cursor)?);
     }
     let _option = cursor.take_word(b"RESTRICT") || cursor.take_word(b"CASCADE");
-    while cursor.take_symbol(b';') {}
-    let is_whole = cursor.peek().is_none() && !cursor.is_unclosed && !cursor.has_executable;
-    is_whole.then_some(TemporaryTables::Dropped(tables))
+    cursor.ends_statement().then_some(TemporaryTables::Dropped(tables))
 }
 
 /// A name, or one with its schema.

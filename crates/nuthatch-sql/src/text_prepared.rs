@@ -63,12 +63,7 @@ pub fn text_prepared(query: &[u8], lexing: Lexing) -> Option<TextPrepared> {
     } else {
         return None;
     };
-    ends(&mut cursor).then_some(asked)
-}
-
-fn ends(cursor: &mut Cursor<'_>) -> bool {
-    while cursor.take_symbol(b';') {}
-    cursor.peek().is_none() && !cursor.is_unclosed && !cursor.has_executable
+    cursor.ends_statement().then_some(asked)
 }
 
 fn name(cursor: &mut Cursor<'_>) -> Option<Vec<u8>> {

@@ -126,7 +126,9 @@ impl<'a> Search<'a> {
                 Fit::AsItIs => take_idle(server, wanted, Fit::Any),
                 Fit::Any => None,
             };
-            require_password(wanted)?;
+            if let Err(error) = require_password(wanted) {
+                return change_one().map(Look::Idle).ok_or(error);
+            }
             let now_us = clock.now_us();
             let asking = Asking {
                 now_us,

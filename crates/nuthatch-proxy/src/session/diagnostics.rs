@@ -30,6 +30,9 @@ use super::{Charset, Pins, Session, SessionEnd, reply};
 /// More than these bytes are not kept.
 const BYTES_MAX: usize = 64 << 10;
 
+/// MySQL's own `max_error_count`.
+const ROWS_MAX: usize = 1024;
+
 /// A server may leave out what is beyond this many (`max_error_count`).
 const ROWS_UNTOLD_MAX: usize = 64;
 
@@ -198,7 +201,8 @@ impl Session {
         let (count, told) = (list.rows.len(), usize::from(end.ok.warnings));
         // An error tells no count, nor does a statement that left alone what one before it had left.
         let is_told = !matches!(end.ending, Ending::Err(_)) && told > 0;
-        if if is_told { count == told } else { count < ROWS_UNTOLD_MAX } {
+        let is_whole = if is_told { count == told } else { count < ROWS_UNTOLD_MAX };
+        if is_whole {
             self.diagnostics = Some(Box::new(list));
             self.last_ran_on = None;
             held.pins = held.pins.without(Pins::DIAGNOSTICS);
@@ -222,9 +226,7 @@ impl Session {
         let is_added = matches!(self.lexing.server, ServerFlavor::MySql(_));
         let before = if is_added { self.take_list().await? } else { None };
         let error = self.own_error(code, message);
-        if let (Some(before), Some(list)) = (before, &mut self.diagnostics) {
-            list.rows.splice(..0, before.rows);
-        }
+        self.put_before(before);
         self.send(&error).await
     }
 
@@ -235,12 +237,19 @@ impl Session {
         if !is_added || self.diagnostics_on.is_none() {
             let before = if is_added { self.diagnostics.take() } else { None };
             self.note_error(refusal.code, &refusal.message);
-            if let (Some(before), Some(list)) = (before, &mut self.diagnostics) {
-                list.rows.splice(..0, before.rows);
-            }
+            self.put_before(before);
         }
         self.last.row_count = -1;
         self.send(&reply::err_of_server(refusal)).await
+    }
+
+    /// Puts a list before the one at hand, as long as a server's may be.
+    fn put_before(&mut self, before: Option<Box<Diagnostics>>) {
+        if let (Some(mut before), Some(list)) = (before, &mut self.diagnostics) {
+            before.rows.append(&mut list.rows);
+            before.rows.truncate(ROWS_MAX);
+            list.rows = before.rows;
+        }
     }
 
     /// What the last statement left, wherever it is.

@@ -122,6 +122,12 @@ impl<'q> Cursor<'q> {
         found
     }
 
+    /// Takes semicolons; whether nothing else is left, and what was read is what the server reads.
+    pub(crate) fn ends_statement(&mut self) -> bool {
+        while self.take_symbol(b';') {}
+        self.peek().is_none() && !self.is_unclosed && !self.has_executable
+    }
+
     /// Nothing is left of this statement: the end, or a semicolon.
     #[inline]
     pub(crate) fn at_end(&self) -> bool {
