@@ -24,6 +24,8 @@ pub(crate) struct Environment {
     pub(crate) charset: Charset,
     /// Session variables that were set.
     pub(crate) settings: Settings,
+    /// Its SET ROLE: what it may see.
+    pub(crate) role: Option<Arc<str>>,
     /// The client's address, if a rule looks at it.
     pub(crate) client_addr: Option<Arc<str>>,
     /// Where the client connected to, if a rule looks at it.

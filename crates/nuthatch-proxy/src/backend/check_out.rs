@@ -71,9 +71,11 @@ impl Wanted<'_> {
         let fits = *connection.user == **self.user && is_alike && tells_enough && can_forget;
         // A server has no command that leaves a schema again.
         let can_have_schema = connection.state.schema.is_empty() || !self.state.schema.is_empty();
+        // Nor to go back to no role but those of the login.
+        let can_have_role = connection.state.role.is_none() || connection.state.role == self.state.role;
         // Answers of another form must be translated.
         let is_translated = Form::of(connection.shape) != Form::of(self.shape);
-        (fits && can_have_schema && !self.is_own)
+        (fits && can_have_schema && can_have_role && !self.is_own)
             .then(|| 2 * self.state.differences(&connection.state) + u32::from(is_translated))
     }
 }
@@ -206,7 +208,8 @@ pub(super) fn login<'a>(
     Ok(Login {
         user: wanted.user,
         password,
-        schema: &wanted.state.schema,
+        // A role may be what gives access to the schema.
+        schema: if wanted.state.role.is_some() { &[] } else { &wanted.state.schema },
         collation: wanted.state.charset.login_collation(),
         shape: wanted.shape,
         timeout: Duration::from_millis(variables.connect_timeout_server),

@@ -93,13 +93,15 @@ pub(crate) struct ConnectionState {
     pub(crate) settings: Settings,
     /// User variables.
     pub(crate) user_variables: Settings,
+    /// The last SET ROLE; a server has no statement, and no reset, that leads back to none.
+    pub(crate) role: Option<Arc<str>>,
 }
 
 impl ConnectionState {
     /// As after a login.
     pub(crate) fn new(schema: Vec<u8>, charset: Charset, autocommit: bool) -> Self {
         let (settings, user_variables) = (Settings::default(), Settings::default());
-        Self { schema, charset, autocommit: Some(autocommit), settings, user_variables }
+        Self { schema, charset, autocommit: Some(autocommit), settings, user_variables, role: None }
     }
 }
 

@@ -56,7 +56,8 @@ impl Connection {
         self.named = NamedStatements::default();
         self.insert_id = Some(0);
         let commits = last.status.contains(StatusFlags::SERVER_STATUS_AUTOCOMMIT);
-        self.state = ConnectionState::new(std::mem::take(&mut self.state.schema), charset, commits);
+        let (schema, role) = (std::mem::take(&mut self.state.schema), self.state.role.take());
+        self.state = ConnectionState { role, ..ConnectionState::new(schema, charset, commits) };
         Ok(if self.initialize().await?.is_ok() { Reset::Done } else { Reset::Doubtful })
     }
 

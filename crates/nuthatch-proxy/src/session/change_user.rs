@@ -40,7 +40,7 @@ impl Session {
                 });
                 self.user_place = admitted.place;
                 self.account = Account { name: Arc::clone(&name), user: admitted.user, password };
-                self.state.schema = schema;
+                (self.state.schema, self.state.role) = (schema, None);
                 self.login_charset = Charset::Collation(proxy.collation_for(login.collation));
                 self.begin_anew(self.login_charset.clone());
                 self.handle.view.lock().user = Some(name);

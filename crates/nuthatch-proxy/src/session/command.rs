@@ -182,10 +182,11 @@ impl Session {
         self.send(&reply::ok(self.status() | StatusFlags::SERVER_STATUS_AUTOCOMMIT)).await
     }
 
-    /// Forgets everything of the session but who it is and its schema.
+    /// Forgets everything of the session but who it is, its schema and its role.
     pub(super) fn begin_anew(&mut self, charset: Charset) {
         self.let_go();
-        self.state = super::SessionState::new(std::mem::take(&mut self.state.schema), charset);
+        let (schema, role) = (std::mem::take(&mut self.state.schema), self.state.role.take());
+        self.state = super::SessionState { role, ..super::SessionState::new(schema, charset) };
         (self.diagnostics, self.diagnostics_on) = (None, None);
         self.results_charset = None;
         // Servers keep the other count.

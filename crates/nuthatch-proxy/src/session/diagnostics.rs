@@ -45,6 +45,8 @@ pub(super) struct Diagnostics {
     rows: Vec<Box<[u8]>>,
     /// What its texts are in.
     collation: ResultCollation,
+    /// Nobody knows it any more: it was on a connection that failed.
+    is_lost: bool,
 }
 
 impl Diagnostics {
@@ -63,13 +65,18 @@ impl Diagnostics {
         let rows = rest.get(eofs..rest.len().checked_sub(1)?)?;
         let boxed = |payloads: &[&[u8]]| payloads.iter().map(|payload| Box::from(*payload)).collect();
         let is_list = count.first() == Some(&3) && has_definitions;
-        is_list.then(|| Self { definitions: boxed(definitions), rows: boxed(rows), collation })
+        is_list.then(|| Self {
+            definitions: boxed(definitions),
+            rows: boxed(rows),
+            collation,
+            is_lost: false,
+        })
     }
 
     /// Of one error that the proxy itself has told.
     fn of_error(server: ServerFlavor, collation: ResultCollation, code: u16, message: &[u8]) -> Self {
         let row = reply::text_row(&[b"Error", code.to_string().as_bytes(), message]);
-        let mut list = Self { definitions: Vec::new(), rows: vec![row.into()], collation };
+        let mut list = Self { definitions: Vec::new(), rows: vec![row.into()], collation, is_lost: false };
         list.come_in(server, collation);
         list
     }
@@ -168,12 +175,25 @@ fn is_error(row: &[u8]) -> bool {
 }
 
 impl Session {
-    /// Fetches what the statement has left on the connection, if that is all that it would be held for.
+    /// Fetches what the statement has left on the connection, if that is all that it would be held for. The client has its answer:
+    /// a connection that fails now is closed, and the session goes on without.
     pub(super) async fn keep_what_is_left(
         &mut self,
         end: &AnswerEnd,
         held: &mut Held,
     ) -> Result<(), Trouble> {
+        match self.fetch_what_is_left(end, held).await {
+            Err(Trouble::Lost(..) | Trouble::Cut(_)) if !held.pins.contains(Pins::FOUND_ROWS) => {
+                held.connection.control.cut();
+                held.pins = held.pins.without(Pins::PASSING);
+                (self.diagnostics, self.diagnostics_on) = (Some(Box::new(self.lost_list())), None);
+                Ok(())
+            }
+            outcome => outcome,
+        }
+    }
+
+    async fn fetch_what_is_left(&mut self, end: &AnswerEnd, held: &mut Held) -> Result<(), Trouble> {
         let is_let_go = !held.in_transaction && held.pins.without(Pins::PASSING).is_empty();
         if !is_let_go && !held.is_to_be_asked || self.snapshot.mysql.hold_for_diagnostics {
             return Ok(());
@@ -294,6 +314,11 @@ impl Session {
         }
     }
 
+    fn lost_list(&self) -> Diagnostics {
+        let (definitions, rows, collation) = (Vec::new(), Vec::new(), self.collation_of_results());
+        Diagnostics { definitions, rows, collation, is_lost: true }
+    }
+
     fn collation_of_results(&self) -> ResultCollation {
         let server = self.lexing.server;
         match self.state.settings.get(b"character_set_results") {
@@ -344,7 +369,7 @@ impl Session {
         if !facts.reads_diagnostics {
             return None;
         }
-        let list = self.diagnostics.as_ref()?;
+        let list = self.diagnostics.as_ref().filter(|list| !list.is_lost)?;
         let question = diagnostics_question(text, self.lexing)?;
         let to = Recipient { capabilities: self.capabilities, status: self.status(), rows_are };
         let answer = list.answer(&question, to);

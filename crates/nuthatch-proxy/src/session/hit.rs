@@ -144,6 +144,7 @@ impl Session {
             shape: self.shape,
             charset: self.state.charset.clone(),
             settings: self.state.settings.clone(),
+            role: self.state.role.clone(),
             client_addr: rules.looks_at_client_addr().then(|| Arc::clone(&address.host)),
             proxy_addr: rules.looks_at_proxy_addr().then(proxy_addr),
         });

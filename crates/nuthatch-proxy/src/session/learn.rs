@@ -4,6 +4,8 @@
 //! transaction that was open counts as open, and one may have begun where the session does not commit by itself or the
 //! statement ran code that cannot be seen.
 
+use std::sync::Arc;
+
 use nuthatch_sql::{Kind, ServerFlavor};
 use nuthatch_wire::{AnswerEnd, Ending, StatusFlags};
 
@@ -127,6 +129,11 @@ impl Session {
                 self.renumber_environment();
             }
             Change::Settings(settings) => self.learn_settings(settings, held),
+            Change::Role(statement) => {
+                held.connection.state.role = Some(Arc::clone(statement));
+                self.state.role = Some(Arc::clone(statement));
+                self.renumber_environment();
+            }
             Change::Schema(schema) => {
                 self.worker.counters.frontend_use_db.bump();
                 held.connection.state.schema.clone_from(schema);

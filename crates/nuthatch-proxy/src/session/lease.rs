@@ -314,6 +314,13 @@ impl Session {
             self.reset(held).await?;
         }
         let counters = &self.worker.counters;
+        if state.role != held.connection.state.role
+            && let Some(statement) = &state.role
+        {
+            // What else is changed may need it. It may have been taken away meanwhile: awaited each time.
+            self.order(held, Command::Query, statement.as_bytes(), AnswerKind::Single).await?;
+            held.connection.state.role = Some(Arc::clone(statement));
+        }
         if state.schema != held.connection.state.schema && !state.schema.is_empty() {
             counters.backend_init_db.bump();
             let may_follow = self.errand.behind == Behind::All && !held.was_held;

@@ -21,6 +21,8 @@ pub(super) enum Change {
     Schema(Vec<u8>),
     /// Variables that get values.
     Settings(Vec<Setting>),
+    /// The role, by this statement.
+    Role(Arc<str>),
 }
 
 /// What the session must know of a statement after its text is gone.
@@ -228,6 +230,9 @@ impl Facts {
         match is_unknown.then(|| set_outcome(text, lexing)).flatten() {
             Some(SetOutcome::Settings(settings)) => {
                 (self.change, self.pins) = (Change::Settings(settings), Pins::NONE);
+            }
+            Some(SetOutcome::Role(statement)) => {
+                (self.change, self.pins) = (Change::Role(statement), Pins::NONE);
             }
             Some(SetOutcome::NextTransaction) => self.pins = Pins::NEXT_TRANSACTION,
             None => {}

@@ -1,7 +1,9 @@
 //! SET statements: what they give values to, and what the session learns of it.
 
+use std::sync::Arc;
+
 use nuthatch_sql::{
-    Assignment, Assignments, Carry, Lexing, ServerFlavor, SystemVariable, Value, assignments, render,
+    Assignment, Assignments, Carry, Lexing, Role, ServerFlavor, SystemVariable, Value, assignments, render,
 };
 
 use super::lease::Held;
@@ -46,11 +48,17 @@ pub(super) enum SetOutcome {
     Settings(Vec<Setting>),
     /// The next transaction runs as it says.
     NextTransaction,
+    /// Another role, by this statement.
+    Role(Arc<str>),
 }
 
 /// What a SET does, if all of it can be done again on another connection with the same outcome, or ends by itself.
 pub(super) fn set_outcome(text: &[u8], lexing: Lexing) -> Option<SetOutcome> {
-    let Assignments::List(list) = assignments(text, lexing)? else { return None };
+    let list = match assignments(text, lexing)? {
+        Assignments::List(list) => list,
+        Assignments::Role(role) => return role_statement(&role).map(SetOutcome::Role),
+        _ => return None,
+    };
     if list.iter().all(|assignment| matches!(assignment, Assignment::NextTransaction { .. })) {
         return Some(SetOutcome::NextTransaction);
     }
@@ -76,6 +84,19 @@ pub(super) fn set_outcome(text: &[u8], lexing: Lexing) -> Option<SetOutcome> {
         }
     }
     Some(SetOutcome::Settings(settings))
+}
+
+/// The statement that sets a role, in one spelling; `None` where names may be read in several ways.
+fn role_statement(role: &Role) -> Option<Arc<str>> {
+    let role = match role {
+        Role::None => "NONE",
+        Role::Default => "DEFAULT",
+        Role::All => "ALL",
+        Role::Named(written) => std::str::from_utf8(written)
+            .ok()
+            .filter(|name| is_plain(name.as_bytes()) && !name.contains("/*"))?,
+    };
+    Some(format!("SET ROLE {role}").into())
 }
 
 /// What a session variable is given, if it can be carried.

@@ -118,13 +118,15 @@ pub(crate) struct SessionState {
     pub(crate) settings: Settings,
     /// User variables; all that it has, unless it is pinned for others.
     pub(crate) user_variables: Settings,
+    /// The SET ROLE that it sent, if any.
+    pub(crate) role: Option<Arc<str>>,
 }
 
 impl SessionState {
     /// As after a login.
     pub(crate) fn new(schema: Vec<u8>, charset: Charset) -> Self {
         let (settings, user_variables) = (Settings::default(), Settings::default());
-        Self { schema, charset, autocommit: true, settings, user_variables }
+        Self { schema, charset, autocommit: true, settings, user_variables, role: None }
     }
 
     /// How many statements it takes to bring a connection from `there` to here.
@@ -134,6 +136,7 @@ impl SessionState {
             + u32::from(Some(self.autocommit) != there.autocommit)
             + u32::from(!self.settings.is_same(&there.settings))
             + u32::from(!self.user_variables.is_same(&there.user_variables))
+            + u32::from(self.role != there.role)
     }
 }
 
@@ -149,7 +152,8 @@ mod tests {
         let mut other = ConnectionState::new(Vec::new(), Charset::Collation(8), false);
         other.settings.set(b"sql_mode", Some(b"''"));
         other.user_variables.set(b"a", Some(b"1"));
-        assert_eq!(state.differences(&other), 5);
+        other.role = Some("SET ROLE a".into());
+        assert_eq!(state.differences(&other), 6);
     }
 
     #[test]

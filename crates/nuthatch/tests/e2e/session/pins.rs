@@ -1,8 +1,8 @@
 //! State that cannot travel keeps its connection, and goes with it.
 
-use nuthatch_wire::CapabilityFlags;
+use nuthatch_wire::{CapabilityFlags, Command};
 
-use crate::client::Client;
+use crate::client::{Client, Login};
 use crate::deadline::await_that;
 use crate::proxy::Setup;
 use crate::servers;
@@ -70,6 +70,51 @@ fn several_statements_in_one_hold_what_each_of_them_holds() {
     client.query_all("SET @a = 5; SELECT 1").unwrap();
     assert_eq!(stage.pool("ConnUsed", 0), 1, "nobody knows what was set");
     assert_eq!(client.value("SELECT @a"), "5");
+}
+
+/// A role travels, and what it gives access to is nobody else's, from the cache neither.
+#[test]
+fn role_is_the_sessions() {
+    let stage = Stage::caching();
+    let (other, role, user) = (servers::fresh_name("s"), servers::fresh_name("r"), servers::fresh_name("u"));
+    let mut primary = stage.primary();
+    for statement in [
+        format!("CREATE DATABASE {other}"),
+        format!("CREATE TABLE {other}.secret SELECT 7 AS v"),
+        format!("CREATE USER {user} IDENTIFIED BY 'pw'"),
+        format!("CREATE ROLE {role}"),
+        format!("GRANT ALL ON {}.* TO {user}", stage.schema),
+        format!("GRANT ALL ON {other}.* TO {role}"),
+        format!("GRANT {role} TO {user}"),
+    ] {
+        primary.ok(statement);
+    }
+    stage.administer([
+        &format!("INSERT INTO mysql_users (username, password) VALUES ('{user}', 'pw')"),
+        "LOAD MYSQL USERS TO RUNTIME",
+    ]);
+    let login = Login::new(&user, "pw").schema(&stage.schema);
+    let (mut with, mut without) = (stage.proxy.client(&login), stage.proxy.client(&login));
+    let select = format!("SELECT v FROM {other}.secret");
+    assert_eq!(without.refused(&select).code, 1142);
+    with.ok(format!("SET ROLE {role}"));
+    for _ in 0..3 {
+        assert_eq!(with.value(&select), "7");
+        assert_eq!(without.refused(&select).code, 1142);
+        assert_eq!(without.value("SELECT CURRENT_ROLE()"), "NULL");
+        assert_eq!(with.value("SELECT CURRENT_ROLE()"), role);
+    }
+    stage.await_unpinned();
+    with.ok(format!("USE {other}"));
+    stage.administer(["UPDATE mysql_servers SET max_connections = 1", "LOAD MYSQL SERVERS TO RUNTIME"]);
+    for _ in 0..3 {
+        assert_eq!(with.value("SELECT MAX(v) FROM secret"), "7", "over a new connection each time");
+        assert_eq!(without.refused(&select).code, 1142);
+    }
+    with.command(Command::ResetConnection as u8, &[]).unwrap();
+    assert_eq!(with.value(&select), "7", "a server keeps it");
+    with.ok("SET ROLE NONE");
+    assert_eq!(with.refused(&select).code, 1142);
 }
 
 #[test]
