@@ -34,10 +34,10 @@ mod tests {
 
     #[test]
     fn port_in_use_is_not_free() {
-        let port = find_free().unwrap();
-        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, port)).unwrap();
+        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
+        let port = listener.local_addr().unwrap().port();
         assert!(!is_free(port));
-        drop(listener);
-        assert!(is_free(port));
+        // Another lab may take one between the look and the look.
+        assert!((0..5).any(|_| is_free(find_free().unwrap())));
     }
 }
