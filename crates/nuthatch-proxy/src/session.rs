@@ -58,12 +58,13 @@ mod vouched;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-use nuthatch_config::{Snapshot, User};
+use nuthatch_config::{HostgroupId, Snapshot, User};
 use nuthatch_net::{BackendPassword, Framed, NetError};
 use nuthatch_sql::{Lexing, ServerFlavor};
 use nuthatch_wire::{CapabilityFlags, Command, ErrorCode, Nonce, StatusFlags};
 
 use crate::Proxy;
+use crate::backend::Server;
 use crate::executor::give_way;
 use crate::worker::{Place, Worker};
 
@@ -165,6 +166,8 @@ pub(crate) struct Session {
     last: LastResults,
     /// The server's thread that has the warnings and errors of the last statement, if the session holds it.
     diagnostics_on: Option<u32>,
+    /// Where the session left them, having fetched them.
+    left_on: Option<(Arc<Server>, HostgroupId, u32)>,
     /// The statement at hand leaves those of the one before alone, unless it has some.
     leaves_diagnostics: bool,
     /// What a SET CHARACTER SET made of the results' character set.

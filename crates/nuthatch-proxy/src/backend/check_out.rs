@@ -110,6 +110,17 @@ impl Hostgroups {
         take_idle(server, wanted, server.fit(now_ms))
     }
 
+    /// The connection of that thread of the server, if nobody has had it since this session.
+    pub(crate) fn take_left(
+        server: &Server,
+        thread_id: u32,
+        session: u32,
+        worker: &Worker,
+    ) -> Option<Box<Connection>> {
+        let mut connection = server.pool.take_left(thread_id, session)?;
+        connection.move_to(worker).is_ok().then_some(connection)
+    }
+
     /// Puts a connection back for others: it must wait for a command, without pins or a transaction.
     pub(crate) fn check_in(&self, mut connection: Box<Connection>, now_ms: u64) {
         connection.give_back();

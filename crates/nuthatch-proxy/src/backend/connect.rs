@@ -81,6 +81,7 @@ pub(super) async fn open(
         insert_id: Some(0),
         prepared: super::prepared::PreparedStatements::default(),
         named: super::prepared::NamedStatements::default(),
+        last_session: 0,
         ahead: super::ahead::Ahead::default(),
         is_lent: false,
         slot,

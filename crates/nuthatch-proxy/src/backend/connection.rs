@@ -139,6 +139,8 @@ pub(crate) struct Connection {
     pub(crate) prepared: PreparedStatements,
     /// What is prepared on it by text.
     pub(crate) named: NamedStatements,
+    /// The session that had it last.
+    pub(crate) last_session: u32,
     /// What is sent with its next packet.
     pub(crate) ahead: Ahead,
     /// Whether a session has it.
@@ -173,6 +175,7 @@ impl Connection {
     /// Counts it as in use by `session`.
     pub(crate) fn lend(&mut self, session: &Arc<SessionHandle>) {
         self.control.used_by(session);
+        self.last_session = session.id;
         self.is_lent = true;
         self.server().count_lent();
     }

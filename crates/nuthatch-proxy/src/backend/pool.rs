@@ -63,6 +63,19 @@ impl Pool {
         })
     }
 
+    /// Takes the connection of that thread, if it is as this session left it.
+    pub(super) fn take_left(&self, thread_id: u32, session: u32) -> Option<Box<Connection>> {
+        self.shelves.iter().find_map(|shelf| {
+            let mut shelf = shelf.lock();
+            let place = shelf.iter_mut().position(|idle| {
+                idle.thread_id == thread_id
+                    && idle.last_session == session
+                    && !idle.framed.stream().is_disturbed()
+            })?;
+            Some(shelf.swap_remove(place))
+        })
+    }
+
     /// Takes the connections that have been silent since before `ms`.
     #[expect(clippy::vec_box, reason = "they move on to tasks")]
     pub(super) fn take_silent(&self, ms: u64) -> Vec<Box<Connection>> {

@@ -9,6 +9,7 @@
 //! it; on MariaDB also those without a table.
 
 use std::borrow::Cow;
+use std::sync::Arc;
 
 use nuthatch_sql::{
     DiagnosticsCount, DiagnosticsQuestion, Kind, ServerFlavor, TextPrepared, classify, diagnostics_question,
@@ -18,6 +19,8 @@ use nuthatch_wire::{
     AnswerEnd, AnswerKind, CapabilityFlags, Column, ColumnFlags, Command, Ending, ErrPacket, ErrorCode, Form,
     FrameHeader, HEADER_LEN, Reader, StatusFlags, append_lenenc_bytes,
 };
+
+use crate::backend::Hostgroups;
 
 use super::lease::Held;
 use super::plan::Facts;
@@ -223,11 +226,28 @@ impl Session {
         let is_told = !matches!(end.ending, Ending::Err(_)) && told > 0;
         let is_whole = if is_told { count == told } else { count < ROWS_UNTOLD_MAX };
         if is_whole {
+            let server = Arc::clone(held.connection.server());
+            self.left_on = Some((server, held.hostgroup, held.connection.thread_id));
             self.diagnostics = Some(Box::new(list));
             self.last_ran_on = None;
             held.pins = held.pins.without(Pins::DIAGNOSTICS);
         }
         Ok(())
+    }
+
+    /// Holds the connection again that has what is asked for in a way that is not understood, if nobody has had it since.
+    pub(super) fn retake_what_is_left(&mut self, facts: &Facts) {
+        if !facts.reads_diagnostics || self.diagnostics.is_none() {
+            return;
+        }
+        let Some((server, hostgroup, thread_id)) = self.left_on.take() else { return };
+        let taken = Hostgroups::take_left(&server, thread_id, self.handle.id, &self.worker);
+        if let Some(connection) = taken {
+            let mut held = self.lend(hostgroup, connection);
+            held.pins = held.pins.with(Pins::DIAGNOSTICS);
+            self.held.push(held);
+            (self.diagnostics, self.diagnostics_on) = (None, Some(thread_id));
+        }
     }
 
     async fn fetch_list(&mut self, held: &mut Held) -> Result<Option<Diagnostics>, Trouble> {

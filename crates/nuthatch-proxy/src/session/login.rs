@@ -308,6 +308,7 @@ fn enter(
         held: Vec::new(),
         last: LastResults::default(),
         diagnostics_on: None,
+        left_on: None,
         leaves_diagnostics: false,
         results_charset: None,
         diagnostics: None,

@@ -208,6 +208,7 @@ impl Session {
             self.last_ran_on = None;
             return self.send(&answer).await;
         }
+        self.retake_what_is_left(&plan.facts);
         match self.execute(id, &text, &plan).await {
             Ok(end) => {
                 self.observe(&plan, end.ok.affected_rows, end.rows);

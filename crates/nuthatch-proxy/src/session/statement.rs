@@ -50,6 +50,7 @@ impl Session {
             plan.count_rules();
             return self.kill_as_told().await;
         }
+        self.retake_what_is_left(&plan.facts);
         let wants_cache = self.wants_cache(&plan);
         if wants_cache {
             if let Some(entry) = self.entry_of_any_epoch(&plan, now_ms) {

@@ -179,9 +179,19 @@ fn more_warnings_than_a_server_lists_hold_their_connection() {
 fn get_diagnostics_works_where_the_connection_is_held() {
     let ask = "GET DIAGNOSTICS CONDITION 1 @code = MYSQL_ERRNO";
     let stage = Stage::plain();
-    let mut client = stage.client();
+    stage.administer(["UPDATE mysql_servers SET max_connections = 1", "LOAD MYSQL SERVERS TO RUNTIME"]);
+    let (mut client, mut other) = (stage.client(), stage.client());
     client.refused("SELECT * FROM nowhere");
-    assert_eq!(client.refused(ask).code, 1235, "rather than nothing");
+    stage.await_unpinned();
+    other.ok("SELECT 1 FROM t");
+    stage.await_unpinned();
+    assert_eq!(client.refused(ask).code, 1235, "rather than another's");
+    client.refused("SELECT * FROM nowhere");
+    stage.await_unpinned();
+    client.ok(ask);
+    assert_eq!(client.value("SELECT @code"), "1146", "nobody had it in between");
+    client.quit();
+    let mut client = stage.client();
     client.ok("BEGIN");
     client.refused("SELECT * FROM nowhere");
     client.ok(ask);
