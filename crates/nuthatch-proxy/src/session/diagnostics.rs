@@ -189,7 +189,8 @@ impl Session {
             Err(Trouble::Lost(..) | Trouble::Cut(_)) if !held.pins.contains(Pins::FOUND_ROWS) => {
                 held.connection.control.cut();
                 held.pins = held.pins.without(Pins::PASSING);
-                (self.diagnostics, self.diagnostics_on) = (Some(Box::new(self.lost_list())), None);
+                (self.diagnostics_on, self.left_on) = (None, None);
+                self.diagnostics = Some(Box::new(self.lost_list()));
                 Ok(())
             }
             outcome => outcome,
@@ -213,6 +214,7 @@ impl Session {
             if let Some(found) = found {
                 self.last.found_rows = found;
                 self.last_ran_on = None;
+                self.forget_what_a_question_clears();
                 held.pins = held.pins.without(Pins::FOUND_ROWS);
             }
         }
@@ -247,6 +249,13 @@ impl Session {
             held.pins = held.pins.with(Pins::DIAGNOSTICS);
             self.held.push(held);
             (self.diagnostics, self.diagnostics_on) = (None, Some(thread_id));
+        }
+    }
+
+    /// The proxy has asked something on the connection: MySQL keeps no list over that.
+    pub(super) fn forget_what_a_question_clears(&mut self) {
+        if let ServerFlavor::MySql(_) = self.lexing.server {
+            self.left_on = None;
         }
     }
 
@@ -413,7 +422,7 @@ impl Session {
     /// The client is told an error that no statement of its own was given by a server: from now on SHOW WARNINGS shows it.
     pub(super) fn note_error(&mut self, code: u16, message: &[u8]) {
         self.last.row_count = -1;
-        (self.last_ran_on, self.diagnostics_on) = (None, None);
+        (self.last_ran_on, self.diagnostics_on, self.left_on) = (None, None, None);
         let list = Diagnostics::of_error(self.lexing.server, self.collation_of_results(), code, message);
         self.diagnostics = Some(Box::new(list));
     }

@@ -155,6 +155,7 @@ impl Session {
     /// Asks this connection, which knows, for the id.
     pub(super) async fn resolve_insert_id(&mut self, held: &mut Held) -> Result<(), Trouble> {
         let id = self.way(held).ask_number("SELECT LAST_INSERT_ID()").await?.unwrap_or_default();
+        self.forget_what_a_question_clears();
         held.connection.insert_id = Some(id);
         self.insert_id = InsertId::Known(match held.ids_before.take() {
             // The statement left it alone: it is another session's.

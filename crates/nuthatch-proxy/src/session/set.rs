@@ -265,6 +265,7 @@ impl Session {
             return Ok(());
         }
         self.last_ran_on = None;
+        self.forget_what_a_question_clears();
         for Setting { name, .. } in settings.iter().filter(|setting| setting.value == Given::WorkedOut) {
             let query = format!("SELECT @@session.{}", String::from_utf8_lossy(name));
             let told = self.way(held).ask_value(&query).await?;

@@ -216,4 +216,8 @@ fn errors_of_the_proxy_are_shown_too() {
     assert_eq!(client.table("SHOW WARNINGS")[0][..2], ["Error", "1243"]);
     client.ok("SELECT 1 FROM t");
     assert!(client.table("SHOW WARNINGS").is_empty());
+    client.refused("SELECT * FROM nowhere");
+    client.refused("SELECT forbidden");
+    let ask = "GET DIAGNOSTICS CONDITION 1 @code = MYSQL_ERRNO";
+    assert_eq!(client.refused(ask).code, 1235, "no connection has the proxy's own");
 }
