@@ -58,14 +58,18 @@ impl Session {
         Ok(ways)
     }
 
-    /// Brings it back. Not where nothing is another: a SET NAMES gives `character_set_results` also a collation, which no other
-    /// statement does.
-    pub(super) async fn bring_back(
-        &self,
+    /// Brings it back after the preparation, whose `outcome` is returned. Not where nothing is another: a SET NAMES gives
+    /// `character_set_results` also a collation, which no other statement does.
+    pub(super) async fn bring_back<T>(
+        &mut self,
         state: &SessionState,
         ways: Vec<WayBack>,
+        outcome: Result<T, Trouble>,
         held: &mut Held,
-    ) -> Result<(), Trouble> {
+    ) -> Result<T, Trouble> {
+        if outcome.as_ref().is_err_and(|trouble| !trouble.leaves_connection_usable()) {
+            return outcome;
+        }
         if self.state != *state {
             self.bring_into(&self.state, held).await?;
         }
@@ -74,7 +78,11 @@ impl Session {
                 self.order(held, Command::Query, &statement, AnswerKind::Single).await?;
             }
         }
-        Ok(())
+        if outcome.is_err() {
+            // No statement follows, behind which it could go.
+            self.way(held).hear_ahead().await?;
+        }
+        outcome
     }
 }
 

@@ -329,11 +329,8 @@ impl Session {
         let back = self.bring_into_preparation(&state, key.hidden.is_some(), held).await?;
         let prepared =
             self.order_preparation(Command::StmtPrepare, &key.text, AnswerKind::Prepare, held).await;
-        if prepared.as_ref().is_err_and(|trouble| !trouble.leaves_connection_usable()) {
-            return prepared.map(|_| 0);
-        }
-        self.bring_back(&state, back, held).await?;
-        let number = prepared?.statement_id.unwrap_or_default();
+        let prepared = self.bring_back(&state, back, prepared, held).await?;
+        let number = prepared.statement_id.unwrap_or_default();
         self.remember(key, number, held).await?;
         Ok(number)
     }

@@ -183,8 +183,7 @@ impl Session {
         let state = self.state_of(&key);
         let back = self.bring_into_preparation(&state, false, held).await?;
         let outcome = self.order_preparation(Command::Query, &key.text, AnswerKind::ResultSets, held).await;
-        self.bring_back(&state, back, held).await?;
-        match outcome {
+        match self.bring_back(&state, back, outcome, held).await {
             Ok(_) => {
                 held.connection.named.add(Arc::clone(name), key);
                 Ok(())

@@ -90,7 +90,8 @@ impl Session {
             Trouble::End(end) => return Err(end),
             Trouble::Refused(error) | Trouble::CheckOut(CheckOutError::Refused(error)) => {
                 self.note_error(error.code, &error.message);
-                return self.send(&reply::err_of_server(&error)).await;
+                self.send(&reply::err_of_server(&error)).await?;
+                return self.go_on_unless_lost();
             }
             Trouble::CheckOut(CheckOutError::Timeout { hostgroup, waited_ms }) => {
                 self.worker.counters.connect_timeouts.bump();
@@ -150,7 +151,11 @@ impl Session {
         self.worker.counters.generated_errors.bump();
         self.note_error(code.code, message.as_bytes());
         self.send(&reply::err(sequence, code, &message)).await?;
-        // As a server would: a client that goes on would write outside the transaction that it believes in.
+        self.go_on_unless_lost()
+    }
+
+    /// As a server would: a client that goes on would write outside the transaction that it believes in.
+    fn go_on_unless_lost(&mut self) -> Result<(), SessionEnd> {
         if std::mem::take(&mut self.has_lost_state) { Err(SessionEnd::Gone) } else { Ok(()) }
     }
 }

@@ -38,6 +38,29 @@ fn statement_is_executed_again_and_again() {
 }
 
 #[test]
+fn locks_outlast_a_preparation_that_is_refused_under_them() {
+    let stage = Stage::plain();
+    stage.primary().ok("CREATE TABLE other (a INT)");
+    let (mut client, mut holder) = (stage.client(), stage.client());
+    // The server accepts both, so that they are sent ahead of statements from now on.
+    for _ in 0..2 {
+        holder.ok("SET NAMES latin1");
+        client.ok("SELECT v FROM t");
+        holder.ok("SELECT v FROM t");
+    }
+    let statement = client.prepare("UPDATE t SET v = ? WHERE id = 1").unwrap();
+    holder.ok("BEGIN");
+    holder.ok("SELECT v FROM t");
+    client.ok("LOCK TABLES other WRITE");
+    client.ok("SET NAMES latin1");
+    let error = client.execute(&statement, &[text("x")]).unwrap_err().server();
+    assert_eq!(error.code, 1100, "it is prepared there under the locks, and that is refused");
+    assert_eq!(client.refused("SELECT v FROM t").code, 1100, "the locks are still there");
+    client.ok("UNLOCK TABLES");
+    client.execute(&statement, &[text("x")]).unwrap();
+}
+
+#[test]
 fn types_sent_once_serve_later_executions() {
     let stage = Stage::plain();
     let mut client = stage.client();
