@@ -87,6 +87,7 @@ pub async fn scout(proxy: &Arc<Proxy>) {
                 password: Some(&password),
                 shape: crate::capability::SHAPE,
                 state: &state,
+                must_have: nuthatch_wire::CapabilityFlags::empty(),
                 is_own: false,
                 worker: &here,
             };

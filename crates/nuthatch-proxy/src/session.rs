@@ -51,9 +51,9 @@ mod statement;
 mod statement_room;
 mod temporary;
 mod text_prepared;
+mod tracker;
 mod transcode;
 mod trouble;
-mod vouched;
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -176,6 +176,8 @@ pub(crate) struct Session {
     diagnostics: Option<Box<Diagnostics>>,
     insert_id: InsertId,
     wrote_in_transaction: bool,
+    /// It has set `session_track_state_change`.
+    is_told_of_changes: bool,
     /// What the statement at hand asks of a connection.
     errand: Errand,
     /// A connection with state of the session was lost: the client must not go on as if it were still there.

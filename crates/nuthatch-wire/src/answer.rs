@@ -12,7 +12,7 @@
 use mysql_common::constants::StatusFlags;
 
 use crate::frame::{FRAME_PAYLOAD_MAX, FrameHeader, HEADER_LEN};
-use crate::{ErrPacket, OkPacket, Reader, WireError};
+use crate::{ErrPacket, OkPacket, Reader, StateChange, TrackedOk, WireError};
 
 /// How many places of status flags are remembered: those of one result set.
 pub const STATUS_OFFSETS_MAX: usize = 2;
@@ -56,6 +56,8 @@ pub struct AnswerEnd {
     pub status_seen: StatusFlags,
     /// Whether one of them had warnings.
     pub has_warned: bool,
+    /// What OK packets told of the session, on a connection with `CLIENT_SESSION_TRACK`.
+    pub told: Told,
     /// Affected rows, insert id and warnings of the last OK or EOF.
     pub ok: OkPacket,
     /// Rows of all result sets.
@@ -66,6 +68,15 @@ pub struct AnswerEnd {
     pub status_offsets: [Option<u32>; STATUS_OFFSETS_MAX],
     /// The statement's number, in an answer to `COM_STMT_PREPARE`.
     pub statement_id: Option<u32>,
+}
+
+/// Kinds of changes that OK packets told of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Told {
+    /// That something changed: [`StateChange::State`].
+    pub state: bool,
+    /// The default schema: [`StateChange::Schema`].
+    pub schema: bool,
 }
 
 /// What one call of [`AnswerScanner::scan`] found.
@@ -81,7 +92,7 @@ pub struct Progress {
 }
 
 /// Walks over one answer. See the module's doc.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 #[expect(clippy::struct_excessive_bools, reason = "independent facts of a walk")]
 pub struct AnswerScanner {
     state: State,
@@ -92,6 +103,8 @@ pub struct AnswerScanner {
     /// Definitions follow their count.
     has_metadata: bool,
     may_ask_for_files: bool,
+    /// `CLIENT_SESSION_TRACK`.
+    is_told_of_changes: bool,
     wants_file: bool,
     /// The rows at hand are a procedure's OUT parameters.
     out_parameters: bool,
@@ -158,6 +171,7 @@ impl AnswerScanner {
             optional_metadata: false,
             has_metadata: true,
             may_ask_for_files: false,
+            is_told_of_changes: false,
             wants_file: false,
             out_parameters: false,
             frame_left: 0,
@@ -179,6 +193,13 @@ impl AnswerScanner {
     #[must_use]
     pub const fn with_local_files(mut self, may_ask: bool) -> Self {
         self.may_ask_for_files = may_ask;
+        self
+    }
+
+    /// The same on a connection with `CLIENT_SESSION_TRACK`, where OK packets tell of changes.
+    #[must_use]
+    pub const fn with_session_track(mut self, is_told: bool) -> Self {
+        self.is_told_of_changes = is_told;
         self
     }
 
@@ -432,7 +453,22 @@ impl AnswerScanner {
         ids.lenenc_int()?;
         ids.lenenc_int()?;
         self.remember_status_at(payload.len() - ids.rest().len());
-        self.one_result_ended(ending, OkPacket::parse_body(body)?);
+        let ok = OkPacket::parse_body(body)?;
+        if self.is_told_of_changes && ok.status.contains(StatusFlags::SERVER_SESSION_STATE_CHANGED) {
+            self.hear_changes(payload)?;
+        }
+        self.one_result_ended(ending, ok);
+        Ok(())
+    }
+
+    fn hear_changes(&mut self, payload: &[u8]) -> Result<(), WireError> {
+        for change in TrackedOk::parse(payload)?.changes {
+            match change? {
+                StateChange::State(_) => self.end.told.state = true,
+                StateChange::Schema(_) => self.end.told.schema = true,
+                _ => {}
+            }
+        }
         Ok(())
     }
 

@@ -34,6 +34,12 @@ impl Form {
         .union(CapabilityFlags::CLIENT_SESSION_TRACK)
         .union(CapabilityFlags::CLIENT_OPTIONAL_RESULTSET_METADATA);
 
+    /// Whether answers look alike unless they tell of changes.
+    #[must_use]
+    pub fn is_nearly(self, other: Self) -> bool {
+        Self { session_track: other.session_track, ..self } == other
+    }
+
     /// That of a connection with these capabilities.
     #[must_use]
     pub const fn of(capabilities: CapabilityFlags) -> Self {
@@ -59,6 +65,8 @@ pub struct Translator {
     owes_eof: bool,
     /// What was said of the rows at hand in an EOF packet that is left out, and must be said behind them.
     said_before: StatusFlags,
+    /// The client did not ask for `session_track_state_change`.
+    hides_state: bool,
 }
 
 impl Translator {
@@ -66,7 +74,15 @@ impl Translator {
     /// made up carry `status`.
     #[must_use]
     pub const fn new(scanner: AnswerScanner, from: Form, to: Form, status: StatusFlags) -> Self {
-        Self { scanner, from, to, status, shift: 0, owes_eof: false, said_before: StatusFlags::empty() }
+        let said_before = StatusFlags::empty();
+        Self { scanner, from, to, status, shift: 0, owes_eof: false, said_before, hides_state: false }
+    }
+
+    /// The same for a client that is not to hear of [`crate::StateChange::State`].
+    #[must_use]
+    pub const fn hiding_state(mut self, hides: bool) -> Self {
+        self.hides_state = hides;
+        self
     }
 
     /// What walks over the server's bytes.
@@ -195,13 +211,18 @@ impl Translator {
     }
 
     fn ok(&self, piece: &[u8], payload: &[u8], out: &mut Vec<u8>) -> Result<(), WireError> {
-        if !self.from.session_track || self.to.session_track {
+        let says_too_much = self.from.session_track && (self.hides_state || !self.to.session_track);
+        if !says_too_much {
             self.copy(piece, out);
             return Ok(());
         }
-        let mut untracked = Vec::with_capacity(payload.len());
-        TrackedOk::parse(payload)?.encode_untracked(&mut untracked);
-        self.write(piece, &untracked, out);
+        let tracked = TrackedOk::parse(payload)?;
+        let mut less = Vec::with_capacity(payload.len());
+        match self.to.session_track {
+            true => tracked.encode_without_state(&mut less)?,
+            false => tracked.encode_untracked(&mut less),
+        }
+        self.write(piece, &less, out);
         Ok(())
     }
 
@@ -220,13 +241,22 @@ impl Translator {
     fn end(&mut self, piece: &[u8], payload: &[u8], out: &mut Vec<u8>) -> Result<(), WireError> {
         match self.read_end(payload)? {
             (_, true) if self.to.deprecate_eof => return self.ok(piece, payload, out),
-            (_, false) if !self.to.deprecate_eof => self.copy(piece, out),
+            (ok, false) if !self.to.deprecate_eof => {
+                // MariaDB says so in EOF packets too.
+                let says_too_much = self.hides_state || !self.to.session_track;
+                if says_too_much && ok.status.contains(StatusFlags::SERVER_SESSION_STATE_CHANGED) {
+                    let status = ok.status.difference(StatusFlags::SERVER_SESSION_STATE_CHANGED);
+                    append_eof(out, &mut self.sequence_of(piece), status, ok.warnings);
+                } else {
+                    self.copy(piece, out);
+                }
+            }
             (ok, true) => {
                 let status = ok.status.difference(StatusFlags::SERVER_SESSION_STATE_CHANGED);
                 append_eof(out, &mut self.sequence_of(piece), status, ok.warnings);
             }
             (ok, false) => {
-                // MariaDB says so in EOF packets too, where nothing can follow.
+                // Where nothing can follow.
                 let status = ok.status.difference(StatusFlags::SERVER_SESSION_STATE_CHANGED)
                     | std::mem::replace(&mut self.said_before, StatusFlags::empty());
                 let mut payload = Vec::with_capacity(8);

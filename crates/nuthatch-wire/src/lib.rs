@@ -23,7 +23,7 @@ mod result_set;
 mod session_track;
 mod sha2_password;
 
-pub use answer::{AnswerEnd, AnswerKind, AnswerScanner, Ending, Progress, STATUS_OFFSETS_MAX};
+pub use answer::{AnswerEnd, AnswerKind, AnswerScanner, Ending, Progress, STATUS_OFFSETS_MAX, Told};
 pub use command::Command;
 pub use error_code::ErrorCode;
 pub use form::{Form, Translator};

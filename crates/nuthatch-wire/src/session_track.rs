@@ -10,7 +10,7 @@
 
 use mysql_common::constants::StatusFlags;
 
-use crate::{OkPacket, Reader, WireError};
+use crate::{OkPacket, Reader, WireError, append_lenenc_bytes};
 
 /// An OK packet of a connection with `CLIENT_SESSION_TRACK`.
 #[derive(Debug, Clone, Copy)]
@@ -49,7 +49,35 @@ impl<'a> TrackedOk<'a> {
         let status = self.ok.status.difference(StatusFlags::SERVER_SESSION_STATE_CHANGED);
         OkPacket { status, ..self.ok }.encode_with_info(out, self.marker, self.info);
     }
+
+    /// Appends the payload that the server would have sent without `session_track_state_change`.
+    ///
+    /// # Errors
+    /// When the block cannot be read.
+    pub fn encode_without_state(&self, out: &mut Vec<u8>) -> Result<(), WireError> {
+        let mut entries = self.changes.entries;
+        let mut kept = Vec::with_capacity(entries.rest().len());
+        while !entries.rest().is_empty() {
+            let kind = entries.u8()?;
+            let data = entries.lenenc_bytes()?;
+            if kind != STATE {
+                kept.push(kind);
+                append_lenenc_bytes(&mut kept, data);
+            }
+        }
+        if kept.is_empty() {
+            self.encode_untracked(out);
+            return Ok(());
+        }
+        self.ok.encode(out, self.marker);
+        append_lenenc_bytes(out, self.info);
+        append_lenenc_bytes(out, &kept);
+        Ok(())
+    }
 }
+
+/// The number of [`StateChange::State`].
+const STATE: u8 = 2;
 
 /// One thing that has changed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -114,7 +142,7 @@ impl<'a> StateChanges<'a> {
             }
             1 => StateChange::Schema(reader.lenenc_bytes()?),
             // The only one whose text has no length of its own.
-            2 => return Ok(StateChange::State(data)),
+            STATE => return Ok(StateChange::State(data)),
             3 => StateChange::Gtids { encoding: reader.u8()?, gtids: reader.lenenc_bytes()? },
             4 => StateChange::TransactionCharacteristics(reader.lenenc_bytes()?),
             5 => StateChange::TransactionState(reader.lenenc_bytes()?),
@@ -156,7 +184,6 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::append_lenenc_bytes;
 
     const CHANGED: [u8; 4] = [0x02, 0x40, 0, 0];
 
@@ -215,6 +242,19 @@ mod tests {
     }
 
     proptest! {
+        #[test]
+        fn any_block_without_state_is_read_again_or_refused(block in prop::collection::vec(any::<u8>(), 0..80)) {
+            let mut rest = Vec::new();
+            append_lenenc_bytes(&mut rest, b"");
+            append_lenenc_bytes(&mut rest, &block);
+            let payload = ok_with(CHANGED, &rest);
+            let mut less = Vec::new();
+            if TrackedOk::parse(&payload).unwrap().encode_without_state(&mut less).is_ok() {
+                let told = TrackedOk::parse(&less).unwrap().changes;
+                prop_assert!(!told.into_iter().any(|change| matches!(change, Ok(StateChange::State(_)))));
+            }
+        }
+
         #[test]
         fn any_bytes_are_walked_over_without_panic(block in prop::collection::vec(any::<u8>(), 0..80)) {
             let walked = changes(&block);

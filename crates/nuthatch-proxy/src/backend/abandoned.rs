@@ -70,7 +70,8 @@ async fn kill(
     left: &mut Option<Box<Connection>>,
 ) -> Result<Box<Connection>, String> {
     let state = SessionState::new(Vec::new(), Charset::Collation(45));
-    let wanted = Wanted { user, password, shape, state: &state, is_own: false, worker };
+    let must_have = CapabilityFlags::empty();
+    let wanted = Wanted { user, password, shape, must_have, state: &state, is_own: false, worker };
     let mut killer = match server.check_out_for_kill(&wanted, variables).await {
         Err(CheckOutError::Timeout { .. }) if left.is_some() => {
             // Full of what cannot be waited for. The server's own count is one too high until the thread has ended.

@@ -24,8 +24,7 @@ use super::{Hostgroups, Server};
 const KILL_PAUSE: Duration = Duration::from_millis(5);
 
 /// Capabilities that a connection must have for a session that has them, if its server can.
-const MUST_BE_TOLD: CapabilityFlags =
-    CapabilityFlags::CLIENT_SESSION_TRACK.union(CapabilityFlags::CLIENT_OPTIONAL_RESULTSET_METADATA);
+const MUST_BE_TOLD: CapabilityFlags = CapabilityFlags::CLIENT_OPTIONAL_RESULTSET_METADATA;
 
 /// What a session needs of a connection.
 #[derive(Debug)]
@@ -33,6 +32,8 @@ pub(crate) struct Wanted<'a> {
     pub(crate) user: &'a Arc<str>,
     pub(crate) password: Option<&'a BackendPassword>,
     pub(crate) shape: CapabilityFlags,
+    /// Of the form of answers, what the statement needs besides, if the server can.
+    pub(crate) must_have: CapabilityFlags,
     pub(crate) state: &'a SessionState,
     /// It must have been nobody's before.
     pub(crate) is_own: bool,
@@ -66,15 +67,16 @@ impl Wanted<'_> {
         let can_forget = connection.can_be_reset()
             || !self.state.user_variables.lacks_some_of(&connection.state.user_variables);
         // What a connection tells more than is wanted can be left out; what it does not tell cannot be made up.
-        let missing = (self.shape - connection.shape) & MUST_BE_TOLD;
+        let needed = (self.shape & MUST_BE_TOLD) | self.must_have | CapabilityFlags::CLIENT_SESSION_TRACK;
+        let missing = needed - connection.shape;
         let tells_enough = (missing - connection.refused).is_empty();
         let fits = *connection.user == **self.user && is_alike && tells_enough && can_forget;
         // A server has no command that leaves a schema again.
         let can_have_schema = connection.state.schema.is_empty() || !self.state.schema.is_empty();
         // Nor to go back to no role but those of the login.
         let can_have_role = connection.state.role.is_none() || connection.state.role == self.state.role;
-        // Answers of another form must be translated.
-        let is_translated = Form::of(connection.shape) != Form::of(self.shape);
+        // Answers of another form must be translated; nearly none tells of a change.
+        let is_translated = !Form::of(connection.shape).is_nearly(Form::of(self.shape));
         (fits && can_have_schema && can_have_role && !self.is_own)
             .then(|| 2 * self.state.differences(&connection.state) + u32::from(is_translated))
     }
@@ -222,7 +224,12 @@ pub(super) fn login<'a>(
         // A role may be what gives access to the schema.
         schema: if wanted.state.role.is_some() { &[] } else { &wanted.state.schema },
         collation: wanted.state.charset.login_collation(),
-        shape: wanted.shape,
+        shape: if wanted.is_own {
+            wanted.shape
+        } else {
+            wanted.shape | wanted.must_have | CapabilityFlags::CLIENT_SESSION_TRACK
+        },
+        is_tracked: !wanted.is_own,
         timeout: Duration::from_millis(variables.connect_timeout_server),
         keepalive: keepalive.then(|| Duration::from_secs(variables.tcp_keepalive_time)),
         max_packet_bytes: u32::try_from(variables.max_allowed_packet).unwrap_or(u32::MAX),

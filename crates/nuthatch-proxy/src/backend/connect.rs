@@ -21,6 +21,8 @@ pub(super) struct Login<'a> {
     pub(super) schema: &'a [u8],
     pub(super) collation: u8,
     pub(super) shape: CapabilityFlags,
+    /// The server is to tell of changes, if it can.
+    pub(super) is_tracked: bool,
     pub(super) timeout: Duration,
     pub(super) keepalive: Option<Duration>,
     pub(super) max_packet_bytes: u32,
@@ -69,6 +71,7 @@ pub(super) async fn open(
         control,
         user: Arc::clone(login.user),
         shape,
+        is_told_of_changes: login.is_tracked && shape.contains(CapabilityFlags::CLIENT_SESSION_TRACK),
         refused: login.shape - shape,
         thread_id,
         login_collation: login.collation,
@@ -86,7 +89,7 @@ pub(super) async fn open(
         is_lent: false,
         slot,
     });
-    if !login.init_connect.is_empty() {
+    if connection.has_first_orders() {
         let initialized = timeout(login.timeout, connection.initialize()).await;
         initialized.map_err(|_elapsed| timed_out())??.map_err(OpenError::Init)?;
     }

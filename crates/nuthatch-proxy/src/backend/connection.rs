@@ -115,6 +115,8 @@ pub(crate) struct Connection {
     pub(crate) user: Arc<str>,
     /// See [`crate::capability::SHAPE`].
     pub(crate) shape: CapabilityFlags,
+    /// Its server tells of changes: `session_track_state_change` was set, and is again after each reset.
+    pub(crate) is_told_of_changes: bool,
     /// What was asked for at its login and the server does not have.
     pub(crate) refused: CapabilityFlags,
     /// `CONNECTION_ID()` on the server.
@@ -158,6 +160,11 @@ impl Connection {
         Form::of(self.shape)
     }
 
+    /// Whether something is sent on it before its first use.
+    pub(super) fn has_first_orders(&self) -> bool {
+        self.is_told_of_changes || self.has_init_connect()
+    }
+
     /// Whether `mysql-init_connect` was sent on it.
     pub(crate) fn has_init_connect(&self) -> bool {
         !self.init_connect.is_empty()
@@ -178,11 +185,6 @@ impl Connection {
         self.last_session = session.id;
         self.is_lent = true;
         self.server().count_lent();
-    }
-
-    /// Whether `mysql-init_connect` was run on it.
-    pub(crate) fn is_initialized(&self) -> bool {
-        !self.init_connect.is_empty()
     }
 
     pub(super) fn give_back(&mut self) {

@@ -2,7 +2,7 @@
 //!
 //! COM_RESET_CONNECTION forgets user and session variables, temporary tables, prepared statements, locks of every kind, handlers, the
 //! last insert id (`tests/drivers/server_resets.py` holds that against MariaDB and MySQL). It does not forget the role, and
-//! runs no `init_connect`. MySQL goes back to its own character set, MariaDB to that of the login; here it is always that
+//! runs no `init_connect`; what the proxy itself sets at first (`initialize`) is set again. MySQL goes back to its own character set, MariaDB to that of the login; here it is always that
 //! of the login. Open transactions are not for this: whoever has one closes the connection.
 
 use std::sync::Arc;
@@ -17,6 +17,9 @@ use super::{Connection, ConnectionState};
 
 /// Has a row if the server does something at a login that it does not at a reset.
 const LOGINS_DO_MORE: &[u8] = b"SELECT 1 FROM DUAL WHERE @@GLOBAL.init_connect <> ''";
+
+/// Has the server tell of changes that statements do not show.
+const TRACK: &[u8] = b"SET SESSION session_track_state_change = ON";
 
 /// What became of a reset.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -61,12 +64,15 @@ impl Connection {
         Ok(if self.initialize().await?.is_ok() { Reset::Done } else { Reset::Doubtful })
     }
 
-    /// Sends what `mysql-init_connect` says, if anything: several statements may stand there. The character set is that of the
+    /// Has the server tell of changes, and sends what `mysql-init_connect` says, if anything: several statements may stand there. The character set is that of the
     /// login afterwards, whatever they say of it, and autocommit what they make it.
     ///
     /// # Errors
     /// When the connection fails; an ERR packet of the server is returned as such. It must be closed in both cases.
     pub(super) async fn initialize(&mut self) -> Result<Result<(), ErrPacket>, NetError> {
+        if self.is_told_of_changes {
+            self.is_told_of_changes = self.order(Command::Query, TRACK, AnswerKind::Single).await?.is_ok();
+        }
         if self.init_connect.is_empty() {
             return Ok(Ok(()));
         }

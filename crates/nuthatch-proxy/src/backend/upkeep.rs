@@ -115,7 +115,8 @@ impl Proxy {
         let (schema, charset) = (kind.schema.clone(), Charset::Collation(kind.collation));
         let state = SessionState::new(schema, charset);
         let (user, password, is_own) = (&kind.user, Some(&*password), false);
-        let wanted = Wanted { user, password, shape: kind.shape, state: &state, is_own, worker };
+        let must_have = CapabilityFlags::empty();
+        let wanted = Wanted { user, password, shape: kind.shape, must_have, state: &state, is_own, worker };
         let login = login(&wanted, &snapshot.mysql, server).ok()?;
         connect::open(slot, worker, &login).await.ok()
     }

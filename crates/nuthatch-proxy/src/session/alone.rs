@@ -1,7 +1,7 @@
 //! Answers that need no server.
 
 use nuthatch_sql::{Asked, Kind, Question, ServerFlavor, session_questions};
-use nuthatch_wire::{Column, ColumnFlags, ColumnType, ErrorCode};
+use nuthatch_wire::{CapabilityFlags, Column, ColumnFlags, ColumnType, ErrorCode};
 
 use super::diagnostics::Rows;
 use super::plan::{Change, Plan};
@@ -58,9 +58,10 @@ impl Session {
         self.held.is_empty() && plan.facts.ends_transaction && !plan.facts.disconnects
     }
 
-    /// `SET autocommit` without anything held is a note to ourselves; connections follow when they are lent.
+    /// `SET autocommit` without anything held is a note to ourselves; connections follow when they are lent. Whether a client is to be
+    /// told of the variable only a server knows (`session_track_system_variables`).
     fn set_autocommit_alone(&mut self, on: bool) -> Option<Vec<u8>> {
-        if !self.held.is_empty() {
+        if !self.held.is_empty() || self.capabilities.contains(CapabilityFlags::CLIENT_SESSION_TRACK) {
             return None;
         }
         self.worker.counters.autocommit.bump();

@@ -36,7 +36,7 @@ impl Capture {
     pub(super) fn finish(mut self, end: &AnswerEnd) -> Option<(Vec<u8>, Vec<u32>)> {
         let is_one_result_set = end.ending == Ending::ResultSet && end.results == 1 && end.ok.warnings == 0;
         // What changed in one session did not change in another.
-        let tells_of_changes = end.status.contains(StatusFlags::SERVER_SESSION_STATE_CHANGED);
+        let tells_of_changes = end.status_seen.contains(StatusFlags::SERVER_SESSION_STATE_CHANGED);
         if !self.is_complete || !is_one_result_set || tells_of_changes {
             return None;
         }
@@ -76,8 +76,10 @@ mod tests {
         assert_eq!(finish(3, end(Ending::ResultSet, 1, 0)), None, "too large");
         assert_eq!(finish(4, end(Ending::ResultSet, 2, 0)), None, "two results");
         assert_eq!(finish(4, end(Ending::ResultSet, 1, 1)), None, "warnings");
-        let changed =
-            AnswerEnd { status: StatusFlags::SERVER_SESSION_STATE_CHANGED, ..end(Ending::ResultSet, 1, 0) };
+        let changed = AnswerEnd {
+            status_seen: StatusFlags::SERVER_SESSION_STATE_CHANGED,
+            ..end(Ending::ResultSet, 1, 0)
+        };
         assert_eq!(finish(4, changed), None, "changes of the session");
         assert_eq!(finish(4, end(Ending::Ok, 1, 0)), None, "no result set");
         assert_eq!(finish(4, end(Ending::Err(1064), 0, 0)), None, "error");

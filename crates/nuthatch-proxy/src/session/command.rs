@@ -195,6 +195,7 @@ impl Session {
         self.insert_id = super::InsertId::default();
         self.handle.set_wait_timeout(None);
         self.wrote_in_transaction = false;
+        self.is_told_of_changes = false;
         self.next_flag_in = 0;
         self.lexing = self.proxy.lexing();
         self.renumber_environment();

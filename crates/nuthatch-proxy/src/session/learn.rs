@@ -56,9 +56,7 @@ impl Session {
         self.learn_insert_id_of_failed(facts, held);
         // The error is what SHOW WARNINGS will show. What the statement did before it failed is unknown.
         held.pins = held.pins.with(Pins::DIAGNOSTICS);
-        if !facts.pins.is_empty() {
-            held.pins = held.pins.with(facts.pins);
-        }
+        held.pins = held.pins.with(Self::pins_of_failed(facts, code));
     }
 
     fn learn_from_success(&mut self, facts: &Facts, end: &AnswerEnd, held: &mut Held) {

@@ -51,7 +51,7 @@ pub(super) struct Held {
 /// What the statement at hand asks of a connection besides the session's state.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Errand {
-    /// Its server must tell of changes.
+    /// Its server must tell of changes at the end of rows too.
     pub(super) is_tracked: bool,
     pub(super) behind: Behind,
 }
@@ -71,7 +71,7 @@ pub(super) enum Behind {
 impl Errand {
     pub(super) fn of(facts: &Facts) -> Self {
         let behind = if facts.writes { Behind::Sets } else { Behind::All };
-        Self { is_tracked: facts.is_vouched_for(), behind }
+        Self { is_tracked: facts.must_be_tracked(), behind }
     }
 }
 
@@ -252,14 +252,15 @@ impl Session {
 
     /// What the session needs of a connection.
     pub(super) fn wanted(&self) -> Wanted<'_> {
-        let mut shape = self.shape;
-        if self.errand.is_tracked {
-            shape |= CapabilityFlags::CLIENT_SESSION_TRACK;
-        }
+        let must_have = match self.errand.is_tracked {
+            true => CapabilityFlags::CLIENT_DEPRECATE_EOF,
+            false => CapabilityFlags::empty(),
+        };
         Wanted {
             user: &self.account.name,
             password: self.account.password.as_deref(),
-            shape,
+            shape: self.shape,
+            must_have,
             state: &self.state,
             is_own: false,
             worker: &self.worker,
@@ -308,7 +309,7 @@ impl Session {
         let there = &held.connection;
         // DEFAULT would be the server's value, not what `mysql-init_connect` has made it.
         let must_forget = state.user_variables.lacks_some_of(&there.state.user_variables)
-            || (there.is_initialized() && state.settings.lacks_some_of(&there.state.settings));
+            || (there.has_init_connect() && state.settings.lacks_some_of(&there.state.settings));
         // What else is on it would be gone too.
         if must_forget && !self.is_state_of(held) {
             self.reset(held).await?;
@@ -391,13 +392,16 @@ impl Session {
     pub(super) async fn bring_last_results(&mut self, held: &mut Held, facts: &Facts) -> Result<(), Trouble> {
         let was_asked = self.bring_insert_id(held, facts).await?;
         let ran_last = held.was_held && self.last_ran_on == Some(held.connection.thread_id);
-        if facts.reads_counts && (!ran_last || was_asked) {
-            return Err(Trouble::CountsElsewhere);
+        let lacks_counts = facts.reads_counts && (!ran_last || was_asked);
+        let lacks_diagnostics = facts.reads_diagnostics && self.diagnostics.is_some();
+        if lacks_counts || lacks_diagnostics {
+            // No statement follows, behind which it could go.
+            self.way(held).hear_ahead().await?;
+            let elsewhere =
+                if lacks_counts { Trouble::CountsElsewhere } else { Trouble::DiagnosticsElsewhere };
+            return Err(elsewhere);
         }
         let has_diagnostics = held.was_held && self.diagnostics_on == Some(held.connection.thread_id);
-        if facts.reads_diagnostics && self.diagnostics.is_some() {
-            return Err(Trouble::DiagnosticsElsewhere);
-        }
         if facts.reads_diagnostics && !has_diagnostics {
             // The session's last statement left no warnings, or its connection would be held. MariaDB forgets those of
             // others only for a statement with a table, even if it is none (`DO 0` keeps them).
@@ -422,15 +426,17 @@ impl Session {
 
     /// The same, with the client at its other end.
     pub(super) fn way_and_client<'a>(&'a mut self, held: &'a mut Held) -> (Way<'a>, &'a mut Framed) {
-        let (form, status) = (Form::of(self.shape), self.status());
+        let (form, hides_state) = (Form::of(self.shape), !self.is_told_of_changes);
+        let status = self.status();
         let Self { handle, worker, client, .. } = self;
-        (Way { handle, worker, connection: &mut held.connection, form, status }, client)
+        (Way { handle, worker, connection: &mut held.connection, form, hides_state, status }, client)
     }
 
     /// The way to a connection and back.
     pub(super) fn way<'a>(&'a self, held: &'a mut Held) -> Way<'a> {
-        let (form, status) = (Form::of(self.shape), self.status());
-        Way { handle: &self.handle, worker: &self.worker, connection: &mut held.connection, form, status }
+        let (form, hides_state) = (Form::of(self.shape), !self.is_told_of_changes);
+        let (handle, worker, connection) = (&*self.handle, &*self.worker, &mut *held.connection);
+        Way { handle, worker, connection, form, hides_state, status: self.status() }
     }
 
     /// Keeps the connection while there is a reason, and puts it back otherwise.

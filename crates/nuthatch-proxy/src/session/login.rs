@@ -314,6 +314,7 @@ fn enter(
         diagnostics: None,
         insert_id: super::InsertId::default(),
         wrote_in_transaction: false,
+        is_told_of_changes: false,
         has_lost_state: false,
         next_flag_in: 0,
         prepared: None,

@@ -55,6 +55,8 @@ pins! {
     DELAY = 15, "delay_multiplex", false, false;
     /// A savepoint without autocommit, where the server's flags tell of no transaction yet.
     SAVEPOINT = 16, "savepoint", true, false;
+    /// A stored function or a trigger has changed the session.
+    STORED_CODE = 18, "stored_code", true, true;
     /// It is kept until the session ends because that is configured.
     MULTIPLEXING_OFF = 17, "multiplexing_off", false, false;
 }

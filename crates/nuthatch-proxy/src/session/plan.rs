@@ -10,6 +10,7 @@ use crate::stats::{DigestCounters, Observation, Observed};
 use super::memo::Known;
 use super::set::{SetOutcome, Setting, set_outcome};
 use super::text_prepared::Named;
+use super::tracker::reads_tracker;
 use super::{Charset, HitPlan, Pins, Session};
 
 /// A change of the session's state that a statement makes if it succeeds.
@@ -54,6 +55,8 @@ pub(super) struct Facts {
     pub(super) is_opaque: bool,
     /// The server hangs up after it.
     pub(super) disconnects: bool,
+    /// It may show the value of a variable that the proxy has set.
+    pub(super) reads_tracker: bool,
     /// What a rule says of multiplexing: 0 pins, 1 unpins.
     pub(super) multiplex: Option<u8>,
 }
@@ -113,6 +116,7 @@ impl Session {
         if facts.pins.contains(Pins::SESSION_VARIABLE) && outlasts_reset(text) {
             facts.pins = facts.pins.with(Pins::UNKNOWN);
         }
+        facts.reads_tracker = reads_tracker(facts.kind, text);
         let variables = &self.snapshot.mysql;
         let mut digest_text = Vec::new();
         if variables.query_digests || !self.snapshot.rules.is_empty() {
@@ -218,6 +222,7 @@ impl Facts {
             ),
             is_opaque: statement.kind == Kind::Multi || effects.runs_unseen_code,
             disconnects: effects.disconnects,
+            reads_tracker: false,
             multiplex: None,
         }
     }
@@ -243,13 +248,16 @@ impl Facts {
 
 /// Whether a SET may be of a role or resource group, which a server does not forget at a reset.
 fn outlasts_reset(text: &[u8]) -> bool {
-    let names = |word: &[u8]| text.windows(word.len()).any(|window| window.eq_ignore_ascii_case(word));
-    names(b"role") || names(b"resource")
+    names(text, b"role") || names(text, b"resource")
 }
 
-/// Whether a statement may leave anything in the session. A stored function in a SELECT or a trigger behind an INSERT can only
-/// do so through user variables, which no sane one does; a procedure may. Several statements in one do what each of them does,
-/// if none of them sets anything.
+/// Whether the word stands in the text, in any case of its letters.
+pub(super) fn names(text: &[u8], word: &[u8]) -> bool {
+    text.windows(word.len()).any(|window| window.eq_ignore_ascii_case(word))
+}
+
+/// Whether a statement may leave anything in the session that the server does not tell of (`tracker.rs`): a procedure may. Several
+/// statements in one do what each of them does, if none of them sets anything.
 fn runs_code_that_may_set(kind: Kind, effects: &Effects<'_>) -> bool {
     match kind {
         Kind::Call | Kind::Execute | Kind::Other => effects.runs_unseen_code,

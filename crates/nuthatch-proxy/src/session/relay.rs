@@ -17,7 +17,7 @@ use crate::backend::{Connection, Control};
 use crate::worker::Worker;
 
 use super::capture::Capture;
-use super::passage::Passage;
+use super::passage::{Forms, Passage};
 use super::trouble::{Answered, Trouble};
 use super::{SessionEnd, SessionHandle};
 
@@ -34,6 +34,8 @@ pub(super) struct Way<'a> {
     pub(super) connection: &'a mut Connection,
     /// How the client wants its answers.
     pub(super) form: Form,
+    /// It did not ask to be told that its session has changed.
+    pub(super) hides_state: bool,
     /// What packets say that have to be made up for it.
     pub(super) status: StatusFlags,
 }
@@ -108,7 +110,9 @@ impl Way<'_> {
         self.hear_ahead().await?;
         let may_ask = self.connection.shape.contains(CapabilityFlags::CLIENT_LOCAL_FILES);
         let scanner = self.scanner(kind).with_local_files(may_ask);
-        let mut passage = Passage::new(scanner, kind, self.connection.form(), self.form, self.status);
+        let (from, to) = (self.connection.form(), self.form);
+        let forms = Forms { from, to, hides_state: self.hides_state, status: self.status };
+        let mut passage = Passage::new(scanner, kind, forms);
         loop {
             let is_first = !passage.scanner().has_begun();
             let progress = passage
@@ -148,7 +152,9 @@ impl Way<'_> {
     /// Walks over an answer of that kind from the connection.
     fn scanner(&self, kind: AnswerKind) -> AnswerScanner {
         let form = self.connection.form();
-        AnswerScanner::new(kind, form.deprecate_eof).with_optional_metadata(form.optional_metadata)
+        AnswerScanner::new(kind, form.deprecate_eof)
+            .with_optional_metadata(form.optional_metadata)
+            .with_session_track(form.session_track)
     }
 
     /// Passes the client's file on to the server, packet by packet, up to the empty one that ends it. Returns the number of

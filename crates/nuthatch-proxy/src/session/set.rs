@@ -8,6 +8,7 @@ use nuthatch_sql::{
 
 use super::lease::Held;
 use super::plan::{Change, Facts};
+use super::tracker::TRACKER;
 use super::trouble::Trouble;
 use super::{Pins, Session, SessionState, Settings};
 
@@ -192,7 +193,8 @@ impl Session {
         let there = &held.connection.state;
         let mut statement = b"SET ".to_vec();
         for (name, value) in state.settings.differences(&there.settings) {
-            statement.extend([b"@@session.", name, b"=", value.unwrap_or(b"DEFAULT"), b", "].concat());
+            let value = value.unwrap_or(if name == TRACKER { b"ON" } else { b"DEFAULT" });
+            statement.extend([b"@@session.", name, b"=", value, b", "].concat());
         }
         // No server refuses a plain value to a user variable.
         let doubtful = statement.len();
@@ -222,7 +224,7 @@ impl Session {
             let value = match value {
                 Given::Literal(literal) => Some(&**literal),
                 Given::Nothing => {
-                    if !is_user_variable && held.connection.is_initialized() {
+                    if !is_user_variable && held.connection.has_init_connect() {
                         // That is not what a new connection begins with.
                         held.pins = held.pins.with(Pins::SESSION_VARIABLE);
                     }
@@ -245,6 +247,10 @@ impl Session {
             if *is_user_variable {
                 self.state.user_variables.set(name, value);
                 there.user_variables.set(name, value);
+                continue;
+            }
+            if **name == *TRACKER {
+                self.learn_tracker(value, held);
                 continue;
             }
             self.state.settings.learn(name, value);
@@ -270,6 +276,10 @@ impl Session {
             let query = format!("SELECT @@session.{}", String::from_utf8_lossy(name));
             let told = self.way(held).ask_value(&query).await?;
             let Some(literal) = told.as_deref().and_then(literal_of) else { return Ok(()) };
+            if **name == *TRACKER {
+                self.learn_tracker(Some(&literal), held);
+                continue;
+            }
             self.state.settings.learn(name, Some(&literal));
             held.connection.state.settings.learn(name, Some(&literal));
         }

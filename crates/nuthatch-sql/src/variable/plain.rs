@@ -50,7 +50,7 @@ pub(super) const PLAIN: &[&str] = &[
     "query_cache_wlock_invalidate", "query_prealloc_size", "range_alloc_block_size",
     "range_optimizer_max_mem_size", "read_buffer_size", "read_rnd_buffer_size",
     "restrict_fk_on_non_standard_key", "rowid_merge_buff_size", "secondary_engine_cost_threshold",
-    "select_into_buffer_size", "select_into_disk_sync", "select_into_disk_sync_delay", "session_track_schema",
+    "select_into_buffer_size", "select_into_disk_sync", "select_into_disk_sync_delay", "session_track_schema", "session_track_state_change",
     "session_track_system_variables", "set_operations_buffer_size", "show_create_table_skip_secondary_engine",
     "show_create_table_verbosity", "show_gipk_in_create_table_and_information_schema", "show_old_temporals",
     "slow_query_log", "sort_buffer_size", "sql_buffer_result", "sql_generate_invisible_primary_key",

@@ -98,7 +98,6 @@ pub(super) const SPECIAL: &[Special] = &[
     row("resultset_metadata", Only(&["full"]), "changes the form of answers"),
     row("server_id", Pins, "what the connection writes goes to the binlog as that of another server"),
     row("session_track_gtids", OFF, "OK packets would say what those of the proxy do not"),
-    row("session_track_state_change", OFF, "OK packets would say what those of the proxy do not"),
     row("session_track_transaction_info", OFF, "OK packets would say what those of the proxy do not"),
     row("skip_parallel_replication", OFF, "replicas would leave out what another session writes"),
     row("skip_replication", OFF, "replicas would leave out what another session writes"),

@@ -176,3 +176,33 @@ fn packet_without_tracking_is_what_the_server_sends_to_who_does_not_ask() {
         assert!(count > 30 && changed > 20, "{}: {count} {changed}", tracked.name);
     }
 }
+
+#[test]
+fn packet_without_state_tells_all_else_and_is_whole() {
+    for (server, form) in SERVERS.iter().flat_map(|server| BOTH.map(|form| (server, form))) {
+        let recorded = Recorded::read(server, &format!("tracking-{form}"));
+        let (mut alone, mut among_others) = (0, 0);
+        for packet in recorded.steps.iter().flat_map(|step| oks(&recorded, step)) {
+            let told = TrackedOk::parse(&packet.payload).unwrap();
+            let mut less = Vec::new();
+            told.encode_without_state(&mut less).unwrap();
+            let again = TrackedOk::parse(&less).unwrap();
+            let all = told.changes.map(Result::unwrap).collect::<Vec<_>>();
+            let is_else = |change: &&StateChange<'_>| !matches!(change, StateChange::State(_));
+            let rest: Vec<_> = all.iter().filter(is_else).copied().collect();
+            assert_eq!(again.changes.map(Result::unwrap).collect::<Vec<_>>(), rest);
+            assert_eq!(again.info, told.info);
+            if all.is_empty() {
+                assert_eq!(less, packet.payload, "nothing else is changed");
+            }
+            alone += usize::from(all.len() == 1 && rest.is_empty());
+            among_others += usize::from(rest.len() < all.len() && !rest.is_empty());
+            if rest.is_empty() {
+                assert_eq!(again.ok, OkPacket { status: again.ok.status, ..told.ok });
+                let flag = told.ok.status.difference(again.ok.status);
+                assert_eq!(flag.is_empty(), all.is_empty(), "the flag goes with the last change");
+            }
+        }
+        assert!(alone + among_others > 15, "{}: {alone} {among_others}", recorded.name);
+    }
+}

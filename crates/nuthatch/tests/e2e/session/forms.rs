@@ -62,6 +62,12 @@ fn clients_of_any_form_share_one_connection_and_are_answered_in_their_own() {
         "SELECT DATABASE()",
         "SET NAMES latin1",
         "SHOW TABLES LIKE 'user'",
+        "SET time_zone = '+01:00'",
+        "SET sql_mode = ''",
+        "SHOW VARIABLES LIKE 'session_track_state_change'",
+        "SELECT @@session_track_state_change",
+        "SET autocommit = 1",
+        "UPDATE mysql.time_zone SET Use_leap_seconds = 'Y' WHERE Time_zone_id = 99",
     ] {
         for (place, (proxied, direct)) in pairs.iter_mut().enumerate() {
             let (found, expected) = (bytes(proxied.query_all(statement)), bytes(direct.query_all(statement)));
@@ -69,6 +75,36 @@ fn clients_of_any_form_share_one_connection_and_are_answered_in_their_own() {
         }
     }
     assert_eq!(stage.pool("ConnUsed + ConnFree", 0), 1);
+}
+
+#[test]
+fn client_is_told_of_changes_if_it_asked_for_it() {
+    let (stage, pairs) = stage_of_one();
+    drop(pairs);
+    let address = servers::shared().primary().address().into();
+    let login = stage.login().schema(&stage.schema).with(TRACK);
+    let mut proxied = stage.proxy.client(&login);
+    let mut direct = Client::connect(&address, &login).expect("the server takes the login");
+    for statement in [
+        "SET sql_mode = ''",
+        "SET SESSION session_track_state_change = 1",
+        "SELECT @@session_track_state_change",
+        "SET sql_mode = ''",
+        "SET time_zone = '+01:00', sql_select_limit = 5",
+        "SELECT 1",
+        "SET session_track_state_change = OFF",
+        "SELECT @@session_track_state_change",
+        "SET sql_mode = ''",
+        "SET session_track_state_change = DEFAULT",
+        "SET sql_mode = ''",
+    ] {
+        let (found, expected) = (bytes(proxied.query_all(statement)), bytes(direct.query_all(statement)));
+        // What turns it on or off may tell of itself.
+        if !statement.contains("track_state_change =") {
+            assert!(found == expected, "{statement}:\n{found:?}\n{expected:?}");
+        }
+    }
+    stage.await_unpinned();
 }
 
 #[test]

@@ -117,6 +117,98 @@ fn role_is_the_sessions() {
     assert_eq!(with.refused(&select).code, 1142);
 }
 
+/// Each way in which clients may want their answers; the server tells of changes in OK packets only.
+const FORMS: [CapabilityFlags; 4] = [
+    CapabilityFlags::empty(),
+    CapabilityFlags::CLIENT_DEPRECATE_EOF,
+    CapabilityFlags::CLIENT_SESSION_TRACK,
+    CapabilityFlags::CLIENT_SESSION_TRACK.union(CapabilityFlags::CLIENT_DEPRECATE_EOF),
+];
+
+#[test]
+fn stored_code_that_sets_something_holds_its_connection_and_other_does_not() {
+    let stage = Stage::plain();
+    let mut primary = stage.primary();
+    for statement in [
+        "CREATE TABLE noted (a INT UNIQUE)",
+        "CREATE TRIGGER notes BEFORE INSERT ON noted FOR EACH ROW SET @noted = NEW.a",
+        "CREATE TABLE quiet (a INT)",
+        "CREATE TRIGGER quiet_trigger BEFORE INSERT ON quiet FOR EACH ROW SET NEW.a = NEW.a + 1",
+        "CREATE FUNCTION sets() RETURNS INT DETERMINISTIC BEGIN SET @set = 7; RETURN 7; END",
+        "CREATE FUNCTION limits() RETURNS INT DETERMINISTIC BEGIN SET SESSION max_length_for_sort_data = 99; RETURN 7; END",
+        "CREATE FUNCTION makes() RETURNS INT DETERMINISTIC BEGIN CREATE TEMPORARY TABLE IF NOT EXISTS made (a INT DEFAULT 7); INSERT INTO made VALUES (); RETURN 7; END",
+        "CREATE FUNCTION fails() RETURNS INT DETERMINISTIC BEGIN SET @set = 7; SIGNAL SQLSTATE '45000'; RETURN 7; END",
+        "CREATE FUNCTION harmless() RETURNS INT DETERMINISTIC RETURN 7",
+        "CREATE VIEW seen AS SELECT sets() AS a",
+    ] {
+        primary.ok(statement);
+    }
+    for form in FORMS {
+        let login =
+            stage.login().schema(&stage.schema).without(CapabilityFlags::CLIENT_DEPRECATE_EOF).with(form);
+        let client = || stage.proxy.client(&login);
+        let mut quiet = client();
+        for statement in ["SELECT harmless()", "INSERT INTO quiet VALUES (harmless())", "DO harmless()"] {
+            quiet.ok(statement);
+        }
+        assert_eq!(quiet.refused("SELECT no_such()").code, 1305);
+        let statement = quiet.prepare("SELECT harmless()").unwrap();
+        quiet.execute(&statement, &[]).unwrap();
+        quiet.ok("SELECT TABLE_NAME FROM information_schema.TABLES LIMIT 1");
+        stage.await_unpinned();
+
+        check_function_in_transaction(&stage, &client);
+        for (statement, see, expected) in [
+            ("SELECT sets()", "SELECT @set", "7"),
+            ("SELECT a FROM seen", "SELECT @set", "7"),
+            ("DO sets()", "SELECT @set", "7"),
+            ("INSERT INTO quiet VALUES (sets())", "SELECT @set", "7"),
+            ("INSERT INTO noted VALUES (5) ON DUPLICATE KEY UPDATE a = 5", "SELECT @noted", "5"),
+            ("SELECT limits()", "SELECT @@max_length_for_sort_data", "99"),
+            ("SELECT makes()", "SELECT a FROM made", "7"),
+            ("SELECT fails()", "SELECT @set", "7"),
+            ("SET @other = sets()", "SELECT @set", "7"),
+        ] {
+            for is_prepared in [false, true] {
+                let (mut one, mut other) = (client(), client());
+                if is_prepared {
+                    let prepared = one.prepare(statement).unwrap();
+                    let _may_fail = one.execute(&prepared, &[]);
+                } else {
+                    let _may_fail = one.query(statement);
+                }
+                for _ in 0..2 {
+                    let seen = other.query(see).map(|answer| answer.value()).ok();
+                    assert_ne!(seen.as_deref(), Some(expected), "{statement}, {form:?}: another session");
+                    assert_eq!(one.value(see), expected, "{statement}, {form:?}");
+                }
+                if !statement.starts_with("SET") {
+                    let why = "SELECT COUNT(*) FROM stats_mysql_processlist WHERE extended_info LIKE '%stored_code%'";
+                    await_that("the pin is shown", || stage.proxy.operator().value(why) == "1");
+                }
+                one.quit();
+                other.quit();
+                stage.await_unpinned();
+            }
+        }
+    }
+}
+
+/// Its connection has the client's own form, in which MySQL tells only with the next OK packet.
+#[track_caller]
+fn check_function_in_transaction(stage: &Stage, client: &dyn Fn() -> Client) {
+    let mut one = client();
+    one.ok("BEGIN");
+    one.ok("SELECT sets()");
+    one.ok("COMMIT");
+    for _ in 0..2 {
+        assert_eq!(client().value("SELECT @set"), "NULL", "another session");
+        assert_eq!(one.value("SELECT @set"), "7");
+    }
+    one.quit();
+    stage.await_unpinned();
+}
+
 #[test]
 fn call_that_a_rule_vouches_for_holds_only_what_the_server_tells_of() {
     let rule = "rule_id=1, active=1, match_digest='^CALL', multiplex=2, apply=1";
@@ -410,7 +502,8 @@ fn user_variable_that_is_only_read_pins_nothing() {
     let stage = Stage::plain();
     let mut client = stage.client();
     assert_eq!(client.value("SELECT @nobody_has_set_it"), "NULL");
-    client.ok("UPDATE t SET v = COALESCE(@nobody_has_set_it, 'x') WHERE id = 1");
+    client.ok("SET @somebody_has = 1");
+    client.ok("UPDATE t SET v = COALESCE(@somebody_has, 'x') WHERE id = 1");
     stage.await_unpinned();
     client.ok("SELECT @it := 5");
     assert_eq!(stage.pool("ConnUsed", 0), 1);

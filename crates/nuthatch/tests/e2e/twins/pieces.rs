@@ -5,7 +5,7 @@
 //! sessions' locks. And what the proxy is known to answer otherwise, see [`super`].
 
 /// Statements that make the content of a session's schema; it may be in any state before.
-pub(super) const BEGINNING: [&str; 14] = [
+pub(super) const BEGINNING: [&str; 19] = [
     "DROP DATABASE IF EXISTS {s}",
     "CREATE DATABASE {s} CHARACTER SET utf8mb4 COLLATE utf8mb4_general_ci",
     "CREATE TABLE {s}.t (id INT PRIMARY KEY, v VARCHAR(100))",
@@ -17,16 +17,22 @@ pub(super) const BEGINNING: [&str; 14] = [
     "CREATE TRIGGER {s}.gi AFTER INSERT ON {s}.g FOR EACH ROW INSERT INTO {s}.c (a) VALUES (NEW.a)",
     "CREATE VIEW {s}.y AS SELECT id, v FROM {s}.t WHERE id > 1",
     "CREATE FUNCTION {s}.f(x INT) RETURNS INT DETERMINISTIC RETURN x + 1",
+    "CREATE FUNCTION {s}.fs(x INT) RETURNS INT DETERMINISTIC BEGIN SET @fs = IFNULL(@fs, 0) + x; RETURN @fs; END",
+    "CREATE FUNCTION {s}.fv(x INT) RETURNS INT DETERMINISTIC BEGIN SET SESSION sql_select_limit = x; RETURN x; END",
+    "CREATE FUNCTION {s}.fe(x INT) RETURNS INT DETERMINISTIC BEGIN SET @fe = x; SIGNAL SQLSTATE '45000'; RETURN x; END",
+    "CREATE TABLE {s}.h (a INT)",
+    "CREATE TRIGGER {s}.hi AFTER INSERT ON {s}.h FOR EACH ROW SET @h = NEW.a",
     "CREATE PROCEDURE {s}.p() BEGIN SELECT COUNT(*) FROM t; SELECT MAX(id) FROM c; END",
     "CREATE PROCEDURE {s}.q(x INT) BEGIN SET @q = x; INSERT INTO c (a) VALUES (x); SELECT LAST_INSERT_ID(); END",
     "CREATE PROCEDURE {s}.r() BEGIN SELECT 1; SIGNAL SQLSTATE '45000' SET MESSAGE_TEXT = 'refused'; END",
 ];
 
 /// Statements that bring a schema back to that after a script. Making it anew takes five times as long.
-pub(super) const AGAIN: [&str; 8] = [
+pub(super) const AGAIN: [&str; 9] = [
     "DROP TABLE IF EXISTS {s}.x1, {s}.x2, {s}.x3",
     "TRUNCATE TABLE {s}.c",
     "TRUNCATE TABLE {s}.g",
+    "TRUNCATE TABLE {s}.h",
     "ALTER TABLE {s}.t COMMENT = ''",
     "DELETE FROM {s}.t",
     "INSERT INTO {s}.t VALUES (1, 'one'), (2, 'two'), (3, 'thr\u{e9}e')",
@@ -181,6 +187,7 @@ pub(super) const FREE: &[(On, &[&str])] = &[
     (Both, &["TRUNCATE TABLE c", "SELECT ROW_COUNT()"]),
     (Both, &["ALTER TABLE t COMMENT = '{w}'"]),
     (Both, &["SHOW TABLES"]),
+    (Both, &["SHOW VARIABLES LIKE 'session_track_s%'", "SELECT @@session_track_state_change"]),
     (MariaDb, &["SHOW COLUMNS FROM c", "SELECT FOUND_ROWS()"]),
     (Both, &["SHOW CREATE TABLE t"]),
     (Both, &["DESCRIBE d"]),
@@ -289,6 +296,14 @@ pub(super) const PINNING: &[(On, &[&str])] = &[
     (Both, &["CREATE TEMPORARY TABLE t SELECT {n} AS id", "SELECT * FROM t", "DROP TEMPORARY TABLE t"]),
     (Both, &["DROP TEMPORARY TABLE IF EXISTS tt", "SELECT * FROM tt"]),
     (Both, &["SELECT COUNT(*) FROM tt"]),
+    (Both, &["SELECT fs({n})", "SELECT @fs"]),
+    (Both, &["SELECT @fs, @fe, @h"]),
+    (Both, &["UPDATE t SET v = fs({n}) WHERE id = {k}", "SELECT @fs"]),
+    (Both, &["SELECT fv({n}), fv({k})", "SELECT @@sql_select_limit", "SELECT id FROM t ORDER BY id"]),
+    (Both, &["SELECT fe({n})", "SHOW WARNINGS", "SELECT @fe"]),
+    (Both, &["SET @a = fs({n})", "SELECT @fs"]),
+    (Both, &["INSERT INTO h VALUES ({n})", "SELECT @h"]),
+    (Both, &["BEGIN", "SELECT fs({n})", "COMMIT", "SELECT @fs"]),
     (Both, &["CALL p()", "SELECT ROW_COUNT()"]),
     (Both, &["CALL q({n})", "SELECT @q", "SELECT LAST_INSERT_ID()"]),
     (Both, &["CALL r()", "SHOW ERRORS"]),
@@ -325,6 +340,7 @@ pub(super) const PREPARED: &[(On, &str)] = &[
     (Both, "SHOW WARNINGS"),
     (Both, "SELECT DATABASE()"),
     (Both, "SELECT v + ? FROM t"),
+    (Both, "SELECT f(?)"),
     (Both, "COMMIT"),
     (Both, "DROP TABLE IF EXISTS x2"),
 ];

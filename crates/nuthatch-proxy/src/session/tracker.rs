@@ -1,0 +1,139 @@
+//! What a server tells of changes that no text shows: of stored functions, triggers and procedures.
+//!
+//! Every connection has `session_track_state_change` on, so an OK packet tells when the session behind it has changed. Where
+//! the statement's text explains no change, a stored function or a trigger has set something, and the connection is kept
+//! ([`Pins::STORED_CODE`]). Clients that have not asked for it are not told (`passage.rs`), and a statement that reads the variable finds it off.
+//!
+//! Servers tell of SET, USE, temporary tables and prepared statements; not of all (measured on MariaDB 10.11 and MySQL 9.7): not of `SELECT … INTO @a`
+//! and `@a := 1`, of `CREATE TEMPORARY TABLE … SELECT`, of GET_LOCK and of SET TRANSACTION, and MySQL not of SET ROLE. So a CALL, whose procedure may do any of these, holds its
+//! connection, unless a rule (`multiplex` = 2) of the operator, who knows the procedures, vouches that they do not. Then the server decides: the
+//! connection is held if it tells of a change, or cannot tell.
+//!
+//! After an error MySQL tells with its next answer, MariaDB never.
+
+use nuthatch_sql::Kind;
+use nuthatch_wire::{AnswerEnd, CapabilityFlags, StatusFlags};
+
+use crate::backend::Connection;
+
+use super::lease::Held;
+use super::plan::{Change, Facts, names};
+use super::trouble::Trouble;
+use super::{Pins, Session};
+
+/// The variable that has a server tell.
+pub(crate) const TRACKER: &[u8] = b"session_track_state_change";
+
+/// The value of `multiplex` that vouches.
+const VOUCHES: u8 = 2;
+
+/// What is vouched for.
+const VOUCHED: Pins = Pins::UNKNOWN.with(Pins::USER_VARIABLE);
+
+/// Errors that are found before any stored code runs: there is no such routine, or it may not be executed.
+const BEFORE_STORED_CODE: [u16; 3] = [1305, 1370, 1418];
+
+/// Whether a statement may show the tracker: by its name, or among all variables.
+pub(super) fn reads_tracker(kind: Kind, text: &[u8]) -> bool {
+    let shows_all = match kind {
+        Kind::Show => names(text, b"variables"),
+        Kind::Set => return false,
+        _ => names(text, b"session_variables") || names(text, b"variables_by_thread"),
+    };
+    shows_all || names(text, TRACKER)
+}
+
+impl Facts {
+    /// Whether a rule vouches for what the statement may leave behind.
+    fn is_vouched_for(&self) -> bool {
+        self.multiplex == Some(VOUCHES) && self.pins.without(VOUCHED) != self.pins
+    }
+
+    /// Whether the statement calls a stored function, as far as can be told, and its answer ends where only an OK packet tells of a change.
+    pub(super) fn must_be_tracked(&self) -> bool {
+        self.kind == Kind::Select && self.is_opaque
+    }
+
+    /// Whether the text explains no change of the session, but stored functions or triggers may make one.
+    fn hides_changes(&self) -> bool {
+        let may_run_stored_code = matches!(
+            self.kind,
+            Kind::Select
+                | Kind::Insert
+                | Kind::Replace
+                | Kind::Update
+                | Kind::Delete
+                | Kind::Do
+                | Kind::LoadData
+                | Kind::Explain
+                | Kind::Commit
+                | Kind::Rollback
+        );
+        may_run_stored_code && self.change == Change::None
+    }
+}
+
+impl Session {
+    /// Has a statement that reads the session's variables find the tracker as the session has it.
+    pub(super) async fn bring_tracker(&self, held: &mut Held, facts: &Facts) -> Result<(), Trouble> {
+        if !facts.reads_tracker || self.is_told_of_changes || !held.connection.is_tracked() {
+            return Ok(());
+        }
+        let mut state = self.state.clone();
+        state.settings.set(TRACKER, Some(b"OFF"));
+        self.bring_into(&state, held).await
+    }
+
+    /// The session has given the tracker a value: it is never off on a connection, but the session may want to be told.
+    pub(super) fn learn_tracker(&mut self, value: Option<&[u8]>, held: &mut Held) {
+        let is_off = value.is_none_or(is_off);
+        self.is_told_of_changes = !is_off;
+        held.connection.state.settings.set(TRACKER, is_off.then_some(b"OFF"));
+    }
+
+    /// Why the connection is kept after the statement, whose answer ended so.
+    pub(super) fn pins_of(facts: &Facts, end: &AnswerEnd, held: &Held) -> Pins {
+        let can_tell = held.connection.is_tracked();
+        let has_changed = tells_of_change(end, &held.connection);
+        if facts.is_vouched_for() && can_tell && !has_changed {
+            return facts.pins.without(VOUCHED);
+        }
+        // MariaDB tells so of the schema in use when it looks into information_schema.
+        let is_explained = end.told.schema && !facts.writes && !facts.is_opaque;
+        let has_been_changed = has_changed && !is_explained;
+        let may_have_been = facts.must_be_tracked() && !can_tell;
+        match facts.hides_changes() && (has_been_changed || may_have_been) {
+            true => facts.pins.with(Pins::STORED_CODE),
+            false => facts.pins,
+        }
+    }
+
+    /// The same if it failed with the error `code`.
+    pub(super) fn pins_of_failed(facts: &Facts, code: u16) -> Pins {
+        match facts.hides_changes() && facts.is_opaque && !BEFORE_STORED_CODE.contains(&code) {
+            true => facts.pins.with(Pins::STORED_CODE),
+            false => facts.pins,
+        }
+    }
+}
+
+impl Connection {
+    /// Whether its server tells of changes.
+    fn is_tracked(&self) -> bool {
+        self.is_told_of_changes && self.state.settings.get(TRACKER).is_none()
+    }
+}
+
+/// Whether a value, as SQL writes it, turns a variable off.
+fn is_off(value: &[u8]) -> bool {
+    let value = value.trim_ascii();
+    let value = value.strip_prefix(b"'").and_then(|value| value.strip_suffix(b"'")).unwrap_or(value);
+    [&b"OFF"[..], b"0", b"FALSE", b"DEFAULT"].iter().any(|off| value.eq_ignore_ascii_case(off))
+}
+
+/// Whether the server told that the session has changed: in an OK packet, or as MariaDB does in an EOF packet.
+fn tells_of_change(end: &AnswerEnd, connection: &Connection) -> bool {
+    let in_eof = !connection.form().deprecate_eof
+        && end.status_seen.contains(StatusFlags::SERVER_SESSION_STATE_CHANGED);
+    connection.shape.contains(CapabilityFlags::CLIENT_SESSION_TRACK) && (end.told.state || in_eof)
+}
