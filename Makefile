@@ -21,11 +21,13 @@ demo: ## sysbench's selects directly, through the proxy and from its cache, as o
 	cargo build --release
 	@tools/demo.sh
 
-check: ## formatting, lints, documentation, licences
+check: ## formatting, lints, documentation, fuzz targets, licences
 	@tools/deps.sh test
 	cargo fmt --all --check
+	cargo fmt --manifest-path fuzz/Cargo.toml --check
 	cargo clippy --workspace --all-targets --locked -- -D warnings
 	RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --locked
+	CUSTOM_LIBFUZZER_PATH=/none cargo check --manifest-path fuzz/Cargo.toml --locked # without libFuzzer, which takes C++
 	@tools/licences.py --self-test
 	@tools/licences.py
 

@@ -5,6 +5,12 @@ use libfuzzer_sys::fuzz_target;
 use nuthatch_wire::{CapabilityFlags, Login};
 
 fuzz_target!(|payload: &[u8]| {
+    if let Ok(login) = Login::parse_change_user(payload, CapabilityFlags::CLIENT_PLUGIN_AUTH) {
+        let schema = login.schema.as_ref().map_or(0, Vec::len);
+        let taken = login.user.len() + login.auth_answer.len() + schema + login.auth_plugin.len();
+        assert!(taken + 4 <= payload.len());
+        assert!(!format!("{login:?}").contains("auth_answer"));
+    }
     let Ok(login) = Login::parse(payload) else { return };
     assert!(!format!("{login:?}").contains("auth_answer"));
     if !survives_encoding(&login) {

@@ -22,9 +22,8 @@ fuzz_target!(|input: &[u8]| {
     let hides_state = kind & 4 != 0;
     let kind = KINDS[usize::from(kind & 3)];
     let (from, to) = (form(*forms), form(*forms >> 3));
-    let translate = |pieces: &mut dyn Iterator<Item = usize>| {
-        translate(kind, from, to, hides_state, answer, pieces)
-    };
+    let translate =
+        |pieces: &mut dyn Iterator<Item = usize>| translate(kind, from, to, hides_state, answer, pieces);
     let whole = translate(&mut repeat(answer.len()));
     let pieces = pieces.iter().map(|len| usize::from(*len));
     let in_pieces = translate(&mut pieces.chain(repeat(answer.len())));

@@ -14,6 +14,8 @@ mod command;
 mod credentials;
 mod data_plane;
 mod error;
+#[cfg(feature = "fuzzing")]
+pub mod fuzzing;
 mod information_schema;
 mod listener;
 pub mod metrics;

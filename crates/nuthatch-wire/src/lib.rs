@@ -22,6 +22,7 @@ mod reader;
 mod result_set;
 mod session_track;
 mod sha2_password;
+mod small_result;
 
 pub use answer::{AnswerEnd, AnswerKind, AnswerScanner, Ending, Progress, STATUS_OFFSETS_MAX, Told};
 pub use command::Command;
@@ -37,3 +38,4 @@ pub use reader::{Reader, WireError, append_lenenc_bytes, append_lenenc_int};
 pub use result_set::{Cell, Column, ResultSetWriter};
 pub use session_track::{StateChange, StateChanges, TrackedOk};
 pub use sha2_password::{SHA2_PASSWORD_PLUGIN, SHA256_LEN, Sha2Hash, Sha2Stage1};
+pub use small_result::{SmallResult, text_values};

@@ -87,6 +87,37 @@ impl Login {
         })
     }
 
+    /// Reads a `COM_CHANGE_USER` of a client that logged in with these capabilities. Behind the schema a client may leave out all.
+    ///
+    /// Source: "COM_CHANGE_USER".
+    ///
+    /// # Errors
+    /// When the payload ends early.
+    pub fn parse_change_user(payload: &[u8], capabilities: CapabilityFlags) -> Result<Self, WireError> {
+        let mut reader = Reader::new(payload);
+        reader.u8()?;
+        let user = reader.null_terminated()?.to_vec();
+        let answer_len = reader.u8()?;
+        let auth_answer = reader.bytes(usize::from(answer_len))?.to_vec();
+        let schema = Some(reader.null_terminated()?.to_vec()).filter(|schema| !schema.is_empty());
+        // The collation has two bytes here.
+        let collation = if reader.rest().len() >= 2 { u8::try_from(reader.u16()?).unwrap_or(45) } else { 45 };
+        let has_plugin =
+            capabilities.contains(CapabilityFlags::CLIENT_PLUGIN_AUTH) && !reader.rest().is_empty();
+        let auth_plugin = if has_plugin { reader.null_terminated()?.to_vec() } else { Vec::new() };
+        Ok(Self {
+            capabilities,
+            max_packet_bytes: 0,
+            collation,
+            user,
+            auth_answer,
+            schema,
+            auth_plugin,
+            attributes: Vec::new(),
+            zstd_level: 0,
+        })
+    }
+
     /// Appends the payload to `out`, in the form that the capabilities say.
     pub fn encode(&self, out: &mut Vec<u8>) {
         out.extend(self.capabilities.bits().to_le_bytes());

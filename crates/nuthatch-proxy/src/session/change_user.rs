@@ -5,14 +5,14 @@
 use std::sync::Arc;
 
 use nuthatch_net::{Proving, prove};
-use nuthatch_wire::{CapabilityFlags, Login, Reader, WireError};
+use nuthatch_wire::Login;
 
 use super::login::{Known, admit, clear_passwords};
 use super::{Account, Charset, Session, SessionEnd, reply};
 
 impl Session {
     pub(super) async fn change_user(&mut self) -> Result<(), SessionEnd> {
-        let login = parse(self.client.payload(), self.capabilities)
+        let login = Login::parse_change_user(self.client.payload(), self.capabilities)
             .map_err(|error| SessionEnd::Broken(error.into()))?;
         let first = self.sequence_shift.wrapping_add(1);
         let proxy = Arc::clone(&self.proxy);
@@ -57,29 +57,4 @@ impl Session {
             }
         }
     }
-}
-
-/// The packet as a login.
-fn parse(payload: &[u8], capabilities: CapabilityFlags) -> Result<Login, WireError> {
-    let mut reader = Reader::new(payload);
-    reader.u8()?;
-    let user = reader.null_terminated()?.to_vec();
-    let answer_len = reader.u8()?;
-    let auth_answer = reader.bytes(usize::from(answer_len))?.to_vec();
-    let schema = Some(reader.null_terminated()?.to_vec()).filter(|schema| !schema.is_empty());
-    // The character set is two bytes; the rest may be missing.
-    let collation = if reader.rest().len() >= 2 { u8::try_from(reader.u16()?).unwrap_or(45) } else { 45 };
-    let has_plugin = capabilities.contains(CapabilityFlags::CLIENT_PLUGIN_AUTH) && !reader.rest().is_empty();
-    let auth_plugin = if has_plugin { reader.null_terminated()?.to_vec() } else { Vec::new() };
-    Ok(Login {
-        capabilities,
-        max_packet_bytes: 0,
-        collation,
-        user,
-        auth_answer,
-        schema,
-        auth_plugin,
-        attributes: Vec::new(),
-        zstd_level: 0,
-    })
 }

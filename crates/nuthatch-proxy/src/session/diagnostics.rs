@@ -17,7 +17,7 @@ use nuthatch_sql::{
 };
 use nuthatch_wire::{
     AnswerEnd, AnswerKind, CapabilityFlags, Column, ColumnFlags, Command, Ending, ErrPacket, ErrorCode, Form,
-    FrameHeader, HEADER_LEN, Reader, StatusFlags, append_lenenc_bytes,
+    SmallResult, StatusFlags, append_lenenc_bytes, text_values,
 };
 
 use crate::backend::Hostgroups;
@@ -54,23 +54,13 @@ pub(super) struct Diagnostics {
 
 impl Diagnostics {
     /// Reads the answer to SHOW WARNINGS; `None` if it is no such list.
-    fn parse(mut answer: &[u8], form: Form, collation: ResultCollation) -> Option<Self> {
-        let mut packets = Vec::new();
-        while let Some(header) = FrameHeader::parse(answer) {
-            packets.push(answer.get(HEADER_LEN..HEADER_LEN + header.payload_len)?);
-            answer = answer.get(HEADER_LEN + header.payload_len..)?;
-        }
-        let (count, packets) = packets.split_first()?;
-        // With optional metadata a byte says whether it follows.
-        let has_definitions = !form.optional_metadata || count.get(1) == Some(&1);
-        let eofs = if form.deprecate_eof { 0 } else { 1 };
-        let (definitions, rest) = packets.split_at_checked(3)?;
-        let rows = rest.get(eofs..rest.len().checked_sub(1)?)?;
+    fn parse(answer: &[u8], form: Form, collation: ResultCollation) -> Option<Self> {
+        let SmallResult { definitions, rows } = SmallResult::parse(answer, form)?;
         let boxed = |payloads: &[&[u8]]| payloads.iter().map(|payload| Box::from(*payload)).collect();
-        let is_list = count.first() == Some(&3) && has_definitions;
+        let is_list = definitions.len() == 3 && rows.iter().all(|row| cells(row).is_some());
         is_list.then(|| Self {
-            definitions: boxed(definitions),
-            rows: boxed(rows),
+            definitions: boxed(&definitions),
+            rows: boxed(&rows),
             collation,
             is_lost: false,
         })
@@ -158,8 +148,7 @@ pub(super) enum Rows {
 }
 
 fn cells(row: &[u8]) -> Option<[&[u8]; 3]> {
-    let mut cells = Reader::new(row);
-    Some([cells.lenenc_bytes().ok()?, cells.lenenc_bytes().ok()?, cells.lenenc_bytes().ok()?])
+    text_values(row)
 }
 
 /// A row of Level, Code and Message as the binary protocol has it: header, bitmap of NULLs, values.
@@ -174,7 +163,7 @@ fn binary_row(row: &[u8]) -> Option<Box<[u8]>> {
 }
 
 fn is_error(row: &[u8]) -> bool {
-    Reader::new(row).lenenc_bytes().is_ok_and(|level| level == b"Error")
+    cells(row).is_some_and(|[level, ..]| level == b"Error")
 }
 
 impl Session {

@@ -9,8 +9,8 @@ use std::task::Poll;
 
 use nuthatch_net::{Framed, NetError};
 use nuthatch_wire::{
-    AnswerEnd, AnswerKind, AnswerScanner, CapabilityFlags, Command, ErrPacket, ErrorCode, Form, FrameHeader,
-    HEADER_LEN, Reader, StatusFlags, append_packet,
+    AnswerEnd, AnswerKind, AnswerScanner, CapabilityFlags, Command, ErrPacket, ErrorCode, Form, HEADER_LEN,
+    SmallResult, StatusFlags, append_packet,
 };
 
 use crate::backend::{Connection, Control};
@@ -226,7 +226,8 @@ impl Way<'_> {
         self.hear_ahead().await?;
         let mut answer = Vec::new();
         self.read_pieces(AnswerKind::ResultSets, |piece| answer.extend_from_slice(piece)).await?;
-        Ok(only_value(&answer, self.connection.form().deprecate_eof))
+        let result = SmallResult::parse(&answer, self.connection.form());
+        Ok(result.and_then(|result| Some(result.only_value()?.to_vec())))
     }
 
     /// Reads an answer that is not for the client. An ERR packet is returned as such.
@@ -297,18 +298,6 @@ pub(super) fn command_packet(command: Command, argument: &[u8]) -> Vec<u8> {
     let mut packet = Vec::with_capacity(argument.len() + HEADER_LEN + 1);
     append_packet(&mut packet, &mut 0, &[&[command as u8], argument].concat());
     packet
-}
-
-/// The value in a result set of one column and one row.
-fn only_value(mut answer: &[u8], deprecates_eof: bool) -> Option<Vec<u8>> {
-    // Column count, column, EOF unless deprecated, row.
-    for _ in 0..if deprecates_eof { 2 } else { 3 } {
-        let header = FrameHeader::parse(answer)?;
-        answer = answer.get(HEADER_LEN + header.payload_len..)?;
-    }
-    let header = FrameHeader::parse(answer)?;
-    let mut row = Reader::new(answer.get(HEADER_LEN..HEADER_LEN + header.payload_len)?);
-    Some(row.lenenc_bytes().ok()?.to_vec())
 }
 
 /// Why the server's side of the way is no more.
