@@ -17,7 +17,7 @@ mod transaction;
 mod value;
 
 use crate::classify::cursor::Cursor;
-use crate::classify::has_ascii_in_character;
+use crate::classify::is_ambiguous;
 use crate::token::Lexing;
 use crate::variable::SystemVariable;
 
@@ -138,9 +138,7 @@ pub fn assignments(query: &[u8], lexing: Lexing) -> Option<Assignments> {
             return None;
         }
     }
-    let is_ambiguous = cursor.is_unclosed
-        || cursor.is_unclear
-        || (lexing.ascii_in_characters && has_ascii_in_character(query));
+    let is_ambiguous = cursor.is_unclosed || cursor.is_unclear || is_ambiguous(query, lexing);
     (!is_ambiguous).then_some(found)
 }
 

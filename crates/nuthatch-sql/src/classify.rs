@@ -167,7 +167,7 @@ fn distrust(statement: &mut Statement<'_>, cursor: &Cursor<'_>, query: &[u8], le
         NotCacheable::Unclosed
     } else if cursor.is_unclear {
         NotCacheable::ExecutableComment
-    } else if lexing.ascii_in_characters && has_ascii_in_character(query) {
+    } else if is_ambiguous(query, lexing) {
         NotCacheable::NotUnderstood
     } else {
         return;
@@ -182,8 +182,13 @@ fn distrust(statement: &mut Statement<'_>, cursor: &Cursor<'_>, query: &[u8], le
     effects.unpin = None;
 }
 
+/// Whether the server may cut the statement otherwise: characters of more than one byte may hold what looks like a quote.
+pub(crate) fn is_ambiguous(query: &[u8], lexing: Lexing) -> bool {
+    lexing.ascii_in_characters && has_ascii_in_character(query)
+}
+
 /// A backslash or back quote after a byte that may begin a character of two.
-pub(crate) fn has_ascii_in_character(query: &[u8]) -> bool {
+fn has_ascii_in_character(query: &[u8]) -> bool {
     query.windows(2).any(|pair| matches!(pair, [lead, b'\\' | b'`'] if *lead >= 0x80))
 }
 

@@ -4,6 +4,7 @@
 use std::borrow::Cow;
 
 use crate::classify::cursor::Cursor;
+use crate::classify::is_ambiguous;
 use crate::question::alias;
 use crate::token::{Lexing, TokenKind};
 
@@ -43,7 +44,7 @@ pub fn diagnostics_question(query: &[u8], lexing: Lexing) -> Option<DiagnosticsQ
     } else {
         return None;
     };
-    cursor.ends_statement().then_some(question)
+    (cursor.ends_statement() && !is_ambiguous(query, lexing)).then_some(question)
 }
 
 fn show<'q>(cursor: &mut Cursor<'q>) -> Option<DiagnosticsQuestion<'q>> {
@@ -169,5 +170,17 @@ mod tests {
         ] {
             assert_eq!(shown(query), expected, "{query}");
         }
+    }
+
+    #[test]
+    fn text_that_a_server_may_cut_otherwise_is_no_question() {
+        let gbk = Lexing {
+            ansi_quotes: false,
+            no_backslash_escapes: false,
+            ascii_in_characters: true,
+            server: ServerFlavor::MariaDb(101_119),
+        };
+        assert!(diagnostics_question(b"SELECT @@warning_count AS 'w'", gbk).is_some());
+        assert!(diagnostics_question(b"SELECT @@warning_count AS '\xC4\\'", gbk).is_none());
     }
 }

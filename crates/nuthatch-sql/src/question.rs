@@ -1,7 +1,7 @@
 //! Questions of a client that its session can answer without a server: `SELECT LAST_INSERT_ID()` and its like.
 
 use crate::classify::cursor::{Cursor, is_word};
-use crate::classify::has_ascii_in_character;
+use crate::classify::is_ambiguous;
 use crate::statement::Name;
 use crate::token::{Lexing, Token, TokenKind};
 
@@ -51,8 +51,7 @@ pub fn session_questions(query: &[u8], lexing: Lexing) -> Option<Vec<Question<'_
         return None;
     }
     let is_whole = cursor.ends_statement();
-    let is_ambiguous = lexing.ascii_in_characters && has_ascii_in_character(query);
-    (is_whole && !is_ambiguous).then_some(questions)
+    (is_whole && !is_ambiguous(query, lexing)).then_some(questions)
 }
 
 fn question<'q>(query: &'q [u8], cursor: &mut Cursor<'q>) -> Option<Question<'q>> {

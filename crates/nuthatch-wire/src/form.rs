@@ -211,6 +211,9 @@ impl Translator {
     }
 
     fn ok(&self, piece: &[u8], payload: &[u8], out: &mut Vec<u8>) -> Result<(), WireError> {
+        if !self.from.session_track && self.to.session_track {
+            return self.untold_ok(piece, payload, out);
+        }
         let says_too_much = self.from.session_track && (self.hides_state || !self.to.session_track);
         if !says_too_much {
             self.copy(piece, out);
@@ -223,6 +226,23 @@ impl Translator {
             false => tracked.encode_untracked(&mut less),
         }
         self.write(piece, &less, out);
+        Ok(())
+    }
+
+    /// An OK packet behind which nothing can stand that its flags may promise.
+    fn untold_ok(&self, piece: &[u8], payload: &[u8], out: &mut Vec<u8>) -> Result<(), WireError> {
+        let mut reader = Reader::new(payload);
+        let marker = reader.u8()?;
+        let ok = OkPacket::read(&mut reader)?;
+        let status = ok.status.difference(StatusFlags::SERVER_SESSION_STATE_CHANGED);
+        if status == ok.status {
+            self.copy(piece, out);
+            return Ok(());
+        }
+        let mut untold = Vec::with_capacity(payload.len());
+        OkPacket { status, ..ok }.encode(&mut untold, marker);
+        untold.extend_from_slice(reader.rest());
+        self.write(piece, &untold, out);
         Ok(())
     }
 

@@ -53,6 +53,19 @@ fn result_sets_become_what_the_other_form_has_however_they_are_cut() {
 }
 
 #[test]
+fn flag_of_changes_that_cannot_be_told_is_taken_away() {
+    let tracked = Form { session_track: true, ..OK };
+    let info = b"\x04info";
+    let with = |status: [u8; 2]| [&[12, 0, 0, 1, 0, 0, 0][..], &status, &[0, 0], info].concat();
+    for from in [EOF, OK] {
+        let found = translated(AnswerKind::ResultSets, from, tracked, &with([2, 0x40]), 1);
+        assert_eq!(found, with([2, 0]));
+        let found = translated(AnswerKind::ResultSets, from, tracked, &with([2, 0]), 1);
+        assert_eq!(found, with([2, 0]));
+    }
+}
+
+#[test]
 fn error_among_the_rows_is_numbered_behind_them() {
     let error = |sequence: u8| [&[3, 0, 0, sequence][..], &[0xFF, 1, 2]].concat();
     // Column count, two columns, the error in the place of the first row.
