@@ -16,6 +16,7 @@ SCENARIO = HERE.parent.parent / "rust/Cargo.toml"
 GO_DRIVER, GO_DRIVER_FOR_OLD_GO = "v1.9.3", "v1.7.1"
 PYMYSQL = "1.1.1"
 MYSQLCLIENT = "2.2.7"
+SQLALCHEMY = "2.0.44"
 
 
 def go():
@@ -46,13 +47,22 @@ def pymysql():
 
 def mysqlclient():
     """PyPI's archive; what is tested is the one in the environment."""
-    home = HOME / "mysqlclient"
+    from_pypi("mysqlclient", MYSQLCLIENT)
+
+
+def sqlalchemy():
+    """PyPI's archive, which is also what is tested."""
+    from_pypi("sqlalchemy", SQLALCHEMY)
+
+
+def from_pypi(name, version):
+    home = HOME / name
     if is_fresh(home / "fetched", HERE):
         return
     fresh(home)
     pip = [sys.executable, "-m", "pip", "download", "-q", "--disable-pip-version-check", "--no-deps", "--no-binary", ":all:"]
-    run("pip download", [*pip, "-d", home, f"mysqlclient=={MYSQLCLIENT}"], HOME)
-    unpack(home / f"mysqlclient-{MYSQLCLIENT}.tar.gz", home)
+    run("pip download", [*pip, "-d", home, f"{name}=={version}"], HOME)
+    unpack(home / f"{name}-{version}.tar.gz", home)
 
 
 def mysql_async():

@@ -11,7 +11,7 @@ from typing import Callable
 import sources
 from sources import HOME
 
-SCHEMAS = ("test1", "test2", "gotest", "test")
+SCHEMAS = ("test1", "test2", "gotest", "test", "test_schema", "test_schema_2")
 
 
 @dataclass(frozen=True)
@@ -70,6 +70,14 @@ def mysqlclient(way, dir):
     return pytest(dir, "tests"), {"TESTDB": str(path)}, HOME / "mysqlclient"
 
 
+def sqlalchemy(way, dir):
+    url = f"mysql+pymysql://{way.user}:{way.password}@127.0.0.1:{way.port}/test?charset=utf8mb4"
+    # The tests of all dialects, and those of this one. The first begins with an empty schema.
+    tests = ["test/dialect/test_suite.py", "test/dialect/mysql"]
+    home = HOME / "sqlalchemy"
+    return pytest(dir, "--maxfail=10000", "--dburi", url, *tests), {"PYTHONPATH": str(home / "lib")}, home
+
+
 def mysql_async(way, _):
     # It would go on by the server's Unix socket, past the proxy.
     url = f"mysql://{way.user}:{way.password}@127.0.0.1:{way.port}/test?prefer_socket=false"
@@ -97,5 +105,6 @@ SUITES = [
     Suite("go-sql-driver", sources.go, go, go_tests),
     Suite("pymysql", sources.pymysql, pymysql, pytest_tests),
     Suite("mysqlclient", sources.mysqlclient, mysqlclient, pytest_tests),
+    Suite("sqlalchemy", sources.sqlalchemy, sqlalchemy, pytest_tests),
     Suite("mysql_async", sources.mysql_async, mysql_async, rust_tests, ended=(0, 101)),
 ]
