@@ -4,6 +4,7 @@ import functools
 import re
 import subprocess
 
+from binlog import is_read_alike
 from stage import Stage
 from verdict import Verdict
 
@@ -272,5 +273,7 @@ with Stage() as stage:
     verdict.same("logins are taken and refused alike", command_line.logins)
     verdict.same("mariadb-admin is answered", command_line.admin_program)
     verdict.same("mariadb-dump dumps, and the dump loads", command_line.dump)
+    remote = ["--read-from-remote-server"]
+    verdict.claim("mariadb-binlog reads to the end", functools.partial(is_read_alike, "mariadb-binlog", [remote], stage))
     verdict.claim("the second SELECT is a hit", functools.partial(cached, stage, command_line))
     verdict.end(questions_min=100)

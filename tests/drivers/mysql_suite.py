@@ -12,6 +12,7 @@ import pymysql
 import pymysql_sessions
 import pymysql_types
 import server_resets
+from binlog import is_read_alike
 from stage import Stage
 from verdict import Verdict
 
@@ -349,6 +350,12 @@ def compression(stage):
     return seen == ["OFF", "ON"] or seen
 
 
+def binlogs(stage):
+    """By position and by GTID."""
+    ways = [["--read-from-remote-server"], ["--read-from-remote-source=BINLOG-DUMP-GTIDS"]]
+    return is_read_alike(f"{ROOT}/usr/bin/mysqlbinlog", ways, stage)
+
+
 with Stage("--server", "mysql", "--root", ROOT) as stage:
     verdict = Verdict(stage)
     for name, check in pymysql_types.CHECKS + pymysql_sessions.CHECKS:
@@ -364,6 +371,7 @@ with Stage("--server", "mysql", "--root", ROOT) as stage:
         ("the oldest TLS of clients", oldest_tls_of_clients),
         ("clear passwords of clients", clear_passwords),
         ("compression of clients and servers", compression),
+        ("mysqlbinlog reads to the end", binlogs),
     ):
         verdict.claim(name, functools.partial(check, stage))
     for name, check in server_resets.CHECKS:

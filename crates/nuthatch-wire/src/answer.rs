@@ -20,6 +20,9 @@ pub const STATUS_OFFSETS_MAX: usize = 2;
 /// The largest packet that must be whole in memory to be understood.
 const STEERING_PACKET_BYTES_MAX: usize = 1 << 20;
 
+/// The size of an EOF packet's payload. A binlog ends with one in every form of answers.
+pub(crate) const EOF_BYTES: usize = 5;
+
 /// Which answer the command gets.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum AnswerKind {
@@ -27,7 +30,7 @@ pub enum AnswerKind {
     ResultSets,
     /// Definitions of parameters and columns: `COM_STMT_PREPARE`.
     Prepare,
-    /// Packets up to an EOF or ERR: `COM_STMT_FETCH`, `COM_FIELD_LIST`.
+    /// Packets up to an EOF or ERR: `COM_STMT_FETCH`, `COM_FIELD_LIST`, `COM_BINLOG_DUMP`.
     Rows,
     /// One OK, EOF or ERR: `COM_INIT_DB`, `COM_RESET_CONNECTION`, `COM_STMT_RESET`.
     Single,
@@ -402,7 +405,9 @@ impl AnswerScanner {
                 self.after_definitions(then);
                 Ok(())
             }
-            (State::Rows, _, 0xFE) if self.deprecate_eof => self.ok(payload, Ending::ResultSet),
+            (State::Rows, _, 0xFE) if self.deprecate_eof && payload.len() > EOF_BYTES => {
+                self.ok(payload, Ending::ResultSet)
+            }
             (State::Rows, _, 0xFE) => self.eof(payload, Ending::ResultSet),
             _ => Err(WireError::Malformed("first byte of a packet in an answer")),
         }

@@ -11,7 +11,7 @@
 
 use mysql_common::constants::{CapabilityFlags, StatusFlags};
 
-use crate::answer::{Packet, Stage};
+use crate::answer::{EOF_BYTES, Packet, Stage};
 use crate::{
     AnswerKind, AnswerScanner, ErrPacket, FrameHeader, HEADER_LEN, OkPacket, Progress, Reader, TrackedOk,
     WireError, append_eof, append_packet,
@@ -250,7 +250,7 @@ impl Translator {
     fn read_end(&self, payload: &[u8]) -> Result<(OkPacket, bool), WireError> {
         let mut reader = Reader::new(payload);
         reader.u8()?;
-        if self.from.deprecate_eof {
+        if self.from.deprecate_eof && payload.len() > EOF_BYTES {
             return Ok((OkPacket::parse_body(reader.rest())?, true));
         }
         let warnings = reader.u16()?;
@@ -261,6 +261,8 @@ impl Translator {
     fn end(&mut self, piece: &[u8], payload: &[u8], out: &mut Vec<u8>) -> Result<(), WireError> {
         match self.read_end(payload)? {
             (_, true) if self.to.deprecate_eof => return self.ok(piece, payload, out),
+            // The end of a binlog.
+            (_, false) if self.from.deprecate_eof => self.copy(piece, out),
             (ok, false) if !self.to.deprecate_eof => {
                 // MariaDB says so in EOF packets too.
                 let says_too_much = self.hides_state || !self.to.session_track;
