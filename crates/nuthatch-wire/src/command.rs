@@ -37,6 +37,8 @@ commands! {
     FieldList = 0x04, "Field List";
     /// One line about the server.
     Statistics = 0x09, "Statistics";
+    /// `FLUSH` of what a byte names, as a command.
+    Refresh = 0x07, "Refresh";
     /// Stops the server.
     Shutdown = 0x08, "Shutdown";
     /// `SHOW PROCESSLIST` as a command.

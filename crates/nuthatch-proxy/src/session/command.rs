@@ -2,7 +2,7 @@
 
 use nuthatch_config::HostgroupId;
 use nuthatch_sql::ServerFlavor;
-use nuthatch_wire::{AnswerEnd, AnswerKind, CapabilityFlags, Command, ErrorCode, StatusFlags};
+use nuthatch_wire::{AnswerEnd, AnswerKind, CapabilityFlags, Command, Ending, ErrorCode, StatusFlags};
 
 use super::trouble::Trouble;
 use super::{Charset, Pins, Session, SessionEnd, reply};
@@ -39,6 +39,7 @@ impl Session {
             Some(Command::ProcessInfo) => {
                 self.pass_command(now_ms, "Processlist", AnswerKind::ResultSets).await
             }
+            Some(Command::Refresh) => self.pass_command(now_ms, "Refresh", AnswerKind::Single).await,
             Some(Command::RegisterSlave) => {
                 self.pass_replication(now_ms, "Register Slave", AnswerKind::Single).await
             }
@@ -49,11 +50,11 @@ impl Session {
                 let message = "Access denied; you need (at least one of) the SUPER, SHUTDOWN privilege(s) for this operation";
                 self.refuse(ErrorCode::SPECIFIC_ACCESS_DENIED, message).await
             }
-            _ => {
-                let name = command.map_or("Unknown command", Command::name);
-                let message = format!("{name} is not supported by the proxy");
+            Some(command) => {
+                let message = format!("{} is not supported by the proxy", command.name());
                 self.refuse(ErrorCode::UNKNOWN_COM_ERROR, &message).await
             }
+            None => self.refuse(ErrorCode::UNKNOWN_COM_ERROR, "Unknown command").await,
         }
     }
 
@@ -87,7 +88,7 @@ impl Session {
         outcome
     }
 
-    /// A command that only asks, and that a server answers: COM_FIELD_LIST, COM_PROCESS_INFO.
+    /// A command that leaves nothing in the session, and that a server answers: COM_FIELD_LIST, COM_PROCESS_INFO, COM_REFRESH.
     async fn pass_command(
         &mut self,
         now_ms: u64,
@@ -137,6 +138,12 @@ impl Session {
             way.pass_answer(client, kind, None, |_| ()).await
         }
         .await;
+        if let Ok(end) = &outcome
+            && !matches!(end.ending, Ending::Err(_))
+        {
+            // COM_REFRESH commits.
+            held.in_transaction = end.status.contains(StatusFlags::SERVER_STATUS_IN_TRANS);
+        }
         self.put_away(held, outcome.as_ref().err());
         outcome
     }

@@ -43,12 +43,27 @@ fn statistics_is_one_line_of_text() {
 fn unknown_command_is_error_1047_and_the_session_goes_on() {
     let stage = Stage::plain();
     let mut client = stage.client();
-    let commands = [0x00, 0x05, 0x06, 0x07, 0x0B, 0x0F, 0x10, 0x13, 0x14, 0x1D, 0x55, 0xFA, 0xFF];
+    let commands = [0x00, 0x05, 0x06, 0x0B, 0x0F, 0x10, 0x13, 0x14, 0x1D, 0x55, 0xFA, 0xFF];
     for command in commands {
         let error = client.command(command, b"whatever").unwrap_err().server();
         assert_eq!((error.code, error.state.as_str()), (1047, "08S01"), "{command:#x}");
         assert_eq!(client.value("SELECT v FROM t WHERE id = 1"), "one", "{command:#x}");
     }
+}
+
+#[test]
+fn refresh_is_the_servers_and_commits_as_there() {
+    const TABLES: u8 = 4;
+    let stage = Stage::plain();
+    let mut client = stage.client();
+    client.ok("BEGIN");
+    client.ok("UPDATE t SET v = 'flushed' WHERE id = 1");
+    let ok = client.command(Command::Refresh as u8, &[TABLES]).unwrap();
+    assert!(!ok.in_transaction());
+    stage.await_unpinned();
+    assert_eq!(stage.primary().value("SELECT v FROM t WHERE id = 1"), "flushed");
+    let pong = client.command(Command::Ping as u8, &[]).unwrap();
+    assert!(!pong.in_transaction());
 }
 
 #[test]
