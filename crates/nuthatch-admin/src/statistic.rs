@@ -67,6 +67,15 @@ impl Statistic {
         &definitions::DEFINITIONS[self as usize]
     }
 
+    /// The one of a metric that has this value in its label.
+    pub fn labelled(metric: &str, value: &str) -> Option<Self> {
+        let is_it = |definition: &&Definition| {
+            definition.metric == metric
+                && matches!(definition.label, Label::Fixed(_, fixed) if fixed == value)
+        };
+        Self::definitions().iter().find(is_it).map(|definition| definition.statistic)
+    }
+
     /// This statistic with its value.
     pub fn sample(self, value: u64) -> Sample {
         Sample { statistic: self, part: None, value }

@@ -76,6 +76,7 @@ pub struct Levels {
     pub clients_connected: u64,
     pub clients_non_idle: u64,
     pub active_transactions: u64,
+    pub sessions_pinned: u64,
     pub servers_created: u64,
     pub servers_failed: u64,
     pub servers_connected: u64,
@@ -376,14 +377,21 @@ impl Proxy {
         self.workers.totals()
     }
 
+    /// How often sessions began to keep a connection, by the reason's name.
+    #[must_use]
+    pub fn pinned_by(&self) -> Vec<(&'static str, u64)> {
+        self.workers.pinned_by()
+    }
+
     /// Everything that rises and falls.
     #[must_use]
     pub fn levels(&self) -> Levels {
-        let (mut non_idle, mut in_transaction) = (0, 0);
+        let (mut non_idle, mut in_transaction, mut pinned) = (0, 0, 0);
         self.for_each_session(|handle| {
             let view = handle.view.lock();
             non_idle += u64::from(view.command != "Sleep");
-            in_transaction += u64::from(view.pins.contains("transaction"));
+            in_transaction += u64::from(view.pins.split(',').any(|pin| pin == "transaction"));
+            pinned += u64::from(!view.pins.is_empty());
         });
         let (servers_created, servers_failed) = self.hostgroups.connects();
         let pools = self.connection_pool();
@@ -393,6 +401,7 @@ impl Proxy {
             clients_connected: self.workers.sessions() as u64,
             clients_non_idle: non_idle,
             active_transactions: in_transaction,
+            sessions_pinned: pinned,
             servers_created,
             servers_failed,
             servers_connected: pools.iter().map(|row| row.conn_used + row.conn_free).sum(),

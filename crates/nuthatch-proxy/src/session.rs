@@ -80,7 +80,7 @@ use lease::{Errand, Held};
 use login::UserPlace;
 pub(crate) use login::{log_in, refuse_for_room};
 pub(crate) use memo::Memo;
-pub(crate) use pins::Pins;
+pub(crate) use pins::{PinCounters, Pins};
 use prepared::Prepared;
 pub(crate) use settings::Settings;
 pub(crate) use state::{Charset, SessionState};

@@ -6,7 +6,7 @@
 mod counters;
 mod digests;
 
-pub(crate) use counters::Counters;
 pub use counters::Totals;
+pub(crate) use counters::{Counter, Counters};
 pub(crate) use digests::{DigestCounters, Digests, HOSTGROUP_CACHE, Observation, Observed};
 pub use digests::{DigestReading, DigestRow};

@@ -22,7 +22,7 @@ use crate::clock::Clock;
 use crate::executor::Executor;
 use crate::lobby::Lobby;
 use crate::runner::{self, Runners};
-use crate::session::{Memo, Session, SessionHandle};
+use crate::session::{Memo, PinCounters, Pins, Session, SessionHandle};
 use crate::stats::{Counters, Totals};
 
 /// One worker, as everybody may see it.
@@ -31,6 +31,8 @@ pub(crate) struct Worker {
     /// Its number, from 0.
     pub(crate) id: usize,
     pub(crate) counters: Counters,
+    /// For which reasons its sessions have kept connections.
+    pub(crate) pinned_by: PinCounters,
     pub(crate) lobby: Arc<Lobby>,
     /// What it remembers of statements.
     pub(crate) memo: Memo,
@@ -155,6 +157,7 @@ impl Workers {
             let worker = Arc::new(Worker {
                 id,
                 counters: Counters::default(),
+                pinned_by: PinCounters::default(),
                 lobby: Arc::new(Lobby::new(&watch)),
                 memo: Memo::default(),
                 runners: Runners::default(),
@@ -190,6 +193,15 @@ impl Workers {
         let mut totals = Totals::default();
         self.workers.iter().for_each(|worker| totals.add(&worker.counters));
         totals
+    }
+
+    /// How often sessions have kept connections, for each reason.
+    pub(crate) fn pinned_by(&self) -> Vec<(&'static str, u64)> {
+        let mut counts: Vec<_> = Pins::names().map(|reason| (reason, 0)).collect();
+        for worker in &self.workers {
+            counts.iter_mut().zip(worker.pinned_by.read()).for_each(|((_, sum), count)| *sum += count);
+        }
+        counts
     }
 
     /// Ends the threads, with whatever still runs on them.

@@ -394,7 +394,7 @@ impl AnswerScanner {
                 let mut reader = Reader::new(payload);
                 let left = reader.lenenc_int()?;
                 self.has_metadata = !self.optional_metadata || reader.u8()? != 0;
-                if self.optional_metadata && !reader.rest().is_empty() {
+                if !reader.rest().is_empty() {
                     return Err(WireError::Malformed("bytes behind a column count"));
                 }
                 self.define(left, AfterDefinitions::Rows);

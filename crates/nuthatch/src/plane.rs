@@ -33,6 +33,9 @@ impl DataPlane for Plane {
         let (totals, levels) = (self.proxy.totals(), self.proxy.levels());
         let mut samples = of_totals(&totals);
         samples.extend(of_levels(&levels));
+        samples.extend(self.proxy.pinned_by().into_iter().filter_map(|(reason, count)| {
+            Statistic::labelled("pins", reason).map(|statistic| statistic.sample(count))
+        }));
         samples.push(Statistic::ConfigurationEpoch.sample(self.proxy.snapshot().epoch.0));
         for (worker, sessions) in (0..).zip(&levels.sessions_per_worker) {
             samples.push(Statistic::WorkerSessions.sample_of_part(worker, *sessions));
@@ -215,6 +218,11 @@ fn of_totals(totals: &Totals) -> Vec<Sample> {
     ]
 }
 
+/// 0 of nothing.
+fn percent(part: u64, whole: u64) -> u64 {
+    part.saturating_mul(100).checked_div(whole).unwrap_or(0)
+}
+
 fn of_levels(levels: &Levels) -> Vec<Sample> {
     use Statistic as S;
     let cache = &levels.cache;
@@ -226,6 +234,7 @@ fn of_levels(levels: &Levels) -> Vec<Sample> {
         S::ClientConnectionsNonIdle.sample(levels.clients_non_idle),
         S::ClientConnectionsLimit.sample(levels.max_connections),
         S::ServerConnectionsConnected.sample(levels.servers_connected),
+        S::ServerConnectionsPercent.sample(percent(levels.servers_connected, levels.clients_connected)),
         S::ServerConnectionsCreated.sample(levels.servers_created),
         S::ServerConnectionsAborted.sample(levels.servers_failed),
         S::QueryCacheMemoryBytes.sample(cache.bytes),
@@ -246,6 +255,7 @@ fn of_levels(levels: &Levels) -> Vec<Sample> {
         S::StatementShapesLimit.sample(levels.shapes_max),
         S::QueryDigestDropped.sample(levels.digests_dropped),
         S::SessionsWaiting.sample(levels.waiting),
+        S::SessionsPinned.sample(levels.sessions_pinned),
         S::SessionEnvironmentEntries.sample(levels.environments),
         S::SessionEnvironmentLimit.sample(levels.environments_max),
         S::WorkerPanics.sample(levels.panics),

@@ -63,6 +63,8 @@ statistics! {
 
     ServerConnectionsConnected = Gauge "Server_Connections_connected", "server_connections_connected" {},
         "Backend connections that are open.";
+    ServerConnectionsPercent = Gauge "Server_Connections_percent", "server_connections_percent" {},
+        "Backend connections that are open, in percent of the client connections that are open.";
     ServerConnectionsCreated = Counter "Server_Connections_created", "server_connections" {"status" = "created"},
         "Backend connections by what became of them.";
     ServerConnectionsAborted = Counter "Server_Connections_aborted", "server_connections" {"status" = "aborted"},
@@ -232,6 +234,48 @@ statistics! {
         "Lists of warnings and errors fetched so that no connection had to be held for them.";
     ConnectionsPinned = Counter "Connections_Pinned", "connections_pinned" {},
         "Backend connections that a session kept beyond a statement.";
+    PinsTransaction = Counter "Pins_transaction", "pins" {"reason" = "transaction"},
+        "Times that a session began to keep its backend connection, by the reason.";
+    PinsHasWarnings = Counter "Pins_has_warnings", "pins" {"reason" = "has_warnings"},
+        "Times that a session began to keep its backend connection, by the reason.";
+    PinsFoundRows = Counter "Pins_found_rows", "pins" {"reason" = "found_rows"},
+        "Times that a session began to keep its backend connection, by the reason.";
+    PinsUserVariable = Counter "Pins_user_variable", "pins" {"reason" = "user_variable"},
+        "Times that a session began to keep its backend connection, by the reason.";
+    PinsSessionVariable = Counter "Pins_session_variable", "pins" {"reason" = "session_variable"},
+        "Times that a session began to keep its backend connection, by the reason.";
+    PinsTemporaryTable = Counter "Pins_temporary_table", "pins" {"reason" = "temporary_table"},
+        "Times that a session began to keep its backend connection, by the reason.";
+    PinsLockTables = Counter "Pins_lock_tables", "pins" {"reason" = "lock_tables"},
+        "Times that a session began to keep its backend connection, by the reason.";
+    PinsGetLock = Counter "Pins_get_lock", "pins" {"reason" = "get_lock"},
+        "Times that a session began to keep its backend connection, by the reason.";
+    PinsTextPreparedStatement = Counter "Pins_text_prepared_statement", "pins" {"reason" = "text_prepared_statement"},
+        "Times that a session began to keep its backend connection, by the reason.";
+    PinsHandler = Counter "Pins_handler", "pins" {"reason" = "handler"},
+        "Times that a session began to keep its backend connection, by the reason.";
+    PinsXa = Counter "Pins_xa", "pins" {"reason" = "xa"},
+        "Times that a session began to keep its backend connection, by the reason.";
+    PinsUnknownStatement = Counter "Pins_unknown_statement", "pins" {"reason" = "unknown_statement"},
+        "Times that a session began to keep its backend connection, by the reason.";
+    PinsNoMultiplex = Counter "Pins_no_multiplex", "pins" {"reason" = "no_multiplex"},
+        "Times that a session began to keep its backend connection, by the reason.";
+    PinsReplication = Counter "Pins_replication", "pins" {"reason" = "replication"},
+        "Times that a session began to keep its backend connection, by the reason.";
+    PinsCursor = Counter "Pins_cursor", "pins" {"reason" = "cursor"},
+        "Times that a session began to keep its backend connection, by the reason.";
+    PinsNextTransaction = Counter "Pins_next_transaction", "pins" {"reason" = "next_transaction"},
+        "Times that a session began to keep its backend connection, by the reason.";
+    PinsDelayMultiplex = Counter "Pins_delay_multiplex", "pins" {"reason" = "delay_multiplex"},
+        "Times that a session began to keep its backend connection, by the reason.";
+    PinsSavepoint = Counter "Pins_savepoint", "pins" {"reason" = "savepoint"},
+        "Times that a session began to keep its backend connection, by the reason.";
+    PinsStoredCode = Counter "Pins_stored_code", "pins" {"reason" = "stored_code"},
+        "Times that a session began to keep its backend connection, by the reason.";
+    PinsMultiplexingOff = Counter "Pins_multiplexing_off", "pins" {"reason" = "multiplexing_off"},
+        "Times that a session began to keep its backend connection, by the reason.";
+    SessionsPinned = Gauge "Sessions_Pinned", "sessions_pinned" {},
+        "Sessions that keep a backend connection now.";
 
     WorkerSessions = Gauge "Worker_Sessions", "worker_sessions" {"worker"}, "Client sessions of a worker.";
     WorkerPanics = Counter "Worker_Panics", "worker_panics" {}, "Sessions that ended by a panic.";

@@ -26,6 +26,8 @@ pub(super) struct Held {
     pub(super) connection: Box<Connection>,
     pub(super) hostgroup: HostgroupId,
     pub(super) pins: Pins,
+    /// The reasons for which it was kept when that was counted last.
+    counted: Pins,
     /// A transaction is open on it, or may be.
     pub(super) in_transaction: bool,
     /// It carries nothing of the session that a statement needs, so another connection does as well.
@@ -66,6 +68,13 @@ pub(super) enum Behind {
     Sets,
     /// A change of schema too, which somebody may have dropped: the statement only reads, and can be sent again.
     All,
+}
+
+impl Held {
+    /// Why the session keeps it.
+    const fn reasons(&self) -> Pins {
+        if self.in_transaction { self.pins.with(Pins::TRANSACTION) } else { self.pins }
+    }
 }
 
 impl Errand {
@@ -282,6 +291,7 @@ impl Session {
             connection,
             hostgroup,
             pins,
+            counted: Pins::NONE,
             in_transaction,
             is_fresh,
             was_held,
@@ -440,11 +450,14 @@ impl Session {
     }
 
     /// Keeps the connection while there is a reason, and puts it back otherwise.
-    pub(super) fn settle(&mut self, held: Held) {
+    pub(super) fn settle(&mut self, mut held: Held) {
         self.handle.view.lock().running = None;
         held.connection.control.work(false);
-        if held.in_transaction || !held.pins.is_empty() {
+        let reasons = held.reasons();
+        if !reasons.is_empty() {
             self.worker.counters.pins.bump();
+            self.worker.pinned_by.count(reasons.without(held.counted));
+            held.counted = reasons;
             self.held.push(held);
         } else {
             if self.diagnostics_on == Some(held.connection.thread_id) {
@@ -501,10 +514,8 @@ impl Session {
         view.server = self.held.first().map(|held| Arc::clone(held.connection.server()));
         if let Some(held) = self.held.first() {
             use std::fmt::Write as _;
-            let transaction = if held.in_transaction { "transaction" } else { "" };
-            let comma = if held.in_transaction && !held.pins.is_empty() { "," } else { "" };
             // Writing to a String does not fail.
-            let _ok = write!(view.pins, "{transaction}{comma}{}", held.pins);
+            let _ok = write!(view.pins, "{}", held.reasons());
         }
     }
 }

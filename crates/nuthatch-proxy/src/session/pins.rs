@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use crate::stats::Counter;
+
 /// Defines the reasons once: bit, name, whether the session must send everything there, whether it blocks the cache.
 macro_rules! pins {
     ($($(#[$doc:meta])* $name:ident = $bit:literal, $text:literal, $sticky:literal, $blocks:literal;)*) => {
@@ -21,6 +23,8 @@ macro_rules! pins {
 pub(crate) struct Pins(u32);
 
 pins! {
+    /// A transaction is open; only where reasons are counted and shown: that is a fact of its own of a connection.
+    TRANSACTION = 19, "transaction", false, false;
     /// The last statement left warnings or a row count that the next may ask for.
     DIAGNOSTICS = 1, "has_warnings", false, false;
     /// `SQL_CALC_FOUND_ROWS` left a count that the next statement may ask for.
@@ -70,6 +74,11 @@ impl Pins {
     /// It is kept because that is configured, whatever is on it.
     const CONFIGURED: Self = Self::DELAY.with(Self::MULTIPLEXING_OFF);
 
+    /// The names of all reasons.
+    pub(crate) fn names() -> impl Iterator<Item = &'static str> {
+        Self::TABLE.iter().map(|(_, name)| *name)
+    }
+
     pub(crate) const fn is_empty(self) -> bool {
         self.0 == 0
     }
@@ -99,6 +108,29 @@ impl Pins {
     /// Whether the connection cannot be given to another session without a reset.
     pub(crate) const fn leaves_state_behind(self) -> bool {
         !self.without(Self::PASSING).without(Self::CONFIGURED).is_empty()
+    }
+}
+
+/// How often connections were kept, for each reason.
+#[derive(Debug, Default)]
+pub(crate) struct PinCounters([Counter; Pins::TABLE.len()]);
+
+impl PinCounters {
+    /// Counts each of these reasons.
+    pub(crate) fn count(&self, reasons: Pins) {
+        if reasons.is_empty() {
+            return;
+        }
+        for ((reason, _), counter) in Pins::TABLE.iter().zip(&self.0) {
+            if reasons.contains(*reason) {
+                counter.bump();
+            }
+        }
+    }
+
+    /// In the order of [`Pins::names`].
+    pub(crate) fn read(&self) -> impl Iterator<Item = u64> {
+        self.0.iter().map(Counter::read)
     }
 }
 

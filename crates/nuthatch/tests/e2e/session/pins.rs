@@ -6,7 +6,7 @@ use crate::client::{Client, Login};
 use crate::deadline::await_that;
 use crate::proxy::Setup;
 use crate::servers;
-use crate::stage::Stage;
+use crate::stage::{Stage, figure};
 
 /// Makes state with `make`, sees it with `see` while others work, and sees nothing of it in a later session.
 #[track_caller]
@@ -508,6 +508,28 @@ fn user_variable_that_is_only_read_pins_nothing() {
     client.ok("SELECT @it := 5");
     assert_eq!(stage.pool("ConnUsed", 0), 1);
     assert_eq!(client.value("SELECT @it"), "5");
+}
+
+#[test]
+fn pins_are_counted_by_reason_once_for_each_time() {
+    let stage = Stage::plain();
+    let count = |reason: &str| figure(&mut stage.proxy.operator(), &format!("Pins_{reason}"));
+    let reasons = stage.proxy.operator().query("SELECT Variable_Name FROM stats_mysql_global").unwrap();
+    let reasons = reasons.table().into_iter().filter(|row| row[0].starts_with("Pins_")).count();
+    assert_eq!(reasons, 20, "each has a figure");
+    let mut client = stage.client();
+    for _ in 0..2 {
+        for statement in ["BEGIN", "SELECT v FROM t", "SELECT @a := 1", "UPDATE t SET v = 'x'", "COMMIT"] {
+            client.ok(statement);
+        }
+        client.ok("SELECT @a");
+    }
+    assert_eq!((count("transaction"), count("user_variable"), count("lock_tables")), (2, 1, 0));
+    client.ok("LOCK TABLES t READ");
+    assert_eq!(figure(&mut stage.proxy.operator(), "Sessions_Pinned"), 1);
+    assert_eq!(figure(&mut stage.proxy.operator(), "Server_Connections_percent"), 100);
+    client.ok("UNLOCK TABLES");
+    assert_eq!((count("transaction"), count("user_variable"), count("lock_tables")), (2, 1, 1));
 }
 
 #[test]
