@@ -134,6 +134,9 @@ struct LastResults {
     found_rows: u64,
 }
 
+/// A connection that the session let go of: its server, its hostgroup, the server's thread.
+type Left = (Arc<Server>, HostgroupId, u32);
+
 /// A logged-in client. See the module's doc.
 #[derive(Debug)]
 #[expect(clippy::struct_excessive_bools, reason = "independent facts of a session")]
@@ -167,7 +170,9 @@ pub(crate) struct Session {
     /// The server's thread that has the warnings and errors of the last statement, if the session holds it.
     diagnostics_on: Option<u32>,
     /// Where the session left them, having fetched them.
-    left_on: Option<(Arc<Server>, HostgroupId, u32)>,
+    left_on: Option<Left>,
+    /// The connection that was let go of last.
+    left: Option<Left>,
     /// The statement at hand leaves those of the one before alone, unless it has some.
     leaves_diagnostics: bool,
     /// What a SET CHARACTER SET made of the results' character set.

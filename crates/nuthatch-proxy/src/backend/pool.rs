@@ -11,6 +11,9 @@ use parking_lot::Mutex;
 use super::Wanted;
 use super::connection::Connection;
 
+/// No session: what the proxy itself says on a connection changes what a server would tell of the statement before.
+const NOBODY: u32 = 0;
+
 /// Idle connections. See the module's doc.
 #[derive(Debug)]
 #[expect(clippy::vec_box, reason = "connections move between shelves and sessions at each statement")]
@@ -59,7 +62,9 @@ impl Pool {
             let place = shelf
                 .iter_mut()
                 .rposition(|idle| *idle.user == *user && !idle.framed.stream().is_disturbed())?;
-            Some(shelf.swap_remove(place))
+            let mut taken = shelf.swap_remove(place);
+            taken.last_session = NOBODY;
+            Some(taken)
         })
     }
 
@@ -80,10 +85,13 @@ impl Pool {
     #[expect(clippy::vec_box, reason = "they move on to tasks")]
     pub(super) fn take_silent(&self, ms: u64) -> Vec<Box<Connection>> {
         let is_silent = |idle: &mut Box<Connection>| idle.idle_since_ms.max(idle.pinged_ms) < ms;
-        self.shelves
+        let mut taken: Vec<_> = self
+            .shelves
             .iter()
             .flat_map(|shelf| shelf.lock().extract_if(.., is_silent).collect::<Vec<_>>())
-            .collect()
+            .collect();
+        taken.iter_mut().for_each(|connection| connection.last_session = NOBODY);
+        taken
     }
 
     /// Puts a connection on the shelf of the worker that it is registered with.

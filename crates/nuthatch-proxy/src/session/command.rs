@@ -17,7 +17,7 @@ impl Session {
         match command {
             Some(Command::Quit) => Err(SessionEnd::Quit),
             Some(Command::Ping) => {
-                self.last.row_count = 0;
+                (self.last.row_count, self.last_ran_on) = (0, None);
                 self.send(&reply::ok(self.status())).await
             }
             Some(Command::Statistics) => self.send(&reply::text(&self.proxy.statistics_line())).await,
@@ -69,7 +69,7 @@ impl Session {
         self.show(now_ms, "Init DB", hostgroup.0);
         match self.change_schema(hostgroup, schema).await {
             Ok(()) => {
-                self.last.row_count = 0;
+                (self.last.row_count, self.last_ran_on) = (0, None);
                 self.send(&reply::ok(self.status())).await
             }
             Err(Trouble::Refused(refusal)) => self.refuse_like_server(&refusal).await,

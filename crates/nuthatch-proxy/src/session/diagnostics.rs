@@ -28,7 +28,7 @@ use super::relay::command_packet;
 use super::state::ResultCollation;
 use super::transcode::transcode;
 use super::trouble::Trouble;
-use super::{Charset, Pins, Session, SessionEnd, reply};
+use super::{Charset, Left, Pins, Session, SessionEnd, reply};
 
 /// More than these bytes are not kept.
 const BYTES_MAX: usize = 64 << 10;
@@ -228,17 +228,28 @@ impl Session {
 
     /// Holds the connection again that has what is asked for in a way that is not understood, if nobody has had it since.
     pub(super) fn retake_what_is_left(&mut self, facts: &Facts) {
-        if !facts.reads_diagnostics || self.diagnostics.is_none() {
-            return;
-        }
-        let Some((server, hostgroup, thread_id)) = self.left_on.take() else { return };
-        let taken = Hostgroups::take_left(&server, thread_id, self.handle.id, &self.worker);
-        if let Some(connection) = taken {
-            let mut held = self.lend(hostgroup, connection);
+        if facts.reads_diagnostics
+            && self.diagnostics.is_some()
+            && let Some(left) = self.left_on.take()
+            && let Some(mut held) = self.retake(left)
+        {
             held.pins = held.pins.with(Pins::DIAGNOSTICS);
+            (self.diagnostics, self.diagnostics_on) = (None, Some(held.connection.thread_id));
             self.held.push(held);
-            (self.diagnostics, self.diagnostics_on) = (None, Some(thread_id));
+        } else if facts.reads_counts
+            && self.held.is_empty()
+            && let Some(left) = self.left.take()
+            && self.last_ran_on == Some(left.2)
+        {
+            // ROW_COUNT() and FOUND_ROWS() in larger statements.
+            let held = self.retake(left);
+            self.held.extend(held);
         }
+    }
+
+    fn retake(&self, (server, hostgroup, thread_id): Left) -> Option<Held> {
+        let taken = Hostgroups::take_left(&server, thread_id, self.handle.id, &self.worker);
+        taken.map(|connection| self.lend(hostgroup, connection))
     }
 
     /// The proxy has asked something on the connection: MySQL keeps no list over that.

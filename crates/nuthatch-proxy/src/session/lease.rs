@@ -451,7 +451,7 @@ impl Session {
 
     /// Keeps the connection while there is a reason, and puts it back otherwise.
     pub(super) fn settle(&mut self, mut held: Held) {
-        self.handle.view.lock().running = None;
+        let running = self.handle.view.lock().running.take();
         held.connection.control.work(false);
         let reasons = held.reasons();
         if !reasons.is_empty() {
@@ -463,6 +463,7 @@ impl Session {
             if self.diagnostics_on == Some(held.connection.thread_id) {
                 self.diagnostics_on = None;
             }
+            self.left = running.map(|running| (running.server, held.hostgroup, running.thread_id));
             self.proxy.hostgroups.check_in(held.connection, self.latest_us / 1000);
         }
     }

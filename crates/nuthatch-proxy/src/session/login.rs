@@ -309,6 +309,7 @@ fn enter(
         last: LastResults::default(),
         diagnostics_on: None,
         left_on: None,
+        left: None,
         leaves_diagnostics: false,
         results_charset: None,
         diagnostics: None,

@@ -1,6 +1,8 @@
 //! Questions about the statement before inside larger statements: on a shared connection they must not be answered with
 //! what somebody else's statement left there.
 
+use nuthatch_wire::Command;
+
 use crate::client::Client;
 use crate::stage::Stage;
 
@@ -46,6 +48,32 @@ fn row_count_in_an_expression_is_the_sessions() {
     client.ok("BEGIN");
     client.ok("UPDATE t SET v = 'x'");
     assert_eq!(client.value("SELECT ROW_COUNT() + 0"), "2", "the connection is held, so it knows");
+}
+
+#[test]
+fn counts_in_expressions_are_there_until_somebody_else_has_the_connection() {
+    let stage = Stage::plain();
+    stage.administer(["UPDATE mysql_servers SET max_connections = 1", "LOAD MYSQL SERVERS TO RUNTIME"]);
+    let (mut client, mut other) = pair(&stage);
+    for _ in 0..2 {
+        client.ok("UPDATE t SET v = CONCAT(v, '!')");
+        stage.await_unpinned();
+        assert_eq!(client.value("SELECT ROW_COUNT() + 0"), "3");
+        client.ok("SELECT * FROM t LIMIT 2");
+        assert_eq!(client.value("SELECT FOUND_ROWS() + 0"), "2");
+        assert_eq!(client.value("SELECT FOUND_ROWS() + 0"), "1");
+        let statement = client.prepare("SELECT FOUND_ROWS() + 0").unwrap();
+        client.ok("SELECT * FROM t LIMIT 2");
+        assert_eq!(client.execute(&statement, &[]).unwrap().value(), "2");
+
+        client.ok("SELECT * FROM t LIMIT 2");
+        other.ok("SELECT * FROM t");
+        assert_eq!(client.refused("SELECT FOUND_ROWS() + 0").code, 1235);
+        client.ok("SELECT * FROM t LIMIT 2");
+        client.command(Command::Ping as u8, &[]).unwrap();
+        assert_eq!(client.refused("SELECT ROW_COUNT() + 0").code, 1235, "the proxy has answered");
+        stage.await_unpinned();
+    }
 }
 
 #[test]
