@@ -13,8 +13,8 @@ use mysql_common::constants::{CapabilityFlags, StatusFlags};
 
 use crate::answer::{EOF_BYTES, Packet, Stage};
 use crate::{
-    AnswerKind, AnswerScanner, ErrPacket, FrameHeader, HEADER_LEN, OkPacket, Progress, Reader, TrackedOk,
-    WireError, append_eof, append_packet,
+    AnswerKind, AnswerScanner, ErrPacket, FrameHeader, HEADER_LEN, OkPacket, Progress, Reader, StateChange,
+    TrackedOk, WireError, append_eof, append_packet,
 };
 
 /// How answers look on one connection.
@@ -220,6 +220,12 @@ impl Translator {
             return Ok(());
         }
         let tracked = TrackedOk::parse(payload)?;
+        let tells_state =
+            tracked.changes.into_iter().any(|change| matches!(change, Ok(StateChange::State(_))));
+        if self.to.session_track && !tells_state {
+            self.copy(piece, out);
+            return Ok(());
+        }
         let mut less = Vec::with_capacity(payload.len());
         match self.to.session_track {
             true => tracked.encode_without_state(&mut less)?,

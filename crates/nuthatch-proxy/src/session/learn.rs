@@ -74,7 +74,7 @@ impl Session {
         let autocommit = end.status.contains(StatusFlags::SERVER_STATUS_AUTOCOMMIT);
         held.connection.state.autocommit = Some(autocommit);
         self.state.autocommit = autocommit;
-        held.pins = held.pins.with(Self::pins_of(facts, end, held)).without(facts.unpins);
+        held.pins = held.pins.with(self.pins_of(facts, end, held)).without(facts.unpins);
         if autocommit || facts.ends_transaction {
             held.pins = held.pins.without(Pins::SAVEPOINT);
         } else if facts.kind == Kind::Savepoint && !held.in_transaction {

@@ -10,7 +10,7 @@ use crate::stats::{DigestCounters, Observation, Observed};
 use super::memo::Known;
 use super::set::{SetOutcome, Setting, set_outcome};
 use super::text_prepared::Named;
-use super::tracker::reads_tracker;
+use super::tracker::{INFORMATION_SCHEMA, reads_tracker};
 use super::{Charset, HitPlan, Pins, Session};
 
 /// A change of the session's state that a statement makes if it succeeds.
@@ -57,6 +57,7 @@ pub(super) struct Facts {
     pub(super) disconnects: bool,
     /// It may show the value of a variable that the proxy has set.
     pub(super) reads_tracker: bool,
+    pub(super) names_information_schema: bool,
     /// What a rule says of multiplexing: 0 pins, 1 unpins.
     pub(super) multiplex: Option<u8>,
 }
@@ -117,6 +118,7 @@ impl Session {
             facts.pins = facts.pins.with(Pins::UNKNOWN);
         }
         facts.reads_tracker = reads_tracker(facts.kind, text);
+        facts.names_information_schema = names(text, INFORMATION_SCHEMA);
         let variables = &self.snapshot.mysql;
         let mut digest_text = Vec::new();
         if variables.query_digests || !self.snapshot.rules.is_empty() {
@@ -223,6 +225,7 @@ impl Facts {
             is_opaque: statement.kind == Kind::Multi || effects.runs_unseen_code,
             disconnects: effects.disconnects,
             reads_tracker: false,
+            names_information_schema: false,
             multiplex: None,
         }
     }

@@ -24,6 +24,9 @@ use super::{Pins, Session};
 /// The variable that has a server tell.
 pub(crate) const TRACKER: &[u8] = b"session_track_state_change";
 
+/// Where MariaDB looks, it tells of the schema that it comes back to.
+pub(super) const INFORMATION_SCHEMA: &[u8] = b"information_schema";
+
 /// The value of `multiplex` that vouches.
 const VOUCHES: u8 = 2;
 
@@ -91,16 +94,26 @@ impl Session {
         held.connection.state.settings.set(TRACKER, is_off.then_some(b"OFF"));
     }
 
+    /// Whether MariaDB tells of the schema in use, as it does when it looks into `information_schema`: nothing has changed.
+    fn is_explained(&self, facts: &Facts, end: &AnswerEnd, connection: &Connection) -> bool {
+        let is_of_schema = match connection.form().deprecate_eof {
+            true => end.told.schema,
+            // An EOF packet does not say what.
+            false => {
+                facts.names_information_schema || self.state.schema.eq_ignore_ascii_case(INFORMATION_SCHEMA)
+            }
+        };
+        is_of_schema && !facts.writes && !facts.is_opaque
+    }
+
     /// Why the connection is kept after the statement, whose answer ended so.
-    pub(super) fn pins_of(facts: &Facts, end: &AnswerEnd, held: &Held) -> Pins {
+    pub(super) fn pins_of(&self, facts: &Facts, end: &AnswerEnd, held: &Held) -> Pins {
         let can_tell = held.connection.is_tracked();
         let has_changed = tells_of_change(end, &held.connection);
         if facts.is_vouched_for() && can_tell && !has_changed {
             return facts.pins.without(VOUCHED);
         }
-        // MariaDB tells so of the schema in use when it looks into information_schema.
-        let is_explained = end.told.schema && !facts.writes && !facts.is_opaque;
-        let has_been_changed = has_changed && !is_explained;
+        let has_been_changed = has_changed && !self.is_explained(facts, end, &held.connection);
         let may_have_been = facts.must_be_tracked() && !can_tell;
         match facts.hides_changes() && (has_been_changed || may_have_been) {
             true => facts.pins.with(Pins::STORED_CODE),
