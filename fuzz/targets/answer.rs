@@ -9,8 +9,8 @@ use std::iter::repeat;
 use libfuzzer_sys::fuzz_target;
 use nuthatch_wire::{AnswerEnd, AnswerKind, AnswerScanner, Ending, Progress, WireError};
 
-const KINDS: [AnswerKind; 4] =
-    [AnswerKind::ResultSets, AnswerKind::Prepare, AnswerKind::Rows, AnswerKind::Single];
+const KINDS: [AnswerKind; 5] =
+    [AnswerKind::ResultSets, AnswerKind::Prepare, AnswerKind::Rows, AnswerKind::Single, AnswerKind::Cursor];
 
 /// What can be told of a scan from outside.
 #[derive(Debug, PartialEq)]
@@ -27,8 +27,11 @@ fuzz_target!(|input: &[u8]| {
     let [settings, pieces, rest @ ..] = input else { return };
     let Some((pieces, answer)) = rest.split_at_checked(usize::from(pieces % 16)) else { return };
     let scanner = || {
-        AnswerScanner::new(KINDS[usize::from(settings & 3)], settings & 4 != 0)
-            .with_local_files(settings & 8 != 0)
+        AnswerScanner::new(
+            KINDS[usize::from(settings & 3) + usize::from(settings & 11 == 11)],
+            settings & 4 != 0,
+        )
+        .with_local_files(settings & 8 != 0)
     };
     let whole = scan(scanner(), answer, repeat(answer.len()));
     let pieces = pieces.iter().map(|len| usize::from(*len));

@@ -7,8 +7,8 @@
 use libfuzzer_sys::fuzz_target;
 use nuthatch_wire::{AnswerEnd, AnswerKind, AnswerScanner, FRAME_PAYLOAD_MAX, WireError};
 
-const KINDS: [AnswerKind; 4] =
-    [AnswerKind::ResultSets, AnswerKind::Prepare, AnswerKind::Rows, AnswerKind::Single];
+const KINDS: [AnswerKind; 5] =
+    [AnswerKind::ResultSets, AnswerKind::Prepare, AnswerKind::Rows, AnswerKind::Single, AnswerKind::Cursor];
 
 /// Read as headers they are frames of 4 MiB, so that no run is millions of small packets.
 const FILLER: u8 = 0x40;
@@ -30,7 +30,12 @@ struct Outcome {
 fuzz_target!(|input: &[u8]| {
     let Some((settings, rest)) = input.split_first() else { return };
     let segments = segments(rest);
-    let scanner = || AnswerScanner::new(KINDS[usize::from(settings & 3)], settings & 4 != 0);
+    let scanner = || {
+        AnswerScanner::new(
+            KINDS[usize::from(settings & 3) + usize::from(settings & 11 == 11)],
+            settings & 4 != 0,
+        )
+    };
     let whole = scan(scanner(), segments.iter().copied());
     let halves = segments.iter().flat_map(|segment| {
         let (first, second) = segment.split_at(segment.len() / 2);

@@ -8,8 +8,8 @@ use std::iter::repeat;
 use libfuzzer_sys::fuzz_target;
 use nuthatch_wire::{AnswerKind, AnswerScanner, Ending, Form, StatusFlags, Translator, WireError};
 
-const KINDS: [AnswerKind; 4] =
-    [AnswerKind::ResultSets, AnswerKind::Prepare, AnswerKind::Rows, AnswerKind::Single];
+const KINDS: [AnswerKind; 5] =
+    [AnswerKind::ResultSets, AnswerKind::Prepare, AnswerKind::Rows, AnswerKind::Single, AnswerKind::Cursor];
 
 fuzz_target!(|input: &[u8]| {
     let [kind, forms, pieces, rest @ ..] = input else { return };
@@ -20,7 +20,7 @@ fuzz_target!(|input: &[u8]| {
         optional_metadata: bits & 4 != 0,
     };
     let hides_state = kind & 4 != 0;
-    let kind = KINDS[usize::from(kind & 3)];
+    let kind = KINDS[usize::from(kind & 3) + usize::from(kind & 11 == 11)];
     let (from, to) = (form(*forms), form(*forms >> 3));
     let translate =
         |pieces: &mut dyn Iterator<Item = usize>| translate(kind, from, to, hides_state, answer, pieces);

@@ -28,6 +28,9 @@ pub(crate) const EOF_BYTES: usize = 5;
 pub enum AnswerKind {
     /// OK, ERR or result sets, maybe several: `COM_QUERY`, `COM_STMT_EXECUTE`.
     ResultSets,
+    /// The same, or one result set whose rows wait in a cursor: a `COM_STMT_EXECUTE` that asks for one. Elsewhere the flag that tells of a
+    /// cursor means nothing: MariaDB leaves it behind where a procedure used one.
+    Cursor,
     /// Definitions of parameters and columns: `COM_STMT_PREPARE`.
     Prepare,
     /// Packets up to an EOF or ERR: `COM_STMT_FETCH`, `COM_FIELD_LIST`, `COM_BINLOG_DUMP`.
@@ -383,14 +386,14 @@ impl AnswerScanner {
             (State::First, AnswerKind::Prepare, 0x00) => self.prepared(payload),
             (State::First, _, 0x00) => self.ok(payload, Ending::Ok),
             (State::First, AnswerKind::Single, 0xFE) => self.eof(payload, Ending::Ok),
-            (State::First, AnswerKind::ResultSets, 0xFB) if self.may_ask_for_files => {
+            (State::First, AnswerKind::ResultSets | AnswerKind::Cursor, 0xFB) if self.may_ask_for_files => {
                 self.wants_file = true;
                 Ok(())
             }
-            (State::First, AnswerKind::ResultSets, 0xFB) => {
+            (State::First, AnswerKind::ResultSets | AnswerKind::Cursor, 0xFB) => {
                 Err(WireError::Malformed("a request for a local file that nobody offered"))
             }
-            (State::First, AnswerKind::ResultSets, _) => {
+            (State::First, AnswerKind::ResultSets | AnswerKind::Cursor, _) => {
                 let mut reader = Reader::new(payload);
                 let left = reader.lenenc_int()?;
                 self.has_metadata = !self.optional_metadata || reader.u8()? != 0;
@@ -436,7 +439,7 @@ impl AnswerScanner {
     /// The EOF between columns and rows. With an open cursor no rows follow.
     fn columns_eof(&mut self, payload: &[u8]) -> Result<(), WireError> {
         let (status, _) = parse_eof(payload)?;
-        if status.contains(StatusFlags::SERVER_STATUS_CURSOR_EXISTS) {
+        if self.kind == AnswerKind::Cursor && status.contains(StatusFlags::SERVER_STATUS_CURSOR_EXISTS) {
             return self.eof(payload, Ending::ResultSet);
         }
         self.remember_status_at(3);
@@ -481,7 +484,8 @@ impl AnswerScanner {
         // MySQL says only before OUT parameters that the CALL's own OK follows them, and takes it back in the EOF behind them.
         let more = std::mem::take(&mut self.out_parameters)
             || ok.status.contains(StatusFlags::SERVER_MORE_RESULTS_EXISTS);
-        self.state = if more && self.kind == AnswerKind::ResultSets { State::First } else { State::Finished };
+        let may_be_several = matches!(self.kind, AnswerKind::ResultSets | AnswerKind::Cursor);
+        self.state = if more && may_be_several { State::First } else { State::Finished };
         let status_seen = self.end.status_seen | ok.status;
         let results = self.end.results + 1;
         let has_warned = self.end.has_warned || ok.warnings > 0;

@@ -195,7 +195,7 @@ impl Translator {
                 let (ok, _) = self.read_end(payload)?;
                 // The one EOF packet of a result whose rows wait in a cursor.
                 let has_cursor = ok.status.contains(StatusFlags::SERVER_STATUS_CURSOR_EXISTS)
-                    && self.scanner.kind() == AnswerKind::ResultSets;
+                    && self.scanner.kind() == AnswerKind::Cursor;
                 if has_cursor {
                     self.owes_eof = false;
                 }
@@ -298,7 +298,7 @@ impl Translator {
     /// The EOF packet between columns and rows, or behind a statement's parameters or columns.
     fn definitions_end(&mut self, piece: &[u8], payload: &[u8], out: &mut Vec<u8>) -> Result<(), WireError> {
         let (eof, _) = self.read_end(payload)?;
-        let ends_answer = self.scanner.kind() == AnswerKind::ResultSets
+        let ends_answer = self.scanner.kind() == AnswerKind::Cursor
             && eof.status.contains(StatusFlags::SERVER_STATUS_CURSOR_EXISTS);
         if ends_answer || !self.to.deprecate_eof {
             return self.end(piece, payload, out);

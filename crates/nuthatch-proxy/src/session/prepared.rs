@@ -268,7 +268,8 @@ impl Session {
         *was_sent = true;
         let (mut way, client) = self.way_and_client(held);
         way.send(&packet).await?;
-        let end = way.pass_answer(client, AnswerKind::ResultSets, None, |_| ()).await?;
+        let kind = if opens_cursor { AnswerKind::Cursor } else { AnswerKind::ResultSets };
+        let end = way.pass_answer(client, kind, None, |_| ()).await?;
         self.look_at_clock();
         self.learn(&plan.facts, &end, held);
         held.temporary.doubt(plan.facts.pins);
@@ -276,8 +277,9 @@ impl Session {
         held.handlers.doubt(plan.facts.pins);
         self.keep_what_is_left(&end, held).await?;
         self.ask_what_answers_leave_out(&end, held).await?;
-        let has_cursor =
-            end.status.contains(StatusFlags::SERVER_STATUS_CURSOR_EXISTS) && end.ending == Ending::ResultSet;
+        let has_cursor = opens_cursor
+            && end.status.contains(StatusFlags::SERVER_STATUS_CURSOR_EXISTS)
+            && end.ending == Ending::ResultSet;
         if let Some(statement) = self.prepared_statement(id) {
             statement.cursor = has_cursor.then_some((held.connection.thread_id, number));
         }

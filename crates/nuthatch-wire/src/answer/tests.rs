@@ -179,8 +179,16 @@ fn an_open_cursor_sends_no_rows() {
     let cursor = AUTOCOMMIT | StatusFlags::SERVER_STATUS_CURSOR_EXISTS;
     let mut answer = result_set(false, 0, cursor, &mut 1);
     answer.truncate(answer.len() - 9);
-    let (done, end) = scan_in_pieces(AnswerKind::ResultSets, false, &answer, 4);
+    let (done, end) = scan_in_pieces(AnswerKind::Cursor, false, &answer, 4);
     assert_eq!((done, end.status), (answer.len(), cursor));
+}
+
+#[test]
+fn flag_of_a_cursor_that_nobody_asked_for_means_nothing() {
+    let cursor = AUTOCOMMIT | StatusFlags::SERVER_STATUS_CURSOR_EXISTS;
+    let answer = result_set(false, 3, cursor, &mut 1);
+    let (done, end) = scan_in_pieces(AnswerKind::ResultSets, false, &answer, 4);
+    assert_eq!((done, end.rows), (answer.len(), 3));
 }
 
 #[test]

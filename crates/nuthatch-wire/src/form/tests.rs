@@ -94,8 +94,8 @@ fn cursor_has_one_end() {
     OkPacket { status: cursor, ..OkPacket::default() }.encode(&mut payload, 0xFE);
     append_packet(&mut ok, &mut 3, &payload);
     append_eof(&mut eof, &mut 3, cursor, 0);
-    assert_eq!(translated(AnswerKind::ResultSets, OK, EOF, &ok, 1), eof);
-    assert_eq!(translated(AnswerKind::ResultSets, EOF, OK, &eof, 1), ok);
+    assert_eq!(translated(AnswerKind::Cursor, OK, EOF, &ok, 1), eof);
+    assert_eq!(translated(AnswerKind::Cursor, EOF, OK, &eof, 1), ok);
 }
 
 #[test]

@@ -18,6 +18,9 @@ fn scanned(recorded: &Recorded) -> Vec<(&Step, AnswerKind)> {
 /// The answer that the step's command gets; `None` if it is none, or not one of packets.
 pub(crate) fn kind(step: &Step) -> Option<AnswerKind> {
     Some(match Command::parse(*step.question().payload.first()?) {
+        Some(Command::StmtExecute) if step.question().payload.get(5).is_some_and(|flags| flags & 7 != 0) => {
+            AnswerKind::Cursor
+        }
         Some(Command::Query | Command::StmtExecute | Command::StmtBulkExecute) => AnswerKind::ResultSets,
         Some(Command::StmtPrepare) => AnswerKind::Prepare,
         Some(Command::StmtFetch | Command::FieldList) => AnswerKind::Rows,
@@ -113,7 +116,7 @@ fn status_flags_stand_where_they_are_said_to_be() {
             let others = end.status_offsets.iter().flatten().count() - 1;
             let is_two = !recorded.deprecates_eof()
                 && end.ending == Ending::ResultSet
-                && kind == AnswerKind::ResultSets
+                && matches!(kind, AnswerKind::ResultSets | AnswerKind::Cursor)
                 && !end.status.contains(StatusFlags::SERVER_STATUS_CURSOR_EXISTS);
             assert_eq!(others, usize::from(is_two), "{}: {}", recorded.name, step.label);
         }

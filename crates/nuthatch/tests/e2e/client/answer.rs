@@ -36,6 +36,8 @@ pub(crate) struct Answer {
 pub(super) enum RowForm {
     Text,
     Binary,
+    /// The same, of an execution that asked for a cursor, in which they may wait.
+    Cursor,
 }
 
 impl Answer {
@@ -136,7 +138,8 @@ impl Client {
             answer.take_eof(&eof);
             answer.columns_status = Some(answer.status);
             let has_cursor = answer.status.contains(StatusFlags::SERVER_STATUS_CURSOR_EXISTS);
-            if has_cursor {
+            // Elsewhere it is one that a procedure has left behind.
+            if has_cursor && form == RowForm::Cursor {
                 return Ok(answer);
             }
         }
@@ -161,7 +164,9 @@ impl Client {
                 _ => {
                     let row = match form {
                         RowForm::Text => text_row(&packet, answer.columns.len()),
-                        RowForm::Binary => super::prepared::binary_row(&packet, &answer.types),
+                        RowForm::Binary | RowForm::Cursor => {
+                            super::prepared::binary_row(&packet, &answer.types)
+                        }
                     };
                     answer.rows.push(row);
                 }

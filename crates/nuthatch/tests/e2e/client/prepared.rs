@@ -53,6 +53,16 @@ impl Value {
     }
 }
 
+impl Cursor {
+    /// How rows come, and whether they may be waited for.
+    const fn row_form(self) -> RowForm {
+        match self {
+            Self::None => RowForm::Binary,
+            Self::ReadOnly => RowForm::Cursor,
+        }
+    }
+}
+
 impl Client {
     /// COM_STMT_PREPARE.
     pub(crate) fn prepare(&mut self, sql: impl AsRef<[u8]>) -> Result<Prepared, Failure> {
@@ -92,7 +102,17 @@ impl Client {
         cursor: Cursor,
     ) -> Result<Answer, Failure> {
         self.send_execute(statement, values, types, cursor)?;
-        Ok(self.read_answers_as(RowForm::Binary)?.remove(0))
+        Ok(self.read_answers_as(cursor.row_form())?.remove(0))
+    }
+
+    /// COM_STMT_EXECUTE of a statement with several results.
+    pub(crate) fn execute_all(
+        &mut self,
+        statement: &Prepared,
+        values: &[Value],
+    ) -> Result<Vec<Answer>, Failure> {
+        self.send_execute(statement, values, Types::Sent, Cursor::None)?;
+        self.read_answers_as(RowForm::Binary)
     }
 
     /// COM_STMT_EXECUTE with all that it is answered.
@@ -104,7 +124,7 @@ impl Client {
         cursor: Cursor,
     ) -> io::Result<Vec<Result<Answer, ServerError>>> {
         self.send_execute(statement, values, types, cursor)?;
-        self.read_whole(RowForm::Binary)
+        self.read_whole(cursor.row_form())
     }
 
     fn send_execute(

@@ -128,6 +128,27 @@ fn several_results_are_translated_one_by_one() {
 }
 
 #[test]
+fn procedure_that_uses_a_cursor_of_its_own_has_all_its_rows() {
+    for place in 0..4 {
+        let (stage, mut pairs) = stage_of_one();
+        stage
+            .primary()
+            .ok("CREATE PROCEDURE p() BEGIN DECLARE c CURSOR FOR SELECT 'stuff'; OPEN c; CLOSE c; \
+             SELECT 1, 2; SELECT 3 FROM t; END");
+        pairs[0].0.ok("SELECT 1");
+        let (proxied, direct) = &mut pairs[place];
+        let (found, expected) = (bytes(proxied.query_all("CALL p()")), bytes(direct.query_all("CALL p()")));
+        assert!(found == expected, "client {place}:\n{found:?}\n{expected:?}");
+        let of = |client: &mut Client| {
+            let statement = client.prepare("CALL p()").expect("it is prepared");
+            bytes(client.execute_all(&statement, &[]))
+        };
+        let (found, expected) = (of(proxied), of(direct));
+        assert!(found == expected, "client {place}, prepared:\n{found:?}\n{expected:?}");
+    }
+}
+
+#[test]
 fn prepared_statements_of_any_form_share_one_connection() {
     let (stage, mut pairs) = stage_of_one();
     for _ in 0..2 {
