@@ -1,7 +1,8 @@
 //! Resetting a connection: it comes back as it was after its login, but for the schema.
 //!
 //! COM_RESET_CONNECTION forgets user and session variables, temporary tables, prepared statements, locks of every kind, handlers, the
-//! last insert id (`tests/drivers/server_resets.py` holds that against MariaDB and MySQL). It does not forget the role, and
+//! last insert id (`tests/drivers/server_resets.py` holds that against MariaDB and MySQL). It stays in the schema, and forgets the schema's
+//! character set (`@@character_set_database`), so the schema is chosen again. It does not forget the role, and
 //! runs no `init_connect`; what the proxy itself sets at first (`initialize`) is set again. MySQL goes back to its own character set, MariaDB to that of the login; here it is always that
 //! of the login. Open transactions are not for this: whoever has one closes the connection.
 
@@ -43,14 +44,20 @@ impl Connection {
     pub(crate) async fn reset(&mut self) -> Result<Reset, NetError> {
         let charset = Charset::Collation(self.login_collation);
         let Some(set_names) = charset.statement() else { return Ok(Reset::Doubtful) };
-        let answers = self
-            .order_all(&[
-                (Command::ResetConnection, b"", AnswerKind::Single),
-                (Command::Query, LOGINS_DO_MORE, AnswerKind::ResultSets),
-                (Command::Query, set_names.as_bytes(), AnswerKind::ResultSets),
-            ])
-            .await?;
-        let [Ok(_), Ok(more), Ok(last)] = answers.as_slice() else { return Ok(Reset::Doubtful) };
+        let schema = std::mem::take(&mut self.state.schema);
+        let mut orders: Vec<(Command, &[u8], AnswerKind)> = vec![
+            (Command::ResetConnection, b"", AnswerKind::Single),
+            (Command::Query, LOGINS_DO_MORE, AnswerKind::ResultSets),
+        ];
+        if !schema.is_empty() {
+            orders.push((Command::InitDb, &schema, AnswerKind::Single));
+        }
+        orders.push((Command::Query, set_names.as_bytes(), AnswerKind::ResultSets));
+        let answers = self.order_all(&orders).await?;
+        let [Ok(_), Ok(more), .., Ok(last)] = answers.as_slice() else { return Ok(Reset::Doubtful) };
+        if answers.iter().any(Result::is_err) {
+            return Ok(Reset::Doubtful);
+        }
         let is_open = last.status.contains(StatusFlags::SERVER_STATUS_IN_TRANS);
         if more.rows > 0 || is_open {
             return Ok(Reset::Doubtful);
@@ -59,7 +66,7 @@ impl Connection {
         self.named = NamedStatements::default();
         self.insert_id = Some(0);
         let commits = last.status.contains(StatusFlags::SERVER_STATUS_AUTOCOMMIT);
-        let (schema, role) = (std::mem::take(&mut self.state.schema), self.state.role.take());
+        let role = self.state.role.take();
         self.state = ConnectionState { role, ..ConnectionState::new(schema, charset, commits) };
         Ok(if self.initialize().await?.is_ok() { Reset::Done } else { Reset::Doubtful })
     }

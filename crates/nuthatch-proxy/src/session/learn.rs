@@ -61,6 +61,9 @@ impl Session {
 
     fn learn_from_success(&mut self, facts: &Facts, end: &AnswerEnd, held: &mut Held) {
         held.in_transaction = end.status.contains(StatusFlags::SERVER_STATUS_IN_TRANS);
+        if facts.alters_schema {
+            held.connection.server().close_idle();
+        }
         self.learn_change(&facts.change, held);
         if let Some(charset) = &facts.character_set {
             self.results_charset = Some(Charset::Names(format!("SET NAMES {charset}").into()));

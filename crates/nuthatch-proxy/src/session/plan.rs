@@ -3,7 +3,9 @@
 use std::sync::Arc;
 
 use nuthatch_config::{HostgroupId, RuleInput, Verdict};
-use nuthatch_sql::{DigestOptions, Effects, Kind, Lexing, PinReason, SetEffect, Statement, TransactionEnd};
+use nuthatch_sql::{
+    Ddl, DigestOptions, Effects, Kind, Lexing, PinReason, SetEffect, Statement, TransactionEnd,
+};
 
 use crate::stats::{DigestCounters, Observation, Observed};
 
@@ -58,6 +60,8 @@ pub(super) struct Facts {
     /// It may show the value of a variable that the proxy has set.
     pub(super) reads_tracker: bool,
     pub(super) names_information_schema: bool,
+    /// It changes the character set of a schema, which connections that are in it do not notice.
+    pub(super) alters_schema: bool,
     /// What a rule says of multiplexing: 0 pins, 1 unpins.
     pub(super) multiplex: Option<u8>,
 }
@@ -119,6 +123,9 @@ impl Session {
         }
         facts.reads_tracker = reads_tracker(facts.kind, text);
         facts.names_information_schema = names(text, INFORMATION_SCHEMA);
+        let is_alter =
+            facts.kind == Kind::Ddl(Ddl::Alter) || facts.kind == Kind::Multi && names(text, b"alter");
+        facts.alters_schema = is_alter && (names(text, b"database") || names(text, b"schema"));
         let variables = &self.snapshot.mysql;
         let mut digest_text = Vec::new();
         if variables.query_digests || !self.snapshot.rules.is_empty() {
@@ -226,6 +233,7 @@ impl Facts {
             disconnects: effects.disconnects,
             reads_tracker: false,
             names_information_schema: false,
+            alters_schema: false,
             multiplex: None,
         }
     }

@@ -75,6 +75,25 @@ fn character_set_after_a_reset_is_known() {
 }
 
 #[test]
+fn schema_keeps_its_character_set_over_a_reset_and_has_the_new_one_after_an_alter() {
+    const ASK: &str = "SELECT @@character_set_database";
+    let stage = Stage::plain();
+    stage.administer(["UPDATE mysql_servers SET max_connections = 1", "LOAD MYSQL SERVERS TO RUNTIME"]);
+    let mut primary = stage.primary();
+    primary.ok(format!("ALTER DATABASE {} CHARACTER SET latin1", stage.schema));
+    let mut client = stage.client();
+    assert_eq!(client.value(ASK), "latin1");
+    client.ok("SELECT @a := 1");
+    client.quit();
+    stage.await_unpinned();
+    assert_eq!(stage.pool("MAX(ConnFree)", 0), 1, "it was reset and put back");
+    let mut client = stage.client();
+    assert_eq!(client.value(ASK), "latin1");
+    stage.client().ok(format!("ALTER DATABASE {} CHARACTER SET utf8mb3", stage.schema));
+    assert_eq!(stage.client().value(ASK), "utf8mb3");
+}
+
+#[test]
 fn connection_that_a_reset_may_not_clean_is_closed() {
     let stage = Stage::plain();
     stage.primary().ok("CREATE PROCEDURE hides() SET @hidden = 1");
