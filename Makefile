@@ -44,7 +44,7 @@ drivers: ## 14 drivers directly and through the proxy, with MariaDB and MySQL, c
 	cargo build --release
 	@NUTHATCH=$(abspath $(or $(CARGO_TARGET_DIR),target))/release/nuthatch drivers/run.sh $(DRIVERS)
 
-driver-suites: ## the own test suites of 4 drivers and an ORM directly and through the proxy, compared (SUITES="pymysql" for some)
+driver-suites: ## the own test suites of 6 drivers and an ORM directly and through the proxy, compared (SUITES="pymysql" for some)
 	@tools/deps.sh test
 	cargo build --release
 	@NUTHATCH=$(abspath $(or $(CARGO_TARGET_DIR),target))/release/nuthatch drivers/run.sh suites $(SUITES)

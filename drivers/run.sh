@@ -29,6 +29,8 @@ default-jdk-headless  javac
 php-cli               php
 php-mysql             /usr/share/doc/php-mysql
 golang-go             go
+libdbd-mariadb-perl   /usr/share/doc/libdbd-mariadb-perl
+libtest-deep-perl     /usr/share/doc/libtest-deep-perl
 "
 
 is_there() { case $1 in /*) [ -e "$1" ] ;; *) command -v "$1" > /dev/null ;; esac; }

@@ -65,6 +65,25 @@ def from_pypi(name, version):
     unpack(home / f"{name}-{version}.tar.gz", home)
 
 
+def php():
+    """The tests of mysqli, and what runs them, in PHP's source as Debian has it."""
+    of_debian("php", "bookworm", "php8.2", "php8.2_*.orig.tar.xz", "*/ext/mysqli/tests/*", "*/run-tests.php")
+
+
+def dbd_mariadb():
+    """The upstream source as Debian has it; what is tested is Debian's package."""
+    of_debian("dbd-mariadb", "bookworm", "libdbd-mariadb-perl", "libdbd-mariadb-perl_*.orig.tar.gz")
+
+
+def of_debian(name, suite, package, archive, *parts):
+    """All of a package's original archive, or some parts of it."""
+    home = HOME / name
+    if is_fresh(home / "fetched", HERE):
+        return
+    fresh(home)
+    unpack(debian_source(suite, package, archive), home, *parts)
+
+
 def mysql_async():
     """The crate that the scenario's Cargo.lock names, and the program made of its tests."""
     home = HOME / "mysql_async"
@@ -90,9 +109,10 @@ def fresh(home):
     home.mkdir(parents=True)
 
 
-def unpack(archive, home):
+def unpack(archive, home, *parts):
     """Without the archive's own top directory; `fetched` is made last."""
-    run("tar", ["tar", "-xf", archive, "-C", home, "--strip-components=1", "--no-same-owner"], home)
+    options = ["--strip-components=1", "--no-same-owner", "--wildcards"]
+    run("tar", ["tar", "-xf", archive, "-C", home, *options, *parts], home)
     (home / "fetched").touch()
 
 
@@ -119,9 +139,9 @@ def debian_source(suite, package, archive):
     get = ["apt-get", "-q", *(word for name, value in options.items() for word in ("-o", f"{name}={value}"))]
     run("apt-get update", [*get, "update"], home)
     run("apt-get source", [*get, "source", "--tar-only", "--download-only", package], home)
-    if not (home / archive).exists():
+    if not (found := sorted(home.glob(archive))):
         raise NotPrepared(f"{suite} has no {archive} any more, but {[path.name for path in home.glob('*.orig.*')]}")
-    return home / archive
+    return found[0]
 
 
 def mirror():

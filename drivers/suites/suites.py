@@ -86,6 +86,45 @@ def mysql_async(way, _):
     return ["./mysql_async.test", *options], {"DATABASE_URL": url, "RUST_BACKTRACE": "0"}, HOME / "mysql_async"
 
 
+def mysqli(way, dir):
+    environment = {
+        "MYSQL_TEST_HOST": "127.0.0.1",
+        "MYSQL_TEST_PORT": str(way.port),
+        "MYSQL_TEST_USER": way.user,
+        "MYSQL_TEST_PASSWD": way.password,
+        "MYSQL_TEST_DB": "test",
+        "NO_INTERACTION": "1",
+        "SKIP_ONLINE_TESTS": "1",
+    }
+    results = dir / "phpt"
+    results.unlink(missing_ok=True)
+    options = ["-P", "-q", "--set-timeout", "60", "-W", results, "ext/mysqli/tests"]
+    return ["php", "run-tests.php", *options], environment, HOME / "php"
+
+
+def phpt_tests(dir, _):
+    ends = {"PASSED": "passed", "SKIPPED": "skipped"}
+    lines = [line.split("\t") for line in (dir / "phpt").read_text().splitlines()]
+    return [(path.rpartition("/")[2], ends.get(end, "failed")) for end, path in lines if path.endswith(".phpt")]
+
+
+def dbd_mariadb(way, _):
+    dsn = f"DBI:MariaDB:database=test;host=127.0.0.1;port={way.port}"
+    return ["prove", "-v", "t"], {"DBI_DSN": dsn, "DBI_USER": way.user, "DBI_PASS": way.password}, HOME / "dbd-mariadb"
+
+
+def tap_tests(_, output):
+    """By file and number: what a test calls itself has addresses and thread numbers in it, in no order."""
+    seen, file = [], ""
+    for line in output.splitlines():
+        if begun := re.match(r"(t/\S+\.t) \.+(?: (skipped))?", line):
+            file = begun[1]
+            seen += [(file, "skipped")] if begun[2] else []
+        elif test := re.match(r"(not )?ok (\d+)(.*# skip)?", line):
+            seen.append((f"{file} {test[2]}", "failed" if test[1] else "skipped" if test[3] else "passed"))
+    return seen
+
+
 def rust_tests(_, output):
     ends = {"ok": "passed", "FAILED": "failed", "ignored": "skipped"}
     return [(name, ends[end]) for name, end in re.findall(r"^test (\S+)(?: - should panic)? \.\.\. (ok|FAILED|ignored)", output, re.M)]
@@ -106,5 +145,7 @@ SUITES = [
     Suite("pymysql", sources.pymysql, pymysql, pytest_tests),
     Suite("mysqlclient", sources.mysqlclient, mysqlclient, pytest_tests),
     Suite("sqlalchemy", sources.sqlalchemy, sqlalchemy, pytest_tests),
+    Suite("mysqli", sources.php, mysqli, phpt_tests),
+    Suite("dbd-mariadb", sources.dbd_mariadb, dbd_mariadb, tap_tests),
     Suite("mysql_async", sources.mysql_async, mysql_async, rust_tests, ended=(0, 101)),
 ]
