@@ -2,7 +2,7 @@
 
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
-.PHONY: help run demo check test test-servers drivers driver-suites differential bench fuzz docs clean deps
+.PHONY: help run demo check test test-servers drivers driver-suites orm-suites differential freshness soundness bench bench-exact fuzz docs clean deps
 MAKEFLAGS += --no-print-directory
 
 # So that a Rust which rustup has just installed is found without a new shell.
@@ -49,22 +49,48 @@ driver-suites: ## the own test suites of 6 drivers and an ORM directly and throu
 	cargo build --release
 	@NUTHATCH=$(abspath $(or $(CARGO_TARGET_DIR),target))/release/nuthatch drivers/run.sh suites $(SUITES)
 
-# SERVER=mysql takes the MySQL of `make test-servers`; SEED=… STATEMENTS=1 repeats a single round.
+orm-suites: ## the test suites of Django and SQLAlchemy directly and through the proxy with its cache on (SUITES=django SERVER=mysql)
+	@tools/deps.sh test
+	cargo build --release
+	@NUTHATCH=$(abspath $(or $(CARGO_TARGET_DIR),target))/release/nuthatch drivers/run.sh orm $(if $(filter command line environment,$(origin SERVER)),--server $(SERVER)) $(SUITES)
+
+# SERVER=mysql takes MySQL of Debian sid, fetched to target/servers; SEED=… STATEMENTS=1 repeats a single round.
 SEED ?= 1
 STATEMENTS ?= 100000
 SERVER ?= mariadb
 differential: ## random sessions on two connections against the server itself (SERVER=mysql SEED=1 STATEMENTS=100000)
 	@tools/deps.sh test
 	@NUTHATCH_DIFFERENTIAL_SEED=$(SEED) NUTHATCH_DIFFERENTIAL_STATEMENTS=$(STATEMENTS) \
-	NUTHATCH_DIFFERENTIAL_MYSQL_ROOT=$(if $(filter mysql,$(SERVER)),$(abspath $(or $(CARGO_TARGET_DIR),target))/servers/mysql) \
+	NUTHATCH_DIFFERENTIAL_SERVER=$(SERVER) \
 	cargo test -p nuthatch --test e2e --locked -- --ignored --exact --nocapture \
 	  twins::as_many_statements_as_wanted_are_given_what_the_server_gives \
+	  twins::as_many_statements_as_wanted_behind_hits_are_given_what_the_server_gives \
 	  twins::parameters_never_have_the_types_of_another_session
+
+SECONDS ?= 60
+freshness: ## 32 writers, 64 readers: no read through the proxy is older than it may be (SERVER=mysql SECONDS=60)
+	@tools/deps.sh test
+	@NUTHATCH_FRESHNESS_SECONDS=$(SECONDS) \
+	NUTHATCH_FRESHNESS_SERVER=$(SERVER) \
+	cargo test --release -p nuthatch --test freshness --locked -- --ignored --exact --nocapture \
+	  no_read_is_stale_for_as_long_as_wanted
+
+PAIRS ?= 100000
+soundness: ## random reads and writes: wherever an answer differs, the cache has forgotten it (SERVER=mysql SEED=1 PAIRS=100000)
+	@tools/deps.sh test
+	@NUTHATCH_SOUNDNESS_SEED=$(SEED) NUTHATCH_SOUNDNESS_PAIRS=$(PAIRS) \
+	NUTHATCH_SOUNDNESS_SERVER=$(SERVER) \
+	cargo test -p nuthatch --test soundness --locked -- --ignored --nocapture as_many_pairs_as_wanted
 
 bench: ## CPU cost of each query against the floor and the direct connection (BENCH_ARGS="--help")
 	@tools/deps.sh run
 	cargo build --release
 	cargo run --release -p nuthatch-bench -- $(BENCH_ARGS)
+
+bench-exact: ## sysbench's oltp_read_write with the exact cache off and on in turn (EXACT_SECONDS=8 EXACT_ROUNDS=3)
+	@tools/deps.sh demo
+	cargo build --release
+	@tools/bench-exact.sh
 
 FUZZ_SECONDS ?= 60
 fuzz: ## each fuzz target for a minute (FUZZ_SECONDS=60); needs a nightly Rust and cargo-fuzz

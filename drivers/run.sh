@@ -3,6 +3,7 @@
 # Debian's MariaDB and an Oracle MySQL, which tools/side-apt.sh fetches to target/servers if it is not there.
 #   drivers/run.sh [DRIVER...]                          some, or all; --help lists them
 #   drivers/run.sh suites [SUITE...]                    drivers' own test suites; --help lists them
+#   drivers/run.sh orm [--part] [SUITE...]              those of Django and SQLAlchemy, with the query cache on
 #   drivers/run.sh --server mysql [--root DIR] [DRIVER...]  only one of the servers; or another, unpacked to DIR
 # The program under test is named by $NUTHATCH (target/release/nuthatch otherwise). What the drivers need is installed
 # from Debian where it is missing, and fetched to drivers/.cache in pinned versions.
@@ -11,7 +12,7 @@ here=$(realpath "$(dirname "$0")")
 cache=$here/.cache
 
 # Each line: the package, and what shows that it is not needed (a program, or a file).
-packages="
+python="
 mariadb-server-core   /usr/sbin/mariadbd
 mariadb-client-core   mariadb
 python3-dev           /usr/include/python3.11/Python.h
@@ -22,6 +23,8 @@ pkg-config            pkg-config
 libmariadb-dev        /usr/include/mariadb/mysql.h
 libssl-dev            /usr/include/openssl/evp.h
 openssl               openssl
+"
+others="
 nodejs                node
 npm                   npm
 maven                 mvn
@@ -32,6 +35,8 @@ golang-go             go
 libdbd-mariadb-perl   /usr/share/doc/libdbd-mariadb-perl
 libtest-deep-perl     /usr/share/doc/libtest-deep-perl
 "
+packages=$python
+[ "${1:-}" = orm ] || packages+=$others
 
 is_there() { case $1 in /*) [ -e "$1" ] ;; *) command -v "$1" > /dev/null ;; esac; }
 
@@ -69,5 +74,6 @@ if ! cmp -s "$here/python/requirements.txt" "$venv/installed"; then
   fi
   cp "$here/python/requirements.txt" "$venv/installed"
 fi
+if [ "${1:-}" = orm ]; then exec "$venv/bin/python" -B "$here/orm/run.py" "${@:2}"; fi
 if [ "${1:-}" = suites ]; then exec "$venv/bin/python" -B "$here/suites/run.py" "${@:2}"; fi
 exec "$venv/bin/python" -B "$here/run.py" "$@"

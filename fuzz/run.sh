@@ -25,7 +25,7 @@ for target in "${targets[@]}"; do
   echo "fuzz: $target"
   mkdir -p "target/found/$target"
   options=(-max_total_time="$seconds" -max_len=400 -timeout=20 -print_final_stats=1)
-  case $target in assignments | admin | classify | digest | held | question | text_prepared | tokens) options+=(-dict=dictionaries/sql.dict) ;; esac
+  case $target in assignments | admin | classify | digest | footprint | held | question | text_prepared | tokens) options+=(-dict=dictionaries/sql.dict) ;; esac
   log=target/found/$target.log
   if ! cargo +nightly fuzz run -s none "$target" "target/found/$target" "corpus/$target" -- "${options[@]}" > "$log" 2>&1
   then

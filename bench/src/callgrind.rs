@@ -18,7 +18,7 @@ use crate::address::Address;
 use crate::affinity::SERVER;
 use crate::cpu::Pid;
 use crate::database::{Database, PASSWORD, SCHEMA, USER};
-use crate::load::{self, LoadOptions};
+use crate::load::{self, LoadOptions, Statement};
 use crate::proxy::{CacheRule, POINT_SELECT, Program, Proxy, free_port};
 use crate::running::Running;
 use crate::socket::Socket;
@@ -39,6 +39,9 @@ pub(crate) struct CallgrindOptions {
     /// Also print this many functions of each long run, by their own instructions a query
     #[arg(long, value_name = "COUNT", default_value_t = 0)]
     functions: usize,
+    /// Only this contestant besides the floor; may be given more than once
+    #[arg(long, value_name = "NAME")]
+    only: Vec<String>,
     /// Measure the floor alone, without the proxy
     #[arg(long)]
     floor_only: bool,
@@ -51,6 +54,7 @@ struct Subject<'a> {
     pid: Pid,
     /// Where its dumps go; valgrind adds a number to the name.
     dumps: &'a Path,
+    statement: Statement,
 }
 
 /// Measures and prints.
@@ -61,8 +65,21 @@ pub(crate) fn run(options: &CallgrindOptions) -> Result<()> {
         return Ok(());
     }
     let database = Database::start()?;
-    measure_proxy("hit TCP", CacheRule::Matching(POINT_SELECT), &database, options)?;
-    measure_proxy("pass TCP", CacheRule::Nothing, &database, options)
+    let by_rule = CacheRule::Matching(POINT_SELECT);
+    for (name, rule, statement) in [
+        ("hit", by_rule, Statement::Select),
+        ("exact hit", CacheRule::Exact, Statement::Select),
+        ("exact hit, prepared", CacheRule::Exact, Statement::Execution),
+        ("pass", CacheRule::Nothing, Statement::Select),
+        ("pass, prepared", CacheRule::Nothing, Statement::Execution),
+        ("write, cache off", CacheRule::Nothing, Statement::Update),
+        ("write, cache exact", CacheRule::Exact, Statement::Update),
+    ] {
+        if options.only.is_empty() || options.only.iter().any(|wanted| wanted == name) {
+            measure_proxy(name, rule, statement, &database, options)?;
+        }
+    }
+    Ok(())
 }
 
 fn measure_floor(options: &CallgrindOptions) -> Result<()> {
@@ -74,12 +91,15 @@ fn measure_floor(options: &CallgrindOptions) -> Result<()> {
     command.arg("floor").arg("--listen").arg(address.to_string());
     let mut running = Running::spawn("the floor", &mut command, SERVER, &directory.path().join("log"))?;
     running.wait_until(Duration::from_secs(60), || Socket::connect(&address).map(drop))?;
-    Subject { name: "floor TCP", address: &address, pid: running.pid(), dumps: &dumps }.measure(options)
+    let statement = Statement::Select;
+    Subject { name: "floor", address: &address, pid: running.pid(), dumps: &dumps, statement }
+        .measure(options)
 }
 
 fn measure_proxy(
     name: &'static str,
     rule: CacheRule,
+    statement: Statement,
     database: &Database,
     options: &CallgrindOptions,
 ) -> Result<()> {
@@ -87,7 +107,7 @@ fn measure_proxy(
     let dumps = dump_path(&directory);
     let program = Program { wrapper: valgrind_words(&dumps), ..Program::at(&options.nuthatch)? };
     let proxy = Proxy::start(&program, database, rule)?;
-    Subject { name, address: proxy.tcp(), pid: proxy.pid(), dumps: &dumps }.measure(options)
+    Subject { name, address: proxy.tcp(), pid: proxy.pid(), dumps: &dumps, statement }.measure(options)
 }
 
 fn dump_path(directory: &TempDir) -> PathBuf {
@@ -102,7 +122,7 @@ fn valgrind_words(dumps: &Path) -> Vec<String> {
 impl Subject<'_> {
     fn measure(&self, options: &CallgrindOptions) -> Result<()> {
         for &connections in &options.connections {
-            let load = load_options(self.address, connections, options.queries);
+            let load = load_options(self.address, self.statement, connections, options.queries);
             load::run(&load)?;
             let short = self.instructions(&load)?;
             let long = self.instructions(&LoadOptions { queries: Some(options.queries * 3), ..load })?;
@@ -143,13 +163,14 @@ impl Subject<'_> {
     }
 }
 
-fn load_options(target: &Address, connections: usize, queries: u64) -> LoadOptions {
+fn load_options(target: &Address, statement: Statement, connections: usize, queries: u64) -> LoadOptions {
     LoadOptions {
         target: target.clone(),
         connections,
         seconds: 0.0,
         warmup_seconds: 0.0,
         queries: Some(queries),
+        statement,
         ids: IDS,
         user: USER.into(),
         password: PASSWORD.into(),

@@ -1,12 +1,13 @@
 //! A closed-loop load generator that costs as little as the server, so that the server is what saturates.
 //!
-//! One thread, level-triggered epoll, N connections with one `SELECT c FROM sbtest1 WHERE id=N` in flight on each.
+//! One thread, level-triggered epoll, N connections with one `SELECT c FROM sbtest1 WHERE id=N` (or another [`Statement`]) in flight on each.
 //! Every reply is read to its end and compared with the first answer for that id (status flags aside): a proxy
 //! that answers wrong fails the run instead of winning it. CPU accounts are read at the edges of the counted
 //! window by this process itself, so queries and CPU time are of the same moments.
 
 mod answers;
 mod connection;
+mod statement;
 
 use std::os::fd::OwnedFd;
 use std::time::Duration;
@@ -23,6 +24,7 @@ use crate::login::Login;
 use crate::reply::EofForm;
 use answers::Answers;
 use connection::Connection;
+pub(crate) use statement::Statement;
 
 /// Ready connections taken from epoll at once.
 const EVENTS_MAX: usize = 512;
@@ -49,6 +51,9 @@ pub(crate) struct LoadOptions {
     /// Count this many queries instead of a time
     #[arg(long)]
     pub(crate) queries: Option<u64>,
+    /// What is asked
+    #[arg(long, value_enum, default_value = "select")]
+    pub(crate) statement: Statement,
     /// Ids asked for: 1 to this
     #[arg(long, default_value_t = 1000)]
     pub(crate) ids: u32,
@@ -126,7 +131,7 @@ impl Load {
         let epoll = epoll::create(CreateFlags::CLOEXEC)?;
         let mut connections = Vec::with_capacity(options.connections);
         for index in 0..options.connections {
-            let connection = Connection::open(&options.target, &login)
+            let connection = Connection::open(&options.target, &login, options.statement)
                 .with_context(|| format!("connection {index} to {}", options.target))?;
             epoll::add(&epoll, &connection.fd, EventData::new_u64(index as u64), EventFlags::IN)?;
             connections.push(connection);
@@ -134,7 +139,7 @@ impl Load {
         Ok(Self {
             epoll,
             connections,
-            answers: Answers::new(options.ids),
+            answers: Answers::new(options.statement, options.ids),
             in_flight: 0,
             completed: 0,
             form: login.form,

@@ -40,6 +40,8 @@ pub(crate) enum CacheRule {
     Nothing,
     /// Those whose digest text matches.
     Matching(&'static str),
+    /// All that it can, until what they read is written.
+    Exact,
 }
 
 /// A running proxy; dropping stops it.
@@ -116,25 +118,33 @@ impl Proxy {
     }
 
     fn load_rule(&mut self, rule: CacheRule) -> Result<()> {
-        let CacheRule::Matching(pattern) = rule else { return Ok(()) };
-        self.administer(&format!(
-            "INSERT INTO mysql_query_rules (rule_id,active,match_digest,cache_ttl,apply) \
-             VALUES (1,1,'{pattern}',{TTL_MS},1); LOAD MYSQL QUERY RULES TO RUNTIME;"
-        ))
+        match rule {
+            CacheRule::Nothing => Ok(()),
+            CacheRule::Matching(pattern) => self.administer(&format!(
+                "INSERT INTO mysql_query_rules (rule_id,active,match_digest,cache_ttl,apply) \
+                 VALUES (1,1,'{pattern}',{TTL_MS},1); LOAD MYSQL QUERY RULES TO RUNTIME;"
+            )),
+            CacheRule::Exact => {
+                self.administer("SET mysql-query_cache_type=1; LOAD MYSQL VARIABLES TO RUNTIME;")?;
+                self.wait_until_tables_are_known()
+            }
+        }
     }
 
-    /// Executes statements on the admin port, by the `mariadb` command.
+    /// Until a point select is stored.
+    fn wait_until_tables_are_known(&mut self) -> Result<()> {
+        let (tcp, admin_port) = (self.tcp.clone(), self.admin_port);
+        self.running.wait_until(READY_WAIT, || {
+            Client::connect(&tcp, &database::login())?.query("SELECT c FROM sbtest1 WHERE id=1")?;
+            let entries = ask_admin(admin_port, "SELECT COUNT(*) FROM stats_query_cache_entries")?;
+            ensure!(entries.trim() != "0", "nothing is cached yet");
+            Ok(())
+        })
+    }
+
+    /// Executes statements on the admin port.
     pub(crate) fn administer(&self, sql: &str) -> Result<()> {
-        let output = Command::new("mariadb")
-            .args(["--no-defaults", "--host=127.0.0.1", "--user=admin", "--password=admin"])
-            .arg(format!("--port={}", self.admin_port))
-            .arg(format!("--execute={sql}"))
-            .output()
-            .context("cannot run mariadb")?;
-        if !output.status.success() {
-            bail!("the admin port refuses {sql:?}: {}", String::from_utf8_lossy(&output.stderr).trim());
-        }
-        Ok(())
+        ask_admin(self.admin_port, sql).map(drop)
     }
 
     /// Its process.
@@ -156,6 +166,26 @@ impl Proxy {
     pub(crate) fn require_alive(&mut self) -> Result<()> {
         self.running.require_alive()
     }
+}
+
+/// What the admin port answers, by the `mariadb` command, without names of columns.
+fn ask_admin(port: u16, sql: &str) -> Result<String> {
+    let output = Command::new("mariadb")
+        .args([
+            "--no-defaults",
+            "--host=127.0.0.1",
+            "--user=admin",
+            "--password=admin",
+            "--skip-column-names",
+        ])
+        .arg(format!("--port={port}"))
+        .arg(format!("--execute={sql}"))
+        .output()
+        .context("cannot run mariadb")?;
+    if !output.status.success() {
+        bail!("the admin port refuses {sql:?}: {}", String::from_utf8_lossy(&output.stderr).trim());
+    }
+    Ok(String::from_utf8_lossy(&output.stdout).into_owned())
 }
 
 /// A port that nobody listens on just now.

@@ -4,9 +4,6 @@ Started by `drivers/run.sh suites`. A test that fails both ways is the driver's 
 """
 
 import argparse
-import os
-import signal
-import subprocess
 import sys
 from collections import Counter
 from pathlib import Path
@@ -15,6 +12,7 @@ HERE = Path(__file__).resolve().parent
 sys.path.insert(1, str(HERE.parent))
 
 from expected import Expected
+from once import log_of, run, without_unsteady
 from programs import NotPrepared
 from sources import HOME
 from stage import DriverStage, root_of
@@ -93,7 +91,7 @@ def run_both(stage, suite, verdict):
     for way in (stage.direct, stage.proxy):
         for schema in SCHEMAS:
             stage.fresh_schema(schema)
-        tests, code = run(stage, suite, way)
+        tests, code = run(stage, suite, way, RUN_SECONDS_MAX)
         if not tests or code not in suite.ended:
             lines = log_of(stage, suite, way).read_text(errors="replace").splitlines()[-12:]
             verdict.fail(suite.name, f"the whole run, {way.name}", f"exit status: {code}", *lines)
@@ -101,45 +99,6 @@ def run_both(stage, suite, verdict):
         counts = ", ".join(f"{count} {end}" for end, count in sorted(Counter(end for _, end in tests).items()))
         print(f"-- {stage.server}, {suite.name}, {way.name}: {counts}", flush=True)
     verdict.compare(suite.name, *without_unsteady(suite, *seen))
-
-
-def without_unsteady(suite, direct, proxied):
-    """Both without the tests that have failed directly only: they race with their own clock, which says nothing of the
-    proxy. They are named."""
-    ends = dict(proxied)
-    unsteady = {name for name, end in direct if end == "failed" and ends.get(name) == "passed"}
-    for name in sorted(unsteady):
-        print(f"unsteady {suite.name}: {name} failed directly, passed through the proxy", flush=True)
-    return [[one for one in tests if one[0] not in unsteady] for tests in (direct, proxied)]
-
-
-def log_of(stage, suite, way):
-    return HOME / f"{stage.server}-{suite.name}-{way.name}.log"
-
-
-def run(stage, suite, way):
-    """How each test ended, as (name, end), and the exit status."""
-    command, environment, where = suite.start(way, stage.dir)
-    log = log_of(stage, suite, way)
-    with log.open("wb") as out:
-        child = subprocess.Popen(
-            command,
-            env=os.environ | environment | {"TZ": "UTC", "LC_ALL": "C.UTF-8"},
-            stdin=subprocess.DEVNULL,
-            stdout=out,
-            stderr=subprocess.STDOUT,
-            cwd=where,
-            start_new_session=True,
-        )
-        try:
-            child.wait(RUN_SECONDS_MAX)
-        except subprocess.TimeoutExpired:
-            out.write(f"\nstopped after {RUN_SECONDS_MAX} s\n".encode())
-        finally:
-            if child.poll() is None:
-                os.killpg(child.pid, signal.SIGKILL)
-                child.wait()
-    return suite.read(stage.dir, log.read_text(errors="replace")), child.returncode
 
 
 main()

@@ -15,8 +15,10 @@ SCENARIO = HERE.parent.parent / "rust/Cargo.toml"
 # Debian 12's Go is older than what the driver wants since 1.8.
 GO_DRIVER, GO_DRIVER_FOR_OLD_GO = "v1.9.3", "v1.7.1"
 PYMYSQL = "1.1.1"
-MYSQLCLIENT = "2.2.7"
-SQLALCHEMY = "2.0.44"
+# Version and SHA-256 of PyPI's source archives.
+MYSQLCLIENT = "2.2.7", "24ae22b59416d5fcce7e99c9d37548350b4565baac82f95e149cac6ce4163845"
+SQLALCHEMY = "2.0.44", "0ae7454e1ab1d780aee69fd2aae7d6b8670a581d8847f2d1e0f7ddfbf47e5a22"
+DJANGO = "5.2.8", "23254866a5bb9a2cfa6004e8b809ec6246eba4b58a7589bc2772f1bcc8456c7f"
 
 
 def go():
@@ -47,21 +49,28 @@ def pymysql():
 
 def mysqlclient():
     """PyPI's archive; what is tested is the one in the environment."""
-    from_pypi("mysqlclient", MYSQLCLIENT)
+    from_pypi("mysqlclient", *MYSQLCLIENT)
 
 
 def sqlalchemy():
     """PyPI's archive, which is also what is tested."""
-    from_pypi("sqlalchemy", SQLALCHEMY)
+    from_pypi("sqlalchemy", *SQLALCHEMY)
 
 
-def from_pypi(name, version):
+def django():
+    """PyPI's archive, which is also what is tested."""
+    from_pypi("django", *DJANGO)
+
+
+def from_pypi(name, version, sha256):
     home = HOME / name
     if is_fresh(home / "fetched", HERE):
         return
     fresh(home)
-    pip = [sys.executable, "-m", "pip", "download", "-q", "--disable-pip-version-check", "--no-deps", "--no-binary", ":all:"]
-    run("pip download", [*pip, "-d", home, f"{name}=={version}"], HOME)
+    wanted = home / "wanted.txt"
+    wanted.write_text(f"{name}=={version} --hash=sha256:{sha256}\n")
+    pip = [sys.executable, "-m", "pip", "download", "-q", "--disable-pip-version-check", "--no-deps", "--no-binary", name]
+    run("pip download", [*pip, "--require-hashes", "-d", home, "-r", wanted], HOME)
     unpack(home / f"{name}-{version}.tar.gz", home)
 
 

@@ -13,7 +13,7 @@ import pymysql_sessions
 import pymysql_types
 import server_resets
 from binlog import is_read_alike
-from stage import Stage
+from stage import Stage, holds
 from verdict import Verdict
 
 ROOT = sys.argv.pop(1)
@@ -356,6 +356,34 @@ def binlogs(stage):
     return is_read_alike(f"{ROOT}/usr/bin/mysqlbinlog", ways, stage)
 
 
+def checks_that_were_switched_off(stage):
+    """DEFAULT gives `foreign_key_checks` and `unique_checks` the opposite of the global value: no session must get it."""
+    look = "SELECT @@foreign_key_checks, @@unique_checks"
+    wrong = []
+    set_admin(stage, "UPDATE mysql_servers SET max_connections = 1", "LOAD MYSQL SERVERS TO RUNTIME")
+    for value in (0, 1, "DEFAULT"):
+        with stage.proxy.connect() as one, one.cursor() as cursor:
+            cursor.execute(f"SET foreign_key_checks = {value}, unique_checks = {value}")
+            cursor.execute(look)
+            # What DEFAULT comes to is the server's affair.
+            wrong += [seen for seen in cursor.fetchall() if seen != (value, value) and value != "DEFAULT"]
+        wrong += [seen for _ in range(3) for seen in stage.proxy.rows(look) if seen != (1, 1)]
+    set_admin(stage, "UPDATE mysql_servers SET max_connections = 1000", "LOAD MYSQL SERVERS TO RUNTIME")
+    return wrong == [] or wrong
+
+
+def transactions_that_are_told_of(stage):
+    """MySQL has the flag of a changed session in the OK of each COMMIT and ROLLBACK, for the transaction's own state."""
+    before = stage.statistic("Pins_stored_code")
+    with stage.proxy.connect() as one, one.cursor() as cursor:
+        for end in ("COMMIT", "ROLLBACK"):
+            for sql in ("BEGIN", "SELECT COUNT(*) FROM mysql.user", end):
+                cursor.execute(sql)
+        is_free = holds(lambda: stage.connections_in_use() == 0, 10)
+    seen = (is_free, stage.statistic("Pins_stored_code") - before)
+    return seen == (True, 0) or seen
+
+
 with Stage("--server", "mysql", "--root", ROOT) as stage:
     verdict = Verdict(stage)
     for name, check in pymysql_types.CHECKS + pymysql_sessions.CHECKS:
@@ -372,6 +400,8 @@ with Stage("--server", "mysql", "--root", ROOT) as stage:
         ("clear passwords of clients", clear_passwords),
         ("compression of clients and servers", compression),
         ("mysqlbinlog reads to the end", binlogs),
+        ("checks of keys that a session has switched off are on for others", checks_that_were_switched_off),
+        ("a transaction that has ended holds no connection", transactions_that_are_told_of),
     ):
         verdict.claim(name, functools.partial(check, stage))
     for name, check in server_resets.CHECKS:

@@ -2,10 +2,8 @@
 
 use anyhow::{Result, ensure};
 
-use crate::login::encode_packet;
+use super::Statement;
 use crate::reply::is_same_answer;
-
-const COM_QUERY: &str = "\x03";
 
 /// Place of an id among a run's ids.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -22,9 +20,8 @@ pub(super) struct Answers {
 
 impl Answers {
     /// For ids 1 to `ids`.
-    pub(super) fn new(ids: u32) -> Self {
-        let query = |id| format!("{COM_QUERY}SELECT c FROM sbtest1 WHERE id={id}");
-        let queries: Vec<_> = (1..=ids.max(1)).map(|id| encode_packet(0, query(id).as_bytes())).collect();
+    pub(super) fn new(statement: Statement, ids: u32) -> Self {
+        let queries: Vec<_> = (1..=ids.max(1)).map(|id| statement.packet(id)).collect();
         Self { answers: vec![Vec::new(); queries.len()], unanswered: queries.len(), queries, next: 0 }
     }
 

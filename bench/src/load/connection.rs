@@ -6,6 +6,7 @@ use anyhow::{Result, bail, ensure};
 use rustix::io::Errno;
 use rustix::net::{RecvFlags, SendFlags, recv, send};
 
+use super::Statement;
 use super::answers::{Answers, IdIndex};
 use crate::address::Address;
 use crate::login::{Login, encode_packet, log_in, refuse_error};
@@ -27,10 +28,11 @@ struct Partial {
 }
 
 impl Connection {
-    /// Connected and logged in.
-    pub(super) fn open(target: &Address, login: &Login) -> Result<Self> {
+    /// Connected, logged in, ready for such statements.
+    pub(super) fn open(target: &Address, login: &Login, statement: Statement) -> Result<Self> {
         let mut socket = Socket::connect(target)?;
         log_in(&mut socket, login)?;
+        statement.begin(&mut socket, login.form)?;
         Ok(Self { fd: socket.into_fd(), asked: None, partial: None })
     }
 
@@ -95,7 +97,8 @@ impl Connection {
         if finished.ending == Ending::Err {
             refuse_error(&partial.bytes[HEADER_BYTES..])?;
         }
-        ensure!(finished.ending == Ending::Rows(1), "one row is wanted, not {:?}", finished.ending);
+        let is_wanted = matches!(finished.ending, Ending::Rows(1) | Ending::Ok);
+        ensure!(is_wanted, "one row is wanted, or that one was written, not {:?}", finished.ending);
         answers.learn(id, &partial.bytes)?;
         self.asked = None;
         Ok(true)

@@ -13,6 +13,7 @@ fn options(target: &Address) -> LoadOptions {
         seconds: 0.1,
         warmup_seconds: 0.0,
         queries: None,
+        statement: Statement::Select,
         ids: 3,
         user: "any".into(),
         password: "any".into(),

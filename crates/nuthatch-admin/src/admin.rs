@@ -9,8 +9,9 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
-use crate::clerk::{Call, ClerkHandle, Desk, Reply};
-use crate::credentials::{Credentials, RefusalLog};
+use crate::clerk::{Call, Caller, ClerkHandle, Desk, Reply};
+use crate::command::Command;
+use crate::credentials::{Credentials, RefusalLog, Rights};
 use crate::data_plane::DataPlane;
 
 /// The most sessions at one time, over all listeners.
@@ -68,6 +69,25 @@ impl Admin {
     /// Ends all sessions between two statements and makes [`serve`](crate::serve) return.
     pub fn stop(&self) {
         self.stop.cancel();
+    }
+
+    /// Puts `mysql-<name>` in force at once, and nothing else that an operator has not loaded yet, because a client of the proxy
+    /// wants it who may. When this returns, every worker decides by it.
+    ///
+    /// # Errors
+    /// A sentence for that client: the variable does not take the value, or an operator's transaction is in the way.
+    pub async fn put_in_force(
+        &self,
+        name: &'static str,
+        value: String,
+        user: String,
+        host: String,
+    ) -> Result<(), String> {
+        let connection_id = self.fresh_connection_id();
+        let caller = Arc::new(Caller { connection_id, user, host, rights: Rights::Full });
+        let command = Command::PutInForce { name, value };
+        let reply = self.call(Call { caller, schema: String::new(), command }).await;
+        reply.result.map(drop).map_err(|error| error.to_string())
     }
 
     pub(crate) fn stopping(&self) -> &CancellationToken {

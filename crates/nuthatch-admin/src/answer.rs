@@ -33,6 +33,15 @@ impl Answer {
         Self::Done(Done::default())
     }
 
+    /// Steps and what came of them.
+    pub(crate) fn findings(findings: Vec<(&'static str, String)>) -> Self {
+        let row = |(step, finding): (&'static str, String)| {
+            vec![Value::Text(step.to_owned()), Value::Text(finding)]
+        };
+        let rows = findings.into_iter().map(row).collect();
+        Self::Rows(Rows { columns: vec![Column::text("step"), Column::text("finding")], rows })
+    }
+
     /// One column of text.
     pub(crate) fn texts(column: &str, texts: impl IntoIterator<Item = String>) -> Self {
         let rows = texts.into_iter().map(|text| vec![Value::Text(text)]).collect();

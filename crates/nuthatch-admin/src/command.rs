@@ -49,10 +49,21 @@ pub(crate) enum Command {
     PrometheusMetrics,
     /// The one line that COM_STATISTICS asks for; no statement says this.
     StatisticsLine,
+    /// What a client's SET GLOBAL means; no statement of an operator says this.
+    PutInForce {
+        /// The variable's name without `mysql-`.
+        name: &'static str,
+        /// The value's text.
+        value: String,
+    },
     /// `LOAD …` or `SAVE …`.
     Transfer(nuthatch_config::Verb),
-    /// `PROXYSQL FLUSH QUERY CACHE`.
-    FlushQueryCache,
+    /// `PROXYSQL FLUSH QUERY CACHE`, `RESET QUERY CACHE`, `PURGE QUERY CACHE`: no entry stays.
+    EmptyQueryCache,
+    /// `PURGE QUERY CACHE` with more behind it, as it was typed.
+    PurgeQueryCache(String),
+    /// `EXPLAIN CACHE …`, as it was typed.
+    ExplainCache(String),
     /// `PROXYSQL RELOAD TLS`.
     ReloadTls,
     /// `PROXYSQL PAUSE` and its like.
@@ -83,6 +94,11 @@ pub(crate) fn parse(statement: &str) -> Command {
         "USE" => use_schema(head),
         "PROXYSQL" | "NUTHATCH" => process_verb(head),
         "KILL" => kill(head),
+        // As in MySQL, it keeps the entries.
+        "FLUSH" if words.take_all("FLUSH QUERY CACHE") => Command::Nothing,
+        "RESET" if words.take_all("RESET QUERY CACHE") => Command::EmptyQueryCache,
+        "PURGE" => purge(head, statement),
+        "EXPLAIN" if head.take("CACHE") => Command::ExplainCache(statement.to_owned()),
         "TRUNCATE" => truncate(head),
         "CHECKSUM" => Command::Unsupported("CHECKSUM".to_owned()),
         "START" if words.take_all("START TRANSACTION") => Command::Sql("BEGIN".to_owned()),
@@ -118,7 +134,7 @@ fn end_transaction(mut words: Words<'_>, statement: &str) -> Command {
 
 fn process_verb(mut words: Words<'_>) -> Command {
     for (text, command) in [
-        ("FLUSH QUERY CACHE", Command::FlushQueryCache),
+        ("FLUSH QUERY CACHE", Command::EmptyQueryCache),
         ("RELOAD TLS", Command::ReloadTls),
         ("PAUSE", Command::Act(ProcessVerb::Pause)),
         ("RESUME", Command::Act(ProcessVerb::Resume)),
@@ -141,6 +157,16 @@ fn kill(mut words: Words<'_>) -> Command {
     match words.take_any().and_then(|number| number.parse().ok()) {
         Some(session) if words.is_end() => Command::Kill(session),
         _ => Command::Malformed("KILL CONNECTION takes the number of one session".to_owned()),
+    }
+}
+
+fn purge(mut words: Words<'_>, statement: &str) -> Command {
+    if !words.take("QUERY CACHE") {
+        return Command::Malformed("PURGE is followed by QUERY CACHE".to_owned());
+    }
+    match words.is_end() {
+        true => Command::EmptyQueryCache,
+        false => Command::PurgeQueryCache(statement.to_owned()),
     }
 }
 

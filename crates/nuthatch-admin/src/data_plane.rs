@@ -10,8 +10,8 @@ use nuthatch_config::Snapshot;
 
 use crate::statistic::Sample;
 use crate::stats::rows::{
-    CommandCountersRow, ConnectionPoolRow, ErrorRow, MemoryRow, ProcessRow, QueryDigestRow, QueryRuleRow,
-    UserRow,
+    CommandCountersRow, ConnectionPoolRow, ErrorRow, MemoryRow, ProcessRow, QueryCacheAdviceRow,
+    QueryCacheEntryRow, QueryCacheRow, QueryCacheTableRow, QueryDigestRow, QueryRuleRow, UserRow,
 };
 
 /// The running proxy, as operators see it.
@@ -25,6 +25,19 @@ pub trait DataPlane: Send + Sync + 'static {
     /// The rows of `stats_mysql_query_digest`; with [`Reading::Reset`] the map is empty afterwards and the rows returned
     /// are what it held.
     fn query_digests(&self, reading: Reading) -> Vec<QueryDigestRow>;
+
+    /// The rows of `stats_query_cache`; with [`Reading::Reset`] the map of digests is empty afterwards, as after
+    /// [`Self::query_digests`].
+    fn query_cache(&self, reading: Reading) -> Vec<QueryCacheRow>;
+
+    /// The rows of `stats_query_cache_tables`: one for each table that the cache knows.
+    fn query_cache_tables(&self) -> Vec<QueryCacheTableRow>;
+
+    /// The rows of `stats_query_cache_entries`: the largest entries.
+    fn query_cache_entries(&self) -> Vec<QueryCacheEntryRow>;
+
+    /// The rows of `stats_query_cache_advice`.
+    fn query_cache_advice(&self) -> Vec<QueryCacheAdviceRow>;
 
     /// The rows of `stats_mysql_query_rules`: each rule in force and how often it matched.
     fn query_rules(&self) -> Vec<QueryRuleRow>;
@@ -55,6 +68,19 @@ pub trait DataPlane: Send + Sync + 'static {
 
     /// Purges the query cache wholly and returns how many entries were in it.
     fn flush_query_cache(&self) -> u64;
+
+    /// Purges the part of the query cache that the statement, a `PURGE QUERY CACHE …`, names; says how many entries that were, and what
+    /// was done in words.
+    ///
+    /// # Errors
+    /// A sentence that says what is wrong with the statement; nothing was purged.
+    fn purge_query_cache(&self, statement: &str) -> Result<(u64, String), String>;
+
+    /// What the query cache would do with the statement that this one, an `EXPLAIN CACHE …`, is about: steps and findings.
+    ///
+    /// # Errors
+    /// A sentence that says what is wrong with the statement.
+    fn explain_cache(&self, statement: &str) -> Result<Vec<(&'static str, String)>, String>;
 
     /// Reads certificate and key again; clients that connect from now on see them.
     ///

@@ -12,8 +12,8 @@ use rusqlite::Connection;
 
 use crate::data_plane::{DataPlane, Reading};
 use rows::{
-    CommandCountersRow, ConnectionPoolRow, ErrorRow, GlobalRow, MemoryRow, ProcessRow, QueryDigestRow,
-    QueryRuleRow, UserRow,
+    CommandCountersRow, ConnectionPoolRow, ErrorRow, GlobalRow, MemoryRow, ProcessRow, QueryCacheAdviceRow,
+    QueryCacheEntryRow, QueryCacheRow, QueryCacheTableRow, QueryDigestRow, QueryRuleRow, UserRow,
 };
 use table::StatsTable;
 
@@ -49,6 +49,10 @@ static SOURCES: &[Source] = &[
     Source::of::<ErrorRow>(Twin::Reset),
     Source::of::<GlobalRow>(Twin::None),
     Source::of::<ProcessRow>(Twin::None),
+    Source::of::<QueryCacheRow>(Twin::Reset),
+    Source::of::<QueryCacheTableRow>(Twin::None),
+    Source::of::<QueryCacheEntryRow>(Twin::None),
+    Source::of::<QueryCacheAdviceRow>(Twin::None),
     Source::of::<QueryDigestRow>(Twin::Reset),
     Source::of::<QueryRuleRow>(Twin::None),
     Source::of::<UserRow>(Twin::None),

@@ -1,13 +1,18 @@
-//! What a hit costs: key, look-up, judgement, and letting the entry go.
+//! What a hit costs: key, look-up, judgement, the standing of its clocks, and letting the entry go.
 //!
 //! Prints nanoseconds of processor time per operation, the best of several rounds, for few entries (all in the processor's caches) and
-//! for a million in random order (each pointer followed is a miss to memory). A fill is printed beside it.
+//! for a million in random order (each pointer followed is a miss to memory). A fill and a write's
+//! marks are printed beside it.
 
 use std::fs;
 use std::hint::black_box;
+use std::sync::Arc;
 use std::time::Duration;
 
-use nuthatch_cache::{Cache, Fill, Judgement, Key, Limits, Packets, Protocol};
+use nuthatch_cache::{
+    BLOCK_KEYS, Cache, ClockOptions, Clocks, Fill, Judgement, Key, Limits, Packets, Protocol, Sequence,
+    Standing,
+};
 
 const ROUNDS: usize = 7;
 const LIMITS: Limits = Limits { bytes: 2 << 30, entry_bytes_max: 2 << 20 };
@@ -16,6 +21,9 @@ fn main() {
     miss("one dependent read from 512 MiB at random", 64 << 20, 2_000_000);
     look_ups("hit, 1,000 entries", 1_000, 2_000_000);
     look_ups("hit, 1,000,000 entries", 1_000_000, 2_000_000);
+    judgements("three clocks of one row", 1, 2_000_000);
+    judgements("three clocks of one of 100,000 rows", 100_000, 2_000_000);
+    writes("a write of one row: three clocks raised and settled", 500_000);
     fills("fill, 190 B", 190, 200_000);
     fills("fill, 8 KiB", 8 << 10, 50_000);
     fills("fill, 1 MiB", 1 << 20, 1_000);
@@ -42,6 +50,34 @@ fn look_ups(name: &str, entries: u64, count: u64) {
     });
     report(&format!("{name}: look-up and judgement"), hits.saturating_sub(keys), count);
     report(&format!("{name}: both"), hits, count);
+}
+
+/// What an exact hit pays on top: its clocks loaded.
+fn judgements(name: &str, rows: u64, count: u64) {
+    let clocks = Clocks::new(ClockOptions::default());
+    let broad = clocks.broad(1).expect("table 1 has clocks");
+    let dependencies: Vec<_> =
+        (0..rows).map(|row| [clocks.everything(), broad, clocks.row(1, row)]).collect();
+    let order = shuffled(rows, count);
+    let (since, at) = (clocks.now(), |row: u64| usize::try_from(row).expect("an index of a vector"));
+    let taken = best(|| {
+        for row in &order {
+            let standing = clocks.standing(dependencies[at(*row)], black_box(since));
+            assert!(standing == Standing::Holds);
+        }
+    });
+    report(name, taken, count);
+}
+
+fn writes(name: &str, count: u64) {
+    let clocks = Arc::new(Clocks::new(ClockOptions::default()));
+    let any = clocks.any(1).expect("table 1 has clocks");
+    let taken = best(|| {
+        for row in 0..count {
+            clocks.raise(vec![any, clocks.row(1, row), clocks.block(1, row / BLOCK_KEYS)]).settle();
+        }
+    });
+    report(name, taken, count);
 }
 
 /// What one pointer followed costs on this machine now: the unit of the look-up among a million.
@@ -135,6 +171,8 @@ fn fill<'a>(statement: &'a [u8], packets: &'a [u8]) -> Fill<'a, usize> {
         created_ms: 0,
         expires_ms: u64::MAX,
         epoch: 0,
+        clocks: &[],
+        since: Sequence::default(),
         plan: 0,
     }
 }

@@ -12,6 +12,7 @@ use crate::entry::Entry;
 use crate::fill::Fill;
 use crate::key::Key;
 use crate::limits::{Limits, Partition, SHARDS_MAX};
+use crate::line::Line;
 use crate::refusal::Refusal;
 use crate::shard::{Shard, Slot};
 use crate::sweep::{Cursor, Sweep};
@@ -32,10 +33,6 @@ pub struct Cache<T> {
     cursor: Mutex<Cursor>,
     counters: Counters,
 }
-
-/// Keeps neighbours off each other's cache lines (two lines, as they are fetched in pairs).
-#[repr(align(128))]
-struct Line<L>(L);
 
 impl<T> Cache<T> {
     /// An empty cache under `limits`.
@@ -69,6 +66,12 @@ impl<T> Cache<T> {
         Some(entry.clone())
     }
 
+    /// The same for those who only look: it does not count as used.
+    pub fn peek(&self, key: &Key<'_>) -> Option<Entry<T>> {
+        let slot = Slot::of(key);
+        self.read(slot).peek(slot).filter(|entry| entry.answers(key)).cloned()
+    }
+
     /// Keeps an answer in place of what stood there, evicting others until it fits.
     ///
     /// # Errors
@@ -77,9 +80,18 @@ impl<T> Cache<T> {
     ///
     /// Cost: one allocation and one copy without a lock, then one shard's lock.
     pub fn insert(&self, fill: Fill<'_, T>) -> Result<(), Refusal> {
+        self.insert_and(fill, |_| ())
+    }
+
+    /// The same; `evicted` is called, without a lock, for each entry that had to make room. Those that make room for the index are
+    /// counted only.
+    ///
+    /// # Errors
+    /// As those of [`Self::insert`].
+    pub fn insert_and(&self, fill: Fill<'_, T>, evicted: impl FnMut(&Entry<T>)) -> Result<(), Refusal> {
         let slot = Slot::of(&fill.key);
         let packet_bytes = fill.packets.bytes() as u64;
-        let kept = self.try_insert(slot, fill);
+        let kept = self.try_insert(slot, fill, evicted);
         match kept {
             Ok(()) => {
                 add(&self.counters.sets, 1);
@@ -90,12 +102,19 @@ impl<T> Cache<T> {
         kept
     }
 
-    fn try_insert(&self, slot: Slot, fill: Fill<'_, T>) -> Result<(), Refusal> {
+    fn try_insert(
+        &self,
+        slot: Slot,
+        fill: Fill<'_, T>,
+        mut evicted: impl FnMut(&Entry<T>),
+    ) -> Result<(), Refusal> {
         let entry = match self.entry_bytes_max() {
             0 if self.partition.read().limits.bytes == 0 => return Err(Refusal::Off),
             bytes_max => Entry::new(fill, bytes_max)?,
         };
-        let inserted = self.write(slot).insert(slot, entry);
+        let inserted = self.write(slot).insert(slot, entry.clone());
+        let of_others = inserted.outgoing.iter().filter(|(gone, old)| *gone != slot && !old.is_same(&entry));
+        of_others.for_each(|(_, old)| evicted(old));
         add(&self.counters.replaced, inserted.replaced);
         add(&self.counters.evicted, inserted.evicted);
         if inserted.is_kept { Ok(()) } else { Err(Refusal::NoRoom) }
@@ -116,6 +135,15 @@ impl<T> Cache<T> {
         let is_due = |entry: &Entry<T>| entry.answers(key) && entry.expires_ms() <= now_ms;
         let removed = self.write(slot).remove_if(slot, is_due);
         add(&self.counters.expired, u64::from(removed.is_some()));
+        removed.is_some()
+    }
+
+    /// Removes that very entry of the key, one of whose clocks has moved, counted as invalidated; says whether it was
+    /// still there. What another session has filled in its place stays.
+    pub fn remove_invalidated(&self, key: &Key<'_>, entry: &Entry<T>) -> bool {
+        let slot = Slot::of(key);
+        let removed = self.write(slot).remove_if(slot, |stored| stored.is_same(entry));
+        add(&self.counters.invalidated, u64::from(removed.is_some()));
         removed.is_some()
     }
 
@@ -162,6 +190,46 @@ impl<T> Cache<T> {
         let removed: Vec<_> = due.drain(..).filter_map(|slot| shard.remove_if(slot, is_due)).collect();
         drop(shard);
         removed.len()
+    }
+
+    /// Calls `visit` on every entry that stays here while it goes on; of those that come meanwhile on some, where others go perhaps not on all.
+    ///
+    /// Cost: a shard's shared lock for a few hundred entries at a time.
+    pub fn visit(&self, mut visit: impl FnMut(&Entry<T>)) {
+        for number in 0..=self.mask.load(Ordering::Acquire) {
+            self.visit_shard(number, |_slot, entry| visit(entry));
+        }
+    }
+
+    /// Removes the entries of which `is_wanted` says so, counted as purged; returns how many. What is filled meanwhile may stay.
+    ///
+    /// Cost: as [`Self::visit`], and a shard's exclusive lock for those to be removed.
+    pub fn purge_if(&self, is_wanted: impl Fn(&Entry<T>) -> bool) -> u64 {
+        let mut purged = 0;
+        for number in 0..=self.mask.load(Ordering::Acquire) {
+            let mut wanted = Vec::new();
+            self.visit_shard(number, |slot, entry| wanted.extend(is_wanted(entry).then_some(slot)));
+            for chunk in wanted.chunks(SWEEP_CHUNK) {
+                let mut shard = self.shards[number].0.write();
+                let removed: Vec<_> =
+                    chunk.iter().filter_map(|slot| shard.remove_if(*slot, &is_wanted)).collect();
+                drop(shard);
+                purged += removed.len() as u64;
+            }
+        }
+        add(&self.counters.purged, purged);
+        purged
+    }
+
+    fn visit_shard(&self, number: usize, mut visit: impl FnMut(Slot, &Entry<T>)) {
+        let mut offset = 0;
+        loop {
+            let visited = self.shards[number].0.read().visit(offset, SWEEP_CHUNK, &mut visit);
+            offset += visited;
+            if visited < SWEEP_CHUNK {
+                return;
+            }
+        }
     }
 
     /// Removes every entry that was here when the call began, and gives back the index's memory; returns how many.

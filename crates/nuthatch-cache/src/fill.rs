@@ -3,7 +3,7 @@
 //! A [`Fill`] borrows the key and the packets; `Cache::insert` copies both into the entry's one allocation. So the
 //! caller may keep the captured pieces as they came and reuse their buffers.
 
-use crate::Key;
+use crate::{Clock, Key, Sequence};
 
 /// The most places at which a stored answer holds status flags: the EOF after the columns and the last packet.
 pub const STATUS_OFFSETS_MAX: usize = 2;
@@ -73,6 +73,10 @@ pub struct Fill<'a, T> {
     pub expires_ms: u64,
     /// The configuration under which it was cached.
     pub epoch: u64,
+    /// The clocks that the answer depends on, in any order; none for an entry of mode ttl, which writes do not concern.
+    pub clocks: &'a [Clock],
+    /// The moment noted before the answer was asked for; kept with clocks only.
+    pub since: Sequence,
     /// What a hit needs of the caller's own, such as counters to bump; shared allocations behind it are not weighed.
     pub plan: T,
 }

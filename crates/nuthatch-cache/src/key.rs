@@ -7,6 +7,8 @@ use std::fmt;
 
 use rapidhash::v3::{DEFAULT_RAPID_SECRETS, rapidhash_v3_inline, rapidhash_v3_nano_inline};
 
+use crate::mix::mix;
+
 /// Odd constants from the fractional part of the golden ratio and of the square root of three: any odd numbers with
 /// as many ones as zeros would do.
 const MIX_USER: u64 = 0x9E37_79B9_7F4A_7C15;
@@ -89,15 +91,6 @@ fn hash_parts(user: &[u8], schema: &[u8], environment: u32, protocol: Protocol, 
     let session = mix(user ^ MIX_USER, schema.rotate_left(32) ^ MIX_SCHEMA);
     let number = u64::from(environment) << 1 | u64::from(protocol == Protocol::Binary);
     mix(statement ^ MIX_SCHEMA, session.wrapping_add(number) ^ MIX_USER)
-}
-
-/// Both halves of the 128-bit product, folded: each bit of the result depends on all bits of both factors.
-#[inline]
-fn mix(a: u64, b: u64) -> u64 {
-    let product = u128::from(a) * u128::from(b);
-    #[expect(clippy::cast_possible_truncation, reason = "the two halves are taken apart on purpose")]
-    let (low, high) = (product as u64, (product >> 64) as u64);
-    low ^ high
 }
 
 #[cfg(test)]

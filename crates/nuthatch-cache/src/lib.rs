@@ -1,4 +1,4 @@
-//! Bounded store of query results: keys, entries, limits, eviction, expiry.
+//! Bounded store of query results: keys, entries, clocks, limits, eviction, expiry.
 //!
 //! A [`Cache`] maps what was asked (a [`Key`]) to the packets that answered it (an [`Entry`]). Three things hold:
 //!
@@ -8,14 +8,21 @@
 //!   index with its memory of evicted keys all count. An insert evicts first or is refused.
 //! - **A hit is cheap.** One shard look-up under a shared lock and one atomic increment; it allocates nothing.
 //!
-//! The crate reads no clock: milliseconds are an argument. It does not decide what may be cached, nor whether an entry
-//! may be served: the caller asks [`Entry::judge`]. Nothing here does I/O.
+//! An exact entry names the [`Clocks`] that writes to its tables and rows move, and the moment that its answer was asked
+//! for; what holds by them is said there.
+//!
+//! The crate reads no time: milliseconds are an argument. It does not decide what may be cached, nor whether an entry
+//! may be served: the caller asks [`Entry::judge`] and [`Clocks::standing`]. Nothing here does I/O.
 
+mod atomic;
 mod cache;
+mod clocks;
 mod entry;
 mod fill;
 mod key;
 mod limits;
+mod line;
+mod mix;
 mod refusal;
 mod shard;
 mod sweep;
@@ -23,6 +30,7 @@ mod usage;
 mod weight;
 
 pub use cache::Cache;
+pub use clocks::{BLOCK_KEYS, Clock, ClockOptions, Clocks, Marks, Sequence, Standing};
 pub use entry::{Entry, Judgement};
 pub use fill::{Fill, Packets, STATUS_OFFSETS_MAX};
 pub use key::{Key, Protocol};

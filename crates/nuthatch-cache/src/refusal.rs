@@ -20,7 +20,7 @@ pub enum Refusal {
     #[error("no room is left for the entry")]
     NoRoom,
     /// The fill contradicts itself: too many status offsets, or one outside of the packets, a user or schema of more
-    /// than 65,535 bytes, or more rows than four billion.
+    /// than 65,535 bytes, more clocks than that, or more rows than four billion.
     #[error("answer is not what its description says")]
     Malformed,
 }

@@ -67,6 +67,11 @@ impl<T> Shard<T> {
         self.index.get(&slot)
     }
 
+    /// The same without marking it.
+    pub(crate) fn peek(&self, slot: Slot) -> Option<&Entry<T>> {
+        self.index.peek(&slot)
+    }
+
     pub(crate) fn len(&self) -> usize {
         self.index.len()
     }
@@ -143,6 +148,10 @@ impl<T> Shard<T> {
 impl<T> Outgoing<T> {
     pub(crate) fn len(&self) -> usize {
         self.0.len()
+    }
+
+    pub(crate) fn iter(&self) -> std::slice::Iter<'_, (Slot, Entry<T>)> {
+        self.0.iter()
     }
 }
 

@@ -28,6 +28,8 @@ pub struct Usage {
     pub evicted: u64,
     /// Entries removed because their time was over.
     pub expired: u64,
+    /// Entries removed because a clock that they depend on had moved.
+    pub invalidated: u64,
     /// Entries removed by request: one by one, or by a flush.
     pub purged: u64,
     /// Fills that were not kept.
@@ -44,6 +46,7 @@ pub(crate) struct Counters {
     pub(crate) replaced: AtomicU64,
     pub(crate) evicted: AtomicU64,
     pub(crate) expired: AtomicU64,
+    pub(crate) invalidated: AtomicU64,
     pub(crate) purged: AtomicU64,
     pub(crate) refused: AtomicU64,
     pub(crate) collisions: AtomicU64,
@@ -59,6 +62,7 @@ impl Counters {
             replaced: of(&self.replaced),
             evicted: of(&self.evicted),
             expired: of(&self.expired),
+            invalidated: of(&self.invalidated),
             purged: of(&self.purged),
             refused: of(&self.refused),
             collisions: of(&self.collisions),

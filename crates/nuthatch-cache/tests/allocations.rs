@@ -5,7 +5,9 @@ use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
 use std::sync::Arc;
 
-use nuthatch_cache::{Cache, Fill, Judgement, Key, Limits, Packets, Protocol};
+use nuthatch_cache::{
+    Cache, ClockOptions, Clocks, Fill, Judgement, Key, Limits, Packets, Protocol, Standing,
+};
 
 struct Counting;
 
@@ -34,6 +36,8 @@ static ALLOCATOR: Counting = Counting;
 #[test]
 fn hit_allocates_nothing_and_fill_allocates_once() {
     let cache = Cache::new(Limits { bytes: 8 << 20, entry_bytes_max: 1 << 20 });
+    let clocks = Clocks::new(ClockOptions::default());
+    let dependencies = [clocks.everything(), clocks.broad(3).expect("it has clocks"), clocks.row(3, 7)];
     let plan = Arc::new(7u64);
     let pieces: [&[u8]; 2] = [&[1; 300], &[2; 500]];
     let fill = |statement| Fill {
@@ -45,6 +49,8 @@ fn hit_allocates_nothing_and_fill_allocates_once() {
         created_ms: 0,
         expires_ms: 100,
         epoch: 0,
+        clocks: &dependencies,
+        since: clocks.now(),
         plan: plan.clone(),
     };
     cache.insert(fill(b"first")).unwrap();
@@ -53,7 +59,7 @@ fn hit_allocates_nothing_and_fill_allocates_once() {
     let (again, filled) = counted(|| cache.insert(fill(b"third")));
     again.unwrap();
     assert_eq!(filled, 1, "a fill into an index with room is one allocation");
-    let (sum, hit) = counted(|| (0..1000).map(|_| look_up(&cache)).sum::<usize>());
+    let (sum, hit) = counted(|| (0..1000).map(|_| look_up(&cache, &clocks)).sum::<usize>());
     assert_eq!(sum, 1000 * 802);
     assert_eq!(hit, 0, "a hit allocates nothing");
     let (_, seen) = counted(|| Box::new(1));
@@ -61,10 +67,11 @@ fn hit_allocates_nothing_and_fill_allocates_once() {
 }
 
 /// All that a session does with a hit; returns how many bytes it would send, and its status offsets.
-fn look_up(cache: &Cache<Arc<u64>>) -> usize {
+fn look_up(cache: &Cache<Arc<u64>>, clocks: &Clocks) -> usize {
     let key = Key::new(b"app", b"shop", 0, Protocol::Text, b"second");
     let entry = cache.get(&key).expect("it was filled");
     assert!(entry.judge(99, 0) == Judgement::Fresh && **entry.plan() == 7 && entry.status() == 0x0202);
+    assert_eq!(clocks.standing(entry.clocks(), entry.since()), Standing::Holds);
     entry.packets().len() + entry.status_offsets().len()
 }
 

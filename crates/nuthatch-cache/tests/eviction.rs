@@ -2,7 +2,7 @@
 
 use std::thread;
 
-use nuthatch_cache::{Cache, Fill, Key, Limits, Packets, Protocol};
+use nuthatch_cache::{Cache, Fill, Key, Limits, Packets, Protocol, Sequence};
 
 const LIMITS: Limits = Limits { bytes: 4 << 20, entry_bytes_max: 64 << 10 };
 /// What one of these entries is charged, about.
@@ -129,6 +129,8 @@ fn entry(statement: &str, expires_ms: u64) -> Fill<'_, u64> {
         created_ms: 0,
         expires_ms,
         epoch: 0,
+        clocks: &[],
+        since: Sequence::default(),
         plan: 0,
     }
 }

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::thread::{self, ScopedJoinHandle};
 
-use nuthatch_cache::{Cache, Fill, Key, Limits, Packets, Protocol, Refusal};
+use nuthatch_cache::{Cache, Fill, Key, Limits, Packets, Protocol, Refusal, Sequence};
 
 const MIB: u64 = 1 << 20;
 const LIMITS: Limits = Limits { bytes: 64 * MIB, entry_bytes_max: 2 * MIB };
@@ -192,6 +192,8 @@ fn entry<'a>(statement: &'a str, packets: &'a [u8]) -> Fill<'a, u64> {
         created_ms: 0,
         expires_ms: u64::MAX,
         epoch: 0,
+        clocks: &[],
+        since: Sequence::default(),
         plan: 0,
     }
 }

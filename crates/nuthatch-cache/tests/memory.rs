@@ -10,7 +10,7 @@ use std::fs;
 use std::sync::Barrier;
 use std::thread;
 
-use nuthatch_cache::{Cache, Fill, Key, Limits, Packets, Protocol};
+use nuthatch_cache::{Cache, Fill, Key, Limits, Packets, Protocol, Sequence};
 use tikv_jemallocator::Jemalloc;
 
 #[global_allocator]
@@ -128,6 +128,8 @@ fn fill_of<'a>(statement: &'a str, packets: &'a [u8]) -> Fill<'a, usize> {
         created_ms: 0,
         expires_ms: u64::MAX,
         epoch: 0,
+        clocks: &[],
+        since: Sequence::default(),
         plan: 0,
     }
 }

@@ -5,7 +5,7 @@
 
 use std::collections::HashMap;
 
-use nuthatch_cache::{Cache, Fill, Judgement, Key, Limits, Packets, Protocol};
+use nuthatch_cache::{Cache, Fill, Judgement, Key, Limits, Packets, Protocol, Sequence};
 use proptest::prelude::*;
 
 const KEYS: usize = 24;
@@ -18,6 +18,8 @@ enum Step {
     Get { key: usize },
     Remove { key: usize },
     RemoveExpired { key: usize },
+    Invalidate { key: usize },
+    InvalidateReplaced { key: usize },
     Renew { key: usize },
     Expire { budget: usize },
     Flush,
@@ -106,6 +108,21 @@ impl Pair {
                 let was_due = self.model.get(&key).is_some_and(|last| last.expires_ms <= self.now_ms);
                 prop_assert!(was_due || !was_removed);
             }
+            Step::Invalidate { key } => {
+                if let Some(found) = self.cache.get(&self.key(key)) {
+                    prop_assert!(self.cache.remove_invalidated(&self.key(key), &found));
+                    prop_assert!(!self.cache.remove_invalidated(&self.key(key), &found));
+                    self.model.remove(&key);
+                }
+            }
+            Step::InvalidateReplaced { key } => {
+                if let Some(found) = self.cache.get(&self.key(key)) {
+                    self.cache.flush();
+                    self.model.clear();
+                    self.insert(key, 100);
+                    prop_assert!(!self.cache.remove_invalidated(&self.key(key), &found));
+                }
+            }
             Step::Renew { key } => self.renew(key),
             Step::Expire { budget } => {
                 let sweep = self.cache.expire(self.now_ms, budget);
@@ -126,7 +143,7 @@ impl Pair {
         prop_assert!(usage.bytes <= usage.limit_bytes, "{:?}", usage);
         prop_assert_eq!(
             usage.sets,
-            usage.entries + usage.replaced + usage.evicted + usage.expired + usage.purged
+            usage.entries + usage.replaced + usage.evicted + usage.expired + usage.invalidated + usage.purged
         );
         Ok(())
     }
@@ -178,6 +195,8 @@ fn step() -> impl Strategy<Value = Step> {
         8 => key().prop_map(|key| Step::Get { key }),
         2 => key().prop_map(|key| Step::Remove { key }),
         2 => key().prop_map(|key| Step::RemoveExpired { key }),
+        2 => key().prop_map(|key| Step::Invalidate { key }),
+        1 => key().prop_map(|key| Step::InvalidateReplaced { key }),
         2 => key().prop_map(|key| Step::Renew { key }),
         2 => (0..40usize).prop_map(|budget| Step::Expire { budget }),
         1 => Just(Step::Flush),
@@ -203,6 +222,8 @@ fn fill<'a>(key: Key<'a>, packets: &'a [u8], epoch: u64, expires_ms: u64) -> Fil
         created_ms: 0,
         expires_ms,
         epoch,
+        clocks: &[],
+        since: Sequence::default(),
         plan: 0,
     }
 }

@@ -9,6 +9,7 @@
 
 mod attributes;
 mod password;
+mod query_cache;
 mod rules;
 mod secret;
 mod server;
@@ -22,7 +23,10 @@ mod verb;
 
 pub use attributes::{HostgroupAttributes, MultiplexDelays, PoolSettings};
 pub use password::Password;
-pub use rules::{PatternError, Rule, RuleFault, RuleHits, RuleInput, RuleModifiers, Rules, Verdict};
+pub use query_cache::{QueryCacheSize, QueryCacheType};
+pub use rules::{
+    CacheMode, PatternError, Rule, RuleFault, RuleHits, RuleInput, RuleModifiers, Rules, Verdict,
+};
 pub use secret::Secret;
 pub use server::{HostgroupId, Hostgroups, Server, ServerStatus, UnknownStatus};
 pub use snapshot::{Epoch, Snapshot};

@@ -22,7 +22,7 @@ pub use self::{
     hits::RuleHits,
     input::RuleInput,
     pattern::PatternError,
-    rule::{Rule, RuleFault, RuleModifiers},
+    rule::{CacheMode, Rule, RuleFault, RuleModifiers},
     verdict::Verdict,
 };
 
@@ -34,7 +34,7 @@ pub struct Rules {
     restarts_max: u64,
     looks_at_client_addr: bool,
     looks_at_proxy_addr: bool,
-    caches: bool,
+    caches: Caches,
 }
 
 struct Compiled {
@@ -58,7 +58,7 @@ impl Rules {
             .collect();
         let looks_at_client_addr = compiled.iter().any(|each| each.conditions.looks_at_client_addr());
         let looks_at_proxy_addr = compiled.iter().any(|each| each.conditions.looks_at_proxy_addr());
-        let caches = compiled.iter().any(|each| each.rule.cache_ttl_ms.is_some_and(|ttl_ms| ttl_ms > 0));
+        let caches = compiled.iter().map(|each| Caches::by(&each.rule)).max().unwrap_or_default();
         (Self { compiled, restarts_max, looks_at_client_addr, looks_at_proxy_addr, caches }, faults)
     }
 
@@ -112,7 +112,12 @@ impl Rules {
 
     /// Some rule wants answers cached: without one no look-up is of use.
     pub fn caches(&self) -> bool {
-        self.caches
+        self.caches != Caches::Nothing
+    }
+
+    /// Some rule wants answers cached until what they read is written.
+    pub fn caches_exact(&self) -> bool {
+        self.caches == Caches::UntilWritten
     }
 
     /// No rule is active: [`Rules::evaluate`] need not be called.
@@ -131,6 +136,25 @@ impl Rules {
     }
 }
 
+/// What some rule at least asks of the cache.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+enum Caches {
+    #[default]
+    Nothing,
+    ForATime,
+    UntilWritten,
+}
+
+impl Caches {
+    fn by(rule: &Rule) -> Self {
+        match (rule.cache_mode, rule.cache_ttl_ms) {
+            (Some(mode), _) if mode.is_exact() => Self::UntilWritten,
+            (_, Some(1..)) => Self::ForATime,
+            _ => Self::Nothing,
+        }
+    }
+}
+
 enum Walk {
     Done,
     Restart,
@@ -142,7 +166,7 @@ impl Compiled {
             conditions: Conditions::new(&rule)?,
             error_msg: rule.error_msg.as_deref().map(Arc::from),
             ok_msg: rule.ok_msg.as_deref().map(Arc::from),
-            hits: Arc::new(RuleHits::default()),
+            hits: Arc::new(RuleHits::new(rule.rule_id)),
             rule,
         })
     }
@@ -155,6 +179,7 @@ impl Compiled {
         }
         set(&mut verdict.destination_hostgroup, &self.rule.destination_hostgroup);
         set(&mut verdict.cache_ttl_ms, &self.rule.cache_ttl_ms);
+        set(&mut verdict.cache_mode, &self.rule.cache_mode);
         set(&mut verdict.cache_empty_result, &self.rule.cache_empty_result);
         set(&mut verdict.error_msg, &self.error_msg);
         set(&mut verdict.ok_msg, &self.ok_msg);

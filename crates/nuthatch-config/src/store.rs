@@ -256,6 +256,15 @@ impl Layers {
         Ok(fault)
     }
 
+    /// Puts the variable `mysql-<name>` in force at once, and in memory, so that the next LOAD keeps it. What else an admin
+    /// has written in memory stays as it is. An open transaction of an admin is committed first.
+    ///
+    /// # Errors
+    /// No such variable, a read-only one, or a value that it does not take; then nothing changed.
+    pub fn put_in_force(&mut self, name: &str, value: &str) -> Result<Arc<Snapshot>, StoreError> {
+        self.guard.clone().lifted(|| self.atomically(|layers| layers.load_variable(name, value)))
+    }
+
     /// Shows in `runtime_mysql_servers` what a server does right now, as the data plane knows it. What is in force
     /// does not change, and the next LOAD shows what the admin asked for again.
     ///

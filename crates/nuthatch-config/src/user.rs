@@ -39,6 +39,8 @@ pub struct User {
     pub attributes: String,
     /// What of it says for how long the user's sessions keep their connections.
     pub delays: MultiplexDelays,
+    /// What of it says whether the user's sessions may change and empty the query cache for all.
+    pub query_cache_admin: bool,
     /// Free text.
     pub comment: String,
 }
@@ -61,6 +63,7 @@ impl User {
             max_connections: 10_000,
             attributes: String::new(),
             delays: MultiplexDelays::default(),
+            query_cache_admin: false,
             comment: String::new(),
         }
     }

@@ -38,6 +38,13 @@ impl Clock {
         elapsed.as_secs() * 1000 + u64::from(elapsed.subsec_millis())
     }
 
+    /// Milliseconds since 1970 at `ms` milliseconds after the start.
+    #[must_use]
+    pub fn unix_ms_at(&self, ms: u64) -> u64 {
+        let since_1970 = self.started_unix + Duration::from_millis(ms);
+        since_1970.as_secs() * 1000 + u64::from(since_1970.subsec_millis())
+    }
+
     /// Seconds since 1970 at `ms` milliseconds after the start.
     #[must_use]
     pub fn unix_seconds_at(&self, ms: u64) -> u64 {

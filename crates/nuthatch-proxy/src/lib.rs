@@ -8,14 +8,17 @@ mod backend;
 mod capability;
 mod clock;
 mod environment;
+mod exact;
 mod executor;
 mod housekeeping;
+mod keeper;
 mod known_schemas;
 mod listener;
 mod lobby;
 mod log_limit;
 mod passwords;
 mod proxy;
+mod purge;
 mod runner;
 mod session;
 mod stats;
@@ -23,8 +26,17 @@ mod worker;
 
 pub use backend::PoolRow;
 pub use clock::Clock;
+pub use exact::{
+    Began, BufferPool, Domain, Domains, Evidence, Isolation, Judge, Moment, NoDomain, Replaced, Replica,
+    Source, SourceAccount, Vouched,
+};
 pub use housekeeping::{keep_house, keep_lines, scout};
+pub use keeper::{ConfigurationKeeper, Granting, Wish};
 pub use listener::Listener;
-pub use proxy::{Levels, ProcessRow, Proxy};
-pub use session::ClientAddress;
-pub use stats::{DigestReading, DigestRow, Totals};
+pub use proxy::{ExactLevels, Levels, ProcessRow, Proxy};
+pub use purge::Purged;
+pub use session::{ClientAddress, Finding};
+pub use stats::{
+    CacheAdvice, CacheFigures, CachedEntryRow, CachedTableRow, DigestReading, DigestRow, QueryCacheRow,
+    Totals,
+};

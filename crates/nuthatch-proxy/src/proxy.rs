@@ -2,13 +2,13 @@
 
 use std::collections::HashMap;
 use std::io;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use arc_swap::{ArcSwap, ArcSwapOption};
-use nuthatch_cache::{Cache, Limits, Usage};
-use nuthatch_config::{HostgroupId, MysqlVariables, Snapshot, User};
+use nuthatch_cache::{Cache, ClockOptions, Clocks, Limits, Usage};
+use nuthatch_config::{HostgroupId, MysqlVariables, QueryCacheType, Snapshot, User};
 use nuthatch_net::{BackendPassword, OldestVersion, Proof, ServerTls};
 use nuthatch_sql::{Lexing, ServerFlavor};
 use nuthatch_wire::{CapabilityFlags, Greeting, Nonce, SHA256_LEN, StatusFlags};
@@ -18,6 +18,8 @@ use crate::backend::{Hostgroups, PoolRow};
 use crate::capability::{COMPRESSION, OWN, SUPPORTED, UNTIL_LEARNED};
 use crate::clock::Clock;
 use crate::environment::{ENVIRONMENTS_MAX, Environments};
+use crate::exact::{Binlogs, CatalogueStore, Domain, Domains, Replaced, Restarts, TableCounters};
+use crate::keeper::ConfigurationKeeper;
 use crate::known_schemas::KnownSchemas;
 use crate::log_limit::LogLimit;
 use crate::passwords::Passwords;
@@ -50,6 +52,12 @@ pub struct Proxy {
     pub(crate) digests: Digests,
     pub(crate) refusal_log: LogLimit,
     pub(crate) known_schemas: KnownSchemas,
+    pub(crate) clocks: Arc<Clocks>,
+    pub(crate) catalogues: Arc<CatalogueStore>,
+    pub(crate) table_counters: TableCounters,
+    pub(crate) binlogs: Binlogs,
+    exact_is_wanted: AtomicBool,
+    tables_max: u32,
     snapshot: ArcSwap<Snapshot>,
     epoch: AtomicU64,
     learned: RwLock<Learned>,
@@ -59,6 +67,9 @@ pub struct Proxy {
     tls: ArcSwapOption<ServerTls>,
     paused: AtomicBool,
     panics: AtomicU64,
+    keeper: OnceLock<Arc<dyn ConfigurationKeeper>>,
+    /// A statement has asked to be cached, whatever rules say.
+    is_asked_to_cache: AtomicBool,
 }
 
 /// What has been learned of the servers.
@@ -94,7 +105,20 @@ pub struct Levels {
     pub environments_max: u64,
     pub max_connections: u64,
     pub cache: Usage,
+    pub exact: ExactLevels,
     pub panics: u64,
+}
+
+/// What the exact cache knows and waits for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[expect(missing_docs, reason = "each is named after the statistic that it becomes")]
+pub struct ExactLevels {
+    pub tables: u64,
+    pub tables_max: u64,
+    pub clock_bytes: u64,
+    pub clock_moves: u64,
+    pub writes_pending: u64,
+    pub writes_stranded: u64,
 }
 
 /// A row of `stats_mysql_processlist`.
@@ -126,16 +150,25 @@ impl Proxy {
     pub fn start(workers: usize, snapshot: Arc<Snapshot>) -> io::Result<Arc<Self>> {
         let workers_count = workers.max(1);
         let clock = Clock::start();
+        let tables_max = u32::try_from(snapshot.mysql.query_cache_tables_max).unwrap_or(u32::MAX);
+        let clocks = Arc::new(Clocks::new(ClockOptions { tables_max, ..ClockOptions::default() }));
+        let catalogues = Arc::new(CatalogueStore::new(&clocks));
         let learned = Learned { greeting: None, lexing: UNSEEN_SERVER };
         let proxy = Arc::new(Self {
             clock,
             workers: Workers::start(workers_count, clock)?,
-            hostgroups: Hostgroups::new(workers_count),
+            hostgroups: Hostgroups::new(workers_count, Arc::new(Restarts::new(&catalogues))),
             cache: Cache::new(cache_limits(&snapshot.mysql)),
             environments: Environments::default(),
             digests: Digests::new(),
             refusal_log: LogLimit::new(REFUSAL_LINES_PER_SECOND_MAX),
             known_schemas: KnownSchemas::default(),
+            catalogues,
+            clocks,
+            tables_max,
+            table_counters: TableCounters::new(tables_max),
+            binlogs: Binlogs::default(),
+            exact_is_wanted: AtomicBool::new(false),
             epoch: AtomicU64::new(snapshot.epoch.0),
             snapshot: ArcSwap::new(Arc::clone(&snapshot)),
             learned: RwLock::new(learned),
@@ -145,9 +178,18 @@ impl Proxy {
             tls: ArcSwapOption::empty(),
             paused: AtomicBool::new(false),
             panics: AtomicU64::new(0),
+            keeper: OnceLock::new(),
+            is_asked_to_cache: AtomicBool::new(false),
         });
         proxy.hostgroups.publish(&snapshot);
+        proxy.note_type(&snapshot);
         Ok(proxy)
+    }
+
+    /// From now on the exact cache serves what is stale: a fault, for tests that must find it. Release builds have no such thing.
+    #[cfg(debug_assertions)]
+    pub fn stop_clocks(&self) {
+        self.clocks.stop();
     }
 
     /// Puts a configuration in force: when this returns, every statement that begins is judged by it.
@@ -158,7 +200,77 @@ impl Proxy {
         self.snapshot.store(snapshot);
         self.epoch.store(epoch, Ordering::Release);
         self.known_schemas.clear();
+        let snapshot = self.snapshot();
+        self.note_type(&snapshot);
+        self.forget_catalogues(&snapshot);
         self.learn_greeting();
+    }
+
+    /// Completes when the servers' catalogues are to be read anew: a definition was changed, or the configuration.
+    pub async fn catalogues_outdated(&self) {
+        self.catalogues.outdated().await;
+    }
+
+    /// Whether somebody wants answers cached as exact: then the catalogues are to be read.
+    #[must_use]
+    pub fn wants_catalogues(&self) -> bool {
+        self.exact_is_wanted.load(Ordering::Acquire)
+    }
+
+    /// From now on somebody wants answers cached as exact.
+    pub(crate) fn want_catalogues(&self) {
+        if !self.exact_is_wanted.swap(true, Ordering::AcqRel) {
+            self.catalogues.ask_for_a_look();
+        }
+    }
+
+    /// What is known of a hostgroup, if anything is.
+    #[must_use]
+    pub fn known_domain(&self, hostgroup: HostgroupId) -> Option<Arc<Domain>> {
+        self.catalogues.current().domain(hostgroup).ok().map(Arc::clone)
+    }
+
+    /// Of how many tables changes can be followed.
+    #[must_use]
+    pub const fn tables_max(&self) -> u32 {
+        self.tables_max
+    }
+
+    /// The number to give to [`Self::use_catalogues`] with what is read from now on.
+    #[must_use]
+    pub fn catalogue_generation(&self) -> u64 {
+        self.catalogues.generation()
+    }
+
+    /// Puts what was read of servers' tables in force, unless a definition was changed since `generation` was asked for.
+    #[must_use]
+    pub fn use_catalogues(&self, generation: u64, domains: Domains) -> Replaced {
+        self.catalogues.replace(generation, domains)
+    }
+
+    fn note_type(&self, snapshot: &Snapshot) {
+        if snapshot.mysql.query_cache_type != QueryCacheType::Off || snapshot.rules.caches_exact() {
+            self.want_catalogues();
+        }
+    }
+
+    /// Forgets the catalogues of hostgroups that have other servers than before, or whose replicas follow one that is forgotten.
+    fn forget_catalogues(&self, snapshot: &Snapshot) {
+        let servers = |hostgroup| -> Vec<(&str, u16)> {
+            let of_it = snapshot.hostgroups.iter().filter(|(id, _)| *id == hostgroup);
+            of_it.flat_map(|(_, servers)| servers).map(|server| (server.host.as_str(), server.port)).collect()
+        };
+        let is_as_before = |hostgroup, domain: &Domain| domain.is_of_all(&servers(hostgroup));
+        let current = self.catalogues.current();
+        let is_source = |(hostgroup, domain): (&HostgroupId, &Arc<Domain>), of: &Domain| {
+            domain.takes_writes
+                && (&domain.host, domain.port) == (&of.host, of.port)
+                && is_as_before(*hostgroup, domain)
+        };
+        let has_source = |of: &Domain| current.hostgroups().any(|known| is_source(known, of));
+        self.catalogues
+            .forget_hostgroups(|hostgroup, domain| is_as_before(hostgroup, domain) && has_source(domain));
+        self.catalogues.ask_for_a_look();
     }
 
     /// The configuration in force.
@@ -203,7 +315,7 @@ impl Proxy {
             tracing::info!(version, "learned how the servers greet");
         }
         learned.lexing = lexing_after(learned.lexing, status);
-        learned.lexing.server = flavor(&greeting);
+        learned.lexing.server = ServerFlavor::of_version(&greeting.version);
         learned.greeting = Some(greeting);
     }
 
@@ -325,6 +437,26 @@ impl Proxy {
         self.session(session_id).map(|handle| handle.end(EndReason::Killed)).is_some()
     }
 
+    /// Tells who keeps the configuration; the first word stands.
+    pub fn is_kept_by(&self, keeper: Arc<dyn ConfigurationKeeper>) {
+        drop(self.keeper.set(keeper));
+    }
+
+    pub(crate) fn keeper(&self) -> Option<&Arc<dyn ConfigurationKeeper>> {
+        self.keeper.get()
+    }
+
+    /// From now on sessions look their statements up, though no rule caches anything.
+    pub(crate) fn ask_to_cache(&self) {
+        if !self.is_asked_to_cache() {
+            self.is_asked_to_cache.store(true, Ordering::Relaxed);
+        }
+    }
+
+    pub(crate) fn is_asked_to_cache(&self) -> bool {
+        self.is_asked_to_cache.load(Ordering::Relaxed)
+    }
+
     /// Purges the query cache and returns how many entries were in it.
     pub fn flush_query_cache(&self) -> u64 {
         self.cache.flush()
@@ -416,14 +548,28 @@ impl Proxy {
             environments_max: ENVIRONMENTS_MAX as u64,
             max_connections: variables.mysql.max_connections,
             cache: self.cache.usage(),
+            exact: self.exact_levels(),
             panics: self.panics.load(Ordering::Relaxed),
+        }
+    }
+
+    fn exact_levels(&self) -> ExactLevels {
+        ExactLevels {
+            tables: self.catalogues.current().tables() as u64,
+            tables_max: self.tables_max.into(),
+            clock_bytes: self.clocks.bytes(),
+            clock_moves: self.clocks.moves(),
+            writes_pending: self.clocks.pending(),
+            writes_stranded: self.clocks.stranded(),
         }
     }
 
     /// The rows of `stats_mysql_query_digest`.
     #[must_use]
     pub fn query_digests(&self, reading: DigestReading) -> Vec<DigestRow> {
-        self.digests.read(reading)
+        let mut rows = self.digests.read(reading);
+        rows.retain(|row| row.count_star > 0);
+        rows
     }
 
     /// Seconds since 1970 of a time in milliseconds since the start.
@@ -511,7 +657,7 @@ impl Proxy {
 }
 
 fn cache_limits(variables: &MysqlVariables) -> Limits {
-    let bytes = variables.query_cache_size_mb.saturating_mul(1 << 20);
+    let bytes = variables.query_cache_size.bytes();
     Limits { bytes, entry_bytes_max: variables.threshold_resultset_size }
 }
 
@@ -522,15 +668,4 @@ pub(crate) fn lexing_after(before: Lexing, status: StatusFlags) -> Lexing {
         no_backslash_escapes: status.contains(StatusFlags::SERVER_STATUS_NO_BACKSLASH_ESCAPES),
         ..before
     }
-}
-
-/// Which server's grammar statements are in, from its greeting: `5.5.5-10.11.19-MariaDB…`, `9.7.4`.
-fn flavor(greeting: &Greeting) -> ServerFlavor {
-    let text = String::from_utf8_lossy(&greeting.version);
-    let is_mariadb = text.contains("MariaDB");
-    let text = if is_mariadb { text.strip_prefix("5.5.5-").unwrap_or(&text) } else { &text };
-    let mut parts = text.split(|c: char| !c.is_ascii_digit()).map(|part| part.parse::<u32>().unwrap_or(0));
-    let mut part = || parts.next().unwrap_or(0).min(99);
-    let version = part() * 10_000 + part() * 100 + part();
-    if is_mariadb { ServerFlavor::MariaDb(version) } else { ServerFlavor::MySql(version) }
 }

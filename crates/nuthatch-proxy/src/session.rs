@@ -16,12 +16,20 @@
 //! Everything off the hit path is boxed, so that the task stays small.
 
 mod alone;
+mod answer;
 mod attend;
+mod begin;
+mod cache_use;
 mod capture;
 mod change_user;
 mod command;
+mod cursor;
 mod delay;
 mod diagnostics;
+mod exact;
+mod execute;
+mod execution;
+mod explain;
 mod fall;
 mod fast_forward;
 mod handle;
@@ -36,11 +44,14 @@ mod login;
 mod memo;
 mod multiplexing;
 mod named_locks;
+mod not_cached;
+mod parameters;
 mod passage;
 mod pins;
 mod plan;
 mod preparation_state;
 mod prepared;
+mod query_cache;
 mod relay;
 mod reply;
 mod reset;
@@ -58,18 +69,22 @@ mod trouble;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-use nuthatch_config::{HostgroupId, Snapshot, User};
+use nuthatch_config::{HostgroupId, QueryCacheType, Snapshot, User};
 use nuthatch_net::{BackendPassword, Framed, NetError};
 use nuthatch_sql::{Lexing, ServerFlavor};
 use nuthatch_wire::{CapabilityFlags, Command, ErrorCode, Nonce, StatusFlags};
 
 use crate::Proxy;
 use crate::backend::Server;
+use crate::exact::Touched;
 use crate::executor::give_way;
 use crate::worker::{Place, Worker};
 
 pub(crate) use attend::Attended;
+use begin::Beginning;
+use cache_use::Off;
 use diagnostics::Diagnostics;
+pub use explain::Finding;
 pub(crate) use fall::PanicCounter;
 pub use handle::ClientAddress;
 pub(crate) use handle::{EndReason, SessionHandle, View};
@@ -80,6 +95,7 @@ use lease::{Errand, Held};
 use login::UserPlace;
 pub(crate) use login::{log_in, refuse_for_room};
 pub(crate) use memo::Memo;
+pub(crate) use not_cached::NotCached;
 pub(crate) use pins::{PinCounters, Pins};
 use prepared::Prepared;
 pub(crate) use settings::Settings;
@@ -163,8 +179,16 @@ pub(crate) struct Session {
     snapshot: Arc<Snapshot>,
     /// Number of the session's environment; `None` when the table of environments is full.
     environment: Option<u32>,
-    /// *May use the cache*: tested first by the hit path, worked out anew by `learn`.
+    /// Its own `query_cache_type`, if it has set one.
+    query_cache_type: Option<QueryCacheType>,
+    /// *May use the cache*: tested first by the hit path, worked out anew by `cache_use`.
     may_use_cache: bool,
+    /// The same for exact entries.
+    may_use_exact: bool,
+    /// The hostgroup that all its statements go to at present, whatever the rules say.
+    answers_from: Option<HostgroupId>,
+    /// Why it may not, where it may not.
+    off: Off,
     held: Vec<Held>,
     last: LastResults,
     /// The server's thread that has the warnings and errors of the last statement, if the session holds it.
@@ -181,6 +205,9 @@ pub(crate) struct Session {
     diagnostics: Option<Box<Diagnostics>>,
     insert_id: InsertId,
     wrote_in_transaction: bool,
+    beginning: Beginning,
+    /// What its open transaction has written.
+    touched: Touched,
     /// It has set `session_track_state_change`.
     is_told_of_changes: bool,
     /// What the statement at hand asks of a connection.
@@ -190,9 +217,11 @@ pub(crate) struct Session {
     next_flag_in: u32,
     prepared: Option<Box<Prepared>>,
     names: Option<Box<Names>>,
+    /// The execution at hand, as the cache knows it.
+    execution: Vec<u8>,
     /// The rest of an answer that the client has not taken yet.
     unsent: Option<Box<Unsent>>,
-    /// The statement at hand was looked up on the seat, in vain.
+    /// The command at hand was looked up on the seat, in vain.
     has_looked_up: bool,
     /// When the clock was looked at last.
     latest_us: u64,
@@ -256,28 +285,26 @@ impl Session {
         let counters = &self.worker.counters;
         counters.questions.bump();
         counters.frontend_bytes_received.add(payload.len() as u64 + 4);
-        match payload.first().copied().and_then(Command::parse) {
-            Some(Command::Query) => match self.look_up_once(now_ms) {
-                Some(entry) => self.serve_hit(&entry, now_ms).await,
-                None => {
-                    Box::pin(self.statement(now_ms)).await?;
-                    self.rest();
-                    Ok(())
-                }
-            },
-            command => {
-                Box::pin(self.command(command, now_ms)).await?;
-                self.rest();
-                Ok(())
-            }
+        let command = payload.first().copied().and_then(Command::parse);
+        if command == Some(Command::StmtExecute) {
+            counters.stmt_execute.bump();
         }
+        if let Some(entry) = self.look_up_once(now_ms) {
+            return self.serve_hit(&entry, now_ms).await;
+        }
+        match command {
+            Some(Command::Query) => Box::pin(self.statement(now_ms)).await?,
+            command => Box::pin(self.command(command, now_ms)).await?,
+        }
+        self.rest();
+        Ok(())
     }
 
-    /// Looks up the statement at hand, unless that was done on the seat.
+    /// Looks up the command at hand, unless that was done on the seat.
     fn look_up_once(&mut self, now_ms: u64) -> Option<nuthatch_cache::Entry<Arc<HitPlan>>> {
         match std::mem::take(&mut self.has_looked_up) {
             true => None,
-            false => self.look_up(self.statement_text(), now_ms),
+            false => self.look_up_at_hand(now_ms),
         }
     }
 
@@ -308,7 +335,7 @@ impl Session {
     }
 
     fn is_in_transaction(&self) -> bool {
-        self.held.iter().any(|held| held.in_transaction)
+        self.beginning.is_held_back() || self.held.iter().any(|held| held.in_transaction)
     }
 
     /// Takes over the configuration in force, if it has changed.

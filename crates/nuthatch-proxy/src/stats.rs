@@ -3,10 +3,20 @@
 //! [`Counters`] are a worker's own and are summed when somebody asks; [`Digests`] is the bounded map behind
 //! `stats_mysql_query_digest`. Nothing here is reset by reading unless the caller says so.
 
+mod cache_advice;
+mod cache_counters;
+mod cached_entries;
+mod cached_tables;
 mod counters;
 mod digests;
+mod query_cache;
 
+pub use cache_advice::CacheAdvice;
+pub use cache_counters::CacheFigures;
+pub use cached_entries::CachedEntryRow;
+pub use cached_tables::CachedTableRow;
 pub use counters::Totals;
 pub(crate) use counters::{Counter, Counters};
 pub(crate) use digests::{DigestCounters, Digests, HOSTGROUP_CACHE, Observation, Observed};
 pub use digests::{DigestReading, DigestRow};
+pub use query_cache::QueryCacheRow;

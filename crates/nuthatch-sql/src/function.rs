@@ -1,6 +1,7 @@
 //! What a call of a built-in function means for the cache and for the session.
 //!
 //! Only functions listed here are known; a stored or loadable function may do anything, so every other name is unknown.
+//! No server has all of them: a stored function may have the name of one that is missing there, and only the server can tell.
 //! Names are those of MySQL 5.7 to 9 and MariaDB 10 to 12.
 
 /// What a call means.
@@ -48,26 +49,92 @@ pub(crate) fn lookup(name: &[u8]) -> Function {
     }
 }
 
-fn special(lower: &[u8]) -> Option<Function> {
-    Some(match lower {
-        b"last_insert_id" => Function::InsertId,
-        b"found_rows" => Function::FoundRows,
-        b"row_count" => Function::RowCount,
-        b"get_lock" => Function::GetLock,
-        b"release_all_locks" => Function::ReleaseAllLocks,
-        b"nextval" | b"setval" | b"lastval" => Function::Sequence,
-        _ => {
-            return find(SESSION, lower)
-                .map(Function::Session)
-                .or_else(|| find(VOLATILE, lower).map(Function::Volatile));
-        }
+/// Functions that are the server's own only where no space stands before their parenthesis; `count (3)` calls a stored function of
+/// that name, unless the SQL mode has IGNORE_SPACE. See "Function Name Parsing and Resolution" in MySQL's manual; measured on
+/// MariaDB 10.11 and MySQL 9.7.
+const OWN_IF_ADJACENT: [&str; 36] = [
+    "adddate",
+    "bit_and",
+    "bit_or",
+    "bit_xor",
+    "cast",
+    "count",
+    "curdate",
+    "curtime",
+    "date_add",
+    "date_sub",
+    "extract",
+    "group_concat",
+    "json_arrayagg",
+    "json_objectagg",
+    "max",
+    "mid",
+    "min",
+    "now",
+    "position",
+    "session_user",
+    "st_collect",
+    "std",
+    "stddev",
+    "stddev_pop",
+    "stddev_samp",
+    "subdate",
+    "substr",
+    "substring",
+    "sum",
+    "sysdate",
+    "system_user",
+    "trim",
+    "trim_oracle",
+    "var_pop",
+    "var_samp",
+    "variance",
+];
+
+/// Whether the name (any case), behind which a space and a parenthesis stand, may be that of a stored function.
+pub(crate) fn is_stored_if_apart(name: &[u8]) -> bool {
+    OWN_IF_ADJACENT.iter().any(|own| name.eq_ignore_ascii_case(own.as_bytes()))
+}
+
+/// The known functions by whose names a stored function of this name may be called.
+pub(crate) fn known_like(stored: &[u8]) -> impl Iterator<Item = &'static str> {
+    let stored: Vec<char> = String::from_utf8_lossy(stored).chars().collect();
+    let special = SPECIAL.iter().map(|(name, _)| name);
+    let known = special.chain(SESSION).chain(VOLATILE).chain(PURE).copied();
+    known.filter(move |known| {
+        known.len() == stored.len()
+            && known.chars().zip(&stored).all(|(known, stored)| is_like(known, *stored))
     })
+}
+
+/// Whether a server may take the one character of a routine's name for the other. It compares them in `utf8mb3_general_ci`, where
+/// no other characters than those of these blocks are equal to one of ASCII (measured on MariaDB 10.11).
+fn is_like(ascii: char, other: char) -> bool {
+    ascii.eq_ignore_ascii_case(&other) || matches!(other, '\u{C0}'..='\u{2FF}' | '\u{1E00}'..='\u{1EFF}')
+}
+
+fn special(lower: &[u8]) -> Option<Function> {
+    let special = SPECIAL.iter().find(|(name, _)| name.as_bytes() == lower).map(|(_, function)| *function);
+    special
+        .or_else(|| find(SESSION, lower).map(Function::Session))
+        .or_else(|| find(VOLATILE, lower).map(Function::Volatile))
 }
 
 fn find(names: &'static [&'static str], lower: &[u8]) -> Option<&'static str> {
     let at = names.binary_search_by(|name| name.as_bytes().cmp(lower)).ok()?;
     names.get(at).copied()
 }
+
+const SPECIAL: [(&str, Function); 8] = [
+    ("last_insert_id", Function::InsertId),
+    ("found_rows", Function::FoundRows),
+    ("row_count", Function::RowCount),
+    ("get_lock", Function::GetLock),
+    ("release_all_locks", Function::ReleaseAllLocks),
+    ("nextval", Function::Sequence),
+    ("setval", Function::Sequence),
+    ("lastval", Function::Sequence),
+];
 
 /// Sorted. Never cached.
 const SESSION: &[&str] = &[
@@ -202,7 +269,7 @@ const PURE: &[&str] = &[
 
 #[cfg(test)]
 mod tests {
-    use super::{Function, PURE, SESSION, VOLATILE, lookup};
+    use super::{Function, PURE, SESSION, VOLATILE, known_like, lookup};
 
     #[test]
     fn the_lists_are_sorted_for_the_binary_search() {
@@ -211,6 +278,24 @@ mod tests {
                 assert!(name < next, "{name} before {next}");
             }
         }
+    }
+
+    #[test]
+    fn stored_functions_are_like_those_whose_names_the_server_takes_for_theirs() {
+        for (stored, expected) in [
+            ("NVL", &["nvl"][..]),
+            ("\u{f1}vl", &["nvl"]),
+            ("Last_Insert_Id", &["last_insert_id"]),
+            ("uuid", &["uuid"]),
+            ("now", &["now"]),
+            ("my_function", &[]),
+            ("nvl3", &[]),
+            ("\u{8ba1}\u{7b97}", &[]),
+            ("", &[]),
+        ] {
+            assert_eq!(known_like(stored.as_bytes()).collect::<Vec<_>>(), expected, "{stored}");
+        }
+        assert!(known_like("\u{ed}n".as_bytes()).any(|name| name == "in"));
     }
 
     #[test]

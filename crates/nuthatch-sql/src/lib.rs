@@ -14,13 +14,17 @@
 pub mod spooky;
 
 mod assignments;
+mod binlog;
+mod catalogue;
 mod classify;
 mod diagnostics;
 mod digest;
+mod footprint;
 mod function;
 mod handler;
 mod kill;
 mod locks;
+mod query_cache;
 mod question;
 mod shape;
 mod statement;
@@ -32,16 +36,28 @@ mod variable;
 pub use assignments::{
     Assignment, Assignments, Reads, Role, ServerScope, Text, UserVariable, Value, assignments, render,
 };
+pub use binlog::leaves_binlog;
+pub use catalogue::{
+    Catalogue, PrimaryKey, RowKey, SideEffects, Table, TableId, Unsuitable, fold, is_of_word, is_plain,
+};
 pub use classify::classify;
 pub use diagnostics::{DiagnosticsCount, DiagnosticsQuestion, diagnostics_question};
 pub use digest::{Digest, DigestOptions, digest, digest_text};
+pub use footprint::{
+    FoldedName, NotExact, Parameter, ReadFootprint, ReadRows, TableRead, TableWrite, WriteFootprint,
+    WrittenRows, calls_stored_function, read_footprint, write_footprint,
+};
 pub use handler::{Handler, handler};
 pub use kill::{Kill, kill};
 pub use locks::{Locks, locks};
+pub use query_cache::{
+    CacheHint, CacheOrder, CachePart, CacheQuestion, CacheSetting, CacheSettings, CacheShow, CacheStatus,
+    CacheVariable, CacheWish, cache_hint, cache_order, cache_question, cache_settings, cache_show,
+};
 pub use question::{Asked, Question, session_questions};
 pub use shape::shape;
 pub use statement::{
-    Ddl, Effects, Kind, Name, NotCacheable, PinReason, SetEffect, Statement, TransactionEnd,
+    Class, Ddl, Effects, Kind, Name, NotCacheable, PinReason, SetEffect, Statement, TransactionEnd,
 };
 pub use temporary::{TableName, TemporaryTables, temporary_tables};
 pub use text_prepared::{TextPrepared, text_prepared};

@@ -1,7 +1,9 @@
 //! Questions of a client that its session can answer without a server: `SELECT LAST_INSERT_ID()` and its like.
 
+use crate::assignments::Reads;
 use crate::classify::cursor::{Cursor, is_word};
 use crate::classify::is_ambiguous;
+use crate::query_cache::CacheVariable;
 use crate::statement::Name;
 use crate::token::{Lexing, Token, TokenKind};
 
@@ -27,6 +29,8 @@ pub enum Asked {
     RowCount,
     /// `FOUND_ROWS()`.
     FoundRows,
+    /// `@@query_cache_type` and its like, and whose value of it.
+    QueryCache(CacheVariable, Reads),
 }
 
 /// The questions that the whole of `query` is, if it is nothing else: with aliases, FROM DUAL, LIMIT 1, comments or a semicolon
@@ -69,8 +73,8 @@ fn expression(cursor: &mut Cursor<'_>) -> Option<(Asked, usize, usize)> {
     let first = cursor.bump()?;
     let end = |token: Token<'_>| token.start + token.text.len();
     if first.kind == TokenKind::SystemVariable {
-        let is_asked = !cursor.peek_symbol(b'.') && is_insert_id_variable(first.text);
-        return is_asked.then_some((Asked::LastInsertId, first.start, end(first)));
+        let asked = asked_by_variable(first.text).filter(|_| !cursor.peek_symbol(b'.'))?;
+        return Some((asked, first.start, end(first)));
     }
     let asked = if is_word(first, b"LAST_INSERT_ID") {
         Asked::LastInsertId
@@ -90,8 +94,8 @@ fn expression(cursor: &mut Cursor<'_>) -> Option<(Asked, usize, usize)> {
     Some((asked, first.start, end(close)))
 }
 
-fn is_insert_id_variable(text: &[u8]) -> bool {
-    [
+fn asked_by_variable(text: &[u8]) -> Option<Asked> {
+    let names_insert_id = [
         &b"@@last_insert_id"[..],
         b"@@identity",
         b"@@session.last_insert_id",
@@ -100,7 +104,11 @@ fn is_insert_id_variable(text: &[u8]) -> bool {
         b"@@local.identity",
     ]
     .iter()
-    .any(|name| text.eq_ignore_ascii_case(name))
+    .any(|name| text.eq_ignore_ascii_case(name));
+    if names_insert_id {
+        return Some(Asked::LastInsertId);
+    }
+    CacheVariable::read(text).map(|(variable, reads)| Asked::QueryCache(variable, reads))
 }
 
 /// The alias, if there is one; none if what follows is something else.

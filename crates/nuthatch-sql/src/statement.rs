@@ -3,6 +3,7 @@
 //! All of it is conservative: what is not understood is not cacheable, writes, and changes unknown session state.
 
 use std::borrow::Cow;
+use std::fmt;
 use std::ops::Range;
 
 /// What [`classify`](crate::classify()) found.
@@ -19,6 +20,30 @@ pub struct Statement<'q> {
     pub effects: Effects<'q>,
     /// Where its first word is; empty if it has none.
     pub first_word: Range<usize>,
+}
+
+/// What a footprint needs of what a statement was found to be: the same for all statements of one shape.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Class {
+    pub(crate) kind: Kind,
+    pub(crate) cache: Result<(), NotCacheable>,
+    pub(crate) is_volatile: bool,
+    pub(crate) writes: bool,
+    pub(crate) runs_unseen_code: bool,
+}
+
+impl Class {
+    /// Of a statement that was taken apart.
+    #[must_use]
+    pub const fn of(statement: &Statement<'_>) -> Self {
+        Self {
+            kind: statement.kind,
+            cache: statement.cache,
+            is_volatile: statement.volatile.is_some(),
+            writes: statement.effects.writes,
+            runs_unseen_code: statement.effects.runs_unseen_code,
+        }
+    }
 }
 
 /// The sort of a statement, by its first words.
@@ -132,6 +157,30 @@ pub enum NotCacheable {
     SqlNoCache,
     /// It holds bytes that no statement has, or that may be cut in two ways.
     NotUnderstood,
+}
+
+/// A clause for an operator: "is not cached because …".
+impl fmt::Display for NotCacheable {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::NotSelect => "it is not a SELECT",
+            Self::Multi => "it is several statements",
+            Self::Locking => "it locks rows or moves a sequence",
+            Self::Into => "it writes its result to a file or to variables",
+            Self::UserVariable => "it reads or sets a user variable",
+            Self::SystemVariable => "it reads a system variable other than @@version and @@version_comment",
+            Self::Function(name) => {
+                return write!(f, "{name} in it has an effect or a result that belongs to the session");
+            }
+            Self::UnknownFunction => "it calls a function that is not known to be free of effects",
+            Self::Procedure => "it has PROCEDURE ANALYSE",
+            Self::SystemTime => "it reads a system-versioned table as of another time",
+            Self::Unclosed => "a string, name or comment in it has no end",
+            Self::ExecutableComment => "whether the server executes a comment in it cannot be told",
+            Self::SqlNoCache => "it says SQL_NO_CACHE or no_cache",
+            Self::NotUnderstood => "it is not understood",
+        })
+    }
 }
 
 /// What a statement may do to data, transaction and session.

@@ -35,6 +35,21 @@ pub enum ServerFlavor {
     MySql(u32),
 }
 
+impl ServerFlavor {
+    /// That of a server's version as its greeting has it: `5.5.5-10.11.19-MariaDB…`, `9.7.4-2`. What has no number counts as the oldest.
+    #[must_use]
+    pub fn of_version(version: &[u8]) -> Self {
+        let text = String::from_utf8_lossy(version);
+        let is_mariadb = text.contains("MariaDB");
+        let text = if is_mariadb { text.strip_prefix("5.5.5-").unwrap_or(&text) } else { &text };
+        let mut parts =
+            text.split(|c: char| !c.is_ascii_digit()).map(|part| part.parse::<u32>().unwrap_or(0));
+        let mut part = || parts.next().unwrap_or(0).min(99);
+        let version = part() * 10_000 + part() * 100 + part();
+        if is_mariadb { Self::MariaDb(version) } else { Self::MySql(version) }
+    }
+}
+
 /// What a token is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TokenKind {

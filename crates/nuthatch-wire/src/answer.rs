@@ -76,13 +76,15 @@ pub struct AnswerEnd {
     pub statement_id: Option<u32>,
 }
 
-/// Kinds of changes that OK packets told of.
+/// Kinds of changes that OK packets told of, and that an EOF packet did not tell.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Told {
     /// That something changed: [`StateChange::State`].
     pub state: bool,
     /// The default schema: [`StateChange::Schema`].
     pub schema: bool,
+    /// That something changed, in an EOF packet: it has no room for what.
+    pub in_eof: bool,
 }
 
 /// What one call of [`AnswerScanner::scan`] found.
@@ -450,6 +452,7 @@ impl AnswerScanner {
 
     fn eof(&mut self, payload: &[u8], ending: Ending) -> Result<(), WireError> {
         let (status, warnings) = parse_eof(payload)?;
+        self.end.told.in_eof |= status.contains(StatusFlags::SERVER_SESSION_STATE_CHANGED);
         self.remember_status_at(3);
         self.one_result_ended(ending, OkPacket { status, warnings, ..OkPacket::default() });
         Ok(())

@@ -51,6 +51,14 @@ error_codes! {
     KILL_DENIED = 1095, b"HY000";
     /// A privilege is missing.
     SPECIFIC_ACCESS_DENIED = 1227, b"42000";
+    /// A variable of sessions that is none.
+    GLOBAL_VARIABLE = 1229, b"HY000";
+    /// A value that a variable does not take.
+    WRONG_VALUE_FOR_VARIABLE = 1231, b"42000";
+    /// A value of another type than the variable's.
+    WRONG_TYPE_FOR_VARIABLE = 1232, b"42000";
+    /// A value that was cut.
+    TRUNCATED_WRONG_VALUE = 1292, b"22007";
     /// A feature that is not there yet.
     NOT_SUPPORTED_YET = 1235, b"42000";
     /// The account may only be used over TLS.

@@ -6,6 +6,8 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand};
 use nuthatch_net::ListenAddress;
 
+use crate::faults::Faults;
+
 /// A MySQL/MariaDB proxy with a query cache.
 ///
 /// Applications connect to it as to the server. It multiplexes their sessions over few backend connections, routes by
@@ -90,6 +92,9 @@ pub(crate) struct ServeArguments {
     /// error, warn, info, debug or trace, or a filter by module [default: info]
     #[arg(long, value_name = "LEVEL")]
     pub(crate) log_level: Option<String>,
+
+    #[command(flatten)]
+    pub(crate) faults: Faults,
 }
 
 #[derive(Debug, Subcommand)]

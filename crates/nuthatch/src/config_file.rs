@@ -20,6 +20,7 @@ use nuthatch_net::ListenAddress;
 use serde::Deserialize;
 
 use crate::cli::{ServeArguments, parse_mode};
+use crate::faults::Faults;
 
 /// What a file may hold. Every key is optional, an unknown one is refused.
 #[derive(Debug, Default, Deserialize)]
@@ -105,6 +106,7 @@ impl ConfigFile {
                 workers,
                 drain_seconds: self.drain_seconds,
                 log_level: self.log_level,
+                faults: Faults::default(),
             },
             seed: Seed {
                 users: self.mysql_users,

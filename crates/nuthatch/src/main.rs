@@ -4,9 +4,12 @@
 //! error, and the exit code is 1 (2 for a command line that cannot be understood).
 
 mod allocator;
+mod catalogues;
 mod certificates;
 mod cli;
 mod config_file;
+mod faults;
+mod keeper;
 mod lab;
 mod log;
 mod plane;

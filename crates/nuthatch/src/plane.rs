@@ -2,7 +2,10 @@
 
 use std::sync::Arc;
 
-use nuthatch_admin::rows::{ConnectionPoolRow, Digest, ProcessRow, QueryDigestRow, QueryRuleRow, UserRow};
+use nuthatch_admin::rows::{
+    ConnectionPoolRow, Digest, HitRatio, ProcessRow, QueryCacheAdviceRow, QueryCacheEntryRow, QueryCacheRow,
+    QueryCacheTableRow, QueryDigestRow, QueryRuleRow, UserRow,
+};
 use nuthatch_admin::{DataPlane, Killed, ProcessVerb, Reading, Sample, Statistic};
 use nuthatch_config::Snapshot;
 use nuthatch_proxy::{DigestReading, Levels, Proxy, Totals};
@@ -44,20 +47,15 @@ impl DataPlane for Plane {
     }
 
     fn query_digests(&self, reading: Reading) -> Vec<QueryDigestRow> {
-        let reading = match reading {
-            Reading::Keep => DigestReading::Keep,
-            Reading::Reset => DigestReading::Reset,
-        };
-        let text = |bytes: &[u8]| Arc::from(String::from_utf8_lossy(bytes));
-        let rows = self.proxy.query_digests(reading);
+        let rows = self.proxy.query_digests(digest_reading(reading));
         rows.into_iter()
             .map(|row| QueryDigestRow {
                 hostgroup: i32::try_from(row.hostgroup).unwrap_or(i32::MAX),
-                schemaname: text(&row.schemaname),
+                schemaname: text(&row.schemaname).into(),
                 username: row.username.into(),
                 client_address: row.client_address.into(),
                 digest: Digest(row.digest),
-                digest_text: text(&row.digest_text),
+                digest_text: text(&row.digest_text).into(),
                 count_star: row.count_star,
                 first_seen: self.proxy.unix_seconds_at(row.first_seen_ms),
                 last_seen: self.proxy.unix_seconds_at(row.last_seen_ms),
@@ -66,6 +64,75 @@ impl DataPlane for Plane {
                 max_time: row.max_time_us,
                 sum_rows_affected: row.sum_rows_affected,
                 sum_rows_sent: row.sum_rows_sent,
+            })
+            .collect()
+    }
+
+    fn query_cache(&self, reading: Reading) -> Vec<QueryCacheRow> {
+        let rows = self.proxy.query_cache(digest_reading(reading));
+        rows.into_iter()
+            .map(|row| QueryCacheRow {
+                hostgroup: i32::try_from(row.hostgroup).unwrap_or(i32::MAX),
+                schemaname: text(&row.schemaname).into(),
+                username: row.username.into(),
+                digest: Digest(row.digest),
+                digest_text: text(&row.digest_text).into(),
+                look_ups: row.look_ups,
+                hits: row.hits,
+                hit_ratio: HitRatio { hits: row.hits, look_ups: row.look_ups },
+                fills: row.fills,
+                entries: row.entries,
+                bytes: row.bytes,
+                backend_time_saved_us: row.backend_time_saved_us,
+                evicted: row.evicted,
+                expired: row.expired,
+                invalidated: row.invalidated,
+                last_not_cached: row.last_not_cached,
+            })
+            .collect()
+    }
+
+    fn query_cache_tables(&self) -> Vec<QueryCacheTableRow> {
+        let rows = self.proxy.cached_tables();
+        rows.into_iter()
+            .map(|row| QueryCacheTableRow {
+                schema_name: text(&row.schema),
+                table_name: text(&row.table),
+                reads: row.reads,
+                writes: row.writes,
+                invalidations: row.invalidations,
+                unsuitable: row.unsuitable,
+            })
+            .collect()
+    }
+
+    fn query_cache_entries(&self) -> Vec<QueryCacheEntryRow> {
+        let rows = self.proxy.cached_entries();
+        rows.into_iter()
+            .map(|row| QueryCacheEntryRow {
+                username: text(&row.user),
+                schemaname: text(&row.schema),
+                digest: row.digest.map(Digest),
+                query: text(&row.query),
+                length: row.length,
+                rows: row.rows,
+                mode: row.mode.to_owned(),
+                created_ms: row.created_ms,
+                expire_ms: row.expire_ms,
+                access_ms: row.access_ms,
+                ref_count: row.ref_count,
+                hits: row.hits,
+            })
+            .collect()
+    }
+
+    fn query_cache_advice(&self) -> Vec<QueryCacheAdviceRow> {
+        let rows = self.proxy.cache_advice(&self.proxy.query_cache(DigestReading::Keep));
+        rows.into_iter()
+            .map(|row| QueryCacheAdviceRow {
+                name: row.name.to_owned(),
+                value: row.value,
+                advice: row.advice.into_owned(),
             })
             .collect()
     }
@@ -102,14 +169,13 @@ impl DataPlane for Plane {
     }
 
     fn processlist(&self) -> Vec<ProcessRow> {
-        let text = |bytes: Vec<u8>| String::from_utf8_lossy(&bytes).into_owned();
         let rows = self.proxy.processlist();
         rows.into_iter()
             .map(|row| ProcessRow {
                 thread_id: u32::try_from(row.worker).unwrap_or(u32::MAX),
                 session_id: u64::from(row.session_id),
                 user: Some(row.user),
-                db: Some(text(row.db)),
+                db: Some(text(&row.db)),
                 cli_host: Some(row.cli_host),
                 cli_port: Some(row.cli_port),
                 hostgroup: row.hostgroup.and_then(|hostgroup| i32::try_from(hostgroup).ok()),
@@ -119,7 +185,7 @@ impl DataPlane for Plane {
                 srv_port: row.server_port,
                 command: Some(row.command.to_owned()),
                 time_ms: row.time_ms,
-                info: row.info.map(text),
+                info: row.info.as_deref().map(text),
                 status_flags: 0,
                 extended_info: (!row.pins.is_empty()).then(|| format!("{{\"pinned_by\":\"{}\"}}", row.pins)),
             })
@@ -152,6 +218,15 @@ impl DataPlane for Plane {
         self.proxy.flush_query_cache()
     }
 
+    fn purge_query_cache(&self, statement: &str) -> Result<(u64, String), String> {
+        let purged = self.proxy.purge_by_order(statement.as_bytes())?;
+        Ok((purged.entries(), purged.told()))
+    }
+
+    fn explain_cache(&self, statement: &str) -> Result<Vec<(&'static str, String)>, String> {
+        self.proxy.explain_cache(statement.as_bytes())
+    }
+
     fn kill_connection(&self, session: u64) -> Killed {
         match u32::try_from(session).is_ok_and(|session| self.proxy.kill(session)) {
             true => Killed::Told,
@@ -167,6 +242,17 @@ impl DataPlane for Plane {
             ProcessVerb::Kill => self.stops.now.cancel(),
         }
     }
+}
+
+fn digest_reading(reading: Reading) -> DigestReading {
+    match reading {
+        Reading::Keep => DigestReading::Keep,
+        Reading::Reset => DigestReading::Reset,
+    }
+}
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
 }
 
 fn of_totals(totals: &Totals) -> Vec<Sample> {
@@ -240,7 +326,8 @@ fn of_levels(levels: &Levels) -> Vec<Sample> {
         S::QueryCacheMemoryBytes.sample(cache.bytes),
         S::QueryCacheCountSet.sample(cache.sets),
         S::QueryCacheBytesIn.sample(cache.bytes_in),
-        S::QueryCachePurged.sample(cache.evicted + cache.expired + cache.purged + cache.replaced),
+        S::QueryCachePurged
+            .sample(cache.evicted + cache.expired + cache.invalidated + cache.purged + cache.replaced),
         S::QueryCacheEntries.sample(cache.entries),
         S::QueryCacheLimitBytes.sample(cache.limit_bytes),
         S::QueryCacheEntryLimitBytes.sample(cache.entry_bytes_max),
@@ -249,6 +336,13 @@ fn of_levels(levels: &Levels) -> Vec<Sample> {
         S::QueryCacheFlushed.sample(cache.purged),
         S::QueryCacheReplaced.sample(cache.replaced),
         S::QueryCacheRefused.sample(cache.refused),
+        S::QueryCacheInvalidated.sample(cache.invalidated),
+        S::QueryCacheTables.sample(levels.exact.tables),
+        S::QueryCacheTablesLimit.sample(levels.exact.tables_max),
+        S::QueryCacheClockBytes.sample(levels.exact.clock_bytes),
+        S::QueryCacheClockMoves.sample(levels.exact.clock_moves),
+        S::QueryCacheWritesPending.sample(levels.exact.writes_pending),
+        S::QueryCacheWritesStranded.sample(levels.exact.writes_stranded),
         S::QueryDigestEntries.sample(levels.digests),
         S::QueryDigestLimit.sample(levels.digests_max),
         S::StatementShapes.sample(levels.shapes),

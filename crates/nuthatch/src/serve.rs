@@ -19,8 +19,9 @@ use tokio_util::task::TaskTracker;
 use crate::certificates::Certificates;
 use crate::cli::ServeArguments;
 use crate::config_file::ConfigFile;
+use crate::keeper::Keeper;
 use crate::plane::Plane;
-use crate::{log, seed};
+use crate::{catalogues, log, seed};
 
 const DRAIN_SECONDS: u64 = 30;
 
@@ -58,18 +59,22 @@ async fn serve(settings: Settings) -> anyhow::Result<()> {
     let metrics_listener = bind_tcp("--metrics", &arguments.metrics, None).await?;
     let workers = arguments.workers.map_or_else(cores, usize::from);
     let proxy = Proxy::start(workers, Arc::clone(layers.snapshot())).context("cannot start the workers")?;
+    #[cfg(debug_assertions)]
+    arguments.faults.begin(&proxy);
 
     proxy.offer_tls(Some(certificates.load()?));
 
     let stops = Stops::default();
     let plane = Arc::new(Plane::new(Arc::clone(&proxy), stops.clone(), certificates));
     let admin = Admin::start(layers, Arc::<Plane>::clone(&plane)).map_err(cannot)?;
+    proxy.is_kept_by(Arc::new(Keeper::new(&admin)));
     // The first client should be greeted as its server would greet it.
     nuthatch_proxy::scout(&proxy).await;
 
     let tasks = TaskTracker::new();
     tasks.spawn(nuthatch_proxy::keep_house(Arc::clone(&proxy), stops.now.clone()));
     tasks.spawn(nuthatch_proxy::keep_lines(Arc::clone(&proxy), stops.now.clone()));
+    tasks.spawn(catalogues::keep(Arc::clone(&proxy), stops.now.clone()));
     if let Some(listener) = admin_listener {
         tasks.spawn(nuthatch_admin::serve(listener, Arc::clone(&admin)));
     }
@@ -166,6 +171,7 @@ impl Settings {
             workers: flags.workers.or(file.workers),
             drain_seconds: flags.drain_seconds.or(file.drain_seconds),
             log_level: flags.log_level.clone().or(file.log_level),
+            faults: flags.faults,
         };
         Ok(Self { arguments, seed, overrides: seed::of_flags(&flags.backend, &flags.user)? })
     }

@@ -17,7 +17,7 @@ use super::scout::Scout;
 use super::watch::{STATEMENT_MAX, Watch};
 use super::{Call, Caller, TransactionState, Undone};
 use crate::admin::StartError;
-use crate::answer::Answer;
+use crate::answer::{Answer, Done};
 use crate::command::Command;
 use crate::credentials::{Credentials, Rights};
 use crate::data_plane::{DataPlane, Killed, Reading};
@@ -86,6 +86,9 @@ impl Desk {
             Command::EndTransaction(sql) => self.end_transaction(call, sql),
             Command::Show(show) => self.show(call, show),
             Command::PrometheusMetrics => Ok(Answer::texts("Data", [metrics::text(self.plane.as_ref())])),
+            Command::ExplainCache(statement) => {
+                Ok(Answer::findings(self.plane.explain_cache(statement).map_err(AdminError::Malformed)?))
+            }
             Command::StatisticsLine => Ok(Answer::texts("", [self.statistics_line()])),
             Command::Malformed(reason) => Err(AdminError::Malformed(reason.clone()).into()),
             Command::Unsupported(what) => Err(AdminError::Unsupported(what.clone()).into()),
@@ -95,10 +98,17 @@ impl Desk {
             _ if rights == Rights::ReadStats => Err(AdminError::StatsAccount.into()),
             Command::SetVariable { name, value } => self.set_variable(call, name, value),
             Command::Transfer(verb) => self.transfer(call, verb),
-            Command::FlushQueryCache => {
+            Command::PutInForce { name, value } => self.put_in_force(call, name, value),
+            Command::EmptyQueryCache => {
                 let entries = self.plane.flush_query_cache();
                 tracing::info!(entries, "the query cache was purged by an operator");
                 Ok(Answer::done())
+            }
+            Command::PurgeQueryCache(statement) => {
+                let (affected_rows, told) =
+                    self.plane.purge_query_cache(statement).map_err(AdminError::Refused)?;
+                tracing::info!(told, "an operator purged a part of the query cache");
+                Ok(Answer::Done(Done { affected_rows, warnings: vec![told], ..Done::default() }))
             }
             Command::ReloadTls => {
                 self.plane.reload_tls().map_err(AdminError::Refused)?;

@@ -39,8 +39,8 @@ fn wrong_loads_say_what_is_taken() {
 fn verbs_answer_to_both_names() {
     for name in ["PROXYSQL", "nuthatch"] {
         for (verb, expected) in [
-            ("FLUSH QUERY CACHE", Command::FlushQueryCache),
-            ("flush  query cache", Command::FlushQueryCache),
+            ("FLUSH QUERY CACHE", Command::EmptyQueryCache),
+            ("flush  query cache", Command::EmptyQueryCache),
             ("PAUSE", Command::Act(ProcessVerb::Pause)),
             ("RESUME", Command::Act(ProcessVerb::Resume)),
             ("SHUTDOWN", Command::Act(ProcessVerb::Shutdown)),
@@ -51,6 +51,18 @@ fn verbs_answer_to_both_names() {
             assert_eq!(parse(&format!("{name} {verb}")), expected, "{name} {verb}");
         }
     }
+}
+
+#[test]
+fn query_cache_is_flushed_reset_and_purged_in_mysqls_words() {
+    check(&[
+        ("FLUSH QUERY CACHE", Command::Nothing),
+        ("reset query cache", Command::EmptyQueryCache),
+        ("PURGE QUERY CACHE", Command::EmptyQueryCache),
+        ("PURGE QUERY CACHE RULE 7", Command::PurgeQueryCache("PURGE QUERY CACHE RULE 7".to_owned())),
+        ("explain cache SELECT 1", Command::ExplainCache("explain cache SELECT 1".to_owned())),
+    ]);
+    assert!(matches!(parse("PURGE LOGS"), Command::Malformed(_)));
 }
 
 #[test]

@@ -211,6 +211,19 @@ statistics! {
     QueryCacheRefused = Counter "Query_Cache_Refused", "query_cache_outcomes" {"outcome" = "refused"},
         "Entries that left the cache, or were not let in, by reason.";
 
+    QueryCacheTables = Gauge "Query_Cache_Tables", "query_cache_tables" {},
+        "Tables and views of which it is known what reads and writes of them depend on and change.";
+    QueryCacheTablesLimit = Gauge "Query_Cache_Tables_Limit", "query_cache_tables_limit" {},
+        "The most tables whose changes are followed (mysql-query_cache_tables_max).";
+    QueryCacheClockBytes = Gauge "Query_Cache_Clock_bytes", "query_cache_clock_bytes" {},
+        "Bytes of address space for the clocks of tables, rows and blocks.";
+    QueryCacheClockMoves = Counter "Query_Cache_Clock_Moves", "query_cache_clock_moves" {},
+        "Clocks that writes have moved.";
+    QueryCacheWritesPending = Gauge "Query_Cache_Writes_Pending", "query_cache_writes_pending" {},
+        "Writes in flight, or of unknown outcome: what they touch is not served until it is known.";
+    QueryCacheWritesStranded = Counter "Query_Cache_Writes_Stranded", "query_cache_writes_stranded" {},
+        "Writes whose outcome was never learned; what they touched stays uncached until a restart.";
+
     QueryDigestEntries = Gauge "Query_Digest_Entries", "query_digest_entries" {}, "Rows in the digest map.";
     QueryDigestLimit = Gauge "Query_Digest_Limit", "query_digest_limit" {}, "The most rows the digest map takes.";
     StatementShapes = Gauge "Statement_Shapes", "statement_shapes" {}, "Shapes of statements that the workers remember.";

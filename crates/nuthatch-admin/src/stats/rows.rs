@@ -53,6 +53,114 @@ stats_table! {
     sum_rows_sent: u64 => "sum_rows_sent INTEGER NOT NULL",
 }
 
+/// Hits by look-ups; 0 of none.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct HitRatio {
+    /// How many were hits.
+    pub hits: u64,
+    /// How many there were.
+    pub look_ups: u64,
+}
+
+stats_table! {
+    /// What the query cache did for one digest on one hostgroup for one user and schema, in `stats_query_cache`.
+    QueryCacheRow in "stats_query_cache",
+        rows: |plane, reading| plane.query_cache(reading),
+        constraints: " , PRIMARY KEY(hostgroup, schemaname, username, digest)";
+    /// The hostgroup that is asked where the cache has no answer; -1 where none has been asked since the last reset.
+    hostgroup: i32 => "hostgroup INT",
+    /// The session's schema.
+    schemaname: Arc<str> => "schemaname VARCHAR NOT NULL",
+    /// The frontend user.
+    username: Arc<str> => "username VARCHAR NOT NULL",
+    /// The digest.
+    digest: Digest => "digest VARCHAR NOT NULL",
+    /// The normalised statement.
+    digest_text: Arc<str> => "digest_text VARCHAR NOT NULL",
+    /// How often the cache was asked for an answer.
+    look_ups: u64 => "look_ups INTEGER NOT NULL",
+    /// How often it had one.
+    hits: u64 => "hits INTEGER NOT NULL",
+    /// Hits by look-ups, from 0 to 1.
+    hit_ratio: HitRatio => "hit_ratio REAL NOT NULL",
+    /// Answers that were stored.
+    fills: u64 => "fills INTEGER NOT NULL",
+    /// Entries that are stored now.
+    entries: u64 => "entries INTEGER NOT NULL",
+    /// What they take, in bytes.
+    bytes: u64 => "bytes INTEGER NOT NULL",
+    /// What servers would have taken for the hits, in microseconds: as long as for the others on an average.
+    backend_time_saved_us: u64 => "backend_time_saved_us INTEGER NOT NULL",
+    /// Entries that had to make room for others.
+    evicted: u64 => "evicted INTEGER NOT NULL",
+    /// Entries that a look-up found to be too old.
+    expired: u64 => "expired INTEGER NOT NULL",
+    /// Entries that a look-up found to have been written over.
+    invalidated: u64 => "invalidated INTEGER NOT NULL",
+    /// Why the last answer was not stored, in words; NULL if it was.
+    last_not_cached: Option<String> => "last_not_cached VARCHAR",
+}
+
+stats_table! {
+    /// One table that the query cache knows, in `stats_query_cache_tables`; names in lower case.
+    QueryCacheTableRow in "stats_query_cache_tables",
+        rows: |plane, _| plane.query_cache_tables(), constraints: "";
+    /// Its schema.
+    schema_name: String => "schema_name VARCHAR NOT NULL",
+    /// Its name.
+    table_name: String => "table_name VARCHAR NOT NULL",
+    /// Answers that were stored and depend on it.
+    reads: u64 => "reads INTEGER NOT NULL",
+    /// Statements that could write it.
+    writes: u64 => "writes INTEGER NOT NULL",
+    /// Entries that a look-up found to have been written over by a write to it, where that is certain.
+    invalidations: u64 => "invalidations INTEGER NOT NULL",
+    /// Why its results are not cached; NULL if they are.
+    unsuitable: Option<String> => "unsuitable VARCHAR",
+}
+
+stats_table! {
+    /// One entry of the query cache, in `stats_query_cache_entries`: the largest ones.
+    QueryCacheEntryRow in "stats_query_cache_entries",
+        rows: |plane, _| plane.query_cache_entries(), constraints: "";
+    /// The frontend user.
+    username: String => "username VARCHAR NOT NULL",
+    /// The session's schema.
+    schemaname: String => "schemaname VARCHAR NOT NULL",
+    /// The digest; NULL where digests are not kept.
+    digest: Option<Digest> => "digest VARCHAR",
+    /// The beginning of the normalised statement.
+    query: String => "query VARCHAR NOT NULL",
+    /// What it takes, in bytes.
+    length: u64 => "length INTEGER NOT NULL",
+    /// Rows of the answer.
+    rows: u64 => "\"rows\" INTEGER NOT NULL",
+    /// `ttl`, `exact`, or `both`.
+    mode: String => "mode VARCHAR NOT NULL",
+    /// When it was stored, in milliseconds since 1970.
+    created_ms: u64 => "created_ms INTEGER NOT NULL",
+    /// When its time is over, in milliseconds since 1970; NULL for an exact one.
+    expire_ms: Option<u64> => "expire_ms INTEGER",
+    /// When it was stored or served last, in milliseconds since 1970.
+    access_ms: u64 => "access_ms INTEGER NOT NULL",
+    /// How many have it in their hands: the cache, and those who are sending it.
+    ref_count: u64 => "ref_count INTEGER NOT NULL",
+    /// How often it was served.
+    hits: u64 => "hits INTEGER NOT NULL",
+}
+
+stats_table! {
+    /// One thing to consider about the query cache, in `stats_query_cache_advice`.
+    QueryCacheAdviceRow in "stats_query_cache_advice",
+        rows: |plane, _| plane.query_cache_advice(), constraints: "";
+    /// What it is about.
+    name: String => "name VARCHAR NOT NULL PRIMARY KEY",
+    /// What was found.
+    value: String => "value VARCHAR NOT NULL",
+    /// What to do; empty for nothing.
+    advice: String => "advice VARCHAR NOT NULL",
+}
+
 stats_table! {
     /// One rule in force, in `stats_mysql_query_rules`.
     QueryRuleRow in "stats_mysql_query_rules", rows: |plane, _| plane.query_rules(), constraints: "";

@@ -3,7 +3,10 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use nuthatch_admin::rows::{ConnectionPoolRow, Digest, ProcessRow, QueryDigestRow, QueryRuleRow, UserRow};
+use nuthatch_admin::rows::{
+    ConnectionPoolRow, Digest, HitRatio, ProcessRow, QueryCacheAdviceRow, QueryCacheEntryRow, QueryCacheRow,
+    QueryCacheTableRow, QueryDigestRow, QueryRuleRow, UserRow,
+};
 use nuthatch_admin::{DataPlane, Killed, ProcessVerb, Reading, Sample, Statistic};
 use nuthatch_config::Snapshot;
 use parking_lot::Mutex;
@@ -45,6 +48,60 @@ impl DataPlane for Plane {
             return Vec::new();
         }
         vec![digest_row(-1, 0xBF00_1A0C_1378_1C1D, 1000, 0), digest_row(0, 0x290B_92FD_7438_26DA, 20, 5000)]
+    }
+
+    fn query_cache(&self, _reading: Reading) -> Vec<QueryCacheRow> {
+        vec![QueryCacheRow {
+            hostgroup: 0,
+            schemaname: "sbtest".into(),
+            username: "app".into(),
+            digest: Digest(0xBF00_1A0C_1378_1C1D),
+            digest_text: "SELECT c FROM sbtest1 WHERE id=?".into(),
+            look_ups: 8,
+            hits: 7,
+            hit_ratio: HitRatio { hits: 7, look_ups: 8 },
+            fills: 1,
+            entries: 1,
+            bytes: 300,
+            backend_time_saved_us: 1400,
+            evicted: 0,
+            expired: 0,
+            invalidated: 0,
+            last_not_cached: None,
+        }]
+    }
+
+    fn query_cache_tables(&self) -> Vec<QueryCacheTableRow> {
+        vec![QueryCacheTableRow {
+            schema_name: "sbtest".to_owned(),
+            table_name: "log".to_owned(),
+            reads: 0,
+            writes: 5,
+            invalidations: 0,
+            unsuitable: Some("is of another engine than InnoDB".to_owned()),
+        }]
+    }
+
+    fn query_cache_entries(&self) -> Vec<QueryCacheEntryRow> {
+        vec![QueryCacheEntryRow {
+            username: "app".to_owned(),
+            schemaname: "sbtest".to_owned(),
+            digest: Some(Digest(0xBF00_1A0C_1378_1C1D)),
+            query: "SELECT c FROM sbtest1 WHERE id=?".to_owned(),
+            length: 300,
+            rows: 1,
+            mode: "exact".to_owned(),
+            created_ms: 1_700_000_000_000,
+            expire_ms: None,
+            access_ms: 1_700_000_001_000,
+            ref_count: 1,
+            hits: 3,
+        }]
+    }
+
+    fn query_cache_advice(&self) -> Vec<QueryCacheAdviceRow> {
+        let (name, value) = ("hit_ratio".to_owned(), "87 %".to_owned());
+        vec![QueryCacheAdviceRow { name, value, advice: String::new() }]
     }
 
     fn query_rules(&self) -> Vec<QueryRuleRow> {
@@ -106,6 +163,17 @@ impl DataPlane for Plane {
 
     fn flush_query_cache(&self) -> u64 {
         self.flushes.fetch_add(1, Ordering::SeqCst)
+    }
+
+    fn purge_query_cache(&self, statement: &str) -> Result<(u64, String), String> {
+        match statement.ends_with("RULE 7") {
+            true => Ok((2, "2 entries were purged".to_owned())),
+            false => Err("PURGE QUERY CACHE is followed by RULE 7".to_owned()),
+        }
+    }
+
+    fn explain_cache(&self, statement: &str) -> Result<Vec<(&'static str, String)>, String> {
+        Ok(vec![("statement", statement.to_owned())])
     }
 
     fn kill_connection(&self, session: u64) -> Killed {

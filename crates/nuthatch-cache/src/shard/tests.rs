@@ -1,4 +1,5 @@
 use super::*;
+use crate::clocks::Sequence;
 use crate::fill::{Fill, Packets};
 use crate::key::Protocol;
 
@@ -14,6 +15,8 @@ fn entry(bytes: usize) -> Entry<u8> {
         created_ms: 0,
         expires_ms: 0,
         epoch: 0,
+        clocks: &[],
+        since: Sequence::default(),
         plan: 0,
     };
     Entry::new(fill, u64::MAX).unwrap()

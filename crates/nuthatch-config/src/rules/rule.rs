@@ -27,6 +27,7 @@ pub struct Rule {
     pub destination_hostgroup: Option<HostgroupId>,
     pub cache_ttl_ms: Option<u32>,
     pub cache_empty_result: Option<bool>,
+    pub cache_mode: Option<CacheMode>,
     pub error_msg: Option<String>,
     pub ok_msg: Option<String>,
     pub multiplex: Option<u8>,
@@ -55,12 +56,46 @@ impl Rule {
             destination_hostgroup: None,
             cache_ttl_ms: None,
             cache_empty_result: None,
+            cache_mode: None,
             error_msg: None,
             ok_msg: None,
             multiplex: None,
             next_query_flag_in: None,
             apply: false,
         }
+    }
+}
+
+/// The key `cache` of a rule's `attributes`: until when what it matches may be served from the cache.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum CacheMode {
+    /// Until its `cache_ttl` is over, and no longer than that; not at all without one.
+    Ttl,
+    /// Until something is written that it depends on, whatever `query_cache_type` the server has; `cache_ttl` says nothing.
+    Exact,
+    /// As [`Self::Exact`], but no longer than `cache_ttl`.
+    Both,
+    /// Never.
+    Off,
+}
+
+impl CacheMode {
+    /// By its word.
+    #[must_use]
+    pub fn parse(word: &str) -> Option<Self> {
+        Some(match word {
+            "ttl" => Self::Ttl,
+            "exact" => Self::Exact,
+            "both" => Self::Both,
+            "off" => Self::Off,
+            _ => return None,
+        })
+    }
+
+    /// Whether answers are kept by what is written.
+    #[must_use]
+    pub const fn is_exact(self) -> bool {
+        matches!(self, Self::Exact | Self::Both)
     }
 }
 

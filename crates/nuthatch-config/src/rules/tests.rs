@@ -38,19 +38,15 @@ fn compile(rules: Vec<Rule>, restarts_max: u64) -> Rules {
 }
 
 /// The numbers of the rules whose counters the verdict lists.
-fn matched(rules: &Rules, verdict: &Verdict) -> Vec<u32> {
-    let number = |hits: &Arc<RuleHits>| {
-        let each = rules.compiled.iter().find(|each| Arc::ptr_eq(&each.hits, hits));
-        each.expect("a counter of these rules").rule.rule_id
-    };
-    verdict.matched.iter().map(number).collect()
+fn matched(verdict: &Verdict) -> Vec<u32> {
+    verdict.matched.iter().map(|hits| hits.rule_id()).collect()
 }
 
 fn check(name: &str, rules: Vec<Rule>, restarts_max: u64, input: &RuleInput<'_>, expected: Said) {
     let rules = compile(rules, restarts_max);
     let verdict = rules.evaluate(input);
     let hostgroup = verdict.destination_hostgroup.map(|hostgroup| hostgroup.0);
-    assert_eq!((hostgroup, verdict.cache_ttl_ms, &*matched(&rules, &verdict)), expected, "{name}");
+    assert_eq!((hostgroup, verdict.cache_ttl_ms, &*matched(&verdict)), expected, "{name}");
 }
 
 /// A row changes the one rule, and tells whether it then matches `POINT`.

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::RuleHits;
+use super::{CacheMode, RuleHits};
 use crate::server::HostgroupId;
 
 /// The fields set by the rules that matched; `None` where no rule said anything.
@@ -12,6 +12,8 @@ pub struct Verdict {
     pub destination_hostgroup: Option<HostgroupId>,
     /// How long its result may be served from the cache, in milliseconds; never 0.
     pub cache_ttl_ms: Option<u32>,
+    /// Until when its result may be served; `None` leaves it to `cache_ttl_ms` and the session's `query_cache_type`.
+    pub cache_mode: Option<CacheMode>,
     /// Whether a result without rows is cached; `None` leaves it to `mysql-query_cache_stores_empty_result`.
     pub cache_empty_result: Option<bool>,
     /// Answer with this error instead of asking a backend.

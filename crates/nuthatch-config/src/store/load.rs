@@ -73,6 +73,13 @@ impl Layers {
         Ok(Outcome { snapshot: Some(self.publish(next)), warnings })
     }
 
+    /// Puts one variable of `mysql-*` in force, and the same in memory, so that the next LOAD keeps it.
+    pub(super) fn load_variable(&mut self, name: &str, value: &str) -> Result<Arc<Snapshot>, StoreError> {
+        let mut next = (*self.snapshot).clone();
+        variables::set_one(&self.connection, &mut next.mysql, name, value)?;
+        Ok(self.publish(next))
+    }
+
     fn publish(&mut self, mut next: Snapshot) -> Arc<Snapshot> {
         if !next.serves_like(&self.snapshot) {
             next.epoch = next.epoch.next();

@@ -264,7 +264,9 @@ fn settings_of_hostgroups_and_users_are_loaded_and_wrong_ones_named() {
               \"connection_growth_interval_ms\": 0}');
          INSERT INTO mysql_users (username, password, attributes) VALUES
              ('slow', '', '{\"connection_delay_multiplex_ms\": 9, \"auto_increment_delay_multiplex\": \"x\"}'),
-             ('odd', '', '[]')",
+             ('odd', '', '[]'),
+             ('keeper', '', '{\"query_cache_admin\": true}'),
+             ('unsure', '', '{\"query_cache_admin\": 1}')",
     );
     let loaded = run(&mut layers, "LOAD MYSQL SERVERS TO RUNTIME");
     assert_eq!(
@@ -281,6 +283,7 @@ fn settings_of_hostgroups_and_users_are_loaded_and_wrong_ones_named() {
             "user \"slow\": column \"attributes\": \"auto_increment_delay_multiplex\" takes a number from 0 to 1000000; \
              it does not count",
             "user \"odd\": column \"attributes\": is no JSON object",
+            "user \"unsure\": column \"attributes\": \"query_cache_admin\" takes true or false; it is taken for false",
         ]
     );
     let snapshot = Arc::clone(layers.snapshot());
@@ -293,6 +296,8 @@ fn settings_of_hostgroups_and_users_are_loaded_and_wrong_ones_named() {
     let of_user = snapshot.users.frontend(b"slow").expect("it is in force").delays;
     let both = of_user.or(of_group);
     assert_eq!((both.connection_ms, both.auto_increment_statements), (Some(9), Some(7)));
+    let may = |name: &[u8]| snapshot.users.frontend(name).expect("it is in force").query_cache_admin;
+    assert_eq!((may(b"keeper"), may(b"unsure"), may(b"slow")), (true, false, false));
 }
 
 #[test]
@@ -329,6 +334,33 @@ fn tls_of_servers_is_loaded_and_what_does_not_act_is_named() {
     let server = &snapshot.hostgroups.servers(HostgroupId(0))[0];
     assert_eq!(snapshot.tls_settings(server, "").ca, "/ca");
     assert!(snapshot.tls_settings(server, "app").versions.is_err());
+}
+
+#[test]
+fn one_variable_is_put_in_force_and_nothing_else_of_its_module() {
+    let mut layers = open(seed());
+    let before = Arc::clone(layers.snapshot());
+    layers.set_variable("mysql-max_connections", "500").unwrap();
+    let snapshot = layers.put_in_force("query_cache_size_MB", "1.5").unwrap();
+    assert_eq!(snapshot.mysql.query_cache_size.bytes(), 3 << 19);
+    assert_eq!(
+        (snapshot.epoch, snapshot.mysql.max_connections),
+        (before.epoch.next(), before.mysql.max_connections)
+    );
+    for table in ["global_variables", "runtime_global_variables"] {
+        let of = |name: &str| {
+            one(&layers, &format!("SELECT variable_value FROM {table} WHERE variable_name = '{name}'"))
+        };
+        assert_eq!(of("mysql-query_cache_size_MB"), "1.5", "{table}");
+    }
+    command(&mut layers, "LOAD MYSQL VARIABLES TO RUNTIME");
+    assert_eq!(layers.snapshot().mysql.query_cache_size.bytes(), 3 << 19, "a LOAD keeps it");
+    assert_eq!(layers.snapshot().mysql.max_connections, 500);
+    let refused = layers.put_in_force("query_cache_type", "7").unwrap_err();
+    assert_eq!(
+        refused.to_string(),
+        "set the variable \"mysql-query_cache_type\": it takes one of: 0, 1, 2, OFF, ON, DEMAND"
+    );
 }
 
 #[test]

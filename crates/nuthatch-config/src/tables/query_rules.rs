@@ -45,10 +45,7 @@ pub(crate) static MYSQL_QUERY_RULES: Table = Table {
         Column::int("gtid_from_hostgroup").of_type("INT UNSIGNED").or_null().stored(),
         Column::int("log").check("log IN (0, 1)").or_null().stored(),
         Column::int("apply").check("apply IN (0, 1)").default_int(0),
-        Column::text("attributes")
-            .check("JSON_VALID(attributes) OR attributes = ''")
-            .default_text("")
-            .stored(),
+        Column::text("attributes").check("JSON_VALID(attributes) OR attributes = ''").default_text(""),
         Column::text("comment").or_null(),
     ],
     keys: &[],

@@ -91,6 +91,12 @@ macro_rules! field_type {
     (secret) => {
         Secret
     };
+    (cache_type) => {
+        QueryCacheType
+    };
+    (cache_size) => {
+        QueryCacheSize
+    };
 }
 
 macro_rules! default_value {
@@ -109,6 +115,12 @@ macro_rules! default_value {
     (secret, $value:expr) => {
         Secret::new($value)
     };
+    (cache_type, $value:expr) => {
+        $value
+    };
+    (cache_size, $mib:expr) => {
+        QueryCacheSize::of_mib($mib)
+    };
 }
 
 macro_rules! kind_value {
@@ -117,6 +129,8 @@ macro_rules! kind_value {
     (text) => { Kind::Text };
     (secret) => { Kind::Secret };
     (choice, $($word:literal),+) => { Kind::Choice(&[$($word),+]) };
+    (cache_type) => { Kind::CacheType };
+    (cache_size, ..= $mib_max:literal) => { Kind::CacheSize { mib_max: $mib_max } };
 }
 
 macro_rules! variable_name {

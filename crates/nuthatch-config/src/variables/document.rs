@@ -2,6 +2,8 @@
 
 use std::fmt::Write;
 
+use crate::query_cache::QueryCacheType;
+
 use super::{AdminVariables, Effect, Kind, MysqlVariables, Variable};
 
 /// The text of `docs/variables.md`: every variable with its default, what it takes, when it acts and what it does.
@@ -52,6 +54,8 @@ fn takes(kind: Kind) -> String {
         Kind::Count { min, max } => format!("{min} to {max}"),
         Kind::Text | Kind::Secret => "text".to_owned(),
         Kind::Choice(words) => words.join(", "),
+        Kind::CacheType => QueryCacheType::SPELLINGS.join(", "),
+        Kind::CacheSize { mib_max } => format!("0 to {mib_max}"),
     }
 }
 

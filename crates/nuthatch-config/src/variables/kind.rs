@@ -1,5 +1,6 @@
 //! What a variable may hold, when it acts, and how its text is read and written.
 
+use crate::query_cache::{QueryCacheSize, QueryCacheType};
 use crate::secret::Secret;
 
 /// The values a variable takes.
@@ -20,6 +21,13 @@ pub enum Kind {
     Secret,
     /// One of these words.
     Choice(&'static [&'static str]),
+    /// A type of the query cache, by number or word.
+    CacheType,
+    /// MiB of the query cache, with a fraction where a client has set it in bytes.
+    CacheSize {
+        /// Largest value.
+        mib_max: u64,
+    },
 }
 
 /// When a variable's value matters.
@@ -121,6 +129,29 @@ impl Value for String {
 
     fn text(&self) -> String {
         self.clone()
+    }
+}
+
+impl Value for QueryCacheType {
+    fn parse(text: &str, _: Kind) -> Result<Self, VariableFault> {
+        let text = text.trim();
+        let of_number = text.parse().ok().and_then(Self::of_number);
+        of_number.or_else(|| Self::of_word(text)).ok_or(VariableFault::Choice(Self::SPELLINGS))
+    }
+
+    fn text(&self) -> String {
+        self.number().to_string()
+    }
+}
+
+impl Value for QueryCacheSize {
+    fn parse(text: &str, kind: Kind) -> Result<Self, VariableFault> {
+        let Kind::CacheSize { mib_max } = kind else { unreachable!("the table gives a size its bound") };
+        Self::parse_mib(text.trim(), mib_max).ok_or(VariableFault::Count { min: 0, max: mib_max })
+    }
+
+    fn text(&self) -> String {
+        self.mib()
     }
 }
 

@@ -4,6 +4,7 @@ use super::{
     define::variables,
     kind::{Effect, Kind, Value, Variable, VariableFault},
 };
+use crate::query_cache::{QueryCacheSize, QueryCacheType};
 use crate::secret::Secret;
 
 variables! {
@@ -13,14 +14,26 @@ variables! {
     // Query cache.
     threshold_resultset_size: count(1_024..=1_073_741_824) = 4_194_304, Acts,
         "Bytes of a result beyond which it is not cached.";
-    query_cache_size_mb as "query_cache_size_MB": count(0..=10_485_760) = 256, Acts,
-        "MiB that the query cache may take, everything counted. A hard limit; 0 caches nothing.";
+    query_cache_type: cache_type = QueryCacheType::Off, Acts, own,
+        "What is cached by itself: 0 nothing, though rules with `cache_ttl` and comments with `ttl` still act; 1 every SELECT that can be proven safe, until what it reads is written through this proxy (writes past it are not seen); 2 only those with SQL_CACHE or `/* nuthatch: cache */`. A session may say another for itself.";
+    query_cache_size as "query_cache_size_MB": cache_size(..=10_485_760) = 256, Acts,
+        "MiB that the query cache may take, everything counted. A hard limit; 0 caches nothing. Clients see it in bytes, as `query_cache_size`.";
     query_cache_soft_ttl_pct: count(0..=100) = 0, Stored,
         "Percent of a rule's TTL after which one reader refreshes the entry; 0 and 100: off.";
     query_cache_handle_warnings: count(0..=1) = 0, Stored,
         "Cache results that came with warnings: 0 no, 1 yes, without the warnings.";
     query_cache_stores_empty_result: flag = true, Acts,
         "Cache results without rows where the rule does not say.";
+    query_cache_catalogue_username: text = "", Acts, own,
+        "Account by which tables, keys, views and triggers of the servers are read; what is cached by `query_cache_type` rests on it. Empty: users of the configuration are tried.";
+    query_cache_catalogue_password: secret = "", Acts, own,
+        "Password of that account.";
+    query_cache_catalogue_interval_ms: count(1_000..=86_400_000) = 60_000, Acts, own,
+        "Milliseconds after which they are read anew, besides after each change of a schema that the proxy sees.";
+    query_cache_replica_interval_ms: count(0..=60_000) = 50, Acts, own,
+        "Least milliseconds between two questions to a replica what it has applied, asked while answers of its could be cached by `query_cache_type`; 0: answers of replicas are not.";
+    query_cache_tables_max: count(1..=16_777_216) = 65_536, AtStart, own,
+        "Tables whose changes are followed; what reads others is not cached.";
 
     // Multiplexing.
     connection_delay_multiplex_ms: count(0..=300_000) = 0, Acts,

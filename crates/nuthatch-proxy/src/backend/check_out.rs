@@ -234,9 +234,14 @@ pub(super) fn login<'a>(
         keepalive: keepalive.then(|| Duration::from_secs(variables.tcp_keepalive_time)),
         max_packet_bytes: u32::try_from(variables.max_allowed_packet).unwrap_or(u32::MAX),
         init_connect: server.settings().init_connect.as_str().into(),
-        clear_passwords: match variables.clear_password_to_servers {
-            true => ClearPasswords::Allowed,
-            false => ClearPasswords::Refused,
-        },
+        clear_passwords: clear_passwords(variables),
     })
+}
+
+/// Whether a server that asks for a password itself gets it.
+pub(crate) const fn clear_passwords(variables: &MysqlVariables) -> ClearPasswords {
+    match variables.clear_password_to_servers {
+        true => ClearPasswords::Allowed,
+        false => ClearPasswords::Refused,
+    }
 }

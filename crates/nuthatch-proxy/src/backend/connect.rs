@@ -53,10 +53,12 @@ pub(super) async fn open(
     login: &Login<'_>,
 ) -> Result<Box<Connection>, OpenError> {
     let started = Instant::now();
+    let number_before = slot.server.restarts.greatest(&slot.server.host, slot.server.port);
     let connected = timeout(login.timeout, connect_and_log_in(&slot, worker, login)).await;
     let (framed, logged_in) = connected.map_err(|_elapsed| timed_out())??;
     let latency_us = u64::try_from(started.elapsed().as_micros()).unwrap_or(u64::MAX);
     let thread_id = logged_in.greeting.connection_id;
+    slot.server.restarts.accepted(&slot.server.host, slot.server.port, number_before, thread_id);
     let shape = logged_in.capabilities & SHAPE;
     slot.server.connected(logged_in.greeting, logged_in.status, latency_us);
     let control = Arc::new(Control::default());
@@ -77,6 +79,7 @@ pub(super) async fn open(
         login_collation: login.collation,
         worker: worker.id,
         opened: Instant::now(),
+        identity: None,
         init_connect: Arc::clone(&login.init_connect),
         pinged_ms: 0,
         idle_since_ms: 0,

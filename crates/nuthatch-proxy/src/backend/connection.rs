@@ -126,7 +126,9 @@ pub(crate) struct Connection {
     /// Which worker watches the socket.
     pub(crate) worker: usize,
     /// When its login was done.
-    pub(super) opened: Instant,
+    pub(crate) opened: Instant,
+    /// The question for one server that it was asked, and whether its server is that one.
+    pub(crate) identity: Option<(Arc<str>, bool)>,
     /// What was sent on it before its first use.
     pub(super) init_connect: Arc<str>,
     /// When the server answered a ping last.
@@ -158,6 +160,16 @@ impl Connection {
     /// How its answers look.
     pub(crate) const fn form(&self) -> Form {
         Form::of(self.shape)
+    }
+
+    /// Whether its server is known to be the one that has a row for that question.
+    pub(crate) fn identified_by(&self, question: &str) -> bool {
+        matches!(&self.identity, Some((asked, true)) if **asked == *question)
+    }
+
+    /// Whether it was asked that question.
+    pub(crate) fn was_asked(&self, question: &str) -> bool {
+        matches!(&self.identity, Some((asked, _)) if **asked == *question)
     }
 
     /// Whether something is sent on it before its first use.

@@ -10,6 +10,8 @@ use nuthatch_wire::{Greeting, StatusFlags};
 use parking_lot::Mutex;
 use tokio::sync::Notify;
 
+use crate::exact::Restarts;
+
 use super::Server;
 use super::line::Line;
 use super::throttle::Throttle;
@@ -34,11 +36,18 @@ pub(crate) struct Hostgroups {
     /// Only one configuration is taken over at a time.
     publishing: Mutex<()>,
     workers: usize,
+    restarts: Arc<Restarts>,
 }
 
 impl Hostgroups {
-    pub(crate) fn new(workers: usize) -> Self {
-        Self { groups: ArcSwap::default(), keeper: Arc::default(), publishing: Mutex::new(()), workers }
+    pub(crate) fn new(workers: usize, restarts: Arc<Restarts>) -> Self {
+        Self {
+            groups: ArcSwap::default(),
+            keeper: Arc::default(),
+            publishing: Mutex::new(()),
+            workers,
+            restarts,
+        }
     }
 
     /// Takes over what the configuration says. Servers that it still names keep their connections and counters.
@@ -63,7 +72,10 @@ impl Hostgroups {
                             server.configure(config);
                             Arc::clone(server)
                         }
-                        None => Arc::new(Server::new(config, self.workers, Arc::clone(&line))),
+                        None => {
+                            let (line, restarts) = (Arc::clone(&line), Arc::clone(&self.restarts));
+                            Arc::new(Server::new(config, self.workers, line, restarts))
+                        }
                     };
                     server.use_tls(tls.of(snapshot, config));
                     server.use_settings(&settings);

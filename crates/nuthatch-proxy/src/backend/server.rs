@@ -6,10 +6,11 @@ use std::time::Duration;
 
 use arc_swap::{ArcSwap, ArcSwapOption};
 use nuthatch_config::{HostgroupId, PoolSettings, ServerStatus, Snapshot};
-use nuthatch_net::{BackendAddress, NetError};
+use nuthatch_net::{BackendAddress, BackendTls, NetError};
 use nuthatch_wire::{Greeting, StatusFlags};
 use parking_lot::Mutex;
 
+use crate::exact::Restarts;
 use crate::log_limit::LogLimit;
 
 use super::ahead::Accepted;
@@ -37,6 +38,8 @@ pub(crate) struct Server {
     pub port: u16,
     pub(super) address: BackendAddress,
     status: AtomicU8,
+    /// No configuration names it any more.
+    is_retired: AtomicBool,
     weight: AtomicU32,
     compresses: AtomicBool,
     connections_max: AtomicUsize,
@@ -66,6 +69,8 @@ pub(crate) struct Server {
     counters: ServerCounters,
     /// Who waits for a connection of the hostgroup.
     pub(super) line: Arc<Line>,
+    /// Who is told of each connection's number.
+    pub(super) restarts: Arc<Restarts>,
     /// How its connections are kept.
     settings: ArcSwap<PoolSettings>,
     /// Whose connections were opened last, and how.
@@ -144,13 +149,19 @@ struct Failures {
 }
 
 impl Server {
-    pub(super) fn new(config: &nuthatch_config::Server, workers: usize, line: Arc<Line>) -> Self {
+    pub(super) fn new(
+        config: &nuthatch_config::Server,
+        workers: usize,
+        line: Arc<Line>,
+        restarts: Arc<Restarts>,
+    ) -> Self {
         let server = Self {
             hostgroup: config.hostgroup,
             host: config.host.clone(),
             port: config.port,
             address: BackendAddress::new(&config.host, config.port),
             status: AtomicU8::new(0),
+            is_retired: AtomicBool::new(false),
             weight: AtomicU32::new(0),
             compresses: AtomicBool::new(false),
             connections_max: AtomicUsize::new(0),
@@ -172,6 +183,7 @@ impl Server {
             used: AtomicUsize::new(0),
             counters: ServerCounters::default(),
             line,
+            restarts,
             settings: ArcSwap::from_pointee(Snapshot::default().pool_settings(config.hostgroup)),
             opened_last: Mutex::default(),
         };
@@ -228,7 +240,13 @@ impl Server {
 
     /// The configuration names it no more: nothing new is sent to it, what runs may finish.
     pub(super) fn retire(&self) {
+        self.is_retired.store(true, Ordering::Release);
         self.set_status(ServerStatus::OfflineSoft);
+    }
+
+    /// Whether no configuration names it any more.
+    pub(crate) fn is_retired(&self) -> bool {
+        self.is_retired.load(Ordering::Acquire)
     }
 
     fn set_status(&self, status: ServerStatus) {
@@ -250,6 +268,19 @@ impl Server {
             }
             status => status,
         }
+    }
+
+    /// Where it is.
+    pub(crate) const fn address(&self) -> &BackendAddress {
+        &self.address
+    }
+
+    /// TLS for connections as `user`, if it is used.
+    ///
+    /// # Errors
+    /// Why it is to be used and cannot be.
+    pub(crate) fn tls_of(&self, user: &str) -> Result<Option<BackendTls>, NetError> {
+        self.tls().as_deref().map(|tls| tls.of(user).connector().cloned()).transpose()
     }
 
     pub(super) fn weight(&self) -> u32 {
@@ -485,7 +516,7 @@ mod tests {
     fn slots_never_exceed_max_connections() {
         let mut config = nuthatch_config::Server::new(HostgroupId(0), "127.0.0.1", 1);
         config.max_connections = 2;
-        let server = Arc::new(Server::new(&config, 1, Arc::default()));
+        let server = Arc::new(Server::new(&config, 1, Arc::default(), Restarts::before_nothing()));
         let first = server.reserve();
         let second = server.reserve();
         assert!(first.is_some() && second.is_some());

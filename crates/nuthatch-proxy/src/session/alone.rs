@@ -3,9 +3,17 @@
 use nuthatch_sql::{Asked, Kind, Question, ServerFlavor, session_questions};
 use nuthatch_wire::{CapabilityFlags, Column, ColumnFlags, ColumnType, ErrorCode};
 
+use super::begin::Beginning;
 use super::diagnostics::Rows;
 use super::plan::{Change, Plan};
 use super::{InsertId, Pins, Session, reply};
+
+/// What a session knows of itself.
+enum Known {
+    /// Unsigned ones by their bits.
+    Number(i64),
+    Text(String),
+}
 
 impl Session {
     /// The answer to a statement that the proxy gives by itself; `None` when a server must.
@@ -15,7 +23,7 @@ impl Session {
         }
         if let Some(message) = &plan.verdict.ok_msg {
             self.last.row_count = 0;
-            return Some(reply::ok_with_message(self.status(), message));
+            return Some(reply::ok_with_message(self.status(), 0, message));
         }
         if plan.facts.reads_diagnostics {
             let text = self.executed_text(plan);
@@ -23,13 +31,21 @@ impl Session {
                 return Some(answer);
             }
         }
+        if let Some(answer) = self.begin_or_end_alone(plan) {
+            return Some(answer);
+        }
         let counters = &self.worker.counters;
         match (plan.facts.kind, &plan.facts.change) {
             (_, Change::Schema(schema)) => {
                 let message = self.refused_by_lock(schema)?;
                 Some(self.own_error(ErrorCode::DB_ACCESS_DENIED, &message))
             }
-            (Kind::Set, Change::Autocommit(on)) => self.set_autocommit_alone(*on),
+            (Kind::Set, Change::Autocommit(on)) => {
+                let answer = self.set_autocommit_alone(*on)?;
+                self.learn_query_cache_type(&plan.facts);
+                Some(answer)
+            }
+            (Kind::Show, _) => self.answer_cache_show(plan),
             (Kind::Commit, _) => {
                 counters.commit.bump();
                 self.needs_no_end(plan).then(|| {
@@ -47,7 +63,7 @@ impl Session {
                 })
             }
             // What only the session knows is never cacheable.
-            (Kind::Select, _) if !plan.facts.cacheable => self.answer_question(plan),
+            (Kind::Select, _) if plan.facts.cacheable.is_err() => self.answer_question(plan),
             _ => None,
         }
     }
@@ -66,6 +82,10 @@ impl Session {
         }
         self.worker.counters.autocommit.bump();
         self.worker.counters.autocommit_filtered.bump();
+        if on && !self.state.autocommit {
+            // It commits what is open, which is nothing.
+            self.beginning = Beginning::Usual;
+        }
         self.state.autocommit = on;
         self.last.row_count = 0;
         Some(reply::ok(self.status()))
@@ -79,10 +99,12 @@ impl Session {
         }?;
         // The question is itself a statement with one row.
         (self.last.row_count, self.last.found_rows) = (-1, 1);
-        let text = |(column, value): (&Column, &i64)| match column.flags.contains(ColumnFlags::UNSIGNED_FLAG)
-        {
-            true => value.cast_unsigned().to_string(),
-            false => value.to_string(),
+        let text = |(column, value): (&Column, &Known)| match value {
+            Known::Number(value) if column.flags.contains(ColumnFlags::UNSIGNED_FLAG) => {
+                value.cast_unsigned().to_string()
+            }
+            Known::Number(value) => value.to_string(),
+            Known::Text(text) => text.clone(),
         };
         let texts: Vec<_> = columns.iter().zip(&values).map(text).collect();
         let row: Vec<_> = texts.iter().map(|text| Some(text.as_bytes())).collect();
@@ -92,42 +114,55 @@ impl Session {
     /// The same as a prepared statement of that text, whose rows are binary.
     pub(super) fn answer_prepared_question(&mut self, text: &[u8]) -> Option<Vec<u8>> {
         let (columns, values) = self.answer_to(text)?;
+        let number = |value: &Known| match value {
+            Known::Number(number) => Some(*number),
+            Known::Text(_) => None,
+        };
+        let values: Vec<_> = values.iter().map(number).collect::<Option<_>>()?;
         (self.last.row_count, self.last.found_rows) = (-1, 1);
         Some(reply::binary_numbers(self.capabilities, self.status(), &columns, &values))
     }
 
-    /// What the session itself knows of all that is asked; unsigned values by their bits.
-    fn answer_to(&self, text: &[u8]) -> Option<(Vec<Column>, Vec<i64>)> {
+    /// What the session itself knows of all that is asked.
+    fn answer_to(&self, text: &[u8]) -> Option<(Vec<Column>, Vec<Known>)> {
         let questions = session_questions(text, self.lexing)?;
         questions.iter().map(|question| self.answer_one(question)).collect()
     }
 
-    fn answer_one(&self, question: &Question<'_>) -> Option<(Column, i64)> {
-        let value = match question.asked {
-            Asked::LastInsertId => match self.insert_id {
-                InsertId::Known(id) => id.cast_signed(),
-                InsertId::At(_) => return None,
-            },
-            Asked::ConnectionId => i64::from(self.handle.id),
-            Asked::RowCount => self.last.row_count,
+    fn answer_one(&self, question: &Question<'_>) -> Option<(Column, Known)> {
+        let name = String::from_utf8_lossy(&question.column.text()).into_owned();
+        Some(match question.asked {
+            Asked::LastInsertId => {
+                let InsertId::Known(id) = self.insert_id else { return None };
+                let column =
+                    if question.is_variable { unsigned_or_null(name) } else { Column::unsigned(name) };
+                (column, Known::Number(id.cast_signed()))
+            }
+            Asked::ConnectionId => {
+                let column_type = match self.lexing.server {
+                    ServerFlavor::MariaDb(_) => ColumnType::MYSQL_TYPE_LONG,
+                    ServerFlavor::MySql(_) => ColumnType::MYSQL_TYPE_LONGLONG,
+                };
+                (Column { column_type, ..Column::unsigned(name) }, Known::Number(self.handle.id.into()))
+            }
+            Asked::RowCount => (Column::never_null(name), Known::Number(self.last.row_count)),
             Asked::FoundRows if self.held.iter().any(|held| held.pins.contains(Pins::FOUND_ROWS)) => {
                 return None;
             }
-            Asked::FoundRows => self.last.found_rows.cast_signed(),
-        };
-        let name = String::from_utf8_lossy(&question.column.text()).into_owned();
-        let column = match question.asked {
-            Asked::LastInsertId if question.is_variable => {
-                let flags = ColumnFlags::BINARY_FLAG | ColumnFlags::UNSIGNED_FLAG;
-                Column { flags, ..Column::integer(name) }
+            Asked::FoundRows => (Column::never_null(name), Known::Number(self.last.found_rows.cast_signed())),
+            Asked::QueryCache(variable, reads) => {
+                let value = self.cache_variable(variable, reads);
+                match value.parse() {
+                    Ok(number) => (unsigned_or_null(name), Known::Number(number)),
+                    Err(_no_number) => (Column::text(name), Known::Text(value)),
+                }
             }
-            Asked::LastInsertId => Column::unsigned(name),
-            Asked::ConnectionId if matches!(self.lexing.server, ServerFlavor::MariaDb(_)) => {
-                Column { column_type: ColumnType::MYSQL_TYPE_LONG, ..Column::unsigned(name) }
-            }
-            Asked::ConnectionId => Column::unsigned(name),
-            Asked::RowCount | Asked::FoundRows => Column::never_null(name),
-        };
-        Some((column, value))
+        })
     }
+}
+
+/// A variable's column of numbers.
+fn unsigned_or_null(name: String) -> Column {
+    let flags = ColumnFlags::BINARY_FLAG | ColumnFlags::UNSIGNED_FLAG;
+    Column { flags, ..Column::integer(name) }
 }

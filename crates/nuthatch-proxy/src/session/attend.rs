@@ -10,6 +10,9 @@ use super::fall::{Fall, trip};
 use super::lease::Held;
 use super::{Session, SessionEnd};
 
+/// A longer execution's room is given back when the session sits down.
+const EXECUTION_BYTES_KEPT: usize = 1024;
+
 /// What became of an arrival.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Attended {
@@ -52,15 +55,18 @@ impl Session {
     /// Answers `bytes` from the cache, as far as the client takes it; `false` when they are nothing for it.
     fn answer_at_once(&mut self, bytes: &[u8], now_ms: u64) -> bool {
         let limit_bytes = self.snapshot.mysql.max_allowed_packet;
-        let Some(text) = whole_query(bytes) else { return false };
+        let Some(payload) = whole_command(bytes) else { return false };
         if bytes.len() as u64 > limit_bytes {
             return false;
         }
-        trip(text, Fall::OnSeat);
-        let Some(entry) = self.look_up(text, now_ms) else {
+        trip(payload, Fall::OnSeat);
+        let Some(entry) = self.look_up(payload, now_ms) else {
             self.has_looked_up = true;
             return false;
         };
+        if payload.first() == Some(&(Command::StmtExecute as u8)) {
+            self.worker.counters.stmt_execute.bump();
+        }
         self.handle.last_active_ms.store(now_ms, Ordering::Relaxed);
         let counters = &self.worker.counters;
         counters.questions.bump();
@@ -82,6 +88,9 @@ impl Session {
     /// Waits on its seat; runs again when it was told to end meanwhile.
     pub(super) fn sit_down(mut self: Box<Self>) {
         self.client.drop_packet();
+        if self.execution.capacity() > EXECUTION_BYTES_KEPT {
+            self.execution = Vec::new();
+        }
         if !self.held.is_empty() {
             self.watch_held(true);
         }
@@ -125,12 +134,14 @@ impl Session {
     }
 }
 
-/// The statement, if `bytes` are one COM_QUERY in one frame and nothing else.
-fn whole_query(bytes: &[u8]) -> Option<&[u8]> {
+/// The payload, if `bytes` are one command in one frame and nothing else, of a kind that the cache may answer.
+fn whole_command(bytes: &[u8]) -> Option<&[u8]> {
     let header = FrameHeader::parse(bytes)?;
-    let (command, text) = bytes.get(HEADER_LEN..)?.split_first()?;
-    let is_whole = header.sequence == 0 && HEADER_LEN + header.payload_len == bytes.len();
-    (is_whole && *command == Command::Query as u8).then_some(text)
+    let payload = bytes.get(HEADER_LEN..)?;
+    let is_whole = header.sequence == 0 && header.payload_len == payload.len();
+    let command = *payload.first()?;
+    let has_answers = command == Command::Query as u8 || command == Command::StmtExecute as u8;
+    (is_whole && has_answers).then_some(payload)
 }
 
 #[cfg(test)]
@@ -138,8 +149,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_one_whole_query_is_taken_from_the_seat() {
-        assert_eq!(whole_query(b"\x02\0\0\0\x03q"), Some(b"q".as_slice()));
+    fn only_one_whole_query_or_execution_is_taken_from_the_seat() {
+        assert_eq!(whole_command(b"\x02\0\0\0\x03q"), Some(b"\x03q".as_slice()));
+        assert_eq!(whole_command(b"\x02\0\0\0\x17q"), Some(b"\x17q".as_slice()));
         for other in [
             b"\x02\0\0\0\x03".as_slice(),
             b"\x02\0\0\0\x03qq",
@@ -149,7 +161,7 @@ mod tests {
             b"\0\0\0\0",
             b"",
         ] {
-            assert_eq!(whole_query(other), None, "{other:?}");
+            assert_eq!(whole_command(other), None, "{other:?}");
         }
     }
 }

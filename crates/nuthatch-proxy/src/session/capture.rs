@@ -2,6 +2,9 @@
 
 use nuthatch_wire::{AnswerEnd, Ending, StatusFlags};
 
+use super::exact::Reading;
+use super::not_cached::NotCached;
+
 /// What is stored as the status flags of every entry: what most readers have.
 const STORED_STATUS: StatusFlags = StatusFlags::SERVER_STATUS_AUTOCOMMIT;
 
@@ -10,21 +13,34 @@ const STORED_STATUS: StatusFlags = StatusFlags::SERVER_STATUS_AUTOCOMMIT;
 pub(super) struct Capture {
     bytes: Vec<u8>,
     bytes_max: usize,
-    is_complete: bool,
+    /// Why it will not be stored, as far as that is known already.
+    given_up: Option<NotCached>,
+    /// What the answer depends on is to be found out when the statement is sent.
+    is_exact: bool,
+    pub(super) reading: Option<Reading>,
 }
 
 impl Capture {
-    pub(super) const fn new(bytes_max: usize) -> Self {
-        Self { bytes: Vec::new(), bytes_max, is_complete: true }
+    pub(super) const fn new(bytes_max: usize, is_exact: bool) -> Self {
+        Self { bytes: Vec::new(), bytes_max, given_up: None, is_exact, reading: None }
+    }
+
+    /// The statement is sent now.
+    pub(super) fn begin(&mut self, reading: impl FnOnce() -> Result<Reading, NotCached>) {
+        if self.is_exact {
+            let reading = reading();
+            self.given_up = reading.as_ref().err().copied();
+            self.reading = reading.ok();
+        }
     }
 
     /// Takes the next bytes.
     pub(super) fn take(&mut self, bytes: &[u8]) {
-        if !self.is_complete {
+        if self.given_up.is_some() {
             return;
         }
         if self.bytes.len() + bytes.len() > self.bytes_max {
-            self.is_complete = false;
+            self.given_up = Some(NotCached::TooLarge);
             self.bytes = Vec::new();
             return;
         }
@@ -33,19 +49,32 @@ impl Capture {
 
     /// The packets to store and where their status flags stand, if `end` is that of one whole result set without
     /// warnings. The server's own flags have been replaced.
-    pub(super) fn finish(mut self, end: &AnswerEnd) -> Option<(Vec<u8>, Vec<u32>)> {
-        let is_one_result_set = end.ending == Ending::ResultSet && end.results == 1 && end.ok.warnings == 0;
-        // What changed in one session did not change in another.
-        let tells_of_changes = end.status_seen.contains(StatusFlags::SERVER_SESSION_STATE_CHANGED);
-        if !self.is_complete || !is_one_result_set || tells_of_changes {
-            return None;
+    pub(super) fn finish(mut self, end: &AnswerEnd) -> Result<(Vec<u8>, Vec<u32>), NotCached> {
+        if let Some(why) = unfit(end).or(self.given_up) {
+            return Err(why);
         }
         let offsets: Vec<u32> = end.status_offsets.iter().flatten().copied().collect();
         for offset in &offsets {
             let start = *offset as usize;
-            self.bytes.get_mut(start..start + 2)?.copy_from_slice(&STORED_STATUS.bits().to_le_bytes());
+            let flags = self.bytes.get_mut(start..start + 2).ok_or(NotCached::NotOneResultSet)?;
+            flags.copy_from_slice(&STORED_STATUS.bits().to_le_bytes());
         }
-        (!offsets.is_empty()).then_some((self.bytes, offsets))
+        if offsets.is_empty() { Err(NotCached::NotOneResultSet) } else { Ok((self.bytes, offsets)) }
+    }
+}
+
+/// Why no answer with that end is stored.
+fn unfit(end: &AnswerEnd) -> Option<NotCached> {
+    match end.ending {
+        Ending::Err(_) => Some(NotCached::Failed),
+        Ending::Ok => Some(NotCached::NotOneResultSet),
+        Ending::ResultSet if end.results != 1 => Some(NotCached::NotOneResultSet),
+        Ending::ResultSet if end.ok.warnings > 0 => Some(NotCached::Warnings),
+        // What changed in one session did not change in another.
+        Ending::ResultSet if end.status_seen.contains(StatusFlags::SERVER_SESSION_STATE_CHANGED) => {
+            Some(NotCached::SessionChanged)
+        }
+        Ending::ResultSet => None,
     }
 }
 
@@ -67,21 +96,21 @@ mod tests {
     #[test]
     fn only_one_whole_result_set_without_warnings_is_kept() {
         let finish = |bytes_max, end| {
-            let mut capture = Capture::new(bytes_max);
+            let mut capture = Capture::new(bytes_max, false);
             capture.take(b"ab");
             capture.take(b"cd");
             capture.finish(&end)
         };
-        assert_eq!(finish(4, end(Ending::ResultSet, 1, 0)), Some((b"a\x02\x00d".to_vec(), vec![1])));
-        assert_eq!(finish(3, end(Ending::ResultSet, 1, 0)), None, "too large");
-        assert_eq!(finish(4, end(Ending::ResultSet, 2, 0)), None, "two results");
-        assert_eq!(finish(4, end(Ending::ResultSet, 1, 1)), None, "warnings");
+        assert_eq!(finish(4, end(Ending::ResultSet, 1, 0)), Ok((b"a\x02\x00d".to_vec(), vec![1])));
+        assert_eq!(finish(3, end(Ending::ResultSet, 1, 0)), Err(NotCached::TooLarge));
+        assert_eq!(finish(4, end(Ending::ResultSet, 2, 0)), Err(NotCached::NotOneResultSet));
+        assert_eq!(finish(4, end(Ending::ResultSet, 1, 1)), Err(NotCached::Warnings));
         let changed = AnswerEnd {
             status_seen: StatusFlags::SERVER_SESSION_STATE_CHANGED,
             ..end(Ending::ResultSet, 1, 0)
         };
-        assert_eq!(finish(4, changed), None, "changes of the session");
-        assert_eq!(finish(4, end(Ending::Ok, 1, 0)), None, "no result set");
-        assert_eq!(finish(4, end(Ending::Err(1064), 0, 0)), None, "error");
+        assert_eq!(finish(4, changed), Err(NotCached::SessionChanged));
+        assert_eq!(finish(4, end(Ending::Ok, 1, 0)), Err(NotCached::NotOneResultSet));
+        assert_eq!(finish(4, end(Ending::Err(1064), 0, 0)), Err(NotCached::Failed));
     }
 }

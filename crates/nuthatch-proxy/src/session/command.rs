@@ -4,6 +4,8 @@ use nuthatch_config::HostgroupId;
 use nuthatch_sql::ServerFlavor;
 use nuthatch_wire::{AnswerEnd, AnswerKind, CapabilityFlags, Command, Ending, ErrorCode, StatusFlags};
 
+use crate::exact::Flight;
+
 use super::trouble::Trouble;
 use super::{Charset, Pins, Session, SessionEnd, reply};
 
@@ -132,17 +134,22 @@ impl Session {
     ) -> Result<AnswerEnd, Trouble> {
         let mut held = self.lease(hostgroup).await?;
         held.pins = held.pins.with(pins);
+        let is_refresh = self.client.payload().first() == Some(&(Command::Refresh as u8));
+        // It may make other grants count.
+        let mut flight = if is_refresh { self.start_unseen_flight(&held) } else { Flight::default() };
         let outcome = async {
             let (mut way, client) = self.way_and_client(&mut held);
             way.send_packet_of(client).await?;
-            way.pass_answer(client, kind, None, |_| ()).await
+            way.hearing(&mut flight).pass_answer(client, kind, None, |_| ()).await
         }
         .await;
+        self.land(flight);
         if let Ok(end) = &outcome
             && !matches!(end.ending, Ending::Err(_))
         {
             // COM_REFRESH commits.
             held.in_transaction = end.status.contains(StatusFlags::SERVER_STATUS_IN_TRANS);
+            held.is_surely_in_transaction = false;
         }
         self.put_away(held, outcome.as_ref().err());
         outcome
@@ -201,7 +208,11 @@ impl Session {
         self.last_ran_on = None;
         self.insert_id = super::InsertId::default();
         self.handle.set_wait_timeout(None);
+        self.query_cache_type = None;
         self.wrote_in_transaction = false;
+        // Whatever was open has been undone.
+        self.touched.clear();
+        self.beginning = super::Beginning::default();
         self.is_told_of_changes = false;
         self.next_flag_in = 0;
         self.lexing = self.proxy.lexing();

@@ -66,9 +66,15 @@ impl Diagnostics {
         })
     }
 
-    /// Of one error that the proxy itself has told.
-    fn of_error(server: ServerFlavor, collation: ResultCollation, code: u16, message: &[u8]) -> Self {
-        let row = reply::text_row(&[b"Error", code.to_string().as_bytes(), message]);
+    /// Of one error or warning that the proxy itself has told.
+    fn of_one(
+        level: &str,
+        server: ServerFlavor,
+        collation: ResultCollation,
+        code: u16,
+        message: &[u8],
+    ) -> Self {
+        let row = reply::text_row(&[level.as_bytes(), code.to_string().as_bytes(), message]);
         let mut list = Self { definitions: Vec::new(), rows: vec![row.into()], collation, is_lost: false };
         list.come_in(server, collation);
         list
@@ -422,9 +428,18 @@ impl Session {
     /// The client is told an error that no statement of its own was given by a server: from now on SHOW WARNINGS shows it.
     pub(super) fn note_error(&mut self, code: u16, message: &[u8]) {
         self.last.row_count = -1;
+        self.note("Error", code, message);
+    }
+
+    /// The same of a warning.
+    pub(super) fn note_warning(&mut self, code: u16, message: &[u8]) {
+        self.note("Warning", code, message);
+    }
+
+    fn note(&mut self, level: &str, code: u16, message: &[u8]) {
         (self.last_ran_on, self.diagnostics_on, self.left_on) = (None, None, None);
-        let list = Diagnostics::of_error(self.lexing.server, self.collation_of_results(), code, message);
-        self.diagnostics = Some(Box::new(list));
+        let (server, collation) = (self.lexing.server, self.collation_of_results());
+        self.diagnostics = Some(Box::new(Diagnostics::of_one(level, server, collation, code, message)));
     }
 }
 
@@ -435,7 +450,7 @@ mod tests {
     #[test]
     fn own_error_is_listed_as_a_server_would() {
         let collation = ResultCollation { number: 45, character_bytes_max: 4 };
-        let list = Diagnostics::of_error(ServerFlavor::MariaDb(101_119), collation, 1243, b"Unknown");
+        let list = Diagnostics::of_one("Error", ServerFlavor::MariaDb(101_119), collation, 1243, b"Unknown");
         assert_eq!(list.count(DiagnosticsCount::Errors), 1);
         let all = DiagnosticsQuestion::List { errors_only: false, skip: 0, count: 9 };
         let status = StatusFlags::SERVER_STATUS_AUTOCOMMIT;

@@ -31,13 +31,13 @@ impl Drop for PanicCounter<'_> {
     }
 }
 
-/// A debug build panics at these statements, on the seat or in the task, so that tests can see what becomes of it.
-pub(super) fn trip(statement: &[u8], place: Fall) {
+/// A debug build panics at these queries, on the seat or in the task, so that tests can see what becomes of it.
+pub(super) fn trip(payload: &[u8], place: Fall) {
     let wanted: &[u8] = match place {
-        Fall::OnSeat => b"DO 'nuthatch debug build: panic on the seat'",
-        Fall::InTask => b"DO 'nuthatch debug build: panic in the task'",
+        Fall::OnSeat => b"\x03DO 'nuthatch debug build: panic on the seat'",
+        Fall::InTask => b"\x03DO 'nuthatch debug build: panic in the task'",
     };
-    assert!(!cfg!(debug_assertions) || statement != wanted, "asked for by a test");
+    assert!(!cfg!(debug_assertions) || payload != wanted, "asked for by a test");
 }
 
 /// Where a session is when it falls.

@@ -47,8 +47,8 @@ impl EndReason {
     }
 }
 
-/// Where a client came from and where it arrived.
-#[derive(Debug, Clone, PartialEq, Eq)]
+/// Where a client came from and where it arrived; the default is nowhere.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ClientAddress {
     /// The client's IP address as text; `localhost` over a Unix socket.
     pub host: Arc<str>,

@@ -6,20 +6,54 @@
 use std::io::IoSlice;
 use std::sync::Arc;
 
-use nuthatch_cache::{Entry, Judgement, Key, Protocol};
+use nuthatch_cache::{Entry, Judgement, Key, Protocol, Standing};
 use nuthatch_config::RuleHits;
 use nuthatch_net::NetError;
+use nuthatch_wire::Command;
 
 use crate::environment::Environment;
+use crate::exact::standing;
 use crate::stats::DigestCounters;
 
 use super::{Session, SessionEnd};
 
-/// What a hit bumps besides the worker's counters: as if the statement had gone its way through the rules.
+/// What a hit does to its session, and bumps besides the worker's counters: as if the statement had gone its way.
 #[derive(Debug)]
 pub(crate) struct HitPlan {
     pub(super) digest: Option<Arc<DigestCounters>>,
     pub(super) rules: Box<[Arc<RuleHits>]>,
+    /// A server would leave the warnings and errors of the statement before alone.
+    pub(super) leaves_diagnostics: bool,
+}
+
+impl HitPlan {
+    /// The counters of the statement's digest, unless there was no room for them.
+    pub(crate) fn counters(&self) -> Option<&Arc<DigestCounters>> {
+        self.digest.as_ref()
+    }
+
+    /// Whether the rule has matched the statement.
+    pub(crate) fn has_rule(&self, rule_id: u32) -> bool {
+        self.rules.iter().any(|rule| rule.rule_id() == rule_id)
+    }
+
+    pub(super) fn count_invalidated(&self) {
+        if let Some(digest) = &self.digest {
+            digest.cache().count_invalidated();
+        }
+    }
+
+    pub(super) fn count_evicted(&self) {
+        if let Some(digest) = &self.digest {
+            digest.cache().count_evicted();
+        }
+    }
+
+    pub(super) fn count_expired(&self) {
+        if let Some(digest) = &self.digest {
+            digest.cache().count_expired();
+        }
+    }
 }
 
 /// An answer of which the client took only the first bytes.
@@ -52,19 +86,70 @@ fn cut<'a>(
 }
 
 impl Session {
-    /// The entry that answers `statement`, if the session may use it as it stands.
-    pub(super) fn look_up(&self, statement: &[u8], now_ms: u64) -> Option<Entry<Arc<HitPlan>>> {
-        if !self.may_use_cache || self.proxy.epoch() != self.snapshot.epoch.0 {
+    /// The entry that answers the command with that payload, if the session may use it as it stands.
+    pub(super) fn look_up(&mut self, payload: &[u8], now_ms: u64) -> Option<Entry<Arc<HitPlan>>> {
+        if !self.may_look_up() {
             return None;
         }
-        let entry = self.proxy.cache.get(&self.key(statement)?)?;
-        (entry.judge(now_ms, self.snapshot.epoch.0) == Judgement::Fresh).then_some(entry)
+        let (command, rest) = payload.split_first()?;
+        match Command::parse(*command)? {
+            Command::Query => self.find(&self.key(rest)?, now_ms),
+            Command::StmtExecute => {
+                self.prepared.as_mut()?.write_down(payload, &self.state, &mut self.execution)?;
+                self.find_execution(now_ms)
+            }
+            _ => None,
+        }
+    }
+
+    /// The same of the command at hand, whose payload is the session's own.
+    pub(super) fn look_up_at_hand(&mut self, now_ms: u64) -> Option<Entry<Arc<HitPlan>>> {
+        if !self.may_look_up() {
+            return None;
+        }
+        let command = self.client.payload().first().copied().and_then(Command::parse);
+        match command? {
+            Command::Query => self.find(&self.key(self.statement_text())?, now_ms),
+            Command::StmtExecute if self.write_down_execution() => self.find_execution(now_ms),
+            _ => None,
+        }
+    }
+
+    fn may_look_up(&self) -> bool {
+        (self.may_use_cache || self.may_use_exact) && self.proxy.epoch() == self.snapshot.epoch.0
+    }
+
+    fn find_execution(&self, now_ms: u64) -> Option<Entry<Arc<HitPlan>>> {
+        self.find(&self.key_in(Protocol::Binary, &self.execution)?, now_ms)
+    }
+
+    fn find(&self, key: &Key<'_>, now_ms: u64) -> Option<Entry<Arc<HitPlan>>> {
+        let entry = self.proxy.cache.get(key)?;
+        let is_allowed = match entry.is_exact() {
+            true => {
+                self.may_use_exact
+                    && self.answers_from.is_none_or(|bound| bound.0 == entry.hostgroup())
+                    && self.standing(&entry) == Standing::Holds
+            }
+            false => self.may_use_cache,
+        };
+        (is_allowed && entry.judge(now_ms, self.snapshot.epoch.0) == Judgement::Fresh).then_some(entry)
+    }
+
+    /// What became of what the entry depends on, since it was read or since the snapshot of the open transaction. Cost: a load for each clock.
+    pub(super) fn standing(&self, entry: &Entry<Arc<HitPlan>>) -> Standing {
+        standing(&self.proxy.clocks, entry, self.beginning.snapshot())
     }
 
     /// The cache's key of `statement`.
     pub(super) fn key<'a>(&'a self, statement: &'a [u8]) -> Option<Key<'a>> {
+        self.key_in(Protocol::Text, statement)
+    }
+
+    /// The same of what comes over that protocol.
+    pub(super) fn key_in<'a>(&'a self, protocol: Protocol, statement: &'a [u8]) -> Option<Key<'a>> {
         let (user, schema) = (self.account.name.as_bytes(), self.state.schema.as_slice());
-        Some(Key::new(user, schema, self.environment?, Protocol::Text, statement))
+        Some(Key::new(user, schema, self.environment?, protocol, statement))
     }
 
     /// Answers with the entry's packets; what the client does not take now is kept as unsent.
@@ -121,15 +206,18 @@ impl Session {
         counters.cache_get_ok.bump();
         counters.cache_bytes_out.add(bytes);
         counters.frontend_bytes_sent.add(bytes);
+        entry.note_hit(now_ms);
         let plan = entry.plan();
         if let Some(digest) = &plan.digest {
             digest.hit(now_ms, entry.rows());
         }
         plan.rules.iter().for_each(|rule| rule.bump());
-        if self.diagnostics.is_some() {
-            self.diagnostics = None;
+        if !plan.leaves_diagnostics {
+            if self.diagnostics.is_some() {
+                self.diagnostics = None;
+            }
+            self.diagnostics_on = None;
         }
-        self.diagnostics_on = None;
         self.last_ran_on = None;
         self.last.found_rows = entry.rows();
         self.last.row_count = -1;

@@ -47,6 +47,7 @@ impl Session {
             "thread": self.worker.id,
             "age_ms": now_ms.saturating_sub(self.handle.started_ms),
             "autocommit": self.state.autocommit,
+            "query_cache_type": self.query_cache_type().word(),
             "default_hostgroup": user.default_hostgroup.0,
             "current_hostgroup": current.0,
             "locked_on_hostgroup": bound.map_or(-1, |held| i64::from(held.hostgroup.0)),

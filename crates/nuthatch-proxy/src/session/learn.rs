@@ -24,7 +24,9 @@ impl Session {
     pub(super) fn learn(&mut self, facts: &Facts, end: &AnswerEnd, held: &mut Held) {
         self.last_ran_on = Some(held.connection.thread_id);
         self.learn_diagnostics(end, held);
+        self.learn_beginning(held);
         let was_in_transaction = held.in_transaction;
+        held.is_surely_in_transaction = false;
         match end.ending {
             Ending::Err(code) => self.learn_from_error(code, facts, held),
             Ending::Ok | Ending::ResultSet => self.learn_from_success(facts, end, held),
@@ -44,6 +46,7 @@ impl Session {
         if !held.in_transaction && !self.is_in_transaction() {
             self.wrote_in_transaction = false;
         }
+        self.forget_ended_snapshot(facts, end, held.in_transaction);
     }
 
     fn learn_from_error(&mut self, code: u16, facts: &Facts, held: &mut Held) {
@@ -61,10 +64,12 @@ impl Session {
 
     fn learn_from_success(&mut self, facts: &Facts, end: &AnswerEnd, held: &mut Held) {
         held.in_transaction = end.status.contains(StatusFlags::SERVER_STATUS_IN_TRANS);
+        held.is_surely_in_transaction = held.in_transaction;
         if facts.alters_schema {
             held.connection.server().close_idle();
         }
         self.learn_change(&facts.change, held);
+        self.learn_query_cache_type(facts);
         if let Some(charset) = &facts.character_set {
             self.results_charset = Some(Charset::Names(format!("SET NAMES {charset}").into()));
             self.translate_diagnostics();
@@ -129,7 +134,14 @@ impl Session {
                 self.translate_diagnostics();
                 self.renumber_environment();
             }
-            Change::Settings(settings) => self.learn_settings(settings, held),
+            Change::Settings(settings) => {
+                let isolation = self.own_isolation();
+                self.learn_settings(settings, held);
+                if held.in_transaction && self.own_isolation() != isolation {
+                    // The open transaction keeps what it began with.
+                    self.touched.add([self.proxy.clocks.everything()], &self.proxy.clocks);
+                }
+            }
             Change::Role(statement) => {
                 held.connection.state.role = Some(Arc::clone(statement));
                 self.state.role = Some(Arc::clone(statement));
@@ -141,19 +153,6 @@ impl Session {
                 self.state.schema.clone_from(schema);
             }
         }
-    }
-
-    /// Works out *may use the cache* anew.
-    pub(super) fn judge_cache_use(&mut self) {
-        let is_blocked =
-            |held: &Held| held.pins.blocks_cache() || held.pins.without(Pins::PASSING) != held.pins;
-        self.may_use_cache = self.snapshot.rules.caches()
-            && !self.account.user.fast_forward
-            && self.environment.is_some()
-            && self.next_flag_in == 0
-            && !self.has_odd_isolation()
-            && !(self.wrote_in_transaction && self.is_in_transaction())
-            && !self.held.iter().any(is_blocked);
     }
 }
 

@@ -4,16 +4,18 @@ use std::sync::Arc;
 
 use nuthatch_config::HostgroupId;
 use nuthatch_net::Framed;
-use nuthatch_wire::{AnswerKind, CapabilityFlags, Command, ErrPacket, ErrorCode, Form};
+use nuthatch_wire::{AnswerEnd, AnswerKind, CapabilityFlags, Command, Ending, ErrPacket, ErrorCode, Form};
 
 use crate::backend::{Connection, Reset, Wanted};
+use crate::exact::Flight;
 
 use super::delay::Delay;
+use super::exact::Sent;
 use super::handle::Running;
 use super::handlers::Handlers;
 use super::insert_id::IdsBefore;
 use super::named_locks::NamedLocks;
-use super::plan::Facts;
+use super::plan::{Facts, Plan};
 use super::relay::{Way, command_packet};
 use super::temporary::Temporary;
 use super::trouble::Trouble;
@@ -30,6 +32,8 @@ pub(super) struct Held {
     counted: Pins,
     /// A transaction is open on it, or may be.
     pub(super) in_transaction: bool,
+    /// One is: the server has said so behind the last statement, which was no error.
+    pub(super) is_surely_in_transaction: bool,
     /// It carries nothing of the session that a statement needs, so another connection does as well.
     pub(super) is_fresh: bool,
     /// The session had it before this statement, so its last statement is the session's own.
@@ -102,21 +106,21 @@ impl Session {
 
     /// The hostgroup of the connection with an open transaction.
     pub(super) fn open_transaction(&self) -> Option<HostgroupId> {
-        self.held.iter().find(|held| held.in_transaction).map(|held| held.hostgroup)
+        let begun = self.held.iter().find(|held| held.in_transaction).map(|held| held.hostgroup);
+        begun.or(self.beginning.hostgroup())
     }
 
     /// Sends the client's COMMIT or ROLLBACK (`text`) also to other connections with a transaction, of which there can
     /// be some when the user's `transaction_persistent` is 0.
-    pub(super) async fn end_other_transactions(
-        &mut self,
-        main: HostgroupId,
-        text: &[u8],
-    ) -> Result<(), Trouble> {
-        let other = |held: &Held| held.in_transaction && held.hostgroup != main;
+    pub(super) async fn end_other_transactions(&mut self, plan: &Plan, text: &[u8]) -> Result<(), Trouble> {
+        let other = |held: &Held| held.in_transaction && held.hostgroup != plan.hostgroup;
         while let Some(place) = self.held.iter().position(other) {
             let mut held = self.held.swap_remove(place);
-            let outcome = self.order(&mut held, Command::Query, text, AnswerKind::ResultSets).await;
-            held.in_transaction = outcome.is_err();
+            let sent =
+                Sent { text, schema: &[], parameters: &[], is_prepared: false, is_read_otherwise: false };
+            let mut flight = self.start_flight(plan, &sent, &held);
+            let outcome = self.order_and_hear(&mut held, text, &mut flight).await;
+            (held.in_transaction, held.is_surely_in_transaction) = (outcome.is_err(), false);
             self.put_away(held, outcome.as_ref().err());
             outcome?;
         }
@@ -293,6 +297,7 @@ impl Session {
             pins,
             counted: Pins::NONE,
             in_transaction,
+            is_surely_in_transaction: false,
             is_fresh,
             was_held,
             knows_insert_id: false,
@@ -421,6 +426,17 @@ impl Session {
         Ok(())
     }
 
+    async fn order_and_hear(&self, held: &mut Held, text: &[u8], flight: &mut Flight) -> Result<(), Trouble> {
+        let mut way = self.way(held);
+        way.send(&command_packet(Command::Query, text)).await?;
+        let answer = way.read_answer(AnswerKind::ResultSets).await?;
+        flight.hear(&match &answer {
+            Ok(end) => *end,
+            Err(packet) => AnswerEnd { ending: Ending::Err(packet.code), ..AnswerEnd::default() },
+        });
+        answer.map(drop).map_err(Trouble::Refused)
+    }
+
     /// Sends a command of the proxy's own and awaits its answer.
     pub(super) async fn order(
         &self,
@@ -439,14 +455,15 @@ impl Session {
         let (form, hides_state) = (Form::of(self.shape), !self.is_told_of_changes);
         let status = self.status();
         let Self { handle, worker, client, .. } = self;
-        (Way { handle, worker, connection: &mut held.connection, form, hides_state, status }, client)
+        let connection = &mut held.connection;
+        (Way { handle, worker, connection, form, hides_state, status, flight: None }, client)
     }
 
     /// The way to a connection and back.
     pub(super) fn way<'a>(&'a self, held: &'a mut Held) -> Way<'a> {
         let (form, hides_state) = (Form::of(self.shape), !self.is_told_of_changes);
         let (handle, worker, connection) = (&*self.handle, &*self.worker, &mut *held.connection);
-        Way { handle, worker, connection, form, hides_state, status: self.status() }
+        Way { handle, worker, connection, form, hides_state, status: self.status(), flight: None }
     }
 
     /// Keeps the connection while there is a reason, and puts it back otherwise.

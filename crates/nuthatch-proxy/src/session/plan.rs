@@ -2,14 +2,18 @@
 
 use std::sync::Arc;
 
-use nuthatch_config::{HostgroupId, RuleInput, Verdict};
+use memchr::memchr2_iter;
+use nuthatch_config::{HostgroupId, QueryCacheType, RuleInput, Snapshot, Verdict};
 use nuthatch_sql::{
-    Ddl, DigestOptions, Effects, Kind, Lexing, PinReason, SetEffect, Statement, TransactionEnd,
+    CacheHint, CacheWish, Class, Ddl, DigestOptions, Effects, Kind, Lexing, NotCacheable, PinReason,
+    ServerFlavor, SetEffect, Statement, TransactionEnd, cache_hint,
 };
 
 use crate::stats::{DigestCounters, Observation, Observed};
 
 use super::memo::Known;
+use super::not_cached::NotCached;
+use super::query_cache::SaidToCache;
 use super::set::{SetOutcome, Setting, set_outcome};
 use super::text_prepared::Named;
 use super::tracker::{INFORMATION_SCHEMA, reads_tracker};
@@ -33,8 +37,14 @@ pub(super) enum Change {
 #[expect(clippy::struct_excessive_bools, reason = "independent facts of a statement")]
 pub(super) struct Facts {
     pub(super) kind: Kind,
-    /// One plain SELECT that may be answered from the cache.
-    pub(super) cacheable: bool,
+    /// What its footprint goes by.
+    pub(super) class: Class,
+    /// Whether it is one plain SELECT that may be answered from the cache.
+    pub(super) cacheable: Result<(), NotCacheable>,
+    /// What it says of the cache.
+    pub(super) cache_hint: CacheHint,
+    /// What it makes of the session's own `query_cache_type`.
+    pub(super) query_cache_type: Option<Option<QueryCacheType>>,
     pub(super) change: Change,
     /// The character set that a SET CHARACTER SET names.
     pub(super) character_set: Option<Arc<str>>,
@@ -53,6 +63,11 @@ pub(super) struct Facts {
     pub(super) writes: bool,
     /// It surely ends the transaction, or is the whole of it.
     pub(super) ends_transaction: bool,
+    pub(super) transaction_end: TransactionEnd,
+    /// A BEGIN that says nothing of how.
+    pub(super) begins_plainly: bool,
+    /// Why its answer may change although no table does.
+    pub(super) volatile: Option<&'static str>,
     /// What it did to the transaction cannot be told when it fails.
     pub(super) is_opaque: bool,
     /// The server hangs up after it.
@@ -85,6 +100,10 @@ pub(super) struct Plan {
     pub(super) hostgroup: HostgroupId,
     /// What it does with a statement that text has prepared.
     pub(super) named: Option<Named>,
+    /// What it says to the cache itself: no server is to hear it.
+    pub(super) said_to_cache: Option<SaidToCache>,
+    /// The text that a server gets in the place of the client's.
+    pub(super) sent: Option<Vec<u8>>,
     pub(super) started_us: u64,
 }
 
@@ -93,8 +112,9 @@ impl Session {
     pub(super) fn plan(&self, text: &[u8]) -> Plan {
         let started_us = self.latest_us;
         let variables = &self.snapshot.mysql;
-        let known =
-            self.worker.memo.known(text, self.lexing, variables, self.snapshot.epoch, || self.look(text));
+        let known = self.worker.memo.known(text, self.lexing, variables, self.snapshot.epoch, || {
+            look(text, self.lexing, &self.snapshot)
+        });
         let verdict = self.judge(text, known.digest, &known.digest_text);
         let facts = Facts { multiplex: verdict.multiplex, ..known.facts.clone() };
         let wanted = verdict.destination_hostgroup.unwrap_or(self.account.user.default_hostgroup);
@@ -103,35 +123,19 @@ impl Session {
             .query_digests
             .then(|| self.digest_row(i64::from(hostgroup.0), known.digest, &known.digest_text))
             .flatten();
-        Plan { facts, verdict, digest, wanted, hostgroup, named: None, started_us }
+        let (named, said_to_cache, sent) = (None, None, None);
+        let mut plan =
+            Plan { facts, verdict, digest, wanted, hostgroup, named, said_to_cache, sent, started_us };
+        self.plan_for_cache(&mut plan, text);
+        plan
     }
 
     /// Where a statement goes that is wanted in hostgroup `wanted`.
     pub(super) fn hostgroup_for(&self, wanted: HostgroupId, facts: &Facts) -> HostgroupId {
         match self.open_transaction() {
             Some(open) if facts.ends_transaction || matches!(facts.change, Change::Autocommit(_)) => open,
-            _ => self.destination(wanted),
+            _ => self.destination(self.beginning.hostgroup().unwrap_or(wanted)),
         }
-    }
-
-    /// Takes the statement apart.
-    fn look(&self, text: &[u8]) -> Known {
-        let mut facts =
-            Facts::of(&nuthatch_sql::classify(text, self.lexing)).with_settings(text, self.lexing);
-        if facts.pins.contains(Pins::SESSION_VARIABLE) && outlasts_reset(text) {
-            facts.pins = facts.pins.with(Pins::UNKNOWN);
-        }
-        facts.reads_tracker = reads_tracker(facts.kind, text);
-        facts.names_information_schema = names(text, INFORMATION_SCHEMA);
-        let is_alter =
-            facts.kind == Kind::Ddl(Ddl::Alter) || facts.kind == Kind::Multi && names(text, b"alter");
-        facts.alters_schema = is_alter && (names(text, b"database") || names(text, b"schema"));
-        let variables = &self.snapshot.mysql;
-        let mut digest_text = Vec::new();
-        if variables.query_digests || !self.snapshot.rules.is_empty() {
-            nuthatch_sql::digest_text(text, &digest_options(variables), &mut digest_text);
-        }
-        Known { facts, digest: nuthatch_sql::digest(&digest_text).0, digest_text: digest_text.into() }
     }
 
     fn judge(&self, query: &[u8], digest: u64, digest_text: &[u8]) -> Verdict {
@@ -185,7 +189,41 @@ impl Session {
             .digest
             .as_ref()
             .and_then(|row| self.digest_row(crate::stats::HOSTGROUP_CACHE, row.digest(), row.digest_text()));
-        Arc::new(HitPlan { digest, rules: plan.verdict.matched.as_slice().into() })
+        let leaves_diagnostics =
+            matches!(self.lexing.server, ServerFlavor::MariaDb(_)) && plan.facts.names_no_table;
+        Arc::new(HitPlan { digest, rules: plan.verdict.matched.as_slice().into(), leaves_diagnostics })
+    }
+}
+
+/// Takes the statement apart.
+pub(super) fn look(text: &[u8], lexing: Lexing, snapshot: &Snapshot) -> Known {
+    let mut facts = Facts::of(&nuthatch_sql::classify(text, lexing)).with_settings(text, lexing);
+    if facts.pins.contains(Pins::SESSION_VARIABLE) && outlasts_reset(text) {
+        facts.pins = facts.pins.with(Pins::UNKNOWN);
+    }
+    if facts.kind == Kind::Select {
+        facts.cache_hint = cache_hint(text, lexing);
+    }
+    facts.begins_plainly = facts.kind == Kind::Begin && !names(text, b"read") && !names(text, b"snapshot");
+    facts.reads_tracker = reads_tracker(facts.kind, text);
+    facts.names_information_schema = names(text, INFORMATION_SCHEMA);
+    let is_alter = facts.kind == Kind::Ddl(Ddl::Alter) || facts.kind == Kind::Multi && names(text, b"alter");
+    facts.alters_schema = is_alter && (names(text, b"database") || names(text, b"schema"));
+    let variables = &snapshot.mysql;
+    let mut digest_text = Vec::new();
+    if variables.query_digests || !snapshot.rules.is_empty() {
+        nuthatch_sql::digest_text(text, &digest_options(variables), &mut digest_text);
+    }
+    Known { facts, digest: nuthatch_sql::digest(&digest_text).0, digest_text: digest_text.into() }
+}
+
+/// What the statement says of its own caching goes before what rules say.
+pub(super) fn heed_hint(facts: &mut Facts, verdict: &mut Verdict) {
+    if facts.cache_hint.ttl_ms.is_some() {
+        (verdict.cache_ttl_ms, verdict.cache_mode) = (facts.cache_hint.ttl_ms, None);
+    }
+    if facts.cache_hint.wish == CacheWish::NoCache {
+        facts.cacheable = facts.cacheable.and(Err(NotCacheable::SqlNoCache));
     }
 }
 
@@ -193,6 +231,20 @@ impl Plan {
     /// Counts the hits of the rules that matched; a hit of the cache counts them by itself.
     pub(super) fn count_rules(&self) {
         self.verdict.matched.iter().for_each(|rule| rule.bump());
+    }
+
+    /// Counts a look-up that found nothing to serve.
+    pub(super) fn count_miss(&self) {
+        if let Some(digest) = &self.digest {
+            digest.cache().count_miss();
+        }
+    }
+
+    /// Takes note of whether a SELECT's answer was stored.
+    pub(super) fn count_fill(&self, stored: Result<(), NotCached>) {
+        if let (Some(digest), Kind::Select) = (&self.digest, self.facts.kind) {
+            digest.cache().count_fill(stored);
+        }
     }
 }
 
@@ -209,7 +261,10 @@ impl Facts {
         }
         Self {
             kind: statement.kind,
-            cacheable: statement.cache.is_ok(),
+            class: Class::of(statement),
+            cacheable: statement.cache,
+            cache_hint: CacheHint::default(),
+            query_cache_type: None,
             character_set: match &effects.set {
                 SetEffect::CharacterSet(name) => {
                     Some(String::from_utf8_lossy(&name.text()).to_lowercase().into())
@@ -229,6 +284,9 @@ impl Facts {
                 effects.ends_transaction,
                 TransactionEnd::Commit | TransactionEnd::Rollback
             ),
+            transaction_end: effects.ends_transaction,
+            begins_plainly: false,
+            volatile: statement.volatile,
             is_opaque: statement.kind == Kind::Multi || effects.runs_unseen_code,
             disconnects: effects.disconnects,
             reads_tracker: false,
@@ -264,7 +322,11 @@ fn outlasts_reset(text: &[u8]) -> bool {
 
 /// Whether the word stands in the text, in any case of its letters.
 pub(super) fn names(text: &[u8], word: &[u8]) -> bool {
-    text.windows(word.len()).any(|window| window.eq_ignore_ascii_case(word))
+    let Some(first) = word.first() else { return true };
+    let mut places = memchr2_iter(first.to_ascii_lowercase(), first.to_ascii_uppercase(), text);
+    places.any(|place| {
+        text.get(place..place + word.len()).is_some_and(|found| found.eq_ignore_ascii_case(word))
+    })
 }
 
 /// Whether a statement may leave anything in the session that the server does not tell of (`tracker.rs`): a procedure may. Several

@@ -14,6 +14,7 @@ use nuthatch_wire::{
 };
 
 use crate::backend::{Connection, Control};
+use crate::exact::Flight;
 use crate::worker::Worker;
 
 use super::capture::Capture;
@@ -38,9 +39,16 @@ pub(super) struct Way<'a> {
     pub(super) hides_state: bool,
     /// What packets say that have to be made up for it.
     pub(super) status: StatusFlags,
+    /// Who hears how the answer ended before the client does.
+    pub(super) flight: Option<&'a mut Flight>,
 }
 
-impl Way<'_> {
+impl<'a> Way<'a> {
+    /// The same, where the end of the answer is heard before the client gets it.
+    pub(super) fn hearing(self, flight: &'a mut Flight) -> Self {
+        Self { flight: Some(flight), ..self }
+    }
+
     /// Sends the client's packet to the server as it came.
     pub(super) async fn send_packet_of(&mut self, client: &Framed) -> Result<(), Trouble> {
         if let Some(frame) = client.frame() {
@@ -55,6 +63,19 @@ impl Way<'_> {
         sent.map_err(Cause::before_any_answer)?;
         self.count_sent(bytes);
         Ok(())
+    }
+
+    /// The same with another text of the same command, if there is one.
+    pub(super) async fn send_packet_of_or(
+        &mut self,
+        text: Option<&[u8]>,
+        client: &Framed,
+    ) -> Result<(), Trouble> {
+        let command = client.payload().first().copied().and_then(Command::parse);
+        match text.zip(command) {
+            Some((text, command)) => self.send(&command_packet(command, text)).await,
+            None => self.send_packet_of(client).await,
+        }
     }
 
     /// Sends a packet, behind what goes ahead of it.
@@ -118,6 +139,11 @@ impl Way<'_> {
             let progress = passage
                 .scan(self.connection.framed.unread())
                 .map_err(|error| Cause::Lost(error.into()).after(&passage))?;
+            if progress.finished
+                && let Some(flight) = &mut self.flight
+            {
+                flight.hear(passage.scanner().end());
+            }
             if progress.consumed > 0 {
                 let consumed = self.connection.framed.unread_mut().get_mut(..progress.consumed);
                 let bytes = passage.told(consumed.unwrap_or_default());

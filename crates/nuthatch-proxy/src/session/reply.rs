@@ -15,6 +15,13 @@ pub(super) fn ok(status: StatusFlags) -> Vec<u8> {
     out
 }
 
+/// The same, with a warning.
+pub(super) fn ok_with_warning(status: StatusFlags) -> Vec<u8> {
+    let mut out = Vec::with_capacity(16);
+    append_ok(&mut out, &mut 1, &OkPacket { status, warnings: 1, ..OkPacket::default() });
+    out
+}
+
 /// What ends something that has no other answer: an EOF packet, or an OK packet in its place.
 pub(super) fn eof(capabilities: CapabilityFlags, status: StatusFlags) -> Vec<u8> {
     let mut payload = Vec::with_capacity(8);
@@ -30,9 +37,13 @@ pub(super) fn eof(capabilities: CapabilityFlags, status: StatusFlags) -> Vec<u8>
 }
 
 /// An OK packet with a message.
-pub(super) fn ok_with_message(status: StatusFlags, message: &str) -> Vec<u8> {
+pub(super) fn ok_with_message(status: StatusFlags, affected_rows: u64, message: &str) -> Vec<u8> {
     let mut payload = Vec::with_capacity(16 + message.len());
-    OkPacket { status, ..OkPacket::default() }.encode_with_info(&mut payload, 0x00, message.as_bytes());
+    OkPacket { status, affected_rows, ..OkPacket::default() }.encode_with_info(
+        &mut payload,
+        0x00,
+        message.as_bytes(),
+    );
     let mut out = Vec::with_capacity(payload.len() + 4);
     append_packet(&mut out, &mut 1, &payload);
     out

@@ -6,6 +6,8 @@ use nuthatch_sql::{
     Assignment, Assignments, Carry, Lexing, Role, ServerFlavor, SystemVariable, Value, assignments, render,
 };
 
+use crate::exact::Isolation;
+
 use super::lease::Held;
 use super::plan::{Change, Facts};
 use super::tracker::TRACKER;
@@ -19,6 +21,9 @@ pub(super) const OF_NAMES: [&[u8]; 3] =
 /// These two set each other: the later one counts.
 const COLLATION_CONNECTION: &[u8] = b"collation_connection";
 const CHARACTER_SET_CONNECTION: &[u8] = b"character_set_connection";
+
+const FOREIGN_KEY_CHECKS: &[u8] = b"foreign_key_checks";
+const UNIQUE_CHECKS: &[u8] = b"unique_checks";
 
 /// A shorter `wait_timeout` is the server's to watch over: the session keeps its connection for it.
 const WAIT_TIMEOUT_SECONDS_MIN: u64 = 60;
@@ -113,6 +118,8 @@ fn given(assignment: &Assignment, variable: &SystemVariable, value: &Value, lexi
         _ if !may_be_carried => None,
         // Of these, the server's own value is not the connection's after a login.
         Value::Default if matches!(carry, Carry::Ordered(_)) => None,
+        // What it came to is asked for.
+        Value::Default if has_odd_default(variable.name().as_bytes()) => Some(Given::WorkedOut),
         Value::Default => Some(Given::Nothing),
         Value::Number(_) | Value::Text(_) | Value::Word(_) => {
             let is_allowed = carry.allows(value) || carry == Carry::Idle;
@@ -187,13 +194,28 @@ impl Settings {
     }
 }
 
+/// Whether MySQL's DEFAULT is the opposite of the variable's global value (also in 9.7); MariaDB's is not.
+fn has_odd_default(name: &[u8]) -> bool {
+    matches!(name, FOREIGN_KEY_CHECKS | UNIQUE_CHECKS)
+}
+
+/// What gives the variable the value that a new connection has, but for the tracker, which is never off.
+fn unset(name: &[u8]) -> &'static [u8] {
+    match name {
+        TRACKER => b"ON",
+        FOREIGN_KEY_CHECKS => b"@@global.foreign_key_checks",
+        UNIQUE_CHECKS => b"@@global.unique_checks",
+        _ => b"DEFAULT",
+    }
+}
+
 impl Session {
     /// Sets what differs between the state and the connection's.
     pub(super) async fn bring_settings(&self, state: &SessionState, held: &mut Held) -> Result<(), Trouble> {
         let there = &held.connection.state;
         let mut statement = b"SET ".to_vec();
         for (name, value) in state.settings.differences(&there.settings) {
-            let value = value.unwrap_or(if name == TRACKER { b"ON" } else { b"DEFAULT" });
+            let value = value.unwrap_or_else(|| unset(name));
             statement.extend([b"@@session.", name, b"=", value, b", "].concat());
         }
         // No server refuses a plain value to a user variable.
@@ -307,11 +329,28 @@ impl Session {
 
     /// Whether transactions see what the cache must not answer with, or answers must be of now.
     pub(super) fn has_odd_isolation(&self) -> bool {
+        self.own_isolation() == Some(Isolation::Other)
+    }
+
+    /// The isolation that the session has set for its transactions, if it has.
+    pub(super) fn own_isolation(&self) -> Option<Isolation> {
         let names = [&b"transaction_isolation"[..], b"tx_isolation"];
-        names.iter().filter_map(|name| self.state.settings.get(name)).any(|level| {
-            let is_like = |name: &[u8]| level.windows(name.len()).any(|part| part.eq_ignore_ascii_case(name));
-            is_like(b"UNCOMMITTED") || is_like(b"SERIALIZABLE")
-        })
+        // Which of two counts is the later one, which is not known: the odd one does.
+        names
+            .iter()
+            .filter_map(|name| self.state.settings.get(name))
+            .map(isolation)
+            .reduce(|a, b| if a == b { a } else { Isolation::Other })
+    }
+}
+
+fn isolation(level: &[u8]) -> Isolation {
+    let is_like = |name: &[u8]| level.windows(name.len()).any(|part| part.eq_ignore_ascii_case(name));
+    match () {
+        () if is_like(b"UNCOMMITTED") || is_like(b"SERIALIZABLE") => Isolation::Other,
+        () if is_like(b"COMMITTED") => Isolation::ReadCommitted,
+        () if is_like(b"REPEATABLE") => Isolation::RepeatableRead,
+        () => Isolation::Other,
     }
 }
 

@@ -27,7 +27,8 @@ impl Session {
         kind: AnswerKind,
         held: &mut Held,
     ) -> Result<AnswerEnd, Trouble> {
-        let packet = command_packet(command, text);
+        let sent = self.without_sql_cache(text);
+        let packet = command_packet(command, sent.as_deref().unwrap_or(text));
         let mut tries = TRIES;
         loop {
             let mut way = self.way(held);
@@ -48,9 +49,10 @@ impl Session {
         kind: AnswerKind,
         held: &mut Held,
     ) -> Result<(), Trouble> {
+        let sent = self.without_sql_cache(self.statement_text());
         for earlier in 0..=TRIES {
             let (mut way, client) = self.way_and_client(held);
-            way.send_packet_of(client).await?;
+            way.send_packet_of_or(sent.as_deref(), client).await?;
             if earlier == TRIES || !way.is_refused_with(ErrorCode::TOO_MANY_STATEMENTS).await? {
                 break;
             }

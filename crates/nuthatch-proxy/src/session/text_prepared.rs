@@ -10,7 +10,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use nuthatch_sql::{Kind, ServerFlavor, TextPrepared, classify, text_prepared};
+use nuthatch_sql::{Kind, NotCacheable, ServerFlavor, TextPrepared, classify, text_prepared};
 use nuthatch_wire::{AnswerEnd, AnswerKind, Command, Ending, ErrorCode};
 
 use crate::backend::StatementKey;
@@ -18,6 +18,7 @@ use crate::backend::StatementKey;
 use super::lease::Held;
 use super::plan::{Facts, Plan};
 use super::prepared::UNSUPPORTED_PS;
+use super::query_cache::said_to_cache;
 use super::trouble::Trouble;
 use super::{Pins, Session, reply};
 
@@ -73,7 +74,7 @@ impl Session {
             TextPrepared::Prepare { name, statement: Some(text) } => {
                 let name = folded(&name);
                 let inner = classify(&text, self.lexing).kind;
-                if inner == Kind::Kill {
+                if inner == Kind::Kill || said_to_cache(inner, &text, self.lexing).is_some() {
                     return Some(self.own_error(ErrorCode::UNSUPPORTED_PS, UNSUPPORTED_PS));
                 }
                 let names = self.names.get_or_insert_default();
@@ -94,7 +95,12 @@ impl Session {
                 Some(text) => {
                     let facts = Facts::of(&classify(&text, self.lexing)).with_settings(&text, self.lexing);
                     let multiplex = plan.facts.multiplex;
-                    plan.facts = Facts { cacheable: false, has_parameters: true, multiplex, ..facts };
+                    plan.facts = Facts {
+                        cacheable: Err(NotCacheable::NotSelect),
+                        has_parameters: true,
+                        multiplex,
+                        ..facts
+                    };
                     plan.hostgroup = self.hostgroup_for(plan.wanted, &plan.facts);
                     plan.named = Some(Named::Execute { name: folded(&name) });
                     None
@@ -148,6 +154,12 @@ impl Session {
     /// What the statement at hand executes: itself, unless it names another.
     pub(super) fn executed_text(&self, plan: &Plan) -> Arc<[u8]> {
         self.prepared_text(plan).unwrap_or_else(|| self.statement_text().into())
+    }
+
+    /// Under what the statement was prepared that the one at hand executes by its name.
+    pub(super) fn prepared_key(&self, plan: &Plan) -> Option<&StatementKey> {
+        let Some(Named::Execute { name }) = &plan.named else { return None };
+        Some(&self.names.as_ref()?.statements.get(name)?.key)
     }
 
     /// Sees to it that the connection knows what the statement needs of names.

@@ -12,7 +12,7 @@
 //! After an error MySQL tells with its next answer, MariaDB never.
 
 use nuthatch_sql::Kind;
-use nuthatch_wire::{AnswerEnd, CapabilityFlags, StatusFlags};
+use nuthatch_wire::{AnswerEnd, CapabilityFlags};
 
 use crate::backend::Connection;
 
@@ -144,9 +144,8 @@ fn is_off(value: &[u8]) -> bool {
     [&b"OFF"[..], b"0", b"FALSE", b"DEFAULT"].iter().any(|off| value.eq_ignore_ascii_case(off))
 }
 
-/// Whether the server told that the session has changed: in an OK packet, or as MariaDB does in an EOF packet.
+/// Whether the server told that the session has changed: in an OK packet, or as MariaDB does in an EOF packet. The flag of an OK packet
+/// says nothing by itself: a MySQL that tells of transactions (`session_track_transaction_info`) has it in each COMMIT's.
 fn tells_of_change(end: &AnswerEnd, connection: &Connection) -> bool {
-    let in_eof = !connection.form().deprecate_eof
-        && end.status_seen.contains(StatusFlags::SERVER_SESSION_STATE_CHANGED);
-    connection.shape.contains(CapabilityFlags::CLIENT_SESSION_TRACK) && (end.told.state || in_eof)
+    connection.shape.contains(CapabilityFlags::CLIENT_SESSION_TRACK) && (end.told.state || end.told.in_eof)
 }

@@ -71,6 +71,8 @@ counters! {
     cache_get_ok,
     /// Bytes of answers from the cache.
     cache_bytes_out,
+    /// SELECTs that went to a server and could not be cached, or were not wanted in the cache.
+    selects_not_cached,
     /// Sessions' connections taken from a pool at once.
     pool_immediate,
     /// Sessions' connections had after all.

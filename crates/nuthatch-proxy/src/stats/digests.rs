@@ -13,6 +13,8 @@ use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
 use parking_lot::Mutex;
 
+use super::cache_counters::{CacheCounters, CacheFigures};
+
 const SHARDS: usize = 16;
 
 /// Hostgroup of what the cache answered: ProxySQL's convention.
@@ -56,6 +58,7 @@ pub(crate) struct DigestCounters {
     max_us: AtomicU64,
     rows_affected: AtomicU64,
     rows_sent: AtomicU64,
+    cache: CacheCounters,
 }
 
 /// A row of `stats_mysql_query_digest`, times in milliseconds since the proxy's start.
@@ -76,6 +79,7 @@ pub struct DigestRow {
     pub max_time_us: u64,
     pub sum_rows_affected: u64,
     pub sum_rows_sent: u64,
+    pub cache: CacheFigures,
 }
 
 /// Whether reading the rows also sets them to zero.
@@ -173,7 +177,18 @@ impl DigestCounters {
             max_us: AtomicU64::new(0),
             rows_affected: AtomicU64::new(0),
             rows_sent: AtomicU64::new(0),
+            cache: CacheCounters::default(),
         }
+    }
+
+    /// What tells its statements apart besides where they go: schema, user, digest.
+    pub(super) fn asked(&self) -> (Vec<u8>, String, u64) {
+        (self.schema.to_vec(), self.user.to_string(), self.digest)
+    }
+
+    /// What the query cache had to do with it.
+    pub(crate) fn cache(&self) -> &CacheCounters {
+        &self.cache
     }
 
     pub(crate) fn digest(&self) -> u64 {
@@ -229,8 +244,9 @@ impl DigestCounters {
             max_time_us: take(&self.max_us, 0),
             sum_rows_affected: take(&self.rows_affected, 0),
             sum_rows_sent: take(&self.rows_sent, 0),
+            cache: self.cache.read(reading),
         };
-        (count_star > 0).then_some(row)
+        (count_star > 0 || row.cache != CacheFigures::default()).then_some(row)
     }
 }
 

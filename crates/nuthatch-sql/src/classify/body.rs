@@ -4,7 +4,7 @@
 //! parenthesis, or both; a word after a dot is a name.
 
 use super::cursor::{Cursor, is_word};
-use crate::function::{Function, lookup};
+use crate::function::{Function, is_stored_if_apart, lookup};
 use crate::statement::{NotCacheable, PinReason};
 use crate::token::{Token, TokenKind};
 
@@ -97,7 +97,12 @@ impl Body {
                 self.with_depth = None;
             }
         } else if opens_arguments && before != Before::As && !self.keyword(token, cursor) {
-            self.call(token.text);
+            let is_apart = cursor.peek().is_some_and(|next| next.start != token.start + token.text.len());
+            if is_apart && is_stored_if_apart(token.text) {
+                self.call_unknown();
+            } else {
+                self.call(token.text);
+            }
             return Before::Other;
         }
         if !opens_arguments {
@@ -125,6 +130,10 @@ impl Body {
             (b'p', 9) if is_word(token, b"PROCEDURE") => self.block(NotCacheable::Procedure),
             (b'c', 12) if is_word(token, b"CURRENT_ROLE") => {
                 self.block(NotCacheable::Function("current_role"));
+            }
+            // Without parentheses in Oracle mode.
+            (b's', 7) if is_word(token, b"SYSDATE") => {
+                self.volatile.get_or_insert("the clock");
             }
             (b's', 12) if is_word(token, b"SQL_NO_CACHE") => self.block(NotCacheable::SqlNoCache),
             (b's', 19) if is_word(token, b"SQL_CALC_FOUND_ROWS") => {

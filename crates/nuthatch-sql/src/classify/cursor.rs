@@ -11,6 +11,8 @@ pub(crate) struct Cursor<'q> {
     next: Option<TokenKind>,
     start: usize,
     end: usize,
+    /// How many `?` and `:name` were seen, one that comes next among them.
+    pub(crate) markers: usize,
     /// A string, name or comment without its end was seen.
     pub(crate) is_unclosed: bool,
     /// A comment was seen of which it cannot be told whether the server executes it.
@@ -27,6 +29,7 @@ impl<'q> Cursor<'q> {
             next: None,
             start: 0,
             end: 0,
+            markers: 0,
             is_unclosed: false,
             is_unclear: false,
             has_executable: false,
@@ -72,10 +75,20 @@ impl<'q> Cursor<'q> {
                 TokenKind::UnclearOpen => (self.is_unclear, self.has_executable) = (true, true),
                 TokenKind::Unclosed => self.is_unclosed = true,
                 _ => {
+                    self.markers += usize::from(self.is_marker(kind, end));
                     (self.next, self.start, self.end) = (Some(kind), start, end);
                     return;
                 }
             }
+        }
+    }
+
+    /// MariaDB takes `:name` for one in its ORACLE mode, and nothing else may begin so.
+    fn is_marker(&self, kind: TokenKind, end: usize) -> bool {
+        match kind {
+            TokenKind::Symbol(b'?') => true,
+            TokenKind::Symbol(b':') => self.query.get(end) != Some(&b'='),
+            _ => false,
         }
     }
 

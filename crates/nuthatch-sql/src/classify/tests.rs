@@ -84,6 +84,16 @@ fn check_all(lexing: Lexing, table: &str) {
 }
 
 #[test]
+fn function_apart_from_its_parenthesis_may_be_a_stored_one() {
+    check_all(
+        MARIADB,
+        "SELECT count (*) FROM t => Select UnknownFunction writes unseen
+        SELECT now () => Select UnknownFunction writes unseen
+        UPDATE t SET a = trim/**/(3) => Update writes unseen",
+    );
+}
+
+#[test]
 fn plain_selects_are_cacheable() {
     check_all(MARIADB, PLAIN_SELECTS);
 }
@@ -132,7 +142,7 @@ const PLAIN_SELECTS: &str = "SELECT 1 => Select ok
     SELECT CAST(a AS CHAR(10)), CAST(b AS DECIMAL(10,2)), CONVERT(c, CHAR(5)) FROM t => Select ok
     SELECT a FROM (SELECT 1, 2) AS t (a, b) => Select ok
     SELECT a FROM (SELECT 1) AS `t` (a) => Select ok
-    SELECT count (*) FROM t => Select ok
+    SELECT count(*), abs (1) FROM t WHERE id IN (1) => Select ok
     SELECT ROW_NUMBER() OVER (PARTITION BY a ORDER BY b) FROM t => Select ok
     SELECT SUM(a) OVER w FROM t WINDOW w AS (PARTITION BY b) => Select ok
     SELECT a FROM t WHERE EXISTS (SELECT 1 FROM u) AND NOT (a IN (1)) => Select ok

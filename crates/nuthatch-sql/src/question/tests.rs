@@ -3,6 +3,8 @@
 use proptest::prelude::*;
 
 use super::{Asked, session_questions};
+use crate::assignments::Reads;
+use crate::query_cache::CacheVariable;
 use crate::token::{Lexing, ServerFlavor};
 
 const MARIADB: Lexing = Lexing {
@@ -38,6 +40,10 @@ fn questions_are_answered_under_the_servers_column_name() {
     check("SELECT CONNECTION_ID()", Asked::ConnectionId, "CONNECTION_ID()");
     check("SELECT ROW_COUNT() LIMIT 1", Asked::RowCount, "ROW_COUNT()");
     check("SELECT FOUND_ROWS() FROM dual", Asked::FoundRows, "FOUND_ROWS()");
+    let size = Asked::QueryCache(CacheVariable::Size, Reads::Global);
+    check("SELECT @@GLOBAL.query_cache_size", size, "@@GLOBAL.query_cache_size");
+    let kind = Asked::QueryCache(CacheVariable::Type, Reads::Either);
+    check("SELECT @@query_cache_type AS t LIMIT 1", kind, "t");
 }
 
 #[test]
@@ -74,6 +80,9 @@ fn anything_more_is_no_question() {
         "SELECT @@global.identity",
         "SELECT @@identity.x",
         "SELECT @@identity . x",
+        "SELECT @@query_cache_type + 0",
+        "SELECT @@query_cache_type, @@version",
+        "SELECT @@session.query_cache_size",
         "SELECT DISTINCT ROW_COUNT()",
         "(SELECT ROW_COUNT())",
         "SELECT ROW_COUNT() IS NULL",

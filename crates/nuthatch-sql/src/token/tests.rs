@@ -128,3 +128,18 @@ proptest! {
         prop_assert_eq!(end, query.len());
     }
 }
+
+#[test]
+fn family_and_version_are_in_the_greeting() {
+    for (version, expected) in [
+        ("5.5.5-10.11.19-MariaDB-0+deb12u1-log", ServerFlavor::MariaDb(101_119)),
+        ("11.8.6-MariaDB-0+deb13u1 from Debian-log", ServerFlavor::MariaDb(110_806)),
+        ("9.7.4-2", ServerFlavor::MySql(90_704)),
+        ("5.7.44-log", ServerFlavor::MySql(50_744)),
+        ("8.0.36-28.1", ServerFlavor::MySql(80_036)),
+        ("8.0.mysql_aurora.3.04.0", ServerFlavor::MySql(80_000)),
+        ("", ServerFlavor::MySql(0)),
+    ] {
+        assert_eq!(ServerFlavor::of_version(version.as_bytes()), expected, "{version}");
+    }
+}

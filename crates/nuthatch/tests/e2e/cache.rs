@@ -4,10 +4,18 @@
 
 mod apart;
 mod bounds;
+mod by_rule;
+mod exact;
+mod executions;
+mod explain;
+mod hints;
 mod hits;
 mod never;
+mod purge;
 mod reload;
+mod statistics;
 mod transactions;
+mod words;
 
 use crate::client::Client;
 use crate::stage::Stage;

@@ -3,16 +3,18 @@
 //! Nothing is left behind: when this process ends, however it ends, a small shell notices by its closed pipe and takes
 //! the shared lab down.
 
-use std::net::SocketAddr;
+#[path = "../../../nuthatch-lab/tests/fetched/mysql.rs"]
+mod fetched;
+
 use std::os::unix::process::CommandExt;
 use std::process::{Child, Command, Stdio};
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
-use nuthatch_lab::{Options, Role, ScratchLab};
+use nuthatch_lab::{Installation, Kind, Options, Role, ScratchLab, Server};
 
-use crate::client::{Client, Login};
+use crate::client::{Address, Client, Login};
 
 /// How long a replica may take to have what its primary has.
 const REPLICATION_WAIT: Duration = Duration::from_secs(20);
@@ -41,6 +43,36 @@ pub(crate) fn own(replicas: u16) -> ScratchLab {
     ScratchLab::up(&options).expect("a lab comes up")
 }
 
+/// This system's MariaDB, or a MySQL that is fetched beside it.
+pub(crate) fn installation(kind: Kind) -> Installation {
+    match kind {
+        Kind::MariaDb => Installation::debian_mariadb(),
+        Kind::MySql => fetched::mysql(),
+    }
+}
+
+/// The kind that an argument names; MariaDB without one.
+pub(crate) fn kind_named(name: Option<&str>) -> Kind {
+    match name {
+        None | Some("mariadb") => Kind::MariaDb,
+        Some("mysql") => Kind::MySql,
+        Some(other) => panic!("SERVER is mariadb or mysql, not {other}"),
+    }
+}
+
+/// A lab of servers that are not this system's; the variable of the environment says where they were unpacked.
+pub(crate) fn beside(kind: Kind, variable: &str) -> ScratchLab {
+    beside_with(kind, variable, 0)
+}
+
+/// The same, with replicas.
+#[expect(clippy::disallowed_methods, reason = "the test's own argument")]
+pub(crate) fn beside_with(kind: Kind, variable: &str, replicas: u16) -> ScratchLab {
+    let root = std::env::var(variable).unwrap_or_else(|_| panic!("{variable} names the servers' directory"));
+    let installation = Installation { kind, root: root.into() };
+    ScratchLab::up(&Options { installation, replicas, ..Options::default() }).expect("a lab comes up")
+}
+
 /// A lab's servers are no children of this process, so somebody must outlive it to stop them.
 fn keep(lab: &ScratchLab) -> Child {
     let script = "read -r _; \"$0\" lab down \"$1\" && rm -rf \"$1\"";
@@ -67,12 +99,12 @@ pub(crate) fn account(lab: &ScratchLab) -> Login {
 
 /// The lab's primary, past any proxy.
 pub(crate) fn primary(lab: &ScratchLab) -> Client {
-    direct(lab.primary().address(), &account(lab))
+    direct(lab.primary(), &account(lab))
 }
 
 /// The lab's first replica, past any proxy.
 pub(crate) fn replica(lab: &ScratchLab) -> Client {
-    direct(lab.server(Role::Replica(1)).expect("a replica").address(), &account(lab))
+    direct(lab.server(Role::Replica(1)).expect("a replica"), &account(lab))
 }
 
 /// Returns when every replica has what the primary has.
@@ -80,6 +112,11 @@ pub(crate) fn await_replicas(lab: &ScratchLab) {
     lab.await_replicas(REPLICATION_WAIT).expect("the replicas catch up");
 }
 
-fn direct(address: SocketAddr, login: &Login) -> Client {
-    Client::connect(&address.into(), login).expect("the server takes the login")
+/// MySQL by its socket, where it takes a password in clear.
+fn direct(server: Server<'_>, login: &Login) -> Client {
+    let address = match server.version().contains("MariaDB") {
+        true => server.address().into(),
+        false => Address::Unix(server.socket().to_owned()),
+    };
+    Client::connect(&address, login).expect("the server takes the login")
 }

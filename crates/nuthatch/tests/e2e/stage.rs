@@ -19,6 +19,8 @@ pub(crate) struct Stage {
     /// The test's own schema, with the table `t (id INT PRIMARY KEY, v VARCHAR(100))` and the rows 1 to 3: `one` …
     pub(crate) schema: String,
     login: Login,
+    /// If it is the test's own.
+    lab: Option<ScratchLab>,
 }
 
 impl Stage {
@@ -39,11 +41,31 @@ impl Stage {
 
     /// The same, with further columns for the user's row, as `, max_connections=1`.
     pub(crate) fn with_user(setup: Setup, columns: &str) -> Self {
-        let lab = servers::shared();
-        let schema = make_schema();
+        Self::before(None, setup, columns)
+    }
+
+    /// Before a server that no other test has tables on.
+    pub(crate) fn alone(setup: Setup) -> Self {
+        Self::before(Some(servers::own(0)), setup, "")
+    }
+
+    fn before(own: Option<ScratchLab>, setup: Setup, columns: &str) -> Self {
+        let lab = own.as_ref().unwrap_or_else(|| servers::shared());
+        let schema = make_schema(lab);
         let login = servers::account(lab);
         let setup = before(setup, lab).user(user_row(&login, columns));
-        Self { proxy: Proxy::start(&setup), login: login.schema(&schema), schema }
+        Self { proxy: Proxy::start(&setup), login: login.schema(&schema), schema, lab: own }
+    }
+
+    /// Kills the server, which must be the test's own, and starts it again.
+    pub(crate) fn crash(&mut self) {
+        let lab = self.lab.as_mut().expect("the server is the test's own");
+        lab.kill(Role::Primary).expect("it runs");
+        lab.start(Role::Primary).expect("it comes up again");
+    }
+
+    fn lab(&self) -> &ScratchLab {
+        self.lab.as_ref().unwrap_or_else(|| servers::shared())
     }
 
     /// The login of the lab's account, with the test's schema.
@@ -59,15 +81,15 @@ impl Stage {
 
     /// A client of the primary past the proxy, in the test's schema.
     pub(crate) fn primary(&self) -> Client {
-        let mut client = servers::primary(servers::shared());
+        let mut client = servers::primary(self.lab());
         client.init_db(&self.schema).expect("the schema is there");
         client
     }
 
     /// A client of the replica past the proxy, in the test's schema.
     pub(crate) fn replica(&self) -> Client {
-        servers::await_replicas(servers::shared());
-        let mut client = servers::replica(servers::shared());
+        servers::await_replicas(self.lab());
+        let mut client = servers::replica(self.lab());
         client.init_db(&self.schema).expect("the schema is there");
         client
     }
@@ -129,9 +151,9 @@ pub(crate) fn user_row(login: &Login, columns: &str) -> String {
     format!("username='{}', password='{}'{columns}", login.user, login.password)
 }
 
-fn make_schema() -> String {
+fn make_schema(lab: &ScratchLab) -> String {
     let schema = servers::fresh_name("s");
-    let mut primary = servers::primary(servers::shared());
+    let mut primary = servers::primary(lab);
     for statement in [
         format!("CREATE DATABASE {schema}"),
         format!("CREATE TABLE {schema}.t (id INT PRIMARY KEY, v VARCHAR(100))"),

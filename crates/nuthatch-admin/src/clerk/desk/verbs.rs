@@ -24,6 +24,14 @@ impl Desk {
         Ok(warned(&outcome.warnings))
     }
 
+    /// Puts one variable in force, and nothing else of its module, for a client of the proxy.
+    pub(super) fn put_in_force(&mut self, call: &Call, name: &str, value: &str) -> Result<Answer, Undone> {
+        self.wait_for_others(&call.caller)?;
+        let snapshot = self.layers.put_in_force(name, value).map_err(|error| refused(&error))?;
+        self.plane.publish(snapshot);
+        Ok(Answer::done())
+    }
+
     /// Writes a variable in memory. A value that the next LOAD would not take is a warning, as the LOAD's will be.
     pub(super) fn set_variable(&self, call: &Call, name: &str, value: &str) -> Result<Answer, Undone> {
         debug_assert_eq!(call.caller.rights, Rights::Full, "read-only accounts are refused before");

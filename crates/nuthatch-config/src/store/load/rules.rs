@@ -1,10 +1,11 @@
 //! `mysql_query_rules` into [`Rules`].
 
 use rusqlite::Connection;
+use serde_json::{Map, Value};
 
 use super::{StoreError, Warnings, read_rows, table};
 use crate::{
-    rules::{Rule, RuleModifiers, Rules},
+    rules::{CacheMode, Rule, RuleModifiers, Rules},
     server::HostgroupId,
     store::row::{ColumnFault, RowReader},
 };
@@ -15,12 +16,9 @@ pub(super) fn read(
     warnings: &mut Warnings,
 ) -> Result<Rules, StoreError> {
     let rows = read_rows(connection, table("mysql_query_rules"), "rule_id", name, rule, warnings)?;
-    for (rule, unknown) in &rows {
-        for word in unknown {
-            warnings.push(format!(
-                "rule {}: column \"re_modifiers\": \"{word}\" is unknown and ignored",
-                rule.rule_id
-            ));
+    for (rule, unsaid) in &rows {
+        for what in unsaid {
+            warnings.push(format!("rule {}: {what}", rule.rule_id));
         }
     }
     let (rules, faults) = Rules::compile(rows.into_iter().map(|(rule, _)| rule), restarts_max);
@@ -36,10 +34,26 @@ fn name(row: &RowReader<'_>) -> String {
     format!("rule {}", row.text("rule_id").unwrap_or_default())
 }
 
-/// The rule, and words of `re_modifiers` that mean nothing.
+/// The rule, and what in it means nothing.
 fn rule(row: &RowReader<'_>) -> Result<(Rule, Vec<String>), ColumnFault> {
     let modifiers = row.text_or_null("re_modifiers")?.unwrap_or_default();
     let (re_modifiers, unknown) = RuleModifiers::parse(&modifiers);
+    let mut unsaid: Vec<_> = unknown
+        .into_iter()
+        .map(|word| format!("column \"re_modifiers\": \"{word}\" is unknown and ignored"))
+        .collect();
+    let mut cache_mode = None;
+    match keys(&row.text_or_null("attributes")?.unwrap_or_default()) {
+        Ok(keys) => {
+            for (key, value) in &keys {
+                match mode_by(key, value) {
+                    Ok(mode) => cache_mode = Some(mode),
+                    Err(why) => unsaid.push(format!("column \"attributes\": \"{key}\" {why}")),
+                }
+            }
+        }
+        Err(_not_an_object) => unsaid.push("column \"attributes\": is no JSON object".to_owned()),
+    }
     let rule = Rule {
         rule_id: row.number("rule_id")?,
         active: row.flag("active")?,
@@ -58,13 +72,35 @@ fn rule(row: &RowReader<'_>) -> Result<(Rule, Vec<String>), ColumnFault> {
         destination_hostgroup: destination_hostgroup(row)?,
         cache_ttl_ms: row.number_or_null("cache_ttl")?,
         cache_empty_result: row.number_or_null("cache_empty_result")?.map(|number: i64| number != 0),
+        cache_mode,
         error_msg: row.text_or_null("error_msg")?,
         ok_msg: row.text_or_null("OK_msg")?,
         multiplex: row.number_or_null("multiplex")?,
         next_query_flag_in: row.number_or_null("next_query_flagIN")?,
         apply: row.flag("apply")?,
     };
-    Ok((rule, unknown.into_iter().map(str::to_owned).collect()))
+    if matches!(rule.cache_mode, Some(CacheMode::Ttl | CacheMode::Both))
+        && rule.cache_ttl_ms.is_none_or(|ttl_ms| ttl_ms == 0)
+    {
+        unsaid.push(
+            "column \"attributes\": \"cache\" speaks of a time, and this rule's column \"cache_ttl\" gives none"
+                .to_owned(),
+        );
+    }
+    Ok((rule, unsaid))
+}
+
+fn keys(attributes: &str) -> serde_json::Result<Map<String, Value>> {
+    if attributes.is_empty() { Ok(Map::new()) } else { serde_json::from_str(attributes) }
+}
+
+/// What a key of a rule's attributes says of the cache, or why it says nothing.
+fn mode_by(key: &str, value: &Value) -> Result<CacheMode, &'static str> {
+    if key != "cache" {
+        return Err("is stored and does not act");
+    }
+    let mode = value.as_str().and_then(CacheMode::parse);
+    mode.ok_or("takes \"exact\", \"ttl\", \"both\" or \"off\"; it is ignored")
 }
 
 /// A negative number says as little as NULL, as in ProxySQL.

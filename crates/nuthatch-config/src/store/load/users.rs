@@ -16,6 +16,9 @@ use crate::{
     user::{User, Users},
 };
 
+/// The key for [`User::query_cache_admin`].
+const QUERY_CACHE_ADMIN: &str = "query_cache_admin";
+
 pub(super) fn read(
     connection: &Connection,
     vault: &Vault,
@@ -29,7 +32,10 @@ pub(super) fn read(
         match serde_json::from_str::<Map<String, Value>>(&user.attributes) {
             Ok(keys) => {
                 for (key, value) in &keys {
-                    take_delay(&mut user.delays, key, value, &mut warn);
+                    match key.as_str() {
+                        QUERY_CACHE_ADMIN => user.query_cache_admin = flag(key, value, &mut warn),
+                        key => take_delay(&mut user.delays, key, value, &mut warn),
+                    }
                 }
             }
             Err(_not_an_object) => warn("is no JSON object".to_owned()),
@@ -40,6 +46,14 @@ pub(super) fn read(
             .push(format!("user \"{}\": column \"password\" is stored but cannot be used yet", user.name));
     }
     Ok(Users::new(rows).expect("the table's keys allow one active row of a name for each side"))
+}
+
+/// Whether a key says true; what is no truth value is not taken for one.
+fn flag(key: &str, value: &Value, warn: &mut impl FnMut(String)) -> bool {
+    if !value.is_boolean() {
+        warn(format!("\"{key}\" takes true or false; it is taken for false"));
+    }
+    value.as_bool().unwrap_or(false)
 }
 
 fn name(row: &RowReader<'_>) -> String {
@@ -64,6 +78,7 @@ fn user(row: &RowReader<'_>, vault: &Vault) -> Result<User, ColumnFault> {
         max_connections: row.number("max_connections")?,
         attributes: row.text("attributes")?,
         delays: MultiplexDelays::default(),
+        query_cache_admin: false,
         comment: row.text("comment")?,
     })
 }

@@ -9,6 +9,10 @@ use super::{StoreError, Warnings};
 use crate::store::{sealing, vault::Vault};
 use crate::variables::{AdminVariables, Effect, Kind, MysqlVariables, VariableFault};
 
+/// Memory and the twin, each with how a value of a variable is written there.
+const TABLES: [(&str, &str); 2] =
+    [("global_variables", "?2"), ("runtime_global_variables", "nuthatch_seal('global_variables', ?1, ?2)")];
+
 pub(super) fn load_mysql(
     connection: &Connection,
     vault: &Vault,
@@ -25,6 +29,25 @@ pub(super) fn load_admin(
     warnings: &mut Warnings,
 ) -> Result<(), StoreError> {
     load(connection, vault, AdminVariables::MODULE, variables, warnings)
+}
+
+/// Gives one variable (by its short name) a value, in the struct and in both tables.
+pub(super) fn set_one(
+    connection: &Connection,
+    variables: &mut MysqlVariables,
+    name: &str,
+    value: &str,
+) -> Result<(), StoreError> {
+    let name = MysqlVariables::variable(name).map_or(name, |variable| variable.name);
+    let full_name = format!("{}-{name}", MysqlVariables::MODULE);
+    let set = variables.set(name, value);
+    set.map_err(|reason| StoreError::Variable { name: full_name.clone(), reason })?;
+    let text = variables.text(name).expect("it has just been set");
+    for (table, value) in TABLES {
+        let sql = format!("INSERT OR REPLACE INTO main.{table} VALUES (?1, {value})");
+        connection.execute(&sql, (&full_name, &text))?;
+    }
+    Ok(())
 }
 
 /// What both structs of variables offer.
@@ -117,8 +140,7 @@ fn warn_of_effect<T: Variables>(variables: &T, name: &str, short: &str, warnings
 
 /// Memory and the twin show what is in force, under the names as we write them; the twin shows secrets sealed.
 fn write_back(connection: &Connection, module: &str, variables: &impl Variables) -> Result<(), StoreError> {
-    let sealed = "nuthatch_seal('global_variables', ?1, ?2)";
-    for (table, value) in [("global_variables", "?2"), ("runtime_global_variables", sealed)] {
+    for (table, value) in TABLES {
         let delete = format!("DELETE FROM main.{table} WHERE variable_name LIKE ?1 || '-%'");
         connection.execute(&delete, [module])?;
         let mut insert = connection.prepare(&format!("INSERT INTO main.{table} VALUES (?1, {value})"))?;

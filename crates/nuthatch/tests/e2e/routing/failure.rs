@@ -170,7 +170,12 @@ fn killed_transaction_ends_the_session() {
         primary.value(format!("SELECT COUNT(*) FROM information_schema.processlist WHERE id = {thread}"))
             == "0"
     });
-    let failure = client.query("UPDATE t SET v = 'not alone' WHERE id = 2").unwrap_err();
+    let mut failure = client.query("UPDATE t SET v = 'not alone' WHERE id = 2").unwrap_err();
+    if !failure.is_closed() {
+        // The statement was on its way before the proxy saw the server's end of the connection close.
+        assert_eq!(failure.server().code, 2013);
+        failure = client.query("UPDATE t SET v = 'not alone' WHERE id = 2").unwrap_err();
+    }
     assert!(failure.is_closed(), "so that nothing is written outside the transaction: {failure:?}");
     assert_eq!(primary.ok("SELECT v FROM t ORDER BY id LIMIT 2").column(), ["one", "two"]);
 }

@@ -7,7 +7,7 @@
 
 use std::collections::BTreeMap;
 
-use nuthatch_lab::{Installation, Kind, Options, ScratchLab};
+use nuthatch_lab::{Kind, ScratchLab};
 use nuthatch_sql::{
     Assignment, Carry, Lexing, ServerFlavor, SystemVariable, Text, UserVariable, Value, known_aliases, render,
 };
@@ -332,21 +332,14 @@ fn variables_of_this_systems_mariadb_are_what_the_list_says() {
     check_all(&Asked::with_our_client(servers::shared()));
 }
 
-#[expect(clippy::disallowed_methods, reason = "the test's own argument")]
-fn beside(kind: Kind, variable: &str) -> ScratchLab {
-    let root = std::env::var(variable).unwrap_or_else(|_| panic!("{variable} names the servers' directory"));
-    let installation = Installation { kind, root: root.into() };
-    ScratchLab::up(&Options { installation, replicas: 0, ..Options::default() }).expect("a lab comes up")
-}
-
 #[test]
 #[ignore = "needs MySQL, which no package of Debian's stable release has"]
 fn variables_of_mysql_are_what_the_list_says() {
-    check_all(&Asked::with_its_client(&beside(Kind::MySql, "NUTHATCH_MYSQL_ROOT")));
+    check_all(&Asked::with_its_client(&servers::beside(Kind::MySql, "NUTHATCH_MYSQL_ROOT")));
 }
 
 #[test]
 #[ignore = "needs a MariaDB unpacked beside the system's"]
 fn variables_of_another_mariadb_are_what_the_list_says() {
-    check_all(&Asked::with_its_client(&beside(Kind::MariaDb, "NUTHATCH_MARIADB_ROOT")));
+    check_all(&Asked::with_its_client(&servers::beside(Kind::MariaDb, "NUTHATCH_MARIADB_ROOT")));
 }

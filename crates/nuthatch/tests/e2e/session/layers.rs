@@ -223,7 +223,9 @@ fn two_layers_keep_character_sets_of_one_account_apart() {
         sent.iter().all(|sent| *sent < statements as u64 / 50),
         "{sent:?} for {connections:?} connections"
     );
-    assert!(connections.iter().all(|connections| *connections <= CLIENTS as u64), "{connections:?}");
+    // Who waits for one that is being opened may be given one that comes back first; the next client that finds none has the other.
+    let at_most = CLIENTS as u64 + CONNECTIONS_MORE;
+    assert!(connections.iter().all(|connections| *connections <= at_most), "{connections:?}");
 }
 
 #[test]

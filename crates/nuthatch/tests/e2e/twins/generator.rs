@@ -1,13 +1,15 @@
 //! A random script: pieces of text, and commands that are no text.
 
+use std::iter;
+
 use nuthatch_lab::Kind;
 
 use crate::client::{Cursor, Types, Value};
 
-use super::pieces::{FREE, On, PINNING, PREPARED};
+use super::pieces::{BEHIND_HITS, FREE, On, PINNING, PREPARED};
 use super::random::Random;
 use super::step::Step;
-use super::twin::{Manner, SLOTS};
+use super::twin::{Cache, Manner, Place, SLOTS};
 
 /// Pieces of a script.
 const PIECES: usize = 60;
@@ -29,20 +31,29 @@ pub(super) struct Script {
     pub(super) steps: Vec<Step>,
 }
 
-/// The script that this generator gives for a server.
-pub(super) fn script(mut random: Random, profile: Profile, kind: Kind) -> Script {
+/// The script that this generator gives for a place.
+pub(super) fn script(mut random: Random, profile: Profile, place: &Place) -> Script {
     let manner = Manner { collation: *random.pick(&[45, 45, 33, 8]), deprecates_eof: random.below(3) > 0 };
-    let mut writer = Writer { random, profile, kind, steps: Vec::new() };
+    let mut writer = Writer { random, profile, kind: place.kind, cache: place.cache, steps: Vec::new() };
     for _ in 0..PIECES {
         writer.piece();
     }
     Script { profile, manner, steps: writer.steps }
 }
 
+/// Whether a piece takes with it what a cache holds, for all sessions: definitions, and code that is not looked into. Often that would
+/// leave nothing to be hit.
+fn empties_it(texts: &[&str]) -> bool {
+    const WORDS: [&str; 9] =
+        ["CREATE ", "DROP ", "ALTER ", "TRUNCATE ", "CALL ", "EXECUTE", " f(", " fs(", " fe("];
+    texts.iter().any(|text| WORDS.iter().any(|word| text.contains(word)))
+}
+
 struct Writer {
     random: Random,
     profile: Profile,
     kind: Kind,
+    cache: Cache,
     steps: Vec<Step>,
 }
 
@@ -53,6 +64,7 @@ impl Writer {
             14..24 => self.execute(),
             24..28 => self.handle_statement(),
             28..31 => self.command(),
+            31.. if self.cache == Cache::Exact && self.random.below(4) > 0 => self.text(BEHIND_HITS),
             31..60 if self.profile == Profile::Pinning => self.text(PINNING),
             _ => self.text(FREE),
         }
@@ -68,7 +80,7 @@ impl Writer {
 
     fn text(&mut self, pieces: &[(On, &[&str])]) {
         let (on, texts) = *self.random.pick(pieces);
-        if !self.knows(on) {
+        if !self.knows(on) || (self.cache == Cache::Exact && empties_it(texts) && self.random.below(8) > 0) {
             return;
         }
         let [n, m, k] = [9, 9, 3].map(|limit| (1 + self.random.below(limit)).to_string());
@@ -76,7 +88,16 @@ impl Writer {
         let fill = |text: &&str| {
             Step::query(text.replace("{n}", &n).replace("{m}", &m).replace("{k}", &k).replace("{w}", word))
         };
-        self.steps.extend(texts.iter().map(fill));
+        for step in texts.iter().map(fill) {
+            self.step(step);
+        }
+    }
+
+    /// Before a cache, what it may hold is asked again: that is a hit, if it does.
+    fn step(&mut self, step: Step) {
+        let times =
+            if self.cache == Cache::Exact && step.may_be_cached() { 1 + self.random.below(3) } else { 0 };
+        self.steps.extend(iter::repeat_n(step, 1 + times));
     }
 
     fn slot(&mut self) -> usize {
@@ -89,7 +110,7 @@ impl Writer {
             let slot = self.slot();
             self.steps.push(Step::Prepare(slot, sql.into()));
             let values = self.values();
-            self.steps.push(Step::Execute(slot, values, Types::Sent, Cursor::None));
+            self.step(Step::Execute(slot, values, Types::Sent, Cursor::None));
         }
     }
 
@@ -108,7 +129,7 @@ impl Writer {
             }
             return;
         }
-        self.steps.push(Step::Execute(slot, values, Types::Sent, Cursor::None));
+        self.step(Step::Execute(slot, values, Types::Sent, Cursor::None));
     }
 
     fn handle_statement(&mut self) {

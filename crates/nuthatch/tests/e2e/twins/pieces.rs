@@ -249,6 +249,118 @@ pub(super) const FREE: &[(On, &[&str])] = &[
     (MySql, &["SELECT * FROM t AS a, LATERAL (SELECT a.id + {n} AS z) AS b ORDER BY a.id"]),
 ];
 
+/// What a session asks behind answers that a cache may have: of the one before, or of one before that, which a hit leaves or not as
+/// a server's answer does.
+pub(super) const BEHIND_HITS: &[(On, &[&str])] = &[
+    (Both, &["SELECT v FROM t WHERE id = {k}", "SELECT ROW_COUNT()"]),
+    (Both, &["SELECT v FROM t WHERE id = {k}", "SHOW WARNINGS", "SHOW COUNT(*) WARNINGS"]),
+    (Both, &["SELECT id, v FROM t ORDER BY id LIMIT {k}", "SELECT @@warning_count, @@error_count"]),
+    (Both, &["SELECT COUNT(*), MAX(id) FROM t", "SELECT LAST_INSERT_ID()", "SELECT @@identity"]),
+    (
+        MariaDb,
+        &[
+            "SELECT id FROM t WHERE id <= {k} ORDER BY id LIMIT 2",
+            "SELECT FOUND_ROWS()",
+            "SELECT ROW_COUNT()",
+        ],
+    ),
+    (MariaDb, &["SELECT v FROM t WHERE id = {n}", "SELECT FOUND_ROWS(), ROW_COUNT()"]),
+    (MariaDb, &["SELECT id FROM d", "SHOW WARNINGS", "SELECT FOUND_ROWS()"]),
+    (Both, &["SELECT v FROM t WHERE id = {n}", "DO 0", "SELECT ROW_COUNT()"]),
+    (
+        Both,
+        &[
+            "INSERT INTO c (a) VALUES ({n}), ({m})",
+            "SELECT v FROM t WHERE id = {k}",
+            "SELECT LAST_INSERT_ID()",
+        ],
+    ),
+    (
+        Both,
+        &[
+            "INSERT INTO c (a) VALUES ({n})",
+            "SELECT id, v FROM t WHERE id = {k}",
+            "SELECT id FROM c WHERE id = LAST_INSERT_ID()",
+            "SELECT ROW_COUNT()",
+        ],
+    ),
+    (
+        Both,
+        &[
+            "SELECT LAST_INSERT_ID({n})",
+            "SELECT v FROM t WHERE id = {k}",
+            "SELECT LAST_INSERT_ID(), @@identity",
+        ],
+    ),
+    (
+        Both,
+        &["UPDATE t SET v = '{w}' WHERE id = {k}", "SELECT v FROM t WHERE id = {k}", "SELECT ROW_COUNT()"],
+    ),
+    (Both, &["SELECT '{w}' + {n} FROM t", "SELECT v FROM t WHERE id = {k}", "SHOW WARNINGS"]),
+    (Both, &["SELECT '{w}' + {n} FROM t", "SELECT v FROM t WHERE id = {k}", "SELECT @@warning_count"]),
+    (Both, &["SELECT '{w}' + {n} FROM t", "SELECT {m}", "SHOW WARNINGS"]),
+    (
+        Both,
+        &["SELECT * FROM nowhere", "SELECT v FROM t WHERE id = {k}", "SHOW ERRORS", "SHOW COUNT(*) ERRORS"],
+    ),
+    (Both, &["SELECT nothing FROM t", "SELECT id FROM t", "SELECT @@error_count"]),
+    (Both, &["INSERT INTO t VALUES ({k}, 'again')", "SELECT v FROM t WHERE id = {k}", "SHOW WARNINGS"]),
+    (Both, &["INSERT INTO t VALUES ({k}, 'again')", "SELECT v FROM t WHERE id = {k}", "SELECT ROW_COUNT()"]),
+    (
+        Both,
+        &["BEGIN", "SELECT v FROM t WHERE id = {k}", "SELECT ROW_COUNT()", "COMMIT", "SELECT ROW_COUNT()"],
+    ),
+    (
+        Both,
+        &[
+            "BEGIN",
+            "SELECT v FROM t WHERE id = {k}",
+            "UPDATE t SET v = '{w}' WHERE id = {k}",
+            "SELECT v FROM t WHERE id = {k}",
+            "ROLLBACK",
+            "SELECT v FROM t WHERE id = {k}",
+        ],
+    ),
+    (
+        Both,
+        &["SET autocommit = 0", "SELECT v FROM t WHERE id = {k}", "SET autocommit = 1", "SELECT ROW_COUNT()"],
+    ),
+    (Both, &["COMMIT", "SELECT v FROM t WHERE id = {k}", "ROLLBACK", "SHOW WARNINGS"]),
+    (Both, &["SELECT v FROM t WHERE id = {k}", "SAVEPOINT a", "ROLLBACK TO SAVEPOINT a"]),
+    (
+        Both,
+        &[
+            "SELECT * FROM d ORDER BY id",
+            "SELECT id, n, f, w, HEX(b), e FROM d WHERE id = {k}",
+            "SHOW WARNINGS",
+        ],
+    ),
+    (Both, &["SELECT * FROM y ORDER BY id", "SELECT ROW_COUNT()", "SHOW WARNINGS"]),
+    (Both, &["SELECT t.v, d.n FROM t JOIN d ON d.id = t.id ORDER BY t.id", "SELECT ROW_COUNT()"]),
+    (Both, &["SELECT v FROM t WHERE id = {k}; SELECT ROW_COUNT()", "SELECT ROW_COUNT()"]),
+    (Both, &["SELECT v FROM t WHERE id = {k}", "SELECT {n}; SELECT ROW_COUNT()"]),
+    (Both, &["SELECT v FROM t WHERE id = {k}", "SET NAMES utf8mb4", "SELECT v FROM t WHERE id = {k}"]),
+    (
+        Both,
+        &[
+            "SELECT v FROM t WHERE id = 3",
+            "SET NAMES latin1",
+            "SELECT v FROM t WHERE id = 3",
+            "SET NAMES utf8mb4",
+        ],
+    ),
+    (Both, &["PREPARE n{k} FROM 'SELECT v FROM t WHERE id = {k}'", "EXECUTE n{k}", "SELECT ROW_COUNT()"]),
+    (Both, &["SELECT v FROM t WHERE id = {k}", "EXECUTE n{k}", "SHOW WARNINGS"]),
+    (
+        Both,
+        &[
+            "SELECT id, a FROM c ORDER BY id LIMIT {n}",
+            "TRUNCATE TABLE c",
+            "SELECT id, a FROM c ORDER BY id LIMIT {n}",
+        ],
+    ),
+];
+
 /// After these a session may hold a connection to its end.
 pub(super) const PINNING: &[(On, &[&str])] = &[
     (Both, &["SET @a = {n}", "SELECT @a"]),

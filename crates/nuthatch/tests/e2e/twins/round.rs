@@ -4,8 +4,6 @@ use std::fmt::Write as _;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 
-use nuthatch_lab::Kind;
-
 use crate::proxy::Proxy;
 
 use super::generator::{Profile, Script, script};
@@ -42,20 +40,20 @@ pub(super) struct Outcome {
 }
 
 /// The scripts of a round.
-pub(super) fn scripts(seed: u64, kind: Kind) -> Vec<Script> {
+pub(super) fn scripts(seed: u64, place: &Place) -> Vec<Script> {
     let mut random = Random::new(seed);
     let pinning = random.below(PINNING_MAX + 1);
     (0..SESSIONS)
         .map(|session| {
             let profile = if session < pinning { Profile::Pinning } else { Profile::Free };
-            script(random.fork(), profile, kind)
+            script(random.fork(), profile, place)
         })
         .collect()
 }
 
 /// Runs a round, and shrinks what differs.
 pub(super) fn run(limit: &mut impl FnMut(usize), place: &Place, seed: u64) -> Outcome {
-    let scripts = scripts(seed, place.kind);
+    let scripts = scripts(seed, place);
     let pinning = scripts.iter().filter(|script| script.profile == Profile::Pinning).count();
     limit(SHARED + pinning);
     let results: Vec<_> = thread::scope(|scope| {

@@ -37,6 +37,15 @@ impl Step {
     pub(super) fn query(sql: impl Into<String>) -> Self {
         Self::Query(sql.into())
     }
+
+    /// Whether a cache may have its answer.
+    pub(super) fn may_be_cached(&self) -> bool {
+        match self {
+            Self::Query(sql) => sql.starts_with("SELECT"),
+            Self::Execute(..) => true,
+            _ => false,
+        }
+    }
 }
 
 /// As the test's source would have it.

@@ -7,6 +7,7 @@ use nuthatch_wire::{CapabilityFlags, Command};
 
 use crate::client::{Address, Client, Failure, Login, Prepared, Value};
 use crate::proxy::Proxy;
+use crate::servers;
 
 use super::pieces::{AGAIN, BEGINNING};
 use super::step::Step;
@@ -15,20 +16,43 @@ use super::visible;
 /// Slots of a script.
 pub(super) const SLOTS: usize = 4;
 
+/// What the proxy caches.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Cache {
+    Off,
+    Exact,
+}
+
 /// Where sessions come from.
 #[derive(Clone)]
 pub(super) struct Place {
     pub(super) login: Login,
-    pub(super) server: Address,
     pub(super) proxy: Address,
+    /// Where the twins go.
+    server: Address,
+    server_login: Login,
     pub(super) kind: Kind,
+    pub(super) cache: Cache,
 }
 
 impl Place {
-    pub(super) fn new(lab: &ScratchLab, kind: Kind, proxy: &Proxy, login: Login) -> Self {
-        // Over its Unix socket MySQL takes a password that it does not know yet.
-        let server = Address::Unix(lab.primary().socket().to_owned());
-        Self { login, server, proxy: Address::Tcp(proxy.mysql), kind }
+    /// The proxy is before `behind`; twins go to `beside`, which may be the same.
+    pub(super) fn new(
+        behind: &ScratchLab,
+        beside: &ScratchLab,
+        kind: Kind,
+        cache: Cache,
+        proxy: &Proxy,
+    ) -> Self {
+        Self {
+            login: servers::account(behind),
+            proxy: Address::Tcp(proxy.mysql),
+            // Over its Unix socket MySQL takes a password that it does not know yet.
+            server: Address::Unix(beside.primary().socket().to_owned()),
+            server_login: servers::account(beside),
+            kind,
+            cache,
+        }
     }
 }
 
@@ -63,7 +87,7 @@ impl Twin {
     /// Tells how many statements were compared as well.
     pub(super) fn run(&self, steps: &[Step], manner: Manner) -> (usize, Option<Difference>) {
         self.begin();
-        let mut direct = Side::connect(&self.place.server, &self.place.login, &self.direct, manner);
+        let mut direct = Side::connect(&self.place.server, &self.place.server_login, &self.direct, manner);
         let mut proxied = Side::connect(&self.place.proxy, &self.place.login, &self.proxied, manner);
         let mut in_doubt = false;
         for (place, step) in steps.iter().enumerate() {
@@ -100,11 +124,12 @@ impl Twin {
         }
     }
 
-    /// Both schemas as every script finds them.
+    /// Both schemas as every script finds them: the proxy sees what is written to its own, or it would serve what was there before.
     fn begin(&self) {
-        let mut client =
-            Client::connect(&self.place.server, &self.place.login).expect("the server takes the login");
-        for schema in [&self.direct, &self.proxied] {
+        let Place { login, proxy, server, server_login, .. } = &self.place;
+        for (schema, address, login) in [(&self.direct, server, server_login), (&self.proxied, proxy, login)]
+        {
+            let mut client = Client::connect(address, login).expect("the login is taken");
             let is_there = client.query(format!("SELECT 1 FROM {schema}.y LIMIT 1")).is_ok();
             let statements: &[&str] = if is_there { &AGAIN } else { &BEGINNING };
             for statement in statements {

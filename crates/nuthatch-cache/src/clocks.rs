@@ -1,0 +1,227 @@
+//! Clocks: whether what a stored answer was made from has been written since.
+//!
+//! A table has three wide clocks: `any` moves at each write, `broad` at writes whose rows are not known, `absent` when
+//! rows of unknown keys appear. Each row has a clock by its integer key, and each block of neighbouring keys. One more
+//! stands for `everything`. A write moves its clocks, whatever the number of entries; an entry names the clocks that
+//! it depends on, and whoever would serve it asks for their [`Standing`] since the answer was asked for.
+//!
+//! # The order of steps
+//!
+//! A writer raises its clocks (they are *pending*) before it sends, and holds them in [`Marks`]. Once the server has
+//! acknowledged, it draws its version from the one global sequence, moves each clock to it *by maximum*, as two writers may
+//! settle in either order, and lowers them last; only then its client hears of it. A reader notes [`Clocks::now`] before
+//! it sends. Serving and storing, it loads the wide clocks before the narrow ones; both are refused while one is
+//! pending. So:
+//!
+//! - a read that begins after a write was acknowledged is never given what stood there before it;
+//! - nobody is given the new value and then somebody the old one;
+//! - no entry stays stale: what was read before a write became visible was asked for before its version was drawn.
+//!
+//! Each of these steps is needed: `interleaving` leaves each out in turn and finds who is given what is too old.
+//!
+//! # Memory
+//!
+//! All clocks are words of one array, whose size follows from [`ClockOptions`] alone. Rows and blocks of all tables share
+//! their stripes, so a write now and then takes an entry that it did not touch with it; never the reverse.
+//!
+//! # Memory order
+//!
+//! Every operation on a clock or the sequence is `SeqCst`. The promise spans two sockets and a server between a writer's
+//! step and a reader's, of which the memory model knows nothing, so no pairing of acquire and release could be argued
+//! for; and the proofs (the model, the interleaving tests) are of sequential consistency. On x86 it costs what weaker
+//! orders cost: a load is a plain load, and the others are read-modify-write operations.
+
+mod layout;
+mod marks;
+mod tally;
+mod word;
+
+use std::fmt;
+use std::sync::Arc;
+#[cfg(debug_assertions)]
+use std::sync::atomic::AtomicBool;
+use std::sync::atomic::Ordering::SeqCst;
+
+use crate::atomic::{AtomicU64, zeros};
+use crate::line::Line;
+
+pub use layout::{BLOCK_KEYS, Clock, ClockOptions};
+pub use marks::Marks;
+pub use word::Sequence;
+
+use layout::{Column, Layout};
+use tally::Tally;
+use word::{Version, Word};
+
+/// All clocks of a cache. Share them by `Arc`.
+pub struct Clocks {
+    words: Box<[AtomicU64]>,
+    layout: Layout,
+    /// How many versions have been drawn.
+    drawn: Line<AtomicU64>,
+    tally: Line<Tally>,
+    /// The fault that [`Clocks::stop`] makes.
+    #[cfg(debug_assertions)]
+    are_stopped: AtomicBool,
+}
+
+/// What became of dependencies since a moment.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Standing {
+    /// None has moved and none is pending.
+    Holds,
+    /// None has moved, one is pending: it may hold again.
+    Pending,
+    /// One has moved: it will never hold again.
+    Moved,
+}
+
+impl Clocks {
+    /// Clocks that have never moved. Their memory is taken page by page as they are first raised.
+    pub fn new(options: ClockOptions) -> Self {
+        let layout = Layout::new(options);
+        Self {
+            words: zeros(layout.words()),
+            layout,
+            drawn: Line(AtomicU64::new(0)),
+            tally: Line(Tally::default()),
+            #[cfg(debug_assertions)]
+            are_stopped: AtomicBool::new(false),
+        }
+    }
+
+    /// From now on no write moves a clock, so that entries outlive what they were made from: a fault, for tests that must find it.
+    /// Release builds have no such thing.
+    #[cfg(debug_assertions)]
+    pub fn stop(&self) {
+        self.are_stopped.store(true, SeqCst);
+    }
+
+    /// This moment. A reader notes it *before* it sends: what its answer cannot show yet moves later than this.
+    #[inline]
+    pub fn now(&self) -> Sequence {
+        Sequence::after(self.drawn.0.load(SeqCst))
+    }
+
+    /// The clock that every exact entry depends on; moved by writes of unknown extent.
+    pub fn everything(&self) -> Clock {
+        Clock::EVERYTHING
+    }
+
+    /// Moved by every write to the table; none for tables past the configured number.
+    pub fn any(&self, table: u32) -> Option<Clock> {
+        self.layout.wide(Column::Any, table)
+    }
+
+    /// Moved by writes to the table whose rows are not known; none for tables past the configured number.
+    pub fn broad(&self, table: u32) -> Option<Clock> {
+        self.layout.wide(Column::Broad, table)
+    }
+
+    /// Moved when rows appear in the table whose keys were not known; none for tables past the configured number.
+    pub fn absent(&self, table: u32) -> Option<Clock> {
+        self.layout.wide(Column::Absent, table)
+    }
+
+    /// Whose wide clock it is; none of a clock that tables share.
+    pub fn table_of(&self, clock: Clock) -> Option<u32> {
+        self.layout.table_of(clock)
+    }
+
+    /// Moved by writes to the row of that key; other rows may share it.
+    pub fn row(&self, table: u32, key: u64) -> Clock {
+        self.layout.row(table, key)
+    }
+
+    /// Moved by writes to rows whose key divided by [`BLOCK_KEYS`] is `block`; other blocks may share it.
+    pub fn block(&self, table: u32, block: u64) -> Clock {
+        self.layout.block(table, block)
+    }
+
+    /// What became of `dependencies` since that moment. They are loaded in the order given, which must be wide before
+    /// narrow, as clocks are ordered: a writer moves narrow ones before it lowers the wide one it held for them.
+    ///
+    /// Cost: one load each, up to the first that has moved; no allocation.
+    #[inline]
+    pub fn standing(&self, dependencies: impl IntoIterator<Item = Clock>, since: Sequence) -> Standing {
+        let mut standing = Standing::Holds;
+        for clock in dependencies {
+            let word = Word(self.words[clock.index()].load(SeqCst));
+            if word.has_moved_since(since) {
+                return Standing::Moved;
+            }
+            if word.is_pending() {
+                standing = Standing::Pending;
+            }
+        }
+        standing
+    }
+
+    /// Makes the clocks pending, for a write that has not been sent yet. A clock given twice is raised once.
+    ///
+    /// Cost: one atomic update for each clock.
+    pub fn raise(self: &Arc<Self>, clocks: Vec<Clock>) -> Marks {
+        Marks::raise(self.clone(), clocks)
+    }
+
+    /// How many marks are held now, stranded ones included.
+    pub fn pending(&self) -> u64 {
+        self.tally.0.pending_now()
+    }
+
+    /// How many marks were dropped unresolved; they are pending for ever.
+    pub fn stranded(&self) -> u64 {
+        self.tally.0.stranded_so_far()
+    }
+
+    /// How many writes have moved clocks.
+    pub fn moves(&self) -> u64 {
+        self.drawn.0.load(SeqCst)
+    }
+
+    /// What the array takes of memory at most, in bytes; pages that were never raised take none.
+    pub fn bytes(&self) -> u64 {
+        size_of_val(&*self.words) as u64
+    }
+
+    fn draw(&self) -> Version {
+        Version::next_after(self.drawn.0.fetch_add(1, SeqCst))
+    }
+
+    fn raise_one(&self, clock: Clock) {
+        self.update(clock, Word::raised);
+    }
+
+    fn move_one(&self, clock: Clock, version: Version) {
+        #[cfg(debug_assertions)]
+        if self.are_stopped.load(SeqCst) {
+            return;
+        }
+        self.update(clock, |word| word.moved(version));
+    }
+
+    fn lower_one(&self, clock: Clock) {
+        self.update(clock, Word::lowered);
+    }
+
+    /// Changes one clock in one step, or leaves it where the change says so.
+    fn update(&self, clock: Clock, change: impl Fn(Word) -> Option<Word>) {
+        let word = &self.words[clock.index()];
+        let _unchanged =
+            word.fetch_update(SeqCst, SeqCst, |word| change(Word(word)).map(|changed| changed.0));
+    }
+}
+
+impl fmt::Debug for Clocks {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Clocks")
+            .field("layout", &self.layout)
+            .field("moves", &self.moves())
+            .field("pending", &self.pending())
+            .field("stranded", &self.stranded())
+            .finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod interleaving;

@@ -1,0 +1,191 @@
+//! Interleavings of the clocks' steps, as a seeded scheduler chooses them.
+//!
+//! Writers and readers are threads that do what sessions do, against a server that is one atomic set of writes. Each load
+//! and each change of a clock is a step of its own, and so is the moment at which a write becomes visible. The checker
+//! knows three complaints: an answer without a write that was acknowledged before its reader began; an answer without a
+//! write that another reader had been shown by then; and, when all is over, an entry that would still be served and is
+//! not what the server says. That it can complain is shown by leaving out each rule in turn.
+
+mod query;
+mod rule;
+mod world;
+mod write;
+
+use std::panic::catch_unwind;
+use std::sync::Arc;
+use std::sync::atomic::Ordering::Relaxed;
+
+use shuttle::scheduler::{PctScheduler, RandomScheduler};
+use shuttle::{Config, FailurePersistence, Runner, thread};
+
+use query::Query::{self, Both, Count, Range, Row1, Row2};
+use rule::Rule;
+use world::{Coverage, World};
+use write::Write::{self, *};
+
+const SEED: u64 = 0x6e75_7468;
+/// Schedules of each scenario that must all be right, from each of two schedulers.
+const SCHEDULES: usize = 200;
+/// Schedules within which a missing rule must be found; the slowest takes about a thousand.
+const SCHEDULES_TO_FIND: usize = 4_000;
+/// How many times a schedule goes against the priorities of its threads.
+const PCT_DEPTH: usize = 4;
+
+/// For each reader the queries that it asks one after the other.
+type Readers = &'static [&'static [Query]];
+
+/// Who does what at the same time.
+#[derive(Debug, Clone, Copy)]
+struct Scenario {
+    /// A thread each.
+    writes: &'static [Write],
+    /// A thread each.
+    readers: Readers,
+    /// What the cache holds from the start.
+    seeds: &'static [Query],
+    left_out: Option<Rule>,
+}
+
+#[test]
+fn reads_beside_writes_of_one_row_and_of_unknown_rows_are_right() {
+    check(&[Update1, Broad]);
+}
+
+#[test]
+fn reads_beside_a_transaction_of_two_rows_are_right() {
+    check(&[Transaction, Update1]);
+}
+
+#[test]
+fn server_given_key_moves_its_row_while_absent_is_held() {
+    check(&[Update1, InsertServerKey]);
+}
+
+#[test]
+fn insert_whose_key_is_never_learned_moves_absent() {
+    check(&[InsertUnlearned, Update1]);
+}
+
+#[test]
+fn row_may_be_deleted_and_inserted_again() {
+    check(&[InsertKnown, Delete2, InsertAgain]);
+}
+
+#[test]
+fn rolled_back_write_leaves_entries_right_beside_one_that_commits() {
+    check(&[RolledBack, InsertServerKey]);
+}
+
+#[test]
+fn lost_write_is_held_until_it_can_happen_no_more() {
+    check(&[Lost, InsertServerKey]);
+}
+
+#[test]
+fn each_rule_left_out_is_found() {
+    let table = [
+        without(Rule::RaiseBeforeSending, &[Update1], &[&[Row1], &[Count]], &[Row1]),
+        without(Rule::RaiseBeforeSending, &[InsertServerKey], &[&[Range], &[Count]], &[Range]),
+        without(Rule::NoteBeforeSending, &[Update1], &[&[Row1], &[Row1, Row1]], &[]),
+        without(Rule::NoteBeforeSending, &[InsertServerKey], &[&[Count], &[Count, Count]], &[]),
+        without(Rule::LoadWideFirst, &[InsertServerKey], &[&[Row2], &[Count]], &[Row2]),
+        without(Rule::LoadWideFirst, &[InsertServerKey], &[&[Range], &[Count]], &[Range]),
+        without(Rule::MoveNarrowBeforeLoweringWide, &[InsertServerKey], &[&[Row2], &[Count]], &[Row2]),
+        without(Rule::DependOnAbsent, &[InsertUnlearned], &[&[Row2], &[Row2]], &[Row2]),
+        without(Rule::MoveByMaximum, &[Update1, Broad], &[&[Count], &[Count]], &[]),
+        without(Rule::DrawAfterAcknowledgement, &[Update1], &[&[Row1, Row1], &[Row1]], &[]),
+        without(Rule::HoldUntilKnown, &[Lost], &[&[Row1, Row1]], &[]),
+        without(Rule::RefusePending, &[Update1], &[&[Row1], &[Count]], &[Row1]),
+    ];
+    for scenario in table {
+        let whole = Scenario { left_out: None, ..scenario };
+        assert_eq!(whole.complaint(), None, "{whole:?}");
+        assert!(scenario.complaint().is_some(), "{scenario:?}");
+    }
+}
+
+fn without(rule: Rule, writes: &'static [Write], readers: Readers, seeds: &'static [Query]) -> Scenario {
+    Scenario { writes, readers, seeds, left_out: Some(rule) }
+}
+
+/// Runs the writes beside all kinds of readers.
+fn check(writes: &'static [Write]) {
+    let same: [Readers; 5] = [
+        &[&[Row1, Row1], &[Row1]],
+        &[&[Row2, Row2], &[Row2]],
+        &[&[Range, Range], &[Range]],
+        &[&[Count, Count], &[Count]],
+        &[&[Both, Both], &[Both]],
+    ];
+    let mixed: [Readers; 6] = [
+        &[&[Count, Row2], &[Row2]],
+        &[&[Row2, Range], &[Range]],
+        &[&[Range, Row1], &[Row1]],
+        &[&[Row1, Count], &[Count]],
+        &[&[Count, Range], &[Range]],
+        &[&[Row2, Both], &[Both]],
+    ];
+    let coverage = Arc::new(Coverage::default());
+    for readers in same.into_iter().chain(mixed) {
+        for seeds in [&[][..], &[Row1, Row2, Range, Count, Both]] {
+            Scenario { writes, readers, seeds, left_out: None }.run(&coverage);
+        }
+    }
+    let Coverage { served, stored, refused, invalidated } = &*coverage;
+    for seen in [served, stored, refused, invalidated] {
+        assert!(seen.load(Relaxed) > SCHEDULES as u64, "{coverage:?}");
+    }
+}
+
+impl Scenario {
+    /// Runs it in many schedules; panics at the first complaint and prints the schedule.
+    fn run(self, coverage: &Arc<Coverage>) {
+        let run_once = |coverage: Arc<Coverage>| move || self.run_once(&coverage);
+        let config = config(FailurePersistence::Print);
+        let random = RandomScheduler::new_from_seed(SEED, SCHEDULES);
+        Runner::new(random, config.clone()).run(run_once(coverage.clone()));
+        let by_priority = PctScheduler::new_from_seed(SEED, PCT_DEPTH, SCHEDULES);
+        Runner::new(by_priority, config).run(run_once(coverage.clone()));
+    }
+
+    /// What the checker has to say, if it finds anything.
+    fn complaint(self) -> Option<String> {
+        let run = move || {
+            let by_priority = PctScheduler::new_from_seed(SEED, PCT_DEPTH, SCHEDULES_TO_FIND);
+            let coverage = Coverage::default();
+            Runner::new(by_priority, config(FailurePersistence::None)).run(move || self.run_once(&coverage));
+        };
+        let panic = catch_unwind(run).err()?;
+        Some(panic.downcast_ref::<String>().expect("complaints are formatted").clone())
+    }
+
+    fn run_once(self, coverage: &Coverage) {
+        let world = Arc::new(World::new(self.writes, self.seeds, self.left_out));
+        let writers: Vec<_> = (0..self.writes.len())
+            .map(|number| {
+                let world = world.clone();
+                thread::spawn(move || world.write(number))
+            })
+            .collect();
+        let readers: Vec<_> = self
+            .readers
+            .iter()
+            .map(|queries| {
+                let world = world.clone();
+                thread::spawn(move || queries.iter().for_each(|query| world.read(*query)))
+            })
+            .collect();
+        for session in writers.into_iter().chain(readers) {
+            session.join().expect("its complaint has ended the schedule");
+        }
+        world.check_end();
+        coverage.add(&world.coverage);
+    }
+}
+
+fn config(failure_persistence: FailurePersistence) -> Config {
+    let mut config = Config::new();
+    config.failure_persistence = failure_persistence;
+    config.stack_size = 256 << 10;
+    config
+}

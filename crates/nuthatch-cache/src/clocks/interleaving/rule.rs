@@ -1,0 +1,24 @@
+//! The rules that a test can leave out.
+
+/// What sessions keep to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Rule {
+    /// A writer raises its clocks before it sends.
+    RaiseBeforeSending,
+    /// A reader notes the moment before it sends.
+    NoteBeforeSending,
+    /// A reader loads wide clocks before narrow ones.
+    LoadWideFirst,
+    /// A reader neither serves nor stores while a clock is pending.
+    RefusePending,
+    /// An answer that shows a key missing depends on the appearance of rows.
+    DependOnAbsent,
+    /// A writer moves the row that it learned before it lowers what it held for it.
+    MoveNarrowBeforeLoweringWide,
+    /// A clock never goes back.
+    MoveByMaximum,
+    /// A version is drawn when the write can be seen by all.
+    DrawAfterAcknowledgement,
+    /// Marks of a lost write are held until the server's thread is gone.
+    HoldUntilKnown,
+}

@@ -1,0 +1,297 @@
+//! The server, the cache in front of it, the sessions' steps and the checker.
+
+use std::sync::Arc;
+use std::sync::atomic::Ordering::{Relaxed, SeqCst};
+
+use shuttle::thread;
+
+use super::query::Query;
+use super::rule::Rule;
+use super::write::Write;
+use crate::atomic::AtomicU64;
+use crate::cache::Cache;
+use crate::clocks::{Clock, ClockOptions, Clocks, Marks, Sequence, Standing};
+use crate::entry::Entry;
+use crate::fill::{Fill, Packets};
+use crate::key::{Key, Protocol};
+use crate::limits::Limits;
+
+/// What the checker remembers is no step of any schedule.
+type Unscheduled = std::sync::atomic::AtomicU64;
+
+const OPTIONS: ClockOptions = ClockOptions { tables_max: 1, row_stripes: 8, block_stripes: 2 };
+const LIMITS: Limits = Limits { bytes: 64 << 10, entry_bytes_max: 1 << 10 };
+
+/// A set of writes is a bit each; an answer is the set that it shows.
+pub(super) struct World {
+    clocks: Arc<Clocks>,
+    cache: Cache<()>,
+    writes: &'static [Write],
+    left_out: Option<Rule>,
+    /// What the server shows.
+    visible: AtomicU64,
+    /// What clients of writers have been told.
+    acknowledged: Unscheduled,
+    /// What clients of readers have been shown.
+    shown: Unscheduled,
+    pub(super) coverage: Coverage,
+}
+
+/// How often things happened: a test in which nothing was served shows nothing.
+#[derive(Debug, Default)]
+pub(super) struct Coverage {
+    pub(super) served: Unscheduled,
+    pub(super) stored: Unscheduled,
+    pub(super) refused: Unscheduled,
+    pub(super) invalidated: Unscheduled,
+}
+
+impl World {
+    pub(super) fn new(writes: &'static [Write], seeds: &[Query], left_out: Option<Rule>) -> Self {
+        let clocks = Arc::new(Clocks::new(OPTIONS));
+        assert_ne!(clocks.row(0, 1), clocks.row(0, 2), "rows that share a stripe hide what is missing");
+        let world = Self {
+            clocks,
+            cache: Cache::new(LIMITS),
+            writes,
+            left_out,
+            visible: AtomicU64::new(0),
+            acknowledged: Unscheduled::new(0),
+            shown: Unscheduled::new(0),
+            coverage: Coverage::default(),
+        };
+        for query in seeds {
+            world.insert(*query, 0, &world.dependencies(*query, 0), Sequence::default());
+        }
+        world
+    }
+
+    /// One write, from its client's command to its answer.
+    pub(super) fn write(self: &Arc<Self>, number: usize) {
+        let write = self.writes[number];
+        while !self.may_begin(write) {
+            thread::yield_now();
+        }
+        match write {
+            Write::RolledBack => self.clocks.raise(write.raises(&self.clocks)).release(),
+            Write::Lost => self.lose(number),
+            _ => self.commit(number),
+        }
+    }
+
+    fn may_begin(&self, write: Write) -> bool {
+        if !self.writes.iter().any(|other| write.follows(*other)) {
+            return true;
+        }
+        let visible = self.visible.load(SeqCst);
+        self.members(visible).any(|other| write.follows(other))
+    }
+
+    fn commit(&self, number: usize) {
+        let raised = self.writes[number].raises(&self.clocks);
+        match self.left_out {
+            Some(Rule::RaiseBeforeSending) => {
+                self.become_visible(number);
+                self.settle(number, self.clocks.raise(raised));
+            }
+            Some(Rule::DrawAfterAcknowledgement) => {
+                let held = self.clocks.raise(raised.clone());
+                self.settle(number, self.clocks.raise(raised));
+                self.become_visible(number);
+                held.release();
+            }
+            _ => {
+                let marks = self.clocks.raise(raised);
+                self.become_visible(number);
+                self.settle(number, marks);
+            }
+        }
+        self.acknowledged.fetch_or(1 << number, Relaxed);
+    }
+
+    fn settle(&self, number: usize, marks: Marks) {
+        let learned = self.writes[number].learns(&self.clocks);
+        match (self.left_out, learned) {
+            (Some(Rule::MoveByMaximum), _) => self.settle_by_store(marks),
+            (Some(Rule::MoveNarrowBeforeLoweringWide), Some(moved)) => {
+                let late = self.clocks.raise(vec![moved[0]]);
+                marks.release();
+                late.settle_only(&moved);
+            }
+            (_, Some(moved)) => marks.settle_only(&moved),
+            (_, None) => marks.settle(),
+        }
+    }
+
+    /// Leaves the clock at the version of whoever comes last.
+    fn settle_by_store(&self, marks: Marks) {
+        let version = self.clocks.draw();
+        for clock in marks.clocks() {
+            self.clocks.update(*clock, |word| word.without_version().moved(version));
+        }
+        marks.release();
+    }
+
+    /// The connection breaks, the server goes on; whoever waits for its thread to be gone settles.
+    fn lose(self: &Arc<Self>, number: usize) {
+        let marks = self.clocks.raise(self.writes[number].raises(&self.clocks));
+        let world = self.clone();
+        let server = thread::spawn(move || world.become_visible(number));
+        if self.left_out == Some(Rule::HoldUntilKnown) {
+            marks.settle();
+            server.join().expect("it does not panic");
+        } else {
+            server.join().expect("it does not panic");
+            marks.settle();
+        }
+    }
+
+    fn become_visible(&self, number: usize) {
+        self.visible.fetch_or(1 << number, SeqCst);
+    }
+
+    /// One query, from its client's command to its answer and the entry that is left behind.
+    pub(super) fn read(&self, query: Query) {
+        let acknowledged = self.acknowledged.load(Relaxed);
+        let shown_to_others = self.shown.load(Relaxed);
+        let served = self.serve(query);
+        let asked = if served.is_none() { Some(self.ask(query)) } else { None };
+        let answer = served.or(asked.map(|(answer, _)| answer)).expect("one of them has answered");
+        for (what, writes) in [("acknowledged", acknowledged), ("shown to others", shown_to_others)] {
+            let missing = writes & self.mask(query) & !answer;
+            let source = if served.is_some() { "cache" } else { "server" };
+            assert!(missing == 0, "{query:?} from the {source} lacks {missing:b}, {what} before: {answer:b}");
+        }
+        self.shown.fetch_or(answer, Relaxed);
+        if let Some((answer, since)) = asked {
+            self.store(query, answer, since);
+        }
+    }
+
+    fn serve(&self, query: Query) -> Option<u64> {
+        let entry = self.cache.get(&key(query))?;
+        match self.standing(entry.clocks(), entry.since()) {
+            Standing::Holds => {
+                self.coverage.served.fetch_add(1, Relaxed);
+                Some(answer_of(&entry))
+            }
+            Standing::Pending => None,
+            Standing::Moved => {
+                self.coverage.invalidated.fetch_add(1, Relaxed);
+                self.cache.remove_invalidated(&key(query), &entry);
+                None
+            }
+        }
+    }
+
+    fn ask(&self, query: Query) -> (u64, Sequence) {
+        let ask = || self.visible.load(SeqCst) & self.mask(query);
+        if self.left_out == Some(Rule::NoteBeforeSending) {
+            let answer = ask();
+            return (answer, self.clocks.now());
+        }
+        let since = self.clocks.now();
+        (ask(), since)
+    }
+
+    fn store(&self, query: Query, answer: u64, since: Sequence) {
+        let mut dependencies = self.dependencies(query, answer);
+        dependencies.sort_unstable();
+        if self.standing(dependencies.iter().copied(), since) == Standing::Holds {
+            thread::yield_now();
+            self.insert(query, answer, &dependencies, since);
+            self.coverage.stored.fetch_add(1, Relaxed);
+        } else {
+            self.coverage.refused.fetch_add(1, Relaxed);
+        }
+    }
+
+    fn standing(&self, dependencies: impl Iterator<Item = Clock>, since: Sequence) -> Standing {
+        let mut dependencies: Vec<_> = dependencies.collect();
+        if self.left_out == Some(Rule::LoadWideFirst) {
+            dependencies.reverse();
+        }
+        match self.clocks.standing(dependencies, since) {
+            Standing::Pending if self.left_out == Some(Rule::RefusePending) => Standing::Holds,
+            standing => standing,
+        }
+    }
+
+    fn insert(&self, query: Query, answer: u64, dependencies: &[Clock], since: Sequence) {
+        let stored = self.cache.insert(Fill {
+            key: key(query),
+            packets: Packets::Whole(&answer.to_le_bytes()),
+            status_offsets: &[],
+            rows: 1,
+            hostgroup: 0,
+            created_ms: 0,
+            expires_ms: u64::MAX,
+            epoch: 0,
+            clocks: dependencies,
+            since,
+            plan: (),
+        });
+        stored.expect("there is room for all entries");
+    }
+
+    /// When all sessions are over: nothing is pending, so what would be served now would be served for ever.
+    pub(super) fn check_end(&self) {
+        assert_eq!((self.clocks.pending(), self.clocks.stranded()), (0, 0));
+        let visible = self.visible.load(SeqCst);
+        for query in Query::ALL {
+            let Some(entry) = self.cache.get(&key(query)) else { continue };
+            let (answer, right) = (answer_of(&entry), visible & self.mask(query));
+            let standing = self.clocks.standing(entry.clocks(), entry.since());
+            assert!(
+                standing != Standing::Holds || answer == right,
+                "{query:?} stays stale for ever: {answer:b} for {right:b}"
+            );
+        }
+    }
+
+    fn dependencies(&self, query: Query, answer: u64) -> Vec<Clock> {
+        query.dependencies(&self.clocks, self.has_row2(answer), self.left_out)
+    }
+
+    fn has_row2(&self, answer: u64) -> bool {
+        let has = |which: fn(Write) -> bool| self.members(answer).any(which);
+        let is_deleted = has(|write| write == Write::Delete2);
+        has(|write| write == Write::InsertAgain) || (has(Write::inserts_row2) && !is_deleted)
+    }
+
+    /// The writes that the query can show.
+    fn mask(&self, query: Query) -> u64 {
+        let shows = |number: &usize| query.shows(self.writes[*number]);
+        (0..self.writes.len()).filter(shows).map(|number| 1 << number).sum()
+    }
+
+    fn members(&self, set: u64) -> impl Iterator<Item = Write> {
+        self.writes
+            .iter()
+            .enumerate()
+            .filter(move |(number, _)| set >> number & 1 == 1)
+            .map(|(_, write)| *write)
+    }
+}
+
+impl Coverage {
+    pub(super) fn add(&self, other: &Self) {
+        let pairs = [
+            (&self.served, &other.served),
+            (&self.stored, &other.stored),
+            (&self.refused, &other.refused),
+            (&self.invalidated, &other.invalidated),
+        ];
+        for (sum, part) in pairs {
+            sum.fetch_add(part.load(Relaxed), Relaxed);
+        }
+    }
+}
+
+fn key(query: Query) -> Key<'static> {
+    Key::new(b"app", b"shop", 0, Protocol::Text, query.statement())
+}
+
+fn answer_of(entry: &Entry<()>) -> u64 {
+    u64::from_le_bytes(entry.packets().try_into().expect("answers are eight bytes"))
+}

@@ -1,0 +1,71 @@
+//! What writers do to the one table, and which clocks they raise and move.
+
+use crate::clocks::{BLOCK_KEYS, Clock, Clocks};
+
+use super::query::TABLE;
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Write {
+    /// `UPDATE … WHERE pk = 1`
+    Update1,
+    /// `INSERT` of row 2 with its key.
+    InsertKnown,
+    /// `INSERT` whose key the server gives; it will be 2, and the acknowledgement says so.
+    InsertServerKey,
+    /// The same, where nobody says so.
+    InsertUnlearned,
+    /// `DELETE … WHERE pk = 2`, once it is there.
+    Delete2,
+    /// `INSERT` whose key the server gives, 2 once more, after its deletion.
+    InsertAgain,
+    /// `UPDATE` of rows that are not known.
+    Broad,
+    /// A COMMIT of an update of row 1 and an insert of row 2.
+    Transaction,
+    /// The COMMIT of an update of row 1 that the server undid.
+    RolledBack,
+    /// An update of row 1 whose connection breaks before it is acknowledged.
+    Lost,
+}
+
+impl Write {
+    /// What is held while it is in flight.
+    pub(super) fn raises(self, clocks: &Clocks) -> Vec<Clock> {
+        let any = clocks.any(TABLE).expect("one table has clocks");
+        let block = clocks.block(TABLE, 1 / BLOCK_KEYS);
+        let row = |key| clocks.row(TABLE, key);
+        match self {
+            Self::Update1 | Self::RolledBack | Self::Lost => vec![any, row(1), block],
+            Self::InsertKnown | Self::Delete2 => vec![any, row(2), block],
+            Self::Transaction => vec![any, row(1), row(2), block],
+            Self::InsertServerKey | Self::InsertAgain | Self::InsertUnlearned => {
+                vec![any, clocks.absent(TABLE).expect("one table has clocks")]
+            }
+            Self::Broad => vec![any, clocks.broad(TABLE).expect("one table has clocks")],
+        }
+    }
+
+    /// What moves in place of what was raised, where the acknowledgement tells the key.
+    pub(super) fn learns(self, clocks: &Clocks) -> Option<Vec<Clock>> {
+        let moved = || {
+            let any = clocks.any(TABLE).expect("one table has clocks");
+            vec![any, clocks.row(TABLE, 2), clocks.block(TABLE, 2 / BLOCK_KEYS)]
+        };
+        matches!(self, Self::InsertServerKey | Self::InsertAgain).then(moved)
+    }
+
+    /// Whether it makes sense only once `other` is visible, or another of that kind.
+    pub(super) fn follows(self, other: Self) -> bool {
+        match self {
+            Self::Delete2 => other.inserts_row2(),
+            Self::InsertAgain => other == Self::Delete2,
+            _ => false,
+        }
+    }
+
+    /// Whether row 2 is there after it for the first time.
+    pub(super) fn inserts_row2(self) -> bool {
+        use Write::{InsertKnown, InsertServerKey, InsertUnlearned, Transaction};
+        matches!(self, InsertKnown | InsertServerKey | InsertUnlearned | Transaction)
+    }
+}

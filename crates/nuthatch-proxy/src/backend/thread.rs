@@ -1,0 +1,76 @@
+//! The thread that a server keeps for a connection, seen from another connection.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use nuthatch_net::{BackendPassword, NetError};
+use nuthatch_wire::{AnswerKind, CapabilityFlags, Command, ErrorCode};
+use tokio::time::timeout;
+
+use crate::Proxy;
+use crate::session::{Charset, SessionState};
+use crate::worker::Worker;
+
+use super::{Connection, Server, Wanted};
+
+/// A thread, and who may end it.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Thread<'a> {
+    pub(crate) server: &'a Arc<Server>,
+    pub(crate) id: u32,
+    pub(crate) user: &'a Arc<str>,
+    pub(crate) password: Option<&'a BackendPassword>,
+}
+
+/// What a server says to a KILL of a thread that is another user's: the number was given anew.
+const KILL_DENIED: u16 = 1095;
+
+/// Whether a thread may be killed to learn what became of it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Means {
+    /// Kill it.
+    Kill,
+    /// Only look whether it is still there.
+    Look,
+}
+
+impl Thread<'_> {
+    /// Says whether the thread is gone: then its transaction is over, one way or the other.
+    ///
+    /// # Errors
+    /// When the server cannot be asked, in words for the log.
+    pub(crate) async fn is_gone(
+        &self,
+        means: Means,
+        shape: CapabilityFlags,
+        worker: &Worker,
+        proxy: &Proxy,
+    ) -> Result<bool, String> {
+        let variables = &proxy.snapshot().mysql;
+        let state = SessionState::new(Vec::new(), Charset::Collation(45));
+        let (user, password, must_have) = (self.user, self.password, CapabilityFlags::empty());
+        let wanted = Wanted { user, password, shape, must_have, state: &state, is_own: false, worker };
+        let checked_out = self.server.check_out_for_kill(&wanted, variables).await;
+        let mut connection = checked_out.map_err(|error| error.to_string())?;
+        let patience = Duration::from_millis(variables.connect_timeout_server);
+        let is_gone = timeout(patience, self.ask(means, &mut connection))
+            .await
+            .map_err(|_elapsed| "the server does not answer".to_owned())?
+            .map_err(|error| error.to_string())?;
+        proxy.hostgroups.check_in(connection, proxy.clock.now_ms());
+        Ok(is_gone)
+    }
+
+    async fn ask(&self, means: Means, connection: &mut Connection) -> Result<bool, NetError> {
+        if means == Means::Kill {
+            let kill = format!("KILL {}", self.id);
+            let answer = connection.order(Command::Query, kill.as_bytes(), AnswerKind::ResultSets).await?;
+            if let Err(refusal) = answer {
+                return Ok([ErrorCode::NO_SUCH_THREAD.code, KILL_DENIED].contains(&refusal.code));
+            }
+        }
+        let look = format!("SELECT 1 FROM information_schema.processlist WHERE id = {}", self.id);
+        let answer = connection.order(Command::Query, look.as_bytes(), AnswerKind::ResultSets).await?;
+        Ok(answer.is_ok_and(|end| end.rows == 0))
+    }
+}

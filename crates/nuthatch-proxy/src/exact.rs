@@ -1,0 +1,50 @@
+//! The exact cache's part in the data plane: which clocks statements depend on, which they move, and when.
+//!
+//! An answer may be stored with the clocks that it depends on (see [`nuthatch_cache::Clocks`]) and is served while none of them
+//! has moved or is pending. That holds if every write goes through four steps, in this order:
+//!
+//! 1. **Intent** ([`Intent`]): what the statement may write, by its text and the catalogue; anything where that is not known.
+//! 2. **Raise** ([`Flight::start`]): its clocks, and those of the whole transaction if it may commit, are pending from before it is
+//!    sent. What is surely written inside of an open transaction is pending only while that may commit.
+//! 3. **Hear** ([`Flight::hear`]): the server's last packet tells what became of it. What is committed moves its clocks before the
+//!    client gets that packet; what is not is added to what the transaction has [`Touched`].
+//! 4. **Lost** ([`Lost`]): a flight that never hears of its end stays pending until the server's thread is gone, and moves its
+//!    clocks then.
+//!
+//! Changes of definitions ([`Catalogues`]) make their tables unknown before they are sent; they stay pending until no statement is
+//! in flight that was looked at before.
+//!
+//! Reads may go to replicas of the server that takes the writes: what they answer is stored if it is proven that they have applied what the
+//! clocks stand for ([`replica`]).
+//!
+//! What it does not do: parse (nuthatch-sql), ask servers for their tables (nuthatch-source), store (nuthatch-cache).
+
+mod catalogue_store;
+mod catalogues;
+mod clocks_of;
+mod flight;
+mod intent;
+mod judge;
+mod lost;
+mod replica;
+mod restarts;
+mod source;
+mod table_counters;
+mod touched;
+mod turn;
+
+pub(crate) use catalogue_store::CatalogueStore;
+pub use catalogue_store::Replaced;
+pub(crate) use catalogues::Catalogues;
+pub use catalogues::{Began, BufferPool, Domain, Domains, Isolation, NoDomain};
+pub(crate) use clocks_of::{dependencies, of_definition, standing};
+pub(crate) use flight::{After, Flight, Inside};
+pub(crate) use intent::{Commits, Intent};
+pub use judge::Judge;
+pub(crate) use lost::Lost;
+pub(crate) use replica::Binlogs;
+pub use replica::{Evidence, Moment, Replica, Vouched};
+pub(crate) use restarts::Restarts;
+pub use source::{Source, SourceAccount};
+pub(crate) use table_counters::TableCounters;
+pub(crate) use touched::Touched;

@@ -1,0 +1,145 @@
+//! From footprints to clocks: DESIGN's two tables, "reads depend on" and "writes move".
+
+use nuthatch_cache::{BLOCK_KEYS, Clock, Clocks, Entry, Sequence, Standing};
+use nuthatch_sql::{ReadFootprint, ReadRows, RowKey, TableId, TableWrite, WrittenRows};
+
+/// A range that covers more blocks depends on the whole table.
+const BLOCKS_MAX: u64 = 16;
+
+/// The clocks that an answer of that many rows depends on, wide ones first. `None` if a table has no clocks.
+pub(crate) fn dependencies(clocks: &Clocks, footprint: &ReadFootprint, rows: u64) -> Option<Vec<Clock>> {
+    let mut found = vec![clocks.everything()];
+    for read in &footprint.tables {
+        let TableId(table) = read.table;
+        match &read.rows {
+            ReadRows::Keys { keys, rows_tell_if_found } => {
+                found.push(clocks.broad(table)?);
+                if !rows_tell_if_found || rows != keys.len() as u64 {
+                    found.push(clocks.absent(table)?);
+                }
+                found.extend(keys.iter().map(|RowKey(key)| clocks.row(table, *key)));
+            }
+            ReadRows::Range { from, to } if blocks(*from, *to).count() as u64 <= BLOCKS_MAX => {
+                found.extend([clocks.broad(table)?, clocks.absent(table)?]);
+                found.extend(blocks(*from, *to).map(|block| clocks.block(table, block)));
+            }
+            ReadRows::Range { .. } | ReadRows::Any => found.push(clocks.any(table)?),
+        }
+    }
+    found.sort_unstable();
+    found.dedup();
+    Some(found)
+}
+
+/// What became of what an answer depends on since it was asked for, and since a snapshot.
+///
+/// A row that was found does not depend on `absent`: from then on it is there. At a snapshot it may not have been, be that older than the
+/// answer or opened while the answer was on its way; so before a snapshot the `absent` of its tables counts as well. Cost: a load for
+/// each clock.
+pub(crate) fn standing<P>(clocks: &Clocks, entry: &Entry<P>, snapshot: Option<Sequence>) -> Standing {
+    let Some(snapshot) = snapshot else {
+        return clocks.standing(entry.clocks(), entry.since());
+    };
+    let tables = entry.clocks().filter_map(|clock| clocks.table_of(clock));
+    let absent = tables.filter_map(|table| clocks.absent(table));
+    clocks.standing(absent.chain(entry.clocks()), snapshot.min(entry.since()))
+}
+
+/// The blocks of a range, but no more than one too many.
+fn blocks(RowKey(from): RowKey, RowKey(to): RowKey) -> impl Iterator<Item = u64> {
+    let (first, last) = (from / BLOCK_KEYS, to / BLOCK_KEYS);
+    first..=last.min(first.saturating_add(BLOCKS_MAX))
+}
+
+/// The clocks that a write holds while it is in flight, and moves but for [`WrittenRows::Given`], of which more is known then.
+pub(super) fn of_write(clocks: &Clocks, write: &TableWrite) -> Vec<Clock> {
+    let TableId(table) = write.table;
+    let wide = match &write.rows {
+        WrittenRows::Any => [clocks.any(table), clocks.broad(table)],
+        WrittenRows::Given | WrittenRows::New => [clocks.any(table), clocks.absent(table)],
+        WrittenRows::Keys(keys) => {
+            let narrow = keys.iter().flat_map(|key| of_row(clocks, write.table, *key));
+            return clocks.any(table).into_iter().chain(narrow).collect();
+        }
+    };
+    wide.into_iter().flatten().collect()
+}
+
+/// Those of a table that is defined anew.
+pub(crate) fn of_definition(clocks: &Clocks, TableId(table): TableId) -> impl Iterator<Item = Clock> {
+    [clocks.any(table), clocks.broad(table)].into_iter().flatten()
+}
+
+/// Those of one row that is made, changed or removed.
+pub(super) fn of_row(clocks: &Clocks, TableId(table): TableId, RowKey(key): RowKey) -> [Clock; 2] {
+    [clocks.row(table, key), clocks.block(table, key / BLOCK_KEYS)]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use nuthatch_cache::ClockOptions;
+    use nuthatch_sql::TableRead;
+
+    const TABLE: TableId = TableId(3);
+
+    fn read(rows: ReadRows) -> ReadFootprint {
+        ReadFootprint { tables: vec![TableRead { table: TABLE, rows }], has_view: false }
+    }
+
+    fn keys(keys: &[u64], rows_tell_if_found: bool) -> ReadRows {
+        ReadRows::Keys { keys: keys.iter().copied().map(RowKey).collect(), rows_tell_if_found }
+    }
+
+    fn range(from: u64, to: u64) -> ReadRows {
+        ReadRows::Range { from: RowKey(from), to: RowKey(to) }
+    }
+
+    #[test]
+    fn reads_depend_on_what_the_design_says() {
+        let clocks = Clocks::new(ClockOptions::default());
+        let (any, broad, absent) = (clocks.any(3), clocks.broad(3), clocks.absent(3));
+        let row = |key| Some(clocks.row(3, key));
+        let block = |number| Some(clocks.block(3, number));
+        for (rows, answered, expected) in [
+            (ReadRows::Any, 1, vec![any]),
+            (keys(&[7], true), 1, vec![broad, row(7)]),
+            (keys(&[7], true), 0, vec![broad, absent, row(7)]),
+            (keys(&[7], false), 1, vec![broad, absent, row(7)]),
+            (keys(&[7, 8], true), 2, vec![broad, row(7), row(8)]),
+            (range(60, 70), 3, vec![broad, absent, block(0), block(1)]),
+            (range(0, 1 << 20), 3, vec![any]),
+            (range(0, u64::MAX), 3, vec![any]),
+        ] {
+            let mut expected: Vec<_> = expected.into_iter().flatten().chain([clocks.everything()]).collect();
+            expected.sort_unstable();
+            assert_eq!(dependencies(&clocks, &read(rows.clone()), answered), Some(expected), "{rows:?}");
+        }
+    }
+
+    #[test]
+    fn each_write_moves_a_clock_of_each_read_that_it_may_change() {
+        let clocks = Clocks::new(ClockOptions::default());
+        let written = |rows| of_write(&clocks, &TableWrite { table: TABLE, rows, is_transactional: true });
+        let writes = [WrittenRows::Any, WrittenRows::Keys(vec![RowKey(7)])];
+        for write in writes {
+            for rows in [ReadRows::Any, keys(&[7], true), keys(&[7], false), range(1, 9)] {
+                let depends = dependencies(&clocks, &read(rows.clone()), 1).expect("the table has clocks");
+                let moved = written(write.clone());
+                assert!(depends.iter().any(|clock| moved.contains(clock)), "{write:?} {rows:?}");
+            }
+        }
+        for (write, rows, answered) in [
+            (WrittenRows::New, keys(&[7], true), 0),
+            (WrittenRows::New, range(1, 9), 1),
+            (WrittenRows::New, ReadRows::Any, 1),
+            (WrittenRows::Given, keys(&[7], true), 0),
+        ] {
+            let depends = dependencies(&clocks, &read(rows.clone()), answered).expect("the table has clocks");
+            let moved = written(write.clone());
+            assert!(depends.iter().any(|clock| moved.contains(clock)), "{write:?} {rows:?}");
+        }
+        let other_row = dependencies(&clocks, &read(keys(&[8], true)), 1).expect("the table has clocks");
+        assert!(!other_row.iter().any(|clock| written(WrittenRows::Keys(vec![RowKey(7)])).contains(clock)));
+    }
+}

@@ -1,0 +1,186 @@
+//! What a statement may write and commit, found before it is sent.
+
+use nuthatch_cache::{Clock, Clocks};
+use nuthatch_sql::{Kind, TableId, TransactionEnd, WriteFootprint, WrittenRows};
+
+use super::catalogue_store::Changed;
+use super::clocks_of::{of_definition, of_row, of_write};
+
+/// Whether a statement may end the open transaction otherwise than by undoing it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Commits {
+    /// It does not.
+    No,
+    /// It undoes all that the transaction has written.
+    RollsBack,
+    /// It surely commits what was written before it.
+    Surely,
+    /// It may commit, or not, what was written before it and what it writes itself.
+    Maybe,
+}
+
+/// See the module's doc.
+#[derive(Debug)]
+pub(crate) struct Intent {
+    /// Clocks that are held while it is in flight.
+    pub(super) held: Vec<Clock>,
+    /// Those of them that move whatever becomes of the transaction.
+    pub(super) durable: Vec<Clock>,
+    /// The table in which it makes one row whose key the server will tell.
+    pub(super) given: Option<TableId>,
+    /// Which definitions it may change.
+    pub(super) changed: Option<Changed>,
+    pub(super) commits: Commits,
+}
+
+impl Commits {
+    /// What is said of it by a statement's kind and first words; `is_harmless_set` is a SET that is known not to commit.
+    pub(crate) const fn of(kind: Kind, end: TransactionEnd, is_harmless_set: bool) -> Self {
+        match (kind, end) {
+            (_, TransactionEnd::Rollback | TransactionEnd::RollbackAndChain) => Self::RollsBack,
+            (_, TransactionEnd::Commit | TransactionEnd::CommitAndChain) | (Kind::Begin, _) => Self::Surely,
+            (_, TransactionEnd::Implicit) => Self::Maybe,
+            (
+                Kind::Select
+                | Kind::Insert
+                | Kind::Replace
+                | Kind::Update
+                | Kind::Delete
+                | Kind::Savepoint
+                | Kind::Show
+                | Kind::Explain
+                | Kind::Use
+                | Kind::Handler
+                | Kind::LoadData
+                | Kind::Do
+                | Kind::Kill
+                | Kind::Prepare
+                | Kind::Deallocate
+                | Kind::Empty,
+                TransactionEnd::No,
+            ) => Self::No,
+            (Kind::Set, TransactionEnd::No) if is_harmless_set => Self::No,
+            _ => Self::Maybe,
+        }
+    }
+}
+
+impl Intent {
+    /// Of a statement that writes nothing.
+    pub(crate) const fn nothing(commits: Commits) -> Self {
+        Self { held: Vec::new(), durable: Vec::new(), given: None, changed: None, commits }
+    }
+
+    /// Of a statement that may write anything, but defines no table.
+    pub(crate) fn everything(commits: Commits, clocks: &Clocks) -> Self {
+        let all = vec![clocks.everything()];
+        Self { held: all.clone(), durable: all, ..Self::nothing(commits) }
+    }
+
+    /// Of a statement with that footprint. `may_define`: where the footprint is everything, that is definitions too.
+    pub(crate) fn of(
+        footprint: WriteFootprint,
+        kind: Kind,
+        may_define: bool,
+        commits: Commits,
+        clocks: &Clocks,
+    ) -> Self {
+        match footprint {
+            WriteFootprint::Everything => {
+                let changed = may_define.then_some(Changed::All);
+                Self { changed, ..Self::everything(commits, clocks) }
+            }
+            WriteFootprint::Definition { tables, named } => {
+                let held: Vec<_> =
+                    tables.into_iter().flat_map(|table| of_definition(clocks, table)).collect();
+                let changed = Some(Changed::Tables(named));
+                Self { durable: held.clone(), held, changed, ..Self::nothing(commits) }
+            }
+            WriteFootprint::Tables(writes) => {
+                let mut intent = Self::nothing(commits);
+                for write in writes {
+                    let moved = of_write(clocks, &write);
+                    if kind == Kind::Insert && write.rows == WrittenRows::Given && write.is_transactional {
+                        intent.given = Some(write.table);
+                    }
+                    if !write.is_transactional {
+                        intent.durable.extend_from_slice(&moved);
+                    }
+                    intent.held.extend(moved);
+                }
+                intent
+            }
+        }
+    }
+
+    /// Whether there is nothing to hold, unless the transaction has touched something.
+    pub(crate) const fn is_nothing(&self) -> bool {
+        self.held.is_empty() && self.changed.is_none()
+    }
+
+    /// Whether what was written before may be committed by it.
+    pub(super) const fn may_commit(&self) -> bool {
+        matches!(self.commits, Commits::Surely | Commits::Maybe)
+    }
+
+    /// What it wrote, now that the server has told the key of the row that it made, if it did.
+    pub(super) fn written(&self, affected_rows: u64, insert_id: u64, clocks: &Clocks) -> Vec<Clock> {
+        let Some(table) = self.given.filter(|_| affected_rows == 1 && insert_id != 0) else {
+            return self.held.clone();
+        };
+        let absent = clocks.absent(table.0);
+        let known = self.held.iter().copied().filter(|clock| Some(*clock) != absent);
+        known.chain(of_row(clocks, table, nuthatch_sql::RowKey(insert_id))).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use nuthatch_cache::ClockOptions;
+    use nuthatch_sql::{RowKey, TableWrite};
+
+    fn one(rows: WrittenRows, is_transactional: bool) -> WriteFootprint {
+        WriteFootprint::Tables(vec![TableWrite { table: TableId(1), rows, is_transactional }])
+    }
+
+    #[test]
+    fn only_what_is_known_not_to_commit_is_said_not_to() {
+        let of = |kind, end| Commits::of(kind, end, false);
+        assert_eq!(of(Kind::Update, TransactionEnd::No), Commits::No);
+        assert_eq!(of(Kind::Begin, TransactionEnd::Implicit), Commits::Surely);
+        assert_eq!(of(Kind::Commit, TransactionEnd::CommitAndChain), Commits::Surely);
+        assert_eq!(of(Kind::Rollback, TransactionEnd::RollbackAndChain), Commits::RollsBack);
+        assert_eq!(of(Kind::Savepoint, TransactionEnd::No), Commits::No);
+        assert_eq!(Commits::of(Kind::Set, TransactionEnd::No, true), Commits::No);
+        for kind in [Kind::Set, Kind::Call, Kind::Execute, Kind::Multi, Kind::Other, Kind::Unlock, Kind::Xa] {
+            assert_eq!(of(kind, TransactionEnd::No), Commits::Maybe, "{kind:?}");
+        }
+    }
+
+    #[test]
+    fn key_that_the_server_gave_takes_the_place_of_all_absent_rows() {
+        let clocks = Clocks::new(ClockOptions::default());
+        let intent = Intent::of(one(WrittenRows::Given, true), Kind::Insert, false, Commits::No, &clocks);
+        let absent = clocks.absent(1).expect("the table has clocks");
+        assert!(intent.held.contains(&absent) && intent.durable.is_empty());
+        let written = intent.written(1, 7, &clocks);
+        assert!(!written.contains(&absent) && written.contains(&clocks.row(1, 7)));
+        for (affected_rows, insert_id) in [(0, 7), (2, 7), (1, 0)] {
+            assert!(intent.written(affected_rows, insert_id, &clocks).contains(&absent));
+        }
+    }
+
+    #[test]
+    fn what_no_rollback_undoes_moves_at_once() {
+        let clocks = Clocks::new(ClockOptions::default());
+        let intent = Intent::of(
+            one(WrittenRows::Keys(vec![RowKey(1)]), false),
+            Kind::Update,
+            false,
+            Commits::No,
+            &clocks,
+        );
+        assert_eq!(intent.held, intent.durable);
+    }
+}

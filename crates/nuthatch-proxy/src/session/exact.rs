@@ -1,0 +1,429 @@
+//! What the session has to do with the exact cache: whether it may be answered from it and fill it, and what its writes move.
+
+use std::sync::Arc;
+
+use nuthatch_cache::{Clock, Entry, Key, Sequence, Standing};
+use nuthatch_config::QueryCacheType;
+use nuthatch_sql::{
+    Ddl, Kind, Parameter, ReadFootprint, TableId, WriteFootprint, leaves_binlog, read_footprint,
+    write_footprint,
+};
+use nuthatch_wire::{AnswerEnd, AnswerKind, Command};
+
+use crate::backend::StatementKey;
+use crate::exact::{After, Commits, Flight, Inside, Intent, Isolation, Lost, Vouched, dependencies};
+
+use super::capture::Capture;
+use super::lease::Held;
+use super::not_cached::NotCached;
+use super::plan::{Change, Facts, Plan};
+use super::relay::command_packet;
+use super::trouble::Trouble;
+use super::{HitPlan, Pins, Session, Settings};
+
+/// A read on its way: what its answer will depend on, and since when it may have changed.
+#[derive(Debug)]
+pub(super) struct Reading {
+    since: Sequence,
+    /// When it was sent: later than that of which a replica is known to show all.
+    sent: Sequence,
+    pub(super) footprint: ReadFootprint,
+}
+
+/// What a server is to execute, of which the plan tells.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Sent<'a> {
+    pub(super) text: &'a [u8],
+    /// In which the names of its tables are looked for.
+    pub(super) schema: &'a [u8],
+    /// The values of its `?`; none for a statement that came as text.
+    pub(super) parameters: &'a [Parameter],
+    /// The server has looked at its text before.
+    pub(super) is_prepared: bool,
+    /// It was looked at under another SQL mode or character set than the session's own now.
+    pub(super) is_read_otherwise: bool,
+}
+
+/// The clocks that an answer depends on, wide ones first, and since when none of them may have moved.
+#[derive(Debug, Default)]
+pub(super) struct Depends {
+    pub(super) clocks: Vec<Clock>,
+    pub(super) since: Sequence,
+}
+
+/// How the answer to a statement may be cached.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Caching {
+    /// Not at all.
+    No(NotCached),
+    /// For so many milliseconds, whatever is written meanwhile.
+    Ttl(u32),
+    /// Until something is written that it depends on, but no longer than so many milliseconds, if any are said.
+    Exact { ttl_ms: Option<u32> },
+}
+
+impl Caching {
+    /// Until when an answer of that time may be served.
+    pub(super) fn expires_ms(self, created_ms: u64) -> u64 {
+        match self {
+            Self::Ttl(ttl_ms) | Self::Exact { ttl_ms: Some(ttl_ms) } => {
+                created_ms.saturating_add(u64::from(ttl_ms))
+            }
+            Self::No(_) | Self::Exact { ttl_ms: None } => u64::MAX,
+        }
+    }
+
+    pub(super) const fn is_exact(self) -> bool {
+        matches!(self, Self::Exact { .. })
+    }
+
+    pub(super) const fn is_any(self) -> bool {
+        !matches!(self, Self::No(_))
+    }
+}
+
+impl Session {
+    /// Whether the answer may be stored. What a transaction saw may be older than now.
+    pub(super) fn may_fill(&self, caching: Caching) -> Result<(), NotCached> {
+        match caching {
+            Caching::No(why) => Err(why),
+            Caching::Ttl(_) if self.is_in_transaction() => Err(NotCached::InTransaction),
+            Caching::Ttl(_) | Caching::Exact { .. } => Ok(()),
+        }
+    }
+
+    /// Whether the exact entry may be served now; one that never will be again is removed.
+    pub(super) fn stands(&self, key: &Key<'_>, entry: &Entry<Arc<HitPlan>>) -> bool {
+        let standing = self.standing(entry);
+        // What has changed since the session's snapshot may be what others are told.
+        let of_now = || self.proxy.clocks.standing(entry.clocks(), entry.since());
+        if standing == Standing::Moved
+            && of_now() == Standing::Moved
+            && self.proxy.cache.remove_invalidated(key, entry)
+        {
+            entry.plan().count_invalidated();
+            self.count_invalidation(entry);
+        }
+        standing == Standing::Holds
+    }
+
+    /// Counts an entry that was written over for the table that was written, if it is certain which.
+    fn count_invalidation(&self, entry: &Entry<Arc<HitPlan>>) {
+        let clocks = &self.proxy.clocks;
+        let is_moved = |clock: &Clock| clocks.standing([*clock], entry.since()) == Standing::Moved;
+        let mut tables = entry.clocks().filter_map(|clock| clocks.table_of(clock));
+        let first = tables.next();
+        let only = || first.filter(|first| tables.all(|table| table == *first));
+        let table = entry.clocks().find(is_moved).and_then(|clock| clocks.table_of(clock)).or_else(only);
+        if let Some(table) = table {
+            self.proxy.table_counters.count_invalidation(TableId(table));
+        }
+    }
+
+    /// Whether some SELECTs are to be cached until what they read is written.
+    pub(super) fn wants_exact(&self) -> bool {
+        let by_rule = || self.query_cache_type.is_none() && self.snapshot.rules.caches_exact();
+        self.query_cache_type() != QueryCacheType::Off || by_rule()
+    }
+
+    /// Whether its reads see what was committed at a moment that is known: each at its own, or all at that of their transaction's
+    /// snapshot, be that opened by the statement at hand.
+    pub(super) fn reads_one_moment(&self) -> bool {
+        if self.state.autocommit && !self.is_in_transaction() {
+            return true;
+        }
+        let knows_snapshot = self.beginning.snapshot().is_some() || self.may_open_snapshot();
+        // A connection may have another default than its server has now; what the session has set itself holds for any.
+        let sees_what_is_committed = self.own_isolation() == Some(Isolation::ReadCommitted);
+        self.touched.is_empty() && (knows_snapshot || sees_what_is_committed)
+    }
+
+    /// What transactions begin with that set nothing, where it is known.
+    pub(super) fn default_isolation(&self) -> Option<Isolation> {
+        let hostgroup = self.open_transaction().unwrap_or(self.account.user.default_hostgroup);
+        let catalogues = self.proxy.catalogues.current();
+        Some(catalogues.domain(hostgroup).ok()?.isolation)
+    }
+
+    /// What a SELECT that is about to be sent will depend on. Nothing may be noted later than this: what is written from now on moves
+    /// clocks past `since`.
+    pub(super) fn begin_reading(
+        &self,
+        plan: &Plan,
+        sent: &Sent<'_>,
+        held: &Held,
+    ) -> Result<Reading, NotCached> {
+        let now = self.proxy.clocks.now();
+        let catalogues = self.proxy.catalogues.current();
+        let domain = catalogues.domain(plan.hostgroup).map_err(|_sentence| NotCached::NoCatalogue)?;
+        if plan.hostgroup != plan.wanted {
+            return Err(NotCached::OtherHostgroup);
+        }
+        let server = held.connection.server();
+        let replica = match domain.is_of(server) {
+            true => None,
+            false => Some(domain.replica(server).ok_or(NotCached::OtherServer)?),
+        };
+        let shows_all_of = match replica {
+            None => now,
+            Some(replica) => self.shown_by(replica, held, now).ok_or(NotCached::UnknownReplica)?,
+        };
+        let since = self.beginning.snapshot().unwrap_or(shows_all_of);
+        let is_older = domain.isolation_since.is_some_and(|since| held.connection.opened < since);
+        if self.own_isolation().unwrap_or(domain.isolation) == Isolation::Other || is_older {
+            return Err(NotCached::UnknownIsolation);
+        }
+        if sent.is_read_otherwise {
+            return Err(NotCached::ReadOtherwise);
+        }
+        let footprint = read_footprint(
+            sent.text,
+            plan.facts.class,
+            self.lexing,
+            sent.schema,
+            &domain.catalogue,
+            sent.parameters,
+        )?;
+        if footprint.has_view && sent.is_prepared {
+            return Err(NotCached::PreparedView);
+        }
+        if replica.is_some_and(|replica| !replica.has_all_of(&footprint)) {
+            return Err(NotCached::DefinedOtherwise);
+        }
+        Ok(Reading { since, sent: now, footprint })
+    }
+
+    /// Of which moment it is known that a read over a replica's connection shows all that was written before it.
+    fn shown_by(&self, replica: &Vouched, held: &Held, now: Sequence) -> Option<Sequence> {
+        let since = replica.since(&held.connection, now);
+        since.filter(|_| !self.proxy.binlogs.are_left())
+    }
+
+    /// Of which moment a snapshot that is opened now over the connection shows all; none if that of a replica is not known.
+    pub(super) fn snapshot_on(&self, held: &Held) -> Option<Sequence> {
+        let now = self.proxy.clocks.now();
+        let catalogues = self.proxy.catalogues.current();
+        match catalogues.domain(held.hostgroup) {
+            Ok(domain) if !domain.is_of(held.connection.server()) => {
+                self.shown_by(domain.replica(held.connection.server())?, held, now)
+            }
+            _ => Some(now),
+        }
+    }
+
+    /// Has a connection to a replica whose answers may be stored say once whether it leads there.
+    pub(super) async fn identify_replica(&self, held: &mut Held) -> Result<(), Trouble> {
+        let catalogues = self.proxy.catalogues.current();
+        let Ok(domain) = catalogues.domain(held.hostgroup) else { return Ok(()) };
+        let Some(replica) = domain.replica(held.connection.server()) else { return Ok(()) };
+        let question = replica.evidence.question();
+        if held.connection.was_asked(question) {
+            return Ok(());
+        }
+        let mut way = self.way(held);
+        way.send(&command_packet(Command::Query, question.as_bytes())).await?;
+        let answer = way.read_answer(AnswerKind::ResultSets).await?;
+        held.connection.identity = Some((question.into(), answer.is_ok_and(|end| end.rows == 1)));
+        Ok(())
+    }
+
+    /// What the answer depends on, if nothing of it has been written meanwhile.
+    pub(super) fn dependencies_of(&self, reading: &Reading, end: &AnswerEnd) -> Result<Depends, NotCached> {
+        let clocks =
+            dependencies(&self.proxy.clocks, &reading.footprint, end.rows).ok_or(NotCached::TooManyTables)?;
+        match self.proxy.clocks.standing(clocks.iter().copied(), reading.since) {
+            Standing::Holds => Ok(Depends { clocks, since: reading.since }),
+            Standing::Moved if self.has_stood(&clocks, reading.sent) => Err(NotCached::ReplicaBehind),
+            Standing::Pending | Standing::Moved => Err(NotCached::WrittenMeanwhile),
+        }
+    }
+
+    fn has_stood(&self, clocks: &[Clock], since: Sequence) -> bool {
+        self.proxy.clocks.standing(clocks.iter().copied(), since) == Standing::Holds
+    }
+
+    /// What goes before a statement is sent over `held`: what it may write or commit is pending, and what an answer to be stored
+    /// depends on is known.
+    pub(super) fn take_off(&self, plan: &Plan, capture: Option<&mut Capture>, held: &Held) -> Flight {
+        let unwatched = self.unwatched(&plan.facts);
+        if capture.is_none()
+            && let Some(flight) = unwatched
+        {
+            return flight;
+        }
+        let prepared = self.prepared_text(plan);
+        let key = self.prepared_key(plan);
+        let sent = Sent {
+            text: prepared.as_deref().unwrap_or_else(|| self.statement_text()),
+            schema: key.map_or(&self.state.schema, |key| &key.schema),
+            parameters: &[],
+            is_prepared: prepared.is_some(),
+            is_read_otherwise: key.is_some_and(|key| self.reads_otherwise(key)),
+        };
+        self.begin_to_watch(plan, &sent, unwatched, capture, held)
+    }
+
+    /// Whether a statement that was prepared so is read otherwise than the session's statements are now.
+    pub(super) fn reads_otherwise(&self, key: &StatementKey) -> bool {
+        let mode = |settings: &Settings| settings.get(b"sql_mode").map(<[u8]>::to_vec);
+        key.charset != self.state.charset || mode(&key.settings) != mode(&self.state.settings)
+    }
+
+    /// In flight, a statement that writes and commits nothing that others read, as far as is known; none for one that may.
+    pub(super) fn unwatched(&self, facts: &Facts) -> Option<Flight> {
+        if facts.may_write() || facts.commits() != Commits::No && !self.touched.is_empty() {
+            return None;
+        }
+        if !self.proxy.wants_catalogues() {
+            return Some(Flight::Harmless);
+        }
+        // The picture first: by one that knows of reads that write, all are watched.
+        let by = self.proxy.catalogues.current();
+        (!self.proxy.catalogues.reads_may_write()).then_some(Flight::Reading { by, is_open: false })
+    }
+
+    /// The same, with what is to be sent at hand.
+    pub(super) fn begin_to_watch(
+        &self,
+        plan: &Plan,
+        sent: &Sent<'_>,
+        unwatched: Option<Flight>,
+        capture: Option<&mut Capture>,
+        held: &Held,
+    ) -> Flight {
+        let flight = unwatched.unwrap_or_else(|| self.start_flight(plan, sent, held));
+        if let Some(capture) = capture {
+            capture.begin(|| self.begin_reading(plan, sent, held));
+        }
+        flight
+    }
+
+    /// Makes pending what the statement may write or commit.
+    pub(super) fn start_flight(&self, plan: &Plan, sent: &Sent<'_>, held: &Held) -> Flight {
+        let commits = plan.facts.commits();
+        self.note_binlog(plan.facts.kind, sent.text);
+        let catalogues = self.proxy.catalogues.current();
+        let clocks = &self.proxy.clocks;
+        let (kind, may_define) = (plan.facts.kind, may_define(plan.facts.kind, commits));
+        let intent = match catalogues.domain(plan.hostgroup) {
+            Ok(domain) if domain.is_of(held.connection.server()) && !sent.is_read_otherwise => {
+                let footprint = write_footprint(
+                    sent.text,
+                    plan.facts.class,
+                    self.lexing,
+                    sent.schema,
+                    &domain.catalogue,
+                    sent.parameters,
+                );
+                self.proxy.table_counters.count_writes(&footprint);
+                let defines = may_define
+                    && (kind != Kind::Call || domain.catalogue.routines_may_define(sent.text, sent.schema));
+                Intent::of(footprint, kind, defines, commits, clocks)
+            }
+            _ if !plan.facts.may_write() => Intent::nothing(commits),
+            _ => Intent::of(WriteFootprint::Everything, kind, may_define, commits, clocks),
+        };
+        self.start(intent, &catalogues, held)
+    }
+
+    /// A statement is to be sent by which the session's writes may be missing in the binlog.
+    fn note_binlog(&self, kind: Kind, text: &[u8]) {
+        let only_writes_rows =
+            matches!(kind, Kind::Select | Kind::Insert | Kind::Replace | Kind::Update | Kind::Delete);
+        if !only_writes_rows && leaves_binlog(text) {
+            self.proxy.binlogs.leave();
+        }
+    }
+
+    /// The same for what may change anything, definitions too, and says nothing of it.
+    pub(super) fn start_unseen_flight(&self, held: &Held) -> Flight {
+        let intent =
+            Intent::of(WriteFootprint::Everything, Kind::Other, true, Commits::Maybe, &self.proxy.clocks);
+        self.start(intent, &self.proxy.catalogues.current(), held)
+    }
+
+    fn start(&self, intent: Intent, catalogues: &crate::exact::Catalogues, held: &Held) -> Flight {
+        if intent.is_nothing() && self.touched.is_empty() {
+            return Flight::default();
+        }
+        let inside = match (held.in_transaction, held.is_surely_in_transaction) {
+            (true, true) => Inside::Surely,
+            (true, false) => Inside::Maybe,
+            (false, _) if !self.state.autocommit => Inside::Maybe,
+            (false, _) => Inside::No,
+        };
+        let lost = Lost::on(&held.connection, self.account.password.as_ref(), &self.proxy, &self.worker);
+        Flight::start(intent, catalogues, &self.touched, inside, lost, &self.proxy)
+    }
+
+    /// Counts what the open transaction has read as written, if it has become known since that a read may write.
+    pub(super) fn own_up(&mut self) {
+        let catalogues = &self.proxy.catalogues;
+        if self
+            .touched
+            .read_by()
+            .is_some_and(|by| catalogues.reads_may_write() && catalogues.has_left_behind(by))
+        {
+            self.touched.add([self.proxy.clocks.everything()], &self.proxy.clocks);
+        }
+    }
+
+    /// Takes note of what became of the transaction.
+    pub(super) fn land(&mut self, flight: Flight) {
+        match flight.land() {
+            After::AsBefore => {}
+            After::Read(by) => self.touched.note_read(by),
+            After::Open(written) => self.touched.add(written, &self.proxy.clocks),
+            After::Fresh(written) => {
+                // What other connections have open is still to be committed.
+                if !self.is_in_transaction() {
+                    self.touched.clear();
+                }
+                self.touched.add(written, &self.proxy.clocks);
+            }
+        }
+    }
+}
+
+impl Facts {
+    pub(super) fn commits(&self) -> Commits {
+        let is_harmless_set = match &self.change {
+            Change::Autocommit(on) => !on,
+            Change::Charset(_) | Change::Settings(_) | Change::Role(_) => true,
+            Change::None | Change::Schema(_) => false,
+        };
+        Commits::of(self.kind, self.transaction_end, is_harmless_set)
+    }
+
+    /// Whether it may change what others read.
+    fn may_write(&self) -> bool {
+        match self.kind {
+            Kind::Begin
+            | Kind::Commit
+            | Kind::Rollback
+            | Kind::Savepoint
+            | Kind::Use
+            | Kind::Lock
+            | Kind::Unlock
+            | Kind::Prepare
+            | Kind::Deallocate
+            | Kind::Handler
+            | Kind::Kill
+            | Kind::Empty => self.is_opaque,
+            // What is not understood may set global variables or a password.
+            Kind::Set => {
+                let is_understood = self.change != Change::None
+                    || self.character_set.is_some()
+                    || self.pins.contains(Pins::NEXT_TRANSACTION);
+                self.writes || !is_understood
+            }
+            _ => self.writes,
+        }
+    }
+}
+
+/// Whether a statement that may write anything may also define tables, views or triggers: what does commits. Of these it is known.
+fn may_define(kind: Kind, commits: Commits) -> bool {
+    let defines_nothing = matches!(kind, Kind::Grant | Kind::Flush | Kind::Xa | Kind::Ddl(Ddl::Truncate));
+    commits == Commits::Maybe && !defines_nothing
+}

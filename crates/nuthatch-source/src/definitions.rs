@@ -1,0 +1,321 @@
+//! What `information_schema` tells of all tables, as rows: one question for each of its tables.
+//!
+//! Nothing is asked that makes a server open tables or count rows, where there is a choice.
+
+use crate::PictureError;
+use crate::question::{Question, Server};
+
+/// Completes a question with the schemas that are the server's own.
+macro_rules! outside_system_schemas {
+    ($select:expr, $schema:literal, $and:literal) => {
+        concat!(
+            $select,
+            " WHERE ",
+            $schema,
+            " NOT IN ('information_schema', 'performance_schema', 'mysql', 'sys')",
+            $and
+        )
+    };
+}
+
+const TABLES: Question = Question {
+    what: "tables",
+    sql: outside_system_schemas!(
+        "SELECT TABLE_SCHEMA, TABLE_NAME, TABLE_TYPE, ENGINE FROM information_schema.TABLES",
+        "TABLE_SCHEMA",
+        ""
+    ),
+};
+
+/// Those of keys, and those that are generated, invisible or count.
+const COLUMNS: Question = Question {
+    what: "columns",
+    sql: outside_system_schemas!(
+        "SELECT TABLE_SCHEMA, TABLE_NAME, COLUMN_NAME, ORDINAL_POSITION, DATA_TYPE, COLUMN_TYPE, EXTRA, \
+         GENERATION_EXPRESSION FROM information_schema.COLUMNS",
+        "TABLE_SCHEMA",
+        " AND (COLUMN_KEY = 'PRI' OR EXTRA <> '')"
+    ),
+};
+
+/// Completes the question for one number of each table, made of all rows that describe it, in whatever order they come. The server
+/// does the sum, because there are many rows. A NULL is not the text of one. MariaDB compares names without regard to accents here, unless they
+/// are bytes.
+macro_rules! number_of_each_table {
+    ($table:literal, $values:literal) => {
+        outside_system_schemas!(
+            concat!(
+                "SELECT TABLE_SCHEMA, TABLE_NAME, BIT_XOR(CAST(CONV(LEFT(SHA2(CONCAT_WS(',', ",
+                $values,
+                "), 256), 16), 16, 10) AS UNSIGNED)) FROM information_schema.",
+                $table
+            ),
+            "TABLE_SCHEMA",
+            " GROUP BY CAST(TABLE_SCHEMA AS BINARY), CAST(TABLE_NAME AS BINARY)"
+        )
+    };
+}
+
+const ALL_COLUMNS: Question = Question {
+    what: "all columns",
+    sql: number_of_each_table!(
+        "COLUMNS",
+        "ORDINAL_POSITION, QUOTE(COLUMN_NAME), QUOTE(COLUMN_TYPE), IS_NULLABLE, QUOTE(COLUMN_DEFAULT), \
+         QUOTE(COLLATION_NAME), EXTRA, QUOTE(GENERATION_EXPRESSION)"
+    ),
+};
+
+const ALL_INDEXES: Question = Question {
+    what: "indexes",
+    sql: number_of_each_table!(
+        "STATISTICS",
+        "QUOTE(INDEX_NAME), SEQ_IN_INDEX, NON_UNIQUE, QUOTE(COLUMN_NAME), QUOTE(SUB_PART), QUOTE(COLLATION), \
+         INDEX_TYPE"
+    ),
+};
+
+/// `COLUMN_KEY` says `PRI` of a unique key too, where there is no primary key.
+const KEYS: Question = Question {
+    what: "primary keys",
+    sql: outside_system_schemas!(
+        "SELECT TABLE_SCHEMA, TABLE_NAME, COLUMN_NAME FROM information_schema.STATISTICS",
+        "TABLE_SCHEMA",
+        " AND INDEX_NAME = 'PRIMARY'"
+    ),
+};
+
+/// An index on an expression has no column. Nothing is made distinct: MariaDB takes `cafe` and `café` for one name here.
+const UNIQUE_INDEXES: Question = Question {
+    what: "unique indexes",
+    sql: outside_system_schemas!(
+        "SELECT TABLE_SCHEMA, TABLE_NAME FROM information_schema.STATISTICS",
+        "TABLE_SCHEMA",
+        " AND NON_UNIQUE = 0 AND INDEX_NAME <> 'PRIMARY'"
+    ),
+};
+
+const VIEWS: Question = Question {
+    what: "views",
+    sql: outside_system_schemas!(
+        "SELECT TABLE_SCHEMA, TABLE_NAME, VIEW_DEFINITION FROM information_schema.VIEWS",
+        "TABLE_SCHEMA",
+        ""
+    ),
+};
+
+const TRIGGERS: Question = Question {
+    what: "triggers",
+    sql: outside_system_schemas!(
+        "SELECT EVENT_OBJECT_SCHEMA, EVENT_OBJECT_TABLE, ACTION_STATEMENT, SQL_MODE \
+         FROM information_schema.TRIGGERS",
+        "TRIGGER_SCHEMA",
+        ""
+    ),
+};
+
+const FOREIGN_KEYS: Question = Question {
+    what: "foreign keys",
+    sql: outside_system_schemas!(
+        "SELECT CONSTRAINT_SCHEMA, TABLE_NAME, UNIQUE_CONSTRAINT_SCHEMA, REFERENCED_TABLE_NAME, UPDATE_RULE, \
+         DELETE_RULE FROM information_schema.REFERENTIAL_CONSTRAINTS",
+        "CONSTRAINT_SCHEMA",
+        ""
+    ),
+};
+
+/// Those of all schemas: in `sys` too functions can be called by their names alone. A body of another language than SQL is not shown,
+/// nor is it by the server to who may not see it.
+const ROUTINES: Question = Question {
+    what: "stored routines",
+    sql: "SELECT ROUTINE_SCHEMA, ROUTINE_NAME, ROUTINE_TYPE, IF(ROUTINE_BODY = 'SQL', ROUTINE_DEFINITION, NULL) \
+          FROM information_schema.ROUTINES",
+};
+
+/// All of it.
+pub(crate) struct Definitions {
+    pub(crate) tables: Vec<TableDefinition>,
+    pub(crate) columns: Vec<ColumnDefinition>,
+    /// Of columns and of indexes.
+    pub(crate) numbers: Vec<TableNumber>,
+    pub(crate) keys: Vec<KeyColumn>,
+    /// Those that have other unique indexes.
+    pub(crate) uniquely_indexed: Vec<TableRef>,
+    pub(crate) views: Vec<ViewDefinition>,
+    pub(crate) triggers: Vec<TriggerDefinition>,
+    pub(crate) foreign_keys: Vec<ForeignKey>,
+    pub(crate) routines: Vec<RoutineDefinition>,
+}
+
+/// A table or view, by its name as the server writes it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct TableRef {
+    pub(crate) schema: Vec<u8>,
+    pub(crate) name: Vec<u8>,
+}
+
+pub(crate) struct TableDefinition {
+    pub(crate) table: TableRef,
+    /// `BASE TABLE`, `VIEW`, `SEQUENCE`, `SYSTEM VERSIONED`.
+    pub(crate) kind: Vec<u8>,
+    /// Empty for views.
+    pub(crate) engine: Vec<u8>,
+}
+
+pub(crate) struct ColumnDefinition {
+    pub(crate) table: TableRef,
+    pub(crate) name: Vec<u8>,
+    /// From 1.
+    pub(crate) ordinal: Vec<u8>,
+    /// `int`.
+    pub(crate) data_type: Vec<u8>,
+    /// `int(10) unsigned zerofill`.
+    pub(crate) column_type: Vec<u8>,
+    /// `auto_increment`, `VIRTUAL GENERATED, INVISIBLE`.
+    pub(crate) extra: Vec<u8>,
+    /// Empty if it is not generated.
+    pub(crate) generated_by: Vec<u8>,
+}
+
+/// A number that stands for a part of a table's definition.
+pub(crate) struct TableNumber {
+    pub(crate) table: TableRef,
+    pub(crate) number: u64,
+}
+
+/// A column of a primary key.
+pub(crate) struct KeyColumn {
+    pub(crate) table: TableRef,
+    pub(crate) name: Vec<u8>,
+}
+
+pub(crate) struct ViewDefinition {
+    pub(crate) view: TableRef,
+    /// As the server has written it anew: names in back quotes, tables with their schemas.
+    pub(crate) text: Vec<u8>,
+}
+
+pub(crate) struct TriggerDefinition {
+    /// The table that sets it off; the trigger is of the same schema.
+    pub(crate) table: TableRef,
+    /// What is left of its body: see `trigger_body.rs`.
+    pub(crate) body: Vec<u8>,
+    pub(crate) sql_mode: Vec<u8>,
+}
+
+pub(crate) struct ForeignKey {
+    pub(crate) child: TableRef,
+    pub(crate) parent: TableRef,
+    /// `RESTRICT`, `NO ACTION`, `CASCADE`, `SET NULL`, `SET DEFAULT`.
+    pub(crate) update_rule: Vec<u8>,
+    pub(crate) delete_rule: Vec<u8>,
+}
+
+pub(crate) struct RoutineDefinition {
+    pub(crate) schema: Vec<u8>,
+    pub(crate) name: Vec<u8>,
+    /// `FUNCTION`, `PROCEDURE`; MariaDB's `PACKAGE` and `PACKAGE BODY`.
+    pub(crate) kind: Vec<u8>,
+    /// Empty if it is not shown.
+    pub(crate) body: Vec<u8>,
+}
+
+impl Definitions {
+    /// Asks for all of it, one table of `information_schema` after the other.
+    ///
+    /// # Errors
+    /// When the server does not answer, or otherwise than expected.
+    pub(crate) async fn read(server: &mut impl Server) -> Result<Self, PictureError> {
+        Ok(Self {
+            tables: all(server, TABLES, |[schema, name, kind, engine]| TableDefinition {
+                table: TableRef { schema, name },
+                kind,
+                engine,
+            })
+            .await?,
+            columns: all(
+                server,
+                COLUMNS,
+                |[schema, table, name, ordinal, data_type, column_type, extra, generated_by]| {
+                    let table = TableRef { schema, name: table };
+                    ColumnDefinition { table, name, ordinal, data_type, column_type, extra, generated_by }
+                },
+            )
+            .await?,
+            numbers: [numbers(server, ALL_COLUMNS).await?, numbers(server, ALL_INDEXES).await?]
+                .into_iter()
+                .flatten()
+                .collect(),
+            keys: all(server, KEYS, |[schema, table, name]| KeyColumn {
+                table: TableRef { schema, name: table },
+                name,
+            })
+            .await?,
+            uniquely_indexed: all(server, UNIQUE_INDEXES, |[schema, name]| TableRef { schema, name }).await?,
+            views: all(server, VIEWS, |[schema, name, text]| ViewDefinition {
+                view: TableRef { schema, name },
+                text,
+            })
+            .await?,
+            triggers: all(server, TRIGGERS, |[schema, name, body, sql_mode]| TriggerDefinition {
+                table: TableRef { schema, name },
+                body,
+                sql_mode,
+            })
+            .await?,
+            foreign_keys: all(
+                server,
+                FOREIGN_KEYS,
+                |[schema, name, parent_schema, parent, update_rule, delete_rule]| ForeignKey {
+                    child: TableRef { schema, name },
+                    parent: TableRef { schema: parent_schema, name: parent },
+                    update_rule,
+                    delete_rule,
+                },
+            )
+            .await?,
+            routines: all(server, ROUTINES, |[schema, name, kind, body]| RoutineDefinition {
+                schema,
+                name,
+                kind,
+                body,
+            })
+            .await?,
+        })
+    }
+}
+
+/// The numbers of all tables.
+async fn numbers(server: &mut impl Server, question: Question) -> Result<Vec<TableNumber>, PictureError> {
+    let numbers = all(server, question, |[schema, name, number]| {
+        let number = std::str::from_utf8(&number).ok()?.parse().ok()?;
+        Some(TableNumber { table: TableRef { schema, name }, number })
+    });
+    let numbers: Option<_> = numbers.await?.into_iter().collect();
+    numbers.ok_or(PictureError::NotUnderstood(question.what))
+}
+
+/// The answer's rows, each made into what it defines.
+async fn all<T, const N: usize>(
+    server: &mut impl Server,
+    question: Question,
+    of_row: impl Fn([Vec<u8>; N]) -> T,
+) -> Result<Vec<T>, PictureError> {
+    let rows = server.ask(question).await?;
+    rows.into_iter().map(|row| question.fields(row).map(&of_row)).collect()
+}
+
+impl ForeignKey {
+    /// A change of the parent's rows may change the child's.
+    pub(crate) fn writes(&self) -> bool {
+        [&self.update_rule, &self.delete_rule]
+            .iter()
+            .any(|rule| !matches!(rule.as_slice(), b"RESTRICT" | b"NO ACTION"))
+    }
+}
+
+impl ColumnDefinition {
+    /// Whether `EXTRA` holds the words.
+    pub(crate) fn is(&self, words: &[u8]) -> bool {
+        self.extra.windows(words.len()).any(|window| window.eq_ignore_ascii_case(words))
+    }
+}

@@ -1,0 +1,76 @@
+//! Stored functions that may be taken for the server's own, and routines that may change definitions.
+
+use nuthatch_sql::Catalogue;
+
+use crate::definitions::RoutineDefinition;
+
+/// Functions of the `sys` schema that come with the server, write nothing, and have the names of known ones.
+const HARMLESS: [&[u8]; 2] = [b"format_bytes", b"ps_thread_id"];
+
+/// Words without which a body changes no definition. Some stand in others that do not.
+const DEFINING: [&[u8]; 9] =
+    [b"create", b"alter", b"drop", b"rename", b"truncate", b"execute", b"prepare", b"import", b"optimize"];
+
+/// Schemas whose routines come with the server. They are not looked into: whoever calls one is known by the schema's name.
+const OWN_SCHEMAS: [&[u8]; 2] = [b"sys", b"mysql"];
+
+/// A catalogue without tables that knows the routines.
+pub(crate) fn catalogue_with(routines: &[RoutineDefinition]) -> Catalogue {
+    let mut catalogue = Catalogue::default();
+    let functions = routines.iter().filter(|routine| routine.kind == b"FUNCTION" && !is_harmless(routine));
+    functions.for_each(|function| catalogue.add_stored_function(&function.name));
+    if !routines.iter().any(may_define) {
+        catalogue.trust_routines();
+    }
+    catalogue
+}
+
+fn is_harmless(routine: &RoutineDefinition) -> bool {
+    routine.schema == b"sys" && HARMLESS.contains(&routine.name.as_slice())
+}
+
+/// Whether its body changes definitions, runs what it is told to, or calls one of the server's own that may.
+fn may_define(routine: &RoutineDefinition) -> bool {
+    let is_own = |name: &[u8]| OWN_SCHEMAS.iter().any(|own| name.eq_ignore_ascii_case(own));
+    let is_defining = |word: &[u8]| DEFINING.iter().any(|defining| word.eq_ignore_ascii_case(defining));
+    let mut words = routine.body.split(|byte| !(byte.is_ascii_alphanumeric() || *byte == b'_'));
+    let is_hidden = routine.body.is_empty();
+    !is_own(&routine.schema) && (is_hidden || words.any(|word| is_own(word) || is_defining(plain(word))))
+}
+
+/// A word without the number of an executable comment before it.
+fn plain(word: &[u8]) -> &[u8] {
+    let digits = word.iter().take_while(|byte| byte.is_ascii_digit()).count();
+    word.get(digits..).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn may_define_in(schema: &str, body: &str) -> bool {
+        let bytes = |text: &str| text.as_bytes().to_vec();
+        let (schema, name, kind, body) = (bytes(schema), bytes("p"), bytes("PROCEDURE"), bytes(body));
+        catalogue_with(&[RoutineDefinition { schema, name, kind, body }]).routines_may_define(b"CALL p", b"s")
+    }
+
+    #[test]
+    fn only_bodies_without_any_of_the_words_define_nothing() {
+        for (body, expected) in [
+            ("BEGIN INSERT INTO t VALUES (1); CALL q(); END", false),
+            ("SELECT created, drop_off, `alter_ego` FROM t", false),
+            ("SELECT sysdate()", false),
+            ("BEGIN Create TABLE t (a INT); END", true),
+            ("BEGIN IF a THEN TRUNCATE t; END IF; END", true),
+            ("/*!50000ALTER*/TABLE t ENGINE=InnoDB", true),
+            ("BEGIN PREPARE s FROM a; END", true),
+            ("EXECUTE IMMEDIATE a", true),
+            ("CALL `sys`.execute_prepared_stmt(a)", true),
+            ("SELECT 'it's drop'", true),
+            ("", true),
+        ] {
+            assert_eq!(may_define_in("s", body), expected, "{body}");
+        }
+        assert!(!may_define_in("sys", "DROP TABLE t") && !may_define_in("mysql", ""));
+    }
+}

@@ -1,0 +1,276 @@
+//! From definitions to a catalogue: what each table is on its own first, then what it has to do with others.
+//!
+//! Tables are known by their place in the sketch until all is known; those that get no number leave traces in the others: a
+//! view that reads one is not understood, and a trigger's effects go on behind it.
+
+use std::hash::{DefaultHasher, Hash, Hasher};
+
+use nuthatch_sql::{
+    Catalogue, PrimaryKey, ServerFlavor, SideEffects, Table, TableId, Unsuitable, calls_stored_function,
+};
+
+use crate::TableIds;
+use crate::definitions::{
+    ColumnDefinition, Definitions, ForeignKey, KeyColumn, TableDefinition, TableNumber, TableRef,
+    TriggerDefinition, ViewDefinition,
+};
+use crate::effects::reach;
+use crate::generated_column::{canonical, is_immutable};
+use crate::named::Named;
+use crate::primary_key::primary_key;
+use crate::routines::catalogue_with;
+use crate::trigger_body::TriggerBody;
+use crate::view_text::read_view;
+
+/// Engines of which a write to a table changes that table alone. Others may keep rows in tables of other names, or elsewhere.
+const WRITES_OWN_ROWS_ONLY: [&[u8]; 8] =
+    [b"InnoDB", b"MyISAM", b"Aria", b"MEMORY", b"CSV", b"ARCHIVE", b"BLACKHOLE", b"ROCKSDB"];
+
+/// The catalogue, and how many tables are left out of it for want of a number.
+pub(crate) fn draw(definitions: &Definitions, server: ServerFlavor, ids: &TableIds) -> (Catalogue, usize) {
+    let mut catalogue = catalogue_with(&definitions.routines);
+    definitions.triggers.iter().for_each(|trigger| catalogue.add_code(&trigger.body));
+    definitions.views.iter().for_each(|view| catalogue.add_code(&view.text));
+    let mut sketch = Sketch { server, catalogue, schemas: Named::default(), drafts: Vec::new() };
+    definitions.tables.iter().for_each(|table| sketch.add_table(table));
+    definitions.keys.iter().for_each(|key| sketch.add_key_column(key));
+    definitions.uniquely_indexed.iter().for_each(|table| sketch.note_unique_index(table));
+    definitions.numbers.iter().for_each(|number| sketch.add_number(number));
+    definitions.columns.iter().for_each(|column| sketch.note_if_invisible(column));
+    definitions.columns.iter().for_each(|column| sketch.add_column(column));
+    definitions.triggers.iter().for_each(|trigger| sketch.add_trigger(trigger));
+    definitions.foreign_keys.iter().for_each(|key| sketch.add_foreign_key(key));
+    definitions.views.iter().for_each(|view| sketch.add_view(view));
+    sketch.into_catalogue(ids)
+}
+
+struct Sketch {
+    server: ServerFlavor,
+    /// Without tables so far.
+    catalogue: Catalogue,
+    /// By schema and name, the index of the draft.
+    schemas: Named<Named<usize>>,
+    drafts: Vec<Draft>,
+}
+
+/// What is known of one table so far.
+#[expect(clippy::struct_excessive_bools, reason = "independent facts of one table")]
+struct Draft {
+    table: TableRef,
+    /// Of its primary key.
+    key_columns: Vec<Vec<u8>>,
+    has_invisible_column: bool,
+    /// Besides its primary key.
+    has_unique_index: bool,
+    key: Option<PrimaryKey>,
+    unsuitable: Option<Unsuitable>,
+    is_view: bool,
+    is_transactional: bool,
+    /// Of a view, what its text names.
+    reads: Vec<usize>,
+    /// What a write to it may write as well, at one remove.
+    writes: Vec<usize>,
+    may_write_anything: bool,
+    /// Of a view, whether its text does when it is read.
+    reading_may_write: bool,
+    /// Of columns, indexes and text.
+    definition: u64,
+}
+
+impl Draft {
+    fn new(definition: &TableDefinition) -> Self {
+        let is_of = |engine: &[u8]| definition.engine.eq_ignore_ascii_case(engine);
+        let is_innodb = is_of(b"InnoDB");
+        let (is_view, unsuitable) = match definition.kind.as_slice() {
+            b"VIEW" => (true, None),
+            b"SEQUENCE" => (false, Some(Unsuitable::Sequence)),
+            b"SYSTEM VERSIONED" => (false, Some(Unsuitable::SystemVersioned)),
+            b"BASE TABLE" if is_innodb => (false, None),
+            _ => (false, Some(Unsuitable::Engine)),
+        };
+        Self {
+            table: definition.table.clone(),
+            key_columns: Vec::new(),
+            has_invisible_column: false,
+            has_unique_index: false,
+            key: None,
+            unsuitable,
+            is_view,
+            // A sequence goes on whatever becomes of the transaction.
+            is_transactional: is_view || (is_innodb && unsuitable != Some(Unsuitable::Sequence)),
+            reads: Vec::new(),
+            writes: Vec::new(),
+            may_write_anything: !is_view && !WRITES_OWN_ROWS_ONLY.iter().any(|engine| is_of(engine)),
+            reading_may_write: false,
+            definition: 0,
+        }
+    }
+}
+
+/// The same for the same text, for the life of the process.
+fn hash(text: &[u8]) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    text.hash(&mut hasher);
+    hasher.finish()
+}
+
+impl Sketch {
+    fn index(&self, schema: &[u8], name: &[u8]) -> Option<usize> {
+        self.schemas.find(schema)?.find(name).copied()
+    }
+
+    fn draft(&mut self, table: &TableRef) -> Option<&mut Draft> {
+        let index = self.index(&table.schema, &table.name)?;
+        self.drafts.get_mut(index)
+    }
+
+    /// Of two tables with one folded name the first stays, for both.
+    fn add_table(&mut self, definition: &TableDefinition) {
+        let draft = Draft::new(definition);
+        let TableRef { schema, name } = &definition.table;
+        let next = self.drafts.len();
+        let index = *self.schemas.find_or_make(schema, Named::default).find_or_make(name, || next);
+        match self.drafts.get_mut(index) {
+            Some(first) => {
+                first.unsuitable = Some(Unsuitable::AmbiguousName);
+                first.is_transactional &= draft.is_transactional;
+                first.may_write_anything |= draft.may_write_anything;
+            }
+            None => self.drafts.push(draft),
+        }
+    }
+
+    fn add_key_column(&mut self, key: &KeyColumn) {
+        if let Some(draft) = self.draft(&key.table) {
+            draft.key_columns.push(key.name.clone());
+        }
+    }
+
+    fn note_unique_index(&mut self, table: &TableRef) {
+        if let Some(draft) = self.draft(table) {
+            draft.has_unique_index = true;
+        }
+    }
+
+    fn add_number(&mut self, number: &TableNumber) {
+        if let Some(draft) = self.draft(&number.table) {
+            draft.definition ^= number.number;
+        }
+    }
+
+    fn note_if_invisible(&mut self, column: &ColumnDefinition) {
+        if let Some(draft) = self.draft(&column.table) {
+            draft.has_invisible_column |= column.is(b"INVISIBLE");
+        }
+    }
+
+    /// Columns of keys, invisible ones and unique indexes are known before.
+    fn add_column(&mut self, column: &ColumnDefinition) {
+        let server = self.server;
+        let Some(draft) = self.draft(&column.table) else { return };
+        if matches!(draft.key_columns.as_slice(), [only] if *only == column.name) {
+            let position_is_certain = !draft.has_invisible_column;
+            draft.key = primary_key(column, !draft.has_unique_index)
+                .map(|key| PrimaryKey { position: key.position.filter(|_| position_is_certain), ..key });
+        }
+        if !draft.is_view && !is_immutable(column, server) {
+            draft.unsuitable.get_or_insert(Unsuitable::GeneratedColumn);
+        }
+    }
+
+    /// A trigger writes all that its body may name.
+    fn add_trigger(&mut self, trigger: &TriggerDefinition) {
+        let body = TriggerBody::new(&trigger.body);
+        let of_own_schema = self.schemas.find(&trigger.table.schema);
+        let schemas = of_own_schema.into_iter().chain(self.schemas.named_in(&body));
+        let named: Vec<usize> = schemas.flat_map(|schema| schema.named_in(&body)).copied().collect();
+        let may_write_anything = body.may_run_other_code(&trigger.sql_mode, self.server, &self.catalogue);
+        if let Some(draft) = self.draft(&trigger.table) {
+            draft.key = None;
+            draft.writes.extend(named);
+            draft.may_write_anything |= may_write_anything;
+        }
+    }
+
+    fn add_foreign_key(&mut self, foreign_key: &ForeignKey) {
+        if !foreign_key.writes() {
+            return;
+        }
+        let child = self.index(&foreign_key.child.schema, &foreign_key.child.name);
+        if let Some(child) = self.draft(&foreign_key.child) {
+            child.key = None;
+        }
+        if let Some(parent) = self.draft(&foreign_key.parent) {
+            parent.key = None;
+            parent.writes.extend(child);
+        }
+    }
+
+    /// A write to a view writes what the view reads.
+    fn add_view(&mut self, definition: &ViewDefinition) {
+        let lexing = canonical(self.server);
+        let view = read_view(&definition.text, lexing, |schema, name| self.index(schema, name));
+        let calls_stored = calls_stored_function(&definition.text, lexing, &self.catalogue);
+        let Some(draft) = self.draft(&definition.view) else { return };
+        if definition.text.is_empty() {
+            draft.unsuitable.get_or_insert(Unsuitable::HiddenView);
+        } else if !view.is_understood || calls_stored {
+            draft.unsuitable.get_or_insert(Unsuitable::View);
+        }
+        draft.definition ^= hash(&definition.text);
+        draft.writes.extend(&view.named);
+        draft.reads.extend(view.named);
+        draft.reading_may_write |= view.may_run_other_code || calls_stored;
+        draft.may_write_anything |= draft.reading_may_write;
+    }
+
+    fn into_catalogue(mut self, ids: &TableIds) -> (Catalogue, usize) {
+        let numbers: Vec<Option<TableId>> =
+            self.drafts.iter().map(|draft| ids.id(&draft.table.schema, &draft.table.name)).collect();
+        let mut catalogue = std::mem::take(&mut self.catalogue);
+        for (index, draft) in self.drafts.iter().enumerate() {
+            if let Some(id) = numbers.get(index).copied().flatten() {
+                let TableRef { schema, name } = &draft.table;
+                catalogue.insert(schema, name, self.table(index, id, &numbers));
+            }
+        }
+        let left_out = numbers.iter().filter(|number| number.is_none()).count();
+        (catalogue, left_out)
+    }
+
+    fn table(&self, index: usize, id: TableId, numbers: &[Option<TableId>]) -> Table {
+        let draft = |index: usize| self.drafts.get(index).expect("an index of a draft");
+        let number = |index: &usize| numbers.get(*index).copied().flatten();
+        let own = draft(index);
+        let read = reach(index, |at| &draft(at).reads);
+        let is_suitable = |read: &Vec<usize>| {
+            read.iter().all(|at| number(at).is_some() && (*at == index || draft(*at).unsuitable.is_none()))
+        };
+        let of_view = if read.as_ref().is_some_and(is_suitable) { None } else { Some(Unsuitable::View) };
+        let calls = read.as_ref().is_none_or(|read| read.iter().any(|at| draft(*at).reading_may_write));
+        let hidden = own.unsuitable.filter(|why| *why == Unsuitable::HiddenView);
+        let calling = calls.then_some(hidden.unwrap_or(Unsuitable::CallingView));
+        let read = read.unwrap_or_else(|| vec![index]);
+        Table {
+            id,
+            is_view: own.is_view,
+            key: own.key.clone().filter(|_| own.unsuitable.is_none()),
+            unsuitable: calling.or(own.unsuitable).or(of_view),
+            is_transactional: read.iter().all(|at| draft(*at).is_transactional),
+            reads: read.iter().filter_map(number).collect(),
+            side_effects: self.side_effects(index, number),
+            definition: own.definition,
+        }
+    }
+
+    /// All that a write to the table may write besides it, over triggers, cascades and views.
+    fn side_effects(&self, index: usize, number: impl Fn(&usize) -> Option<TableId>) -> SideEffects {
+        let draft = |index: usize| self.drafts.get(index).expect("an index of a draft");
+        match reach(index, |at| &draft(at).writes) {
+            Some(written) if !written.iter().any(|at| draft(*at).may_write_anything) => {
+                SideEffects::Tables(written.iter().skip(1).filter_map(number).collect())
+            }
+            _ => SideEffects::Everything,
+        }
+    }
+}

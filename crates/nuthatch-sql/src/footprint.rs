@@ -1,0 +1,154 @@
+//! What a statement reads and writes: tables, and where it can be proven, rows.
+//!
+//! Soundness never rests on a grammar of SQL. Which *tables* a statement may touch is a superset: every name in its tokens that is
+//! a known table's in that place (alone: of the default schema; behind a dot: of the schema before it). Only *narrowing* reads
+//! structure: the tables that a write changes, the rows that a predicate on the primary key leaves. A form that is not
+//! recognised down to its last token is not narrowed.
+
+mod call;
+mod change;
+mod definition;
+mod from;
+mod insert;
+mod key;
+mod keyword;
+mod names;
+mod predicate;
+mod read;
+mod told;
+mod write;
+
+pub use call::calls_stored_function;
+pub use read::read_footprint;
+pub use write::write_footprint;
+
+use std::fmt;
+
+use crate::catalogue::{RowKey, TableId};
+
+/// What the answer to a SELECT depends on.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ReadFootprint {
+    /// One for each table or view, in no order; empty for a SELECT that reads no table.
+    pub tables: Vec<TableRead>,
+    /// One of them is a view.
+    pub has_view: bool,
+}
+
+/// What an answer depends on in one table.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TableRead {
+    /// Which table.
+    pub table: TableId,
+    /// Which rows of it.
+    pub rows: ReadRows,
+}
+
+/// Which rows of a table an answer depends on.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ReadRows {
+    /// Any.
+    Any,
+    /// Those with these primary keys, each named once.
+    Keys {
+        /// The keys, ascending, without repetition.
+        keys: Vec<RowKey>,
+        /// The answer has as many rows as there are keys exactly if each was found.
+        rows_tell_if_found: bool,
+    },
+    /// Those whose keys are in this range, ends included.
+    Range {
+        /// The least key.
+        from: RowKey,
+        /// The greatest key, not less than `from`.
+        to: RowKey,
+    },
+}
+
+/// Why the answer to a SELECT cannot be cached as exact, apart from what its class says.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum NotExact {
+    /// A name in the place of a table is none that is known; as written.
+    UnknownTable(Box<[u8]>),
+    /// A table, folded, of which results are not cached.
+    Unsuitable(Box<[u8]>, crate::catalogue::Unsuitable),
+    /// It names no table's schema, and the session has none.
+    NoSchema,
+    /// A name has bytes outside of ASCII, of which it is not known how the server compares them.
+    NameNotAscii,
+    /// A function of this name, as written, may be a stored one.
+    StoredFunction(Box<[u8]>),
+    /// It is not of a form whose tables are found with certainty.
+    NotUnderstood,
+}
+
+/// A clause for an operator: "is not cached because …".
+impl fmt::Display for NotExact {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let text = |name: &[u8]| String::from_utf8_lossy(name).into_owned();
+        match self {
+            Self::UnknownTable(name) => write!(f, "the table {} is not known (yet)", text(name)),
+            Self::Unsuitable(name, why) => write!(f, "{} {why}", text(name)),
+            Self::NoSchema => f.write_str("a table is named without a schema, and the session has none"),
+            Self::NameNotAscii => f.write_str("a name has letters outside of ASCII"),
+            Self::StoredFunction(name) => {
+                write!(f, "{} may be a stored function: the server has one of that name", text(name))
+            }
+            Self::NotUnderstood => f.write_str("which tables it reads is not understood"),
+        }
+    }
+}
+
+/// What a statement may write.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum WriteFootprint {
+    /// Anything, anywhere.
+    Everything,
+    /// These tables; none for a statement that writes nothing.
+    Tables(Vec<TableWrite>),
+    /// A change of definitions.
+    Definition {
+        /// Tables whose rows or meaning may change.
+        tables: Vec<TableId>,
+        /// Each table that has to be looked at anew, known or not; among other names that are no table's.
+        named: Vec<FoldedName>,
+    },
+}
+
+/// Schema and name of a table, [folded](crate::fold).
+pub type FoldedName = (Box<[u8]>, Box<[u8]>);
+
+/// What a statement may write in one table.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TableWrite {
+    /// Which table.
+    pub table: TableId,
+    /// Which rows of it.
+    pub rows: WrittenRows,
+    /// A ROLLBACK undoes it.
+    pub is_transactional: bool,
+}
+
+/// Which rows of a table a statement may write.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum WrittenRows {
+    /// Any.
+    Any,
+    /// Those with these primary keys and no others, whether they exist or not; their keys stay as they are.
+    Keys(Vec<RowKey>),
+    /// One that the statement makes, whose key the server gives and tells in its OK packet.
+    Given,
+    /// Several that the statement makes, whose keys are not known.
+    New,
+}
+
+/// A value bound to a `?` of a prepared statement, as far as it can be a key.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Parameter {
+    /// An integer that was sent as one (`TINY` to `LONGLONG`), not negative.
+    Unsigned(u64),
+    /// A negative integer that was sent as one.
+    Negative(i64),
+    /// Anything else: NULL, text, a float.
+    Other,
+}

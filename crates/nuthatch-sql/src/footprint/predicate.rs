@@ -1,0 +1,239 @@
+//! The rows of one table that a WHERE leaves: its conditions on the primary key.
+//!
+//! A condition counts only if it is one term of a conjunction that is the whole WHERE: it stands between WHERE or an AND outside
+//! of all parentheses that is not a BETWEEN's, and the next such AND or the end. Nothing that binds looser than AND, or holds an
+//! AND without parentheses around it (OR, XOR, `||`, `:=`, CASE, INTERVAL, `{…}`), may stand beside it. What is in parentheses is
+//! passed over as a whole.
+
+use super::key::{Key, Value, range};
+use super::keyword::Keyword;
+use crate::catalogue::RowKey;
+use crate::classify::cursor::{Cursor, is_word};
+use crate::token::{Token, TokenKind};
+
+/// So many keys are told apart.
+pub(super) const KEYS_MAX: usize = 64;
+
+/// What a WHERE leaves of a table.
+pub(super) enum Rows {
+    /// At most those with these keys: ascending, without repetition.
+    Keys(Vec<RowKey>),
+    /// At most those from the first to the second.
+    Range(RowKey, RowKey),
+}
+
+/// Takes the WHERE whose conditions come next, up to what follows it; none, with anything taken, if it does not say which rows
+/// it leaves.
+pub(super) fn take_rows(cursor: &mut Cursor<'_>, key: &Key<'_, '_>) -> Option<Rows> {
+    let mut left = Left::default();
+    loop {
+        let mut ahead = cursor.clone();
+        match take_condition(&mut ahead, key).filter(|_| ends_term(&ahead)) {
+            Some(condition) => {
+                left.add(condition);
+                *cursor = ahead;
+            }
+            None => skip_term(cursor)?,
+        }
+        if !cursor.take_word(b"AND") {
+            return left.rows();
+        }
+    }
+}
+
+/// What one term of a conjunction demands of the key.
+enum Condition {
+    In(Vec<RowKey>),
+    AtLeast(Value),
+    AtMost(Value),
+    Between(Value, Value),
+}
+
+/// What all terms so far demand. Each alone holds for all rows that are left, so any one of a kind will do.
+#[derive(Default)]
+struct Left {
+    keys: Option<Vec<RowKey>>,
+    least: Option<Value>,
+    greatest: Option<Value>,
+}
+
+impl Left {
+    fn add(&mut self, condition: Condition) {
+        match condition {
+            Condition::In(keys) => _ = self.keys.get_or_insert(keys),
+            Condition::AtLeast(least) => _ = self.least.get_or_insert(least),
+            Condition::AtMost(greatest) => _ = self.greatest.get_or_insert(greatest),
+            Condition::Between(least, greatest) => {
+                (self.least, self.greatest) = (Some(least), Some(greatest));
+            }
+        }
+    }
+
+    fn rows(self) -> Option<Rows> {
+        if let Some(keys) = self.keys {
+            return Some(Rows::Keys(keys));
+        }
+        range(self.least?, self.greatest?).map(|(from, to)| Rows::Range(from, to))
+    }
+}
+
+/// Takes a condition on the key; none, with anything taken, if another thing stands here.
+fn take_condition(cursor: &mut Cursor<'_>, key: &Key<'_, '_>) -> Option<Condition> {
+    if key.take_column(cursor) {
+        if cursor.take_word(b"IN") {
+            return take_list(cursor, key).map(Condition::In);
+        }
+        if cursor.take_word(b"BETWEEN") {
+            let least = key.take_value(cursor)?;
+            cursor.take_word(b"AND").then_some(())?;
+            return Some(Condition::Between(least, key.take_value(cursor)?));
+        }
+        let comparison = take_comparison(cursor)?;
+        return comparison.of(key.take_value(cursor)?);
+    }
+    let value = key.take_value(cursor)?;
+    let comparison = take_comparison(cursor)?.turned();
+    key.take_column(cursor).then(|| comparison.of(value)).flatten()
+}
+
+/// Takes `(value, …)`.
+fn take_list(cursor: &mut Cursor<'_>, key: &Key<'_, '_>) -> Option<Vec<RowKey>> {
+    cursor.take_symbol(b'(').then_some(())?;
+    let mut keys = vec![key.take_value(cursor)?.key()?];
+    while keys.len() < KEYS_MAX && cursor.take_symbol(b',') {
+        keys.push(key.take_value(cursor)?.key()?);
+    }
+    cursor.take_symbol(b')').then_some(())?;
+    keys.sort_unstable();
+    keys.dedup();
+    Some(keys)
+}
+
+#[derive(Clone, Copy)]
+enum Comparison {
+    Equal,
+    Less,
+    LessOrEqual,
+    Greater,
+    GreaterOrEqual,
+}
+
+impl Comparison {
+    /// With its sides exchanged.
+    fn turned(self) -> Self {
+        match self {
+            Self::Equal => Self::Equal,
+            Self::Less => Self::Greater,
+            Self::LessOrEqual => Self::GreaterOrEqual,
+            Self::Greater => Self::Less,
+            Self::GreaterOrEqual => Self::LessOrEqual,
+        }
+    }
+
+    /// The key compared with `value`.
+    fn of(self, value: Value) -> Option<Condition> {
+        Some(match self {
+            Self::Equal => Condition::In(vec![value.key()?]),
+            Self::Less => Condition::AtMost(value.previous()),
+            Self::LessOrEqual => Condition::AtMost(value),
+            Self::Greater => Condition::AtLeast(value.next()),
+            Self::GreaterOrEqual => Condition::AtLeast(value),
+        })
+    }
+}
+
+/// Takes `=`, `<`, `<=`, `>` or `>=`. Of `<=>`, `<>` and `<<` something is left, which is no value.
+fn take_comparison(cursor: &mut Cursor<'_>) -> Option<Comparison> {
+    if cursor.take_symbol(b'=') {
+        return Some(Comparison::Equal);
+    }
+    if cursor.take_symbol(b'<') {
+        let or_equal = cursor.take_symbol(b'=');
+        return Some(if or_equal { Comparison::LessOrEqual } else { Comparison::Less });
+    }
+    cursor.take_symbol(b'>').then_some(())?;
+    let or_equal = cursor.take_symbol(b'=');
+    Some(if or_equal { Comparison::GreaterOrEqual } else { Comparison::Greater })
+}
+
+/// Whether the term before is whole.
+fn ends_term(cursor: &Cursor<'_>) -> bool {
+    cursor.at_end() || Keyword::next(cursor).is_some_and(|word| word == Keyword::And || ends_where(word))
+}
+
+/// Whether `word` follows the WHERE, in any statement of any server.
+pub(super) fn ends_where(word: Keyword) -> bool {
+    matches!(word, Keyword::Group | Keyword::Having | Keyword::Order | Keyword::Limit)
+}
+
+/// Goes to the AND behind this term, or to the end of the WHERE; none if it cannot be told where the term ends.
+///
+/// A word behind an operand that is no operator begins a clause, which may hold an AND of its own: RETURNING, QUALIFY, and
+/// whatever a newer server has.
+fn skip_term(cursor: &mut Cursor<'_>) -> Option<()> {
+    let mut betweens = 0_u32;
+    let mut behind_operand = false;
+    while !cursor.at_end() {
+        match Keyword::next(cursor) {
+            Some(Keyword::And) if betweens == 0 => return Some(()),
+            Some(Keyword::Or | Keyword::Case | Keyword::Interval) => return None,
+            Some(word) if ends_where(word) => break,
+            Some(Keyword::And) => betweens -= 1,
+            Some(Keyword::Between) => betweens += 1,
+            _ => {}
+        }
+        behind_operand = skip_one(cursor, behind_operand)?;
+    }
+    (betweens == 0).then_some(())
+}
+
+/// Takes a token, or a parenthesis with all that it holds, or a dot with the name behind it, and says whether that ends an operand.
+fn skip_one(cursor: &mut Cursor<'_>, behind_operand: bool) -> Option<bool> {
+    let token = cursor.bump()?;
+    match token.kind {
+        TokenKind::Word if is_operator(token) => Some(false),
+        TokenKind::Word => (!behind_operand).then_some(true),
+        TokenKind::Quoted | TokenKind::String | TokenKind::Number | TokenKind::SystemVariable => Some(true),
+        TokenKind::Symbol(b'(') => skip_parenthesis(cursor).map(|()| true),
+        TokenKind::Symbol(b'.') => cursor.bump().map(|_| true),
+        TokenKind::Symbol(b'?') => Some(true),
+        TokenKind::Symbol(b'=' | b'<' | b'>' | b'!' | b'+' | b'-' | b'*' | b'/' | b'%' | b'^' | b'~') => {
+            Some(false)
+        }
+        _ => None,
+    }
+}
+
+/// Operators in words, all of them reserved, that bind tighter than AND.
+fn is_operator(token: Token<'_>) -> bool {
+    [
+        &b"AND"[..],
+        b"BETWEEN",
+        b"BINARY",
+        b"COLLATE",
+        b"DIV",
+        b"IN",
+        b"IS",
+        b"LIKE",
+        b"MOD",
+        b"NOT",
+        b"REGEXP",
+        b"RLIKE",
+    ]
+    .iter()
+    .any(|operator| is_word(token, operator))
+}
+
+/// Goes behind the parenthesis that closes the one before `cursor`.
+pub(super) fn skip_parenthesis(cursor: &mut Cursor<'_>) -> Option<()> {
+    let mut depth = 1_u32;
+    while depth > 0 {
+        match cursor.bump()?.kind {
+            TokenKind::Symbol(b'(') => depth += 1,
+            TokenKind::Symbol(b')') => depth -= 1,
+            TokenKind::Symbol(b';') => return None,
+            _ => {}
+        }
+    }
+    Some(())
+}

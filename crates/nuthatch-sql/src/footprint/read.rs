@@ -1,0 +1,114 @@
+//! What the answer to a SELECT depends on.
+
+use super::call::stored_function;
+use super::from::count_queries;
+use super::key::Key;
+use super::keyword::Keyword;
+use super::names::{Mention, Mentions, Scope, take_alias};
+use super::predicate::{Rows, skip_parenthesis, take_rows};
+use super::{NotExact, Parameter, ReadFootprint, ReadRows, TableRead};
+use crate::catalogue::{Catalogue, TableId, fold};
+use crate::classify::cursor::Cursor;
+use crate::statement::Class;
+use crate::token::{Lexing, TokenKind};
+
+/// What the answer to `text` depends on, if it is one SELECT whose answer follows from its text and the tables that it reads.
+///
+/// `class` is what [`crate::classify`] says of this very text; `schema` is the session's default schema, empty for none; `parameters` are the values of the `?` in order, none for a statement
+/// that is not prepared. Cost: 12,600 instructions (about 2 µs) for a point select.
+///
+/// # Errors
+///
+/// Why the answer cannot be cached as exact.
+pub fn read_footprint(
+    text: &[u8],
+    class: Class,
+    lexing: Lexing,
+    schema: &[u8],
+    catalogue: &Catalogue,
+    parameters: &[Parameter],
+) -> Result<ReadFootprint, NotExact> {
+    if lexing.ascii_in_characters || class.cache.is_err() || class.is_volatile {
+        return Err(NotExact::NotUnderstood);
+    }
+    let mut start = Cursor::new(text, lexing);
+    while start.take_symbol(b';') {}
+    if let Some(name) = stored_function(&start, catalogue) {
+        return Err(NotExact::StoredFunction(name.text().into()));
+    }
+    let scope = Scope::new(schema, catalogue, parameters);
+    let (tables, has_view) = tables(&start, &scope)?;
+    let queries = count_queries(&start, &scope)?;
+    let mut narrowed = if queries == 1 { rows(start, &scope) } else { None };
+    let rows_of = |table| match narrowed.take_if(|(narrowed, _)| *narrowed == table) {
+        Some((_, rows)) => TableRead { table, rows },
+        None => TableRead { table, rows: ReadRows::Any },
+    };
+    Ok(ReadFootprint { tables: tables.into_iter().map(rows_of).collect(), has_view })
+}
+
+/// All tables that the statement may read, each once, and whether one is a view.
+fn tables(start: &Cursor<'_>, scope: &Scope<'_>) -> Result<(Vec<TableId>, bool), NotExact> {
+    let (mut tables, mut has_view) = (Vec::new(), false);
+    for mention in Mentions::new(start) {
+        let mention = mention?;
+        let Some(table) = mention.find(scope) else { continue };
+        if let Some(reason) = table.unsuitable {
+            return Err(NotExact::Unsuitable(fold(&mention.name.text()), reason));
+        }
+        has_view |= table.is_view;
+        tables.extend([table.id]);
+        tables.extend_from_slice(&table.reads);
+    }
+    tables.sort_unstable();
+    tables.dedup();
+    Ok((tables, has_view))
+}
+
+/// The one table that a SELECT without other queries in it is about, and the rows of it that it reads; none if these are not
+/// certain.
+fn rows(mut cursor: Cursor<'_>, scope: &Scope<'_>) -> Option<(TableId, ReadRows)> {
+    cursor.take_word(b"SELECT").then_some(())?;
+    let mut is_row_by_row = skip_clause(&mut cursor, |word| word == Keyword::From)?;
+    cursor.take_word(b"FROM").then_some(())?;
+    let mention = Mention::take(&mut cursor)?;
+    let table = mention.find(scope)?;
+    let alias = take_alias(&mut cursor);
+    cursor.take_word(b"WHERE").then_some(())?;
+    let key = Key { column: table.key.as_ref()?, table: mention, alias, scope };
+    let rows = take_rows(&mut cursor, &key)?;
+    is_row_by_row &= skip_clause(&mut cursor, |_| false)?;
+    let is_certain = !cursor.has_executable;
+    is_certain.then(|| {
+        let rows = match rows {
+            Rows::Keys(keys) => ReadRows::Keys { keys, rows_tell_if_found: is_row_by_row },
+            Rows::Range(from, to) => ReadRows::Range { from, to },
+        };
+        (table.id, rows)
+    })
+}
+
+/// Goes to the word that ends this part of the statement, or to the end, and says whether it surely leaves one row of the answer
+/// for each row of the table: without a function, which may be one of all rows, and without a word that groups or limits.
+fn skip_clause(cursor: &mut Cursor<'_>, ends: impl Fn(Keyword) -> bool) -> Option<bool> {
+    let mut is_row_by_row = true;
+    while !cursor.at_end() {
+        let word = Keyword::next(cursor);
+        if word.is_some_and(&ends) {
+            break;
+        }
+        is_row_by_row &= !matches!(
+            word,
+            Some(Keyword::Distinct | Keyword::Group | Keyword::Having | Keyword::Limit | Keyword::Window)
+        );
+        match cursor.bump()?.kind {
+            TokenKind::Symbol(b'(') => {
+                is_row_by_row = false;
+                skip_parenthesis(cursor)?;
+            }
+            TokenKind::Symbol(b'.') => cursor.advance(),
+            _ => {}
+        }
+    }
+    Some(is_row_by_row)
+}

@@ -1,0 +1,115 @@
+//! What an answer depends on, in words for an operator.
+
+use std::fmt::Write as _;
+
+use super::{ReadFootprint, ReadRows, TableRead};
+use crate::catalogue::{Catalogue, RowKey, Table};
+
+/// More keys are counted, not listed.
+const KEYS_MAX: usize = 20;
+
+impl ReadFootprint {
+    /// One text for each table, by their names: `shop.orders: keys 7, 8, also absent`. "Also absent" is that the answer depends on which
+    /// rows are not there. Cost: a pass over the catalogue.
+    #[must_use]
+    pub fn told(&self, catalogue: &Catalogue) -> Vec<String> {
+        let read = |table: &Table| self.tables.iter().find(|read| read.table == table.id);
+        let tables = catalogue.tables().filter_map(|(schema, name, table)| {
+            let rows = read(table)?.rows_told(table);
+            Some(format!("{}.{}: {rows}", String::from_utf8_lossy(schema), String::from_utf8_lossy(name)))
+        });
+        let mut told: Vec<_> = tables.collect();
+        told.sort_unstable();
+        told
+    }
+}
+
+impl TableRead {
+    fn rows_told(&self, table: &Table) -> String {
+        let is_signed = table.key.as_ref().is_some_and(|key| key.min < 0);
+        let key = |RowKey(key): RowKey| match is_signed {
+            true => key.cast_signed().to_string(),
+            false => key.to_string(),
+        };
+        match &self.rows {
+            ReadRows::Any => "any row".to_owned(),
+            ReadRows::Range { from, to } => format!("keys {} to {}, also absent", key(*from), key(*to)),
+            ReadRows::Keys { keys, rows_tell_if_found } => {
+                let listed: Vec<_> = keys.iter().take(KEYS_MAX).map(|one| key(*one)).collect();
+                let mut told = format!("keys {}", listed.join(", "));
+                if let Some(more) = keys.len().checked_sub(KEYS_MAX).filter(|more| *more > 0) {
+                    write!(told, " and {more} more").expect("a String takes all writes");
+                }
+                told.push_str(match rows_tell_if_found {
+                    true => ", also absent if not all are found",
+                    false => ", also absent",
+                });
+                told
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::catalogue::{PrimaryKey, SideEffects, TableId};
+
+    fn table(number: u32, min: i64) -> Table {
+        let id = TableId(number);
+        let column = b"id".as_slice().into();
+        let key = PrimaryKey {
+            column,
+            min,
+            max: u64::MAX,
+            position: None,
+            is_auto_increment: false,
+            is_only_unique: false,
+        };
+        let side_effects = SideEffects::Tables([].into());
+        Table {
+            id,
+            definition: 0,
+            key: Some(key),
+            reads: [id].into(),
+            unsuitable: None,
+            is_view: false,
+            side_effects,
+            is_transactional: true,
+        }
+    }
+
+    #[test]
+    fn each_table_is_told_by_its_name_and_rows() {
+        let mut catalogue = Catalogue::default();
+        catalogue.insert(b"shop", b"Users", table(0, 0));
+        catalogue.insert(b"shop", b"orders", table(1, -9));
+        catalogue.insert(b"shop", b"other", table(2, 0));
+        let keys = |keys: &[u64], rows_tell_if_found| {
+            let keys = keys.iter().copied().map(RowKey).collect();
+            ReadRows::Keys { keys, rows_tell_if_found }
+        };
+        let many: Vec<_> = (1..=22).collect();
+        for (table, rows, expected) in [
+            (0, ReadRows::Any, "shop.users: any row"),
+            (0, keys(&[7], true), "shop.users: keys 7, also absent if not all are found"),
+            (0, keys(&[7, u64::MAX], false), "shop.users: keys 7, 18446744073709551615, also absent"),
+            (1, keys(&[u64::MAX, 7], false), "shop.orders: keys -1, 7, also absent"),
+            (
+                1,
+                ReadRows::Range { from: RowKey(u64::MAX - 2), to: RowKey(9) },
+                "shop.orders: keys -3 to 9, also absent",
+            ),
+            (
+                0,
+                keys(&many, false),
+                "shop.users: keys 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20 and 2 more, also absent",
+            ),
+        ] {
+            let footprint =
+                ReadFootprint { tables: vec![TableRead { table: TableId(table), rows }], has_view: false };
+            assert_eq!(footprint.told(&catalogue), [expected]);
+        }
+        assert_eq!(ReadFootprint { tables: Vec::new(), has_view: false }.told(&catalogue), [""; 0]);
+    }
+}

@@ -1,0 +1,187 @@
+//! What a statement may write: by its kind.
+
+use super::call::stored_function;
+use super::change::{delete, update};
+use super::definition::definition;
+use super::insert::insert;
+use super::names::{Mention, Mentions, Scope};
+use super::{Parameter, TableWrite, WriteFootprint, WrittenRows};
+use crate::catalogue::{Catalogue, SideEffects, Table, TableId};
+use crate::classify::cursor::{Cursor, is_word};
+use crate::statement::{Class, Ddl, Kind, NotCacheable};
+use crate::token::{Lexing, TokenKind};
+
+/// What `text` may write. It may be any text; what is not understood may write everything.
+///
+/// `class` is what [`crate::classify`] says of this very text; `schema` is the session's default schema, empty for none; `parameters` are the values of the `?` in order, none for a statement
+/// that is not prepared. When what is written takes effect is not said here: a BEGIN writes nothing, though it may commit.
+#[must_use]
+pub fn write_footprint(
+    text: &[u8],
+    class: Class,
+    lexing: Lexing,
+    schema: &[u8],
+    catalogue: &Catalogue,
+    parameters: &[Parameter],
+) -> WriteFootprint {
+    if lexing.ascii_in_characters || class.runs_unseen_code {
+        return WriteFootprint::Everything;
+    }
+    let mut start = Cursor::new(text, lexing);
+    while start.take_symbol(b';') {}
+    let scope = Scope::new(schema, catalogue, parameters);
+    if runs_unseen_code(&start, &scope) {
+        return WriteFootprint::Everything;
+    }
+    let footprint = if writes_no_row(class, &start) {
+        Some(WriteFootprint::Tables(Vec::new()))
+    } else {
+        of_kind(class.kind, &start, &scope)
+    };
+    footprint.unwrap_or(WriteFootprint::Everything)
+}
+
+/// A stored function is called by the name of a known one, or a view is named whose text calls code that was not looked into:
+/// reading may write.
+fn runs_unseen_code(start: &Cursor<'_>, scope: &Scope<'_>) -> bool {
+    let is_unseen = |mention: Mention<'_>| mention.find(scope).is_some_and(Table::reading_may_write);
+    stored_function(start, scope.catalogue).is_some()
+        || scope.catalogue.has_writing_views() && Mentions::new(start).filter_map(Result::ok).any(is_unseen)
+}
+
+/// Nothing that anyone could read is changed by it.
+fn writes_no_row(class: Class, start: &Cursor<'_>) -> bool {
+    match class.kind {
+        Kind::Lock | Kind::Unlock | Kind::Kill => true,
+        Kind::Set | Kind::Multi if sets_globally(start) => false,
+        // It moves a sequence: nothing that reads one is cached.
+        Kind::Select if class.cache == Err(NotCacheable::Locking) => true,
+        Kind::Other => !class.writes || maintains_tables(start.clone()),
+        _ => !class.writes,
+    }
+}
+
+/// Something of the server is set, or may be.
+fn sets_globally(start: &Cursor<'_>) -> bool {
+    let mut cursor = start.clone();
+    let mut tokens = std::iter::from_fn(|| cursor.bump());
+    tokens.any(|token| match token.kind {
+        TokenKind::Word => {
+            [&b"GLOBAL"[..], b"PERSIST", b"PERSIST_ONLY"].iter().any(|scope| is_word(token, scope))
+        }
+        TokenKind::SystemVariable => {
+            let name = token.text.trim_ascii_start().strip_prefix(b"@@").unwrap_or_default();
+            let begins_with =
+                |scope: &[u8]| name.get(..scope.len()).is_some_and(|head| head.eq_ignore_ascii_case(scope));
+            begins_with(b"GLOBAL") || begins_with(b"PERSIST") || name.is_empty() || name.starts_with(b"`")
+        }
+        _ => false,
+    })
+}
+
+/// ANALYZE, OPTIMIZE, CHECK and REPAIR leave the rows as they are.
+fn maintains_tables(mut cursor: Cursor<'_>) -> bool {
+    let maintains =
+        [&b"ANALYZE"[..], b"OPTIMIZE", b"CHECK", b"REPAIR"].iter().any(|word| cursor.take_word(word));
+    let _option = cursor.take_word(b"NO_WRITE_TO_BINLOG") || cursor.take_word(b"LOCAL");
+    maintains && (cursor.take_word(b"TABLE") || cursor.take_word(b"TABLES"))
+}
+
+/// What a statement of this kind writes; none if that is not certain.
+fn of_kind(kind: Kind, start: &Cursor<'_>, scope: &Scope<'_>) -> Option<WriteFootprint> {
+    if kind == Kind::Ddl(Ddl::Truncate) {
+        return truncate(start.clone(), scope);
+    }
+    if let Kind::Ddl(_) = kind {
+        return definition(start, scope);
+    }
+    has_ascii_names(start).then_some(())?;
+    match kind {
+        Kind::Insert | Kind::Replace => insert(start.clone(), scope),
+        Kind::Update => update(start, scope),
+        Kind::Delete => delete(start, scope),
+        Kind::LoadData => load(start.clone(), scope),
+        _ => None,
+    }
+}
+
+/// All names are understood: the server compares no two of them otherwise than they are compared here.
+fn has_ascii_names(start: &Cursor<'_>) -> bool {
+    Mentions::new(start).all(|mention| mention.is_ok())
+}
+
+/// `TRUNCATE [TABLE] t [WAIT n | NOWAIT]`, which commits.
+fn truncate(mut cursor: Cursor<'_>, scope: &Scope<'_>) -> Option<WriteFootprint> {
+    has_ascii_names(&cursor).then_some(())?;
+    cursor.take_word(b"TRUNCATE").then_some(())?;
+    cursor.take_word(b"TABLE");
+    let table = Mention::take(&mut cursor)?.find(scope)?;
+    let is_whole = cursor.at_end() || cursor.peek_word(b"WAIT") || cursor.peek_word(b"NOWAIT");
+    let mut writes = Writes::new(scope);
+    writes.add(table, WrittenRows::Any)?;
+    is_whole.then(|| writes.committed())
+}
+
+/// `LOAD {DATA | XML} … INTO TABLE t …`.
+fn load(mut cursor: Cursor<'_>, scope: &Scope<'_>) -> Option<WriteFootprint> {
+    while !cursor.take_words(&[b"INTO", b"TABLE"]) {
+        cursor.bump()?;
+    }
+    let table = Mention::take(&mut cursor)?.find(scope)?;
+    let mut writes = Writes::new(scope);
+    writes.add(table, WrittenRows::Any)?;
+    Some(writes.footprint())
+}
+
+/// The tables that a statement writes, each once.
+pub(super) struct Writes<'a> {
+    catalogue: &'a Catalogue,
+    tables: Vec<TableWrite>,
+}
+
+impl<'a> Writes<'a> {
+    pub(super) fn new(scope: &Scope<'a>) -> Self {
+        Self { catalogue: scope.catalogue, tables: Vec::new() }
+    }
+
+    /// Adds the rows of `table`, and what else a write to it may change; none if that is everything.
+    pub(super) fn add(&mut self, table: &Table, rows: WrittenRows) -> Option<()> {
+        let SideEffects::Tables(besides) = &table.side_effects else { return None };
+        self.add_one(table.id, rows, table.is_transactional);
+        for &besides in besides {
+            self.add_one(besides, WrittenRows::Any, self.catalogue.is_transactional(besides));
+        }
+        Some(())
+    }
+
+    fn add_one(&mut self, table: TableId, rows: WrittenRows, is_transactional: bool) {
+        match self.tables.iter_mut().find(|write| write.table == table) {
+            Some(write) => write.rows = WrittenRows::Any,
+            None => self.tables.push(TableWrite { table, rows, is_transactional }),
+        }
+    }
+
+    pub(super) fn footprint(self) -> WriteFootprint {
+        WriteFootprint::Tables(self.tables)
+    }
+
+    /// The same of a statement that commits what it writes.
+    fn committed(mut self) -> WriteFootprint {
+        for write in &mut self.tables {
+            write.is_transactional = false;
+        }
+        self.footprint()
+    }
+}
+
+/// All tables that a statement of several names writes each row of; none if a name in it is not understood, or everything is
+/// written.
+pub(super) fn all_mentioned(start: &Cursor<'_>, scope: &Scope<'_>) -> Option<WriteFootprint> {
+    let mut writes = Writes::new(scope);
+    for mention in Mentions::new(start) {
+        if let Some(table) = mention.ok()?.find(scope) {
+            writes.add(table, WrittenRows::Any)?;
+        }
+    }
+    Some(writes.footprint())
+}

@@ -1,0 +1,129 @@
+//! The tables that the statements are about.
+
+use super::super::{Catalogue, PrimaryKey, SideEffects, Table, TableId, Unsuitable};
+
+/// A catalogue, and the names of its tables.
+pub(crate) struct Shop {
+    pub(crate) catalogue: Catalogue,
+    names: Vec<String>,
+}
+
+impl Shop {
+    pub(crate) fn new() -> Self {
+        let mut shop = Self { catalogue: Catalogue::default(), names: Vec::new() };
+        let int = |column| key(column, i64::from(i32::MIN), 2_147_483_647);
+        let orders = shop.add("orders", |table| table.key = Some(given(int("id"))));
+        let users = shop.add("users", |table| table.key = Some(given(key("id", 0, u64::MAX))));
+        // A key behind another column, not given by the server.
+        shop.add("tiny", |table| {
+            table.key = Some(PrimaryKey { position: Some(1), ..key("Code", -128, 127) });
+        });
+        // Where the key stands is not certain.
+        shop.add("odd", |table| table.key = Some(given(PrimaryKey { position: None, ..int("id") })));
+        // A row may stand in another's way by another index than its key.
+        shop.add("doubly", |table| {
+            table.key = Some(PrimaryKey { is_only_unique: false, ..given(int("id")) });
+        });
+        // A key of two columns, and none.
+        shop.add("lines", |_| {});
+        let log = shop.add("log", |_| {});
+        // A cascade, a trigger, a trigger that calls a procedure.
+        let child = shop.add("child", |_| {});
+        shop.add("parent", |table| table.side_effects = SideEffects::Tables([child].into()));
+        shop.add("audited", |table| table.side_effects = SideEffects::Tables([log].into()));
+        shop.add("hooked", |table| table.side_effects = SideEffects::Everything);
+        let legacy = shop.add("legacy", |table| {
+            table.key = Some(given(int("id")));
+            table.unsuitable = Some(Unsuitable::Engine);
+            table.is_transactional = false;
+        });
+        shop.add("mixed", |table| table.side_effects = SideEffects::Tables([legacy].into()));
+        let open = shop.add_view("open_orders", &[orders, users]);
+        let recent = shop.add_view("recent_orders", &[open, orders, users]);
+        shop.add("today", |table| table.unsuitable = Some(Unsuitable::View));
+        shop.add("calling", |table| {
+            table.is_view = true;
+            table.unsuitable = Some(Unsuitable::CallingView);
+            table.side_effects = SideEffects::Everything;
+        });
+        // A view that calls code, of a table that may change below it.
+        let under = shop.add("under", |_| {});
+        shop.add("over_under", |table| {
+            table.is_view = true;
+            table.reads = [table.id, under].into();
+            table.unsuitable = Some(Unsuitable::CallingView);
+            table.side_effects = SideEffects::Everything;
+        });
+        // A view of a table that may keep its rows anywhere.
+        shop.add("far_orders", |table| {
+            table.is_view = true;
+            table.unsuitable = Some(Unsuitable::View);
+            table.side_effects = SideEffects::Everything;
+        });
+        shop.add("ticks", |table| table.unsuitable = Some(Unsuitable::Sequence));
+        shop.add("Customers", |table| table.key = Some(given(int("ID"))));
+        // Names that a column or a keyword may have as well.
+        shop.add("status", |_| {});
+        shop.add("read", |table| table.key = Some(given(int("key"))));
+        shop.add("a`b", |_| {});
+        shop.add("7up", |_| {});
+        shop.add("1e5", |_| {});
+        shop.add("depot.stock", |table| table.key = Some(given(int("id"))));
+        shop.add("depot.orders", |table| table.key = Some(given(int("id"))));
+        // They have the names of functions that some servers have.
+        for function in ["Nvl", "m\u{e9}dian", "random_bytes", "own_function"] {
+            shop.catalogue.add_stored_function(function.as_bytes());
+        }
+        // A trigger that names a table that is not there.
+        shop.catalogue.add_code(b"INSERT INTO hidden_log VALUES (1)");
+        assert_eq!(shop.name(recent), "recent_orders");
+        shop
+    }
+
+    /// Its name in tests.
+    pub(crate) fn name(&self, table: TableId) -> &str {
+        &self.names[usize::try_from(table.0).expect("a small number")]
+    }
+
+    fn add(&mut self, name: &str, change: impl FnOnce(&mut Table)) -> TableId {
+        let id = TableId(u32::try_from(self.names.len()).expect("a few tables"));
+        let mut table = Table {
+            id,
+            is_view: false,
+            key: None,
+            reads: [id].into(),
+            unsuitable: None,
+            side_effects: SideEffects::Tables([].into()),
+            is_transactional: true,
+            definition: 0,
+        };
+        change(&mut table);
+        let (schema, short) = name.split_once('.').unwrap_or(("shop", name));
+        self.catalogue.insert(schema.as_bytes(), short.as_bytes(), table);
+        self.names.push(name.to_owned());
+        id
+    }
+
+    fn add_view(&mut self, name: &str, of: &[TableId]) -> TableId {
+        self.add(name, |table| {
+            table.is_view = true;
+            table.reads = [&[table.id], of].concat().into();
+            table.side_effects = SideEffects::Tables(of.into());
+        })
+    }
+}
+
+fn key(column: &str, min: i64, max: u64) -> PrimaryKey {
+    PrimaryKey {
+        column: column.to_ascii_lowercase().as_bytes().into(),
+        min,
+        max,
+        position: Some(0),
+        is_auto_increment: false,
+        is_only_unique: true,
+    }
+}
+
+fn given(key: PrimaryKey) -> PrimaryKey {
+    PrimaryKey { is_auto_increment: true, ..key }
+}

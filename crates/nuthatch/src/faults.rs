@@ -1,0 +1,25 @@
+//! Faults that tests ask for, to see that they find them. A release build has none, and knows no flag for them.
+
+use clap::Args;
+#[cfg(debug_assertions)]
+use nuthatch_proxy::Proxy;
+
+/// Those that one start asks for.
+#[derive(Debug, Clone, Copy, Default, Args)]
+pub(crate) struct Faults {
+    /// No write moves a clock: what the exact cache serves may be stale
+    #[cfg(debug_assertions)]
+    #[arg(long, hide = true)]
+    fault_stopped_clocks: bool,
+}
+
+#[cfg(debug_assertions)]
+impl Faults {
+    /// From now on the proxy has them.
+    pub(crate) fn begin(self, proxy: &Proxy) {
+        if self.fault_stopped_clocks {
+            tracing::warn!("no write moves a clock: what the cache serves may be stale");
+            proxy.stop_clocks();
+        }
+    }
+}

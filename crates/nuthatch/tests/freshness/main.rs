@@ -1,0 +1,177 @@
+//! The freshness checker: whether any read is ever older than it may be.
+//!
+//! 32 writers and 64 readers work at once on rows, ranges, a view and definitions that are being written, so that about one
+//! statement in fifty writes. Each writer has a witness, who reads just before a write and as soon as it is acknowledged. Every answer
+//! is held against the history of what was committed (`history`, **start there**): none is older than what was acknowledged before it
+//! began, none is older than what anybody was shown before, none shows half a transaction or what was rolled back, and a REPEATABLE
+//! READ transaction stays at one moment. Writers are shown their own writes.
+//!
+//! The lives of connections are out of its sight: one that breaks fails the test.
+
+#[path = "../e2e"]
+#[expect(dead_code, unused_imports, reason = "the tests end to end use all of it")]
+mod e2e {
+    pub(crate) mod client;
+    pub(crate) mod deadline;
+    pub(crate) mod proxy;
+    pub(crate) mod servers;
+    pub(crate) mod stage;
+}
+#[path = "../e2e/twins/random.rs"]
+#[expect(dead_code, reason = "the twins use all of it")]
+mod random;
+
+mod register;
+
+mod history;
+
+mod estate;
+mod question;
+mod schema;
+
+mod connection;
+mod session;
+
+mod definer;
+mod reader;
+mod writer;
+
+mod report;
+mod run;
+
+mod ground;
+
+use std::time::Duration;
+
+use parking_lot::Mutex;
+
+use e2e::{client, deadline, proxy, servers, stage};
+
+use ground::Ground;
+use history::Wrong;
+use nuthatch_lab::Kind;
+use proxy::Setup;
+use report::Report;
+use run::End;
+
+/// How long the tests of every run go on.
+const THROUGH_THE_PROXY: Duration = Duration::from_secs(20);
+const AT_THE_SERVER: Duration = Duration::from_secs(6);
+
+/// Of a hundred point reads, those that must come from the cache; fewer in a short run, which begins with an empty one.
+const HITS_PERCENT: f64 = 50.0;
+const HITS_PERCENT_SHORT: f64 = 30.0;
+
+/// Within which a stale cache must be found out.
+const FOUND_WITHIN: Duration = Duration::from_secs(10);
+
+/// Each takes all of the machine.
+static ALONE: Mutex<()> = Mutex::new(());
+
+/// What makes the proxy cache, exactly, all that it may.
+fn exact() -> Setup {
+    Setup::default().variable("mysql-query_cache_type", 1)
+}
+
+#[expect(clippy::print_stdout, reason = "the outcome is what a run is for")]
+fn assert_fresh(report: &Report) {
+    println!("{report}");
+    assert!(report.violations.counts.is_empty(), "violations, printed above");
+    assert!(report.unchecked().is_empty(), "nothing was checked of {:?}", report.unchecked());
+}
+
+fn assert_found(wrong: Wrong, report: &Report) {
+    assert!(report.violations.counts.contains_key(&wrong), "{report}");
+}
+
+/// A cache that is hardly asked proves nothing.
+fn assert_hits(report: &Report, percent: f64) {
+    let hits = report.hits_percent(question::Kind::Point);
+    assert!(hits > percent, "only {hits:.1} % of the point reads were hits");
+}
+
+#[test]
+fn no_read_through_the_proxy_is_stale() {
+    no_read_is_stale_before(Kind::MariaDb);
+}
+
+#[test]
+fn no_read_through_the_proxy_before_mysql_is_stale() {
+    no_read_is_stale_before(Kind::MySql);
+}
+
+fn no_read_is_stale_before(server: Kind) {
+    let _alone = ALONE.lock();
+    let ground = Ground::new(server, exact());
+    let report = ground.run_through_the_proxy(End::After(THROUGH_THE_PROXY));
+    assert_fresh(&report);
+    assert_hits(&report, HITS_PERCENT_SHORT);
+}
+
+/// What the checker calls a violation, a server never does.
+#[test]
+fn no_read_at_the_server_is_stale() {
+    let _alone = ALONE.lock();
+    let ground = Ground::new(Kind::MariaDb, Setup::default());
+    assert_fresh(&ground.run_at_the_server(End::After(AT_THE_SERVER)));
+}
+
+/// From here on: the checker can fail.
+#[test]
+fn ttl_cache_is_found_stale_within_seconds() {
+    let _alone = ALONE.lock();
+    let rule = "rule_id=1, match_digest='^SELECT', cache_ttl=5000, apply=1";
+    let ground = Ground::new(Kind::MariaDb, Setup::default().rule(rule));
+    let report = ground.run_through_the_proxy(End::Once(Wrong::Stale, FOUND_WITHIN));
+    assert_found(Wrong::Stale, &report);
+}
+
+/// The exact cache itself, whose clocks stand still. Only a debug build can be told to.
+#[cfg(debug_assertions)]
+#[test]
+fn exact_cache_without_clocks_is_found_stale_within_seconds() {
+    let _alone = ALONE.lock();
+    let setup = exact().flags(["--fault-stopped-clocks"]);
+    let ground = Ground::new(Kind::MariaDb, setup);
+    let report = ground.run_through_the_proxy(End::Once(Wrong::Stale, FOUND_WITHIN));
+    assert_found(Wrong::Stale, &report);
+}
+
+#[test]
+fn dirty_reads_are_found_within_seconds() {
+    let _alone = ALONE.lock();
+    let ground = Ground::new(Kind::MariaDb, Setup::default());
+    let level = "SET SESSION TRANSACTION ISOLATION LEVEL READ UNCOMMITTED";
+    let report = ground.run_at_level(level, End::Once(Wrong::NeverCommitted, FOUND_WITHIN));
+    assert_found(Wrong::NeverCommitted, &report);
+}
+
+#[test]
+fn snapshots_that_move_are_found_within_seconds() {
+    let _alone = ALONE.lock();
+    let ground = Ground::new(Kind::MariaDb, Setup::default());
+    let level = "SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED";
+    let report = ground.run_at_level(level, End::Once(Wrong::BehindItsSnapshot, FOUND_WITHIN));
+    assert_found(Wrong::BehindItsSnapshot, &report);
+}
+
+#[test]
+#[ignore = "takes as long as it is told: make freshness"]
+fn no_read_is_stale_for_as_long_as_wanted() {
+    let _alone = ALONE.lock();
+    let seconds = argument("SECONDS").map_or(60, |text| text.parse().expect("a number"));
+    let end = End::After(Duration::from_secs(seconds));
+    let ground = Ground::new(servers::kind_named(argument("SERVER").as_deref()), exact());
+    let is_direct = argument("DIRECT").is_some();
+    if is_direct {
+        return assert_fresh(&ground.run_at_the_server(end));
+    }
+    let report = ground.run_through_the_proxy(end);
+    assert_fresh(&report);
+    assert_hits(&report, HITS_PERCENT);
+}
+
+#[expect(clippy::disallowed_methods, reason = "the test's own argument")]
+fn argument(name: &str) -> Option<String> {
+    std::env::var(format!("NUTHATCH_FRESHNESS_{name}")).ok().filter(|text| !text.is_empty())
+}

@@ -1,0 +1,127 @@
+//! A session that reads: single statements and transactions, whatever is being written.
+
+use crate::connection::Form;
+use crate::history::Snapshot;
+use crate::question::{Kind, Question};
+use crate::report::Tally;
+use crate::session::{Isolation, Session};
+
+/// Of a hundred turns, those that are transactions.
+const TRANSACTIONS_PERCENT: usize = 8;
+
+/// Reads of a transaction: at least, and how many more at most.
+const READS_MIN: usize = 2;
+const READS_MORE: usize = 5;
+
+/// How a transaction is opened.
+#[derive(Debug, Clone, Copy)]
+enum Opening {
+    Begin,
+    ReadOnly,
+    /// Reads before anything was read.
+    ConsistentSnapshot,
+    /// As Python's drivers do it; nothing is said.
+    AutocommitOff,
+}
+
+#[derive(Debug)]
+pub(crate) struct Reader<'a> {
+    session: Session<'a>,
+}
+
+impl<'a> Reader<'a> {
+    pub(crate) const fn new(session: Session<'a>) -> Self {
+        Self { session }
+    }
+
+    /// Reads until the run is over.
+    pub(crate) fn run(mut self) -> Tally {
+        while !self.session.run.is_over() {
+            if self.session.happens(TRANSACTIONS_PERCENT) {
+                self.transaction();
+            } else {
+                self.single();
+            }
+        }
+        self.session.tally
+    }
+
+    fn single(&mut self) {
+        let (question, form) = self.question();
+        self.session.read(&question, form);
+    }
+
+    fn transaction(&mut self) {
+        let opening = *self.session.random.pick(&[
+            Opening::Begin,
+            Opening::ReadOnly,
+            Opening::ConsistentSnapshot,
+            Opening::AutocommitOff,
+        ]);
+        let snapshot = self.open(opening);
+        let is_whole = match self.session.isolation {
+            Isolation::RepeatableRead => self.repeatable_reads(snapshot),
+            Isolation::ReadCommitted => self.committed_reads(),
+        };
+        self.close(opening, is_whole.is_some());
+    }
+
+    /// The snapshot, if this has taken one.
+    fn open(&mut self, opening: Opening) -> Option<Snapshot> {
+        let begin = self.session.run.now();
+        self.session.connection.must(match opening {
+            Opening::Begin => "BEGIN",
+            Opening::ReadOnly => "START TRANSACTION READ ONLY",
+            Opening::ConsistentSnapshot => "START TRANSACTION WITH CONSISTENT SNAPSHOT",
+            Opening::AutocommitOff => "SET autocommit = 0",
+        });
+        let end = self.session.run.now();
+        if self.session.happens(20) {
+            // Opens no snapshot.
+            self.session.connection.must("SELECT 1");
+        }
+        matches!(opening, Opening::ConsistentSnapshot).then(|| Snapshot::between(begin, end))
+    }
+
+    /// All at the moment of the snapshot, which is that of the first read if there is none yet.
+    fn repeatable_reads(&mut self, mut snapshot: Option<Snapshot>) -> Option<()> {
+        for _ in 0..self.reads() {
+            let (question, form) = self.question();
+            if question.kind == Kind::Side {
+                // Whether an older snapshot sees a truncated table as it was, empty or as an error is the server's choice.
+                continue;
+            }
+            let answer = self.session.ask(&question, form)?;
+            let snapshot = snapshot.get_or_insert_with(|| Snapshot::between(answer.begin, answer.end));
+            self.session.check(&question, form, &answer, Some(snapshot));
+        }
+        Some(())
+    }
+
+    /// Each at a moment of its own.
+    fn committed_reads(&mut self) -> Option<()> {
+        for _ in 0..self.reads() {
+            let (question, form) = self.question();
+            let answer = self.session.ask(&question, form)?;
+            self.session.check(&question, form, &answer, None);
+        }
+        Some(())
+    }
+
+    fn close(&mut self, opening: Opening, is_whole: bool) {
+        let commits = is_whole && self.session.happens(70);
+        self.session.connection.must(if commits { "COMMIT" } else { "ROLLBACK" });
+        if matches!(opening, Opening::AutocommitOff) {
+            self.session.connection.must("SET autocommit = 1");
+        }
+    }
+
+    fn reads(&mut self) -> usize {
+        READS_MIN + self.session.random.below(READS_MORE + 1)
+    }
+
+    fn question(&mut self) -> (Question, Form) {
+        let aim = self.session.run.aim();
+        (Question::draw(&mut self.session.random, aim), self.session.form())
+    }
+}

@@ -1,0 +1,193 @@
+//! One run: all sessions at once against one place, until its time is over.
+
+use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
+use std::thread::{self, Scope, ScopedJoinHandle};
+use std::time::Duration;
+
+use parking_lot::Mutex;
+
+use crate::client::{Address, Login};
+use crate::deadline::Stopwatch;
+use crate::definer::{Definer, Definition};
+use crate::estate::{Arrivals, Estate, Group};
+use crate::history::{History, Time, Wrong};
+use crate::question::Aim;
+use crate::reader::Reader;
+use crate::register::{GROUPS, Owner};
+use crate::report::{Report, Tally, Violations};
+use crate::schema;
+use crate::session::Session;
+use crate::writer::Writer;
+
+/// Sessions that read.
+const READERS: usize = 64;
+
+/// Statements for each one that writes.
+const STATEMENTS_PER_WRITE: u64 = 50;
+
+/// Writes for each that is DDL, which is one of them.
+const WRITES_PER_DEFINITION: u64 = 200;
+
+/// When a run ends.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum End {
+    After(Duration),
+    /// At the first violation of a kind, or after that time.
+    Once(Wrong, Duration),
+}
+
+/// Where sessions go.
+#[derive(Debug, Clone)]
+pub(crate) struct Place {
+    pub(crate) address: Address,
+    pub(crate) login: Login,
+    /// The isolation level that every session asks for in place of its own, so that there is something to find.
+    pub(crate) level: Option<&'static str>,
+}
+
+/// What all sessions share.
+#[derive(Debug)]
+pub(crate) struct Run {
+    pub(crate) place: Place,
+    pub(crate) history: History,
+    end: End,
+    watch: Stopwatch,
+    reads: AtomicU64,
+    writes: AtomicU64,
+    definitions: AtomicU64,
+    versions: AtomicI64,
+    next_arrival: AtomicI64,
+    written_group: AtomicI64,
+    violations: Mutex<Violations>,
+}
+
+impl Run {
+    /// Runs all sessions in a schema that was just made. The report lacks who answered.
+    pub(crate) fn go(place: Place, end: End) -> Report {
+        let run = Self {
+            place,
+            history: History::new(&schema::contents()),
+            end,
+            watch: Stopwatch::start(),
+            reads: AtomicU64::new(0),
+            writes: AtomicU64::new(0),
+            definitions: AtomicU64::new(0),
+            versions: AtomicI64::new(2),
+            next_arrival: AtomicI64::new(1),
+            written_group: AtomicI64::new(0),
+            violations: Mutex::default(),
+        };
+        let tally = run.sessions();
+        Report {
+            tally,
+            took: run.watch.elapsed(),
+            answered: [].into(),
+            violations: run.violations.into_inner(),
+        }
+    }
+
+    fn sessions(&self) -> Tally {
+        let mut tally = Tally::default();
+        thread::scope(|scope| {
+            let mut sessions = Vec::new();
+            for number in 0..READERS {
+                let session = Session::new(self, "reader", number);
+                sessions.push(scope.spawn(move || Reader::new(session).run()));
+            }
+            for group in 0..GROUPS {
+                sessions.push(self.spawn_writer(scope, Group::new(group)));
+            }
+            sessions.push(self.spawn_writer(scope, Arrivals::new()));
+            for definition in Definition::ALL {
+                let [session, witness] = self.pair(definition.owner());
+                sessions.push(scope.spawn(move || Definer::new(session, witness, definition).run()));
+            }
+            for session in sessions {
+                tally.add(&session.join().expect("no session panics"));
+            }
+        });
+        tally
+    }
+
+    fn spawn_writer<'scope, E: Estate + Send + 'scope>(
+        &'scope self,
+        scope: &'scope Scope<'scope, '_>,
+        estate: E,
+    ) -> ScopedJoinHandle<'scope, Tally> {
+        let [session, witness] = self.pair(estate.owner());
+        scope.spawn(move || Writer::new(session, witness, estate).run())
+    }
+
+    /// A writer's session, and its witness's.
+    fn pair(&self, owner: Owner) -> [Session<'_>; 2] {
+        ["writer", "witness"].map(|role| Session::new(self, role, owner.index()))
+    }
+
+    pub(crate) fn now(&self) -> Time {
+        self.watch.elapsed()
+    }
+
+    pub(crate) fn is_over(&self) -> bool {
+        match self.end {
+            End::After(time) => self.now() >= time,
+            End::Once(wrong, time) => {
+                self.violations.lock().counts.contains_key(&wrong) || self.now() >= time
+            }
+        }
+    }
+
+    /// A version that nobody has written before.
+    pub(crate) fn next_version(&self) -> i64 {
+        self.versions.fetch_add(1, Ordering::Relaxed)
+    }
+
+    pub(crate) fn count_read(&self) {
+        self.reads.fetch_add(1, Ordering::Relaxed);
+    }
+
+    pub(crate) fn count_write(&self) {
+        self.writes.fetch_add(1, Ordering::Relaxed);
+    }
+
+    pub(crate) fn count_definition(&self) {
+        self.count_write();
+        self.definitions.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// Whether the reads since the last write are enough for another.
+    pub(crate) fn is_write_due(&self) -> bool {
+        let writes = self.writes.load(Ordering::Relaxed);
+        let statements = self.reads.load(Ordering::Relaxed) + writes;
+        writes * STATEMENTS_PER_WRITE <= statements
+    }
+
+    /// Whether the writes since the last change of a definition are enough for another.
+    pub(crate) fn is_definition_due(&self) -> bool {
+        let definitions = self.definitions.load(Ordering::Relaxed);
+        definitions * WRITES_PER_DEFINITION <= self.writes.load(Ordering::Relaxed)
+    }
+
+    /// Tells readers where to look: the owner is about to commit.
+    pub(crate) fn commits(&self, owner: Owner) {
+        if let Some(group) = owner.group() {
+            self.written_group.store(group, Ordering::Relaxed);
+        }
+    }
+
+    /// The same: the server has given this key.
+    pub(crate) fn arrives(&self, id: i64) {
+        self.next_arrival.store(id + 1, Ordering::Relaxed);
+    }
+
+    /// Where readers look.
+    pub(crate) fn aim(&self) -> Aim {
+        Aim {
+            group: self.written_group.load(Ordering::Relaxed),
+            next_arrival: self.next_arrival.load(Ordering::Relaxed),
+        }
+    }
+
+    pub(crate) fn violation(&self, wrong: Wrong, account: impl FnOnce() -> String) {
+        self.violations.lock().add(wrong, account);
+    }
+}

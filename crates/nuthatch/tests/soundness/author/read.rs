@@ -1,0 +1,179 @@
+//! SELECTs.
+
+use nuthatch_lab::Kind;
+
+use super::Author;
+use crate::statement::Statement;
+
+const ONE_TABLE: [&str; 9] = [
+    "SELECT {list} FROM {t} WHERE {where}{tail}",
+    "SELECT {list} FROM {t} WHERE {where}{tail}",
+    "SELECT {list} FROM {t} WHERE {where}",
+    "select {list} from {t} where {where}",
+    "SELECT {list} FROM {t}{tail}",
+    "(SELECT {list} FROM {t} WHERE {where})",
+    "SELECT DISTINCT n FROM {t} WHERE {where}",
+    "SELECT DISTINCT g FROM {t} WHERE {where} ORDER BY g LIMIT 2",
+    "SELECT {list} FROM {t} WHERE {where} AND {where}{tail}",
+];
+
+const BY_KEY: [&str; 10] = [
+    "SELECT {list} FROM {t} WHERE id = {k}",
+    "SELECT * FROM {t} WHERE id = {k}",
+    "SELECT n FROM {t} WHERE {q}.id = {k}",
+    "SELECT n, g FROM {t} WHERE id IN ({k}, {k})",
+    "SELECT id, n FROM {t} WHERE id = {k} AND n > {m}",
+    "SELECT {list} FROM {t} WHERE id IN ({k}, {k}, {k}){tail}",
+    "SELECT n FROM {t} WHERE {k} = id",
+    "SELECT n FROM hidden WHERE secret = {k}",
+    "SELECT n FROM Item WHERE id = {k}",
+    "SELECT {list} FROM {t} WHERE id BETWEEN {m} AND {k}{tail}",
+];
+
+const HINTED: [&str; 7] = [
+    "SELECT n FROM {u} FORCE INDEX (PRIMARY) WHERE id = {k}",
+    "SELECT n FROM {u} USE INDEX FOR ORDER BY (PRIMARY) WHERE {where} ORDER BY id",
+    "SELECT n FROM {u} IGNORE INDEX (g) WHERE id = {k} AND g > 0",
+    "SELECT n FROM slices PARTITION (p0) WHERE id = {k}",
+    "SELECT /*+ MAX_EXECUTION_TIME(10000) */ n FROM {t} WHERE id = {k}",
+    "SELECT SQL_BIG_RESULT STRAIGHT_JOIN n FROM {t} WHERE id = {k}",
+    "SELECT HIGH_PRIORITY SQL_SMALL_RESULT DISTINCT n FROM {t} WHERE {where}",
+];
+
+const JOINS: [&str; 12] = [
+    "SELECT a.id, b.n FROM {u} AS a JOIN {u} AS b USING (id) WHERE a.id = {k}",
+    "SELECT * FROM {u} AS a JOIN {u} AS b USING (id) WHERE id = {k}",
+    "SELECT a.n, b.n FROM {u} AS a, {u} AS b WHERE a.id = {k} AND b.id = a.id",
+    "SELECT a.n, b.n FROM {u} a, {u} b WHERE a.id = {k} AND b.id = {k}",
+    "SELECT * FROM {u} AS a LEFT JOIN {u} AS b ON b.id = a.n WHERE a.id = {k}",
+    "SELECT b.n FROM {u} AS a RIGHT JOIN {u} AS b ON b.id = a.id AND a.id = {k}",
+    "SELECT * FROM {u} AS a NATURAL JOIN {u} AS b",
+    "SELECT a.n FROM {u} AS a STRAIGHT_JOIN {u} AS b ON a.id = b.id WHERE b.id = {k}",
+    "SELECT COUNT(*) FROM ({u} AS a CROSS JOIN {u} AS b ON a.id = b.id) WHERE a.id = {k}",
+    "SELECT a.n, b.n FROM {u} AS a JOIN ({u} AS b, {u} AS c) ON a.id = b.id AND b.id = c.id WHERE a.id = {k}",
+    "SELECT a.n, b.n FROM {oj} WHERE a.id = {k}",
+    "SELECT item.n, badge.n FROM item JOIN badge ON item.id = badge.id AND badge.id = {k} WHERE item.id = {k}",
+];
+
+const NESTED: [&str; 18] = [
+    "SELECT * FROM (SELECT id, n FROM {t} WHERE {where}) AS d WHERE d.id = {k}",
+    "SELECT d.n FROM (SELECT * FROM {u}) AS d WHERE id = {k}",
+    "WITH c AS (SELECT id, n FROM {t} WHERE {where}) SELECT * FROM c WHERE id = {k}",
+    "WITH item AS (SELECT * FROM elsewhere.item) SELECT n FROM item WHERE id = {k}",
+    "WITH badge (id, n) AS (SELECT id, n FROM item), c AS (SELECT * FROM badge) SELECT n FROM c WHERE id = {k}",
+    "WITH RECURSIVE c AS (SELECT 1 AS x UNION ALL SELECT x + 1 FROM c WHERE x < 4) \
+     SELECT a.id, a.n FROM c JOIN {u} AS a ON a.id = c.x",
+    "SELECT id, n FROM {t} WHERE id = {k} UNION SELECT id, g FROM {u} WHERE id = {k}",
+    "SELECT n FROM {t} WHERE id = {k} UNION ALL SELECT n FROM {u} AS u WHERE u.id = {k}",
+    "(SELECT id FROM {t} WHERE {where}) UNION (SELECT n FROM {u} AS u WHERE u.id = {k}) ORDER BY 1 LIMIT 3",
+    "SELECT id FROM {t} WHERE {where} EXCEPT SELECT u.n FROM {u} AS u",
+    "SELECT id FROM {t} WHERE {where} INTERSECT SELECT u.id FROM {u} AS u WHERE u.id = {k}",
+    "SELECT n FROM {t} WHERE id = {k} AND EXISTS (SELECT 1 FROM {u} AS u WHERE u.id = {k})",
+    "SELECT n, (SELECT MAX(u.n) FROM {u} AS u) AS x FROM {t} WHERE id = {k}",
+    "SELECT (SELECT n FROM {t} WHERE id = {k}) AS x",
+    "SELECT n FROM {t} WHERE id = (SELECT u.id FROM {u} AS u WHERE u.id = {k})",
+    "SELECT id, SUM(n) OVER w FROM {t} WHERE {where} WINDOW w AS (ORDER BY id)",
+    "SELECT n, ROW_NUMBER() OVER (PARTITION BY g ORDER BY id) FROM {t} WHERE id IN ({k}, {k})",
+    "SELECT j.x, a.n FROM JSON_TABLE('[1,3,7]', '$[*]' COLUMNS (x INT PATH '$')) AS j JOIN {u} AS a ON a.id = j.x",
+];
+
+const MYSQL: [&str; 4] = [
+    "TABLE {u}",
+    "TABLE {u} ORDER BY id, n, g LIMIT 3",
+    "SELECT a.n, l.n FROM {u} AS a, LATERAL (SELECT b.n FROM {u} AS b WHERE b.id = a.id) AS l WHERE a.id = {k}",
+    "SELECT n FROM {t} WHERE id = {k} AND id MEMBER OF ('[1,3,7]')",
+];
+
+const MARIADB: [&str; 3] = [
+    "SELECT n FROM {t} WHERE id = {k} LIMIT ROWS EXAMINED 100",
+    "SELECT MEDIAN(n) OVER (PARTITION BY g) FROM {t} WHERE id = {k}",
+    "SELECT n FROM {t} WHERE {where} ORDER BY id, n, g FETCH FIRST 2 ROWS ONLY",
+];
+
+/// Of which none is to be cached, or only some.
+const SPECIAL: [&str; 8] = [
+    "SELECT n FROM {t} WHERE id = {k} FOR UPDATE",
+    "SELECT n FROM {t} WHERE id = {k} LOCK IN SHARE MODE",
+    "SELECT n, @x FROM {t} WHERE id = {k}",
+    "SELECT TABLE_NAME FROM information_schema.TABLES WHERE TABLE_SCHEMA = 'soundness' AND TABLE_NAME = 'item'",
+    "SELECT COUNT(*) FROM nowhere",
+    "SELECT {k} AS x",
+    "SELECT 1 FROM DUAL WHERE {k} = 7",
+    "SELECT DATABASE(), n FROM {t} WHERE id = {k}",
+];
+
+const LISTS: [&str; 25] = [
+    "*",
+    "*",
+    "n",
+    "id, n",
+    "id, n",
+    "n, g",
+    "n AS id, id AS n",
+    "n x",
+    "1",
+    "n + 1, id",
+    "(n)",
+    "-n",
+    "IF(n > 4, id, g)",
+    "CASE WHEN n > 4 THEN id END",
+    "n * 2 AS n",
+    "ALL n",
+    "COUNT(*)",
+    "COUNT(n), MAX(id)",
+    "SUM(n)",
+    "MIN(n), MAX(n)",
+    "GROUP_CONCAT(id ORDER BY id)",
+    "COUNT(DISTINCT g)",
+    "ROW_NUMBER() OVER (ORDER BY id)",
+    "id = {k}, n",
+    "(SELECT COUNT(*) FROM {u} AS u WHERE u.id = {k})",
+];
+
+/// What limits puts rows in an order without ties first: else two answers may differ although nothing has changed.
+const TAILS: [&str; 17] = [
+    "",
+    "",
+    "",
+    "",
+    " ORDER BY id",
+    " ORDER BY id, n, g LIMIT 1",
+    " ORDER BY id DESC, n, g LIMIT 2 OFFSET 1",
+    " ORDER BY id, n, g LIMIT 1, 1",
+    " LIMIT 0",
+    " GROUP BY id",
+    " GROUP BY g",
+    " GROUP BY n, id HAVING COUNT(*) = 1",
+    " GROUP BY id WITH ROLLUP",
+    " HAVING {k} = 7",
+    " ORDER BY id = {k}, id, n, g LIMIT 2",
+    " GROUP BY id, n ORDER BY COUNT(*), id, n LIMIT 1",
+    " ORDER BY (SELECT MAX(u.n) FROM {u} AS u), id",
+];
+
+impl Author {
+    pub(super) fn read(&mut self) -> Statement {
+        match self.random.below(20) {
+            0..6 => self.statement("by key", &BY_KEY),
+            6..11 => self.statement("of one table", &ONE_TABLE),
+            11 => self.statement("with hints", &HINTED),
+            12..14 => self.statement("join", &JOINS),
+            14..18 => self.statement("nested", &NESTED),
+            18 => match self.server {
+                Kind::MySql => self.statement("of one server only", &MYSQL),
+                Kind::MariaDb => self.statement("of one server only", &MARIADB),
+            },
+            _ => self.statement("special", &SPECIAL),
+        }
+    }
+
+    pub(super) fn select_list(&mut self) -> String {
+        let list = *self.random.pick(&LISTS);
+        self.fill(list)
+    }
+
+    pub(super) fn select_tail(&mut self) -> String {
+        let tail = *self.random.pick(&TAILS);
+        self.fill(tail)
+    }
+}

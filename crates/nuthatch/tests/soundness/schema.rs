@@ -1,0 +1,149 @@
+//! The tables: all have the columns `id`, `n` and `g`, so that any statement fits any of them.
+
+use nuthatch_lab::Kind;
+
+/// Where sessions are.
+pub(crate) const SCHEMA: &str = "soundness";
+
+/// All tables and views, by which a statement may name them.
+pub(crate) const TABLES: [&str; 26] = [
+    "item",
+    "tiny",
+    "wide",
+    "arrival",
+    "badge",
+    "late",
+    "id",
+    "n",
+    "parent",
+    "child",
+    "grandchild",
+    "watched",
+    "journal",
+    "copied",
+    "pair",
+    "word",
+    "loose",
+    "hidden",
+    "tree",
+    "made",
+    "slices",
+    "old",
+    "seen",
+    "seen_twice",
+    "joined",
+    "elsewhere.item",
+];
+
+/// The one whose keys the server gives.
+pub(crate) const ARRIVAL: &str = "arrival";
+
+const DEFINITIONS: [&str; 39] = [
+    "DROP DATABASE IF EXISTS soundness",
+    "DROP DATABASE IF EXISTS elsewhere",
+    "CREATE DATABASE elsewhere",
+    "CREATE DATABASE soundness",
+    "USE soundness",
+    "CREATE TABLE item (id INT PRIMARY KEY, n INT DEFAULT 1, g INT, KEY g (g))",
+    "CREATE TABLE elsewhere.item (id INT PRIMARY KEY, n INT DEFAULT 1, g INT)",
+    "CREATE TABLE tiny (id TINYINT PRIMARY KEY, n INT DEFAULT 1, g INT)",
+    "CREATE TABLE wide (id BIGINT UNSIGNED PRIMARY KEY, n INT DEFAULT 1, g INT)",
+    "CREATE TABLE arrival (id INT AUTO_INCREMENT PRIMARY KEY, n INT DEFAULT 1, g INT)",
+    "CREATE TABLE badge (id INT PRIMARY KEY, n INT DEFAULT 1, g INT, UNIQUE KEY n (n))",
+    "CREATE TABLE late (g INT, n INT DEFAULT 1, id INT PRIMARY KEY)",
+    "CREATE TABLE id (n INT DEFAULT 1, id INT PRIMARY KEY, g INT)",
+    "CREATE TABLE n (id INT PRIMARY KEY, n INT DEFAULT 1, g INT)",
+    "CREATE TABLE parent (id INT PRIMARY KEY, n INT DEFAULT 1, g INT)",
+    "CREATE TABLE child (id INT PRIMARY KEY, n INT DEFAULT 1, g INT, \
+     FOREIGN KEY (id) REFERENCES parent (id) ON DELETE CASCADE ON UPDATE CASCADE)",
+    "CREATE TABLE grandchild (id INT PRIMARY KEY, n INT DEFAULT 1, g INT, \
+     FOREIGN KEY (g) REFERENCES child (id) ON DELETE SET NULL ON UPDATE CASCADE)",
+    "CREATE TABLE watched (id INT PRIMARY KEY, n INT DEFAULT 1, g INT)",
+    "CREATE TABLE journal (id INT AUTO_INCREMENT PRIMARY KEY, n INT DEFAULT 1, g INT)",
+    "CREATE TABLE copied (id INT PRIMARY KEY, n INT DEFAULT 1, g INT)",
+    "CREATE TABLE pair (id INT, n INT DEFAULT 1, g INT, PRIMARY KEY (id, g))",
+    "CREATE TABLE word (id VARCHAR(10) PRIMARY KEY, n INT DEFAULT 1, g INT)",
+    "CREATE TABLE loose (id INT, n INT DEFAULT 1, g INT)",
+    "CREATE TABLE hidden (secret INT AUTO_INCREMENT INVISIBLE PRIMARY KEY, id INT, n INT DEFAULT 1, g INT)",
+    "CREATE TABLE tree (id INT PRIMARY KEY, n INT DEFAULT 1, g INT, \
+     FOREIGN KEY (g) REFERENCES tree (id) ON DELETE CASCADE ON UPDATE SET NULL)",
+    "CREATE TABLE made (id INT PRIMARY KEY, n INT DEFAULT 1, g INT AS (n + 1), kept INT AS (n * 2) STORED)",
+    "CREATE TABLE slices (id INT PRIMARY KEY, n INT DEFAULT 1, g INT) \
+     PARTITION BY RANGE (id) (PARTITION p0 VALUES LESS THAN (5), PARTITION p1 VALUES LESS THAN MAXVALUE)",
+    "CREATE TABLE swap (id INT PRIMARY KEY, n INT DEFAULT 1, g INT)",
+    "CREATE TABLE old (id INT PRIMARY KEY, n INT DEFAULT 1, g INT) ENGINE=MyISAM",
+    "CREATE VIEW seen AS SELECT id, n, g FROM item WHERE id < 100",
+    "CREATE VIEW seen_twice AS SELECT id, n + 1 AS n, g FROM seen WHERE n IS NOT NULL",
+    "CREATE VIEW joined AS SELECT item.id AS id, badge.n AS n, item.g AS g FROM item JOIN badge ON badge.id = item.id",
+    "CREATE TRIGGER watched_insert AFTER INSERT ON watched FOR EACH ROW \
+     INSERT INTO journal (n, g) VALUES (NEW.id, NEW.n)",
+    "CREATE TRIGGER watched_update AFTER UPDATE ON watched FOR EACH ROW \
+     UPDATE copied SET n = n + 1 WHERE id = NEW.id",
+    "CREATE TRIGGER watched_delete BEFORE DELETE ON watched FOR EACH ROW DELETE FROM copied WHERE id = OLD.id",
+    "CREATE TRIGGER copied_delete AFTER DELETE ON copied FOR EACH ROW UPDATE late SET n = n + 1 WHERE id = OLD.id",
+    "CREATE PROCEDURE bump(k INT) UPDATE item SET n = n + 1 WHERE id = k",
+    "CREATE FUNCTION touch(k INT) RETURNS INT DETERMINISTIC MODIFIES SQL DATA \
+     BEGIN UPDATE badge SET g = g + 1 WHERE id = k; RETURN k; END",
+    "CREATE VIEW calling AS SELECT touch(3) AS x",
+];
+
+/// Those that are filled, with their columns.
+const FILLED: [&str; 22] = [
+    "parent (id, n, g)",
+    "child (id, n, g)",
+    "grandchild (id, n, g)",
+    "item (id, n, g)",
+    "elsewhere.item (id, n, g)",
+    "tiny (id, n, g)",
+    "wide (id, n, g)",
+    "arrival (id, n, g)",
+    "badge (id, n, g)",
+    "late (id, n, g)",
+    "id (id, n, g)",
+    "n (id, n, g)",
+    "journal (id, n, g)",
+    "copied (id, n, g)",
+    "pair (id, n, g)",
+    "word (id, n, g)",
+    "loose (id, n, g)",
+    "hidden (id, n, g)",
+    "tree (id, n, g)",
+    "slices (id, n, g)",
+    "swap (id, n, g)",
+    "old (id, n, g)",
+];
+
+/// Ids with a row; those between are free.
+const IDS: [i64; 12] = [1, 2, 3, 4, 6, 7, 8, 9, 12, 63, 64, 127];
+
+/// Statements that make all anew, whatever was there.
+pub(crate) fn statements(server: Kind) -> Vec<String> {
+    let mut statements = Vec::new();
+    if server == Kind::MySql {
+        // Without it a function that writes is refused where there is a binary log.
+        statements.push("SET GLOBAL log_bin_trust_function_creators = 1".to_owned());
+    }
+    // Rows refer to later ones.
+    statements.push("SET SESSION foreign_key_checks = 0".to_owned());
+    statements.extend(DEFINITIONS.map(str::to_owned));
+    // `g` refers to a row of `child` in one table.
+    let rows = |n: fn(i64) -> i64| {
+        IDS.map(|id| format!("({id}, {}, {})", n(id), IDS[usize::try_from(id % 3).expect("0 to 2")]))
+            .join(", ")
+    };
+    statements.extend(FILLED.map(|table| format!("INSERT INTO {table} VALUES {}", rows(|id| id * 2))));
+    statements.push(format!(
+        "INSERT INTO made (id, n) VALUES {}",
+        IDS.map(|id| format!("({id}, {id})")).join(", ")
+    ));
+    statements.push(format!("INSERT INTO watched (id, n, g) VALUES {}", rows(|id| id)));
+    statements.extend(
+        [
+            "tiny (id) VALUES (-128), (-7), (-1)",
+            "wide (id) VALUES (9223372036854775808), (18446744073709551615)",
+        ]
+        .map(|rows| format!("INSERT INTO {rows}")),
+    );
+    statements.push("SET SESSION foreign_key_checks = 1".to_owned());
+    statements
+}
