@@ -2,7 +2,7 @@
 //!
 //! A table has three wide clocks: `any` moves at each write, `broad` at writes whose rows are not known, `absent` when
 //! rows of unknown keys appear. Each row has a clock by its integer key, and each block of neighbouring keys. One more
-//! stands for `everything`. A write moves its clocks, whatever the number of entries; an entry names the clocks that
+//! stands for `everything`, and one for `definitions`. A write moves its clocks, whatever the number of entries; an entry names the clocks that
 //! it depends on, and whoever would serve it asks for their [`Standing`] since the answer was asked for.
 //!
 //! # The order of steps
@@ -106,6 +106,11 @@ impl Clocks {
     /// The clock that every exact entry depends on; moved by writes of unknown extent.
     pub fn everything(&self) -> Clock {
         Clock::EVERYTHING
+    }
+
+    /// Moved when a definition changes: of a table, a view, an index, whether it is known or not.
+    pub fn definitions(&self) -> Clock {
+        Clock::DEFINITIONS
     }
 
     /// Moved by every write to the table; none for tables past the configured number.

@@ -28,8 +28,9 @@ pub(crate) fn read_view<T>(
     let tokens: Vec<Token<'_>> = Tokens::new(text, lexing)
         .filter(|token| !matches!(token.kind, TokenKind::Space | TokenKind::Comment))
         .collect();
-    let pairs = (0..tokens.len()).filter_map(|at| qualified(tokens.get(at..)?));
-    let named = pairs.filter_map(|(schema, name)| find(&schema, &name)).collect();
+    let pairs = || (0..tokens.len()).filter_map(|at| qualified(tokens.get(at..)?));
+    let names_no_definitions = !pairs().any(|(schema, _)| schema.eq_ignore_ascii_case(b"information_schema"));
+    let named = pairs().filter_map(|(schema, name)| find(&schema, &name)).collect();
     let knows_all = references(&tokens).all(|reference| match reference {
         Reference::Table(schema, name) => find(&schema, &name).is_some(),
         Reference::Unqualified => tokens.iter().any(|token| is_word(token, b"WITH")),
@@ -37,7 +38,7 @@ pub(crate) fn read_view<T>(
     });
     ViewText {
         named,
-        is_understood: is_pure && knows_all,
+        is_understood: is_pure && knows_all && names_no_definitions,
         may_run_other_code: text.is_empty() || statement.effects.runs_unseen_code,
     }
 }

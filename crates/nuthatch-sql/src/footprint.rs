@@ -9,6 +9,7 @@ mod call;
 mod change;
 mod definition;
 mod from;
+mod information_schema;
 mod insert;
 mod key;
 mod keyword;
@@ -27,12 +28,14 @@ use std::fmt;
 use crate::catalogue::{RowKey, TableId};
 
 /// What the answer to a SELECT depends on.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ReadFootprint {
     /// One for each table or view, in no order; empty for a SELECT that reads no table.
     pub tables: Vec<TableRead>,
     /// One of them is a view.
     pub has_view: bool,
+    /// It asks `information_schema` which tables, columns and the like there are.
+    pub reads_definitions: bool,
 }
 
 /// What an answer depends on in one table.
@@ -78,6 +81,8 @@ pub enum NotExact {
     NameNotAscii,
     /// A function of this name, as written, may be a stored one.
     StoredFunction(Box<[u8]>),
+    /// It asks `information_schema` for more than what changes with definitions only.
+    MoreThanDefinitions,
     /// It is not of a form whose tables are found with certainty.
     NotUnderstood,
 }
@@ -93,6 +98,9 @@ impl fmt::Display for NotExact {
             Self::NameNotAscii => f.write_str("a name has letters outside of ASCII"),
             Self::StoredFunction(name) => {
                 write!(f, "{} may be a stored function: the server has one of that name", text(name))
+            }
+            Self::MoreThanDefinitions => {
+                f.write_str("it asks information_schema for more than what changes with definitions only")
             }
             Self::NotUnderstood => f.write_str("which tables it reads is not understood"),
         }

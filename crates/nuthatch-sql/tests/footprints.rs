@@ -14,6 +14,7 @@
 //! | `legacy~` | not undone by a ROLLBACK |
 //! | `everything` | a write of anything |
 //! | `define orders lines as shop.x` | a change of definitions of these tables, `shop.x` to be looked at among others |
+//! | `definitions` | which tables, columns and the like there are |
 //! | `! unknown x`, … | not exact, and why |
 
 use std::fmt::Write;
@@ -158,6 +159,7 @@ fn shown_reason(reason: &NotExact) -> String {
         NotExact::NoSchema => "! no schema".to_owned(),
         NotExact::NameNotAscii => "! not ascii".to_owned(),
         NotExact::StoredFunction(name) => format!("! stored {}", text(name)),
+        NotExact::MoreThanDefinitions => "! more than definitions".to_owned(),
         NotExact::NotUnderstood => "! not understood".to_owned(),
     }
 }
@@ -174,7 +176,8 @@ fn shown_read(shop: &Shop, read: &ReadFootprint) -> String {
         };
         format!("{}{rows}", shop.name(table.table))
     };
-    listed(read.tables.iter().map(one))
+    let definitions = read.reads_definitions.then(|| "definitions".to_owned());
+    listed(read.tables.iter().map(one).chain(definitions))
 }
 
 fn shown_write(shop: &Shop, write: &WriteFootprint, expected: &str) -> String {

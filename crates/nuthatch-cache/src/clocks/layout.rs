@@ -1,6 +1,6 @@
 //! Where each clock stands in the array.
 //!
-//! `everything`, alone on its cache lines; then three columns of one clock for each table (`broad`, `absent`, `any`); then the
+//! `everything`, and on the cache line behind it `definitions`, which seldom moves; then three columns of one clock for each table (`broad`, `absent`, `any`); then the
 //! stripes of rows and those of blocks, shared by all tables. So a wide clock has a smaller number than a narrow one.
 //!
 //! A table's `any` is written by every write to it and its `broad` read by every read of a row, so they are in different
@@ -15,7 +15,7 @@ pub const BLOCK_KEYS: u64 = 64;
 
 /// Words of a cache line.
 const LINE_WORDS: u32 = 8;
-/// Words before the tables' clocks, of which `everything` is the first: two lines, as they are fetched in pairs.
+/// Words before the tables' clocks: two lines, as they are fetched in pairs.
 const EVERYTHING_WORDS: u32 = 16;
 const COLUMNS: u32 = 3;
 /// The most that options may ask for, so that every clock has a number of 32 bits.
@@ -70,6 +70,8 @@ impl Default for ClockOptions {
 impl Clock {
     /// The clock that stands for all tables.
     pub(super) const EVERYTHING: Self = Self(0);
+    /// The clock that stands for all definitions.
+    pub(super) const DEFINITIONS: Self = Self(LINE_WORDS);
 
     /// Its number, to be shown.
     pub fn number(self) -> u32 {

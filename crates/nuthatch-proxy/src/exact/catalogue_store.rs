@@ -138,13 +138,10 @@ impl CatalogueStore {
         }
         let mut next = Catalogues { domains, ..Catalogues::clone(&current) };
         // To a snapshot that is older than a table its rows are not there.
-        let appeared: Vec<_> = next
-            .tables_beyond(&current)
-            .into_iter()
-            .flat_map(|table| of_definition(&self.clocks, table))
-            .collect();
+        let appeared = next.tables_beyond(&current);
         if !appeared.is_empty() {
-            self.clocks.raise(appeared).settle();
+            let moved = appeared.into_iter().flat_map(|table| of_definition(&self.clocks, table));
+            self.clocks.raise(moved.chain([self.clocks.definitions()]).collect()).settle();
         }
         if is_behind_our_back || !next.reads_that_may_write_are_known_by(&current) {
             // Statements in flight were looked at by what is not so, or were not because they seemed to read: they count as having

@@ -9,6 +9,7 @@ const BLOCKS_MAX: u64 = 16;
 /// The clocks that an answer of that many rows depends on, wide ones first. `None` if a table has no clocks.
 pub(crate) fn dependencies(clocks: &Clocks, footprint: &ReadFootprint, rows: u64) -> Option<Vec<Clock>> {
     let mut found = vec![clocks.everything()];
+    found.extend(footprint.reads_definitions.then(|| clocks.definitions()));
     for read in &footprint.tables {
         let TableId(table) = read.table;
         match &read.rows {
@@ -84,7 +85,7 @@ mod tests {
     const TABLE: TableId = TableId(3);
 
     fn read(rows: ReadRows) -> ReadFootprint {
-        ReadFootprint { tables: vec![TableRead { table: TABLE, rows }], has_view: false }
+        ReadFootprint { tables: vec![TableRead { table: TABLE, rows }], ..ReadFootprint::default() }
     }
 
     fn keys(keys: &[u64], rows_tell_if_found: bool) -> ReadRows {

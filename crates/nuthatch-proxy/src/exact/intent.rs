@@ -91,8 +91,8 @@ impl Intent {
                 Self { changed, ..Self::everything(commits, clocks) }
             }
             WriteFootprint::Definition { tables, named } => {
-                let held: Vec<_> =
-                    tables.into_iter().flat_map(|table| of_definition(clocks, table)).collect();
+                let tables = tables.into_iter().flat_map(|table| of_definition(clocks, table));
+                let held: Vec<_> = tables.chain([clocks.definitions()]).collect();
                 let changed = Some(Changed::Tables(named));
                 Self { durable: held.clone(), held, changed, ..Self::nothing(commits) }
             }

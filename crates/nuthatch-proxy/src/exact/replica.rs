@@ -181,9 +181,10 @@ impl Vouched {
         since
     }
 
-    /// Whether all that is read is defined there as on the primary.
+    /// Whether all that is read is defined there as on the primary. Of definitions it is not known: there may be other tables.
     pub(crate) fn has_all_of(&self, footprint: &ReadFootprint) -> bool {
-        self.differing.is_empty() || !footprint.tables.iter().any(|read| self.differing.contains(&read.table))
+        let differs = |table| self.differing.contains(table);
+        !footprint.reads_definitions && !footprint.tables.iter().any(|read| differs(&read.table))
     }
 }
 

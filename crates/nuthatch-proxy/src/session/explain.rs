@@ -193,10 +193,10 @@ impl Asker<'_> {
         findings.extend(domain.replicas.iter().map(|replica| ("replica", replica.told())));
         let class = Class::of(&classify(statement, self.lexing));
         match read_footprint(statement, class, self.lexing, self.schema, catalogue, &[]) {
-            Ok(footprint) if footprint.tables.is_empty() => findings.push(("reads", "no table".to_owned())),
-            Ok(footprint) => {
-                findings.extend(footprint.told(catalogue).into_iter().map(|told| ("reads", told)));
-            }
+            Ok(footprint) => match footprint.told(catalogue) {
+                told if told.is_empty() => findings.push(("reads", "no table".to_owned())),
+                told => findings.extend(told.into_iter().map(|told| ("reads", told))),
+            },
             Err(why) => findings.push(("reads", format!("not cached as exact: {why}"))),
         }
         findings

@@ -45,6 +45,7 @@ pub(crate) enum NotCached {
     NoSchema,
     NameNotAscii,
     StoredFunction,
+    MoreThanDefinitions,
     TablesNotUnderstood,
     TooManyTables,
     Failed,
@@ -88,7 +89,7 @@ impl fmt::Display for NotCached {
             Self::NoCatalogue => "the tables of its hostgroup's server are not known",
             Self::OtherServer => "another server than the one whose writes are seen has answered",
             Self::UnknownReplica => "it is not known (yet) what the replica that answered has applied",
-            Self::DefinedOtherwise => "a table in it is defined otherwise on the replica that answered",
+            Self::DefinedOtherwise => "a table in it is defined otherwise on the replica that answered, or it asks that for definitions",
             Self::ReplicaBehind => {
                 "the replica that answered is not known to have applied what was written before"
             }
@@ -105,6 +106,7 @@ impl fmt::Display for NotCached {
             Self::NoSchema => "a table in it is named without a schema, and the session has none",
             Self::NameNotAscii => "a name in it has letters outside of ASCII",
             Self::StoredFunction => "a stored function has the name of one that it calls",
+            Self::MoreThanDefinitions => "it asks information_schema for more than what changes with definitions only",
             Self::TablesNotUnderstood => "which tables it reads is not understood",
             Self::TooManyTables => "a table in it is past mysql-query_cache_tables_max",
             Self::Failed => "it failed",
@@ -127,6 +129,7 @@ impl From<NotExact> for NotCached {
             NotExact::NoSchema => Self::NoSchema,
             NotExact::NameNotAscii => Self::NameNotAscii,
             NotExact::StoredFunction(_) => Self::StoredFunction,
+            NotExact::MoreThanDefinitions => Self::MoreThanDefinitions,
             NotExact::NotUnderstood => Self::TablesNotUnderstood,
         }
     }

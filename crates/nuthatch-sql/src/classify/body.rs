@@ -37,6 +37,7 @@ enum Before {
     Dot,
     /// AS: what follows is an alias or a type, and a parenthesis after it opens no arguments.
     As,
+    /// But for `information_schema`, of which the footprint tells more.
     SystemSchema,
     /// A closing parenthesis.
     Close,
@@ -267,9 +268,7 @@ impl Body {
 }
 
 fn is_system_schema(name: &[u8]) -> bool {
-    [&b"information_schema"[..], b"performance_schema", b"mysql", b"sys"]
-        .iter()
-        .any(|schema| name.eq_ignore_ascii_case(schema))
+    [&b"performance_schema"[..], b"mysql", b"sys"].iter().any(|schema| name.eq_ignore_ascii_case(schema))
 }
 
 /// The functions of the clock that need no parentheses.

@@ -1,6 +1,6 @@
 //! UPDATE and DELETE: of one table, by its rows; of several, all that the statement names.
 
-use super::from::count_queries;
+use super::from::places;
 use super::key::{Key, is_same, take_target};
 use super::keyword::Keyword;
 use super::names::{Mention, Scope, take_alias};
@@ -26,7 +26,7 @@ pub(super) fn delete(start: &Cursor<'_>, scope: &Scope<'_>) -> Option<WriteFootp
 
 /// All tables that are named may be written, if none is named that is not known.
 fn of_several(start: &Cursor<'_>, scope: &Scope<'_>) -> Option<WriteFootprint> {
-    count_queries(start, scope).ok()?;
+    places(start, scope).ok()?;
     all_mentioned(start, scope)
 }
 

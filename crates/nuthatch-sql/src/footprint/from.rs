@@ -4,6 +4,7 @@
 //! temporary one, one of the server's own. So the walk must miss no place; where it is in doubt, it refuses the statement. It takes
 //! for granted that no keyword stands before a dot, which [`Mentions`](super::names::Mentions) refuses.
 
+use super::information_schema;
 use super::keyword::Keyword;
 use super::names::{Mention, Scope, is_name_behind_dot, take_name};
 use crate::classify::cursor::Cursor;
@@ -16,16 +17,24 @@ const DEPTH_MAX: usize = 128;
 /// So many names of WITH may be in sight.
 const DEFINED_MAX: usize = 128;
 
-/// Says whether all tables in the places of tables are known, and how many queries there are: SELECT, VALUES, TABLE, and what
-/// joins and names them.
-pub(super) fn count_queries(start: &Cursor<'_>, scope: &Scope<'_>) -> Result<usize, NotExact> {
+/// What stands in the places of tables.
+#[derive(Default)]
+pub(super) struct Places {
+    /// How many queries there are: SELECT, VALUES, TABLE, and what joins and names them.
+    pub(super) queries: usize,
+    /// One of them is of `information_schema`, that tells of definitions.
+    pub(super) has_definitions: bool,
+}
+
+/// Walks through the places of tables, all of which are of known ones then.
+pub(super) fn places(start: &Cursor<'_>, scope: &Scope<'_>) -> Result<Places, NotExact> {
     let mut walk = Walk {
         cursor: start.clone(),
         scope,
         outer: Vec::new(),
         here: Level::default(),
         defined: Vec::new(),
-        queries: 0,
+        found: Places::default(),
     };
     while !walk.cursor.at_end() {
         let Some(token) = walk.cursor.bump() else { break };
@@ -42,7 +51,7 @@ struct Walk<'q, 's> {
     here: Level<'q>,
     /// The names of WITH that are in sight.
     defined: Vec<Name<'q>>,
-    queries: usize,
+    found: Places,
 }
 
 /// What stands between two parentheses, or around all of them.
@@ -120,7 +129,7 @@ impl<'q> Walk<'q, '_> {
             (Keyword::Union, Expressions | Tables) => self.query(Expressions),
             (Keyword::SetOperation, Expressions | Tables) => {
                 // Where it is none it may be an alias: what comes next decides.
-                self.queries += 1;
+                self.found.queries += 1;
                 Ok(())
             }
             (Keyword::Delete, Expressions) => self.query(Targets),
@@ -159,7 +168,7 @@ impl<'q> Walk<'q, '_> {
     }
 
     fn query(&mut self, at: At) -> Result<(), NotExact> {
-        self.queries += 1;
+        self.found.queries += 1;
         self.here.has_query = true;
         self.go(at)
     }
@@ -191,7 +200,12 @@ impl<'q> Walk<'q, '_> {
         self.know(table)
     }
 
-    fn know(&self, table: Mention<'q>) -> Result<(), NotExact> {
+    fn know(&mut self, table: Mention<'q>) -> Result<(), NotExact> {
+        if table.schema.is_some_and(information_schema::is_named) {
+            self.found.has_definitions = true;
+            let is_of_definitions = information_schema::tells_of_definitions(table.name);
+            return if is_of_definitions { Ok(()) } else { Err(NotExact::MoreThanDefinitions) };
+        }
         let is_defined = || {
             // In the same case: where the server tells cases apart, another case is another table.
             let name = table.name.text();
@@ -233,7 +247,7 @@ impl<'q> Walk<'q, '_> {
 
     /// `WITH [RECURSIVE] name …`; ROLLUP and the like may follow the word as well.
     fn with(&mut self) -> Result<(), NotExact> {
-        self.queries += 1;
+        self.found.queries += 1;
         let is_recursive = self.cursor.take_word(b"RECURSIVE");
         match self.take_definition(is_recursive) {
             Some(definition) => {
@@ -276,9 +290,9 @@ impl<'q> Walk<'q, '_> {
         if begins_statement { Ok(()) } else { Err(NotExact::NotUnderstood) }
     }
 
-    fn finish(self) -> Result<usize, NotExact> {
+    fn finish(self) -> Result<Places, NotExact> {
         if self.outer.is_empty() && !matches!(self.here.at, At::Table | At::Targets) {
-            Ok(self.queries)
+            Ok(self.found)
         } else {
             Err(NotExact::NotUnderstood)
         }

@@ -1,7 +1,8 @@
 //! What the answer to a SELECT depends on.
 
 use super::call::stored_function;
-use super::from::count_queries;
+use super::from::{Places, places};
+use super::information_schema;
 use super::key::Key;
 use super::keyword::Keyword;
 use super::names::{Mention, Mentions, Scope, take_alias};
@@ -38,13 +39,17 @@ pub fn read_footprint(
     }
     let scope = Scope::new(schema, catalogue, parameters);
     let (tables, has_view) = tables(&start, &scope)?;
-    let queries = count_queries(&start, &scope)?;
+    let Places { queries, has_definitions: reads_definitions } = places(&start, &scope)?;
+    if reads_definitions && !information_schema::asks_for_definitions_only(&start) {
+        return Err(NotExact::MoreThanDefinitions);
+    }
     let mut narrowed = if queries == 1 { rows(start, &scope) } else { None };
     let rows_of = |table| match narrowed.take_if(|(narrowed, _)| *narrowed == table) {
         Some((_, rows)) => TableRead { table, rows },
         None => TableRead { table, rows: ReadRows::Any },
     };
-    Ok(ReadFootprint { tables: tables.into_iter().map(rows_of).collect(), has_view })
+    let tables = tables.into_iter().map(rows_of).collect();
+    Ok(ReadFootprint { tables, has_view, reads_definitions })
 }
 
 /// All tables that the statement may read, each once, and whether one is a view.

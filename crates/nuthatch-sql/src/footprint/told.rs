@@ -9,8 +9,8 @@ use crate::catalogue::{Catalogue, RowKey, Table};
 const KEYS_MAX: usize = 20;
 
 impl ReadFootprint {
-    /// One text for each table, by their names: `shop.orders: keys 7, 8, also absent`. "Also absent" is that the answer depends on which
-    /// rows are not there. Cost: a pass over the catalogue.
+    /// One text for each table, by their names, and one for definitions: `shop.orders: keys 7, 8, also absent`. "Also absent" is that
+    /// the answer depends on which rows are not there. Cost: a pass over the catalogue.
     #[must_use]
     pub fn told(&self, catalogue: &Catalogue) -> Vec<String> {
         let read = |table: &Table| self.tables.iter().find(|read| read.table == table.id);
@@ -20,6 +20,7 @@ impl ReadFootprint {
         });
         let mut told: Vec<_> = tables.collect();
         told.sort_unstable();
+        told.extend(self.reads_definitions.then(|| "information_schema: definitions".to_owned()));
         told
     }
 }
@@ -106,10 +107,12 @@ mod tests {
                 "shop.users: keys 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20 and 2 more, also absent",
             ),
         ] {
-            let footprint =
-                ReadFootprint { tables: vec![TableRead { table: TableId(table), rows }], has_view: false };
+            let tables = vec![TableRead { table: TableId(table), rows }];
+            let footprint = ReadFootprint { tables, ..ReadFootprint::default() };
             assert_eq!(footprint.told(&catalogue), [expected]);
         }
-        assert_eq!(ReadFootprint { tables: Vec::new(), has_view: false }.told(&catalogue), [""; 0]);
+        assert_eq!(ReadFootprint::default().told(&catalogue), [""; 0]);
+        let of_definitions = ReadFootprint { reads_definitions: true, ..ReadFootprint::default() };
+        assert_eq!(of_definitions.told(&catalogue), ["information_schema: definitions"]);
     }
 }

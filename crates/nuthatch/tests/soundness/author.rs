@@ -86,8 +86,11 @@ impl Author {
     pub(crate) fn pair(&mut self) -> Pair {
         self.table = self.any_table();
         self.key = self.any_key();
-        let read = self.read();
-        let writes = self.write();
+        let (read, writes) = match self.random.below(40) {
+            0 => (self.read_of_definitions(), vec![self.definition()]),
+            1 => (self.read_of_definitions(), self.write()),
+            _ => (self.read(), self.write()),
+        };
         let ending = match self.random.below(20) {
             0..15 => Ending::Autocommit,
             15..18 => Ending::Commit,

@@ -38,9 +38,10 @@ pub(crate) const TABLES: [&str; 26] = [
 /// The one whose keys the server gives.
 pub(crate) const ARRIVAL: &str = "arrival";
 
-const DEFINITIONS: [&str; 39] = [
+const DEFINITIONS: [&str; 40] = [
     "DROP DATABASE IF EXISTS soundness",
     "DROP DATABASE IF EXISTS elsewhere",
+    "DROP DATABASE IF EXISTS elsewhere_too",
     "CREATE DATABASE elsewhere",
     "CREATE DATABASE soundness",
     "USE soundness",

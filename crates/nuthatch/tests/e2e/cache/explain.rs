@@ -59,6 +59,9 @@ fn in_words(footprint: &str) -> Vec<String> {
 }
 
 fn table_in_words(read: &str) -> String {
+    if read == "definitions" {
+        return "information_schema: definitions".to_owned();
+    }
     let (name, rows) = read.split_once('[').unwrap_or((read, ""));
     let schema = if name.contains('.') { "" } else { "shop." };
     let rows = match rows.split_once(']') {

@@ -2,7 +2,7 @@
 
 pub(super) const KIND: &str = "definition";
 
-pub(super) const TEMPLATES: [&str; 68] = [
+pub(super) const TEMPLATES: [&str; 78] = [
     "ALTER TABLE {u} ADD COLUMN extra INT DEFAULT {m}",
     "ALTER TABLE {u} ADD COLUMN extra INT DEFAULT {m} FIRST",
     "ALTER TABLE {u} DROP COLUMN g",
@@ -71,4 +71,14 @@ pub(super) const TEMPLATES: [&str; 68] = [
     "ANALYZE TABLE {u}",
     "OPTIMIZE TABLE {u}",
     "ALTER DATABASE elsewhere CHARACTER SET latin1",
+    "ALTER TABLE {u} MODIFY n BIGINT NOT NULL DEFAULT 7 COMMENT 'how many'",
+    "ALTER TABLE {u} CONVERT TO CHARACTER SET latin1",
+    "ALTER TABLE {u} ADD CONSTRAINT positive CHECK (n > -1000)",
+    "ALTER TABLE child DROP FOREIGN KEY child_ibfk_1",
+    "ALTER TABLE tree RENAME INDEX g TO by_g",
+    "ALTER TABLE {u} ADD INDEX by_g (g DESC) COMMENT 'groups'",
+    "ALTER DEFINER = nobody@localhost VIEW seen AS SELECT id, n, g FROM item",
+    "CREATE TABLE gone (id INT PRIMARY KEY, n VARCHAR(3), KEY part (n(2)))",
+    "CREATE DATABASE elsewhere_too",
+    "DROP DATABASE IF EXISTS elsewhere_too",
 ];

@@ -90,12 +90,43 @@ const MARIADB: [&str; 3] = [
     "SELECT n FROM {t} WHERE {where} ORDER BY id, n, g FETCH FIRST 2 ROWS ONLY",
 ];
 
+/// Which definitions there are.
+const DEFINITIONS: [&str; 16] = [
+    "SELECT table_name, table_type, table_comment FROM information_schema.tables WHERE table_schema = DATABASE()",
+    "SELECT table_name, engine, table_collation FROM information_schema.tables WHERE table_schema IN ('soundness', 'elsewhere')",
+    "SELECT COUNT(*) FROM INFORMATION_SCHEMA.TABLES WHERE TABLE_TYPE='BASE TABLE' AND TABLE_NAME='gone' AND TABLE_SCHEMA='soundness'",
+    "SELECT TABLE_NAME FROM information_schema.TABLES WHERE TABLE_SCHEMA = 'soundness' AND TABLE_NAME = 'item'",
+    "SELECT t.table_name, c.column_name FROM information_schema.tables t JOIN information_schema.columns c \
+     USING (table_schema, table_name) WHERE t.table_schema = 'soundness'",
+    "SELECT table_name, column_name, ordinal_position, column_default, is_nullable, data_type FROM information_schema.columns \
+     WHERE table_schema = DATABASE()",
+    "SELECT table_name, column_name, column_type, column_key, extra, column_comment, character_set_name, collation_name, \
+     character_maximum_length, character_octet_length, numeric_precision, numeric_scale, datetime_precision \
+     FROM information_schema.columns WHERE table_schema IN ('soundness', 'elsewhere')",
+    "SELECT column_name FROM information_schema.columns WHERE table_schema = 'soundness' AND table_name = 'item' ORDER BY ordinal_position",
+    "SELECT table_name, index_name, column_name, seq_in_index, non_unique, collation, sub_part, nullable, index_type, index_comment \
+     FROM information_schema.statistics WHERE table_schema = DATABASE()",
+    "SELECT DISTINCT LOWER(index_name) FROM information_schema.statistics WHERE table_schema = 'soundness' AND NOT non_unique",
+    "SELECT table_name, column_name, constraint_name, ordinal_position, position_in_unique_constraint, referenced_table_schema, \
+     referenced_table_name, referenced_column_name FROM information_schema.key_column_usage WHERE table_schema = DATABASE()",
+    "SELECT kc.constraint_name, tc.constraint_type FROM information_schema.key_column_usage AS kc, \
+     information_schema.table_constraints AS tc WHERE kc.table_schema = DATABASE() AND tc.table_schema = kc.table_schema \
+     AND tc.constraint_name = kc.constraint_name",
+    "SELECT constraint_name, table_name, referenced_table_name, unique_constraint_name, match_option, update_rule, delete_rule \
+     FROM information_schema.referential_constraints WHERE constraint_schema = DATABASE()",
+    "SELECT table_name, is_updatable, security_type, check_option, definer FROM information_schema.views WHERE table_schema = DATABASE()",
+    "SELECT schema_name, default_character_set_name, default_collation_name FROM information_schema.schemata",
+    "SELECT table_name, (SELECT COUNT(*) FROM information_schema.statistics s WHERE s.table_name = t.table_name) AS indexed \
+     FROM information_schema.tables AS t WHERE t.table_schema = 'soundness' AND t.table_name LIKE '%a%'",
+];
+
 /// Of which none is to be cached, or only some.
-const SPECIAL: [&str; 8] = [
+const SPECIAL: [&str; 9] = [
     "SELECT n FROM {t} WHERE id = {k} FOR UPDATE",
     "SELECT n FROM {t} WHERE id = {k} LOCK IN SHARE MODE",
     "SELECT n, @x FROM {t} WHERE id = {k}",
-    "SELECT TABLE_NAME FROM information_schema.TABLES WHERE TABLE_SCHEMA = 'soundness' AND TABLE_NAME = 'item'",
+    "SELECT AUTO_INCREMENT FROM information_schema.TABLES WHERE TABLE_SCHEMA = 'soundness' AND TABLE_NAME = 'arrival'",
+    "SELECT MAX(create_time) FROM information_schema.tables WHERE table_schema = DATABASE()",
     "SELECT COUNT(*) FROM nowhere",
     "SELECT {k} AS x",
     "SELECT 1 FROM DUAL WHERE {k} = 7",
@@ -165,6 +196,10 @@ impl Author {
             },
             _ => self.statement("special", &SPECIAL),
         }
+    }
+
+    pub(super) fn read_of_definitions(&mut self) -> Statement {
+        self.statement("of definitions", &DEFINITIONS)
     }
 
     pub(super) fn select_list(&mut self) -> String {

@@ -242,7 +242,7 @@ impl Author {
                 Kind::MySql => self.statement(OTHER, &MYSQL),
                 Kind::MariaDb => self.statement(OTHER, &MARIADB),
             },
-            _ => self.statement(definition::KIND, &definition::TEMPLATES),
+            _ => self.definition(),
         };
         match self.random.below(60) {
             0 => {
@@ -251,6 +251,10 @@ impl Author {
             }
             _ => vec![write],
         }
+    }
+
+    pub(super) fn definition(&mut self) -> Statement {
+        self.statement(definition::KIND, &definition::TEMPLATES)
     }
 
     pub(super) fn assignments(&mut self) -> String {

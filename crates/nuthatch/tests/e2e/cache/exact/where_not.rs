@@ -36,7 +36,7 @@ fn what_may_change_by_itself_is_not_cached() {
         "SELECT f() FROM t",
         "SELECT @a FROM t",
         "SELECT CONNECTION_ID() FROM t",
-        "SELECT COUNT(*) FROM information_schema.tables",
+        "SELECT SUM(table_rows) FROM information_schema.tables",
         "SELECT * FROM m",
         "SELECT moment FROM n",
         "SELECT SQL_NO_CACHE v FROM t",

@@ -1,0 +1,92 @@
+//! What `information_schema` tells of definitions, as tools and object mappers ask for it.
+
+use crate::client::Login;
+use crate::proxy::Setup;
+use crate::servers;
+use crate::stage::Stage;
+
+use super::{await_known, exact, is_hit, on, warm};
+
+/// Django asks so behind each of its tests that commits.
+const TABLES: &str = "SELECT table_name, table_type, table_comment FROM information_schema.tables \
+                      WHERE table_schema = DATABASE()";
+const COLUMNS: &str = "SELECT c.table_name, c.column_name, c.column_type, c.column_comment \
+                       FROM information_schema.columns AS c WHERE c.table_schema = DATABASE()";
+const KEYS: &str = "SELECT table_name, index_name, column_name FROM information_schema.statistics \
+                    WHERE table_schema = DATABASE()";
+
+#[test]
+fn definitions_are_cached_until_one_changes() {
+    let stage = Stage::alone(on(Setup::default()));
+    let (mut reader, mut writer) = (stage.client(), stage.client());
+    for change in [
+        "CREATE TABLE u (id INT PRIMARY KEY)",
+        "CREATE TABLE IF NOT EXISTS w LIKE u",
+        "CREATE TABLE x AS SELECT 1 AS y",
+        "ALTER TABLE t COMMENT 'told'",
+        "ALTER TABLE t MODIFY v VARCHAR(50) COMMENT 'how'",
+        "ALTER TABLE t ADD INDEX by_v (v)",
+        "CREATE INDEX other ON u (id)",
+        "DROP INDEX by_v ON t",
+        "CREATE VIEW n AS SELECT id FROM t",
+        "ALTER VIEW n AS SELECT v FROM t",
+        "DROP VIEW n",
+        "RENAME TABLE u TO renamed, t TO u, renamed TO t",
+        "DROP TABLE w, x",
+        "DROP TABLE IF EXISTS t",
+        "EXECUTE IMMEDIATE 'CREATE TABLE t (id INT PRIMARY KEY, v INT)'",
+    ] {
+        for question in [TABLES, COLUMNS, KEYS] {
+            await_known(&stage, &mut reader, question);
+        }
+        writer.ok(change);
+        for question in [TABLES, COLUMNS, KEYS] {
+            assert_eq!(reader.table(question), stage.primary().table(question), "{change}");
+        }
+    }
+}
+
+#[test]
+fn definitions_stay_when_rows_are_written() {
+    let stage = Stage::alone(on(Setup::default()));
+    let (mut reader, mut writer) = (stage.client(), stage.client());
+    await_known(&stage, &mut reader, TABLES);
+    for write in
+        ["UPDATE t SET v = 'other' WHERE id = 1", "DELETE FROM t", "TRUNCATE TABLE t", "ANALYZE TABLE t"]
+    {
+        writer.ok(write);
+        assert!(is_hit(&stage, &mut reader, TABLES), "{write}");
+    }
+    for sizes in [
+        "SELECT table_name, table_rows FROM information_schema.tables WHERE table_schema = DATABASE()",
+        "SELECT * FROM information_schema.tables WHERE table_schema = DATABASE()",
+    ] {
+        reader.ok(sizes);
+        assert!(!is_hit(&stage, &mut reader, sizes), "{sizes}");
+    }
+}
+
+#[test]
+fn user_is_told_of_what_is_granted_now() {
+    let stage = exact();
+    let mut admin = stage.client();
+    admin.ok("CREATE TABLE granted_later (id INT PRIMARY KEY)");
+    let name = servers::fresh_name("reader");
+    admin.ok(format!("CREATE USER {name}@'%' IDENTIFIED BY 'pw'"));
+    admin.ok(format!("GRANT SELECT ON {}.t TO {name}@'%'", stage.schema));
+    stage.administer([
+        &format!("INSERT INTO mysql_users (username, password) VALUES ('{name}', 'pw')"),
+        "LOAD MYSQL USERS TO RUNTIME",
+    ]);
+    let mut reader = stage.proxy.client(&Login::new(&name, "pw").schema(&stage.schema));
+    let names = "SELECT table_name FROM information_schema.tables WHERE table_schema = DATABASE() ORDER BY table_name";
+    await_known(&stage, &mut reader, names);
+    assert_eq!(reader.table(names), [["t"]]);
+    admin.ok(format!("GRANT SELECT ON {}.granted_later TO {name}@'%'", stage.schema));
+    assert_eq!(reader.table(names), [["granted_later"], ["t"]]);
+    admin.ok(format!("REVOKE SELECT ON {}.t FROM {name}@'%'", stage.schema));
+    assert_eq!(reader.table(names), [["granted_later"]]);
+    let mut other = stage.client();
+    warm(&stage, &mut other, names);
+    assert_ne!(other.table(names), reader.table(names));
+}
