@@ -22,6 +22,7 @@
 mod catalogue_store;
 mod catalogues;
 mod clocks_of;
+mod delayed;
 mod flight;
 mod intent;
 mod judge;
@@ -38,6 +39,7 @@ pub use catalogue_store::Replaced;
 pub(crate) use catalogues::Catalogues;
 pub use catalogues::{Began, BufferPool, Domain, Domains, Isolation, NoDomain};
 pub(crate) use clocks_of::{dependencies, of_definition, standing};
+pub(crate) use delayed::{Delayed, is_transactional};
 pub(crate) use flight::{After, Flight, Inside};
 pub(crate) use intent::{Commits, Intent};
 pub use judge::Judge;

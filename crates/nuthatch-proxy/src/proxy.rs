@@ -18,7 +18,7 @@ use crate::backend::{Hostgroups, PoolRow};
 use crate::capability::{COMPRESSION, OWN, SUPPORTED, UNTIL_LEARNED};
 use crate::clock::Clock;
 use crate::environment::{ENVIRONMENTS_MAX, Environments};
-use crate::exact::{Binlogs, CatalogueStore, Domain, Domains, Replaced, Restarts, TableCounters};
+use crate::exact::{Binlogs, CatalogueStore, Delayed, Domain, Domains, Replaced, Restarts, TableCounters};
 use crate::keeper::ConfigurationKeeper;
 use crate::known_schemas::KnownSchemas;
 use crate::log_limit::LogLimit;
@@ -56,6 +56,7 @@ pub struct Proxy {
     pub(crate) catalogues: Arc<CatalogueStore>,
     pub(crate) table_counters: TableCounters,
     pub(crate) binlogs: Binlogs,
+    pub(crate) delayed: Delayed,
     exact_is_wanted: AtomicBool,
     tables_max: u32,
     snapshot: ArcSwap<Snapshot>,
@@ -168,6 +169,7 @@ impl Proxy {
             tables_max,
             table_counters: TableCounters::new(tables_max),
             binlogs: Binlogs::default(),
+            delayed: Delayed::default(),
             exact_is_wanted: AtomicBool::new(false),
             epoch: AtomicU64::new(snapshot.epoch.0),
             snapshot: ArcSwap::new(Arc::clone(&snapshot)),

@@ -1,4 +1,4 @@
-//! Stored functions that may be taken for the server's own, and routines that may change definitions.
+//! Stored functions that may be taken for the server's own, and routines that may change definitions or insert later.
 
 use nuthatch_sql::Catalogue;
 
@@ -7,9 +7,19 @@ use crate::definitions::RoutineDefinition;
 /// Functions of the `sys` schema that come with the server, write nothing, and have the names of known ones.
 const HARMLESS: [&[u8]; 2] = [b"format_bytes", b"ps_thread_id"];
 
-/// Words without which a body changes no definition. Some stand in others that do not.
-const DEFINING: [&[u8]; 9] =
-    [b"create", b"alter", b"drop", b"rename", b"truncate", b"execute", b"prepare", b"import", b"optimize"];
+/// Words without which a body changes no definition, and inserts nothing DELAYED. Some stand in others that do not.
+const DEFINING: [&[u8]; 10] = [
+    b"create",
+    b"alter",
+    b"drop",
+    b"rename",
+    b"truncate",
+    b"execute",
+    b"prepare",
+    b"import",
+    b"optimize",
+    b"delayed",
+];
 
 /// Schemas whose routines come with the server. They are not looked into: whoever calls one is known by the schema's name.
 const OWN_SCHEMAS: [&[u8]; 2] = [b"sys", b"mysql"];
@@ -29,7 +39,7 @@ fn is_harmless(routine: &RoutineDefinition) -> bool {
     routine.schema == b"sys" && HARMLESS.contains(&routine.name.as_slice())
 }
 
-/// Whether its body changes definitions, runs what it is told to, or calls one of the server's own that may.
+/// Whether its body changes definitions, inserts later than it is told to, runs what it is told to, or calls one of the server's own that may.
 fn may_define(routine: &RoutineDefinition) -> bool {
     let is_own = |name: &[u8]| OWN_SCHEMAS.iter().any(|own| name.eq_ignore_ascii_case(own));
     let is_defining = |word: &[u8]| DEFINING.iter().any(|defining| word.eq_ignore_ascii_case(defining));
@@ -65,6 +75,7 @@ mod tests {
             ("/*!50000ALTER*/TABLE t ENGINE=InnoDB", true),
             ("BEGIN PREPARE s FROM a; END", true),
             ("EXECUTE IMMEDIATE a", true),
+            ("INSERT DELAYED INTO t VALUES (1)", true),
             ("CALL `sys`.execute_prepared_stmt(a)", true),
             ("SELECT 'it's drop'", true),
             ("", true),

@@ -85,7 +85,7 @@ impl Draft {
             b"VIEW" => (true, None),
             b"SEQUENCE" => (false, Some(Unsuitable::Sequence)),
             b"SYSTEM VERSIONED" => (false, Some(Unsuitable::SystemVersioned)),
-            b"BASE TABLE" if is_innodb => (false, None),
+            b"BASE TABLE" if is_innodb || is_of(b"MyISAM") => (false, None),
             _ => (false, Some(Unsuitable::Engine)),
         };
         Self {

@@ -41,7 +41,7 @@ pub struct PrimaryKey {
 /// Why results that read a table are not cached as exact.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Unsuitable {
-    /// Its engine is not InnoDB.
+    /// Its engine is neither InnoDB nor MyISAM.
     Engine,
     /// It is a sequence.
     Sequence,
@@ -63,7 +63,7 @@ pub enum Unsuitable {
 impl fmt::Display for Unsuitable {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Self::Engine => "is of another engine than InnoDB",
+            Self::Engine => "is of an engine other than InnoDB and MyISAM",
             Self::Sequence => "is a sequence",
             Self::SystemVersioned => "is system-versioned",
             Self::GeneratedColumn => "has a column whose expression may change by itself",

@@ -165,6 +165,8 @@ const SESSION: &[&str] = &[
 const VOLATILE: &[&str] = &[
     "aes_decrypt",
     "aes_encrypt",
+    // Relevance follows other rows, and in InnoDB statistics that are renewed in the background. MATCH needs no parenthesis.
+    "against",
     "binlog_gtid_pos",
     "curdate",
     "current_date",
@@ -172,6 +174,9 @@ const VOLATILE: &[&str] = &[
     "current_timestamp",
     "curtime",
     "from_unixtime",
+    // How a document is stored: OPTIMIZE may change that.
+    "json_storage_free",
+    "json_storage_size",
     "localtime",
     "localtimestamp",
     "now",
@@ -190,7 +195,7 @@ const VOLATILE: &[&str] = &[
 /// Sorted. Functions without effect, keywords that may stand before a parenthesis, and types (in casts and JSON_TABLE).
 #[rustfmt::skip]
 const PURE: &[&str] = &[
-    "abs", "acos", "add_months", "adddate", "addtime", "against", "aggregate", "all", "analyse", "and",
+    "abs", "acos", "add_months", "adddate", "addtime", "aggregate", "all", "analyse", "and",
     "any", "any_value", "area", "as", "asbinary", "ascii", "asin", "astext", "aswkb", "aswkt", "atan",
     "atan2", "avg", "between", "bigint", "bin", "bin_to_uuid", "binary", "bit", "bit_and", "bit_count",
     "bit_length", "bit_or", "bit_xor", "boundary", "buffer", "by", "can_access_column", "case", "cast",
@@ -217,7 +222,7 @@ const PURE: &[&str] = &[
     "json_merge_patch", "json_merge_preserve", "json_normalize", "json_object", "json_object_filter_keys",
     "json_object_to_array", "json_objectagg", "json_overlaps", "json_pretty", "json_query", "json_quote",
     "json_remove", "json_replace", "json_schema_valid", "json_schema_validation_report", "json_search",
-    "json_set", "json_storage_free", "json_storage_size", "json_table", "json_type", "json_unflatten",
+    "json_set", "json_table", "json_type", "json_unflatten",
     "json_unquote", "json_valid", "json_value", "kdf", "key", "lag", "last_day", "last_value", "lateral",
     "lcase", "lead", "least", "left", "length", "lengthb", "like", "limit", "linefromtext", "linefromwkb",
     "linestring", "linestringfromtext", "linestringfromwkb", "ln", "locate", "log", "log10", "log2",

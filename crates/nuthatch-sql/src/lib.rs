@@ -17,6 +17,7 @@ mod assignments;
 mod binlog;
 mod catalogue;
 mod classify;
+mod delayed;
 mod diagnostics;
 mod digest;
 mod footprint;
@@ -41,6 +42,7 @@ pub use catalogue::{
     Catalogue, PrimaryKey, RowKey, SideEffects, Table, TableId, Unsuitable, fold, is_of_word, is_plain,
 };
 pub use classify::classify;
+pub use delayed::may_insert_delayed;
 pub use diagnostics::{DiagnosticsCount, DiagnosticsQuestion, diagnostics_question};
 pub use digest::{Digest, DigestOptions, digest, digest_text};
 pub use footprint::{

@@ -78,7 +78,7 @@ impl DataPlane for Plane {
             reads: 0,
             writes: 5,
             invalidations: 0,
-            unsuitable: Some("is of another engine than InnoDB".to_owned()),
+            unsuitable: Some("is of an engine other than InnoDB and MyISAM".to_owned()),
         }]
     }
 

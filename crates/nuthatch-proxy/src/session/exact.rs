@@ -11,7 +11,9 @@ use nuthatch_sql::{
 use nuthatch_wire::{AnswerEnd, AnswerKind, Command};
 
 use crate::backend::StatementKey;
-use crate::exact::{After, Commits, Flight, Inside, Intent, Isolation, Lost, Vouched, dependencies};
+use crate::exact::{
+    After, Commits, Flight, Inside, Intent, Isolation, Lost, Vouched, dependencies, is_transactional,
+};
 
 use super::capture::Capture;
 use super::lease::Held;
@@ -187,8 +189,17 @@ impl Session {
         if footprint.has_view && sent.is_prepared {
             return Err(NotCached::PreparedView);
         }
-        if replica.is_some_and(|replica| !replica.has_all_of(&footprint)) {
-            return Err(NotCached::DefinedOtherwise);
+        if self.proxy.delayed.may_add_to(&footprint, &domain.catalogue) {
+            return Err(NotCached::Delayed);
+        }
+        if let Some(replica) = replica {
+            // A write without a transaction may stand in the binlog long after it was acknowledged.
+            if !is_transactional(&footprint, &domain.catalogue) {
+                return Err(NotCached::ReplicaWithoutTransactions);
+            }
+            if !replica.has_all_of(&footprint) {
+                return Err(NotCached::DefinedOtherwise);
+            }
         }
         Ok(Reading { since, sent: now, footprint })
     }
@@ -303,6 +314,8 @@ impl Session {
         let commits = plan.facts.commits();
         self.note_binlog(plan.facts.kind, sent.text);
         let catalogues = self.proxy.catalogues.current();
+        let known = catalogues.domain(plan.hostgroup).ok().map(|domain| &domain.catalogue);
+        self.proxy.delayed.note(sent.text, plan.facts.kind, self.lexing, sent.schema, known);
         let clocks = &self.proxy.clocks;
         let (kind, may_define) = (plan.facts.kind, may_define(plan.facts.kind, commits));
         let intent = match catalogues.domain(plan.hostgroup) {

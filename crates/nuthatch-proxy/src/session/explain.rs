@@ -193,6 +193,9 @@ impl Asker<'_> {
         findings.extend(domain.replicas.iter().map(|replica| ("replica", replica.told())));
         let class = Class::of(&classify(statement, self.lexing));
         match read_footprint(statement, class, self.lexing, self.schema, catalogue, &[]) {
+            Ok(footprint) if self.proxy.delayed.may_add_to(&footprint, catalogue) => {
+                findings.push(("reads", format!("not cached as exact: {}", NotCached::Delayed)));
+            }
             Ok(footprint) => match footprint.told(catalogue) {
                 told if told.is_empty() => findings.push(("reads", "no table".to_owned())),
                 told => findings.extend(told.into_iter().map(|told| ("reads", told))),

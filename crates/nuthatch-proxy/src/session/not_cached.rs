@@ -36,6 +36,8 @@ pub(crate) enum NotCached {
     UnknownReplica,
     DefinedOtherwise,
     ReplicaBehind,
+    ReplicaWithoutTransactions,
+    Delayed,
     OtherHostgroup,
     UnknownIsolation,
     ReadOtherwise,
@@ -92,6 +94,12 @@ impl fmt::Display for NotCached {
             Self::DefinedOtherwise => "a table in it is defined otherwise on the replica that answered, or it asks that for definitions",
             Self::ReplicaBehind => {
                 "the replica that answered is not known to have applied what was written before"
+            }
+            Self::ReplicaWithoutTransactions => {
+                "a replica has answered, and a table in it is without transactions"
+            }
+            Self::Delayed => {
+                "a table in it is without transactions, and INSERT DELAYED, or code that may contain it, was sent since the start"
             }
             Self::OtherHostgroup => {
                 "a transaction or a pin had it answered by another hostgroup than the rules say"

@@ -140,6 +140,9 @@ async fn table_whose_engine_may_keep_its_rows_elsewhere_writes_anything_and_its_
     let effects = |name: &str| &catalogue.table(b"s", name.as_bytes()).unwrap().side_effects;
     for engine in engines {
         assert_eq!(*effects(&format!("t{engine}")), SideEffects::Tables([].into()), "{engine}");
+        let unsuitable = catalogue.table(b"s", format!("t{engine}").as_bytes()).unwrap().unsuitable;
+        let is_cached = ["InnoDB", "MyISAM"].contains(&engine);
+        assert_eq!(unsuitable, (!is_cached).then_some(Unsuitable::Engine), "{engine}");
     }
     for engine in others {
         assert_eq!(*effects(&format!("t{engine}")), SideEffects::Everything, "{engine}");

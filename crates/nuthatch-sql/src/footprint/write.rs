@@ -79,10 +79,9 @@ fn sets_globally(start: &Cursor<'_>) -> bool {
     })
 }
 
-/// ANALYZE, OPTIMIZE, CHECK and REPAIR leave the rows as they are.
+/// ANALYZE, OPTIMIZE and CHECK leave the rows as they are. (REPAIR may lose some.)
 fn maintains_tables(mut cursor: Cursor<'_>) -> bool {
-    let maintains =
-        [&b"ANALYZE"[..], b"OPTIMIZE", b"CHECK", b"REPAIR"].iter().any(|word| cursor.take_word(word));
+    let maintains = [&b"ANALYZE"[..], b"OPTIMIZE", b"CHECK"].iter().any(|word| cursor.take_word(word));
     let _option = cursor.take_word(b"NO_WRITE_TO_BINLOG") || cursor.take_word(b"LOCAL");
     maintains && (cursor.take_word(b"TABLE") || cursor.take_word(b"TABLES"))
 }

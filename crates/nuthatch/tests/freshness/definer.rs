@@ -1,4 +1,4 @@
-//! Sessions that write by DDL.
+//! Sessions that write what no transaction holds: by DDL, and to a table without transactions.
 
 use std::borrow::Cow;
 
@@ -11,6 +11,9 @@ use crate::session::Session;
 /// Longest pause between two looks whether to define.
 const PAUSE_MS_MAX: usize = 300;
 
+/// The same of rows.
+const PAUSE_OF_ROWS_MS_MAX: usize = 40;
+
 /// What a session defines.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Definition {
@@ -20,16 +23,23 @@ pub(crate) enum Definition {
     View,
     /// A table that is truncated and filled.
     Truncation,
+    /// A table's comment, which holds a version.
+    Comment,
+    /// Rows of a table without transactions.
+    Rows,
 }
 
 impl Definition {
-    pub(crate) const ALL: [Self; 3] = [Self::Columns, Self::View, Self::Truncation];
+    pub(crate) const ALL: [Self; 5] =
+        [Self::Columns, Self::View, Self::Truncation, Self::Comment, Self::Rows];
 
     pub(crate) const fn owner(self) -> Owner {
         match self {
             Self::Columns => Owner::ALTERED,
             Self::View => Owner::GLANCE,
             Self::Truncation => Owner::SIDE,
+            Self::Comment => Owner::TOLD,
+            Self::Rows => Owner::LEGACY,
         }
     }
 
@@ -39,6 +49,8 @@ impl Definition {
             Self::Columns => Kind::Altered,
             Self::View => Kind::View,
             Self::Truncation => Kind::Side,
+            Self::Comment => Kind::Told,
+            Self::Rows => Kind::Legacy,
         }
     }
 }
@@ -68,8 +80,14 @@ impl<'a> Definer<'a> {
     /// Defines until the run is over.
     pub(crate) fn run(mut self) -> Tally {
         while !self.session.run.is_over() {
-            self.session.pause(PAUSE_MS_MAX);
-            if self.session.run.is_definition_due() {
+            let is_due = if self.definition == Definition::Rows {
+                self.session.pause(PAUSE_OF_ROWS_MS_MAX);
+                self.session.run.is_write_due()
+            } else {
+                self.session.pause(PAUSE_MS_MAX);
+                self.session.run.is_definition_due()
+            };
+            if is_due {
                 self.turn();
             }
         }
@@ -116,6 +134,12 @@ impl<'a> Definer<'a> {
                 .into(),
                 changes: changed(Register::Glance),
             },
+            Definition::Comment => Step {
+                what: "change a comment",
+                sql: format!("ALTER TABLE told COMMENT = '{version}'").into(),
+                changes: changed(Register::Told),
+            },
+            Definition::Rows => self.step_of_rows(version),
             Definition::Truncation if is_odd => {
                 Step { what: "truncate", sql: "TRUNCATE TABLE side".into(), changes: side(None) }
             }
@@ -130,6 +154,30 @@ impl<'a> Definer<'a> {
         }
     }
 
+    /// Each fourth step writes all rows, the others one; every second of these is deleted and inserted again.
+    fn step_of_rows(&self, version: i64) -> Step {
+        let round = i64::try_from(self.steps_done / 4).expect("a run has an end");
+        let id = 1 + round % SIDE_ROWS;
+        let (what, sql, written, content) = match (self.steps_done % 4, round % 2) {
+            (0, _) => (
+                "update of all",
+                format!("UPDATE legacy SET version = {version}"),
+                1..=SIDE_ROWS,
+                Some(version),
+            ),
+            (1, 0) => ("delete", format!("DELETE FROM legacy WHERE id = {id}"), id..=id, None),
+            (2, 0) => {
+                ("insert", format!("INSERT INTO legacy VALUES ({id}, {version})"), id..=id, Some(version))
+            }
+            _ => {
+                let sql = format!("UPDATE legacy SET version = {version} WHERE id = {id}");
+                ("update", sql, id..=id, Some(version))
+            }
+        };
+        let changes = written.map(|id| Sight { register: Register::Legacy(id), content }).collect();
+        Step { what, sql: sql.into(), changes }
+    }
+
     fn take(&mut self, step: Step) {
         let (run, owner) = (self.session.run, self.definition.owner());
         let statement = Statement::new(step.sql, []);
@@ -140,7 +188,10 @@ impl<'a> Definer<'a> {
             return;
         }
         run.history.acknowledge(owner, run.now());
-        run.count_definition();
+        match self.definition {
+            Definition::Rows => run.count_write(),
+            _ => run.count_definition(),
+        }
         self.session.tally.wrote(step.what);
         self.steps_done += 1;
     }

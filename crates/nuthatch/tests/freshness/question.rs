@@ -34,10 +34,14 @@ pub(crate) enum Kind {
     Altered,
     /// A table that is truncated.
     Side,
+    /// Rows of a table without transactions.
+    Legacy,
+    /// What `information_schema` tells of a table.
+    Told,
 }
 
 impl Kind {
-    pub(crate) const ALL: [Self; 13] = [
+    pub(crate) const ALL: [Self; 15] = [
         Self::Point,
         Self::List,
         Self::Range,
@@ -51,6 +55,8 @@ impl Kind {
         Self::Tail,
         Self::Altered,
         Self::Side,
+        Self::Legacy,
+        Self::Told,
     ];
 
     /// Those about the rows of a group.
@@ -65,6 +71,11 @@ impl Kind {
         Self::Badge,
         Self::Unique,
     ];
+
+    /// Whether no transaction holds anything of what it shows.
+    pub(crate) const fn is_of_now(self) -> bool {
+        matches!(self, Self::Legacy | Self::Told)
+    }
 
     pub(crate) const fn sql(self) -> &'static str {
         match self {
@@ -84,18 +95,23 @@ impl Kind {
             Self::Tail => "SELECT id, version FROM arrival WHERE id BETWEEN ? AND ?",
             Self::Altered => "SELECT edition FROM altered WHERE id = ?",
             Self::Side => "SELECT id, version FROM side WHERE id BETWEEN ? AND ?",
+            Self::Legacy => "SELECT id, version FROM legacy WHERE id IN (?, ?)",
+            Self::Told => {
+                "SELECT CAST(table_comment AS SIGNED) FROM information_schema.tables \
+                 WHERE table_schema = DATABASE() AND table_name = 'told' AND ? > 0"
+            }
         }
     }
 
     /// Of a hundred reads.
     const fn weight(self) -> usize {
         match self {
-            Self::Point => 40,
-            Self::List | Self::Range => 8,
+            Self::Point => 36,
+            Self::List | Self::Range => 7,
             Self::Join | Self::Sum | Self::Badge => 6,
             Self::View | Self::Absent => 5,
-            Self::Count | Self::Unique | Self::Tail => 4,
-            Self::Altered | Self::Side => 2,
+            Self::Count | Self::Unique | Self::Tail | Self::Legacy => 4,
+            Self::Altered | Self::Side | Self::Told => 2,
         }
     }
 }
@@ -127,7 +143,9 @@ impl Question {
         });
         match kind.expect("the weights' sum is the limit") {
             kind @ (Kind::Absent | Kind::Tail) => Self::about_arrivals(kind, aim.next_arrival, random),
-            kind @ (Kind::Altered | Kind::Side) => Self::about_definitions(kind, random),
+            kind @ (Kind::Altered | Kind::Side | Kind::Legacy | Kind::Told) => {
+                Self::about_definitions(kind, random)
+            }
             kind if random.below(100) < AIMED_PERCENT => Self::of_group(kind, aim.group, random),
             kind => Self::of_group(kind, popular_group(random), random),
         }
@@ -159,11 +177,16 @@ impl Question {
         }
     }
 
-    /// About what DDL writes.
+    /// About what DDL writes, or a table without transactions.
     pub(crate) fn about_definitions(kind: Kind, random: &mut Random) -> Self {
         match kind {
             Kind::Altered => Self::new(kind, [1 + number(random, SIDE_ROWS)]),
             Kind::Side => Self::new(kind, [1, SIDE_ROWS]),
+            Kind::Legacy => {
+                let id = 1 + number(random, SIDE_ROWS);
+                Self::new(kind, [id, 1 + id % SIDE_ROWS])
+            }
+            Kind::Told => Self::new(kind, [1]),
             _ => Self::of_group(kind, number(random, GROUPS), random),
         }
     }
@@ -185,6 +208,10 @@ impl Question {
             Kind::Absent => keyed(reply, listed(), 1, Register::Arrival),
             Kind::Tail => keyed(reply, between(), 1, Register::Arrival),
             Kind::Side => keyed(reply, between(), 1, Register::Side),
+            Kind::Legacy => keyed(reply, listed(), 1, Register::Legacy),
+            // While MariaDB alters a table, it may tell of none.
+            Kind::Told if reply.rows.is_empty() => Some(Vec::new()),
+            Kind::Told => single(reply, Register::Told),
             Kind::Sum => single(reply, Register::ItemSum(arguments[0])),
             Kind::Count => single(reply, Register::ItemCount(arguments[0])),
             Kind::Altered => single(reply, Register::Altered),

@@ -83,8 +83,10 @@ impl<'a> Reader<'a> {
         matches!(opening, Opening::ConsistentSnapshot).then(|| Snapshot::between(begin, end))
     }
 
-    /// All at the moment of the snapshot, which is that of the first read if there is none yet.
+    /// All at the moment of the snapshot. If there is none yet, it is taken by the first read, but perhaps not before one that reads what
+    /// transactions hold.
     fn repeatable_reads(&mut self, mut snapshot: Option<Snapshot>) -> Option<()> {
+        let mut first_begin = None;
         for _ in 0..self.reads() {
             let (question, form) = self.question();
             if question.kind == Kind::Side {
@@ -92,7 +94,12 @@ impl<'a> Reader<'a> {
                 continue;
             }
             let answer = self.session.ask(&question, form)?;
-            let snapshot = snapshot.get_or_insert_with(|| Snapshot::between(answer.begin, answer.end));
+            let begin = *first_begin.get_or_insert(answer.begin);
+            if snapshot.is_none() && question.kind.is_of_now() {
+                self.session.check(&question, form, &answer, None);
+                continue;
+            }
+            let snapshot = snapshot.get_or_insert_with(|| Snapshot::between(begin, answer.end));
             self.session.check(&question, form, &answer, Some(snapshot));
         }
         Some(())

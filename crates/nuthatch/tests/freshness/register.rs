@@ -4,12 +4,12 @@ use std::collections::BTreeMap;
 use std::fmt;
 
 /// Groups of rows; each has one owner.
-pub(crate) const GROUPS: i64 = 28;
+pub(crate) const GROUPS: i64 = 26;
 
 /// Rows of a group in each table.
 pub(crate) const GROUP_ROWS: i64 = 8;
 
-/// Rows of the side table and of the altered one.
+/// Rows of the side table, of the altered one and of the one without transactions.
 pub(crate) const SIDE_ROWS: i64 = 4;
 
 /// Who writes a register: one session.
@@ -17,7 +17,7 @@ pub(crate) const SIDE_ROWS: i64 = 4;
 pub(crate) struct Owner(i64);
 
 impl Owner {
-    pub(crate) const COUNT: i64 = GROUPS + 4;
+    pub(crate) const COUNT: i64 = GROUPS + 6;
     /// Of the rows whose keys the server gives.
     pub(crate) const ARRIVALS: Self = Self(GROUPS);
     /// Of the table whose column is made anew.
@@ -26,6 +26,10 @@ impl Owner {
     pub(crate) const GLANCE: Self = Self(GROUPS + 2);
     /// Of the table that is truncated.
     pub(crate) const SIDE: Self = Self(GROUPS + 3);
+    /// Of the table without transactions.
+    pub(crate) const LEGACY: Self = Self(GROUPS + 4);
+    /// Of a table's comment.
+    pub(crate) const TOLD: Self = Self(GROUPS + 5);
 
     /// The owner of a group, 0 to [`GROUPS`] - 1.
     pub(crate) fn of_group(group: i64) -> Self {
@@ -70,6 +74,10 @@ pub(crate) enum Register {
     Glance,
     /// `side.version` of this id.
     Side(i64),
+    /// `legacy.version` of this id.
+    Legacy(i64),
+    /// What `information_schema` tells of the table `told`.
+    Told,
 }
 
 impl Register {
@@ -83,12 +91,15 @@ impl Register {
             Self::Altered => Owner::ALTERED,
             Self::Glance => Owner::GLANCE,
             Self::Side(_) => Owner::SIDE,
+            Self::Legacy(_) => Owner::LEGACY,
+            Self::Told => Owner::TOLD,
         }
     }
 
-    /// Whether it is part of a definition: those are of now in every transaction, and no snapshot holds them still.
-    pub(crate) const fn is_definition(self) -> bool {
-        matches!(self, Self::Altered | Self::Glance)
+    /// Whether no transaction has it, as it is part of a definition or of a table without them: it is of now in each, and no snapshot holds it
+    /// still.
+    pub(crate) const fn is_of_now(self) -> bool {
+        matches!(self, Self::Altered | Self::Glance | Self::Legacy(_) | Self::Told)
     }
 }
 

@@ -124,19 +124,19 @@ impl<'a> Session<'a> {
         let Some(sights) = &answer.sights else {
             return self.report(question, form, answer, &Fault::of_another_question());
         };
-        let (mut rows, mut definitions) = (Vec::new(), Vec::new());
+        let (mut rows, mut of_now) = (Vec::new(), Vec::new());
         for &sight in sights {
-            if sight.register.is_definition() { definitions.push(sight) } else { rows.push(sight) }
+            if sight.register.is_of_now() { of_now.push(sight) } else { rows.push(sight) }
         }
         if form == Form::Prepared {
             // Measured on both servers, if seldom: for a while they execute prepared statements with the text that a view had before.
-            definitions.retain(|sight| sight.register != Register::Glance);
+            of_now.retain(|sight| sight.register != Register::Glance);
         }
         // A statement's definitions are those of its beginning, its rows those of a moment behind.
         let own = || Snapshot::between(answer.begin, answer.end);
         let history = &self.run.history;
         let outcome = history
-            .explain(&mut own(), &definitions, answer.end)
+            .explain(&mut own(), &of_now, answer.end)
             .and_then(|()| history.explain(of.unwrap_or(&mut own()), &rows, answer.end));
         if let Err(fault) = outcome {
             self.report(question, form, answer, &fault);

@@ -2,6 +2,7 @@
 
 mod behind;
 mod definitions;
+mod engines;
 mod introspection;
 mod lost;
 mod replicas;

@@ -12,10 +12,10 @@ use crate::stage::Stage;
 const ONE: &str = "SELECT v FROM t WHERE id = 1";
 const TWO: &str = "SELECT v FROM t WHERE id = 2";
 
-/// Sends a statement that has to wait for a lock, and returns when the server is at it. (`innodb_trx` does not tell: that is a copy which
+/// Sends a statement that has to wait, and returns when the server is at it. (`innodb_trx` does not tell: that is a copy which
 /// is not renewed while others look at it all the time.)
-fn send_to_wait(stage: &Stage, client: &mut Client, statement: &str) {
-    client.send(Command::Query as u8, statement.as_bytes()).unwrap();
+pub(super) fn send_to_wait(stage: &Stage, client: &mut Client, statement: &str) {
+    client.send(Command::Query as u8, statement.as_bytes()).expect("it is sent");
     let executed = format!(
         "SELECT COUNT(*) FROM information_schema.processlist WHERE db = DATABASE() AND info = \"{statement}\""
     );
@@ -372,7 +372,7 @@ fn transactions_on_several_connections_each_commit_what_they_wrote() {
     let setup = super::on(crate::proxy::Setup::default())
         .rule(rule)
         .server(format!("hostgroup_id=5, hostname='127.0.0.1', port={primary}"));
-    let stage = crate::stage::Stage::with_user(setup, ", transaction_persistent=0");
+    let stage = Stage::with_user(setup, ", transaction_persistent=0");
     let (mut writer, mut reader) = (stage.client(), stage.client());
     super::await_known(&stage, &mut reader, ONE);
     writer.ok("BEGIN");

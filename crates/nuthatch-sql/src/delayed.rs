@@ -1,0 +1,70 @@
+//! Texts by which a row may come after its statement was acknowledged: MariaDB's INSERT DELAYED. (MySQL takes the word and inserts at
+//! once, as MariaDB does in functions and triggers.)
+
+use crate::classify::cursor::Cursor;
+use crate::statement::Kind;
+use crate::token::Lexing;
+
+/// Words of a text that may have a row inserted so, also by what it executes or calls.
+const WORDS: [&[u8]; 3] = [b"delayed", b"execute", b"call"];
+
+/// Whether a statement of this kind may insert so. What a CALL runs does not stand in its text.
+#[must_use]
+pub fn may_insert_delayed(text: &[u8], kind: Kind, lexing: Lexing) -> bool {
+    match kind {
+        Kind::Insert | Kind::Replace => begins_delayed(text, lexing),
+        Kind::Execute | Kind::Call => true,
+        Kind::Multi | Kind::Begin | Kind::Explain | Kind::Other => has_word(text),
+        _ => false,
+    }
+}
+
+fn begins_delayed(text: &[u8], lexing: Lexing) -> bool {
+    let mut cursor = Cursor::new(text, lexing);
+    while cursor.take_symbol(b';') {}
+    cursor.advance();
+    cursor.peek_word(b"DELAYED") || cursor.has_executable && has_word(text)
+}
+
+/// Wherever it stands: in a string, too, which may be executed.
+fn has_word(text: &[u8]) -> bool {
+    let mut words = text.split(|byte| !byte.is_ascii_alphabetic());
+    words.any(|word| WORDS.iter().any(|known| word.eq_ignore_ascii_case(known)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::classify::classify;
+    use crate::token::ServerFlavor;
+
+    #[test]
+    fn what_may_insert_later_is_found_in_all_its_forms() {
+        let lexing = Lexing {
+            ansi_quotes: false,
+            no_backslash_escapes: false,
+            ascii_in_characters: false,
+            server: ServerFlavor::MariaDb(101_119),
+        };
+        for (text, expected) in [
+            ("INSERT DELAYED INTO t VALUES (1)", true),
+            (";replace /* soon */ delayed t VALUES (1)", true),
+            ("INSERT /*!DELAYED*/ INTO t VALUES (1)", true),
+            ("INSERT /*M!100000 DELAYED */ INTO t VALUES (1)", true),
+            ("DO 1; INSERT DELAYED INTO t VALUES (1)", true),
+            ("EXECUTE IMMEDIATE @a", true),
+            ("CALL p()", true),
+            ("BEGIN NOT ATOMIC EXECUTE IMMEDIATE @a; END", true),
+            ("ANALYZE INSERT DELAYED INTO t VALUES (1)", true),
+            ("INSERT INTO t VALUES ('delayed')", false),
+            ("INSERT INTO delayed VALUES (1)", false),
+            ("UPDATE t SET delayed = 1", false),
+            ("BEGIN", false),
+            ("DO 1; UPDATE t SET a = 1", false),
+            ("ANALYZE TABLE t", false),
+        ] {
+            let kind = classify(text.as_bytes(), lexing).kind;
+            assert_eq!(may_insert_delayed(text.as_bytes(), kind, lexing), expected, "{text}");
+        }
+    }
+}
