@@ -138,7 +138,7 @@ impl Intent {
 mod tests {
     use super::*;
     use nuthatch_cache::ClockOptions;
-    use nuthatch_sql::{RowKey, TableWrite};
+    use nuthatch_sql::{Ddl, RowKey, TableWrite};
 
     fn one(rows: WrittenRows, is_transactional: bool) -> WriteFootprint {
         WriteFootprint::Tables(vec![TableWrite { table: TableId(1), rows, is_transactional }])
@@ -169,6 +169,15 @@ mod tests {
         for (affected_rows, insert_id) in [(0, 7), (2, 7), (1, 0)] {
             assert!(intent.written(affected_rows, insert_id, &clocks).contains(&absent));
         }
+    }
+
+    #[test]
+    fn definition_of_a_table_that_is_not_known_is_one_all_the_same() {
+        let clocks = Clocks::new(ClockOptions::default());
+        let made = WriteFootprint::Definition { tables: Vec::new(), named: Vec::new() };
+        let intent = Intent::of(made, Kind::Ddl(Ddl::Create), true, Commits::Maybe, &clocks);
+        assert_eq!(intent.held, [clocks.definitions()]);
+        assert_eq!(intent.durable, intent.held);
     }
 
     #[test]

@@ -18,7 +18,8 @@ fn wide_clocks_are_distinct_and_come_before_all_narrow_ones() {
     let layout = Layout::new(SMALL);
     let (wide, narrow) = clocks(&layout, 50, 300);
     assert_eq!(wide.iter().collect::<HashSet<_>>().len(), 3 * 37);
-    assert!(wide.iter().all(|clock| *clock > Clock::EVERYTHING));
+    assert!(Clock::EVERYTHING < Clock::DEFINITIONS && wide.iter().all(|clock| *clock > Clock::DEFINITIONS));
+    assert_eq!([Clock::EVERYTHING, Clock::DEFINITIONS].map(|clock| layout.table_of(clock)), [None; 2]);
     assert!(wide.iter().max() < narrow.iter().min());
     let last = narrow.iter().max().unwrap();
     assert_eq!(last.index() + 1, layout.words(), "the last stripe is the last word");

@@ -116,8 +116,8 @@ fn cached_answers_are_of_sessions_with_the_same_settings() {
     for client in [&mut one, &mut two] {
         client.ok("SET sql_mode = 'ANSI_QUOTES'");
         assert_eq!(client.value(asked), "one");
+        client.settle();
     }
-    plain.settle();
     assert_eq!(
         stage.figure("Query_Cache_count_GET_OK"),
         1,
