@@ -82,7 +82,7 @@ def in_front_of(server, orm, arguments, verdict):
             proxied = run_with_empty_schemas(stage, orm, asking(piece, stage), stage.proxy, verdict)
             verdict.compare(orm.name, *without_unsteady(orm, direct, proxied))
             print(f"-- {stage.server}, up to {piece.name}: {Judged(stage.dir / 'judged')}", flush=True)
-        tell_what_was_judged(stage, orm, orm.percent_min(arguments.part), verdict)
+        tell_what_was_judged(stage, orm, orm.percent_min, verdict)
         if stage.stop_proxy() != 0:
             verdict.fail("proxy", "it stops when told to", stage.log_end())
 

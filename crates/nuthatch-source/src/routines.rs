@@ -8,7 +8,7 @@ use crate::definitions::RoutineDefinition;
 const HARMLESS: [&[u8]; 2] = [b"format_bytes", b"ps_thread_id"];
 
 /// Words without which a body changes no definition, and inserts nothing DELAYED. Some stand in others that do not.
-const DEFINING: [&[u8]; 10] = [
+const DEFINING: [&[u8]; 11] = [
     b"create",
     b"alter",
     b"drop",
@@ -19,6 +19,7 @@ const DEFINING: [&[u8]; 10] = [
     b"import",
     b"optimize",
     b"delayed",
+    b"concurrent",
 ];
 
 /// Schemas whose routines come with the server. They are not looked into: whoever calls one is known by the schema's name.

@@ -121,6 +121,8 @@ pub struct Catalogue {
     without_transactions: HashSet<TableId>,
     /// Views of which a SELECT may write anything: their texts call code that was not looked into.
     writing_views: HashSet<TableId>,
+    /// Views whose columns may be others although no definition changes: their texts are not known to be immutable.
+    unsteady_views: HashSet<TableId>,
     /// Names of known functions, folded, by which stored ones may be called.
     stored_functions: HashSet<&'static [u8]>,
     /// Words, folded, that stand in the texts of triggers and views.
@@ -161,6 +163,9 @@ impl Catalogue {
         if table.reading_may_write() {
             self.writing_views.insert(table.id);
         }
+        if table.is_view && table.unsuitable.is_some() {
+            self.unsteady_views.insert(table.id);
+        }
         self.schemas.entry(fold(schema)).or_default().insert(fold(name), table);
     }
 
@@ -170,6 +175,7 @@ impl Catalogue {
         removed.is_some_and(|table| {
             self.without_transactions.remove(&table.id);
             self.writing_views.remove(&table.id);
+            self.unsteady_views.remove(&table.id);
             true
         })
     }
@@ -209,6 +215,10 @@ impl Catalogue {
     pub fn reads_that_may_write_are_known_by(&self, other: &Self) -> bool {
         self.writing_views.is_subset(&other.writing_views)
             && self.stored_functions.is_subset(&other.stored_functions)
+    }
+
+    pub(crate) fn has_unsteady_views(&self) -> bool {
+        !self.unsteady_views.is_empty()
     }
 
     pub(crate) fn has_writing_views(&self) -> bool {

@@ -1,12 +1,13 @@
-//! Texts by which a row may come after its statement was acknowledged: MariaDB's INSERT DELAYED. (MySQL takes the word and inserts at
-//! once, as MariaDB does in functions and triggers.)
+//! Texts by which a row may be seen later than its statement was acknowledged, both MariaDB's: INSERT DELAYED, and LOCK TABLES … WRITE
+//! CONCURRENT, behind which others see what was inserted when the lock goes. (MySQL takes the first word and inserts at once, as MariaDB
+//! does in functions and triggers.)
 
 use crate::classify::cursor::Cursor;
 use crate::statement::Kind;
 use crate::token::Lexing;
 
 /// Words of a text that may have a row inserted so, also by what it executes or calls.
-const WORDS: [&[u8]; 3] = [b"delayed", b"execute", b"call"];
+const WORDS: [&[u8]; 4] = [b"delayed", b"concurrent", b"execute", b"call"];
 
 /// Whether a statement of this kind may insert so. What a CALL runs does not stand in its text.
 #[must_use]
@@ -14,9 +15,18 @@ pub fn may_insert_delayed(text: &[u8], kind: Kind, lexing: Lexing) -> bool {
     match kind {
         Kind::Insert | Kind::Replace => begins_delayed(text, lexing),
         Kind::Execute | Kind::Call => true,
-        Kind::Multi | Kind::Begin | Kind::Explain | Kind::Other => has_word(text),
+        Kind::Multi | Kind::Begin | Kind::Explain | Kind::Lock | Kind::Other => has_word(text),
+        Kind::Set => is_for_a_statement(text, lexing) && has_word(text),
         _ => false,
     }
+}
+
+/// `SET STATEMENT variable = value FOR …`.
+fn is_for_a_statement(text: &[u8], lexing: Lexing) -> bool {
+    let mut cursor = Cursor::new(text, lexing);
+    while cursor.take_symbol(b';') {}
+    cursor.advance();
+    cursor.peek_word(b"STATEMENT")
 }
 
 fn begins_delayed(text: &[u8], lexing: Lexing) -> bool {
@@ -56,6 +66,10 @@ mod tests {
             ("CALL p()", true),
             ("BEGIN NOT ATOMIC EXECUTE IMMEDIATE @a; END", true),
             ("ANALYZE INSERT DELAYED INTO t VALUES (1)", true),
+            ("SET STATEMENT max_statement_time=50 FOR INSERT DELAYED INTO t VALUES (1)", true),
+            ("LOCK TABLES t WRITE CONCURRENT", true),
+            ("LOCK TABLES t WRITE", false),
+            ("SET @a = 'call'", false),
             ("INSERT INTO t VALUES ('delayed')", false),
             ("INSERT INTO delayed VALUES (1)", false),
             ("UPDATE t SET delayed = 1", false),

@@ -25,6 +25,7 @@ mod function;
 mod handler;
 mod kill;
 mod locks;
+mod privileges;
 mod query_cache;
 mod question;
 mod shape;
@@ -52,6 +53,7 @@ pub use footprint::{
 pub use handler::{Handler, handler};
 pub use kill::{Kill, kill};
 pub use locks::{Locks, locks};
+pub use privileges::changes_privileges;
 pub use query_cache::{
     CacheHint, CacheOrder, CachePart, CacheQuestion, CacheSetting, CacheSettings, CacheShow, CacheStatus,
     CacheVariable, CacheWish, cache_hint, cache_order, cache_question, cache_settings, cache_show,

@@ -78,7 +78,7 @@ pub(super) async fn open(
         thread_id,
         login_collation: login.collation,
         worker: worker.id,
-        opened: Instant::now(),
+        opened: started,
         identity: None,
         init_connect: Arc::clone(&login.init_connect),
         pinged_ms: 0,

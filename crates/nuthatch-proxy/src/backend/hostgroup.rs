@@ -117,6 +117,11 @@ impl Hostgroups {
         all_servers(&self.groups.load()).collect()
     }
 
+    /// What accounts may do has been changed on a server: all log in anew, as others may follow that one.
+    pub(crate) fn note_privileges(&self) {
+        self.servers().iter().for_each(|server| server.note_privileges());
+    }
+
     /// How the servers greet: of those seen, the one in the lowest hostgroup.
     pub(crate) fn greeting(&self) -> Option<(Greeting, StatusFlags)> {
         let mut servers = self.servers();

@@ -9,6 +9,7 @@ use nuthatch_config::{HostgroupId, PoolSettings, ServerStatus, Snapshot};
 use nuthatch_net::{BackendAddress, BackendTls, NetError};
 use nuthatch_wire::{Greeting, StatusFlags};
 use parking_lot::Mutex;
+use tokio::time::Instant;
 
 use crate::exact::Restarts;
 use crate::log_limit::LogLimit;
@@ -73,6 +74,8 @@ pub(crate) struct Server {
     pub(super) restarts: Arc<Restarts>,
     /// How its connections are kept.
     settings: ArcSwap<PoolSettings>,
+    /// When what accounts may do was changed last: a connection keeps the privileges of its login.
+    privileges_since: ArcSwapOption<Instant>,
     /// Whose connections were opened last, and how.
     pub(super) opened_last: Mutex<Option<Kind>>,
 }
@@ -185,6 +188,7 @@ impl Server {
             line,
             restarts,
             settings: ArcSwap::from_pointee(Snapshot::default().pool_settings(config.hostgroup)),
+            privileges_since: ArcSwapOption::empty(),
             opened_last: Mutex::default(),
         };
         server.configure(config);
@@ -227,10 +231,22 @@ impl Server {
         self.settings.load_full()
     }
 
+    /// What accounts may do has been changed: idle connections are closed, the others when they are put back.
+    pub(super) fn note_privileges(&self) {
+        self.privileges_since.store(Some(Arc::new(Instant::now())));
+        self.pool.clear();
+    }
+
+    /// Whether a connection may have privileges of before their last change.
+    pub(crate) fn has_older_privileges(&self, connection: &super::Connection) -> bool {
+        self.privileges_since.load().as_ref().is_some_and(|since| connection.opened < **since)
+    }
+
     /// Whether a connection of that age is to be closed.
     pub(super) fn is_too_old(&self, connection: &super::Connection) -> bool {
         let max_ms = self.settings.load().connection_age_ms_max;
-        max_ms > 0 && connection.opened.elapsed() > Duration::from_millis(max_ms)
+        let is_aged = max_ms > 0 && connection.opened.elapsed() > Duration::from_millis(max_ms);
+        is_aged || self.has_older_privileges(connection)
     }
 
     /// How it is connected to over TLS.

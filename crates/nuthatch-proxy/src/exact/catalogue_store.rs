@@ -136,7 +136,8 @@ impl CatalogueStore {
         for (_, changed) in &running.changes {
             domains = without(&domains, changed);
         }
-        let mut next = Catalogues { domains, ..Catalogues::clone(&current) };
+        let is_whole = running.changes.is_empty();
+        let mut next = Catalogues { domains, is_whole, ..Catalogues::clone(&current) };
         // To a snapshot that is older than a table its rows are not there.
         let appeared = next.tables_beyond(&current);
         if !appeared.is_empty() {
@@ -200,6 +201,7 @@ impl CatalogueStore {
             changes_begun: current.changes_begun + 1,
             turn: current.turn.end(),
             version: 0,
+            is_whole: false,
         });
         running.changes.push((id, changed));
         Change { id, turn: Arc::clone(&current.turn) }

@@ -86,6 +86,8 @@ pub(crate) struct Catalogues {
     pub(super) changes_begun: u64,
     /// What statements hold that are looked at by it.
     pub(super) turn: Arc<Turn>,
+    /// All tables have been looked at since the last change of a definition.
+    pub(super) is_whole: bool,
 }
 
 impl Catalogues {
@@ -94,6 +96,11 @@ impl Catalogues {
             Some(domain) => domain.as_ref().map_err(Arc::clone),
             None => Err("its catalogue has not been read yet".into()),
         }
+    }
+
+    /// Whether all definitions are known, since the last change of one.
+    pub(crate) fn is_whole(&self) -> bool {
+        self.is_whole
     }
 
     /// Whether a SELECT may write, by a view that calls code.

@@ -1,4 +1,4 @@
-//! Whether rows may come to tables after their statement was acknowledged: INSERT DELAYED.
+//! Whether rows may come to tables after their statement was acknowledged: INSERT DELAYED, LOCK TABLES … WRITE CONCURRENT.
 //!
 //! It acts on tables without transactions only. Once one may have been sent, nobody knows when its rows come; so from then on nothing
 //! is stored that reads such a table, until the next start. What was stored before falls by the statement's own clocks: it is noted here
@@ -36,7 +36,7 @@ impl Delayed {
         let was_possible = self.is_possible.swap(true, Ordering::SeqCst);
         if !was_possible {
             tracing::info!(
-                "INSERT DELAYED was sent, or code that may contain it: MyISAM tables are not cached until the next start"
+                "INSERT DELAYED or LOCK TABLES ... WRITE CONCURRENT was sent, or code that may contain it: MyISAM tables are not cached until the next start"
             );
         }
     }

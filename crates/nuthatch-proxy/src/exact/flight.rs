@@ -132,6 +132,9 @@ impl Flight {
 impl UnderWay {
     fn hear(&mut self, end: &AnswerEnd) {
         let Some(marks) = self.marks.take() else { return };
+        if self.intent.changes_privileges {
+            self.proxy.hostgroups.note_privileges();
+        }
         let clocks = &self.proxy.clocks;
         let is_open = end.status.contains(StatusFlags::SERVER_STATUS_IN_TRANS);
         let durable = || self.intent.durable.clone();
@@ -183,6 +186,7 @@ impl UnderWay {
 impl Drop for UnderWay {
     fn drop(&mut self) {
         let (Some(marks), Some(lost)) = (self.marks.take(), self.lost.take()) else { return };
-        lost.settle_when_gone(marks, self.change.take(), Arc::clone(&self.turn));
+        let changes_privileges = self.intent.changes_privileges;
+        lost.settle_when_gone(marks, self.change.take(), Arc::clone(&self.turn), changes_privileges);
     }
 }

@@ -31,6 +31,8 @@ pub(crate) struct Intent {
     /// Which definitions it may change.
     pub(super) changed: Option<Changed>,
     pub(super) commits: Commits,
+    /// It changes what accounts may do.
+    pub(crate) changes_privileges: bool,
 }
 
 impl Commits {
@@ -68,7 +70,14 @@ impl Commits {
 impl Intent {
     /// Of a statement that writes nothing.
     pub(crate) const fn nothing(commits: Commits) -> Self {
-        Self { held: Vec::new(), durable: Vec::new(), given: None, changed: None, commits }
+        Self {
+            held: Vec::new(),
+            durable: Vec::new(),
+            given: None,
+            changed: None,
+            commits,
+            changes_privileges: false,
+        }
     }
 
     /// Of a statement that may write anything, but defines no table.
@@ -115,7 +124,7 @@ impl Intent {
 
     /// Whether there is nothing to hold, unless the transaction has touched something.
     pub(crate) const fn is_nothing(&self) -> bool {
-        self.held.is_empty() && self.changed.is_none()
+        self.held.is_empty() && self.changed.is_none() && !self.changes_privileges
     }
 
     /// Whether what was written before may be committed by it.

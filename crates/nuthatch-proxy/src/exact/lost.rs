@@ -55,10 +55,19 @@ impl Lost {
 
     /// Moves the marks' clocks, and ends the change of definitions, when the thread is gone. Until then the statement may go on in the
     /// turn in which it was looked at.
-    pub(super) fn settle_when_gone(self, marks: Marks, change: Option<Change>, turn: Arc<Turn>) {
+    pub(super) fn settle_when_gone(
+        self,
+        marks: Marks,
+        change: Option<Change>,
+        turn: Arc<Turn>,
+        changes_privileges: bool,
+    ) {
         let worker = Arc::clone(&self.worker);
         let _detached = worker.spawn(async move {
             self.until_gone().await;
+            if changes_privileges {
+                self.proxy.hostgroups.note_privileges();
+            }
             self.proxy.catalogues.finish(marks, change);
             drop(turn);
         });

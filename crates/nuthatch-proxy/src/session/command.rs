@@ -136,7 +136,7 @@ impl Session {
         held.pins = held.pins.with(pins);
         let is_refresh = self.client.payload().first() == Some(&(Command::Refresh as u8));
         // It may make other grants count.
-        let mut flight = if is_refresh { self.start_unseen_flight(&held) } else { Flight::default() };
+        let mut flight = if is_refresh { self.start_unseen_flight(&held, true) } else { Flight::default() };
         let outcome = async {
             let (mut way, client) = self.way_and_client(&mut held);
             way.send_packet_of(client).await?;

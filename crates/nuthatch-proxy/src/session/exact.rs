@@ -5,8 +5,8 @@ use std::sync::Arc;
 use nuthatch_cache::{Clock, Entry, Key, Sequence, Standing};
 use nuthatch_config::QueryCacheType;
 use nuthatch_sql::{
-    Ddl, Kind, Parameter, ReadFootprint, TableId, WriteFootprint, leaves_binlog, read_footprint,
-    write_footprint,
+    Ddl, Kind, Parameter, ReadFootprint, TableId, WriteFootprint, changes_privileges, leaves_binlog,
+    read_footprint, write_footprint,
 };
 use nuthatch_wire::{AnswerEnd, AnswerKind, Command};
 
@@ -175,6 +175,9 @@ impl Session {
         if self.own_isolation().unwrap_or(domain.isolation) == Isolation::Other || is_older {
             return Err(NotCached::UnknownIsolation);
         }
+        if server.has_older_privileges(&held.connection) {
+            return Err(NotCached::OlderPrivileges);
+        }
         if sent.is_read_otherwise {
             return Err(NotCached::ReadOtherwise);
         }
@@ -188,6 +191,9 @@ impl Session {
         )?;
         if footprint.has_view && sent.is_prepared {
             return Err(NotCached::PreparedView);
+        }
+        if footprint.reads_definitions && !catalogues.is_whole() {
+            return Err(NotCached::DefinedJustNow);
         }
         if self.proxy.delayed.may_add_to(&footprint, &domain.catalogue) {
             return Err(NotCached::Delayed);
@@ -282,7 +288,9 @@ impl Session {
 
     /// In flight, a statement that writes and commits nothing that others read, as far as is known; none for one that may.
     pub(super) fn unwatched(&self, facts: &Facts) -> Option<Flight> {
-        if facts.may_write() || facts.commits() != Commits::No && !self.touched.is_empty() {
+        // A lock may have what is inserted behind it seen later.
+        let is_lock = facts.kind == Kind::Lock;
+        if is_lock || facts.may_write() || facts.commits() != Commits::No && !self.touched.is_empty() {
             return None;
         }
         if !self.proxy.wants_catalogues() {
@@ -318,7 +326,7 @@ impl Session {
         self.proxy.delayed.note(sent.text, plan.facts.kind, self.lexing, sent.schema, known);
         let clocks = &self.proxy.clocks;
         let (kind, may_define) = (plan.facts.kind, may_define(plan.facts.kind, commits));
-        let intent = match catalogues.domain(plan.hostgroup) {
+        let mut intent = match catalogues.domain(plan.hostgroup) {
             Ok(domain) if domain.is_of(held.connection.server()) && !sent.is_read_otherwise => {
                 let footprint = write_footprint(
                     sent.text,
@@ -336,6 +344,7 @@ impl Session {
             _ if !plan.facts.may_write() => Intent::nothing(commits),
             _ => Intent::of(WriteFootprint::Everything, kind, may_define, commits, clocks),
         };
+        intent.changes_privileges = changes_privileges(sent.text, kind, self.lexing);
         self.start(intent, &catalogues, held)
     }
 
@@ -348,10 +357,11 @@ impl Session {
         }
     }
 
-    /// The same for what may change anything, definitions too, and says nothing of it.
-    pub(super) fn start_unseen_flight(&self, held: &Held) -> Flight {
-        let intent =
-            Intent::of(WriteFootprint::Everything, Kind::Other, true, Commits::Maybe, &self.proxy.clocks);
+    /// The same for what may change anything, definitions too, and says nothing of it, unless it is said that it may change privileges.
+    pub(super) fn start_unseen_flight(&self, held: &Held, changes_privileges: bool) -> Flight {
+        let all = WriteFootprint::Everything;
+        let mut intent = Intent::of(all, Kind::Other, true, Commits::Maybe, &self.proxy.clocks);
+        intent.changes_privileges = changes_privileges;
         self.start(intent, &self.proxy.catalogues.current(), held)
     }
 

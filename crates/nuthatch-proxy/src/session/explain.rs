@@ -183,7 +183,8 @@ impl Asker<'_> {
 
     /// Whose writes are seen, and what the answer would depend on.
     fn tables(&self, statement: &[u8], hostgroup: HostgroupId) -> Vec<Finding> {
-        let domain = match self.proxy.catalogues.current().domain(hostgroup).cloned() {
+        let catalogues = self.proxy.catalogues.current();
+        let domain = match catalogues.domain(hostgroup).cloned() {
             Ok(domain) => domain,
             Err(sentence) => return vec![("source", format!("none: {sentence}"))],
         };
@@ -193,6 +194,9 @@ impl Asker<'_> {
         findings.extend(domain.replicas.iter().map(|replica| ("replica", replica.told())));
         let class = Class::of(&classify(statement, self.lexing));
         match read_footprint(statement, class, self.lexing, self.schema, catalogue, &[]) {
+            Ok(footprint) if footprint.reads_definitions && !catalogues.is_whole() => {
+                findings.push(("reads", format!("not cached as exact: {}", NotCached::DefinedJustNow)));
+            }
             Ok(footprint) if self.proxy.delayed.may_add_to(&footprint, catalogue) => {
                 findings.push(("reads", format!("not cached as exact: {}", NotCached::Delayed)));
             }

@@ -54,7 +54,7 @@ impl Session {
         self.show_fast_forward(&held);
         // What it writes is not looked at: as long as it may write, nothing is answered by the exact cache.
         self.proxy.delayed.note_unseen();
-        let _until_its_thread_is_gone = self.start_unseen_flight(&held);
+        let _until_its_thread_is_gone = self.start_unseen_flight(&held, false);
         let mut last_said = LastSaid::Answered;
         let trouble = self.pass_bytes(&mut held, &mut last_said).await;
         match (trouble, last_said) {

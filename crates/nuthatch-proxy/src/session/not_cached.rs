@@ -40,6 +40,8 @@ pub(crate) enum NotCached {
     Delayed,
     OtherHostgroup,
     UnknownIsolation,
+    OlderPrivileges,
+    DefinedJustNow,
     ReadOtherwise,
     UnknownTable,
     UnsuitableTable(Unsuitable),
@@ -99,12 +101,14 @@ impl fmt::Display for NotCached {
                 "a replica has answered, and a table in it is without transactions"
             }
             Self::Delayed => {
-                "a table in it is without transactions, and INSERT DELAYED, or code that may contain it, was sent since the start"
+                "a table in it is without transactions, and INSERT DELAYED or LOCK TABLES … WRITE CONCURRENT, or code that may contain it, was sent since the start"
             }
             Self::OtherHostgroup => {
                 "a transaction or a pin had it answered by another hostgroup than the rules say"
             }
             Self::UnknownIsolation => "it is not known that its connection hides what is not committed",
+            Self::OlderPrivileges => "its connection was opened before privileges were changed",
+            Self::DefinedJustNow => "a definition has just been changed",
             Self::ReadOtherwise => "it was prepared under another SQL mode or character set",
             Self::UnknownTable => "a table in it is not known (yet)",
             Self::UnsuitableTable(why) => return write!(f, "a table in it {why}"),

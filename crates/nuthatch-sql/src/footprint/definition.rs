@@ -24,6 +24,12 @@ pub(super) fn definition(start: &Cursor<'_>, scope: &Scope<'_>) -> Option<WriteF
     }
 }
 
+/// What OPTIMIZE TABLE defines anew: InnoDB makes the table again, by what is the default now (in MariaDB also the engine, and forms of
+/// columns).
+pub(super) fn optimized(start: &Cursor<'_>, scope: &Scope<'_>) -> Option<WriteFootprint> {
+    is_one_statement(start.clone()).then(|| changed(start, scope))?
+}
+
 /// What a statement is about.
 enum Object {
     /// Or a view.

@@ -24,6 +24,8 @@ pub(super) struct Places {
     pub(super) queries: usize,
     /// One of them is of `information_schema`, that tells of definitions.
     pub(super) has_definitions: bool,
+    /// That of columns is among them.
+    pub(super) has_columns: bool,
 }
 
 /// Walks through the places of tables, all of which are of known ones then.
@@ -203,6 +205,7 @@ impl<'q> Walk<'q, '_> {
     fn know(&mut self, table: Mention<'q>) -> Result<(), NotExact> {
         if table.schema.is_some_and(information_schema::is_named) {
             self.found.has_definitions = true;
+            self.found.has_columns |= information_schema::tells_of_columns(table.name);
             let is_of_definitions = information_schema::tells_of_definitions(table.name);
             return if is_of_definitions { Ok(()) } else { Err(NotExact::MoreThanDefinitions) };
         }

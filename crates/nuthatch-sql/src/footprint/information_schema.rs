@@ -53,6 +53,11 @@ pub(super) fn tells_of_definitions(table: Name<'_>) -> bool {
     contains(&TABLES, &table.text())
 }
 
+/// Whether it tells of columns, also of views: MariaDB works those out anew each time, and computes `NOW()` in them.
+pub(super) fn tells_of_columns(table: Name<'_>) -> bool {
+    table.text().eq_ignore_ascii_case(b"columns")
+}
+
 /// Whether a SELECT that calls no function but known ones asks for nothing else of it than what changes with definitions.
 pub(super) fn asks_for_definitions_only(start: &Cursor<'_>) -> bool {
     let mut cursor = start.clone();
@@ -77,6 +82,7 @@ pub(super) fn asks_for_definitions_only(start: &Cursor<'_>) -> bool {
 enum Before {
     #[default]
     Other,
+    Dot,
     As,
     /// The name of the schema, then a dot, then one of its tables: an alias may follow.
     Schema,
@@ -92,8 +98,11 @@ impl Before {
         let is_name = matches!(token.kind, TokenKind::Word | TokenKind::Quoted);
         match (self, token.kind) {
             (Self::Schema, TokenKind::Symbol(b'.')) => Self::SchemaDot,
+            (_, TokenKind::Symbol(b'.')) => Self::Dot,
             (Self::SchemaDot, _) if is_name => Self::Table,
             (Self::Count, TokenKind::Symbol(b'(')) => Self::OfCount,
+            // Names, whatever word they are.
+            (Self::Dot | Self::As, _) => Self::Other,
             _ if is_word(token, b"AS") => Self::As,
             _ if is_word(token, b"COUNT") => Self::Count,
             _ if is_name && is_named(Name(token.text)) => Self::Schema,
@@ -105,12 +114,14 @@ impl Before {
 /// Whether a name, or a keyword, is one that is known, or can be no column.
 fn is_known(token: Token<'_>, before: Before, behind: &Cursor<'_>) -> bool {
     let qualifies_or_calls = behind.peek_symbol(b'.') || behind.peek_symbol(b'(');
+    if is_word(token, b"NATURAL") {
+        return false;
+    }
     let name = Name(token.text).text();
     let is_keyword = token.kind == TokenKind::Word && contains(&KEYWORDS, &name);
     match before {
         Before::SchemaDot => contains(&TABLES, &name),
-        Before::As => true,
-        Before::Table => !is_word(token, b"NATURAL"),
+        Before::As | Before::Table => true,
         _ => qualifies_or_calls || is_keyword || contains(&COLUMNS, &name),
     }
 }

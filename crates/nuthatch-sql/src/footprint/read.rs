@@ -39,8 +39,9 @@ pub fn read_footprint(
     }
     let scope = Scope::new(schema, catalogue, parameters);
     let (tables, has_view) = tables(&start, &scope)?;
-    let Places { queries, has_definitions: reads_definitions } = places(&start, &scope)?;
-    if reads_definitions && !information_schema::asks_for_definitions_only(&start) {
+    let Places { queries, has_definitions: reads_definitions, has_columns } = places(&start, &scope)?;
+    let is_unsteady = has_columns && catalogue.has_unsteady_views();
+    if is_unsteady || reads_definitions && !information_schema::asks_for_definitions_only(&start) {
         return Err(NotExact::MoreThanDefinitions);
     }
     let mut narrowed = if queries == 1 { rows(start, &scope) } else { None };

@@ -2,7 +2,7 @@
 
 use super::call::stored_function;
 use super::change::{delete, update};
-use super::definition::definition;
+use super::definition::{definition, optimized};
 use super::insert::insert;
 use super::names::{Mention, Mentions, Scope};
 use super::{Parameter, TableWrite, WriteFootprint, WrittenRows};
@@ -79,9 +79,9 @@ fn sets_globally(start: &Cursor<'_>) -> bool {
     })
 }
 
-/// ANALYZE, OPTIMIZE and CHECK leave the rows as they are. (REPAIR may lose some.)
+/// ANALYZE and CHECK leave the rows as they are. (REPAIR may lose some.)
 fn maintains_tables(mut cursor: Cursor<'_>) -> bool {
-    let maintains = [&b"ANALYZE"[..], b"OPTIMIZE", b"CHECK"].iter().any(|word| cursor.take_word(word));
+    let maintains = [&b"ANALYZE"[..], b"CHECK"].iter().any(|word| cursor.take_word(word));
     let _option = cursor.take_word(b"NO_WRITE_TO_BINLOG") || cursor.take_word(b"LOCAL");
     maintains && (cursor.take_word(b"TABLE") || cursor.take_word(b"TABLES"))
 }
@@ -93,6 +93,9 @@ fn of_kind(kind: Kind, start: &Cursor<'_>, scope: &Scope<'_>) -> Option<WriteFoo
     }
     if let Kind::Ddl(_) = kind {
         return definition(start, scope);
+    }
+    if kind == Kind::Other && start.peek_word(b"OPTIMIZE") {
+        return optimized(start, scope);
     }
     has_ascii_names(start).then_some(())?;
     match kind {

@@ -81,7 +81,8 @@ fn revoked_user_is_served_nothing_any_more() {
     await_known(&stage, &mut reader, ALL);
     warm(&stage, &mut reader, ALL);
     admin.ok(format!("REVOKE SELECT ON {}.t FROM {name}@'%'", stage.schema));
-    assert_eq!(reader.refused(ALL).code, 1142);
+    // It may need a new connection, which is refused the schema.
+    assert!([1044, 1142].contains(&reader.refused(ALL).code));
     admin.ok(format!("DROP USER {name}@'%'"));
 }
 

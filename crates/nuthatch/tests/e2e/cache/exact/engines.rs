@@ -99,6 +99,7 @@ fn rows_that_come_after_their_statement_was_acknowledged_are_seen() {
     const COUNT: &str = "SELECT HIGH_PRIORITY COUNT(*) FROM m";
     for delayed in [
         &["INSERT DELAYED INTO m VALUES (3, 3)"][..],
+        &["SET STATEMENT max_statement_time = 50 FOR INSERT DELAYED INTO m VALUES (3, 3)"],
         &["PREPARE p FROM 'INSERT DELAYED INTO m VALUES (3, 3)'", "EXECUTE p"],
         &["EXECUTE IMMEDIATE CONCAT('INSERT DE', 'LAYED INTO m VALUES (3, 3)')"],
     ] {
@@ -123,6 +124,41 @@ fn rows_that_come_after_their_statement_was_acknowledged_are_seen() {
         let tells_why = |step: &Vec<String>| step[0] == "reads" && step[1].contains("INSERT DELAYED");
         await_that("it is told why", || reader.table(&explained).iter().any(tells_why));
     }
+}
+
+#[test]
+fn rows_that_others_see_when_a_lock_goes_are_seen() {
+    let stage = with_myisam(&[]);
+    let (mut reader, mut writer) = (stage.client(), stage.client());
+    warm(&stage, &mut reader, COUNT);
+    writer.ok("LOCK TABLES m WRITE CONCURRENT");
+    writer.ok("INSERT INTO m VALUES (3, 3)");
+    assert_eq!([reader.value(COUNT), reader.value(COUNT)], ["2", "2"], "the lock hides it");
+    writer.ok("UNLOCK TABLES");
+    assert_eq!(reader.value(COUNT), "3");
+}
+
+#[test]
+fn table_that_is_made_again_by_another_engine_is_looked_at_again() {
+    let stage = exact_with(&["CREATE TABLE e (id INT PRIMARY KEY)"]);
+    let (mut reader, mut writer) = (stage.client(), stage.client());
+    let (count, engine) = (
+        "SELECT COUNT(*) FROM e",
+        "SELECT engine FROM information_schema.tables WHERE table_schema = DATABASE() AND table_name = 'e'",
+    );
+    for question in [count, engine] {
+        await_known(&stage, &mut reader, question);
+    }
+    writer.ok("SET SESSION sql_mode = ''");
+    writer.ok("SET SESSION enforce_storage_engine = MyISAM");
+    writer.ok("OPTIMIZE TABLE e");
+    assert_eq!(reader.value(engine), "MyISAM");
+    await_known(&stage, &mut reader, count);
+    writer.ok("BEGIN");
+    writer.ok("INSERT INTO e VALUES (1)");
+    assert_eq!(reader.value(count), "1", "no transaction holds it back");
+    writer.ok("ROLLBACK");
+    assert_eq!(reader.value(count), "1");
 }
 
 #[test]

@@ -67,6 +67,45 @@ fn definitions_stay_when_rows_are_written() {
 }
 
 #[test]
+fn columns_are_not_cached_where_a_view_has_others_each_time() {
+    let stage = Stage::alone(on(Setup::default()));
+    let (mut reader, mut writer) = (stage.client(), stage.client());
+    await_known(&stage, &mut reader, COLUMNS);
+    writer.ok("CREATE VIEW late AS SELECT REPEAT('a', SECOND(NOW())) AS x");
+    await_known(&stage, &mut reader, TABLES);
+    reader.ok(COLUMNS);
+    assert!(!is_hit(&stage, &mut reader, COLUMNS));
+    writer.ok("DROP VIEW late");
+    await_known(&stage, &mut reader, COLUMNS);
+}
+
+#[test]
+fn privileges_that_count_from_the_login_on_count_at_once() {
+    let stage = exact();
+    let mut admin = stage.client();
+    let name = servers::fresh_name("reader");
+    admin.ok(format!("CREATE USER {name}@'%' IDENTIFIED BY 'pw'"));
+    admin.ok(format!("GRANT SELECT ON {}.* TO {name}@'%'", stage.schema));
+    stage.administer([
+        &format!("INSERT INTO mysql_users (username, password) VALUES ('{name}', 'pw')"),
+        "LOAD MYSQL USERS TO RUNTIME",
+    ]);
+    let mut reader = stage.proxy.client(&Login::new(&name, "pw").schema(&stage.schema));
+    let told =
+        "SELECT COUNT(*) FROM information_schema.tables WHERE table_schema = 'mysql' AND table_name = 'db'";
+    for (change, expected) in [
+        (format!("GRANT SELECT ON *.* TO {name}@'%'"), "1"),
+        (format!("REVOKE SELECT ON *.* FROM {name}@'%'"), "0"),
+        (format!("GRANT SELECT ON *.* TO {name}@'%'"), "1"),
+        (format!("DO 1; REVOKE SELECT ON *.* FROM {name}@'%'"), "0"),
+    ] {
+        await_known(&stage, &mut reader, told);
+        admin.query_all(&change).unwrap();
+        assert_eq!(reader.value(told), expected, "{change}");
+    }
+}
+
+#[test]
 fn user_is_told_of_what_is_granted_now() {
     let stage = exact();
     let mut admin = stage.client();
