@@ -28,7 +28,7 @@ DJANGO_APPS_AT_ONCE = 16
 # Of SQLAlchemy's: the dialect, and how the core and the ORM ask and write.
 SQLALCHEMY_PART = """test/dialect/mysql test/sql/test_query.py test/sql/test_insert_exec.py test/engine/test_transaction.py
 test/engine/test_execute.py test/orm/test_query.py test/orm/test_unitofwork.py test/orm/test_transaction.py
-test/orm/test_lazy_relations.py test/orm/test_eager_relations.py test/orm/inheritance/test_basic.py""".split()
+test/orm/test_lazy_relations.py test/orm/test_eager_relations.py test/orm/inheritance/test_basic.py test/orm/dml""".split()
 # All but aaa_profiling, which counts calls of Python's.
 SQLALCHEMY_ALL = """test/dialect test/engine test/sql test/base test/ext test/orm/declarative test/orm/dml test/orm/inheritance
 test/orm/test_[a-d]*.py test/orm/test_[e-l]*.py test/orm/test_[m-r]*.py test/orm/test_[s-z]*.py""".split()

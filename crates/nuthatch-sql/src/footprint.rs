@@ -36,6 +36,8 @@ pub struct ReadFootprint {
     pub has_view: bool,
     /// It asks `information_schema` which tables, columns and the like there are.
     pub reads_definitions: bool,
+    /// Columns are among them: what views have of them is told only as long as all views are known to have the same each time.
+    pub reads_columns: bool,
 }
 
 /// What an answer depends on in one table.

@@ -71,7 +71,7 @@ class Judge:
 
 def is_for_now(reason):
     """It may be that the proxy has not yet read what has just been defined."""
-    return reason.startswith("none: ") or reason.endswith("is not known (yet)")
+    return reason.startswith("none: ") or reason.endswith(("is not known (yet)", "a definition has just been changed"))
 
 
 def watch(connection, judge):

@@ -192,7 +192,7 @@ impl Session {
         if footprint.has_view && sent.is_prepared {
             return Err(NotCached::PreparedView);
         }
-        if footprint.reads_definitions && !catalogues.is_whole() {
+        if footprint.reads_columns && !catalogues.is_whole() {
             return Err(NotCached::DefinedJustNow);
         }
         if self.proxy.delayed.may_add_to(&footprint, &domain.catalogue) {

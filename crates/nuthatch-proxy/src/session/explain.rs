@@ -194,7 +194,7 @@ impl Asker<'_> {
         findings.extend(domain.replicas.iter().map(|replica| ("replica", replica.told())));
         let class = Class::of(&classify(statement, self.lexing));
         match read_footprint(statement, class, self.lexing, self.schema, catalogue, &[]) {
-            Ok(footprint) if footprint.reads_definitions && !catalogues.is_whole() => {
+            Ok(footprint) if footprint.reads_columns && !catalogues.is_whole() => {
                 findings.push(("reads", format!("not cached as exact: {}", NotCached::DefinedJustNow)));
             }
             Ok(footprint) if self.proxy.delayed.may_add_to(&footprint, catalogue) => {

@@ -39,8 +39,9 @@ pub fn read_footprint(
     }
     let scope = Scope::new(schema, catalogue, parameters);
     let (tables, has_view) = tables(&start, &scope)?;
-    let Places { queries, has_definitions: reads_definitions, has_columns } = places(&start, &scope)?;
-    let is_unsteady = has_columns && catalogue.has_unsteady_views();
+    let Places { queries, has_definitions: reads_definitions, has_columns: reads_columns } =
+        places(&start, &scope)?;
+    let is_unsteady = reads_columns && catalogue.has_unsteady_views();
     if is_unsteady || reads_definitions && !information_schema::asks_for_definitions_only(&start) {
         return Err(NotExact::MoreThanDefinitions);
     }
@@ -50,7 +51,7 @@ pub fn read_footprint(
         None => TableRead { table, rows: ReadRows::Any },
     };
     let tables = tables.into_iter().map(rows_of).collect();
-    Ok(ReadFootprint { tables, has_view, reads_definitions })
+    Ok(ReadFootprint { tables, has_view, reads_definitions, reads_columns })
 }
 
 /// All tables that the statement may read, each once, and whether one is a view.
