@@ -2,8 +2,9 @@
 //!
 //! A table has three wide clocks: `any` moves at each write, `broad` at writes whose rows are not known, `absent` when
 //! rows of unknown keys appear. Each row has a clock by its integer key, and each block of neighbouring keys. One more
-//! stands for `everything`, and one for `definitions`. A write moves its clocks, whatever the number of entries; an entry names the clocks that
-//! it depends on, and whoever would serve it asks for their [`Standing`] since the answer was asked for.
+//! stands for `everything`, and one for `definitions`. A write moves its clocks, whatever the number of entries; an entry
+//! names the clocks that it depends on, and whoever would serve it asks for their [`Standing`] since the answer was asked
+//! for.
 //!
 //! # The order of steps
 //!

@@ -6,10 +6,22 @@ use crate::statement::Kind;
 use crate::token::Lexing;
 
 /// Words of a text that changes privileges, in whatever statement of several.
-const WORDS: [&[u8]; 4] = [b"grant", b"revoke", b"role", b"privileges"];
+const WORDS: [&[u8]; 3] = [b"grant", b"revoke", b"privileges"];
 
-/// Words of a SET that does.
-const SET_WORDS: [&[u8]; 3] = [b"role", b"mandatory_roles", b"activate_all_roles_on_login"];
+/// Pairs of words of such a text.
+const PAIRS: [[&[u8]; 2]; 8] = [
+    [b"default", b"role"],
+    [b"create", b"role"],
+    [b"drop", b"role"],
+    [b"create", b"user"],
+    [b"alter", b"user"],
+    [b"drop", b"user"],
+    [b"rename", b"user"],
+    [b"replace", b"user"],
+];
+
+/// Variables by which other roles are active from the login on.
+const VARIABLES: [&[u8]; 2] = [b"mandatory_roles", b"activate_all_roles_on_login"];
 
 /// Whether a statement of this kind changes privileges. What it runs without saying so is not seen.
 #[must_use]
@@ -17,33 +29,53 @@ pub fn changes_privileges(text: &[u8], kind: Kind, lexing: Lexing) -> bool {
     match kind {
         Kind::Grant => true,
         Kind::Ddl(_) => is_about_accounts(text, lexing),
-        Kind::Set => has_one_of(text, &SET_WORDS) && !sets_own_role(text, lexing),
-        Kind::Flush => has_one_of(text, &WORDS),
-        Kind::Multi | Kind::Begin | Kind::Execute | Kind::Other => has_one_of(text, &WORDS),
+        Kind::Set => is_set_for_all(text, lexing),
+        Kind::Multi | Kind::Begin | Kind::Execute | Kind::Flush | Kind::Other => says_so(text),
         _ => false,
     }
 }
 
 /// `CREATE [OR REPLACE] USER`, `DROP ROLE` and the like.
 fn is_about_accounts(text: &[u8], lexing: Lexing) -> bool {
-    let mut cursor = Cursor::new(text, lexing);
-    while cursor.take_symbol(b';') {}
-    cursor.advance();
+    let mut cursor = behind_first_word(text, lexing);
     cursor.take_words(&[b"OR", b"REPLACE"]);
     cursor.peek_word(b"USER") || cursor.peek_word(b"ROLE")
 }
 
-/// `SET ROLE …`, which holds for the session.
-fn sets_own_role(text: &[u8], lexing: Lexing) -> bool {
+/// `SET DEFAULT ROLE …`, `SET GLOBAL mandatory_roles = …`, `SET STATEMENT … FOR GRANT …`.
+fn is_set_for_all(text: &[u8], lexing: Lexing) -> bool {
+    let cursor = behind_first_word(text, lexing);
+    cursor.peek_word(b"DEFAULT")
+        || words(text).any(|word| is_one_of(word, &VARIABLES))
+        || cursor.peek_word(b"STATEMENT") && says_so(text)
+}
+
+fn behind_first_word(text: &[u8], lexing: Lexing) -> Cursor<'_> {
     let mut cursor = Cursor::new(text, lexing);
     while cursor.take_symbol(b';') {}
     cursor.advance();
-    cursor.peek_word(b"ROLE")
+    cursor
 }
 
-fn has_one_of(text: &[u8], known: &[&[u8]]) -> bool {
-    let mut words = text.split(|byte| !(byte.is_ascii_alphanumeric() || *byte == b'_'));
-    words.any(|word| known.iter().any(|known| word.eq_ignore_ascii_case(known)))
+/// Wherever it says so: in a string, too, which may be executed.
+fn says_so(text: &[u8]) -> bool {
+    let mut before: &[u8] = b"";
+    words(text).any(|word| {
+        let before = std::mem::replace(&mut before, word);
+        let is_pair = |[first, second]: &[&[u8]; 2]| {
+            before.eq_ignore_ascii_case(first) && word.eq_ignore_ascii_case(second)
+        };
+        is_one_of(word, &WORDS) || PAIRS.iter().any(is_pair)
+    })
+}
+
+fn words(text: &[u8]) -> impl Iterator<Item = &[u8]> {
+    let words = text.split(|byte| !(byte.is_ascii_alphanumeric() || *byte == b'_'));
+    words.filter(|word| !word.is_empty())
+}
+
+fn is_one_of(word: &[u8], known: &[&[u8]]) -> bool {
+    known.iter().any(|known| word.eq_ignore_ascii_case(known))
 }
 
 #[cfg(test)]
@@ -73,8 +105,11 @@ mod tests {
             ("FLUSH PRIVILEGES", true),
             ("DO 1; GRANT SELECT ON *.* TO u", true),
             ("EXECUTE IMMEDIATE 'REVOKE r FROM u'", true),
+            ("SET STATEMENT lock_wait_timeout=5 FOR GRANT r TO u", true),
+            ("DO 1; ALTER USER u DEFAULT ROLE r", true),
+            ("DO 1; UPDATE user SET role = 1", false),
             ("SET ROLE r", false),
-            ("SET @a = 1", false),
+            ("SET @role = 'r', @a = 'GRANT'", false),
             ("CREATE TABLE user (id INT)", false),
             ("DROP TABLE role", false),
             ("FLUSH TABLES", false),

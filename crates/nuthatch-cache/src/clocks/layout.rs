@@ -1,7 +1,7 @@
 //! Where each clock stands in the array.
 //!
-//! `everything`, and on the cache line behind it `definitions`, which seldom moves; then three columns of one clock for each table (`broad`, `absent`, `any`); then the
-//! stripes of rows and those of blocks, shared by all tables. So a wide clock has a smaller number than a narrow one.
+//! `everything`, and on the cache line behind it `definitions`, which seldom moves; then three columns of one clock for each table
+//! (`broad`, `absent`, `any`); then the stripes of rows and those of blocks, shared by all tables. So a wide clock has a smaller number than a narrow one.
 //!
 //! A table's `any` is written by every write to it and its `broad` read by every read of a row, so they are in different
 //! columns. In a column the first eighth of the tables have a cache line each; later ones share those.
