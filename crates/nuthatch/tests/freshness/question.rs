@@ -74,7 +74,7 @@ impl Kind {
 
     /// Whether no transaction holds anything of what it shows.
     pub(crate) const fn is_of_now(self) -> bool {
-        matches!(self, Self::Legacy | Self::Told)
+        matches!(self, Self::Legacy)
     }
 
     pub(crate) const fn sql(self) -> &'static str {

@@ -89,8 +89,9 @@ impl<'a> Reader<'a> {
         let mut first_begin = None;
         for _ in 0..self.reads() {
             let (question, form) = self.question();
-            if question.kind == Kind::Side {
-                // Whether an older snapshot sees a truncated table as it was, empty or as an error is the server's choice.
+            if matches!(question.kind, Kind::Side | Kind::Told) {
+                // Whether an older snapshot sees a truncated table as it was, empty or as an error is the server's choice, and so whether it
+                // is told of definitions as they were (MySQL) or are now (MariaDB).
                 continue;
             }
             let answer = self.session.ask(&question, form)?;
