@@ -94,6 +94,7 @@ class DriverStage(base.Stage):
             for name, path in files.items():
                 self.direct.rows(f"SET GLOBAL ssl_{name} = '{path}'")
             self.direct.rows("ALTER INSTANCE RELOAD TLS")
+            self.direct.rows("INSTALL COMPONENT 'file://component_query_attributes'")
         self.other_password = "of-the-other"
         for host in ("localhost", "127.0.0.1", "%"):
             account = f"'{OTHER_USER}'@'{host}'"

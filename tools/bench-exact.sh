@@ -18,6 +18,7 @@ mysql=$(free_address 7133) admin=$(free_address $((${mysql##*:} + 1)))
 dir=.run/bench-exact rows=10000
 
 (umask 077 && mkdir -p "$dir")
+stage_alone bench-exact demo
 stage_lab "$dir" 0
 password=$(cat "$lab_password_file")
 (umask 077

@@ -1,7 +1,7 @@
 #!/bin/bash
 # Sysbench's selects by primary key and by range, directly and through the proxy with the cache off and on: one table.
 #   DEMO_SECONDS  of each of the six runs (8)         DEMO_THREADS  clients at a time (8)
-# The proxy takes the first free ports from 7033 on, so that `make run` may run beside it.
+# The proxy takes the first free ports from 7033 on, so that `make run` may run beside it; a second demo says that one runs, and fails.
 #
 # The cache is switched on as an operator would do it: one rule with a cache_ttl of 5 s for each digest that was seen.
 set -euo pipefail
@@ -82,6 +82,7 @@ compare() { # NAME TEST OPTIONS...
   measure "$name" cached "$mysql" "$@"
 }
 
+stage_alone demo demo
 stage_lab "$dir" 0
 write_logins
 server "DROP DATABASE IF EXISTS sbtest; CREATE DATABASE sbtest"

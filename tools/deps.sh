@@ -3,6 +3,8 @@
 #   tools/deps.sh run    to build the program and to try it on a real server
 #   tools/deps.sh demo   the same and sysbench
 #   tools/deps.sh test   everything that CI runs
+#   tools/deps.sh mtr    MariaDB's own tests through the proxy
+#   tools/deps.sh apps   WordPress and MediaWiki through the proxy
 # Says which packages are missing before it installs them; asks nothing; as root, or with sudo where it needs no password.
 # Only programs are installed (mariadb-server-core, not mariadb-server): no server is started or enabled on this machine.
 set -euo pipefail
@@ -21,12 +23,28 @@ demo="$run
 sysbench             sysbench
 "
 test="$demo
+faketime             faketime
 golang-go            go
 mariadb-client       mariadb-dump
 mycli                mycli
 python3              /usr/bin/python3
 python3-cryptography /usr/lib/python3/dist-packages/cryptography
 python3-pymysql      /usr/lib/python3/dist-packages/pymysql
+"
+
+mtr="$run
+perl                 perl
+python3              /usr/bin/python3
+python3-pymysql      /usr/lib/python3/dist-packages/pymysql
+"
+
+apps="$mtr
+php8.2-cli           php8.2
+php8.2-mysql         /usr/share/doc/php8.2-mysql
+php8.2-xml           /usr/share/doc/php8.2-xml
+php8.2-mbstring      /usr/share/doc/php8.2-mbstring
+php8.2-intl          /usr/share/doc/php8.2-intl
+php8.2-gd            /usr/share/doc/php8.2-gd
 "
 
 is_there() { case $1 in /*) [ -e "$1" ] ;; *) command -v "$1" > /dev/null ;; esac; }
@@ -69,7 +87,9 @@ case ${1:-} in
   run) list=$run ;;
   demo) list=$demo ;;
   test) list=$test ;;
-  *) sed -n '2,7s/^# \{0,1\}//p' "$0" >&2; exit 2 ;;
+  mtr) list=$mtr ;;
+  apps) list=$apps ;;
+  *) sed -n '2,9s/^# \{0,1\}//p' "$0" >&2; exit 2 ;;
 esac
 mapfile -t missing < <(missing_of <<< "$list")
 rust_is_new_enough || command -v curl > /dev/null || missing+=(curl ca-certificates)

@@ -1,20 +1,35 @@
 # shellcheck shell=bash
-# Sourced by tools/run.sh and tools/demo.sh: a lab and a proxy in front of it, both gone when the script ends.
+# Sourced by tools/run.sh, tools/demo.sh and tools/bench-exact.sh: a lab and a proxy in front of it, both gone when the script ends.
 #
+#   stage_alone NAME DEPS        at most one of that name in this checkout from here on, or this ends; then builds
+#                                the program, unless $NUTHATCH names one
+#   stage_tell LINE...           what the next one of that name is told
 #   stage_lab DIR REPLICAS       brings up DIR/lab; sets lab_port (the primary's) and lab_user, lab_password_file
 #   stage_proxy DIR MYSQL ADMIN  starts the proxy on the two addresses; sets proxy_pid; its log is DIR/nuthatch.log
 #   stage_wait ADDR              the proxy accepts there; fails with the end of its log
 #
 # The proxy runs in a process group of its own, so that Ctrl-C reaches this script only, which then ends it once.
 
-nuthatch=${CARGO_TARGET_DIR:-target}/release/nuthatch
-[ -x "$nuthatch" ] || { echo "$nuthatch is not built: make run and make demo do that" >&2; exit 1; }
-proxy_pid='' lab_dir='' stage_dir=''
+. tools/lock.sh
+nuthatch=${NUTHATCH:-${CARGO_TARGET_DIR:-target}/release/nuthatch}
+proxy_pid='' lab_dir='' stage_dir='' stage_name=''
+
+stage_alone() {
+  stage_name=$1
+  lock_or_tell "$1" || exit 1
+  stage_tell "It is being built or started."
+  [ -n "${NUTHATCH:-}" ] && return
+  tools/deps.sh "$2" {lock}>&-
+  cargo build --release {lock}>&-
+}
+
+stage_tell() { lock_note "$stage_name" "make $stage_name runs in this checkout, as process $$." "$@" "To stop it: Ctrl-C there, or kill $$"; }
 
 stage_lab() {
   stage_dir=$1 lab_dir=$1/lab
   (umask 077 && mkdir -p "$1")
-  "$nuthatch" lab up "$lab_dir" --replicas "$2"
+  end_orphan "$1"
+  "$nuthatch" lab up "$lab_dir" --replicas "$2" {lock}>&-
   local status
   status=$("$nuthatch" lab status "$lab_dir" --json)
   lab_port=$(field port <<< "$status")
@@ -32,9 +47,10 @@ stage_proxy() {
   done
   set -m
   "$nuthatch" serve --datadir "$1/nuthatch" --backend "127.0.0.1:$lab_port" --user "$lab_user:@$lab_password_file" \
-    --mysql "$2" --admin "$3" < /dev/null > "$1/nuthatch.log" 2>&1 &
+    --mysql "$2" --admin "$3" < /dev/null > "$1/nuthatch.log" 2>&1 {lock}>&- &
   proxy_pid=$!
   set +m
+  echo "$proxy_pid" > "$1/nuthatch.pid" # for end_orphan
 }
 
 # The first address of this host from that port on where nothing listens.
@@ -69,7 +85,7 @@ stage_stop() {
     kill -KILL "$proxy_pid" 2> /dev/null && { echo "nuthatch did not stop within 60 s: killed" >&2; code=1; }
   fi
   trap '' INT TERM HUP
-  [ ! -e "$lab_dir/lab.json" ] || "$nuthatch" lab down "$lab_dir" || code=1
+  [ ! -e "$lab_dir/lab.json" ] || "$nuthatch" lab down "$lab_dir" {lock}>&- || code=1
   exit "$code"
 }
 

@@ -10,3 +10,4 @@ export NUTHATCH_MYSQL_ROOT=$servers/mysql NUTHATCH_MARIADB_ROOT=$servers/mariadb
 cargo test -p nuthatch-lab --test beside --locked -- --ignored
 cargo test -p nuthatch --test e2e --locked session::assignments -- --ignored
 cargo test -p nuthatch --test e2e --locked cache::hints -- --ignored
+cargo test -p nuthatch --test e2e --locked session::bulk -- --ignored

@@ -224,6 +224,53 @@ public final class Scenario {
             }
             return text;
         });
+        table("q", "n INT AUTO_INCREMENT PRIMARY KEY, a VARCHAR(20) UNIQUE, j JSON", null);
+        Steps.step("batch of prepared statements", () -> {
+            StringBuilder text = new StringBuilder();
+            try (Connection connection = open("useServerPrepStmts", "true", "useBulkStmts", "true")) {
+                connection.setAutoCommit(false);
+                for (String sql : List.of("INSERT INTO q (a, j) VALUES (?, ?)", "UPDATE q SET a = CONCAT(a, ?) WHERE j = ?",
+                    "INSERT INTO q (a, j) VALUES (?, ?)")) {
+                    try (PreparedStatement batch = connection.prepareStatement(sql, Statement.RETURN_GENERATED_KEYS)) {
+                        for (int n = 0; n < 20; n++) {
+                            batch.setString(1, n % 5 == 0 ? null : "row " + n);
+                            batch.setString(2, "{\"n\": " + n + "}");
+                            batch.addBatch();
+                        }
+                        text.append(java.util.Arrays.toString(batch.executeBatch())).append(Steps.rows(batch.getGeneratedKeys()));
+                    } catch (java.sql.BatchUpdateException error) {
+                        text.append(Steps.refusal(error)).append(java.util.Arrays.toString(error.getUpdateCounts()));
+                    }
+                    text.append(ask(connection, "SELECT LAST_INSERT_ID()", "SELECT * FROM q ORDER BY n"));
+                }
+                connection.rollback();
+                text.append(ask(connection, "SELECT COUNT(*) FROM q"));
+            }
+            return text;
+        });
+        Steps.step("query attributes", () -> {
+            if (!kind.equals("mysql")) {
+                return "this driver has none";
+            }
+            StringBuilder text = new StringBuilder();
+            for (String prepares : List.of("false", "true")) {
+                String who = "SELECT mysql_query_attribute_string('who'), ?";
+                try (Connection connection = open("useServerPrepStmts", prepares);
+                    PreparedStatement select = connection.prepareStatement(who)) {
+                    select.setString(1, "p");
+                    for (String value : new String[] {"me", null, "you"}) {
+                        select.unwrap(com.mysql.cj.jdbc.JdbcStatement.class).clearAttributes();
+                        if (value != null) {
+                            select.unwrap(com.mysql.cj.jdbc.JdbcStatement.class).setAttribute("who", value);
+                        }
+                        text.append(Steps.rows(select.executeQuery()));
+                    }
+                } catch (SQLException error) {
+                    text.append(Steps.refusal(error));
+                }
+            }
+            return text;
+        });
         Steps.step("200 prepared at once", () -> {
             StringBuilder text = new StringBuilder();
             try (Connection connection = open("useServerPrepStmts", "true", "cachePrepStmts", "true")) {

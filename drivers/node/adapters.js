@@ -82,6 +82,7 @@ class MariaDb {
     const statement = await connection.prepare(sql);
     return { execute: async (values) => toldByMariaDb(await statement.execute(values)), close: () => statement.close() };
   }
+  async batch(connection, sql, rows) { return connection.batch(sql, rows); }
   async changeUser(connection) { await connection.changeUser(other()); }
   async tracked(connection, sql) { return connection.query(sql); }
   async reset(connection) { await connection.reset(); }

@@ -101,6 +101,19 @@ async function preparedStatements() {
     for (let turn = 0; turn < 2; turn++) for (const one of statements) seen.push((await one.execute([turn * 1000])).rows[0].a);
     return seen;
   });
+  for (const fullResult of driver.batch ? [false, true] : []) {
+    await table('b', 'n INT AUTO_INCREMENT PRIMARY KEY, a VARCHAR(20) UNIQUE, j JSON');
+    await step(`batch, fullResult=${fullResult}`, async () => {
+      const connection = await open({ fullResult });
+      const rows = Array.from({ length: 30 }, (_, n) => [n % 7 ? `row ${n}` : null, JSON.stringify({ n })]);
+      const seen = [await driver.batch(connection, 'INSERT INTO b (a, j) VALUES (?, ?)', rows)];
+      seen.push(await ask(connection, 'SELECT LAST_INSERT_ID()'));
+      seen.push(await driver.batch(connection, 'UPDATE b SET j = ? WHERE a = ?', [['{}', 'row 1'], ['[1]', 'row 2'], ['{}', 'none']]));
+      seen.push(await driver.batch(connection, 'INSERT INTO b (a) VALUES (?)', [['new'], ['row 1'], ['later']]).catch(refusal));
+      seen.push(await ask(connection, 'SELECT * FROM b ORDER BY n'));
+      return seen;
+    });
+  }
   await step('prepare of a wrong statement', async () => driver.prepare(await open(), 'SELECT FROM').catch(refusal));
   await step('CALL, prepared', async () => driver.prepared(await open(), 'CALL two(?)', [5]));
 }

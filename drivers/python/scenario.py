@@ -166,6 +166,21 @@ class Scenario:
                 seen.append((cursor.description, cursor.fetchall()))
             return seen
 
+        def attributes():
+            seen = []
+            connection = self.open()
+            for cursor in (connection.cursor(), self.driver.prepared(connection)):
+                for value in ("me", None, "you"):
+                    cursor.clear_attributes()
+                    if value:
+                        cursor.add_attribute("who", value)
+                    try:
+                        cursor.execute("SELECT mysql_query_attribute_string('who'), %s", ("p",))
+                        seen.append(cursor.fetchall())
+                    except self.driver.errors as error:
+                        seen.append(self.driver.error(error))
+            return seen
+
         def many():
             connection = self.open()
             cursors = [self.driver.prepared(connection) for _ in range(200)]
@@ -178,6 +193,7 @@ class Scenario:
 
         self.step("prepared, executed often", reuse)
         self.step("prepared, table altered between", after_alter)
+        self.step("query attributes", attributes)
         self.step("200 prepared at once", many)
 
     def several_results(self):

@@ -12,7 +12,8 @@ use nuthatch_sql::{
     WriteFootprint, WrittenRows, classify, read_footprint, write_footprint,
 };
 
-const PARAMETERS: [Parameter; 3] = [Parameter::Unsigned(7), Parameter::Negative(-3), Parameter::Other];
+const PARAMETERS: [Parameter; 4] =
+    [Parameter::Unsigned(7), Parameter::Negative(-3), Parameter::Time, Parameter::Other];
 
 static CATALOGUE: LazyLock<Catalogue> = LazyLock::new(|| {
     let mut catalogue = Catalogue::default();
@@ -28,6 +29,7 @@ static CATALOGUE: LazyLock<Catalogue> = LazyLock::new(|| {
         let table = Table {
             id: TableId(id),
             is_view: false,
+            time_columns: [Box::from(&b"begins"[..])].into(),
             key: Some(key),
             reads: [TableId(id)].into(),
             unsuitable: None,

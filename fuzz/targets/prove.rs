@@ -28,7 +28,6 @@ fuzz_target!(|input: &[u8]| {
         connection_id: 1,
         nonce: *b"abcdefghijklmnopqrst",
         capabilities: CapabilityFlags::all().difference(CapabilityFlags::CLIENT_SSL),
-        mariadb_capabilities: 0,
         collation: 45,
         status: StatusFlags::SERVER_STATUS_AUTOCOMMIT,
         auth_plugin: plugin.to_vec(),

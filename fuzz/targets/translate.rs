@@ -8,8 +8,14 @@ use std::iter::repeat;
 use libfuzzer_sys::fuzz_target;
 use nuthatch_wire::{AnswerKind, AnswerScanner, Ending, Form, StatusFlags, Translator, WireError};
 
-const KINDS: [AnswerKind; 5] =
-    [AnswerKind::ResultSets, AnswerKind::Prepare, AnswerKind::Rows, AnswerKind::Single, AnswerKind::Cursor];
+const KINDS: [AnswerKind; 6] = [
+    AnswerKind::ResultSets,
+    AnswerKind::Prepare,
+    AnswerKind::Rows,
+    AnswerKind::Single,
+    AnswerKind::Cursor,
+    AnswerKind::Fields,
+];
 
 fuzz_target!(|input: &[u8]| {
     let [kind, forms, pieces, rest @ ..] = input else { return };
@@ -18,10 +24,11 @@ fuzz_target!(|input: &[u8]| {
         deprecate_eof: bits & 1 != 0,
         session_track: bits & 2 != 0,
         optional_metadata: bits & 4 != 0,
+        extended_metadata: bits & 8 != 0,
     };
     let hides_state = kind & 4 != 0;
-    let kind = KINDS[usize::from(kind & 3) + usize::from(kind & 11 == 11)];
-    let (from, to) = (form(*forms), form(*forms >> 3));
+    let kind = KINDS[usize::from(kind & 3) + usize::from(kind & 11 == 11) + usize::from(kind & 27 == 27)];
+    let (from, to) = (form(*forms), form(*forms >> 4));
     let translate =
         |pieces: &mut dyn Iterator<Item = usize>| translate(kind, from, to, hides_state, answer, pieces);
     let whole = translate(&mut repeat(answer.len()));

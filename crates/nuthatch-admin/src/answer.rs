@@ -42,6 +42,13 @@ impl Answer {
         Self::Rows(Rows { columns: vec![Column::text("step"), Column::text("finding")], rows })
     }
 
+    /// Verbs, and what each does.
+    pub(crate) fn verbs(verbs: Vec<(String, &'static str)>) -> Self {
+        let row = |(verb, what): (String, &str)| vec![Value::Text(verb), Value::Text(what.to_owned())];
+        let rows = verbs.into_iter().map(row).collect();
+        Self::Rows(Rows { columns: vec![Column::text("Verb"), Column::text("What it does")], rows })
+    }
+
     /// One column of text.
     pub(crate) fn texts(column: &str, texts: impl IntoIterator<Item = String>) -> Self {
         let rows = texts.into_iter().map(|text| vec![Value::Text(text)]).collect();

@@ -64,6 +64,8 @@ pub(crate) enum Command {
     PurgeQueryCache(String),
     /// `EXPLAIN CACHE …`, as it was typed.
     ExplainCache(String),
+    /// `PROXYSQL HELP`.
+    Help,
     /// `PROXYSQL RELOAD TLS`.
     ReloadTls,
     /// `PROXYSQL PAUSE` and its like.
@@ -132,21 +134,57 @@ fn end_transaction(mut words: Words<'_>, statement: &str) -> Command {
     Command::Sql(statement.to_owned())
 }
 
+/// What may follow PROXYSQL or NUTHATCH: the words, and what they do.
+const PROCESS_VERBS: [(&str, &str, Command); 8] = [
+    ("HELP", "says this", Command::Help),
+    ("FLUSH QUERY CACHE", "purges the query cache", Command::EmptyQueryCache),
+    ("RELOAD TLS", "reads certificate and key for clients again", Command::ReloadTls),
+    ("PAUSE", "takes no new clients", Command::Act(ProcessVerb::Pause)),
+    ("RESUME", "takes them again", Command::Act(ProcessVerb::Resume)),
+    ("SHUTDOWN", "drains, then stops", Command::Act(ProcessVerb::Shutdown)),
+    ("SHUTDOWN SLOW", "the same", Command::Act(ProcessVerb::Shutdown)),
+    ("KILL", "stops at once", Command::Act(ProcessVerb::Kill)),
+];
+
+/// Other verbs, for who asks for help.
+const OTHER_VERBS: [(&str, &str); 13] = [
+    (
+        "LOAD MYSQL USERS | SERVERS | QUERY RULES | VARIABLES TO RUNTIME",
+        "puts what is in memory in force; also LOAD ADMIN VARIABLES",
+    ),
+    ("LOAD … FROM DISK", "takes back into memory what was saved"),
+    ("LOAD … FROM CONFIG", "takes into memory what the configuration file says"),
+    ("SAVE … TO DISK", "keeps what is in memory over a restart"),
+    ("SAVE … FROM RUNTIME", "shows in memory what is in force"),
+    ("SET mysql-x = v", "writes a variable in memory; also SET admin-x"),
+    (
+        "PURGE QUERY CACHE [DIGEST | TABLE | SCHEMA | USER | RULE …]",
+        "purges the query cache, or a part of it",
+    ),
+    ("EXPLAIN CACHE [FOR USER 'u'] [IN SCHEMA s] SELECT …", "says what the cache would do"),
+    ("KILL [CONNECTION] n", "ends a client's session"),
+    ("TRUNCATE stats.stats_mysql_query_digest", "clears the digests"),
+    ("SHOW TABLES [FROM main | disk | stats | monitor]", "lists tables"),
+    ("SHOW VARIABLES [LIKE '…']", "lists variables as they are in memory"),
+    ("SHOW PROMETHEUS METRICS", "shows the metrics"),
+];
+
+/// Every verb, and what it does.
+pub(crate) fn help() -> Vec<(String, &'static str)> {
+    let of_process = PROCESS_VERBS.into_iter().map(|(words, what, _)| (format!("PROXYSQL {words}"), what));
+    of_process.chain(OTHER_VERBS.map(|(words, what)| (words.to_owned(), what))).collect()
+}
+
 fn process_verb(mut words: Words<'_>) -> Command {
-    for (text, command) in [
-        ("FLUSH QUERY CACHE", Command::EmptyQueryCache),
-        ("RELOAD TLS", Command::ReloadTls),
-        ("PAUSE", Command::Act(ProcessVerb::Pause)),
-        ("RESUME", Command::Act(ProcessVerb::Resume)),
-        ("SHUTDOWN", Command::Act(ProcessVerb::Shutdown)),
-        ("SHUTDOWN SLOW", Command::Act(ProcessVerb::Shutdown)),
-        ("KILL", Command::Act(ProcessVerb::Kill)),
-    ] {
+    for (text, _, command) in PROCESS_VERBS {
         if words.take_all(text) {
             return command;
         }
     }
-    Command::Unsupported(format!("the verb {}", words.rest().to_ascii_uppercase()))
+    Command::Unsupported(format!(
+        "the verb {} (PROXYSQL HELP lists those that are)",
+        words.rest().to_ascii_uppercase()
+    ))
 }
 
 fn kill(mut words: Words<'_>) -> Command {

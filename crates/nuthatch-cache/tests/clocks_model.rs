@@ -113,7 +113,7 @@ enum Dependence {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(2_000))]
+    #![proptest_config(ProptestConfig::with_cases(8 * ProptestConfig::default().cases))]
 
     #[test]
     fn standing_is_what_the_log_of_writes_says_and_what_holds_is_right(steps in steps()) {

@@ -45,7 +45,7 @@ struct Pair {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(400))]
+    #![proptest_config(ProptestConfig::with_cases(2 * ProptestConfig::default().cases))]
 
     #[test]
     fn get_gives_only_what_was_last_inserted_for_that_key(

@@ -1,6 +1,9 @@
 //! One validated configuration that never changes: what a command sees from its first byte to its last.
 
-use std::{collections::BTreeMap, sync::Arc};
+use std::{
+    collections::{BTreeMap, HashSet},
+    sync::Arc,
+};
 
 use crate::{
     attributes::HostgroupAttributes,
@@ -32,6 +35,8 @@ pub struct Snapshot {
     pub users: Users,
     /// Servers by hostgroup.
     pub hostgroups: Hostgroups,
+    /// Hostgroups of clusters: they are there also while no server stands in them.
+    pub named_hostgroups: Arc<HashSet<HostgroupId>>,
     /// Settings of whole hostgroups.
     pub hostgroup_attributes: Arc<BTreeMap<HostgroupId, HostgroupAttributes>>,
     /// TLS towards single servers.
@@ -55,6 +60,7 @@ impl Snapshot {
     pub fn serves_like(&self, other: &Self) -> bool {
         self.users == other.users
             && self.hostgroups == other.hostgroups
+            && self.named_hostgroups == other.named_hostgroups
             && self.hostgroup_attributes == other.hostgroup_attributes
             && self.ssl_params == other.ssl_params
             && self.rules == other.rules

@@ -43,6 +43,8 @@ pub struct Layers {
     guard: Guard,
     vault: Arc<Vault>,
     seed: Seed,
+    /// The disk layer outlives the process.
+    has_datadir: bool,
     snapshot: Arc<Snapshot>,
 }
 
@@ -130,6 +132,12 @@ pub enum StoreError {
         /// Why not.
         reason: VariableFault,
     },
+    /// What is to be loaded was never saved.
+    #[error("load {} from disk: nothing of it was saved there; memory stays as it is", module.as_str())]
+    NothingSaved {
+        /// The module.
+        module: Module,
+    },
     /// SQLite refused.
     #[error("run SQL on the configuration")]
     Sqlite(#[from] rusqlite::Error),
@@ -156,7 +164,8 @@ impl Layers {
         let mut warnings = Warnings::default();
         let vault = guard.lifted(|| datadir::attach(&connection, datadir, &mut warnings))?;
         let snapshot = Arc::new(Snapshot::default());
-        let mut layers = Self { connection, guard, vault, seed, snapshot };
+        let has_datadir = datadir.is_some();
+        let mut layers = Self { connection, guard, vault, seed, has_datadir, snapshot };
         warnings.append(layers.guard.clone().lifted(|| layers.start(overrides))?);
         Ok((layers, warnings))
     }
@@ -201,13 +210,27 @@ impl Layers {
         match direction {
             Direction::MemoryToRuntime => return self.load(module),
             Direction::RuntimeToMemory => copy::runtime_to_memory(&self.connection, &self.snapshot, module)?,
+            Direction::DiskToMemory if !copy::is_on_disk(&self.connection, module)? => {
+                return Err(StoreError::NothingSaved { module });
+            }
             Direction::DiskToMemory => copy::disk_to_memory(&self.connection, module)?,
             Direction::MemoryToDisk => copy::memory_to_disk(&self.connection, module)?,
             Direction::ConfigToMemory => {
                 merge::merge(&self.connection, &self.seed, module, Meeting::Replace)?;
             }
         }
-        Ok(Outcome::default())
+        let mut outcome = Outcome::default();
+        match direction {
+            Direction::MemoryToDisk if !self.has_datadir => outcome
+                .warnings
+                .push("there is no --datadir: what is saved is gone when the process ends".to_owned()),
+            Direction::ConfigToMemory if !self.seed.has(module) => outcome.warnings.push(format!(
+                "neither configuration file nor command line say anything of {}: memory stays as it is",
+                module.as_str()
+            )),
+            _ => {}
+        }
+        Ok(outcome)
     }
 
     /// Runs `work` wholly or not at all. An admin's open transaction is committed first, as a server does at DDL.

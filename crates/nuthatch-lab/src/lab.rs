@@ -209,6 +209,7 @@ impl Lab {
 
     fn bring_up(&mut self, options: &Options, progress: &mut dyn Progress) -> Result<()> {
         let account_changed = self.settle_account(options)?;
+        self.state.environment.clone_from(&options.environment);
         let mut untouched = self.state.settled && !account_changed;
         self.state.settled = false;
         for role in self.roles() {

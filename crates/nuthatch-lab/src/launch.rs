@@ -151,6 +151,7 @@ impl Lab {
                 .stderr(output)
                 .process_group(0)
                 .current_dir(&dir)
+                .envs(self.state.environment.iter().map(|(name, value)| (name, value)))
                 .spawn()
         };
         let child = start().map_err(LabError::file("start", &program))?;

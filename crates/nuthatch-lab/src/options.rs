@@ -71,6 +71,9 @@ pub struct Options {
     pub password: Option<Password>,
     /// Further lines for the servers' option files, such as `thread_handling=pool-of-threads`; default none.
     pub extra: Vec<String>,
+    /// Further variables of the servers' environment, such as `TZ`; default none. They are not there while an empty data directory is
+    /// made.
+    pub environment: Vec<(String, String)>,
     /// Where empty data directories are kept for copying; `None` is `.lab-templates` beside the lab's
     /// directory.
     pub templates: Option<PathBuf>,
@@ -89,6 +92,7 @@ impl Default for Options {
             user: "nuthatch".into(),
             password: None,
             extra: Vec::new(),
+            environment: Vec::new(),
             templates: None,
             ready_within: Duration::from_secs(60),
         }

@@ -80,6 +80,9 @@ pub(crate) struct State {
     format: u32,
     pub(crate) installation: Installation,
     pub(crate) user: String,
+    /// What every start of a server adds to its environment.
+    #[serde(default)]
+    pub(crate) environment: Vec<(String, String)>,
     /// Whether all that `Lab::up` does was done to the servers as they are.
     pub(crate) settled: bool,
     /// The primary first, then the replicas by number.
@@ -88,7 +91,7 @@ pub(crate) struct State {
 
 impl State {
     pub(crate) fn new(installation: Installation, user: String, servers: Vec<ServerState>) -> Self {
-        Self { format: FORMAT, installation, user, settled: false, servers }
+        Self { format: FORMAT, installation, user, environment: Vec::new(), settled: false, servers }
     }
 
     pub(crate) fn load(layout: &Layout) -> Result<Self, LabError> {

@@ -42,7 +42,10 @@ pub enum NetError {
     #[error("the server wants the password in clear text (mysql_clear_password): {0}")]
     ClearPasswordRefused(&'static str),
     /// The server wants an authentication that is not supported.
-    #[error("the server wants the authentication plugin {0}, which is not supported")]
+    #[error(
+        "the server wants the authentication plugin {0}, which is not supported (MySQL asks for one by chance where it has no \
+         such account)"
+    )]
     UnsupportedPlugin(String),
 }
 

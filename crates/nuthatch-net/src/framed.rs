@@ -173,6 +173,38 @@ impl Framed {
         self.inbox.get(HEADER_LEN..self.packet_len).unwrap_or_default()
     }
 
+    /// Takes `count` bytes out of the packet that was read last, from behind its first.
+    pub fn drop_behind_first(&mut self, count: usize) {
+        let start = HEADER_LEN + 1;
+        if count > 0 && start + count <= self.packet_len {
+            self.inbox.drain(start..start + count);
+            self.packet_len -= count;
+            self.renumber_frame();
+        }
+    }
+
+    /// Puts another payload in the place of that of the packet that was read last.
+    pub fn replace_payload(&mut self, payload: &[u8]) {
+        if self.packet_len >= HEADER_LEN {
+            self.inbox.splice(HEADER_LEN..self.packet_len, payload.iter().copied());
+            self.packet_len = HEADER_LEN + payload.len();
+            self.renumber_frame();
+        }
+    }
+
+    /// Has the first header tell the packet's length, if it is one frame.
+    fn renumber_frame(&mut self) {
+        let payload_len = self.packet_len - HEADER_LEN;
+        let number = self.inbox.get(HEADER_LEN - 1).copied();
+        if payload_len >= FRAME_PAYLOAD_MAX {
+            self.frames = self.frames.max(2);
+        } else if let (1, Some(sequence), Some(header)) =
+            (self.frames, number, self.inbox.first_chunk_mut::<HEADER_LEN>())
+        {
+            *header = FrameHeader { payload_len, sequence }.encode();
+        }
+    }
+
     /// Takes the payload out, so that it outlives the next read.
     #[must_use]
     pub fn take_payload(&mut self) -> Vec<u8> {
@@ -397,6 +429,19 @@ mod tests {
             let (_, _, collected) = tokio::join!(peer.write_all(&bytes), read_and_forward, collect);
             assert!(collected == bytes, "{len} bytes");
         }
+    }
+
+    #[tokio::test]
+    async fn packet_that_was_changed_is_a_packet_and_the_next_follows() {
+        let (mut framed, mut peer) = pair();
+        peer.write_all(&[packet(0, b"\x03\0\x01text"), packet(0, b"next")].concat()).await.unwrap();
+        framed.read_packet(0, 100).await.unwrap();
+        framed.drop_behind_first(2);
+        assert_eq!((framed.payload(), framed.frame()), (&b"\x03text"[..], Some(&*packet(0, b"\x03text"))));
+        framed.replace_payload(b"something longer");
+        assert_eq!(framed.frame(), Some(&*packet(0, b"something longer")));
+        framed.read_packet(0, 100).await.unwrap();
+        assert_eq!(framed.payload(), b"next");
     }
 
     #[tokio::test]

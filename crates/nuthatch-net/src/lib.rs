@@ -29,7 +29,7 @@ pub use address::{BackendAddress, ListenAddress};
 pub use compressed::{Algorithm, Compressed, Role};
 pub use error::NetError;
 pub use framed::Framed;
-pub use login_backend::{BackendLogin, BackendPassword, LoggedIn, algorithm_of, log_in};
+pub use login_backend::{BackendLogin, BackendPassword, LoggedIn, algorithm_of, change_user, log_in};
 pub use login_client::{Credential, Greeted, Proof, Proving, ProxyHeaders, fresh_nonce, greet, prove};
 pub use login_packet::ClearPasswords;
 pub use proxy_header::Proxied;

@@ -1,9 +1,9 @@
 //! The client's part of a login: how the proxy enters a server.
 
 use nuthatch_wire::{
-    AuthSwitch, CapabilityFlags, ErrPacket, Greeting, Login, NATIVE_PASSWORD_PLUGIN, Nonce, OkPacket,
-    SHA2_PASSWORD_PLUGIN, Sha2Stage1, Stage1, StatusFlags, WireError, append_lenenc_bytes, scramble,
-    scramble_stage1,
+    AuthSwitch, CapabilityFlags, Command, ErrPacket, Greeting, Login, NATIVE_PASSWORD_PLUGIN, Nonce,
+    OkPacket, SHA2_PASSWORD_PLUGIN, Sha2Stage1, Stage1, StatusFlags, WireError, append_lenenc_bytes,
+    scramble, scramble_stage1,
 };
 
 use crate::ed25519::{ED25519_PLUGIN, sign};
@@ -123,7 +123,7 @@ pub async fn log_in(framed: &mut Framed, login: &BackendLogin<'_>) -> Result<Log
     }
     // A plugin that we do not speak: the server will ask us to switch, or refuse.
     let offered = login.password.answer(&greeting.auth_plugin, &greeting.nonce);
-    let (mut plugin, auth_answer) = match offered {
+    let (plugin, auth_answer) = match offered {
         Some(answer) => (greeting.auth_plugin.clone(), answer),
         None => (NATIVE_PASSWORD_PLUGIN.to_vec(), Vec::new()),
     };
@@ -141,7 +141,42 @@ pub async fn log_in(framed: &mut Framed, login: &BackendLogin<'_>) -> Result<Log
     let mut payload = Vec::with_capacity(128);
     answer.encode(&mut payload);
     sequence = send(framed, sequence, &payload).await?;
-    let mut nonce = greeting.nonce;
+    let status = prove_to(framed, login, sequence, plugin, greeting.nonce).await?;
+    if let Some(algorithm) = algorithm_of(capabilities, ZSTD_LEVEL) {
+        framed.compress(algorithm, Role::Client);
+    }
+    Ok(LoggedIn { greeting, capabilities, status })
+}
+
+/// Logs in anew over a connection that waits for commands, as the same user and into `login.schema` or none: COM_CHANGE_USER. Returns the
+/// session's state afterwards.
+///
+/// The server asks for the proof by a plugin and number of its own, measured on MariaDB 10.11 and MySQL 9.7 for whatever plugin stands in the
+/// command; so none is sent with it.
+///
+/// # Errors
+/// As [`log_in`]; the server has closed the connection then.
+pub async fn change_user(framed: &mut Framed, login: &BackendLogin<'_>) -> Result<StatusFlags, NetError> {
+    let mut payload = vec![Command::ChangeUser as u8];
+    payload.extend_from_slice(login.user.as_bytes());
+    // The end of the name, and a proof of no bytes.
+    payload.extend([0, 0]);
+    payload.extend_from_slice(login.schema.unwrap_or_default());
+    payload.extend([0, login.collation, 0]);
+    payload.push(0);
+    append_lenenc_bytes(&mut payload, &attributes());
+    let sequence = send(framed, 0, &payload).await?;
+    prove_to(framed, login, sequence, Vec::new(), Nonce::default()).await
+}
+
+/// Answers what the server asks until it lets us in.
+async fn prove_to(
+    framed: &mut Framed,
+    login: &BackendLogin<'_>,
+    mut sequence: u8,
+    mut plugin: Vec<u8>,
+    mut nonce: Nonce,
+) -> Result<StatusFlags, NetError> {
     loop {
         sequence = framed.read_packet(sequence, LOGIN_BYTES_MAX).await?.wrapping_add(1);
         refuse_err(framed.payload())?;
@@ -149,10 +184,7 @@ pub async fn log_in(framed: &mut Framed, login: &BackendLogin<'_>) -> Result<Log
             [0x00, ref body @ ..] => {
                 let status = OkPacket::parse_body(body)?.status;
                 framed.drop_packet();
-                if let Some(algorithm) = algorithm_of(capabilities, ZSTD_LEVEL) {
-                    framed.compress(algorithm, Role::Client);
-                }
-                return Ok(LoggedIn { greeting, capabilities, status });
+                return Ok(status);
             }
             [AuthSwitch::MARKER, ..] => {
                 let switch = AuthSwitch::parse(framed.payload())?;
@@ -191,11 +223,13 @@ pub fn algorithm_of(agreed: CapabilityFlags, zstd_level: u8) -> Option<Algorithm
 
 /// The fixed part of the login, which asks for TLS.
 fn tls_request(capabilities: CapabilityFlags, login: &BackendLogin<'_>) -> Vec<u8> {
+    let (mysql, reserved) = capabilities.halves();
     let mut out = Vec::with_capacity(32);
-    out.extend(capabilities.bits().to_le_bytes());
+    out.extend(mysql);
     out.extend(login.max_packet_bytes.to_le_bytes());
     out.push(login.collation);
-    out.extend([0; 23]);
+    out.extend([0; 19]);
+    out.extend(reserved);
     out
 }
 
@@ -260,9 +294,8 @@ fn capabilities_in_force(login: &BackendLogin<'_>, greeting: &Greeting) -> Capab
         | CapabilityFlags::CLIENT_CONNECT_ATTRS;
     wanted.set(CapabilityFlags::CLIENT_CONNECT_WITH_DB, login.schema.is_some());
     wanted.set(CapabilityFlags::CLIENT_SSL, login.tls.is_some());
-    // MariaDB reads a cleared CLIENT_LONG_PASSWORD as "look for my extended capabilities".
-    wanted & (greeting.capabilities | CapabilityFlags::CLIENT_LONG_PASSWORD)
-        | CapabilityFlags::CLIENT_LONG_PASSWORD
+    // MariaDB greets without CLIENT_LONG_PASSWORD, and reads it cleared as "look for my own capabilities".
+    (wanted | CapabilityFlags::CLIENT_LONG_PASSWORD) & greeting.capabilities
 }
 
 fn attributes() -> Vec<u8> {

@@ -150,7 +150,7 @@ pub async fn greet(
 
 fn wants_tls(payload: &[u8]) -> bool {
     let flags = payload.first_chunk().map_or(0, |flags| u32::from_le_bytes(*flags));
-    CapabilityFlags::from_bits_truncate(flags).contains(CapabilityFlags::CLIENT_SSL)
+    CapabilityFlags::of_halves(flags, 0).contains(CapabilityFlags::CLIENT_SSL)
 }
 
 /// Has the client prove that it knows the password, by the plugin that it began with if the credential can be checked so,

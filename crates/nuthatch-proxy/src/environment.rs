@@ -10,6 +10,7 @@ use std::sync::Arc;
 use nuthatch_wire::CapabilityFlags;
 use parking_lot::Mutex;
 
+use crate::backend::Inheritance;
 use crate::session::{Charset, Settings};
 
 /// How many environments are numbered at most.
@@ -24,6 +25,8 @@ pub(crate) struct Environment {
     pub(crate) charset: Charset,
     /// Session variables that were set.
     pub(crate) settings: Settings,
+    /// What it began with, where that is not what sessions began with at first.
+    pub(crate) inheritance: Option<Inheritance>,
     /// Its SET ROLE: what it may see.
     pub(crate) role: Option<Arc<str>>,
     /// The client's address, if a rule looks at it.

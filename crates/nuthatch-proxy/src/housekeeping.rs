@@ -9,7 +9,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::Proxy;
 use crate::backend::Wanted;
-use crate::session::{Charset, EndReason, SessionState};
+use crate::session::{Charset, EndReason, Errand, SessionState};
 
 /// The pause between two rounds.
 const ROUND: Duration = Duration::from_millis(500);
@@ -87,6 +87,7 @@ pub async fn scout(proxy: &Arc<Proxy>) {
                 password: Some(&password),
                 shape: crate::capability::SHAPE,
                 state: &state,
+                errand: &Errand::USUAL,
                 must_have: nuthatch_wire::CapabilityFlags::empty(),
                 is_own: false,
                 worker: &here,

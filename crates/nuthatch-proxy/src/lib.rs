@@ -27,16 +27,16 @@ mod worker;
 pub use backend::PoolRow;
 pub use clock::Clock;
 pub use exact::{
-    Began, BufferPool, Domain, Domains, Evidence, Isolation, Judge, Moment, NoDomain, Replaced, Replica,
-    Source, SourceAccount, Vouched,
+    Began, BufferPool, Domain, Domains, Evidence, ExactLevels, Isolation, Judge, Moment, NoDomain, Replaced,
+    Replica, Source, SourceAccount, StoredCodes, Vouched,
 };
 pub use housekeeping::{keep_house, keep_lines, scout};
 pub use keeper::{ConfigurationKeeper, Granting, Wish};
 pub use listener::Listener;
-pub use proxy::{ExactLevels, Levels, ProcessRow, Proxy};
+pub use proxy::{Levels, ProcessRow, Proxy};
 pub use purge::Purged;
 pub use session::{ClientAddress, Finding};
 pub use stats::{
-    CacheAdvice, CacheFigures, CachedEntryRow, CachedTableRow, DigestReading, DigestRow, QueryCacheRow,
-    Totals,
+    COMMAND_BUCKETS, CacheAdvice, CacheFigures, CachedEntryRow, CachedTableRow, CommandRow, DigestReading,
+    DigestRow, ErrorRow, QueryCacheRow, Totals,
 };

@@ -90,7 +90,13 @@ impl Listener {
                 () = sleep(ACCEPT_PAUSE), if proxy.is_paused() => continue,
             };
             match accepted {
-                Ok((stream, address)) => place(&proxy, stream, address),
+                Ok((stream, address)) => {
+                    // It may have come while the listener waited, and the proxy was paused meanwhile.
+                    while proxy.is_paused() && !stop.is_cancelled() {
+                        sleep(ACCEPT_PAUSE).await;
+                    }
+                    place(&proxy, stream, address);
+                }
                 Err(error) => {
                     tracing::warn!(listener = %self.address, %error, "could not accept a connection");
                     sleep(ACCEPT_PAUSE).await;

@@ -1,6 +1,7 @@
 //! The data plane as a whole: what sessions share, what the program and the admin interface do with it.
 
 use std::collections::HashMap;
+use std::hash::{BuildHasher, RandomState};
 use std::io;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
@@ -8,23 +9,23 @@ use std::time::Duration;
 
 use arc_swap::{ArcSwap, ArcSwapOption};
 use nuthatch_cache::{Cache, ClockOptions, Clocks, Limits, Usage};
-use nuthatch_config::{HostgroupId, MysqlVariables, QueryCacheType, Snapshot, User};
+use nuthatch_config::{HostgroupId, MysqlVariables, Snapshot, User};
 use nuthatch_net::{BackendPassword, OldestVersion, Proof, ServerTls};
 use nuthatch_sql::{Lexing, ServerFlavor};
 use nuthatch_wire::{CapabilityFlags, Greeting, Nonce, SHA256_LEN, StatusFlags};
 use parking_lot::{Mutex, RwLock};
 
-use crate::backend::{Hostgroups, PoolRow};
+use crate::backend::{Hostgroups, PoolRow, Server};
 use crate::capability::{COMPRESSION, OWN, SUPPORTED, UNTIL_LEARNED};
 use crate::clock::Clock;
 use crate::environment::{ENVIRONMENTS_MAX, Environments};
-use crate::exact::{Binlogs, CatalogueStore, Delayed, Domain, Domains, Replaced, Restarts, TableCounters};
+use crate::exact::{Binlogs, CatalogueStore, Delayed, ExactLevels, Restarts, TableCounters};
 use crate::keeper::ConfigurationKeeper;
 use crate::known_schemas::KnownSchemas;
 use crate::log_limit::LogLimit;
 use crate::passwords::Passwords;
 use crate::session::{EndReason, HitPlan};
-use crate::stats::{DigestReading, DigestRow, Digests, Totals};
+use crate::stats::{CommandRow, DigestReading, DigestRow, Digests, ErrorRow, Totals, command_rows};
 use crate::worker::Workers;
 
 /// Refused logins that are logged in a second.
@@ -34,12 +35,17 @@ const REFUSAL_LINES_PER_SECOND_MAX: u32 = 5;
 const VERSION_UNTIL_LEARNED: &str = "8.0.11";
 
 /// How statements are read before any server has been seen.
-const UNSEEN_SERVER: Lexing = Lexing {
-    ansi_quotes: false,
-    no_backslash_escapes: false,
-    ascii_in_characters: false,
-    server: ServerFlavor::MySql(80_011),
-};
+const UNSEEN_SERVER: Lexing = Lexing::of(ServerFlavor::MySql(80_011));
+
+/// The numbers of sessions have this bit: neither servers, which count their connections, nor a signed integer come there. So a number of a session
+/// is never taken for a server's, or the reverse.
+pub(crate) const SESSION_IDS_BEGIN: u32 = 1 << 30;
+
+/// Another one in each process, and no secret.
+fn random_number() -> u32 {
+    let [a, b, c, d, ..] = RandomState::new().hash_one(0).to_le_bytes();
+    u32::from_le_bytes([a, b, c, d])
+}
 
 /// The data plane. Cheap to share; everything in it is for concurrent use.
 #[derive(Debug)]
@@ -57,11 +63,14 @@ pub struct Proxy {
     pub(crate) table_counters: TableCounters,
     pub(crate) binlogs: Binlogs,
     pub(crate) delayed: Delayed,
-    exact_is_wanted: AtomicBool,
-    tables_max: u32,
+    pub(crate) exact_is_wanted: AtomicBool,
+    /// Somebody needed to know what stored code leaves.
+    pub(crate) stored_code_is_wanted: AtomicBool,
+    pub(crate) tables_max: u32,
     snapshot: ArcSwap<Snapshot>,
     epoch: AtomicU64,
     learned: RwLock<Learned>,
+    /// Counts up from a random start: two proxies one behind the other do not give the same numbers.
     next_session_id: AtomicU32,
     users: Mutex<HashMap<Arc<str>, u32>>,
     passwords: Passwords,
@@ -108,18 +117,6 @@ pub struct Levels {
     pub cache: Usage,
     pub exact: ExactLevels,
     pub panics: u64,
-}
-
-/// What the exact cache knows and waits for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[expect(missing_docs, reason = "each is named after the statistic that it becomes")]
-pub struct ExactLevels {
-    pub tables: u64,
-    pub tables_max: u64,
-    pub clock_bytes: u64,
-    pub clock_moves: u64,
-    pub writes_pending: u64,
-    pub writes_stranded: u64,
 }
 
 /// A row of `stats_mysql_processlist`.
@@ -171,10 +168,11 @@ impl Proxy {
             binlogs: Binlogs::default(),
             delayed: Delayed::default(),
             exact_is_wanted: AtomicBool::new(false),
+            stored_code_is_wanted: AtomicBool::new(false),
             epoch: AtomicU64::new(snapshot.epoch.0),
             snapshot: ArcSwap::new(Arc::clone(&snapshot)),
             learned: RwLock::new(learned),
-            next_session_id: AtomicU32::new(1),
+            next_session_id: AtomicU32::new(random_number()),
             users: Mutex::default(),
             passwords: Passwords::default(),
             tls: ArcSwapOption::empty(),
@@ -186,12 +184,6 @@ impl Proxy {
         proxy.hostgroups.publish(&snapshot);
         proxy.note_type(&snapshot);
         Ok(proxy)
-    }
-
-    /// From now on the exact cache serves what is stale: a fault, for tests that must find it. Release builds have no such thing.
-    #[cfg(debug_assertions)]
-    pub fn stop_clocks(&self) {
-        self.clocks.stop();
     }
 
     /// Puts a configuration in force: when this returns, every statement that begins is judged by it.
@@ -206,73 +198,6 @@ impl Proxy {
         self.note_type(&snapshot);
         self.forget_catalogues(&snapshot);
         self.learn_greeting();
-    }
-
-    /// Completes when the servers' catalogues are to be read anew: a definition was changed, or the configuration.
-    pub async fn catalogues_outdated(&self) {
-        self.catalogues.outdated().await;
-    }
-
-    /// Whether somebody wants answers cached as exact: then the catalogues are to be read.
-    #[must_use]
-    pub fn wants_catalogues(&self) -> bool {
-        self.exact_is_wanted.load(Ordering::Acquire)
-    }
-
-    /// From now on somebody wants answers cached as exact.
-    pub(crate) fn want_catalogues(&self) {
-        if !self.exact_is_wanted.swap(true, Ordering::AcqRel) {
-            self.catalogues.ask_for_a_look();
-        }
-    }
-
-    /// What is known of a hostgroup, if anything is.
-    #[must_use]
-    pub fn known_domain(&self, hostgroup: HostgroupId) -> Option<Arc<Domain>> {
-        self.catalogues.current().domain(hostgroup).ok().map(Arc::clone)
-    }
-
-    /// Of how many tables changes can be followed.
-    #[must_use]
-    pub const fn tables_max(&self) -> u32 {
-        self.tables_max
-    }
-
-    /// The number to give to [`Self::use_catalogues`] with what is read from now on.
-    #[must_use]
-    pub fn catalogue_generation(&self) -> u64 {
-        self.catalogues.generation()
-    }
-
-    /// Puts what was read of servers' tables in force, unless a definition was changed since `generation` was asked for.
-    #[must_use]
-    pub fn use_catalogues(&self, generation: u64, domains: Domains) -> Replaced {
-        self.catalogues.replace(generation, domains)
-    }
-
-    fn note_type(&self, snapshot: &Snapshot) {
-        if snapshot.mysql.query_cache_type != QueryCacheType::Off || snapshot.rules.caches_exact() {
-            self.want_catalogues();
-        }
-    }
-
-    /// Forgets the catalogues of hostgroups that have other servers than before, or whose replicas follow one that is forgotten.
-    fn forget_catalogues(&self, snapshot: &Snapshot) {
-        let servers = |hostgroup| -> Vec<(&str, u16)> {
-            let of_it = snapshot.hostgroups.iter().filter(|(id, _)| *id == hostgroup);
-            of_it.flat_map(|(_, servers)| servers).map(|server| (server.host.as_str(), server.port)).collect()
-        };
-        let is_as_before = |hostgroup, domain: &Domain| domain.is_of_all(&servers(hostgroup));
-        let current = self.catalogues.current();
-        let is_source = |(hostgroup, domain): (&HostgroupId, &Arc<Domain>), of: &Domain| {
-            domain.takes_writes
-                && (&domain.host, domain.port) == (&of.host, of.port)
-                && is_as_before(*hostgroup, domain)
-        };
-        let has_source = |of: &Domain| current.hostgroups().any(|known| is_source(known, of));
-        self.catalogues
-            .forget_hostgroups(|hostgroup, domain| is_as_before(hostgroup, domain) && has_source(domain));
-        self.catalogues.ask_for_a_look();
     }
 
     /// The configuration in force.
@@ -343,7 +268,6 @@ impl Proxy {
             connection_id: id,
             nonce,
             capabilities: offered & supported | own,
-            mariadb_capabilities: 0,
             collation: learned.as_ref().map_or(45, |greeting| greeting.collation),
             status: StatusFlags::SERVER_STATUS_AUTOCOMMIT,
             auth_plugin: snapshot.mysql.default_authentication_plugin.as_bytes().to_vec(),
@@ -351,7 +275,7 @@ impl Proxy {
     }
 
     pub(crate) fn next_session_id(&self) -> u32 {
-        self.next_session_id.fetch_add(1, Ordering::Relaxed)
+        SESSION_IDS_BEGIN | (self.next_session_id.fetch_add(1, Ordering::Relaxed) % SESSION_IDS_BEGIN)
     }
 
     /// Counts a session against its user's limit; `false` when there is no room.
@@ -426,6 +350,23 @@ impl Proxy {
 
     pub(crate) fn count_panic(&self) {
         self.panics.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// The session for which the connection of that number to the server works, or that holds it.
+    pub(crate) fn session_of(
+        &self,
+        server: &Server,
+        thread_id: u32,
+    ) -> Option<Arc<crate::session::SessionHandle>> {
+        let mut found = None;
+        for worker in self.workers.iter() {
+            worker.for_each_session(|handle| {
+                if handle.view.lock().has_connection(server, thread_id) {
+                    found = Some(Arc::clone(handle));
+                }
+            });
+        }
+        found
     }
 
     /// The session of that number.
@@ -511,6 +452,12 @@ impl Proxy {
         self.workers.totals()
     }
 
+    /// The rows of `stats_mysql_commands_counters`.
+    #[must_use]
+    pub fn commands(&self) -> Vec<CommandRow> {
+        command_rows(self.workers.iter().map(|worker| &worker.commands), self.totals().cache_get_ok)
+    }
+
     /// How often sessions began to keep a connection, by the reason's name.
     #[must_use]
     pub fn pinned_by(&self) -> Vec<(&'static str, u64)> {
@@ -555,23 +502,21 @@ impl Proxy {
         }
     }
 
-    fn exact_levels(&self) -> ExactLevels {
-        ExactLevels {
-            tables: self.catalogues.current().tables() as u64,
-            tables_max: self.tables_max.into(),
-            clock_bytes: self.clocks.bytes(),
-            clock_moves: self.clocks.moves(),
-            writes_pending: self.clocks.pending(),
-            writes_stranded: self.clocks.stranded(),
-        }
-    }
-
     /// The rows of `stats_mysql_query_digest`.
     #[must_use]
     pub fn query_digests(&self, reading: DigestReading) -> Vec<DigestRow> {
         let mut rows = self.digests.read(reading);
         rows.retain(|row| row.count_star > 0);
         rows
+    }
+
+    /// The rows of `stats_mysql_errors`.
+    #[must_use]
+    pub fn errors(&self, reading: DigestReading) -> Vec<ErrorRow> {
+        match reading {
+            DigestReading::Keep => self.hostgroups.errors.rows(),
+            DigestReading::Reset => self.hostgroups.errors.take_rows(),
+        }
     }
 
     /// Seconds since 1970 of a time in milliseconds since the start.

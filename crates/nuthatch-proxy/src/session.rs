@@ -18,23 +18,29 @@
 mod alone;
 mod answer;
 mod attend;
+mod attributes;
 mod begin;
+mod bulk;
 mod cache_use;
 mod capture;
 mod change_user;
 mod command;
+mod connection_numbers;
 mod cursor;
 mod delay;
 mod diagnostics;
+mod errand;
 mod exact;
 mod execute;
 mod execution;
 mod explain;
 mod fall;
 mod fast_forward;
+mod found_rows;
 mod handle;
 mod handlers;
 mod hit;
+mod inheritance;
 mod insert_id;
 mod internal;
 mod kill;
@@ -60,6 +66,7 @@ mod settings;
 mod state;
 mod statement;
 mod statement_room;
+mod stored_code;
 mod temporary;
 mod text_prepared;
 mod tracker;
@@ -72,7 +79,7 @@ use std::sync::atomic::Ordering;
 use nuthatch_config::{HostgroupId, QueryCacheType, Snapshot, User};
 use nuthatch_net::{BackendPassword, Framed, NetError};
 use nuthatch_sql::{Lexing, ServerFlavor};
-use nuthatch_wire::{CapabilityFlags, Command, ErrorCode, Nonce, StatusFlags};
+use nuthatch_wire::{Attributes, CapabilityFlags, Command, ErrorCode, Nonce, StatusFlags};
 
 use crate::Proxy;
 use crate::backend::Server;
@@ -84,22 +91,26 @@ pub(crate) use attend::Attended;
 use begin::Beginning;
 use cache_use::Off;
 use diagnostics::Diagnostics;
+pub(crate) use errand::Errand;
 pub use explain::Finding;
 pub(crate) use fall::PanicCounter;
+use found_rows::Found;
 pub use handle::ClientAddress;
 pub(crate) use handle::{EndReason, SessionHandle, View};
 pub(crate) use hit::HitPlan;
 use hit::Unsent;
+use inheritance::Begun;
 use insert_id::InsertId;
-use lease::{Errand, Held};
+use lease::Held;
 use login::UserPlace;
 pub(crate) use login::{log_in, refuse_for_room};
 pub(crate) use memo::Memo;
 pub(crate) use not_cached::NotCached;
 pub(crate) use pins::{PinCounters, Pins};
 use prepared::Prepared;
-pub(crate) use settings::Settings;
-pub(crate) use state::{Charset, SessionState};
+pub(crate) use set::whole_of;
+pub(crate) use settings::{Settings, literal_of};
+pub(crate) use state::{Charset, SessionState, is_read_alike};
 use text_prepared::Names;
 
 /// Commands that a client may send ahead and have answered before others have their turn.
@@ -147,7 +158,7 @@ pub(crate) struct Account {
 #[derive(Debug, Clone, Copy, Default)]
 struct LastResults {
     row_count: i64,
-    found_rows: u64,
+    found_rows: Found,
 }
 
 /// A connection that the session let go of: its server, its hostgroup, the server's thread.
@@ -166,6 +177,8 @@ pub(crate) struct Session {
     sequence_shift: u8,
     /// The server's thread that ran the last statement; `None` when no server did.
     last_ran_on: Option<u32>,
+    /// The server's thread whose `FOUND_ROWS()` is the session's, as far as the session used it last.
+    found_rows_on: Option<u32>,
     account: Account,
     capabilities: CapabilityFlags,
     /// What the client's first password answer was computed with; COM_CHANGE_USER goes by it again.
@@ -176,6 +189,8 @@ pub(crate) struct Session {
     login_charset: Charset,
     /// How its server reads its statements.
     lexing: Lexing,
+    /// What it began with.
+    begun: Begun,
     snapshot: Arc<Snapshot>,
     /// Number of the session's environment; `None` when the table of environments is full.
     environment: Option<u32>,
@@ -219,6 +234,10 @@ pub(crate) struct Session {
     names: Option<Box<Names>>,
     /// The execution at hand, as the cache knows it.
     execution: Vec<u8>,
+    /// The same as other clients would send it: of a client whose statements come with attributes.
+    plain_execution: Vec<u8>,
+    /// Those of the statement at hand.
+    attributes: Option<Box<Attributes>>,
     /// The rest of an answer that the client has not taken yet.
     unsent: Option<Box<Unsent>>,
     /// The command at hand was looked up on the seat, in vain.
@@ -286,8 +305,14 @@ impl Session {
         counters.questions.bump();
         counters.frontend_bytes_received.add(payload.len() as u64 + 4);
         let command = payload.first().copied().and_then(Command::parse);
-        if command == Some(Command::StmtExecute) {
+        if matches!(command, Some(Command::StmtExecute | Command::StmtBulkExecute)) {
             counters.stmt_execute.bump();
+        }
+        if self.has_attributes() && self.take_attributes(command).is_err() {
+            self.has_looked_up = false;
+            self.refuse_malformed().await?;
+            self.rest();
+            return Ok(());
         }
         if let Some(entry) = self.look_up_once(now_ms) {
             return self.serve_hit(&entry, now_ms).await;

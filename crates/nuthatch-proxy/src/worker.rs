@@ -23,7 +23,7 @@ use crate::executor::Executor;
 use crate::lobby::Lobby;
 use crate::runner::{self, Runners};
 use crate::session::{Memo, PinCounters, Pins, Session, SessionHandle};
-use crate::stats::{Counters, Totals};
+use crate::stats::{CommandCounters, Counters, Totals};
 
 /// One worker, as everybody may see it.
 #[derive(Debug)]
@@ -31,6 +31,8 @@ pub(crate) struct Worker {
     /// Its number, from 0.
     pub(crate) id: usize,
     pub(crate) counters: Counters,
+    /// How long statements of each kind took.
+    pub(crate) commands: CommandCounters,
     /// For which reasons its sessions have kept connections.
     pub(crate) pinned_by: PinCounters,
     pub(crate) lobby: Arc<Lobby>,
@@ -157,6 +159,7 @@ impl Workers {
             let worker = Arc::new(Worker {
                 id,
                 counters: Counters::default(),
+                commands: CommandCounters::default(),
                 pinned_by: PinCounters::default(),
                 lobby: Arc::new(Lobby::new(&watch)),
                 memo: Memo::default(),

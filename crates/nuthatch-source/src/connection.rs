@@ -141,7 +141,7 @@ pub(crate) fn rows(answer: &[u8]) -> Option<Vec<Row>> {
 
 fn named_rows(answer: &[u8]) -> Option<Vec<NamedRow>> {
     let result = SmallResult::parse(answer, Form::default())?;
-    let names: Option<Vec<String>> = result.definitions.into_iter().map(name).collect();
+    let names: Option<Vec<String>> = result.definitions.iter().map(|definition| name(definition)).collect();
     let names = names?;
     let named = |row| Some(names.iter().cloned().zip(values(row)?).collect());
     result.rows.into_iter().map(named).collect()

@@ -27,14 +27,14 @@ const TABLES: Question = Question {
     ),
 };
 
-/// Those of keys, and those that are generated, invisible or count.
+/// Those of keys, those that are generated, invisible or count, and those of type TIME.
 const COLUMNS: Question = Question {
     what: "columns",
     sql: outside_system_schemas!(
         "SELECT TABLE_SCHEMA, TABLE_NAME, COLUMN_NAME, ORDINAL_POSITION, DATA_TYPE, COLUMN_TYPE, EXTRA, \
          GENERATION_EXPRESSION FROM information_schema.COLUMNS",
         "TABLE_SCHEMA",
-        " AND (COLUMN_KEY = 'PRI' OR EXTRA <> '')"
+        " AND (COLUMN_KEY = 'PRI' OR EXTRA <> '' OR DATA_TYPE = 'time')"
     ),
 };
 
@@ -132,6 +132,7 @@ const ROUTINES: Question = Question {
 };
 
 /// All of it.
+#[derive(Default)]
 pub(crate) struct Definitions {
     pub(crate) tables: Vec<TableDefinition>,
     pub(crate) columns: Vec<ColumnDefinition>,

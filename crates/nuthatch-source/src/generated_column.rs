@@ -2,26 +2,29 @@
 
 use std::borrow::Cow;
 
-use nuthatch_sql::{Lexing, ServerFlavor, classify};
+use nuthatch_sql::{Lexing, ServerFlavor, classify, may_rest_on_today};
 
 use crate::definitions::ColumnDefinition;
 
 /// Whether the column's value is a function of its row and the session's environment. Stored columns are: they change only
-/// by writes.
-pub(crate) fn is_immutable(column: &ColumnDefinition, server: ServerFlavor) -> bool {
-    !column.is(b"VIRTUAL GENERATED") || is_pure(&text(&column.generated_by, server), server)
+/// by writes. `times` are the columns of type TIME that the table has, folded.
+pub(crate) fn is_immutable(column: &ColumnDefinition, times: &[&[u8]], server: ServerFlavor) -> bool {
+    !column.is(b"VIRTUAL GENERATED") || is_pure(&text(&column.generated_by, server), times, server)
 }
 
 /// Whether the expression, as a query of its own, may be cached until a table changes.
-fn is_pure(expression: &[u8], server: ServerFlavor) -> bool {
+fn is_pure(expression: &[u8], times: &[&[u8]], server: ServerFlavor) -> bool {
     let query = [b"SELECT ", expression].concat();
     let statement = classify(&query, canonical(server));
-    !expression.is_empty() && statement.cache.is_ok() && statement.volatile.is_none()
+    !expression.is_empty()
+        && statement.cache.is_ok()
+        && statement.volatile.is_none()
+        && !may_rest_on_today(&query, canonical(server), times)
 }
 
 /// How texts are to be read that a server has written anew: it uses back quotes and backslashes, whatever `sql_mode` was.
 pub(crate) fn canonical(server: ServerFlavor) -> Lexing {
-    Lexing { ansi_quotes: false, no_backslash_escapes: false, ascii_in_characters: false, server }
+    Lexing::of(server)
 }
 
 /// The expression. MySQL 8 and later show it as the inside of a string: `concat(_utf8mb4\'it\\\'s\')`.
@@ -62,6 +65,10 @@ mod tests {
             (mariadb, "VIRTUAL GENERATED", "`f`(`id`)", false),
             (mariadb, "VIRTUAL GENERATED", "@@x", false),
             (mariadb, "VIRTUAL GENERATED", "", false),
+            (mariadb, "VIRTUAL GENERATED", "hour(`begins`)", true),
+            (mariadb, "VIRTUAL GENERATED", "timestamp(`begins`)", false),
+            (mysql, "VIRTUAL GENERATED", "cast(`begins` as datetime)", false),
+            (mysql, "VIRTUAL GENERATED", "cast(cast(`a` as time) as datetime)", false),
             (mariadb, "STORED GENERATED", "`f`(`id`)", true),
             (mysql, "DEFAULT_GENERATED", "", true),
             (mysql, "auto_increment", "", true),
@@ -76,7 +83,7 @@ mod tests {
                 extra: extra.as_bytes().to_vec(),
                 generated_by: expression.as_bytes().to_vec(),
             };
-            assert_eq!(is_immutable(&column, server), expected, "{extra} {expression}");
+            assert_eq!(is_immutable(&column, &[b"begins"], server), expected, "{extra} {expression}");
         }
     }
 }

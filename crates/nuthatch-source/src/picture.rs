@@ -1,17 +1,20 @@
 //! A look at one server: what is asked, in order.
 
 use nuthatch_net::BackendAddress;
-use nuthatch_sql::{Catalogue, ServerFlavor};
+use nuthatch_sql::{Catalogue, ServerFlavor, StoredCode};
 
 use crate::connection::{Connection, Login};
 use crate::definitions::Definitions;
 use crate::privileges::prove;
 use crate::question::{Question, Server};
 use crate::replication::{Replication, replication};
+use crate::session_effects::Assignable;
 use crate::settings::Settings;
 use crate::sketch::draw;
 use crate::standing::{NotASource, replica_status, standing};
 use crate::status::Status;
+use crate::stored_code::stored_code;
+use crate::variables::Variables;
 use crate::{BufferPool, PictureError, TableIds};
 
 /// Names and texts come in UTF-8 and in one form, whole, whatever the server's defaults are.
@@ -19,20 +22,26 @@ const PREPARATIONS: [Question; 2] = [
     Question { what: "names in UTF-8", sql: "SET NAMES utf8mb4" },
     Question {
         what: "whole answers",
-        sql: "SET SESSION sql_mode = '', sql_quote_show_create = 1, sql_select_limit = 18446744073709551615, \
+        sql: "SET SESSION sql_mode = '', sql_quote_show_create = 1, sql_big_selects = 1, sql_select_limit = 18446744073709551615, \
               autocommit = 1",
     },
 ];
+
+const ALL_VARIABLES: Question = Question { what: "all global variables", sql: "SHOW GLOBAL VARIABLES" };
 
 /// What was found on one server.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Picture {
     /// Its tables.
     pub catalogue: Catalogue,
+    /// What its functions, triggers and views leave in sessions.
+    pub stored_code: StoredCode,
     /// Its family and version.
     pub flavor: ServerFlavor,
     /// What new sessions begin with.
     pub isolation: Isolation,
+    /// All global variables, by name.
+    pub variables: Vec<[Vec<u8>; 2]>,
     /// Whether its answers may be stored.
     pub source: Result<(), NotASource>,
     /// How it replicates.
@@ -84,14 +93,27 @@ async fn picture(
     let standing = standing(server, flavor).await?;
     let settings = Settings::read(server).await?;
     let (suits, isolation) = (standing.and_then(|()| settings.suit(flavor)), settings.isolation()?);
+    let variables = Variables::read(server, ALL_VARIABLES).await?.into_pairs();
     let definitions = Definitions::read(server).await?;
+    let stored_code = stored_code(&definitions, &Assignable::read(server).await?);
     let replication = replication(server, flavor, &status, &settings, suits, &definitions.routines).await;
     let source = if status.is_empty() { suits } else { Err(NotASource::Replica) };
     // Last, because it is told as of now.
     let figures = Status::read(server).await?;
     let (uptime_s, buffer_pool) = (figures.uptime_s(), figures.buffer_pool(&settings));
     let (catalogue, tables_left_out) = draw(&definitions, flavor, ids);
-    Ok(Picture { catalogue, flavor, isolation, source, replication, tables_left_out, uptime_s, buffer_pool })
+    Ok(Picture {
+        catalogue,
+        stored_code,
+        flavor,
+        isolation,
+        variables,
+        source,
+        replication,
+        tables_left_out,
+        uptime_s,
+        buffer_pool,
+    })
 }
 
 #[cfg(test)]

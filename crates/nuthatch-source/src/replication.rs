@@ -7,7 +7,7 @@
 
 use std::fmt;
 
-use nuthatch_sql::{ServerFlavor, leaves_binlog};
+use nuthatch_sql::{ServerFlavor, is_own_schema, leaves_binlog};
 
 use crate::NotASource;
 use crate::definitions::RoutineDefinition;
@@ -17,9 +17,6 @@ use crate::settings::Settings;
 /// MySQL's since 8.2, and the only words since 8.4.
 const BINARY_LOG_STATUS: Question = Question { what: "the binlog", sql: "SHOW BINARY LOG STATUS" };
 const MASTER_STATUS: Question = Question { what: "the binlog", sql: "SHOW MASTER STATUS" };
-
-/// Schemas whose routines come with the server. What they write is nothing that is cached.
-const OWN_SCHEMAS: [&[u8]; 2] = [b"sys", b"mysql"];
 
 /// What makes a server the one that it is: MySQL's UUID; of a MariaDB its number, host, port and directory.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -299,10 +296,10 @@ async fn as_primary(
     }
 }
 
-/// Whether a routine's body says one of the words by which a write leaves the binlog, or is not shown.
+/// Whether a routine's body says one of the words by which a write leaves the binlog, or is not shown. What the server's own write is nothing
+/// that is cached.
 fn may_leave_binlog(routine: &RoutineDefinition) -> bool {
-    let is_own = OWN_SCHEMAS.iter().any(|own| routine.schema.eq_ignore_ascii_case(own));
-    !is_own && (routine.body.is_empty() || leaves_binlog(&routine.body))
+    !is_own_schema(&routine.schema) && (routine.body.is_empty() || leaves_binlog(&routine.body))
 }
 
 /// A flag's value, as variables and SELECT write it.

@@ -1,6 +1,6 @@
 //! Stored functions that may be taken for the server's own, and routines that may change definitions or insert later.
 
-use nuthatch_sql::Catalogue;
+use nuthatch_sql::{Catalogue, is_one_of, is_own_schema, words};
 
 use crate::definitions::RoutineDefinition;
 
@@ -22,9 +22,6 @@ const DEFINING: [&[u8]; 11] = [
     b"concurrent",
 ];
 
-/// Schemas whose routines come with the server. They are not looked into: whoever calls one is known by the schema's name.
-const OWN_SCHEMAS: [&[u8]; 2] = [b"sys", b"mysql"];
-
 /// A catalogue without tables that knows the routines.
 pub(crate) fn catalogue_with(routines: &[RoutineDefinition]) -> Catalogue {
     let mut catalogue = Catalogue::default();
@@ -42,11 +39,9 @@ fn is_harmless(routine: &RoutineDefinition) -> bool {
 
 /// Whether its body changes definitions, inserts later than it is told to, runs what it is told to, or calls one of the server's own that may.
 fn may_define(routine: &RoutineDefinition) -> bool {
-    let is_own = |name: &[u8]| OWN_SCHEMAS.iter().any(|own| name.eq_ignore_ascii_case(own));
-    let is_defining = |word: &[u8]| DEFINING.iter().any(|defining| word.eq_ignore_ascii_case(defining));
-    let mut words = routine.body.split(|byte| !(byte.is_ascii_alphanumeric() || *byte == b'_'));
-    let is_hidden = routine.body.is_empty();
-    !is_own(&routine.schema) && (is_hidden || words.any(|word| is_own(word) || is_defining(plain(word))))
+    let defines = |word| is_own_schema(word) || is_one_of(plain(word), &DEFINING);
+    // Those of the server are not looked into: whoever calls one is known by the schema's name.
+    !is_own_schema(&routine.schema) && (routine.body.is_empty() || words(&routine.body).any(defines))
 }
 
 /// A word without the number of an executable comment before it.

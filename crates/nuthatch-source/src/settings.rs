@@ -10,7 +10,7 @@ use crate::{Isolation, NotASource, PictureError};
 const VARIABLES: Question = Question {
     what: "global variables",
     sql: "SHOW GLOBAL VARIABLES WHERE Variable_name IN ('transaction_isolation', 'tx_isolation', \
-          'innodb_read_only', 'init_connect', 'sql_mode', \
+          'innodb_read_only', 'init_connect', 'sql_mode', 'sql_auto_is_null', \
           'innodb_buffer_pool_size', 'server_uuid', 'server_id', 'hostname', 'port', 'datadir', 'read_only', 'log_bin', 'binlog_format', \
           'gtid_mode', 'slave_skip_errors', 'replica_skip_errors', 'slave_exec_mode', 'replica_exec_mode', \
           'replicate_events_marked_for_skip', \
@@ -54,8 +54,11 @@ impl Settings {
         if !self.value("innodb_read_only").is_none_or(is_off) {
             return Err(NotASource::ReadOnlyStorage);
         }
-        if init_sets(b"isolation") || init_sets(b"sql_mode") {
+        if init_sets(b"isolation") || init_sets(b"sql_mode") || init_sets(b"sql_auto_is_null") {
             return Err(NotASource::InitConnect);
+        }
+        if !self.value("sql_auto_is_null").is_none_or(is_off) {
+            return Err(NotASource::AutoIsNull);
         }
         match flavor {
             ServerFlavor::MySql(_) if self.has_ansi_quotes() => Err(NotASource::AnsiQuotes),

@@ -7,6 +7,7 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 
 use nuthatch_sql::{
     Catalogue, PrimaryKey, ServerFlavor, SideEffects, Table, TableId, Unsuitable, calls_stored_function,
+    fold, may_rest_on_today,
 };
 
 use crate::TableIds;
@@ -36,7 +37,7 @@ pub(crate) fn draw(definitions: &Definitions, server: ServerFlavor, ids: &TableI
     definitions.keys.iter().for_each(|key| sketch.add_key_column(key));
     definitions.uniquely_indexed.iter().for_each(|table| sketch.note_unique_index(table));
     definitions.numbers.iter().for_each(|number| sketch.add_number(number));
-    definitions.columns.iter().for_each(|column| sketch.note_if_invisible(column));
+    definitions.columns.iter().for_each(|column| sketch.note_column(column));
     definitions.columns.iter().for_each(|column| sketch.add_column(column));
     definitions.triggers.iter().for_each(|trigger| sketch.add_trigger(trigger));
     definitions.foreign_keys.iter().for_each(|key| sketch.add_foreign_key(key));
@@ -63,6 +64,8 @@ struct Draft {
     /// Besides its primary key.
     has_unique_index: bool,
     key: Option<PrimaryKey>,
+    /// The names, folded, of its columns of type TIME.
+    time_columns: Vec<Box<[u8]>>,
     unsuitable: Option<Unsuitable>,
     is_view: bool,
     is_transactional: bool,
@@ -94,6 +97,7 @@ impl Draft {
             has_invisible_column: false,
             has_unique_index: false,
             key: None,
+            time_columns: Vec::new(),
             unsuitable,
             is_view,
             // A sequence goes on whatever becomes of the transaction.
@@ -158,13 +162,16 @@ impl Sketch {
         }
     }
 
-    fn note_if_invisible(&mut self, column: &ColumnDefinition) {
+    fn note_column(&mut self, column: &ColumnDefinition) {
         if let Some(draft) = self.draft(&column.table) {
             draft.has_invisible_column |= column.is(b"INVISIBLE");
+            if column.data_type.eq_ignore_ascii_case(b"time") {
+                draft.time_columns.push(fold(&column.name));
+            }
         }
     }
 
-    /// Columns of keys, invisible ones and unique indexes are known before.
+    /// Columns of keys, invisible ones, those of type TIME and unique indexes are known before.
     fn add_column(&mut self, column: &ColumnDefinition) {
         let server = self.server;
         let Some(draft) = self.draft(&column.table) else { return };
@@ -173,7 +180,8 @@ impl Sketch {
             draft.key = primary_key(column, !draft.has_unique_index)
                 .map(|key| PrimaryKey { position: key.position.filter(|_| position_is_certain), ..key });
         }
-        if !draft.is_view && !is_immutable(column, server) {
+        let times: Vec<&[u8]> = draft.time_columns.iter().map(Box::as_ref).collect();
+        if !draft.is_view && !is_immutable(column, &times, server) {
             draft.unsuitable.get_or_insert(Unsuitable::GeneratedColumn);
         }
     }
@@ -211,10 +219,13 @@ impl Sketch {
         let lexing = canonical(self.server);
         let view = read_view(&definition.text, lexing, |schema, name| self.index(schema, name));
         let calls_stored = calls_stored_function(&definition.text, lexing, &self.catalogue);
+        let of_tables = view.named.iter().filter_map(|at| self.drafts.get(*at));
+        let times: Vec<&[u8]> = of_tables.flat_map(|table| &table.time_columns).map(Box::as_ref).collect();
+        let is_steady = !may_rest_on_today(&definition.text, lexing, &times);
         let Some(draft) = self.draft(&definition.view) else { return };
         if definition.text.is_empty() {
             draft.unsuitable.get_or_insert(Unsuitable::HiddenView);
-        } else if !view.is_understood || calls_stored {
+        } else if !view.is_understood || calls_stored || !is_steady {
             draft.unsuitable.get_or_insert(Unsuitable::View);
         }
         draft.definition ^= hash(&definition.text);
@@ -254,6 +265,7 @@ impl Sketch {
         Table {
             id,
             is_view: own.is_view,
+            time_columns: own.time_columns.clone().into(),
             key: own.key.clone().filter(|_| own.unsuitable.is_none()),
             unsuitable: calling.or(own.unsuitable).or(of_view),
             is_transactional: read.iter().all(|at| draft(*at).is_transactional),

@@ -27,7 +27,9 @@ pub enum NotASource {
     Cluster,
     /// InnoDB takes no writes there, so that what changes its tables comes from elsewhere: a reader of Amazon Aurora.
     ReadOnlyStorage,
-    /// Its `init_connect` gives sessions an isolation or SQL mode that its other variables do not tell.
+    /// Its sessions begin with `sql_auto_is_null`: what they are answered follows their last insert id.
+    AutoIsNull,
+    /// Its `init_connect` gives sessions an isolation, SQL mode or `sql_auto_is_null` that its other variables do not tell.
     InitConnect,
     /// Its sessions begin with ANSI_QUOTES, of which a MySQL never tells.
     AnsiQuotes,

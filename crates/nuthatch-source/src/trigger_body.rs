@@ -48,6 +48,15 @@ impl TriggerBody {
         self.has_quotes || !self.text.is_ascii()
     }
 
+    /// Whether it may name the thing of this name, of which [`nuthatch_sql::is_plain`] is not true.
+    pub(crate) fn may_show(&self, name: &[u8]) -> bool {
+        let is_shown_as_it_is =
+            name.is_ascii() && !name.iter().any(|byte| matches!(byte, b'`' | b'"' | b'\\'));
+        let folded = fold(name);
+        let mut parts = self.text.windows(folded.len().max(1));
+        self.may_name_odd() && (!is_shown_as_it_is || parts.any(|part| *part == *folded))
+    }
+
     /// Whether it may run code that does not stand in it: a procedure or a stored function, such as `catalogue` knows those that have
     /// the names of known ones.
     pub(crate) fn may_run_other_code(

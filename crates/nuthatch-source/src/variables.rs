@@ -16,6 +16,16 @@ impl Variables {
         rows.into_iter().map(|row| question.fields(row)).collect::<Result<_, _>>().map(Self)
     }
 
+    /// Their names.
+    pub(crate) fn names(&self) -> impl Iterator<Item = &[u8]> {
+        self.0.iter().map(|[name, _]| name.as_slice())
+    }
+
+    /// Names and values.
+    pub(crate) fn into_pairs(self) -> Vec<[Vec<u8>; 2]> {
+        self.0
+    }
+
     /// Its value, if the server has it.
     pub(crate) fn value(&self, variable: &str) -> Option<&[u8]> {
         let mut found = self.0.iter().filter(|[name, _]| name.eq_ignore_ascii_case(variable.as_bytes()));

@@ -1,5 +1,7 @@
 //! Texts by which a write leaves the binlog.
 
+use crate::words::{is_one_of, words};
+
 /// Session variables by which a write leaves the binlog, takes another place in it than its turn, or another form than its rows.
 const VARIABLES: [&[u8]; 4] = [b"sql_log_bin", b"gtid_next", b"gtid_seq_no", b"binlog_format"];
 
@@ -7,8 +9,7 @@ const VARIABLES: [&[u8]; 4] = [b"sql_log_bin", b"gtid_next", b"gtid_seq_no", b"b
 /// a string, which may be executed.
 #[must_use]
 pub fn leaves_binlog(text: &[u8]) -> bool {
-    let mut words = text.split(|byte| !(byte.is_ascii_alphanumeric() || *byte == b'_'));
-    words.any(|word| VARIABLES.iter().any(|name| word.eq_ignore_ascii_case(name)))
+    words(text).any(|word| is_one_of(word, &VARIABLES))
 }
 
 #[cfg(test)]

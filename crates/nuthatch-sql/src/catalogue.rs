@@ -10,6 +10,7 @@ use rapidhash::fast::RandomState;
 use std::fmt;
 
 use crate::function::known_like;
+use crate::words::{is_one_of, words};
 
 /// The number of a table in the clocks: the same for one schema and name on all servers, for the life of the proxy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -94,6 +95,8 @@ pub struct Table {
     /// Its key, if rows can be told apart by it. `None` for views and for tables with a trigger, a cascading foreign key into or out
     /// of it, or several key columns.
     pub key: Option<PrimaryKey>,
+    /// The names, folded, of its columns of type TIME; a view has them too.
+    pub time_columns: Box<[Box<[u8]>]>,
     /// Itself, and for a view all views and base tables that it reads, transitively.
     pub reads: Box<[TableId]>,
     /// Why results that read it are not cached.
@@ -248,9 +251,7 @@ impl Catalogue {
     /// known of them, and where it may be one of `sys` or `mysql`. Nothing is said of a statement that was prepared elsewhere.
     #[must_use]
     pub fn routines_may_define(&self, text: &[u8], schema: &[u8]) -> bool {
-        let is_own = |name: &[u8]| OWN_SCHEMAS.iter().any(|own| name.eq_ignore_ascii_case(own));
-        let mut words = text.split(|byte| !(byte.is_ascii_alphanumeric() || *byte == b'_'));
-        !self.routines_define_nothing || is_own(schema) || words.any(is_own)
+        !self.routines_define_nothing || is_own_schema(schema) || words(text).any(is_own_schema)
     }
 
     /// What is known of a table, in whatever case its name is written. Cost: two hashes, no allocation.
@@ -296,6 +297,12 @@ pub fn fold(name: &[u8]) -> Box<[u8]> {
     name.to_ascii_lowercase().into()
 }
 
+/// Whether this is a schema whose routines come with the server, in any case.
+#[must_use]
+pub fn is_own_schema(name: &[u8]) -> bool {
+    is_one_of(name, &OWN_SCHEMAS)
+}
+
 /// Whether a name consists of characters that stand in words, and is in any text as it is.
 #[must_use]
 pub fn is_plain(name: &[u8]) -> bool {
@@ -309,7 +316,7 @@ pub const fn is_of_word(byte: u8) -> bool {
 }
 
 /// What stands under this name, folded; nothing under one that is too long for a name.
-fn find<'m, V>(map: &'m HashMap<Box<[u8]>, V, RandomState>, name: &[u8]) -> Option<&'m V> {
+pub(crate) fn find<'m, V>(map: &'m HashMap<Box<[u8]>, V, RandomState>, name: &[u8]) -> Option<&'m V> {
     let mut buffer = [0; NAME_BYTES_MAX];
     let folded = buffer.get_mut(..name.len())?;
     folded.copy_from_slice(name);
@@ -325,6 +332,7 @@ mod tests {
         Table {
             id: TableId(1),
             is_view: false,
+            time_columns: [].into(),
             key: None,
             reads: [TableId(1)].into(),
             unsuitable: None,

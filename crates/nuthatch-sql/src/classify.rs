@@ -7,6 +7,7 @@
 mod body;
 pub(crate) mod cursor;
 mod head;
+mod hint;
 mod set;
 mod transaction;
 
@@ -22,8 +23,7 @@ use crate::token::{Lexing, TokenKind};
 /// What `query` is and does, lexed as the server would lex it under `lexing`.
 #[must_use]
 pub fn classify<'q>(query: &'q [u8], lexing: Lexing) -> Statement<'q> {
-    let mut cursor = Cursor::new(query, lexing);
-    while cursor.take_symbol(b';') {}
+    let mut cursor = Cursor::at_statement(query, lexing);
     let first_word = first_word(&cursor);
     let mut statement = if cursor.peek().is_none() { empty() } else { one(&mut cursor) };
     statement.first_word = first_word;
@@ -31,6 +31,10 @@ pub fn classify<'q>(query: &'q [u8], lexing: Lexing) -> Statement<'q> {
     while cursor.peek().is_some() {
         statement = both(statement, one(&mut cursor));
         while cursor.take_symbol(b';') {}
+    }
+    if cursor.has_odd_hint {
+        statement.cache = statement.cache.and(Err(NotCacheable::Hint));
+        statement.effects.reads_insert_id = true;
     }
     distrust(&mut statement, &cursor, query, lexing);
     statement

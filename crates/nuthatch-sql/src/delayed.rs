@@ -5,6 +5,7 @@
 use crate::classify::cursor::Cursor;
 use crate::statement::Kind;
 use crate::token::Lexing;
+use crate::words::is_one_of;
 
 /// Words of a text that may have a row inserted so, also by what it executes or calls.
 const WORDS: [&[u8]; 4] = [b"delayed", b"concurrent", b"execute", b"call"];
@@ -23,23 +24,18 @@ pub fn may_insert_delayed(text: &[u8], kind: Kind, lexing: Lexing) -> bool {
 
 /// `SET STATEMENT variable = value FOR …`.
 fn is_for_a_statement(text: &[u8], lexing: Lexing) -> bool {
-    let mut cursor = Cursor::new(text, lexing);
-    while cursor.take_symbol(b';') {}
-    cursor.advance();
-    cursor.peek_word(b"STATEMENT")
+    Cursor::behind_first_word(text, lexing).peek_word(b"STATEMENT")
 }
 
 fn begins_delayed(text: &[u8], lexing: Lexing) -> bool {
-    let mut cursor = Cursor::new(text, lexing);
-    while cursor.take_symbol(b';') {}
-    cursor.advance();
+    let cursor = Cursor::behind_first_word(text, lexing);
     cursor.peek_word(b"DELAYED") || cursor.has_executable && has_word(text)
 }
 
 /// Wherever it stands: in a string, too, which may be executed.
 fn has_word(text: &[u8]) -> bool {
     let mut words = text.split(|byte| !byte.is_ascii_alphabetic());
-    words.any(|word| WORDS.iter().any(|known| word.eq_ignore_ascii_case(known)))
+    words.any(|word| is_one_of(word, &WORDS))
 }
 
 #[cfg(test)]
@@ -50,12 +46,7 @@ mod tests {
 
     #[test]
     fn what_may_insert_later_is_found_in_all_its_forms() {
-        let lexing = Lexing {
-            ansi_quotes: false,
-            no_backslash_escapes: false,
-            ascii_in_characters: false,
-            server: ServerFlavor::MariaDb(101_119),
-        };
+        let lexing = Lexing::of(ServerFlavor::MariaDb(101_119));
         for (text, expected) in [
             ("INSERT DELAYED INTO t VALUES (1)", true),
             (";replace /* soon */ delayed t VALUES (1)", true),

@@ -16,11 +16,16 @@ mod keyword;
 mod names;
 mod predicate;
 mod read;
+mod rows;
+mod today;
 mod told;
 mod write;
 
 pub use call::calls_stored_function;
+pub use insert::{makes_up, names_another};
 pub use read::read_footprint;
+pub use rows::rows_are_of_tables;
+pub use today::may_rest_on_today;
 pub use write::write_footprint;
 
 use std::fmt;
@@ -85,6 +90,8 @@ pub enum NotExact {
     StoredFunction(Box<[u8]>),
     /// It asks `information_schema` for more than what changes with definitions only.
     MoreThanDefinitions,
+    /// It may make a date of a value of type TIME, for which the server takes today's.
+    Today,
     /// It is not of a form whose tables are found with certainty.
     NotUnderstood,
 }
@@ -104,6 +111,7 @@ impl fmt::Display for NotExact {
             Self::MoreThanDefinitions => {
                 f.write_str("it asks information_schema for more than what changes with definitions only")
             }
+            Self::Today => f.write_str("it may make a date of a TIME, for which today's is taken"),
             Self::NotUnderstood => f.write_str("which tables it reads is not understood"),
         }
     }
@@ -123,6 +131,18 @@ pub enum WriteFootprint {
         /// Each table that has to be looked at anew, known or not; among other names that are no table's.
         named: Vec<FoldedName>,
     },
+}
+
+impl WriteFootprint {
+    /// The same of a statement that is executed several times, of which the answer tells the key of one row at most.
+    #[must_use]
+    pub fn repeated(mut self) -> Self {
+        if let Self::Tables(tables) = &mut self {
+            let given = tables.iter_mut().filter(|write| write.rows == WrittenRows::Given);
+            given.for_each(|write| write.rows = WrittenRows::New);
+        }
+        self
+    }
 }
 
 /// Schema and name of a table, [folded](crate::fold).
@@ -159,6 +179,10 @@ pub enum Parameter {
     Unsigned(u64),
     /// A negative integer that was sent as one.
     Negative(i64),
+    /// A value that was sent as TIME.
+    Time,
+    /// One that was sent as DATE, DATETIME or TIMESTAMP.
+    Date,
     /// Anything else: NULL, text, a float.
     Other,
 }

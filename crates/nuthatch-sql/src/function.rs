@@ -96,6 +96,12 @@ pub(crate) fn is_stored_if_apart(name: &[u8]) -> bool {
     OWN_IF_ADJACENT.iter().any(|own| name.eq_ignore_ascii_case(own.as_bytes()))
 }
 
+/// The names of functions, keywords and types of which a call is known to be free of effects and clocks, but for what
+/// `footprint/today.rs` says.
+pub fn pure_functions() -> impl Iterator<Item = &'static str> {
+    PURE.iter().copied()
+}
+
 /// The known functions by whose names a stored function of this name may be called.
 pub(crate) fn known_like(stored: &[u8]) -> impl Iterator<Item = &'static str> {
     let stored: Vec<char> = String::from_utf8_lossy(stored).chars().collect();
@@ -185,11 +191,15 @@ const VOLATILE: &[&str] = &[
     "sleep",
     "sysdate",
     "system_user",
+    // Oracle's takes from today what the format lacks.
+    "to_date",
     "unix_timestamp",
     "user",
     "utc_date",
     "utc_time",
     "utc_timestamp",
+    // By a policy that SET GLOBAL changes.
+    "validate_password_strength",
 ];
 
 /// Sorted. Functions without effect, keywords that may stand before a parenthesis, and types (in casts and JSON_TABLE).
@@ -262,10 +272,10 @@ const PURE: &[&str] = &[
     "statement_digest", "statement_digest_text", "std", "stddev", "stddev_pop", "stddev_samp",
     "str_to_date", "straight_join", "strcmp", "string_to_vector", "subdate", "substr", "substring",
     "substring_index", "subtime", "sum", "tan", "then", "time", "time_format", "time_to_sec", "timediff",
-    "timestamp", "timestampadd", "timestampdiff", "tinyint", "to_base64", "to_char", "to_date", "to_days",
+    "timestamp", "timestampadd", "timestampdiff", "tinyint", "to_base64", "to_char", "to_days",
     "to_number", "to_seconds", "to_vector", "touches", "trim", "trim_oracle", "trunc", "truncate", "ucase",
     "uncompress", "uncompressed_length", "unhex", "union", "unsigned", "updatexml", "upper", "use", "using",
-    "uuid_to_bin", "validate_password_strength", "value", "values", "var_pop", "var_samp", "varbinary",
+    "uuid_to_bin", "value", "values", "var_pop", "var_samp", "varbinary",
     "varchar", "variance", "vec_distance", "vec_distance_cosine", "vec_distance_euclidean", "vec_fromtext",
     "vec_totext", "vector", "vector_dim", "vector_distance", "vector_to_string", "version", "week",
     "weekday", "weekofyear", "weight_string", "when", "where", "with", "within", "x", "xor", "y", "year",

@@ -17,10 +17,14 @@ mod assignments;
 mod binlog;
 mod catalogue;
 mod classify;
+mod connection_numbers;
+mod default_schema;
+mod defaults;
 mod delayed;
 mod diagnostics;
 mod digest;
 mod footprint;
+mod found_rows;
 mod function;
 mod handler;
 mod kill;
@@ -29,29 +33,39 @@ mod privileges;
 mod query_cache;
 mod question;
 mod shape;
+mod shutdown;
 mod statement;
+mod stored_code;
 mod temporary;
 mod text_prepared;
 mod token;
 mod variable;
+mod words;
 
 pub use assignments::{
     Assignment, Assignments, Reads, Role, ServerScope, Text, UserVariable, Value, assignments, render,
 };
 pub use binlog::leaves_binlog;
 pub use catalogue::{
-    Catalogue, PrimaryKey, RowKey, SideEffects, Table, TableId, Unsuitable, fold, is_of_word, is_plain,
+    Catalogue, PrimaryKey, RowKey, SideEffects, Table, TableId, Unsuitable, fold, is_of_word, is_own_schema,
+    is_plain,
 };
 pub use classify::classify;
+pub use connection_numbers::{ConnectionNumber, NumberEdit, connection_numbers};
+pub use default_schema::needs_no_schema;
+pub use defaults::{DefaultsChange, defaults_change};
 pub use delayed::may_insert_delayed;
 pub use diagnostics::{DiagnosticsCount, DiagnosticsQuestion, diagnostics_question};
 pub use digest::{Digest, DigestOptions, digest, digest_text};
 pub use footprint::{
     FoldedName, NotExact, Parameter, ReadFootprint, ReadRows, TableRead, TableWrite, WriteFootprint,
-    WrittenRows, calls_stored_function, read_footprint, write_footprint,
+    WrittenRows, calls_stored_function, makes_up, may_rest_on_today, names_another, read_footprint,
+    rows_are_of_tables, write_footprint,
 };
+pub use found_rows::{FoundRows, PageOffset, found_rows, page_offset};
+pub use function::pure_functions;
 pub use handler::{Handler, handler};
-pub use kill::{Kill, kill};
+pub use kill::{Kill, Whom, kill};
 pub use locks::{Locks, locks};
 pub use privileges::changes_privileges;
 pub use query_cache::{
@@ -60,10 +74,13 @@ pub use query_cache::{
 };
 pub use question::{Asked, Question, session_questions};
 pub use shape::shape;
+pub use shutdown::stops_server;
 pub use statement::{
     Class, Ddl, Effects, Kind, Name, NotCacheable, PinReason, SetEffect, Statement, TransactionEnd,
 };
+pub use stored_code::{Leaves, Runs, StoredCode};
 pub use temporary::{TableName, TemporaryTables, temporary_tables};
 pub use text_prepared::{TextPrepared, text_prepared};
 pub use token::{Lexing, ServerFlavor, Token, TokenKind, Tokens};
 pub use variable::{Carry, Group, SystemVariable, known_aliases, known_variables};
+pub use words::{is_one_of, words};

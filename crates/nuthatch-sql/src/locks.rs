@@ -47,12 +47,7 @@ mod tests {
 
     #[test]
     fn names_are_those_that_stand_there() {
-        let lexing = Lexing {
-            ansi_quotes: false,
-            no_backslash_escapes: false,
-            ascii_in_characters: false,
-            server: ServerFlavor::MariaDb(101_119),
-        };
+        let lexing = Lexing::of(ServerFlavor::MariaDb(101_119));
         let none: [&str; 0] = [];
         for (query, taken, takes_others, releases) in [
             ("SELECT GET_LOCK('a', 1)", vec!["'a'"], false, false),

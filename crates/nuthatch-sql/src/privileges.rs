@@ -4,6 +4,7 @@
 use crate::classify::cursor::Cursor;
 use crate::statement::Kind;
 use crate::token::Lexing;
+use crate::words::{is_one_of, words};
 
 /// Words of a text that changes privileges, in whatever statement of several.
 const WORDS: [&[u8]; 3] = [b"grant", b"revoke", b"privileges"];
@@ -37,27 +38,19 @@ pub fn changes_privileges(text: &[u8], kind: Kind, lexing: Lexing) -> bool {
 
 /// `CREATE [OR REPLACE] USER`, `DROP ROLE` and the like.
 fn is_about_accounts(text: &[u8], lexing: Lexing) -> bool {
-    let mut cursor = behind_first_word(text, lexing);
+    let mut cursor = Cursor::behind_first_word(text, lexing);
     cursor.take_words(&[b"OR", b"REPLACE"]);
     cursor.peek_word(b"USER") || cursor.peek_word(b"ROLE")
 }
 
 /// `SET DEFAULT ROLE …`, `SET GLOBAL mandatory_roles = …`, `SET STATEMENT … FOR GRANT …`.
 fn is_set_for_all(text: &[u8], lexing: Lexing) -> bool {
-    let cursor = behind_first_word(text, lexing);
+    let cursor = Cursor::behind_first_word(text, lexing);
     cursor.peek_word(b"DEFAULT")
         || words(text).any(|word| is_one_of(word, &VARIABLES))
         || cursor.peek_word(b"STATEMENT") && says_so(text)
 }
 
-fn behind_first_word(text: &[u8], lexing: Lexing) -> Cursor<'_> {
-    let mut cursor = Cursor::new(text, lexing);
-    while cursor.take_symbol(b';') {}
-    cursor.advance();
-    cursor
-}
-
-/// Wherever it says so: in a string, too, which may be executed.
 fn says_so(text: &[u8]) -> bool {
     let mut before: &[u8] = b"";
     words(text).any(|word| {
@@ -69,15 +62,6 @@ fn says_so(text: &[u8]) -> bool {
     })
 }
 
-fn words(text: &[u8]) -> impl Iterator<Item = &[u8]> {
-    let words = text.split(|byte| !(byte.is_ascii_alphanumeric() || *byte == b'_'));
-    words.filter(|word| !word.is_empty())
-}
-
-fn is_one_of(word: &[u8], known: &[&[u8]]) -> bool {
-    known.iter().any(|known| word.eq_ignore_ascii_case(known))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -86,12 +70,7 @@ mod tests {
 
     #[test]
     fn statements_about_privileges_are_told_from_others() {
-        let lexing = Lexing {
-            ansi_quotes: false,
-            no_backslash_escapes: false,
-            ascii_in_characters: false,
-            server: ServerFlavor::MariaDb(101_119),
-        };
+        let lexing = Lexing::of(ServerFlavor::MariaDb(101_119));
         for (text, expected) in [
             ("GRANT SELECT ON *.* TO u", true),
             ("REVOKE ALL ON s.* FROM u", true),

@@ -44,6 +44,12 @@ impl Class {
             runs_unseen_code: statement.effects.runs_unseen_code,
         }
     }
+
+    /// Whether it runs code that its text does not show: see [`Effects::runs_unseen_code`].
+    #[must_use]
+    pub const fn runs_unseen_code(self) -> bool {
+        self.runs_unseen_code
+    }
 }
 
 /// The sort of a statement, by its first words.
@@ -155,6 +161,8 @@ pub enum NotCacheable {
     ExecutableComment,
     /// It asks for it: SQL_NO_CACHE.
     SqlNoCache,
+    /// A hint in it sets a variable by which the answer may belong to the session.
+    Hint,
     /// It holds bytes that no statement has, or that may be cut in two ways.
     NotUnderstood,
 }
@@ -177,6 +185,7 @@ impl fmt::Display for NotCacheable {
             Self::SystemTime => "it reads a system-versioned table as of another time",
             Self::Unclosed => "a string, name or comment in it has no end",
             Self::ExecutableComment => "whether the server executes a comment in it cannot be told",
+            Self::Hint => "a hint in it sets a variable by which the answer may belong to the session",
             Self::SqlNoCache => "it says SQL_NO_CACHE or no_cache",
             Self::NotUnderstood => "it is not understood",
         })

@@ -71,12 +71,7 @@ mod tests {
     use crate::token::ServerFlavor;
 
     fn shown(query: &str) -> String {
-        let lexing = Lexing {
-            ansi_quotes: false,
-            no_backslash_escapes: false,
-            ascii_in_characters: false,
-            server: ServerFlavor::MariaDb(101_119),
-        };
+        let lexing = Lexing::of(ServerFlavor::MariaDb(101_119));
         let one = |table: &TableName| {
             let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
             format!("{}.{}", table.schema.as_deref().map(text).unwrap_or_default(), text(&table.name))

@@ -87,12 +87,7 @@ mod tests {
     use super::*;
     use crate::token::ServerFlavor;
 
-    const LEXING: Lexing = Lexing {
-        ansi_quotes: false,
-        no_backslash_escapes: false,
-        ascii_in_characters: false,
-        server: ServerFlavor::MariaDb(101_119),
-    };
+    const LEXING: Lexing = Lexing::of(ServerFlavor::MariaDb(101_119));
 
     fn shown(query: &str, lexing: Lexing) -> String {
         let text = |bytes: Vec<u8>| String::from_utf8_lossy(&bytes).into_owned();

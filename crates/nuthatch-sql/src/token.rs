@@ -26,6 +26,14 @@ pub struct Lexing {
     pub server: ServerFlavor,
 }
 
+impl Lexing {
+    /// That of a session whose SQL mode and character set change nothing of it.
+    #[must_use]
+    pub const fn of(server: ServerFlavor) -> Self {
+        Self { ansi_quotes: false, no_backslash_escapes: false, ascii_in_characters: false, server }
+    }
+}
+
 /// Which family a server is of, with its version as `major * 10000 + minor * 100 + patch` (MariaDB 10.11.6 is 101106).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ServerFlavor {

@@ -41,12 +41,7 @@ struct Session {
 
 impl Default for Session {
     fn default() -> Self {
-        let lexing = Lexing {
-            ansi_quotes: false,
-            no_backslash_escapes: false,
-            ascii_in_characters: false,
-            server: ServerFlavor::MariaDb(101_119),
-        };
+        let lexing = Lexing::of(ServerFlavor::MariaDb(101_119));
         Self { schema: b"shop".to_vec(), lexing, parameters: Vec::new() }
     }
 }
@@ -97,6 +92,8 @@ impl Session {
 
 fn parameter(word: &str) -> Parameter {
     match (word.parse(), word.parse()) {
+        _ if word == "time" => Parameter::Time,
+        _ if word == "date" => Parameter::Date,
         (Ok(value), _) => Parameter::Unsigned(value),
         (_, Ok(value)) => Parameter::Negative(value),
         _ => Parameter::Other,
@@ -160,6 +157,7 @@ fn shown_reason(reason: &NotExact) -> String {
         NotExact::NameNotAscii => "! not ascii".to_owned(),
         NotExact::StoredFunction(name) => format!("! stored {}", text(name)),
         NotExact::MoreThanDefinitions => "! more than definitions".to_owned(),
+        NotExact::Today => "! today".to_owned(),
         NotExact::NotUnderstood => "! not understood".to_owned(),
     }
 }

@@ -33,8 +33,10 @@ pub enum AnswerKind {
     Cursor,
     /// Definitions of parameters and columns: `COM_STMT_PREPARE`.
     Prepare,
-    /// Packets up to an EOF or ERR: `COM_STMT_FETCH`, `COM_FIELD_LIST`, `COM_BINLOG_DUMP`.
+    /// Packets up to an EOF or ERR: `COM_STMT_FETCH`, `COM_BINLOG_DUMP`.
     Rows,
+    /// The same, each packet a column's definition: `COM_FIELD_LIST`.
+    Fields,
     /// One OK, EOF or ERR: `COM_INIT_DB`, `COM_RESET_CONNECTION`, `COM_STMT_RESET`.
     Single,
 }
@@ -111,6 +113,8 @@ pub struct AnswerScanner {
     /// Definitions follow their count.
     has_metadata: bool,
     may_ask_for_files: bool,
+    /// Definitions are taken only when all their bytes are there.
+    whole_definitions: bool,
     /// `CLIENT_SESSION_TRACK`.
     is_told_of_changes: bool,
     wants_file: bool,
@@ -170,7 +174,10 @@ impl AnswerScanner {
     /// `CLIENT_DEPRECATE_EOF`.
     #[must_use]
     pub fn new(kind: AnswerKind, deprecate_eof: bool) -> Self {
-        let state = if kind == AnswerKind::Rows { State::Rows } else { State::First };
+        let state = match kind {
+            AnswerKind::Rows | AnswerKind::Fields => State::Rows,
+            _ => State::First,
+        };
         let end = AnswerEnd::default();
         Self {
             state,
@@ -179,6 +186,7 @@ impl AnswerScanner {
             optional_metadata: false,
             has_metadata: true,
             may_ask_for_files: false,
+            whole_definitions: false,
             is_told_of_changes: false,
             wants_file: false,
             out_parameters: false,
@@ -208,6 +216,12 @@ impl AnswerScanner {
     #[must_use]
     pub const fn with_session_track(mut self, is_told: bool) -> Self {
         self.is_told_of_changes = is_told;
+        self
+    }
+
+    /// The same where definitions are taken whole, for whoever changes them.
+    pub(crate) const fn with_whole_definitions(mut self, are_whole: bool) -> Self {
+        self.whole_definitions = are_whole;
         self
     }
 
@@ -336,7 +350,9 @@ impl AnswerScanner {
         match self.state {
             State::First | State::DefinitionsEof { .. } | State::Finished => Packet::Steering,
             State::Definitions { .. } if first == ErrPacket::MARKER => Packet::Steering,
+            State::Definitions { .. } if self.whole_definitions => Packet::Steering,
             State::Definitions { .. } => Packet::Passing,
+            State::Rows if self.whole_definitions && self.is_field(first) => Packet::Steering,
             State::Rows if first == ErrPacket::MARKER => Packet::Steering,
             State::Rows if first == 0xFE && self.ends_rows(header) => Packet::Steering,
             State::Rows => Packet::Passing,
@@ -346,6 +362,11 @@ impl AnswerScanner {
     /// Whether a packet that begins with `0xFE` is the end of the rows and not a row with a field over 16 MiB.
     const fn ends_rows(&self, header: FrameHeader) -> bool {
         header.payload_len < if self.deprecate_eof { FRAME_PAYLOAD_MAX } else { 9 }
+    }
+
+    /// Whether a packet in the place of a row is a definition.
+    pub(crate) fn is_field(&self, first: u8) -> bool {
+        self.kind == AnswerKind::Fields && !matches!(first, 0xFE | ErrPacket::MARKER)
     }
 
     fn passing_packet(&mut self) {
@@ -385,6 +406,14 @@ impl AnswerScanner {
             return Ok(());
         }
         match (self.state, self.kind, first) {
+            (State::Definitions { .. }, ..) => {
+                self.passing_packet();
+                Ok(())
+            }
+            (State::Rows, AnswerKind::Fields, _) if self.is_field(first) => {
+                self.passing_packet();
+                Ok(())
+            }
             (State::First, AnswerKind::Prepare, 0x00) => self.prepared(payload),
             (State::First, _, 0x00) => self.ok(payload, Ending::Ok),
             (State::First, AnswerKind::Single, 0xFE) => self.eof(payload, Ending::Ok),

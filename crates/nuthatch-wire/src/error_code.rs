@@ -67,6 +67,8 @@ error_codes! {
     MALFORMED_PACKET = 1835, b"HY000";
     /// COM_STMT_FETCH without a cursor.
     NO_OPEN_CURSOR = 1421, b"HY000";
+    /// The connection cannot go on.
+    ABORTED_CONNECTION = 1184, b"08S01";
     /// The connection was killed by an administrator.
     CONNECTION_KILLED = 1927, b"70100";
     /// The backend connection was lost while the statement ran.

@@ -1,24 +1,27 @@
 //! Forms of answers, and the translation from one into another.
 //!
-//! Three capabilities change how an answer looks and not what it says: `CLIENT_DEPRECATE_EOF` (result sets end with OK packets,
-//! and nothing stands between columns and rows), `CLIENT_SESSION_TRACK` (OK packets tell of the session's state) and
-//! `CLIENT_OPTIONAL_RESULTSET_METADATA` (a byte says whether columns follow). So a client of one form can be answered over a
+//! Four capabilities change how an answer looks and not what it says: `CLIENT_DEPRECATE_EOF` (result sets end with OK packets,
+//! and nothing stands between columns and rows), `CLIENT_SESSION_TRACK` (OK packets tell of the session's state),
+//! `CLIENT_OPTIONAL_RESULTSET_METADATA` (a byte says whether columns follow) and `MARIADB_CLIENT_EXTENDED_METADATA` (a text in each
+//! column's definition tells more of its type). So a client of one form can be answered over a
 //! connection of another: [`Translator`] takes packets out, puts packets in and numbers the rest anew. Rows are copied, never
 //! parsed, and need not be whole.
 //!
 //! What cannot be known is filled in: the EOF packet between columns and rows has the status that the caller gives, without
-//! warnings, and a client of `CLIENT_SESSION_TRACK` is told of no changes by a connection without it.
+//! warnings; a client of `CLIENT_SESSION_TRACK` is told of no changes by a connection without it, one of
+//! `MARIADB_CLIENT_EXTENDED_METADATA` that there is no more to tell.
 
-use mysql_common::constants::{CapabilityFlags, StatusFlags};
+use mysql_common::constants::StatusFlags;
 
 use crate::answer::{EOF_BYTES, Packet, Stage};
 use crate::{
-    AnswerKind, AnswerScanner, ErrPacket, FrameHeader, HEADER_LEN, OkPacket, Progress, Reader, StateChange,
-    TrackedOk, WireError, append_eof, append_packet,
+    AnswerKind, AnswerScanner, CapabilityFlags, Definition, ErrPacket, FrameHeader, HEADER_LEN, OkPacket,
+    Progress, Reader, StateChange, TrackedOk, WireError, append_eof, append_packet,
 };
 
 /// How answers look on one connection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[expect(clippy::struct_excessive_bools, reason = "independent capabilities")]
 pub struct Form {
     /// `CLIENT_DEPRECATE_EOF`.
     pub deprecate_eof: bool,
@@ -26,13 +29,16 @@ pub struct Form {
     pub session_track: bool,
     /// `CLIENT_OPTIONAL_RESULTSET_METADATA`.
     pub optional_metadata: bool,
+    /// `MARIADB_CLIENT_EXTENDED_METADATA`.
+    pub extended_metadata: bool,
 }
 
 impl Form {
     /// The capabilities that make it up.
     pub const FLAGS: CapabilityFlags = CapabilityFlags::CLIENT_DEPRECATE_EOF
         .union(CapabilityFlags::CLIENT_SESSION_TRACK)
-        .union(CapabilityFlags::CLIENT_OPTIONAL_RESULTSET_METADATA);
+        .union(CapabilityFlags::CLIENT_OPTIONAL_RESULTSET_METADATA)
+        .union(CapabilityFlags::MARIADB_CLIENT_EXTENDED_METADATA);
 
     /// Whether answers look alike unless they tell of changes.
     #[must_use]
@@ -47,6 +53,7 @@ impl Form {
             deprecate_eof: capabilities.contains(CapabilityFlags::CLIENT_DEPRECATE_EOF),
             session_track: capabilities.contains(CapabilityFlags::CLIENT_SESSION_TRACK),
             optional_metadata: capabilities.contains(CapabilityFlags::CLIENT_OPTIONAL_RESULTSET_METADATA),
+            extended_metadata: capabilities.contains(CapabilityFlags::MARIADB_CLIENT_EXTENDED_METADATA),
         }
     }
 }
@@ -75,6 +82,7 @@ impl Translator {
     #[must_use]
     pub const fn new(scanner: AnswerScanner, from: Form, to: Form, status: StatusFlags) -> Self {
         let said_before = StatusFlags::empty();
+        let scanner = scanner.with_whole_definitions(from.extended_metadata != to.extended_metadata);
         Self { scanner, from, to, status, shift: 0, owes_eof: false, said_before, hides_state: false }
     }
 
@@ -124,8 +132,7 @@ impl Translator {
                     }
                     self.pay_eof(piece, out);
                     self.copy(piece, out);
-                    self.owes_eof =
-                        stage == Stage::LastDefinition && self.from.deprecate_eof && !self.to.deprecate_eof;
+                    self.owe_eof_behind(stage);
                 }
                 (stage, Some(Packet::Steering)) => self.steer(stage, piece, out)?,
             }
@@ -162,6 +169,11 @@ impl Translator {
         }
     }
 
+    const fn owe_eof_behind(&mut self, stage: Stage) {
+        self.owes_eof =
+            matches!(stage, Stage::LastDefinition) && self.from.deprecate_eof && !self.to.deprecate_eof;
+    }
+
     fn make_eof(&mut self, sequence: &mut u8, out: &mut Vec<u8>) {
         append_eof(out, sequence, self.status, 0);
         self.shift = self.shift.wrapping_add(1);
@@ -181,6 +193,12 @@ impl Translator {
                 self.pay_eof(piece, out);
                 self.copy(piece, out);
             }
+            (Stage::Definition | Stage::LastDefinition, _) => {
+                self.pay_eof(piece, out);
+                self.definition(piece, payload, out)?;
+                self.owe_eof_behind(stage);
+            }
+            (Stage::Rows, _) if self.scanner.is_field(first) => self.definition(piece, payload, out)?,
             (Stage::First, 0x00) if self.scanner.kind() == AnswerKind::Prepare => {
                 self.prepared(piece, payload, out)?;
             }
@@ -309,6 +327,13 @@ impl Translator {
                 StatusFlags::SERVER_PS_OUT_PARAMS.union(StatusFlags::SERVER_MORE_RESULTS_EXISTS);
         }
         self.shift = self.shift.wrapping_sub(1);
+        Ok(())
+    }
+
+    fn definition(&self, piece: &[u8], payload: &[u8], out: &mut Vec<u8>) -> Result<(), WireError> {
+        let mut told = Vec::with_capacity(payload.len() + 1);
+        Definition::parse(payload, self.from)?.encode(self.to, &mut told);
+        self.write(piece, &told, out);
         Ok(())
     }
 

@@ -3,9 +3,9 @@
 //! Source: "Protocol::HandshakeV10"; MariaDB's form ("Connection") clears `CLIENT_LONG_PASSWORD` and puts its own
 //! capabilities into the last four bytes of what MySQL keeps reserved.
 
-use mysql_common::constants::{CapabilityFlags, StatusFlags};
+use mysql_common::constants::StatusFlags;
 
-use crate::{Reader, WireError};
+use crate::{CapabilityFlags, Reader, WireError};
 
 /// Bytes of a login nonce that count (a closing NUL follows on the wire).
 pub const NONCE_LEN: usize = 20;
@@ -24,8 +24,6 @@ pub struct Greeting {
     pub nonce: Nonce,
     /// What the server can do.
     pub capabilities: CapabilityFlags,
-    /// MariaDB's extended capabilities; 0 from MySQL.
-    pub mariadb_capabilities: u32,
     /// Low byte of the default collation's number.
     pub collation: u8,
     /// Status flags before login.
@@ -52,31 +50,19 @@ impl Greeting {
         let collation = reader.u8()?;
         let status = StatusFlags::from_bits_truncate(reader.u16()?);
         let high = reader.u16()?;
-        let capabilities = CapabilityFlags::from_bits_truncate(u32::from(low) | u32::from(high) << 16);
         let nonce_len = reader.u8()?;
         reader.bytes(6)?;
-        let mariadb_capabilities = reader.u32()?;
+        let capabilities = CapabilityFlags::of_halves(u32::from(low) | u32::from(high) << 16, reader.u32()?);
         let second = reader.bytes(usize::from(nonce_len.max(21)) - 8)?;
         let mut nonce = [0; NONCE_LEN];
         nonce.iter_mut().zip(first.iter().chain(second)).for_each(|(to, from)| *to = *from);
         let auth_plugin = reader.rest().split(|&b| b == 0).next().unwrap_or_default().to_vec();
-        let is_mariadb = !capabilities.contains(CapabilityFlags::CLIENT_LONG_PASSWORD);
-        let mariadb_capabilities = if is_mariadb { mariadb_capabilities } else { 0 };
-        Ok(Self {
-            version,
-            connection_id,
-            nonce,
-            capabilities,
-            mariadb_capabilities,
-            collation,
-            status,
-            auth_plugin,
-        })
+        Ok(Self { version, connection_id, nonce, capabilities, collation, status, auth_plugin })
     }
 
     /// Appends the payload (without frame header) to `out`.
     pub fn encode(&self, out: &mut Vec<u8>) {
-        let [c0, c1, c2, c3] = self.capabilities.bits().to_le_bytes();
+        let ([c0, c1, c2, c3], reserved) = self.capabilities.halves();
         let (first, second) = self.nonce.split_at(8);
         out.push(10);
         out.extend_from_slice(&self.version);
@@ -87,7 +73,7 @@ impl Greeting {
         out.extend(self.status.bits().to_le_bytes());
         out.extend([c2, c3, 21]);
         out.extend([0; 6]);
-        out.extend(self.mariadb_capabilities.to_le_bytes());
+        out.extend(reserved);
         out.extend_from_slice(second);
         out.push(0);
         out.extend_from_slice(&self.auth_plugin);
@@ -105,8 +91,10 @@ mod tests {
             version: b"5.5.5-10.11.19-MariaDB".to_vec(),
             connection_id: 7,
             nonce: *b"abcdefghijklmnopqrst",
-            capabilities: CapabilityFlags::CLIENT_PROTOCOL_41 | CapabilityFlags::CLIENT_PLUGIN_AUTH,
-            mariadb_capabilities: 0x1C,
+            capabilities: CapabilityFlags::CLIENT_PROTOCOL_41
+                | CapabilityFlags::CLIENT_PLUGIN_AUTH
+                | CapabilityFlags::MARIADB_CLIENT_STMT_BULK_OPERATIONS
+                | CapabilityFlags::MARIADB_CLIENT_EXTENDED_METADATA,
             collation: 45,
             status: StatusFlags::SERVER_STATUS_AUTOCOMMIT,
             auth_plugin: b"mysql_native_password".to_vec(),
@@ -124,7 +112,6 @@ mod tests {
             connection_id: 1,
             nonce: *b"abcdefghijklmnopqrst",
             capabilities: CapabilityFlags::all(),
-            mariadb_capabilities: 0,
             collation: 255,
             status: StatusFlags::empty(),
             auth_plugin: Vec::new(),

@@ -10,7 +10,10 @@
 #![cfg_attr(test, allow(clippy::indexing_slicing, clippy::string_slice, reason = "tests may panic"))]
 
 mod answer;
+mod attributes;
+mod capabilities;
 mod command;
+mod definition;
 mod error_code;
 mod form;
 mod frame;
@@ -25,13 +28,18 @@ mod sha2_password;
 mod small_result;
 
 pub use answer::{AnswerEnd, AnswerKind, AnswerScanner, Ending, Progress, STATUS_OFFSETS_MAX, Told};
+pub use attributes::{
+    Attributes, NO_ATTRIBUTES, execution_with_attributes, packet_with_attributes, query_packet,
+};
+pub use capabilities::CapabilityFlags;
 pub use command::Command;
+pub use definition::Definition;
 pub use error_code::ErrorCode;
 pub use form::{Form, Translator};
 pub use frame::{FRAME_PAYLOAD_MAX, FrameHeader, HEADER_LEN, append_packet};
 pub use greeting::{Greeting, NONCE_LEN, Nonce};
 pub use login::{AuthSwitch, Login, NATIVE_PASSWORD_PLUGIN};
-pub use mysql_common::constants::{CapabilityFlags, ColumnFlags, ColumnType, StatusFlags};
+pub use mysql_common::constants::{ColumnFlags, ColumnType, StatusFlags};
 pub use native_password::{DoubleSha1, Stage1, double_sha1, scramble, scramble_stage1, verify};
 pub use packet::{ErrPacket, OkPacket, append_eof, append_err, append_ok};
 pub use reader::{Reader, WireError, append_lenenc_bytes, append_lenenc_int};

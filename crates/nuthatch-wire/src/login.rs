@@ -2,9 +2,7 @@
 //!
 //! Source: "Protocol::HandshakeResponse41", "Protocol::AuthSwitchRequest".
 
-use mysql_common::constants::CapabilityFlags;
-
-use crate::{NONCE_LEN, Reader, WireError, append_lenenc_bytes};
+use crate::{CapabilityFlags, NONCE_LEN, Reader, WireError, append_lenenc_bytes};
 
 /// The plugin that both sides speak.
 pub const NATIVE_PASSWORD_PLUGIN: &[u8] = b"mysql_native_password";
@@ -48,13 +46,14 @@ impl Login {
     /// When the payload ends early or the client does not speak protocol 4.1.
     pub fn parse(payload: &[u8]) -> Result<Self, WireError> {
         let mut reader = Reader::new(payload);
-        let capabilities = CapabilityFlags::from_bits_truncate(reader.u32()?);
-        if !capabilities.contains(CapabilityFlags::CLIENT_PROTOCOL_41) {
+        let mysql = reader.u32()?;
+        if !CapabilityFlags::of_halves(mysql, 0).contains(CapabilityFlags::CLIENT_PROTOCOL_41) {
             return Err(WireError::Malformed("client without protocol 4.1"));
         }
         let max_packet_bytes = reader.u32()?;
         let collation = reader.u8()?;
-        reader.bytes(23)?;
+        reader.bytes(19)?;
+        let capabilities = CapabilityFlags::of_halves(mysql, reader.u32()?);
         let user = reader.null_terminated()?.to_vec();
         let auth_answer = parse_auth_answer(&mut reader, capabilities)?.to_vec();
         let has = |flag| capabilities.contains(flag);
@@ -118,12 +117,19 @@ impl Login {
         })
     }
 
-    /// Appends the payload to `out`, in the form that the capabilities say.
-    pub fn encode(&self, out: &mut Vec<u8>) {
-        out.extend(self.capabilities.bits().to_le_bytes());
+    /// Appends what stands before the user's name.
+    fn encode_fixed(&self, out: &mut Vec<u8>) {
+        let (mysql, reserved) = self.capabilities.halves();
+        out.extend(mysql);
         out.extend(self.max_packet_bytes.to_le_bytes());
         out.push(self.collation);
-        out.extend([0; 23]);
+        out.extend([0; 19]);
+        out.extend(reserved);
+    }
+
+    /// Appends the payload to `out`, in the form that the capabilities say.
+    pub fn encode(&self, out: &mut Vec<u8>) {
+        self.encode_fixed(out);
         out.extend_from_slice(&self.user);
         out.push(0);
         append_lenenc_bytes(out, &self.auth_answer);

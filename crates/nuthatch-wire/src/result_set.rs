@@ -2,9 +2,12 @@
 //!
 //! Source: "Protocol::ColumnDefinition41", "ProtocolText::Resultset".
 
-use mysql_common::constants::{CapabilityFlags, ColumnFlags, ColumnType, StatusFlags};
+use mysql_common::constants::{ColumnFlags, ColumnType, StatusFlags};
 
-use crate::{OkPacket, append_eof, append_lenenc_bytes, append_lenenc_int, append_packet};
+use crate::{
+    CapabilityFlags, Definition, Form, OkPacket, append_eof, append_lenenc_bytes, append_lenenc_int,
+    append_packet,
+};
 
 /// Collation number of `utf8mb4_general_ci`.
 const UTF8MB4: u16 = 45;
@@ -93,6 +96,15 @@ fn count_of_columns(columns: usize, capabilities: CapabilityFlags) -> Vec<u8> {
     payload
 }
 
+/// A definition without extended metadata, as a client of that form gets it.
+fn append_definition(out: &mut Vec<u8>, sequence: &mut u8, plain: &[u8], form: Form) {
+    let extended = Definition::parse(plain, Form::default()).ok().filter(|_| form.extended_metadata);
+    let Some(definition) = extended else { return append_packet(out, sequence, plain) };
+    let mut payload = Vec::with_capacity(plain.len() + 1);
+    definition.encode(form, &mut payload);
+    append_packet(out, sequence, &payload);
+}
+
 /// One value of a row: text, or NULL.
 pub type Cell<'a> = Option<&'a [u8]>;
 
@@ -118,7 +130,7 @@ impl<'a> ResultSetWriter<'a> {
         Self::begin_encoded(out, sequence, capabilities, status, &definitions)
     }
 
-    /// The same with definitions that are encoded already: payloads that a server sent.
+    /// The same with definitions that are encoded already: payloads that a server sends to a client without extended metadata.
     pub fn begin_encoded(
         out: &'a mut Vec<u8>,
         sequence: &'a mut u8,
@@ -130,7 +142,7 @@ impl<'a> ResultSetWriter<'a> {
         let payload = count_of_columns(definitions.len(), capabilities);
         append_packet(out, sequence, &payload);
         for definition in definitions {
-            append_packet(out, sequence, definition);
+            append_definition(out, sequence, definition, Form::of(capabilities));
         }
         if !deprecate_eof {
             append_eof(out, sequence, status, 0);

@@ -2,13 +2,15 @@
 //!
 //! Source: "ProtocolText::Resultset".
 
-use crate::{ErrPacket, Form, FrameHeader, HEADER_LEN, Reader};
+use std::borrow::Cow;
+
+use crate::{Definition, ErrPacket, Form, FrameHeader, HEADER_LEN, Reader};
 
 /// One result set. Nothing is copied.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SmallResult<'a> {
-    /// Payloads of the columns' definitions.
-    pub definitions: Vec<&'a [u8]>,
+    /// Payloads of the columns' definitions, without what only some clients are told.
+    pub definitions: Vec<Cow<'a, [u8]>>,
     /// Payloads of rows.
     pub rows: Vec<&'a [u8]>,
 }
@@ -29,7 +31,11 @@ impl<'a> SmallResult<'a> {
         let eofs = usize::from(!form.deprecate_eof);
         let rows = rest.get(eofs..rest.len().checked_sub(1)?)?;
         let is_whole = has_definitions && columns > 0 && count.rest().is_empty();
-        is_whole.then(|| Self { definitions: definitions.to_vec(), rows: rows.to_vec() })
+        if !is_whole {
+            return None;
+        }
+        let definitions = definitions.iter().map(|payload| plain(payload, form)).collect::<Option<_>>()?;
+        Some(Self { definitions, rows: rows.to_vec() })
     }
 
     /// The only value, if there is one row of one column, and it is not NULL.
@@ -49,6 +55,16 @@ pub fn text_values<const N: usize>(row: &[u8]) -> Option<[&[u8]; N]> {
         *value = reader.lenenc_bytes().ok()?;
     }
     reader.rest().is_empty().then_some(values)
+}
+
+/// The definition in the form of a connection without extended metadata.
+fn plain(payload: &[u8], form: Form) -> Option<Cow<'_, [u8]>> {
+    if !form.extended_metadata {
+        return Some(payload.into());
+    }
+    let mut plain = Vec::with_capacity(payload.len());
+    Definition::parse(payload, form).ok()?.encode(Form::default(), &mut plain);
+    Some(plain.into())
 }
 
 /// The payloads of packets of one frame each, none of which is an error.

@@ -10,9 +10,10 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-use nuthatch_config::HostgroupId;
+use nuthatch_config::{HostgroupId, ServerStatus};
 use nuthatch_proxy::{Began, Domain, Domains, Moment, NoDomain, Proxy, Replaced, Source, SourceAccount};
 use nuthatch_source::{Login, Picture, PictureError, TableIds, look};
+use nuthatch_sql::StoredCode;
 use tokio::time::{Instant, sleep, timeout};
 use tokio_util::sync::CancellationToken;
 
@@ -43,6 +44,9 @@ enum Unread {
     Refused(NoDomain),
 }
 
+const STORED_CODE_NOT_KNOWN: &str = "; a session keeps its connection when a statement fails that may have run a \
+                                     trigger or stored function";
+
 struct Keeper {
     proxy: Arc<Proxy>,
     ids: TableIds,
@@ -67,15 +71,19 @@ impl Keeper {
 
     async fn read_all(&mut self) -> Replaced {
         let (generation, moment) = (self.proxy.catalogue_generation(), self.proxy.moment());
+        let code_changes = self.proxy.code_changes();
         let hostgroups = self.look_at_all(moment).await;
         let proxy = Arc::clone(&self.proxy);
         let known = |hostgroup| proxy.known_domain(hostgroup);
         let no_replicas = self.no_replicas();
         let mut round = Round { moment, known: &known, no_replicas, pairs: &mut self.pairs };
         let domains = round.domains(&hostgroups);
+        let stored_codes = Round::stored_codes(&hostgroups);
         for (hostgroup, domain) in &domains {
-            self.say(*hostgroup, domain);
+            let code = stored_codes.get(hostgroup).and_then(Option::as_deref);
+            self.say(*hostgroup, domain, code);
         }
+        self.proxy.use_stored_code(code_changes, stored_codes);
         let watched = domains.clone();
         let replaced = self.proxy.use_catalogues(generation, domains);
         match replaced {
@@ -145,8 +153,10 @@ impl Keeper {
         let mut first = None;
         for account in &source.accounts {
             let login = login(source, account);
+            let changes = self.proxy.defaults_changes(&source.host, source.port);
             match self.look_as(source, &login).await {
                 Ok(picture) => {
+                    self.compare_defaults(source, changes, &picture);
                     let (address, began) = (source.address.clone(), self.began(&picture));
                     return Seen::Looked(Arc::new(Looked { picture, address, login, was_behind, began }));
                 }
@@ -156,6 +166,21 @@ impl Keeper {
         match first.expect("there is an account") {
             Unread::Refused(why) => Seen::Refused(why),
             Unread::Lost(why) => Seen::Lost(why),
+        }
+    }
+
+    /// Takes note of what sessions of a server begin with, that was looked at just now.
+    fn compare_defaults(&self, source: &Source, changes: u64, picture: &Picture) {
+        let (host, port) = (source.host.as_str(), source.port);
+        let variables = picture.variables.iter().map(|[name, value]| (name.as_slice(), value.as_slice()));
+        if self.proxy.note_defaults(host, port, changes, picture.flavor, variables)
+            == Replaced::ChangedBehindOurBack
+        {
+            tracing::warn!(
+                host,
+                port,
+                "what sessions begin with was changed past the proxy (SET GLOBAL): all answers are forgotten"
+            );
         }
     }
 
@@ -177,12 +202,26 @@ impl Keeper {
     }
 
     /// Logs what became of a hostgroup, if it is news.
-    fn say(&mut self, hostgroup: HostgroupId, domain: &Result<Arc<Domain>, NoDomain>) {
-        let news = news(domain);
+    fn say(
+        &mut self,
+        hostgroup: HostgroupId,
+        domain: &Result<Arc<Domain>, NoDomain>,
+        code: Option<&StoredCode>,
+    ) {
+        let mut news = match self.proxy.wants_exact() {
+            true => news(domain, self.proxy.server_status(hostgroup, domain)),
+            false => news_of_code(domain, code),
+        };
+        if code.is_none() {
+            news += STORED_CODE_NOT_KNOWN;
+        }
         if self.said.get(&hostgroup) != Some(&news) {
             match domain {
                 Ok(domain) => {
                     tracing::info!(hostgroup = hostgroup.0, tables = domain.catalogue.len(), "{news}");
+                }
+                Err(_) if code.is_some() && !self.proxy.wants_exact() => {
+                    tracing::info!(hostgroup = hostgroup.0, "{news}");
                 }
                 Err(_) => tracing::warn!(hostgroup = hostgroup.0, "{news}"),
             }
@@ -200,10 +239,27 @@ fn login(source: &Source, account: &SourceAccount) -> Login {
     }
 }
 
-fn news(domain: &Result<Arc<Domain>, NoDomain>) -> String {
-    let domain = match domain {
-        Ok(domain) => domain,
-        Err(why) => return format!("caches no answers as exact: {why}"),
+/// While nobody wants exact answers.
+fn news_of_code(domain: &Result<Arc<Domain>, NoDomain>, code: Option<&StoredCode>) -> String {
+    match domain {
+        Err(why) if code.is_none() => format!("cannot tell which statements run stored code: {why}"),
+        _ => "knows which statements run stored code, as far as that is made through this proxy".to_owned(),
+    }
+}
+
+/// What is logged of a hostgroup; `status` is its server's, if it stands in it.
+fn news(domain: &Result<Arc<Domain>, NoDomain>, status: Option<ServerStatus>) -> String {
+    let domain = match (domain, status) {
+        (Err(why), _) => return format!("caches no answers as exact: {why}"),
+        (Ok(domain), Some(status @ (ServerStatus::OfflineSoft | ServerStatus::OfflineHard))) => {
+            return format!(
+                "has no answers to cache: {}:{} is {}",
+                domain.host,
+                domain.port,
+                status.as_str()
+            );
+        }
+        (Ok(domain), _) => domain,
     };
     let mut news = match domain.takes_writes {
         true => format!(

@@ -3,12 +3,13 @@
 use std::sync::Arc;
 
 use nuthatch_admin::rows::{
-    ConnectionPoolRow, Digest, HitRatio, ProcessRow, QueryCacheAdviceRow, QueryCacheEntryRow, QueryCacheRow,
-    QueryCacheTableRow, QueryDigestRow, QueryRuleRow, UserRow,
+    CommandCountersRow, ConnectionPoolRow, Digest, ErrorRow, HitRatio, MemoryRow, ProcessRow,
+    QueryCacheAdviceRow, QueryCacheEntryRow, QueryCacheRow, QueryCacheTableRow, QueryDigestRow, QueryRuleRow,
+    UserRow,
 };
 use nuthatch_admin::{DataPlane, Killed, ProcessVerb, Reading, Sample, Statistic};
 use nuthatch_config::Snapshot;
-use nuthatch_proxy::{DigestReading, Levels, Proxy, Totals};
+use nuthatch_proxy::{CommandRow, DigestReading, Levels, Proxy, Totals};
 
 use crate::certificates::Certificates;
 use crate::serve::Stops;
@@ -64,6 +65,25 @@ impl DataPlane for Plane {
                 max_time: row.max_time_us,
                 sum_rows_affected: row.sum_rows_affected,
                 sum_rows_sent: row.sum_rows_sent,
+            })
+            .collect()
+    }
+
+    fn errors(&self, reading: Reading) -> Vec<ErrorRow> {
+        let rows = self.proxy.errors(digest_reading(reading));
+        rows.into_iter()
+            .map(|row| ErrorRow {
+                hostgroup: row.hostgroup,
+                hostname: row.hostname,
+                port: row.port,
+                username: row.username,
+                client_address: row.client_address,
+                schemaname: text(&row.schemaname),
+                errno: row.errno,
+                count_star: row.count_star,
+                first_seen: self.proxy.unix_seconds_at(row.first_seen_ms),
+                last_seen: self.proxy.unix_seconds_at(row.last_seen_ms),
+                last_error: text(&row.last_error),
             })
             .collect()
     }
@@ -135,6 +155,44 @@ impl DataPlane for Plane {
                 advice: row.advice.into_owned(),
             })
             .collect()
+    }
+
+    fn commands_counters(&self) -> Vec<CommandCountersRow> {
+        let row = |CommandRow { command, time_us, buckets }: CommandRow| {
+            let [us_100, us_500, ms_1, ms_5, ms_10, ms_50, ms_100, ms_500, s_1, s_5, s_10, longer] = buckets;
+            CommandCountersRow {
+                command: command.to_owned(),
+                total_time_us: time_us,
+                total_cnt: buckets.iter().sum(),
+                cnt_100us: us_100,
+                cnt_500us: us_500,
+                cnt_1ms: ms_1,
+                cnt_5ms: ms_5,
+                cnt_10ms: ms_10,
+                cnt_50ms: ms_50,
+                cnt_100ms: ms_100,
+                cnt_500ms: ms_500,
+                cnt_1s: s_1,
+                cnt_5s: s_5,
+                cnt_10s: s_10,
+                cnt_infs: longer,
+            }
+        };
+        self.proxy.commands().into_iter().map(row).collect()
+    }
+
+    fn memory_metrics(&self) -> Vec<MemoryRow> {
+        let cache = self.proxy.levels().cache;
+        let of_process = |name: &str| memory_of_process(name).unwrap_or_default();
+        [
+            ("resident_memory", of_process("VmRSS")),
+            ("resident_memory_max", of_process("VmHWM")),
+            ("query_cache_memory", cache.bytes),
+            ("query_cache_memory_limit", cache.limit_bytes),
+            ("stack_memory", of_process("VmStk")),
+        ]
+        .map(|(name, bytes)| MemoryRow { variable_name: name.to_owned(), variable_value: bytes.to_string() })
+        .into()
     }
 
     fn query_rules(&self) -> Vec<QueryRuleRow> {
@@ -255,6 +313,13 @@ fn text(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).into_owned()
 }
 
+/// Bytes that the kernel counts for this process under a name of `/proc/self/status`, which has them in KiB.
+fn memory_of_process(name: &str) -> Option<u64> {
+    let status = std::fs::read_to_string("/proc/self/status").ok()?;
+    let line = status.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(':'))?;
+    line.trim().strip_suffix(" kB")?.parse::<u64>().ok().map(|kib| kib << 10)
+}
+
 fn of_totals(totals: &Totals) -> Vec<Sample> {
     use Statistic as S;
     vec![
@@ -272,6 +337,8 @@ fn of_totals(totals: &Totals) -> Vec<Sample> {
         S::ComCommitFiltered.sample(totals.commit_filtered),
         S::ComRollback.sample(totals.rollback),
         S::ComRollbackFiltered.sample(totals.rollback_filtered),
+        S::ServersWithoutRoom.sample(totals.servers_without_room),
+        S::ComBackendChangeUser.sample(totals.backend_change_user),
         S::ComBackendInitDb.sample(totals.backend_init_db),
         S::ComBackendSetNames.sample(totals.backend_set_names),
         S::ComBackendSetVariables.sample(totals.backend_set_variables),

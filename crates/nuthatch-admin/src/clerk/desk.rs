@@ -18,7 +18,7 @@ use super::watch::{STATEMENT_MAX, Watch};
 use super::{Call, Caller, TransactionState, Undone};
 use crate::admin::StartError;
 use crate::answer::{Answer, Done};
-use crate::command::Command;
+use crate::command::{Command, help};
 use crate::credentials::{Credentials, Rights};
 use crate::data_plane::{DataPlane, Killed, Reading};
 use crate::error::AdminError;
@@ -89,6 +89,7 @@ impl Desk {
             Command::ExplainCache(statement) => {
                 Ok(Answer::findings(self.plane.explain_cache(statement).map_err(AdminError::Malformed)?))
             }
+            Command::Help => Ok(Answer::verbs(help())),
             Command::StatisticsLine => Ok(Answer::texts("", [self.statistics_line()])),
             Command::Malformed(reason) => Err(AdminError::Malformed(reason.clone()).into()),
             Command::Unsupported(what) => Err(AdminError::Unsupported(what.clone()).into()),

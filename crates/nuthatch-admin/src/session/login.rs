@@ -99,7 +99,6 @@ fn greeting(connection_id: u32) -> Result<Greeting, NetError> {
             | CapabilityFlags::CLIENT_PLUGIN_AUTH_LENENC_CLIENT_DATA
             | CapabilityFlags::CLIENT_CONNECT_ATTRS
             | CapabilityFlags::CLIENT_DEPRECATE_EOF,
-        mariadb_capabilities: 0,
         collation: UTF8MB4,
         status: status(TransactionState::None),
         auth_plugin: NATIVE_PASSWORD_PLUGIN.to_vec(),

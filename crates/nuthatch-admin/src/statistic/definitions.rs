@@ -100,6 +100,8 @@ statistics! {
     ComCommitFiltered = Counter "Com_commit_filtered", "com_commit_filtered" {}, "COMMIT answered without a server.";
     ComRollbackFiltered = Counter "Com_rollback_filtered", "com_rollback_filtered" {},
         "ROLLBACK answered without a server.";
+    ServersWithoutRoom = Counter "Server_Connections_refused_full", "server_connections_refused_full" {},
+        "Connects that a server refused for its own limit of connections (errors 1040, 1203, 1226).";
     ComBackendChangeUser = Counter "Com_backend_change_user", "com_backend_change_user" {},
         "COM_CHANGE_USER sent to backends.";
     ComBackendInitDb = Counter "Com_backend_init_db", "com_backend_init_db" {}, "COM_INIT_DB sent to backends.";
@@ -283,7 +285,13 @@ statistics! {
         "Times that a session began to keep its backend connection, by the reason.";
     PinsSavepoint = Counter "Pins_savepoint", "pins" {"reason" = "savepoint"},
         "Times that a session began to keep its backend connection, by the reason.";
+    PinsProfiles = Counter "Pins_profiles", "pins" {"reason" = "profiles"},
+        "Times that a session began to keep its backend connection, by the reason.";
     PinsStoredCode = Counter "Pins_stored_code", "pins" {"reason" = "stored_code"},
+        "Times that a session began to keep its backend connection, by the reason.";
+    PinsUnseenCode = Counter "Pins_unseen_code", "pins" {"reason" = "unseen_code"},
+        "Times that a session began to keep its backend connection, by the reason.";
+    PinsOlderDefaults = Counter "Pins_older_defaults", "pins" {"reason" = "older_defaults"},
         "Times that a session began to keep its backend connection, by the reason.";
     PinsMultiplexingOff = Counter "Pins_multiplexing_off", "pins" {"reason" = "multiplexing_off"},
         "Times that a session began to keep its backend connection, by the reason.";

@@ -4,6 +4,7 @@
 //! snapshot's part is made of what is left. So the twin always shows exactly what is in force; passwords it shows sealed.
 
 mod attributes;
+mod named;
 mod rules;
 mod servers;
 mod ssl_params;
@@ -39,6 +40,7 @@ impl Layers {
             Module::MysqlServers => {
                 next.hostgroups = servers::read(&self.connection, &mut warnings)?;
                 next.hostgroup_attributes = Arc::new(attributes::read(&self.connection, &mut warnings)?);
+                next.named_hostgroups = Arc::new(named::read(&self.connection)?);
                 next.ssl_params = ssl_params::read(&self.connection, &mut warnings)?.into();
             }
             Module::MysqlQueryRules => {
@@ -54,6 +56,7 @@ impl Layers {
             }
             _ => return Ok(Outcome { snapshot: None, warnings }),
         }
+        named::warn_of_empty(&next, module, &mut warnings);
         Ok(Outcome { snapshot: Some(self.publish(next)), warnings })
     }
 

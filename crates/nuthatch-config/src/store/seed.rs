@@ -4,6 +4,11 @@ use std::{collections::BTreeMap, fmt};
 
 use serde::Deserialize;
 
+use crate::{
+    variables::{AdminVariables, MysqlVariables},
+    verb::Module,
+};
+
 /// Rows and variables for the layers, before any disk is read.
 #[derive(Clone, PartialEq, Debug, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
@@ -34,6 +39,21 @@ pub enum SeedValue {
     Integer(i64),
     /// A text.
     Text(String),
+}
+
+impl Seed {
+    /// Whether it says anything of the module.
+    pub(super) fn has(&self, module: Module) -> bool {
+        let has_variable = |of: &str| self.variables.keys().any(|name| name.split('-').next() == Some(of));
+        match module {
+            Module::MysqlUsers => !self.users.is_empty(),
+            Module::MysqlServers => !self.servers.is_empty(),
+            Module::MysqlQueryRules => !self.rules.is_empty(),
+            Module::MysqlVariables => has_variable(MysqlVariables::MODULE),
+            Module::AdminVariables => has_variable(AdminVariables::MODULE),
+            _ => false,
+        }
+    }
 }
 
 impl SeedRow {

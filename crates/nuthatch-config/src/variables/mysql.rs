@@ -65,6 +65,9 @@ variables! {
     handle_warnings: count(0..=1) = 1, Stored,
         "Keep the backend connection after warnings, so that SHOW WARNINGS can be answered: 0 no, 1 yes.";
 
+    allow_shutdown: flag = false, Acts, own,
+        "Let clients stop servers by SHUTDOWN and RESTART, if their privileges allow it; false: these are refused.";
+
     // Pool of backend connections.
     shun_on_failures: count(0..=10_000_000) = 5, Acts,
         "Connect errors within a second after which a server is shunned.";
@@ -256,7 +259,7 @@ variables! {
         "ProxySQL serves the sessions that waited longest first.";
     show_processlist_extended: count(0..=2) = 0, Stored,
         "Add a JSON column to the process list: 0 no, 1 yes, 2 yes and indented.";
-    commands_stats: flag = true, Stored,
+    commands_stats: flag = true, Acts,
         "Count statements by command.";
     query_digests: flag = true, Acts,
         "Keep statistics by digest.";

@@ -9,8 +9,9 @@ use nuthatch_wire::{CapabilityFlags, ErrPacket, Form};
 use thiserror::Error;
 use tokio::time::{sleep, timeout};
 
+use crate::capability::TRANSLATED;
 use crate::clock::Clock;
-use crate::session::SessionState;
+use crate::session::{Charset, Errand, SessionState};
 use crate::worker::Worker;
 
 use super::connect::{self, Login};
@@ -24,7 +25,12 @@ use super::{Hostgroups, Server};
 const KILL_PAUSE: Duration = Duration::from_millis(5);
 
 /// Capabilities that a connection must have for a session that has them, if its server can.
-const MUST_BE_TOLD: CapabilityFlags = CapabilityFlags::CLIENT_OPTIONAL_RESULTSET_METADATA;
+const MUST_BE_TOLD: CapabilityFlags = CapabilityFlags::CLIENT_OPTIONAL_RESULTSET_METADATA
+    .union(CapabilityFlags::MARIADB_CLIENT_EXTENDED_METADATA)
+    .union(CapabilityFlags::CLIENT_QUERY_ATTRIBUTES);
+
+/// As much as further changes counts a new login.
+const LOGIN_DISTANCE: u32 = 4;
 
 /// What a session needs of a connection.
 #[derive(Debug)]
@@ -35,18 +41,33 @@ pub(crate) struct Wanted<'a> {
     /// Of the form of answers, what the statement needs besides, if the server can.
     pub(crate) must_have: CapabilityFlags,
     pub(crate) state: &'a SessionState,
+    /// What else the statement asks of it.
+    pub(crate) errand: &'a Errand,
     /// It must have been nobody's before.
     pub(crate) is_own: bool,
     /// The asking worker, on whose thread it asks.
     pub(crate) worker: &'a Worker,
 }
 
+/// Which default schema a connection must be in, or be brought into.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) enum SchemaNeed {
+    /// The session's, or none if it has none.
+    #[default]
+    Own,
+    /// Whichever it is in.
+    Any,
+}
+
 /// Why no connection could be had.
 #[derive(Debug, Error)]
 pub(crate) enum CheckOutError {
     /// No server could be reached in time.
-    #[error("no server of hostgroup {hostgroup} could be reached within {waited_ms} ms")]
-    Timeout { hostgroup: HostgroupId, waited_ms: u64 },
+    #[error("no server of hostgroup {hostgroup} could be reached within {waited_ms} ms: {why}")]
+    Timeout { hostgroup: HostgroupId, waited_ms: u64, why: String },
+    /// No configuration names a server of the hostgroup.
+    #[error("no server stands in hostgroup {hostgroup}")]
+    NoServer { hostgroup: HostgroupId },
     /// A server answered the login with an error.
     #[error("a server refused the login")]
     Refused(ErrPacket),
@@ -62,23 +83,42 @@ impl Wanted<'_> {
     /// How much must be changed on `connection`; `None` when it cannot be used. A change by the server counts for more than answers
     /// that must be translated.
     pub(super) fn distance(&self, connection: &Connection) -> Option<u32> {
-        let is_alike = (connection.shape ^ self.shape).difference(Form::FLAGS).is_empty();
+        let is_alike = (connection.shape ^ self.shape).difference(TRANSLATED).is_empty();
         // A server forgets user variables of another session only at a reset.
+        let nearest = self.errand.nearest(self.state);
         let can_forget = connection.can_be_reset()
-            || !self.state.user_variables.lacks_some_of(&connection.state.user_variables);
+            || !nearest.user_variables.lacks_some_of(&connection.state.user_variables);
         // What a connection tells more than is wanted can be left out; what it does not tell cannot be made up.
         let needed = (self.shape & MUST_BE_TOLD) | self.must_have | CapabilityFlags::CLIENT_SESSION_TRACK;
         let missing = needed - connection.shape;
         let tells_enough = (missing - connection.refused).is_empty();
         let fits = *connection.user == **self.user && is_alike && tells_enough && can_forget;
-        // A server has no command that leaves a schema again.
-        let can_have_schema = connection.state.schema.is_empty() || !self.state.schema.is_empty();
+        let lacks_schema = nearest.schema.is_empty() && !connection.state.schema.is_empty();
+        // Only a new login leads out of a schema.
+        let must_log_in = lacks_schema && self.errand.schema == SchemaNeed::Own;
+        let can_have_schema = !must_log_in || (self.password.is_some() && connection.can_log_in_anew());
         // Nor to go back to no role but those of the login.
         let can_have_role = connection.state.role.is_none() || connection.state.role == self.state.role;
         // Answers of another form must be translated; nearly none tells of a change.
-        let is_translated = !Form::of(connection.shape).is_nearly(Form::of(self.shape));
-        (fits && can_have_schema && can_have_role && !self.is_own)
-            .then(|| 2 * self.state.differences(&connection.state) + u32::from(is_translated))
+        let is_reworded = (connection.shape ^ self.shape).contains(CapabilityFlags::CLIENT_QUERY_ATTRIBUTES);
+        let is_translated = is_reworded || !Form::of(connection.shape).is_nearly(Form::of(self.shape));
+        (fits && can_have_schema && can_have_role && !self.is_own).then(|| {
+            let passed_over = u32::from(lacks_schema && !must_log_in);
+            let changes = nearest.differences(&connection.state) - passed_over;
+            2 * changes + LOGIN_DISTANCE * u32::from(must_log_in) + u32::from(is_translated)
+        })
+    }
+}
+
+impl Wanted<'_> {
+    /// Whether the statement leads out of the state that the session is in.
+    pub(super) const fn is_aimed(&self) -> bool {
+        self.errand.aim.is_some()
+    }
+
+    /// Whether nothing must be changed on `connection` before the statement.
+    pub(super) fn needs_no_change(&self, connection: &Connection) -> bool {
+        self.errand.state_before(self.state, &connection.state).differences(&connection.state) == 0
     }
 }
 
@@ -176,7 +216,10 @@ impl Server {
         };
         match timeout(Duration::from_millis(waited_ms), getting).await {
             Ok(Ok(connection)) => Ok(connection),
-            Ok(Err(_)) | Err(_) => Err(CheckOutError::Timeout { hostgroup, waited_ms }),
+            Ok(Err(_)) | Err(_) => {
+                let why = format!("{}: no connection for a KILL", self.address);
+                Err(CheckOutError::Timeout { hostgroup, waited_ms, why })
+            }
         }
     }
 }
@@ -221,8 +264,7 @@ pub(super) fn login<'a>(
     Ok(Login {
         user: wanted.user,
         password,
-        // A role may be what gives access to the schema.
-        schema: if wanted.state.role.is_some() { &[] } else { &wanted.state.schema },
+        schema: if can_enter_schema(wanted.state) { &wanted.state.schema } else { &[] },
         collation: wanted.state.charset.login_collation(),
         shape: if wanted.is_own {
             wanted.shape
@@ -236,6 +278,12 @@ pub(super) fn login<'a>(
         init_connect: server.settings().init_connect.as_str().into(),
         clear_passwords: clear_passwords(variables),
     })
+}
+
+/// Whether a login may name the state's schema: a role may be what gives access to it, and its name must be read as what it is.
+fn can_enter_schema(state: &SessionState) -> bool {
+    let login = Charset::Collation(state.charset.login_collation());
+    state.role.is_none() && login.reads_as_utf8(&state.schema)
 }
 
 /// Whether a server that asks for a password itself gets it.

@@ -12,6 +12,10 @@ use crate::session::Charset;
 use crate::worker::Worker;
 
 use super::connection::{Connection, ConnectionState, Control, Slot};
+use super::defaults::Era;
+
+/// How often a login is begun anew because what sessions begin with was changed meanwhile.
+const TRIES_IN_ONE_ERA: u32 = 3;
 
 /// How to log in, and how long it may take.
 #[derive(Debug)]
@@ -54,11 +58,17 @@ pub(super) async fn open(
 ) -> Result<Box<Connection>, OpenError> {
     let started = Instant::now();
     let number_before = slot.server.restarts.greatest(&slot.server.host, slot.server.port);
-    let connected = timeout(login.timeout, connect_and_log_in(&slot, worker, login)).await;
-    let (framed, logged_in) = connected.map_err(|_elapsed| timed_out())??;
+    let connected = timeout(login.timeout, connect_in_one_era(&slot, worker, login)).await;
+    let (framed, logged_in, mut era) = connected.map_err(|_elapsed| timed_out())??;
     let latency_us = u64::try_from(started.elapsed().as_micros()).unwrap_or(u64::MAX);
     let thread_id = logged_in.greeting.connection_id;
-    slot.server.restarts.accepted(&slot.server.host, slot.server.port, number_before, thread_id);
+    let is_anew =
+        slot.server.restarts.accepted(&slot.server.host, slot.server.port, number_before, thread_id);
+    if is_anew && !slot.server.defaults.lacks_values() {
+        // It may have been configured anew.
+        slot.server.change_defaults(None);
+        era = slot.server.defaults.era_to_begin().await;
+    }
     let shape = logged_in.capabilities & SHAPE;
     slot.server.connected(logged_in.greeting, logged_in.status, latency_us);
     let control = Arc::new(Control::default());
@@ -73,12 +83,14 @@ pub(super) async fn open(
         control,
         user: Arc::clone(login.user),
         shape,
+        capabilities: logged_in.capabilities,
         is_told_of_changes: login.is_tracked && shape.contains(CapabilityFlags::CLIENT_SESSION_TRACK),
         refused: login.shape - shape,
         thread_id,
         login_collation: login.collation,
         worker: worker.id,
         opened: started,
+        era,
         identity: None,
         init_connect: Arc::clone(&login.init_connect),
         pinged_ms: 0,
@@ -92,6 +104,10 @@ pub(super) async fn open(
         is_lent: false,
         slot,
     });
+    if connection.server().defaults.last_change() > 0 {
+        let learning = timeout(login.timeout, connection.learn_defaults()).await;
+        learning.map_err(|_elapsed| timed_out())??;
+    }
     if connection.has_first_orders() {
         let initialized = timeout(login.timeout, connection.initialize()).await;
         initialized.map_err(|_elapsed| timed_out())??.map_err(OpenError::Init)?;
@@ -101,6 +117,23 @@ pub(super) async fn open(
 
 fn timed_out() -> NetError {
     NetError::Io(std::io::ErrorKind::TimedOut.into())
+}
+
+/// Connects and logs in while what sessions begin with is not changed; the last time in any case.
+async fn connect_in_one_era(
+    slot: &Slot,
+    worker: &Worker,
+    login: &Login<'_>,
+) -> Result<(Framed, nuthatch_net::LoggedIn, Arc<Era>), NetError> {
+    let mut tries_left = TRIES_IN_ONE_ERA;
+    loop {
+        let era = slot.server.defaults.era_to_begin().await;
+        let (framed, logged_in) = connect_and_log_in(slot, worker, login).await?;
+        tries_left -= 1;
+        if tries_left == 0 || !slot.server.defaults.may_have_changed_since(&era) {
+            return Ok((framed, logged_in, era));
+        }
+    }
 }
 
 async fn connect_and_log_in(

@@ -1,10 +1,11 @@
 //! One connection to a server, with what is known of the state that the server keeps for it.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use nuthatch_net::{Framed, NetError};
-use nuthatch_wire::{CapabilityFlags, Form};
+use nuthatch_wire::{CapabilityFlags, Form, packet_with_attributes};
 use parking_lot::Mutex;
 use tokio::time::Instant;
 
@@ -13,6 +14,7 @@ use crate::worker::Worker;
 
 use super::Server;
 use super::ahead::Ahead;
+use super::defaults::Era;
 use super::prepared::{NamedStatements, PreparedStatements};
 
 /// The right to have one connection to a server. Dropping it lets somebody else connect.
@@ -83,7 +85,7 @@ impl Control {
 /// What the server keeps for a connection, as far as sessions may differ in it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct ConnectionState {
-    /// Default schema; empty for none.
+    /// Default schema, in UTF-8 whatever the character set is; empty for none.
     pub(crate) schema: Vec<u8>,
     /// Character sets and collation.
     pub(crate) charset: Charset,
@@ -115,6 +117,8 @@ pub(crate) struct Connection {
     pub(crate) user: Arc<str>,
     /// See [`crate::capability::SHAPE`].
     pub(crate) shape: CapabilityFlags,
+    /// All that its login agreed on.
+    pub(crate) capabilities: CapabilityFlags,
     /// Its server tells of changes: `session_track_state_change` was set, and is again after each reset.
     pub(crate) is_told_of_changes: bool,
     /// What was asked for at its login and the server does not have.
@@ -127,6 +131,8 @@ pub(crate) struct Connection {
     pub(crate) worker: usize,
     /// When its login was done.
     pub(crate) opened: Instant,
+    /// What it began with.
+    pub(crate) era: Arc<Era>,
     /// The question for one server that it was asked, and whether its server is that one.
     pub(crate) identity: Option<(Arc<str>, bool)>,
     /// What was sent on it before its first use.
@@ -155,6 +161,28 @@ pub(crate) struct Connection {
 impl Connection {
     pub(crate) const fn server(&self) -> &Arc<Server> {
         &self.slot.server
+    }
+
+    /// Whether statements come to it with their attributes.
+    pub(crate) const fn takes_attributes(&self) -> bool {
+        self.shape.contains(CapabilityFlags::CLIENT_QUERY_ATTRIBUTES)
+    }
+
+    /// Whether its server executes a statement for many sets of parameters.
+    pub(crate) const fn takes_bulk(&self) -> bool {
+        self.capabilities.contains(CapabilityFlags::MARIADB_CLIENT_STMT_BULK_OPERATIONS)
+    }
+
+    /// The packet as it must come over this connection.
+    pub(crate) fn worded<'p>(&self, packet: &'p [u8]) -> Cow<'p, [u8]> {
+        let worded = self.takes_attributes().then(|| packet_with_attributes(packet)).flatten();
+        worded.map_or(Cow::Borrowed(packet), Cow::Owned)
+    }
+
+    /// Has the next write begin with this order of the proxy's own.
+    pub(crate) fn add_ahead(&mut self, packet: &[u8]) {
+        let worded = self.worded(packet);
+        self.ahead.add(&worded);
     }
 
     /// How its answers look.

@@ -8,6 +8,9 @@
 //! longer while, however fast it moves: the server is given more work than these connections carry. A standstill of half a second
 //! costs about thirty connections; a hundred long statements at once, or a hundred busy clients, have theirs within a second.
 //!
+//! Where the machine itself is short of processors ([`super::shortage`]), all lines are long and no connection shortens them: then waiting
+//! is in vain only where the line does not move at all.
+//!
 //! Connections that sessions hold between statements (an open transaction) do not count: they say nothing of the server.
 
 use parking_lot::Mutex;
@@ -20,6 +23,9 @@ const WAIT_FREE_US: u64 = 2_000;
 
 /// A line that is longer without a gap is no burst, in microseconds.
 const STANDING_FREE_US: u64 = 20_000;
+
+/// A line that has not moved for longer stands still whatever the machine does, in microseconds.
+const STILL_FREE_US: u64 = 50_000;
 
 /// See the module's doc.
 #[derive(Debug, Default)]
@@ -41,6 +47,8 @@ pub(super) struct Asking {
     pub(super) since_us: u64,
     /// Since when somebody has been waiting all the time.
     pub(super) standing_since_us: Option<u64>,
+    /// When somebody left the line last, if the machine is short of processors.
+    pub(super) moved_us: Option<u64>,
 }
 
 impl Growth {
@@ -57,6 +65,9 @@ impl Growth {
 impl Asking {
     fn waits_in_vain(self) -> bool {
         let for_longer = |since_us, free_us| self.now_us.saturating_sub(since_us) >= free_us;
+        if let Some(moved_us) = self.moved_us {
+            return for_longer(self.since_us.max(moved_us), STILL_FREE_US);
+        }
         for_longer(self.since_us, WAIT_FREE_US)
             || self.standing_since_us.is_some_and(|since_us| for_longer(since_us, STANDING_FREE_US))
     }
@@ -86,7 +97,8 @@ mod tests {
 
     /// Connections opened in `us` for a line whose first has stood there all the time.
     fn opened_in(growth: &Growth, from_us: u64, us: u64) -> usize {
-        let asking = |now_us| Asking { now_us, since_us: from_us, standing_since_us: Some(from_us) };
+        let asking =
+            |now_us| Asking { now_us, since_us: from_us, standing_since_us: Some(from_us), moved_us: None };
         let ask = |now_us: &u64| growth.admits(asking(*now_us), INTERVAL_US, || UNDER_WAY_FREE);
         (from_us..from_us + us).step_by(100).filter(ask).count()
     }
@@ -105,13 +117,33 @@ mod tests {
     fn line_that_moves_and_never_ends_opens_too() {
         let growth = Growth::default();
         let ask = |now_us| {
-            let asking = Asking { now_us, since_us: now_us - 500, standing_since_us: Some(1_000_000) };
+            let asking =
+                Asking { now_us, since_us: now_us - 500, standing_since_us: Some(1_000_000), moved_us: None };
             growth.admits(asking, INTERVAL_US, || UNDER_WAY_FREE)
         };
         let opened = |from_ms: u64, to_ms: u64| (from_ms..to_ms).filter(|ms| ask(ms * 1_000)).count();
         assert_eq!(opened(1_000, 1_020), 0, "a burst");
         assert_eq!(opened(1_020, 1_060), 1);
         assert!(opened(1_060, 2_060) > 90);
+    }
+
+    #[test]
+    fn machine_that_is_short_opens_for_a_line_that_stands_still_only() {
+        let opened = |moved_before_us: u64| {
+            let growth = Growth::default();
+            let ask = |now_us: &u64| {
+                let asking = Asking {
+                    now_us: *now_us,
+                    since_us: 1_000_000,
+                    standing_since_us: Some(1_000_000),
+                    moved_us: Some(now_us - moved_before_us),
+                };
+                growth.admits(asking, INTERVAL_US, || UNDER_WAY_FREE)
+            };
+            (1_000_000..2_000_000).step_by(1_000).filter(ask).count()
+        };
+        assert_eq!(opened(10_000), 0, "it moves, however long it is");
+        assert!(opened(900_000) > 80, "nothing is put back");
     }
 
     #[test]
@@ -124,7 +156,7 @@ mod tests {
     #[test]
     fn few_statements_and_no_interval_open_at_once() {
         let growth = Growth::default();
-        let asking = Asking { now_us: 5, since_us: 5, standing_since_us: None };
+        let asking = Asking { now_us: 5, since_us: 5, standing_since_us: None, moved_us: None };
         assert!(growth.admits(asking, INTERVAL_US, || UNDER_WAY_FREE - 1));
         assert!(growth.admits(asking, 0, || 1_000));
         assert!(!growth.admits(asking, INTERVAL_US, || UNDER_WAY_FREE));

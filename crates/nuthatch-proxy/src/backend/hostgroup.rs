@@ -1,6 +1,6 @@
 //! The table of hostgroups and their servers, kept across configurations.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
@@ -11,9 +11,12 @@ use parking_lot::Mutex;
 use tokio::sync::Notify;
 
 use crate::exact::Restarts;
+use crate::stats::Errors;
 
 use super::Server;
+use super::defaults::{AllDefaults, Defaults, Era};
 use super::line::Line;
+use super::shortage::Shortage;
 use super::throttle::Throttle;
 use super::tls::{TlsOfServer, TlsToServers};
 
@@ -27,16 +30,36 @@ pub(super) struct Hostgroup {
     pub(super) throttle: Arc<Throttle>,
 }
 
+impl Hostgroup {
+    /// Why who waits for one of its servers has got none.
+    pub(super) fn why_none(&self, now_ms: u64) -> String {
+        let whys: Vec<_> = self.servers.iter().filter_map(|server| server.why_not(now_ms)).collect();
+        match whys.is_empty() {
+            true => {
+                "all connections that its servers may have are in use (mysql_servers.max_connections)".into()
+            }
+            false => whys.join("; "),
+        }
+    }
+}
+
 /// All servers, by hostgroup.
 #[derive(Debug)]
 pub(crate) struct Hostgroups {
     pub(super) groups: ArcSwap<HashMap<HostgroupId, Arc<Hostgroup>>>,
     /// Rung when somebody begins to wait for a connection.
     keeper: Arc<Notify>,
+    shortage: Arc<Shortage>,
     /// Only one configuration is taken over at a time.
     publishing: Mutex<()>,
     workers: usize,
     restarts: Arc<Restarts>,
+    /// What sessions begin with.
+    pub(crate) defaults: AllDefaults,
+    /// Hostgroups that the configuration names though no server stands in them: one may come.
+    named: ArcSwap<HashSet<HostgroupId>>,
+    /// What servers have refused.
+    pub(crate) errors: Errors,
 }
 
 impl Hostgroups {
@@ -44,9 +67,13 @@ impl Hostgroups {
         Self {
             groups: ArcSwap::default(),
             keeper: Arc::default(),
+            shortage: Arc::default(),
             publishing: Mutex::new(()),
             workers,
             restarts,
+            defaults: AllDefaults::default(),
+            named: ArcSwap::default(),
+            errors: Errors::default(),
         }
     }
 
@@ -58,8 +85,10 @@ impl Hostgroups {
         let mut groups = HashMap::new();
         for (id, configs) in snapshot.hostgroups.iter() {
             let known = old.get(&id);
-            let line =
-                known.map_or_else(|| Arc::new(Line::new(&self.keeper)), |group| Arc::clone(&group.line));
+            let line = known.map_or_else(
+                || Arc::new(Line::new(&self.keeper, &self.shortage)),
+                |group| Arc::clone(&group.line),
+            );
             let throttle = known.map_or_else(Arc::default, |group| Arc::clone(&group.throttle));
             let settings = Arc::new(snapshot.pool_settings(id));
             let servers = configs
@@ -74,7 +103,8 @@ impl Hostgroups {
                         }
                         None => {
                             let (line, restarts) = (Arc::clone(&line), Arc::clone(&self.restarts));
-                            Arc::new(Server::new(config, self.workers, line, restarts))
+                            let defaults = self.defaults.of(&config.host, config.port);
+                            Arc::new(Server::new(config, self.workers, line, restarts, defaults))
                         }
                     };
                     server.use_tls(tls.of(snapshot, config));
@@ -90,7 +120,13 @@ impl Hostgroups {
         };
         let gone: Vec<_> = all_servers(&old).filter(|server| !still_there(server)).collect();
         self.groups.store(Arc::new(groups));
+        self.named.store(Arc::clone(&snapshot.named_hostgroups));
         gone.iter().for_each(|server| server.retire());
+    }
+
+    /// Whether the configuration names the hostgroup otherwise than by a server.
+    pub(super) fn is_named(&self, id: HostgroupId) -> bool {
+        self.named.load().contains(&id)
     }
 
     pub(super) fn group(&self, id: HostgroupId) -> Option<Arc<Hostgroup>> {
@@ -100,6 +136,11 @@ impl Hostgroups {
     /// See [`super::keep_lines`].
     pub(super) fn keeper(&self) -> &Notify {
         &self.keeper
+    }
+
+    /// Whether waiting is the machine's doing.
+    pub(super) fn shortage(&self) -> &Shortage {
+        &self.shortage
     }
 
     /// Every hostgroup.
@@ -120,6 +161,11 @@ impl Hostgroups {
     /// What accounts may do has been changed on a server: all log in anew, as others may follow that one.
     pub(crate) fn note_privileges(&self) {
         self.servers().iter().for_each(|server| server.note_privileges());
+    }
+
+    /// What sessions of that era begin with on the hostgroup's first server, if that is known.
+    pub(crate) fn defaults_of(&self, hostgroup: HostgroupId, era: &Era) -> Option<Arc<Defaults>> {
+        self.groups.load().get(&hostgroup)?.servers.first()?.defaults.at(era)
     }
 
     /// How the servers greet: of those seen, the one in the lowest hostgroup.

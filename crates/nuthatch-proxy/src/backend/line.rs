@@ -20,6 +20,8 @@ use tokio::time::sleep;
 
 use crate::Proxy;
 
+use super::shortage::{RunQueue, Shortage};
+
 /// How often the first in line is rung for without a reason.
 const TICK: Duration = Duration::from_millis(1);
 
@@ -30,6 +32,8 @@ pub(super) struct Line {
     count: AtomicUsize,
     /// Rung when somebody joins while nobody waits.
     keeper: Arc<Notify>,
+    /// Whether waiting is the machine's doing.
+    pub(super) shortage: Arc<Shortage>,
 }
 
 #[derive(Debug, Default)]
@@ -40,6 +44,10 @@ struct Queue {
     unseen: usize,
     /// Since when somebody has been waiting all the time.
     standing_since_us: u64,
+    /// When it was rung last.
+    ticked_us: u64,
+    /// When somebody left it last, as the rings tell.
+    moved_us: u64,
 }
 
 #[derive(Debug)]
@@ -77,8 +85,8 @@ pub(super) enum Turn {
 
 impl Line {
     /// One that has `keeper` rung when somebody begins to wait.
-    pub(super) fn new(keeper: &Arc<Notify>) -> Self {
-        Self { keeper: Arc::clone(keeper), ..Self::default() }
+    pub(super) fn new(keeper: &Arc<Notify>, shortage: &Arc<Shortage>) -> Self {
+        Self { keeper: Arc::clone(keeper), shortage: Arc::clone(shortage), ..Self::default() }
     }
 
     /// Whether nobody waits.
@@ -95,6 +103,11 @@ impl Line {
     pub(super) fn standing_since_us(&self) -> Option<u64> {
         let queue = self.queue.lock();
         (!queue.waiting.is_empty()).then_some(queue.standing_since_us)
+    }
+
+    /// When somebody left it last, to within a ring.
+    pub(super) fn moved_us(&self) -> u64 {
+        self.queue.lock().moved_us
     }
 
     /// Takes the last place.
@@ -146,6 +159,7 @@ impl Line {
     fn tick(&self, now_us: u64) {
         let (first, over) = {
             let mut queue = self.queue.lock();
+            queue.ticked_us = now_us;
             (queue.ring_first(), queue.end_those_until(now_us))
         };
         wake(first);
@@ -209,6 +223,7 @@ impl Drop for Place {
             let mut queue = self.line.queue.lock();
             let Some(place) = queue.place_of(self.id) else { return };
             let left = queue.waiting.remove(place);
+            queue.moved_us = queue.ticked_us;
             self.line.count.store(queue.waiting.len(), Ordering::SeqCst);
             // What it was told of and did not look for is for the next.
             let has_not_looked = left.is_some_and(|waiter| waiter.told == Some(Turn::Look));
@@ -235,14 +250,19 @@ fn wake(waker: Option<Waker>) {
 pub(crate) async fn keep(proxy: &Proxy) {
     loop {
         proxy.hostgroups.keeper().notified().await;
+        let mut run_queue = RunQueue::new(proxy.clock.now_us());
         loop {
             sleep(TICK).await;
             let groups = proxy.hostgroups.all_groups();
             let mut waiting = groups.iter().filter(|group| !group.line.is_empty()).peekable();
             if waiting.peek().is_none() {
+                proxy.hostgroups.shortage().tell(false);
                 break;
             }
             let now_us = proxy.clock.now_us();
+            if let Some(is_short) = run_queue.look(now_us) {
+                proxy.hostgroups.shortage().tell(is_short);
+            }
             waiting.for_each(|group| group.line.tick(now_us));
         }
     }

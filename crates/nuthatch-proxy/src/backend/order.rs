@@ -30,19 +30,45 @@ impl Connection {
     ) -> Result<Vec<Result<AnswerEnd, ErrPacket>>, NetError> {
         let mut packets = Vec::new();
         for (command, argument, _) in commands {
-            append_packet(&mut packets, &mut 0, &[&[*command as u8], *argument].concat());
+            let mut packet = Vec::with_capacity(argument.len() + HEADER_LEN + 1);
+            append_packet(&mut packet, &mut 0, &[&[*command as u8], *argument].concat());
+            packets.extend_from_slice(&self.worded(&packet));
         }
         self.framed.write(&packets).await?;
         self.count_bytes(packets.len(), 0);
         let mut answers = Vec::with_capacity(commands.len());
         for (_, _, kind) in commands {
-            answers.push(self.answer_to_order(*kind).await?);
+            answers.push(self.answer_to_order(*kind, |_| ()).await?);
         }
         Ok(answers)
     }
 
-    /// The answer to a command that was sent.
-    async fn answer_to_order(&mut self, kind: AnswerKind) -> Result<Result<AnswerEnd, ErrPacket>, NetError> {
+    /// Asks for rows, and gives the packets of the answer, if they have no more than `bytes_max` bytes.
+    ///
+    /// # Errors
+    /// As [`Self::order`].
+    pub(super) async fn ask(&mut self, query: &[u8], bytes_max: usize) -> Result<Option<Vec<u8>>, NetError> {
+        let mut packet = Vec::new();
+        append_packet(&mut packet, &mut 0, &[&[Command::Query as u8], query].concat());
+        self.framed.write(&packet).await?;
+        self.count_bytes(packet.len(), 0);
+        let (mut packets, mut is_whole) = (Vec::new(), true);
+        let answer = self.answer_to_order(AnswerKind::ResultSets, |piece| {
+            is_whole &= packets.len() + piece.len() <= bytes_max;
+            if is_whole {
+                packets.extend_from_slice(piece);
+            }
+        });
+        let is_answered = answer.await?.is_ok();
+        Ok((is_answered && is_whole).then_some(packets))
+    }
+
+    /// The answer to a command that was sent; its packets go to `take` as they come.
+    async fn answer_to_order(
+        &mut self,
+        kind: AnswerKind,
+        mut take: impl FnMut(&[u8]),
+    ) -> Result<Result<AnswerEnd, ErrPacket>, NetError> {
         let form = self.form();
         let mut scanner =
             AnswerScanner::new(kind, form.deprecate_eof).with_optional_metadata(form.optional_metadata);
@@ -54,6 +80,7 @@ impl Connection {
                 refusal =
                     ErrPacket::parse(unread.get(HEADER_LEN..progress.consumed).unwrap_or_default()).ok();
             }
+            take(unread.get(..progress.consumed).unwrap_or_default());
             self.framed.consume(progress.consumed);
             if progress.finished {
                 return Ok(refusal.map_or(Ok(*scanner.end()), Err));

@@ -34,18 +34,17 @@ impl Pool {
     /// changed. Those that the server has closed are dropped.
     pub(super) fn take(&self, worker: usize, wanted: &Wanted<'_>, fit: Fit) -> Option<Box<Connection>> {
         let workers = self.shelves.len();
-        let take = |distance_max| {
-            (0..workers).find_map(|step| self.take_from((worker + step) % workers, wanted, distance_max))
-        };
-        let unchanged = take(Wanted::UNCHANGED_DISTANCE_MAX);
-        if unchanged.is_some() || fit == Fit::AsItIs { unchanged } else { take(u32::MAX) }
+        let take = |far| (0..workers).find_map(|step| self.take_from((worker + step) % workers, wanted, far));
+        let unchanged =
+            take(Far::Nowhere).or_else(|| if wanted.is_aimed() { take(Far::ByTheStatement) } else { None });
+        if unchanged.is_some() || fit == Fit::AsItIs { unchanged } else { take(Far::Anywhere) }
     }
 
-    fn take_from(&self, shelf: usize, wanted: &Wanted<'_>, distance_max: u32) -> Option<Box<Connection>> {
+    fn take_from(&self, shelf: usize, wanted: &Wanted<'_>, far: Far) -> Option<Box<Connection>> {
         loop {
             let mut connection = {
                 let mut shelf = self.shelves.get(shelf)?.lock();
-                let best = nearest(&shelf, wanted, distance_max)?;
+                let best = nearest(&shelf, wanted, far)?;
                 shelf.swap_remove(best)
             };
             if !connection.framed.stream().is_disturbed() {
@@ -151,14 +150,37 @@ pub(super) enum Fit {
     AsItIs,
 }
 
+/// How far a connection may be from the state that is wanted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Far {
+    /// In it.
+    Nowhere,
+    /// As far as the statement itself goes.
+    ByTheStatement,
+    Anywhere,
+}
+
+impl Far {
+    fn allows(self, distance: u32, wanted: &Wanted<'_>, connection: &Connection) -> bool {
+        match self {
+            Self::Nowhere => distance <= Wanted::UNCHANGED_DISTANCE_MAX,
+            Self::ByTheStatement => wanted.needs_no_change(connection),
+            Self::Anywhere => true,
+        }
+    }
+}
+
 /// The place of the nearest connection, the one put back last among equals. The first that takes no change
 /// at all ends the search, which is nearly always the last in the list.
-fn nearest(shelf: &[Box<Connection>], wanted: &Wanted<'_>, distance_max: u32) -> Option<usize> {
+fn nearest(shelf: &[Box<Connection>], wanted: &Wanted<'_>, far: Far) -> Option<usize> {
     let mut best = None;
     for (place, connection) in shelf.iter().enumerate().rev() {
         match wanted.distance(connection) {
             Some(0) => return Some(place),
-            Some(distance) if distance <= distance_max && best.is_none_or(|(least, _)| distance < least) => {
+            Some(distance)
+                if best.is_none_or(|(least, _)| distance < least)
+                    && far.allows(distance, wanted, connection) =>
+            {
                 best = Some((distance, place));
             }
             _ => {}

@@ -5,10 +5,10 @@ use std::time::Duration;
 
 use nuthatch_config::{HostgroupId, MysqlVariables};
 use nuthatch_net::NetError;
-use nuthatch_wire::ErrPacket;
 use tokio::time::{sleep, timeout};
 
 use crate::clock::Clock;
+use crate::stats::Occurrence;
 
 use super::check_out::{CheckOutError, Wanted, login, require_password, reserve, take_idle};
 use super::connect::{self, OpenError};
@@ -17,6 +17,7 @@ use super::growth::Asking;
 use super::hostgroup::Hostgroup;
 use super::line::{Place, Stay, Turn};
 use super::pool::Fit;
+use super::refusal::{Proof, number_of, told};
 use super::weights::choose;
 use super::{Hostgroups, Server};
 
@@ -36,6 +37,8 @@ pub(super) struct Search<'a> {
     tried: Vec<Arc<Server>>,
     /// One of them because all its connections are in use.
     some_full: bool,
+    /// What the last connect failed for.
+    why: Option<String>,
 }
 
 /// What a look at the servers of a hostgroup came to.
@@ -66,6 +69,7 @@ impl<'a> Search<'a> {
             was_throttled: false,
             tried: Vec::new(),
             some_full: false,
+            why: None,
         }
     }
 
@@ -73,15 +77,18 @@ impl<'a> Search<'a> {
     pub(super) async fn run(mut self, hostgroups: &Hostgroups) -> Result<Box<Connection>, CheckOutError> {
         loop {
             let Some(group) = hostgroups.group(self.hostgroup) else {
+                if !hostgroups.is_named(self.hostgroup) {
+                    return Err(CheckOutError::NoServer { hostgroup: self.hostgroup });
+                }
                 self.place = None;
-                self.pause().await?;
+                self.pause(None).await?;
                 continue;
             };
             self.place = self.place.take().filter(|place| place.is_in(&group.line));
             if self.place.is_none() && self.tried.is_empty() && !group.line.is_empty() {
                 let place = self.place.insert(group.line.join(self.stay));
                 if place.turn().await == Turn::Over {
-                    return Err(self.timeout());
+                    return Err(self.timeout(Some(&group)));
                 }
             }
             match self.look(&group)? {
@@ -89,7 +96,7 @@ impl<'a> Search<'a> {
                 Look::MayConnect(slot) => {
                     // Who comes next may look meanwhile.
                     self.place = None;
-                    if let Some(connection) = Box::pin(self.connect(slot)).await? {
+                    if let Some(connection) = Box::pin(self.connect(slot, hostgroups)).await? {
                         return Ok(connection);
                     }
                 }
@@ -98,7 +105,7 @@ impl<'a> Search<'a> {
                     let stay = self.stay;
                     let place = self.place.get_or_insert_with(|| group.line.join_in_front(stay));
                     if place.turn().await == Turn::Over {
-                        return Err(self.timeout());
+                        return Err(self.timeout(Some(&group)));
                     }
                 }
                 Look::NoneReachable => {
@@ -106,7 +113,7 @@ impl<'a> Search<'a> {
                     // It keeps its place, but what others free is of no use.
                     let stay = self.stay;
                     self.place.get_or_insert_with(|| group.line.join_in_front(stay));
-                    self.pause().await?;
+                    self.pause(Some(&group)).await?;
                 }
             }
         }
@@ -129,11 +136,21 @@ impl<'a> Search<'a> {
             if let Err(error) = require_password(wanted) {
                 return change_one().map(Look::Idle).ok_or(error);
             }
+            if server.has_room_from_ms(wanted.user) > clock.now_ms() {
+                // It has said that it lets in no more.
+                if let Some(connection) = change_one() {
+                    return Ok(Look::Idle(connection));
+                }
+                self.some_full = true;
+                self.tried.push(Arc::clone(server));
+                continue;
+            }
             let now_us = clock.now_us();
             let asking = Asking {
                 now_us,
                 since_us: self.stay.since_us,
                 standing_since_us: group.line.standing_since_us(),
+                moved_us: group.line.shortage.is_there().then(|| group.line.moved_us()),
             };
             if !server.growth.admits(asking, settings.growth_interval_ms * 1000, || server.under_way()) {
                 return Ok(change_one().map_or(Look::Wait, Look::Idle));
@@ -161,7 +178,11 @@ impl<'a> Search<'a> {
     }
 
     /// A new connection; `None` when the server could not be reached, so that another is to be tried.
-    async fn connect(&mut self, slot: Slot) -> Result<Option<Box<Connection>>, CheckOutError> {
+    async fn connect(
+        &mut self,
+        slot: Slot,
+        hostgroups: &Hostgroups,
+    ) -> Result<Option<Box<Connection>>, CheckOutError> {
         let server = Arc::clone(&slot.server);
         let worker = self.wanted.worker;
         let opening = async {
@@ -169,36 +190,84 @@ impl<'a> Search<'a> {
             Ok(connect::open(slot, worker, &login).await)
         };
         let opened = worker.with_tokio(timeout(self.time_left(), opening)).await;
-        let now_ms = self.clock.now_ms();
-        match opened.map_err(|_elapsed| self.timeout())?? {
+        let Ok(opened) = opened else {
+            self.why = Some(format!("{}: no answer to a connect", server.address));
+            return Err(self.timeout(None));
+        };
+        match opened? {
             Ok(connection) => {
                 server.remember_kind(&connection);
-                return Ok(Some(connection));
+                Ok(Some(connection))
             }
             Err(OpenError::Init(refusal)) => {
-                return Err(CheckOutError::Refused(server.refused_init(now_ms, refusal)));
+                Err(CheckOutError::Refused(server.refused_init(self.clock.now_ms(), refusal)))
             }
-            Err(OpenError::Net(NetError::Refused(refusal))) if is_the_user_s_fault(&refusal) => {
-                server.failed(now_ms, u64::MAX, 0);
-                return Err(CheckOutError::Refused(refusal));
+            Err(OpenError::Net(error)) => self.learn_from(server, error, hostgroups).map(|()| None),
+        }
+    }
+
+    /// What a failed connect comes to: for the server, and for who searches.
+    fn learn_from(
+        &mut self,
+        server: Arc<Server>,
+        error: NetError,
+        hostgroups: &Hostgroups,
+    ) -> Result<(), CheckOutError> {
+        let (now_ms, user) = (self.clock.now_ms(), self.wanted.user);
+        let why = told(&error);
+        server.count_failure();
+        hostgroups.errors.note(
+            &Occurrence {
+                hostgroup: server.hostgroup.0,
+                host: &server.host,
+                port: server.port,
+                user,
+                client: "",
+                schema: &self.wanted.state.schema,
+                number: number_of(&error),
+            },
+            why.as_bytes(),
+            now_ms,
+        );
+        let proof = match &error {
+            NetError::Refused(refusal) => Proof::of(refusal),
+            NetError::UnsupportedPlugin(_)
+            | NetError::UnknownPassword(_)
+            | NetError::ClearPasswordRefused(_) => {
+                server.warn_of_login(now_ms, user, &why);
+                return Err(CheckOutError::Login(format!("{}, as '{user}': {why}", server.address)));
             }
-            Err(OpenError::Net(
-                error @ (NetError::UnsupportedPlugin(_)
-                | NetError::UnknownPassword(_)
-                | NetError::ClearPasswordRefused(_)),
-            )) => return Err(CheckOutError::Login(error.to_string())),
-            Err(OpenError::Net(error)) => {
-                match error {
-                    NetError::Tls(_) | NetError::NoTls => server.warn_of_tls(now_ms, &error),
-                    _ => tracing::debug!(server = %server.address, %error, "could not connect"),
+            _ => Proof::Ill,
+        };
+        match (proof, error) {
+            (Proof::OfLogin, NetError::Refused(refusal)) => return Err(CheckOutError::Refused(refusal)),
+            (Proof::OfAccount, NetError::Refused(refusal)) => {
+                server.warn_of_login(now_ms, user, &why);
+                return Err(CheckOutError::Refused(server.refused_login(user, refusal)));
+            }
+            (Proof::Full | Proof::FullForUser, _) => {
+                server.has_no_room(now_ms, user, proof, &why);
+                let counters = &self.wanted.worker.counters;
+                counters.servers_without_room.bump();
+                // What lies idle there is of a kind that was of no use, or it would have been taken.
+                drop(match proof {
+                    Proof::Full => server.pool.evict_one(self.wanted.worker.id),
+                    _ => server.pool.take_of(self.wanted.worker.id, user),
+                });
+                self.some_full = true;
+            }
+            (_, error) => {
+                if matches!(error, NetError::Tls(_) | NetError::NoTls) {
+                    server.warn_of_tls(now_ms, &error);
                 }
                 server.falter(now_ms);
                 let recovery_ms = self.variables.shun_recovery_time_sec.saturating_mul(1000);
-                server.failed(now_ms, self.variables.shun_on_failures, recovery_ms);
+                server.failed(now_ms, self.variables.shun_on_failures, recovery_ms, &why);
             }
         }
+        self.why = Some(format!("{}: {why}", server.address));
         self.tried.push(server);
-        Ok(None)
+        Ok(())
     }
 
     fn begin_round(&mut self) {
@@ -207,10 +276,10 @@ impl<'a> Search<'a> {
     }
 
     /// The pause before the servers are tried again.
-    async fn pause(&self) -> Result<(), CheckOutError> {
+    async fn pause(&mut self, group: Option<&Hostgroup>) -> Result<(), CheckOutError> {
         let left = self.time_left();
         if left.is_zero() {
-            return Err(self.timeout());
+            return Err(self.timeout(group));
         }
         let pause = Duration::from_millis(self.variables.connect_retries_delay).max(RETRY_PAUSE_MIN);
         self.wanted.worker.with_tokio(sleep(pause.min(left))).await;
@@ -221,13 +290,11 @@ impl<'a> Search<'a> {
         Duration::from_micros(self.stay.until_us.saturating_sub(self.clock.now_us()))
     }
 
-    const fn timeout(&self) -> CheckOutError {
+    /// That the time is over, and what it was waited for.
+    fn timeout(&mut self, group: Option<&Hostgroup>) -> CheckOutError {
         let waited_ms = self.variables.connect_timeout_server_max;
-        CheckOutError::Timeout { hostgroup: self.hostgroup, waited_ms }
+        let why = self.why.take().or_else(|| Some(group?.why_none(self.clock.now_ms())));
+        let why = why.unwrap_or_else(|| "no server stands in it".to_owned());
+        CheckOutError::Timeout { hostgroup: self.hostgroup, waited_ms, why }
     }
-}
-
-/// Access denied, unknown database and the like: another server would say the same.
-fn is_the_user_s_fault(refusal: &ErrPacket) -> bool {
-    matches!(refusal.code, 1044 | 1045 | 1049 | 1226 | 1698 | 1820 | 1862 | 3118 | 4151)
 }

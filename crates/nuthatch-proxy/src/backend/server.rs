@@ -7,7 +7,8 @@ use std::time::Duration;
 use arc_swap::{ArcSwap, ArcSwapOption};
 use nuthatch_config::{HostgroupId, PoolSettings, ServerStatus, Snapshot};
 use nuthatch_net::{BackendAddress, BackendTls, NetError};
-use nuthatch_wire::{Greeting, StatusFlags};
+use nuthatch_sql::ServerFlavor;
+use nuthatch_wire::{ErrPacket, Greeting, StatusFlags};
 use parking_lot::Mutex;
 use tokio::time::Instant;
 
@@ -16,9 +17,11 @@ use crate::log_limit::LogLimit;
 
 use super::ahead::Accepted;
 use super::connection::{Control, Slot};
+use super::defaults::{Defaults, ServerDefaults};
 use super::growth::Growth;
 use super::line::Line;
 use super::pool::{Fit, Pool};
+use super::refusal::{Proof, told_of};
 use super::tls::TlsOfServer;
 use super::upkeep::Kind;
 
@@ -27,6 +30,9 @@ const LINES_PER_SECOND_MAX: u32 = 1;
 
 /// For so long after a failed connect no connection is opened that can be done without.
 const FAILED_LATELY_MS: u64 = 10_000;
+
+/// For so long nobody connects to a server that has said that it lets in no more.
+const FULL_PAUSE_MS: u64 = 20;
 
 /// A server as the data plane knows it. Lives as long as the configuration names it or a connection to it is open.
 #[derive(Debug)]
@@ -46,6 +52,11 @@ pub(crate) struct Server {
     connections_max: AtomicUsize,
     shunned_until_ms: AtomicU64,
     failures: Mutex<Failures>,
+    /// Why it was found ill last.
+    last_failure: Mutex<String>,
+    /// Until when it is not asked to let in more, after it has said that it does not: anybody, or those accounts.
+    full_until_ms: AtomicU64,
+    full_for_users: Mutex<Vec<(Arc<str>, u64)>>,
     /// When a connect failed last, and [`FAILED_LATELY_MS`] more.
     well_from_ms: AtomicU64,
     greeting: Mutex<Option<(Greeting, StatusFlags)>>,
@@ -76,8 +87,12 @@ pub(crate) struct Server {
     settings: ArcSwap<PoolSettings>,
     /// When what accounts may do was changed last: a connection keeps the privileges of its login.
     privileges_since: ArcSwapOption<Instant>,
+    /// What its sessions begin with.
+    pub(crate) defaults: Arc<ServerDefaults>,
     /// Whose connections were opened last, and how.
     pub(super) opened_last: Mutex<Option<Kind>>,
+    /// Logging in anew over a connection did not make it as after its login.
+    doubts_new_logins: AtomicBool,
 }
 
 /// Something that is done to a connection in the background, counted while this lives.
@@ -152,11 +167,17 @@ struct Failures {
 }
 
 impl Server {
+    /// Whether both lead to one server: it may stand in several hostgroups.
+    pub(crate) fn is_same_as(&self, other: &Self) -> bool {
+        (&self.host, self.port) == (&other.host, other.port)
+    }
+
     pub(super) fn new(
         config: &nuthatch_config::Server,
         workers: usize,
         line: Arc<Line>,
         restarts: Arc<Restarts>,
+        defaults: Arc<ServerDefaults>,
     ) -> Self {
         let server = Self {
             hostgroup: config.hostgroup,
@@ -170,6 +191,9 @@ impl Server {
             connections_max: AtomicUsize::new(0),
             shunned_until_ms: AtomicU64::new(0),
             failures: Mutex::default(),
+            last_failure: Mutex::default(),
+            full_until_ms: AtomicU64::new(0),
+            full_for_users: Mutex::default(),
             well_from_ms: AtomicU64::new(0),
             greeting: Mutex::default(),
             open: AtomicUsize::new(0),
@@ -189,7 +213,9 @@ impl Server {
             restarts,
             settings: ArcSwap::from_pointee(Snapshot::default().pool_settings(config.hostgroup)),
             privileges_since: ArcSwapOption::empty(),
+            defaults,
             opened_last: Mutex::default(),
+            doubts_new_logins: AtomicBool::new(false),
         };
         server.configure(config);
         server
@@ -198,6 +224,7 @@ impl Server {
     /// Takes over what the configuration says now. OFFLINE_HARD cuts every connection before this returns.
     pub(super) fn configure(&self, config: &nuthatch_config::Server) {
         self.weight.store(config.weight, Ordering::Release);
+        self.doubts_new_logins.store(false, Ordering::Relaxed);
         self.connections_max.store(config.max_connections as usize, Ordering::Release);
         if self.compresses.swap(config.compression, Ordering::AcqRel) != config.compression {
             self.pool.clear();
@@ -234,7 +261,7 @@ impl Server {
     /// What accounts may do has been changed: idle connections are closed, the others when they are put back.
     pub(super) fn note_privileges(&self) {
         self.privileges_since.store(Some(Arc::new(Instant::now())));
-        self.pool.clear();
+        self.close_idle();
     }
 
     /// Whether a connection may have privileges of before their last change.
@@ -242,11 +269,33 @@ impl Server {
         self.privileges_since.load().as_ref().is_some_and(|since| connection.opened < **since)
     }
 
+    /// What sessions begin with has been changed to these values, or to unknown ones: idle connections are closed, the others when they
+    /// are put back.
+    pub(crate) fn change_defaults(&self, values: Option<Defaults>) {
+        self.defaults.change(values);
+        self.close_idle();
+    }
+
+    /// Whether a connection may have begun with other values than sessions begin with now.
+    pub(crate) fn has_older_defaults(&self, connection: &super::Connection) -> bool {
+        self.defaults.is_later_than(&connection.era)
+    }
+
     /// Whether a connection of that age is to be closed.
     pub(super) fn is_too_old(&self, connection: &super::Connection) -> bool {
         let max_ms = self.settings.load().connection_age_ms_max;
         let is_aged = max_ms > 0 && connection.opened.elapsed() > Duration::from_millis(max_ms);
-        is_aged || self.has_older_privileges(connection)
+        is_aged || self.has_older_privileges(connection) || self.has_older_defaults(connection)
+    }
+
+    /// Logging in anew over one of its connections came to nothing: that is not tried again until the next configuration.
+    pub(crate) fn doubt_new_logins(&self) {
+        self.doubts_new_logins.store(true, Ordering::Relaxed);
+    }
+
+    /// Whether a connection can be logged in anew.
+    pub(crate) fn takes_new_logins(&self) -> bool {
+        !self.doubts_new_logins.load(Ordering::Relaxed)
     }
 
     /// How it is connected to over TLS.
@@ -299,6 +348,12 @@ impl Server {
         self.tls().as_deref().map(|tls| tls.of(user).connector().cloned()).transpose()
     }
 
+    /// Its family and version, if it was ever logged in to.
+    pub(crate) fn flavor(&self) -> Option<ServerFlavor> {
+        let greeting = self.greeting.lock();
+        greeting.as_ref().map(|(greeting, _)| ServerFlavor::of_version(&greeting.version))
+    }
+
     pub(super) fn weight(&self) -> u32 {
         self.weight.load(Ordering::Acquire)
     }
@@ -320,9 +375,15 @@ impl Server {
         *self.greeting.lock() = Some((greeting, status));
     }
 
-    /// A connect failed. After `failures_max` of them within a second the server is shunned for `recovery_ms`.
-    pub(super) fn failed(&self, now_ms: u64, failures_max: u64, recovery_ms: u64) {
+    /// A connect failed, for whatever reason.
+    pub(super) fn count_failure(&self) {
         self.counters.connects_failed.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// A connect failed, which proves the server ill. After `failures_max` of them within a second the server is shunned for `recovery_ms`.
+    pub(super) fn failed(&self, now_ms: u64, failures_max: u64, recovery_ms: u64, why: &str) {
+        *self.last_failure.lock() = why.to_owned();
+        tracing::debug!(server = %self.address, why, "could not connect");
         let mut failures = self.failures.lock();
         let second = now_ms / 1000;
         if failures.second != second {
@@ -332,7 +393,7 @@ impl Server {
         if failures.count >= failures_max.max(1) && self.status(now_ms) == ServerStatus::Online {
             self.shunned_until_ms.store(now_ms + recovery_ms, Ordering::Release);
             self.pool.clear();
-            tracing::warn!(server = %self.address, hostgroup = self.hostgroup.0, recovery_ms,
+            tracing::warn!(server = %self.address, hostgroup = self.hostgroup.0, recovery_ms, why,
                 "shunned a server after {} failed connects within a second", failures.count);
         }
     }
@@ -341,6 +402,64 @@ impl Server {
     pub(super) fn falter(&self, now_ms: u64) {
         self.accepted.forget_all();
         self.well_from_ms.store(now_ms + FAILED_LATELY_MS, Ordering::Relaxed);
+    }
+
+    /// It lets in no more, by its own limit: nobody connects for a moment, and what is there is waited for.
+    pub(super) fn has_no_room(&self, now_ms: u64, user: &Arc<str>, proof: Proof, why: &str) {
+        let until_ms = now_ms + FULL_PAUSE_MS;
+        if proof == Proof::FullForUser {
+            let mut full = self.full_for_users.lock();
+            full.retain(|(known, until_ms)| known != user && *until_ms > now_ms);
+            full.push((Arc::clone(user), until_ms));
+        } else {
+            self.full_until_ms.store(until_ms, Ordering::Relaxed);
+        }
+        if let Some(suppressed) = self.log.admit(now_ms) {
+            tracing::warn!(server = %self.address, hostgroup = self.hostgroup.0, %user, why, suppressed,
+                open = self.open.load(Ordering::Relaxed),
+                "a server lets in no more connections: statements wait for those that there are; \
+                 mysql_servers.max_connections should be below the server's own limit");
+        }
+    }
+
+    /// From when on `user` may be let in once more.
+    pub(super) fn has_room_from_ms(&self, user: &Arc<str>) -> u64 {
+        let full = self.full_for_users.lock();
+        let of_user = full.iter().find(|(known, _)| known == user).map_or(0, |(_, until_ms)| *until_ms);
+        self.full_until_ms.load(Ordering::Relaxed).max(of_user)
+    }
+
+    /// Logs why it refuses the proxy's logins as `user`.
+    pub(super) fn warn_of_login(&self, now_ms: u64, user: &str, why: &str) {
+        if let Some(suppressed) = self.log.admit(now_ms) {
+            tracing::warn!(server = %self.address, hostgroup = self.hostgroup.0, user, why, suppressed,
+                "a server refused the proxy's login: compare the user's row in mysql_users with the account there");
+        }
+    }
+
+    /// The server's refusal of the proxy's login, as the client is told, whose own password was right.
+    pub(super) fn refused_login(&self, user: &str, mut refusal: ErrPacket) -> ErrPacket {
+        let message = format!(
+            "Access denied on the way to the server: {} refused the proxy's login as '{user}' with {}; compare the \
+             password in mysql_users with that of the account there",
+            self.address,
+            told_of(&refusal)
+        );
+        refusal.message = message.into_bytes();
+        refusal
+    }
+
+    /// Why it can be used for nothing new; `None` where it can.
+    pub(super) fn why_not(&self, now_ms: u64) -> Option<String> {
+        let address = &self.address;
+        match self.status(now_ms) {
+            ServerStatus::Online if self.weight() == 0 => Some(format!("{address} has weight 0")),
+            ServerStatus::Online => None,
+            ServerStatus::Shunned => {
+                Some(format!("{address} is shunned, because of {}", self.last_failure.lock()))
+            }
+            status => Some(format!("{address} is {}", status.as_str())),
+        }
     }
 
     /// Logs why there is no TLS with it: unlike a server that is down, this does not mend itself.
@@ -354,10 +473,11 @@ impl Server {
     /// How much an idle connection may have to be changed. While there are few, one more is rather opened, if it may be kept and
     /// none has failed of late.
     pub(super) fn fit(&self, now_ms: u64) -> Fit {
+        let has_room = || now_ms >= self.full_until_ms.load(Ordering::Relaxed);
         let open = self.open.load(Ordering::Relaxed);
         let are_few = || open as u64 <= self.settings().connections_before_change;
         let is_well = || now_ms >= self.well_from_ms.load(Ordering::Relaxed);
-        match open < self.keep_idle() && are_few() && is_well() {
+        match open < self.keep_idle() && are_few() && is_well() && has_room() {
             true => Fit::AsItIs,
             false => Fit::Any,
         }
@@ -527,12 +647,19 @@ const fn decode(byte: u8) -> ServerStatus {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::backend::defaults::AllDefaults;
 
     #[test]
     fn slots_never_exceed_max_connections() {
         let mut config = nuthatch_config::Server::new(HostgroupId(0), "127.0.0.1", 1);
         config.max_connections = 2;
-        let server = Arc::new(Server::new(&config, 1, Arc::default(), Restarts::before_nothing()));
+        let server = Arc::new(Server::new(
+            &config,
+            1,
+            Arc::default(),
+            Restarts::before_nothing(),
+            AllDefaults::default().of("", 0),
+        ));
         let first = server.reserve();
         let second = server.reserve();
         assert!(first.is_some() && second.is_some());

@@ -11,7 +11,7 @@ use nuthatch_wire::{AnswerKind, CapabilityFlags, Command, ErrPacket};
 use tokio::time::timeout;
 
 use crate::Proxy;
-use crate::session::{Charset, SessionState};
+use crate::session::{Charset, Errand, SessionState};
 use crate::worker::Worker;
 
 use super::check_out::login;
@@ -116,7 +116,16 @@ impl Proxy {
         let state = SessionState::new(schema, charset);
         let (user, password, is_own) = (&kind.user, Some(&*password), false);
         let must_have = CapabilityFlags::empty();
-        let wanted = Wanted { user, password, shape: kind.shape, must_have, state: &state, is_own, worker };
+        let wanted = Wanted {
+            user,
+            password,
+            shape: kind.shape,
+            must_have,
+            state: &state,
+            errand: &Errand::USUAL,
+            is_own,
+            worker,
+        };
         let login = login(&wanted, &snapshot.mysql, server).ok()?;
         connect::open(slot, worker, &login).await.ok()
     }

@@ -53,13 +53,20 @@ mod tests {
     use nuthatch_config::HostgroupId;
 
     use super::*;
+    use crate::backend::defaults::AllDefaults;
     use crate::exact::Restarts;
 
     fn server(port: u16, weight: u32, status: ServerStatus) -> Arc<Server> {
         let mut config = nuthatch_config::Server::new(HostgroupId(0), "127.0.0.1", port);
         config.weight = weight;
         config.status = status;
-        Arc::new(Server::new(&config, 1, Arc::default(), Restarts::before_nothing()))
+        Arc::new(Server::new(
+            &config,
+            1,
+            Arc::default(),
+            Restarts::before_nothing(),
+            AllDefaults::default().of("", 0),
+        ))
     }
 
     #[test]
@@ -89,9 +96,9 @@ mod tests {
     #[test]
     fn failures_within_a_second_shun_and_time_brings_back() {
         let servers = [server(1, 1, ServerStatus::Online)];
-        (0..4).for_each(|_| servers[0].failed(5_000, 5, 10_000));
+        (0..4).for_each(|_| servers[0].failed(5_000, 5, 10_000, ""));
         assert!(choose(&servers, 5_000, &[]).is_some());
-        servers[0].failed(5_100, 5, 10_000);
+        servers[0].failed(5_100, 5, 10_000, "");
         assert_eq!(servers[0].status(5_100), ServerStatus::Shunned);
         assert!(choose(&servers, 15_099, &[]).is_none());
         assert!(choose(&servers, 15_100, &[]).is_some());

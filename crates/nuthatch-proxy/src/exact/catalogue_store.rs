@@ -5,6 +5,7 @@
 //! under the new definition (fire a trigger that it did not know of) stays unseen by the cache. Until the change has ended, no new
 //! picture makes its tables known.
 
+use std::ops::Deref;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -18,6 +19,8 @@ use tokio::time::Instant;
 
 use super::catalogues::{Catalogues, Domain, Domains, NoDomain};
 use super::clocks_of::of_definition;
+use super::intent::Makes;
+use super::stored_code::KnownCode;
 use super::turn::Turn;
 
 /// What became of a new picture.
@@ -44,6 +47,7 @@ pub(super) struct Change {
     id: u64,
     /// The one that it ended.
     turn: Arc<Turn>,
+    makes: Makes,
 }
 
 /// The changes that are under way.
@@ -80,6 +84,11 @@ impl CatalogueStore {
 
     pub(crate) fn current(&self) -> Arc<Catalogues> {
         self.current.load_full()
+    }
+
+    /// The same for a short look.
+    pub(crate) fn look(&self) -> impl Deref<Target = Arc<Catalogues>> {
+        self.current.load()
     }
 
     /// Whether a change of a definition has begun since so many had.
@@ -154,6 +163,15 @@ impl CatalogueStore {
         if is_behind_our_back { Replaced::ChangedBehindOurBack } else { Replaced::Done }
     }
 
+    /// Has `learn` make what is known of stored code anew. Says what it says.
+    pub(super) fn replace_code<T>(&self, learn: impl FnOnce(&KnownCode) -> (KnownCode, T)) -> T {
+        let _one_at_a_time = self.running.lock();
+        let current = self.current();
+        let (code, said) = learn(&current.code);
+        self.put(Catalogues { code, ..Catalogues::clone(&current) });
+        said
+    }
+
     /// Nothing is known any more of hostgroups of which `is_kept` does not say otherwise, and no exact answer is served that was stored
     /// before, if anything was known of them.
     pub(crate) fn forget_hostgroups(&self, is_kept: impl Fn(HostgroupId, &Domain) -> bool) {
@@ -163,7 +181,8 @@ impl CatalogueStore {
         domains.retain(|hostgroup, domain| domain.as_ref().is_ok_and(|domain| is_kept(*hostgroup, domain)));
         let known = current.domains.values().filter(|domain| domain.is_ok()).count();
         let forgets = domains.len() < known;
-        self.put(Catalogues { domains, generation: current.generation + 1, ..Catalogues::clone(&current) });
+        let (generation, code) = (current.generation + 1, current.code.forgotten());
+        self.put(Catalogues { domains, generation, code, ..Catalogues::clone(&current) });
         if forgets {
             self.clocks.raise(vec![self.clocks.everything()]).settle();
         }
@@ -187,7 +206,7 @@ impl CatalogueStore {
 
     /// A change begins: from now on its tables are not known. Which those are, and what it writes, was judged by `judged_by`; what has
     /// become known since then, its marks may not hold.
-    pub(super) fn begin_change(&self, changed: Changed, judged_by: &Catalogues) -> Change {
+    pub(super) fn begin_change(&self, changed: Changed, makes: Makes, judged_by: &Catalogues) -> Change {
         let mut running = self.running.lock();
         let current = self.current();
         if current.version != judged_by.version {
@@ -202,14 +221,15 @@ impl CatalogueStore {
             turn: current.turn.end(),
             version: 0,
             is_whole: false,
+            code: current.code.changed_by(makes),
         });
         running.changes.push((id, changed));
-        Change { id, turn: Arc::clone(&current.turn) }
+        Change { id, turn: Arc::clone(&current.turn), makes }
     }
 
     /// A statement has ended that may have written all that `marks` hold, and changed definitions if it has begun a change.
     pub(super) fn finish(&self, marks: Marks, change: Option<Change>) {
-        let Some(Change { id, turn }) = change else {
+        let Some(Change { id, turn, makes }) = change else {
             marks.settle();
             return;
         };
@@ -219,7 +239,8 @@ impl CatalogueStore {
         running.changes.retain(|(other, _)| *other != id);
         let current = self.current();
         // Who reads the server from now on sees what became of it.
-        self.put(Catalogues { generation: current.generation + 1, ..Catalogues::clone(&current) });
+        let (generation, code) = (current.generation + 1, current.code.changed_by(makes));
+        self.put(Catalogues { generation, code, ..Catalogues::clone(&current) });
         drop(running);
         self.ask_for_a_look();
     }
@@ -271,6 +292,7 @@ mod tests {
         Table {
             id: TableId(number),
             is_view: false,
+            time_columns: [].into(),
             key: None,
             reads: [TableId(number)].into(),
             unsuitable: None,
@@ -309,7 +331,7 @@ mod tests {
         let (store, clocks) = store();
         assert_eq!(store.replace(store.generation(), domains(&["a", "b"])), Replaced::Done);
         let read_before = store.generation();
-        let replaced = store.begin_change(named("A"), &store.current());
+        let replaced = store.begin_change(named("A"), Makes::Code, &store.current());
         assert!(!knows(&store, "a") && knows(&store, "b"));
         assert_eq!(store.replace(store.generation(), domains(&["a", "b"])), Replaced::Done);
         assert!(!knows(&store, "a"), "it is still being changed");
@@ -329,9 +351,9 @@ mod tests {
         let all = clocks.everything();
         let now = clocks.now();
         let Catalogues { turn: in_flight, changes_begun, .. } = Catalogues::clone(&store.current());
-        let unrelated = store.begin_change(named("b"), &store.current());
+        let unrelated = store.begin_change(named("b"), Makes::Code, &store.current());
         store.finish(clocks.raise(Vec::new()), Some(unrelated));
-        let replaced = store.begin_change(Changed::All, &store.current());
+        let replaced = store.begin_change(Changed::All, Makes::Code, &store.current());
         assert!(store.has_left_behind(changes_begun));
         store.finish(clocks.raise(vec![all]), Some(replaced));
         assert_eq!(clocks.standing([all], now), Standing::Pending);
@@ -346,7 +368,7 @@ mod tests {
         let (all, now, judged_by) = (clocks.everything(), clocks.now(), store.current());
         assert_eq!(store.replace(store.generation(), domains(&["a"])), Replaced::Done);
         assert_eq!(clocks.standing([all], now), Standing::Holds);
-        let change = store.begin_change(named("a"), &judged_by);
+        let change = store.begin_change(named("a"), Makes::Code, &judged_by);
         assert_eq!(clocks.standing([all], now), Standing::Pending);
         store.finish(clocks.raise(Vec::new()), Some(change));
         drop(judged_by);

@@ -10,6 +10,7 @@ use tokio::time::Instant;
 use crate::backend::Server;
 
 use super::replica::{Replica, Vouched};
+use super::stored_code::KnownCode;
 use super::turn::Turn;
 
 /// The isolation that a session has if it asks for none.
@@ -88,6 +89,7 @@ pub(crate) struct Catalogues {
     pub(super) turn: Arc<Turn>,
     /// All tables have been looked at since the last change of a definition.
     pub(super) is_whole: bool,
+    pub(super) code: KnownCode,
 }
 
 impl Catalogues {

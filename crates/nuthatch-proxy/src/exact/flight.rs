@@ -89,7 +89,8 @@ impl Flight {
             held.extend_from_slice(&touched);
         }
         let marks = proxy.clocks.raise(held);
-        let change = intent.changed.clone().map(|changed| proxy.catalogues.begin_change(changed, catalogues));
+        let begin = |changed| proxy.catalogues.begin_change(changed, intent.makes, catalogues);
+        let change = intent.changed.clone().map(begin);
         let (turn, changes_begun) = (Arc::clone(&catalogues.turn), catalogues.changes_begun);
         let (marks, lost, after) = (Some(marks), Some(lost), After::AsBefore);
         let proxy = Arc::clone(proxy);
@@ -134,6 +135,9 @@ impl UnderWay {
         let Some(marks) = self.marks.take() else { return };
         if self.intent.changes_privileges {
             self.proxy.hostgroups.note_privileges();
+        }
+        if let Some(lost) = self.lost.as_ref().filter(|_| self.intent.changes_defaults) {
+            lost.server().change_defaults(None);
         }
         let clocks = &self.proxy.clocks;
         let is_open = end.status.contains(StatusFlags::SERVER_STATUS_IN_TRANS);
@@ -186,7 +190,6 @@ impl UnderWay {
 impl Drop for UnderWay {
     fn drop(&mut self) {
         let (Some(marks), Some(lost)) = (self.marks.take(), self.lost.take()) else { return };
-        let changes_privileges = self.intent.changes_privileges;
-        lost.settle_when_gone(marks, self.change.take(), Arc::clone(&self.turn), changes_privileges);
+        lost.settle_when_gone(marks, self.change.take(), Arc::clone(&self.turn), &self.intent);
     }
 }

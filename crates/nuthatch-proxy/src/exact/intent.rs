@@ -1,7 +1,7 @@
 //! What a statement may write and commit, found before it is sent.
 
 use nuthatch_cache::{Clock, Clocks};
-use nuthatch_sql::{Kind, TableId, TransactionEnd, WriteFootprint, WrittenRows};
+use nuthatch_sql::{Kind, TableId, TransactionEnd, WriteFootprint, WrittenRows, is_one_of, words};
 
 use super::catalogue_store::Changed;
 use super::clocks_of::{of_definition, of_row, of_write};
@@ -19,6 +19,35 @@ pub(crate) enum Commits {
     Maybe,
 }
 
+/// Whether a change of definitions may make stored code, or give code that is there another name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Makes {
+    /// It does, or drops it.
+    Code,
+    /// It may, out of sight.
+    Maybe,
+    /// It makes, changes or drops tables.
+    Tables,
+}
+
+impl Makes {
+    /// What is said of it by its text and kind: code that is made is named by what it is.
+    pub(crate) fn of(text: &[u8], kind: Kind) -> Self {
+        let names_code = |word: &[u8]| {
+            let digits = word.iter().take_while(|byte| byte.is_ascii_digit()).count();
+            is_one_of(word.get(digits..).unwrap_or_default(), &CODE)
+        };
+        match kind {
+            Kind::Ddl(_) if words(text).any(names_code) => Self::Code,
+            Kind::Ddl(_) => Self::Tables,
+            _ => Self::Maybe,
+        }
+    }
+}
+
+/// Words without which a definition makes no code, and has none run by other names.
+const CODE: [&[u8]; 6] = [b"function", b"procedure", b"package", b"trigger", b"view", b"rename"];
+
 /// See the module's doc.
 #[derive(Debug)]
 pub(crate) struct Intent {
@@ -30,9 +59,13 @@ pub(crate) struct Intent {
     pub(super) given: Option<TableId>,
     /// Which definitions it may change.
     pub(super) changed: Option<Changed>,
+    /// What that may make.
+    pub(crate) makes: Makes,
     pub(super) commits: Commits,
     /// It changes what accounts may do.
     pub(crate) changes_privileges: bool,
+    /// It may change what sessions begin with.
+    pub(crate) changes_defaults: bool,
 }
 
 impl Commits {
@@ -75,8 +108,10 @@ impl Intent {
             durable: Vec::new(),
             given: None,
             changed: None,
+            makes: Makes::Maybe,
             commits,
             changes_privileges: false,
+            changes_defaults: false,
         }
     }
 
@@ -124,7 +159,7 @@ impl Intent {
 
     /// Whether there is nothing to hold, unless the transaction has touched something.
     pub(crate) const fn is_nothing(&self) -> bool {
-        self.held.is_empty() && self.changed.is_none() && !self.changes_privileges
+        self.held.is_empty() && self.changed.is_none() && !self.changes_privileges && !self.changes_defaults
     }
 
     /// Whether what was written before may be committed by it.
@@ -187,6 +222,23 @@ mod tests {
         let intent = Intent::of(made, Kind::Ddl(Ddl::Create), true, Commits::Maybe, &clocks);
         assert_eq!(intent.held, [clocks.definitions()]);
         assert_eq!(intent.durable, intent.held);
+    }
+
+    #[test]
+    fn definitions_make_code_if_they_name_what_it_is() {
+        for (text, expected) in [
+            ("CREATE TABLE t (a INT)", Makes::Tables),
+            ("ALTER TABLE t ADD b INT", Makes::Tables),
+            ("DROP TABLE t", Makes::Tables),
+            ("CREATE TABLE review SELECT 1", Makes::Tables),
+            ("ALTER TABLE t RENAME TO u", Makes::Code),
+            ("CREATE OR REPLACE VIEW v AS SELECT 1", Makes::Code),
+            ("CREATE /*!50003TRIGGER*/ t BEFORE INSERT ON u FOR EACH ROW SET @a = 1", Makes::Code),
+            ("drop function f", Makes::Code),
+        ] {
+            assert_eq!(Makes::of(text.as_bytes(), Kind::Ddl(Ddl::Create)), expected, "{text}");
+        }
+        assert_eq!(Makes::of(b"CALL p()", Kind::Call), Makes::Maybe);
     }
 
     #[test]

@@ -16,6 +16,7 @@ use crate::backend::{Connection, Means, Server, Thread};
 use crate::worker::Worker;
 
 use super::catalogue_store::Change;
+use super::intent::Intent;
 use super::turn::Turn;
 
 /// Pauses between two tries: the first, and the longest.
@@ -53,6 +54,11 @@ impl Lost {
         }
     }
 
+    /// Where it is.
+    pub(super) const fn server(&self) -> &Arc<Server> {
+        &self.server
+    }
+
     /// Moves the marks' clocks, and ends the change of definitions, when the thread is gone. Until then the statement may go on in the
     /// turn in which it was looked at.
     pub(super) fn settle_when_gone(
@@ -60,13 +66,17 @@ impl Lost {
         marks: Marks,
         change: Option<Change>,
         turn: Arc<Turn>,
-        changes_privileges: bool,
+        intent: &Intent,
     ) {
+        let (changes_privileges, changes_defaults) = (intent.changes_privileges, intent.changes_defaults);
         let worker = Arc::clone(&self.worker);
         let _detached = worker.spawn(async move {
             self.until_gone().await;
             if changes_privileges {
                 self.proxy.hostgroups.note_privileges();
+            }
+            if changes_defaults {
+                self.server.change_defaults(None);
             }
             self.proxy.catalogues.finish(marks, change);
             drop(turn);

@@ -29,13 +29,13 @@ impl Restarts {
     }
 
     /// A connection was given this number, that must be greater than `before`. When this returns, no exact answer is served that a
-    /// server gave which is no more.
-    pub(crate) fn accepted(&self, host: &str, port: u16, before: u32, number: u32) {
+    /// server gave which is no more. Says whether the server has begun anew.
+    pub(crate) fn accepted(&self, host: &str, port: u16, before: u32, number: u32) -> bool {
         let mut all = self.greatest.lock();
         let greatest = all.entry((host.to_owned(), port)).or_default();
         if number > before {
             *greatest = number.max(*greatest);
-            return;
+            return false;
         }
         *greatest = number;
         drop(all);
@@ -46,6 +46,7 @@ impl Restarts {
                 "the server has begun anew, or is another: all exact answers are forgotten"
             );
         }
+        true
     }
 }
 

@@ -2,13 +2,13 @@
 
 use std::sync::Arc;
 
-use nuthatch_config::{HostgroupId, Server as ServerConfig, Snapshot};
+use nuthatch_config::{HostgroupId, Server as ServerConfig, ServerStatus, Snapshot};
 use nuthatch_net::{BackendAddress, BackendPassword, BackendTls, ClearPasswords};
 
 use crate::Proxy;
 use crate::backend::clear_passwords;
 
-use super::NoDomain;
+use super::{Domain, NoDomain};
 
 /// How a server of a hostgroup is reached to read its catalogue. Shows no password.
 #[derive(Debug, Clone)]
@@ -49,6 +49,21 @@ impl Proxy {
             (hostgroup, servers.iter().map(source).collect())
         };
         snapshot.hostgroups.iter().map(sources).collect()
+    }
+
+    /// What the configuration says of the server that takes a hostgroup's writes, if it stands in it.
+    #[must_use]
+    pub fn server_status(
+        &self,
+        hostgroup: HostgroupId,
+        domain: &Result<Arc<Domain>, NoDomain>,
+    ) -> Option<ServerStatus> {
+        let domain = domain.as_ref().ok()?;
+        let snapshot = self.snapshot();
+        let (_, servers) = snapshot.hostgroups.iter().find(|(known, _)| *known == hostgroup)?;
+        let server =
+            servers.iter().find(|server| (&server.host, server.port) == (&domain.host, domain.port))?;
+        Some(server.status)
     }
 
     fn source(

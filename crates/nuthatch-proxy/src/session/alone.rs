@@ -8,6 +8,10 @@ use super::diagnostics::Rows;
 use super::plan::{Change, Plan};
 use super::{InsertId, Pins, Session, reply};
 
+/// What is told who would stop a server.
+const STOPS_NOTHING: &str = "Access denied; you need (at least one of) the SHUTDOWN privilege(s) for this operation: \
+                             the proxy stops no server (mysql-allow_shutdown)";
+
 /// What a session knows of itself.
 enum Known {
     /// Unsigned ones by their bits.
@@ -20,6 +24,9 @@ impl Session {
     pub(super) fn answer_alone(&mut self, plan: &Plan) -> Option<Vec<u8>> {
         if let Some(message) = &plan.verdict.error_msg {
             return Some(self.own_error(ErrorCode::RULE_ERROR, message));
+        }
+        if self.may_not_stop(plan) {
+            return Some(self.own_error(ErrorCode::SPECIFIC_ACCESS_DENIED, STOPS_NOTHING));
         }
         if let Some(message) = &plan.verdict.ok_msg {
             self.last.row_count = 0;
@@ -68,6 +75,15 @@ impl Session {
         }
     }
 
+    fn may_not_stop(&self, plan: &Plan) -> bool {
+        plan.facts.stops_server && !self.snapshot.mysql.allow_shutdown
+    }
+
+    /// Refuses to prepare what would stop a server.
+    pub(super) fn refusal_to_stop(&self, plan: &Plan) -> Option<&'static str> {
+        self.may_not_stop(plan).then_some(STOPS_NOTHING)
+    }
+
     /// Neither a transaction nor anything else is open that COMMIT or ROLLBACK could end, and it does nothing else: AND CHAIN
     /// begins a transaction also where none was, RELEASE hangs up.
     fn needs_no_end(&self, plan: &Plan) -> bool {
@@ -98,7 +114,8 @@ impl Session {
             None => self.answer_to(self.statement_text()),
         }?;
         // The question is itself a statement with one row.
-        (self.last.row_count, self.last.found_rows) = (-1, 1);
+        self.last.row_count = -1;
+        self.set_found_rows(1);
         let text = |(column, value): (&Column, &Known)| match value {
             Known::Number(value) if column.flags.contains(ColumnFlags::UNSIGNED_FLAG) => {
                 value.cast_unsigned().to_string()
@@ -119,7 +136,8 @@ impl Session {
             Known::Text(_) => None,
         };
         let values: Vec<_> = values.iter().map(number).collect::<Option<_>>()?;
-        (self.last.row_count, self.last.found_rows) = (-1, 1);
+        self.last.row_count = -1;
+        self.set_found_rows(1);
         Some(reply::binary_numbers(self.capabilities, self.status(), &columns, &values))
     }
 
@@ -149,7 +167,10 @@ impl Session {
             Asked::FoundRows if self.held.iter().any(|held| held.pins.contains(Pins::FOUND_ROWS)) => {
                 return None;
             }
-            Asked::FoundRows => (Column::never_null(name), Known::Number(self.last.found_rows.cast_signed())),
+            Asked::FoundRows => {
+                let found = self.last.found_rows.known()?;
+                (Column::never_null(name), Known::Number(found.cast_signed()))
+            }
             Asked::QueryCache(variable, reads) => {
                 let value = self.cache_variable(variable, reads);
                 match value.parse() {

@@ -7,11 +7,12 @@ use std::sync::Arc;
 
 use nuthatch_cache::{Entry, Fill, Judgement, Key, Packets, Protocol, Refusal};
 use nuthatch_sql::Kind;
-use nuthatch_wire::AnswerEnd;
+use nuthatch_wire::{AnswerEnd, Ending};
 
 use super::capture::Capture;
+use super::errand::Behind;
 use super::exact::{Caching, Depends};
-use super::lease::{Behind, Errand, Held};
+use super::lease::Held;
 use super::not_cached::NotCached;
 use super::plan::Plan;
 use super::trouble::Trouble;
@@ -52,7 +53,7 @@ impl Session {
                 plan.count_fill(
                     capture.and_then(|capture| self.store(request, plan, caching, &end, capture)),
                 );
-                if plan.facts.disconnects { Err(SessionEnd::Quit) } else { Ok(()) }
+                if plan.facts.hangs_up(&end) { Err(SessionEnd::Quit) } else { Ok(()) }
             }
             Err(trouble) => {
                 self.observe(plan, 0, 0);
@@ -100,7 +101,8 @@ impl Session {
                 if !is_from_there || now_ms >= expires_ms {
                     return None;
                 }
-                let renewed = entry.renewed(self.snapshot.epoch.0, expires_ms, self.hit_plan(plan));
+                let hit_plan = self.hit_plan(plan, entry.plan().found_rows);
+                let renewed = entry.renewed(self.snapshot.epoch.0, expires_ms, hit_plan);
                 self.insert(renewed).ok()?;
                 self.proxy.cache.get(&key)
             }
@@ -146,7 +148,7 @@ impl Session {
             epoch: self.snapshot.epoch.0,
             clocks: &clocks,
             since,
-            plan: self.hit_plan(plan),
+            plan: self.hit_plan(plan, self.last.found_rows),
         })?;
         if let Some(reading) = reading {
             self.proxy.table_counters.count_reads(&reading.footprint);
@@ -175,20 +177,25 @@ impl Session {
                 Request::Execution { text, .. } => self.end_other_transactions(plan, text).await?,
             }
         }
-        self.errand = Errand::of(&plan.facts);
+        self.errand = match request {
+            Request::Text if plan.named.is_none() => self.errand_of_text(&plan.facts, self.statement_text()),
+            Request::Text | Request::Execution { .. } => self.errand_of(&plan.facts),
+        };
         let mut retries_left = self.snapshot.mysql.query_retries_on_failure;
         loop {
             let mut held = self.lease(plan.hostgroup).await?;
-            let (capture, mut was_sent) = (capture.as_deref_mut(), false);
+            let mut was_sent = false;
             let answered = match request {
-                Request::Text => self.query_on(plan, capture, &mut held, &mut was_sent).await,
+                Request::Text => self.query_on(plan, capture.as_deref_mut(), &mut held, &mut was_sent).await,
                 Request::Execution { id, text } => {
+                    let capture = capture.as_deref_mut();
                     self.execute_on(id, text, plan, capture, &mut held, &mut was_sent).await
                 }
             };
             match answered {
                 Ok(end) => {
                     self.take_note(request, plan, &end, held).await?;
+                    self.learn_opening(capture.and_then(|capture| capture.reading.as_ref()), &end);
                     return Ok(end);
                 }
                 Err(trouble) => {
@@ -219,17 +226,25 @@ impl Session {
         mut held: Held,
     ) -> Result<(), Trouble> {
         self.look_at_clock();
-        self.learn(&plan.facts, end, &mut held);
+        let prepared = match request {
+            Request::Text => None,
+            Request::Execution { text, .. } => Some(text),
+        };
+        self.learn(&plan.facts, prepared, end, &mut held);
+        self.learn_stored_code(request, plan, end, &mut held);
         let learned = match request {
             Request::Text => self.learn_of_text(plan, end, &mut held).await,
-            Request::Execution { id, .. } => self.learn_of_execution(id, plan, end, &mut held).await,
+            Request::Execution { id, text } => self.learn_of_execution(id, text, plan, end, &mut held).await,
         };
         if let Err(trouble) = learned {
             self.put_away(held, Some(&trouble));
             return Err(Trouble::End(SessionEnd::Gone));
         }
+        if let Ending::Err(number) = end.ending {
+            self.count_error(number, &held);
+        }
         // One that the server hangs up on is closed.
-        if !plan.facts.disconnects {
+        if !plan.facts.hangs_up(end) {
             self.settle(held);
         }
         Ok(())

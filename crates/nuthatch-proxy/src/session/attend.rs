@@ -91,6 +91,7 @@ impl Session {
         if self.execution.capacity() > EXECUTION_BYTES_KEPT {
             self.execution = Vec::new();
         }
+        self.attributes = None;
         if !self.held.is_empty() {
             self.watch_held(true);
         }

@@ -1,10 +1,12 @@
-//! A BEGIN is held back until a statement needs a server, so that the transaction's snapshot can be opened at a known moment.
+//! A BEGIN is held back until a statement needs a server, so that it is known since when the transaction's snapshot may be open.
 //!
 //! In REPEATABLE READ a transaction sees what was committed when its snapshot was opened, and which statement opens it differs
-//! between servers (`SELECT 1`, `WHERE 1=0` and a first UPDATE do not). So if the first statement that needs a server is a plain read,
-//! `START TRANSACTION WITH CONSISTENT SNAPSHOT` goes ahead of it. From then on exact entries may be served that have not changed
-//! since. A transaction that begins with anything else reads past the cache. The snapshot of a replica is as old as what it is known to
-//! have applied; where that is not known, its transaction reads past the cache too.
+//! between servers and versions (`SELECT 1`, `WHERE 1=0` and a first UPDATE do not). So nothing is done to have it opened, and the
+//! server alone decides: the moment before its BEGIN is noted, which no snapshot of it is older than. Exact entries are served that
+//! have not changed since that moment, whenever it was opened. But not before it surely is, or it would open later than at a server
+//! that was asked each time: a transaction reads past the cache until an answer has had a row that only a snapshot shows
+//! ([`rows_are_of_tables`](nuthatch_sql::rows_are_of_tables)). The snapshot of a replica shows what it is known to have applied; where
+//! that is not known, its transaction reads past the cache too.
 
 use nuthatch_cache::Sequence;
 use nuthatch_config::HostgroupId;
@@ -13,7 +15,9 @@ use nuthatch_wire::{AnswerEnd, AnswerKind, Command, Ending};
 
 use crate::exact::{Commits, Isolation};
 
-use super::lease::{Behind, Held};
+use super::errand::Behind;
+use super::exact::Reading;
+use super::lease::Held;
 use super::plan::{Facts, Plan};
 use super::relay::command_packet;
 use super::trouble::Trouble;
@@ -30,14 +34,16 @@ pub(super) enum Beginning {
     Usual,
     /// The client has sent a BEGIN that is to go to this hostgroup.
     HeldBack(HostgroupId),
-    /// The order that opens a snapshot goes ahead of the statement at hand.
+    /// The transaction begins with the statement at hand.
     Sent {
         /// Where the client's BEGIN is to go if this comes to nothing; none if it has sent none.
         held_back: Option<HostgroupId>,
         /// Noted before it was sent.
         since: Sequence,
     },
-    /// The open transaction sees what was committed then.
+    /// The open transaction has a snapshot that is no older than this, or will have one.
+    Begun(Sequence),
+    /// It has one.
     Snapshot(Sequence),
 }
 
@@ -51,16 +57,21 @@ impl Beginning {
     pub(super) const fn hostgroup(self) -> Option<HostgroupId> {
         match self {
             Self::HeldBack(hostgroup) | Self::Sent { held_back: Some(hostgroup), .. } => Some(hostgroup),
-            Self::Usual | Self::Sent { .. } | Self::Snapshot(_) => None,
+            Self::Usual | Self::Sent { .. } | Self::Begun(_) | Self::Snapshot(_) => None,
         }
     }
 
-    /// When the transaction's snapshot was opened, if that is known.
+    /// What the transaction's snapshot is no older than, if that is known.
     pub(super) const fn snapshot(self) -> Option<Sequence> {
         match self {
-            Self::Sent { since, .. } | Self::Snapshot(since) => Some(since),
+            Self::Sent { since, .. } | Self::Begun(since) | Self::Snapshot(since) => Some(since),
             Self::Usual | Self::HeldBack(_) => None,
         }
+    }
+
+    /// Whether it is a transaction of which a server may still have to open the snapshot.
+    pub(super) const fn awaits_snapshot(self) -> bool {
+        matches!(self, Self::Sent { .. } | Self::Begun(_))
     }
 }
 
@@ -97,56 +108,77 @@ impl Session {
     fn sees_a_snapshot(&self) -> bool {
         match self.own_isolation() {
             Some(own) => own == Isolation::RepeatableRead,
+            None if self.begun.has_odd_isolation => false,
             None => self.default_isolation().is_some_and(|default| default != Isolation::Other),
         }
     }
 
-    /// Whether the next plain read opens a snapshot at a moment that will be known.
-    pub(super) fn may_open_snapshot(&self) -> bool {
+    /// Whether a transaction begins with the next statement, of which the moment will be known.
+    pub(super) fn may_begin(&self) -> bool {
         let begins_by_itself = !self.state.autocommit && !self.is_open_somewhere();
         self.beginning.is_held_back() || begins_by_itself && self.may_hold_back()
     }
 
-    /// Sends the BEGIN that was held back, or that autocommit=0 stands for: ahead of a plain read, with its snapshot; awaited before
-    /// anything else.
+    /// Whether the next statement may be the one at which a server opens the transaction's snapshot.
+    pub(super) fn may_open_snapshot(&self) -> bool {
+        self.may_begin() || self.beginning.awaits_snapshot()
+    }
+
+    /// Sends the BEGIN that was held back, ahead of a plain read, awaited before anything else; and notes since when the transaction
+    /// may have a snapshot, also one that autocommit=0 stands for.
     pub(super) async fn bring_transaction(&mut self, held: &mut Held, facts: &Facts) -> Result<(), Trouble> {
         if held.in_transaction || held.pins.is_sticky() {
             return Ok(());
         }
-        let only_reads = facts.opens_snapshot() && self.wants_exact();
-        if only_reads && self.proxy.catalogues.has_replicas() {
+        let is_plain_read = facts.is_plain_read();
+        if is_plain_read && self.wants_exact() && self.proxy.catalogues.has_replicas() {
             self.identify_replica(held).await?;
         }
-        let opens_snapshot = facts.opens_snapshot() && self.may_open_snapshot();
-        if opens_snapshot && let Some(since) = self.snapshot_on(held) {
-            let held_back = self.beginning.hostgroup();
-            self.beginning = Beginning::Sent { held_back, since };
-            let begin = b"START TRANSACTION WITH CONSISTENT SNAPSHOT";
-            if self.errand.behind == Behind::All {
-                held.connection.ahead.add(&command_packet(Command::Query, begin));
-            } else {
-                self.order(held, Command::Query, begin, AnswerKind::Single).await?;
-            }
-        } else if self.beginning.is_held_back() {
-            self.order(held, Command::Query, b"BEGIN", AnswerKind::Single).await?;
-            self.beginning = Beginning::Usual;
-            (held.in_transaction, held.is_surely_in_transaction) = (true, true);
+        if !self.may_begin() {
+            return Ok(());
         }
+        let held_back = self.beginning.hostgroup();
+        let since = if facts.keeps_snapshots() { self.snapshot_on(held) } else { None };
+        let is_ahead = is_plain_read && self.errand.behind == Behind::All;
+        self.beginning = match since {
+            Some(since) if held_back.is_none() => Beginning::Sent { held_back, since },
+            Some(since) if is_ahead => {
+                held.connection.add_ahead(&command_packet(Command::Query, b"BEGIN"));
+                Beginning::Sent { held_back, since }
+            }
+            _ if held_back.is_none() => Beginning::Usual,
+            _ => {
+                self.order(held, Command::Query, b"BEGIN", AnswerKind::Single).await?;
+                (held.in_transaction, held.is_surely_in_transaction) = (true, true);
+                since.map_or(Beginning::Usual, Beginning::Begun)
+            }
+        };
         Ok(())
     }
 
     /// The statement has an answer, and what went ahead of it was accepted.
     pub(super) fn learn_beginning(&mut self, held: &mut Held) {
-        if let Beginning::Sent { since, .. } = self.beginning {
+        if let Beginning::Sent { held_back, since } = self.beginning {
+            self.beginning = Beginning::Begun(since);
+            held.in_transaction |= held_back.is_some();
+        }
+    }
+
+    /// Takes note of whether the statement has had the snapshot opened.
+    pub(super) fn learn_opening(&mut self, reading: Option<&Reading>, end: &AnswerEnd) {
+        let has_row = matches!(end.ending, Ending::ResultSet) && end.rows > 0;
+        if let Beginning::Begun(since) = self.beginning
+            && has_row
+            && reading.is_some_and(|reading| reading.row_opens_snapshot)
+        {
             self.beginning = Beginning::Snapshot(since);
-            held.in_transaction = true;
         }
     }
 
     /// Forgets the moment of a snapshot that may be none of the open transaction's any more.
     pub(super) fn forget_ended_snapshot(&mut self, facts: &Facts, end: &AnswerEnd, is_open: bool) {
         let is_certain = is_open && facts.commits() == Commits::No && !matches!(end.ending, Ending::Err(_));
-        if !is_certain && matches!(self.beginning, Beginning::Snapshot(_)) {
+        if !is_certain && matches!(self.beginning, Beginning::Begun(_) | Beginning::Snapshot(_)) {
             self.beginning = Beginning::Usual;
         }
     }
@@ -154,7 +186,12 @@ impl Session {
 
 impl Facts {
     /// It reads tables and does nothing else.
-    fn opens_snapshot(&self) -> bool {
+    fn is_plain_read(&self) -> bool {
         self.kind == Kind::Select && self.cacheable.is_ok() && !self.writes && !self.names_no_table
+    }
+
+    /// A snapshot that is open behind it was opened behind the BEGIN before it.
+    fn keeps_snapshots(&self) -> bool {
+        !self.writes && !self.is_opaque && self.commits() == Commits::No
     }
 }

@@ -34,6 +34,11 @@ impl Capture {
         }
     }
 
+    /// It will not be stored.
+    pub(super) const fn give_up(&mut self, why: NotCached) {
+        self.given_up = Some(why);
+    }
+
     /// Takes the next bytes.
     pub(super) fn take(&mut self, bytes: &[u8]) {
         if self.given_up.is_some() {

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use nuthatch_net::{Proving, prove};
 use nuthatch_wire::Login;
 
-use super::login::{Known, admit, clear_passwords};
+use super::login::{Known, admit, clear_passwords, plain_schema};
 use super::{Account, Charset, Session, SessionEnd, reply};
 
 impl Session {
@@ -35,16 +35,21 @@ impl Session {
                 proxy.learn_password(&admitted.user, admitted.proof);
                 let name: Arc<str> = Arc::from(admitted.user.name.as_str());
                 let password = proxy.backend_password(&snapshot, &name);
-                let schema = login.schema.unwrap_or_else(|| {
-                    admitted.user.default_schema.as_deref().unwrap_or_default().as_bytes().to_vec()
-                });
+                self.login_charset = Charset::Collation(proxy.collation_for(login.collation));
+                let schema = match &login.schema {
+                    Some(named) => plain_schema(named, &self.login_charset),
+                    None => admitted.user.default_schema.as_deref().unwrap_or_default().as_bytes().to_vec(),
+                };
                 self.user_place = admitted.place;
                 self.account = Account { name: Arc::clone(&name), user: admitted.user, password };
                 (self.state.schema, self.state.role) = (schema, None);
-                self.login_charset = Charset::Collation(proxy.collation_for(login.collation));
+                self.await_defaults().await;
                 self.begin_anew(self.login_charset.clone());
                 self.handle.view.lock().user = Some(name);
-                if let Some(refusal) = self.refused_schema().await {
+                self.state.charset = self.login_charset.of_names_in_change_user();
+                let refused = self.refused_schema(login.schema.as_deref()).await;
+                self.state.charset = self.login_charset.clone();
+                if let Some(refusal) = refused {
                     self.send(&reply::err_of_server(&refusal)).await?;
                     return Err(SessionEnd::Gone);
                 }

@@ -6,6 +6,8 @@ use nuthatch_wire::{AnswerEnd, AnswerKind, CapabilityFlags, Command, Ending, Err
 
 use crate::exact::Flight;
 
+use super::errand::Errand;
+use super::lease::Held;
 use super::trouble::Trouble;
 use super::{Charset, Pins, Session, SessionEnd, reply};
 
@@ -25,9 +27,10 @@ impl Session {
             Some(Command::Statistics) => self.send(&reply::text(&self.proxy.statistics_line())).await,
             Some(Command::InitDb) => self.init_db(now_ms).await,
             Some(Command::ResetConnection) => self.reset_connection().await,
-            Some(Command::FieldList) => self.pass_command(now_ms, "Field List", AnswerKind::Rows).await,
+            Some(Command::FieldList) => self.pass_command(now_ms, "Field List", AnswerKind::Fields).await,
             Some(Command::StmtPrepare) => self.stmt_prepare(now_ms).await,
             Some(Command::StmtExecute) => self.stmt_execute(now_ms).await,
+            Some(Command::StmtBulkExecute) => self.stmt_bulk_execute(now_ms).await,
             Some(Command::StmtSendLongData) => {
                 self.stmt_send_long_data();
                 Ok(())
@@ -69,7 +72,7 @@ impl Session {
         }
         let hostgroup = self.destination(self.account.user.default_hostgroup);
         self.show(now_ms, "Init DB", hostgroup.0);
-        match self.change_schema(hostgroup, schema).await {
+        match self.change_schema(hostgroup, &schema).await {
             Ok(()) => {
                 (self.last.row_count, self.last_ran_on) = (0, None);
                 self.send(&reply::ok(self.status())).await
@@ -79,12 +82,19 @@ impl Session {
         }
     }
 
-    async fn change_schema(&mut self, hostgroup: HostgroupId, schema: Vec<u8>) -> Result<(), Trouble> {
+    pub(super) async fn change_schema(
+        &mut self,
+        hostgroup: HostgroupId,
+        schema: &[u8],
+    ) -> Result<(), Trouble> {
+        self.errand = Errand::into_schema(&self.state, schema);
         let mut held = self.lease(hostgroup).await?;
-        let outcome = self.order(&mut held, Command::InitDb, &schema, AnswerKind::Single).await;
+        let mut outcome = self.order(&mut held, Command::InitDb, schema, AnswerKind::Single).await;
         if outcome.is_ok() {
-            held.connection.state.schema.clone_from(&schema);
-            self.state.schema = schema;
+            self.learn_schema(schema, &mut held);
+            if held.is_in_unnamed_schema {
+                outcome = self.learn_name_of_schema(&mut held).await;
+            }
         }
         self.put_away(held, outcome.as_ref().err());
         outcome
@@ -192,6 +202,7 @@ impl Session {
             (ServerFlavor::MySql(_), Some(collation)) => Charset::Collation(collation),
             _ => self.login_charset.clone(),
         };
+        self.await_defaults().await;
         self.begin_anew(charset);
         self.send(&reply::ok(self.status() | StatusFlags::SERVER_STATUS_AUTOCOMMIT)).await
     }
@@ -215,7 +226,7 @@ impl Session {
         self.beginning = super::Beginning::default();
         self.is_told_of_changes = false;
         self.next_flag_in = 0;
-        self.lexing = self.proxy.lexing();
+        self.begin_in(self.proxy.hostgroups.defaults.era());
         self.renumber_environment();
     }
 
@@ -239,7 +250,9 @@ impl Session {
 
     /// Shows that the session waits for its client.
     pub(super) fn show_idle(&self) {
-        let busy = self.held.iter().any(|held| held.in_transaction || held.pins.is_sticky());
+        // What is only held in doubt keeps nobody from stopping.
+        let is_sticky = |held: &Held| held.pins.without(Pins::UNSEEN_CODE).is_sticky();
+        let busy = self.held.iter().any(|held| held.in_transaction || is_sticky(held));
         self.handle.busy.store(u8::from(busy), std::sync::atomic::Ordering::Release);
         let mut view = self.handle.view.lock();
         view.command = "Sleep";

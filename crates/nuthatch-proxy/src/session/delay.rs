@@ -62,7 +62,11 @@ impl Session {
         delay.until_ms = now_ms + delays.connection_ms.unwrap_or(0);
         let lasts = delay.lasts(now_ms);
         held.pins = if lasts { held.pins.with(Pins::DELAY) } else { held.pins.without(Pins::DELAY) };
-        let ends_ms = if lasts { held.delay.ends_ms() } else { 0 };
+        let ends_ms = match lasts {
+            true => held.delay.ends_ms(),
+            false if held.doubts.are_none() => 0,
+            false => now_ms + 1,
+        };
         if self.handle.delay_ends_ms.load(Ordering::Relaxed) != ends_ms {
             self.handle.delay_ends_ms.store(ends_ms, Ordering::Relaxed);
         }
@@ -82,12 +86,12 @@ impl Session {
     }
 
     /// Fetches what only this connection knows, before it is let go of.
-    async fn keep_what_is_known(&mut self, held: &mut Held) -> Result<(), Trouble> {
+    pub(super) async fn keep_what_is_known(&mut self, held: &mut Held) -> Result<(), Trouble> {
         self.keep_what_is_left(&AnswerEnd::default(), held).await?;
         self.keep_insert_id(held).await
     }
 
-    /// Lets go of connections whose time is over.
+    /// Lets go of connections whose time is over, and of those of which it is known by now that nothing is on them.
     pub(super) async fn end_delays(&mut self) {
         if self.handle.delay_ends_ms.load(Ordering::Relaxed) == 0 {
             return;
@@ -100,9 +104,10 @@ impl Session {
             let outcome = Box::pin(self.keep_what_is_known(&mut held)).await;
             self.put_away(held, outcome.as_ref().err());
         }
+        let doubt_ends_ms = self.settle_doubts_alone().await;
         let ends_ms =
             self.held.iter().filter(|held| held.pins.contains(Pins::DELAY)).map(|held| held.delay.ends_ms());
-        self.handle.delay_ends_ms.store(ends_ms.min().unwrap_or(0), Ordering::Relaxed);
+        self.handle.delay_ends_ms.store(ends_ms.chain(doubt_ends_ms).min().unwrap_or(0), Ordering::Relaxed);
         self.show_idle();
     }
 }

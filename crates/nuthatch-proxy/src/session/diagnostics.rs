@@ -20,7 +20,8 @@ use nuthatch_wire::{
     SmallResult, StatusFlags, append_lenenc_bytes, text_values,
 };
 
-use crate::backend::Hostgroups;
+use crate::backend::{Connection, Hostgroups};
+use crate::stats::Occurrence;
 
 use super::lease::Held;
 use super::plan::Facts;
@@ -56,11 +57,11 @@ impl Diagnostics {
     /// Reads the answer to SHOW WARNINGS; `None` if it is no such list.
     fn parse(answer: &[u8], form: Form, collation: ResultCollation) -> Option<Self> {
         let SmallResult { definitions, rows } = SmallResult::parse(answer, form)?;
-        let boxed = |payloads: &[&[u8]]| payloads.iter().map(|payload| Box::from(*payload)).collect();
+        let boxed = |payload: &[u8]| Box::from(payload);
         let is_list = definitions.len() == 3 && rows.iter().all(|row| cells(row).is_some());
         is_list.then(|| Self {
-            definitions: boxed(&definitions),
-            rows: boxed(&rows),
+            definitions: definitions.iter().map(|payload| boxed(payload)).collect(),
+            rows: rows.iter().map(|payload| boxed(payload)).collect(),
             collation,
             is_lost: false,
         })
@@ -207,7 +208,7 @@ impl Session {
         if held.pins.contains(Pins::FOUND_ROWS) && !held.pins.contains(Pins::DIAGNOSTICS) {
             let found = Box::pin(self.way(held).ask_number("SELECT FOUND_ROWS()")).await?;
             if let Some(found) = found {
-                self.last.found_rows = found;
+                self.set_found_rows(found);
                 self.last_ran_on = None;
                 self.forget_what_a_question_clears();
                 held.pins = held.pins.without(Pins::FOUND_ROWS);
@@ -216,7 +217,11 @@ impl Session {
         Ok(())
     }
 
-    async fn fetch_diagnostics(&mut self, end: &AnswerEnd, held: &mut Held) -> Result<(), Trouble> {
+    pub(super) async fn fetch_diagnostics(
+        &mut self,
+        end: &AnswerEnd,
+        held: &mut Held,
+    ) -> Result<(), Trouble> {
         let Some(list) = self.fetch_list(held).await? else { return Ok(()) };
         let (count, told) = (list.rows.len(), usize::from(end.ok.warnings));
         // An error tells no count, nor does a statement that left alone what one before it had left.
@@ -268,11 +273,28 @@ impl Session {
     async fn fetch_list(&mut self, held: &mut Held) -> Result<Option<Diagnostics>, Trouble> {
         self.worker.counters.diagnostics_fetched.bump();
         let form = held.connection.form();
-        let collation = self.collation_of_results();
+        let collation = self.collation_on(&held.connection);
         let mut way = self.way(held);
         way.send(&command_packet(Command::Query, b"SHOW WARNINGS")).await?;
         let answer = way.read_up_to(AnswerKind::ResultSets, BYTES_MAX).await?;
-        Ok(answer.and_then(|answer| Diagnostics::parse(&answer, form, collation)))
+        let list = answer.and_then(|answer| Diagnostics::parse(&answer, form, collation));
+        Ok(list.map(|mut list| {
+            let own = self.collation_of_results();
+            if list.collation != own {
+                list.come_in(self.lexing.server, own);
+            }
+            list
+        }))
+    }
+
+    /// In which collation results come over a connection: behind a SET NAMES that failed it may be another than the session's.
+    fn collation_on(&self, connection: &Connection) -> ResultCollation {
+        let there = &connection.state;
+        if there.charset == self.state.charset && self.state.settings.agrees_in_names(&there.settings) {
+            return self.collation_of_results();
+        }
+        let of_results = there.settings.get(b"character_set_results").map(Charset::of_variable);
+        of_results.as_ref().unwrap_or(&there.charset).of_results(self.lexing.server)
     }
 
     /// Refuses a command on a prepared statement that is not there, or has no cursor. MySQL adds such an error to what the last
@@ -328,6 +350,7 @@ impl Session {
         leaves: bool,
         facts: &Facts,
     ) -> Result<(), SessionEnd> {
+        self.settle_doubts();
         self.leaves_diagnostics = leaves;
         if leaves {
             return Ok(());
@@ -347,6 +370,22 @@ impl Session {
             self.diagnostics = None;
             self.diagnostics_on = Some(held.connection.thread_id);
         }
+    }
+
+    /// Counts an error that a server has answered with, in `stats_mysql_errors`; its text is known if the session keeps it.
+    pub(super) fn count_error(&self, number: u16, held: &Held) {
+        let text = self.diagnostics.as_ref().and_then(|list| cells(list.rows.last()?)).map(|cells| cells[2]);
+        let server = held.connection.server();
+        let error = Occurrence {
+            hostgroup: held.hostgroup.0,
+            host: &server.host,
+            port: server.port,
+            user: &self.account.name,
+            client: &self.handle.address().host,
+            schema: &self.state.schema,
+            number,
+        };
+        self.proxy.hostgroups.errors.note(&error, text.unwrap_or_default(), self.latest_us / 1000);
     }
 
     fn lost_list(&self) -> Diagnostics {
@@ -410,7 +449,7 @@ impl Session {
         let answer = list.answer(&question, to);
         self.last.row_count = -1;
         if facts.kind == Kind::Select {
-            self.last.found_rows = 1;
+            self.set_found_rows(1);
         }
         if !self.does_leave_diagnostics(text, facts) {
             self.diagnostics = None;

@@ -5,14 +5,16 @@ use std::sync::Arc;
 use nuthatch_cache::{Clock, Entry, Key, Sequence, Standing};
 use nuthatch_config::QueryCacheType;
 use nuthatch_sql::{
-    Ddl, Kind, Parameter, ReadFootprint, TableId, WriteFootprint, changes_privileges, leaves_binlog,
-    read_footprint, write_footprint,
+    Ddl, DefaultsChange, Kind, Parameter, ReadFootprint, TableId, WriteFootprint, changes_privileges,
+    leaves_binlog, read_footprint, rows_are_of_tables, write_footprint,
 };
 use nuthatch_wire::{AnswerEnd, AnswerKind, Command};
 
+use crate::Proxy;
 use crate::backend::StatementKey;
 use crate::exact::{
-    After, Commits, Flight, Inside, Intent, Isolation, Lost, Vouched, dependencies, is_transactional,
+    After, Catalogues, Commits, Domain, Flight, Inside, Intent, Isolation, Lost, Makes, Vouched,
+    dependencies, is_transactional,
 };
 
 use super::capture::Capture;
@@ -20,6 +22,7 @@ use super::lease::Held;
 use super::not_cached::NotCached;
 use super::plan::{Change, Facts, Plan};
 use super::relay::command_packet;
+use super::set::Step;
 use super::trouble::Trouble;
 use super::{HitPlan, Pins, Session, Settings};
 
@@ -30,6 +33,8 @@ pub(super) struct Reading {
     /// When it was sent: later than that of which a replica is known to show all.
     sent: Sequence,
     pub(super) footprint: ReadFootprint,
+    /// The snapshot of the session's transaction is open once the answer has a row.
+    pub(super) row_opens_snapshot: bool,
 }
 
 /// What a server is to execute, of which the plan tells.
@@ -44,6 +49,8 @@ pub(super) struct Sent<'a> {
     pub(super) is_prepared: bool,
     /// It was looked at under another SQL mode or character set than the session's own now.
     pub(super) is_read_otherwise: bool,
+    /// It is executed for many sets of parameters, of which none are known.
+    pub(super) is_repeated: bool,
 }
 
 /// The clocks that an answer depends on, wide ones first, and since when none of them may have moved.
@@ -175,9 +182,6 @@ impl Session {
         if self.own_isolation().unwrap_or(domain.isolation) == Isolation::Other || is_older {
             return Err(NotCached::UnknownIsolation);
         }
-        if server.has_older_privileges(&held.connection) {
-            return Err(NotCached::OlderPrivileges);
-        }
         if sent.is_read_otherwise {
             return Err(NotCached::ReadOtherwise);
         }
@@ -192,12 +196,7 @@ impl Session {
         if footprint.has_view && sent.is_prepared {
             return Err(NotCached::PreparedView);
         }
-        if footprint.reads_columns && !catalogues.is_whole() {
-            return Err(NotCached::DefinedJustNow);
-        }
-        if self.proxy.delayed.may_add_to(&footprint, &domain.catalogue) {
-            return Err(NotCached::Delayed);
-        }
+        self.proxy.may_rest_on(&footprint, domain, &catalogues)?;
         if let Some(replica) = replica {
             // A write without a transaction may stand in the binlog long after it was acknowledged.
             if !is_transactional(&footprint, &domain.catalogue) {
@@ -207,7 +206,13 @@ impl Session {
                 return Err(NotCached::DefinedOtherwise);
             }
         }
-        Ok(Reading { since, sent: now, footprint })
+        // What knows no transactions knows no snapshots.
+        let row_opens_snapshot = self.beginning.awaits_snapshot()
+            && !footprint.has_view
+            && !footprint.reads_definitions
+            && is_transactional(&footprint, &domain.catalogue)
+            && rows_are_of_tables(sent.text, self.lexing);
+        Ok(Reading { since, sent: now, footprint, row_opens_snapshot })
     }
 
     /// Of which moment it is known that a read over a replica's connection shows all that was written before it.
@@ -216,7 +221,7 @@ impl Session {
         since.filter(|_| !self.proxy.binlogs.are_left())
     }
 
-    /// Of which moment a snapshot that is opened now over the connection shows all; none if that of a replica is not known.
+    /// Of which moment a snapshot that is opened from now on over the connection shows all; none if that of a replica is not known.
     pub(super) fn snapshot_on(&self, held: &Held) -> Option<Sequence> {
         let now = self.proxy.clocks.now();
         let catalogues = self.proxy.catalogues.current();
@@ -276,6 +281,7 @@ impl Session {
             parameters: &[],
             is_prepared: prepared.is_some(),
             is_read_otherwise: key.is_some_and(|key| self.reads_otherwise(key)),
+            is_repeated: false,
         };
         self.begin_to_watch(plan, &sent, unwatched, capture, held)
     }
@@ -290,7 +296,12 @@ impl Session {
     pub(super) fn unwatched(&self, facts: &Facts) -> Option<Flight> {
         // A lock may have what is inserted behind it seen later.
         let is_lock = facts.kind == Kind::Lock;
-        if is_lock || facts.may_write() || facts.commits() != Commits::No && !self.touched.is_empty() {
+        let is_change = facts.changes_defaults != DefaultsChange::No;
+        if is_lock
+            || is_change
+            || facts.may_write()
+            || facts.commits() != Commits::No && !self.touched.is_empty()
+        {
             return None;
         }
         if !self.proxy.wants_catalogues() {
@@ -312,7 +323,10 @@ impl Session {
     ) -> Flight {
         let flight = unwatched.unwrap_or_else(|| self.start_flight(plan, sent, held));
         if let Some(capture) = capture {
-            capture.begin(|| self.begin_reading(plan, sent, held));
+            match held.connection.prove(&self.begun.era) {
+                Ok(()) => capture.begin(|| self.begin_reading(plan, sent, held)),
+                Err(why) => capture.give_up(why.into()),
+            }
         }
         flight
     }
@@ -328,7 +342,7 @@ impl Session {
         let (kind, may_define) = (plan.facts.kind, may_define(plan.facts.kind, commits));
         let mut intent = match catalogues.domain(plan.hostgroup) {
             Ok(domain) if domain.is_of(held.connection.server()) && !sent.is_read_otherwise => {
-                let footprint = write_footprint(
+                let once = write_footprint(
                     sent.text,
                     plan.facts.class,
                     self.lexing,
@@ -336,6 +350,7 @@ impl Session {
                     &domain.catalogue,
                     sent.parameters,
                 );
+                let footprint = if sent.is_repeated { once.repeated() } else { once };
                 self.proxy.table_counters.count_writes(&footprint);
                 let defines = may_define
                     && (kind != Kind::Call || domain.catalogue.routines_may_define(sent.text, sent.schema));
@@ -345,6 +360,8 @@ impl Session {
             _ => Intent::of(WriteFootprint::Everything, kind, may_define, commits, clocks),
         };
         intent.changes_privileges = changes_privileges(sent.text, kind, self.lexing);
+        intent.makes = Makes::of(sent.text, kind);
+        intent.changes_defaults = plan.facts.changes_defaults != DefaultsChange::No;
         self.start(intent, &catalogues, held)
     }
 
@@ -365,7 +382,7 @@ impl Session {
         self.start(intent, &self.proxy.catalogues.current(), held)
     }
 
-    fn start(&self, intent: Intent, catalogues: &crate::exact::Catalogues, held: &Held) -> Flight {
+    fn start(&self, intent: Intent, catalogues: &Catalogues, held: &Held) -> Flight {
         if intent.is_nothing() && self.touched.is_empty() {
             return Flight::default();
         }
@@ -408,11 +425,28 @@ impl Session {
     }
 }
 
+impl Proxy {
+    /// Whether each change of what is read is known by a clock.
+    pub(super) fn may_rest_on(
+        &self,
+        read: &ReadFootprint,
+        domain: &Domain,
+        catalogues: &Catalogues,
+    ) -> Result<(), NotCached> {
+        match () {
+            () if read.reads_columns && !catalogues.is_whole() => Err(NotCached::DefinedJustNow),
+            () if self.delayed.may_add_to(read, &domain.catalogue) => Err(NotCached::Delayed),
+            () => Ok(()),
+        }
+    }
+}
+
 impl Facts {
     pub(super) fn commits(&self) -> Commits {
         let is_harmless_set = match &self.change {
             Change::Autocommit(on) => !on,
-            Change::Charset(_) | Change::Settings(_) | Change::Role(_) => true,
+            Change::Steps(steps) => steps.iter().all(Step::commits_nothing),
+            Change::Charset(_) | Change::Role(_) => true,
             Change::None | Change::Schema(_) => false,
         };
         Commits::of(self.kind, self.transaction_end, is_harmless_set)

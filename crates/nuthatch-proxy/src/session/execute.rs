@@ -6,10 +6,12 @@ use nuthatch_wire::{AnswerEnd, AnswerKind, Ending, ErrorCode, StatusFlags};
 use crate::exact::Flight;
 
 use super::answer::Request;
+use super::bulk::may_be_bulk;
 use super::capture::Capture;
 use super::diagnostics::Rows;
 use super::exact::{Caching, Sent};
-use super::execution::{asks_for_cursor, packet_with_id};
+use super::execution::{asks_for_cursor, is_bulk, packet_with_id};
+use super::found_rows::Found;
 use super::lease::Held;
 use super::not_cached::NotCached;
 use super::plan::Plan;
@@ -17,7 +19,7 @@ use super::trouble::Trouble;
 use super::{Pins, Session, SessionEnd, reply};
 
 impl Session {
-    /// COM_STMT_EXECUTE.
+    /// COM_STMT_EXECUTE and, where a client may send it, COM_STMT_BULK_EXECUTE.
     pub(super) async fn stmt_execute(&mut self, now_ms: u64) -> Result<(), SessionEnd> {
         let Some((id, text)) = self.statement_at_hand() else {
             return self.reply_unknown_statement().await;
@@ -29,6 +31,9 @@ impl Session {
         }
         let mut plan = self.plan(&text);
         plan.facts.has_parameters = true;
+        if is_bulk(self.client.payload()) && !may_be_bulk(plan.facts.kind) {
+            return self.refuse_in_bulk().await;
+        }
         let is_under_flag = self.next_flag_in != 0;
         self.next_flag_in = plan.verdict.next_query_flag_in.unwrap_or(0);
         let leaves = self.does_leave_diagnostics(&text, &plan.facts);
@@ -39,6 +44,13 @@ impl Session {
             self.observe(&plan, 0, 0);
             self.last_ran_on = None;
             return self.send(&answer).await;
+        }
+        if plan.facts.kind == Kind::Kill {
+            plan.count_rules();
+            let bound = self
+                .prepared_statement(id)
+                .and_then(|statement| statement.binding.only_number(self.client.payload()));
+            return self.kill_of(&text, bound, plan.hostgroup).await;
         }
         self.retake_what_is_left(&plan.facts);
         self.judge_cache_use();
@@ -86,13 +98,18 @@ impl Session {
         held: &mut Held,
         was_sent: &mut bool,
     ) -> Result<AnswerEnd, Trouble> {
-        let opens_cursor = asks_for_cursor(self.client.payload());
+        let (opens_cursor, is_bulk) =
+            (asks_for_cursor(self.client.payload()), is_bulk(self.client.payload()));
+        if is_bulk && !held.connection.takes_bulk() {
+            return Err(Trouble::NoBulk);
+        }
         self.bring_names(plan, held).await?;
         let number = self.prepare_on(id, opens_cursor, held).await?;
-        self.bring_last_results(held, &plan.facts).await?;
+        self.bring_last_results(held, &plan.facts, Some(text)).await?;
         self.bring_tracker(held, &plan.facts).await?;
         self.bring_transaction(held, &plan.facts).await?;
-        let packet = self.execute_packet(id, number);
+        self.begin_change_of_defaults(&plan.facts, held).await?;
+        let packet = self.execute_packet(id, number, held);
         for long_data in self.long_data(id) {
             self.way(held).send(&packet_with_id(&long_data, number)).await?;
         }
@@ -118,15 +135,29 @@ impl Session {
     pub(super) async fn learn_of_execution(
         &mut self,
         id: u32,
+        text: &[u8],
         plan: &Plan,
         end: &AnswerEnd,
         held: &mut Held,
     ) -> Result<(), Trouble> {
+        let statement = self.prepared_statement(id);
+        let parameters = || {
+            let values =
+                |statement: &super::prepared::Statement| statement.binding.values_of(self.client.payload());
+            statement.filter(|statement| statement.long_data.is_empty()).map(values).unwrap_or_default()
+        };
+        let has_cursor = statement.is_some_and(|statement| statement.cursor.is_some());
+        let found = match has_cursor {
+            true => Some(Found::Elsewhere),
+            false => self.found_by(&plan.facts, text, parameters, end),
+        };
+        self.learn_found_rows(&plan.facts, found, end, held);
         held.temporary.doubt(plan.facts.pins);
         held.named_locks.doubt(plan.facts.pins);
         held.handlers.doubt(plan.facts.pins);
         self.keep_what_is_left(end, held).await?;
         self.ask_what_answers_leave_out(end, held).await?;
+        self.learn_changed_defaults(&plan.facts, end, held).await?;
         if self.prepared_statement(id).is_some_and(|statement| statement.cursor.is_some()) {
             held.pins = held.pins.with(Pins::CURSOR);
         }
@@ -161,15 +192,20 @@ impl Session {
             parameters: &parameters,
             is_prepared: true,
             is_read_otherwise: statement.is_none_or(|statement| self.reads_otherwise(&statement.key)),
+            is_repeated: is_bulk(self.client.payload()),
         };
         self.begin_to_watch(plan, &sent, unwatched, capture, held)
     }
 
     /// The command at hand for the connection's own number, with parameter types even if the client leaves them out.
-    fn execute_packet(&mut self, id: u32, number: u32) -> Vec<u8> {
-        let Self { prepared, client, .. } = self;
+    fn execute_packet(&mut self, id: u32, number: u32, held: &Held) -> Vec<u8> {
+        let Self { prepared, client, attributes, .. } = self;
+        let takes_attributes = held.connection.takes_attributes();
         let statement = prepared.as_mut().and_then(|prepared| prepared.statements.get_mut(&id));
         match statement {
+            Some(statement) if takes_attributes => {
+                statement.binding.packet_with_attributes(client.payload(), number, attributes.as_deref())
+            }
             Some(statement) => statement.binding.packet_of(client.payload(), number),
             None => packet_with_id(client.payload(), number),
         }

@@ -5,7 +5,7 @@
 use std::ops::Range;
 
 use nuthatch_sql::Parameter;
-use nuthatch_wire::append_packet;
+use nuthatch_wire::{Attributes, Command, Reader, WireError, append_packet, execution_with_attributes};
 
 use super::parameters::parameters;
 
@@ -21,6 +21,19 @@ const CURSOR_FLAGS: u8 = 0x07;
 /// Where the bits of NULL parameters begin: behind command, number, flags and iterations.
 const NULLS_PLACE: usize = 1 + 4 + 1 + 4;
 
+/// Place of the flags of an execution of many sets of parameters, and where its types begin if it has them.
+///
+/// Source: MariaDB's "COM_STMT_BULK_EXECUTE".
+const BULK_FLAGS_PLACE: Range<usize> = 5..7;
+
+/// Of those flags: the types follow.
+const BULK_SENDS_TYPES: u8 = 128;
+
+/// Whether the command executes a statement for many sets of parameters.
+pub(super) fn is_bulk(payload: &[u8]) -> bool {
+    payload.first() == Some(&(Command::StmtBulkExecute as u8))
+}
+
 /// The number of a statement that a command names.
 pub(super) fn named_id(payload: &[u8]) -> Option<u32> {
     Some(u32::from_le_bytes(payload.get(ID_PLACE)?.try_into().ok()?))
@@ -28,7 +41,7 @@ pub(super) fn named_id(payload: &[u8]) -> Option<u32> {
 
 /// Whether an execution asks for a cursor.
 pub(super) fn asks_for_cursor(payload: &[u8]) -> bool {
-    payload.get(FLAGS_PLACE).is_some_and(|flags| flags & CURSOR_FLAGS != 0)
+    !is_bulk(payload) && payload.get(FLAGS_PLACE).is_some_and(|flags| flags & CURSOR_FLAGS != 0)
 }
 
 /// A command's payload with another number of the statement.
@@ -69,8 +82,18 @@ impl Binding {
         (flag_place, flag_place + 1..flag_place + 1 + 2 * self.parameters)
     }
 
+    /// The types in an execution of many sets of parameters; `None` if it leaves them out.
+    fn types_in_bulk<'p>(&self, payload: &'p [u8]) -> Option<&'p [u8]> {
+        let sends = payload.get(BULK_FLAGS_PLACE.start).is_some_and(|flags| flags & BULK_SENDS_TYPES != 0);
+        let (from, len) = (BULK_FLAGS_PLACE.end, 2 * self.parameters);
+        sends.then(|| payload.get(from..from + len).unwrap_or_default())
+    }
+
     /// The types that an execution binds, or those bound before.
     pub(super) fn types_of<'a>(&'a self, payload: &'a [u8]) -> &'a [u8] {
+        if is_bulk(payload) {
+            return self.types_in_bulk(payload).unwrap_or(&self.types);
+        }
         let (flag_place, types) = self.place_of_types();
         match payload.get(flag_place) {
             Some(1) if self.parameters > 0 => payload.get(types).unwrap_or_default(),
@@ -78,11 +101,29 @@ impl Binding {
         }
     }
 
-    /// The values that an execution binds.
+    /// The values that an execution binds; none are known of one of many sets.
     pub(super) fn values_of(&self, payload: &[u8]) -> Vec<Parameter> {
+        if is_bulk(payload) {
+            return Vec::new();
+        }
         let (flag_place, types) = self.place_of_types();
         let values_place = if payload.get(flag_place) == Some(&1) { types.end } else { flag_place + 1 };
         parameters(payload, NULLS_PLACE, values_place, self.types_of(payload))
+    }
+
+    /// The number that an execution binds, if it is the only value: as an integer or as text.
+    pub(super) fn only_number(&self, payload: &[u8]) -> Option<u64> {
+        match self.values_of(payload).as_slice() {
+            [Parameter::Unsigned(number)] => Some(*number),
+            [Parameter::Other] => {
+                let (flag_place, types) = self.place_of_types();
+                let place = if payload.get(flag_place) == Some(&1) { types.end } else { flag_place + 1 };
+                let mut value = Reader::new(payload.get(place..)?);
+                let text = value.lenenc_bytes().ok().filter(|_| value.rest().is_empty())?;
+                std::str::from_utf8(text).ok()?.parse().ok()
+            }
+            _ => None,
+        }
     }
 
     /// Appends what an execution binds, with its types even if the client left them out; learns them. Nothing is allocated that is not
@@ -93,9 +134,58 @@ impl Binding {
 
     /// The execution as a packet, under another number of the statement, with types even if the client left them out; learns them.
     pub(super) fn packet_of(&mut self, payload: &[u8], id: u32) -> Vec<u8> {
+        packet(&self.whole(payload, id))
+    }
+
+    /// The same for a connection where executions come with attributes.
+    pub(super) fn packet_with_attributes(
+        &mut self,
+        payload: &[u8],
+        id: u32,
+        attributes: Option<&Attributes>,
+    ) -> Vec<u8> {
+        execution_with_attributes(&self.whole(payload, id), self.parameters, attributes)
+    }
+
+    fn whole(&mut self, payload: &[u8], id: u32) -> Vec<u8> {
         let mut whole = Vec::with_capacity(payload.len() + self.types.len());
-        self.append_from(0, &with_id(payload, id), &mut whole);
-        packet(&whole)
+        match is_bulk(payload) {
+            true => self.append_bulk(payload, &mut whole),
+            false => self.append_from(0, payload, &mut whole),
+        }
+        if let Some(place) = whole.get_mut(ID_PLACE) {
+            place.copy_from_slice(&id.to_le_bytes());
+        }
+        whole
+    }
+
+    /// Takes the attributes off an execution: see [`Attributes::take_off_execution`].
+    pub(super) fn take_off_attributes(
+        &self,
+        payload: &[u8],
+        is_long: impl Fn(usize) -> bool,
+        plain: &mut Vec<u8>,
+    ) -> Result<Option<Attributes>, WireError> {
+        Attributes::take_off_execution(payload, self.parameters, is_long, plain)
+    }
+
+    fn append_bulk(&mut self, payload: &[u8], out: &mut Vec<u8>) {
+        if let Some(bound) = self.types_in_bulk(payload) {
+            if self.types != bound {
+                bound.clone_into(&mut self.types);
+            }
+        } else if !self.types.is_empty()
+            && let Some((head, values)) = payload.split_at_checked(BULK_FLAGS_PLACE.end)
+        {
+            out.extend_from_slice(head);
+            if let Some(flags) = out.get_mut(BULK_FLAGS_PLACE.start) {
+                *flags |= BULK_SENDS_TYPES;
+            }
+            out.extend_from_slice(&self.types);
+            out.extend_from_slice(values);
+            return;
+        }
+        out.extend_from_slice(payload);
     }
 
     fn append_from(&mut self, from: usize, payload: &[u8], out: &mut Vec<u8>) {
@@ -152,6 +242,24 @@ mod tests {
         let of_another_number = [&[0x17, 9, 9, 9, 9, 0, 1, 0, 0, 0], bound.as_slice()].concat();
         assert_eq!(written_down(&mut binding, &of_another_number), bound);
         assert_eq!(written_down(&mut Binding::new(0), &HEAD[..10]), b"");
+    }
+
+    #[test]
+    fn types_of_many_sets_are_those_of_one_and_repeated_alike() {
+        let mut binding = Binding::new(1);
+        let bulk =
+            |flags: u8, types: &[u8]| [&[0xFA, 1, 0, 0, 0, flags, 0], types, &[0, 1, b'x', 1]].concat();
+        let with_types = bulk(128, &[253, 0]);
+        assert_eq!(binding.packet_of(&with_types, 1)[4..], with_types);
+        assert_eq!(binding.packet_of(&bulk(64, &[]), 1)[4..], bulk(64 | 128, &[253, 0]));
+        assert_eq!(binding.types_of(&bulk(0, &[])), [253, 0]);
+        let one = [&HEAD[..10], &[0, 0, 1, b'x']].concat();
+        assert_eq!(binding.packet_of(&one, 1)[4..], [&HEAD[..10], &[0, 1, 253, 0, 1, b'x']].concat());
+        assert_eq!(binding.values_of(&with_types), []);
+        assert!(!asks_for_cursor(&bulk(1, &[])));
+        for cut in 6..with_types.len() {
+            assert_eq!(binding.packet_of(&with_types[..cut], 1)[4..], with_types[..cut]);
+        }
     }
 
     #[test]

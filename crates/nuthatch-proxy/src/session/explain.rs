@@ -76,8 +76,8 @@ impl Session {
             off: &off,
             routed: &routed,
             sees: match self.beginning.snapshot() {
+                _ if self.may_open_snapshot() => Sees::SnapshotToOpen,
                 Some(snapshot) => Sees::At(snapshot),
-                None if self.may_open_snapshot() => Sees::SnapshotToOpen,
                 None => Sees::Now,
             },
             entries: entry.into_iter().collect(),
@@ -193,17 +193,15 @@ impl Asker<'_> {
         let mut findings = vec![("source", source)];
         findings.extend(domain.replicas.iter().map(|replica| ("replica", replica.told())));
         let class = Class::of(&classify(statement, self.lexing));
-        match read_footprint(statement, class, self.lexing, self.schema, catalogue, &[]) {
-            Ok(footprint) if footprint.reads_columns && !catalogues.is_whole() => {
-                findings.push(("reads", format!("not cached as exact: {}", NotCached::DefinedJustNow)));
-            }
-            Ok(footprint) if self.proxy.delayed.may_add_to(&footprint, catalogue) => {
-                findings.push(("reads", format!("not cached as exact: {}", NotCached::Delayed)));
-            }
-            Ok(footprint) => match footprint.told(catalogue) {
-                told if told.is_empty() => findings.push(("reads", "no table".to_owned())),
-                told => findings.extend(told.into_iter().map(|told| ("reads", told))),
-            },
+        let footprint = read_footprint(statement, class, self.lexing, self.schema, catalogue, &[])
+            .map_err(|why| why.to_string())
+            .and_then(|read| {
+                let is_known = self.proxy.may_rest_on(&read, &domain, &catalogues);
+                is_known.map(|()| read).map_err(|why| why.to_string())
+            });
+        match footprint.map(|read| read.told(catalogue)) {
+            Ok(told) if told.is_empty() => findings.push(("reads", "no table".to_owned())),
+            Ok(told) => findings.extend(told.into_iter().map(|told| ("reads", told))),
             Err(why) => findings.push(("reads", format!("not cached as exact: {why}"))),
         }
         findings

@@ -80,7 +80,12 @@ impl Session {
                 "the server does not speak the protocol in the form that the client wants (fast_forward)";
             return Err(CheckOutError::Login(why.to_owned()).into());
         }
-        Ok(self.lend(hostgroup, connection))
+        let mut held = self.lend(hostgroup, connection);
+        if held.connection.state.schema != self.state.schema {
+            // Its name could not go with the login.
+            self.bring_into(&self.state, &mut held).await?;
+        }
+        Ok(held)
     }
 
     /// Returns why it is over.

@@ -100,6 +100,8 @@ pub(crate) struct View {
     pub(crate) server: Option<Arc<Server>>,
     /// The connection that works for it at the moment.
     pub(crate) running: Option<Running>,
+    /// The first connection that it holds between statements: its server, and its number there.
+    pub(crate) holds: Option<(Arc<Server>, u32)>,
     pub(crate) pins: String,
 }
 
@@ -113,6 +115,13 @@ pub(crate) struct Running {
 }
 
 impl View {
+    /// Whether the connection of that number works for the session, or is held by it.
+    pub(crate) fn has_connection(&self, server: &Server, thread_id: u32) -> bool {
+        let is_it = |other: &Server, number| number == thread_id && other.is_same_as(server);
+        self.running.as_ref().is_some_and(|running| is_it(&running.server, running.thread_id))
+            || self.holds.as_ref().is_some_and(|(other, number)| is_it(other, *number))
+    }
+
     /// The statement at hand as others may see it.
     pub(crate) fn shown_info(&self) -> Option<Vec<u8>> {
         self.has_info.then(|| shown(&self.info).to_vec())

@@ -9,12 +9,13 @@ use std::sync::Arc;
 use nuthatch_cache::{Entry, Judgement, Key, Protocol, Standing};
 use nuthatch_config::RuleHits;
 use nuthatch_net::NetError;
-use nuthatch_wire::Command;
+use nuthatch_wire::{CapabilityFlags, Command};
 
 use crate::environment::Environment;
 use crate::exact::standing;
 use crate::stats::DigestCounters;
 
+use super::found_rows::Found;
 use super::{Session, SessionEnd};
 
 /// What a hit does to its session, and bumps besides the worker's counters: as if the statement had gone its way.
@@ -22,6 +23,8 @@ use super::{Session, SessionEnd};
 pub(crate) struct HitPlan {
     pub(super) digest: Option<Arc<DigestCounters>>,
     pub(super) rules: Box<[Arc<RuleHits>]>,
+    /// What FOUND_ROWS() is behind it.
+    pub(super) found_rows: Found,
     /// A server would leave the warnings and errors of the statement before alone.
     pub(super) leaves_diagnostics: bool,
 }
@@ -93,9 +96,15 @@ impl Session {
         }
         let (command, rest) = payload.split_first()?;
         match Command::parse(*command)? {
-            Command::Query => self.find(&self.key(rest)?, now_ms),
+            Command::Query => self.find(&self.key(self.text_in(rest)?)?, now_ms),
             Command::StmtExecute => {
-                self.prepared.as_mut()?.write_down(payload, &self.state, &mut self.execution)?;
+                if self.has_attributes() {
+                    self.write_plain_execution(payload)?;
+                    let Self { prepared, plain_execution, state, execution, .. } = self;
+                    prepared.as_mut()?.write_down(plain_execution, state, execution)?;
+                } else {
+                    self.prepared.as_mut()?.write_down(payload, &self.state, &mut self.execution)?;
+                }
                 self.find_execution(now_ms)
             }
             _ => None,
@@ -219,7 +228,7 @@ impl Session {
             self.diagnostics_on = None;
         }
         self.last_ran_on = None;
-        self.last.found_rows = entry.rows();
+        (self.last.found_rows, self.found_rows_on) = (plan.found_rows, None);
         self.last.row_count = -1;
     }
 
@@ -229,9 +238,10 @@ impl Session {
         let (rules, address) = (&self.snapshot.rules, &self.handle.address());
         let proxy_addr = || (Arc::clone(&address.proxy_host), address.proxy_port);
         self.environment = self.proxy.environments.number(Environment {
-            shape: self.shape,
+            shape: self.shape - CapabilityFlags::CLIENT_QUERY_ATTRIBUTES,
             charset: self.state.charset.clone(),
-            settings: self.state.settings.clone(),
+            settings: self.begun.own(&self.state.settings),
+            inheritance: self.proxy.hostgroups.defaults.inheritance(&self.begun.era),
             role: self.state.role.clone(),
             client_addr: rules.looks_at_client_addr().then(|| Arc::clone(&address.host)),
             proxy_addr: rules.looks_at_proxy_addr().then(proxy_addr),

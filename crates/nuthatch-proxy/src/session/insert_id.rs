@@ -1,11 +1,11 @@
 //! `LAST_INSERT_ID()` of a session, which must not depend on the connection that its statements happen to get.
 //!
-//! An OK packet tells an id also when the statement named its key, and then the server's `LAST_INSERT_ID()` stays what it
-//! was (measured on MariaDB and MySQL). So an id counts as known only where the text shows that the server made it up.
+//! An OK packet tells an id also when the statement or a trigger named the key, and then the server's `LAST_INSERT_ID()` stays what it
+//! was (measured on MariaDB and MySQL). So an id counts as known only where text and catalogue show that the server made it up.
 //! Otherwise the connection that ran the statement is asked: when somebody wants to know, or before the session lets go
 //! of it.
 
-use nuthatch_sql::Kind;
+use nuthatch_sql::{Kind, makes_up, names_another};
 use nuthatch_wire::{AnswerEnd, Ending};
 
 use super::lease::Held;
@@ -34,22 +34,31 @@ impl Default for InsertId {
 pub(super) struct IdsBefore {
     connection: u64,
     session: u64,
+    /// What its answer told; none, 0. It is the connection's only where the statement could not name that as a key: then the server
+    /// has made it up again.
+    told: u64,
 }
 
 impl Session {
     /// Takes note of what a statement did to the id.
-    pub(super) fn learn_insert_id(&mut self, facts: &Facts, end: &AnswerEnd, held: &mut Held) {
+    pub(super) fn learn_insert_id(
+        &mut self,
+        facts: &Facts,
+        prepared: Option<&[u8]>,
+        end: &AnswerEnd,
+        held: &mut Held,
+    ) {
         let told = end.ok.insert_id;
         let is_insert = inserts(facts.kind);
         self.insert_id = match told {
             0 if !(may_set(facts) || is_insert && end.ending == Ending::ResultSet) => return,
-            id if id > 0 && is_insert && !facts.has_parameters && is_made_up(self.statement_text(), id) => {
+            id if id > 0 && is_insert && self.is_made_up(id, prepared, held) => {
                 held.connection.insert_id = Some(id);
                 held.knows_insert_id = true;
                 held.ids_before = None;
                 InsertId::Known(id)
             }
-            _ => self.only_known_at(held),
+            _ => self.only_known_at(told, held),
         };
         self.held.iter_mut().for_each(|other| other.knows_insert_id = false);
     }
@@ -57,15 +66,15 @@ impl Session {
     /// The same of a statement that failed: an insert that was taken back has set the id all the same.
     pub(super) fn learn_insert_id_of_failed(&mut self, facts: &Facts, held: &mut Held) {
         if may_set(facts) || inserts(facts.kind) {
-            self.insert_id = self.only_known_at(held);
+            self.insert_id = self.only_known_at(0, held);
             self.held.iter_mut().for_each(|other| other.knows_insert_id = false);
         }
     }
 
-    fn only_known_at(&self, held: &mut Held) -> InsertId {
+    fn only_known_at(&self, told: u64, held: &mut Held) -> InsertId {
         held.ids_before = match (self.insert_id, held.connection.insert_id) {
             (InsertId::Known(session), Some(connection)) if !held.knows_insert_id => {
-                Some(IdsBefore { connection, session })
+                Some(IdsBefore { connection, session, told })
             }
             _ => None,
         };
@@ -75,26 +84,47 @@ impl Session {
 
     /// Whether the session's id must be on the connection before the statement runs: because it reads it, or because it could
     /// not be told afterwards whether it set it.
-    fn needs_insert_id(&self, facts: &Facts, held: &Held) -> bool {
+    fn needs_insert_id(&self, facts: &Facts, prepared: Option<&[u8]>, held: &Held) -> bool {
         if may_set(facts) {
             return true;
         }
-        let text = self.statement_text();
         inserts(facts.kind)
             && match (self.insert_id, held.connection.insert_id) {
                 // The server makes no 0 up, and tells none. What it tells may be the connection's id only where the text can
                 // hold that.
                 (InsertId::Known(_), Some(0)) => false,
                 (InsertId::Known(_), Some(id)) => {
-                    facts.has_parameters || !is_made_up(text, id) || tells_nothing(text)
+                    let text = prepared.unwrap_or_else(|| self.statement_text());
+                    tells_nothing(text)
+                        || match self.proxy.catalogues.current().domain(held.hostgroup) {
+                            Ok(_) => !self.is_made_up(id, prepared, held),
+                            // That a trigger names the very id of another session, nobody waits for in front of each INSERT.
+                            Err(_) => !names_another(id, text, self.lexing),
+                        }
                 }
                 _ => true,
             }
     }
 
+    /// Whether an id that the statement tells is surely one that the server made up, as far as the catalogue tells: of the statement at
+    /// hand, or the prepared one that it executes.
+    fn is_made_up(&self, id: u64, prepared: Option<&[u8]>, held: &Held) -> bool {
+        let text = prepared.unwrap_or_else(|| self.statement_text());
+        let catalogues = self.proxy.catalogues.current();
+        let domain = catalogues.domain(held.hostgroup);
+        domain.is_ok_and(|domain| {
+            makes_up(id, text, self.lexing, &held.connection.state.schema, &domain.catalogue)
+        })
+    }
+
     /// Brings the session's id to the connection if the statement needs it there. Tells whether anything was sent for it.
-    pub(super) async fn bring_insert_id(&mut self, held: &mut Held, facts: &Facts) -> Result<bool, Trouble> {
-        if held.knows_insert_id || !self.needs_insert_id(facts, held) {
+    pub(super) async fn bring_insert_id(
+        &mut self,
+        held: &mut Held,
+        facts: &Facts,
+        prepared: Option<&[u8]>,
+    ) -> Result<bool, Trouble> {
+        if held.knows_insert_id || !self.needs_insert_id(facts, prepared, held) {
             return Ok(false);
         }
         let was_known = matches!(self.insert_id, InsertId::Known(_));
@@ -126,6 +156,8 @@ impl Session {
         let is_kept = held.in_transaction || !held.pins.is_empty();
         if !is_kept && self.insert_id == InsertId::At(held.connection.thread_id) {
             self.resolve_insert_id(held).await?;
+            // Its counts are of the question now.
+            self.last_ran_on = None;
         }
         Ok(())
     }
@@ -159,7 +191,7 @@ impl Session {
         held.connection.insert_id = Some(id);
         self.insert_id = InsertId::Known(match held.ids_before.take() {
             // The statement left it alone: it is another session's.
-            Some(before) if before.connection == id => before.session,
+            Some(before) if before.connection == id && (id == 0 || before.told != id) => before.session,
             _ => id,
         });
         Ok(())
@@ -200,62 +232,4 @@ const fn may_set(facts: &Facts) -> bool {
 fn tells_nothing(text: &[u8]) -> bool {
     let word = b"returning";
     text.windows(word.len()).any(|window| window.eq_ignore_ascii_case(word))
-}
-
-/// Whether the server surely made `id` up: the statement holds nothing that could have given it this number.
-///
-/// `false` where it cannot be told: subqueries, functions, arithmetic, fractions, hexadecimal.
-fn is_made_up(text: &[u8], id: u64) -> bool {
-    let lower = text.to_ascii_lowercase();
-    let has = |word: &[u8]| lower.windows(word.len()).any(|window| window == word);
-    let is_simple = !["select", "duplicate", "0x", "x'", "0b", "b'"].iter().any(|word| has(word.as_bytes()));
-    let mut depth = 0_u32;
-    let mut previous = b' ';
-    for &byte in &lower {
-        match byte {
-            b'(' => depth += 1,
-            b')' => depth = depth.saturating_sub(1),
-            b'+' | b'*' | b'/' | b'%' | b'@' | b'|' | b'&' | b'^' | b'~' => return false,
-            b'.' | b'e' if previous.is_ascii_digit() => return false,
-            _ => {}
-        }
-        if depth > 1 {
-            return false;
-        }
-        previous = byte;
-    }
-    let mut numbers = lower.split(|byte| !byte.is_ascii_digit()).filter(|digits| !digits.is_empty());
-    let is_id = |digits: &[u8]| {
-        std::str::from_utf8(digits).ok().and_then(|digits| digits.parse::<u64>().ok()) == Some(id)
-    };
-    is_simple && !numbers.any(is_id)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn an_id_is_made_up_only_if_nothing_in_the_text_can_be_it() {
-        for (text, id, expected) in [
-            ("INSERT INTO t (v) VALUES ('a')", 5, true),
-            ("INSERT INTO t (v) VALUES (6), (7)", 5, true),
-            ("INSERT INTO t VALUES (NULL, '123-456')", 12, true),
-            ("INSERT INTO t (id, v) VALUES (5, 'a')", 5, false),
-            ("INSERT INTO t VALUES ('5', 'a')", 5, false),
-            ("INSERT INTO t VALUES (005)", 5, false),
-            ("INSERT INTO t VALUES (4.6)", 5, false),
-            ("INSERT INTO t VALUES ('4.6')", 5, false),
-            ("INSERT INTO t VALUES (5e0)", 5, false),
-            ("INSERT INTO t VALUES (2+3)", 5, false),
-            ("INSERT INTO t VALUES (ABS(-3))", 4, false),
-            ("INSERT INTO t VALUES (0x05)", 5, false),
-            ("INSERT INTO t VALUES (x'05')", 5, false),
-            ("INSERT INTO t SELECT * FROM u", 5, false),
-            ("INSERT INTO t (v) VALUES (1) ON DUPLICATE KEY UPDATE v=2", 5, false),
-            ("INSERT INTO t VALUES (@a)", 5, false),
-        ] {
-            assert_eq!(is_made_up(text.as_bytes(), id), expected, "{text}");
-        }
-    }
 }

@@ -1,29 +1,67 @@
-//! KILL: the numbers that clients see are the proxy's, so the proxy finds the session, and the server's thread behind it.
+//! KILL: the numbers of sessions are the proxy's, so the proxy finds the session, and the server's thread behind it.
+//!
+//! What tables of a server list has the server's numbers. One of a connection that works for a session, or is held by it, means that session; any
+//! other the server is told to kill, which knows whether the user may. The numbers of sessions begin where those of servers do not come to.
 //!
 //! A connection whose thread a KILL is on its way to is never given to another session: the KILL could come late and hit what
 //! that one runs.
 
 use std::sync::Arc;
 
-use nuthatch_sql::{Kill, kill};
+use nuthatch_config::HostgroupId;
+use nuthatch_sql::{Kill, Whom, kill};
 use nuthatch_wire::{AnswerKind, Command, ErrorCode};
 
 use crate::backend::{Abandoned, Connection};
+use crate::proxy::SESSION_IDS_BEGIN;
 
 use super::handle::Running;
+use super::plan::Plan;
+use super::text_prepared::Named;
 use super::trouble::Trouble;
-use super::{EndReason, Session, SessionEnd, reply};
+use super::{EndReason, Session, SessionEnd, SessionHandle, reply};
+
+/// Whom a KILL means.
+#[derive(Debug, Clone, Copy)]
+struct Target {
+    id: u64,
+    only_query: bool,
+    /// Whose servers may know the number.
+    hostgroup: HostgroupId,
+}
 
 impl Session {
-    /// The KILL statement at hand.
-    pub(super) async fn kill_as_told(&mut self) -> Result<(), SessionEnd> {
-        match kill(self.statement_text(), self.lexing) {
-            Some(kill) => self.kill(kill).await,
-            None => {
-                let message = "only KILL [CONNECTION | QUERY] with a number is supported by the proxy";
-                self.refuse(ErrorCode::NOT_SUPPORTED_YET, message).await
-            }
-        }
+    /// The KILL statement at hand, or the one that it executes by name.
+    pub(super) async fn kill_as_told(&mut self, plan: &Plan) -> Result<(), SessionEnd> {
+        let text = self.executed_text(plan);
+        let bound = match &plan.named {
+            Some(Named::Execute { .. }) => match self.bound_by_text(plan.hostgroup).await {
+                Ok(bound) => bound,
+                Err(trouble) => return self.reply_trouble(trouble).await,
+            },
+            _ => None,
+        };
+        self.kill_of(&text, bound, plan.hostgroup).await
+    }
+
+    /// The KILL that the text says, of the connection that is `bound` where the text leaves it open.
+    pub(super) async fn kill_of(
+        &mut self,
+        text: &[u8],
+        bound: Option<u64>,
+        hostgroup: HostgroupId,
+    ) -> Result<(), SessionEnd> {
+        let Some(Kill { whom, only_query }) = kill(text, self.lexing) else {
+            let message = "only KILL [CONNECTION | QUERY] with a number is supported by the proxy";
+            return self.refuse(ErrorCode::NOT_SUPPORTED_YET, message).await;
+        };
+        let id = match whom {
+            Whom::Numbered(id) => Some(id),
+            Whom::Bound => bound,
+            Whom::Own => Some(self.handle.id.into()),
+        };
+        // What is no number is 0 for a server.
+        self.kill(Target { id: id.unwrap_or_default(), only_query, hostgroup }).await
     }
 
     /// COM_PROCESS_KILL.
@@ -31,16 +69,39 @@ impl Session {
         match self.client.payload().get(1..5).and_then(|id| id.try_into().ok()) {
             Some(id) => {
                 let id = u64::from(u32::from_le_bytes(id));
-                self.kill(Kill { id, only_query: false }).await
+                let hostgroup = self.destination(self.account.user.default_hostgroup);
+                self.kill(Target { id, only_query: false, hostgroup }).await
             }
             None => self.refuse(ErrorCode::MALFORMED_PACKET, "Malformed communication packet").await,
         }
     }
 
-    async fn kill(&mut self, Kill { id, only_query }: Kill) -> Result<(), SessionEnd> {
-        let found = u32::try_from(id).ok().and_then(|id| self.proxy.session(id));
+    /// The value of the user variable that an EXECUTE at hand ends with, if it is a number.
+    async fn bound_by_text(&mut self, hostgroup: HostgroupId) -> Result<Option<u64>, Trouble> {
+        let text = String::from_utf8_lossy(self.statement_text()).into_owned();
+        let Some((_, value)) = text.trim_end_matches([';', ' ']).rsplit_once(char::is_whitespace) else {
+            return Ok(None);
+        };
+        if !value.starts_with('@') {
+            return Ok(value.parse().ok());
+        }
+        let mut held = self.lease(hostgroup).await?;
+        self.last_ran_on = None;
+        let told = self.way(&mut held).ask_number(&format!("SELECT {value}")).await;
+        match &told {
+            Ok(_) => self.settle(held),
+            Err(trouble) => self.put_away(held, Some(trouble)),
+        }
+        told
+    }
+
+    async fn kill(&mut self, target: Target) -> Result<(), SessionEnd> {
+        let Target { id, only_query, hostgroup } = target;
+        let number = u32::try_from(id).ok();
+        let found =
+            number.and_then(|id| self.proxy.session(id).or_else(|| self.working_session(id, hostgroup)));
         let Some(target) = found else {
-            return self.refuse(ErrorCode::NO_SUCH_THREAD, &format!("Unknown thread id: {id}")).await;
+            return self.kill_by_server(target).await;
         };
         let is_own = target.view.lock().user.as_ref().is_some_and(|user| **user == *self.account.name);
         if !is_own {
@@ -56,6 +117,40 @@ impl Session {
             return self.reply_trouble(trouble).await;
         }
         self.send(&reply::ok(self.status())).await
+    }
+
+    /// The session for which the connection of that number works on a server of the hostgroup.
+    fn working_session(&self, thread_id: u32, hostgroup: HostgroupId) -> Option<Arc<SessionHandle>> {
+        let servers = self.proxy.hostgroups.servers();
+        let mut servers = servers.iter().filter(|server| server.hostgroup == hostgroup);
+        servers.find_map(|server| self.proxy.session_of(server, thread_id))
+    }
+
+    /// Has the server end a connection that is no session's, if it lets the user.
+    async fn kill_by_server(
+        &mut self,
+        Target { id, only_query, hostgroup }: Target,
+    ) -> Result<(), SessionEnd> {
+        if id >= u64::from(SESSION_IDS_BEGIN) || id == 0 {
+            return self.refuse(ErrorCode::NO_SUCH_THREAD, &format!("Unknown thread id: {id}")).await;
+        }
+        let what = if only_query { "QUERY" } else { "CONNECTION" };
+        let outcome = self.order_in(hostgroup, &format!("KILL {what} {id}")).await;
+        match outcome {
+            Ok(()) => self.send(&reply::ok(self.status())).await,
+            Err(trouble) => self.reply_trouble(trouble).await,
+        }
+    }
+
+    async fn order_in(&mut self, hostgroup: HostgroupId, text: &str) -> Result<(), Trouble> {
+        let mut held = self.lease(hostgroup).await?;
+        self.last_ran_on = None;
+        let outcome = self.order(&mut held, Command::Query, text.as_bytes(), AnswerKind::ResultSets).await;
+        match &outcome {
+            Ok(()) => self.settle(held),
+            Err(trouble) => self.put_away(held, Some(trouble)),
+        }
+        outcome
     }
 
     /// Has the server end the statement. The thread may have ended it meanwhile; that is no error.

@@ -13,26 +13,35 @@ use crate::proxy::lexing_after;
 
 use super::lease::Held;
 use super::plan::{Change, Facts};
+use super::set::{Step, is_profiled};
 use super::trouble::Trouble;
 use super::{Charset, Pins, Session};
 
 /// Errors of the parser: the statement did nothing, unless it runs texts of its own and one of those was meant.
-const NEVER_RAN: [u16; 2] = [1064, 1065];
+pub(super) const NEVER_RAN: [u16; 2] = [1064, 1065];
 
 impl Session {
-    /// Takes note of what the statement did.
-    pub(super) fn learn(&mut self, facts: &Facts, end: &AnswerEnd, held: &mut Held) {
+    /// Takes note of what the statement did: the one at hand, or the prepared one that it executes.
+    pub(super) fn learn(&mut self, facts: &Facts, prepared: Option<&[u8]>, end: &AnswerEnd, held: &mut Held) {
         self.last_ran_on = Some(held.connection.thread_id);
         self.learn_diagnostics(end, held);
         self.learn_beginning(held);
         let was_in_transaction = held.in_transaction;
+        let was_profiled = is_profiled(&held.connection.state.settings);
         held.is_surely_in_transaction = false;
         match end.ending {
             Ending::Err(code) => self.learn_from_error(code, facts, held),
-            Ending::Ok | Ending::ResultSet => self.learn_from_success(facts, end, held),
+            Ending::Ok | Ending::ResultSet => {
+                self.learn_from_success(facts, end, held);
+                self.learn_insert_id(facts, prepared, end, held);
+            }
         }
         if was_in_transaction && !held.in_transaction {
             held.pins = held.pins.without(Pins::NEXT_TRANSACTION);
+        }
+        if was_profiled && is_profiled(&held.connection.state.settings) {
+            // Neither the SET that turns it on nor the one that turns it off is profiled.
+            held.pins = held.pins.with(Pins::PROFILES);
         }
         match facts.multiplex {
             Some(0) => held.pins = held.pins.with(Pins::RULE),
@@ -51,15 +60,18 @@ impl Session {
 
     fn learn_from_error(&mut self, code: u16, facts: &Facts, held: &mut Held) {
         self.last.row_count = -1;
-        if NEVER_RAN.contains(&code) && !runs_texts(facts) {
+        if NEVER_RAN.contains(&code) && !facts.runs_texts() {
             held.pins = held.pins.with(Pins::DIAGNOSTICS);
             return;
+        }
+        if held.in_transaction && may_be_half_done(facts) {
+            held.pins = held.pins.with(Pins::SESSION_VARIABLE);
         }
         held.in_transaction |= !self.state.autocommit || facts.is_opaque;
         self.learn_insert_id_of_failed(facts, held);
         // The error is what SHOW WARNINGS will show. What the statement did before it failed is unknown.
         held.pins = held.pins.with(Pins::DIAGNOSTICS);
-        held.pins = held.pins.with(Self::pins_of_failed(facts, code));
+        held.pins = held.pins.with(facts.pins);
     }
 
     fn learn_from_success(&mut self, facts: &Facts, end: &AnswerEnd, held: &mut Held) {
@@ -71,7 +83,7 @@ impl Session {
         self.learn_change(&facts.change, held);
         self.learn_query_cache_type(facts);
         if let Some(charset) = &facts.character_set {
-            self.results_charset = Some(Charset::Names(format!("SET NAMES {charset}").into()));
+            self.results_charset = Some(Charset::set_names(charset, None));
             self.translate_diagnostics();
         }
         self.lexing = lexing_after(self.lexing, end.status);
@@ -82,7 +94,7 @@ impl Session {
         let autocommit = end.status.contains(StatusFlags::SERVER_STATUS_AUTOCOMMIT);
         held.connection.state.autocommit = Some(autocommit);
         self.state.autocommit = autocommit;
-        held.pins = held.pins.with(self.pins_of(facts, end, held)).without(facts.unpins);
+        held.pins = held.pins.with(Self::pins_of(facts, end, held)).without(facts.unpins);
         if autocommit || facts.ends_transaction {
             held.pins = held.pins.without(Pins::SAVEPOINT);
         } else if facts.kind == Kind::Savepoint && !held.in_transaction {
@@ -91,15 +103,8 @@ impl Session {
         if end.has_warned {
             held.pins = held.pins.with(Pins::DIAGNOSTICS);
         }
-        self.learn_insert_id(facts, end, held);
         match end.ending {
-            Ending::ResultSet => {
-                self.last.row_count = -1;
-                // SHOW WARNINGS and SHOW ERRORS leave what FOUND_ROWS() says as it was.
-                if facts.kind != Kind::Show || !facts.reads_diagnostics {
-                    self.last.found_rows = end.rows;
-                }
-            }
+            Ending::ResultSet => self.last.row_count = -1,
             _ => self.last.row_count = i64::try_from(end.ok.affected_rows).unwrap_or(i64::MAX),
         }
     }
@@ -110,6 +115,9 @@ impl Session {
         end: &AnswerEnd,
         held: &mut Held,
     ) -> Result<(), Trouble> {
+        if std::mem::take(&mut held.is_in_unnamed_schema) {
+            return self.learn_name_of_schema(held).await;
+        }
         if end.status_seen.contains(StatusFlags::SERVER_STATUS_DB_DROPPED)
             && self.way(held).ask_number("SELECT DATABASE() IS NULL").await? == Some(1)
         {
@@ -119,24 +127,37 @@ impl Session {
         Ok(())
     }
 
+    /// The connection is in a schema that the client named so.
+    pub(super) fn learn_schema(&mut self, name: &[u8], held: &mut Held) {
+        match self.state.charset.reads_as_utf8(name) {
+            true => {
+                held.connection.state.schema = name.to_vec();
+                self.state.schema = name.to_vec();
+            }
+            false => held.is_in_unnamed_schema = true,
+        }
+    }
+
+    /// Asks in which schema the connection is: names in other character sets are read by servers only.
+    pub(super) async fn learn_name_of_schema(&mut self, held: &mut Held) -> Result<(), Trouble> {
+        held.is_in_unnamed_schema = false;
+        let name = self.way(held).ask_value("SELECT CAST(DATABASE() AS BINARY)").await?.unwrap_or_default();
+        held.connection.state.schema.clone_from(&name);
+        self.state.schema = name;
+        Ok(())
+    }
+
     fn learn_change(&mut self, change: &Change, held: &mut Held) {
         match change {
             Change::None => {}
             Change::Autocommit(_) => self.worker.counters.autocommit.bump(),
             Change::Charset(charset) => {
-                self.worker.counters.frontend_set_names.bump();
-                self.keep_strings_of_variables(held);
-                self.state.settings.forget_names();
-                held.connection.state.settings.forget_names();
-                held.connection.state.charset = charset.clone();
-                self.state.charset = charset.clone();
-                self.results_charset = None;
-                self.translate_diagnostics();
+                self.learn_charset(charset, held);
                 self.renumber_environment();
             }
-            Change::Settings(settings) => {
+            Change::Steps(steps) => {
                 let isolation = self.own_isolation();
-                self.learn_settings(settings, held);
+                self.learn_steps(steps, held);
                 if held.in_transaction && self.own_isolation() != isolation {
                     // The open transaction keeps what it began with.
                     self.touched.add([self.proxy.clocks.everything()], &self.proxy.clocks);
@@ -149,18 +170,26 @@ impl Session {
             }
             Change::Schema(schema) => {
                 self.worker.counters.frontend_use_db.bump();
-                held.connection.state.schema.clone_from(schema);
-                self.state.schema.clone_from(schema);
+                self.learn_schema(schema, held);
             }
         }
     }
 }
 
-/// Whether more texts than its own are parsed while it runs: of several statements, of a procedure, of a block.
-const fn runs_texts(facts: &Facts) -> bool {
-    match facts.kind {
-        Kind::Multi | Kind::Call | Kind::Execute => true,
-        Kind::Other => facts.is_opaque && facts.pins.contains(Pins::SESSION_VARIABLE),
-        _ => false,
+/// Whether a SET that failed may have changed something all the same: the commit that turning autocommit on stands for comes after what stands
+/// before it.
+fn may_be_half_done(facts: &Facts) -> bool {
+    let Change::Steps(steps) = &facts.change else { return false };
+    !steps.iter().all(Step::commits_nothing)
+}
+
+impl Facts {
+    /// Whether more texts than its own are parsed while it runs: of several statements, of a procedure, of a block.
+    pub(super) const fn runs_texts(&self) -> bool {
+        match self.kind {
+            Kind::Multi | Kind::Call | Kind::Execute => true,
+            Kind::Other => self.is_opaque && self.pins.contains(Pins::SESSION_VARIABLE),
+            _ => false,
+        }
     }
 }

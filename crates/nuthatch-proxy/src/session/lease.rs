@@ -3,13 +3,14 @@
 use std::sync::Arc;
 
 use nuthatch_config::HostgroupId;
-use nuthatch_net::Framed;
+use nuthatch_net::{Framed, NetError};
 use nuthatch_wire::{AnswerEnd, AnswerKind, CapabilityFlags, Command, Ending, ErrPacket, ErrorCode, Form};
 
-use crate::backend::{Connection, Reset, Wanted};
+use crate::backend::{Changing, Connection, READ_UTF8, Reset, SchemaNeed, Wanted, clear_passwords};
 use crate::exact::Flight;
 
 use super::delay::Delay;
+use super::errand::Behind;
 use super::exact::Sent;
 use super::handle::Running;
 use super::handlers::Handlers;
@@ -17,9 +18,11 @@ use super::insert_id::IdsBefore;
 use super::named_locks::NamedLocks;
 use super::plan::{Facts, Plan};
 use super::relay::{Way, command_packet};
+use super::set::is_profiled;
+use super::stored_code::Doubts;
 use super::temporary::Temporary;
 use super::trouble::Trouble;
-use super::{InsertId, Pins, Session, SessionEnd, SessionState, View};
+use super::{Charset, InsertId, Pins, Session, SessionEnd, SessionState, View, is_read_alike};
 
 /// A connection in the hands of a session.
 #[derive(Debug)]
@@ -40,6 +43,8 @@ pub(super) struct Held {
     pub(super) was_held: bool,
     /// The server has worked out a setting that the session does not know yet.
     pub(super) is_to_be_asked: bool,
+    /// It is in another schema, of which the session does not know yet what its name is in UTF-8.
+    pub(super) is_in_unnamed_schema: bool,
     /// Its `LAST_INSERT_ID()` is the session's.
     pub(super) knows_insert_id: bool,
     /// What the ids were before a statement that left it open.
@@ -50,41 +55,18 @@ pub(super) struct Held {
     pub(super) temporary: Temporary,
     /// The handlers on it.
     pub(super) handlers: Handlers,
+    /// Statements that may have run stored code on it of which nothing was known.
+    pub(super) doubts: Doubts,
+    /// A change of what sessions begin with is under way on it.
+    pub(super) changing: Option<Changing>,
     /// For how long it is kept without another reason.
     pub(super) delay: Delay,
-}
-
-/// What the statement at hand asks of a connection besides the session's state.
-#[derive(Debug, Clone, Copy, Default)]
-pub(super) struct Errand {
-    /// Its server must tell of changes at the end of rows too.
-    pub(super) is_tracked: bool,
-    pub(super) behind: Behind,
-}
-
-/// What a statement may be sent right behind, before the server has accepted it.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(super) enum Behind {
-    /// Nothing.
-    #[default]
-    Nothing,
-    /// SETs, which a server accepts again once it has.
-    Sets,
-    /// A change of schema too, which somebody may have dropped: the statement only reads, and can be sent again.
-    All,
 }
 
 impl Held {
     /// Why the session keeps it.
     const fn reasons(&self) -> Pins {
         if self.in_transaction { self.pins.with(Pins::TRANSACTION) } else { self.pins }
-    }
-}
-
-impl Errand {
-    pub(super) fn of(facts: &Facts) -> Self {
-        let behind = if facts.writes { Behind::Sets } else { Behind::All };
-        Self { is_tracked: facts.must_be_tracked(), behind }
     }
 }
 
@@ -116,8 +98,14 @@ impl Session {
         let other = |held: &Held| held.in_transaction && held.hostgroup != plan.hostgroup;
         while let Some(place) = self.held.iter().position(other) {
             let mut held = self.held.swap_remove(place);
-            let sent =
-                Sent { text, schema: &[], parameters: &[], is_prepared: false, is_read_otherwise: false };
+            let sent = Sent {
+                text,
+                schema: &[],
+                parameters: &[],
+                is_prepared: false,
+                is_read_otherwise: false,
+                is_repeated: false,
+            };
             let mut flight = self.start_flight(plan, &sent, &held);
             let outcome = self.order_and_hear(&mut held, text, &mut flight).await;
             (held.in_transaction, held.is_surely_in_transaction) = (outcome.is_err(), false);
@@ -131,10 +119,10 @@ impl Session {
     pub(super) async fn lease(&mut self, hostgroup: HostgroupId) -> Result<Held, Trouble> {
         let place = self.held_for(hostgroup);
         if let Some(held) = place.and_then(|place| self.held.get(place))
-            && self.state.schema.is_empty()
-            && !held.connection.state.schema.is_empty()
+            && self.must_leave_schema(held)
+            && !self.can_leave_schema(held)
         {
-            // The session's schema is gone, and the connection cannot be told to be in none.
+            // The session has none, or it is gone, and the connection cannot be told to be in none.
             return Err(Trouble::Refused(no_schema()));
         }
         let held = match place {
@@ -153,10 +141,27 @@ impl Session {
             }
         };
         self.show_running(&held);
+        if let Err(trouble) = self.inherit(&held) {
+            self.put_away(held, Some(&trouble));
+            return Err(trouble);
+        }
         match self.state.differences(&held.connection.state) {
             0 => Ok(held),
             _ => Box::pin(self.lease_changed(hostgroup, held)).await,
         }
+    }
+
+    /// Whether the connection is in a schema, and the statement must run in none.
+    fn must_leave_schema(&self, held: &Held) -> bool {
+        self.errand.schema == SchemaNeed::Own
+            && self.state.schema.is_empty()
+            && !held.connection.state.schema.is_empty()
+    }
+
+    /// Whether nothing that is of use is forgotten with the schema.
+    fn can_leave_schema(&self, held: &Held) -> bool {
+        let is_asked = held.was_held && self.errand.asks_of_the_last;
+        !self.is_state_of(held) && !is_asked && held.connection.can_log_in_anew()
     }
 
     /// Others see which connection works for the session.
@@ -275,6 +280,7 @@ impl Session {
             shape: self.shape,
             must_have,
             state: &self.state,
+            errand: &self.errand,
             is_own: false,
             worker: &self.worker,
         }
@@ -303,9 +309,12 @@ impl Session {
             knows_insert_id: false,
             ids_before: None,
             is_to_be_asked: false,
+            is_in_unnamed_schema: false,
             named_locks,
             temporary,
             handlers: Handlers::default(),
+            doubts: Doubts::default(),
+            changing: None,
             delay,
         }
     }
@@ -313,7 +322,28 @@ impl Session {
     /// Sends what differs between the session's state and the connection's, and awaits each answer: a statement must not
     /// run in a state that the server refused.
     async fn bring_into_state(&self, held: &mut Held) -> Result<(), Trouble> {
-        self.bring_into(&self.state, held).await
+        if self.must_leave_schema(held) {
+            self.log_in_anew(held).await?;
+        }
+        let state = self.errand.state_before(&self.state, &held.connection.state);
+        self.bring_into(&state, held).await
+    }
+
+    /// Has the connection leave its schema, and with it all that it carries.
+    async fn log_in_anew(&self, held: &mut Held) -> Result<(), Trouble> {
+        self.worker.counters.backend_change_user.bump();
+        let Some(password) = self.account.password.as_deref() else { return Err(Trouble::Unfit) };
+        let clear_passwords = clear_passwords(&self.snapshot.mysql);
+        let outcome =
+            self.handle.unless_ended(held.connection.log_in_anew(password, clear_passwords)).await?;
+        match outcome {
+            Ok(Reset::Done) => Ok(()),
+            Ok(Reset::Doubtful) | Err(NetError::Refused(_)) => {
+                held.connection.server().doubt_new_logins();
+                Err(Trouble::Unfit)
+            }
+            Err(_) => Err(Trouble::Unfit),
+        }
     }
 
     /// Brings a connection into another state than the session's own.
@@ -322,6 +352,10 @@ impl Session {
             return Ok(());
         }
         let there = &held.connection;
+        if is_profiled(&there.state.settings) && !is_profiled(&state.settings) && !self.is_state_of(held) {
+            // What changes it would be profiled, for whoever asks next.
+            return Err(Trouble::Unfit);
+        }
         // DEFAULT would be the server's value, not what `mysql-init_connect` has made it.
         let must_forget = state.user_variables.lacks_some_of(&there.state.user_variables)
             || (there.has_init_connect() && state.settings.lacks_some_of(&there.state.settings));
@@ -338,6 +372,11 @@ impl Session {
             held.connection.state.role = Some(Arc::clone(statement));
         }
         if state.schema != held.connection.state.schema && !state.schema.is_empty() {
+            if !is_read_alike(&state.schema) && !held.connection.state.charset.is_utf8() {
+                self.set(held, READ_UTF8, READ_UTF8).await?;
+                held.connection.state.charset = Charset::utf8();
+                held.connection.state.settings.forget_names();
+            }
             counters.backend_init_db.bump();
             let may_follow = self.errand.behind == Behind::All && !held.was_held;
             self.change(held, Command::InitDb, &state.schema, &state.schema, may_follow).await?;
@@ -379,7 +418,7 @@ impl Session {
     ) -> Result<(), Trouble> {
         let server = Arc::clone(held.connection.server());
         if may_follow && server.accepted.has(&self.account.name, proof) {
-            held.connection.ahead.add(&command_packet(command, argument));
+            held.connection.add_ahead(&command_packet(command, argument));
             return Ok(());
         }
         self.order(held, command, argument, AnswerKind::Single).await?;
@@ -404,10 +443,18 @@ impl Session {
     }
 
     /// Makes what the statement asks of the one before it on the connection what it is in the session.
-    pub(super) async fn bring_last_results(&mut self, held: &mut Held, facts: &Facts) -> Result<(), Trouble> {
-        let was_asked = self.bring_insert_id(held, facts).await?;
+    /// `prepared` is the text of a prepared statement; none for the statement at hand.
+    pub(super) async fn bring_last_results(
+        &mut self,
+        held: &mut Held,
+        facts: &Facts,
+        prepared: Option<&[u8]>,
+    ) -> Result<(), Trouble> {
+        let was_asked = self.bring_insert_id(held, facts, prepared).await?;
         let ran_last = held.was_held && self.last_ran_on == Some(held.connection.thread_id);
-        let lacks_counts = facts.reads_counts && (!ran_last || was_asked);
+        let lacks_found_rows =
+            facts.reads_found_rows && self.found_rows_on != Some(held.connection.thread_id);
+        let lacks_counts = facts.reads_counts && (!ran_last || was_asked) || lacks_found_rows;
         let lacks_diagnostics = facts.reads_diagnostics && self.diagnostics.is_some();
         if lacks_counts || lacks_diagnostics {
             // No statement follows, behind which it could go.
@@ -454,22 +501,24 @@ impl Session {
     pub(super) fn way_and_client<'a>(&'a mut self, held: &'a mut Held) -> (Way<'a>, &'a mut Framed) {
         let (form, hides_state) = (Form::of(self.shape), !self.is_told_of_changes);
         let status = self.status();
-        let Self { handle, worker, client, .. } = self;
-        let connection = &mut held.connection;
-        (Way { handle, worker, connection, form, hides_state, status, flight: None }, client)
+        let Self { handle, worker, client, attributes, .. } = self;
+        let (connection, attributes) = (&mut held.connection, attributes.as_deref());
+        (Way { handle, worker, connection, form, hides_state, status, attributes, flight: None }, client)
     }
 
     /// The way to a connection and back.
     pub(super) fn way<'a>(&'a self, held: &'a mut Held) -> Way<'a> {
         let (form, hides_state) = (Form::of(self.shape), !self.is_told_of_changes);
         let (handle, worker, connection) = (&*self.handle, &*self.worker, &mut *held.connection);
-        Way { handle, worker, connection, form, hides_state, status: self.status(), flight: None }
+        let status = self.status();
+        Way { handle, worker, connection, form, hides_state, status, attributes: None, flight: None }
     }
 
     /// Keeps the connection while there is a reason, and puts it back otherwise.
     pub(super) fn settle(&mut self, mut held: Held) {
         let running = self.handle.view.lock().running.take();
         held.connection.control.work(false);
+        held.pins = held.pins.without(Pins::OLDER_DEFAULTS).with(self.pin_of_inheritance(&held));
         let reasons = held.reasons();
         if !reasons.is_empty() {
             self.worker.counters.pins.bump();
@@ -530,6 +579,8 @@ impl Session {
     pub(super) fn show_pins(&self, view: &mut View) {
         view.pins.clear();
         view.server = self.held.first().map(|held| Arc::clone(held.connection.server()));
+        view.holds =
+            self.held.first().map(|held| (Arc::clone(held.connection.server()), held.connection.thread_id));
         if let Some(held) = self.held.first() {
             use std::fmt::Write as _;
             // Writing to a String does not fail.

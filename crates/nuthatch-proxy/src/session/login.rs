@@ -104,9 +104,12 @@ pub(crate) async fn log_in(
     let Proving { proof, sequence, used_password } = proving;
     match admit(proxy, user, proof, framed.stream()) {
         Ok(admitted) => {
+            if proxy.hostgroups.defaults.is_changing() {
+                worker.with_tokio(proxy.hostgroups.defaults.settled()).await;
+            }
             let session = enter(proxy, place, handle, framed, &snapshot, &login, nonce, admitted);
             let mut session = Box::new(session);
-            if let Some(refusal) = session.refused_schema().await {
+            if let Some(refusal) = session.refused_schema(login.schema.as_deref()).await {
                 session
                     .client
                     .write(&reply::renumbered(&reply::err_of_server(&refusal), sequence - 1))
@@ -159,7 +162,13 @@ fn trust(networks: &str, address: &ClientAddress) -> ProxyHeaders {
 
 impl Session {
     /// What a server says against the schema that the login names, if one can be asked soon.
-    pub(super) async fn refused_schema(&mut self) -> Option<ErrPacket> {
+    pub(super) async fn refused_schema(&mut self, named: Option<&[u8]>) -> Option<ErrPacket> {
+        let foreign = named.filter(|name| !self.state.charset.reads_as_utf8(name));
+        if let Some(name) = foreign
+            && let Err(refusal) = self.enter_foreign_schema(name).await
+        {
+            return Some(refusal);
+        }
         let (user, schema) = (Arc::clone(&self.account.name), self.state.schema.clone());
         let default = self.account.user.default_schema.as_deref().unwrap_or_default();
         if self.account.user.schema_locked && !default.is_empty() && schema != default.as_bytes() {
@@ -186,6 +195,28 @@ impl Session {
 }
 
 impl Session {
+    /// Has a server read the name of a schema that is in another character set than UTF-8: the session is in it afterwards.
+    async fn enter_foreign_schema(&mut self, name: &[u8]) -> Result<(), ErrPacket> {
+        let worker = Arc::clone(&self.worker);
+        let hostgroup = self.account.user.default_hostgroup;
+        let entering = timeout(SCHEMA_PATIENCE, Box::pin(self.change_schema(hostgroup, name)));
+        let entered = worker.with_tokio(entering).await;
+        self.errand = super::Errand::default();
+        match entered {
+            Ok(Ok(())) => Ok(()),
+            Ok(Err(Trouble::Refused(refusal) | Trouble::CheckOut(CheckOutError::Refused(refusal)))) => {
+                Err(refusal)
+            }
+            // In another schema, or none, it would read something else.
+            Ok(Err(_)) | Err(_) => {
+                let ErrorCode { code, sql_state } = ErrorCode::MAX_CONNECT_TIMEOUT;
+                let message =
+                    b"No server could be asked in time how it reads the name of the schema".to_vec();
+                Err(ErrPacket { code, sql_state, message })
+            }
+        }
+    }
+
     /// What is said against leaving the schema for `schema`, if the user's is locked.
     pub(super) fn refused_by_lock(&self, schema: &[u8]) -> Option<String> {
         let may_not = self.account.user.schema_locked && self.state.schema != schema;
@@ -274,8 +305,11 @@ fn enter(
     let name: Arc<str> = Arc::from(user.name.as_str());
     let password = proxy.backend_password(snapshot, &name);
     let default_schema = user.default_schema.as_deref().unwrap_or_default();
-    let schema = login.schema.clone().unwrap_or_else(|| default_schema.as_bytes().to_vec());
     let charset = Charset::Collation(proxy.collation_for(login.collation));
+    let schema = match &login.schema {
+        Some(named) => plain_schema(named, &charset),
+        None => default_schema.as_bytes().to_vec(),
+    };
     {
         let mut view = handle.view.lock();
         view.user = Some(Arc::clone(&name));
@@ -295,6 +329,7 @@ fn enter(
         nonce,
         sequence_shift: 0,
         last_ran_on: None,
+        found_rows_on: None,
         errand: super::Errand::default(),
         account: Account { name, user, password },
         capabilities: login.capabilities,
@@ -302,6 +337,7 @@ fn enter(
         state: SessionState::new(schema, charset.clone()),
         login_charset: charset,
         lexing: proxy.lexing(),
+        begun: super::Begun::in_era(proxy.hostgroups.defaults.era()),
         snapshot: Arc::clone(snapshot),
         environment: None,
         query_cache_type: None,
@@ -327,15 +363,23 @@ fn enter(
         prepared: None,
         names: None,
         execution: Vec::new(),
+        attributes: None,
+        plain_execution: Vec::new(),
         unsent: None,
         has_looked_up: false,
         latest_us: 0,
         has_fallen: false,
         place: worker_place,
     };
+    session.begin_in(proxy.hostgroups.defaults.era());
     session.renumber_environment();
     session.judge_cache_use();
     session
+}
+
+/// The schema that a login names, if a server need not be asked what its name is in UTF-8; none otherwise.
+pub(super) fn plain_schema(named: &[u8], charset: &Charset) -> Vec<u8> {
+    if charset.reads_as_utf8(named) { named.to_vec() } else { Vec::new() }
 }
 
 /// Counts and logs a refusal, and words it as a server would.

@@ -7,6 +7,7 @@
 use std::collections::HashMap;
 use std::hash::BuildHasherDefault;
 use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
 
 use nuthatch_config::{Epoch, MysqlVariables};
 use nuthatch_sql::{Kind, Lexing, ServerFlavor};
@@ -24,6 +25,8 @@ pub(super) struct Known {
     pub(super) facts: Facts,
     pub(super) digest: u64,
     pub(super) digest_text: Box<[u8]>,
+    /// What the stored code leaves that they run, as `stored_code.rs` writes it down.
+    pub(super) code: AtomicU64,
 }
 
 type Shapes = HashMap<Box<[u8]>, Arc<Known>, BuildHasherDefault<RapidHasher<'static>>>;
@@ -123,12 +126,7 @@ mod tests {
 
     use super::*;
 
-    const LEXING: Lexing = Lexing {
-        ansi_quotes: false,
-        no_backslash_escapes: false,
-        ascii_in_characters: false,
-        server: ServerFlavor::MySql(80_000),
-    };
+    const LEXING: Lexing = Lexing::of(ServerFlavor::MySql(80_000));
 
     /// Counts how often statements had to be taken apart.
     #[derive(Default)]
@@ -144,7 +142,7 @@ mod tests {
             let _known = self.memo.known(statement.as_bytes(), lexing, &variables, Epoch(epoch), || {
                 self.count.set(self.count.get() + 1);
                 let facts = Facts::of(&nuthatch_sql::classify(statement.as_bytes(), lexing));
-                Known { facts, digest: 0, digest_text: Box::default() }
+                Known { facts, digest: 0, digest_text: Box::default(), code: AtomicU64::default() }
             });
             self.count.get() - before
         }

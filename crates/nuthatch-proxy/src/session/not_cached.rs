@@ -8,6 +8,8 @@ use std::fmt;
 use nuthatch_cache::Refusal;
 use nuthatch_sql::{NotCacheable, NotExact, Unsuitable};
 
+use crate::backend::Unproven;
+
 use super::Pins;
 
 /// See the module's doc.
@@ -40,7 +42,7 @@ pub(crate) enum NotCached {
     Delayed,
     OtherHostgroup,
     UnknownIsolation,
-    OlderPrivileges,
+    Unproven(Unproven),
     DefinedJustNow,
     ReadOtherwise,
     UnknownTable,
@@ -50,6 +52,7 @@ pub(crate) enum NotCached {
     NameNotAscii,
     StoredFunction,
     MoreThanDefinitions,
+    Today,
     TablesNotUnderstood,
     TooManyTables,
     Failed,
@@ -107,7 +110,7 @@ impl fmt::Display for NotCached {
                 "a transaction or a pin had it answered by another hostgroup than the rules say"
             }
             Self::UnknownIsolation => "it is not known that its connection hides what is not committed",
-            Self::OlderPrivileges => "its connection was opened before privileges were changed",
+            Self::Unproven(why) => return why.fmt(f),
             Self::DefinedJustNow => "a definition has just been changed",
             Self::ReadOtherwise => "it was prepared under another SQL mode or character set",
             Self::UnknownTable => "a table in it is not known (yet)",
@@ -119,6 +122,7 @@ impl fmt::Display for NotCached {
             Self::NameNotAscii => "a name in it has letters outside of ASCII",
             Self::StoredFunction => "a stored function has the name of one that it calls",
             Self::MoreThanDefinitions => "it asks information_schema for more than what changes with definitions only",
+            Self::Today => "it may make a date of a TIME, for which today's is taken",
             Self::TablesNotUnderstood => "which tables it reads is not understood",
             Self::TooManyTables => "a table in it is past mysql-query_cache_tables_max",
             Self::Failed => "it failed",
@@ -133,6 +137,12 @@ impl fmt::Display for NotCached {
     }
 }
 
+impl From<Unproven> for NotCached {
+    fn from(why: Unproven) -> Self {
+        Self::Unproven(why)
+    }
+}
+
 impl From<NotExact> for NotCached {
     fn from(why: NotExact) -> Self {
         match why {
@@ -142,6 +152,7 @@ impl From<NotExact> for NotCached {
             NotExact::NameNotAscii => Self::NameNotAscii,
             NotExact::StoredFunction(_) => Self::StoredFunction,
             NotExact::MoreThanDefinitions => Self::MoreThanDefinitions,
+            NotExact::Today => Self::Today,
             NotExact::NotUnderstood => Self::TablesNotUnderstood,
         }
     }

@@ -9,7 +9,7 @@ use nuthatch_wire::Reader;
 const UNSIGNED: u8 = 0x80;
 
 /// The values of `types`, two bytes each, in `payload`, which has them behind `values_place` and says which are NULL from
-/// `nulls_place` on. From the first that is not understood on, all are [`Parameter::Other`].
+/// `nulls_place` on. From the first that is not understood on, no value is known, but its type is.
 pub(super) fn parameters(
     payload: &[u8],
     nulls_place: usize,
@@ -21,12 +21,13 @@ pub(super) fn parameters(
     };
     let mut values = Reader::new(payload.get(values_place..).unwrap_or_default());
     let mut is_understood = true;
-    let value = |(number, of_type): (usize, &[u8; 2])| match is_null(number) || !is_understood {
-        true => Parameter::Other,
-        false => take(&mut values, *of_type).unwrap_or_else(|| {
-            is_understood = false;
-            Parameter::Other
-        }),
+    let value = |(number, of_type): (usize, &[u8; 2])| {
+        if is_null(number) {
+            return Parameter::Other;
+        }
+        let taken = if is_understood { take(&mut values, *of_type) } else { None };
+        is_understood &= taken.is_some();
+        taken.unwrap_or(of_its_type(*of_type))
     };
     types.as_chunks().0.iter().enumerate().map(value).collect()
 }
@@ -62,7 +63,16 @@ fn take(values: &mut Reader<'_>, [of_type, flags]: [u8; 2]) -> Option<Parameter>
         0 | 15 | 16 | 245..=255 => values.lenenc_bytes(),
         _ => return None,
     };
-    passed_over.ok().map(|_| Parameter::Other)
+    passed_over.ok().map(|_| of_its_type([of_type, flags]))
+}
+
+/// What is known of a value that is no integer.
+const fn of_its_type([of_type, _]: [u8; 2]) -> Parameter {
+    match of_type {
+        11 => Parameter::Time,
+        7 | 10 | 12 => Parameter::Date,
+        _ => Parameter::Other,
+    }
 }
 
 #[cfg(test)]
@@ -89,6 +99,14 @@ mod tests {
         use Parameter::{Negative, Other, Unsigned};
         let expected = [Other, Unsigned(7), Negative(-3), Other, Unsigned(u64::MAX), Unsigned(200)];
         assert_eq!(parameters(&payload, 0, 1, &types), expected);
+    }
+
+    #[test]
+    fn times_and_dates_are_told_apart_unless_they_are_null() {
+        let types = [[11, 0], [12, 0], [11, 0], [99, 0], [11, 0]].concat();
+        let payload = [0b100, 1, 0, 4, 0, 0, 0, 0];
+        use Parameter::{Date, Other, Time};
+        assert_eq!(parameters(&payload, 0, 1, &types), [Time, Date, Other, Other, Time]);
     }
 
     #[test]

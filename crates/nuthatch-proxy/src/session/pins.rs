@@ -59,8 +59,14 @@ pins! {
     DELAY = 15, "delay_multiplex", false, false;
     /// A savepoint without autocommit, where the server's flags tell of no transaction yet.
     SAVEPOINT = 16, "savepoint", true, false;
+    /// Statements were profiled on it: SHOW PROFILES may ask for them.
+    PROFILES = 21, "profiles", true, false;
     /// A stored function or a trigger has changed the session.
     STORED_CODE = 18, "stored_code", true, true;
+    /// Stored code may have run of which nothing is known.
+    UNSEEN_CODE = 20, "unseen_code", true, true;
+    /// What sessions begin with was changed since it was opened, and the session may not set it back elsewhere.
+    OLDER_DEFAULTS = 22, "older_defaults", true, false;
     /// It is kept until the session ends because that is configured.
     MULTIPLEXING_OFF = 17, "multiplexing_off", false, false;
 }

@@ -1,23 +1,28 @@
 //! What is to become of a statement: its digest, its class, what the rules say, where it goes.
 
 use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
 
 use memchr::memchr2_iter;
 use nuthatch_config::{HostgroupId, QueryCacheType, RuleInput, Snapshot, Verdict};
 use nuthatch_sql::{
-    CacheHint, CacheWish, Class, Ddl, DigestOptions, Effects, Kind, Lexing, NotCacheable, PinReason,
-    ServerFlavor, SetEffect, Statement, TransactionEnd, cache_hint,
+    CacheHint, CacheWish, Class, Ddl, DefaultsChange, DigestOptions, Effects, FoundRows, Kind, Lexing,
+    NotCacheable, PinReason, ServerFlavor, SetEffect, Statement, Token, TokenKind, Tokens, TransactionEnd,
+    cache_hint, defaults_change, found_rows, stops_server,
 };
 
-use crate::stats::{DigestCounters, Observation, Observed};
-
+use super::connection_numbers::asks_for_numbers;
+use super::found_rows::Found;
 use super::memo::Known;
 use super::not_cached::NotCached;
 use super::query_cache::SaidToCache;
-use super::set::{SetOutcome, Setting, set_outcome};
+use super::set::{SetOutcome, Step, set_outcome};
+use super::stored_code::CodeRun;
 use super::text_prepared::Named;
-use super::tracker::{INFORMATION_SCHEMA, reads_tracker};
+use super::tracker::{INFORMATION_SCHEMA, OWN_SCHEMAS, reads_tracker};
 use super::{Charset, HitPlan, Pins, Session};
+use crate::stats::{DigestCounters, Observation, Observed, StatementCommand};
+use nuthatch_wire::{AnswerEnd, Ending};
 
 /// A change of the session's state that a statement makes if it succeeds.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -26,8 +31,8 @@ pub(super) enum Change {
     Autocommit(bool),
     Charset(Charset),
     Schema(Vec<u8>),
-    /// Variables that get values.
-    Settings(Vec<Setting>),
+    /// Several things, in this order.
+    Steps(Vec<Step>),
     /// The role, by this statement.
     Role(Arc<str>),
 }
@@ -37,6 +42,8 @@ pub(super) enum Change {
 #[expect(clippy::struct_excessive_bools, reason = "independent facts of a statement")]
 pub(super) struct Facts {
     pub(super) kind: Kind,
+    /// As what it is counted.
+    pub(super) command: StatementCommand,
     /// What its footprint goes by.
     pub(super) class: Class,
     /// Whether it is one plain SELECT that may be answered from the cache.
@@ -56,7 +63,13 @@ pub(super) struct Facts {
     pub(super) reads_diagnostics: bool,
     /// FOUND_ROWS() or ROW_COUNT() of the statement before.
     pub(super) reads_counts: bool,
+    /// The first of these.
+    pub(super) reads_found_rows: bool,
+    /// What it does to FOUND_ROWS().
+    pub(super) found_rows: FoundRows,
     pub(super) names_no_table: bool,
+    /// It is the same in whatever default schema it runs.
+    pub(super) needs_no_schema: bool,
     pub(super) reads_insert_id: bool,
     /// Values come besides the text.
     pub(super) has_parameters: bool,
@@ -72,11 +85,25 @@ pub(super) struct Facts {
     pub(super) is_opaque: bool,
     /// The server hangs up after it.
     pub(super) disconnects: bool,
+    /// The server stops.
+    pub(super) stops_server: bool,
     /// It may show the value of a variable that the proxy has set.
     pub(super) reads_tracker: bool,
     pub(super) names_information_schema: bool,
+    /// It may name a table in a schema of the server's own.
+    pub(super) names_own_schema: bool,
+    /// It may ask for numbers of connections.
+    pub(super) asks_for_numbers: bool,
+    /// It is SHOW PROCESSLIST.
+    pub(super) lists_connections: bool,
     /// It changes the character set of a schema, which connections that are in it do not notice.
     pub(super) alters_schema: bool,
+    /// It has a query inside, that makes rows of a table or is asked behind WHERE.
+    pub(super) has_query: bool,
+    /// What is known of the stored code that it runs.
+    pub(super) code: CodeRun,
+    /// Whether it changes what sessions begin with.
+    pub(super) changes_defaults: DefaultsChange,
     /// What a rule says of multiplexing: 0 pins, 1 unpins.
     pub(super) multiplex: Option<u8>,
 }
@@ -116,9 +143,10 @@ impl Session {
             look(text, self.lexing, &self.snapshot)
         });
         let verdict = self.judge(text, known.digest, &known.digest_text);
-        let facts = Facts { multiplex: verdict.multiplex, ..known.facts.clone() };
+        let mut facts = Facts { multiplex: verdict.multiplex, ..known.facts.clone() };
         let wanted = verdict.destination_hostgroup.unwrap_or(self.account.user.default_hostgroup);
         let hostgroup = self.hostgroup_for(wanted, &facts);
+        facts.code = self.code_run(text, &known, hostgroup);
         let digest = variables
             .query_digests
             .then(|| self.digest_row(i64::from(hostgroup.0), known.digest, &known.digest_text))
@@ -133,7 +161,7 @@ impl Session {
     /// Where a statement goes that is wanted in hostgroup `wanted`.
     pub(super) fn hostgroup_for(&self, wanted: HostgroupId, facts: &Facts) -> HostgroupId {
         match self.open_transaction() {
-            Some(open) if facts.ends_transaction || matches!(facts.change, Change::Autocommit(_)) => open,
+            Some(open) if facts.ends_transaction || facts.change.sets_autocommit() => open,
             _ => self.destination(self.beginning.hostgroup().unwrap_or(wanted)),
         }
     }
@@ -178,26 +206,37 @@ impl Session {
         if let Some(digest) = &plan.digest {
             digest.observe(&Observation { now_ms: now_us / 1000, time_us, rows_affected, rows_sent });
         }
+        if self.snapshot.mysql.commands_stats {
+            self.worker.commands.count(plan.facts.command, time_us);
+        }
         if time_us / 1000 >= self.snapshot.mysql.long_query_time.max(1) {
             self.worker.counters.slow_queries.bump();
         }
     }
 
     /// What a hit on the statement's answer will bump.
-    pub(super) fn hit_plan(&self, plan: &Plan) -> Arc<HitPlan> {
+    pub(super) fn hit_plan(&self, plan: &Plan, found_rows: Found) -> Arc<HitPlan> {
         let digest = plan
             .digest
             .as_ref()
             .and_then(|row| self.digest_row(crate::stats::HOSTGROUP_CACHE, row.digest(), row.digest_text()));
         let leaves_diagnostics =
             matches!(self.lexing.server, ServerFlavor::MariaDb(_)) && plan.facts.names_no_table;
-        Arc::new(HitPlan { digest, rules: plan.verdict.matched.as_slice().into(), leaves_diagnostics })
+        Arc::new(HitPlan {
+            digest,
+            rules: plan.verdict.matched.as_slice().into(),
+            found_rows,
+            leaves_diagnostics,
+        })
     }
 }
 
 /// Takes the statement apart.
 pub(super) fn look(text: &[u8], lexing: Lexing, snapshot: &Snapshot) -> Known {
-    let mut facts = Facts::of(&nuthatch_sql::classify(text, lexing)).with_settings(text, lexing);
+    let statement = nuthatch_sql::classify(text, lexing);
+    let mut facts = Facts::of(&statement).with_settings(text, lexing);
+    facts.command = StatementCommand::of_statement(text, &statement);
+    facts.needs_no_schema = nuthatch_sql::needs_no_schema(text, &statement, lexing);
     if facts.pins.contains(Pins::SESSION_VARIABLE) && outlasts_reset(text) {
         facts.pins = facts.pins.with(Pins::UNKNOWN);
     }
@@ -207,6 +246,9 @@ pub(super) fn look(text: &[u8], lexing: Lexing, snapshot: &Snapshot) -> Known {
     facts.begins_plainly = facts.kind == Kind::Begin && !names(text, b"read") && !names(text, b"snapshot");
     facts.reads_tracker = reads_tracker(facts.kind, text);
     facts.names_information_schema = names(text, INFORMATION_SCHEMA);
+    facts.asks_for_numbers = asks_for_numbers(facts.kind, text);
+    facts.lists_connections = facts.kind == Kind::Show && names(text, b"processlist");
+    facts.names_own_schema = OWN_SCHEMAS.iter().any(|start| names(text, start));
     let is_alter = facts.kind == Kind::Ddl(Ddl::Alter) || facts.kind == Kind::Multi && names(text, b"alter");
     facts.alters_schema = is_alter && (names(text, b"database") || names(text, b"schema"));
     let variables = &snapshot.mysql;
@@ -214,7 +256,16 @@ pub(super) fn look(text: &[u8], lexing: Lexing, snapshot: &Snapshot) -> Known {
     if variables.query_digests || !snapshot.rules.is_empty() {
         nuthatch_sql::digest_text(text, &digest_options(variables), &mut digest_text);
     }
-    Known { facts, digest: nuthatch_sql::digest(&digest_text).0, digest_text: digest_text.into() }
+    let digest = nuthatch_sql::digest(&digest_text).0;
+    Known { facts, digest, digest_text: digest_text.into(), code: AtomicU64::default() }
+}
+
+/// Whether it may be a CREATE TABLE of rows of other tables, whatever options stand in between: `… SELECT … FROM`, MySQL's `… TABLE t`.
+fn makes_table_of_rows(text: &[u8], lexing: Lexing) -> bool {
+    let words = || Tokens::new(text, lexing).filter(|token| token.kind == TokenKind::Word);
+    let is_table = |word: &Token<'_>| word.text.eq_ignore_ascii_case(b"table");
+    words().take(6).any(|word| is_table(&word))
+        && (names(text, b"from") || words().filter(is_table).count() > 1)
 }
 
 /// What the statement says of its own caching goes before what rules say.
@@ -249,6 +300,11 @@ impl Plan {
 }
 
 impl Facts {
+    /// Whether the server hangs up after it, which ended so. Of several statements one may have failed before it came to that.
+    pub(super) const fn hangs_up(&self, end: &AnswerEnd) -> bool {
+        self.disconnects && !matches!(end.ending, Ending::Err(_))
+    }
+
     pub(super) fn of(statement: &Statement<'_>) -> Self {
         let effects = &statement.effects;
         let change = Change::of(&effects.set);
@@ -261,6 +317,7 @@ impl Facts {
         }
         Self {
             kind: statement.kind,
+            command: StatementCommand::Unknown,
             class: Class::of(statement),
             cacheable: statement.cache,
             cache_hint: CacheHint::default(),
@@ -276,7 +333,10 @@ impl Facts {
             unpins: effects.unpin.map_or(Pins::NONE, Pins::of),
             reads_diagnostics: effects.reads_diagnostics,
             reads_counts: effects.reads_found_rows || effects.reads_row_count,
+            reads_found_rows: effects.reads_found_rows,
+            found_rows: FoundRows::Unknown,
             names_no_table: effects.names_no_table,
+            needs_no_schema: false,
             reads_insert_id: effects.reads_insert_id,
             has_parameters: false,
             writes: effects.writes,
@@ -289,26 +349,44 @@ impl Facts {
             volatile: statement.volatile,
             is_opaque: statement.kind == Kind::Multi || effects.runs_unseen_code,
             disconnects: effects.disconnects,
+            stops_server: false,
             reads_tracker: false,
             names_information_schema: false,
+            names_own_schema: false,
+            asks_for_numbers: false,
+            lists_connections: false,
             alters_schema: false,
+            has_query: false,
+            code: CodeRun::default(),
+            changes_defaults: DefaultsChange::No,
             multiplex: None,
         }
     }
 }
 
 impl Facts {
-    /// The same of the statement's text, where a SET is understood: it pins nothing.
+    /// The same with what is found in the statement's text. Where a SET is understood, it pins nothing.
     pub(super) fn with_settings(mut self, text: &[u8], lexing: Lexing) -> Self {
+        self.found_rows = found_rows(text, self.kind, lexing);
+        self.stops_server = stops_server(text, lexing);
+        self.has_query = match self.kind {
+            Kind::Ddl(Ddl::Create) => makes_table_of_rows(text, lexing),
+            Kind::Show => names(text, b"select") && names(text, b"from"),
+            _ => false,
+        };
+        self.changes_defaults = defaults_change(text, self.kind, lexing);
         let is_unknown = self.kind == Kind::Set && self.change == Change::None && !self.pins.is_empty();
         match is_unknown.then(|| set_outcome(text, lexing)).flatten() {
-            Some(SetOutcome::Settings(settings)) => {
-                (self.change, self.pins) = (Change::Settings(settings), Pins::NONE);
+            Some(SetOutcome::Steps { steps, is_of_next_transaction }) => {
+                self.pins = if is_of_next_transaction { Pins::NEXT_TRANSACTION } else { Pins::NONE };
+                // About the next transaction alone it changes nothing yet.
+                if !(is_of_next_transaction && steps.is_empty()) {
+                    self.change = Change::Steps(steps);
+                }
             }
             Some(SetOutcome::Role(statement)) => {
                 (self.change, self.pins) = (Change::Role(statement), Pins::NONE);
             }
-            Some(SetOutcome::NextTransaction) => self.pins = Pins::NEXT_TRANSACTION,
             None => {}
         }
         self
@@ -340,6 +418,14 @@ fn runs_code_that_may_set(kind: Kind, effects: &Effects<'_>) -> bool {
 }
 
 impl Change {
+    fn sets_autocommit(&self) -> bool {
+        match self {
+            Self::Autocommit(_) => true,
+            Self::Steps(steps) => steps.iter().any(|step| matches!(step, Step::Autocommit { .. })),
+            _ => false,
+        }
+    }
+
     fn of(effect: &SetEffect<'_>) -> Self {
         match effect {
             SetEffect::Autocommit(on) => Self::Autocommit(*on),
@@ -348,10 +434,7 @@ impl Change {
                 let text =
                     |name: nuthatch_sql::Name<'_>| String::from_utf8_lossy(&name.text()).to_lowercase();
                 let charset = text(*charset);
-                Self::Charset(Charset::Names(match collation {
-                    Some(collation) => format!("SET NAMES {charset} COLLATE {}", text(*collation)).into(),
-                    None => format!("SET NAMES {charset}").into(),
-                }))
+                Self::Charset(Charset::set_names(&charset, collation.map(text).as_deref()))
             }
             SetEffect::None | SetEffect::CharacterSet(_) | SetEffect::Unknown => Self::None,
         }

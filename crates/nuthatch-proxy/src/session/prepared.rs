@@ -10,8 +10,8 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use nuthatch_sql::{Kind, ServerFlavor};
-use nuthatch_wire::{AnswerKind, Command, ErrorCode};
+use nuthatch_sql::{Kind, ServerFlavor, kill};
+use nuthatch_wire::{AnswerKind, Attributes, Command, ErrorCode, WireError};
 use rapidhash::fast::RandomState;
 
 use crate::backend::StatementKey;
@@ -52,6 +52,11 @@ impl Prepared {
         Some(if named == LAST_PREPARED { self.last_id } else { named })
     }
 
+    /// The statement that a command names.
+    pub(super) fn named(&self, payload: &[u8]) -> Option<&Statement> {
+        self.statements.get(&self.named_in(payload)?)
+    }
+
     /// Writes down what the execution asks, as a cache knows it: what is bound, the text, and its length. `None` if the same from another
     /// session in that state might have another answer.
     pub(super) fn write_down(
@@ -88,6 +93,22 @@ pub(super) struct Statement {
 }
 
 impl Statement {
+    /// Takes the attributes off an execution of it: see [`Attributes::take_off_execution`].
+    pub(super) fn take_off_attributes(
+        &self,
+        payload: &[u8],
+        plain: &mut Vec<u8>,
+    ) -> Result<Option<Attributes>, WireError> {
+        // Long data are commands: byte, number of the statement, number of the parameter.
+        let is_long = |number: usize| {
+            let names = |data: &Vec<u8>| {
+                data.get(5..7).map(|place| usize::from(u16::from_le_bytes([place[0], place[1]])))
+            };
+            self.long_data.iter().any(|data| names(data) == Some(number))
+        };
+        self.binding.take_off_attributes(payload, is_long, plain)
+    }
+
     /// Whether all that decides the answer to an execution is in its bytes, its text and that state.
     fn is_repeatable(&self, state: &SessionState) -> bool {
         let StatementKey { schema, charset, settings, hidden, .. } = &self.key;
@@ -108,9 +129,12 @@ impl Session {
         let leaves = self.does_leave_diagnostics(&text, &plan.facts);
         self.begin_after_the_last(leaves, &plan.facts).await?;
         self.show(now_ms, "Prepare", plan.hostgroup.0);
-        if plan.facts.kind == Kind::Kill || plan.speaks_to_cache() {
-            // A number would be the proxy's, and the server's thread of that number another's; the cache is the proxy's too.
+        if plan.speaks_to_cache() || plan.facts.kind == Kind::Kill && kill(&text, self.lexing).is_none() {
+            // The cache is the proxy's.
             return self.refuse(ErrorCode::UNSUPPORTED_PS, UNSUPPORTED_PS).await;
+        }
+        if let Some(message) = self.refusal_to_stop(&plan) {
+            return self.refuse(ErrorCode::SPECIFIC_ACCESS_DENIED, message).await;
         }
         if let Some(message) = &plan.verdict.error_msg {
             return self.refuse(ErrorCode::RULE_ERROR, message).await;
@@ -119,6 +143,7 @@ impl Session {
             let message = format!("Can't create more than {STATEMENTS_MAX} prepared statements in a session");
             return self.send(&reply::err(1, ErrorCode::TOO_MANY_STATEMENTS, &message)).await;
         }
+        let text = self.with_own_number(&plan, &text).unwrap_or(text);
         match self.prepare_for_client(&plan, text).await {
             Ok(()) => Ok(()),
             Err(trouble) => self.reply_trouble(trouble).await,
@@ -151,7 +176,8 @@ impl Session {
     ) -> Result<(), Trouble> {
         let prepared = self.prepared.get_or_insert_default();
         let id = prepared.last_id % (LAST_PREPARED - 1) + 1;
-        self.send_preparation(AnswerKind::Prepare, held).await?;
+        let instead = (**text != *self.statement_text()).then_some(&**text);
+        self.send_preparation(AnswerKind::Prepare, instead, held).await?;
         let (mut way, client) = self.way_and_client(held);
         let (mut number, mut parameters) = (0, 0);
         let end = way

@@ -7,8 +7,8 @@
 use nuthatch_config::{MysqlVariables, QueryCacheSize, QueryCacheType};
 use nuthatch_sql::{
     CacheOrder, CachePart, CacheQuestion, CacheSetting, CacheSettings, CacheShow, CacheStatus, CacheVariable,
-    Kind, Lexing, Reads, ServerScope, Value, cache_hint, cache_order, cache_question, cache_settings,
-    cache_show, classify,
+    Kind, Lexing, Reads, ServerScope, Text, TokenKind, Tokens, Value, cache_hint, cache_order,
+    cache_question, cache_settings, cache_show, classify,
 };
 use nuthatch_wire::{Column, ErrorCode};
 
@@ -16,6 +16,7 @@ use crate::keeper::Wish;
 use crate::purge::UNCLEAR;
 
 use super::plan::{Facts, Plan, heed_hint, names};
+use super::trouble::Trouble;
 use super::{Session, SessionEnd, reply};
 
 /// What an error packet says.
@@ -75,10 +76,14 @@ impl Session {
             self.proxy.ask_to_cache();
         }
         plan.sent = hint.without_sql_cache(text, self.lexing.server);
-        match said_to_cache(plan.facts.kind, text, self.lexing) {
+        let valued = self.with_cache_values(plan.facts.kind, text);
+        if let Some(valued) = &valued {
+            self.plan_instead(plan, plan.facts.query_cache_type, valued.clone());
+        }
+        match said_to_cache(plan.facts.kind, valued.as_deref().unwrap_or(text), self.lexing) {
             Some(SaidToCache::Settings(CacheSettings::Among { settings, rest })) => {
                 match self.own_type_of(&settings) {
-                    Ok(own) => self.plan_rest_of_set(plan, own, rest),
+                    Ok(own) => self.plan_instead(plan, Some(own), rest),
                     Err(_) => {
                         let among = CacheSettings::Among { settings, rest };
                         plan.said_to_cache = Some(SaidToCache::Settings(among));
@@ -106,13 +111,39 @@ impl Session {
         Ok(own)
     }
 
-    /// Of a SET the server gets what is not the cache's; the session takes its type if the server takes the rest.
-    fn plan_rest_of_set(&self, plan: &mut Plan, own: Option<QueryCacheType>, rest: Vec<u8>) {
+    /// The server gets another SET than the client's: what is not the cache's of it. The session takes its type if the server takes the rest.
+    fn plan_instead(&self, plan: &mut Plan, own: Option<Option<QueryCacheType>>, rest: Vec<u8>) {
         let facts = Facts::of(&classify(&rest, self.lexing)).with_settings(&rest, self.lexing);
         let Facts { multiplex, reads_tracker, .. } = plan.facts;
-        plan.facts = Facts { multiplex, reads_tracker, query_cache_type: Some(own), ..facts };
+        plan.facts = Facts { multiplex, reads_tracker, query_cache_type: own, ..facts };
         plan.hostgroup = self.hostgroup_for(plan.wanted, &plan.facts);
         plan.sent = Some(rest);
+    }
+
+    /// A SET with the values of the cache's variables in the place of what reads them (`SET @saved = @@query_cache_size`): servers have others, or none.
+    fn with_cache_values(&self, kind: Kind, text: &[u8]) -> Option<Vec<u8>> {
+        if kind != Kind::Set || !names(text, b"query_cache") {
+            return None;
+        }
+        let tokens: Vec<_> = Tokens::new(text, self.lexing)
+            .filter(|token| !matches!(token.kind, TokenKind::Space | TokenKind::Comment))
+            .collect();
+        let (mut valued, mut done) = (Vec::with_capacity(text.len()), 0);
+        for (place, token) in tokens.iter().enumerate() {
+            let next = tokens.get(place + 1).map(|next| next.kind);
+            let is_target = matches!(next, Some(TokenKind::Symbol(b'=' | b':')));
+            let read = CacheVariable::read(token.text).filter(|_| token.kind == TokenKind::SystemVariable);
+            let Some((variable, reads)) = read.filter(|_| !is_target) else { continue };
+            let value = self.cache_variable(variable, reads);
+            valued.extend_from_slice(text.get(done..token.start)?);
+            match value.parse::<u64>() {
+                Ok(number) => valued.extend(number.to_string().bytes()),
+                Err(_no_number) => valued.extend(format!("'{value}'").bytes()),
+            }
+            done = token.start + token.text.len();
+        }
+        valued.extend_from_slice(text.get(done..)?);
+        (done > 0).then_some(valued)
     }
 
     /// Takes note of the type that a statement has given the session.
@@ -141,7 +172,17 @@ impl Session {
                 let message = "EXPLAIN CACHE is about this session; for others, an operator may ask";
                 Ok(self.own_error(ErrorCode::SPECIFIC_ACCESS_DENIED, message))
             }
-            SaidToCache::Settings(CacheSettings::Alone(settings)) => self.set_cache(&settings).await,
+            SaidToCache::Settings(CacheSettings::Alone(settings)) => {
+                match self.with_values_worked_out(settings).await {
+                    Ok(settings) => self.set_cache(&settings).await,
+                    Err(Trouble::End(end)) => Err(end),
+                    Err(_) => {
+                        let message =
+                            "no server could be asked for the value of query_cache_type or query_cache_size";
+                        Ok(self.own_error(ErrorCode::UNKNOWN_ERROR, message))
+                    }
+                }
+            }
             SaidToCache::Settings(CacheSettings::Among { settings, .. }) => {
                 let refusal = self.own_type_of(&settings).err().unwrap_or_else(set_it_alone);
                 Ok(self.refusal(&refusal))
@@ -177,6 +218,37 @@ impl Session {
             }
             Err(message) => self.own_error(ErrorCode::UNKNOWN_ERROR, &message),
         }
+    }
+
+    /// The same with values that a server has worked out: of user variables and expressions.
+    async fn with_values_worked_out(
+        &mut self,
+        mut settings: Vec<CacheSetting>,
+    ) -> Result<Vec<CacheSetting>, Trouble> {
+        for setting in &mut settings {
+            let source = match &setting.value {
+                Value::User(variable) => format!("@`{}`", variable.name()).into_bytes(),
+                Value::Expression { source, .. } => source.to_vec(),
+                _ => continue,
+            };
+            if let Some(told) = self.ask_any_server(&[b"SELECT ", source.as_slice()].concat()).await? {
+                setting.value = value_told(&told);
+            }
+        }
+        Ok(settings)
+    }
+
+    /// Asks a server for one value on a connection in the session's state.
+    async fn ask_any_server(&mut self, question: &[u8]) -> Result<Option<Vec<u8>>, Trouble> {
+        let hostgroup = self.destination(self.account.user.default_hostgroup);
+        let mut held = self.lease(hostgroup).await?;
+        self.last_ran_on = None;
+        let told = self.way(&mut held).ask_bytes(question).await;
+        match &told {
+            Ok(_) => self.settle(held),
+            Err(trouble) => self.put_away(held, Some(trouble)),
+        }
+        told
     }
 
     /// Sets all or nothing, but for what who keeps the configuration refuses.
@@ -308,7 +380,8 @@ impl Session {
         let row =
             |(name, value): &(&str, String)| reply::text_row(&[name.as_bytes(), value.as_bytes()]).into();
         let rows: Vec<Box<[u8]>> = rows.iter().map(row).collect();
-        (self.last.row_count, self.last.found_rows) = (-1, rows.len() as u64);
+        self.last.row_count = -1;
+        self.set_found_rows(rows.len() as u64);
         let definitions = columns.map(|name| Column::text(name).encoded().into());
         reply::result_set_of(self.capabilities, self.status(), &definitions, &rows)
     }
@@ -341,6 +414,16 @@ impl Session {
             CacheStatus::QueriesInCache => usage.entries,
             CacheStatus::TotalBlocks => usage.entries + free_blocks,
         }
+    }
+}
+
+/// What a server has told, as if it stood in the statement.
+fn value_told(told: &[u8]) -> Value {
+    match std::str::from_utf8(told) {
+        Ok(number) if !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit()) => {
+            Value::Number(number.into())
+        }
+        _ => Value::Text(Text::new(told)),
     }
 }
 

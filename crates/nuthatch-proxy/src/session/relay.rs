@@ -9,8 +9,8 @@ use std::task::Poll;
 
 use nuthatch_net::{Framed, NetError};
 use nuthatch_wire::{
-    AnswerEnd, AnswerKind, AnswerScanner, CapabilityFlags, Command, ErrPacket, ErrorCode, Form, HEADER_LEN,
-    SmallResult, StatusFlags, append_packet,
+    AnswerEnd, AnswerKind, AnswerScanner, Attributes, CapabilityFlags, Command, ErrPacket, ErrorCode, Form,
+    HEADER_LEN, SmallResult, StatusFlags, append_packet, query_packet,
 };
 
 use crate::backend::{Connection, Control};
@@ -39,6 +39,8 @@ pub(super) struct Way<'a> {
     pub(super) hides_state: bool,
     /// What packets say that have to be made up for it.
     pub(super) status: StatusFlags,
+    /// Those of the client's statement.
+    pub(super) attributes: Option<&'a Attributes>,
     /// Who hears how the answer ended before the client does.
     pub(super) flight: Option<&'a mut Flight>,
 }
@@ -49,10 +51,16 @@ impl<'a> Way<'a> {
         Self { flight: Some(flight), ..self }
     }
 
-    /// Sends the client's packet to the server as it came.
+    /// Sends the client's packet to the server as it came, with the statement's attributes if it has any.
     pub(super) async fn send_packet_of(&mut self, client: &Framed) -> Result<(), Trouble> {
+        if self.connection.takes_attributes()
+            && let [first, text @ ..] = client.payload()
+            && *first == Command::Query as u8
+        {
+            return self.send_as_it_is(&query_packet(text, self.attributes)).await;
+        }
         if let Some(frame) = client.frame() {
-            return self.send(frame).await;
+            return self.send_as_it_is(frame).await;
         }
         if let Some(unsent) = self.connection.ahead.take_unsent() {
             self.write(&unsent).await?;
@@ -73,13 +81,24 @@ impl<'a> Way<'a> {
     ) -> Result<(), Trouble> {
         let command = client.payload().first().copied().and_then(Command::parse);
         match text.zip(command) {
+            Some((text, Command::Query)) if self.connection.takes_attributes() => {
+                self.send_as_it_is(&query_packet(text, self.attributes)).await
+            }
             Some((text, command)) => self.send(&command_packet(command, text)).await,
             None => self.send_packet_of(client).await,
         }
     }
 
-    /// Sends a packet, behind what goes ahead of it.
+    /// Sends a packet, behind what goes ahead of it. A statement is one of the proxy's own, which has no attributes.
     pub(super) async fn send(&mut self, packet: &[u8]) -> Result<(), Trouble> {
+        if self.connection.takes_attributes() {
+            let worded = self.connection.worded(packet);
+            return self.send_as_it_is(&worded).await;
+        }
+        self.send_as_it_is(packet).await
+    }
+
+    async fn send_as_it_is(&mut self, packet: &[u8]) -> Result<(), Trouble> {
         match self.connection.ahead.take_unsent() {
             None => self.write(packet).await,
             Some(mut bytes) if packet.len() <= JOINED_BYTES_MAX => {
@@ -234,21 +253,36 @@ impl<'a> Way<'a> {
         kind: AnswerKind,
         bytes_max: usize,
     ) -> Result<Option<Vec<u8>>, Trouble> {
+        Ok(self.read_whole(kind, bytes_max).await?.0)
+    }
+
+    /// The same, with how it ended.
+    pub(super) async fn read_whole(
+        &mut self,
+        kind: AnswerKind,
+        bytes_max: usize,
+    ) -> Result<(Option<Vec<u8>>, AnswerEnd), Trouble> {
         self.hear_ahead().await?;
         let (mut answer, mut is_whole) = (Vec::new(), true);
-        self.read_pieces(kind, |piece| {
-            is_whole &= answer.len() + piece.len() <= bytes_max;
-            if is_whole {
-                answer.extend_from_slice(piece);
-            }
-        })
-        .await?;
-        Ok(is_whole.then_some(answer))
+        let end = self
+            .read_pieces(kind, |piece| {
+                is_whole &= answer.len() + piece.len() <= bytes_max;
+                if is_whole {
+                    answer.extend_from_slice(piece);
+                }
+            })
+            .await?;
+        Ok((is_whole.then_some(answer), end))
     }
 
     /// Asks the server for one value: the only one of the only row, as text. `None` when the answer is anything else.
     pub(super) async fn ask_value(&mut self, query: &str) -> Result<Option<Vec<u8>>, Trouble> {
-        self.send(&command_packet(Command::Query, query.as_bytes())).await?;
+        self.ask_bytes(query.as_bytes()).await
+    }
+
+    /// The same of a question in the character set of the session.
+    pub(super) async fn ask_bytes(&mut self, query: &[u8]) -> Result<Option<Vec<u8>>, Trouble> {
+        self.send(&command_packet(Command::Query, query)).await?;
         self.hear_ahead().await?;
         let mut answer = Vec::new();
         self.read_pieces(AnswerKind::ResultSets, |piece| answer.extend_from_slice(piece)).await?;

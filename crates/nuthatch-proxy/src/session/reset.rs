@@ -10,13 +10,16 @@ use crate::backend::Reset;
 use super::lease::Held;
 use super::{Pins, Session};
 
-/// Reasons to hold a connection whose cause a reset does not end for certain.
-const LASTING: Pins = Pins::XA.with(Pins::REPLICATION).with(Pins::UNKNOWN).with(Pins::NEXT_TRANSACTION);
+/// Reasons to hold a connection whose cause a reset does not end for certain. MariaDB 10.11 keeps profiles, and goes on making them.
+const LASTING: Pins =
+    Pins::XA.with(Pins::REPLICATION).with(Pins::UNKNOWN).with(Pins::NEXT_TRANSACTION).with(Pins::PROFILES);
 
 impl Session {
     /// Has the connection reset, and put back then; closes it where that is not enough, or not wanted.
     pub(super) fn reset_and_put_back(&self, held: Held) {
-        let is_enough = !held.in_transaction && held.pins.without(LASTING) == held.pins;
+        let is_enough = !held.in_transaction
+            && held.pins.without(LASTING) == held.pins
+            && self.reset_ends_stored_code(&held);
         let Held { mut connection, .. } = held;
         if !is_enough || !connection.can_be_reset() || connection.control.has_kill() {
             return;

@@ -53,9 +53,31 @@ impl Settings {
         changed.map(|(name, value)| (name, Some(value))).chain(gone.map(|(name, _)| (name, None))).collect()
     }
 
-    fn iter(&self) -> impl Iterator<Item = (&[u8], &[u8])> {
+    pub(crate) fn names(&self) -> impl Iterator<Item = &[u8]> {
+        self.iter().map(|(name, _)| name)
+    }
+
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (&[u8], &[u8])> {
         self.0.iter().flat_map(|values| values.iter()).map(|(name, value)| (&**name, &**value))
     }
+}
+
+/// A value that a server told, as SQL writes it; `None` for one that is read in several ways.
+pub(crate) fn literal_of(told: &[u8]) -> Option<Box<[u8]>> {
+    let digits = told.strip_prefix(b"-").unwrap_or(told);
+    let (whole, part) = digits.split_at(digits.iter().position(|byte| *byte == b'.').unwrap_or(digits.len()));
+    let is_run = |run: &[u8]| !run.is_empty() && run.iter().all(u8::is_ascii_digit);
+    // MariaDB takes no decimal in quotes.
+    if is_run(whole) && (part.is_empty() || is_run(part.get(1..).unwrap_or_default())) {
+        return Some(told.into());
+    }
+    let is_plain = is_plain(told) && !told.contains(&b'\'');
+    is_plain.then(|| [b"'", told, b"'"].concat().into())
+}
+
+/// Whether it is read alike under every SQL mode and character set.
+pub(super) fn is_plain(value: &[u8]) -> bool {
+    value.is_ascii() && !value.iter().any(|byte| matches!(byte, b'\\' | b'"' | 0))
 }
 
 #[cfg(test)]
@@ -85,6 +107,24 @@ mod tests {
                 assert!(reached.is_same(to), "{from:?} to {to:?}");
                 assert_eq!(to.differences(from).is_empty(), to.is_same(from));
             }
+        }
+    }
+
+    #[test]
+    fn what_a_server_tells_is_written_as_it_takes_it() {
+        for (told, expected) in [
+            ("10", Some("10")),
+            ("-1", Some("-1")),
+            ("10.000000", Some("10.000000")),
+            ("ANSI_QUOTES", Some("'ANSI_QUOTES'")),
+            ("", Some("''")),
+            ("1.2.3", Some("'1.2.3'")),
+            ("10.", Some("'10.'")),
+            ("-", Some("'-'")),
+            ("it's", None),
+            ("a\\b", None),
+        ] {
+            assert_eq!(literal_of(told.as_bytes()).as_deref(), expected.map(str::as_bytes), "{told}");
         }
     }
 }

@@ -22,12 +22,52 @@ pub(crate) enum Charset {
 }
 
 impl Charset {
+    /// As SET NAMES with these names in lower case sets it.
+    pub(crate) fn set_names(charset: &str, collation: Option<&str>) -> Self {
+        Self::Names(match collation {
+            Some(collation) => format!("SET NAMES {charset} COLLATE {collation}").into(),
+            None => format!("SET NAMES {charset}").into(),
+        })
+    }
+
     /// The collation number to log in with for it: what a `SET NAMES` will follow on is without meaning.
     pub(crate) const fn login_collation(&self) -> u8 {
         match self {
             Self::Collation(number) => *number,
             Self::Names(_) => 45,
         }
+    }
+
+    /// What servers keep names in.
+    pub(crate) fn utf8() -> Self {
+        Self::Names("SET NAMES utf8mb4".into())
+    }
+
+    /// Its name; `None` where it is the server's own, which may be any.
+    fn name(&self) -> Option<String> {
+        let statement = self.statement()?;
+        let name = statement.strip_prefix("SET NAMES ")?.split(' ').next()?.to_owned();
+        (name != "default").then_some(name)
+    }
+
+    /// In what servers read the names in a COM_CHANGE_USER of it: those of `binary` in `latin1` (measured on MariaDB 10.11, which reads
+    /// them in a COM_INIT_DB as they are, and MySQL 9.7, which does not).
+    pub(crate) fn of_names_in_change_user(&self) -> Self {
+        const BINARY: u8 = 63;
+        const LATIN1: u8 = 8;
+        if *self == Self::Collation(BINARY) { Self::Collation(LATIN1) } else { self.clone() }
+    }
+
+    /// Whether a server reads texts in it as UTF-8.
+    pub(crate) fn is_utf8(&self) -> bool {
+        self.name().is_some_and(|name| matches!(name.as_str(), "utf8mb4" | "utf8mb3" | "utf8"))
+    }
+
+    /// Whether a server that reads `name` in it takes it for what the bytes are in UTF-8, in which servers keep names.
+    pub(crate) fn reads_as_utf8(&self, name: &[u8]) -> bool {
+        // No name has a character of four bytes.
+        let is_text = || std::str::from_utf8(name).is_ok_and(|text| text.chars().all(|it| it.len_utf8() < 4));
+        is_read_alike(name) || (self.is_utf8() && is_text())
     }
 
     /// Whether the second byte of a character may look like a quote or a backslash.
@@ -50,6 +90,11 @@ impl Charset {
             }
         }
     }
+}
+
+/// Whether a name is the same in every character set that clients may talk in: in `swe7` some of ASCII's punctuation is letters.
+pub(crate) fn is_read_alike(name: &[u8]) -> bool {
+    name.iter().all(|byte| byte.is_ascii() && !b"#$@[\\]^`{|}~".contains(byte))
 }
 
 /// A collation as result sets name it.
@@ -108,7 +153,7 @@ impl ResultCollation {
 /// A session's state, as far as it is a value. See the module's doc.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct SessionState {
-    /// Default schema; empty for none.
+    /// Default schema, in UTF-8 whatever the session talks in; empty for none.
     pub(crate) schema: Vec<u8>,
     /// Character sets and collation.
     pub(crate) charset: Charset,
@@ -180,6 +225,26 @@ mod tests {
             Charset::Collation(8).of_results(mysql),
             ResultCollation { number: 8, character_bytes_max: 1 }
         );
+    }
+
+    #[test]
+    fn names_that_a_server_reads_as_utf8_are_told() {
+        let names = |name: &str| Charset::Names(format!("SET NAMES {name}").into());
+        let latin1 = || Charset::Collation(8);
+        for (charset, name, expected) in [
+            (Charset::Collation(45), "tëst".as_bytes(), true),
+            (names("utf8mb3 COLLATE utf8mb3_bin"), "tëst".as_bytes(), true),
+            (Charset::Collation(45), "t😀".as_bytes(), false),
+            (Charset::Collation(45), b"t\xEBst", false),
+            (latin1(), "tëst".as_bytes(), false),
+            (latin1(), b"test_1", true),
+            (latin1(), b"te~st", false),
+            (names("swe7"), b"te}st", false),
+            (names("default"), "tëst".as_bytes(), false),
+            (names("binary"), "tëst".as_bytes(), false),
+        ] {
+            assert_eq!(charset.reads_as_utf8(name), expected, "{charset:?} {name:?}");
+        }
     }
 
     #[test]

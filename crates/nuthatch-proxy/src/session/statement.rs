@@ -47,7 +47,7 @@ impl Session {
         }
         if plan.facts.kind == Kind::Kill {
             plan.count_rules();
-            return self.kill_as_told().await;
+            return self.kill_as_told(&plan).await;
         }
         if let Some(said) = plan.said_to_cache.take() {
             plan.count_rules();
@@ -70,17 +70,22 @@ impl Session {
         was_sent: &mut bool,
     ) -> Result<AnswerEnd, Trouble> {
         self.bring_names(plan, held).await?;
-        self.bring_last_results(held, &plan.facts).await?;
+        let numbered = self.with_numbers(plan, held).await?;
+        self.bring_last_results(held, &plan.facts, None).await?;
         self.bring_tracker(held, &plan.facts).await?;
         self.bring_transaction(held, &plan.facts).await?;
+        self.begin_change_of_defaults(&plan.facts, held).await?;
         held.connection.count_statement();
         *was_sent = true;
+        if plan.facts.lists_connections && plan.named.is_none() {
+            return self.list_processes(held).await;
+        }
         let mut flight = self.take_off(plan, capture.as_deref_mut(), held);
         if matches!(plan.named, Some(Named::Prepare { .. })) {
-            self.send_preparation(AnswerKind::ResultSets, held).await?;
+            self.send_preparation(AnswerKind::ResultSets, None, held).await?;
         } else {
             let (mut way, client) = self.way_and_client(held);
-            way.send_packet_of_or(plan.sent.as_deref(), client).await?;
+            way.send_packet_of_or(numbered.as_deref().or(plan.sent.as_deref()), client).await?;
         }
         let (way, client) = self.way_and_client(held);
         let answered =
@@ -96,13 +101,19 @@ impl Session {
         end: &AnswerEnd,
         held: &mut Held,
     ) -> Result<(), Trouble> {
+        let found = match plan.named {
+            None => self.found_by(&plan.facts, self.statement_text(), Vec::new, end),
+            Some(_) => self.found_by(&plan.facts, &self.executed_text(plan), Vec::new, end),
+        };
+        self.learn_found_rows(&plan.facts, found, end, held);
         self.learn_temporary_tables(plan, end, held);
         self.learn_handlers(plan, end, held);
         self.keep_what_is_left(end, held).await?;
         self.learn_name(plan, end, held).await?;
         self.learn_named_locks(plan, end, held).await?;
         self.learn_worked_out(&plan.facts, held).await?;
-        self.ask_what_answers_leave_out(end, held).await
+        self.ask_what_answers_leave_out(end, held).await?;
+        self.learn_changed_defaults(&plan.facts, end, held).await
     }
 
     /// Asks the server for what its answer did not tell and the session must know.

@@ -43,13 +43,15 @@ impl Session {
         }
     }
 
-    /// Sends the client's own command to prepare, if need be after making room. Its answer has not been read.
+    /// Sends the client's own command to prepare, or the same of the text that is to be sent `instead`, if need be after making room. Its answer has not been read.
     pub(super) async fn send_preparation(
         &mut self,
         kind: AnswerKind,
+        instead: Option<&[u8]>,
         held: &mut Held,
     ) -> Result<(), Trouble> {
-        let sent = self.without_sql_cache(self.statement_text());
+        let text = instead.unwrap_or_else(|| self.statement_text());
+        let sent = self.without_sql_cache(text).or_else(|| instead.map(<[u8]>::to_vec));
         for earlier in 0..=TRIES {
             let (mut way, client) = self.way_and_client(held);
             way.send_packet_of_or(sent.as_deref(), client).await?;

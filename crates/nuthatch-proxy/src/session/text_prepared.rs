@@ -10,7 +10,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use nuthatch_sql::{Kind, NotCacheable, ServerFlavor, TextPrepared, classify, text_prepared};
+use nuthatch_sql::{Kind, NotCacheable, ServerFlavor, TextPrepared, classify, kill, text_prepared};
 use nuthatch_wire::{AnswerEnd, AnswerKind, Command, Ending, ErrorCode};
 
 use crate::backend::StatementKey;
@@ -74,7 +74,8 @@ impl Session {
             TextPrepared::Prepare { name, statement: Some(text) } => {
                 let name = folded(&name);
                 let inner = classify(&text, self.lexing).kind;
-                if inner == Kind::Kill || said_to_cache(inner, &text, self.lexing).is_some() {
+                let is_unknown_kill = inner == Kind::Kill && kill(&text, self.lexing).is_none();
+                if is_unknown_kill || said_to_cache(inner, &text, self.lexing).is_some() {
                     return Some(self.own_error(ErrorCode::UNSUPPORTED_PS, UNSUPPORTED_PS));
                 }
                 let names = self.names.get_or_insert_default();
@@ -94,11 +95,13 @@ impl Session {
             TextPrepared::Execute { name } => match self.named_text(&folded(&name)) {
                 Some(text) => {
                     let facts = Facts::of(&classify(&text, self.lexing)).with_settings(&text, self.lexing);
+                    let code = self.code_run_by_name(&text, facts.class, plan.hostgroup);
                     let multiplex = plan.facts.multiplex;
                     plan.facts = Facts {
                         cacheable: Err(NotCacheable::NotSelect),
                         has_parameters: true,
                         multiplex,
+                        code,
                         ..facts
                     };
                     plan.hostgroup = self.hostgroup_for(plan.wanted, &plan.facts);

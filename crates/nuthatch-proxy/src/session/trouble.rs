@@ -5,6 +5,7 @@ use nuthatch_wire::{ErrPacket, ErrorCode};
 
 use crate::backend::CheckOutError;
 
+use super::prepared::UNSUPPORTED_PS;
 use super::{EndReason, Session, SessionEnd, reply};
 
 /// Why a statement has no answer from a server.
@@ -26,10 +27,14 @@ pub(super) enum Trouble {
     CountsElsewhere,
     /// Warnings or errors in a question that is not understood, and the connection that has them is not held.
     DiagnosticsElsewhere,
+    /// The session began with a value of this variable that servers do not begin with any more, and may not set it.
+    Inheritance(String),
     /// The connection could not be made what the session needs; another can.
     Unfit,
     /// The client names a prepared statement that is not there.
     UnknownStatement(u32),
+    /// The server does not execute a statement for many sets of parameters.
+    NoBulk,
 }
 
 /// How much of the answer the client has.
@@ -60,11 +65,20 @@ impl From<CheckOutError> for Trouble {
 }
 
 impl Trouble {
+    /// Of a connection that failed before anything was answered.
+    pub(super) const fn before_any_answer(error: NetError) -> Self {
+        Self::Lost(error, Answered::Nothing)
+    }
+
     /// Whether the connection waits for a command again: the server has answered in full, or was not asked.
     pub(super) const fn leaves_connection_usable(&self) -> bool {
         matches!(
             self,
-            Self::Refused(_) | Self::UnknownStatement(_) | Self::CountsElsewhere | Self::DiagnosticsElsewhere
+            Self::Refused(_)
+                | Self::UnknownStatement(_)
+                | Self::NoBulk
+                | Self::CountsElsewhere
+                | Self::DiagnosticsElsewhere
         )
     }
 
@@ -93,16 +107,7 @@ impl Session {
                 self.send(&reply::err_of_server(&error)).await?;
                 return self.go_on_unless_lost();
             }
-            Trouble::CheckOut(CheckOutError::Timeout { hostgroup, waited_ms }) => {
-                self.worker.counters.connect_timeouts.bump();
-                let message = format!(
-                    "Max connect timeout reached while reaching hostgroup {hostgroup} after {waited_ms}ms"
-                );
-                (1, ErrorCode::MAX_CONNECT_TIMEOUT, message)
-            }
-            Trouble::CheckOut(CheckOutError::Login(why)) => {
-                (1, ErrorCode::ACCESS_DENIED, format!("Access denied on the way to the server: {why}"))
-            }
+            Trouble::CheckOut(error) => self.told_of_check_out(error),
             Trouble::Lost(_, Answered::Some(None)) | Trouble::Cut(Answered::Some(None)) => {
                 return Err(SessionEnd::Gone);
             }
@@ -129,6 +134,7 @@ impl Session {
                 let message = "Lost connection to MySQL server during query".to_owned();
                 (1, ErrorCode::SERVER_LOST, message)
             }
+            Trouble::Inheritance(variable) => return self.end_for_inheritance(&variable).await,
             Trouble::CountsElsewhere => {
                 let message =
                     "FOUND_ROWS() and ROW_COUNT() inside a larger statement are not supported by the proxy \
@@ -142,6 +148,7 @@ impl Session {
                     .to_owned();
                 (1, ErrorCode::NOT_SUPPORTED_YET, message)
             }
+            Trouble::NoBulk => (1, ErrorCode::UNSUPPORTED_PS, UNSUPPORTED_PS.to_owned()),
             Trouble::UnknownStatement(id) => {
                 let function = self.function_at_hand();
                 let message = format!("Unknown prepared statement handler ({id}) given to {function}");
@@ -152,6 +159,47 @@ impl Session {
         self.note_error(code.code, message.as_bytes());
         self.send(&reply::err(sequence, code, &message)).await?;
         self.go_on_unless_lost()
+    }
+
+    /// The session cannot have what it began with any more.
+    async fn end_for_inheritance(&mut self, variable: &str) -> Result<(), SessionEnd> {
+        let message = format!(
+            "The server's default of '{variable}' was changed since this session's login, and the session may not set \
+             it back: log in again"
+        );
+        self.worker.counters.generated_errors.bump();
+        self.send(&reply::err(1, ErrorCode::ABORTED_CONNECTION, &message)).await?;
+        Err(SessionEnd::Gone)
+    }
+
+    /// Why there is no connection; a server's own refusal is passed on as it is.
+    fn told_of_check_out(&self, error: CheckOutError) -> (u8, ErrorCode, String) {
+        match error {
+            CheckOutError::Timeout { hostgroup, waited_ms, why } => {
+                self.worker.counters.connect_timeouts.bump();
+                let message = format!(
+                    "Max connect timeout reached while reaching hostgroup {hostgroup} after {waited_ms}ms: {why}"
+                );
+                (1, ErrorCode::MAX_CONNECT_TIMEOUT, message)
+            }
+            CheckOutError::NoServer { hostgroup } => {
+                let sender = match hostgroup == self.account.user.default_hostgroup {
+                    true => format!("the default_hostgroup of user '{}'", self.account.name),
+                    false => "a query rule".to_owned(),
+                };
+                let message = format!(
+                    "No server stands in hostgroup {hostgroup}, to which {sender} sends the statement"
+                );
+                (1, ErrorCode::MAX_CONNECT_TIMEOUT, message)
+            }
+            CheckOutError::Login(why) => {
+                (1, ErrorCode::ACCESS_DENIED, format!("Access denied on the way to the server: {why}"))
+            }
+            CheckOutError::Refused(refusal) => {
+                let code = ErrorCode { code: refusal.code, sql_state: refusal.sql_state };
+                (1, code, String::from_utf8_lossy(&refusal.message).into_owned())
+            }
+        }
     }
 
     /// As a server would: a client that goes on would write outside the transaction that it believes in.

@@ -87,6 +87,10 @@ counters! {
     backend_set_names,
     /// `COM_INIT_DB` sent for the same.
     backend_init_db,
+    /// `COM_CHANGE_USER` sent to leave a schema.
+    backend_change_user,
+    /// Connects that a server refused for its own limit of connections.
+    servers_without_room,
     /// `SET autocommit` sent for the same.
     backend_set_autocommit,
     /// `SET` of other variables sent for the same.

@@ -197,6 +197,8 @@ async fn server_whose_sessions_begin_unseen_is_no_source() {
             ("init_connect = 'SET SESSION Sql_Mode = 1'", Err(NotASource::InitConnect)),
             ("init_connect = 'SET TRANSACTION ISOLATION LEVEL SERIALIZABLE'", Err(NotASource::InitConnect)),
             ("init_connect = 'SET NAMES utf8mb4'", Ok(())),
+            ("sql_auto_is_null = 1", Err(NotASource::AutoIsNull)),
+            ("sql_auto_is_null = 0", Ok(())),
         ] {
             run(server, &format!("SET GLOBAL {setting}"));
             assert_eq!(look(&tcp(server), &account(lab)).await.source, expected, "{setting}");

@@ -13,12 +13,7 @@ use crate::variable::SystemVariable;
 mod drivers;
 mod forms;
 
-const MARIADB: Lexing = Lexing {
-    ansi_quotes: false,
-    no_backslash_escapes: false,
-    ascii_in_characters: false,
-    server: ServerFlavor::MariaDb(101_119),
-};
+const MARIADB: Lexing = Lexing::of(ServerFlavor::MariaDb(101_119));
 const MYSQL: Lexing = Lexing { server: ServerFlavor::MySql(90_704), ..MARIADB };
 
 fn shown(bytes: &[u8]) -> String {

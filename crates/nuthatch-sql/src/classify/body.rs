@@ -87,8 +87,7 @@ impl Body {
         if before == Before::Dot {
             if opens_arguments {
                 self.call_unknown();
-            } else if is_word(token, b"NEXTVAL") {
-                // Oracle mode: `s.nextval`.
+            } else if is_of_sequence(token.text) {
                 self.sequence();
             }
             return Before::Other;
@@ -127,6 +126,8 @@ impl Body {
             (b'f', 4) if is_word(token, b"FROM") => self.has_from |= !cursor.peek_word(b"DUAL"),
             (b'l', 4) if is_word(token, b"LOCK") => self.block(NotCacheable::Locking),
             (b'i', 4) if is_word(token, b"INTO") => self.keyword_into(cursor),
+            // `SQL%ROWCOUNT`, in Oracle mode. The word is reserved, so nothing else can be.
+            (b's', 3) if is_word(token, b"SQL") && cursor.peek_symbol(b'%') => self.row_count(),
             (b'v', 5) if is_word(token, b"VALUE") && cursor.peek_word(b"FOR") => self.sequence(),
             (b'p', 9) if is_word(token, b"PROCEDURE") => self.block(NotCacheable::Procedure),
             (b'c', 12) if is_word(token, b"CURRENT_ROLE") => {
@@ -183,6 +184,9 @@ impl Body {
                 _ => self.call(name),
             }
         }
+        if before == Before::Dot && is_of_sequence(name) {
+            self.sequence();
+        }
         if before != Before::Dot && is_system_schema(name) { Before::SystemSchema } else { Before::Other }
     }
 
@@ -201,10 +205,7 @@ impl Body {
                 self.block(NotCacheable::Function("found_rows"));
                 self.reads_found_rows = true;
             }
-            Function::RowCount => {
-                self.block(NotCacheable::Function("row_count"));
-                self.reads_row_count = true;
-            }
+            Function::RowCount => self.row_count(),
             Function::GetLock => {
                 self.block(NotCacheable::Function("get_lock"));
                 self.pin.get_or_insert(PinReason::GetLock);
@@ -216,6 +217,11 @@ impl Body {
             Function::Sequence => self.sequence(),
             Function::Unknown => self.call_unknown(),
         }
+    }
+
+    fn row_count(&mut self) {
+        self.block(NotCacheable::Function("row_count"));
+        self.reads_row_count = true;
     }
 
     fn call_unknown(&mut self) {
@@ -269,6 +275,11 @@ impl Body {
 
 fn is_system_schema(name: &[u8]) -> bool {
     [&b"performance_schema"[..], b"mysql", b"sys"].iter().any(|schema| name.eq_ignore_ascii_case(schema))
+}
+
+/// What stands behind the name of a sequence in Oracle mode, also in quotes (MariaDB 10.11).
+fn is_of_sequence(name: &[u8]) -> bool {
+    name.eq_ignore_ascii_case(b"NEXTVAL") || name.eq_ignore_ascii_case(b"CURRVAL")
 }
 
 /// The functions of the clock that need no parentheses.

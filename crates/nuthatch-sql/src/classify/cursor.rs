@@ -1,10 +1,12 @@
 //! The tokens that mean something, with one of look-ahead: white space, comments and the marks of executable comments are
 //! passed over, and what they tell of the whole text is kept.
 
+use super::hint::sets_odd_variable;
 use crate::token::{Lexing, Token, TokenKind, Tokens};
 
 /// A place in the tokens of a statement. Cheap to clone: the head of a statement is read on a clone.
 #[derive(Clone)]
+#[expect(clippy::struct_excessive_bools, reason = "independent facts of one text")]
 pub(crate) struct Cursor<'q> {
     query: &'q [u8],
     tokens: Tokens<'q>,
@@ -19,6 +21,8 @@ pub(crate) struct Cursor<'q> {
     pub(crate) is_unclear: bool,
     /// An executable comment was seen, executed or not.
     pub(crate) has_executable: bool,
+    /// A hint was seen that [sets](sets_odd_variable) what an answer may follow besides its text.
+    pub(crate) has_odd_hint: bool,
 }
 
 impl<'q> Cursor<'q> {
@@ -33,7 +37,22 @@ impl<'q> Cursor<'q> {
             is_unclosed: false,
             is_unclear: false,
             has_executable: false,
+            has_odd_hint: false,
         };
+        cursor.advance();
+        cursor
+    }
+
+    /// Past the semicolons before the first statement.
+    pub(crate) fn at_statement(query: &'q [u8], lexing: Lexing) -> Self {
+        let mut cursor = Self::new(query, lexing);
+        while cursor.take_symbol(b';') {}
+        cursor
+    }
+
+    /// Past the first word of the first statement.
+    pub(crate) fn behind_first_word(query: &'q [u8], lexing: Lexing) -> Self {
+        let mut cursor = Self::at_statement(query, lexing);
         cursor.advance();
         cursor
     }
@@ -70,7 +89,7 @@ impl<'q> Cursor<'q> {
             };
             match kind {
                 TokenKind::Space => {}
-                TokenKind::Comment => self.note_comment(start),
+                TokenKind::Comment => self.note_comment(start, end),
                 TokenKind::ExecutableOpen | TokenKind::ExecutableClose => self.has_executable = true,
                 TokenKind::UnclearOpen => (self.is_unclear, self.has_executable) = (true, true),
                 TokenKind::Unclosed => self.is_unclosed = true,
@@ -92,9 +111,10 @@ impl<'q> Cursor<'q> {
         }
     }
 
-    fn note_comment(&mut self, start: usize) {
-        let text = self.query.get(start..).unwrap_or_default();
+    fn note_comment(&mut self, start: usize, end: usize) {
+        let text = self.query.get(start..end).unwrap_or_default();
         self.has_executable |= text.starts_with(b"/*!") || text.starts_with(b"/*M!");
+        self.has_odd_hint |= text.starts_with(b"/*+") && sets_odd_variable(text);
     }
 
     #[inline]

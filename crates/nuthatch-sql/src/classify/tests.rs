@@ -6,12 +6,7 @@ use super::classify;
 use crate::statement::{Effects, Kind, Name, SetEffect, Statement, TransactionEnd};
 use crate::token::{Lexing, ServerFlavor};
 
-const MARIADB: Lexing = Lexing {
-    ansi_quotes: false,
-    no_backslash_escapes: false,
-    ascii_in_characters: false,
-    server: ServerFlavor::MariaDb(101_106),
-};
+const MARIADB: Lexing = Lexing::of(ServerFlavor::MariaDb(101_106));
 const MYSQL: Lexing = Lexing { server: ServerFlavor::MySql(80_036), ..MARIADB };
 
 /// Kind, `ok` or the reason against caching, and every effect that is not the default one.
@@ -217,6 +212,24 @@ const OTHER_SELECTS: &str = "SELECT a FROM t FOR UPDATE => Select Locking
     SELECT a FROM t WHERE b=1e5FOR UPDATE => Select Locking
     SELECT CURRENT_ROLE => Select Function(\"current_role\")
     SELECT NEXTVAL(s) => Select Locking writes
+    SELECT s.nextval FROM DUAL => Select Locking writes
+    SELECT s . CURRVAL => Select Locking writes
+    SELECT s.`currval` => Select Locking writes
+    SELECT SQL%ROWCOUNT FROM DUAL => Select Function(\"row_count\") row_count
+    SELECT id, sql % rowcount FROM t => Select Function(\"row_count\") row_count
+    SELECT t.sql%7 FROM t => Select ok
+    SELECT a FROM t WHERE ROWNUM < 2 => Select ok
+    SELECT ROWNUM() FROM t => Select UnknownFunction writes unseen
+    SELECT SYSDATE FROM DUAL => Select ok volatile(the clock)
+    SELECT t.id FROM t, u WHERE t.id = u.id(+) => Select UnknownFunction writes unseen
+    SELECT pkg.f() FROM DUAL => Select UnknownFunction writes unseen
+    SELECT [id] FROM t => Select NotUnderstood writes
+    SELECT /*+ SET_VAR(sql_auto_is_null=1) */ id FROM t WHERE id IS NULL => Select Hint insert_id
+    SELECT id FROM t WHERE id IN (SELECT /*+ set_var(sql_auto_is_null=1) */ id FROM t WHERE id IS NULL) => Select Hint insert_id
+    SELECT /*+ SET_VAR(sort_buffer_size=1) MAX_EXECUTION_TIME(9) */ id FROM t => Select ok
+    SELECT /* SET_VAR(sql_auto_is_null=1) */ id FROM t => Select ok
+    BEGIN UPDATE t SET v=9; END => Other set? +SessionVariable writes unseen end=Maybe
+    DECLARE x INT := 1; BEGIN UPDATE t SET v=9; END => Other set? +SessionVariable writes unseen end=Maybe
     SELECT SETVAL(s, 100) => Select Locking writes
     SELECT LASTVAL(s) => Select Locking writes
     SELECT a INTO OUTFILE '/tmp/x' FROM t => Select Into writes

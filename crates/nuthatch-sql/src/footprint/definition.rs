@@ -13,7 +13,7 @@ use crate::token::TokenKind;
 
 /// What the statement defines anew; none if that is not certain.
 pub(super) fn definition(start: &Cursor<'_>, scope: &Scope<'_>) -> Option<WriteFootprint> {
-    is_one_statement(start.clone()).then_some(())?;
+    is_one_with_plain_names(start.clone()).then_some(())?;
     let mut cursor = start.clone();
     match object(&mut cursor)? {
         Object::TemporaryTable => Some(WriteFootprint::Tables(Vec::new())),
@@ -27,7 +27,7 @@ pub(super) fn definition(start: &Cursor<'_>, scope: &Scope<'_>) -> Option<WriteF
 /// What OPTIMIZE TABLE defines anew: InnoDB makes the table again, by what is the default now (in MariaDB also the engine, and forms of
 /// columns).
 pub(super) fn optimized(start: &Cursor<'_>, scope: &Scope<'_>) -> Option<WriteFootprint> {
-    is_one_statement(start.clone()).then(|| changed(start, scope))?
+    is_one_with_plain_names(start.clone()).then(|| changed(start, scope))?
 }
 
 /// What a statement is about.
@@ -39,9 +39,13 @@ enum Object {
     Index,
 }
 
-/// A view with a DEFINER is not told from a routine by its class, which then looks no further.
-fn is_one_statement(mut cursor: Cursor<'_>) -> bool {
+/// A view with a DEFINER is not told from a routine by its class, which then looks no further. In MariaDB's MSSQL mode names stand in
+/// brackets, whatever is in them.
+fn is_one_with_plain_names(mut cursor: Cursor<'_>) -> bool {
     while !cursor.at_end() {
+        if cursor.take_symbol(b'[') {
+            return false;
+        }
         cursor.advance();
     }
     while cursor.take_symbol(b';') {}

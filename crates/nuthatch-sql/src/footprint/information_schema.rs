@@ -8,6 +8,7 @@
 use crate::classify::cursor::{Cursor, is_word};
 use crate::statement::Name;
 use crate::token::{Token, TokenKind};
+use crate::words::is_one_of;
 
 const SCHEMA: &[u8] = b"information_schema";
 
@@ -50,7 +51,7 @@ pub(super) fn is_named(schema: Name<'_>) -> bool {
 
 /// Whether the table of `information_schema` with this name tells of definitions.
 pub(super) fn tells_of_definitions(table: Name<'_>) -> bool {
-    contains(&TABLES, &table.text())
+    is_one_of(&table.text(), &TABLES)
 }
 
 /// Whether it tells of columns, also of views: MariaDB works those out anew each time, and computes `NOW()` in them.
@@ -118,14 +119,10 @@ fn is_known(token: Token<'_>, before: Before, behind: &Cursor<'_>) -> bool {
         return false;
     }
     let name = Name(token.text).text();
-    let is_keyword = token.kind == TokenKind::Word && contains(&KEYWORDS, &name);
+    let is_keyword = token.kind == TokenKind::Word && is_one_of(&name, &KEYWORDS);
     match before {
-        Before::SchemaDot => contains(&TABLES, &name),
+        Before::SchemaDot => is_one_of(&name, &TABLES),
         Before::As | Before::Table => true,
-        _ => qualifies_or_calls || is_keyword || contains(&COLUMNS, &name),
+        _ => qualifies_or_calls || is_keyword || is_one_of(&name, &COLUMNS),
     }
-}
-
-fn contains(words: &[&[u8]], name: &[u8]) -> bool {
-    words.iter().any(|word| name.eq_ignore_ascii_case(word))
 }

@@ -6,9 +6,9 @@ use super::names::{Mention, Scope, take_alias};
 use super::predicate::{KEYS_MAX, skip_parenthesis};
 use super::write::Writes;
 use super::{WriteFootprint, WrittenRows};
-use crate::catalogue::{PrimaryKey, RowKey};
-use crate::classify::cursor::Cursor;
-use crate::token::TokenKind;
+use crate::catalogue::{Catalogue, PrimaryKey, RowKey};
+use crate::classify::cursor::{Cursor, is_word};
+use crate::token::{Lexing, Token, TokenKind};
 
 /// What an INSERT or REPLACE writes; none if that is not certain.
 pub(super) fn insert(mut cursor: Cursor<'_>, scope: &Scope<'_>) -> Option<WriteFootprint> {
@@ -22,11 +22,98 @@ pub(super) fn insert(mut cursor: Cursor<'_>, scope: &Scope<'_>) -> Option<WriteF
     Some(writes.footprint())
 }
 
+/// Whether the server made `id` up, if the answer to `text` tells it: not if it is a key that the statement named, or that a trigger
+/// did, for these are told too. `false` where that is not certain.
+///
+/// `text` is an INSERT or REPLACE; `schema` is the session's default schema, empty for none.
+#[must_use]
+pub fn makes_up(id: u64, text: &[u8], lexing: Lexing, schema: &[u8], catalogue: &Catalogue) -> bool {
+    let scope = Scope::new(schema, catalogue, &[]);
+    !lexing.ascii_in_characters
+        && may_make_up(id, Cursor::at_statement(text, lexing), &scope).unwrap_or(false)
+}
+
+fn may_make_up(id: u64, mut cursor: Cursor<'_>, scope: &Scope<'_>) -> Option<bool> {
+    let head = take_head(&mut cursor)?;
+    let key = Mention::take(&mut cursor)?.find(scope)?.key.as_ref().filter(|key| key.is_auto_increment)?;
+    let mut rows = Rows::new(key, scope);
+    rows.take_all(&mut cursor)?;
+    let tail = take_tail(&mut cursor, key)?;
+    // What IGNORE leaves out may have been given an id, which is told if a row with a key follows.
+    let names_another =
+        || !head.ignores && rows.named.as_ref().is_some_and(|keys| !keys.contains(&RowKey(id)));
+    Some((rows.all_given || names_another()) && !tail.updates && !cursor.has_executable)
+}
+
+/// Whether `text`, an INSERT or REPLACE, surely names no key that is `id`: it has plain values only, none of which a server would store
+/// as this number. A trigger may name one all the same.
+#[must_use]
+pub fn names_another(id: u64, text: &[u8], lexing: Lexing) -> bool {
+    !lexing.ascii_in_characters
+        && has_plain_values(Cursor::at_statement(text, lexing), |value| !may_be(value, id)).unwrap_or(false)
+}
+
+/// Whether all values of the rows are single literals that `is_fit`, NULL or DEFAULT, and nothing follows them.
+fn has_plain_values(mut cursor: Cursor<'_>, is_fit: impl Fn(Token<'_>) -> bool) -> Option<bool> {
+    take_head(&mut cursor)?;
+    Mention::take(&mut cursor)?;
+    let assigns = cursor.take_word(b"SET");
+    if !assigns && cursor.take_symbol(b'(') {
+        skip_parenthesis(&mut cursor)?;
+    }
+    let has_rows = assigns || cursor.take_word(b"VALUES") || cursor.take_word(b"VALUE");
+    let mut is_fit_all = has_rows && !cursor.has_executable;
+    while is_fit_all && !cursor.at_end() {
+        if assigns {
+            take_target(&mut cursor)?;
+        } else if cursor.take_symbol(b'(') || cursor.take_symbol(b')') || cursor.take_symbol(b',') {
+            continue;
+        }
+        let value = cursor.bump()?;
+        let is_none = || [&b"NULL"[..], b"DEFAULT"].iter().any(|word| is_word(value, word));
+        is_fit_all = is_none() && !cursor.peek_symbol(b'(') || is_fit(value);
+        let ends = cursor.at_end() || cursor.peek_symbol(b',') || !assigns && cursor.peek_symbol(b')');
+        is_fit_all &= ends && !cursor.has_executable;
+        if assigns {
+            cursor.take_symbol(b',');
+        }
+    }
+    Some(is_fit_all)
+}
+
+/// What is out of a column's range becomes the last number in it, if the SQL mode allows that. Greater ones are negative.
+const LAST_OF_TYPES: [u64; 8] = [0x7F, 0xFF, 0x7FFF, 0xFFFF, 0x7F_FFFF, 0xFF_FFFF, 0x7FFF_FFFF, 0xFFFF_FFFF];
+
+/// Whether a server may make this number of the literal. Strings are cut behind their digits, and fractions rounded.
+fn may_be(literal: Token<'_>, id: u64) -> bool {
+    let text = match literal.kind {
+        TokenKind::Number | TokenKind::String => literal.text,
+        _ => return true,
+    };
+    let is_number = |digits: &[u8]| {
+        std::str::from_utf8(digits)
+            .ok()
+            .and_then(|digits| digits.parse::<u64>().ok())
+            .is_none_or(|it| it == id)
+    };
+    let has_more = |pair: &[u8]| match pair {
+        [digit, b'.' | b'e' | b'E' | b'x' | b'X' | b'b' | b'B'] => digit.is_ascii_digit(),
+        [b'.', digit] => digit.is_ascii_digit(),
+        _ => false,
+    };
+    let mut numbers = text.split(|byte| !byte.is_ascii_digit()).filter(|digits| !digits.is_empty());
+    LAST_OF_TYPES.contains(&id)
+        || id > i64::MAX.cast_unsigned()
+        || text.windows(2).any(has_more)
+        || numbers.any(is_number)
+}
+
 /// What stands before the table's name.
 struct Head {
     /// Of REPLACE.
     replaces: bool,
     is_delayed: bool,
+    ignores: bool,
 }
 
 /// With IGNORE, rows that cannot be added are left out.
@@ -37,9 +124,9 @@ fn take_head(cursor: &mut Cursor<'_>) -> Option<Head> {
     }
     let is_delayed = cursor.take_word(b"DELAYED");
     let _priority = cursor.take_word(b"LOW_PRIORITY") || cursor.take_word(b"HIGH_PRIORITY");
-    cursor.take_word(b"IGNORE");
+    let ignores = cursor.take_word(b"IGNORE");
     cursor.take_word(b"INTO");
-    Some(Head { replaces, is_delayed })
+    Some(Head { replaces, is_delayed, ignores })
 }
 
 /// What stands behind the table's name is one of the forms in which rows are given.
@@ -57,6 +144,8 @@ struct Rows<'a> {
     count: usize,
     /// Those of all rows so far; none if one is not known.
     keys: Option<Vec<RowKey>>,
+    /// Those that stand there, but for 0; none if one may be any, or they are too many.
+    named: Option<Vec<RowKey>>,
     /// The server makes the key of each row so far.
     all_given: bool,
 }
@@ -71,25 +160,13 @@ enum NewKey {
 
 impl<'a> Rows<'a> {
     fn new(key: &'a PrimaryKey, scope: &'a Scope<'a>) -> Self {
-        Self { key, scope, count: 0, keys: Some(Vec::new()), all_given: key.is_auto_increment }
+        let (keys, named) = (Some(Vec::new()), Some(Vec::new()));
+        Self { key, scope, count: 0, keys, named, all_given: key.is_auto_increment }
     }
 
     /// What is written by the statement whose table was taken; none if it may change rows that are there and are not known.
     fn take(mut self, mut cursor: Cursor<'_>, head: &Head) -> Option<WrittenRows> {
-        if cursor.take_word(b"PARTITION") {
-            cursor.take_symbol(b'(').then_some(())?;
-            skip_parenthesis(&mut cursor)?;
-        }
-        if cursor.take_word(b"SET") {
-            self.take_assignments(&mut cursor)?;
-        } else {
-            let place = self.take_columns(&mut cursor)?;
-            (cursor.take_word(b"VALUES") || cursor.take_word(b"VALUE")).then_some(())?;
-            self.take_row(&mut cursor, place)?;
-            while cursor.take_symbol(b',') {
-                self.take_row(&mut cursor, place)?;
-            }
-        }
+        self.take_all(&mut cursor)?;
         let tail = take_tail(&mut cursor, self.key)?;
         if cursor.has_executable {
             return None;
@@ -103,6 +180,24 @@ impl<'a> Rows<'a> {
             return Some(WrittenRows::Given);
         }
         Some(self.known_keys().unwrap_or(WrittenRows::New))
+    }
+
+    /// Takes all that stands between the table's name and what follows the rows.
+    fn take_all(&mut self, cursor: &mut Cursor<'_>) -> Option<()> {
+        if cursor.take_word(b"PARTITION") {
+            cursor.take_symbol(b'(').then_some(())?;
+            skip_parenthesis(cursor)?;
+        }
+        if cursor.take_word(b"SET") {
+            return self.take_assignments(cursor);
+        }
+        let place = self.take_columns(cursor)?;
+        (cursor.take_word(b"VALUES") || cursor.take_word(b"VALUE")).then_some(())?;
+        self.take_row(cursor, place)?;
+        while cursor.take_symbol(b',') {
+            self.take_row(cursor, place)?;
+        }
+        Some(())
     }
 
     /// Those of all rows, if each is known and they are not too many.
@@ -192,13 +287,18 @@ impl<'a> Rows<'a> {
     fn add(&mut self, key: NewKey) {
         self.count += 1;
         self.all_given &= matches!(key, NewKey::Absent);
-        let known = match key {
+        let known = match &key {
             NewKey::Known(value) => value.key(),
             NewKey::Absent | NewKey::Unknown => None,
         };
         match (&mut self.keys, known) {
             (Some(keys), Some(key)) if keys.len() <= KEYS_MAX => keys.push(key),
             _ => self.keys = None,
+        }
+        match (&mut self.named, key, known) {
+            (Some(keys), _, Some(key)) if keys.len() <= KEYS_MAX => keys.push(key),
+            (Some(_), NewKey::Absent | NewKey::Known(_), None) => {}
+            _ => self.named = None,
         }
     }
 }
@@ -272,6 +372,53 @@ fn take_changes(cursor: &mut Cursor<'_>, key: &PrimaryKey) -> Option<()> {
         skip_value(cursor, |_| false)?;
         if !cursor.take_symbol(b',') {
             return Some(());
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::token::ServerFlavor;
+
+    #[test]
+    fn plain_values_name_no_other_key_than_their_own() {
+        for (text, id, expected) in [
+            ("INSERT INTO t (v) VALUES ('a')", 5, true),
+            ("INSERT INTO t (v) VALUES (6), (7);", 5, true),
+            ("INSERT INTO t VALUES (NULL, '123-456')", 12, true),
+            ("INSERT t SET v = DEFAULT, w = 7", 5, true),
+            ("REPLACE INTO t () VALUES ()", 5, true),
+            ("INSERT INTO t (id, v) VALUES (5, 'a')", 5, false),
+            ("INSERT INTO t VALUES ('5', 'a')", 5, false),
+            ("INSERT INTO t VALUES (005)", 5, false),
+            ("INSERT INTO t VALUES (4.6)", 5, false),
+            ("INSERT INTO t VALUES ('4.6')", 5, false),
+            ("INSERT INTO t VALUES (.46e1)", 5, false),
+            ("INSERT INTO t VALUES (5e0)", 5, false),
+            ("INSERT INTO t VALUES (2+3)", 5, false),
+            ("INSERT INTO t VALUES (10-5)", 5, false),
+            ("INSERT INTO t VALUES (-1)", 5, false),
+            ("INSERT INTO t VALUES (1<<2)", 4, false),
+            ("INSERT INTO t VALUES (true)", 1, false),
+            ("INSERT INTO t VALUES (CURRENT_DATE)", 20_201_010, false),
+            ("INSERT INTO t VALUES (DATE'2020-10-10')", 20_201_010, false),
+            ("INSERT INTO t VALUES (DEFAULT(id))", 5, false),
+            ("INSERT INTO t VALUES (ABS(-3))", 4, false),
+            ("INSERT INTO t VALUES (0x05)", 5, false),
+            ("INSERT INTO t VALUES (x'05')", 5, false),
+            ("INSERT INTO t VALUES (99999)", 32_767, false),
+            ("INSERT INTO t VALUES (99999999999999999999)", 5, false),
+            ("INSERT INTO t VALUES (?)", 5, false),
+            ("INSERT INTO t SELECT * FROM u", 5, false),
+            ("INSERT INTO t (v) VALUES (1) ON DUPLICATE KEY UPDATE v=2", 5, false),
+            ("INSERT INTO t SET v = v + 1", 5, false),
+            ("INSERT INTO t VALUES (@a)", 5, false),
+            ("INSERT INTO t /*! (id) VALUES (7) */", 5, false),
+            ("LOAD DATA LOCAL INFILE 'x' INTO TABLE t", 5, false),
+        ] {
+            let lexing = Lexing::of(ServerFlavor::MariaDb(101_119));
+            assert_eq!(names_another(id, text.as_bytes(), lexing), expected, "{text}");
         }
     }
 }

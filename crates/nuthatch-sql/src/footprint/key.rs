@@ -101,7 +101,7 @@ pub(super) fn take_value(
         TokenKind::Symbol(b'?') => match parameters.get(cursor.markers.checked_sub(1)?)? {
             Parameter::Unsigned(value) => i128::from(*value),
             Parameter::Negative(value) => i128::from(*value),
-            Parameter::Other => return None,
+            Parameter::Time | Parameter::Date | Parameter::Other => return None,
         },
         _ => return None,
     };

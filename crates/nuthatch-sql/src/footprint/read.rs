@@ -1,5 +1,7 @@
 //! What the answer to a SELECT depends on.
 
+use std::borrow::Cow;
+
 use super::call::stored_function;
 use super::from::{Places, places};
 use super::information_schema;
@@ -7,8 +9,9 @@ use super::key::Key;
 use super::keyword::Keyword;
 use super::names::{Mention, Mentions, Scope, take_alias};
 use super::predicate::{Rows, skip_parenthesis, take_rows};
+use super::today::{Tables, is_maker, rests_on_today};
 use super::{NotExact, Parameter, ReadFootprint, ReadRows, TableRead};
-use crate::catalogue::{Catalogue, TableId, fold};
+use crate::catalogue::{Catalogue, Table, TableId, fold};
 use crate::classify::cursor::Cursor;
 use crate::statement::Class;
 use crate::token::{Lexing, TokenKind};
@@ -32,13 +35,15 @@ pub fn read_footprint(
     if lexing.ascii_in_characters || class.cache.is_err() || class.is_volatile {
         return Err(NotExact::NotUnderstood);
     }
-    let mut start = Cursor::new(text, lexing);
-    while start.take_symbol(b';') {}
+    let start = Cursor::at_statement(text, lexing);
     if let Some(name) = stored_function(&start, catalogue) {
         return Err(NotExact::StoredFunction(name.text().into()));
     }
     let scope = Scope::new(schema, catalogue, parameters);
-    let (tables, has_view) = tables(&start, &scope)?;
+    let found = tables(&start, &scope)?;
+    if found.may_hold_time(text, parameters) && found.rests_on_today(&start, parameters) {
+        return Err(NotExact::Today);
+    }
     let Places { queries, has_definitions: reads_definitions, has_columns: reads_columns } =
         places(&start, &scope)?;
     let is_unsteady = reads_columns && catalogue.has_unsteady_views();
@@ -50,26 +55,57 @@ pub fn read_footprint(
         Some((_, rows)) => TableRead { table, rows },
         None => TableRead { table, rows: ReadRows::Any },
     };
-    let tables = tables.into_iter().map(rows_of).collect();
-    Ok(ReadFootprint { tables, has_view, reads_definitions, reads_columns })
+    let tables = found.tables.into_iter().map(rows_of).collect();
+    Ok(ReadFootprint { tables, has_view: found.has_view, reads_definitions, reads_columns })
 }
 
-/// All tables that the statement may read, each once, and whether one is a view.
-fn tables(start: &Cursor<'_>, scope: &Scope<'_>) -> Result<(Vec<TableId>, bool), NotExact> {
-    let (mut tables, mut has_view) = (Vec::new(), false);
+/// What the names of a statement tell.
+#[derive(Default)]
+struct Found<'a> {
+    /// All tables that it may read, each once.
+    tables: Vec<TableId>,
+    /// Those of them that it names, each time.
+    named: Vec<&'a Table>,
+    has_view: bool,
+    /// One may make a value of type TIME.
+    makes_time: bool,
+}
+
+impl Found<'_> {
+    /// Whether a value of type TIME may be in the statement.
+    fn may_hold_time(&self, text: &[u8], parameters: &[Parameter]) -> bool {
+        self.makes_time
+            || self.named.iter().any(|table| !table.time_columns.is_empty())
+            || parameters.contains(&Parameter::Time)
+            // `{t '10:00:00'}`
+            || text.contains(&b'{')
+    }
+
+    fn rests_on_today(&self, start: &Cursor<'_>, parameters: &[Parameter]) -> bool {
+        let columns = self.named.iter().flat_map(|table| table.time_columns.iter());
+        let names = columns.map(|name| Cow::Borrowed(&**name)).collect();
+        let is_one = self.named.first().is_some_and(|one| self.named.iter().all(|other| one.id == other.id));
+        rests_on_today(start, names, if is_one { Tables::One } else { Tables::Several }, parameters)
+    }
+}
+
+fn tables<'a>(start: &Cursor<'_>, scope: &Scope<'a>) -> Result<Found<'a>, NotExact> {
+    let mut found = Found::default();
     for mention in Mentions::new(start) {
         let mention = mention?;
+        found.makes_time |= is_maker(mention.name.as_written());
         let Some(table) = mention.find(scope) else { continue };
         if let Some(reason) = table.unsuitable {
             return Err(NotExact::Unsuitable(fold(&mention.name.text()), reason));
         }
-        has_view |= table.is_view;
-        tables.extend([table.id]);
-        tables.extend_from_slice(&table.reads);
+        found.has_view |= table.is_view;
+        found.named.push(table);
+        found.tables.extend([table.id]);
+        found.tables.extend_from_slice(&table.reads);
     }
-    tables.sort_unstable();
-    tables.dedup();
-    Ok((tables, has_view))
+    found.tables.sort_unstable();
+    found.tables.dedup();
+    Ok(found)
 }
 
 /// The one table that a SELECT without other queries in it is about, and the rows of it that it reads; none if these are not

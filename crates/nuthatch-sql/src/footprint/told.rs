@@ -75,6 +75,7 @@ mod tests {
             reads: [id].into(),
             unsuitable: None,
             is_view: false,
+            time_columns: [].into(),
             side_effects,
             is_transactional: true,
         }

@@ -27,8 +27,7 @@ pub fn write_footprint(
     if lexing.ascii_in_characters || class.runs_unseen_code {
         return WriteFootprint::Everything;
     }
-    let mut start = Cursor::new(text, lexing);
-    while start.take_symbol(b';') {}
+    let start = Cursor::at_statement(text, lexing);
     let scope = Scope::new(schema, catalogue, parameters);
     if runs_unseen_code(&start, &scope) {
         return WriteFootprint::Everything;

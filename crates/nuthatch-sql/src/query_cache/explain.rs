@@ -46,12 +46,7 @@ mod tests {
 
     #[test]
     fn question_is_told_from_what_servers_explain() {
-        let lexing = Lexing {
-            ansi_quotes: false,
-            no_backslash_escapes: false,
-            ascii_in_characters: false,
-            server: ServerFlavor::MySql(80_400),
-        };
+        let lexing = Lexing::of(ServerFlavor::MySql(80_400));
         for (query, expected) in [
             ("EXPLAIN CACHE SELECT 1", Some("SELECT 1")),
             ("explain /* x */ cache\n(select 1) union select 2 -- y", Some("(select 1) union select 2 -- y")),

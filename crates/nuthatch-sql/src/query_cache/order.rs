@@ -91,12 +91,7 @@ mod tests {
 
     #[test]
     fn orders_are_told_from_all_else() {
-        let lexing = Lexing {
-            ansi_quotes: false,
-            no_backslash_escapes: false,
-            ascii_in_characters: false,
-            server: ServerFlavor::MySql(80_400),
-        };
+        let lexing = Lexing::of(ServerFlavor::MySql(80_400));
         let part = |part| Some(CacheOrder::EmptyPart(part));
         let unclear = Some(CacheOrder::Unclear);
         let table = |schema: Option<&str>| {

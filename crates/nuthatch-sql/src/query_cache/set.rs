@@ -107,12 +107,7 @@ mod tests {
     use crate::token::ServerFlavor;
 
     fn shown(query: &str) -> String {
-        let lexing = Lexing {
-            ansi_quotes: false,
-            no_backslash_escapes: false,
-            ascii_in_characters: false,
-            server: ServerFlavor::MySql(80_400),
-        };
+        let lexing = Lexing::of(ServerFlavor::MySql(80_400));
         let one = |setting: &CacheSetting| {
             let scope = setting.scope.map_or_else(String::new, |scope| format!("{scope:?} "));
             let value = setting.value.literal().map_or("?".into(), String::from_utf8_lossy);

@@ -132,12 +132,7 @@ mod tests {
     use crate::token::ServerFlavor;
 
     fn shown(query: &str) -> String {
-        let lexing = Lexing {
-            ansi_quotes: false,
-            no_backslash_escapes: false,
-            ascii_in_characters: false,
-            server: ServerFlavor::MariaDb(101_119),
-        };
+        let lexing = Lexing::of(ServerFlavor::MariaDb(101_119));
         match cache_show(query.as_bytes(), lexing) {
             None => "-".to_owned(),
             Some(CacheShow::Status(chosen)) => {

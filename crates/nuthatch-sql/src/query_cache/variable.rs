@@ -56,7 +56,8 @@ impl CacheVariable {
     }
 
     /// The variable that `@@…` reads, and whose value of it; none where a server has no such value.
-    pub(crate) fn read(text: &[u8]) -> Option<(Self, Reads)> {
+    #[must_use]
+    pub fn read(text: &[u8]) -> Option<(Self, Reads)> {
         let name = text.strip_prefix(b"@@")?;
         let scopes =
             [(&b"session."[..], Reads::Session), (b"local.", Reads::Session), (b"global.", Reads::Global)];

@@ -7,12 +7,7 @@ use crate::assignments::Reads;
 use crate::query_cache::CacheVariable;
 use crate::token::{Lexing, ServerFlavor};
 
-const MARIADB: Lexing = Lexing {
-    ansi_quotes: false,
-    no_backslash_escapes: false,
-    ascii_in_characters: false,
-    server: ServerFlavor::MariaDb(101_106),
-};
+const MARIADB: Lexing = Lexing::of(ServerFlavor::MariaDb(101_106));
 
 fn found(query: &str) -> Option<Vec<(Asked, String)>> {
     let shown = |question: &super::Question<'_>| {

@@ -4,12 +4,7 @@ use proptest::prelude::*;
 
 use super::{Lexing, ServerFlavor, TokenKind, Tokens};
 
-const MARIADB: Lexing = Lexing {
-    ansi_quotes: false,
-    no_backslash_escapes: false,
-    ascii_in_characters: false,
-    server: ServerFlavor::MariaDb(101_106),
-};
+const MARIADB: Lexing = Lexing::of(ServerFlavor::MariaDb(101_106));
 const MYSQL: Lexing = Lexing { server: ServerFlavor::MySql(80_036), ..MARIADB };
 
 /// The tokens without white space, as `kind:text`.

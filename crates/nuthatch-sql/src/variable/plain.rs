@@ -45,7 +45,7 @@ pub(super) const PLAIN: &[&str] = &[
     "optimizer_max_sel_args", "optimizer_max_subgraph_pairs", "optimizer_prune_level",
     "optimizer_scan_setup_cost", "optimizer_search_depth", "optimizer_selectivity_sampling_limit",
     "optimizer_trace_max_mem_size", "optimizer_use_condition_selectivity", "optimizer_where_cost",
-    "parser_max_mem_size", "preload_buffer_size", "print_identified_with_as_hex", "profiling_history_size",
+    "parser_max_mem_size", "preload_buffer_size", "print_identified_with_as_hex", "profiling", "profiling_history_size",
     "progress_report_time", "query_alloc_block_size", "query_cache_strip_comments", "query_cache_type",
     "query_cache_wlock_invalidate", "query_prealloc_size", "range_alloc_block_size",
     "range_optimizer_max_mem_size", "read_buffer_size", "read_rnd_buffer_size",

@@ -86,7 +86,6 @@ pub(super) const SPECIAL: &[Special] = &[
     row("optimizer_trace_offset", Pins, "forgets the traces that the connection has"),
     row("original_commit_timestamp", Pins, "belongs to the next statement or transaction"),
     row("original_server_version", Pins, "is set by the replay of a binlog only"),
-    row("profiling", OFF, "what SHOW PROFILES shows stays in the connection"),
     row("proxy_user", ReadOnly, "only tells something"),
     row("pseudo_slave_mode", OFF, "the connection takes what comes for a binlog"),
     row("pseudo_thread_id", Pins, "the connection gives itself out for another"),

@@ -61,6 +61,12 @@ impl Shop {
             table.side_effects = SideEffects::Everything;
         });
         shop.add("ticks", |table| table.unsuitable = Some(Unsuitable::Sequence));
+        // Columns of type TIME; in `shifts` there is a DATE too.
+        shop.add("shifts", |table| {
+            table.key = Some(given(int("id")));
+            table.time_columns = [&b"begins"[..], b"ends", b"time"].map(Box::from).into();
+        });
+        shop.add("pauses", |table| table.time_columns = [Box::from(&b"begins"[..])].into());
         shop.add("Customers", |table| table.key = Some(given(int("ID"))));
         // Names that a column or a keyword may have as well.
         shop.add("status", |_| {});
@@ -90,6 +96,7 @@ impl Shop {
         let mut table = Table {
             id,
             is_view: false,
+            time_columns: [].into(),
             key: None,
             reads: [id].into(),
             unsuitable: None,

@@ -4,6 +4,7 @@ use std::sync::LazyLock;
 
 use nuthatch_sql::{Parameter, ReadFootprint, ReadRows, RowKey, TableRead, WriteFootprint, WrittenRows};
 use proptest::prelude::*;
+use proptest::test_runner::RngSeed;
 
 use super::super::Session;
 use super::catalogue::Shop;
@@ -97,8 +98,14 @@ fn covers(table: &TableRead, id: u64) -> bool {
     }
 }
 
+/// What `.cargo/config.toml` says, which tests are given only where cargo starts them from the repository.
+#[test]
+fn properties_run_from_a_given_seed() {
+    assert_ne!(ProptestConfig::default().rng_seed, RngSeed::Random);
+}
+
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 1000, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig::with_cases(4 * ProptestConfig::default().cases))]
 
     #[test]
     fn any_statement_has_a_footprint_or_none(text in soup(PIECES), ansi_quotes in any::<bool>()) {
@@ -135,6 +142,8 @@ proptest! {
 
     #[test]
     fn nothing_hides_an_or(before in soup(WORDS), after in soup(WORDS)) {
+        // Behind a dot they are names, or the server refuses the statement.
+        prop_assume!(!before.trim_end().ends_with('.'));
         check_wide(&format!("{before} OR {after} AND id = 7"))?;
         check_wide(&format!("id = 7 AND {before} OR {after}"))?;
         check_wide(&format!("{before} RETURNING a AND id = 7"))?;

@@ -2,13 +2,15 @@ use super::*;
 use crate::{Column, ResultSetWriter};
 
 const STATUS: StatusFlags = StatusFlags::SERVER_STATUS_AUTOCOMMIT;
-const EOF: Form = Form { deprecate_eof: false, session_track: false, optional_metadata: false };
+const EOF: Form =
+    Form { deprecate_eof: false, session_track: false, optional_metadata: false, extended_metadata: false };
 const OK: Form = Form { deprecate_eof: true, ..EOF };
 
 fn result_set(form: Form, sequence: &mut u8, more: StatusFlags) -> Vec<u8> {
     let mut capabilities = CapabilityFlags::empty();
     capabilities.set(CapabilityFlags::CLIENT_DEPRECATE_EOF, form.deprecate_eof);
     capabilities.set(CapabilityFlags::CLIENT_OPTIONAL_RESULTSET_METADATA, form.optional_metadata);
+    capabilities.set(CapabilityFlags::MARIADB_CLIENT_EXTENDED_METADATA, form.extended_metadata);
     let mut out = Vec::new();
     let columns = [Column::integer("id"), Column::text("c")];
     let mut writer = ResultSetWriter::begin(&mut out, sequence, capabilities, STATUS, &columns);
@@ -37,7 +39,13 @@ fn translated(kind: AnswerKind, from: Form, to: Form, answer: &[u8], piece: usiz
 
 #[test]
 fn result_sets_become_what_the_other_form_has_however_they_are_cut() {
-    let forms = [EOF, OK, Form { optional_metadata: true, ..EOF }, Form { optional_metadata: true, ..OK }];
+    let of = |bits: u8| Form {
+        deprecate_eof: bits & 1 != 0,
+        optional_metadata: bits & 2 != 0,
+        extended_metadata: bits & 4 != 0,
+        ..EOF
+    };
+    let forms = [0, 1, 2, 3, 4, 5, 6, 7].map(of);
     for from in forms {
         for to in forms {
             let (mut asked, mut told) = (1, 1);
@@ -113,16 +121,23 @@ proptest::proptest! {
     #[test]
     fn any_bytes_are_translated_without_panic(
         bytes in proptest::collection::vec(proptest::num::u8::ANY, 0..200),
-        forms in 0_u8..64,
-        kind in 0_usize..4,
+        forms in 0_u8..=255,
+        kind in 0_usize..5,
     ) {
         let form = |bits: u8| Form {
             deprecate_eof: bits & 1 != 0,
             session_track: bits & 2 != 0,
             optional_metadata: bits & 4 != 0,
+            extended_metadata: bits & 8 != 0,
         };
-        let (from, to) = (form(forms), form(forms >> 3));
-        let kinds = [AnswerKind::ResultSets, AnswerKind::Prepare, AnswerKind::Rows, AnswerKind::Single];
+        let (from, to) = (form(forms), form(forms >> 4));
+        let kinds = [
+            AnswerKind::ResultSets,
+            AnswerKind::Prepare,
+            AnswerKind::Rows,
+            AnswerKind::Single,
+            AnswerKind::Fields,
+        ];
         let scanner = AnswerScanner::new(kinds[kind], from.deprecate_eof).with_optional_metadata(from.optional_metadata);
         let _translated = Translator::new(scanner, from, to, STATUS).translate(&bytes, &mut Vec::new());
     }

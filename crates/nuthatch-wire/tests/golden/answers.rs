@@ -23,7 +23,8 @@ pub(crate) fn kind(step: &Step) -> Option<AnswerKind> {
         }
         Some(Command::Query | Command::StmtExecute | Command::StmtBulkExecute) => AnswerKind::ResultSets,
         Some(Command::StmtPrepare) => AnswerKind::Prepare,
-        Some(Command::StmtFetch | Command::FieldList) => AnswerKind::Rows,
+        Some(Command::StmtFetch) => AnswerKind::Rows,
+        Some(Command::FieldList) => AnswerKind::Fields,
         Some(Command::Statistics | Command::ChangeUser | Command::StmtSendLongData | Command::StmtClose) => {
             return None;
         }

@@ -104,8 +104,10 @@ impl Recorded {
 
     /// The capabilities in force.
     pub(crate) fn capabilities(&self) -> CapabilityFlags {
-        let bits = self.fact("capabilities").strip_prefix("0x").unwrap();
-        CapabilityFlags::from_bits_retain(u32::from_str_radix(bits, 16).unwrap())
+        let bits = |name: &str| u32::from_str_radix(self.fact(name).strip_prefix("0x").unwrap(), 16).unwrap();
+        let mariadb = "mariadb_capabilities";
+        let reserved = if self.facts.contains_key(mariadb) { bits(mariadb) } else { 0 };
+        CapabilityFlags::of_halves(bits("capabilities"), reserved)
     }
 
     pub(crate) fn deprecates_eof(&self) -> bool {

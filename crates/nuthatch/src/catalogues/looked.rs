@@ -11,10 +11,10 @@ use std::sync::Arc;
 use nuthatch_config::HostgroupId;
 use nuthatch_net::BackendAddress;
 use nuthatch_proxy::{
-    Began, BufferPool, Domain, Domains, Evidence, Isolation, Moment, NoDomain, Replica, Vouched,
+    Began, BufferPool, Domain, Domains, Evidence, Isolation, Moment, NoDomain, Replica, StoredCodes, Vouched,
 };
 use nuthatch_source::{Identity, Login, NoEvidence, NotASource, Picture};
-use nuthatch_sql::{Catalogue, SideEffects, Table, TableId};
+use nuthatch_sql::{Catalogue, SideEffects, StoredCode, Table, TableId};
 
 /// A server's host and port, as configured.
 pub(super) type Address = (String, u16);
@@ -89,6 +89,20 @@ impl Round<'_> {
             }
         }
         domains
+    }
+
+    /// The stored code behind each hostgroup but those with a server that was not reached.
+    pub(super) fn stored_codes(hostgroups: &[(HostgroupId, Members)]) -> StoredCodes {
+        let code_of = |members: &Members| {
+            let mut code = StoredCode::default();
+            for (_, seen) in members {
+                code.add_all(&seen.looked()?.picture.stored_code);
+            }
+            Some(Arc::new(code))
+        };
+        let is_reached = |members: &Members| !members.iter().any(|(_, seen)| matches!(seen, Seen::Lost(_)));
+        let looked_at = hostgroups.iter().filter(|(_, members)| is_reached(members));
+        looked_at.map(|(hostgroup, members)| (*hostgroup, code_of(members))).collect()
     }
 
     /// That of a hostgroup with a server that follows nobody.
@@ -344,7 +358,10 @@ fn sentence(why: NotASource) -> &'static str {
             "its server's innodb_read_only is on: what changes its tables is written elsewhere and not seen"
         }
         NotASource::InitConnect => {
-            "its server's init_connect names an isolation or sql_mode: what its sessions begin with is not known"
+            "its server's init_connect names an isolation, sql_mode or sql_auto_is_null: what its sessions begin with is not known"
+        }
+        NotASource::AutoIsNull => {
+            "its server's sql_auto_is_null is on: what its sessions are answered follows their last insert id"
         }
         NotASource::AnsiQuotes => {
             "its server's sql_mode has ANSI_QUOTES: its sessions begin with it, of which its answers never tell"

@@ -12,7 +12,9 @@ mod socket;
 use std::io::{self, Read, Write};
 use std::time::Duration;
 
-use nuthatch_wire::{CapabilityFlags, Command, ErrPacket, FrameHeader, Greeting, HEADER_LEN, append_packet};
+use nuthatch_wire::{
+    CapabilityFlags, Command, ErrPacket, FrameHeader, Greeting, HEADER_LEN, NO_ATTRIBUTES, append_packet,
+};
 
 pub(crate) use answer::Answer;
 pub(crate) use login::Login;
@@ -148,15 +150,23 @@ impl Client {
     }
 
     /// COM_INIT_DB.
-    pub(crate) fn init_db(&mut self, schema: &str) -> Result<Answer, Failure> {
-        self.command(Command::InitDb as u8, schema.as_bytes())
+    pub(crate) fn init_db(&mut self, schema: impl AsRef<[u8]>) -> Result<Answer, Failure> {
+        self.command(Command::InitDb as u8, schema.as_ref())
     }
 
     /// Sends a command without waiting for its answer.
     pub(crate) fn send(&mut self, command: u8, argument: &[u8]) -> io::Result<()> {
+        let has_attributes = self.capabilities.contains(CapabilityFlags::CLIENT_QUERY_ATTRIBUTES);
+        let none: &[u8] =
+            if has_attributes && command == Command::Query as u8 { &NO_ATTRIBUTES } else { &[] };
+        self.send_payload(&[&[command], none, argument].concat())
+    }
+
+    /// Sends a command, its byte and all, without waiting for its answer.
+    pub(crate) fn send_payload(&mut self, payload: &[u8]) -> io::Result<()> {
         self.begin();
-        let mut packet = Vec::with_capacity(argument.len() + 5);
-        append_packet(&mut packet, &mut self.next_sequence, &[&[command], argument].concat());
+        let mut packet = Vec::with_capacity(payload.len() + 5);
+        append_packet(&mut packet, &mut self.next_sequence, payload);
         // What is behind the command's frames is numbered from the last of them on.
         self.socket.write_all(&packet)
     }

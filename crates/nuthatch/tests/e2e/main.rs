@@ -18,3 +18,4 @@ mod process;
 mod routing;
 mod session;
 mod twins;
+mod two_ways;

@@ -1,5 +1,6 @@
 //! The process: how it starts, what it refuses, how it logs, listens and stops, what it keeps.
 
+mod checkout;
 mod clear_passwords;
 mod disk;
 mod idle;
@@ -7,6 +8,7 @@ mod input;
 mod listeners;
 mod login;
 mod metrics;
+mod operators;
 mod secrets;
 mod stop;
 mod workers;

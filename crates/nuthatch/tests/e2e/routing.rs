@@ -4,6 +4,7 @@ mod failure;
 mod limits;
 mod lost;
 mod pool;
+mod refusals;
 mod relay;
 mod rules;
 mod status;

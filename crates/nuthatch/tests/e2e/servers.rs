@@ -43,6 +43,13 @@ pub(crate) fn own(replicas: u16) -> ScratchLab {
     ScratchLab::up(&options).expect("a lab comes up")
 }
 
+/// One server of that kind for one test, which lets in so many.
+pub(crate) fn own_of(kind: Kind, connections_max: u16) -> ScratchLab {
+    let installation = installation(kind);
+    let options = Options { installation, replicas: 0, buffer_pool_mib: 64, ..Options::default() };
+    ScratchLab::up(&Options { connections_max: connections_max.into(), ..options }).expect("a lab comes up")
+}
+
 /// This system's MariaDB, or a MySQL that is fetched beside it.
 pub(crate) fn installation(kind: Kind) -> Installation {
     match kind {
@@ -58,6 +65,13 @@ pub(crate) fn kind_named(name: Option<&str>) -> Kind {
         Some("mysql") => Kind::MySql,
         Some(other) => panic!("SERVER is mariadb or mysql, not {other}"),
     }
+}
+
+/// A lab for one test, of one server of that kind.
+pub(crate) fn of_kind(kind: Kind) -> ScratchLab {
+    let installation = installation(kind);
+    ScratchLab::up(&Options { installation, replicas: 0, buffer_pool_mib: 64, ..Options::default() })
+        .expect("a lab comes up")
 }
 
 /// A lab of servers that are not this system's; the variable of the environment says where they were unpacked.
@@ -112,11 +126,19 @@ pub(crate) fn await_replicas(lab: &ScratchLab) {
     lab.await_replicas(REPLICATION_WAIT).expect("the replicas catch up");
 }
 
+/// Where clients of a lab's primary connect, past any proxy.
+pub(crate) fn direct_address(lab: &ScratchLab) -> Address {
+    address_of(lab.primary())
+}
+
 /// MySQL by its socket, where it takes a password in clear.
-fn direct(server: Server<'_>, login: &Login) -> Client {
-    let address = match server.version().contains("MariaDB") {
+fn address_of(server: Server<'_>) -> Address {
+    match server.version().contains("MariaDB") {
         true => server.address().into(),
         false => Address::Unix(server.socket().to_owned()),
-    };
-    Client::connect(&address, login).expect("the server takes the login")
+    }
+}
+
+fn direct(server: Server<'_>, login: &Login) -> Client {
+    Client::connect(&address_of(server), login).expect("the server takes the login")
 }

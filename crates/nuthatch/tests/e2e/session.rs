@@ -1,7 +1,12 @@
 //! A client's session: its state follows it over shared connections, and nobody else's state reaches it.
 
 mod assignments;
+mod attributes;
+mod bulk;
 mod commands;
+mod connection_numbers;
+mod connection_setup;
+mod defaults;
 mod delay;
 mod diagnostics;
 mod differential;
@@ -9,16 +14,22 @@ mod expressions;
 mod fall;
 mod fast_forward;
 mod forms;
+mod found_rows;
 mod gone;
+mod hanging_up;
 mod insert_id;
+mod insert_id_kept;
 mod internal;
 mod large;
 mod layers;
 mod multiplexing;
+mod names_of_schemas;
+mod no_schema;
 mod pins;
 mod prepared;
 mod reset;
 mod schema;
 mod settings;
+mod stored_code;
 mod text_prepared;
 mod transactions;

@@ -2,7 +2,7 @@
 //!
 //! Hostgroup 0 is the primary, hostgroup 1 the replica, and the lab's account may log in through the proxy.
 
-use nuthatch_lab::{Role, ScratchLab};
+use nuthatch_lab::{Kind, Options, Role, ScratchLab};
 
 use crate::client::{Client, Login};
 use crate::deadline::await_that;
@@ -44,9 +44,36 @@ impl Stage {
         Self::before(None, setup, columns)
     }
 
+    /// Before a server of that kind: the shared one, or a MySQL of its own.
+    pub(crate) fn before_kind(kind: Kind, setup: Setup) -> Self {
+        let own = (kind == Kind::MySql).then(|| {
+            let installation = servers::installation(kind);
+            let options = Options { installation, replicas: 0, buffer_pool_mib: 64, ..Options::default() };
+            ScratchLab::up(&options).expect("a lab comes up")
+        });
+        Self::before(own, setup, "")
+    }
+
     /// Before a server that no other test has tables on.
     pub(crate) fn alone(setup: Setup) -> Self {
         Self::before(Some(servers::own(0)), setup, "")
+    }
+
+    /// Before a MySQL of the test's own.
+    pub(crate) fn of_mysql(setup: Setup) -> Self {
+        let installation = servers::installation(Kind::MySql);
+        let options = Options { installation, replicas: 0, buffer_pool_mib: 64, ..Options::default() };
+        Self::before_lab(ScratchLab::up(&options).expect("a server comes up"), setup)
+    }
+
+    /// Before a server of the test's own.
+    pub(crate) fn before_lab(lab: ScratchLab, setup: Setup) -> Self {
+        Self::before(Some(lab), setup, "")
+    }
+
+    /// Before a server of this kind that no other test has tables on.
+    pub(crate) fn of(kind: Kind, setup: Setup) -> Self {
+        Self::before(Some(servers::of_kind(kind)), setup, "")
     }
 
     fn before(own: Option<ScratchLab>, setup: Setup, columns: &str) -> Self {
@@ -84,6 +111,11 @@ impl Stage {
         let mut client = servers::primary(self.lab());
         client.init_db(&self.schema).expect("the schema is there");
         client
+    }
+
+    /// The same with a login of its own.
+    pub(crate) fn primary_as(&self, login: &Login) -> Client {
+        Client::connect(&self.lab().primary().address().into(), login).expect("the server takes the login")
     }
 
     /// A client of the replica past the proxy, in the test's schema.

@@ -22,7 +22,7 @@
 
 mod generator;
 mod pieces;
-mod random;
+pub(crate) mod random;
 mod round;
 mod shrink;
 mod step;

@@ -8,7 +8,9 @@ use nuthatch_lab::{Kind, ScratchLab};
 use nuthatch_net::{BackendAddress, BackendPassword, ClearPasswords};
 use nuthatch_proxy::Judge;
 use nuthatch_source::{Login, Picture, TableIds, look};
-use nuthatch_sql::{Class, Lexing, ReadFootprint, WriteFootprint, classify, read_footprint, write_footprint};
+use nuthatch_sql::{
+    Catalogue, Class, Lexing, ReadFootprint, WriteFootprint, classify, read_footprint, write_footprint,
+};
 
 use crate::answer::Told;
 use crate::author::{Author, Ending, Pair, Sessions};
@@ -62,17 +64,21 @@ impl AtServer {
         let ids = TableIds::new(TABLES_MAX);
         let address = BackendAddress::Unix(PathBuf::from(lab.primary().socket()));
         let picture = runtime.block_on(look(&address, &login, &ids)).expect("the catalogue is read");
-        let lexing = Lexing {
-            ansi_quotes: false,
-            no_backslash_escapes: false,
-            ascii_in_characters: false,
-            server: picture.flavor,
-        };
+        let lexing = Lexing::of(picture.flavor);
         let judge = Judge::default();
         Self { server, session, address, login, ids, picture, lexing, judge, distortion, runtime, _lab: lab }
     }
 
-    fn look(&mut self) {
+    pub(crate) fn session(&mut self) -> &mut Client {
+        &mut self.session
+    }
+
+    /// What the last look told.
+    pub(crate) fn known(&self) -> (Lexing, &Catalogue) {
+        (self.lexing, &self.picture.catalogue)
+    }
+
+    pub(crate) fn look(&mut self) {
         let picture = self.runtime.block_on(look(&self.address, &self.login, &self.ids));
         self.picture = picture.expect("the catalogue is read");
     }

@@ -34,6 +34,8 @@ mod through;
 mod report;
 mod rounds;
 
+mod two_days;
+
 use std::time::Duration;
 
 use e2e::{client, deadline, proxy, servers, stage};

@@ -60,6 +60,7 @@ impl Statement {
             Value::Int(number) => {
                 u64::try_from(*number).map_or(Parameter::Negative(*number), Parameter::Unsigned)
             }
+            Value::Time(_) => Parameter::Time,
             Value::Null | Value::Text(_) | Value::Long => Parameter::Other,
         };
         self.values.iter().map(known).collect()
@@ -112,6 +113,7 @@ impl fmt::Display for Statement {
             match value {
                 Value::Int(number) => write!(f, " {number}")?,
                 Value::Text(text) => write!(f, " '{}'", text.escape_ascii())?,
+                Value::Time([hours, minutes, seconds]) => write!(f, " {hours}:{minutes}:{seconds}")?,
                 Value::Null | Value::Long => write!(f, " NULL")?,
             }
         }

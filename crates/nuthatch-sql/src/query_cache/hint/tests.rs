@@ -6,12 +6,8 @@ use super::*;
 
 const MYSQL: ServerFlavor = ServerFlavor::MySql(80_400);
 
-fn lexing(server: ServerFlavor) -> Lexing {
-    Lexing { ansi_quotes: false, no_backslash_escapes: false, ascii_in_characters: false, server }
-}
-
 fn hint(query: &str) -> (CacheWish, Option<u32>) {
-    let CacheHint { wish, ttl_ms, .. } = cache_hint(query.as_bytes(), lexing(MYSQL));
+    let CacheHint { wish, ttl_ms, .. } = cache_hint(query.as_bytes(), Lexing::of(MYSQL));
     (wish, ttl_ms)
 }
 
@@ -71,7 +67,7 @@ fn sql_cache_gives_way_to_spaces_where_the_server_does_not_know_it() {
         ("SELECT sql_cache FROM t", MYSQL, None),
         ("/* nuthatch: cache */ SELECT 1", MYSQL, None),
     ] {
-        let hint = cache_hint(query.as_bytes(), lexing(server));
+        let hint = cache_hint(query.as_bytes(), Lexing::of(server));
         let sent = hint.without_sql_cache(query.as_bytes(), server);
         assert_eq!(sent.as_deref(), expected.map(str::as_bytes), "{query} {server:?}");
     }
@@ -81,7 +77,7 @@ proptest! {
     #[test]
     fn any_bytes_are_read(query in any::<Vec<u8>>()) {
         let query = [b"SELECT SQL_CACHE /* nuthatch: ".as_slice(), &query].concat();
-        let hint = cache_hint(&query, lexing(MYSQL));
+        let hint = cache_hint(&query, Lexing::of(MYSQL));
         let sent = hint.without_sql_cache(&query, MYSQL);
         prop_assert!(sent.is_none_or(|sent| sent.len() == query.len()));
     }

@@ -3,17 +3,22 @@
 mod behind;
 mod definitions;
 mod engines;
+mod hidden;
 mod introspection;
 mod lost;
 mod replicas;
 mod restarts;
 mod rows;
+mod snapshots;
 mod transactions;
 mod where_not;
 
-use crate::client::Client;
+use nuthatch_wire::Command;
+
+use crate::client::{Client, Login};
 use crate::deadline::await_that;
 use crate::proxy::Setup;
+use crate::servers;
 use crate::stage::Stage;
 
 /// The switch.
@@ -59,4 +64,29 @@ fn hits(stage: &Stage) -> u64 {
 fn warm(stage: &Stage, client: &mut Client, sql: &str) {
     client.ok(sql);
     assert!(is_hit(stage, client, sql), "{sql} is served from the cache");
+}
+
+/// Sends a statement that has to wait, and returns when the server is at it. (`innodb_trx` does not tell: that is a copy which
+/// is not renewed while others look at it all the time.)
+#[track_caller]
+fn send_to_wait(stage: &Stage, client: &mut Client, statement: &str) {
+    client.send(Command::Query as u8, statement.as_bytes()).expect("it is sent");
+    let executed = format!(
+        "SELECT COUNT(*) FROM information_schema.processlist WHERE db = DATABASE() AND info = \"{statement}\""
+    );
+    await_that("the server is at it", || stage.primary().value(&executed) == "1");
+}
+
+/// A user that is new to server and proxy, with this granted, and a session of its own.
+#[track_caller]
+fn user_with(stage: &Stage, granted: &str) -> (String, Client) {
+    let (mut admin, name) = (stage.client(), servers::fresh_name("reader"));
+    admin.ok(format!("CREATE USER {name}@'%' IDENTIFIED BY 'pw'"));
+    admin.ok(format!("GRANT {granted} TO {name}@'%'"));
+    stage.administer([
+        &format!("INSERT INTO mysql_users (username, password) VALUES ('{name}', 'pw')"),
+        "LOAD MYSQL USERS TO RUNTIME",
+    ]);
+    let session = stage.proxy.client(&Login::new(&name, "pw").schema(&stage.schema));
+    (name, session)
 }

@@ -2,6 +2,7 @@
 //!
 //! The servers of these tests have a query cache of their own, which is off and must not hear any of it.
 
+use nuthatch_lab::Kind;
 use nuthatch_wire::Command;
 
 use super::{SELECT, change_behind, fill_and_change};
@@ -224,6 +225,8 @@ fn operators_have_the_same_words() {
     assert_eq!(client.value(SELECT), "one");
     stage.administer(["RESET QUERY CACHE"]);
     assert_eq!(client.value(SELECT), "changed");
+    // It is stored after the client has it.
+    client.settle();
     stage.administer(["PURGE QUERY CACHE"]);
     assert_eq!(stage.figure("Query_Cache_Entries"), 0);
     assert_eq!(stage.proxy.operator().refused("PURGE ENTRIES").code, 1064);
@@ -312,4 +315,31 @@ fn type_of_the_cache_does_not_keep_a_session_from_what_else_it_may() {
     client.ok("ROLLBACK");
     change_behind(&stage);
     assert_eq!(client.value(SELECT), "changed");
+}
+
+/// As test suites save, change and restore it.
+#[test]
+fn size_is_set_to_what_a_server_works_out() {
+    for kind in [Kind::MariaDb, Kind::MySql] {
+        let stage = Stage::before_kind(kind, Setup::default());
+        stage.administer([
+            "UPDATE mysql_users SET attributes = '{\"query_cache_admin\": true}'",
+            "LOAD MYSQL USERS TO RUNTIME",
+        ]);
+        let mut client = stage.client();
+        let size = |client: &mut Client| client.value("SELECT @@query_cache_size");
+        let before = size(&mut client);
+        client.ok("SET @saved = @@global.query_cache_size, @type = @@query_cache_type");
+        client.ok("SET GLOBAL query_cache_size = 8*1024*1024");
+        assert_eq!(size(&mut client), "8388608", "{kind:?}");
+        client.ok("SET GLOBAL query_cache_size = @@query_cache_size / 2 DIV 1");
+        assert_eq!(size(&mut client), "4194304");
+        client.ok("SET @half = 2097152");
+        client.ok("SET GLOBAL query_cache_size = @half");
+        assert_eq!(size(&mut client), "2097152");
+        client.ok("SET GLOBAL query_cache_size = @saved, query_cache_type = @type");
+        assert_eq!(size(&mut client), before);
+        assert_eq!(client.value("SELECT @type"), "OFF");
+        assert_eq!(client.refused("SET GLOBAL query_cache_size = 'x' + nonsense").code, 1235);
+    }
 }

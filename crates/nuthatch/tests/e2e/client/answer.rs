@@ -16,6 +16,8 @@ pub(crate) struct Answer {
     pub(crate) types: Vec<u8>,
     /// The packets that define the columns.
     pub(crate) definitions: Vec<Vec<u8>>,
+    /// What MariaDB tells more of each column, if the client asked for it.
+    pub(crate) extensions: Vec<Vec<u8>>,
     /// Values as they stand in the packets; NULL is `None`.
     pub(crate) rows: Vec<Vec<Option<Vec<u8>>>>,
     pub(crate) affected_rows: u64,
@@ -130,7 +132,7 @@ impl Client {
         let columns = Reader::new(&first).lenenc_int().expect("a column count");
         for _ in 0..columns {
             let definition = self.read_packet()?;
-            answer.take_column(&definition);
+            answer.take_column(&definition, self.capabilities);
         }
         if !self.deprecates_eof() {
             let eof = self.read_packet()?;
@@ -195,11 +197,14 @@ impl Answer {
         self.status = StatusFlags::from_bits_retain(reader.u16().expect("status"));
     }
 
-    pub(super) fn take_column(&mut self, payload: &[u8]) {
+    pub(super) fn take_column(&mut self, payload: &[u8], agreed: CapabilityFlags) {
         let mut reader = Reader::new(payload);
         let mut texts = (0..6).map(|_| reader.lenenc_bytes().expect("a column's text").to_vec());
         let name = texts.nth(4).expect("six texts");
         texts.for_each(drop);
+        if agreed.contains(CapabilityFlags::MARIADB_CLIENT_EXTENDED_METADATA) {
+            self.extensions.push(reader.lenenc_bytes().expect("more of the type").to_vec());
+        }
         reader.u8().expect("length of the numbers");
         self.columns.push(String::from_utf8_lossy(&name).into_owned());
         self.collations.push(reader.u16().expect("collation"));

@@ -21,7 +21,8 @@ const SHA2_WANTS_PASSWORD: [u8; 2] = [1, 4];
 pub(crate) struct Login {
     pub(crate) user: String,
     pub(crate) password: String,
-    pub(crate) schema: Option<String>,
+    /// As its bytes are sent, in the character set of the collation.
+    pub(crate) schema: Option<Vec<u8>>,
     pub(crate) collation: u8,
     pub(crate) capabilities: CapabilityFlags,
 }
@@ -48,8 +49,8 @@ impl Login {
         }
     }
 
-    pub(crate) fn schema(self, schema: impl Into<String>) -> Self {
-        Self { schema: Some(schema.into()), ..self }
+    pub(crate) fn schema(self, schema: impl AsRef<[u8]>) -> Self {
+        Self { schema: Some(schema.as_ref().to_vec()), ..self }
     }
 
     pub(crate) fn collation(self, collation: u8) -> Self {
@@ -91,7 +92,6 @@ impl Client {
             connection_id: 0,
             nonce: [0; 20],
             capabilities: CapabilityFlags::empty(),
-            mariadb_capabilities: 0,
             collation: 0,
             status: nuthatch_wire::StatusFlags::empty(),
             auth_plugin: Vec::new(),
@@ -117,6 +117,9 @@ impl Client {
     pub(crate) fn login_packet(&mut self, login: &Login) -> Vec<u8> {
         let mut capabilities = login.capabilities;
         capabilities.set(CapabilityFlags::CLIENT_CONNECT_WITH_DB, login.schema.is_some());
+        if capabilities.intersects(CapabilityFlags::MARIADB) {
+            capabilities.remove(CapabilityFlags::CLIENT_LONG_PASSWORD);
+        }
         self.capabilities =
             capabilities & (self.greeting.capabilities | CapabilityFlags::CLIENT_LONG_PASSWORD);
         let answer = nuthatch_wire::Login {
@@ -125,7 +128,7 @@ impl Client {
             collation: login.collation,
             user: login.user.as_bytes().to_vec(),
             auth_answer: scramble(&self.greeting.nonce, login.password.as_bytes()),
-            schema: login.schema.as_ref().map(|schema| schema.as_bytes().to_vec()),
+            schema: login.schema.clone(),
             auth_plugin: NATIVE_PASSWORD_PLUGIN.to_vec(),
             attributes: Vec::new(),
             zstd_level: 0,
@@ -140,7 +143,7 @@ impl Client {
     pub(crate) fn change_user(&mut self, login: &Login) -> Result<(), Failure> {
         let answer = scramble(&self.greeting.nonce, login.password.as_bytes());
         let mut argument = [login.user.as_bytes(), &[0, 20][..], &answer].concat();
-        argument.extend_from_slice(login.schema.as_deref().unwrap_or_default().as_bytes());
+        argument.extend_from_slice(login.schema.as_deref().unwrap_or_default());
         argument.extend([0, login.collation, 0]);
         argument.extend_from_slice(NATIVE_PASSWORD_PLUGIN);
         argument.push(0);

@@ -22,6 +22,8 @@ pub(crate) enum Value {
     Null,
     Int(i64),
     Text(Vec<u8>),
+    /// A time of day: hours, minutes, seconds.
+    Time([u8; 3]),
     /// Sent before by [`Client::send_long_data`].
     Long,
 }
@@ -47,6 +49,7 @@ impl Value {
             Self::Null => ColumnType::MYSQL_TYPE_NULL,
             Self::Int(_) => ColumnType::MYSQL_TYPE_LONGLONG,
             Self::Text(_) => ColumnType::MYSQL_TYPE_VAR_STRING,
+            Self::Time(_) => ColumnType::MYSQL_TYPE_TIME,
             Self::Long => ColumnType::MYSQL_TYPE_BLOB,
         };
         [kind as u8, 0]
@@ -79,7 +82,7 @@ impl Client {
             definitions = Answer::default();
             for _ in 0..count {
                 let packet = self.read_packet()?;
-                definitions.take_column(&packet);
+                definitions.take_column(&packet, self.capabilities);
             }
             if count > 0 && !self.capabilities.contains(CapabilityFlags::CLIENT_DEPRECATE_EOF) {
                 assert_eq!(self.read_packet()?.first(), Some(&0xFE), "an EOF behind definitions");
@@ -144,6 +147,17 @@ impl Client {
         self.send(Command::StmtExecute as u8, &payload)
     }
 
+    /// A command that names a statement and goes on as `rest` says, with all that it is answered.
+    pub(crate) fn of_statement(
+        &mut self,
+        command: Command,
+        statement: &Prepared,
+        rest: &[u8],
+    ) -> io::Result<Vec<Result<Answer, ServerError>>> {
+        self.send(command as u8, &[&statement.id.to_le_bytes()[..], rest].concat())?;
+        self.read_whole(RowForm::Binary)
+    }
+
     /// COM_STMT_FETCH.
     pub(crate) fn fetch(&mut self, statement: &Prepared, rows: u32) -> Result<Answer, Failure> {
         let payload = [statement.id.to_le_bytes(), rows.to_le_bytes()].concat();
@@ -184,6 +198,8 @@ fn append_values(payload: &mut Vec<u8>, values: &[Value], types: Types) {
         match value {
             Value::Int(number) => payload.extend(number.to_le_bytes()),
             Value::Text(text) => append_lenenc_bytes(payload, text),
+            // No sign, no days, no fraction.
+            Value::Time(time) => payload.extend([&[8, 0, 0, 0, 0, 0], &time[..]].concat()),
             Value::Null | Value::Long => {}
         }
     }

@@ -31,7 +31,8 @@ fn through_relay(cut: Cut) -> (Relay, Proxy, Login, Client) {
 }
 
 fn rows(login: &Login) -> String {
-    let schema = login.schema.as_deref().expect("the login names its schema");
+    let schema = login.schema.as_deref().and_then(|name| str::from_utf8(name).ok());
+    let schema = schema.expect("the login names its schema");
     servers::primary(servers::shared()).value(format!("SELECT COUNT(*) FROM {schema}.t"))
 }
 

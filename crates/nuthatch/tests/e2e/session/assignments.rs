@@ -94,7 +94,7 @@ fn flavor(lab: &ScratchLab) -> ServerFlavor {
 }
 
 fn lexing(server: ServerFlavor) -> Lexing {
-    Lexing { ansi_quotes: false, no_backslash_escapes: false, ascii_in_characters: false, server }
+    Lexing::of(server)
 }
 
 /// The literal that a server shows.

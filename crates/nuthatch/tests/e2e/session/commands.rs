@@ -43,7 +43,7 @@ fn statistics_is_one_line_of_text() {
 fn unknown_command_is_error_1047_and_the_session_goes_on() {
     let stage = Stage::plain();
     let mut client = stage.client();
-    let commands = [0x00, 0x05, 0x06, 0x0B, 0x0F, 0x10, 0x13, 0x14, 0x1D, 0x55, 0xFA, 0xFF];
+    let commands = [0x00, 0x05, 0x06, 0x0B, 0x0F, 0x10, 0x13, 0x14, 0x1D, 0x55, 0xFB, 0xFF];
     for command in commands {
         let error = client.command(command, b"whatever").unwrap_err().server();
         assert_eq!((error.code, error.state.as_str()), (1047, "08S01"), "{command:#x}");

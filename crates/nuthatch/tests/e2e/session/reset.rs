@@ -17,7 +17,7 @@ fn connection_with_state_is_reset_and_put_back() {
         ("SELECT @a := 1", "SELECT @a".to_owned(), "NULL"),
         ("SET pseudo_thread_id = 99", "SELECT @@pseudo_thread_id = 99".into(), "0"),
         ("SET sql_mode = 'ANSI_QUOTES', @b = CONCAT(2)", "SELECT \"text\"".into(), "text"),
-        ("SET autocommit = 0, @c = 1", "SELECT @@autocommit".into(), "1"),
+        ("SET autocommit = 0, @c = CONCAT(1)", "SELECT @@autocommit".into(), "1"),
         ("CREATE TEMPORARY TABLE t SELECT 1 AS id, 'own' AS v", "SELECT v FROM t WHERE id = 1".into(), "one"),
         ("LOCK TABLES t READ", "SELECT COUNT(*) FROM t WHERE v LIKE '%changed%'".into(), "0"),
         (&format!("SELECT GET_LOCK('{lock}', 0)"), format!("SELECT IS_FREE_LOCK('{lock}')"), "1"),

@@ -176,12 +176,13 @@ fn names_that_are_given_up_leave_the_character_set_alone() {
     );
 }
 
+/// What it means is in `connection_numbers.rs`.
 #[test]
-fn kill_cannot_be_prepared() {
+fn kill_of_anything_but_a_number_cannot_be_prepared() {
     let stage = Stage::plain();
     let mut client = stage.client();
-    assert_eq!(client.refused("PREPARE s FROM 'KILL 1'").code, 1295);
-    assert_eq!(client.prepare("KILL 1").unwrap_err().server().code, 1295);
+    assert_eq!(client.refused("PREPARE s FROM 'KILL USER root'").code, 1295);
+    assert_eq!(client.prepare("KILL QUERY ID 1").unwrap_err().server().code, 1295);
     assert_eq!(client.value("SELECT 1"), "1");
 }
 

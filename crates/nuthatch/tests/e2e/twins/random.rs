@@ -1,10 +1,10 @@
 //! SplitMix64: chance that a printed seed repeats.
 
 #[derive(Debug, Clone)]
-pub(super) struct Random(u64);
+pub(crate) struct Random(u64);
 
 impl Random {
-    pub(super) const fn new(seed: u64) -> Self {
+    pub(crate) const fn new(seed: u64) -> Self {
         Self(seed)
     }
 
@@ -16,17 +16,17 @@ impl Random {
     }
 
     /// A number below `limit`.
-    pub(super) fn below(&mut self, limit: usize) -> usize {
+    pub(crate) fn below(&mut self, limit: usize) -> usize {
         usize::try_from(self.draw() % limit as u64).expect("below a usize")
     }
 
     /// One of them.
-    pub(super) fn pick<'a, T>(&mut self, among: &'a [T]) -> &'a T {
+    pub(crate) fn pick<'a, T>(&mut self, among: &'a [T]) -> &'a T {
         &among[self.below(among.len())]
     }
 
     /// A generator of its own for each number.
-    pub(super) fn fork(&mut self) -> Self {
+    pub(crate) fn fork(&mut self) -> Self {
         Self(self.draw())
     }
 }

@@ -188,7 +188,7 @@ impl Side {
                 self.statements[*slot] = Some(statement);
                 vec![seen]
             }
-            Step::InitDb(schema) => vec![visible::command(self.client.init_db(&of(schema))?)],
+            Step::InitDb(schema) => vec![visible::command(self.client.init_db(of(schema))?)],
             Step::Ping => self.command(Command::Ping)?,
             Step::ResetConnection => self.command(Command::ResetConnection)?,
             Step::ChangeUser => {

@@ -6,10 +6,9 @@ use nuthatch_wire::Command;
 
 use crate::deadline::{Stopwatch, await_that};
 use crate::proxy::Setup;
-use crate::servers;
 use crate::stage::Stage;
 
-use super::{await_known, exact, exact_with, is_hit, on, warm};
+use super::{await_known, exact, exact_with, is_hit, on, user_with, warm};
 
 const ALL: &str = "SELECT * FROM t ORDER BY id LIMIT 1";
 
@@ -70,14 +69,7 @@ fn trigger_made_through_the_proxy_counts_for_the_next_write() {
 fn revoked_user_is_served_nothing_any_more() {
     let stage = exact();
     let mut admin = stage.client();
-    let name = servers::fresh_name("reader");
-    admin.ok(format!("CREATE USER {name}@'%' IDENTIFIED BY 'pw'"));
-    admin.ok(format!("GRANT SELECT ON {}.t TO {name}@'%'", stage.schema));
-    stage.administer([
-        &format!("INSERT INTO mysql_users (username, password) VALUES ('{name}', 'pw')"),
-        "LOAD MYSQL USERS TO RUNTIME",
-    ]);
-    let mut reader = stage.proxy.client(&crate::client::Login::new(&name, "pw").schema(&stage.schema));
+    let (name, mut reader) = user_with(&stage, &format!("SELECT ON {}.t", stage.schema));
     await_known(&stage, &mut reader, ALL);
     warm(&stage, &mut reader, ALL);
     admin.ok(format!("REVOKE SELECT ON {}.t FROM {name}@'%'", stage.schema));

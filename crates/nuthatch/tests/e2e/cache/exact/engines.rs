@@ -1,7 +1,6 @@
 //! Tables of other engines than InnoDB: MyISAM's are cached as long as no row may come by INSERT DELAYED.
 
-use super::transactions::send_to_wait;
-use super::{await_known, exact_with, is_hit, warm};
+use super::{await_known, exact_with, is_hit, send_to_wait, warm};
 use crate::deadline::await_that;
 use crate::stage::Stage;
 

@@ -1,11 +1,9 @@
 //! What `information_schema` tells of definitions, as tools and object mappers ask for it.
 
-use crate::client::Login;
 use crate::proxy::Setup;
-use crate::servers;
 use crate::stage::Stage;
 
-use super::{await_known, exact, is_hit, on, warm};
+use super::{await_known, exact, is_hit, on, user_with, warm};
 
 /// Django asks so behind each of its tests that commits.
 const TABLES: &str = "SELECT table_name, table_type, table_comment FROM information_schema.tables \
@@ -83,14 +81,7 @@ fn columns_are_not_cached_where_a_view_has_others_each_time() {
 fn privileges_that_count_from_the_login_on_count_at_once() {
     let stage = exact();
     let mut admin = stage.client();
-    let name = servers::fresh_name("reader");
-    admin.ok(format!("CREATE USER {name}@'%' IDENTIFIED BY 'pw'"));
-    admin.ok(format!("GRANT SELECT ON {}.* TO {name}@'%'", stage.schema));
-    stage.administer([
-        &format!("INSERT INTO mysql_users (username, password) VALUES ('{name}', 'pw')"),
-        "LOAD MYSQL USERS TO RUNTIME",
-    ]);
-    let mut reader = stage.proxy.client(&Login::new(&name, "pw").schema(&stage.schema));
+    let (name, mut reader) = user_with(&stage, &format!("SELECT ON {}.*", stage.schema));
     let told =
         "SELECT COUNT(*) FROM information_schema.tables WHERE table_schema = 'mysql' AND table_name = 'db'";
     for (change, expected) in [
@@ -110,14 +101,7 @@ fn user_is_told_of_what_is_granted_now() {
     let stage = exact();
     let mut admin = stage.client();
     admin.ok("CREATE TABLE granted_later (id INT PRIMARY KEY)");
-    let name = servers::fresh_name("reader");
-    admin.ok(format!("CREATE USER {name}@'%' IDENTIFIED BY 'pw'"));
-    admin.ok(format!("GRANT SELECT ON {}.t TO {name}@'%'", stage.schema));
-    stage.administer([
-        &format!("INSERT INTO mysql_users (username, password) VALUES ('{name}', 'pw')"),
-        "LOAD MYSQL USERS TO RUNTIME",
-    ]);
-    let mut reader = stage.proxy.client(&Login::new(&name, "pw").schema(&stage.schema));
+    let (name, mut reader) = user_with(&stage, &format!("SELECT ON {}.t", stage.schema));
     let names = "SELECT table_name FROM information_schema.tables WHERE table_schema = DATABASE() ORDER BY table_name";
     await_known(&stage, &mut reader, names);
     assert_eq!(reader.table(names), [["t"]]);

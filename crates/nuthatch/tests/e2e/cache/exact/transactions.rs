@@ -2,25 +2,12 @@
 
 use std::thread;
 
-use nuthatch_wire::Command;
-
-use super::{exact, exact_with, hits, is_hit, warm};
-use crate::client::Client;
+use super::{exact, exact_with, hits, is_hit, send_to_wait, warm};
 use crate::deadline::await_that;
 use crate::stage::Stage;
 
 const ONE: &str = "SELECT v FROM t WHERE id = 1";
 const TWO: &str = "SELECT v FROM t WHERE id = 2";
-
-/// Sends a statement that has to wait, and returns when the server is at it. (`innodb_trx` does not tell: that is a copy which
-/// is not renewed while others look at it all the time.)
-pub(super) fn send_to_wait(stage: &Stage, client: &mut Client, statement: &str) {
-    client.send(Command::Query as u8, statement.as_bytes()).expect("it is sent");
-    let executed = format!(
-        "SELECT COUNT(*) FROM information_schema.processlist WHERE db = DATABASE() AND info = \"{statement}\""
-    );
-    await_that("the server is at it", || stage.primary().value(&executed) == "1");
-}
 
 #[test]
 fn own_writes_are_seen_and_others_see_them_with_the_commit() {

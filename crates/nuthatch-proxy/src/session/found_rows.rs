@@ -1,0 +1,106 @@
+//! FOUND_ROWS() of a session: without SQL_CALC_FOUND_ROWS too it is more than the rows of the last answer.
+//!
+//! Where text and rows tell it, it costs nothing. Where they do not, a SELECT's is fetched before its connection is let go of, as with
+//! SQL_CALC_FOUND_ROWS (the pin of that name); that of anything else is left on its connection, of which it can be asked if nobody has
+//! had it since. Otherwise the question is refused.
+
+use nuthatch_sql::{FoundRows, Kind, PageOffset, Parameter, page_offset};
+use nuthatch_wire::{AnswerEnd, Ending};
+
+use super::lease::Held;
+use super::plan::Facts;
+use super::{Pins, Session};
+
+/// What the session knows of FOUND_ROWS().
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Found {
+    /// Its value.
+    Known(u64),
+    /// Only a connection knows, if any does.
+    Elsewhere,
+}
+
+impl Default for Found {
+    fn default() -> Self {
+        Self::Known(0)
+    }
+}
+
+impl Found {
+    pub(super) const fn known(self) -> Option<u64> {
+        match self {
+            Self::Known(count) => Some(count),
+            Self::Elsewhere => None,
+        }
+    }
+}
+
+/// Errors that are met before a statement runs: there is no such column, table, schema; a privilege is missing; it is no SQL.
+const BEFORE_ROWS: [u16; 9] = [1044, 1046, 1049, 1052, 1054, 1064, 1065, 1142, 1146];
+
+impl Session {
+    /// It is this, and on no connection.
+    pub(super) const fn set_found_rows(&mut self, count: u64) {
+        (self.last.found_rows, self.found_rows_on) = (Found::Known(count), None);
+    }
+
+    /// Takes note of what a server's statement of that text did to it.
+    pub(super) fn learn_found_rows(
+        &mut self,
+        facts: &Facts,
+        found: Option<Found>,
+        end: &AnswerEnd,
+        held: &mut Held,
+    ) {
+        let thread_id = held.connection.thread_id;
+        match found {
+            None => {
+                // Somebody may have had the connection in between.
+                if self.found_rows_on == Some(thread_id) && !held.was_held {
+                    self.found_rows_on = None;
+                }
+            }
+            Some(found) => {
+                let is_select = facts.kind == Kind::Select && !matches!(end.ending, Ending::Err(_));
+                let is_set = is_select || found != Found::Elsewhere || facts.found_rows == FoundRows::Set;
+                let was_there = held.was_held && self.found_rows_on == Some(thread_id);
+                self.last.found_rows = found;
+                self.found_rows_on = (is_set || was_there).then_some(thread_id);
+                if is_select && found == Found::Elsewhere {
+                    held.pins = held.pins.with(Pins::FOUND_ROWS);
+                }
+            }
+        }
+    }
+
+    /// What became of it by a statement that ended so, with `parameters` if it was an execution; none if it is as it was.
+    pub(super) fn found_by(
+        &self,
+        facts: &Facts,
+        text: &[u8],
+        parameters: impl FnOnce() -> Vec<Parameter>,
+        end: &AnswerEnd,
+    ) -> Option<Found> {
+        if let Ending::Err(code) = end.ending {
+            let has_run = facts.kind == Kind::Select && !BEFORE_ROWS.contains(&code) || facts.is_opaque;
+            return has_run.then_some(Found::Elsewhere);
+        }
+        let is_limited_otherwise = || self.state.settings.get(b"sql_select_limit").is_some();
+        Some(match facts.found_rows {
+            FoundRows::LeftAlone if end.ending == Ending::Ok || facts.kind == Kind::Show => return None,
+            _ if end.ending != Ending::ResultSet || end.results != 1 || is_limited_otherwise() => {
+                Found::Elsewhere
+            }
+            FoundRows::Rows => Found::Known(end.rows),
+            FoundRows::Page if end.rows > 0 => match page_offset(text, self.lexing) {
+                Some(PageOffset::Rows(offset)) => Found::Known(end.rows + offset),
+                Some(PageOffset::Parameter(place)) => match parameters().get(place) {
+                    Some(Parameter::Unsigned(offset)) => Found::Known(end.rows + offset),
+                    _ => Found::Elsewhere,
+                },
+                None => Found::Elsewhere,
+            },
+            FoundRows::Page | FoundRows::LeftAlone | FoundRows::Set | FoundRows::Unknown => Found::Elsewhere,
+        })
+    }
+}

@@ -1,0 +1,174 @@
+//! `FOUND_ROWS()` without SQL_CALC_FOUND_ROWS, behind each kind of statement, beside the same straight at the server.
+
+use nuthatch_lab::Kind;
+
+use crate::client::{Client, Value};
+use crate::deadline::await_that;
+use crate::proxy::Setup;
+use crate::two_ways::{TwoWays, seen, seen_prepared};
+
+const TABLES: [&str; 6] = [
+    "CREATE TABLE t (id INT PRIMARY KEY AUTO_INCREMENT, v INT, KEY (v))",
+    "CREATE TABLE e (id INT)",
+    "CREATE TABLE m (id INT) ENGINE=MyISAM",
+    "CREATE TABLE w (id INT PRIMARY KEY AUTO_INCREMENT, v INT)",
+    "INSERT INTO t (v) VALUES (1), (2), (3), (4), (5), (5)",
+    "INSERT INTO m VALUES (1), (2), (3)",
+];
+
+const STATEMENTS: [&str; 72] = [
+    "SELECT v FROM t",
+    "SELECT v FROM t LIMIT 2",
+    "SELECT v FROM t LIMIT 2,1",
+    "SELECT v FROM t LIMIT 1 OFFSET 2",
+    "SELECT v FROM t LIMIT 4,9",
+    "SELECT v FROM t LIMIT 6,9",
+    "SELECT v FROM t LIMIT 100,1",
+    "SELECT v FROM t LIMIT 0",
+    "SELECT v FROM t LIMIT 3,0",
+    "SELECT v FROM t WHERE id=3 LIMIT 1,1",
+    "SELECT v FROM t WHERE id=99 LIMIT 5,1",
+    "SELECT v FROM t WHERE 1=0 LIMIT 5,1",
+    "SELECT v FROM t ORDER BY v+1 LIMIT 2,1",
+    "SELECT v FROM t ORDER BY v+1 LIMIT 9,2",
+    "SELECT v FROM t ORDER BY id DESC LIMIT 2,2",
+    "SELECT DISTINCT v FROM t ORDER BY v LIMIT 2,1",
+    "SELECT v, COUNT(*) FROM t GROUP BY v ORDER BY 2, 1 LIMIT 2,1",
+    "SELECT v, COUNT(*) FROM t GROUP BY v WITH ROLLUP LIMIT 2,1",
+    "SELECT COUNT(*) FROM t LIMIT 1,1",
+    "SELECT COUNT(*) FROM t",
+    "SELECT MAX(id) FROM t LIMIT 1,1",
+    "SELECT 1",
+    "SELECT 1 LIMIT 1,1",
+    "SELECT v FROM t UNION SELECT id FROM t",
+    "SELECT v FROM t UNION ALL SELECT id FROM t",
+    "SELECT v FROM t UNION ALL SELECT id FROM t LIMIT 2,1",
+    "SELECT v FROM t UNION ALL SELECT id FROM t LIMIT 2",
+    "(SELECT v FROM t LIMIT 2,1) UNION ALL (SELECT id FROM t LIMIT 3)",
+    "(SELECT v FROM t LIMIT 2,1)",
+    "(SELECT v FROM t LIMIT 2,3) LIMIT 1,1",
+    "SELECT * FROM (SELECT v FROM t LIMIT 2,1) d",
+    "SELECT * FROM (SELECT v FROM t LIMIT 2,3) d LIMIT 1,1",
+    "SELECT a.id FROM t a JOIN t b LIMIT 3,2",
+    "SELECT * FROM m LIMIT 1,1",
+    "SELECT * FROM m LIMIT 5,1",
+    "SELECT * FROM e LIMIT 1,1",
+    "SELECT (SELECT v FROM t LIMIT 2,1)",
+    "SELECT table_name FROM information_schema.tables WHERE table_schema = DATABASE() ORDER BY 1 LIMIT 1,1",
+    "WITH c AS (SELECT v FROM t LIMIT 2,3) SELECT * FROM c LIMIT 1,1",
+    "TABLE t LIMIT 2,1",
+    "SELECT v FROM t LIMIT 2,1 FOR UPDATE",
+    "SELECT v FROM t LIMIT 2,1 /* LIMIT 3 */",
+    "SELECT SQL_CALC_FOUND_ROWS v FROM t LIMIT 2,1",
+    "SELECT SQL_CALC_FOUND_ROWS v FROM t LIMIT 0",
+    "SHOW TABLES",
+    "SHOW TABLES LIKE 'zzz'",
+    "SHOW COLUMNS FROM t",
+    "SHOW CREATE TABLE t",
+    "SHOW WARNINGS",
+    "DESC t",
+    "EXPLAIN SELECT v FROM t WHERE id = 1",
+    "INSERT INTO w (v) VALUES (7), (8), (9)",
+    "INSERT INTO w (v) SELECT id FROM m",
+    "INSERT INTO w (v) SELECT id FROM m LIMIT 1,1",
+    "REPLACE INTO w (id, v) VALUES (1, 7), (2, 8)",
+    "CREATE TABLE x SELECT v FROM t LIMIT 2,1",
+    "DROP TABLE IF EXISTS x",
+    "INSERT INTO w (id, v) VALUES (1, 1) ON DUPLICATE KEY UPDATE v = v + 1",
+    "UPDATE w SET v = v + 1 LIMIT 2",
+    "UPDATE w SET v = v WHERE id < 3",
+    "DELETE FROM w WHERE id > 4",
+    "DELETE a FROM w a JOIN w b ON a.id = b.id WHERE a.id = 4",
+    "SET @a = 1",
+    "DO 1",
+    "BEGIN",
+    "COMMIT",
+    "SELECT nosuch FROM t",
+    "SELECT (SELECT v FROM t) FROM t",
+    "INSERT INTO t (id) VALUES (1)",
+    "ANALYZE TABLE t",
+    "CHECKSUM TABLE t",
+    "SAVEPOINT s",
+];
+
+/// What the proxy says where it cannot know.
+const REFUSED: &str = "error 1235";
+
+/// Each statement behind one that found four rows, on connections that others use as well.
+fn check(kind: Kind, setup: Setup) {
+    let ways = TwoWays::new(kind, setup, &TABLES);
+    let is_caching = ways.proxy.operator().value("SELECT @@mysql-query_cache_type") != "0";
+    let mut pairs = [ways.proxied(), ways.proxied(), ways.straight(), ways.straight()];
+    if is_caching {
+        await_that("the tables are known", || {
+            pairs[0].ok("SELECT v FROM t WHERE id <= 4");
+            ways.figure("Query_Cache_count_SET") > 0
+        });
+    }
+    let (mut asked, mut refused) = (0, Vec::new());
+    let mut take = |what: &str, form: &dyn Fn(&mut Client) -> String| {
+        let [proxied_one, proxied_other, straight_one, straight_other] = &mut pairs;
+        let mut both =
+            [(proxied_one, proxied_other), (straight_one, straight_other)].map(|(client, other)| {
+                client.ok("SELECT v FROM t WHERE id <= 4");
+                form(client);
+                other.ok("SELECT 1 FROM m");
+                let found = seen(client, "SELECT FOUND_ROWS()");
+                // What the cache has now.
+                form(client);
+                let again = seen(client, "SELECT FOUND_ROWS()");
+                form(client);
+                other.ok("SELECT 1 FROM m");
+                let larger = seen(client, "SELECT FOUND_ROWS() + 0");
+                client.ok("ROLLBACK");
+                [found, again, larger]
+            });
+        let [proxied, straight] = &mut both;
+        for (place, (proxied, straight)) in proxied.iter_mut().zip(straight).enumerate() {
+            asked += 1;
+            if proxied == REFUSED {
+                refused.push(format!("{what}, {place}"));
+                proxied.clone_from(straight);
+            }
+        }
+        assert_eq!(both[0], both[1], "{kind:?}: {what}");
+    };
+    for statement in STATEMENTS {
+        take(statement, &|client| seen(client, statement));
+        take(&format!("prepared {statement}"), &|client| seen_prepared(client, statement, &[]));
+    }
+    for sql in [
+        "SELECT v FROM t WHERE id > ? LIMIT ?, ?",
+        "SELECT v FROM t WHERE id > ? LIMIT ? OFFSET ?",
+        "SELECT v FROM t WHERE id > ? ORDER BY v LIMIT 1 OFFSET 1",
+    ] {
+        for values in [[0, 2, 2], [1, 3, 1], [9, 1, 1], [0, 9, 9]] {
+            let count = sql.matches('?').count();
+            let values = values.map(Value::Int);
+            take(sql, &|client| seen_prepared(client, sql, &values[..count]));
+        }
+    }
+    // A SELECT's own is known, whoever had the connection; it is refused in a larger question only, as ever.
+    let is_of_select = |what: &&String| what.contains("SELECT v FROM t LIMIT") && !what.ends_with(", 2");
+    let in_vain: Vec<_> = refused.iter().filter(is_of_select).collect();
+    assert!(
+        in_vain.iter().all(|what| what.contains("INTO") || what.contains("CREATE")),
+        "{in_vain:?} of {asked}"
+    );
+}
+
+#[test]
+fn found_rows_are_the_servers_at_mariadb() {
+    check(Kind::MariaDb, Setup::default());
+}
+
+#[test]
+fn found_rows_are_the_servers_at_mysql() {
+    check(Kind::MySql, Setup::default());
+}
+
+#[test]
+fn found_rows_behind_a_hit_are_the_servers() {
+    check(Kind::MariaDb, Setup::default().variable("mysql-query_cache_type", 1));
+    check(Kind::MySql, Setup::default().variable("mysql-query_cache_type", 1));
+}

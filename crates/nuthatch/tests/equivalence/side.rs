@@ -1,0 +1,73 @@
+//! A session on one of the two sides, and what it is answered.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use nuthatch_wire::CapabilityFlags;
+
+use crate::client::{Address, Client, Cursor, Failure, Login, Types};
+use crate::schema::SCHEMA;
+use crate::step::Manner;
+use crate::visible;
+
+/// Where sessions of one side come from.
+#[derive(Debug, Clone)]
+pub(crate) struct Place {
+    pub(crate) address: Address,
+    pub(crate) login: Login,
+}
+
+impl Place {
+    pub(crate) fn connect(&self, manner: Manner) -> Result<Client, Failure> {
+        let set = |login: Login, flag, wanted| if wanted { login.with(flag) } else { login.without(flag) };
+        let login = self.login.clone().schema(SCHEMA);
+        let login = set(login, CapabilityFlags::CLIENT_DEPRECATE_EOF, manner.deprecates_eof);
+        let login = set(login, CapabilityFlags::CLIENT_SESSION_TRACK, manner.is_told);
+        Client::connect(&self.address, &login)
+    }
+}
+
+/// Which packets a statement goes in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Form {
+    Text,
+    Prepared,
+}
+
+/// What the statement is answered, as it is compared. A client that finds the protocol broken panics, which is an answer too.
+pub(crate) fn answers(client: &mut Client, sql: &str, form: Form) -> Vec<String> {
+    let run = AssertUnwindSafe(|| match form {
+        Form::Text => visible::answers(client.query_whole(sql)),
+        Form::Prepared => prepared(client, sql),
+    });
+    let answers = catch_unwind(run).unwrap_or_else(|_| vec![visible::UNREADABLE.to_owned()]);
+    answers.iter().map(|answer| comparable(answer, sql)).collect()
+}
+
+fn prepared(client: &mut Client, sql: &str) -> Vec<String> {
+    let statement = match client.prepare(sql) {
+        Ok(statement) => statement,
+        Err(Failure::Server(error)) => return vec![visible::one(Err(error), true)],
+        Err(Failure::Gone(error)) => return vec![visible::gone(&error)],
+    };
+    let answers = visible::answers(client.execute_whole(&statement, &[], Types::Sent, Cursor::None));
+    client.close(&statement);
+    answers
+}
+
+/// Without what is another's subject (whether a transaction is open, `twins`) or differs from server to server: costs and times.
+fn comparable(answer: &str, sql: &str) -> String {
+    let is_plan = ["EXPLAIN", "ANALYZE"].iter().any(|word| sql.starts_with(word));
+    if is_plan && !answer.starts_with("error") {
+        return "a plan".to_owned();
+    }
+    // Only in Oracle mode it is more than an error of the grammar, which the proxy does not look at.
+    if sql.contains("SQL%ROWCOUNT") && answer.starts_with("error") {
+        return "refused".to_owned();
+    }
+    answer.replace("transaction=true", "transaction=false")
+}
+
+/// Whether the session is over on this side.
+pub(crate) fn is_over(answers: &[String]) -> bool {
+    answers.iter().any(|answer| answer.starts_with(visible::GONE))
+}

@@ -1,0 +1,149 @@
+"""WordPress and MediaWiki from Debian, with PHP's built-in server, on a database behind the proxy with its exact cache on.
+
+A seed says what is written, all of it through the proxy. After each write some pages are looked at through the proxy, twice, and at a
+second PHP server that asks the database itself, by an account that may only read: all three must be the same. A single client looks at one
+page after the other, so the server has few connections at any time. Started by `make apps`.
+"""
+
+import argparse
+import difflib
+import subprocess
+import sys
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+sys.path[1:1] = [str(HERE.parent.parent / "tests/drivers")]
+
+import mediawiki
+import wordpress
+from php import Php
+from stage import SOURCES, Stage, holds
+
+APPS = {app.NAME: app for app in (wordpress, mediawiki)}
+PACKAGES = ("wordpress", "wordpress-theme-twentytwentythree", "mediawiki", "mediawiki-classes", "php-getid3", "libjs-cropper",
+            "libjs-underscore", "libjs-jquery")
+CONNECTIONS_MAX = 4
+OPENED_MAX = 20
+LOOK_SECONDS_MAX = 30
+DIFFERENCES_MAX = 5
+LINES_MAX = 4
+SHOWN_CHARS_MAX = 200
+
+
+def main():
+    arguments = parsed()
+    passed = failed = 0
+    for name in arguments.apps:
+        with Stage() as stage:
+            tree = stage.program.parent.parent / "apps/tree" if arguments.tree is None else arguments.tree
+            subprocess.run([SOURCES / "tools/unpack.sh", tree, *PACKAGES], check=True)
+            run = Run(stage, APPS[name], tree)
+            run.go(arguments.seed, arguments.writes)
+            passed, failed = passed + run.passed, failed + run.failed
+    print(f"{passed} passed, {failed} failed")
+    sys.exit(1 if failed or not passed else 0)
+
+
+def parsed():
+    parser = argparse.ArgumentParser(prog="make apps", description=__doc__.splitlines()[0])
+    parser.add_argument("apps", nargs="*", metavar="APP", help="of " + ", ".join(APPS) + "; none is all")
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--writes", type=int, default=40, help="after each, six pages are compared")
+    parser.add_argument("--tree", type=Path, help="where the packages are unpacked")
+    arguments = parser.parse_args()
+    if unknown := set(arguments.apps) - set(APPS):
+        parser.error(f"there is no {', '.join(sorted(unknown))}; there are {', '.join(APPS)}")
+    arguments.apps = arguments.apps or list(APPS)
+    return arguments
+
+
+class Run:
+    """One application on a server of its own."""
+
+    def __init__(self, stage, app, tree):
+        self.stage, self.app, self.passed, self.failed, self.most = stage, app, 0, 0, 0
+        self.root = stage.dir / app.NAME
+        app.lay_out(tree, self.root)
+        stage.direct.rows(f"CREATE DATABASE {app.SCHEMA} CHARACTER SET utf8mb4")
+        stage.direct.rows("CREATE USER reader@'127.0.0.1' IDENTIFIED BY 'of-the-reader'")
+        stage.direct.rows(f"GRANT SELECT ON {app.SCHEMA}.* TO reader@'127.0.0.1'")
+        stage.admin.rows("SET mysql-query_cache_type = 1")
+        stage.admin.rows("LOAD MYSQL VARIABLES TO RUNTIME")
+        asked = f"EXPLAIN CACHE FOR USER '{stage.direct.user}' SELECT 1"
+        if not holds(lambda: dict(stage.admin.rows(asked))["mode"].startswith("exact"), LOOK_SECONDS_MAX):
+            sys.exit("the proxy does not cache as exact")
+
+    def _php(self, name, port, user, password, **more):
+        told = {"APP_DATABASE": f"127.0.0.1:{port}", "APP_USER": user, "APP_PASSWORD": password} | more
+        return Php(name, self.root, self.stage.dir / f"{self.app.NAME}.{name}.log", **told)
+
+    def go(self, seed, writes):
+        stage = self.stage
+        with (
+            self._php("proxy", stage.proxy.port, stage.direct.user, stage.direct.password) as proxied,
+            self._php("direct", stage.direct.port, "reader", "of-the-reader", APP_READS_ONLY="1") as direct,
+        ):
+            self.app.install(proxied)
+            editor = self.app.Editor(proxied, seed)
+            before, pages = self._counters(), 0
+            for number in range(writes):
+                kind = editor.write()
+                direct.borrow_cookies(proxied)
+                for path in editor.paths():
+                    self._compare(f"{path} after write {number} ({kind})", proxied, direct, path)
+                    pages += 3
+                if self.failed >= DIFFERENCES_MAX:
+                    print(f"-- {self.app.NAME}: no further, with so many differences")
+                    break
+            self._tell(before, pages)
+
+    def _compare(self, what, proxied, direct, path):
+        pages = []
+        for server in (proxied, proxied, direct):
+            status, text = server.page(path)
+            pages.append((status, self.app.settled(text)))
+            self._count_connections()
+        if pages[0] == pages[1] == pages[2]:
+            self.passed += 1
+            return
+        self.failed += 1
+        other = pages[0] if pages[0] != pages[2] else pages[1]
+        print(f"FAILED {self.app.NAME}: {what}: {other[0]} through the proxy, {pages[2][0]} directly", flush=True)
+        for line in told(pages[2][1].splitlines(), other[1].splitlines()):
+            print("       " + line)
+
+    def _count_connections(self):
+        ((used, free),) = self.stage.admin.rows("SELECT SUM(ConnUsed), SUM(ConnFree) FROM stats_mysql_connection_pool")
+        self.most = max(self.most, int(used) + int(free))
+
+    def _counters(self):
+        return {name: int(value) for name, value in self.stage.admin.rows("SELECT Variable_Name, Variable_Value FROM stats_mysql_global")
+                if name.startswith("Query_Cache_count")} | {
+                    "opened": int(self.stage.admin.rows("SELECT SUM(ConnOK) FROM stats_mysql_connection_pool")[0][0])}
+
+    def _tell(self, before, pages):
+        after = self._counters()
+        grown = {name: after[name] - before[name] for name in before}
+        hits, asked = grown["Query_Cache_count_GET_OK"], grown["Query_Cache_count_GET"]
+        opened = grown["opened"]
+        print(f"-- {self.app.NAME}: {pages} pages, {self.passed} compared alike; {hits} hits of {asked} look-ups "
+              f"({100 * hits / max(asked, 1):.1f} %); at most {self.most} server connections at a time, {opened} opened")
+        self._check(f"at most {CONNECTIONS_MAX} server connections at a time", self.most <= CONNECTIONS_MAX)
+        self._check(f"at most {OPENED_MAX} server connections opened over all pages", opened <= OPENED_MAX)
+
+    def _check(self, what, holds_true):
+        self.passed, self.failed = self.passed + holds_true, self.failed + (not holds_true)
+        print(f"{'ok' if holds_true else 'FAILED'} {self.app.NAME}: {what}")
+
+
+def told(direct, proxied):
+    """The first lines that differ, from shortly before the place where they part."""
+    changes = [change for change in difflib.SequenceMatcher(None, direct, proxied, False).get_opcodes() if change[0] != "equal"]
+    for _, from_one, to_one, from_other, to_other in changes[:LINES_MAX]:
+        one, other = "\n".join(direct[from_one:to_one]), "\n".join(proxied[from_other:to_other])
+        at = max(0, next((n for n, (a, b) in enumerate(zip(one, other)) if a != b), min(len(one), len(other))) - 60)
+        yield f"line {from_one + 1} directly:  {one[at:at + SHOWN_CHARS_MAX]!r}"
+        yield f"line {from_other + 1} by proxy:  {other[at:at + SHOWN_CHARS_MAX]!r}"
+
+
+main()
