@@ -94,7 +94,7 @@ async fn picture(
     let settings = Settings::read(server).await?;
     let (suits, isolation) = (standing.and_then(|()| settings.suit(flavor)), settings.isolation()?);
     let variables = Variables::read(server, ALL_VARIABLES).await?.into_pairs();
-    let definitions = Definitions::read(server).await?;
+    let definitions = Definitions::read(server, flavor).await?;
     let stored_code = stored_code(&definitions, &Assignable::read(server).await?);
     let replication = replication(server, flavor, &status, &settings, suits, &definitions.routines).await;
     let source = if status.is_empty() { suits } else { Err(NotASource::Replica) };

@@ -16,9 +16,10 @@ use std::ops::Range;
 use body::Body;
 use cursor::Cursor;
 use head::{Head, head};
+use hint::Hints;
 
 use crate::statement::{Effects, Kind, NotCacheable, PinReason, SetEffect, Statement, TransactionEnd};
-use crate::token::{Lexing, TokenKind};
+use crate::token::{Lexing, ServerFlavor, TokenKind};
 
 /// What `query` is and does, lexed as the server would lex it under `lexing`.
 #[must_use]
@@ -32,10 +33,7 @@ pub fn classify<'q>(query: &'q [u8], lexing: Lexing) -> Statement<'q> {
         statement = both(statement, one(&mut cursor));
         while cursor.take_symbol(b';') {}
     }
-    if cursor.has_odd_hint {
-        statement.cache = statement.cache.and(Err(NotCacheable::Hint));
-        statement.effects.reads_insert_id = true;
-    }
+    add_hints(&mut statement, cursor.hints, lexing);
     distrust(&mut statement, &cursor, query, lexing);
     statement
 }
@@ -126,6 +124,24 @@ fn add_body(effects: &mut Effects<'_>, body: &Body, kind: Kind) {
         body.writes || (kind == Kind::Select && body.blocked == Some(NotCacheable::NotUnderstood));
 }
 
+/// Adds what hints set for the statement, which MySQL alone knows.
+fn add_hints(statement: &mut Statement<'_>, hints: Hints, lexing: Lexing) {
+    if matches!(lexing.server, ServerFlavor::MariaDb(_)) {
+        return;
+    }
+    let effects = &mut statement.effects;
+    effects.sets_by_hint = hints.set_any;
+    if hints.set_odd {
+        effects.reads_insert_id = true;
+    }
+    if hints.leave_state {
+        effects.pin = effects.pin.or(Some(PinReason::SessionVariable));
+    }
+    if hints.set_odd || hints.leave_state {
+        statement.cache = statement.cache.and(Err(NotCacheable::Hint));
+    }
+}
+
 /// Several statements do what each of them does.
 fn both<'q>(first: Statement<'q>, second: Statement<'q>) -> Statement<'q> {
     let has_savepoint = first.kind == Kind::Savepoint || second.kind == Kind::Savepoint;
@@ -160,6 +176,7 @@ fn both<'q>(first: Statement<'q>, second: Statement<'q>) -> Statement<'q> {
             ends_transaction,
             disconnects: a.disconnects || b.disconnects,
             runs_unseen_code: a.runs_unseen_code || b.runs_unseen_code,
+            sets_by_hint: a.sets_by_hint || b.sets_by_hint,
         },
         first_word: first.first_word,
     }

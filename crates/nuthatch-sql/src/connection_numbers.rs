@@ -201,13 +201,13 @@ mod tests {
             let (range, text) = match edit {
                 NumberEdit::Replace(range, ConnectionNumber::Own) => (range, "7".to_owned()),
                 NumberEdit::Replace(range, ConnectionNumber::LockHolder(_)) => (range, "8".to_owned()),
-                NumberEdit::Name(at, name) => (at..at, format!(" AS `{}`", &query[name])),
+                NumberEdit::Name(at, name) => (at..at, format!(" AS `{}`", query.get(name).unwrap())),
             };
-            out += &query[done..range.start];
+            out += query.get(done..range.start).unwrap();
             out += &text;
             done = range.end;
         }
-        out + &query[done..]
+        out + query.get(done..).unwrap()
     }
 
     #[test]

@@ -35,7 +35,7 @@ pub enum PageOffset {
 #[must_use]
 pub fn found_rows(text: &[u8], kind: Kind, lexing: Lexing) -> FoundRows {
     let has_no = |words: &[&[u8]]| !words.iter().any(|word| stands_in(text, word));
-    let finds_nothing = || has_no(&[b"select", b"table ", b"with", b"returning"]);
+    let finds_nothing = || has_no(&[b"select", b"table", b"with", b"returning"]);
     match kind {
         Kind::Select => select(text, lexing),
         Kind::Show => show(text, lexing),
@@ -63,8 +63,19 @@ pub fn found_rows(text: &[u8], kind: Kind, lexing: Lexing) -> FoundRows {
     }
 }
 
+/// Whether `word` stands anywhere in it, in comments and quotes too, and is no part of a longer name. Behind a digit it may be none: servers
+/// read `1.5LIMIT 2` as two words.
 fn stands_in(text: &[u8], word: &[u8]) -> bool {
-    text.windows(word.len()).any(|window| window.eq_ignore_ascii_case(word))
+    let is_part = |at: usize| {
+        let before = text
+            .get(..at)
+            .and_then(<[u8]>::last)
+            .is_some_and(|byte| byte.is_ascii_alphabetic() || *byte == b'_');
+        let behind = text.get(at + word.len());
+        before || behind.is_some_and(|byte| byte.is_ascii_alphanumeric() || b"_$".contains(byte))
+    };
+    let mut places = text.windows(word.len()).enumerate();
+    places.any(|(at, found)| found.eq_ignore_ascii_case(word) && (word == b"," || !is_part(at)))
 }
 
 fn select(text: &[u8], lexing: Lexing) -> FoundRows {
@@ -199,7 +210,12 @@ mod tests {
             ("SHOW FULL COLUMNS FROM t", Kind::Show, Rows),
             ("SHOW CREATE TABLE t", Kind::Show, LeftAlone),
             ("SHOW PROCESSLIST", Kind::Show, Unknown),
+            ("SET sql_select_limit = 2", Kind::Set, LeftAlone),
+            ("SET @a = (SELECT 1)", Kind::Set, Unknown),
+            ("SELECT 1.5LIMIT 2,1", Kind::Select, Page),
+            ("SELECT limited FROM t", Kind::Select, Rows),
             ("INSERT INTO t VALUES (1)", Kind::Insert, LeftAlone),
+            ("INSERT INTO tables VALUES (1)", Kind::Insert, LeftAlone),
             ("INSERT INTO t SELECT 1", Kind::Insert, Unknown),
             ("CREATE TABLE x AS SELECT 1", Kind::Ddl(Ddl::Create), Unknown),
             ("DELETE FROM t WHERE id=1", Kind::Delete, LeftAlone),

@@ -185,7 +185,9 @@ impl fmt::Display for NotCacheable {
             Self::SystemTime => "it reads a system-versioned table as of another time",
             Self::Unclosed => "a string, name or comment in it has no end",
             Self::ExecutableComment => "whether the server executes a comment in it cannot be told",
-            Self::Hint => "a hint in it sets a variable by which the answer may belong to the session",
+            Self::Hint => {
+                "a hint in it sets a variable that the answer, or the session afterwards, may follow"
+            }
             Self::SqlNoCache => "it says SQL_NO_CACHE or no_cache",
             Self::NotUnderstood => "it is not understood",
         })
@@ -223,6 +225,8 @@ pub struct Effects<'q> {
     pub disconnects: bool,
     /// It runs code that the text does not show (CALL, EXECUTE, a stored function): any session state may change.
     pub runs_unseen_code: bool,
+    /// A hint sets a variable for it: MySQL tells of a changed session behind it.
+    pub sets_by_hint: bool,
 }
 
 /// What a SET or USE leaves in the session.

@@ -46,7 +46,10 @@ fn verbs_answer_to_both_names() {
             ("SHUTDOWN", Command::Act(ProcessVerb::Shutdown)),
             ("SHUTDOWN SLOW", Command::Act(ProcessVerb::Shutdown)),
             ("KILL", Command::Act(ProcessVerb::Kill)),
-            ("FLUSH LOGS", Command::Unsupported("the verb FLUSH LOGS".to_owned())),
+            (
+                "FLUSH LOGS",
+                Command::Unsupported("the verb FLUSH LOGS (PROXYSQL HELP lists those that are)".to_owned()),
+            ),
         ] {
             assert_eq!(parse(&format!("{name} {verb}")), expected, "{name} {verb}");
         }

@@ -166,6 +166,17 @@ pub(crate) struct SessionHandle {
 }
 
 impl SessionHandle {
+    /// The session has been let in, and waits for its first command.
+    pub(super) fn show_login(&self, user: &Arc<str>, schema: &[u8]) {
+        {
+            let mut view = self.view.lock();
+            view.user = Some(Arc::clone(user));
+            view.schema = schema.to_vec();
+            view.command = "Sleep";
+        }
+        self.busy.store(0, Ordering::Release);
+    }
+
     pub(crate) fn new(id: u32, address: ClientAddress, now_ms: u64) -> Self {
         Self {
             id,

@@ -61,7 +61,7 @@ impl Session {
     fn learn_from_error(&mut self, code: u16, facts: &Facts, held: &mut Held) {
         self.last.row_count = -1;
         if NEVER_RAN.contains(&code) && !facts.runs_texts() {
-            held.pins = held.pins.with(Pins::DIAGNOSTICS);
+            held.pins = held.pins.with(Pins::DIAGNOSTICS).with(facts.pins_when_prepared());
             return;
         }
         if held.in_transaction && may_be_half_done(facts) {

@@ -310,13 +310,7 @@ fn enter(
         Some(named) => plain_schema(named, &charset),
         None => default_schema.as_bytes().to_vec(),
     };
-    {
-        let mut view = handle.view.lock();
-        view.user = Some(Arc::clone(&name));
-        view.schema.clone_from(&schema);
-        view.command = "Sleep";
-    }
-    handle.busy.store(0, std::sync::atomic::Ordering::Release);
+    handle.show_login(&name, &schema);
     if let Some(socket) = client.socket() {
         handle.watches_client(socket.readiness());
     }

@@ -100,6 +100,8 @@ pub(super) struct Facts {
     pub(super) alters_schema: bool,
     /// It has a query inside, that makes rows of a table or is asked behind WHERE.
     pub(super) has_query: bool,
+    /// A hint sets a variable for it, before it is known whether it fails.
+    pub(super) sets_by_hint: bool,
     /// What is known of the stored code that it runs.
     pub(super) code: CodeRun,
     /// Whether it changes what sessions begin with.
@@ -357,6 +359,7 @@ impl Facts {
             lists_connections: false,
             alters_schema: false,
             has_query: false,
+            sets_by_hint: effects.sets_by_hint,
             code: CodeRun::default(),
             changes_defaults: DefaultsChange::No,
             multiplex: None,
@@ -365,6 +368,11 @@ impl Facts {
 }
 
 impl Facts {
+    /// Why a connection is kept on which it was prepared only: MySQL does then what hints say, and leaves what they leave.
+    pub(super) fn pins_when_prepared(&self) -> Pins {
+        if self.sets_by_hint { self.pins } else { Pins::NONE }
+    }
+
     /// The same with what is found in the statement's text. Where a SET is understood, it pins nothing.
     pub(super) fn with_settings(mut self, text: &[u8], lexing: Lexing) -> Self {
         self.found_rows = found_rows(text, self.kind, lexing);

@@ -191,6 +191,7 @@ impl Session {
             })
             .await?;
         self.last_ran_on = Some(held.connection.thread_id);
+        held.pins = held.pins.with(plan.facts.pins_when_prepared());
         if end.statement_id.is_none() {
             self.last.row_count = -1;
         }

@@ -211,7 +211,7 @@ impl Session {
 
     fn told(&self, facts: &Facts, end: &AnswerEnd, held: &Held) -> Told {
         let has_failed = matches!(end.ending, Ending::Err(_));
-        if has_failed || !facts.hides_changes() {
+        if has_failed || facts.sets_by_hint || !facts.hides_changes() {
             return Told::Nothing;
         }
         match self.has_changed_unexplained(facts, end, &held.connection) {

@@ -73,9 +73,9 @@ impl Session {
         match text_prepared(self.statement_text(), self.lexing)? {
             TextPrepared::Prepare { name, statement: Some(text) } => {
                 let name = folded(&name);
-                let inner = classify(&text, self.lexing).kind;
-                let is_unknown_kill = inner == Kind::Kill && kill(&text, self.lexing).is_none();
-                if is_unknown_kill || said_to_cache(inner, &text, self.lexing).is_some() {
+                let inner = Facts::of(&classify(&text, self.lexing));
+                let is_unknown_kill = inner.kind == Kind::Kill && kill(&text, self.lexing).is_none();
+                if is_unknown_kill || said_to_cache(inner.kind, &text, self.lexing).is_some() {
                     return Some(self.own_error(ErrorCode::UNSUPPORTED_PS, UNSUPPORTED_PS));
                 }
                 let names = self.names.get_or_insert_default();
@@ -84,7 +84,9 @@ impl Session {
                         format!("Can't create more than {NAMES_MAX} prepared statements in a session");
                     return Some(self.own_error(ErrorCode::TOO_MANY_STATEMENTS, &message));
                 }
-                plan.facts.pins = plan.facts.pins.without(Pins::TEXT_PREPARE);
+                plan.facts.pins =
+                    plan.facts.pins.without(Pins::TEXT_PREPARE).with(inner.pins_when_prepared());
+                plan.facts.sets_by_hint = inner.sets_by_hint;
                 plan.named = Some(Named::Prepare { name, text: text.into() });
                 None
             }

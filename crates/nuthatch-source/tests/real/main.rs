@@ -9,11 +9,11 @@ use std::time::Duration;
 use nuthatch_lab::{Installation, Role, Server};
 use nuthatch_net::{BackendPassword, BackendTls, TlsTexts, TlsVersions, Verify};
 use nuthatch_source::{Isolation, Login, NotASource, PictureError, TableIds};
-use nuthatch_sql::ServerFlavor;
+use nuthatch_sql::{ServerFlavor, SideEffects};
 
 use tokio::time::Instant;
 
-use servers::{account, account_with, look, run, shared, socket, tcp, try_look};
+use servers::{account, account_with, look, run, shared, socket, tcp, try_look, up};
 
 #[tokio::test]
 async fn each_missing_privilege_is_named_and_its_grant_mends_it() {
@@ -73,7 +73,7 @@ async fn procedures_that_define_are_told_from_those_that_do_not() {
     for (installation, replication) in
         [(Installation::debian_mariadb(), "SLAVE MONITOR"), (servers::mysql(), "REPLICATION CLIENT")]
     {
-        let lab = servers::up(installation, 0);
+        let lab = up(installation, 0);
         let server = lab.primary();
         let login =
             account_with(server, "reader", &[&format!("SELECT, SHOW VIEW, TRIGGER, {replication} ON *.*")]);
@@ -124,6 +124,44 @@ async fn definition_of_a_table_changes_with_its_columns_and_indexes_and_not_with
         run(server, "ALTER VIEW defined.v AS SELECT a FROM defined.t WHERE a > 1");
         assert_ne!(definition(b"v").await, view);
         run(server, "DROP DATABASE defined");
+    }
+}
+
+/// Opening a table reads its statistics, which are others once it has rows.
+#[tokio::test]
+async fn look_opens_no_table_that_was_just_made() {
+    let (mariadb, labs) = (up(Installation::debian_mariadb(), 0), shared());
+    for lab in [&mariadb, &labs.mysql] {
+        let server = lab.primary();
+        run(
+            server,
+            "CREATE DATABASE `not.opened`; USE `not.opened`; CREATE TABLE `p/ä` (id INT PRIMARY KEY, v INT, KEY (v), UNIQUE (v)); \
+             CREATE TABLE `c-$` (id INT PRIMARY KEY, p INT, t TIME, FOREIGN KEY (p) REFERENCES `p/ä` (id) ON DELETE CASCADE); \
+             CREATE TRIGGER tr BEFORE INSERT ON `c-$` FOR EACH ROW SET NEW.id = 1",
+        );
+        // The first reads tables of the server's own.
+        look(&tcp(server), &account(lab)).await;
+        run(server, "FLUSH TABLES `not.opened`.`p/ä`, `not.opened`.`c-$`");
+        let count =
+            || server.query("SHOW GLOBAL STATUS LIKE 'Opened_tables'").expect("it tells").rows[0][1].clone();
+        let before = count();
+        let picture = look(&tcp(server), &account(lab)).await;
+        match picture.flavor {
+            ServerFlavor::MariaDb(_) => assert_eq!(count(), before),
+            // It counts those of its own too, and others look at it now.
+            ServerFlavor::MySql(_) => {
+                let opened = server.query("SHOW OPEN TABLES FROM `not.opened`").expect("it tells").rows;
+                assert!(opened.is_empty(), "{opened:?}");
+            }
+        }
+        let table = |name: &str| {
+            picture.catalogue.table("not.opened".as_bytes(), name.as_bytes()).expect("it is known")
+        };
+        let SideEffects::Tables(written) = &table("p/ä").side_effects else {
+            panic!("a cascade is understood")
+        };
+        assert!(written.contains(&table("c-$").id), "what is deleted from the parent is from the child");
+        run(server, "DROP DATABASE `not.opened`");
     }
 }
 
@@ -187,7 +225,7 @@ async fn server_is_reached_by_socket_and_tls_and_not_with_a_wrong_password() {
 
 #[tokio::test]
 async fn server_whose_sessions_begin_unseen_is_no_source() {
-    let own = [servers::up(Installation::debian_mariadb(), 0), servers::up(servers::mysql(), 0)];
+    let own = [up(Installation::debian_mariadb(), 0), up(servers::mysql(), 0)];
     for (lab, of_ansi) in own.iter().zip([Ok(()), Err(NotASource::AnsiQuotes)]) {
         let server = lab.primary();
         for (setting, expected) in [
@@ -222,7 +260,7 @@ async fn tables_past_the_limit_are_left_out_and_counted() {
 
 #[tokio::test]
 async fn member_of_a_replication_group_is_no_source() {
-    let labs = [(); 2].map(|()| servers::up(servers::mysql(), 0));
+    let labs = [(); 2].map(|()| up(servers::mysql(), 0));
     let ports = [(); 2].map(|()| TcpListener::bind("127.0.0.1:0").unwrap());
     let ports = ports.map(|listener| listener.local_addr().unwrap().port());
     for (lab, (id, port)) in labs.iter().zip((1..).zip(ports)) {

@@ -1,12 +1,11 @@
 //! The tokens that mean something, with one of look-ahead: white space, comments and the marks of executable comments are
 //! passed over, and what they tell of the whole text is kept.
 
-use super::hint::sets_odd_variable;
+use super::hint::Hints;
 use crate::token::{Lexing, Token, TokenKind, Tokens};
 
 /// A place in the tokens of a statement. Cheap to clone: the head of a statement is read on a clone.
 #[derive(Clone)]
-#[expect(clippy::struct_excessive_bools, reason = "independent facts of one text")]
 pub(crate) struct Cursor<'q> {
     query: &'q [u8],
     tokens: Tokens<'q>,
@@ -21,8 +20,8 @@ pub(crate) struct Cursor<'q> {
     pub(crate) is_unclear: bool,
     /// An executable comment was seen, executed or not.
     pub(crate) has_executable: bool,
-    /// A hint was seen that [sets](sets_odd_variable) what an answer may follow besides its text.
-    pub(crate) has_odd_hint: bool,
+    /// What the hints set that were seen.
+    pub(crate) hints: Hints,
 }
 
 impl<'q> Cursor<'q> {
@@ -37,7 +36,7 @@ impl<'q> Cursor<'q> {
             is_unclosed: false,
             is_unclear: false,
             has_executable: false,
-            has_odd_hint: false,
+            hints: Hints::default(),
         };
         cursor.advance();
         cursor
@@ -114,7 +113,9 @@ impl<'q> Cursor<'q> {
     fn note_comment(&mut self, start: usize, end: usize) {
         let text = self.query.get(start..end).unwrap_or_default();
         self.has_executable |= text.starts_with(b"/*!") || text.starts_with(b"/*M!");
-        self.has_odd_hint |= text.starts_with(b"/*+") && sets_odd_variable(text);
+        if text.starts_with(b"/*+") {
+            self.hints = self.hints.and(Hints::of(text));
+        }
     }
 
     #[inline]

@@ -24,6 +24,7 @@ fn describe(statement: &Statement<'_>) -> String {
         ends_transaction,
         disconnects,
         runs_unseen_code,
+        sets_by_hint,
     } = &statement.effects;
     let name = |name: &Name<'_>| String::from_utf8_lossy(&name.text()).into_owned();
     let mut words = vec![match statement.kind {
@@ -57,6 +58,7 @@ fn describe(statement: &Statement<'_>) -> String {
         (writes, "writes"),
         (disconnects, "disconnects"),
         (runs_unseen_code, "unseen"),
+        (sets_by_hint, "hint"),
     ] {
         words.extend(flag.then(|| word.to_owned()));
     }
@@ -224,8 +226,6 @@ const OTHER_SELECTS: &str = "SELECT a FROM t FOR UPDATE => Select Locking
     SELECT t.id FROM t, u WHERE t.id = u.id(+) => Select UnknownFunction writes unseen
     SELECT pkg.f() FROM DUAL => Select UnknownFunction writes unseen
     SELECT [id] FROM t => Select NotUnderstood writes
-    SELECT /*+ SET_VAR(sql_auto_is_null=1) */ id FROM t WHERE id IS NULL => Select Hint insert_id
-    SELECT id FROM t WHERE id IN (SELECT /*+ set_var(sql_auto_is_null=1) */ id FROM t WHERE id IS NULL) => Select Hint insert_id
     SELECT /*+ SET_VAR(sort_buffer_size=1) MAX_EXECUTION_TIME(9) */ id FROM t => Select ok
     SELECT /* SET_VAR(sql_auto_is_null=1) */ id FROM t => Select ok
     BEGIN UPDATE t SET v=9; END => Other set? +SessionVariable writes unseen end=Maybe
@@ -310,7 +310,12 @@ fn unfinished_or_unclear_text_is_distrusted() {
         "SELECT 1 /*!080036 FOR UPDATE */ => Select ExecutableComment set? +SessionVariable writes unseen end=Maybe
         SELECT 1 /*!90000 FOR UPDATE */ => Select ok
         SELECT 1 /*M! FOR UPDATE */ => Select ok
-        SELECT 1 /*!80036 FOR UPDATE */ => Select Locking",
+        SELECT 1 /*!80036 FOR UPDATE */ => Select Locking
+        SELECT /*+ SET_VAR(sql_auto_is_null=1) */ id FROM t WHERE id IS NULL => Select Hint insert_id hint
+        SELECT id FROM t WHERE id IN (SELECT /*+ set_var(sql_auto_is_null=1) */ id FROM t WHERE id IS NULL) => Select Hint insert_id hint
+        SELECT /*+ SET_VAR(timestamp=1) */ id FROM t => Select Hint +SessionVariable hint
+        INSERT /*+ SET_VAR(insert_id=1) */ INTO t VALUES () => Insert +SessionVariable writes hint
+        SELECT /*+ SET_VAR(sql_mode='') */ id FROM t => Select ok hint",
     );
     let wide = Lexing { ascii_in_characters: true, ..MARIADB };
     let distrusted = "Select NotUnderstood set? +SessionVariable writes unseen end=Maybe";

@@ -116,7 +116,10 @@ impl Sessions<'_> {
         if side::is_over(&direct) {
             self.pairs[slot] = None;
         }
-        (direct, proxied)
+        match side::may_be_refused(sql, &proxied) {
+            true => (direct.clone(), direct),
+            false => (direct, proxied),
+        }
     }
 
     /// What a difference may come from.

@@ -26,6 +26,9 @@ impl Place {
     }
 }
 
+/// An error where the grammar of a mode is asked for that the session may not be in.
+const REFUSED: &str = "refused";
+
 /// Which packets a statement goes in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Form {
@@ -62,9 +65,16 @@ fn comparable(answer: &str, sql: &str) -> String {
     }
     // Only in Oracle mode it is more than an error of the grammar, which the proxy does not look at.
     if sql.contains("SQL%ROWCOUNT") && answer.starts_with("error") {
-        return "refused".to_owned();
+        return REFUSED.to_owned();
     }
     answer.replace("transaction=true", "transaction=false")
+}
+
+/// Whether the proxy says that it does not know what is asked: it refuses ROW_COUNT() inside a larger statement, as documented. A question for
+/// nothing else it must answer.
+pub(crate) fn may_be_refused(sql: &str, proxied: &[String]) -> bool {
+    let is_alone = matches!(sql.strip_prefix("SELECT SQL%ROWCOUNT"), Some("" | " FROM DUAL"));
+    proxied == [REFUSED] && sql.contains("SQL%ROWCOUNT") && !is_alone
 }
 
 /// Whether the session is over on this side.

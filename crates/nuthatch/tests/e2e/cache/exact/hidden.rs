@@ -31,6 +31,14 @@ fn stage(kind: Kind, statements: &[&str]) -> (Stage, Client) {
     (stage, client)
 }
 
+/// How many sessions keep a connection for that reason.
+fn pinned_by(stage: &Stage, reason: &str) -> String {
+    stage
+        .proxy
+        .operator()
+        .value(format!("SELECT COUNT(*) FROM stats_mysql_processlist WHERE extended_info LIKE '%{reason}%'"))
+}
+
 #[track_caller]
 fn assert_never_hit(stage: &Stage, client: &mut Client, select: &str) {
     client.ok(select);
@@ -106,10 +114,10 @@ fn time_that_is_bound_is_no_reason_beside_a_time_and_one_beside_a_date() {
     }
 }
 
-/// To other clients MySQL tells of a change of the session where a hint sets a variable, and that pins.
 #[test]
 fn hint_that_asks_for_the_last_insert_id_gives_nobody_that_of_another() {
     let (stage, _) = stage(Kind::MySql, &[]);
+    // To others MySQL tells of a changed session, which is not for everybody.
     let login = stage.login().without(CapabilityFlags::CLIENT_DEPRECATE_EOF);
     let [mut writer, mut other, mut third] = [(); 3].map(|()| stage.proxy.client(&login));
     let select = "SELECT /*+ SET_VAR(sql_auto_is_null=1) */ id FROM shifts WHERE id IS NULL";
@@ -122,6 +130,45 @@ fn hint_that_asks_for_the_last_insert_id_gives_nobody_that_of_another() {
     let harmless = "SELECT /*+ SET_VAR(sort_buffer_size=65536) */ id FROM shifts WHERE id = 1";
     third.ok(harmless);
     assert!(is_hit(&stage, &mut third, harmless));
+}
+
+/// MySQL does not put these back: whoever had the connection next stood still in time, or wrote the row of another.
+#[test]
+fn what_a_hint_leaves_on_its_connection_is_met_by_nobody_else() {
+    let (stage, _) = stage(Kind::MySql, &[]);
+    let mut other = stage.client();
+    for eof in [true, false] {
+        for (hint, checks) in [
+            ("timestamp = 1000000000", "now() > '2010-01-01'"),
+            ("max_join_size = 1", "@@sql_big_selects = 0"),
+        ] {
+            for statement in [
+                format!("SELECT /*+ SET_VAR({hint}) */ 1"),
+                format!("SELECT /*+ SET_VAR({hint}) */ 1 FROM nowhere"),
+                format!("EXPLAIN SELECT /*+ SET_VAR({hint}) */ 1"),
+                format!("PREPARE one FROM 'SELECT /*+ SET_VAR({hint}) */ 1'"),
+            ] {
+                let login = stage.login();
+                let login = if eof { login } else { login.without(CapabilityFlags::CLIENT_DEPRECATE_EOF) };
+                let mut client = stage.proxy.client(&login);
+                client.ok("SET sql_big_selects = 0");
+                drop(client.query(&statement));
+                other.ok("SET sql_big_selects = 0");
+                assert_eq!(other.value(format!("SELECT {checks}")), "1", "{statement}");
+            }
+            let mut client = stage.client();
+            let select = format!("SELECT /*+ SET_VAR({hint}) */ ?");
+            client.prepare(&select).expect("it is prepared");
+            assert_eq!(other.value(format!("SELECT {checks}")), "1", "prepared: {select}");
+        }
+    }
+    let mut client = stage.client();
+    client.ok("SELECT /*+ SET_VAR(insert_id = 77) */ 1");
+    other.ok("INSERT INTO shifts (begins) VALUES ('11:00:00')");
+    assert_eq!(other.value("SELECT LAST_INSERT_ID()"), "2");
+    assert_eq!(pinned_by(&stage, "session_variable"), "1");
+    client.ok("SELECT /*+ SET_VAR(sort_buffer_size = 65536) */ 1");
+    assert_eq!(pinned_by(&stage, "stored_code"), "0", "the text explains what the server tells of");
 }
 
 #[test]
