@@ -2,14 +2,15 @@
 //!
 //! A server would give the number of the connection that happens to run the statement, and know the holder of a lock by the number of its
 //! connection. What stands in their place must not change the names of columns, so those that would have come from the text are written out.
-//! All or nothing: where one of them cannot be told beforehand, or the text asks for the server's list of its connections, all are left to the
-//! server, whose numbers agree with each other within the statement.
+//! All or nothing: where one of them cannot be told beforehand, or the text takes or releases a lock besides, or asks for the server's list of
+//! its connections, all are left to the server, whose numbers agree with each other within the statement.
 
 use std::ops::Range;
 
 use crate::classify::cursor::{Cursor, is_word};
 use crate::classify::is_ambiguous;
 use crate::token::{Lexing, Token, TokenKind};
+use crate::words::is_one_of;
 
 /// A change of the text.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -29,9 +30,11 @@ pub enum ConnectionNumber {
     LockHolder(Range<usize>),
 }
 
-/// Names of tables with numbers of connections in them begin or end so.
-const LISTS: [&[u8]; 6] =
-    [b"processlist", b"performance_schema", b"information_schema", b"sys", b"threads", b"innodb_trx"];
+/// Schemas with tables that have numbers of connections in them; by their own names those are asked for where such a schema is in use.
+const WITH_LISTS: [&[u8]; 3] = [b"performance_schema", b"information_schema", b"sys"];
+
+/// Functions that change who has a lock while the statement runs.
+const LOCKING: [&[u8]; 3] = [b"get_lock", b"release_lock", b"release_all_locks"];
 
 /// A list of columns that is being read.
 struct Items {
@@ -44,20 +47,25 @@ struct Items {
     last: [Option<(TokenKind, usize)>; 2],
 }
 
-/// What must be changed in `query` for its numbers of connections to be the session's; nothing if it has none, or they cannot be told.
+/// What must be changed in `query` for its numbers of connections to be the session's; nothing if it has none, or they cannot be told. It runs
+/// with `schema` in use.
 #[must_use]
-pub fn connection_numbers(query: &[u8], lexing: Lexing) -> Vec<NumberEdit> {
-    edits(query, lexing).unwrap_or_default()
+pub fn connection_numbers(query: &[u8], lexing: Lexing, schema: &[u8]) -> Vec<NumberEdit> {
+    match is_one_of(schema, &WITH_LISTS) {
+        true => Vec::new(),
+        false => edits(query, lexing).unwrap_or_default(),
+    }
 }
 
 fn edits(query: &[u8], lexing: Lexing) -> Option<Vec<NumberEdit>> {
     let mut cursor = Cursor::new(query, lexing);
     let (mut edits, mut lists, mut depth) = (Vec::new(), Vec::<Items>::new(), 0_usize);
-    let mut is_behind_dot = false;
+    let (mut is_behind_dot, mut changes_locks) = (false, false);
     while let Some(token) = cursor.bump() {
         if names_list(token) {
             return None;
         }
+        changes_locks |= token.kind == TokenKind::Word && is_one_of(token.text, &LOCKING);
         close_items(&mut lists, &mut edits, token, depth);
         match token.kind {
             TokenKind::Symbol(b'(') => depth += 1,
@@ -86,8 +94,10 @@ fn edits(query: &[u8], lexing: Lexing) -> Option<Vec<NumberEdit>> {
     while let Some(items) = lists.pop() {
         name(&items, &mut edits);
     }
+    let asks_for_holder =
+        edits.iter().any(|edit| matches!(edit, NumberEdit::Replace(_, ConnectionNumber::LockHolder(_))));
     let is_clear = !cursor.is_unclosed && !cursor.has_executable && !is_ambiguous(query, lexing);
-    is_clear.then_some(edits).filter(|edits| !edits.is_empty())
+    (is_clear && !(changes_locks && asks_for_holder)).then_some(edits).filter(|edits| !edits.is_empty())
 }
 
 fn names_list(token: Token<'_>) -> bool {
@@ -96,7 +106,7 @@ fn names_list(token: Token<'_>) -> bool {
         TokenKind::Quoted => token.text.get(1..token.text.len().saturating_sub(1)).unwrap_or_default(),
         _ => return false,
     };
-    LISTS.iter().any(|list| text.eq_ignore_ascii_case(list))
+    is_one_of(text, &WITH_LISTS)
 }
 
 /// A modifier behind SELECT, or the comma before a column, which belong to none.
@@ -191,7 +201,8 @@ mod tests {
 
     /// The text with 7 for the session's number and 8 for a holder's.
     fn edited(query: &str) -> String {
-        let mut edits = connection_numbers(query.as_bytes(), Lexing::of(ServerFlavor::MariaDb(101_119)));
+        let mut edits =
+            connection_numbers(query.as_bytes(), Lexing::of(ServerFlavor::MariaDb(101_119)), b"s");
         edits.sort_by_key(|edit| match edit {
             NumberEdit::Replace(range, _) => range.start,
             NumberEdit::Name(at, _) => *at,
@@ -235,6 +246,11 @@ mod tests {
                 "INSERT INTO t VALUES (7, 'CONNECTION_ID()')",
             ),
             (
+                "INSERT INTO threads SELECT CONNECTION_ID() AS id FROM my.processlist",
+                "INSERT INTO threads SELECT 7 AS id FROM my.processlist",
+            ),
+            ("SELECT GET_LOCK('x', 0), CONNECTION_ID() AS id", "SELECT GET_LOCK('x', 0), 7 AS id"),
+            (
                 "SELECT * FROM t WHERE owner = CONNECTION_ID() LIMIT 1",
                 "SELECT * FROM t WHERE owner = 7 LIMIT 1",
             ),
@@ -259,6 +275,7 @@ mod tests {
             "SELECT CONNECTION_ID",
             "SELECT IS_USED_LOCK(name) = CONNECTION_ID() FROM t",
             "SELECT IS_USED_LOCK(?) = CONNECTION_ID()",
+            "SELECT GET_LOCK('x', 0), IS_USED_LOCK('x') = CONNECTION_ID()",
             "SELECT * FROM information_schema.processlist WHERE id = CONNECTION_ID()",
             "SELECT * FROM performance_schema.threads WHERE processlist_id = CONNECTION_ID()",
             "SELECT 1 /*! + CONNECTION_ID() */",
@@ -266,5 +283,8 @@ mod tests {
         ] {
             assert_eq!(edited(query), query);
         }
+        let lexing = Lexing::of(ServerFlavor::MySql(90_704));
+        let query = b"SELECT * FROM processlist WHERE id = CONNECTION_ID()";
+        assert_eq!(connection_numbers(query, lexing, b"information_schema"), []);
     }
 }

@@ -27,6 +27,8 @@ pub enum Asked {
     ConnectionId,
     /// `ROW_COUNT()`.
     RowCount,
+    /// `SQL%ROWCOUNT`, in MariaDB's Oracle mode: `ROW_COUNT()`, or `FOUND_ROWS()` where that is -1.
+    OracleRowCount,
     /// `FOUND_ROWS()`.
     FoundRows,
     /// `@@query_cache_type` and its like, and whose value of it.
@@ -75,6 +77,10 @@ fn expression(cursor: &mut Cursor<'_>) -> Option<(Asked, usize, usize)> {
     if first.kind == TokenKind::SystemVariable {
         let asked = asked_by_variable(first.text).filter(|_| !cursor.peek_symbol(b'.'))?;
         return Some((asked, first.start, end(first)));
+    }
+    if is_word(first, b"SQL") {
+        let last = cursor.take_symbol(b'%').then(|| cursor.bump()).flatten()?;
+        return is_word(last, b"ROWCOUNT").then(|| (Asked::OracleRowCount, first.start, end(last)));
     }
     let asked = if is_word(first, b"LAST_INSERT_ID") {
         Asked::LastInsertId

@@ -164,10 +164,17 @@ impl Session {
                 (Column { column_type, ..Column::unsigned(name) }, Known::Number(self.handle.id.into()))
             }
             Asked::RowCount => (Column::never_null(name), Known::Number(self.last.row_count)),
-            Asked::FoundRows if self.held.iter().any(|held| held.pins.contains(Pins::FOUND_ROWS)) => {
+            // Without that mode it is an error of the grammar.
+            Asked::OracleRowCount if !self.has_set_oracle_mode() => return None,
+            Asked::OracleRowCount if self.last.row_count >= 0 => {
+                (Column::never_null(name), Known::Number(self.last.row_count))
+            }
+            Asked::FoundRows | Asked::OracleRowCount
+                if self.held.iter().any(|held| held.pins.contains(Pins::FOUND_ROWS)) =>
+            {
                 return None;
             }
-            Asked::FoundRows => {
+            Asked::FoundRows | Asked::OracleRowCount => {
                 let found = self.last.found_rows.known()?;
                 (Column::never_null(name), Known::Number(found.cast_signed()))
             }

@@ -14,7 +14,7 @@ use nuthatch_wire::{AnswerEnd, AnswerKind, Reader, SmallResult, append_lenenc_by
 use crate::backend::Server;
 
 use super::lease::Held;
-use super::plan::{Plan, names};
+use super::plan::{Facts, Plan, names};
 use super::trouble::Trouble;
 use super::{Session, reply};
 
@@ -51,7 +51,7 @@ impl Session {
             return Ok(None);
         }
         let text = plan.sent.as_deref().unwrap_or_else(|| self.statement_text()).to_vec();
-        let edits = connection_numbers(&text, self.lexing);
+        let edits = connection_numbers(&text, self.lexing, &self.state.schema);
         let mut holders = Vec::new();
         for edit in &edits {
             if let NumberEdit::Replace(_, ConnectionNumber::LockHolder(lock)) = edit {
@@ -63,11 +63,11 @@ impl Session {
     }
 
     /// The text to be prepared, if it asks for the session's own number and no other.
-    pub(super) fn with_own_number(&self, plan: &Plan, text: &[u8]) -> Option<Arc<[u8]>> {
-        if !plan.facts.asks_for_numbers || session_questions(text, self.lexing).is_some() {
+    pub(super) fn with_own_number(&self, facts: &Facts, text: &[u8]) -> Option<Arc<[u8]>> {
+        if !facts.asks_for_numbers || session_questions(text, self.lexing).is_some() {
             return None;
         }
-        let edits = connection_numbers(text, self.lexing);
+        let edits = connection_numbers(text, self.lexing, &self.state.schema);
         let is_of_others =
             |edit: &NumberEdit| matches!(edit, NumberEdit::Replace(_, ConnectionNumber::LockHolder(_)));
         if edits.iter().any(is_of_others) {

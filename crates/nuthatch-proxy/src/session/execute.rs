@@ -156,6 +156,7 @@ impl Session {
         held.named_locks.doubt(plan.facts.pins);
         held.handlers.doubt(plan.facts.pins);
         self.keep_what_is_left(end, held).await?;
+        self.learn_worked_out(&plan.facts, held).await?;
         self.ask_what_answers_leave_out(end, held).await?;
         self.learn_changed_defaults(&plan.facts, end, held).await?;
         if self.prepared_statement(id).is_some_and(|statement| statement.cursor.is_some()) {

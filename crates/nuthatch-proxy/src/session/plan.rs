@@ -262,12 +262,14 @@ pub(super) fn look(text: &[u8], lexing: Lexing, snapshot: &Snapshot) -> Known {
     Known { facts, digest, digest_text: digest_text.into(), code: AtomicU64::default() }
 }
 
-/// Whether it may be a CREATE TABLE of rows of other tables, whatever options stand in between: `… SELECT … FROM`, MySQL's `… TABLE t`.
-fn makes_table_of_rows(text: &[u8], lexing: Lexing) -> bool {
+/// Whether it may be a CREATE TABLE of rows that a query has, whatever options stand in between: of other tables (`… SELECT … FROM`, MySQL's
+/// `… TABLE t`), or of what `class` says that it calls (`… SELECT f()`), or of rows (`… VALUES ROW(f())`; partitions have them too).
+fn makes_table_of_rows(text: &[u8], class: Class, lexing: Lexing) -> bool {
     let words = || Tokens::new(text, lexing).filter(|token| token.kind == TokenKind::Word);
     let is_table = |word: &Token<'_>| word.text.eq_ignore_ascii_case(b"table");
-    words().take(6).any(|word| is_table(&word))
-        && (names(text, b"from") || words().filter(is_table).count() > 1)
+    let has_values = || names(text, b"values") && !names(text, b"partition");
+    let has_query = || class.runs_unseen_code() || names(text, b"from") || has_values();
+    words().take(6).any(|word| is_table(&word)) && (has_query() || words().filter(is_table).count() > 1)
 }
 
 /// What the statement says of its own caching goes before what rules say.
@@ -378,7 +380,7 @@ impl Facts {
         self.found_rows = found_rows(text, self.kind, lexing);
         self.stops_server = stops_server(text, lexing);
         self.has_query = match self.kind {
-            Kind::Ddl(Ddl::Create) => makes_table_of_rows(text, lexing),
+            Kind::Ddl(Ddl::Create) => makes_table_of_rows(text, self.class, lexing),
             Kind::Show => names(text, b"select") && names(text, b"from"),
             _ => false,
         };

@@ -143,7 +143,7 @@ impl Session {
             let message = format!("Can't create more than {STATEMENTS_MAX} prepared statements in a session");
             return self.send(&reply::err(1, ErrorCode::TOO_MANY_STATEMENTS, &message)).await;
         }
-        let text = self.with_own_number(&plan, &text).unwrap_or(text);
+        let text = self.with_own_number(&plan.facts, &text).unwrap_or(text);
         match self.prepare_for_client(&plan, text).await {
             Ok(()) => Ok(()),
             Err(trouble) => self.reply_trouble(trouble).await,

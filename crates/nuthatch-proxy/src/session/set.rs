@@ -333,9 +333,12 @@ impl Settings {
         let all = differences.len();
         differences.retain(|(name, _)| ![MAX_JOIN_SIZE, SQL_BIG_SELECTS].contains(name));
         if differences.len() < all {
-            // The first turns the second on or off, to what a login gives it too.
-            differences.push((MAX_JOIN_SIZE, self.get(MAX_JOIN_SIZE)));
-            differences.extend(self.get(SQL_BIG_SELECTS).map(|value| (SQL_BIG_SELECTS, Some(value))));
+            // The first turns the second on or off: so it has, if the session has set no more than the first.
+            let [size, big_selects] = [MAX_JOIN_SIZE, SQL_BIG_SELECTS].map(|name| self.get(name));
+            differences.push((MAX_JOIN_SIZE, size));
+            if size.is_none() || big_selects.is_some() {
+                differences.push((SQL_BIG_SELECTS, big_selects));
+            }
         }
         differences
     }
@@ -525,6 +528,12 @@ impl Session {
             Some(mode) => mode.windows(4).any(|part| part.eq_ignore_ascii_case(b"ANSI")),
             None => self.begun.ansi_quotes.unwrap_or_default(),
         }
+    }
+
+    /// Whether the SQL mode that it has set is known to be MariaDB's ORACLE.
+    pub(super) fn has_set_oracle_mode(&self) -> bool {
+        let mode = self.state.settings.get(b"sql_mode").unwrap_or_default();
+        mode.windows(6).any(|part| part.eq_ignore_ascii_case(b"ORACLE"))
     }
 
     /// Whether transactions see what the cache must not answer with, or answers must be of now.

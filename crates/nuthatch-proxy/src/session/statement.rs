@@ -81,8 +81,8 @@ impl Session {
             return self.list_processes(held).await;
         }
         let mut flight = self.take_off(plan, capture.as_deref_mut(), held);
-        if matches!(plan.named, Some(Named::Prepare { .. })) {
-            self.send_preparation(AnswerKind::ResultSets, None, held).await?;
+        if let Some(Named::Prepare { sent, .. }) = &plan.named {
+            self.send_preparation(AnswerKind::ResultSets, sent.as_deref(), held).await?;
         } else {
             let (mut way, client) = self.way_and_client(held);
             way.send_packet_of_or(numbered.as_deref().or(plan.sent.as_deref()), client).await?;

@@ -15,6 +15,7 @@ use nuthatch_wire::{AnswerEnd, AnswerKind, Command, Ending, ErrorCode};
 
 use crate::backend::StatementKey;
 
+use super::connection_numbers::asks_for_numbers;
 use super::lease::Held;
 use super::plan::{Facts, Plan};
 use super::prepared::UNSUPPORTED_PS;
@@ -52,6 +53,8 @@ pub(super) enum Named {
     Prepare {
         name: Arc<[u8]>,
         text: Arc<[u8]>,
+        /// The statement to be sent, where it is not the client's.
+        sent: Option<Arc<[u8]>>,
     },
     Execute {
         name: Arc<[u8]>,
@@ -87,7 +90,10 @@ impl Session {
                 plan.facts.pins =
                     plan.facts.pins.without(Pins::TEXT_PREPARE).with(inner.pins_when_prepared());
                 plan.facts.sets_by_hint = inner.sets_by_hint;
-                plan.named = Some(Named::Prepare { name, text: text.into() });
+                let asks_for_numbers = asks_for_numbers(inner.kind, &text);
+                let numbered = self.with_own_number(&Facts { asks_for_numbers, ..inner }, &text);
+                let sent = numbered.map(|numbered| self.preparation_of(&name, &numbered).into());
+                plan.named = Some(Named::Prepare { name, text: text.into(), sent });
                 None
             }
             TextPrepared::Prepare { name, statement: None } => {
@@ -126,6 +132,16 @@ impl Session {
                 }
             },
         }
+    }
+
+    /// A `PREPARE` of that text, which no character set cuts otherwise.
+    fn preparation_of(&self, name: &[u8], text: &[u8]) -> Vec<u8> {
+        let mut statement = b"PREPARE ".to_vec();
+        append_quoted(&mut statement, name, b'`', b"`");
+        statement.extend_from_slice(b" FROM ");
+        let escaped: &[u8] = if self.lexing.no_backslash_escapes { b"'" } else { b"'\\" };
+        append_quoted(&mut statement, text, b'\'', escaped);
+        statement
     }
 
     /// A name that the session does not know: a server says so. A connection that is held for good may know it all the same.
@@ -222,11 +238,8 @@ impl Session {
     }
 
     async fn deallocate(&self, name: &[u8], held: &mut Held) -> Result<(), Trouble> {
-        let mut statement = b"DEALLOCATE PREPARE `".to_vec();
-        for byte in name {
-            statement.extend(std::iter::repeat_n(*byte, if *byte == b'`' { 2 } else { 1 }));
-        }
-        statement.push(b'`');
+        let mut statement = b"DEALLOCATE PREPARE ".to_vec();
+        append_quoted(&mut statement, name, b'`', b"`");
         match self.order(held, Command::Query, &statement, AnswerKind::ResultSets).await {
             // A procedure has taken it back already.
             Err(Trouble::Refused(_)) => Ok(()),
@@ -279,7 +292,7 @@ impl Session {
         end: &AnswerEnd,
         held: &mut Held,
     ) -> Result<(), Trouble> {
-        let Some(Named::Prepare { name, text }) = &plan.named else { return Ok(()) };
+        let Some(Named::Prepare { name, text, sent }) = &plan.named else { return Ok(()) };
         if matches!(end.ending, Ending::Err(_)) {
             // Servers take back what was prepared under the name before they look at the new text.
             held.connection.named.remove(name);
@@ -289,7 +302,7 @@ impl Session {
         // A statement goes by the types of the values that it was executed with first: those must be the session's own.
         let keeps_types = matches!(self.lexing.server, ServerFlavor::MySql(_)) && text.contains(&b'?');
         let key = StatementKey {
-            text: self.statement_text().into(),
+            text: sent.clone().unwrap_or_else(|| self.statement_text().into()),
             schema: self.state.schema.as_slice().into(),
             charset: self.state.charset.clone(),
             settings: self.state.settings.clone(),
@@ -302,6 +315,15 @@ impl Session {
         held.connection.named.add(Arc::clone(name), key);
         self.take_surplus_back(held).await
     }
+}
+
+/// Writes it between quotes, with those characters twice that must be.
+fn append_quoted(out: &mut Vec<u8>, text: &[u8], quote: u8, doubled: &[u8]) {
+    out.push(quote);
+    for byte in text {
+        out.extend(std::iter::repeat_n(*byte, if doubled.contains(byte) { 2 } else { 1 }));
+    }
+    out.push(quote);
 }
 
 /// Whether statements may be prepared or executed in it that cannot be seen.

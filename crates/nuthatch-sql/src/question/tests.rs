@@ -34,6 +34,7 @@ fn questions_are_answered_under_the_servers_column_name() {
     check("SELECT @@session.last_insert_id AS a", Asked::LastInsertId, "a");
     check("SELECT CONNECTION_ID()", Asked::ConnectionId, "CONNECTION_ID()");
     check("SELECT ROW_COUNT() LIMIT 1", Asked::RowCount, "ROW_COUNT()");
+    check("select Sql%RowCount FROM DUAL", Asked::OracleRowCount, "Sql%RowCount");
     check("SELECT FOUND_ROWS() FROM dual", Asked::FoundRows, "FOUND_ROWS()");
     let size = Asked::QueryCache(CacheVariable::Size, Reads::Global);
     check("SELECT @@GLOBAL.query_cache_size", size, "@@GLOBAL.query_cache_size");
@@ -72,6 +73,8 @@ fn anything_more_is_no_question() {
         "SELECT LAST_INSERT_ID() /*!40101 + 1 */",
         "SELECT LAST_INSERT_ID() /*!99999 + 1 */",
         "SELECT LAST_INSERT_ID",
+        "SELECT SQL%x",
+        "SELECT SQL%ROWCOUNT + 1",
         "SELECT @@global.identity",
         "SELECT @@identity.x",
         "SELECT @@identity . x",

@@ -7,7 +7,8 @@ use tempfile::TempDir;
 
 /// Where Debian's libraries of one machine are.
 const LIBRARIES: &str = "/usr/lib";
-const LIBRARY: &str = "faketime/libfaketime.so.1";
+/// The one for programs of several threads: the other now and then lets one of them see the machine's time.
+const LIBRARY: &str = "faketime/libfaketimeMT.so.1";
 
 /// A file that the servers read for each look at the clock.
 #[derive(Debug)]

@@ -151,6 +151,9 @@ impl Server {
     }
 }
 
+/// With these defaults no server is a source of exact answers: of the second MySQL never tells.
+const IS_SOURCE: &str = "SELECT @@global.sql_auto_is_null = 0 AND (@@version LIKE '%MariaDB%' OR @@global.sql_mode NOT LIKE '%ANSI_QUOTES%')";
+
 /// A round's own proxy: what it learnt and pooled in another round is gone, so that a script repeats.
 #[derive(Debug)]
 pub(crate) struct Stage {
@@ -189,7 +192,7 @@ impl Stage {
 
     /// Returns when the proxy knows the server's tables, or that it is none whose answers are cached.
     pub(crate) fn await_look(&mut self) {
-        let is_source = self.behind.value("SELECT @@global.sql_auto_is_null") == "0";
+        let is_source = self.behind.value(IS_SOURCE) == "1";
         let known = if is_source { TABLES_KNOWN } else { "SELECT 0" };
         let tables: u64 = self.behind.value(known).parse().expect("a count");
         let operator = &mut self.operator;

@@ -116,10 +116,12 @@ impl Sessions<'_> {
         if side::is_over(&direct) {
             self.pairs[slot] = None;
         }
-        match side::may_be_refused(sql, &proxied) {
-            true => (direct.clone(), direct),
-            false => (direct, proxied),
+        if side::may_be_refused(sql, &proxied) {
+            // To one of them it was a statement, which the next may ask of.
+            self.pairs[slot] = None;
+            return (direct.clone(), direct);
         }
+        (direct, proxied)
     }
 
     /// What a difference may come from.

@@ -46,6 +46,9 @@ fn holder_of_a_lock_is_the_session_that_took_it() {
             "SELECT CONNECTION_ID() AS me, IS_USED_LOCK('{lock}') holder, v FROM t WHERE id = 1"
         ));
         assert_eq!(table, [[others, own, "one".to_owned()]]);
+        // Both are the server's then.
+        let taken = format!("SELECT GET_LOCK('{lock}2', 0), IS_USED_LOCK('{lock}2') = CONNECTION_ID()");
+        assert_eq!(other.table(&taken), [["1", "1"]]);
     }
 }
 
@@ -80,6 +83,13 @@ fn number_of_a_session_is_the_same_in_every_statement() {
                 .execute(&prepared, &[Value::Int(i64::try_from(place).expect("small"))])
                 .expect("it runs");
             assert_eq!(found.value(), place.to_string());
+            client.ok(
+                "PREPARE by_name FROM 'SELECT \\'it\\'\\'s\\', CONNECTION_ID() + 0 FROM job WHERE id = ?'",
+            );
+            client.ok(format!("SET @id = {place}"));
+            let answer = client.ok("EXECUTE by_name USING @id");
+            assert_eq!(answer.columns, ["it's", "CONNECTION_ID() + 0"]);
+            assert_eq!(answer.table(), [["it's".to_owned(), own]]);
             client.ok("UPDATE job SET owner = 0 WHERE owner = CONNECTION_ID()");
         }
         assert_eq!(clients[0].value("SELECT COUNT(*) FROM job WHERE owner = CONNECTION_ID()"), "0");

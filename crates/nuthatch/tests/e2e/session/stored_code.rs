@@ -210,22 +210,34 @@ fn run(client: &mut Client, statement: &str, how: How) {
     client.settle();
 }
 
+/// As many as the pool has connections at most, so that whatever is left on one of them is met.
+const OTHERS: usize = 4;
+
+/// What others are told, each over a connection of its own at the same time.
+fn seen_by_others(others: &mut [Client]) -> Vec<String> {
+    others.iter_mut().for_each(|other| drop(other.ok("BEGIN")));
+    let seen = others.iter_mut().map(|other| other.value(SEE)).collect();
+    others.iter_mut().for_each(|other| drop(other.ok("ROLLBACK")));
+    seen
+}
+
 /// Whatever the code leaves is seen by its session, if at all, and by no other, while it lasts and after.
 #[track_caller]
 fn check_apart(stage: &Stage, login: &Login, statement: &str, how: How) {
     let mut primary = stage.primary();
     ROWS.iter().for_each(|statement| drop(primary.ok(statement)));
-    let (mut one, mut other) = (stage.proxy.client(login), stage.proxy.client(login));
+    let mut one = stage.proxy.client(login);
+    let mut others = [(); OTHERS].map(|()| stage.proxy.client(login));
     run(&mut one, statement, how);
     let context = format!("{statement}, {how:?}");
+    assert_eq!(seen_by_others(&mut others), [CLEAN; OTHERS], "{context}: other sessions");
     for _ in 0..2 {
-        assert_eq!(other.value(SEE), CLEAN, "{context}: another session");
         assert_ne!(one.value(SEE), CLEAN, "{context}: its own");
     }
     one.quit();
     stage.await_unpinned();
-    assert_eq!(other.value(SEE), CLEAN, "{context}: another session, later");
-    other.quit();
+    assert_eq!(seen_by_others(&mut others), [CLEAN; OTHERS], "{context}: other sessions, later");
+    others.into_iter().for_each(Client::quit);
 }
 
 fn check_all(stage: &Stage, kind: Kind) {

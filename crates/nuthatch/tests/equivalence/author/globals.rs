@@ -84,9 +84,11 @@ impl Author {
     /// Somebody whom the proxy does not see changes one.
     pub(super) fn global_past(&mut self) {
         if self.random.below(3) == 0 {
-            // With `sql_auto_is_null` on for all no server is a source of exact answers, and nothing is looked at.
+            // With these no server is a source of exact answers, and it cannot be told when it has been looked at.
             let sql = self.change_of_global();
-            if !sql.contains("sql_auto_is_null") {
+            let is_source_then =
+                !sql.contains("sql_auto_is_null") && !(self.knows(On::MySql) && sql.contains("ANSI_QUOTES"));
+            if is_source_then {
                 self.steps.push(Step::Past(sql));
             }
         }
