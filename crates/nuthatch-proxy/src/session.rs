@@ -51,6 +51,7 @@ mod memo;
 mod multiplexing;
 mod named_locks;
 mod not_cached;
+mod own_values;
 mod parameters;
 mod passage;
 mod pins;

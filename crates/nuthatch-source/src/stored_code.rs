@@ -15,8 +15,12 @@ pub(crate) fn stored_code(definitions: &Definitions, assignable: &Assignable) ->
     let odd_names: Vec<_> = pieces.iter().map(|piece| piece.name).filter(|name| !is_plain(name)).collect();
     let mut code = StoredCode::default();
     while pieces.iter().filter(|piece| piece.add_to(&mut code, &odd_names)).count() > 0 {}
+    while pieces.iter().filter(|piece| piece.add_asking_to(&mut code, &odd_names)).count() > 0 {}
     code
 }
+
+/// By these names the session's last insert id is read.
+const INSERT_ID: [&[u8]; 2] = [b"last_insert_id", b"identity"];
 
 /// One text that runs where its name stands.
 struct Piece<'d> {
@@ -60,13 +64,23 @@ fn role(routine: &RoutineDefinition) -> Role {
     if routine.kind.starts_with(b"PACKAGE") { Role::Package } else { Role::Function }
 }
 
-impl Piece<'_> {
+impl<'d> Piece<'d> {
+    /// The names that stand in it.
+    fn names<'s>(&'s self, odd_names: &'s [&'d [u8]]) -> impl Iterator<Item = &'s [u8]> {
+        let odd = odd_names.iter().copied().filter(|name| self.text.may_show(name));
+        self.text.words().chain(odd)
+    }
+
     /// Says whether more is known then.
-    fn add_to(&self, code: &mut StoredCode, odd_names: &[&[u8]]) -> bool {
-        let names = || {
-            let odd = odd_names.iter().copied().filter(|name| self.text.may_show(name));
-            self.text.words().chain(odd)
-        };
+    fn add_asking_to(&self, code: &mut StoredCode, odd_names: &[&'d [u8]]) -> bool {
+        let asks =
+            || self.text.words().any(|word| INSERT_ID.iter().any(|name| word.eq_ignore_ascii_case(name)));
+        (asks() || code.is_asking(self.names(odd_names))) && code.add_asking(self.name)
+    }
+
+    /// Says whether more is known then.
+    fn add_to(&self, code: &mut StoredCode, odd_names: &[&'d [u8]]) -> bool {
+        let names = || self.names(odd_names);
         let left_by_body = || self.own.max(code.left_by_body(names()));
         match self.role {
             Role::Function => {

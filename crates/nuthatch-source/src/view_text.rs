@@ -24,7 +24,7 @@ pub(crate) fn read_view<T>(
     find: impl Fn(&[u8], &[u8]) -> Option<T>,
 ) -> ViewText<T> {
     let statement = classify(text, lexing);
-    let is_pure = statement.cache.is_ok() && statement.volatile.is_none();
+    let is_pure = statement.cache.is_ok() && statement.volatile.is_none() && !asks_for_default(text, lexing);
     let tokens: Vec<Token<'_>> = Tokens::new(text, lexing)
         .filter(|token| !matches!(token.kind, TokenKind::Space | TokenKind::Comment))
         .collect();
@@ -41,6 +41,11 @@ pub(crate) fn read_view<T>(
         is_understood: is_pure && knows_all && names_no_definitions,
         may_run_other_code: text.is_empty() || statement.effects.runs_unseen_code,
     }
+}
+
+/// Whether it may ask for a column's default, which may be the clock or worse.
+fn asks_for_default(text: &[u8], lexing: Lexing) -> bool {
+    Tokens::new(text, lexing).any(|token| is_word(&token, b"DEFAULT"))
 }
 
 /// What stands behind FROM or JOIN.

@@ -62,7 +62,8 @@ fn edits(query: &[u8], lexing: Lexing) -> Option<Vec<NumberEdit>> {
     let (mut edits, mut lists, mut depth) = (Vec::new(), Vec::<Items>::new(), 0_usize);
     let (mut is_behind_dot, mut changes_locks) = (false, false);
     while let Some(token) = cursor.bump() {
-        if names_list(token) {
+        let is_servers = token.kind == TokenKind::SystemVariable && is_part(token.text, b"pseudo_thread_id");
+        if names_list(token) || is_servers {
             return None;
         }
         changes_locks |= token.kind == TokenKind::Word && is_one_of(token.text, &LOCKING);
@@ -98,6 +99,10 @@ fn edits(query: &[u8], lexing: Lexing) -> Option<Vec<NumberEdit>> {
         edits.iter().any(|edit| matches!(edit, NumberEdit::Replace(_, ConnectionNumber::LockHolder(_))));
     let is_clear = !cursor.is_unclosed && !cursor.has_executable && !is_ambiguous(query, lexing);
     (is_clear && !(changes_locks && asks_for_holder)).then_some(edits).filter(|edits| !edits.is_empty())
+}
+
+fn is_part(text: &[u8], part: &[u8]) -> bool {
+    text.windows(part.len()).any(|window| window.eq_ignore_ascii_case(part))
 }
 
 fn names_list(token: Token<'_>) -> bool {
@@ -275,6 +280,7 @@ mod tests {
             "SELECT CONNECTION_ID",
             "SELECT IS_USED_LOCK(name) = CONNECTION_ID() FROM t",
             "SELECT IS_USED_LOCK(?) = CONNECTION_ID()",
+            "SELECT @@pseudo_thread_id = CONNECTION_ID()",
             "SELECT GET_LOCK('x', 0), IS_USED_LOCK('x') = CONNECTION_ID()",
             "SELECT * FROM information_schema.processlist WHERE id = CONNECTION_ID()",
             "SELECT * FROM performance_schema.threads WHERE processlist_id = CONNECTION_ID()",

@@ -32,6 +32,7 @@ mod locks;
 mod privileges;
 mod query_cache;
 mod question;
+mod sequence;
 mod shape;
 mod shutdown;
 mod statement;
@@ -73,6 +74,7 @@ pub use query_cache::{
     CacheVariable, CacheWish, cache_hint, cache_order, cache_question, cache_settings, cache_show,
 };
 pub use question::{Asked, Question, session_questions};
+pub use sequence::{SequenceName, Sequences, sequences};
 pub use shape::shape;
 pub use shutdown::stops_server;
 pub use statement::{

@@ -4,7 +4,7 @@
 //! any. They are found by name alone, of whichever schema: that finds more than is there, never less. Names of other letters than those
 //! of ASCII are compared by servers in their own ways (`cafe()` calls `café`), so each may stand for any.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use rapidhash::fast::RandomState;
 
@@ -64,9 +64,36 @@ pub struct StoredCode {
     accented: Leaves,
     /// All of it together.
     most: Leaves,
+    /// Names of what may read the session's last insert id.
+    asking: HashSet<Box<[u8]>, RandomState>,
 }
 
 impl StoredCode {
+    /// Adds the name, in UTF-8, of code that may read the session's last insert id. Says whether that is new.
+    pub fn add_asking(&mut self, name: &[u8]) -> bool {
+        self.asking.insert(fold(name))
+    }
+
+    /// Whether one of these names is that of code which may read the session's last insert id.
+    pub fn is_asking<'w>(&self, mut names: impl Iterator<Item = &'w [u8]>) -> bool {
+        !self.asking.is_empty() && names.any(|name| self.asking.contains(&*fold(name)))
+    }
+
+    /// Whether code that may read the session's last insert id stands in the text by its name. Cost: one pass over the tokens, if there is any.
+    #[must_use]
+    pub fn asks_for_insert_id(&self, text: &[u8], lexing: Lexing) -> bool {
+        if self.asking.is_empty() {
+            return false;
+        }
+        let mut cursor = Cursor::at_statement(text, lexing);
+        while let Some(token) = cursor.bump() {
+            if may_name(token) && self.asking.contains(&*fold(&Name(token.text).text())) {
+                return true;
+            }
+        }
+        false
+    }
+
     /// Adds what code of that name leaves, in UTF-8, to what is known of the name. Says whether more is known then.
     pub fn add(&mut self, name: &[u8], runs: Runs, leaves: Leaves) -> bool {
         self.most = self.most.max(leaves);
@@ -81,6 +108,7 @@ impl StoredCode {
 
     /// Adds all that is known there.
     pub fn add_all(&mut self, other: &Self) {
+        self.asking.extend(other.asking.iter().cloned());
         for (name, behind) in &other.names {
             self.add(name, Runs::Called, behind.called);
             self.add(name, Runs::Read, behind.read);

@@ -23,6 +23,9 @@ use super::relay::command_packet;
 use super::trouble::Trouble;
 use super::{Session, reply};
 
+/// The word alone begins a block in MariaDB's Oracle mode.
+const BEGIN: &[u8] = b"START TRANSACTION";
+
 /// It has the server tell clients of transactions in a form that only the server knows.
 const TRANSACTION_TRACKER: &[u8] = b"session_track_transaction_info";
 
@@ -143,12 +146,12 @@ impl Session {
         self.beginning = match since {
             Some(since) if held_back.is_none() => Beginning::Sent { held_back, since },
             Some(since) if is_ahead => {
-                held.connection.add_ahead(&command_packet(Command::Query, b"BEGIN"));
+                held.connection.add_ahead(&command_packet(Command::Query, BEGIN));
                 Beginning::Sent { held_back, since }
             }
             _ if held_back.is_none() => Beginning::Usual,
             _ => {
-                self.order(held, Command::Query, b"BEGIN", AnswerKind::Single).await?;
+                self.order(held, Command::Query, BEGIN, AnswerKind::Single).await?;
                 (held.in_transaction, held.is_surely_in_transaction) = (true, true);
                 since.map_or(Beginning::Usual, Beginning::Begun)
             }

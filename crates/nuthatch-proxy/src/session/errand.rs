@@ -7,6 +7,7 @@
 //! statement that does not depend on it.
 
 use std::borrow::Cow;
+use std::sync::Arc;
 
 use nuthatch_sql::Kind;
 
@@ -45,6 +46,7 @@ pub(crate) enum Behind {
 pub(crate) struct Aim {
     state: SessionState,
     sets_charset: bool,
+    sets_role: bool,
     /// The session variables that it gives values.
     sets: Vec<Box<[u8]>>,
 }
@@ -65,7 +67,7 @@ impl Errand {
         if own.charset.reads_as_utf8(schema) {
             state.schema = schema.to_vec();
         }
-        let aim = Aim { state, sets_charset: false, sets: Vec::new() };
+        let aim = Aim { state, sets_charset: false, sets_role: false, sets: Vec::new() };
         Self { schema: SchemaNeed::Any, aim: Some(Box::new(aim)), ..Self::default() }
     }
 
@@ -94,6 +96,9 @@ impl Errand {
             OF_NAMES.iter().for_each(|name| keep(name));
         }
         aim.sets.iter().for_each(|name| keep(name));
+        if aim.sets_role {
+            state.role.clone_from(&there.role);
+        }
         if aim.sets_charset {
             state.charset = there.charset.clone();
         }
@@ -104,7 +109,7 @@ impl Errand {
 impl Aim {
     /// Of a statement that is read alike in whatever state its connection is.
     fn of(change: &Change, own: &SessionState) -> Option<Self> {
-        let (mut state, mut sets_charset, mut sets) = (own.clone(), false, Vec::new());
+        let (mut state, mut sets_charset, mut sets_role, mut sets) = (own.clone(), false, false, Vec::new());
         match change {
             Change::Charset(charset) => {
                 state.charset = charset.clone();
@@ -128,9 +133,14 @@ impl Aim {
                     }
                 }
             }
-            Change::None | Change::Schema(_) | Change::Role(_) | Change::Autocommit(_) => return None,
+            // The one before may have been taken away.
+            Change::Role(statement) => {
+                state.role = Some(Arc::clone(statement));
+                sets_role = true;
+            }
+            Change::None | Change::Schema(_) | Change::Autocommit(_) => return None,
         }
-        Some(Self { state, sets_charset, sets })
+        Some(Self { state, sets_charset, sets_role, sets })
     }
 }
 

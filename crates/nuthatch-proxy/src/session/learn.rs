@@ -49,6 +49,7 @@ impl Session {
             _ => {}
         }
         self.learn_delay(end, held);
+        self.learn_own_values(facts, end, held);
         if facts.writes {
             self.wrote_in_transaction = true;
         }

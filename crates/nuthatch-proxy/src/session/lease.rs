@@ -16,6 +16,7 @@ use super::handle::Running;
 use super::handlers::Handlers;
 use super::insert_id::IdsBefore;
 use super::named_locks::NamedLocks;
+use super::own_values::OwnValues;
 use super::plan::{Facts, Plan};
 use super::relay::{Way, command_packet};
 use super::set::is_profiled;
@@ -59,6 +60,8 @@ pub(super) struct Held {
     pub(super) doubts: Doubts,
     /// A change of what sessions begin with is under way on it.
     pub(super) changing: Option<Changing>,
+    /// What it alone can tell of the session's statements on it.
+    pub(super) own: OwnValues,
     /// For how long it is kept without another reason.
     pub(super) delay: Delay,
 }
@@ -314,6 +317,7 @@ impl Session {
             temporary,
             handlers: Handlers::default(),
             doubts: Doubts::default(),
+            own: OwnValues::default(),
             changing: None,
             delay,
         }
@@ -450,6 +454,11 @@ impl Session {
         facts: &Facts,
         prepared: Option<&[u8]>,
     ) -> Result<(), Trouble> {
+        if let Err(elsewhere) = self.check_own_values(facts, held) {
+            // No statement follows, behind which it could go.
+            self.way(held).hear_ahead().await?;
+            return Err(elsewhere);
+        }
         let was_asked = self.bring_insert_id(held, facts, prepared).await?;
         let ran_last = held.was_held && self.last_ran_on == Some(held.connection.thread_id);
         let lacks_found_rows =

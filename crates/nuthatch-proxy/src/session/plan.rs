@@ -7,14 +7,15 @@ use memchr::memchr2_iter;
 use nuthatch_config::{HostgroupId, QueryCacheType, RuleInput, Snapshot, Verdict};
 use nuthatch_sql::{
     CacheHint, CacheWish, Class, Ddl, DefaultsChange, DigestOptions, Effects, FoundRows, Kind, Lexing,
-    NotCacheable, PinReason, ServerFlavor, SetEffect, Statement, Token, TokenKind, Tokens, TransactionEnd,
-    cache_hint, defaults_change, found_rows, stops_server,
+    NotCacheable, PinReason, Sequences, ServerFlavor, SetEffect, Statement, Token, TokenKind, Tokens,
+    TransactionEnd, cache_hint, defaults_change, found_rows, stops_server,
 };
 
 use super::connection_numbers::asks_for_numbers;
 use super::found_rows::Found;
 use super::memo::Known;
 use super::not_cached::NotCached;
+use super::own_values::{asks_for_gtid, sequences_in};
 use super::query_cache::SaidToCache;
 use super::set::{SetOutcome, Step, set_outcome};
 use super::stored_code::CodeRun;
@@ -102,6 +103,10 @@ pub(super) struct Facts {
     pub(super) has_query: bool,
     /// A hint sets a variable for it, before it is known whether it fails.
     pub(super) sets_by_hint: bool,
+    /// The sequences in it.
+    pub(super) sequences: Option<Arc<Sequences>>,
+    /// It asks for `@@last_gtid`.
+    pub(super) asks_for_gtid: bool,
     /// What is known of the stored code that it runs.
     pub(super) code: CodeRun,
     /// Whether it changes what sessions begin with.
@@ -149,6 +154,7 @@ impl Session {
         let wanted = verdict.destination_hostgroup.unwrap_or(self.account.user.default_hostgroup);
         let hostgroup = self.hostgroup_for(wanted, &facts);
         facts.code = self.code_run(text, &known, hostgroup);
+        facts.reads_insert_id |= facts.code.asks_for_insert_id;
         let digest = variables
             .query_digests
             .then(|| self.digest_row(i64::from(hostgroup.0), known.digest, &known.digest_text))
@@ -247,6 +253,8 @@ pub(super) fn look(text: &[u8], lexing: Lexing, snapshot: &Snapshot) -> Known {
     }
     facts.begins_plainly = facts.kind == Kind::Begin && !names(text, b"read") && !names(text, b"snapshot");
     facts.reads_tracker = reads_tracker(facts.kind, text);
+    // Among all variables are `last_insert_id` and `identity`.
+    facts.reads_insert_id |= facts.reads_tracker;
     facts.names_information_schema = names(text, INFORMATION_SCHEMA);
     facts.asks_for_numbers = asks_for_numbers(facts.kind, text);
     facts.lists_connections = facts.kind == Kind::Show && names(text, b"processlist");
@@ -362,6 +370,8 @@ impl Facts {
             alters_schema: false,
             has_query: false,
             sets_by_hint: effects.sets_by_hint,
+            sequences: None,
+            asks_for_gtid: false,
             code: CodeRun::default(),
             changes_defaults: DefaultsChange::No,
             multiplex: None,
@@ -379,6 +389,8 @@ impl Facts {
     pub(super) fn with_settings(mut self, text: &[u8], lexing: Lexing) -> Self {
         self.found_rows = found_rows(text, self.kind, lexing);
         self.stops_server = stops_server(text, lexing);
+        self.sequences = sequences_in(text, lexing);
+        self.asks_for_gtid = asks_for_gtid(text, self.kind);
         self.has_query = match self.kind {
             Kind::Ddl(Ddl::Create) => makes_table_of_rows(text, self.class, lexing),
             Kind::Show => names(text, b"select") && names(text, b"from"),

@@ -41,6 +41,8 @@ pub(super) struct CodeRun {
     leaves: Option<Leaves>,
     /// It may leave what no server tells of, as far as can be told.
     may_leave_untold: bool,
+    /// It may read the session's last insert id.
+    pub(super) asks_for_insert_id: bool,
     /// How often code had been made then.
     changes: u64,
 }
@@ -142,42 +144,50 @@ impl Session {
     /// What is known of the code that a statement runs which goes to that hostgroup.
     pub(super) fn code_run(&self, text: &[u8], known: &Known, hostgroup: HostgroupId) -> CodeRun {
         let memorized = |code: &StoredCode, version| {
-            let find = || code.leaves(text, known.facts.class, self.lexing, &self.state.schema);
+            let find = || self.seen_in(text, known.facts.class, code);
             let Some(tag) = memo_tag(version, hostgroup, &self.state.schema) else { return find() };
             match known.code.load(Ordering::Relaxed) {
                 memorized if memorized >> LEAVES_BITS == tag => of_bits(memorized),
                 _ => {
-                    let leaves = find();
-                    known.code.store(tag << LEAVES_BITS | to_bits(leaves), Ordering::Relaxed);
-                    leaves
+                    let seen = find();
+                    known.code.store(tag << LEAVES_BITS | to_bits(seen), Ordering::Relaxed);
+                    seen
                 }
             }
         };
         self.code_run_by(hostgroup, memorized)
     }
 
-    /// The same of a statement that was prepared by text.
-    pub(super) fn code_run_by_name(&self, text: &[u8], class: Class, hostgroup: HostgroupId) -> CodeRun {
-        self.code_run_by(hostgroup, |code, _| code.leaves(text, class, self.lexing, &self.state.schema))
+    fn seen_in(&self, text: &[u8], class: Class, code: &StoredCode) -> Seen {
+        Seen {
+            leaves: code.leaves(text, class, self.lexing, &self.state.schema),
+            asks_for_insert_id: code.asks_for_insert_id(text, self.lexing),
+        }
     }
 
-    fn code_run_by(
-        &self,
-        hostgroup: HostgroupId,
-        leaves: impl FnOnce(&StoredCode, u64) -> Leaves,
-    ) -> CodeRun {
+    /// The same of a statement that was prepared by text.
+    pub(super) fn code_run_by_name(&self, text: &[u8], class: Class, hostgroup: HostgroupId) -> CodeRun {
+        self.code_run_by(hostgroup, |code, _| self.seen_in(text, class, code))
+    }
+
+    fn code_run_by(&self, hostgroup: HostgroupId, look: impl FnOnce(&StoredCode, u64) -> Seen) -> CodeRun {
         let catalogues = self.proxy.catalogues.look();
         let changes = catalogues.times_code_was_made();
         match catalogues.stored_code(hostgroup) {
             CodeOf::Known(code, version) => {
-                CodeRun { leaves: Some(leaves(code, version)), may_leave_untold: true, changes }
+                let Seen { leaves, asks_for_insert_id } = look(code, version);
+                CodeRun { leaves: Some(leaves), may_leave_untold: true, asks_for_insert_id, changes }
             }
-            CodeOf::Changed => CodeRun { leaves: None, may_leave_untold: true, changes },
-            // What it left before it may leave now.
+            CodeOf::Changed => {
+                CodeRun { leaves: None, may_leave_untold: true, asks_for_insert_id: true, changes }
+            }
+            // What it did before it may do now.
             CodeOf::Stale(code) => {
-                CodeRun { leaves: None, may_leave_untold: leaves(code, u64::MAX) >= Leaves::Untold, changes }
+                let Seen { leaves, asks_for_insert_id } = look(code, u64::MAX);
+                let may_leave_untold = leaves >= Leaves::Untold;
+                CodeRun { leaves: None, may_leave_untold, asks_for_insert_id, changes }
             }
-            CodeOf::Unknown => CodeRun { leaves: None, may_leave_untold: false, changes },
+            CodeOf::Unknown => CodeRun { changes, ..CodeRun::default() },
         }
     }
 
@@ -340,8 +350,18 @@ impl Held {
 /// Reasons to keep a connection because of stored code.
 const CODE: Pins = Pins::STORED_CODE.with(Pins::UNSEEN_CODE);
 
-/// How many bits of a memorized number say what is left.
-const LEAVES_BITS: u32 = 3;
+/// What code does that a statement names.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Seen {
+    leaves: Leaves,
+    asks_for_insert_id: bool,
+}
+
+/// How many bits of a memorized number say what code does.
+const LEAVES_BITS: u32 = 4;
+
+/// Which of them says that it may read the session's last insert id.
+const ASKS_BIT: u64 = 1 << 3;
 
 /// All that what is left depends on besides the statement's shape, as a number other than 0; none where it is not memorized.
 fn memo_tag(version: u64, hostgroup: HostgroupId, schema: &[u8]) -> Option<u64> {
@@ -352,13 +372,14 @@ fn memo_tag(version: u64, hostgroup: HostgroupId, schema: &[u8]) -> Option<u64> 
 
 const LEAVES: [Leaves; 5] = [Leaves::Nothing, Leaves::Foreign, Leaves::Told, Leaves::Untold, Leaves::Lasting];
 
-const fn to_bits(leaves: Leaves) -> u64 {
-    leaves as u64
+const fn to_bits(seen: Seen) -> u64 {
+    seen.leaves as u64 | if seen.asks_for_insert_id { ASKS_BIT } else { 0 }
 }
 
-fn of_bits(memorized: u64) -> Leaves {
-    let bits = memorized & ((1 << LEAVES_BITS) - 1);
-    LEAVES.into_iter().find(|leaves| to_bits(*leaves) == bits).unwrap_or(Leaves::Lasting)
+fn of_bits(memorized: u64) -> Seen {
+    let bits = memorized & (ASKS_BIT - 1);
+    let leaves = LEAVES.into_iter().find(|leaves| *leaves as u64 == bits).unwrap_or(Leaves::Lasting);
+    Seen { leaves, asks_for_insert_id: memorized & ASKS_BIT != 0 }
 }
 
 #[cfg(test)]
@@ -367,8 +388,11 @@ mod tests {
 
     #[test]
     fn what_is_memorized_is_of_one_version_and_hostgroup() {
-        for leaves in LEAVES {
-            assert_eq!(of_bits(to_bits(leaves)), leaves);
+        for (leaves, asks_for_insert_id) in
+            LEAVES.into_iter().flat_map(|leaves| [(leaves, false), (leaves, true)])
+        {
+            let seen = Seen { leaves, asks_for_insert_id };
+            assert_eq!(of_bits(to_bits(seen)), seen);
         }
         let tag =
             |version, hostgroup, schema: &str| memo_tag(version, HostgroupId(hostgroup), schema.as_bytes());

@@ -106,6 +106,7 @@ impl Session {
                     let code = self.code_run_by_name(&text, facts.class, plan.hostgroup);
                     let multiplex = plan.facts.multiplex;
                     plan.facts = Facts {
+                        reads_insert_id: facts.reads_insert_id || code.asks_for_insert_id,
                         cacheable: Err(NotCacheable::NotSelect),
                         has_parameters: true,
                         multiplex,

@@ -25,6 +25,10 @@ pub(super) enum Trouble {
     Lost(NetError, Answered),
     /// FOUND_ROWS() or ROW_COUNT() inside a larger statement, and the connection that knows is not held.
     CountsElsewhere,
+    /// LASTVAL() or its like, and the connection that knows is not held.
+    SequenceElsewhere,
+    /// `@@last_gtid`, and the connection that knows is not held.
+    GtidElsewhere,
     /// Warnings or errors in a question that is not understood, and the connection that has them is not held.
     DiagnosticsElsewhere,
     /// The session began with a value of this variable that servers do not begin with any more, and may not set it.
@@ -78,6 +82,8 @@ impl Trouble {
                 | Self::UnknownStatement(_)
                 | Self::NoBulk
                 | Self::CountsElsewhere
+                | Self::SequenceElsewhere
+                | Self::GtidElsewhere
                 | Self::DiagnosticsElsewhere
         )
     }
@@ -140,6 +146,18 @@ impl Session {
                     "FOUND_ROWS() and ROW_COUNT() inside a larger statement are not supported by the proxy \
                                outside a transaction: SELECT the function by itself"
                         .to_owned();
+                (1, ErrorCode::NOT_SUPPORTED_YET, message)
+            }
+            Trouble::SequenceElsewhere => {
+                let message = "LASTVAL() and PREVIOUS VALUE FOR are not supported by the proxy outside a transaction in which NEXTVAL() of \
+                     the sequence was called: keep the value that NEXTVAL() gave"
+                    .to_owned();
+                (1, ErrorCode::NOT_SUPPORTED_YET, message)
+            }
+            Trouble::GtidElsewhere => {
+                let message = "@@last_gtid is not supported by the proxy where the connection of the change was let go of: add it to \
+                     session_track_system_variables, or have a query rule with multiplex=0 keep the session's connection"
+                    .to_owned();
                 (1, ErrorCode::NOT_SUPPORTED_YET, message)
             }
             Trouble::DiagnosticsElsewhere => {

@@ -25,6 +25,7 @@ mod layers;
 mod multiplexing;
 mod names_of_schemas;
 mod no_schema;
+mod own_values;
 mod pins;
 mod prepared;
 mod reset;
