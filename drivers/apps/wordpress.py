@@ -71,7 +71,7 @@ class Editor:
         content = {"post_title": self._text(3), "post_content": self._text(40)}
         if kind == "new":
             terms = {"post_tag": [self.random.choice(WORDS)], "category": [self.random.choice(WORDS[:3])]}
-            self.posts.append(int(self._call("wp.newPost", content | {"post_status": "publish", "terms_names": terms})))
+            self.posts.append(int(self._call("wp.newPost", content | {"post_status": "publish", "comment_status": "open", "terms_names": terms})))
         elif kind == "edit":
             self._call("wp.editPost", post, content)
         elif kind == "tag":
