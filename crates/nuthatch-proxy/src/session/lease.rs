@@ -22,7 +22,7 @@ use super::relay::{Way, command_packet};
 use super::set::is_profiled;
 use super::stored_code::Doubts;
 use super::temporary::Temporary;
-use super::trouble::Trouble;
+use super::trouble::{Elsewhere, Trouble};
 use super::{Charset, InsertId, Pins, Session, SessionEnd, SessionState, View, is_read_alike};
 
 /// A connection in the hands of a session.
@@ -468,9 +468,8 @@ impl Session {
         if lacks_counts || lacks_diagnostics {
             // No statement follows, behind which it could go.
             self.way(held).hear_ahead().await?;
-            let elsewhere =
-                if lacks_counts { Trouble::CountsElsewhere } else { Trouble::DiagnosticsElsewhere };
-            return Err(elsewhere);
+            let elsewhere = if lacks_counts { Elsewhere::Counts } else { Elsewhere::Diagnostics };
+            return Err(Trouble::Elsewhere(elsewhere));
         }
         let has_diagnostics = held.was_held && self.diagnostics_on == Some(held.connection.thread_id);
         if facts.reads_diagnostics && !has_diagnostics {

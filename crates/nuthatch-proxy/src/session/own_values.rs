@@ -11,7 +11,7 @@ use nuthatch_wire::{AnswerEnd, Ending};
 
 use super::lease::Held;
 use super::plan::{Facts, names};
-use super::trouble::Trouble;
+use super::trouble::{Elsewhere, Trouble};
 use super::{Session, SessionState};
 
 /// More sequences are not remembered.
@@ -56,10 +56,10 @@ impl Session {
             held.was_held && full(name, &self.state).is_some_and(|name| held.own.advanced.contains(&name))
         };
         if facts.sequences.as_ref().is_some_and(|found| !found.asked.iter().all(has_made)) {
-            return Err(Trouble::SequenceElsewhere);
+            return Err(Trouble::Elsewhere(Elsewhere::Sequence));
         }
         match facts.asks_for_gtid && !(held.was_held && held.own.has_gtid) {
-            true => Err(Trouble::GtidElsewhere),
+            true => Err(Trouble::Elsewhere(Elsewhere::Gtid)),
             false => Ok(()),
         }
     }

@@ -23,14 +23,8 @@ pub(super) enum Trouble {
     Cut(Answered),
     /// The connection failed.
     Lost(NetError, Answered),
-    /// FOUND_ROWS() or ROW_COUNT() inside a larger statement, and the connection that knows is not held.
-    CountsElsewhere,
-    /// LASTVAL() or its like, and the connection that knows is not held.
-    SequenceElsewhere,
-    /// `@@last_gtid`, and the connection that knows is not held.
-    GtidElsewhere,
-    /// Warnings or errors in a question that is not understood, and the connection that has them is not held.
-    DiagnosticsElsewhere,
+    /// It asks for what only a connection knows that is not held.
+    Elsewhere(Elsewhere),
     /// The session began with a value of this variable that servers do not begin with any more, and may not set it.
     Inheritance(String),
     /// The connection could not be made what the session needs; another can.
@@ -39,6 +33,35 @@ pub(super) enum Trouble {
     UnknownStatement(u32),
     /// The server does not execute a statement for many sets of parameters.
     NoBulk,
+}
+
+/// What a server keeps by connection. As text, the error of who asks for it where that is not held.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub(super) enum Elsewhere {
+    /// FOUND_ROWS() or ROW_COUNT() inside a larger statement.
+    #[error(
+        "FOUND_ROWS() and ROW_COUNT() inside a larger statement are not supported by the proxy outside a transaction: SELECT the function \
+         by itself"
+    )]
+    Counts,
+    /// LASTVAL() or its like.
+    #[error(
+        "LASTVAL() and PREVIOUS VALUE FOR are not supported by the proxy outside a transaction in which NEXTVAL() of the sequence was \
+         called: keep the value that NEXTVAL() gave"
+    )]
+    Sequence,
+    /// The number of the last change.
+    #[error(
+        "@@last_gtid is not supported by the proxy where the connection of the change was let go of: add it to \
+         session_track_system_variables, or have a query rule with multiplex=0 keep the session's connection"
+    )]
+    Gtid,
+    /// Warnings or errors in a question that is not understood.
+    #[error(
+        "GET DIAGNOSTICS and @@warning_count inside a larger statement are not supported by the proxy outside a transaction, unless \
+         mysql-hold_for_diagnostics is set: use SHOW WARNINGS"
+    )]
+    Diagnostics,
 }
 
 /// How much of the answer the client has.
@@ -76,16 +99,7 @@ impl Trouble {
 
     /// Whether the connection waits for a command again: the server has answered in full, or was not asked.
     pub(super) const fn leaves_connection_usable(&self) -> bool {
-        matches!(
-            self,
-            Self::Refused(_)
-                | Self::UnknownStatement(_)
-                | Self::NoBulk
-                | Self::CountsElsewhere
-                | Self::SequenceElsewhere
-                | Self::GtidElsewhere
-                | Self::DiagnosticsElsewhere
-        )
+        matches!(self, Self::Refused(_) | Self::UnknownStatement(_) | Self::NoBulk | Self::Elsewhere(_))
     }
 
     /// A server does not know the session's schema.
@@ -141,31 +155,7 @@ impl Session {
                 (1, ErrorCode::SERVER_LOST, message)
             }
             Trouble::Inheritance(variable) => return self.end_for_inheritance(&variable).await,
-            Trouble::CountsElsewhere => {
-                let message =
-                    "FOUND_ROWS() and ROW_COUNT() inside a larger statement are not supported by the proxy \
-                               outside a transaction: SELECT the function by itself"
-                        .to_owned();
-                (1, ErrorCode::NOT_SUPPORTED_YET, message)
-            }
-            Trouble::SequenceElsewhere => {
-                let message = "LASTVAL() and PREVIOUS VALUE FOR are not supported by the proxy outside a transaction in which NEXTVAL() of \
-                     the sequence was called: keep the value that NEXTVAL() gave"
-                    .to_owned();
-                (1, ErrorCode::NOT_SUPPORTED_YET, message)
-            }
-            Trouble::GtidElsewhere => {
-                let message = "@@last_gtid is not supported by the proxy where the connection of the change was let go of: add it to \
-                     session_track_system_variables, or have a query rule with multiplex=0 keep the session's connection"
-                    .to_owned();
-                (1, ErrorCode::NOT_SUPPORTED_YET, message)
-            }
-            Trouble::DiagnosticsElsewhere => {
-                let message = "GET DIAGNOSTICS and @@warning_count inside a larger statement are not supported by the proxy outside a \
-                     transaction, unless mysql-hold_for_diagnostics is set: use SHOW WARNINGS"
-                    .to_owned();
-                (1, ErrorCode::NOT_SUPPORTED_YET, message)
-            }
+            Trouble::Elsewhere(what) => (1, ErrorCode::NOT_SUPPORTED_YET, what.to_string()),
             Trouble::NoBulk => (1, ErrorCode::UNSUPPORTED_PS, UNSUPPORTED_PS.to_owned()),
             Trouble::UnknownStatement(id) => {
                 let function = self.function_at_hand();

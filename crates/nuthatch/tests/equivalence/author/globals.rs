@@ -86,9 +86,8 @@ impl Author {
         if self.random.below(3) == 0 {
             // With these no server is a source of exact answers, and it cannot be told when it has been looked at.
             let sql = self.change_of_global();
-            let is_source_then =
-                !sql.contains("sql_auto_is_null") && !(self.knows(On::MySql) && sql.contains("ANSI_QUOTES"));
-            if is_source_then {
+            let is_ansi = self.knows(On::MySql) && sql.contains("ANSI_QUOTES");
+            if !is_ansi && !sql.contains("sql_auto_is_null") {
                 self.steps.push(Step::Past(sql));
             }
         }
