@@ -69,9 +69,21 @@ class Run:
         stage.direct.rows(f"GRANT SELECT ON {app.SCHEMA}.* TO reader@'127.0.0.1'")
         stage.admin.rows("SET mysql-query_cache_type = 1")
         stage.admin.rows("LOAD MYSQL VARIABLES TO RUNTIME")
-        asked = f"EXPLAIN CACHE FOR USER '{stage.direct.user}' SELECT 1"
-        if not holds(lambda: dict(stage.admin.rows(asked))["mode"].startswith("exact"), LOOK_SECONDS_MAX):
+        self._await_exact()
+
+    def _await_exact(self):
+        asked = f"EXPLAIN CACHE FOR USER '{self.stage.direct.user}' SELECT 1"
+        if not holds(lambda: dict(self.stage.admin.rows(asked))["mode"].startswith("exact"), LOOK_SECONDS_MAX):
             sys.exit("the proxy does not cache as exact")
+
+    def _let_go_of_connections(self):
+        """Those of an installation, which takes several at a time, are none that pages need."""
+        for status in "OFFLINE_HARD", "ONLINE":
+            self.stage.admin.rows(f"UPDATE mysql_servers SET status = '{status}'")
+            self.stage.admin.rows("LOAD MYSQL SERVERS TO RUNTIME")
+            if status == "OFFLINE_HARD" and not holds(lambda: self._connections() == 0, LOOK_SECONDS_MAX):
+                sys.exit(f"{self._connections()} connections outlast their server")
+        self._await_exact()
 
     def _php(self, name, port, user, password, **more):
         told = {"APP_DATABASE": f"127.0.0.1:{port}", "APP_USER": user, "APP_PASSWORD": password} | more
@@ -84,6 +96,7 @@ class Run:
             self._php("direct", stage.direct.port, "reader", "of-the-reader", APP_READS_ONLY="1") as direct,
         ):
             self.app.install(proxied)
+            self._let_go_of_connections()
             editor = self.app.Editor(proxied, seed)
             before, pages = self._counters(), 0
             for number in range(writes):
@@ -112,9 +125,12 @@ class Run:
         for line in told(pages[2][1].splitlines(), other[1].splitlines()):
             print("       " + line)
 
-    def _count_connections(self):
+    def _connections(self):
         ((used, free),) = self.stage.admin.rows("SELECT SUM(ConnUsed), SUM(ConnFree) FROM stats_mysql_connection_pool")
-        self.most = max(self.most, int(used) + int(free))
+        return int(used or 0) + int(free or 0)
+
+    def _count_connections(self):
+        self.most = max(self.most, self._connections())
 
     def _counters(self):
         return {name: int(value) for name, value in self.stage.admin.rows("SELECT Variable_Name, Variable_Value FROM stats_mysql_global")

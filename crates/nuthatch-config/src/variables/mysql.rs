@@ -105,7 +105,7 @@ variables! {
         "Milliseconds between the first and second connection opened to a server for statements that wait although eight are under way there; then faster. 0: at once.";
     hold_for_diagnostics: flag = false, Acts, own,
         "Hold the connection of a statement that left warnings or an error until the next statement: GET DIAGNOSTICS works then.";
-    connections_before_change: count(0..=1_000_000) = 8, Acts, own,
+    connections_before_change: count(0..=1_000_000) = 3, Acts, own,
         "Connections of a server up to which one more is opened for a session rather than an idle one brought into its state.";
     max_transaction_idle_time: count(1_000..=1_728_000_000) = 14_400_000, Stored,
         "Milliseconds for which an open transaction may be idle; then the session is closed.";
