@@ -178,9 +178,7 @@ impl Session {
                 let Seen { leaves, asks_for_insert_id } = look(code, version);
                 CodeRun { leaves: Some(leaves), may_leave_untold: true, asks_for_insert_id, changes }
             }
-            CodeOf::Changed => {
-                CodeRun { leaves: None, may_leave_untold: true, asks_for_insert_id: true, changes }
-            }
+            CodeOf::Changed => CodeRun { may_leave_untold: true, changes, ..CodeRun::default() },
             // What it did before it may do now.
             CodeOf::Stale(code) => {
                 let Seen { leaves, asks_for_insert_id } = look(code, u64::MAX);
