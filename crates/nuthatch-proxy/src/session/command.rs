@@ -202,6 +202,9 @@ impl Session {
             (ServerFlavor::MySql(_), Some(collation)) => Charset::Collation(collation),
             _ => self.login_charset.clone(),
         };
+        if let Err(trouble) = self.learn_what_outlasts_resets().await {
+            return self.reply_trouble(trouble).await;
+        }
         self.await_defaults().await;
         self.begin_anew(charset);
         self.send(&reply::ok(self.status() | StatusFlags::SERVER_STATUS_AUTOCOMMIT)).await

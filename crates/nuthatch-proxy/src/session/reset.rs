@@ -3,11 +3,13 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use nuthatch_sql::ServerFlavor;
 use tokio::time::timeout;
 
 use crate::backend::Reset;
 
 use super::lease::Held;
+use super::trouble::Trouble;
 use super::{Pins, Session};
 
 /// Reasons to hold a connection whose cause a reset does not end for certain. MariaDB 10.11 keeps profiles, and goes on making them.
@@ -38,5 +40,41 @@ impl Session {
                 proxy.hostgroups.check_in(connection, proxy.clock.now_ms());
             }
         });
+    }
+}
+
+/// Behind these the connection alone may know in which schema the session is, and in which role.
+const MAY_HAVE_MOVED: Pins = Pins::UNKNOWN.with(Pins::SESSION_VARIABLE).with(Pins::STORED_CODE);
+
+impl Session {
+    /// A server keeps schema and role over a reset: asks for them where something may have changed them that is not understood.
+    pub(super) async fn learn_what_outlasts_resets(&mut self) -> Result<(), Trouble> {
+        let may_have_moved = |held: &Held| held.pins.without(MAY_HAVE_MOVED) != held.pins;
+        let Some(place) = self.held.iter().position(may_have_moved) else { return Ok(()) };
+        let mut held = self.held.swap_remove(place);
+        let outcome = self.learn_schema_and_role(&mut held).await;
+        self.put_away(held, outcome.as_ref().err());
+        outcome
+    }
+
+    async fn learn_schema_and_role(&mut self, held: &mut Held) -> Result<(), Trouble> {
+        self.learn_name_of_schema(held).await?;
+        let told = match self.way(held).ask_value("SELECT CAST(CURRENT_ROLE() AS BINARY)").await {
+            // Servers before MySQL 8 have no roles.
+            Err(Trouble::Refused(_)) => None,
+            told => told?,
+        };
+        let role = told.filter(|role| !role.eq_ignore_ascii_case(b"NONE"));
+        if role.is_none() && self.state.role.is_none() {
+            return Ok(());
+        }
+        let role = role.map(|role| String::from_utf8_lossy(&role).into_owned());
+        let statement = match (role, self.lexing.server) {
+            (None, _) => "SET ROLE NONE".to_owned(),
+            (Some(role), ServerFlavor::MariaDb(_)) => format!("SET ROLE `{}`", role.replace('`', "``")),
+            (Some(roles), ServerFlavor::MySql(_)) => format!("SET ROLE {roles}"),
+        };
+        self.state.role = Some(statement.into());
+        Ok(())
     }
 }

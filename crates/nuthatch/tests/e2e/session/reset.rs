@@ -1,5 +1,8 @@
 //! What happens to a connection with state when its session lets go of it.
 
+use nuthatch_lab::Kind;
+use nuthatch_wire::CapabilityFlags;
+
 use crate::client::Login;
 use crate::deadline::await_that;
 use crate::proxy::{Proxy, Setup};
@@ -133,4 +136,36 @@ fn connection_of_a_server_with_init_connect_is_closed_not_reset() {
     await_that("it is let go of", || proxy.operator().value(used) == "0");
     assert_eq!(figure(&mut proxy.operator(), "MyHGM_myconnpoll_reset"), 0);
     assert_eq!(proxy.client(&login).value("SELECT @server_says"), "1");
+}
+
+/// Servers keep both over a reset, also where only they know them.
+#[test]
+fn schema_and_role_of_a_text_that_is_not_understood_outlast_a_reset() {
+    for kind in [Kind::MariaDb, Kind::MySql] {
+        let stage = Stage::before_kind(kind, Setup::default());
+        let mut primary = stage.primary();
+        let (other, role) = (servers::fresh_name("other"), servers::fresh_name("r"));
+        primary.ok(format!("CREATE DATABASE {other}"));
+        primary.ok(format!("CREATE ROLE {role}"));
+        let login = stage.login().schema(&stage.schema).with(CapabilityFlags::CLIENT_MULTI_STATEMENTS);
+        for text in [
+            format!("USE {other}; SELECT 1"),
+            format!("SELECT 1; USE {other}"),
+            format!("USE {other}; SELEKT"),
+        ] {
+            let mut client = stage.proxy.client(&login);
+            drop(client.query_whole(&text));
+            client.command(0x1F, &[]).expect("a reset is answered");
+            assert_eq!(client.value("SELECT DATABASE()"), other, "{kind:?}: {text}");
+        }
+        let mut client = stage.proxy.client(&login);
+        let account = client.value("SELECT CURRENT_USER()").replacen('@', "`@`", 1);
+        primary.ok(format!("GRANT {role} TO `{account}`"));
+        drop(client.query_whole(format!("SET ROLE {role}; SELECT 1")));
+        client.command(0x1F, &[]).expect("a reset is answered");
+        assert!(client.value("SELECT CURRENT_ROLE()").contains(&role), "{kind:?}");
+        assert_eq!(client.value("SELECT DATABASE()"), stage.schema);
+        primary.ok(format!("DROP ROLE {role}"));
+        primary.ok(format!("DROP DATABASE {other}"));
+    }
 }
