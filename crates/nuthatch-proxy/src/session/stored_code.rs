@@ -210,7 +210,10 @@ impl Session {
             _ if told == Told::Change => held.pins = held.pins.with(Pins::STORED_CODE),
             _ if !facts.may_run_code() => {}
             Some(leaves) if leaves >= least => held.pins = held.pins.with(Pins::STORED_CODE),
-            None if told == Told::Nothing && least < Leaves::Untold => self.doubt(request, plan, least, held),
+            // A function may make up the errors of a parser.
+            None if told == Told::Nothing && (least < Leaves::Untold || facts.class.runs_unseen_code()) => {
+                self.doubt(request, plan, least, held);
+            }
             // What was just made may do what no server tells of.
             None if facts.code.may_leave_untold && is_as_before => self.doubt(request, plan, least, held),
             _ => {}
