@@ -1,5 +1,7 @@
 """What PyMySQL sees of the cache: hits, their bytes, and when there must be none."""
 
+import time
+
 from verdict import difference
 from wire import answer, answers
 
@@ -24,8 +26,15 @@ class Counted:
         self.stage = stage
 
     def __enter__(self):
+        self._now_and_later()
         self._hits, self._selects = self._now()
         return self
+
+    def _now_and_later(self):
+        """Waits while the proxy looks at the server, of its own accord: behind a definition, say."""
+        before = None
+        while before != (before := self.stage.selects_of_server()):
+            time.sleep(0.4)
 
     def __exit__(self, *_):
         hits, selects = self._now()
