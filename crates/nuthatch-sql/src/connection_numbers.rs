@@ -10,7 +10,7 @@ use std::ops::Range;
 use crate::classify::cursor::{Cursor, is_word};
 use crate::classify::is_ambiguous;
 use crate::token::{Lexing, Token, TokenKind};
-use crate::words::is_one_of;
+use crate::words::{has_part, is_one_of};
 
 /// A change of the text.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -62,7 +62,7 @@ fn edits(query: &[u8], lexing: Lexing) -> Option<Vec<NumberEdit>> {
     let (mut edits, mut lists, mut depth) = (Vec::new(), Vec::<Items>::new(), 0_usize);
     let (mut is_behind_dot, mut changes_locks) = (false, false);
     while let Some(token) = cursor.bump() {
-        let is_servers = token.kind == TokenKind::SystemVariable && is_part(token.text, b"pseudo_thread_id");
+        let is_servers = token.kind == TokenKind::SystemVariable && has_part(token.text, b"pseudo_thread_id");
         if names_list(token) || is_servers {
             return None;
         }
@@ -99,10 +99,6 @@ fn edits(query: &[u8], lexing: Lexing) -> Option<Vec<NumberEdit>> {
         edits.iter().any(|edit| matches!(edit, NumberEdit::Replace(_, ConnectionNumber::LockHolder(_))));
     let is_clear = !cursor.is_unclosed && !cursor.has_executable && !is_ambiguous(query, lexing);
     (is_clear && !(changes_locks && asks_for_holder)).then_some(edits).filter(|edits| !edits.is_empty())
-}
-
-fn is_part(text: &[u8], part: &[u8]) -> bool {
-    text.windows(part.len()).any(|window| window.eq_ignore_ascii_case(part))
 }
 
 fn names_list(token: Token<'_>) -> bool {

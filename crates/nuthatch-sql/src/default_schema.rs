@@ -8,7 +8,7 @@
 use crate::classify::cursor::{Cursor, is_word};
 use crate::statement::{Kind, SetEffect, Statement};
 use crate::token::{Lexing, Token, TokenKind};
-use crate::words::{is_one_of, words};
+use crate::words::{has_part, is_one_of, words};
 
 /// Words that tell of the default schema, or of what connections are in.
 const TELLING: [&[u8]; 8] = [
@@ -96,17 +96,13 @@ pub fn needs_no_schema(query: &[u8], statement: &Statement<'_>, lexing: Lexing) 
     let is_telling = |text: &[u8]| words(text).any(|word| is_one_of(word, &TELLING));
     match statement.kind {
         Kind::Use => matches!(effects.set, SetEffect::Schema(_)),
-        Kind::Set => !query.contains(&b'(') && !is_telling(query) && !names(query, b"character set"),
+        Kind::Set => !query.contains(&b'(') && !is_telling(query) && !has_part(query, b"character set"),
         Kind::Select => {
             let is_harmless = !effects.writes && effects.pin.is_none() && effects.unpin.is_none();
             is_harmless && !effects.runs_unseen_code && !is_telling(query) && names_schemas(query, lexing)
         }
         _ => false,
     }
-}
-
-fn names(query: &[u8], words: &[u8]) -> bool {
-    query.windows(words.len()).any(|found| found.eq_ignore_ascii_case(words))
 }
 
 /// Whether each table of a SELECT stands with its schema, and no function may be a stored one of the default schema.

@@ -3,6 +3,7 @@
 use crate::classify::cursor::{Cursor, is_word};
 use crate::token::literal::unescaped;
 use crate::token::{Lexing, Token, TokenKind};
+use crate::words::has_part;
 
 /// Whether `query` holds a `SHUTDOWN` or `RESTART` in the place of a statement: alone, among several, in a comment that is executed,
 /// in a block or the body of a routine, or as the literal that PREPARE or EXECUTE IMMEDIATE takes. What an expression comes to, and a
@@ -14,7 +15,7 @@ pub fn stops_server(query: &[u8], lexing: Lexing) -> bool {
 
 /// Spares other texts being cut.
 fn may_stop(query: &[u8], lexing: Lexing) -> bool {
-    let stands_in = |word: &[u8]| query.windows(word.len()).any(|window| window.eq_ignore_ascii_case(word));
+    let stands_in = |word: &[u8]| has_part(query, word);
     // An escape in a literal may hide a letter.
     let may_hide = !lexing.no_backslash_escapes && query.contains(&b'\\');
     stands_in(b"shutdown")

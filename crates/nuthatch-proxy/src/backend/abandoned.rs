@@ -13,7 +13,7 @@ use nuthatch_wire::{AnswerKind, CapabilityFlags, Command};
 use tokio::time::timeout;
 
 use crate::clock::Clock;
-use crate::session::{Charset, Errand, SessionState};
+use crate::session::{Charset, SessionState};
 use crate::worker::Worker;
 
 use super::{CheckOutError, Connection, Hostgroups, Server, Wanted};
@@ -70,17 +70,7 @@ async fn kill(
     left: &mut Option<Box<Connection>>,
 ) -> Result<Box<Connection>, String> {
     let state = SessionState::new(Vec::new(), Charset::Collation(45));
-    let must_have = CapabilityFlags::empty();
-    let wanted = Wanted {
-        user,
-        password,
-        shape,
-        must_have,
-        state: &state,
-        errand: &Errand::USUAL,
-        is_own: false,
-        worker,
-    };
+    let wanted = Wanted::by(user, password, shape, &state, worker);
     let mut killer = match server.check_out_for_kill(&wanted, variables).await {
         Err(CheckOutError::Timeout { .. }) if left.is_some() => {
             // Full of what cannot be waited for. The server's own count is one too high until the thread has ended.

@@ -49,6 +49,20 @@ pub(crate) struct Wanted<'a> {
     pub(crate) worker: &'a Worker,
 }
 
+impl<'a> Wanted<'a> {
+    /// For a question or order of the proxy's own, by an account.
+    pub(super) const fn by(
+        user: &'a Arc<str>,
+        password: Option<&'a BackendPassword>,
+        shape: CapabilityFlags,
+        state: &'a SessionState,
+        worker: &'a Worker,
+    ) -> Self {
+        let (must_have, errand) = (CapabilityFlags::empty(), &Errand::USUAL);
+        Self { user, password, shape, must_have, state, errand, is_own: false, worker }
+    }
+}
+
 /// Which default schema a connection must be in, or be brought into.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) enum SchemaNeed {

@@ -8,7 +8,7 @@ use nuthatch_wire::{AnswerKind, CapabilityFlags, Command, ErrorCode};
 use tokio::time::timeout;
 
 use crate::Proxy;
-use crate::session::{Charset, Errand, SessionState};
+use crate::session::{Charset, SessionState};
 use crate::worker::Worker;
 
 use super::{Connection, Server, Wanted};
@@ -48,17 +48,7 @@ impl Thread<'_> {
     ) -> Result<bool, String> {
         let variables = &proxy.snapshot().mysql;
         let state = SessionState::new(Vec::new(), Charset::Collation(45));
-        let (user, password, must_have) = (self.user, self.password, CapabilityFlags::empty());
-        let wanted = Wanted {
-            user,
-            password,
-            shape,
-            must_have,
-            state: &state,
-            errand: &Errand::USUAL,
-            is_own: false,
-            worker,
-        };
+        let wanted = Wanted::by(self.user, self.password, shape, &state, worker);
         let checked_out = self.server.check_out_for_kill(&wanted, variables).await;
         let mut connection = checked_out.map_err(|error| error.to_string())?;
         let patience = Duration::from_millis(variables.connect_timeout_server);
