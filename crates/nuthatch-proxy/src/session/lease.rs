@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use nuthatch_config::HostgroupId;
 use nuthatch_net::{Framed, NetError};
+use nuthatch_sql::ServerFlavor;
 use nuthatch_wire::{AnswerEnd, AnswerKind, CapabilityFlags, Command, Ending, ErrPacket, ErrorCode, Form};
 
 use crate::backend::{Changing, Connection, READ_UTF8, Reset, SchemaNeed, Wanted, clear_passwords};
@@ -464,7 +465,10 @@ impl Session {
         let lacks_found_rows =
             facts.reads_found_rows && self.found_rows_on != Some(held.connection.thread_id);
         let lacks_counts = facts.reads_counts && (!ran_last || was_asked) || lacks_found_rows;
-        let lacks_diagnostics = facts.reads_diagnostics && self.diagnostics.is_some();
+        // MySQL keeps no list over a question.
+        let has_cleared = was_asked && matches!(self.lexing.server, ServerFlavor::MySql(_));
+        let lacks_diagnostics = facts.reads_diagnostics
+            && (self.diagnostics.is_some() || has_cleared && self.diagnostics_on.is_some());
         if lacks_counts || lacks_diagnostics {
             // No statement follows, behind which it could go.
             self.way(held).hear_ahead().await?;

@@ -141,7 +141,11 @@ fn of_rare_word<'q>(lower: &[u8], mut cursor: Cursor<'q>) -> Head<'q> {
         b"xa" => Head::writes(Kind::Xa, TransactionEnd::Maybe).pinned(PinReason::Xa),
         b"get" => {
             cursor.take_word(b"CURRENT");
-            let mut head = Head::unknown();
+            // It runs what its expressions call, and no more.
+            let mut head = match cursor.peek_word(b"DIAGNOSTICS") {
+                true => Head::writes(Kind::Other, TransactionEnd::Maybe),
+                false => Head::unknown(),
+            };
             head.effects.reads_diagnostics = true;
             head
         }

@@ -612,7 +612,9 @@ fn what_reads_is_a_read_and_what_pins_pins() {
         HANDLER `t` READ `k` = (5) LIMIT 2 => Handler
         HANDLER t CLOSE => Handler
         BACKUP STAGE START => Other +Backup writes end=Implicit
-        GET DIAGNOSTICS @n = NUMBER => Other +UserVariable diagnostics writes unseen end=Maybe",
+        GET DIAGNOSTICS @n = NUMBER => Other +UserVariable diagnostics writes end=Maybe
+        GET CURRENT DIAGNOSTICS CONDITION f(1) @m = MESSAGE_TEXT => Other +UserVariable diagnostics writes unseen end=Maybe
+        GET WHAT => Other diagnostics writes unseen end=Maybe",
     );
 }
 
