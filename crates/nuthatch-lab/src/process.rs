@@ -48,10 +48,7 @@ impl ProcessMark {
     /// Whether this very process still runs. One that has ended is reaped if it was this process's child.
     pub(crate) fn is_alive(&self) -> bool {
         match look(self.pid) {
-            Some(seen) if seen.zombie => {
-                self.reap();
-                false
-            }
+            Some(seen) if seen.zombie => !self.reap(),
             Some(seen) => seen.start_ticks == self.start_ticks && boot().as_ref() == Some(&self.boot),
             None => false,
         }
@@ -66,9 +63,14 @@ impl ProcessMark {
         }
     }
 
-    fn reap(&self) {
-        if waitpid(Pid::from_raw(self.pid), WaitOptions::NOHANG).is_err() {
-            tracing::trace!(pid = self.pid, "the ended process belongs to another parent");
+    /// Whether nothing of it is left that keeps its files: its number lasts until its last thread has ended too.
+    fn reap(&self) -> bool {
+        match waitpid(Pid::from_raw(self.pid), WaitOptions::NOHANG) {
+            Ok(ended) => ended.is_some(),
+            Err(_) => {
+                tracing::trace!(pid = self.pid, "the ended process belongs to another parent");
+                true
+            }
         }
     }
 }

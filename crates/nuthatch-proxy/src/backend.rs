@@ -21,6 +21,7 @@ mod prepared;
 mod proven;
 mod refusal;
 mod reset;
+mod room;
 mod search;
 mod server;
 mod shortage;

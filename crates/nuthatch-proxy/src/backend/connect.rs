@@ -66,11 +66,12 @@ pub(super) async fn open(
         slot.server.restarts.accepted(&slot.server.host, slot.server.port, number_before, thread_id);
     if is_anew && !slot.server.defaults.lacks_values() {
         // It may have been configured anew.
-        slot.server.change_defaults(None);
+        slot.server.begin_defaults_anew();
         era = slot.server.defaults.era_to_begin().await;
     }
     let shape = logged_in.capabilities & SHAPE;
     slot.server.connected(logged_in.greeting, logged_in.status, latency_us);
+    slot.server.room.is_given(login.user);
     let control = Arc::new(Control::default());
     slot.server.remember(&control);
     let mut connection = Box::new(Connection {
@@ -97,6 +98,7 @@ pub(super) async fn open(
         idle_since_ms: 0,
         statements: 0,
         insert_id: Some(0),
+        refusal: None,
         prepared: super::prepared::PreparedStatements::default(),
         named: super::prepared::NamedStatements::default(),
         last_session: 0,

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use nuthatch_net::{Framed, NetError};
-use nuthatch_wire::{CapabilityFlags, Form, packet_with_attributes};
+use nuthatch_wire::{CapabilityFlags, ErrPacket, Form, packet_with_attributes};
 use parking_lot::Mutex;
 use tokio::time::Instant;
 
@@ -145,6 +145,8 @@ pub(crate) struct Connection {
     pub(crate) statements: u64,
     /// Its `LAST_INSERT_ID()`, if it is known.
     pub(crate) insert_id: Option<u64>,
+    /// The error that ended its last answer to a session.
+    pub(crate) refusal: Option<Box<ErrPacket>>,
     /// What is prepared on it.
     pub(crate) prepared: PreparedStatements,
     /// What is prepared on it by text.

@@ -9,6 +9,8 @@
 //! that is opened. What is changed past the proxy is found by the next look at the server (`exact/program.rs`). Until a chapter's values are
 //! known, it is only known to be another.
 //!
+//! A server that begins anew has a new book: nobody has what it began with before, as no connection of then is left.
+//!
 //! A chapter is forgotten when nothing is left that began in it. No cost on the hit path; for other statements one comparison.
 
 use std::collections::BTreeMap;
@@ -164,9 +166,6 @@ impl AllDefaults {
 
     /// What sessions of that era begin with; `None` for what they began with at first.
     pub(crate) fn inheritance(&self, era: &Era) -> Option<Inheritance> {
-        if era.0 == 0 {
-            return None;
-        }
         let servers = self.servers.lock();
         let editions: Vec<_> = (0..)
             .zip(servers.iter())
@@ -234,12 +233,28 @@ impl ServerDefaults {
 
     /// The defaults have been changed to these values, or to unknown ones: a chapter begins.
     pub(crate) fn change(&self, values: Option<Defaults>) {
+        self.turn(Turn::Chapter, values);
+    }
+
+    /// The server has begun anew, or is another: the book begins anew. What sessions began with at the one that is no more is forgotten;
+    /// they take what there is now.
+    pub(crate) fn begin_anew(&self) {
+        self.turn(Turn::Book, None);
+    }
+
+    fn turn(&self, turn: Turn, values: Option<Defaults>) {
         let mut alive = self.eras.alive.lock();
         let number = self.eras.latest.load().0 + 1;
         let numbers: Vec<_> = alive.iter().filter_map(|era| Some(era.upgrade()?.0)).collect();
         alive.retain(|era| era.strong_count() > 0);
         let mut book = self.book.lock();
-        book.forget_all_but(&numbers);
+        match turn {
+            Turn::Chapter => book.forget_all_but(&numbers),
+            Turn::Book => {
+                book.chapters.clear();
+                book.sets.clear();
+            }
+        }
         book.chapters.push(Chapter { since: number, values: None });
         if let Some(values) = values {
             book.learn(number, values);
@@ -339,6 +354,13 @@ pub(crate) enum Compared {
     TooLate,
 }
 
+/// What begins with a change.
+#[derive(Debug, Clone, Copy)]
+enum Turn {
+    Chapter,
+    Book,
+}
+
 impl Book {
     fn last(&self) -> &Chapter {
         self.chapters.last().expect("there is a chapter")
@@ -350,8 +372,8 @@ impl Book {
     }
 
     fn learn(&mut self, number: u64, values: Defaults) {
-        if number > 0 && self.sets.is_empty() {
-            // What sessions began with at first is not known, so this may be another set.
+        if number > 0 && self.last_set == 0 {
+            // What sessions began with at first is not known, or at another server: this may be another set.
             self.last_set = 1;
         }
         let known = self.sets.iter().find(|(_, set)| **set == values).cloned();
@@ -369,13 +391,14 @@ impl Book {
         }
     }
 
-    /// Forgets chapters in which nothing is left, but for the last.
+    /// Forgets chapters in which nothing is left, but for the last. In the first is also what began before it, at a server that is no more.
     fn forget_all_but(&mut self, numbers: &[u64]) {
         let ends: Vec<_> = self.chapters.iter().skip(1).map(|chapter| chapter.since).collect();
-        let mut ends = ends.into_iter();
-        self.chapters.retain(|chapter| {
+        let (mut begins, mut ends) = (0, ends.into_iter());
+        self.chapters.retain(|_| {
             let Some(end) = ends.next() else { return true };
-            numbers.iter().any(|number| (chapter.since..end).contains(number))
+            let lasted = std::mem::replace(&mut begins, end)..end;
+            numbers.iter().any(|number| lasted.contains(number))
         });
     }
 
@@ -554,6 +577,33 @@ mod tests {
         assert_eq!(book.sets.len(), SETS_MAX);
         drop(book);
         drop(first);
+    }
+
+    #[test]
+    fn what_sessions_began_with_at_a_server_that_is_no_more_counts_no_more() {
+        let all = AllDefaults::default();
+        let server = all.of("db", 3306);
+        let values = |n: &str| defaults(&[("group_concat_max_len", n)]);
+        let first = all.era();
+        server.learn(0, values("1"));
+        server.change(Some(values("2")));
+        let second = all.era();
+        server.begin_anew();
+        assert!(server.is_later_than(&second), "its connections are closed");
+        assert!(server.lacks_values());
+        assert_eq!([&first, &second].map(|era| server.at(era)), [None, None]);
+        server.learn(server.last_change(), values("3"));
+        let third = all.era();
+        server.change(Some(values("4")));
+        let now = server.at(&third).expect("known");
+        assert_eq!(now.value(b"group_concat_max_len"), Some(&b"3"[..]));
+        for era in [&first, &second] {
+            assert_eq!(server.at(era), Some(Arc::clone(&now)), "as what began at the new server");
+            assert_eq!(all.inheritance(era), all.inheritance(&third));
+        }
+        drop((second, third));
+        server.change(Some(values("5")));
+        assert_eq!(server.at(&first), Some(now), "the first session is still there");
     }
 
     #[test]

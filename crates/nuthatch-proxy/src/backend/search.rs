@@ -136,7 +136,7 @@ impl<'a> Search<'a> {
             if let Err(error) = require_password(wanted) {
                 return change_one().map(Look::Idle).ok_or(error);
             }
-            if server.has_room_from_ms(wanted.user) > clock.now_ms() {
+            if !server.room.is_there_for(wanted.user, clock.now_ms()) {
                 // It has said that it lets in no more.
                 if let Some(connection) = change_one() {
                     return Ok(Look::Idle(connection));

@@ -22,6 +22,7 @@ use super::growth::Growth;
 use super::line::Line;
 use super::pool::{Fit, Pool};
 use super::refusal::{Proof, told_of};
+use super::room::{Room, Whom};
 use super::tls::TlsOfServer;
 use super::upkeep::Kind;
 
@@ -30,9 +31,6 @@ const LINES_PER_SECOND_MAX: u32 = 1;
 
 /// For so long after a failed connect no connection is opened that can be done without.
 const FAILED_LATELY_MS: u64 = 10_000;
-
-/// For so long nobody connects to a server that has said that it lets in no more.
-const FULL_PAUSE_MS: u64 = 20;
 
 /// A server as the data plane knows it. Lives as long as the configuration names it or a connection to it is open.
 #[derive(Debug)]
@@ -54,9 +52,7 @@ pub(crate) struct Server {
     failures: Mutex<Failures>,
     /// Why it was found ill last.
     last_failure: Mutex<String>,
-    /// Until when it is not asked to let in more, after it has said that it does not: anybody, or those accounts.
-    full_until_ms: AtomicU64,
-    full_for_users: Mutex<Vec<(Arc<str>, u64)>>,
+    pub(super) room: Room,
     /// When a connect failed last, and [`FAILED_LATELY_MS`] more.
     well_from_ms: AtomicU64,
     greeting: Mutex<Option<(Greeting, StatusFlags)>>,
@@ -192,8 +188,7 @@ impl Server {
             shunned_until_ms: AtomicU64::new(0),
             failures: Mutex::default(),
             last_failure: Mutex::default(),
-            full_until_ms: AtomicU64::new(0),
-            full_for_users: Mutex::default(),
+            room: Room::default(),
             well_from_ms: AtomicU64::new(0),
             greeting: Mutex::default(),
             open: AtomicUsize::new(0),
@@ -273,6 +268,12 @@ impl Server {
     /// are put back.
     pub(crate) fn change_defaults(&self, values: Option<Defaults>) {
         self.defaults.change(values);
+        self.close_idle();
+    }
+
+    /// The same where the server has begun anew: what sessions began with before counts no more.
+    pub(super) fn begin_defaults_anew(&self) {
+        self.defaults.begin_anew();
         self.close_idle();
     }
 
@@ -404,29 +405,16 @@ impl Server {
         self.well_from_ms.store(now_ms + FAILED_LATELY_MS, Ordering::Relaxed);
     }
 
-    /// It lets in no more, by its own limit: nobody connects for a moment, and what is there is waited for.
+    /// It lets in no more, by its own limit: nobody connects for a while, and what is there is waited for.
     pub(super) fn has_no_room(&self, now_ms: u64, user: &Arc<str>, proof: Proof, why: &str) {
-        let until_ms = now_ms + FULL_PAUSE_MS;
-        if proof == Proof::FullForUser {
-            let mut full = self.full_for_users.lock();
-            full.retain(|(known, until_ms)| known != user && *until_ms > now_ms);
-            full.push((Arc::clone(user), until_ms));
-        } else {
-            self.full_until_ms.store(until_ms, Ordering::Relaxed);
-        }
+        let whom = if proof == Proof::FullForUser { Whom::Account(user) } else { Whom::Anybody };
+        self.room.is_denied(now_ms, whom);
         if let Some(suppressed) = self.log.admit(now_ms) {
             tracing::warn!(server = %self.address, hostgroup = self.hostgroup.0, %user, why, suppressed,
                 open = self.open.load(Ordering::Relaxed),
                 "a server lets in no more connections: statements wait for those that there are; \
                  mysql_servers.max_connections should be below the server's own limit");
         }
-    }
-
-    /// From when on `user` may be let in once more.
-    pub(super) fn has_room_from_ms(&self, user: &Arc<str>) -> u64 {
-        let full = self.full_for_users.lock();
-        let of_user = full.iter().find(|(known, _)| known == user).map_or(0, |(_, until_ms)| *until_ms);
-        self.full_until_ms.load(Ordering::Relaxed).max(of_user)
     }
 
     /// Logs why it refuses the proxy's logins as `user`.
@@ -473,7 +461,7 @@ impl Server {
     /// How much an idle connection may have to be changed. While there are few, one more is rather opened, if it may be kept and
     /// none has failed of late.
     pub(super) fn fit(&self, now_ms: u64) -> Fit {
-        let has_room = || now_ms >= self.full_until_ms.load(Ordering::Relaxed);
+        let has_room = || self.room.is_there(now_ms);
         let open = self.open.load(Ordering::Relaxed);
         let are_few = || open as u64 <= self.settings().connections_before_change;
         let is_well = || now_ms >= self.well_from_ms.load(Ordering::Relaxed);

@@ -237,11 +237,12 @@ impl Session {
         self.lexing.ascii_in_characters = self.state.charset.has_ascii_in_characters();
         let (rules, address) = (&self.snapshot.rules, &self.handle.address());
         let proxy_addr = || (Arc::clone(&address.proxy_host), address.proxy_port);
+        self.begun.inheritance = self.proxy.hostgroups.defaults.inheritance(&self.begun.era);
         self.environment = self.proxy.environments.number(Environment {
             shape: self.shape - CapabilityFlags::CLIENT_QUERY_ATTRIBUTES,
             charset: self.state.charset.clone(),
             settings: self.begun.own(&self.state.settings),
-            inheritance: self.proxy.hostgroups.defaults.inheritance(&self.begun.era),
+            inheritance: self.begun.inheritance.clone(),
             role: self.state.role.clone(),
             client_addr: rules.looks_at_client_addr().then(|| Arc::clone(&address.host)),
             proxy_addr: rules.looks_at_proxy_addr().then(proxy_addr),

@@ -12,7 +12,7 @@ use std::sync::Arc;
 use nuthatch_sql::{DefaultsChange, ServerFlavor};
 use nuthatch_wire::{AnswerEnd, AnswerKind, Command};
 
-use crate::backend::{Changing, Connection, Defaults, Era};
+use crate::backend::{Changing, Connection, Defaults, Era, Inheritance};
 
 use super::lease::Held;
 use super::plan::Facts;
@@ -24,6 +24,8 @@ use super::{Pins, Session, SessionState, Settings};
 pub(super) struct Begun {
     /// When the session began.
     pub(super) era: Arc<Era>,
+    /// What tells it from others in the cache's key.
+    pub(super) inheritance: Option<Inheritance>,
     /// What it began with, and the connection; of these two sets the difference has been taken.
     between: Option<[Arc<Defaults>; 2]>,
     /// What the state's settings have besides the session's own.
@@ -36,7 +38,14 @@ pub(super) struct Begun {
 
 impl Begun {
     pub(super) fn in_era(era: Arc<Era>) -> Self {
-        Self { era, between: None, lent: Settings::default(), ansi_quotes: None, has_odd_isolation: false }
+        Self {
+            era,
+            inheritance: None,
+            between: None,
+            lent: Settings::default(),
+            ansi_quotes: None,
+            has_odd_isolation: false,
+        }
     }
 
     /// The settings without those that are not the session's own.
@@ -115,6 +124,10 @@ impl Session {
     }
 
     fn inherit_over(&mut self, connection: &Connection) -> Result<(), Trouble> {
+        if self.proxy.hostgroups.defaults.inheritance(&self.begun.era) != self.begun.inheritance {
+            // Its values have become known, or the server has begun anew.
+            self.renumber_environment();
+        }
         let defaults = &connection.server().defaults;
         let (Some(wanted), Some(there)) = (defaults.at(&self.begun.era), defaults.at(&connection.era)) else {
             self.begun.between = None;

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeSet;
 
-use nuthatch_lab::{Kind, Options, ScratchLab};
+use nuthatch_lab::{Kind, Options, Role, ScratchLab};
 use nuthatch_sql::{ServerFlavor, SystemVariable};
 
 use crate::client::{Client, Login};
@@ -355,6 +355,43 @@ fn what_may_not_be_set_back_ends_the_session_on_mariadb() {
 #[test]
 fn what_may_not_be_set_back_ends_the_session_on_mysql() {
     what_may_not_be_set_back_ends_the_session(Kind::MySql);
+}
+
+fn server_that_begins_anew_gives_its_own(kind: Kind) {
+    let mut ground = Ground::new(kind, Cache::Exact);
+    let asked = "SELECT @@session.max_allowed_packet, @@session.group_concat_max_len, GROUP_CONCAT(v) FROM t";
+    // Numbers that the server will not give again soon.
+    (0..100).for_each(|_| drop(ground.direct()));
+    let mut admin = ground.through();
+    let expected = admin.table(asked);
+    admin.ok("SET GLOBAL group_concat_max_len = 5");
+    let mut second = ground.through();
+    assert_eq!(second.table(asked)[0][2], "one,t");
+    admin.ok("SET GLOBAL max_allowed_packet = 2097152");
+    let mut third = ground.through();
+    assert_eq!(third.table(asked)[0][0], "2097152");
+    ground.lab.kill(Role::Primary).expect("it runs");
+    ground.lab.start(Role::Primary).expect("it comes up again");
+    await_that("the server answers", || ground.through().query("SELECT 1 FROM t FOR UPDATE").is_ok());
+    for (client, when) in [
+        (&mut ground.through(), "behind its beginning"),
+        (&mut third, "before it, behind both changes"),
+        (&mut second, "before it, behind one change"),
+    ] {
+        for _ in 0..3 {
+            assert_eq!(client.table(asked), expected, "a session that began {when}");
+        }
+    }
+}
+
+#[test]
+fn server_that_begins_anew_gives_its_own_on_mariadb() {
+    server_that_begins_anew_gives_its_own(Kind::MariaDb);
+}
+
+#[test]
+fn server_that_begins_anew_gives_its_own_on_mysql() {
+    server_that_begins_anew_gives_its_own(Kind::MySql);
 }
 
 fn change_past_the_proxy_is_found(kind: Kind) {
