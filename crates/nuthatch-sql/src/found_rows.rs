@@ -57,7 +57,8 @@ pub fn found_rows(text: &[u8], kind: Kind, lexing: Lexing) -> FoundRows {
         Kind::Insert | Kind::Replace if finds_nothing() => FoundRows::LeftAlone,
         Kind::Delete if finds_nothing() && has_no(&[b"using", b"join", b","]) => FoundRows::LeftAlone,
         Kind::Update | Kind::Do if matches!(lexing.server, ServerFlavor::MySql(_)) => FoundRows::Set,
-        Kind::Update | Kind::Do if finds_nothing() => FoundRows::LeftAlone,
+        Kind::Update if finds_nothing() && is_of_one_table(text, lexing) => FoundRows::LeftAlone,
+        Kind::Do if finds_nothing() => FoundRows::LeftAlone,
         Kind::Explain if has_no(&[b"analyze"]) && !has_no(&[b"select"]) => FoundRows::LeftAlone,
         _ => FoundRows::Unknown,
     }
@@ -78,13 +79,37 @@ fn stands_in(text: &[u8], word: &[u8]) -> bool {
     places.any(|(at, found)| found.eq_ignore_ascii_case(word) && (word == b"," || !is_part(at)))
 }
 
-fn select(text: &[u8], lexing: Lexing) -> FoundRows {
-    if [&b"fetch"[..], b"rownum", b"procedure", b"into"].iter().any(|word| stands_in(text, word)) {
-        return FoundRows::Unknown;
+/// Whether an UPDATE names one table before its SET: where there are more, MariaDB counts the rows that it finds.
+fn is_of_one_table(text: &[u8], lexing: Lexing) -> bool {
+    let mut cursor = Cursor::behind_first_word(text, lexing);
+    while let Some(token) = cursor.bump() {
+        match token.kind {
+            TokenKind::Word if is_word(token, b"SET") => return !cursor.has_executable,
+            TokenKind::Word if is_word(token, b"JOIN") || is_word(token, b"STRAIGHT_JOIN") => return false,
+            TokenKind::Symbol(b',' | b'(') => return false,
+            TokenKind::Symbol(b'.') => cursor.advance(),
+            _ => {}
+        }
     }
-    match stands_in(text, b"limit") {
+    false
+}
+
+fn select(text: &[u8], lexing: Lexing) -> FoundRows {
+    let has = |word: &[u8]| stands_in(text, word);
+    if has(b"values") {
+        // MariaDB leaves it alone behind VALUES by itself, and adds to it with UNION ALL.
+        let mut cursor = Cursor::at_statement(text, lexing);
+        while cursor.take_symbol(b'(') {}
+        if cursor.take_word(b"VALUES") || [&b"union"[..], b"except", b"intersect"].into_iter().any(has) {
+            return FoundRows::Unknown;
+        }
+    }
+    if [&b"fetch"[..], b"rownum", b"procedure", b"into"].into_iter().any(has) {
+        return FoundRows::Set;
+    }
+    match has(b"limit") {
         false => FoundRows::Rows,
-        true => limited(text, lexing).map_or(FoundRows::Unknown, |page| match page.offset {
+        true => limited(text, lexing).map_or(FoundRows::Set, |page| match page.offset {
             None => FoundRows::Rows,
             Some(_) => FoundRows::Page,
         }),
@@ -189,7 +214,7 @@ mod tests {
 
     #[test]
     fn found_rows_of_a_statement_are_what_its_text_tells() {
-        use FoundRows::{LeftAlone, Page, Rows, Unknown};
+        use FoundRows::{LeftAlone, Page, Rows, Set, Unknown};
         for (text, kind, expected) in [
             ("SELECT v FROM t", Kind::Select, Rows),
             ("SELECT v FROM t UNION SELECT 1", Kind::Select, Rows),
@@ -200,12 +225,12 @@ mod tests {
             ("SELECT v FROM t LIMIT 2,1", Kind::Select, Page),
             ("SELECT v FROM t ORDER BY v LIMIT 2 OFFSET 4 FOR UPDATE;", Kind::Select, Page),
             ("SELECT v FROM t WHERE a=? LIMIT ?, ?", Kind::Select, Page),
-            ("SELECT v FROM t UNION ALL SELECT 1 LIMIT 1", Kind::Select, Unknown),
-            ("(SELECT v FROM t LIMIT 2,3) LIMIT 1,1", Kind::Select, Unknown),
-            ("WITH c AS (SELECT 1) SELECT * FROM c LIMIT 1,1", Kind::Select, Unknown),
-            ("SELECT v FROM t LIMIT ROWS EXAMINED 5", Kind::Select, Unknown),
-            ("SELECT v FROM t LIMIT 2,1 INTO @a", Kind::Select, Unknown),
-            ("SELECT v FROM t /*! LIMIT 2,1 */", Kind::Select, Unknown),
+            ("SELECT v FROM t UNION ALL SELECT 1 LIMIT 1", Kind::Select, Set),
+            ("(SELECT v FROM t LIMIT 2,3) LIMIT 1,1", Kind::Select, Set),
+            ("WITH c AS (SELECT 1) SELECT * FROM c LIMIT 1,1", Kind::Select, Set),
+            ("SELECT v FROM t LIMIT ROWS EXAMINED 5", Kind::Select, Set),
+            ("SELECT v FROM t LIMIT 2,1 INTO @a", Kind::Select, Set),
+            ("SELECT v FROM t /*! LIMIT 2,1 */", Kind::Select, Set),
             ("SHOW TABLES LIKE 't'", Kind::Show, Rows),
             ("SHOW FULL COLUMNS FROM t", Kind::Show, Rows),
             ("SHOW CREATE TABLE t", Kind::Show, LeftAlone),
@@ -220,6 +245,15 @@ mod tests {
             ("CREATE TABLE x AS SELECT 1", Kind::Ddl(Ddl::Create), Unknown),
             ("DELETE FROM t WHERE id=1", Kind::Delete, LeftAlone),
             ("DELETE a FROM t a JOIN t b", Kind::Delete, Unknown),
+            ("UPDATE t a SET a.v=1, a.w=2 WHERE id=1", Kind::Update, LeftAlone),
+            ("UPDATE s.join SET v=1", Kind::Update, LeftAlone),
+            ("UPDATE t a, u b SET a.v=1", Kind::Update, Unknown),
+            ("UPDATE t a NATURAL JOIN u b SET a.v=1", Kind::Update, Unknown),
+            ("UPDATE t a /*! , u b */ SET a.v=1", Kind::Update, Unknown),
+            ("VALUES (1),(2)", Kind::Select, Unknown),
+            ("(VALUES (1)) LIMIT 1", Kind::Select, Unknown),
+            ("SELECT 1 UNION VALUES (1),(2)", Kind::Select, Unknown),
+            ("SELECT `values` FROM t", Kind::Select, Rows),
             ("DO 1", Kind::Do, LeftAlone),
             ("DO (SELECT 1)", Kind::Do, Unknown),
             ("EXPLAIN SELECT 1", Kind::Explain, LeftAlone),
@@ -229,7 +263,7 @@ mod tests {
             assert_eq!(found_rows(text.as_bytes(), kind, lexing), expected, "{text}");
         }
         let mysql = Lexing::of(ServerFlavor::MySql(90_704));
-        assert_eq!(found_rows(b"UPDATE t SET v=1", Kind::Update, mysql), FoundRows::Set);
+        assert_eq!(found_rows(b"UPDATE t SET v=1", Kind::Update, mysql), Set);
         for (text, expected) in [
             ("SELECT v FROM t LIMIT 2,1", PageOffset::Rows(2)),
             ("SELECT v FROM t LIMIT 2 OFFSET 4", PageOffset::Rows(4)),

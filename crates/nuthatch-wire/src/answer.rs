@@ -125,6 +125,7 @@ pub struct AnswerScanner {
     offset: u64,
     next_sequence: u8,
     end: AnswerEnd,
+    refusal: Option<Box<ErrPacket>>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -195,6 +196,7 @@ impl AnswerScanner {
             offset: 0,
             next_sequence: 1,
             end,
+            refusal: None,
         }
     }
 
@@ -235,6 +237,12 @@ impl AnswerScanner {
     #[must_use]
     pub const fn end(&self) -> &AnswerEnd {
         &self.end
+    }
+
+    /// The ERR packet that it ended with.
+    #[must_use]
+    pub fn refusal(&self) -> Option<&ErrPacket> {
+        self.refusal.as_deref()
     }
 
     /// Whether any byte of the answer has been consumed.
@@ -401,7 +409,9 @@ impl AnswerScanner {
 
     fn steering_packet(&mut self, first: u8, payload: &[u8]) -> Result<(), WireError> {
         if first == ErrPacket::MARKER {
-            self.end.ending = Ending::Err(ErrPacket::parse(payload)?.code);
+            let refusal = ErrPacket::parse(payload)?;
+            self.end.ending = Ending::Err(refusal.code);
+            self.refusal = Some(Box::new(refusal));
             self.state = State::Finished;
             return Ok(());
         }

@@ -241,7 +241,8 @@ impl Session {
             return Err(Trouble::End(SessionEnd::Gone));
         }
         if let Ending::Err(number) = end.ending {
-            self.count_error(number, &held);
+            let text = prepared.unwrap_or_else(|| self.statement_text());
+            self.count_error(number, text, &plan.facts, &mut held);
         }
         // One that the server hangs up on is closed.
         if !plan.facts.hangs_up(end) {

@@ -78,8 +78,7 @@ impl Session {
 
     /// The session that has the lock of that name, as a literal; or the server's number, if it is none of ours.
     async fn holder_of(&mut self, lock: &[u8], held: &mut Held) -> Result<Option<u32>, Trouble> {
-        self.last_ran_on = None;
-        self.forget_what_a_question_clears();
+        self.forget_what_a_question_changes();
         let question = [b"SELECT IS_USED_LOCK(", lock, b")"].concat();
         let told = self.way(held).ask_bytes(&question).await?;
         let number = told.and_then(|told| std::str::from_utf8(&told).ok()?.parse().ok());

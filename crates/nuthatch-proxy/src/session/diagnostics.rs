@@ -23,6 +23,7 @@ use nuthatch_wire::{
 use crate::backend::{Connection, Hostgroups};
 use crate::stats::Occurrence;
 
+use super::handle::{HIDDEN, may_hold_password};
 use super::lease::Held;
 use super::plan::Facts;
 use super::relay::command_packet;
@@ -206,13 +207,7 @@ impl Session {
             Box::pin(self.fetch_diagnostics(end, held)).await?;
         }
         if held.pins.contains(Pins::FOUND_ROWS) && !held.pins.contains(Pins::DIAGNOSTICS) {
-            let found = Box::pin(self.way(held).ask_number("SELECT FOUND_ROWS()")).await?;
-            if let Some(found) = found {
-                self.set_found_rows(found);
-                self.last_ran_on = None;
-                self.forget_what_a_question_clears();
-                held.pins = held.pins.without(Pins::FOUND_ROWS);
-            }
+            Box::pin(self.fetch_found_rows(held)).await?;
         }
         Ok(())
     }
@@ -247,10 +242,11 @@ impl Session {
             held.pins = held.pins.with(Pins::DIAGNOSTICS);
             (self.diagnostics, self.diagnostics_on) = (None, Some(held.connection.thread_id));
             self.held.push(held);
-        } else if facts.reads_counts
+        } else if facts.reads_counts()
             && self.held.is_empty()
             && let Some(left) = self.left.take()
-            && self.last_ran_on == Some(left.2)
+            && (!facts.reads_row_count || self.last_ran_on == Some(left.2))
+            && (!facts.reads_found_rows || self.found_rows_on == Some(left.2))
         {
             // ROW_COUNT() and FOUND_ROWS() in larger statements.
             let held = self.retake(left);
@@ -263,8 +259,15 @@ impl Session {
         taken.map(|connection| self.lend(hostgroup, connection))
     }
 
-    /// The proxy has asked something on the connection: MySQL keeps no list over that.
-    pub(super) fn forget_what_a_question_clears(&mut self) {
+    /// Asks the connection for a number.
+    pub(super) async fn ask(&mut self, held: &mut Held, question: &str) -> Result<Option<u64>, Trouble> {
+        self.forget_what_a_question_changes();
+        self.way(held).ask_number(question).await
+    }
+
+    /// The proxy asks something on the connection: counts are of the question then, and MySQL keeps no list over it.
+    pub(super) fn forget_what_a_question_changes(&mut self) {
+        (self.last_ran_on, self.found_rows_on) = (None, None);
         if let ServerFlavor::MySql(_) = self.lexing.server {
             self.left_on = None;
         }
@@ -372,9 +375,16 @@ impl Session {
         }
     }
 
-    /// Counts an error that a server has answered with, in `stats_mysql_errors`; its text is known if the session keeps it.
-    pub(super) fn count_error(&self, number: u16, held: &Held) {
-        let text = self.diagnostics.as_ref().and_then(|list| cells(list.rows.last()?)).map(|cells| cells[2]);
+    /// Counts an error that a server has answered the statement of that text with, in `stats_mysql_errors`. Its message may quote the text,
+    /// or what the statement ran.
+    pub(super) fn count_error(&self, number: u16, text: &[u8], facts: &Facts, held: &mut Held) {
+        let refusal = held.connection.refusal.take();
+        let runs_another = || facts.is_opaque || matches!(facts.kind, Kind::Prepare | Kind::Execute);
+        let message = match &refusal {
+            Some(_) if may_hold_password(text) || runs_another() => HIDDEN,
+            Some(refusal) => &refusal.message,
+            None => b"",
+        };
         let server = held.connection.server();
         let error = Occurrence {
             hostgroup: held.hostgroup.0,
@@ -385,7 +395,7 @@ impl Session {
             schema: &self.state.schema,
             number,
         };
-        self.proxy.hostgroups.errors.note(&error, text.unwrap_or_default(), self.latest_us / 1000);
+        self.proxy.hostgroups.errors.note(&error, message, self.latest_us / 1000);
     }
 
     fn lost_list(&self) -> Diagnostics {

@@ -9,6 +9,7 @@ use nuthatch_wire::{AnswerEnd, Ending};
 
 use super::lease::Held;
 use super::plan::Facts;
+use super::trouble::Trouble;
 use super::{Pins, Session};
 
 /// What the session knows of FOUND_ROWS().
@@ -48,6 +49,22 @@ impl Session {
         (self.last.found_rows, self.found_rows_on) = (Found::Known(count), None);
     }
 
+    /// Whether the connection does not have the counts that are asked for.
+    pub(super) fn lacks_counts(&self, held: &Held, facts: &Facts) -> bool {
+        let is_here = |place| held.was_held && place == Some(held.connection.thread_id);
+        facts.reads_found_rows && !is_here(self.found_rows_on)
+            || facts.reads_row_count && !is_here(self.last_ran_on)
+    }
+
+    /// Asks this connection, which knows.
+    pub(super) async fn fetch_found_rows(&mut self, held: &mut Held) -> Result<(), Trouble> {
+        if let Some(found) = self.ask(held, "SELECT FOUND_ROWS()").await? {
+            self.set_found_rows(found);
+            held.pins = held.pins.without(Pins::FOUND_ROWS);
+        }
+        Ok(())
+    }
+
     /// Takes note of what a server's statement of that text did to it.
     pub(super) fn learn_found_rows(
         &mut self,
@@ -66,8 +83,8 @@ impl Session {
             }
             Some(found) => {
                 let tells_rows = matches!(facts.found_rows, FoundRows::Rows | FoundRows::Page);
-                let has_rows =
-                    !matches!(end.ending, Ending::Err(_)) && (facts.kind == Kind::Select || tells_rows);
+                let is_of_select = facts.kind == Kind::Select && facts.found_rows != FoundRows::Unknown;
+                let has_rows = !matches!(end.ending, Ending::Err(_)) && (is_of_select || tells_rows);
                 let is_set = has_rows || found != Found::Elsewhere || facts.found_rows == FoundRows::Set;
                 let was_there = held.was_held && self.found_rows_on == Some(thread_id);
                 self.last.found_rows = found;

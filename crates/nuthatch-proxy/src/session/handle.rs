@@ -326,9 +326,17 @@ impl Wake for Rouser {
 
 /// What others may see of a statement: not one that may hold a password.
 fn shown(text: &[u8]) -> &[u8] {
+    if may_hold_password(text) { HIDDEN } else { text }
+}
+
+/// What stands where a statement's text would, or what quotes it.
+pub(super) const HIDDEN: &[u8] = b"(hidden: the statement may hold a password)";
+
+/// Whether nobody else may see the statement.
+pub(super) fn may_hold_password(text: &[u8]) -> bool {
     const MARKS: [&[u8]; 2] = [b"identified", b"password"];
     let names_one = |mark: &[u8]| text.windows(mark.len()).any(|window| window.eq_ignore_ascii_case(mark));
-    if MARKS.into_iter().any(names_one) { b"(hidden: the statement may hold a password)" } else { text }
+    MARKS.into_iter().any(names_one)
 }
 
 #[cfg(test)]

@@ -8,6 +8,7 @@
 use nuthatch_sql::{Kind, makes_up, names_another};
 use nuthatch_wire::{AnswerEnd, Ending};
 
+use super::found_rows::Found;
 use super::lease::Held;
 use super::plan::Facts;
 use super::trouble::Trouble;
@@ -133,6 +134,7 @@ impl Session {
         if differs {
             let statement = format!("SET last_insert_id={id}");
             self.set(held, statement.as_bytes(), b"SET last_insert_id").await?;
+            self.last_ran_on = None;
             held.connection.insert_id = Some(id);
         }
         held.knows_insert_id = true;
@@ -156,8 +158,6 @@ impl Session {
         let is_kept = held.in_transaction || !held.pins.is_empty();
         if !is_kept && self.insert_id == InsertId::At(held.connection.thread_id) {
             self.resolve_insert_id(held).await?;
-            // Its counts are of the question now.
-            self.last_ran_on = None;
         }
         Ok(())
     }
@@ -186,8 +186,11 @@ impl Session {
 
     /// Asks this connection, which knows, for the id.
     pub(super) async fn resolve_insert_id(&mut self, held: &mut Held) -> Result<(), Trouble> {
-        let id = self.way(held).ask_number("SELECT LAST_INSERT_ID()").await?.unwrap_or_default();
-        self.forget_what_a_question_clears();
+        if self.last.found_rows == Found::Elsewhere && self.found_rows_on == Some(held.connection.thread_id) {
+            // This question would be what it tells of.
+            Box::pin(self.fetch_found_rows(held)).await?;
+        }
+        let id = self.ask(held, "SELECT LAST_INSERT_ID()").await?.unwrap_or_default();
         held.connection.insert_id = Some(id);
         self.insert_id = InsertId::Known(match held.ids_before.take() {
             // The statement left it alone: it is another session's.

@@ -86,8 +86,7 @@ impl Session {
             return Ok(value.parse().ok());
         }
         let mut held = self.lease(hostgroup).await?;
-        self.last_ran_on = None;
-        let told = self.way(&mut held).ask_number(&format!("SELECT {value}")).await;
+        let told = self.ask(&mut held, &format!("SELECT {value}")).await;
         match &told {
             Ok(_) => self.settle(held),
             Err(trouble) => self.put_away(held, Some(trouble)),

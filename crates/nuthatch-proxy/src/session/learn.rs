@@ -120,7 +120,7 @@ impl Session {
             return self.learn_name_of_schema(held).await;
         }
         if end.status_seen.contains(StatusFlags::SERVER_STATUS_DB_DROPPED)
-            && self.way(held).ask_number("SELECT DATABASE() IS NULL").await? == Some(1)
+            && self.ask(held, "SELECT DATABASE() IS NULL").await? == Some(1)
         {
             held.connection.state.schema.clear();
             self.state.schema.clear();

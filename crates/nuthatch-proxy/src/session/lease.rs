@@ -461,10 +461,9 @@ impl Session {
             return Err(elsewhere);
         }
         let was_asked = self.bring_insert_id(held, facts, prepared).await?;
-        let ran_last = held.was_held && self.last_ran_on == Some(held.connection.thread_id);
-        let lacks_found_rows =
-            facts.reads_found_rows && self.found_rows_on != Some(held.connection.thread_id);
-        let lacks_counts = facts.reads_counts && (!ran_last || was_asked) || lacks_found_rows;
+        let has_diagnostics = held.was_held && self.diagnostics_on == Some(held.connection.thread_id);
+        let must_forget = facts.reads_diagnostics && !has_diagnostics;
+        let lacks_counts = self.lacks_counts(held, facts) || facts.reads_found_rows && must_forget;
         // MySQL keeps no list over a question.
         let has_cleared = was_asked && matches!(self.lexing.server, ServerFlavor::MySql(_));
         let lacks_diagnostics = facts.reads_diagnostics
@@ -475,8 +474,7 @@ impl Session {
             let elsewhere = if lacks_counts { Elsewhere::Counts } else { Elsewhere::Diagnostics };
             return Err(Trouble::Elsewhere(elsewhere));
         }
-        let has_diagnostics = held.was_held && self.diagnostics_on == Some(held.connection.thread_id);
-        if facts.reads_diagnostics && !has_diagnostics {
+        if must_forget {
             // The session's last statement left no warnings, or its connection would be held. MariaDB forgets those of
             // others only for a statement with a table, even if it is none (`DO 0` keeps them).
             let forget = b"SELECT 0 FROM (SELECT 0) AS nothing";

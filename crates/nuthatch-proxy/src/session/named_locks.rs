@@ -68,9 +68,8 @@ impl Session {
             for name in &known.names {
                 question.extend([b" + COALESCE(IS_USED_LOCK(", &**name, b") = CONNECTION_ID(), 0)"].concat());
             }
-            self.last_ran_on = None;
             let question = String::from_utf8_lossy(&question).into_owned();
-            if self.way(held).ask_number(&question).await? == Some(0) {
+            if self.ask(held, &question).await? == Some(0) {
                 held.named_locks = NamedLocks::default();
                 held.pins = held.pins.without(Pins::GET_LOCK);
             }

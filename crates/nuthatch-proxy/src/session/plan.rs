@@ -62,10 +62,10 @@ pub(super) struct Facts {
     pub(super) unpins: Pins,
     /// Warnings or errors of the statement before.
     pub(super) reads_diagnostics: bool,
-    /// FOUND_ROWS() or ROW_COUNT() of the statement before.
-    pub(super) reads_counts: bool,
-    /// The first of these.
+    /// FOUND_ROWS() of the statements before.
     pub(super) reads_found_rows: bool,
+    /// ROW_COUNT() of the statement before.
+    pub(super) reads_row_count: bool,
     /// What it does to FOUND_ROWS().
     pub(super) found_rows: FoundRows,
     pub(super) names_no_table: bool,
@@ -118,7 +118,12 @@ pub(super) struct Facts {
 impl Facts {
     /// It asks what the statement before left: that must be kept until it has run.
     pub(super) const fn asks_of_the_last(&self) -> bool {
-        self.reads_diagnostics || self.reads_counts
+        self.reads_diagnostics || self.reads_counts()
+    }
+
+    /// FOUND_ROWS() or ROW_COUNT().
+    pub(super) const fn reads_counts(&self) -> bool {
+        self.reads_found_rows || self.reads_row_count
     }
 }
 
@@ -344,8 +349,8 @@ impl Facts {
             pins,
             unpins: effects.unpin.map_or(Pins::NONE, Pins::of),
             reads_diagnostics: effects.reads_diagnostics,
-            reads_counts: effects.reads_found_rows || effects.reads_row_count,
             reads_found_rows: effects.reads_found_rows,
+            reads_row_count: effects.reads_row_count,
             found_rows: FoundRows::Unknown,
             names_no_table: effects.names_no_table,
             needs_no_schema: false,

@@ -182,6 +182,7 @@ impl<'a> Way<'a> {
                 self.connection.framed.consume(progress.consumed);
             }
             if progress.finished {
+                self.connection.refusal = passage.scanner().refusal().cloned().map(Box::new);
                 return Ok(passage.ended());
             }
             if progress.wants_file {

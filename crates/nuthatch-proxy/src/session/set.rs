@@ -485,8 +485,7 @@ impl Session {
         if !std::mem::take(&mut held.is_to_be_asked) {
             return Ok(());
         }
-        self.last_ran_on = None;
-        self.forget_what_a_question_clears();
+        self.forget_what_a_question_changes();
         let is_older = self.is_older_than_defaults(held);
         for name in steps.iter().filter_map(|step| step.asks_for(is_older)) {
             let query = format!("SELECT @@session.{}", String::from_utf8_lossy(name));

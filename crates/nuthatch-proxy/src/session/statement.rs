@@ -35,7 +35,7 @@ impl Session {
             self.take_cache_use(Off::wholly(NotCached::UnderFlag));
         }
         self.show(now_ms, "Query", plan.hostgroup.0);
-        if plan.facts.reads_counts && plan.facts.reads_insert_id {
+        if plan.facts.reads_counts() && plan.facts.reads_insert_id {
             // An answer of the session's own must not need the connection, where to ask for one would change the other.
             self.learn_insert_id_of_held().await?;
         }

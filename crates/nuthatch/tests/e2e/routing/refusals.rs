@@ -79,6 +79,28 @@ fn logins_that_mysql_refuses_harm_nobody() {
     logins_that_are_refused_harm_nobody(Kind::MySql);
 }
 
+#[test]
+fn errors_of_statements_stand_with_what_the_server_said_and_no_password() {
+    for kind in [Kind::MariaDb, Kind::MySql] {
+        let ground = Ground::new(kind, 100, Setup::default());
+        let mut client = ground.proxy.client(&ground.login);
+        client.refused("SELECT no_such");
+        assert!(ground.errors(1054)[0][2].contains("no_such"), "{kind:?}: {:?}", ground.errors(1054));
+        for secret in [
+            "CREATE USER x IDENTIFIED 's3cret'",
+            "SET PASSWORD FOO = 's3cret'",
+            "PREPARE s FROM \"SELEC 's3cret'\"",
+        ] {
+            client.refused(secret);
+            let rows = ground.errors(1064);
+            assert!(rows[0][2].contains("hidden"), "{kind:?} {secret}: {rows:?}");
+        }
+        client.refused("SELECT 1 FRO t");
+        let rows = ground.errors(1064);
+        assert!(rows[0][2].contains("near"), "{kind:?}: {rows:?}");
+    }
+}
+
 fn full_server_is_waited_for(kind: Kind) {
     let ground = Ground::new(kind, 12, Setup::default());
     let mut primary = servers::primary(&ground.lab);

@@ -16,7 +16,7 @@ const TABLES: [&str; 6] = [
     "INSERT INTO m VALUES (1), (2), (3)",
 ];
 
-const STATEMENTS: [&str; 72] = [
+const STATEMENTS: [&str; 78] = [
     "SELECT v FROM t",
     "SELECT v FROM t LIMIT 2",
     "SELECT v FROM t LIMIT 2,1",
@@ -57,6 +57,11 @@ const STATEMENTS: [&str; 72] = [
     "SELECT table_name FROM information_schema.tables WHERE table_schema = DATABASE() ORDER BY 1 LIMIT 1,1",
     "WITH c AS (SELECT v FROM t LIMIT 2,3) SELECT * FROM c LIMIT 1,1",
     "TABLE t LIMIT 2,1",
+    "VALUES (1), (2), (3)",
+    "VALUES ROW(1), ROW(2), ROW(3)",
+    "VALUES (1), (2) UNION ALL SELECT 3",
+    "SELECT 3 UNION ALL VALUES (1), (2)",
+    "SELECT * FROM (VALUES (1), (2)) d",
     "SELECT v FROM t LIMIT 2,1 FOR UPDATE",
     "SELECT v FROM t LIMIT 2,1 /* LIMIT 3 */",
     "SELECT SQL_CALC_FOUND_ROWS v FROM t LIMIT 2,1",
@@ -77,6 +82,7 @@ const STATEMENTS: [&str; 72] = [
     "INSERT INTO w (id, v) VALUES (1, 1) ON DUPLICATE KEY UPDATE v = v + 1",
     "UPDATE w SET v = v + 1 LIMIT 2",
     "UPDATE w SET v = v WHERE id < 3",
+    "UPDATE w, t SET w.v = w.v + 1 WHERE w.id = t.id",
     "DELETE FROM w WHERE id > 4",
     "DELETE a FROM w a JOIN w b ON a.id = b.id WHERE a.id = 4",
     "SET @a = 1",
