@@ -83,7 +83,7 @@ fn one<'q>(cursor: &mut Cursor<'q>) -> Statement<'q> {
     add_body(&mut effects, &body, kind);
     effects.names_no_table = match kind {
         Kind::Set | Kind::Do => !body.has_from,
-        Kind::Select => is_plain_select && !body.has_from,
+        Kind::Select | Kind::Explain => effects.names_no_table && !body.has_from,
         Kind::Show => effects.reads_diagnostics,
         Kind::Begin | Kind::Commit | Kind::Rollback | Kind::Savepoint => true,
         Kind::Use | Kind::Unlock | Kind::Flush | Kind::Deallocate => true,

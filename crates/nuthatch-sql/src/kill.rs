@@ -5,28 +5,31 @@ use crate::token::{Lexing, TokenKind};
 
 /// What a `KILL` asks for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Kill {
+pub struct Kill<'q> {
     /// Whose.
-    pub whom: Whom,
+    pub whom: Whom<'q>,
     /// Only its statement is to end.
     pub only_query: bool,
 }
 
 /// Whose connection or statement is to end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Whom {
+pub enum Whom<'q> {
     /// That of this number.
     Numbered(u64),
     /// That of the number that a prepared statement is executed with.
     Bound,
+    /// That of the number in this user variable, `@` included.
+    Variable(&'q [u8]),
     /// The own one: `CONNECTION_ID()`.
     Own,
 }
 
-/// The target of `query`, if the whole of it is `KILL [HARD | SOFT] [CONNECTION | QUERY] {number | ? | CONNECTION_ID()}`. MariaDB's `KILL USER` and
+/// The target of `query`, if the whole of it is `KILL [HARD | SOFT] [CONNECTION | QUERY] {number | ? | @variable | NULL | CONNECTION_ID()}`.
+/// NULL is 0 for a server, and what is below 0 a number that nobody has. MariaDB's `KILL USER` and
 /// `KILL QUERY ID` are none.
 #[must_use]
-pub fn kill(query: &[u8], lexing: Lexing) -> Option<Kill> {
+pub fn kill(query: &[u8], lexing: Lexing) -> Option<Kill<'_>> {
     let mut cursor = Cursor::new(query, lexing);
     if !cursor.take_word(b"KILL") {
         return None;
@@ -40,15 +43,26 @@ pub fn kill(query: &[u8], lexing: Lexing) -> Option<Kill> {
     cursor.ends_statement().then_some(Kill { whom, only_query })
 }
 
-fn whom(cursor: &mut Cursor<'_>) -> Option<Whom> {
+fn whom<'q>(cursor: &mut Cursor<'q>) -> Option<Whom<'q>> {
     if cursor.take_symbol(b'?') {
         return Some(Whom::Bound);
     }
     if cursor.take_word(b"CONNECTION_ID") {
         return (cursor.take_symbol(b'(') && cursor.take_symbol(b')')).then_some(Whom::Own);
     }
-    let number = cursor.bump().filter(|token| token.kind == TokenKind::Number)?;
-    std::str::from_utf8(number.text).ok()?.parse().ok().map(Whom::Numbered)
+    if cursor.take_word(b"NULL") {
+        return Some(Whom::Numbered(0));
+    }
+    let is_negative = cursor.take_symbol(b'-');
+    let token = cursor.bump()?;
+    match token.kind {
+        TokenKind::UserVariable if !is_negative => Some(Whom::Variable(token.text)),
+        TokenKind::Number => {
+            let number: u64 = std::str::from_utf8(token.text).ok()?.parse().ok()?;
+            Some(Whom::Numbered(if is_negative { number.wrapping_neg() } else { number }))
+        }
+        _ => None,
+    }
 }
 
 #[cfg(test)]
@@ -75,7 +89,12 @@ mod tests {
             ("KILL USER app", None),
             ("KILL 7, 8", None),
             ("KILL '7'", None),
-            ("KILL -7", None),
+            ("KILL -1", of(Whom::Numbered(u64::MAX), false)),
+            ("KILL NULL", of(Whom::Numbered(0), false)),
+            ("KILL QUERY @k;", of(Whom::Variable(b"@k"), true)),
+            ("KILL @`a b`", of(Whom::Variable(b"@`a b`"), false)),
+            ("KILL @k + 1", None),
+            ("KILL -@k", None),
             ("KILL 99999999999999999999", None),
             ("KILL", None),
             ("SELECT 7", None),

@@ -69,6 +69,8 @@ error_codes! {
     NO_OPEN_CURSOR = 1421, b"HY000";
     /// The connection cannot go on.
     ABORTED_CONNECTION = 1184, b"08S01";
+    /// The statement was killed.
+    QUERY_INTERRUPTED = 1317, b"70100";
     /// The connection was killed by an administrator.
     CONNECTION_KILLED = 1927, b"70100";
     /// The backend connection was lost while the statement ran.

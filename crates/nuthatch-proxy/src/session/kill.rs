@@ -9,7 +9,7 @@
 use std::sync::Arc;
 
 use nuthatch_config::HostgroupId;
-use nuthatch_sql::{Kill, Whom, kill};
+use nuthatch_sql::{Kill, ServerFlavor, Whom, kill};
 use nuthatch_wire::{AnswerKind, Command, ErrorCode};
 
 use crate::backend::{Abandoned, Connection};
@@ -58,6 +58,13 @@ impl Session {
         let id = match whom {
             Whom::Numbered(id) => Some(id),
             Whom::Bound => bound,
+            Whom::Variable(variable) => {
+                let variable = String::from_utf8_lossy(variable).into_owned();
+                match self.number_in(&variable, hostgroup).await {
+                    Ok(id) => id,
+                    Err(trouble) => return self.reply_trouble(trouble).await,
+                }
+            }
             Whom::Own => Some(self.handle.id.into()),
         };
         // What is no number is 0 for a server.
@@ -85,8 +92,13 @@ impl Session {
         if !value.starts_with('@') {
             return Ok(value.parse().ok());
         }
+        self.number_in(value, hostgroup).await
+    }
+
+    /// The number in one of the session's user variables.
+    async fn number_in(&mut self, variable: &str, hostgroup: HostgroupId) -> Result<Option<u64>, Trouble> {
         let mut held = self.lease(hostgroup).await?;
-        let told = self.ask(&mut held, &format!("SELECT {value}")).await;
+        let told = self.ask(&mut held, &format!("SELECT {variable}")).await;
         match &told {
             Ok(_) => self.settle(held),
             Err(trouble) => self.put_away(held, Some(trouble)),
@@ -106,7 +118,10 @@ impl Session {
         if !is_own {
             return self.refuse(ErrorCode::KILL_DENIED, &format!("You are not owner of thread {id}")).await;
         }
-        let running = if target.id == self.handle.id { None } else { target.running_for_kill() };
+        if target.id == self.handle.id {
+            return self.kill_oneself(only_query).await;
+        }
+        let running = target.running_for_kill();
         if !only_query {
             target.end(EndReason::KilledByClient);
         }
@@ -116,6 +131,16 @@ impl Session {
             return self.reply_trouble(trouble).await;
         }
         self.send(&reply::ok(self.status())).await
+    }
+
+    /// What it ends is the KILL itself.
+    async fn kill_oneself(&mut self, only_query: bool) -> Result<(), SessionEnd> {
+        let is_mariadb = matches!(self.lexing.server, ServerFlavor::MariaDb(_));
+        match !only_query && is_mariadb {
+            true => self.refuse(ErrorCode::CONNECTION_KILLED, "Connection was killed").await?,
+            false => self.refuse(ErrorCode::QUERY_INTERRUPTED, "Query execution was interrupted").await?,
+        }
+        if only_query { Ok(()) } else { Err(SessionEnd::Told(EndReason::KilledByClient)) }
     }
 
     /// The session for which the connection of that number works on a server of the hostgroup.

@@ -48,6 +48,12 @@ impl<'q> Head<'q> {
         head
     }
 
+    /// Whether it names no table where it has no FROM.
+    fn without_table(mut self, names_none: bool) -> Self {
+        self.effects.names_no_table = names_none;
+        self
+    }
+
     fn pinned(mut self, reason: PinReason) -> Self {
         self.effects.pin = Some(reason);
         self
@@ -64,7 +70,7 @@ impl<'q> Head<'q> {
 /// The head of the statement that `cursor` stands before.
 pub(super) fn head<'q>(cursor: &Cursor<'q>) -> Head<'q> {
     if cursor.peek_word(b"SELECT") {
-        return Head { is_plain_select: true, ..Head::reads(Kind::Select) };
+        return Head { is_plain_select: true, ..Head::reads(Kind::Select) }.without_table(true);
     }
     of_other_than_select(cursor.clone())
 }
@@ -79,7 +85,7 @@ fn of_other_than_select<'q>(mut cursor: Cursor<'q>) -> Head<'q> {
     lower.copy_from_slice(token.text);
     lower.make_ascii_lowercase();
     if lower == b"select" {
-        return Head { is_plain_select: true, ..Head::reads(Kind::Select) };
+        return Head { is_plain_select: true, ..Head::reads(Kind::Select) }.without_table(true);
     }
     of_word(lower, cursor)
 }
@@ -100,8 +106,11 @@ fn of_word<'q>(lower: &[u8], cursor: Cursor<'q>) -> Head<'q> {
         b"use" => of_use(cursor),
         b"savepoint" => Head::reads(Kind::Savepoint),
         b"release" if cursor.peek_word(b"SAVEPOINT") => Head::reads(Kind::Savepoint),
-        b"values" | b"table" => Head::reads(Kind::Select),
-        b"explain" | b"describe" | b"desc" if runs_nothing(&cursor) => Head::reads(Kind::Explain),
+        b"values" => Head::reads(Kind::Select).without_table(true),
+        b"table" => Head::reads(Kind::Select),
+        b"explain" | b"describe" | b"desc" if runs_nothing(&cursor) => {
+            Head::reads(Kind::Explain).without_table(explains_query(cursor))
+        }
         b"explain" | b"describe" | b"desc" => explained(cursor),
         b"analyze" => analyze(cursor),
         b"do" => Head::reads(Kind::Do),
@@ -213,7 +222,10 @@ fn with_main<'q>(word: &[u8]) -> Head<'q> {
         b"DELETE" => Head::writes(Kind::Delete, TransactionEnd::No),
         b"INSERT" => Head::writes(Kind::Insert, TransactionEnd::No),
         b"REPLACE" => Head::writes(Kind::Replace, TransactionEnd::No),
-        _ => Head { is_plain_select: word == b"SELECT", ..Head::reads(Kind::Select) },
+        _ => {
+            let is_select = word == b"SELECT";
+            Head { is_plain_select: is_select, ..Head::reads(Kind::Select) }.without_table(is_select)
+        }
     };
     Head { is_with: true, ..head }
 }
@@ -247,6 +259,18 @@ fn runs_nothing(cursor: &Cursor<'_>) -> bool {
     true
 }
 
+/// Whether a SELECT or VALUES stands behind EXPLAIN and its options.
+fn explains_query(mut cursor: Cursor<'_>) -> bool {
+    for option in [&b"EXTENDED"[..], b"PARTITIONS", b"ANALYZE"] {
+        cursor.take_word(option);
+    }
+    if cursor.take_word(b"FORMAT") && cursor.take_symbol(b'=') {
+        cursor.bump();
+    }
+    while cursor.take_symbol(b'(') {}
+    cursor.peek_word(b"SELECT") || cursor.peek_word(b"VALUES")
+}
+
 /// A statement that is run to be explained: only a query is known to read.
 fn explained<'q>(mut cursor: Cursor<'q>) -> Head<'q> {
     cursor.take_word(b"ANALYZE");
@@ -254,7 +278,7 @@ fn explained<'q>(mut cursor: Cursor<'q>) -> Head<'q> {
         cursor.bump();
     }
     while cursor.take_symbol(b'(') {}
-    let mut head = Head::reads(Kind::Explain);
+    let mut head = Head::reads(Kind::Explain).without_table(explains_query(cursor.clone()));
     head.effects.writes = !cursor.peek_word(b"SELECT");
     head
 }

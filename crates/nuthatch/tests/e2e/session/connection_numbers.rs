@@ -129,13 +129,15 @@ fn servers_own_numbers_can_be_killed_where_the_server_allows_it() {
         assert_eq!(killer.value(within), "1");
         killer.ok(format!("KILL {at_server}"));
         assert!(direct.is_closed_by_server());
-        assert_eq!(killer.refused(format!("KILL {at_server}")).code, 1094);
+        await_that("the server has let go of it", || {
+            killer.query(format!("KILL {at_server}")).is_err_and(|failure| failure.server().code == 1094)
+        });
         assert_eq!(killer.refused("KILL 4000000000").code, 1094);
         holder.ok("BEGIN");
         holder.ok("UPDATE t SET v = 'held' WHERE id = 1");
-        let thread = killer.value(
-            "SELECT id FROM information_schema.processlist WHERE command = 'Sleep' AND db = DATABASE() AND id <> CONNECTION_ID() ORDER BY time LIMIT 1",
-        );
+        let asleep = "SELECT id FROM information_schema.processlist WHERE command = 'Sleep' AND db = DATABASE() AND id <> CONNECTION_ID() ORDER BY time LIMIT 1";
+        await_that("the server has it asleep", || !killer.table(asleep).is_empty());
+        let thread = killer.value(asleep);
         killer.ok(format!("KILL CONNECTION {thread}"));
         assert!(holder.is_closed_by_server(), "a number of a connection that is held means its session");
     }
@@ -181,6 +183,27 @@ fn a_prepared_kill_with_a_parameter_kills() {
     assert_eq!(killer.refused("EXECUTE k USING @id").code, 1094);
     killer.ok("SET @id = NULL");
     assert_eq!(killer.refused("EXECUTE k USING @id").code, 1094);
+}
+
+#[test]
+fn kill_takes_what_a_server_takes() {
+    for kind in SERVERS {
+        let stage = Stage::before_kind(kind, Setup::default());
+        let (mut killer, mut victim) = (stage.client(), stage.client());
+        killer.ok(format!("SET @k = {}", number(&mut victim)));
+        killer.ok("KILL CONNECTION @k");
+        assert!(victim.is_closed_by_server(), "{kind:?}");
+        for nobody in ["-1", "NULL", "0", "@never_set"] {
+            assert_eq!(killer.refused(format!("KILL {nobody}")).code, 1094, "{kind:?} {nobody}");
+        }
+        let seen = [killer, stage.primary()].map(|mut own| {
+            let codes =
+                ["KILL QUERY CONNECTION_ID()", "KILL CONNECTION_ID()"].map(|sql| own.refused(sql).code);
+            assert!(own.is_closed_by_server());
+            codes
+        });
+        assert_eq!(seen[0], seen[1], "{kind:?}");
+    }
 }
 
 #[test]

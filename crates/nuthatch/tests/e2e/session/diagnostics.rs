@@ -1,5 +1,7 @@
 //! Warnings, row counts and found rows of the statement before.
 
+use nuthatch_lab::Kind;
+
 use crate::proxy::Setup;
 use crate::stage::Stage;
 
@@ -97,6 +99,35 @@ fn found_rows_without_and_with_sql_calc_found_rows() {
     client.ok("DO 1");
     client.settle();
     assert_eq!(stage.pool("ConnUsed", 0), 0);
+}
+
+/// MariaDB forgets them where a statement names a table, MySQL everywhere.
+#[test]
+fn warnings_behind_statements_without_a_table_are_the_servers() {
+    for kind in [Kind::MariaDb, Kind::MySql] {
+        let stage = Stage::before_kind(kind, Setup::default());
+        for statement in [
+            "DO 1",
+            "VALUES (1), (2)",
+            "VALUES ROW(1)",
+            "EXPLAIN SELECT 1",
+            "EXPLAIN SELECT 1 FROM DUAL",
+            "EXPLAIN FORMAT=JSON SELECT 1",
+            "ANALYZE SELECT 1",
+            "EXPLAIN VALUES (1)",
+            "EXPLAIN SELECT 1 FROM (SELECT 1) d",
+            "EXPLAIN SELECT v FROM t",
+            "DESC t",
+        ] {
+            let mut both = [stage.client(), stage.primary()];
+            let seen = both.each_mut().map(|client| {
+                client.ok("SELECT CAST('x' AS SIGNED)");
+                drop(client.query(statement));
+                client.table("SHOW WARNINGS")
+            });
+            assert_eq!(seen[0], seen[1], "{kind:?}: {statement}");
+        }
+    }
 }
 
 #[test]
