@@ -242,6 +242,7 @@ fn operators_ask_for_any_user_and_schema() {
     let stage = Stage::caching();
     let (mut client, mut operator) = (stage.client(), stage.proxy.operator());
     client.ok(SELECT);
+    client.settle();
     let (user, schema) = (stage.login().user, &stage.schema);
     let question = format!("EXPLAIN CACHE FOR USER '{user}' IN SCHEMA {schema} {SELECT}");
     assert_eq!(findings(&mut operator, &question, "schema"), [schema.as_str()]);

@@ -85,6 +85,7 @@ fn errors_of_statements_stand_with_what_the_server_said_and_no_password() {
         let ground = Ground::new(kind, 100, Setup::default());
         let mut client = ground.proxy.client(&ground.login);
         client.refused("SELECT no_such");
+        client.settle();
         assert!(ground.errors(1054)[0][2].contains("no_such"), "{kind:?}: {:?}", ground.errors(1054));
         for secret in [
             "CREATE USER x IDENTIFIED 's3cret'",
@@ -92,10 +93,12 @@ fn errors_of_statements_stand_with_what_the_server_said_and_no_password() {
             "PREPARE s FROM \"SELEC 's3cret'\"",
         ] {
             client.refused(secret);
+            client.settle();
             let rows = ground.errors(1064);
             assert!(rows[0][2].contains("hidden"), "{kind:?} {secret}: {rows:?}");
         }
         client.refused("SELECT 1 FRO t");
+        client.settle();
         let rows = ground.errors(1064);
         assert!(rows[0][2].contains("near"), "{kind:?}: {rows:?}");
     }
