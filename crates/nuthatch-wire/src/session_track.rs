@@ -38,7 +38,11 @@ impl<'a> TrackedOk<'a> {
         // A message that is empty is left out where nothing follows it.
         let has_info = has_changes || !reader.rest().is_empty();
         let info = if has_info { reader.lenenc_bytes()? } else { &[] };
-        let block = if has_changes { reader.lenenc_bytes()? } else { &[] };
+        let mut block = if has_changes { reader.lenenc_bytes()? } else { &[] };
+        // MariaDB writes the byte in front of the block as a character of the default schema's set: zeroes come first in utf16 and utf32.
+        while block.is_empty() && !reader.rest().is_empty() && has_changes {
+            block = reader.lenenc_bytes()?;
+        }
         must_end(reader, "bytes behind an OK packet")?;
         Ok(Self { marker, ok, info, changes: StateChanges::of(block) })
     }
@@ -238,6 +242,17 @@ mod tests {
             ([2, 0, 0, 0], b"Records"),
         ] {
             assert!(TrackedOk::parse(&ok_with(status, rest)).is_err(), "{rest:?}");
+        }
+    }
+
+    #[test]
+    fn zeroes_of_a_wide_default_schema_stand_in_front_of_the_block() {
+        // MariaDB 10.11's answers to USE of a schema in utf16, and in utf32.
+        for zeroes in [&[0][..], &[0, 0, 0]] {
+            let rest = [&[0][..], zeroes, &[5, 1, 3, 2, b'd', b'1']].concat();
+            let payload = ok_with(CHANGED, &rest);
+            let told: Vec<_> = TrackedOk::parse(&payload).expect("it is read").changes.collect();
+            assert_eq!(told, [Ok(StateChange::Schema(b"d1"))]);
         }
     }
 

@@ -1,5 +1,6 @@
 //! The default schema and the character set, on whichever connection the session gets.
 
+use nuthatch_lab::Kind;
 use nuthatch_wire::CapabilityFlags;
 
 use crate::proxy::Setup;
@@ -28,6 +29,31 @@ fn schema_follows_the_session_over_one_shared_connection() {
     assert_eq!(a.value("SELECT DATABASE()"), stage.schema);
     assert_eq!(b.value("SELECT DATABASE()"), other);
     assert!(stage.pool("ConnOK", 0) <= 3, "hardly a new connection for each statement");
+}
+
+#[test]
+fn schema_in_wide_characters_is_chosen_like_any_other() {
+    for kind in [Kind::MariaDb, Kind::MySql] {
+        let stage = Stage::before_kind(kind, Setup::default());
+        for charset in ["utf16", "utf16le", "ucs2", "utf32"] {
+            let wide = servers::fresh_name("s");
+            stage.primary().ok(format!("CREATE DATABASE {wide} CHARACTER SET {charset}"));
+            let (mut by_text, mut by_command) = (stage.client(), stage.client());
+            by_text.ok(format!("USE {wide}"));
+            by_command.init_db(&wide).expect("it is there");
+            for client in [&mut by_text, &mut by_command] {
+                client.ok("SET @a = 1");
+                client.ok("CREATE TABLE IF NOT EXISTS t (v TEXT)");
+                assert_eq!(
+                    client.value("SELECT CONCAT(DATABASE(), @a)"),
+                    format!("{wide}1"),
+                    "{kind:?} {charset}"
+                );
+                client.ok(format!("USE {}", stage.schema));
+                assert_eq!(client.value("SELECT v FROM t WHERE id = 1"), "one");
+            }
+        }
+    }
 }
 
 #[test]
