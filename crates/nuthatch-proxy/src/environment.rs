@@ -11,7 +11,7 @@ use nuthatch_wire::CapabilityFlags;
 use parking_lot::Mutex;
 
 use crate::backend::Inheritance;
-use crate::session::{Charset, Settings};
+use crate::state::{Charset, Settings};
 
 /// How many environments are numbered at most.
 pub(crate) const ENVIRONMENTS_MAX: usize = 65_536;

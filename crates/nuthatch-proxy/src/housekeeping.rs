@@ -9,7 +9,9 @@ use tokio_util::sync::CancellationToken;
 
 use crate::Proxy;
 use crate::backend::Wanted;
-use crate::session::{Charset, EndReason, Errand, SessionState};
+use crate::session::EndReason;
+use crate::state::Errand;
+use crate::state::{Charset, SessionState};
 
 /// The pause between two rounds.
 const ROUND: Duration = Duration::from_millis(500);
@@ -46,7 +48,7 @@ pub async fn keep_house(proxy: Arc<Proxy>, stop: CancellationToken) {
 pub async fn keep_lines(proxy: Arc<Proxy>, stop: CancellationToken) {
     tokio::select! {
         () = stop.cancelled() => {}
-        () = crate::backend::keep_lines(&proxy) => {}
+        () = crate::backend::keep_lines(&proxy.hostgroups, &proxy.clock) => {}
     }
 }
 

@@ -21,6 +21,7 @@ mod proxy;
 mod purge;
 mod runner;
 mod session;
+mod state;
 mod stats;
 mod worker;
 

@@ -15,11 +15,11 @@ use nuthatch_sql::{Lexing, ServerFlavor};
 use nuthatch_wire::{CapabilityFlags, Greeting, Nonce, SHA256_LEN, StatusFlags};
 use parking_lot::{Mutex, RwLock};
 
-use crate::backend::{Hostgroups, PoolRow, Server};
+use crate::backend::{Hostgroups, PoolRow, Restarts, Server};
 use crate::capability::{COMPRESSION, OWN, SUPPORTED, UNTIL_LEARNED};
 use crate::clock::Clock;
 use crate::environment::{ENVIRONMENTS_MAX, Environments};
-use crate::exact::{Binlogs, CatalogueStore, Delayed, ExactLevels, Restarts, TableCounters};
+use crate::exact::{Binlogs, CatalogueStore, Delayed, ExactLevels, TableCounters};
 use crate::keeper::ConfigurationKeeper;
 use crate::known_schemas::KnownSchemas;
 use crate::log_limit::LogLimit;
@@ -151,11 +151,13 @@ impl Proxy {
         let tables_max = u32::try_from(snapshot.mysql.query_cache_tables_max).unwrap_or(u32::MAX);
         let clocks = Arc::new(Clocks::new(ClockOptions { tables_max, ..ClockOptions::default() }));
         let catalogues = Arc::new(CatalogueStore::new(&clocks));
+        let forgetting = Arc::clone(&catalogues);
+        let restarts = Restarts::new(move |host, port| forgetting.forget_server(host, port));
         let learned = Learned { greeting: None, lexing: UNSEEN_SERVER };
         let proxy = Arc::new(Self {
             clock,
             workers: Workers::start(workers_count, clock)?,
-            hostgroups: Hostgroups::new(workers_count, Arc::new(Restarts::new(&catalogues))),
+            hostgroups: Hostgroups::new(workers_count, Arc::new(restarts)),
             cache: Cache::new(cache_limits(&snapshot.mysql)),
             environments: Environments::default(),
             digests: Digests::new(),

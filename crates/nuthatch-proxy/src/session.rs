@@ -63,8 +63,6 @@ mod relay;
 mod reply;
 mod reset;
 mod set;
-mod settings;
-mod state;
 mod statement;
 mod statement_room;
 mod stored_code;
@@ -86,13 +84,13 @@ use crate::Proxy;
 use crate::backend::Server;
 use crate::exact::Touched;
 use crate::executor::give_way;
+use crate::state::{Charset, Errand, SessionState};
 use crate::worker::{Place, Worker};
 
 pub(crate) use attend::Attended;
 use begin::Beginning;
 use cache_use::Off;
 use diagnostics::Diagnostics;
-pub(crate) use errand::Errand;
 pub use explain::Finding;
 pub(crate) use fall::PanicCounter;
 use found_rows::Found;
@@ -109,9 +107,6 @@ pub(crate) use memo::Memo;
 pub(crate) use not_cached::NotCached;
 pub(crate) use pins::{PinCounters, Pins};
 use prepared::Prepared;
-pub(crate) use set::whole_of;
-pub(crate) use settings::{Settings, literal_of};
-pub(crate) use state::{Charset, SessionState, is_read_alike};
 use text_prepared::Names;
 
 /// Commands that a client may send ahead and have answered before others have their turn.

@@ -114,6 +114,22 @@ impl SystemVariable {
         }
     }
 
+    /// The variable of which this one shows or changes a part: with what it came to all of them can be set again. Measured on MariaDB 10.11, and on
+    /// MySQL 9.7 those that it has.
+    #[must_use]
+    pub fn whole(&self) -> Option<&'static [u8]> {
+        match (self.carry(), self.name()) {
+            (Carry::Parts, "optimizer_switch") => Some(b"optimizer_switch"),
+            (Carry::Ordered(Group::ServerCharacterSet), _) => Some(b"collation_server"),
+            (Carry::Ordered(Group::Galera), _) => Some(b"wsrep_sync_wait"),
+            (Carry::Ordered(Group::SlowLog), "log_slow_filter" | "log_queries_not_using_indexes") => {
+                Some(b"log_slow_filter")
+            }
+            (Carry::Ordered(Group::SlowLog), _) => Some(b"log_slow_disabled_statements"),
+            _ => None,
+        }
+    }
+
     /// Why it is not carried like most; none for one that is, and for one that is not known.
     #[must_use]
     pub fn why(&self) -> Option<&'static str> {

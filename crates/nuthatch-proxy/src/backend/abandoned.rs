@@ -13,7 +13,7 @@ use nuthatch_wire::{AnswerKind, CapabilityFlags, Command};
 use tokio::time::timeout;
 
 use crate::clock::Clock;
-use crate::session::{Charset, SessionState};
+use crate::state::{Charset, SessionState};
 use crate::worker::Worker;
 
 use super::{CheckOutError, Connection, Hostgroups, Server, Wanted};

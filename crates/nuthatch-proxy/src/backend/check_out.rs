@@ -11,7 +11,7 @@ use tokio::time::{sleep, timeout};
 
 use crate::capability::TRANSLATED;
 use crate::clock::Clock;
-use crate::session::{Charset, Errand, SessionState};
+use crate::state::{Charset, Errand, SchemaNeed, SessionState};
 use crate::worker::Worker;
 
 use super::connect::{self, Login};
@@ -61,16 +61,6 @@ impl<'a> Wanted<'a> {
         let (must_have, errand) = (CapabilityFlags::empty(), &Errand::USUAL);
         Self { user, password, shape, must_have, state, errand, is_own: false, worker }
     }
-}
-
-/// Which default schema a connection must be in, or be brought into.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(crate) enum SchemaNeed {
-    /// The session's, or none if it has none.
-    #[default]
-    Own,
-    /// Whichever it is in.
-    Any,
 }
 
 /// Why no connection could be had.

@@ -8,10 +8,10 @@ use nuthatch_wire::{CapabilityFlags, ErrPacket, StatusFlags};
 use tokio::time::{Instant, timeout};
 
 use crate::capability::{COMPRESSION, SHAPE, SUPPORTED};
-use crate::session::Charset;
+use crate::state::{Charset, ConnectionState};
 use crate::worker::Worker;
 
-use super::connection::{Connection, ConnectionState, Control, Slot};
+use super::connection::{Connection, Control, Slot};
 use super::defaults::Era;
 
 /// How often a login is begun anew because what sessions begin with was changed meanwhile.

@@ -9,7 +9,8 @@ use nuthatch_wire::{CapabilityFlags, ErrPacket, Form, packet_with_attributes};
 use parking_lot::Mutex;
 use tokio::time::Instant;
 
-use crate::session::{Charset, SessionHandle, Settings};
+use crate::session::SessionHandle;
+use crate::state::ConnectionState;
 use crate::worker::Worker;
 
 use super::Server;
@@ -79,31 +80,6 @@ impl Control {
         if user.as_ref().is_none_or(|known| !Arc::ptr_eq(known, session)) {
             *user = Some(Arc::clone(session));
         }
-    }
-}
-
-/// What the server keeps for a connection, as far as sessions may differ in it.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct ConnectionState {
-    /// Default schema, in UTF-8 whatever the character set is; empty for none.
-    pub(crate) schema: Vec<u8>,
-    /// Character sets and collation.
-    pub(crate) charset: Charset,
-    /// `None` when it is not known.
-    pub(crate) autocommit: Option<bool>,
-    /// Session variables with another value than the server's own.
-    pub(crate) settings: Settings,
-    /// User variables.
-    pub(crate) user_variables: Settings,
-    /// The last SET ROLE; a server has no statement, and no reset, that leads back to none.
-    pub(crate) role: Option<Arc<str>>,
-}
-
-impl ConnectionState {
-    /// As after a login.
-    pub(crate) fn new(schema: Vec<u8>, charset: Charset, autocommit: bool) -> Self {
-        let (settings, user_variables) = (Settings::default(), Settings::default());
-        Self { schema, charset, autocommit: Some(autocommit), settings, user_variables, role: None }
     }
 }
 

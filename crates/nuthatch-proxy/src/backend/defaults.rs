@@ -26,7 +26,7 @@ use parking_lot::Mutex;
 use tokio::sync::Notify;
 use tokio::time::timeout;
 
-use crate::session::{Settings, literal_of, whole_of};
+use crate::state::{Settings, literal_of};
 
 use super::Connection;
 
@@ -465,7 +465,7 @@ impl Defaults {
                 _ => false,
             };
             // Of these the whole is set, which differs as well or stands for what does.
-            let is_part = whole_of(&variable).is_some_and(|whole| whole != &**name);
+            let is_part = variable.whole().is_some_and(|whole| whole != &**name);
             if is_part || !differs(name) && !is_of_differing_group() {
                 continue;
             }

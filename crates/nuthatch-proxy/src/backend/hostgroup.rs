@@ -10,12 +10,12 @@ use nuthatch_wire::{Greeting, StatusFlags};
 use parking_lot::Mutex;
 use tokio::sync::Notify;
 
-use crate::exact::Restarts;
 use crate::stats::Errors;
 
 use super::Server;
 use super::defaults::{AllDefaults, Defaults, Era};
 use super::line::Line;
+use super::restarts::Restarts;
 use super::shortage::Shortage;
 use super::throttle::Throttle;
 use super::tls::{TlsOfServer, TlsToServers};

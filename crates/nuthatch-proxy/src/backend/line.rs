@@ -18,8 +18,9 @@ use parking_lot::Mutex;
 use tokio::sync::Notify;
 use tokio::time::sleep;
 
-use crate::Proxy;
+use crate::clock::Clock;
 
+use super::Hostgroups;
 use super::shortage::{RunQueue, Shortage};
 
 /// How often the first in line is rung for without a reason.
@@ -247,21 +248,21 @@ fn wake(waker: Option<Waker>) {
 }
 
 /// Keeps the lines until it is dropped: rings for the first of each once in a while, as long as anybody waits.
-pub(crate) async fn keep(proxy: &Proxy) {
+pub(crate) async fn keep(hostgroups: &Hostgroups, clock: &Clock) {
     loop {
-        proxy.hostgroups.keeper().notified().await;
-        let mut run_queue = RunQueue::new(proxy.clock.now_us());
+        hostgroups.keeper().notified().await;
+        let mut run_queue = RunQueue::new(clock.now_us());
         loop {
             sleep(TICK).await;
-            let groups = proxy.hostgroups.all_groups();
+            let groups = hostgroups.all_groups();
             let mut waiting = groups.iter().filter(|group| !group.line.is_empty()).peekable();
             if waiting.peek().is_none() {
-                proxy.hostgroups.shortage().tell(false);
+                hostgroups.shortage().tell(false);
                 break;
             }
-            let now_us = proxy.clock.now_us();
+            let now_us = clock.now_us();
             if let Some(is_short) = run_queue.look(now_us) {
-                proxy.hostgroups.shortage().tell(is_short);
+                hostgroups.shortage().tell(is_short);
             }
             waiting.for_each(|group| group.line.tick(now_us));
         }

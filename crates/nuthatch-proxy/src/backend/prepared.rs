@@ -3,9 +3,8 @@
 //! A server keeps with a statement the schema and the character set that it was prepared under, so they are part of what
 //! tells statements apart. The least recently used is closed when there are too many.
 
+use crate::state::{Charset, Settings};
 use std::sync::Arc;
-
-use crate::session::{Charset, Settings};
 
 /// What tells statements of one connection apart.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -14,10 +14,10 @@ use std::sync::Arc;
 use nuthatch_net::{BackendLogin, BackendPassword, ClearPasswords, NetError, change_user};
 use nuthatch_wire::{AnswerKind, CapabilityFlags, Command, ErrPacket, StatusFlags};
 
-use crate::session::{Charset, is_read_alike};
+use crate::state::{Charset, ConnectionState, is_read_alike};
 
+use super::Connection;
 use super::prepared::{NamedStatements, PreparedStatements};
-use super::{Connection, ConnectionState};
 
 /// Has a row if the server does something at a login that it does not at a reset.
 const LOGINS_DO_MORE: &[u8] = b"SELECT 1 FROM DUAL WHERE @@GLOBAL.init_connect <> ''";

@@ -12,7 +12,6 @@ use nuthatch_wire::{ErrPacket, Greeting, StatusFlags};
 use parking_lot::Mutex;
 use tokio::time::Instant;
 
-use crate::exact::Restarts;
 use crate::log_limit::LogLimit;
 
 use super::ahead::Accepted;
@@ -22,6 +21,7 @@ use super::growth::Growth;
 use super::line::Line;
 use super::pool::{Fit, Pool};
 use super::refusal::{Proof, told_of};
+use super::restarts::Restarts;
 use super::room::{Room, Whom};
 use super::tls::TlsOfServer;
 use super::upkeep::Kind;

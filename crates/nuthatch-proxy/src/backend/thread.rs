@@ -3,15 +3,16 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use nuthatch_config::MysqlVariables;
 use nuthatch_net::{BackendPassword, NetError};
 use nuthatch_wire::{AnswerKind, CapabilityFlags, Command, ErrorCode};
 use tokio::time::timeout;
 
-use crate::Proxy;
-use crate::session::{Charset, SessionState};
+use crate::clock::Clock;
+use crate::state::{Charset, SessionState};
 use crate::worker::Worker;
 
-use super::{Connection, Server, Wanted};
+use super::{Connection, Hostgroups, Server, Wanted};
 
 /// A thread, and who may end it.
 #[derive(Debug, Clone, Copy)]
@@ -44,9 +45,10 @@ impl Thread<'_> {
         means: Means,
         shape: CapabilityFlags,
         worker: &Worker,
-        proxy: &Proxy,
+        variables: &MysqlVariables,
+        hostgroups: &Hostgroups,
+        clock: Clock,
     ) -> Result<bool, String> {
-        let variables = &proxy.snapshot().mysql;
         let state = SessionState::new(Vec::new(), Charset::Collation(45));
         let wanted = Wanted::by(self.user, self.password, shape, &state, worker);
         let checked_out = self.server.check_out_for_kill(&wanted, variables).await;
@@ -56,7 +58,7 @@ impl Thread<'_> {
             .await
             .map_err(|_elapsed| "the server does not answer".to_owned())?
             .map_err(|error| error.to_string())?;
-        proxy.hostgroups.check_in(connection, proxy.clock.now_ms());
+        hostgroups.check_in(connection, clock.now_ms());
         Ok(is_gone)
     }
 

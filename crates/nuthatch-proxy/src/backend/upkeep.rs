@@ -11,7 +11,7 @@ use nuthatch_wire::{AnswerKind, CapabilityFlags, Command, ErrPacket};
 use tokio::time::timeout;
 
 use crate::Proxy;
-use crate::session::{Charset, Errand, SessionState};
+use crate::state::{Charset, Errand, SessionState};
 use crate::worker::Worker;
 
 use super::check_out::login;

@@ -53,8 +53,8 @@ mod tests {
     use nuthatch_config::HostgroupId;
 
     use super::*;
+    use crate::backend::Restarts;
     use crate::backend::defaults::AllDefaults;
-    use crate::exact::Restarts;
 
     fn server(port: u16, weight: u32, status: ServerStatus) -> Arc<Server> {
         let mut config = nuthatch_config::Server::new(HostgroupId(0), "127.0.0.1", port);

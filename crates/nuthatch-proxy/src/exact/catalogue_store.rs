@@ -190,7 +190,7 @@ impl CatalogueStore {
 
     /// A server has begun anew, or is another: nothing is known of it any more, and no exact answer is served that was stored before.
     /// Says whether anything was known.
-    pub(super) fn forget_server(&self, host: &str, port: u16) -> bool {
+    pub(crate) fn forget_server(&self, host: &str, port: u16) -> bool {
         let is_of = |domain: &Domain| {
             let mut replicas = domain.replicas.iter();
             (domain.host.as_str(), domain.port) == (host, port)

@@ -96,7 +96,10 @@ impl Lost {
             let means = if may_kill && !has_killed { Means::Kill } else { Means::Look };
             let thread =
                 Thread { server: &self.server, id: self.thread_id, user, password: password.as_deref() };
-            match thread.is_gone(means, *shape, worker, &self.proxy).await {
+            let (snapshot, proxy) = (self.proxy.snapshot(), &self.proxy);
+            let looked =
+                thread.is_gone(means, *shape, worker, &snapshot.mysql, &proxy.hostgroups, proxy.clock).await;
+            match looked {
                 Ok(true) => return,
                 Ok(false) => has_killed = true,
                 Err(error) => {

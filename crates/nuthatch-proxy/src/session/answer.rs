@@ -10,13 +10,13 @@ use nuthatch_sql::Kind;
 use nuthatch_wire::{AnswerEnd, Ending};
 
 use super::capture::Capture;
-use super::errand::Behind;
 use super::exact::{Caching, Depends};
 use super::lease::Held;
 use super::not_cached::NotCached;
 use super::plan::Plan;
 use super::trouble::Trouble;
 use super::{HitPlan, Session, SessionEnd};
+use crate::state::Behind;
 
 /// How a statement came.
 #[derive(Debug, Clone, Copy)]

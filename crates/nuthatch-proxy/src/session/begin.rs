@@ -15,13 +15,13 @@ use nuthatch_wire::{AnswerEnd, AnswerKind, Command, Ending};
 
 use crate::exact::{Commits, Isolation};
 
-use super::errand::Behind;
 use super::exact::Reading;
 use super::lease::Held;
 use super::plan::{Facts, Plan};
 use super::relay::command_packet;
 use super::trouble::Trouble;
 use super::{Session, reply};
+use crate::state::Behind;
 
 /// The word alone begins a block in MariaDB's Oracle mode.
 const BEGIN: &[u8] = b"START TRANSACTION";

@@ -7,8 +7,10 @@ use std::sync::Arc;
 use nuthatch_net::{Proving, prove};
 use nuthatch_wire::Login;
 
+use crate::state::Charset;
+
 use super::login::{Known, admit, clear_passwords, plain_schema};
-use super::{Account, Charset, Session, SessionEnd, reply};
+use super::{Account, Session, SessionEnd, reply};
 
 impl Session {
     pub(super) async fn change_user(&mut self) -> Result<(), SessionEnd> {

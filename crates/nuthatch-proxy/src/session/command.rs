@@ -6,10 +6,12 @@ use nuthatch_wire::{AnswerEnd, AnswerKind, CapabilityFlags, Command, Ending, Err
 
 use crate::exact::Flight;
 
-use super::errand::Errand;
+use crate::state::Charset;
+
 use super::lease::Held;
 use super::trouble::Trouble;
-use super::{Charset, Pins, Session, SessionEnd, reply};
+use super::{Pins, Session, SessionEnd, reply};
+use crate::state::Errand;
 
 /// A longer statement's room in the process list is given back when it is over.
 const INFO_BYTES_KEPT: usize = 256;

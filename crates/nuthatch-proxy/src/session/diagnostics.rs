@@ -21,16 +21,16 @@ use nuthatch_wire::{
 };
 
 use crate::backend::{Connection, Hostgroups};
+use crate::state::{Charset, ResultCollation};
 use crate::stats::Occurrence;
 
 use super::handle::{HIDDEN, may_hold_password};
 use super::lease::Held;
 use super::plan::Facts;
 use super::relay::command_packet;
-use super::state::ResultCollation;
 use super::transcode::transcode;
 use super::trouble::Trouble;
-use super::{Charset, Left, Pins, Session, SessionEnd, reply};
+use super::{Left, Pins, Session, SessionEnd, reply};
 
 /// More than these bytes are not kept.
 const BYTES_MAX: usize = 64 << 10;

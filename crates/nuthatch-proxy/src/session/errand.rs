@@ -1,147 +1,49 @@
-//! What the statement at hand asks of a connection besides the session's state.
-//!
-//! A statement that sets a part of the state that travels (SET NAMES, a SET of plain values, USE) does not need that part on its connection:
-//! the connection that has best already the state *behind* the statement is asked for, and nothing is brought there that the statement
-//! itself overwrites. So a client that builds up its state after each login (WordPress: SET NAMES, sql_mode, schema) finds the
-//! connections that the one before it has left. And a session without a default schema may use a connection that has one for a
-//! statement that does not depend on it.
+//! The [`Errand`] of the statement at hand.
 
-use std::borrow::Cow;
 use std::sync::Arc;
 
 use nuthatch_sql::Kind;
 
-use crate::backend::{ConnectionState, SchemaNeed};
+use crate::state::{Aim, Behind, Errand, OF_NAMES, SchemaNeed, SessionState};
 
+use super::Session;
 use super::plan::{Change, Facts};
-use super::set::{Given, OF_NAMES, Setting, Step};
-use super::{Session, SessionState};
+use super::set::{Given, Setting, Step};
 
-/// See the module's doc.
-#[derive(Debug, Default)]
-pub(crate) struct Errand {
-    /// Its server must tell of changes at the end of rows too.
-    pub(super) is_tracked: bool,
-    pub(super) behind: Behind,
-    /// It asks what the statement before has left on its connection.
-    pub(super) asks_of_the_last: bool,
-    pub(crate) schema: SchemaNeed,
-    pub(crate) aim: Option<Box<Aim>>,
-}
-
-/// What a statement may be sent right behind, before the server has accepted it.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(crate) enum Behind {
-    /// Nothing.
-    #[default]
-    Nothing,
-    /// SETs, which a server accepts again once it has.
-    Sets,
-    /// A change of schema too, which somebody may have dropped: the statement only reads, and can be sent again.
-    All,
-}
-
-/// The state that a statement leads to.
-#[derive(Debug)]
-pub(crate) struct Aim {
-    state: SessionState,
-    sets_charset: bool,
-    sets_role: bool,
-    /// The session variables that it gives values.
-    sets: Vec<Box<[u8]>>,
-}
-
-impl Errand {
-    /// Nothing besides.
-    pub(crate) const USUAL: Self = Self {
-        is_tracked: false,
-        behind: Behind::Nothing,
-        asks_of_the_last: false,
-        schema: SchemaNeed::Own,
-        aim: None,
-    };
-
-    /// That of a command that leads from the state `own` into a schema.
-    pub(super) fn into_schema(own: &SessionState, schema: &[u8]) -> Self {
-        let mut state = own.clone();
-        if own.charset.reads_as_utf8(schema) {
-            state.schema = schema.to_vec();
+/// That of a statement that is read alike in whatever state its connection is.
+fn aim_of(change: &Change, own: &SessionState) -> Option<Aim> {
+    let (mut state, mut sets_charset, mut sets_role, mut sets) = (own.clone(), false, false, Vec::new());
+    match change {
+        Change::Charset(charset) => {
+            state.charset = charset.clone();
+            state.settings.forget_names();
+            sets_charset = true;
         }
-        let aim = Aim { state, sets_charset: false, sets_role: false, sets: Vec::new() };
-        Self { schema: SchemaNeed::Any, aim: Some(Box::new(aim)), ..Self::default() }
-    }
-
-    /// The state that a connection had best be in already.
-    pub(crate) fn nearest<'a>(&'a self, own: &'a SessionState) -> &'a SessionState {
-        self.aim.as_ref().map_or(own, |aim| &aim.state)
-    }
-
-    /// The state that a connection must be brought into: the session's, but for what does not matter, which stays as it is there.
-    pub(crate) fn state_before<'a>(
-        &self,
-        own: &'a SessionState,
-        there: &ConnectionState,
-    ) -> Cow<'a, SessionState> {
-        let (is_any, aim) = (self.schema == SchemaNeed::Any, self.aim.as_deref());
-        if !is_any && aim.is_none() {
-            return Cow::Borrowed(own);
-        }
-        let mut state = own.clone();
-        if is_any {
-            state.schema.clone_from(&there.schema);
-        }
-        let Some(aim) = aim else { return Cow::Owned(state) };
-        let mut keep = |name: &[u8]| state.settings.set(name, there.settings.get(name));
-        if aim.sets_charset {
-            OF_NAMES.iter().for_each(|name| keep(name));
-        }
-        aim.sets.iter().for_each(|name| keep(name));
-        if aim.sets_role {
-            state.role.clone_from(&there.role);
-        }
-        if aim.sets_charset {
-            state.charset = there.charset.clone();
-        }
-        Cow::Owned(state)
-    }
-}
-
-impl Aim {
-    /// Of a statement that is read alike in whatever state its connection is.
-    fn of(change: &Change, own: &SessionState) -> Option<Self> {
-        let (mut state, mut sets_charset, mut sets_role, mut sets) = (own.clone(), false, false, Vec::new());
-        match change {
-            Change::Charset(charset) => {
-                state.charset = charset.clone();
-                state.settings.forget_names();
-                sets_charset = true;
-            }
-            Change::Steps(steps) => {
-                for step in steps {
-                    match step {
-                        Step::Variable(setting) => {
-                            let value = plain_value(setting)?;
-                            state.settings.set(&setting.name, value);
-                            sets.push(setting.name.clone());
-                        }
-                        Step::Charset(charset) => {
-                            state.charset = charset.clone();
-                            state.settings.forget_names();
-                            sets_charset = true;
-                        }
-                        Step::Autocommit { .. } => return None,
+        Change::Steps(steps) => {
+            for step in steps {
+                match step {
+                    Step::Variable(setting) => {
+                        let value = plain_value(setting)?;
+                        state.settings.set(&setting.name, value);
+                        sets.push(setting.name.clone());
                     }
+                    Step::Charset(charset) => {
+                        state.charset = charset.clone();
+                        state.settings.forget_names();
+                        sets_charset = true;
+                    }
+                    Step::Autocommit { .. } => return None,
                 }
             }
-            // The one before may have been taken away.
-            Change::Role(statement) => {
-                state.role = Some(Arc::clone(statement));
-                sets_role = true;
-            }
-            Change::None | Change::Schema(_) | Change::Autocommit(_) => return None,
         }
-        Some(Self { state, sets_charset, sets_role, sets })
+        // The one before may have been taken away.
+        Change::Role(statement) => {
+            state.role = Some(Arc::clone(statement));
+            sets_role = true;
+        }
+        Change::None | Change::Schema(_) | Change::Autocommit(_) => return None,
     }
+    Some(Aim { state, sets_charset, sets_role, sets })
 }
 
 /// What a session variable is given, if that does not depend on what it is; of those that a SET NAMES sets each depends on others.
@@ -184,7 +86,7 @@ impl Session {
             false => SchemaNeed::Own,
         };
         let is_alike = text.is_ascii() && !text.iter().any(|byte| matches!(byte, b'"' | b'\\'));
-        let aim = if is_alike { Aim::of(&facts.change, &self.state) } else { None };
+        let aim = if is_alike { aim_of(&facts.change, &self.state) } else { None };
         Errand { schema, aim: aim.map(Box::new), ..usual }
     }
 }
@@ -192,7 +94,7 @@ impl Session {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::session::Charset;
+    use crate::state::{Charset, ConnectionState};
 
     fn own() -> SessionState {
         let mut own = SessionState::new(b"mine".to_vec(), Charset::Collation(45));
@@ -209,7 +111,7 @@ mod tests {
     }
 
     fn errand(change: &Change) -> Errand {
-        Errand { aim: Aim::of(change, &own()).map(Box::new), ..Errand::default() }
+        Errand { aim: aim_of(change, &own()).map(Box::new), ..Errand::default() }
     }
 
     #[test]
@@ -248,15 +150,5 @@ mod tests {
             assert_eq!(*errand.state_before(&own, &there()), own, "{change:?}");
             assert_eq!(*errand.nearest(&own), own, "{change:?}");
         }
-    }
-
-    #[test]
-    fn schema_that_is_led_out_of_is_not_brought() {
-        let own = own();
-        let errand = Errand::into_schema(&own, b"next");
-        assert_eq!(errand.nearest(&own).schema, b"next");
-        assert_eq!(errand.state_before(&own, &there()).schema, b"other");
-        let foreign = Errand::into_schema(&own, b"t\xEBst");
-        assert_eq!(foreign.nearest(&own).schema, b"mine", "what it is in UTF-8 only the server knows");
     }
 }

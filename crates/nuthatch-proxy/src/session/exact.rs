@@ -17,6 +17,8 @@ use crate::exact::{
     dependencies, is_transactional,
 };
 
+use crate::state::Settings;
+
 use super::capture::Capture;
 use super::lease::Held;
 use super::not_cached::NotCached;
@@ -24,7 +26,7 @@ use super::plan::{Change, Facts, Plan};
 use super::relay::command_packet;
 use super::set::Step;
 use super::trouble::Trouble;
-use super::{HitPlan, Pins, Session, Settings};
+use super::{HitPlan, Pins, Session};
 
 /// A read on its way: what its answer will depend on, and since when it may have changed.
 #[derive(Debug)]

@@ -14,10 +14,12 @@ use nuthatch_wire::{AnswerEnd, AnswerKind, Command};
 
 use crate::backend::{Changing, Connection, Defaults, Era, Inheritance};
 
+use crate::state::{SessionState, Settings};
+
 use super::lease::Held;
 use super::plan::Facts;
 use super::trouble::Trouble;
-use super::{Pins, Session, SessionState, Settings};
+use super::{Pins, Session};
 
 /// See the module's doc.
 #[derive(Debug)]

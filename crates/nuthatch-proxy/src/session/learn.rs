@@ -11,11 +11,13 @@ use nuthatch_wire::{AnswerEnd, Ending, StatusFlags};
 
 use crate::proxy::lexing_after;
 
+use crate::state::Charset;
+
 use super::lease::Held;
 use super::plan::{Change, Facts};
 use super::set::{Step, is_profiled};
 use super::trouble::Trouble;
-use super::{Charset, Pins, Session};
+use super::{Pins, Session};
 
 /// Errors of the parser: the statement did nothing, unless it runs texts of its own and one of those was meant.
 pub(super) const NEVER_RAN: [u16; 2] = [1064, 1065];

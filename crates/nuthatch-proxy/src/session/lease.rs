@@ -7,11 +7,12 @@ use nuthatch_net::{Framed, NetError};
 use nuthatch_sql::ServerFlavor;
 use nuthatch_wire::{AnswerEnd, AnswerKind, CapabilityFlags, Command, Ending, ErrPacket, ErrorCode, Form};
 
-use crate::backend::{Changing, Connection, READ_UTF8, Reset, SchemaNeed, Wanted, clear_passwords};
+use crate::backend::{Changing, Connection, READ_UTF8, Reset, Wanted, clear_passwords};
 use crate::exact::Flight;
 
+use crate::state::{Behind, Charset, SchemaNeed, SessionState, is_read_alike};
+
 use super::delay::Delay;
-use super::errand::Behind;
 use super::exact::Sent;
 use super::handle::Running;
 use super::handlers::Handlers;
@@ -24,7 +25,7 @@ use super::set::is_profiled;
 use super::stored_code::Doubts;
 use super::temporary::Temporary;
 use super::trouble::{Elsewhere, Trouble};
-use super::{Charset, InsertId, Pins, Session, SessionEnd, SessionState, View, is_read_alike};
+use super::{InsertId, Pins, Session, SessionEnd, View};
 
 /// A connection in the hands of a session.
 #[derive(Debug)]

@@ -17,10 +17,11 @@ use tokio::time::timeout;
 use crate::Proxy;
 use crate::backend::CheckOutError;
 use crate::capability::SHAPE;
+use crate::state::{Charset, Errand, SessionState};
 use crate::worker::{Place, Worker};
 
 use super::trouble::Trouble;
-use super::{Account, Charset, ClientAddress, LastResults, Session, SessionHandle, SessionState, reply};
+use super::{Account, ClientAddress, LastResults, Session, SessionHandle, reply};
 
 /// How long a login waits for a server to say whether its schema is there.
 const SCHEMA_PATIENCE: Duration = Duration::from_secs(1);
@@ -201,7 +202,7 @@ impl Session {
         let hostgroup = self.account.user.default_hostgroup;
         let entering = timeout(SCHEMA_PATIENCE, Box::pin(self.change_schema(hostgroup, name)));
         let entered = worker.with_tokio(entering).await;
-        self.errand = super::Errand::default();
+        self.errand = Errand::default();
         match entered {
             Ok(Ok(())) => Ok(()),
             Ok(Err(Trouble::Refused(refusal) | Trouble::CheckOut(CheckOutError::Refused(refusal)))) => {
@@ -324,7 +325,7 @@ fn enter(
         sequence_shift: 0,
         last_ran_on: None,
         found_rows_on: None,
-        errand: super::Errand::default(),
+        errand: Errand::default(),
         account: Account { name, user, password },
         capabilities: login.capabilities,
         shape: login.capabilities & SHAPE,

@@ -9,10 +9,12 @@ use std::sync::Arc;
 use nuthatch_sql::{Kind, Lexing, SequenceName, Sequences, ServerFlavor, sequences};
 use nuthatch_wire::{AnswerEnd, Ending};
 
+use crate::state::SessionState;
+
+use super::Session;
 use super::lease::Held;
 use super::plan::{Facts, names};
 use super::trouble::{Elsewhere, Trouble};
-use super::{Session, SessionState};
 
 /// More sequences are not remembered.
 const SEQUENCES_MAX: usize = 64;

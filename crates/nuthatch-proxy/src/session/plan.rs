@@ -11,6 +11,8 @@ use nuthatch_sql::{
     TransactionEnd, cache_hint, defaults_change, found_rows, stops_server,
 };
 
+use crate::state::Charset;
+
 use super::connection_numbers::asks_for_numbers;
 use super::found_rows::Found;
 use super::memo::Known;
@@ -21,7 +23,7 @@ use super::set::{SetOutcome, Step, set_outcome};
 use super::stored_code::CodeRun;
 use super::text_prepared::Named;
 use super::tracker::{INFORMATION_SCHEMA, OWN_SCHEMAS, reads_tracker};
-use super::{Charset, HitPlan, Pins, Session};
+use super::{HitPlan, Pins, Session};
 use crate::stats::{DigestCounters, Observation, Observed, StatementCommand};
 use nuthatch_wire::{AnswerEnd, Ending};
 

@@ -5,10 +5,12 @@
 
 use nuthatch_wire::{AnswerKind, Command};
 
+use crate::state::{SessionState, Settings};
+
 use super::lease::Held;
-use super::set::OF_NAMES;
 use super::trouble::Trouble;
-use super::{Pins, Session, SessionState, Settings};
+use super::{Pins, Session};
+use crate::state::OF_NAMES;
 
 /// Asks for the statement that sets the character sets as they are.
 const ASK_NAMES: &str = "SELECT CONCAT('SET character_set_client=', @@character_set_client, \

@@ -16,12 +16,14 @@ use rapidhash::fast::RandomState;
 
 use crate::backend::StatementKey;
 
+use crate::state::SessionState;
+
 use super::execution::{Binding, asks_for_cursor, named_id};
 use super::lease::Held;
 use super::plan::Plan;
 use super::relay::command_packet;
 use super::trouble::Trouble;
-use super::{Pins, Session, SessionEnd, SessionState, reply};
+use super::{Pins, Session, SessionEnd, reply};
 
 /// MariaDB: "the statement prepared last".
 const LAST_PREPARED: u32 = u32::MAX;

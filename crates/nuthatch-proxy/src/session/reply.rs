@@ -1,12 +1,11 @@
 //! The packets of answers that the proxy gives by itself.
 
+use crate::state::ResultCollation;
 use nuthatch_sql::ServerFlavor;
 use nuthatch_wire::{
     CapabilityFlags, Cell, Column, ErrPacket, ErrorCode, FrameHeader, HEADER_LEN, OkPacket, ResultSetWriter,
     StatusFlags, append_err, append_lenenc_bytes, append_ok, append_packet,
 };
-
-use super::state::ResultCollation;
 
 /// An OK packet as the whole answer to a command.
 pub(super) fn ok(status: StatusFlags) -> Vec<u8> {

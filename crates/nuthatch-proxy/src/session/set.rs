@@ -13,28 +13,20 @@ use nuthatch_sql::{
 
 use crate::exact::Isolation;
 
+use crate::state::{
+    CHARACTER_SET_CONNECTION, CHARACTER_SET_RESULTS, COLLATION_CONNECTION, Charset, OF_NAMES, SessionState,
+    Settings, is_plain, literal_of,
+};
+
 use super::lease::Held;
 use super::plan::{Change, Facts};
-use super::settings::is_plain;
 use super::tracker::{TRACKER, is_off};
 use super::trouble::Trouble;
-use super::{Charset, Pins, Session, SessionState, Settings, literal_of};
+use super::{Pins, Session};
 
-/// Variables of the connection's character sets, besides the one that statements come in. A SET NAMES sets them all.
-pub(super) const OF_NAMES: [&[u8]; 3] =
-    [COLLATION_CONNECTION, CHARACTER_SET_CONNECTION, CHARACTER_SET_RESULTS];
-
-/// These two set each other: the later one counts.
-const COLLATION_CONNECTION: &[u8] = b"collation_connection";
-const CHARACTER_SET_CONNECTION: &[u8] = b"character_set_connection";
-const CHARACTER_SET_RESULTS: &[u8] = b"character_set_results";
 const CHARACTER_SET_CLIENT: &[u8] = b"character_set_client";
 
 const PROFILING: &[u8] = b"profiling";
-
-/// Each SET of the first turns the second on or off.
-const MAX_JOIN_SIZE: &[u8] = b"max_join_size";
-const SQL_BIG_SELECTS: &[u8] = b"sql_big_selects";
 
 /// The name that SET NAMES has for the server's own character set.
 const DEFAULT: &str = "default";
@@ -111,7 +103,7 @@ pub(super) fn set_outcome(text: &[u8], lexing: Lexing) -> Option<SetOutcome> {
                 steps.extend(client_charset(value)?);
             }
             Assignment::Session { variable, value } => {
-                let step = match whole_of(variable) {
+                let step = match variable.whole() {
                     Some(whole) => Step::asked(whole),
                     None => {
                         let value = given(assignment, variable, value, lexing)?;
@@ -169,21 +161,6 @@ fn client_charset(value: &Value) -> Option<[Step; 3]> {
     let charset = String::from_utf8_lossy(value.literal().filter(is_name)?).to_lowercase();
     let [names, collation] = character_set(&charset);
     Some([names, collation, Step::asked(CHARACTER_SET_RESULTS)])
-}
-
-/// The variable of which this one shows or changes a part: with what it came to all of them can be set again. Measured on MariaDB 10.11, and on
-/// MySQL 9.7 those that it has.
-pub(crate) fn whole_of(variable: &SystemVariable) -> Option<&'static [u8]> {
-    match (variable.carry(), variable.name()) {
-        (Carry::Parts, "optimizer_switch") => Some(b"optimizer_switch"),
-        (Carry::Ordered(Group::ServerCharacterSet), _) => Some(b"collation_server"),
-        (Carry::Ordered(Group::Galera), _) => Some(b"wsrep_sync_wait"),
-        (Carry::Ordered(Group::SlowLog), "log_slow_filter" | "log_queries_not_using_indexes") => {
-            Some(b"log_slow_filter")
-        }
-        (Carry::Ordered(Group::SlowLog), _) => Some(b"log_slow_disabled_statements"),
-        _ => None,
-    }
 }
 
 impl Setting {
@@ -288,60 +265,6 @@ fn source(assignment: &Assignment, lexing: Lexing) -> Option<Box<[u8]>> {
     let place = statement.windows(3).position(|part| part == b" = ")?;
     let value = statement.get(place + 3..)?;
     is_plain(value).then(|| value.into())
-}
-
-impl Settings {
-    /// Whether both agree in what a SET NAMES sets.
-    pub(super) fn agrees_in_names(&self, other: &Self) -> bool {
-        OF_NAMES.iter().all(|name| self.get(name) == other.get(name))
-    }
-
-    fn has_names(&self) -> bool {
-        OF_NAMES.iter().any(|name| self.get(name).is_some())
-    }
-
-    /// After a SET NAMES.
-    pub(super) fn forget_names(&mut self) {
-        for name in OF_NAMES {
-            if self.get(name).is_some() {
-                self.set(name, None);
-            }
-        }
-    }
-
-    fn learn(&mut self, name: &[u8], value: Option<&[u8]>) {
-        self.forget_overwritten(name);
-        self.set(name, value);
-    }
-
-    /// A SET of the variable has written over another.
-    fn forget_overwritten(&mut self, name: &[u8]) {
-        let other = match name {
-            COLLATION_CONNECTION => CHARACTER_SET_CONNECTION,
-            CHARACTER_SET_CONNECTION => COLLATION_CONNECTION,
-            MAX_JOIN_SIZE => SQL_BIG_SELECTS,
-            _ => return,
-        };
-        if self.get(other).is_some() {
-            self.set(other, None);
-        }
-    }
-
-    /// What must be set to come from `there` to here, in an order in which nothing is written over.
-    fn ordered_differences<'a>(&'a self, there: &'a Self) -> Vec<(&'a [u8], Option<&'a [u8]>)> {
-        let mut differences = self.differences(there);
-        let all = differences.len();
-        differences.retain(|(name, _)| ![MAX_JOIN_SIZE, SQL_BIG_SELECTS].contains(name));
-        if differences.len() < all {
-            // The first turns the second on or off: so it has, if the session has set no more than the first.
-            let [size, big_selects] = [MAX_JOIN_SIZE, SQL_BIG_SELECTS].map(|name| self.get(name));
-            differences.push((MAX_JOIN_SIZE, size));
-            if size.is_none() || big_selects.is_some() {
-                differences.push((SQL_BIG_SELECTS, big_selects));
-            }
-        }
-        differences
-    }
 }
 
 /// Whether MySQL's DEFAULT is the opposite of the variable's global value (also in 9.7); MariaDB's is not.

@@ -1,16 +1,11 @@
-//! The part of a session's state that travels with it from connection to connection.
+//! Character sets and collation: what brings a connection into them, and how names and answers read in them.
 
 use std::sync::Arc;
 
 use mysql_common::collations::{Collation, CollationId};
 use nuthatch_sql::ServerFlavor;
 
-use crate::backend::ConnectionState;
-
-use super::Settings;
-
-/// Behind the last number of a collation that is known.
-const COLLATIONS_END: u16 = 400;
+use super::collation::ResultCollation;
 
 /// In which character sets and collation a session talks.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -97,14 +92,6 @@ pub(crate) fn is_read_alike(name: &[u8]) -> bool {
     name.iter().all(|byte| byte.is_ascii() && !b"#$@[\\]^`{|}~".contains(byte))
 }
 
-/// A collation as result sets name it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct ResultCollation {
-    pub(crate) number: u16,
-    /// Bytes of its longest character.
-    pub(crate) character_bytes_max: u8,
-}
-
 impl Charset {
     /// What a variable's value, as SQL writes it, stands for; NULL leaves texts as servers keep their own.
     pub(crate) fn of_variable(value: &[u8]) -> Self {
@@ -132,74 +119,9 @@ impl Charset {
     }
 }
 
-impl ResultCollation {
-    /// The character set's name.
-    pub(crate) fn charset(self) -> String {
-        Collation::resolve(CollationId::from(self.number)).charset().to_owned()
-    }
-
-    fn numbered(number: u16) -> Self {
-        let known = Collation::resolve(CollationId::from(number));
-        Self { number, character_bytes_max: known.max_len().max(1) }
-    }
-
-    fn find(is_it: impl Fn(&Collation<'_>) -> bool) -> Option<Self> {
-        (1..COLLATIONS_END)
-            .find(|number| is_it(&Collation::resolve(CollationId::from(*number))))
-            .map(Self::numbered)
-    }
-}
-
-/// A session's state, as far as it is a value. See the module's doc.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct SessionState {
-    /// Default schema, in UTF-8 whatever the session talks in; empty for none.
-    pub(crate) schema: Vec<u8>,
-    /// Character sets and collation.
-    pub(crate) charset: Charset,
-    /// Whether statements commit by themselves.
-    pub(crate) autocommit: bool,
-    /// Session variables that it has set.
-    pub(crate) settings: Settings,
-    /// User variables; all that it has, unless it is pinned for others.
-    pub(crate) user_variables: Settings,
-    /// The SET ROLE that it sent, if any.
-    pub(crate) role: Option<Arc<str>>,
-}
-
-impl SessionState {
-    /// As after a login.
-    pub(crate) fn new(schema: Vec<u8>, charset: Charset) -> Self {
-        let (settings, user_variables) = (Settings::default(), Settings::default());
-        Self { schema, charset, autocommit: true, settings, user_variables, role: None }
-    }
-
-    /// How many statements it takes to bring a connection from `there` to here.
-    pub(crate) fn differences(&self, there: &ConnectionState) -> u32 {
-        u32::from(self.schema != there.schema)
-            + u32::from(self.charset != there.charset)
-            + u32::from(Some(self.autocommit) != there.autocommit)
-            + u32::from(!self.settings.is_same(&there.settings))
-            + u32::from(!self.user_variables.is_same(&there.user_variables))
-            + u32::from(self.role != there.role)
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn equal_states_have_no_difference_and_each_part_counts() {
-        let state = SessionState::new(b"a".to_vec(), Charset::Collation(45));
-        let same = ConnectionState::new(b"a".to_vec(), Charset::Collation(45), true);
-        assert_eq!(state.differences(&same), 0);
-        let mut other = ConnectionState::new(Vec::new(), Charset::Collation(8), false);
-        other.settings.set(b"sql_mode", Some(b"''"));
-        other.user_variables.set(b"a", Some(b"1"));
-        other.role = Some("SET ROLE a".into());
-        assert_eq!(state.differences(&other), 6);
-    }
 
     #[test]
     fn results_have_the_collation_that_servers_give_them() {

@@ -5,22 +5,33 @@
 //! many after), the next look at its catalogue does, by its uptime.
 
 use std::collections::HashMap;
-use std::sync::Arc;
+use std::fmt;
 
 use parking_lot::Mutex;
 
-use super::CatalogueStore;
+/// Called with host and port.
+type OfServer = dyn Fn(&str, u16) -> bool + Send + Sync;
+
+/// Has all be forgotten that a server has told, and says whether there was anything.
+struct Forget(Box<OfServer>);
+
+impl fmt::Debug for Forget {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Forget")
+    }
+}
 
 /// The greatest number that each server has given, by host and port.
 #[derive(Debug)]
 pub(crate) struct Restarts {
-    catalogues: Arc<CatalogueStore>,
+    forget: Forget,
     greatest: Mutex<HashMap<(String, u16), u32>>,
 }
 
 impl Restarts {
-    pub(crate) fn new(catalogues: &Arc<CatalogueStore>) -> Self {
-        Self { catalogues: Arc::clone(catalogues), greatest: Mutex::default() }
+    /// `forget` is called for a server that is no more, and says whether it had told anything.
+    pub(crate) fn new(forget: impl Fn(&str, u16) -> bool + Send + Sync + 'static) -> Self {
+        Self { forget: Forget(Box::new(forget)), greatest: Mutex::default() }
     }
 
     /// To be asked before a connection is begun: what its number must be greater than.
@@ -39,7 +50,7 @@ impl Restarts {
         }
         *greatest = number;
         drop(all);
-        if self.catalogues.forget_server(host, port) {
+        if (self.forget.0)(host, port) {
             tracing::warn!(
                 host,
                 port,
@@ -52,15 +63,14 @@ impl Restarts {
 
 #[cfg(test)]
 mod tests {
-    use nuthatch_cache::{ClockOptions, Clocks};
+    use std::sync::Arc;
 
     use super::*;
 
     impl Restarts {
         /// Of servers of which nothing is known.
         pub(crate) fn before_nothing() -> Arc<Self> {
-            let clocks = Arc::new(Clocks::new(ClockOptions::default()));
-            Arc::new(Self::new(&Arc::new(CatalogueStore::new(&clocks))))
+            Arc::new(Self::new(|_, _| false))
         }
     }
 

@@ -3,6 +3,19 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+/// Variables of the connection's character sets, besides the one that statements come in. A SET NAMES sets them all.
+pub(crate) const OF_NAMES: [&[u8]; 3] =
+    [COLLATION_CONNECTION, CHARACTER_SET_CONNECTION, CHARACTER_SET_RESULTS];
+
+/// These two set each other: the later one counts.
+pub(crate) const COLLATION_CONNECTION: &[u8] = b"collation_connection";
+pub(crate) const CHARACTER_SET_CONNECTION: &[u8] = b"character_set_connection";
+pub(crate) const CHARACTER_SET_RESULTS: &[u8] = b"character_set_results";
+
+/// Each SET of the first turns the second on or off.
+const MAX_JOIN_SIZE: &[u8] = b"max_join_size";
+const SQL_BIG_SELECTS: &[u8] = b"sql_big_selects";
+
 /// Values by the variables' names, each as SQL writes it. What is not in it has the server's own value; a user variable has
 /// none. Cheap to clone, and to compare with a clone.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
@@ -62,6 +75,60 @@ impl Settings {
     }
 }
 
+impl Settings {
+    /// Whether both agree in what a SET NAMES sets.
+    pub(crate) fn agrees_in_names(&self, other: &Self) -> bool {
+        OF_NAMES.iter().all(|name| self.get(name) == other.get(name))
+    }
+
+    pub(crate) fn has_names(&self) -> bool {
+        OF_NAMES.iter().any(|name| self.get(name).is_some())
+    }
+
+    /// After a SET NAMES.
+    pub(crate) fn forget_names(&mut self) {
+        for name in OF_NAMES {
+            if self.get(name).is_some() {
+                self.set(name, None);
+            }
+        }
+    }
+
+    pub(crate) fn learn(&mut self, name: &[u8], value: Option<&[u8]>) {
+        self.forget_overwritten(name);
+        self.set(name, value);
+    }
+
+    /// A SET of the variable has written over another.
+    pub(crate) fn forget_overwritten(&mut self, name: &[u8]) {
+        let other = match name {
+            COLLATION_CONNECTION => CHARACTER_SET_CONNECTION,
+            CHARACTER_SET_CONNECTION => COLLATION_CONNECTION,
+            MAX_JOIN_SIZE => SQL_BIG_SELECTS,
+            _ => return,
+        };
+        if self.get(other).is_some() {
+            self.set(other, None);
+        }
+    }
+
+    /// What must be set to come from `there` to here, in an order in which nothing is written over.
+    pub(crate) fn ordered_differences<'a>(&'a self, there: &'a Self) -> Vec<(&'a [u8], Option<&'a [u8]>)> {
+        let mut differences = self.differences(there);
+        let all = differences.len();
+        differences.retain(|(name, _)| ![MAX_JOIN_SIZE, SQL_BIG_SELECTS].contains(name));
+        if differences.len() < all {
+            // The first turns the second on or off: so it has, if the session has set no more than the first.
+            let [size, big_selects] = [MAX_JOIN_SIZE, SQL_BIG_SELECTS].map(|name| self.get(name));
+            differences.push((MAX_JOIN_SIZE, size));
+            if size.is_none() || big_selects.is_some() {
+                differences.push((SQL_BIG_SELECTS, big_selects));
+            }
+        }
+        differences
+    }
+}
+
 /// A value that a server told, as SQL writes it; `None` for one that is read in several ways.
 pub(crate) fn literal_of(told: &[u8]) -> Option<Box<[u8]>> {
     let digits = told.strip_prefix(b"-").unwrap_or(told);
@@ -76,7 +143,7 @@ pub(crate) fn literal_of(told: &[u8]) -> Option<Box<[u8]>> {
 }
 
 /// Whether it is read alike under every SQL mode and character set.
-pub(super) fn is_plain(value: &[u8]) -> bool {
+pub(crate) fn is_plain(value: &[u8]) -> bool {
     value.is_ascii() && !value.iter().any(|byte| matches!(byte, b'\\' | b'"' | 0))
 }
 

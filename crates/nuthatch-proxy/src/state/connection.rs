@@ -1,0 +1,30 @@
+//! What a server keeps for a connection.
+
+use std::sync::Arc;
+
+use super::{Charset, Settings};
+
+/// What the server keeps for a connection, as far as sessions may differ in it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct ConnectionState {
+    /// Default schema, in UTF-8 whatever the character set is; empty for none.
+    pub(crate) schema: Vec<u8>,
+    /// Character sets and collation.
+    pub(crate) charset: Charset,
+    /// `None` when it is not known.
+    pub(crate) autocommit: Option<bool>,
+    /// Session variables with another value than the server's own.
+    pub(crate) settings: Settings,
+    /// User variables.
+    pub(crate) user_variables: Settings,
+    /// The last SET ROLE; a server has no statement, and no reset, that leads back to none.
+    pub(crate) role: Option<Arc<str>>,
+}
+
+impl ConnectionState {
+    /// As after a login.
+    pub(crate) fn new(schema: Vec<u8>, charset: Charset, autocommit: bool) -> Self {
+        let (settings, user_variables) = (Settings::default(), Settings::default());
+        Self { schema, charset, autocommit: Some(autocommit), settings, user_variables, role: None }
+    }
+}

@@ -1,0 +1,57 @@
+//! A session's state, and how far a connection is from it.
+
+use std::sync::Arc;
+
+use super::{Charset, ConnectionState, Settings};
+
+/// A session's state, as far as it is a value. See the module's doc.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct SessionState {
+    /// Default schema, in UTF-8 whatever the session talks in; empty for none.
+    pub(crate) schema: Vec<u8>,
+    /// Character sets and collation.
+    pub(crate) charset: Charset,
+    /// Whether statements commit by themselves.
+    pub(crate) autocommit: bool,
+    /// Session variables that it has set.
+    pub(crate) settings: Settings,
+    /// User variables; all that it has, unless it is pinned for others.
+    pub(crate) user_variables: Settings,
+    /// The SET ROLE that it sent, if any.
+    pub(crate) role: Option<Arc<str>>,
+}
+
+impl SessionState {
+    /// As after a login.
+    pub(crate) fn new(schema: Vec<u8>, charset: Charset) -> Self {
+        let (settings, user_variables) = (Settings::default(), Settings::default());
+        Self { schema, charset, autocommit: true, settings, user_variables, role: None }
+    }
+
+    /// How many statements it takes to bring a connection from `there` to here.
+    pub(crate) fn differences(&self, there: &ConnectionState) -> u32 {
+        u32::from(self.schema != there.schema)
+            + u32::from(self.charset != there.charset)
+            + u32::from(Some(self.autocommit) != there.autocommit)
+            + u32::from(!self.settings.is_same(&there.settings))
+            + u32::from(!self.user_variables.is_same(&there.user_variables))
+            + u32::from(self.role != there.role)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn equal_states_have_no_difference_and_each_part_counts() {
+        let state = SessionState::new(b"a".to_vec(), Charset::Collation(45));
+        let same = ConnectionState::new(b"a".to_vec(), Charset::Collation(45), true);
+        assert_eq!(state.differences(&same), 0);
+        let mut other = ConnectionState::new(Vec::new(), Charset::Collation(8), false);
+        other.settings.set(b"sql_mode", Some(b"''"));
+        other.user_variables.set(b"a", Some(b"1"));
+        other.role = Some("SET ROLE a".into());
+        assert_eq!(state.differences(&other), 6);
+    }
+}
