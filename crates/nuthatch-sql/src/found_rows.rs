@@ -54,7 +54,12 @@ pub fn found_rows(text: &[u8], kind: Kind, lexing: Lexing) -> FoundRows {
         | Kind::Empty => FoundRows::LeftAlone,
         Kind::Ddl(Ddl::Create) | Kind::Set | Kind::LoadData if has_no(&[b"select"]) => FoundRows::LeftAlone,
         Kind::Ddl(Ddl::Alter | Ddl::Drop | Ddl::Truncate | Ddl::Rename) => FoundRows::LeftAlone,
+        Kind::Ddl(Ddl::Create) if matches!(lexing.server, ServerFlavor::MySql(_)) => FoundRows::LeftAlone,
+        Kind::Ddl(Ddl::Create) if has_no(&[b"exists"]) && surely_fills_a_table(text, lexing) => {
+            FoundRows::Set
+        }
         Kind::Insert | Kind::Replace if finds_nothing() => FoundRows::LeftAlone,
+        Kind::Insert | Kind::Replace if surely_selects(text, lexing) => FoundRows::Set,
         Kind::Delete if finds_nothing() && has_no(&[b"using", b"join", b","]) => FoundRows::LeftAlone,
         Kind::Update | Kind::Do if matches!(lexing.server, ServerFlavor::MySql(_)) => FoundRows::Set,
         Kind::Update if finds_nothing() && is_of_one_table(text, lexing) => FoundRows::LeftAlone,
@@ -77,6 +82,30 @@ fn stands_in(text: &[u8], word: &[u8]) -> bool {
     };
     let mut places = text.windows(word.len()).enumerate();
     places.any(|(at, found)| found.eq_ignore_ascii_case(word) && (word == b"," || !is_part(at)))
+}
+
+/// Whether a SELECT is in what an INSERT inserts.
+fn surely_selects(text: &[u8], lexing: Lexing) -> bool {
+    let mut cursor = Cursor::behind_first_word(text, lexing);
+    let mut selects = false;
+    while let Some(token) = cursor.bump() {
+        match token.kind {
+            TokenKind::Word if is_word(token, b"DUPLICATE") => break,
+            TokenKind::Word if is_word(token, b"RETURNING") => return false,
+            TokenKind::Word if is_word(token, b"SELECT") => selects = true,
+            TokenKind::Symbol(b'.') => cursor.advance(),
+            _ => {}
+        }
+    }
+    selects && !cursor.has_executable
+}
+
+/// Whether it is a CREATE TABLE with a SELECT.
+fn surely_fills_a_table(text: &[u8], lexing: Lexing) -> bool {
+    let mut cursor = Cursor::behind_first_word(text, lexing);
+    cursor.take_words(&[b"OR", b"REPLACE"]);
+    cursor.take_word(b"TEMPORARY");
+    cursor.take_word(b"TABLE") && surely_selects(text, lexing)
 }
 
 /// Whether an UPDATE names one table before its SET: where there are more, MariaDB counts the rows that it finds.
@@ -241,8 +270,17 @@ mod tests {
             ("SELECT limited FROM t", Kind::Select, Rows),
             ("INSERT INTO t VALUES (1)", Kind::Insert, LeftAlone),
             ("INSERT INTO tables VALUES (1)", Kind::Insert, LeftAlone),
-            ("INSERT INTO t SELECT 1", Kind::Insert, Unknown),
-            ("CREATE TABLE x AS SELECT 1", Kind::Ddl(Ddl::Create), Unknown),
+            ("INSERT INTO t SELECT 1", Kind::Insert, Set),
+            ("REPLACE INTO t (v) VALUES ((SELECT 1))", Kind::Replace, Set),
+            ("INSERT INTO t VALUES ('select')", Kind::Insert, Unknown),
+            ("INSERT INTO t VALUES (t.select)", Kind::Insert, Unknown),
+            ("INSERT INTO t VALUES (1) ON DUPLICATE KEY UPDATE v=(SELECT 1)", Kind::Insert, Unknown),
+            ("INSERT INTO t SELECT 1 RETURNING id", Kind::Insert, Unknown),
+            ("INSERT INTO t VALUES (1) /*! , ((SELECT 2)) */", Kind::Insert, Unknown),
+            ("CREATE TABLE x AS SELECT 1", Kind::Ddl(Ddl::Create), Set),
+            ("CREATE OR REPLACE TEMPORARY TABLE x SELECT 1", Kind::Ddl(Ddl::Create), Set),
+            ("CREATE TABLE IF NOT EXISTS x SELECT 1", Kind::Ddl(Ddl::Create), Unknown),
+            ("CREATE VIEW x AS SELECT 1", Kind::Ddl(Ddl::Create), Unknown),
             ("DELETE FROM t WHERE id=1", Kind::Delete, LeftAlone),
             ("DELETE a FROM t a JOIN t b", Kind::Delete, Unknown),
             ("UPDATE t a SET a.v=1, a.w=2 WHERE id=1", Kind::Update, LeftAlone),
@@ -264,6 +302,7 @@ mod tests {
         }
         let mysql = Lexing::of(ServerFlavor::MySql(90_704));
         assert_eq!(found_rows(b"UPDATE t SET v=1", Kind::Update, mysql), Set);
+        assert_eq!(found_rows(b"CREATE TABLE x SELECT 1", Kind::Ddl(Ddl::Create), mysql), LeftAlone);
         for (text, expected) in [
             ("SELECT v FROM t LIMIT 2,1", PageOffset::Rows(2)),
             ("SELECT v FROM t LIMIT 2 OFFSET 4", PageOffset::Rows(4)),

@@ -16,7 +16,7 @@ const TABLES: [&str; 6] = [
     "INSERT INTO m VALUES (1), (2), (3)",
 ];
 
-const STATEMENTS: [&str; 78] = [
+const STATEMENTS: [&str; 81] = [
     "SELECT v FROM t",
     "SELECT v FROM t LIMIT 2",
     "SELECT v FROM t LIMIT 2,1",
@@ -76,6 +76,9 @@ const STATEMENTS: [&str; 78] = [
     "INSERT INTO w (v) VALUES (7), (8), (9)",
     "INSERT INTO w (v) SELECT id FROM m",
     "INSERT INTO w (v) SELECT id FROM m LIMIT 1,1",
+    "INSERT INTO w (v) SELECT v FROM t WHERE 1=0",
+    "INSERT INTO e SELECT MAX(v) FROM t",
+    "INSERT INTO w (v) VALUES ((SELECT v FROM t LIMIT 1))",
     "REPLACE INTO w (id, v) VALUES (1, 7), (2, 8)",
     "CREATE TABLE x SELECT v FROM t LIMIT 2,1",
     "DROP TABLE IF EXISTS x",
@@ -177,4 +180,29 @@ fn found_rows_are_the_servers_at_mysql() {
 fn found_rows_behind_a_hit_are_the_servers() {
     check(Kind::MariaDb, Setup::default().variable("mysql-query_cache_type", 1));
     check(Kind::MySql, Setup::default().variable("mysql-query_cache_type", 1));
+}
+
+#[test]
+fn found_rows_behind_insert_select_are_told_to_who_is_alone() {
+    for kind in [Kind::MariaDb, Kind::MySql] {
+        let ways = TwoWays::new(kind, Setup::default(), &TABLES);
+        let mut both = [ways.proxied(), ways.straight()];
+        for statement in [
+            "INSERT INTO w (v) SELECT id FROM m",
+            "INSERT INTO w (v) SELECT v FROM t LIMIT 1,2",
+            "REPLACE INTO w (v) SELECT v FROM t",
+            "INSERT INTO e SELECT id FROM m",
+            "INSERT INTO e SELECT 1 FROM m WHERE 1=0",
+            "CREATE TABLE y SELECT v FROM t LIMIT 2,1",
+        ] {
+            let found = both.each_mut().map(|client| {
+                client.ok("SELECT v FROM t WHERE id <= 4");
+                client.ok(statement);
+                let found = client.value("SELECT FOUND_ROWS()");
+                client.ok("DROP TABLE IF EXISTS y");
+                found
+            });
+            assert_eq!(found[0], found[1], "{kind:?}: {statement}");
+        }
+    }
 }
