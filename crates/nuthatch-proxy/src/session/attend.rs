@@ -56,7 +56,8 @@ impl Session {
     fn answer_at_once(&mut self, bytes: &[u8], now_ms: u64) -> bool {
         let limit_bytes = self.snapshot.mysql.max_allowed_packet;
         let Some(payload) = whole_command(bytes) else { return false };
-        if bytes.len() as u64 > limit_bytes {
+        // Whoever was told that it is killed sees nothing more of it.
+        if bytes.len() as u64 > limit_bytes || self.handle.ending().is_some() {
             return false;
         }
         trip(payload, Fall::OnSeat);

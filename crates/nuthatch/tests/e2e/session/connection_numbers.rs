@@ -186,6 +186,22 @@ fn a_prepared_kill_with_a_parameter_kills() {
 }
 
 #[test]
+fn killed_session_is_not_answered_from_the_cache_either() {
+    let stage = Stage::caching();
+    let mut killer = stage.client();
+    for _ in 0..40 {
+        let mut victim = stage.client();
+        let id = number(&mut victim);
+        for _ in 0..2 {
+            victim.ok("SELECT v FROM t WHERE id = 1");
+            victim.settle();
+        }
+        killer.ok(format!("KILL {id}"));
+        assert!(victim.query("SELECT v FROM t WHERE id = 1").is_err());
+    }
+}
+
+#[test]
 fn kill_takes_what_a_server_takes() {
     for kind in SERVERS {
         let stage = Stage::before_kind(kind, Setup::default());
