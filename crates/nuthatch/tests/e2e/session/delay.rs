@@ -59,6 +59,9 @@ fn delay_after_an_insert_ends_by_itself_and_the_id_stays() {
 fn delays_of_hostgroup_and_user_go_before_the_variables() {
     let stage = Stage::plain();
     let mut client = stage.client();
+    // Once it is known that no stored code stands behind the table.
+    client.ok("SELECT v FROM t");
+    stage.await_unpinned();
     client.ok("SELECT v FROM t");
     client.settle();
     assert_eq!(stage.pool("ConnUsed", 0), 0, "by default nothing is kept");

@@ -32,7 +32,7 @@ fn last_insert_id_survives_another_session_on_the_same_connection() {
     }
     a.settle();
     b.settle();
-    assert_eq!(stage.pool("ConnUsed", 0), 0, "nothing is pinned by it");
+    stage.await_unpinned();
 }
 
 #[test]
@@ -73,7 +73,7 @@ fn asking_for_the_id_hides_no_found_rows_and_no_warnings() {
     a.settle();
     a.ok("SELECT v FROM t");
     a.settle();
-    assert_eq!(stage.pool("ConnUsed", 0), 0, "nothing is pinned by it");
+    stage.await_unpinned();
 }
 
 #[test]

@@ -70,7 +70,7 @@ fn sessions_that_run_go_by_a_load_from_their_next_statement_on() {
     let mut client = stage.client();
     client.ok("INSERT INTO counter (v) SELECT 7 FROM t");
     client.settle();
-    assert_eq!(stage.pool("ConnUsed", 0), 0);
+    stage.await_unpinned();
     turn(&stage, false);
     assert_eq!(stage.pool("ConnUsed", 0), 0, "not before it");
     client.ok("INSERT INTO counter (v) SELECT 8 FROM t");

@@ -240,7 +240,7 @@ fn prepared_statements_hold_no_connection_and_are_shared() {
     let statements: Vec<_> =
         clients.iter_mut().map(|client| client.prepare("SELECT v FROM t WHERE id = ?").unwrap()).collect();
     clients.iter_mut().for_each(Client::settle);
-    assert_eq!(stage.pool("ConnUsed", 0), 0, "nothing is held");
+    stage.await_unpinned();
     let connections = stage.pool("ConnOK", 0);
     for round in 0..10 {
         for (client, statement) in clients.iter_mut().zip(&statements) {
@@ -314,7 +314,7 @@ fn connection_keeps_no_more_statements_than_it_may() {
     client.reset_statement(&cursor).unwrap();
     assert_eq!(client.fetch(&cursor, 1).unwrap_err().server().code, 1421);
     client.settle();
-    assert_eq!(stage.pool("ConnUsed", 0), 0);
+    stage.await_unpinned();
 }
 
 #[test]
