@@ -17,13 +17,14 @@ run: ## build, start a lab and the proxy in front of it on port 6033, until Ctrl
 demo: ## sysbench's selects directly, through the proxy and from its cache, as one table (2 minutes)
 	@tools/demo.sh
 
-check: ## formatting, lints, documentation, fuzz targets, licences
+check: ## formatting, lints, documentation, fuzz targets, the order of modules, licences
 	@tools/deps.sh test
 	cargo fmt --all --check
 	cargo fmt --manifest-path fuzz/Cargo.toml --check
 	cargo clippy --workspace --all-targets --locked -- -D warnings
 	RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --locked
 	CUSTOM_LIBFUZZER_PATH=/none cargo check --manifest-path fuzz/Cargo.toml --locked # without libFuzzer, which takes C++
+	cargo run --quiet --locked -p nuthatch-modules
 	@tools/licences.py --self-test
 	@tools/licences.py
 

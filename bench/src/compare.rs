@@ -13,6 +13,7 @@ mod slice;
 mod summary;
 mod sysbench;
 mod table;
+mod target;
 
 use std::path::PathBuf;
 
@@ -26,8 +27,9 @@ use field::Field;
 use plan::{Driver, Plan};
 use quiet::Patience;
 use requirement::Verdict;
-use slice::{Slice, SliceOptions};
+use slice::Slice;
 use summary::Row;
+use target::SliceOptions;
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct CompareOptions {

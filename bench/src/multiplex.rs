@@ -10,6 +10,7 @@ mod client;
 mod crowd;
 mod dialogue;
 mod script;
+mod slice;
 mod verdict;
 
 use std::path::PathBuf;
@@ -25,8 +26,9 @@ use crate::priority::Priority;
 use crate::proxy::{CacheRule, Program, Proxy};
 use crate::running::raise_open_files;
 use census::Census;
-use crowd::{Crowd, Tally};
+use crowd::Crowd;
 use dialogue::Dialogue;
+use slice::Slice;
 use verdict::{Pair, Verdict};
 
 /// `max_connections` of the server, which is its lab's default.
@@ -72,17 +74,6 @@ pub(crate) struct MultiplexOptions {
     /// Exit with an error if a requirement is missed
     #[arg(long)]
     gate: bool,
-}
-
-/// What one slice showed.
-#[derive(Debug)]
-struct Slice {
-    tally: Tally,
-    /// The most connections that the server had at once, without ours that watches: by its own count, and as sampled.
-    connections_peak: u64,
-    connections_sampled: u64,
-    /// Inserts that the server has and that it acknowledged, both of this slice.
-    rows: u64,
 }
 
 /// Measures and prints.
@@ -188,26 +179,5 @@ impl Stage<'_> {
         }
         ensure!(slice.tally.statements > 0, "nothing was answered");
         Ok(slice)
-    }
-}
-
-impl std::fmt::Display for Slice {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let tally = &self.tally;
-        write!(
-            f,
-            "{:8.1} statements/s  p50 {:6.2} ms  p99 {:7.2} ms  max {:7.2} ms  \
-             connections {} (sampled {})  ids checked {}, wrong {}  inserts acknowledged {}, there {}",
-            tally.per_second(),
-            tally.percentile_ms(0.50),
-            tally.percentile_ms(0.99),
-            tally.percentile_ms(1.0),
-            self.connections_peak,
-            self.connections_sampled,
-            tally.ids_checked,
-            tally.wrong_count,
-            tally.inserts,
-            self.rows,
-        )
     }
 }

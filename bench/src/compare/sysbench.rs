@@ -9,7 +9,7 @@ use std::process::{Child, Command, Stdio};
 use anyhow::{Context, Result, ensure};
 
 use super::plan::Turn;
-use super::slice::{SliceOptions, Target};
+use super::target::{SliceOptions, Target};
 use crate::address::Address;
 use crate::affinity::LOAD;
 use crate::clock::monotonic;

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use super::Slice;
+use super::slice::Slice;
 
 /// Statements a second through the proxy, by those of the direct slice beside it.
 const THROUGHPUT_RATIO_MIN: f64 = 0.95;

@@ -4,7 +4,6 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use nuthatch_config::Layers;
-use thiserror::Error;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
@@ -13,9 +12,8 @@ use crate::clerk::{Call, Caller, ClerkHandle, Desk, Reply};
 use crate::command::Command;
 use crate::credentials::{Credentials, RefusalLog, Rights};
 use crate::data_plane::DataPlane;
-
-/// The most sessions at one time, over all listeners.
-const SESSIONS_MAX: usize = 256;
+use crate::limits::SESSIONS_MAX;
+use crate::start_error::StartError;
 
 /// The SQL admin interface: its clerk, its accounts and its sessions. Dropping the last one ends the clerk's thread.
 #[derive(Debug)]
@@ -28,20 +26,6 @@ pub struct Admin {
     places: Arc<Semaphore>,
     sessions: TaskTracker,
     stop: CancellationToken,
-}
-
-/// Why the admin interface could not be set up.
-#[derive(Debug, Error)]
-pub enum StartError {
-    /// The tables of statistics could not be added to the configuration's database.
-    #[error("set up the tables of the admin interface")]
-    Sqlite(#[from] rusqlite::Error),
-    /// The layers refused.
-    #[error("set up the tables of the admin interface")]
-    Layers(#[from] nuthatch_config::StoreError),
-    /// The clerk's thread could not be started.
-    #[error("start the thread of the admin interface")]
-    Thread(#[from] std::io::Error),
 }
 
 impl Admin {

@@ -5,8 +5,10 @@
 
 mod set;
 mod show;
+mod shown;
 mod split;
 mod transfer;
+mod understood;
 mod variables;
 mod words;
 
@@ -16,69 +18,11 @@ mod tests;
 use crate::data_plane::ProcessVerb;
 use words::Words;
 
-pub(crate) use show::{Filter, Select, Show};
+pub(crate) use show::Select;
+pub(crate) use shown::{Filter, Show};
 pub(crate) use split::statements;
+pub(crate) use understood::Command;
 pub(crate) use variables::rewrite;
-
-/// One statement, understood. It may hold passwords, so it can be shown in tests only.
-#[derive(Clone, PartialEq, Eq)]
-#[cfg_attr(test, derive(Debug))]
-pub(crate) enum Command {
-    /// Nothing is done and the answer is OK: a comment, or a setting of the session that means nothing here.
-    Nothing,
-    /// SQL for SQLite, as it was typed but for `@@` variables.
-    Sql(String),
-    /// `COMMIT` or `ROLLBACK`: SQL, and OK if no transaction is open, as clients expect.
-    EndTransaction(&'static str),
-    /// `USE schema`.
-    Use(String),
-    /// `SET mysql-x = …` or `SET admin-x = …`.
-    SetVariable {
-        /// The full name.
-        name: String,
-        /// The value's text.
-        value: String,
-    },
-    /// A `SHOW` or `DESCRIBE` that is answered by a SELECT.
-    Show(Show),
-    /// `SHOW WARNINGS`.
-    Warnings,
-    /// `SHOW COUNT(*) WARNINGS`.
-    WarningCount,
-    /// `SHOW PROMETHEUS METRICS`.
-    PrometheusMetrics,
-    /// The one line that COM_STATISTICS asks for; no statement says this.
-    StatisticsLine,
-    /// What a client's SET GLOBAL means; no statement of an operator says this.
-    PutInForce {
-        /// The variable's name without `mysql-`.
-        name: &'static str,
-        /// The value's text.
-        value: String,
-    },
-    /// `LOAD …` or `SAVE …`.
-    Transfer(nuthatch_config::Verb),
-    /// `PROXYSQL FLUSH QUERY CACHE`, `RESET QUERY CACHE`, `PURGE QUERY CACHE`: no entry stays.
-    EmptyQueryCache,
-    /// `PURGE QUERY CACHE` with more behind it, as it was typed.
-    PurgeQueryCache(String),
-    /// `EXPLAIN CACHE …`, as it was typed.
-    ExplainCache(String),
-    /// `PROXYSQL HELP`.
-    Help,
-    /// `PROXYSQL RELOAD TLS`.
-    ReloadTls,
-    /// `PROXYSQL PAUSE` and its like.
-    Act(ProcessVerb),
-    /// `KILL [CONNECTION] n`.
-    Kill(u64),
-    /// `TRUNCATE [TABLE] stats.stats_mysql_query_digest`.
-    TruncateDigests,
-    /// Understood, and refused: what is not there yet.
-    Unsupported(String),
-    /// Neither SQL nor one of our verbs: what is wrong with it.
-    Malformed(String),
-}
 
 /// Parses one statement, as [`statements`] cuts them.
 pub(crate) fn parse(statement: &str) -> Command {

@@ -99,7 +99,7 @@ fn system_variables() -> [(&'static str, String); 34] {
         ("license", "Apache-2.0".to_owned()),
         ("lower_case_file_system", "OFF".to_owned()),
         ("lower_case_table_names", "0".to_owned()),
-        ("max_allowed_packet", crate::session::STATEMENT_BYTES_MAX.to_string()),
+        ("max_allowed_packet", crate::limits::STATEMENT_BYTES_MAX.to_string()),
         ("net_buffer_length", "16384".to_owned()),
         ("net_read_timeout", "30".to_owned()),
         ("net_write_timeout", "60".to_owned()),

@@ -17,15 +17,18 @@ mod error;
 #[cfg(feature = "fuzzing")]
 pub mod fuzzing;
 mod information_schema;
+mod limits;
 mod listener;
 pub mod metrics;
 mod session;
+mod start_error;
 mod statistic;
 mod stats;
 mod version;
 
-pub use admin::{Admin, StartError};
+pub use admin::Admin;
 pub use data_plane::{DataPlane, Killed, ProcessVerb, Reading};
 pub use listener::serve;
+pub use start_error::StartError;
 pub use statistic::{Definition, Kind, Label, Sample, Statistic};
 pub use stats::rows;

@@ -20,10 +20,8 @@ use crate::answer::{Answer, Done, Rows};
 use crate::clerk::{Call, Caller, Reply, TransactionState};
 use crate::command::{self, Command};
 use crate::error::AdminError;
+use crate::limits::STATEMENT_BYTES_MAX;
 use reply::{More, Writer};
-
-/// The longest packet that a client may send.
-pub(crate) const STATEMENT_BYTES_MAX: usize = 16 << 20;
 
 /// How long a session may be silent (`wait_timeout`).
 const SILENCE_MAX: Duration = Duration::from_secs(28_800);

@@ -38,7 +38,6 @@ mod tally;
 mod word;
 
 use std::fmt;
-use std::sync::Arc;
 #[cfg(debug_assertions)]
 use std::sync::atomic::AtomicBool;
 use std::sync::atomic::Ordering::SeqCst;
@@ -161,13 +160,6 @@ impl Clocks {
             }
         }
         standing
-    }
-
-    /// Makes the clocks pending, for a write that has not been sent yet. A clock given twice is raised once.
-    ///
-    /// Cost: one atomic update for each clock.
-    pub fn raise(self: &Arc<Self>, clocks: Vec<Clock>) -> Marks {
-        Marks::raise(self.clone(), clocks)
     }
 
     /// How many marks are held now, stranded ones included.

@@ -11,11 +11,10 @@
 use std::hash::{BuildHasher, Hash, Hasher};
 
 use quick_cache::unsync::Cache as Index;
-use quick_cache::{Lifecycle, OptionsBuilder};
+use quick_cache::{Lifecycle, OptionsBuilder, Weighter};
 
 use crate::entry::Entry;
 use crate::key::Key;
-use crate::weight::EntryWeight;
 
 /// Each this many bytes of share buy a place in the estimate of entries; half as many evicted keys are remembered.
 const BYTES_PER_ESTIMATED_ENTRY: u64 = 1024;
@@ -46,6 +45,10 @@ pub(crate) struct Shard<T> {
     /// Invariant: index's capacity for entries + `index_reserved_bytes` <= `share_bytes`, or that capacity is 0.
     index_reserved_bytes: u64,
 }
+
+/// Weighs entries for the index; the weight of an entry never changes.
+#[derive(Debug, Clone, Copy, Default)]
+struct EntryWeight;
 
 impl<T> Shard<T> {
     /// An empty shard that takes at most `share_bytes`.
@@ -198,6 +201,13 @@ fn index_step_bytes(share_bytes: u64) -> u64 {
 /// Collects what leaves, so that it is dropped by whoever holds no lock.
 #[derive(Debug, Clone, Copy)]
 struct Eviction;
+
+impl<T> Weighter<Slot, Entry<T>> for EntryWeight {
+    #[inline]
+    fn weight(&self, _slot: &Slot, entry: &Entry<T>) -> u64 {
+        entry.weight_bytes()
+    }
+}
 
 impl<T> Lifecycle<Slot, Entry<T>> for Eviction {
     type RequestState = Outgoing<T>;

@@ -6,11 +6,6 @@
 //!
 //! The index is not weighed entry by entry: a shard charges what its index really holds (see `shard`).
 
-use quick_cache::Weighter;
-
-use crate::entry::Entry;
-use crate::shard::Slot;
-
 const QUANTUM_BYTES: u64 = 16;
 const STEPS_PER_DOUBLING: u64 = 4;
 const PAGED_FROM_BYTES: u64 = 14 << 10;
@@ -26,17 +21,6 @@ pub(crate) const fn allocated_bytes(requested: u64) -> u64 {
     }
     let doubling_bytes = requested.next_power_of_two() / 2;
     requested.next_multiple_of(doubling_bytes / STEPS_PER_DOUBLING)
-}
-
-/// Weighs entries for the index; the weight of an entry never changes.
-#[derive(Debug, Clone, Copy, Default)]
-pub(crate) struct EntryWeight;
-
-impl<T> Weighter<Slot, Entry<T>> for EntryWeight {
-    #[inline]
-    fn weight(&self, _slot: &Slot, entry: &Entry<T>) -> u64 {
-        entry.weight_bytes()
-    }
 }
 
 #[cfg(test)]

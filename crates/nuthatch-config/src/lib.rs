@@ -9,6 +9,7 @@
 
 mod attributes;
 mod password;
+mod pool_settings;
 mod query_cache;
 mod rules;
 mod secret;
@@ -17,12 +18,14 @@ mod snapshot;
 mod store;
 mod tables;
 mod tls;
+mod tls_settings;
 mod user;
 mod variables;
 mod verb;
 
-pub use attributes::{HostgroupAttributes, MultiplexDelays, PoolSettings};
+pub use attributes::{HostgroupAttributes, MultiplexDelays};
 pub use password::Password;
+pub use pool_settings::PoolSettings;
 pub use query_cache::{QueryCacheSize, QueryCacheType};
 pub use rules::{
     CacheMode, PatternError, Rule, RuleFault, RuleHits, RuleInput, RuleModifiers, Rules, Verdict,
@@ -32,7 +35,8 @@ pub use server::{HostgroupId, Hostgroups, Server, ServerStatus, UnknownStatus};
 pub use snapshot::{Epoch, Snapshot};
 pub use store::{Datadir, Layers, Outcome, Seed, SeedRow, SeedValue, StoreError, Warnings};
 pub use tables::{Column, ColumnDefault, TABLES, Table, table};
-pub use tls::{SslParams, SslVerify, TlsSettings, TlsVersionList, UnknownTlsVersion};
+pub use tls::{SslParams, SslVerify, TlsVersionList, UnknownTlsVersion};
+pub use tls_settings::TlsSettings;
 pub use user::{DuplicateUser, User, Users};
 pub use variables::{
     AdminVariables, Effect, Kind, MysqlVariables, Variable, VariableFault, variables_markdown,

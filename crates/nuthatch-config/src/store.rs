@@ -10,6 +10,7 @@
 
 mod copy;
 mod datadir;
+mod error;
 mod guard;
 mod load;
 mod merge;
@@ -17,6 +18,7 @@ mod row;
 mod schema;
 mod sealing;
 mod seed;
+mod variable;
 mod vault;
 mod warnings;
 
@@ -26,14 +28,15 @@ use rusqlite::Connection;
 
 pub use self::{
     datadir::Datadir,
+    error::StoreError,
     seed::{Seed, SeedRow, SeedValue},
     warnings::Warnings,
 };
-use self::{guard::Guard, merge::Meeting, vault::Vault};
+use self::{guard::Guard, merge::Meeting, variable::judge_variable, vault::Vault};
 use crate::{
     server::{HostgroupId, ServerStatus},
     snapshot::{Epoch, Snapshot},
-    variables::{AdminVariables, Effect, MysqlVariables, VariableFault},
+    variables::{Effect, VariableFault},
     verb::{Direction, Module, Verb},
 };
 
@@ -57,90 +60,6 @@ pub struct Outcome {
     pub snapshot: Option<Arc<Snapshot>>,
     /// What the admin should know, one sentence each. Nothing secret.
     pub warnings: Warnings,
-}
-
-/// Why a layer could not be opened or copied.
-#[derive(Debug, thiserror::Error)]
-pub enum StoreError {
-    /// The data directory or its file cannot be used.
-    #[error("use {path}")]
-    Datadir {
-        /// What was tried.
-        path: String,
-        /// What the system says.
-        source: std::io::Error,
-    },
-    /// The file cannot be used as a database.
-    #[error("open the database {path}")]
-    Database {
-        /// The file.
-        path: String,
-        /// What SQLite says.
-        source: rusqlite::Error,
-    },
-    /// The file was written by a later version of the program.
-    #[error("open the database {path}: it has schema {found}, this program knows up to {known}")]
-    Newer {
-        /// The file.
-        path: String,
-        /// Its schema.
-        found: i64,
-        /// Ours.
-        known: i64,
-    },
-    /// The key of the secrets on disk cannot be used.
-    #[error("use the key file {path}: {reason}")]
-    Key {
-        /// The file.
-        path: String,
-        /// What is wrong with it.
-        reason: String,
-    },
-    /// Secrets on disk cannot be opened.
-    #[error(
-        "open {count} secrets in {database}: {why}; put the key file they were sealed with in its \
-         place or name it with --secrets-key, or start once with --forget-lost-secrets, which locks those users and \
-         puts those variables back to their defaults"
-    )]
-    Lost {
-        /// How many.
-        count: usize,
-        /// The file they are in.
-        database: String,
-        /// What is the matter with the key.
-        why: String,
-    },
-    /// A sealed value that this program's key does not open must not go to the disk.
-    #[error("write {what} to disk: it was sealed with another key, or is damaged; set it anew")]
-    Sealed {
-        /// Whose it is.
-        what: String,
-    },
-    /// A row of the configuration file or command line is not one.
-    #[error("take {place} of the configuration: {reason}")]
-    Seed {
-        /// Which row, as `mysql_users row 2`.
-        place: String,
-        /// What is wrong with it.
-        reason: String,
-    },
-    /// A variable cannot be set.
-    #[error("set the variable \"{name}\": it {reason}")]
-    Variable {
-        /// Full name.
-        name: String,
-        /// Why not.
-        reason: VariableFault,
-    },
-    /// What is to be loaded was never saved.
-    #[error("load {} from disk: nothing of it was saved there; memory stays as it is", module.as_str())]
-    NothingSaved {
-        /// The module.
-        module: Module,
-    },
-    /// SQLite refused.
-    #[error("run SQL on the configuration")]
-    Sqlite(#[from] rusqlite::Error),
 }
 
 impl Layers {
@@ -371,25 +290,6 @@ impl Layers {
     /// There is no such schema.
     pub fn create_table_text(&self, schema: &str, table: &str) -> Result<Option<String>, StoreError> {
         schema::create_table_text(&self.connection, schema, table)
-    }
-}
-
-/// Full name and effect of a variable, and what is wrong with `value`.
-fn judge_variable(name: &str, value: &str) -> Option<(String, Effect, Option<VariableFault>)> {
-    fn full_name(module: &str, name: &str) -> String {
-        format!("{module}-{name}")
-    }
-    let (module, short) = name.split_once('-')?;
-    if module.eq_ignore_ascii_case(MysqlVariables::MODULE) {
-        let variable = MysqlVariables::variable(short)?;
-        let fault = MysqlVariables::default().set(short, value).err();
-        Some((full_name(MysqlVariables::MODULE, variable.name), variable.effect, fault))
-    } else if module.eq_ignore_ascii_case(AdminVariables::MODULE) {
-        let variable = AdminVariables::variable(short)?;
-        let fault = AdminVariables::default().set(short, value).err();
-        Some((full_name(AdminVariables::MODULE, variable.name), variable.effect, fault))
-    } else {
-        None
     }
 }
 

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
 use crate::error::LabError;
-use crate::state::Role;
+use crate::role::Role;
 
 /// Seconds after which the client is ended.
 const STATEMENT_S_MAX: &str = "120";

@@ -5,7 +5,8 @@ use rustix::process::geteuid;
 
 use crate::layout::Layout;
 use crate::options::{Installation, Options, QueryCache};
-use crate::state::{Role, ServerState};
+use crate::role::Role;
+use crate::state::ServerState;
 
 /// The text of the server's `my.cnf`. `options.extra` comes last, so it wins.
 pub(crate) fn server_config(

@@ -3,7 +3,7 @@
 use std::io;
 use std::path::PathBuf;
 
-use crate::state::Role;
+use crate::role::Role;
 
 /// Why a lab could not do what it was asked. Reads after "failed to".
 #[derive(Debug, thiserror::Error)]

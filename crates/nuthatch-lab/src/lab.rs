@@ -5,16 +5,17 @@
 
 use std::path::{Path, PathBuf};
 
+use crate::accounts::accounts_sql;
 use crate::client::Client;
-use crate::dialect::{Dialect, accounts_sql};
+use crate::dialect::Dialect;
 use crate::error::LabError;
 use crate::layout::{Layout, write_private};
 use crate::options::Options;
 use crate::password::Password;
 use crate::port;
 use crate::progress::{Progress, Silent, Step};
-use crate::server::Server;
-use crate::state::{Role, ServerState, State};
+use crate::role::Role;
+use crate::state::{ServerState, State};
 use crate::status::Status;
 use crate::template;
 
@@ -96,28 +97,6 @@ impl Lab {
     #[must_use]
     pub fn password_file(&self) -> PathBuf {
         self.layout.password()
-    }
-
-    /// The primary.
-    ///
-    /// # Panics
-    /// Never: no lab is made without one.
-    #[must_use]
-    pub fn primary(&self) -> Server<'_> {
-        self.server(Role::Primary).expect("every lab has a primary")
-    }
-
-    /// One server.
-    ///
-    /// # Errors
-    /// [`LabError::NoSuchServer`].
-    pub fn server(&self, role: Role) -> Result<Server<'_>> {
-        Ok(Server { lab: self, state: self.server_state(role)? })
-    }
-
-    /// All servers, the primary first.
-    pub fn servers(&self) -> impl Iterator<Item = Server<'_>> {
-        self.state.servers.iter().map(|state| Server { lab: self, state })
     }
 
     /// How each server is now; asks every one that runs.

@@ -22,7 +22,8 @@ use crate::options::Options;
 use crate::port;
 use crate::process::ProcessMark;
 use crate::progress::{Progress, Silent, Step};
-use crate::state::{Role, State};
+use crate::role::Role;
+use crate::state::State;
 
 /// Times that another port is tried when the chosen one was taken before the server could bind it.
 const PORT_TRIES: u32 = 5;

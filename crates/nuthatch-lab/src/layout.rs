@@ -20,7 +20,7 @@ use std::path::{Path, PathBuf};
 
 use crate::error::LabError;
 use crate::password::Password;
-use crate::state::Role;
+use crate::role::Role;
 
 /// Longest path that a Unix socket's address holds, the closing NUL not counted: unix(7).
 const SOCKET_PATH_MAX: usize = 107;

@@ -9,11 +9,13 @@
 //! Calls block: they start processes and wait for them with deadlines. Nothing here is for the data plane,
 //! and nothing here talks the protocol itself: statements go through the servers' own command-line client.
 
+mod accounts;
 mod client;
 mod config_file;
 mod deadline;
 mod dialect;
 mod error;
+mod installation;
 mod lab;
 mod launch;
 mod layout;
@@ -25,6 +27,7 @@ mod port;
 mod process;
 mod progress;
 mod replication;
+mod role;
 mod scratch;
 mod server;
 mod state;
@@ -37,7 +40,7 @@ pub use lab::{Lab, Result};
 pub use options::{Installation, Kind, Options, QueryCache};
 pub use password::Password;
 pub use progress::{Progress, Step};
+pub use role::Role;
 pub use scratch::ScratchLab;
 pub use server::Server;
-pub use state::Role;
 pub use status::{Liveness, Replication, ServerStatus, Status, Thread};

@@ -4,7 +4,8 @@
 use std::path::Path;
 use std::process::Command;
 
-use crate::dialect::{Dialect, Program, REPLICATION_USER, ReplicaColumns};
+use crate::accounts::REPLICATION_USER;
+use crate::dialect::{Dialect, Program, ReplicaColumns};
 use crate::password::Password;
 
 /// Debian's stable release has no MySQL.

@@ -120,7 +120,7 @@ impl Options {
 
     fn check_user(&self) -> Result<(), LabError> {
         let plain = |c: char| c.is_ascii_alphanumeric() || "_-.".contains(c);
-        let reserved = ["root", crate::dialect::REPLICATION_USER].contains(&self.user.as_str());
+        let reserved = ["root", crate::accounts::REPLICATION_USER].contains(&self.user.as_str());
         if (1..=USER_CHARS_MAX).contains(&self.user.len()) && self.user.chars().all(plain) && !reserved {
             return Ok(());
         }

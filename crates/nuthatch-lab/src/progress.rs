@@ -3,7 +3,7 @@
 use std::fmt;
 use std::path::PathBuf;
 
-use crate::state::Role;
+use crate::role::Role;
 
 /// One thing that the lab begins to do or has found out. `Display` is one line, for people.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -7,7 +7,8 @@ use crate::deadline::Deadline;
 use crate::error::LabError;
 use crate::lab::{Lab, Result};
 use crate::process::ProcessMark;
-use crate::state::{Role, ServerState};
+use crate::role::Role;
+use crate::state::ServerState;
 use crate::status::{Liveness, Replication, ServerStatus, Thread};
 
 impl Lab {

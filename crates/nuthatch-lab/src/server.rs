@@ -5,7 +5,8 @@ use std::path::{Path, PathBuf};
 
 use crate::client::Rows;
 use crate::lab::{Lab, Result};
-use crate::state::{Role, ServerState};
+use crate::role::Role;
+use crate::state::ServerState;
 
 /// A view of one server. What it says of ports and processes is what its [`Lab`] knew when it was last
 /// changed.
@@ -13,6 +14,30 @@ use crate::state::{Role, ServerState};
 pub struct Server<'lab> {
     pub(crate) lab: &'lab Lab,
     pub(crate) state: &'lab ServerState,
+}
+
+impl Lab {
+    /// The primary.
+    ///
+    /// # Panics
+    /// Never: no lab is made without one.
+    #[must_use]
+    pub fn primary(&self) -> Server<'_> {
+        self.server(Role::Primary).expect("every lab has a primary")
+    }
+
+    /// One server.
+    ///
+    /// # Errors
+    /// [`LabError::NoSuchServer`](crate::LabError::NoSuchServer).
+    pub fn server(&self, role: Role) -> Result<Server<'_>> {
+        Ok(Server { lab: self, state: self.server_state(role)? })
+    }
+
+    /// All servers, the primary first.
+    pub fn servers(&self) -> impl Iterator<Item = Server<'_>> {
+        self.state.servers.iter().map(|state| Server { lab: self, state })
+    }
 }
 
 impl<'lab> Server<'lab> {

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use serde::Serialize;
 
 use crate::options::Kind;
-use crate::state::Role;
+use crate::role::Role;
 
 /// How a server's process is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]

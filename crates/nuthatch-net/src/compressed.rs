@@ -9,8 +9,6 @@ use std::task::{Context, Poll, ready};
 
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
-use crate::Stream;
-
 const HEADER_LEN: usize = 7;
 
 /// Shorter pieces are not packed: it would not pay.
@@ -39,8 +37,8 @@ pub enum Role {
 
 /// See the module's doc.
 #[derive(Debug)]
-pub struct Compressed {
-    stream: Stream,
+pub struct Compressed<S> {
+    stream: S,
     algorithm: Algorithm,
     role: Role,
     number: u8,
@@ -54,8 +52,8 @@ pub struct Compressed {
     sent: usize,
 }
 
-impl Compressed {
-    pub(crate) const fn new(stream: Stream, algorithm: Algorithm, role: Role) -> Self {
+impl<S> Compressed<S> {
+    pub(crate) const fn new(stream: S, algorithm: Algorithm, role: Role) -> Self {
         Self {
             stream,
             algorithm,
@@ -69,11 +67,11 @@ impl Compressed {
         }
     }
 
-    pub(crate) const fn inner(&self) -> &Stream {
+    pub(crate) const fn inner(&self) -> &S {
         &self.stream
     }
 
-    pub(crate) const fn inner_mut(&mut self) -> &mut Stream {
+    pub(crate) const fn inner_mut(&mut self) -> &mut S {
         &mut self.stream
     }
 
@@ -148,7 +146,9 @@ impl Compressed {
             Algorithm::Zstd(level) => zstd::bulk::compress(piece, i32::from(level)),
         }
     }
+}
 
+impl<S: AsyncWrite + Unpin> Compressed<S> {
     fn poll_send(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
         while let Some(rest @ [_, ..]) = self.outbox.get(self.sent..) {
             match ready!(Pin::new(&mut self.stream).poll_write(cx, rest))? {
@@ -162,7 +162,7 @@ impl Compressed {
     }
 }
 
-impl AsyncRead for Compressed {
+impl<S: AsyncRead + Unpin> AsyncRead for Compressed<S> {
     fn poll_read(self: Pin<&mut Self>, cx: &mut Context<'_>, buf: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
         let this = self.get_mut();
         loop {
@@ -193,7 +193,7 @@ impl AsyncRead for Compressed {
     }
 }
 
-impl AsyncWrite for Compressed {
+impl<S: AsyncWrite + Unpin> AsyncWrite for Compressed<S> {
     /// Takes whole frames, and all of them.
     fn poll_write(self: Pin<&mut Self>, cx: &mut Context<'_>, buf: &[u8]) -> Poll<io::Result<usize>> {
         let this = self.get_mut();
@@ -229,7 +229,7 @@ impl AsyncWrite for Compressed {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Framed;
+    use crate::{Framed, Stream};
     use nuthatch_wire::append_packet;
     use tokio::io::AsyncWriteExt;
     use tokio::net::UnixStream;

@@ -14,7 +14,7 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::{TcpStream, UnixStream};
 use tokio_rustls::TlsStream;
 
-use crate::{BackendAddress, Compressed, Registrar, WatchedSocket};
+use crate::{BackendAddress, Compressed, IdleStream, Registrar, WatchedSocket};
 
 /// A connected socket.
 #[derive(Debug)]
@@ -28,18 +28,9 @@ pub enum Stream {
     /// TLS over one of the others.
     Tls(Box<TlsStream<Self>>),
     /// The compressed protocol over one of the others.
-    Compressed(Box<Compressed>),
+    Compressed(Box<Compressed<Self>>),
     /// Closed: reads and writes fail.
     Closed,
-}
-
-/// A connected socket that belongs to no runtime: what travels between workers.
-#[derive(Debug)]
-pub enum IdleStream {
-    /// TCP.
-    Tcp(std::net::TcpStream),
-    /// A Unix socket.
-    Unix(std::os::unix::net::UnixStream),
 }
 
 impl Stream {

@@ -5,7 +5,6 @@
 
 use std::io::{self, IoSlice};
 use std::mem::MaybeUninit;
-use std::os::fd::{AsFd, AsRawFd, BorrowedFd, RawFd};
 use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 use std::time::Duration;
@@ -193,21 +192,6 @@ impl WatchedSocket {
             self.watches_writing = watches;
         }
         Ok(())
-    }
-}
-
-impl IdleStream {
-    fn fd(&self) -> RawFd {
-        self.as_fd().as_raw_fd()
-    }
-}
-
-impl AsFd for IdleStream {
-    fn as_fd(&self) -> BorrowedFd<'_> {
-        match self {
-            Self::Tcp(stream) => stream.as_fd(),
-            Self::Unix(stream) => stream.as_fd(),
-        }
     }
 }
 

@@ -37,8 +37,9 @@ mod witness;
 
 pub use connection::Login;
 pub use error::{MissingPrivileges, PictureError};
-pub use picture::{Isolation, Picture, look};
+pub use picture::{Picture, look};
 pub use replication::{Identity, NoEvidence, Replication, Upstream};
+pub use settings::Isolation;
 pub use standing::NotASource;
 pub use status::BufferPool;
 pub use table_ids::TableIds;

@@ -9,7 +9,7 @@ use crate::privileges::prove;
 use crate::question::{Question, Server};
 use crate::replication::{Replication, replication};
 use crate::session_effects::Assignable;
-use crate::settings::Settings;
+use crate::settings::{Isolation, Settings};
 use crate::sketch::draw;
 use crate::standing::{NotASource, replica_status, standing};
 use crate::status::Status;
@@ -52,19 +52,6 @@ pub struct Picture {
     pub uptime_s: Option<u64>,
     /// How well memory serves its reads, if it tells.
     pub buffer_pool: Option<BufferPool>,
-}
-
-/// How transactions see each other's changes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Isolation {
-    /// READ UNCOMMITTED.
-    ReadUncommitted,
-    /// READ COMMITTED.
-    ReadCommitted,
-    /// REPEATABLE READ.
-    RepeatableRead,
-    /// SERIALIZABLE.
-    Serializable,
 }
 
 /// Logs in, asks, and closes. Sets no time limit: dropping the future closes the connection.

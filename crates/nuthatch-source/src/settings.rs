@@ -4,7 +4,7 @@ use nuthatch_sql::ServerFlavor;
 
 use crate::question::{Question, Server};
 use crate::variables::Variables;
-use crate::{Isolation, NotASource, PictureError};
+use crate::{NotASource, PictureError};
 
 /// The isolation has one of its two names, or both with the same value.
 const VARIABLES: Question = Question {
@@ -16,6 +16,19 @@ const VARIABLES: Question = Question {
           'replicate_events_marked_for_skip', \
           'slave_run_triggers_for_rbr')",
 };
+
+/// How transactions see each other's changes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Isolation {
+    /// READ UNCOMMITTED.
+    ReadUncommitted,
+    /// READ COMMITTED.
+    ReadCommitted,
+    /// REPEATABLE READ.
+    RepeatableRead,
+    /// SERIALIZABLE.
+    Serializable,
+}
 
 /// The variables that were asked for, as far as the server has them.
 pub(crate) struct Settings(Variables);

@@ -6,6 +6,7 @@
 
 mod body;
 pub(crate) mod cursor;
+mod first_words;
 mod head;
 mod hint;
 mod set;
@@ -15,7 +16,8 @@ use std::ops::Range;
 
 use body::Body;
 use cursor::Cursor;
-use head::{Head, head};
+use first_words::head;
+use head::Head;
 use hint::Hints;
 
 use crate::statement::{Effects, Kind, NotCacheable, PinReason, SetEffect, Statement, TransactionEnd};

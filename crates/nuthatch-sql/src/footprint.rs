@@ -20,6 +20,7 @@ mod rows;
 mod today;
 mod told;
 mod write;
+mod writes;
 
 pub use call::calls_stored_function;
 pub use insert::{makes_up, names_another};

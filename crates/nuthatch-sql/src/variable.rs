@@ -13,7 +13,6 @@ use std::borrow::Cow;
 use plain::PLAIN;
 use special::{ALIASES, Family, SPECIAL};
 
-use crate::assignments::Value;
 use crate::token::ServerFlavor;
 
 /// No identifier of a server is longer.
@@ -145,26 +144,6 @@ impl SystemVariable {
     /// Whether a SET without a scope of its own (`@@name`) is for the next transaction only.
     pub(crate) fn has_transaction_scope(&self) -> bool {
         matches!(self.name(), "transaction_isolation" | "transaction_read_only")
-    }
-}
-
-impl Carry {
-    /// Whether a SET to `value` can be done again elsewhere with the same effect. A value that has to be worked out cannot,
-    /// even if it is repeatable: what it came to must be asked for first. Nor can a string with letters beyond ASCII, which
-    /// depends on the character set in which it is sent.
-    #[must_use]
-    pub fn allows(self, value: &Value) -> bool {
-        let Some(literal) = value.literal().filter(|literal| literal.is_ascii()) else { return false };
-        match self {
-            Self::Value | Self::Parts | Self::Ordered(_) | Self::SqlMode | Self::Autocommit => true,
-            Self::Only(values) => {
-                // DEFAULT is a keyword, and no string.
-                let is_default = matches!(value, Value::Default);
-                let is = |known: &str| literal.eq_ignore_ascii_case(known.as_bytes());
-                values.iter().any(|known| is(known) && is_default == (*known == "default"))
-            }
-            Self::InsertId | Self::Idle | Self::Pins | Self::ReadOnly => false,
-        }
     }
 }
 

@@ -26,6 +26,7 @@ mod result_set;
 mod session_track;
 mod sha2_password;
 mod small_result;
+mod translator;
 
 pub use answer::{AnswerEnd, AnswerKind, AnswerScanner, Ending, Progress, STATUS_OFFSETS_MAX, Told};
 pub use attributes::{
@@ -35,7 +36,7 @@ pub use capabilities::CapabilityFlags;
 pub use command::Command;
 pub use definition::Definition;
 pub use error_code::ErrorCode;
-pub use form::{Form, Translator};
+pub use form::Form;
 pub use frame::{FRAME_PAYLOAD_MAX, FrameHeader, HEADER_LEN, append_packet};
 pub use greeting::{Greeting, NONCE_LEN, Nonce};
 pub use login::{AuthSwitch, Login, NATIVE_PASSWORD_PLUGIN};
@@ -47,3 +48,4 @@ pub use result_set::{Cell, Column, ResultSetWriter};
 pub use session_track::{StateChange, StateChanges, TrackedOk};
 pub use sha2_password::{SHA2_PASSWORD_PLUGIN, SHA256_LEN, Sha2Hash, Sha2Stage1};
 pub use small_result::{SmallResult, text_values};
+pub use translator::Translator;

@@ -15,6 +15,7 @@ mod log;
 mod plane;
 mod seed;
 mod serve;
+mod stops;
 
 use std::process::ExitCode;
 

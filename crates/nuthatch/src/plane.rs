@@ -12,7 +12,7 @@ use nuthatch_config::Snapshot;
 use nuthatch_proxy::{CommandRow, DigestReading, Levels, Proxy, Totals};
 
 use crate::certificates::Certificates;
-use crate::serve::Stops;
+use crate::stops::Stops;
 
 /// The proxy with the ways to stop its process.
 #[derive(Debug)]

@@ -13,7 +13,6 @@ use nuthatch_net::ListenAddress;
 use nuthatch_proxy::{Listener, Proxy};
 use tokio::net::TcpListener;
 use tokio::signal::unix::{Signal, SignalKind, signal};
-use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 use crate::certificates::Certificates;
@@ -21,6 +20,7 @@ use crate::cli::ServeArguments;
 use crate::config_file::ConfigFile;
 use crate::keeper::Keeper;
 use crate::plane::Plane;
+use crate::stops::Stops;
 use crate::{catalogues, log, seed};
 
 const DRAIN_SECONDS: u64 = 30;
@@ -94,13 +94,6 @@ async fn serve(settings: Settings) -> anyhow::Result<()> {
     drop(tokio::time::timeout(Duration::from_secs(2), tasks.wait()).await);
     proxy.stop();
     Ok(())
-}
-
-/// Tells of a stop: soon (drain first), or now.
-#[derive(Debug, Clone, Default)]
-pub(crate) struct Stops {
-    pub(crate) soon: CancellationToken,
-    pub(crate) now: CancellationToken,
 }
 
 /// Waits for the first wish to stop, drains, and cuts the drain short at the second.

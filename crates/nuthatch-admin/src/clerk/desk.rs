@@ -16,12 +16,12 @@ use super::functions::Functions;
 use super::scout::Scout;
 use super::watch::{STATEMENT_MAX, Watch};
 use super::{Call, Caller, TransactionState, Undone};
-use crate::admin::StartError;
 use crate::answer::{Answer, Done};
 use crate::command::{Command, help};
 use crate::credentials::{Credentials, Rights};
 use crate::data_plane::{DataPlane, Killed, Reading};
 use crate::error::AdminError;
+use crate::start_error::StartError;
 use crate::{information_schema, metrics, stats};
 
 /// SQLite, the configuration and the running proxy, in one hand.

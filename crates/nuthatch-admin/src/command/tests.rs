@@ -1,6 +1,6 @@
 //! The grammar, row by row.
 
-use super::show::{InfoLength, VariableScope, WithType};
+use super::shown::{InfoLength, VariableScope, WithType};
 use super::*;
 
 fn check(rows: &[(&str, Command)]) {

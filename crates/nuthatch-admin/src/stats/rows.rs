@@ -5,8 +5,10 @@
 use std::fmt;
 use std::sync::Arc;
 
+use rusqlite::types::Value;
+
 use crate::statistic;
-use crate::stats::table::stats_table;
+use crate::stats::table::{Cell, stats_table};
 
 /// A statement's digest; shown as `0x` and 16 upper-case hex digits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -15,6 +17,20 @@ pub struct Digest(pub u64);
 impl fmt::Display for Digest {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "0x{:016X}", self.0)
+    }
+}
+
+impl Cell for HitRatio {
+    #[expect(clippy::cast_precision_loss, reason = "four places are shown")]
+    fn cell(&self) -> Value {
+        let of_ten_thousand = self.hits.saturating_mul(10_000).checked_div(self.look_ups).unwrap_or(0);
+        Value::Real(of_ten_thousand as f64 / 10_000.0)
+    }
+}
+
+impl Cell for Digest {
+    fn cell(&self) -> Value {
+        Value::Text(self.to_string())
     }
 }
 

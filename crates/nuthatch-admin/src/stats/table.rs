@@ -10,7 +10,6 @@ use rusqlite::types::Value;
 use rusqlite::{Connection, params_from_iter};
 
 use crate::data_plane::{DataPlane, Reading};
-use crate::stats::rows::{Digest, HitRatio};
 
 /// A table of the `stats` schema.
 pub(crate) trait StatsTable: Sized {
@@ -110,20 +109,6 @@ impl Cell for String {
 impl Cell for Arc<str> {
     fn cell(&self) -> Value {
         Value::Text(self.as_ref().to_owned())
-    }
-}
-
-impl Cell for HitRatio {
-    #[expect(clippy::cast_precision_loss, reason = "four places are shown")]
-    fn cell(&self) -> Value {
-        let of_ten_thousand = self.hits.saturating_mul(10_000).checked_div(self.look_ups).unwrap_or(0);
-        Value::Real(of_ten_thousand as f64 / 10_000.0)
-    }
-}
-
-impl Cell for Digest {
-    fn cell(&self) -> Value {
-        Value::Text(self.to_string())
     }
 }
 

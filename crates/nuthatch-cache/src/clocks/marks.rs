@@ -17,9 +17,18 @@ pub struct Marks {
     is_resolved: bool,
 }
 
+impl Clocks {
+    /// Makes the clocks pending, for a write that has not been sent yet. A clock given twice is raised once.
+    ///
+    /// Cost: one atomic update for each clock.
+    pub fn raise(self: &Arc<Self>, clocks: Vec<Clock>) -> Marks {
+        Marks::raise(self.clone(), clocks)
+    }
+}
+
 impl Marks {
     /// Raises the pending count of each clock, once.
-    pub(super) fn raise(shared: Arc<Clocks>, mut clocks: Vec<Clock>) -> Self {
+    fn raise(shared: Arc<Clocks>, mut clocks: Vec<Clock>) -> Self {
         clocks.sort_unstable();
         clocks.dedup();
         for clock in &clocks {

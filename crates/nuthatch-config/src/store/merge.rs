@@ -3,7 +3,8 @@
 
 use rusqlite::{Connection, ToSql};
 
-use super::{Seed, SeedRow, SeedValue, StoreError, judge_variable};
+use super::variable::judge_variable;
+use super::{Seed, SeedRow, SeedValue, StoreError};
 use crate::{
     tables::{self, Table},
     variables::{AdminVariables, Effect, MysqlVariables},

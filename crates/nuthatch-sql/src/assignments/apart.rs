@@ -1,6 +1,7 @@
 //! The SET statements that assign no variables, or not for the session.
 
-use super::list::{Context, list};
+use super::context::Context;
+use super::list::list;
 use super::{Assignments, Role};
 use crate::classify::cursor::{Cursor, is_word};
 use crate::token::{Lexing, TokenKind};

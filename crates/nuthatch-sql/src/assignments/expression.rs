@@ -1,7 +1,7 @@
 //! A value that has to be worked out: where it ends, that it has no effect, and whether it always comes to the same.
 
 use super::Value;
-use super::list::Context;
+use super::context::Context;
 use crate::classify::cursor::{Cursor, is_word};
 use crate::function::{Function, lookup};
 use crate::token::{Token, TokenKind};

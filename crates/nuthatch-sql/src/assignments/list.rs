@@ -1,26 +1,12 @@
 //! The assignments of a SET, comma by comma.
 
-use super::Assignment;
+use super::assignment::Assignment;
+use super::context::Context;
+use super::operand::operand;
 use super::target::{Scope, Target, target};
-use super::value::value;
 use crate::classify::cursor::{Cursor, is_word};
 use crate::statement::Name;
-use crate::token::{Lexing, Token, TokenKind};
-
-/// Where a list stands.
-pub(super) struct Context<'q> {
-    pub(super) query: &'q [u8],
-    pub(super) lexing: Lexing,
-    /// It ends before FOR.
-    pub(super) is_for_statement: bool,
-}
-
-impl Context<'_> {
-    /// Nothing is left of the assignment that `cursor` is in.
-    pub(super) fn at_end(&self, cursor: &Cursor<'_>) -> bool {
-        cursor.at_end() || cursor.peek_symbol(b',') || (self.is_for_statement && cursor.peek_word(b"FOR"))
-    }
-}
+use crate::token::{Token, TokenKind};
 
 /// Takes assignments up to the end of the list, which is at least one.
 pub(super) fn list(cursor: &mut Cursor<'_>, context: &Context<'_>) -> Option<Vec<Assignment>> {
@@ -51,7 +37,7 @@ fn assignment(cursor: &mut Cursor<'_>, scope: &mut Scope, context: &Context<'_>)
     }
     let target = target(cursor, scope, context.lexing.server)?;
     take_assign(cursor)?;
-    let value = value(cursor, context)?;
+    let value = operand(cursor, context)?;
     Some(match target {
         Target::User(variable) => Assignment::User { variable, value },
         Target::NextTransaction(variable) => Assignment::NextTransaction { variable, value },

@@ -1,13 +1,9 @@
-//! What stands after the `=`.
+//! Values as statements give them.
 
-use super::expression::expression;
-use super::list::Context;
-use super::target::{Scope, system_variable};
-use crate::classify::cursor::{Cursor, is_word};
 use crate::statement::Name;
 use crate::token::literal::unescaped;
-use crate::token::{ServerFlavor, Token, TokenKind};
-use crate::variable::SystemVariable;
+use crate::token::{Lexing, Token};
+use crate::variable::{Carry, SystemVariable};
 
 /// A value as a statement gives it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -61,70 +57,6 @@ pub enum Reads {
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct UserVariable(Box<str>);
 
-/// Takes a value up to the end of its assignment.
-pub(super) fn value(cursor: &mut Cursor<'_>, context: &Context<'_>) -> Option<Value> {
-    let mut ahead = cursor.clone();
-    if let Some(value) = single(&mut ahead, context).filter(|_| context.at_end(&ahead)) {
-        *cursor = ahead;
-        return Some(value);
-    }
-    expression(cursor, context)
-}
-
-/// A literal, a word or a variable.
-fn single(cursor: &mut Cursor<'_>, context: &Context<'_>) -> Option<Value> {
-    let first = cursor.bump()?;
-    Some(match first.kind {
-        TokenKind::Number => Value::Number(ascii(first.text)?),
-        TokenKind::Symbol(sign @ (b'-' | b'+')) => {
-            let number = cursor.bump().filter(|token| token.kind == TokenKind::Number)?;
-            Value::Number(format!("{}{}", char::from(sign), ascii(number.text)?).into())
-        }
-        TokenKind::String => Value::Text(Text::written(first, context)?),
-        TokenKind::Quoted => Value::Text(Text::of_name(first)),
-        TokenKind::Word if is_word(first, b"DEFAULT") => Value::Default,
-        TokenKind::Word if !WORKED_OUT.iter().any(|word| is_word(first, word)) => {
-            Value::Word(ascii(first.text)?)
-        }
-        TokenKind::UserVariable => Value::User(UserVariable::written(first.text)?),
-        TokenKind::SystemVariable => read(first, cursor, context.lexing.server)?,
-        _ => return None,
-    })
-}
-
-/// Words that are calls of functions. SYSDATE, ROWNUM, SQLCODE and SQLERRM are such in MariaDB's Oracle mode.
-const WORKED_OUT: [&[u8]; 14] = [
-    b"CURRENT_DATE",
-    b"CURRENT_TIME",
-    b"CURRENT_TIMESTAMP",
-    b"CURRENT_USER",
-    b"CURRENT_ROLE",
-    b"LOCALTIME",
-    b"LOCALTIMESTAMP",
-    b"UTC_DATE",
-    b"UTC_TIME",
-    b"UTC_TIMESTAMP",
-    b"SYSDATE",
-    b"ROWNUM",
-    b"SQLCODE",
-    b"SQLERRM",
-];
-
-fn read(token: Token<'_>, cursor: &mut Cursor<'_>, server: ServerFlavor) -> Option<Value> {
-    let (variable, scope) = system_variable(token, cursor, server)?;
-    let reads = match scope {
-        None => Reads::Either,
-        Some(Scope::Session) => Reads::Session,
-        Some(Scope::Server(super::ServerScope::Global)) => Reads::Global,
-        Some(Scope::Server(_)) => return None,
-    };
-    Some(Value::System { reads, variable })
-}
-
-fn ascii(text: &[u8]) -> Option<Box<str>> {
-    std::str::from_utf8(text).ok().filter(|text| text.is_ascii()).map(Into::into)
-}
-
 impl Value {
     /// Its bytes, if it is a literal: a string's without quotes, a word's as written, DEFAULT as that word.
     #[must_use]
@@ -134,6 +66,26 @@ impl Value {
             Self::Text(text) => Some(&text.bytes),
             Self::Default => Some(b"default"),
             Self::System { .. } | Self::User(_) | Self::Expression { .. } => None,
+        }
+    }
+}
+
+impl Carry {
+    /// Whether a SET to `value` can be done again elsewhere with the same effect. A value that has to be worked out cannot,
+    /// even if it is repeatable: what it came to must be asked for first. Nor can a string with letters beyond ASCII, which
+    /// depends on the character set in which it is sent.
+    #[must_use]
+    pub fn allows(self, value: &Value) -> bool {
+        let Some(literal) = value.literal().filter(|literal| literal.is_ascii()) else { return false };
+        match self {
+            Self::Value | Self::Parts | Self::Ordered(_) | Self::SqlMode | Self::Autocommit => true,
+            Self::Only(values) => {
+                // DEFAULT is a keyword, and no string.
+                let is_default = matches!(value, Value::Default);
+                let is = |known: &str| literal.eq_ignore_ascii_case(known.as_bytes());
+                values.iter().any(|known| is(known) && is_default == (*known == "default"))
+            }
+            Self::InsertId | Self::Idle | Self::Pins | Self::ReadOnly => false,
         }
     }
 }
@@ -151,12 +103,12 @@ impl Text {
         Self { bytes: bytes.into(), source: source.into() }
     }
 
-    fn written(token: Token<'_>, context: &Context<'_>) -> Option<Self> {
-        Some(Self { bytes: unescaped(token.text, context.lexing)?.into(), source: token.text.into() })
+    pub(super) fn written(token: Token<'_>, lexing: Lexing) -> Option<Self> {
+        Some(Self { bytes: unescaped(token.text, lexing)?.into(), source: token.text.into() })
     }
 
     /// A quoted name where the server takes names for strings.
-    fn of_name(token: Token<'_>) -> Self {
+    pub(super) fn of_name(token: Token<'_>) -> Self {
         Self { bytes: Name(token.text).text().as_ref().into(), source: token.text.into() }
     }
 

@@ -4,7 +4,7 @@
 //! A literal belongs to a list if a comma or parenthesis stands on both sides of it. A list is folded when it is longer than
 //! the limit by two or more, because folding a shorter one would not shorten the text.
 
-use super::DigestOptions;
+use super::options::DigestOptions;
 
 /// Folds the lists of `text`, in which so many `literals` stand, then the sequences of folded lists.
 pub(super) fn fold(text: &mut Vec<u8>, literals: usize, options: &DigestOptions) {

@@ -4,7 +4,7 @@
 //! executable comment (`/*! … */`) is read as text. A `-- ` or `#` comment that no newline ends loses its mark and keeps
 //! its text, which is what ProxySQL 2.7.2 does (its issue 4918).
 
-use super::DigestOptions;
+use super::options::DigestOptions;
 use super::spacing::Tight;
 use crate::token::extent::is_word;
 

@@ -5,7 +5,7 @@ use super::key::{Key, is_same, take_target};
 use super::keyword::Keyword;
 use super::names::{Mention, Scope, take_alias};
 use super::predicate::{Rows, ends_where, skip_parenthesis, take_rows};
-use super::write::{Writes, all_mentioned};
+use super::writes::{Writes, all_mentioned};
 use super::{WriteFootprint, WrittenRows};
 use crate::catalogue::{PrimaryKey, Table};
 use crate::classify::cursor::Cursor;

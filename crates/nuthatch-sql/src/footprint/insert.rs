@@ -4,7 +4,7 @@ use super::key::{Value, is_same, take_column_name, take_target, take_value};
 use super::keyword::Keyword;
 use super::names::{Mention, Scope, take_alias};
 use super::predicate::{KEYS_MAX, skip_parenthesis};
-use super::write::Writes;
+use super::writes::Writes;
 use super::{WriteFootprint, WrittenRows};
 use crate::catalogue::{Catalogue, PrimaryKey, RowKey};
 use crate::classify::cursor::{Cursor, is_word};

@@ -14,11 +14,13 @@
 
 mod place;
 mod text;
+mod value;
 
 use std::borrow::Cow;
 
 use self::place::{Place, place};
 use self::text::Text;
+use self::value::{Value, certain};
 use super::Parameter;
 use crate::catalogue::fold;
 use crate::classify::cursor::Cursor;
@@ -64,17 +66,6 @@ pub(super) fn rests_on_today(
     let Some(text) = Text::new(start) else { return true };
     let mut search = Search { values: Vec::new(), aliases: Vec::new(), names, tables, parameters, text };
     !search.is_steady()
-}
-
-/// A value of type TIME.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Value {
-    /// Its first token.
-    first: usize,
-    /// Its last.
-    last: usize,
-    /// It is surely one, and of no other type.
-    is_certain: bool,
 }
 
 struct Search<'s, 'q> {
@@ -201,8 +192,4 @@ impl Search<'_, '_> {
             Value { first: text.begin_of_name(at), last: at, is_certain }
         })
     }
-}
-
-const fn certain(first: usize, last: usize) -> Value {
-    Value { first, last, is_certain: true }
 }

@@ -3,7 +3,7 @@
 //! Names of schemas, tables and columns come from the `information_schema` that this crate fills at start, so that a
 //! read-only account can be answered without reading the configuration.
 
-use super::{Filter, InfoLength, Show, VariableScope, WithType};
+use super::super::shown::{Filter, InfoLength, Show, VariableScope, WithType};
 use crate::credentials::Rights;
 
 /// SQL with the texts that stand for its parameters `?1`, `?2` …

@@ -5,7 +5,8 @@ use std::collections::BTreeMap;
 use rusqlite::Connection;
 use serde_json::{Map, Value};
 
-use super::{StoreError, Warnings, read_rows, table};
+use super::rows::{read_rows, table};
+use super::{StoreError, Warnings};
 use crate::{
     attributes::{HostgroupAttributes, MultiplexDelays},
     server::HostgroupId,

@@ -3,7 +3,8 @@
 use rusqlite::Connection;
 use serde_json::{Map, Value};
 
-use super::{StoreError, Warnings, read_rows, table};
+use super::rows::{read_rows, table};
+use super::{StoreError, Warnings};
 use crate::{
     rules::{CacheMode, Rule, RuleModifiers, Rules},
     server::HostgroupId,

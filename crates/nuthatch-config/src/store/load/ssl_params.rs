@@ -2,7 +2,8 @@
 
 use rusqlite::Connection;
 
-use super::{StoreError, Warnings, read_rows, table};
+use super::rows::{read_rows, table};
+use super::{StoreError, Warnings};
 use crate::{
     store::row::{ColumnFault, RowReader},
     tls::{SslParams, TlsVersionList},

@@ -3,7 +3,9 @@
 use rusqlite::Connection;
 use serde_json::{Map, Value};
 
-use super::{StoreError, Warnings, attributes::take_delay, read_rows, table};
+use super::attributes::take_delay;
+use super::rows::{read_rows, table};
+use super::{StoreError, Warnings};
 use crate::{
     attributes::MultiplexDelays,
     password::Password,

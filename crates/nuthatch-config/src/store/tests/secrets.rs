@@ -1,5 +1,7 @@
 //! Secrets on disk: never in clear, never silently wrong.
 
+use crate::variables::AdminVariables;
+
 use super::*;
 
 /// What must be found in no file. The first is a user's, the others variables'.

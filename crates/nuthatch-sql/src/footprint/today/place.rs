@@ -1,7 +1,8 @@
 //! Places in which a value of type TIME stays one, or is made something else than a date.
 
+use super::Parameter;
 use super::text::Text;
-use super::{Parameter, Value};
+use super::value::Value;
 use crate::token::TokenKind;
 
 /// What becomes of a value.

@@ -1,6 +1,6 @@
 //! The tokens of one statement, with what stands in which parentheses.
 
-use super::{Value, certain};
+use super::value::{Value, certain};
 use crate::catalogue::is_plain;
 use crate::classify::cursor::{Cursor, is_word};
 use crate::statement::Name;

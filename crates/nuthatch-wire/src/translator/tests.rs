@@ -1,5 +1,5 @@
 use super::*;
-use crate::{Column, ResultSetWriter};
+use crate::{CapabilityFlags, Column, ResultSetWriter};
 
 const STATUS: StatusFlags = StatusFlags::SERVER_STATUS_AUTOCOMMIT;
 const EOF: Form =

@@ -1,0 +1,60 @@
+//! Holds the order of modules that `modules.toml` writes down: within a folder, arrows between files and folders run from above to below,
+//! and no files stand in a circle.
+//!
+//! An **arrow** is a path, in a `use` or in a body, from the file that it stands in to the file that defines what it names, through
+//! re-exports and renames. `mod` lines, re-exports and tests make none; nor do methods, whose types are named anyway.
+//!
+//! A folder and the file of its module (`session/` and `session.rs`) are one unit to those beside it.
+
+#![expect(clippy::print_stdout, clippy::print_stderr, reason = "what it finds is what a run is for")]
+
+mod arrows;
+mod circles;
+mod judge;
+mod order;
+mod tree;
+
+#[cfg(test)]
+mod tests;
+
+use std::path::Path;
+use std::process::ExitCode;
+
+use anyhow::{Context as _, Result};
+
+use judge::Findings;
+use order::Order;
+use tree::Crate;
+
+const ORDER: &str = "modules.toml";
+
+fn main() -> ExitCode {
+    match complaints() {
+        Ok(lines) if lines.is_empty() => ExitCode::SUCCESS,
+        Ok(lines) => {
+            lines.iter().for_each(|line| println!("{line}"));
+            ExitCode::FAILURE
+        }
+        Err(error) => {
+            eprintln!("modules: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+/// What is wrong, and in the end what there is.
+fn complaints() -> Result<Vec<String>> {
+    let text = std::fs::read_to_string(ORDER).with_context(|| format!("reading {ORDER}"))?;
+    let order = Order::parse(&text)?;
+    let mut lines = Vec::new();
+    let (mut arrows, mut upward, mut in_circles) = (0, 0, 0);
+    for (name, folder) in order.crates() {
+        let findings = Findings::of(&Crate::read(name, Path::new(folder))?, &order);
+        lines.extend(findings.complaints(name, order.known_of(name)));
+        let debt = findings.debt();
+        (arrows, upward, in_circles) =
+            (arrows + findings.arrows, upward + debt.upward, in_circles + debt.in_circles);
+    }
+    println!("modules: {arrows} arrows within folders, {upward} upward; {in_circles} files in circles");
+    Ok(lines)
+}
