@@ -25,6 +25,9 @@ impl Checkout {
         fs::create_dir(dir.path().join("tools")).expect("it is made");
         for file in fs::read_dir(from).expect("the scripts") {
             let file = file.expect("a script");
+            if file.file_type().expect("a kind").is_dir() {
+                continue;
+            }
             fs::copy(file.path(), dir.path().join("tools").join(file.file_name())).expect("it is copied");
         }
         let [mysql, admin] = free_addresses().map(|address: std::net::SocketAddr| address.to_string());
