@@ -3,7 +3,7 @@
 //! A statement that goes to a server waits for one thing, the server's socket, which the worker [watches](crate::lobby) as it
 //! watches its clients. So a session's task needs nothing of Tokio but a place to be polled, and this is one: the thread
 //! asks its watch what has arrived, polls the tasks that were told, and asks again. Tokio, with its own epoll and wheel of
-//! timers, has a turn only while something is on it ([`Lobby::occupy`](crate::lobby::Lobby::occupy)): a login, a
+//! timers, has a turn only while something is on it ([`Worker::is_occupied`](crate::worker::Worker::is_occupied)): a login, a
 //! connect, a wait with a time limit.
 //!
 //! A task that panics takes nobody along. One that always finds something to do must [give way](give_way) by itself: nothing

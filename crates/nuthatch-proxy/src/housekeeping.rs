@@ -8,8 +8,9 @@ use tokio::time::{MissedTickBehavior, interval};
 use tokio_util::sync::CancellationToken;
 
 use crate::Proxy;
-use crate::backend::Wanted;
-use crate::session::EndReason;
+use crate::backend::{Upkeep, Wanted};
+use crate::doors::scouts;
+use crate::roster::{EndReason, Roster};
 use crate::state::Errand;
 use crate::state::{Charset, SessionState};
 
@@ -31,14 +32,17 @@ pub async fn keep_house(proxy: Arc<Proxy>, stop: CancellationToken) {
             () = stop.cancelled() => return,
             _ = rounds.tick() => {}
         }
-        let now_ms = proxy.clock.now_ms();
-        let variables = proxy.snapshot();
-        end_idle_sessions(&proxy, now_ms, variables.mysql.wait_timeout);
-        proxy.for_each_session(|handle| handle.look_at_delay(now_ms));
-        proxy.keep_pools(&variables, now_ms);
-        let _sweep = proxy.cache.expire(now_ms, EXPIRE_BUDGET);
-        proxy.learn_greeting();
-        if round % SCOUT_EVERY == 0 && proxy.hostgroups.greeting().is_none() {
+        let shared = &proxy.shared;
+        let now_ms = shared.clock.now_ms();
+        let variables = shared.configuration.snapshot();
+        end_idle_sessions(&shared.roster, now_ms, variables.mysql.wait_timeout);
+        shared.roster.for_each(|_, handle| handle.look_at_delay(now_ms));
+        let password = |user: &str| shared.doors.backend_password(&variables, user);
+        let (workers, clock) = (&shared.workers, shared.clock);
+        Upkeep { workers, clock, snapshot: &variables, password: &password }.keep_pools(&shared.hostgroups);
+        let _sweep = shared.answers.cache.expire(now_ms, EXPIRE_BUDGET);
+        shared.greetings.learn(&shared.hostgroups);
+        if round % SCOUT_EVERY == 0 && shared.hostgroups.greeting().is_none() {
             scout(&proxy).await;
         }
     }
@@ -48,12 +52,12 @@ pub async fn keep_house(proxy: Arc<Proxy>, stop: CancellationToken) {
 pub async fn keep_lines(proxy: Arc<Proxy>, stop: CancellationToken) {
     tokio::select! {
         () = stop.cancelled() => {}
-        () = crate::backend::keep_lines(&proxy.hostgroups, &proxy.clock) => {}
+        () = crate::backend::keep_lines(&proxy.shared.hostgroups, &proxy.shared.clock) => {}
     }
 }
 
-fn end_idle_sessions(proxy: &Proxy, now_ms: u64, wait_timeout_ms: u64) {
-    proxy.for_each_session(|handle| {
+fn end_idle_sessions(roster: &Roster, now_ms: u64, wait_timeout_ms: u64) {
+    roster.for_each(|_, handle| {
         let patience_ms = handle.patience_ms(wait_timeout_ms);
         if patience_ms == 0 {
             return;
@@ -68,18 +72,17 @@ fn end_idle_sessions(proxy: &Proxy, now_ms: u64, wait_timeout_ms: u64) {
 
 /// Logs in to a server once, so that the first client can be greeted as the server would.
 pub async fn scout(proxy: &Arc<Proxy>) {
-    let snapshot = proxy.snapshot();
-    let Some((hostgroup, user, password)) =
-        proxy.scouts(&snapshot).into_iter().find_map(|(hostgroup, user)| {
-            let password = proxy.backend_password(&snapshot, &user)?;
-            Some((hostgroup, user, password))
-        })
-    else {
+    let shared = Arc::clone(&proxy.shared);
+    let snapshot = shared.configuration.snapshot();
+    let Some((hostgroup, user, password)) = scouts(&snapshot).into_iter().find_map(|(hostgroup, user)| {
+        let password = shared.doors.backend_password(&snapshot, &user)?;
+        Some((hostgroup, user, password))
+    }) else {
         return;
     };
-    let Some(worker) = proxy.workers.iter().next().map(Arc::clone) else { return };
+    let Some(worker) = shared.workers.first().map(Arc::clone) else { return };
     let task = {
-        let (proxy, here) = (Arc::clone(proxy), Arc::clone(&worker));
+        let here = Arc::clone(&worker);
         async move {
             let mut variables = snapshot.mysql.clone();
             variables.connect_timeout_server_max = variables.connect_timeout_server;
@@ -94,7 +97,7 @@ pub async fn scout(proxy: &Arc<Proxy>) {
                 is_own: false,
                 worker: &here,
             };
-            match proxy.hostgroups.check_out(hostgroup, &wanted, &variables, &proxy.clock).await {
+            match shared.hostgroups.check_out(hostgroup, &wanted, &variables, &shared.clock).await {
                 // Of a shape that no client has: of no further use.
                 Ok(connection) => drop(connection),
                 Err(error) => {
@@ -103,7 +106,7 @@ pub async fn scout(proxy: &Arc<Proxy>) {
                         "no server could be reached yet: clients get a default greeting until one is");
                 }
             }
-            proxy.learn_greeting();
+            shared.greetings.learn(&shared.hostgroups);
         }
     };
     drop(worker.spawn(task).await);

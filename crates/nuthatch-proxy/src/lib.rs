@@ -4,23 +4,29 @@
 //! [`Proxy::publish`] puts a configuration in force. Configuration comes as an immutable snapshot; the data plane never
 //! waits for whoever makes it. The life of a statement is told in `session.rs`.
 
+mod answers;
 mod backend;
 mod capability;
 mod clock;
-mod environment;
+mod configuration;
+mod doors;
 mod exact;
 mod executor;
+mod floor;
+mod greetings;
 mod housekeeping;
 mod keeper;
-mod known_schemas;
 mod listener;
 mod lobby;
 mod log_limit;
-mod passwords;
+mod not_cached;
+mod pins;
+mod posts;
 mod proxy;
 mod purge;
-mod runner;
+mod roster;
 mod session;
+mod shared;
 mod state;
 mod stats;
 mod worker;
@@ -28,16 +34,17 @@ mod worker;
 pub use backend::PoolRow;
 pub use clock::Clock;
 pub use exact::{
-    Began, BufferPool, Domain, Domains, Evidence, ExactLevels, Isolation, Judge, Moment, NoDomain, Replaced,
-    Replica, Source, SourceAccount, StoredCodes, Vouched,
+    Began, BufferPool, Domain, Domains, Evidence, Exact, ExactLevels, Isolation, Judge, Moment, NoDomain,
+    Replaced, Replica, StoredCodes, Vouched,
 };
 pub use housekeeping::{keep_house, keep_lines, scout};
 pub use keeper::{ConfigurationKeeper, Granting, Wish};
 pub use listener::Listener;
-pub use proxy::{Levels, ProcessRow, Proxy};
-pub use purge::Purged;
-pub use session::{ClientAddress, Finding};
-pub use stats::{
-    COMMAND_BUCKETS, CacheAdvice, CacheFigures, CachedEntryRow, CachedTableRow, CommandRow, DigestReading,
-    DigestRow, ErrorRow, QueryCacheRow, Totals,
+pub use proxy::{
+    CacheAdvice, CachedEntryRow, CachedTableRow, Levels, ProcessRow, Proxy, QueryCacheRow, Source,
+    SourceAccount,
 };
+pub use purge::Purged;
+pub use roster::ClientAddress;
+pub use session::Finding;
+pub use stats::{COMMAND_BUCKETS, CacheFigures, CommandRow, DigestReading, DigestRow, ErrorRow, Totals};

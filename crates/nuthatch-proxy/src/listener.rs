@@ -12,8 +12,9 @@ use tokio::time::{sleep, timeout};
 use tokio_util::sync::CancellationToken;
 
 use crate::Proxy;
-use crate::session::{self, ClientAddress, PanicCounter, SessionHandle};
-use crate::worker::Place;
+use crate::lobby::{Place, Risen};
+use crate::roster::{ClientAddress, SessionHandle};
+use crate::session::{self, PanicCounter};
 
 /// Connections that may wait to be accepted.
 const BACKLOG: u32 = 4096;
@@ -86,13 +87,13 @@ impl Listener {
         loop {
             let accepted = tokio::select! {
                 () = stop.cancelled() => return,
-                accepted = self.accept(), if !proxy.is_paused() => accepted,
-                () = sleep(ACCEPT_PAUSE), if proxy.is_paused() => continue,
+                accepted = self.accept(), if !proxy.shared.doors.are_closed() => accepted,
+                () = sleep(ACCEPT_PAUSE), if proxy.shared.doors.are_closed() => continue,
             };
             match accepted {
                 Ok((stream, address)) => {
                     // It may have come while the listener waited, and the proxy was paused meanwhile.
-                    while proxy.is_paused() && !stop.is_cancelled() {
+                    while proxy.shared.doors.are_closed() && !stop.is_cancelled() {
                         sleep(ACCEPT_PAUSE).await;
                     }
                     place(&proxy, stream, address);
@@ -127,31 +128,32 @@ fn remove_if_abandoned(path: &Path) -> io::Result<()> {
 
 /// Gives a connection to a worker, where it becomes a session.
 fn place(proxy: &Arc<Proxy>, stream: IdleStream, address: ClientAddress) {
-    let Some(place) = proxy.workers.least() else { return };
-    let worker = Arc::clone(&place.worker);
+    let Some(place) = proxy.floor.least() else { return };
+    let worker = Arc::clone(&place.lobby.worker);
     drop(worker.spawn(welcome(Arc::clone(proxy), place, stream, address)));
 }
 
 /// Logs a client in; its session then waits in the worker's lobby. A panic ends this session only.
 async fn welcome(proxy: Arc<Proxy>, mut place: Place, stream: IdleStream, address: ClientAddress) {
-    let worker = Arc::clone(&place.worker);
+    let (shared, lobby) = (&proxy.shared, Arc::clone(&place.lobby));
+    let worker = &lobby.worker;
     let Ok(stream) = place.admit(stream) else { return };
-    let variables = proxy.snapshot();
-    if proxy.workers.sessions() as u64 > variables.mysql.max_connections {
-        drop(session::refuse_for_room(&worker, stream).await);
+    let variables = shared.configuration.snapshot();
+    if proxy.floor.taken() as u64 > variables.mysql.max_connections {
+        drop(session::refuse_for_room(worker, stream).await);
         return;
     }
-    let handle = SessionHandle::new(proxy.next_session_id(), address, proxy.clock.now_ms());
+    let handle = SessionHandle::new(shared.doors.next_session_id(), address, shared.clock.now_ms());
     let handle = Arc::new(handle);
-    place.register(&handle);
+    place.register(&shared.roster, &handle);
     handle.runs().await;
     let patience = Duration::from_millis(variables.mysql.connect_timeout_client);
-    let counted = PanicCounter::new(&proxy, worker.id);
-    let login = handle.unless_ended(session::log_in(&proxy, place, &handle, stream));
+    let counted = PanicCounter::new(shared, worker.id);
+    let login = handle.unless_ended(session::log_in(shared, worker, &lobby.memo, &handle, stream));
     match Box::pin(timeout(patience, login)).await {
         Ok(Ok(Ok(Some(session)))) => {
             drop(counted);
-            worker.run(session);
+            lobby.run(Risen { session, place });
         }
         Ok(Ok(Ok(None))) => {}
         Ok(Ok(Err(error))) => {

@@ -7,8 +7,8 @@ use std::sync::Arc;
 
 use nuthatch_sql::{CacheOrder, CachePart, TableName, cache_order};
 
-use crate::Proxy;
 use crate::exact::of_definition;
+use crate::shared::Shared;
 use crate::stats::DigestCounters;
 
 /// What a purge did.
@@ -43,41 +43,41 @@ impl Purged {
     }
 }
 
-impl Proxy {
-    /// Does what an operator's `PURGE QUERY CACHE DIGEST … | TABLE … | SCHEMA … | USER … | RULE …` says.
-    ///
-    /// # Errors
-    /// A sentence: it is not of that form, or the table is not known.
-    pub fn purge_by_order(&self, order: &[u8]) -> Result<Purged, String> {
-        match cache_order(order, self.lexing()) {
-            Some(CacheOrder::EmptyPart(part)) => self.purge(&part, b""),
-            _ => Err(UNCLEAR.to_owned()),
+/// Does what an operator's `PURGE QUERY CACHE DIGEST … | TABLE … | SCHEMA … | USER … | RULE …` says.
+///
+/// # Errors
+/// A sentence: it is not of that form, or the table is not known.
+pub(crate) fn purge_by_order(shared: &Shared, order: &[u8]) -> Result<Purged, String> {
+    match cache_order(order, shared.greetings.lexing()) {
+        Some(CacheOrder::EmptyPart(part)) => purge(shared, &part, b""),
+        _ => Err(UNCLEAR.to_owned()),
+    }
+}
+
+/// Purges a part; a table without a schema is that of `schema`.
+pub(crate) fn purge(shared: &Shared, part: &CachePart, schema: &[u8]) -> Result<Purged, String> {
+    let cache = &shared.answers.cache;
+    let entries = match part {
+        CachePart::Table(table) => return purge_table(shared, table, schema),
+        CachePart::Digest(digest) => {
+            let is_of_it = |counters: &Arc<DigestCounters>| counters.digest() == *digest;
+            cache.purge_if(|entry| entry.plan().counters().is_some_and(is_of_it))
         }
-    }
+        CachePart::Schema(schema) => cache.purge_if(|entry| entry.schema() == schema),
+        CachePart::User(user) => cache.purge_if(|entry| entry.user() == user),
+        CachePart::Rule(rule_id) => cache.purge_if(|entry| entry.plan().has_rule(*rule_id)),
+    };
+    Ok(Purged::Entries(entries))
+}
 
-    /// Purges a part; a table without a schema is that of `schema`.
-    pub(crate) fn purge(&self, part: &CachePart, schema: &[u8]) -> Result<Purged, String> {
-        let entries = match part {
-            CachePart::Table(table) => return self.purge_table(table, schema),
-            CachePart::Digest(digest) => {
-                let is_of_it = |counters: &Arc<DigestCounters>| counters.digest() == *digest;
-                self.cache.purge_if(|entry| entry.plan().counters().is_some_and(is_of_it))
-            }
-            CachePart::Schema(schema) => self.cache.purge_if(|entry| entry.schema() == schema),
-            CachePart::User(user) => self.cache.purge_if(|entry| entry.user() == user),
-            CachePart::Rule(rule_id) => self.cache.purge_if(|entry| entry.plan().has_rule(*rule_id)),
-        };
-        Ok(Purged::Entries(entries))
-    }
-
-    fn purge_table(&self, table: &TableName, schema: &[u8]) -> Result<Purged, String> {
-        let schema = table.schema.as_deref().unwrap_or(schema);
-        let catalogues = self.catalogues.current();
-        let known = catalogues.domains().find_map(|domain| domain.catalogue.table(schema, &table.name));
-        let known = known.ok_or("the table is not known, so no exact entry depends on it")?;
-        self.clocks.raise(of_definition(&self.clocks, known.id).collect()).settle();
-        Ok(Purged::Clocks)
-    }
+fn purge_table(shared: &Shared, table: &TableName, schema: &[u8]) -> Result<Purged, String> {
+    let schema = table.schema.as_deref().unwrap_or(schema);
+    let catalogues = shared.exact.catalogues.current();
+    let known = catalogues.domains().find_map(|domain| domain.catalogue.table(schema, &table.name));
+    let known = known.ok_or("the table is not known, so no exact entry depends on it")?;
+    let clocks = &shared.exact.clocks;
+    clocks.raise(of_definition(clocks, known.id).collect()).settle();
+    Ok(Purged::Clocks)
 }
 
 /// What is said of a part that is none.

@@ -1,6 +1,6 @@
 //! One client's session: from its login to its last command.
 //!
-//! A session waits in its worker's [lobby](crate::lobby) and is attended to there; what is not a hit makes it a task, which
+//! A session waits in its worker's lobby and is attended to there; what is not a hit makes it a task, which
 //! reads a command, answers it, reads the next, and sits down again when its client has nothing more for it. Its state is a value
 //! ([`SessionState`]); a backend connection is lent to it for one statement and brought into that state first, unless the
 //! session *holds* connections ([`Held`]) for a named reason ([`Pins`]).
@@ -37,7 +37,6 @@ mod explain;
 mod fall;
 mod fast_forward;
 mod found_rows;
-mod handle;
 mod handlers;
 mod hit;
 mod inheritance;
@@ -50,11 +49,9 @@ mod login;
 mod memo;
 mod multiplexing;
 mod named_locks;
-mod not_cached;
 mod own_values;
 mod parameters;
 mod passage;
-mod pins;
 mod plan;
 mod preparation_state;
 mod prepared;
@@ -80,23 +77,22 @@ use nuthatch_net::{BackendPassword, Framed, NetError};
 use nuthatch_sql::{Lexing, ServerFlavor};
 use nuthatch_wire::{Attributes, CapabilityFlags, Command, ErrorCode, Nonce, StatusFlags};
 
-use crate::Proxy;
+use crate::answers::HitPlan;
 use crate::backend::Server;
 use crate::exact::Touched;
 use crate::executor::give_way;
-use crate::state::{Charset, Errand, SessionState};
-use crate::worker::{Place, Worker};
+use crate::roster::{EndReason, SessionEnd, SessionHandle};
+use crate::shared::Shared;
+use crate::state::{Charset, Errand, Found, SessionState};
+use crate::worker::Worker;
 
 pub(crate) use attend::Attended;
 use begin::Beginning;
 use cache_use::Off;
 use diagnostics::Diagnostics;
 pub use explain::Finding;
+pub(crate) use explain::explain_for_operator;
 pub(crate) use fall::PanicCounter;
-use found_rows::Found;
-pub use handle::ClientAddress;
-pub(crate) use handle::{EndReason, SessionHandle, View};
-pub(crate) use hit::HitPlan;
 use hit::Unsent;
 use inheritance::Begun;
 use insert_id::InsertId;
@@ -104,41 +100,11 @@ use lease::Held;
 use login::UserPlace;
 pub(crate) use login::{log_in, refuse_for_room};
 pub(crate) use memo::Memo;
-pub(crate) use not_cached::NotCached;
-pub(crate) use pins::{PinCounters, Pins};
 use prepared::Prepared;
 use text_prepared::Names;
 
 /// Commands that a client may send ahead and have answered before others have their turn.
 const COMMANDS_AT_A_TIME: usize = 64;
-
-/// Why a session ended.
-#[derive(Debug)]
-pub(crate) enum SessionEnd {
-    /// The client said COM_QUIT.
-    Quit,
-    /// The client was gone.
-    Gone,
-    /// Somebody told it to end.
-    Told(EndReason),
-    /// The client's socket failed or it broke the protocol.
-    Broken(NetError),
-}
-
-impl From<NetError> for SessionEnd {
-    fn from(error: NetError) -> Self {
-        match error {
-            NetError::Closed | NetError::Io(_) => Self::Gone,
-            error => Self::Broken(error),
-        }
-    }
-}
-
-impl From<EndReason> for SessionEnd {
-    fn from(reason: EndReason) -> Self {
-        Self::Told(reason)
-    }
-}
 
 /// Who the client is to the proxy and to the servers.
 #[derive(Debug)]
@@ -164,8 +130,10 @@ type Left = (Arc<Server>, HostgroupId, u32);
 #[derive(Debug)]
 #[expect(clippy::struct_excessive_bools, reason = "independent facts of a session")]
 pub(crate) struct Session {
-    proxy: Arc<Proxy>,
+    shared: Arc<Shared>,
     worker: Arc<Worker>,
+    /// What its worker remembers of statements.
+    memo: Arc<Memo>,
     handle: Arc<SessionHandle>,
     client: Framed,
     user_place: UserPlace,
@@ -242,27 +210,22 @@ pub(crate) struct Session {
     latest_us: u64,
     /// It panicked on its seat.
     has_fallen: bool,
-    /// Freed last.
-    place: Place,
 }
 
 impl Session {
-    /// Serves the client until it has nothing more for the session, which sits down then, or one side has had enough.
-    pub(crate) async fn run(mut self: Box<Self>) {
-        let (proxy, handle) = (Arc::clone(&self.proxy), Arc::clone(&self.handle));
-        let _counted = PanicCounter::new(&proxy, self.worker.id);
+    /// Serves the client until it has nothing more for the session, which is given back then, or one side has had enough.
+    pub(crate) async fn run(mut self: Box<Self>) -> Option<Box<Self>> {
+        let (shared, handle) = (Arc::clone(&self.shared), Arc::clone(&self.handle));
+        let _counted = PanicCounter::new(&shared, self.worker.id);
         handle.runs().await;
         self.watch_held(false);
-        match self.serve().await {
-            None => self.sit_down(),
-            Some(end) => {
-                let end = self.say_why(end).await;
-                if !matches!(end, SessionEnd::Quit | SessionEnd::Told(EndReason::Drained)) {
-                    self.worker.counters.clients_aborted.bump();
-                }
-                tracing::debug!(session = handle.id, ?end, "a session ended");
-            }
+        let Some(end) = self.serve().await else { return Some(self) };
+        let end = self.say_why(end).await;
+        if !matches!(end, SessionEnd::Quit | SessionEnd::Told(EndReason::Drained)) {
+            self.worker.counters.clients_aborted.bump();
         }
+        tracing::debug!(session = handle.id, ?end, "a session ended");
+        None
     }
 
     /// Serves the client; `None` when it has nothing more at present.
@@ -331,7 +294,7 @@ impl Session {
 
     /// Microseconds since the start of the proxy; what follows in this command goes by it.
     fn look_at_clock(&mut self) -> u64 {
-        self.latest_us = self.proxy.clock.now_us();
+        self.latest_us = self.shared.clock.now_us();
         self.latest_us
     }
 
@@ -364,15 +327,15 @@ impl Session {
     /// # Errors
     /// When the user is no longer active.
     fn take_over_configuration(&mut self) -> Result<(), SessionEnd> {
-        if self.proxy.epoch() == self.snapshot.epoch.0 {
+        if self.shared.configuration.epoch() == self.snapshot.epoch.0 {
             return Ok(());
         }
-        self.snapshot = self.proxy.snapshot();
+        self.snapshot = self.shared.configuration.snapshot();
         let Some(user) = self.snapshot.users.frontend(self.account.name.as_bytes()) else {
             return Err(EndReason::UserGone.into());
         };
         self.account.user = Arc::clone(user);
-        self.account.password = self.proxy.backend_password(&self.snapshot, &self.account.name);
+        self.account.password = self.shared.doors.backend_password(&self.snapshot, &self.account.name);
         self.take_over_multiplexing();
         self.renumber_environment();
         Ok(())

@@ -7,6 +7,7 @@ mod charset;
 mod collation;
 mod connection;
 mod errand;
+mod found_rows;
 mod session;
 mod settings;
 
@@ -14,6 +15,7 @@ pub(crate) use charset::{Charset, is_read_alike};
 pub(crate) use collation::ResultCollation;
 pub(crate) use connection::ConnectionState;
 pub(crate) use errand::{Aim, Behind, Errand, SchemaNeed};
+pub(crate) use found_rows::Found;
 pub(crate) use session::SessionState;
 pub(crate) use settings::{
     CHARACTER_SET_CONNECTION, CHARACTER_SET_RESULTS, COLLATION_CONNECTION, OF_NAMES, Settings, is_plain,

@@ -28,7 +28,7 @@ const PAUSE: Duration = Duration::from_millis(10);
 
 /// Reads catalogues until `stop`.
 pub(crate) async fn keep(proxy: Arc<Proxy>, stop: CancellationToken) {
-    let ids = TableIds::new(proxy.tables_max());
+    let ids = TableIds::new(proxy.exact().tables_max());
     let (said, pairs, watches) = (HashMap::new(), Pairs::new(), Watches::default());
     let mut keeper = Keeper { proxy, ids, said, pairs, watches, started: Instant::now() };
     tokio::select! {
@@ -62,19 +62,19 @@ impl Keeper {
     async fn keep(&mut self) {
         loop {
             let interval_ms = self.proxy.snapshot().mysql.query_cache_catalogue_interval_ms;
-            drop(timeout(Duration::from_millis(interval_ms), self.proxy.catalogues_outdated()).await);
-            while self.proxy.wants_catalogues() && self.read_all().await == Replaced::Outdated {
+            drop(timeout(Duration::from_millis(interval_ms), self.proxy.exact().catalogues_outdated()).await);
+            while self.proxy.exact().wants_catalogues() && self.read_all().await == Replaced::Outdated {
                 sleep(PAUSE).await;
             }
         }
     }
 
     async fn read_all(&mut self) -> Replaced {
-        let (generation, moment) = (self.proxy.catalogue_generation(), self.proxy.moment());
-        let code_changes = self.proxy.code_changes();
+        let (generation, moment) = (self.proxy.exact().catalogue_generation(), self.proxy.exact().moment());
+        let code_changes = self.proxy.exact().code_changes();
         let hostgroups = self.look_at_all(moment).await;
         let proxy = Arc::clone(&self.proxy);
-        let known = |hostgroup| proxy.known_domain(hostgroup);
+        let known = |hostgroup| proxy.exact().known_domain(hostgroup);
         let no_replicas = self.no_replicas();
         let mut round = Round { moment, known: &known, no_replicas, pairs: &mut self.pairs };
         let domains = round.domains(&hostgroups);
@@ -83,9 +83,9 @@ impl Keeper {
             let code = stored_codes.get(hostgroup).and_then(Option::as_deref);
             self.say(*hostgroup, domain, code);
         }
-        self.proxy.use_stored_code(code_changes, stored_codes);
+        self.proxy.exact().use_stored_code(code_changes, stored_codes);
         let watched = domains.clone();
-        let replaced = self.proxy.use_catalogues(generation, domains);
+        let replaced = self.proxy.exact().use_catalogues(generation, domains);
         match replaced {
             Replaced::Outdated => return replaced,
             Replaced::Done => {}
@@ -105,7 +105,7 @@ impl Keeper {
             () if self.proxy.snapshot().mysql.query_cache_replica_interval_ms == 0 => {
                 Some("mysql-query_cache_replica_interval_ms is 0")
             }
-            () if self.proxy.has_left_binlog() => Some(
+            () if self.proxy.exact().has_left_binlog() => Some(
                 "a session has said how its writes are logged (sql_log_bin, gtid_next, gtid_seq_no or binlog_format): \
                  replicas may lack them",
             ),
@@ -208,7 +208,7 @@ impl Keeper {
         domain: &Result<Arc<Domain>, NoDomain>,
         code: Option<&StoredCode>,
     ) {
-        let mut news = match self.proxy.wants_exact() {
+        let mut news = match self.proxy.exact().wants_exact() {
             true => news(domain, self.proxy.server_status(hostgroup, domain)),
             false => news_of_code(domain, code),
         };
@@ -220,7 +220,7 @@ impl Keeper {
                 Ok(domain) => {
                     tracing::info!(hostgroup = hostgroup.0, tables = domain.catalogue.len(), "{news}");
                 }
-                Err(_) if code.is_some() && !self.proxy.wants_exact() => {
+                Err(_) if code.is_some() && !self.proxy.exact().wants_exact() => {
                     tracing::info!(hostgroup = hostgroup.0, "{news}");
                 }
                 Err(_) => tracing::warn!(hostgroup = hostgroup.0, "{news}"),

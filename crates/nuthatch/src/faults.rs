@@ -19,7 +19,7 @@ impl Faults {
     pub(crate) fn begin(self, proxy: &Proxy) {
         if self.fault_stopped_clocks {
             tracing::warn!("no write moves a clock: what the cache serves may be stale");
-            proxy.stop_clocks();
+            proxy.exact().stop_clocks();
         }
     }
 }

@@ -58,7 +58,7 @@ async fn serve(settings: Settings) -> anyhow::Result<()> {
     let admin_listener = bind_tcp("--admin", &arguments.admin, Some(([127, 0, 0, 1], 6032))).await?;
     let metrics_listener = bind_tcp("--metrics", &arguments.metrics, None).await?;
     let workers = arguments.workers.map_or_else(cores, usize::from);
-    let proxy = Proxy::start(workers, Arc::clone(layers.snapshot())).context("cannot start the workers")?;
+    let proxy = Proxy::start(workers, layers.snapshot()).context("cannot start the workers")?;
     #[cfg(debug_assertions)]
     arguments.faults.begin(&proxy);
 

@@ -11,7 +11,9 @@
 mod arrows;
 mod circles;
 mod judge;
+mod map;
 mod order;
+mod sentence;
 mod tree;
 
 #[cfg(test)]
@@ -27,9 +29,11 @@ use order::Order;
 use tree::Crate;
 
 const ORDER: &str = "modules.toml";
+const MAP: &str = "docs/code-map.md";
 
 fn main() -> ExitCode {
-    match complaints() {
+    let writes = std::env::args().skip(1).any(|argument| argument == "--write");
+    match complaints(writes) {
         Ok(lines) if lines.is_empty() => ExitCode::SUCCESS,
         Ok(lines) => {
             lines.iter().for_each(|line| println!("{line}"));
@@ -43,17 +47,29 @@ fn main() -> ExitCode {
 }
 
 /// What is wrong, and in the end what there is.
-fn complaints() -> Result<Vec<String>> {
+fn complaints(writes: bool) -> Result<Vec<String>> {
     let text = std::fs::read_to_string(ORDER).with_context(|| format!("reading {ORDER}"))?;
     let order = Order::parse(&text)?;
     let mut lines = Vec::new();
     let (mut arrows, mut upward, mut in_circles) = (0, 0, 0);
-    for (name, folder) in order.crates() {
-        let findings = Findings::of(&Crate::read(name, Path::new(folder))?, &order);
+    let crates = order
+        .crates()
+        .map(|(name, folder)| Crate::read(name, Path::new(folder)))
+        .collect::<Result<Vec<_>>>()?;
+    for known in &crates {
+        let (name, findings) = (&known.name, Findings::of(known, &order));
         lines.extend(findings.complaints(name, order.known_of(name)));
         let debt = findings.debt();
         (arrows, upward, in_circles) =
             (arrows + findings.arrows, upward + debt.upward, in_circles + debt.in_circles);
+    }
+    let page = map::page(&crates, &order);
+    if writes {
+        std::fs::write(MAP, page).with_context(|| format!("writing {MAP}"))?;
+    } else if std::fs::read_to_string(MAP).unwrap_or_default() != page {
+        lines.push(format!(
+            "{MAP} is not what the files say of themselves: cargo run -p nuthatch-modules -- --write"
+        ));
     }
     println!("modules: {arrows} arrows within folders, {upward} upward; {in_circles} files in circles");
     Ok(lines)

@@ -4,6 +4,7 @@ use std::path::Path;
 
 use crate::judge::Findings;
 use crate::order::Order;
+use crate::sentence::first_sentence;
 use crate::tree::Crate;
 
 /// What is said of a crate of these files, whose order is that.
@@ -129,4 +130,14 @@ fn what_stands_in_no_order_is_told() {
         ("walls.rs", "pub struct Wall;"),
     ];
     check(&files, r#"house = ["roof"]"#, &["not written down: [\"walls\"]"]);
+}
+
+#[test]
+fn sentence_ends_where_it_ends() {
+    let of =
+        |lines: &[&str]| first_sentence(&lines.iter().map(|line| (*line).to_owned()).collect::<Vec<_>>());
+    assert_eq!(of(&[" One thing.", "", " More."]), "One thing.");
+    assert_eq!(of(&[" One thing, told on", " two lines. Then more."]), "One thing, told on two lines.");
+    assert_eq!(of(&[" `a.rs` is one, e.g. of two. Then more."]), "`a.rs` is one, e.g. of two.");
+    assert_eq!(of(&[]), "");
 }

@@ -4,7 +4,9 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, Result};
-use syn::{Attribute, Item, UseTree};
+use syn::{Attribute, Expr, ExprLit, Item, Lit, Meta, MetaNameValue, UseTree};
+
+use crate::sentence::first_sentence;
 
 /// A crate's modules; the first is its root.
 #[derive(Debug)]
@@ -21,6 +23,8 @@ pub(crate) struct Source {
     pub(crate) unit: String,
     pub(crate) module: usize,
     pub(crate) items: Vec<Item>,
+    /// The first sentence of what it says of itself.
+    pub(crate) sentence: String,
 }
 
 #[derive(Debug)]
@@ -71,7 +75,8 @@ impl Crate {
         let file = self.files.len();
         let module = self.modules.len();
         let unit = if is_root { String::new() } else { unit };
-        self.files.push(Source { unit, module, items: Vec::new() });
+        let sentence = first_sentence(&documentation(&parsed.attrs));
+        self.files.push(Source { unit, module, items: Vec::new(), sentence });
         let folder = if is_root { source.to_owned() } else { path.with_extension("") };
         self.read_module(source, &folder, file, parent, &parsed.items)?;
         self.files[file].items = parsed.items;
@@ -165,6 +170,20 @@ impl Crate {
     }
 }
 
+/// The lines of documentation.
+fn documentation(attributes: &[Attribute]) -> Vec<String> {
+    let line = |attribute: &Attribute| match &attribute.meta {
+        Meta::NameValue(MetaNameValue { path, value: Expr::Lit(literal), .. }) if path.is_ident("doc") => {
+            match &literal.lit {
+                Lit::Str(text) => Some(text.value()),
+                _ => None,
+            }
+        }
+        _ => None,
+    };
+    attributes.iter().filter_map(line).collect()
+}
+
 /// The paths of a `use`, each with the name under which what it leads to is in scope; none for all names.
 pub(crate) fn flattened(tree: &UseTree, path: &mut Vec<String>) -> Vec<(Vec<String>, Option<String>)> {
     match tree {
@@ -191,8 +210,8 @@ fn with(path: &[String], last: String) -> Vec<String> {
 
 fn file_of(folder: &Path, name: &str, attributes: &[Attribute]) -> PathBuf {
     let said = attributes.iter().find_map(|attribute| match &attribute.meta {
-        syn::Meta::NameValue(pair) if pair.path.is_ident("path") => match &pair.value {
-            syn::Expr::Lit(syn::ExprLit { lit: syn::Lit::Str(path), .. }) => Some(path.value()),
+        Meta::NameValue(pair) if pair.path.is_ident("path") => match &pair.value {
+            Expr::Lit(ExprLit { lit: Lit::Str(path), .. }) => Some(path.value()),
             _ => None,
         },
         _ => None,

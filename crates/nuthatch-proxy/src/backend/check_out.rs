@@ -4,127 +4,23 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use nuthatch_config::{HostgroupId, MysqlVariables, ServerStatus};
-use nuthatch_net::{BackendPassword, ClearPasswords};
-use nuthatch_wire::{CapabilityFlags, ErrPacket, Form};
-use thiserror::Error;
 use tokio::time::{sleep, timeout};
 
-use crate::capability::TRANSLATED;
 use crate::clock::Clock;
-use crate::state::{Charset, Errand, SchemaNeed, SessionState};
 use crate::worker::Worker;
 
-use super::connect::{self, Login};
-use super::connection::{Connection, Slot};
-use super::pool::Fit;
+use super::connect;
+use super::connection::{Connection, Server};
+use super::errors::CheckOutError;
+use super::hostgroup::Hostgroups;
+use super::idle::{reserve, take_idle};
+use super::logging_in::login;
 use super::search::Search;
+use super::wanted::Wanted;
 use super::weights::choose;
-use super::{Hostgroups, Server};
 
 /// The pause before a KILL looks for a connection again on a server that is full.
 const KILL_PAUSE: Duration = Duration::from_millis(5);
-
-/// Capabilities that a connection must have for a session that has them, if its server can.
-const MUST_BE_TOLD: CapabilityFlags = CapabilityFlags::CLIENT_OPTIONAL_RESULTSET_METADATA
-    .union(CapabilityFlags::MARIADB_CLIENT_EXTENDED_METADATA)
-    .union(CapabilityFlags::CLIENT_QUERY_ATTRIBUTES);
-
-/// As much as further changes counts a new login.
-const LOGIN_DISTANCE: u32 = 4;
-
-/// What a session needs of a connection.
-#[derive(Debug)]
-pub(crate) struct Wanted<'a> {
-    pub(crate) user: &'a Arc<str>,
-    pub(crate) password: Option<&'a BackendPassword>,
-    pub(crate) shape: CapabilityFlags,
-    /// Of the form of answers, what the statement needs besides, if the server can.
-    pub(crate) must_have: CapabilityFlags,
-    pub(crate) state: &'a SessionState,
-    /// What else the statement asks of it.
-    pub(crate) errand: &'a Errand,
-    /// It must have been nobody's before.
-    pub(crate) is_own: bool,
-    /// The asking worker, on whose thread it asks.
-    pub(crate) worker: &'a Worker,
-}
-
-impl<'a> Wanted<'a> {
-    /// For a question or order of the proxy's own, by an account.
-    pub(super) const fn by(
-        user: &'a Arc<str>,
-        password: Option<&'a BackendPassword>,
-        shape: CapabilityFlags,
-        state: &'a SessionState,
-        worker: &'a Worker,
-    ) -> Self {
-        let (must_have, errand) = (CapabilityFlags::empty(), &Errand::USUAL);
-        Self { user, password, shape, must_have, state, errand, is_own: false, worker }
-    }
-}
-
-/// Why no connection could be had.
-#[derive(Debug, Error)]
-pub(crate) enum CheckOutError {
-    /// No server could be reached in time.
-    #[error("no server of hostgroup {hostgroup} could be reached within {waited_ms} ms: {why}")]
-    Timeout { hostgroup: HostgroupId, waited_ms: u64, why: String },
-    /// No configuration names a server of the hostgroup.
-    #[error("no server stands in hostgroup {hostgroup}")]
-    NoServer { hostgroup: HostgroupId },
-    /// A server answered the login with an error.
-    #[error("a server refused the login")]
-    Refused(ErrPacket),
-    /// A server wants what the proxy cannot do, or the proxy has no password for the user.
-    #[error("{0}")]
-    Login(String),
-}
-
-impl Wanted<'_> {
-    /// Up to this distance the server has nothing to change.
-    pub(super) const UNCHANGED_DISTANCE_MAX: u32 = 1;
-
-    /// How much must be changed on `connection`; `None` when it cannot be used. A change by the server counts for more than answers
-    /// that must be translated.
-    pub(super) fn distance(&self, connection: &Connection) -> Option<u32> {
-        let is_alike = (connection.shape ^ self.shape).difference(TRANSLATED).is_empty();
-        // A server forgets user variables of another session only at a reset.
-        let nearest = self.errand.nearest(self.state);
-        let can_forget = connection.can_be_reset()
-            || !nearest.user_variables.lacks_some_of(&connection.state.user_variables);
-        // What a connection tells more than is wanted can be left out; what it does not tell cannot be made up.
-        let needed = (self.shape & MUST_BE_TOLD) | self.must_have | CapabilityFlags::CLIENT_SESSION_TRACK;
-        let missing = needed - connection.shape;
-        let tells_enough = (missing - connection.refused).is_empty();
-        let fits = *connection.user == **self.user && is_alike && tells_enough && can_forget;
-        let lacks_schema = nearest.schema.is_empty() && !connection.state.schema.is_empty();
-        // Only a new login leads out of a schema.
-        let must_log_in = lacks_schema && self.errand.schema == SchemaNeed::Own;
-        let can_have_schema = !must_log_in || (self.password.is_some() && connection.can_log_in_anew());
-        // Nor to go back to no role but those of the login.
-        let can_have_role = connection.state.role.is_none() || connection.state.role == self.state.role;
-        // Answers of another form must be translated; nearly none tells of a change.
-        let is_reworded = (connection.shape ^ self.shape).contains(CapabilityFlags::CLIENT_QUERY_ATTRIBUTES);
-        let is_translated = is_reworded || !Form::of(connection.shape).is_nearly(Form::of(self.shape));
-        (fits && can_have_schema && can_have_role && !self.is_own).then(|| {
-            let passed_over = u32::from(lacks_schema && !must_log_in);
-            let changes = nearest.differences(&connection.state) - passed_over;
-            2 * changes + LOGIN_DISTANCE * u32::from(must_log_in) + u32::from(is_translated)
-        })
-    }
-}
-
-impl Wanted<'_> {
-    /// Whether the statement leads out of the state that the session is in.
-    pub(super) const fn is_aimed(&self) -> bool {
-        self.errand.aim.is_some()
-    }
-
-    /// Whether nothing must be changed on `connection` before the statement.
-    pub(super) fn needs_no_change(&self, connection: &Connection) -> bool {
-        self.errand.state_before(self.state, &connection.state).differences(&connection.state) == 0
-    }
-}
 
 impl Hostgroups {
     /// A connection to a server of the hostgroup, by weight among those that are online. A server that refuses to be
@@ -174,7 +70,7 @@ impl Hostgroups {
         let server = Arc::clone(connection.server());
         if connection.control.is_cut()
             || connection.control.has_kill()
-            || server.is_too_old(&connection)
+            || connection.is_too_old()
             || server.status(now_ms) != ServerStatus::Online
         {
             drop(connection);
@@ -225,75 +121,5 @@ impl Server {
                 Err(CheckOutError::Timeout { hostgroup, waited_ms, why })
             }
         }
-    }
-}
-
-pub(super) fn take_idle(server: &Arc<Server>, wanted: &Wanted<'_>, fit: Fit) -> Option<Box<Connection>> {
-    if server.is_urged() {
-        return None;
-    }
-    loop {
-        let mut connection = server.pool.take(wanted.worker.id, wanted, fit)?;
-        if connection.move_to(wanted.worker).is_ok() {
-            return Some(connection);
-        }
-    }
-}
-
-/// The right to connect; an idle connection of another kind gives way for it.
-pub(super) fn reserve(server: &Arc<Server>, worker: usize) -> Option<Slot> {
-    server.reserve().or_else(|| {
-        drop(server.pool.evict_one(worker)?);
-        server.reserve()
-    })
-}
-
-pub(super) fn require_password<'a>(wanted: &Wanted<'a>) -> Result<&'a BackendPassword, CheckOutError> {
-    wanted.password.ok_or_else(|| {
-        CheckOutError::Login(format!(
-            "no backend password is known for user '{}': mysql_users has no active backend row for it, or holds \
-             a hash and no client has logged in with the password since the start",
-            wanted.user
-        ))
-    })
-}
-
-pub(super) fn login<'a>(
-    wanted: &'a Wanted<'_>,
-    variables: &MysqlVariables,
-    server: &Server,
-) -> Result<Login<'a>, CheckOutError> {
-    let password = require_password(wanted)?;
-    let keepalive = variables.use_tcp_keepalive && variables.tcp_keepalive_time > 0;
-    Ok(Login {
-        user: wanted.user,
-        password,
-        schema: if can_enter_schema(wanted.state) { &wanted.state.schema } else { &[] },
-        collation: wanted.state.charset.login_collation(),
-        shape: if wanted.is_own {
-            wanted.shape
-        } else {
-            wanted.shape | wanted.must_have | CapabilityFlags::CLIENT_SESSION_TRACK
-        },
-        is_tracked: !wanted.is_own,
-        timeout: Duration::from_millis(variables.connect_timeout_server),
-        keepalive: keepalive.then(|| Duration::from_secs(variables.tcp_keepalive_time)),
-        max_packet_bytes: u32::try_from(variables.max_allowed_packet).unwrap_or(u32::MAX),
-        init_connect: server.settings().init_connect.as_str().into(),
-        clear_passwords: clear_passwords(variables),
-    })
-}
-
-/// Whether a login may name the state's schema: a role may be what gives access to it, and its name must be read as what it is.
-fn can_enter_schema(state: &SessionState) -> bool {
-    let login = Charset::Collation(state.charset.login_collation());
-    state.role.is_none() && login.reads_as_utf8(&state.schema)
-}
-
-/// Whether a server that asks for a password itself gets it.
-pub(crate) const fn clear_passwords(variables: &MysqlVariables) -> ClearPasswords {
-    match variables.clear_password_to_servers {
-        true => ClearPasswords::Allowed,
-        false => ClearPasswords::Refused,
     }
 }

@@ -11,7 +11,8 @@ use crate::capability::{COMPRESSION, SHAPE, SUPPORTED};
 use crate::state::{Charset, ConnectionState};
 use crate::worker::Worker;
 
-use super::connection::{Connection, Control, Slot};
+use super::connection::{Connection, Slot};
+use super::control::Control;
 use super::defaults::Era;
 
 /// How often a login is begun anew because what sessions begin with was changed meanwhile.
@@ -145,7 +146,7 @@ async fn connect_and_log_in(
 ) -> Result<(Framed, nuthatch_net::LoggedIn), NetError> {
     let tls = slot.server.tls();
     let tls = tls.as_deref().map(|tls| tls.of(login.user).connector()).transpose()?;
-    let stream = Stream::connect(&slot.server.address).await?.watched_by(worker.lobby.registrar())?;
+    let stream = Stream::connect(&slot.server.address).await?.watched_by(worker.registrar())?;
     if let Some(idle) = login.keepalive {
         stream.keep_alive(idle)?;
     }

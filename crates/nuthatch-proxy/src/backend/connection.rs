@@ -2,86 +2,30 @@
 
 use std::borrow::Cow;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::Ordering;
 
 use nuthatch_net::{Framed, NetError};
 use nuthatch_wire::{CapabilityFlags, ErrPacket, Form, packet_with_attributes};
-use parking_lot::Mutex;
 use tokio::time::Instant;
 
-use crate::session::SessionHandle;
 use crate::state::ConnectionState;
 use crate::worker::Worker;
 
-use super::Server;
 use super::ahead::Ahead;
+use super::control::{Borrower, Control};
 use super::defaults::Era;
+use super::pool::Pooled;
 use super::prepared::{NamedStatements, PreparedStatements};
+use super::server;
 
-/// The right to have one connection to a server. Dropping it lets somebody else connect.
-#[derive(Debug)]
-pub(crate) struct Slot {
-    pub(super) server: Arc<Server>,
-}
+/// A server whose pool holds such connections.
+pub(crate) type Server = server::Server<Connection>;
 
-impl Drop for Slot {
-    fn drop(&mut self) {
-        self.server.release_slot();
-    }
-}
+/// The right to have one.
+pub(super) type Slot = server::Slot<Connection>;
 
-/// The part of a connection that others can reach while a session uses it.
-#[derive(Debug, Default)]
-pub(crate) struct Control {
-    cut: AtomicBool,
-    user_of_it: Mutex<Option<Arc<SessionHandle>>>,
-    /// A KILL of its thread is under way, or was.
-    has_kill: AtomicBool,
-    /// It works for a statement.
-    is_at_work: AtomicBool,
-}
-
-impl Control {
-    /// Ends the connection: whoever waits on it is woken and finds [`Self::is_cut`].
-    pub(crate) fn cut(&self) {
-        self.cut.store(true, Ordering::Release);
-        if let Some(session) = &*self.user_of_it.lock() {
-            session.wake();
-        }
-    }
-
-    pub(crate) fn is_cut(&self) -> bool {
-        self.cut.load(Ordering::Acquire)
-    }
-
-    /// Somebody sends the server a KILL of its thread, which may come at any time from now on: nobody else may use it.
-    pub(crate) fn expect_kill(&self) {
-        self.has_kill.store(true, Ordering::Release);
-    }
-
-    /// Whether a KILL may still hit it.
-    pub(crate) fn has_kill(&self) -> bool {
-        self.has_kill.load(Ordering::Acquire)
-    }
-
-    /// It begins or ends to work for a statement.
-    pub(crate) fn work(&self, is_at_work: bool) {
-        self.is_at_work.store(is_at_work, Ordering::Relaxed);
-    }
-
-    /// Whether it works for a statement.
-    pub(super) fn is_at_work(&self) -> bool {
-        self.is_at_work.load(Ordering::Relaxed)
-    }
-
-    /// Whom to wake when the connection is cut.
-    fn used_by(&self, session: &Arc<SessionHandle>) {
-        let mut user = self.user_of_it.lock();
-        if user.as_ref().is_none_or(|known| !Arc::ptr_eq(known, session)) {
-            *user = Some(Arc::clone(session));
-        }
-    }
-}
+/// No session: what the proxy itself says on a connection changes what a server would tell of the statement before.
+const NOBODY: u32 = 0;
 
 /// A logged-in connection. Dropping it closes it.
 #[derive(Debug)]
@@ -134,6 +78,36 @@ pub(crate) struct Connection {
     /// Whether a session has it.
     pub(super) is_lent: bool,
     pub(super) slot: Slot,
+}
+
+impl Pooled for Connection {
+    fn worker(&self) -> usize {
+        self.worker
+    }
+
+    fn user(&self) -> &str {
+        &self.user
+    }
+
+    fn is_left_by(&self, thread_id: u32, session: u32) -> bool {
+        self.thread_id == thread_id && self.last_session == session
+    }
+
+    fn idle_since_ms(&self) -> u64 {
+        self.idle_since_ms
+    }
+
+    fn silent_since_ms(&self) -> u64 {
+        self.idle_since_ms.max(self.pinged_ms)
+    }
+
+    fn is_disturbed(&mut self) -> bool {
+        self.framed.stream().is_disturbed()
+    }
+
+    fn is_for_the_proxy(&mut self) {
+        self.last_session = NOBODY;
+    }
 }
 
 impl Connection {
@@ -191,16 +165,16 @@ impl Connection {
     /// Has `worker` watch the socket, on whose thread this is.
     pub(super) fn move_to(&mut self, worker: &Worker) -> Result<(), NetError> {
         if self.worker != worker.id {
-            self.framed.move_to(worker.lobby.registrar())?;
+            self.framed.move_to(worker.registrar())?;
             self.worker = worker.id;
         }
         Ok(())
     }
 
-    /// Counts it as in use by `session`.
-    pub(crate) fn lend(&mut self, session: &Arc<SessionHandle>) {
+    /// Counts it as in use by `session`, which has that number.
+    pub(crate) fn lend<B: Borrower>(&mut self, session: &Arc<B>, number: u32) {
         self.control.used_by(session);
-        self.last_session = session.id;
+        self.last_session = number;
         self.is_lent = true;
         self.server().count_lent();
     }
@@ -214,6 +188,11 @@ impl Connection {
         {
             self.control.cut();
         }
+    }
+
+    /// Whether it is to be closed when it is put back.
+    pub(super) fn is_too_old(&self) -> bool {
+        self.server().is_too_old(self.opened, &self.era)
     }
 
     /// Counts bytes that went to and came from the server.

@@ -19,27 +19,12 @@ use std::sync::{Arc, Weak};
 use std::time::Duration;
 
 use arc_swap::ArcSwap;
-use nuthatch_net::NetError;
 use nuthatch_sql::{Carry, ServerFlavor, SystemVariable};
-use nuthatch_wire::{SmallResult, text_values};
 use parking_lot::Mutex;
 use tokio::sync::Notify;
 use tokio::time::timeout;
 
 use crate::state::{Settings, literal_of};
-
-use super::Connection;
-
-/// Both servers cut what SHOW answers by sql_select_limit, and refuse the rest by max_join_size, which may be what was changed (measured on
-/// MariaDB 10.11 and MySQL 9.7).
-const OF_MARIADB: &[u8] = b"SET STATEMENT sql_big_selects=1 FOR \
-    SELECT variable_name, COALESCE(variable_value, '') FROM information_schema.global_variables LIMIT 10000";
-const OF_MYSQL: &[u8] =
-    b"SELECT /*+ SET_VAR(sql_big_selects=1) */ variable_name, COALESCE(variable_value, '') \
-    FROM performance_schema.global_variables LIMIT 10000";
-
-/// All variables have some 30 KB.
-const ANSWER_BYTES_MAX: usize = 1 << 20;
 
 /// How many sets of values of one server are told from each other by what is in them.
 const SETS_MAX: usize = 64;
@@ -310,36 +295,6 @@ impl ServerDefaults {
                 Compared::AsKnown
             }
         }
-    }
-}
-
-impl Connection {
-    /// Asks for the values that sessions begin with now; none if the answer cannot be used.
-    ///
-    /// # Errors
-    /// When the connection fails; it must be closed then.
-    pub(crate) async fn ask_defaults(&mut self) -> Result<Option<Defaults>, NetError> {
-        let Some(server) = self.server().flavor() else { return Ok(None) };
-        let query = if matches!(server, ServerFlavor::MySql(_)) { OF_MYSQL } else { OF_MARIADB };
-        let Some(answer) = self.ask(query, ANSWER_BYTES_MAX).await? else { return Ok(None) };
-        let Some(result) = SmallResult::parse(&answer, self.form()) else { return Ok(None) };
-        let pairs = result.rows.iter().filter_map(|row| text_values::<2>(row));
-        Ok(Defaults::of(pairs.map(|[name, value]| (name, value)), server))
-    }
-
-    /// Asks for them if nobody knows them yet, and takes note of them.
-    ///
-    /// # Errors
-    /// As [`Self::ask_defaults`].
-    pub(crate) async fn learn_defaults(&mut self) -> Result<(), NetError> {
-        let server = Arc::clone(self.server());
-        let number = server.defaults.last_change();
-        if server.defaults.lacks_values()
-            && let Some(values) = self.ask_defaults().await?
-        {
-            server.defaults.learn(number, values);
-        }
-        Ok(())
     }
 }
 

@@ -2,7 +2,7 @@
 //!
 //! Only the first in line looks for something free: when it is rung for, because something was put back or because a
 //! millisecond is over (it may have waited long enough for a connection of its own). Whoever comes while somebody waits
-//! stands behind. Nobody in line has a timer: [`keep`] rings and ends what waits in vain, so that waiting for a moment, as
+//! stands behind. Nobody in line has a timer: [`keep_lines`](super::keep_lines()) rings and ends what waits in vain, so that waiting for a moment, as
 //! on a busy server every statement does, costs little.
 //!
 //! Cost: one load for each connection put back while nobody waits; else a lock to join, to be rung for and to leave.
@@ -12,19 +12,11 @@ use std::future::poll_fn;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering, fence};
 use std::task::{Poll, Waker};
-use std::time::Duration;
 
 use parking_lot::Mutex;
 use tokio::sync::Notify;
-use tokio::time::sleep;
 
-use crate::clock::Clock;
-
-use super::Hostgroups;
-use super::shortage::{RunQueue, Shortage};
-
-/// How often the first in line is rung for without a reason.
-const TICK: Duration = Duration::from_millis(1);
+use super::shortage::Shortage;
 
 /// See the module's doc.
 #[derive(Debug, Default)]
@@ -157,7 +149,7 @@ impl Line {
     }
 
     /// Rings for the first, and ends what has waited until `now_us`.
-    fn tick(&self, now_us: u64) {
+    pub(super) fn tick(&self, now_us: u64) {
         let (first, over) = {
             let mut queue = self.queue.lock();
             queue.ticked_us = now_us;
@@ -247,30 +239,10 @@ fn wake(waker: Option<Waker>) {
     }
 }
 
-/// Keeps the lines until it is dropped: rings for the first of each once in a while, as long as anybody waits.
-pub(crate) async fn keep(hostgroups: &Hostgroups, clock: &Clock) {
-    loop {
-        hostgroups.keeper().notified().await;
-        let mut run_queue = RunQueue::new(clock.now_us());
-        loop {
-            sleep(TICK).await;
-            let groups = hostgroups.all_groups();
-            let mut waiting = groups.iter().filter(|group| !group.line.is_empty()).peekable();
-            if waiting.peek().is_none() {
-                hostgroups.shortage().tell(false);
-                break;
-            }
-            let now_us = clock.now_us();
-            if let Some(is_short) = run_queue.look(now_us) {
-                hostgroups.shortage().tell(is_short);
-            }
-            waiting.for_each(|group| group.line.tick(now_us));
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
+    use std::time::Duration;
+
     use super::*;
 
     const LONG: Stay = Stay { since_us: 7, until_us: u64::MAX };

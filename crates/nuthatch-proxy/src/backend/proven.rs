@@ -3,35 +3,11 @@
 //! A session's record says in which state its connection is, and the cache's key is made of that record. So what the record does not
 //! tell must be known not to be: the connection was opened after the last change of privileges and of what sessions begin with, and nothing ran on it since its last
 //! reset that may have run stored code without its being told of. This is the one place that says so, for exact answers and for those
-//! with a time. What holds a connection for a reason of the session (`session/pins.rs`) has the session off the cache by itself.
+//! with a time. What holds a connection for a reason of the session (`pins.rs`) has the session off the cache by itself.
 
-use std::fmt;
+use crate::not_cached::Unproven;
 
 use super::{Connection, Era};
-
-/// Why others might be answered otherwise than over this connection.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Unproven {
-    /// It keeps the privileges of its login, and they were changed since.
-    OlderPrivileges,
-    /// It has the global values of its login, and they were changed since.
-    OlderDefaults,
-    /// They were changed since the session's login, and what that was is not known.
-    UnknownDefaults,
-}
-
-/// A clause: "is not cached because …".
-impl fmt::Display for Unproven {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::OlderPrivileges => "its connection was opened before privileges were changed",
-            Self::OlderDefaults => "its connection was opened before what sessions begin with was changed",
-            Self::UnknownDefaults => {
-                "what sessions begin with was changed since the session's login, and what that was is not known"
-            }
-        })
-    }
-}
 
 impl Connection {
     /// Whether what is known of its state is all there is, for a session of that era.
@@ -40,8 +16,8 @@ impl Connection {
     /// The first reason why not.
     pub(crate) fn prove(&self, era: &Era) -> Result<(), Unproven> {
         match () {
-            () if self.server().has_older_privileges(self) => Err(Unproven::OlderPrivileges),
-            () if self.server().has_older_defaults(self) => Err(Unproven::OlderDefaults),
+            () if self.server().has_older_privileges(self.opened) => Err(Unproven::OlderPrivileges),
+            () if self.server().defaults.is_later_than(&self.era) => Err(Unproven::OlderDefaults),
             () if !self.server().defaults.can_tell(era, &self.era) => Err(Unproven::UnknownDefaults),
             () => Ok(()),
         }

@@ -10,16 +10,18 @@ use tokio::time::{sleep, timeout};
 use crate::clock::Clock;
 use crate::stats::Occurrence;
 
-use super::check_out::{CheckOutError, Wanted, login, require_password, reserve, take_idle};
 use super::connect::{self, OpenError};
-use super::connection::{Connection, Slot};
+use super::connection::{Connection, Server, Slot};
+use super::errors::CheckOutError;
 use super::growth::Asking;
-use super::hostgroup::Hostgroup;
+use super::hostgroup::{Hostgroup, Hostgroups};
+use super::idle::{reserve, take_idle};
 use super::line::{Place, Stay, Turn};
+use super::logging_in::{login, require_password};
 use super::pool::Fit;
 use super::refusal::{Proof, number_of, told};
+use super::wanted::Wanted;
 use super::weights::choose;
-use super::{Hostgroups, Server};
 
 /// The pause before the servers of a hostgroup are tried again when none could be reached.
 const RETRY_PAUSE_MIN: Duration = Duration::from_millis(10);

@@ -15,16 +15,16 @@ use tokio::time::Instant;
 use crate::log_limit::LogLimit;
 
 use super::ahead::Accepted;
-use super::connection::{Control, Slot};
-use super::defaults::{Defaults, ServerDefaults};
+use super::control::Control;
+use super::defaults::{Defaults, Era, ServerDefaults};
 use super::growth::Growth;
+use super::kind::Kind;
 use super::line::Line;
-use super::pool::{Fit, Pool};
+use super::pool::{Fit, Pool, Pooled};
 use super::refusal::{Proof, told_of};
 use super::restarts::Restarts;
 use super::room::{Room, Whom};
 use super::tls::TlsOfServer;
-use super::upkeep::Kind;
 
 /// Of each server. It is tried again and again while statements wait.
 const LINES_PER_SECOND_MAX: u32 = 1;
@@ -34,7 +34,7 @@ const FAILED_LATELY_MS: u64 = 10_000;
 
 /// A server as the data plane knows it. Lives as long as the configuration names it or a connection to it is open.
 #[derive(Debug)]
-pub(crate) struct Server {
+pub(crate) struct Server<C: Pooled> {
     /// Hostgroup that it stands in; the same host in two hostgroups is two servers.
     pub hostgroup: HostgroupId,
     /// Host as configured.
@@ -60,12 +60,12 @@ pub(crate) struct Server {
     /// KILLs that wait for a connection; nobody else is given one meanwhile.
     urged: AtomicUsize,
     /// Resets of its connections that are under way.
-    resets: AtomicUsize,
+    resets: Arc<AtomicUsize>,
     /// Connections that are being opened ahead of need.
-    warming: AtomicUsize,
+    warming: Arc<AtomicUsize>,
     /// Idle connections that are being pinged: on no shelf, but still idle.
-    pings: AtomicUsize,
-    pub(super) pool: Pool,
+    pings: Arc<AtomicUsize>,
+    pub(super) pool: Pool<C>,
     controls: Mutex<Vec<Arc<Control>>>,
     pub(super) growth: Growth,
     /// What it has been told before of the state of sessions.
@@ -93,25 +93,37 @@ pub(crate) struct Server {
 
 /// Something that is done to a connection in the background, counted while this lives.
 #[derive(Debug)]
-pub(crate) struct UnderWay {
-    server: Arc<Server>,
-    counter: fn(&Server) -> &AtomicUsize,
-}
+pub(crate) struct UnderWay(Arc<AtomicUsize>);
 
 impl Drop for UnderWay {
     fn drop(&mut self) {
-        (self.counter)(&self.server).fetch_sub(1, Ordering::AcqRel);
+        self.0.fetch_sub(1, Ordering::AcqRel);
+    }
+}
+
+/// The right to have one connection to a server. Dropping it lets somebody else connect.
+#[derive(Debug)]
+pub(crate) struct Slot<C: Pooled> {
+    pub(super) server: Arc<Server<C>>,
+}
+
+impl<C: Pooled> Drop for Slot<C> {
+    fn drop(&mut self) {
+        self.server.release_slot();
     }
 }
 
 /// See [`Server::urge`].
 #[derive(Debug)]
-pub(super) struct Urging<'a>(&'a Server);
+pub(super) struct Urging<'a> {
+    urged: &'a AtomicUsize,
+    line: &'a Line,
+}
 
 impl Drop for Urging<'_> {
     fn drop(&mut self) {
-        self.0.urged.fetch_sub(1, Ordering::AcqRel);
-        self.0.line.tell();
+        self.urged.fetch_sub(1, Ordering::AcqRel);
+        self.line.tell();
     }
 }
 
@@ -162,7 +174,7 @@ struct Failures {
     count: u64,
 }
 
-impl Server {
+impl<C: Pooled> Server<C> {
     /// Whether both lead to one server: it may stand in several hostgroups.
     pub(crate) fn is_same_as(&self, other: &Self) -> bool {
         (&self.host, self.port) == (&other.host, other.port)
@@ -193,9 +205,9 @@ impl Server {
             greeting: Mutex::default(),
             open: AtomicUsize::new(0),
             urged: AtomicUsize::new(0),
-            resets: AtomicUsize::new(0),
-            warming: AtomicUsize::new(0),
-            pings: AtomicUsize::new(0),
+            resets: Arc::default(),
+            warming: Arc::default(),
+            pings: Arc::default(),
             pool: Pool::new(workers),
             controls: Mutex::default(),
             growth: Growth::default(),
@@ -259,9 +271,9 @@ impl Server {
         self.close_idle();
     }
 
-    /// Whether a connection may have privileges of before their last change.
-    pub(crate) fn has_older_privileges(&self, connection: &super::Connection) -> bool {
-        self.privileges_since.load().as_ref().is_some_and(|since| connection.opened < **since)
+    /// Whether a connection that was opened then may have privileges of before their last change.
+    pub(crate) fn has_older_privileges(&self, opened: Instant) -> bool {
+        self.privileges_since.load().as_ref().is_some_and(|since| opened < **since)
     }
 
     /// What sessions begin with has been changed to these values, or to unknown ones: idle connections are closed, the others when they
@@ -277,16 +289,11 @@ impl Server {
         self.close_idle();
     }
 
-    /// Whether a connection may have begun with other values than sessions begin with now.
-    pub(crate) fn has_older_defaults(&self, connection: &super::Connection) -> bool {
-        self.defaults.is_later_than(&connection.era)
-    }
-
-    /// Whether a connection of that age is to be closed.
-    pub(super) fn is_too_old(&self, connection: &super::Connection) -> bool {
+    /// Whether a connection that was opened then, and began with that, is to be closed.
+    pub(super) fn is_too_old(&self, opened: Instant, era: &Era) -> bool {
         let max_ms = self.settings.load().connection_age_ms_max;
-        let is_aged = max_ms > 0 && connection.opened.elapsed() > Duration::from_millis(max_ms);
-        is_aged || self.has_older_privileges(connection) || self.has_older_defaults(connection)
+        let is_aged = max_ms > 0 && opened.elapsed() > Duration::from_millis(max_ms);
+        is_aged || self.has_older_privileges(opened) || self.defaults.is_later_than(era)
     }
 
     /// Logging in anew over one of its connections came to nothing: that is not tried again until the next configuration.
@@ -478,7 +485,7 @@ impl Server {
     }
 
     /// Takes the right to connect, unless `max_connections` are there already.
-    pub(super) fn reserve(self: &Arc<Self>) -> Option<Slot> {
+    pub(super) fn reserve(self: &Arc<Self>) -> Option<Slot<C>> {
         let max = self.connections_max.load(Ordering::Acquire);
         self.open
             .fetch_update(Ordering::AcqRel, Ordering::Acquire, |open| (open < max).then_some(open + 1))
@@ -492,16 +499,16 @@ impl Server {
     }
 
     /// Counts a reset of a connection for as long as what it returns lives, unless `resets_max` are under way.
-    pub(crate) fn begin_reset(self: &Arc<Self>, resets_max: u64) -> Option<UnderWay> {
+    pub(crate) fn begin_reset(&self, resets_max: u64) -> Option<UnderWay> {
         let is_free = |under_way: usize| ((under_way as u64) < resets_max).then_some(under_way + 1);
         let counted = self.resets.fetch_update(Ordering::AcqRel, Ordering::Acquire, is_free);
-        counted.ok().map(|_| UnderWay { server: Arc::clone(self), counter: |server| &server.resets })
+        counted.ok().map(|_| UnderWay(Arc::clone(&self.resets)))
     }
 
     /// Counts the ping of an idle connection for as long as what it returns lives.
-    pub(super) fn begin_ping(self: &Arc<Self>) -> UnderWay {
+    pub(super) fn begin_ping(&self) -> UnderWay {
         self.pings.fetch_add(1, Ordering::AcqRel);
-        UnderWay { server: Arc::clone(self), counter: |server| &server.pings }
+        UnderWay(Arc::clone(&self.pings))
     }
 
     /// Connections that are being opened ahead of need.
@@ -510,11 +517,11 @@ impl Server {
     }
 
     /// Counts one for as long as what it returns lives, if there is room for one.
-    pub(super) fn begin_warming(self: &Arc<Self>) -> Option<UnderWay> {
+    pub(super) fn begin_warming(&self) -> Option<UnderWay> {
         let has_room = self.open.load(Ordering::Acquire) < self.connections_max() && !self.is_urged();
         has_room.then(|| {
             self.warming.fetch_add(1, Ordering::AcqRel);
-            UnderWay { server: Arc::clone(self), counter: |server| &server.warming }
+            UnderWay(Arc::clone(&self.warming))
         })
     }
 
@@ -529,7 +536,7 @@ impl Server {
     /// Keeps connections and slots that become free for who calls, while what it returns lives.
     pub(super) fn urge(&self) -> Urging<'_> {
         self.urged.fetch_add(1, Ordering::AcqRel);
-        Urging(self)
+        Urging { urged: &self.urged, line: &self.line }
     }
 
     /// Whether a KILL waits for a connection.
@@ -635,6 +642,7 @@ const fn decode(byte: u8) -> ServerStatus {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::backend::Server;
     use crate::backend::defaults::AllDefaults;
 
     #[test]

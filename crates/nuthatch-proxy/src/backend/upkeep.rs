@@ -7,16 +7,18 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use nuthatch_config::{ServerStatus, Snapshot};
+use nuthatch_net::BackendPassword;
 use nuthatch_wire::{AnswerKind, CapabilityFlags, Command, ErrPacket};
 use tokio::time::timeout;
 
-use crate::Proxy;
+use crate::clock::Clock;
 use crate::state::{Charset, Errand, SessionState};
 use crate::worker::Worker;
 
-use super::check_out::login;
 use super::hostgroup::Hostgroup;
-use super::{Connection, Server, Wanted, connect};
+use super::kind::Kind;
+use super::logging_in::login;
+use super::{Connection, Hostgroups, Server, Wanted, connect};
 
 /// For how long a connection beyond the share of idle ones is kept.
 const SURPLUS_IDLE_MS: u64 = 1000;
@@ -24,40 +26,41 @@ const SURPLUS_IDLE_MS: u64 = 1000;
 /// Connections to one server that a round opens ahead of need.
 const WARMED_PER_ROUND_MAX: usize = 10;
 
-/// What tells connections apart from their login on.
-#[derive(Debug, Clone)]
-pub(super) struct Kind {
-    user: Arc<str>,
-    shape: CapabilityFlags,
-    collation: u8,
-    schema: Vec<u8>,
+/// One round for all servers: who does the work, and by what.
+pub(crate) struct Upkeep<'a> {
+    pub(crate) workers: &'a [Arc<Worker>],
+    pub(crate) clock: Clock,
+    pub(crate) snapshot: &'a Arc<Snapshot>,
+    /// How to log in as a user, if that is known.
+    pub(crate) password: &'a dyn Fn(&str) -> Option<Arc<BackendPassword>>,
 }
 
-impl Proxy {
-    /// One round for all servers.
-    pub(crate) fn keep_pools(self: &Arc<Self>, snapshot: &Arc<Snapshot>, now_ms: u64) {
-        for group in self.hostgroups.all_groups() {
+impl Upkeep<'_> {
+    /// Does it.
+    pub(crate) fn keep_pools(&self, hostgroups: &Arc<Hostgroups>) {
+        let now_ms = self.clock.now_ms();
+        for group in hostgroups.all_groups() {
             for server in &group.servers {
                 server.trim(now_ms);
                 self.ping_silent(server, now_ms);
                 if group.settings.connection_warming && group.line.is_empty() {
-                    self.warm(&group, server, snapshot, now_ms);
+                    self.warm(hostgroups, &group, server, now_ms);
                 }
             }
         }
     }
 
-    fn ping_silent(self: &Arc<Self>, server: &Arc<Server>, now_ms: u64) {
+    fn ping_silent(&self, server: &Arc<Server>, now_ms: u64) {
         let settings = server.settings();
         let patience = Duration::from_millis(settings.ping_timeout_ms);
         for connection in server.pool.take_silent(now_ms.saturating_sub(settings.ping_interval_ms)) {
             let Some(worker) = self.workers.iter().find(|worker| worker.id == connection.worker) else {
                 continue;
             };
-            let (proxy, under_way) = (Arc::clone(self), server.begin_ping());
+            let (clock, under_way) = (self.clock, server.begin_ping());
             let _detached = worker.spawn(async move {
                 if let Some(mut connection) = answers_ping(connection, patience).await {
-                    connection.pinged_ms = proxy.clock.now_ms();
+                    connection.pinged_ms = clock.now_ms();
                     let server = Arc::clone(connection.server());
                     if server.status(connection.pinged_ms) == ServerStatus::Online {
                         server.pool.put(connection);
@@ -70,13 +73,7 @@ impl Proxy {
     }
 
     /// Opens connections of the kind that was opened last, up to the share that may lie idle.
-    fn warm(
-        self: &Arc<Self>,
-        group: &Hostgroup,
-        server: &Arc<Server>,
-        snapshot: &Arc<Snapshot>,
-        now_ms: u64,
-    ) {
+    fn warm(&self, hostgroups: &Arc<Hostgroups>, group: &Hostgroup, server: &Arc<Server>, now_ms: u64) {
         let share = server.connections_max()
             * usize::try_from(group.settings.free_connections_pct).unwrap_or(0)
             / 100;
@@ -85,50 +82,50 @@ impl Proxy {
         let Some(kind) = server.opened_last.lock().clone().filter(|_| is_online && missing > 0) else {
             return;
         };
-        let workers: Vec<_> = self.workers.iter().collect();
-        for worker in workers.into_iter().cycle().take(missing) {
+        let Some(password) = (self.password)(&kind.user) else { return };
+        for worker in self.workers.iter().cycle().take(missing) {
             if !group.throttle.admits(self.clock.now_us(), group.settings.connections_per_second) {
                 return;
             }
             let Some(warming) = server.begin_warming() else { return };
-            let (proxy, here, kind) = (Arc::clone(self), Arc::clone(worker), kind.clone());
-            let (server, snapshot) = (Arc::clone(server), Arc::clone(snapshot));
+            let (hostgroups, clock) = (Arc::clone(hostgroups), self.clock);
+            let (here, kind, password) = (Arc::clone(worker), kind.clone(), Arc::clone(&password));
+            let (server, snapshot) = (Arc::clone(server), Arc::clone(self.snapshot));
             let _detached = worker.spawn(async move {
-                let opened = proxy.open_ahead(&server, &kind, &here, &snapshot).await;
+                let opened = open_ahead(&server, &kind, &password, &here, &snapshot).await;
                 drop(warming);
                 if let Some(connection) = opened {
-                    proxy.hostgroups.check_in(connection, proxy.clock.now_ms());
+                    hostgroups.check_in(connection, clock.now_ms());
                 }
             });
         }
     }
+}
 
-    async fn open_ahead(
-        &self,
-        server: &Arc<Server>,
-        kind: &Kind,
-        worker: &Worker,
-        snapshot: &Snapshot,
-    ) -> Option<Box<Connection>> {
-        let slot = server.reserve()?;
-        let password = self.backend_password(snapshot, &kind.user)?;
-        let (schema, charset) = (kind.schema.clone(), Charset::Collation(kind.collation));
-        let state = SessionState::new(schema, charset);
-        let (user, password, is_own) = (&kind.user, Some(&*password), false);
-        let must_have = CapabilityFlags::empty();
-        let wanted = Wanted {
-            user,
-            password,
-            shape: kind.shape,
-            must_have,
-            state: &state,
-            errand: &Errand::USUAL,
-            is_own,
-            worker,
-        };
-        let login = login(&wanted, &snapshot.mysql, server).ok()?;
-        connect::open(slot, worker, &login).await.ok()
-    }
+async fn open_ahead(
+    server: &Arc<Server>,
+    kind: &Kind,
+    password: &BackendPassword,
+    worker: &Worker,
+    snapshot: &Snapshot,
+) -> Option<Box<Connection>> {
+    let slot = server.reserve()?;
+    let (schema, charset) = (kind.schema.clone(), Charset::Collation(kind.collation));
+    let state = SessionState::new(schema, charset);
+    let (user, password, is_own) = (&kind.user, Some(password), false);
+    let must_have = CapabilityFlags::empty();
+    let wanted = Wanted {
+        user,
+        password,
+        shape: kind.shape,
+        must_have,
+        state: &state,
+        errand: &Errand::USUAL,
+        is_own,
+        worker,
+    };
+    let login = login(&wanted, &snapshot.mysql, server).ok()?;
+    connect::open(slot, worker, &login).await.ok()
 }
 
 impl Server {
@@ -137,7 +134,7 @@ impl Server {
     fn trim(&self, now_ms: u64) {
         let keep = self.keep_idle();
         let idle_before_ms = now_ms.saturating_sub(SURPLUS_IDLE_MS);
-        self.pool.trim(keep, idle_before_ms, |connection| self.is_too_old(connection));
+        self.pool.trim(keep, idle_before_ms, Connection::is_too_old);
     }
 
     /// Further connections of this kind may be opened ahead of need.

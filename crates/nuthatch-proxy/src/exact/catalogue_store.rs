@@ -12,14 +12,14 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use arc_swap::ArcSwap;
 use nuthatch_cache::{Clocks, Marks};
 use nuthatch_config::HostgroupId;
-use nuthatch_sql::FoldedName;
 use parking_lot::Mutex;
 use tokio::sync::Notify;
 use tokio::time::Instant;
 
-use super::catalogues::{Catalogues, Domain, Domains, NoDomain};
+use super::catalogues::{Catalogues, Domain, Domains};
 use super::clocks_of::of_definition;
-use super::intent::Makes;
+use super::definitions::{Changed, Makes};
+use super::no_domain::NoDomain;
 use super::stored_code::KnownCode;
 use super::turn::Turn;
 
@@ -32,13 +32,6 @@ pub enum Replaced {
     ChangedBehindOurBack,
     /// A definition was changed meanwhile: look again.
     Outdated,
-}
-
-/// Which tables a change of definitions is of.
-#[derive(Debug, Clone)]
-pub(super) enum Changed {
-    Tables(Vec<FoldedName>),
-    All,
 }
 
 /// A change of definitions that is under way.

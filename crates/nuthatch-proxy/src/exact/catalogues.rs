@@ -9,8 +9,9 @@ use tokio::time::Instant;
 
 use crate::backend::Server;
 
+use super::no_domain::NoDomain;
 use super::replica::{Replica, Vouched};
-use super::stored_code::KnownCode;
+use super::stored_code::{CodeOf, KnownCode};
 use super::turn::Turn;
 
 /// The isolation that a session has if it asks for none.
@@ -69,9 +70,6 @@ pub struct BufferPool {
     pub reads: u64,
 }
 
-/// Why nothing that a hostgroup answers is cached as exact: a sentence for an operator.
-pub type NoDomain = Arc<str>;
-
 /// What is known of each hostgroup.
 pub type Domains = HashMap<HostgroupId, Result<Arc<Domain>, NoDomain>>;
 
@@ -93,6 +91,21 @@ pub(crate) struct Catalogues {
 }
 
 impl Catalogues {
+    /// What is known of the code behind a hostgroup.
+    pub(crate) fn stored_code(&self, hostgroup: HostgroupId) -> CodeOf<'_> {
+        self.code.of(hostgroup)
+    }
+
+    /// How often code may have been made, or what was known forgotten, in beginnings and ends.
+    pub(crate) fn code_changes(&self) -> u64 {
+        self.code.changes()
+    }
+
+    /// How often code may have been made, in beginnings and ends.
+    pub(crate) fn times_code_was_made(&self) -> u64 {
+        self.code.times_made()
+    }
+
     pub(crate) fn domain(&self, hostgroup: HostgroupId) -> Result<&Arc<Domain>, NoDomain> {
         match self.domains.get(&hostgroup) {
             Some(domain) => domain.as_ref().map_err(Arc::clone),

@@ -5,12 +5,10 @@ use std::sync::Arc;
 use nuthatch_cache::{Clock, Marks};
 use nuthatch_wire::{AnswerEnd, Ending, StatusFlags};
 
-use crate::Proxy;
-
-use super::Catalogues;
 use super::catalogue_store::Change;
 use super::intent::{Commits, Intent};
 use super::turn::Turn;
+use super::{Catalogues, Exact};
 use super::{Lost, Touched};
 
 /// A statement in flight. Dropped without [`Self::hear`], its outcome is unknown.
@@ -55,7 +53,7 @@ pub(crate) enum After {
 /// What is to be known of it when its answer is here.
 #[derive(Debug)]
 pub(crate) struct UnderWay {
-    proxy: Arc<Proxy>,
+    exact: Arc<Exact>,
     intent: Intent,
     /// In which it was looked at, and how many changes of definitions had begun then.
     turn: Arc<Turn>,
@@ -78,7 +76,7 @@ impl Flight {
         touched: &Touched,
         inside: Inside,
         lost: Lost,
-        proxy: &Arc<Proxy>,
+        exact: &Arc<Exact>,
     ) -> Self {
         let touched: Vec<_> = touched.iter().collect();
         let mut held = match (inside, intent.commits) {
@@ -88,14 +86,14 @@ impl Flight {
         if intent.may_commit() {
             held.extend_from_slice(&touched);
         }
-        let marks = proxy.clocks.raise(held);
-        let begin = |changed| proxy.catalogues.begin_change(changed, intent.makes, catalogues);
+        let marks = exact.clocks.raise(held);
+        let begin = |changed| exact.catalogues.begin_change(changed, intent.makes, catalogues);
         let change = intent.changed.clone().map(begin);
         let (turn, changes_begun) = (Arc::clone(&catalogues.turn), catalogues.changes_begun);
         let (marks, lost, after) = (Some(marks), Some(lost), After::AsBefore);
-        let proxy = Arc::clone(proxy);
+        let exact = Arc::clone(exact);
         Self::Writing(Box::new(UnderWay {
-            proxy,
+            exact,
             intent,
             turn,
             changes_begun,
@@ -134,12 +132,12 @@ impl UnderWay {
     fn hear(&mut self, end: &AnswerEnd) {
         let Some(marks) = self.marks.take() else { return };
         if self.intent.changes_privileges {
-            self.proxy.hostgroups.note_privileges();
+            self.exact.hostgroups.note_privileges();
         }
         if let Some(lost) = self.lost.as_ref().filter(|_| self.intent.changes_defaults) {
             lost.server().change_defaults(None);
         }
-        let clocks = &self.proxy.clocks;
+        let clocks = &self.exact.clocks;
         let is_open = end.status.contains(StatusFlags::SERVER_STATUS_IN_TRANS);
         let durable = || self.intent.durable.clone();
         let written = self.intent.written(end.ok.affected_rows, end.ok.insert_id, clocks);
@@ -173,15 +171,15 @@ impl UnderWay {
         match self.change.take() {
             None if moved.is_empty() => marks.release(),
             None => marks.settle_only(&moved),
-            change => self.proxy.catalogues.finish(marks, change),
+            change => self.exact.catalogues.finish(marks, change),
         }
     }
 
     /// What a transaction whose end is still to come has written by the statement. Where a definition was changed since it was looked
     /// at, it may have written more than was known then.
     fn uncommitted(&self, written: &[Clock]) -> Vec<Clock> {
-        match !written.is_empty() && self.proxy.catalogues.has_left_behind(self.changes_begun) {
-            true => vec![self.proxy.clocks.everything()],
+        match !written.is_empty() && self.exact.catalogues.has_left_behind(self.changes_begun) {
+            true => vec![self.exact.clocks.everything()],
             false => written.to_vec(),
         }
     }

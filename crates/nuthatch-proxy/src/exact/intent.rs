@@ -1,10 +1,10 @@
 //! What a statement may write and commit, found before it is sent.
 
 use nuthatch_cache::{Clock, Clocks};
-use nuthatch_sql::{Kind, TableId, TransactionEnd, WriteFootprint, WrittenRows, is_one_of, words};
+use nuthatch_sql::{Kind, TableId, TransactionEnd, WriteFootprint, WrittenRows};
 
-use super::catalogue_store::Changed;
 use super::clocks_of::{of_definition, of_row, of_write};
+use super::definitions::{Changed, Makes};
 
 /// Whether a statement may end the open transaction otherwise than by undoing it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -18,35 +18,6 @@ pub(crate) enum Commits {
     /// It may commit, or not, what was written before it and what it writes itself.
     Maybe,
 }
-
-/// Whether a change of definitions may make stored code, or give code that is there another name.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Makes {
-    /// It does, or drops it.
-    Code,
-    /// It may, out of sight.
-    Maybe,
-    /// It makes, changes or drops tables.
-    Tables,
-}
-
-impl Makes {
-    /// What is said of it by its text and kind: code that is made is named by what it is.
-    pub(crate) fn of(text: &[u8], kind: Kind) -> Self {
-        let names_code = |word: &[u8]| {
-            let digits = word.iter().take_while(|byte| byte.is_ascii_digit()).count();
-            is_one_of(word.get(digits..).unwrap_or_default(), &CODE)
-        };
-        match kind {
-            Kind::Ddl(_) if words(text).any(names_code) => Self::Code,
-            Kind::Ddl(_) => Self::Tables,
-            _ => Self::Maybe,
-        }
-    }
-}
-
-/// Words without which a definition makes no code, and has none run by other names.
-const CODE: [&[u8]; 6] = [b"function", b"procedure", b"package", b"trigger", b"view", b"rename"];
 
 /// See the module's doc.
 #[derive(Debug)]

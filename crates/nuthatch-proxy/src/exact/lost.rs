@@ -11,10 +11,10 @@ use nuthatch_cache::Marks;
 use nuthatch_net::BackendPassword;
 use nuthatch_wire::CapabilityFlags;
 
-use crate::Proxy;
 use crate::backend::{Connection, Means, Server, Thread};
 use crate::worker::Worker;
 
+use super::Exact;
 use super::catalogue_store::Change;
 use super::intent::Intent;
 use super::turn::Turn;
@@ -26,7 +26,7 @@ const PAUSE_MAX: Duration = Duration::from_secs(1);
 /// Whose outcome is not known.
 #[derive(Debug)]
 pub(crate) struct Lost {
-    proxy: Arc<Proxy>,
+    exact: Arc<Exact>,
     worker: Arc<Worker>,
     server: Arc<Server>,
     thread_id: u32,
@@ -40,11 +40,11 @@ impl Lost {
     pub(crate) fn on(
         connection: &Connection,
         password: Option<&Arc<BackendPassword>>,
-        proxy: &Arc<Proxy>,
+        exact: &Arc<Exact>,
         worker: &Arc<Worker>,
     ) -> Self {
         Self {
-            proxy: Arc::clone(proxy),
+            exact: Arc::clone(exact),
             worker: Arc::clone(worker),
             server: Arc::clone(connection.server()),
             thread_id: connection.thread_id,
@@ -73,12 +73,12 @@ impl Lost {
         let _detached = worker.spawn(async move {
             self.until_gone().await;
             if changes_privileges {
-                self.proxy.hostgroups.note_privileges();
+                self.exact.hostgroups.note_privileges();
             }
             if changes_defaults {
                 self.server.change_defaults(None);
             }
-            self.proxy.catalogues.finish(marks, change);
+            self.exact.catalogues.finish(marks, change);
             drop(turn);
         });
     }
@@ -91,14 +91,14 @@ impl Lost {
         // A server that was taken out of the configuration may never answer again; nothing that it served is cached any more.
         while !self.server.is_retired() {
             let Self { user, password, shape, worker, .. } = self;
-            let may_kill = self.proxy.snapshot().mysql.kill_backend_connection_when_disconnect;
+            let may_kill = self.exact.configuration.snapshot().mysql.kill_backend_connection_when_disconnect;
             // A number may be given anew: it is killed once.
             let means = if may_kill && !has_killed { Means::Kill } else { Means::Look };
             let thread =
                 Thread { server: &self.server, id: self.thread_id, user, password: password.as_deref() };
-            let (snapshot, proxy) = (self.proxy.snapshot(), &self.proxy);
+            let (snapshot, exact) = (self.exact.configuration.snapshot(), &self.exact);
             let looked =
-                thread.is_gone(means, *shape, worker, &snapshot.mysql, &proxy.hostgroups, proxy.clock).await;
+                thread.is_gone(means, *shape, worker, &snapshot.mysql, &exact.hostgroups, exact.clock).await;
             match looked {
                 Ok(true) => return,
                 Ok(false) => has_killed = true,

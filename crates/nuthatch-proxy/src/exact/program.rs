@@ -1,15 +1,38 @@
-//! What the program and the configuration have to do with the exact cache: whether anybody wants it, when servers' tables are to be read, and
-//! what was read of them.
+//! What the exact cache knows, and what the program and the configuration have to do with it: whether anybody wants it, when servers' tables
+//! are to be read, and what was read of them.
 
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicBool, Ordering};
 
+use nuthatch_cache::{ClockOptions, Clocks};
 use nuthatch_config::{HostgroupId, QueryCacheType, Snapshot};
-use nuthatch_sql::ServerFlavor;
+use nuthatch_sql::ReadFootprint;
 
-use super::{Domain, Domains, Replaced};
-use crate::Proxy;
-use crate::backend::{Compared, Defaults};
+use super::{
+    Binlogs, CatalogueStore, Catalogues, Delayed, Domain, Domains, Moment, Replaced, StoredCodes,
+    TableCounters,
+};
+use crate::backend::Hostgroups;
+use crate::clock::Clock;
+use crate::configuration::Configuration;
+use crate::not_cached::NotCached;
+
+/// What is known of tables and of what is written in them.
+#[derive(Debug)]
+pub struct Exact {
+    pub(crate) clocks: Arc<Clocks>,
+    pub(crate) catalogues: Arc<CatalogueStore>,
+    pub(crate) table_counters: TableCounters,
+    pub(crate) binlogs: Binlogs,
+    pub(crate) delayed: Delayed,
+    pub(super) hostgroups: Arc<Hostgroups>,
+    pub(super) configuration: Arc<Configuration>,
+    pub(super) clock: Clock,
+    is_wanted: AtomicBool,
+    /// Somebody needed to know what stored code leaves.
+    stored_code_is_wanted: AtomicBool,
+    tables_max: u32,
+}
 
 /// What the exact cache knows and waits for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -23,7 +46,36 @@ pub struct ExactLevels {
     pub writes_stranded: u64,
 }
 
-impl Proxy {
+impl Exact {
+    /// With room for the tables that the configuration in force says.
+    pub(crate) fn new(
+        clocks: Arc<Clocks>,
+        catalogues: Arc<CatalogueStore>,
+        hostgroups: Arc<Hostgroups>,
+        configuration: Arc<Configuration>,
+        clock: Clock,
+    ) -> Self {
+        let tables_max = tables_max(&configuration.snapshot());
+        Self {
+            clocks,
+            catalogues,
+            table_counters: TableCounters::new(tables_max),
+            binlogs: Binlogs::default(),
+            delayed: Delayed::default(),
+            hostgroups,
+            configuration,
+            clock,
+            is_wanted: AtomicBool::new(false),
+            stored_code_is_wanted: AtomicBool::new(false),
+            tables_max,
+        }
+    }
+
+    /// Clocks for as many tables as the configuration says.
+    pub(crate) fn clocks_for(snapshot: &Snapshot) -> Clocks {
+        Clocks::new(ClockOptions { tables_max: tables_max(snapshot), ..ClockOptions::default() })
+    }
+
     /// From now on the exact cache serves what is stale: a fault, for tests that must find it. Release builds have no such thing.
     #[cfg(debug_assertions)]
     pub fn stop_clocks(&self) {
@@ -44,7 +96,7 @@ impl Proxy {
     /// Whether somebody wants answers cached as exact.
     #[must_use]
     pub fn wants_exact(&self) -> bool {
-        self.exact_is_wanted.load(Ordering::Acquire)
+        self.is_wanted.load(Ordering::Acquire)
     }
 
     /// From now on somebody wants to know what stored code leaves.
@@ -56,7 +108,7 @@ impl Proxy {
 
     /// From now on somebody wants answers cached as exact.
     pub(crate) fn want_catalogues(&self) {
-        if !self.exact_is_wanted.swap(true, Ordering::AcqRel) {
+        if !self.is_wanted.swap(true, Ordering::AcqRel) {
             self.catalogues.ask_for_a_look();
         }
     }
@@ -83,38 +135,6 @@ impl Proxy {
     #[must_use]
     pub fn use_catalogues(&self, generation: u64, domains: Domains) -> Replaced {
         self.catalogues.replace(generation, domains)
-    }
-
-    /// The number of the last change of what sessions of a server begin with, to give to [`Self::note_defaults`] with what is read from now
-    /// on.
-    #[must_use]
-    pub fn defaults_changes(&self, host: &str, port: u16) -> u64 {
-        self.hostgroups.defaults.of(host, port).last_change()
-    }
-
-    /// Takes note of a server's global variables, unless a change of them was seen meanwhile. If they were changed past the proxy, no
-    /// answer is served any more that was stored before: it may have been of sessions of either kind.
-    pub fn note_defaults<'a>(
-        &self,
-        host: &str,
-        port: u16,
-        changes: u64,
-        flavor: ServerFlavor,
-        variables: impl IntoIterator<Item = (&'a [u8], &'a [u8])>,
-    ) -> Replaced {
-        let Some(found) = Defaults::of(variables, flavor) else { return Replaced::Done };
-        match self.hostgroups.defaults.of(host, port).compare(changes, found) {
-            Compared::AsKnown => Replaced::Done,
-            Compared::TooLate => Replaced::Outdated,
-            Compared::Changed => {
-                let servers = self.hostgroups.servers();
-                let its = servers.iter().filter(|server| (server.host.as_str(), server.port) == (host, port));
-                its.for_each(|server| server.close_idle());
-                self.clocks.raise(vec![self.clocks.everything()]).settle();
-                self.flush_query_cache();
-                Replaced::ChangedBehindOurBack
-            }
-        }
     }
 
     /// Takes note of a configuration that wants answers cached as exact.
@@ -144,7 +164,7 @@ impl Proxy {
     }
 
     /// The levels now.
-    pub(crate) fn exact_levels(&self) -> ExactLevels {
+    pub(crate) fn levels(&self) -> ExactLevels {
         ExactLevels {
             tables: self.catalogues.current().tables() as u64,
             tables_max: self.tables_max.into(),
@@ -154,4 +174,52 @@ impl Proxy {
             writes_stranded: self.clocks.stranded(),
         }
     }
+
+    /// Now, in the order of writes: to be noted before a primary is asked for its position, or for its tables.
+    #[must_use]
+    pub fn moment(&self) -> Moment {
+        Moment(self.clocks.now())
+    }
+
+    /// Whether a session may have written something that no replica will be told of.
+    #[must_use]
+    pub fn has_left_binlog(&self) -> bool {
+        self.binlogs.are_left()
+    }
+
+    /// Has the servers looked at again.
+    pub fn ask_for_a_look(&self) {
+        self.catalogues.ask_for_a_look();
+    }
+
+    /// The number to give to [`Self::use_stored_code`] with what is read from now on.
+    #[must_use]
+    pub fn code_changes(&self) -> u64 {
+        self.catalogues.look().code_changes()
+    }
+
+    /// Puts in force what was read of stored code since `changes` was asked for, unless some was made meanwhile.
+    pub fn use_stored_code(&self, changes: u64, codes: StoredCodes) {
+        if self.catalogues.replace_code(|known| known.learn(changes, codes)) {
+            self.hostgroups.note_privileges();
+        }
+    }
+
+    /// Whether each change of what is read is known by a clock.
+    pub(crate) fn may_rest_on(
+        &self,
+        read: &ReadFootprint,
+        domain: &Domain,
+        catalogues: &Catalogues,
+    ) -> Result<(), NotCached> {
+        match () {
+            () if read.reads_columns && !catalogues.is_whole() => Err(NotCached::DefinedJustNow),
+            () if self.delayed.may_add_to(read, &domain.catalogue) => Err(NotCached::Delayed),
+            () => Ok(()),
+        }
+    }
+}
+
+fn tables_max(snapshot: &Snapshot) -> u32 {
+    u32::try_from(snapshot.mysql.query_cache_tables_max).unwrap_or(u32::MAX)
 }

@@ -31,10 +31,9 @@ use nuthatch_sql::{ReadFootprint, TableId};
 use tokio::sync::Notify;
 use tokio::time::Instant;
 
-use crate::Proxy;
 use crate::backend::{Connection, Server};
 
-use super::NoDomain;
+use super::no_domain::NoDomain;
 
 /// A server of a hostgroup that follows another.
 #[derive(Debug, Clone)]
@@ -58,7 +57,7 @@ pub struct Vouched {
 
 /// A moment in the order of writes, noted before a proof is begun.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Moment(Sequence);
+pub struct Moment(pub(super) Sequence);
 
 /// All that was acknowledged before the moment was applied on the replica when it was asked, and so by the process of each
 /// connection that was open then.
@@ -222,25 +221,6 @@ impl Binlogs {
 
     pub(crate) fn are_left(&self) -> bool {
         self.are_left.load(Ordering::SeqCst)
-    }
-}
-
-impl Proxy {
-    /// Now, in the order of writes: to be noted before a primary is asked for its position, or for its tables.
-    #[must_use]
-    pub fn moment(&self) -> Moment {
-        Moment(self.clocks.now())
-    }
-
-    /// Whether a session may have written something that no replica will be told of.
-    #[must_use]
-    pub fn has_left_binlog(&self) -> bool {
-        self.binlogs.are_left()
-    }
-
-    /// Has the servers looked at again.
-    pub fn ask_for_a_look(&self) {
-        self.catalogues.ask_for_a_look();
     }
 }
 

@@ -1,7 +1,7 @@
 //! What is known of the stored code behind each hostgroup, and since when.
 //!
 //! It rests on a look at all servers of a hostgroup, and is not known any more as soon as code may be made, until they are looked at anew.
-//! Nobody is asked before a statement needs to know ([`Proxy::want_catalogues`]).
+//! Nobody is asked before a statement needs to know ([`Exact::want_stored_code`](super::Exact::want_stored_code)).
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -9,9 +9,7 @@ use std::sync::Arc;
 use nuthatch_config::HostgroupId;
 use nuthatch_sql::{Leaves, StoredCode};
 
-use super::catalogues::Catalogues;
-use super::intent::Makes;
-use crate::Proxy;
+use super::definitions::Makes;
 
 /// That of each hostgroup that was looked at; none where no account may see it.
 pub type StoredCodes = HashMap<HostgroupId, Option<Arc<StoredCode>>>;
@@ -63,8 +61,29 @@ impl KnownCode {
         Self { codes: Arc::default(), changes: self.changes + 1, known_at: None, ..self.clone() }
     }
 
+    /// What is known of the code behind a hostgroup.
+    pub(super) fn of(&self, hostgroup: HostgroupId) -> CodeOf<'_> {
+        let is_current = self.known_at == Some(self.changes);
+        match self.codes.get(&hostgroup) {
+            Some(Some(code)) if is_current => CodeOf::Known(code, self.version),
+            None | Some(Some(_)) if self.was_made => CodeOf::Changed,
+            Some(Some(code)) => CodeOf::Stale(code),
+            _ => CodeOf::Unknown,
+        }
+    }
+
+    /// How often code may have been made, or what was known forgotten, in beginnings and ends.
+    pub(super) const fn changes(&self) -> u64 {
+        self.changes
+    }
+
+    /// How often code may have been made, in beginnings and ends.
+    pub(super) const fn times_made(&self) -> u64 {
+        self.times_made
+    }
+
     /// What was read since there had been so many changes, and whether connections may carry what code has left of which nothing was known.
-    fn learn(&self, changes: u64, codes: StoredCodes) -> (Self, bool) {
+    pub(super) fn learn(&self, changes: u64, codes: StoredCodes) -> (Self, bool) {
         if self.changes != changes {
             return (self.clone(), false);
         }
@@ -78,44 +97,6 @@ impl KnownCode {
         let version = self.version + u64::from(*self.codes != codes);
         let (codes, known_at) = (Arc::new(codes), Some(changes));
         (Self { codes, changes, times_made: self.times_made, was_made: false, known_at, version }, is_news)
-    }
-}
-
-impl Catalogues {
-    /// What is known of the code behind a hostgroup.
-    pub(crate) fn stored_code(&self, hostgroup: HostgroupId) -> CodeOf<'_> {
-        let is_current = self.code.known_at == Some(self.code.changes);
-        match self.code.codes.get(&hostgroup) {
-            Some(Some(code)) if is_current => CodeOf::Known(code, self.code.version),
-            None | Some(Some(_)) if self.code.was_made => CodeOf::Changed,
-            Some(Some(code)) => CodeOf::Stale(code),
-            _ => CodeOf::Unknown,
-        }
-    }
-
-    /// How often code may have been made, or what was known forgotten, in beginnings and ends.
-    pub(crate) fn code_changes(&self) -> u64 {
-        self.code.changes
-    }
-
-    /// How often code may have been made, in beginnings and ends.
-    pub(crate) fn times_code_was_made(&self) -> u64 {
-        self.code.times_made
-    }
-}
-
-impl Proxy {
-    /// The number to give to [`Self::use_stored_code`] with what is read from now on.
-    #[must_use]
-    pub fn code_changes(&self) -> u64 {
-        self.catalogues.look().code_changes()
-    }
-
-    /// Puts in force what was read of stored code since `changes` was asked for, unless some was made meanwhile.
-    pub fn use_stored_code(&self, changes: u64, codes: StoredCodes) {
-        if self.catalogues.replace_code(|known| known.learn(changes, codes)) {
-            self.hostgroups.note_privileges();
-        }
     }
 }
 

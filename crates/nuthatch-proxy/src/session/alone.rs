@@ -3,10 +3,12 @@
 use nuthatch_sql::{Asked, Kind, Question, ServerFlavor, session_questions};
 use nuthatch_wire::{CapabilityFlags, Column, ColumnFlags, ColumnType, ErrorCode};
 
+use crate::pins::Pins;
+
 use super::begin::Beginning;
 use super::diagnostics::Rows;
 use super::plan::{Change, Plan};
-use super::{InsertId, Pins, Session, reply};
+use super::{InsertId, Session, reply};
 
 /// What is told who would stop a server.
 const STOPS_NOTHING: &str = "Access denied; you need (at least one of) the SHUTDOWN privilege(s) for this operation: \

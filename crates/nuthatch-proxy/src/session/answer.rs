@@ -9,13 +9,15 @@ use nuthatch_cache::{Entry, Fill, Judgement, Key, Packets, Protocol, Refusal};
 use nuthatch_sql::Kind;
 use nuthatch_wire::{AnswerEnd, Ending};
 
+use super::Session;
 use super::capture::Capture;
 use super::exact::{Caching, Depends};
 use super::lease::Held;
-use super::not_cached::NotCached;
 use super::plan::Plan;
 use super::trouble::Trouble;
-use super::{HitPlan, Session, SessionEnd};
+use crate::answers::HitPlan;
+use crate::not_cached::NotCached;
+use crate::roster::SessionEnd;
 use crate::state::Behind;
 
 /// How a statement came.
@@ -80,7 +82,7 @@ impl Session {
         now_ms: u64,
     ) -> Option<Entry<Arc<HitPlan>>> {
         let key = self.key_of(request)?;
-        let entry = self.proxy.cache.get(&key)?;
+        let entry = self.shared.answers.cache.get(&key)?;
         if entry.is_exact() != caching.is_exact() {
             return None;
         }
@@ -90,7 +92,7 @@ impl Session {
         }
         match entry.judge(now_ms, self.snapshot.epoch.0) {
             Judgement::Expired => {
-                if self.proxy.cache.remove_expired(&key, now_ms) {
+                if self.shared.answers.cache.remove_expired(&key, now_ms) {
                     entry.plan().count_expired();
                 }
                 None
@@ -104,14 +106,14 @@ impl Session {
                 let hit_plan = self.hit_plan(plan, entry.plan().found_rows);
                 let renewed = entry.renewed(self.snapshot.epoch.0, expires_ms, hit_plan);
                 self.insert(renewed).ok()?;
-                self.proxy.cache.get(&key)
+                self.shared.answers.cache.get(&key)
             }
         }
     }
 
     fn capture(&self, caching: Caching) -> Capture {
         let configured = self.snapshot.mysql.threshold_resultset_size;
-        let bytes_max = configured.min(self.proxy.cache.entry_bytes_max());
+        let bytes_max = configured.min(self.shared.answers.cache.entry_bytes_max());
         Capture::new(usize::try_from(bytes_max).unwrap_or(usize::MAX), caching.is_exact())
     }
 
@@ -151,13 +153,13 @@ impl Session {
             plan: self.hit_plan(plan, self.last.found_rows),
         })?;
         if let Some(reading) = reading {
-            self.proxy.table_counters.count_reads(&reading.footprint);
+            self.shared.exact.table_counters.count_reads(&reading.footprint);
         }
         Ok(())
     }
 
     fn insert(&self, fill: Fill<'_, Arc<HitPlan>>) -> Result<(), Refusal> {
-        self.proxy.cache.insert_and(fill, |evicted| evicted.plan().count_evicted())
+        self.shared.answers.cache.insert_and(fill, |evicted| evicted.plan().count_evicted())
     }
 
     /// Has a server answer, on another connection when the first had died in the pool and the statement, if it was sent, only reads.

@@ -6,9 +6,11 @@ use std::sync::atomic::Ordering;
 use nuthatch_net::Arrival;
 use nuthatch_wire::{Command, FrameHeader, HEADER_LEN};
 
+use crate::roster::SessionEnd;
+
+use super::Session;
 use super::fall::{Fall, trip};
 use super::lease::Held;
-use super::{Session, SessionEnd};
 
 /// A longer execution's room is given back when the session sits down.
 const EXECUTION_BYTES_KEPT: usize = 1024;
@@ -86,8 +88,8 @@ impl Session {
             && !self.has_fallen
     }
 
-    /// Waits on its seat; runs again when it was told to end meanwhile.
-    pub(super) fn sit_down(mut self: Box<Self>) {
+    /// Lets go of what it needs only while it runs, and says that it is on that seat; `false` when it must run on.
+    pub(crate) fn may_sit_at(&mut self, seat: usize) -> bool {
         self.client.drop_packet();
         if self.execution.capacity() > EXECUTION_BYTES_KEPT {
             self.execution = Vec::new();
@@ -98,12 +100,7 @@ impl Session {
         }
         let socket = self.client.socket();
         let is_quiet = socket.is_none_or(|socket| socket.watch_writing(false).is_ok());
-        let (lobby, worker) =
-            (std::sync::Arc::clone(&self.worker.lobby), std::sync::Arc::clone(&self.worker));
-        match self.place.seat() {
-            Some(seat) if is_quiet && self.handle.sits(&lobby, seat) => lobby.sit(seat, self),
-            _ => worker.run(self),
-        }
+        is_quiet && self.handle.sits(&self.worker, seat)
     }
 
     /// Has the end of a connection that the session holds rouse it from its seat, or no longer.

@@ -7,7 +7,9 @@
 use nuthatch_sql::ServerFlavor;
 use nuthatch_wire::{Attributes, CapabilityFlags, Command, ErrorCode, WireError};
 
-use super::{Session, SessionEnd};
+use crate::roster::SessionEnd;
+
+use super::Session;
 
 /// A longer execution's room is given back.
 const PLAIN_BYTES_KEPT: usize = 1024;

@@ -134,7 +134,7 @@ impl Session {
             return Ok(());
         }
         let is_plain_read = facts.is_plain_read();
-        if is_plain_read && self.wants_exact() && self.proxy.catalogues.has_replicas() {
+        if is_plain_read && self.wants_exact() && self.shared.exact.catalogues.has_replicas() {
             self.identify_replica(held).await?;
         }
         if !self.may_begin() {

@@ -8,8 +8,10 @@
 use nuthatch_sql::{Kind, ServerFlavor};
 use nuthatch_wire::{CapabilityFlags, ErrorCode};
 
+use crate::roster::SessionEnd;
+
+use super::Session;
 use super::prepared::UNSUPPORTED_PS;
-use super::{Session, SessionEnd};
 
 /// Command, number of the statement, flags.
 const HEAD_BYTES: usize = 1 + 4 + 2;

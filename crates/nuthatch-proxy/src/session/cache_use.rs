@@ -5,13 +5,14 @@
 use nuthatch_config::{CacheMode, QueryCacheType, Snapshot, User, Verdict};
 use nuthatch_sql::CacheWish;
 
-use crate::Proxy;
+use crate::answers::Answers;
+use crate::pins::Pins;
 
+use super::Session;
 use super::exact::Caching;
 use super::lease::Held;
-use super::not_cached::NotCached;
 use super::plan::{Facts, Plan};
-use super::{Pins, Session};
+use crate::not_cached::NotCached;
 
 /// Why a session is off the cache, where it is.
 #[derive(Debug, Clone, Copy, Default)]
@@ -32,14 +33,14 @@ impl Off {
         user: &User,
         own: Option<QueryCacheType>,
         snapshot: &Snapshot,
-        proxy: &Proxy,
+        answers: &Answers,
     ) -> Self {
         let kind = own.unwrap_or(snapshot.mysql.query_cache_type);
         let is_type_off = kind == QueryCacheType::Off;
         match () {
             () if user.fast_forward => Self::wholly(NotCached::FastForward),
             () if own == Some(QueryCacheType::Off) => Self::wholly(NotCached::OwnTypeOff),
-            () if is_type_off && !snapshot.rules.caches() && !proxy.is_asked_to_cache() => {
+            () if is_type_off && !snapshot.rules.caches() && !answers.are_asked_for() => {
                 Self::wholly(NotCached::TypeOff)
             }
             () => {
@@ -94,7 +95,7 @@ impl Session {
     }
 
     fn off_by_configuration(&self) -> Off {
-        Off::by_configuration(&self.account.user, self.query_cache_type, &self.snapshot, &self.proxy)
+        Off::by_configuration(&self.account.user, self.query_cache_type, &self.snapshot, &self.shared.answers)
     }
 
     pub(super) fn state_off_cache(&self) -> Option<NotCached> {

@@ -3,7 +3,7 @@
 use nuthatch_wire::{AnswerEnd, Ending, StatusFlags};
 
 use super::exact::Reading;
-use super::not_cached::NotCached;
+use crate::not_cached::NotCached;
 
 /// What is stored as the status flags of every entry: what most readers have.
 const STORED_STATUS: StatusFlags = StatusFlags::SERVER_STATUS_AUTOCOMMIT;

@@ -7,20 +7,21 @@ use std::sync::Arc;
 use nuthatch_net::{Proving, prove};
 use nuthatch_wire::Login;
 
+use crate::roster::SessionEnd;
 use crate::state::Charset;
 
 use super::login::{Known, admit, clear_passwords, plain_schema};
-use super::{Account, Session, SessionEnd, reply};
+use super::{Account, Session, reply};
 
 impl Session {
     pub(super) async fn change_user(&mut self) -> Result<(), SessionEnd> {
         let login = Login::parse_change_user(self.client.payload(), self.capabilities)
             .map_err(|error| SessionEnd::Broken(error.into()))?;
         let first = self.sequence_shift.wrapping_add(1);
-        let proxy = Arc::clone(&self.proxy);
+        let shared = Arc::clone(&self.shared);
         let snapshot = Arc::clone(&self.snapshot);
         let user = snapshot.users.frontend(&login.user);
-        let known = Known::of(&proxy, user);
+        let known = Known::of(&shared, user);
         let plugin = snapshot.mysql.default_authentication_plugin.as_bytes();
         let proving = {
             let (credential, clear) = (known.credential(user), clear_passwords(&snapshot));
@@ -32,12 +33,12 @@ impl Session {
         self.sequence_shift = sequence.wrapping_sub(1);
         // The place of the old user is free for the new one.
         self.user_place.leave();
-        match admit(&proxy, user, proof, self.client.stream()) {
+        match admit(&shared, user, proof, self.client.stream()) {
             Ok(admitted) => {
-                proxy.learn_password(&admitted.user, admitted.proof);
+                shared.doors.learn_password(&admitted.user, admitted.proof);
                 let name: Arc<str> = Arc::from(admitted.user.name.as_str());
-                let password = proxy.backend_password(&snapshot, &name);
-                self.login_charset = Charset::Collation(proxy.collation_for(login.collation));
+                let password = shared.doors.backend_password(&snapshot, &name);
+                self.login_charset = Charset::Collation(shared.greetings.collation_for(login.collation));
                 let schema = match &login.schema {
                     Some(named) => plain_schema(named, &self.login_charset),
                     None => admitted.user.default_schema.as_deref().unwrap_or_default().as_bytes().to_vec(),

@@ -5,12 +5,14 @@ use nuthatch_sql::ServerFlavor;
 use nuthatch_wire::{AnswerEnd, AnswerKind, CapabilityFlags, Command, Ending, ErrorCode, StatusFlags};
 
 use crate::exact::Flight;
+use crate::pins::Pins;
+use crate::roster::SessionEnd;
 
 use crate::state::Charset;
 
 use super::lease::Held;
 use super::trouble::Trouble;
-use super::{Pins, Session, SessionEnd, reply};
+use super::{Session, reply};
 use crate::state::Errand;
 
 /// A longer statement's room in the process list is given back when it is over.
@@ -26,7 +28,7 @@ impl Session {
                 (self.last.row_count, self.last_ran_on) = (0, None);
                 self.send(&reply::ok(self.status())).await
             }
-            Some(Command::Statistics) => self.send(&reply::text(&self.proxy.statistics_line())).await,
+            Some(Command::Statistics) => self.send(&reply::text(&self.shared.statistics_line())).await,
             Some(Command::InitDb) => self.init_db(now_ms).await,
             Some(Command::ResetConnection) => self.reset_connection().await,
             Some(Command::FieldList) => self.pass_command(now_ms, "Field List", AnswerKind::Fields).await,
@@ -200,7 +202,7 @@ impl Session {
     /// COM_RESET_CONNECTION: as after the login, but for the schema.
     async fn reset_connection(&mut self) -> Result<(), SessionEnd> {
         // MySQL goes back to the server's own character set, MariaDB to that of the login.
-        let charset = match (self.lexing.server, self.proxy.default_collation()) {
+        let charset = match (self.lexing.server, self.shared.greetings.default_collation()) {
             (ServerFlavor::MySql(_), Some(collation)) => Charset::Collation(collation),
             _ => self.login_charset.clone(),
         };
@@ -231,7 +233,7 @@ impl Session {
         self.beginning = super::Beginning::default();
         self.is_told_of_changes = false;
         self.next_flag_in = 0;
-        self.begin_in(self.proxy.hostgroups.defaults.era());
+        self.begin_in(self.shared.hostgroups.defaults.era());
         self.renumber_environment();
     }
 

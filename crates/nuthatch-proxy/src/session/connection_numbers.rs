@@ -87,7 +87,7 @@ impl Session {
 
     /// The number under which clients know a connection of the server.
     fn number_of(&self, server: &Server, thread_id: u32) -> u32 {
-        self.proxy.session_of(server, thread_id).map_or(thread_id, |session| session.id)
+        self.shared.roster.session_of(server, thread_id).map_or(thread_id, |session| session.id)
     }
 
     fn written(&self, text: &[u8], mut edits: Vec<NumberEdit>, holders: Vec<Option<u32>>) -> Option<Vec<u8>> {

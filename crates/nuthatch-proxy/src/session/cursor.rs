@@ -3,10 +3,13 @@
 use nuthatch_sql::ServerFlavor;
 use nuthatch_wire::{AnswerKind, ErrorCode, StatusFlags};
 
+use crate::pins::Pins;
+use crate::roster::SessionEnd;
+
 use super::execution::packet_with_id;
 use super::lease::Held;
 use super::trouble::Trouble;
-use super::{Pins, Session, SessionEnd, reply};
+use super::{Session, reply};
 
 impl Session {
     /// The held connection on which that cursor is open, and the statement's number there.

@@ -9,9 +9,11 @@ use nuthatch_config::HostgroupId;
 use nuthatch_config::MultiplexDelays;
 use nuthatch_wire::{AnswerEnd, Ending};
 
+use crate::pins::Pins;
+
+use super::Session;
 use super::lease::Held;
 use super::trouble::Trouble;
-use super::{Pins, Session, SessionHandle};
 
 /// For how long a connection is kept.
 #[derive(Debug, Clone, Copy, Default)]
@@ -109,15 +111,5 @@ impl Session {
             self.held.iter().filter(|held| held.pins.contains(Pins::DELAY)).map(|held| held.delay.ends_ms());
         self.handle.delay_ends_ms.store(ends_ms.chain(doubt_ends_ms).min().unwrap_or(0), Ordering::Relaxed);
         self.show_idle();
-    }
-}
-
-impl SessionHandle {
-    /// Has the session look whether a delay is over.
-    pub(crate) fn look_at_delay(&self, now_ms: u64) {
-        let ends_ms = self.delay_ends_ms.load(Ordering::Relaxed);
-        if ends_ms > 0 && now_ms >= ends_ms {
-            self.rise();
-        }
     }
 }

@@ -21,16 +21,17 @@ use nuthatch_wire::{
 };
 
 use crate::backend::{Connection, Hostgroups};
+use crate::pins::Pins;
+use crate::roster::{HIDDEN, SessionEnd, may_hold_password};
 use crate::state::{Charset, ResultCollation};
 use crate::stats::Occurrence;
 
-use super::handle::{HIDDEN, may_hold_password};
 use super::lease::Held;
 use super::plan::Facts;
 use super::relay::command_packet;
 use super::transcode::transcode;
 use super::trouble::Trouble;
-use super::{Left, Pins, Session, SessionEnd, reply};
+use super::{Left, Session, reply};
 
 /// More than these bytes are not kept.
 const BYTES_MAX: usize = 64 << 10;
@@ -395,7 +396,7 @@ impl Session {
             schema: &self.state.schema,
             number,
         };
-        self.proxy.hostgroups.errors.note(&error, message, self.latest_us / 1000);
+        self.shared.hostgroups.errors.note(&error, message, self.latest_us / 1000);
     }
 
     fn lost_list(&self) -> Diagnostics {

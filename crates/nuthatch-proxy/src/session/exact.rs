@@ -10,23 +10,24 @@ use nuthatch_sql::{
 };
 use nuthatch_wire::{AnswerEnd, AnswerKind, Command};
 
-use crate::Proxy;
+use crate::answers::HitPlan;
 use crate::backend::StatementKey;
 use crate::exact::{
-    After, Catalogues, Commits, Domain, Flight, Inside, Intent, Isolation, Lost, Makes, Vouched,
-    dependencies, is_transactional,
+    After, Catalogues, Commits, Flight, Inside, Intent, Isolation, Lost, Makes, Vouched, dependencies,
+    is_transactional,
 };
+use crate::pins::Pins;
 
 use crate::state::Settings;
 
+use super::Session;
 use super::capture::Capture;
 use super::lease::Held;
-use super::not_cached::NotCached;
 use super::plan::{Change, Facts, Plan};
 use super::relay::command_packet;
 use super::set::Step;
 use super::trouble::Trouble;
-use super::{HitPlan, Pins, Session};
+use crate::not_cached::NotCached;
 
 /// A read on its way: what its answer will depend on, and since when it may have changed.
 #[derive(Debug)]
@@ -107,10 +108,10 @@ impl Session {
     pub(super) fn stands(&self, key: &Key<'_>, entry: &Entry<Arc<HitPlan>>) -> bool {
         let standing = self.standing(entry);
         // What has changed since the session's snapshot may be what others are told.
-        let of_now = || self.proxy.clocks.standing(entry.clocks(), entry.since());
+        let of_now = || self.shared.exact.clocks.standing(entry.clocks(), entry.since());
         if standing == Standing::Moved
             && of_now() == Standing::Moved
-            && self.proxy.cache.remove_invalidated(key, entry)
+            && self.shared.answers.cache.remove_invalidated(key, entry)
         {
             entry.plan().count_invalidated();
             self.count_invalidation(entry);
@@ -120,14 +121,14 @@ impl Session {
 
     /// Counts an entry that was written over for the table that was written, if it is certain which.
     fn count_invalidation(&self, entry: &Entry<Arc<HitPlan>>) {
-        let clocks = &self.proxy.clocks;
+        let clocks = &self.shared.exact.clocks;
         let is_moved = |clock: &Clock| clocks.standing([*clock], entry.since()) == Standing::Moved;
         let mut tables = entry.clocks().filter_map(|clock| clocks.table_of(clock));
         let first = tables.next();
         let only = || first.filter(|first| tables.all(|table| table == *first));
         let table = entry.clocks().find(is_moved).and_then(|clock| clocks.table_of(clock)).or_else(only);
         if let Some(table) = table {
-            self.proxy.table_counters.count_invalidation(TableId(table));
+            self.shared.exact.table_counters.count_invalidation(TableId(table));
         }
     }
 
@@ -152,7 +153,7 @@ impl Session {
     /// What transactions begin with that set nothing, where it is known.
     pub(super) fn default_isolation(&self) -> Option<Isolation> {
         let hostgroup = self.open_transaction().unwrap_or(self.account.user.default_hostgroup);
-        let catalogues = self.proxy.catalogues.current();
+        let catalogues = self.shared.exact.catalogues.current();
         Some(catalogues.domain(hostgroup).ok()?.isolation)
     }
 
@@ -164,8 +165,8 @@ impl Session {
         sent: &Sent<'_>,
         held: &Held,
     ) -> Result<Reading, NotCached> {
-        let now = self.proxy.clocks.now();
-        let catalogues = self.proxy.catalogues.current();
+        let now = self.shared.exact.clocks.now();
+        let catalogues = self.shared.exact.catalogues.current();
         let domain = catalogues.domain(plan.hostgroup).map_err(|_sentence| NotCached::NoCatalogue)?;
         if plan.hostgroup != plan.wanted {
             return Err(NotCached::OtherHostgroup);
@@ -198,7 +199,7 @@ impl Session {
         if footprint.has_view && sent.is_prepared {
             return Err(NotCached::PreparedView);
         }
-        self.proxy.may_rest_on(&footprint, domain, &catalogues)?;
+        self.shared.exact.may_rest_on(&footprint, domain, &catalogues)?;
         if let Some(replica) = replica {
             // A write without a transaction may stand in the binlog long after it was acknowledged.
             if !is_transactional(&footprint, &domain.catalogue) {
@@ -220,13 +221,13 @@ impl Session {
     /// Of which moment it is known that a read over a replica's connection shows all that was written before it.
     fn shown_by(&self, replica: &Vouched, held: &Held, now: Sequence) -> Option<Sequence> {
         let since = replica.since(&held.connection, now);
-        since.filter(|_| !self.proxy.binlogs.are_left())
+        since.filter(|_| !self.shared.exact.binlogs.are_left())
     }
 
     /// Of which moment a snapshot that is opened from now on over the connection shows all; none if that of a replica is not known.
     pub(super) fn snapshot_on(&self, held: &Held) -> Option<Sequence> {
-        let now = self.proxy.clocks.now();
-        let catalogues = self.proxy.catalogues.current();
+        let now = self.shared.exact.clocks.now();
+        let catalogues = self.shared.exact.catalogues.current();
         match catalogues.domain(held.hostgroup) {
             Ok(domain) if !domain.is_of(held.connection.server()) => {
                 self.shown_by(domain.replica(held.connection.server())?, held, now)
@@ -237,7 +238,7 @@ impl Session {
 
     /// Has a connection to a replica whose answers may be stored say once whether it leads there.
     pub(super) async fn identify_replica(&self, held: &mut Held) -> Result<(), Trouble> {
-        let catalogues = self.proxy.catalogues.current();
+        let catalogues = self.shared.exact.catalogues.current();
         let Ok(domain) = catalogues.domain(held.hostgroup) else { return Ok(()) };
         let Some(replica) = domain.replica(held.connection.server()) else { return Ok(()) };
         let question = replica.evidence.question();
@@ -253,9 +254,9 @@ impl Session {
 
     /// What the answer depends on, if nothing of it has been written meanwhile.
     pub(super) fn dependencies_of(&self, reading: &Reading, end: &AnswerEnd) -> Result<Depends, NotCached> {
-        let clocks =
-            dependencies(&self.proxy.clocks, &reading.footprint, end.rows).ok_or(NotCached::TooManyTables)?;
-        match self.proxy.clocks.standing(clocks.iter().copied(), reading.since) {
+        let clocks = dependencies(&self.shared.exact.clocks, &reading.footprint, end.rows)
+            .ok_or(NotCached::TooManyTables)?;
+        match self.shared.exact.clocks.standing(clocks.iter().copied(), reading.since) {
             Standing::Holds => Ok(Depends { clocks, since: reading.since }),
             Standing::Moved if self.has_stood(&clocks, reading.sent) => Err(NotCached::ReplicaBehind),
             Standing::Pending | Standing::Moved => Err(NotCached::WrittenMeanwhile),
@@ -263,7 +264,7 @@ impl Session {
     }
 
     fn has_stood(&self, clocks: &[Clock], since: Sequence) -> bool {
-        self.proxy.clocks.standing(clocks.iter().copied(), since) == Standing::Holds
+        self.shared.exact.clocks.standing(clocks.iter().copied(), since) == Standing::Holds
     }
 
     /// What goes before a statement is sent over `held`: what it may write or commit is pending, and what an answer to be stored
@@ -306,12 +307,12 @@ impl Session {
         {
             return None;
         }
-        if !self.proxy.wants_catalogues() {
+        if !self.shared.exact.wants_catalogues() {
             return Some(Flight::Harmless);
         }
         // The picture first: by one that knows of reads that write, all are watched.
-        let by = self.proxy.catalogues.current();
-        (!self.proxy.catalogues.reads_may_write()).then_some(Flight::Reading { by, is_open: false })
+        let by = self.shared.exact.catalogues.current();
+        (!self.shared.exact.catalogues.reads_may_write()).then_some(Flight::Reading { by, is_open: false })
     }
 
     /// The same, with what is to be sent at hand.
@@ -337,10 +338,10 @@ impl Session {
     pub(super) fn start_flight(&self, plan: &Plan, sent: &Sent<'_>, held: &Held) -> Flight {
         let commits = plan.facts.commits();
         self.note_binlog(plan.facts.kind, sent.text);
-        let catalogues = self.proxy.catalogues.current();
+        let catalogues = self.shared.exact.catalogues.current();
         let known = catalogues.domain(plan.hostgroup).ok().map(|domain| &domain.catalogue);
-        self.proxy.delayed.note(sent.text, plan.facts.kind, self.lexing, sent.schema, known);
-        let clocks = &self.proxy.clocks;
+        self.shared.exact.delayed.note(sent.text, plan.facts.kind, self.lexing, sent.schema, known);
+        let clocks = &self.shared.exact.clocks;
         let (kind, may_define) = (plan.facts.kind, may_define(plan.facts.kind, commits));
         let mut intent = match catalogues.domain(plan.hostgroup) {
             Ok(domain) if domain.is_of(held.connection.server()) && !sent.is_read_otherwise => {
@@ -353,7 +354,7 @@ impl Session {
                     sent.parameters,
                 );
                 let footprint = if sent.is_repeated { once.repeated() } else { once };
-                self.proxy.table_counters.count_writes(&footprint);
+                self.shared.exact.table_counters.count_writes(&footprint);
                 let defines = may_define
                     && (kind != Kind::Call || domain.catalogue.routines_may_define(sent.text, sent.schema));
                 Intent::of(footprint, kind, defines, commits, clocks)
@@ -372,16 +373,16 @@ impl Session {
         let only_writes_rows =
             matches!(kind, Kind::Select | Kind::Insert | Kind::Replace | Kind::Update | Kind::Delete);
         if !only_writes_rows && leaves_binlog(text) {
-            self.proxy.binlogs.leave();
+            self.shared.exact.binlogs.leave();
         }
     }
 
     /// The same for what may change anything, definitions too, and says nothing of it, unless it is said that it may change privileges.
     pub(super) fn start_unseen_flight(&self, held: &Held, changes_privileges: bool) -> Flight {
         let all = WriteFootprint::Everything;
-        let mut intent = Intent::of(all, Kind::Other, true, Commits::Maybe, &self.proxy.clocks);
+        let mut intent = Intent::of(all, Kind::Other, true, Commits::Maybe, &self.shared.exact.clocks);
         intent.changes_privileges = changes_privileges;
-        self.start(intent, &self.proxy.catalogues.current(), held)
+        self.start(intent, &self.shared.exact.catalogues.current(), held)
     }
 
     fn start(&self, intent: Intent, catalogues: &Catalogues, held: &Held) -> Flight {
@@ -394,19 +395,20 @@ impl Session {
             (false, _) if !self.state.autocommit => Inside::Maybe,
             (false, _) => Inside::No,
         };
-        let lost = Lost::on(&held.connection, self.account.password.as_ref(), &self.proxy, &self.worker);
-        Flight::start(intent, catalogues, &self.touched, inside, lost, &self.proxy)
+        let lost =
+            Lost::on(&held.connection, self.account.password.as_ref(), &self.shared.exact, &self.worker);
+        Flight::start(intent, catalogues, &self.touched, inside, lost, &self.shared.exact)
     }
 
     /// Counts what the open transaction has read as written, if it has become known since that a read may write.
     pub(super) fn own_up(&mut self) {
-        let catalogues = &self.proxy.catalogues;
+        let catalogues = &self.shared.exact.catalogues;
         if self
             .touched
             .read_by()
             .is_some_and(|by| catalogues.reads_may_write() && catalogues.has_left_behind(by))
         {
-            self.touched.add([self.proxy.clocks.everything()], &self.proxy.clocks);
+            self.touched.add([self.shared.exact.clocks.everything()], &self.shared.exact.clocks);
         }
     }
 
@@ -415,30 +417,14 @@ impl Session {
         match flight.land() {
             After::AsBefore => {}
             After::Read(by) => self.touched.note_read(by),
-            After::Open(written) => self.touched.add(written, &self.proxy.clocks),
+            After::Open(written) => self.touched.add(written, &self.shared.exact.clocks),
             After::Fresh(written) => {
                 // What other connections have open is still to be committed.
                 if !self.is_in_transaction() {
                     self.touched.clear();
                 }
-                self.touched.add(written, &self.proxy.clocks);
+                self.touched.add(written, &self.shared.exact.clocks);
             }
-        }
-    }
-}
-
-impl Proxy {
-    /// Whether each change of what is read is known by a clock.
-    pub(super) fn may_rest_on(
-        &self,
-        read: &ReadFootprint,
-        domain: &Domain,
-        catalogues: &Catalogues,
-    ) -> Result<(), NotCached> {
-        match () {
-            () if read.reads_columns && !catalogues.is_whole() => Err(NotCached::DefinedJustNow),
-            () if self.delayed.may_add_to(read, &domain.catalogue) => Err(NotCached::Delayed),
-            () => Ok(()),
         }
     }
 }

@@ -4,6 +4,8 @@ use nuthatch_sql::{Kind, Parameter};
 use nuthatch_wire::{AnswerEnd, AnswerKind, Ending, ErrorCode, StatusFlags};
 
 use crate::exact::Flight;
+use crate::pins::Pins;
+use crate::roster::SessionEnd;
 
 use super::answer::Request;
 use super::bulk::may_be_bulk;
@@ -11,12 +13,12 @@ use super::capture::Capture;
 use super::diagnostics::Rows;
 use super::exact::{Caching, Sent};
 use super::execution::{asks_for_cursor, is_bulk, packet_with_id};
-use super::found_rows::Found;
 use super::lease::Held;
-use super::not_cached::NotCached;
 use super::plan::Plan;
 use super::trouble::Trouble;
-use super::{Pins, Session, SessionEnd, reply};
+use super::{Session, reply};
+use crate::not_cached::NotCached;
+use crate::state::Found;
 
 impl Session {
     /// COM_STMT_EXECUTE and, where a client may send it, COM_STMT_BULK_EXECUTE.

@@ -9,22 +9,23 @@ use nuthatch_cache::{Entry, Judgement, Sequence, Standing};
 use nuthatch_config::{HostgroupId, QueryCacheType, RuleInput, Snapshot, User, Verdict};
 use nuthatch_sql::{CacheQuestion, Class, Lexing, cache_question, classify, read_footprint};
 
-use crate::Proxy;
+use crate::answers::HitPlan;
 use crate::exact::standing;
+use crate::shared::Shared;
 
+use super::Session;
 use super::cache_use::{Off, caching};
 use super::exact::Caching;
-use super::handle::ClientAddress;
-use super::not_cached::NotCached;
 use super::plan::{Facts, heed_hint, look};
-use super::{HitPlan, Session};
+use crate::not_cached::NotCached;
+use crate::roster::ClientAddress;
 
 /// A step and what came of it.
 pub type Finding = (&'static str, String);
 
 /// Who would ask, as far as it decides what the cache does.
 struct Asker<'a> {
-    proxy: &'a Proxy,
+    shared: &'a Shared,
     snapshot: &'a Snapshot,
     user: &'a User,
     schema: &'a [u8],
@@ -63,9 +64,9 @@ impl Session {
             off
         };
         let routed = |wanted, facts: &Facts| self.hostgroup_for(wanted, facts);
-        let entry = self.key(statement).and_then(|key| self.proxy.cache.peek(&key));
+        let entry = self.key(statement).and_then(|key| self.shared.answers.cache.peek(&key));
         let asker = Asker {
-            proxy: &self.proxy,
+            shared: &self.shared,
             snapshot: &self.snapshot,
             user: &self.account.user,
             schema: &self.state.schema,
@@ -87,53 +88,51 @@ impl Session {
     }
 }
 
-impl Proxy {
-    /// What the cache would do with the statement that an operator's `EXPLAIN CACHE [FOR USER 'u'] [IN SCHEMA s] …` is about, for a new
-    /// session. Without them, it is the first active user's, in its default schema.
-    ///
-    /// # Errors
-    /// A sentence: it is not of that form, or there is no such user.
-    pub fn explain_cache(&self, question: &[u8]) -> Result<Vec<Finding>, String> {
-        let lexing = self.lexing();
-        let CacheQuestion { user, schema, statement } = cache_question(question, lexing)
-            .ok_or("EXPLAIN CACHE [FOR USER 'u'] [IN SCHEMA s] is followed by a SELECT")?;
-        let snapshot = self.snapshot();
-        let user = match user {
-            Some(name) => snapshot.users.frontend(&name),
-            None => snapshot.users.iter().find(|user| user.frontend && user.active),
-        };
-        let user = user.ok_or("there is no such active user")?;
-        let default_schema = || user.default_schema.clone().unwrap_or_default().into_bytes();
-        let schema = schema.unwrap_or_else(default_schema);
-        let mut entries = Vec::new();
-        self.cache.visit(|entry| {
-            let asked = (entry.user(), entry.schema(), entry.statement());
-            if asked == (user.name.as_bytes(), &schema, statement) {
-                entries.push(entry.clone());
-            }
-        });
-        let off = |facts: &Facts| {
-            let off = Off::by_configuration(user, None, &snapshot, self);
-            let asks = facts.cache_hint.ttl_ms.is_some() && off.cache == Some(NotCached::TypeOff);
-            Off { cache: off.cache.filter(|_| !asks), ..off }
-        };
-        let asker = Asker {
-            proxy: self,
-            snapshot: &snapshot,
-            user,
-            schema: &schema,
-            lexing,
-            address: &ClientAddress::default(),
-            flag_in: 0,
-            kind: snapshot.mysql.query_cache_type,
-            off: &off,
-            routed: &|wanted, _facts| wanted,
-            sees: Sees::Now,
-            entries,
-            now_ms: self.clock.now_ms(),
-        };
-        Ok(asker.explain(statement))
-    }
+/// What the cache would do with the statement that an operator's `EXPLAIN CACHE [FOR USER 'u'] [IN SCHEMA s] …` is about, for a new
+/// session. Without them, it is the first active user's, in its default schema.
+///
+/// # Errors
+/// A sentence: it is not of that form, or there is no such user.
+pub(crate) fn explain_for_operator(shared: &Shared, question: &[u8]) -> Result<Vec<Finding>, String> {
+    let lexing = shared.greetings.lexing();
+    let CacheQuestion { user, schema, statement } = cache_question(question, lexing)
+        .ok_or("EXPLAIN CACHE [FOR USER 'u'] [IN SCHEMA s] is followed by a SELECT")?;
+    let snapshot = shared.configuration.snapshot();
+    let user = match user {
+        Some(name) => snapshot.users.frontend(&name),
+        None => snapshot.users.iter().find(|user| user.frontend && user.active),
+    };
+    let user = user.ok_or("there is no such active user")?;
+    let default_schema = || user.default_schema.clone().unwrap_or_default().into_bytes();
+    let schema = schema.unwrap_or_else(default_schema);
+    let mut entries = Vec::new();
+    shared.answers.cache.visit(|entry| {
+        let asked = (entry.user(), entry.schema(), entry.statement());
+        if asked == (user.name.as_bytes(), &schema, statement) {
+            entries.push(entry.clone());
+        }
+    });
+    let off = |facts: &Facts| {
+        let off = Off::by_configuration(user, None, &snapshot, &shared.answers);
+        let asks = facts.cache_hint.ttl_ms.is_some() && off.cache == Some(NotCached::TypeOff);
+        Off { cache: off.cache.filter(|_| !asks), ..off }
+    };
+    let asker = Asker {
+        shared,
+        snapshot: &snapshot,
+        user,
+        schema: &schema,
+        lexing,
+        address: &ClientAddress::default(),
+        flag_in: 0,
+        kind: snapshot.mysql.query_cache_type,
+        off: &off,
+        routed: &|wanted, _facts| wanted,
+        sees: Sees::Now,
+        entries,
+        now_ms: shared.clock.now_ms(),
+    };
+    Ok(asker.explain(statement))
 }
 
 impl Asker<'_> {
@@ -183,7 +182,7 @@ impl Asker<'_> {
 
     /// Whose writes are seen, and what the answer would depend on.
     fn tables(&self, statement: &[u8], hostgroup: HostgroupId) -> Vec<Finding> {
-        let catalogues = self.proxy.catalogues.current();
+        let catalogues = self.shared.exact.catalogues.current();
         let domain = match catalogues.domain(hostgroup).cloned() {
             Ok(domain) => domain,
             Err(sentence) => return vec![("source", format!("none: {sentence}"))],
@@ -196,7 +195,7 @@ impl Asker<'_> {
         let footprint = read_footprint(statement, class, self.lexing, self.schema, catalogue, &[])
             .map_err(|why| why.to_string())
             .and_then(|read| {
-                let is_known = self.proxy.may_rest_on(&read, &domain, &catalogues);
+                let is_known = self.shared.exact.may_rest_on(&read, &domain, &catalogues);
                 is_known.map(|()| read).map_err(|why| why.to_string())
             });
         match footprint.map(|read| read.told(catalogue)) {
@@ -232,7 +231,7 @@ impl Asker<'_> {
             Sees::At(snapshot) => Some(snapshot),
             Sees::Now | Sees::SnapshotToOpen => None,
         };
-        let standing = standing(&self.proxy.clocks, entry, snapshot);
+        let standing = standing(&self.shared.exact.clocks, entry, snapshot);
         match (standing, entry.judge(self.now_ms, self.snapshot.epoch.0)) {
             _ if entry.is_exact() != caching.is_exact() => "miss, it was stored in the other mode",
             _ if entry.is_exact() && matches!(self.sees, Sees::SnapshotToOpen) => {

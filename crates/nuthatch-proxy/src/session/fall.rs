@@ -1,24 +1,22 @@
 //! A panic ends its own session and nothing else; it is counted.
 
-use std::sync::Arc;
-
-use crate::Proxy;
+use crate::shared::Shared;
 
 use super::Session;
 
 /// Counts the panic that unwinds through it.
 pub(crate) struct PanicCounter<'a> {
-    proxy: &'a Proxy,
+    shared: &'a Shared,
     worker: usize,
 }
 
 impl<'a> PanicCounter<'a> {
-    pub(crate) const fn new(proxy: &'a Proxy, worker: usize) -> Self {
-        Self { proxy, worker }
+    pub(crate) const fn new(shared: &'a Shared, worker: usize) -> Self {
+        Self { shared, worker }
     }
 
     fn count(&self) {
-        self.proxy.count_panic();
+        self.shared.count_panic();
         tracing::error!(worker = self.worker, "a session ended by a panic: please report it");
     }
 }
@@ -49,9 +47,8 @@ pub(super) enum Fall {
 
 impl Session {
     /// It panicked on its seat, and must not go on.
-    pub(crate) fn fallen(mut self: Box<Self>) -> Box<Self> {
-        PanicCounter::new(&Arc::clone(&self.proxy), self.worker.id).count();
+    pub(crate) fn fall(&mut self) {
+        PanicCounter::new(&self.shared, self.worker.id).count();
         self.has_fallen = true;
-        self
     }
 }

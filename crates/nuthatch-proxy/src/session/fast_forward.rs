@@ -12,10 +12,11 @@ use nuthatch_net::NetError;
 use nuthatch_wire::{Command, HEADER_LEN};
 
 use crate::backend::{CheckOutError, Wanted};
+use crate::roster::SessionEnd;
 
+use super::Session;
 use super::lease::Held;
 use super::trouble::{Answered, Trouble};
-use super::{Session, SessionEnd};
 
 /// COM_QUIT as a whole packet.
 const QUIT: [u8; HEADER_LEN + 1] = [1, 0, 0, 0, Command::Quit as u8];
@@ -53,7 +54,7 @@ impl Session {
         };
         self.show_fast_forward(&held);
         // What it writes is not looked at: as long as it may write, nothing is answered by the exact cache.
-        self.proxy.delayed.note_unseen();
+        self.shared.exact.delayed.note_unseen();
         let _until_its_thread_is_gone = self.start_unseen_flight(&held, false);
         let mut last_said = LastSaid::Answered;
         let trouble = self.pass_bytes(&mut held, &mut last_said).await;
@@ -73,7 +74,7 @@ impl Session {
         let hostgroup = self.account.user.default_hostgroup;
         let wanted = Wanted { is_own: true, ..self.wanted() };
         let variables = &self.snapshot.mysql;
-        let opening = self.proxy.hostgroups.check_out(hostgroup, &wanted, variables, &self.proxy.clock);
+        let opening = self.shared.hostgroups.check_out(hostgroup, &wanted, variables, &self.shared.clock);
         let connection = self.handle.while_client_waits(Box::pin(opening)).await??;
         if connection.shape != self.shape {
             let why =

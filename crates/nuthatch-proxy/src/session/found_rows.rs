@@ -7,34 +7,13 @@
 use nuthatch_sql::{FoundRows, Kind, PageOffset, Parameter, page_offset};
 use nuthatch_wire::{AnswerEnd, Ending};
 
+use crate::pins::Pins;
+use crate::state::Found;
+
+use super::Session;
 use super::lease::Held;
 use super::plan::Facts;
 use super::trouble::Trouble;
-use super::{Pins, Session};
-
-/// What the session knows of FOUND_ROWS().
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Found {
-    /// Its value.
-    Known(u64),
-    /// Only a connection knows, if any does.
-    Elsewhere,
-}
-
-impl Default for Found {
-    fn default() -> Self {
-        Self::Known(0)
-    }
-}
-
-impl Found {
-    pub(super) const fn known(self) -> Option<u64> {
-        match self {
-            Self::Known(count) => Some(count),
-            Self::Elsewhere => None,
-        }
-    }
-}
 
 /// Errors that are met before a statement runs: there is no such column, table, schema, index; it is not among the locked ones; a privilege is
 /// missing; it is no SQL. Measured on MariaDB 10.11 and MySQL 9.7.

@@ -7,9 +7,11 @@ use std::collections::HashSet;
 use nuthatch_sql::{Handler, Kind, handler};
 use nuthatch_wire::{AnswerEnd, Ending};
 
+use crate::pins::Pins;
+
+use super::Session;
 use super::lease::Held;
 use super::plan::Plan;
-use super::{Pins, Session};
 
 /// More names than these are not remembered: the pin stays then.
 const NAMES_MAX: usize = 64;

@@ -7,57 +7,14 @@ use std::io::IoSlice;
 use std::sync::Arc;
 
 use nuthatch_cache::{Entry, Judgement, Key, Protocol, Standing};
-use nuthatch_config::RuleHits;
 use nuthatch_net::NetError;
 use nuthatch_wire::{CapabilityFlags, Command};
 
-use crate::environment::Environment;
+use crate::answers::{Environment, HitPlan};
 use crate::exact::standing;
-use crate::stats::DigestCounters;
+use crate::roster::SessionEnd;
 
-use super::found_rows::Found;
-use super::{Session, SessionEnd};
-
-/// What a hit does to its session, and bumps besides the worker's counters: as if the statement had gone its way.
-#[derive(Debug)]
-pub(crate) struct HitPlan {
-    pub(super) digest: Option<Arc<DigestCounters>>,
-    pub(super) rules: Box<[Arc<RuleHits>]>,
-    /// What FOUND_ROWS() is behind it.
-    pub(super) found_rows: Found,
-    /// A server would leave the warnings and errors of the statement before alone.
-    pub(super) leaves_diagnostics: bool,
-}
-
-impl HitPlan {
-    /// The counters of the statement's digest, unless there was no room for them.
-    pub(crate) fn counters(&self) -> Option<&Arc<DigestCounters>> {
-        self.digest.as_ref()
-    }
-
-    /// Whether the rule has matched the statement.
-    pub(crate) fn has_rule(&self, rule_id: u32) -> bool {
-        self.rules.iter().any(|rule| rule.rule_id() == rule_id)
-    }
-
-    pub(super) fn count_invalidated(&self) {
-        if let Some(digest) = &self.digest {
-            digest.cache().count_invalidated();
-        }
-    }
-
-    pub(super) fn count_evicted(&self) {
-        if let Some(digest) = &self.digest {
-            digest.cache().count_evicted();
-        }
-    }
-
-    pub(super) fn count_expired(&self) {
-        if let Some(digest) = &self.digest {
-            digest.cache().count_expired();
-        }
-    }
-}
+use super::Session;
 
 /// An answer of which the client took only the first bytes.
 #[derive(Debug)]
@@ -125,7 +82,8 @@ impl Session {
     }
 
     fn may_look_up(&self) -> bool {
-        (self.may_use_cache || self.may_use_exact) && self.proxy.epoch() == self.snapshot.epoch.0
+        (self.may_use_cache || self.may_use_exact)
+            && self.shared.configuration.epoch() == self.snapshot.epoch.0
     }
 
     fn find_execution(&self, now_ms: u64) -> Option<Entry<Arc<HitPlan>>> {
@@ -133,7 +91,7 @@ impl Session {
     }
 
     fn find(&self, key: &Key<'_>, now_ms: u64) -> Option<Entry<Arc<HitPlan>>> {
-        let entry = self.proxy.cache.get(key)?;
+        let entry = self.shared.answers.cache.get(key)?;
         let is_allowed = match entry.is_exact() {
             true => {
                 self.may_use_exact
@@ -147,7 +105,7 @@ impl Session {
 
     /// What became of what the entry depends on, since it was read or since the snapshot of the open transaction. Cost: a load for each clock.
     pub(super) fn standing(&self, entry: &Entry<Arc<HitPlan>>) -> Standing {
-        standing(&self.proxy.clocks, entry, self.beginning.snapshot())
+        standing(&self.shared.exact.clocks, entry, self.beginning.snapshot())
     }
 
     /// The cache's key of `statement`.
@@ -237,8 +195,8 @@ impl Session {
         self.lexing.ascii_in_characters = self.state.charset.has_ascii_in_characters();
         let (rules, address) = (&self.snapshot.rules, &self.handle.address());
         let proxy_addr = || (Arc::clone(&address.proxy_host), address.proxy_port);
-        self.begun.inheritance = self.proxy.hostgroups.defaults.inheritance(&self.begun.era);
-        self.environment = self.proxy.environments.number(Environment {
+        self.begun.inheritance = self.shared.hostgroups.defaults.inheritance(&self.begun.era);
+        self.environment = self.shared.answers.environments.number(Environment {
             shape: self.shape - CapabilityFlags::CLIENT_QUERY_ATTRIBUTES,
             charset: self.state.charset.clone(),
             settings: self.begun.own(&self.state.settings),

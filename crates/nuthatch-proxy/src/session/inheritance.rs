@@ -13,13 +13,14 @@ use nuthatch_sql::{DefaultsChange, ServerFlavor};
 use nuthatch_wire::{AnswerEnd, AnswerKind, Command};
 
 use crate::backend::{Changing, Connection, Defaults, Era, Inheritance};
+use crate::pins::Pins;
 
 use crate::state::{SessionState, Settings};
 
+use super::Session;
 use super::lease::Held;
 use super::plan::Facts;
 use super::trouble::Trouble;
-use super::{Pins, Session};
 
 /// See the module's doc.
 #[derive(Debug)]
@@ -95,9 +96,9 @@ impl Session {
     /// The session begins, or begins anew: with what is in force now.
     pub(super) fn begin_in(&mut self, era: Arc<Era>) {
         self.begun = Begun::in_era(era);
-        self.lexing = self.proxy.lexing();
+        self.lexing = self.shared.greetings.lexing();
         let hostgroup = self.account.user.default_hostgroup;
-        let Some(defaults) = self.proxy.hostgroups.defaults_of(hostgroup, &self.begun.era) else { return };
+        let Some(defaults) = self.shared.hostgroups.defaults_of(hostgroup, &self.begun.era) else { return };
         self.begun.learn(&defaults);
         self.lexing.no_backslash_escapes = defaults.has_mode(b"NO_BACKSLASH_ESCAPES");
         self.lexing.ansi_quotes = defaults.has_mode(b"ANSI_QUOTES");
@@ -106,7 +107,7 @@ impl Session {
 
     /// Waits while what sessions begin with is changed.
     pub(super) async fn await_defaults(&self) {
-        let defaults = &self.proxy.hostgroups.defaults;
+        let defaults = &self.shared.hostgroups.defaults;
         if defaults.is_changing() {
             self.worker.with_tokio(defaults.settled()).await;
         }
@@ -126,7 +127,7 @@ impl Session {
     }
 
     fn inherit_over(&mut self, connection: &Connection) -> Result<(), Trouble> {
-        if self.proxy.hostgroups.defaults.inheritance(&self.begun.era) != self.begun.inheritance {
+        if self.shared.hostgroups.defaults.inheritance(&self.begun.era) != self.begun.inheritance {
             // Its values have become known, or the server has begun anew.
             self.renumber_environment();
         }

@@ -8,11 +8,14 @@
 use nuthatch_sql::{Kind, makes_up, names_another};
 use nuthatch_wire::{AnswerEnd, Ending};
 
-use super::found_rows::Found;
+use crate::pins::Pins;
+use crate::roster::SessionEnd;
+
+use super::Session;
 use super::lease::Held;
 use super::plan::Facts;
 use super::trouble::Trouble;
-use super::{Pins, Session, SessionEnd};
+use crate::state::Found;
 
 /// What is known of the session's last insert id.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -97,7 +100,7 @@ impl Session {
                 (InsertId::Known(_), Some(id)) => {
                     let text = prepared.unwrap_or_else(|| self.statement_text());
                     tells_nothing(text)
-                        || match self.proxy.catalogues.current().domain(held.hostgroup) {
+                        || match self.shared.exact.catalogues.current().domain(held.hostgroup) {
                             Ok(_) => !self.is_made_up(id, prepared, held),
                             // That a trigger names the very id of another session, nobody waits for in front of each INSERT.
                             Err(_) => !names_another(id, text, self.lexing),
@@ -111,7 +114,7 @@ impl Session {
     /// hand, or the prepared one that it executes.
     fn is_made_up(&self, id: u64, prepared: Option<&[u8]>, held: &Held) -> bool {
         let text = prepared.unwrap_or_else(|| self.statement_text());
-        let catalogues = self.proxy.catalogues.current();
+        let catalogues = self.shared.exact.catalogues.current();
         let domain = catalogues.domain(held.hostgroup);
         domain.is_ok_and(|domain| {
             makes_up(id, text, self.lexing, &held.connection.state.schema, &domain.catalogue)

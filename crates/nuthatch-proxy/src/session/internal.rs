@@ -7,10 +7,11 @@ use mysql_common::collations::{Collation, CollationId};
 use nuthatch_wire::{CapabilityFlags, Column};
 use serde_json::{Map, Value, json};
 
+use crate::pins::Pins;
 use crate::state::Charset;
 
 use super::lease::Held;
-use super::{Pins, Session, reply};
+use super::{Session, reply};
 
 /// Hostgroups up to this number have their place in the array `backends`; those above come one behind the other.
 const PLACES_MAX: usize = 1024;

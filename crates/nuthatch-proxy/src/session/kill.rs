@@ -13,13 +13,13 @@ use nuthatch_sql::{Kill, ServerFlavor, Whom, kill};
 use nuthatch_wire::{AnswerKind, Command, ErrorCode};
 
 use crate::backend::{Abandoned, Connection};
-use crate::proxy::SESSION_IDS_BEGIN;
+use crate::doors::SESSION_IDS_BEGIN;
+use crate::roster::{EndReason, Running, SessionEnd, SessionHandle};
 
-use super::handle::Running;
 use super::plan::Plan;
 use super::text_prepared::Named;
 use super::trouble::Trouble;
-use super::{EndReason, Session, SessionEnd, SessionHandle, reply};
+use super::{Session, reply};
 
 /// Whom a KILL means.
 #[derive(Debug, Clone, Copy)]
@@ -109,8 +109,8 @@ impl Session {
     async fn kill(&mut self, target: Target) -> Result<(), SessionEnd> {
         let Target { id, only_query, hostgroup } = target;
         let number = u32::try_from(id).ok();
-        let found =
-            number.and_then(|id| self.proxy.session(id).or_else(|| self.working_session(id, hostgroup)));
+        let found = number
+            .and_then(|id| self.shared.roster.session(id).or_else(|| self.working_session(id, hostgroup)));
         let Some(target) = found else {
             return self.kill_by_server(target).await;
         };
@@ -145,9 +145,9 @@ impl Session {
 
     /// The session for which the connection of that number works on a server of the hostgroup.
     fn working_session(&self, thread_id: u32, hostgroup: HostgroupId) -> Option<Arc<SessionHandle>> {
-        let servers = self.proxy.hostgroups.servers();
+        let servers = self.shared.hostgroups.servers();
         let mut servers = servers.iter().filter(|server| server.hostgroup == hostgroup);
-        servers.find_map(|server| self.proxy.session_of(server, thread_id))
+        servers.find_map(|server| self.shared.roster.session_of(server, thread_id))
     }
 
     /// Has the server end a connection that is no session's, if it lets the user.
@@ -179,9 +179,9 @@ impl Session {
 
     /// Has the server end the statement. The thread may have ended it meanwhile; that is no error.
     async fn kill_on_server(&mut self, running: &Running) -> Result<(), Trouble> {
-        let (proxy, wanted) = (&self.proxy, self.wanted());
+        let (shared, wanted) = (&self.shared, self.wanted());
         let checking_out =
-            Box::pin(proxy.hostgroups.check_out_of(&running.server, &wanted, &self.snapshot.mysql));
+            Box::pin(shared.hostgroups.check_out_of(&running.server, &wanted, &self.snapshot.mysql));
         let connection = self.handle.unless_ended(checking_out).await??;
         let mut held = self.lend(running.server.hostgroup, connection);
         let text = format!("KILL QUERY {}", running.thread_id);
@@ -202,11 +202,11 @@ impl Session {
         if !is_wanted || connection.control.has_kill() {
             return;
         }
-        let (proxy, worker, snapshot) =
-            (Arc::clone(&self.proxy), Arc::clone(&self.worker), Arc::clone(&self.snapshot));
+        let (shared, worker, snapshot) =
+            (Arc::clone(&self.shared), Arc::clone(&self.worker), Arc::clone(&self.snapshot));
         let abandoned = Abandoned { connection, password: self.account.password.clone() };
         let _detached = self.worker.spawn(async move {
-            proxy.hostgroups.end_abandoned(abandoned, &worker, &snapshot.mysql, &proxy.clock).await;
+            shared.hostgroups.end_abandoned(abandoned, &worker, &snapshot.mysql, &shared.clock).await;
         });
     }
 

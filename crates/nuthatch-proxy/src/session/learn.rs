@@ -9,15 +9,16 @@ use std::sync::Arc;
 use nuthatch_sql::{Kind, ServerFlavor};
 use nuthatch_wire::{AnswerEnd, Ending, StatusFlags};
 
-use crate::proxy::lexing_after;
+use crate::greetings::lexing_after;
+use crate::pins::Pins;
 
 use crate::state::Charset;
 
+use super::Session;
 use super::lease::Held;
 use super::plan::{Change, Facts};
 use super::set::{Step, is_profiled};
 use super::trouble::Trouble;
-use super::{Pins, Session};
 
 /// Errors of the parser: the statement did nothing, unless it runs texts of its own and one of those was meant.
 pub(super) const NEVER_RAN: [u16; 2] = [1064, 1065];
@@ -163,7 +164,7 @@ impl Session {
                 self.learn_steps(steps, held);
                 if held.in_transaction && self.own_isolation() != isolation {
                     // The open transaction keeps what it began with.
-                    self.touched.add([self.proxy.clocks.everything()], &self.proxy.clocks);
+                    self.touched.add([self.shared.exact.clocks.everything()], &self.shared.exact.clocks);
                 }
             }
             Change::Role(statement) => {

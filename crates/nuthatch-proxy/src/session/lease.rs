@@ -14,7 +14,6 @@ use crate::state::{Behind, Charset, SchemaNeed, SessionState, is_read_alike};
 
 use super::delay::Delay;
 use super::exact::Sent;
-use super::handle::Running;
 use super::handlers::Handlers;
 use super::insert_id::IdsBefore;
 use super::named_locks::NamedLocks;
@@ -25,7 +24,9 @@ use super::set::is_profiled;
 use super::stored_code::Doubts;
 use super::temporary::Temporary;
 use super::trouble::{Elsewhere, Trouble};
-use super::{InsertId, Pins, Session, SessionEnd, View};
+use super::{InsertId, Session};
+use crate::pins::Pins;
+use crate::roster::{Running, SessionEnd, View};
 
 /// A connection in the hands of a session.
 #[derive(Debug)]
@@ -215,7 +216,7 @@ impl Session {
 
     /// Somebody dropped the session's schema: it goes on without, as it would on a server.
     fn forget_schema(&mut self) {
-        self.proxy.known_schemas.remove(&self.account.name, &self.state.schema);
+        self.shared.doors.known_schemas.remove(&self.account.name, &self.state.schema);
         self.state.schema.clear();
     }
 
@@ -249,14 +250,14 @@ impl Session {
 
     /// An idle connection, if a server of the hostgroup has one: without waiting.
     fn take_idle(&self, hostgroup: HostgroupId) -> Option<Held> {
-        let taken = self.proxy.hostgroups.take_idle(hostgroup, &self.wanted(), self.latest_us / 1000)?;
+        let taken = self.shared.hostgroups.take_idle(hostgroup, &self.wanted(), self.latest_us / 1000)?;
         Some(self.lend(hostgroup, taken))
     }
 
     async fn check_out(&self, hostgroup: HostgroupId) -> Result<Held, Trouble> {
         let wanted = self.wanted();
         let checking_out =
-            self.proxy.hostgroups.check_out(hostgroup, &wanted, &self.snapshot.mysql, &self.proxy.clock);
+            self.shared.hostgroups.check_out(hostgroup, &wanted, &self.snapshot.mysql, &self.shared.clock);
         match self.handle.while_client_waits(checking_out).await? {
             Ok(connection) => Ok(self.lend(hostgroup, connection)),
             Err(error) => {
@@ -298,7 +299,7 @@ impl Session {
         if is_fresh {
             counters.pool_immediate.bump();
         }
-        connection.lend(&self.handle);
+        connection.lend(&self.handle, self.handle.id);
         let (pins, in_transaction, was_held) = (Pins::NONE, false, false);
         let (named_locks, temporary) = (NamedLocks::default(), Temporary::default());
         let delay = Delay::default();
@@ -541,7 +542,7 @@ impl Session {
                 self.diagnostics_on = None;
             }
             self.left = running.map(|running| (running.server, held.hostgroup, running.thread_id));
-            self.proxy.hostgroups.check_in(held.connection, self.latest_us / 1000);
+            self.shared.hostgroups.check_in(held.connection, self.latest_us / 1000);
         }
     }
 
@@ -563,7 +564,7 @@ impl Session {
             held.pins = held.pins.without(Pins::PASSING);
             if held.pins.is_empty() && !held.in_transaction {
                 let held = self.held.swap_remove(place);
-                self.proxy.hostgroups.check_in(held.connection, self.latest_us / 1000);
+                self.shared.hostgroups.check_in(held.connection, self.latest_us / 1000);
             } else {
                 place += 1;
             }
@@ -575,7 +576,7 @@ impl Session {
     pub(super) fn let_go(&mut self) {
         for held in std::mem::take(&mut self.held) {
             if !held.in_transaction && !held.pins.leaves_state_behind() {
-                self.proxy.hostgroups.check_in(held.connection, self.latest_us / 1000);
+                self.shared.hostgroups.check_in(held.connection, self.latest_us / 1000);
             } else {
                 self.reset_and_put_back(held);
             }

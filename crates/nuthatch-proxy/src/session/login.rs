@@ -14,14 +14,16 @@ use nuthatch_wire::{ErrPacket, ErrorCode, Login, Nonce, Sha2Hash};
 
 use tokio::time::timeout;
 
-use crate::Proxy;
 use crate::backend::CheckOutError;
 use crate::capability::SHAPE;
+use crate::shared::Shared;
 use crate::state::{Charset, Errand, SessionState};
-use crate::worker::{Place, Worker};
+use crate::worker::Worker;
 
 use super::trouble::Trouble;
-use super::{Account, ClientAddress, LastResults, Session, SessionHandle, reply};
+use crate::roster::{ClientAddress, SessionHandle};
+
+use super::{Account, LastResults, Memo, Session, reply};
 
 /// How long a login waits for a server to say whether its schema is there.
 const SCHEMA_PATIENCE: Duration = Duration::from_secs(1);
@@ -47,14 +49,14 @@ pub(super) struct Admitted {
 /// A session that counts against its user's `max_connections`, for as long as this lives.
 #[derive(Debug)]
 pub(crate) struct UserPlace {
-    proxy: Arc<Proxy>,
+    shared: Arc<Shared>,
     user: Option<Arc<User>>,
 }
 
 impl UserPlace {
-    fn take(proxy: &Arc<Proxy>, user: &Arc<User>) -> Option<Self> {
-        let has_room = proxy.enter_user(&user.name, user.max_connections);
-        has_room.then(|| Self { proxy: Arc::clone(proxy), user: Some(Arc::clone(user)) })
+    fn take(shared: &Arc<Shared>, user: &Arc<User>) -> Option<Self> {
+        let has_room = shared.doors.enter_user(&user.name, user.max_connections);
+        has_room.then(|| Self { shared: Arc::clone(shared), user: Some(Arc::clone(user)) })
     }
 }
 
@@ -62,7 +64,7 @@ impl UserPlace {
     /// Frees the place before its end.
     pub(super) fn leave(&mut self) {
         if let Some(user) = self.user.take() {
-            self.proxy.leave_user(&user.name);
+            self.shared.doors.leave_user(&user.name);
         }
     }
 }
@@ -78,17 +80,17 @@ impl Drop for UserPlace {
 /// # Errors
 /// What ended the connection; a refusal has been told to the client and counted.
 pub(crate) async fn log_in(
-    proxy: &Arc<Proxy>,
-    place: Place,
+    shared: &Arc<Shared>,
+    worker: &Arc<Worker>,
+    memo: &Arc<Memo>,
     handle: &Arc<SessionHandle>,
     stream: Stream,
 ) -> Result<Option<Box<Session>>, NetError> {
-    let worker = Arc::clone(&place.worker);
-    let snapshot = proxy.snapshot();
+    let snapshot = shared.configuration.snapshot();
     let mut framed = Framed::new(stream);
     let nonce = fresh_nonce()?;
-    let greeting = proxy.greeting(&snapshot, handle.id, nonce);
-    let tls = proxy.tls(&snapshot);
+    let tls = shared.doors.tls(&snapshot);
+    let greeting = shared.greetings.for_client(&snapshot, handle.id, nonce, tls.is_some());
     let trust = trust(&snapshot.mysql.proxy_protocol_networks, handle.address());
     let Greeted { login, sequence, proxied } = {
         let tls = tls.as_ref().map(|(tls, oldest)| (&**tls, *oldest));
@@ -98,17 +100,17 @@ pub(crate) async fn log_in(
         handle.speaks_for(ClientAddress::tcp(source, destination));
     }
     let user = snapshot.users.frontend(&login.user);
-    let known = Known::of(proxy, user);
+    let known = Known::of(shared, user);
     let plugin = snapshot.mysql.default_authentication_plugin.as_bytes();
     let (credential, clear) = (known.credential(user), clear_passwords(&snapshot));
     let proving = prove(&mut framed, &login, &nonce, sequence, credential, plugin, clear).await?;
     let Proving { proof, sequence, used_password } = proving;
-    match admit(proxy, user, proof, framed.stream()) {
+    match admit(shared, user, proof, framed.stream()) {
         Ok(admitted) => {
-            if proxy.hostgroups.defaults.is_changing() {
-                worker.with_tokio(proxy.hostgroups.defaults.settled()).await;
+            if shared.hostgroups.defaults.is_changing() {
+                worker.with_tokio(shared.hostgroups.defaults.settled()).await;
             }
-            let session = enter(proxy, place, handle, framed, &snapshot, &login, nonce, admitted);
+            let session = enter(shared, worker, memo, handle, framed, &snapshot, &login, nonce, admitted);
             let mut session = Box::new(session);
             if let Some(refusal) = session.refused_schema(login.schema.as_deref()).await {
                 session
@@ -129,7 +131,7 @@ pub(crate) async fn log_in(
             Ok(Some(session))
         }
         Err(refusal) => {
-            let (code, message) = tell(&worker, handle, proxy, &login, used_password, &refusal);
+            let (code, message) = tell(worker, handle, shared, &login, used_password, &refusal);
             framed.write(&reply::err(sequence, code, &message)).await?;
             Ok(None)
         }
@@ -176,14 +178,14 @@ impl Session {
             let ErrorCode { code, sql_state } = ErrorCode::DB_ACCESS_DENIED;
             return Some(ErrPacket { code, sql_state, message: self.locked_message(&schema).into_bytes() });
         }
-        if schema.is_empty() || self.proxy.known_schemas.has(&user, &schema) {
+        if schema.is_empty() || self.shared.doors.known_schemas.has(&user, &schema) {
             return None;
         }
         let worker = Arc::clone(&self.worker);
         let trying = self.try_schema(self.account.user.default_hostgroup);
         match worker.with_tokio(timeout(SCHEMA_PATIENCE, Box::pin(trying))).await {
             Ok(Ok(())) => {
-                self.proxy.known_schemas.add(&user, schema);
+                self.shared.doors.known_schemas.add(&user, schema);
                 None
             }
             Ok(Err(Trouble::Refused(refusal) | Trouble::CheckOut(CheckOutError::Refused(refusal)))) => {
@@ -236,7 +238,7 @@ impl Session {
 impl Session {
     /// Counts and logs a refusal of COM_CHANGE_USER, and words it as a server would.
     pub(super) fn word(&self, login: &Login, with_password: bool, refusal: &Refusal) -> (ErrorCode, String) {
-        tell(&self.worker, &self.handle, &self.proxy, login, with_password, refusal)
+        tell(&self.worker, &self.handle, &self.shared, login, with_password, refusal)
     }
 }
 
@@ -254,12 +256,12 @@ pub(super) struct Known {
 }
 
 impl Known {
-    pub(super) fn of(proxy: &Proxy, user: Option<&Arc<User>>) -> Self {
+    pub(super) fn of(shared: &Shared, user: Option<&Arc<User>>) -> Self {
         let hash = user.and_then(|user| match &user.password {
             Password::Sha2Hash(stored) => Sha2Hash::parse(stored),
             _ => None,
         });
-        Self { hash, double: user.and_then(|user| proxy.known_double(user)) }
+        Self { hash, double: user.and_then(|user| shared.doors.known_double(user)) }
     }
 
     pub(super) fn credential<'a>(&'a self, user: Option<&'a Arc<User>>) -> Credential<'a> {
@@ -277,7 +279,7 @@ impl Known {
 }
 
 pub(super) fn admit(
-    proxy: &Arc<Proxy>,
+    shared: &Arc<Shared>,
     user: Option<&Arc<User>>,
     proof: Option<Proof>,
     stream: &Stream,
@@ -286,14 +288,15 @@ pub(super) fn admit(
     if user.use_ssl && stream.tls_version().is_none() {
         return Err(Refusal::NotTls);
     }
-    let place = UserPlace::take(proxy, user).ok_or(Refusal::UserFull { max: user.max_connections })?;
+    let place = UserPlace::take(shared, user).ok_or(Refusal::UserFull { max: user.max_connections })?;
     Ok(Admitted { user: Arc::clone(user), proof, place })
 }
 
 #[expect(clippy::too_many_arguments, reason = "all that a session is made of, once")]
 fn enter(
-    proxy: &Arc<Proxy>,
-    worker_place: Place,
+    shared: &Arc<Shared>,
+    worker: &Arc<Worker>,
+    memo: &Arc<Memo>,
     handle: &Arc<SessionHandle>,
     mut client: Framed,
     snapshot: &Arc<Snapshot>,
@@ -302,11 +305,11 @@ fn enter(
     admitted: Admitted,
 ) -> Session {
     let Admitted { user, proof, place } = admitted;
-    proxy.learn_password(&user, proof);
+    shared.doors.learn_password(&user, proof);
     let name: Arc<str> = Arc::from(user.name.as_str());
-    let password = proxy.backend_password(snapshot, &name);
+    let password = shared.doors.backend_password(snapshot, &name);
     let default_schema = user.default_schema.as_deref().unwrap_or_default();
-    let charset = Charset::Collation(proxy.collation_for(login.collation));
+    let charset = Charset::Collation(shared.greetings.collation_for(login.collation));
     let schema = match &login.schema {
         Some(named) => plain_schema(named, &charset),
         None => default_schema.as_bytes().to_vec(),
@@ -316,8 +319,9 @@ fn enter(
         handle.watches_client(socket.readiness());
     }
     let mut session = Session {
-        proxy: Arc::clone(proxy),
-        worker: Arc::clone(&worker_place.worker),
+        shared: Arc::clone(shared),
+        worker: Arc::clone(worker),
+        memo: Arc::clone(memo),
         handle: Arc::clone(handle),
         client,
         user_place: place,
@@ -331,8 +335,8 @@ fn enter(
         shape: login.capabilities & SHAPE,
         state: SessionState::new(schema, charset.clone()),
         login_charset: charset,
-        lexing: proxy.lexing(),
-        begun: super::Begun::in_era(proxy.hostgroups.defaults.era()),
+        lexing: shared.greetings.lexing(),
+        begun: super::Begun::in_era(shared.hostgroups.defaults.era()),
         snapshot: Arc::clone(snapshot),
         environment: None,
         query_cache_type: None,
@@ -364,9 +368,8 @@ fn enter(
         has_looked_up: false,
         latest_us: 0,
         has_fallen: false,
-        place: worker_place,
     };
-    session.begin_in(proxy.hostgroups.defaults.era());
+    session.begin_in(shared.hostgroups.defaults.era());
     session.renumber_environment();
     session.judge_cache_use();
     session
@@ -381,7 +384,7 @@ pub(super) fn plain_schema(named: &[u8], charset: &Charset) -> Vec<u8> {
 fn tell(
     worker: &Worker,
     handle: &SessionHandle,
-    proxy: &Proxy,
+    shared: &Shared,
     login: &Login,
     with_password: bool,
     refusal: &Refusal,
@@ -393,7 +396,7 @@ fn tell(
         Refusal::Denied => {
             worker.counters.denied_password.bump();
             let using = if with_password { "YES" } else { "NO" };
-            if let Some(suppressed) = proxy.refusal_log.admit(proxy.clock.now_ms()) {
+            if let Some(suppressed) = shared.doors.refusal_log.admit(shared.clock.now_ms()) {
                 tracing::warn!(client = %host, port = handle.address().port, user = %user, suppressed,
                     "refused a login: unknown user or wrong password");
             }
@@ -402,7 +405,7 @@ fn tell(
         }
         Refusal::NotTls => {
             worker.counters.denied_password.bump();
-            if let Some(suppressed) = proxy.refusal_log.admit(proxy.clock.now_ms()) {
+            if let Some(suppressed) = shared.doors.refusal_log.admit(shared.clock.now_ms()) {
                 tracing::warn!(client = %host, user = %user, suppressed,
                     "refused a login: the user must use TLS (mysql_users.use_ssl)");
             }
@@ -411,7 +414,7 @@ fn tell(
         }
         Refusal::UserFull { max } => {
             worker.counters.denied_max_user_connections.bump();
-            if let Some(suppressed) = proxy.refusal_log.admit(proxy.clock.now_ms()) {
+            if let Some(suppressed) = shared.doors.refusal_log.admit(shared.clock.now_ms()) {
                 tracing::warn!(client = %host, user = %user, max, suppressed,
                     "refused a login: the user's max_connections are in use");
             }

@@ -5,7 +5,9 @@
 
 use nuthatch_config::{HostgroupId, Snapshot};
 
-use super::{Pins, Session};
+use crate::pins::Pins;
+
+use super::Session;
 
 impl Session {
     /// Why a connection of the hostgroup is kept as soon as the session has it.

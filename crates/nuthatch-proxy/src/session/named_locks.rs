@@ -6,10 +6,12 @@
 use nuthatch_sql::locks;
 use nuthatch_wire::{AnswerEnd, Ending};
 
+use crate::pins::Pins;
+
+use super::Session;
 use super::lease::Held;
 use super::plan::Plan;
 use super::trouble::Trouble;
-use super::{Pins, Session};
 
 /// More names than these are not remembered: the pin stays then.
 const NAMES_MAX: usize = 64;

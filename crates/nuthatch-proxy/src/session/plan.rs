@@ -11,19 +11,21 @@ use nuthatch_sql::{
     TransactionEnd, cache_hint, defaults_change, found_rows, stops_server,
 };
 
+use crate::answers::HitPlan;
+use crate::pins::Pins;
 use crate::state::Charset;
 
+use super::Session;
 use super::connection_numbers::asks_for_numbers;
-use super::found_rows::Found;
 use super::memo::Known;
-use super::not_cached::NotCached;
 use super::own_values::{asks_for_gtid, sequences_in};
 use super::query_cache::SaidToCache;
 use super::set::{SetOutcome, Step, set_outcome};
 use super::stored_code::CodeRun;
 use super::text_prepared::Named;
 use super::tracker::{INFORMATION_SCHEMA, OWN_SCHEMAS, reads_tracker};
-use super::{HitPlan, Pins, Session};
+use crate::not_cached::NotCached;
+use crate::state::Found;
 use crate::stats::{DigestCounters, Observation, Observed, StatementCommand};
 use nuthatch_wire::{AnswerEnd, Ending};
 
@@ -153,7 +155,7 @@ impl Session {
     pub(super) fn plan(&self, text: &[u8]) -> Plan {
         let started_us = self.latest_us;
         let variables = &self.snapshot.mysql;
-        let known = self.worker.memo.known(text, self.lexing, variables, self.snapshot.epoch, || {
+        let known = self.memo.known(text, self.lexing, variables, self.snapshot.epoch, || {
             look(text, self.lexing, &self.snapshot)
         });
         let verdict = self.judge(text, known.digest, &known.digest_text);
@@ -206,7 +208,7 @@ impl Session {
             if variables.query_digests_track_hostname { &*self.handle.address().host } else { "" };
         let (schema, user) = (self.state.schema.as_slice(), &*self.account.name);
         let observed = Observed { hostgroup, schema, user, client_addr, digest, digest_text };
-        self.proxy.digests.row(&observed, variables.query_digests_max_entries)
+        self.shared.answers.digests.row(&observed, variables.query_digests_max_entries)
     }
 
     /// Counts the statement, which has its answer now.

@@ -5,11 +5,12 @@
 
 use nuthatch_wire::{AnswerKind, Command};
 
+use crate::pins::Pins;
 use crate::state::{SessionState, Settings};
 
+use super::Session;
 use super::lease::Held;
 use super::trouble::Trouble;
-use super::{Pins, Session};
 use crate::state::OF_NAMES;
 
 /// Asks for the statement that sets the character sets as they are.

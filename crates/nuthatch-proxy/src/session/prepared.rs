@@ -15,6 +15,8 @@ use nuthatch_wire::{AnswerKind, Attributes, Command, ErrorCode, WireError};
 use rapidhash::fast::RandomState;
 
 use crate::backend::StatementKey;
+use crate::pins::Pins;
+use crate::roster::SessionEnd;
 
 use crate::state::SessionState;
 
@@ -23,7 +25,7 @@ use super::lease::Held;
 use super::plan::Plan;
 use super::relay::command_packet;
 use super::trouble::Trouble;
-use super::{Pins, Session, SessionEnd, reply};
+use super::{Session, reply};
 
 /// MariaDB: "the statement prepared last".
 const LAST_PREPARED: u32 = u32::MAX;

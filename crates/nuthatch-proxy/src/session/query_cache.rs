@@ -13,11 +13,12 @@ use nuthatch_sql::{
 use nuthatch_wire::{Column, ErrorCode};
 
 use crate::keeper::Wish;
-use crate::purge::UNCLEAR;
+use crate::purge::{UNCLEAR, purge};
+use crate::roster::SessionEnd;
 
 use super::plan::{Facts, Plan, heed_hint, names};
 use super::trouble::Trouble;
-use super::{Session, SessionEnd, reply};
+use super::{Session, reply};
 
 /// What an error packet says.
 type Refusal = (ErrorCode, String);
@@ -73,7 +74,7 @@ impl Session {
         heed_hint(&mut plan.facts, &mut plan.verdict);
         let hint = &plan.facts.cache_hint;
         if hint.ttl_ms.is_some() {
-            self.proxy.ask_to_cache();
+            self.shared.answers.ask_for();
         }
         plan.sent = hint.without_sql_cache(text, self.lexing.server);
         let valued = self.with_cache_values(plan.facts.kind, text);
@@ -156,7 +157,7 @@ impl Session {
     fn take_query_cache_type(&mut self, own: Option<QueryCacheType>) {
         self.query_cache_type = own;
         if self.query_cache_type() != QueryCacheType::Off {
-            self.proxy.want_catalogues();
+            self.shared.exact.want_catalogues();
         }
     }
 
@@ -198,7 +199,7 @@ impl Session {
         match order {
             CacheOrder::Flush => {}
             CacheOrder::Empty => {
-                let entries = self.proxy.flush_query_cache();
+                let entries = self.shared.answers.cache.flush();
                 tracing::info!(entries, user = %self.account.name, "the query cache was emptied by a client");
             }
             CacheOrder::EmptyPart(part) => return self.purge_part(&part),
@@ -209,7 +210,7 @@ impl Session {
     }
 
     fn purge_part(&mut self, part: &CachePart) -> Vec<u8> {
-        match self.proxy.purge(part, &self.state.schema) {
+        match purge(&self.shared, part, &self.state.schema) {
             Ok(purged) => {
                 let told = purged.told();
                 tracing::info!(told, user = %self.account.name, "a client purged a part of the query cache");
@@ -284,7 +285,7 @@ impl Session {
 
     /// Has a variable put in force for all.
     async fn wish(&self, name: &'static str, value: String) -> Result<Result<(), String>, SessionEnd> {
-        let Some(keeper) = self.proxy.keeper() else {
+        let Some(keeper) = self.shared.configuration.keeper() else {
             return Ok(Err(format!("nobody keeps the configuration: mysql-{name} stays as it is")));
         };
         tracing::info!(name, value, user = %self.account.name, "a client sets a variable for all");
@@ -402,15 +403,15 @@ impl Session {
 
     /// What is free counts as one block, and each entry as one.
     fn cache_status(&self, figure: CacheStatus) -> u64 {
-        let usage = self.proxy.cache.usage();
+        let usage = self.shared.answers.cache.usage();
         let free_blocks = u64::from(usage.bytes < usage.limit_bytes);
         match figure {
             CacheStatus::FreeBlocks => free_blocks,
             CacheStatus::FreeMemory => usage.limit_bytes.saturating_sub(usage.bytes),
-            CacheStatus::Hits => self.proxy.totals().cache_get_ok,
+            CacheStatus::Hits => self.shared.totals().cache_get_ok,
             CacheStatus::Inserts => usage.sets,
             CacheStatus::LowmemPrunes => usage.evicted,
-            CacheStatus::NotCached => self.proxy.totals().selects_not_cached,
+            CacheStatus::NotCached => self.shared.totals().selects_not_cached,
             CacheStatus::QueriesInCache => usage.entries,
             CacheStatus::TotalBlocks => usage.entries + free_blocks,
         }

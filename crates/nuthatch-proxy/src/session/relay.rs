@@ -15,12 +15,12 @@ use nuthatch_wire::{
 
 use crate::backend::{Connection, Control};
 use crate::exact::Flight;
+use crate::roster::{SessionEnd, SessionHandle};
 use crate::worker::Worker;
 
 use super::capture::Capture;
 use super::passage::{Forms, Passage};
 use super::trouble::{Answered, Trouble};
-use super::{SessionEnd, SessionHandle};
 
 /// The largest packet of a local file that is taken; clients cut a file into packets of some kilobytes.
 const FILE_PACKET_BYTES_MAX: usize = 64 << 20;

@@ -7,10 +7,11 @@ use nuthatch_sql::ServerFlavor;
 use tokio::time::timeout;
 
 use crate::backend::Reset;
+use crate::pins::Pins;
 
+use super::Session;
 use super::lease::Held;
 use super::trouble::Trouble;
-use super::{Pins, Session};
 
 /// Reasons to hold a connection whose cause a reset does not end for certain. MariaDB 10.11 keeps profiles, and goes on making them.
 const LASTING: Pins =
@@ -30,14 +31,14 @@ impl Session {
         else {
             return;
         };
-        let (proxy, worker) = (Arc::clone(&self.proxy), Arc::clone(&self.worker));
+        let (shared, worker) = (Arc::clone(&self.shared), Arc::clone(&self.worker));
         let patience = Duration::from_millis(self.snapshot.mysql.connect_timeout_server);
         let _detached = self.worker.spawn(async move {
             let outcome = timeout(patience, connection.reset()).await;
             drop(turn);
             if let Ok(Ok(Reset::Done)) = outcome {
                 worker.counters.resets.bump();
-                proxy.hostgroups.check_in(connection, proxy.clock.now_ms());
+                shared.hostgroups.check_in(connection, shared.clock.now_ms());
             }
         });
     }

@@ -12,17 +12,18 @@ use nuthatch_sql::{
 };
 
 use crate::exact::Isolation;
+use crate::pins::Pins;
 
 use crate::state::{
     CHARACTER_SET_CONNECTION, CHARACTER_SET_RESULTS, COLLATION_CONNECTION, Charset, OF_NAMES, SessionState,
     Settings, is_plain, literal_of,
 };
 
+use super::Session;
 use super::lease::Held;
 use super::plan::{Change, Facts};
 use super::tracker::{TRACKER, is_off};
 use super::trouble::Trouble;
-use super::{Pins, Session};
 
 const CHARACTER_SET_CLIENT: &[u8] = b"character_set_client";
 

@@ -8,11 +8,12 @@ use super::capture::Capture;
 use super::fall::{Fall, trip};
 use super::internal::asks_for_internal_session;
 use super::lease::Held;
-use super::not_cached::NotCached;
 use super::plan::Plan;
 use super::text_prepared::Named;
 use super::trouble::Trouble;
-use super::{Off, Session, SessionEnd, reply};
+use super::{Off, Session, reply};
+use crate::not_cached::NotCached;
+use crate::roster::SessionEnd;
 
 impl Session {
     /// Answers the statement at hand, which was not a hit.

@@ -15,14 +15,15 @@ use nuthatch_config::HostgroupId;
 use nuthatch_sql::{Class, Kind, Leaves, Lexing, ServerFlavor, StoredCode};
 use nuthatch_wire::{AnswerEnd, CapabilityFlags, Ending};
 
+use super::Session;
 use super::answer::Request;
 use super::learn::NEVER_RAN;
 use super::lease::Held;
 use super::memo::Known;
 use super::plan::{Facts, Plan};
-use super::{Pins, Session};
-use crate::Proxy;
 use crate::exact::CodeOf;
+use crate::exact::Exact;
+use crate::pins::Pins;
 
 /// Errors that are found before any stored code runs, if they are not its own: there is no such routine, or it may not be executed.
 const BEFORE_STORED_CODE: [u16; 3] = [1305, 1370, 1418];
@@ -171,7 +172,7 @@ impl Session {
     }
 
     fn code_run_by(&self, hostgroup: HostgroupId, look: impl FnOnce(&StoredCode, u64) -> Seen) -> CodeRun {
-        let catalogues = self.proxy.catalogues.look();
+        let catalogues = self.shared.exact.catalogues.look();
         let changes = catalogues.times_code_was_made();
         match catalogues.stored_code(hostgroup) {
             CodeOf::Known(code, version) => {
@@ -204,7 +205,7 @@ impl Session {
         }
         let told = self.told(facts, end, held);
         let least = facts.least_that_pins(told, end.ending);
-        let is_as_before = self.proxy.catalogues.look().times_code_was_made() == facts.code.changes;
+        let is_as_before = self.shared.exact.catalogues.look().times_code_was_made() == facts.code.changes;
         let counts = told == Told::NoChange || is_as_before || matches!(facts.kind, Kind::Ddl(_));
         match facts.code.leaves.filter(|_| counts) {
             _ if told == Told::Change => held.pins = held.pins.with(Pins::STORED_CODE),
@@ -244,13 +245,14 @@ impl Session {
 
     /// Keeps the connection until it is known what the statement ran.
     fn doubt(&self, request: Request<'_>, plan: &Plan, least: Leaves, held: &mut Held) {
-        self.proxy.want_stored_code();
+        self.shared.exact.want_stored_code();
         held.pins = held.pins.with(Pins::UNSEEN_CODE);
         let text = match request {
             Request::Text => self.executed_text(plan),
             Request::Execution { text, .. } => text.into(),
         };
-        let is_as_before = self.proxy.catalogues.look().times_code_was_made() == plan.facts.code.changes;
+        let is_as_before =
+            self.shared.exact.catalogues.look().times_code_was_made() == plan.facts.code.changes;
         self.handle.delay_ends_ms.store(self.latest_us / 1000 + 1, Ordering::Relaxed);
         let is_same = |doubt: &Doubt| *doubt.text == *text && doubt.least <= least;
         if held.doubts.0.iter().any(is_same) {
@@ -273,7 +275,7 @@ impl Session {
     /// Judges by what is known now the statements that were in doubt.
     pub(super) fn settle_doubts(&mut self) {
         for held in &mut self.held {
-            if let Some(pins) = self.proxy.judgement_of(held) {
+            if let Some(pins) = judgement_of(&self.shared.exact, held) {
                 held.settle_doubts(pins);
             }
         }
@@ -286,7 +288,7 @@ impl Session {
                 .held
                 .iter()
                 .enumerate()
-                .find_map(|(place, held)| Some((place, session.proxy.judgement_of(held)?)))
+                .find_map(|(place, held)| Some((place, judgement_of(&session.shared.exact, held)?)))
         };
         while let Some((place, pins)) = judged(self) {
             let mut held = self.held.swap_remove(place);
@@ -304,35 +306,33 @@ impl Session {
         if !may_have_run {
             return true;
         }
-        let catalogues = self.proxy.catalogues.look();
+        let catalogues = self.shared.exact.catalogues.look();
         let CodeOf::Known(code, _) = catalogues.stored_code(held.hostgroup) else {
-            self.proxy.want_stored_code();
+            self.shared.exact.want_stored_code();
             return false;
         };
         code.most() < Leaves::Lasting
     }
 }
 
-impl Proxy {
-    /// Why a connection with statements in doubt is kept, once it is known; none while it is not, or without any.
-    fn judgement_of(&self, held: &Held) -> Option<Pins> {
-        let doubts = &held.doubts.0;
-        if doubts.is_empty() {
-            return None;
-        }
-        let catalogues = self.catalogues.look();
-        // What the server did not tell of is judged by the code that is there now.
-        let is_outdated =
-            |doubt: &Doubt| doubt.least < Leaves::Untold && doubt.changes != catalogues.times_code_was_made();
-        if doubts.iter().any(is_outdated) || held.connection.server().is_retired() {
-            // It will never be known.
-            return Some(Pins::STORED_CODE);
-        }
-        let CodeOf::Known(code, _) = catalogues.stored_code(held.hostgroup) else { return None };
-        let has_left =
-            |doubt: &Doubt| code.leaves(&doubt.text, doubt.class, doubt.lexing, &doubt.schema) >= doubt.least;
-        Some(if doubts.iter().any(has_left) { Pins::STORED_CODE } else { Pins::NONE })
+/// Why a connection with statements in doubt is kept, once it is known; none while it is not, or without any.
+fn judgement_of(exact: &Exact, held: &Held) -> Option<Pins> {
+    let doubts = &held.doubts.0;
+    if doubts.is_empty() {
+        return None;
     }
+    let catalogues = exact.catalogues.look();
+    // What the server did not tell of is judged by the code that is there now.
+    let is_outdated =
+        |doubt: &Doubt| doubt.least < Leaves::Untold && doubt.changes != catalogues.times_code_was_made();
+    if doubts.iter().any(is_outdated) || held.connection.server().is_retired() {
+        // It will never be known.
+        return Some(Pins::STORED_CODE);
+    }
+    let CodeOf::Known(code, _) = catalogues.stored_code(held.hostgroup) else { return None };
+    let has_left =
+        |doubt: &Doubt| code.leaves(&doubt.text, doubt.class, doubt.lexing, &doubt.schema) >= doubt.least;
+    Some(if doubts.iter().any(has_left) { Pins::STORED_CODE } else { Pins::NONE })
 }
 
 impl Doubts {

@@ -5,9 +5,11 @@ use std::collections::HashSet;
 use nuthatch_sql::{Kind, TableName, TemporaryTables, temporary_tables};
 use nuthatch_wire::{AnswerEnd, Ending};
 
+use crate::pins::Pins;
+
+use super::Session;
 use super::lease::Held;
 use super::plan::Plan;
-use super::{Pins, Session};
 
 /// Those that are known to be there.
 #[derive(Debug, Default)]

@@ -14,6 +14,7 @@ use nuthatch_sql::{Kind, NotCacheable, ServerFlavor, TextPrepared, classify, kil
 use nuthatch_wire::{AnswerEnd, AnswerKind, Command, Ending, ErrorCode};
 
 use crate::backend::StatementKey;
+use crate::pins::Pins;
 
 use super::connection_numbers::asks_for_numbers;
 use super::lease::Held;
@@ -21,7 +22,7 @@ use super::plan::{Facts, Plan};
 use super::prepared::UNSUPPORTED_PS;
 use super::query_cache::said_to_cache;
 use super::trouble::Trouble;
-use super::{Pins, Session, reply};
+use super::{Session, reply};
 
 /// How many names a session may have, as `max_prepared_stmt_count` bounds them for a server.
 const NAMES_MAX: usize = 16_382;

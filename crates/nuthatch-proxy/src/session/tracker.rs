@@ -15,11 +15,12 @@ use nuthatch_sql::Kind;
 use nuthatch_wire::{AnswerEnd, CapabilityFlags};
 
 use crate::backend::Connection;
+use crate::pins::Pins;
 
+use super::Session;
 use super::lease::Held;
 use super::plan::{Change, Facts, names};
 use super::trouble::Trouble;
-use super::{Pins, Session};
 
 /// The variable that has a server tell.
 pub(crate) const TRACKER: &[u8] = b"session_track_state_change";

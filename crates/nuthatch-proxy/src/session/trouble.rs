@@ -4,9 +4,10 @@ use nuthatch_net::NetError;
 use nuthatch_wire::{ErrPacket, ErrorCode};
 
 use crate::backend::CheckOutError;
+use crate::roster::{EndReason, SessionEnd};
 
 use super::prepared::UNSUPPORTED_PS;
-use super::{EndReason, Session, SessionEnd, reply};
+use super::{Session, reply};
 
 /// Why a statement has no answer from a server.
 #[derive(Debug)]

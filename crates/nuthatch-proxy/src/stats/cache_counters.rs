@@ -6,8 +6,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use parking_lot::Mutex;
 
-use super::DigestReading;
-use crate::session::NotCached;
+use super::reading::DigestReading;
+use crate::not_cached::NotCached;
 
 /// The counters.
 #[derive(Debug, Default)]

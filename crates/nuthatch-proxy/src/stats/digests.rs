@@ -14,6 +14,7 @@ use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use parking_lot::Mutex;
 
 use super::cache_counters::{CacheCounters, CacheFigures};
+use super::reading::DigestReading;
 
 const SHARDS: usize = 16;
 
@@ -80,15 +81,6 @@ pub struct DigestRow {
     pub sum_rows_affected: u64,
     pub sum_rows_sent: u64,
     pub cache: CacheFigures,
-}
-
-/// Whether reading the rows also sets them to zero.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum DigestReading {
-    /// They go on.
-    Keep,
-    /// They start anew.
-    Reset,
 }
 
 type Shard = HashMap<u64, Arc<DigestCounters>, BuildHasherDefault<AlreadyHashed>>;
@@ -182,7 +174,7 @@ impl DigestCounters {
     }
 
     /// What tells its statements apart besides where they go: schema, user, digest.
-    pub(super) fn asked(&self) -> (Vec<u8>, String, u64) {
+    pub(crate) fn asked(&self) -> (Vec<u8>, String, u64) {
         (self.schema.to_vec(), self.user.to_string(), self.digest)
     }
 

@@ -84,14 +84,14 @@ async fn prove(pair: &Pair, witness: &mut Witness, proxy: &Proxy) -> Option<Stri
 
 async fn prove_once(pair: &Pair, witness: &mut Witness, proxy: &Proxy) -> Result<(), Option<String>> {
     // Before the primary is asked: so what was acknowledged before has its place there.
-    let moment = proxy.moment();
+    let moment = proxy.exact().moment();
     let target = patiently(witness.target()).await?;
     loop {
         patiently(witness.wait(&target)).await?;
         let asked = Instant::now();
         if patiently(witness.applied(&target)).await? == Applied::All {
             if pair.evidence.prove(moment, asked) {
-                proxy.ask_for_a_look();
+                proxy.exact().ask_for_a_look();
             }
             return Ok(());
         }

@@ -1,7 +1,6 @@
 //! The part of a session that others can reach: to list it, to end it.
 
 use std::future::{Future, poll_fn};
-use std::net::IpAddr;
 use std::pin::pin;
 use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
@@ -10,123 +9,11 @@ use std::task::{Poll, Wake, Waker};
 use nuthatch_net::Readiness;
 use parking_lot::Mutex;
 
-use crate::backend::{Control, Server};
-use crate::lobby::Lobby;
+use crate::backend::Borrower;
+use crate::worker::Worker;
 
-use super::SessionEnd;
-
-/// Why a session is to end.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[repr(u8)]
-pub(crate) enum EndReason {
-    /// An operator killed it.
-    Killed = 1,
-    /// `wait_timeout` ran out.
-    Idle = 2,
-    /// The proxy stops and the session has nothing open.
-    Drained = 3,
-    /// The proxy stops now.
-    Stopped = 4,
-    /// Its user is no longer active.
-    UserGone = 5,
-    /// A client's KILL; it is hung up on, as a server does it.
-    KilledByClient = 6,
-}
-
-impl EndReason {
-    const fn of(byte: u8) -> Option<Self> {
-        match byte {
-            1 => Some(Self::Killed),
-            2 => Some(Self::Idle),
-            3 => Some(Self::Drained),
-            4 => Some(Self::Stopped),
-            5 => Some(Self::UserGone),
-            6 => Some(Self::KilledByClient),
-            _ => None,
-        }
-    }
-}
-
-/// Where a client came from and where it arrived; the default is nowhere.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct ClientAddress {
-    /// The client's IP address as text; `localhost` over a Unix socket.
-    pub host: Arc<str>,
-    /// The client's TCP port; 0 over a Unix socket.
-    pub port: u16,
-    /// The proxy's address that the client connected to.
-    pub proxy_host: Arc<str>,
-    /// The proxy's port; 0 for a Unix socket.
-    pub proxy_port: u16,
-}
-
-impl ClientAddress {
-    /// A client over TCP. IPv4 addresses in IPv6 form are shown as IPv4.
-    #[must_use]
-    pub fn tcp(peer: std::net::SocketAddr, local: std::net::SocketAddr) -> Self {
-        let text = |ip: IpAddr| Arc::from(ip.to_canonical().to_string());
-        Self {
-            host: text(peer.ip()),
-            port: peer.port(),
-            proxy_host: text(local.ip()),
-            proxy_port: local.port(),
-        }
-    }
-
-    /// A client over a Unix socket.
-    #[must_use]
-    pub fn unix(path: &std::path::Path) -> Self {
-        Self {
-            host: Arc::from("localhost"),
-            port: 0,
-            proxy_host: Arc::from(path.to_string_lossy()),
-            proxy_port: 0,
-        }
-    }
-}
-
-/// What `stats_mysql_processlist` shows of a session; changed on the slow path only.
-#[derive(Debug, Clone, Default)]
-pub(crate) struct View {
-    pub(crate) user: Option<Arc<str>>,
-    pub(crate) schema: Vec<u8>,
-    pub(crate) command: &'static str,
-    pub(crate) since_ms: u64,
-    /// The statement at hand, or the one before it: `has_info` tells.
-    pub(crate) info: Vec<u8>,
-    pub(crate) has_info: bool,
-    pub(crate) hostgroup: Option<u32>,
-    /// Server, its port, and our own address and port towards it.
-    pub(crate) server: Option<Arc<Server>>,
-    /// The connection that works for it at the moment.
-    pub(crate) running: Option<Running>,
-    /// The first connection that it holds between statements: its server, and its number there.
-    pub(crate) holds: Option<(Arc<Server>, u32)>,
-    pub(crate) pins: String,
-}
-
-/// A connection with a statement of the session on it.
-#[derive(Debug, Clone)]
-pub(crate) struct Running {
-    pub(crate) control: Arc<Control>,
-    pub(crate) server: Arc<Server>,
-    /// `CONNECTION_ID()` on the server.
-    pub(crate) thread_id: u32,
-}
-
-impl View {
-    /// Whether the connection of that number works for the session, or is held by it.
-    pub(crate) fn has_connection(&self, server: &Server, thread_id: u32) -> bool {
-        let is_it = |other: &Server, number| number == thread_id && other.is_same_as(server);
-        self.running.as_ref().is_some_and(|running| is_it(&running.server, running.thread_id))
-            || self.holds.as_ref().is_some_and(|(other, number)| is_it(other, *number))
-    }
-
-    /// The statement at hand as others may see it.
-    pub(crate) fn shown_info(&self) -> Option<Vec<u8>> {
-        self.has_info.then(|| shown(&self.info).to_vec())
-    }
-}
+use super::view::Running;
+use super::{ClientAddress, EndReason, SessionEnd, View};
 
 /// Where a session is.
 #[derive(Debug, Default)]
@@ -137,7 +24,7 @@ enum Whereabouts {
     /// In the task that this wakes.
     Runs(Waker),
     /// On its seat.
-    Sits { lobby: Arc<Lobby>, seat: usize },
+    Sits { worker: Arc<Worker>, seat: usize },
 }
 
 /// See the module's doc.
@@ -155,11 +42,11 @@ pub(crate) struct SessionHandle {
     /// Milliseconds of idleness after which its client is gone by its own SET; 0 for none.
     wait_timeout_ms: AtomicU64,
     /// When the client came.
-    pub(super) started_ms: u64,
+    pub(crate) started_ms: u64,
     /// When the last command came.
     pub(crate) last_active_ms: AtomicU64,
     /// When it lets go of a connection that it keeps for a while; 0 when there is none.
-    pub(super) delay_ends_ms: AtomicU64,
+    pub(crate) delay_ends_ms: AtomicU64,
     /// 1 while it has a transaction or a statement open, so that a drain leaves it alone.
     pub(crate) busy: AtomicU8,
     pub(crate) view: Mutex<View>,
@@ -167,7 +54,7 @@ pub(crate) struct SessionHandle {
 
 impl SessionHandle {
     /// The session has been let in, and waits for its first command.
-    pub(super) fn show_login(&self, user: &Arc<str>, schema: &[u8]) {
+    pub(crate) fn show_login(&self, user: &Arc<str>, schema: &[u8]) {
         {
             let mut view = self.view.lock();
             view.user = Some(Arc::clone(user));
@@ -244,7 +131,7 @@ impl SessionHandle {
         match &*self.whereabouts.lock() {
             Whereabouts::Unknown => {}
             Whereabouts::Runs(waker) => waker.wake_by_ref(),
-            Whereabouts::Sits { lobby, seat } => lobby.call(*seat),
+            Whereabouts::Sits { worker, seat } => worker.call(*seat),
         }
     }
 
@@ -254,16 +141,17 @@ impl SessionHandle {
     }
 
     /// Has the session rise, if it sits.
-    pub(super) fn rise(&self) {
-        if let Whereabouts::Sits { lobby, seat } = &*self.whereabouts.lock() {
-            lobby.call(*seat);
+    fn rise(&self) {
+        if let Whereabouts::Sits { worker, seat } = &*self.whereabouts.lock() {
+            worker.call(*seat);
         }
     }
 
-    /// Wakes the session's task, if it runs.
-    pub(crate) fn wake(&self) {
-        if let Whereabouts::Runs(waker) = &*self.whereabouts.lock() {
-            waker.wake_by_ref();
+    /// Has the session look whether a delay is over.
+    pub(crate) fn look_at_delay(&self, now_ms: u64) {
+        let ends_ms = self.delay_ends_ms.load(Ordering::Relaxed);
+        if ends_ms > 0 && now_ms >= ends_ms {
+            self.rise();
         }
     }
 
@@ -277,9 +165,9 @@ impl SessionHandle {
     }
 
     /// The session sits down now; `false` when it was told to end, and must not.
-    pub(crate) fn sits(&self, lobby: &Arc<Lobby>, seat: usize) -> bool {
+    pub(crate) fn sits(&self, worker: &Arc<Worker>, seat: usize) -> bool {
         // In this order: who tells it to end after the look finds it on its seat.
-        *self.whereabouts.lock() = Whereabouts::Sits { lobby: Arc::clone(lobby), seat };
+        *self.whereabouts.lock() = Whereabouts::Sits { worker: Arc::clone(worker), seat };
         self.ending().is_none()
     }
 
@@ -316,40 +204,18 @@ impl SessionHandle {
     }
 }
 
+impl Borrower for SessionHandle {
+    fn connection_is_cut(&self) {
+        if let Whereabouts::Runs(waker) = &*self.whereabouts.lock() {
+            waker.wake_by_ref();
+        }
+    }
+}
+
 struct Rouser(Arc<SessionHandle>);
 
 impl Wake for Rouser {
     fn wake(self: Arc<Self>) {
         self.0.rouse();
-    }
-}
-
-/// What others may see of a statement: not one that may hold a password.
-fn shown(text: &[u8]) -> &[u8] {
-    if may_hold_password(text) { HIDDEN } else { text }
-}
-
-/// What stands where a statement's text would, or what quotes it.
-pub(super) const HIDDEN: &[u8] = b"(hidden: the statement may hold a password)";
-
-/// Whether nobody else may see the statement.
-pub(super) fn may_hold_password(text: &[u8]) -> bool {
-    const MARKS: [&[u8]; 2] = [b"identified", b"password"];
-    let names_one = |mark: &[u8]| text.windows(mark.len()).any(|window| window.eq_ignore_ascii_case(mark));
-    MARKS.into_iter().any(names_one)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn statements_with_passwords_are_not_shown() {
-        for secret in
-            ["ALTER USER a IDENTIFIED BY 's3cret'", "SET Password = 's3cret'", "SELECT PASSWORD('s3cret')"]
-        {
-            assert!(!String::from_utf8_lossy(shown(secret.as_bytes())).contains("s3cret"), "{secret}");
-        }
-        assert_eq!(shown(b"SELECT 1"), b"SELECT 1");
     }
 }

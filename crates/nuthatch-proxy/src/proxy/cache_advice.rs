@@ -9,9 +9,12 @@ use std::sync::Arc;
 
 use nuthatch_cache::Usage;
 
-use super::{CachedTableRow, QueryCacheRow, Totals};
-use crate::Proxy;
-use crate::exact::{BufferPool, Domain};
+use crate::exact::{BufferPool, Domain, Exact};
+use crate::shared::Shared;
+use crate::stats::Totals;
+
+use super::cached_tables::{CachedTableRow, cached_tables};
+use super::query_cache::QueryCacheRow;
 
 /// A row of `stats_query_cache_advice`.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -33,27 +36,24 @@ const PAGES_MIN: u64 = 100_000;
 /// So many names are listed.
 const NAMES_MAX: usize = 5;
 
-impl Proxy {
-    /// The rows of `stats_query_cache_advice`. `digests` are those of `stats_query_cache`.
-    #[must_use]
-    pub fn cache_advice(&self, digests: &[QueryCacheRow]) -> Vec<CacheAdvice> {
-        let (totals, usage) = (self.totals(), self.cache.usage());
-        let servers = self.servers_that_take_writes();
-        let mut rows = vec![hit_ratio(&totals), size(&usage, servers.iter().find_map(|one| one.buffer_pool))];
-        rows.extend(servers.iter().map(|server| buffer_pool(server)));
-        rows.extend([written_tables(&self.cached_tables()), useless_digests(digests)]);
-        rows
-    }
+/// The rows of `stats_query_cache_advice`. `digests` are those of `stats_query_cache`.
+pub(super) fn cache_advice(shared: &Shared, digests: &[QueryCacheRow]) -> Vec<CacheAdvice> {
+    let (totals, usage) = (shared.totals(), shared.answers.cache.usage());
+    let servers = servers_that_take_writes(&shared.exact);
+    let mut rows = vec![hit_ratio(&totals), size(&usage, servers.iter().find_map(|one| one.buffer_pool))];
+    rows.extend(servers.iter().map(|server| buffer_pool(server)));
+    rows.extend([written_tables(&cached_tables(&shared.exact)), useless_digests(digests)]);
+    rows
+}
 
-    /// What is known of each server, once, however many hostgroups it stands in; in the order of their names.
-    fn servers_that_take_writes(&self) -> Vec<Arc<Domain>> {
-        let catalogues = self.catalogues.current();
-        let of_servers = catalogues.hostgroups().filter(|(_, domain)| domain.takes_writes);
-        let mut servers: Vec<_> = of_servers.map(|(_, domain)| Arc::clone(domain)).collect();
-        servers.sort_by(|one, other| (&one.host, one.port).cmp(&(&other.host, other.port)));
-        servers.dedup_by(|one, other| (&one.host, one.port) == (&other.host, other.port));
-        servers
-    }
+/// What is known of each server, once, however many hostgroups it stands in; in the order of their names.
+fn servers_that_take_writes(exact: &Exact) -> Vec<Arc<Domain>> {
+    let catalogues = exact.catalogues.current();
+    let of_servers = catalogues.hostgroups().filter(|(_, domain)| domain.takes_writes);
+    let mut servers: Vec<_> = of_servers.map(|(_, domain)| Arc::clone(domain)).collect();
+    servers.sort_by(|one, other| (&one.host, one.port).cmp(&(&other.host, other.port)));
+    servers.dedup_by(|one, other| (&one.host, one.port) == (&other.host, other.port));
+    servers
 }
 
 fn hit_ratio(totals: &Totals) -> CacheAdvice {

@@ -9,9 +9,8 @@ use std::sync::Arc;
 
 use nuthatch_cache::{Cache, Entry};
 
-use super::digests::{DigestCounters, DigestReading, DigestRow, HOSTGROUP_CACHE};
-use crate::Proxy;
-use crate::session::HitPlan;
+use crate::answers::{Answers, HitPlan};
+use crate::stats::{DigestCounters, DigestReading, DigestRow, HOSTGROUP_CACHE};
 
 /// A row of `stats_query_cache`.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -44,12 +43,9 @@ struct Stored {
     bytes: u64,
 }
 
-impl Proxy {
-    /// The rows of `stats_query_cache`. With [`DigestReading::Reset`] those of `stats_mysql_query_digest` start anew with them.
-    #[must_use]
-    pub fn query_cache(&self, reading: DigestReading) -> Vec<QueryCacheRow> {
-        query_cache_rows(self.digests.read(reading), &stored(&self.cache))
-    }
+/// The rows of `stats_query_cache`.
+pub(super) fn query_cache(answers: &Answers, reading: DigestReading) -> Vec<QueryCacheRow> {
+    query_cache_rows(answers.digests.read(reading), &stored(&answers.cache))
 }
 
 /// What the cache holds now of each digest. Cost: a pass over all entries.

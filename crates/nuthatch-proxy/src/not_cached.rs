@@ -8,9 +8,7 @@ use std::fmt;
 use nuthatch_cache::Refusal;
 use nuthatch_sql::{NotCacheable, NotExact, Unsuitable};
 
-use crate::backend::Unproven;
-
-use super::Pins;
+use crate::pins::Pins;
 
 /// See the module's doc.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -133,6 +131,30 @@ impl fmt::Display for NotCached {
             Self::TooLarge => "its answer was larger than an entry may be",
             Self::WrittenMeanwhile => "what it reads was written meanwhile",
             Self::NoRoom => "the cache had no room for its answer",
+        })
+    }
+}
+
+/// Why others might be answered otherwise than over this connection.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Unproven {
+    /// It keeps the privileges of its login, and they were changed since.
+    OlderPrivileges,
+    /// It has the global values of its login, and they were changed since.
+    OlderDefaults,
+    /// They were changed since the session's login, and what that was is not known.
+    UnknownDefaults,
+}
+
+/// A clause: "is not cached because …".
+impl fmt::Display for Unproven {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::OlderPrivileges => "its connection was opened before privileges were changed",
+            Self::OlderDefaults => "its connection was opened before what sessions begin with was changed",
+            Self::UnknownDefaults => {
+                "what sessions begin with was changed since the session's login, and what that was is not known"
+            }
         })
     }
 }

@@ -2,8 +2,6 @@
 
 use std::fmt;
 
-use crate::stats::Counter;
-
 /// Defines the reasons once: bit, name, whether the session must send everything there, whether it blocks the cache.
 macro_rules! pins {
     ($($(#[$doc:meta])* $name:ident = $bit:literal, $text:literal, $sticky:literal, $blocks:literal;)*) => {
@@ -80,9 +78,12 @@ impl Pins {
     /// It is kept because that is configured, whatever is on it.
     const CONFIGURED: Self = Self::DELAY.with(Self::MULTIPLEXING_OFF);
 
-    /// The names of all reasons.
-    pub(crate) fn names() -> impl Iterator<Item = &'static str> {
-        Self::TABLE.iter().map(|(_, name)| *name)
+    /// How many reasons there are.
+    pub(crate) const COUNT: usize = Self::TABLE.len();
+
+    /// All reasons with their names.
+    pub(crate) fn all() -> impl Iterator<Item = (Self, &'static str)> {
+        Self::TABLE.iter().copied()
     }
 
     pub(crate) const fn is_empty(self) -> bool {
@@ -114,29 +115,6 @@ impl Pins {
     /// Whether the connection cannot be given to another session without a reset.
     pub(crate) const fn leaves_state_behind(self) -> bool {
         !self.without(Self::PASSING).without(Self::CONFIGURED).is_empty()
-    }
-}
-
-/// How often connections were kept, for each reason.
-#[derive(Debug, Default)]
-pub(crate) struct PinCounters([Counter; Pins::TABLE.len()]);
-
-impl PinCounters {
-    /// Counts each of these reasons.
-    pub(crate) fn count(&self, reasons: Pins) {
-        if reasons.is_empty() {
-            return;
-        }
-        for ((reason, _), counter) in Pins::TABLE.iter().zip(&self.0) {
-            if reasons.contains(*reason) {
-                counter.bump();
-            }
-        }
-    }
-
-    /// In the order of [`Pins::names`].
-    pub(crate) fn read(&self) -> impl Iterator<Item = u64> {
-        self.0.iter().map(Counter::read)
     }
 }
 

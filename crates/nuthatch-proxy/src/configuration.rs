@@ -1,0 +1,50 @@
+//! The configuration in force, and who keeps it.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, OnceLock};
+
+use arc_swap::ArcSwap;
+use nuthatch_config::Snapshot;
+
+use crate::keeper::ConfigurationKeeper;
+
+/// See the module's doc.
+#[derive(Debug)]
+pub(crate) struct Configuration {
+    snapshot: ArcSwap<Snapshot>,
+    epoch: AtomicU64,
+    keeper: OnceLock<Arc<dyn ConfigurationKeeper>>,
+}
+
+impl Configuration {
+    pub(crate) fn new(snapshot: Arc<Snapshot>) -> Self {
+        let epoch = AtomicU64::new(snapshot.epoch.0);
+        Self { snapshot: ArcSwap::new(snapshot), epoch, keeper: OnceLock::new() }
+    }
+
+    /// Puts another in force: every statement that begins is judged by it.
+    pub(crate) fn put_in_force(&self, snapshot: Arc<Snapshot>) {
+        let epoch = snapshot.epoch.0;
+        self.snapshot.store(snapshot);
+        self.epoch.store(epoch, Ordering::Release);
+    }
+
+    /// The one in force.
+    pub(crate) fn snapshot(&self) -> Arc<Snapshot> {
+        self.snapshot.load_full()
+    }
+
+    /// Its epoch. Cost: a load.
+    pub(crate) fn epoch(&self) -> u64 {
+        self.epoch.load(Ordering::Acquire)
+    }
+
+    /// Tells who keeps it; the first word stands.
+    pub(crate) fn is_kept_by(&self, keeper: Arc<dyn ConfigurationKeeper>) {
+        drop(self.keeper.set(keeper));
+    }
+
+    pub(crate) fn keeper(&self) -> Option<&Arc<dyn ConfigurationKeeper>> {
+        self.keeper.get()
+    }
+}

@@ -1,0 +1,98 @@
+//! What all sessions share, by subject: each of these rooms stands for itself, and knows nothing of those beside it.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use crate::answers::Answers;
+use crate::backend::{Hostgroups, Restarts};
+use crate::clock::Clock;
+use crate::configuration::Configuration;
+use crate::doors::Doors;
+use crate::exact::{CatalogueStore, Exact};
+use crate::greetings::Greetings;
+use crate::roster::Roster;
+use crate::stats::Totals;
+use crate::worker::{self, Worker};
+use nuthatch_config::Snapshot;
+
+/// See the module's doc. Everything in it is for concurrent use.
+#[derive(Debug)]
+pub(crate) struct Shared {
+    pub(crate) clock: Clock,
+    pub(crate) configuration: Arc<Configuration>,
+    pub(crate) greetings: Greetings,
+    pub(crate) doors: Doors,
+    pub(crate) roster: Arc<Roster>,
+    pub(crate) hostgroups: Arc<Hostgroups>,
+    pub(crate) answers: Answers,
+    pub(crate) exact: Arc<Exact>,
+    pub(crate) workers: Box<[Arc<Worker>]>,
+    panics: AtomicU64,
+}
+
+impl Shared {
+    /// Under a first configuration.
+    pub(crate) fn new(clock: Clock, workers: Box<[Arc<Worker>]>, snapshot: &Arc<Snapshot>) -> Self {
+        let clocks = Arc::new(Exact::clocks_for(snapshot));
+        let catalogues = Arc::new(CatalogueStore::new(&clocks));
+        let forgetting = Arc::clone(&catalogues);
+        let restarts = Restarts::new(move |host, port| forgetting.forget_server(host, port));
+        let hostgroups = Arc::new(Hostgroups::new(workers.len(), Arc::new(restarts)));
+        let configuration = Arc::new(Configuration::new(Arc::clone(snapshot)));
+        let (known, in_force) = (Arc::clone(&hostgroups), Arc::clone(&configuration));
+        let shared = Self {
+            clock,
+            configuration,
+            greetings: Greetings::default(),
+            doors: Doors::default(),
+            roster: Arc::new(Roster::new(workers.len())),
+            hostgroups,
+            answers: Answers::new(&snapshot.mysql),
+            exact: Arc::new(Exact::new(clocks, catalogues, known, in_force, clock)),
+            workers,
+            panics: AtomicU64::new(0),
+        };
+        shared.hostgroups.publish(snapshot);
+        shared.exact.note_type(snapshot);
+        shared
+    }
+
+    /// Puts a configuration in force: when this returns, every statement that begins is judged by it.
+    pub(crate) fn publish(&self, snapshot: Arc<Snapshot>) {
+        self.hostgroups.publish(&snapshot);
+        self.answers.keep_to(&snapshot.mysql);
+        self.configuration.put_in_force(Arc::clone(&snapshot));
+        self.doors.known_schemas.clear();
+        self.exact.note_type(&snapshot);
+        self.exact.forget_catalogues(&snapshot);
+        self.greetings.learn(&self.hostgroups);
+    }
+
+    /// The counters of all workers.
+    pub(crate) fn totals(&self) -> Totals {
+        worker::totals(&self.workers)
+    }
+
+    /// A session has ended by a panic.
+    pub(crate) fn count_panic(&self) {
+        self.panics.fetch_add(1, Ordering::Relaxed);
+    }
+
+    pub(crate) fn panics(&self) -> u64 {
+        self.panics.load(Ordering::Relaxed)
+    }
+
+    /// The answer to COM_STATISTICS, in MySQL's form.
+    pub(crate) fn statistics_line(&self) -> String {
+        let (totals, uptime) = (self.totals(), (self.clock.now_ms() / 1000).max(1));
+        format!(
+            "Uptime: {uptime}  Threads: {}  Questions: {}  Slow queries: {}  Opens: 0  Open tables: 0  \
+             Queries per second avg: {}.{:03}",
+            self.roster.len(),
+            totals.questions,
+            totals.slow_queries,
+            totals.questions / uptime,
+            totals.questions % uptime * 1000 / uptime,
+        )
+    }
+}
