@@ -1,12 +1,14 @@
 //! The configuration in force, and who keeps it.
 
+pub(crate) mod keeper;
+
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 
 use arc_swap::ArcSwap;
 use nuthatch_config::Snapshot;
 
-use crate::keeper::ConfigurationKeeper;
+use crate::configuration::keeper::ConfigurationKeeper;
 
 /// See the module's doc.
 #[derive(Debug)]

@@ -3,6 +3,9 @@
 //! Whoever accepts a connection gives it to the worker with the fewest sessions before its first byte ([`Floor::least`]);
 //! then it stays there.
 
+pub(crate) mod lobby;
+pub(crate) mod posts;
+
 use std::io;
 use std::sync::Arc;
 use std::thread::JoinHandle;
@@ -13,7 +16,7 @@ use tokio::runtime::{Builder, Runtime};
 use tokio::task::unconstrained;
 
 use crate::clock::Clock;
-use crate::lobby::{Lobby, Place};
+use crate::floor::lobby::{Lobby, Place};
 use crate::worker::Worker;
 
 /// See the module's doc.

@@ -9,10 +9,9 @@ use tokio_util::sync::CancellationToken;
 
 use crate::Proxy;
 use crate::backend::{Upkeep, Wanted};
-use crate::doors::scouts;
 use crate::roster::{EndReason, Roster};
-use crate::state::Errand;
-use crate::state::{Charset, SessionState};
+use crate::shared::doors::scouts;
+use crate::state::{Charset, Errand, SessionState};
 
 /// The pause between two rounds.
 const ROUND: Duration = Duration::from_millis(500);

@@ -12,7 +12,7 @@ use tokio::time::{sleep, timeout};
 use tokio_util::sync::CancellationToken;
 
 use crate::Proxy;
-use crate::lobby::{Place, Risen};
+use crate::floor::lobby::{Place, Risen};
 use crate::roster::{ClientAddress, SessionHandle};
 use crate::session::{self, PanicCounter};
 

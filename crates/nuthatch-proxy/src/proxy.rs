@@ -20,13 +20,13 @@ use nuthatch_net::ServerTls;
 use nuthatch_sql::ServerFlavor;
 
 use crate::clock::Clock;
+use crate::configuration::keeper::ConfigurationKeeper;
 use crate::exact::{Domain, Exact, NoDomain, Replaced};
 use crate::floor::Floor;
-use crate::keeper::ConfigurationKeeper;
-use crate::purge::{self, Purged};
 use crate::roster::EndReason;
 use crate::session::{self, Finding};
 use crate::shared::Shared;
+use crate::shared::purge::{self, Purged};
 
 pub use cache_advice::CacheAdvice;
 pub use cached_entries::CachedEntryRow;
@@ -34,7 +34,8 @@ pub use cached_tables::CachedTableRow;
 pub use levels::Levels;
 pub use processlist::ProcessRow;
 pub use query_cache::QueryCacheRow;
-pub use source::{Source, SourceAccount};
+pub use source::Source;
+pub use source::SourceAccount;
 
 /// The data plane: what sessions share, and the threads that they live on. Cheap to share.
 #[derive(Debug)]

@@ -1,19 +1,25 @@
 //! What all sessions share, by subject: each of these rooms stands for itself, and knows nothing of those beside it.
 
+pub(crate) mod answers;
+pub(crate) mod doors;
+pub(crate) mod greetings;
+pub(crate) mod purge;
+
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use crate::answers::Answers;
+use nuthatch_config::Snapshot;
+
 use crate::backend::{Hostgroups, Restarts};
 use crate::clock::Clock;
 use crate::configuration::Configuration;
-use crate::doors::Doors;
 use crate::exact::{CatalogueStore, Exact};
-use crate::greetings::Greetings;
 use crate::roster::Roster;
+use crate::shared::answers::Answers;
+use crate::shared::doors::Doors;
+use crate::shared::greetings::Greetings;
 use crate::stats::Totals;
 use crate::worker::{self, Worker};
-use nuthatch_config::Snapshot;
 
 /// See the module's doc. Everything in it is for concurrent use.
 #[derive(Debug)]

@@ -1,6 +1,8 @@
 //! A worker, as everybody may see it: a thread, what its sessions count, and how work comes to it.
 //!
-//! What happens on the thread is told above ([`crate::lobby`]).
+//! What happens on the thread is told above ([`crate::floor::lobby`]).
+
+pub(crate) mod executor;
 
 use std::future::Future;
 use std::ops::Deref;
@@ -12,7 +14,7 @@ use parking_lot::Mutex;
 use tokio::runtime::Handle;
 use tokio::task::JoinHandle as Task;
 
-use crate::pins::Pins;
+use crate::stats::pins::Pins;
 use crate::stats::{CommandCounters, Counters, PinCounters, Totals};
 
 /// See the module's doc.

@@ -1,7 +1,7 @@
 //! Which handlers a statement opens or closes: `HANDLER t OPEN AS a`, `HANDLER a CLOSE`.
 
 use crate::classify::cursor::Cursor;
-use crate::temporary::{name, table};
+use crate::temporary::table;
 use crate::token::Lexing;
 
 /// What becomes of a handler.
@@ -25,17 +25,11 @@ pub fn handler(query: &[u8], lexing: Lexing) -> Option<Handler> {
         Handler::Closed(table.name)
     } else if cursor.take_word(b"OPEN") {
         let has_alias = cursor.take_word(b"AS") || !cursor.at_end();
-        Handler::Opened(if has_alias { name(&mut cursor)? } else { table.name })
+        Handler::Opened(if has_alias { cursor.take_name()? } else { table.name })
     } else {
         return None;
     };
     cursor.ends_statement().then_some(handler)
-}
-
-/// Whether the HANDLER statement whose first word is behind `cursor` surely opens none: it reads or closes one.
-pub(crate) fn opens_no_handler(mut cursor: Cursor<'_>) -> bool {
-    let is_named = table(&mut cursor).is_some();
-    is_named && (cursor.take_word(b"READ") || cursor.take_word(b"CLOSE")) && !cursor.has_executable
 }
 
 #[cfg(test)]

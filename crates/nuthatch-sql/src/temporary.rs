@@ -1,8 +1,7 @@
 //! Which temporary tables a statement makes or drops.
 
 use crate::classify::cursor::Cursor;
-use crate::statement::Name;
-use crate::token::{Lexing, TokenKind};
+use crate::token::Lexing;
 
 /// A table's name, without quotes, as written.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -53,16 +52,11 @@ pub fn temporary_tables(query: &[u8], lexing: Lexing) -> Option<TemporaryTables>
 
 /// A name, or one with its schema.
 pub(crate) fn table(cursor: &mut Cursor<'_>) -> Option<TableName> {
-    let first = name(cursor)?;
+    let first = cursor.take_name()?;
     if cursor.take_symbol(b'.') {
-        return Some(TableName { schema: Some(first), name: name(cursor)? });
+        return Some(TableName { schema: Some(first), name: cursor.take_name()? });
     }
     Some(TableName { schema: None, name: first })
-}
-
-pub(crate) fn name(cursor: &mut Cursor<'_>) -> Option<Vec<u8>> {
-    let token = cursor.bump().filter(|token| matches!(token.kind, TokenKind::Word | TokenKind::Quoted))?;
-    Some(Name(token.text).text().into_owned())
 }
 
 #[cfg(test)]

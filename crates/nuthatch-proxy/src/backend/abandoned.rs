@@ -12,11 +12,10 @@ use nuthatch_net::{BackendPassword, NetError};
 use nuthatch_wire::{AnswerKind, CapabilityFlags, Command};
 use tokio::time::timeout;
 
+use crate::backend::{CheckOutError, Connection, Hostgroups, Server, Wanted};
 use crate::clock::Clock;
 use crate::state::{Charset, SessionState};
 use crate::worker::Worker;
-
-use super::{CheckOutError, Connection, Hostgroups, Server, Wanted};
 
 /// A connection whose statement is to be ended, and how to log in for that.
 #[derive(Debug)]

@@ -1,23 +1,29 @@
 //! Lending a connection and taking it back: what a session needs of one, and which errors it may meet.
 
+pub(crate) mod connect;
+pub(crate) mod errors;
+pub(crate) mod idle;
+pub(crate) mod logging_in;
+pub(crate) mod search;
+pub(crate) mod wanted;
+pub(crate) mod weights;
+
 use std::sync::Arc;
 use std::time::Duration;
 
 use nuthatch_config::{HostgroupId, MysqlVariables, ServerStatus};
 use tokio::time::{sleep, timeout};
 
+use crate::backend::check_out::errors::CheckOutError;
+use crate::backend::check_out::idle::{reserve, take_idle};
+use crate::backend::check_out::logging_in::login;
+use crate::backend::check_out::search::Search;
+use crate::backend::check_out::wanted::Wanted;
+use crate::backend::check_out::weights::choose;
+use crate::backend::connection::{Connection, Server};
+use crate::backend::hostgroup::Hostgroups;
 use crate::clock::Clock;
 use crate::worker::Worker;
-
-use super::connect;
-use super::connection::{Connection, Server};
-use super::errors::CheckOutError;
-use super::hostgroup::Hostgroups;
-use super::idle::{reserve, take_idle};
-use super::logging_in::login;
-use super::search::Search;
-use super::wanted::Wanted;
-use super::weights::choose;
 
 /// The pause before a KILL looks for a connection again on a server that is full.
 const KILL_PAUSE: Duration = Duration::from_millis(5);
@@ -93,7 +99,7 @@ impl Hostgroups {
 
 impl Server {
     /// Any connection of the user, for a KILL. It goes before whatever waits for this server.
-    pub(super) async fn check_out_for_kill(
+    pub(in crate::backend) async fn check_out_for_kill(
         self: &Arc<Self>,
         wanted: &Wanted<'_>,
         variables: &MysqlVariables,

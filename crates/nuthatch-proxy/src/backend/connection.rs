@@ -1,5 +1,11 @@
 //! One connection to a server, with what is known of the state that the server keeps for it.
 
+pub(crate) mod ask_defaults;
+pub(crate) mod order;
+pub(crate) mod prepared;
+pub(crate) mod proven;
+pub(crate) mod reset;
+
 use std::borrow::Cow;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -8,15 +14,14 @@ use nuthatch_net::{Framed, NetError};
 use nuthatch_wire::{CapabilityFlags, ErrPacket, Form, packet_with_attributes};
 use tokio::time::Instant;
 
+use crate::backend::connection::prepared::{NamedStatements, PreparedStatements};
+use crate::backend::server;
+use crate::backend::server::ahead::Ahead;
+use crate::backend::server::control::{Borrower, Control};
+use crate::backend::server::defaults::Era;
+use crate::backend::server::pool::Pooled;
 use crate::state::ConnectionState;
 use crate::worker::Worker;
-
-use super::ahead::Ahead;
-use super::control::{Borrower, Control};
-use super::defaults::Era;
-use super::pool::Pooled;
-use super::prepared::{NamedStatements, PreparedStatements};
-use super::server;
 
 /// A server whose pool holds such connections.
 pub(crate) type Server = server::Server<Connection>;

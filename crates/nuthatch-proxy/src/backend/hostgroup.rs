@@ -10,15 +10,14 @@ use nuthatch_wire::{Greeting, StatusFlags};
 use parking_lot::Mutex;
 use tokio::sync::Notify;
 
+use crate::backend::Server;
+use crate::backend::server::defaults::{AllDefaults, Defaults, Era};
+use crate::backend::server::line::Line;
+use crate::backend::server::restarts::Restarts;
+use crate::backend::server::shortage::Shortage;
+use crate::backend::server::throttle::Throttle;
+use crate::backend::server::tls::{TlsOfServer, TlsToServers};
 use crate::stats::Errors;
-
-use super::Server;
-use super::defaults::{AllDefaults, Defaults, Era};
-use super::line::Line;
-use super::restarts::Restarts;
-use super::shortage::Shortage;
-use super::throttle::Throttle;
-use super::tls::{TlsOfServer, TlsToServers};
 
 /// The servers of one hostgroup.
 #[derive(Debug)]
@@ -133,7 +132,7 @@ impl Hostgroups {
         self.groups.load().get(&id).map(Arc::clone)
     }
 
-    /// See [`super::keep_lines`].
+    /// See [`crate::backend::keep_lines`].
     pub(super) fn keeper(&self) -> &Notify {
         &self.keeper
     }

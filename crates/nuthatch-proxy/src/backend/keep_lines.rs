@@ -4,10 +4,9 @@ use std::time::Duration;
 
 use tokio::time::sleep;
 
+use crate::backend::hostgroup::Hostgroups;
+use crate::backend::server::shortage::RunQueue;
 use crate::clock::Clock;
-
-use super::hostgroup::Hostgroups;
-use super::shortage::RunQueue;
 
 /// How often the first in line is rung for without a reason.
 const TICK: Duration = Duration::from_millis(1);

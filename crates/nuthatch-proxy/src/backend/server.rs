@@ -1,5 +1,19 @@
 //! One server of a hostgroup at run time: its settings, its health, its counters, its connections.
 
+pub(crate) mod ahead;
+pub(crate) mod control;
+pub(crate) mod defaults;
+pub(crate) mod growth;
+pub(crate) mod kind;
+pub(crate) mod line;
+pub(crate) mod pool;
+pub(crate) mod refusal;
+pub(crate) mod restarts;
+pub(crate) mod room;
+pub(crate) mod shortage;
+pub(crate) mod throttle;
+pub(crate) mod tls;
+
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, AtomicU64, AtomicUsize, Ordering};
 use std::time::Duration;
@@ -12,19 +26,18 @@ use nuthatch_wire::{ErrPacket, Greeting, StatusFlags};
 use parking_lot::Mutex;
 use tokio::time::Instant;
 
+use crate::backend::server::ahead::Accepted;
+use crate::backend::server::control::Control;
+use crate::backend::server::defaults::{Defaults, Era, ServerDefaults};
+use crate::backend::server::growth::Growth;
+use crate::backend::server::kind::Kind;
+use crate::backend::server::line::Line;
+use crate::backend::server::pool::{Fit, Pool, Pooled};
+use crate::backend::server::refusal::{Proof, told_of};
+use crate::backend::server::restarts::Restarts;
+use crate::backend::server::room::{Room, Whom};
+use crate::backend::server::tls::TlsOfServer;
 use crate::log_limit::LogLimit;
-
-use super::ahead::Accepted;
-use super::control::Control;
-use super::defaults::{Defaults, Era, ServerDefaults};
-use super::growth::Growth;
-use super::kind::Kind;
-use super::line::Line;
-use super::pool::{Fit, Pool, Pooled};
-use super::refusal::{Proof, told_of};
-use super::restarts::Restarts;
-use super::room::{Room, Whom};
-use super::tls::TlsOfServer;
 
 /// Of each server. It is tried again and again while statements wait.
 const LINES_PER_SECOND_MAX: u32 = 1;
@@ -643,7 +656,7 @@ const fn decode(byte: u8) -> ServerStatus {
 mod tests {
     use super::*;
     use crate::backend::Server;
-    use crate::backend::defaults::AllDefaults;
+    use crate::backend::server::defaults::AllDefaults;
 
     #[test]
     fn slots_never_exceed_max_connections() {

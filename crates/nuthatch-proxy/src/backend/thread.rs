@@ -8,11 +8,10 @@ use nuthatch_net::{BackendPassword, NetError};
 use nuthatch_wire::{AnswerKind, CapabilityFlags, Command, ErrorCode};
 use tokio::time::timeout;
 
+use crate::backend::{Connection, Hostgroups, Server, Wanted};
 use crate::clock::Clock;
 use crate::state::{Charset, SessionState};
 use crate::worker::Worker;
-
-use super::{Connection, Hostgroups, Server, Wanted};
 
 /// A thread, and who may end it.
 #[derive(Debug, Clone, Copy)]

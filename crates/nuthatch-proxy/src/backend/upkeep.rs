@@ -11,14 +11,14 @@ use nuthatch_net::BackendPassword;
 use nuthatch_wire::{AnswerKind, CapabilityFlags, Command, ErrPacket};
 use tokio::time::timeout;
 
+use crate::backend::check_out::connect;
+use crate::backend::check_out::logging_in::login;
+use crate::backend::hostgroup::Hostgroup;
+use crate::backend::server::kind::Kind;
+use crate::backend::{Connection, Hostgroups, Server, Wanted};
 use crate::clock::Clock;
 use crate::state::{Charset, Errand, SessionState};
 use crate::worker::Worker;
-
-use super::hostgroup::Hostgroup;
-use super::kind::Kind;
-use super::logging_in::login;
-use super::{Connection, Hostgroups, Server, Wanted, connect};
 
 /// For how long a connection beyond the share of idle ones is kept.
 const SURPLUS_IDLE_MS: u64 = 1000;

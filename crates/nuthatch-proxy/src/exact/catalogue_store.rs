@@ -16,12 +16,12 @@ use parking_lot::Mutex;
 use tokio::sync::Notify;
 use tokio::time::Instant;
 
-use super::catalogues::{Catalogues, Domain, Domains};
-use super::clocks_of::of_definition;
-use super::definitions::{Changed, Makes};
-use super::no_domain::NoDomain;
-use super::stored_code::KnownCode;
-use super::turn::Turn;
+use crate::exact::catalogues::{Catalogues, Domain, Domains};
+use crate::exact::clocks_of::of_definition;
+use crate::exact::definitions::{Changed, Makes};
+use crate::exact::no_domain::NoDomain;
+use crate::exact::stored_code::KnownCode;
+use crate::exact::turn::Turn;
 
 /// What became of a new picture.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -8,11 +8,10 @@ use nuthatch_sql::{Catalogue, FoldedName, TableId};
 use tokio::time::Instant;
 
 use crate::backend::Server;
-
-use super::no_domain::NoDomain;
-use super::replica::{Replica, Vouched};
-use super::stored_code::{CodeOf, KnownCode};
-use super::turn::Turn;
+use crate::exact::no_domain::NoDomain;
+use crate::exact::replica::{Replica, Vouched};
+use crate::exact::stored_code::{CodeOf, KnownCode};
+use crate::exact::turn::Turn;
 
 /// The isolation that a session has if it asks for none.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -5,11 +5,10 @@ use std::sync::Arc;
 use nuthatch_cache::{Clock, Marks};
 use nuthatch_wire::{AnswerEnd, Ending, StatusFlags};
 
-use super::catalogue_store::Change;
-use super::intent::{Commits, Intent};
-use super::turn::Turn;
-use super::{Catalogues, Exact};
-use super::{Lost, Touched};
+use crate::exact::catalogue_store::Change;
+use crate::exact::intent::{Commits, Intent};
+use crate::exact::turn::Turn;
+use crate::exact::{Catalogues, Exact, Lost, Touched};
 
 /// A statement in flight. Dropped without [`Self::hear`], its outcome is unknown.
 #[derive(Debug, Default)]

@@ -3,8 +3,8 @@
 use nuthatch_cache::{Clock, Clocks};
 use nuthatch_sql::{Kind, TableId, TransactionEnd, WriteFootprint, WrittenRows};
 
-use super::clocks_of::{of_definition, of_row, of_write};
-use super::definitions::{Changed, Makes};
+use crate::exact::clocks_of::{of_definition, of_row, of_write};
+use crate::exact::definitions::{Changed, Makes};
 
 /// Whether a statement may end the open transaction otherwise than by undoing it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use nuthatch_cache::{ClockOptions, Clocks};
 use nuthatch_sql::{Kind, ReadFootprint, WriteFootprint};
 
-use super::clocks_of::dependencies;
-use super::intent::{Commits, Intent};
+use crate::exact::clocks_of::dependencies;
+use crate::exact::intent::{Commits, Intent};
 
 /// Says which answers a write takes with it, as sessions would. No part of the data plane.
 #[derive(Debug)]

@@ -12,12 +12,11 @@ use nuthatch_net::BackendPassword;
 use nuthatch_wire::CapabilityFlags;
 
 use crate::backend::{Connection, Means, Server, Thread};
+use crate::exact::Exact;
+use crate::exact::catalogue_store::Change;
+use crate::exact::intent::Intent;
+use crate::exact::turn::Turn;
 use crate::worker::Worker;
-
-use super::Exact;
-use super::catalogue_store::Change;
-use super::intent::Intent;
-use super::turn::Turn;
 
 /// Pauses between two tries: the first, and the longest.
 const PAUSE: Duration = Duration::from_millis(5);

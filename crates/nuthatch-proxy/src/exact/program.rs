@@ -8,14 +8,14 @@ use nuthatch_cache::{ClockOptions, Clocks};
 use nuthatch_config::{HostgroupId, QueryCacheType, Snapshot};
 use nuthatch_sql::ReadFootprint;
 
-use super::{
-    Binlogs, CatalogueStore, Catalogues, Delayed, Domain, Domains, Moment, Replaced, StoredCodes,
-    TableCounters,
-};
 use crate::backend::Hostgroups;
 use crate::clock::Clock;
 use crate::configuration::Configuration;
-use crate::not_cached::NotCached;
+use crate::exact::{
+    Binlogs, CatalogueStore, Catalogues, Delayed, Domain, Domains, Moment, Replaced, StoredCodes,
+    TableCounters,
+};
+use crate::stats::not_cached::NotCached;
 
 /// What is known of tables and of what is written in them.
 #[derive(Debug)]

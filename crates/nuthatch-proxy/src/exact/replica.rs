@@ -32,8 +32,7 @@ use tokio::sync::Notify;
 use tokio::time::Instant;
 
 use crate::backend::{Connection, Server};
-
-use super::no_domain::NoDomain;
+use crate::exact::no_domain::NoDomain;
 
 /// A server of a hostgroup that follows another.
 #[derive(Debug, Clone)]

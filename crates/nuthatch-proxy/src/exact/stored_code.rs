@@ -1,7 +1,7 @@
 //! What is known of the stored code behind each hostgroup, and since when.
 //!
 //! It rests on a look at all servers of a hostgroup, and is not known any more as soon as code may be made, until they are looked at anew.
-//! Nobody is asked before a statement needs to know ([`Exact::want_stored_code`](super::Exact::want_stored_code)).
+//! Nobody is asked before a statement needs to know ([`Exact::want_stored_code`](crate::exact::Exact::want_stored_code)).
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -9,7 +9,7 @@ use std::sync::Arc;
 use nuthatch_config::HostgroupId;
 use nuthatch_sql::{Leaves, StoredCode};
 
-use super::definitions::Makes;
+use crate::exact::definitions::Makes;
 
 /// That of each hostgroup that was looked at; none where no account may see it.
 pub type StoredCodes = HashMap<HostgroupId, Option<Arc<StoredCode>>>;

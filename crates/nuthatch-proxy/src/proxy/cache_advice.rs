@@ -10,11 +10,10 @@ use std::sync::Arc;
 use nuthatch_cache::Usage;
 
 use crate::exact::{BufferPool, Domain, Exact};
+use crate::proxy::cached_tables::{CachedTableRow, cached_tables};
+use crate::proxy::query_cache::QueryCacheRow;
 use crate::shared::Shared;
 use crate::stats::Totals;
-
-use super::cached_tables::{CachedTableRow, cached_tables};
-use super::query_cache::QueryCacheRow;
 
 /// A row of `stats_query_cache_advice`.
 #[derive(Debug, Clone, PartialEq, Eq)]

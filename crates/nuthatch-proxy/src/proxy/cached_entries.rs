@@ -4,9 +4,9 @@ use std::sync::Arc;
 
 use nuthatch_cache::Entry;
 
-use crate::answers::HitPlan;
 use crate::clock::Clock;
 use crate::shared::Shared;
+use crate::shared::answers::HitPlan;
 
 /// How many entries are shown.
 const ENTRIES_MAX: usize = 1000;

@@ -2,11 +2,11 @@
 
 use nuthatch_cache::Usage;
 
-use crate::answers::ENVIRONMENTS_MAX;
 use crate::backend::PoolRow;
 use crate::exact::ExactLevels;
 use crate::floor::Floor;
 use crate::shared::Shared;
+use crate::shared::answers::ENVIRONMENTS_MAX;
 
 /// Where the admin interface's figures come from, besides [`Totals`](crate::Totals).
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use nuthatch_cache::{Cache, Entry};
 
-use crate::answers::{Answers, HitPlan};
+use crate::shared::answers::{Answers, HitPlan};
 use crate::stats::{DigestCounters, DigestReading, DigestRow, HOSTGROUP_CACHE};
 
 /// A row of `stats_query_cache`.

@@ -6,9 +6,9 @@ use nuthatch_config::{HostgroupId, Server as ServerConfig, ServerStatus, Snapsho
 use nuthatch_net::{BackendAddress, BackendPassword, BackendTls, ClearPasswords};
 
 use crate::backend::clear_passwords;
-use crate::doors::scouts;
 use crate::exact::{Domain, NoDomain};
 use crate::shared::Shared;
+use crate::shared::doors::scouts;
 
 /// How a server of a hostgroup is reached to read its catalogue. Shows no password.
 #[derive(Debug, Clone)]

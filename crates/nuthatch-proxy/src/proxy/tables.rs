@@ -3,13 +3,12 @@
 use std::sync::Arc;
 
 use crate::backend::PoolRow;
-use crate::stats::{CommandRow, DigestReading, DigestRow, ErrorRow, Totals, command_rows};
-use crate::worker;
-
-use super::{
+use crate::proxy::{
     CacheAdvice, CachedEntryRow, CachedTableRow, Levels, ProcessRow, Proxy, QueryCacheRow, cache_advice,
     cached_entries, cached_tables, levels, processlist, query_cache,
 };
+use crate::stats::{CommandRow, DigestReading, DigestRow, ErrorRow, Totals, command_rows};
+use crate::worker;
 
 impl Proxy {
     /// The counters of all workers.

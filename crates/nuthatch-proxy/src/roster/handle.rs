@@ -10,10 +10,9 @@ use nuthatch_net::Readiness;
 use parking_lot::Mutex;
 
 use crate::backend::Borrower;
+use crate::roster::view::Running;
+use crate::roster::{ClientAddress, EndReason, SessionEnd, View};
 use crate::worker::Worker;
-
-use super::view::Running;
-use super::{ClientAddress, EndReason, SessionEnd, View};
 
 /// Where a session is.
 #[derive(Debug, Default)]

@@ -3,8 +3,7 @@
 use std::sync::Arc;
 
 use crate::backend::{Control, Server};
-
-use super::secrecy::shown;
+use crate::roster::secrecy::shown;
 
 /// What `stats_mysql_processlist` shows of a session; changed on the slow path only.
 #[derive(Debug, Clone, Default)]

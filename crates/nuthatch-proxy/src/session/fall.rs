@@ -2,8 +2,6 @@
 
 use crate::shared::Shared;
 
-use super::Session;
-
 /// Counts the panic that unwinds through it.
 pub(crate) struct PanicCounter<'a> {
     shared: &'a Shared,
@@ -15,7 +13,7 @@ impl<'a> PanicCounter<'a> {
         Self { shared, worker }
     }
 
-    fn count(&self) {
+    pub(crate) fn count(&self) {
         self.shared.count_panic();
         tracing::error!(worker = self.worker, "a session ended by a panic: please report it");
     }
@@ -30,7 +28,7 @@ impl Drop for PanicCounter<'_> {
 }
 
 /// A debug build panics at these queries, on the seat or in the task, so that tests can see what becomes of it.
-pub(super) fn trip(payload: &[u8], place: Fall) {
+pub(crate) fn trip(payload: &[u8], place: Fall) {
     let wanted: &[u8] = match place {
         Fall::OnSeat => b"\x03DO 'nuthatch debug build: panic on the seat'",
         Fall::InTask => b"\x03DO 'nuthatch debug build: panic in the task'",
@@ -40,15 +38,7 @@ pub(super) fn trip(payload: &[u8], place: Fall) {
 
 /// Where a session is when it falls.
 #[derive(Debug, Clone, Copy)]
-pub(super) enum Fall {
+pub(crate) enum Fall {
     OnSeat,
     InTask,
-}
-
-impl Session {
-    /// It panicked on its seat, and must not go on.
-    pub(crate) fn fall(&mut self) {
-        PanicCounter::new(&self.shared, self.worker.id).count();
-        self.has_fallen = true;
-    }
 }

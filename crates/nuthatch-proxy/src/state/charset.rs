@@ -5,7 +5,7 @@ use std::sync::Arc;
 use mysql_common::collations::{Collation, CollationId};
 use nuthatch_sql::ServerFlavor;
 
-use super::collation::ResultCollation;
+use crate::state::collation::ResultCollation;
 
 /// In which character sets and collation a session talks.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]

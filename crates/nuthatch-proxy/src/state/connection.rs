@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::{Charset, Settings};
+use crate::state::{Charset, Settings};
 
 /// What the server keeps for a connection, as far as sessions may differ in it.
 #[derive(Debug, Clone, PartialEq, Eq)]

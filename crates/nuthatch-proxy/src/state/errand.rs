@@ -8,8 +8,8 @@
 
 use std::borrow::Cow;
 
-use super::settings::OF_NAMES;
-use super::{ConnectionState, SessionState};
+use crate::state::settings::OF_NAMES;
+use crate::state::{ConnectionState, SessionState};
 
 /// See the module's doc.
 #[derive(Debug, Default)]

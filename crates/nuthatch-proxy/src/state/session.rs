@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::{Charset, ConnectionState, Settings};
+use crate::state::{Charset, ConnectionState, Settings};
 
 /// A session's state, as far as it is a value. See the module's doc.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -6,8 +6,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use parking_lot::Mutex;
 
-use super::reading::DigestReading;
-use crate::not_cached::NotCached;
+use crate::stats::not_cached::NotCached;
+use crate::stats::reading::DigestReading;
 
 /// The counters.
 #[derive(Debug, Default)]

@@ -5,7 +5,7 @@
 
 use nuthatch_sql::{Ddl, Kind, NotCacheable, Statement, words};
 
-use super::Counter;
+use crate::stats::Counter;
 
 /// The upper limits of all columns but the last, in microseconds.
 const LIMITS_US: [u64; 11] =

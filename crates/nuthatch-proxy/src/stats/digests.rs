@@ -13,8 +13,8 @@ use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
 use parking_lot::Mutex;
 
-use super::cache_counters::{CacheCounters, CacheFigures};
-use super::reading::DigestReading;
+use crate::stats::cache_counters::{CacheCounters, CacheFigures};
+use crate::stats::reading::DigestReading;
 
 const SHARDS: usize = 16;
 

@@ -1,8 +1,7 @@
 //! How often connections were kept, for each reason.
 
-use crate::pins::Pins;
-
-use super::Counter;
+use crate::stats::Counter;
+use crate::stats::pins::Pins;
 
 /// See the module's doc.
 #[derive(Debug, Default)]

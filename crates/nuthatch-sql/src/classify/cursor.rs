@@ -2,6 +2,7 @@
 //! passed over, and what they tell of the whole text is kept.
 
 use super::hint::Hints;
+use crate::statement::Name;
 use crate::token::{Lexing, Token, TokenKind, Tokens};
 
 /// A place in the tokens of a statement. Cheap to clone: the head of a statement is read on a clone.
@@ -125,6 +126,12 @@ impl<'q> Cursor<'q> {
 
     pub(crate) fn peek_word(&self, word: &[u8]) -> bool {
         self.peek().is_some_and(|token| is_word(token, word))
+    }
+
+    /// Takes a name, without its quotes.
+    pub(crate) fn take_name(&mut self) -> Option<Vec<u8>> {
+        let token = self.bump().filter(|token| matches!(token.kind, TokenKind::Word | TokenKind::Quoted))?;
+        Some(Name(token.text).text().into_owned())
     }
 
     /// Takes the next token if it is `symbol`.

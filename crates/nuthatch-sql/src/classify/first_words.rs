@@ -5,7 +5,6 @@ use super::cursor::{Cursor, is_word};
 use super::head::Head;
 use super::set::set;
 use super::transaction::{begin, commit, rollback, start};
-use crate::handler::opens_no_handler;
 use crate::statement::{Ddl, Kind, Name, PinReason, SetEffect, TransactionEnd};
 use crate::token::TokenKind;
 
@@ -305,4 +304,11 @@ fn flush<'q>(mut cursor: Cursor<'q>) -> Head<'q> {
         cursor.bump();
     }
     head
+}
+
+/// Whether the HANDLER statement whose first word is behind `cursor` surely opens none: it reads or closes one.
+fn opens_no_handler(mut cursor: Cursor<'_>) -> bool {
+    let is_named =
+        cursor.take_name().is_some() && (!cursor.take_symbol(b'.') || cursor.take_name().is_some());
+    is_named && (cursor.take_word(b"READ") || cursor.take_word(b"CLOSE")) && !cursor.has_executable
 }

@@ -2,7 +2,7 @@
 
 use super::show::string;
 use crate::classify::cursor::Cursor;
-use crate::temporary::{TableName, name, table};
+use crate::temporary::{TableName, table};
 use crate::token::{Lexing, TokenKind};
 
 /// What is to be done with the cache's entries.
@@ -80,7 +80,7 @@ fn digest(text: &[u8]) -> Option<u64> {
 pub(super) fn name_or_string(cursor: &mut Cursor<'_>, lexing: Lexing) -> Option<Vec<u8>> {
     match cursor.peek()?.kind {
         TokenKind::String => string(cursor, lexing),
-        _ => name(cursor),
+        _ => cursor.take_name(),
     }
 }
 

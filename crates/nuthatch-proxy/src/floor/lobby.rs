@@ -1,0 +1,252 @@
+//! Where the sessions of one worker wait for their clients, and what the worker's thread does.
+//!
+//! A session that waits for a command is no task: it has a *seat*. The worker's thread asks its [`Watch`] which clients
+//! have sent something. What the cache answers is answered on the spot, from the seat; for anything else the session
+//! rises, and runs as a task until its client has nothing more for it. So a hit costs no wake-up, no task switch and few
+//! cache lines, and an idle client no task.
+//!
+//! Sessions that have risen are polled by the [`Executor`], and what they wait for is a socket of the same watch. While nothing
+//! on the worker needs Tokio, its thread sleeps in the watch itself; while something does, it sleeps in Tokio's runtime, for
+//! which the watch is one source among others. Hence whatever waits for Tokio is counted ([`Worker::is_occupied`]).
+
+use std::io;
+use std::mem::MaybeUninit;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::time::Duration;
+
+use nuthatch_net::{Arrival, IdleStream, Readiness, Stream, Watch, WatchedSocket};
+use parking_lot::Mutex;
+use slab::Slab;
+
+use crate::clock::Clock;
+use crate::floor::posts::{Post, Posts};
+use crate::roster::{Entry, Roster, SessionHandle};
+use crate::session::{Attended, Memo, Session};
+use crate::worker::Worker;
+use crate::worker::executor::Executor;
+
+/// Bytes that one read from a client can take at most.
+const READ_BYTES: usize = 32 * 1024;
+
+/// See the module's doc.
+#[derive(Debug)]
+pub(crate) struct Lobby {
+    pub(crate) worker: Arc<Worker>,
+    /// What its sessions remember of statements.
+    pub(crate) memo: Arc<Memo>,
+    seats: Mutex<Slab<Seat>>,
+    /// Tasks that wait for a session.
+    posts: Posts<Risen>,
+    executor: Executor,
+    /// Places that are taken, also by clients who are not logged in yet.
+    taken: AtomicUsize,
+    is_closing: AtomicBool,
+}
+
+/// One for each client that is connected, whether its session sits on it or runs.
+#[derive(Debug)]
+struct Seat {
+    readiness: Arc<Readiness>,
+    session: Option<Risen>,
+}
+
+/// A client's place on a worker. Dropping it frees the place.
+#[derive(Debug)]
+pub(crate) struct Place {
+    pub(crate) lobby: Arc<Lobby>,
+    /// Where the session waits.
+    seat: Option<usize>,
+    entry: Option<Entry>,
+}
+
+/// A session off its seat. Its place is freed last.
+#[derive(Debug)]
+pub(crate) struct Risen {
+    pub(crate) session: Box<Session>,
+    pub(crate) place: Place,
+}
+
+impl Place {
+    /// Takes one.
+    pub(crate) fn take(lobby: &Arc<Lobby>) -> Self {
+        lobby.taken.fetch_add(1, Ordering::AcqRel);
+        Self { lobby: Arc::clone(lobby), seat: None, entry: None }
+    }
+
+    /// Watches the client's socket, on the worker's own thread.
+    pub(crate) fn admit(&mut self, stream: IdleStream) -> io::Result<Stream> {
+        let (stream, seat) = self.lobby.admit(stream)?;
+        self.seat = Some(seat);
+        Ok(stream)
+    }
+
+    /// Makes the session known under its number.
+    pub(crate) fn register(&mut self, roster: &Arc<Roster>, handle: &Arc<SessionHandle>) {
+        self.entry = Some(roster.enter(self.lobby.worker.id, handle));
+    }
+}
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        if let Some(seat) = self.seat {
+            self.lobby.vacate(seat);
+        }
+        self.entry = None;
+        self.lobby.taken.fetch_sub(1, Ordering::AcqRel);
+    }
+}
+
+impl Risen {
+    /// Has it wait on its seat; runs on when it was told to end meanwhile.
+    fn sit_down(mut self) {
+        let lobby = Arc::clone(&self.place.lobby);
+        match self.place.seat {
+            Some(seat) if self.session.may_sit_at(seat) => lobby.sit(seat, self),
+            _ => lobby.run(self),
+        }
+    }
+}
+
+impl Lobby {
+    pub(crate) fn new(worker: Arc<Worker>) -> Self {
+        Self {
+            executor: Executor::new(Arc::clone(worker.bell())),
+            worker,
+            memo: Arc::default(),
+            seats: Mutex::default(),
+            posts: Posts::default(),
+            taken: AtomicUsize::new(0),
+            is_closing: AtomicBool::new(false),
+        }
+    }
+
+    /// How many places are taken.
+    pub(crate) fn taken(&self) -> usize {
+        self.taken.load(Ordering::Acquire)
+    }
+
+    /// Makes a task of a session, on the worker's own thread.
+    pub(crate) fn run(self: &Arc<Self>, risen: Risen) {
+        if let Some(first) = self.posts.take_on(risen) {
+            self.executor.spawn(Arc::clone(self).run_many(first));
+        }
+    }
+
+    /// Runs a session until it may sit down again or has ended, then others, for as long as there is a post to wait at. One that panics
+    /// takes this task along, and nothing else.
+    async fn run_many(self: Arc<Self>, mut risen: Risen) {
+        let post = Arc::new(Post::default());
+        loop {
+            let Risen { session, place } = risen;
+            match session.run().await {
+                Some(session) => Risen { session, place }.sit_down(),
+                None => drop(place),
+            }
+            if !self.posts.wait(&post) {
+                return;
+            }
+            risen = post.next().await;
+        }
+    }
+
+    /// Takes a seat for a client that has connected, and its number.
+    fn admit(&self, stream: IdleStream) -> io::Result<(Stream, usize)> {
+        let readiness = Arc::new(Readiness::default());
+        let number = self.seats.lock().insert(Seat { readiness: Arc::clone(&readiness), session: None });
+        match WatchedSocket::of_client(stream, number, readiness, self.worker.registrar()) {
+            Ok(socket) => Ok((Stream::Watched(socket), number)),
+            Err(error) => {
+                self.vacate(number);
+                Err(error)
+            }
+        }
+    }
+
+    /// Frees the seat of a client that is gone.
+    fn vacate(&self, number: usize) {
+        let seat = self.seats.lock().try_remove(number);
+        drop(seat);
+    }
+
+    /// Lets a session wait on its seat.
+    fn sit(&self, number: usize, session: Risen) {
+        if let Some(seat) = self.seats.lock().get_mut(number) {
+            seat.session = Some(session);
+        }
+    }
+
+    /// Ends [`Self::attend`]; whoever sits is sent away.
+    pub(crate) fn close(&self) {
+        self.is_closing.store(true, Ordering::Release);
+        self.worker.bell().ring();
+    }
+
+    /// Attends to clients, and polls the tasks of those that run, until [`Self::close`].
+    pub(crate) async fn attend(self: &Arc<Self>, watch: Watch, clock: Clock) -> io::Result<()> {
+        let executor = &self.executor;
+        let mut watch = watch.into_source()?;
+        let mut room = vec![MaybeUninit::uninit(); READ_BYTES].into_boxed_slice();
+        let (mut risen, mut ready) = (Vec::new(), Vec::new());
+        while !self.is_closing.load(Ordering::Acquire) {
+            let may_sleep = executor.lies_down();
+            if !self.worker.is_occupied() {
+                watch.get_mut().wait((!may_sleep).then_some(Duration::ZERO))?;
+            } else if may_sleep {
+                let mut source = watch.readable_mut().await?;
+                if source.get_inner_mut().wait(Some(Duration::ZERO))? {
+                    tokio::task::yield_now().await;
+                } else {
+                    source.clear_ready();
+                }
+            } else {
+                tokio::task::yield_now().await;
+                watch.get_mut().wait(Some(Duration::ZERO))?;
+            }
+            executor.is_up();
+            self.attend_to(watch.get_ref().arrivals(), clock.now_ms(), &mut room, &mut risen);
+            risen.drain(..).for_each(|risen| self.run(risen));
+            executor.run_ready(&mut ready);
+        }
+        let seats = std::mem::take(&mut *self.seats.lock());
+        drop(seats);
+        executor.clear();
+        Ok(())
+    }
+
+    /// Answers what the cache answers; the other sessions, and those that were called, come into `risen`.
+    fn attend_to(
+        &self,
+        arrivals: impl Iterator<Item = Arrival>,
+        now_ms: u64,
+        room: &mut [MaybeUninit<u8>],
+        risen: &mut Vec<Risen>,
+    ) {
+        let mut seats = self.seats.lock();
+        for arrival in arrivals {
+            let Some(seat) = seats.get_mut(arrival.seat) else { continue };
+            let Some(Risen { session, .. }) = &mut seat.session else {
+                seat.readiness.tell(arrival);
+                continue;
+            };
+            // A panic must not take the others along: the session runs on as a task, and falls there.
+            match catch_unwind(AssertUnwindSafe(|| session.attend(arrival, now_ms, room))) {
+                Ok(Attended::Answered) => {}
+                Ok(Attended::Rises { reads_on }) => {
+                    if reads_on {
+                        seat.readiness.tell(arrival);
+                    }
+                    risen.extend(seat.session.take());
+                }
+                Err(_panic) => {
+                    session.fall();
+                    risen.extend(seat.session.take());
+                }
+            }
+        }
+        self.worker.hear_calls(|number| {
+            risen.extend(seats.get_mut(number).and_then(|seat| seat.session.take()));
+        });
+    }
+}

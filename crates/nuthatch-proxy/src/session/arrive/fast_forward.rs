@@ -1,0 +1,157 @@
+//! `mysql_users.fast_forward`: the session's bytes pass as they are, over a connection of its own, until one side ends.
+//!
+//! No rule is looked at, nothing comes from the cache, nothing is counted as a statement, and the connection goes into no pool. It is
+//! opened with the first command, as the client agreed with the proxy, so that nothing has to be translated. Memory: what one read
+//! brought.
+
+use std::future::poll_fn;
+use std::pin::pin;
+use std::task::Poll;
+
+use nuthatch_net::NetError;
+use nuthatch_wire::{Command, HEADER_LEN};
+
+use crate::backend::{CheckOutError, Wanted};
+use crate::roster::SessionEnd;
+use crate::session::Session;
+use crate::session::parts::{Ground, Held};
+use crate::session::way::{Answered, Trouble};
+
+/// COM_QUIT as a whole packet.
+const QUIT: [u8; HEADER_LEN + 1] = [1, 0, 0, 0, Command::Quit as u8];
+
+/// Who brought bytes.
+enum Came {
+    FromServer(Result<usize, NetError>),
+    FromClient(Result<usize, NetError>),
+}
+
+/// What the client sent last.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum LastSaid {
+    /// Something that the server has begun to answer, or nothing yet.
+    Answered,
+    /// Something else.
+    Unanswered,
+    Quit,
+}
+
+impl Session {
+    /// Passes bytes until one side ends.
+    pub(crate) async fn fast_forward(&mut self) -> SessionEnd {
+        if self.client.framed.unread().is_empty() {
+            match self.ground.handle.unless_ended(self.client.framed.fill()).await {
+                Ok(Ok(_)) => {}
+                Ok(Err(error)) => return error.into(),
+                Err(reason) => return reason.into(),
+            }
+        }
+        let opened = self.open_own().await;
+        let mut held = match opened {
+            Ok(held) => held,
+            Err(trouble) => return self.reply_trouble(trouble).await.err().unwrap_or(SessionEnd::Gone),
+        };
+        self.show_fast_forward(&held);
+        // What it writes is not looked at: as long as it may write, nothing is answered by the exact cache.
+        self.ground.shared.exact.delayed.note_unseen();
+        let _until_its_thread_is_gone = self.start_unseen_flight(&held, false);
+        let mut last_said = LastSaid::Answered;
+        let trouble = self.pass_bytes(&mut held, &mut last_said).await;
+        match (trouble, last_said) {
+            (_, LastSaid::Quit) => SessionEnd::Quit,
+            (Trouble::End(end), LastSaid::Unanswered) => {
+                self.abandon(held.connection);
+                end
+            }
+            (Trouble::End(end), LastSaid::Answered) => end,
+            (trouble, _) => self.reply_trouble(trouble).await.err().unwrap_or(SessionEnd::Gone),
+        }
+    }
+
+    /// A connection that was nobody's before.
+    async fn open_own(&mut self) -> Result<Held, Trouble> {
+        let hostgroup = self.account.user.default_hostgroup;
+        let wanted = Wanted { is_own: true, ..self.wanted() };
+        let variables = &self.ground.snapshot.mysql;
+        let opening =
+            self.ground.shared.hostgroups.check_out(hostgroup, &wanted, variables, &self.ground.shared.clock);
+        let connection = self.ground.handle.while_client_waits(Box::pin(opening)).await??;
+        if connection.shape != self.client.shape {
+            let why =
+                "the server does not speak the protocol in the form that the client wants (fast_forward)";
+            return Err(CheckOutError::Login(why.to_owned()).into());
+        }
+        let mut held = self.lend(hostgroup, connection);
+        if held.connection.state.schema != self.context.state.schema {
+            // Its name could not go with the login.
+            self.bring_into(&self.context.state, &mut held).await?;
+        }
+        Ok(held)
+    }
+
+    /// Returns why it is over.
+    async fn pass_bytes(&mut self, held: &mut Held, last_said: &mut LastSaid) -> Trouble {
+        let (Ground { handle, worker, .. }, client) = (&self.ground, &mut self.client.framed);
+        let connection = &mut *held.connection;
+        let (control, counters) = (std::sync::Arc::clone(&connection.control), &worker.counters);
+        loop {
+            let passing = async {
+                let said = client.unread();
+                if !said.is_empty() {
+                    *last_said = if said.ends_with(&QUIT) { LastSaid::Quit } else { LastSaid::Unanswered };
+                    let sent = said.len();
+                    connection.framed.write(said).await.map_err(lost)?;
+                    client.consume(sent);
+                    counters.frontend_bytes_received.add(sent as u64);
+                    counters.backend_bytes_sent.add(sent as u64);
+                    connection.count_bytes(sent, 0);
+                }
+                let answer = connection.framed.unread();
+                if !answer.is_empty() {
+                    *last_said = LastSaid::Answered;
+                    let received = answer.len();
+                    client.write(answer).await.map_err(SessionEnd::from)?;
+                    connection.framed.consume(received);
+                    counters.frontend_bytes_sent.add(received as u64);
+                    counters.backend_bytes_received.add(received as u64);
+                    connection.count_bytes(0, received);
+                }
+                let came = tokio::select! {
+                    biased;
+                    came = connection.framed.fill() => Came::FromServer(came),
+                    came = client.fill() => Came::FromClient(came),
+                };
+                match came {
+                    Came::FromServer(Err(error)) => Err(lost(error)),
+                    Came::FromClient(Err(error)) => Err(SessionEnd::from(error).into()),
+                    Came::FromServer(Ok(_)) | Came::FromClient(Ok(_)) => Ok(()),
+                }
+            };
+            let mut passing = pin!(passing);
+            let unless_cut = poll_fn(|cx| match control.is_cut() {
+                true => Poll::Ready(Err(Trouble::Cut(Answered::Nothing))),
+                false => passing.as_mut().poll(cx),
+            });
+            match handle.unless_ended(unless_cut).await {
+                Ok(Ok(())) => {}
+                Ok(Err(trouble)) => return trouble,
+                Err(reason) => return reason.into(),
+            }
+        }
+    }
+
+    fn show_fast_forward(&self, held: &Held) {
+        self.ground.handle.busy.store(1, std::sync::atomic::Ordering::Release);
+        let mut view = self.ground.handle.view.lock();
+        view.command = "Fast Forward";
+        view.since_ms = self.ground.latest_us / 1000;
+        view.hostgroup = Some(held.hostgroup.0);
+        view.server = Some(std::sync::Arc::clone(held.connection.server()));
+        "fast_forward".clone_into(&mut view.pins);
+    }
+}
+
+/// What the client has of an answer is not looked at: it is told nothing, but hung up on.
+fn lost(error: NetError) -> Trouble {
+    Trouble::Lost(error, Answered::Some(None))
+}

@@ -1,0 +1,11 @@
+//! What is to become of a statement, and what needs no server.
+
+pub(crate) mod alone;
+pub(crate) mod cache_use;
+pub(crate) mod connection_numbers;
+pub(crate) mod errand;
+pub(crate) mod explain;
+pub(crate) mod internal;
+pub(crate) mod plan;
+pub(crate) mod query_cache;
+pub(crate) mod stored_code;

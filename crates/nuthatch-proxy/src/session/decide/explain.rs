@@ -1,0 +1,287 @@
+//! `EXPLAIN CACHE`: what the cache would do with a statement, step by step.
+//!
+//! The steps are those of a statement, decided by the same functions: digest and rules (`plan.rs`), session and statement
+//! (`cache_use.rs`), tables (nuthatch-sql), entry. Nothing is counted, learned, remembered or asked of a server.
+
+use std::sync::Arc;
+
+use nuthatch_cache::{Entry, Judgement, Sequence, Standing};
+use nuthatch_config::{HostgroupId, QueryCacheType, RuleInput, Snapshot, User, Verdict};
+use nuthatch_sql::{CacheQuestion, Class, Lexing, cache_question, classify, read_footprint};
+
+use crate::exact::standing;
+use crate::roster::ClientAddress;
+use crate::session::Session;
+use crate::session::parts::{Off, caching};
+use crate::session::statement::{Caching, Facts, heed_hint, look};
+use crate::shared::Shared;
+use crate::shared::answers::HitPlan;
+use crate::stats::not_cached::NotCached;
+
+/// A step and what came of it.
+pub type Finding = (&'static str, String);
+
+/// Who would ask, as far as it decides what the cache does.
+struct Asker<'a> {
+    shared: &'a Shared,
+    snapshot: &'a Snapshot,
+    user: &'a User,
+    schema: &'a [u8],
+    lexing: Lexing,
+    address: &'a ClientAddress,
+    flag_in: u32,
+    kind: QueryCacheType,
+    /// Why it is off the cache, a statement with these facts considered.
+    off: &'a dyn Fn(&Facts) -> Off,
+    /// Where it goes that is wanted there.
+    routed: &'a dyn Fn(HostgroupId, &Facts) -> HostgroupId,
+    sees: Sees,
+    /// What is stored for it.
+    entries: Vec<Entry<Arc<HitPlan>>>,
+    now_ms: u64,
+}
+
+/// Of which moment the tables are that its statement sees.
+#[derive(Debug, Clone, Copy)]
+enum Sees {
+    Now,
+    /// When the snapshot of its transaction was opened.
+    At(Sequence),
+    /// A server is to open the snapshot for this statement.
+    SnapshotToOpen,
+}
+
+impl Session {
+    /// What the cache would do with the statement, were it the session's next.
+    pub(crate) fn explain_cache(&self, statement: &[u8]) -> Vec<Finding> {
+        let off = |facts: &Facts| {
+            let mut off = self.cache.off;
+            if facts.cache_hint.ttl_ms.is_some() && off.cache == Some(NotCached::TypeOff) {
+                off.cache = self.state_off_cache();
+            }
+            off
+        };
+        let routed = |wanted, facts: &Facts| self.hostgroup_for(wanted, facts);
+        let entry = self.key(statement).and_then(|key| self.ground.shared.answers.cache.peek(&key));
+        let asker = Asker {
+            shared: &self.ground.shared,
+            snapshot: &self.ground.snapshot,
+            user: &self.account.user,
+            schema: &self.context.state.schema,
+            lexing: self.context.lexing,
+            address: self.ground.handle.address(),
+            flag_in: self.cache.next_flag_in,
+            kind: self.query_cache_type(),
+            off: &off,
+            routed: &routed,
+            sees: match self.transaction.beginning.snapshot() {
+                _ if self.may_open_snapshot() => Sees::SnapshotToOpen,
+                Some(snapshot) => Sees::At(snapshot),
+                None => Sees::Now,
+            },
+            entries: entry.into_iter().collect(),
+            now_ms: self.ground.latest_us / 1000,
+        };
+        asker.explain(statement)
+    }
+}
+
+/// What the cache would do with the statement that an operator's `EXPLAIN CACHE [FOR USER 'u'] [IN SCHEMA s] …` is about, for a new
+/// session. Without them, it is the first active user's, in its default schema.
+///
+/// # Errors
+/// A sentence: it is not of that form, or there is no such user.
+pub(crate) fn explain_for_operator(shared: &Shared, question: &[u8]) -> Result<Vec<Finding>, String> {
+    let lexing = shared.greetings.lexing();
+    let CacheQuestion { user, schema, statement } = cache_question(question, lexing)
+        .ok_or("EXPLAIN CACHE [FOR USER 'u'] [IN SCHEMA s] is followed by a SELECT")?;
+    let snapshot = shared.configuration.snapshot();
+    let user = match user {
+        Some(name) => snapshot.users.frontend(&name),
+        None => snapshot.users.iter().find(|user| user.frontend && user.active),
+    };
+    let user = user.ok_or("there is no such active user")?;
+    let default_schema = || user.default_schema.clone().unwrap_or_default().into_bytes();
+    let schema = schema.unwrap_or_else(default_schema);
+    let mut entries = Vec::new();
+    shared.answers.cache.visit(|entry| {
+        let asked = (entry.user(), entry.schema(), entry.statement());
+        if asked == (user.name.as_bytes(), &schema, statement) {
+            entries.push(entry.clone());
+        }
+    });
+    let off = |facts: &Facts| {
+        let off = Off::by_configuration(user, None, &snapshot, &shared.answers);
+        let asks = facts.cache_hint.ttl_ms.is_some() && off.cache == Some(NotCached::TypeOff);
+        Off { cache: off.cache.filter(|_| !asks), ..off }
+    };
+    let asker = Asker {
+        shared,
+        snapshot: &snapshot,
+        user,
+        schema: &schema,
+        lexing,
+        address: &ClientAddress::default(),
+        flag_in: 0,
+        kind: snapshot.mysql.query_cache_type,
+        off: &off,
+        routed: &|wanted, _facts| wanted,
+        sees: Sees::Now,
+        entries,
+        now_ms: shared.clock.now_ms(),
+    };
+    Ok(asker.explain(statement))
+}
+
+impl Asker<'_> {
+    fn explain(&self, statement: &[u8]) -> Vec<Finding> {
+        let known = look(statement, self.lexing, self.snapshot);
+        let mut facts = known.facts;
+        let mut verdict = self.judge(statement, known.digest, &known.digest_text);
+        heed_hint(&mut facts, &mut verdict);
+        let wanted = verdict.destination_hostgroup.unwrap_or(self.user.default_hostgroup);
+        let hostgroup = (self.routed)(wanted, &facts);
+        let off = (self.off)(&facts);
+        let caching = caching(&facts, &verdict, self.kind, &off);
+        let mut findings = vec![
+            ("user", self.user.name.clone()),
+            ("schema", text(self.schema)),
+            ("digest", format!("0x{:016X}", known.digest)),
+            ("digest_text", text(&known.digest_text)),
+            ("rules", rules(&verdict)),
+            ("hostgroup", hostgroup.0.to_string()),
+            ("query_cache_type", self.kind.word().to_owned()),
+            ("session", off.told()),
+            ("statement", statement_told(&facts)),
+            ("mode", mode(caching)),
+        ];
+        if facts.cacheable.is_ok() && facts.volatile.is_none() {
+            findings.extend(self.tables(statement, hostgroup));
+        }
+        if caching.is_any() {
+            findings.extend(self.entries_told(caching));
+        }
+        findings
+    }
+
+    fn judge(&self, query: &[u8], digest: u64, digest_text: &[u8]) -> Verdict {
+        self.snapshot.rules.evaluate(&RuleInput {
+            user: self.user.name.as_bytes(),
+            schema: self.schema,
+            client_addr: &self.address.host,
+            proxy_addr: &self.address.proxy_host,
+            proxy_port: self.address.proxy_port,
+            digest,
+            digest_text,
+            query,
+            flag_in: self.flag_in,
+        })
+    }
+
+    /// Whose writes are seen, and what the answer would depend on.
+    fn tables(&self, statement: &[u8], hostgroup: HostgroupId) -> Vec<Finding> {
+        let catalogues = self.shared.exact.catalogues.current();
+        let domain = match catalogues.domain(hostgroup).cloned() {
+            Ok(domain) => domain,
+            Err(sentence) => return vec![("source", format!("none: {sentence}"))],
+        };
+        let catalogue = &domain.catalogue;
+        let source = format!("{}:{}, {} tables are known", domain.host, domain.port, catalogue.len());
+        let mut findings = vec![("source", source)];
+        findings.extend(domain.replicas.iter().map(|replica| ("replica", replica.told())));
+        let class = Class::of(&classify(statement, self.lexing));
+        let footprint = read_footprint(statement, class, self.lexing, self.schema, catalogue, &[])
+            .map_err(|why| why.to_string())
+            .and_then(|read| {
+                let is_known = self.shared.exact.may_rest_on(&read, &domain, &catalogues);
+                is_known.map(|()| read).map_err(|why| why.to_string())
+            });
+        match footprint.map(|read| read.told(catalogue)) {
+            Ok(told) if told.is_empty() => findings.push(("reads", "no table".to_owned())),
+            Ok(told) => findings.extend(told.into_iter().map(|told| ("reads", told))),
+            Err(why) => findings.push(("reads", format!("not cached as exact: {why}"))),
+        }
+        findings
+    }
+
+    /// What would become of the entries now; an operator's question may be about several, of sessions with other settings.
+    fn entries_told(&self, caching: Caching) -> Vec<Finding> {
+        match self.entries.as_slice() {
+            [] => vec![("entry", "miss: there is none".to_owned())],
+            entries => entries.iter().map(|entry| ("entry", self.entry_told(entry, caching))).collect(),
+        }
+    }
+
+    fn entry_told(&self, entry: &Entry<Arc<HitPlan>>, caching: Caching) -> String {
+        let age_ms = self.now_ms.saturating_sub(entry.created_ms());
+        format!(
+            "{}: {} rows, {} bytes, stored {}.{:03} s ago",
+            self.fate(entry, caching),
+            entry.rows(),
+            entry.packets().len(),
+            age_ms / 1000,
+            age_ms % 1000
+        )
+    }
+
+    fn fate(&self, entry: &Entry<Arc<HitPlan>>, caching: Caching) -> &'static str {
+        let snapshot = match self.sees {
+            Sees::At(snapshot) => Some(snapshot),
+            Sees::Now | Sees::SnapshotToOpen => None,
+        };
+        let standing = standing(&self.shared.exact.clocks, entry, snapshot);
+        match (standing, entry.judge(self.now_ms, self.snapshot.epoch.0)) {
+            _ if entry.is_exact() != caching.is_exact() => "miss, it was stored in the other mode",
+            _ if entry.is_exact() && matches!(self.sees, Sees::SnapshotToOpen) => {
+                "miss, a server opens its transaction's snapshot first"
+            }
+            (Standing::Moved, _) => "stale, what it reads has been written since",
+            (Standing::Pending, _) => "pending, what it reads is being written",
+            (Standing::Holds, Judgement::Expired) => "miss, its time is over",
+            (Standing::Holds, Judgement::OlderEpoch) => "hit, if the rules in force would have made it",
+            (Standing::Holds, Judgement::Fresh) => "hit",
+        }
+    }
+}
+
+impl Off {
+    fn told(&self) -> String {
+        match (self.cache, self.exact) {
+            (Some(why), _) => format!("off the cache: {why}"),
+            (None, Some(why)) => format!("only what is given a time: {why}"),
+            (None, None) => "may use the cache".to_owned(),
+        }
+    }
+}
+
+fn rules(verdict: &Verdict) -> String {
+    let matched: Vec<_> = verdict.matched.iter().map(|rule| rule.rule_id().to_string()).collect();
+    let answers = match (&verdict.error_msg, &verdict.ok_msg) {
+        (None, None) => "",
+        _ => "; the last answers it, and no server",
+    };
+    if matched.is_empty() { "none matches".to_owned() } else { format!("{}{answers}", matched.join(", ")) }
+}
+
+fn statement_told(facts: &Facts) -> String {
+    match (facts.cacheable, facts.volatile) {
+        (Err(why), _) => format!("cannot be cached: {why}"),
+        (Ok(()), Some(what)) => format!("only for a time: {}", NotCached::Volatile(what)),
+        (Ok(()), None) => "may be cached".to_owned(),
+    }
+}
+
+fn mode(caching: Caching) -> String {
+    match caching {
+        Caching::No(why) => format!("not cached: {why}"),
+        Caching::Ttl(ttl_ms) => format!("ttl: for {ttl_ms} ms, whatever is written meanwhile"),
+        Caching::Exact { ttl_ms: None } => "exact: until something is written that it depends on".to_owned(),
+        Caching::Exact { ttl_ms: Some(ttl_ms) } => {
+            format!("both: until something is written that it depends on, for {ttl_ms} ms at most")
+        }
+    }
+}
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
+}

@@ -1,0 +1,89 @@
+//! Whether a session may use the cache, as what, or why not.
+
+use nuthatch_config::{CacheMode, HostgroupId, QueryCacheType, Snapshot, User, Verdict};
+use nuthatch_sql::CacheWish;
+
+use crate::session::statement::{Caching, Facts};
+use crate::shared::answers::Answers;
+use crate::stats::not_cached::NotCached;
+
+/// Why a session is off the cache, where it is.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Off {
+    /// Wholly.
+    pub(crate) cache: Option<NotCached>,
+    /// As far as what is cached until it is written.
+    pub(crate) exact: Option<NotCached>,
+}
+
+/// Whether the session may use the cache, as what.
+#[derive(Debug, Default)]
+pub(crate) struct CacheUse {
+    /// Number of the session's environment; `None` when the table of environments is full.
+    pub(crate) environment: Option<u32>,
+    /// Its own `query_cache_type`, if it has set one.
+    pub(crate) own_type: Option<QueryCacheType>,
+    /// *May use the cache*: tested first by the hit path, worked out anew by `judge_cache_use`.
+    pub(crate) may_use_any: bool,
+    /// The same for exact entries.
+    pub(crate) may_use_exact: bool,
+    /// The hostgroup that all its statements go to at present, whatever the rules say.
+    pub(crate) answers_from: Option<HostgroupId>,
+    /// Why it may not, where it may not.
+    pub(crate) off: Off,
+    /// The flag under which the next statement's rules are walked.
+    pub(crate) next_flag_in: u32,
+}
+
+impl Off {
+    pub(crate) const fn wholly(why: NotCached) -> Self {
+        Self { cache: Some(why), exact: Some(why) }
+    }
+
+    /// Of a session in its first state, that has set `own` for its type.
+    pub(crate) fn by_configuration(
+        user: &User,
+        own: Option<QueryCacheType>,
+        snapshot: &Snapshot,
+        answers: &Answers,
+    ) -> Self {
+        let kind = own.unwrap_or(snapshot.mysql.query_cache_type);
+        let is_type_off = kind == QueryCacheType::Off;
+        match () {
+            () if user.fast_forward => Self::wholly(NotCached::FastForward),
+            () if own == Some(QueryCacheType::Off) => Self::wholly(NotCached::OwnTypeOff),
+            () if is_type_off && !snapshot.rules.caches() && !answers.are_asked_for() => {
+                Self::wholly(NotCached::TypeOff)
+            }
+            () => {
+                let is_off = is_type_off && !snapshot.rules.caches_exact();
+                Self { cache: None, exact: is_off.then_some(NotCached::TypeOff) }
+            }
+        }
+    }
+}
+
+/// How the answer to a statement may be cached, as far as it, the rules and the session say.
+pub(crate) fn caching(facts: &Facts, verdict: &Verdict, kind: QueryCacheType, off: &Off) -> Caching {
+    if let Err(why) = facts.cacheable {
+        return Caching::No(NotCached::Statement(why));
+    }
+    let (mode, asks) = (verdict.cache_mode, facts.cache_hint.wish == CacheWish::Cache);
+    let not_wanted = match (mode, kind) {
+        (Some(CacheMode::Exact | CacheMode::Both), _) => None,
+        (_, QueryCacheType::Off) => Some(NotCached::TypeOff),
+        (_, QueryCacheType::Demand) if !asks => Some(NotCached::NotDemanded),
+        (_, QueryCacheType::Demand | QueryCacheType::On) => None,
+    };
+    let exact = |ttl_ms| {
+        let why_not = off.exact.or(facts.volatile.map(NotCached::Volatile)).or(not_wanted);
+        why_not.map_or(Caching::Exact { ttl_ms }, Caching::No)
+    };
+    match (mode, verdict.cache_ttl_ms.filter(|ttl_ms| *ttl_ms > 0)) {
+        (Some(CacheMode::Off), _) if !asks => Caching::No(NotCached::RuleOff),
+        (Some(CacheMode::Ttl), None) => Caching::No(NotCached::RuleWithoutTime),
+        (Some(CacheMode::Both), ttl_ms) => exact(ttl_ms),
+        (None | Some(CacheMode::Ttl), Some(ttl_ms)) => off.cache.map_or(Caching::Ttl(ttl_ms), Caching::No),
+        (None | Some(CacheMode::Exact | CacheMode::Off), _) => exact(None),
+    }
+}

@@ -1,0 +1,37 @@
+//! The client's side of a session: its socket, and how it wants to be talked to.
+
+use std::sync::Arc;
+
+use nuthatch_cache::Entry;
+use nuthatch_net::Framed;
+use nuthatch_wire::{Attributes, CapabilityFlags, Nonce};
+
+use crate::shared::answers::HitPlan;
+
+/// See the module's doc.
+#[derive(Debug)]
+pub(crate) struct Client {
+    pub(crate) framed: Framed,
+    /// By how much answers are numbered higher than from 1: the command's frames but one.
+    pub(crate) sequence_shift: u8,
+    pub(crate) capabilities: CapabilityFlags,
+    /// Those of them that shape answers.
+    pub(crate) shape: CapabilityFlags,
+    /// What the client's first password answer was computed with; COM_CHANGE_USER goes by it again.
+    pub(crate) nonce: Nonce,
+    /// The rest of an answer that the client has not taken yet.
+    pub(crate) unsent: Option<Box<Unsent>>,
+    /// Those of the statement at hand.
+    pub(crate) attributes: Option<Box<Attributes>>,
+    /// The command at hand was looked up on the seat, in vain.
+    pub(crate) has_looked_up: bool,
+    /// The session panicked on its seat.
+    pub(crate) has_fallen: bool,
+}
+
+/// An answer of which the client took only the first bytes.
+#[derive(Debug)]
+pub(crate) struct Unsent {
+    pub(crate) entry: Entry<Arc<HitPlan>>,
+    pub(crate) written: usize,
+}

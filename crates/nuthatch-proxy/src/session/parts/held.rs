@@ -1,0 +1,77 @@
+//! A connection in the hands of a session.
+
+mod delay;
+mod doubts;
+mod handlers;
+mod ids_before;
+mod named_locks;
+mod own_values;
+mod temporary;
+
+pub(crate) use delay::Delay;
+pub(crate) use doubts::{CODE, Doubt, Doubts};
+pub(crate) use handlers::Handlers;
+pub(crate) use ids_before::IdsBefore;
+pub(crate) use named_locks::{NAMES_MAX, NamedLocks};
+pub(crate) use own_values::OwnValues;
+pub(crate) use temporary::Temporary;
+
+use nuthatch_config::HostgroupId;
+
+use crate::backend::{Changing, Connection};
+use crate::stats::pins::Pins;
+
+/// A connection in the hands of a session.
+#[derive(Debug)]
+#[expect(clippy::struct_excessive_bools, reason = "independent facts of a connection")]
+pub(crate) struct Held {
+    pub(crate) connection: Box<Connection>,
+    pub(crate) hostgroup: HostgroupId,
+    pub(crate) pins: Pins,
+    /// The reasons for which it was kept when that was counted last.
+    pub(crate) counted: Pins,
+    /// A transaction is open on it, or may be.
+    pub(crate) in_transaction: bool,
+    /// One is: the server has said so behind the last statement, which was no error.
+    pub(crate) is_surely_in_transaction: bool,
+    /// It carries nothing of the session that a statement needs, so another connection does as well.
+    pub(crate) is_fresh: bool,
+    /// The session had it before this statement, so its last statement is the session's own.
+    pub(crate) was_held: bool,
+    /// The server has worked out a setting that the session does not know yet.
+    pub(crate) is_to_be_asked: bool,
+    /// It is in another schema, of which the session does not know yet what its name is in UTF-8.
+    pub(crate) is_in_unnamed_schema: bool,
+    /// Its `LAST_INSERT_ID()` is the session's.
+    pub(crate) knows_insert_id: bool,
+    /// What the ids were before a statement that left it open.
+    pub(crate) ids_before: Option<IdsBefore>,
+    /// The named locks on it.
+    pub(crate) named_locks: NamedLocks,
+    /// The temporary tables on it.
+    pub(crate) temporary: Temporary,
+    /// The handlers on it.
+    pub(crate) handlers: Handlers,
+    /// Statements that may have run stored code on it of which nothing was known.
+    pub(crate) doubts: Doubts,
+    /// A change of what sessions begin with is under way on it.
+    pub(crate) changing: Option<Changing>,
+    /// What it alone can tell of the session's statements on it.
+    pub(crate) own: OwnValues,
+    /// For how long it is kept without another reason.
+    pub(crate) delay: Delay,
+}
+
+impl Held {
+    /// Why the session keeps it.
+    pub(crate) const fn reasons(&self) -> Pins {
+        if self.in_transaction { self.pins.with(Pins::TRANSACTION) } else { self.pins }
+    }
+}
+
+impl Held {
+    pub(crate) fn settle_doubts(&mut self, pins: Pins) {
+        self.doubts = Doubts::default();
+        self.pins = self.pins.without(Pins::UNSEEN_CODE).with(pins);
+    }
+}

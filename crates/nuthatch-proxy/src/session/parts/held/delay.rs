@@ -1,0 +1,32 @@
+//! For how long a connection is kept without another reason.
+
+/// For how long a connection is kept.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Delay {
+    /// Statements, the last one included, for which it is kept after an AUTO_INCREMENT insert.
+    pub(crate) statements_left: u64,
+    /// When that ends at the latest.
+    pub(crate) statements_until_ms: u64,
+    /// Until when it is kept after the last statement.
+    pub(crate) until_ms: u64,
+}
+
+impl Delay {
+    /// Statements for which it lasts after an insert.
+    pub(crate) const fn statements_left(self) -> u64 {
+        self.statements_left
+    }
+
+    pub(crate) const fn lasts(self, now_ms: u64) -> bool {
+        now_ms < self.until_ms || self.statements_left > 0 && now_ms < self.statements_until_ms
+    }
+
+    /// When it is over if no statement comes.
+    pub(crate) const fn ends_ms(self) -> u64 {
+        if self.statements_left > 0 && self.statements_until_ms > self.until_ms {
+            self.statements_until_ms
+        } else {
+            self.until_ms
+        }
+    }
+}

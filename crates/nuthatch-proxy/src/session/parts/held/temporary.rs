@@ -1,0 +1,20 @@
+//! The temporary tables on a connection.
+
+use std::collections::HashSet;
+
+use crate::stats::pins::Pins;
+
+/// Those that are known to be there.
+#[derive(Debug, Default)]
+pub(crate) struct Temporary {
+    pub(crate) tables: HashSet<(Vec<u8>, Vec<u8>)>,
+    /// There may be others.
+    pub(crate) is_uncertain: bool,
+}
+
+impl Temporary {
+    /// A statement that pins so has run, and nobody looked at what it made.
+    pub(crate) fn doubt(&mut self, pins: Pins) {
+        self.is_uncertain |= pins.contains(Pins::TEMPORARY_TABLE);
+    }
+}

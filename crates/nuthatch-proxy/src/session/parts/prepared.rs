@@ -1,0 +1,107 @@
+//! The statements that a client has prepared by number.
+
+mod execution;
+mod parameters;
+
+pub(crate) use execution::{Binding, asks_for_cursor, is_bulk, named_id, packet_with_id};
+pub(crate) use parameters::parameters;
+
+use std::collections::HashMap;
+
+use nuthatch_wire::{Attributes, WireError};
+use rapidhash::fast::RandomState;
+
+use crate::backend::StatementKey;
+use crate::state::SessionState;
+
+/// MariaDB: "the statement prepared last".
+pub(crate) const LAST_PREPARED: u32 = u32::MAX;
+
+/// How many statements a session may have prepared, as `max_prepared_stmt_count` bounds them for a server.
+pub(crate) const STATEMENTS_MAX: usize = 16_382;
+
+/// A session's prepared statements.
+#[derive(Debug, Default)]
+pub(crate) struct Prepared {
+    pub(crate) statements: HashMap<u32, Statement, RandomState>,
+    pub(crate) last_id: u32,
+}
+
+impl Prepared {
+    /// Numbers go on behind the last, as on a server: an old one never names a new statement.
+    pub(crate) fn forget_all(&mut self) {
+        self.statements = HashMap::default();
+    }
+
+    /// The number of the statement that a command names.
+    pub(crate) fn named_in(&self, payload: &[u8]) -> Option<u32> {
+        let named = named_id(payload)?;
+        Some(if named == LAST_PREPARED { self.last_id } else { named })
+    }
+
+    /// The statement that a command names.
+    pub(crate) fn named(&self, payload: &[u8]) -> Option<&Statement> {
+        self.statements.get(&self.named_in(payload)?)
+    }
+
+    /// Writes down what the execution asks, as a cache knows it: what is bound, the text, and its length. `None` if the same from another
+    /// session in that state might have another answer.
+    pub(crate) fn write_down(
+        &mut self,
+        payload: &[u8],
+        state: &SessionState,
+        out: &mut Vec<u8>,
+    ) -> Option<()> {
+        let statement = self.statements.get_mut(&self.named_in(payload)?)?;
+        if !statement.is_cacheable || !statement.is_repeatable(state) || asks_for_cursor(payload) {
+            return None;
+        }
+        out.clear();
+        statement.binding.write_down(payload, out);
+        out.extend_from_slice(&statement.key.text);
+        out.extend_from_slice(&(statement.key.text.len() as u64).to_le_bytes());
+        Some(())
+    }
+}
+
+/// A statement that the client has prepared.
+#[derive(Debug)]
+pub(crate) struct Statement {
+    pub(crate) key: StatementKey,
+    pub(crate) binding: Binding,
+    /// Its text does not keep it from the cache.
+    pub(crate) is_cacheable: bool,
+    /// Commands with long data that wait for the next execution.
+    pub(crate) long_data: Vec<Vec<u8>>,
+    /// More long data came than `max_allowed_packet`.
+    pub(crate) has_too_much: bool,
+    /// Where its cursor is open: the server's thread, and the statement's number there.
+    pub(crate) cursor: Option<(u32, u32)>,
+}
+
+impl Statement {
+    /// Takes the attributes off an execution of it: see [`Attributes::take_off_execution`].
+    pub(crate) fn take_off_attributes(
+        &self,
+        payload: &[u8],
+        plain: &mut Vec<u8>,
+    ) -> Result<Option<Attributes>, WireError> {
+        // Long data are commands: byte, number of the statement, number of the parameter.
+        let is_long = |number: usize| {
+            let names = |data: &Vec<u8>| {
+                data.get(5..7).map(|place| usize::from(u16::from_le_bytes([place[0], place[1]])))
+            };
+            self.long_data.iter().any(|data| names(data) == Some(number))
+        };
+        self.binding.take_off_attributes(payload, is_long, plain)
+    }
+
+    /// Whether all that decides the answer to an execution is in its bytes, its text and that state.
+    fn is_repeatable(&self, state: &SessionState) -> bool {
+        let StatementKey { schema, charset, settings, hidden, .. } = &self.key;
+        let is_of_state =
+            **schema == *state.schema && *charset == state.charset && settings.is_same(&state.settings);
+        let has_nothing_beside = self.long_data.is_empty() && !self.has_too_much && self.cursor.is_none();
+        is_of_state && hidden.is_none() && has_nothing_beside
+    }
+}

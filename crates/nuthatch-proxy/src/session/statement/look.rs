@@ -1,0 +1,68 @@
+//! The first look at a statement: its class, its digest, its facts.
+
+use std::sync::atomic::AtomicU64;
+
+use nuthatch_config::{Snapshot, Verdict};
+use nuthatch_sql::{CacheWish, Ddl, DigestOptions, Kind, Lexing, NotCacheable, cache_hint};
+
+use crate::session::statement::{
+    Facts, INFORMATION_SCHEMA, Known, OWN_SCHEMAS, asks_for_numbers, names, outlasts_reset, reads_tracker,
+};
+use crate::stats::StatementCommand;
+use crate::stats::pins::Pins;
+
+/// Takes the statement apart.
+pub(crate) fn look(text: &[u8], lexing: Lexing, snapshot: &Snapshot) -> Known {
+    let statement = nuthatch_sql::classify(text, lexing);
+    let mut facts = Facts::of(&statement).with_settings(text, lexing);
+    facts.command = StatementCommand::of_statement(text, &statement);
+    facts.needs_no_schema = nuthatch_sql::needs_no_schema(text, &statement, lexing);
+    if facts.pins.contains(Pins::SESSION_VARIABLE) && outlasts_reset(text) {
+        facts.pins = facts.pins.with(Pins::UNKNOWN);
+    }
+    if facts.kind == Kind::Select {
+        facts.cache_hint = cache_hint(text, lexing);
+    }
+    facts.begins_plainly = facts.kind == Kind::Begin && !names(text, b"read") && !names(text, b"snapshot");
+    facts.reads_tracker = reads_tracker(facts.kind, text);
+    // Among all variables are `last_insert_id` and `identity`.
+    facts.reads_insert_id |= facts.reads_tracker;
+    facts.names_information_schema = names(text, INFORMATION_SCHEMA);
+    facts.asks_for_numbers = asks_for_numbers(facts.kind, text);
+    facts.lists_connections = facts.kind == Kind::Show && names(text, b"processlist");
+    facts.names_own_schema = OWN_SCHEMAS.iter().any(|start| names(text, start));
+    let is_alter = facts.kind == Kind::Ddl(Ddl::Alter) || facts.kind == Kind::Multi && names(text, b"alter");
+    facts.alters_schema = is_alter && (names(text, b"database") || names(text, b"schema"));
+    let variables = &snapshot.mysql;
+    let mut digest_text = Vec::new();
+    if variables.query_digests || !snapshot.rules.is_empty() {
+        nuthatch_sql::digest_text(text, &digest_options(variables), &mut digest_text);
+    }
+    let digest = nuthatch_sql::digest(&digest_text).0;
+    Known { facts, digest, digest_text: digest_text.into(), code: AtomicU64::default() }
+}
+
+/// What the statement says of its own caching goes before what rules say.
+pub(crate) fn heed_hint(facts: &mut Facts, verdict: &mut Verdict) {
+    if facts.cache_hint.ttl_ms.is_some() {
+        (verdict.cache_ttl_ms, verdict.cache_mode) = (facts.cache_hint.ttl_ms, None);
+    }
+    if facts.cache_hint.wish == CacheWish::NoCache {
+        facts.cacheable = facts.cacheable.and(Err(NotCacheable::SqlNoCache));
+    }
+}
+
+/// The digest options that the variables say.
+fn digest_options(variables: &nuthatch_config::MysqlVariables) -> DigestOptions {
+    let size = |value: u64| usize::try_from(value).unwrap_or(usize::MAX);
+    DigestOptions {
+        max_digest_length: size(variables.query_digests_max_digest_length),
+        max_query_length: size(variables.query_digests_max_query_length),
+        grouping_limit: size(variables.query_digests_grouping_limit),
+        groups_grouping_limit: size(variables.query_digests_groups_grouping_limit),
+        lowercase: variables.query_digests_lowercase,
+        replace_null: variables.query_digests_replace_null,
+        no_digits: variables.query_digests_no_digits,
+        keep_comment: variables.query_digests_keep_comment,
+    }
+}

@@ -1,0 +1,57 @@
+//! A statement with all that was found out before it is sent anywhere.
+
+use std::sync::Arc;
+
+use nuthatch_config::{HostgroupId, Verdict};
+use nuthatch_sql::Kind;
+
+use crate::session::statement::{Facts, Named, SaidToCache};
+use crate::stats::DigestCounters;
+use crate::stats::not_cached::NotCached;
+
+/// A statement with all that was found out before it is sent anywhere.
+#[derive(Debug)]
+pub(crate) struct Plan {
+    pub(crate) facts: Facts,
+    pub(crate) verdict: Verdict,
+    pub(crate) digest: Option<Arc<DigestCounters>>,
+    /// Where rules or the user's default send it.
+    pub(crate) wanted: HostgroupId,
+    /// Where it goes, open transactions and pins considered.
+    pub(crate) hostgroup: HostgroupId,
+    /// What it does with a statement that text has prepared.
+    pub(crate) named: Option<Named>,
+    /// What it says to the cache itself: no server is to hear it.
+    pub(crate) said_to_cache: Option<SaidToCache>,
+    /// The text that a server gets in the place of the client's.
+    pub(crate) sent: Option<Vec<u8>>,
+    pub(crate) started_us: u64,
+}
+
+impl Plan {
+    /// Counts the hits of the rules that matched; a hit of the cache counts them by itself.
+    pub(crate) fn count_rules(&self) {
+        self.verdict.matched.iter().for_each(|rule| rule.bump());
+    }
+
+    /// Counts a look-up that found nothing to serve.
+    pub(crate) fn count_miss(&self) {
+        if let Some(digest) = &self.digest {
+            digest.cache().count_miss();
+        }
+    }
+
+    /// Takes note of whether a SELECT's answer was stored.
+    pub(crate) fn count_fill(&self, stored: Result<(), NotCached>) {
+        if let (Some(digest), Kind::Select) = (&self.digest, self.facts.kind) {
+            digest.cache().count_fill(stored);
+        }
+    }
+}
+
+impl Plan {
+    /// Whether it says anything to the cache itself, alone or among other things.
+    pub(crate) fn speaks_to_cache(&self) -> bool {
+        self.said_to_cache.is_some() || self.facts.query_cache_type.is_some()
+    }
+}

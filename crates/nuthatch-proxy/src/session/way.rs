@@ -1,0 +1,16 @@
+//! The way of an answer to the client, and what can keep it.
+
+mod capture;
+mod passage;
+mod reading;
+mod relay;
+pub(crate) mod reply;
+mod transcode;
+mod trouble;
+
+pub(crate) use capture::Capture;
+pub(crate) use passage::{Forms, Passage};
+pub(crate) use reading::{Depends, Reading, Sent};
+pub(crate) use relay::{Way, command_packet};
+pub(crate) use transcode::transcode;
+pub(crate) use trouble::{Answered, Elsewhere, Trouble, UNSUPPORTED_PS};

@@ -1,0 +1,406 @@
+//! An answer on its way from the server to the client.
+//!
+//! Bytes go on as they come: what one read brought, one write sends. Memory is bounded by one read, however large the
+//! answer and however slowly the client reads, for nothing is read from the server before the client took the last.
+
+use std::future::{Future, poll_fn};
+use std::pin::pin;
+use std::task::Poll;
+
+use nuthatch_net::{Framed, NetError};
+use nuthatch_wire::{
+    AnswerEnd, AnswerKind, AnswerScanner, Attributes, CapabilityFlags, Command, ErrPacket, ErrorCode, Form,
+    HEADER_LEN, SmallResult, StatusFlags, append_packet, query_packet,
+};
+
+use crate::backend::{Connection, Control};
+use crate::exact::Flight;
+use crate::roster::{SessionEnd, SessionHandle};
+use crate::session::way::{Answered, Capture, Forms, Passage, Trouble};
+use crate::worker::Worker;
+
+/// The largest packet of a local file that is taken; clients cut a file into packets of some kilobytes.
+const FILE_PACKET_BYTES_MAX: usize = 64 << 20;
+
+/// The largest packet that is copied behind what goes ahead of it.
+const JOINED_BYTES_MAX: usize = 64 << 10;
+
+/// Both ends of the way, and who counts.
+pub(crate) struct Way<'a> {
+    pub(crate) handle: &'a SessionHandle,
+    pub(crate) worker: &'a Worker,
+    pub(crate) connection: &'a mut Connection,
+    /// How the client wants its answers.
+    pub(crate) form: Form,
+    /// It did not ask to be told that its session has changed.
+    pub(crate) hides_state: bool,
+    /// What packets say that have to be made up for it.
+    pub(crate) status: StatusFlags,
+    /// Those of the client's statement.
+    pub(crate) attributes: Option<&'a Attributes>,
+    /// Who hears how the answer ended before the client does.
+    pub(crate) flight: Option<&'a mut Flight>,
+}
+
+impl<'a> Way<'a> {
+    /// The same, where the end of the answer is heard before the client gets it.
+    pub(crate) fn hearing(self, flight: &'a mut Flight) -> Self {
+        Self { flight: Some(flight), ..self }
+    }
+
+    /// Sends the client's packet to the server as it came, with the statement's attributes if it has any.
+    pub(crate) async fn send_packet_of(&mut self, client: &Framed) -> Result<(), Trouble> {
+        if self.connection.takes_attributes()
+            && let [first, text @ ..] = client.payload()
+            && *first == Command::Query as u8
+        {
+            return self.send_as_it_is(&query_packet(text, self.attributes)).await;
+        }
+        if let Some(frame) = client.frame() {
+            return self.send_as_it_is(frame).await;
+        }
+        if let Some(unsent) = self.connection.ahead.take_unsent() {
+            self.write(&unsent).await?;
+        }
+        let bytes = client.payload().len() + 4;
+        let Connection { framed, control, .. } = &mut *self.connection;
+        let sent = on_connection(self.handle, control, framed.forward_packet(client)).await;
+        sent.map_err(Cause::before_any_answer)?;
+        self.count_sent(bytes);
+        Ok(())
+    }
+
+    /// The same with another text of the same command, if there is one.
+    pub(crate) async fn send_packet_of_or(
+        &mut self,
+        text: Option<&[u8]>,
+        client: &Framed,
+    ) -> Result<(), Trouble> {
+        let command = client.payload().first().copied().and_then(Command::parse);
+        match text.zip(command) {
+            Some((text, Command::Query)) if self.connection.takes_attributes() => {
+                self.send_as_it_is(&query_packet(text, self.attributes)).await
+            }
+            Some((text, command)) => self.send(&command_packet(command, text)).await,
+            None => self.send_packet_of(client).await,
+        }
+    }
+
+    /// Sends a packet, behind what goes ahead of it. A statement is one of the proxy's own, which has no attributes.
+    pub(crate) async fn send(&mut self, packet: &[u8]) -> Result<(), Trouble> {
+        if self.connection.takes_attributes() {
+            let worded = self.connection.worded(packet);
+            return self.send_as_it_is(&worded).await;
+        }
+        self.send_as_it_is(packet).await
+    }
+
+    async fn send_as_it_is(&mut self, packet: &[u8]) -> Result<(), Trouble> {
+        match self.connection.ahead.take_unsent() {
+            None => self.write(packet).await,
+            Some(mut bytes) if packet.len() <= JOINED_BYTES_MAX => {
+                bytes.extend_from_slice(packet);
+                self.write(&bytes).await
+            }
+            Some(unsent) => {
+                self.write(&unsent).await?;
+                self.write(packet).await
+            }
+        }
+    }
+
+    /// Sends bytes; most go out at once.
+    async fn write(&mut self, packet: &[u8]) -> Result<(), Trouble> {
+        let Connection { framed, control, .. } = &mut *self.connection;
+        let written = match control.is_cut() {
+            true => 0,
+            false => framed.write_now(packet).map_err(|error| Cause::Lost(error).before_any_answer())?,
+        };
+        if let rest @ [_, ..] = &packet[written..] {
+            let sending = Box::pin(framed.write(rest));
+            on_connection(self.handle, control, sending).await.map_err(Cause::before_any_answer)?;
+        }
+        self.count_sent(packet.len());
+        Ok(())
+    }
+
+    fn count_sent(&self, bytes: usize) {
+        self.worker.counters.backend_bytes_sent.add(bytes as u64);
+        self.connection.count_bytes(bytes, 0);
+    }
+
+    fn count_received(&self, bytes: usize) {
+        self.worker.counters.backend_bytes_received.add(bytes as u64);
+        self.connection.count_bytes(0, bytes);
+    }
+
+    /// Passes the answer on to the client, and a copy into `capture`.
+    ///
+    /// `rewrite` may change the first bytes in place before the client sees them.
+    pub(crate) async fn pass_answer(
+        &mut self,
+        client: &mut Framed,
+        kind: AnswerKind,
+        mut capture: Option<&mut Capture>,
+        mut rewrite: impl FnMut(&mut [u8]),
+    ) -> Result<AnswerEnd, Trouble> {
+        self.hear_ahead().await?;
+        let may_ask = self.connection.shape.contains(CapabilityFlags::CLIENT_LOCAL_FILES);
+        let scanner = self.scanner(kind).with_local_files(may_ask);
+        let (from, to) = (self.connection.form(), self.form);
+        let forms = Forms { from, to, hides_state: self.hides_state, status: self.status };
+        let mut passage = Passage::new(scanner, kind, forms);
+        loop {
+            let is_first = !passage.scanner().has_begun();
+            let progress = passage
+                .scan(self.connection.framed.unread())
+                .map_err(|error| Cause::Lost(error.into()).after(&passage))?;
+            if progress.finished
+                && let Some(flight) = &mut self.flight
+            {
+                flight.hear(passage.scanner().end());
+            }
+            if progress.consumed > 0 {
+                let consumed = self.connection.framed.unread_mut().get_mut(..progress.consumed);
+                let bytes = passage.told(consumed.unwrap_or_default());
+                if is_first {
+                    rewrite(bytes);
+                }
+                let bytes = &*bytes;
+                if let Some(capture) = &mut capture {
+                    capture.take(bytes);
+                }
+                self.worker.counters.frontend_bytes_sent.add(bytes.len() as u64);
+                let written = client.write_now(bytes).map_err(SessionEnd::from)?;
+                if let rest @ [_, ..] = &bytes[written..] {
+                    let writing = Box::pin(client.write(rest));
+                    self.handle.unless_ended(writing).await?.map_err(SessionEnd::from)?;
+                }
+                self.connection.framed.consume(progress.consumed);
+            }
+            if progress.finished {
+                self.connection.refusal = passage.scanner().refusal().cloned().map(Box::new);
+                return Ok(passage.ended());
+            }
+            if progress.wants_file {
+                let next = Box::pin(self.pass_file(client, &passage)).await?;
+                passage.file_was_sent(next);
+            }
+            let Connection { framed, control, .. } = &mut *self.connection;
+            let received = on_connection(self.handle, control, framed.fill()).await;
+            self.count_received(received.map_err(|cause| cause.after(&passage))?);
+        }
+    }
+
+    /// Walks over an answer of that kind from the connection.
+    fn scanner(&self, kind: AnswerKind) -> AnswerScanner {
+        let form = self.connection.form();
+        AnswerScanner::new(kind, form.deprecate_eof)
+            .with_optional_metadata(form.optional_metadata)
+            .with_session_track(form.session_track)
+    }
+
+    /// Passes the client's file on to the server, packet by packet, up to the empty one that ends it. Returns the number of
+    /// the server's next packet.
+    async fn pass_file(&mut self, client: &mut Framed, passage: &Passage) -> Result<u8, Trouble> {
+        let mut sequence = passage.scanner().next_sequence().unwrap_or_default();
+        let shift = passage.next_sequence().unwrap_or_default().wrapping_sub(sequence);
+        loop {
+            let reading = client.read_packet(sequence.wrapping_add(shift), FILE_PACKET_BYTES_MAX);
+            let last =
+                self.handle.unless_ended(reading).await?.map_err(SessionEnd::from)?.wrapping_sub(shift);
+            let bytes = client.payload().len() + HEADER_LEN;
+            let Connection { framed, control, .. } = &mut *self.connection;
+            let sent =
+                on_connection(self.handle, control, framed.forward_packet_from(client, sequence)).await;
+            sent.map_err(|cause| cause.after(passage))?;
+            self.count_sent(bytes);
+            sequence = last.wrapping_add(1);
+            if client.payload().is_empty() {
+                return Ok(sequence);
+            }
+        }
+    }
+
+    /// Whether the answer that comes is that error; it has not been read.
+    pub(crate) async fn is_refused_with(&mut self, error: ErrorCode) -> Result<bool, Trouble> {
+        self.hear_ahead().await?;
+        loop {
+            match self.connection.framed.unread() {
+                [_, _, _, _, ErrPacket::MARKER, low, high, ..] => {
+                    return Ok(u16::from_le_bytes([*low, *high]) == error.code);
+                }
+                [_, _, _, _, first, ..] if *first != ErrPacket::MARKER => return Ok(false),
+                _ => {}
+            }
+            let Connection { framed, control, .. } = &mut *self.connection;
+            let received = on_connection(self.handle, control, framed.fill()).await;
+            self.count_received(received.map_err(Cause::before_any_answer)?);
+        }
+    }
+
+    /// Asks the server for one number: the only value of the only row. `None` when the answer is anything else.
+    pub(crate) async fn ask_number(&mut self, query: &str) -> Result<Option<u64>, Trouble> {
+        let value = self.ask_value(query).await?;
+        Ok(value.and_then(|value| std::str::from_utf8(&value).ok()?.parse().ok()))
+    }
+
+    /// Reads an answer that is not for the client, if it has no more than `bytes_max` bytes.
+    pub(crate) async fn read_up_to(
+        &mut self,
+        kind: AnswerKind,
+        bytes_max: usize,
+    ) -> Result<Option<Vec<u8>>, Trouble> {
+        Ok(self.read_whole(kind, bytes_max).await?.0)
+    }
+
+    /// The same, with how it ended.
+    pub(crate) async fn read_whole(
+        &mut self,
+        kind: AnswerKind,
+        bytes_max: usize,
+    ) -> Result<(Option<Vec<u8>>, AnswerEnd), Trouble> {
+        self.hear_ahead().await?;
+        let (mut answer, mut is_whole) = (Vec::new(), true);
+        let end = self
+            .read_pieces(kind, |piece| {
+                is_whole &= answer.len() + piece.len() <= bytes_max;
+                if is_whole {
+                    answer.extend_from_slice(piece);
+                }
+            })
+            .await?;
+        Ok((is_whole.then_some(answer), end))
+    }
+
+    /// Asks the server for one value: the only one of the only row, as text. `None` when the answer is anything else.
+    pub(crate) async fn ask_value(&mut self, query: &str) -> Result<Option<Vec<u8>>, Trouble> {
+        self.ask_bytes(query.as_bytes()).await
+    }
+
+    /// The same of a question in the character set of the session.
+    pub(crate) async fn ask_bytes(&mut self, query: &[u8]) -> Result<Option<Vec<u8>>, Trouble> {
+        self.send(&command_packet(Command::Query, query)).await?;
+        self.hear_ahead().await?;
+        let mut answer = Vec::new();
+        self.read_pieces(AnswerKind::ResultSets, |piece| answer.extend_from_slice(piece)).await?;
+        let result = SmallResult::parse(&answer, self.connection.form());
+        Ok(result.and_then(|result| Some(result.only_value()?.to_vec())))
+    }
+
+    /// Reads an answer that is not for the client. An ERR packet is returned as such.
+    pub(crate) async fn read_answer(
+        &mut self,
+        kind: AnswerKind,
+    ) -> Result<Result<AnswerEnd, ErrPacket>, Trouble> {
+        self.hear_ahead().await?;
+        self.read_one(kind).await
+    }
+
+    /// Reads the answers to what went ahead.
+    pub(crate) async fn hear_ahead(&mut self) -> Result<(), Trouble> {
+        match self.connection.ahead.is_empty() {
+            true => Ok(()),
+            false => Box::pin(self.hear_all_ahead()).await,
+        }
+    }
+
+    async fn hear_all_ahead(&mut self) -> Result<(), Trouble> {
+        if let Some(unsent) = self.connection.ahead.take_unsent() {
+            self.write(&unsent).await?;
+        }
+        while self.connection.ahead.take_answer() {
+            self.read_one(AnswerKind::Single).await?.map_err(Trouble::RefusedAhead)?;
+        }
+        Ok(())
+    }
+
+    async fn read_one(&mut self, kind: AnswerKind) -> Result<Result<AnswerEnd, ErrPacket>, Trouble> {
+        let mut refusal = None;
+        let end = self
+            .read_pieces(kind, |piece| {
+                refusal = piece
+                    .get(HEADER_LEN..)
+                    .filter(|payload| payload.first() == Some(&ErrPacket::MARKER))
+                    .and_then(|payload| ErrPacket::parse(payload).ok());
+            })
+            .await?;
+        Ok(refusal.map_or(Ok(end), Err))
+    }
+
+    /// Reads an answer to its end and shows its bytes, as they come, to `take`.
+    async fn read_pieces(
+        &mut self,
+        kind: AnswerKind,
+        mut take: impl FnMut(&[u8]),
+    ) -> Result<AnswerEnd, Trouble> {
+        let mut scanner = self.scanner(kind);
+        loop {
+            let unread = self.connection.framed.unread();
+            let progress =
+                scanner.scan(unread).map_err(|error| Cause::Lost(error.into()).before_any_answer())?;
+            take(unread.get(..progress.consumed).unwrap_or_default());
+            self.connection.framed.consume(progress.consumed);
+            if progress.finished {
+                return Ok(*scanner.end());
+            }
+            let Connection { framed, control, .. } = &mut *self.connection;
+            let received = on_connection(self.handle, control, framed.fill()).await;
+            self.count_received(received.map_err(Cause::before_any_answer)?);
+        }
+    }
+}
+
+/// A command of the proxy's own as a whole packet.
+pub(crate) fn command_packet(command: Command, argument: &[u8]) -> Vec<u8> {
+    let mut packet = Vec::with_capacity(argument.len() + HEADER_LEN + 1);
+    append_packet(&mut packet, &mut 0, &[&[command as u8], argument].concat());
+    packet
+}
+
+/// Why the server's side of the way is no more.
+enum Cause {
+    Ended(SessionEnd),
+    Cut,
+    Lost(NetError),
+}
+
+impl Cause {
+    fn before_any_answer(self) -> Trouble {
+        self.with(Answered::Nothing)
+    }
+
+    fn after(self, passage: &Passage) -> Trouble {
+        self.with(match passage.scanner().has_begun() {
+            false => Answered::Nothing,
+            true => Answered::Some(passage.next_sequence()),
+        })
+    }
+
+    fn with(self, answered: Answered) -> Trouble {
+        match self {
+            Self::Ended(end) => Trouble::End(end),
+            Self::Cut => Trouble::Cut(answered),
+            Self::Lost(error) => Trouble::Lost(error, answered),
+        }
+    }
+}
+
+/// Does `work` on the connection, unless the session is told to end, its client hangs up or the connection is cut meanwhile.
+async fn on_connection<T>(
+    handle: &SessionHandle,
+    control: &Control,
+    work: impl Future<Output = Result<T, NetError>>,
+) -> Result<T, Cause> {
+    let mut work = pin!(work);
+    let unless_cut = poll_fn(|cx| match control.is_cut() {
+        true => Poll::Ready(None),
+        false => work.as_mut().poll(cx).map(Some),
+    });
+    match handle.while_client_waits(unless_cut).await {
+        Err(end) => Err(Cause::Ended(end)),
+        Ok(None) => Err(Cause::Cut),
+        Ok(Some(Err(error))) => Err(Cause::Lost(error)),
+        Ok(Some(Ok(value))) => Ok(value),
+    }
+}

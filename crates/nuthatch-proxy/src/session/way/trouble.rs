@@ -1,0 +1,129 @@
+//! What can keep a statement from its answer.
+
+use nuthatch_net::NetError;
+use nuthatch_wire::ErrPacket;
+
+use crate::backend::CheckOutError;
+use crate::roster::{EndReason, SessionEnd};
+
+/// What a server says of statements that cannot be prepared.
+pub(crate) const UNSUPPORTED_PS: &str =
+    "This command is not supported in the prepared statement protocol yet";
+
+/// Why a statement has no answer from a server.
+#[derive(Debug)]
+pub(crate) enum Trouble {
+    /// The client's side is over.
+    End(SessionEnd),
+    /// No connection could be had.
+    CheckOut(CheckOutError),
+    /// A server refused what should have brought its connection into the session's state.
+    Refused(ErrPacket),
+    /// The same, when a statement was behind it already.
+    RefusedAhead(ErrPacket),
+    /// The server was taken offline while it worked.
+    Cut(Answered),
+    /// The connection failed.
+    Lost(NetError, Answered),
+    /// It asks for what only a connection knows that is not held.
+    Elsewhere(Elsewhere),
+    /// The session began with a value of this variable that servers do not begin with any more, and may not set it.
+    Inheritance(String),
+    /// The connection could not be made what the session needs; another can.
+    Unfit,
+    /// The client names a prepared statement that is not there.
+    UnknownStatement(u32),
+    /// The server does not execute a statement for many sets of parameters.
+    NoBulk,
+}
+
+/// What a server keeps by connection. As text, the error of who asks for it where that is not held.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub(crate) enum Elsewhere {
+    /// FOUND_ROWS() or ROW_COUNT() inside a larger statement.
+    #[error(
+        "FOUND_ROWS() and ROW_COUNT() inside a larger statement are not supported by the proxy outside a transaction: SELECT the function \
+         by itself"
+    )]
+    Counts,
+    /// LASTVAL() or its like.
+    #[error(
+        "LASTVAL() and PREVIOUS VALUE FOR are not supported by the proxy outside a transaction in which NEXTVAL() of the sequence was \
+         called: keep the value that NEXTVAL() gave"
+    )]
+    Sequence,
+    /// The number of the last change.
+    #[error(
+        "@@last_gtid is not supported by the proxy where the connection of the change was let go of: add it to \
+         session_track_system_variables, or have a query rule with multiplex=0 keep the session's connection"
+    )]
+    Gtid,
+    /// Warnings or errors in a question that is not understood.
+    #[error(
+        "GET DIAGNOSTICS and @@warning_count inside a larger statement are not supported by the proxy outside a transaction, unless \
+         mysql-hold_for_diagnostics is set: use SHOW WARNINGS"
+    )]
+    Diagnostics,
+}
+
+/// How much of the answer the client has.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Answered {
+    /// Nothing.
+    Nothing,
+    /// Some packets; the next would have this number. `None`: half a packet.
+    Some(Option<u8>),
+}
+
+impl From<SessionEnd> for Trouble {
+    fn from(end: SessionEnd) -> Self {
+        Self::End(end)
+    }
+}
+
+impl From<EndReason> for Trouble {
+    fn from(reason: EndReason) -> Self {
+        Self::End(reason.into())
+    }
+}
+
+impl From<CheckOutError> for Trouble {
+    fn from(error: CheckOutError) -> Self {
+        Self::CheckOut(error)
+    }
+}
+
+impl Trouble {
+    /// Of a connection that failed before anything was answered.
+    pub(crate) const fn before_any_answer(error: NetError) -> Self {
+        Self::Lost(error, Answered::Nothing)
+    }
+
+    /// Whether the connection waits for a command again: the server has answered in full, or was not asked.
+    pub(crate) const fn leaves_connection_usable(&self) -> bool {
+        matches!(self, Self::Refused(_) | Self::UnknownStatement(_) | Self::NoBulk | Self::Elsewhere(_))
+    }
+
+    /// A server does not know the session's schema.
+    pub(crate) const fn is_unknown_schema(&self) -> bool {
+        const UNKNOWN_DATABASE: u16 = 1049;
+        let (Self::Refused(refusal) | Self::CheckOut(CheckOutError::Refused(refusal))) = self else {
+            return false;
+        };
+        refusal.code == UNKNOWN_DATABASE
+    }
+
+    /// Whether the statement certainly did nothing that another try would do twice.
+    pub(crate) const fn left_no_trace(&self) -> bool {
+        matches!(self, Self::Lost(_, Answered::Nothing))
+    }
+}
+
+impl Answered {
+    pub(crate) fn next_sequence(self) -> u8 {
+        match self {
+            Self::Some(Some(sequence)) => sequence,
+            Self::Nothing | Self::Some(None) => 1,
+        }
+    }
+}

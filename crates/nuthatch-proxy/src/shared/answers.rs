@@ -1,0 +1,60 @@
+//! What is cached, for whom, and how often it was asked for.
+
+mod environment;
+mod hit_plan;
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use nuthatch_cache::{Cache, Limits};
+use nuthatch_config::MysqlVariables;
+
+use crate::stats::Digests;
+
+pub(crate) use crate::shared::answers::environment::ENVIRONMENTS_MAX;
+pub(crate) use crate::shared::answers::environment::Environment;
+pub(crate) use crate::shared::answers::environment::Environments;
+pub(crate) use crate::shared::answers::hit_plan::HitPlan;
+
+/// See the module's doc.
+#[derive(Debug)]
+pub(crate) struct Answers {
+    pub(crate) cache: Cache<Arc<HitPlan>>,
+    pub(crate) environments: Environments,
+    pub(crate) digests: Digests,
+    /// A statement has asked to be cached, whatever rules say.
+    are_asked_for: AtomicBool,
+}
+
+impl Answers {
+    pub(crate) fn new(variables: &MysqlVariables) -> Self {
+        Self {
+            cache: Cache::new(limits(variables)),
+            environments: Environments::default(),
+            digests: Digests::new(),
+            are_asked_for: AtomicBool::new(false),
+        }
+    }
+
+    /// Keeps to the limits of these variables from now on.
+    pub(crate) fn keep_to(&self, variables: &MysqlVariables) {
+        self.cache.set_limits(limits(variables));
+    }
+
+    /// From now on sessions look their statements up, though no rule caches anything.
+    pub(crate) fn ask_for(&self) {
+        if !self.are_asked_for() {
+            self.are_asked_for.store(true, Ordering::Relaxed);
+        }
+    }
+
+    /// Whether a statement has asked to be cached.
+    pub(crate) fn are_asked_for(&self) -> bool {
+        self.are_asked_for.load(Ordering::Relaxed)
+    }
+}
+
+fn limits(variables: &MysqlVariables) -> Limits {
+    let bytes = variables.query_cache_size.bytes();
+    Limits { bytes, entry_bytes_max: variables.threshold_resultset_size }
+}

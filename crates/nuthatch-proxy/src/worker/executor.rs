@@ -1,0 +1,270 @@
+//! Runs the tasks of a worker that are woken by its own sockets.
+//!
+//! A statement that goes to a server waits for one thing, the server's socket, which the worker [watches](crate::floor::lobby) as it
+//! watches its clients. So a session's task needs nothing of Tokio but a place to be polled, and this is one: the thread
+//! asks its watch what has arrived, polls the tasks that were told, and asks again. Tokio, with its own epoll and wheel of
+//! timers, has a turn only while something is on it ([`Worker::is_occupied`](crate::worker::Worker::is_occupied)): a login, a
+//! connect, a wait with a time limit.
+//!
+//! A task that panics takes nobody along. One that always finds something to do must [give way](give_way) by itself: nothing
+//! interrupts it.
+
+use std::future::{Future, poll_fn};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::pin::Pin;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering, fence};
+use std::task::{Context, Poll, Wake, Waker};
+
+use nuthatch_net::Bell;
+use parking_lot::Mutex;
+use slab::Slab;
+
+type Work = Pin<Box<dyn Future<Output = ()> + Send>>;
+
+/// The tasks of one worker. See the module's doc.
+#[derive(Debug)]
+pub(crate) struct Executor {
+    tasks: Mutex<Slab<Task>>,
+    ready: Arc<Ready>,
+}
+
+/// A task; while it is polled, without its work.
+struct Task {
+    work: Option<Work>,
+    waker: Waker,
+    call: Arc<Call>,
+}
+
+impl std::fmt::Debug for Task {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Task").field("number", &self.call.number).finish_non_exhaustive()
+    }
+}
+
+/// The numbers of tasks that are to be polled.
+#[derive(Debug)]
+struct Ready {
+    numbers: Mutex<Vec<usize>>,
+    /// The thread sleeps, or is about to.
+    is_asleep: AtomicBool,
+    bell: Arc<Bell>,
+}
+
+/// What a task's wakers hold.
+#[derive(Debug)]
+struct Call {
+    number: usize,
+    is_queued: AtomicBool,
+    ready: Arc<Ready>,
+}
+
+impl Executor {
+    /// Without tasks. `bell` ends the thread's sleep.
+    pub(crate) fn new(bell: Arc<Bell>) -> Self {
+        let ready = Ready { numbers: Mutex::default(), is_asleep: AtomicBool::new(false), bell };
+        Self { tasks: Mutex::default(), ready: Arc::new(ready) }
+    }
+
+    /// Adds a task; it is polled by the next [`Self::run_ready`].
+    pub(crate) fn spawn(&self, work: impl Future<Output = ()> + Send + 'static) {
+        let work: Work = Box::pin(work);
+        let mut tasks = self.tasks.lock();
+        let entry = tasks.vacant_entry();
+        let call = Arc::new(Call {
+            number: entry.key(),
+            is_queued: AtomicBool::new(false),
+            ready: Arc::clone(&self.ready),
+        });
+        let waker = Waker::from(Arc::clone(&call));
+        entry.insert(Task { work: Some(work), waker, call: Arc::clone(&call) });
+        drop(tasks);
+        call.queue();
+    }
+
+    /// Polls each task that was woken, once. `room` is for the numbers of those at hand.
+    pub(crate) fn run_ready(&self, room: &mut Vec<usize>) {
+        debug_assert!(room.is_empty(), "numbers of an earlier run");
+        std::mem::swap(&mut *self.ready.numbers.lock(), room);
+        for number in room.drain(..) {
+            self.run(number);
+        }
+    }
+
+    fn run(&self, number: usize) {
+        let mut tasks = self.tasks.lock();
+        // A waker may outlive its task.
+        let Some(task) = tasks.get_mut(number) else { return };
+        let Some(mut work) = task.work.take() else { return };
+        let waker = std::mem::replace(&mut task.waker, Waker::noop().clone());
+        // Before the poll: who wakes it during the poll means the next one.
+        task.call.is_queued.store(false, Ordering::Release);
+        drop(tasks);
+        let polled = catch_unwind(AssertUnwindSafe(|| work.as_mut().poll(&mut Context::from_waker(&waker))));
+        if let Ok(Poll::Pending) = polled {
+            if let Some(task) = self.tasks.lock().get_mut(number) {
+                (task.work, task.waker) = (Some(work), waker);
+            }
+            return;
+        }
+        // What it held may panic as well.
+        drop(catch_unwind(AssertUnwindSafe(|| drop(work))));
+        let ended = self.tasks.lock().try_remove(number);
+        drop(ended);
+    }
+
+    /// Before the thread sleeps: from now on who wakes a task rings the bell. `false` when one is to be polled already.
+    pub(crate) fn lies_down(&self) -> bool {
+        self.ready.is_asleep.store(true, Ordering::Relaxed);
+        // Either the waker sees that the thread sleeps, or the thread the task: both look after they have told.
+        fence(Ordering::SeqCst);
+        self.ready.numbers.lock().is_empty()
+    }
+
+    /// After it slept.
+    pub(crate) fn is_up(&self) {
+        self.ready.is_asleep.store(false, Ordering::Relaxed);
+    }
+
+    /// Whether there are no tasks.
+    #[cfg(test)]
+    fn is_empty(&self) -> bool {
+        self.tasks.lock().is_empty()
+    }
+
+    /// Ends all tasks where they are.
+    pub(crate) fn clear(&self) {
+        let tasks = std::mem::take(&mut *self.tasks.lock());
+        drop(catch_unwind(AssertUnwindSafe(|| drop(tasks))));
+    }
+}
+
+impl Call {
+    fn queue(&self) {
+        if self.is_queued.swap(true, Ordering::AcqRel) {
+            return;
+        }
+        self.ready.numbers.lock().push(self.number);
+        fence(Ordering::SeqCst);
+        if self.ready.is_asleep.load(Ordering::Relaxed) {
+            self.ready.bell.ring();
+        }
+    }
+}
+
+impl Wake for Call {
+    fn wake(self: Arc<Self>) {
+        self.queue();
+    }
+
+    fn wake_by_ref(self: &Arc<Self>) {
+        self.queue();
+    }
+}
+
+/// Lets the worker's other tasks, and the clients on their seats, have a turn. Unlike Tokio's, it needs nothing of Tokio.
+pub(crate) async fn give_way() {
+    let mut has_given_way = false;
+    poll_fn(|cx| match std::mem::replace(&mut has_given_way, true) {
+        true => Poll::Ready(()),
+        false => {
+            cx.waker().wake_by_ref();
+            Poll::Pending
+        }
+    })
+    .await;
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::AtomicUsize;
+
+    use nuthatch_net::Watch;
+
+    use super::*;
+
+    fn executor() -> (Executor, Watch) {
+        let watch = Watch::new().unwrap();
+        (Executor::new(watch.bell()), watch)
+    }
+
+    /// A task that counts its polls in `polls` and ends after `last`.
+    fn counting(polls: &Arc<AtomicUsize>, last: usize) -> impl Future<Output = ()> + Send + use<> {
+        let polls = Arc::clone(polls);
+        poll_fn(move |cx| {
+            if polls.fetch_add(1, Ordering::Relaxed) + 1 == last {
+                return Poll::Ready(());
+            }
+            cx.waker().wake_by_ref();
+            Poll::Pending
+        })
+    }
+
+    #[test]
+    fn task_that_wakes_itself_is_polled_once_a_run_until_it_ends() {
+        let (executor, _watch) = executor();
+        let polls = Arc::default();
+        executor.spawn(counting(&polls, 3));
+        let mut room = Vec::new();
+        for expected in [1, 2, 3, 3] {
+            executor.run_ready(&mut room);
+            assert_eq!(polls.load(Ordering::Relaxed), expected);
+        }
+        assert!(executor.is_empty());
+    }
+
+    #[test]
+    fn task_that_gives_way_goes_on_after_the_others() {
+        let (executor, _watch) = executor();
+        let told = Arc::new(Mutex::new(Vec::new()));
+        for name in ["first", "second"] {
+            let told = Arc::clone(&told);
+            executor.spawn(async move {
+                told.lock().push(name);
+                give_way().await;
+                told.lock().push(name);
+            });
+        }
+        let mut room = Vec::new();
+        executor.run_ready(&mut room);
+        executor.run_ready(&mut room);
+        assert_eq!(*told.lock(), ["first", "second", "first", "second"]);
+        assert!(executor.is_empty());
+    }
+
+    #[test]
+    fn panic_ends_its_task_only() {
+        let (executor, _watch) = executor();
+        executor.spawn(async { panic!("on purpose") });
+        let polls = Arc::default();
+        executor.spawn(counting(&polls, 2));
+        let mut room = Vec::new();
+        executor.run_ready(&mut room);
+        executor.run_ready(&mut room);
+        assert_eq!(polls.load(Ordering::Relaxed), 2);
+        assert!(executor.is_empty());
+    }
+
+    #[test]
+    fn waking_from_another_thread_ends_the_sleep() {
+        let (executor, mut watch) = executor();
+        let waker = Arc::new(Mutex::new(None::<Waker>));
+        let kept = Arc::clone(&waker);
+        let mut polls = 0;
+        executor.spawn(poll_fn(move |cx| {
+            polls += 1;
+            *kept.lock() = Some(cx.waker().clone());
+            if polls == 2 { Poll::Ready(()) } else { Poll::Pending }
+        }));
+        let mut room = Vec::new();
+        executor.run_ready(&mut room);
+        let thread = std::thread::spawn(move || waker.lock().take().unwrap().wake());
+        while executor.lies_down() {
+            watch.wait(None).unwrap();
+            executor.is_up();
+        }
+        executor.run_ready(&mut room);
+        thread.join().unwrap();
+        assert!(executor.is_empty());
+    }
+}
