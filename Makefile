@@ -25,6 +25,7 @@ check: ## formatting, lints, documentation, fuzz targets, the order of modules, 
 	RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --locked
 	CUSTOM_LIBFUZZER_PATH=/none cargo check --manifest-path fuzz/Cargo.toml --locked # without libFuzzer, which takes C++
 	cargo run --quiet --locked -p nuthatch-modules
+	@tools/map.py
 	@tools/licences.py --self-test
 	@tools/licences.py
 
