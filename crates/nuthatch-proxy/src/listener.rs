@@ -12,7 +12,7 @@ use tokio::time::{sleep, timeout};
 use tokio_util::sync::CancellationToken;
 
 use crate::Proxy;
-use crate::floor::lobby::{Place, Risen};
+use crate::floor::lobby::{Guest, Place};
 use crate::roster::{ClientAddress, SessionHandle};
 use crate::session::{self, PanicCounter};
 
@@ -153,7 +153,7 @@ async fn welcome(proxy: Arc<Proxy>, mut place: Place, stream: IdleStream, addres
     match Box::pin(timeout(patience, login)).await {
         Ok(Ok(Ok(Some(session)))) => {
             drop(counted);
-            lobby.run(Risen { session, place });
+            lobby.run(Box::new(Guest { session: *session, place }));
         }
         Ok(Ok(Ok(None))) => {}
         Ok(Ok(Err(error))) => {

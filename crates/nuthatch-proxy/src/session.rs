@@ -77,20 +77,29 @@ pub(crate) struct Session {
     statements: Statements,
 }
 
+/// How a session has run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Ran {
+    /// Its client has nothing more for it at present.
+    MaySit,
+    /// It is over.
+    Ended,
+}
+
 impl Session {
-    /// Serves the client until it has nothing more for the session, which is given back then, or one side has had enough.
-    pub(crate) async fn run(mut self: Box<Self>) -> Option<Box<Self>> {
+    /// Serves the client until it has nothing more for the session, or one side has had enough.
+    pub(crate) async fn run(&mut self) -> Ran {
         let (shared, handle) = (Arc::clone(&self.ground.shared), Arc::clone(&self.ground.handle));
         let _counted = PanicCounter::new(&shared, self.ground.worker.id);
         handle.runs().await;
         self.watch_held(false);
-        let Some(end) = self.serve().await else { return Some(self) };
+        let Some(end) = self.serve().await else { return Ran::MaySit };
         let end = self.say_why(end).await;
         if !matches!(end, SessionEnd::Quit | SessionEnd::Told(EndReason::Drained)) {
             self.ground.worker.counters.clients_aborted.bump();
         }
         tracing::debug!(session = handle.id, ?end, "a session ended");
-        None
+        Ran::Ended
     }
 
     /// Serves the client; `None` when it has nothing more at present.

@@ -1,6 +1,7 @@
 //! The table of hostgroups and their servers, kept across configurations.
 
 use std::collections::{HashMap, HashSet};
+use std::hash::BuildHasherDefault;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
@@ -8,6 +9,7 @@ use arc_swap::ArcSwap;
 use nuthatch_config::{HostgroupId, PoolSettings, Snapshot, TlsSettings};
 use nuthatch_wire::{Greeting, StatusFlags};
 use parking_lot::Mutex;
+use rapidhash::fast::RapidHasher;
 use tokio::sync::Notify;
 
 use crate::backend::Server;
@@ -42,10 +44,13 @@ impl Hostgroup {
     }
 }
 
+/// By their numbers, which an operator gives.
+pub(super) type Groups = HashMap<HostgroupId, Arc<Hostgroup>, BuildHasherDefault<RapidHasher<'static>>>;
+
 /// All servers, by hostgroup.
 #[derive(Debug)]
 pub(crate) struct Hostgroups {
-    pub(super) groups: ArcSwap<HashMap<HostgroupId, Arc<Hostgroup>>>,
+    pub(super) groups: ArcSwap<Groups>,
     /// Rung when somebody begins to wait for a connection.
     keeper: Arc<Notify>,
     shortage: Arc<Shortage>,
@@ -81,7 +86,7 @@ impl Hostgroups {
         let _one_at_a_time = self.publishing.lock();
         let old = self.groups.load_full();
         let mut tls = TlsOfAll::default();
-        let mut groups = HashMap::new();
+        let mut groups = Groups::default();
         for (id, configs) in snapshot.hostgroups.iter() {
             let known = old.get(&id);
             let line = known.map_or_else(
@@ -224,6 +229,6 @@ fn warn_of_doubts(tls: &TlsToServers, server: &str) {
     }
 }
 
-fn all_servers(groups: &HashMap<HostgroupId, Arc<Hostgroup>>) -> impl Iterator<Item = Arc<Server>> + use<'_> {
+fn all_servers(groups: &Groups) -> impl Iterator<Item = Arc<Server>> + use<'_> {
     groups.values().flat_map(|group| group.servers.iter().map(Arc::clone))
 }

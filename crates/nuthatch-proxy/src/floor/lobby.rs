@@ -23,7 +23,7 @@ use slab::Slab;
 use crate::clock::Clock;
 use crate::floor::posts::{Post, Posts};
 use crate::roster::{Entry, Roster, SessionHandle};
-use crate::session::{Attended, Memo, Session};
+use crate::session::{Attended, Memo, Ran, Session};
 use crate::worker::Worker;
 use crate::worker::executor::Executor;
 
@@ -38,7 +38,7 @@ pub(crate) struct Lobby {
     pub(crate) memo: Arc<Memo>,
     seats: Mutex<Slab<Seat>>,
     /// Tasks that wait for a session.
-    posts: Posts<Risen>,
+    posts: Posts<Box<Guest>>,
     executor: Executor,
     /// Places that are taken, also by clients who are not logged in yet.
     taken: AtomicUsize,
@@ -49,7 +49,7 @@ pub(crate) struct Lobby {
 #[derive(Debug)]
 struct Seat {
     readiness: Arc<Readiness>,
-    session: Option<Risen>,
+    guest: Option<Box<Guest>>,
 }
 
 /// A client's place on a worker. Dropping it frees the place.
@@ -61,10 +61,10 @@ pub(crate) struct Place {
     entry: Option<Entry>,
 }
 
-/// A session off its seat. Its place is freed last.
+/// A session with its place, which is freed last.
 #[derive(Debug)]
-pub(crate) struct Risen {
-    pub(crate) session: Box<Session>,
+pub(crate) struct Guest {
+    pub(crate) session: Session,
     pub(crate) place: Place,
 }
 
@@ -98,17 +98,6 @@ impl Drop for Place {
     }
 }
 
-impl Risen {
-    /// Has it wait on its seat; runs on when it was told to end meanwhile.
-    fn sit_down(mut self) {
-        let lobby = Arc::clone(&self.place.lobby);
-        match self.place.seat {
-            Some(seat) if self.session.may_sit_at(seat) => lobby.sit(seat, self),
-            _ => lobby.run(self),
-        }
-    }
-}
-
 impl Lobby {
     pub(crate) fn new(worker: Arc<Worker>) -> Self {
         Self {
@@ -128,33 +117,44 @@ impl Lobby {
     }
 
     /// Makes a task of a session, on the worker's own thread.
-    pub(crate) fn run(self: &Arc<Self>, risen: Risen) {
-        if let Some(first) = self.posts.take_on(risen) {
+    pub(crate) fn run(self: &Arc<Self>, guest: Box<Guest>) {
+        if let Some(first) = self.posts.take_on(guest) {
             self.executor.spawn(Arc::clone(self).run_many(first));
         }
     }
 
     /// Runs a session until it may sit down again or has ended, then others, for as long as there is a post to wait at. One that panics
     /// takes this task along, and nothing else.
-    async fn run_many(self: Arc<Self>, mut risen: Risen) {
+    async fn run_many(self: Arc<Self>, mut guest: Box<Guest>) {
         let post = Arc::new(Post::default());
         loop {
-            let Risen { session, place } = risen;
-            match session.run().await {
-                Some(session) => Risen { session, place }.sit_down(),
-                None => drop(place),
+            match guest.session.run().await {
+                Ran::MaySit => self.seat(guest),
+                Ran::Ended => drop(guest),
             }
             if !self.posts.wait(&post) {
                 return;
             }
-            risen = post.next().await;
+            guest = post.next().await;
+        }
+    }
+
+    /// Has a session wait on its seat; it runs on when it was told to end meanwhile.
+    fn seat(self: &Arc<Self>, mut guest: Box<Guest>) {
+        match guest.place.seat {
+            Some(seat) if guest.session.may_sit_at(seat) => {
+                if let Some(seat) = self.seats.lock().get_mut(seat) {
+                    seat.guest = Some(guest);
+                }
+            }
+            _ => self.run(guest),
         }
     }
 
     /// Takes a seat for a client that has connected, and its number.
     fn admit(&self, stream: IdleStream) -> io::Result<(Stream, usize)> {
         let readiness = Arc::new(Readiness::default());
-        let number = self.seats.lock().insert(Seat { readiness: Arc::clone(&readiness), session: None });
+        let number = self.seats.lock().insert(Seat { readiness: Arc::clone(&readiness), guest: None });
         match WatchedSocket::of_client(stream, number, readiness, self.worker.registrar()) {
             Ok(socket) => Ok((Stream::Watched(socket), number)),
             Err(error) => {
@@ -168,13 +168,6 @@ impl Lobby {
     fn vacate(&self, number: usize) {
         let seat = self.seats.lock().try_remove(number);
         drop(seat);
-    }
-
-    /// Lets a session wait on its seat.
-    fn sit(&self, number: usize, session: Risen) {
-        if let Some(seat) = self.seats.lock().get_mut(number) {
-            seat.session = Some(session);
-        }
     }
 
     /// Ends [`Self::attend`]; whoever sits is sent away.
@@ -206,7 +199,7 @@ impl Lobby {
             }
             executor.is_up();
             self.attend_to(watch.get_ref().arrivals(), clock.now_ms(), &mut room, &mut risen);
-            risen.drain(..).for_each(|risen| self.run(risen));
+            risen.drain(..).for_each(|guest| self.run(guest));
             executor.run_ready(&mut ready);
         }
         let seats = std::mem::take(&mut *self.seats.lock());
@@ -216,37 +209,38 @@ impl Lobby {
     }
 
     /// Answers what the cache answers; the other sessions, and those that were called, come into `risen`.
+    #[expect(clippy::vec_box, reason = "guests stay in their box from seat to task")]
     fn attend_to(
         &self,
         arrivals: impl Iterator<Item = Arrival>,
         now_ms: u64,
         room: &mut [MaybeUninit<u8>],
-        risen: &mut Vec<Risen>,
+        risen: &mut Vec<Box<Guest>>,
     ) {
         let mut seats = self.seats.lock();
         for arrival in arrivals {
             let Some(seat) = seats.get_mut(arrival.seat) else { continue };
-            let Some(Risen { session, .. }) = &mut seat.session else {
+            let Some(guest) = &mut seat.guest else {
                 seat.readiness.tell(arrival);
                 continue;
             };
             // A panic must not take the others along: the session runs on as a task, and falls there.
-            match catch_unwind(AssertUnwindSafe(|| session.attend(arrival, now_ms, room))) {
+            match catch_unwind(AssertUnwindSafe(|| guest.session.attend(arrival, now_ms, room))) {
                 Ok(Attended::Answered) => {}
                 Ok(Attended::Rises { reads_on }) => {
                     if reads_on {
                         seat.readiness.tell(arrival);
                     }
-                    risen.extend(seat.session.take());
+                    risen.extend(seat.guest.take());
                 }
                 Err(_panic) => {
-                    session.fall();
-                    risen.extend(seat.session.take());
+                    guest.session.fall();
+                    risen.extend(seat.guest.take());
                 }
             }
         }
         self.worker.hear_calls(|number| {
-            risen.extend(seats.get_mut(number).and_then(|seat| seat.session.take()));
+            risen.extend(seats.get_mut(number).and_then(|seat| seat.guest.take()));
         });
     }
 }

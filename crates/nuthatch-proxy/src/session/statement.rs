@@ -19,7 +19,7 @@ pub(crate) use code_run::{CodeRun, LEAVES_BITS, Seen, Told, memo_tag, of_bits, t
 pub(crate) use facts::{Facts, may_be_bulk, outlasts_reset};
 pub(crate) use look::{heed_hint, look};
 pub(crate) use memo::{Known, Memo};
-pub(crate) use named::Named;
+pub(crate) use named::{Named, may_use_names};
 pub(crate) use plan::Plan;
 pub(crate) use request::Request;
 pub(crate) use said_to_cache::{SaidToCache, said_to_cache};

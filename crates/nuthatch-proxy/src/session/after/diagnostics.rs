@@ -52,14 +52,22 @@ impl Session {
         }
     }
 
-    async fn fetch_what_is_left(&mut self, end: &AnswerEnd, held: &mut Held) -> Result<(), Trouble> {
+    /// Whether the statement has left something on the connection that is to be fetched.
+    pub(crate) fn must_fetch_what_is_left(&self, held: &mut Held) -> bool {
         let is_let_go = !held.in_transaction && held.pins.without(Pins::PASSING).is_empty();
         if !is_let_go && !held.is_to_be_asked || self.ground.snapshot.mysql.hold_for_diagnostics {
-            return Ok(());
+            return false;
         }
         if self.diagnostics.on != Some(held.connection.thread_id) {
             // The session has been told of others since.
             held.pins = held.pins.without(Pins::DIAGNOSTICS);
+        }
+        held.pins.contains(Pins::DIAGNOSTICS) || held.pins.contains(Pins::FOUND_ROWS)
+    }
+
+    async fn fetch_what_is_left(&mut self, end: &AnswerEnd, held: &mut Held) -> Result<(), Trouble> {
+        if !self.must_fetch_what_is_left(held) {
+            return Ok(());
         }
         if held.pins.contains(Pins::DIAGNOSTICS) {
             Box::pin(self.fetch_diagnostics(end, held)).await?;

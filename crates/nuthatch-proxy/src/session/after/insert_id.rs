@@ -61,6 +61,11 @@ impl Session {
 
     /// Whether the session's id must be on the connection before the statement runs: because it reads it, or because it could
     /// not be told afterwards whether it set it.
+    /// Whether the connection must be told the session's id before the statement.
+    pub(crate) fn must_bring_insert_id(&self, held: &Held, facts: &Facts, prepared: Option<&[u8]>) -> bool {
+        !held.knows_insert_id && self.needs_insert_id(facts, prepared, held)
+    }
+
     fn needs_insert_id(&self, facts: &Facts, prepared: Option<&[u8]>, held: &Held) -> bool {
         if may_set(facts) {
             return true;
@@ -101,7 +106,7 @@ impl Session {
         facts: &Facts,
         prepared: Option<&[u8]>,
     ) -> Result<bool, Trouble> {
-        if held.knows_insert_id || !self.needs_insert_id(facts, prepared, held) {
+        if !self.must_bring_insert_id(held, facts, prepared) {
             return Ok(false);
         }
         let was_known = matches!(self.results.insert_id, InsertId::Known(_));

@@ -48,7 +48,7 @@ impl Session {
             }
             Err(trouble) => {
                 self.observe(plan, 0, 0);
-                self.reply_trouble(trouble).await
+                Box::pin(self.reply_trouble(trouble)).await
             }
         }
     }
@@ -161,13 +161,13 @@ impl Session {
         mut capture: Option<&mut Capture>,
     ) -> Result<AnswerEnd, Trouble> {
         self.own_up();
-        if plan.facts.ends_transaction {
+        if plan.facts.ends_transaction && self.has_other_transactions(plan) {
             match request {
                 Request::Text => {
                     let text = self.executed_text(plan);
-                    self.end_other_transactions(plan, &text).await?;
+                    Box::pin(self.end_other_transactions(plan, &text)).await?;
                 }
-                Request::Execution { text, .. } => self.end_other_transactions(plan, text).await?,
+                Request::Execution { text, .. } => Box::pin(self.end_other_transactions(plan, text)).await?,
             }
         }
         self.hands.errand = match request {

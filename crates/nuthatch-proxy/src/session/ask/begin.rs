@@ -72,6 +72,17 @@ impl Session {
         self.may_begin() || self.transaction.beginning.awaits_snapshot()
     }
 
+    /// Whether anything of a transaction is to go before the statement.
+    pub(crate) fn must_bring_transaction(&self, held: &Held, facts: &Facts) -> bool {
+        !(held.in_transaction || held.pins.is_sticky())
+            && (self.may_begin() || self.must_identify_replica(facts))
+    }
+
+    /// Whether it must be known which server the connection leads to, of those that may answer.
+    fn must_identify_replica(&self, facts: &Facts) -> bool {
+        facts.is_plain_read() && self.wants_exact() && self.ground.shared.exact.catalogues.has_replicas()
+    }
+
     /// Sends the BEGIN that was held back, ahead of a plain read, awaited before anything else; and notes since when the transaction
     /// may have a snapshot, also one that autocommit=0 stands for.
     pub(crate) async fn bring_transaction(&mut self, held: &mut Held, facts: &Facts) -> Result<(), Trouble> {
@@ -79,7 +90,7 @@ impl Session {
             return Ok(());
         }
         let is_plain_read = facts.is_plain_read();
-        if is_plain_read && self.wants_exact() && self.ground.shared.exact.catalogues.has_replicas() {
+        if self.must_identify_replica(facts) {
             self.identify_replica(held).await?;
         }
         if !self.may_begin() {

@@ -41,10 +41,15 @@ impl Session {
         begun.or(self.transaction.beginning.hostgroup())
     }
 
+    /// Whether a transaction is open on another connection than that of the statement.
+    pub(crate) fn has_other_transactions(&self, plan: &Plan) -> bool {
+        self.hands.held.iter().any(|held| is_other_transaction(held, plan))
+    }
+
     /// Sends the client's COMMIT or ROLLBACK (`text`) also to other connections with a transaction, of which there can
     /// be some when the user's `transaction_persistent` is 0.
     pub(crate) async fn end_other_transactions(&mut self, plan: &Plan, text: &[u8]) -> Result<(), Trouble> {
-        let other = |held: &Held| held.in_transaction && held.hostgroup != plan.hostgroup;
+        let other = |held: &Held| is_other_transaction(held, plan);
         while let Some(place) = self.hands.held.iter().position(other) {
             let mut held = self.hands.held.swap_remove(place);
             let sent = Sent {
@@ -555,6 +560,10 @@ impl Session {
             let _ok = write!(view.pins, "{}", held.reasons());
         }
     }
+}
+
+fn is_other_transaction(held: &Held, plan: &Plan) -> bool {
+    held.in_transaction && held.hostgroup != plan.hostgroup
 }
 
 /// What a server says to a statement that needs a schema and has none.

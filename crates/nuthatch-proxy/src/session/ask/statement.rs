@@ -1,21 +1,16 @@
 //! A statement that comes as text, off the hit path: planned, answered alone or by a server.
 
-use nuthatch_sql::Kind;
-use nuthatch_wire::{AnswerEnd, AnswerKind};
+use nuthatch_sql::{DefaultsChange, Kind};
+use nuthatch_wire::{AnswerEnd, AnswerKind, StatusFlags};
 
 use crate::roster::SessionEnd;
 use crate::session::Session;
 use crate::session::fall::{Fall, trip};
-use crate::session::parts::Held;
-use crate::session::parts::Off;
-use crate::session::statement::Named;
-use crate::session::statement::Plan;
-use crate::session::statement::Request;
-use crate::session::statement::asks_for_internal_session;
-use crate::session::way::Capture;
-use crate::session::way::Trouble;
-use crate::session::way::reply;
+use crate::session::parts::{Held, InsertId, NamedLocks, Off};
+use crate::session::statement::{Facts, Named, Plan, Request, asks_for_internal_session};
+use crate::session::way::{Capture, Trouble, reply};
 use crate::stats::not_cached::NotCached;
+use crate::stats::pins::Pins;
 
 impl Session {
     /// Answers the statement at hand, which was not a hit.
@@ -40,7 +35,7 @@ impl Session {
         self.show(now_ms, "Query", plan.hostgroup.0);
         if plan.facts.reads_counts() && plan.facts.reads_insert_id {
             // An answer of the session's own must not need the connection, where to ask for one would change the other.
-            self.learn_insert_id_of_held().await?;
+            Box::pin(self.learn_insert_id_of_held()).await?;
         }
         if let Some(answer) = self.answer_alone(&plan).or(named_answer) {
             plan.count_rules();
@@ -50,12 +45,12 @@ impl Session {
         }
         if plan.facts.kind == Kind::Kill {
             plan.count_rules();
-            return self.kill_as_told(&plan).await;
+            return Box::pin(self.kill_as_told(&plan)).await;
         }
         if let Some(said) = plan.said_to_cache.take() {
             plan.count_rules();
             self.hands.last_ran_on = None;
-            let answer = self.do_as_said_to_cache(said).await?;
+            let answer = Box::pin(self.do_as_said_to_cache(said)).await?;
             self.observe(&plan, 0, 0);
             return self.send(&answer).await;
         }
@@ -72,20 +67,24 @@ impl Session {
         held: &mut Held,
         was_sent: &mut bool,
     ) -> Result<AnswerEnd, Trouble> {
-        self.bring_names(plan, held).await?;
-        let numbered = self.with_numbers(plan, held).await?;
-        self.bring_last_results(held, &plan.facts, None).await?;
-        self.bring_tracker(held, &plan.facts).await?;
-        self.bring_transaction(held, &plan.facts).await?;
-        self.begin_change_of_defaults(&plan.facts, held).await?;
+        if plan.brings_names() {
+            Box::pin(self.bring_names(plan, held)).await?;
+        }
+        let numbered = match plan.facts.asks_for_numbers && plan.named.is_none() {
+            true => Box::pin(self.with_numbers(plan, held)).await?,
+            false => None,
+        };
+        if self.must_bring_more(&plan.facts, None, held) {
+            Box::pin(self.bring_more(&plan.facts, None, held)).await?;
+        }
         held.connection.count_statement();
         *was_sent = true;
         if plan.facts.lists_connections && plan.named.is_none() {
-            return self.list_processes(held).await;
+            return Box::pin(self.list_processes(held)).await;
         }
         let mut flight = self.take_off(plan, capture.as_deref_mut(), held);
         if let Some(Named::Prepare { sent, .. }) = &plan.named {
-            self.send_preparation(AnswerKind::ResultSets, sent.as_deref(), held).await?;
+            Box::pin(self.send_preparation(AnswerKind::ResultSets, sent.as_deref(), held)).await?;
         } else {
             let (mut way, client) = self.way_and_client(held);
             way.send_packet_of_or(numbered.as_deref().or(plan.sent.as_deref()), client).await?;
@@ -111,12 +110,69 @@ impl Session {
         self.learn_found_rows(&plan.facts, found, end, held);
         self.learn_temporary_tables(plan, end, held);
         self.learn_handlers(plan, end, held);
-        self.keep_what_is_left(end, held).await?;
-        self.learn_name(plan, end, held).await?;
-        self.learn_named_locks(plan, end, held).await?;
-        self.learn_worked_out(&plan.facts, held).await?;
-        self.ask_what_answers_leave_out(end, held).await?;
-        self.learn_changed_defaults(&plan.facts, end, held).await
+        if self.must_fetch_what_is_left(held) {
+            Box::pin(self.keep_what_is_left(end, held)).await?;
+        }
+        if let Some(Named::Prepare { .. }) = &plan.named {
+            Box::pin(self.learn_name(plan, end, held)).await?;
+        }
+        match held.pins.contains(Pins::GET_LOCK) {
+            true => Box::pin(self.learn_named_locks(plan, end, held)).await?,
+            false => held.named_locks = NamedLocks::default(),
+        }
+        self.ask_for_more(&plan.facts, end, held).await
+    }
+
+    /// What a connection must have before a statement is sent over it, besides the session's state and names: most need nothing of it.
+    ///
+    /// The futures of the steps are large, and copied where they are awaited: so none is made that is not needed.
+    pub(crate) fn must_bring_more(&self, facts: &Facts, prepared: Option<&[u8]>, held: &Held) -> bool {
+        facts.asks_of_the_last()
+            || facts.sequences.is_some()
+            || facts.asks_for_gtid
+            || facts.reads_tracker
+            || facts.changes_defaults != DefaultsChange::No
+            || self.must_bring_transaction(held, facts)
+            || self.must_bring_insert_id(held, facts, prepared)
+    }
+
+    /// Brings it.
+    pub(crate) async fn bring_more(
+        &mut self,
+        facts: &Facts,
+        prepared: Option<&[u8]>,
+        held: &mut Held,
+    ) -> Result<(), Trouble> {
+        self.bring_last_results(held, facts, prepared).await?;
+        self.bring_tracker(held, facts).await?;
+        self.bring_transaction(held, facts).await?;
+        self.begin_change_of_defaults(facts, held).await
+    }
+
+    /// Asks the server for what its answer did not tell of the session's variables, and of anything else.
+    pub(crate) async fn ask_for_more(
+        &mut self,
+        facts: &Facts,
+        end: &AnswerEnd,
+        held: &mut Held,
+    ) -> Result<(), Trouble> {
+        if held.is_to_be_asked {
+            Box::pin(self.learn_worked_out(facts, held)).await?;
+        }
+        if self.leaves_out(end, held) {
+            Box::pin(self.ask_what_answers_leave_out(end, held)).await?;
+        }
+        if facts.changes_defaults != DefaultsChange::No {
+            Box::pin(self.learn_changed_defaults(facts, end, held)).await?;
+        }
+        Ok(())
+    }
+
+    /// Whether the session must know something that the answer did not tell.
+    fn leaves_out(&self, end: &AnswerEnd, held: &Held) -> bool {
+        held.is_in_unnamed_schema
+            || end.status_seen.contains(StatusFlags::SERVER_STATUS_DB_DROPPED)
+            || self.results.insert_id == InsertId::At(held.connection.thread_id)
     }
 
     /// Asks the server for what its answer did not tell and the session must know.

@@ -99,12 +99,13 @@ impl Session {
         if is_bulk && !held.connection.takes_bulk() {
             return Err(Trouble::NoBulk);
         }
-        self.bring_names(plan, held).await?;
+        if plan.brings_names() {
+            Box::pin(self.bring_names(plan, held)).await?;
+        }
         let number = self.prepare_on(id, opens_cursor, held).await?;
-        self.bring_last_results(held, &plan.facts, Some(text)).await?;
-        self.bring_tracker(held, &plan.facts).await?;
-        self.bring_transaction(held, &plan.facts).await?;
-        self.begin_change_of_defaults(&plan.facts, held).await?;
+        if self.must_bring_more(&plan.facts, Some(text), held) {
+            Box::pin(self.bring_more(&plan.facts, Some(text), held)).await?;
+        }
         let packet = self.execute_packet(id, number, held);
         for long_data in self.long_data(id) {
             self.way(held).send(&packet_with_id(&long_data, number)).await?;
@@ -152,10 +153,10 @@ impl Session {
         held.temporary.doubt(plan.facts.pins);
         held.named_locks.doubt(plan.facts.pins);
         held.handlers.doubt(plan.facts.pins);
-        self.keep_what_is_left(end, held).await?;
-        self.learn_worked_out(&plan.facts, held).await?;
-        self.ask_what_answers_leave_out(end, held).await?;
-        self.learn_changed_defaults(&plan.facts, end, held).await?;
+        if self.must_fetch_what_is_left(held) {
+            Box::pin(self.keep_what_is_left(end, held)).await?;
+        }
+        self.ask_for_more(&plan.facts, end, held).await?;
         if self.prepared_statement(id).is_some_and(|statement| statement.cursor.is_some()) {
             held.pins = held.pins.with(Pins::CURSOR);
         }

@@ -193,6 +193,11 @@ impl Session {
         if let Some(number) = if keeps_types { known.find_to_bind(&key) } else { known.find(&key) } {
             return Ok(number);
         }
+        Box::pin(self.prepare_anew(key, held)).await
+    }
+
+    /// The same where the connection does not have it yet.
+    async fn prepare_anew(&mut self, key: StatementKey, held: &mut Held) -> Result<u32, Trouble> {
         // A statement belongs to the schema and the character set that it was prepared under.
         let state = self.state_of(&key);
         let back = self.bring_into_preparation(&state, key.hidden.is_some(), held).await?;

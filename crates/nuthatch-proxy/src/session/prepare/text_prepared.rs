@@ -16,7 +16,7 @@ use crate::backend::StatementKey;
 use crate::session::Session;
 use crate::session::parts::Held;
 use crate::session::parts::names::{NAMES_MAX, NamedStatement, folded};
-use crate::session::statement::{Facts, Named, Plan, asks_for_numbers, said_to_cache};
+use crate::session::statement::{Facts, Named, Plan, asks_for_numbers, may_use_names, said_to_cache};
 use crate::session::way::{Trouble, UNSUPPORTED_PS, reply};
 use crate::stats::pins::Pins;
 
@@ -283,9 +283,4 @@ fn append_quoted(out: &mut Vec<u8>, text: &[u8], quote: u8, doubled: &[u8]) {
         out.extend(std::iter::repeat_n(*byte, if doubled.contains(byte) { 2 } else { 1 }));
     }
     out.push(quote);
-}
-
-/// Whether statements may be prepared or executed in it that cannot be seen.
-const fn may_use_names(kind: Kind) -> bool {
-    matches!(kind, Kind::Call | Kind::Multi | Kind::Other | Kind::Prepare | Kind::Execute | Kind::Deallocate)
 }

@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use nuthatch_sql::Kind;
+
 /// What a statement does with one name.
 #[derive(Debug)]
 pub(crate) enum Named {
@@ -18,4 +20,9 @@ pub(crate) enum Named {
     Unknown {
         name: Arc<[u8]>,
     },
+}
+
+/// Whether statements may be prepared or executed in it that cannot be seen.
+pub(crate) const fn may_use_names(kind: Kind) -> bool {
+    matches!(kind, Kind::Call | Kind::Multi | Kind::Other | Kind::Prepare | Kind::Execute | Kind::Deallocate)
 }

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use nuthatch_config::{HostgroupId, Verdict};
 use nuthatch_sql::Kind;
 
+use crate::session::statement::named::may_use_names;
 use crate::session::statement::{Facts, Named, SaidToCache};
 use crate::stats::DigestCounters;
 use crate::stats::not_cached::NotCached;
@@ -29,6 +30,15 @@ pub(crate) struct Plan {
 }
 
 impl Plan {
+    /// Whether anything is to be done for names before it.
+    pub(crate) const fn brings_names(&self) -> bool {
+        match &self.named {
+            Some(Named::Execute { .. } | Named::Unknown { .. }) => true,
+            Some(Named::Prepare { .. }) => false,
+            None => may_use_names(self.facts.kind),
+        }
+    }
+
     /// Counts the hits of the rules that matched; a hit of the cache counts them by itself.
     pub(crate) fn count_rules(&self) {
         self.verdict.matched.iter().for_each(|rule| rule.bump());
