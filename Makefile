@@ -37,6 +37,12 @@ test-servers: ## the lab and the list of variables with MySQL of Debian sid and 
 	@tools/deps.sh test
 	@tools/test-servers.sh
 
+instructions: ## user instructions a query of what stands here, against those that are kept (KEEP=1 keeps them anew)
+	@tools/deps.sh instructions
+	cargo build --release --locked
+	@target=$(abspath $(or $(CARGO_TARGET_DIR),target)); $$target/release/nuthatch-bench callgrind \
+	  --nuthatch $$target/release/nuthatch $(if $(KEEP),--keep,--check) bench/instructions.json
+
 drivers: ## 14 drivers directly and through the proxy, with MariaDB and MySQL, compared (DRIVERS="go sqlx" for some)
 	@tools/deps.sh test
 	cargo build --release

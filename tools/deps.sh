@@ -3,6 +3,7 @@
 #   tools/deps.sh run    to build the program and to try it on a real server
 #   tools/deps.sh demo   the same and sysbench
 #   tools/deps.sh test   everything that CI runs
+#   tools/deps.sh instructions   `make instructions`
 #   tools/deps.sh mtr    MariaDB's own tests through the proxy
 #   tools/deps.sh apps   WordPress and MediaWiki through the proxy
 # Says which packages are missing before it installs them; asks nothing; as root, or with sudo where it needs no password.
@@ -30,6 +31,11 @@ mycli                mycli
 python3              /usr/bin/python3
 python3-cryptography /usr/lib/python3/dist-packages/cryptography
 python3-pymysql      /usr/lib/python3/dist-packages/pymysql
+valgrind             valgrind
+"
+
+instructions="$run
+valgrind             valgrind
 "
 
 mtr="$run
@@ -87,9 +93,10 @@ case ${1:-} in
   run) list=$run ;;
   demo) list=$demo ;;
   test) list=$test ;;
+  instructions) list=$instructions ;;
   mtr) list=$mtr ;;
   apps) list=$apps ;;
-  *) sed -n '2,9s/^# \{0,1\}//p' "$0" >&2; exit 2 ;;
+  *) sed -n '2,10s/^# \{0,1\}//p' "$0" >&2; exit 2 ;;
 esac
 mapfile -t missing < <(missing_of <<< "$list")
 rust_is_new_enough || command -v curl > /dev/null || missing+=(curl ca-certificates)

@@ -4,6 +4,7 @@
 //! read; then the same with three times as many. The difference over the difference has no login and no fill in
 //! it. The kernel's share is not seen; that is what `run` is for.
 
+mod kept;
 mod profile;
 
 use std::fs;
@@ -11,7 +12,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
 
-use anyhow::{Context, Result, ensure};
+use anyhow::{Context, Result, bail, ensure};
 use tempfile::TempDir;
 
 use crate::address::Address;
@@ -22,6 +23,8 @@ use crate::load::{self, LoadOptions, Statement};
 use crate::proxy::{CacheRule, POINT_SELECT, Program, Proxy, free_port};
 use crate::running::Running;
 use crate::socket::Socket;
+
+use kept::Kept;
 
 /// Ids asked for.
 const IDS: u32 = 100;
@@ -42,6 +45,12 @@ pub(crate) struct CallgrindOptions {
     /// Only this contestant besides the floor; may be given more than once
     #[arg(long, value_name = "NAME")]
     only: Vec<String>,
+    /// Keep what is measured in this file
+    #[arg(long, value_name = "FILE")]
+    keep: Option<PathBuf>,
+    /// Fail if anything costs over 3 % more than this file keeps
+    #[arg(long, value_name = "FILE")]
+    check: Option<PathBuf>,
     /// Measure the floor alone, without the proxy
     #[arg(long)]
     floor_only: bool,
@@ -60,10 +69,18 @@ struct Subject<'a> {
 /// Measures and prints.
 pub(crate) fn run(options: &CallgrindOptions) -> Result<()> {
     println!("| contestant | conns | user instructions a query |\n|---|---:|---:|");
-    measure_floor(options)?;
-    if options.floor_only {
-        return Ok(());
+    let mut measured = Kept::here()?;
+    measure_floor(options, &mut measured)?;
+    if !options.floor_only {
+        measure_proxies(options, &mut measured)?;
     }
+    if let Some(path) = &options.keep {
+        measured.write(path)?;
+    }
+    options.check.as_ref().map_or(Ok(()), |path| compare(&Kept::read(path)?, &measured))
+}
+
+fn measure_proxies(options: &CallgrindOptions, measured: &mut Kept) -> Result<()> {
     let database = Database::start()?;
     let by_rule = CacheRule::Matching(POINT_SELECT);
     for (name, rule, statement) in [
@@ -76,13 +93,27 @@ pub(crate) fn run(options: &CallgrindOptions) -> Result<()> {
         ("write, cache exact", CacheRule::Exact, Statement::Update),
     ] {
         if options.only.is_empty() || options.only.iter().any(|wanted| wanted == name) {
-            measure_proxy(name, rule, statement, &database, options)?;
+            measure_proxy(name, rule, statement, &database, options, measured)?;
         }
     }
     Ok(())
 }
 
-fn measure_floor(options: &CallgrindOptions) -> Result<()> {
+/// Tells what has grown, which is an error.
+fn compare(kept: &Kept, measured: &Kept) -> Result<()> {
+    if let Some(why) = kept.incomparable_to(measured) {
+        println!("skipped: not compared: {why}");
+        return Ok(());
+    }
+    let grown = kept.grown_in(measured);
+    if !grown.is_empty() {
+        bail!("dearer than what is kept:\n{}", grown.join("\n"));
+    }
+    println!("nothing is dearer than what is kept");
+    Ok(())
+}
+
+fn measure_floor(options: &CallgrindOptions, measured: &mut Kept) -> Result<()> {
     let directory = tempfile::tempdir()?;
     let dumps = dump_path(&directory);
     let address: Address = format!("127.0.0.1:{}", free_port()?).parse()?;
@@ -93,7 +124,7 @@ fn measure_floor(options: &CallgrindOptions) -> Result<()> {
     running.wait_until(Duration::from_secs(60), || Socket::connect(&address).map(drop))?;
     let statement = Statement::Select;
     Subject { name: "floor", address: &address, pid: running.pid(), dumps: &dumps, statement }
-        .measure(options)
+        .measure(options, measured)
 }
 
 fn measure_proxy(
@@ -102,12 +133,14 @@ fn measure_proxy(
     statement: Statement,
     database: &Database,
     options: &CallgrindOptions,
+    measured: &mut Kept,
 ) -> Result<()> {
     let directory = tempfile::tempdir()?;
     let dumps = dump_path(&directory);
     let program = Program { wrapper: valgrind_words(&dumps), ..Program::at(&options.nuthatch)? };
     let proxy = Proxy::start(&program, database, rule)?;
-    Subject { name, address: proxy.tcp(), pid: proxy.pid(), dumps: &dumps, statement }.measure(options)
+    Subject { name, address: proxy.tcp(), pid: proxy.pid(), dumps: &dumps, statement }
+        .measure(options, measured)
 }
 
 fn dump_path(directory: &TempDir) -> PathBuf {
@@ -120,7 +153,7 @@ fn valgrind_words(dumps: &Path) -> Vec<String> {
 }
 
 impl Subject<'_> {
-    fn measure(&self, options: &CallgrindOptions) -> Result<()> {
+    fn measure(&self, options: &CallgrindOptions, measured: &mut Kept) -> Result<()> {
         for &connections in &options.connections {
             let load = load_options(self.address, self.statement, connections, options.queries);
             load::run(&load)?;
@@ -128,6 +161,7 @@ impl Subject<'_> {
             let long = self.instructions(&LoadOptions { queries: Some(options.queries * 3), ..load })?;
             let a_query = (long as f64 - short as f64) / (options.queries * 2) as f64;
             println!("| {} | {connections} | {a_query:.0} |", self.name);
+            measured.add(self.name, connections, a_query);
             self.print_functions(options)?;
         }
         Ok(())

@@ -87,3 +87,51 @@ pub(crate) fn caching(facts: &Facts, verdict: &Verdict, kind: QueryCacheType, of
         (None | Some(CacheMode::Exact | CacheMode::Off), _) => exact(None),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use nuthatch_sql::{Lexing, classify};
+
+    use super::*;
+
+    fn facts(text: &str) -> Facts {
+        Facts::of(&classify(text.as_bytes(), Lexing::of(nuthatch_sql::ServerFlavor::MariaDb(101_119))))
+    }
+
+    fn verdict(cache_mode: Option<CacheMode>, cache_ttl_ms: Option<u32>) -> Verdict {
+        Verdict { cache_mode, cache_ttl_ms, ..Verdict::default() }
+    }
+
+    #[test]
+    fn rules_go_before_the_type_and_what_is_off_before_both() {
+        let (off, on) = (Off::default(), QueryCacheType::On);
+        let of = |mode, ttl_ms, kind, off: &Off| {
+            caching(&facts("SELECT a FROM t"), &verdict(mode, ttl_ms), kind, off)
+        };
+        assert_eq!(of(None, None, on, &off), Caching::Exact { ttl_ms: None });
+        assert_eq!(of(None, Some(5), on, &off), Caching::Ttl(5));
+        assert_eq!(of(Some(CacheMode::Both), Some(5), on, &off), Caching::Exact { ttl_ms: Some(5) });
+        assert_eq!(of(Some(CacheMode::Off), Some(5), on, &off), Caching::No(NotCached::RuleOff));
+        assert_eq!(of(Some(CacheMode::Ttl), None, on, &off), Caching::No(NotCached::RuleWithoutTime));
+        assert_eq!(of(None, None, QueryCacheType::Off, &off), Caching::No(NotCached::TypeOff));
+        assert_eq!(
+            of(Some(CacheMode::Exact), None, QueryCacheType::Off, &off),
+            Caching::Exact { ttl_ms: None }
+        );
+        assert_eq!(of(None, None, QueryCacheType::Demand, &off), Caching::No(NotCached::NotDemanded));
+        let wholly = Off::wholly(NotCached::FastForward);
+        assert_eq!(of(None, Some(5), on, &wholly), Caching::No(NotCached::FastForward));
+        assert_eq!(of(None, None, on, &wholly), Caching::No(NotCached::FastForward));
+    }
+
+    #[test]
+    fn statement_that_may_not_be_cached_is_not_whatever_is_configured() {
+        let written = caching(
+            &facts("UPDATE t SET a = 1"),
+            &verdict(None, Some(5)),
+            QueryCacheType::On,
+            &Off::default(),
+        );
+        assert!(matches!(written, Caching::No(NotCached::Statement(_))), "{written:?}");
+    }
+}

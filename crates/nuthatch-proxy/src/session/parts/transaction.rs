@@ -62,3 +62,29 @@ pub(crate) struct Transaction {
     pub(crate) touched: Touched,
     pub(crate) has_written: bool,
 }
+
+#[cfg(test)]
+mod tests {
+    use nuthatch_cache::{ClockOptions, Clocks};
+
+    use super::*;
+
+    #[test]
+    fn what_is_held_back_is_known_until_a_server_has_it() {
+        let (hostgroup, since) = (HostgroupId(7), Clocks::new(ClockOptions::default()).now());
+        let held_back = Beginning::Sent { held_back: Some(hostgroup), since };
+        for (beginning, is_held_back, has_snapshot, awaits) in [
+            (Beginning::Usual, false, false, false),
+            (Beginning::HeldBack(hostgroup), true, false, false),
+            (held_back, true, true, true),
+            (Beginning::Sent { held_back: None, since }, false, true, true),
+            (Beginning::Begun(since), false, true, true),
+            (Beginning::Snapshot(since), false, true, false),
+        ] {
+            assert_eq!(beginning.is_held_back(), is_held_back, "{beginning:?}");
+            assert_eq!(beginning.hostgroup(), is_held_back.then_some(hostgroup), "{beginning:?}");
+            assert_eq!(beginning.snapshot().is_some(), has_snapshot, "{beginning:?}");
+            assert_eq!(beginning.awaits_snapshot(), awaits, "{beginning:?}");
+        }
+    }
+}

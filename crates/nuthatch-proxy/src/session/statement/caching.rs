@@ -32,3 +32,17 @@ impl Caching {
         !matches!(self, Self::No(_))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn answers_expire_by_their_time_and_exact_ones_without_one_never() {
+        assert_eq!(Caching::Ttl(5).expires_ms(10), 15);
+        assert_eq!(Caching::Exact { ttl_ms: Some(5) }.expires_ms(u64::MAX - 1), u64::MAX);
+        assert_eq!(Caching::Exact { ttl_ms: None }.expires_ms(10), u64::MAX);
+        assert!(Caching::Ttl(5).is_any() && !Caching::Ttl(5).is_exact());
+        assert!(!Caching::No(NotCached::Empty).is_any());
+    }
+}

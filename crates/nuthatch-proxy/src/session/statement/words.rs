@@ -101,3 +101,34 @@ pub(crate) const NEVER_RAN: [u16; 2] = [1064, 1065];
 
 /// Errors that are found before any stored code runs, if they are not its own: there is no such routine, or it may not be executed.
 pub(crate) const BEFORE_STORED_CODE: [u16; 3] = [1305, 1370, 1418];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_are_found_in_any_case_and_only_whole() {
+        assert!(
+            names(b"select Connection_Id()", b"connection_id") && !names(b"connection_i", b"connection_id")
+        );
+        assert!(asks_for_numbers(Kind::Select, b"SELECT CONNECTION_ID() + 1"));
+        assert!(!asks_for_numbers(Kind::Show, b"SHOW CONNECTION_ID()"));
+        assert!(
+            asks_for_gtid(b"SELECT @@LAST_GTID", Kind::Select) && !asks_for_gtid(b"SELECT 1", Kind::Select)
+        );
+    }
+
+    #[test]
+    fn tracker_is_shown_by_name_or_among_all_variables() {
+        for (kind, text, shows) in [
+            (Kind::Show, "SHOW VARIABLES", true),
+            (Kind::Show, "SHOW TABLES", false),
+            (Kind::Select, "SELECT * FROM information_schema.session_variables", true),
+            (Kind::Select, "SELECT @@session_track_state_change", true),
+            (Kind::Set, "SET session_track_state_change = 1", false),
+        ] {
+            assert_eq!(reads_tracker(kind, text.as_bytes()), shows, "{text}");
+        }
+        assert!(is_off(b" 'off' ") && is_off(b"0") && !is_off(b"ON"));
+    }
+}

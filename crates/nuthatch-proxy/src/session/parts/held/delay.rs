@@ -30,3 +30,22 @@ impl Delay {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn it_lasts_for_statements_and_for_a_time_whichever_is_longer() {
+        let statements = Delay { statements_left: 2, statements_until_ms: 50, until_ms: 10 };
+        assert!(statements.lasts(49) && !statements.lasts(50));
+        assert_eq!(statements.ends_ms(), 50);
+        let none_left = Delay { statements_left: 0, ..statements };
+        assert!(none_left.lasts(9) && !none_left.lasts(10));
+        assert_eq!(none_left.ends_ms(), 10);
+        let long = Delay { until_ms: 90, ..statements };
+        assert!(long.lasts(89) && !long.lasts(90));
+        assert_eq!(long.ends_ms(), 90);
+        assert!(!Delay::default().lasts(0));
+    }
+}

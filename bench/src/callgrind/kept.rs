@@ -1,0 +1,138 @@
+//! The numbers that are kept in the tree, and what has grown since.
+//!
+//! Instructions are exact for one compiler, one C library and one kind of processor, by which the library chooses how it copies. They tell
+//! nothing between two of these: with others than the kept ones nothing is compared, and that is said.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+
+use anyhow::{Context, Result};
+use serde::{Deserialize, Serialize};
+
+/// How many percent a number may grow before it fails the check.
+const GROWTH_PERCENT_MAX: u64 = 3;
+
+/// What of a processor glibc's copies go by.
+const FEATURES: [&str; 5] = ["avx2", "avx512f", "bmi2", "erms", "fsrm"];
+
+/// What was measured, and by what it was built.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(super) struct Kept {
+    rustc: String,
+    glibc: String,
+    /// Its maker, and what it has of [`FEATURES`].
+    cpu: String,
+    /// User instructions a query, by contestant and connections.
+    instructions: BTreeMap<String, u64>,
+}
+
+impl Kept {
+    /// Of this compiler, C library and processor, with nothing measured yet.
+    ///
+    /// # Errors
+    /// When one of them cannot be asked for its version.
+    pub(super) fn here() -> Result<Self> {
+        let (rustc, glibc) = (version_of("rustc", "--version")?, version_of("getconf", "GNU_LIBC_VERSION")?);
+        let cpu = kind_of(&fs::read_to_string("/proc/cpuinfo").context("reading /proc/cpuinfo")?);
+        Ok(Self { rustc, glibc, cpu, instructions: BTreeMap::new() })
+    }
+
+    /// # Errors
+    /// When there is no such file, or it is of another form.
+    pub(super) fn read(path: &Path) -> Result<Self> {
+        let text = fs::read_to_string(path).with_context(|| format!("reading {}", path.display()))?;
+        serde_json::from_str(&text).with_context(|| format!("{} is of another form", path.display()))
+    }
+
+    /// # Errors
+    /// When the file cannot be written.
+    pub(super) fn write(&self, path: &Path) -> Result<()> {
+        let text = serde_json::to_string_pretty(self)? + "\n";
+        fs::write(path, text).with_context(|| format!("writing {}", path.display()))
+    }
+
+    pub(super) fn add(&mut self, contestant: &str, connections: usize, instructions: f64) {
+        // Far below 2^52.
+        #[expect(
+            clippy::cast_possible_truncation,
+            clippy::cast_sign_loss,
+            reason = "a count of instructions"
+        )]
+        let rounded = instructions.round() as u64;
+        self.instructions.insert(format!("{contestant}, {connections}"), rounded);
+    }
+
+    /// Why the two cannot be compared.
+    pub(super) fn incomparable_to(&self, now: &Self) -> Option<String> {
+        let told = |of: &Self| format!("{}, {}, {}", of.rustc, of.glibc, of.cpu);
+        (told(self) != told(now)).then(|| format!("kept with {}; measured with {}", told(self), told(now)))
+    }
+
+    /// What costs more now than it may: a sentence each.
+    pub(super) fn grown_in(&self, now: &Self) -> Vec<String> {
+        let grown = self.instructions.iter().filter_map(|(name, kept)| {
+            let measured = now.instructions.get(name)?;
+            let is_grown = measured * 100 > kept * (100 + GROWTH_PERCENT_MAX);
+            let growth = *measured as f64 / *kept as f64 - 1.0;
+            is_grown.then(|| {
+                format!("{name}: {measured} instructions, {kept} are kept: {:+.1} %", growth * 100.0)
+            })
+        });
+        grown.collect()
+    }
+}
+
+/// Of the first processor that `/proc/cpuinfo` lists.
+fn kind_of(cpuinfo: &str) -> String {
+    let value = |key: &str| {
+        let line = cpuinfo.lines().find(|line| line.starts_with(key));
+        line.and_then(|line| line.split_once(':')).map_or("", |(_, value)| value.trim())
+    };
+    let flags: Vec<&str> = value("flags").split_whitespace().collect();
+    let has = FEATURES.into_iter().filter(|feature| flags.contains(feature));
+    std::iter::once(value("vendor_id")).chain(has).collect::<Vec<_>>().join(" ")
+}
+
+fn version_of(program: &str, argument: &str) -> Result<String> {
+    let output = Command::new(program).arg(argument).output().with_context(|| format!("asking {program}"))?;
+    Ok(String::from_utf8(output.stdout)
+        .with_context(|| format!("{program} tells no text"))?
+        .trim()
+        .to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn kept(rustc: &str, pass: u64) -> Kept {
+        let instructions = BTreeMap::from([("pass, 1".to_owned(), pass), ("hit, 64".to_owned(), 880)]);
+        let [glibc, cpu] = ["glibc 2.36", "GenuineIntel avx2"].map(str::to_owned);
+        Kept { rustc: rustc.to_owned(), glibc, cpu, instructions }
+    }
+
+    #[test]
+    fn what_grows_by_more_than_three_percent_is_told() {
+        assert_eq!(kept("1", 10_000).grown_in(&kept("1", 10_300)), Vec::<String>::new());
+        let told = kept("1", 10_000).grown_in(&kept("1", 10_301));
+        assert_eq!(told.len(), 1);
+        assert!(told[0].starts_with("pass, 1: 10301 instructions"), "{told:?}");
+        assert!(kept("1", 10_000).grown_in(&kept("1", 9_000)).is_empty());
+    }
+
+    #[test]
+    fn kind_of_a_processor_is_what_copies_go_by() {
+        let cpuinfo =
+            "processor\t: 0\nvendor_id\t: GenuineIntel\nflags\t\t: fpu avx2 erms ht\n\nprocessor\t: 1\n";
+        assert_eq!(kind_of(cpuinfo), "GenuineIntel avx2 erms");
+        assert_eq!(kind_of(""), "");
+    }
+
+    #[test]
+    fn other_compilers_are_not_compared() {
+        assert_eq!(kept("1", 1).incomparable_to(&kept("1", 2)), None);
+        assert!(kept("1", 1).incomparable_to(&kept("2", 1)).is_some_and(|told| told.contains("kept with 1")));
+    }
+}
