@@ -94,7 +94,7 @@ impl Session {
         handle.runs().await;
         self.watch_held(false);
         let Some(end) = self.serve().await else { return Ran::MaySit };
-        let end = self.say_why(end).await;
+        let end = say_why(&self.ground, &mut self.client, &self.account, end).await;
         if !matches!(end, SessionEnd::Quit | SessionEnd::Told(EndReason::Drained)) {
             self.ground.worker.counters.clients_aborted.bump();
         }
@@ -133,7 +133,7 @@ impl Session {
             usize::try_from(self.ground.snapshot.mysql.max_allowed_packet).unwrap_or(usize::MAX);
         self.client.sequence_shift =
             self.ground.handle.unless_ended(self.client.framed.read_packet(0, limit_bytes)).await??;
-        let now_ms = self.look_at_clock() / 1000;
+        let now_ms = look_at_clock(&mut self.ground) / 1000;
         self.ground.handle.last_active_ms.store(now_ms, Ordering::Relaxed);
         let payload = self.client.framed.payload();
         let counters = &self.ground.worker.counters;
@@ -143,7 +143,7 @@ impl Session {
         if matches!(command, Some(Command::StmtExecute | Command::StmtBulkExecute)) {
             counters.stmt_execute.bump();
         }
-        if self.has_attributes() && self.take_attributes(command).is_err() {
+        if self.client.has_attributes() && self.take_attributes(command).is_err() {
             self.client.has_looked_up = false;
             self.refuse_malformed().await?;
             self.rest();
@@ -168,12 +168,6 @@ impl Session {
         }
     }
 
-    /// Microseconds since the start of the proxy; what follows in this command goes by it.
-    fn look_at_clock(&mut self) -> u64 {
-        self.ground.latest_us = self.ground.shared.clock.now_us();
-        self.ground.latest_us
-    }
-
     /// After a command off the hit path: what the next one may do, and what others see.
     fn rest(&mut self) {
         self.hands.errand = Errand::default();
@@ -185,17 +179,13 @@ impl Session {
     fn status(&self) -> StatusFlags {
         let mut status = StatusFlags::empty();
         status.set(StatusFlags::SERVER_STATUS_AUTOCOMMIT, self.context.state.autocommit);
-        status.set(StatusFlags::SERVER_STATUS_IN_TRANS, self.is_in_transaction());
+        status.set(StatusFlags::SERVER_STATUS_IN_TRANS, is_in_transaction(&self.transaction, &self.hands));
         let Lexing { ansi_quotes, no_backslash_escapes, .. } = self.context.lexing;
         // MySQL never tells of it.
         let is_mariadb = matches!(self.context.lexing.server, ServerFlavor::MariaDb(_));
         status.set(StatusFlags::SERVER_STATUS_ANSI_QUOTES, ansi_quotes && is_mariadb);
         status.set(StatusFlags::SERVER_STATUS_NO_BACKSLASH_ESCAPES, no_backslash_escapes);
         status
-    }
-
-    fn is_in_transaction(&self) -> bool {
-        self.transaction.beginning.is_held_back() || self.hands.held.iter().any(|held| held.in_transaction)
     }
 
     /// Takes over the configuration in force, if it has changed.
@@ -217,41 +207,51 @@ impl Session {
         self.renumber_environment();
         Ok(())
     }
+}
 
-    /// Tells the client, as far as it can still hear, why its session ends.
-    async fn say_why(&mut self, end: SessionEnd) -> SessionEnd {
-        let (code, message) = match &end {
-            SessionEnd::Quit
-            | SessionEnd::Gone
-            | SessionEnd::Told(EndReason::Idle | EndReason::KilledByClient) => return end,
-            SessionEnd::Told(EndReason::Killed) => {
-                (ErrorCode::CONNECTION_KILLED, "Connection was killed".to_owned())
-            }
-            SessionEnd::Told(EndReason::UserGone) => {
-                let name = &self.account.name;
-                (ErrorCode::ACCESS_DENIED, format!("User '{name}' is no longer active"))
-            }
-            SessionEnd::Told(EndReason::Drained | EndReason::Stopped) => {
-                (ErrorCode::SERVER_SHUTDOWN, "Server shutdown in progress".to_owned())
-            }
-            SessionEnd::Broken(NetError::PacketTooLarge { .. }) => (
-                ErrorCode::NET_PACKET_TOO_LARGE,
-                "Got a packet bigger than 'max_allowed_packet' bytes".to_owned(),
-            ),
-            SessionEnd::Broken(error) => {
-                self.ground.worker.counters.malformed_packets.bump();
-                let address = &self.ground.handle.address();
-                tracing::warn!(client = %address.host, port = address.port, user = %self.account.name, %error,
-                    "closed a client's connection");
-                (ErrorCode::NET_PACKETS_OUT_OF_ORDER, "Got packets out of order".to_owned())
-            }
-        };
-        self.ground.worker.counters.generated_errors.bump();
-        let goodbye = reply::err(1, code, &message);
-        // A client that does not read must not keep its session alive.
-        let patience = std::time::Duration::from_millis(200);
-        let saying = tokio::time::timeout(patience, self.client.framed.write(&goodbye));
-        drop(self.ground.worker.with_tokio(saying).await);
-        end
-    }
+/// Microseconds since the start of the proxy; what follows in this command goes by it.
+fn look_at_clock(ground: &mut Ground) -> u64 {
+    ground.latest_us = ground.shared.clock.now_us();
+    ground.latest_us
+}
+
+fn is_in_transaction(transaction: &Transaction, hands: &Hands) -> bool {
+    transaction.beginning.is_held_back() || hands.held.iter().any(|held| held.in_transaction)
+}
+
+/// Tells the client, as far as it can still hear, why its session ends.
+async fn say_why(ground: &Ground, client: &mut Client, account: &Account, end: SessionEnd) -> SessionEnd {
+    let (code, message) = match &end {
+        SessionEnd::Quit
+        | SessionEnd::Gone
+        | SessionEnd::Told(EndReason::Idle | EndReason::KilledByClient) => return end,
+        SessionEnd::Told(EndReason::Killed) => {
+            (ErrorCode::CONNECTION_KILLED, "Connection was killed".to_owned())
+        }
+        SessionEnd::Told(EndReason::UserGone) => {
+            let name = &account.name;
+            (ErrorCode::ACCESS_DENIED, format!("User '{name}' is no longer active"))
+        }
+        SessionEnd::Told(EndReason::Drained | EndReason::Stopped) => {
+            (ErrorCode::SERVER_SHUTDOWN, "Server shutdown in progress".to_owned())
+        }
+        SessionEnd::Broken(NetError::PacketTooLarge { .. }) => (
+            ErrorCode::NET_PACKET_TOO_LARGE,
+            "Got a packet bigger than 'max_allowed_packet' bytes".to_owned(),
+        ),
+        SessionEnd::Broken(error) => {
+            ground.worker.counters.malformed_packets.bump();
+            let address = &ground.handle.address();
+            tracing::warn!(client = %address.host, port = address.port, user = %account.name, %error,
+                "closed a client's connection");
+            (ErrorCode::NET_PACKETS_OUT_OF_ORDER, "Got packets out of order".to_owned())
+        }
+    };
+    ground.worker.counters.generated_errors.bump();
+    let goodbye = reply::err(1, code, &message);
+    // A client that does not read must not keep its session alive.
+    let patience = std::time::Duration::from_millis(200);
+    let saying = tokio::time::timeout(patience, client.framed.write(&goodbye));
+    drop(ground.worker.with_tokio(saying).await);
+    end
 }

@@ -23,9 +23,7 @@ pub(crate) use context::Context;
 pub(crate) use diagnostics::{Diagnostics, List, Recipient, Rows};
 pub(crate) use ground::Ground;
 pub(crate) use hands::{Hands, Left};
-pub(crate) use held::{
-    CODE, Delay, Doubt, Doubts, Handlers, Held, IdsBefore, NamedLocks, OwnValues, Temporary,
-};
+pub(crate) use held::{CODE, Doubt, Held, IdsBefore, NamedLocks};
 pub(crate) use names::Names;
 pub(crate) use prepared::{
     Binding, LAST_PREPARED, Prepared, STATEMENTS_MAX, Statement, asks_for_cursor, is_bulk, named_id,

@@ -16,7 +16,10 @@ use nuthatch_wire::{AnswerEnd, AnswerKind, Command, Ending, ErrPacket, ErrorCode
 use crate::backend::{Connection, Hostgroups};
 use crate::roster::{HIDDEN, SessionEnd, may_hold_password};
 use crate::session::Session;
-use crate::session::parts::{Held, Left, List, Recipient, Rows};
+use crate::session::after::found_rows::set_found_rows;
+use crate::session::parts::{
+    Account, Context, Diagnostics, Ground, Hands, Held, Left, List, Recipient, Rows,
+};
 use crate::session::statement::Facts;
 use crate::session::way::{Trouble, command_packet, reply};
 use crate::state::{Charset, ResultCollation};
@@ -45,28 +48,15 @@ impl Session {
                 held.connection.control.cut();
                 held.pins = held.pins.without(Pins::PASSING);
                 (self.diagnostics.on, self.diagnostics.left_on) = (None, None);
-                self.diagnostics.list = Some(Box::new(self.lost_list()));
+                self.diagnostics.list = Some(Box::new(lost_list(&self.context, &self.diagnostics)));
                 Ok(())
             }
             outcome => outcome,
         }
     }
 
-    /// Whether the statement has left something on the connection that is to be fetched.
-    pub(crate) fn must_fetch_what_is_left(&self, held: &mut Held) -> bool {
-        let is_let_go = !held.in_transaction && held.pins.without(Pins::PASSING).is_empty();
-        if !is_let_go && !held.is_to_be_asked || self.ground.snapshot.mysql.hold_for_diagnostics {
-            return false;
-        }
-        if self.diagnostics.on != Some(held.connection.thread_id) {
-            // The session has been told of others since.
-            held.pins = held.pins.without(Pins::DIAGNOSTICS);
-        }
-        held.pins.contains(Pins::DIAGNOSTICS) || held.pins.contains(Pins::FOUND_ROWS)
-    }
-
     async fn fetch_what_is_left(&mut self, end: &AnswerEnd, held: &mut Held) -> Result<(), Trouble> {
-        if !self.must_fetch_what_is_left(held) {
+        if !must_fetch_what_is_left(&self.ground, &self.diagnostics, held) {
             return Ok(());
         }
         if held.pins.contains(Pins::DIAGNOSTICS) {
@@ -122,7 +112,7 @@ impl Session {
 
     fn retake(&self, (server, hostgroup, thread_id): Left) -> Option<Held> {
         let taken = Hostgroups::take_left(&server, thread_id, self.ground.handle.id, &self.ground.worker);
-        taken.map(|connection| self.lend(hostgroup, connection))
+        taken.map(|connection| Held::lent(&self.ground, hostgroup, connection))
     }
 
     /// Asks the connection for a number.
@@ -142,30 +132,18 @@ impl Session {
     async fn fetch_list(&mut self, held: &mut Held) -> Result<Option<List>, Trouble> {
         self.ground.worker.counters.diagnostics_fetched.bump();
         let form = held.connection.form();
-        let collation = self.collation_on(&held.connection);
+        let collation = collation_on(&self.context, &self.diagnostics, &held.connection);
         let mut way = self.way(held);
         way.send(&command_packet(Command::Query, b"SHOW WARNINGS")).await?;
         let answer = way.read_up_to(AnswerKind::ResultSets, BYTES_MAX).await?;
         let list = answer.and_then(|answer| List::parse(&answer, form, collation));
         Ok(list.map(|mut list| {
-            let own = self.collation_of_results();
+            let own = collation_of_results(&self.context, &self.diagnostics);
             if list.collation != own {
                 list.come_in(self.context.lexing.server, own);
             }
             list
         }))
-    }
-
-    /// In which collation results come over a connection: behind a SET NAMES that failed it may be another than the session's.
-    fn collation_on(&self, connection: &Connection) -> ResultCollation {
-        let there = &connection.state;
-        if there.charset == self.context.state.charset
-            && self.context.state.settings.agrees_in_names(&there.settings)
-        {
-            return self.collation_of_results();
-        }
-        let of_results = there.settings.get(b"character_set_results").map(Charset::of_variable);
-        of_results.as_ref().unwrap_or(&there.charset).of_results(self.context.lexing.server)
     }
 
     /// Refuses a command on a prepared statement that is not there, or has no cursor. MySQL adds such an error to what the last
@@ -174,8 +152,8 @@ impl Session {
         let is_added = matches!(self.context.lexing.server, ServerFlavor::MySql(_));
         let before = if is_added { self.take_list().await? } else { None };
         let error = self.own_error(code, message);
-        self.put_before(before);
-        self.send(&error).await
+        put_before(&mut self.diagnostics, before);
+        self.client.send(&self.ground, &error).await
     }
 
     /// The same with a server's refusal of what the command asks of it.
@@ -185,19 +163,10 @@ impl Session {
         if !is_added || self.diagnostics.on.is_none() {
             let before = if is_added { self.diagnostics.list.take() } else { None };
             self.note_error(refusal.code, &refusal.message);
-            self.put_before(before);
+            put_before(&mut self.diagnostics, before);
         }
         self.results.row_count = -1;
-        self.send(&reply::err_of_server(refusal)).await
-    }
-
-    /// Puts a list before the one at hand, as long as a server's may be.
-    fn put_before(&mut self, before: Option<Box<List>>) {
-        if let (Some(mut before), Some(list)) = (before, &mut self.diagnostics.list) {
-            before.rows.append(&mut list.rows);
-            before.rows.truncate(ROWS_MAX);
-            list.rows = before.rows;
-        }
+        self.client.send(&self.ground, &reply::err_of_server(refusal)).await
     }
 
     /// What the last statement left, wherever it is.
@@ -234,88 +203,6 @@ impl Session {
         Ok(())
     }
 
-    /// After a statement that a server ran: what it has left is on its connection.
-    pub(crate) fn learn_diagnostics(&mut self, end: &AnswerEnd, held: &Held) {
-        let has_some = end.has_warned || matches!(end.ending, Ending::Err(_));
-        if has_some || !self.diagnostics.leaves {
-            self.diagnostics.list = None;
-            self.diagnostics.on = Some(held.connection.thread_id);
-        }
-    }
-
-    /// Counts an error that a server has answered the statement of that text with, in `stats_mysql_errors`. Its message may quote the text,
-    /// or what the statement ran.
-    pub(crate) fn count_error(&self, number: u16, text: &[u8], facts: &Facts, held: &mut Held) {
-        let refusal = held.connection.refusal.take();
-        let runs_another = || facts.is_opaque || matches!(facts.kind, Kind::Prepare | Kind::Execute);
-        let message = match &refusal {
-            Some(_) if may_hold_password(text) || runs_another() => HIDDEN,
-            Some(refusal) => &refusal.message,
-            None => b"",
-        };
-        let server = held.connection.server();
-        let error = Occurrence {
-            hostgroup: held.hostgroup.0,
-            host: &server.host,
-            port: server.port,
-            user: &self.account.name,
-            client: &self.ground.handle.address().host,
-            schema: &self.context.state.schema,
-            number,
-        };
-        self.ground.shared.hostgroups.errors.note(&error, message, self.ground.latest_us / 1000);
-    }
-
-    fn lost_list(&self) -> List {
-        let (definitions, rows, collation) = (Vec::new(), Vec::new(), self.collation_of_results());
-        List { definitions, rows, collation, is_lost: true }
-    }
-
-    fn collation_of_results(&self) -> ResultCollation {
-        let server = self.context.lexing.server;
-        match self.context.state.settings.get(b"character_set_results") {
-            Some(charset) => Charset::of_variable(charset).of_results(server),
-            None => self
-                .diagnostics
-                .results_charset
-                .as_ref()
-                .unwrap_or(&self.context.state.charset)
-                .of_results(server),
-        }
-    }
-
-    /// After a change of character set.
-    pub(crate) fn translate_diagnostics(&mut self) {
-        let collation = self.collation_of_results();
-        if let Some(list) = &mut self.diagnostics.list {
-            list.come_in(self.context.lexing.server, collation);
-        }
-    }
-
-    /// Whether the statement leaves alone what the one before has left.
-    pub(crate) fn does_leave_diagnostics(&self, text: &[u8], facts: &Facts) -> bool {
-        match self.context.lexing.server {
-            ServerFlavor::MySql(_) => facts.reads_diagnostics && facts.kind == Kind::Show,
-            ServerFlavor::MariaDb(_) => {
-                // Where it cannot be told the server knows, if it has them.
-                let is_told = !facts.is_opaque && !matches!(facts.kind, Kind::Prepare | Kind::Execute);
-                facts.names_no_table
-                    || facts.kind == Kind::Prepare && self.prepares_without_table(text)
-                    || !is_told && self.diagnostics.on.is_some()
-            }
-        }
-    }
-
-    fn prepares_without_table(&self, text: &[u8]) -> bool {
-        match text_prepared(text, self.context.lexing) {
-            Some(TextPrepared::Prepare { statement: Some(inner), .. }) => {
-                let facts = Facts::of(&classify(&inner, self.context.lexing));
-                facts.kind != Kind::Prepare && self.does_leave_diagnostics(&inner, &facts)
-            }
-            _ => false,
-        }
-    }
-
     /// The answer to a question for warnings and errors that the session has.
     pub(crate) fn answer_from_diagnostics(
         &mut self,
@@ -332,9 +219,9 @@ impl Session {
         let answer = list.answer(&question, to);
         self.results.row_count = -1;
         if facts.kind == Kind::Select {
-            self.set_found_rows(1);
+            set_found_rows(&mut self.results, 1);
         }
-        if !self.does_leave_diagnostics(text, facts) {
+        if !does_leave_diagnostics(&self.context, &self.diagnostics, text, facts) {
             self.diagnostics.list = None;
         }
         Some(answer)
@@ -350,17 +237,152 @@ impl Session {
     /// The client is told an error that no statement of its own was given by a server: from now on SHOW WARNINGS shows it.
     pub(crate) fn note_error(&mut self, code: u16, message: &[u8]) {
         self.results.row_count = -1;
-        self.note("Error", code, message);
+        note(&self.context, &mut self.hands, &mut self.diagnostics, "Error", code, message);
     }
+}
 
-    /// The same of a warning.
-    pub(crate) fn note_warning(&mut self, code: u16, message: &[u8]) {
-        self.note("Warning", code, message);
+/// Whether the statement has left something on the connection that is to be fetched.
+pub(crate) fn must_fetch_what_is_left(ground: &Ground, diagnostics: &Diagnostics, held: &mut Held) -> bool {
+    let is_let_go = !held.in_transaction && held.pins.without(Pins::PASSING).is_empty();
+    if !is_let_go && !held.is_to_be_asked || ground.snapshot.mysql.hold_for_diagnostics {
+        return false;
     }
+    if diagnostics.on != Some(held.connection.thread_id) {
+        // The session has been told of others since.
+        held.pins = held.pins.without(Pins::DIAGNOSTICS);
+    }
+    held.pins.contains(Pins::DIAGNOSTICS) || held.pins.contains(Pins::FOUND_ROWS)
+}
 
-    fn note(&mut self, level: &str, code: u16, message: &[u8]) {
-        (self.hands.last_ran_on, self.diagnostics.on, self.diagnostics.left_on) = (None, None, None);
-        let (server, collation) = (self.context.lexing.server, self.collation_of_results());
-        self.diagnostics.list = Some(Box::new(List::of_one(level, server, collation, code, message)));
+/// In which collation results come over a connection: behind a SET NAMES that failed it may be another than the session's.
+fn collation_on(context: &Context, diagnostics: &Diagnostics, connection: &Connection) -> ResultCollation {
+    let there = &connection.state;
+    if there.charset == context.state.charset && context.state.settings.agrees_in_names(&there.settings) {
+        return collation_of_results(context, diagnostics);
     }
+    let of_results = there.settings.get(b"character_set_results").map(Charset::of_variable);
+    of_results.as_ref().unwrap_or(&there.charset).of_results(context.lexing.server)
+}
+
+/// Puts a list before the one at hand, as long as a server's may be.
+fn put_before(diagnostics: &mut Diagnostics, before: Option<Box<List>>) {
+    if let (Some(mut before), Some(list)) = (before, &mut diagnostics.list) {
+        before.rows.append(&mut list.rows);
+        before.rows.truncate(ROWS_MAX);
+        list.rows = before.rows;
+    }
+}
+
+/// After a statement that a server ran: what it has left is on its connection.
+pub(crate) fn learn_diagnostics(diagnostics: &mut Diagnostics, end: &AnswerEnd, held: &Held) {
+    let has_some = end.has_warned || matches!(end.ending, Ending::Err(_));
+    if has_some || !diagnostics.leaves {
+        diagnostics.list = None;
+        diagnostics.on = Some(held.connection.thread_id);
+    }
+}
+
+/// Counts an error that a server has answered the statement of that text with, in `stats_mysql_errors`. Its message may quote the text,
+/// or what the statement ran.
+pub(crate) fn count_error(
+    ground: &Ground,
+    account: &Account,
+    context: &Context,
+    number: u16,
+    text: &[u8],
+    facts: &Facts,
+    held: &mut Held,
+) {
+    let refusal = held.connection.refusal.take();
+    let runs_another = || facts.is_opaque || matches!(facts.kind, Kind::Prepare | Kind::Execute);
+    let message = match &refusal {
+        Some(_) if may_hold_password(text) || runs_another() => HIDDEN,
+        Some(refusal) => &refusal.message,
+        None => b"",
+    };
+    let server = held.connection.server();
+    let error = Occurrence {
+        hostgroup: held.hostgroup.0,
+        host: &server.host,
+        port: server.port,
+        user: &account.name,
+        client: &ground.handle.address().host,
+        schema: &context.state.schema,
+        number,
+    };
+    ground.shared.hostgroups.errors.note(&error, message, ground.latest_us / 1000);
+}
+
+fn lost_list(context: &Context, diagnostics: &Diagnostics) -> List {
+    let (definitions, rows, collation) = (Vec::new(), Vec::new(), collation_of_results(context, diagnostics));
+    List { definitions, rows, collation, is_lost: true }
+}
+
+fn collation_of_results(context: &Context, diagnostics: &Diagnostics) -> ResultCollation {
+    let server = context.lexing.server;
+    match context.state.settings.get(b"character_set_results") {
+        Some(charset) => Charset::of_variable(charset).of_results(server),
+        None => diagnostics.results_charset.as_ref().unwrap_or(&context.state.charset).of_results(server),
+    }
+}
+
+/// After a change of character set.
+pub(crate) fn translate_diagnostics(context: &Context, diagnostics: &mut Diagnostics) {
+    let collation = collation_of_results(context, diagnostics);
+    if let Some(list) = &mut diagnostics.list {
+        list.come_in(context.lexing.server, collation);
+    }
+}
+
+/// Whether the statement leaves alone what the one before has left.
+pub(crate) fn does_leave_diagnostics(
+    context: &Context,
+    diagnostics: &Diagnostics,
+    text: &[u8],
+    facts: &Facts,
+) -> bool {
+    match context.lexing.server {
+        ServerFlavor::MySql(_) => facts.reads_diagnostics && facts.kind == Kind::Show,
+        ServerFlavor::MariaDb(_) => {
+            // Where it cannot be told the server knows, if it has them.
+            let is_told = !facts.is_opaque && !matches!(facts.kind, Kind::Prepare | Kind::Execute);
+            facts.names_no_table
+                || facts.kind == Kind::Prepare && prepares_without_table(context, diagnostics, text)
+                || !is_told && diagnostics.on.is_some()
+        }
+    }
+}
+
+fn prepares_without_table(context: &Context, diagnostics: &Diagnostics, text: &[u8]) -> bool {
+    match text_prepared(text, context.lexing) {
+        Some(TextPrepared::Prepare { statement: Some(inner), .. }) => {
+            let facts = Facts::of(&classify(&inner, context.lexing));
+            facts.kind != Kind::Prepare && does_leave_diagnostics(context, diagnostics, &inner, &facts)
+        }
+        _ => false,
+    }
+}
+
+/// The same of a warning.
+pub(crate) fn note_warning(
+    context: &Context,
+    hands: &mut Hands,
+    diagnostics: &mut Diagnostics,
+    code: u16,
+    message: &[u8],
+) {
+    note(context, hands, diagnostics, "Warning", code, message);
+}
+
+fn note(
+    context: &Context,
+    hands: &mut Hands,
+    diagnostics: &mut Diagnostics,
+    level: &str,
+    code: u16,
+    message: &[u8],
+) {
+    (hands.last_ran_on, diagnostics.on, diagnostics.left_on) = (None, None, None);
+    let (server, collation) = (context.lexing.server, collation_of_results(context, diagnostics));
+    diagnostics.list = Some(Box::new(List::of_one(level, server, collation, code, message)));
 }

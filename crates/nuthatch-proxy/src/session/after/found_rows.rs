@@ -8,7 +8,7 @@ use nuthatch_sql::{FoundRows, Kind, PageOffset, Parameter, page_offset};
 use nuthatch_wire::{AnswerEnd, Ending};
 
 use crate::session::Session;
-use crate::session::parts::Held;
+use crate::session::parts::{Context, Hands, Held, Results};
 use crate::session::statement::Facts;
 use crate::session::way::Trouble;
 use crate::state::Found;
@@ -22,86 +22,86 @@ const BEFORE_ROWS: [u16; 19] = [
 ];
 
 impl Session {
-    /// It is this, and on no connection.
-    pub(crate) const fn set_found_rows(&mut self, count: u64) {
-        (self.results.found_rows, self.results.found_rows_on) = (Found::Known(count), None);
-    }
-
-    /// Whether the connection does not have the counts that are asked for.
-    pub(crate) fn lacks_counts(&self, held: &Held, facts: &Facts) -> bool {
-        let is_here = |place| held.was_held && place == Some(held.connection.thread_id);
-        facts.reads_found_rows && !is_here(self.results.found_rows_on)
-            || facts.reads_row_count && !is_here(self.hands.last_ran_on)
-    }
-
     /// Asks this connection, which knows.
     pub(crate) async fn fetch_found_rows(&mut self, held: &mut Held) -> Result<(), Trouble> {
         if let Some(found) = self.ask(held, "SELECT FOUND_ROWS()").await? {
-            self.set_found_rows(found);
+            set_found_rows(&mut self.results, found);
             held.pins = held.pins.without(Pins::FOUND_ROWS);
         }
         Ok(())
     }
+}
 
-    /// Takes note of what a server's statement of that text did to it.
-    pub(crate) fn learn_found_rows(
-        &mut self,
-        facts: &Facts,
-        found: Option<Found>,
-        end: &AnswerEnd,
-        held: &mut Held,
-    ) {
-        let thread_id = held.connection.thread_id;
-        match found {
-            None => {
-                // Somebody may have had the connection in between.
-                if self.results.found_rows_on == Some(thread_id) && !held.was_held {
-                    self.results.found_rows_on = None;
-                }
+/// It is this, and on no connection.
+pub(crate) const fn set_found_rows(results: &mut Results, count: u64) {
+    (results.found_rows, results.found_rows_on) = (Found::Known(count), None);
+}
+
+/// Whether the connection does not have the counts that are asked for.
+pub(crate) fn lacks_counts(hands: &Hands, results: &Results, held: &Held, facts: &Facts) -> bool {
+    let is_here = |place| held.was_held && place == Some(held.connection.thread_id);
+    facts.reads_found_rows && !is_here(results.found_rows_on)
+        || facts.reads_row_count && !is_here(hands.last_ran_on)
+}
+
+/// Takes note of what a server's statement of that text did to it.
+pub(crate) fn learn_found_rows(
+    results: &mut Results,
+    facts: &Facts,
+    found: Option<Found>,
+    end: &AnswerEnd,
+    held: &mut Held,
+) {
+    let thread_id = held.connection.thread_id;
+    match found {
+        None => {
+            // Somebody may have had the connection in between.
+            if results.found_rows_on == Some(thread_id) && !held.was_held {
+                results.found_rows_on = None;
             }
-            Some(found) => {
-                let tells_rows = matches!(facts.found_rows, FoundRows::Rows | FoundRows::Page);
-                let is_of_select = facts.kind == Kind::Select && facts.found_rows != FoundRows::Unknown;
-                let has_rows = !matches!(end.ending, Ending::Err(_)) && (is_of_select || tells_rows);
-                let is_set = has_rows || found != Found::Elsewhere || facts.found_rows == FoundRows::Set;
-                let was_there = held.was_held && self.results.found_rows_on == Some(thread_id);
-                self.results.found_rows = found;
-                self.results.found_rows_on = (is_set || was_there).then_some(thread_id);
-                if has_rows && found == Found::Elsewhere {
-                    held.pins = held.pins.with(Pins::FOUND_ROWS);
-                }
+        }
+        Some(found) => {
+            let tells_rows = matches!(facts.found_rows, FoundRows::Rows | FoundRows::Page);
+            let is_of_select = facts.kind == Kind::Select && facts.found_rows != FoundRows::Unknown;
+            let has_rows = !matches!(end.ending, Ending::Err(_)) && (is_of_select || tells_rows);
+            let is_set = has_rows || found != Found::Elsewhere || facts.found_rows == FoundRows::Set;
+            let was_there = held.was_held && results.found_rows_on == Some(thread_id);
+            results.found_rows = found;
+            results.found_rows_on = (is_set || was_there).then_some(thread_id);
+            if has_rows && found == Found::Elsewhere {
+                held.pins = held.pins.with(Pins::FOUND_ROWS);
             }
         }
     }
+}
 
-    /// What became of it by a statement that ended so, with `parameters` if it was an execution; none if it is as it was.
-    pub(crate) fn found_by(
-        &self,
-        facts: &Facts,
-        text: &[u8],
-        parameters: impl FnOnce() -> Vec<Parameter>,
-        end: &AnswerEnd,
-    ) -> Option<Found> {
-        if let Ending::Err(code) = end.ending {
-            let has_run = facts.kind == Kind::Select && !BEFORE_ROWS.contains(&code) || facts.is_opaque;
-            return has_run.then_some(Found::Elsewhere);
+/// What became of it by a statement that ended so, with `parameters` if it was an execution; none if it is as it was.
+pub(crate) fn found_by(
+    context: &Context,
+    facts: &Facts,
+    text: &[u8],
+    parameters: impl FnOnce() -> Vec<Parameter>,
+    end: &AnswerEnd,
+) -> Option<Found> {
+    if let Ending::Err(code) = end.ending {
+        let has_run = facts.kind == Kind::Select && !BEFORE_ROWS.contains(&code) || facts.is_opaque;
+        return has_run.then_some(Found::Elsewhere);
+    }
+    let is_limited_otherwise = || context.state.settings.get(b"sql_select_limit").is_some();
+    Some(match facts.found_rows {
+        FoundRows::LeftAlone if end.ending == Ending::Ok || facts.kind == Kind::Show => return None,
+        _ if end.ending != Ending::ResultSet || end.results != 1 || is_limited_otherwise() => {
+            Found::Elsewhere
         }
-        let is_limited_otherwise = || self.context.state.settings.get(b"sql_select_limit").is_some();
-        Some(match facts.found_rows {
-            FoundRows::LeftAlone if end.ending == Ending::Ok || facts.kind == Kind::Show => return None,
-            _ if end.ending != Ending::ResultSet || end.results != 1 || is_limited_otherwise() => {
-                Found::Elsewhere
-            }
-            FoundRows::Rows => Found::Known(end.rows),
-            FoundRows::Page if end.rows > 0 => match page_offset(text, self.context.lexing) {
-                Some(PageOffset::Rows(offset)) => Found::Known(end.rows + offset),
-                Some(PageOffset::Parameter(place)) => match parameters().get(place) {
-                    Some(Parameter::Unsigned(offset)) => Found::Known(end.rows + offset),
-                    _ => Found::Elsewhere,
-                },
-                None => Found::Elsewhere,
+        FoundRows::Rows => Found::Known(end.rows),
+        FoundRows::Page if end.rows > 0 => match page_offset(text, context.lexing) {
+            Some(PageOffset::Rows(offset)) => Found::Known(end.rows + offset),
+            Some(PageOffset::Parameter(place)) => match parameters().get(place) {
+                Some(Parameter::Unsigned(offset)) => Found::Known(end.rows + offset),
+                _ => Found::Elsewhere,
             },
-            FoundRows::Page | FoundRows::LeftAlone | FoundRows::Set | FoundRows::Unknown => Found::Elsewhere,
-        })
-    }
+            None => Found::Elsewhere,
+        },
+        FoundRows::Page | FoundRows::LeftAlone | FoundRows::Set | FoundRows::Unknown => Found::Elsewhere,
+    })
 }

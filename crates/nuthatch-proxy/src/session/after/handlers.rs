@@ -5,27 +5,30 @@
 use nuthatch_sql::{Kind, handler};
 use nuthatch_wire::{AnswerEnd, Ending};
 
-use crate::session::Session;
-use crate::session::parts::Held;
+use crate::session::parts::{Client, Context, Held};
 use crate::session::statement::Plan;
 use crate::stats::pins::Pins;
 
-impl Session {
-    /// Takes note of a handler that the statement at hand opened or closed; the pin ends with the last.
-    pub(crate) fn learn_handlers(&self, plan: &Plan, end: &AnswerEnd, held: &mut Held) {
-        let may_open = plan.facts.pins.contains(Pins::HANDLER);
-        if !may_open && plan.facts.kind != Kind::Handler {
-            return;
-        }
-        // Several statements, one that text has prepared: nobody knows what is open.
-        let is_seen = plan.named.is_none() && !plan.facts.is_opaque;
-        match is_seen.then(|| handler(self.statement_text(), self.context.lexing)).flatten() {
-            Some(handler) if !matches!(end.ending, Ending::Err(_)) => held.handlers.learn(handler),
-            Some(_) => {}
-            None => held.handlers.doubt(plan.facts.pins),
-        }
-        if held.handlers.are_closed() {
-            held.pins = held.pins.without(Pins::HANDLER);
-        }
+/// Takes note of a handler that the statement at hand opened or closed; the pin ends with the last.
+pub(crate) fn learn_handlers(
+    client: &Client,
+    context: &Context,
+    plan: &Plan,
+    end: &AnswerEnd,
+    held: &mut Held,
+) {
+    let may_open = plan.facts.pins.contains(Pins::HANDLER);
+    if !may_open && plan.facts.kind != Kind::Handler {
+        return;
+    }
+    // Several statements, one that text has prepared: nobody knows what is open.
+    let is_seen = plan.named.is_none() && !plan.facts.is_opaque;
+    match is_seen.then(|| handler(client.statement_text(), context.lexing)).flatten() {
+        Some(handler) if !matches!(end.ending, Ending::Err(_)) => held.handlers.learn(handler),
+        Some(_) => {}
+        None => held.handlers.doubt(plan.facts.pins),
+    }
+    if held.handlers.are_closed() {
+        held.pins = held.pins.without(Pins::HANDLER);
     }
 }

@@ -10,7 +10,7 @@ use nuthatch_wire::{AnswerEnd, Ending};
 
 use crate::roster::SessionEnd;
 use crate::session::Session;
-use crate::session::parts::{Held, IdsBefore, InsertId};
+use crate::session::parts::{Client, Context, Ground, Hands, Held, IdsBefore, InsertId, Results};
 use crate::session::statement::Facts;
 use crate::session::way::Trouble;
 use crate::state::Found;
@@ -29,34 +29,18 @@ impl Session {
         let is_insert = inserts(facts.kind);
         self.results.insert_id = match told {
             0 if !(may_set(facts) || is_insert && end.ending == Ending::ResultSet) => return,
-            id if id > 0 && is_insert && self.is_made_up(id, prepared, held) => {
+            id if id > 0
+                && is_insert
+                && is_made_up(&self.ground, &self.client, &self.context, id, prepared, held) =>
+            {
                 held.connection.insert_id = Some(id);
                 held.knows_insert_id = true;
                 held.ids_before = None;
                 InsertId::Known(id)
             }
-            _ => self.only_known_at(told, held),
+            _ => only_known_at(&self.results, told, held),
         };
         self.hands.held.iter_mut().for_each(|other| other.knows_insert_id = false);
-    }
-
-    /// The same of a statement that failed: an insert that was taken back has set the id all the same.
-    pub(crate) fn learn_insert_id_of_failed(&mut self, facts: &Facts, held: &mut Held) {
-        if may_set(facts) || inserts(facts.kind) {
-            self.results.insert_id = self.only_known_at(0, held);
-            self.hands.held.iter_mut().for_each(|other| other.knows_insert_id = false);
-        }
-    }
-
-    fn only_known_at(&self, told: u64, held: &mut Held) -> InsertId {
-        held.ids_before = match (self.results.insert_id, held.connection.insert_id) {
-            (InsertId::Known(session), Some(connection)) if !held.knows_insert_id => {
-                Some(IdsBefore { connection, session, told })
-            }
-            _ => None,
-        };
-        held.connection.insert_id = None;
-        InsertId::At(held.connection.thread_id)
     }
 
     /// Whether the session's id must be on the connection before the statement runs: because it reads it, or because it could
@@ -76,27 +60,18 @@ impl Session {
                 // hold that.
                 (InsertId::Known(_), Some(0)) => false,
                 (InsertId::Known(_), Some(id)) => {
-                    let text = prepared.unwrap_or_else(|| self.statement_text());
+                    let text = prepared.unwrap_or_else(|| self.client.statement_text());
                     tells_nothing(text)
                         || match self.ground.shared.exact.catalogues.current().domain(held.hostgroup) {
-                            Ok(_) => !self.is_made_up(id, prepared, held),
+                            Ok(_) => {
+                                !is_made_up(&self.ground, &self.client, &self.context, id, prepared, held)
+                            }
                             // That a trigger names the very id of another session, nobody waits for in front of each INSERT.
                             Err(_) => !names_another(id, text, self.context.lexing),
                         }
                 }
                 _ => true,
             }
-    }
-
-    /// Whether an id that the statement tells is surely one that the server made up, as far as the catalogue tells: of the statement at
-    /// hand, or the prepared one that it executes.
-    fn is_made_up(&self, id: u64, prepared: Option<&[u8]>, held: &Held) -> bool {
-        let text = prepared.unwrap_or_else(|| self.statement_text());
-        let catalogues = self.ground.shared.exact.catalogues.current();
-        let domain = catalogues.domain(held.hostgroup);
-        domain.is_ok_and(|domain| {
-            makes_up(id, text, self.context.lexing, &held.connection.state.schema, &domain.catalogue)
-        })
     }
 
     /// Brings the session's id to the connection if the statement needs it there. Tells whether anything was sent for it.
@@ -218,4 +193,46 @@ const fn may_set(facts: &Facts) -> bool {
 fn tells_nothing(text: &[u8]) -> bool {
     let word = b"returning";
     text.windows(word.len()).any(|window| window.eq_ignore_ascii_case(word))
+}
+
+/// The same of a statement that failed: an insert that was taken back has set the id all the same.
+pub(crate) fn learn_insert_id_of_failed(
+    hands: &mut Hands,
+    results: &mut Results,
+    facts: &Facts,
+    held: &mut Held,
+) {
+    if may_set(facts) || inserts(facts.kind) {
+        results.insert_id = only_known_at(results, 0, held);
+        hands.held.iter_mut().for_each(|other| other.knows_insert_id = false);
+    }
+}
+
+fn only_known_at(results: &Results, told: u64, held: &mut Held) -> InsertId {
+    held.ids_before = match (results.insert_id, held.connection.insert_id) {
+        (InsertId::Known(session), Some(connection)) if !held.knows_insert_id => {
+            Some(IdsBefore { connection, session, told })
+        }
+        _ => None,
+    };
+    held.connection.insert_id = None;
+    InsertId::At(held.connection.thread_id)
+}
+
+/// Whether an id that the statement tells is surely one that the server made up, as far as the catalogue tells: of the statement at
+/// hand, or the prepared one that it executes.
+fn is_made_up(
+    ground: &Ground,
+    client: &Client,
+    context: &Context,
+    id: u64,
+    prepared: Option<&[u8]>,
+    held: &Held,
+) -> bool {
+    let text = prepared.unwrap_or_else(|| client.statement_text());
+    let catalogues = ground.shared.exact.catalogues.current();
+    let domain = catalogues.domain(held.hostgroup);
+    domain.is_ok_and(|domain| {
+        makes_up(id, text, context.lexing, &held.connection.state.schema, &domain.catalogue)
+    })
 }

@@ -9,10 +9,15 @@ use std::sync::Arc;
 use nuthatch_sql::{Kind, ServerFlavor};
 use nuthatch_wire::{AnswerEnd, Ending, StatusFlags};
 
-use crate::session::Session;
-use crate::session::parts::Held;
+use crate::session::after::delay::learn_delay;
+use crate::session::after::diagnostics::{learn_diagnostics, translate_diagnostics};
+use crate::session::after::insert_id::learn_insert_id_of_failed;
+use crate::session::after::own_values::learn_own_values;
+use crate::session::after::tracker::pins_of;
+use crate::session::parts::{Context, Hands, Held, Results};
 use crate::session::statement::{Change, Facts, NEVER_RAN, Step, is_profiled};
 use crate::session::way::Trouble;
+use crate::session::{Session, is_in_transaction};
 use crate::shared::greetings::lexing_after;
 use crate::state::Charset;
 use crate::stats::pins::Pins;
@@ -21,13 +26,15 @@ impl Session {
     /// Takes note of what the statement did: the one at hand, or the prepared one that it executes.
     pub(crate) fn learn(&mut self, facts: &Facts, prepared: Option<&[u8]>, end: &AnswerEnd, held: &mut Held) {
         self.hands.last_ran_on = Some(held.connection.thread_id);
-        self.learn_diagnostics(end, held);
-        self.learn_beginning(held);
+        learn_diagnostics(&mut self.diagnostics, end, held);
+        self.transaction.learn_beginning(held);
         let was_in_transaction = held.in_transaction;
         let was_profiled = is_profiled(&held.connection.state.settings);
         held.is_surely_in_transaction = false;
         match end.ending {
-            Ending::Err(code) => self.learn_from_error(code, facts, held),
+            Ending::Err(code) => {
+                learn_from_error(&self.context, &mut self.hands, &mut self.results, code, facts, held);
+            }
             Ending::Ok | Ending::ResultSet => {
                 self.learn_from_success(facts, end, held);
                 self.learn_insert_id(facts, prepared, end, held);
@@ -45,31 +52,15 @@ impl Session {
             Some(1) => held.pins = held.pins.without(Pins::RULE),
             _ => {}
         }
-        self.learn_delay(end, held);
-        self.learn_own_values(facts, end, held);
+        learn_delay(&self.ground, &self.account, end, held);
+        learn_own_values(&self.context, &self.transaction, facts, end, held);
         if facts.writes {
             self.transaction.has_written = true;
         }
-        if !held.in_transaction && !self.is_in_transaction() {
+        if !held.in_transaction && !is_in_transaction(&self.transaction, &self.hands) {
             self.transaction.has_written = false;
         }
-        self.forget_ended_snapshot(facts, end, held.in_transaction);
-    }
-
-    fn learn_from_error(&mut self, code: u16, facts: &Facts, held: &mut Held) {
-        self.results.row_count = -1;
-        if NEVER_RAN.contains(&code) && !facts.runs_texts() {
-            held.pins = held.pins.with(Pins::DIAGNOSTICS).with(facts.pins_when_prepared());
-            return;
-        }
-        if held.in_transaction && may_be_half_done(facts) {
-            held.pins = held.pins.with(Pins::SESSION_VARIABLE);
-        }
-        held.in_transaction |= !self.context.state.autocommit || facts.is_opaque;
-        self.learn_insert_id_of_failed(facts, held);
-        // The error is what SHOW WARNINGS will show. What the statement did before it failed is unknown.
-        held.pins = held.pins.with(Pins::DIAGNOSTICS);
-        held.pins = held.pins.with(facts.pins);
+        self.transaction.forget_ended_snapshot(facts, end, held.in_transaction);
     }
 
     fn learn_from_success(&mut self, facts: &Facts, end: &AnswerEnd, held: &mut Held) {
@@ -82,17 +73,17 @@ impl Session {
         self.learn_query_cache_type(facts);
         if let Some(charset) = &facts.character_set {
             self.diagnostics.results_charset = Some(Charset::set_names(charset, None));
-            self.translate_diagnostics();
+            translate_diagnostics(&self.context, &mut self.diagnostics);
         }
         self.context.lexing = lexing_after(self.context.lexing, end.status);
         if let ServerFlavor::MySql(_) = self.context.lexing.server {
             // Its status flags never tell of this.
-            self.context.lexing.ansi_quotes = self.has_ansi_quotes();
+            self.context.lexing.ansi_quotes = self.context.has_ansi_quotes();
         }
         let autocommit = end.status.contains(StatusFlags::SERVER_STATUS_AUTOCOMMIT);
         held.connection.state.autocommit = Some(autocommit);
         self.context.state.autocommit = autocommit;
-        held.pins = held.pins.with(Self::pins_of(facts, end, held)).without(facts.unpins);
+        held.pins = held.pins.with(pins_of(facts, end, held)).without(facts.unpins);
         if autocommit || facts.ends_transaction {
             held.pins = held.pins.without(Pins::SAVEPOINT);
         } else if facts.kind == Kind::Savepoint && !held.in_transaction {
@@ -125,17 +116,6 @@ impl Session {
         Ok(())
     }
 
-    /// The connection is in a schema that the client named so.
-    pub(crate) fn learn_schema(&mut self, name: &[u8], held: &mut Held) {
-        match self.context.state.charset.reads_as_utf8(name) {
-            true => {
-                held.connection.state.schema = name.to_vec();
-                self.context.state.schema = name.to_vec();
-            }
-            false => held.is_in_unnamed_schema = true,
-        }
-    }
-
     /// Asks in which schema the connection is: names in other character sets are read by servers only.
     pub(crate) async fn learn_name_of_schema(&mut self, held: &mut Held) -> Result<(), Trouble> {
         held.is_in_unnamed_schema = false;
@@ -154,9 +134,9 @@ impl Session {
                 self.renumber_environment();
             }
             Change::Steps(steps) => {
-                let isolation = self.own_isolation();
+                let isolation = self.context.own_isolation();
                 self.learn_steps(steps, held);
-                if held.in_transaction && self.own_isolation() != isolation {
+                if held.in_transaction && self.context.own_isolation() != isolation {
                     // The open transaction keeps what it began with.
                     self.transaction.touched.add(
                         [self.ground.shared.exact.clocks.everything()],
@@ -171,7 +151,7 @@ impl Session {
             }
             Change::Schema(schema) => {
                 self.ground.worker.counters.frontend_use_db.bump();
-                self.learn_schema(schema, held);
+                learn_schema(&mut self.context, schema, held);
             }
         }
     }
@@ -182,4 +162,38 @@ impl Session {
 fn may_be_half_done(facts: &Facts) -> bool {
     let Change::Steps(steps) = &facts.change else { return false };
     !steps.iter().all(Step::commits_nothing)
+}
+
+fn learn_from_error(
+    context: &Context,
+    hands: &mut Hands,
+    results: &mut Results,
+    code: u16,
+    facts: &Facts,
+    held: &mut Held,
+) {
+    results.row_count = -1;
+    if NEVER_RAN.contains(&code) && !facts.runs_texts() {
+        held.pins = held.pins.with(Pins::DIAGNOSTICS).with(facts.pins_when_prepared());
+        return;
+    }
+    if held.in_transaction && may_be_half_done(facts) {
+        held.pins = held.pins.with(Pins::SESSION_VARIABLE);
+    }
+    held.in_transaction |= !context.state.autocommit || facts.is_opaque;
+    learn_insert_id_of_failed(hands, results, facts, held);
+    // The error is what SHOW WARNINGS will show. What the statement did before it failed is unknown.
+    held.pins = held.pins.with(Pins::DIAGNOSTICS);
+    held.pins = held.pins.with(facts.pins);
+}
+
+/// The connection is in a schema that the client named so.
+pub(crate) fn learn_schema(context: &mut Context, name: &[u8], held: &mut Held) {
+    match context.state.charset.reads_as_utf8(name) {
+        true => {
+            held.connection.state.schema = name.to_vec();
+            context.state.schema = name.to_vec();
+        }
+        false => held.is_in_unnamed_schema = true,
+    }
 }

@@ -29,7 +29,7 @@ impl Session {
             held.named_locks.doubt(plan.facts.pins);
             return Ok(());
         }
-        let text = self.statement_text();
+        let text = self.client.statement_text();
         let found = locks(text, self.context.lexing);
         if found.taken.is_empty() && !found.takes_others && !found.releases {
             held.named_locks.doubt(plan.facts.pins);

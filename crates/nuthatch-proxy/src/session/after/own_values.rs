@@ -7,8 +7,7 @@
 use nuthatch_sql::{Kind, SequenceName};
 use nuthatch_wire::{AnswerEnd, Ending};
 
-use crate::session::Session;
-use crate::session::parts::Held;
+use crate::session::parts::{Context, Held, Transaction};
 use crate::session::statement::Facts;
 use crate::session::way::{Elsewhere, Trouble};
 use crate::state::SessionState;
@@ -22,41 +21,44 @@ fn full(name: &SequenceName, state: &SessionState) -> Option<(Vec<u8>, Vec<u8>)>
     Some((schema, name.name.clone()?))
 }
 
-impl Session {
-    /// Refuses what only another connection could tell.
-    pub(crate) fn check_own_values(&self, facts: &Facts, held: &Held) -> Result<(), Trouble> {
-        let has_made = |name: &SequenceName| {
-            held.was_held
-                && full(name, &self.context.state).is_some_and(|name| held.own.advanced.contains(&name))
-        };
-        if facts.sequences.as_ref().is_some_and(|found| !found.asked.iter().all(has_made)) {
-            return Err(Trouble::Elsewhere(Elsewhere::Sequence));
-        }
-        match facts.asks_for_gtid && !(held.was_held && held.own.has_gtid) {
-            true => Err(Trouble::Elsewhere(Elsewhere::Gtid)),
-            false => Ok(()),
-        }
+/// Refuses what only another connection could tell.
+pub(crate) fn check_own_values(context: &Context, facts: &Facts, held: &Held) -> Result<(), Trouble> {
+    let has_made = |name: &SequenceName| {
+        held.was_held && full(name, &context.state).is_some_and(|name| held.own.advanced.contains(&name))
+    };
+    if facts.sequences.as_ref().is_some_and(|found| !found.asked.iter().all(has_made)) {
+        return Err(Trouble::Elsewhere(Elsewhere::Sequence));
     }
+    match facts.asks_for_gtid && !(held.was_held && held.own.has_gtid) {
+        true => Err(Trouble::Elsewhere(Elsewhere::Gtid)),
+        false => Ok(()),
+    }
+}
 
-    /// Takes note of what a statement has made on the connection.
-    pub(crate) fn learn_own_values(&self, facts: &Facts, end: &AnswerEnd, held: &mut Held) {
-        if matches!(end.ending, Ending::Err(_)) {
-            return;
-        }
-        let advanced = facts.sequences.iter().flat_map(|found| &found.advanced);
-        for name in advanced.filter_map(|name| full(name, &self.context.state)) {
-            if held.own.advanced.len() < SEQUENCES_MAX && !held.own.advanced.contains(&name) {
-                held.own.advanced.push(name);
-            }
-        }
-        let changes = match facts.kind {
-            Kind::Insert | Kind::Replace | Kind::Update | Kind::Delete | Kind::LoadData => {
-                end.ok.affected_rows > 0
-            }
-            Kind::Ddl(_) => true,
-            Kind::Commit => self.transaction.has_written,
-            _ => false,
-        };
-        held.own.has_gtid |= changes && !held.in_transaction;
+/// Takes note of what a statement has made on the connection.
+pub(crate) fn learn_own_values(
+    context: &Context,
+    transaction: &Transaction,
+    facts: &Facts,
+    end: &AnswerEnd,
+    held: &mut Held,
+) {
+    if matches!(end.ending, Ending::Err(_)) {
+        return;
     }
+    let advanced = facts.sequences.iter().flat_map(|found| &found.advanced);
+    for name in advanced.filter_map(|name| full(name, &context.state)) {
+        if held.own.advanced.len() < SEQUENCES_MAX && !held.own.advanced.contains(&name) {
+            held.own.advanced.push(name);
+        }
+    }
+    let changes = match facts.kind {
+        Kind::Insert | Kind::Replace | Kind::Update | Kind::Delete | Kind::LoadData => {
+            end.ok.affected_rows > 0
+        }
+        Kind::Ddl(_) => true,
+        Kind::Commit => transaction.has_written,
+        _ => false,
+    };
+    held.own.has_gtid |= changes && !held.in_transaction;
 }

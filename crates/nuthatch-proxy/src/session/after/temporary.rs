@@ -3,43 +3,46 @@
 use nuthatch_sql::{Kind, TableName, TemporaryTables, temporary_tables};
 use nuthatch_wire::{AnswerEnd, Ending};
 
-use crate::session::Session;
-use crate::session::parts::Held;
+use crate::session::parts::{Client, Context, Held};
 use crate::session::statement::Plan;
 use crate::stats::pins::Pins;
 
-impl Session {
-    /// Takes note of temporary tables that the statement at hand made or dropped; the pin ends with the last.
-    pub(crate) fn learn_temporary_tables(&self, plan: &Plan, end: &AnswerEnd, held: &mut Held) {
-        let makes = plan.facts.pins.contains(Pins::TEMPORARY_TABLE);
-        let may_change = makes || held.pins.contains(Pins::TEMPORARY_TABLE);
-        if !may_change || !matches!(plan.facts.kind, Kind::Ddl(_)) && !makes {
-            return;
-        }
-        let succeeded = !matches!(end.ending, Ending::Err(_));
-        // Several statements, one that text has prepared, an ALTER that renames: nobody knows what is there.
-        let text = self.statement_text();
-        let understood = (plan.named.is_none() && !plan.facts.is_opaque)
-            .then(|| temporary_tables(text, self.context.lexing));
-        match understood.flatten() {
-            Some(TemporaryTables::Made(table)) if succeeded => {
-                held.temporary.tables.insert(self.resolved(table));
-            }
-            Some(TemporaryTables::Dropped(tables)) if succeeded => {
-                for table in tables {
-                    held.temporary.tables.remove(&self.resolved(table));
-                }
-            }
-            // What failed may have dropped some of them.
-            Some(_) => held.temporary.is_uncertain |= !makes,
-            None => held.temporary.is_uncertain = true,
-        }
-        if held.temporary.tables.is_empty() && !held.temporary.is_uncertain {
-            held.pins = held.pins.without(Pins::TEMPORARY_TABLE);
-        }
+/// Takes note of temporary tables that the statement at hand made or dropped; the pin ends with the last.
+pub(crate) fn learn_temporary_tables(
+    client: &Client,
+    context: &Context,
+    plan: &Plan,
+    end: &AnswerEnd,
+    held: &mut Held,
+) {
+    let makes = plan.facts.pins.contains(Pins::TEMPORARY_TABLE);
+    let may_change = makes || held.pins.contains(Pins::TEMPORARY_TABLE);
+    if !may_change || !matches!(plan.facts.kind, Kind::Ddl(_)) && !makes {
+        return;
     }
+    let succeeded = !matches!(end.ending, Ending::Err(_));
+    // Several statements, one that text has prepared, an ALTER that renames: nobody knows what is there.
+    let text = client.statement_text();
+    let understood =
+        (plan.named.is_none() && !plan.facts.is_opaque).then(|| temporary_tables(text, context.lexing));
+    match understood.flatten() {
+        Some(TemporaryTables::Made(table)) if succeeded => {
+            held.temporary.tables.insert(resolved(context, table));
+        }
+        Some(TemporaryTables::Dropped(tables)) if succeeded => {
+            for table in tables {
+                held.temporary.tables.remove(&resolved(context, table));
+            }
+        }
+        // What failed may have dropped some of them.
+        Some(_) => held.temporary.is_uncertain |= !makes,
+        None => held.temporary.is_uncertain = true,
+    }
+    if held.temporary.tables.is_empty() && !held.temporary.is_uncertain {
+        held.pins = held.pins.without(Pins::TEMPORARY_TABLE);
+    }
+}
 
-    fn resolved(&self, table: TableName) -> (Vec<u8>, Vec<u8>) {
-        (table.schema.unwrap_or_else(|| self.context.state.schema.clone()), table.name)
-    }
+fn resolved(context: &Context, table: TableName) -> (Vec<u8>, Vec<u8>) {
+    (table.schema.unwrap_or_else(|| context.state.schema.clone()), table.name)
 }

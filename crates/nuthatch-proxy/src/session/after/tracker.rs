@@ -15,7 +15,7 @@ use nuthatch_wire::{AnswerEnd, CapabilityFlags};
 
 use crate::backend::Connection;
 use crate::session::Session;
-use crate::session::parts::Held;
+use crate::session::parts::{Context, Held};
 use crate::session::statement::{Facts, INFORMATION_SCHEMA, TRACKER, VOUCHED, is_off};
 use crate::session::way::Trouble;
 use crate::stats::pins::Pins;
@@ -30,45 +30,6 @@ impl Session {
         state.settings.set(TRACKER, Some(b"OFF"));
         self.bring_into(&state, held).await
     }
-
-    /// The session has given the tracker a value: it is never off on a connection, but the session may want to be told.
-    pub(crate) fn learn_tracker(&mut self, value: Option<&[u8]>, held: &mut Held) {
-        let is_off = value.is_none_or(is_off);
-        self.context.is_told_of_changes = !is_off;
-        held.connection.state.settings.set(TRACKER, is_off.then_some(b"OFF"));
-    }
-
-    /// Whether MariaDB tells of the schema in use, as it does when it looks into `information_schema`: nothing has changed.
-    fn is_explained(&self, facts: &Facts, end: &AnswerEnd, connection: &Connection) -> bool {
-        let is_of_schema = match connection.form().deprecate_eof {
-            true => end.told.schema,
-            // An EOF packet does not say what.
-            false => {
-                facts.names_information_schema
-                    || self.context.state.schema.eq_ignore_ascii_case(INFORMATION_SCHEMA)
-            }
-        };
-        is_of_schema && !facts.writes && !facts.class.runs_unseen_code()
-    }
-
-    /// Whether the server told of a change, of which it is not known where it comes from.
-    pub(crate) fn has_changed_unexplained(
-        &self,
-        facts: &Facts,
-        end: &AnswerEnd,
-        connection: &Connection,
-    ) -> bool {
-        tells_of_change(end, connection) && !self.is_explained(facts, end, connection)
-    }
-
-    /// Why the connection is kept after the statement, whose answer ended so, by what its text says.
-    pub(crate) fn pins_of(facts: &Facts, end: &AnswerEnd, held: &Held) -> Pins {
-        let can_tell = held.connection.is_tracked();
-        match facts.is_vouched_for() && can_tell && !tells_of_change(end, &held.connection) {
-            true => facts.pins.without(VOUCHED),
-            false => facts.pins,
-        }
-    }
 }
 
 impl Connection {
@@ -82,4 +43,42 @@ impl Connection {
 /// says nothing by itself: a MySQL that tells of transactions (`session_track_transaction_info`) has it in each COMMIT's.
 fn tells_of_change(end: &AnswerEnd, connection: &Connection) -> bool {
     connection.shape.contains(CapabilityFlags::CLIENT_SESSION_TRACK) && (end.told.state || end.told.in_eof)
+}
+
+/// The session has given the tracker a value: it is never off on a connection, but the session may want to be told.
+pub(crate) fn learn_tracker(context: &mut Context, value: Option<&[u8]>, held: &mut Held) {
+    let is_off = value.is_none_or(is_off);
+    context.is_told_of_changes = !is_off;
+    held.connection.state.settings.set(TRACKER, is_off.then_some(b"OFF"));
+}
+
+/// Whether MariaDB tells of the schema in use, as it does when it looks into `information_schema`: nothing has changed.
+fn is_explained(context: &Context, facts: &Facts, end: &AnswerEnd, connection: &Connection) -> bool {
+    let is_of_schema = match connection.form().deprecate_eof {
+        true => end.told.schema,
+        // An EOF packet does not say what.
+        false => {
+            facts.names_information_schema || context.state.schema.eq_ignore_ascii_case(INFORMATION_SCHEMA)
+        }
+    };
+    is_of_schema && !facts.writes && !facts.class.runs_unseen_code()
+}
+
+/// Whether the server told of a change, of which it is not known where it comes from.
+pub(crate) fn has_changed_unexplained(
+    context: &Context,
+    facts: &Facts,
+    end: &AnswerEnd,
+    connection: &Connection,
+) -> bool {
+    tells_of_change(end, connection) && !is_explained(context, facts, end, connection)
+}
+
+/// Why the connection is kept after the statement, whose answer ended so, by what its text says.
+pub(crate) fn pins_of(facts: &Facts, end: &AnswerEnd, held: &Held) -> Pins {
+    let can_tell = held.connection.is_tracked();
+    match facts.is_vouched_for() && can_tell && !tells_of_change(end, &held.connection) {
+        true => facts.pins.without(VOUCHED),
+        false => facts.pins,
+    }
 }

@@ -115,7 +115,8 @@ impl Session {
     /// connection that only remembers what the last statement left is let go.
     pub(crate) fn has_lost_what_it_holds(&mut self) -> bool {
         let is_lost = |held: &Held| held.connection.framed.stream_ref().is_disturbed();
-        let has_lost_state = self.hands.held.iter().any(|held| is_lost(held) && self.is_state_of(held));
+        let has_lost_state =
+            self.hands.held.iter().any(|held| is_lost(held) && self.results.is_state_of(held));
         self.hands.held.retain(|held| !is_lost(held));
         has_lost_state
     }

@@ -5,31 +5,16 @@
 //! whose client has the capability uses connections that have it, if its servers do.
 
 use nuthatch_sql::ServerFlavor;
-use nuthatch_wire::{Attributes, CapabilityFlags, Command, ErrorCode, WireError};
+use nuthatch_wire::{Attributes, Command, ErrorCode, WireError};
 
 use crate::roster::SessionEnd;
 use crate::session::Session;
-use crate::session::parts::Statements;
+use crate::session::parts::{Client, Statements};
 
 /// A longer execution's room is given back.
 const PLAIN_BYTES_KEPT: usize = 1024;
 
 impl Session {
-    /// Whether the client's statements come with attributes.
-    pub(crate) const fn has_attributes(&self) -> bool {
-        self.client.capabilities.contains(CapabilityFlags::CLIENT_QUERY_ATTRIBUTES)
-    }
-
-    /// The text of a COM_QUERY, of which `behind_command` is all but the command byte. Cost: for those without attributes two bytes are
-    /// compared.
-    pub(crate) fn text_in<'p>(&self, behind_command: &'p [u8]) -> Option<&'p [u8]> {
-        if !self.has_attributes() {
-            return Some(behind_command);
-        }
-        let (_, place) = Attributes::parse_query(behind_command).ok()?;
-        behind_command.get(place..)
-    }
-
     /// Takes the attributes off the command at hand, which is then as other clients send it.
     ///
     /// # Errors
@@ -61,14 +46,6 @@ impl Session {
         Ok(())
     }
 
-    /// Writes down what an execution is without its attributes; `None` if that cannot be told.
-    pub(crate) fn write_plain_execution(&mut self, payload: &[u8]) -> Option<()> {
-        let Statements { prepared, plain_execution, .. } = &mut self.statements;
-        plain_execution.clear();
-        plain_execution.shrink_to(PLAIN_BYTES_KEPT);
-        prepared.as_ref()?.named(payload)?.take_off_attributes(payload, plain_execution).ok().map(drop)
-    }
-
     /// As MySQL 9.7 and MariaDB 10.11 answer what they cannot read, and go on.
     pub(crate) async fn refuse_malformed(&mut self) -> Result<(), SessionEnd> {
         self.ground.worker.counters.malformed_packets.bump();
@@ -78,4 +55,22 @@ impl Session {
         };
         self.refuse(ErrorCode::MALFORMED_PACKET, message).await
     }
+}
+
+/// The text of a COM_QUERY, of which `behind_command` is all but the command byte. Cost: for those without attributes two bytes are
+/// compared.
+pub(crate) fn text_in<'p>(client: &Client, behind_command: &'p [u8]) -> Option<&'p [u8]> {
+    if !client.has_attributes() {
+        return Some(behind_command);
+    }
+    let (_, place) = Attributes::parse_query(behind_command).ok()?;
+    behind_command.get(place..)
+}
+
+/// Writes down what an execution is without its attributes; `None` if that cannot be told.
+pub(crate) fn write_plain_execution(statements: &mut Statements, payload: &[u8]) -> Option<()> {
+    let Statements { prepared, plain_execution, .. } = statements;
+    plain_execution.clear();
+    plain_execution.shrink_to(PLAIN_BYTES_KEPT);
+    prepared.as_ref()?.named(payload)?.take_off_attributes(payload, plain_execution).ok().map(drop)
 }

@@ -9,7 +9,8 @@ use nuthatch_wire::Login;
 
 use crate::roster::SessionEnd;
 use crate::session::Session;
-use crate::session::arrive::login::{Admitted, Known, admit, clear_passwords, plain_schema};
+use crate::session::arrive::login::{Admitted, Known, admit, clear_passwords, plain_schema, word};
+use crate::session::ask::inheritance::await_defaults;
 use crate::session::parts::Account;
 use crate::session::way::reply;
 use crate::state::Charset;
@@ -48,21 +49,21 @@ impl Session {
                 let Admitted { user, place, .. } = admitted;
                 self.account = Account { name: Arc::clone(&name), user, password, place, login_charset };
                 (self.context.state.schema, self.context.state.role) = (schema, None);
-                self.await_defaults().await;
+                await_defaults(&self.ground).await;
                 self.begin_anew(self.account.login_charset.clone());
                 self.ground.handle.view.lock().user = Some(name);
                 self.context.state.charset = self.account.login_charset.of_names_in_change_user();
                 let refused = self.refused_schema(login.schema.as_deref()).await;
                 self.context.state.charset = self.account.login_charset.clone();
                 if let Some(refusal) = refused {
-                    self.send(&reply::err_of_server(&refusal)).await?;
+                    self.client.send(&self.ground, &reply::err_of_server(&refusal)).await?;
                     return Err(SessionEnd::Gone);
                 }
-                self.send(&reply::ok(self.status())).await
+                self.client.send(&self.ground, &reply::ok(self.status())).await
             }
             Err(refusal) => {
-                let (code, message) = self.word(&login, used_password, &refusal);
-                self.send(&reply::err(1, code, &message)).await?;
+                let (code, message) = word(&self.ground, &login, used_password, &refusal);
+                self.client.send(&self.ground, &reply::err(1, code, &message)).await?;
                 Err(SessionEnd::Gone)
             }
         }

@@ -14,7 +14,7 @@ use nuthatch_wire::{Command, HEADER_LEN};
 use crate::backend::{CheckOutError, Wanted};
 use crate::roster::SessionEnd;
 use crate::session::Session;
-use crate::session::parts::{Ground, Held};
+use crate::session::parts::{Client, Ground, Held};
 use crate::session::way::{Answered, Trouble};
 
 /// COM_QUIT as a whole packet.
@@ -51,12 +51,12 @@ impl Session {
             Ok(held) => held,
             Err(trouble) => return self.reply_trouble(trouble).await.err().unwrap_or(SessionEnd::Gone),
         };
-        self.show_fast_forward(&held);
+        show_fast_forward(&self.ground, &held);
         // What it writes is not looked at: as long as it may write, nothing is answered by the exact cache.
         self.ground.shared.exact.delayed.note_unseen();
         let _until_its_thread_is_gone = self.start_unseen_flight(&held, false);
         let mut last_said = LastSaid::Answered;
-        let trouble = self.pass_bytes(&mut held, &mut last_said).await;
+        let trouble = pass_bytes(&self.ground, &mut self.client, &mut held, &mut last_said).await;
         match (trouble, last_said) {
             (_, LastSaid::Quit) => SessionEnd::Quit,
             (Trouble::End(end), LastSaid::Unanswered) => {
@@ -81,77 +81,82 @@ impl Session {
                 "the server does not speak the protocol in the form that the client wants (fast_forward)";
             return Err(CheckOutError::Login(why.to_owned()).into());
         }
-        let mut held = self.lend(hostgroup, connection);
+        let mut held = Held::lent(&self.ground, hostgroup, connection);
         if held.connection.state.schema != self.context.state.schema {
             // Its name could not go with the login.
             self.bring_into(&self.context.state, &mut held).await?;
         }
         Ok(held)
     }
-
-    /// Returns why it is over.
-    async fn pass_bytes(&mut self, held: &mut Held, last_said: &mut LastSaid) -> Trouble {
-        let (Ground { handle, worker, .. }, client) = (&self.ground, &mut self.client.framed);
-        let connection = &mut *held.connection;
-        let (control, counters) = (std::sync::Arc::clone(&connection.control), &worker.counters);
-        loop {
-            let passing = async {
-                let said = client.unread();
-                if !said.is_empty() {
-                    *last_said = if said.ends_with(&QUIT) { LastSaid::Quit } else { LastSaid::Unanswered };
-                    let sent = said.len();
-                    connection.framed.write(said).await.map_err(lost)?;
-                    client.consume(sent);
-                    counters.frontend_bytes_received.add(sent as u64);
-                    counters.backend_bytes_sent.add(sent as u64);
-                    connection.count_bytes(sent, 0);
-                }
-                let answer = connection.framed.unread();
-                if !answer.is_empty() {
-                    *last_said = LastSaid::Answered;
-                    let received = answer.len();
-                    client.write(answer).await.map_err(SessionEnd::from)?;
-                    connection.framed.consume(received);
-                    counters.frontend_bytes_sent.add(received as u64);
-                    counters.backend_bytes_received.add(received as u64);
-                    connection.count_bytes(0, received);
-                }
-                let came = tokio::select! {
-                    biased;
-                    came = connection.framed.fill() => Came::FromServer(came),
-                    came = client.fill() => Came::FromClient(came),
-                };
-                match came {
-                    Came::FromServer(Err(error)) => Err(lost(error)),
-                    Came::FromClient(Err(error)) => Err(SessionEnd::from(error).into()),
-                    Came::FromServer(Ok(_)) | Came::FromClient(Ok(_)) => Ok(()),
-                }
-            };
-            let mut passing = pin!(passing);
-            let unless_cut = poll_fn(|cx| match control.is_cut() {
-                true => Poll::Ready(Err(Trouble::Cut(Answered::Nothing))),
-                false => passing.as_mut().poll(cx),
-            });
-            match handle.unless_ended(unless_cut).await {
-                Ok(Ok(())) => {}
-                Ok(Err(trouble)) => return trouble,
-                Err(reason) => return reason.into(),
-            }
-        }
-    }
-
-    fn show_fast_forward(&self, held: &Held) {
-        self.ground.handle.busy.store(1, std::sync::atomic::Ordering::Release);
-        let mut view = self.ground.handle.view.lock();
-        view.command = "Fast Forward";
-        view.since_ms = self.ground.latest_us / 1000;
-        view.hostgroup = Some(held.hostgroup.0);
-        view.server = Some(std::sync::Arc::clone(held.connection.server()));
-        "fast_forward".clone_into(&mut view.pins);
-    }
 }
 
 /// What the client has of an answer is not looked at: it is told nothing, but hung up on.
 fn lost(error: NetError) -> Trouble {
     Trouble::Lost(error, Answered::Some(None))
+}
+
+/// Returns why it is over.
+async fn pass_bytes(
+    ground: &Ground,
+    client: &mut Client,
+    held: &mut Held,
+    last_said: &mut LastSaid,
+) -> Trouble {
+    let (Ground { handle, worker, .. }, client) = (ground, &mut client.framed);
+    let connection = &mut *held.connection;
+    let (control, counters) = (std::sync::Arc::clone(&connection.control), &worker.counters);
+    loop {
+        let passing = async {
+            let said = client.unread();
+            if !said.is_empty() {
+                *last_said = if said.ends_with(&QUIT) { LastSaid::Quit } else { LastSaid::Unanswered };
+                let sent = said.len();
+                connection.framed.write(said).await.map_err(lost)?;
+                client.consume(sent);
+                counters.frontend_bytes_received.add(sent as u64);
+                counters.backend_bytes_sent.add(sent as u64);
+                connection.count_bytes(sent, 0);
+            }
+            let answer = connection.framed.unread();
+            if !answer.is_empty() {
+                *last_said = LastSaid::Answered;
+                let received = answer.len();
+                client.write(answer).await.map_err(SessionEnd::from)?;
+                connection.framed.consume(received);
+                counters.frontend_bytes_sent.add(received as u64);
+                counters.backend_bytes_received.add(received as u64);
+                connection.count_bytes(0, received);
+            }
+            let came = tokio::select! {
+                biased;
+                came = connection.framed.fill() => Came::FromServer(came),
+                came = client.fill() => Came::FromClient(came),
+            };
+            match came {
+                Came::FromServer(Err(error)) => Err(lost(error)),
+                Came::FromClient(Err(error)) => Err(SessionEnd::from(error).into()),
+                Came::FromServer(Ok(_)) | Came::FromClient(Ok(_)) => Ok(()),
+            }
+        };
+        let mut passing = pin!(passing);
+        let unless_cut = poll_fn(|cx| match control.is_cut() {
+            true => Poll::Ready(Err(Trouble::Cut(Answered::Nothing))),
+            false => passing.as_mut().poll(cx),
+        });
+        match handle.unless_ended(unless_cut).await {
+            Ok(Ok(())) => {}
+            Ok(Err(trouble)) => return trouble,
+            Err(reason) => return reason.into(),
+        }
+    }
+}
+
+fn show_fast_forward(ground: &Ground, held: &Held) {
+    ground.handle.busy.store(1, std::sync::atomic::Ordering::Release);
+    let mut view = ground.handle.view.lock();
+    view.command = "Fast Forward";
+    view.since_ms = ground.latest_us / 1000;
+    view.hostgroup = Some(held.hostgroup.0);
+    view.server = Some(std::sync::Arc::clone(held.connection.server()));
+    "fast_forward".clone_into(&mut view.pins);
 }

@@ -13,7 +13,9 @@ use nuthatch_wire::{CapabilityFlags, Command};
 use crate::exact::standing;
 use crate::roster::SessionEnd;
 use crate::session::Session;
-use crate::session::parts::{Statements, Unsent};
+use crate::session::arrive::attributes::{text_in, write_plain_execution};
+use crate::session::parts::{CacheUse, Ground, Statements, Unsent};
+use crate::session::prepare::execute::write_down_execution;
 use crate::shared::answers::{Environment, HitPlan};
 
 const PIECES_MAX: usize = 2 * nuthatch_cache::STATUS_OFFSETS_MAX + 1;
@@ -41,15 +43,15 @@ fn cut<'a>(
 impl Session {
     /// The entry that answers the command with that payload, if the session may use it as it stands.
     pub(crate) fn look_up(&mut self, payload: &[u8], now_ms: u64) -> Option<Entry<Arc<HitPlan>>> {
-        if !self.may_look_up() {
+        if !may_look_up(&self.ground, &self.cache) {
             return None;
         }
         let (command, rest) = payload.split_first()?;
         match Command::parse(*command)? {
-            Command::Query => self.find(&self.key(self.text_in(rest)?)?, now_ms),
+            Command::Query => self.find(&self.key(text_in(&self.client, rest)?)?, now_ms),
             Command::StmtExecute => {
-                if self.has_attributes() {
-                    self.write_plain_execution(payload)?;
+                if self.client.has_attributes() {
+                    write_plain_execution(&mut self.statements, payload)?;
                     let Statements { prepared, plain_execution, execution, .. } = &mut self.statements;
                     prepared.as_mut()?.write_down(plain_execution, &self.context.state, execution)?;
                 } else {
@@ -67,20 +69,19 @@ impl Session {
 
     /// The same of the command at hand, whose payload is the session's own.
     pub(crate) fn look_up_at_hand(&mut self, now_ms: u64) -> Option<Entry<Arc<HitPlan>>> {
-        if !self.may_look_up() {
+        if !may_look_up(&self.ground, &self.cache) {
             return None;
         }
         let command = self.client.framed.payload().first().copied().and_then(Command::parse);
         match command? {
-            Command::Query => self.find(&self.key(self.statement_text())?, now_ms),
-            Command::StmtExecute if self.write_down_execution() => self.find_execution(now_ms),
+            Command::Query => self.find(&self.key(self.client.statement_text())?, now_ms),
+            Command::StmtExecute
+                if write_down_execution(&self.client, &self.context, &mut self.statements) =>
+            {
+                self.find_execution(now_ms)
+            }
             _ => None,
         }
-    }
-
-    fn may_look_up(&self) -> bool {
-        (self.cache.may_use_any || self.cache.may_use_exact)
-            && self.ground.shared.configuration.epoch() == self.ground.snapshot.epoch.0
     }
 
     fn find_execution(&self, now_ms: u64) -> Option<Entry<Arc<HitPlan>>> {
@@ -204,4 +205,9 @@ impl Session {
             proxy_addr: rules.looks_at_proxy_addr().then(proxy_addr),
         });
     }
+}
+
+fn may_look_up(ground: &Ground, cache: &CacheUse) -> bool {
+    (cache.may_use_any || cache.may_use_exact)
+        && ground.shared.configuration.epoch() == ground.snapshot.epoch.0
 }

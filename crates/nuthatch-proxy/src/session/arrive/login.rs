@@ -150,7 +150,11 @@ impl Session {
         let default = self.account.user.default_schema.as_deref().unwrap_or_default();
         if self.account.user.schema_locked && !default.is_empty() && schema != default.as_bytes() {
             let ErrorCode { code, sql_state } = ErrorCode::DB_ACCESS_DENIED;
-            return Some(ErrPacket { code, sql_state, message: self.locked_message(&schema).into_bytes() });
+            return Some(ErrPacket {
+                code,
+                sql_state,
+                message: locked_message(&self.ground, &self.account, &schema).into_bytes(),
+            });
         }
         if schema.is_empty() || self.ground.shared.doors.known_schemas.has(&user, &schema) {
             return None;
@@ -197,22 +201,7 @@ impl Session {
     /// What is said against leaving the schema for `schema`, if the user's is locked.
     pub(crate) fn refused_by_lock(&self, schema: &[u8]) -> Option<String> {
         let may_not = self.account.user.schema_locked && self.context.state.schema != schema;
-        may_not.then(|| self.locked_message(schema))
-    }
-
-    fn locked_message(&self, schema: &[u8]) -> String {
-        let (user, host) = (&self.account.name, &self.ground.handle.address().host);
-        let schema = String::from_utf8_lossy(schema);
-        format!(
-            "Access denied for user '{user}'@'{host}' to database '{schema}': mysql_users.schema_locked is 1"
-        )
-    }
-}
-
-impl Session {
-    /// Counts and logs a refusal of COM_CHANGE_USER, and words it as a server would.
-    pub(crate) fn word(&self, login: &Login, with_password: bool, refusal: &Refusal) -> (ErrorCode, String) {
-        tell(&self.ground.worker, &self.ground.handle, &self.ground.shared, login, with_password, refusal)
+        may_not.then(|| locked_message(&self.ground, &self.account, schema))
     }
 }
 
@@ -381,6 +370,22 @@ fn tell(
             (ErrorCode::USER_LIMIT_REACHED, message)
         }
     }
+}
+
+fn locked_message(ground: &Ground, account: &Account, schema: &[u8]) -> String {
+    let (user, host) = (&account.name, &ground.handle.address().host);
+    let schema = String::from_utf8_lossy(schema);
+    format!("Access denied for user '{user}'@'{host}' to database '{schema}': mysql_users.schema_locked is 1")
+}
+
+/// Counts and logs a refusal of COM_CHANGE_USER, and words it as a server would.
+pub(crate) fn word(
+    ground: &Ground,
+    login: &Login,
+    with_password: bool,
+    refusal: &Refusal,
+) -> (ErrorCode, String) {
+    tell(&ground.worker, &ground.handle, &ground.shared, login, with_password, refusal)
 }
 
 #[cfg(test)]

@@ -10,10 +10,13 @@ use nuthatch_sql::Kind;
 use nuthatch_wire::{AnswerEnd, Ending};
 
 use crate::roster::SessionEnd;
-use crate::session::Session;
-use crate::session::parts::Held;
+use crate::session::after::diagnostics::count_error;
+use crate::session::ask::exact::{dependencies_of, may_fill, own_up};
+use crate::session::ask::lease::{has_other_transactions, may_wait_instead};
+use crate::session::parts::{Ground, Held};
 use crate::session::statement::{Caching, Plan, Request};
 use crate::session::way::{Capture, Depends, Trouble};
+use crate::session::{Session, look_at_clock};
 use crate::shared::answers::HitPlan;
 use crate::state::Behind;
 use crate::stats::not_cached::NotCached;
@@ -37,10 +40,11 @@ impl Session {
             self.ground.worker.counters.selects_not_cached.bump();
         }
         plan.count_rules();
-        let mut capture = self.may_fill(caching).map(|()| self.capture(caching));
+        let mut capture =
+            may_fill(&self.transaction, &self.hands, caching).map(|()| capture(&self.ground, caching));
         match self.ask_a_server(request, plan, capture.as_mut().ok()).await {
             Ok(end) => {
-                self.observe_at(self.ground.latest_us, plan, end.ok.affected_rows, end.rows);
+                self.ground.observe_at(self.ground.latest_us, plan, end.ok.affected_rows, end.rows);
                 plan.count_fill(
                     capture.and_then(|capture| self.store(request, plan, caching, &end, capture)),
                 );
@@ -56,7 +60,7 @@ impl Session {
     /// The cache's key of the statement at hand.
     fn key_of(&self, request: Request<'_>) -> Option<Key<'_>> {
         match request {
-            Request::Text => self.key_in(Protocol::Text, self.statement_text()),
+            Request::Text => self.key_in(Protocol::Text, self.client.statement_text()),
             Request::Execution { .. } => self.key_in(Protocol::Binary, &self.statements.execution),
         }
     }
@@ -94,16 +98,10 @@ impl Session {
                 }
                 let hit_plan = self.hit_plan(plan, entry.plan().found_rows);
                 let renewed = entry.renewed(self.ground.snapshot.epoch.0, expires_ms, hit_plan);
-                self.insert(renewed).ok()?;
+                insert(&self.ground, renewed).ok()?;
                 self.ground.shared.answers.cache.get(&key)
             }
         }
-    }
-
-    fn capture(&self, caching: Caching) -> Capture {
-        let configured = self.ground.snapshot.mysql.threshold_resultset_size;
-        let bytes_max = configured.min(self.ground.shared.answers.cache.entry_bytes_max());
-        Capture::new(usize::try_from(bytes_max).unwrap_or(usize::MAX), caching.is_exact())
     }
 
     /// Stores the answer that ended so, or says why not.
@@ -125,32 +123,31 @@ impl Session {
             return Err(NotCached::Empty);
         }
         let Depends { clocks, since } = match (caching, &reading) {
-            (Caching::Exact { .. }, Some(reading)) => self.dependencies_of(reading, end)?,
+            (Caching::Exact { .. }, Some(reading)) => dependencies_of(&self.ground, reading, end)?,
             (Caching::Exact { .. }, None) => return Err(NotCached::TablesNotUnderstood),
             _ => Depends::default(),
         };
         let created_ms = self.ground.latest_us / 1000;
-        self.insert(Fill {
-            key: self.key_of(request).ok_or(NotCached::TooManyEnvironments)?,
-            packets: Packets::Whole(&packets),
-            status_offsets: &status_offsets,
-            rows: end.rows,
-            hostgroup: plan.hostgroup.0,
-            created_ms,
-            expires_ms: caching.expires_ms(created_ms),
-            epoch: self.ground.snapshot.epoch.0,
-            clocks: &clocks,
-            since,
-            plan: self.hit_plan(plan, self.results.found_rows),
-        })?;
+        insert(
+            &self.ground,
+            Fill {
+                key: self.key_of(request).ok_or(NotCached::TooManyEnvironments)?,
+                packets: Packets::Whole(&packets),
+                status_offsets: &status_offsets,
+                rows: end.rows,
+                hostgroup: plan.hostgroup.0,
+                created_ms,
+                expires_ms: caching.expires_ms(created_ms),
+                epoch: self.ground.snapshot.epoch.0,
+                clocks: &clocks,
+                since,
+                plan: self.hit_plan(plan, self.results.found_rows),
+            },
+        )?;
         if let Some(reading) = reading {
             self.ground.shared.exact.table_counters.count_reads(&reading.footprint);
         }
         Ok(())
-    }
-
-    fn insert(&self, fill: Fill<'_, Arc<HitPlan>>) -> Result<(), Refusal> {
-        self.ground.shared.answers.cache.insert_and(fill, |evicted| evicted.plan().count_evicted())
     }
 
     /// Has a server answer, on another connection when the first had died in the pool and the statement, if it was sent, only reads.
@@ -160,8 +157,8 @@ impl Session {
         plan: &Plan,
         mut capture: Option<&mut Capture>,
     ) -> Result<AnswerEnd, Trouble> {
-        self.own_up();
-        if plan.facts.ends_transaction && self.has_other_transactions(plan) {
+        own_up(&self.ground, &mut self.transaction);
+        if plan.facts.ends_transaction && has_other_transactions(&self.hands, plan) {
             match request {
                 Request::Text => {
                     let text = self.executed_text(plan);
@@ -171,8 +168,10 @@ impl Session {
             }
         }
         self.hands.errand = match request {
-            Request::Text if plan.named.is_none() => self.errand_of_text(&plan.facts, self.statement_text()),
-            Request::Text | Request::Execution { .. } => self.errand_of(&plan.facts),
+            Request::Text if plan.named.is_none() => {
+                self.errand_of_text(&plan.facts, self.client.statement_text())
+            }
+            Request::Text | Request::Execution { .. } => self.context.errand_of(&plan.facts),
         };
         let mut retries_left = self.ground.snapshot.mysql.query_retries_on_failure;
         loop {
@@ -188,13 +187,14 @@ impl Session {
             match answered {
                 Ok(end) => {
                     self.take_note(request, plan, &end, held).await?;
-                    self.learn_opening(capture.and_then(|capture| capture.reading.as_ref()), &end);
+                    self.transaction
+                        .learn_opening(capture.and_then(|capture| capture.reading.as_ref()), &end);
                     return Ok(end);
                 }
                 Err(trouble) => {
                     let asks_it = held.was_held && plan.facts.asks_of_the_last();
                     let may_repeat = held.is_fresh && !asks_it && (!was_sent || !plan.facts.writes);
-                    let may_wait = self.may_wait_instead(&held, &plan.facts);
+                    let may_wait = may_wait_instead(&held, &plan.facts);
                     self.put_away(held, Some(&trouble));
                     if may_wait && matches!(trouble, Trouble::RefusedAhead(_)) {
                         self.hands.errand.behind = Behind::Nothing;
@@ -218,7 +218,7 @@ impl Session {
         end: &AnswerEnd,
         mut held: Held,
     ) -> Result<(), Trouble> {
-        self.look_at_clock();
+        look_at_clock(&mut self.ground);
         let prepared = match request {
             Request::Text => None,
             Request::Execution { text, .. } => Some(text),
@@ -234,8 +234,8 @@ impl Session {
             return Err(Trouble::End(SessionEnd::Gone));
         }
         if let Ending::Err(number) = end.ending {
-            let text = prepared.unwrap_or_else(|| self.statement_text());
-            self.count_error(number, text, &plan.facts, &mut held);
+            let text = prepared.unwrap_or_else(|| self.client.statement_text());
+            count_error(&self.ground, &self.account, &self.context, number, text, &plan.facts, &mut held);
         }
         // One that the server hangs up on is closed.
         if !plan.facts.hangs_up(end) {
@@ -243,4 +243,14 @@ impl Session {
         }
         Ok(())
     }
+}
+
+fn capture(ground: &Ground, caching: Caching) -> Capture {
+    let configured = ground.snapshot.mysql.threshold_resultset_size;
+    let bytes_max = configured.min(ground.shared.answers.cache.entry_bytes_max());
+    Capture::new(usize::try_from(bytes_max).unwrap_or(usize::MAX), caching.is_exact())
+}
+
+fn insert(ground: &Ground, fill: Fill<'_, Arc<HitPlan>>) -> Result<(), Refusal> {
+    ground.shared.answers.cache.insert_and(fill, |evicted| evicted.plan().count_evicted())
 }

@@ -8,13 +8,14 @@
 //! ([`rows_are_of_tables`](nuthatch_sql::rows_are_of_tables)). The snapshot of a replica shows what it is known to have applied; where
 //! that is not known, its transaction reads past the cache too.
 
-use nuthatch_wire::{AnswerEnd, AnswerKind, Command, Ending};
+use nuthatch_wire::{AnswerKind, Command};
 
-use crate::exact::{Commits, Isolation};
+use crate::exact::Isolation;
 use crate::session::Session;
+use crate::session::ask::exact::snapshot_on;
 use crate::session::parts::{Beginning, Held};
 use crate::session::statement::{Facts, Plan};
-use crate::session::way::{Reading, Trouble, command_packet, reply};
+use crate::session::way::{Trouble, command_packet, reply};
 use crate::state::Behind;
 
 /// The word alone begins a block in MariaDB's Oracle mode.
@@ -29,18 +30,13 @@ impl Session {
         let ends = plan.facts.ends_transaction && !plan.facts.disconnects;
         if ends && self.transaction.beginning.is_held_back() {
             self.transaction.beginning = Beginning::Usual;
-        } else if plan.facts.begins_plainly && !self.is_open_somewhere() && self.may_hold_back() {
+        } else if plan.facts.begins_plainly && !self.hands.is_open_somewhere() && self.may_hold_back() {
             self.transaction.beginning = Beginning::HeldBack(plan.hostgroup);
         } else {
             return None;
         }
         self.results.row_count = 0;
         Some(reply::ok(self.status()))
-    }
-
-    /// Whether a server has something of the session that a BEGIN would end.
-    fn is_open_somewhere(&self) -> bool {
-        self.hands.held.iter().any(|held| held.in_transaction || held.pins.is_sticky())
     }
 
     fn may_hold_back(&self) -> bool {
@@ -54,7 +50,7 @@ impl Session {
     /// Whether its transactions see one snapshot, or at least nothing older. By their default they may be READ COMMITTED: a pooled
     /// connection keeps the default of its login.
     fn sees_a_snapshot(&self) -> bool {
-        match self.own_isolation() {
+        match self.context.own_isolation() {
             Some(own) => own == Isolation::RepeatableRead,
             None if self.context.begun.has_odd_isolation => false,
             None => self.default_isolation().is_some_and(|default| default != Isolation::Other),
@@ -63,7 +59,7 @@ impl Session {
 
     /// Whether a transaction begins with the next statement, of which the moment will be known.
     fn may_begin(&self) -> bool {
-        let begins_by_itself = !self.context.state.autocommit && !self.is_open_somewhere();
+        let begins_by_itself = !self.context.state.autocommit && !self.hands.is_open_somewhere();
         self.transaction.beginning.is_held_back() || begins_by_itself && self.may_hold_back()
     }
 
@@ -97,7 +93,7 @@ impl Session {
             return Ok(());
         }
         let held_back = self.transaction.beginning.hostgroup();
-        let since = if facts.keeps_snapshots() { self.snapshot_on(held) } else { None };
+        let since = if facts.keeps_snapshots() { snapshot_on(&self.ground, held) } else { None };
         let is_ahead = is_plain_read && self.hands.errand.behind == Behind::All;
         self.transaction.beginning = match since {
             Some(since) if held_back.is_none() => Beginning::Sent { held_back, since },
@@ -113,32 +109,5 @@ impl Session {
             }
         };
         Ok(())
-    }
-
-    /// The statement has an answer, and what went ahead of it was accepted.
-    pub(crate) fn learn_beginning(&mut self, held: &mut Held) {
-        if let Beginning::Sent { held_back, since } = self.transaction.beginning {
-            self.transaction.beginning = Beginning::Begun(since);
-            held.in_transaction |= held_back.is_some();
-        }
-    }
-
-    /// Takes note of whether the statement has had the snapshot opened.
-    pub(crate) fn learn_opening(&mut self, reading: Option<&Reading>, end: &AnswerEnd) {
-        let has_row = matches!(end.ending, Ending::ResultSet) && end.rows > 0;
-        if let Beginning::Begun(since) = self.transaction.beginning
-            && has_row
-            && reading.is_some_and(|reading| reading.row_opens_snapshot)
-        {
-            self.transaction.beginning = Beginning::Snapshot(since);
-        }
-    }
-
-    /// Forgets the moment of a snapshot that may be none of the open transaction's any more.
-    pub(crate) fn forget_ended_snapshot(&mut self, facts: &Facts, end: &AnswerEnd, is_open: bool) {
-        let is_certain = is_open && facts.commits() == Commits::No && !matches!(end.ending, Ending::Err(_));
-        if !is_certain && matches!(self.transaction.beginning, Beginning::Begun(_) | Beginning::Snapshot(_)) {
-            self.transaction.beginning = Beginning::Usual;
-        }
     }
 }

@@ -7,6 +7,10 @@ use nuthatch_wire::{AnswerEnd, AnswerKind, CapabilityFlags, Command, Ending, Err
 use crate::exact::Flight;
 use crate::roster::SessionEnd;
 use crate::session::Session;
+use crate::session::after::learn::learn_schema;
+use crate::session::ask::exact::land;
+use crate::session::ask::inheritance::await_defaults;
+use crate::session::ask::lease::{destination, show_pins};
 use crate::session::parts::{Beginning, Held, InsertId};
 use crate::session::way::{Trouble, reply};
 use crate::state::{Charset, Errand, SessionState};
@@ -23,9 +27,11 @@ impl Session {
             Some(Command::Quit) => Err(SessionEnd::Quit),
             Some(Command::Ping) => {
                 (self.results.row_count, self.hands.last_ran_on) = (0, None);
-                self.send(&reply::ok(self.status())).await
+                self.client.send(&self.ground, &reply::ok(self.status())).await
             }
-            Some(Command::Statistics) => self.send(&reply::text(&self.ground.shared.statistics_line())).await,
+            Some(Command::Statistics) => {
+                self.client.send(&self.ground, &reply::text(&self.ground.shared.statistics_line())).await
+            }
             Some(Command::InitDb) => self.init_db(now_ms).await,
             Some(Command::ResetConnection) => self.reset_connection().await,
             Some(Command::FieldList) => self.pass_command(now_ms, "Field List", AnswerKind::Fields).await,
@@ -71,12 +77,12 @@ impl Session {
         if let Some(message) = self.refused_by_lock(&schema) {
             return self.refuse(ErrorCode::DB_ACCESS_DENIED, &message).await;
         }
-        let hostgroup = self.destination(self.account.user.default_hostgroup);
+        let hostgroup = destination(&self.account, &self.hands, self.account.user.default_hostgroup);
         self.show(now_ms, "Init DB", hostgroup.0);
         match self.change_schema(hostgroup, &schema).await {
             Ok(()) => {
                 (self.results.row_count, self.hands.last_ran_on) = (0, None);
-                self.send(&reply::ok(self.status())).await
+                self.client.send(&self.ground, &reply::ok(self.status())).await
             }
             Err(Trouble::Refused(refusal)) => self.refuse_like_server(&refusal).await,
             Err(trouble) => self.reply_trouble(trouble).await,
@@ -92,7 +98,7 @@ impl Session {
         let mut held = self.lease(hostgroup).await?;
         let mut outcome = self.order(&mut held, Command::InitDb, schema, AnswerKind::Single).await;
         if outcome.is_ok() {
-            self.learn_schema(schema, &mut held);
+            learn_schema(&mut self.context, schema, &mut held);
             if held.is_in_unnamed_schema {
                 outcome = self.learn_name_of_schema(&mut held).await;
             }
@@ -129,7 +135,7 @@ impl Session {
         pins: Pins,
     ) -> Result<(), SessionEnd> {
         self.forget_diagnostics().await?;
-        let hostgroup = self.destination(self.account.user.default_hostgroup);
+        let hostgroup = destination(&self.account, &self.hands, self.account.user.default_hostgroup);
         self.show(now_ms, name, hostgroup.0);
         match self.pass_to(hostgroup, kind, pins).await {
             Ok(_) => Ok(()),
@@ -154,7 +160,7 @@ impl Session {
             way.hearing(&mut flight).pass_answer(client, kind, None, |_| ()).await
         }
         .await;
-        self.land(flight);
+        land(&self.ground, &mut self.transaction, &self.hands, flight);
         if let Ok(end) = &outcome
             && !matches!(end.ending, Ending::Err(_))
         {
@@ -193,7 +199,7 @@ impl Session {
             return self.reply_trouble(trouble).await;
         }
         self.renumber_environment();
-        self.send(&reply::eof(self.client.capabilities, self.status())).await
+        self.client.send(&self.ground, &reply::eof(self.client.capabilities, self.status())).await
     }
 
     /// COM_RESET_CONNECTION: as after the login, but for the schema.
@@ -206,9 +212,11 @@ impl Session {
         if let Err(trouble) = self.learn_what_outlasts_resets().await {
             return self.reply_trouble(trouble).await;
         }
-        self.await_defaults().await;
+        await_defaults(&self.ground).await;
         self.begin_anew(charset);
-        self.send(&reply::ok(self.status() | StatusFlags::SERVER_STATUS_AUTOCOMMIT)).await
+        self.client
+            .send(&self.ground, &reply::ok(self.status() | StatusFlags::SERVER_STATUS_AUTOCOMMIT))
+            .await
     }
 
     /// Forgets everything of the session but who it is, its schema and its role.
@@ -264,7 +272,7 @@ impl Session {
         if view.info.capacity() > INFO_BYTES_KEPT {
             view.info = Vec::new();
         }
-        self.show_pins(&mut view);
+        show_pins(&self.hands, &mut view);
         if view.schema != self.context.state.schema {
             view.schema.clone_from(&self.context.state.schema);
         }

@@ -14,7 +14,7 @@ use nuthatch_wire::{AnswerEnd, AnswerKind, Command};
 
 use crate::backend::{Changing, Connection, Defaults, Era};
 use crate::session::Session;
-use crate::session::parts::{Begun, Held};
+use crate::session::parts::{Begun, Context, Ground, Held};
 use crate::session::statement::Facts;
 use crate::session::way::Trouble;
 use crate::state::{SessionState, Settings};
@@ -34,19 +34,6 @@ impl Session {
         self.context.lexing.no_backslash_escapes = defaults.has_mode(b"NO_BACKSLASH_ESCAPES");
         self.context.lexing.ansi_quotes = defaults.has_mode(b"ANSI_QUOTES");
         self.context.state.autocommit = defaults.value(b"autocommit").is_none_or(|value| value != b"OFF");
-    }
-
-    /// Waits while what sessions begin with is changed.
-    pub(crate) async fn await_defaults(&self) {
-        let defaults = &self.ground.shared.hostgroups.defaults;
-        if defaults.is_changing() {
-            self.ground.worker.with_tokio(defaults.settled()).await;
-        }
-    }
-
-    /// Whether sessions that begin on this server now begin with something else than this session, as far as is known.
-    pub(crate) fn is_older_than_defaults(&self, held: &Held) -> bool {
-        held.connection.server().defaults.is_later_than(&self.context.begun.era)
     }
 
     /// Has the state's settings be what they must be over this connection.
@@ -81,15 +68,8 @@ impl Session {
         let lent = wanted.over(&there, self.context.lexing.server).map_err(Trouble::Inheritance)?;
         self.context.begun.lend(&mut self.context.state.settings, &lent);
         self.context.begun.between = (!Arc::ptr_eq(&wanted, &there)).then_some([wanted, there]);
-        self.read_as_inherited();
+        read_as_inherited(&mut self.context);
         Ok(())
-    }
-
-    /// MySQL never tells of ANSI_QUOTES.
-    fn read_as_inherited(&mut self) {
-        if let ServerFlavor::MySql(_) = self.context.lexing.server {
-            self.context.lexing.ansi_quotes = self.has_ansi_quotes();
-        }
     }
 
     /// A server has refused to set what differs: finds out whether that is something that the session began with.
@@ -114,25 +94,6 @@ impl Session {
             }
         }
         trouble
-    }
-
-    /// Why a connection that the session has held is kept that would be closed as of another time: the session may find none on which it
-    /// has what it began with.
-    pub(crate) fn pin_of_inheritance(&self, held: &Held) -> Pins {
-        let defaults = &held.connection.server().defaults;
-        let is_of_another_time = || {
-            defaults.is_later_than(&held.connection.era) && defaults.is_later_than(&self.context.begun.era)
-        };
-        if !held.was_held || !is_of_another_time() {
-            return Pins::NONE;
-        }
-        let Some(wanted) = defaults.at(&self.context.begun.era) else { return Pins::NONE };
-        let is_of_its_time =
-            defaults.at(&held.connection.era).is_some_and(|there| Arc::ptr_eq(&there, &wanted));
-        // As long as nobody knows what sessions begin with now, it may be anything.
-        let may_be_refused =
-            || defaults.now().is_none_or(|now| wanted.may_be_refused_over(&now, self.context.lexing.server));
-        if is_of_its_time && may_be_refused() { Pins::OLDER_DEFAULTS } else { Pins::NONE }
     }
 
     /// Goes before a statement that is to be sent: if it changes what sessions begin with, the values of before are known, and what begins
@@ -185,4 +146,36 @@ impl Session {
         drop(changing);
         Ok(())
     }
+}
+
+/// Waits while what sessions begin with is changed.
+pub(crate) async fn await_defaults(ground: &Ground) {
+    let defaults = &ground.shared.hostgroups.defaults;
+    if defaults.is_changing() {
+        ground.worker.with_tokio(defaults.settled()).await;
+    }
+}
+
+/// MySQL never tells of ANSI_QUOTES.
+fn read_as_inherited(context: &mut Context) {
+    if let ServerFlavor::MySql(_) = context.lexing.server {
+        context.lexing.ansi_quotes = context.has_ansi_quotes();
+    }
+}
+
+/// Why a connection that the session has held is kept that would be closed as of another time: the session may find none on which it
+/// has what it began with.
+pub(crate) fn pin_of_inheritance(context: &Context, held: &Held) -> Pins {
+    let defaults = &held.connection.server().defaults;
+    let is_of_another_time =
+        || defaults.is_later_than(&held.connection.era) && defaults.is_later_than(&context.begun.era);
+    if !held.was_held || !is_of_another_time() {
+        return Pins::NONE;
+    }
+    let Some(wanted) = defaults.at(&context.begun.era) else { return Pins::NONE };
+    let is_of_its_time = defaults.at(&held.connection.era).is_some_and(|there| Arc::ptr_eq(&there, &wanted));
+    // As long as nobody knows what sessions begin with now, it may be anything.
+    let may_be_refused =
+        || defaults.now().is_none_or(|now| wanted.may_be_refused_over(&now, context.lexing.server));
+    if is_of_its_time && may_be_refused() { Pins::OLDER_DEFAULTS } else { Pins::NONE }
 }

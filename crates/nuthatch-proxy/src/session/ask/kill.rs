@@ -15,6 +15,8 @@ use nuthatch_wire::{AnswerKind, Command, ErrorCode};
 use crate::backend::{Abandoned, Connection};
 use crate::roster::{EndReason, Running, SessionEnd, SessionHandle};
 use crate::session::Session;
+use crate::session::ask::lease::destination;
+use crate::session::parts::{Ground, Held};
 use crate::session::statement::{Named, Plan};
 use crate::session::way::{Trouble, reply};
 use crate::shared::doors::SESSION_IDS_BEGIN;
@@ -74,7 +76,7 @@ impl Session {
         match self.client.framed.payload().get(1..5).and_then(|id| id.try_into().ok()) {
             Some(id) => {
                 let id = u64::from(u32::from_le_bytes(id));
-                let hostgroup = self.destination(self.account.user.default_hostgroup);
+                let hostgroup = destination(&self.account, &self.hands, self.account.user.default_hostgroup);
                 self.kill(Target { id, only_query: false, hostgroup }).await
             }
             None => self.refuse(ErrorCode::MALFORMED_PACKET, "Malformed communication packet").await,
@@ -83,7 +85,7 @@ impl Session {
 
     /// The value of the user variable that an EXECUTE at hand ends with, if it is a number.
     async fn bound_by_text(&mut self, hostgroup: HostgroupId) -> Result<Option<u64>, Trouble> {
-        let text = String::from_utf8_lossy(self.statement_text()).into_owned();
+        let text = String::from_utf8_lossy(self.client.statement_text()).into_owned();
         let Some((_, value)) = text.trim_end_matches([';', ' ']).rsplit_once(char::is_whitespace) else {
             return Ok(None);
         };
@@ -108,7 +110,7 @@ impl Session {
         let Target { id, only_query, hostgroup } = target;
         let number = u32::try_from(id).ok();
         let found = number.and_then(|id| {
-            self.ground.shared.roster.session(id).or_else(|| self.working_session(id, hostgroup))
+            self.ground.shared.roster.session(id).or_else(|| working_session(&self.ground, id, hostgroup))
         });
         let Some(target) = found else {
             return self.kill_by_server(target).await;
@@ -129,7 +131,7 @@ impl Session {
         {
             return self.reply_trouble(trouble).await;
         }
-        self.send(&reply::ok(self.status())).await
+        self.client.send(&self.ground, &reply::ok(self.status())).await
     }
 
     /// What it ends is the KILL itself.
@@ -140,13 +142,6 @@ impl Session {
             false => self.refuse(ErrorCode::QUERY_INTERRUPTED, "Query execution was interrupted").await?,
         }
         if only_query { Ok(()) } else { Err(SessionEnd::Told(EndReason::KilledByClient)) }
-    }
-
-    /// The session for which the connection of that number works on a server of the hostgroup.
-    fn working_session(&self, thread_id: u32, hostgroup: HostgroupId) -> Option<Arc<SessionHandle>> {
-        let servers = self.ground.shared.hostgroups.servers();
-        let mut servers = servers.iter().filter(|server| server.hostgroup == hostgroup);
-        servers.find_map(|server| self.ground.shared.roster.session_of(server, thread_id))
     }
 
     /// Has the server end a connection that is no session's, if it lets the user.
@@ -160,7 +155,7 @@ impl Session {
         let what = if only_query { "QUERY" } else { "CONNECTION" };
         let outcome = self.order_in(hostgroup, &format!("KILL {what} {id}")).await;
         match outcome {
-            Ok(()) => self.send(&reply::ok(self.status())).await,
+            Ok(()) => self.client.send(&self.ground, &reply::ok(self.status())).await,
             Err(trouble) => self.reply_trouble(trouble).await,
         }
     }
@@ -182,7 +177,7 @@ impl Session {
         let checking_out =
             Box::pin(shared.hostgroups.check_out_of(&running.server, &wanted, &self.ground.snapshot.mysql));
         let connection = self.ground.handle.unless_ended(checking_out).await??;
-        let mut held = self.lend(running.server.hostgroup, connection);
+        let mut held = Held::lent(&self.ground, running.server.hostgroup, connection);
         let text = format!("KILL QUERY {}", running.thread_id);
         let outcome = self.order(&mut held, Command::Query, text.as_bytes(), AnswerKind::ResultSets).await;
         self.put_away(held, outcome.as_ref().err());
@@ -215,6 +210,13 @@ impl Session {
     /// Answers the command with an error of the proxy's own.
     pub(crate) async fn refuse(&mut self, code: ErrorCode, message: &str) -> Result<(), SessionEnd> {
         let error = self.own_error(code, message);
-        self.send(&error).await
+        self.client.send(&self.ground, &error).await
     }
+}
+
+/// The session for which the connection of that number works on a server of the hostgroup.
+fn working_session(ground: &Ground, thread_id: u32, hostgroup: HostgroupId) -> Option<Arc<SessionHandle>> {
+    let servers = ground.shared.hostgroups.servers();
+    let mut servers = servers.iter().filter(|server| server.hostgroup == hostgroup);
+    servers.find_map(|server| ground.shared.roster.session_of(server, thread_id))
 }

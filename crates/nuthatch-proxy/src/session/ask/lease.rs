@@ -7,45 +7,22 @@ use nuthatch_net::{Framed, NetError};
 use nuthatch_sql::ServerFlavor;
 use nuthatch_wire::{AnswerEnd, AnswerKind, CapabilityFlags, Command, Ending, ErrPacket, ErrorCode, Form};
 
-use crate::backend::{Connection, READ_UTF8, Reset, Wanted, clear_passwords};
+use crate::backend::{READ_UTF8, Reset, Wanted, clear_passwords};
 use crate::exact::Flight;
 use crate::roster::{Running, SessionEnd, View};
 use crate::session::Session;
-use crate::session::parts::{
-    Client, Delay, Doubts, Handlers, Held, InsertId, NamedLocks, OwnValues, Temporary,
-};
+use crate::session::after::found_rows::lacks_counts;
+use crate::session::after::own_values::check_own_values;
+use crate::session::ask::inheritance::pin_of_inheritance;
+use crate::session::ask::multiplexing::pin_of_hostgroup;
+use crate::session::ask::set::must_set_names_again;
+use crate::session::parts::{Account, Client, Context, Ground, Hands, Held, InsertId, Results};
 use crate::session::statement::{Facts, Plan, is_profiled};
 use crate::session::way::{Elsewhere, Sent, Trouble, Way, command_packet};
 use crate::state::{Behind, Charset, SchemaNeed, SessionState, is_read_alike};
 use crate::stats::pins::Pins;
 
 impl Session {
-    /// Which held connection a statement for `hostgroup` must or can go to.
-    fn held_for(&self, hostgroup: HostgroupId) -> Option<usize> {
-        let persistent = self.account.user.transaction_persistent;
-        let sticky = |held: &Held| held.pins.is_sticky() || (held.in_transaction && persistent);
-        let same = |held: &Held| held.hostgroup == hostgroup;
-        self.hands.held.iter().position(sticky).or_else(|| self.hands.held.iter().position(same))
-    }
-
-    /// Where a statement goes that the rules or the user's default send to `hostgroup`.
-    pub(crate) fn destination(&self, hostgroup: HostgroupId) -> HostgroupId {
-        self.held_for(hostgroup)
-            .and_then(|place| self.hands.held.get(place))
-            .map_or(hostgroup, |held| held.hostgroup)
-    }
-
-    /// The hostgroup of the connection with an open transaction.
-    pub(crate) fn open_transaction(&self) -> Option<HostgroupId> {
-        let begun = self.hands.held.iter().find(|held| held.in_transaction).map(|held| held.hostgroup);
-        begun.or(self.transaction.beginning.hostgroup())
-    }
-
-    /// Whether a transaction is open on another connection than that of the statement.
-    pub(crate) fn has_other_transactions(&self, plan: &Plan) -> bool {
-        self.hands.held.iter().any(|held| is_other_transaction(held, plan))
-    }
-
     /// Sends the client's COMMIT or ROLLBACK (`text`) also to other connections with a transaction, of which there can
     /// be some when the user's `transaction_persistent` is 0.
     pub(crate) async fn end_other_transactions(&mut self, plan: &Plan, text: &[u8]) -> Result<(), Trouble> {
@@ -71,10 +48,10 @@ impl Session {
 
     /// A connection for one statement, in the session's state: a held one, or one from the hostgroup's pools.
     pub(crate) async fn lease(&mut self, hostgroup: HostgroupId) -> Result<Held, Trouble> {
-        let place = self.held_for(hostgroup);
+        let place = held_for(&self.account, &self.hands, hostgroup);
         if let Some(held) = place.and_then(|place| self.hands.held.get(place))
-            && self.must_leave_schema(held)
-            && !self.can_leave_schema(held)
+            && must_leave_schema(&self.context, &self.hands, held)
+            && !can_leave_schema(&self.hands, &self.results, held)
         {
             // The session has none, or it is gone, and the connection cannot be told to be in none.
             return Err(Trouble::Refused(no_schema()));
@@ -83,7 +60,7 @@ impl Session {
             Some(place) => {
                 let held = self.hands.held.swap_remove(place);
                 // Kept only for what the last statement left, it may have died like one in a pool.
-                let is_fresh = !self.is_state_of(&held);
+                let is_fresh = !self.results.is_state_of(&held);
                 Held { is_fresh, was_held: true, ..held }
             }
             None => {
@@ -91,10 +68,10 @@ impl Session {
                     Some(held) => held,
                     None => Box::pin(self.connect(hostgroup)).await?,
                 };
-                Held { pins: self.pin_of_hostgroup(hostgroup), ..held }
+                Held { pins: pin_of_hostgroup(&self.ground, hostgroup), ..held }
             }
         };
-        self.show_running(&held);
+        show_running(&self.ground, &held);
         if let Err(trouble) = self.inherit(&held) {
             self.put_away(held, Some(&trouble));
             return Err(trouble);
@@ -105,35 +82,12 @@ impl Session {
         }
     }
 
-    /// Whether the connection is in a schema, and the statement must run in none.
-    fn must_leave_schema(&self, held: &Held) -> bool {
-        self.hands.errand.schema == SchemaNeed::Own
-            && self.context.state.schema.is_empty()
-            && !held.connection.state.schema.is_empty()
-    }
-
-    /// Whether nothing that is of use is forgotten with the schema.
-    fn can_leave_schema(&self, held: &Held) -> bool {
-        let is_asked = held.was_held && self.hands.errand.asks_of_the_last;
-        !self.is_state_of(held) && !is_asked && held.connection.can_log_in_anew()
-    }
-
-    /// Others see which connection works for the session.
-    fn show_running(&self, held: &Held) {
-        held.connection.control.work(true);
-        let mut view = self.ground.handle.view.lock();
-        let server = held.connection.server();
-        view.server = Some(Arc::clone(server));
-        let (control, thread_id) = (Arc::clone(&held.connection.control), held.connection.thread_id);
-        view.running = Some(Running { control, server: Arc::clone(server), thread_id });
-    }
-
     /// A connection that had to be waited for.
     async fn connect(&mut self, hostgroup: HostgroupId) -> Result<Held, Trouble> {
         match self.check_out(hostgroup).await {
             // A new connection logs in with the schema.
             Err(trouble) if trouble.is_unknown_schema() => {
-                self.forget_schema();
+                forget_schema(&mut self.ground, &self.account, &mut self.context);
                 self.check_out(hostgroup).await
             }
             checked_out => checked_out,
@@ -145,7 +99,7 @@ impl Session {
         match self.bring_into_state(&mut held).await {
             Ok(()) => Ok(held),
             Err(trouble) if trouble.is_unknown_schema() => {
-                self.forget_schema();
+                forget_schema(&mut self.ground, &self.account, &mut self.context);
                 self.put_away(held, Some(&trouble));
                 Box::pin(self.lease(hostgroup)).await
             }
@@ -160,12 +114,6 @@ impl Session {
                 Err(trouble)
             }
         }
-    }
-
-    /// Somebody dropped the session's schema: it goes on without, as it would on a server.
-    fn forget_schema(&mut self) {
-        self.ground.shared.doors.known_schemas.remove(&self.account.name, &self.context.state.schema);
-        self.context.state.schema.clear();
     }
 
     /// Whether a server lets the session into its schema; the connection is in it afterwards.
@@ -184,7 +132,7 @@ impl Session {
         if trouble.is_none_or(Trouble::leaves_connection_usable) && held.connection.ahead.is_empty() {
             self.settle(held);
         } else {
-            self.hands.has_lost_state |= self.is_state_of(&held);
+            self.hands.has_lost_state |= self.results.is_state_of(&held);
             if self.results.insert_id == InsertId::At(held.connection.thread_id) {
                 self.results.insert_id = InsertId::default();
             }
@@ -203,7 +151,7 @@ impl Session {
             &self.wanted(),
             self.ground.latest_us / 1000,
         )?;
-        Some(self.lend(hostgroup, taken))
+        Some(Held::lent(&self.ground, hostgroup, taken))
     }
 
     async fn check_out(&self, hostgroup: HostgroupId) -> Result<Held, Trouble> {
@@ -215,19 +163,12 @@ impl Session {
             &self.ground.shared.clock,
         );
         match self.ground.handle.while_client_waits(checking_out).await? {
-            Ok(connection) => Ok(self.lend(hostgroup, connection)),
+            Ok(connection) => Ok(Held::lent(&self.ground, hostgroup, connection)),
             Err(error) => {
                 self.ground.worker.counters.pool_failure.bump();
                 Err(error.into())
             }
         }
-    }
-
-    /// Whether the connection has something of the session that is nowhere else, and not only for the next statement.
-    pub(crate) fn is_state_of(&self, held: &Held) -> bool {
-        held.in_transaction
-            || held.pins.leaves_state_behind()
-            || self.results.insert_id == InsertId::At(held.connection.thread_id)
     }
 
     /// What the session needs of a connection.
@@ -248,65 +189,14 @@ impl Session {
         }
     }
 
-    pub(crate) fn lend(&self, hostgroup: HostgroupId, mut connection: Box<Connection>) -> Held {
-        let counters = &self.ground.worker.counters;
-        counters.pool_success.bump();
-        let is_fresh = connection.statements > 0;
-        if is_fresh {
-            counters.pool_immediate.bump();
-        }
-        connection.lend(&self.ground.handle, self.ground.handle.id);
-        let (pins, in_transaction, was_held) = (Pins::NONE, false, false);
-        let (named_locks, temporary) = (NamedLocks::default(), Temporary::default());
-        let delay = Delay::default();
-        Held {
-            connection,
-            hostgroup,
-            pins,
-            counted: Pins::NONE,
-            in_transaction,
-            is_surely_in_transaction: false,
-            is_fresh,
-            was_held,
-            knows_insert_id: false,
-            ids_before: None,
-            is_to_be_asked: false,
-            is_in_unnamed_schema: false,
-            named_locks,
-            temporary,
-            handlers: Handlers::default(),
-            doubts: Doubts::default(),
-            own: OwnValues::default(),
-            changing: None,
-            delay,
-        }
-    }
-
     /// Sends what differs between the session's state and the connection's, and awaits each answer: a statement must not
     /// run in a state that the server refused.
     async fn bring_into_state(&self, held: &mut Held) -> Result<(), Trouble> {
-        if self.must_leave_schema(held) {
-            self.log_in_anew(held).await?;
+        if must_leave_schema(&self.context, &self.hands, held) {
+            log_in_anew(&self.ground, &self.account, held).await?;
         }
         let state = self.hands.errand.state_before(&self.context.state, &held.connection.state);
         self.bring_into(&state, held).await
-    }
-
-    /// Has the connection leave its schema, and with it all that it carries.
-    async fn log_in_anew(&self, held: &mut Held) -> Result<(), Trouble> {
-        self.ground.worker.counters.backend_change_user.bump();
-        let Some(password) = self.account.password.as_deref() else { return Err(Trouble::Unfit) };
-        let clear_passwords = clear_passwords(&self.ground.snapshot.mysql);
-        let outcome =
-            self.ground.handle.unless_ended(held.connection.log_in_anew(password, clear_passwords)).await?;
-        match outcome {
-            Ok(Reset::Done) => Ok(()),
-            Ok(Reset::Doubtful) | Err(NetError::Refused(_)) => {
-                held.connection.server().doubt_new_logins();
-                Err(Trouble::Unfit)
-            }
-            Err(_) => Err(Trouble::Unfit),
-        }
     }
 
     /// Brings a connection into another state than the session's own.
@@ -315,7 +205,10 @@ impl Session {
             return Ok(());
         }
         let there = &held.connection;
-        if is_profiled(&there.state.settings) && !is_profiled(&state.settings) && !self.is_state_of(held) {
+        if is_profiled(&there.state.settings)
+            && !is_profiled(&state.settings)
+            && !self.results.is_state_of(held)
+        {
             // What changes it would be profiled, for whoever asks next.
             return Err(Trouble::Unfit);
         }
@@ -323,7 +216,7 @@ impl Session {
         let must_forget = state.user_variables.lacks_some_of(&there.state.user_variables)
             || (there.has_init_connect() && state.settings.lacks_some_of(&there.state.settings));
         // What else is on it would be gone too.
-        if must_forget && !self.is_state_of(held) {
+        if must_forget && !self.results.is_state_of(held) {
             self.reset(held).await?;
         }
         let counters = &self.ground.worker.counters;
@@ -345,7 +238,7 @@ impl Session {
             self.change(held, Command::InitDb, &state.schema, &state.schema, may_follow).await?;
             held.connection.state.schema.clone_from(&state.schema);
         }
-        if (state.charset != held.connection.state.charset || Self::must_set_names_again(state, held))
+        if (state.charset != held.connection.state.charset || must_set_names_again(state, held))
             && let Some(statement) = state.charset.statement()
         {
             counters.backend_set_names.bump();
@@ -389,11 +282,6 @@ impl Session {
         Ok(())
     }
 
-    /// Whether the statement can be sent again, behind awaited changes: it only reads, and nothing of the session was on the connection.
-    pub(crate) const fn may_wait_instead(&self, held: &Held, facts: &Facts) -> bool {
-        !facts.writes && !held.was_held
-    }
-
     /// Has the server forget what it keeps for a connection of the pool: a variable that was set once can be told from one that
     /// never was, also if it is NULL.
     async fn reset(&self, held: &mut Held) -> Result<(), Trouble> {
@@ -413,7 +301,7 @@ impl Session {
         facts: &Facts,
         prepared: Option<&[u8]>,
     ) -> Result<(), Trouble> {
-        if let Err(elsewhere) = self.check_own_values(facts, held) {
+        if let Err(elsewhere) = check_own_values(&self.context, facts, held) {
             // No statement follows, behind which it could go.
             self.way(held).hear_ahead().await?;
             return Err(elsewhere);
@@ -421,7 +309,8 @@ impl Session {
         let was_asked = self.bring_insert_id(held, facts, prepared).await?;
         let has_diagnostics = held.was_held && self.diagnostics.on == Some(held.connection.thread_id);
         let must_forget = facts.reads_diagnostics && !has_diagnostics;
-        let lacks_counts = self.lacks_counts(held, facts) || facts.reads_found_rows && must_forget;
+        let lacks_counts =
+            lacks_counts(&self.hands, &self.results, held, facts) || facts.reads_found_rows && must_forget;
         // MySQL keeps no list over a question.
         let has_cleared = was_asked && matches!(self.context.lexing.server, ServerFlavor::MySql(_));
         let lacks_diagnostics = facts.reads_diagnostics
@@ -488,7 +377,7 @@ impl Session {
     pub(crate) fn settle(&mut self, mut held: Held) {
         let running = self.ground.handle.view.lock().running.take();
         held.connection.control.work(false);
-        held.pins = held.pins.without(Pins::OLDER_DEFAULTS).with(self.pin_of_inheritance(&held));
+        held.pins = held.pins.without(Pins::OLDER_DEFAULTS).with(pin_of_inheritance(&self.context, &held));
         let reasons = held.reasons();
         if !reasons.is_empty() {
             self.ground.worker.counters.pins.bump();
@@ -544,22 +433,6 @@ impl Session {
             prepared.forget_all();
         }
     }
-
-    /// Shows which connection is held, and why.
-    pub(crate) fn show_pins(&self, view: &mut View) {
-        view.pins.clear();
-        view.server = self.hands.held.first().map(|held| Arc::clone(held.connection.server()));
-        view.holds = self
-            .hands
-            .held
-            .first()
-            .map(|held| (Arc::clone(held.connection.server()), held.connection.thread_id));
-        if let Some(held) = self.hands.held.first() {
-            use std::fmt::Write as _;
-            // Writing to a String does not fail.
-            let _ok = write!(view.pins, "{}", held.reasons());
-        }
-    }
 }
 
 fn is_other_transaction(held: &Held, plan: &Plan) -> bool {
@@ -575,5 +448,88 @@ fn no_schema() -> ErrPacket {
 impl Drop for Session {
     fn drop(&mut self) {
         self.let_go();
+    }
+}
+
+/// Which held connection a statement for `hostgroup` must or can go to.
+fn held_for(account: &Account, hands: &Hands, hostgroup: HostgroupId) -> Option<usize> {
+    let persistent = account.user.transaction_persistent;
+    let sticky = |held: &Held| held.pins.is_sticky() || (held.in_transaction && persistent);
+    let same = |held: &Held| held.hostgroup == hostgroup;
+    hands.held.iter().position(sticky).or_else(|| hands.held.iter().position(same))
+}
+
+/// Where a statement goes that the rules or the user's default send to `hostgroup`.
+pub(crate) fn destination(account: &Account, hands: &Hands, hostgroup: HostgroupId) -> HostgroupId {
+    held_for(account, hands, hostgroup)
+        .and_then(|place| hands.held.get(place))
+        .map_or(hostgroup, |held| held.hostgroup)
+}
+
+/// Whether a transaction is open on another connection than that of the statement.
+pub(crate) fn has_other_transactions(hands: &Hands, plan: &Plan) -> bool {
+    hands.held.iter().any(|held| is_other_transaction(held, plan))
+}
+
+/// Whether the connection is in a schema, and the statement must run in none.
+fn must_leave_schema(context: &Context, hands: &Hands, held: &Held) -> bool {
+    hands.errand.schema == SchemaNeed::Own
+        && context.state.schema.is_empty()
+        && !held.connection.state.schema.is_empty()
+}
+
+/// Whether nothing that is of use is forgotten with the schema.
+fn can_leave_schema(hands: &Hands, results: &Results, held: &Held) -> bool {
+    let is_asked = held.was_held && hands.errand.asks_of_the_last;
+    !results.is_state_of(held) && !is_asked && held.connection.can_log_in_anew()
+}
+
+/// Others see which connection works for the session.
+fn show_running(ground: &Ground, held: &Held) {
+    held.connection.control.work(true);
+    let mut view = ground.handle.view.lock();
+    let server = held.connection.server();
+    view.server = Some(Arc::clone(server));
+    let (control, thread_id) = (Arc::clone(&held.connection.control), held.connection.thread_id);
+    view.running = Some(Running { control, server: Arc::clone(server), thread_id });
+}
+
+/// Somebody dropped the session's schema: it goes on without, as it would on a server.
+fn forget_schema(ground: &mut Ground, account: &Account, context: &mut Context) {
+    ground.shared.doors.known_schemas.remove(&account.name, &context.state.schema);
+    context.state.schema.clear();
+}
+
+/// Has the connection leave its schema, and with it all that it carries.
+async fn log_in_anew(ground: &Ground, account: &Account, held: &mut Held) -> Result<(), Trouble> {
+    ground.worker.counters.backend_change_user.bump();
+    let Some(password) = account.password.as_deref() else { return Err(Trouble::Unfit) };
+    let clear_passwords = clear_passwords(&ground.snapshot.mysql);
+    let outcome = ground.handle.unless_ended(held.connection.log_in_anew(password, clear_passwords)).await?;
+    match outcome {
+        Ok(Reset::Done) => Ok(()),
+        Ok(Reset::Doubtful) | Err(NetError::Refused(_)) => {
+            held.connection.server().doubt_new_logins();
+            Err(Trouble::Unfit)
+        }
+        Err(_) => Err(Trouble::Unfit),
+    }
+}
+
+/// Whether the statement can be sent again, behind awaited changes: it only reads, and nothing of the session was on the connection.
+pub(crate) const fn may_wait_instead(held: &Held, facts: &Facts) -> bool {
+    !facts.writes && !held.was_held
+}
+
+/// Shows which connection is held, and why.
+pub(crate) fn show_pins(hands: &Hands, view: &mut View) {
+    view.pins.clear();
+    view.server = hands.held.first().map(|held| Arc::clone(held.connection.server()));
+    view.holds =
+        hands.held.first().map(|held| (Arc::clone(held.connection.server()), held.connection.thread_id));
+    if let Some(held) = hands.held.first() {
+        use std::fmt::Write as _;
+        // Writing to a String does not fail.
+        let _ok = write!(view.pins, "{}", held.reasons());
     }
 }

@@ -6,14 +6,10 @@
 use nuthatch_config::{HostgroupId, Snapshot};
 
 use crate::session::Session;
+use crate::session::parts::Ground;
 use crate::stats::pins::Pins;
 
 impl Session {
-    /// Why a connection of the hostgroup is kept as soon as the session has it.
-    pub(crate) fn pin_of_hostgroup(&self, hostgroup: HostgroupId) -> Pins {
-        pin_of(&self.ground.snapshot, hostgroup)
-    }
-
     /// After another configuration came into force: what nothing else keeps is put back before the next statement.
     pub(crate) fn take_over_multiplexing(&mut self) {
         for held in &mut self.hands.held {
@@ -25,4 +21,9 @@ impl Session {
 
 fn pin_of(snapshot: &Snapshot, hostgroup: HostgroupId) -> Pins {
     if snapshot.multiplexes(hostgroup) { Pins::NONE } else { Pins::MULTIPLEXING_OFF }
+}
+
+/// Why a connection of the hostgroup is kept as soon as the session has it.
+pub(crate) fn pin_of_hostgroup(ground: &Ground, hostgroup: HostgroupId) -> Pins {
+    pin_of(&ground.snapshot, hostgroup)
 }

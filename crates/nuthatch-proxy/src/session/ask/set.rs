@@ -6,9 +6,10 @@
 
 use nuthatch_sql::ServerFlavor;
 
-use crate::exact::Isolation;
 use crate::session::Session;
-use crate::session::parts::Held;
+use crate::session::after::diagnostics::translate_diagnostics;
+use crate::session::after::tracker::learn_tracker;
+use crate::session::parts::{Context, Ground, Held};
 use crate::session::statement::{
     Change, FOREIGN_KEY_CHECKS, Facts, Given, Setting, Step, TRACKER, UNIQUE_CHECKS, seconds,
 };
@@ -55,24 +56,18 @@ impl Session {
         Ok(())
     }
 
-    /// Whether a SET NAMES must take something back on the connection before settings are brought there.
-    pub(crate) fn must_set_names_again(state: &SessionState, held: &Held) -> bool {
-        let there = &held.connection.state.settings;
-        there.has_names() && !state.settings.agrees_in_names(there)
-    }
-
     /// Takes note of what a SET has changed. What was worked out keeps the connection until it was asked for.
     pub(crate) fn learn_steps(&mut self, steps: &[Step], held: &mut Held) {
         for step in steps {
             match step {
-                Step::Variable(setting) => self.learn_setting(setting, held),
+                Step::Variable(setting) => learn_setting(&mut self.ground, &mut self.context, setting, held),
                 Step::Autocommit { .. } => self.ground.worker.counters.autocommit.bump(),
                 Step::Charset(charset) => self.learn_charset(charset, held),
             }
         }
         if steps.iter().any(Step::changes_charset_of_strings) {
             // Strings have the character set of before the statement, wherever in it they stand.
-            self.keep_strings_of_variables(held);
+            keep_strings_of_variables(&self.context, held);
         }
         self.renumber_environment();
     }
@@ -80,67 +75,13 @@ impl Session {
     /// After a SET NAMES.
     pub(crate) fn learn_charset(&mut self, charset: &Charset, held: &mut Held) {
         self.ground.worker.counters.frontend_set_names.bump();
-        self.keep_strings_of_variables(held);
+        keep_strings_of_variables(&self.context, held);
         self.context.state.settings.forget_names();
         held.connection.state.settings.forget_names();
         held.connection.state.charset = charset.clone();
         self.context.state.charset = charset.clone();
         self.diagnostics.results_charset = None;
-        self.translate_diagnostics();
-    }
-
-    fn learn_setting(&mut self, setting: &Setting, held: &mut Held) {
-        let Setting { is_user_variable, name, value } = setting;
-        if !is_user_variable {
-            self.context.begun.let_go_of(name);
-        }
-        // It is what sessions begin with now, and not what this one has begun with.
-        let is_of_now = setting.takes_default() && self.is_older_than_defaults(held);
-        let value = match value {
-            _ if is_of_now => &Given::WorkedOut,
-            value => value,
-        };
-        let value = match value {
-            Given::Literal(literal) => Some(&**literal),
-            Given::Nothing => {
-                if !is_user_variable && held.connection.has_init_connect() {
-                    // That is not what a new connection begins with.
-                    held.pins = held.pins.with(Pins::SESSION_VARIABLE);
-                }
-                None
-            }
-            Given::WorkedOut => {
-                held.is_to_be_asked |= !held.pins.contains(Pins::SESSION_VARIABLE);
-                held.pins = held.pins.with(Pins::SESSION_VARIABLE);
-                self.context.state.settings.forget_overwritten(name);
-                held.connection.state.settings.forget_overwritten(name);
-                return;
-            }
-        };
-        let there = &mut held.connection.state;
-        if *is_user_variable && value.is_none() {
-            // It stays what it was before, a number or a string, and only this connection knows.
-            if self.context.state.user_variables.get(name).is_some() {
-                held.pins = held.pins.with(Pins::USER_VARIABLE);
-            }
-            return;
-        }
-        if *is_user_variable {
-            self.context.state.user_variables.set(name, value);
-            there.user_variables.set(name, value);
-            return;
-        }
-        if **name == *TRACKER {
-            self.learn_tracker(value, held);
-            return;
-        }
-        self.context.state.settings.learn(name, value);
-        there.settings.learn(name, value);
-        match &**name {
-            b"wait_timeout" => self.ground.handle.set_wait_timeout(value.and_then(seconds)),
-            CHARACTER_SET_CONNECTION | COLLATION_CONNECTION => self.keep_strings_of_variables(held),
-            _ => {}
-        }
+        translate_diagnostics(&self.context, &mut self.diagnostics);
     }
 
     /// Asks for the values that the server has worked out.
@@ -150,7 +91,7 @@ impl Session {
             return Ok(());
         }
         self.forget_what_a_question_changes();
-        let is_older = self.is_older_than_defaults(held);
+        let is_older = self.context.is_older_than_defaults(held);
         for name in steps.iter().filter_map(|step| step.asks_for(is_older)) {
             let query = format!("SELECT @@session.{}", String::from_utf8_lossy(name));
             let told = self.way(held).ask_value(&query).await?;
@@ -162,7 +103,7 @@ impl Session {
             };
             let Some(literal) = literal else { return Ok(()) };
             if *name == *TRACKER {
-                self.learn_tracker(Some(&literal), held);
+                learn_tracker(&mut self.context, Some(&literal), held);
                 continue;
             }
             self.context.state.settings.set(name, Some(&literal));
@@ -170,61 +111,77 @@ impl Session {
         }
         held.pins = held.pins.without(Pins::SESSION_VARIABLE);
         if let ServerFlavor::MySql(_) = self.context.lexing.server {
-            self.context.lexing.ansi_quotes = self.has_ansi_quotes();
+            self.context.lexing.ansi_quotes = self.context.has_ansi_quotes();
         }
-        self.translate_diagnostics();
+        translate_diagnostics(&self.context, &mut self.diagnostics);
         self.renumber_environment();
         Ok(())
     }
+}
 
-    /// A string in a user variable keeps the character set of the session: under another it could not be set again.
-    fn keep_strings_of_variables(&self, held: &mut Held) {
-        if self.context.state.user_variables.has_strings() {
+/// Whether a SET NAMES must take something back on the connection before settings are brought there.
+pub(crate) fn must_set_names_again(state: &SessionState, held: &Held) -> bool {
+    let there = &held.connection.state.settings;
+    there.has_names() && !state.settings.agrees_in_names(there)
+}
+
+fn learn_setting(ground: &mut Ground, context: &mut Context, setting: &Setting, held: &mut Held) {
+    let Setting { is_user_variable, name, value } = setting;
+    if !is_user_variable {
+        context.begun.let_go_of(name);
+    }
+    // It is what sessions begin with now, and not what this one has begun with.
+    let is_of_now = setting.takes_default() && context.is_older_than_defaults(held);
+    let value = match value {
+        _ if is_of_now => &Given::WorkedOut,
+        value => value,
+    };
+    let value = match value {
+        Given::Literal(literal) => Some(&**literal),
+        Given::Nothing => {
+            if !is_user_variable && held.connection.has_init_connect() {
+                // That is not what a new connection begins with.
+                held.pins = held.pins.with(Pins::SESSION_VARIABLE);
+            }
+            None
+        }
+        Given::WorkedOut => {
+            held.is_to_be_asked |= !held.pins.contains(Pins::SESSION_VARIABLE);
+            held.pins = held.pins.with(Pins::SESSION_VARIABLE);
+            context.state.settings.forget_overwritten(name);
+            held.connection.state.settings.forget_overwritten(name);
+            return;
+        }
+    };
+    let there = &mut held.connection.state;
+    if *is_user_variable && value.is_none() {
+        // It stays what it was before, a number or a string, and only this connection knows.
+        if context.state.user_variables.get(name).is_some() {
             held.pins = held.pins.with(Pins::USER_VARIABLE);
         }
+        return;
     }
-
-    /// Whether the SQL mode that it has set, or begun with, makes `"x"` a name.
-    pub(crate) fn has_ansi_quotes(&self) -> bool {
-        // ANSI stands for ANSI_QUOTES and more.
-        match self.context.state.settings.get(b"sql_mode") {
-            Some(mode) => mode.windows(4).any(|part| part.eq_ignore_ascii_case(b"ANSI")),
-            None => self.context.begun.ansi_quotes.unwrap_or_default(),
-        }
+    if *is_user_variable {
+        context.state.user_variables.set(name, value);
+        there.user_variables.set(name, value);
+        return;
     }
-
-    /// Whether the SQL mode that it has set is known to be MariaDB's ORACLE.
-    pub(crate) fn has_set_oracle_mode(&self) -> bool {
-        let mode = self.context.state.settings.get(b"sql_mode").unwrap_or_default();
-        mode.windows(6).any(|part| part.eq_ignore_ascii_case(b"ORACLE"))
+    if **name == *TRACKER {
+        learn_tracker(context, value, held);
+        return;
     }
-
-    /// Whether transactions see what the cache must not answer with, or answers must be of now.
-    pub(crate) fn has_odd_isolation(&self) -> bool {
-        match self.own_isolation() {
-            Some(own) => own == Isolation::Other,
-            None => self.context.begun.has_odd_isolation,
-        }
-    }
-
-    /// The isolation that the session has set for its transactions, if it has.
-    pub(crate) fn own_isolation(&self) -> Option<Isolation> {
-        let names = [&b"transaction_isolation"[..], b"tx_isolation"];
-        // Which of two counts is the later one, which is not known: the odd one does.
-        names
-            .iter()
-            .filter_map(|name| self.context.state.settings.get(name))
-            .map(isolation)
-            .reduce(|a, b| if a == b { a } else { Isolation::Other })
+    context.state.settings.learn(name, value);
+    there.settings.learn(name, value);
+    match &**name {
+        b"wait_timeout" => ground.handle.set_wait_timeout(value.and_then(seconds)),
+        CHARACTER_SET_CONNECTION | COLLATION_CONNECTION => keep_strings_of_variables(context, held),
+        _ => {}
     }
 }
 
-fn isolation(level: &[u8]) -> Isolation {
-    let is_like = |name: &[u8]| level.windows(name.len()).any(|part| part.eq_ignore_ascii_case(name));
-    match () {
-        () if is_like(b"UNCOMMITTED") || is_like(b"SERIALIZABLE") => Isolation::Other,
-        () if is_like(b"COMMITTED") => Isolation::ReadCommitted,
-        () if is_like(b"REPEATABLE") => Isolation::RepeatableRead,
-        () => Isolation::Other,
+/// A string in a user variable keeps the character set of the session: under another it could not be set again.
+fn keep_strings_of_variables(context: &Context, held: &mut Held) {
+    if context.state.user_variables.has_strings() {
+        held.pins = held.pins.with(Pins::USER_VARIABLE);
     }
 }

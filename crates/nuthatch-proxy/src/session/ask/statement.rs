@@ -5,10 +5,15 @@ use nuthatch_wire::{AnswerEnd, AnswerKind, StatusFlags};
 
 use crate::roster::SessionEnd;
 use crate::session::Session;
+use crate::session::after::diagnostics::{does_leave_diagnostics, must_fetch_what_is_left};
+use crate::session::after::found_rows::{found_by, learn_found_rows};
+use crate::session::after::handlers::learn_handlers;
+use crate::session::after::temporary::learn_temporary_tables;
+use crate::session::ask::exact::land;
 use crate::session::fall::{Fall, trip};
-use crate::session::parts::{Held, InsertId, NamedLocks, Off};
+use crate::session::parts::{Held, InsertId, NamedLocks, Off, Results};
 use crate::session::statement::{Facts, Named, Plan, Request, asks_for_internal_session};
-use crate::session::way::{Capture, Trouble, reply};
+use crate::session::way::{Capture, Trouble};
 use crate::stats::not_cached::NotCached;
 use crate::stats::pins::Pins;
 
@@ -17,15 +22,20 @@ impl Session {
     pub(crate) async fn statement(&mut self, now_ms: u64) -> Result<(), SessionEnd> {
         trip(self.client.framed.payload(), Fall::InTask);
         self.take_over_configuration()?;
-        if asks_for_internal_session(self.statement_text()) {
+        if asks_for_internal_session(self.client.statement_text()) {
             let answer = self.internal_session();
-            return self.send(&answer).await;
+            return self.client.send(&self.ground, &answer).await;
         }
         let is_under_flag = self.cache.next_flag_in != 0;
-        let mut plan = self.plan(self.statement_text());
+        let mut plan = self.plan(self.client.statement_text());
         let named_answer = self.plan_named(&mut plan);
         self.cache.next_flag_in = plan.verdict.next_query_flag_in.unwrap_or(0);
-        let leaves = self.does_leave_diagnostics(self.statement_text(), &plan.facts);
+        let leaves = does_leave_diagnostics(
+            &self.context,
+            &self.diagnostics,
+            self.client.statement_text(),
+            &plan.facts,
+        );
         self.begin_after_the_last(leaves, &plan.facts).await?;
         self.judge_cache_use();
         if is_under_flag {
@@ -41,7 +51,7 @@ impl Session {
             plan.count_rules();
             self.observe(&plan, 0, 0);
             self.hands.last_ran_on = None;
-            return self.send(&answer).await;
+            return self.client.send(&self.ground, &answer).await;
         }
         if plan.facts.kind == Kind::Kill {
             plan.count_rules();
@@ -52,7 +62,7 @@ impl Session {
             self.hands.last_ran_on = None;
             let answer = Box::pin(self.do_as_said_to_cache(said)).await?;
             self.observe(&plan, 0, 0);
-            return self.send(&answer).await;
+            return self.client.send(&self.ground, &answer).await;
         }
         self.retake_what_is_left(&plan.facts);
         let caching = self.caching(&plan);
@@ -92,7 +102,7 @@ impl Session {
         let (way, client) = self.way_and_client(held);
         let answered =
             way.hearing(&mut flight).pass_answer(client, AnswerKind::ResultSets, capture, |_| ()).await;
-        self.land(flight);
+        land(&self.ground, &mut self.transaction, &self.hands, flight);
         answered
     }
 
@@ -104,13 +114,13 @@ impl Session {
         held: &mut Held,
     ) -> Result<(), Trouble> {
         let found = match plan.named {
-            None => self.found_by(&plan.facts, self.statement_text(), Vec::new, end),
-            Some(_) => self.found_by(&plan.facts, &self.executed_text(plan), Vec::new, end),
+            None => found_by(&self.context, &plan.facts, self.client.statement_text(), Vec::new, end),
+            Some(_) => found_by(&self.context, &plan.facts, &self.executed_text(plan), Vec::new, end),
         };
-        self.learn_found_rows(&plan.facts, found, end, held);
-        self.learn_temporary_tables(plan, end, held);
-        self.learn_handlers(plan, end, held);
-        if self.must_fetch_what_is_left(held) {
+        learn_found_rows(&mut self.results, &plan.facts, found, end, held);
+        learn_temporary_tables(&self.client, &self.context, plan, end, held);
+        learn_handlers(&self.client, &self.context, plan, end, held);
+        if must_fetch_what_is_left(&self.ground, &self.diagnostics, held) {
             Box::pin(self.keep_what_is_left(end, held)).await?;
         }
         if let Some(Named::Prepare { .. }) = &plan.named {
@@ -159,20 +169,13 @@ impl Session {
         if held.is_to_be_asked {
             Box::pin(self.learn_worked_out(facts, held)).await?;
         }
-        if self.leaves_out(end, held) {
+        if leaves_out(&self.results, end, held) {
             Box::pin(self.ask_what_answers_leave_out(end, held)).await?;
         }
         if facts.changes_defaults != DefaultsChange::No {
             Box::pin(self.learn_changed_defaults(facts, end, held)).await?;
         }
         Ok(())
-    }
-
-    /// Whether the session must know something that the answer did not tell.
-    fn leaves_out(&self, end: &AnswerEnd, held: &Held) -> bool {
-        held.is_in_unnamed_schema
-            || end.status_seen.contains(StatusFlags::SERVER_STATUS_DB_DROPPED)
-            || self.results.insert_id == InsertId::At(held.connection.thread_id)
     }
 
     /// Asks the server for what its answer did not tell and the session must know.
@@ -184,19 +187,11 @@ impl Session {
         self.learn_dropped_schema(end, held).await?;
         self.keep_insert_id(held).await
     }
+}
 
-    /// The text of the statement at hand.
-    pub(crate) fn statement_text(&self) -> &[u8] {
-        self.client.framed.payload().get(1..).unwrap_or_default()
-    }
-
-    /// Sends bytes of the proxy's own making to the client.
-    pub(crate) async fn send(&mut self, bytes: &[u8]) -> Result<(), SessionEnd> {
-        self.ground.worker.counters.frontend_bytes_sent.add(bytes.len() as u64);
-        if self.client.sequence_shift > 0 {
-            let renumbered = reply::renumbered(bytes, self.client.sequence_shift);
-            return Ok(self.ground.handle.unless_ended(self.client.framed.write(&renumbered)).await??);
-        }
-        Ok(self.ground.handle.unless_ended(self.client.framed.write(bytes)).await??)
-    }
+/// Whether the session must know something that the answer did not tell.
+fn leaves_out(results: &Results, end: &AnswerEnd, held: &Held) -> bool {
+    held.is_in_unnamed_schema
+        || end.status_seen.contains(StatusFlags::SERVER_STATUS_DB_DROPPED)
+        || results.insert_id == InsertId::At(held.connection.thread_id)
 }

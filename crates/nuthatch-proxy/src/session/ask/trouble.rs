@@ -5,6 +5,7 @@ use nuthatch_wire::ErrorCode;
 use crate::backend::CheckOutError;
 use crate::roster::SessionEnd;
 use crate::session::Session;
+use crate::session::parts::{Account, Ground, Hands};
 use crate::session::way::{Answered, Trouble, UNSUPPORTED_PS, reply};
 
 impl Session {
@@ -14,10 +15,10 @@ impl Session {
             Trouble::End(end) => return Err(end),
             Trouble::Refused(error) | Trouble::CheckOut(CheckOutError::Refused(error)) => {
                 self.note_error(error.code, &error.message);
-                self.send(&reply::err_of_server(&error)).await?;
-                return self.go_on_unless_lost();
+                self.client.send(&self.ground, &reply::err_of_server(&error)).await?;
+                return go_on_unless_lost(&mut self.hands);
             }
-            Trouble::CheckOut(error) => self.told_of_check_out(error),
+            Trouble::CheckOut(error) => told_of_check_out(&self.ground, &self.account, error),
             Trouble::Lost(_, Answered::Some(None)) | Trouble::Cut(Answered::Some(None)) => {
                 return Err(SessionEnd::Gone);
             }
@@ -55,8 +56,8 @@ impl Session {
         };
         self.ground.worker.counters.generated_errors.bump();
         self.note_error(code.code, message.as_bytes());
-        self.send(&reply::err(sequence, code, &message)).await?;
-        self.go_on_unless_lost()
+        self.client.send(&self.ground, &reply::err(sequence, code, &message)).await?;
+        go_on_unless_lost(&mut self.hands)
     }
 
     /// The session cannot have what it began with any more.
@@ -66,42 +67,41 @@ impl Session {
              it back: log in again"
         );
         self.ground.worker.counters.generated_errors.bump();
-        self.send(&reply::err(1, ErrorCode::ABORTED_CONNECTION, &message)).await?;
+        self.client.send(&self.ground, &reply::err(1, ErrorCode::ABORTED_CONNECTION, &message)).await?;
         Err(SessionEnd::Gone)
     }
+}
 
-    /// Why there is no connection; a server's own refusal is passed on as it is.
-    fn told_of_check_out(&self, error: CheckOutError) -> (u8, ErrorCode, String) {
-        match error {
-            CheckOutError::Timeout { hostgroup, waited_ms, why } => {
-                self.ground.worker.counters.connect_timeouts.bump();
-                let message = format!(
-                    "Max connect timeout reached while reaching hostgroup {hostgroup} after {waited_ms}ms: {why}"
-                );
-                (1, ErrorCode::MAX_CONNECT_TIMEOUT, message)
-            }
-            CheckOutError::NoServer { hostgroup } => {
-                let sender = match hostgroup == self.account.user.default_hostgroup {
-                    true => format!("the default_hostgroup of user '{}'", self.account.name),
-                    false => "a query rule".to_owned(),
-                };
-                let message = format!(
-                    "No server stands in hostgroup {hostgroup}, to which {sender} sends the statement"
-                );
-                (1, ErrorCode::MAX_CONNECT_TIMEOUT, message)
-            }
-            CheckOutError::Login(why) => {
-                (1, ErrorCode::ACCESS_DENIED, format!("Access denied on the way to the server: {why}"))
-            }
-            CheckOutError::Refused(refusal) => {
-                let code = ErrorCode { code: refusal.code, sql_state: refusal.sql_state };
-                (1, code, String::from_utf8_lossy(&refusal.message).into_owned())
-            }
+/// Why there is no connection; a server's own refusal is passed on as it is.
+fn told_of_check_out(ground: &Ground, account: &Account, error: CheckOutError) -> (u8, ErrorCode, String) {
+    match error {
+        CheckOutError::Timeout { hostgroup, waited_ms, why } => {
+            ground.worker.counters.connect_timeouts.bump();
+            let message = format!(
+                "Max connect timeout reached while reaching hostgroup {hostgroup} after {waited_ms}ms: {why}"
+            );
+            (1, ErrorCode::MAX_CONNECT_TIMEOUT, message)
+        }
+        CheckOutError::NoServer { hostgroup } => {
+            let sender = match hostgroup == account.user.default_hostgroup {
+                true => format!("the default_hostgroup of user '{}'", account.name),
+                false => "a query rule".to_owned(),
+            };
+            let message =
+                format!("No server stands in hostgroup {hostgroup}, to which {sender} sends the statement");
+            (1, ErrorCode::MAX_CONNECT_TIMEOUT, message)
+        }
+        CheckOutError::Login(why) => {
+            (1, ErrorCode::ACCESS_DENIED, format!("Access denied on the way to the server: {why}"))
+        }
+        CheckOutError::Refused(refusal) => {
+            let code = ErrorCode { code: refusal.code, sql_state: refusal.sql_state };
+            (1, code, String::from_utf8_lossy(&refusal.message).into_owned())
         }
     }
+}
 
-    /// As a server would: a client that goes on would write outside the transaction that it believes in.
-    fn go_on_unless_lost(&mut self) -> Result<(), SessionEnd> {
-        if std::mem::take(&mut self.hands.has_lost_state) { Err(SessionEnd::Gone) } else { Ok(()) }
-    }
+/// As a server would: a client that goes on would write outside the transaction that it believes in.
+fn go_on_unless_lost(hands: &mut Hands) -> Result<(), SessionEnd> {
+    if std::mem::take(&mut hands.has_lost_state) { Err(SessionEnd::Gone) } else { Ok(()) }
 }

@@ -4,7 +4,8 @@ use nuthatch_sql::{Asked, Kind, Question, ServerFlavor, session_questions};
 use nuthatch_wire::{CapabilityFlags, Column, ColumnFlags, ColumnType, ErrorCode};
 
 use crate::session::Session;
-use crate::session::parts::{Beginning, InsertId, Rows};
+use crate::session::after::found_rows::set_found_rows;
+use crate::session::parts::{Beginning, Ground, InsertId, Rows};
 use crate::session::statement::{Change, Plan};
 use crate::session::way::reply;
 use crate::stats::pins::Pins;
@@ -26,7 +27,7 @@ impl Session {
         if let Some(message) = &plan.verdict.error_msg {
             return Some(self.own_error(ErrorCode::RULE_ERROR, message));
         }
-        if self.may_not_stop(plan) {
+        if may_not_stop(&self.ground, plan) {
             return Some(self.own_error(ErrorCode::SPECIFIC_ACCESS_DENIED, STOPS_NOTHING));
         }
         if let Some(message) = &plan.verdict.ok_msg {
@@ -56,7 +57,7 @@ impl Session {
             (Kind::Show, _) => self.answer_cache_show(plan),
             (Kind::Commit, _) => {
                 counters.commit.bump();
-                self.needs_no_end(plan).then(|| {
+                self.hands.needs_no_end(plan).then(|| {
                     self.ground.worker.counters.commit_filtered.bump();
                     self.results.row_count = 0;
                     reply::ok(self.status())
@@ -64,7 +65,7 @@ impl Session {
             }
             (Kind::Rollback, _) => {
                 counters.rollback.bump();
-                self.needs_no_end(plan).then(|| {
+                self.hands.needs_no_end(plan).then(|| {
                     self.ground.worker.counters.rollback_filtered.bump();
                     self.results.row_count = 0;
                     reply::ok(self.status())
@@ -74,21 +75,6 @@ impl Session {
             (Kind::Select, _) if plan.facts.cacheable.is_err() => self.answer_question(plan),
             _ => None,
         }
-    }
-
-    fn may_not_stop(&self, plan: &Plan) -> bool {
-        plan.facts.stops_server && !self.ground.snapshot.mysql.allow_shutdown
-    }
-
-    /// Refuses to prepare what would stop a server.
-    pub(crate) fn refusal_to_stop(&self, plan: &Plan) -> Option<&'static str> {
-        self.may_not_stop(plan).then_some(STOPS_NOTHING)
-    }
-
-    /// Neither a transaction nor anything else is open that COMMIT or ROLLBACK could end, and it does nothing else: AND CHAIN
-    /// begins a transaction also where none was, RELEASE hangs up.
-    fn needs_no_end(&self, plan: &Plan) -> bool {
-        self.hands.held.is_empty() && plan.facts.ends_transaction && !plan.facts.disconnects
     }
 
     /// `SET autocommit` without anything held is a note to ourselves; connections follow when they are lent. Whether a client is to be
@@ -112,13 +98,13 @@ impl Session {
 
     /// A SELECT of nothing but what the session itself knows.
     fn answer_question(&mut self, plan: &Plan) -> Option<Vec<u8>> {
-        let (columns, values) = match self.prepared_text(plan) {
+        let (columns, values) = match self.statements.prepared_text(plan) {
             Some(text) => self.answer_to(&text),
-            None => self.answer_to(self.statement_text()),
+            None => self.answer_to(self.client.statement_text()),
         }?;
         // The question is itself a statement with one row.
         self.results.row_count = -1;
-        self.set_found_rows(1);
+        set_found_rows(&mut self.results, 1);
         let text = |(column, value): (&Column, &Known)| match value {
             Known::Number(value) if column.flags.contains(ColumnFlags::UNSIGNED_FLAG) => {
                 value.cast_unsigned().to_string()
@@ -140,7 +126,7 @@ impl Session {
         };
         let values: Vec<_> = values.iter().map(number).collect::<Option<_>>()?;
         self.results.row_count = -1;
-        self.set_found_rows(1);
+        set_found_rows(&mut self.results, 1);
         Some(reply::binary_numbers(self.client.capabilities, self.status(), &columns, &values))
     }
 
@@ -171,7 +157,7 @@ impl Session {
             }
             Asked::RowCount => (Column::never_null(name), Known::Number(self.results.row_count)),
             // Without that mode it is an error of the grammar.
-            Asked::OracleRowCount if !self.has_set_oracle_mode() => return None,
+            Asked::OracleRowCount if !self.context.has_set_oracle_mode() => return None,
             Asked::OracleRowCount if self.results.row_count >= 0 => {
                 (Column::never_null(name), Known::Number(self.results.row_count))
             }
@@ -199,4 +185,13 @@ impl Session {
 fn unsigned_or_null(name: String) -> Column {
     let flags = ColumnFlags::BINARY_FLAG | ColumnFlags::UNSIGNED_FLAG;
     Column { flags, ..Column::integer(name) }
+}
+
+fn may_not_stop(ground: &Ground, plan: &Plan) -> bool {
+    plan.facts.stops_server && !ground.snapshot.mysql.allow_shutdown
+}
+
+/// Refuses to prepare what would stop a server.
+pub(crate) fn refusal_to_stop(ground: &Ground, plan: &Plan) -> Option<&'static str> {
+    may_not_stop(ground, plan).then_some(STOPS_NOTHING)
 }

@@ -2,16 +2,16 @@
 //!
 //! Worked out after each command off the hit path; the hit path looks at two flags.
 
-use crate::session::Session;
-use crate::session::parts::{Held, Off, caching};
+use crate::session::parts::{Account, CacheUse, Ground, Held, Off, caching};
 use crate::session::statement::{Caching, Plan};
+use crate::session::{Session, is_in_transaction};
 use crate::stats::not_cached::NotCached;
 use crate::stats::pins::Pins;
 
 impl Session {
     /// Works out *may use the cache* anew.
     pub(crate) fn judge_cache_use(&mut self) {
-        let mut off = self.off_by_configuration();
+        let mut off = off_by_configuration(&self.ground, &self.account, &self.cache);
         off.cache = off.cache.or_else(|| self.state_off_cache());
         off.exact = off.cache.or(off.exact).or_else(|| self.transaction_off_exact());
         self.take_cache_use(off);
@@ -22,17 +22,9 @@ impl Session {
         self.cache.may_use_any = off.cache.is_none();
         self.cache.may_use_exact = off.exact.is_none() && !self.may_open_snapshot();
         let sticky = self.hands.held.iter().find(|held| held.pins.is_sticky());
-        self.cache.answers_from = self.open_transaction().or(sticky.map(|held| held.hostgroup));
+        self.cache.answers_from =
+            self.hands.open_transaction(&self.transaction).or(sticky.map(|held| held.hostgroup));
         self.cache.off = off;
-    }
-
-    fn off_by_configuration(&self) -> Off {
-        Off::by_configuration(
-            &self.account.user,
-            self.cache.own_type,
-            &self.ground.snapshot,
-            &self.ground.shared.answers,
-        )
     }
 
     pub(crate) fn state_off_cache(&self) -> Option<NotCached> {
@@ -41,8 +33,8 @@ impl Session {
         match () {
             () if self.cache.environment.is_none() => Some(NotCached::TooManyEnvironments),
             () if self.cache.next_flag_in != 0 => Some(NotCached::UnderFlag),
-            () if self.has_odd_isolation() => Some(NotCached::OddIsolation),
-            () if self.transaction.has_written && self.is_in_transaction() => {
+            () if self.context.has_odd_isolation() => Some(NotCached::OddIsolation),
+            () if self.transaction.has_written && is_in_transaction(&self.transaction, &self.hands) => {
                 Some(NotCached::WroteInTransaction)
             }
             () => self.hands.held.iter().find(is_blocked).map(|held| NotCached::Pinned(held.pins)),
@@ -59,6 +51,15 @@ impl Session {
 
     /// How the answer may be cached, as far as statement, rules and session say.
     pub(crate) fn caching(&self, plan: &Plan) -> Caching {
-        caching(&plan.facts, &plan.verdict, self.query_cache_type(), &self.cache.off)
+        caching(
+            &plan.facts,
+            &plan.verdict,
+            self.cache.query_cache_type(&self.ground.snapshot),
+            &self.cache.off,
+        )
     }
+}
+
+fn off_by_configuration(ground: &Ground, account: &Account, cache: &CacheUse) -> Off {
+    Off::by_configuration(&account.user, cache.own_type, &ground.snapshot, &ground.shared.answers)
 }

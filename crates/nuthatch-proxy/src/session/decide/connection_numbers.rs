@@ -13,7 +13,7 @@ use nuthatch_wire::{AnswerEnd, AnswerKind, Reader, SmallResult, append_lenenc_by
 
 use crate::backend::Server;
 use crate::session::Session;
-use crate::session::parts::Held;
+use crate::session::parts::{Context, Ground, Held};
 use crate::session::statement::{Facts, Plan};
 use crate::session::way::{Trouble, reply};
 
@@ -33,7 +33,7 @@ impl Session {
         if !plan.facts.asks_for_numbers || plan.named.is_some() {
             return Ok(None);
         }
-        let text = plan.sent.as_deref().unwrap_or_else(|| self.statement_text()).to_vec();
+        let text = plan.sent.as_deref().unwrap_or_else(|| self.client.statement_text()).to_vec();
         let edits = connection_numbers(&text, self.context.lexing, &self.context.state.schema);
         let mut holders = Vec::new();
         for edit in &edits {
@@ -42,21 +42,7 @@ impl Session {
                 holders.push(self.holder_of(lock, held).await?);
             }
         }
-        Ok(self.written(&text, edits, holders))
-    }
-
-    /// The text to be prepared, if it asks for the session's own number and no other.
-    pub(crate) fn with_own_number(&self, facts: &Facts, text: &[u8]) -> Option<Arc<[u8]>> {
-        if !facts.asks_for_numbers || session_questions(text, self.context.lexing).is_some() {
-            return None;
-        }
-        let edits = connection_numbers(text, self.context.lexing, &self.context.state.schema);
-        let is_of_others =
-            |edit: &NumberEdit| matches!(edit, NumberEdit::Replace(_, ConnectionNumber::LockHolder(_)));
-        if edits.iter().any(is_of_others) {
-            return None;
-        }
-        self.written(text, edits, Vec::new()).map(Into::into)
+        Ok(written(&self.ground, &text, edits, holders))
     }
 
     /// The session that has the lock of that name, as a literal; or the server's number, if it is none of ours.
@@ -65,49 +51,7 @@ impl Session {
         let question = [b"SELECT IS_USED_LOCK(", lock, b")"].concat();
         let told = self.way(held).ask_bytes(&question).await?;
         let number = told.and_then(|told| std::str::from_utf8(&told).ok()?.parse().ok());
-        Ok(number.map(|number| self.number_of(held.connection.server(), number)))
-    }
-
-    /// The number under which clients know a connection of the server.
-    fn number_of(&self, server: &Server, thread_id: u32) -> u32 {
-        self.ground.shared.roster.session_of(server, thread_id).map_or(thread_id, |session| session.id)
-    }
-
-    fn written(&self, text: &[u8], mut edits: Vec<NumberEdit>, holders: Vec<Option<u32>>) -> Option<Vec<u8>> {
-        if edits.is_empty() {
-            return None;
-        }
-        let place = |edit: &NumberEdit| match edit {
-            NumberEdit::Replace(range, _) => range.start,
-            NumberEdit::Name(at, _) => *at,
-        };
-        // Of two in one place, the inner name was found first.
-        edits.sort_by_key(place);
-        let (mut out, mut done, mut holders) = (Vec::with_capacity(text.len() + 64), 0, holders.into_iter());
-        for edit in edits {
-            out.extend_from_slice(text.get(done..place(&edit))?);
-            done = place(&edit);
-            match edit {
-                NumberEdit::Replace(range, number) => {
-                    let number = match number {
-                        ConnectionNumber::Own => Some(self.ground.handle.id),
-                        ConnectionNumber::LockHolder(_) => holders.next()?,
-                    };
-                    let number = number.map_or_else(|| NOBODY.to_owned(), |number| number.to_string());
-                    out.extend(format!("CAST({number} AS UNSIGNED)").bytes());
-                    done = range.end;
-                }
-                NumberEdit::Name(_, name) => {
-                    out.extend(b" AS `");
-                    for byte in text.get(name)? {
-                        out.extend(std::iter::repeat_n(*byte, if *byte == b'`' { 2 } else { 1 }));
-                    }
-                    out.push(b'`');
-                }
-            }
-        }
-        out.extend_from_slice(text.get(done..)?);
-        Some(out)
+        Ok(number.map(|number| number_of(&self.ground, held.connection.server(), number)))
     }
 
     /// Answers SHOW PROCESSLIST: the server's rows, where connections that work for sessions, or are held by them, have the sessions' numbers.
@@ -128,24 +72,16 @@ impl Session {
         let rows: Vec<Box<[u8]>> = result
             .rows
             .iter()
-            .map(|row| self.row_with_number(held.connection.server(), row).unwrap_or_else(|| (*row).into()))
+            .map(|row| {
+                row_with_number(&self.ground, held.connection.server(), row).unwrap_or_else(|| (*row).into())
+            })
             .collect();
         let definitions: Vec<Box<[u8]>> =
             result.definitions.iter().map(|bytes| bytes.as_ref().into()).collect();
         let status = end.status;
         let bytes = reply::result_set_of(self.client.capabilities, status, &definitions, &rows);
-        self.send(&bytes).await?;
+        self.client.send(&self.ground, &bytes).await?;
         Ok(end)
-    }
-
-    /// The row with another number in its first column, if it has one.
-    fn row_with_number(&self, server: &Server, row: &[u8]) -> Option<Box<[u8]>> {
-        let mut reader = Reader::new(row);
-        let number = std::str::from_utf8(reader.lenenc_bytes().ok()?).ok()?.parse().ok()?;
-        let mut changed = Vec::with_capacity(row.len() + 8);
-        append_lenenc_bytes(&mut changed, self.number_of(server, number).to_string().as_bytes());
-        changed.extend_from_slice(reader.rest());
-        Some(changed.into())
     }
 }
 
@@ -156,4 +92,80 @@ fn too_long() -> nuthatch_wire::ErrPacket {
         sql_state,
         message: b"The list of processes is longer than 16 MiB".to_vec(),
     }
+}
+
+/// The text to be prepared, if it asks for the session's own number and no other.
+pub(crate) fn with_own_number(
+    ground: &Ground,
+    context: &Context,
+    facts: &Facts,
+    text: &[u8],
+) -> Option<Arc<[u8]>> {
+    if !facts.asks_for_numbers || session_questions(text, context.lexing).is_some() {
+        return None;
+    }
+    let edits = connection_numbers(text, context.lexing, &context.state.schema);
+    let is_of_others =
+        |edit: &NumberEdit| matches!(edit, NumberEdit::Replace(_, ConnectionNumber::LockHolder(_)));
+    if edits.iter().any(is_of_others) {
+        return None;
+    }
+    written(ground, text, edits, Vec::new()).map(Into::into)
+}
+
+/// The number under which clients know a connection of the server.
+fn number_of(ground: &Ground, server: &Server, thread_id: u32) -> u32 {
+    ground.shared.roster.session_of(server, thread_id).map_or(thread_id, |session| session.id)
+}
+
+fn written(
+    ground: &Ground,
+    text: &[u8],
+    mut edits: Vec<NumberEdit>,
+    holders: Vec<Option<u32>>,
+) -> Option<Vec<u8>> {
+    if edits.is_empty() {
+        return None;
+    }
+    let place = |edit: &NumberEdit| match edit {
+        NumberEdit::Replace(range, _) => range.start,
+        NumberEdit::Name(at, _) => *at,
+    };
+    // Of two in one place, the inner name was found first.
+    edits.sort_by_key(place);
+    let (mut out, mut done, mut holders) = (Vec::with_capacity(text.len() + 64), 0, holders.into_iter());
+    for edit in edits {
+        out.extend_from_slice(text.get(done..place(&edit))?);
+        done = place(&edit);
+        match edit {
+            NumberEdit::Replace(range, number) => {
+                let number = match number {
+                    ConnectionNumber::Own => Some(ground.handle.id),
+                    ConnectionNumber::LockHolder(_) => holders.next()?,
+                };
+                let number = number.map_or_else(|| NOBODY.to_owned(), |number| number.to_string());
+                out.extend(format!("CAST({number} AS UNSIGNED)").bytes());
+                done = range.end;
+            }
+            NumberEdit::Name(_, name) => {
+                out.extend(b" AS `");
+                for byte in text.get(name)? {
+                    out.extend(std::iter::repeat_n(*byte, if *byte == b'`' { 2 } else { 1 }));
+                }
+                out.push(b'`');
+            }
+        }
+    }
+    out.extend_from_slice(text.get(done..)?);
+    Some(out)
+}
+
+/// The row with another number in its first column, if it has one.
+fn row_with_number(ground: &Ground, server: &Server, row: &[u8]) -> Option<Box<[u8]>> {
+    let mut reader = Reader::new(row);
+    let number = std::str::from_utf8(reader.lenenc_bytes().ok()?).ok()?.parse().ok()?;
+    let mut changed = Vec::with_capacity(row.len() + 8);
+    append_lenenc_bytes(&mut changed, number_of(ground, server, number).to_string().as_bytes());
+    changed.extend_from_slice(reader.rest());
+    Some(changed.into())
 }

@@ -6,7 +6,7 @@ use nuthatch_sql::Kind;
 
 use crate::session::Session;
 use crate::session::statement::{Change, Facts, Given, Setting, Step};
-use crate::state::{Aim, Behind, Errand, OF_NAMES, SchemaNeed, SessionState};
+use crate::state::{Aim, Errand, OF_NAMES, SchemaNeed, SessionState};
 
 /// That of a statement that is read alike in whatever state its connection is.
 fn aim_of(change: &Change, own: &SessionState) -> Option<Aim> {
@@ -57,18 +57,9 @@ fn plain_value(setting: &Setting) -> Option<Option<&[u8]>> {
 }
 
 impl Session {
-    /// What a statement asks of its connection, however it came.
-    pub(crate) fn errand_of(&self, facts: &Facts) -> Errand {
-        let behind = if facts.writes { Behind::Sets } else { Behind::All };
-        let is_tracked = facts.must_be_tracked(self.context.lexing.server)
-            || facts.may_load_view_of_server(&self.context.state.schema);
-        let asks_of_the_last = facts.asks_of_the_last();
-        Errand { is_tracked, behind, asks_of_the_last, ..Errand::default() }
-    }
-
     /// The same of one that came as text.
     pub(crate) fn errand_of_text(&self, facts: &Facts, text: &[u8]) -> Errand {
-        let usual = self.errand_of(facts);
+        let usual = self.context.errand_of(facts);
         // What reads tables may leave a reason to hold the connection (a view that calls stored code, a transaction), and then whatever
         // comes next must be able to run there.
         let opens_nothing = facts.kind != Kind::Select || facts.names_no_table;

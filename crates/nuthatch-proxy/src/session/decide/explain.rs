@@ -71,7 +71,7 @@ impl Session {
             lexing: self.context.lexing,
             address: self.ground.handle.address(),
             flag_in: self.cache.next_flag_in,
-            kind: self.query_cache_type(),
+            kind: self.cache.query_cache_type(&self.ground.snapshot),
             off: &off,
             routed: &routed,
             sees: match self.transaction.beginning.snapshot() {

@@ -7,9 +7,9 @@ use mysql_common::collations::{Collation, CollationId};
 use nuthatch_wire::{CapabilityFlags, Column};
 use serde_json::{Map, Value, json};
 
-use crate::session::Session;
-use crate::session::parts::Held;
+use crate::session::parts::{Account, Context, Ground, Hands, Held};
 use crate::session::way::reply;
+use crate::session::{Session, is_in_transaction};
 use crate::state::Charset;
 use crate::stats::pins::Pins;
 
@@ -36,7 +36,7 @@ impl Session {
             "thread": self.ground.worker.id,
             "age_ms": now_ms.saturating_sub(self.ground.handle.started_ms),
             "autocommit": self.context.state.autocommit,
-            "query_cache_type": self.query_cache_type().word(),
+            "query_cache_type": self.cache.query_cache_type(&self.ground.snapshot).word(),
             "default_hostgroup": user.default_hostgroup.0,
             "current_hostgroup": current.0,
             "locked_on_hostgroup": bound.map_or(-1, |held| i64::from(held.hostgroup.0)),
@@ -45,20 +45,9 @@ impl Session {
             "default_schema": user.default_schema.as_deref().unwrap_or_default(),
             "schema_locked": user.schema_locked,
             "session_fast_forward": user.fast_forward,
-            "client": self.client_json(tls),
+            "client": client_json(&self.ground, &self.account, &self.context, tls),
             "conn": self.conn_json(),
-            "backends": self.backends_json(),
-        })
-    }
-
-    fn client_json(&self, tls: Option<&str>) -> Value {
-        let address = self.ground.handle.address();
-        json!({
-            "client_addr": { "address": &*address.host, "port": address.port },
-            "proxy_addr": { "address": &*address.proxy_host, "port": address.proxy_port },
-            "userinfo": { "username": &*self.account.name, "schemaname": text(&self.context.state.schema) },
-            "encrypted": tls.is_some(),
-            "ssl_version": tls.unwrap_or_default(),
+            "backends": backends_json(&self.hands),
         })
     }
 
@@ -78,24 +67,11 @@ impl Session {
                 "client_deprecate_eof": has(CapabilityFlags::CLIENT_DEPRECATE_EOF),
             }),
         );
-        conn.insert("status".into(), json!({ "transaction": self.is_in_transaction() }));
+        conn.insert(
+            "status".into(),
+            json!({ "transaction": is_in_transaction(&self.transaction, &self.hands) }),
+        );
         conn.into()
-    }
-
-    /// The connections that the session holds, each at the place of its hostgroup.
-    fn backends_json(&self) -> Value {
-        let mut backends = Vec::new();
-        for held in &self.hands.held {
-            let place = held.hostgroup.0 as usize;
-            if place <= PLACES_MAX && place >= backends.len() {
-                backends.resize(place + 1, Value::Null);
-            }
-            match backends.get_mut(place) {
-                Some(backend @ Value::Null) => *backend = backend_json(held),
-                _ => backends.push(backend_json(held)),
-            }
-        }
-        backends.into()
     }
 }
 
@@ -169,6 +145,33 @@ fn on_off(is_on: bool) -> Value {
 
 fn text(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).into_owned()
+}
+
+fn client_json(ground: &Ground, account: &Account, context: &Context, tls: Option<&str>) -> Value {
+    let address = ground.handle.address();
+    json!({
+        "client_addr": { "address": &*address.host, "port": address.port },
+        "proxy_addr": { "address": &*address.proxy_host, "port": address.proxy_port },
+        "userinfo": { "username": &*account.name, "schemaname": text(&context.state.schema) },
+        "encrypted": tls.is_some(),
+        "ssl_version": tls.unwrap_or_default(),
+    })
+}
+
+/// The connections that the session holds, each at the place of its hostgroup.
+fn backends_json(hands: &Hands) -> Value {
+    let mut backends = Vec::new();
+    for held in &hands.held {
+        let place = held.hostgroup.0 as usize;
+        if place <= PLACES_MAX && place >= backends.len() {
+            backends.resize(place + 1, Value::Null);
+        }
+        match backends.get_mut(place) {
+            Some(backend @ Value::Null) => *backend = backend_json(held),
+            _ => backends.push(backend_json(held)),
+        }
+    }
+    backends.into()
 }
 
 #[cfg(test)]

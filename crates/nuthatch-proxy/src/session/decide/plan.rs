@@ -5,11 +5,14 @@ use std::sync::Arc;
 use nuthatch_config::{HostgroupId, RuleInput, Verdict};
 use nuthatch_sql::ServerFlavor;
 
-use crate::session::Session;
+use crate::session::ask::lease::destination;
+use crate::session::decide::stored_code::code_run;
+use crate::session::parts::{Account, Context, Ground};
 use crate::session::statement::{Facts, Plan, look};
+use crate::session::{Session, look_at_clock};
 use crate::shared::answers::HitPlan;
 use crate::state::Found;
-use crate::stats::{DigestCounters, Observation, Observed};
+use crate::stats::{DigestCounters, Observed};
 
 impl Session {
     /// Looks at the statement as the client sent it.
@@ -24,11 +27,20 @@ impl Session {
         let mut facts = Facts { multiplex: verdict.multiplex, ..known.facts.clone() };
         let wanted = verdict.destination_hostgroup.unwrap_or(self.account.user.default_hostgroup);
         let hostgroup = self.hostgroup_for(wanted, &facts);
-        facts.code = self.code_run(text, &known, hostgroup);
+        facts.code = code_run(&self.ground, &self.context, text, &known, hostgroup);
         facts.reads_insert_id |= facts.code.asks_for_insert_id;
         let digest = variables
             .query_digests
-            .then(|| self.digest_row(i64::from(hostgroup.0), known.digest, &known.digest_text))
+            .then(|| {
+                digest_row(
+                    &self.ground,
+                    &self.account,
+                    &self.context,
+                    i64::from(hostgroup.0),
+                    known.digest,
+                    &known.digest_text,
+                )
+            })
             .flatten();
         let (named, said_to_cache, sent) = (None, None, None);
         let mut plan =
@@ -39,9 +51,13 @@ impl Session {
 
     /// Where a statement goes that is wanted in hostgroup `wanted`.
     pub(crate) fn hostgroup_for(&self, wanted: HostgroupId, facts: &Facts) -> HostgroupId {
-        match self.open_transaction() {
+        match self.hands.open_transaction(&self.transaction) {
             Some(open) if facts.ends_transaction || facts.change.sets_autocommit() => open,
-            _ => self.destination(self.transaction.beginning.hostgroup().unwrap_or(wanted)),
+            _ => destination(
+                &self.account,
+                &self.hands,
+                self.transaction.beginning.hostgroup().unwrap_or(wanted),
+            ),
         }
     }
 
@@ -64,41 +80,24 @@ impl Session {
         })
     }
 
-    fn digest_row(&self, hostgroup: i64, digest: u64, digest_text: &[u8]) -> Option<Arc<DigestCounters>> {
-        let variables = &self.ground.snapshot.mysql;
-        let client_addr =
-            if variables.query_digests_track_hostname { &*self.ground.handle.address().host } else { "" };
-        let (schema, user) = (self.context.state.schema.as_slice(), &*self.account.name);
-        let observed = Observed { hostgroup, schema, user, client_addr, digest, digest_text };
-        self.ground.shared.answers.digests.row(&observed, variables.query_digests_max_entries)
-    }
-
     /// Counts the statement, which has its answer now.
     pub(crate) fn observe(&mut self, plan: &Plan, rows_affected: u64, rows_sent: u64) {
-        let now_us = self.look_at_clock();
-        self.observe_at(now_us, plan, rows_affected, rows_sent);
-    }
-
-    /// Counts the statement, which had its answer at `now_us`.
-    pub(crate) fn observe_at(&self, now_us: u64, plan: &Plan, rows_affected: u64, rows_sent: u64) {
-        let time_us = now_us.saturating_sub(plan.started_us);
-        if let Some(digest) = &plan.digest {
-            digest.observe(&Observation { now_ms: now_us / 1000, time_us, rows_affected, rows_sent });
-        }
-        if self.ground.snapshot.mysql.commands_stats {
-            self.ground.worker.commands.count(plan.facts.command, time_us);
-        }
-        if time_us / 1000 >= self.ground.snapshot.mysql.long_query_time.max(1) {
-            self.ground.worker.counters.slow_queries.bump();
-        }
+        let now_us = look_at_clock(&mut self.ground);
+        self.ground.observe_at(now_us, plan, rows_affected, rows_sent);
     }
 
     /// What a hit on the statement's answer will bump.
     pub(crate) fn hit_plan(&self, plan: &Plan, found_rows: Found) -> Arc<HitPlan> {
-        let digest = plan
-            .digest
-            .as_ref()
-            .and_then(|row| self.digest_row(crate::stats::HOSTGROUP_CACHE, row.digest(), row.digest_text()));
+        let digest = plan.digest.as_ref().and_then(|row| {
+            digest_row(
+                &self.ground,
+                &self.account,
+                &self.context,
+                crate::stats::HOSTGROUP_CACHE,
+                row.digest(),
+                row.digest_text(),
+            )
+        });
         let leaves_diagnostics =
             matches!(self.context.lexing.server, ServerFlavor::MariaDb(_)) && plan.facts.names_no_table;
         Arc::new(HitPlan {
@@ -108,4 +107,20 @@ impl Session {
             leaves_diagnostics,
         })
     }
+}
+
+fn digest_row(
+    ground: &Ground,
+    account: &Account,
+    context: &Context,
+    hostgroup: i64,
+    digest: u64,
+    digest_text: &[u8],
+) -> Option<Arc<DigestCounters>> {
+    let variables = &ground.snapshot.mysql;
+    let client_addr =
+        if variables.query_digests_track_hostname { &*ground.handle.address().host } else { "" };
+    let (schema, user) = (context.state.schema.as_slice(), &*account.name);
+    let observed = Observed { hostgroup, schema, user, client_addr, digest, digest_text };
+    ground.shared.answers.digests.row(&observed, variables.query_digests_max_entries)
 }

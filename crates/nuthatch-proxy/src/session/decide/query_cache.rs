@@ -14,6 +14,10 @@ use nuthatch_wire::{Column, ErrorCode};
 use crate::configuration::keeper::Wish;
 use crate::roster::SessionEnd;
 use crate::session::Session;
+use crate::session::after::diagnostics::note_warning;
+use crate::session::after::found_rows::set_found_rows;
+use crate::session::ask::lease::destination;
+use crate::session::parts::{Account, Context, Ground};
 use crate::session::statement::{Facts, Plan, SaidToCache, heed_hint, names, said_to_cache};
 use crate::session::way::{Trouble, reply};
 use crate::shared::purge::{UNCLEAR, purge};
@@ -30,11 +34,6 @@ enum Wanted {
 }
 
 impl Session {
-    /// What is cached for the session by itself.
-    pub(crate) fn query_cache_type(&self) -> QueryCacheType {
-        self.cache.own_type.unwrap_or(self.ground.snapshot.mysql.query_cache_type)
-    }
-
     /// Completes the plan by what the statement says of the cache, or to it.
     pub(crate) fn plan_for_cache(&self, plan: &mut Plan, text: &[u8]) {
         heed_hint(&mut plan.facts, &mut plan.verdict);
@@ -59,11 +58,6 @@ impl Session {
             }
             said => plan.said_to_cache = said,
         }
-    }
-
-    /// The text as the server must get it, if that differs: without a SQL_CACHE that it does not know.
-    pub(crate) fn without_sql_cache(&self, text: &[u8]) -> Option<Vec<u8>> {
-        cache_hint(text, self.context.lexing).without_sql_cache(text, self.context.lexing.server)
     }
 
     /// The type that settings among others give the session.
@@ -123,7 +117,7 @@ impl Session {
 
     fn take_query_cache_type(&mut self, own: Option<QueryCacheType>) {
         self.cache.own_type = own;
-        if self.query_cache_type() != QueryCacheType::Off {
+        if self.cache.query_cache_type(&self.ground.snapshot) != QueryCacheType::Off {
             self.ground.shared.exact.want_catalogues();
         }
     }
@@ -160,7 +154,7 @@ impl Session {
     }
 
     fn obey_cache_order(&mut self, order: CacheOrder) -> Vec<u8> {
-        if let Err(refusal) = self.check_may_change_cache() {
+        if let Err(refusal) = check_may_change_cache(&self.account) {
             return self.refusal(&refusal);
         }
         match order {
@@ -208,7 +202,7 @@ impl Session {
 
     /// Asks a server for one value on a connection in the session's state.
     async fn ask_any_server(&mut self, question: &[u8]) -> Result<Option<Vec<u8>>, Trouble> {
-        let hostgroup = self.destination(self.account.user.default_hostgroup);
+        let hostgroup = destination(&self.account, &self.hands, self.account.user.default_hostgroup);
         let mut held = self.lease(hostgroup).await?;
         self.hands.last_ran_on = None;
         let told = self.way(&mut held).ask_bytes(question).await;
@@ -235,7 +229,7 @@ impl Session {
                 Wanted::Type(kind) => ("query_cache_type", kind.number().to_string()),
                 Wanted::Size(size) => ("query_cache_size_MB", size.mib()),
             };
-            if let Err(message) = self.wish(name, value).await? {
+            if let Err(message) = wish(&self.ground, &self.account, name, value).await? {
                 return Ok(self.own_error(ErrorCode::UNKNOWN_ERROR, &message));
             }
         }
@@ -244,21 +238,16 @@ impl Session {
         Ok(match truncated.last() {
             None => reply::ok(self.status()),
             Some(message) => {
-                self.note_warning(ErrorCode::TRUNCATED_WRONG_VALUE.code, message.as_bytes());
+                note_warning(
+                    &self.context,
+                    &mut self.hands,
+                    &mut self.diagnostics,
+                    ErrorCode::TRUNCATED_WRONG_VALUE.code,
+                    message.as_bytes(),
+                );
                 reply::ok_with_warning(self.status())
             }
         })
-    }
-
-    /// Has a variable put in force for all.
-    async fn wish(&self, name: &'static str, value: String) -> Result<Result<(), String>, SessionEnd> {
-        let Some(keeper) = self.ground.shared.configuration.keeper() else {
-            return Ok(Err(format!("nobody keeps the configuration: mysql-{name} stays as it is")));
-        };
-        tracing::info!(name, value, user = %self.account.name, "a client sets a variable for all");
-        let (user, host) = (self.account.name.to_string(), self.ground.handle.address().host.to_string());
-        let granting = keeper.grant(Wish { name, value, user, host });
-        Ok(self.ground.handle.unless_ended(granting).await?)
     }
 
     /// What a setting comes to, if the session may set it and the variable takes the value.
@@ -271,7 +260,7 @@ impl Session {
                     "Variable 'query_cache_size' is a GLOBAL variable and should be set with SET GLOBAL";
                 return Err((ErrorCode::GLOBAL_VARIABLE, message.to_owned()));
             }
-            Some(ServerScope::Global) => self.check_may_change_cache()?,
+            Some(ServerScope::Global) => check_may_change_cache(&self.account)?,
             Some(ServerScope::Persist | ServerScope::PersistOnly) => {
                 let message = format!(
                     "{} cannot be persisted by a client: SET GLOBAL it, and have an operator SAVE MYSQL VARIABLES TO DISK",
@@ -309,17 +298,8 @@ impl Session {
     fn type_read(&self, reads: Reads) -> QueryCacheType {
         match reads {
             Reads::Global => self.ground.snapshot.mysql.query_cache_type,
-            Reads::Either | Reads::Session => self.query_cache_type(),
+            Reads::Either | Reads::Session => self.cache.query_cache_type(&self.ground.snapshot),
         }
-    }
-
-    fn check_may_change_cache(&self) -> Result<(), Refusal> {
-        if self.account.user.query_cache_admin {
-            return Ok(());
-        }
-        let message = "Access denied; you need (at least one of) the 'query_cache_admin' user attribute for this \
-                       operation";
-        Err((ErrorCode::SPECIFIC_ACCESS_DENIED, message.to_owned()))
     }
 
     fn refusal(&mut self, (code, message): &Refusal) -> Vec<u8> {
@@ -328,16 +308,16 @@ impl Session {
 
     /// The answer to a SHOW of nothing but the cache's variables or figures.
     pub(crate) fn answer_cache_show(&mut self, plan: &Plan) -> Option<Vec<u8>> {
-        let show = match self.prepared_text(plan) {
+        let show = match self.statements.prepared_text(plan) {
             Some(text) => cache_show(&text, self.context.lexing),
-            None => cache_show(self.statement_text(), self.context.lexing),
+            None => cache_show(self.client.statement_text(), self.context.lexing),
         }?;
         let rows: Vec<_> = match show {
             CacheShow::Variables { reads, chosen } => {
                 chosen.iter().map(|one| (one.name(), self.cache_variable(*one, reads))).collect()
             }
             CacheShow::Status(chosen) => {
-                chosen.iter().map(|one| (one.name(), self.cache_status(*one).to_string())).collect()
+                chosen.iter().map(|one| (one.name(), cache_status(&self.ground, *one).to_string())).collect()
             }
         };
         Some(self.answer_pairs(["Variable_name", "Value"], &rows))
@@ -349,7 +329,7 @@ impl Session {
             |(name, value): &(&str, String)| reply::text_row(&[name.as_bytes(), value.as_bytes()]).into();
         let rows: Vec<Box<[u8]>> = rows.iter().map(row).collect();
         self.results.row_count = -1;
-        self.set_found_rows(rows.len() as u64);
+        set_found_rows(&mut self.results, rows.len() as u64);
         let definitions = columns.map(|name| Column::text(name).encoded().into());
         reply::result_set_of(self.client.capabilities, self.status(), &definitions, &rows)
     }
@@ -365,22 +345,6 @@ impl Session {
             CacheVariable::Size => variables.query_cache_size.bytes().to_string(),
             CacheVariable::Type => self.type_read(reads).word().to_owned(),
             CacheVariable::StripComments | CacheVariable::WlockInvalidate => "OFF".to_owned(),
-        }
-    }
-
-    /// What is free counts as one block, and each entry as one.
-    fn cache_status(&self, figure: CacheStatus) -> u64 {
-        let usage = self.ground.shared.answers.cache.usage();
-        let free_blocks = u64::from(usage.bytes < usage.limit_bytes);
-        match figure {
-            CacheStatus::FreeBlocks => free_blocks,
-            CacheStatus::FreeMemory => usage.limit_bytes.saturating_sub(usage.bytes),
-            CacheStatus::Hits => self.ground.shared.totals().cache_get_ok,
-            CacheStatus::Inserts => usage.sets,
-            CacheStatus::LowmemPrunes => usage.evicted,
-            CacheStatus::NotCached => self.ground.shared.totals().selects_not_cached,
-            CacheStatus::QueriesInCache => usage.entries,
-            CacheStatus::TotalBlocks => usage.entries + free_blocks,
         }
     }
 }
@@ -436,4 +400,50 @@ fn set_it_alone() -> Refusal {
     let message = "query_cache_type and query_cache_size belong to the proxy, and cannot be taken out of this statement: \
                    set them alone, in a statement of their own";
     (ErrorCode::NOT_SUPPORTED_YET, message.to_owned())
+}
+
+/// The text as the server must get it, if that differs: without a SQL_CACHE that it does not know.
+pub(crate) fn without_sql_cache(context: &Context, text: &[u8]) -> Option<Vec<u8>> {
+    cache_hint(text, context.lexing).without_sql_cache(text, context.lexing.server)
+}
+
+/// Has a variable put in force for all.
+async fn wish(
+    ground: &Ground,
+    account: &Account,
+    name: &'static str,
+    value: String,
+) -> Result<Result<(), String>, SessionEnd> {
+    let Some(keeper) = ground.shared.configuration.keeper() else {
+        return Ok(Err(format!("nobody keeps the configuration: mysql-{name} stays as it is")));
+    };
+    tracing::info!(name, value, user = %account.name, "a client sets a variable for all");
+    let (user, host) = (account.name.to_string(), ground.handle.address().host.to_string());
+    let granting = keeper.grant(Wish { name, value, user, host });
+    Ok(ground.handle.unless_ended(granting).await?)
+}
+
+fn check_may_change_cache(account: &Account) -> Result<(), Refusal> {
+    if account.user.query_cache_admin {
+        return Ok(());
+    }
+    let message = "Access denied; you need (at least one of) the 'query_cache_admin' user attribute for this \
+                   operation";
+    Err((ErrorCode::SPECIFIC_ACCESS_DENIED, message.to_owned()))
+}
+
+/// What is free counts as one block, and each entry as one.
+fn cache_status(ground: &Ground, figure: CacheStatus) -> u64 {
+    let usage = ground.shared.answers.cache.usage();
+    let free_blocks = u64::from(usage.bytes < usage.limit_bytes);
+    match figure {
+        CacheStatus::FreeBlocks => free_blocks,
+        CacheStatus::FreeMemory => usage.limit_bytes.saturating_sub(usage.bytes),
+        CacheStatus::Hits => ground.shared.totals().cache_get_ok,
+        CacheStatus::Inserts => usage.sets,
+        CacheStatus::LowmemPrunes => usage.evicted,
+        CacheStatus::NotCached => ground.shared.totals().selects_not_cached,
+        CacheStatus::QueriesInCache => usage.entries,
+        CacheStatus::TotalBlocks => usage.entries + free_blocks,
+    }
 }

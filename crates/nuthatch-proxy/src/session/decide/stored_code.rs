@@ -17,7 +17,8 @@ use nuthatch_wire::{AnswerEnd, CapabilityFlags, Ending};
 
 use crate::exact::{CodeOf, Exact};
 use crate::session::Session;
-use crate::session::parts::{CODE, Doubt, Held};
+use crate::session::after::tracker::has_changed_unexplained;
+use crate::session::parts::{CODE, Context, Doubt, Ground, Held};
 use crate::session::statement::{
     CodeRun, Facts, Known, LEAVES_BITS, Plan, Request, Seen, Told, memo_tag, of_bits, to_bits,
 };
@@ -32,54 +33,6 @@ const DOUBT_BYTES_MAX: usize = 16 << 10;
 const DOUBT_PAUSE_MS: u64 = 1000;
 
 impl Session {
-    /// What is known of the code that a statement runs which goes to that hostgroup.
-    pub(crate) fn code_run(&self, text: &[u8], known: &Known, hostgroup: HostgroupId) -> CodeRun {
-        let memorized = |code: &StoredCode, version| {
-            let find = || self.seen_in(text, known.facts.class, code);
-            let Some(tag) = memo_tag(version, hostgroup, &self.context.state.schema) else { return find() };
-            match known.code.load(Ordering::Relaxed) {
-                memorized if memorized >> LEAVES_BITS == tag => of_bits(memorized),
-                _ => {
-                    let seen = find();
-                    known.code.store(tag << LEAVES_BITS | to_bits(seen), Ordering::Relaxed);
-                    seen
-                }
-            }
-        };
-        self.code_run_by(hostgroup, memorized)
-    }
-
-    fn seen_in(&self, text: &[u8], class: Class, code: &StoredCode) -> Seen {
-        Seen {
-            leaves: code.leaves(text, class, self.context.lexing, &self.context.state.schema),
-            asks_for_insert_id: code.asks_for_insert_id(text, self.context.lexing),
-        }
-    }
-
-    /// The same of a statement that was prepared by text.
-    pub(crate) fn code_run_by_name(&self, text: &[u8], class: Class, hostgroup: HostgroupId) -> CodeRun {
-        self.code_run_by(hostgroup, |code, _| self.seen_in(text, class, code))
-    }
-
-    fn code_run_by(&self, hostgroup: HostgroupId, look: impl FnOnce(&StoredCode, u64) -> Seen) -> CodeRun {
-        let catalogues = self.ground.shared.exact.catalogues.look();
-        let changes = catalogues.times_code_was_made();
-        match catalogues.stored_code(hostgroup) {
-            CodeOf::Known(code, version) => {
-                let Seen { leaves, asks_for_insert_id } = look(code, version);
-                CodeRun { leaves: Some(leaves), may_leave_untold: true, asks_for_insert_id, changes }
-            }
-            CodeOf::Changed => CodeRun { may_leave_untold: true, changes, ..CodeRun::default() },
-            // What it did before it may do now.
-            CodeOf::Stale(code) => {
-                let Seen { leaves, asks_for_insert_id } = look(code, u64::MAX);
-                let may_leave_untold = leaves >= Leaves::Untold;
-                CodeRun { leaves: None, may_leave_untold, asks_for_insert_id, changes }
-            }
-            CodeOf::Unknown => CodeRun { changes, ..CodeRun::default() },
-        }
-    }
-
     /// Takes note of what stored code may have left behind the statement, which ended so.
     pub(crate) fn learn_stored_code(
         &self,
@@ -93,7 +46,7 @@ impl Session {
         if facts.is_vouched_for() || facts.pins.contains(Pins::UNKNOWN) {
             return;
         }
-        let told = self.told(facts, end, held);
+        let told = told(&self.context, facts, end, held);
         let least = facts.least_that_pins(told, end.ending);
         let is_as_before =
             self.ground.shared.exact.catalogues.look().times_code_was_made() == facts.code.changes;
@@ -110,28 +63,6 @@ impl Session {
             None if facts.code.may_leave_untold && is_as_before => self.doubt(request, plan, least, held),
             _ => {}
         }
-    }
-
-    fn told(&self, facts: &Facts, end: &AnswerEnd, held: &Held) -> Told {
-        let has_failed = matches!(end.ending, Ending::Err(_));
-        if has_failed || facts.sets_by_hint || !facts.hides_changes() {
-            return Told::Nothing;
-        }
-        match self.has_changed_unexplained(facts, end, &held.connection) {
-            true => Told::Change,
-            false if self.can_tell(facts, end, held) => Told::NoChange,
-            false => Told::Nothing,
-        }
-    }
-
-    /// Whether the server would have told of a change: MySQL does in OK packets only.
-    fn can_tell(&self, facts: &Facts, end: &AnswerEnd, held: &Held) -> bool {
-        let connection = &held.connection;
-        let has_rows = end.ending == Ending::ResultSet || facts.is_several();
-        let is_mariadb = matches!(self.context.lexing.server, ServerFlavor::MariaDb(_));
-        connection.is_tracked()
-            && connection.shape.contains(CapabilityFlags::CLIENT_SESSION_TRACK)
-            && (!has_rows || is_mariadb || connection.form().deprecate_eof)
     }
 
     /// Keeps the connection until it is known what the statement ran.
@@ -223,4 +154,90 @@ fn judgement_of(exact: &Exact, held: &Held) -> Option<Pins> {
     let has_left =
         |doubt: &Doubt| code.leaves(&doubt.text, doubt.class, doubt.lexing, &doubt.schema) >= doubt.least;
     Some(if doubts.iter().any(has_left) { Pins::STORED_CODE } else { Pins::NONE })
+}
+
+/// What is known of the code that a statement runs which goes to that hostgroup.
+pub(crate) fn code_run(
+    ground: &Ground,
+    context: &Context,
+    text: &[u8],
+    known: &Known,
+    hostgroup: HostgroupId,
+) -> CodeRun {
+    let memorized = |code: &StoredCode, version| {
+        let find = || seen_in(context, text, known.facts.class, code);
+        let Some(tag) = memo_tag(version, hostgroup, &context.state.schema) else { return find() };
+        match known.code.load(Ordering::Relaxed) {
+            memorized if memorized >> LEAVES_BITS == tag => of_bits(memorized),
+            _ => {
+                let seen = find();
+                known.code.store(tag << LEAVES_BITS | to_bits(seen), Ordering::Relaxed);
+                seen
+            }
+        }
+    };
+    code_run_by(ground, hostgroup, memorized)
+}
+
+fn seen_in(context: &Context, text: &[u8], class: Class, code: &StoredCode) -> Seen {
+    Seen {
+        leaves: code.leaves(text, class, context.lexing, &context.state.schema),
+        asks_for_insert_id: code.asks_for_insert_id(text, context.lexing),
+    }
+}
+
+/// The same of a statement that was prepared by text.
+pub(crate) fn code_run_by_name(
+    ground: &Ground,
+    context: &Context,
+    text: &[u8],
+    class: Class,
+    hostgroup: HostgroupId,
+) -> CodeRun {
+    code_run_by(ground, hostgroup, |code, _| seen_in(context, text, class, code))
+}
+
+fn code_run_by(
+    ground: &Ground,
+    hostgroup: HostgroupId,
+    look: impl FnOnce(&StoredCode, u64) -> Seen,
+) -> CodeRun {
+    let catalogues = ground.shared.exact.catalogues.look();
+    let changes = catalogues.times_code_was_made();
+    match catalogues.stored_code(hostgroup) {
+        CodeOf::Known(code, version) => {
+            let Seen { leaves, asks_for_insert_id } = look(code, version);
+            CodeRun { leaves: Some(leaves), may_leave_untold: true, asks_for_insert_id, changes }
+        }
+        CodeOf::Changed => CodeRun { may_leave_untold: true, changes, ..CodeRun::default() },
+        // What it did before it may do now.
+        CodeOf::Stale(code) => {
+            let Seen { leaves, asks_for_insert_id } = look(code, u64::MAX);
+            let may_leave_untold = leaves >= Leaves::Untold;
+            CodeRun { leaves: None, may_leave_untold, asks_for_insert_id, changes }
+        }
+        CodeOf::Unknown => CodeRun { changes, ..CodeRun::default() },
+    }
+}
+
+fn told(context: &Context, facts: &Facts, end: &AnswerEnd, held: &Held) -> Told {
+    let has_failed = matches!(end.ending, Ending::Err(_));
+    if has_failed || facts.sets_by_hint || !facts.hides_changes() {
+        return Told::Nothing;
+    }
+    match has_changed_unexplained(context, facts, end, &held.connection) {
+        true => Told::Change,
+        false if can_tell(context, facts, end, held) => Told::NoChange,
+        false => Told::Nothing,
+    }
+}
+
+/// Whether the server would have told of a change: MySQL does in OK packets only.
+fn can_tell(context: &Context, facts: &Facts, end: &AnswerEnd, held: &Held) -> bool {
+    let connection = &held.connection;
+    let has_rows = end.ending == Ending::ResultSet || facts.is_several();
+    let is_mariadb = matches!(context.lexing.server, ServerFlavor::MariaDb(_));
+    connection.is_tracked()
+        && connection.shape.contains(CapabilityFlags::CLIENT_SESSION_TRACK)
+        && (!has_rows || is_mariadb || connection.form().deprecate_eof)
 }

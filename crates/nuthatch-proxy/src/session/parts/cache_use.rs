@@ -88,6 +88,13 @@ pub(crate) fn caching(facts: &Facts, verdict: &Verdict, kind: QueryCacheType, of
     }
 }
 
+impl CacheUse {
+    /// What is cached for the session by itself.
+    pub(crate) fn query_cache_type(&self, snapshot: &Snapshot) -> QueryCacheType {
+        self.own_type.unwrap_or(snapshot.mysql.query_cache_type)
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use nuthatch_sql::{Lexing, classify};

@@ -6,6 +6,9 @@ use nuthatch_cache::Entry;
 use nuthatch_net::Framed;
 use nuthatch_wire::{Attributes, CapabilityFlags, Nonce};
 
+use crate::roster::SessionEnd;
+use crate::session::parts::Ground;
+use crate::session::way::reply;
 use crate::shared::answers::HitPlan;
 
 /// See the module's doc.
@@ -34,4 +37,28 @@ pub(crate) struct Client {
 pub(crate) struct Unsent {
     pub(crate) entry: Entry<Arc<HitPlan>>,
     pub(crate) written: usize,
+}
+
+impl Client {
+    /// The text of the statement at hand.
+    pub(crate) fn statement_text(&self) -> &[u8] {
+        self.framed.payload().get(1..).unwrap_or_default()
+    }
+
+    /// Whether the client's statements come with attributes.
+    pub(crate) const fn has_attributes(&self) -> bool {
+        self.capabilities.contains(CapabilityFlags::CLIENT_QUERY_ATTRIBUTES)
+    }
+}
+
+impl Client {
+    /// Sends bytes of the proxy's own making to the client.
+    pub(crate) async fn send(&mut self, ground: &Ground, bytes: &[u8]) -> Result<(), SessionEnd> {
+        ground.worker.counters.frontend_bytes_sent.add(bytes.len() as u64);
+        if self.sequence_shift > 0 {
+            let renumbered = reply::renumbered(bytes, self.sequence_shift);
+            return Ok(ground.handle.unless_ended(self.framed.write(&renumbered)).await??);
+        }
+        Ok(ground.handle.unless_ended(self.framed.write(bytes)).await??)
+    }
 }

@@ -5,8 +5,9 @@ use std::sync::Arc;
 use nuthatch_config::Snapshot;
 
 use crate::roster::SessionHandle;
-use crate::session::statement::Memo;
+use crate::session::statement::{Memo, Plan};
 use crate::shared::Shared;
+use crate::stats::Observation;
 use crate::worker::Worker;
 
 /// See the module's doc.
@@ -21,4 +22,20 @@ pub(crate) struct Ground {
     pub(crate) snapshot: Arc<Snapshot>,
     /// When the clock was looked at last.
     pub(crate) latest_us: u64,
+}
+
+impl Ground {
+    /// Counts the statement, which had its answer at `now_us`.
+    pub(crate) fn observe_at(&self, now_us: u64, plan: &Plan, rows_affected: u64, rows_sent: u64) {
+        let time_us = now_us.saturating_sub(plan.started_us);
+        if let Some(digest) = &plan.digest {
+            digest.observe(&Observation { now_ms: now_us / 1000, time_us, rows_affected, rows_sent });
+        }
+        if self.snapshot.mysql.commands_stats {
+            self.worker.commands.count(plan.facts.command, time_us);
+        }
+        if time_us / 1000 >= self.snapshot.mysql.long_query_time.max(1) {
+            self.worker.counters.slow_queries.bump();
+        }
+    }
 }

@@ -19,6 +19,7 @@ pub(crate) use temporary::Temporary;
 use nuthatch_config::HostgroupId;
 
 use crate::backend::{Changing, Connection};
+use crate::session::parts::Ground;
 use crate::stats::pins::Pins;
 
 /// A connection in the hands of a session.
@@ -73,5 +74,42 @@ impl Held {
     pub(crate) fn settle_doubts(&mut self, pins: Pins) {
         self.doubts = Doubts::default();
         self.pins = self.pins.without(Pins::UNSEEN_CODE).with(pins);
+    }
+}
+
+impl Held {
+    /// Of a connection that a pool lends to a session.
+    pub(crate) fn lent(ground: &Ground, hostgroup: HostgroupId, mut connection: Box<Connection>) -> Self {
+        let counters = &ground.worker.counters;
+        counters.pool_success.bump();
+        let is_fresh = connection.statements > 0;
+        if is_fresh {
+            counters.pool_immediate.bump();
+        }
+        connection.lend(&ground.handle, ground.handle.id);
+        let (pins, in_transaction, was_held) = (Pins::NONE, false, false);
+        let (named_locks, temporary) = (NamedLocks::default(), Temporary::default());
+        let delay = Delay::default();
+        Self {
+            connection,
+            hostgroup,
+            pins,
+            counted: Pins::NONE,
+            in_transaction,
+            is_surely_in_transaction: false,
+            is_fresh,
+            was_held,
+            knows_insert_id: false,
+            ids_before: None,
+            is_to_be_asked: false,
+            is_in_unnamed_schema: false,
+            named_locks,
+            temporary,
+            handlers: Handlers::default(),
+            doubts: Doubts::default(),
+            own: OwnValues::default(),
+            changing: None,
+            delay,
+        }
     }
 }

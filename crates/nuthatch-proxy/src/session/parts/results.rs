@@ -1,5 +1,6 @@
 //! Numbers that the last statements left for the next one to ask for.
 
+use crate::session::parts::Held;
 use crate::state::Found;
 
 /// What is known of the session's last insert id.
@@ -28,4 +29,13 @@ pub(crate) struct Results {
     pub(crate) found_rows_on: Option<u32>,
     /// `LAST_INSERT_ID()`.
     pub(crate) insert_id: InsertId,
+}
+
+impl Results {
+    /// Whether the connection has something of the session that is nowhere else, and not only for the next statement.
+    pub(crate) fn is_state_of(&self, held: &Held) -> bool {
+        held.in_transaction
+            || held.pins.leaves_state_behind()
+            || self.insert_id == InsertId::At(held.connection.thread_id)
+    }
 }

@@ -3,7 +3,12 @@
 use nuthatch_cache::Sequence;
 use nuthatch_config::HostgroupId;
 
-use crate::exact::Touched;
+use nuthatch_wire::{AnswerEnd, Ending};
+
+use crate::exact::{Commits, Touched};
+use crate::session::parts::Held;
+use crate::session::statement::Facts;
+use crate::session::way::Reading;
 
 /// How the session's transaction begins or has begun, besides what a server knows.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -61,6 +66,35 @@ pub(crate) struct Transaction {
     /// What it has written.
     pub(crate) touched: Touched,
     pub(crate) has_written: bool,
+}
+
+impl Transaction {
+    /// Forgets the moment of a snapshot that may be none of the open transaction's any more.
+    pub(crate) fn forget_ended_snapshot(&mut self, facts: &Facts, end: &AnswerEnd, is_open: bool) {
+        let is_certain = is_open && facts.commits() == Commits::No && !matches!(end.ending, Ending::Err(_));
+        if !is_certain && matches!(self.beginning, Beginning::Begun(_) | Beginning::Snapshot(_)) {
+            self.beginning = Beginning::Usual;
+        }
+    }
+
+    /// The statement has an answer, and what went ahead of it was accepted.
+    pub(crate) fn learn_beginning(&mut self, held: &mut Held) {
+        if let Beginning::Sent { held_back, since } = self.beginning {
+            self.beginning = Beginning::Begun(since);
+            held.in_transaction |= held_back.is_some();
+        }
+    }
+
+    /// Takes note of whether the statement has had the snapshot opened.
+    pub(crate) fn learn_opening(&mut self, reading: Option<&Reading>, end: &AnswerEnd) {
+        let has_row = matches!(end.ending, Ending::ResultSet) && end.rows > 0;
+        if let Beginning::Begun(since) = self.beginning
+            && has_row
+            && reading.is_some_and(|reading| reading.row_opens_snapshot)
+        {
+            self.beginning = Beginning::Snapshot(since);
+        }
+    }
 }
 
 #[cfg(test)]

@@ -6,33 +6,27 @@ use nuthatch_wire::{AnswerKind, ErrorCode, StatusFlags};
 use crate::roster::SessionEnd;
 use crate::session::Session;
 use crate::session::parts::{Held, packet_with_id};
+use crate::session::prepare::prepared::statement_at_hand;
 use crate::session::way::{Trouble, reply};
 use crate::stats::pins::Pins;
 
 impl Session {
-    /// The held connection on which that cursor is open, and the statement's number there.
-    pub(crate) fn take_cursor(&mut self, cursor: Option<(u32, u32)>) -> Option<(Held, u32)> {
-        let (thread_id, number) = cursor?;
-        let place = self.hands.held.iter().position(|held| held.connection.thread_id == thread_id)?;
-        Some((self.hands.held.swap_remove(place), number))
-    }
-
     /// COM_STMT_RESET and COM_STMT_FETCH: for the connection where the statement's cursor is open.
     pub(crate) async fn stmt_pass(&mut self, kind: AnswerKind) -> Result<(), SessionEnd> {
-        let Some((id, _)) = self.statement_at_hand() else {
+        let Some((id, _)) = statement_at_hand(&self.client, &self.statements) else {
             return self.reply_unknown_statement().await;
         };
         let is_reset = kind == AnswerKind::Single;
         if is_reset {
-            self.drop_long_data(id);
+            self.statements.drop_long_data(id);
         }
-        let cursor = self.prepared_statement(id).and_then(|statement| statement.cursor);
-        let taken = self.take_cursor(cursor);
+        let cursor = self.statements.prepared_statement(id).and_then(|statement| statement.cursor);
+        let taken = self.hands.take_cursor(cursor);
         let outcome = match taken {
             Some((mut held, number)) => {
                 let outcome = self.pass_on(number, kind, &mut held).await;
                 if let (false, Some(statement)) =
-                    (held.pins.contains(Pins::CURSOR), self.prepared_statement_mut(id))
+                    (held.pins.contains(Pins::CURSOR), self.statements.prepared_statement_mut(id))
                 {
                     statement.cursor = None;
                 }
@@ -45,7 +39,7 @@ impl Session {
             Ok(true) => Ok(()),
             Ok(false) if is_reset => {
                 self.results.row_count = 0;
-                self.send(&reply::ok(self.status())).await
+                self.client.send(&self.ground, &reply::ok(self.status())).await
             }
             Ok(false) => {
                 let end = if matches!(self.context.lexing.server, ServerFlavor::MySql(_)) { "." } else { "" };

@@ -6,7 +6,13 @@ use nuthatch_wire::{AnswerEnd, AnswerKind, Ending, ErrorCode, StatusFlags};
 use crate::exact::Flight;
 use crate::roster::SessionEnd;
 use crate::session::Session;
-use crate::session::parts::{Client, Held, Rows, Statements, asks_for_cursor, is_bulk, packet_with_id};
+use crate::session::after::diagnostics::{does_leave_diagnostics, must_fetch_what_is_left};
+use crate::session::after::found_rows::{found_by, learn_found_rows};
+use crate::session::ask::exact::{land, reads_otherwise, unwatched};
+use crate::session::parts::{
+    Client, Context, Held, Rows, Statements, asks_for_cursor, is_bulk, packet_with_id,
+};
+use crate::session::prepare::prepared::statement_at_hand;
 use crate::session::statement::{Caching, Plan, Request, may_be_bulk};
 use crate::session::way::{Capture, Sent, Trouble, reply};
 use crate::state::Found;
@@ -16,13 +22,13 @@ use crate::stats::pins::Pins;
 impl Session {
     /// COM_STMT_EXECUTE and, where a client may send it, COM_STMT_BULK_EXECUTE.
     pub(crate) async fn stmt_execute(&mut self, now_ms: u64) -> Result<(), SessionEnd> {
-        let Some((id, text)) = self.statement_at_hand() else {
+        let Some((id, text)) = statement_at_hand(&self.client, &self.statements) else {
             return self.reply_unknown_statement().await;
         };
-        if self.takes_too_much(id) {
+        if self.statements.takes_too_much(id) {
             let message = "Parameter of prepared statement which is set through mysql_send_long_data() is longer \
                            than 'max_allowed_packet' bytes";
-            return self.send(&reply::err(1, ErrorCode::UNKNOWN_ERROR, message)).await;
+            return self.client.send(&self.ground, &reply::err(1, ErrorCode::UNKNOWN_ERROR, message)).await;
         }
         let mut plan = self.plan(&text);
         plan.facts.has_parameters = true;
@@ -31,18 +37,19 @@ impl Session {
         }
         let is_under_flag = self.cache.next_flag_in != 0;
         self.cache.next_flag_in = plan.verdict.next_query_flag_in.unwrap_or(0);
-        let leaves = self.does_leave_diagnostics(&text, &plan.facts);
+        let leaves = does_leave_diagnostics(&self.context, &self.diagnostics, &text, &plan.facts);
         self.begin_after_the_last(leaves, &plan.facts).await?;
         self.show(now_ms, "Execute", plan.hostgroup.0);
         if let Some(answer) = self.answer_execution_alone(&plan, &text) {
             plan.count_rules();
             self.observe(&plan, 0, 0);
             self.hands.last_ran_on = None;
-            return self.send(&answer).await;
+            return self.client.send(&self.ground, &answer).await;
         }
         if plan.facts.kind == Kind::Kill {
             plan.count_rules();
             let bound = self
+                .statements
                 .prepared_statement(id)
                 .and_then(|statement| statement.binding.only_number(self.client.framed.payload()));
             return self.kill_of(&text, bound, plan.hostgroup).await;
@@ -51,13 +58,16 @@ impl Session {
         self.judge_cache_use();
         let caching = match self.caching(&plan) {
             _ if is_under_flag => Caching::No(NotCached::UnderFlag),
-            caching if caching.is_any() && !self.write_down_execution() => {
+            caching
+                if caching.is_any()
+                    && !write_down_execution(&self.client, &self.context, &mut self.statements) =>
+            {
                 Caching::No(NotCached::NotRepeatable)
             }
             caching => caching,
         };
         let answered = self.answer(Request::Execution { id, text: &text }, &plan, caching, now_ms).await;
-        self.drop_long_data(id);
+        self.statements.drop_long_data(id);
         answered
     }
 
@@ -74,14 +84,6 @@ impl Session {
             true => self.answer_prepared_question(text),
             false => None,
         }
-    }
-
-    /// Writes the execution at hand down for the cache; `false` if the same by another session might have another answer.
-    pub(crate) fn write_down_execution(&mut self) -> bool {
-        let Statements { prepared, execution, .. } = &mut self.statements;
-        let (payload, state) = (self.client.framed.payload(), &self.context.state);
-        let prepared = prepared.as_mut();
-        prepared.is_some_and(|prepared| prepared.write_down(payload, state, execution).is_some())
     }
 
     /// Has the connection's server execute the statement.
@@ -106,8 +108,8 @@ impl Session {
         if self.must_bring_more(&plan.facts, Some(text), held) {
             Box::pin(self.bring_more(&plan.facts, Some(text), held)).await?;
         }
-        let packet = self.execute_packet(id, number, held);
-        for long_data in self.long_data(id) {
+        let packet = execute_packet(&self.client, &mut self.statements, id, number, held);
+        for long_data in self.statements.long_data(id) {
             self.way(held).send(&packet_with_id(&long_data, number)).await?;
         }
         held.connection.count_statement();
@@ -117,12 +119,12 @@ impl Session {
         way.send(&packet).await?;
         let kind = if opens_cursor { AnswerKind::Cursor } else { AnswerKind::ResultSets };
         let answered = way.hearing(&mut flight).pass_answer(client, kind, capture, |_| ()).await;
-        self.land(flight);
+        land(&self.ground, &mut self.transaction, &self.hands, flight);
         let end = answered?;
         let has_cursor = opens_cursor
             && end.status.contains(StatusFlags::SERVER_STATUS_CURSOR_EXISTS)
             && end.ending == Ending::ResultSet;
-        if let Some(statement) = self.prepared_statement_mut(id) {
+        if let Some(statement) = self.statements.prepared_statement_mut(id) {
             statement.cursor = has_cursor.then_some((held.connection.thread_id, number));
         }
         Ok(end)
@@ -137,7 +139,7 @@ impl Session {
         end: &AnswerEnd,
         held: &mut Held,
     ) -> Result<(), Trouble> {
-        let statement = self.prepared_statement(id);
+        let statement = self.statements.prepared_statement(id);
         let parameters = || {
             let values = |statement: &crate::session::parts::Statement| {
                 statement.binding.values_of(self.client.framed.payload())
@@ -147,17 +149,17 @@ impl Session {
         let has_cursor = statement.is_some_and(|statement| statement.cursor.is_some());
         let found = match has_cursor {
             true => Some(Found::Elsewhere),
-            false => self.found_by(&plan.facts, text, parameters, end),
+            false => found_by(&self.context, &plan.facts, text, parameters, end),
         };
-        self.learn_found_rows(&plan.facts, found, end, held);
+        learn_found_rows(&mut self.results, &plan.facts, found, end, held);
         held.temporary.doubt(plan.facts.pins);
         held.named_locks.doubt(plan.facts.pins);
         held.handlers.doubt(plan.facts.pins);
-        if self.must_fetch_what_is_left(held) {
+        if must_fetch_what_is_left(&self.ground, &self.diagnostics, held) {
             Box::pin(self.keep_what_is_left(end, held)).await?;
         }
         self.ask_for_more(&plan.facts, end, held).await?;
-        if self.prepared_statement(id).is_some_and(|statement| statement.cursor.is_some()) {
+        if self.statements.prepared_statement(id).is_some_and(|statement| statement.cursor.is_some()) {
             held.pins = held.pins.with(Pins::CURSOR);
         }
         Ok(())
@@ -172,13 +174,13 @@ impl Session {
         capture: Option<&mut Capture>,
         held: &Held,
     ) -> Flight {
-        let unwatched = self.unwatched(&plan.facts);
+        let unwatched = unwatched(&self.ground, &self.transaction, &plan.facts);
         if capture.is_none()
             && let Some(flight) = unwatched
         {
             return flight;
         }
-        let statement = self.prepared_statement(id);
+        let statement = self.statements.prepared_statement(id);
         let parameters: Vec<Parameter> = match statement {
             Some(statement) if statement.long_data.is_empty() => {
                 statement.binding.values_of(self.client.framed.payload())
@@ -190,49 +192,19 @@ impl Session {
             schema: statement.map_or(b"", |statement| &statement.key.schema),
             parameters: &parameters,
             is_prepared: true,
-            is_read_otherwise: statement.is_none_or(|statement| self.reads_otherwise(&statement.key)),
+            is_read_otherwise: statement
+                .is_none_or(|statement| reads_otherwise(&self.context, &statement.key)),
             is_repeated: is_bulk(self.client.framed.payload()),
         };
         self.begin_to_watch(plan, &sent, unwatched, capture, held)
     }
 
-    /// The command at hand for the connection's own number, with parameter types even if the client leaves them out.
-    fn execute_packet(&mut self, id: u32, number: u32, held: &Held) -> Vec<u8> {
-        let Client { framed: client, attributes, .. } = &self.client;
-        let prepared = &mut self.statements.prepared;
-        let takes_attributes = held.connection.takes_attributes();
-        let statement = prepared.as_mut().and_then(|prepared| prepared.statements.get_mut(&id));
-        match statement {
-            Some(statement) if takes_attributes => {
-                statement.binding.packet_with_attributes(client.payload(), number, attributes.as_deref())
-            }
-            Some(statement) => statement.binding.packet_of(client.payload(), number),
-            None => packet_with_id(client.payload(), number),
-        }
-    }
-
-    /// Whether more long data came than is kept; asked once.
-    fn takes_too_much(&mut self, id: u32) -> bool {
-        self.prepared_statement_mut(id).is_some_and(|statement| std::mem::take(&mut statement.has_too_much))
-    }
-
-    fn long_data(&self, id: u32) -> Vec<Vec<u8>> {
-        self.prepared_statement(id).map(|statement| statement.long_data.clone()).unwrap_or_default()
-    }
-
-    /// Forgets what long data was sent for the statement.
-    pub(crate) fn drop_long_data(&mut self, id: u32) {
-        if let Some(statement) = self.prepared_statement_mut(id) {
-            statement.long_data = Vec::new();
-        }
-    }
-
     /// COM_STMT_SEND_LONG_DATA: kept for the next execution; it has no answer.
     pub(crate) fn stmt_send_long_data(&mut self) {
-        let Some((id, _)) = self.statement_at_hand() else { return };
+        let Some((id, _)) = statement_at_hand(&self.client, &self.statements) else { return };
         let bytes_max = usize::try_from(self.ground.snapshot.mysql.max_allowed_packet).unwrap_or(usize::MAX);
         let payload = self.client.framed.payload().to_vec();
-        if let Some(statement) = self.prepared_statement_mut(id) {
+        if let Some(statement) = self.statements.prepared_statement_mut(id) {
             let bytes: usize = statement.long_data.iter().map(Vec::len).sum();
             if bytes + payload.len() <= bytes_max {
                 statement.long_data.push(payload);
@@ -242,5 +214,34 @@ impl Session {
                 statement.long_data.clear();
             }
         }
+    }
+}
+
+/// Writes the execution at hand down for the cache; `false` if the same by another session might have another answer.
+pub(crate) fn write_down_execution(client: &Client, context: &Context, statements: &mut Statements) -> bool {
+    let Statements { prepared, execution, .. } = statements;
+    let (payload, state) = (client.framed.payload(), &context.state);
+    let prepared = prepared.as_mut();
+    prepared.is_some_and(|prepared| prepared.write_down(payload, state, execution).is_some())
+}
+
+/// The command at hand for the connection's own number, with parameter types even if the client leaves them out.
+fn execute_packet(
+    client: &Client,
+    statements: &mut Statements,
+    id: u32,
+    number: u32,
+    held: &Held,
+) -> Vec<u8> {
+    let Client { framed: client, attributes, .. } = client;
+    let prepared = &mut statements.prepared;
+    let takes_attributes = held.connection.takes_attributes();
+    let statement = prepared.as_mut().and_then(|prepared| prepared.statements.get_mut(&id));
+    match statement {
+        Some(statement) if takes_attributes => {
+            statement.binding.packet_with_attributes(client.payload(), number, attributes.as_deref())
+        }
+        Some(statement) => statement.binding.packet_of(client.payload(), number),
+        None => packet_with_id(client.payload(), number),
     }
 }

@@ -15,7 +15,12 @@ use nuthatch_wire::{AnswerKind, Command, ErrorCode};
 use crate::backend::StatementKey;
 use crate::roster::SessionEnd;
 use crate::session::Session;
-use crate::session::parts::{Binding, Held, LAST_PREPARED, STATEMENTS_MAX, Statement, named_id};
+use crate::session::after::diagnostics::{does_leave_diagnostics, learn_diagnostics};
+use crate::session::decide::alone::refusal_to_stop;
+use crate::session::decide::connection_numbers::with_own_number;
+use crate::session::parts::{
+    Binding, Client, Context, Held, LAST_PREPARED, STATEMENTS_MAX, Statement, Statements, named_id,
+};
 use crate::session::statement::Plan;
 use crate::session::way::{Trouble, UNSUPPORTED_PS, command_packet, reply};
 use crate::state::SessionState;
@@ -28,7 +33,7 @@ impl Session {
         let text: Arc<[u8]> = self.client.framed.payload().get(1..).unwrap_or_default().into();
         let plan = self.plan(&text);
         plan.count_rules();
-        let leaves = self.does_leave_diagnostics(&text, &plan.facts);
+        let leaves = does_leave_diagnostics(&self.context, &self.diagnostics, &text, &plan.facts);
         self.begin_after_the_last(leaves, &plan.facts).await?;
         self.show(now_ms, "Prepare", plan.hostgroup.0);
         if plan.speaks_to_cache()
@@ -37,7 +42,7 @@ impl Session {
             // The cache is the proxy's.
             return self.refuse(ErrorCode::UNSUPPORTED_PS, UNSUPPORTED_PS).await;
         }
-        if let Some(message) = self.refusal_to_stop(&plan) {
+        if let Some(message) = refusal_to_stop(&self.ground, &plan) {
             return self.refuse(ErrorCode::SPECIFIC_ACCESS_DENIED, message).await;
         }
         if let Some(message) = &plan.verdict.error_msg {
@@ -50,9 +55,12 @@ impl Session {
             .is_some_and(|prepared| prepared.statements.len() >= STATEMENTS_MAX)
         {
             let message = format!("Can't create more than {STATEMENTS_MAX} prepared statements in a session");
-            return self.send(&reply::err(1, ErrorCode::TOO_MANY_STATEMENTS, &message)).await;
+            return self
+                .client
+                .send(&self.ground, &reply::err(1, ErrorCode::TOO_MANY_STATEMENTS, &message))
+                .await;
         }
-        let text = self.with_own_number(&plan.facts, &text).unwrap_or(text);
+        let text = with_own_number(&self.ground, &self.context, &plan.facts, &text).unwrap_or(text);
         match self.prepare_for_client(&plan, text).await {
             Ok(()) => Ok(()),
             Err(trouble) => self.reply_trouble(trouble).await,
@@ -85,7 +93,7 @@ impl Session {
     ) -> Result<(), Trouble> {
         let prepared = self.statements.prepared.get_or_insert_default();
         let id = prepared.last_id % (LAST_PREPARED - 1) + 1;
-        let instead = (**text != *self.statement_text()).then_some(&**text);
+        let instead = (**text != *self.client.statement_text()).then_some(&**text);
         self.send_preparation(AnswerKind::Prepare, instead, held).await?;
         let (mut way, client) = self.way_and_client(held);
         let (mut number, mut parameters) = (0, 0);
@@ -106,7 +114,7 @@ impl Session {
         }
         if end.statement_id.is_none() {
             held.pins = held.pins.with(Pins::DIAGNOSTICS);
-            self.learn_diagnostics(&end, held);
+            learn_diagnostics(&mut self.diagnostics, &end, held);
             return self.keep_what_is_left(&end, held).await;
         }
         // Under state that is not known it is no other statement's twin.
@@ -153,26 +161,6 @@ impl Session {
         self.way(held).send(&packet).await
     }
 
-    /// The state that a statement was prepared under; what it does not depend on is as it is.
-    pub(crate) fn state_of(&self, key: &StatementKey) -> SessionState {
-        SessionState {
-            schema: key.schema.to_vec(),
-            charset: key.charset.clone(),
-            settings: key.settings.clone(),
-            ..self.context.state.clone()
-        }
-    }
-
-    /// The statement of that number.
-    pub(crate) fn prepared_statement(&self, id: u32) -> Option<&Statement> {
-        self.statements.prepared.as_ref()?.statements.get(&id)
-    }
-
-    /// The same, to be changed.
-    pub(crate) fn prepared_statement_mut(&mut self, id: u32) -> Option<&mut Statement> {
-        self.statements.prepared.as_mut()?.statements.get_mut(&id)
-    }
-
     /// The number of the statement on that connection, where it is prepared now if it was not.
     pub(crate) async fn prepare_on(
         &mut self,
@@ -182,7 +170,7 @@ impl Session {
     ) -> Result<u32, Trouble> {
         let session = self.ground.handle.id;
         let keeps_types = matches!(self.context.lexing.server, ServerFlavor::MySql(_));
-        let statement = self.prepared_statement(id).ok_or(Trouble::UnknownStatement(id))?;
+        let statement = self.statements.prepared_statement(id).ok_or(Trouble::UnknownStatement(id))?;
         let mut key = statement.key.clone();
         key.owner = (opens_cursor && key.hidden.is_none()).then_some((session, id));
         // MariaDB reads long data of a parameter that was bound as a number before from the wrong place.
@@ -199,7 +187,7 @@ impl Session {
     /// The same where the connection does not have it yet.
     async fn prepare_anew(&mut self, key: StatementKey, held: &mut Held) -> Result<u32, Trouble> {
         // A statement belongs to the schema and the character set that it was prepared under.
-        let state = self.state_of(&key);
+        let state = state_of(&self.context, &key);
         let back = self.bring_into_preparation(&state, key.hidden.is_some(), held).await?;
         let prepared =
             self.order_preparation(Command::StmtPrepare, &key.text, AnswerKind::Prepare, held).await;
@@ -212,13 +200,13 @@ impl Session {
     /// COM_STMT_CLOSE; it has no answer. On connections the statement stays, for others.
     pub(crate) async fn stmt_close(&mut self) -> Result<(), SessionEnd> {
         self.ground.worker.counters.stmt_close.bump();
-        let Some((id, _)) = self.statement_at_hand() else { return Ok(()) };
+        let Some((id, _)) = statement_at_hand(&self.client, &self.statements) else { return Ok(()) };
         let Some(statement) =
             self.statements.prepared.as_mut().and_then(|prepared| prepared.statements.remove(&id))
         else {
             return Ok(());
         };
-        let taken = self.take_cursor(statement.cursor).or_else(|| self.take_hidden(&statement));
+        let taken = self.hands.take_cursor(statement.cursor).or_else(|| self.hands.take_hidden(&statement));
         let Some((mut held, number)) = taken else { return Ok(()) };
         held.connection.prepared.remove_owned((self.ground.handle.id, id));
         let outcome = self.close_on(number, &mut held).await;
@@ -229,21 +217,6 @@ impl Session {
             // The connection is gone, and the statement with it.
             _ => Ok(()),
         }
-    }
-
-    /// The held connection that alone has the statement, and its number there.
-    fn take_hidden(&mut self, statement: &Statement) -> Option<(Held, u32)> {
-        let owner = statement.key.hidden?;
-        let numbers = self.hands.held.iter().map(|held| held.connection.prepared.number_of(owner));
-        let (place, number) = numbers.enumerate().find_map(|(place, number)| Some((place, number?)))?;
-        Some((self.hands.held.swap_remove(place), number))
-    }
-
-    /// Number and text of the statement that the command at hand names.
-    pub(crate) fn statement_at_hand(&self) -> Option<(u32, Arc<[u8]>)> {
-        let prepared = self.statements.prepared.as_ref()?;
-        let id = prepared.named_in(self.client.framed.payload())?;
-        Some((id, Arc::clone(&prepared.statements.get(&id)?.key.text)))
     }
 
     /// What a server names in its error for a statement that it does not know.
@@ -262,4 +235,21 @@ impl Session {
         let message = format!("Unknown prepared statement handler ({id}) given to {function}");
         self.refuse_command(ErrorCode::UNKNOWN_STMT_HANDLER, &message).await
     }
+}
+
+/// The state that a statement was prepared under; what it does not depend on is as it is.
+pub(crate) fn state_of(context: &Context, key: &StatementKey) -> SessionState {
+    SessionState {
+        schema: key.schema.to_vec(),
+        charset: key.charset.clone(),
+        settings: key.settings.clone(),
+        ..context.state.clone()
+    }
+}
+
+/// Number and text of the statement that the command at hand names.
+pub(crate) fn statement_at_hand(client: &Client, statements: &Statements) -> Option<(u32, Arc<[u8]>)> {
+    let prepared = statements.prepared.as_ref()?;
+    let id = prepared.named_in(client.framed.payload())?;
+    Some((id, Arc::clone(&prepared.statements.get(&id)?.key.text)))
 }

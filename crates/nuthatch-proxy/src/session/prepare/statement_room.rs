@@ -8,6 +8,7 @@ use std::time::Duration;
 use nuthatch_wire::{AnswerEnd, AnswerKind, Command, ErrorCode};
 
 use crate::session::Session;
+use crate::session::decide::query_cache::without_sql_cache;
 use crate::session::parts::Held;
 use crate::session::way::{Trouble, command_packet};
 
@@ -26,7 +27,7 @@ impl Session {
         kind: AnswerKind,
         held: &mut Held,
     ) -> Result<AnswerEnd, Trouble> {
-        let sent = self.without_sql_cache(text);
+        let sent = without_sql_cache(&self.context, text);
         let packet = command_packet(command, sent.as_deref().unwrap_or(text));
         let mut tries = TRIES;
         loop {
@@ -49,8 +50,8 @@ impl Session {
         instead: Option<&[u8]>,
         held: &mut Held,
     ) -> Result<(), Trouble> {
-        let text = instead.unwrap_or_else(|| self.statement_text());
-        let sent = self.without_sql_cache(text).or_else(|| instead.map(<[u8]>::to_vec));
+        let text = instead.unwrap_or_else(|| self.client.statement_text());
+        let sent = without_sql_cache(&self.context, text).or_else(|| instead.map(<[u8]>::to_vec));
         for earlier in 0..=TRIES {
             let (mut way, client) = self.way_and_client(held);
             way.send_packet_of_or(sent.as_deref(), client).await?;

@@ -14,8 +14,11 @@ use nuthatch_wire::{AnswerEnd, AnswerKind, Command, Ending, ErrorCode};
 
 use crate::backend::StatementKey;
 use crate::session::Session;
-use crate::session::parts::Held;
+use crate::session::decide::connection_numbers::with_own_number;
+use crate::session::decide::stored_code::code_run_by_name;
 use crate::session::parts::names::{NAMES_MAX, NamedStatement, folded};
+use crate::session::parts::{Context, Hands, Held};
+use crate::session::prepare::prepared::state_of;
 use crate::session::statement::{Facts, Named, Plan, asks_for_numbers, may_use_names, said_to_cache};
 use crate::session::way::{Trouble, UNSUPPORTED_PS, reply};
 use crate::stats::pins::Pins;
@@ -28,7 +31,7 @@ impl Session {
         {
             return None;
         }
-        match text_prepared(self.statement_text(), self.context.lexing)? {
+        match text_prepared(self.client.statement_text(), self.context.lexing)? {
             TextPrepared::Prepare { name, statement: Some(text) } => {
                 let name = folded(&name);
                 let inner = Facts::of(&classify(&text, self.context.lexing));
@@ -46,20 +49,22 @@ impl Session {
                     plan.facts.pins.without(Pins::TEXT_PREPARE).with(inner.pins_when_prepared());
                 plan.facts.sets_by_hint = inner.sets_by_hint;
                 let asks_for_numbers = asks_for_numbers(inner.kind, &text);
-                let numbered = self.with_own_number(&Facts { asks_for_numbers, ..inner }, &text);
-                let sent = numbered.map(|numbered| self.preparation_of(&name, &numbered).into());
+                let numbered =
+                    with_own_number(&self.ground, &self.context, &Facts { asks_for_numbers, ..inner }, &text);
+                let sent = numbered.map(|numbered| preparation_of(&self.context, &name, &numbered).into());
                 plan.named = Some(Named::Prepare { name, text: text.into(), sent });
                 None
             }
             TextPrepared::Prepare { name, statement: None } => {
-                self.forget_name(&folded(&name));
+                self.statements.forget_name(&folded(&name));
                 None
             }
-            TextPrepared::Execute { name } => match self.named_text(&folded(&name)) {
+            TextPrepared::Execute { name } => match self.statements.named_text(&folded(&name)) {
                 Some(text) => {
                     let facts = Facts::of(&classify(&text, self.context.lexing))
                         .with_settings(&text, self.context.lexing);
-                    let code = self.code_run_by_name(&text, facts.class, plan.hostgroup);
+                    let code =
+                        code_run_by_name(&self.ground, &self.context, &text, facts.class, plan.hostgroup);
                     let multiplex = plan.facts.multiplex;
                     plan.facts = Facts {
                         reads_insert_id: facts.reads_insert_id || code.asks_for_insert_id,
@@ -74,70 +79,26 @@ impl Session {
                     None
                 }
                 None => {
-                    self.plan_unknown(plan, &name);
+                    plan_unknown(&self.context, &self.hands, plan, &name);
                     None
                 }
             },
-            TextPrepared::Deallocate { name } => match self.forget_name(&folded(&name)) {
+            TextPrepared::Deallocate { name } => match self.statements.forget_name(&folded(&name)) {
                 true => {
                     self.results.row_count = 0;
                     Some(reply::ok(self.status()))
                 }
                 false => {
-                    self.plan_unknown(plan, &name);
+                    plan_unknown(&self.context, &self.hands, plan, &name);
                     None
                 }
             },
         }
     }
 
-    /// A `PREPARE` of that text, which no character set cuts otherwise.
-    fn preparation_of(&self, name: &[u8], text: &[u8]) -> Vec<u8> {
-        let mut statement = b"PREPARE ".to_vec();
-        append_quoted(&mut statement, name, b'`', b"`");
-        statement.extend_from_slice(b" FROM ");
-        let escaped: &[u8] = if self.context.lexing.no_backslash_escapes { b"'" } else { b"'\\" };
-        append_quoted(&mut statement, text, b'\'', escaped);
-        statement
-    }
-
-    /// A name that the session does not know: a server says so. A connection that is held for good may know it all the same.
-    fn plan_unknown(&self, plan: &mut Plan, name: &[u8]) {
-        if self.hands.held.iter().any(|held| held.pins.is_sticky()) {
-            return;
-        }
-        let multiplex = plan.facts.multiplex;
-        let nothing = classify(b"DEALLOCATE PREPARE x", self.context.lexing);
-        plan.facts = Facts { multiplex, ..Facts::of(&nothing) };
-        plan.named = Some(Named::Unknown { name: folded(name) });
-    }
-
-    fn forget_name(&mut self, name: &[u8]) -> bool {
-        self.statements.names.as_mut().is_some_and(|names| names.statements.remove(name).is_some())
-    }
-
-    /// What is prepared under a name.
-    fn named_text(&self, name: &[u8]) -> Option<Arc<[u8]>> {
-        Some(Arc::clone(&self.statements.names.as_ref()?.statements.get(name)?.text))
-    }
-
-    /// The statement that the one at hand executes by its name.
-    pub(crate) fn prepared_text(&self, plan: &Plan) -> Option<Arc<[u8]>> {
-        match &plan.named {
-            Some(Named::Execute { name }) => self.named_text(name),
-            _ => None,
-        }
-    }
-
     /// What the statement at hand executes: itself, unless it names another.
     pub(crate) fn executed_text(&self, plan: &Plan) -> Arc<[u8]> {
-        self.prepared_text(plan).unwrap_or_else(|| self.statement_text().into())
-    }
-
-    /// Under what the statement was prepared that the one at hand executes by its name.
-    pub(crate) fn prepared_key(&self, plan: &Plan) -> Option<&StatementKey> {
-        let Some(Named::Execute { name }) = &plan.named else { return None };
-        Some(&self.statements.names.as_ref()?.statements.get(name)?.key)
+        self.statements.prepared_text(plan).unwrap_or_else(|| self.client.statement_text().into())
     }
 
     /// Sees to it that the connection knows what the statement needs of names.
@@ -170,7 +131,7 @@ impl Session {
         }
         // What the last statement left on the connection is gone by this one.
         self.hands.last_ran_on = None;
-        let state = self.state_of(&key);
+        let state = state_of(&self.context, &key);
         let back = self.bring_into_preparation(&state, false, held).await?;
         let outcome = self.order_preparation(Command::Query, &key.text, AnswerKind::ResultSets, held).await;
         match self.bring_back(&state, back, outcome, held).await {
@@ -254,14 +215,14 @@ impl Session {
         if matches!(end.ending, Ending::Err(_)) {
             // Servers take back what was prepared under the name before they look at the new text.
             held.connection.named.remove(name);
-            self.forget_name(name);
+            self.statements.forget_name(name);
             return Ok(());
         }
         // A statement goes by the types of the values that it was executed with first: those must be the session's own.
         let keeps_types =
             matches!(self.context.lexing.server, ServerFlavor::MySql(_)) && text.contains(&b'?');
         let key = StatementKey {
-            text: sent.clone().unwrap_or_else(|| self.statement_text().into()),
+            text: sent.clone().unwrap_or_else(|| self.client.statement_text().into()),
             schema: self.context.state.schema.as_slice().into(),
             charset: self.context.state.charset.clone(),
             settings: self.context.state.settings.clone(),
@@ -283,4 +244,25 @@ fn append_quoted(out: &mut Vec<u8>, text: &[u8], quote: u8, doubled: &[u8]) {
         out.extend(std::iter::repeat_n(*byte, if doubled.contains(byte) { 2 } else { 1 }));
     }
     out.push(quote);
+}
+
+/// A `PREPARE` of that text, which no character set cuts otherwise.
+fn preparation_of(context: &Context, name: &[u8], text: &[u8]) -> Vec<u8> {
+    let mut statement = b"PREPARE ".to_vec();
+    append_quoted(&mut statement, name, b'`', b"`");
+    statement.extend_from_slice(b" FROM ");
+    let escaped: &[u8] = if context.lexing.no_backslash_escapes { b"'" } else { b"'\\" };
+    append_quoted(&mut statement, text, b'\'', escaped);
+    statement
+}
+
+/// A name that the session does not know: a server says so. A connection that is held for good may know it all the same.
+fn plan_unknown(context: &Context, hands: &Hands, plan: &mut Plan, name: &[u8]) {
+    if hands.held.iter().any(|held| held.pins.is_sticky()) {
+        return;
+    }
+    let multiplex = plan.facts.multiplex;
+    let nothing = classify(b"DEALLOCATE PREPARE x", context.lexing);
+    plan.facts = Facts { multiplex, ..Facts::of(&nothing) };
+    plan.named = Some(Named::Unknown { name: folded(name) });
 }
