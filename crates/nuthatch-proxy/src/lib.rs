@@ -23,44 +23,18 @@ mod worker;
 
 pub use backend::PoolRow;
 pub use clock::Clock;
-pub use configuration::keeper::ConfigurationKeeper;
-pub use configuration::keeper::Granting;
-pub use configuration::keeper::Wish;
-pub use exact::Began;
-pub use exact::BufferPool;
-pub use exact::Domain;
-pub use exact::Domains;
-pub use exact::Evidence;
-pub use exact::Exact;
-pub use exact::ExactLevels;
-pub use exact::Isolation;
-pub use exact::Judge;
-pub use exact::Moment;
-pub use exact::NoDomain;
-pub use exact::Replaced;
-pub use exact::Replica;
-pub use exact::StoredCodes;
-pub use exact::Vouched;
-pub use housekeeping::keep_house;
-pub use housekeeping::keep_lines;
-pub use housekeeping::scout;
+pub use configuration::keeper::{ConfigurationKeeper, Granting, Wish};
+pub use exact::{
+    Began, BufferPool, Domain, Domains, Evidence, Exact, ExactLevels, Isolation, Judge, Moment, NoDomain,
+    Replaced, Replica, StoredCodes, Vouched,
+};
+pub use housekeeping::{keep_house, keep_lines, scout};
 pub use listener::Listener;
-pub use proxy::CacheAdvice;
-pub use proxy::CachedEntryRow;
-pub use proxy::CachedTableRow;
-pub use proxy::Levels;
-pub use proxy::ProcessRow;
-pub use proxy::Proxy;
-pub use proxy::QueryCacheRow;
-pub use proxy::Source;
-pub use proxy::SourceAccount;
+pub use proxy::{
+    CacheAdvice, CachedEntryRow, CachedTableRow, Levels, ProcessRow, Proxy, QueryCacheRow, Source,
+    SourceAccount,
+};
 pub use roster::ClientAddress;
 pub use session::Finding;
 pub use shared::purge::Purged;
-pub use stats::COMMAND_BUCKETS;
-pub use stats::CacheFigures;
-pub use stats::CommandRow;
-pub use stats::DigestReading;
-pub use stats::DigestRow;
-pub use stats::ErrorRow;
-pub use stats::Totals;
+pub use stats::{COMMAND_BUCKETS, CacheFigures, CommandRow, DigestReading, DigestRow, ErrorRow, Totals};

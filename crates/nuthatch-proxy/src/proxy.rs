@@ -15,9 +15,16 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
+pub use cache_advice::CacheAdvice;
+pub use cached_entries::CachedEntryRow;
+pub use cached_tables::CachedTableRow;
+pub use levels::Levels;
 use nuthatch_config::{HostgroupId, ServerStatus, Snapshot};
 use nuthatch_net::ServerTls;
 use nuthatch_sql::ServerFlavor;
+pub use processlist::ProcessRow;
+pub use query_cache::QueryCacheRow;
+pub use source::{Source, SourceAccount};
 
 use crate::clock::Clock;
 use crate::configuration::keeper::ConfigurationKeeper;
@@ -27,15 +34,6 @@ use crate::roster::EndReason;
 use crate::session::{self, Finding};
 use crate::shared::Shared;
 use crate::shared::purge::{self, Purged};
-
-pub use cache_advice::CacheAdvice;
-pub use cached_entries::CachedEntryRow;
-pub use cached_tables::CachedTableRow;
-pub use levels::Levels;
-pub use processlist::ProcessRow;
-pub use query_cache::QueryCacheRow;
-pub use source::Source;
-pub use source::SourceAccount;
 
 /// The data plane: what sessions share, and the threads that they live on. Cheap to share.
 #[derive(Debug)]

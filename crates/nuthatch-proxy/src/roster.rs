@@ -9,18 +9,14 @@ mod view;
 use std::collections::HashMap;
 use std::sync::Arc;
 
+pub use address::ClientAddress;
+pub(crate) use end::{EndReason, SessionEnd};
+pub(crate) use handle::SessionHandle;
 use parking_lot::Mutex;
+pub(crate) use secrecy::{HIDDEN, may_hold_password};
+pub(crate) use view::{Running, View};
 
 use crate::backend::Server;
-
-pub use address::ClientAddress;
-pub(crate) use end::EndReason;
-pub(crate) use end::SessionEnd;
-pub(crate) use handle::SessionHandle;
-pub(crate) use secrecy::HIDDEN;
-pub(crate) use secrecy::may_hold_password;
-pub(crate) use view::Running;
-pub(crate) use view::View;
 
 /// The sessions of a worker, by their numbers.
 type OfWorker = Mutex<HashMap<u32, Arc<SessionHandle>>>;

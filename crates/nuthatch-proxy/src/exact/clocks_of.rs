@@ -78,9 +78,10 @@ pub(super) fn of_row(clocks: &Clocks, TableId(table): TableId, RowKey(key): RowK
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use nuthatch_cache::ClockOptions;
     use nuthatch_sql::TableRead;
+
+    use super::*;
 
     const TABLE: TableId = TableId(3);
 

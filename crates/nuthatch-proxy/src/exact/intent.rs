@@ -151,9 +151,10 @@ impl Intent {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use nuthatch_cache::ClockOptions;
     use nuthatch_sql::{Ddl, RowKey, TableWrite};
+
+    use super::*;
 
     fn one(rows: WrittenRows, is_transactional: bool) -> WriteFootprint {
         WriteFootprint::Tables(vec![TableWrite { table: TableId(1), rows, is_transactional }])

@@ -102,8 +102,9 @@ impl KnownCode {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use nuthatch_sql::Runs;
+
+    use super::*;
 
     fn codes(leaves: Leaves) -> StoredCodes {
         let mut code = StoredCode::default();

@@ -50,8 +50,9 @@ impl Touched {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use nuthatch_cache::ClockOptions;
+
+    use super::*;
 
     #[test]
     fn what_is_too_much_becomes_everything() {

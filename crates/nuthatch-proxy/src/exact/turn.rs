@@ -43,8 +43,9 @@ impl Drop for Turn {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use nuthatch_cache::{ClockOptions, Clocks};
+
+    use super::*;
 
     #[test]
     fn marks_are_settled_when_no_turn_before_theirs_is_held() {

@@ -23,7 +23,7 @@ use slab::Slab;
 use crate::clock::Clock;
 use crate::floor::posts::{Post, Posts};
 use crate::roster::{Entry, Roster, SessionHandle};
-use crate::session::{Attended, Memo, Ran, Session};
+use crate::session::{Attended, Memo, Ran, Session, attend, fall, may_sit_at, run};
 use crate::worker::Worker;
 use crate::worker::executor::Executor;
 
@@ -128,7 +128,7 @@ impl Lobby {
     async fn run_many(self: Arc<Self>, mut guest: Box<Guest>) {
         let post = Arc::new(Post::default());
         loop {
-            match guest.session.run().await {
+            match run(&mut guest.session).await {
                 Ran::MaySit => self.seat(guest),
                 Ran::Ended => drop(guest),
             }
@@ -142,7 +142,7 @@ impl Lobby {
     /// Has a session wait on its seat; it runs on when it was told to end meanwhile.
     fn seat(self: &Arc<Self>, mut guest: Box<Guest>) {
         match guest.place.seat {
-            Some(seat) if guest.session.may_sit_at(seat) => {
+            Some(seat) if may_sit_at(&mut guest.session, seat) => {
                 if let Some(seat) = self.seats.lock().get_mut(seat) {
                     seat.guest = Some(guest);
                 }
@@ -225,7 +225,7 @@ impl Lobby {
                 continue;
             };
             // A panic must not take the others along: the session runs on as a task, and falls there.
-            match catch_unwind(AssertUnwindSafe(|| guest.session.attend(arrival, now_ms, room))) {
+            match catch_unwind(AssertUnwindSafe(|| attend(&mut guest.session, arrival, now_ms, room))) {
                 Ok(Attended::Answered) => {}
                 Ok(Attended::Rises { reads_on }) => {
                     if reads_on {
@@ -234,7 +234,7 @@ impl Lobby {
                     risen.extend(seat.guest.take());
                 }
                 Err(_panic) => {
-                    guest.session.fall();
+                    fall(&mut guest.session);
                     risen.extend(seat.guest.take());
                 }
             }

@@ -2,10 +2,12 @@
 
 pub(crate) mod alone;
 pub(crate) mod cache_use;
-pub(crate) mod connection_numbers;
 pub(crate) mod errand;
 pub(crate) mod explain;
 pub(crate) mod internal;
+pub(crate) mod key;
+pub(crate) mod named;
 pub(crate) mod plan;
 pub(crate) mod query_cache;
+pub(crate) mod schema_lock;
 pub(crate) mod stored_code;

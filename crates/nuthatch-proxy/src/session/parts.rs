@@ -5,6 +5,7 @@ mod begun;
 mod cache_use;
 mod client;
 mod context;
+mod dealings;
 mod diagnostics;
 mod ground;
 mod hands;
@@ -20,10 +21,11 @@ pub(crate) use begun::Begun;
 pub(crate) use cache_use::{CacheUse, Off, caching};
 pub(crate) use client::{Client, Unsent};
 pub(crate) use context::Context;
+pub(crate) use dealings::Dealings;
 pub(crate) use diagnostics::{Diagnostics, List, Recipient, Rows};
 pub(crate) use ground::Ground;
 pub(crate) use hands::{Hands, Left};
-pub(crate) use held::{CODE, Doubt, Held, IdsBefore, NamedLocks};
+pub(crate) use held::{CODE, Doubt, Held, IdsBefore};
 pub(crate) use names::Names;
 pub(crate) use prepared::{
     Binding, LAST_PREPARED, Prepared, STATEMENTS_MAX, Statement, asks_for_cursor, is_bulk, named_id,

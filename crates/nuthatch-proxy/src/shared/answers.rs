@@ -9,12 +9,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use nuthatch_cache::{Cache, Limits};
 use nuthatch_config::MysqlVariables;
 
-use crate::stats::Digests;
-
-pub(crate) use crate::shared::answers::environment::ENVIRONMENTS_MAX;
-pub(crate) use crate::shared::answers::environment::Environment;
-pub(crate) use crate::shared::answers::environment::Environments;
+pub(crate) use crate::shared::answers::environment::{ENVIRONMENTS_MAX, Environment, Environments};
 pub(crate) use crate::shared::answers::hit_plan::HitPlan;
+use crate::stats::Digests;
 
 /// See the module's doc.
 #[derive(Debug)]

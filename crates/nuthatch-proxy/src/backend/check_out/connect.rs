@@ -7,6 +7,7 @@ use nuthatch_net::{BackendLogin, BackendPassword, ClearPasswords, Framed, NetErr
 use nuthatch_wire::{CapabilityFlags, ErrPacket, StatusFlags};
 use tokio::time::{Instant, timeout};
 
+use crate::backend::connection::ask_defaults::learn_defaults;
 use crate::backend::connection::{Connection, Slot};
 use crate::backend::server::control::Control;
 use crate::backend::server::defaults::Era;
@@ -107,7 +108,7 @@ pub(in crate::backend) async fn open(
         slot,
     });
     if connection.server().defaults.last_change() > 0 {
-        let learning = timeout(login.timeout, connection.learn_defaults()).await;
+        let learning = timeout(login.timeout, learn_defaults(&mut connection)).await;
         learning.map_err(|_elapsed| timed_out())??;
     }
     if connection.has_first_orders() {

@@ -20,32 +20,27 @@ const OF_MYSQL: &[u8] =
 /// All variables have some 30 KB.
 const ANSWER_BYTES_MAX: usize = 1 << 20;
 
-impl Connection {
-    /// Asks for the values that sessions begin with now; none if the answer cannot be used.
-    ///
-    /// # Errors
-    /// When the connection fails; it must be closed then.
-    pub(crate) async fn ask_defaults(&mut self) -> Result<Option<Defaults>, NetError> {
-        let Some(server) = self.server().flavor() else { return Ok(None) };
-        let query = if matches!(server, ServerFlavor::MySql(_)) { OF_MYSQL } else { OF_MARIADB };
-        let Some(answer) = self.ask(query, ANSWER_BYTES_MAX).await? else { return Ok(None) };
-        let Some(result) = SmallResult::parse(&answer, self.form()) else { return Ok(None) };
-        let pairs = result.rows.iter().filter_map(|row| text_values::<2>(row));
-        Ok(Defaults::of(pairs.map(|[name, value]| (name, value)), server))
-    }
+/// Asks for the values that sessions begin with now; none if the answer cannot be used.
+async fn ask_defaults(connection: &mut Connection) -> Result<Option<Defaults>, NetError> {
+    let Some(server) = connection.server().flavor() else { return Ok(None) };
+    let query = if matches!(server, ServerFlavor::MySql(_)) { OF_MYSQL } else { OF_MARIADB };
+    let Some(answer) = connection.ask(query, ANSWER_BYTES_MAX).await? else { return Ok(None) };
+    let Some(result) = SmallResult::parse(&answer, connection.form()) else { return Ok(None) };
+    let pairs = result.rows.iter().filter_map(|row| text_values::<2>(row));
+    Ok(Defaults::of(pairs.map(|[name, value]| (name, value)), server))
+}
 
-    /// Asks for them if nobody knows them yet, and takes note of them.
-    ///
-    /// # Errors
-    /// As [`Self::ask_defaults`].
-    pub(crate) async fn learn_defaults(&mut self) -> Result<(), NetError> {
-        let server = Arc::clone(self.server());
-        let number = server.defaults.last_change();
-        if server.defaults.lacks_values()
-            && let Some(values) = self.ask_defaults().await?
-        {
-            server.defaults.learn(number, values);
-        }
-        Ok(())
+/// Asks for the values that sessions begin with now if nobody knows them yet, and takes note of them.
+///
+/// # Errors
+/// When the connection fails; it must be closed then.
+pub(crate) async fn learn_defaults(connection: &mut Connection) -> Result<(), NetError> {
+    let server = Arc::clone(connection.server());
+    let number = server.defaults.last_change();
+    if server.defaults.lacks_values()
+        && let Some(values) = ask_defaults(connection).await?
+    {
+        server.defaults.learn(number, values);
     }
+    Ok(())
 }

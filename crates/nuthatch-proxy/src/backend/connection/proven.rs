@@ -8,17 +8,16 @@
 use crate::backend::{Connection, Era};
 use crate::stats::not_cached::Unproven;
 
-impl Connection {
-    /// Whether what is known of its state is all there is, for a session of that era.
-    ///
-    /// # Errors
-    /// The first reason why not.
-    pub(crate) fn prove(&self, era: &Era) -> Result<(), Unproven> {
-        match () {
-            () if self.server().has_older_privileges(self.opened) => Err(Unproven::OlderPrivileges),
-            () if self.server().defaults.is_later_than(&self.era) => Err(Unproven::OlderDefaults),
-            () if !self.server().defaults.can_tell(era, &self.era) => Err(Unproven::UnknownDefaults),
-            () => Ok(()),
-        }
+/// Whether what is known of the connection's state is all there is, for a session of that era.
+///
+/// # Errors
+/// The first reason why not.
+pub(crate) fn prove(connection: &Connection, era: &Era) -> Result<(), Unproven> {
+    let server = connection.server();
+    match () {
+        () if server.has_older_privileges(connection.opened) => Err(Unproven::OlderPrivileges),
+        () if server.defaults.is_later_than(&connection.era) => Err(Unproven::OlderDefaults),
+        () if !server.defaults.can_tell(era, &connection.era) => Err(Unproven::UnknownDefaults),
+        () => Ok(()),
     }
 }

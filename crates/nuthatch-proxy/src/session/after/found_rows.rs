@@ -7,8 +7,8 @@
 use nuthatch_sql::{FoundRows, Kind, PageOffset, Parameter, page_offset};
 use nuthatch_wire::{AnswerEnd, Ending};
 
-use crate::session::Session;
-use crate::session::parts::{Context, Hands, Held, Results};
+use crate::session::lease::question::ask;
+use crate::session::parts::{Context, Dealings, Ground, Hands, Held, Results};
 use crate::session::statement::Facts;
 use crate::session::way::Trouble;
 use crate::state::Found;
@@ -21,15 +21,18 @@ const BEFORE_ROWS: [u16; 19] = [
     1248, 1582,
 ];
 
-impl Session {
-    /// Asks this connection, which knows.
-    pub(crate) async fn fetch_found_rows(&mut self, held: &mut Held) -> Result<(), Trouble> {
-        if let Some(found) = self.ask(held, "SELECT FOUND_ROWS()").await? {
-            set_found_rows(&mut self.results, found);
-            held.pins = held.pins.without(Pins::FOUND_ROWS);
-        }
-        Ok(())
+/// Asks this connection, which knows.
+pub(crate) async fn fetch_found_rows(
+    ground: &Ground,
+    context: &Context,
+    dealings: &mut Dealings,
+    held: &mut Held,
+) -> Result<(), Trouble> {
+    if let Some(found) = ask(ground, context, dealings, held, "SELECT FOUND_ROWS()").await? {
+        set_found_rows(&mut dealings.results, found);
+        held.pins = held.pins.without(Pins::FOUND_ROWS);
     }
+    Ok(())
 }
 
 /// It is this, and on no connection.
@@ -40,8 +43,8 @@ pub(crate) const fn set_found_rows(results: &mut Results, count: u64) {
 /// Whether the connection does not have the counts that are asked for.
 pub(crate) fn lacks_counts(hands: &Hands, results: &Results, held: &Held, facts: &Facts) -> bool {
     let is_here = |place| held.was_held && place == Some(held.connection.thread_id);
-    facts.reads_found_rows && !is_here(results.found_rows_on)
-        || facts.reads_row_count && !is_here(hands.last_ran_on)
+    facts.asks.found_rows && !is_here(results.found_rows_on)
+        || facts.asks.row_count && !is_here(hands.last_ran_on)
 }
 
 /// Takes note of what a server's statement of that text did to it.
@@ -84,7 +87,8 @@ pub(crate) fn found_by(
     end: &AnswerEnd,
 ) -> Option<Found> {
     if let Ending::Err(code) = end.ending {
-        let has_run = facts.kind == Kind::Select && !BEFORE_ROWS.contains(&code) || facts.is_opaque;
+        let has_run =
+            facts.kind == Kind::Select && !BEFORE_ROWS.contains(&code) || facts.transaction.is_opaque;
         return has_run.then_some(Found::Elsewhere);
     }
     let is_limited_otherwise = || context.state.settings.get(b"sql_select_limit").is_some();

@@ -9,150 +9,141 @@ use std::sync::Arc;
 use nuthatch_sql::{Kind, ServerFlavor};
 use nuthatch_wire::{AnswerEnd, Ending, StatusFlags};
 
-use crate::session::after::delay::learn_delay;
 use crate::session::after::diagnostics::{learn_diagnostics, translate_diagnostics};
-use crate::session::after::insert_id::learn_insert_id_of_failed;
-use crate::session::after::own_values::learn_own_values;
+use crate::session::after::insert_id::{learn_insert_id, learn_insert_id_of_failed};
+use crate::session::after::pins::own_values::learn_own_values;
+use crate::session::after::schema::learn_schema;
+use crate::session::after::set::{learn_charset, learn_query_cache_type, learn_steps};
 use crate::session::after::tracker::pins_of;
-use crate::session::parts::{Context, Hands, Held, Results};
+use crate::session::lease::environment::renumber_environment;
+use crate::session::parts::{Context, Dealings, Ground, Hands, Held, Results};
 use crate::session::statement::{Change, Facts, NEVER_RAN, Step, is_profiled};
-use crate::session::way::Trouble;
-use crate::session::{Session, is_in_transaction};
 use crate::shared::greetings::lexing_after;
 use crate::state::Charset;
 use crate::stats::pins::Pins;
 
-impl Session {
-    /// Takes note of what the statement did: the one at hand, or the prepared one that it executes.
-    pub(crate) fn learn(&mut self, facts: &Facts, prepared: Option<&[u8]>, end: &AnswerEnd, held: &mut Held) {
-        self.hands.last_ran_on = Some(held.connection.thread_id);
-        learn_diagnostics(&mut self.diagnostics, end, held);
-        self.transaction.learn_beginning(held);
-        let was_in_transaction = held.in_transaction;
-        let was_profiled = is_profiled(&held.connection.state.settings);
-        held.is_surely_in_transaction = false;
-        match end.ending {
-            Ending::Err(code) => {
-                learn_from_error(&self.context, &mut self.hands, &mut self.results, code, facts, held);
-            }
-            Ending::Ok | Ending::ResultSet => {
-                self.learn_from_success(facts, end, held);
-                self.learn_insert_id(facts, prepared, end, held);
-            }
+/// Takes note of what the statement did: the one at hand, or the prepared one that it executes.
+pub(crate) fn learn(
+    ground: &Ground,
+    context: &mut Context,
+    dealings: &mut Dealings,
+    facts: &Facts,
+    text: &[u8],
+    end: &AnswerEnd,
+    held: &mut Held,
+) {
+    dealings.hands.last_ran_on = Some(held.connection.thread_id);
+    learn_diagnostics(&mut dealings.diagnostics, end, held);
+    dealings.transaction.learn_beginning(held);
+    let was_in_transaction = held.in_transaction;
+    let was_profiled = is_profiled(&held.connection.state.settings);
+    held.is_surely_in_transaction = false;
+    match end.ending {
+        Ending::Err(code) => {
+            learn_from_error(context, &mut dealings.hands, &mut dealings.results, code, facts, held);
         }
-        if was_in_transaction && !held.in_transaction {
-            held.pins = held.pins.without(Pins::NEXT_TRANSACTION);
-        }
-        if was_profiled && is_profiled(&held.connection.state.settings) {
-            // Neither the SET that turns it on nor the one that turns it off is profiled.
-            held.pins = held.pins.with(Pins::PROFILES);
-        }
-        match facts.multiplex {
-            Some(0) => held.pins = held.pins.with(Pins::RULE),
-            Some(1) => held.pins = held.pins.without(Pins::RULE),
-            _ => {}
-        }
-        learn_delay(&self.ground, &self.account, end, held);
-        learn_own_values(&self.context, &self.transaction, facts, end, held);
-        if facts.writes {
-            self.transaction.has_written = true;
-        }
-        if !held.in_transaction && !is_in_transaction(&self.transaction, &self.hands) {
-            self.transaction.has_written = false;
-        }
-        self.transaction.forget_ended_snapshot(facts, end, held.in_transaction);
-    }
-
-    fn learn_from_success(&mut self, facts: &Facts, end: &AnswerEnd, held: &mut Held) {
-        held.in_transaction = end.status.contains(StatusFlags::SERVER_STATUS_IN_TRANS);
-        held.is_surely_in_transaction = held.in_transaction;
-        if facts.alters_schema {
-            held.connection.server().close_idle();
-        }
-        self.learn_change(&facts.change, held);
-        self.learn_query_cache_type(facts);
-        if let Some(charset) = &facts.character_set {
-            self.diagnostics.results_charset = Some(Charset::set_names(charset, None));
-            translate_diagnostics(&self.context, &mut self.diagnostics);
-        }
-        self.context.lexing = lexing_after(self.context.lexing, end.status);
-        if let ServerFlavor::MySql(_) = self.context.lexing.server {
-            // Its status flags never tell of this.
-            self.context.lexing.ansi_quotes = self.context.has_ansi_quotes();
-        }
-        let autocommit = end.status.contains(StatusFlags::SERVER_STATUS_AUTOCOMMIT);
-        held.connection.state.autocommit = Some(autocommit);
-        self.context.state.autocommit = autocommit;
-        held.pins = held.pins.with(pins_of(facts, end, held)).without(facts.unpins);
-        if autocommit || facts.ends_transaction {
-            held.pins = held.pins.without(Pins::SAVEPOINT);
-        } else if facts.kind == Kind::Savepoint && !held.in_transaction {
-            held.pins = held.pins.with(Pins::SAVEPOINT);
-        }
-        if end.has_warned {
-            held.pins = held.pins.with(Pins::DIAGNOSTICS);
-        }
-        match end.ending {
-            Ending::ResultSet => self.results.row_count = -1,
-            _ => self.results.row_count = i64::try_from(end.ok.affected_rows).unwrap_or(i64::MAX),
+        Ending::Ok | Ending::ResultSet => {
+            learn_from_success(ground, context, dealings, facts, end, held);
+            learn_insert_id(ground, context, dealings, facts, text, end, held);
         }
     }
-
-    /// Asks, after some schema was dropped, whether it was the session's own: the status flag does not tell which.
-    pub(crate) async fn learn_dropped_schema(
-        &mut self,
-        end: &AnswerEnd,
-        held: &mut Held,
-    ) -> Result<(), Trouble> {
-        if std::mem::take(&mut held.is_in_unnamed_schema) {
-            return self.learn_name_of_schema(held).await;
-        }
-        if end.status_seen.contains(StatusFlags::SERVER_STATUS_DB_DROPPED)
-            && self.ask(held, "SELECT DATABASE() IS NULL").await? == Some(1)
-        {
-            held.connection.state.schema.clear();
-            self.context.state.schema.clear();
-        }
-        Ok(())
+    if was_in_transaction && !held.in_transaction {
+        held.pins = held.pins.without(Pins::NEXT_TRANSACTION);
     }
-
-    /// Asks in which schema the connection is: names in other character sets are read by servers only.
-    pub(crate) async fn learn_name_of_schema(&mut self, held: &mut Held) -> Result<(), Trouble> {
-        held.is_in_unnamed_schema = false;
-        let name = self.way(held).ask_value("SELECT CAST(DATABASE() AS BINARY)").await?.unwrap_or_default();
-        held.connection.state.schema.clone_from(&name);
-        self.context.state.schema = name;
-        Ok(())
+    if was_profiled && is_profiled(&held.connection.state.settings) {
+        // Neither the SET that turns it on nor the one that turns it off is profiled.
+        held.pins = held.pins.with(Pins::PROFILES);
     }
+    match facts.multiplex {
+        Some(0) => held.pins = held.pins.with(Pins::RULE),
+        Some(1) => held.pins = held.pins.without(Pins::RULE),
+        _ => {}
+    }
+    learn_own_values(context, &dealings.transaction, facts, end, held);
+    if facts.writes {
+        dealings.transaction.has_written = true;
+    }
+    if !held.in_transaction && !dealings.are_in_transaction() {
+        dealings.transaction.has_written = false;
+    }
+    dealings.transaction.forget_ended_snapshot(facts, end, held.in_transaction);
+}
 
-    fn learn_change(&mut self, change: &Change, held: &mut Held) {
-        match change {
-            Change::None => {}
-            Change::Autocommit(_) => self.ground.worker.counters.autocommit.bump(),
-            Change::Charset(charset) => {
-                self.learn_charset(charset, held);
-                self.renumber_environment();
+fn learn_from_success(
+    ground: &Ground,
+    context: &mut Context,
+    dealings: &mut Dealings,
+    facts: &Facts,
+    end: &AnswerEnd,
+    held: &mut Held,
+) {
+    held.in_transaction = end.status.contains(StatusFlags::SERVER_STATUS_IN_TRANS);
+    held.is_surely_in_transaction = held.in_transaction;
+    if facts.server.alters_schema {
+        held.connection.server().close_idle();
+    }
+    learn_change(ground, context, dealings, &facts.change, held);
+    learn_query_cache_type(ground, context, facts);
+    if let Some(charset) = &facts.character_set {
+        dealings.diagnostics.results_charset = Some(Charset::set_names(charset, None));
+        translate_diagnostics(context, &mut dealings.diagnostics);
+    }
+    context.lexing = lexing_after(context.lexing, end.status);
+    if let ServerFlavor::MySql(_) = context.lexing.server {
+        // Its status flags never tell of this.
+        context.lexing.ansi_quotes = context.has_ansi_quotes();
+    }
+    let autocommit = end.status.contains(StatusFlags::SERVER_STATUS_AUTOCOMMIT);
+    held.connection.state.autocommit = Some(autocommit);
+    context.state.autocommit = autocommit;
+    held.pins = held.pins.with(pins_of(facts, end, held)).without(facts.unpins);
+    if autocommit || facts.transaction.ends {
+        held.pins = held.pins.without(Pins::SAVEPOINT);
+    } else if facts.kind == Kind::Savepoint && !held.in_transaction {
+        held.pins = held.pins.with(Pins::SAVEPOINT);
+    }
+    if end.has_warned {
+        held.pins = held.pins.with(Pins::DIAGNOSTICS);
+    }
+    match end.ending {
+        Ending::ResultSet => dealings.results.row_count = -1,
+        _ => dealings.results.row_count = i64::try_from(end.ok.affected_rows).unwrap_or(i64::MAX),
+    }
+}
+
+fn learn_change(
+    ground: &Ground,
+    context: &mut Context,
+    dealings: &mut Dealings,
+    change: &Change,
+    held: &mut Held,
+) {
+    match change {
+        Change::None => {}
+        Change::Autocommit(_) => ground.worker.counters.autocommit.bump(),
+        Change::Charset(charset) => {
+            learn_charset(ground, context, &mut dealings.diagnostics, charset, held);
+            renumber_environment(ground, context);
+        }
+        Change::Steps(steps) => {
+            let isolation = context.own_isolation();
+            learn_steps(ground, context, &mut dealings.diagnostics, steps, held);
+            if held.in_transaction && context.own_isolation() != isolation {
+                // The open transaction keeps what it began with.
+                dealings
+                    .transaction
+                    .touched
+                    .add([ground.shared.exact.clocks.everything()], &ground.shared.exact.clocks);
             }
-            Change::Steps(steps) => {
-                let isolation = self.context.own_isolation();
-                self.learn_steps(steps, held);
-                if held.in_transaction && self.context.own_isolation() != isolation {
-                    // The open transaction keeps what it began with.
-                    self.transaction.touched.add(
-                        [self.ground.shared.exact.clocks.everything()],
-                        &self.ground.shared.exact.clocks,
-                    );
-                }
-            }
-            Change::Role(statement) => {
-                held.connection.state.role = Some(Arc::clone(statement));
-                self.context.state.role = Some(Arc::clone(statement));
-                self.renumber_environment();
-            }
-            Change::Schema(schema) => {
-                self.ground.worker.counters.frontend_use_db.bump();
-                learn_schema(&mut self.context, schema, held);
-            }
+        }
+        Change::Role(statement) => {
+            held.connection.state.role = Some(Arc::clone(statement));
+            context.state.role = Some(Arc::clone(statement));
+            renumber_environment(ground, context);
+        }
+        Change::Schema(schema) => {
+            ground.worker.counters.frontend_use_db.bump();
+            learn_schema(context, schema, held);
         }
     }
 }
@@ -180,20 +171,9 @@ fn learn_from_error(
     if held.in_transaction && may_be_half_done(facts) {
         held.pins = held.pins.with(Pins::SESSION_VARIABLE);
     }
-    held.in_transaction |= !context.state.autocommit || facts.is_opaque;
+    held.in_transaction |= !context.state.autocommit || facts.transaction.is_opaque;
     learn_insert_id_of_failed(hands, results, facts, held);
     // The error is what SHOW WARNINGS will show. What the statement did before it failed is unknown.
     held.pins = held.pins.with(Pins::DIAGNOSTICS);
     held.pins = held.pins.with(facts.pins);
-}
-
-/// The connection is in a schema that the client named so.
-pub(crate) fn learn_schema(context: &mut Context, name: &[u8], held: &mut Held) {
-    match context.state.charset.reads_as_utf8(name) {
-        true => {
-            held.connection.state.schema = name.to_vec();
-            context.state.schema = name.to_vec();
-        }
-        false => held.is_in_unnamed_schema = true,
-    }
 }

@@ -14,30 +14,9 @@
 use nuthatch_wire::{AnswerEnd, CapabilityFlags};
 
 use crate::backend::Connection;
-use crate::session::Session;
 use crate::session::parts::{Context, Held};
 use crate::session::statement::{Facts, INFORMATION_SCHEMA, TRACKER, VOUCHED, is_off};
-use crate::session::way::Trouble;
 use crate::stats::pins::Pins;
-
-impl Session {
-    /// Has a statement that reads the session's variables find the tracker as the session has it.
-    pub(crate) async fn bring_tracker(&self, held: &mut Held, facts: &Facts) -> Result<(), Trouble> {
-        if !facts.reads_tracker || self.context.is_told_of_changes || !held.connection.is_tracked() {
-            return Ok(());
-        }
-        let mut state = self.context.state.clone();
-        state.settings.set(TRACKER, Some(b"OFF"));
-        self.bring_into(&state, held).await
-    }
-}
-
-impl Connection {
-    /// Whether its server tells of changes.
-    pub(crate) fn is_tracked(&self) -> bool {
-        self.is_told_of_changes && self.state.settings.get(TRACKER).is_none()
-    }
-}
 
 /// Whether the server told that the session has changed: in an OK packet, or as MariaDB does in an EOF packet. The flag of an OK packet
 /// says nothing by itself: a MySQL that tells of transactions (`session_track_transaction_info`) has it in each COMMIT's.
@@ -58,7 +37,8 @@ fn is_explained(context: &Context, facts: &Facts, end: &AnswerEnd, connection: &
         true => end.told.schema,
         // An EOF packet does not say what.
         false => {
-            facts.names_information_schema || context.state.schema.eq_ignore_ascii_case(INFORMATION_SCHEMA)
+            facts.tables.in_information_schema
+                || context.state.schema.eq_ignore_ascii_case(INFORMATION_SCHEMA)
         }
     };
     is_of_schema && !facts.writes && !facts.class.runs_unseen_code()
@@ -76,7 +56,7 @@ pub(crate) fn has_changed_unexplained(
 
 /// Why the connection is kept after the statement, whose answer ended so, by what its text says.
 pub(crate) fn pins_of(facts: &Facts, end: &AnswerEnd, held: &Held) -> Pins {
-    let can_tell = held.connection.is_tracked();
+    let can_tell = held.is_tracked();
     match facts.is_vouched_for() && can_tell && !tells_of_change(end, &held.connection) {
         true => facts.pins.without(VOUCHED),
         false => facts.pins,

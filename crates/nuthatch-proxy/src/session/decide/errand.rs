@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use nuthatch_sql::Kind;
 
-use crate::session::Session;
+use crate::session::parts::{Context, Transaction};
 use crate::session::statement::{Change, Facts, Given, Setting, Step};
 use crate::state::{Aim, Errand, OF_NAMES, SchemaNeed, SessionState};
 
@@ -56,28 +56,31 @@ fn plain_value(setting: &Setting) -> Option<Option<&[u8]>> {
     }
 }
 
-impl Session {
-    /// The same of one that came as text.
-    pub(crate) fn errand_of_text(&self, facts: &Facts, text: &[u8]) -> Errand {
-        let usual = self.context.errand_of(facts);
-        // What reads tables may leave a reason to hold the connection (a view that calls stored code, a transaction), and then whatever
-        // comes next must be able to run there.
-        let opens_nothing = facts.kind != Kind::Select || facts.names_no_table;
-        if !facts.needs_no_schema || !opens_nothing || self.transaction.beginning.is_held_back() {
-            return usual;
-        }
-        if let Change::Schema(schema) = &facts.change {
-            let Errand { schema, aim, .. } = Errand::into_schema(&self.context.state, schema);
-            return Errand { schema, aim, ..usual };
-        }
-        let schema = match self.context.state.schema.is_empty() {
-            true => SchemaNeed::Any,
-            false => SchemaNeed::Own,
-        };
-        let is_alike = text.is_ascii() && !text.iter().any(|byte| matches!(byte, b'"' | b'\\'));
-        let aim = if is_alike { aim_of(&facts.change, &self.context.state) } else { None };
-        Errand { schema, aim: aim.map(Box::new), ..usual }
+/// The same of one that came as text.
+pub(crate) fn errand_of_text(
+    context: &Context,
+    transaction: &Transaction,
+    facts: &Facts,
+    text: &[u8],
+) -> Errand {
+    let usual = context.errand_of(facts);
+    // What reads tables may leave a reason to hold the connection (a view that calls stored code, a transaction), and then whatever
+    // comes next must be able to run there.
+    let opens_nothing = facts.kind != Kind::Select || facts.tables.none;
+    if !facts.tables.need_no_schema || !opens_nothing || transaction.beginning.is_held_back() {
+        return usual;
     }
+    if let Change::Schema(schema) = &facts.change {
+        let Errand { schema, aim, .. } = Errand::into_schema(&context.state, schema);
+        return Errand { schema, aim, ..usual };
+    }
+    let schema = match context.state.schema.is_empty() {
+        true => SchemaNeed::Any,
+        false => SchemaNeed::Own,
+    };
+    let is_alike = text.is_ascii() && !text.iter().any(|byte| matches!(byte, b'"' | b'\\'));
+    let aim = if is_alike { aim_of(&facts.change, &context.state) } else { None };
+    Errand { schema, aim: aim.map(Box::new), ..usual }
 }
 
 #[cfg(test)]

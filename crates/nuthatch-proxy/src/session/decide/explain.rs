@@ -11,8 +11,11 @@ use nuthatch_sql::{CacheQuestion, Class, Lexing, cache_question, classify, read_
 
 use crate::exact::standing;
 use crate::roster::ClientAddress;
-use crate::session::Session;
-use crate::session::parts::{Off, caching};
+use crate::session::before::begin::may_open_snapshot;
+use crate::session::decide::cache_use::state_off_cache;
+use crate::session::decide::key::key;
+use crate::session::lease::check_out::hostgroup_for;
+use crate::session::parts::{Account, CacheUse, Context, Dealings, Ground, Off, caching};
 use crate::session::statement::{Caching, Facts, heed_hint, look};
 use crate::shared::Shared;
 use crate::shared::answers::HitPlan;
@@ -51,39 +54,44 @@ enum Sees {
     SnapshotToOpen,
 }
 
-impl Session {
-    /// What the cache would do with the statement, were it the session's next.
-    pub(crate) fn explain_cache(&self, statement: &[u8]) -> Vec<Finding> {
-        let off = |facts: &Facts| {
-            let mut off = self.cache.off;
-            if facts.cache_hint.ttl_ms.is_some() && off.cache == Some(NotCached::TypeOff) {
-                off.cache = self.state_off_cache();
-            }
-            off
-        };
-        let routed = |wanted, facts: &Facts| self.hostgroup_for(wanted, facts);
-        let entry = self.key(statement).and_then(|key| self.ground.shared.answers.cache.peek(&key));
-        let asker = Asker {
-            shared: &self.ground.shared,
-            snapshot: &self.ground.snapshot,
-            user: &self.account.user,
-            schema: &self.context.state.schema,
-            lexing: self.context.lexing,
-            address: self.ground.handle.address(),
-            flag_in: self.cache.next_flag_in,
-            kind: self.cache.query_cache_type(&self.ground.snapshot),
-            off: &off,
-            routed: &routed,
-            sees: match self.transaction.beginning.snapshot() {
-                _ if self.may_open_snapshot() => Sees::SnapshotToOpen,
-                Some(snapshot) => Sees::At(snapshot),
-                None => Sees::Now,
-            },
-            entries: entry.into_iter().collect(),
-            now_ms: self.ground.latest_us / 1000,
-        };
-        asker.explain(statement)
-    }
+/// What the cache would do with the statement, were it the session's next.
+pub(crate) fn explain_cache(
+    ground: &Ground,
+    account: &Account,
+    context: &Context,
+    cache: &CacheUse,
+    dealings: &Dealings,
+    statement: &[u8],
+) -> Vec<Finding> {
+    let off = |facts: &Facts| {
+        let mut off = cache.off;
+        if facts.cache.hint.ttl_ms.is_some() && off.cache == Some(NotCached::TypeOff) {
+            off.cache = state_off_cache(context, cache, dealings);
+        }
+        off
+    };
+    let routed = |wanted, facts: &Facts| hostgroup_for(account, dealings, wanted, facts);
+    let entry = key(account, context, statement).and_then(|key| ground.shared.answers.cache.peek(&key));
+    let asker = Asker {
+        shared: &ground.shared,
+        snapshot: &ground.snapshot,
+        user: &account.user,
+        schema: &context.state.schema,
+        lexing: context.lexing,
+        address: ground.handle.address(),
+        flag_in: cache.next_flag_in,
+        kind: context.query_cache_type_in(&ground.snapshot),
+        off: &off,
+        routed: &routed,
+        sees: match dealings.transaction.beginning.snapshot() {
+            _ if may_open_snapshot(ground, account, context, dealings) => Sees::SnapshotToOpen,
+            Some(snapshot) => Sees::At(snapshot),
+            None => Sees::Now,
+        },
+        entries: entry.into_iter().collect(),
+        now_ms: ground.latest_us / 1000,
+    };
+    asker.explain(statement)
 }
 
 /// What the cache would do with the statement that an operator's `EXPLAIN CACHE [FOR USER 'u'] [IN SCHEMA s] …` is about, for a new
@@ -112,7 +120,7 @@ pub(crate) fn explain_for_operator(shared: &Shared, question: &[u8]) -> Result<V
     });
     let off = |facts: &Facts| {
         let off = Off::by_configuration(user, None, &snapshot, &shared.answers);
-        let asks = facts.cache_hint.ttl_ms.is_some() && off.cache == Some(NotCached::TypeOff);
+        let asks = facts.cache.hint.ttl_ms.is_some() && off.cache == Some(NotCached::TypeOff);
         Off { cache: off.cache.filter(|_| !asks), ..off }
     };
     let asker = Asker {
@@ -136,9 +144,9 @@ pub(crate) fn explain_for_operator(shared: &Shared, question: &[u8]) -> Result<V
 impl Asker<'_> {
     fn explain(&self, statement: &[u8]) -> Vec<Finding> {
         let known = look(statement, self.lexing, self.snapshot);
-        let mut facts = known.facts;
+        let facts = Facts::of_text(known.facts, None);
         let mut verdict = self.judge(statement, known.digest, &known.digest_text);
-        heed_hint(&mut facts, &mut verdict);
+        heed_hint(&facts, &mut verdict);
         let wanted = verdict.destination_hostgroup.unwrap_or(self.user.default_hostgroup);
         let hostgroup = (self.routed)(wanted, &facts);
         let off = (self.off)(&facts);
@@ -155,7 +163,7 @@ impl Asker<'_> {
             ("statement", statement_told(&facts)),
             ("mode", mode(caching)),
         ];
-        if facts.cacheable.is_ok() && facts.volatile.is_none() {
+        if facts.cache.allowed.is_ok() && facts.cache.volatile.is_none() {
             findings.extend(self.tables(statement, hostgroup));
         }
         if caching.is_any() {
@@ -264,14 +272,14 @@ fn rules(verdict: &Verdict) -> String {
 }
 
 fn statement_told(facts: &Facts) -> String {
-    match (facts.cacheable, facts.volatile) {
+    match (facts.cache.allowed, facts.cache.volatile) {
         (Err(why), _) => format!("cannot be cached: {why}"),
         (Ok(()), Some(what)) => format!("only for a time: {}", NotCached::Volatile(what)),
         (Ok(()), None) => "may be cached".to_owned(),
     }
 }
 
-fn mode(caching: Caching) -> String {
+pub(crate) fn mode(caching: Caching) -> String {
     match caching {
         Caching::No(why) => format!("not cached: {why}"),
         Caching::Ttl(ttl_ms) => format!("ttl: for {ttl_ms} ms, whatever is written meanwhile"),

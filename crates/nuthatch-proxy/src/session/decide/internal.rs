@@ -7,72 +7,79 @@ use mysql_common::collations::{Collation, CollationId};
 use nuthatch_wire::{CapabilityFlags, Column};
 use serde_json::{Map, Value, json};
 
-use crate::session::parts::{Account, Context, Ground, Hands, Held};
+use crate::session::parts::{Account, Client, Context, Dealings, Ground, Hands, Held};
 use crate::session::way::reply;
-use crate::session::{Session, is_in_transaction};
 use crate::state::Charset;
 use crate::stats::pins::Pins;
 
 /// Hostgroups up to this number have their place in the array `backends`; those above come one behind the other.
 const PLACES_MAX: usize = 1024;
 
-impl Session {
-    /// The answer: one row of one column.
-    pub(crate) fn internal_session(&mut self) -> Vec<u8> {
-        let tls = self.client.framed.stream().tls_version();
-        let text = format!("{:#}", self.as_json(tls));
-        let columns = [Column::text("session_info")];
-        reply::result_set(self.client.capabilities, self.status(), &columns, Some(&[Some(text.as_bytes())]))
-    }
+/// The answer: one row of one column.
+pub(crate) fn internal_session(
+    ground: &Ground,
+    client: &mut Client,
+    account: &Account,
+    context: &Context,
+    dealings: &Dealings,
+) -> Vec<u8> {
+    let tls = client.framed.stream().tls_version();
+    let text = format!("{:#}", as_json(ground, client, account, context, dealings, tls));
+    let columns = [Column::text("session_info")];
+    reply::result_set(client.capabilities, dealings.status(context), &columns, Some(&[Some(text.as_bytes())]))
+}
 
-    fn as_json(&self, tls: Option<&str>) -> Value {
-        let now_ms = self.ground.latest_us / 1000;
-        let user = &self.account.user;
-        let in_transaction = self.hands.held.iter().filter(|held| held.in_transaction).count();
-        let bound = self.hands.held.iter().find(|held| held.pins.is_sticky() || held.in_transaction);
-        let current = self.hands.held.first().map_or(user.default_hostgroup, |held| held.hostgroup);
+fn as_json(
+    ground: &Ground,
+    client: &Client,
+    account: &Account,
+    context: &Context,
+    dealings: &Dealings,
+    tls: Option<&str>,
+) -> Value {
+    let now_ms = ground.latest_us / 1000;
+    let user = &account.user;
+    let in_transaction = dealings.hands.held.iter().filter(|held| held.in_transaction).count();
+    let bound = dealings.hands.held.iter().find(|held| held.pins.is_sticky() || held.in_transaction);
+    let current = dealings.hands.held.first().map_or(user.default_hostgroup, |held| held.hostgroup);
+    json!({
+        "thread_session_id": ground.handle.id,
+        "thread": ground.worker.id,
+        "age_ms": now_ms.saturating_sub(ground.handle.started_ms),
+        "autocommit": context.state.autocommit,
+        "query_cache_type": context.query_cache_type_in(&ground.snapshot).word(),
+        "default_hostgroup": user.default_hostgroup.0,
+        "current_hostgroup": current.0,
+        "locked_on_hostgroup": bound.map_or(-1, |held| i64::from(held.hostgroup.0)),
+        "active_transactions": in_transaction,
+        "transaction_persistent": user.transaction_persistent,
+        "default_schema": user.default_schema.as_deref().unwrap_or_default(),
+        "schema_locked": user.schema_locked,
+        "session_fast_forward": user.fast_forward,
+        "client": client_json(ground, account, context, tls),
+        "conn": conn_json(client, context, dealings),
+        "backends": backends_json(&dealings.hands),
+    })
+}
+
+/// The state that goes with the session to whichever connection it gets.
+fn conn_json(client: &Client, context: &Context, dealings: &Dealings) -> Value {
+    let mut conn = charset_json(&context.state.charset);
+    let has = |flag| client.capabilities.contains(flag);
+    conn.insert("autocommit".into(), on_off(context.state.autocommit));
+    conn.insert("no_backslash_escapes".into(), context.lexing.no_backslash_escapes.into());
+    conn.insert(
+        "client_flag".into(),
         json!({
-            "thread_session_id": self.ground.handle.id,
-            "thread": self.ground.worker.id,
-            "age_ms": now_ms.saturating_sub(self.ground.handle.started_ms),
-            "autocommit": self.context.state.autocommit,
-            "query_cache_type": self.cache.query_cache_type(&self.ground.snapshot).word(),
-            "default_hostgroup": user.default_hostgroup.0,
-            "current_hostgroup": current.0,
-            "locked_on_hostgroup": bound.map_or(-1, |held| i64::from(held.hostgroup.0)),
-            "active_transactions": in_transaction,
-            "transaction_persistent": user.transaction_persistent,
-            "default_schema": user.default_schema.as_deref().unwrap_or_default(),
-            "schema_locked": user.schema_locked,
-            "session_fast_forward": user.fast_forward,
-            "client": client_json(&self.ground, &self.account, &self.context, tls),
-            "conn": self.conn_json(),
-            "backends": backends_json(&self.hands),
-        })
-    }
-
-    /// The state that goes with the session to whichever connection it gets.
-    fn conn_json(&self) -> Value {
-        let mut conn = charset_json(&self.context.state.charset);
-        let has = |flag| self.client.capabilities.contains(flag);
-        conn.insert("autocommit".into(), on_off(self.context.state.autocommit));
-        conn.insert("no_backslash_escapes".into(), self.context.lexing.no_backslash_escapes.into());
-        conn.insert(
-            "client_flag".into(),
-            json!({
-                "value": self.client.capabilities.bits(),
-                "client_found_rows": has(CapabilityFlags::CLIENT_FOUND_ROWS),
-                "client_multi_statements": self.client.shape.contains(CapabilityFlags::CLIENT_MULTI_STATEMENTS),
-                "client_multi_results": has(CapabilityFlags::CLIENT_MULTI_RESULTS),
-                "client_deprecate_eof": has(CapabilityFlags::CLIENT_DEPRECATE_EOF),
-            }),
-        );
-        conn.insert(
-            "status".into(),
-            json!({ "transaction": is_in_transaction(&self.transaction, &self.hands) }),
-        );
-        conn.into()
-    }
+            "value": client.capabilities.bits(),
+            "client_found_rows": has(CapabilityFlags::CLIENT_FOUND_ROWS),
+            "client_multi_statements": context.shape.contains(CapabilityFlags::CLIENT_MULTI_STATEMENTS),
+            "client_multi_results": has(CapabilityFlags::CLIENT_MULTI_RESULTS),
+            "client_deprecate_eof": has(CapabilityFlags::CLIENT_DEPRECATE_EOF),
+        }),
+    );
+    conn.insert("status".into(), json!({ "transaction": dealings.are_in_transaction() }));
+    conn.into()
 }
 
 fn backend_json(held: &Held) -> Value {
@@ -176,9 +183,8 @@ fn backends_json(hands: &Hands) -> Value {
 
 #[cfg(test)]
 mod tests {
-    use crate::session::statement::asks_for_internal_session;
-
     use super::*;
+    use crate::session::statement::asks_for_internal_session;
 
     #[test]
     fn only_that_statement_asks_for_it() {

@@ -65,12 +65,10 @@ impl Begun {
         }
         (*settings, self.lent) = (all, lent);
     }
-}
 
-impl Connection {
-    /// Whether it and a session of that era began with the same, and so would they now.
-    pub(crate) fn is_of_now_as(&self, era: &Era) -> bool {
-        let defaults = &self.server().defaults;
-        !defaults.is_later_than(&self.era) && !defaults.is_later_than(era)
+    /// Whether the connection and the session began with the same, and so would they now.
+    pub(crate) fn is_of_now_as(&self, connection: &Connection) -> bool {
+        let defaults = &connection.server().defaults;
+        !defaults.is_later_than(&connection.era) && !defaults.is_later_than(&self.era)
     }
 }

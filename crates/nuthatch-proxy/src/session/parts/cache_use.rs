@@ -19,10 +19,6 @@ pub(crate) struct Off {
 /// Whether the session may use the cache, as what.
 #[derive(Debug, Default)]
 pub(crate) struct CacheUse {
-    /// Number of the session's environment; `None` when the table of environments is full.
-    pub(crate) environment: Option<u32>,
-    /// Its own `query_cache_type`, if it has set one.
-    pub(crate) own_type: Option<QueryCacheType>,
     /// *May use the cache*: tested first by the hit path, worked out anew by `judge_cache_use`.
     pub(crate) may_use_any: bool,
     /// The same for exact entries.
@@ -65,10 +61,10 @@ impl Off {
 
 /// How the answer to a statement may be cached, as far as it, the rules and the session say.
 pub(crate) fn caching(facts: &Facts, verdict: &Verdict, kind: QueryCacheType, off: &Off) -> Caching {
-    if let Err(why) = facts.cacheable {
+    if let Err(why) = facts.cache.allowed {
         return Caching::No(NotCached::Statement(why));
     }
-    let (mode, asks) = (verdict.cache_mode, facts.cache_hint.wish == CacheWish::Cache);
+    let (mode, asks) = (verdict.cache_mode, facts.cache.hint.wish == CacheWish::Cache);
     let not_wanted = match (mode, kind) {
         (Some(CacheMode::Exact | CacheMode::Both), _) => None,
         (_, QueryCacheType::Off) => Some(NotCached::TypeOff),
@@ -76,7 +72,7 @@ pub(crate) fn caching(facts: &Facts, verdict: &Verdict, kind: QueryCacheType, of
         (_, QueryCacheType::Demand | QueryCacheType::On) => None,
     };
     let exact = |ttl_ms| {
-        let why_not = off.exact.or(facts.volatile.map(NotCached::Volatile)).or(not_wanted);
+        let why_not = off.exact.or(facts.cache.volatile.map(NotCached::Volatile)).or(not_wanted);
         why_not.map_or(Caching::Exact { ttl_ms }, Caching::No)
     };
     match (mode, verdict.cache_ttl_ms.filter(|ttl_ms| *ttl_ms > 0)) {
@@ -88,21 +84,18 @@ pub(crate) fn caching(facts: &Facts, verdict: &Verdict, kind: QueryCacheType, of
     }
 }
 
-impl CacheUse {
-    /// What is cached for the session by itself.
-    pub(crate) fn query_cache_type(&self, snapshot: &Snapshot) -> QueryCacheType {
-        self.own_type.unwrap_or(snapshot.mysql.query_cache_type)
-    }
-}
-
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+
     use nuthatch_sql::{Lexing, classify};
 
     use super::*;
+    use crate::session::statement::TextFacts;
 
     fn facts(text: &str) -> Facts {
-        Facts::of(&classify(text.as_bytes(), Lexing::of(nuthatch_sql::ServerFlavor::MariaDb(101_119))))
+        let lexing = Lexing::of(nuthatch_sql::ServerFlavor::MariaDb(101_119));
+        Facts::of_text(Arc::new(TextFacts::of(&classify(text.as_bytes(), lexing))), None)
     }
 
     fn verdict(cache_mode: Option<CacheMode>, cache_ttl_ms: Option<u32>) -> Verdict {

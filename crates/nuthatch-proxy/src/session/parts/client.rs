@@ -18,8 +18,6 @@ pub(crate) struct Client {
     /// By how much answers are numbered higher than from 1: the command's frames but one.
     pub(crate) sequence_shift: u8,
     pub(crate) capabilities: CapabilityFlags,
-    /// Those of them that shape answers.
-    pub(crate) shape: CapabilityFlags,
     /// What the client's first password answer was computed with; COM_CHANGE_USER goes by it again.
     pub(crate) nonce: Nonce,
     /// The rest of an answer that the client has not taken yet.

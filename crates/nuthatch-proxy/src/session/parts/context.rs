@@ -1,6 +1,8 @@
 //! What a session's statements are read by and run in.
 
+use nuthatch_config::{QueryCacheType, Snapshot};
 use nuthatch_sql::Lexing;
+use nuthatch_wire::CapabilityFlags;
 
 use crate::exact::Isolation;
 use crate::session::parts::{Begun, Held};
@@ -17,6 +19,12 @@ pub(crate) struct Context {
     pub(crate) lexing: Lexing,
     /// It has set `session_track_state_change`.
     pub(crate) is_told_of_changes: bool,
+    /// Its own `query_cache_type`, if it has set one.
+    pub(crate) query_cache_type: Option<QueryCacheType>,
+    /// Those of the client's capabilities that shape answers.
+    pub(crate) shape: CapabilityFlags,
+    /// Number of all that of it which answers go by; `None` when the table of environments is full.
+    pub(crate) environment: Option<u32>,
 }
 
 impl Context {
@@ -29,6 +37,11 @@ impl Context {
             .filter_map(|name| self.state.settings.get(name))
             .map(isolation)
             .reduce(|a, b| if a == b { a } else { Isolation::Other })
+    }
+
+    /// What is cached for the session by itself.
+    pub(crate) fn query_cache_type_in(&self, snapshot: &Snapshot) -> QueryCacheType {
+        self.query_cache_type.unwrap_or(snapshot.mysql.query_cache_type)
     }
 
     /// Whether the SQL mode that it has set, or begun with, makes `"x"` a name.

@@ -25,6 +25,18 @@ pub(crate) struct Ground {
 }
 
 impl Ground {
+    /// Microseconds since the start of the proxy; what follows in this command goes by it.
+    pub(crate) fn look_at_clock(&mut self) -> u64 {
+        self.latest_us = self.shared.clock.now_us();
+        self.latest_us
+    }
+
+    /// Counts the statement, which has its answer now.
+    pub(crate) fn observe(&mut self, plan: &Plan, rows_affected: u64, rows_sent: u64) {
+        let now_us = self.look_at_clock();
+        self.observe_at(now_us, plan, rows_affected, rows_sent);
+    }
+
     /// Counts the statement, which had its answer at `now_us`.
     pub(crate) fn observe_at(&self, now_us: u64, plan: &Plan, rows_affected: u64, rows_sent: u64) {
         let time_us = now_us.saturating_sub(plan.started_us);

@@ -45,7 +45,7 @@ impl Hands {
     /// Neither a transaction nor anything else is open that COMMIT or ROLLBACK could end, and it does nothing else: AND CHAIN
     /// begins a transaction also where none was, RELEASE hangs up.
     pub(crate) fn needs_no_end(&self, plan: &Plan) -> bool {
-        self.held.is_empty() && plan.facts.ends_transaction && !plan.facts.disconnects
+        self.held.is_empty() && plan.facts.transaction.ends && !plan.facts.server.disconnects
     }
 
     /// Whether a server has something of the session that a BEGIN would end.
@@ -55,6 +55,11 @@ impl Hands {
 }
 
 impl Hands {
+    /// Whether a transaction is open on one of them, or has begun for the client.
+    pub(crate) fn are_in_transaction(&self, transaction: &Transaction) -> bool {
+        transaction.beginning.is_held_back() || self.held.iter().any(|held| held.in_transaction)
+    }
+
     /// The hostgroup of the connection with an open transaction.
     pub(crate) fn open_transaction(&self, transaction: &Transaction) -> Option<HostgroupId> {
         let begun = self.held.iter().find(|held| held.in_transaction).map(|held| held.hostgroup);

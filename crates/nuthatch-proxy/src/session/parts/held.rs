@@ -13,14 +13,17 @@ pub(crate) use doubts::{CODE, Doubt, Doubts};
 pub(crate) use handlers::Handlers;
 pub(crate) use ids_before::IdsBefore;
 pub(crate) use named_locks::{NAMES_MAX, NamedLocks};
-pub(crate) use own_values::OwnValues;
-pub(crate) use temporary::Temporary;
-
 use nuthatch_config::HostgroupId;
+pub(crate) use own_values::Advanced;
+pub(crate) use temporary::Temporary;
 
 use crate::backend::{Changing, Connection};
 use crate::session::parts::Ground;
+use crate::session::statement::TRACKER;
 use crate::stats::pins::Pins;
+
+/// Reasons to keep a connection of which it is counted what is there.
+const COUNTED: Pins = Pins::TEMPORARY_TABLE.with(Pins::GET_LOCK).with(Pins::HANDLER);
 
 /// A connection in the hands of a session.
 #[derive(Debug)]
@@ -47,6 +50,17 @@ pub(crate) struct Held {
     pub(crate) knows_insert_id: bool,
     /// What the ids were before a statement that left it open.
     pub(crate) ids_before: Option<IdsBefore>,
+    /// The session has committed a change on it, so `@@last_gtid` is its own.
+    pub(crate) has_gtid: bool,
+    /// What few connections have.
+    pub(crate) seldom: Option<Box<Seldom>>,
+    /// For how long it is kept without another reason.
+    pub(crate) delay: Delay,
+}
+
+/// What few connections in the hands of sessions have.
+#[derive(Debug, Default)]
+pub(crate) struct Seldom {
     /// The named locks on it.
     pub(crate) named_locks: NamedLocks,
     /// The temporary tables on it.
@@ -55,15 +69,46 @@ pub(crate) struct Held {
     pub(crate) handlers: Handlers,
     /// Statements that may have run stored code on it of which nothing was known.
     pub(crate) doubts: Doubts,
+    /// The sequences that were advanced on it.
+    pub(crate) sequences: Advanced,
     /// A change of what sessions begin with is under way on it.
     pub(crate) changing: Option<Changing>,
-    /// What it alone can tell of the session's statements on it.
-    pub(crate) own: OwnValues,
-    /// For how long it is kept without another reason.
-    pub(crate) delay: Delay,
 }
 
 impl Held {
+    /// What few have, to be changed.
+    pub(crate) fn seldom(&mut self) -> &mut Seldom {
+        self.seldom.get_or_insert_default()
+    }
+
+    /// A statement that pins so has run, and nobody looked at what it made, opened or took.
+    pub(crate) fn doubt(&mut self, pins: Pins) {
+        if pins.without(COUNTED) != pins {
+            let Seldom { named_locks, temporary, handlers, .. } = self.seldom();
+            temporary.doubt(pins);
+            named_locks.doubt(pins);
+            handlers.doubt(pins);
+        }
+    }
+
+    /// Nothing is known of named locks on it any more.
+    pub(crate) fn forget_named_locks(&mut self) {
+        if let Some(seldom) = &mut self.seldom {
+            seldom.named_locks = NamedLocks::default();
+        }
+    }
+
+    /// The statements on it that are in doubt.
+    pub(crate) fn doubts(&self) -> &[Doubt] {
+        self.seldom.as_ref().map_or(&[], |seldom| &seldom.doubts.0)
+    }
+
+    /// Whether its server tells of changes.
+    pub(crate) fn is_tracked(&self) -> bool {
+        let Connection { is_told_of_changes, state, .. } = &*self.connection;
+        *is_told_of_changes && state.settings.get(TRACKER).is_none()
+    }
+
     /// Why the session keeps it.
     pub(crate) const fn reasons(&self) -> Pins {
         if self.in_transaction { self.pins.with(Pins::TRANSACTION) } else { self.pins }
@@ -72,7 +117,9 @@ impl Held {
 
 impl Held {
     pub(crate) fn settle_doubts(&mut self, pins: Pins) {
-        self.doubts = Doubts::default();
+        if let Some(seldom) = &mut self.seldom {
+            seldom.doubts = Doubts::default();
+        }
         self.pins = self.pins.without(Pins::UNSEEN_CODE).with(pins);
     }
 }
@@ -88,7 +135,6 @@ impl Held {
         }
         connection.lend(&ground.handle, ground.handle.id);
         let (pins, in_transaction, was_held) = (Pins::NONE, false, false);
-        let (named_locks, temporary) = (NamedLocks::default(), Temporary::default());
         let delay = Delay::default();
         Self {
             connection,
@@ -103,12 +149,8 @@ impl Held {
             ids_before: None,
             is_to_be_asked: false,
             is_in_unnamed_schema: false,
-            named_locks,
-            temporary,
-            handlers: Handlers::default(),
-            doubts: Doubts::default(),
-            own: OwnValues::default(),
-            changing: None,
+            has_gtid: false,
+            seldom: None,
             delay,
         }
     }

@@ -3,12 +3,11 @@
 mod execution;
 mod parameters;
 
-pub(crate) use execution::{Binding, asks_for_cursor, is_bulk, named_id, packet_with_id};
-pub(crate) use parameters::parameters;
-
 use std::collections::HashMap;
 
+pub(crate) use execution::{Binding, asks_for_cursor, is_bulk, named_id, packet_with_id};
 use nuthatch_wire::{Attributes, WireError};
+pub(crate) use parameters::parameters;
 use rapidhash::fast::RandomState;
 
 use crate::backend::StatementKey;

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use crate::backend::StatementKey;
-use crate::session::parts::{Names, Prepared, Statement};
+use crate::session::parts::{Client, Names, Prepared, Statement};
 use crate::session::statement::{Named, Plan};
 
 /// See the module's doc.
@@ -29,6 +29,11 @@ impl Statements {
             Some(Named::Execute { name }) => self.named_text(name),
             _ => None,
         }
+    }
+
+    /// What the statement at hand executes: itself, unless it names another.
+    pub(crate) fn executed_text(&self, client: &Client, plan: &Plan) -> Arc<[u8]> {
+        self.prepared_text(plan).unwrap_or_else(|| client.statement_text().into())
     }
 
     /// Under what the statement was prepared that the one at hand executes by its name.

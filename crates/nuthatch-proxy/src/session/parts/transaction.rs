@@ -2,7 +2,6 @@
 
 use nuthatch_cache::Sequence;
 use nuthatch_config::HostgroupId;
-
 use nuthatch_wire::{AnswerEnd, Ending};
 
 use crate::exact::{Commits, Touched};

@@ -1,5 +1,6 @@
 //! What the session must know of a statement after its text is gone.
 
+use std::ops::Deref;
 use std::sync::Arc;
 
 use nuthatch_config::QueryCacheType;
@@ -18,15 +19,15 @@ use crate::session::statement::{
 use crate::stats::StatementCommand;
 use crate::stats::pins::Pins;
 
-impl Facts {
+impl TextFacts {
     /// It reads tables and does nothing else.
     pub(crate) fn is_plain_read(&self) -> bool {
-        self.kind == Kind::Select && self.cacheable.is_ok() && !self.writes && !self.names_no_table
+        self.kind == Kind::Select && self.cache.allowed.is_ok() && !self.writes && !self.tables.none
     }
 
     /// A snapshot that is open behind it was opened behind the BEGIN before it.
     pub(crate) fn keeps_snapshots(&self) -> bool {
-        !self.writes && !self.is_opaque && self.commits() == Commits::No
+        !self.writes && !self.transaction.is_opaque && self.commits() == Commits::No
     }
 }
 
@@ -35,7 +36,7 @@ pub(crate) const fn may_be_bulk(kind: Kind) -> bool {
     matches!(kind, Kind::Insert | Kind::Replace | Kind::Update | Kind::Delete)
 }
 
-impl Facts {
+impl TextFacts {
     pub(crate) fn commits(&self) -> Commits {
         let is_harmless_set = match &self.change {
             Change::Autocommit(on) => !on,
@@ -43,7 +44,7 @@ impl Facts {
             Change::Charset(_) | Change::Role(_) => true,
             Change::None | Change::Schema(_) => false,
         };
-        Commits::of(self.kind, self.transaction_end, is_harmless_set)
+        Commits::of(self.kind, self.transaction.end, is_harmless_set)
     }
 
     /// Whether it may change what others read.
@@ -60,7 +61,7 @@ impl Facts {
             | Kind::Deallocate
             | Kind::Handler
             | Kind::Kill
-            | Kind::Empty => self.is_opaque,
+            | Kind::Empty => self.transaction.is_opaque,
             // What is not understood may set global variables or a password.
             Kind::Set => {
                 let is_understood = self.change != Change::None
@@ -73,32 +74,40 @@ impl Facts {
     }
 }
 
-impl Facts {
+impl TextFacts {
     /// Whether more texts than its own are parsed while it runs: of several statements, of a procedure, of a block.
     pub(crate) const fn runs_texts(&self) -> bool {
         match self.kind {
             Kind::Multi | Kind::Call | Kind::Execute => true,
-            Kind::Other => self.is_opaque && self.pins.contains(Pins::SESSION_VARIABLE),
+            Kind::Other => self.transaction.is_opaque && self.pins.contains(Pins::SESSION_VARIABLE),
             _ => false,
         }
     }
 }
 
-/// What the session must know of a statement after its text is gone.
+/// What the session must know of a statement after its text is gone: what the text alone tells, which it shares with all of its
+/// shape, and what was found out besides.
 #[derive(Debug, Clone)]
-#[expect(clippy::struct_excessive_bools, reason = "independent facts of a statement")]
 pub(crate) struct Facts {
+    text: Arc<TextFacts>,
+    /// Values come besides the text.
+    pub(crate) has_parameters: bool,
+    /// What is known of the stored code that it runs.
+    pub(crate) code: CodeRun,
+    /// What a rule says of multiplexing: 0 pins, 1 unpins.
+    pub(crate) multiplex: Option<u8>,
+}
+
+/// What the text of a statement tells.
+#[derive(Debug, Clone)]
+pub(crate) struct TextFacts {
     pub(crate) kind: Kind,
     /// As what it is counted.
     pub(crate) command: StatementCommand,
     /// What its footprint goes by.
     pub(crate) class: Class,
-    /// Whether it is one plain SELECT that may be answered from the cache.
-    pub(crate) cacheable: Result<(), NotCacheable>,
-    /// What it says of the cache.
-    pub(crate) cache_hint: CacheHint,
-    /// What it makes of the session's own `query_cache_type`.
-    pub(crate) query_cache_type: Option<Option<QueryCacheType>>,
+    pub(crate) writes: bool,
+    pub(crate) cache: OfCache,
     pub(crate) change: Change,
     /// The character set that a SET CHARACTER SET names.
     pub(crate) character_set: Option<Arc<str>>,
@@ -106,77 +115,153 @@ pub(crate) struct Facts {
     pub(crate) pins: Pins,
     /// What it releases.
     pub(crate) unpins: Pins,
-    /// Warnings or errors of the statement before.
-    pub(crate) reads_diagnostics: bool,
-    /// FOUND_ROWS() of the statements before.
-    pub(crate) reads_found_rows: bool,
-    /// ROW_COUNT() of the statement before.
-    pub(crate) reads_row_count: bool,
-    /// What it does to FOUND_ROWS().
-    pub(crate) found_rows: FoundRows,
-    pub(crate) names_no_table: bool,
-    /// It is the same in whatever default schema it runs.
-    pub(crate) needs_no_schema: bool,
-    pub(crate) reads_insert_id: bool,
-    /// Values come besides the text.
-    pub(crate) has_parameters: bool,
-    pub(crate) writes: bool,
-    /// It surely ends the transaction, or is the whole of it.
-    pub(crate) ends_transaction: bool,
-    pub(crate) transaction_end: TransactionEnd,
-    /// A BEGIN that says nothing of how.
-    pub(crate) begins_plainly: bool,
-    /// Why its answer may change although no table does.
-    pub(crate) volatile: Option<&'static str>,
-    /// What it did to the transaction cannot be told when it fails.
-    pub(crate) is_opaque: bool,
-    /// The server hangs up after it.
-    pub(crate) disconnects: bool,
-    /// The server stops.
-    pub(crate) stops_server: bool,
-    /// It may show the value of a variable that the proxy has set.
-    pub(crate) reads_tracker: bool,
-    pub(crate) names_information_schema: bool,
-    /// It may name a table in a schema of the server's own.
-    pub(crate) names_own_schema: bool,
-    /// It may ask for numbers of connections.
-    pub(crate) asks_for_numbers: bool,
-    /// It is SHOW PROCESSLIST.
-    pub(crate) lists_connections: bool,
-    /// It changes the character set of a schema, which connections that are in it do not notice.
-    pub(crate) alters_schema: bool,
-    /// It has a query inside, that makes rows of a table or is asked behind WHERE.
-    pub(crate) has_query: bool,
     /// A hint sets a variable for it, before it is known whether it fails.
     pub(crate) sets_by_hint: bool,
+    /// What it does to FOUND_ROWS().
+    pub(crate) found_rows: FoundRows,
+    pub(crate) asks: Asks,
+    pub(crate) tables: OfTables,
+    pub(crate) transaction: OfTransaction,
+    pub(crate) server: OfServer,
+}
+
+/// What a statement has to do with the cache.
+#[derive(Debug, Clone)]
+pub(crate) struct OfCache {
+    /// Whether it is one plain SELECT that may be answered from the cache.
+    pub(crate) allowed: Result<(), NotCacheable>,
+    /// What it says of the cache.
+    pub(crate) hint: CacheHint,
+    /// What it makes of the session's own `query_cache_type`.
+    pub(crate) own_type: Option<Option<QueryCacheType>>,
+    /// Why its answer may change although no table does.
+    pub(crate) volatile: Option<&'static str>,
+}
+
+/// What a statement asks for that only its session, or its connection, knows.
+#[derive(Debug, Clone, Default)]
+#[expect(clippy::struct_excessive_bools, reason = "independent facts of a statement")]
+pub(crate) struct Asks {
+    /// Warnings or errors of the statement before.
+    pub(crate) diagnostics: bool,
+    /// FOUND_ROWS() of the statements before.
+    pub(crate) found_rows: bool,
+    /// ROW_COUNT() of the statement before.
+    pub(crate) row_count: bool,
+    /// LAST_INSERT_ID(), as far as its text tells.
+    pub(crate) insert_id: bool,
+    /// It may show the value of a variable that the proxy has set.
+    pub(crate) tracker: bool,
+    /// `@@last_gtid`.
+    pub(crate) gtid: bool,
+    /// It may ask for numbers of connections.
+    pub(crate) numbers: bool,
+    /// It is SHOW PROCESSLIST.
+    pub(crate) connections: bool,
     /// The sequences in it.
     pub(crate) sequences: Option<Arc<Sequences>>,
-    /// It asks for `@@last_gtid`.
-    pub(crate) asks_for_gtid: bool,
-    /// What is known of the stored code that it runs.
-    pub(crate) code: CodeRun,
+}
+
+/// What is known of a statement's tables.
+#[derive(Debug, Clone, Default)]
+#[expect(clippy::struct_excessive_bools, reason = "independent facts of a statement")]
+pub(crate) struct OfTables {
+    /// It names none.
+    pub(crate) none: bool,
+    /// They are the same in whatever default schema it runs.
+    pub(crate) need_no_schema: bool,
+    /// It names information_schema.
+    pub(crate) in_information_schema: bool,
+    /// It may name one in a schema of the server's own.
+    pub(crate) may_be_servers: bool,
+    /// It has a query inside, that makes rows of a table or is asked behind WHERE.
+    pub(crate) come_of_query: bool,
+}
+
+/// What a statement does to the transaction.
+#[derive(Debug, Clone)]
+pub(crate) struct OfTransaction {
+    /// It surely ends it, or is the whole of it.
+    pub(crate) ends: bool,
+    pub(crate) end: TransactionEnd,
+    /// A BEGIN that says nothing of how.
+    pub(crate) begins_plainly: bool,
+    /// What it did to it cannot be told when it fails.
+    pub(crate) is_opaque: bool,
+}
+
+/// What a statement does to its server, or has it do.
+#[derive(Debug, Clone)]
+pub(crate) struct OfServer {
+    /// It hangs up after it.
+    pub(crate) disconnects: bool,
+    /// It stops.
+    pub(crate) stops: bool,
     /// Whether it changes what sessions begin with.
-    pub(crate) changes_defaults: DefaultsChange,
-    /// What a rule says of multiplexing: 0 pins, 1 unpins.
-    pub(crate) multiplex: Option<u8>,
+    pub(crate) defaults: DefaultsChange,
+    /// It changes the character set of a schema, which connections that are in it do not notice.
+    pub(crate) alters_schema: bool,
+}
+
+impl Deref for Facts {
+    type Target = TextFacts;
+
+    fn deref(&self) -> &TextFacts {
+        &self.text
+    }
 }
 
 impl Facts {
+    /// What the text and rules tell, and nothing else is known.
+    pub(crate) fn of_text(text: Arc<TextFacts>, multiplex: Option<u8>) -> Self {
+        Self { text, has_parameters: false, code: CodeRun::default(), multiplex }
+    }
+
+    /// What its text tells, to be changed for this statement alone.
+    pub(crate) fn text_mut(&mut self) -> &mut TextFacts {
+        Arc::make_mut(&mut self.text)
+    }
+
+    /// LAST_INSERT_ID() is asked for, by the text or by code that it runs.
+    pub(crate) fn reads_insert_id(&self) -> bool {
+        self.asks.insert_id || self.code.asks_for_insert_id
+    }
+
+    /// Whether the statement needs a connection whose server tells of changes at the end of rows too.
+    pub(crate) fn must_be_tracked(&self, server: ServerFlavor) -> bool {
+        let has_rows = matches!(self.kind, Kind::Select | Kind::Show | Kind::Explain | Kind::Multi);
+        has_rows
+            && match self.code.leaves {
+                Some(leaves) => leaves > Leaves::Nothing,
+                None => {
+                    self.class.runs_unseen_code()
+                        || matches!(server, ServerFlavor::MySql(_)) && self.may_run_code()
+                }
+            }
+    }
+
+    /// Whether a rule vouches for what the statement may leave behind.
+    pub(crate) fn is_vouched_for(&self) -> bool {
+        self.multiplex == Some(VOUCHES) && self.pins.without(VOUCHED) != self.pins
+    }
+}
+
+impl TextFacts {
     /// It asks what the statement before left: that must be kept until it has run.
     pub(crate) const fn asks_of_the_last(&self) -> bool {
-        self.reads_diagnostics || self.reads_counts()
+        self.asks.diagnostics || self.reads_counts()
     }
 
     /// FOUND_ROWS() or ROW_COUNT().
     pub(crate) const fn reads_counts(&self) -> bool {
-        self.reads_found_rows || self.reads_row_count
+        self.asks.found_rows || self.asks.row_count
     }
 }
 
-impl Facts {
+impl TextFacts {
     /// Whether the server hangs up after it, which ended so. Of several statements one may have failed before it came to that.
     pub(crate) const fn hangs_up(&self, end: &AnswerEnd) -> bool {
-        self.disconnects && !matches!(end.ending, Ending::Err(_))
+        self.server.disconnects && !matches!(end.ending, Ending::Err(_))
     }
 
     pub(crate) fn of(statement: &Statement<'_>) -> Self {
@@ -193,9 +278,13 @@ impl Facts {
             kind: statement.kind,
             command: StatementCommand::Unknown,
             class: Class::of(statement),
-            cacheable: statement.cache,
-            cache_hint: CacheHint::default(),
-            query_cache_type: None,
+            writes: effects.writes,
+            cache: OfCache {
+                allowed: statement.cache,
+                hint: CacheHint::default(),
+                own_type: None,
+                volatile: statement.volatile,
+            },
             character_set: match &effects.set {
                 SetEffect::CharacterSet(name) => {
                     Some(String::from_utf8_lossy(&name.text()).to_lowercase().into())
@@ -205,43 +294,33 @@ impl Facts {
             change,
             pins,
             unpins: effects.unpin.map_or(Pins::NONE, Pins::of),
-            reads_diagnostics: effects.reads_diagnostics,
-            reads_found_rows: effects.reads_found_rows,
-            reads_row_count: effects.reads_row_count,
-            found_rows: FoundRows::Unknown,
-            names_no_table: effects.names_no_table,
-            needs_no_schema: false,
-            reads_insert_id: effects.reads_insert_id,
-            has_parameters: false,
-            writes: effects.writes,
-            ends_transaction: matches!(
-                effects.ends_transaction,
-                TransactionEnd::Commit | TransactionEnd::Rollback
-            ),
-            transaction_end: effects.ends_transaction,
-            begins_plainly: false,
-            volatile: statement.volatile,
-            is_opaque: statement.kind == Kind::Multi || effects.runs_unseen_code,
-            disconnects: effects.disconnects,
-            stops_server: false,
-            reads_tracker: false,
-            names_information_schema: false,
-            names_own_schema: false,
-            asks_for_numbers: false,
-            lists_connections: false,
-            alters_schema: false,
-            has_query: false,
             sets_by_hint: effects.sets_by_hint,
-            sequences: None,
-            asks_for_gtid: false,
-            code: CodeRun::default(),
-            changes_defaults: DefaultsChange::No,
-            multiplex: None,
+            found_rows: FoundRows::Unknown,
+            asks: Asks {
+                diagnostics: effects.reads_diagnostics,
+                found_rows: effects.reads_found_rows,
+                row_count: effects.reads_row_count,
+                insert_id: effects.reads_insert_id,
+                ..Asks::default()
+            },
+            tables: OfTables { none: effects.names_no_table, ..OfTables::default() },
+            transaction: OfTransaction {
+                ends: matches!(effects.ends_transaction, TransactionEnd::Commit | TransactionEnd::Rollback),
+                end: effects.ends_transaction,
+                begins_plainly: false,
+                is_opaque: statement.kind == Kind::Multi || effects.runs_unseen_code,
+            },
+            server: OfServer {
+                disconnects: effects.disconnects,
+                stops: false,
+                defaults: DefaultsChange::No,
+                alters_schema: false,
+            },
         }
     }
 }
 
-impl Facts {
+impl TextFacts {
     /// Why a connection is kept on which it was prepared only: MySQL does then what hints say, and leaves what they leave.
     pub(crate) fn pins_when_prepared(&self) -> Pins {
         if self.sets_by_hint { self.pins } else { Pins::NONE }
@@ -250,15 +329,15 @@ impl Facts {
     /// The same with what is found in the statement's text. Where a SET is understood, it pins nothing.
     pub(crate) fn with_settings(mut self, text: &[u8], lexing: Lexing) -> Self {
         self.found_rows = found_rows(text, self.kind, lexing);
-        self.stops_server = stops_server(text, lexing);
-        self.sequences = sequences_in(text, lexing);
-        self.asks_for_gtid = asks_for_gtid(text, self.kind);
-        self.has_query = match self.kind {
+        self.server.stops = stops_server(text, lexing);
+        self.asks.sequences = sequences_in(text, lexing);
+        self.asks.gtid = asks_for_gtid(text, self.kind);
+        self.tables.come_of_query = match self.kind {
             Kind::Ddl(Ddl::Create) => makes_table_of_rows(text, self.class, lexing),
             Kind::Show => names(text, b"select") && names(text, b"from"),
             _ => false,
         };
-        self.changes_defaults = defaults_change(text, self.kind, lexing);
+        self.server.defaults = defaults_change(text, self.kind, lexing);
         let is_unknown = self.kind == Kind::Set && self.change == Change::None && !self.pins.is_empty();
         match is_unknown.then(|| set_outcome(text, lexing)).flatten() {
             Some(SetOutcome::Steps { steps, is_of_next_transaction }) => {
@@ -310,20 +389,7 @@ impl Pins {
     }
 }
 
-impl Facts {
-    /// Whether the statement needs a connection whose server tells of changes at the end of rows too.
-    pub(crate) fn must_be_tracked(&self, server: ServerFlavor) -> bool {
-        let has_rows = matches!(self.kind, Kind::Select | Kind::Show | Kind::Explain | Kind::Multi);
-        has_rows
-            && match self.code.leaves {
-                Some(leaves) => leaves > Leaves::Nothing,
-                None => {
-                    self.class.runs_unseen_code()
-                        || matches!(server, ServerFlavor::MySql(_)) && self.may_run_code()
-                }
-            }
-    }
-
+impl TextFacts {
     /// Whether the text explains no change of the session, but stored code may make one.
     pub(crate) fn hides_changes(&self) -> bool {
         let may_run_stored_code = matches!(
@@ -354,9 +420,9 @@ impl Facts {
             | Kind::LoadData
             | Kind::Multi
             | Kind::Explain => true,
-            Kind::Select | Kind::Do | Kind::Set => !self.names_no_table || self.class.runs_unseen_code(),
-            Kind::Show => self.has_query || self.class.runs_unseen_code(),
-            Kind::Ddl(_) => self.has_query,
+            Kind::Select | Kind::Do | Kind::Set => !self.tables.none || self.class.runs_unseen_code(),
+            Kind::Show => self.tables.come_of_query || self.class.runs_unseen_code(),
+            Kind::Ddl(_) => self.tables.come_of_query,
             _ => false,
         }
     }
@@ -374,12 +440,7 @@ impl Facts {
     }
 }
 
-impl Facts {
-    /// Whether a rule vouches for what the statement may leave behind.
-    pub(crate) fn is_vouched_for(&self) -> bool {
-        self.multiplex == Some(VOUCHES) && self.pins.without(VOUCHED) != self.pins
-    }
-
+impl TextFacts {
     /// Whether its text says that it changes nothing of the session's state that travels.
     fn changes_nothing(&self) -> bool {
         self.change == Change::None
@@ -388,7 +449,7 @@ impl Facts {
     /// Whether it may read a view of the server's own: what loading one tells of only an OK packet tells from a change.
     pub(crate) fn may_load_view_of_server(&self, schema: &[u8]) -> bool {
         let is_in_own = [&b"mysql"[..], b"sys"].iter().any(|own| schema.eq_ignore_ascii_case(own));
-        matches!(self.kind, Kind::Select | Kind::Explain) && (self.names_own_schema || is_in_own)
+        matches!(self.kind, Kind::Select | Kind::Explain) && (self.tables.may_be_servers || is_in_own)
     }
 
     /// Whether it is several statements in one text.

@@ -1,12 +1,13 @@
 //! The first look at a statement: its class, its digest, its facts.
 
+use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 
 use nuthatch_config::{Snapshot, Verdict};
 use nuthatch_sql::{CacheWish, Ddl, DigestOptions, Kind, Lexing, NotCacheable, cache_hint};
 
 use crate::session::statement::{
-    Facts, INFORMATION_SCHEMA, Known, OWN_SCHEMAS, asks_for_numbers, names, outlasts_reset, reads_tracker,
+    INFORMATION_SCHEMA, Known, OWN_SCHEMAS, TextFacts, asks_for_numbers, names, outlasts_reset, reads_tracker,
 };
 use crate::stats::StatementCommand;
 use crate::stats::pins::Pins;
@@ -14,41 +15,42 @@ use crate::stats::pins::Pins;
 /// Takes the statement apart.
 pub(crate) fn look(text: &[u8], lexing: Lexing, snapshot: &Snapshot) -> Known {
     let statement = nuthatch_sql::classify(text, lexing);
-    let mut facts = Facts::of(&statement).with_settings(text, lexing);
+    let mut facts = TextFacts::of(&statement).with_settings(text, lexing);
     facts.command = StatementCommand::of_statement(text, &statement);
-    facts.needs_no_schema = nuthatch_sql::needs_no_schema(text, &statement, lexing);
+    facts.tables.need_no_schema = nuthatch_sql::needs_no_schema(text, &statement, lexing);
     if facts.pins.contains(Pins::SESSION_VARIABLE) && outlasts_reset(text) {
         facts.pins = facts.pins.with(Pins::UNKNOWN);
     }
     if facts.kind == Kind::Select {
-        facts.cache_hint = cache_hint(text, lexing);
+        facts.cache.hint = cache_hint(text, lexing);
     }
-    facts.begins_plainly = facts.kind == Kind::Begin && !names(text, b"read") && !names(text, b"snapshot");
-    facts.reads_tracker = reads_tracker(facts.kind, text);
+    facts.transaction.begins_plainly =
+        facts.kind == Kind::Begin && !names(text, b"read") && !names(text, b"snapshot");
+    facts.asks.tracker = reads_tracker(facts.kind, text);
     // Among all variables are `last_insert_id` and `identity`.
-    facts.reads_insert_id |= facts.reads_tracker;
-    facts.names_information_schema = names(text, INFORMATION_SCHEMA);
-    facts.asks_for_numbers = asks_for_numbers(facts.kind, text);
-    facts.lists_connections = facts.kind == Kind::Show && names(text, b"processlist");
-    facts.names_own_schema = OWN_SCHEMAS.iter().any(|start| names(text, start));
+    facts.asks.insert_id |= facts.asks.tracker;
+    facts.tables.in_information_schema = names(text, INFORMATION_SCHEMA);
+    facts.asks.numbers = asks_for_numbers(facts.kind, text);
+    facts.asks.connections = facts.kind == Kind::Show && names(text, b"processlist");
+    facts.tables.may_be_servers = OWN_SCHEMAS.iter().any(|start| names(text, start));
     let is_alter = facts.kind == Kind::Ddl(Ddl::Alter) || facts.kind == Kind::Multi && names(text, b"alter");
-    facts.alters_schema = is_alter && (names(text, b"database") || names(text, b"schema"));
+    facts.server.alters_schema = is_alter && (names(text, b"database") || names(text, b"schema"));
     let variables = &snapshot.mysql;
     let mut digest_text = Vec::new();
     if variables.query_digests || !snapshot.rules.is_empty() {
         nuthatch_sql::digest_text(text, &digest_options(variables), &mut digest_text);
     }
     let digest = nuthatch_sql::digest(&digest_text).0;
-    Known { facts, digest, digest_text: digest_text.into(), code: AtomicU64::default() }
+    if facts.cache.hint.wish == CacheWish::NoCache {
+        facts.cache.allowed = facts.cache.allowed.and(Err(NotCacheable::SqlNoCache));
+    }
+    Known { facts: Arc::new(facts), digest, digest_text: digest_text.into(), code: AtomicU64::default() }
 }
 
 /// What the statement says of its own caching goes before what rules say.
-pub(crate) fn heed_hint(facts: &mut Facts, verdict: &mut Verdict) {
-    if facts.cache_hint.ttl_ms.is_some() {
-        (verdict.cache_ttl_ms, verdict.cache_mode) = (facts.cache_hint.ttl_ms, None);
-    }
-    if facts.cache_hint.wish == CacheWish::NoCache {
-        facts.cacheable = facts.cacheable.and(Err(NotCacheable::SqlNoCache));
+pub(crate) fn heed_hint(facts: &TextFacts, verdict: &mut Verdict) {
+    if facts.cache.hint.ttl_ms.is_some() {
+        (verdict.cache_ttl_ms, verdict.cache_mode) = (facts.cache.hint.ttl_ms, None);
     }
 }
 

@@ -14,7 +14,7 @@ use nuthatch_sql::{Kind, Lexing, ServerFlavor};
 use parking_lot::Mutex;
 use rapidhash::fast::RapidHasher;
 
-use crate::session::statement::{Change, Facts};
+use crate::session::statement::{Change, TextFacts};
 
 /// Longer statements are looked at each time.
 const STATEMENT_BYTES_MAX: usize = 2048;
@@ -22,7 +22,7 @@ const STATEMENT_BYTES_MAX: usize = 2048;
 /// What statements of one shape have in common.
 #[derive(Debug)]
 pub(crate) struct Known {
-    pub(crate) facts: Facts,
+    pub(crate) facts: Arc<TextFacts>,
     pub(crate) digest: u64,
     pub(crate) digest_text: Box<[u8]>,
     /// What the stored code leaves that they run, as `code_run.rs` writes it down.
@@ -141,8 +141,13 @@ mod tests {
             let before = self.count.get();
             let _known = self.memo.known(statement.as_bytes(), lexing, &variables, Epoch(epoch), || {
                 self.count.set(self.count.get() + 1);
-                let facts = Facts::of(&nuthatch_sql::classify(statement.as_bytes(), lexing));
-                Known { facts, digest: 0, digest_text: Box::default(), code: AtomicU64::default() }
+                let facts = TextFacts::of(&nuthatch_sql::classify(statement.as_bytes(), lexing));
+                Known {
+                    facts: facts.into(),
+                    digest: 0,
+                    digest_text: Box::default(),
+                    code: AtomicU64::default(),
+                }
             });
             self.count.get() - before
         }

@@ -31,7 +31,7 @@ pub(crate) struct Plan {
 
 impl Plan {
     /// Whether anything is to be done for names before it.
-    pub(crate) const fn brings_names(&self) -> bool {
+    pub(crate) fn brings_names(&self) -> bool {
         match &self.named {
             Some(Named::Execute { .. } | Named::Unknown { .. }) => true,
             Some(Named::Prepare { .. }) => false,
@@ -62,6 +62,6 @@ impl Plan {
 impl Plan {
     /// Whether it says anything to the cache itself, alone or among other things.
     pub(crate) fn speaks_to_cache(&self) -> bool {
-        self.said_to_cache.is_some() || self.facts.query_cache_type.is_some()
+        self.said_to_cache.is_some() || self.facts.cache.own_type.is_some()
     }
 }

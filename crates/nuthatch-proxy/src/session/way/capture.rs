@@ -85,8 +85,9 @@ fn unfit(end: &AnswerEnd) -> Option<NotCached> {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use nuthatch_wire::OkPacket;
+
+    use super::*;
 
     fn end(ending: Ending, results: u32, warnings: u16) -> AnswerEnd {
         AnswerEnd {

@@ -43,6 +43,12 @@ pub(crate) struct Way<'a> {
 }
 
 impl<'a> Way<'a> {
+    /// For what the proxy asks itself: nothing goes on to a client.
+    pub(crate) fn own(handle: &'a SessionHandle, worker: &'a Worker, connection: &'a mut Connection) -> Self {
+        let (form, status) = (Form::of(CapabilityFlags::empty()), StatusFlags::empty());
+        Way { handle, worker, connection, form, hides_state: true, status, attributes: None, flight: None }
+    }
+
     /// The same, where the end of the answer is heard before the client gets it.
     pub(crate) fn hearing(self, flight: &'a mut Flight) -> Self {
         Self { flight: Some(flight), ..self }

@@ -80,8 +80,9 @@ impl Passwords {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use nuthatch_wire::{Sha2Stage1, Stage1, double_sha1};
+
+    use super::*;
 
     fn user(column: &[u8]) -> User {
         User::new("app", Password::parse(column))

@@ -22,11 +22,5 @@ pub(crate) struct Doubt {
 #[derive(Debug, Default)]
 pub(crate) struct Doubts(pub(crate) Vec<Doubt>);
 
-impl Doubts {
-    pub(crate) fn are_none(&self) -> bool {
-        self.0.is_empty()
-    }
-}
-
 /// Reasons to keep a connection because of stored code.
 pub(crate) const CODE: Pins = Pins::STORED_CODE.with(Pins::UNSEEN_CODE);

@@ -1,10 +1,6 @@
-//! What a connection alone can tell of the session's statements on it.
+//! The sequences that a session has advanced on a connection: schemas and names.
 
-/// What a session has made on the connection that it holds.
-#[derive(Debug, Default)]
-pub(crate) struct OwnValues {
-    /// Schemas and names of the sequences that it advanced.
-    pub(crate) advanced: Vec<(Vec<u8>, Vec<u8>)>,
-    /// It has committed a change.
-    pub(crate) has_gtid: bool,
-}
+use std::collections::HashSet;
+
+/// See the module's doc.
+pub(crate) type Advanced = HashSet<(Vec<u8>, Vec<u8>)>;

@@ -13,6 +13,11 @@ pub(crate) struct Temporary {
 }
 
 impl Temporary {
+    /// Whether there is surely none.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.tables.is_empty() && !self.is_uncertain
+    }
+
     /// A statement that pins so has run, and nobody looked at what it made.
     pub(crate) fn doubt(&mut self, pins: Pins) {
         self.is_uncertain |= pins.contains(Pins::TEMPORARY_TABLE);

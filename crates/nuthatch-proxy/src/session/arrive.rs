@@ -1,8 +1,0 @@
-//! How clients come in, and what is answered to what they send at once.
-
-pub(crate) mod attend;
-pub(crate) mod attributes;
-pub(crate) mod change_user;
-pub(crate) mod fast_forward;
-pub(crate) mod hit;
-pub(crate) mod login;

@@ -1,0 +1,170 @@
+//! What a statement may write or commit: pending from before it is sent, moved when its answer is heard.
+
+use nuthatch_sql::{
+    Ddl, DefaultsChange, Kind, WriteFootprint, changes_privileges, leaves_binlog, write_footprint,
+};
+
+use crate::backend::prove;
+use crate::exact::{After, Catalogues, Commits, Flight, Inside, Intent, Lost, Makes};
+use crate::session::before::reading::begin_reading;
+use crate::session::parts::{Account, Context, Ground, Hands, Held, Transaction};
+use crate::session::statement::{Facts, Plan};
+use crate::session::way::{Capture, Sent};
+
+/// Notes what the answer to a statement that is about to be sent will depend on.
+pub(crate) fn note_reading(
+    ground: &Ground,
+    context: &Context,
+    transaction: &Transaction,
+    plan: &Plan,
+    sent: &Sent<'_>,
+    capture: &mut Capture,
+    held: &Held,
+) {
+    match prove(&held.connection, &context.begun.era) {
+        Ok(()) => capture.begin(|| begin_reading(ground, context, transaction, plan, sent, held)),
+        Err(why) => capture.give_up(why.into()),
+    }
+}
+
+/// Makes pending what the statement may write or commit.
+pub(crate) fn start_flight(
+    ground: &Ground,
+    account: &Account,
+    context: &Context,
+    transaction: &Transaction,
+    plan: &Plan,
+    sent: &Sent<'_>,
+    held: &Held,
+) -> Flight {
+    let commits = plan.facts.commits();
+    note_binlog(ground, plan.facts.kind, sent.text);
+    let catalogues = ground.shared.exact.catalogues.current();
+    let known = catalogues.domain(plan.hostgroup).ok().map(|domain| &domain.catalogue);
+    ground.shared.exact.delayed.note(sent.text, plan.facts.kind, context.lexing, sent.schema, known);
+    let clocks = &ground.shared.exact.clocks;
+    let (kind, may_define) = (plan.facts.kind, may_define(plan.facts.kind, commits));
+    let mut intent = match catalogues.domain(plan.hostgroup) {
+        Ok(domain) if domain.is_of(held.connection.server()) && !sent.is_read_otherwise => {
+            let once = write_footprint(
+                sent.text,
+                plan.facts.class,
+                context.lexing,
+                sent.schema,
+                &domain.catalogue,
+                sent.parameters,
+            );
+            let footprint = if sent.is_repeated { once.repeated() } else { once };
+            ground.shared.exact.table_counters.count_writes(&footprint);
+            let defines = may_define
+                && (kind != Kind::Call || domain.catalogue.routines_may_define(sent.text, sent.schema));
+            Intent::of(footprint, kind, defines, commits, clocks)
+        }
+        _ if !plan.facts.may_write() => Intent::nothing(commits),
+        _ => Intent::of(WriteFootprint::Everything, kind, may_define, commits, clocks),
+    };
+    intent.changes_privileges = changes_privileges(sent.text, kind, context.lexing);
+    intent.makes = Makes::of(sent.text, kind);
+    intent.changes_defaults = plan.facts.server.defaults != DefaultsChange::No;
+    start(ground, account, context, transaction, intent, &catalogues, held)
+}
+
+/// The same for what may change anything, definitions too, and says nothing of it, unless it is said that it may change privileges.
+pub(crate) fn start_unseen_flight(
+    ground: &Ground,
+    account: &Account,
+    context: &Context,
+    transaction: &Transaction,
+    held: &Held,
+    changes_privileges: bool,
+) -> Flight {
+    let all = WriteFootprint::Everything;
+    let mut intent = Intent::of(all, Kind::Other, true, Commits::Maybe, &ground.shared.exact.clocks);
+    intent.changes_privileges = changes_privileges;
+    start(ground, account, context, transaction, intent, &ground.shared.exact.catalogues.current(), held)
+}
+
+fn start(
+    ground: &Ground,
+    account: &Account,
+    context: &Context,
+    transaction: &Transaction,
+    intent: Intent,
+    catalogues: &Catalogues,
+    held: &Held,
+) -> Flight {
+    if intent.is_nothing() && transaction.touched.is_empty() {
+        return Flight::default();
+    }
+    let inside = match (held.in_transaction, held.is_surely_in_transaction) {
+        (true, true) => Inside::Surely,
+        (true, false) => Inside::Maybe,
+        (false, _) if !context.state.autocommit => Inside::Maybe,
+        (false, _) => Inside::No,
+    };
+    let lost = Lost::on(&held.connection, account.password.as_ref(), &ground.shared.exact, &ground.worker);
+    Flight::start(intent, catalogues, &transaction.touched, inside, lost, &ground.shared.exact)
+}
+
+/// Whether a statement that may write anything may also define tables, views or triggers: what does commits. Of these it is known.
+fn may_define(kind: Kind, commits: Commits) -> bool {
+    let defines_nothing = matches!(kind, Kind::Grant | Kind::Flush | Kind::Xa | Kind::Ddl(Ddl::Truncate));
+    commits == Commits::Maybe && !defines_nothing
+}
+
+/// In flight, a statement that writes and commits nothing that others read, as far as is known; none for one that may.
+pub(crate) fn unwatched(ground: &Ground, transaction: &Transaction, facts: &Facts) -> Option<Flight> {
+    // A lock may have what is inserted behind it seen later.
+    let is_lock = facts.kind == Kind::Lock;
+    let is_change = facts.server.defaults != DefaultsChange::No;
+    if is_lock
+        || is_change
+        || facts.may_write()
+        || facts.commits() != Commits::No && !transaction.touched.is_empty()
+    {
+        return None;
+    }
+    if !ground.shared.exact.wants_catalogues() {
+        return Some(Flight::Harmless);
+    }
+    // The picture first: by one that knows of reads that write, all are watched.
+    let by = ground.shared.exact.catalogues.current();
+    (!ground.shared.exact.catalogues.reads_may_write()).then_some(Flight::Reading { by, is_open: false })
+}
+
+/// A statement is to be sent by which the session's writes may be missing in the binlog.
+fn note_binlog(ground: &Ground, kind: Kind, text: &[u8]) {
+    let only_writes_rows =
+        matches!(kind, Kind::Select | Kind::Insert | Kind::Replace | Kind::Update | Kind::Delete);
+    if !only_writes_rows && leaves_binlog(text) {
+        ground.shared.exact.binlogs.leave();
+    }
+}
+
+/// Counts what the open transaction has read as written, if it has become known since that a read may write.
+pub(crate) fn own_up(ground: &Ground, transaction: &mut Transaction) {
+    let catalogues = &ground.shared.exact.catalogues;
+    if transaction
+        .touched
+        .read_by()
+        .is_some_and(|by| catalogues.reads_may_write() && catalogues.has_left_behind(by))
+    {
+        transaction.touched.add([ground.shared.exact.clocks.everything()], &ground.shared.exact.clocks);
+    }
+}
+
+/// Takes note of what became of the transaction.
+pub(crate) fn land(ground: &Ground, transaction: &mut Transaction, hands: &Hands, flight: Flight) {
+    match flight.land() {
+        After::AsBefore => {}
+        After::Read(by) => transaction.touched.note_read(by),
+        After::Open(written) => transaction.touched.add(written, &ground.shared.exact.clocks),
+        After::Fresh(written) => {
+            // What other connections have open is still to be committed.
+            if !hands.are_in_transaction(transaction) {
+                transaction.touched.clear();
+            }
+            transaction.touched.add(written, &ground.shared.exact.clocks);
+        }
+    }
+}

@@ -1,0 +1,128 @@
+//! What an answer that may be stored depends on, noted before its statement is sent.
+
+use nuthatch_cache::{Clock, Sequence, Standing};
+use nuthatch_sql::{read_footprint, rows_are_of_tables};
+use nuthatch_wire::AnswerEnd;
+
+use crate::backend::StatementKey;
+use crate::exact::{Isolation, Vouched, dependencies, is_transactional};
+use crate::session::parts::{Context, Ground, Hands, Held, Transaction};
+use crate::session::statement::{Caching, Plan};
+use crate::session::way::{Depends, Reading, Sent};
+use crate::state::Settings;
+use crate::stats::not_cached::NotCached;
+
+/// Whether the answer may be stored. What a transaction saw may be older than now.
+pub(crate) fn may_fill(transaction: &Transaction, hands: &Hands, caching: Caching) -> Result<(), NotCached> {
+    match caching {
+        Caching::No(why) => Err(why),
+        Caching::Ttl(_) if hands.are_in_transaction(transaction) => Err(NotCached::InTransaction),
+        Caching::Ttl(_) | Caching::Exact { .. } => Ok(()),
+    }
+}
+
+/// What a SELECT that is about to be sent will depend on. Nothing may be noted later than this: what is written from now on moves
+/// clocks past `since`.
+pub(crate) fn begin_reading(
+    ground: &Ground,
+    context: &Context,
+    transaction: &Transaction,
+    plan: &Plan,
+    sent: &Sent<'_>,
+    held: &Held,
+) -> Result<Reading, NotCached> {
+    let now = ground.shared.exact.clocks.now();
+    let catalogues = ground.shared.exact.catalogues.current();
+    let domain = catalogues.domain(plan.hostgroup).map_err(|_sentence| NotCached::NoCatalogue)?;
+    if plan.hostgroup != plan.wanted {
+        return Err(NotCached::OtherHostgroup);
+    }
+    let server = held.connection.server();
+    let replica = match domain.is_of(server) {
+        true => None,
+        false => Some(domain.replica(server).ok_or(NotCached::OtherServer)?),
+    };
+    let shows_all_of = match replica {
+        None => now,
+        Some(replica) => shown_by(ground, replica, held, now).ok_or(NotCached::UnknownReplica)?,
+    };
+    let since = transaction.beginning.snapshot().unwrap_or(shows_all_of);
+    let is_older = domain.isolation_since.is_some_and(|since| held.connection.opened < since);
+    if context.own_isolation().unwrap_or(domain.isolation) == Isolation::Other || is_older {
+        return Err(NotCached::UnknownIsolation);
+    }
+    if sent.is_read_otherwise {
+        return Err(NotCached::ReadOtherwise);
+    }
+    let footprint = read_footprint(
+        sent.text,
+        plan.facts.class,
+        context.lexing,
+        sent.schema,
+        &domain.catalogue,
+        sent.parameters,
+    )?;
+    if footprint.has_view && sent.is_prepared {
+        return Err(NotCached::PreparedView);
+    }
+    ground.shared.exact.may_rest_on(&footprint, domain, &catalogues)?;
+    if let Some(replica) = replica {
+        // A write without a transaction may stand in the binlog long after it was acknowledged.
+        if !is_transactional(&footprint, &domain.catalogue) {
+            return Err(NotCached::ReplicaWithoutTransactions);
+        }
+        if !replica.has_all_of(&footprint) {
+            return Err(NotCached::DefinedOtherwise);
+        }
+    }
+    // What knows no transactions knows no snapshots.
+    let row_opens_snapshot = transaction.beginning.awaits_snapshot()
+        && !footprint.has_view
+        && !footprint.reads_definitions
+        && is_transactional(&footprint, &domain.catalogue)
+        && rows_are_of_tables(sent.text, context.lexing);
+    Ok(Reading { since, sent: now, footprint, row_opens_snapshot })
+}
+
+/// Of which moment it is known that a read over a replica's connection shows all that was written before it.
+fn shown_by(ground: &Ground, replica: &Vouched, held: &Held, now: Sequence) -> Option<Sequence> {
+    let since = replica.since(&held.connection, now);
+    since.filter(|_| !ground.shared.exact.binlogs.are_left())
+}
+
+/// Of which moment a snapshot that is opened from now on over the connection shows all; none if that of a replica is not known.
+pub(crate) fn snapshot_on(ground: &Ground, held: &Held) -> Option<Sequence> {
+    let now = ground.shared.exact.clocks.now();
+    let catalogues = ground.shared.exact.catalogues.current();
+    match catalogues.domain(held.hostgroup) {
+        Ok(domain) if !domain.is_of(held.connection.server()) => {
+            shown_by(ground, domain.replica(held.connection.server())?, held, now)
+        }
+        _ => Some(now),
+    }
+}
+
+/// What the answer depends on, if nothing of it has been written meanwhile.
+pub(crate) fn dependencies_of(
+    ground: &Ground,
+    reading: &Reading,
+    end: &AnswerEnd,
+) -> Result<Depends, NotCached> {
+    let clocks = dependencies(&ground.shared.exact.clocks, &reading.footprint, end.rows)
+        .ok_or(NotCached::TooManyTables)?;
+    match ground.shared.exact.clocks.standing(clocks.iter().copied(), reading.since) {
+        Standing::Holds => Ok(Depends { clocks, since: reading.since }),
+        Standing::Moved if has_stood(ground, &clocks, reading.sent) => Err(NotCached::ReplicaBehind),
+        Standing::Pending | Standing::Moved => Err(NotCached::WrittenMeanwhile),
+    }
+}
+
+fn has_stood(ground: &Ground, clocks: &[Clock], since: Sequence) -> bool {
+    ground.shared.exact.clocks.standing(clocks.iter().copied(), since) == Standing::Holds
+}
+
+/// Whether a statement that was prepared so is read otherwise than the session's statements are now.
+pub(crate) fn reads_otherwise(context: &Context, key: &StatementKey) -> bool {
+    let mode = |settings: &Settings| settings.get(b"sql_mode").map(<[u8]>::to_vec);
+    key.charset != context.state.charset || mode(&key.settings) != mode(&context.state.settings)
+}

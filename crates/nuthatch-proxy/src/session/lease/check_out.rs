@@ -1,0 +1,211 @@
+//! Connections that a session has: for one statement, or held for a reason.
+
+use nuthatch_config::HostgroupId;
+use nuthatch_wire::{CapabilityFlags, ErrPacket, ErrorCode};
+
+use crate::backend::Wanted;
+use crate::session::lease::bring_into::{bring_into_state, can_leave_schema, must_leave_schema};
+use crate::session::lease::inheritance::inherit;
+use crate::session::lease::multiplexing::pin_of_hostgroup;
+use crate::session::lease::put_away::put_away;
+use crate::session::lease::show::show_running;
+use crate::session::parts::{Account, Context, Dealings, Ground, Hands, Held};
+use crate::session::statement::Facts;
+use crate::session::way::Trouble;
+use crate::state::Behind;
+
+/// A connection for one statement, in the session's state: a held one, or one from the hostgroup's pools.
+pub(crate) async fn lease(
+    ground: &Ground,
+    account: &Account,
+    context: &mut Context,
+    dealings: &mut Dealings,
+    hostgroup: HostgroupId,
+) -> Result<Held, Trouble> {
+    let place = held_for(account, &dealings.hands, hostgroup);
+    if let Some(held) = place.and_then(|place| dealings.hands.held.get(place))
+        && must_leave_schema(context, &dealings.hands, held)
+        && !can_leave_schema(&dealings.hands, &dealings.results, held)
+    {
+        // The session has none, or it is gone, and the connection cannot be told to be in none.
+        return Err(Trouble::Refused(no_schema()));
+    }
+    let held = match place {
+        Some(place) => {
+            let held = dealings.hands.held.swap_remove(place);
+            // Kept only for what the last statement left, it may have died like one in a pool.
+            let is_fresh = !dealings.results.is_state_of(&held);
+            Held { is_fresh, was_held: true, ..held }
+        }
+        None => {
+            let held = match take_idle(ground, account, context, &dealings.hands, hostgroup) {
+                Some(held) => held,
+                None => Box::pin(connect(ground, account, context, &dealings.hands, hostgroup)).await?,
+            };
+            Held { pins: pin_of_hostgroup(ground, hostgroup), ..held }
+        }
+    };
+    show_running(ground, &held);
+    if let Err(trouble) = inherit(ground, context, &held) {
+        put_away(ground, account, context, dealings, held, Some(&trouble));
+        return Err(trouble);
+    }
+    match context.state.differences(&held.connection.state) {
+        0 => Ok(held),
+        _ => Box::pin(lease_changed(ground, account, context, dealings, hostgroup, held)).await,
+    }
+}
+
+/// A connection that had to be waited for.
+async fn connect(
+    ground: &Ground,
+    account: &Account,
+    context: &mut Context,
+    hands: &Hands,
+    hostgroup: HostgroupId,
+) -> Result<Held, Trouble> {
+    match check_out(ground, account, context, hands, hostgroup).await {
+        // A new connection logs in with the schema.
+        Err(trouble) if trouble.is_unknown_schema() => {
+            forget_schema(ground, account, context);
+            check_out(ground, account, context, hands, hostgroup).await
+        }
+        checked_out => checked_out,
+    }
+}
+
+/// The connection, brought into the session's state.
+async fn lease_changed(
+    ground: &Ground,
+    account: &Account,
+    context: &mut Context,
+    dealings: &mut Dealings,
+    hostgroup: HostgroupId,
+    mut held: Held,
+) -> Result<Held, Trouble> {
+    match bring_into_state(ground, account, context, dealings, &mut held).await {
+        Ok(()) => Ok(held),
+        Err(trouble) if trouble.is_unknown_schema() => {
+            forget_schema(ground, account, context);
+            put_away(ground, account, context, dealings, held, Some(&trouble));
+            Box::pin(lease(ground, account, context, dealings, hostgroup)).await
+        }
+        // One fewer of its kind.
+        Err(trouble @ (Trouble::Unfit | Trouble::RefusedAhead(_))) if !held.was_held => {
+            dealings.hands.errand.behind = Behind::Nothing;
+            put_away(ground, account, context, dealings, held, Some(&trouble));
+            Box::pin(lease(ground, account, context, dealings, hostgroup)).await
+        }
+        Err(trouble) => {
+            put_away(ground, account, context, dealings, held, Some(&trouble));
+            Err(trouble)
+        }
+    }
+}
+
+/// An idle connection, if a server of the hostgroup has one: without waiting.
+fn take_idle(
+    ground: &Ground,
+    account: &Account,
+    context: &Context,
+    hands: &Hands,
+    hostgroup: HostgroupId,
+) -> Option<Held> {
+    let taken = ground.shared.hostgroups.take_idle(
+        hostgroup,
+        &wanted(ground, account, context, hands),
+        ground.latest_us / 1000,
+    )?;
+    Some(Held::lent(ground, hostgroup, taken))
+}
+
+pub(crate) async fn check_out(
+    ground: &Ground,
+    account: &Account,
+    context: &Context,
+    hands: &Hands,
+    hostgroup: HostgroupId,
+) -> Result<Held, Trouble> {
+    let wanted = wanted(ground, account, context, hands);
+    let checking_out =
+        ground.shared.hostgroups.check_out(hostgroup, &wanted, &ground.snapshot.mysql, &ground.shared.clock);
+    match ground.handle.while_client_waits(checking_out).await? {
+        Ok(connection) => Ok(Held::lent(ground, hostgroup, connection)),
+        Err(error) => {
+            ground.worker.counters.pool_failure.bump();
+            Err(error.into())
+        }
+    }
+}
+
+/// What the session needs of a connection.
+pub(crate) fn wanted<'a>(
+    ground: &'a Ground,
+    account: &'a Account,
+    context: &'a Context,
+    hands: &'a Hands,
+) -> Wanted<'a> {
+    let must_have = match hands.errand.is_tracked {
+        true => CapabilityFlags::CLIENT_DEPRECATE_EOF,
+        false => CapabilityFlags::empty(),
+    };
+    Wanted {
+        user: &account.name,
+        password: account.password.as_deref(),
+        shape: context.shape,
+        must_have,
+        state: &context.state,
+        errand: &hands.errand,
+        is_own: false,
+        worker: &ground.worker,
+    }
+}
+
+/// What a server says to a statement that needs a schema and has none.
+fn no_schema() -> ErrPacket {
+    let ErrorCode { code, sql_state } = ErrorCode::NO_DB_ERROR;
+    ErrPacket { code, sql_state, message: b"No database selected".to_vec() }
+}
+
+/// Which held connection a statement for `hostgroup` must or can go to.
+fn held_for(account: &Account, hands: &Hands, hostgroup: HostgroupId) -> Option<usize> {
+    let persistent = account.user.transaction_persistent;
+    let sticky = |held: &Held| held.pins.is_sticky() || (held.in_transaction && persistent);
+    let same = |held: &Held| held.hostgroup == hostgroup;
+    hands.held.iter().position(sticky).or_else(|| hands.held.iter().position(same))
+}
+
+/// Where a statement goes that the rules or the user's default send to `hostgroup`.
+pub(crate) fn destination(account: &Account, hands: &Hands, hostgroup: HostgroupId) -> HostgroupId {
+    held_for(account, hands, hostgroup)
+        .and_then(|place| hands.held.get(place))
+        .map_or(hostgroup, |held| held.hostgroup)
+}
+
+/// Somebody dropped the session's schema: it goes on without, as it would on a server.
+fn forget_schema(ground: &Ground, account: &Account, context: &mut Context) {
+    ground.shared.doors.known_schemas.remove(&account.name, &context.state.schema);
+    context.state.schema.clear();
+}
+
+/// Whether the statement can be sent again, behind awaited changes: it only reads, and nothing of the session was on the connection.
+pub(crate) fn may_wait_instead(held: &Held, facts: &Facts) -> bool {
+    !facts.writes && !held.was_held
+}
+
+/// Where a statement goes that is wanted in hostgroup `wanted`.
+pub(crate) fn hostgroup_for(
+    account: &Account,
+    dealings: &Dealings,
+    wanted: HostgroupId,
+    facts: &Facts,
+) -> HostgroupId {
+    match dealings.hands.open_transaction(&dealings.transaction) {
+        Some(open) if facts.transaction.ends || facts.change.sets_autocommit() => open,
+        _ => destination(
+            account,
+            &dealings.hands,
+            dealings.transaction.beginning.hostgroup().unwrap_or(wanted),
+        ),
+    }
+}

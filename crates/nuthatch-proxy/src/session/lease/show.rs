@@ -1,0 +1,69 @@
+//! What the process list shows of a session.
+
+use std::sync::Arc;
+
+use crate::roster::{Running, View};
+use crate::session::parts::{Client, Context, Ground, Hands, Held};
+use crate::stats::pins::Pins;
+
+/// A longer statement's room in the process list is given back when it is over.
+const INFO_BYTES_KEPT: usize = 256;
+
+/// Shows the command at hand in the process list.
+pub(crate) fn show(ground: &Ground, client: &Client, now_ms: u64, command: &'static str, hostgroup: u32) {
+    const INFO_BYTES_MAX: usize = 1024;
+    let text = client.framed.payload().get(1..).unwrap_or_default();
+    let text = text.get(..INFO_BYTES_MAX).unwrap_or(text);
+    ground.handle.busy.store(1, std::sync::atomic::Ordering::Release);
+    let mut view = ground.handle.view.lock();
+    view.command = command;
+    view.since_ms = now_ms;
+    view.hostgroup = Some(hostgroup);
+    view.server = None;
+    view.info.clear();
+    view.has_info = matches!(command, "Query" | "Prepare");
+    if view.has_info {
+        view.info.extend_from_slice(text);
+    }
+}
+
+/// Shows that the session waits for its client.
+pub(crate) fn show_idle(ground: &Ground, context: &Context, hands: &Hands) {
+    // What is only held in doubt keeps nobody from stopping.
+    let is_sticky = |held: &Held| held.pins.without(Pins::UNSEEN_CODE).is_sticky();
+    let busy = hands.held.iter().any(|held| held.in_transaction || is_sticky(held));
+    ground.handle.busy.store(u8::from(busy), std::sync::atomic::Ordering::Release);
+    let mut view = ground.handle.view.lock();
+    view.command = "Sleep";
+    view.has_info = false;
+    if view.info.capacity() > INFO_BYTES_KEPT {
+        view.info = Vec::new();
+    }
+    show_pins(hands, &mut view);
+    if view.schema != context.state.schema {
+        view.schema.clone_from(&context.state.schema);
+    }
+}
+
+/// Others see which connection works for the session.
+pub(crate) fn show_running(ground: &Ground, held: &Held) {
+    held.connection.control.work(true);
+    let mut view = ground.handle.view.lock();
+    let server = held.connection.server();
+    view.server = Some(Arc::clone(server));
+    let (control, thread_id) = (Arc::clone(&held.connection.control), held.connection.thread_id);
+    view.running = Some(Running { control, server: Arc::clone(server), thread_id });
+}
+
+/// Shows which connection is held, and why.
+fn show_pins(hands: &Hands, view: &mut View) {
+    view.pins.clear();
+    view.server = hands.held.first().map(|held| Arc::clone(held.connection.server()));
+    view.holds =
+        hands.held.first().map(|held| (Arc::clone(held.connection.server()), held.connection.thread_id));
+    if let Some(held) = hands.held.first() {
+        use std::fmt::Write as _;
+        // Writing to a String does not fail.
+        let _ok = write!(view.pins, "{}", held.reasons());
+    }
+}

@@ -1,0 +1,65 @@
+//! Attributes of statements, of clients with `CLIENT_QUERY_ATTRIBUTES`.
+//!
+//! They are taken off a command before anybody looks at it, and put back on its way to a server that has the capability; one
+//! without it has nothing that could read them. So rules, digests and the cache's keys are those of the statement alone. A session
+//! whose client has the capability uses connections that have it, if its servers do.
+
+use nuthatch_wire::{Attributes, Command, WireError};
+
+use crate::session::parts::{Client, Statements};
+
+/// A longer execution's room is given back.
+const PLAIN_BYTES_KEPT: usize = 1024;
+
+/// Takes the attributes off the command at hand, which is then as other clients send it.
+///
+/// # Errors
+/// When no client sends such a thing.
+pub(crate) fn take_attributes(
+    client: &mut Client,
+    statements: &Statements,
+    command: Option<Command>,
+) -> Result<(), WireError> {
+    client.attributes = None;
+    match command {
+        Some(Command::Query) => {
+            let (attributes, place) =
+                Attributes::parse_query(client.framed.payload().get(1..).unwrap_or_default())?;
+            client.framed.drop_behind_first(place);
+            client.attributes = attributes.map(Box::new);
+        }
+        Some(Command::StmtExecute) => take_attributes_of_execution(client, statements)?,
+        _ => {}
+    }
+    Ok(())
+}
+
+fn take_attributes_of_execution(client: &mut Client, statements: &Statements) -> Result<(), WireError> {
+    let (framed, prepared) = (&mut client.framed, &statements.prepared);
+    let statement = prepared.as_ref().and_then(|prepared| prepared.named(framed.payload()));
+    // An unknown number is an error anyhow.
+    let Some(statement) = statement else { return Ok(()) };
+    let mut plain = Vec::with_capacity(framed.payload().len());
+    let attributes = statement.take_off_attributes(framed.payload(), &mut plain)?;
+    framed.replace_payload(&plain);
+    client.attributes = attributes.map(Box::new);
+    Ok(())
+}
+
+/// The text of a COM_QUERY, of which `behind_command` is all but the command byte. Cost: for those without attributes two bytes are
+/// compared.
+pub(crate) fn text_in<'p>(client: &Client, behind_command: &'p [u8]) -> Option<&'p [u8]> {
+    if !client.has_attributes() {
+        return Some(behind_command);
+    }
+    let (_, place) = Attributes::parse_query(behind_command).ok()?;
+    behind_command.get(place..)
+}
+
+/// Writes down what an execution is without its attributes; `None` if that cannot be told.
+pub(crate) fn write_plain_execution(statements: &mut Statements, payload: &[u8]) -> Option<()> {
+    let Statements { prepared, plain_execution, .. } = statements;
+    plain_execution.clear();
+    plain_execution.shrink_to(PLAIN_BYTES_KEPT);
+    prepared.as_ref()?.named(payload)?.take_off_attributes(payload, plain_execution).ok().map(drop)
+}

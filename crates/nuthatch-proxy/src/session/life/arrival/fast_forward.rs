@@ -1,0 +1,188 @@
+//! `mysql_users.fast_forward`: the session's bytes pass as they are, over a connection of its own, until one side ends.
+//!
+//! No rule is looked at, nothing comes from the cache, nothing is counted as a statement, and the connection goes into no pool. It is
+//! opened with the first command, as the client agreed with the proxy, so that nothing has to be translated. Memory: what one read
+//! brought.
+
+use std::future::poll_fn;
+use std::pin::pin;
+use std::task::Poll;
+
+use nuthatch_net::NetError;
+use nuthatch_wire::{Command, HEADER_LEN};
+
+use crate::backend::{CheckOutError, Wanted};
+use crate::roster::SessionEnd;
+use crate::session::before::flight::start_unseen_flight;
+use crate::session::lease::bring_into::bring_into;
+use crate::session::lease::check_out::wanted;
+use crate::session::lease::put_away::abandon;
+use crate::session::life::replies::reply_trouble;
+use crate::session::parts::{Client, Ground, Held};
+use crate::session::way::{Answered, Trouble};
+use crate::session::whole::Session;
+
+/// COM_QUIT as a whole packet.
+const QUIT: [u8; HEADER_LEN + 1] = [1, 0, 0, 0, Command::Quit as u8];
+
+/// Who brought bytes.
+enum Came {
+    FromServer(Result<usize, NetError>),
+    FromClient(Result<usize, NetError>),
+}
+
+/// What the client sent last.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum LastSaid {
+    /// Something that the server has begun to answer, or nothing yet.
+    Answered,
+    /// Something else.
+    Unanswered,
+    Quit,
+}
+
+/// Passes bytes until one side ends.
+pub(crate) async fn fast_forward(session: &mut Session) -> SessionEnd {
+    if session.client.framed.unread().is_empty() {
+        match session.ground.handle.unless_ended(session.client.framed.fill()).await {
+            Ok(Ok(_)) => {}
+            Ok(Err(error)) => return error.into(),
+            Err(reason) => return reason.into(),
+        }
+    }
+    let opened = open_own(session).await;
+    let mut held = match opened {
+        Ok(held) => held,
+        Err(trouble) => {
+            return reply_trouble(session, trouble).await.err().unwrap_or(SessionEnd::Gone);
+        }
+    };
+    show_fast_forward(&session.ground, &held);
+    // What it writes is not looked at: as long as it may write, nothing is answered by the exact cache.
+    session.ground.shared.exact.delayed.note_unseen();
+    let _until_its_thread_is_gone = start_unseen_flight(
+        &session.ground,
+        &session.account,
+        &session.context,
+        &session.dealings.transaction,
+        &held,
+        false,
+    );
+    let mut last_said = LastSaid::Answered;
+    let trouble = pass_bytes(&session.ground, &mut session.client, &mut held, &mut last_said).await;
+    match (trouble, last_said) {
+        (_, LastSaid::Quit) => SessionEnd::Quit,
+        (Trouble::End(end), LastSaid::Unanswered) => {
+            abandon(&session.ground, &session.account, held.connection);
+            end
+        }
+        (Trouble::End(end), LastSaid::Answered) => end,
+        (trouble, _) => reply_trouble(session, trouble).await.err().unwrap_or(SessionEnd::Gone),
+    }
+}
+
+/// A connection that was nobody's before.
+async fn open_own(session: &mut Session) -> Result<Held, Trouble> {
+    let hostgroup = session.account.user.default_hostgroup;
+    let wanted = Wanted {
+        is_own: true,
+        ..wanted(&session.ground, &session.account, &session.context, &session.dealings.hands)
+    };
+    let variables = &session.ground.snapshot.mysql;
+    let opening = session.ground.shared.hostgroups.check_out(
+        hostgroup,
+        &wanted,
+        variables,
+        &session.ground.shared.clock,
+    );
+    let connection = session.ground.handle.while_client_waits(Box::pin(opening)).await??;
+    if connection.shape != session.context.shape {
+        let why = "the server does not speak the protocol in the form that the client wants (fast_forward)";
+        return Err(CheckOutError::Login(why.to_owned()).into());
+    }
+    let mut held = Held::lent(&session.ground, hostgroup, connection);
+    if held.connection.state.schema != session.context.state.schema {
+        // Its name could not go with the login.
+        bring_into(
+            &session.ground,
+            &session.account,
+            &session.context,
+            &session.dealings,
+            &session.context.state,
+            &mut held,
+        )
+        .await?;
+    }
+    Ok(held)
+}
+
+/// What the client has of an answer is not looked at: it is told nothing, but hung up on.
+fn lost(error: NetError) -> Trouble {
+    Trouble::Lost(error, Answered::Some(None))
+}
+
+/// Returns why it is over.
+async fn pass_bytes(
+    ground: &Ground,
+    client: &mut Client,
+    held: &mut Held,
+    last_said: &mut LastSaid,
+) -> Trouble {
+    let (Ground { handle, worker, .. }, client) = (ground, &mut client.framed);
+    let connection = &mut *held.connection;
+    let (control, counters) = (std::sync::Arc::clone(&connection.control), &worker.counters);
+    loop {
+        let passing = async {
+            let said = client.unread();
+            if !said.is_empty() {
+                *last_said = if said.ends_with(&QUIT) { LastSaid::Quit } else { LastSaid::Unanswered };
+                let sent = said.len();
+                connection.framed.write(said).await.map_err(lost)?;
+                client.consume(sent);
+                counters.frontend_bytes_received.add(sent as u64);
+                counters.backend_bytes_sent.add(sent as u64);
+                connection.count_bytes(sent, 0);
+            }
+            let answer = connection.framed.unread();
+            if !answer.is_empty() {
+                *last_said = LastSaid::Answered;
+                let received = answer.len();
+                client.write(answer).await.map_err(SessionEnd::from)?;
+                connection.framed.consume(received);
+                counters.frontend_bytes_sent.add(received as u64);
+                counters.backend_bytes_received.add(received as u64);
+                connection.count_bytes(0, received);
+            }
+            let came = tokio::select! {
+                biased;
+                came = connection.framed.fill() => Came::FromServer(came),
+                came = client.fill() => Came::FromClient(came),
+            };
+            match came {
+                Came::FromServer(Err(error)) => Err(lost(error)),
+                Came::FromClient(Err(error)) => Err(SessionEnd::from(error).into()),
+                Came::FromServer(Ok(_)) | Came::FromClient(Ok(_)) => Ok(()),
+            }
+        };
+        let mut passing = pin!(passing);
+        let unless_cut = poll_fn(|cx| match control.is_cut() {
+            true => Poll::Ready(Err(Trouble::Cut(Answered::Nothing))),
+            false => passing.as_mut().poll(cx),
+        });
+        match handle.unless_ended(unless_cut).await {
+            Ok(Ok(())) => {}
+            Ok(Err(trouble)) => return trouble,
+            Err(reason) => return reason.into(),
+        }
+    }
+}
+
+fn show_fast_forward(ground: &Ground, held: &Held) {
+    ground.handle.busy.store(1, std::sync::atomic::Ordering::Release);
+    let mut view = ground.handle.view.lock();
+    view.command = "Fast Forward";
+    view.since_ms = ground.latest_us / 1000;
+    view.hostgroup = Some(held.hostgroup.0);
+    view.server = Some(std::sync::Arc::clone(held.connection.server()));
+    "fast_forward".clone_into(&mut view.pins);
+}

@@ -1,0 +1,230 @@
+//! The hit path: what is asked, in full, was answered before and may be given again.
+//!
+//! Cost of a hit: one hash of the key, one look-up under a shared lock, a full comparison, a few counters, one write. No
+//! allocation, no tokenising, no lock across an await; the answer is copied only into the kernel.
+
+use std::io::IoSlice;
+use std::sync::Arc;
+
+use nuthatch_cache::{Clock, Entry, Judgement, Key, Protocol, Standing};
+use nuthatch_net::NetError;
+use nuthatch_sql::TableId;
+use nuthatch_wire::Command;
+
+use crate::roster::SessionEnd;
+use crate::session::decide::key::{key, key_in, standing_of};
+use crate::session::life::arrival::attributes::{text_in, write_plain_execution};
+use crate::session::life::sent_execution::write_down_execution;
+use crate::session::parts::{CacheUse, Client, Context, Dealings, Ground, Statements, Transaction};
+use crate::session::whole::Session;
+use crate::shared::answers::HitPlan;
+
+const PIECES_MAX: usize = 2 * nuthatch_cache::STATUS_OFFSETS_MAX + 1;
+
+/// Cuts the entry's packets at its status flags, with `flags` in their place. Returns how many pieces there are.
+fn cut<'a>(
+    entry: &'a Entry<Arc<HitPlan>>,
+    flags: &'a [u8; 2],
+    pieces: &mut [IoSlice<'a>; PIECES_MAX],
+) -> usize {
+    let (mut rest, mut done, mut count) = (entry.packets(), 0, 0);
+    for offset in entry.status_offsets() {
+        let place = *offset as usize - done;
+        let (before, from_flags) = rest.split_at(place);
+        pieces[count] = IoSlice::new(before);
+        pieces[count + 1] = IoSlice::new(flags);
+        rest = &from_flags[flags.len()..];
+        done += place + flags.len();
+        count += 2;
+    }
+    pieces[count] = IoSlice::new(rest);
+    count + 1
+}
+
+/// The entry that answers the command with that payload, if the session may use it as it stands.
+pub(crate) fn look_up(session: &mut Session, payload: &[u8], now_ms: u64) -> Option<Entry<Arc<HitPlan>>> {
+    if !may_look_up(&session.ground, &session.cache) {
+        return None;
+    }
+    let (command, rest) = payload.split_first()?;
+    match Command::parse(*command)? {
+        Command::Query => find(
+            &session.ground,
+            &session.cache,
+            &session.dealings.transaction,
+            &key(&session.account, &session.context, text_in(&session.client, rest)?)?,
+            now_ms,
+        ),
+        Command::StmtExecute => {
+            if session.client.has_attributes() {
+                write_plain_execution(&mut session.statements, payload)?;
+                let Statements { prepared, plain_execution, execution, .. } = &mut session.statements;
+                prepared.as_mut()?.write_down(plain_execution, &session.context.state, execution)?;
+            } else {
+                session.statements.prepared.as_mut()?.write_down(
+                    payload,
+                    &session.context.state,
+                    &mut session.statements.execution,
+                )?;
+            }
+            find_execution(session, now_ms)
+        }
+        _ => None,
+    }
+}
+
+/// The same of the command at hand, whose payload is the session's own.
+pub(crate) fn look_up_at_hand(session: &mut Session, now_ms: u64) -> Option<Entry<Arc<HitPlan>>> {
+    if !may_look_up(&session.ground, &session.cache) {
+        return None;
+    }
+    let command = session.client.framed.payload().first().copied().and_then(Command::parse);
+    match command? {
+        Command::Query => find(
+            &session.ground,
+            &session.cache,
+            &session.dealings.transaction,
+            &key(&session.account, &session.context, session.client.statement_text())?,
+            now_ms,
+        ),
+        Command::StmtExecute
+            if write_down_execution(&session.client, &session.context, &mut session.statements) =>
+        {
+            find_execution(session, now_ms)
+        }
+        _ => None,
+    }
+}
+
+fn find_execution(session: &Session, now_ms: u64) -> Option<Entry<Arc<HitPlan>>> {
+    find(
+        &session.ground,
+        &session.cache,
+        &session.dealings.transaction,
+        &key_in(&session.account, &session.context, Protocol::Binary, &session.statements.execution)?,
+        now_ms,
+    )
+}
+
+pub(crate) fn find(
+    ground: &Ground,
+    cache: &CacheUse,
+    transaction: &Transaction,
+    key: &Key<'_>,
+    now_ms: u64,
+) -> Option<Entry<Arc<HitPlan>>> {
+    let entry = ground.shared.answers.cache.get(key)?;
+    let is_allowed = match entry.is_exact() {
+        true => {
+            cache.may_use_exact
+                && cache.answers_from.is_none_or(|bound| bound.0 == entry.hostgroup())
+                && standing_of(ground, transaction, &entry) == Standing::Holds
+        }
+        false => cache.may_use_any,
+    };
+    (is_allowed && entry.judge(now_ms, ground.snapshot.epoch.0) == Judgement::Fresh).then_some(entry)
+}
+
+/// Answers with the entry's packets.
+pub(crate) async fn serve_hit(
+    session: &mut Session,
+    entry: &Entry<Arc<HitPlan>>,
+    now_ms: u64,
+) -> Result<(), SessionEnd> {
+    count_hit(&session.ground, &mut session.dealings, entry, now_ms);
+    let written = write_entry_now(&mut session.client, &session.context, &session.dealings, entry)?;
+    if written < entry.packets().len() { send_entry(session, entry, written).await } else { Ok(()) }
+}
+
+/// Writes as much of the entry's packets as goes out at once, under the session's own status flags.
+pub(crate) fn write_entry_now(
+    client: &mut Client,
+    context: &Context,
+    dealings: &Dealings,
+    entry: &Entry<Arc<HitPlan>>,
+) -> Result<usize, NetError> {
+    let status = dealings.status(context).bits();
+    if entry.status() == status {
+        return client.framed.write_now(entry.packets());
+    }
+    let flags = status.to_le_bytes();
+    let mut pieces = [IoSlice::new(&[]); PIECES_MAX];
+    let count = cut(entry, &flags, &mut pieces);
+    client.framed.write_pieces_now(&pieces[..count])
+}
+
+/// Sends the entry's packets from the byte `written` on.
+pub(crate) async fn send_entry(
+    session: &mut Session,
+    entry: &Entry<Arc<HitPlan>>,
+    written: usize,
+) -> Result<(), SessionEnd> {
+    let flags = session.dealings.status(&session.context).bits().to_le_bytes();
+    let mut pieces = [IoSlice::new(&[]); PIECES_MAX];
+    let count = cut(entry, &flags, &mut pieces);
+    let mut left = &mut pieces[..count];
+    IoSlice::advance_slices(&mut left, written);
+    Ok(session.ground.handle.unless_ended(session.client.framed.write_pieces(left)).await??)
+}
+
+pub(crate) fn count_hit(ground: &Ground, dealings: &mut Dealings, entry: &Entry<Arc<HitPlan>>, now_ms: u64) {
+    let counters = &ground.worker.counters;
+    let bytes = entry.packets().len() as u64;
+    counters.cache_get.bump();
+    counters.cache_get_ok.bump();
+    counters.cache_bytes_out.add(bytes);
+    counters.frontend_bytes_sent.add(bytes);
+    entry.note_hit(now_ms);
+    let plan = entry.plan();
+    if let Some(digest) = &plan.digest {
+        digest.hit(now_ms, entry.rows());
+    }
+    plan.rules.iter().for_each(|rule| rule.bump());
+    if !plan.leaves_diagnostics {
+        if dealings.diagnostics.list.is_some() {
+            dealings.diagnostics.list = None;
+        }
+        dealings.diagnostics.on = None;
+    }
+    dealings.hands.last_ran_on = None;
+    (dealings.results.found_rows, dealings.results.found_rows_on) = (plan.found_rows, None);
+    dealings.results.row_count = -1;
+}
+
+fn may_look_up(ground: &Ground, cache: &CacheUse) -> bool {
+    (cache.may_use_any || cache.may_use_exact)
+        && ground.shared.configuration.epoch() == ground.snapshot.epoch.0
+}
+
+/// Whether the exact entry may be served now; one that never will be again is removed.
+pub(crate) fn stands(
+    ground: &Ground,
+    transaction: &Transaction,
+    key: &Key<'_>,
+    entry: &Entry<Arc<HitPlan>>,
+) -> bool {
+    let standing = standing_of(ground, transaction, entry);
+    // What has changed since the session's snapshot may be what others are told.
+    let of_now = || ground.shared.exact.clocks.standing(entry.clocks(), entry.since());
+    if standing == Standing::Moved
+        && of_now() == Standing::Moved
+        && ground.shared.answers.cache.remove_invalidated(key, entry)
+    {
+        entry.plan().count_invalidated();
+        count_invalidation(ground, entry);
+    }
+    standing == Standing::Holds
+}
+
+/// Counts an entry that was written over for the table that was written, if it is certain which.
+fn count_invalidation(ground: &Ground, entry: &Entry<Arc<HitPlan>>) {
+    let clocks = &ground.shared.exact.clocks;
+    let is_moved = |clock: &Clock| clocks.standing([*clock], entry.since()) == Standing::Moved;
+    let mut tables = entry.clocks().filter_map(|clock| clocks.table_of(clock));
+    let first = tables.next();
+    let only = || first.filter(|first| tables.all(|table| table == *first));
+    let table = entry.clocks().find(is_moved).and_then(|clock| clocks.table_of(clock)).or_else(only);
+    if let Some(table) = table {
+        ground.shared.exact.table_counters.count_invalidation(TableId(table));
+    }
+}

@@ -1,0 +1,174 @@
+//! COM_STMT_EXECUTE: a prepared statement on whichever connection the session gets, and what is bound to it.
+//!
+//! MariaDB's COM_STMT_BULK_EXECUTE, one statement for many sets of parameters, goes the same way. What it writes is taken for the whole
+//! table, for the rows are not looked at, and the answer tells the key of one of them at most. A server that lacks the command is
+//! never sent one.
+//!
+//! Source: MariaDB's "COM_STMT_BULK_EXECUTE".
+
+use nuthatch_sql::{Kind, ServerFlavor};
+use nuthatch_wire::{CapabilityFlags, ErrorCode};
+
+use crate::roster::SessionEnd;
+use crate::session::after::diagnostics::{
+    answer_from_diagnostics, does_leave_diagnostics, retake_what_is_left,
+};
+use crate::session::after::errors::refuse_malformed;
+use crate::session::after::forget::begin_after_the_last;
+use crate::session::before::begin::begin_or_end_alone;
+use crate::session::decide::alone::answer_prepared_question;
+use crate::session::decide::cache_use::{caching_of, judge_cache_use};
+use crate::session::decide::plan::plan;
+use crate::session::lease::show::show;
+use crate::session::life::answer::answer;
+use crate::session::life::cursor::reply_unknown_statement;
+use crate::session::life::kill::kill_of;
+use crate::session::life::replies::refuse;
+use crate::session::life::sent_execution::write_down_execution;
+use crate::session::parts::{Client, Ground, Rows, Statements, asks_for_cursor, is_bulk};
+use crate::session::prepare::prepared::statement_at_hand;
+use crate::session::statement::{Caching, Plan, Request, may_be_bulk};
+use crate::session::way::{UNSUPPORTED_PS, reply};
+use crate::session::whole::Session;
+use crate::stats::not_cached::NotCached;
+
+/// Command, number of the statement, flags.
+const HEAD_BYTES: usize = 1 + 4 + 2;
+
+/// COM_STMT_BULK_EXECUTE.
+pub(crate) async fn stmt_bulk_execute(session: &mut Session, now_ms: u64) -> Result<(), SessionEnd> {
+    if matches!(session.context.lexing.server, ServerFlavor::MySql(_)) {
+        return refuse(session, ErrorCode::UNKNOWN_COM_ERROR, "Unknown command").await;
+    }
+    if session.client.framed.payload().len() < HEAD_BYTES {
+        return refuse_malformed(
+            &session.ground,
+            &mut session.client,
+            &session.context,
+            &mut session.dealings,
+        )
+        .await;
+    }
+    if !session.client.capabilities.contains(CapabilityFlags::MARIADB_CLIENT_STMT_BULK_OPERATIONS) {
+        return refuse_in_bulk(session).await;
+    }
+    stmt_execute(session, now_ms).await
+}
+
+/// What MariaDB 10.11 says of all but INSERT, REPLACE, UPDATE and DELETE.
+async fn refuse_in_bulk(session: &mut Session) -> Result<(), SessionEnd> {
+    refuse(session, ErrorCode::UNSUPPORTED_PS, UNSUPPORTED_PS).await
+}
+
+/// COM_STMT_EXECUTE and, where a client may send it, COM_STMT_BULK_EXECUTE.
+pub(crate) async fn stmt_execute(session: &mut Session, now_ms: u64) -> Result<(), SessionEnd> {
+    let Some((id, text)) = statement_at_hand(&session.client, &session.statements) else {
+        return reply_unknown_statement(session).await;
+    };
+    if session.statements.takes_too_much(id) {
+        let message = "Parameter of prepared statement which is set through mysql_send_long_data() is longer \
+                           than 'max_allowed_packet' bytes";
+        return session.client.send(&session.ground, &reply::err(1, ErrorCode::UNKNOWN_ERROR, message)).await;
+    }
+    let mut plan =
+        plan(&session.ground, &session.account, &session.context, &session.cache, &session.dealings, &text);
+    plan.facts.has_parameters = true;
+    if is_bulk(session.client.framed.payload()) && !may_be_bulk(plan.facts.kind) {
+        return refuse_in_bulk(session).await;
+    }
+    let is_under_flag = session.cache.next_flag_in != 0;
+    session.cache.next_flag_in = plan.verdict.next_query_flag_in.unwrap_or(0);
+    let leaves = does_leave_diagnostics(&session.context, &session.dealings.diagnostics, &text, &plan.facts);
+    begin_after_the_last(
+        &session.ground,
+        &session.account,
+        &session.context,
+        &mut session.dealings,
+        leaves,
+        &plan.facts,
+    )
+    .await?;
+    show(&session.ground, &session.client, now_ms, "Execute", plan.hostgroup.0);
+    if let Some(answer) = answer_execution_alone(session, &plan, &text) {
+        plan.count_rules();
+        session.ground.observe(&plan, 0, 0);
+        session.dealings.hands.last_ran_on = None;
+        return session.client.send(&session.ground, &answer).await;
+    }
+    if plan.facts.kind == Kind::Kill {
+        plan.count_rules();
+        let bound = session
+            .statements
+            .prepared_statement(id)
+            .and_then(|statement| statement.binding.only_number(session.client.framed.payload()));
+        return kill_of(session, &text, bound, plan.hostgroup).await;
+    }
+    retake_what_is_left(&session.ground, &mut session.dealings, &plan.facts);
+    judge_cache_use(
+        &session.ground,
+        &session.account,
+        &session.context,
+        &mut session.cache,
+        &session.dealings,
+    );
+    let caching = match caching_of(&session.ground, &session.context, &session.cache, &plan) {
+        _ if is_under_flag => Caching::No(NotCached::UnderFlag),
+        caching
+            if caching.is_any()
+                && !write_down_execution(&session.client, &session.context, &mut session.statements) =>
+        {
+            Caching::No(NotCached::NotRepeatable)
+        }
+        caching => caching,
+    };
+    let answered = answer(session, Request::Execution { id, text: &text }, &plan, caching, now_ms).await;
+    session.statements.drop_long_data(id);
+    answered
+}
+
+/// The answer to an execution that the proxy gives by itself; `None` when a server must.
+fn answer_execution_alone(session: &mut Session, plan: &Plan, text: &[u8]) -> Option<Vec<u8>> {
+    if let Some(answer) = answer_from_diagnostics(
+        &session.client,
+        &session.context,
+        &mut session.dealings,
+        &plan.facts,
+        text,
+        Rows::Binary,
+    ) {
+        return Some(answer);
+    }
+    if let Some(answer) =
+        begin_or_end_alone(&session.ground, &session.account, &session.context, &mut session.dealings, plan)
+    {
+        return Some(answer);
+    }
+    let is_question = plan.facts.kind == Kind::Select && plan.facts.cache.allowed.is_err();
+    match is_question && !asks_for_cursor(session.client.framed.payload()) {
+        true => answer_prepared_question(
+            &session.ground,
+            &session.client,
+            &session.context,
+            &mut session.dealings,
+            text,
+        ),
+        false => None,
+    }
+}
+
+/// COM_STMT_SEND_LONG_DATA: kept for the next execution; it has no answer.
+pub(crate) fn stmt_send_long_data(ground: &Ground, client: &Client, statements: &mut Statements) {
+    let Some((id, _)) = statement_at_hand(client, statements) else { return };
+    let bytes_max = usize::try_from(ground.snapshot.mysql.max_allowed_packet).unwrap_or(usize::MAX);
+    let payload = client.framed.payload().to_vec();
+    if let Some(statement) = statements.prepared_statement_mut(id) {
+        let bytes: usize = statement.long_data.iter().map(Vec::len).sum();
+        if bytes + payload.len() <= bytes_max {
+            statement.long_data.push(payload);
+        } else {
+            // The execution will say so; until then nothing more is kept.
+            statement.has_too_much = true;
+            statement.long_data.clear();
+        }
+    }
+}

@@ -1,0 +1,174 @@
+//! COM_STMT_PREPARE.
+
+use std::sync::Arc;
+
+use nuthatch_sql::{Kind, kill};
+use nuthatch_wire::{AnswerKind, ErrorCode};
+
+use crate::backend::StatementKey;
+use crate::roster::SessionEnd;
+use crate::session::after::diagnostics::{does_leave_diagnostics, keep_what_is_left, learn_diagnostics};
+use crate::session::after::forget::begin_after_the_last;
+use crate::session::before::numbers::with_own_number;
+use crate::session::decide::alone::refusal_to_stop;
+use crate::session::decide::plan::plan;
+use crate::session::lease::check_out::lease;
+use crate::session::lease::put_away::put_away;
+use crate::session::lease::question::way_and_client;
+use crate::session::lease::show::show;
+use crate::session::life::replies::{refuse, reply_trouble};
+use crate::session::parts::{Binding, Held, LAST_PREPARED, STATEMENTS_MAX, Statement};
+use crate::session::prepare::prepared::remember;
+use crate::session::prepare::statement_room::send_preparation;
+use crate::session::statement::Plan;
+use crate::session::way::{Trouble, UNSUPPORTED_PS, reply};
+use crate::session::whole::Session;
+use crate::stats::pins::Pins;
+
+/// COM_STMT_PREPARE.
+pub(crate) async fn stmt_prepare(session: &mut Session, now_ms: u64) -> Result<(), SessionEnd> {
+    session.ground.worker.counters.stmt_prepare.bump();
+    let text: Arc<[u8]> = session.client.framed.payload().get(1..).unwrap_or_default().into();
+    let plan =
+        plan(&session.ground, &session.account, &session.context, &session.cache, &session.dealings, &text);
+    plan.count_rules();
+    let leaves = does_leave_diagnostics(&session.context, &session.dealings.diagnostics, &text, &plan.facts);
+    begin_after_the_last(
+        &session.ground,
+        &session.account,
+        &session.context,
+        &mut session.dealings,
+        leaves,
+        &plan.facts,
+    )
+    .await?;
+    show(&session.ground, &session.client, now_ms, "Prepare", plan.hostgroup.0);
+    if plan.speaks_to_cache()
+        || plan.facts.kind == Kind::Kill && kill(&text, session.context.lexing).is_none()
+    {
+        // The cache is the proxy's.
+        return refuse(session, ErrorCode::UNSUPPORTED_PS, UNSUPPORTED_PS).await;
+    }
+    if let Some(message) = refusal_to_stop(&session.ground, &plan) {
+        return refuse(session, ErrorCode::SPECIFIC_ACCESS_DENIED, message).await;
+    }
+    if let Some(message) = &plan.verdict.error_msg {
+        return refuse(session, ErrorCode::RULE_ERROR, message).await;
+    }
+    if session
+        .statements
+        .prepared
+        .as_ref()
+        .is_some_and(|prepared| prepared.statements.len() >= STATEMENTS_MAX)
+    {
+        let message = format!("Can't create more than {STATEMENTS_MAX} prepared statements in a session");
+        return session
+            .client
+            .send(&session.ground, &reply::err(1, ErrorCode::TOO_MANY_STATEMENTS, &message))
+            .await;
+    }
+    let text = with_own_number(&session.ground, &session.context, &plan.facts, &text).unwrap_or(text);
+    match prepare_for_client(session, &plan, text).await {
+        Ok(()) => Ok(()),
+        Err(trouble) => reply_trouble(session, trouble).await,
+    }
+}
+
+async fn prepare_for_client(session: &mut Session, plan: &Plan, text: Arc<[u8]>) -> Result<(), Trouble> {
+    let mut retries_left = session.ground.snapshot.mysql.query_retries_on_failure;
+    loop {
+        let mut held = lease(
+            &session.ground,
+            &session.account,
+            &mut session.context,
+            &mut session.dealings,
+            plan.hostgroup,
+        )
+        .await?;
+        let outcome = prepare_on_lease(session, plan, &text, &mut held).await;
+        let is_fresh = held.is_fresh;
+        put_away(
+            &session.ground,
+            &session.account,
+            &session.context,
+            &mut session.dealings,
+            held,
+            outcome.as_ref().err(),
+        );
+        match outcome {
+            // To prepare changes nothing.
+            Err(trouble) if is_fresh && trouble.left_no_trace() && retries_left > 0 => {
+                retries_left -= 1;
+                session.ground.worker.counters.retries.bump();
+            }
+            outcome => return outcome,
+        }
+    }
+}
+
+async fn prepare_on_lease(
+    session: &mut Session,
+    plan: &Plan,
+    text: &Arc<[u8]>,
+    held: &mut Held,
+) -> Result<(), Trouble> {
+    let prepared = session.statements.prepared.get_or_insert_default();
+    let id = prepared.last_id % (LAST_PREPARED - 1) + 1;
+    let instead = (**text != *session.client.statement_text()).then_some(&**text);
+    send_preparation(
+        &session.ground,
+        &mut session.client,
+        &session.context,
+        &session.dealings,
+        AnswerKind::Prepare,
+        instead,
+        held,
+    )
+    .await?;
+    let (mut way, client) =
+        way_and_client(&session.ground, &mut session.client, &session.context, &session.dealings, held);
+    let (mut number, mut parameters) = (0, 0);
+    let end = way
+        .pass_answer(client, AnswerKind::Prepare, None, |first| {
+            // Header, OK byte, number, columns, parameters.
+            if let Some([_, _, _, _, 0, id_bytes @ .., _, _, p0, p1]) = first.first_chunk_mut::<13>() {
+                number = u32::from_le_bytes(*id_bytes);
+                parameters = u16::from_le_bytes([*p0, *p1]);
+                *id_bytes = id.to_le_bytes();
+            }
+        })
+        .await?;
+    session.dealings.hands.last_ran_on = Some(held.connection.thread_id);
+    held.pins = held.pins.with(plan.facts.pins_when_prepared());
+    if end.statement_id.is_none() {
+        session.dealings.results.row_count = -1;
+    }
+    if end.statement_id.is_none() {
+        held.pins = held.pins.with(Pins::DIAGNOSTICS);
+        learn_diagnostics(&mut session.dealings.diagnostics, &end, held);
+        return keep_what_is_left(&session.ground, &session.context, &mut session.dealings, &end, held).await;
+    }
+    // Under state that is not known it is no other statement's twin.
+    let is_known = !held.pins.contains(Pins::SESSION_VARIABLE) && !held.pins.contains(Pins::UNKNOWN);
+    let key = StatementKey {
+        text: Arc::clone(text),
+        schema: session.context.state.schema.as_slice().into(),
+        charset: session.context.state.charset.clone(),
+        settings: session.context.state.settings.clone(),
+        owner: None,
+        hidden: (!is_known).then_some((session.ground.handle.id, id)),
+        bound: Arc::default(),
+    };
+    let statement = Statement {
+        key: key.clone(),
+        binding: Binding::new(parameters),
+        is_cacheable: plan.facts.cache.allowed.is_ok(),
+        long_data: Vec::new(),
+        has_too_much: false,
+        cursor: None,
+    };
+    let prepared = session.statements.prepared.get_or_insert_default();
+    prepared.last_id = id;
+    prepared.statements.insert(id, statement);
+    remember(&session.ground, key, number, held).await
+}

@@ -1,0 +1,190 @@
+//! An execution on its way to a server, and what its answer tells.
+
+use nuthatch_sql::Parameter;
+use nuthatch_wire::{AnswerEnd, AnswerKind, Ending, StatusFlags};
+
+use crate::exact::Flight;
+use crate::session::after::diagnostics::{keep_what_is_left, must_fetch_what_is_left};
+use crate::session::after::found_rows::{found_by, learn_found_rows};
+use crate::session::after::more::ask_for_more;
+use crate::session::before::flight::{land, note_reading, start_flight, unwatched};
+use crate::session::before::more::{bring_more, must_bring_more};
+use crate::session::before::reading::reads_otherwise;
+use crate::session::lease::question::{way, way_and_client};
+use crate::session::parts::{Client, Context, Held, Statements, asks_for_cursor, is_bulk, packet_with_id};
+use crate::session::prepare::prepared::{key_on, known_number, prepare_anew};
+use crate::session::prepare::text_prepared::bring_names;
+use crate::session::statement::Plan;
+use crate::session::way::{Capture, Sent, Trouble};
+use crate::session::whole::Session;
+use crate::state::Found;
+use crate::stats::pins::Pins;
+
+/// Has the connection's server execute the statement.
+pub(crate) async fn execute_on(
+    session: &mut Session,
+    id: u32,
+    text: &[u8],
+    plan: &Plan,
+    mut capture: Option<&mut Capture>,
+    held: &mut Held,
+    was_sent: &mut bool,
+) -> Result<AnswerEnd, Trouble> {
+    let (opens_cursor, is_bulk) =
+        (asks_for_cursor(session.client.framed.payload()), is_bulk(session.client.framed.payload()));
+    if is_bulk && !held.connection.takes_bulk() {
+        return Err(Trouble::NoBulk);
+    }
+    let number = bring(session, id, text, plan, opens_cursor, held).await?;
+    let packet = execute_packet(&session.client, &mut session.statements, id, number, held);
+    for long_data in session.statements.long_data(id) {
+        way(&session.ground, held).send(&packet_with_id(&long_data, number)).await?;
+    }
+    held.connection.count_statement();
+    *was_sent = true;
+    let mut flight = take_off_prepared(session, id, text, plan, capture.as_deref_mut(), held);
+    let (mut way, client) =
+        way_and_client(&session.ground, &mut session.client, &session.context, &session.dealings, held);
+    way.send(&packet).await?;
+    let kind = if opens_cursor { AnswerKind::Cursor } else { AnswerKind::ResultSets };
+    let answered = way.hearing(&mut flight).pass_answer(client, kind, capture, |_| ()).await;
+    land(&session.ground, &mut session.dealings.transaction, &session.dealings.hands, flight);
+    let end = answered?;
+    let has_cursor = opens_cursor
+        && end.status.contains(StatusFlags::SERVER_STATUS_CURSOR_EXISTS)
+        && end.ending == Ending::ResultSet;
+    if let Some(statement) = session.statements.prepared_statement_mut(id) {
+        statement.cursor = has_cursor.then_some((held.connection.thread_id, number));
+    }
+    Ok(end)
+}
+
+/// Brings what the execution needs to its connection. Returns the statement's number there.
+async fn bring(
+    session: &mut Session,
+    id: u32,
+    text: &[u8],
+    plan: &Plan,
+    opens_cursor: bool,
+    held: &mut Held,
+) -> Result<u32, Trouble> {
+    let Session { ground, client, account, context, dealings, statements, .. } = session;
+    if plan.brings_names() {
+        Box::pin(bring_names(ground, account, context, dealings, statements, plan, held)).await?;
+    }
+    let statement = statements.prepared_statement(id).ok_or(Trouble::UnknownStatement(id))?;
+    let key = key_on(ground, client, context, statement, (id, opens_cursor));
+    let number = match known_number(context, &key, held) {
+        Some(number) => number,
+        None => Box::pin(prepare_anew(ground, account, context, dealings, key, held)).await?,
+    };
+    if must_bring_more(ground, account, context, dealings, &plan.facts, text, held) {
+        Box::pin(bring_more(ground, account, context, dealings, &plan.facts, text, held)).await?;
+    }
+    Ok(number)
+}
+
+/// What an answered execution tells of the session, and what the server must be asked for it.
+pub(crate) async fn learn_of_execution(
+    session: &mut Session,
+    id: u32,
+    text: &[u8],
+    plan: &Plan,
+    end: &AnswerEnd,
+    held: &mut Held,
+) -> Result<(), Trouble> {
+    let statement = session.statements.prepared_statement(id);
+    let parameters = || {
+        let values = |statement: &crate::session::parts::Statement| {
+            statement.binding.values_of(session.client.framed.payload())
+        };
+        statement.filter(|statement| statement.long_data.is_empty()).map(values).unwrap_or_default()
+    };
+    let has_cursor = statement.is_some_and(|statement| statement.cursor.is_some());
+    let found = match has_cursor {
+        true => Some(Found::Elsewhere),
+        false => found_by(&session.context, &plan.facts, text, parameters, end),
+    };
+    learn_found_rows(&mut session.dealings.results, &plan.facts, found, end, held);
+    held.doubt(plan.facts.pins);
+    if must_fetch_what_is_left(&session.ground, &session.dealings.diagnostics, held) {
+        Box::pin(keep_what_is_left(&session.ground, &session.context, &mut session.dealings, end, held))
+            .await?;
+    }
+    ask_for_more(&session.ground, &mut session.context, &mut session.dealings, &plan.facts, end, held)
+        .await?;
+    if session.statements.prepared_statement(id).is_some_and(|statement| statement.cursor.is_some()) {
+        held.pins = held.pins.with(Pins::CURSOR);
+    }
+    Ok(())
+}
+
+/// What goes before the execution is sent: see [`take_off`](crate::session::life::sent_text).
+fn take_off_prepared(
+    session: &Session,
+    id: u32,
+    text: &[u8],
+    plan: &Plan,
+    capture: Option<&mut Capture>,
+    held: &Held,
+) -> Flight {
+    let unwatched = unwatched(&session.ground, &session.dealings.transaction, &plan.facts);
+    if capture.is_none()
+        && let Some(flight) = unwatched
+    {
+        return flight;
+    }
+    let statement = session.statements.prepared_statement(id);
+    let parameters: Vec<Parameter> = match statement {
+        Some(statement) if statement.long_data.is_empty() => {
+            statement.binding.values_of(session.client.framed.payload())
+        }
+        _ => Vec::new(),
+    };
+    let sent = Sent {
+        text,
+        schema: statement.map_or(b"", |statement| &statement.key.schema),
+        parameters: &parameters,
+        is_prepared: true,
+        is_read_otherwise: statement
+            .is_none_or(|statement| reads_otherwise(&session.context, &statement.key)),
+        is_repeated: is_bulk(session.client.framed.payload()),
+    };
+    let Session { ground, account, context, dealings, .. } = session;
+    let transaction = &dealings.transaction;
+    let flight =
+        unwatched.unwrap_or_else(|| start_flight(ground, account, context, transaction, plan, &sent, held));
+    if let Some(capture) = capture {
+        note_reading(ground, context, transaction, plan, &sent, capture, held);
+    }
+    flight
+}
+
+/// Writes the execution at hand down for the cache; `false` if the same by another session might have another answer.
+pub(crate) fn write_down_execution(client: &Client, context: &Context, statements: &mut Statements) -> bool {
+    let Statements { prepared, execution, .. } = statements;
+    let (payload, state) = (client.framed.payload(), &context.state);
+    let prepared = prepared.as_mut();
+    prepared.is_some_and(|prepared| prepared.write_down(payload, state, execution).is_some())
+}
+
+/// The command at hand for the connection's own number, with parameter types even if the client leaves them out.
+fn execute_packet(
+    client: &Client,
+    statements: &mut Statements,
+    id: u32,
+    number: u32,
+    held: &Held,
+) -> Vec<u8> {
+    let Client { framed: client, attributes, .. } = client;
+    let prepared = &mut statements.prepared;
+    let takes_attributes = held.connection.takes_attributes();
+    let statement = prepared.as_mut().and_then(|prepared| prepared.statements.get_mut(&id));
+    match statement {
+        Some(statement) if takes_attributes => {
+            statement.binding.packet_with_attributes(client.payload(), number, attributes.as_deref())
+        }
+        Some(statement) => statement.binding.packet_of(client.payload(), number),
+        None => packet_with_id(client.payload(), number),
+    }
+}

@@ -1,0 +1,129 @@
+//! A text on its way to a server, and what its answer tells.
+
+use nuthatch_wire::{AnswerEnd, AnswerKind};
+
+use crate::exact::Flight;
+use crate::session::after::diagnostics::{keep_what_is_left, must_fetch_what_is_left};
+use crate::session::after::found_rows::{found_by, learn_found_rows};
+use crate::session::after::more::ask_for_more;
+use crate::session::after::pins::handlers::learn_handlers;
+use crate::session::after::pins::named_locks::learn_named_locks;
+use crate::session::after::pins::temporary::learn_temporary_tables;
+use crate::session::before::flight::{land, note_reading, start_flight, unwatched};
+use crate::session::before::more::{bring_more, must_bring_more};
+use crate::session::before::numbers::{list_processes, with_numbers};
+use crate::session::before::reading::reads_otherwise;
+use crate::session::lease::question::way_and_client;
+use crate::session::parts::Held;
+use crate::session::prepare::statement_room::send_preparation;
+use crate::session::prepare::text_prepared::{bring_names, learn_name};
+use crate::session::statement::{Named, Plan};
+use crate::session::way::{Capture, Sent, Trouble};
+use crate::session::whole::Session;
+use crate::stats::pins::Pins;
+
+/// What goes before a statement is sent over `held`: what it may write or commit is pending, and what an answer to be stored
+/// depends on is known.
+fn take_off(session: &Session, plan: &Plan, capture: Option<&mut Capture>, held: &Held) -> Flight {
+    let unwatched = unwatched(&session.ground, &session.dealings.transaction, &plan.facts);
+    if capture.is_none()
+        && let Some(flight) = unwatched
+    {
+        return flight;
+    }
+    let prepared = session.statements.prepared_text(plan);
+    let key = session.statements.prepared_key(plan);
+    let sent = Sent {
+        text: prepared.as_deref().unwrap_or_else(|| session.client.statement_text()),
+        schema: key.map_or(&session.context.state.schema, |key| &key.schema),
+        parameters: &[],
+        is_prepared: prepared.is_some(),
+        is_read_otherwise: key.is_some_and(|key| reads_otherwise(&session.context, key)),
+        is_repeated: false,
+    };
+    let Session { ground, account, context, dealings, .. } = session;
+    let transaction = &dealings.transaction;
+    let flight =
+        unwatched.unwrap_or_else(|| start_flight(ground, account, context, transaction, plan, &sent, held));
+    if let Some(capture) = capture {
+        note_reading(ground, context, transaction, plan, &sent, capture, held);
+    }
+    flight
+}
+
+/// Has the connection's server execute the text.
+pub(crate) async fn query_on(
+    session: &mut Session,
+    plan: &Plan,
+    mut capture: Option<&mut Capture>,
+    held: &mut Held,
+    was_sent: &mut bool,
+) -> Result<AnswerEnd, Trouble> {
+    let numbered = bring(session, plan, held).await?;
+    held.connection.count_statement();
+    *was_sent = true;
+    if plan.facts.asks.connections && plan.named.is_none() {
+        let Session { ground, client, context, dealings, .. } = session;
+        return Box::pin(list_processes(ground, client, context, dealings, held)).await;
+    }
+    let mut flight = take_off(session, plan, capture.as_deref_mut(), held);
+    let Session { ground, client, context, dealings, .. } = session;
+    if let Some(Named::Prepare { sent, .. }) = &plan.named {
+        let (kind, sent) = (AnswerKind::ResultSets, sent.as_deref());
+        Box::pin(send_preparation(ground, client, context, dealings, kind, sent, held)).await?;
+    } else {
+        let (mut way, framed) = way_and_client(ground, client, context, dealings, held);
+        way.send_packet_of_or(numbered.as_deref().or(plan.sent.as_deref()), framed).await?;
+    }
+    let (way, framed) = way_and_client(ground, client, context, dealings, held);
+    let answered =
+        way.hearing(&mut flight).pass_answer(framed, AnswerKind::ResultSets, capture, |_| ()).await;
+    land(ground, &mut dealings.transaction, &dealings.hands, flight);
+    answered
+}
+
+/// Brings what the text needs to its connection. Returns what is to be sent in its place, if numbers of connections stand in it.
+///
+/// The futures of the steps are large, and copied where they are awaited: so none is made that is not needed.
+async fn bring(session: &mut Session, plan: &Plan, held: &mut Held) -> Result<Option<Vec<u8>>, Trouble> {
+    let Session { ground, client, account, context, dealings, statements, .. } = session;
+    if plan.brings_names() {
+        Box::pin(bring_names(ground, account, context, dealings, statements, plan, held)).await?;
+    }
+    let numbered = match plan.facts.asks.numbers && plan.named.is_none() {
+        true => Box::pin(with_numbers(ground, client, context, dealings, plan, held)).await?,
+        false => None,
+    };
+    let text = client.statement_text();
+    if must_bring_more(ground, account, context, dealings, &plan.facts, text, held) {
+        Box::pin(bring_more(ground, account, context, dealings, &plan.facts, text, held)).await?;
+    }
+    Ok(numbered)
+}
+
+/// What an answered text tells of the session, and what the server must be asked for it.
+pub(crate) async fn learn_of_text(
+    session: &mut Session,
+    plan: &Plan,
+    end: &AnswerEnd,
+    held: &mut Held,
+) -> Result<(), Trouble> {
+    let Session { ground, client, context, dealings, statements, .. } = session;
+    let executed = statements.prepared_text(plan);
+    let text = executed.as_deref().unwrap_or_else(|| client.statement_text());
+    let found = found_by(context, &plan.facts, text, Vec::new, end);
+    learn_found_rows(&mut dealings.results, &plan.facts, found, end, held);
+    learn_temporary_tables(client, context, plan, end, held);
+    learn_handlers(client, context, plan, end, held);
+    if must_fetch_what_is_left(ground, &dealings.diagnostics, held) {
+        Box::pin(keep_what_is_left(ground, context, dealings, end, held)).await?;
+    }
+    if let Some(Named::Prepare { .. }) = &plan.named {
+        Box::pin(learn_name(ground, client, context, statements, plan, end, held)).await?;
+    }
+    match held.pins.contains(Pins::GET_LOCK) {
+        true => Box::pin(learn_named_locks(ground, client, context, dealings, plan, end, held)).await?,
+        false => held.forget_named_locks(),
+    }
+    ask_for_more(ground, context, dealings, &plan.facts, end, held).await
+}

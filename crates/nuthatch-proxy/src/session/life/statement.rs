@@ -1,0 +1,114 @@
+//! A statement that comes as text, off the hit path: planned, answered alone or by a server.
+
+use nuthatch_sql::{CacheSettings, Kind};
+use nuthatch_wire::ErrorCode;
+
+use crate::roster::SessionEnd;
+use crate::session::after::diagnostics::{does_leave_diagnostics, retake_what_is_left};
+use crate::session::after::errors::own_error;
+use crate::session::after::forget::begin_after_the_last;
+use crate::session::after::insert_id::learn_insert_id_of_held;
+use crate::session::decide::alone::answer_alone;
+use crate::session::decide::cache_use::{caching_of, judge_cache_use, take_cache_use};
+use crate::session::decide::explain::explain_cache;
+use crate::session::decide::internal::internal_session;
+use crate::session::decide::named::plan_named;
+use crate::session::decide::plan::plan;
+use crate::session::decide::query_cache::{
+    answer_pairs, obey_cache_order, own_type_of, set_cache, set_it_alone, tell_refusal,
+    with_values_worked_out,
+};
+use crate::session::fall::{Fall, trip};
+use crate::session::lease::show::show;
+use crate::session::life::answer::answer;
+use crate::session::life::arrival::configuration::take_over_configuration;
+use crate::session::life::kill::kill_as_told;
+use crate::session::parts::Off;
+use crate::session::statement::{Request, SaidToCache, asks_for_internal_session};
+use crate::session::way::Trouble;
+use crate::session::whole::Session;
+use crate::stats::not_cached::NotCached;
+
+/// Answers the statement at hand, which was not a hit.
+pub(crate) async fn statement(session: &mut Session, now_ms: u64) -> Result<(), SessionEnd> {
+    trip(session.client.framed.payload(), Fall::InTask);
+    take_over_configuration(session)?;
+    let Session { ground, client, account, context, cache, dealings, statements } = session;
+    if asks_for_internal_session(client.statement_text()) {
+        let answer = internal_session(ground, client, account, context, dealings);
+        return client.send(ground, &answer).await;
+    }
+    let is_under_flag = cache.next_flag_in != 0;
+    let text = client.statement_text();
+    let mut plan = plan(ground, account, context, cache, dealings, text);
+    let named_answer = plan_named(ground, client, account, context, dealings, statements, &mut plan);
+    cache.next_flag_in = plan.verdict.next_query_flag_in.unwrap_or(0);
+    let leaves = does_leave_diagnostics(context, &dealings.diagnostics, text, &plan.facts);
+    begin_after_the_last(ground, account, context, dealings, leaves, &plan.facts).await?;
+    judge_cache_use(ground, account, context, cache, dealings);
+    if is_under_flag {
+        // The key does not say under which flag the rules were walked.
+        take_cache_use(ground, account, context, cache, dealings, Off::wholly(NotCached::UnderFlag));
+    }
+    show(ground, client, now_ms, "Query", plan.hostgroup.0);
+    if plan.facts.reads_counts() && plan.facts.reads_insert_id() {
+        // An answer of the session's own must not need the connection, where to ask for one would change the other.
+        Box::pin(learn_insert_id_of_held(ground, account, context, dealings)).await?;
+    }
+    let own = answer_alone(ground, client, account, context, dealings, statements, &plan);
+    if let Some(answer) = own.or(named_answer) {
+        plan.count_rules();
+        ground.observe(&plan, 0, 0);
+        dealings.hands.last_ran_on = None;
+        return client.send(ground, &answer).await;
+    }
+    if plan.facts.kind == Kind::Kill {
+        plan.count_rules();
+        return Box::pin(kill_as_told(session, &plan)).await;
+    }
+    if let Some(said) = plan.said_to_cache.take() {
+        plan.count_rules();
+        dealings.hands.last_ran_on = None;
+        let answer = Box::pin(do_as_said_to_cache(session, said)).await?;
+        session.ground.observe(&plan, 0, 0);
+        return session.client.send(&session.ground, &answer).await;
+    }
+    retake_what_is_left(ground, dealings, &plan.facts);
+    let caching = caching_of(ground, context, cache, &plan);
+    answer(session, Request::Text, &plan, caching, now_ms).await
+}
+
+/// Does what the statement says to the cache, and returns the answer.
+async fn do_as_said_to_cache(session: &mut Session, said: SaidToCache) -> Result<Vec<u8>, SessionEnd> {
+    let Session { ground, client, account, context, cache, dealings, .. } = session;
+    match said {
+        SaidToCache::Order(order) => Ok(obey_cache_order(ground, account, context, dealings, order)),
+        SaidToCache::Question(Some(statement)) => {
+            let findings = explain_cache(ground, account, context, cache, dealings, &statement);
+            Ok(answer_pairs(client, context, dealings, ["step", "finding"], &findings))
+        }
+        SaidToCache::Question(None) => {
+            let message = "EXPLAIN CACHE is about this session; for others, an operator may ask";
+            Ok(own_error(ground, context, dealings, ErrorCode::SPECIFIC_ACCESS_DENIED, message))
+        }
+        SaidToCache::Settings(CacheSettings::Alone(settings)) => {
+            match with_values_worked_out(ground, account, context, dealings, settings).await {
+                Ok(settings) => set_cache(ground, account, context, dealings, &settings).await,
+                Err(Trouble::End(end)) => Err(end),
+                Err(_) => {
+                    let message =
+                        "no server could be asked for the value of query_cache_type or query_cache_size";
+                    Ok(own_error(ground, context, dealings, ErrorCode::UNKNOWN_ERROR, message))
+                }
+            }
+        }
+        SaidToCache::Settings(CacheSettings::Among { settings, .. }) => {
+            let own_type = own_type_of(ground, account, context, &settings);
+            let refusal = own_type.err().unwrap_or_else(set_it_alone);
+            Ok(tell_refusal(ground, context, dealings, &refusal))
+        }
+        SaidToCache::Settings(CacheSettings::Entangled) => {
+            Ok(tell_refusal(ground, context, dealings, &set_it_alone()))
+        }
+    }
+}

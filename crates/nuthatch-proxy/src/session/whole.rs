@@ -1,0 +1,22 @@
+//! TODO
+
+use crate::session::lease::put_away::let_go;
+use crate::session::parts::{Account, CacheUse, Client, Context, Dealings, Ground, Statements};
+
+/// A logged-in client. See the module's doc.
+#[derive(Debug)]
+pub(crate) struct Session {
+    pub(crate) ground: Ground,
+    pub(crate) client: Client,
+    pub(crate) account: Account,
+    pub(crate) context: Context,
+    pub(crate) cache: CacheUse,
+    pub(crate) dealings: Dealings,
+    pub(crate) statements: Statements,
+}
+
+impl Drop for Session {
+    fn drop(&mut self) {
+        let_go(&self.ground, &mut self.dealings.hands, &mut self.statements);
+    }
+}
