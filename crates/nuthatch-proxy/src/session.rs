@@ -2,21 +2,20 @@
 //!
 //! A session waits in its worker's lobby and is attended to there; what is not a hit makes it a task, which
 //! reads a command, answers it, reads the next, and sits down again when its client has nothing more for it. Its state is a value
-//! ([`SessionState`]); a backend connection is lent to it for one statement and brought into that state first, unless the
-//! session *holds* connections ([`Held`]) for a named reason ([`Pins`]).
+//! ([`SessionState`](crate::state::SessionState)); a backend connection is lent to it for one statement and brought into that state first,
+//! unless the session *holds* connections ([`Held`](parts::Held)) for a named reason ([`Pins`](crate::stats::pins::Pins)).
 //!
-//! The life of a statement, each step with its file:
-//! 1. `look_up` (arrive/hit.rs): key, cache, judgement; on a hit the stored packets go out and that is all.
-//! 2. `plan` (decide/plan.rs): digest, class, rules, hostgroup.
-//! 3. `answer_alone` (decide/alone.rs): what needs no server.
-//! 4. `lease` (ask/lease.rs): a held connection or one from the pool, brought into the session's state.
-//! 5. `pass_answer` (way/relay.rs): the answer to the client with bounded memory, teed into a capture.
-//! 6. `learn` (after/learn.rs): what the statement did to the session; the connection is kept or put back.
+//! A session is made of [parts](parts). Its life is conducted by `life/`, which alone is handed the whole; the steps of a statement are
+//! functions over the parts that they need, in folders that stand in the order of the steps:
+//! 1. `life/arrival/hit.rs`: key, cache, judgement; on a hit the stored packets go out and that is all.
+//! 2. `decide/`: digest, class, rules, hostgroup; what needs no server is answered.
+//! 3. `lease/`: a held connection or one from the pool, brought into the session's state; and how it is let go of.
+//! 4. `prepare/`, `before/`: what the statement needs of it besides; what it may write is pending, what its answer rests on is noted.
+//! 5. `way/`: the statement to the server, the answer to the client with bounded memory, teed into a capture.
+//! 6. `after/`: what the statement did to the session; the connection is kept or put back.
 //!
-//! A session is made of [parts](parts); what is found out of a statement by its text alone is in `statement/`; the steps stand in the
-//! folders of the life above, `arrive`, `decide`, `prepare` (prepared statements), `ask`, `after`.
-//!
-//! Everything off the hit path is boxed, so that the task stays small.
+//! What is found out of a statement by its text alone is in `statement/`. Steps that mostly do nothing are asked first whether they
+//! have anything to do, and their futures, which are large, made in boxes only then: so the task stays small.
 
 mod after;
 mod before;

@@ -200,6 +200,18 @@ impl AnswerScanner {
         }
     }
 
+    /// One like this that has seen nothing yet.
+    #[must_use]
+    pub fn anew(&self) -> Self {
+        Self {
+            optional_metadata: self.optional_metadata,
+            may_ask_for_files: self.may_ask_for_files,
+            whole_definitions: self.whole_definitions,
+            is_told_of_changes: self.is_told_of_changes,
+            ..Self::new(self.kind, self.deprecate_eof)
+        }
+    }
+
     /// The same on a connection with `CLIENT_OPTIONAL_RESULTSET_METADATA`, where definitions may be left out.
     #[must_use]
     pub const fn with_optional_metadata(mut self, is_optional: bool) -> Self {

@@ -34,7 +34,7 @@ struct Reader<'t> {
 
 impl Reader<'_> {
     fn follow(&mut self, path: &[String]) {
-        if let Some(Target::In(target)) = self.tree.resolve(self.module, path)
+        if let Some(Target::In(target, _)) = self.tree.resolve(self.module, path)
             && target != self.file
         {
             self.found.insert((target, path.join("::")));

@@ -1,10 +1,12 @@
 //! Holds the order of modules that `modules.toml` writes down: within a folder, arrows between files and folders run from above to below,
-//! and no files stand in a circle.
+//! and no files stand in a circle; and the shape: how large a struct and a folder may be, over how many files a type is spread, which
+//! functions take a whole session, and how many of its parts are tested without one.
 //!
 //! An **arrow** is a path, in a `use` or in a body, from the file that it stands in to the file that defines what it names, through
 //! re-exports and renames. `mod` lines, re-exports and tests make none; nor do methods, whose types are named anyway.
 //!
-//! A folder and the file of its module (`session/` and `session.rs`) are one unit to those beside it.
+//! A folder and the file of its module (`session/` and `session.rs`) are one unit to those beside it. What is too large or in the wrong
+//! place is told in a line that names the file and the limit.
 
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "what it finds is what a run is for")]
 
@@ -14,6 +16,7 @@ mod judge;
 mod map;
 mod order;
 mod sentence;
+mod shape;
 mod tree;
 
 #[cfg(test)]
@@ -26,6 +29,7 @@ use anyhow::{Context as _, Result};
 
 use judge::Findings;
 use order::Order;
+use shape::Shape;
 use tree::Crate;
 
 const ORDER: &str = "modules.toml";
@@ -50,7 +54,7 @@ fn main() -> ExitCode {
 fn complaints(writes: bool) -> Result<Vec<String>> {
     let text = std::fs::read_to_string(ORDER).with_context(|| format!("reading {ORDER}"))?;
     let order = Order::parse(&text)?;
-    let mut lines = Vec::new();
+    let (mut lines, mut measures) = (Vec::new(), String::new());
     let (mut arrows, mut upward, mut in_circles) = (0, 0, 0);
     let crates = order
         .crates()
@@ -62,6 +66,9 @@ fn complaints(writes: bool) -> Result<Vec<String>> {
         let debt = findings.debt();
         (arrows, upward, in_circles) =
             (arrows + findings.arrows, upward + debt.upward, in_circles + debt.in_circles);
+        let shape = Shape::of(known, &order.limits);
+        lines.extend(shape.complaints);
+        shape.measures.iter().for_each(|measure| measures += &format!("; {measure}"));
     }
     let page = map::page(&crates, &order);
     if writes {
@@ -71,6 +78,8 @@ fn complaints(writes: bool) -> Result<Vec<String>> {
             "{MAP} is not what the files say of themselves: cargo run -p nuthatch-modules -- --write"
         ));
     }
-    println!("modules: {arrows} arrows within folders, {upward} upward; {in_circles} files in circles");
+    println!(
+        "modules: {arrows} arrows within folders, {upward} upward; {in_circles} files in circles{measures}"
+    );
     Ok(lines)
 }

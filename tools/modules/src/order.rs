@@ -1,9 +1,12 @@
-//! `modules.toml`: the crates that are looked at, what stands above what in their folders, and what is still to be mended.
+//! `modules.toml`: the crates that are looked at, what stands above what in their folders, what shape they keep, and what is still to
+//! be mended.
 
 use std::collections::BTreeMap;
 
-use anyhow::{Context as _, Result};
+use anyhow::{Context as _, Result, ensure};
 use toml::{Table, Value};
+
+use crate::shape::Limits;
 
 /// How an order names the file of the folder's own module.
 pub(crate) const OWN: &str = ".";
@@ -15,6 +18,7 @@ pub(crate) struct Order {
     /// By crate and folder: what stands in it, from above to below.
     folders: BTreeMap<String, Vec<String>>,
     known: BTreeMap<String, Debt>,
+    pub(crate) limits: Limits,
 }
 
 /// What a crate has of what there should be none of.
@@ -44,11 +48,15 @@ impl Order {
             Ok((folder.clone(), units.collect::<Result<_>>()?))
         });
         let known = part("known")?.iter().map(|(name, debt)| Ok((name.clone(), Debt::read(debt)?)));
-        Ok(Self {
+        let order = Self {
             crates: crates.collect::<Result<_>>()?,
             folders: folders.collect::<Result<_>>()?,
             known: known.collect::<Result<_>>()?,
-        })
+            limits: Limits::parse(part("shape")?)?,
+        };
+        let stranger = order.limits.names().find(|name| !order.crates.contains_key(*name));
+        ensure!(stranger.is_none(), "[shape] speaks of a crate that is not in [crates]: {stranger:?}");
+        Ok(order)
     }
 
     /// Names and folders.

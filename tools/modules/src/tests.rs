@@ -1,10 +1,13 @@
 //! Small crates, each with something that must be found, or must not.
 
+mod shape;
+
 use std::path::Path;
 
 use crate::judge::Findings;
 use crate::order::Order;
 use crate::sentence::first_sentence;
+use crate::shape::Shape;
 use crate::tree::Crate;
 
 /// What is said of a crate of these files, whose order is that.
@@ -15,9 +18,12 @@ fn complaints(files: &[(&str, &str)], order: &str) -> Vec<String> {
         std::fs::create_dir_all(path.parent().unwrap_or(Path::new("."))).expect("a folder");
         std::fs::write(path, text).expect("a file");
     }
-    let order = Order::parse(&format!("[crates]\n[known]\n[order]\n{order}")).expect("an order");
+    let order = Order::parse(&format!("[crates]\nhouse = \"house\"\n[known]\n[shape]\n[order]\n{order}"))
+        .expect("an order");
     let tree = Crate::read("house", folder.path()).expect("a crate");
-    Findings::of(&tree, &order).complaints("house", order.known_of("house"))
+    let mut lines = Findings::of(&tree, &order).complaints("house", order.known_of("house"));
+    lines.extend(Shape::of(&tree, &order.limits).complaints);
+    lines
 }
 
 const ORDER: &str = r#"house = ["roof", "walls", "cellar"]"#;

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, Result};
-use syn::{Attribute, Expr, ExprLit, Item, Lit, Meta, MetaNameValue, UseTree};
+use syn::{Attribute, Expr, ExprLit, Item, ItemMod, Lit, Meta, MetaNameValue, UseTree};
 
 use crate::sentence::first_sentence;
 
@@ -23,6 +23,8 @@ pub(crate) struct Source {
     pub(crate) unit: String,
     pub(crate) module: usize,
     pub(crate) items: Vec<Item>,
+    /// What stands in its modules that are there in tests only.
+    pub(crate) tests: Vec<Item>,
     /// The first sentence of what it says of itself.
     pub(crate) sentence: String,
 }
@@ -46,11 +48,11 @@ enum Name {
 
 /// What a path leads to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Target {
+pub(crate) enum Target<'t> {
     /// A module itself.
     Module(usize),
-    /// Something that stands in that file.
-    In(usize),
+    /// Something that stands in that file under that name.
+    In(usize, &'t str),
 }
 
 /// More steps of one path lead nowhere.
@@ -68,15 +70,14 @@ impl Crate {
     }
 
     fn read_file(&mut self, source: &Path, path: &Path, parent: Option<usize>) -> Result<usize> {
-        let text = std::fs::read_to_string(path).with_context(|| format!("reading {}", path.display()))?;
-        let parsed = syn::parse_file(&text).with_context(|| format!("parsing {}", path.display()))?;
+        let parsed = parse(path)?;
         let is_root = parent.is_none();
         let unit = path.strip_prefix(source)?.with_extension("").to_string_lossy().into_owned();
         let file = self.files.len();
         let module = self.modules.len();
         let unit = if is_root { String::new() } else { unit };
         let sentence = first_sentence(&documentation(&parsed.attrs));
-        self.files.push(Source { unit, module, items: Vec::new(), sentence });
+        self.files.push(Source { unit, module, items: Vec::new(), tests: Vec::new(), sentence });
         let folder = if is_root { source.to_owned() } else { path.with_extension("") };
         self.read_module(source, &folder, file, parent, &parsed.items)?;
         self.files[file].items = parsed.items;
@@ -93,8 +94,10 @@ impl Crate {
     ) -> Result<usize> {
         let module = self.modules.len();
         self.modules.push(Module { parent, file, names: HashMap::new(), globs: Vec::new() });
-        for item in items.iter().filter(|item| !is_test(attributes(item))) {
+        for item in items {
             match item {
+                Item::Mod(tests) if is_test(&tests.attrs) => self.read_tests(folder, file, tests)?,
+                item if is_test(attributes(item)) => {}
                 Item::Mod(inner) => {
                     let name = inner.ident.to_string();
                     let below = match &inner.content {
@@ -119,6 +122,15 @@ impl Crate {
         Ok(module)
     }
 
+    fn read_tests(&mut self, folder: &Path, file: usize, tests: &ItemMod) -> Result<()> {
+        let items = match &tests.content {
+            Some((_, items)) => items.clone(),
+            None => parse(&file_of(folder, &tests.ident.to_string(), &tests.attrs))?.items,
+        };
+        self.files[file].tests.extend(items);
+        Ok(())
+    }
+
     fn import(&mut self, module: usize, tree: &UseTree, path: &mut Vec<String>) {
         for (path, name) in flattened(tree, path) {
             let scope = &mut self.modules[module];
@@ -129,12 +141,20 @@ impl Crate {
         }
     }
 
+    /// How a file is named to whoever mends it: after the crate and below its `src`.
+    pub(crate) fn place(&self, file: usize) -> String {
+        match self.files[file].unit.as_str() {
+            "" => self.name.clone(),
+            unit => format!("{}/{unit}.rs", self.name),
+        }
+    }
+
     /// Where the path leads that stands in a module; none outside of the crate.
-    pub(crate) fn resolve(&self, module: usize, path: &[String]) -> Option<Target> {
+    pub(crate) fn resolve(&self, module: usize, path: &[String]) -> Option<Target<'_>> {
         self.walk(module, path, STEPS_MAX)
     }
 
-    fn walk(&self, module: usize, path: &[String], steps: usize) -> Option<Target> {
+    fn walk(&self, module: usize, path: &[String], steps: usize) -> Option<Target<'_>> {
         let steps = steps.checked_sub(1)?;
         let (first, rest) = path.split_first()?;
         match first.as_str() {
@@ -145,22 +165,22 @@ impl Crate {
         }
     }
 
-    fn descend_from(&self, module: usize, rest: &[String], steps: usize) -> Option<Target> {
+    fn descend_from(&self, module: usize, rest: &[String], steps: usize) -> Option<Target<'_>> {
         if rest.first().is_some_and(|next| next == "super") {
             return self.walk(module, rest, steps);
         }
         self.descend(module, rest, steps)
     }
 
-    fn descend(&self, module: usize, path: &[String], steps: usize) -> Option<Target> {
+    fn descend(&self, module: usize, path: &[String], steps: usize) -> Option<Target<'_>> {
         let Some((first, rest)) = path.split_first() else { return Some(Target::Module(module)) };
         let scope = &self.modules[module];
-        match scope.names.get(first) {
-            Some(Name::Module(below)) => self.descend(*below, rest, steps),
-            Some(Name::Item) => Some(Target::In(scope.file)),
-            Some(Name::Import(path)) => match self.walk(module, path, steps)? {
+        match scope.names.get_key_value(first) {
+            Some((_, Name::Module(below))) => self.descend(*below, rest, steps),
+            Some((name, Name::Item)) => Some(Target::In(scope.file, name)),
+            Some((_, Name::Import(path))) => match self.walk(module, path, steps)? {
                 Target::Module(below) => self.descend(below, rest, steps.checked_sub(1)?),
-                target @ Target::In(_) => Some(target),
+                target @ Target::In(..) => Some(target),
             },
             None => scope.globs.iter().find_map(|glob| match self.walk(module, glob, steps)? {
                 Target::Module(below) if below != module => self.descend(below, path, steps.checked_sub(1)?),
@@ -168,6 +188,18 @@ impl Crate {
             }),
         }
     }
+}
+
+impl Source {
+    /// Whether it stands in the folder, or is the file of the folder's module.
+    pub(crate) fn is_in(&self, folder: &str) -> bool {
+        self.unit.strip_prefix(folder).is_some_and(|below| below.is_empty() || below.starts_with('/'))
+    }
+}
+
+fn parse(path: &Path) -> Result<syn::File> {
+    let text = std::fs::read_to_string(path).with_context(|| format!("reading {}", path.display()))?;
+    syn::parse_file(&text).with_context(|| format!("parsing {}", path.display()))
 }
 
 /// The lines of documentation.

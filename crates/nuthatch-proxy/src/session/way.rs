@@ -1,6 +1,7 @@
 //! The way of an answer to the client, and what can keep it.
 
 mod capture;
+mod departure;
 mod passage;
 mod reading;
 mod relay;
@@ -9,6 +10,7 @@ mod transcode;
 mod trouble;
 
 pub(crate) use capture::Capture;
+pub(crate) use departure::Departure;
 pub(crate) use passage::{Forms, Passage};
 pub(crate) use reading::{Depends, Reading, Sent};
 pub(crate) use relay::{Way, command_packet};

@@ -3,7 +3,7 @@
 //! A session keeps the values that were in force when it logged in, and so does a connection. The changes of all servers are numbered one
 //! after the other; an [`Era`] is the number at which something began. Each server has *chapters*, from one change of its own to
 //! the next, with one set of values for all who came under it. Where a session meets a connection of another chapter, the
-//! difference of the two sets is what must be set on the connection (`session/ask/inheritance.rs`).
+//! difference of the two sets is what must be set on the connection (`session/lease/inheritance.rs`).
 //!
 //! The values are asked of the server: before the first change that goes through the proxy, and after each; else by the next connection
 //! that is opened. What is changed past the proxy is found by the next look at the server (`exact/program.rs`). Until a chapter's values are

@@ -25,6 +25,11 @@ async fn keep_what_is_known(
     keep_insert_id(ground, context, dealings, held).await
 }
 
+/// Whether any connection is held that [`end_delays`] may let go of.
+pub(crate) fn has_delays(ground: &Ground) -> bool {
+    ground.handle.delay_ends_ms.load(Ordering::Relaxed) != 0
+}
+
 /// Lets go of connections whose time is over, and of those of which it is known by now that nothing is on them.
 pub(crate) async fn end_delays(
     ground: &mut Ground,
@@ -32,9 +37,6 @@ pub(crate) async fn end_delays(
     context: &Context,
     dealings: &mut Dealings,
 ) {
-    if ground.handle.delay_ends_ms.load(Ordering::Relaxed) == 0 {
-        return;
-    }
     let now_ms = ground.look_at_clock() / 1000;
     let is_over = |held: &Held| held.pins.contains(Pins::DELAY) && !held.delay.lasts(now_ms);
     while let Some(place) = dealings.hands.held.iter().position(is_over) {

@@ -7,26 +7,34 @@ use crate::session::parts::{Account, Context, Dealings, Ground, InsertId};
 use crate::session::statement::Facts;
 use crate::stats::pins::Pins;
 
-/// Before a statement: forgets what it does not leave alone, and lets go of what was held for that.
-pub(crate) async fn begin_after_the_last(
+/// Before a statement: forgets what it does not leave alone, and lets go of what was held for that. Returns whether
+/// [`forget_what_is_held`] is to do the rest.
+#[must_use]
+pub(crate) fn begin_after_the_last(
     ground: &Ground,
-    account: &Account,
-    context: &Context,
     dealings: &mut Dealings,
     leaves: bool,
     facts: &Facts,
-) -> Result<(), SessionEnd> {
+) -> MustForget {
     settle_doubts(ground, &mut dealings.hands);
     dealings.diagnostics.leaves = leaves;
-    if leaves {
-        return Ok(());
+    let asks_of_the_last = facts.asks_of_the_last();
+    if leaves || asks_of_the_last && facts.asks.diagnostics {
+        return MustForget::Nothing;
     }
-    if !facts.asks_of_the_last() {
-        forget_diagnostics(ground, account, context, dealings).await?;
-    } else if !facts.asks.diagnostics {
-        (dealings.diagnostics.list, dealings.diagnostics.on) = (None, None);
+    (dealings.diagnostics.list, dealings.diagnostics.on) = (None, None);
+    match asks_of_the_last || dealings.hands.held.is_empty() {
+        true => MustForget::Nothing,
+        false => MustForget::WhatIsHeld,
     }
-    Ok(())
+}
+
+/// What is left to be done before a statement.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum MustForget {
+    Nothing,
+    /// Connections are held that may have been kept for what the last statement left only.
+    WhatIsHeld,
 }
 
 /// Lets go of what was kept only so that the statement just before could be asked about.
@@ -37,19 +45,17 @@ pub(crate) async fn forget_diagnostics(
     dealings: &mut Dealings,
 ) -> Result<(), SessionEnd> {
     (dealings.diagnostics.list, dealings.diagnostics.on) = (None, None);
-    if !dealings.hands.held.is_empty() {
-        forget_diagnostics_of_held(ground, account, context, dealings).await?;
-    }
-    Ok(())
+    forget_what_is_held(ground, account, context, dealings).await
 }
 
-async fn forget_diagnostics_of_held(
+/// The same of the connections alone.
+pub(crate) async fn forget_what_is_held(
     ground: &Ground,
     account: &Account,
     context: &Context,
     dealings: &mut Dealings,
 ) -> Result<(), SessionEnd> {
-    if matches!(dealings.results.insert_id, InsertId::At(_)) {
+    if matches!(dealings.results.insert_id, InsertId::At(_)) && !dealings.hands.held.is_empty() {
         Box::pin(keep_insert_id_of_held(ground, account, context, dealings)).await?;
     }
     let mut place = 0;

@@ -44,6 +44,11 @@ async fn learn_changed_defaults(
     Ok(())
 }
 
+/// Whether the server must be asked for anything that its answer did not tell.
+pub(crate) fn must_ask_for_more(results: &Results, facts: &Facts, end: &AnswerEnd, held: &Held) -> bool {
+    held.is_to_be_asked || leaves_out(results, end, held) || facts.server.defaults != DefaultsChange::No
+}
+
 /// Asks the server for what its answer did not tell of the session's variables, and of anything else.
 pub(crate) async fn ask_for_more(
     ground: &Ground,

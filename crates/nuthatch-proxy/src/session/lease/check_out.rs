@@ -14,6 +14,17 @@ use crate::session::statement::Facts;
 use crate::session::way::Trouble;
 use crate::state::Behind;
 
+/// A connection for one statement, as far as it can be had without waiting.
+#[derive(Debug)]
+pub(crate) enum Leased {
+    /// In the session's state.
+    Ready(Held),
+    /// In another.
+    Other(Held),
+    /// It must be waited for.
+    Nothing,
+}
+
 /// A connection for one statement, in the session's state: a held one, or one from the hostgroup's pools.
 pub(crate) async fn lease(
     ground: &Ground,
@@ -22,38 +33,92 @@ pub(crate) async fn lease(
     dealings: &mut Dealings,
     hostgroup: HostgroupId,
 ) -> Result<Held, Trouble> {
-    let place = held_for(account, &dealings.hands, hostgroup);
-    if let Some(held) = place.and_then(|place| dealings.hands.held.get(place))
+    let leased = lease_at_once(ground, account, context, dealings, hostgroup)?;
+    finish_lease(ground, account, context, dealings, hostgroup, leased).await
+}
+
+/// The same of one that has been had so far.
+pub(crate) async fn finish_lease(
+    ground: &Ground,
+    account: &Account,
+    context: &mut Context,
+    dealings: &mut Dealings,
+    hostgroup: HostgroupId,
+    leased: Leased,
+) -> Result<Held, Trouble> {
+    let leased = match leased {
+        Leased::Nothing => {
+            let mut held = Box::pin(connect(ground, account, context, &dealings.hands, hostgroup)).await?;
+            held.pins = pin_of_hostgroup(ground, hostgroup);
+            begin_lease(ground, account, context, dealings, held)?
+        }
+        leased => leased,
+    };
+    match leased {
+        Leased::Ready(held) => Ok(held),
+        Leased::Other(held) => {
+            Box::pin(lease_changed(ground, account, context, dealings, hostgroup, held)).await
+        }
+        Leased::Nothing => Err(Trouble::Unfit),
+    }
+}
+
+/// A connection for one statement, if one is held or idle.
+///
+/// Cost: a place of the pool under its lock, and a look at each part of its state.
+pub(crate) fn lease_at_once(
+    ground: &Ground,
+    account: &Account,
+    context: &mut Context,
+    dealings: &mut Dealings,
+    hostgroup: HostgroupId,
+) -> Result<Leased, Trouble> {
+    let held = match held_for(account, &dealings.hands, hostgroup) {
+        Some(place) => take_held(context, dealings, place)?,
+        None => match take_idle(ground, account, context, &dealings.hands, hostgroup) {
+            Some(mut held) => {
+                held.pins = pin_of_hostgroup(ground, hostgroup);
+                held
+            }
+            None => return Ok(Leased::Nothing),
+        },
+    };
+    begin_lease(ground, account, context, dealings, held)
+}
+
+/// A connection that the session holds.
+fn take_held(context: &Context, dealings: &mut Dealings, place: usize) -> Result<Held, Trouble> {
+    if let Some(held) = dealings.hands.held.get(place)
         && must_leave_schema(context, &dealings.hands, held)
         && !can_leave_schema(&dealings.hands, &dealings.results, held)
     {
         // The session has none, or it is gone, and the connection cannot be told to be in none.
         return Err(Trouble::Refused(no_schema()));
     }
-    let held = match place {
-        Some(place) => {
-            let held = dealings.hands.held.swap_remove(place);
-            // Kept only for what the last statement left, it may have died like one in a pool.
-            let is_fresh = !dealings.results.is_state_of(&held);
-            Held { is_fresh, was_held: true, ..held }
-        }
-        None => {
-            let held = match take_idle(ground, account, context, &dealings.hands, hostgroup) {
-                Some(held) => held,
-                None => Box::pin(connect(ground, account, context, &dealings.hands, hostgroup)).await?,
-            };
-            Held { pins: pin_of_hostgroup(ground, hostgroup), ..held }
-        }
-    };
+    let mut held = dealings.hands.held.swap_remove(place);
+    // Kept only for what the last statement left, it may have died like one in a pool.
+    held.is_fresh = !dealings.results.is_state_of(&held);
+    held.was_held = true;
+    Ok(held)
+}
+
+/// The connection works for the session from now on.
+fn begin_lease(
+    ground: &Ground,
+    account: &Account,
+    context: &mut Context,
+    dealings: &mut Dealings,
+    held: Held,
+) -> Result<Leased, Trouble> {
     show_running(ground, &held);
     if let Err(trouble) = inherit(ground, context, &held) {
         put_away(ground, account, context, dealings, held, Some(&trouble));
         return Err(trouble);
     }
-    match context.state.differences(&held.connection.state) {
-        0 => Ok(held),
-        _ => Box::pin(lease_changed(ground, account, context, dealings, hostgroup, held)).await,
-    }
+    Ok(match context.state.differences(&held.connection.state) {
+        0 => Leased::Ready(held),
+        _ => Leased::Other(held),
+    })
 }
 
 /// A connection that had to be waited for.

@@ -14,11 +14,13 @@ use crate::session::before::reading::{dependencies_of, may_fill};
 use crate::session::decide::key::key_in;
 use crate::session::decide::plan::hit_plan;
 use crate::session::life::arrival::hit::{serve_hit, stands};
-use crate::session::life::ask_a_server::ask_a_server;
+use crate::session::life::ask_a_server::{
+    Begun, ask_a_server, begin_at_once, end_others, has_other_transactions, receive,
+};
 use crate::session::life::replies::reply_trouble;
 use crate::session::parts::Ground;
 use crate::session::statement::{Caching, Plan, Request};
-use crate::session::way::{Capture, Depends};
+use crate::session::way::{Capture, Depends, Trouble};
 use crate::session::whole::Session;
 use crate::shared::answers::HitPlan;
 use crate::stats::not_cached::NotCached;
@@ -33,7 +35,7 @@ pub(crate) async fn answer(
 ) -> Result<(), SessionEnd> {
     if caching.is_any() {
         if let Some(entry) = entry_of_any_epoch(session, request, plan, caching, now_ms) {
-            return serve_hit(session, &entry, now_ms).await;
+            return Box::pin(async move { serve_hit(session, &entry, now_ms).await }).await;
         }
         session.ground.worker.counters.cache_get.bump();
         plan.count_miss();
@@ -43,7 +45,7 @@ pub(crate) async fn answer(
     plan.count_rules();
     let mut capture = may_fill(&session.dealings.transaction, &session.dealings.hands, caching)
         .map(|()| capture(&session.ground, caching));
-    match ask_a_server(session, request, plan, capture.as_mut().ok()).await {
+    match ask(session, request, plan, capture.as_mut().ok()).await {
         Ok(end) => {
             session.ground.observe_at(session.ground.latest_us, plan, end.ok.affected_rows, end.rows);
             plan.count_fill(
@@ -55,6 +57,22 @@ pub(crate) async fn answer(
             session.ground.observe(plan, 0, 0);
             Box::pin(reply_trouble(session, trouble)).await
         }
+    }
+}
+
+/// Has a server answer.
+async fn ask(
+    session: &mut Session,
+    request: Request<'_>,
+    plan: &Plan,
+    mut capture: Option<&mut Capture>,
+) -> Result<AnswerEnd, Trouble> {
+    if plan.facts.transaction.ends && has_other_transactions(&session.dealings.hands, plan) {
+        Box::pin(end_others(session, request, plan)).await?;
+    }
+    match begin_at_once(session, request, plan, capture.as_deref_mut())? {
+        Begun::Sent(held, departure) => receive(session, request, plan, capture, (held, departure)).await,
+        Begun::Leased(leased) => Box::pin(ask_a_server(session, request, plan, capture, leased)).await,
     }
 }
 

@@ -7,49 +7,151 @@ use crate::session::after::errors::count_error;
 use crate::session::after::learn::learn;
 use crate::session::after::pins::delay::learn_delay;
 use crate::session::after::stored_code::learn_stored_code;
-use crate::session::before::flight::{own_up, start_flight};
+use crate::session::before::flight::{land, own_up, start_flight};
 use crate::session::decide::errand::errand_of_text;
-use crate::session::lease::check_out::{lease, may_wait_instead};
+use crate::session::lease::check_out::{Leased, finish_lease, lease_at_once, may_wait_instead};
 use crate::session::lease::put_away::{put_away, settle};
-use crate::session::lease::question::order_and_hear;
-use crate::session::life::sent_execution::{execute_on, learn_of_execution};
-use crate::session::life::sent_text::{learn_of_text, query_on};
+use crate::session::lease::question::{order_and_hear, way, way_and_client};
+use crate::session::life::sent_execution::{
+    ask_after_execution, execute_on, keep_cursor, learn_cursor, learn_of_execution, send_execution_at_once,
+};
+use crate::session::life::sent_text::{ask_after_text, learn_of_text, query_on, send_text_at_once};
 use crate::session::parts::{Hands, Held};
 use crate::session::statement::{Plan, Request};
-use crate::session::way::{Capture, Sent, Trouble};
+use crate::session::way::{Capture, Departure, Sent, Trouble};
 use crate::session::whole::Session;
 use crate::state::Behind;
 
-/// Has a server answer, on another connection when the first had died in the pool and the statement, if it was sent, only reads.
-pub(crate) async fn ask_a_server(
+/// How far a statement has come without waiting.
+#[derive(Debug)]
+pub(crate) enum Begun {
+    /// It has been sent.
+    Sent(Held, Departure),
+    /// Not yet.
+    Leased(Leased),
+}
+
+/// What a statement's connection must be known by, and what must end before.
+pub(crate) async fn end_others(
+    session: &mut Session,
+    request: Request<'_>,
+    plan: &Plan,
+) -> Result<(), Trouble> {
+    let text = match request {
+        Request::Text => session.statements.executed_text(&session.client, plan),
+        Request::Execution { text, .. } => text.into(),
+    };
+    end_other_transactions(session, plan, &text).await
+}
+
+/// Sends the statement, if a connection can be had for it at once, and nothing need be said on it before.
+pub(crate) fn begin_at_once(
+    session: &mut Session,
+    request: Request<'_>,
+    plan: &Plan,
+    capture: Option<&mut Capture>,
+) -> Result<Begun, Trouble> {
+    let Session { ground, client, account, context, dealings, .. } = session;
+    own_up(ground, &mut dealings.transaction);
+    dealings.hands.errand = match request {
+        Request::Text if plan.named.is_none() => {
+            errand_of_text(context, &dealings.transaction, &plan.facts, client.statement_text())
+        }
+        Request::Text | Request::Execution { .. } => context.errand_of(&plan.facts),
+    };
+    let mut held = match lease_at_once(ground, account, context, dealings, plan.hostgroup)? {
+        Leased::Ready(held) if held.connection.ahead.is_empty() => held,
+        leased => return Ok(Begun::Leased(leased)),
+    };
+    let departure = match request {
+        Request::Text => send_text_at_once(session, plan, capture, &mut held),
+        Request::Execution { id, text } => {
+            send_execution_at_once(session, id, text, plan, capture, &mut held)
+        }
+    };
+    Ok(match departure {
+        Some(departure) => Begun::Sent(held, departure),
+        None => Begun::Leased(Leased::Ready(held)),
+    })
+}
+
+/// Passes the answer to a statement that has been sent on to the client.
+pub(crate) async fn receive(
     session: &mut Session,
     request: Request<'_>,
     plan: &Plan,
     mut capture: Option<&mut Capture>,
+    (mut held, departure): (Held, Departure),
 ) -> Result<AnswerEnd, Trouble> {
-    own_up(&session.ground, &mut session.dealings.transaction);
-    if plan.facts.transaction.ends && has_other_transactions(&session.dealings.hands, plan) {
-        match request {
-            Request::Text => {
-                let text = session.statements.executed_text(&session.client, plan);
-                Box::pin(end_other_transactions(session, plan, &text)).await?;
+    let Departure { mut flight, kind, number, rest } = departure;
+    let Session { ground, client, context, dealings, .. } = session;
+    let sent = match rest {
+        Ok(Some(rest)) => Box::pin(way(ground, &mut held).write(&rest)).await,
+        rest => rest.map(drop),
+    };
+    let answered = match sent {
+        Ok(()) => {
+            let (way, framed) = way_and_client(ground, client, context, dealings, &mut held);
+            way.hearing(&mut flight).pass_answer(framed, kind, capture.as_deref_mut(), |_| ()).await
+        }
+        Err(trouble) => Err(trouble),
+    };
+    land(ground, &mut dealings.transaction, &dealings.hands, flight);
+    match answered {
+        Ok(end) => {
+            if let Request::Execution { id, .. } = request {
+                learn_cursor(&mut session.statements, id, (kind, number), &end, &held);
             }
-            Request::Execution { text, .. } => Box::pin(end_other_transactions(session, plan, text)).await?,
+            if let Some(held) = take_note(session, request, plan, &end, held) {
+                Box::pin(ask_after(session, request, plan, &end, held)).await?;
+            }
+            let reading = capture.and_then(|capture| capture.reading.as_ref());
+            session.dealings.transaction.learn_opening(reading, &end);
+            Ok(end)
+        }
+        Err(trouble) => {
+            let retries_left = after_trouble(session, plan, held, true, trouble, None)?;
+            Box::pin(ask_again(session, request, plan, capture, retries_left)).await
         }
     }
-    session.dealings.hands.errand = match request {
-        Request::Text if plan.named.is_none() => errand_of_text(
-            &session.context,
-            &session.dealings.transaction,
-            &plan.facts,
-            session.client.statement_text(),
-        ),
-        Request::Text | Request::Execution { .. } => session.context.errand_of(&plan.facts),
-    };
-    let mut retries_left = session.ground.snapshot.mysql.query_retries_on_failure;
+}
+
+/// Has a server answer, over a connection that has been had so far.
+pub(crate) async fn ask_a_server(
+    session: &mut Session,
+    request: Request<'_>,
+    plan: &Plan,
+    capture: Option<&mut Capture>,
+    leased: Leased,
+) -> Result<AnswerEnd, Trouble> {
+    ask_over(session, request, plan, capture, leased, None).await
+}
+
+/// The same once more, over any.
+async fn ask_again(
+    session: &mut Session,
+    request: Request<'_>,
+    plan: &Plan,
+    capture: Option<&mut Capture>,
+    retries_left: u64,
+) -> Result<AnswerEnd, Trouble> {
+    let Session { ground, account, context, dealings, .. } = session;
+    let leased = lease_at_once(ground, account, context, dealings, plan.hostgroup)?;
+    ask_over(session, request, plan, capture, leased, Some(retries_left)).await
+}
+
+/// Has a server answer, on another connection when the first had died in the pool and the statement, if it was sent, only reads.
+async fn ask_over(
+    session: &mut Session,
+    request: Request<'_>,
+    plan: &Plan,
+    mut capture: Option<&mut Capture>,
+    mut leased: Leased,
+    mut retries_left: Option<u64>,
+) -> Result<AnswerEnd, Trouble> {
     loop {
         let Session { ground, account, context, dealings, .. } = session;
-        let mut held = lease(ground, account, context, dealings, plan.hostgroup).await?;
+        let mut held = finish_lease(ground, account, context, dealings, plan.hostgroup, leased).await?;
         let mut was_sent = false;
         let answered = match request {
             Request::Text => query_on(session, plan, capture.as_deref_mut(), &mut held, &mut was_sent).await,
@@ -60,41 +162,60 @@ pub(crate) async fn ask_a_server(
         };
         match answered {
             Ok(end) => {
-                take_note(session, request, plan, &end, held).await?;
-                session
-                    .dealings
-                    .transaction
-                    .learn_opening(capture.and_then(|capture| capture.reading.as_ref()), &end);
+                if let Some(held) = take_note(session, request, plan, &end, held) {
+                    Box::pin(ask_after(session, request, plan, &end, held)).await?;
+                }
+                let reading = capture.and_then(|capture| capture.reading.as_ref());
+                session.dealings.transaction.learn_opening(reading, &end);
                 return Ok(end);
             }
             Err(trouble) => {
-                let asks_it = held.was_held && plan.facts.asks_of_the_last();
-                let may_repeat = held.is_fresh && !asks_it && (!was_sent || !plan.facts.writes);
-                let may_wait = may_wait_instead(&held, &plan.facts);
+                retries_left = Some(after_trouble(session, plan, held, was_sent, trouble, retries_left)?);
                 let Session { ground, account, context, dealings, .. } = session;
-                put_away(ground, account, context, dealings, held, Some(&trouble));
-                if may_wait && matches!(trouble, Trouble::RefusedAhead(_)) {
-                    dealings.hands.errand.behind = Behind::Nothing;
-                    continue;
-                }
-                if !may_repeat || !trouble.left_no_trace() || retries_left == 0 {
-                    return Err(trouble);
-                }
-                retries_left -= 1;
-                ground.worker.counters.retries.bump();
+                leased = lease_at_once(ground, account, context, dealings, plan.hostgroup)?;
             }
         }
     }
 }
 
-/// Learns from the answer that the client has by now, so that nothing may be tried again, and lets go of the connection.
-async fn take_note(
+/// Lets go of a connection on which a statement came to nothing. Returns how often it may be tried again after this further try.
+///
+/// # Errors
+/// The trouble, if it may not be tried again.
+fn after_trouble(
+    session: &mut Session,
+    plan: &Plan,
+    held: Held,
+    was_sent: bool,
+    trouble: Trouble,
+    retries_left: Option<u64>,
+) -> Result<u64, Trouble> {
+    let Session { ground, account, context, dealings, .. } = session;
+    let retries_left = retries_left.unwrap_or(ground.snapshot.mysql.query_retries_on_failure);
+    let asks_it = held.was_held && plan.facts.asks_of_the_last();
+    let may_repeat = held.is_fresh && !asks_it && (!was_sent || !plan.facts.writes);
+    let may_wait = may_wait_instead(&held, &plan.facts);
+    put_away(ground, account, context, dealings, held, Some(&trouble));
+    if may_wait && matches!(trouble, Trouble::RefusedAhead(_)) {
+        dealings.hands.errand.behind = Behind::Nothing;
+        return Ok(retries_left);
+    }
+    if !may_repeat || !trouble.left_no_trace() || retries_left == 0 {
+        return Err(trouble);
+    }
+    ground.worker.counters.retries.bump();
+    Ok(retries_left - 1)
+}
+
+/// Learns from the answer that the client has by now, so that nothing may be tried again, and lets go of the connection. Returns it if
+/// its server must be asked for more first: see [`ask_after`].
+fn take_note(
     session: &mut Session,
     request: Request<'_>,
     plan: &Plan,
     end: &AnswerEnd,
     mut held: Held,
-) -> Result<(), Trouble> {
+) -> Option<Held> {
     session.ground.look_at_clock();
     let Session { ground, client, account, context, dealings, statements, .. } = session;
     let by_name = statements.prepared_text(plan);
@@ -105,27 +226,55 @@ async fn take_note(
     learn(ground, context, dealings, &plan.facts, text, end, &mut held);
     learn_delay(ground, account, end, &mut held);
     learn_stored_code(ground, context, plan, executed.unwrap_or(text), end, &mut held);
-    let learned = match request {
-        Request::Text => learn_of_text(session, plan, end, &mut held).await,
-        Request::Execution { id, text } => learn_of_execution(session, id, text, plan, end, &mut held).await,
+    let must_ask = match request {
+        Request::Text => learn_of_text(session, plan, end, &mut held),
+        Request::Execution { id, text } => learn_of_execution(session, id, text, plan, end, &mut held),
     };
-    let Session { ground, client, account, context, dealings, .. } = session;
+    if must_ask {
+        return Some(held);
+    }
+    let_go_of(session, request, plan, end, held);
+    None
+}
+
+/// Asks the server for what its answer did not tell, and lets go of the connection.
+async fn ask_after(
+    session: &mut Session,
+    request: Request<'_>,
+    plan: &Plan,
+    end: &AnswerEnd,
+    mut held: Held,
+) -> Result<(), Trouble> {
+    let learned = match request {
+        Request::Text => ask_after_text(session, plan, end, &mut held).await,
+        Request::Execution { .. } => ask_after_execution(session, plan, end, &mut held).await,
+    };
     if let Err(trouble) = learned {
+        let Session { ground, account, context, dealings, .. } = session;
         put_away(ground, account, context, dealings, held, Some(&trouble));
         return Err(Trouble::End(SessionEnd::Gone));
     }
+    let_go_of(session, request, plan, end, held);
+    Ok(())
+}
+
+/// Lets go of the connection of an answered statement, unless there is a reason to keep it.
+fn let_go_of(session: &mut Session, request: Request<'_>, plan: &Plan, end: &AnswerEnd, mut held: Held) {
+    let Session { ground, client, account, context, dealings, statements, .. } = session;
+    let text = match request {
+        Request::Text => client.statement_text(),
+        Request::Execution { id, text } => {
+            keep_cursor(statements, id, &mut held);
+            text
+        }
+    };
     if let Ending::Err(number) = end.ending {
-        let text = match request {
-            Request::Text => client.statement_text(),
-            Request::Execution { text, .. } => text,
-        };
         count_error(ground, account, context, number, text, &plan.facts, &mut held);
     }
     // One that the server hangs up on is closed.
     if !plan.facts.hangs_up(end) {
         settle(ground, context, dealings, held);
     }
-    Ok(())
 }
 
 /// Sends the client's COMMIT or ROLLBACK (`text`) also to other connections with a transaction, of which there can
@@ -157,6 +306,6 @@ fn is_other_transaction(held: &Held, plan: &Plan) -> bool {
 }
 
 /// Whether a transaction is open on another connection than that of the statement.
-fn has_other_transactions(hands: &Hands, plan: &Plan) -> bool {
+pub(crate) fn has_other_transactions(hands: &Hands, plan: &Plan) -> bool {
     hands.held.iter().any(|held| is_other_transaction(held, plan))
 }

@@ -14,13 +14,14 @@ use crate::session::after::diagnostics::{
     answer_from_diagnostics, does_leave_diagnostics, retake_what_is_left,
 };
 use crate::session::after::errors::refuse_malformed;
-use crate::session::after::forget::begin_after_the_last;
+use crate::session::after::forget::{MustForget, begin_after_the_last, forget_what_is_held};
 use crate::session::before::begin::begin_or_end_alone;
 use crate::session::decide::alone::answer_prepared_question;
 use crate::session::decide::cache_use::{caching_of, judge_cache_use};
 use crate::session::decide::plan::plan;
 use crate::session::lease::show::show;
 use crate::session::life::answer::answer;
+use crate::session::life::arrival::configuration::take_over_configuration;
 use crate::session::life::cursor::reply_unknown_statement;
 use crate::session::life::kill::kill_of;
 use crate::session::life::replies::refuse;
@@ -62,38 +63,35 @@ async fn refuse_in_bulk(session: &mut Session) -> Result<(), SessionEnd> {
 
 /// COM_STMT_EXECUTE and, where a client may send it, COM_STMT_BULK_EXECUTE.
 pub(crate) async fn stmt_execute(session: &mut Session, now_ms: u64) -> Result<(), SessionEnd> {
+    take_over_configuration(session)?;
     let Some((id, text)) = statement_at_hand(&session.client, &session.statements) else {
-        return reply_unknown_statement(session).await;
+        return Box::pin(reply_unknown_statement(session)).await;
     };
     if session.statements.takes_too_much(id) {
         let message = "Parameter of prepared statement which is set through mysql_send_long_data() is longer \
                            than 'max_allowed_packet' bytes";
-        return session.client.send(&session.ground, &reply::err(1, ErrorCode::UNKNOWN_ERROR, message)).await;
+        let error = reply::err(1, ErrorCode::UNKNOWN_ERROR, message);
+        return Box::pin(session.client.send(&session.ground, &error)).await;
     }
     let mut plan =
         plan(&session.ground, &session.account, &session.context, &session.cache, &session.dealings, &text);
     plan.facts.has_parameters = true;
     if is_bulk(session.client.framed.payload()) && !may_be_bulk(plan.facts.kind) {
-        return refuse_in_bulk(session).await;
+        return Box::pin(refuse_in_bulk(session)).await;
     }
     let is_under_flag = session.cache.next_flag_in != 0;
     session.cache.next_flag_in = plan.verdict.next_query_flag_in.unwrap_or(0);
     let leaves = does_leave_diagnostics(&session.context, &session.dealings.diagnostics, &text, &plan.facts);
-    begin_after_the_last(
-        &session.ground,
-        &session.account,
-        &session.context,
-        &mut session.dealings,
-        leaves,
-        &plan.facts,
-    )
-    .await?;
+    let Session { ground, account, context, dealings, .. } = session;
+    if begin_after_the_last(ground, dealings, leaves, &plan.facts) == MustForget::WhatIsHeld {
+        Box::pin(forget_what_is_held(ground, account, context, dealings)).await?;
+    }
     show(&session.ground, &session.client, now_ms, "Execute", plan.hostgroup.0);
     if let Some(answer) = answer_execution_alone(session, &plan, &text) {
         plan.count_rules();
         session.ground.observe(&plan, 0, 0);
         session.dealings.hands.last_ran_on = None;
-        return session.client.send(&session.ground, &answer).await;
+        return Box::pin(session.client.send(&session.ground, &answer)).await;
     }
     if plan.facts.kind == Kind::Kill {
         plan.count_rules();
@@ -101,7 +99,7 @@ pub(crate) async fn stmt_execute(session: &mut Session, now_ms: u64) -> Result<(
             .statements
             .prepared_statement(id)
             .and_then(|statement| statement.binding.only_number(session.client.framed.payload()));
-        return kill_of(session, &text, bound, plan.hostgroup).await;
+        return Box::pin(kill_of(session, &text, bound, plan.hostgroup)).await;
     }
     retake_what_is_left(&session.ground, &mut session.dealings, &plan.facts);
     judge_cache_use(

@@ -8,7 +8,7 @@ use nuthatch_wire::{AnswerKind, ErrorCode};
 use crate::backend::StatementKey;
 use crate::roster::SessionEnd;
 use crate::session::after::diagnostics::{does_leave_diagnostics, keep_what_is_left, learn_diagnostics};
-use crate::session::after::forget::begin_after_the_last;
+use crate::session::after::forget::{MustForget, begin_after_the_last, forget_what_is_held};
 use crate::session::before::numbers::with_own_number;
 use crate::session::decide::alone::refusal_to_stop;
 use crate::session::decide::plan::plan;
@@ -33,15 +33,10 @@ pub(crate) async fn stmt_prepare(session: &mut Session, now_ms: u64) -> Result<(
         plan(&session.ground, &session.account, &session.context, &session.cache, &session.dealings, &text);
     plan.count_rules();
     let leaves = does_leave_diagnostics(&session.context, &session.dealings.diagnostics, &text, &plan.facts);
-    begin_after_the_last(
-        &session.ground,
-        &session.account,
-        &session.context,
-        &mut session.dealings,
-        leaves,
-        &plan.facts,
-    )
-    .await?;
+    let Session { ground, account, context, dealings, .. } = session;
+    if begin_after_the_last(ground, dealings, leaves, &plan.facts) == MustForget::WhatIsHeld {
+        Box::pin(forget_what_is_held(ground, account, context, dealings)).await?;
+    }
     show(&session.ground, &session.client, now_ms, "Prepare", plan.hostgroup.0);
     if plan.speaks_to_cache()
         || plan.facts.kind == Kind::Kill && kill(&text, session.context.lexing).is_none()

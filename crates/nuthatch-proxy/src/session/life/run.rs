@@ -7,7 +7,7 @@ use nuthatch_net::NetError;
 use nuthatch_wire::{Command, ErrorCode};
 
 use crate::roster::{EndReason, SessionEnd};
-use crate::session::after::doubts::end_delays;
+use crate::session::after::doubts::{end_delays, has_delays};
 use crate::session::after::errors::refuse_malformed;
 use crate::session::decide::cache_use::judge_cache_use;
 use crate::session::fall::PanicCounter;
@@ -17,6 +17,7 @@ use crate::session::life::arrival::attributes::take_attributes;
 use crate::session::life::arrival::fast_forward::fast_forward;
 use crate::session::life::arrival::hit::{look_up_at_hand, serve_hit};
 use crate::session::life::command::serve_command;
+use crate::session::life::execution::stmt_execute;
 use crate::session::life::statement::statement;
 use crate::session::parts::{Account, Client, Ground};
 use crate::session::way::reply;
@@ -54,7 +55,9 @@ pub(crate) async fn run(session: &mut Session) -> Ran {
 
 /// Serves the client; `None` when it has nothing more at present.
 async fn serve(session: &mut Session) -> Option<SessionEnd> {
-    if let Err(end) = send_rest(session).await {
+    if (session.client.unsent.is_some() || session.client.has_fallen)
+        && let Err(end) = Box::pin(send_rest(session)).await
+    {
         return Some(end);
     }
     if session.account.user.fast_forward {
@@ -64,7 +67,10 @@ async fn serve(session: &mut Session) -> Option<SessionEnd> {
         };
     }
     loop {
-        end_delays(&mut session.ground, &session.account, &session.context, &mut session.dealings).await;
+        if has_delays(&session.ground) {
+            let Session { ground, account, context, dealings, .. } = session;
+            Box::pin(end_delays(ground, account, context, dealings)).await;
+        }
         for _ in 0..COMMANDS_AT_A_TIME {
             if may_sit_down(&session.ground, &mut session.client) {
                 return has_lost_what_it_holds(&mut session.dealings).then_some(SessionEnd::Gone);
@@ -96,16 +102,17 @@ async fn serve_one(session: &mut Session) -> Result<(), SessionEnd> {
         && take_attributes(&mut session.client, &session.statements, command).is_err()
     {
         session.client.has_looked_up = false;
-        refuse_malformed(&session.ground, &mut session.client, &session.context, &mut session.dealings)
-            .await?;
+        let Session { ground, client, context, dealings, .. } = session;
+        Box::pin(refuse_malformed(ground, client, context, dealings)).await?;
         rest(session);
         return Ok(());
     }
     if let Some(entry) = look_up_once(session, now_ms) {
-        return serve_hit(session, &entry, now_ms).await;
+        return Box::pin(async move { serve_hit(session, &entry, now_ms).await }).await;
     }
     match command {
-        Some(Command::Query) => Box::pin(statement(session, now_ms)).await?,
+        Some(Command::Query) => statement(session, now_ms).await?,
+        Some(Command::StmtExecute) => stmt_execute(session, now_ms).await?,
         command => Box::pin(serve_command(session, command, now_ms)).await?,
     }
     rest(session);

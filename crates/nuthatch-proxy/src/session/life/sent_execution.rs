@@ -6,7 +6,7 @@ use nuthatch_wire::{AnswerEnd, AnswerKind, Ending, StatusFlags};
 use crate::exact::Flight;
 use crate::session::after::diagnostics::{keep_what_is_left, must_fetch_what_is_left};
 use crate::session::after::found_rows::{found_by, learn_found_rows};
-use crate::session::after::more::ask_for_more;
+use crate::session::after::more::{ask_for_more, must_ask_for_more};
 use crate::session::before::flight::{land, note_reading, start_flight, unwatched};
 use crate::session::before::more::{bring_more, must_bring_more};
 use crate::session::before::reading::reads_otherwise;
@@ -15,7 +15,7 @@ use crate::session::parts::{Client, Context, Held, Statements, asks_for_cursor, 
 use crate::session::prepare::prepared::{key_on, known_number, prepare_anew};
 use crate::session::prepare::text_prepared::bring_names;
 use crate::session::statement::Plan;
-use crate::session::way::{Capture, Sent, Trouble};
+use crate::session::way::{Capture, Departure, Sent, Trouble};
 use crate::session::whole::Session;
 use crate::state::Found;
 use crate::stats::pins::Pins;
@@ -50,12 +50,7 @@ pub(crate) async fn execute_on(
     let answered = way.hearing(&mut flight).pass_answer(client, kind, capture, |_| ()).await;
     land(&session.ground, &mut session.dealings.transaction, &session.dealings.hands, flight);
     let end = answered?;
-    let has_cursor = opens_cursor
-        && end.status.contains(StatusFlags::SERVER_STATUS_CURSOR_EXISTS)
-        && end.ending == Ending::ResultSet;
-    if let Some(statement) = session.statements.prepared_statement_mut(id) {
-        statement.cursor = has_cursor.then_some((held.connection.thread_id, number));
-    }
+    learn_cursor(&mut session.statements, id, (kind, number), &end, held);
     Ok(end)
 }
 
@@ -84,39 +79,98 @@ async fn bring(
     Ok(number)
 }
 
-/// What an answered execution tells of the session, and what the server must be asked for it.
-pub(crate) async fn learn_of_execution(
+/// What an answered execution tells of the session. Returns whether the server must be asked for more: see [`ask_after_execution`].
+#[must_use]
+pub(crate) fn learn_of_execution(
     session: &mut Session,
     id: u32,
     text: &[u8],
     plan: &Plan,
     end: &AnswerEnd,
     held: &mut Held,
-) -> Result<(), Trouble> {
-    let statement = session.statements.prepared_statement(id);
+) -> bool {
+    let Session { ground, client, context, dealings, statements, .. } = session;
+    let statement = statements.prepared_statement(id);
     let parameters = || {
         let values = |statement: &crate::session::parts::Statement| {
-            statement.binding.values_of(session.client.framed.payload())
+            statement.binding.values_of(client.framed.payload())
         };
         statement.filter(|statement| statement.long_data.is_empty()).map(values).unwrap_or_default()
     };
     let has_cursor = statement.is_some_and(|statement| statement.cursor.is_some());
     let found = match has_cursor {
         true => Some(Found::Elsewhere),
-        false => found_by(&session.context, &plan.facts, text, parameters, end),
+        false => found_by(context, &plan.facts, text, parameters, end),
     };
-    learn_found_rows(&mut session.dealings.results, &plan.facts, found, end, held);
+    learn_found_rows(&mut dealings.results, &plan.facts, found, end, held);
     held.doubt(plan.facts.pins);
-    if must_fetch_what_is_left(&session.ground, &session.dealings.diagnostics, held) {
-        Box::pin(keep_what_is_left(&session.ground, &session.context, &mut session.dealings, end, held))
-            .await?;
+    must_fetch_what_is_left(ground, &dealings.diagnostics, held)
+        || must_ask_for_more(&dealings.results, &plan.facts, end, held)
+}
+
+/// Asks the server for what an answered execution did not tell.
+pub(crate) async fn ask_after_execution(
+    session: &mut Session,
+    plan: &Plan,
+    end: &AnswerEnd,
+    held: &mut Held,
+) -> Result<(), Trouble> {
+    let Session { ground, context, dealings, .. } = session;
+    if must_fetch_what_is_left(ground, &dealings.diagnostics, held) {
+        keep_what_is_left(ground, context, dealings, end, held).await?;
     }
-    ask_for_more(&session.ground, &mut session.context, &mut session.dealings, &plan.facts, end, held)
-        .await?;
-    if session.statements.prepared_statement(id).is_some_and(|statement| statement.cursor.is_some()) {
+    ask_for_more(ground, context, dealings, &plan.facts, end, held).await
+}
+
+/// The connection is kept while the statement's cursor is open on it.
+pub(crate) fn keep_cursor(statements: &Statements, id: u32, held: &mut Held) {
+    if statements.prepared_statement(id).is_some_and(|statement| statement.cursor.is_some()) {
         held.pins = held.pins.with(Pins::CURSOR);
     }
-    Ok(())
+}
+
+/// Takes note of whether the execution, which ended so, has left a cursor of its own open.
+pub(crate) fn learn_cursor(
+    statements: &mut Statements,
+    id: u32,
+    (kind, number): (AnswerKind, u32),
+    end: &AnswerEnd,
+    held: &Held,
+) {
+    let has_cursor = kind == AnswerKind::Cursor
+        && end.status.contains(StatusFlags::SERVER_STATUS_CURSOR_EXISTS)
+        && end.ending == Ending::ResultSet;
+    if let Some(statement) = statements.prepared_statement_mut(id) {
+        statement.cursor = has_cursor.then_some((held.connection.thread_id, number));
+    }
+}
+
+/// Sends the execution over a connection to which nothing need be brought. None if that takes waiting, and nothing was done then.
+pub(crate) fn send_execution_at_once(
+    session: &mut Session,
+    id: u32,
+    text: &[u8],
+    plan: &Plan,
+    capture: Option<&mut Capture>,
+    held: &mut Held,
+) -> Option<Departure> {
+    let Session { ground, client, account, context, dealings, statements, .. } = session;
+    let payload = client.framed.payload();
+    let statement = statements.prepared_statement(id)?;
+    let is_plain = !plan.brings_names() && !is_bulk(payload) && statement.long_data.is_empty();
+    let opens_cursor = asks_for_cursor(payload);
+    if !is_plain || must_bring_more(ground, account, context, dealings, &plan.facts, text, held) {
+        return None;
+    }
+    let key = key_on(ground, client, context, statement, (id, opens_cursor));
+    let number = known_number(context, &key, held)?;
+    let packet = execute_packet(client, statements, id, number, held);
+    held.connection.count_statement();
+    let flight = take_off_prepared(session, id, text, plan, capture, held);
+    let written = way(&session.ground, held).write_at_once(&packet);
+    let rest = |written: usize| packet.get(written..).filter(|rest| !rest.is_empty()).map(Into::into);
+    let kind = if opens_cursor { AnswerKind::Cursor } else { AnswerKind::ResultSets };
+    Some(Departure { flight, kind, number, rest: written.map(rest) })
 }
 
 /// What goes before the execution is sent: see [`take_off`](crate::session::life::sent_text).

@@ -5,7 +5,7 @@ use nuthatch_wire::{AnswerEnd, AnswerKind};
 use crate::exact::Flight;
 use crate::session::after::diagnostics::{keep_what_is_left, must_fetch_what_is_left};
 use crate::session::after::found_rows::{found_by, learn_found_rows};
-use crate::session::after::more::ask_for_more;
+use crate::session::after::more::{ask_for_more, must_ask_for_more};
 use crate::session::after::pins::handlers::learn_handlers;
 use crate::session::after::pins::named_locks::learn_named_locks;
 use crate::session::after::pins::temporary::learn_temporary_tables;
@@ -13,12 +13,12 @@ use crate::session::before::flight::{land, note_reading, start_flight, unwatched
 use crate::session::before::more::{bring_more, must_bring_more};
 use crate::session::before::numbers::{list_processes, with_numbers};
 use crate::session::before::reading::reads_otherwise;
-use crate::session::lease::question::way_and_client;
+use crate::session::lease::question::{way, way_and_client};
 use crate::session::parts::Held;
 use crate::session::prepare::statement_room::send_preparation;
 use crate::session::prepare::text_prepared::{bring_names, learn_name};
 use crate::session::statement::{Named, Plan};
-use crate::session::way::{Capture, Sent, Trouble};
+use crate::session::way::{Capture, Departure, Sent, Trouble};
 use crate::session::whole::Session;
 use crate::stats::pins::Pins;
 
@@ -49,6 +49,31 @@ fn take_off(session: &Session, plan: &Plan, capture: Option<&mut Capture>, held:
         note_reading(ground, context, transaction, plan, &sent, capture, held);
     }
     flight
+}
+
+/// Sends the text over a connection to which nothing need be brought. None if that takes waiting, and nothing was done then.
+pub(crate) fn send_text_at_once(
+    session: &Session,
+    plan: &Plan,
+    capture: Option<&mut Capture>,
+    held: &mut Held,
+) -> Option<Departure> {
+    let Session { ground, client, account, context, dealings, .. } = session;
+    let frame = client.framed.frame()?;
+    let asks = &plan.facts.asks;
+    let is_plain = plan.named.is_none() && plan.sent.is_none() && !plan.brings_names();
+    let needs_help = asks.numbers || asks.connections || held.connection.takes_attributes();
+    if !is_plain
+        || needs_help
+        || must_bring_more(ground, account, context, dealings, &plan.facts, client.statement_text(), held)
+    {
+        return None;
+    }
+    held.connection.count_statement();
+    let flight = take_off(session, plan, capture, held);
+    let written = way(ground, held).write_at_once(frame);
+    let rest = |written: usize| frame.get(written..).filter(|rest| !rest.is_empty()).map(Into::into);
+    Some(Departure { flight, kind: AnswerKind::ResultSets, number: 0, rest: written.map(rest) })
 }
 
 /// Has the connection's server execute the text.
@@ -101,13 +126,9 @@ async fn bring(session: &mut Session, plan: &Plan, held: &mut Held) -> Result<Op
     Ok(numbered)
 }
 
-/// What an answered text tells of the session, and what the server must be asked for it.
-pub(crate) async fn learn_of_text(
-    session: &mut Session,
-    plan: &Plan,
-    end: &AnswerEnd,
-    held: &mut Held,
-) -> Result<(), Trouble> {
+/// What an answered text tells of the session. Returns whether the server must be asked for more: see [`ask_after_text`].
+#[must_use]
+pub(crate) fn learn_of_text(session: &mut Session, plan: &Plan, end: &AnswerEnd, held: &mut Held) -> bool {
     let Session { ground, client, context, dealings, statements, .. } = session;
     let executed = statements.prepared_text(plan);
     let text = executed.as_deref().unwrap_or_else(|| client.statement_text());
@@ -115,14 +136,32 @@ pub(crate) async fn learn_of_text(
     learn_found_rows(&mut dealings.results, &plan.facts, found, end, held);
     learn_temporary_tables(client, context, plan, end, held);
     learn_handlers(client, context, plan, end, held);
+    let has_locks = held.pins.contains(Pins::GET_LOCK);
+    if !has_locks {
+        held.forget_named_locks();
+    }
+    has_locks
+        || plan.named.is_some()
+        || must_fetch_what_is_left(ground, &dealings.diagnostics, held)
+        || must_ask_for_more(&dealings.results, &plan.facts, end, held)
+}
+
+/// Asks the server for what an answered text did not tell.
+pub(crate) async fn ask_after_text(
+    session: &mut Session,
+    plan: &Plan,
+    end: &AnswerEnd,
+    held: &mut Held,
+) -> Result<(), Trouble> {
+    let Session { ground, client, context, dealings, statements, .. } = session;
     if must_fetch_what_is_left(ground, &dealings.diagnostics, held) {
-        Box::pin(keep_what_is_left(ground, context, dealings, end, held)).await?;
+        keep_what_is_left(ground, context, dealings, end, held).await?;
     }
     if let Some(Named::Prepare { .. }) = &plan.named {
-        Box::pin(learn_name(ground, client, context, statements, plan, end, held)).await?;
+        learn_name(ground, client, context, statements, plan, end, held).await?;
     }
     match held.pins.contains(Pins::GET_LOCK) {
-        true => Box::pin(learn_named_locks(ground, client, context, dealings, plan, end, held)).await?,
+        true => learn_named_locks(ground, client, context, dealings, plan, end, held).await?,
         false => held.forget_named_locks(),
     }
     ask_for_more(ground, context, dealings, &plan.facts, end, held).await

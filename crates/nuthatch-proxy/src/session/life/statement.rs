@@ -6,7 +6,7 @@ use nuthatch_wire::ErrorCode;
 use crate::roster::SessionEnd;
 use crate::session::after::diagnostics::{does_leave_diagnostics, retake_what_is_left};
 use crate::session::after::errors::own_error;
-use crate::session::after::forget::begin_after_the_last;
+use crate::session::after::forget::{MustForget, begin_after_the_last, forget_what_is_held};
 use crate::session::after::insert_id::learn_insert_id_of_held;
 use crate::session::decide::alone::answer_alone;
 use crate::session::decide::cache_use::{caching_of, judge_cache_use, take_cache_use};
@@ -24,7 +24,7 @@ use crate::session::life::answer::answer;
 use crate::session::life::arrival::configuration::take_over_configuration;
 use crate::session::life::kill::kill_as_told;
 use crate::session::parts::Off;
-use crate::session::statement::{Request, SaidToCache, asks_for_internal_session};
+use crate::session::statement::{Plan, Request, SaidToCache, asks_for_internal_session};
 use crate::session::way::Trouble;
 use crate::session::whole::Session;
 use crate::stats::not_cached::NotCached;
@@ -36,7 +36,7 @@ pub(crate) async fn statement(session: &mut Session, now_ms: u64) -> Result<(), 
     let Session { ground, client, account, context, cache, dealings, statements } = session;
     if asks_for_internal_session(client.statement_text()) {
         let answer = internal_session(ground, client, account, context, dealings);
-        return client.send(ground, &answer).await;
+        return Box::pin(client.send(ground, &answer)).await;
     }
     let is_under_flag = cache.next_flag_in != 0;
     let text = client.statement_text();
@@ -44,7 +44,9 @@ pub(crate) async fn statement(session: &mut Session, now_ms: u64) -> Result<(), 
     let named_answer = plan_named(ground, client, account, context, dealings, statements, &mut plan);
     cache.next_flag_in = plan.verdict.next_query_flag_in.unwrap_or(0);
     let leaves = does_leave_diagnostics(context, &dealings.diagnostics, text, &plan.facts);
-    begin_after_the_last(ground, account, context, dealings, leaves, &plan.facts).await?;
+    if begin_after_the_last(ground, dealings, leaves, &plan.facts) == MustForget::WhatIsHeld {
+        Box::pin(forget_what_is_held(ground, account, context, dealings)).await?;
+    }
     judge_cache_use(ground, account, context, cache, dealings);
     if is_under_flag {
         // The key does not say under which flag the rules were walked.
@@ -60,7 +62,7 @@ pub(crate) async fn statement(session: &mut Session, now_ms: u64) -> Result<(), 
         plan.count_rules();
         ground.observe(&plan, 0, 0);
         dealings.hands.last_ran_on = None;
-        return client.send(ground, &answer).await;
+        return Box::pin(client.send(ground, &answer)).await;
     }
     if plan.facts.kind == Kind::Kill {
         plan.count_rules();
@@ -68,14 +70,19 @@ pub(crate) async fn statement(session: &mut Session, now_ms: u64) -> Result<(), 
     }
     if let Some(said) = plan.said_to_cache.take() {
         plan.count_rules();
-        dealings.hands.last_ran_on = None;
-        let answer = Box::pin(do_as_said_to_cache(session, said)).await?;
-        session.ground.observe(&plan, 0, 0);
-        return session.client.send(&session.ground, &answer).await;
+        return Box::pin(do_and_tell(session, &plan, said)).await;
     }
     retake_what_is_left(ground, dealings, &plan.facts);
     let caching = caching_of(ground, context, cache, &plan);
     answer(session, Request::Text, &plan, caching, now_ms).await
+}
+
+/// Does what the statement says to the cache, and tells the client.
+async fn do_and_tell(session: &mut Session, plan: &Plan, said: SaidToCache) -> Result<(), SessionEnd> {
+    session.dealings.hands.last_ran_on = None;
+    let answer = do_as_said_to_cache(session, said).await?;
+    session.ground.observe(plan, 0, 0);
+    session.client.send(&session.ground, &answer).await
 }
 
 /// Does what the statement says to the cache, and returns the answer.

@@ -70,11 +70,12 @@ impl Passage {
     pub(crate) fn scan(&mut self, bytes: &[u8]) -> Result<Progress, WireError> {
         match self {
             Self::AsItIs(scanner, forms) => {
-                let before = scanner.clone();
+                let begun = scanner.has_begun().then(|| scanner.clone());
                 let progress = scanner.scan(bytes)?;
                 if !forms.tell_too_much(scanner.end()) {
                     return Ok(progress);
                 }
+                let before = begun.unwrap_or_else(|| scanner.anew());
                 let told = before.clone().with_session_track(false);
                 *self = Self::translated(before, told, *forms);
                 self.scan(bytes)

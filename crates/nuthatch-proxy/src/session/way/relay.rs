@@ -116,18 +116,26 @@ impl<'a> Way<'a> {
     }
 
     /// Sends bytes; most go out at once.
-    async fn write(&mut self, packet: &[u8]) -> Result<(), Trouble> {
+    pub(crate) async fn write(&mut self, packet: &[u8]) -> Result<(), Trouble> {
+        let written = self.write_at_once(packet)?;
+        if let rest @ [_, ..] = &packet[written..] {
+            let Connection { framed, control, .. } = &mut *self.connection;
+            let sending = Box::pin(framed.write(rest));
+            on_connection(self.handle, control, sending).await.map_err(Cause::before_any_answer)?;
+            self.count_sent(rest.len());
+        }
+        Ok(())
+    }
+
+    /// Sends as much of the bytes as goes out at once, and returns how much that was.
+    pub(crate) fn write_at_once(&mut self, packet: &[u8]) -> Result<usize, Trouble> {
         let Connection { framed, control, .. } = &mut *self.connection;
         let written = match control.is_cut() {
             true => 0,
             false => framed.write_now(packet).map_err(|error| Cause::Lost(error).before_any_answer())?,
         };
-        if let rest @ [_, ..] = &packet[written..] {
-            let sending = Box::pin(framed.write(rest));
-            on_connection(self.handle, control, sending).await.map_err(Cause::before_any_answer)?;
-        }
-        self.count_sent(packet.len());
-        Ok(())
+        self.count_sent(written);
+        Ok(written)
     }
 
     fn count_sent(&self, bytes: usize) {
@@ -150,13 +158,18 @@ impl<'a> Way<'a> {
         mut capture: Option<&mut Capture>,
         mut rewrite: impl FnMut(&mut [u8]),
     ) -> Result<AnswerEnd, Trouble> {
-        self.hear_ahead().await?;
+        if !self.connection.ahead.is_empty() {
+            self.hear_ahead().await?;
+        }
         let may_ask = self.connection.shape.contains(CapabilityFlags::CLIENT_LOCAL_FILES);
         let scanner = self.scanner(kind).with_local_files(may_ask);
         let (from, to) = (self.connection.form(), self.form);
         let forms = Forms { from, to, hides_state: self.hides_state, status: self.status };
         let mut passage = Passage::new(scanner, kind, forms);
         loop {
+            if self.connection.framed.unread().is_empty() {
+                self.fill(&passage).await?;
+            }
             let is_first = !passage.scanner().has_begun();
             let progress = passage
                 .scan(self.connection.framed.unread())
@@ -192,10 +205,19 @@ impl<'a> Way<'a> {
                 let next = Box::pin(self.pass_file(client, &passage)).await?;
                 passage.file_was_sent(next);
             }
-            let Connection { framed, control, .. } = &mut *self.connection;
-            let received = on_connection(self.handle, control, framed.fill()).await;
-            self.count_received(received.map_err(|cause| cause.after(&passage))?);
+            if !self.connection.framed.unread().is_empty() {
+                // Half a packet.
+                self.fill(&passage).await?;
+            }
         }
+    }
+
+    /// Waits for more bytes of an answer.
+    async fn fill(&mut self, passage: &Passage) -> Result<(), Trouble> {
+        let Connection { framed, control, .. } = &mut *self.connection;
+        let received = on_connection(self.handle, control, framed.fill()).await;
+        self.count_received(received.map_err(|cause| cause.after(passage))?);
+        Ok(())
     }
 
     /// Walks over an answer of that kind from the connection.

@@ -1,0 +1,18 @@
+//! A statement that has been sent without waiting.
+
+use nuthatch_wire::AnswerKind;
+
+use crate::exact::Flight;
+use crate::session::way::Trouble;
+
+/// See the module's doc.
+#[derive(Debug)]
+pub(crate) struct Departure {
+    pub(crate) flight: Flight,
+    /// What its answer will look like.
+    pub(crate) kind: AnswerKind,
+    /// Of an execution, the statement's number on the connection.
+    pub(crate) number: u32,
+    /// What the socket has not taken at once, or why it took nothing.
+    pub(crate) rest: Result<Option<Box<[u8]>>, Trouble>,
+}
