@@ -33,7 +33,7 @@ const SETS_MAX: usize = 64;
 const PATIENCE: Duration = Duration::from_millis(500);
 
 /// When something began: later changes it has not seen.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct Era(u64);
 
 /// The global values of variables that sessions begin with, as a server tells them, by the names that it has.

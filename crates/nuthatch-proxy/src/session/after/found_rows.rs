@@ -109,3 +109,6 @@ pub(crate) fn found_by(
         FoundRows::Page | FoundRows::LeftAlone | FoundRows::Set | FoundRows::Unknown => Found::Elsewhere,
     })
 }
+
+#[cfg(test)]
+mod tests;

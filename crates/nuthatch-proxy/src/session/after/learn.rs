@@ -177,3 +177,32 @@ fn learn_from_error(
     held.pins = held.pins.with(Pins::DIAGNOSTICS);
     held.pins = held.pins.with(facts.pins);
 }
+
+#[cfg(test)]
+mod tests {
+    use nuthatch_sql::{Lexing, classify};
+
+    use super::*;
+    use crate::session::statement::TextFacts;
+
+    #[test]
+    fn failed_set_may_be_half_done_only_where_it_turns_autocommit_on_among_other_things() {
+        let lexing = Lexing::of(ServerFlavor::MariaDb(101_119));
+        for (text, expected) in [
+            ("SET sql_mode = ''", false),
+            ("SET sql_mode = '', autocommit = 0", false),
+            ("SET sql_mode = '', autocommit = OFF", false),
+            ("SET sql_mode = '', autocommit = 1", true),
+            ("SET autocommit = 1, sql_mode = ''", true),
+            ("SET sql_mode = '', autocommit = @a", true),
+            ("SET autocommit = 1", false),
+            ("SET NAMES utf8mb4", false),
+            ("COMMIT", false),
+            ("UPDATE t SET autocommit = 1", false),
+        ] {
+            let facts = TextFacts::of(&classify(text.as_bytes(), lexing));
+            let facts = Facts::of_text(Arc::new(facts.with_settings(text.as_bytes(), lexing)), None);
+            assert_eq!(may_be_half_done(&facts), expected, "{text}: {:?}", facts.change);
+        }
+    }
+}

@@ -72,3 +72,6 @@ impl Begun {
         !defaults.is_later_than(&connection.era) && !defaults.is_later_than(&self.era)
     }
 }
+
+#[cfg(test)]
+mod tests;

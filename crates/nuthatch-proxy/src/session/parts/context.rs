@@ -93,3 +93,6 @@ impl Context {
         Errand { is_tracked, behind, asks_of_the_last, ..Errand::default() }
     }
 }
+
+#[cfg(test)]
+mod tests;

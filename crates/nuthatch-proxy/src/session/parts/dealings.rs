@@ -33,3 +33,53 @@ impl Dealings {
         status
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use nuthatch_config::HostgroupId;
+
+    use super::*;
+    use crate::session::parts::Beginning;
+
+    const MARIADB: ServerFlavor = ServerFlavor::MariaDb(101_119);
+    const MYSQL: ServerFlavor = ServerFlavor::MySql(90_704);
+
+    const AUTOCOMMIT: StatusFlags = StatusFlags::SERVER_STATUS_AUTOCOMMIT;
+    const IN_TRANS: StatusFlags = StatusFlags::SERVER_STATUS_IN_TRANS;
+    const NO_ESCAPES: StatusFlags = StatusFlags::SERVER_STATUS_NO_BACKSLASH_ESCAPES;
+
+    #[test]
+    fn both_servers_would_tell_the_client_the_same_but_for_quotes() {
+        let quotes = StatusFlags::SERVER_STATUS_ANSI_QUOTES;
+        let none = StatusFlags::empty();
+        for (server, ansi_quotes, no_backslash_escapes, autocommit, expected) in [
+            (MARIADB, false, false, true, AUTOCOMMIT),
+            (MYSQL, false, false, true, AUTOCOMMIT),
+            (MARIADB, false, false, false, none),
+            (MYSQL, false, false, false, none),
+            (MARIADB, true, false, false, quotes),
+            (MYSQL, true, false, false, none),
+            (MARIADB, false, true, false, NO_ESCAPES),
+            (MYSQL, false, true, false, NO_ESCAPES),
+            (MARIADB, true, true, true, AUTOCOMMIT | quotes | NO_ESCAPES),
+            (MYSQL, true, true, true, AUTOCOMMIT | NO_ESCAPES),
+        ] {
+            let mut context = Context::on(server);
+            context.state.autocommit = autocommit;
+            context.lexing = Lexing { ansi_quotes, no_backslash_escapes, ..context.lexing };
+            let found = Dealings::default().status(&context);
+            assert_eq!(found, expected, "{:?} autocommit={autocommit}", context.lexing);
+        }
+    }
+
+    #[test]
+    fn client_is_told_of_a_transaction_whose_begin_is_held_back() {
+        let transaction =
+            Transaction { beginning: Beginning::HeldBack(HostgroupId(7)), ..Transaction::default() };
+        let dealings = Dealings { transaction, ..Dealings::default() };
+        assert!(dealings.are_in_transaction());
+        for server in [MARIADB, MYSQL] {
+            assert_eq!(dealings.status(&Context::on(server)), AUTOCOMMIT | IN_TRANS, "{server:?}");
+        }
+    }
+}

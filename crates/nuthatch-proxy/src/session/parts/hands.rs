@@ -66,3 +66,72 @@ impl Hands {
         begun.or(transaction.beginning.hostgroup())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use nuthatch_cache::{ClockOptions, Clocks};
+    use nuthatch_config::Verdict;
+    use nuthatch_sql::{Lexing, ServerFlavor, classify};
+
+    use super::*;
+    use crate::session::parts::Beginning;
+    use crate::session::statement::{Facts, TextFacts};
+
+    impl Plan {
+        /// That of a text of which nothing else is known; for the tests of other parts too.
+        pub(crate) fn of_text(text: &str) -> Self {
+            let lexing = Lexing::of(ServerFlavor::MariaDb(101_119));
+            let text_facts = TextFacts::of(&classify(text.as_bytes(), lexing));
+            Self {
+                facts: Facts::of_text(Arc::new(text_facts), None),
+                verdict: Verdict::default(),
+                digest: None,
+                wanted: HostgroupId(0),
+                hostgroup: HostgroupId(0),
+                named: None,
+                said_to_cache: None,
+                sent: None,
+                started_us: 0,
+            }
+        }
+    }
+
+    #[test]
+    fn empty_hands_are_in_a_transaction_only_while_its_begin_is_held_back() {
+        let (to, since) = (HostgroupId(7), Clocks::new(ClockOptions::default()).now());
+        for (beginning, expected) in [
+            (Beginning::Usual, None),
+            (Beginning::HeldBack(to), Some(to)),
+            (Beginning::Sent { held_back: Some(to), since }, Some(to)),
+            (Beginning::Sent { held_back: None, since }, None),
+            (Beginning::Begun(since), None),
+            (Beginning::Snapshot(since), None),
+        ] {
+            let transaction = Transaction { beginning, ..Transaction::default() };
+            let hands = Hands::default();
+            assert_eq!(hands.are_in_transaction(&transaction), expected.is_some(), "{beginning:?}");
+            assert_eq!(hands.open_transaction(&transaction), expected, "{beginning:?}");
+            assert!(!hands.is_open_somewhere(), "no server has anything of it: {beginning:?}");
+        }
+    }
+
+    #[test]
+    fn with_empty_hands_only_what_does_nothing_but_end_a_transaction_needs_no_server() {
+        for (text, expected) in [
+            ("COMMIT", true),
+            ("commit work", true),
+            ("ROLLBACK", true),
+            ("COMMIT AND NO CHAIN NO RELEASE", true),
+            ("COMMIT AND CHAIN", false),
+            ("ROLLBACK AND CHAIN", false),
+            ("COMMIT RELEASE", false),
+            ("ROLLBACK RELEASE", false),
+            ("ROLLBACK TO a", false),
+            ("COMMIT; SELECT 1", false),
+            ("BEGIN", false),
+            ("SELECT 1", false),
+        ] {
+            assert_eq!(Hands::default().needs_no_end(&Plan::of_text(text)), expected, "{text}");
+        }
+    }
+}

@@ -28,3 +28,25 @@ pub(crate) struct NamedStatement {
 pub(crate) fn folded(name: &[u8]) -> Arc<[u8]> {
     name.to_ascii_lowercase().into()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_one_where_they_differ_in_the_case_of_ascii_alone() {
+        for (one, other, is_same) in [
+            (&b"stmt_1"[..], &b"STMT_1"[..], true),
+            (b"aZ", b"Az", true),
+            (b"a", b"a ", false),
+            (b"a@", b"a`", false),
+            // Other letters mean something else under another character set.
+            ("\u{e9}".as_bytes(), "\u{c9}".as_bytes(), false),
+            (b"\xE9", b"\xC9", false),
+            (b"", b"", true),
+        ] {
+            assert_eq!(folded(one) == folded(other), is_same, "{one:?} {other:?}");
+            assert_eq!(folded(&folded(one)), folded(one), "{one:?}");
+        }
+    }
+}

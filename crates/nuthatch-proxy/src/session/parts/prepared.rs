@@ -104,3 +104,6 @@ impl Statement {
         is_of_state && hidden.is_none() && has_nothing_beside
     }
 }
+
+#[cfg(test)]
+mod tests;

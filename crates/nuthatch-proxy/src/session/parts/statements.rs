@@ -72,3 +72,6 @@ impl Statements {
         self.names.as_mut().is_some_and(|names| names.statements.remove(name).is_some())
     }
 }
+
+#[cfg(test)]
+mod tests;

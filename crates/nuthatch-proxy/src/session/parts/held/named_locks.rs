@@ -20,3 +20,26 @@ impl NamedLocks {
         self.is_uncertain |= pins.contains(Pins::GET_LOCK);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn doubt_of_locks_stays_and_no_other_reason_raises_it() {
+        for (reasons, is_uncertain) in [
+            (&[][..], false),
+            (&[Pins::NONE], false),
+            (&[Pins::LOCK_TABLES, Pins::TEMPORARY_TABLE.with(Pins::HANDLER)], false),
+            (&[Pins::GET_LOCK], true),
+            (&[Pins::GET_LOCK.with(Pins::USER_VARIABLE)], true),
+            (&[Pins::GET_LOCK, Pins::NONE], true),
+        ] {
+            let mut locks = NamedLocks::default();
+            locks.names.push(b"'a'"[..].into());
+            reasons.iter().for_each(|pins| locks.doubt(*pins));
+            assert_eq!(locks.is_uncertain, is_uncertain, "{reasons:?}");
+            assert_eq!(locks.names.len(), 1, "what is known stays: {reasons:?}");
+        }
+    }
+}

@@ -23,3 +23,28 @@ impl Temporary {
         self.is_uncertain |= pins.contains(Pins::TEMPORARY_TABLE);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn there_is_surely_none_only_where_none_is_known_and_nothing_in_doubt() {
+        for (tables, reasons, is_empty) in [
+            (&[][..], &[][..], true),
+            (&[], &[Pins::NONE, Pins::LOCK_TABLES.with(Pins::GET_LOCK)], true),
+            (&[], &[Pins::TEMPORARY_TABLE], false),
+            (&[], &[Pins::TEMPORARY_TABLE.with(Pins::USER_VARIABLE)], false),
+            (&[], &[Pins::TEMPORARY_TABLE, Pins::NONE], false),
+            (&["t"], &[], false),
+            (&["t"], &[Pins::TEMPORARY_TABLE], false),
+        ] {
+            let mut temporary = Temporary::default();
+            temporary
+                .tables
+                .extend(tables.iter().map(|table: &&str| (b"shop".to_vec(), table.as_bytes().to_vec())));
+            reasons.iter().for_each(|pins| temporary.doubt(*pins));
+            assert_eq!(temporary.is_empty(), is_empty, "{tables:?} {reasons:?}");
+        }
+    }
+}
