@@ -34,6 +34,8 @@ pub(super) fn processlist(shared: &Shared) -> Vec<ProcessRow> {
         let idle_since_ms = handle.last_active_ms.load(Ordering::Relaxed);
         let since_ms = if view.command == "Sleep" { idle_since_ms } else { view.since_ms };
         let info = view.shown_info();
+        let server = view.server().map(|server| (server.host.clone(), server.port));
+        let (server_host, server_port) = server.unzip();
         rows.push(ProcessRow {
             worker: worker as u64,
             session_id: handle.id,
@@ -45,8 +47,8 @@ pub(super) fn processlist(shared: &Shared) -> Vec<ProcessRow> {
             command: view.command,
             time_ms: now_ms.saturating_sub(since_ms),
             info,
-            server_host: view.server.as_ref().map(|server| server.host.clone()),
-            server_port: view.server.as_ref().map(|server| server.port),
+            server_host,
+            server_port,
             local_host: None,
             local_port: None,
             pins: view.pins,

@@ -16,8 +16,8 @@ pub(crate) struct View {
     pub(crate) info: Vec<u8>,
     pub(crate) has_info: bool,
     pub(crate) hostgroup: Option<u32>,
-    /// Server, its port, and our own address and port towards it.
-    pub(crate) server: Option<Arc<Server>>,
+    /// The server that a session's bytes pass to as they are.
+    pub(crate) passes_to: Option<Arc<Server>>,
     /// The connection that works for it at the moment.
     pub(crate) running: Option<Running>,
     /// The first connection that it holds between statements: its server, and its number there.
@@ -40,6 +40,13 @@ impl View {
         let is_it = |other: &Server, number| number == thread_id && other.is_same_as(server);
         self.running.as_ref().is_some_and(|running| is_it(&running.server, running.thread_id))
             || self.holds.as_ref().is_some_and(|(other, number)| is_it(other, *number))
+    }
+
+    /// The server whose connection works for it, or is held by it.
+    pub(crate) fn server(&self) -> Option<&Server> {
+        let running = self.running.as_ref().map(|running| &running.server);
+        let server = running.or(self.holds.as_ref().map(|(server, _)| server));
+        server.or(self.passes_to.as_ref()).map(|server| &**server)
     }
 
     /// The statement at hand as others may see it.

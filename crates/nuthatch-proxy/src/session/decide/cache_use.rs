@@ -4,9 +4,28 @@
 
 use crate::session::before::begin::{may_open_snapshot, reads_one_moment};
 use crate::session::parts::{Account, CacheUse, Context, Dealings, Ground, Held, Off, caching};
-use crate::session::statement::{Caching, Plan};
+use crate::session::statement::{Caching, Facts, Plan};
 use crate::stats::not_cached::NotCached;
 use crate::stats::pins::Pins;
+
+/// The same before a statement, unless nothing has changed since the last.
+pub(crate) fn judge_cache_use_for(
+    ground: &Ground,
+    account: &Account,
+    context: &Context,
+    cache: &mut CacheUse,
+    dealings: &Dealings,
+    facts: &Facts,
+) {
+    // One with a hint of a time may be the first.
+    let is_as_judged = cache.is_judged
+        && dealings.hands.held.is_empty()
+        && cache.next_flag_in == 0
+        && facts.cache.hint.ttl_ms.is_none();
+    if !is_as_judged {
+        judge_cache_use(ground, account, context, cache, dealings);
+    }
+}
 
 /// Works out *may use the cache* anew.
 pub(crate) fn judge_cache_use(
@@ -17,6 +36,7 @@ pub(crate) fn judge_cache_use(
     dealings: &Dealings,
 ) {
     let mut off = off_by_configuration(ground, account, context);
+    cache.is_judged = dealings.hands.held.is_empty() && cache.next_flag_in == 0;
     off.cache = off.cache.or_else(|| state_off_cache(context, cache, dealings));
     off.exact = off.cache.or(off.exact).or_else(|| transaction_off_exact(ground, account, context, dealings));
     take_cache_use(ground, account, context, cache, dealings, off);

@@ -19,7 +19,6 @@ pub(crate) fn show(ground: &Ground, client: &Client, now_ms: u64, command: &'sta
     view.command = command;
     view.since_ms = now_ms;
     view.hostgroup = Some(hostgroup);
-    view.server = None;
     view.info.clear();
     view.has_info = matches!(command, "Query" | "Prepare");
     if view.has_info {
@@ -50,7 +49,6 @@ pub(crate) fn show_running(ground: &Ground, held: &Held) {
     held.connection.control.work(true);
     let mut view = ground.handle.view.lock();
     let server = held.connection.server();
-    view.server = Some(Arc::clone(server));
     let (control, thread_id) = (Arc::clone(&held.connection.control), held.connection.thread_id);
     view.running = Some(Running { control, server: Arc::clone(server), thread_id });
 }
@@ -58,7 +56,6 @@ pub(crate) fn show_running(ground: &Ground, held: &Held) {
 /// Shows which connection is held, and why.
 fn show_pins(hands: &Hands, view: &mut View) {
     view.pins.clear();
-    view.server = hands.held.first().map(|held| Arc::clone(held.connection.server()));
     view.holds =
         hands.held.first().map(|held| (Arc::clone(held.connection.server()), held.connection.thread_id));
     if let Some(held) = hands.held.first() {

@@ -17,7 +17,7 @@ use crate::session::after::errors::refuse_malformed;
 use crate::session::after::forget::{MustForget, begin_after_the_last, forget_what_is_held};
 use crate::session::before::begin::begin_or_end_alone;
 use crate::session::decide::alone::answer_prepared_question;
-use crate::session::decide::cache_use::{caching_of, judge_cache_use};
+use crate::session::decide::cache_use::{caching_of, judge_cache_use_for};
 use crate::session::decide::plan::plan;
 use crate::session::lease::show::show;
 use crate::session::life::answer::answer;
@@ -102,13 +102,8 @@ pub(crate) async fn stmt_execute(session: &mut Session, now_ms: u64) -> Result<(
         return Box::pin(kill_of(session, &text, bound, plan.hostgroup)).await;
     }
     retake_what_is_left(&session.ground, &mut session.dealings, &plan.facts);
-    judge_cache_use(
-        &session.ground,
-        &session.account,
-        &session.context,
-        &mut session.cache,
-        &session.dealings,
-    );
+    let Session { ground, account, context, cache, dealings, .. } = session;
+    judge_cache_use_for(ground, account, context, cache, dealings, &plan.facts);
     let caching = match caching_of(&session.ground, &session.context, &session.cache, &plan) {
         _ if is_under_flag => Caching::No(NotCached::UnderFlag),
         caching

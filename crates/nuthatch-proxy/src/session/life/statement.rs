@@ -9,7 +9,7 @@ use crate::session::after::errors::own_error;
 use crate::session::after::forget::{MustForget, begin_after_the_last, forget_what_is_held};
 use crate::session::after::insert_id::learn_insert_id_of_held;
 use crate::session::decide::alone::answer_alone;
-use crate::session::decide::cache_use::{caching_of, judge_cache_use, take_cache_use};
+use crate::session::decide::cache_use::{caching_of, judge_cache_use_for, take_cache_use};
 use crate::session::decide::explain::explain_cache;
 use crate::session::decide::internal::internal_session;
 use crate::session::decide::named::plan_named;
@@ -47,7 +47,7 @@ pub(crate) async fn statement(session: &mut Session, now_ms: u64) -> Result<(), 
     if begin_after_the_last(ground, dealings, leaves, &plan.facts) == MustForget::WhatIsHeld {
         Box::pin(forget_what_is_held(ground, account, context, dealings)).await?;
     }
-    judge_cache_use(ground, account, context, cache, dealings);
+    judge_cache_use_for(ground, account, context, cache, dealings, &plan.facts);
     if is_under_flag {
         // The key does not say under which flag the rules were walked.
         take_cache_use(ground, account, context, cache, dealings, Off::wholly(NotCached::UnderFlag));

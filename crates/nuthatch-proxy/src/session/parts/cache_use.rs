@@ -27,6 +27,8 @@ pub(crate) struct CacheUse {
     pub(crate) answers_from: Option<HostgroupId>,
     /// Why it may not, where it may not.
     pub(crate) off: Off,
+    /// It was judged while nothing was held, and by the configuration in force.
+    pub(crate) is_judged: bool,
     /// The flag under which the next statement's rules are walked.
     pub(crate) next_flag_in: u32,
 }

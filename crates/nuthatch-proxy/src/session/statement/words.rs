@@ -78,10 +78,13 @@ pub(crate) fn is_off(value: &[u8]) -> bool {
 
 /// Whether the statement asks for this. In either case, a semicolon at the end or not, as ProxySQL takes it.
 pub(crate) fn asks_for_internal_session(text: &[u8]) -> bool {
+    // Most statements begin with another letter.
+    if let Some(b'A'..=b'O' | b'Q'..=b'Z' | b'a'..=b'o' | b'q'..=b'z') = text.first() {
+        return false;
+    }
     let is_space = |byte: &u8| byte.is_ascii_whitespace();
     let text = text.trim_ascii();
     let text = text.strip_suffix(b";").unwrap_or(text).trim_ascii_end();
-    // Most statements differ in their first byte.
     matches!(text.first(), Some(b'P' | b'p')) && {
         let words = text.split(is_space).filter(|word| !word.is_empty());
         let asked: [&[u8]; 3] = [b"PROXYSQL", b"INTERNAL", b"SESSION"];

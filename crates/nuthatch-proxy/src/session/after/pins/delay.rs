@@ -13,6 +13,10 @@ use crate::stats::pins::Pins;
 
 /// After a statement: whether its connection is kept for a while.
 pub(crate) fn learn_delay(ground: &Ground, account: &Account, end: &AnswerEnd, held: &mut Held) {
+    let was_delayed = ground.handle.delay_ends_ms.load(Ordering::Relaxed) != 0 || held.delay.is_on();
+    if !was_delayed && held.doubts().is_empty() && !may_delay(ground, account) {
+        return;
+    }
     let delays = delays(ground, account, held.hostgroup);
     let now_ms = ground.latest_us / 1000;
     let delay = &mut held.delay;
@@ -36,6 +40,15 @@ pub(crate) fn learn_delay(ground: &Ground, account: &Account, end: &AnswerEnd, h
     if ground.handle.delay_ends_ms.load(Ordering::Relaxed) != ends_ms {
         ground.handle.delay_ends_ms.store(ends_ms, Ordering::Relaxed);
     }
+}
+
+/// Whether anything that is configured may delay.
+fn may_delay(ground: &Ground, account: &Account) -> bool {
+    let variables = &ground.snapshot.mysql;
+    variables.auto_increment_delay_multiplex > 0
+        || variables.connection_delay_multiplex_ms > 0
+        || !ground.snapshot.hostgroup_attributes.is_empty()
+        || account.user.delays != MultiplexDelays::default()
 }
 
 /// What the user says goes before what the hostgroup says, and that before the variables.

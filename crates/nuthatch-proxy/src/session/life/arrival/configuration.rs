@@ -15,6 +15,7 @@ pub(crate) fn take_over_configuration(session: &mut Session) -> Result<(), Sessi
     if session.ground.shared.configuration.epoch() == session.ground.snapshot.epoch.0 {
         return Ok(());
     }
+    session.cache.is_judged = false;
     session.ground.snapshot = session.ground.shared.configuration.snapshot();
     let Some(user) = session.ground.snapshot.users.frontend(session.account.name.as_bytes()) else {
         return Err(EndReason::UserGone.into());

@@ -183,6 +183,6 @@ fn show_fast_forward(ground: &Ground, held: &Held) {
     view.command = "Fast Forward";
     view.since_ms = ground.latest_us / 1000;
     view.hostgroup = Some(held.hostgroup.0);
-    view.server = Some(std::sync::Arc::clone(held.connection.server()));
+    view.passes_to = Some(std::sync::Arc::clone(held.connection.server()));
     "fast_forward".clone_into(&mut view.pins);
 }

@@ -17,6 +17,11 @@ impl Delay {
         self.statements_left
     }
 
+    /// Whether anything has been said of it.
+    pub(crate) const fn is_on(self) -> bool {
+        self.until_ms > 0 || self.statements_left > 0
+    }
+
     pub(crate) const fn lasts(self, now_ms: u64) -> bool {
         now_ms < self.until_ms || self.statements_left > 0 && now_ms < self.statements_until_ms
     }
