@@ -114,15 +114,16 @@ impl Watch {
     }
 
     /// Takes what has arrived, waiting for something up to `patience`; without end if there is none. Tasks that wait on a
-    /// socket are told. Returns whether there may be more at once.
+    /// socket are told, after `is_up` was called: nobody need rouse the thread for them. Returns whether there may be more at once.
     ///
     /// # Errors
     /// As the operating system says. A signal is no error: nothing has arrived then.
-    pub fn wait(&mut self, patience: Option<Duration>) -> io::Result<bool> {
+    pub fn wait(&mut self, patience: Option<Duration>, is_up: impl FnOnce()) -> io::Result<bool> {
         match self.poll.poll(&mut self.events, patience) {
             Err(error) if error.kind() == io::ErrorKind::Interrupted => self.events.clear(),
             waited => waited?,
         }
+        is_up();
         self.tell();
         Ok(self.events.iter().count() == BATCH)
     }
@@ -313,6 +314,8 @@ impl Readiness {
 
 #[cfg(test)]
 mod tests {
+    use std::io::Write;
+    use std::os::unix::net::UnixStream;
     use std::sync::atomic::{AtomicUsize, Ordering};
     use std::task::Wake;
 
@@ -325,6 +328,27 @@ mod tests {
         fn wake(self: Arc<Self>) {
             self.0.fetch_add(1, Ordering::Relaxed);
         }
+    }
+
+    #[test]
+    fn tasks_are_told_by_a_thread_that_is_up() {
+        #[derive(Default)]
+        struct Asleep(AtomicUsize, AtomicUsize);
+        impl Wake for Asleep {
+            fn wake(self: Arc<Self>) {
+                self.1.fetch_add(self.0.load(Ordering::Relaxed) + 1, Ordering::Relaxed);
+            }
+        }
+        let mut watch = Watch::new().unwrap();
+        let (own, mut peer) = UnixStream::pair().unwrap();
+        let registration = watch.registrar().add(own.as_raw_fd()).unwrap();
+        let seen = Arc::new(Asleep::default());
+        let waker = Waker::from(Arc::clone(&seen));
+        assert!(registration.readiness().poll_readable(&Context::from_waker(&waker)).is_pending());
+        peer.write_all(b"x").unwrap();
+        seen.0.store(1, Ordering::Relaxed);
+        watch.wait(None, || seen.0.store(0, Ordering::Relaxed)).unwrap();
+        assert_eq!(seen.1.load(Ordering::Relaxed), 1, "woken once, when it was up");
     }
 
     #[test]

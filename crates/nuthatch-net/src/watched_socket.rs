@@ -212,14 +212,14 @@ mod tests {
         let socket = WatchedSocket::new(IdleStream::Unix(own), &watch.registrar()).unwrap();
         let mut stream = Stream::Watched(socket);
         peer.write_all(b"eight by").unwrap();
-        watch.wait(None).unwrap();
+        watch.wait(None, || ()).unwrap();
         assert!(stream.is_disturbed());
         let mut room = [MaybeUninit::uninit(); 8];
         let cx = &mut Context::from_waker(Waker::noop());
         assert!(stream.poll_receive(cx, &mut room, |_| ()).is_ready());
         assert!(!stream.is_disturbed());
         drop(peer);
-        watch.wait(None).unwrap();
+        watch.wait(None, || ()).unwrap();
         assert!(stream.is_disturbed());
     }
 }

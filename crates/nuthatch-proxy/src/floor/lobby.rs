@@ -185,19 +185,19 @@ impl Lobby {
         while !self.is_closing.load(Ordering::Acquire) {
             let may_sleep = executor.lies_down();
             if !self.worker.is_occupied() {
-                watch.get_mut().wait((!may_sleep).then_some(Duration::ZERO))?;
+                let patience = (!may_sleep).then_some(Duration::ZERO);
+                watch.get_mut().wait(patience, || executor.is_up())?;
             } else if may_sleep {
                 let mut source = watch.readable_mut().await?;
-                if source.get_inner_mut().wait(Some(Duration::ZERO))? {
+                if source.get_inner_mut().wait(Some(Duration::ZERO), || executor.is_up())? {
                     tokio::task::yield_now().await;
                 } else {
                     source.clear_ready();
                 }
             } else {
                 tokio::task::yield_now().await;
-                watch.get_mut().wait(Some(Duration::ZERO))?;
+                watch.get_mut().wait(Some(Duration::ZERO), || executor.is_up())?;
             }
-            executor.is_up();
             self.attend_to(watch.get_ref().arrivals(), clock.now_ms(), &mut room, &mut risen);
             risen.drain(..).for_each(|guest| self.run(guest));
             executor.run_ready(&mut ready);

@@ -121,7 +121,7 @@ impl Executor {
         self.ready.numbers.lock().is_empty()
     }
 
-    /// After it slept.
+    /// After it slept, before it tells tasks what has come.
     pub(crate) fn is_up(&self) {
         self.ready.is_asleep.store(false, Ordering::Relaxed);
     }
@@ -260,8 +260,7 @@ mod tests {
         executor.run_ready(&mut room);
         let thread = std::thread::spawn(move || waker.lock().take().unwrap().wake());
         while executor.lies_down() {
-            watch.wait(None).unwrap();
-            executor.is_up();
+            watch.wait(None, || executor.is_up()).unwrap();
         }
         executor.run_ready(&mut room);
         thread.join().unwrap();
