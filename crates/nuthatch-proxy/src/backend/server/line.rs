@@ -176,9 +176,13 @@ impl Queue {
         .collect()
     }
 
-    /// Where somebody stands: nearly always in front.
+    /// Where somebody stands: nearly always at one of the ends.
     fn place_of(&self, id: u64) -> Option<usize> {
-        self.waiting.iter().position(|waiter| waiter.id == id)
+        let is_it = |waiter: &Waiter| waiter.id == id;
+        match self.waiting.back() {
+            Some(last) if is_it(last) => Some(self.waiting.len() - 1),
+            _ => self.waiting.iter().position(is_it),
+        }
     }
 }
 
@@ -215,7 +219,7 @@ impl Drop for Place {
         let waker = {
             let mut queue = self.line.queue.lock();
             let Some(place) = queue.place_of(self.id) else { return };
-            let left = queue.waiting.remove(place);
+            let left = if place == 0 { queue.waiting.pop_front() } else { queue.waiting.remove(place) };
             queue.moved_us = queue.ticked_us;
             self.line.count.store(queue.waiting.len(), Ordering::SeqCst);
             // What it was told of and did not look for is for the next.
