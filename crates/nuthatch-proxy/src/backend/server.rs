@@ -94,14 +94,34 @@ pub(crate) struct Server<C: Pooled> {
     pub(super) restarts: Arc<Restarts>,
     /// How its connections are kept.
     settings: ArcSwap<PoolSettings>,
+    /// What every statement asks of that.
+    keeping: Keeping,
     /// When what accounts may do was changed last: a connection keeps the privileges of its login.
     privileges_since: ArcSwapOption<Instant>,
+    /// Whether that was ever.
+    has_changed_privileges: AtomicBool,
     /// What its sessions begin with.
     pub(crate) defaults: Arc<ServerDefaults>,
     /// Whose connections were opened last, and how.
     pub(super) opened_last: Mutex<Option<Kind>>,
     /// Logging in anew over a connection did not make it as after its login.
     doubts_new_logins: AtomicBool,
+}
+
+/// Of [`PoolSettings`], what is asked at each check-out and check-in: of numbers that stand alone, no reader needs all of one configuration.
+#[derive(Debug, Default)]
+struct Keeping {
+    free_connections_pct: AtomicU64,
+    connections_before_change: AtomicU64,
+    connection_age_ms_max: AtomicU64,
+}
+
+impl Keeping {
+    fn take_over(&self, settings: &PoolSettings) {
+        self.free_connections_pct.store(settings.free_connections_pct, Ordering::Relaxed);
+        self.connections_before_change.store(settings.connections_before_change, Ordering::Relaxed);
+        self.connection_age_ms_max.store(settings.connection_age_ms_max, Ordering::Relaxed);
+    }
 }
 
 /// Something that is done to a connection in the background, counted while this lives.
@@ -200,6 +220,7 @@ impl<C: Pooled> Server<C> {
         restarts: Arc<Restarts>,
         defaults: Arc<ServerDefaults>,
     ) -> Self {
+        let settings = Arc::new(Snapshot::default().pool_settings(config.hostgroup));
         let server = Self {
             hostgroup: config.hostgroup,
             host: config.host.clone(),
@@ -231,12 +252,15 @@ impl<C: Pooled> Server<C> {
             counters: ServerCounters::default(),
             line,
             restarts,
-            settings: ArcSwap::from_pointee(Snapshot::default().pool_settings(config.hostgroup)),
+            settings: ArcSwap::from(Arc::clone(&settings)),
+            keeping: Keeping::default(),
             privileges_since: ArcSwapOption::empty(),
+            has_changed_privileges: AtomicBool::new(false),
             defaults,
             opened_last: Mutex::default(),
             doubts_new_logins: AtomicBool::new(false),
         };
+        server.keeping.take_over(&settings);
         server.configure(config);
         server
     }
@@ -267,6 +291,7 @@ impl<C: Pooled> Server<C> {
 
     /// Keeps connections so from now on; idle ones that were begun otherwise are closed.
     pub(super) fn use_settings(&self, settings: &Arc<PoolSettings>) {
+        self.keeping.take_over(settings);
         let before = self.settings.swap(Arc::clone(settings));
         if before.init_connect != settings.init_connect {
             self.pool.clear();
@@ -281,12 +306,14 @@ impl<C: Pooled> Server<C> {
     /// What accounts may do has been changed: idle connections are closed, the others when they are put back.
     pub(super) fn note_privileges(&self) {
         self.privileges_since.store(Some(Arc::new(Instant::now())));
+        self.has_changed_privileges.store(true, Ordering::Release);
         self.close_idle();
     }
 
     /// Whether a connection that was opened then may have privileges of before their last change.
     pub(crate) fn has_older_privileges(&self, opened: Instant) -> bool {
-        self.privileges_since.load().as_ref().is_some_and(|since| opened < **since)
+        self.has_changed_privileges.load(Ordering::Acquire)
+            && self.privileges_since.load().as_ref().is_some_and(|since| opened < **since)
     }
 
     /// What sessions begin with has been changed to these values, or to unknown ones: idle connections are closed, the others when they
@@ -304,7 +331,7 @@ impl<C: Pooled> Server<C> {
 
     /// Whether a connection that was opened then, and began with that, is to be closed.
     pub(super) fn is_too_old(&self, opened: Instant, era: &Era) -> bool {
-        let max_ms = self.settings.load().connection_age_ms_max;
+        let max_ms = self.keeping.connection_age_ms_max.load(Ordering::Relaxed);
         let is_aged = max_ms > 0 && opened.elapsed() > Duration::from_millis(max_ms);
         is_aged || self.has_older_privileges(opened) || self.defaults.is_later_than(era)
     }
@@ -483,9 +510,9 @@ impl<C: Pooled> Server<C> {
     pub(super) fn fit(&self, now_ms: u64) -> Fit {
         let has_room = || self.room.is_there(now_ms);
         let open = self.open.load(Ordering::Relaxed);
-        let are_few = || open as u64 <= self.settings().connections_before_change;
+        let are_few = || open as u64 <= self.keeping.connections_before_change.load(Ordering::Relaxed);
         let is_well = || now_ms >= self.well_from_ms.load(Ordering::Relaxed);
-        match open < self.keep_idle() && are_few() && is_well() && has_room() {
+        match are_few() && open < self.keep_idle() && is_well() && has_room() {
             true => Fit::AsItIs,
             false => Fit::Any,
         }
@@ -493,7 +520,8 @@ impl<C: Pooled> Server<C> {
 
     /// How many idle connections are kept.
     pub(super) fn keep_idle(&self) -> usize {
-        let keep = self.connections_max() as u64 * self.settings().free_connections_pct.min(100) / 100;
+        let percent = self.keeping.free_connections_pct.load(Ordering::Relaxed).min(100);
+        let keep = self.connections_max() as u64 * percent / 100;
         usize::try_from(keep).unwrap_or(usize::MAX)
     }
 
