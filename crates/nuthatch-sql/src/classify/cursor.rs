@@ -128,6 +128,11 @@ impl<'q> Cursor<'q> {
         self.peek().is_some_and(|token| is_word(token, word))
     }
 
+    /// Whether the whole text is ASCII, without a dot anywhere.
+    pub(crate) fn is_ascii_without_dots(&self) -> bool {
+        self.query.iter().fold(true, |is_so, byte| is_so & byte.is_ascii() & (*byte != b'.'))
+    }
+
     /// Takes a name, without its quotes.
     pub(crate) fn take_name(&mut self) -> Option<Vec<u8>> {
         let token = self.bump().filter(|token| matches!(token.kind, TokenKind::Word | TokenKind::Quoted))?;

@@ -109,7 +109,8 @@ fn of_kind(kind: Kind, start: &Cursor<'_>, scope: &Scope<'_>) -> Option<WriteFoo
 
 /// All names are understood: the server compares no two of them otherwise than they are compared here.
 fn has_ascii_names(start: &Cursor<'_>) -> bool {
-    Mentions::new(start).all(|mention| mention.is_ok())
+    // What makes a name one that is not understood is a byte beyond ASCII in it, or a dot beside it.
+    start.is_ascii_without_dots() || Mentions::new(start).all(|mention| mention.is_ok())
 }
 
 /// `TRUNCATE [TABLE] t [WAIT n | NOWAIT]`, which commits.
