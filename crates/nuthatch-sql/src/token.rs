@@ -132,6 +132,18 @@ impl<'q> Tokens<'q> {
         Some((start, self.position))
     }
 
+    /// Takes the byte that comes next if it is a symbol whatever stands beside it.
+    #[inline]
+    pub(crate) fn next_symbol(&mut self) -> Option<(u8, usize)> {
+        let start = self.position;
+        let byte = *self.query.get(start)?;
+        let is_one = matches!(byte, b'=' | b',' | b'(' | b')' | b'+' | b'<' | b'>' | b';');
+        is_one.then(|| {
+            self.position = start + 1;
+            (byte, start)
+        })
+    }
+
     /// Kind, beginning and end of the next token.
     pub(crate) fn next_other(&mut self) -> Option<(TokenKind, usize, usize)> {
         let start = self.position;

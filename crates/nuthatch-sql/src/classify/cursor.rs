@@ -81,6 +81,10 @@ impl<'q> Cursor<'q> {
     }
 
     fn advance_to_other(&mut self) {
+        if let Some((symbol, start)) = self.tokens.next_symbol() {
+            (self.next, self.start, self.end) = (Some(TokenKind::Symbol(symbol)), start, start + 1);
+            return;
+        }
         loop {
             let Some((kind, start, end)) = self.tokens.next_other() else {
                 self.is_unclosed |= self.tokens.take_unclosed();

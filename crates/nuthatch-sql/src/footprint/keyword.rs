@@ -51,8 +51,12 @@ pub(super) enum Keyword {
 impl Keyword {
     /// Which of these words the token is. A word behind a dot is a name all the same.
     pub(super) fn of(token: Token<'_>) -> Option<Self> {
+        // None of them is a single letter, as many columns are.
+        if token.kind != TokenKind::Word || token.text.len() < 2 {
+            return None;
+        }
         let mut buffer = [0; WORD_BYTES_MAX];
-        let lower = buffer.get_mut(..token.text.len()).filter(|_| matches!(token.kind, TokenKind::Word))?;
+        let lower = buffer.get_mut(..token.text.len())?;
         lower.copy_from_slice(token.text);
         lower.make_ascii_lowercase();
         Some(match &*lower {
