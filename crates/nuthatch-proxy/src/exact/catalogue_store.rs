@@ -300,7 +300,7 @@ mod tests {
         for (number, name) in (0..).zip(tables) {
             catalogue.insert(b"shop", name.as_bytes(), table(number));
         }
-        Domains::from([(HOSTGROUP, Ok(Arc::new(Domain::before(catalogue))))])
+        Domains::from_iter([(HOSTGROUP, Ok(Arc::new(Domain::before(catalogue))))])
     }
 
     fn named(name: &str) -> Changed {
@@ -387,7 +387,7 @@ mod tests {
             let mut catalogue = Catalogue::default();
             catalogue.insert(b"shop", b"a", Table { definition, ..table(0) });
             let domain = Domain::before(catalogue);
-            store.replace(store.generation(), Domains::from([(HOSTGROUP, Ok(Arc::new(domain)))]))
+            store.replace(store.generation(), Domains::from_iter([(HOSTGROUP, Ok(Arc::new(domain)))]))
         };
         assert_eq!([1, 1].map(replace), [Replaced::Done; 2]);
         assert_eq!(replace(2), Replaced::ChangedBehindOurBack);
@@ -400,7 +400,7 @@ mod tests {
             let mut catalogue = Catalogue::default();
             functions.iter().for_each(|name| catalogue.add_stored_function(name.as_bytes()));
             let domain = Domain::before(catalogue);
-            store.replace(store.generation(), Domains::from([(HOSTGROUP, Ok(Arc::new(domain)))]))
+            store.replace(store.generation(), Domains::from_iter([(HOSTGROUP, Ok(Arc::new(domain)))]))
         };
         let now = clocks.now();
         assert_eq!(replace(&["f"]), Replaced::Done);
@@ -418,7 +418,7 @@ mod tests {
         let shadowing = || {
             let mut catalogue = Catalogue::default();
             catalogue.add_stored_function(b"nvl");
-            Domains::from([(HOSTGROUP, Ok(Arc::new(Domain::before(catalogue))))])
+            Domains::from_iter([(HOSTGROUP, Ok(Arc::new(Domain::before(catalogue))))])
         };
         let (all, now, read) = (clocks.everything(), clocks.now(), store.current());
         assert_eq!(store.replace(store.generation(), shadowing()), Replaced::Done);
@@ -451,7 +451,7 @@ mod tests {
         let (store, _clocks) = store();
         let replace = |began: Option<i64>| {
             let domain = Domain { began: began.map(Began), ..Domain::before(Catalogue::default()) };
-            store.replace(store.generation(), Domains::from([(HOSTGROUP, Ok(Arc::new(domain)))]))
+            store.replace(store.generation(), Domains::from_iter([(HOSTGROUP, Ok(Arc::new(domain)))]))
         };
         for (began, expected) in [
             (None, Replaced::Done),

@@ -1,10 +1,12 @@
 //! What is known of the tables behind each hostgroup: one immutable picture, by which statements are looked at.
 
 use std::collections::{HashMap, HashSet};
+use std::hash::BuildHasherDefault;
 use std::sync::Arc;
 
 use nuthatch_config::HostgroupId;
 use nuthatch_sql::{Catalogue, FoldedName, TableId};
+use rapidhash::fast::RapidHasher;
 use tokio::time::Instant;
 
 use crate::backend::Server;
@@ -70,7 +72,8 @@ pub struct BufferPool {
 }
 
 /// What is known of each hostgroup.
-pub type Domains = HashMap<HostgroupId, Result<Arc<Domain>, NoDomain>>;
+pub type Domains =
+    HashMap<HostgroupId, Result<Arc<Domain>, NoDomain>, BuildHasherDefault<RapidHasher<'static>>>;
 
 /// One picture of all hostgroups. See the module's doc.
 #[derive(Debug, Clone, Default)]

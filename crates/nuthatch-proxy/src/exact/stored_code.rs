@@ -4,15 +4,18 @@
 //! Nobody is asked before a statement needs to know ([`Exact::want_stored_code`](crate::exact::Exact::want_stored_code)).
 
 use std::collections::HashMap;
+use std::hash::BuildHasherDefault;
 use std::sync::Arc;
 
 use nuthatch_config::HostgroupId;
 use nuthatch_sql::{Leaves, StoredCode};
+use rapidhash::fast::RapidHasher;
 
 use crate::exact::definitions::Makes;
 
 /// That of each hostgroup that was looked at; none where no account may see it.
-pub type StoredCodes = HashMap<HostgroupId, Option<Arc<StoredCode>>>;
+pub type StoredCodes =
+    HashMap<HostgroupId, Option<Arc<StoredCode>>, BuildHasherDefault<RapidHasher<'static>>>;
 
 /// What is known, and whether it still is so.
 #[derive(Debug, Clone, Default)]
@@ -109,7 +112,7 @@ mod tests {
     fn codes(leaves: Leaves) -> StoredCodes {
         let mut code = StoredCode::default();
         code.add(b"f", Runs::Called, leaves);
-        StoredCodes::from([(HostgroupId(0), Some(Arc::new(code)))])
+        StoredCodes::from_iter([(HostgroupId(0), Some(Arc::new(code)))])
     }
 
     #[test]

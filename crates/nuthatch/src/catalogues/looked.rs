@@ -76,7 +76,7 @@ pub(super) struct Round<'a> {
 impl Round<'_> {
     /// What is known of all hostgroups.
     pub(super) fn domains(&mut self, hostgroups: &[(HostgroupId, Members)]) -> Domains {
-        let mut domains = Domains::new();
+        let mut domains = Domains::default();
         for (hostgroup, members) in hostgroups {
             domains.insert(*hostgroup, self.domain(*hostgroup, members));
         }
