@@ -25,7 +25,7 @@ use crate::floor::posts::{Post, Posts};
 use crate::roster::{Entry, Roster, SessionHandle};
 use crate::session::{Attended, Memo, Ran, Session, attend, fall, may_sit_at, run};
 use crate::worker::Worker;
-use crate::worker::executor::Executor;
+use crate::worker::executor::{Executor, Room};
 
 /// Bytes that one read from a client can take at most.
 const READ_BYTES: usize = 32 * 1024;
@@ -181,7 +181,7 @@ impl Lobby {
         let executor = &self.executor;
         let mut watch = watch.into_source()?;
         let mut room = vec![MaybeUninit::uninit(); READ_BYTES].into_boxed_slice();
-        let (mut risen, mut ready) = (Vec::new(), Vec::new());
+        let (mut risen, mut ready) = (Vec::new(), Room::default());
         while !self.is_closing.load(Ordering::Acquire) {
             let may_sleep = executor.lies_down();
             if !self.worker.is_occupied() {

@@ -25,44 +25,42 @@ type Work = Pin<Box<dyn Future<Output = ()> + Send>>;
 /// The tasks of one worker. See the module's doc.
 #[derive(Debug)]
 pub(crate) struct Executor {
-    tasks: Mutex<Slab<Task>>,
+    tasks: Mutex<Slab<Arc<Task>>>,
     ready: Arc<Ready>,
 }
 
-/// A task; while it is polled, without its work.
+/// A task, which is its own waker.
 struct Task {
-    work: Option<Work>,
-    waker: Waker,
-    call: Arc<Call>,
+    number: usize,
+    is_queued: AtomicBool,
+    ready: Arc<Ready>,
+    /// Locked while it is polled, which nobody else wants to; none once it is over.
+    work: Mutex<Option<Work>>,
 }
 
 impl std::fmt::Debug for Task {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Task").field("number", &self.call.number).finish_non_exhaustive()
+        f.debug_struct("Task").field("number", &self.number).finish_non_exhaustive()
     }
 }
 
-/// The numbers of tasks that are to be polled.
+/// The tasks that are to be polled.
 #[derive(Debug)]
 struct Ready {
-    numbers: Mutex<Vec<usize>>,
+    tasks: Mutex<Vec<Arc<Task>>>,
     /// The thread sleeps, or is about to.
     is_asleep: AtomicBool,
     bell: Arc<Bell>,
 }
 
-/// What a task's wakers hold.
-#[derive(Debug)]
-struct Call {
-    number: usize,
-    is_queued: AtomicBool,
-    ready: Arc<Ready>,
-}
+/// Room for the tasks at hand.
+#[derive(Debug, Default)]
+pub(crate) struct Room(Vec<Arc<Task>>);
 
 impl Executor {
     /// Without tasks. `bell` ends the thread's sleep.
     pub(crate) fn new(bell: Arc<Bell>) -> Self {
-        let ready = Ready { numbers: Mutex::default(), is_asleep: AtomicBool::new(false), bell };
+        let ready = Ready { tasks: Mutex::default(), is_asleep: AtomicBool::new(false), bell };
         Self { tasks: Mutex::default(), ready: Arc::new(ready) }
     }
 
@@ -71,45 +69,48 @@ impl Executor {
         let work: Work = Box::pin(work);
         let mut tasks = self.tasks.lock();
         let entry = tasks.vacant_entry();
-        let call = Arc::new(Call {
+        let task = Arc::new(Task {
             number: entry.key(),
             is_queued: AtomicBool::new(false),
             ready: Arc::clone(&self.ready),
+            work: Mutex::new(Some(work)),
         });
-        let waker = Waker::from(Arc::clone(&call));
-        entry.insert(Task { work: Some(work), waker, call: Arc::clone(&call) });
+        entry.insert(Arc::clone(&task));
         drop(tasks);
-        call.queue();
+        task.queue();
     }
 
-    /// Polls each task that was woken, once. `room` is for the numbers of those at hand.
-    pub(crate) fn run_ready(&self, room: &mut Vec<usize>) {
-        debug_assert!(room.is_empty(), "numbers of an earlier run");
-        std::mem::swap(&mut *self.ready.numbers.lock(), room);
-        for number in room.drain(..) {
-            self.run(number);
+    /// Polls each task that was woken, once.
+    pub(crate) fn run_ready(&self, room: &mut Room) {
+        debug_assert!(room.0.is_empty(), "tasks of an earlier run");
+        {
+            let mut ready = self.ready.tasks.lock();
+            if ready.is_empty() {
+                return;
+            }
+            std::mem::swap(&mut *ready, &mut room.0);
+        }
+        for task in room.0.drain(..) {
+            self.run(task);
         }
     }
 
-    fn run(&self, number: usize) {
-        let mut tasks = self.tasks.lock();
+    fn run(&self, task: Arc<Task>) {
+        let waker = Waker::from(Arc::clone(&task));
+        let mut work = task.work.lock();
         // A waker may outlive its task.
-        let Some(task) = tasks.get_mut(number) else { return };
-        let Some(mut work) = task.work.take() else { return };
-        let waker = std::mem::replace(&mut task.waker, Waker::noop().clone());
+        let Some(future) = work.as_mut() else { return };
         // Before the poll: who wakes it during the poll means the next one.
-        task.call.is_queued.store(false, Ordering::Release);
-        drop(tasks);
-        let polled = catch_unwind(AssertUnwindSafe(|| work.as_mut().poll(&mut Context::from_waker(&waker))));
+        task.is_queued.store(false, Ordering::Release);
+        let polled =
+            catch_unwind(AssertUnwindSafe(|| future.as_mut().poll(&mut Context::from_waker(&waker))));
         if let Ok(Poll::Pending) = polled {
-            if let Some(task) = self.tasks.lock().get_mut(number) {
-                (task.work, task.waker) = (Some(work), waker);
-            }
             return;
         }
+        let work = work.take();
         // What it held may panic as well.
         drop(catch_unwind(AssertUnwindSafe(|| drop(work))));
-        let ended = self.tasks.lock().try_remove(number);
+        let ended = self.tasks.lock().try_remove(task.number);
         drop(ended);
     }
 
@@ -118,7 +119,7 @@ impl Executor {
         self.ready.is_asleep.store(true, Ordering::Relaxed);
         // Either the waker sees that the thread sleeps, or the thread the task: both look after they have told.
         fence(Ordering::SeqCst);
-        self.ready.numbers.lock().is_empty()
+        self.ready.tasks.lock().is_empty()
     }
 
     /// After it slept, before it tells tasks what has come.
@@ -135,30 +136,35 @@ impl Executor {
     /// Ends all tasks where they are.
     pub(crate) fn clear(&self) {
         let tasks = std::mem::take(&mut *self.tasks.lock());
-        drop(catch_unwind(AssertUnwindSafe(|| drop(tasks))));
+        let end = |task: &Task| {
+            let work = task.work.lock().take();
+            drop(catch_unwind(AssertUnwindSafe(|| drop(work))));
+        };
+        tasks.iter().for_each(|(_, task)| end(task));
     }
 }
 
-impl Call {
-    fn queue(&self) {
+impl Task {
+    fn queue(self: Arc<Self>) {
         if self.is_queued.swap(true, Ordering::AcqRel) {
             return;
         }
-        self.ready.numbers.lock().push(self.number);
+        let ready = Arc::clone(&self.ready);
+        ready.tasks.lock().push(self);
         fence(Ordering::SeqCst);
-        if self.ready.is_asleep.load(Ordering::Relaxed) {
-            self.ready.bell.ring();
+        if ready.is_asleep.load(Ordering::Relaxed) {
+            ready.bell.ring();
         }
     }
 }
 
-impl Wake for Call {
+impl Wake for Task {
     fn wake(self: Arc<Self>) {
         self.queue();
     }
 
     fn wake_by_ref(self: &Arc<Self>) {
-        self.queue();
+        Arc::clone(self).queue();
     }
 }
 
@@ -205,7 +211,7 @@ mod tests {
         let (executor, _watch) = executor();
         let polls = Arc::default();
         executor.spawn(counting(&polls, 3));
-        let mut room = Vec::new();
+        let mut room = Room::default();
         for expected in [1, 2, 3, 3] {
             executor.run_ready(&mut room);
             assert_eq!(polls.load(Ordering::Relaxed), expected);
@@ -225,7 +231,7 @@ mod tests {
                 told.lock().push(name);
             });
         }
-        let mut room = Vec::new();
+        let mut room = Room::default();
         executor.run_ready(&mut room);
         executor.run_ready(&mut room);
         assert_eq!(*told.lock(), ["first", "second", "first", "second"]);
@@ -238,7 +244,7 @@ mod tests {
         executor.spawn(async { panic!("on purpose") });
         let polls = Arc::default();
         executor.spawn(counting(&polls, 2));
-        let mut room = Vec::new();
+        let mut room = Room::default();
         executor.run_ready(&mut room);
         executor.run_ready(&mut room);
         assert_eq!(polls.load(Ordering::Relaxed), 2);
@@ -256,7 +262,7 @@ mod tests {
             *kept.lock() = Some(cx.waker().clone());
             if polls == 2 { Poll::Ready(()) } else { Poll::Pending }
         }));
-        let mut room = Vec::new();
+        let mut room = Room::default();
         executor.run_ready(&mut room);
         let thread = std::thread::spawn(move || waker.lock().take().unwrap().wake());
         while executor.lies_down() {
