@@ -84,9 +84,14 @@ impl Worker {
         self.bell.ring();
     }
 
-    /// Shows the seats that were called since the last time.
-    pub(crate) fn hear_calls(&self, hear: impl FnMut(usize)) {
-        self.called.lock().drain(..).for_each(hear);
+    /// Whether seats were called since the last time.
+    pub(crate) fn has_calls(&self) -> bool {
+        !self.called.lock().is_empty()
+    }
+
+    /// The seats that were called since the last time.
+    pub(crate) fn take_calls(&self) -> Vec<usize> {
+        std::mem::take(&mut *self.called.lock())
     }
 
     /// Whether something waits for Tokio: a task on its runtime, a timer, a socket of Tokio's.

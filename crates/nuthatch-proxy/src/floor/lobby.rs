@@ -198,8 +198,16 @@ impl Lobby {
                 tokio::task::yield_now().await;
                 watch.get_mut().wait(Some(Duration::ZERO), || executor.is_up())?;
             }
-            self.attend_to(watch.get_ref().arrivals(), clock.now_ms(), &mut room, &mut risen);
-            risen.drain(..).for_each(|guest| self.run(guest));
+            let watch = watch.get_ref();
+            if watch.arrivals().next().is_some() {
+                self.attend_to(watch.arrivals(), clock.now_ms(), &mut room, &mut risen);
+            }
+            if self.worker.has_calls() {
+                self.hear_calls(&mut risen);
+            }
+            if !risen.is_empty() {
+                risen.drain(..).for_each(|guest| self.run(guest));
+            }
             executor.run_ready(&mut ready);
         }
         let seats = std::mem::take(&mut *self.seats.lock());
@@ -208,7 +216,7 @@ impl Lobby {
         Ok(())
     }
 
-    /// Answers what the cache answers; the other sessions, and those that were called, come into `risen`.
+    /// Answers what the cache answers; the other sessions come into `risen`.
     #[expect(clippy::vec_box, reason = "guests stay in their box from seat to task")]
     fn attend_to(
         &self,
@@ -239,8 +247,14 @@ impl Lobby {
                 }
             }
         }
-        self.worker.hear_calls(|number| {
-            risen.extend(seats.get_mut(number).and_then(|seat| seat.guest.take()));
-        });
+    }
+
+    /// Has those rise that were called.
+    #[expect(clippy::vec_box, reason = "guests stay in their box from seat to task")]
+    fn hear_calls(&self, risen: &mut Vec<Box<Guest>>) {
+        let called = self.worker.take_calls();
+        let mut seats = self.seats.lock();
+        let guest_at = |number| seats.get_mut(number).and_then(|seat| seat.guest.take());
+        risen.extend(called.into_iter().filter_map(guest_at));
     }
 }
