@@ -1,13 +1,14 @@
 //! The part of a session that others can reach: to list it, to end it.
 
 use std::future::{Future, poll_fn};
-use std::pin::pin;
+use std::pin::Pin;
 use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
-use std::task::{Poll, Wake, Waker};
+use std::task::{Context, Poll, Wake, Waker};
 
 use nuthatch_net::Readiness;
 use parking_lot::Mutex;
+use pin_project_lite::pin_project;
 
 use crate::backend::Borrower;
 use crate::roster::view::Running;
@@ -176,30 +177,64 @@ impl SessionHandle {
     }
 
     /// Runs `future`, unless the session is told to end, or its client hangs up, before it is done.
-    pub(crate) async fn while_client_waits<F: Future>(&self, future: F) -> Result<F::Output, SessionEnd> {
-        let mut future = pin!(future);
-        poll_fn(|cx| match self.ending() {
-            Some(reason) => Poll::Ready(Err(reason.into())),
-            None => match future.as_mut().poll(cx) {
-                Poll::Pending if self.client.get().is_some_and(|client| client.is_closed_or_wakes(cx)) => {
-                    Poll::Ready(Err(SessionEnd::Gone))
-                }
-                polled => polled.map(Ok),
-            },
-        })
-        .await
+    pub(crate) const fn while_client_waits<F: Future>(&self, future: F) -> WhileClientWaits<'_, F> {
+        WhileClientWaits { handle: self, future }
     }
 
     /// Runs `future`, unless the session is told to end before it is done.
     ///
     /// All awaits of a session go through here, or through [`Self::while_client_waits`]. Cost: one load for each poll.
-    pub(crate) async fn unless_ended<F: Future>(&self, future: F) -> Result<F::Output, EndReason> {
-        let mut future = pin!(future);
-        poll_fn(|cx| match self.ending() {
+    pub(crate) const fn unless_ended<F: Future>(&self, future: F) -> UnlessEnded<'_, F> {
+        UnlessEnded { handle: self, future }
+    }
+}
+
+pin_project! {
+    /// See [`SessionHandle::unless_ended`]. A type of its own: an `async fn` would have room for its argument twice.
+    #[must_use = "futures do nothing unless polled"]
+    pub(crate) struct UnlessEnded<'a, F> {
+        handle: &'a SessionHandle,
+        #[pin]
+        future: F,
+    }
+}
+
+impl<F: Future> Future for UnlessEnded<'_, F> {
+    type Output = Result<F::Output, EndReason>;
+
+    fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
+        let this = self.project();
+        match this.handle.ending() {
             Some(reason) => Poll::Ready(Err(reason)),
-            None => future.as_mut().poll(cx).map(Ok),
-        })
-        .await
+            None => this.future.poll(cx).map(Ok),
+        }
+    }
+}
+
+pin_project! {
+    /// See [`SessionHandle::while_client_waits`].
+    #[must_use = "futures do nothing unless polled"]
+    pub(crate) struct WhileClientWaits<'a, F> {
+        handle: &'a SessionHandle,
+        #[pin]
+        future: F,
+    }
+}
+
+impl<F: Future> Future for WhileClientWaits<'_, F> {
+    type Output = Result<F::Output, SessionEnd>;
+
+    fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
+        let this = self.project();
+        if let Some(reason) = this.handle.ending() {
+            return Poll::Ready(Err(reason.into()));
+        }
+        match this.future.poll(cx) {
+            Poll::Pending if this.handle.client.get().is_some_and(|client| client.is_closed_or_wakes(cx)) => {
+                Poll::Ready(Err(SessionEnd::Gone))
+            }
+            polled => polled.map(Ok),
+        }
     }
 }
 
