@@ -85,7 +85,7 @@ impl<'a> Search<'a> {
                     return Err(CheckOutError::NoServer { hostgroup: self.hostgroup });
                 }
                 self.place = None;
-                self.pause(None).await?;
+                Box::pin(self.pause(None)).await?;
                 continue;
             };
             self.place = self.place.take().filter(|place| place.is_in(&group.line));
@@ -117,7 +117,7 @@ impl<'a> Search<'a> {
                     // It keeps its place, but what others free is of no use.
                     let stay = self.stay;
                     self.place.get_or_insert_with(|| group.line.join_in_front(stay));
-                    self.pause(Some(&group)).await?;
+                    Box::pin(self.pause(Some(&group))).await?;
                 }
             }
         }
@@ -128,8 +128,10 @@ impl<'a> Search<'a> {
     fn look(&mut self, group: &Hostgroup) -> Result<Look, CheckOutError> {
         let Self { wanted, clock, .. } = *self;
         let settings = &group.settings;
-        while let Some(server) = choose(&group.servers, clock.now_ms(), &self.tried) {
-            let fit = server.fit(clock.now_ms());
+        let now_us = clock.now_us();
+        let now_ms = now_us / 1000;
+        while let Some(server) = choose(&group.servers, now_ms, &self.tried) {
+            let fit = server.fit(now_ms);
             if let Some(connection) = take_idle(server, wanted, fit) {
                 return Ok(Look::Idle(connection));
             }
@@ -140,7 +142,7 @@ impl<'a> Search<'a> {
             if let Err(error) = require_password(wanted) {
                 return change_one().map(Look::Idle).ok_or(error);
             }
-            if !server.room.is_there_for(wanted.user, clock.now_ms()) {
+            if !server.room.is_there_for(wanted.user, now_ms) {
                 // It has said that it lets in no more.
                 if let Some(connection) = change_one() {
                     return Ok(Look::Idle(connection));
@@ -149,7 +151,6 @@ impl<'a> Search<'a> {
                 self.tried.push(Arc::clone(server));
                 continue;
             }
-            let now_us = clock.now_us();
             let asking = Asking {
                 now_us,
                 since_us: self.stay.since_us,
