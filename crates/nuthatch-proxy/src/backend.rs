@@ -16,6 +16,7 @@ mod thread;
 mod upkeep;
 
 pub(crate) use abandoned::Abandoned;
+pub(crate) use check_out::InLine;
 pub(crate) use check_out::errors::CheckOutError;
 pub(crate) use check_out::logging_in::clear_passwords;
 pub(crate) use check_out::wanted::Wanted;

@@ -96,7 +96,7 @@ pub async fn scout(proxy: &Arc<Proxy>) {
                 is_own: false,
                 worker: &here,
             };
-            match shared.hostgroups.check_out(hostgroup, &wanted, &variables, &shared.clock).await {
+            match shared.hostgroups.check_out(hostgroup, &wanted, &variables, &shared.clock, None).await {
                 // Of a shape that no client has: of no further use.
                 Ok(connection) => drop(connection),
                 Err(error) => {

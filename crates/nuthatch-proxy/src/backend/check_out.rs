@@ -22,11 +22,26 @@ use crate::backend::check_out::wanted::Wanted;
 use crate::backend::check_out::weights::choose;
 use crate::backend::connection::{Connection, Server};
 use crate::backend::hostgroup::Hostgroups;
+use crate::backend::server::line::{Place, Stay, Turn};
 use crate::clock::Clock;
 use crate::worker::Worker;
 
 /// The pause before a KILL looks for a connection again on a server that is full.
 const KILL_PAUSE: Duration = Duration::from_millis(5);
+
+/// A place among those who wait for a connection of a hostgroup. Dropping it leaves the line.
+#[derive(Debug)]
+pub(crate) struct InLine {
+    place: Place,
+    stay: Stay,
+}
+
+impl InLine {
+    /// Waits until it is worth a look ([`Hostgroups::take_in_turn`]), or its time is over: who looks further is told so.
+    pub(crate) async fn turn(&self) {
+        let _looks_or_is_told: Turn = self.place.turn().await;
+    }
+}
 
 impl Hostgroups {
     /// A connection to a server of the hostgroup, by weight among those that are online. A server that refuses to be
@@ -37,9 +52,46 @@ impl Hostgroups {
         wanted: &Wanted<'_>,
         variables: &MysqlVariables,
         clock: &Clock,
+        in_line: Option<InLine>,
     ) -> Result<Box<Connection>, CheckOutError> {
-        let search = Search::new(hostgroup, wanted, variables, clock);
+        let mut search = Search::new(hostgroup, wanted, variables, clock);
+        if let Some(InLine { place, stay }) = in_line {
+            search.stand_at(place, stay);
+        }
         search.run(self).await
+    }
+
+    /// Takes the last place of the hostgroup's line, if others wait there.
+    pub(crate) fn join_line(
+        &self,
+        hostgroup: HostgroupId,
+        variables: &MysqlVariables,
+        since_us: u64,
+    ) -> Option<InLine> {
+        let groups = self.groups.load();
+        let line = &groups.get(&hostgroup)?.line;
+        if line.is_empty() {
+            return None;
+        }
+        let stay = Stay::at_most(since_us, variables);
+        Some(InLine { place: line.join(stay), stay })
+    }
+
+    /// The same as [`Self::take_idle`] for who has the turn.
+    pub(crate) fn take_in_turn(
+        &self,
+        hostgroup: HostgroupId,
+        wanted: &Wanted<'_>,
+        now_ms: u64,
+        in_line: &InLine,
+    ) -> Option<Box<Connection>> {
+        let groups = self.groups.load();
+        let group = groups.get(&hostgroup)?;
+        if !in_line.place.is_in(&group.line) {
+            return None;
+        }
+        let server = choose(&group.servers, now_ms, &[])?;
+        take_idle(server, wanted, server.fit(now_ms))
     }
 
     /// An idle connection of a server chosen as by [`Self::check_out`], if it has one that suits: without waiting.

@@ -58,20 +58,24 @@ impl<'a> Search<'a> {
         variables: &'a MysqlVariables,
         clock: &'a Clock,
     ) -> Self {
-        let since_us = clock.now_us();
-        let until_us = since_us + variables.connect_timeout_server_max.saturating_mul(1000);
+        let stay = Stay::at_most(clock.now_us(), variables);
         Self {
             hostgroup,
             wanted,
             variables,
             clock,
-            stay: Stay { since_us, until_us },
+            stay,
             place: None,
             was_throttled: false,
             tried: Vec::new(),
             some_full: false,
             why: None,
         }
+    }
+
+    /// It has had the turn at that place already.
+    pub(in crate::backend) fn stand_at(&mut self, place: Place, stay: Stay) {
+        (self.place, self.stay) = (Some(place), stay);
     }
 
     /// Waits in line, looks, connects, until something has come of it.

@@ -13,6 +13,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering, fence};
 use std::task::{Poll, Waker};
 
+use nuthatch_config::MysqlVariables;
 use parking_lot::Mutex;
 use tokio::sync::Notify;
 
@@ -58,6 +59,14 @@ pub(in crate::backend) struct Stay {
     pub(in crate::backend) since_us: u64,
     /// Until when at most.
     pub(in crate::backend) until_us: u64,
+}
+
+impl Stay {
+    /// As long as the variables let a statement wait.
+    pub(in crate::backend) fn at_most(since_us: u64, variables: &MysqlVariables) -> Self {
+        let until_us = since_us + variables.connect_timeout_server_max.saturating_mul(1000);
+        Self { since_us, until_us }
+    }
 }
 
 /// A place in a line. Dropping it leaves the line.

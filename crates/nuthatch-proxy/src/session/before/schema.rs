@@ -41,7 +41,7 @@ pub(crate) async fn try_schema(
     dealings: &mut Dealings,
     hostgroup: HostgroupId,
 ) -> Result<(), Trouble> {
-    let mut held = check_out(ground, account, context, &dealings.hands, hostgroup).await?;
+    let mut held = check_out(ground, account, context, &dealings.hands, hostgroup, None).await?;
     let outcome = bring_into_state(ground, account, context, dealings, &mut held).await;
     put_away(ground, account, context, dealings, held, outcome.as_ref().err());
     outcome

@@ -3,7 +3,7 @@
 use nuthatch_config::HostgroupId;
 use nuthatch_wire::{CapabilityFlags, ErrPacket, ErrorCode};
 
-use crate::backend::Wanted;
+use crate::backend::{InLine, Wanted};
 use crate::session::lease::bring_into::{bring_into_state, can_leave_schema, must_leave_schema};
 use crate::session::lease::inheritance::inherit;
 use crate::session::lease::multiplexing::pin_of_hostgroup;
@@ -21,8 +21,8 @@ pub(crate) enum Leased {
     Ready(Held),
     /// In another.
     Other(Held),
-    /// It must be waited for.
-    Nothing,
+    /// It must be waited for; the session has had its turn in line, if others do too.
+    Nothing(Option<InLine>),
 }
 
 /// A connection for one statement, in the session's state: a held one, or one from the hostgroup's pools.
@@ -47,8 +47,9 @@ pub(crate) async fn finish_lease(
     leased: Leased,
 ) -> Result<Held, Trouble> {
     let leased = match leased {
-        Leased::Nothing => {
-            let mut held = Box::pin(connect(ground, account, context, &dealings.hands, hostgroup)).await?;
+        Leased::Nothing(in_line) => {
+            let connecting = connect(ground, account, context, &dealings.hands, hostgroup, in_line);
+            let mut held = Box::pin(connecting).await?;
             held.pins = pin_of_hostgroup(ground, hostgroup);
             begin_lease(ground, account, context, dealings, held)?
         }
@@ -59,7 +60,7 @@ pub(crate) async fn finish_lease(
         Leased::Other(held) => {
             Box::pin(lease_changed(ground, account, context, dealings, hostgroup, held)).await
         }
-        Leased::Nothing => Err(Trouble::Unfit),
+        Leased::Nothing(_) => Err(Trouble::Unfit),
     }
 }
 
@@ -80,9 +81,33 @@ pub(crate) fn lease_at_once(
                 held.pins = pin_of_hostgroup(ground, hostgroup);
                 held
             }
-            None => return Ok(Leased::Nothing),
+            None => return Ok(Leased::Nothing(None)),
         },
     };
+    begin_lease(ground, account, context, dealings, held)
+}
+
+/// Stands in line for a connection, if others wait too, and takes one when its turn comes.
+pub(crate) async fn lease_in_turn(
+    ground: &mut Ground,
+    account: &Account,
+    context: &mut Context,
+    dealings: &mut Dealings,
+    hostgroup: HostgroupId,
+) -> Result<Leased, Trouble> {
+    let hostgroups = &ground.shared.hostgroups;
+    let Some(in_line) = hostgroups.join_line(hostgroup, &ground.snapshot.mysql, ground.latest_us) else {
+        return Ok(Leased::Nothing(None));
+    };
+    ground.handle.while_client_waits(in_line.turn()).await?;
+    let now_ms = ground.look_at_clock() / 1000;
+    let wanted = wanted(ground, account, context, &dealings.hands);
+    let Some(connection) = ground.shared.hostgroups.take_in_turn(hostgroup, &wanted, now_ms, &in_line) else {
+        return Ok(Leased::Nothing(Some(in_line)));
+    };
+    drop(in_line);
+    let mut held = Held::lent(ground, hostgroup, connection);
+    held.pins = pin_of_hostgroup(ground, hostgroup);
     begin_lease(ground, account, context, dealings, held)
 }
 
@@ -128,12 +153,13 @@ async fn connect(
     context: &mut Context,
     hands: &Hands,
     hostgroup: HostgroupId,
+    in_line: Option<InLine>,
 ) -> Result<Held, Trouble> {
-    match check_out(ground, account, context, hands, hostgroup).await {
+    match check_out(ground, account, context, hands, hostgroup, in_line).await {
         // A new connection logs in with the schema.
         Err(trouble) if trouble.is_unknown_schema() => {
             forget_schema(ground, account, context);
-            check_out(ground, account, context, hands, hostgroup).await
+            check_out(ground, account, context, hands, hostgroup, None).await
         }
         checked_out => checked_out,
     }
@@ -190,10 +216,11 @@ pub(crate) async fn check_out(
     context: &Context,
     hands: &Hands,
     hostgroup: HostgroupId,
+    in_line: Option<InLine>,
 ) -> Result<Held, Trouble> {
     let wanted = wanted(ground, account, context, hands);
-    let checking_out =
-        ground.shared.hostgroups.check_out(hostgroup, &wanted, &ground.snapshot.mysql, &ground.shared.clock);
+    let (variables, clock) = (&ground.snapshot.mysql, &ground.shared.clock);
+    let checking_out = ground.shared.hostgroups.check_out(hostgroup, &wanted, variables, clock, in_line);
     match ground.handle.while_client_waits(checking_out).await? {
         Ok(connection) => Ok(Held::lent(ground, hostgroup, connection)),
         Err(error) => {

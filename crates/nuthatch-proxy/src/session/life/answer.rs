@@ -13,9 +13,10 @@ use crate::roster::SessionEnd;
 use crate::session::before::reading::{dependencies_of, may_fill};
 use crate::session::decide::key::key_in;
 use crate::session::decide::plan::hit_plan;
+use crate::session::lease::check_out::{Leased, lease_in_turn};
 use crate::session::life::arrival::hit::{serve_hit, stands};
 use crate::session::life::ask_a_server::{
-    Begun, ask_a_server, begin_at_once, end_others, has_other_transactions, receive,
+    Begun, ask_a_server, begin_lease, end_others, has_other_transactions, receive, send_at_once,
 };
 use crate::session::life::replies::reply_trouble;
 use crate::session::parts::Ground;
@@ -70,7 +71,12 @@ async fn ask(
     if plan.facts.transaction.ends && has_other_transactions(&session.dealings.hands, plan) {
         Box::pin(end_others(session, request, plan)).await?;
     }
-    match begin_at_once(session, request, plan, capture.as_deref_mut())? {
+    let mut leased = begin_lease(session, request, plan)?;
+    if let Leased::Nothing(None) = leased {
+        let Session { ground, account, context, dealings, .. } = session;
+        leased = lease_in_turn(ground, account, context, dealings, plan.hostgroup).await?;
+    }
+    match send_at_once(session, request, plan, capture.as_deref_mut(), leased) {
         Begun::Sent(held, departure) => receive(session, request, plan, capture, (held, departure)).await,
         Begun::Leased(leased) => Box::pin(ask_a_server(session, request, plan, capture, leased)).await,
     }

@@ -44,13 +44,12 @@ pub(crate) async fn end_others(
     end_other_transactions(session, plan, &text).await
 }
 
-/// Sends the statement, if a connection can be had for it at once, and nothing need be said on it before.
-pub(crate) fn begin_at_once(
+/// Has a connection for the statement, if that can be at once.
+pub(crate) fn begin_lease(
     session: &mut Session,
     request: Request<'_>,
     plan: &Plan,
-    capture: Option<&mut Capture>,
-) -> Result<Begun, Trouble> {
+) -> Result<Leased, Trouble> {
     let Session { ground, client, account, context, dealings, .. } = session;
     own_up(ground, &mut dealings.transaction);
     dealings.hands.errand = match request {
@@ -59,9 +58,20 @@ pub(crate) fn begin_at_once(
         }
         Request::Text | Request::Execution { .. } => context.errand_of(&plan.facts),
     };
-    let mut held = match lease_at_once(ground, account, context, dealings, plan.hostgroup)? {
+    lease_at_once(ground, account, context, dealings, plan.hostgroup)
+}
+
+/// Sends the statement, if there is a connection, and nothing need be said on it before.
+pub(crate) fn send_at_once(
+    session: &mut Session,
+    request: Request<'_>,
+    plan: &Plan,
+    capture: Option<&mut Capture>,
+    leased: Leased,
+) -> Begun {
+    let mut held = match leased {
         Leased::Ready(held) if held.connection.ahead.is_empty() => held,
-        leased => return Ok(Begun::Leased(leased)),
+        leased => return Begun::Leased(leased),
     };
     let departure = match request {
         Request::Text => send_text_at_once(session, plan, capture, &mut held),
@@ -69,10 +79,10 @@ pub(crate) fn begin_at_once(
             send_execution_at_once(session, id, text, plan, capture, &mut held)
         }
     };
-    Ok(match departure {
+    match departure {
         Some(departure) => Begun::Sent(held, departure),
         None => Begun::Leased(Leased::Ready(held)),
-    })
+    }
 }
 
 /// Passes the answer to a statement that has been sent on to the client.

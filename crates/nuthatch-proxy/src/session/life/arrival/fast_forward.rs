@@ -94,6 +94,7 @@ async fn open_own(session: &mut Session) -> Result<Held, Trouble> {
         &wanted,
         variables,
         &session.ground.shared.clock,
+        None,
     );
     let connection = session.ground.handle.while_client_waits(Box::pin(opening)).await??;
     if connection.shape != session.context.shape {
