@@ -89,7 +89,7 @@ pub(crate) fn lease_at_once(
 
 /// Stands in line for a connection, if others wait too, and takes one when its turn comes.
 pub(crate) async fn lease_in_turn(
-    ground: &mut Ground,
+    ground: &Ground,
     account: &Account,
     context: &mut Context,
     dealings: &mut Dealings,
@@ -100,8 +100,7 @@ pub(crate) async fn lease_in_turn(
         return Ok(Leased::Nothing(None));
     };
     ground.handle.while_client_waits(in_line.turn()).await?;
-    let now_ms = ground.look_at_clock() / 1000;
-    let wanted = wanted(ground, account, context, &dealings.hands);
+    let (wanted, now_ms) = (wanted(ground, account, context, &dealings.hands), ground.latest_us / 1000);
     let Some(connection) = ground.shared.hostgroups.take_in_turn(hostgroup, &wanted, now_ms, &in_line) else {
         return Ok(Leased::Nothing(Some(in_line)));
     };

@@ -88,7 +88,12 @@ async fn serve_one(session: &mut Session) -> Result<(), SessionEnd> {
     let limit_bytes = usize::try_from(session.ground.snapshot.mysql.max_allowed_packet).unwrap_or(usize::MAX);
     session.client.sequence_shift =
         session.ground.handle.unless_ended(session.client.framed.read_packet(0, limit_bytes)).await??;
-    let now_ms = session.ground.look_at_clock() / 1000;
+    // Of what was looked up on the seat it is when it came.
+    let now_us = match session.client.has_looked_up {
+        true => session.ground.latest_us,
+        false => session.ground.look_at_clock(),
+    };
+    let now_ms = now_us / 1000;
     session.ground.handle.last_active_ms.store(now_ms, Ordering::Relaxed);
     let payload = session.client.framed.payload();
     let counters = &session.ground.worker.counters;

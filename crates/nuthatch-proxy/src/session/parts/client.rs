@@ -24,7 +24,7 @@ pub(crate) struct Client {
     pub(crate) unsent: Option<Box<Unsent>>,
     /// Those of the statement at hand.
     pub(crate) attributes: Option<Box<Attributes>>,
-    /// The command at hand was looked up on the seat, in vain.
+    /// The command at hand was looked up on the seat, in vain; the ground tells when.
     pub(crate) has_looked_up: bool,
     /// The session panicked on its seat.
     pub(crate) has_fallen: bool,

@@ -33,7 +33,7 @@ pub(crate) enum Attended {
 pub(crate) fn attend(
     session: &mut Session,
     arrival: Arrival,
-    now_ms: u64,
+    now_us: u64,
     room: &mut [MaybeUninit<u8>],
 ) -> Attended {
     let room_bytes = room.len();
@@ -49,7 +49,7 @@ pub(crate) fn attend(
         Err(_) => Attended::Rises { reads_on: true },
         Ok(bytes) => {
             let reads_on = arrival.is_last() || bytes.len() == room_bytes;
-            match !reads_on && answer_at_once(session, bytes, now_ms) {
+            match !reads_on && answer_at_once(session, bytes, now_us) {
                 true if session.client.unsent.is_none() => Attended::Answered,
                 true => Attended::Rises { reads_on },
                 false => {
@@ -62,7 +62,8 @@ pub(crate) fn attend(
 }
 
 /// Answers `bytes` from the cache, as far as the client takes it; `false` when they are nothing for it.
-fn answer_at_once(session: &mut Session, bytes: &[u8], now_ms: u64) -> bool {
+fn answer_at_once(session: &mut Session, bytes: &[u8], now_us: u64) -> bool {
+    let now_ms = now_us / 1000;
     let limit_bytes = session.ground.snapshot.mysql.max_allowed_packet;
     let Some(payload) = whole_command(bytes) else { return false };
     // Whoever was told that it is killed sees nothing more of it.
@@ -72,6 +73,7 @@ fn answer_at_once(session: &mut Session, bytes: &[u8], now_ms: u64) -> bool {
     trip(payload, Fall::OnSeat);
     let Some(entry) = look_up(session, payload, now_ms) else {
         session.client.has_looked_up = true;
+        session.ground.latest_us = now_us;
         return false;
     };
     if payload.first() == Some(&(Command::StmtExecute as u8)) {
