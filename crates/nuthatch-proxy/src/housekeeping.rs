@@ -89,7 +89,7 @@ pub async fn scout(proxy: &Arc<Proxy>) {
             let wanted = Wanted {
                 user: &user,
                 password: Some(&password),
-                shape: crate::capability::SHAPE,
+                shape: crate::state::capability::SHAPE,
                 state: &state,
                 errand: &Errand::USUAL,
                 must_have: nuthatch_wire::CapabilityFlags::empty(),

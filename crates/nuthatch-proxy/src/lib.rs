@@ -5,7 +5,6 @@
 //! waits for whoever makes it. The life of a statement is told in `session.rs`.
 
 mod backend;
-mod capability;
 mod clock;
 mod configuration;
 mod exact;

@@ -3,6 +3,7 @@
 //! A session's statements run over connections that others have used before. What differs between [`SessionState`] and [`ConnectionState`] is sent ahead
 //! of them. No sockets here, and no servers.
 
+pub(crate) mod capability;
 mod charset;
 mod collation;
 mod connection;

@@ -40,7 +40,7 @@ pub(crate) struct Connection {
     pub(crate) control: Arc<Control>,
     /// As whom it is logged in.
     pub(crate) user: Arc<str>,
-    /// See [`crate::capability::SHAPE`].
+    /// See [`crate::state::capability::SHAPE`].
     pub(crate) shape: CapabilityFlags,
     /// All that its login agreed on.
     pub(crate) capabilities: CapabilityFlags,

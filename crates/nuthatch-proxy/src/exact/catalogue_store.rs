@@ -19,7 +19,7 @@ use tokio::time::Instant;
 use crate::exact::catalogues::{Catalogues, Domain, Domains};
 use crate::exact::clocks_of::of_definition;
 use crate::exact::definitions::{Changed, Makes};
-use crate::exact::no_domain::NoDomain;
+use crate::exact::replica::NoDomain;
 use crate::exact::stored_code::KnownCode;
 use crate::exact::turn::Turn;
 

@@ -10,8 +10,7 @@ use rapidhash::fast::RapidHasher;
 use tokio::time::Instant;
 
 use crate::backend::Server;
-use crate::exact::no_domain::NoDomain;
-use crate::exact::replica::{Replica, Vouched};
+use crate::exact::replica::{NoDomain, Replica, Vouched};
 use crate::exact::stored_code::{CodeOf, KnownCode};
 use crate::exact::turn::Turn;
 

@@ -32,7 +32,9 @@ use tokio::sync::Notify;
 use tokio::time::Instant;
 
 use crate::backend::{Connection, Server};
-use crate::exact::no_domain::NoDomain;
+
+/// Why nothing that a hostgroup answers is cached as exact: a sentence for an operator.
+pub type NoDomain = Arc<str>;
 
 /// A server of a hostgroup that follows another.
 #[derive(Debug, Clone)]

@@ -6,7 +6,7 @@ use nuthatch_wire::{CapabilityFlags, Greeting, Nonce, StatusFlags};
 use parking_lot::RwLock;
 
 use crate::backend::Hostgroups;
-use crate::capability::{COMPRESSION, OWN, SUPPORTED, UNTIL_LEARNED};
+use crate::state::capability::{COMPRESSION, OWN, SUPPORTED, UNTIL_LEARNED};
 
 /// What ProxySQL says it is; only until a server has been seen.
 const VERSION_UNTIL_LEARNED: &str = "8.0.11";

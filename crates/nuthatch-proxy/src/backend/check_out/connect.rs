@@ -11,7 +11,7 @@ use crate::backend::connection::ask_defaults::learn_defaults;
 use crate::backend::connection::{Connection, Slot};
 use crate::backend::server::control::Control;
 use crate::backend::server::defaults::Era;
-use crate::capability::{COMPRESSION, SHAPE, SUPPORTED};
+use crate::state::capability::{COMPRESSION, SHAPE, SUPPORTED};
 use crate::state::{Charset, ConnectionState};
 use crate::worker::Worker;
 

@@ -7,7 +7,7 @@ use nuthatch_wire::{CapabilityFlags, Form};
 
 use crate::backend::connection::Connection;
 use crate::backend::server::pool::Choice;
-use crate::capability::TRANSLATED;
+use crate::state::capability::TRANSLATED;
 use crate::state::{Errand, SchemaNeed, SessionState};
 use crate::worker::Worker;
 

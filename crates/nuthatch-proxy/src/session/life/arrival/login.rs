@@ -14,7 +14,6 @@ use nuthatch_wire::{ErrPacket, ErrorCode, Login, Nonce, Sha2Hash};
 use tokio::time::timeout;
 
 use crate::backend::CheckOutError;
-use crate::capability::SHAPE;
 use crate::roster::{ClientAddress, SessionHandle};
 use crate::session::before::schema::{change_schema, try_schema};
 use crate::session::decide::cache_use::judge_cache_use;
@@ -28,6 +27,7 @@ use crate::session::statement::Memo;
 use crate::session::way::{Trouble, reply};
 use crate::session::whole::Session;
 use crate::shared::Shared;
+use crate::state::capability::SHAPE;
 use crate::state::{Charset, Errand, SessionState};
 use crate::worker::Worker;
 
