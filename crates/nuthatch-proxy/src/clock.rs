@@ -14,6 +14,13 @@ pub struct Clock {
     started_unix: Duration,
 }
 
+/// A moment since the start, in both units.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Now {
+    pub(crate) us: u64,
+    pub(crate) ms: u64,
+}
+
 impl Clock {
     /// Starts now.
     #[must_use]
@@ -29,6 +36,12 @@ impl Clock {
     pub fn now_us(&self) -> u64 {
         let elapsed = self.started.elapsed();
         elapsed.as_secs() * 1_000_000 + u64::from(elapsed.subsec_micros())
+    }
+
+    /// Both at once.
+    pub(crate) fn now(&self) -> Now {
+        let us = self.now_us();
+        Now { us, ms: us / 1000 }
     }
 
     /// Milliseconds since the start.

@@ -20,7 +20,7 @@ use nuthatch_net::{Arrival, IdleStream, Readiness, Stream, Watch, WatchedSocket}
 use parking_lot::Mutex;
 use slab::Slab;
 
-use crate::clock::Clock;
+use crate::clock::{Clock, Now};
 use crate::floor::posts::{Post, Posts};
 use crate::roster::{Entry, Roster, SessionHandle};
 use crate::session::{Attended, Memo, Ran, Session, attend, fall, may_sit_at, run};
@@ -200,7 +200,7 @@ impl Lobby {
             }
             let watch = watch.get_ref();
             if watch.arrivals().next().is_some() {
-                self.attend_to(watch.arrivals(), clock.now_us(), &mut room, &mut risen);
+                self.attend_to(watch.arrivals(), clock.now(), &mut room, &mut risen);
             }
             if self.worker.has_calls() {
                 self.hear_calls(&mut risen);
@@ -221,7 +221,7 @@ impl Lobby {
     fn attend_to(
         &self,
         arrivals: impl Iterator<Item = Arrival>,
-        now_us: u64,
+        now: Now,
         room: &mut [MaybeUninit<u8>],
         risen: &mut Vec<Box<Guest>>,
     ) {
@@ -233,7 +233,7 @@ impl Lobby {
                 continue;
             };
             // A panic must not take the others along: the session runs on as a task, and falls there.
-            match catch_unwind(AssertUnwindSafe(|| attend(&mut guest.session, arrival, now_us, room))) {
+            match catch_unwind(AssertUnwindSafe(|| attend(&mut guest.session, arrival, now, room))) {
                 Ok(Attended::Answered) => {}
                 Ok(Attended::Rises { reads_on }) => {
                     if reads_on {

@@ -96,11 +96,13 @@ pub(crate) async fn lease_in_turn(
     hostgroup: HostgroupId,
 ) -> Result<Leased, Trouble> {
     let hostgroups = &ground.shared.hostgroups;
-    let Some(in_line) = hostgroups.join_line(hostgroup, &ground.snapshot.mysql, ground.latest_us) else {
+    // More connections are opened by how long statements wait in line, and not for their turn on this thread.
+    let since_us = ground.shared.clock.now_us();
+    let Some(in_line) = hostgroups.join_line(hostgroup, &ground.snapshot.mysql, since_us) else {
         return Ok(Leased::Nothing(None));
     };
     ground.handle.while_client_waits(in_line.turn()).await?;
-    let (wanted, now_ms) = (wanted(ground, account, context, &dealings.hands), ground.latest_us / 1000);
+    let (wanted, now_ms) = (wanted(ground, account, context, &dealings.hands), since_us / 1000);
     let Some(connection) = ground.shared.hostgroups.take_in_turn(hostgroup, &wanted, now_ms, &in_line) else {
         return Ok(Leased::Nothing(Some(in_line)));
     };

@@ -8,6 +8,7 @@ use nuthatch_cache::Entry;
 use nuthatch_net::Arrival;
 use nuthatch_wire::{Command, FrameHeader, HEADER_LEN};
 
+use crate::clock::Now;
 use crate::roster::SessionEnd;
 use crate::session::fall::{Fall, PanicCounter, trip};
 use crate::session::life::arrival::hit::{count_hit, look_up, send_entry, write_entry_now};
@@ -33,7 +34,7 @@ pub(crate) enum Attended {
 pub(crate) fn attend(
     session: &mut Session,
     arrival: Arrival,
-    now_us: u64,
+    now: Now,
     room: &mut [MaybeUninit<u8>],
 ) -> Attended {
     let room_bytes = room.len();
@@ -49,7 +50,7 @@ pub(crate) fn attend(
         Err(_) => Attended::Rises { reads_on: true },
         Ok(bytes) => {
             let reads_on = arrival.is_last() || bytes.len() == room_bytes;
-            match !reads_on && answer_at_once(session, bytes, now_us) {
+            match !reads_on && answer_at_once(session, bytes, now) {
                 true if session.client.unsent.is_none() => Attended::Answered,
                 true => Attended::Rises { reads_on },
                 false => {
@@ -62,8 +63,8 @@ pub(crate) fn attend(
 }
 
 /// Answers `bytes` from the cache, as far as the client takes it; `false` when they are nothing for it.
-fn answer_at_once(session: &mut Session, bytes: &[u8], now_us: u64) -> bool {
-    let now_ms = now_us / 1000;
+fn answer_at_once(session: &mut Session, bytes: &[u8], now: Now) -> bool {
+    let now_ms = now.ms;
     let limit_bytes = session.ground.snapshot.mysql.max_allowed_packet;
     let Some(payload) = whole_command(bytes) else { return false };
     // Whoever was told that it is killed sees nothing more of it.
@@ -73,7 +74,7 @@ fn answer_at_once(session: &mut Session, bytes: &[u8], now_us: u64) -> bool {
     trip(payload, Fall::OnSeat);
     let Some(entry) = look_up(session, payload, now_ms) else {
         session.client.has_looked_up = true;
-        session.ground.latest_us = now_us;
+        session.ground.latest_us = now.us;
         return false;
     };
     if payload.first() == Some(&(Command::StmtExecute as u8)) {
@@ -160,10 +161,9 @@ pub(crate) fn fall(session: &mut Session) {
 
 /// Answers with the entry's packets; what the client does not take now is kept as unsent.
 fn give_hit(session: &mut Session, entry: Entry<Arc<HitPlan>>, now_ms: u64) {
-    count_hit(&session.ground, &mut session.dealings, &entry, now_ms);
+    count_hit(session, &entry, now_ms);
     // An error will be met again by the task that sends the rest.
-    let written =
-        write_entry_now(&mut session.client, &session.context, &session.dealings, &entry).unwrap_or(0);
+    let written = write_entry_now(session, &entry).unwrap_or(0);
     if written < entry.packets().len() {
         session.client.unsent = Some(Box::new(Unsent { entry, written }));
     }

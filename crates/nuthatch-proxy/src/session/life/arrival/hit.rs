@@ -15,7 +15,7 @@ use crate::roster::SessionEnd;
 use crate::session::decide::key::{key, key_in, standing_of};
 use crate::session::life::arrival::attributes::{text_in, write_plain_execution};
 use crate::session::life::sent_execution::write_down_execution;
-use crate::session::parts::{CacheUse, Client, Context, Dealings, Ground, Statements, Transaction};
+use crate::session::parts::{CacheUse, Ground, Statements, Transaction};
 use crate::session::whole::Session;
 use crate::shared::answers::HitPlan;
 
@@ -48,13 +48,9 @@ pub(crate) fn look_up(session: &mut Session, payload: &[u8], now_ms: u64) -> Opt
     }
     let (command, rest) = payload.split_first()?;
     match Command::parse(*command)? {
-        Command::Query => find(
-            &session.ground,
-            &session.cache,
-            &session.dealings.transaction,
-            &key(&session.account, &session.context, text_in(&session.client, rest)?)?,
-            now_ms,
-        ),
+        Command::Query => {
+            find(session, &key(&session.account, &session.context, text_in(&session.client, rest)?)?, now_ms)
+        }
         Command::StmtExecute => {
             if session.client.has_attributes() {
                 write_plain_execution(&mut session.statements, payload)?;
@@ -80,13 +76,9 @@ pub(crate) fn look_up_at_hand(session: &mut Session, now_ms: u64) -> Option<Entr
     }
     let command = session.client.framed.payload().first().copied().and_then(Command::parse);
     match command? {
-        Command::Query => find(
-            &session.ground,
-            &session.cache,
-            &session.dealings.transaction,
-            &key(&session.account, &session.context, session.client.statement_text())?,
-            now_ms,
-        ),
+        Command::Query => {
+            find(session, &key(&session.account, &session.context, session.client.statement_text())?, now_ms)
+        }
         Command::StmtExecute
             if write_down_execution(&session.client, &session.context, &mut session.statements) =>
         {
@@ -98,21 +90,15 @@ pub(crate) fn look_up_at_hand(session: &mut Session, now_ms: u64) -> Option<Entr
 
 fn find_execution(session: &Session, now_ms: u64) -> Option<Entry<Arc<HitPlan>>> {
     find(
-        &session.ground,
-        &session.cache,
-        &session.dealings.transaction,
+        session,
         &key_in(&session.account, &session.context, Protocol::Binary, &session.statements.execution)?,
         now_ms,
     )
 }
 
-pub(crate) fn find(
-    ground: &Ground,
-    cache: &CacheUse,
-    transaction: &Transaction,
-    key: &Key<'_>,
-    now_ms: u64,
-) -> Option<Entry<Arc<HitPlan>>> {
+fn find(session: &Session, key: &Key<'_>, now_ms: u64) -> Option<Entry<Arc<HitPlan>>> {
+    let Session { ground, cache, dealings, .. } = session;
+    let transaction = &dealings.transaction;
     let entry = ground.shared.answers.cache.get(key)?;
     let is_allowed = match entry.is_exact() {
         true => {
@@ -131,18 +117,14 @@ pub(crate) async fn serve_hit(
     entry: &Entry<Arc<HitPlan>>,
     now_ms: u64,
 ) -> Result<(), SessionEnd> {
-    count_hit(&session.ground, &mut session.dealings, entry, now_ms);
-    let written = write_entry_now(&mut session.client, &session.context, &session.dealings, entry)?;
+    count_hit(session, entry, now_ms);
+    let written = write_entry_now(session, entry)?;
     if written < entry.packets().len() { send_entry(session, entry, written).await } else { Ok(()) }
 }
 
 /// Writes as much of the entry's packets as goes out at once, under the session's own status flags.
-pub(crate) fn write_entry_now(
-    client: &mut Client,
-    context: &Context,
-    dealings: &Dealings,
-    entry: &Entry<Arc<HitPlan>>,
-) -> Result<usize, NetError> {
+pub(crate) fn write_entry_now(session: &mut Session, entry: &Entry<Arc<HitPlan>>) -> Result<usize, NetError> {
+    let Session { client, context, dealings, .. } = session;
     let status = dealings.status(context).bits();
     if entry.status() == status {
         return client.framed.write_now(entry.packets());
@@ -167,7 +149,8 @@ pub(crate) async fn send_entry(
     Ok(session.ground.handle.unless_ended(session.client.framed.write_pieces(left)).await??)
 }
 
-pub(crate) fn count_hit(ground: &Ground, dealings: &mut Dealings, entry: &Entry<Arc<HitPlan>>, now_ms: u64) {
+pub(crate) fn count_hit(session: &mut Session, entry: &Entry<Arc<HitPlan>>, now_ms: u64) {
+    let Session { ground, dealings, .. } = session;
     let counters = &ground.worker.counters;
     let bytes = entry.packets().len() as u64;
     counters.cache_get.bump();
