@@ -10,6 +10,7 @@ use nuthatch_sql::Kind;
 use nuthatch_wire::AnswerEnd;
 
 use crate::roster::SessionEnd;
+use crate::session::before::flight::own_up;
 use crate::session::before::reading::{dependencies_of, may_fill};
 use crate::session::decide::key::key_in;
 use crate::session::decide::plan::hit_plan;
@@ -68,6 +69,7 @@ async fn ask(
     plan: &Plan,
     mut capture: Option<&mut Capture>,
 ) -> Result<AnswerEnd, Trouble> {
+    own_up(&session.ground, &mut session.dealings.transaction);
     if plan.facts.transaction.ends && has_other_transactions(&session.dealings.hands, plan) {
         Box::pin(end_others(session, request, plan)).await?;
     }

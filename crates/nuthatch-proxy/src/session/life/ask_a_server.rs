@@ -7,7 +7,7 @@ use crate::session::after::errors::count_error;
 use crate::session::after::learn::learn;
 use crate::session::after::pins::delay::learn_delay;
 use crate::session::after::stored_code::learn_stored_code;
-use crate::session::before::flight::{land, own_up, start_flight};
+use crate::session::before::flight::{land, start_flight};
 use crate::session::decide::errand::errand_of_text;
 use crate::session::lease::check_out::{Leased, finish_lease, lease_at_once, may_wait_instead};
 use crate::session::lease::put_away::{put_away, settle};
@@ -51,7 +51,6 @@ pub(crate) fn begin_lease(
     plan: &Plan,
 ) -> Result<Leased, Trouble> {
     let Session { ground, client, account, context, dealings, .. } = session;
-    own_up(ground, &mut dealings.transaction);
     dealings.hands.errand = match request {
         Request::Text if plan.named.is_none() => {
             errand_of_text(context, &dealings.transaction, &plan.facts, client.statement_text())
