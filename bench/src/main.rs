@@ -15,6 +15,7 @@ mod clock;
 mod compare;
 mod cpu;
 mod database;
+mod event_loop;
 mod floor;
 mod load;
 mod login;
