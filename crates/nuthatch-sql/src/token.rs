@@ -317,4 +317,6 @@ fn number_or_word(rest: &[u8]) -> (TokenKind, usize) {
 }
 
 #[cfg(test)]
+pub(crate) mod arbitrary;
+#[cfg(test)]
 mod tests;

@@ -7,6 +7,7 @@ use super::{
 };
 use crate::classify::classify;
 use crate::statement::Kind;
+use crate::token::arbitrary::lexing_of;
 use crate::token::{Lexing, ServerFlavor};
 use crate::variable::SystemVariable;
 
@@ -145,16 +146,8 @@ fn a_list_is_written_for_the_server_and_lexing_that_will_read_it() {
     check_rendered(&[Assignment::Session { variable, value: forged }], MYSQL, None);
 }
 
-fn lexing() -> impl Strategy<Value = Lexing> {
-    let server = prop_oneof![Just(MARIADB.server), Just(ServerFlavor::MariaDb(110_806)), Just(MYSQL.server)];
-    (any::<bool>(), any::<bool>(), any::<bool>(), server).prop_map(
-        |(ansi_quotes, no_backslash_escapes, ascii_in_characters, server)| Lexing {
-            ansi_quotes,
-            no_backslash_escapes,
-            ascii_in_characters,
-            server,
-        },
-    )
+fn server() -> impl Strategy<Value = ServerFlavor> {
+    prop_oneof![Just(MARIADB.server), Just(ServerFlavor::MariaDb(110_806)), Just(MYSQL.server)]
 }
 
 fn variable() -> impl Strategy<Value = SystemVariable> {
@@ -210,7 +203,7 @@ proptest! {
     #[test]
     fn what_is_rendered_is_read_again_as_the_same(
         list in proptest::collection::vec(assignment(), 1..6),
-        lexing in lexing(),
+        lexing in lexing_of(server()),
     ) {
         let text = render(&list, lexing);
         if let Some(text) = &text {
@@ -222,7 +215,7 @@ proptest! {
     }
 
     #[test]
-    fn any_bytes_are_read(query in any::<Vec<u8>>(), lexing in lexing()) {
+    fn any_bytes_are_read(query in any::<Vec<u8>>(), lexing in lexing_of(server())) {
         drop(assignments(&query, lexing));
         drop(assignments(&[b"SET ", query.as_slice()].concat(), lexing));
     }
@@ -230,7 +223,7 @@ proptest! {
     #[test]
     fn whatever_is_understood_is_understood_again_when_it_is_rendered(
         rest in "(a|@b|@@session\\.|@@|GLOBAL |SESSION |NAMES |ROLE |TRANSACTION |COLLATE |READ ONLY|=|:=|,|;|'x'|\"y\"|`z`|1|-|\\.|\\(|\\)|CONCAT\\(|f\\(|/\\*!|/\\*|\\*/|-- |#|DEFAULT| |\n|'|\\\\){0,14}",
-        lexing in lexing(),
+        lexing in lexing_of(server()),
     ) {
         let query = format!("SET {rest}");
         let Some(Assignments::List(list)) = assignments(query.as_bytes(), lexing) else { return Ok(()) };
