@@ -52,7 +52,8 @@ pub(crate) async fn serve_command(
         Some(Command::StmtPrepare) => stmt_prepare(session, now_ms).await,
         Some(Command::StmtBulkExecute) => stmt_bulk_execute(session, now_ms).await,
         Some(Command::StmtSendLongData) => {
-            stmt_send_long_data(&session.ground, &session.client, &mut session.statements);
+            let Session { ground, client, statements, .. } = session;
+            stmt_send_long_data(ground, client, statements);
             Ok(())
         }
         Some(Command::StmtClose) => stmt_close(session).await,
@@ -87,22 +88,15 @@ pub(crate) async fn serve_command(
 async fn init_db(session: &mut Session, now_ms: u64) -> Result<(), SessionEnd> {
     session.ground.worker.counters.frontend_init_db.bump();
     let schema = session.client.framed.payload().get(1..).unwrap_or_default().to_vec();
-    if let Some(message) = refused_by_lock(&session.ground, &session.account, &session.context, &schema) {
+    let Session { ground, account, context, .. } = session;
+    if let Some(message) = refused_by_lock(ground, account, context, &schema) {
         return refuse(session, ErrorCode::DB_ACCESS_DENIED, &message).await;
     }
     let hostgroup =
         destination(&session.account, &session.dealings.hands, session.account.user.default_hostgroup);
     show(&session.ground, &session.client, now_ms, "Init DB", hostgroup.0);
-    match change_schema(
-        &session.ground,
-        &session.account,
-        &mut session.context,
-        &mut session.dealings,
-        hostgroup,
-        &schema,
-    )
-    .await
-    {
+    let Session { ground, account, context, dealings, .. } = session;
+    match change_schema(ground, account, context, dealings, hostgroup, &schema).await {
         Ok(()) => {
             (session.dealings.results.row_count, session.dealings.hands.last_ran_on) = (0, None);
             session.client.send(&session.ground, &reply::ok(session.dealings.status(&session.context))).await
@@ -139,7 +133,8 @@ async fn pass_pinned(
     kind: AnswerKind,
     pins: Pins,
 ) -> Result<(), SessionEnd> {
-    forget_diagnostics(&session.ground, &session.account, &session.context, &mut session.dealings).await?;
+    let Session { ground, account, context, dealings, .. } = session;
+    forget_diagnostics(ground, account, context, dealings).await?;
     let hostgroup =
         destination(&session.account, &session.dealings.hands, session.account.user.default_hostgroup);
     show(&session.ground, &session.client, now_ms, name, hostgroup.0);
@@ -162,25 +157,14 @@ async fn pass_to(
     let is_refresh = session.client.framed.payload().first() == Some(&(Command::Refresh as u8));
     // It may make other grants count.
     let mut flight = if is_refresh {
-        start_unseen_flight(
-            &session.ground,
-            &session.account,
-            &session.context,
-            &session.dealings.transaction,
-            &held,
-            true,
-        )
+        let Session { ground, account, context, dealings, .. } = session;
+        start_unseen_flight(ground, account, context, &dealings.transaction, &held, true)
     } else {
         Flight::default()
     };
     let outcome = async {
-        let (mut way, client) = way_and_client(
-            &session.ground,
-            &mut session.client,
-            &session.context,
-            &session.dealings,
-            &mut held,
-        );
+        let Session { ground, client, context, dealings, .. } = session;
+        let (mut way, client) = way_and_client(ground, client, context, dealings, &mut held);
         way.send_packet_of(client).await?;
         way.hearing(&mut flight).pass_answer(client, kind, None, |_| ()).await
     }
@@ -193,14 +177,8 @@ async fn pass_to(
         held.in_transaction = end.status.contains(StatusFlags::SERVER_STATUS_IN_TRANS);
         held.is_surely_in_transaction = false;
     }
-    put_away(
-        &session.ground,
-        &session.account,
-        &session.context,
-        &mut session.dealings,
-        held,
-        outcome.as_ref().err(),
-    );
+    let Session { ground, account, context, dealings, .. } = session;
+    put_away(ground, account, context, dealings, held, outcome.as_ref().err());
     outcome
 }
 
@@ -227,14 +205,8 @@ async fn set_option(session: &mut Session) -> Result<(), SessionEnd> {
                 held.connection.shape.set(flag, on);
             }
         }
-        put_away(
-            &session.ground,
-            &session.account,
-            &session.context,
-            &mut session.dealings,
-            held,
-            outcome.as_ref().err(),
-        );
+        let Session { ground, account, context, dealings, .. } = session;
+        put_away(ground, account, context, dealings, held, outcome.as_ref().err());
     }
     if let Err(trouble) = outcome {
         session.context.shape = before;
@@ -257,14 +229,8 @@ async fn reset_connection(session: &mut Session) -> Result<(), SessionEnd> {
         (ServerFlavor::MySql(_), Some(collation)) => Charset::Collation(collation),
         _ => session.account.login_charset.clone(),
     };
-    if let Err(trouble) = learn_what_outlasts_resets(
-        &session.ground,
-        &session.account,
-        &mut session.context,
-        &mut session.dealings,
-    )
-    .await
-    {
+    let Session { ground, account, context, dealings, .. } = session;
+    if let Err(trouble) = learn_what_outlasts_resets(ground, account, context, dealings).await {
         return reply_trouble(session, trouble).await;
     }
     await_defaults(&session.ground).await;

@@ -34,14 +34,8 @@ pub(crate) async fn stmt_pass(session: &mut Session, kind: AnswerKind) -> Result
             {
                 statement.cursor = None;
             }
-            put_away(
-                &session.ground,
-                &session.account,
-                &session.context,
-                &mut session.dealings,
-                held,
-                outcome.as_ref().err(),
-            );
+            let Session { ground, account, context, dealings, .. } = session;
+            put_away(ground, account, context, dealings, held, outcome.as_ref().err());
             outcome.map(|()| true)
         }
         None => Ok(false),
@@ -97,14 +91,8 @@ pub(crate) async fn stmt_close(session: &mut Session) -> Result<(), SessionEnd> 
     held.connection.prepared.remove_owned((session.ground.handle.id, id));
     let outcome = close_on(&session.ground, number, &mut held).await;
     held.pins = held.pins.without(Pins::CURSOR);
-    put_away(
-        &session.ground,
-        &session.account,
-        &session.context,
-        &mut session.dealings,
-        held,
-        outcome.as_ref().err(),
-    );
+    let Session { ground, account, context, dealings, .. } = session;
+    put_away(ground, account, context, dealings, held, outcome.as_ref().err());
     match outcome {
         Err(Trouble::End(end)) => Err(end),
         // The connection is gone, and the statement with it.

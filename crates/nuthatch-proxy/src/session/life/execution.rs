@@ -42,13 +42,8 @@ pub(crate) async fn stmt_bulk_execute(session: &mut Session, now_ms: u64) -> Res
         return refuse(session, ErrorCode::UNKNOWN_COM_ERROR, "Unknown command").await;
     }
     if session.client.framed.payload().len() < HEAD_BYTES {
-        return refuse_malformed(
-            &session.ground,
-            &mut session.client,
-            &session.context,
-            &mut session.dealings,
-        )
-        .await;
+        let Session { ground, client, context, dealings, .. } = session;
+        return refuse_malformed(ground, client, context, dealings).await;
     }
     if !session.client.capabilities.contains(CapabilityFlags::MARIADB_CLIENT_STMT_BULK_OPERATIONS) {
         return refuse_in_bulk(session).await;
@@ -104,7 +99,8 @@ pub(crate) async fn stmt_execute(session: &mut Session, now_ms: u64) -> Result<(
     retake_what_is_left(&session.ground, &mut session.dealings, &plan.facts);
     let Session { ground, account, context, cache, dealings, .. } = session;
     judge_cache_use_for(ground, account, context, cache, dealings, &plan.facts);
-    let caching = match caching_of(&session.ground, &session.context, &session.cache, &plan) {
+    let Session { ground, context, cache, .. } = session;
+    let caching = match caching_of(ground, context, cache, &plan) {
         _ if is_under_flag => Caching::No(NotCached::UnderFlag),
         caching
             if caching.is_any()
@@ -121,14 +117,9 @@ pub(crate) async fn stmt_execute(session: &mut Session, now_ms: u64) -> Result<(
 
 /// The answer to an execution that the proxy gives by itself; `None` when a server must.
 fn answer_execution_alone(session: &mut Session, plan: &Plan, text: &[u8]) -> Option<Vec<u8>> {
-    if let Some(answer) = answer_from_diagnostics(
-        &session.client,
-        &session.context,
-        &mut session.dealings,
-        &plan.facts,
-        text,
-        Rows::Binary,
-    ) {
+    let Session { client, context, dealings, .. } = session;
+    if let Some(answer) = answer_from_diagnostics(client, context, dealings, &plan.facts, text, Rows::Binary)
+    {
         return Some(answer);
     }
     if let Some(answer) =

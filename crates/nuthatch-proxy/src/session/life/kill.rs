@@ -113,14 +113,8 @@ async fn number_in(
     let mut held =
         lease(&session.ground, &session.account, &mut session.context, &mut session.dealings, hostgroup)
             .await?;
-    let told = ask(
-        &session.ground,
-        &session.context,
-        &mut session.dealings,
-        &mut held,
-        &format!("SELECT {variable}"),
-    )
-    .await;
+    let Session { ground, context, dealings, .. } = session;
+    let told = ask(ground, context, dealings, &mut held, &format!("SELECT {variable}")).await;
     match &told {
         Ok(_) => settle(&session.ground, &session.context, &mut session.dealings, held),
         Err(trouble) => put_away(
@@ -223,14 +217,8 @@ async fn kill_on_server(session: &mut Session, running: &Running) -> Result<(), 
     let text = format!("KILL QUERY {}", running.thread_id);
     let outcome =
         order(&session.ground, &mut held, Command::Query, text.as_bytes(), AnswerKind::ResultSets).await;
-    put_away(
-        &session.ground,
-        &session.account,
-        &session.context,
-        &mut session.dealings,
-        held,
-        outcome.as_ref().err(),
-    );
+    let Session { ground, account, context, dealings, .. } = session;
+    put_away(ground, account, context, dealings, held, outcome.as_ref().err());
     if outcome.is_ok() {
         session.ground.worker.counters.killed_queries.bump();
     }

@@ -72,24 +72,12 @@ pub(crate) async fn stmt_prepare(session: &mut Session, now_ms: u64) -> Result<(
 async fn prepare_for_client(session: &mut Session, plan: &Plan, text: Arc<[u8]>) -> Result<(), Trouble> {
     let mut retries_left = session.ground.snapshot.mysql.query_retries_on_failure;
     loop {
-        let mut held = lease(
-            &session.ground,
-            &session.account,
-            &mut session.context,
-            &mut session.dealings,
-            plan.hostgroup,
-        )
-        .await?;
+        let Session { ground, account, context, dealings, .. } = session;
+        let mut held = lease(ground, account, context, dealings, plan.hostgroup).await?;
         let outcome = prepare_on_lease(session, plan, &text, &mut held).await;
         let is_fresh = held.is_fresh;
-        put_away(
-            &session.ground,
-            &session.account,
-            &session.context,
-            &mut session.dealings,
-            held,
-            outcome.as_ref().err(),
-        );
+        let Session { ground, account, context, dealings, .. } = session;
+        put_away(ground, account, context, dealings, held, outcome.as_ref().err());
         match outcome {
             // To prepare changes nothing.
             Err(trouble) if is_fresh && trouble.left_no_trace() && retries_left > 0 => {
@@ -110,16 +98,8 @@ async fn prepare_on_lease(
     let prepared = session.statements.prepared.get_or_insert_default();
     let id = prepared.last_id % (LAST_PREPARED - 1) + 1;
     let instead = (**text != *session.client.statement_text()).then_some(&**text);
-    send_preparation(
-        &session.ground,
-        &mut session.client,
-        &session.context,
-        &session.dealings,
-        AnswerKind::Prepare,
-        instead,
-        held,
-    )
-    .await?;
+    let Session { ground, client, context, dealings, .. } = session;
+    send_preparation(ground, client, context, dealings, AnswerKind::Prepare, instead, held).await?;
     let (mut way, client) =
         way_and_client(&session.ground, &mut session.client, &session.context, &session.dealings, held);
     let (mut number, mut parameters) = (0, 0);
@@ -141,7 +121,8 @@ async fn prepare_on_lease(
     if end.statement_id.is_none() {
         held.pins = held.pins.with(Pins::DIAGNOSTICS);
         learn_diagnostics(&mut session.dealings.diagnostics, &end, held);
-        return keep_what_is_left(&session.ground, &session.context, &mut session.dealings, &end, held).await;
+        let Session { ground, context, dealings, .. } = session;
+        return keep_what_is_left(ground, context, dealings, &end, held).await;
     }
     // Under state that is not known it is no other statement's twin.
     let is_known = !held.pins.contains(Pins::SESSION_VARIABLE) && !held.pins.contains(Pins::UNKNOWN);

@@ -45,7 +45,8 @@ pub(crate) async fn run(session: &mut Session) -> Ran {
     handle.runs().await;
     watch_held(&session.ground, &mut session.dealings.hands, false);
     let Some(end) = serve(session).await else { return Ran::MaySit };
-    let end = say_why(&session.ground, &mut session.client, &session.account, end).await;
+    let Session { ground, client, account, .. } = session;
+    let end = say_why(ground, client, account, end).await;
     if !matches!(end, SessionEnd::Quit | SessionEnd::Told(EndReason::Drained)) {
         session.ground.worker.counters.clients_aborted.bump();
     }
@@ -135,13 +136,8 @@ fn look_up_once(session: &mut Session, now_ms: u64) -> Option<nuthatch_cache::En
 /// After a command off the hit path: what the next one may do, and what others see.
 fn rest(session: &mut Session) {
     session.dealings.hands.errand = Errand::default();
-    judge_cache_use(
-        &session.ground,
-        &session.account,
-        &session.context,
-        &mut session.cache,
-        &session.dealings,
-    );
+    let Session { ground, account, context, cache, dealings, .. } = session;
+    judge_cache_use(ground, account, context, cache, dealings);
     show_idle(&session.ground, &session.context, &session.dealings.hands);
 }
 

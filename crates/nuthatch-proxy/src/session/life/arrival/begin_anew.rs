@@ -27,11 +27,7 @@ pub(crate) fn begin_anew(session: &mut Session, charset: Charset) {
     session.dealings.transaction.beginning = Beginning::default();
     session.context.is_told_of_changes = false;
     session.cache.next_flag_in = 0;
-    begin_in(
-        &session.ground,
-        &session.account,
-        &mut session.context,
-        session.ground.shared.hostgroups.defaults.era(),
-    );
+    let Session { ground, account, context, .. } = session;
+    begin_in(ground, account, context, ground.shared.hostgroups.defaults.era());
     renumber_environment(&session.ground, &mut session.context);
 }

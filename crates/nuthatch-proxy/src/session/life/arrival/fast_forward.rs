@@ -60,14 +60,9 @@ pub(crate) async fn fast_forward(session: &mut Session) -> SessionEnd {
     show_fast_forward(&session.ground, &held);
     // What it writes is not looked at: as long as it may write, nothing is answered by the exact cache.
     session.ground.shared.exact.delayed.note_unseen();
-    let _until_its_thread_is_gone = start_unseen_flight(
-        &session.ground,
-        &session.account,
-        &session.context,
-        &session.dealings.transaction,
-        &held,
-        false,
-    );
+    let Session { ground, account, context, dealings, .. } = session;
+    let _until_its_thread_is_gone =
+        start_unseen_flight(ground, account, context, &dealings.transaction, &held, false);
     let mut last_said = LastSaid::Answered;
     let trouble = pass_bytes(&session.ground, &mut session.client, &mut held, &mut last_said).await;
     match (trouble, last_said) {

@@ -163,13 +163,8 @@ pub(crate) async fn refused_schema(session: &mut Session, named: Option<&[u8]>) 
         return None;
     }
     let worker = Arc::clone(&session.ground.worker);
-    let trying = try_schema(
-        &session.ground,
-        &session.account,
-        &session.context,
-        &mut session.dealings,
-        session.account.user.default_hostgroup,
-    );
+    let Session { ground, account, context, dealings, .. } = session;
+    let trying = try_schema(ground, account, context, dealings, account.user.default_hostgroup);
     match worker.with_tokio(timeout(SCHEMA_PATIENCE, Box::pin(trying))).await {
         Ok(Ok(())) => {
             session.ground.shared.doors.known_schemas.add(&user, schema);
@@ -323,15 +318,10 @@ fn enter(
         dealings: Dealings::default(),
         statements: Statements::default(),
     };
-    begin_in(&session.ground, &session.account, &mut session.context, shared.hostgroups.defaults.era());
-    renumber_environment(&session.ground, &mut session.context);
-    judge_cache_use(
-        &session.ground,
-        &session.account,
-        &session.context,
-        &mut session.cache,
-        &session.dealings,
-    );
+    let Session { ground, account, context, cache, dealings, .. } = &mut session;
+    begin_in(ground, account, context, shared.hostgroups.defaults.era());
+    renumber_environment(ground, context);
+    judge_cache_use(ground, account, context, cache, dealings);
     session
 }
 
