@@ -99,6 +99,19 @@ impl Framed {
         self.stream
     }
 
+    /// Takes a packet of one frame with the number 0 that has come in whole, as [`Self::read_packet`] does; `false` if none has, or
+    /// that is to refuse it.
+    pub fn take_packet_at_hand(&mut self, limit_bytes: usize) -> bool {
+        self.drop_packet();
+        let Some(header) = FrameHeader::parse(&self.inbox) else { return false };
+        let is_whole = self.inbox.len() >= HEADER_LEN + header.payload_len;
+        let is_fit = header.sequence == 0 && !header.is_continued() && header.payload_len <= limit_bytes;
+        if is_whole && is_fit {
+            (self.packet_len, self.frames) = (HEADER_LEN + header.payload_len, 1);
+        }
+        is_whole && is_fit
+    }
+
     /// Reads one packet; its first frame must have the number `sequence`. Returns the number of its last frame.
     ///
     /// The packet before it is gone. Bytes that came behind are kept for the next call. Dropping the
@@ -384,6 +397,29 @@ mod tests {
         let (mut out, mut sequence) = (Vec::new(), sequence);
         append_packet(&mut out, &mut sequence, payload);
         out
+    }
+
+    #[tokio::test]
+    async fn packet_at_hand_is_taken_only_whole_first_and_within_the_limit() {
+        let (mut framed, _peer) = pair();
+        framed.feed(&[packet(0, b"one"), packet(0, b"two")].concat());
+        for expected in [b"one".as_slice(), b"two"] {
+            assert!(framed.take_packet_at_hand(3));
+            assert_eq!((framed.payload(), framed.frame().is_some()), (expected, true));
+        }
+        assert!(!framed.take_packet_at_hand(3), "there is none");
+        assert_eq!(framed.payload(), b"");
+        for (bytes, why) in [
+            (packet(0, b"four"), "too large"),
+            (packet(1, b"one"), "out of order"),
+            (packet(0, b"one")[..5].to_vec(), "half"),
+            (b"\0\0".to_vec(), "half a header"),
+            (b"\xFF\xFF\xFF\0".to_vec(), "the first of several"),
+        ] {
+            let (mut framed, _peer) = pair();
+            framed.feed(&bytes);
+            assert!(!framed.take_packet_at_hand(3), "{why}");
+        }
     }
 
     #[tokio::test]

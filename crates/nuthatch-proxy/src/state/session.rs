@@ -35,7 +35,16 @@ impl SessionState {
             + u32::from(Some(self.autocommit) != there.autocommit)
             + u32::from(!self.settings.is_same(&there.settings))
             + u32::from(!self.user_variables.is_same(&there.user_variables))
-            + u32::from(self.role != there.role)
+            + u32::from(!is_same_role(self.role.as_ref(), there.role.as_ref()))
+    }
+}
+
+/// Most have none.
+fn is_same_role(one: Option<&Arc<str>>, other: Option<&Arc<str>>) -> bool {
+    match (one, other) {
+        (None, None) => true,
+        (Some(one), Some(other)) => one == other,
+        _ => false,
     }
 }
 

@@ -87,8 +87,12 @@ async fn serve(session: &mut Session) -> Option<SessionEnd> {
 /// Reads one command and answers it.
 async fn serve_one(session: &mut Session) -> Result<(), SessionEnd> {
     let limit_bytes = usize::try_from(session.ground.snapshot.mysql.max_allowed_packet).unwrap_or(usize::MAX);
-    session.client.sequence_shift =
-        session.ground.handle.unless_ended(session.client.framed.read_packet(0, limit_bytes)).await??;
+    let Session { ground, client, .. } = session;
+    client.sequence_shift =
+        match ground.handle.ending().is_none() && client.framed.take_packet_at_hand(limit_bytes) {
+            true => 0,
+            false => ground.handle.unless_ended(client.framed.read_packet(0, limit_bytes)).await??,
+        };
     // Of what was looked up on the seat it is when it came.
     let now_us = match session.client.has_looked_up {
         true => session.ground.latest_us,
