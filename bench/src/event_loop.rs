@@ -42,7 +42,7 @@ pub(crate) enum Fate {
 }
 
 /// Serves until the process is killed.
-pub(crate) fn serve<S: Service>(service: &S, listen: &[Address]) -> Result<()> {
+pub(crate) fn serve<S: Service>(service: S, listen: &[Address]) -> Result<()> {
     let epoll = epoll::create(CreateFlags::CLOEXEC)?;
     let mut event_loop = EventLoop { service, epoll, slots: Vec::new() };
     for address in listen {
@@ -65,14 +65,14 @@ enum Slot<C> {
     Connection(C),
 }
 
-struct EventLoop<'a, S: Service> {
-    service: &'a S,
+struct EventLoop<S: Service> {
+    service: S,
     epoll: OwnedFd,
     /// By descriptor number, which epoll gives back.
     slots: Vec<Option<Slot<S::Connection>>>,
 }
 
-impl<S: Service> EventLoop<'_, S> {
+impl<S: Service> EventLoop<S> {
     fn listen(&mut self, address: &Address) -> Result<()> {
         let fd: OwnedFd = match address {
             Address::Tcp(address) => TcpListener::bind(address)?.into(),
@@ -111,6 +111,7 @@ impl<S: Service> EventLoop<'_, S> {
         }
     }
 
+    #[inline]
     fn handle(&mut self, index: usize, buffer: &mut [u8]) -> Result<()> {
         match &mut self.slots[index] {
             Some(Slot::Connection(connection)) => {
@@ -133,8 +134,8 @@ impl<S: Service> EventLoop<'_, S> {
                 let client = rustix::net::accept(listener)?;
                 // Fails on a Unix socket, which has nothing to delay.
                 let _ = sockopt::set_tcp_nodelay(&client, true);
-                let service = self.service;
-                for connection in service.accept(client)? {
+                let connections: Vec<_> = self.service.accept(client)?.into_iter().collect();
+                for connection in connections {
                     self.insert(Slot::Connection(connection))?;
                 }
                 Ok(())

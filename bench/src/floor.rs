@@ -42,7 +42,7 @@ pub(crate) fn login_replies() -> Vec<Vec<u8>> {
 
 /// Serves until the process is killed.
 pub(crate) fn serve(options: &FloorOptions) -> Result<()> {
-    event_loop::serve(&Floor { replies: Replies::new() }, &options.listen)
+    event_loop::serve(Floor { replies: Replies::new() }, &options.listen)
 }
 
 struct Floor {

@@ -33,7 +33,7 @@ impl RelayOptions {
 
 /// Serves until the process is killed.
 pub(crate) fn serve(options: &RelayOptions) -> Result<()> {
-    event_loop::serve(&Relay { to: options.to }, &options.listen)
+    event_loop::serve(Relay { to: options.to }, &options.listen)
 }
 
 struct Relay {

@@ -30,6 +30,7 @@ pub(crate) use keep_lines::keep_lines;
 pub use server::PoolRow;
 pub(crate) use server::control::{Borrower, Control};
 pub(crate) use server::defaults::{Changing, Compared, Defaults, Era, Inheritance};
+pub(crate) use server::line::Turn;
 pub(crate) use server::restarts::Restarts;
 pub(crate) use thread::{Means, Thread};
 pub(crate) use upkeep::Upkeep;

@@ -37,9 +37,9 @@ pub(crate) struct InLine {
 }
 
 impl InLine {
-    /// Waits until it is worth a look ([`Hostgroups::take_in_turn`]), or its time is over: who looks further is told so.
-    pub(crate) async fn turn(&self) {
-        let _looks_or_is_told: Turn = self.place.turn().await;
+    /// Waits until it is worth a look ([`Hostgroups::take_in_turn`]), or its time is over ([`Hostgroups::time_is_over`]).
+    pub(crate) async fn turn(&self) -> Turn {
+        self.place.turn().await
     }
 }
 
@@ -75,6 +75,18 @@ impl Hostgroups {
         }
         let stay = Stay::at_most(since_us, variables);
         Some(InLine { place: line.join(stay), stay })
+    }
+
+    /// What is said to who has waited in line in vain.
+    pub(crate) fn time_is_over(
+        &self,
+        hostgroup: HostgroupId,
+        variables: &MysqlVariables,
+        now_ms: u64,
+    ) -> CheckOutError {
+        let why = self.group(hostgroup).map(|group| group.why_none(now_ms));
+        let why = why.unwrap_or_else(|| "no server stands in it".to_owned());
+        CheckOutError::Timeout { hostgroup, waited_ms: variables.connect_timeout_server_max, why }
     }
 
     /// The same as [`Self::take_idle`] for who has the turn.

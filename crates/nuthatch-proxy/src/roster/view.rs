@@ -42,11 +42,12 @@ impl View {
             || self.holds.as_ref().is_some_and(|(other, number)| is_it(other, *number))
     }
 
-    /// The server whose connection works for it, or is held by it.
+    /// The server whose connection works for it, or is held by it between statements: of one that waits for a connection it is not
+    /// known yet.
     pub(crate) fn server(&self) -> Option<&Server> {
         let running = self.running.as_ref().map(|running| &running.server);
-        let server = running.or(self.holds.as_ref().map(|(server, _)| server));
-        server.or(self.passes_to.as_ref()).map(|server| &**server)
+        let held = || self.holds.as_ref().map(|(server, _)| server).filter(|_| self.command == "Sleep");
+        running.or_else(held).or(self.passes_to.as_ref()).map(|server| &**server)
     }
 
     /// The statement at hand as others may see it.

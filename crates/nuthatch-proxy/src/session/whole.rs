@@ -1,9 +1,11 @@
-//! TODO
+//! A session as a whole: its parts.
+//!
+//! Only `life/` is handed one; steps are handed the parts that they need.
 
 use crate::session::lease::put_away::let_go;
 use crate::session::parts::{Account, CacheUse, Client, Context, Dealings, Ground, Statements};
 
-/// A logged-in client. See the module's doc.
+/// A logged-in client. See the doc of [`session`](crate::session).
 #[derive(Debug)]
 pub(crate) struct Session {
     pub(crate) ground: Ground,

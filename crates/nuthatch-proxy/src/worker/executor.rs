@@ -101,7 +101,8 @@ impl Executor {
         // A waker may outlive its task.
         let Some(future) = work.as_mut() else { return };
         // Before the poll: who wakes it during the poll means the next one.
-        task.is_queued.store(false, Ordering::Release);
+        // It is a barrier as well: what was told without a lock before a wake that found it queued is seen by this poll.
+        let _was_queued = task.is_queued.swap(false, Ordering::AcqRel);
         let polled =
             catch_unwind(AssertUnwindSafe(|| future.as_mut().poll(&mut Context::from_waker(&waker))));
         if let Ok(Poll::Pending) = polled {

@@ -78,7 +78,7 @@ pub(in crate::backend) struct Place {
 
 /// What a place in line has come to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(in crate::backend) enum Turn {
+pub(crate) enum Turn {
     /// It is the first, and something may be free.
     Look,
     /// Its time is over.

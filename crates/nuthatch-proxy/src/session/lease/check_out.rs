@@ -3,7 +3,7 @@
 use nuthatch_config::HostgroupId;
 use nuthatch_wire::{CapabilityFlags, ErrPacket, ErrorCode};
 
-use crate::backend::{InLine, Wanted};
+use crate::backend::{InLine, Turn, Wanted};
 use crate::session::lease::bring_into::{bring_into_state, can_leave_schema, must_leave_schema};
 use crate::session::lease::inheritance::inherit;
 use crate::session::lease::multiplexing::pin_of_hostgroup;
@@ -101,7 +101,11 @@ pub(crate) async fn lease_in_turn(
     let Some(in_line) = hostgroups.join_line(hostgroup, &ground.snapshot.mysql, since_us) else {
         return Ok(Leased::Nothing(None));
     };
-    ground.handle.while_client_waits(in_line.turn()).await?;
+    if ground.handle.while_client_waits(in_line.turn()).await? == Turn::Over {
+        ground.worker.counters.pool_failure.bump();
+        let now_ms = ground.shared.clock.now_ms();
+        return Err(hostgroups.time_is_over(hostgroup, &ground.snapshot.mysql, now_ms).into());
+    }
     let (wanted, now_ms) = (wanted(ground, account, context, &dealings.hands), since_us / 1000);
     let Some(connection) = ground.shared.hostgroups.take_in_turn(hostgroup, &wanted, now_ms, &in_line) else {
         return Ok(Leased::Nothing(Some(in_line)));
