@@ -85,8 +85,7 @@ impl Hostgroups {
         now_ms: u64,
     ) -> CheckOutError {
         let why = self.group(hostgroup).map(|group| group.why_none(now_ms));
-        let why = why.unwrap_or_else(|| "no server stands in it".to_owned());
-        CheckOutError::Timeout { hostgroup, waited_ms: variables.connect_timeout_server_max, why }
+        CheckOutError::timeout(hostgroup, variables, why)
     }
 
     /// The same as [`Self::take_idle`] for who has the turn.

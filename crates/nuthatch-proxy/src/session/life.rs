@@ -9,6 +9,7 @@ pub(crate) mod ask_a_server;
 pub(crate) mod command;
 pub(crate) mod cursor;
 pub(crate) mod execution;
+pub(crate) mod flight;
 pub(crate) mod kill;
 pub(crate) mod preparation;
 pub(crate) mod replies;

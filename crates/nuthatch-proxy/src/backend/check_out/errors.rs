@@ -1,6 +1,6 @@
 //! Why no connection could be had.
 
-use nuthatch_config::HostgroupId;
+use nuthatch_config::{HostgroupId, MysqlVariables};
 use nuthatch_wire::ErrPacket;
 use thiserror::Error;
 
@@ -19,4 +19,16 @@ pub(crate) enum CheckOutError {
     /// A server wants what the proxy cannot do, or the proxy has no password for the user.
     #[error("{0}")]
     Login(String),
+}
+
+impl CheckOutError {
+    /// That the time is over, and what it was waited for; without that, of a hostgroup that is gone.
+    pub(in crate::backend) fn timeout(
+        hostgroup: HostgroupId,
+        variables: &MysqlVariables,
+        why: Option<String>,
+    ) -> Self {
+        let why = why.unwrap_or_else(|| "no server stands in it".to_owned());
+        Self::Timeout { hostgroup, waited_ms: variables.connect_timeout_server_max, why }
+    }
 }

@@ -301,9 +301,7 @@ impl<'a> Search<'a> {
 
     /// That the time is over, and what it was waited for.
     fn timeout(&mut self, group: Option<&Hostgroup>) -> CheckOutError {
-        let waited_ms = self.variables.connect_timeout_server_max;
         let why = self.why.take().or_else(|| Some(group?.why_none(self.clock.now_ms())));
-        let why = why.unwrap_or_else(|| "no server stands in it".to_owned());
-        CheckOutError::Timeout { hostgroup: self.hostgroup, waited_ms, why }
+        CheckOutError::timeout(self.hostgroup, self.variables, why)
     }
 }

@@ -3,29 +3,25 @@
 use nuthatch_sql::DefaultsChange;
 use nuthatch_wire::{AnswerEnd, StatusFlags};
 
-use crate::backend::{Changing, learn_defaults};
+use crate::backend::Changing;
 use crate::session::after::diagnostics::fetch_diagnostics;
 use crate::session::after::insert_id::keep_insert_id;
 use crate::session::after::schema::learn_dropped_schema;
 use crate::session::after::set::learn_worked_out;
-use crate::session::lease::question::way;
+use crate::session::lease::inheritance::ask_defaults;
 use crate::session::parts::{Context, Dealings, Ground, Held, InsertId, Results};
 use crate::session::statement::Facts;
 use crate::session::way::Trouble;
 use crate::stats::pins::Pins;
 
-/// Asks for what sessions begin with now, if the statement has changed that: before the session takes its next command.
+/// Asks for what sessions begin with now that the statement has changed that: before the session takes its next command.
 async fn learn_changed_defaults(
     ground: &Ground,
     context: &Context,
     dealings: &mut Dealings,
-    facts: &Facts,
     end: &AnswerEnd,
     held: &mut Held,
 ) -> Result<(), Trouble> {
-    if facts.server.defaults == DefaultsChange::No {
-        return Ok(());
-    }
     let changing: Option<Changing> = held.seldom.as_mut().and_then(|seldom| seldom.changing.take());
     if held.pins.contains(Pins::DIAGNOSTICS) && !ground.snapshot.mysql.hold_for_diagnostics {
         Box::pin(fetch_diagnostics(ground, context, dealings, end, held)).await?;
@@ -33,12 +29,7 @@ async fn learn_changed_defaults(
     // What is asked would take their place; then the next connection asks.
     if !held.pins.contains(Pins::DIAGNOSTICS) {
         (dealings.hands.last_ran_on, dealings.diagnostics.left_on) = (None, None);
-        way(ground, held).hear_ahead().await?;
-        ground
-            .handle
-            .unless_ended(learn_defaults(&mut held.connection))
-            .await?
-            .map_err(Trouble::before_any_answer)?;
+        ask_defaults(ground, held).await?;
     }
     drop(changing);
     Ok(())
@@ -65,7 +56,7 @@ pub(crate) async fn ask_for_more(
         Box::pin(ask_what_answers_leave_out(ground, context, dealings, end, held)).await?;
     }
     if facts.server.defaults != DefaultsChange::No {
-        Box::pin(learn_changed_defaults(ground, context, dealings, facts, end, held)).await?;
+        Box::pin(learn_changed_defaults(ground, context, dealings, end, held)).await?;
     }
     Ok(())
 }

@@ -2,8 +2,7 @@
 
 use nuthatch_sql::DefaultsChange;
 
-use crate::backend::learn_defaults;
-use crate::session::lease::question::way;
+use crate::session::lease::inheritance::ask_defaults;
 use crate::session::parts::{Ground, Held};
 use crate::session::statement::Facts;
 use crate::session::way::Trouble;
@@ -19,12 +18,7 @@ pub(crate) async fn begin_change_of_defaults(
         return Ok(());
     }
     if held.connection.server().defaults.lacks_values() {
-        way(ground, held).hear_ahead().await?;
-        ground
-            .handle
-            .unless_ended(learn_defaults(&mut held.connection))
-            .await?
-            .map_err(Trouble::before_any_answer)?;
+        ask_defaults(ground, held).await?;
     }
     let is_at_once = facts.server.defaults == DefaultsChange::Set;
     if is_at_once {

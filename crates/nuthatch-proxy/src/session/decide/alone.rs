@@ -51,7 +51,7 @@ pub(crate) fn answer_alone(
     if plan.facts.asks.diagnostics {
         let text = statements.executed_text(client, plan);
         if let Some(answer) =
-            answer_from_diagnostics(client, context, dealings, &plan.facts, &text, Rows::Text)
+            answer_from_diagnostics(client, context, dealings, &plan.facts, text, Rows::Text)
         {
             return Some(answer);
         }
@@ -128,10 +128,7 @@ fn answer_question(
     statements: &Statements,
     plan: &Plan,
 ) -> Option<Vec<u8>> {
-    let (columns, values) = match statements.prepared_text(plan) {
-        Some(text) => answer_to(ground, context, dealings, &text),
-        None => answer_to(ground, context, dealings, client.statement_text()),
-    }?;
+    let (columns, values) = answer_to(ground, context, dealings, statements.executed_text(client, plan))?;
     // The question is itself a statement with one row.
     dealings.results.row_count = -1;
     set_found_rows(&mut dealings.results, 1);

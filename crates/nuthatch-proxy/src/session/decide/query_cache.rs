@@ -19,7 +19,7 @@ use crate::session::after::errors::{note_warning, own_error};
 use crate::session::after::found_rows::set_found_rows;
 use crate::session::after::set::take_query_cache_type;
 use crate::session::lease::check_out::{destination, hostgroup_for, lease};
-use crate::session::lease::put_away::{put_away, settle};
+use crate::session::lease::put_away::let_go_after;
 use crate::session::lease::question::way;
 use crate::session::parts::{Account, Client, Context, Dealings, Ground, Statements};
 use crate::session::statement::{Facts, Plan, SaidToCache, TextFacts, heed_hint, names, said_to_cache};
@@ -206,10 +206,7 @@ async fn ask_any_server(
     let mut held = lease(ground, account, context, dealings, hostgroup).await?;
     dealings.hands.last_ran_on = None;
     let told = way(ground, &mut held).ask_bytes(question).await;
-    match &told {
-        Ok(_) => settle(ground, context, dealings, held),
-        Err(trouble) => put_away(ground, account, context, dealings, held, Some(trouble)),
-    }
+    let_go_after(ground, account, context, dealings, held, told.as_ref().err());
     told
 }
 
@@ -334,10 +331,7 @@ pub(crate) fn answer_cache_show(
     statements: &Statements,
     plan: &Plan,
 ) -> Option<Vec<u8>> {
-    let show = match statements.prepared_text(plan) {
-        Some(text) => cache_show(&text, context.lexing),
-        None => cache_show(client.statement_text(), context.lexing),
-    }?;
+    let show = cache_show(statements.executed_text(client, plan), context.lexing)?;
     let rows: Vec<_> = match show {
         CacheShow::Variables { reads, chosen } => {
             chosen.iter().map(|one| (one.name(), cache_variable(ground, context, *one, reads))).collect()

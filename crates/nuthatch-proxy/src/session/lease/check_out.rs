@@ -17,12 +17,19 @@ use crate::state::Behind;
 /// A connection for one statement, as far as it can be had without waiting.
 #[derive(Debug)]
 pub(crate) enum Leased {
-    /// In the session's state.
-    Ready(Held),
-    /// In another.
-    Other(Held),
+    /// It is there, in that state.
+    Had(Held, State),
     /// It must be waited for; the session has had its turn in line, if others do too.
     Nothing(Option<InLine>),
+}
+
+/// In which state a connection is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum State {
+    /// The session's.
+    Own,
+    /// It must be brought into that.
+    Other,
 }
 
 /// A connection for one statement, in the session's state: a held one, or one from the hostgroup's pools.
@@ -46,21 +53,17 @@ pub(crate) async fn finish_lease(
     hostgroup: HostgroupId,
     leased: Leased,
 ) -> Result<Held, Trouble> {
-    let leased = match leased {
+    let (held, state) = match leased {
+        Leased::Had(held, state) => (held, state),
         Leased::Nothing(in_line) => {
             let connecting = connect(ground, account, context, &dealings.hands, hostgroup, in_line);
-            let mut held = Box::pin(connecting).await?;
-            held.pins = pin_of_hostgroup(ground, hostgroup);
+            let held = leased_from_pool(ground, Box::pin(connecting).await?);
             begin_lease(ground, account, context, dealings, held)?
         }
-        leased => leased,
     };
-    match leased {
-        Leased::Ready(held) => Ok(held),
-        Leased::Other(held) => {
-            Box::pin(lease_changed(ground, account, context, dealings, hostgroup, held)).await
-        }
-        Leased::Nothing(_) => Err(Trouble::Unfit),
+    match state {
+        State::Own => Ok(held),
+        State::Other => Box::pin(lease_changed(ground, account, context, dealings, hostgroup, held)).await,
     }
 }
 
@@ -77,14 +80,17 @@ pub(crate) fn lease_at_once(
     let held = match held_for(account, &dealings.hands, hostgroup) {
         Some(place) => take_held(context, dealings, place)?,
         None => match take_idle(ground, account, context, &dealings.hands, hostgroup) {
-            Some(mut held) => {
-                held.pins = pin_of_hostgroup(ground, hostgroup);
-                held
-            }
+            Some(held) => leased_from_pool(ground, held),
             None => return Ok(Leased::Nothing(None)),
         },
     };
-    begin_lease(ground, account, context, dealings, held)
+    let (held, state) = begin_lease(ground, account, context, dealings, held)?;
+    Ok(Leased::Had(held, state))
+}
+
+/// A connection that a pool has just lent is kept for as long as its hostgroup says.
+fn leased_from_pool(ground: &Ground, held: Held) -> Held {
+    Held { pins: pin_of_hostgroup(ground, held.hostgroup), ..held }
 }
 
 /// Stands in line for a connection, if others wait too, and takes one when its turn comes.
@@ -111,9 +117,9 @@ pub(crate) async fn lease_in_turn(
         return Ok(Leased::Nothing(Some(in_line)));
     };
     drop(in_line);
-    let mut held = Held::lent(ground, hostgroup, connection);
-    held.pins = pin_of_hostgroup(ground, hostgroup);
-    begin_lease(ground, account, context, dealings, held)
+    let held = leased_from_pool(ground, Held::lent(ground, hostgroup, connection));
+    let (held, state) = begin_lease(ground, account, context, dealings, held)?;
+    Ok(Leased::Had(held, state))
 }
 
 /// A connection that the session holds.
@@ -139,16 +145,17 @@ fn begin_lease(
     context: &mut Context,
     dealings: &mut Dealings,
     held: Held,
-) -> Result<Leased, Trouble> {
+) -> Result<(Held, State), Trouble> {
     show_running(ground, &held);
     if let Err(trouble) = inherit(ground, context, &held) {
         put_away(ground, account, context, dealings, held, Some(&trouble));
         return Err(trouble);
     }
-    Ok(match context.state.differences(&held.connection.state) {
-        0 => Leased::Ready(held),
-        _ => Leased::Other(held),
-    })
+    let state = match context.state.differences(&held.connection.state) {
+        0 => State::Own,
+        _ => State::Other,
+    };
+    Ok((held, state))
 }
 
 /// A connection that had to be waited for.

@@ -12,9 +12,9 @@ use std::sync::Arc;
 use nuthatch_sql::ServerFlavor;
 use nuthatch_wire::{AnswerKind, Command};
 
-use crate::backend::{Connection, Defaults, Era};
+use crate::backend::{Connection, Defaults, Era, learn_defaults};
 use crate::session::lease::environment::renumber_environment;
-use crate::session::lease::question::order;
+use crate::session::lease::question::{order, way};
 use crate::session::parts::{Account, Begun, Context, Ground, Held};
 use crate::session::way::Trouble;
 use crate::state::{SessionState, Settings};
@@ -88,6 +88,13 @@ pub(crate) async fn blame_inheritance(
         }
     }
     trouble
+}
+
+/// Asks for what sessions begin with now, over a connection that the session has.
+pub(crate) async fn ask_defaults(ground: &Ground, held: &mut Held) -> Result<(), Trouble> {
+    way(ground, held).hear_ahead().await?;
+    let asking = learn_defaults(&mut held.connection);
+    ground.handle.unless_ended(asking).await?.map_err(Trouble::before_any_answer)
 }
 
 /// Waits while what sessions begin with is changed.

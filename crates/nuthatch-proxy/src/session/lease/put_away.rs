@@ -103,6 +103,21 @@ pub(crate) fn settle(ground: &Ground, context: &Context, dealings: &mut Dealings
     }
 }
 
+/// Lets go of a connection on which the proxy has asked something itself: settles it, or puts it away if there was trouble.
+pub(crate) fn let_go_after(
+    ground: &Ground,
+    account: &Account,
+    context: &Context,
+    dealings: &mut Dealings,
+    held: Held,
+    trouble: Option<&Trouble>,
+) {
+    match trouble {
+        None => settle(ground, context, dealings, held),
+        trouble => put_away(ground, account, context, dealings, held, trouble),
+    }
+}
+
 /// Gives back everything, whatever it was held for. What carries state of the session is reset first, or closed.
 pub(crate) fn let_go(ground: &Ground, hands: &mut Hands, statements: &mut Statements) {
     for held in std::mem::take(&mut hands.held) {

@@ -37,7 +37,7 @@ pub(crate) async fn answer(
 ) -> Result<(), SessionEnd> {
     if caching.is_any() {
         if let Some(entry) = entry_of_any_epoch(session, request, plan, caching, now_ms) {
-            return Box::pin(async move { serve_hit(session, &entry, now_ms).await }).await;
+            return Box::pin(serve_hit(session, entry, now_ms)).await;
         }
         session.ground.worker.counters.cache_get.bump();
         plan.count_miss();
@@ -80,7 +80,7 @@ async fn ask(
     }
     match send_at_once(session, request, plan, capture.as_deref_mut(), leased) {
         Begun::Sent(held, departure) => receive(session, request, plan, capture, (held, departure)).await,
-        Begun::Leased(leased) => Box::pin(ask_a_server(session, request, plan, capture, leased)).await,
+        Begun::Leased(leased) => Box::pin(ask_a_server(session, request, plan, capture, leased, None)).await,
     }
 }
 

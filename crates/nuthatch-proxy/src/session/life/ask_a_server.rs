@@ -1,5 +1,7 @@
 //! A statement that a server answers: over a leased connection, another one if the first was dead, and what is learned of it.
 
+use std::sync::Arc;
+
 use nuthatch_wire::{AnswerEnd, Ending};
 
 use crate::roster::SessionEnd;
@@ -9,7 +11,7 @@ use crate::session::after::pins::delay::learn_delay;
 use crate::session::after::stored_code::learn_stored_code;
 use crate::session::before::flight::{land, start_flight};
 use crate::session::decide::errand::errand_of_text;
-use crate::session::lease::check_out::{Leased, finish_lease, lease_at_once, may_wait_instead};
+use crate::session::lease::check_out::{Leased, State, finish_lease, lease_at_once, may_wait_instead};
 use crate::session::lease::put_away::{put_away, settle};
 use crate::session::lease::question::{order_and_hear, way, way_and_client};
 use crate::session::life::sent_execution::{
@@ -18,7 +20,7 @@ use crate::session::life::sent_execution::{
 use crate::session::life::sent_text::{ask_after_text, learn_of_text, query_on, send_text_at_once};
 use crate::session::parts::{Hands, Held};
 use crate::session::statement::{Plan, Request};
-use crate::session::way::{Capture, Departure, Sent, Trouble};
+use crate::session::way::{Capture, Departure, Reading, Sent, Trouble};
 use crate::session::whole::Session;
 use crate::state::Behind;
 
@@ -31,14 +33,14 @@ pub(crate) enum Begun {
     Leased(Leased),
 }
 
-/// What a statement's connection must be known by, and what must end before.
+/// Ends the transactions on other connections that the statement ends too.
 pub(crate) async fn end_others(
     session: &mut Session,
     request: Request<'_>,
     plan: &Plan,
 ) -> Result<(), Trouble> {
-    let text = match request {
-        Request::Text => session.statements.executed_text(&session.client, plan),
+    let text: Arc<[u8]> = match request {
+        Request::Text => session.statements.executed_text(&session.client, plan).into(),
         Request::Execution { text, .. } => text.into(),
     };
     end_other_transactions(session, plan, &text).await
@@ -69,7 +71,7 @@ pub(crate) fn send_at_once(
     leased: Leased,
 ) -> Begun {
     let mut held = match leased {
-        Leased::Ready(held) if held.connection.ahead.is_empty() => held,
+        Leased::Had(held, State::Own) if held.connection.ahead.is_empty() => held,
         leased => return Begun::Leased(leased),
     };
     let departure = match request {
@@ -80,7 +82,7 @@ pub(crate) fn send_at_once(
     };
     match departure {
         Some(departure) => Begun::Sent(held, departure),
-        None => Begun::Leased(Leased::Ready(held)),
+        None => Begun::Leased(Leased::Had(held, State::Own)),
     }
 }
 
@@ -111,46 +113,24 @@ pub(crate) async fn receive(
             if let Request::Execution { id, .. } = request {
                 learn_cursor(&mut session.statements, id, (kind, number), &end, &held);
             }
-            if let Some(held) = take_note(session, request, plan, &end, held) {
+            let reading = capture.and_then(|capture| capture.reading.as_ref());
+            if let Some(held) = take_note(session, request, plan, reading, &end, held) {
                 Box::pin(ask_after(session, request, plan, &end, held)).await?;
             }
-            let reading = capture.and_then(|capture| capture.reading.as_ref());
-            session.dealings.transaction.learn_opening(reading, &end);
             Ok(end)
         }
         Err(trouble) => {
             let retries_left = after_trouble(session, plan, held, true, trouble, None)?;
-            Box::pin(ask_again(session, request, plan, capture, retries_left)).await
+            let Session { ground, account, context, dealings, .. } = session;
+            let leased = lease_at_once(ground, account, context, dealings, plan.hostgroup)?;
+            Box::pin(ask_a_server(session, request, plan, capture, leased, Some(retries_left))).await
         }
     }
 }
 
-/// Has a server answer, over a connection that has been had so far.
+/// Has a server answer, over a connection that has been had so far; on another when the first had died in the pool and the statement, if
+/// it was sent, only reads. `retries_left` is none for the first try.
 pub(crate) async fn ask_a_server(
-    session: &mut Session,
-    request: Request<'_>,
-    plan: &Plan,
-    capture: Option<&mut Capture>,
-    leased: Leased,
-) -> Result<AnswerEnd, Trouble> {
-    ask_over(session, request, plan, capture, leased, None).await
-}
-
-/// The same once more, over any.
-async fn ask_again(
-    session: &mut Session,
-    request: Request<'_>,
-    plan: &Plan,
-    capture: Option<&mut Capture>,
-    retries_left: u64,
-) -> Result<AnswerEnd, Trouble> {
-    let Session { ground, account, context, dealings, .. } = session;
-    let leased = lease_at_once(ground, account, context, dealings, plan.hostgroup)?;
-    ask_over(session, request, plan, capture, leased, Some(retries_left)).await
-}
-
-/// Has a server answer, on another connection when the first had died in the pool and the statement, if it was sent, only reads.
-async fn ask_over(
     session: &mut Session,
     request: Request<'_>,
     plan: &Plan,
@@ -171,11 +151,10 @@ async fn ask_over(
         };
         match answered {
             Ok(end) => {
-                if let Some(held) = take_note(session, request, plan, &end, held) {
+                let reading = capture.and_then(|capture| capture.reading.as_ref());
+                if let Some(held) = take_note(session, request, plan, reading, &end, held) {
                     Box::pin(ask_after(session, request, plan, &end, held)).await?;
                 }
-                let reading = capture.and_then(|capture| capture.reading.as_ref());
-                session.dealings.transaction.learn_opening(reading, &end);
                 return Ok(end);
             }
             Err(trouble) => {
@@ -222,19 +201,20 @@ fn take_note(
     session: &mut Session,
     request: Request<'_>,
     plan: &Plan,
+    reading: Option<&Reading>,
     end: &AnswerEnd,
     mut held: Held,
 ) -> Option<Held> {
     session.ground.look_at_clock();
     let Session { ground, client, account, context, dealings, statements, .. } = session;
-    let by_name = statements.prepared_text(plan);
     let (text, executed) = match request {
-        Request::Text => (client.statement_text(), by_name.as_deref()),
-        Request::Execution { text, .. } => (text, None),
+        Request::Text => (client.statement_text(), statements.executed_text(client, plan)),
+        Request::Execution { text, .. } => (text, text),
     };
     learn(ground, context, dealings, &plan.facts, text, end, &mut held);
+    dealings.transaction.learn_opening(reading, end);
     learn_delay(ground, account, end, &mut held);
-    learn_stored_code(ground, context, plan, executed.unwrap_or(text), end, &mut held);
+    learn_stored_code(ground, context, plan, executed, end, &mut held);
     let must_ask = match request {
         Request::Text => learn_of_text(session, plan, end, &mut held),
         Request::Execution { id, text } => learn_of_execution(session, id, text, plan, end, &mut held),

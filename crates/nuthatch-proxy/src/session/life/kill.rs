@@ -14,7 +14,7 @@ use nuthatch_wire::{AnswerKind, Command, ErrorCode};
 
 use crate::roster::{EndReason, Running, SessionEnd, SessionHandle};
 use crate::session::lease::check_out::{destination, lease, wanted};
-use crate::session::lease::put_away::{put_away, settle};
+use crate::session::lease::put_away::{let_go_after, put_away};
 use crate::session::lease::question::{ask, order};
 use crate::session::life::replies::{refuse, reply_trouble};
 use crate::session::parts::{Ground, Held};
@@ -34,7 +34,7 @@ struct Target {
 
 /// The KILL statement at hand, or the one that it executes by name.
 pub(crate) async fn kill_as_told(session: &mut Session, plan: &Plan) -> Result<(), SessionEnd> {
-    let text = session.statements.executed_text(&session.client, plan);
+    let text: Arc<[u8]> = session.statements.executed_text(&session.client, plan).into();
     let bound = match &plan.named {
         Some(Named::Execute { .. }) => match bound_by_text(session, plan.hostgroup).await {
             Ok(bound) => bound,
@@ -110,22 +110,10 @@ async fn number_in(
     variable: &str,
     hostgroup: HostgroupId,
 ) -> Result<Option<u64>, Trouble> {
-    let mut held =
-        lease(&session.ground, &session.account, &mut session.context, &mut session.dealings, hostgroup)
-            .await?;
-    let Session { ground, context, dealings, .. } = session;
+    let Session { ground, account, context, dealings, .. } = session;
+    let mut held = lease(ground, account, context, dealings, hostgroup).await?;
     let told = ask(ground, context, dealings, &mut held, &format!("SELECT {variable}")).await;
-    match &told {
-        Ok(_) => settle(&session.ground, &session.context, &mut session.dealings, held),
-        Err(trouble) => put_away(
-            &session.ground,
-            &session.account,
-            &session.context,
-            &mut session.dealings,
-            held,
-            Some(trouble),
-        ),
-    }
+    let_go_after(ground, account, context, dealings, held, told.as_ref().err());
     told
 }
 
@@ -184,23 +172,11 @@ async fn kill_by_server(session: &mut Session, target: Target) -> Result<(), Ses
 }
 
 async fn order_in(session: &mut Session, hostgroup: HostgroupId, text: &str) -> Result<(), Trouble> {
-    let mut held =
-        lease(&session.ground, &session.account, &mut session.context, &mut session.dealings, hostgroup)
-            .await?;
-    session.dealings.hands.last_ran_on = None;
-    let outcome =
-        order(&session.ground, &mut held, Command::Query, text.as_bytes(), AnswerKind::ResultSets).await;
-    match &outcome {
-        Ok(()) => settle(&session.ground, &session.context, &mut session.dealings, held),
-        Err(trouble) => put_away(
-            &session.ground,
-            &session.account,
-            &session.context,
-            &mut session.dealings,
-            held,
-            Some(trouble),
-        ),
-    }
+    let Session { ground, account, context, dealings, .. } = session;
+    let mut held = lease(ground, account, context, dealings, hostgroup).await?;
+    dealings.hands.last_ran_on = None;
+    let outcome = order(ground, &mut held, Command::Query, text.as_bytes(), AnswerKind::ResultSets).await;
+    let_go_after(ground, account, context, dealings, held, outcome.as_ref().err());
     outcome
 }
 

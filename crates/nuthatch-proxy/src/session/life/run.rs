@@ -118,7 +118,7 @@ async fn serve_one(session: &mut Session) -> Result<(), SessionEnd> {
         return Ok(());
     }
     if let Some(entry) = look_up_once(session, now_ms) {
-        return Box::pin(async move { serve_hit(session, &entry, now_ms).await }).await;
+        return Box::pin(serve_hit(session, entry, now_ms)).await;
     }
     match command {
         Some(Command::Query) => statement(session, now_ms).await?,

@@ -7,10 +7,11 @@ use crate::exact::Flight;
 use crate::session::after::diagnostics::{keep_what_is_left, must_fetch_what_is_left};
 use crate::session::after::found_rows::{found_by, learn_found_rows};
 use crate::session::after::more::{ask_for_more, must_ask_for_more};
-use crate::session::before::flight::{land, note_reading, start_flight, unwatched};
+use crate::session::before::flight::{land, unwatched};
 use crate::session::before::more::{bring_more, must_bring_more};
 use crate::session::before::reading::reads_otherwise;
 use crate::session::lease::question::{way, way_and_client};
+use crate::session::life::flight::watch;
 use crate::session::parts::{Client, Context, Held, Statements, asks_for_cursor, is_bulk, packet_with_id};
 use crate::session::prepare::prepared::{key_on, known_number, prepare_anew};
 use crate::session::prepare::text_prepared::bring_names;
@@ -168,9 +169,8 @@ pub(crate) fn send_execution_at_once(
     held.connection.count_statement();
     let flight = take_off_prepared(session, id, text, plan, capture, held);
     let written = way(&session.ground, held).write_at_once(&packet);
-    let rest = |written: usize| packet.get(written..).filter(|rest| !rest.is_empty()).map(Into::into);
     let kind = if opens_cursor { AnswerKind::Cursor } else { AnswerKind::ResultSets };
-    Some(Departure { flight, kind, number, rest: written.map(rest) })
+    Some(Departure::of(flight, (kind, number), &packet, written))
 }
 
 /// What goes before the execution is sent: see [`take_off`](crate::session::life::sent_text).
@@ -204,14 +204,7 @@ fn take_off_prepared(
             .is_none_or(|statement| reads_otherwise(&session.context, &statement.key)),
         is_repeated: is_bulk(session.client.framed.payload()),
     };
-    let Session { ground, account, context, dealings, .. } = session;
-    let transaction = &dealings.transaction;
-    let flight =
-        unwatched.unwrap_or_else(|| start_flight(ground, account, context, transaction, plan, &sent, held));
-    if let Some(capture) = capture {
-        note_reading(ground, context, transaction, plan, &sent, capture, held);
-    }
-    flight
+    watch(session, plan, &sent, unwatched, capture, held)
 }
 
 /// Writes the execution at hand down for the cache; `false` if the same by another session might have another answer.

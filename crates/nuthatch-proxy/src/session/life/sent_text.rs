@@ -9,11 +9,12 @@ use crate::session::after::more::{ask_for_more, must_ask_for_more};
 use crate::session::after::pins::handlers::learn_handlers;
 use crate::session::after::pins::named_locks::learn_named_locks;
 use crate::session::after::pins::temporary::learn_temporary_tables;
-use crate::session::before::flight::{land, note_reading, start_flight, unwatched};
+use crate::session::before::flight::{land, unwatched};
 use crate::session::before::more::{bring_more, must_bring_more};
 use crate::session::before::numbers::{list_processes, with_numbers};
 use crate::session::before::reading::reads_otherwise;
 use crate::session::lease::question::{way, way_and_client};
+use crate::session::life::flight::watch;
 use crate::session::parts::Held;
 use crate::session::prepare::statement_room::send_preparation;
 use crate::session::prepare::text_prepared::{bring_names, learn_name};
@@ -31,24 +32,16 @@ fn take_off(session: &Session, plan: &Plan, capture: Option<&mut Capture>, held:
     {
         return flight;
     }
-    let prepared = session.statements.prepared_text(plan);
     let key = session.statements.prepared_key(plan);
     let sent = Sent {
-        text: prepared.as_deref().unwrap_or_else(|| session.client.statement_text()),
+        text: session.statements.executed_text(&session.client, plan),
         schema: key.map_or(&session.context.state.schema, |key| &key.schema),
         parameters: &[],
-        is_prepared: prepared.is_some(),
+        is_prepared: key.is_some(),
         is_read_otherwise: key.is_some_and(|key| reads_otherwise(&session.context, key)),
         is_repeated: false,
     };
-    let Session { ground, account, context, dealings, .. } = session;
-    let transaction = &dealings.transaction;
-    let flight =
-        unwatched.unwrap_or_else(|| start_flight(ground, account, context, transaction, plan, &sent, held));
-    if let Some(capture) = capture {
-        note_reading(ground, context, transaction, plan, &sent, capture, held);
-    }
-    flight
+    watch(session, plan, &sent, unwatched, capture, held)
 }
 
 /// Sends the text over a connection to which nothing need be brought. None if that takes waiting, and nothing was done then.
@@ -72,8 +65,7 @@ pub(crate) fn send_text_at_once(
     held.connection.count_statement();
     let flight = take_off(session, plan, capture, held);
     let written = way(ground, held).write_at_once(frame);
-    let rest = |written: usize| frame.get(written..).filter(|rest| !rest.is_empty()).map(Into::into);
-    Some(Departure { flight, kind: AnswerKind::ResultSets, number: 0, rest: written.map(rest) })
+    Some(Departure::of(flight, (AnswerKind::ResultSets, 0), frame, written))
 }
 
 /// Has the connection's server execute the text.
@@ -130,8 +122,7 @@ async fn bring(session: &mut Session, plan: &Plan, held: &mut Held) -> Result<Op
 #[must_use]
 pub(crate) fn learn_of_text(session: &mut Session, plan: &Plan, end: &AnswerEnd, held: &mut Held) -> bool {
     let Session { ground, client, context, dealings, statements, .. } = session;
-    let executed = statements.prepared_text(plan);
-    let text = executed.as_deref().unwrap_or_else(|| client.statement_text());
+    let text = statements.executed_text(client, plan);
     let found = found_by(context, &plan.facts, text, Vec::new, end);
     learn_found_rows(&mut dealings.results, &plan.facts, found, end, held);
     learn_temporary_tables(client, context, plan, end, held);

@@ -24,16 +24,16 @@ impl Statements {
     }
 
     /// The statement that the one at hand executes by its name.
-    pub(crate) fn prepared_text(&self, plan: &Plan) -> Option<Arc<[u8]>> {
+    pub(crate) fn prepared_text(&self, plan: &Plan) -> Option<&[u8]> {
         match &plan.named {
-            Some(Named::Execute { name }) => self.named_text(name),
+            Some(Named::Execute { name }) => Some(&self.names.as_ref()?.statements.get(name)?.text),
             _ => None,
         }
     }
 
     /// What the statement at hand executes: itself, unless it names another.
-    pub(crate) fn executed_text(&self, client: &Client, plan: &Plan) -> Arc<[u8]> {
-        self.prepared_text(plan).unwrap_or_else(|| client.statement_text().into())
+    pub(crate) fn executed_text<'a>(&'a self, client: &'a Client, plan: &Plan) -> &'a [u8] {
+        self.prepared_text(plan).unwrap_or_else(|| client.statement_text())
     }
 
     /// Under what the statement was prepared that the one at hand executes by its name.

@@ -16,3 +16,16 @@ pub(crate) struct Departure {
     /// What the socket has not taken at once, or why it took nothing.
     pub(crate) rest: Result<Option<Box<[u8]>>, Trouble>,
 }
+
+impl Departure {
+    /// Of a packet of which so much was `written` at once.
+    pub(crate) fn of(
+        flight: Flight,
+        (kind, number): (AnswerKind, u32),
+        packet: &[u8],
+        written: Result<usize, Trouble>,
+    ) -> Self {
+        let rest = |written: usize| packet.get(written..).filter(|rest| !rest.is_empty()).map(Into::into);
+        Self { flight, kind, number, rest: written.map(rest) }
+    }
+}

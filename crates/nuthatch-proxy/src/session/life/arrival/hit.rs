@@ -114,12 +114,12 @@ fn find(session: &Session, key: &Key<'_>, now_ms: u64) -> Option<Entry<Arc<HitPl
 /// Answers with the entry's packets.
 pub(crate) async fn serve_hit(
     session: &mut Session,
-    entry: &Entry<Arc<HitPlan>>,
+    entry: Entry<Arc<HitPlan>>,
     now_ms: u64,
 ) -> Result<(), SessionEnd> {
-    count_hit(session, entry, now_ms);
-    let written = write_entry_now(session, entry)?;
-    if written < entry.packets().len() { send_entry(session, entry, written).await } else { Ok(()) }
+    count_hit(session, &entry, now_ms);
+    let written = write_entry_now(session, &entry)?;
+    if written < entry.packets().len() { send_entry(session, &entry, written).await } else { Ok(()) }
 }
 
 /// Writes as much of the entry's packets as goes out at once, under the session's own status flags.

@@ -53,7 +53,7 @@ fn only_execution_by_a_known_name_has_a_text_and_a_key_that_were_prepared() {
     ] {
         let plan = Plan { named, ..Plan::of_text(text) };
         let found = statements.prepared_text(&plan);
-        assert_eq!(found.as_deref(), expected.map(str::as_bytes), "{:?}", plan.named);
+        assert_eq!(found, expected.map(str::as_bytes), "{:?}", plan.named);
         let key_text = statements.prepared_key(&plan).map(|key| &*key.text);
         let expected = expected.map(|text| format!("PREPARE one FROM '{text}'").into_bytes());
         assert_eq!(key_text, expected.as_deref(), "{:?}", plan.named);
