@@ -3,6 +3,7 @@
 use std::future::poll_fn;
 use std::io::{self, IoSlice};
 use std::mem::MaybeUninit;
+use std::task::{Context, Poll, ready};
 
 use nuthatch_wire::{FRAME_PAYLOAD_MAX, FrameHeader, HEADER_LEN, WireError};
 use tokio::io::AsyncWriteExt;
@@ -276,6 +277,14 @@ impl Framed {
         self.fill_at_most(SCRATCH_BYTES).await
     }
 
+    /// [`Self::fill`] for who waits for something else besides.
+    ///
+    /// # Errors
+    /// As there.
+    pub fn poll_fill(&mut self, cx: &mut Context<'_>) -> Poll<Result<usize, NetError>> {
+        self.poll_fill_at_most(SCRATCH_BYTES, cx)
+    }
+
     /// Waits until so many bytes are unread; no more than those are read.
     pub(crate) async fn await_bytes(&mut self, count: usize) -> Result<(), NetError> {
         while self.unread().len() < count {
@@ -285,18 +294,19 @@ impl Framed {
     }
 
     async fn fill_at_most(&mut self, bytes_max: usize) -> Result<usize, NetError> {
+        poll_fn(|cx| self.poll_fill_at_most(bytes_max, cx)).await
+    }
+
+    fn poll_fill_at_most(&mut self, bytes_max: usize, cx: &mut Context<'_>) -> Poll<Result<usize, NetError>> {
+        let mut scratch = [MaybeUninit::uninit(); SCRATCH_BYTES];
+        let room = &mut scratch[..bytes_max.min(SCRATCH_BYTES)];
         let (stream, inbox) = (&mut self.stream, &mut self.inbox);
-        let n = poll_fn(|cx| {
-            let mut scratch = [MaybeUninit::uninit(); SCRATCH_BYTES];
-            let room = &mut scratch[..bytes_max.min(SCRATCH_BYTES)];
-            stream.poll_receive(cx, room, |bytes| inbox.extend_from_slice(bytes))
-        })
-        .await?;
-        match n {
+        let n = ready!(stream.poll_receive(cx, room, |bytes| inbox.extend_from_slice(bytes)))?;
+        Poll::Ready(match n {
             0 if self.inbox.is_empty() => Err(NetError::Closed),
             0 => Err(NetError::Io(io::ErrorKind::UnexpectedEof.into())),
             n => Ok(n),
-        }
+        })
     }
 
     /// Writes as much of `bytes` as goes out at once, without waiting, and returns how much that was.

@@ -106,6 +106,10 @@ pub struct Progress {
 #[expect(clippy::struct_excessive_bools, reason = "independent facts of a walk")]
 pub struct AnswerScanner {
     state: State,
+    /// Of definitions at hand, how many are to come.
+    definitions_left: u64,
+    /// What comes behind definitions, or their EOF, at hand.
+    then: AfterDefinitions,
     kind: AnswerKind,
     deprecate_eof: bool,
     /// `CLIENT_OPTIONAL_RESULTSET_METADATA`.
@@ -131,8 +135,8 @@ pub struct AnswerScanner {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum State {
     First,
-    Definitions { left: u64, then: AfterDefinitions },
-    DefinitionsEof { then: AfterDefinitions },
+    Definitions,
+    DefinitionsEof,
     Rows,
     Finished,
 }
@@ -182,6 +186,8 @@ impl AnswerScanner {
         let end = AnswerEnd::default();
         Self {
             state,
+            definitions_left: 0,
+            then: AfterDefinitions::Rows,
             kind,
             deprecate_eof,
             optional_metadata: false,
@@ -275,17 +281,42 @@ impl AnswerScanner {
     /// When they cannot be an answer. The connection's position is lost then: close it.
     pub fn scan(&mut self, bytes: &[u8]) -> Result<Progress, WireError> {
         let mut rest = bytes;
-        while !self.is_finished() && !self.wants_file {
-            let taken = self.step(rest)?;
+        let mut finished = self.is_finished();
+        while !finished && !self.wants_file {
+            if matches!(self.state, State::Rows) {
+                rest = self.pass_rows(rest);
+            }
+            let taken = self.take_piece(rest)?;
             let Some((_, later)) = taken.and_then(|n| rest.split_at_checked(n)) else { break };
             rest = later;
+            finished = self.is_finished();
         }
         let consumed = bytes.len() - rest.len();
-        Ok(Progress { consumed, finished: self.is_finished(), wants_file: self.wants_file })
+        Ok(Progress { consumed, finished, wants_file: self.wants_file })
     }
 
-    pub(crate) fn is_finished(&self) -> bool {
-        self.state == State::Finished && self.frame_left == 0 && !self.packet_continues
+    /// Takes the whole rows that `bytes` begin with, which is what [`Self::step`] does with each. Returns what is behind them.
+    fn pass_rows<'a>(&mut self, bytes: &'a [u8]) -> &'a [u8] {
+        if self.kind == AnswerKind::Fields || self.frame_left > 0 || self.packet_continues {
+            return bytes;
+        }
+        let (mut rest, mut rows, mut sequence) = (bytes, 0, self.next_sequence);
+        while let Some((header, [first, ..])) = FrameHeader::parse(rest).zip(rest.get(HEADER_LEN..))
+            && *first < 0xFE
+            && header.payload_len > 0
+            && !header.is_continued()
+            && let Some(later) = rest.get(HEADER_LEN + header.payload_len..)
+        {
+            (rest, rows, sequence) = (later, rows + 1, header.sequence.wrapping_add(1));
+        }
+        self.end.rows += rows;
+        self.offset += (bytes.len() - rest.len()) as u64;
+        self.next_sequence = sequence;
+        rest
+    }
+
+    pub(crate) const fn is_finished(&self) -> bool {
+        matches!(self.state, State::Finished) && self.frame_left == 0 && !self.packet_continues
     }
 
     pub(crate) const fn wants_file(&self) -> bool {
@@ -301,9 +332,9 @@ impl AnswerScanner {
             _ if self.frame_left > 0 => Stage::InFrame,
             _ if self.packet_continues => Stage::InPacket,
             State::First => Stage::First,
-            State::Definitions { left, .. } if left > 1 => Stage::Definition,
-            State::Definitions { .. } => Stage::LastDefinition,
-            State::DefinitionsEof { .. } => Stage::DefinitionsEnd,
+            State::Definitions if self.definitions_left > 1 => Stage::Definition,
+            State::Definitions => Stage::LastDefinition,
+            State::DefinitionsEof => Stage::DefinitionsEnd,
             State::Rows | State::Finished => Stage::Rows,
         }
     }
@@ -317,6 +348,11 @@ impl AnswerScanner {
 
     /// Takes the next piece: part of a payload, or a packet's beginning. `None`: more bytes are needed.
     pub(crate) fn step(&mut self, rest: &[u8]) -> Result<Option<usize>, WireError> {
+        self.take_piece(rest)
+    }
+
+    #[inline(always)]
+    fn take_piece(&mut self, rest: &[u8]) -> Result<Option<usize>, WireError> {
         if self.frame_left > 0 {
             let taken = self.frame_left.min(rest.len());
             self.frame_left -= taken;
@@ -368,10 +404,10 @@ impl AnswerScanner {
 
     fn look_at(&self, header: FrameHeader, first: u8) -> Packet {
         match self.state {
-            State::First | State::DefinitionsEof { .. } | State::Finished => Packet::Steering,
-            State::Definitions { .. } if first == ErrPacket::MARKER => Packet::Steering,
-            State::Definitions { .. } if self.whole_definitions => Packet::Steering,
-            State::Definitions { .. } => Packet::Passing,
+            State::First | State::DefinitionsEof | State::Finished => Packet::Steering,
+            State::Definitions if first == ErrPacket::MARKER => Packet::Steering,
+            State::Definitions if self.whole_definitions => Packet::Steering,
+            State::Definitions => Packet::Passing,
             State::Rows if self.whole_definitions && self.is_field(first) => Packet::Steering,
             State::Rows if first == ErrPacket::MARKER => Packet::Steering,
             State::Rows if first == 0xFE && self.ends_rows(header) => Packet::Steering,
@@ -391,11 +427,9 @@ impl AnswerScanner {
 
     fn passing_packet(&mut self) {
         match self.state {
-            State::Definitions { left, then } if left > 1 => {
-                self.state = State::Definitions { left: left - 1, then };
-            }
-            State::Definitions { then, .. } if self.deprecate_eof => self.after_definitions(then),
-            State::Definitions { then, .. } => self.state = State::DefinitionsEof { then },
+            State::Definitions if self.definitions_left > 1 => self.definitions_left -= 1,
+            State::Definitions if self.deprecate_eof => self.after_definitions(self.then),
+            State::Definitions => self.state = State::DefinitionsEof,
             _ => self.end.rows += 1,
         }
     }
@@ -412,10 +446,11 @@ impl AnswerScanner {
 
     /// Definitions come next, unless they are left out; their end comes in any case.
     fn define(&mut self, left: u64, then: AfterDefinitions) {
+        (self.definitions_left, self.then) = (left, then);
         match self.has_metadata {
-            true => self.state = State::Definitions { left, then },
+            true => self.state = State::Definitions,
             false if self.deprecate_eof => self.after_definitions(then),
-            false => self.state = State::DefinitionsEof { then },
+            false => self.state = State::DefinitionsEof,
         }
     }
 
@@ -428,7 +463,7 @@ impl AnswerScanner {
             return Ok(());
         }
         match (self.state, self.kind, first) {
-            (State::Definitions { .. }, ..) => {
+            (State::Definitions, ..) => {
                 self.passing_packet();
                 Ok(())
             }
@@ -456,11 +491,13 @@ impl AnswerScanner {
                 self.define(left, AfterDefinitions::Rows);
                 Ok(())
             }
-            (State::DefinitionsEof { then: AfterDefinitions::Rows }, _, 0xFE) => self.columns_eof(payload),
-            (State::DefinitionsEof { then }, _, 0xFE) => {
-                self.after_definitions(then);
-                Ok(())
-            }
+            (State::DefinitionsEof, _, 0xFE) => match self.then {
+                AfterDefinitions::Rows => self.columns_eof(payload),
+                then => {
+                    self.after_definitions(then);
+                    Ok(())
+                }
+            },
             (State::Rows, _, 0xFE) if self.deprecate_eof && payload.len() > EOF_BYTES => {
                 self.ok(payload, Ending::ResultSet)
             }

@@ -27,3 +27,11 @@ pub struct Verdict {
     /// Counters of the rules that matched, in order of the matches; the caller bumps each.
     pub matched: Vec<Arc<RuleHits>>,
 }
+
+impl Verdict {
+    /// Whether a rule has the statement answered without a server.
+    #[must_use]
+    pub const fn answers(&self) -> bool {
+        self.error_msg.is_some() || self.ok_msg.is_some()
+    }
+}

@@ -176,6 +176,11 @@ impl SessionHandle {
         EndReason::of(self.end.load(Ordering::Relaxed))
     }
 
+    /// Whether its client has hung up; the task is woken once it does.
+    pub(crate) fn has_lost_client(&self, cx: &Context<'_>) -> bool {
+        self.client.get().is_some_and(|client| client.is_closed_or_wakes(cx))
+    }
+
     /// Runs `future`, unless the session is told to end, or its client hangs up, before it is done.
     pub(crate) const fn while_client_waits<F: Future>(&self, future: F) -> WhileClientWaits<'_, F> {
         WhileClientWaits { handle: self, future }
@@ -230,9 +235,7 @@ impl<F: Future> Future for WhileClientWaits<'_, F> {
             return Poll::Ready(Err(reason.into()));
         }
         match this.future.poll(cx) {
-            Poll::Pending if this.handle.client.get().is_some_and(|client| client.is_closed_or_wakes(cx)) => {
-                Poll::Ready(Err(SessionEnd::Gone))
-            }
+            Poll::Pending if this.handle.has_lost_client(cx) => Poll::Ready(Err(SessionEnd::Gone)),
             polled => polled.map(Ok),
         }
     }

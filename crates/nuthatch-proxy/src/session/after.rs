@@ -9,6 +9,7 @@ pub(crate) mod insert_id;
 pub(crate) mod learn;
 pub(crate) mod more;
 pub(crate) mod pins;
+pub(crate) mod plain;
 pub(crate) mod schema;
 pub(crate) mod set;
 pub(crate) mod stored_code;

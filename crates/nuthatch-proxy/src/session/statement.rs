@@ -21,7 +21,7 @@ pub(crate) use look::{heed_hint, look};
 pub(crate) use memo::{Known, Memo};
 pub(crate) use named::{Named, may_use_names};
 pub(crate) use plan::Plan;
-pub(crate) use request::Request;
+pub(crate) use request::{Asked, Request};
 pub(crate) use said_to_cache::{SaidToCache, said_to_cache};
 pub(crate) use set::{
     FOREIGN_KEY_CHECKS, Given, SetOutcome, Setting, Step, UNIQUE_CHECKS, is_profiled, seconds, set_outcome,

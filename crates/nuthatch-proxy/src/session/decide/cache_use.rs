@@ -3,7 +3,9 @@
 //! Worked out after each command off the hit path; the hit path looks at two flags.
 
 use crate::session::before::begin::{may_open_snapshot, reads_one_moment};
-use crate::session::parts::{Account, CacheUse, Context, Dealings, Ground, Held, Off, caching};
+use crate::session::parts::{
+    Account, Beginning, CacheUse, Context, Dealings, Ground, Held, Off, Transaction, caching,
+};
 use crate::session::statement::{Caching, Facts, Plan};
 use crate::stats::not_cached::NotCached;
 use crate::stats::pins::Pins;
@@ -27,6 +29,32 @@ pub(crate) fn judge_cache_use_for(
     }
 }
 
+/// The same behind a statement, unless it was plain, nothing of it is left, and nobody caches anything: then neither servers nor others
+/// have a say in it.
+pub(crate) fn judge_cache_use_behind(
+    ground: &Ground,
+    account: &Account,
+    context: &Context,
+    cache: &mut CacheUse,
+    dealings: &Dealings,
+    was_plain: bool,
+) {
+    let is_off = matches!(cache.off.cache, Some(NotCached::TypeOff | NotCached::OwnTypeOff));
+    if !(was_plain && is_off && cache.is_judged && is_as_at_first(context, cache, dealings)) {
+        judge_cache_use(ground, account, context, cache, dealings);
+    }
+}
+
+/// Neither a connection is held nor a transaction open, and the next statement is the first of the rules' walk.
+fn is_as_at_first(context: &Context, cache: &CacheUse, dealings: &Dealings) -> bool {
+    let Transaction { beginning, touched, .. } = &dealings.transaction;
+    dealings.hands.held.is_empty()
+        && cache.next_flag_in == 0
+        && context.state.autocommit
+        && matches!(beginning, Beginning::Usual)
+        && touched.is_empty()
+}
+
 /// Works out *may use the cache* anew.
 pub(crate) fn judge_cache_use(
     ground: &Ground,
@@ -36,7 +64,7 @@ pub(crate) fn judge_cache_use(
     dealings: &Dealings,
 ) {
     let mut off = off_by_configuration(ground, account, context);
-    cache.is_judged = dealings.hands.held.is_empty() && cache.next_flag_in == 0;
+    cache.is_judged = is_as_at_first(context, cache, dealings);
     off.cache = off.cache.or_else(|| state_off_cache(context, cache, dealings));
     off.exact = off.cache.or(off.exact).or_else(|| transaction_off_exact(ground, account, context, dealings));
     take_cache_use(ground, account, context, cache, dealings, off);

@@ -50,7 +50,7 @@ pub(crate) fn plan_named(
             inner.asks.numbers = asks_for_numbers(inner.kind, &text);
             let numbered = with_own_number(ground, context, &inner, &text);
             let sent = numbered.map(|numbered| preparation_of(context, &name, &numbered).into());
-            plan.named = Some(Named::Prepare { name, text: text.into(), sent });
+            plan.named = Some(Box::new(Named::Prepare { name, text: text.into(), sent }));
             None
         }
         TextPrepared::Prepare { name, statement: None } => {
@@ -66,7 +66,7 @@ pub(crate) fn plan_named(
                 plan.facts = Facts::of_text(Arc::new(of_text), plan.facts.multiplex);
                 (plan.facts.has_parameters, plan.facts.code) = (true, code);
                 plan.hostgroup = hostgroup_for(account, dealings, plan.wanted, &plan.facts);
-                plan.named = Some(Named::Execute { name: folded(&name) });
+                plan.named = Some(Box::new(Named::Execute { name: folded(&name) }));
                 None
             }
             None => {
@@ -104,5 +104,5 @@ fn plan_unknown(context: &Context, hands: &Hands, plan: &mut Plan, name: &[u8]) 
     }
     let nothing = TextFacts::of(&classify(b"DEALLOCATE PREPARE x", context.lexing));
     plan.facts = Facts::of_text(Arc::new(nothing), plan.facts.multiplex);
-    plan.named = Some(Named::Unknown { name: folded(name) });
+    plan.named = Some(Box::new(Named::Unknown { name: folded(name) }));
 }

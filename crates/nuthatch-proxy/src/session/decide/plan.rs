@@ -5,7 +5,6 @@ use std::sync::Arc;
 use nuthatch_config::{RuleInput, Verdict};
 use nuthatch_sql::ServerFlavor;
 
-use crate::session::decide::query_cache::plan_for_cache;
 use crate::session::decide::stored_code::code_run;
 use crate::session::lease::check_out::hostgroup_for;
 use crate::session::parts::{Account, CacheUse, Context, Dealings, Ground};
@@ -14,7 +13,7 @@ use crate::shared::answers::HitPlan;
 use crate::state::Found;
 use crate::stats::{DigestCounters, Observed};
 
-/// Looks at the statement as the client sent it.
+/// Looks at the statement as the client sent it. What it says of the cache is not in it yet: see [`plan_for_cache`](super::query_cache::plan_for_cache).
 pub(crate) fn plan(
     ground: &Ground,
     account: &Account,
@@ -32,6 +31,7 @@ pub(crate) fn plan(
     let mut facts = Facts::of_text(Arc::clone(&known.facts), verdict.multiplex);
     let wanted = verdict.destination_hostgroup.unwrap_or(account.user.default_hostgroup);
     let hostgroup = hostgroup_for(account, dealings, wanted, &facts);
+    facts.is_plain = known.is_plain;
     facts.code = code_run(ground, context, text, &known, hostgroup);
     let digest = variables
         .query_digests
@@ -40,9 +40,7 @@ pub(crate) fn plan(
         })
         .flatten();
     let (named, said_to_cache, sent) = (None, None, None);
-    let mut plan = Plan { facts, verdict, digest, wanted, hostgroup, named, said_to_cache, sent, started_us };
-    plan_for_cache(ground, account, context, dealings, &mut plan, text);
-    plan
+    Plan { facts, verdict, digest, wanted, hostgroup, named, said_to_cache, sent, started_us }
 }
 
 pub(crate) fn judge(

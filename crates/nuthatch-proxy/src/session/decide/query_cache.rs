@@ -51,7 +51,7 @@ pub(crate) fn plan_for_cache(
     if hint.ttl_ms.is_some() {
         ground.shared.answers.ask_for();
     }
-    plan.sent = hint.without_sql_cache(text, context.lexing.server);
+    plan.sent = hint.without_sql_cache(text, context.lexing.server).map(Vec::into_boxed_slice);
     let valued = with_cache_values(ground, context, plan.facts.kind, text);
     if let Some(valued) = &valued {
         plan_instead(account, context, dealings, plan, plan.facts.cache.own_type, valued.clone());
@@ -62,11 +62,11 @@ pub(crate) fn plan_for_cache(
                 Ok(own) => plan_instead(account, context, dealings, plan, Some(own), rest),
                 Err(_) => {
                     let among = CacheSettings::Among { settings, rest };
-                    plan.said_to_cache = Some(SaidToCache::Settings(among));
+                    plan.said_to_cache = Some(Box::new(SaidToCache::Settings(among)));
                 }
             }
         }
-        said => plan.said_to_cache = said,
+        said => plan.said_to_cache = said.map(Box::new),
     }
 }
 
@@ -100,7 +100,7 @@ fn plan_instead(
     (text.asks.tracker, text.cache.own_type) = (plan.facts.asks.tracker, own);
     plan.facts = Facts::of_text(Arc::new(text), plan.facts.multiplex);
     plan.hostgroup = hostgroup_for(account, dealings, plan.wanted, &plan.facts);
-    plan.sent = Some(rest);
+    plan.sent = Some(rest.into_boxed_slice());
 }
 
 /// A SET with the values of the cache's variables in the place of what reads them (`SET @saved = @@query_cache_size`): servers have others, or none.

@@ -10,31 +10,30 @@ use nuthatch_sql::Kind;
 use nuthatch_wire::AnswerEnd;
 
 use crate::roster::SessionEnd;
-use crate::session::before::flight::own_up;
+use crate::session::before::flight::{land, own_up};
 use crate::session::before::reading::{dependencies_of, may_fill};
 use crate::session::decide::key::key_in;
 use crate::session::decide::plan::hit_plan;
 use crate::session::lease::check_out::{Leased, lease_in_turn};
+use crate::session::lease::question::{way, way_and_client};
 use crate::session::life::arrival::hit::{serve_hit, stands};
 use crate::session::life::ask_a_server::{
-    Begun, ask_a_server, begin_lease, end_others, has_other_transactions, receive, send_at_once,
+    Begun, ask_a_server, ask_after, ask_again, begin_lease, end_others, has_other_transactions, send_at_once,
+    take_note,
 };
 use crate::session::life::replies::reply_trouble;
+use crate::session::life::sent_execution::learn_cursor;
 use crate::session::parts::Ground;
-use crate::session::statement::{Caching, Plan, Request};
-use crate::session::way::{Capture, Depends, Trouble};
+use crate::session::statement::{Asked, Caching, Plan, Request};
+use crate::session::way::{Capture, Departure, Depends, Trouble};
 use crate::session::whole::Session;
 use crate::shared::answers::HitPlan;
 use crate::stats::not_cached::NotCached;
 
 /// Answers the statement at hand from the cache, or by a server; then it is stored if it may be.
-pub(crate) async fn answer(
-    session: &mut Session,
-    request: Request<'_>,
-    plan: &Plan,
-    caching: Caching,
-    now_ms: u64,
-) -> Result<(), SessionEnd> {
+pub(crate) async fn answer(session: &mut Session, asked: &Asked, now_ms: u64) -> Result<(), SessionEnd> {
+    let Asked { request, plan, caching } = asked;
+    let caching = *caching;
     if caching.is_any() {
         if let Some(entry) = entry_of_any_epoch(session, request, plan, caching, now_ms) {
             return Box::pin(serve_hit(session, entry, now_ms)).await;
@@ -65,7 +64,7 @@ pub(crate) async fn answer(
 /// Has a server answer.
 async fn ask(
     session: &mut Session,
-    request: Request<'_>,
+    request: &Request,
     plan: &Plan,
     mut capture: Option<&mut Capture>,
 ) -> Result<AnswerEnd, Trouble> {
@@ -78,14 +77,42 @@ async fn ask(
         let Session { ground, account, context, dealings, .. } = session;
         leased = lease_in_turn(ground, account, context, dealings, plan.hostgroup).await?;
     }
-    match send_at_once(session, request, plan, capture.as_deref_mut(), leased) {
-        Begun::Sent(held, departure) => receive(session, request, plan, capture, (held, departure)).await,
-        Begun::Leased(leased) => Box::pin(ask_a_server(session, request, plan, capture, leased, None)).await,
+    let (mut held, departure) = match send_at_once(session, request, plan, capture.as_deref_mut(), leased) {
+        Begun::Sent(held, departure) => (held, departure),
+        Begun::Leased(leased) => {
+            return Box::pin(ask_a_server(session, request, plan, capture, leased, None)).await;
+        }
+    };
+    let Departure { mut flight, kind, number, rest } = departure;
+    let Session { ground, client, context, dealings, statements, .. } = session;
+    let sent = match rest {
+        Ok(Some(rest)) => Box::pin(way(ground, &mut held).write(&rest)).await,
+        rest => rest.map(drop),
+    };
+    let answered = match sent {
+        Ok(()) => {
+            let (way, framed) = way_and_client(ground, client, context, dealings, &mut held);
+            way.hearing(&mut flight).pass_answer(framed, kind, capture.as_deref_mut(), |_| ()).await
+        }
+        Err(trouble) => Err(trouble),
+    };
+    land(ground, &mut dealings.transaction, &dealings.hands, flight);
+    let end = match answered {
+        Ok(end) => end,
+        Err(trouble) => return Box::pin(ask_again(session, request, plan, capture, held, trouble)).await,
+    };
+    if let Request::Execution { id, .. } = request {
+        learn_cursor(statements, *id, (kind, number), &end, &held);
     }
+    let reading = capture.and_then(|capture| capture.reading.as_ref());
+    if let Some(held) = take_note(session, request, plan, reading, &end, held) {
+        Box::pin(ask_after(session, request, plan, &end, held)).await?;
+    }
+    Ok(end)
 }
 
 /// The cache's key of the statement at hand.
-fn key_of<'a>(session: &'a Session, request: Request<'_>) -> Option<Key<'a>> {
+fn key_of<'a>(session: &'a Session, request: &Request) -> Option<Key<'a>> {
     match request {
         Request::Text => {
             key_in(&session.account, &session.context, Protocol::Text, session.client.statement_text())
@@ -100,7 +127,7 @@ fn key_of<'a>(session: &'a Session, request: Request<'_>) -> Option<Key<'a>> {
 /// made it too.
 fn entry_of_any_epoch(
     session: &Session,
-    request: Request<'_>,
+    request: &Request,
     plan: &Plan,
     caching: Caching,
     now_ms: u64,
@@ -143,7 +170,7 @@ fn entry_of_any_epoch(
 /// Stores the answer that ended so, or says why not.
 fn store(
     session: &Session,
-    request: Request<'_>,
+    request: &Request,
     plan: &Plan,
     caching: Caching,
     end: &AnswerEnd,

@@ -8,14 +8,15 @@ use crate::roster::SessionEnd;
 use crate::session::after::errors::count_error;
 use crate::session::after::learn::learn;
 use crate::session::after::pins::delay::learn_delay;
+use crate::session::after::plain::{has_left_counts_only, learn_counts};
 use crate::session::after::stored_code::learn_stored_code;
-use crate::session::before::flight::{land, start_flight};
+use crate::session::before::flight::start_flight;
 use crate::session::decide::errand::errand_of_text;
 use crate::session::lease::check_out::{Leased, State, finish_lease, lease_at_once, may_wait_instead};
 use crate::session::lease::put_away::{put_away, settle};
-use crate::session::lease::question::{order_and_hear, way, way_and_client};
+use crate::session::lease::question::order_and_hear;
 use crate::session::life::sent_execution::{
-    ask_after_execution, execute_on, keep_cursor, learn_cursor, learn_of_execution, send_execution_at_once,
+    ask_after_execution, execute_on, keep_cursor, learn_of_execution, send_execution_at_once,
 };
 use crate::session::life::sent_text::{ask_after_text, learn_of_text, query_on, send_text_at_once};
 use crate::session::parts::{Hands, Held};
@@ -34,24 +35,16 @@ pub(crate) enum Begun {
 }
 
 /// Ends the transactions on other connections that the statement ends too.
-pub(crate) async fn end_others(
-    session: &mut Session,
-    request: Request<'_>,
-    plan: &Plan,
-) -> Result<(), Trouble> {
+pub(crate) async fn end_others(session: &mut Session, request: &Request, plan: &Plan) -> Result<(), Trouble> {
     let text: Arc<[u8]> = match request {
         Request::Text => session.statements.executed_text(&session.client, plan).into(),
-        Request::Execution { text, .. } => text.into(),
+        Request::Execution { text, .. } => Arc::clone(text),
     };
     end_other_transactions(session, plan, &text).await
 }
 
 /// Has a connection for the statement, if that can be at once.
-pub(crate) fn begin_lease(
-    session: &mut Session,
-    request: Request<'_>,
-    plan: &Plan,
-) -> Result<Leased, Trouble> {
+pub(crate) fn begin_lease(session: &mut Session, request: &Request, plan: &Plan) -> Result<Leased, Trouble> {
     let Session { ground, client, account, context, dealings, .. } = session;
     dealings.hands.errand = match request {
         Request::Text if plan.named.is_none() => {
@@ -65,7 +58,7 @@ pub(crate) fn begin_lease(
 /// Sends the statement, if there is a connection, and nothing need be said on it before.
 pub(crate) fn send_at_once(
     session: &mut Session,
-    request: Request<'_>,
+    request: &Request,
     plan: &Plan,
     capture: Option<&mut Capture>,
     leased: Leased,
@@ -77,7 +70,7 @@ pub(crate) fn send_at_once(
     let departure = match request {
         Request::Text => send_text_at_once(session, plan, capture, &mut held),
         Request::Execution { id, text } => {
-            send_execution_at_once(session, id, text, plan, capture, &mut held)
+            send_execution_at_once(session, *id, text, plan, capture, &mut held)
         }
     };
     match departure {
@@ -86,53 +79,26 @@ pub(crate) fn send_at_once(
     }
 }
 
-/// Passes the answer to a statement that has been sent on to the client.
-pub(crate) async fn receive(
+/// Tries again, on another connection, a statement that has come to nothing on this one, if it may be tried again.
+pub(crate) async fn ask_again(
     session: &mut Session,
-    request: Request<'_>,
+    request: &Request,
     plan: &Plan,
-    mut capture: Option<&mut Capture>,
-    (mut held, departure): (Held, Departure),
+    capture: Option<&mut Capture>,
+    held: Held,
+    trouble: Trouble,
 ) -> Result<AnswerEnd, Trouble> {
-    let Departure { mut flight, kind, number, rest } = departure;
-    let Session { ground, client, context, dealings, .. } = session;
-    let sent = match rest {
-        Ok(Some(rest)) => Box::pin(way(ground, &mut held).write(&rest)).await,
-        rest => rest.map(drop),
-    };
-    let answered = match sent {
-        Ok(()) => {
-            let (way, framed) = way_and_client(ground, client, context, dealings, &mut held);
-            way.hearing(&mut flight).pass_answer(framed, kind, capture.as_deref_mut(), |_| ()).await
-        }
-        Err(trouble) => Err(trouble),
-    };
-    land(ground, &mut dealings.transaction, &dealings.hands, flight);
-    match answered {
-        Ok(end) => {
-            if let Request::Execution { id, .. } = request {
-                learn_cursor(&mut session.statements, id, (kind, number), &end, &held);
-            }
-            let reading = capture.and_then(|capture| capture.reading.as_ref());
-            if let Some(held) = take_note(session, request, plan, reading, &end, held) {
-                Box::pin(ask_after(session, request, plan, &end, held)).await?;
-            }
-            Ok(end)
-        }
-        Err(trouble) => {
-            let retries_left = after_trouble(session, plan, held, true, trouble, None)?;
-            let Session { ground, account, context, dealings, .. } = session;
-            let leased = lease_at_once(ground, account, context, dealings, plan.hostgroup)?;
-            Box::pin(ask_a_server(session, request, plan, capture, leased, Some(retries_left))).await
-        }
-    }
+    let retries_left = after_trouble(session, plan, held, true, trouble, None)?;
+    let Session { ground, account, context, dealings, .. } = session;
+    let leased = lease_at_once(ground, account, context, dealings, plan.hostgroup)?;
+    ask_a_server(session, request, plan, capture, leased, Some(retries_left)).await
 }
 
 /// Has a server answer, over a connection that has been had so far; on another when the first had died in the pool and the statement, if
 /// it was sent, only reads. `retries_left` is none for the first try.
 pub(crate) async fn ask_a_server(
     session: &mut Session,
-    request: Request<'_>,
+    request: &Request,
     plan: &Plan,
     mut capture: Option<&mut Capture>,
     mut leased: Leased,
@@ -146,7 +112,7 @@ pub(crate) async fn ask_a_server(
             Request::Text => query_on(session, plan, capture.as_deref_mut(), &mut held, &mut was_sent).await,
             Request::Execution { id, text } => {
                 let capture = capture.as_deref_mut();
-                execute_on(session, id, text, plan, capture, &mut held, &mut was_sent).await
+                execute_on(session, *id, text, plan, capture, &mut held, &mut was_sent).await
             }
         };
         match answered {
@@ -197,9 +163,9 @@ fn after_trouble(
 
 /// Learns from the answer that the client has by now, so that nothing may be tried again, and lets go of the connection. Returns it if
 /// its server must be asked for more first: see [`ask_after`].
-fn take_note(
+pub(crate) fn take_note(
     session: &mut Session,
-    request: Request<'_>,
+    request: &Request,
     plan: &Plan,
     reading: Option<&Reading>,
     end: &AnswerEnd,
@@ -209,15 +175,19 @@ fn take_note(
     let Session { ground, client, account, context, dealings, statements, .. } = session;
     let (text, executed) = match request {
         Request::Text => (client.statement_text(), statements.executed_text(client, plan)),
-        Request::Execution { text, .. } => (text, text),
+        Request::Execution { text, .. } => (&**text, &**text),
     };
-    learn(ground, context, dealings, &plan.facts, text, end, &mut held);
-    dealings.transaction.learn_opening(reading, end);
+    if has_left_counts_only(context, dealings, &plan.facts, end, &held) {
+        learn_counts(ground, context, dealings, &plan.facts, text, end, &mut held);
+    } else {
+        learn(ground, context, dealings, &plan.facts, text, end, &mut held);
+        dealings.transaction.learn_opening(reading, end);
+    }
     learn_delay(ground, account, end, &mut held);
     learn_stored_code(ground, context, plan, executed, end, &mut held);
     let must_ask = match request {
         Request::Text => learn_of_text(session, plan, end, &mut held),
-        Request::Execution { id, text } => learn_of_execution(session, id, text, plan, end, &mut held),
+        Request::Execution { id, text } => learn_of_execution(session, *id, text, plan, end, &mut held),
     };
     if must_ask {
         return Some(held);
@@ -227,9 +197,9 @@ fn take_note(
 }
 
 /// Asks the server for what its answer did not tell, and lets go of the connection.
-async fn ask_after(
+pub(crate) async fn ask_after(
     session: &mut Session,
-    request: Request<'_>,
+    request: &Request,
     plan: &Plan,
     end: &AnswerEnd,
     mut held: Held,
@@ -248,12 +218,12 @@ async fn ask_after(
 }
 
 /// Lets go of the connection of an answered statement, unless there is a reason to keep it.
-fn let_go_of(session: &mut Session, request: Request<'_>, plan: &Plan, end: &AnswerEnd, mut held: Held) {
+fn let_go_of(session: &mut Session, request: &Request, plan: &Plan, end: &AnswerEnd, mut held: Held) {
     let Session { ground, client, account, context, dealings, statements, .. } = session;
     let text = match request {
         Request::Text => client.statement_text(),
         Request::Execution { id, text } => {
-            keep_cursor(statements, id, &mut held);
+            keep_cursor(statements, *id, &mut held);
             text
         }
     };

@@ -1,4 +1,4 @@
-//! Commands other than COM_QUERY.
+//! Commands other than statements.
 
 use nuthatch_config::HostgroupId;
 use nuthatch_sql::ServerFlavor;
@@ -21,7 +21,7 @@ use crate::session::life::arrival::begin_anew::begin_anew;
 use crate::session::life::arrival::change_user::change_user;
 use crate::session::life::arrival::configuration::take_over_configuration;
 use crate::session::life::cursor::{stmt_close, stmt_pass};
-use crate::session::life::execution::{stmt_bulk_execute, stmt_send_long_data};
+use crate::session::life::execution::stmt_send_long_data;
 use crate::session::life::kill::process_kill;
 use crate::session::life::preparation::stmt_prepare;
 use crate::session::life::replies::{refuse, refuse_like_server, reply_trouble};
@@ -50,7 +50,6 @@ pub(crate) async fn serve_command(
         Some(Command::ResetConnection) => reset_connection(session).await,
         Some(Command::FieldList) => pass_command(session, now_ms, "Field List", AnswerKind::Fields).await,
         Some(Command::StmtPrepare) => stmt_prepare(session, now_ms).await,
-        Some(Command::StmtBulkExecute) => stmt_bulk_execute(session, now_ms).await,
         Some(Command::StmtSendLongData) => {
             let Session { ground, client, statements, .. } = session;
             stmt_send_long_data(ground, client, statements);

@@ -19,8 +19,8 @@ use crate::session::before::begin::begin_or_end_alone;
 use crate::session::decide::alone::answer_prepared_question;
 use crate::session::decide::cache_use::{caching_of, judge_cache_use_for};
 use crate::session::decide::plan::plan;
+use crate::session::decide::query_cache::plan_for_cache;
 use crate::session::lease::show::show;
-use crate::session::life::answer::answer;
 use crate::session::life::arrival::configuration::take_over_configuration;
 use crate::session::life::cursor::reply_unknown_statement;
 use crate::session::life::kill::kill_of;
@@ -28,7 +28,7 @@ use crate::session::life::replies::refuse;
 use crate::session::life::sent_execution::write_down_execution;
 use crate::session::parts::{Client, Ground, Rows, Statements, asks_for_cursor, is_bulk};
 use crate::session::prepare::prepared::statement_at_hand;
-use crate::session::statement::{Caching, Plan, Request, may_be_bulk};
+use crate::session::statement::{Asked, Caching, Plan, Request, may_be_bulk};
 use crate::session::way::{UNSUPPORTED_PS, reply};
 use crate::session::whole::Session;
 use crate::stats::not_cached::NotCached;
@@ -37,7 +37,12 @@ use crate::stats::not_cached::NotCached;
 const HEAD_BYTES: usize = 1 + 4 + 2;
 
 /// COM_STMT_BULK_EXECUTE.
-pub(crate) async fn stmt_bulk_execute(session: &mut Session, now_ms: u64) -> Result<(), SessionEnd> {
+pub(crate) async fn stmt_bulk_execute(
+    session: &mut Session,
+    now_ms: u64,
+    asked: &mut Option<Asked>,
+) -> Result<(), SessionEnd> {
+    take_over_configuration(session)?;
     if matches!(session.context.lexing.server, ServerFlavor::MySql(_)) {
         return refuse(session, ErrorCode::UNKNOWN_COM_ERROR, "Unknown command").await;
     }
@@ -48,7 +53,7 @@ pub(crate) async fn stmt_bulk_execute(session: &mut Session, now_ms: u64) -> Res
     if !session.client.capabilities.contains(CapabilityFlags::MARIADB_CLIENT_STMT_BULK_OPERATIONS) {
         return refuse_in_bulk(session).await;
     }
-    stmt_execute(session, now_ms).await
+    stmt_execute(session, now_ms, asked).await
 }
 
 /// What MariaDB 10.11 says of all but INSERT, REPLACE, UPDATE and DELETE.
@@ -56,8 +61,13 @@ async fn refuse_in_bulk(session: &mut Session) -> Result<(), SessionEnd> {
     refuse(session, ErrorCode::UNSUPPORTED_PS, UNSUPPORTED_PS).await
 }
 
-/// COM_STMT_EXECUTE and, where a client may send it, COM_STMT_BULK_EXECUTE.
-pub(crate) async fn stmt_execute(session: &mut Session, now_ms: u64) -> Result<(), SessionEnd> {
+/// COM_STMT_EXECUTE and, where a client may send it, COM_STMT_BULK_EXECUTE: answered if the session can by itself; else it is
+/// `asked`.
+pub(crate) async fn stmt_execute(
+    session: &mut Session,
+    now_ms: u64,
+    asked: &mut Option<Asked>,
+) -> Result<(), SessionEnd> {
     take_over_configuration(session)?;
     let Some((id, text)) = statement_at_hand(&session.client, &session.statements) else {
         return Box::pin(reply_unknown_statement(session)).await;
@@ -70,33 +80,26 @@ pub(crate) async fn stmt_execute(session: &mut Session, now_ms: u64) -> Result<(
     }
     let mut plan =
         plan(&session.ground, &session.account, &session.context, &session.cache, &session.dealings, &text);
+    let Session { ground, client, account, context, cache, dealings, .. } = session;
+    // Most do nothing of what is looked for here.
+    let is_plain = plan.facts.is_plain && !plan.verdict.answers();
+    if !is_plain {
+        plan_for_cache(ground, account, context, dealings, &mut plan, &text);
+    }
     plan.facts.has_parameters = true;
-    if is_bulk(session.client.framed.payload()) && !may_be_bulk(plan.facts.kind) {
+    if is_bulk(client.framed.payload()) && !may_be_bulk(plan.facts.kind) {
         return Box::pin(refuse_in_bulk(session)).await;
     }
-    let is_under_flag = session.cache.next_flag_in != 0;
-    session.cache.next_flag_in = plan.verdict.next_query_flag_in.unwrap_or(0);
-    let leaves = does_leave_diagnostics(&session.context, &session.dealings.diagnostics, &text, &plan.facts);
-    let Session { ground, account, context, dealings, .. } = session;
+    let is_under_flag = cache.next_flag_in != 0;
+    cache.next_flag_in = plan.verdict.next_query_flag_in.unwrap_or(0);
+    let leaves = !is_plain && does_leave_diagnostics(context, &dealings.diagnostics, &text, &plan.facts);
     if begin_after_the_last(ground, dealings, leaves, &plan.facts) == MustForget::WhatIsHeld {
         Box::pin(forget_what_is_held(ground, account, context, dealings)).await?;
     }
-    show(&session.ground, &session.client, now_ms, "Execute", plan.hostgroup.0);
-    if let Some(answer) = answer_execution_alone(session, &plan, &text) {
-        plan.count_rules();
-        session.ground.observe(&plan, 0, 0);
-        session.dealings.hands.last_ran_on = None;
-        return Box::pin(session.client.send(&session.ground, &answer)).await;
+    show(ground, client, now_ms, "Execute", plan.hostgroup.0);
+    if !is_plain && Box::pin(answer_without_a_server(session, &plan, id, &text)).await? {
+        return Ok(());
     }
-    if plan.facts.kind == Kind::Kill {
-        plan.count_rules();
-        let bound = session
-            .statements
-            .prepared_statement(id)
-            .and_then(|statement| statement.binding.only_number(session.client.framed.payload()));
-        return Box::pin(kill_of(session, &text, bound, plan.hostgroup)).await;
-    }
-    retake_what_is_left(&session.ground, &mut session.dealings, &plan.facts);
     let Session { ground, account, context, cache, dealings, .. } = session;
     judge_cache_use_for(ground, account, context, cache, dealings, &plan.facts);
     let Session { ground, context, cache, .. } = session;
@@ -110,9 +113,34 @@ pub(crate) async fn stmt_execute(session: &mut Session, now_ms: u64) -> Result<(
         }
         caching => caching,
     };
-    let answered = answer(session, Request::Execution { id, text: &text }, &plan, caching, now_ms).await;
-    session.statements.drop_long_data(id);
-    answered
+    *asked = Some(Asked { request: Request::Execution { id, text }, plan, caching });
+    Ok(())
+}
+
+/// Answers the execution if no server is needed for it. Returns whether it has its answer.
+async fn answer_without_a_server(
+    session: &mut Session,
+    plan: &Plan,
+    id: u32,
+    text: &[u8],
+) -> Result<bool, SessionEnd> {
+    if let Some(answer) = answer_execution_alone(session, plan, text) {
+        plan.count_rules();
+        session.ground.observe(plan, 0, 0);
+        session.dealings.hands.last_ran_on = None;
+        session.client.send(&session.ground, &answer).await?;
+        return Ok(true);
+    }
+    if plan.facts.kind == Kind::Kill {
+        plan.count_rules();
+        let statement = session.statements.prepared_statement(id);
+        let bound =
+            statement.and_then(|statement| statement.binding.only_number(session.client.framed.payload()));
+        kill_of(session, text, bound, plan.hostgroup).await?;
+        return Ok(true);
+    }
+    retake_what_is_left(&session.ground, &mut session.dealings, &plan.facts);
+    Ok(false)
 }
 
 /// The answer to an execution that the proxy gives by itself; `None` when a server must.

@@ -35,7 +35,7 @@ struct Target {
 /// The KILL statement at hand, or the one that it executes by name.
 pub(crate) async fn kill_as_told(session: &mut Session, plan: &Plan) -> Result<(), SessionEnd> {
     let text: Arc<[u8]> = session.statements.executed_text(&session.client, plan).into();
-    let bound = match &plan.named {
+    let bound = match plan.named.as_deref() {
         Some(Named::Execute { .. }) => match bound_by_text(session, plan.hostgroup).await {
             Ok(bound) => bound,
             Err(trouble) => {

@@ -12,6 +12,7 @@ use crate::session::after::forget::{MustForget, begin_after_the_last, forget_wha
 use crate::session::before::numbers::with_own_number;
 use crate::session::decide::alone::refusal_to_stop;
 use crate::session::decide::plan::plan;
+use crate::session::decide::query_cache::plan_for_cache;
 use crate::session::lease::check_out::lease;
 use crate::session::lease::put_away::put_away;
 use crate::session::lease::question::way_and_client;
@@ -29,8 +30,10 @@ use crate::stats::pins::Pins;
 pub(crate) async fn stmt_prepare(session: &mut Session, now_ms: u64) -> Result<(), SessionEnd> {
     session.ground.worker.counters.stmt_prepare.bump();
     let text: Arc<[u8]> = session.client.framed.payload().get(1..).unwrap_or_default().into();
-    let plan =
+    let mut plan =
         plan(&session.ground, &session.account, &session.context, &session.cache, &session.dealings, &text);
+    let Session { ground, account, context, dealings, .. } = session;
+    plan_for_cache(ground, account, context, dealings, &mut plan, &text);
     plan.count_rules();
     let leaves = does_leave_diagnostics(&session.context, &session.dealings.diagnostics, &text, &plan.facts);
     let Session { ground, account, context, dealings, .. } = session;

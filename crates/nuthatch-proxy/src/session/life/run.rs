@@ -9,17 +9,19 @@ use nuthatch_wire::{Command, ErrorCode};
 use crate::roster::{EndReason, SessionEnd};
 use crate::session::after::doubts::{end_delays, has_delays};
 use crate::session::after::errors::refuse_malformed;
-use crate::session::decide::cache_use::judge_cache_use;
+use crate::session::decide::cache_use::judge_cache_use_behind;
 use crate::session::fall::PanicCounter;
 use crate::session::lease::show::show_idle;
+use crate::session::life::answer::answer;
 use crate::session::life::arrival::attend::{has_lost_what_it_holds, may_sit_down, send_rest, watch_held};
 use crate::session::life::arrival::attributes::take_attributes;
 use crate::session::life::arrival::fast_forward::fast_forward;
 use crate::session::life::arrival::hit::{look_up_at_hand, serve_hit};
 use crate::session::life::command::serve_command;
-use crate::session::life::execution::stmt_execute;
+use crate::session::life::execution::{stmt_bulk_execute, stmt_execute};
 use crate::session::life::statement::statement;
 use crate::session::parts::{Account, Client, Ground};
+use crate::session::statement::{Asked, Request};
 use crate::session::way::reply;
 use crate::session::whole::Session;
 use crate::shared::answers::HitPlan;
@@ -114,18 +116,29 @@ async fn serve_one(session: &mut Session) -> Result<(), SessionEnd> {
         session.client.has_looked_up = false;
         let Session { ground, client, context, dealings, .. } = session;
         Box::pin(refuse_malformed(ground, client, context, dealings)).await?;
-        rest(session);
+        rest(session, false);
         return Ok(());
     }
     if let Some(entry) = look_up_once(session, now_ms) {
         return Box::pin(serve_hit(session, entry, now_ms)).await;
     }
+    let mut asked: Option<Asked> = None;
     match command {
-        Some(Command::Query) => statement(session, now_ms).await?,
-        Some(Command::StmtExecute) => stmt_execute(session, now_ms).await?,
+        Some(Command::Query) => statement(session, now_ms, &mut asked).await?,
+        Some(Command::StmtExecute) => stmt_execute(session, now_ms, &mut asked).await?,
+        Some(Command::StmtBulkExecute) => {
+            Box::pin(stmt_bulk_execute(session, now_ms, &mut asked)).await?;
+        }
         command => Box::pin(serve_command(session, command, now_ms)).await?,
     }
-    rest(session);
+    if let Some(asked) = &asked {
+        let answered = answer(session, asked, now_ms).await;
+        if let Request::Execution { id, .. } = asked.request {
+            session.statements.drop_long_data(id);
+        }
+        answered?;
+    }
+    rest(session, asked.is_some_and(|asked| asked.plan.facts.is_plain));
     Ok(())
 }
 
@@ -137,11 +150,11 @@ fn look_up_once(session: &mut Session, now_ms: u64) -> Option<nuthatch_cache::En
     }
 }
 
-/// After a command off the hit path: what the next one may do, and what others see.
-fn rest(session: &mut Session) {
+/// After a command off the hit path, a plain statement or not: what the next one may do, and what others see.
+fn rest(session: &mut Session, was_plain: bool) {
     session.dealings.hands.errand = Errand::default();
     let Session { ground, account, context, cache, dealings, .. } = session;
-    judge_cache_use(ground, account, context, cache, dealings);
+    judge_cache_use_behind(ground, account, context, cache, dealings, was_plain);
     show_idle(&session.ground, &session.context, &session.dealings.hands);
 }
 

@@ -85,7 +85,7 @@ pub(crate) async fn query_on(
     }
     let mut flight = take_off(session, plan, capture.as_deref_mut(), held);
     let Session { ground, client, context, dealings, .. } = session;
-    if let Some(Named::Prepare { sent, .. }) = &plan.named {
+    if let Some(Named::Prepare { sent, .. }) = plan.named.as_deref() {
         let (kind, sent) = (AnswerKind::ResultSets, sent.as_deref());
         Box::pin(send_preparation(ground, client, context, dealings, kind, sent, held)).await?;
     } else {
@@ -125,6 +125,10 @@ pub(crate) fn learn_of_text(session: &mut Session, plan: &Plan, end: &AnswerEnd,
     let text = statements.executed_text(client, plan);
     let found = found_by(context, &plan.facts, text, Vec::new, end);
     learn_found_rows(&mut dealings.results, &plan.facts, found, end, held);
+    if held.pins.is_empty() && plan.facts.is_plain {
+        // Nothing is left on the connection, nor was.
+        return must_ask_for_more(&dealings.results, &plan.facts, end, held);
+    }
     learn_temporary_tables(client, context, plan, end, held);
     learn_handlers(client, context, plan, end, held);
     let has_locks = held.pins.contains(Pins::GET_LOCK);
@@ -148,7 +152,7 @@ pub(crate) async fn ask_after_text(
     if must_fetch_what_is_left(ground, &dealings.diagnostics, held) {
         keep_what_is_left(ground, context, dealings, end, held).await?;
     }
-    if let Some(Named::Prepare { .. }) = &plan.named {
+    if let Some(Named::Prepare { .. }) = plan.named.as_deref() {
         learn_name(ground, client, context, statements, plan, end, held).await?;
     }
     match held.pins.contains(Pins::GET_LOCK) {

@@ -1,4 +1,4 @@
-//! A statement that comes as text, off the hit path: planned, answered alone or by a server.
+//! A statement that comes as text, off the hit path: planned, and answered where the session can alone.
 
 use nuthatch_sql::{CacheSettings, Kind};
 use nuthatch_wire::ErrorCode;
@@ -15,22 +15,25 @@ use crate::session::decide::internal::internal_session;
 use crate::session::decide::named::plan_named;
 use crate::session::decide::plan::plan;
 use crate::session::decide::query_cache::{
-    answer_pairs, obey_cache_order, own_type_of, set_cache, set_it_alone, tell_refusal,
+    answer_pairs, obey_cache_order, own_type_of, plan_for_cache, set_cache, set_it_alone, tell_refusal,
     with_values_worked_out,
 };
 use crate::session::fall::{Fall, trip};
 use crate::session::lease::show::show;
-use crate::session::life::answer::answer;
 use crate::session::life::arrival::configuration::take_over_configuration;
 use crate::session::life::kill::kill_as_told;
 use crate::session::parts::Off;
-use crate::session::statement::{Plan, Request, SaidToCache, asks_for_internal_session};
+use crate::session::statement::{Asked, Plan, Request, SaidToCache, asks_for_internal_session};
 use crate::session::way::Trouble;
 use crate::session::whole::Session;
 use crate::stats::not_cached::NotCached;
 
-/// Answers the statement at hand, which was not a hit.
-pub(crate) async fn statement(session: &mut Session, now_ms: u64) -> Result<(), SessionEnd> {
+/// Answers the statement at hand, which was not a hit, if the session can by itself; else it is `asked`.
+pub(crate) async fn statement(
+    session: &mut Session,
+    now_ms: u64,
+    asked: &mut Option<Asked>,
+) -> Result<(), SessionEnd> {
     trip(session.client.framed.payload(), Fall::InTask);
     take_over_configuration(session)?;
     let Session { ground, client, account, context, cache, dealings, statements } = session;
@@ -41,9 +44,16 @@ pub(crate) async fn statement(session: &mut Session, now_ms: u64) -> Result<(), 
     let is_under_flag = cache.next_flag_in != 0;
     let text = client.statement_text();
     let mut plan = plan(ground, account, context, cache, dealings, text);
-    let named_answer = plan_named(ground, client, account, context, dealings, statements, &mut plan);
+    // Most do nothing of what is looked for here.
+    let is_plain = plan.facts.is_plain && !plan.verdict.answers();
+    let mut named_answer = None;
+    if !is_plain {
+        plan_for_cache(ground, account, context, dealings, &mut plan, text);
+        named_answer = plan_named(ground, client, account, context, dealings, statements, &mut plan);
+    }
     cache.next_flag_in = plan.verdict.next_query_flag_in.unwrap_or(0);
-    let leaves = does_leave_diagnostics(context, &dealings.diagnostics, text, &plan.facts);
+    let leaves = !is_plain
+        && does_leave_diagnostics(context, &dealings.diagnostics, client.statement_text(), &plan.facts);
     if begin_after_the_last(ground, dealings, leaves, &plan.facts) == MustForget::WhatIsHeld {
         Box::pin(forget_what_is_held(ground, account, context, dealings)).await?;
     }
@@ -53,28 +63,42 @@ pub(crate) async fn statement(session: &mut Session, now_ms: u64) -> Result<(), 
         take_cache_use(ground, account, context, cache, dealings, Off::wholly(NotCached::UnderFlag));
     }
     show(ground, client, now_ms, "Query", plan.hostgroup.0);
+    if !is_plain && Box::pin(answer_without_a_server(session, &mut plan, named_answer)).await? {
+        return Ok(());
+    }
+    let caching = caching_of(&session.ground, &session.context, &session.cache, &plan);
+    *asked = Some(Asked { request: Request::Text, plan, caching });
+    Ok(())
+}
+
+/// Answers the statement if no server is needed for it; `named_answer` is what the session says of a name. Returns whether it has its answer.
+async fn answer_without_a_server(
+    session: &mut Session,
+    plan: &mut Plan,
+    named_answer: Option<Vec<u8>>,
+) -> Result<bool, SessionEnd> {
+    let Session { ground, client, account, context, dealings, statements, .. } = session;
     if plan.facts.reads_counts() && plan.facts.reads_insert_id() {
         // An answer of the session's own must not need the connection, where to ask for one would change the other.
-        Box::pin(learn_insert_id_of_held(ground, account, context, dealings)).await?;
+        learn_insert_id_of_held(ground, account, context, dealings).await?;
     }
-    let own = answer_alone(ground, client, account, context, dealings, statements, &plan);
+    let own = answer_alone(ground, client, account, context, dealings, statements, plan);
     if let Some(answer) = own.or(named_answer) {
         plan.count_rules();
-        ground.observe(&plan, 0, 0);
+        ground.observe(plan, 0, 0);
         dealings.hands.last_ran_on = None;
-        return Box::pin(client.send(ground, &answer)).await;
-    }
-    if plan.facts.kind == Kind::Kill {
+        client.send(ground, &answer).await?;
+    } else if plan.facts.kind == Kind::Kill {
         plan.count_rules();
-        return Box::pin(kill_as_told(session, &plan)).await;
-    }
-    if let Some(said) = plan.said_to_cache.take() {
+        kill_as_told(session, plan).await?;
+    } else if let Some(said) = plan.said_to_cache.take() {
         plan.count_rules();
-        return Box::pin(do_and_tell(session, &plan, said)).await;
+        do_and_tell(session, plan, *said).await?;
+    } else {
+        retake_what_is_left(ground, dealings, &plan.facts);
+        return Ok(false);
     }
-    retake_what_is_left(ground, dealings, &plan.facts);
-    let caching = caching_of(ground, context, cache, &plan);
-    answer(session, Request::Text, &plan, caching, now_ms).await
+    Ok(true)
 }
 
 /// Does what the statement says to the cache, and tells the client.

@@ -24,21 +24,23 @@ impl Statements {
     }
 
     /// The statement that the one at hand executes by its name.
+    #[inline]
     pub(crate) fn prepared_text(&self, plan: &Plan) -> Option<&[u8]> {
-        match &plan.named {
+        match plan.named.as_deref() {
             Some(Named::Execute { name }) => Some(&self.names.as_ref()?.statements.get(name)?.text),
             _ => None,
         }
     }
 
     /// What the statement at hand executes: itself, unless it names another.
+    #[inline]
     pub(crate) fn executed_text<'a>(&'a self, client: &'a Client, plan: &Plan) -> &'a [u8] {
         self.prepared_text(plan).unwrap_or_else(|| client.statement_text())
     }
 
     /// Under what the statement was prepared that the one at hand executes by its name.
     pub(crate) fn prepared_key(&self, plan: &Plan) -> Option<&StatementKey> {
-        let Some(Named::Execute { name }) = &plan.named else { return None };
+        let Some(Named::Execute { name }) = plan.named.as_deref() else { return None };
         Some(&self.names.as_ref()?.statements.get(name)?.key)
     }
 

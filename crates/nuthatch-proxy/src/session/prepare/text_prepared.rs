@@ -32,7 +32,7 @@ pub(crate) async fn bring_names(
     plan: &Plan,
     held: &mut Held,
 ) -> Result<(), Trouble> {
-    match &plan.named {
+    match plan.named.as_deref() {
         Some(Named::Execute { name }) => {
             prepare_name_on(ground, account, context, dealings, statements, name, held).await?;
             // What it executes may be the call of a procedure.
@@ -142,7 +142,7 @@ pub(crate) async fn learn_name(
     end: &AnswerEnd,
     held: &mut Held,
 ) -> Result<(), Trouble> {
-    let Some(Named::Prepare { name, text, sent }) = &plan.named else { return Ok(()) };
+    let Some(Named::Prepare { name, text, sent }) = plan.named.as_deref() else { return Ok(()) };
     if matches!(end.ending, Ending::Err(_)) {
         // Servers take back what was prepared under the name before they look at the new text.
         held.connection.named.remove(name);

@@ -20,6 +20,31 @@ use crate::stats::StatementCommand;
 use crate::stats::pins::Pins;
 
 impl TextFacts {
+    /// Whether it reads or writes rows of tables and does, asks and says nothing else. Of a text that was not [looked
+    /// at](crate::session::statement::look) that is not known.
+    pub(crate) fn are_plain(&self) -> bool {
+        let moves_rows = match self.kind {
+            Kind::Select => self.cache.allowed.is_ok(),
+            Kind::Insert | Kind::Replace | Kind::Update | Kind::Delete => true,
+            _ => false,
+        };
+        let OfTransaction { ends, end, begins_plainly, is_opaque } = self.transaction;
+        let leaves_transaction = !ends && end == TransactionEnd::No && !begins_plainly && !is_opaque;
+        let OfServer { disconnects, stops, defaults, alters_schema } = self.server;
+        let leaves_server = !disconnects && !stops && defaults == DefaultsChange::No && !alters_schema;
+        let sets_nothing = self.change == Change::None && self.character_set.is_none() && !self.sets_by_hint;
+        let says_nothing_to_cache = self.cache.hint == CacheHint::default() && self.cache.own_type.is_none();
+        moves_rows
+            && leaves_transaction
+            && leaves_server
+            && sets_nothing
+            && says_nothing_to_cache
+            && self.pins.is_empty()
+            && self.unpins.is_empty()
+            && self.asks == Asks::default()
+            && !self.tables.none
+    }
+
     /// It reads tables and does nothing else.
     pub(crate) fn is_plain_read(&self) -> bool {
         self.kind == Kind::Select && self.cache.allowed.is_ok() && !self.writes && !self.tables.none
@@ -90,6 +115,8 @@ impl TextFacts {
 #[derive(Debug, Clone)]
 pub(crate) struct Facts {
     text: Arc<TextFacts>,
+    /// The text is known to read or write rows of tables and to do nothing else.
+    pub(crate) is_plain: bool,
     /// Values come besides the text.
     pub(crate) has_parameters: bool,
     /// What is known of the stored code that it runs.
@@ -139,7 +166,7 @@ pub(crate) struct OfCache {
 }
 
 /// What a statement asks for that only its session, or its connection, knows.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, PartialEq)]
 #[expect(clippy::struct_excessive_bools, reason = "independent facts of a statement")]
 pub(crate) struct Asks {
     /// Warnings or errors of the statement before.
@@ -214,7 +241,7 @@ impl Deref for Facts {
 impl Facts {
     /// What the text and rules tell, and nothing else is known.
     pub(crate) fn of_text(text: Arc<TextFacts>, multiplex: Option<u8>) -> Self {
-        Self { text, has_parameters: false, code: CodeRun::default(), multiplex }
+        Self { text, is_plain: false, has_parameters: false, code: CodeRun::default(), multiplex }
     }
 
     /// What its text tells, to be changed for this statement alone.

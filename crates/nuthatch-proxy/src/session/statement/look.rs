@@ -44,7 +44,13 @@ pub(crate) fn look(text: &[u8], lexing: Lexing, snapshot: &Snapshot) -> Known {
     if facts.cache.hint.wish == CacheWish::NoCache {
         facts.cache.allowed = facts.cache.allowed.and(Err(NotCacheable::SqlNoCache));
     }
-    Known { facts: Arc::new(facts), digest, digest_text: digest_text.into(), code: AtomicU64::default() }
+    Known {
+        is_plain: facts.are_plain(),
+        facts: Arc::new(facts),
+        digest,
+        digest_text: digest_text.into(),
+        code: AtomicU64::default(),
+    }
 }
 
 /// What the statement says of its own caching goes before what rules say.
@@ -66,5 +72,56 @@ fn digest_options(variables: &nuthatch_config::MysqlVariables) -> DigestOptions 
         replace_null: variables.query_digests_replace_null,
         no_digits: variables.query_digests_no_digits,
         keep_comment: variables.query_digests_keep_comment,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use nuthatch_sql::ServerFlavor;
+
+    use super::*;
+
+    #[test]
+    fn plain_are_statements_that_move_rows_and_nothing_else() {
+        let snapshot = Snapshot::default();
+        for lexing in [ServerFlavor::MariaDb(101_119), ServerFlavor::MySql(90_704)].map(Lexing::of) {
+            for (text, expected) in [
+                ("SELECT c FROM t WHERE id = 7", true),
+                ("select a.*, count(*) from a join b using (id) group by 1", true),
+                ("INSERT INTO t VALUES (1, 'x')", true),
+                ("REPLACE INTO t (id) VALUES (1)", true),
+                ("UPDATE t SET k = k + 1 WHERE id = 7", true),
+                ("DELETE FROM t WHERE id = 7", true),
+                ("SELECT 1", false),
+                ("SELECT LAST_INSERT_ID() FROM t", false),
+                ("SELECT FOUND_ROWS()", false),
+                ("SELECT SQL_CALC_FOUND_ROWS c FROM t", false),
+                ("SELECT SQL_NO_CACHE c FROM t", false),
+                ("SELECT /* nuthatch: ttl=5000 */ c FROM t", false),
+                ("SELECT c FROM t WHERE id = @a", false),
+                ("SELECT c INTO @a FROM t", false),
+                ("SELECT c FROM t FOR UPDATE", false),
+                ("SELECT GET_LOCK('a', 1) FROM t", false),
+                ("SELECT @@warning_count FROM t", false),
+                ("SELECT c FROM t; SELECT d FROM t", false),
+                ("UPDATE t SET k = LAST_INSERT_ID(k + 1)", false),
+                ("SET autocommit = 1", false),
+                ("SHOW WARNINGS", false),
+                ("BEGIN", false),
+                ("COMMIT", false),
+                ("ROLLBACK RELEASE", false),
+                ("CALL p()", false),
+                ("EXECUTE one", false),
+                ("DO 1", false),
+                ("KILL 7", false),
+                ("USE other", false),
+                ("CREATE TABLE t (id INT)", false),
+                ("LOCK TABLES t READ", false),
+                ("EXPLAIN SELECT c FROM t", false),
+            ] {
+                let known = look(text.as_bytes(), lexing, &snapshot);
+                assert_eq!(known.is_plain, expected, "{text} {lexing:?}");
+            }
+        }
     }
 }

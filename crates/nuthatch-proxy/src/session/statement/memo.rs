@@ -23,6 +23,8 @@ const STATEMENT_BYTES_MAX: usize = 2048;
 #[derive(Debug)]
 pub(crate) struct Known {
     pub(crate) facts: Arc<TextFacts>,
+    /// See [`TextFacts::are_plain`].
+    pub(crate) is_plain: bool,
     pub(crate) digest: u64,
     pub(crate) digest_text: Box<[u8]>,
     /// What the stored code leaves that they run, as `code_run.rs` writes it down.
@@ -144,6 +146,7 @@ mod tests {
                 let facts = TextFacts::of(&nuthatch_sql::classify(statement.as_bytes(), lexing));
                 Known {
                     facts: facts.into(),
+                    is_plain: false,
                     digest: 0,
                     digest_text: Box::default(),
                     code: AtomicU64::default(),

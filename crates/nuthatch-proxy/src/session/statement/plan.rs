@@ -10,7 +10,7 @@ use crate::session::statement::{Facts, Named, SaidToCache};
 use crate::stats::DigestCounters;
 use crate::stats::not_cached::NotCached;
 
-/// A statement with all that was found out before it is sent anywhere.
+/// A statement with all that was found out before it is sent anywhere. It is moved for every statement: what few have stands in boxes.
 #[derive(Debug)]
 pub(crate) struct Plan {
     pub(crate) facts: Facts,
@@ -21,18 +21,18 @@ pub(crate) struct Plan {
     /// Where it goes, open transactions and pins considered.
     pub(crate) hostgroup: HostgroupId,
     /// What it does with a statement that text has prepared.
-    pub(crate) named: Option<Named>,
+    pub(crate) named: Option<Box<Named>>,
     /// What it says to the cache itself: no server is to hear it.
-    pub(crate) said_to_cache: Option<SaidToCache>,
+    pub(crate) said_to_cache: Option<Box<SaidToCache>>,
     /// The text that a server gets in the place of the client's.
-    pub(crate) sent: Option<Vec<u8>>,
+    pub(crate) sent: Option<Box<[u8]>>,
     pub(crate) started_us: u64,
 }
 
 impl Plan {
     /// Whether anything is to be done for names before it.
     pub(crate) fn brings_names(&self) -> bool {
-        match &self.named {
+        match self.named.as_deref() {
             Some(Named::Execute { .. } | Named::Unknown { .. }) => true,
             Some(Named::Prepare { .. }) => false,
             None => may_use_names(self.facts.kind),

@@ -1,10 +1,23 @@
 //! How the statement at hand came.
 
+use std::sync::Arc;
+
+use crate::session::statement::{Caching, Plan};
+
 /// How a statement came.
-#[derive(Debug, Clone, Copy)]
-pub(crate) enum Request<'a> {
+#[derive(Debug)]
+pub(crate) enum Request {
     /// As the text of a COM_QUERY.
     Text,
     /// As an execution, which is written down, of the prepared statement of that number and text.
-    Execution { id: u32, text: &'a [u8] },
+    Execution { id: u32, text: Arc<[u8]> },
+}
+
+/// A statement that the session does not answer by itself.
+#[derive(Debug)]
+pub(crate) struct Asked {
+    pub(crate) request: Request,
+    pub(crate) plan: Plan,
+    /// What the cache may do for it.
+    pub(crate) caching: Caching,
 }

@@ -5,7 +5,7 @@
 
 use std::future::{Future, poll_fn};
 use std::pin::pin;
-use std::task::Poll;
+use std::task::{Context, Poll};
 
 use nuthatch_net::{Framed, NetError};
 use nuthatch_wire::{
@@ -168,7 +168,7 @@ impl<'a> Way<'a> {
         let mut passage = Passage::new(scanner, kind, forms);
         loop {
             if self.connection.framed.unread().is_empty() {
-                self.fill(&passage).await?;
+                poll_fn(|cx| self.poll_fill(cx)).await.map_err(|cause| cause.after(&passage))?;
             }
             let is_first = !passage.scanner().has_begun();
             let progress = passage
@@ -207,17 +207,31 @@ impl<'a> Way<'a> {
             }
             if !self.connection.framed.unread().is_empty() {
                 // Half a packet.
-                self.fill(&passage).await?;
+                poll_fn(|cx| self.poll_fill(cx)).await.map_err(|cause| cause.after(&passage))?;
             }
         }
     }
 
-    /// Waits for more bytes of an answer.
-    async fn fill(&mut self, passage: &Passage) -> Result<(), Trouble> {
+    /// Waits for more bytes from the server: what [`on_connection`] does, in one step, since every statement takes it twice.
+    fn poll_fill(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), Cause>> {
+        if let Some(reason) = self.handle.ending() {
+            return Poll::Ready(Err(Cause::Ended(reason.into())));
+        }
         let Connection { framed, control, .. } = &mut *self.connection;
-        let received = on_connection(self.handle, control, framed.fill()).await;
-        self.count_received(received.map_err(|cause| cause.after(passage))?);
-        Ok(())
+        if control.is_cut() {
+            return Poll::Ready(Err(Cause::Cut));
+        }
+        match framed.poll_fill(cx) {
+            Poll::Pending if self.handle.has_lost_client(cx) => {
+                Poll::Ready(Err(Cause::Ended(SessionEnd::Gone)))
+            }
+            Poll::Pending => Poll::Pending,
+            Poll::Ready(Err(error)) => Poll::Ready(Err(Cause::Lost(error))),
+            Poll::Ready(Ok(bytes)) => {
+                self.count_received(bytes);
+                Poll::Ready(Ok(()))
+            }
+        }
     }
 
     /// Walks over an answer of that kind from the connection.
@@ -261,9 +275,7 @@ impl<'a> Way<'a> {
                 [_, _, _, _, first, ..] if *first != ErrPacket::MARKER => return Ok(false),
                 _ => {}
             }
-            let Connection { framed, control, .. } = &mut *self.connection;
-            let received = on_connection(self.handle, control, framed.fill()).await;
-            self.count_received(received.map_err(Cause::before_any_answer)?);
+            poll_fn(|cx| self.poll_fill(cx)).await.map_err(Cause::before_any_answer)?;
         }
     }
 
@@ -372,9 +384,7 @@ impl<'a> Way<'a> {
             if progress.finished {
                 return Ok(*scanner.end());
             }
-            let Connection { framed, control, .. } = &mut *self.connection;
-            let received = on_connection(self.handle, control, framed.fill()).await;
-            self.count_received(received.map_err(Cause::before_any_answer)?);
+            poll_fn(|cx| self.poll_fill(cx)).await.map_err(Cause::before_any_answer)?;
         }
     }
 }

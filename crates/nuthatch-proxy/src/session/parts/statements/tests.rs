@@ -51,7 +51,7 @@ fn only_execution_by_a_known_name_has_a_text_and_a_key_that_were_prepared() {
         ("EXECUTE one", Some(Named::Unknown { name: name() }), None),
         ("PREPARE one FROM 'SELECT 9'", Some(prepare), None),
     ] {
-        let plan = Plan { named, ..Plan::of_text(text) };
+        let plan = Plan { named: named.map(Box::new), ..Plan::of_text(text) };
         let found = statements.prepared_text(&plan);
         assert_eq!(found, expected.map(str::as_bytes), "{:?}", plan.named);
         let key_text = statements.prepared_key(&plan).map(|key| &*key.text);

@@ -1,0 +1,90 @@
+//! What a plain statement leaves in its session: counts.
+//!
+//! Nearly all statements read or write rows and do nothing else ([`TextFacts::are_plain`](crate::session::statement::TextFacts::are_plain)). Behind
+//! one that ended well, over a connection of which nothing is to be remembered, each step of [`learn`] finds nothing, and what is left
+//! to be done stands here. In debug builds [`learn`] is done behind it all the same, and must change nothing.
+
+use nuthatch_sql::Kind;
+use nuthatch_wire::{AnswerEnd, Ending, StatusFlags};
+
+use crate::session::after::diagnostics::learn_diagnostics;
+use crate::session::after::insert_id::inserts;
+use crate::session::after::learn::learn;
+use crate::session::parts::{Beginning, Context, Dealings, Diagnostics, Ground, Held};
+use crate::session::statement::{Facts, is_profiled};
+
+/// What a session takes from the status of an answer.
+const TAKEN: StatusFlags = StatusFlags::SERVER_STATUS_IN_TRANS
+    .union(StatusFlags::SERVER_STATUS_AUTOCOMMIT)
+    .union(StatusFlags::SERVER_STATUS_ANSI_QUOTES)
+    .union(StatusFlags::SERVER_STATUS_NO_BACKSLASH_ESCAPES);
+
+/// Whether the statement, which ended so, has left counts only.
+pub(crate) fn has_left_counts_only(
+    context: &Context,
+    dealings: &Dealings,
+    facts: &Facts,
+    end: &AnswerEnd,
+    held: &Held,
+) -> bool {
+    let ended_well = match end.ending {
+        Ending::Err(_) => false,
+        Ending::Ok => !end.has_warned && end.ok.insert_id == 0,
+        // Rows tell no id.
+        Ending::ResultSet => !end.has_warned && end.ok.insert_id == 0 && !inserts(facts.kind),
+    };
+    let has_own_connection = held.pins.is_empty()
+        && !held.in_transaction
+        && held.seldom.is_none()
+        && held.connection.state.autocommit == Some(true)
+        && !is_profiled(&held.connection.state.settings);
+    facts.is_plain
+        && facts.multiplex.is_none()
+        && !facts.code.asks_for_insert_id
+        && ended_well
+        && has_own_connection
+        && context.state.autocommit
+        && matches!(dealings.transaction.beginning, Beginning::Usual)
+        && !dealings.are_in_transaction()
+        && end.status.intersection(TAKEN) == dealings.status(context)
+}
+
+/// Takes note of them.
+pub(crate) fn learn_counts(
+    ground: &Ground,
+    context: &mut Context,
+    dealings: &mut Dealings,
+    facts: &Facts,
+    text: &[u8],
+    end: &AnswerEnd,
+    held: &mut Held,
+) {
+    dealings.hands.last_ran_on = Some(held.connection.thread_id);
+    learn_diagnostics(&mut dealings.diagnostics, end, held);
+    dealings.results.row_count = match end.ending {
+        Ending::ResultSet => -1,
+        _ => i64::try_from(end.ok.affected_rows).unwrap_or(i64::MAX),
+    };
+    dealings.transaction.has_written = false;
+    held.is_surely_in_transaction = false;
+    held.has_gtid |= facts.kind != Kind::Select && end.ok.affected_rows > 0;
+    if cfg!(debug_assertions) {
+        let before = all_that_is_learned(context, dealings, held);
+        learn(ground, context, dealings, facts, text, end, held);
+        let after = all_that_is_learned(context, dealings, held);
+        assert!(before == after, "behind {}: {before} but {after}", String::from_utf8_lossy(text));
+    }
+}
+
+/// In words, what of the session and of its connection is learned behind statements.
+fn all_that_is_learned(context: &Context, dealings: &Dealings, held: &Held) -> String {
+    let Dealings { transaction, results, hands, diagnostics } = dealings;
+    let Diagnostics { on, leaves, results_charset, list, left_on: _ } = diagnostics;
+    let Held { connection, pins, counted, in_transaction, is_surely_in_transaction, seldom, .. } = held;
+    let asked = (held.is_to_be_asked, held.is_in_unnamed_schema, held.knows_insert_id, held.has_gtid);
+    format!(
+        "{context:?} {transaction:?} {results:?} {:?} {:?} {on:?} {leaves:?} {results_charset:?} {list:?} {:?} {:?} {pins:?} {counted:?} \
+         {in_transaction} {is_surely_in_transaction} {seldom:?} {asked:?} {:?} {:?}",
+        hands.last_ran_on, hands.errand, connection.state, connection.insert_id, held.ids_before, held.delay,
+    )
+}
