@@ -21,7 +21,7 @@ use crate::backend::check_out::search::Search;
 use crate::backend::check_out::wanted::Wanted;
 use crate::backend::check_out::weights::choose;
 use crate::backend::connection::{Connection, Server};
-use crate::backend::hostgroup::Hostgroups;
+use crate::backend::hostgroup::{Hostgroup, Hostgroups};
 use crate::backend::server::line::{Place, Stay, Turn};
 use crate::clock::Clock;
 use crate::worker::Worker;
@@ -67,14 +67,12 @@ impl Hostgroups {
         hostgroup: HostgroupId,
         variables: &MysqlVariables,
         since_us: u64,
+        worker: &Worker,
     ) -> Option<InLine> {
-        let groups = self.groups.load();
-        let line = &groups.get(&hostgroup)?.line;
-        if line.is_empty() {
-            return None;
-        }
         let stay = Stay::at_most(since_us, variables);
-        Some(InLine { place: line.join(stay), stay })
+        self.with_group(worker.id, hostgroup, |group| {
+            (!group.line.is_empty()).then(|| InLine { place: group.line.join(stay), stay })
+        })
     }
 
     /// What is said to who has waited in line in vain.
@@ -96,13 +94,10 @@ impl Hostgroups {
         now_ms: u64,
         in_line: &InLine,
     ) -> Option<Box<Connection>> {
-        let groups = self.groups.load();
-        let group = groups.get(&hostgroup)?;
-        if !in_line.place.is_in(&group.line) {
-            return None;
-        }
-        let server = choose(&group.servers, now_ms, &[])?;
-        take_idle(server, wanted, server.fit(now_ms))
+        self.with_group(wanted.worker.id, hostgroup, |group| match in_line.place.is_in(&group.line) {
+            true => take_idle_of(group, wanted, now_ms),
+            false => None,
+        })
     }
 
     /// An idle connection of a server chosen as by [`Self::check_out`], if it has one that suits: without waiting.
@@ -112,13 +107,10 @@ impl Hostgroups {
         wanted: &Wanted<'_>,
         now_ms: u64,
     ) -> Option<Box<Connection>> {
-        let groups = self.groups.load();
-        let group = groups.get(&hostgroup)?;
-        if !group.line.is_empty() {
-            return None;
-        }
-        let server = choose(&group.servers, now_ms, &[])?;
-        take_idle(server, wanted, server.fit(now_ms))
+        self.with_group(wanted.worker.id, hostgroup, |group| match group.line.is_empty() {
+            true => take_idle_of(group, wanted, now_ms),
+            false => None,
+        })
     }
 
     /// The connection of that thread of the server, if nobody has had it since this session.
@@ -158,6 +150,11 @@ impl Hostgroups {
     ) -> Result<Box<Connection>, CheckOutError> {
         wanted.worker.with_tokio(server.check_out_for_kill(wanted, variables)).await
     }
+}
+
+fn take_idle_of(group: &Hostgroup, wanted: &Wanted<'_>, now_ms: u64) -> Option<Box<Connection>> {
+    let server = choose(&group.servers, now_ms, &[])?;
+    take_idle(server, wanted, server.fit(now_ms))
 }
 
 impl Server {

@@ -3,7 +3,7 @@
 use std::collections::{HashMap, HashSet};
 use std::hash::BuildHasherDefault;
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use arc_swap::ArcSwap;
 use nuthatch_config::{HostgroupId, PoolSettings, Snapshot, TlsSettings};
@@ -47,10 +47,19 @@ impl Hostgroup {
 /// By their numbers, which an operator gives.
 pub(super) type Groups = HashMap<HostgroupId, Arc<Hostgroup>, BuildHasherDefault<RapidHasher<'static>>>;
 
+/// The groups as one worker saw them last: every statement asks for one, several times, and nobody else is in its way here.
+#[derive(Debug, Default)]
+#[repr(align(64))]
+struct Seen(Mutex<(u64, Arc<Groups>)>);
+
 /// All servers, by hostgroup.
 #[derive(Debug)]
 pub(crate) struct Hostgroups {
-    pub(super) groups: ArcSwap<Groups>,
+    groups: ArcSwap<Groups>,
+    /// How often they have been changed.
+    edition: AtomicU64,
+    /// What each worker saw of them last.
+    seen: Box<[Seen]>,
     /// Rung when somebody begins to wait for a connection.
     keeper: Arc<Notify>,
     shortage: Arc<Shortage>,
@@ -70,6 +79,8 @@ impl Hostgroups {
     pub(crate) fn new(workers: usize, restarts: Arc<Restarts>) -> Self {
         Self {
             groups: ArcSwap::default(),
+            edition: AtomicU64::new(0),
+            seen: (0..workers).map(|_| Seen::default()).collect(),
             keeper: Arc::default(),
             shortage: Arc::default(),
             publishing: Mutex::new(()),
@@ -124,6 +135,7 @@ impl Hostgroups {
         };
         let gone: Vec<_> = all_servers(&old).filter(|server| !still_there(server)).collect();
         self.groups.store(Arc::new(groups));
+        self.edition.fetch_add(1, Ordering::Release);
         self.named.store(Arc::clone(&snapshot.named_hostgroups));
         gone.iter().for_each(|server| server.retire());
     }
@@ -131,6 +143,22 @@ impl Hostgroups {
     /// Whether the configuration names the hostgroup otherwise than by a server.
     pub(super) fn is_named(&self, id: HostgroupId) -> bool {
         self.named.load().contains(&id)
+    }
+
+    /// Does something with a hostgroup on a worker's own thread, under a lock that no other worker takes.
+    pub(super) fn with_group<T>(
+        &self,
+        worker: usize,
+        id: HostgroupId,
+        act: impl FnOnce(&Hostgroup) -> Option<T>,
+    ) -> Option<T> {
+        let Some(Seen(seen)) = self.seen.get(worker) else { return act(&*self.group(id)?) };
+        let mut seen = seen.lock();
+        let edition = self.edition.load(Ordering::Acquire);
+        if seen.0 != edition {
+            *seen = (edition, self.groups.load_full());
+        }
+        act(seen.1.get(&id)?)
     }
 
     pub(super) fn group(&self, id: HostgroupId) -> Option<Arc<Hostgroup>> {
@@ -183,7 +211,7 @@ impl Hostgroups {
     pub(crate) fn connects(&self) -> (u64, u64) {
         self.servers().iter().fold((0, 0), |(ok, failed), server| {
             let counters = server.counters();
-            let load = |counter: &std::sync::atomic::AtomicU64| counter.load(Ordering::Relaxed);
+            let load = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
             (ok + load(&counters.connects_ok), failed + load(&counters.connects_failed))
         })
     }

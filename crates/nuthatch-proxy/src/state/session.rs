@@ -28,6 +28,16 @@ impl SessionState {
         Self { schema, charset, autocommit: true, settings, user_variables, role: None }
     }
 
+    /// Whether a connection is there. What [`Self::differences`] finds none of, without counting them.
+    pub(crate) fn is_at(&self, there: &ConnectionState) -> bool {
+        self.settings.is_same(&there.settings)
+            && self.user_variables.is_same(&there.user_variables)
+            && Some(self.autocommit) == there.autocommit
+            && self.charset == there.charset
+            && self.schema == there.schema
+            && is_same_role(self.role.as_ref(), there.role.as_ref())
+    }
+
     /// How many statements it takes to bring a connection from `there` to here.
     pub(crate) fn differences(&self, there: &ConnectionState) -> u32 {
         u32::from(self.schema != there.schema)
@@ -57,10 +67,25 @@ mod tests {
         let state = SessionState::new(b"a".to_vec(), Charset::Collation(45));
         let same = ConnectionState::new(b"a".to_vec(), Charset::Collation(45), true);
         assert_eq!(state.differences(&same), 0);
+        assert!(state.is_at(&same));
+        let apart: [fn(&mut ConnectionState); 6] = [
+            |there| there.schema = b"b".to_vec(),
+            |there| there.charset = Charset::Collation(8),
+            |there| there.autocommit = None,
+            |there| there.settings.set(b"sql_mode", Some(b"''")),
+            |there| there.user_variables.set(b"a", Some(b"1")),
+            |there| there.role = Some("SET ROLE a".into()),
+        ];
+        for change in apart {
+            let mut there = ConnectionState::new(b"a".to_vec(), Charset::Collation(45), true);
+            change(&mut there);
+            assert_eq!((state.differences(&there), state.is_at(&there)), (1, false), "{there:?}");
+        }
         let mut other = ConnectionState::new(Vec::new(), Charset::Collation(8), false);
         other.settings.set(b"sql_mode", Some(b"''"));
         other.user_variables.set(b"a", Some(b"1"));
         other.role = Some("SET ROLE a".into());
         assert_eq!(state.differences(&other), 6);
+        assert!(!state.is_at(&other));
     }
 }

@@ -50,11 +50,27 @@ impl<'a> Wanted<'a> {
     }
 }
 
+impl Wanted<'_> {
+    /// Whether the connection is what nearly always is wanted: of that user and shape, in the state that the session is in.
+    fn is_met_by(&self, connection: &Connection) -> bool {
+        let is_same_user = Arc::ptr_eq(&connection.user, self.user) || *connection.user == **self.user;
+        is_same_user
+            && connection.shape == self.shape | CapabilityFlags::CLIENT_SESSION_TRACK
+            && connection.shape.contains(self.must_have)
+            && self.errand.aim.is_none()
+            && !self.is_own
+            && self.state.is_at(&connection.state)
+    }
+}
+
 impl Choice<Connection> for Wanted<'_> {
     const UNCHANGED_DISTANCE_MAX: u32 = 1;
 
     /// A change by the server counts for more than answers that must be translated.
     fn distance(&self, connection: &Connection) -> Option<u32> {
+        if self.is_met_by(connection) {
+            return Some(0);
+        }
         let is_alike = (connection.shape ^ self.shape).difference(TRANSLATED).is_empty();
         // A server forgets user variables of another session only at a reset.
         let nearest = self.errand.nearest(self.state);

@@ -188,8 +188,9 @@ impl Queue {
     /// Where somebody stands: nearly always at one of the ends.
     fn place_of(&self, id: u64) -> Option<usize> {
         let is_it = |waiter: &Waiter| waiter.id == id;
-        match self.waiting.back() {
-            Some(last) if is_it(last) => Some(self.waiting.len() - 1),
+        match (self.waiting.front(), self.waiting.back()) {
+            (Some(first), _) if is_it(first) => Some(0),
+            (_, Some(last)) if is_it(last) => Some(self.waiting.len() - 1),
             _ => self.waiting.iter().position(is_it),
         }
     }

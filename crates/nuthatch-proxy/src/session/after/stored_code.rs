@@ -43,7 +43,9 @@ pub(crate) fn learn_stored_code(
         held.pins = held.pins.with(Pins::STORED_CODE);
         return;
     }
-    if !facts.may_run_code() {
+    let is_nothing_known = facts.code.leaves.is_none() && !facts.code.may_leave_untold;
+    // The server tells of all that code of which nothing is known may leave.
+    if told == Told::NoChange && is_nothing_known || !facts.may_run_code() {
         return;
     }
     let least = facts.least_that_pins(told, end.ending);

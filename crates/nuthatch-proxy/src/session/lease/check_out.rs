@@ -104,7 +104,8 @@ pub(crate) async fn lease_in_turn(
     let hostgroups = &ground.shared.hostgroups;
     // More connections are opened by how long statements wait in line, and not for their turn on this thread.
     let since_us = ground.shared.clock.now_us();
-    let Some(in_line) = hostgroups.join_line(hostgroup, &ground.snapshot.mysql, since_us) else {
+    let Some(in_line) = hostgroups.join_line(hostgroup, &ground.snapshot.mysql, since_us, &ground.worker)
+    else {
         return Ok(Leased::Nothing(None));
     };
     if ground.handle.while_client_waits(in_line.turn()).await? == Turn::Over {
@@ -151,9 +152,9 @@ fn begin_lease(
         put_away(ground, account, context, dealings, held, Some(&trouble));
         return Err(trouble);
     }
-    let state = match context.state.differences(&held.connection.state) {
-        0 => State::Own,
-        _ => State::Other,
+    let state = match context.state.is_at(&held.connection.state) {
+        true => State::Own,
+        false => State::Other,
     };
     Ok((held, state))
 }
