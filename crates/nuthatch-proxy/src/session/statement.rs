@@ -18,7 +18,7 @@ pub(crate) use change::Change;
 pub(crate) use code_run::{CodeRun, LEAVES_BITS, Seen, Told, memo_tag, of_bits, to_bits};
 pub(crate) use facts::{Facts, TextFacts, may_be_bulk, outlasts_reset};
 pub(crate) use look::{heed_hint, look};
-pub(crate) use memo::{Known, Memo};
+pub(crate) use memo::{Known, Looked, Memo};
 pub(crate) use named::{Named, may_use_names};
 pub(crate) use plan::Plan;
 pub(crate) use request::{Asked, Request};

@@ -7,8 +7,8 @@ use nuthatch_sql::ServerFlavor;
 
 use crate::session::decide::stored_code::code_run;
 use crate::session::lease::check_out::hostgroup_for;
-use crate::session::parts::{Account, CacheUse, Context, Dealings, Ground};
-use crate::session::statement::{Facts, Plan, look};
+use crate::session::parts::{Account, CacheUse, Context, Dealings, Ground, Statement};
+use crate::session::statement::{Facts, Known, Looked, Plan, look};
 use crate::shared::answers::HitPlan;
 use crate::state::Found;
 use crate::stats::{DigestCounters, Observed};
@@ -22,17 +22,52 @@ pub(crate) fn plan(
     dealings: &Dealings,
     text: &[u8],
 ) -> Plan {
-    let started_us = ground.latest_us;
-    let variables = &ground.snapshot.mysql;
-    let known = ground.memo.known(text, context.lexing, variables, ground.snapshot.epoch, || {
-        look(text, context.lexing, &ground.snapshot)
-    });
+    let known = known(ground, context, text);
+    plan_of_known(ground, account, context, cache, dealings, text, &known)
+}
+
+/// What is known of a text before it is known whose it is.
+fn known(ground: &Ground, context: &Context, text: &[u8]) -> Arc<Known> {
+    let (lexing, variables) = (context.lexing, &ground.snapshot.mysql);
+    ground.memo.known(text, lexing, variables, ground.snapshot.epoch, || look(text, lexing, &ground.snapshot))
+}
+
+/// The same of a prepared statement, which is not looked at again while it would be found to be the same.
+pub(crate) fn plan_of_prepared(
+    ground: &Ground,
+    account: &Account,
+    context: &Context,
+    cache: &CacheUse,
+    dealings: &Dealings,
+    statement: &mut Statement,
+) -> Plan {
+    let (epoch, lexing) = (ground.snapshot.epoch, context.lexing);
+    let text = &statement.key.text;
+    if let Some(known) = statement.looked.as_ref().and_then(|looked| looked.known(epoch, lexing)) {
+        return plan_of_known(ground, account, context, cache, dealings, text, known);
+    }
+    let known = known(ground, context, text);
+    let plan = plan_of_known(ground, account, context, cache, dealings, text, &known);
+    statement.looked = Some(Looked::new(epoch, lexing, known));
+    plan
+}
+
+fn plan_of_known(
+    ground: &Ground,
+    account: &Account,
+    context: &Context,
+    cache: &CacheUse,
+    dealings: &Dealings,
+    text: &[u8],
+    known: &Known,
+) -> Plan {
+    let (started_us, variables) = (ground.latest_us, &ground.snapshot.mysql);
     let verdict = judge(ground, account, context, cache, text, known.digest, &known.digest_text);
     let mut facts = Facts::of_text(Arc::clone(&known.facts), verdict.multiplex);
     let wanted = verdict.destination_hostgroup.unwrap_or(account.user.default_hostgroup);
     let hostgroup = hostgroup_for(account, dealings, wanted, &facts);
     facts.is_plain = known.is_plain;
-    facts.code = code_run(ground, context, text, &known, hostgroup);
+    facts.code = code_run(ground, context, text, known, hostgroup);
     let digest = variables
         .query_digests
         .then(|| {

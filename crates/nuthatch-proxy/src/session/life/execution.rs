@@ -18,7 +18,7 @@ use crate::session::after::forget::{MustForget, begin_after_the_last, forget_wha
 use crate::session::before::begin::begin_or_end_alone;
 use crate::session::decide::alone::answer_prepared_question;
 use crate::session::decide::cache_use::{caching_of, judge_cache_use_for};
-use crate::session::decide::plan::plan;
+use crate::session::decide::plan::plan_of_prepared;
 use crate::session::decide::query_cache::plan_for_cache;
 use crate::session::lease::show::show;
 use crate::session::life::arrival::configuration::take_over_configuration;
@@ -78,9 +78,11 @@ pub(crate) async fn stmt_execute(
         let error = reply::err(1, ErrorCode::UNKNOWN_ERROR, message);
         return Box::pin(session.client.send(&session.ground, &error)).await;
     }
-    let mut plan =
-        plan(&session.ground, &session.account, &session.context, &session.cache, &session.dealings, &text);
-    let Session { ground, client, account, context, cache, dealings, .. } = session;
+    let Session { ground, client, account, context, cache, dealings, statements } = session;
+    let Some(statement) = statements.prepared_statement_mut(id) else {
+        return Box::pin(reply_unknown_statement(session)).await;
+    };
+    let mut plan = plan_of_prepared(ground, account, context, cache, dealings, statement);
     // Most do nothing of what is looked for here.
     let is_plain = plan.facts.is_plain && !plan.verdict.answers();
     if !is_plain {

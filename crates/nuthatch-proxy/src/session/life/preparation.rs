@@ -139,6 +139,7 @@ async fn prepare_on_lease(
         bound: Arc::default(),
     };
     let statement = Statement {
+        looked: None,
         key: key.clone(),
         binding: Binding::new(parameters),
         is_cacheable: plan.facts.cache.allowed.is_ok(),

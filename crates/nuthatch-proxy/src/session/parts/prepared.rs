@@ -11,6 +11,7 @@ pub(crate) use parameters::parameters;
 use rapidhash::fast::RandomState;
 
 use crate::backend::StatementKey;
+use crate::session::statement::Looked;
 use crate::state::SessionState;
 
 /// MariaDB: "the statement prepared last".
@@ -76,6 +77,8 @@ pub(crate) struct Statement {
     pub(crate) has_too_much: bool,
     /// Where its cursor is open: the server's thread, and the statement's number there.
     pub(crate) cursor: Option<(u32, u32)>,
+    /// What its text was found to be when it was executed last.
+    pub(crate) looked: Option<Looked>,
 }
 
 impl Statement {

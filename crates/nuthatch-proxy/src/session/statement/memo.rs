@@ -31,6 +31,26 @@ pub(crate) struct Known {
     pub(crate) code: AtomicU64,
 }
 
+/// What a session knows of a statement that it has prepared.
+#[derive(Debug)]
+pub(crate) struct Looked {
+    epoch: Epoch,
+    lexing: Lexing,
+    known: Arc<Known>,
+}
+
+impl Looked {
+    /// By that configuration, read so.
+    pub(crate) const fn new(epoch: Epoch, lexing: Lexing, known: Arc<Known>) -> Self {
+        Self { epoch, lexing, known }
+    }
+
+    /// What is known, if by that configuration, read so, it would be the same.
+    pub(crate) fn known(&self, epoch: Epoch, lexing: Lexing) -> Option<&Arc<Known>> {
+        (self.epoch == epoch && self.lexing == lexing).then_some(&self.known)
+    }
+}
+
 type Shapes = HashMap<Box<[u8]>, Arc<Known>, BuildHasherDefault<RapidHasher<'static>>>;
 
 /// The shapes that one worker remembers. See the module's doc.

@@ -25,6 +25,7 @@ impl Statement {
         Self {
             key,
             binding: Binding::new(1),
+            looked: None,
             is_cacheable: true,
             long_data: Vec::new(),
             has_too_much: false,
