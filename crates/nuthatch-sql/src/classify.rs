@@ -27,17 +27,45 @@ use crate::token::{Lexing, ServerFlavor, TokenKind};
 #[must_use]
 pub fn classify<'q>(query: &'q [u8], lexing: Lexing) -> Statement<'q> {
     let mut cursor = Cursor::at_statement(query, lexing);
-    let first_word = first_word(&cursor);
+    let word = first_word(&cursor);
     let mut statement = if cursor.peek().is_none() { empty() } else { one(&mut cursor) };
-    statement.first_word = first_word;
+    statement.first_word = word;
     while cursor.take_symbol(b';') {}
-    while cursor.peek().is_some() {
-        statement = both(statement, one(&mut cursor));
-        while cursor.take_symbol(b';') {}
+    if cursor.peek().is_some() {
+        let mut has_found = finds_rows(&statement, query);
+        while cursor.peek().is_some() {
+            let word = first_word(&cursor);
+            let next = Statement { first_word: word, ..one(&mut cursor) };
+            let finds = finds_rows(&next, query);
+            statement = both(statement, has_found, next);
+            has_found |= finds;
+            while cursor.take_symbol(b';') {}
+        }
     }
     add_hints(&mut statement, cursor.hints, lexing);
     distrust(&mut statement, &cursor, query, lexing);
     statement
+}
+
+/// The statements of a text one by one, with their kinds; none where a server may cut it otherwise.
+pub(crate) fn parts(query: &[u8], lexing: Lexing) -> Option<Vec<(&[u8], Kind)>> {
+    let mut cursor = Cursor::at_statement(query, lexing);
+    let mut parts = Vec::new();
+    while let Some(token) = cursor.peek() {
+        let start = token.start;
+        let kind = one(&mut cursor).kind;
+        let end = cursor.peek().map_or(query.len(), |token| token.start);
+        parts.push((query.get(start..end)?, kind));
+        while cursor.take_symbol(b';') {}
+    }
+    let is_certain = !cursor.has_executable && !cursor.is_unclosed && !is_ambiguous(query, lexing);
+    is_certain.then_some(parts)
+}
+
+/// Whether FOUND_ROWS() is its own behind it. (MariaDB leaves that alone behind VALUES by itself.)
+fn finds_rows(statement: &Statement<'_>, query: &[u8]) -> bool {
+    let first_word = query.get(statement.first_word.clone()).unwrap_or_default();
+    statement.kind == Kind::Select && !first_word.eq_ignore_ascii_case(b"VALUES")
 }
 
 fn first_word(cursor: &Cursor<'_>) -> Range<usize> {
@@ -118,6 +146,7 @@ fn add_body(effects: &mut Effects<'_>, body: &Body, kind: Kind) {
     effects.reads_insert_id |= body.reads_insert_id;
     effects.reads_found_rows |= body.reads_found_rows;
     effects.reads_row_count |= body.reads_row_count;
+    effects.reads_oracle_row_count |= body.reads_oracle_row_count;
     if body.calls_unknown {
         effects.runs_unseen_code = true;
         effects.writes = true;
@@ -144,8 +173,8 @@ fn add_hints(statement: &mut Statement<'_>, hints: Hints, lexing: Lexing) {
     }
 }
 
-/// Several statements do what each of them does.
-fn both<'q>(first: Statement<'q>, second: Statement<'q>) -> Statement<'q> {
+/// Several statements do what each of them does. `has_found`: one of the first is a SELECT.
+fn both<'q>(first: Statement<'q>, has_found: bool, second: Statement<'q>) -> Statement<'q> {
     let has_savepoint = first.kind == Kind::Savepoint || second.kind == Kind::Savepoint;
     let (a, b) = (first.effects, second.effects);
     // One reason can be told.
@@ -172,8 +201,10 @@ fn both<'q>(first: Statement<'q>, second: Statement<'q>) -> Statement<'q> {
             reads_diagnostics: a.reads_diagnostics || (b.reads_diagnostics && a.names_no_table),
             names_no_table: a.names_no_table && b.names_no_table,
             reads_insert_id: a.reads_insert_id || b.reads_insert_id,
-            reads_found_rows: a.reads_found_rows || (b.reads_found_rows && first.kind != Kind::Select),
+            reads_found_rows: a.reads_found_rows
+                || !has_found && (b.reads_found_rows || b.reads_oracle_row_count),
             reads_row_count: a.reads_row_count,
+            reads_oracle_row_count: a.reads_oracle_row_count,
             writes: a.writes || b.writes,
             ends_transaction,
             disconnects: a.disconnects || b.disconnects,

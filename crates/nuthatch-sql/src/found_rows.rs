@@ -4,6 +4,7 @@
 //! differs. Other statements leave it as it was, or set it where rows are found on the way. Measured on MariaDB 10.11 and MySQL 9.7.
 
 use crate::classify::cursor::{Cursor, is_word};
+use crate::classify::parts;
 use crate::statement::{Ddl, Kind};
 use crate::token::{Lexing, ServerFlavor, TokenKind};
 
@@ -39,6 +40,7 @@ pub fn found_rows(text: &[u8], kind: Kind, lexing: Lexing) -> FoundRows {
     match kind {
         Kind::Select => select(text, lexing),
         Kind::Show => show(text, lexing),
+        Kind::Multi => found_rows_of_first(text, lexing, usize::MAX),
         Kind::Begin
         | Kind::Commit
         | Kind::Rollback
@@ -67,6 +69,51 @@ pub fn found_rows(text: &[u8], kind: Kind, lexing: Lexing) -> FoundRows {
         Kind::Explain if has_no(&[b"analyze"]) && !has_no(&[b"select"]) => FoundRows::LeftAlone,
         _ => FoundRows::Unknown,
     }
+}
+
+/// What the first `count` statements of a text of several do to it, one behind the other. [`FoundRows::Rows`]: it is the number of rows in the
+/// last of their result sets.
+#[must_use]
+pub fn found_rows_of_first(text: &[u8], lexing: Lexing, count: usize) -> FoundRows {
+    use FoundRows::{LeftAlone, Page, Rows, Set, Unknown};
+    let Some(parts) = parts(text, lexing) else { return Unknown };
+    let mut found = LeftAlone;
+    for (part, kind) in parts.iter().copied().take(count) {
+        found = match (found, found_rows(part, kind, lexing)) {
+            // A SET may limit what a SELECT gives.
+            (_, Rows) if !stands_in(part, b"sql_calc_found_rows") && !sets(&parts) => Rows,
+            (_, Rows | Page | Set) => Set,
+            (Rows, LeftAlone) if gives_no_rows(kind) => Rows,
+            // How many results it has given is not known either.
+            (_, Unknown) if count < parts.len() => return Unknown,
+            (Rows | Set, LeftAlone | Unknown) => Set,
+            (LeftAlone, LeftAlone) => LeftAlone,
+            _ => Unknown,
+        };
+    }
+    found
+}
+
+fn sets(parts: &[(&[u8], Kind)]) -> bool {
+    parts.iter().any(|(_, kind)| *kind == Kind::Set)
+}
+
+/// Whether the answer to a statement of that kind, which leaves FOUND_ROWS() alone, is an OK.
+const fn gives_no_rows(kind: Kind) -> bool {
+    matches!(
+        kind,
+        Kind::Begin
+            | Kind::Commit
+            | Kind::Rollback
+            | Kind::Savepoint
+            | Kind::Use
+            | Kind::Insert
+            | Kind::Replace
+            | Kind::Update
+            | Kind::Delete
+            | Kind::Do
+            | Kind::Ddl(_)
+    )
 }
 
 /// Whether `word` stands anywhere in it, in comments and quotes too, and is no part of a longer name. Behind a digit it may be none: servers
@@ -310,6 +357,38 @@ mod tests {
             ("SELECT v FROM t WHERE a=? LIMIT ? OFFSET ?", PageOffset::Parameter(2)),
         ] {
             assert_eq!(page_offset(text.as_bytes(), mysql), Some(expected), "{text}");
+        }
+    }
+
+    #[test]
+    fn found_rows_of_several_statements_are_what_the_first_of_them_leave() {
+        use FoundRows::{LeftAlone, Rows, Set, Unknown};
+        for (text, first, expected) in [
+            ("SELECT 1; SELECT ROW_COUNT()", 9, Rows),
+            ("SELECT v FROM t LIMIT 2,1; SELECT v FROM t;", 9, Rows),
+            ("SELECT v FROM t; BEGIN; UPDATE t SET v=1; COMMIT", 9, Rows),
+            ("SELECT v FROM t; SHOW WARNINGS", 9, Set),
+            ("SELECT v FROM t; SET sql_select_limit=1", 9, Set),
+            ("SET sql_select_limit=1; SELECT v FROM t", 9, Set),
+            ("SELECT SQL_CALC_FOUND_ROWS v FROM t LIMIT 1; DO 1", 9, Set),
+            ("SELECT SQL_CALC_FOUND_ROWS v FROM t LIMIT 1; SELECT 1", 9, Rows),
+            ("SELECT v FROM t; SELECT v FROM t LIMIT 2,1", 9, Set),
+            ("SELECT v FROM t; CALL p()", 9, Set),
+            ("CALL p(); SELECT v FROM t", 9, Rows),
+            ("CALL p(); DO 1", 9, Unknown),
+            ("DO 1; CALL p()", 9, Unknown),
+            ("DO 1; BEGIN; COMMIT", 9, LeftAlone),
+            ("DO 1; SELECT v FROM t", 1, LeftAlone),
+            ("CALL p(); SELECT v FROM t; SELECT 1", 2, Unknown),
+            ("SELECT v FROM t; CALL p(); SELECT 1", 2, Unknown),
+            ("SELECT v FROM t; DO (SELECT 1)", 1, Rows),
+            ("SELECT v FROM t; SELECT 1", 0, LeftAlone),
+            ("SELECT 1 /*! ; DO 1 */; SELECT 2", 9, Unknown),
+            ("SELECT 1; SELECT 'a", 9, Unknown),
+            ("SELECT 1; CREATE PROCEDURE q() BEGIN SELECT 1; SELECT 2; END", 9, Set),
+        ] {
+            let lexing = Lexing::of(ServerFlavor::MariaDb(101_119));
+            assert_eq!(found_rows_of_first(text.as_bytes(), lexing, first), expected, "{text}, {first}");
         }
     }
 }

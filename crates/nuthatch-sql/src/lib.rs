@@ -63,7 +63,7 @@ pub use footprint::{
     WrittenRows, calls_stored_function, makes_up, may_rest_on_today, names_another, read_footprint,
     rows_are_of_tables, write_footprint,
 };
-pub use found_rows::{FoundRows, PageOffset, found_rows, page_offset};
+pub use found_rows::{FoundRows, PageOffset, found_rows, found_rows_of_first, page_offset};
 pub use function::pure_functions;
 pub use handler::{Handler, handler};
 pub use kill::{Kill, Whom, kill};

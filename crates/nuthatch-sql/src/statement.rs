@@ -217,6 +217,8 @@ pub struct Effects<'q> {
     pub reads_found_rows: bool,
     /// It reads ROW_COUNT().
     pub reads_row_count: bool,
+    /// It reads `SQL%ROWCOUNT`: FOUND_ROWS() as well, where ROW_COUNT() is -1.
+    pub reads_oracle_row_count: bool,
     /// It may change data: true unless it is proven to be a pure read.
     pub writes: bool,
     /// Whether it ends the open transaction.

@@ -70,6 +70,8 @@ pub struct AnswerEnd {
     pub ok: OkPacket,
     /// Rows of all result sets.
     pub rows: u64,
+    /// Those of them that came before the last result set.
+    pub rows_before: u64,
     /// OK packets and result sets, of which a multi-statement has several.
     pub results: u32,
     /// Where status flags stand, in bytes from the start of the answer: valid for a single result set.
@@ -488,6 +490,7 @@ impl AnswerScanner {
                 if !reader.rest().is_empty() {
                     return Err(WireError::Malformed("bytes behind a column count"));
                 }
+                self.end.rows_before = self.end.rows;
                 self.define(left, AfterDefinitions::Rows);
                 Ok(())
             }

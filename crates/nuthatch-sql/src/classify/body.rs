@@ -20,6 +20,7 @@ pub(super) struct Body {
     pub(super) reads_insert_id: bool,
     pub(super) reads_found_rows: bool,
     pub(super) reads_row_count: bool,
+    pub(super) reads_oracle_row_count: bool,
     pub(super) calls_unknown: bool,
     pub(super) writes: bool,
     pub(super) has_from: bool,
@@ -127,7 +128,10 @@ impl Body {
             (b'l', 4) if is_word(token, b"LOCK") => self.block(NotCacheable::Locking),
             (b'i', 4) if is_word(token, b"INTO") => self.keyword_into(cursor),
             // `SQL%ROWCOUNT`, in Oracle mode. The word is reserved, so nothing else can be.
-            (b's', 3) if is_word(token, b"SQL") && cursor.peek_symbol(b'%') => self.row_count(),
+            (b's', 3) if is_word(token, b"SQL") && cursor.peek_symbol(b'%') => {
+                self.row_count();
+                self.reads_oracle_row_count = true;
+            }
             (b'v', 5) if is_word(token, b"VALUE") && cursor.peek_word(b"FOR") => self.sequence(),
             (b'p', 9) if is_word(token, b"PROCEDURE") => self.block(NotCacheable::Procedure),
             (b'c', 12) if is_word(token, b"CURRENT_ROLE") => {

@@ -20,6 +20,7 @@ fn describe(statement: &Statement<'_>) -> String {
         reads_insert_id,
         reads_found_rows,
         reads_row_count,
+        reads_oracle_row_count,
         writes,
         ends_transaction,
         disconnects,
@@ -55,6 +56,7 @@ fn describe(statement: &Statement<'_>) -> String {
         (reads_insert_id, "insert_id"),
         (reads_found_rows, "found_rows"),
         (reads_row_count, "row_count"),
+        (reads_oracle_row_count, "or_found"),
         (writes, "writes"),
         (disconnects, "disconnects"),
         (runs_unseen_code, "unseen"),
@@ -217,8 +219,8 @@ const OTHER_SELECTS: &str = "SELECT a FROM t FOR UPDATE => Select Locking
     SELECT s.nextval FROM DUAL => Select Locking writes
     SELECT s . CURRVAL => Select Locking writes
     SELECT s.`currval` => Select Locking writes
-    SELECT SQL%ROWCOUNT FROM DUAL => Select Function(\"row_count\") row_count
-    SELECT id, sql % rowcount FROM t => Select Function(\"row_count\") row_count
+    SELECT SQL%ROWCOUNT FROM DUAL => Select Function(\"row_count\") row_count or_found
+    SELECT id, sql % rowcount FROM t => Select Function(\"row_count\") row_count or_found
     SELECT t.sql%7 FROM t => Select ok
     SELECT a FROM t WHERE ROWNUM < 2 => Select ok
     SELECT ROWNUM() FROM t => Select UnknownFunction writes unseen
@@ -355,6 +357,14 @@ fn several_statements_are_multi() {
         SELECT ROW_COUNT(); SELECT 1 => Multi Multi row_count
         SELECT 1 FROM t; SELECT FOUND_ROWS() => Multi Multi
         DELETE FROM t; SELECT FOUND_ROWS() => Multi Multi found_rows writes
+        SELECT 1; DO 1; SELECT FOUND_ROWS() => Multi Multi
+        DO 1; SELECT 1; SELECT FOUND_ROWS() => Multi Multi
+        DO 1; DO 2; SELECT FOUND_ROWS() => Multi Multi found_rows
+        VALUES (1); SELECT FOUND_ROWS() => Multi Multi found_rows
+        (VALUES (1)); SELECT FOUND_ROWS() => Multi Multi found_rows
+        SELECT 1; SELECT SQL%ROWCOUNT, 2 => Multi Multi
+        SHOW CREATE TABLE t; SELECT SQL%ROWCOUNT, 2 => Multi Multi found_rows
+        SELECT SQL%ROWCOUNT; SELECT 1 => Multi Multi row_count or_found
         DELETE FROM t; SHOW WARNINGS => Multi Multi writes
         DO 1; SHOW WARNINGS => Multi Multi diagnostics
         USE a; SELECT LAST_INSERT_ID() => Multi Multi set? +SessionVariable insert_id

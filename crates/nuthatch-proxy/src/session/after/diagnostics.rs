@@ -14,7 +14,7 @@ use nuthatch_sql::{Kind, ServerFlavor, TextPrepared, classify, diagnostics_quest
 use nuthatch_wire::{AnswerEnd, AnswerKind, Command, Ending};
 
 use crate::backend::{Connection, Hostgroups};
-use crate::session::after::found_rows::{fetch_found_rows, set_found_rows};
+use crate::session::after::found_rows::{asks_for_found_rows, fetch_found_rows, set_found_rows};
 use crate::session::lease::question::way;
 use crate::session::parts::{
     Client, Context, Dealings, Diagnostics, Ground, Held, Left, List, Recipient, Rows,
@@ -106,7 +106,7 @@ pub(crate) fn retake_what_is_left(ground: &Ground, dealings: &mut Dealings, fact
         && dealings.hands.held.is_empty()
         && let Some(left) = dealings.hands.left.take()
         && (!facts.asks.row_count || dealings.hands.last_ran_on == Some(left.2))
-        && (!facts.asks.found_rows || dealings.results.found_rows_on == Some(left.2))
+        && (!asks_for_found_rows(&dealings.results, facts) || dealings.results.found_rows_on == Some(left.2))
     {
         // ROW_COUNT() and FOUND_ROWS() in larger statements.
         let held = retake(ground, left);

@@ -4,7 +4,7 @@
 //! SQL_CALC_FOUND_ROWS (the pin of that name); that of anything else is left on its connection, of which it can be asked if nobody has
 //! had it since. Otherwise the question is refused.
 
-use nuthatch_sql::{FoundRows, Kind, PageOffset, Parameter, page_offset};
+use nuthatch_sql::{FoundRows, Kind, PageOffset, Parameter, found_rows_of_first, page_offset};
 use nuthatch_wire::{AnswerEnd, Ending};
 
 use crate::session::lease::question::ask;
@@ -43,8 +43,13 @@ pub(crate) const fn set_found_rows(results: &mut Results, count: u64) {
 /// Whether the connection does not have the counts that are asked for.
 pub(crate) fn lacks_counts(hands: &Hands, results: &Results, held: &Held, facts: &Facts) -> bool {
     let is_here = |place| held.was_held && place == Some(held.connection.thread_id);
-    facts.asks.found_rows && !is_here(results.found_rows_on)
+    asks_for_found_rows(results, facts) && !is_here(results.found_rows_on)
         || facts.asks.row_count && !is_here(hands.last_ran_on)
+}
+
+/// `SQL%ROWCOUNT` asks for it where ROW_COUNT() is -1.
+pub(crate) fn asks_for_found_rows(results: &Results, facts: &Facts) -> bool {
+    facts.asks.found_rows || facts.asks.oracle_row_count && results.row_count == -1
 }
 
 /// Takes note of what a server's statement of that text did to it.
@@ -64,10 +69,14 @@ pub(crate) fn learn_found_rows(
             }
         }
         Some(found) => {
+            let has_failed = matches!(end.ending, Ending::Err(_));
             let tells_rows = matches!(facts.found_rows, FoundRows::Rows | FoundRows::Page);
-            let is_of_select = facts.kind == Kind::Select && facts.found_rows != FoundRows::Unknown;
-            let has_rows = !matches!(end.ending, Ending::Err(_)) && (is_of_select || tells_rows);
-            let is_set = has_rows || found != Found::Elsewhere || facts.found_rows == FoundRows::Set;
+            let selects = facts.kind == Kind::Select || facts.is_several() && end.ending == Ending::ResultSet;
+            let is_of_select = selects && facts.found_rows != FoundRows::Unknown;
+            let has_rows = !has_failed && (is_of_select || tells_rows);
+            // Before it failed, what it selects may not have come to be found.
+            let is_set =
+                has_rows || found != Found::Elsewhere || !has_failed && facts.found_rows == FoundRows::Set;
             let was_there = held.was_held && results.found_rows_on == Some(thread_id);
             results.found_rows = found;
             results.found_rows_on = (is_set || was_there).then_some(thread_id);
@@ -86,15 +95,17 @@ pub(crate) fn found_by(
     parameters: impl FnOnce() -> Vec<Parameter>,
     end: &AnswerEnd,
 ) -> Option<Found> {
+    if facts.is_several() {
+        return found_by_several(context, facts, text, end);
+    }
     if let Ending::Err(code) = end.ending {
         let has_run =
             facts.kind == Kind::Select && !BEFORE_ROWS.contains(&code) || facts.transaction.is_opaque;
         return has_run.then_some(Found::Elsewhere);
     }
-    let is_limited_otherwise = || context.state.settings.get(b"sql_select_limit").is_some();
     Some(match facts.found_rows {
         FoundRows::LeftAlone if end.ending == Ending::Ok || facts.kind == Kind::Show => return None,
-        _ if end.ending != Ending::ResultSet || end.results != 1 || is_limited_otherwise() => {
+        _ if end.ending != Ending::ResultSet || end.results != 1 || is_limited_otherwise(context) => {
             Found::Elsewhere
         }
         FoundRows::Rows => Found::Known(end.rows),
@@ -108,6 +119,28 @@ pub(crate) fn found_by(
         },
         FoundRows::Page | FoundRows::LeftAlone | FoundRows::Set | FoundRows::Unknown => Found::Elsewhere,
     })
+}
+
+/// The same of several statements in one text, of which the last may have failed.
+fn found_by_several(context: &Context, facts: &Facts, text: &[u8], end: &AnswerEnd) -> Option<Found> {
+    let (found, has_run) = match end.ending {
+        Ending::Err(code) => {
+            let done = usize::try_from(end.results).unwrap_or(usize::MAX);
+            let has_run = !BEFORE_ROWS.contains(&code) || facts.class.runs_unseen_code();
+            (found_rows_of_first(text, context.lexing, done), has_run)
+        }
+        Ending::Ok | Ending::ResultSet => (facts.found_rows, false),
+    };
+    match found {
+        _ if has_run => Some(Found::Elsewhere),
+        FoundRows::LeftAlone => None,
+        FoundRows::Rows if !is_limited_otherwise(context) => Some(Found::Known(end.rows - end.rows_before)),
+        _ => Some(Found::Elsewhere),
+    }
+}
+
+fn is_limited_otherwise(context: &Context) -> bool {
+    context.state.settings.get(b"sql_select_limit").is_some()
 }
 
 #[cfg(test)]

@@ -175,6 +175,8 @@ pub(crate) struct Asks {
     pub(crate) found_rows: bool,
     /// ROW_COUNT() of the statement before.
     pub(crate) row_count: bool,
+    /// `SQL%ROWCOUNT`: where that is -1, FOUND_ROWS().
+    pub(crate) oracle_row_count: bool,
     /// LAST_INSERT_ID(), as far as its text tells.
     pub(crate) insert_id: bool,
     /// It may show the value of a variable that the proxy has set.
@@ -327,6 +329,7 @@ impl TextFacts {
                 diagnostics: effects.reads_diagnostics,
                 found_rows: effects.reads_found_rows,
                 row_count: effects.reads_row_count,
+                oracle_row_count: effects.reads_oracle_row_count,
                 insert_id: effects.reads_insert_id,
                 ..Asks::default()
             },

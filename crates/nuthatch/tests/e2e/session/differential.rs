@@ -164,6 +164,26 @@ fn counts_and_warnings_are_the_servers() {
 }
 
 #[test]
+fn found_rows_behind_several_statements_are_the_servers() {
+    let mut statements = Vec::new();
+    for several in [
+        "SELECT 1; SELECT ROW_COUNT()",
+        "SELECT v FROM t; SELECT v FROM t WHERE id = 1",
+        "SELECT v FROM t; BEGIN; UPDATE t SET v = CONCAT(v, '!'); COMMIT",
+        "UPDATE t SET v = CONCAT(v, '?'); SELECT v FROM t WHERE id > 1",
+        "SELECT v FROM t; SHOW WARNINGS",
+        "SELECT v FROM t LIMIT 1, 1; DO 1; SELECT v FROM t LIMIT 2, 9",
+        "SELECT SQL_CALC_FOUND_ROWS v FROM t LIMIT 1; SELECT v FROM t WHERE id = 9",
+        "CALL p(); SELECT v FROM t WHERE id < 3",
+        "BEGIN; COMMIT",
+        "SELECT v FROM t; DO 1; SELECT FOUND_ROWS()",
+    ] {
+        statements.extend(["SELECT v FROM t WHERE id <> 2", several, "SELECT FOUND_ROWS()"]);
+    }
+    check_same(&Stage::plain(), &statements);
+}
+
+#[test]
 fn transactions_are_the_servers() {
     check_same(
         &Stage::plain(),

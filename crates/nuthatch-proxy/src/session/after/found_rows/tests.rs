@@ -53,6 +53,37 @@ fn found_rows_are_those_of_the_answer_and_what_its_page_passed_over() {
 }
 
 #[test]
+fn found_rows_behind_several_are_those_of_the_last_select_among_them() {
+    let context = Context::on(SERVER);
+    let several = |results, rows, rows_before, ending| AnswerEnd {
+        ending,
+        rows,
+        rows_before,
+        results,
+        ..AnswerEnd::default()
+    };
+    let (no_table, duplicate) = (Ending::Err(1146), Ending::Err(1062));
+    for (text, end, expected) in [
+        ("SELECT v FROM t; SELECT 1", several(2, 4, 3, Ending::ResultSet), Some(Known(1))),
+        ("SELECT v FROM t; DO 1", several(2, 3, 0, Ending::Ok), Some(Known(3))),
+        ("DO 1; SELECT v FROM t LIMIT 2,1", several(2, 1, 0, Ending::ResultSet), Some(Elsewhere)),
+        ("DO 1; BEGIN", several(2, 0, 0, Ending::Ok), None),
+        ("CALL p(); SELECT 1", several(4, 9, 8, Ending::ResultSet), Some(Known(1))),
+        ("SELECT v FROM t; SELECT 1 FROM n; SELECT 2", several(1, 3, 0, no_table), Some(Known(3))),
+        ("SELECT 1 FROM n; SELECT 2", several(0, 0, 0, no_table), None),
+        ("CALL p(); SELECT 1; SELECT 1 FROM n", several(2, 9, 0, no_table), Some(Elsewhere)),
+        ("DO 1; SELECT f() FROM n", several(1, 0, 0, no_table), Some(Elsewhere)),
+        ("SELECT 1; INSERT INTO t VALUES (1)", several(1, 1, 0, duplicate), Some(Elsewhere)),
+    ] {
+        assert_eq!(found(&context, text, &[], &end), expected, "{text} {:?}", end.ending);
+    }
+    let mut limited = Context::on(SERVER);
+    limited.state.settings.set(b"sql_select_limit", Some(b"2"));
+    let end = several(2, 4, 3, Ending::ResultSet);
+    assert_eq!(found(&limited, "SELECT v FROM t; SELECT 1", &[], &end), Some(Elsewhere));
+}
+
+#[test]
 fn page_that_begins_at_a_parameter_goes_by_its_value_if_that_is_known() {
     use Parameter::{Negative, Other, Unsigned};
     let context = Context::on(SERVER);
@@ -79,7 +110,6 @@ fn error_leaves_them_alone_unless_rows_may_have_been_found_before_it() {
         ("SELECT (SELECT v FROM t)", 1242, Some(Elsewhere)),
         ("INSERT INTO t VALUES (1)", 1062, None),
         ("CALL p()", 1146, Some(Elsewhere)),
-        ("SELECT 1; SELECT v FROM missing", 1146, Some(Elsewhere)),
     ] {
         let end = AnswerEnd { ending: Ending::Err(code), ..AnswerEnd::default() };
         assert_eq!(found(&context, text, &[], &end), expected, "{text} {code}");
