@@ -29,8 +29,9 @@ pub(crate) async fn bring_last_results(
     let was_asked = bring_insert_id(ground, account, context, dealings, held, facts, text).await?;
     let has_diagnostics = held.was_held && dealings.diagnostics.on == Some(held.connection.thread_id);
     let must_forget = facts.asks.diagnostics && !has_diagnostics;
+    // To forget them takes a statement, which has counts of its own.
     let lacks_counts =
-        lacks_counts(&dealings.hands, &dealings.results, held, facts) || facts.asks.found_rows && must_forget;
+        lacks_counts(&dealings.hands, &dealings.results, held, facts) || facts.reads_counts() && must_forget;
     // MySQL keeps no list over a question.
     let has_cleared = was_asked && matches!(context.lexing.server, ServerFlavor::MySql(_));
     let lacks_diagnostics = facts.asks.diagnostics

@@ -169,6 +169,10 @@ async fn pass_to(
     }
     .await;
     land(&session.ground, &mut session.dealings.transaction, &session.dealings.hands, flight);
+    if let Ok(end) = &outcome {
+        let row_count = if is_refresh && end.ending == Ending::Ok { 0 } else { -1 };
+        (session.dealings.results.row_count, session.dealings.hands.last_ran_on) = (row_count, None);
+    }
     if let Ok(end) = &outcome
         && !matches!(end.ending, Ending::Err(_))
     {
@@ -211,6 +215,7 @@ async fn set_option(session: &mut Session) -> Result<(), SessionEnd> {
         session.context.shape = before;
         return reply_trouble(session, trouble).await;
     }
+    (session.dealings.results.row_count, session.dealings.hands.last_ran_on) = (-1, None);
     renumber_environment(&session.ground, &mut session.context);
     session
         .client

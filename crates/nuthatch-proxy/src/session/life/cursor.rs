@@ -43,7 +43,7 @@ pub(crate) async fn stmt_pass(session: &mut Session, kind: AnswerKind) -> Result
     match outcome {
         Ok(true) => Ok(()),
         Ok(false) if is_reset => {
-            session.dealings.results.row_count = 0;
+            (session.dealings.results.row_count, session.dealings.hands.last_ran_on) = (0, None);
             session.client.send(&session.ground, &reply::ok(session.dealings.status(&session.context))).await
         }
         Ok(false) => {
@@ -66,6 +66,8 @@ async fn pass_on(
         way_and_client(&session.ground, &mut session.client, &session.context, &session.dealings, held);
     way.send(&packet).await?;
     let end = way.pass_answer(client, kind, None, |_| ()).await?;
+    session.dealings.results.row_count = if kind == AnswerKind::Single { 0 } else { -1 };
+    session.dealings.hands.last_ran_on = Some(held.connection.thread_id);
     let is_over = end.status.contains(StatusFlags::SERVER_STATUS_LAST_ROW_SENT) || kind == AnswerKind::Single;
     if is_over {
         held.pins = held.pins.without(Pins::CURSOR);

@@ -7,14 +7,16 @@ use nuthatch_wire::{AnswerKind, ErrorCode};
 
 use crate::backend::StatementKey;
 use crate::roster::SessionEnd;
-use crate::session::after::diagnostics::{does_leave_diagnostics, keep_what_is_left, learn_diagnostics};
+use crate::session::after::diagnostics::{
+    does_leave_diagnostics, keep_what_is_left, learn_diagnostics, retake_what_is_left,
+};
 use crate::session::after::forget::{MustForget, begin_after_the_last, forget_what_is_held};
 use crate::session::before::numbers::with_own_number;
 use crate::session::decide::alone::refusal_to_stop;
 use crate::session::decide::plan::plan;
 use crate::session::decide::query_cache::plan_for_cache;
 use crate::session::lease::check_out::lease;
-use crate::session::lease::put_away::put_away;
+use crate::session::lease::put_away::{put_away, settle};
 use crate::session::lease::question::way_and_client;
 use crate::session::lease::show::show;
 use crate::session::life::replies::{refuse, reply_trouble};
@@ -73,14 +75,23 @@ pub(crate) async fn stmt_prepare(session: &mut Session, now_ms: u64) -> Result<(
 }
 
 async fn prepare_for_client(session: &mut Session, plan: &Plan, text: Arc<[u8]>) -> Result<(), Trouble> {
+    if plan.facts.reads_counts() && !plan.facts.asks.diagnostics {
+        // So that the connection that knows still knows when the statement is executed.
+        retake_what_is_left(&session.ground, &mut session.dealings, &plan.facts);
+    }
     let mut retries_left = session.ground.snapshot.mysql.query_retries_on_failure;
     loop {
         let Session { ground, account, context, dealings, .. } = session;
         let mut held = lease(ground, account, context, dealings, plan.hostgroup).await?;
+        dealings.forget_counts_unless_held(&held);
         let outcome = prepare_on_lease(session, plan, &text, &mut held).await;
         let is_fresh = held.is_fresh;
         let Session { ground, account, context, dealings, .. } = session;
-        put_away(ground, account, context, dealings, held, outcome.as_ref().err());
+        match &outcome {
+            // It is known which one it was, for who asks it for the counts of before.
+            Ok(()) if held.connection.ahead.is_empty() => settle(ground, context, dealings, held),
+            outcome => put_away(ground, account, context, dealings, held, outcome.as_ref().err()),
+        }
         match outcome {
             // To prepare changes nothing.
             Err(trouble) if is_fresh && trouble.left_no_trace() && retries_left > 0 => {
@@ -116,12 +127,11 @@ async fn prepare_on_lease(
             }
         })
         .await?;
-    session.dealings.hands.last_ran_on = Some(held.connection.thread_id);
     held.pins = held.pins.with(plan.facts.pins_when_prepared());
+    // One that succeeds leaves all counts alone, whose they are.
     if end.statement_id.is_none() {
+        session.dealings.hands.last_ran_on = Some(held.connection.thread_id);
         session.dealings.results.row_count = -1;
-    }
-    if end.statement_id.is_none() {
         held.pins = held.pins.with(Pins::DIAGNOSTICS);
         learn_diagnostics(&mut session.dealings.diagnostics, &end, held);
         let Session { ground, context, dealings, .. } = session;

@@ -3,7 +3,7 @@
 use nuthatch_sql::{Lexing, ServerFlavor};
 use nuthatch_wire::StatusFlags;
 
-use crate::session::parts::{Context, Diagnostics, Hands, Results, Transaction};
+use crate::session::parts::{Context, Diagnostics, Hands, Held, Results, Transaction};
 
 /// See the module's doc.
 #[derive(Debug, Default)]
@@ -18,6 +18,17 @@ impl Dealings {
     /// Whether the client is in a transaction, be it that no server knows of it yet.
     pub(crate) fn are_in_transaction(&self) -> bool {
         self.hands.are_in_transaction(&self.transaction)
+    }
+
+    /// A connection that the session has had anew may have been another's in between: what it knew of the session's counts is gone.
+    pub(crate) fn forget_counts_unless_held(&mut self, held: &Held) {
+        let gone = (!held.was_held).then_some(held.connection.thread_id);
+        if gone.is_some() && self.hands.last_ran_on == gone {
+            self.hands.last_ran_on = None;
+        }
+        if gone.is_some() && self.results.found_rows_on == gone {
+            self.results.found_rows_on = None;
+        }
     }
 
     /// The status flags that this client's answers carry.

@@ -6,7 +6,7 @@
 use nuthatch_wire::{AnswerKind, Command};
 
 use crate::session::lease::bring_into::bring_into;
-use crate::session::lease::question::{order, way};
+use crate::session::lease::question::{forget_what_a_question_changes, order, way};
 use crate::session::parts::{Account, Context, Dealings, Ground, Held};
 use crate::session::way::Trouble;
 use crate::state::{OF_NAMES, SessionState, Settings};
@@ -39,7 +39,7 @@ pub(crate) async fn bring_into_preparation(
     ground: &Ground,
     account: &Account,
     context: &Context,
-    dealings: &Dealings,
+    dealings: &mut Dealings,
     state: &SessionState,
     is_hidden: bool,
     held: &mut Held,
@@ -61,13 +61,17 @@ pub(crate) async fn bring_into_preparation(
             ways.push(WayBack { question, statement });
         }
     }
+    let is_elsewhere = context.state != *state;
+    if is_elsewhere || !ways.is_empty() {
+        forget_what_a_question_changes(context, dealings);
+    }
     bring_into(ground, account, context, dealings, state, held).await?;
     if !ways.is_empty() {
         // Tracked or not: how a statement is read.
         let mode = [b"SET sql_mode=", state.settings.get(b"sql_mode").unwrap_or(b"DEFAULT")].concat();
         order(ground, held, Command::Query, &mode, AnswerKind::Single).await?;
     }
-    Ok(WaysBack { is_elsewhere: context.state != *state, ways })
+    Ok(WaysBack { is_elsewhere, ways })
 }
 
 /// Brings it back after the preparation, whose `outcome` is returned. Not where nothing is another: a SET NAMES gives

@@ -68,7 +68,7 @@ pub(crate) async fn prepare_anew(
     ground: &Ground,
     account: &Account,
     context: &Context,
-    dealings: &Dealings,
+    dealings: &mut Dealings,
     key: StatementKey,
     held: &mut Held,
 ) -> Result<u32, Trouble> {
