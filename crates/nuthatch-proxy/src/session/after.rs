@@ -3,6 +3,7 @@
 pub(crate) mod diagnostics;
 pub(crate) mod doubts;
 pub(crate) mod errors;
+pub(crate) mod fate;
 pub(crate) mod forget;
 pub(crate) mod found_rows;
 pub(crate) mod insert_id;

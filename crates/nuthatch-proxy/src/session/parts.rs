@@ -22,7 +22,7 @@ pub(crate) use cache_use::{CacheUse, Off, caching};
 pub(crate) use client::{Client, Unsent};
 pub(crate) use context::Context;
 pub(crate) use dealings::Dealings;
-pub(crate) use diagnostics::{Diagnostics, List, Recipient, Rows};
+pub(crate) use diagnostics::{Diagnostics, Fate, List, MARK, Recipient, Rows};
 pub(crate) use ground::Ground;
 pub(crate) use hands::{Hands, Left};
 pub(crate) use held::{CODE, Doubt, Held, IdsBefore};

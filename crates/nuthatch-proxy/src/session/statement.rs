@@ -29,4 +29,5 @@ pub(crate) use set::{
 pub(crate) use words::{
     BEFORE_STORED_CODE, INFORMATION_SCHEMA, NEVER_RAN, OWN_SCHEMAS, TRACKER, VOUCHED, VOUCHES, asks_for_gtid,
     asks_for_internal_session, asks_for_numbers, is_off, names, reads_tracker, sequences_in,
+    surely_names_a_table,
 };

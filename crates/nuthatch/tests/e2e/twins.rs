@@ -12,8 +12,6 @@
 //! - `FOUND_ROWS()` and `ROW_COUNT()` inside a larger statement (`docs/sessions-and-pins.md`), and on MySQL `FOUND_ROWS()` alone,
 //!   which a server warns of;
 //! - numbers of prepared statements in errors;
-//! - on MariaDB, the warnings of the statement before a `PREPARE` of an expression that has the session's names prepared again (once
-//!   in some 300,000 statements; not left out);
 //! - on MySQL, `SET CHARACTER SET` behind COM_RESET_CONNECTION, which forgets the schema's collation there (as seldom; not left out);
 //! - whether a transaction is open, behind an error, which does not tell ([`visible::differ_in_doubt`]);
 //! - on MySQL, parameters of another type than the statement's first execution had: it converts them, and the first may have

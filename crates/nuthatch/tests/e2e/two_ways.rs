@@ -2,6 +2,7 @@
 //! straight. What is defined straight is in the other schema, so the proxy is not deceived by it.
 
 use nuthatch_lab::{Kind, Options, ScratchLab};
+use nuthatch_wire::CapabilityFlags;
 
 use crate::client::{Client, Value};
 use crate::proxy::{Proxy, Setup};
@@ -37,6 +38,17 @@ impl TwoWays {
     /// A session through the proxy.
     pub(crate) fn proxied(&self) -> Client {
         self.proxy.client(&servers::account(&self.lab).schema("proxied"))
+    }
+
+    /// The same of a client with more capabilities.
+    pub(crate) fn proxied_with(&self, flags: CapabilityFlags) -> Client {
+        self.proxy.client(&servers::account(&self.lab).schema("proxied").with(flags))
+    }
+
+    /// What an operator says to the proxy.
+    pub(crate) fn administer<const N: usize>(&self, statements: [&str; N]) {
+        let mut operator = self.proxy.operator();
+        statements.iter().for_each(|statement| drop(operator.ok(statement)));
     }
 
     /// One straight at the server.

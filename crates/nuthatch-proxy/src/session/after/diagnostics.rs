@@ -5,21 +5,21 @@
 //! answer by then. `SHOW WARNINGS` and its kin are answered from it. Where not all can be had (more than the server lists) the
 //! connection is held, as it is with `mysql-hold_for_diagnostics`, for GET DIAGNOSTICS.
 //!
-//! Which statements leave the list of the one before alone was measured (MariaDB 10.11, MySQL 9.7): on MySQL only those that ask for
-//! it; on MariaDB also those without a table.
+//! Which statements leave the list of the one before alone: `fate.rs`.
 
 use std::sync::Arc;
 
-use nuthatch_sql::{Kind, ServerFlavor, TextPrepared, classify, diagnostics_question, text_prepared};
+use nuthatch_sql::{Kind, diagnostics_question};
 use nuthatch_wire::{AnswerEnd, AnswerKind, Command, Ending};
 
 use crate::backend::{Connection, Hostgroups};
+use crate::session::after::fate::{Done, fate_of_last};
 use crate::session::after::found_rows::{asks_for_found_rows, fetch_found_rows, set_found_rows};
 use crate::session::lease::question::way;
 use crate::session::parts::{
-    Client, Context, Dealings, Diagnostics, Ground, Held, Left, List, Recipient, Rows,
+    Client, Context, Dealings, Diagnostics, Fate, Ground, Held, Left, List, Recipient, Rows,
 };
-use crate::session::statement::{Facts, TextFacts};
+use crate::session::statement::Facts;
 use crate::session::way::{Trouble, command_packet};
 use crate::state::{Charset, ResultCollation};
 use crate::stats::pins::Pins;
@@ -58,6 +58,11 @@ async fn fetch_what_is_left(
     end: &AnswerEnd,
     held: &mut Held,
 ) -> Result<(), Trouble> {
+    if dealings.diagnostics.is_in_doubt() {
+        let there = Box::pin(fetch_list(ground, context, &dealings.diagnostics, held)).await?;
+        dealings.diagnostics.settle(there);
+        dealings.hands.last_ran_on = None;
+    }
     if !must_fetch_what_is_left(ground, &dealings.diagnostics, held) {
         return Ok(());
     }
@@ -161,7 +166,7 @@ pub(crate) fn answer_from_diagnostics(
     if facts.kind == Kind::Select {
         set_found_rows(&mut dealings.results, 1);
     }
-    if !does_leave_diagnostics(context, &dealings.diagnostics, text, facts) {
+    if fate_of_last(context, &dealings.diagnostics, text, facts, Done::Runs) != Fate::Kept {
         dealings.diagnostics.list = None;
     }
     Some(answer)
@@ -169,6 +174,9 @@ pub(crate) fn answer_from_diagnostics(
 
 /// Whether the statement has left something on the connection that is to be fetched.
 pub(crate) fn must_fetch_what_is_left(ground: &Ground, diagnostics: &Diagnostics, held: &mut Held) -> bool {
+    if diagnostics.is_in_doubt() {
+        return true;
+    }
     let is_let_go = !held.in_transaction && held.pins.without(Pins::PASSING).is_empty();
     if !is_let_go && !held.is_to_be_asked || ground.snapshot.mysql.hold_for_diagnostics {
         return false;
@@ -193,13 +201,13 @@ fn collation_on(context: &Context, diagnostics: &Diagnostics, connection: &Conne
 /// After a statement that a server ran: what it has left is on its connection.
 pub(crate) fn learn_diagnostics(diagnostics: &mut Diagnostics, end: &AnswerEnd, held: &Held) {
     let has_some = end.has_warned || matches!(end.ending, Ending::Err(_));
-    if has_some || !diagnostics.leaves {
+    if has_some || diagnostics.fate == Fate::Forgotten {
         diagnostics.list = None;
         diagnostics.on = Some(held.connection.thread_id);
     }
 }
 
-fn lost_list(context: &Context, diagnostics: &Diagnostics) -> List {
+pub(crate) fn lost_list(context: &Context, diagnostics: &Diagnostics) -> List {
     let (definitions, rows, collation) = (Vec::new(), Vec::new(), collation_of_results(context, diagnostics));
     List { definitions, rows, collation, is_lost: true }
 }
@@ -217,35 +225,5 @@ pub(crate) fn translate_diagnostics(context: &Context, diagnostics: &mut Diagnos
     let collation = collation_of_results(context, diagnostics);
     if let Some(list) = &mut diagnostics.list {
         list.come_in(context.lexing.server, collation);
-    }
-}
-
-/// Whether the statement leaves alone what the one before has left.
-pub(crate) fn does_leave_diagnostics(
-    context: &Context,
-    diagnostics: &Diagnostics,
-    text: &[u8],
-    facts: &TextFacts,
-) -> bool {
-    match context.lexing.server {
-        ServerFlavor::MySql(_) => facts.asks.diagnostics && facts.kind == Kind::Show,
-        ServerFlavor::MariaDb(_) => {
-            // Where it cannot be told the server knows, if it has them.
-            let is_told =
-                !facts.transaction.is_opaque && !matches!(facts.kind, Kind::Prepare | Kind::Execute);
-            facts.tables.none
-                || facts.kind == Kind::Prepare && prepares_without_table(context, diagnostics, text)
-                || !is_told && diagnostics.on.is_some()
-        }
-    }
-}
-
-fn prepares_without_table(context: &Context, diagnostics: &Diagnostics, text: &[u8]) -> bool {
-    match text_prepared(text, context.lexing) {
-        Some(TextPrepared::Prepare { statement: Some(inner), .. }) => {
-            let facts = TextFacts::of(&classify(&inner, context.lexing));
-            facts.kind != Kind::Prepare && does_leave_diagnostics(context, diagnostics, &inner, &facts)
-        }
-        _ => false,
     }
 }

@@ -3,7 +3,7 @@
 use crate::roster::SessionEnd;
 use crate::session::after::doubts::settle_doubts;
 use crate::session::after::insert_id::keep_insert_id_of_held;
-use crate::session::parts::{Account, Context, Dealings, Ground, InsertId};
+use crate::session::parts::{Account, Context, Dealings, Fate, Ground, InsertId};
 use crate::session::statement::Facts;
 use crate::stats::pins::Pins;
 
@@ -13,13 +13,13 @@ use crate::stats::pins::Pins;
 pub(crate) fn begin_after_the_last(
     ground: &Ground,
     dealings: &mut Dealings,
-    leaves: bool,
+    fate: Fate,
     facts: &Facts,
 ) -> MustForget {
     settle_doubts(ground, &mut dealings.hands);
-    dealings.diagnostics.leaves = leaves;
+    dealings.diagnostics.fate = fate;
     let asks_of_the_last = facts.asks_of_the_last();
-    if leaves || asks_of_the_last && facts.asks.diagnostics {
+    if fate != Fate::Forgotten || asks_of_the_last && facts.asks.diagnostics {
         return MustForget::Nothing;
     }
     (dealings.diagnostics.list, dealings.diagnostics.on) = (None, None);

@@ -46,6 +46,7 @@ pub(crate) fn has_left_counts_only(
         && context.state.autocommit
         && matches!(dealings.transaction.beginning, Beginning::Usual)
         && !dealings.are_in_transaction()
+        && !dealings.diagnostics.is_in_doubt()
         && end.status.intersection(TAKEN) == dealings.status(context)
 }
 
@@ -79,11 +80,11 @@ pub(crate) fn learn_counts(
 /// In words, what of the session and of its connection is learned behind statements.
 fn all_that_is_learned(context: &Context, dealings: &Dealings, held: &Held) -> String {
     let Dealings { transaction, results, hands, diagnostics } = dealings;
-    let Diagnostics { on, leaves, results_charset, list, left_on: _ } = diagnostics;
+    let Diagnostics { on, fate, results_charset, list, left_on: _ } = diagnostics;
     let Held { connection, pins, counted, in_transaction, is_surely_in_transaction, seldom, .. } = held;
     let asked = (held.is_to_be_asked, held.is_in_unnamed_schema, held.knows_insert_id, held.has_gtid);
     format!(
-        "{context:?} {transaction:?} {results:?} {:?} {:?} {on:?} {leaves:?} {results_charset:?} {list:?} {:?} {:?} {pins:?} {counted:?} \
+        "{context:?} {transaction:?} {results:?} {:?} {:?} {on:?} {fate:?} {results_charset:?} {list:?} {:?} {:?} {pins:?} {counted:?} \
          {in_transaction} {is_surely_in_transaction} {seldom:?} {asked:?} {:?} {:?}",
         hands.last_ran_on, hands.errand, connection.state, connection.insert_id, held.ids_before, held.delay,
     )

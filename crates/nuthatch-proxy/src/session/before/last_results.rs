@@ -7,7 +7,7 @@ use crate::session::after::found_rows::lacks_counts;
 use crate::session::after::pins::own_values::check_own_values;
 use crate::session::before::insert_id::bring_insert_id;
 use crate::session::lease::question::{order, way};
-use crate::session::parts::{Account, Context, Dealings, Ground, Held};
+use crate::session::parts::{Account, Context, Dealings, Ground, Held, MARK};
 use crate::session::statement::Facts;
 use crate::session::way::{Elsewhere, Trouble};
 
@@ -21,6 +21,9 @@ pub(crate) async fn bring_last_results(
     facts: &Facts,
     text: &[u8],
 ) -> Result<(), Trouble> {
+    if dealings.diagnostics.is_in_doubt() {
+        Box::pin(mark_what_is_in_doubt(ground, dealings, facts, held)).await?;
+    }
     if let Err(elsewhere) = check_own_values(context, facts, held) {
         // No statement follows, behind which it could go.
         way(ground, held).hear_ahead().await?;
@@ -47,6 +50,28 @@ pub(crate) async fn bring_last_results(
         // others only for a statement with a table, even if it is none (`DO 0` keeps them).
         let forget = b"SELECT 0 FROM (SELECT 0) AS nothing";
         order(ground, held, Command::Query, forget, AnswerKind::ResultSets).await?;
+    }
+    Ok(())
+}
+
+/// Gives the connection a warning by which it shows behind the statement whether that has left alone what was there, as the session's list
+/// would be.
+pub(crate) async fn mark_what_is_in_doubt(
+    ground: &Ground,
+    dealings: &mut Dealings,
+    facts: &Facts,
+    held: &mut Held,
+) -> Result<(), Trouble> {
+    if facts.asks_of_the_last() {
+        // The answer would be of the mark.
+        dealings.diagnostics.lose();
+        return Ok(());
+    }
+    dealings.hands.last_ran_on = None;
+    let mark = format!("SIGNAL SQLSTATE '01000' SET MYSQL_ERRNO = {MARK}, MESSAGE_TEXT = ''");
+    match order(ground, held, Command::Query, mark.as_bytes(), AnswerKind::ResultSets).await {
+        Err(Trouble::Refused(_)) => dealings.diagnostics.lose(),
+        outcome => outcome?,
     }
     Ok(())
 }

@@ -7,7 +7,7 @@ use crate::session::before::defaults::begin_change_of_defaults;
 use crate::session::before::insert_id::must_bring_insert_id;
 use crate::session::before::last_results::bring_last_results;
 use crate::session::before::tracker::bring_tracker;
-use crate::session::parts::{Account, Context, Dealings, Ground, Held};
+use crate::session::parts::{Account, Context, Dealings, Fate, Ground, Held};
 use crate::session::statement::Facts;
 use crate::session::way::Trouble;
 
@@ -24,6 +24,7 @@ pub(crate) fn must_bring_more(
     held: &Held,
 ) -> bool {
     facts.asks_of_the_last()
+        || dealings.diagnostics.fate == Fate::Untold
         || facts.asks.sequences.is_some()
         || facts.asks.gtid
         || facts.asks.tracker

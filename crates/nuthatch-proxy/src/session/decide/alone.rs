@@ -70,7 +70,12 @@ pub(crate) fn answer_alone(
             learn_query_cache_type(ground, context, &plan.facts);
             Some(answer)
         }
-        (Kind::Show, _) => answer_cache_show(ground, client, context, dealings, statements, plan),
+        (Kind::Show, _) => {
+            let answer = answer_cache_show(ground, client, context, dealings, statements, plan)?;
+            // For a server it is a SELECT from a table.
+            dealings.diagnostics.list = None;
+            Some(answer)
+        }
         (Kind::Commit, _) => {
             counters.commit.bump();
             dealings.hands.needs_no_end(plan).then(|| {

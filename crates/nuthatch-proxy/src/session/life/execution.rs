@@ -10,10 +10,9 @@ use nuthatch_sql::{Kind, ServerFlavor};
 use nuthatch_wire::{CapabilityFlags, ErrorCode};
 
 use crate::roster::SessionEnd;
-use crate::session::after::diagnostics::{
-    answer_from_diagnostics, does_leave_diagnostics, retake_what_is_left,
-};
+use crate::session::after::diagnostics::{answer_from_diagnostics, retake_what_is_left};
 use crate::session::after::errors::refuse_malformed;
+use crate::session::after::fate::{Done, fate_of_last};
 use crate::session::after::forget::{MustForget, begin_after_the_last, forget_what_is_held};
 use crate::session::before::begin::begin_or_end_alone;
 use crate::session::decide::alone::answer_prepared_question;
@@ -94,8 +93,8 @@ pub(crate) async fn stmt_execute(
     }
     let is_under_flag = cache.next_flag_in != 0;
     cache.next_flag_in = plan.verdict.next_query_flag_in.unwrap_or(0);
-    let leaves = !is_plain && does_leave_diagnostics(context, &dealings.diagnostics, &text, &plan.facts);
-    if begin_after_the_last(ground, dealings, leaves, &plan.facts) == MustForget::WhatIsHeld {
+    let fate = fate_of_last(context, &dealings.diagnostics, &text, &plan.facts, Done::Executes);
+    if begin_after_the_last(ground, dealings, fate, &plan.facts) == MustForget::WhatIsHeld {
         Box::pin(forget_what_is_held(ground, account, context, dealings)).await?;
     }
     show(ground, client, now_ms, "Execute", plan.hostgroup.0);

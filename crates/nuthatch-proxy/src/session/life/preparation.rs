@@ -7,10 +7,10 @@ use nuthatch_wire::{AnswerKind, ErrorCode};
 
 use crate::backend::StatementKey;
 use crate::roster::SessionEnd;
-use crate::session::after::diagnostics::{
-    does_leave_diagnostics, keep_what_is_left, learn_diagnostics, retake_what_is_left,
-};
+use crate::session::after::diagnostics::{keep_what_is_left, learn_diagnostics, retake_what_is_left};
+use crate::session::after::fate::{Done, fate_of_last};
 use crate::session::after::forget::{MustForget, begin_after_the_last, forget_what_is_held};
+use crate::session::before::last_results::mark_what_is_in_doubt;
 use crate::session::before::numbers::with_own_number;
 use crate::session::decide::alone::refusal_to_stop;
 use crate::session::decide::plan::plan;
@@ -37,9 +37,10 @@ pub(crate) async fn stmt_prepare(session: &mut Session, now_ms: u64) -> Result<(
     let Session { ground, account, context, dealings, .. } = session;
     plan_for_cache(ground, account, context, dealings, &mut plan, &text);
     plan.count_rules();
-    let leaves = does_leave_diagnostics(&session.context, &session.dealings.diagnostics, &text, &plan.facts);
+    let diagnostics = &session.dealings.diagnostics;
+    let fate = fate_of_last(&session.context, diagnostics, &text, &plan.facts, Done::Prepares);
     let Session { ground, account, context, dealings, .. } = session;
-    if begin_after_the_last(ground, dealings, leaves, &plan.facts) == MustForget::WhatIsHeld {
+    if begin_after_the_last(ground, dealings, fate, &plan.facts) == MustForget::WhatIsHeld {
         Box::pin(forget_what_is_held(ground, account, context, dealings)).await?;
     }
     show(&session.ground, &session.client, now_ms, "Prepare", plan.hostgroup.0);
@@ -113,6 +114,9 @@ async fn prepare_on_lease(
     let id = prepared.last_id % (LAST_PREPARED - 1) + 1;
     let instead = (**text != *session.client.statement_text()).then_some(&**text);
     let Session { ground, client, context, dealings, .. } = session;
+    if dealings.diagnostics.is_in_doubt() {
+        Box::pin(mark_what_is_in_doubt(ground, dealings, &plan.facts, held)).await?;
+    }
     send_preparation(ground, client, context, dealings, AnswerKind::Prepare, instead, held).await?;
     let (mut way, client) =
         way_and_client(&session.ground, &mut session.client, &session.context, &session.dealings, held);
@@ -136,6 +140,10 @@ async fn prepare_on_lease(
         learn_diagnostics(&mut session.dealings.diagnostics, &end, held);
         let Session { ground, context, dealings, .. } = session;
         return keep_what_is_left(ground, context, dealings, &end, held).await;
+    }
+    if session.dealings.diagnostics.is_in_doubt() {
+        let Session { ground, context, dealings, .. } = session;
+        keep_what_is_left(ground, context, dealings, &end, held).await?;
     }
     // Under state that is not known it is no other statement's twin.
     let is_known = !held.pins.contains(Pins::SESSION_VARIABLE) && !held.pins.contains(Pins::UNKNOWN);

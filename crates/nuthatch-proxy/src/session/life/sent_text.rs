@@ -125,7 +125,7 @@ pub(crate) fn learn_of_text(session: &mut Session, plan: &Plan, end: &AnswerEnd,
     let text = statements.executed_text(client, plan);
     let found = found_by(context, &plan.facts, text, Vec::new, end);
     learn_found_rows(&mut dealings.results, &plan.facts, found, end, held);
-    if held.pins.is_empty() && plan.facts.is_plain {
+    if held.pins.is_empty() && plan.facts.is_plain && !dealings.diagnostics.is_in_doubt() {
         // Nothing is left on the connection, nor was.
         return must_ask_for_more(&dealings.results, &plan.facts, end, held);
     }

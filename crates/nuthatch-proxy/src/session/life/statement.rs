@@ -4,8 +4,9 @@ use nuthatch_sql::{CacheSettings, Kind};
 use nuthatch_wire::ErrorCode;
 
 use crate::roster::SessionEnd;
-use crate::session::after::diagnostics::{does_leave_diagnostics, retake_what_is_left};
+use crate::session::after::diagnostics::retake_what_is_left;
 use crate::session::after::errors::own_error;
+use crate::session::after::fate::{Done, fate_of_last};
 use crate::session::after::forget::{MustForget, begin_after_the_last, forget_what_is_held};
 use crate::session::after::insert_id::learn_insert_id_of_held;
 use crate::session::decide::alone::answer_alone;
@@ -23,7 +24,7 @@ use crate::session::lease::show::show;
 use crate::session::life::arrival::configuration::take_over_configuration;
 use crate::session::life::kill::kill_as_told;
 use crate::session::parts::Off;
-use crate::session::statement::{Asked, Plan, Request, SaidToCache, asks_for_internal_session};
+use crate::session::statement::{Asked, Named, Plan, Request, SaidToCache, asks_for_internal_session};
 use crate::session::way::Trouble;
 use crate::session::whole::Session;
 use crate::stats::not_cached::NotCached;
@@ -52,9 +53,10 @@ pub(crate) async fn statement(
         named_answer = plan_named(ground, client, account, context, dealings, statements, &mut plan);
     }
     cache.next_flag_in = plan.verdict.next_query_flag_in.unwrap_or(0);
-    let leaves = !is_plain
-        && does_leave_diagnostics(context, &dealings.diagnostics, client.statement_text(), &plan.facts);
-    if begin_after_the_last(ground, dealings, leaves, &plan.facts) == MustForget::WhatIsHeld {
+    let is_execute = matches!(plan.named.as_deref(), Some(Named::Execute { .. }));
+    let done = if is_execute { Done::Executes } else { Done::Runs };
+    let fate = fate_of_last(context, &dealings.diagnostics, client.statement_text(), &plan.facts, done);
+    if begin_after_the_last(ground, dealings, fate, &plan.facts) == MustForget::WhatIsHeld {
         Box::pin(forget_what_is_held(ground, account, context, dealings)).await?;
     }
     judge_cache_use_for(ground, account, context, cache, dealings, &plan.facts);

@@ -13,8 +13,11 @@ use nuthatch_sql::ServerFlavor;
 use nuthatch_wire::{AnswerEnd, AnswerKind, Command, Ending};
 
 use crate::backend::StatementKey;
+use crate::session::after::diagnostics::{fetch_list, lost_list};
 use crate::session::parts::names::NamedStatement;
-use crate::session::parts::{Account, Client, Context, Dealings, Ground, Held, Statements};
+use crate::session::parts::{
+    Account, Client, Context, Dealings, Diagnostics, Fate, Ground, Held, Statements,
+};
 use crate::session::prepare::preparation_state::{bring_back, bring_into_preparation};
 use crate::session::prepare::prepared::state_of;
 use crate::session::prepare::statement_room::{deallocate, order_preparation, take_names_back};
@@ -68,6 +71,7 @@ async fn prepare_name_on(
     if held.connection.named.has(name, &key) {
         return Ok(());
     }
+    take_over_diagnostics(ground, context, dealings, held).await?;
     // What the last statement left on the connection is gone by this one.
     dealings.hands.last_ran_on = None;
     let state = state_of(context, &key);
@@ -84,6 +88,25 @@ async fn prepare_name_on(
             Err(trouble)
         }
     }
+}
+
+/// The session takes over what the last statement left on the connection, before a preparation of our own has that forgotten.
+async fn take_over_diagnostics(
+    ground: &Ground,
+    context: &Context,
+    dealings: &mut Dealings,
+    held: &mut Held,
+) -> Result<(), Trouble> {
+    if dealings.diagnostics.on != Some(held.connection.thread_id) {
+        return Ok(());
+    }
+    let list = Box::pin(fetch_list(ground, context, &dealings.diagnostics, held)).await?;
+    held.pins = held.pins.without(Pins::DIAGNOSTICS);
+    let Diagnostics { on, fate, .. } = &mut dealings.diagnostics;
+    (*on, *fate) = (None, Fate::Untold);
+    let list = list.unwrap_or_else(|| lost_list(context, &dealings.diagnostics));
+    dealings.diagnostics.list = (list.is_lost || !list.rows.is_empty()).then(|| Box::new(list));
+    Ok(())
 }
 
 /// Takes back what is prepared on the connection beyond what it may keep.

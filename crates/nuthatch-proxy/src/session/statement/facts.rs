@@ -14,7 +14,7 @@ use nuthatch_wire::{AnswerEnd, Ending};
 use crate::exact::Commits;
 use crate::session::statement::{
     BEFORE_STORED_CODE, Change, CodeRun, NEVER_RAN, SetOutcome, Step, Told, VOUCHED, VOUCHES, asks_for_gtid,
-    names, sequences_in, set_outcome,
+    names, sequences_in, set_outcome, surely_names_a_table,
 };
 use crate::stats::StatementCommand;
 use crate::stats::pins::Pins;
@@ -197,6 +197,8 @@ pub(crate) struct Asks {
 pub(crate) struct OfTables {
     /// It names none.
     pub(crate) none: bool,
+    /// It surely names one.
+    pub(crate) some: bool,
     /// They are the same in whatever default schema it runs.
     pub(crate) need_no_schema: bool,
     /// It names information_schema.
@@ -360,6 +362,7 @@ impl TextFacts {
     pub(crate) fn with_settings(mut self, text: &[u8], lexing: Lexing) -> Self {
         self.found_rows = found_rows(text, self.kind, lexing);
         self.server.stops = stops_server(text, lexing);
+        self.tables.some = !self.tables.none && surely_names_a_table(self.kind, text);
         self.asks.sequences = sequences_in(text, lexing);
         self.asks.gtid = asks_for_gtid(text, self.kind);
         self.tables.come_of_query = match self.kind {

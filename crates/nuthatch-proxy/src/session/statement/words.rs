@@ -49,6 +49,20 @@ pub(crate) fn names(text: &[u8], word: &[u8]) -> bool {
     })
 }
 
+/// Whether a statement of that kind, which does not surely name no table, surely names one.
+pub(crate) fn surely_names_a_table(kind: Kind, text: &[u8]) -> bool {
+    // Functions with a FROM among their arguments.
+    const WITH_FROM: [&[u8]; 4] = [b"extract", b"trim", b"substr", b"mid"];
+    match kind {
+        Kind::Insert | Kind::Replace | Kind::Update | Kind::Delete | Kind::LoadData | Kind::Lock => true,
+        Kind::Select | Kind::Set | Kind::Do => {
+            names(text, b"from") && !WITH_FROM.iter().any(|function| names(text, function))
+        }
+        Kind::Ddl(_) => names(text, b"table"),
+        _ => false,
+    }
+}
+
 /// The variable that has a server tell.
 pub(crate) const TRACKER: &[u8] = b"session_track_state_change";
 

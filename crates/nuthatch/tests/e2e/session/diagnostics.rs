@@ -1,9 +1,12 @@
 //! Warnings, row counts and found rows of the statement before.
 
 use nuthatch_lab::Kind;
+use nuthatch_wire::CapabilityFlags;
 
+use crate::client::Client;
 use crate::proxy::Setup;
 use crate::stage::Stage;
+use crate::two_ways::{TwoWays, seen};
 
 #[test]
 fn show_warnings_shows_the_warnings_of_the_statement_before() {
@@ -127,6 +130,163 @@ fn warnings_behind_statements_without_a_table_are_the_servers() {
                 client.table("SHOW WARNINGS")
             });
             assert_eq!(seen[0], seen[1], "{kind:?}: {statement}");
+        }
+    }
+}
+
+/// Of which it does not show whether they name a table.
+const UNTOLD: [&str; 20] = [
+    "CALL none()",
+    "CALL some()",
+    "CALL nowhere()",
+    "CALL warns()",
+    "SELECT counts()",
+    "DO counts()",
+    "SELECT v FROM t; SELECT 1",
+    "CALL none(); SELECT 2",
+    "PREPARE x FROM 'CALL none()'",
+    "PREPARE x FROM 'SELECT v FROM t'",
+    "PREPARE x FROM @none",
+    "PREPARE x FROM @some",
+    "EXECUTE IMMEDIATE 'SELECT 1'",
+    "EXECUTE IMMEDIATE 'SELECT v FROM t'",
+    "CREATE PROCEDURE passing() SELECT 1",
+    "DROP PROCEDURE passing",
+    "SELECT EXTRACT(YEAR FROM '2026-01-01')",
+    "SHOW GRANTS",
+    "SHOW TABLES",
+    "XA RECOVER",
+];
+
+/// Both ways, a session each.
+fn ways(kind: Kind) -> (TwoWays, [Client; 2]) {
+    let ways = TwoWays::new(
+        kind,
+        Setup::default(),
+        &[
+            "CREATE TABLE t (id INT PRIMARY KEY, v VARCHAR(9))",
+            "INSERT INTO t VALUES (1, 'one'), (2, 'two')",
+            "CREATE PROCEDURE none() SET @z = 1",
+            "CREATE PROCEDURE some() SELECT COUNT(*) INTO @z FROM t",
+            "CREATE PROCEDURE warns() SELECT CAST('x' AS SIGNED)",
+            "CREATE FUNCTION counts() RETURNS INT READS SQL DATA RETURN (SELECT COUNT(*) FROM t)",
+        ],
+    );
+    let flags = CapabilityFlags::CLIENT_MULTI_STATEMENTS;
+    let both = [ways.proxied_with(flags), ways.straight()];
+    (ways, both)
+}
+
+#[test]
+fn warnings_behind_statements_of_which_a_server_alone_can_tell_are_the_servers() {
+    for kind in [Kind::MariaDb, Kind::MySql] {
+        let (ways, mut both) = ways(kind);
+        let mut other = ways.proxied();
+        for (before, after) in [("DO 1", "DO 1"), ("BEGIN", "ROLLBACK")] {
+            for failing in ["SELECT CAST('x' AS SIGNED)", "SELECT nosuch"] {
+                for statement in UNTOLD {
+                    let seen = both.each_mut().map(|client| {
+                        client.ok("SET @none = 'SELECT 1', @some = 'SELECT v FROM t'");
+                        client.ok(before);
+                        drop(client.query(failing));
+                        drop(other.query("SELECT * FROM nobody"));
+                        drop(client.query_all(statement));
+                        let counts = seen(client, "SELECT @@warning_count AS w, @@session.error_count");
+                        // MySQL keeps no list over that.
+                        drop(client.query(failing));
+                        drop(client.query_all(statement));
+                        let list = seen(client, "SHOW WARNINGS").replace("proxied", "straight");
+                        client.ok(after);
+                        [counts, list]
+                    });
+                    assert_eq!(seen[0], seen[1], "{kind:?}: {before}, {failing}, {statement}");
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn warnings_behind_executions_of_which_a_server_alone_can_tell_are_the_servers() {
+    for kind in [Kind::MariaDb, Kind::MySql] {
+        let (ways, mut both) = ways(kind);
+        let mut other = ways.proxied();
+        for statement in
+            ["CALL none()", "CALL some()", "SELECT counts()", "SELECT 1", "SELECT v FROM t", "DO counts()"]
+        {
+            let seen = both.each_mut().map(|client| {
+                drop(client.query("SELECT nosuch"));
+                other.ok("DO 1");
+                let prepared = client.prepare(statement).expect("it is one");
+                let behind_preparation = seen(client, "SHOW WARNINGS");
+                drop(client.query("SELECT nosuch"));
+                drop(client.execute_all(&prepared, &[]));
+                let behind_execution = seen(client, "SHOW WARNINGS");
+                client.ok(format!("PREPARE x FROM '{statement}'"));
+                drop(client.query("SELECT nosuch"));
+                drop(client.query_all("EXECUTE x"));
+                [behind_preparation, behind_execution, seen(client, "SHOW WARNINGS")]
+            });
+            assert_eq!(seen[0], seen[1], "{kind:?}: {statement}");
+        }
+    }
+}
+
+/// The session's own, of a command that the proxy refuses, while a connection is held for a name that was made out of sight.
+#[test]
+fn error_of_a_command_is_kept_behind_an_execute_of_what_names_no_table() {
+    for kind in [Kind::MariaDb, Kind::MySql] {
+        let (_ways, mut both) = ways(kind);
+        for executed in ["SELECT ? + 1", "SELECT v FROM t WHERE id = ?"] {
+            let seen = both.each_mut().map(|client| {
+                client.ok("SET @sql = 'SELECT 1', @x = 6");
+                client.ok("PREPARE a FROM 'SELECT 7'");
+                client.ok("PREPARE b FROM @sql");
+                let prepared = client.prepare("DELETE FROM t WHERE v = ?").expect("it is one");
+                client.ok(format!("PREPARE c FROM '{executed}'"));
+                assert!(client.fetch(&prepared, 9).is_err());
+                client.ok("EXECUTE c USING @x");
+                let behind_execute = seen(client, "SELECT @@warning_count AS w, @@session.error_count");
+                assert!(client.fetch(&prepared, 9).is_err());
+                client.ok(format!("PREPARE c FROM '{executed}'"));
+                [behind_execute, seen(client, "SHOW COUNT(*) ERRORS")]
+            });
+            assert_eq!(seen[0], seen[1], "{kind:?}: {executed}");
+        }
+    }
+}
+
+/// MySQL forgets it in any case.
+#[test]
+fn error_before_a_statement_that_has_names_prepared_again_is_shown_behind_it() {
+    let (ways, mut both) = ways(Kind::MariaDb);
+    let seen = both.each_mut().map(|client| {
+        client.ok("PREPARE a FROM 'SELECT v FROM t'");
+        // Through the proxy the transaction is on another connection.
+        let mut holder = ways.proxied();
+        holder.ok("BEGIN");
+        holder.ok("SELECT v FROM t");
+        client.ok("BEGIN");
+        client.ok("SELECT v FROM t");
+        drop(client.query("SELECT nosuch"));
+        client.ok("PREPARE b FROM CONCAT('SELECT ', 1)");
+        seen(client, "SHOW WARNINGS")
+    });
+    assert_eq!(seen[0], seen[1]);
+}
+
+#[test]
+fn warnings_of_another_session_are_not_shown_in_a_transaction() {
+    for kind in [Kind::MariaDb, Kind::MySql] {
+        let (ways, [mut client, _]) = ways(kind);
+        let mut other = ways.proxied();
+        ways.administer(["UPDATE mysql_servers SET max_connections = 1", "LOAD MYSQL SERVERS TO RUNTIME"]);
+        for statement in ["SHOW GRANTS", "SHOW CREATE DATABASE proxied", "PREPARE x FROM 'SHOW GRANTS'"] {
+            assert_eq!(other.refused("SELECT nosuch").code, 1054);
+            client.ok("BEGIN");
+            client.ok(statement);
+            assert!(client.table("SHOW WARNINGS").is_empty(), "{kind:?}: {statement}");
+            client.ok("COMMIT");
         }
     }
 }

@@ -63,6 +63,12 @@ impl List {
         self.definitions = reply::diagnostics_definitions(server, collation).map(Box::from).into();
     }
 
+    /// Whether it has one row, with that number.
+    pub(crate) fn is_of_only(&self, code: u16) -> bool {
+        let rows: Vec<_> = self.rows.iter().map(|row| cells(row)).collect();
+        matches!(&rows[..], [Some([_, number, _])] if *number == code.to_string().as_bytes())
+    }
+
     fn count(&self, counted: DiagnosticsCount) -> usize {
         match counted {
             DiagnosticsCount::Warnings => self.rows.len(),
