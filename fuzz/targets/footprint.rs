@@ -9,7 +9,7 @@ use libfuzzer_sys::fuzz_target;
 use nuthatch_fuzz::split_lexing;
 use nuthatch_sql::{
     Catalogue, Class, Kind, Lexing, Parameter, PrimaryKey, ReadRows, RowKey, SideEffects, Table, TableId,
-    WriteFootprint, WrittenRows, classify, read_footprint, write_footprint,
+    WriteFootprint, WriteTemplate, WrittenRows, classify, read_footprint, write_footprint,
 };
 
 const PARAMETERS: [Parameter; 4] =
@@ -70,6 +70,9 @@ fn check_write(query: &[u8], lexing: Lexing) {
     let write = write_footprint(query, class, lexing, b"shop", &CATALOGUE, &PARAMETERS);
     if statement.effects.runs_unseen_code || lexing.ascii_in_characters {
         assert_eq!(write, WriteFootprint::Everything);
+    }
+    if let Some(template) = WriteTemplate::of(query, class, lexing, b"shop", &CATALOGUE, &PARAMETERS) {
+        assert_eq!(template.footprint(query, class, lexing, b"shop", &PARAMETERS).as_ref(), Some(&write));
     }
     let WriteFootprint::Tables(tables) = write else { return };
     for table in &tables {

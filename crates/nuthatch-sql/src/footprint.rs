@@ -17,8 +17,10 @@ mod names;
 mod predicate;
 mod read;
 mod rows;
+mod template;
 mod today;
 mod told;
+mod value;
 mod write;
 mod writes;
 
@@ -26,6 +28,7 @@ pub use call::calls_stored_function;
 pub use insert::{makes_up, names_another};
 pub use read::read_footprint;
 pub use rows::rows_are_of_tables;
+pub use template::WriteTemplate;
 pub use today::may_rest_on_today;
 pub use write::write_footprint;
 

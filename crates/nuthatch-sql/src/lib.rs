@@ -29,6 +29,7 @@ mod function;
 mod handler;
 mod kill;
 mod locks;
+mod outline;
 mod privileges;
 mod query_cache;
 mod question;
@@ -60,8 +61,8 @@ pub use diagnostics::{DiagnosticsCount, DiagnosticsQuestion, diagnostics_questio
 pub use digest::{Digest, DigestOptions, digest, digest_text};
 pub use footprint::{
     FoldedName, NotExact, Parameter, ReadFootprint, ReadRows, TableRead, TableWrite, WriteFootprint,
-    WrittenRows, calls_stored_function, makes_up, may_rest_on_today, names_another, read_footprint,
-    rows_are_of_tables, write_footprint,
+    WriteTemplate, WrittenRows, calls_stored_function, makes_up, may_rest_on_today, names_another,
+    read_footprint, rows_are_of_tables, write_footprint,
 };
 pub use found_rows::{FoundRows, PageOffset, found_rows, found_rows_of_first, page_offset};
 pub use function::pure_functions;

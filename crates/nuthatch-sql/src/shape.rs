@@ -11,8 +11,8 @@
 use crate::Lexing;
 
 /// Stand for literals; no statement with a shape has such bytes of its own.
-const NUMBER: u8 = 0x01;
-const STRING: u8 = 0x02;
+pub(crate) const NUMBER: u8 = 0x01;
+pub(crate) const STRING: u8 = 0x02;
 
 /// What a byte may begin.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -91,7 +91,7 @@ fn write(statement: &[u8], out: &mut Vec<u8>) -> Option<()> {
             Class::Word => at = end_of_word(statement, at + 1)?,
             Class::Plain => at += 1,
             Class::Digit => {
-                let digits = statement.get(at..)?.iter().take_while(|byte| byte.is_ascii_digit()).count();
+                let digits = digits_len(statement.get(at..)?);
                 if Class::ends_literal(statement.get(at + digits..)?) {
                     out.extend_from_slice(statement.get(run..at)?);
                     out.push(NUMBER);
@@ -130,8 +130,13 @@ fn end_of_word(statement: &[u8], at: usize) -> Option<usize> {
     (statement.get(end) != Some(&b'\'')).then_some(end)
 }
 
+/// How many digits `rest` begins with.
+pub(crate) fn digits_len(rest: &[u8]) -> usize {
+    rest.iter().take_while(|byte| byte.is_ascii_digit()).count()
+}
+
 /// Behind the quote that closes the one at `at`; `None` when there is none, or an escape before it.
-fn end_of_quoted(statement: &[u8], at: usize) -> Option<usize> {
+pub(crate) fn end_of_quoted(statement: &[u8], at: usize) -> Option<usize> {
     let (quote, rest) = statement.get(at..)?.split_first()?;
     let inside = rest.iter().position(|byte| byte == quote || *byte == b'\\')?;
     (rest.get(inside) == Some(quote)).then_some(at + 1 + inside + 1)

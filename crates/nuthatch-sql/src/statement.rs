@@ -45,6 +45,12 @@ impl Class {
         }
     }
 
+    /// The sort of the statement.
+    #[must_use]
+    pub const fn kind(self) -> Kind {
+        self.kind
+    }
+
     /// Whether it runs code that its text does not show: see [`Effects::runs_unseen_code`].
     #[must_use]
     pub const fn runs_unseen_code(self) -> bool {

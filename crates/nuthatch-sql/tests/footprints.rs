@@ -28,6 +28,7 @@ use nuthatch_sql::{
 mod footprints {
     pub(super) mod catalogue;
     pub(super) mod random;
+    pub(super) mod templates;
 }
 
 use footprints::catalogue::Shop;

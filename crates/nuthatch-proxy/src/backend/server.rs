@@ -681,6 +681,16 @@ const fn decode(byte: u8) -> ServerStatus {
 }
 
 #[cfg(test)]
+impl<C: Pooled> Server<C> {
+    /// One that nobody connects to.
+    pub(crate) fn at(host: &str, port: u16) -> Arc<Self> {
+        let config = nuthatch_config::Server::new(HostgroupId(0), host, port);
+        let defaults = defaults::AllDefaults::default().of("", 0);
+        Arc::new(Self::new(&config, 1, Arc::default(), Restarts::before_nothing(), defaults))
+    }
+}
+
+#[cfg(test)]
 mod tests {
     use super::*;
     use crate::backend::Server;

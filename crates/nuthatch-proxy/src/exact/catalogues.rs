@@ -92,6 +92,11 @@ pub(crate) struct Catalogues {
 }
 
 impl Catalogues {
+    /// Which picture it is: no other has the same number.
+    pub(crate) fn version(&self) -> u64 {
+        self.version
+    }
+
     /// What is known of the code behind a hostgroup.
     pub(crate) fn stored_code(&self, hostgroup: HostgroupId) -> CodeOf<'_> {
         self.code.of(hostgroup)

@@ -11,6 +11,7 @@ mod plan;
 mod request;
 mod said_to_cache;
 mod set;
+mod template;
 mod words;
 
 pub(crate) use caching::Caching;
@@ -26,6 +27,7 @@ pub(crate) use said_to_cache::{SaidToCache, said_to_cache};
 pub(crate) use set::{
     FOREIGN_KEY_CHECKS, Given, SetOutcome, Setting, Step, UNIQUE_CHECKS, is_profiled, seconds, set_outcome,
 };
+pub(crate) use template::{Template, Written};
 pub(crate) use words::{
     BEFORE_STORED_CODE, INFORMATION_SCHEMA, NEVER_RAN, OWN_SCHEMAS, TRACKER, VOUCHED, VOUCHES, asks_for_gtid,
     asks_for_internal_session, asks_for_numbers, is_off, names, reads_tracker, sequences_in,

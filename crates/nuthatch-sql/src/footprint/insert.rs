@@ -1,9 +1,10 @@
 //! INSERT and REPLACE: one table, and the keys of its new rows as far as they stand there.
 
-use super::key::{Value, is_same, take_column_name, take_target, take_value};
+use super::key::{is_same, take_column_name, take_target, take_value};
 use super::keyword::Keyword;
 use super::names::{Mention, Scope, take_alias};
 use super::predicate::{KEYS_MAX, skip_parenthesis};
+use super::value::Value;
 use super::writes::Writes;
 use super::{WriteFootprint, WrittenRows};
 use crate::catalogue::{Catalogue, PrimaryKey, RowKey};
@@ -275,7 +276,7 @@ impl<'a> Rows<'a> {
         let found = if ahead.take_word(b"NULL") {
             NewKey::Absent
         } else {
-            take_value(&mut ahead, self.key, self.scope.parameters).map_or(NewKey::Unknown, NewKey::Known)
+            take_value(&mut ahead, self.key, self.scope).map_or(NewKey::Unknown, NewKey::Known)
         };
         if !ends(&ahead) {
             return NewKey::Unknown;

@@ -1,13 +1,9 @@
-//! The primary key of the one table that a statement is about: how its column is written there, and which of its values are
-//! known.
-//!
-//! A value is known if the server surely compares and stores it as it is: a plain decimal integer or an integer parameter, inside
-//! the column's range.
+//! The primary key of the one table that a statement is about: how its column is written there, and where its values stand.
 
 use super::names::{Mention, Scope, is_name, take_name};
-use crate::catalogue::{PrimaryKey, RowKey};
+use super::value::{Looked, Place, Range, Value};
+use crate::catalogue::PrimaryKey;
 use crate::classify::cursor::Cursor;
-use crate::footprint::Parameter;
 use crate::statement::Name;
 use crate::token::TokenKind;
 
@@ -54,67 +50,27 @@ impl Key<'_, '_> {
 
     /// Takes a value that the column may hold; else nothing.
     pub(super) fn take_value(&self, cursor: &mut Cursor<'_>) -> Option<Value> {
-        take_value(cursor, self.column, self.scope.parameters)
+        take_value(cursor, self.column, self.scope)
     }
-}
-
-/// A value inside the range of a key's column.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Value(i128);
-
-impl Value {
-    /// The key of this value. None for 0, for which an INSERT may store another.
-    pub(super) fn key(self) -> Option<RowKey> {
-        (self.0 != 0).then(|| self.bits()).flatten()
-    }
-
-    /// Its 64 bits.
-    fn bits(self) -> Option<RowKey> {
-        let negative = || i64::try_from(self.0).ok().map(i64::cast_unsigned);
-        u64::try_from(self.0).ok().or_else(negative).map(RowKey)
-    }
-
-    pub(super) fn next(self) -> Self {
-        Self(self.0 + 1)
-    }
-
-    pub(super) fn previous(self) -> Self {
-        Self(self.0 - 1)
-    }
-}
-
-/// The first and last key from `least` to `greatest`; none if there is nothing between, or if their bits are in another order.
-pub(super) fn range(least: Value, greatest: Value) -> Option<(RowKey, RowKey)> {
-    let have_one_sign = (least.0 < 0) == (greatest.0 < 0);
-    if least <= greatest && have_one_sign { Some((least.bits()?, greatest.bits()?)) } else { None }
 }
 
 /// Takes a literal or marker that stands for a value of `column`; else nothing.
-pub(super) fn take_value(
-    cursor: &mut Cursor<'_>,
-    column: &PrimaryKey,
-    parameters: &[Parameter],
-) -> Option<Value> {
+pub(super) fn take_value(cursor: &mut Cursor<'_>, column: &PrimaryKey, scope: &Scope<'_>) -> Option<Value> {
     let token = cursor.peek()?;
-    let value = match token.kind {
-        TokenKind::Number => decimal(token.text)?,
-        TokenKind::Symbol(b'?') => match parameters.get(cursor.markers.checked_sub(1)?)? {
-            Parameter::Unsigned(value) => i128::from(*value),
-            Parameter::Negative(value) => i128::from(*value),
-            Parameter::Time | Parameter::Date | Parameter::Other => return None,
-        },
+    let range = Range::of(column);
+    let (place, value) = match token.kind {
+        TokenKind::Number => (Place::Literal(token.start), range.literal(token.text)),
+        TokenKind::Symbol(b'?') => {
+            let marker = cursor.markers.checked_sub(1)?;
+            (Place::Marker(marker), range.parameter(scope.parameters, marker))
+        }
         _ => return None,
     };
-    let is_in_range = (i128::from(column.min)..=i128::from(column.max)).contains(&value);
-    is_in_range.then(|| cursor.advance())?;
-    Some(Value(value))
-}
-
-/// The value of decimal digits; none if there is anything else, or more than 64 bits.
-fn decimal(digits: &[u8]) -> Option<i128> {
-    let digits =
-        std::str::from_utf8(digits).ok().filter(|text| text.bytes().all(|byte| byte.is_ascii_digit()))?;
-    digits.parse::<u64>().ok().map(i128::from)
+    scope.note(Looked { place, range, value });
+    if value.is_some() {
+        cursor.advance();
+    }
+    value
 }
 
 /// Takes what is assigned to, and the sign: `column =`, `t.column :=`.

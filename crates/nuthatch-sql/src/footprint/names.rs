@@ -4,6 +4,7 @@
 //! it may be. So what is found is a superset, whatever the statement's grammar.
 
 use super::keyword::Keyword;
+use super::value::{Looked, Looks};
 use crate::catalogue::{Catalogue, Schema, Table};
 use crate::classify::cursor::Cursor;
 use crate::footprint::{NotExact, Parameter};
@@ -18,11 +19,25 @@ pub(super) struct Scope<'a> {
     tables: Option<Schema<'a>>,
     pub(super) catalogue: &'a Catalogue,
     pub(super) parameters: &'a [Parameter],
+    /// Whoever wants to know which values were looked at.
+    looks: Option<&'a Looks>,
 }
 
 impl<'a> Scope<'a> {
     pub(super) fn new(schema: &'a [u8], catalogue: &'a Catalogue, parameters: &'a [Parameter]) -> Self {
-        Self { schema, tables: catalogue.schema(schema), catalogue, parameters }
+        Self { schema, tables: catalogue.schema(schema), catalogue, parameters, looks: None }
+    }
+
+    /// The same, with all looks noted in `looks`.
+    pub(super) fn noting(self, looks: &'a Looks) -> Self {
+        Self { looks: Some(looks), ..self }
+    }
+
+    /// A value was looked at.
+    pub(super) fn note(&self, looked: Looked) {
+        if let Some(looks) = self.looks {
+            looks.borrow_mut().push(looked);
+        }
     }
 }
 

@@ -5,8 +5,9 @@
 //! AND without parentheses around it (OR, XOR, `||`, `:=`, CASE, INTERVAL, `{…}`), may stand beside it. What is in parentheses is
 //! passed over as a whole.
 
-use super::key::{Key, Value, range};
+use super::key::Key;
 use super::keyword::Keyword;
+use super::value::{Value, range};
 use crate::catalogue::RowKey;
 use crate::classify::cursor::{Cursor, is_word};
 use crate::token::{Token, TokenKind};

@@ -25,18 +25,22 @@ pub fn write_footprint(
     catalogue: &Catalogue,
     parameters: &[Parameter],
 ) -> WriteFootprint {
+    written(text, class, lexing, &Scope::new(schema, catalogue, parameters))
+}
+
+/// The same where names and markers stand for what `scope` says.
+pub(super) fn written(text: &[u8], class: Class, lexing: Lexing, scope: &Scope<'_>) -> WriteFootprint {
     if lexing.ascii_in_characters || class.runs_unseen_code {
         return WriteFootprint::Everything;
     }
     let start = Cursor::at_statement(text, lexing);
-    let scope = Scope::new(schema, catalogue, parameters);
-    if runs_unseen_code(&start, &scope) {
+    if runs_unseen_code(&start, scope) {
         return WriteFootprint::Everything;
     }
     let footprint = if writes_no_row(class, &start) {
         Some(WriteFootprint::Tables(Vec::new()))
     } else {
-        of_kind(class.kind, &start, &scope)
+        of_kind(class.kind, &start, scope)
     };
     footprint.unwrap_or(WriteFootprint::Everything)
 }

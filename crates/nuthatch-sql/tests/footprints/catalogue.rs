@@ -74,6 +74,8 @@ impl Shop {
         shop.add("a`b", |_| {});
         shop.add("7up", |_| {});
         shop.add("1e5", |_| {});
+        shop.add("255", |_| {});
+        shop.add("256", |_| {});
         shop.add("depot.stock", |table| table.key = Some(given(int("id"))));
         shop.add("depot.orders", |table| table.key = Some(given(int("id"))));
         // They have the names of functions that some servers have.

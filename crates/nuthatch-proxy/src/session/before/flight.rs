@@ -1,14 +1,12 @@
 //! What a statement may write or commit: pending from before it is sent, moved when its answer is heard.
 
-use nuthatch_sql::{
-    Ddl, DefaultsChange, Kind, WriteFootprint, changes_privileges, leaves_binlog, write_footprint,
-};
+use nuthatch_sql::{Ddl, DefaultsChange, Kind, WriteFootprint, changes_privileges, leaves_binlog};
 
 use crate::backend::prove;
 use crate::exact::{After, Catalogues, Commits, Flight, Inside, Intent, Lost, Makes};
 use crate::session::before::reading::begin_reading;
 use crate::session::parts::{Account, Context, Ground, Hands, Held, Transaction};
-use crate::session::statement::{Facts, Plan};
+use crate::session::statement::{Facts, Plan, Written};
 use crate::session::way::{Capture, Sent};
 
 /// Notes what the answer to a statement that is about to be sent will depend on.
@@ -37,36 +35,61 @@ pub(crate) fn start_flight(
     sent: &Sent<'_>,
     held: &Held,
 ) -> Flight {
-    let commits = plan.facts.commits();
-    note_binlog(ground, plan.facts.kind, sent.text);
     let catalogues = ground.shared.exact.catalogues.current();
-    let known = catalogues.domain(plan.hostgroup).ok().map(|domain| &domain.catalogue);
-    ground.shared.exact.delayed.note(sent.text, plan.facts.kind, context.lexing, sent.schema, known);
-    let clocks = &ground.shared.exact.clocks;
-    let (kind, may_define) = (plan.facts.kind, may_define(plan.facts.kind, commits));
-    let mut intent = match catalogues.domain(plan.hostgroup) {
-        Ok(domain) if domain.is_of(held.connection.server()) && !sent.is_read_otherwise => {
-            let once = write_footprint(
-                sent.text,
-                plan.facts.class,
-                context.lexing,
-                sent.schema,
-                &domain.catalogue,
-                sent.parameters,
-            );
-            let footprint = if sent.is_repeated { once.repeated() } else { once };
-            ground.shared.exact.table_counters.count_writes(&footprint);
-            let defines = may_define
-                && (kind != Kind::Call || domain.catalogue.routines_may_define(sent.text, sent.schema));
-            Intent::of(footprint, kind, defines, commits, clocks)
-        }
-        _ if !plan.facts.may_write() => Intent::nothing(commits),
-        _ => Intent::of(WriteFootprint::Everything, kind, may_define, commits, clocks),
-    };
+    let kind = plan.facts.kind;
+    let mut intent = intent(ground, context, plan, sent, held, &catalogues);
     intent.changes_privileges = changes_privileges(sent.text, kind, context.lexing);
     intent.makes = Makes::of(sent.text, kind);
     intent.changes_defaults = plan.facts.server.defaults != DefaultsChange::No;
     start(ground, account, context, transaction, intent, &catalogues, held)
+}
+
+/// What the statement may write, by that picture.
+fn intent(
+    ground: &Ground,
+    context: &Context,
+    plan: &Plan,
+    sent: &Sent<'_>,
+    held: &Held,
+    by: &Catalogues,
+) -> Intent {
+    let exact = &ground.shared.exact;
+    let (facts, commits) = (&plan.facts, plan.facts.commits());
+    let written = Written {
+        text: sent.text,
+        class: facts.class,
+        lexing: context.lexing,
+        schema: sent.schema,
+        parameters: sent.parameters,
+        by,
+        hostgroup: plan.hostgroup,
+        server: held.connection.server(),
+    };
+    let may_define = may_define(facts.kind, commits);
+    let of = |once: WriteFootprint, may_define| {
+        let footprint = if sent.is_repeated { once.repeated() } else { once };
+        exact.table_counters.count_writes(&footprint);
+        Intent::of(footprint, facts.kind, may_define, commits, &exact.clocks)
+    };
+    if !sent.is_read_otherwise
+        && let Some(once) = facts.tables.template.footprint(&written)
+    {
+        return of(once, may_define);
+    }
+    note_binlog(ground, facts.kind, sent.text);
+    let domain = by.domain(plan.hostgroup).ok();
+    let known = domain.map(|domain| &domain.catalogue);
+    exact.delayed.note(sent.text, facts.kind, context.lexing, sent.schema, known);
+    match domain.filter(|domain| domain.is_of(written.server) && !sent.is_read_otherwise) {
+        Some(domain) => {
+            let catalogue = &domain.catalogue;
+            let defines = may_define
+                && (facts.kind != Kind::Call || catalogue.routines_may_define(sent.text, sent.schema));
+            of(facts.tables.template.learn(&written, catalogue), defines)
+        }
+        None if !facts.may_write() => Intent::nothing(commits),
+        None => Intent::of(WriteFootprint::Everything, facts.kind, may_define, commits, &exact.clocks),
+    }
 }
 
 /// The same for what may change anything, definitions too, and says nothing of it, unless it is said that it may change privileges.

@@ -13,8 +13,8 @@ use nuthatch_wire::{AnswerEnd, Ending};
 
 use crate::exact::Commits;
 use crate::session::statement::{
-    BEFORE_STORED_CODE, Change, CodeRun, NEVER_RAN, SetOutcome, Step, Told, VOUCHED, VOUCHES, asks_for_gtid,
-    names, sequences_in, set_outcome, surely_names_a_table,
+    BEFORE_STORED_CODE, Change, CodeRun, NEVER_RAN, SetOutcome, Step, Template, Told, VOUCHED, VOUCHES,
+    asks_for_gtid, names, sequences_in, set_outcome, surely_names_a_table,
 };
 use crate::stats::StatementCommand;
 use crate::stats::pins::Pins;
@@ -207,6 +207,8 @@ pub(crate) struct OfTables {
     pub(crate) may_be_servers: bool,
     /// It has a query inside, that makes rows of a table or is asked behind WHERE.
     pub(crate) come_of_query: bool,
+    /// How those that it writes are found.
+    pub(crate) template: Template,
 }
 
 /// What a statement does to the transaction.

@@ -1,0 +1,191 @@
+//! What a write's footprint is for all statements of one [shape](crate::shape()): the tables, and which literals and parameters are the
+//! keys.
+//!
+//! Why it is the one that [`write_footprint`](super::write_footprint) finds: that reads tokens, and of a statement with a shape each
+//! literal is one token, a number or a string, whatever its value. Of a number it looks at the value in two places only. Behind a dot
+//! it is a name: such a statement has no template. As a value of a key ([`take_value`](super::key::take_value)) it decides two things:
+//! whether it is one (digits, in the column's range, not 0), and which. So a template is made where all values that were looked at are
+//! keys, and holds where they all are again, each the same literal or parameter. A string is looked at nowhere, and parameters nowhere
+//! else.
+//!
+//! Cost: a comparison with the shape, and the digits of the keys.
+
+use super::names::Scope;
+use super::value::{Looked, Looks, Place, Range};
+use super::write::written;
+use super::{Parameter, TableWrite, WriteFootprint, WrittenRows};
+use crate::catalogue::{Catalogue, RowKey};
+use crate::outline::{Literal, Outline};
+use crate::statement::{Class, Kind};
+use crate::token::Lexing;
+
+/// Of longer statements none is made.
+const TEXT_BYTES_MAX: usize = 2048;
+
+/// The footprint of all statements of one shape, by one catalogue. See the module's doc.
+#[derive(Clone, Debug)]
+pub struct WriteTemplate {
+    class: Class,
+    lexing: Lexing,
+    schema: Box<[u8]>,
+    outline: Outline,
+    /// What is written; the keys are those of the statement that it was made of.
+    tables: Box<[TableWrite]>,
+    /// The literals that are looked at, in their order, by their numbers among all of them.
+    literals: Box<[(usize, Slot)]>,
+    /// The parameters that are.
+    markers: Box<[(usize, Slot)]>,
+}
+
+/// What a value has to be.
+#[derive(Clone, Copy, Debug)]
+struct Slot {
+    range: Range,
+    use_of_it: Use,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Use {
+    /// It is one of the keys that are written.
+    Key,
+    /// It is none; but were it no key, others might be.
+    Looked,
+}
+
+impl WriteTemplate {
+    /// Made of the footprint of `text`, if others of its shape have one like it. What is given is what
+    /// [`write_footprint`](super::write_footprint) is given.
+    #[must_use]
+    pub fn of(
+        text: &[u8],
+        class: Class,
+        lexing: Lexing,
+        schema: &[u8],
+        catalogue: &Catalogue,
+        parameters: &[Parameter],
+    ) -> Option<Self> {
+        let is_of_rows = matches!(class.kind, Kind::Insert | Kind::Replace | Kind::Update | Kind::Delete);
+        (is_of_rows && text.len() <= TEXT_BYTES_MAX).then_some(())?;
+        let outline = Outline::of(text, lexing).filter(|outline| !outline.may_name_by_digits())?;
+        let looks = Looks::default();
+        let scope = Scope::new(schema, catalogue, parameters).noting(&looks);
+        let WriteFootprint::Tables(tables) = written(text, class, lexing, &scope) else { return None };
+        let looks = once_each(looks.into_inner())?;
+        let (literals, markers) = slots(&looks, keys_of(&tables)?, &outline, text)?;
+        Some(Self { class, lexing, schema: schema.into(), outline, tables: tables.into(), literals, markers })
+    }
+
+    /// What [`write_footprint`](super::write_footprint) finds of `text` by the same catalogue; none if it has to be asked.
+    #[must_use]
+    pub fn footprint(
+        &self,
+        text: &[u8],
+        class: Class,
+        lexing: Lexing,
+        schema: &[u8],
+        parameters: &[Parameter],
+    ) -> Option<WriteFootprint> {
+        (class == self.class && lexing == self.lexing && schema == &*self.schema).then_some(())?;
+        let mut keys = Vec::new();
+        self.take_literals(text, &mut keys)?;
+        for (number, slot) in &self.markers {
+            let value = slot.range.parameter(parameters, *number)?;
+            slot.take(value.key()?, &mut keys);
+        }
+        keys.sort_unstable();
+        keys.dedup();
+        Some(WriteFootprint::Tables(self.tables.iter().map(|write| write.with_keys(&keys)).collect()))
+    }
+
+    fn take_literals(&self, text: &[u8], keys: &mut Vec<RowKey>) -> Option<()> {
+        let (mut slots, mut number) = (self.literals.iter().peekable(), 0);
+        self.outline.read(text, |_, _, literal| {
+            if let Some((_, slot)) = slots.next_if(|(at, _)| *at == number) {
+                slot.take(slot.range.literal(literal)?.key()?, keys);
+            }
+            number += 1;
+            Some(())
+        })
+    }
+}
+
+impl Slot {
+    fn take(self, key: RowKey, keys: &mut Vec<RowKey>) {
+        if self.use_of_it == Use::Key {
+            keys.push(key);
+        }
+    }
+}
+
+impl TableWrite {
+    /// The same of other keys, if it is told by keys.
+    fn with_keys(&self, keys: &[RowKey]) -> Self {
+        let rows = match &self.rows {
+            WrittenRows::Keys(_) => WrittenRows::Keys(keys.to_vec()),
+            rows => rows.clone(),
+        };
+        Self { rows, ..*self }
+    }
+}
+
+/// The keys that are written, none or those of one table.
+fn keys_of(tables: &[TableWrite]) -> Option<&[RowKey]> {
+    let mut keys = tables.iter().filter_map(|write| match &write.rows {
+        WrittenRows::Keys(keys) => Some(keys.as_slice()),
+        _ => None,
+    });
+    let of_one = keys.next().unwrap_or_default();
+    keys.next().is_none().then_some(of_one)
+}
+
+/// Each place once, with its key; none if one has no key, or two have the same, for then it is not known whose it is.
+fn once_each(looks: Vec<Looked>) -> Option<Vec<(Looked, RowKey)>> {
+    let mut once: Vec<(Looked, RowKey)> = Vec::new();
+    for looked in looks {
+        let key = looked.value?.key()?;
+        let is_same =
+            |(other, _): &(Looked, RowKey)| other.place == looked.place && other.range == looked.range;
+        if once.iter().any(is_same) {
+            continue;
+        }
+        if once.iter().any(|(other, of_other)| other.place == looked.place || *of_other == key) {
+            return None;
+        }
+        once.push((looked, key));
+    }
+    Some(once)
+}
+
+type Slots = Box<[(usize, Slot)]>;
+
+/// Those of the literals and those of the parameters; none if something was looked at that is no literal of the shape, or written that
+/// was not looked at.
+fn slots(
+    looks: &[(Looked, RowKey)],
+    keys: &[RowKey],
+    outline: &Outline,
+    text: &[u8],
+) -> Option<(Slots, Slots)> {
+    let slot = |(looked, key): &(Looked, RowKey)| Slot {
+        range: looked.range,
+        use_of_it: if keys.contains(key) { Use::Key } else { Use::Looked },
+    };
+    let (mut literals, mut markers, mut number) = (Vec::new(), Vec::new(), 0);
+    outline.read(text, |kind, start, _| {
+        let is_it = |(looked, _): &&(Looked, RowKey)| looked.place == Place::Literal(start);
+        if let Some(found) = looks.iter().find(is_it).filter(|_| kind == Literal::Number) {
+            literals.push((number, slot(found)));
+        }
+        number += 1;
+        Some(())
+    })?;
+    for found in looks {
+        if let Place::Marker(number) = found.0.place {
+            markers.push((number, slot(found)));
+        }
+    }
+    let are_all_found = literals.len() + markers.len() == looks.len();
+    let is_key = |(_, slot): &&(usize, Slot)| slot.use_of_it == Use::Key;
+    let found = literals.iter().chain(&markers).filter(is_key).count();
+    (are_all_found && found == keys.len()).then(|| (literals.into(), markers.into()))
+}
