@@ -42,6 +42,8 @@ use std::fmt;
 use std::sync::atomic::AtomicBool;
 use std::sync::atomic::Ordering::SeqCst;
 
+use smallvec::SmallVec;
+
 use crate::atomic::{AtomicU64, zeros};
 use crate::line::Line;
 
@@ -64,6 +66,9 @@ pub struct Clocks {
     #[cfg(debug_assertions)]
     are_stopped: AtomicBool,
 }
+
+/// Some clocks. Those of a write of one row, one of them wide, need no allocation.
+pub type ClockList = SmallVec<[Clock; 4]>;
 
 /// What became of dependencies since a moment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]

@@ -30,7 +30,7 @@ mod usage;
 mod weight;
 
 pub use cache::Cache;
-pub use clocks::{BLOCK_KEYS, Clock, ClockOptions, Clocks, Marks, Sequence, Standing};
+pub use clocks::{BLOCK_KEYS, Clock, ClockList, ClockOptions, Clocks, Marks, Sequence, Standing};
 pub use entry::{Entry, Judgement};
 pub use fill::{Fill, Packets, STATUS_OFFSETS_MAX};
 pub use key::{Key, Protocol};

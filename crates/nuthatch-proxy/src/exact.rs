@@ -14,6 +14,12 @@
 //! Changes of definitions ([`Catalogues`]) make their tables unknown before they are sent; they stay pending until no statement is
 //! in flight that was looked at before.
 //!
+//! While nobody has wanted anything cached as exact yet, no write takes these steps: it holds the turn of the picture that it was sent under,
+//! and that is all ([`Flight::start_unwatched`]). Whoever wants it first ([`Exact::want_catalogues`]) says so, *then* ends the turn and
+//! parks a mark of everything there, *then* lets anything be stored. A write takes its picture first and asks then whether anybody watches: if
+//! not, its picture is of that turn or one before, so everything is pending until it has landed. And everything moves: an answer
+//! that began before shows none of what was written unwatched. What a transaction has written by then counts as everything, when it commits.
+//!
 //! Reads may go to replicas of the server that takes the writes: what they answer is stored if it is proven that they have applied what the
 //! clocks stand for ([`replica`]).
 //!

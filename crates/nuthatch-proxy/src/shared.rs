@@ -67,9 +67,10 @@ impl Shared {
     pub(crate) fn publish(&self, snapshot: Arc<Snapshot>) {
         self.hostgroups.publish(&snapshot);
         self.answers.keep_to(&snapshot.mysql);
+        // Nothing is stored by it before all that is written is watched.
+        self.exact.note_type(&snapshot);
         self.configuration.put_in_force(Arc::clone(&snapshot));
         self.doors.known_schemas.clear();
-        self.exact.note_type(&snapshot);
         self.exact.forget_catalogues(&snapshot);
         self.greetings.learn(&self.hostgroups);
     }

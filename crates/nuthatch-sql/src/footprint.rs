@@ -34,6 +34,8 @@ pub use write::write_footprint;
 
 use std::fmt;
 
+use smallvec::SmallVec;
+
 use crate::catalogue::{RowKey, TableId};
 
 /// What the answer to a SELECT depends on.
@@ -127,7 +129,7 @@ pub enum WriteFootprint {
     /// Anything, anywhere.
     Everything,
     /// These tables; none for a statement that writes nothing.
-    Tables(Vec<TableWrite>),
+    Tables(TableWrites),
     /// A change of definitions.
     Definition {
         /// Tables whose rows or meaning may change.
@@ -152,6 +154,12 @@ impl WriteFootprint {
 /// Schema and name of a table, [folded](crate::fold).
 pub type FoldedName = (Box<[u8]>, Box<[u8]>);
 
+/// What a statement may write in each table.
+pub type TableWrites = SmallVec<[TableWrite; 1]>;
+
+/// Some keys.
+pub type RowKeys = SmallVec<[RowKey; 2]>;
+
 /// What a statement may write in one table.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TableWrite {
@@ -169,7 +177,7 @@ pub enum WrittenRows {
     /// Any.
     Any,
     /// Those with these primary keys and no others, whether they exist or not; their keys stay as they are.
-    Keys(Vec<RowKey>),
+    Keys(RowKeys),
     /// One that the statement makes, whose key the server gives and tells in its OK packet.
     Given,
     /// Several that the statement makes, whose keys are not known.

@@ -60,9 +60,9 @@ pub use delayed::may_insert_delayed;
 pub use diagnostics::{DiagnosticsCount, DiagnosticsQuestion, diagnostics_question};
 pub use digest::{Digest, DigestOptions, digest, digest_text};
 pub use footprint::{
-    FoldedName, NotExact, Parameter, ReadFootprint, ReadRows, TableRead, TableWrite, WriteFootprint,
-    WriteTemplate, WrittenRows, calls_stored_function, makes_up, may_rest_on_today, names_another,
-    read_footprint, rows_are_of_tables, write_footprint,
+    FoldedName, NotExact, Parameter, ReadFootprint, ReadRows, RowKeys, TableRead, TableWrite, TableWrites,
+    WriteFootprint, WriteTemplate, WrittenRows, calls_stored_function, makes_up, may_rest_on_today,
+    names_another, read_footprint, rows_are_of_tables, write_footprint,
 };
 pub use found_rows::{FoundRows, PageOffset, found_rows, found_rows_of_first, page_offset};
 pub use function::pure_functions;

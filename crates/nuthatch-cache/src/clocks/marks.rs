@@ -3,7 +3,7 @@
 use std::fmt;
 use std::sync::Arc;
 
-use super::{Clock, Clocks};
+use super::{Clock, ClockList, Clocks};
 
 /// Pending counts that somebody holds. While they are held, nothing that depends on one of these clocks is served or stored.
 ///
@@ -13,29 +13,32 @@ use super::{Clock, Clocks};
 pub struct Marks {
     shared: Arc<Clocks>,
     /// Ascending, without repetition: each has been raised once.
-    clocks: Box<[Clock]>,
+    clocks: ClockList,
     is_resolved: bool,
 }
 
 impl Clocks {
     /// Makes the clocks pending, for a write that has not been sent yet. A clock given twice is raised once.
     ///
-    /// Cost: one atomic update for each clock.
-    pub fn raise(self: &Arc<Self>, clocks: Vec<Clock>) -> Marks {
-        Marks::raise(self.clone(), clocks)
+    /// Cost: one atomic update for each clock; no allocation.
+    pub fn raise(self: &Arc<Self>, clocks: impl Into<ClockList>) -> Marks {
+        Marks::raise(self.clone(), clocks.into())
     }
 }
 
 impl Marks {
     /// Raises the pending count of each clock, once.
-    fn raise(shared: Arc<Clocks>, mut clocks: Vec<Clock>) -> Self {
-        clocks.sort_unstable();
-        clocks.dedup();
+    fn raise(shared: Arc<Clocks>, mut clocks: ClockList) -> Self {
+        // Those of one write come so.
+        if !clocks.is_sorted_by(|one, next| one < next) {
+            clocks.sort_unstable();
+            clocks.dedup();
+        }
         for clock in &clocks {
             shared.raise_one(*clock);
         }
         shared.tally.0.raised();
-        Self { shared, clocks: clocks.into_boxed_slice(), is_resolved: false }
+        Self { shared, clocks, is_resolved: false }
     }
 
     /// What is held, ascending.

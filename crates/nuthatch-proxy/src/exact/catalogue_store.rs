@@ -10,7 +10,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use arc_swap::ArcSwap;
-use nuthatch_cache::{Clocks, Marks};
+use nuthatch_cache::{ClockList, Clocks, Marks};
 use nuthatch_config::HostgroupId;
 use parking_lot::Mutex;
 use tokio::sync::Notify;
@@ -144,7 +144,7 @@ impl CatalogueStore {
         let appeared = next.tables_beyond(&current);
         if !appeared.is_empty() {
             let moved = appeared.into_iter().flat_map(|table| of_definition(&self.clocks, table));
-            self.clocks.raise(moved.chain([self.clocks.definitions()]).collect()).settle();
+            self.clocks.raise(moved.chain([self.clocks.definitions()]).collect::<ClockList>()).settle();
         }
         if is_behind_our_back || !next.reads_that_may_write_are_known_by(&current) {
             // Statements in flight were looked at by what is not so, or were not because they seemed to read: they count as having
@@ -195,6 +195,15 @@ impl CatalogueStore {
             self.ask_for_a_look();
         }
         is_known
+    }
+
+    /// What was written until now was not watched, and counts as having written everything; what is still in flight holds the turn that
+    /// ends here, or one before it. Whoever looks at a later picture knows that he has to watch.
+    pub(super) fn begin_watching(&self) {
+        let _one_at_a_time = self.running.lock();
+        let current = self.current();
+        current.turn.park(self.clocks.raise(vec![self.clocks.everything()]));
+        self.put(Catalogues { turn: current.turn.end(), ..Catalogues::clone(&current) });
     }
 
     /// A change begins: from now on its tables are not known. Which those are, and what it writes, was judged by `judged_by`; what has
@@ -353,6 +362,19 @@ mod tests {
         drop(in_flight);
         assert_eq!(clocks.standing([all], now), Standing::Moved);
         assert_eq!(clocks.pending(), 0);
+    }
+
+    #[test]
+    fn what_is_in_flight_when_watching_begins_keeps_everything_pending_until_it_has_landed() {
+        let (store, clocks) = store();
+        let (all, before) = (clocks.everything(), clocks.now());
+        let unwatched = Arc::clone(&store.current().turn);
+        store.begin_watching();
+        assert_eq!(clocks.standing([all], before), Standing::Pending);
+        assert!(!Arc::ptr_eq(&unwatched, &store.current().turn), "later ones are watched, and hold another");
+        drop(unwatched);
+        assert_eq!(clocks.standing([all], before), Standing::Moved, "what began before shows none of it");
+        assert_eq!(clocks.standing([all], clocks.now()), Standing::Holds);
     }
 
     #[test]

@@ -119,6 +119,16 @@ impl Catalogues {
         }
     }
 
+    /// The same where nobody asks why nothing is known.
+    pub(crate) fn known_domain(&self, hostgroup: HostgroupId) -> Option<&Arc<Domain>> {
+        self.domains.get(&hostgroup)?.as_ref().ok()
+    }
+
+    /// Whether nothing is known of any hostgroup.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.domains.is_empty()
+    }
+
     /// Whether all definitions are known, since the last change of one.
     pub(crate) fn is_whole(&self) -> bool {
         self.is_whole

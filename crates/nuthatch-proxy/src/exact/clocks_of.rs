@@ -1,6 +1,6 @@
 //! From footprints to clocks: DESIGN's two tables, "reads depend on" and "writes move".
 
-use nuthatch_cache::{BLOCK_KEYS, Clock, Clocks, Entry, Sequence, Standing};
+use nuthatch_cache::{BLOCK_KEYS, Clock, ClockList, Clocks, Entry, Sequence, Standing};
 use nuthatch_sql::{ReadFootprint, ReadRows, RowKey, TableId, TableWrite, WrittenRows};
 
 /// A range that covers more blocks depends on the whole table.
@@ -53,17 +53,28 @@ fn blocks(RowKey(from): RowKey, RowKey(to): RowKey) -> impl Iterator<Item = u64>
 }
 
 /// The clocks that a write holds while it is in flight, and moves but for [`WrittenRows::Given`], of which more is known then.
-pub(super) fn of_write(clocks: &Clocks, write: &TableWrite) -> Vec<Clock> {
+pub(super) fn of_write(clocks: &Clocks, write: &TableWrite) -> ClockList {
     let TableId(table) = write.table;
+    let mut found = ClockList::new();
+    if let Some(any) = clocks.any(table) {
+        found.push(any);
+    }
     let wide = match &write.rows {
-        WrittenRows::Any => [clocks.any(table), clocks.broad(table)],
-        WrittenRows::Given | WrittenRows::New => [clocks.any(table), clocks.absent(table)],
+        WrittenRows::Any => clocks.broad(table),
+        WrittenRows::Given | WrittenRows::New => clocks.absent(table),
         WrittenRows::Keys(keys) => {
-            let narrow = keys.iter().flat_map(|key| of_row(clocks, write.table, *key));
-            return clocks.any(table).into_iter().chain(narrow).collect();
+            for key in keys {
+                let [row, block] = of_row(clocks, write.table, *key);
+                found.push(row);
+                found.push(block);
+            }
+            None
         }
     };
-    wide.into_iter().flatten().collect()
+    if let Some(wide) = wide {
+        found.push(wide);
+    }
+    found
 }
 
 /// Those of a table that is defined anew.
@@ -123,7 +134,7 @@ mod tests {
     fn each_write_moves_a_clock_of_each_read_that_it_may_change() {
         let clocks = Clocks::new(ClockOptions::default());
         let written = |rows| of_write(&clocks, &TableWrite { table: TABLE, rows, is_transactional: true });
-        let writes = [WrittenRows::Any, WrittenRows::Keys(vec![RowKey(7)])];
+        let writes = [WrittenRows::Any, WrittenRows::Keys([RowKey(7)].into_iter().collect())];
         for write in writes {
             for rows in [ReadRows::Any, keys(&[7], true), keys(&[7], false), range(1, 9)] {
                 let depends = dependencies(&clocks, &read(rows.clone()), 1).expect("the table has clocks");
@@ -142,6 +153,10 @@ mod tests {
             assert!(depends.iter().any(|clock| moved.contains(clock)), "{write:?} {rows:?}");
         }
         let other_row = dependencies(&clocks, &read(keys(&[8], true)), 1).expect("the table has clocks");
-        assert!(!other_row.iter().any(|clock| written(WrittenRows::Keys(vec![RowKey(7)])).contains(clock)));
+        assert!(
+            !other_row
+                .iter()
+                .any(|clock| written(WrittenRows::Keys([RowKey(7)].into_iter().collect())).contains(clock))
+        );
     }
 }

@@ -6,7 +6,7 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use nuthatch_sql::{Catalogue, Kind, Lexing, ReadFootprint, may_insert_delayed};
+use nuthatch_sql::{Catalogue, Kind, ReadFootprint};
 
 /// See the module's doc.
 #[derive(Debug, Default)]
@@ -15,18 +15,12 @@ pub(crate) struct Delayed {
 }
 
 impl Delayed {
-    /// A statement is about to be sent; `catalogue` is what is known of the server, if anything.
-    pub(crate) fn note(
-        &self,
-        text: &[u8],
-        kind: Kind,
-        lexing: Lexing,
-        schema: &[u8],
-        catalogue: Option<&Catalogue>,
-    ) {
+    /// A statement is about to be sent by which rows [may come later](nuthatch_sql::may_insert_delayed); `catalogue` is what is known of the
+    /// server, if anything.
+    pub(crate) fn note(&self, text: &[u8], kind: Kind, schema: &[u8], catalogue: Option<&Catalogue>) {
         let runs_harmless_code =
-            || kind == Kind::Call && catalogue.is_some_and(|known| !known.routines_may_define(text, schema));
-        if may_insert_delayed(text, kind, lexing) && !runs_harmless_code() {
+            kind == Kind::Call && catalogue.is_some_and(|known| !known.routines_may_define(text, schema));
+        if !runs_harmless_code {
             self.note_unseen();
         }
     }

@@ -2,13 +2,13 @@
 
 use std::sync::Arc;
 
-use nuthatch_cache::{Clock, Marks};
+use nuthatch_cache::{Clock, ClockList, Marks};
 use nuthatch_wire::{AnswerEnd, Ending, StatusFlags};
 
 use crate::exact::catalogue_store::Change;
 use crate::exact::intent::{Commits, Intent};
 use crate::exact::turn::Turn;
-use crate::exact::{Catalogues, Exact, Lost, Touched};
+use crate::exact::{Catalogues, Lost, Touched};
 
 /// A statement in flight. Dropped without [`Self::hear`], its outcome is unknown.
 #[derive(Debug, Default)]
@@ -20,6 +20,8 @@ pub(crate) enum Flight {
     Reading { by: Arc<Catalogues>, is_open: bool },
     /// It may write, or commit.
     Writing(Box<UnderWay>),
+    /// The same while nothing is cached as exact.
+    Unwatched(Box<Unwatched>),
 }
 
 /// Whether a statement runs in a transaction that was open before.
@@ -38,9 +40,9 @@ pub(crate) enum Inside {
 #[derive(Debug, Default)]
 pub(crate) enum After {
     /// As it was, with this written in it besides.
-    Open(Vec<Clock>),
+    Open(ClockList),
     /// Nothing that was written before is open any more; this may be.
-    Fresh(Vec<Clock>),
+    Fresh(ClockList),
     /// Nothing that is known was written; it was read in a transaction that is open, by a picture before which so many changes of definitions
     /// had begun, or in none.
     Read(Option<u64>),
@@ -52,19 +54,58 @@ pub(crate) enum After {
 /// What is to be known of it when its answer is here.
 #[derive(Debug)]
 pub(crate) struct UnderWay {
-    exact: Arc<Exact>,
     intent: Intent,
     /// In which it was looked at, and how many changes of definitions had begun then.
     turn: Arc<Turn>,
     changes_begun: u64,
     /// What the transaction had written before.
-    touched: Vec<Clock>,
+    touched: ClockList,
     inside: Inside,
     marks: Option<Marks>,
     /// Its change of definitions.
     change: Option<Change>,
-    lost: Option<Lost>,
+    lost: Lost,
     after: After,
+}
+
+/// What is to be known of a write that nobody watches.
+#[derive(Debug)]
+pub(crate) struct Unwatched {
+    /// In which nothing was watched.
+    turn: Arc<Turn>,
+    commits: Commits,
+    inside: Inside,
+    /// It may write anything, or nothing.
+    writes: bool,
+    /// It may write, or commit what the transaction has written.
+    may_move: bool,
+    is_heard: bool,
+    lost: Lost,
+    after: After,
+}
+
+/// Which clocks move behind an answer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Moved {
+    /// What no transaction undoes.
+    Durable,
+    /// What the statement wrote.
+    Written,
+    /// That, and what the transaction had written before.
+    All,
+    /// The transaction has ended before, by an error that undid it. Should it have been otherwise, this is soon enough.
+    Ended,
+}
+
+/// What becomes of the transaction behind an answer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Transaction {
+    AsBefore,
+    /// It is open, with what was written.
+    Open,
+    /// Another is, with what was written.
+    Another,
+    Over,
 }
 
 impl Flight {
@@ -75,24 +116,21 @@ impl Flight {
         touched: &Touched,
         inside: Inside,
         lost: Lost,
-        exact: &Arc<Exact>,
     ) -> Self {
-        let touched: Vec<_> = touched.iter().collect();
+        let touched = touched.list();
         let mut held = match (inside, intent.commits) {
-            (Inside::Surely, Commits::No) => intent.durable.clone(),
-            _ => intent.held.clone(),
+            (Inside::Surely, Commits::No) => ClockList::from_slice(&intent.durable),
+            _ => ClockList::from_slice(&intent.held),
         };
         if intent.may_commit() {
             held.extend_from_slice(&touched);
         }
-        let marks = exact.clocks.raise(held);
-        let begin = |changed| exact.catalogues.begin_change(changed, intent.makes, catalogues);
+        let marks = Some(lost.exact.clocks.raise(held));
+        let begin = |changed| lost.exact.catalogues.begin_change(changed, intent.makes, catalogues);
         let change = intent.changed.clone().map(begin);
         let (turn, changes_begun) = (Arc::clone(&catalogues.turn), catalogues.changes_begun);
-        let (marks, lost, after) = (Some(marks), Some(lost), After::AsBefore);
-        let exact = Arc::clone(exact);
+        let after = After::AsBefore;
         Self::Writing(Box::new(UnderWay {
-            exact,
             intent,
             turn,
             changes_begun,
@@ -100,6 +138,30 @@ impl Flight {
             inside,
             marks,
             change,
+            lost,
+            after,
+        }))
+    }
+
+    /// While nobody wants anything cached as exact, `catalogues` [being of then](crate::exact::Exact::looks_away): no clock is pending for it. Should
+    /// somebody begin to while it is in flight, all clocks are, until it has landed. It does not [maybe](Commits::Maybe) commit.
+    pub(crate) fn start_unwatched(
+        commits: Commits,
+        writes: bool,
+        catalogues: &Catalogues,
+        touched: &Touched,
+        inside: Inside,
+        lost: Lost,
+    ) -> Self {
+        let may_move = writes || commits == Commits::Surely && !touched.is_empty();
+        let (turn, after) = (Arc::clone(&catalogues.turn), After::AsBefore);
+        Self::Unwatched(Box::new(Unwatched {
+            turn,
+            commits,
+            inside,
+            writes,
+            may_move,
+            is_heard: false,
             lost,
             after,
         }))
@@ -114,6 +176,7 @@ impl Flight {
                 *is_open = is_told || matches!(end.ending, Ending::Err(_));
             }
             Self::Writing(under_way) => under_way.hear(end),
+            Self::Unwatched(unwatched) => unwatched.hear(end),
         }
     }
 
@@ -121,6 +184,7 @@ impl Flight {
     pub(crate) fn land(mut self) -> After {
         match &mut self {
             Self::Writing(under_way) => std::mem::take(&mut under_way.after),
+            Self::Unwatched(unwatched) => std::mem::take(&mut unwatched.after),
             Self::Harmless => After::default(),
             Self::Reading { by, is_open } => After::Read(is_open.then_some(by.changes_begun)),
         }
@@ -130,63 +194,114 @@ impl Flight {
 impl UnderWay {
     fn hear(&mut self, end: &AnswerEnd) {
         let Some(marks) = self.marks.take() else { return };
-        if self.intent.changes_privileges {
-            self.exact.hostgroups.note_privileges();
-        }
-        if let Some(lost) = self.lost.as_ref().filter(|_| self.intent.changes_defaults) {
-            lost.server().change_defaults(None);
-        }
-        let clocks = &self.exact.clocks;
+        self.tell_server();
+        let exact = &self.lost.exact;
+        let told = self.intent.told(end.ok.affected_rows, end.ok.insert_id, &exact.clocks);
+        let written = told.as_deref().unwrap_or(&self.intent.held);
         let is_open = end.status.contains(StatusFlags::SERVER_STATUS_IN_TRANS);
-        let durable = || self.intent.durable.clone();
-        let written = self.intent.written(end.ok.affected_rows, end.ok.insert_id, clocks);
-        let touched_too = || written.iter().chain(&self.touched).copied().collect::<Vec<_>>();
-        let still_open = || After::Open(self.uncommitted(&written));
-        let (moved, after) = match (end.ending, self.intent.commits) {
-            (Ending::Err(_), Commits::RollsBack) => (durable(), still_open()),
-            // An error of a COMMIT, or of what commits before it runs, counts as committed, and as not: the transaction may be open.
-            (Ending::Err(_), Commits::Surely | Commits::Maybe) => (touched_too(), still_open()),
-            (Ending::Err(_), Commits::No) if self.inside != Inside::No => (durable(), still_open()),
-            (Ending::Err(_), Commits::No) => (written, After::AsBefore),
-            (_, Commits::RollsBack) => (durable(), After::Fresh(Vec::new())),
-            (_, Commits::Surely) if is_open => (touched_too(), After::Fresh(self.uncommitted(&written))),
-            (_, Commits::Maybe) if is_open => (touched_too(), still_open()),
-            (_, Commits::No) if is_open => (durable(), still_open()),
-            (_, Commits::Surely | Commits::Maybe) => (touched_too(), After::Fresh(Vec::new())),
-            (_, Commits::No) => {
-                // The transaction has ended before, by an error that undid it. Should it have been otherwise, this is soon enough.
-                let mut ended = self.touched.clone();
-                let is_held = self.inside != Inside::Surely;
-                if !is_held {
-                    ended.extend_from_slice(&written);
-                }
-                if !ended.is_empty() {
-                    clocks.raise(ended).settle();
-                }
-                (if is_held { written } else { durable() }, After::Fresh(Vec::new()))
-            }
+        let (moved, transaction) = outcome(end.ending, is_open, self.intent.commits, self.inside);
+        let after = match transaction {
+            Transaction::AsBefore => After::AsBefore,
+            Transaction::Open => After::Open(self.uncommitted(written)),
+            Transaction::Another => After::Fresh(self.uncommitted(written)),
+            Transaction::Over => After::Fresh(ClockList::new()),
         };
+        let with_touched =
+            |these: &[Clock]| -> ClockList { these.iter().chain(&self.touched).copied().collect() };
+        let is_held = self.inside != Inside::Surely;
+        if moved == Moved::Ended {
+            let besides = if is_held { &[] } else { written };
+            if !(besides.is_empty() && self.touched.is_empty()) {
+                exact.clocks.raise(with_touched(besides)).settle();
+            }
+        }
+        let change = self.change.take();
+        match moved {
+            _ if change.is_some() => exact.catalogues.finish(marks, change),
+            Moved::All if !self.touched.is_empty() => settle(marks, &with_touched(written)),
+            Moved::All | Moved::Written => settle(marks, written),
+            Moved::Ended if is_held => settle(marks, written),
+            Moved::Ended | Moved::Durable => settle(marks, &self.intent.durable),
+        }
         self.after = after;
-        match self.change.take() {
-            None if moved.is_empty() => marks.release(),
-            None => marks.settle_only(&moved),
-            change => self.exact.catalogues.finish(marks, change),
+    }
+
+    /// What it may have changed of the server besides rows.
+    fn tell_server(&self) {
+        if self.intent.changes_privileges {
+            self.lost.exact.hostgroups.note_privileges();
+        }
+        if self.intent.changes_defaults {
+            self.lost.server().change_defaults(None);
         }
     }
 
     /// What a transaction whose end is still to come has written by the statement. Where a definition was changed since it was looked
     /// at, it may have written more than was known then.
-    fn uncommitted(&self, written: &[Clock]) -> Vec<Clock> {
-        match !written.is_empty() && self.exact.catalogues.has_left_behind(self.changes_begun) {
-            true => vec![self.exact.clocks.everything()],
-            false => written.to_vec(),
+    fn uncommitted(&self, written: &[Clock]) -> ClockList {
+        let exact = &self.lost.exact;
+        match !written.is_empty() && exact.catalogues.has_left_behind(self.changes_begun) {
+            true => ClockList::from_slice(&[exact.clocks.everything()]),
+            false => ClockList::from_slice(written),
         }
     }
 }
 
+impl Unwatched {
+    fn hear(&mut self, end: &AnswerEnd) {
+        self.is_heard = true;
+        let is_open = end.status.contains(StatusFlags::SERVER_STATUS_IN_TRANS);
+        let (_moved, transaction) = outcome(end.ending, is_open, self.commits, self.inside);
+        self.after = match transaction {
+            Transaction::AsBefore => After::AsBefore,
+            Transaction::Open => After::Open(self.written()),
+            Transaction::Another => After::Fresh(self.written()),
+            Transaction::Over => After::Fresh(ClockList::new()),
+        };
+    }
+
+    fn written(&self) -> ClockList {
+        let all = self.lost.exact.clocks.everything();
+        if self.writes { ClockList::from_slice(&[all]) } else { ClockList::new() }
+    }
+}
+
+/// Not heard of, it is watched from here on.
+impl Drop for Unwatched {
+    fn drop(&mut self) {
+        if self.is_heard || !self.may_move {
+            return;
+        }
+        let clocks = &self.lost.exact.clocks;
+        let marks = clocks.raise(vec![clocks.everything()]);
+        self.lost.settle_when_gone(marks, None, Arc::clone(&self.turn), &Intent::nothing(self.commits));
+    }
+}
+
+/// What moves, and what becomes of the transaction, behind an answer with that ending and status.
+fn outcome(ending: Ending, is_open: bool, commits: Commits, inside: Inside) -> (Moved, Transaction) {
+    match (ending, commits) {
+        (Ending::Err(_), Commits::RollsBack) => (Moved::Durable, Transaction::Open),
+        // An error of a COMMIT, or of what commits before it runs, counts as committed, and as not: the transaction may be open.
+        (Ending::Err(_), Commits::Surely | Commits::Maybe) => (Moved::All, Transaction::Open),
+        (Ending::Err(_), Commits::No) if inside != Inside::No => (Moved::Durable, Transaction::Open),
+        (Ending::Err(_), Commits::No) => (Moved::Written, Transaction::AsBefore),
+        (_, Commits::RollsBack) => (Moved::Durable, Transaction::Over),
+        (_, Commits::Surely) if is_open => (Moved::All, Transaction::Another),
+        (_, Commits::Maybe) if is_open => (Moved::All, Transaction::Open),
+        (_, Commits::No) if is_open => (Moved::Durable, Transaction::Open),
+        (_, Commits::Surely | Commits::Maybe) => (Moved::All, Transaction::Over),
+        (_, Commits::No) => (Moved::Ended, Transaction::Over),
+    }
+}
+
+fn settle(marks: Marks, moved: &[Clock]) {
+    if moved.is_empty() { marks.release() } else { marks.settle_only(moved) }
+}
+
 impl Drop for UnderWay {
     fn drop(&mut self) {
-        let (Some(marks), Some(lost)) = (self.marks.take(), self.lost.take()) else { return };
-        lost.settle_when_gone(marks, self.change.take(), Arc::clone(&self.turn), &self.intent);
+        let Some(marks) = self.marks.take() else { return };
+        self.lost.settle_when_gone(marks, self.change.take(), Arc::clone(&self.turn), &self.intent);
     }
 }

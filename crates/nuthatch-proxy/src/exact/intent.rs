@@ -1,7 +1,7 @@
 //! What a statement may write and commit, found before it is sent.
 
-use nuthatch_cache::{Clock, Clocks};
-use nuthatch_sql::{Kind, TableId, TransactionEnd, WriteFootprint, WrittenRows};
+use nuthatch_cache::{ClockList, Clocks};
+use nuthatch_sql::{Kind, RowKey, TableId, TableWrite, TransactionEnd, WriteFootprint, WrittenRows};
 
 use crate::exact::clocks_of::{of_definition, of_row, of_write};
 use crate::exact::definitions::{Changed, Makes};
@@ -23,9 +23,9 @@ pub(crate) enum Commits {
 #[derive(Debug)]
 pub(crate) struct Intent {
     /// Clocks that are held while it is in flight.
-    pub(super) held: Vec<Clock>,
+    pub(super) held: ClockList,
     /// Those of them that move whatever becomes of the transaction.
-    pub(super) durable: Vec<Clock>,
+    pub(super) durable: ClockList,
     /// The table in which it makes one row whose key the server will tell.
     pub(super) given: Option<TableId>,
     /// Which definitions it may change.
@@ -73,10 +73,10 @@ impl Commits {
 
 impl Intent {
     /// Of a statement that writes nothing.
-    pub(crate) const fn nothing(commits: Commits) -> Self {
+    pub(crate) fn nothing(commits: Commits) -> Self {
         Self {
-            held: Vec::new(),
-            durable: Vec::new(),
+            held: ClockList::new(),
+            durable: ClockList::new(),
             given: None,
             changed: None,
             makes: Makes::Maybe,
@@ -88,13 +88,13 @@ impl Intent {
 
     /// Of a statement that may write anything, but defines no table.
     pub(crate) fn everything(commits: Commits, clocks: &Clocks) -> Self {
-        let all = vec![clocks.everything()];
-        Self { held: all.clone(), durable: all, ..Self::nothing(commits) }
+        let all = || ClockList::from_slice(&[clocks.everything()]);
+        Self { held: all(), durable: all(), ..Self::nothing(commits) }
     }
 
     /// Of a statement with that footprint. `may_define`: where the footprint is everything, that is definitions too.
     pub(crate) fn of(
-        footprint: WriteFootprint,
+        footprint: &WriteFootprint,
         kind: Kind,
         may_define: bool,
         commits: Commits,
@@ -106,30 +106,35 @@ impl Intent {
                 Self { changed, ..Self::everything(commits, clocks) }
             }
             WriteFootprint::Definition { tables, named } => {
-                let tables = tables.into_iter().flat_map(|table| of_definition(clocks, table));
-                let held: Vec<_> = tables.chain([clocks.definitions()]).collect();
-                let changed = Some(Changed::Tables(named));
+                let tables = tables.iter().flat_map(|table| of_definition(clocks, *table));
+                let held: ClockList = tables.chain([clocks.definitions()]).collect();
+                let changed = Some(Changed::Tables(named.clone()));
                 Self { durable: held.clone(), held, changed, ..Self::nothing(commits) }
             }
             WriteFootprint::Tables(writes) => {
                 let mut intent = Self::nothing(commits);
-                for write in writes {
-                    let moved = of_write(clocks, &write);
-                    if kind == Kind::Insert && write.rows == WrittenRows::Given && write.is_transactional {
-                        intent.given = Some(write.table);
-                    }
-                    if !write.is_transactional {
-                        intent.durable.extend_from_slice(&moved);
-                    }
-                    intent.held.extend(moved);
-                }
+                writes.iter().for_each(|write| intent.add(write, kind, clocks));
                 intent
             }
         }
     }
 
+    fn add(&mut self, write: &TableWrite, kind: Kind, clocks: &Clocks) {
+        let moved = of_write(clocks, write);
+        if kind == Kind::Insert && write.rows == WrittenRows::Given && write.is_transactional {
+            self.given = Some(write.table);
+        }
+        if !write.is_transactional {
+            self.durable.extend_from_slice(&moved);
+        }
+        match self.held.is_empty() {
+            true => self.held = moved,
+            false => self.held.extend_from_slice(&moved),
+        }
+    }
+
     /// Whether there is nothing to hold, unless the transaction has touched something.
-    pub(crate) const fn is_nothing(&self) -> bool {
+    pub(crate) fn is_nothing(&self) -> bool {
         self.held.is_empty() && self.changed.is_none() && !self.changes_privileges && !self.changes_defaults
     }
 
@@ -138,26 +143,25 @@ impl Intent {
         matches!(self.commits, Commits::Surely | Commits::Maybe)
     }
 
-    /// What it wrote, now that the server has told the key of the row that it made, if it did.
-    pub(super) fn written(&self, affected_rows: u64, insert_id: u64, clocks: &Clocks) -> Vec<Clock> {
-        let Some(table) = self.given.filter(|_| affected_rows == 1 && insert_id != 0) else {
-            return self.held.clone();
-        };
+    /// What it wrote, now that the server has told the key of the row that it made; none if it did not: then that is what was held.
+    pub(super) fn told(&self, affected_rows: u64, insert_id: u64, clocks: &Clocks) -> Option<ClockList> {
+        let table = self.given.filter(|_| affected_rows == 1 && insert_id != 0)?;
         let absent = clocks.absent(table.0);
         let known = self.held.iter().copied().filter(|clock| Some(*clock) != absent);
-        known.chain(of_row(clocks, table, nuthatch_sql::RowKey(insert_id))).collect()
+        Some(known.chain(of_row(clocks, table, RowKey(insert_id))).collect())
     }
 }
 
 #[cfg(test)]
 mod tests {
     use nuthatch_cache::ClockOptions;
-    use nuthatch_sql::{Ddl, RowKey, TableWrite};
+    use nuthatch_sql::Ddl;
 
     use super::*;
 
     fn one(rows: WrittenRows, is_transactional: bool) -> WriteFootprint {
-        WriteFootprint::Tables(vec![TableWrite { table: TableId(1), rows, is_transactional }])
+        let write = TableWrite { table: TableId(1), rows, is_transactional };
+        WriteFootprint::Tables([write].into_iter().collect())
     }
 
     #[test]
@@ -177,13 +181,13 @@ mod tests {
     #[test]
     fn key_that_the_server_gave_takes_the_place_of_all_absent_rows() {
         let clocks = Clocks::new(ClockOptions::default());
-        let intent = Intent::of(one(WrittenRows::Given, true), Kind::Insert, false, Commits::No, &clocks);
+        let intent = Intent::of(&one(WrittenRows::Given, true), Kind::Insert, false, Commits::No, &clocks);
         let absent = clocks.absent(1).expect("the table has clocks");
         assert!(intent.held.contains(&absent) && intent.durable.is_empty());
-        let written = intent.written(1, 7, &clocks);
+        let written = intent.told(1, 7, &clocks).expect("the key is told");
         assert!(!written.contains(&absent) && written.contains(&clocks.row(1, 7)));
         for (affected_rows, insert_id) in [(0, 7), (2, 7), (1, 0)] {
-            assert!(intent.written(affected_rows, insert_id, &clocks).contains(&absent));
+            assert_eq!(intent.told(affected_rows, insert_id, &clocks), None);
         }
     }
 
@@ -191,8 +195,8 @@ mod tests {
     fn definition_of_a_table_that_is_not_known_is_one_all_the_same() {
         let clocks = Clocks::new(ClockOptions::default());
         let made = WriteFootprint::Definition { tables: Vec::new(), named: Vec::new() };
-        let intent = Intent::of(made, Kind::Ddl(Ddl::Create), true, Commits::Maybe, &clocks);
-        assert_eq!(intent.held, [clocks.definitions()]);
+        let intent = Intent::of(&made, Kind::Ddl(Ddl::Create), true, Commits::Maybe, &clocks);
+        assert_eq!(*intent.held, [clocks.definitions()]);
         assert_eq!(intent.durable, intent.held);
     }
 
@@ -217,7 +221,7 @@ mod tests {
     fn what_no_rollback_undoes_moves_at_once() {
         let clocks = Clocks::new(ClockOptions::default());
         let intent = Intent::of(
-            one(WrittenRows::Keys(vec![RowKey(1)]), false),
+            &one(WrittenRows::Keys([RowKey(1)].into_iter().collect()), false),
             Kind::Update,
             false,
             Commits::No,

@@ -32,8 +32,8 @@ impl Judge {
         told: Option<(u64, u64)>,
     ) -> bool {
         let (affected_rows, insert_id) = told.unwrap_or_default();
-        let moved =
-            Intent::of(write, kind, false, Commits::No, &self.0).written(affected_rows, insert_id, &self.0);
+        let intent = Intent::of(&write, kind, false, Commits::No, &self.0);
+        let moved = intent.told(affected_rows, insert_id, &self.0).unwrap_or(intent.held);
         let Some(depends) = dependencies(&self.0, read, rows) else { return true };
         depends.iter().any(|clock| moved.contains(clock))
     }

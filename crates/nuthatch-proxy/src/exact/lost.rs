@@ -23,9 +23,9 @@ const PAUSE: Duration = Duration::from_millis(5);
 const PAUSE_MAX: Duration = Duration::from_secs(1);
 
 /// Whose outcome is not known.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(crate) struct Lost {
-    exact: Arc<Exact>,
+    pub(super) exact: Arc<Exact>,
     worker: Arc<Worker>,
     server: Arc<Server>,
     thread_id: u32,
@@ -61,23 +61,23 @@ impl Lost {
     /// Moves the marks' clocks, and ends the change of definitions, when the thread is gone. Until then the statement may go on in the
     /// turn in which it was looked at.
     pub(super) fn settle_when_gone(
-        self,
+        &self,
         marks: Marks,
         change: Option<Change>,
         turn: Arc<Turn>,
         intent: &Intent,
     ) {
         let (changes_privileges, changes_defaults) = (intent.changes_privileges, intent.changes_defaults);
-        let worker = Arc::clone(&self.worker);
-        let _detached = worker.spawn(async move {
-            self.until_gone().await;
+        let lost = self.clone();
+        let _detached = self.worker.spawn(async move {
+            lost.until_gone().await;
             if changes_privileges {
-                self.exact.hostgroups.note_privileges();
+                lost.exact.hostgroups.note_privileges();
             }
             if changes_defaults {
-                self.server.change_defaults(None);
+                lost.server.change_defaults(None);
             }
-            self.exact.catalogues.finish(marks, change);
+            lost.exact.catalogues.finish(marks, change);
             drop(turn);
         });
     }

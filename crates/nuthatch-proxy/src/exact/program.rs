@@ -1,8 +1,8 @@
 //! What the exact cache knows, and what the program and the configuration have to do with it: whether anybody wants it, when servers' tables
 //! are to be read, and what was read of them.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Once};
 
 use nuthatch_cache::{ClockOptions, Clocks};
 use nuthatch_config::{HostgroupId, QueryCacheType, Snapshot};
@@ -29,6 +29,9 @@ pub struct Exact {
     pub(super) configuration: Arc<Configuration>,
     pub(super) clock: Clock,
     is_wanted: AtomicBool,
+    /// What is written is watched: from before that on.
+    is_watched: AtomicBool,
+    begin: Once,
     /// Somebody needed to know what stored code leaves.
     stored_code_is_wanted: AtomicBool,
     tables_max: u32,
@@ -66,6 +69,8 @@ impl Exact {
             configuration,
             clock,
             is_wanted: AtomicBool::new(false),
+            is_watched: AtomicBool::new(false),
+            begin: Once::new(),
             stored_code_is_wanted: AtomicBool::new(false),
             tables_max,
         }
@@ -106,11 +111,20 @@ impl Exact {
         }
     }
 
-    /// From now on somebody wants answers cached as exact.
+    /// Whether what is written may go unwatched. To be asked with the picture in hand whose turn a write holds then.
+    pub(crate) fn looks_away(&self) -> bool {
+        !self.is_watched.load(Ordering::Acquire) && !self.stored_code_is_wanted.load(Ordering::Acquire)
+    }
+
+    /// From now on somebody wants answers cached as exact. What was written before has moved all clocks when this returns; what is still in
+    /// flight unwatched keeps them pending.
     pub(crate) fn want_catalogues(&self) {
-        if !self.is_wanted.swap(true, Ordering::AcqRel) {
+        self.begin.call_once(|| {
+            self.is_watched.store(true, Ordering::SeqCst);
+            self.catalogues.begin_watching();
+            self.is_wanted.store(true, Ordering::Release);
             self.catalogues.ask_for_a_look();
-        }
+        });
     }
 
     /// What is known of a hostgroup, if anything is.

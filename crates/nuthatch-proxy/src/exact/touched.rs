@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use nuthatch_cache::{Clock, Clocks};
+use nuthatch_cache::{Clock, ClockList, Clocks};
 
 /// A transaction that has written more moves all clocks.
 const TOUCHED_MAX: usize = 4096;
@@ -21,7 +21,9 @@ impl Touched {
     }
 
     pub(crate) fn clear(&mut self) {
-        self.clocks.clear();
+        if !self.clocks.is_empty() {
+            self.clocks.clear();
+        }
         self.read_by = None;
     }
 
@@ -33,8 +35,9 @@ impl Touched {
         }
     }
 
-    pub(crate) fn iter(&self) -> impl Iterator<Item = Clock> {
-        self.clocks.iter().copied()
+    /// What it has written.
+    pub(crate) fn list(&self) -> ClockList {
+        if self.clocks.is_empty() { ClockList::new() } else { self.clocks.iter().copied().collect() }
     }
 
     /// Takes note of a read that nobody watched, in the open transaction by that picture, or in none.
@@ -59,7 +62,7 @@ mod tests {
         let clocks = Clocks::new(ClockOptions::default());
         let mut touched = Touched::default();
         touched.add((0..100_000).map(|key| clocks.row(1, key)), &clocks);
-        assert_eq!(touched.iter().collect::<Vec<_>>(), [clocks.everything()]);
+        assert_eq!(*touched.list(), [clocks.everything()]);
         touched.clear();
         assert!(touched.is_empty());
     }

@@ -5,6 +5,7 @@
 
 use std::sync::Arc;
 
+use nuthatch_cache::ClockList;
 use nuthatch_sql::{CacheOrder, CachePart, TableName, cache_order};
 
 use crate::exact::of_definition;
@@ -76,7 +77,7 @@ fn purge_table(shared: &Shared, table: &TableName, schema: &[u8]) -> Result<Purg
     let known = catalogues.domains().find_map(|domain| domain.catalogue.table(schema, &table.name));
     let known = known.ok_or("the table is not known, so no exact entry depends on it")?;
     let clocks = &shared.exact.clocks;
-    clocks.raise(of_definition(clocks, known.id).collect()).settle();
+    clocks.raise(of_definition(clocks, known.id).collect::<ClockList>()).settle();
     Ok(Purged::Clocks)
 }
 

@@ -112,5 +112,5 @@ fn rows_left(
     let key = Key { column, table, alias, scope };
     let Rows::Keys(keys) = take_rows(&mut cursor, &key)? else { return None };
     while cursor.bump().is_some() {}
-    (!cursor.has_executable).then_some(WrittenRows::Keys(keys))
+    (!cursor.has_executable).then_some(WrittenRows::Keys(keys.into()))
 }

@@ -5,8 +5,8 @@
 
 use std::collections::HashSet;
 
-use super::WriteFootprint;
 use super::names::{Mention, Mentions, Scope};
+use super::{TableWrites, WriteFootprint};
 use crate::catalogue::{SideEffects, Table, TableId, fold};
 use crate::classify::cursor::Cursor;
 use crate::token::TokenKind;
@@ -16,7 +16,7 @@ pub(super) fn definition(start: &Cursor<'_>, scope: &Scope<'_>) -> Option<WriteF
     is_one_with_plain_names(start.clone()).then_some(())?;
     let mut cursor = start.clone();
     match object(&mut cursor)? {
-        Object::TemporaryTable => Some(WriteFootprint::Tables(Vec::new())),
+        Object::TemporaryTable => Some(WriteFootprint::Tables(TableWrites::new())),
         Object::Index => changed(start, scope),
         Object::Table if start.peek_word(b"CREATE") => created(start, cursor, scope),
         Object::Table if makes_tables_or_parents(start) => None,

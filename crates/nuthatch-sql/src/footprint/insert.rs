@@ -206,7 +206,7 @@ impl<'a> Rows<'a> {
         let mut keys = self.keys.clone().filter(|keys| keys.len() <= KEYS_MAX)?;
         keys.sort_unstable();
         keys.dedup();
-        Some(WrittenRows::Keys(keys))
+        Some(WrittenRows::Keys(keys.into()))
     }
 
     /// Takes the list of columns, if there is one, and says where the key's value stands. An empty list is that of all columns.

@@ -13,7 +13,7 @@
 use super::names::Scope;
 use super::value::{Looked, Looks, Place, Range};
 use super::write::written;
-use super::{Parameter, TableWrite, WriteFootprint, WrittenRows};
+use super::{Parameter, RowKeys, TableWrite, TableWrites, WriteFootprint, WrittenRows};
 use crate::catalogue::{Catalogue, RowKey};
 use crate::outline::{Literal, Outline};
 use crate::statement::{Class, Kind};
@@ -29,8 +29,10 @@ pub struct WriteTemplate {
     lexing: Lexing,
     schema: Box<[u8]>,
     outline: Outline,
-    /// What is written; the keys are those of the statement that it was made of.
-    tables: Box<[TableWrite]>,
+    /// What is written, but for the keys.
+    tables: TableWrites,
+    /// Which of them is written by keys.
+    keyed: Option<usize>,
     /// The literals that are looked at, in their order, by their numbers among all of them.
     literals: Box<[(usize, Slot)]>,
     /// The parameters that are.
@@ -69,10 +71,11 @@ impl WriteTemplate {
         let outline = Outline::of(text, lexing).filter(|outline| !outline.may_name_by_digits())?;
         let looks = Looks::default();
         let scope = Scope::new(schema, catalogue, parameters).noting(&looks);
-        let WriteFootprint::Tables(tables) = written(text, class, lexing, &scope) else { return None };
+        let WriteFootprint::Tables(mut tables) = written(text, class, lexing, &scope) else { return None };
         let looks = once_each(looks.into_inner())?;
-        let (literals, markers) = slots(&looks, keys_of(&tables)?, &outline, text)?;
-        Some(Self { class, lexing, schema: schema.into(), outline, tables: tables.into(), literals, markers })
+        let (keyed, keys) = take_keys(&mut tables)?;
+        let (literals, markers) = slots(&looks, &keys, &outline, text)?;
+        Some(Self { class, lexing, schema: schema.into(), outline, tables, keyed, literals, markers })
     }
 
     /// What [`write_footprint`](super::write_footprint) finds of `text` by the same catalogue; none if it has to be asked.
@@ -86,22 +89,38 @@ impl WriteTemplate {
         parameters: &[Parameter],
     ) -> Option<WriteFootprint> {
         (class == self.class && lexing == self.lexing && schema == &*self.schema).then_some(())?;
-        let mut keys = Vec::new();
+        let mut keys = RowKeys::new();
         self.take_literals(text, &mut keys)?;
         for (number, slot) in &self.markers {
             let value = slot.range.parameter(parameters, *number)?;
             slot.take(value.key()?, &mut keys);
         }
-        keys.sort_unstable();
-        keys.dedup();
-        Some(WriteFootprint::Tables(self.tables.iter().map(|write| write.with_keys(&keys)).collect()))
+        if keys.len() > 1 {
+            keys.sort_unstable();
+            keys.dedup();
+        }
+        Some(WriteFootprint::Tables(self.tables_with(keys)))
     }
 
-    fn take_literals(&self, text: &[u8], keys: &mut Vec<RowKey>) -> Option<()> {
-        let (mut slots, mut number) = (self.literals.iter().peekable(), 0);
+    fn tables_with(&self, keys: RowKeys) -> TableWrites {
+        let rows = WrittenRows::Keys(keys);
+        if let ([write], Some(_)) = (&*self.tables, self.keyed) {
+            return TableWrites::from_buf([TableWrite { rows, ..*write }]);
+        }
+        let mut tables = self.tables.clone();
+        if let Some(write) = self.keyed.and_then(|keyed| tables.get_mut(keyed)) {
+            write.rows = rows;
+        }
+        tables
+    }
+
+    fn take_literals(&self, text: &[u8], keys: &mut RowKeys) -> Option<()> {
+        let (mut slots, mut number) = (self.literals.iter(), 0);
+        let mut next = slots.next();
         self.outline.read(text, |_, _, literal| {
-            if let Some((_, slot)) = slots.next_if(|(at, _)| *at == number) {
+            if let Some((_, slot)) = next.filter(|(at, _)| *at == number) {
                 slot.take(slot.range.literal(literal)?.key()?, keys);
+                next = slots.next();
             }
             number += 1;
             Some(())
@@ -110,32 +129,23 @@ impl WriteTemplate {
 }
 
 impl Slot {
-    fn take(self, key: RowKey, keys: &mut Vec<RowKey>) {
+    fn take(self, key: RowKey, keys: &mut RowKeys) {
         if self.use_of_it == Use::Key {
             keys.push(key);
         }
     }
 }
 
-impl TableWrite {
-    /// The same of other keys, if it is told by keys.
-    fn with_keys(&self, keys: &[RowKey]) -> Self {
-        let rows = match &self.rows {
-            WrittenRows::Keys(_) => WrittenRows::Keys(keys.to_vec()),
-            rows => rows.clone(),
-        };
-        Self { rows, ..*self }
+/// Leaves tables without their keys: which one has any, and those; none if several have.
+fn take_keys(tables: &mut TableWrites) -> Option<(Option<usize>, RowKeys)> {
+    let mut of_one = (None, RowKeys::new());
+    for (at, write) in tables.iter_mut().enumerate() {
+        if let WrittenRows::Keys(keys) = &mut write.rows {
+            of_one.0.is_none().then_some(())?;
+            of_one = (Some(at), std::mem::take(keys));
+        }
     }
-}
-
-/// The keys that are written, none or those of one table.
-fn keys_of(tables: &[TableWrite]) -> Option<&[RowKey]> {
-    let mut keys = tables.iter().filter_map(|write| match &write.rows {
-        WrittenRows::Keys(keys) => Some(keys.as_slice()),
-        _ => None,
-    });
-    let of_one = keys.next().unwrap_or_default();
-    keys.next().is_none().then_some(of_one)
+    Some(of_one)
 }
 
 /// Each place once, with its key; none if one has no key, or two have the same, for then it is not known whose it is.

@@ -6,7 +6,7 @@ use super::definition::{definition, optimized};
 use super::insert::insert;
 use super::names::{Mention, Mentions, Scope};
 use super::writes::Writes;
-use super::{Parameter, WriteFootprint, WrittenRows};
+use super::{Parameter, TableWrites, WriteFootprint, WrittenRows};
 use crate::catalogue::{Catalogue, Table};
 use crate::classify::cursor::{Cursor, is_word};
 use crate::statement::{Class, Ddl, Kind, NotCacheable};
@@ -38,7 +38,7 @@ pub(super) fn written(text: &[u8], class: Class, lexing: Lexing, scope: &Scope<'
         return WriteFootprint::Everything;
     }
     let footprint = if writes_no_row(class, &start) {
-        Some(WriteFootprint::Tables(Vec::new()))
+        Some(WriteFootprint::Tables(TableWrites::new()))
     } else {
         of_kind(class.kind, &start, scope)
     };

@@ -1,19 +1,19 @@
 //! The tables that a statement writes, as they are found.
 
 use super::names::{Mentions, Scope};
-use super::{TableWrite, WriteFootprint, WrittenRows};
+use super::{TableWrite, TableWrites, WriteFootprint, WrittenRows};
 use crate::catalogue::{Catalogue, SideEffects, Table, TableId};
 use crate::classify::cursor::Cursor;
 
 /// The tables that a statement writes, each once.
 pub(super) struct Writes<'a> {
     catalogue: &'a Catalogue,
-    tables: Vec<TableWrite>,
+    tables: TableWrites,
 }
 
 impl<'a> Writes<'a> {
     pub(super) fn new(scope: &Scope<'a>) -> Self {
-        Self { catalogue: scope.catalogue, tables: Vec::new() }
+        Self { catalogue: scope.catalogue, tables: TableWrites::new() }
     }
 
     /// Adds the rows of `table`, and what else a write to it may change; none if that is everything.

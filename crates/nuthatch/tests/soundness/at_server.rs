@@ -1,7 +1,9 @@
 //! Pairs at the server itself: wherever the answer differs after the write, the clocks say so.
 //!
 //! Nothing is cached here. Every answer is judged as if it had been, with the clocks that follow from both statements' footprints.
+//! Templates, where there are, must give the same footprints.
 
+use std::collections::HashMap;
 use std::path::PathBuf;
 
 use nuthatch_lab::{Kind, ScratchLab};
@@ -9,7 +11,8 @@ use nuthatch_net::{BackendAddress, BackendPassword, ClearPasswords};
 use nuthatch_proxy::Judge;
 use nuthatch_source::{Login, Picture, TableIds, look};
 use nuthatch_sql::{
-    Catalogue, Class, Lexing, ReadFootprint, WriteFootprint, classify, read_footprint, write_footprint,
+    Catalogue, Class, Lexing, ReadFootprint, WriteFootprint, WriteTemplate, classify, read_footprint, shape,
+    write_footprint,
 };
 
 use crate::answer::Told;
@@ -41,6 +44,8 @@ pub(crate) struct AtServer {
     login: Login,
     ids: TableIds,
     picture: Picture,
+    /// By the shapes that they are of, made by this picture.
+    templates: HashMap<Vec<u8>, WriteTemplate>,
     lexing: Lexing,
     judge: Judge,
     distortion: Distortion,
@@ -66,7 +71,21 @@ impl AtServer {
         let picture = runtime.block_on(look(&address, &login, &ids)).expect("the catalogue is read");
         let lexing = Lexing::of(picture.flavor);
         let judge = Judge::default();
-        Self { server, session, address, login, ids, picture, lexing, judge, distortion, runtime, _lab: lab }
+        let templates = HashMap::new();
+        Self {
+            server,
+            session,
+            address,
+            login,
+            ids,
+            picture,
+            templates,
+            lexing,
+            judge,
+            distortion,
+            runtime,
+            _lab: lab,
+        }
     }
 
     pub(crate) fn session(&mut self) -> &mut Client {
@@ -81,6 +100,7 @@ impl AtServer {
     pub(crate) fn look(&mut self) {
         let picture = self.runtime.block_on(look(&self.address, &self.login, &self.ids));
         self.picture = picture.expect("the catalogue is read");
+        self.templates.clear();
     }
 
     fn read_footprint(&self, read: &Statement) -> Result<ReadFootprint, String> {
@@ -101,17 +121,23 @@ impl AtServer {
         Class::of(&classify(statement.sql.as_bytes(), self.lexing))
     }
 
-    fn write_footprint(&self, write: &Statement) -> WriteFootprint {
+    fn write_footprint(&mut self, write: &Statement) -> WriteFootprint {
         let parameters = write.parameters();
         let catalogue = &self.picture.catalogue;
-        let mut footprint = write_footprint(
-            write.sql.as_bytes(),
-            self.class(write),
-            self.lexing,
-            SCHEMA.as_bytes(),
-            catalogue,
-            &parameters,
-        );
+        let (text, class, schema) = (write.sql.as_bytes(), self.class(write), SCHEMA.as_bytes());
+        let mut footprint = write_footprint(text, class, self.lexing, schema, catalogue, &parameters);
+        let mut of_shape = Vec::new();
+        if shape(text, self.lexing, &mut of_shape) {
+            let known = self.templates.get(&of_shape);
+            let by_template =
+                known.and_then(|known| known.footprint(text, class, self.lexing, schema, &parameters));
+            if let Some(by_template) = by_template {
+                assert_eq!(by_template, footprint, "{}", write.sql);
+            } else {
+                let made = WriteTemplate::of(text, class, self.lexing, schema, catalogue, &parameters);
+                made.and_then(|made| self.templates.insert(of_shape, made));
+            }
+        }
         if let Some(distort) = self.distortion.write {
             distort(&mut footprint);
         }

@@ -40,7 +40,7 @@ use std::time::Duration;
 
 use e2e::{client, deadline, proxy, servers, stage};
 use nuthatch_lab::Kind;
-use nuthatch_sql::{ReadFootprint, ReadRows, WriteFootprint, WrittenRows};
+use nuthatch_sql::{ReadFootprint, ReadRows, RowKeys, WriteFootprint, WrittenRows};
 use parking_lot::Mutex;
 
 use at_server::{AtServer, Distortion};
@@ -110,7 +110,7 @@ fn reads_that_take_every_row_for_found_are_found() {
 fn writes_that_are_said_to_touch_no_row_are_found() {
     let touches_nothing = |footprint: &mut WriteFootprint| {
         if let WriteFootprint::Tables(tables) = footprint {
-            tables.iter_mut().for_each(|write| write.rows = WrittenRows::Keys(Vec::new()));
+            tables.iter_mut().for_each(|write| write.rows = WrittenRows::Keys(RowKeys::new()));
         }
     };
     assert_found(Distortion { write: Some(touches_nothing), ..Distortion::default() });

@@ -1,6 +1,6 @@
 //! What a statement may write or commit: pending from before it is sent, moved when its answer is heard.
 
-use nuthatch_sql::{Ddl, DefaultsChange, Kind, WriteFootprint, changes_privileges, leaves_binlog};
+use nuthatch_sql::{Catalogue, Ddl, DefaultsChange, Kind, WriteFootprint, changes_privileges, leaves_binlog};
 
 use crate::backend::prove;
 use crate::exact::{After, Catalogues, Commits, Flight, Inside, Intent, Lost, Makes};
@@ -35,12 +35,20 @@ pub(crate) fn start_flight(
     sent: &Sent<'_>,
     held: &Held,
 ) -> Flight {
-    let catalogues = ground.shared.exact.catalogues.current();
-    let kind = plan.facts.kind;
+    let exact = &ground.shared.exact;
+    let catalogues = exact.catalogues.look();
+    let facts = &plan.facts;
+    let changes_privileges = changes_privileges(sent.text, facts.kind, context.lexing);
+    let changes_defaults = facts.server.defaults != DefaultsChange::No;
+    let changes_rows_only = facts.commits() != Commits::Maybe && !changes_privileges && !changes_defaults;
+    if changes_rows_only && exact.looks_away() && catalogues.is_empty() {
+        note(ground, plan, sent, None);
+        return start_unwatched(ground, account, context, transaction, facts, &catalogues, held);
+    }
     let mut intent = intent(ground, context, plan, sent, held, &catalogues);
-    intent.changes_privileges = changes_privileges(sent.text, kind, context.lexing);
-    intent.makes = Makes::of(sent.text, kind);
-    intent.changes_defaults = plan.facts.server.defaults != DefaultsChange::No;
+    intent.changes_privileges = changes_privileges;
+    intent.makes = Makes::of(sent.text, facts.kind);
+    intent.changes_defaults = changes_defaults;
     start(ground, account, context, transaction, intent, &catalogues, held)
 }
 
@@ -66,29 +74,27 @@ fn intent(
         server: held.connection.server(),
     };
     let may_define = may_define(facts.kind, commits);
-    let of = |once: WriteFootprint, may_define| {
-        let footprint = if sent.is_repeated { once.repeated() } else { once };
-        exact.table_counters.count_writes(&footprint);
+    let of = |footprint: &WriteFootprint, may_define| {
+        exact.table_counters.count_writes(footprint);
         Intent::of(footprint, facts.kind, may_define, commits, &exact.clocks)
     };
+    let of_all = |once: WriteFootprint| if sent.is_repeated { once.repeated() } else { once };
     if !sent.is_read_otherwise
         && let Some(once) = facts.tables.template.footprint(&written)
     {
-        return of(once, may_define);
+        return of(&of_all(once), may_define);
     }
-    note_binlog(ground, facts.kind, sent.text);
-    let domain = by.domain(plan.hostgroup).ok();
-    let known = domain.map(|domain| &domain.catalogue);
-    exact.delayed.note(sent.text, facts.kind, context.lexing, sent.schema, known);
+    let domain = by.known_domain(plan.hostgroup);
+    note(ground, plan, sent, domain.map(|domain| &domain.catalogue));
     match domain.filter(|domain| domain.is_of(written.server) && !sent.is_read_otherwise) {
         Some(domain) => {
             let catalogue = &domain.catalogue;
             let defines = may_define
                 && (facts.kind != Kind::Call || catalogue.routines_may_define(sent.text, sent.schema));
-            of(facts.tables.template.learn(&written, catalogue), defines)
+            of(&of_all(facts.tables.template.learn(&written, catalogue)), defines)
         }
         None if !facts.may_write() => Intent::nothing(commits),
-        None => Intent::of(WriteFootprint::Everything, facts.kind, may_define, commits, &exact.clocks),
+        None => Intent::of(&WriteFootprint::Everything, facts.kind, may_define, commits, &exact.clocks),
     }
 }
 
@@ -102,9 +108,9 @@ pub(crate) fn start_unseen_flight(
     changes_privileges: bool,
 ) -> Flight {
     let all = WriteFootprint::Everything;
-    let mut intent = Intent::of(all, Kind::Other, true, Commits::Maybe, &ground.shared.exact.clocks);
+    let mut intent = Intent::of(&all, Kind::Other, true, Commits::Maybe, &ground.shared.exact.clocks);
     intent.changes_privileges = changes_privileges;
-    start(ground, account, context, transaction, intent, &ground.shared.exact.catalogues.current(), held)
+    start(ground, account, context, transaction, intent, &ground.shared.exact.catalogues.look(), held)
 }
 
 fn start(
@@ -119,14 +125,44 @@ fn start(
     if intent.is_nothing() && transaction.touched.is_empty() {
         return Flight::default();
     }
-    let inside = match (held.in_transaction, held.is_surely_in_transaction) {
+    Flight::start(
+        intent,
+        catalogues,
+        &transaction.touched,
+        inside(context, held),
+        lost(ground, account, held),
+    )
+}
+
+/// In flight, a statement while nothing is cached as exact.
+fn start_unwatched(
+    ground: &Ground,
+    account: &Account,
+    context: &Context,
+    transaction: &Transaction,
+    facts: &Facts,
+    catalogues: &Catalogues,
+    held: &Held,
+) -> Flight {
+    let (touched, writes) = (&transaction.touched, facts.may_write());
+    if !writes && touched.is_empty() {
+        return Flight::default();
+    }
+    let (inside, lost) = (inside(context, held), lost(ground, account, held));
+    Flight::start_unwatched(facts.commits(), writes, catalogues, touched, inside, lost)
+}
+
+fn inside(context: &Context, held: &Held) -> Inside {
+    match (held.in_transaction, held.is_surely_in_transaction) {
         (true, true) => Inside::Surely,
         (true, false) => Inside::Maybe,
         (false, _) if !context.state.autocommit => Inside::Maybe,
         (false, _) => Inside::No,
-    };
-    let lost = Lost::on(&held.connection, account.password.as_ref(), &ground.shared.exact, &ground.worker);
-    Flight::start(intent, catalogues, &transaction.touched, inside, lost, &ground.shared.exact)
+    }
+}
+
+fn lost(ground: &Ground, account: &Account, held: &Held) -> Lost {
+    Lost::on(&held.connection, account.password.as_ref(), &ground.shared.exact, &ground.worker)
 }
 
 /// Whether a statement that may write anything may also define tables, views or triggers: what does commits. Of these it is known.
@@ -153,6 +189,14 @@ pub(crate) fn unwatched(ground: &Ground, transaction: &Transaction, facts: &Fact
     // The picture first: by one that knows of reads that write, all are watched.
     let by = ground.shared.exact.catalogues.current();
     (!ground.shared.exact.catalogues.reads_may_write()).then_some(Flight::Reading { by, is_open: false })
+}
+
+/// Takes note of what a statement that is to be sent may do for good; `known` is what is known of the server.
+fn note(ground: &Ground, plan: &Plan, sent: &Sent<'_>, known: Option<&Catalogue>) {
+    note_binlog(ground, plan.facts.kind, sent.text);
+    if !plan.facts.tables.show_rows_at_once {
+        ground.shared.exact.delayed.note(sent.text, plan.facts.kind, sent.schema, known);
+    }
 }
 
 /// A statement is to be sent by which the session's writes may be missing in the binlog.
@@ -187,7 +231,9 @@ pub(crate) fn land(ground: &Ground, transaction: &mut Transaction, hands: &Hands
             if !hands.are_in_transaction(transaction) {
                 transaction.touched.clear();
             }
-            transaction.touched.add(written, &ground.shared.exact.clocks);
+            if !written.is_empty() {
+                transaction.touched.add(written, &ground.shared.exact.clocks);
+            }
         }
     }
 }

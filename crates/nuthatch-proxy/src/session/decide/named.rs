@@ -102,7 +102,8 @@ fn plan_unknown(context: &Context, hands: &Hands, plan: &mut Plan, name: &[u8]) 
     if hands.held.iter().any(|held| held.pins.is_sticky()) {
         return;
     }
-    let nothing = TextFacts::of(&classify(b"DEALLOCATE PREPARE x", context.lexing));
+    let text = b"DEALLOCATE PREPARE x";
+    let nothing = TextFacts::of(&classify(text, context.lexing)).with_settings(text, context.lexing);
     plan.facts = Facts::of_text(Arc::new(nothing), plan.facts.multiplex);
     plan.named = Some(Box::new(Named::Unknown { name: folded(name) }));
 }

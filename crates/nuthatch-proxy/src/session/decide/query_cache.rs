@@ -98,6 +98,7 @@ fn plan_instead(
 ) {
     let mut text = TextFacts::of(&classify(&rest, context.lexing)).with_settings(&rest, context.lexing);
     (text.asks.tracker, text.cache.own_type) = (plan.facts.asks.tracker, own);
+    text.tables.show_rows_at_once &= plan.facts.tables.show_rows_at_once;
     plan.facts = Facts::of_text(Arc::new(text), plan.facts.multiplex);
     plan.hostgroup = hostgroup_for(account, dealings, plan.wanted, &plan.facts);
     plan.sent = Some(rest.into_boxed_slice());

@@ -7,7 +7,7 @@ use nuthatch_config::QueryCacheType;
 use nuthatch_sql::{
     CacheHint, Class, Ddl, DefaultsChange, Effects, FoundRows, Kind, Leaves, Lexing, NotCacheable, PinReason,
     Sequences, ServerFlavor, SetEffect, Statement, Token, TokenKind, Tokens, TransactionEnd, defaults_change,
-    found_rows, stops_server,
+    found_rows, may_insert_delayed, stops_server,
 };
 use nuthatch_wire::{AnswerEnd, Ending};
 
@@ -207,6 +207,8 @@ pub(crate) struct OfTables {
     pub(crate) may_be_servers: bool,
     /// It has a query inside, that makes rows of a table or is asked behind WHERE.
     pub(crate) come_of_query: bool,
+    /// What it inserts is there when it is acknowledged.
+    pub(crate) show_rows_at_once: bool,
     /// How those that it writes are found.
     pub(crate) template: Template,
 }
@@ -373,6 +375,7 @@ impl TextFacts {
             _ => false,
         };
         self.server.defaults = defaults_change(text, self.kind, lexing);
+        self.tables.show_rows_at_once = !may_insert_delayed(text, self.kind, lexing);
         let is_unknown = self.kind == Kind::Set && self.change == Change::None && !self.pins.is_empty();
         match is_unknown.then(|| set_outcome(text, lexing)).flatten() {
             Some(SetOutcome::Steps { steps, is_of_next_transaction }) => {

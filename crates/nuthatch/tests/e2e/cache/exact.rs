@@ -1,5 +1,6 @@
 //! The exact cache: what is served again, what a write takes with it, and that nobody is given what was written over.
 
+mod beginning;
 mod behind;
 mod definitions;
 mod engines;
