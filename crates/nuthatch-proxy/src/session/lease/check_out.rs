@@ -305,12 +305,13 @@ pub(crate) fn hostgroup_for(
     wanted: HostgroupId,
     facts: &Facts,
 ) -> HostgroupId {
-    match dealings.hands.open_transaction(&dealings.transaction) {
+    let Dealings { hands, transaction, .. } = dealings;
+    // Nearly always.
+    if hands.held.is_empty() && transaction.beginning.hostgroup().is_none() {
+        return wanted;
+    }
+    match hands.open_transaction(transaction) {
         Some(open) if facts.transaction.ends || facts.change.sets_autocommit() => open,
-        _ => destination(
-            account,
-            &dealings.hands,
-            dealings.transaction.beginning.hostgroup().unwrap_or(wanted),
-        ),
+        _ => destination(account, hands, transaction.beginning.hostgroup().unwrap_or(wanted)),
     }
 }

@@ -91,11 +91,15 @@ pub(crate) fn is_off(value: &[u8]) -> bool {
 }
 
 /// Whether the statement asks for this. In either case, a semicolon at the end or not, as ProxySQL takes it.
+#[inline]
 pub(crate) fn asks_for_internal_session(text: &[u8]) -> bool {
     // Most statements begin with another letter.
-    if let Some(b'A'..=b'O' | b'Q'..=b'Z' | b'a'..=b'o' | b'q'..=b'z') = text.first() {
-        return false;
-    }
+    let begins_otherwise =
+        matches!(text.first(), Some(b'A'..=b'O' | b'Q'..=b'Z' | b'a'..=b'o' | b'q'..=b'z'));
+    !begins_otherwise && asks_for_internal_session_in_words(text)
+}
+
+fn asks_for_internal_session_in_words(text: &[u8]) -> bool {
     let is_space = |byte: &u8| byte.is_ascii_whitespace();
     let text = text.trim_ascii();
     let text = text.strip_suffix(b";").unwrap_or(text).trim_ascii_end();
