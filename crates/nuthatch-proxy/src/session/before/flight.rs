@@ -38,14 +38,16 @@ pub(crate) fn start_flight(
     let exact = &ground.shared.exact;
     let catalogues = exact.catalogues.look();
     let facts = &plan.facts;
-    let changes_privileges = changes_privileges(sent.text, facts.kind, context.lexing);
+    let commits = facts.commits();
+    let changes_privileges =
+        !is_of_rows(facts.kind) && changes_privileges(sent.text, facts.kind, context.lexing);
     let changes_defaults = facts.server.defaults != DefaultsChange::No;
-    let changes_rows_only = facts.commits() != Commits::Maybe && !changes_privileges && !changes_defaults;
+    let changes_rows_only = commits != Commits::Maybe && !changes_privileges && !changes_defaults;
     if changes_rows_only && exact.looks_away() && catalogues.is_empty() {
         note(ground, plan, sent, None);
         return start_unwatched(ground, account, context, transaction, facts, &catalogues, held);
     }
-    let mut intent = intent(ground, context, plan, sent, held, &catalogues);
+    let mut intent = intent(ground, context, plan, commits, sent, held, &catalogues);
     intent.changes_privileges = changes_privileges;
     intent.makes = Makes::of(sent.text, facts.kind);
     intent.changes_defaults = changes_defaults;
@@ -57,12 +59,12 @@ fn intent(
     ground: &Ground,
     context: &Context,
     plan: &Plan,
+    commits: Commits,
     sent: &Sent<'_>,
     held: &Held,
     by: &Catalogues,
 ) -> Intent {
-    let exact = &ground.shared.exact;
-    let (facts, commits) = (&plan.facts, plan.facts.commits());
+    let (exact, facts) = (&ground.shared.exact, &plan.facts);
     let written = Written {
         text: sent.text,
         class: facts.class,
@@ -199,11 +201,14 @@ fn note(ground: &Ground, plan: &Plan, sent: &Sent<'_>, known: Option<&Catalogue>
     }
 }
 
+/// It reads or writes rows, whatever its text.
+const fn is_of_rows(kind: Kind) -> bool {
+    matches!(kind, Kind::Select | Kind::Insert | Kind::Replace | Kind::Update | Kind::Delete)
+}
+
 /// A statement is to be sent by which the session's writes may be missing in the binlog.
 fn note_binlog(ground: &Ground, kind: Kind, text: &[u8]) {
-    let only_writes_rows =
-        matches!(kind, Kind::Select | Kind::Insert | Kind::Replace | Kind::Update | Kind::Delete);
-    if !only_writes_rows && leaves_binlog(text) {
+    if !is_of_rows(kind) && leaves_binlog(text) {
         ground.shared.exact.binlogs.leave();
     }
 }
