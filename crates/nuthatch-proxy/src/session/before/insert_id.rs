@@ -10,6 +10,7 @@ use crate::session::statement::Facts;
 use crate::session::way::Trouble;
 
 /// Whether the connection must be told the session's id before the statement.
+#[inline]
 pub(crate) fn must_bring_insert_id(
     ground: &Ground,
     context: &Context,

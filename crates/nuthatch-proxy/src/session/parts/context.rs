@@ -85,6 +85,7 @@ fn isolation(level: &[u8]) -> Isolation {
 
 impl Context {
     /// What a statement asks of its connection, however it came.
+    #[inline]
     pub(crate) fn errand_of(&self, facts: &Facts) -> Errand {
         let behind = if facts.writes { Behind::Sets } else { Behind::All };
         let is_tracked =

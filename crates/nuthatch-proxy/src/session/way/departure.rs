@@ -19,6 +19,7 @@ pub(crate) struct Departure {
 
 impl Departure {
     /// Of a packet of which so much was `written` at once.
+    #[inline]
     pub(crate) fn of(
         flight: Flight,
         (kind, number): (AnswerKind, u32),

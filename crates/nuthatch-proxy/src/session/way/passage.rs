@@ -49,6 +49,7 @@ pub(crate) struct Translation {
 
 impl Passage {
     /// Begins before the first byte. `scanner` is for the connection's form.
+    #[inline]
     pub(crate) fn new(scanner: AnswerScanner, kind: AnswerKind, forms: Forms) -> Self {
         if forms.are_alike() {
             return Self::AsItIs(scanner, forms);
