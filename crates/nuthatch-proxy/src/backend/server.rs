@@ -684,9 +684,13 @@ const fn decode(byte: u8) -> ServerStatus {
 impl<C: Pooled> Server<C> {
     /// One that nobody connects to.
     pub(crate) fn at(host: &str, port: u16) -> Arc<Self> {
-        let config = nuthatch_config::Server::new(HostgroupId(0), host, port);
+        Self::of(&nuthatch_config::Server::new(HostgroupId(0), host, port))
+    }
+
+    /// The same, as configured.
+    pub(crate) fn of(config: &nuthatch_config::Server) -> Arc<Self> {
         let defaults = defaults::AllDefaults::default().of("", 0);
-        Arc::new(Self::new(&config, 1, Arc::default(), Restarts::before_nothing(), defaults))
+        Arc::new(Self::new(config, 1, Arc::default(), Restarts::before_nothing(), defaults))
     }
 }
 
@@ -694,19 +698,12 @@ impl<C: Pooled> Server<C> {
 mod tests {
     use super::*;
     use crate::backend::Server;
-    use crate::backend::server::defaults::AllDefaults;
 
     #[test]
     fn slots_never_exceed_max_connections() {
         let mut config = nuthatch_config::Server::new(HostgroupId(0), "127.0.0.1", 1);
         config.max_connections = 2;
-        let server = Arc::new(Server::new(
-            &config,
-            1,
-            Arc::default(),
-            Restarts::before_nothing(),
-            AllDefaults::default().of("", 0),
-        ));
+        let server = Server::of(&config);
         let first = server.reserve();
         let second = server.reserve();
         assert!(first.is_some() && second.is_some());

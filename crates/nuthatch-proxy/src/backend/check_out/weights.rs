@@ -53,20 +53,12 @@ mod tests {
     use nuthatch_config::HostgroupId;
 
     use super::*;
-    use crate::backend::Restarts;
-    use crate::backend::server::defaults::AllDefaults;
 
     fn server(port: u16, weight: u32, status: ServerStatus) -> Arc<Server> {
         let mut config = nuthatch_config::Server::new(HostgroupId(0), "127.0.0.1", port);
         config.weight = weight;
         config.status = status;
-        Arc::new(Server::new(
-            &config,
-            1,
-            Arc::default(),
-            Restarts::before_nothing(),
-            AllDefaults::default().of("", 0),
-        ))
+        Server::of(&config)
     }
 
     #[test]

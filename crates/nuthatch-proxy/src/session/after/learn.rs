@@ -105,9 +105,14 @@ fn learn_from_success(
     if end.has_warned {
         held.pins = held.pins.with(Pins::DIAGNOSTICS);
     }
+    dealings.results.row_count = row_count_of(end);
+}
+
+/// ROW_COUNT() behind an answer that ended well.
+pub(crate) fn row_count_of(end: &AnswerEnd) -> i64 {
     match end.ending {
-        Ending::ResultSet => dealings.results.row_count = -1,
-        _ => dealings.results.row_count = i64::try_from(end.ok.affected_rows).unwrap_or(i64::MAX),
+        Ending::ResultSet => -1,
+        _ => i64::try_from(end.ok.affected_rows).unwrap_or(i64::MAX),
     }
 }
 

@@ -9,7 +9,7 @@ use nuthatch_wire::{AnswerEnd, Ending, StatusFlags};
 
 use crate::session::after::diagnostics::learn_diagnostics;
 use crate::session::after::insert_id::inserts;
-use crate::session::after::learn::learn;
+use crate::session::after::learn::{learn, row_count_of};
 use crate::session::parts::{Beginning, Context, Dealings, Diagnostics, Ground, Held};
 use crate::session::statement::{Facts, is_profiled};
 
@@ -27,12 +27,13 @@ pub(crate) fn has_left_counts_only(
     end: &AnswerEnd,
     held: &Held,
 ) -> bool {
-    let ended_well = match end.ending {
+    let tells_all = match end.ending {
         Ending::Err(_) => false,
-        Ending::Ok => !end.has_warned && end.ok.insert_id == 0,
+        Ending::Ok => true,
         // Rows tell no id.
-        Ending::ResultSet => !end.has_warned && end.ok.insert_id == 0 && !inserts(facts.kind),
+        Ending::ResultSet => !inserts(facts.kind),
     };
+    let ended_well = tells_all && !end.has_warned && end.ok.insert_id == 0;
     let has_own_connection = held.pins.is_empty()
         && !held.in_transaction
         && held.seldom.is_none()
@@ -62,10 +63,7 @@ pub(crate) fn learn_counts(
 ) {
     dealings.hands.last_ran_on = Some(held.connection.thread_id);
     learn_diagnostics(&mut dealings.diagnostics, end, held);
-    dealings.results.row_count = match end.ending {
-        Ending::ResultSet => -1,
-        _ => i64::try_from(end.ok.affected_rows).unwrap_or(i64::MAX),
-    };
+    dealings.results.row_count = row_count_of(end);
     dealings.transaction.has_written = false;
     held.is_surely_in_transaction = false;
     held.has_gtid |= facts.kind != Kind::Select && end.ok.affected_rows > 0;

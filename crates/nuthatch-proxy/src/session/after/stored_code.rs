@@ -43,23 +43,21 @@ pub(crate) fn learn_stored_code(
         held.pins = held.pins.with(Pins::STORED_CODE);
         return;
     }
-    let is_nothing_known = facts.code.leaves.is_none() && !facts.code.may_leave_untold;
-    // The server tells of all that code of which nothing is known may leave.
-    if told == Told::NoChange && is_nothing_known || !facts.may_run_code() {
+    if !facts.may_run_code() {
         return;
     }
-    let least = facts.least_that_pins(told, end.ending);
+    let least = || facts.least_that_pins(told, end.ending);
     let is_as_before = || ground.shared.exact.catalogues.look().times_code_was_made() == facts.code.changes;
     let counts = || told == Told::NoChange || matches!(facts.kind, Kind::Ddl(_)) || is_as_before();
     match facts.code.leaves.filter(|_| counts()) {
-        Some(leaves) if leaves >= least => held.pins = held.pins.with(Pins::STORED_CODE),
+        Some(leaves) if leaves >= least() => held.pins = held.pins.with(Pins::STORED_CODE),
         // A function may make up the errors of a parser.
-        None if told == Told::Nothing && (least < Leaves::Untold || facts.class.runs_unseen_code()) => {
-            doubt(ground, context, plan, text, least, held);
+        None if told == Told::Nothing && (least() < Leaves::Untold || facts.class.runs_unseen_code()) => {
+            doubt(ground, context, plan, text, least(), held);
         }
         // What was just made may do what no server tells of.
         None if facts.code.may_leave_untold && is_as_before() => {
-            doubt(ground, context, plan, text, least, held);
+            doubt(ground, context, plan, text, least(), held);
         }
         _ => {}
     }

@@ -20,11 +20,8 @@ pub(crate) fn judge_cache_use_for(
     facts: &Facts,
 ) {
     // One with a hint of a time may be the first.
-    let is_as_judged = cache.is_judged
-        && dealings.hands.held.is_empty()
-        && cache.next_flag_in == 0
-        && facts.cache.hint.ttl_ms.is_none();
-    if !is_as_judged {
+    let may_be_first = facts.cache.hint.ttl_ms.is_some();
+    if may_be_first || !is_as_judged(context, cache, dealings) {
         judge_cache_use(ground, account, context, cache, dealings);
     }
 }
@@ -40,9 +37,14 @@ pub(crate) fn judge_cache_use_behind(
     was_plain: bool,
 ) {
     let is_off = matches!(cache.off.cache, Some(NotCached::TypeOff | NotCached::OwnTypeOff));
-    if !(was_plain && is_off && cache.is_judged && is_as_at_first(context, cache, dealings)) {
+    if !(was_plain && is_off && is_as_judged(context, cache, dealings)) {
         judge_cache_use(ground, account, context, cache, dealings);
     }
+}
+
+/// What it was judged by at first is as it was.
+fn is_as_judged(context: &Context, cache: &CacheUse, dealings: &Dealings) -> bool {
+    cache.is_judged && is_as_at_first(context, cache, dealings)
 }
 
 /// Neither a connection is held nor a transaction open, and the next statement is the first of the rules' walk.

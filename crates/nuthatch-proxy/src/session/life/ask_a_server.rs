@@ -174,7 +174,6 @@ pub(crate) fn take_note(
     session.ground.look_at_clock();
     let Session { ground, client, account, context, dealings, statements, .. } = session;
     let (text, executed) = match request {
-        Request::Text if plan.named.is_none() => (client.statement_text(), client.statement_text()),
         Request::Text => (client.statement_text(), statements.executed_text(client, plan)),
         Request::Execution { text, .. } => (&**text, &**text),
     };

@@ -23,7 +23,7 @@ use crate::session::lease::show::show;
 use crate::session::life::arrival::configuration::take_over_configuration;
 use crate::session::life::cursor::reply_unknown_statement;
 use crate::session::life::kill::kill_of;
-use crate::session::life::replies::refuse;
+use crate::session::life::replies::{give_answer, refuse};
 use crate::session::life::sent_execution::write_down_execution;
 use crate::session::parts::{Client, Ground, Rows, Statements, asks_for_cursor, is_bulk};
 use crate::session::prepare::prepared::statement_at_hand;
@@ -82,9 +82,8 @@ pub(crate) async fn stmt_execute(
         return Box::pin(reply_unknown_statement(session)).await;
     };
     let mut plan = plan_of_prepared(ground, account, context, cache, dealings, statement);
-    // Most do nothing of what is looked for here.
-    let is_plain = plan.facts.is_plain && !plan.verdict.answers();
-    if !is_plain {
+    let goes_to_a_server = plan.goes_to_a_server();
+    if !goes_to_a_server {
         plan_for_cache(ground, account, context, dealings, &mut plan, &text);
     }
     plan.facts.has_parameters = true;
@@ -98,7 +97,7 @@ pub(crate) async fn stmt_execute(
         Box::pin(forget_what_is_held(ground, account, context, dealings)).await?;
     }
     show(ground, client, now_ms, "Execute", plan.hostgroup.0);
-    if !is_plain && Box::pin(answer_without_a_server(session, &plan, id, &text)).await? {
+    if !goes_to_a_server && Box::pin(answer_without_a_server(session, &plan, id, &text)).await? {
         return Ok(());
     }
     let Session { ground, account, context, cache, dealings, .. } = session;
@@ -126,10 +125,7 @@ async fn answer_without_a_server(
     text: &[u8],
 ) -> Result<bool, SessionEnd> {
     if let Some(answer) = answer_execution_alone(session, plan, text) {
-        plan.count_rules();
-        session.ground.observe(plan, 0, 0);
-        session.dealings.hands.last_ran_on = None;
-        session.client.send(&session.ground, &answer).await?;
+        give_answer(session, plan, &answer).await?;
         return Ok(true);
     }
     if plan.facts.kind == Kind::Kill {

@@ -1,11 +1,20 @@
-//! Replies that are errors, for a session as a whole.
+//! Replies of the session's own, most of them errors, for a session as a whole.
 
 use nuthatch_wire::{ErrPacket, ErrorCode};
 
 use crate::roster::SessionEnd;
 use crate::session::after::errors;
+use crate::session::statement::Plan;
 use crate::session::way::Trouble;
 use crate::session::whole::Session;
+
+/// Gives a statement the answer that it has without a server.
+pub(crate) async fn give_answer(session: &mut Session, plan: &Plan, answer: &[u8]) -> Result<(), SessionEnd> {
+    plan.count_rules();
+    session.ground.observe(plan, 0, 0);
+    session.dealings.hands.last_ran_on = None;
+    session.client.send(&session.ground, answer).await
+}
 
 /// Answers the command with an error of the proxy's own.
 pub(crate) async fn refuse(session: &mut Session, code: ErrorCode, message: &str) -> Result<(), SessionEnd> {

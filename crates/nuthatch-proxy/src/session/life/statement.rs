@@ -23,6 +23,7 @@ use crate::session::fall::{Fall, trip};
 use crate::session::lease::show::show;
 use crate::session::life::arrival::configuration::take_over_configuration;
 use crate::session::life::kill::kill_as_told;
+use crate::session::life::replies::give_answer;
 use crate::session::parts::Off;
 use crate::session::statement::{Asked, Named, Plan, Request, SaidToCache, asks_for_internal_session};
 use crate::session::way::Trouble;
@@ -45,10 +46,9 @@ pub(crate) async fn statement(
     let is_under_flag = cache.next_flag_in != 0;
     let text = client.statement_text();
     let mut plan = plan(ground, account, context, cache, dealings, text);
-    // Most do nothing of what is looked for here.
-    let is_plain = plan.facts.is_plain && !plan.verdict.answers();
+    let goes_to_a_server = plan.goes_to_a_server();
     let mut named_answer = None;
-    if !is_plain {
+    if !goes_to_a_server {
         plan_for_cache(ground, account, context, dealings, &mut plan, text);
         named_answer = plan_named(ground, client, account, context, dealings, statements, &mut plan);
     }
@@ -65,7 +65,7 @@ pub(crate) async fn statement(
         take_cache_use(ground, account, context, cache, dealings, Off::wholly(NotCached::UnderFlag));
     }
     show(ground, client, now_ms, "Query", plan.hostgroup.0);
-    if !is_plain && Box::pin(answer_without_a_server(session, &mut plan, named_answer)).await? {
+    if !goes_to_a_server && Box::pin(answer_without_a_server(session, &mut plan, named_answer)).await? {
         return Ok(());
     }
     let caching = caching_of(&session.ground, &session.context, &session.cache, &plan);
@@ -86,10 +86,7 @@ async fn answer_without_a_server(
     }
     let own = answer_alone(ground, client, account, context, dealings, statements, plan);
     if let Some(answer) = own.or(named_answer) {
-        plan.count_rules();
-        ground.observe(plan, 0, 0);
-        dealings.hands.last_ran_on = None;
-        client.send(ground, &answer).await?;
+        give_answer(session, plan, &answer).await?;
     } else if plan.facts.kind == Kind::Kill {
         plan.count_rules();
         kill_as_told(session, plan).await?;

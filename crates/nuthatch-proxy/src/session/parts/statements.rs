@@ -24,7 +24,6 @@ impl Statements {
     }
 
     /// The statement that the one at hand executes by its name.
-    #[inline]
     pub(crate) fn prepared_text(&self, plan: &Plan) -> Option<&[u8]> {
         match plan.named.as_deref() {
             Some(Named::Execute { name }) => Some(&self.names.as_ref()?.statements.get(name)?.text),
@@ -35,7 +34,9 @@ impl Statements {
     /// What the statement at hand executes: itself, unless it names another.
     #[inline]
     pub(crate) fn executed_text<'a>(&'a self, client: &'a Client, plan: &Plan) -> &'a [u8] {
-        self.prepared_text(plan).unwrap_or_else(|| client.statement_text())
+        // Most name none.
+        let named = plan.named.as_ref().and_then(|_| self.prepared_text(plan));
+        named.unwrap_or_else(|| client.statement_text())
     }
 
     /// Under what the statement was prepared that the one at hand executes by its name.

@@ -39,6 +39,11 @@ impl Plan {
         }
     }
 
+    /// Whether nobody but a server has anything to say to it, as of most.
+    pub(crate) const fn goes_to_a_server(&self) -> bool {
+        self.facts.is_plain && !self.verdict.answers()
+    }
+
     /// Counts the hits of the rules that matched; a hit of the cache counts them by itself.
     pub(crate) fn count_rules(&self) {
         self.verdict.matched.iter().for_each(|rule| rule.bump());
