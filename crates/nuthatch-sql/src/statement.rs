@@ -123,6 +123,20 @@ pub enum Kind {
     Multi,
 }
 
+impl Kind {
+    /// It writes rows of tables, and is nothing but that: one row after the other, as its text says.
+    #[must_use]
+    pub const fn writes_rows(self) -> bool {
+        matches!(self, Self::Insert | Self::Replace | Self::Update | Self::Delete)
+    }
+
+    /// It reads or writes rows, whatever its text.
+    #[must_use]
+    pub const fn moves_rows(self) -> bool {
+        matches!(self, Self::Select) || self.writes_rows()
+    }
+}
+
 /// The sort of a schema change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Ddl {

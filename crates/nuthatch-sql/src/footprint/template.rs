@@ -16,7 +16,7 @@ use super::write::written;
 use super::{Parameter, RowKeys, TableWrite, TableWrites, WriteFootprint, WrittenRows};
 use crate::catalogue::{Catalogue, RowKey};
 use crate::outline::{Literal, Outline};
-use crate::statement::{Class, Kind};
+use crate::statement::Class;
 use crate::token::Lexing;
 
 /// Of longer statements none is made.
@@ -66,8 +66,7 @@ impl WriteTemplate {
         catalogue: &Catalogue,
         parameters: &[Parameter],
     ) -> Option<Self> {
-        let is_of_rows = matches!(class.kind, Kind::Insert | Kind::Replace | Kind::Update | Kind::Delete);
-        (is_of_rows && text.len() <= TEXT_BYTES_MAX).then_some(())?;
+        (class.kind.writes_rows() && text.len() <= TEXT_BYTES_MAX).then_some(())?;
         let outline = Outline::of(text, lexing).filter(|outline| !outline.may_name_by_digits())?;
         let looks = Looks::default();
         let scope = Scope::new(schema, catalogue, parameters).noting(&looks);

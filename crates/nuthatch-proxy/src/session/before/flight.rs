@@ -40,7 +40,7 @@ pub(crate) fn start_flight(
     let facts = &plan.facts;
     let commits = facts.commits();
     let changes_privileges =
-        !is_of_rows(facts.kind) && changes_privileges(sent.text, facts.kind, context.lexing);
+        !facts.kind.moves_rows() && changes_privileges(sent.text, facts.kind, context.lexing);
     let changes_defaults = facts.server.defaults != DefaultsChange::No;
     let changes_rows_only = commits != Commits::Maybe && !changes_privileges && !changes_defaults;
     if changes_rows_only && exact.looks_away() && catalogues.is_empty() {
@@ -201,14 +201,9 @@ fn note(ground: &Ground, plan: &Plan, sent: &Sent<'_>, known: Option<&Catalogue>
     }
 }
 
-/// It reads or writes rows, whatever its text.
-const fn is_of_rows(kind: Kind) -> bool {
-    matches!(kind, Kind::Select | Kind::Insert | Kind::Replace | Kind::Update | Kind::Delete)
-}
-
 /// A statement is to be sent by which the session's writes may be missing in the binlog.
 fn note_binlog(ground: &Ground, kind: Kind, text: &[u8]) {
-    if !is_of_rows(kind) && leaves_binlog(text) {
+    if !kind.moves_rows() && leaves_binlog(text) {
         ground.shared.exact.binlogs.leave();
     }
 }

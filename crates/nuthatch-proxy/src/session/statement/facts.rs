@@ -23,11 +23,7 @@ impl TextFacts {
     /// Whether it reads or writes rows of tables and does, asks and says nothing else. Of a text that was not [looked
     /// at](crate::session::statement::look) that is not known.
     pub(crate) fn are_plain(&self) -> bool {
-        let moves_rows = match self.kind {
-            Kind::Select => self.cache.allowed.is_ok(),
-            Kind::Insert | Kind::Replace | Kind::Update | Kind::Delete => true,
-            _ => false,
-        };
+        let moves_rows = self.kind.writes_rows() || self.kind == Kind::Select && self.cache.allowed.is_ok();
         let OfTransaction { ends, end, begins_plainly, is_opaque } = self.transaction;
         let leaves_transaction = !ends && end == TransactionEnd::No && !begins_plainly && !is_opaque;
         let OfServer { disconnects, stops, defaults, alters_schema } = self.server;
@@ -58,7 +54,7 @@ impl TextFacts {
 
 /// Whether a server executes such a statement for many sets of parameters.
 pub(crate) const fn may_be_bulk(kind: Kind) -> bool {
-    matches!(kind, Kind::Insert | Kind::Replace | Kind::Update | Kind::Delete)
+    kind.writes_rows()
 }
 
 impl TextFacts {

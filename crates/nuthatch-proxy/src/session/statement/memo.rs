@@ -10,7 +10,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 
 use nuthatch_config::{Epoch, MysqlVariables};
-use nuthatch_sql::{Kind, Lexing, ServerFlavor};
+use nuthatch_sql::{Lexing, ServerFlavor};
 use parking_lot::Mutex;
 use rapidhash::fast::RapidHasher;
 
@@ -119,11 +119,7 @@ impl Remembered {
 impl Known {
     /// Whether no literal can change it.
     fn is_of_all_with_its_shape(&self) -> bool {
-        let moves_rows = matches!(
-            self.facts.kind,
-            Kind::Select | Kind::Insert | Kind::Update | Kind::Delete | Kind::Replace
-        );
-        moves_rows && self.facts.change == Change::None
+        self.facts.kind.moves_rows() && self.facts.change == Change::None
     }
 }
 

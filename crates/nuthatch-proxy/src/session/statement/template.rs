@@ -10,8 +10,7 @@ use std::sync::{Arc, Weak};
 
 use nuthatch_config::HostgroupId;
 use nuthatch_sql::{
-    Catalogue, Class, Kind, Lexing, Parameter, WriteFootprint, WriteTemplate, may_insert_delayed,
-    write_footprint,
+    Catalogue, Class, Lexing, Parameter, WriteFootprint, WriteTemplate, may_insert_delayed, write_footprint,
 };
 use parking_lot::Mutex;
 
@@ -59,7 +58,7 @@ impl Template {
 
     /// The same where it is not remembered; remembers it for the next. `catalogue` is the one that the picture has of the server.
     pub(crate) fn learn(&self, written: &Written<'_>, catalogue: &Catalogue) -> WriteFootprint {
-        if matches!(written.class.kind(), Kind::Insert | Kind::Replace | Kind::Update | Kind::Delete) {
+        if written.class.kind().writes_rows() {
             self.remember(written, catalogue);
         }
         let Written { text, class, lexing, schema, parameters, .. } = *written;
