@@ -1,7 +1,8 @@
 //! Watches the sockets of one worker, beside the runtime's own reactor.
 //!
 //! Whoever runs the worker asks the [`Watch`] which clients' sockets have something, and may answer at once, without waking a
-//! task. Other sockets, and a client's while a task waits on it, are told through their [`Readiness`].
+//! task. Other sockets, and a client's while a task waits on it, are told through their [`Readiness`]: to a task, or to who sits on a
+//! seat and waits for one of them.
 //!
 //! Events are edge-triggered: one tells that bytes *have arrived* since the last. A read that brings less than there was
 //! room for has brought all, so nothing is asked of the kernel twice.
@@ -38,6 +39,8 @@ pub struct Watch {
     events: Events,
     registrar: Registrar,
     bell: Arc<Bell>,
+    /// Seats for whose sake sockets of others were waited on that have something now.
+    heard: Vec<usize>,
 }
 
 /// Registers sockets with a [`Watch`]. Cheap to clone.
@@ -82,10 +85,18 @@ struct State {
     is_closed: bool,
     /// Reads since the reader waited last.
     reads: u8,
-    reader: Option<Waker>,
+    reader: Option<Reader>,
     writer: Option<Waker>,
     /// Waits only for the peer to be gone.
     mourner: Option<Waker>,
+}
+
+/// Who waits for something to read.
+#[derive(Debug)]
+enum Reader {
+    Task(Waker),
+    /// Who sits there.
+    Seat(usize),
 }
 
 impl Watch {
@@ -98,7 +109,7 @@ impl Watch {
         let registry = Arc::new(poll.registry().try_clone()?);
         let registrar = Registrar { registry, told: Arc::default() };
         let bell = Arc::new(Bell(mio::Waker::new(poll.registry(), BELL)?));
-        Ok(Self { poll, events: Events::with_capacity(BATCH), registrar, bell })
+        Ok(Self { poll, events: Events::with_capacity(BATCH), registrar, bell, heard: Vec::new() })
     }
 
     /// For registering sockets.
@@ -128,14 +139,21 @@ impl Watch {
         Ok(self.events.iter().count() == BATCH)
     }
 
-    fn tell(&self) {
+    fn tell(&mut self) {
+        self.heard.clear();
         let mut told = None;
         for event in self.events.iter().filter(|event| event.token().0 & TOLD != 0 && event.token() != BELL) {
             let told = told.get_or_insert_with(|| self.registrar.told.lock());
             if let Some(readiness) = told.get(event.token().0 & !TOLD) {
-                readiness.tell(Arrival::of(event));
+                self.heard.extend(readiness.tell(Arrival::of(event)));
             }
         }
+    }
+
+    /// The seats that waited for a socket ([`Readiness::await_on_seat`]) which has something since the last wait.
+    #[must_use]
+    pub fn heard(&self) -> &[usize] {
+        &self.heard
     }
 
     /// Makes it a source of the current runtime: readable while something has arrived.
@@ -241,8 +259,8 @@ impl Drop for Registration {
 }
 
 impl Readiness {
-    /// Takes note of `arrival` and wakes whoever waits for it.
-    pub fn tell(&self, arrival: Arrival) {
+    /// Takes note of `arrival` and wakes whoever waits for it. Returns the seat of who waited for something to read, if it was no task.
+    pub fn tell(&self, arrival: Arrival) -> Option<usize> {
         let mut state = self.0.lock();
         state.is_readable |= arrival.is_readable;
         state.is_closed |= arrival.is_closed;
@@ -250,7 +268,27 @@ impl Readiness {
         let writer = (arrival.is_writable || arrival.is_closed).then(|| state.writer.take()).flatten();
         let mourner = arrival.is_closed.then(|| state.mourner.take()).flatten();
         drop(state);
-        [reader, writer, mourner].into_iter().flatten().for_each(Waker::wake);
+        [writer, mourner].into_iter().flatten().for_each(Waker::wake);
+        match reader? {
+            Reader::Seat(seat) => Some(seat),
+            Reader::Task(waker) => {
+                waker.wake();
+                None
+            }
+        }
+    }
+
+    /// Has the watch name the seat ([`Watch::heard`]) once there is something to read; `false` when there may be already, and nothing
+    /// is named then. A task that waits to read takes its place.
+    #[must_use]
+    pub fn await_on_seat(&self, seat: usize) -> bool {
+        let mut state = self.0.lock();
+        let must_wait = !state.is_readable && !state.is_closed;
+        if must_wait {
+            state.reads = 0;
+            state.reader = Some(Reader::Seat(seat));
+        }
+        must_wait
     }
 
     /// Whether the peer will send nothing more; if not, the task is woken when that is so.
@@ -281,7 +319,7 @@ impl Readiness {
         let mut state = self.0.lock();
         if !state.is_readable && !state.is_closed {
             state.reads = 0;
-            state.reader = Some(cx.waker().clone());
+            state.reader = Some(Reader::Task(cx.waker().clone()));
             return Poll::Pending;
         }
         if state.reads < READS_MAX {
@@ -295,7 +333,7 @@ impl Readiness {
     }
 
     /// A read has brought all that had come.
-    pub(crate) fn drained(&self) {
+    pub fn drained(&self) {
         self.0.lock().is_readable = false;
     }
 
@@ -365,5 +403,27 @@ mod tests {
         readiness.drained();
         assert!(readiness.poll_readable(&cx).is_pending());
         assert_eq!(wakes.0.load(Ordering::Relaxed), 3, "there is something to wait for");
+    }
+
+    #[test]
+    fn seat_that_waits_for_a_socket_is_named_once_and_not_when_a_task_reads_instead() {
+        let mut watch = Watch::new().unwrap();
+        let (own, mut peer) = UnixStream::pair().unwrap();
+        let registration = watch.registrar().add(own.as_raw_fd()).unwrap();
+        let readiness = registration.readiness();
+        let mut hear = |bytes: &[u8]| {
+            peer.write_all(bytes).unwrap();
+            watch.wait(Some(Duration::from_secs(5)), || ()).unwrap();
+            watch.heard().to_vec()
+        };
+        assert!(readiness.await_on_seat(7));
+        assert_eq!(hear(b"x"), [7]);
+        assert_eq!(hear(b"x"), [] as [usize; 0], "nobody waits any more");
+        assert!(!readiness.await_on_seat(7), "there is something");
+        readiness.drained();
+        assert!(readiness.await_on_seat(8));
+        let wakes = Arc::new(Wakes::default());
+        assert!(readiness.poll_readable(&Context::from_waker(&Waker::from(Arc::clone(&wakes)))).is_pending());
+        assert_eq!((hear(b"x"), wakes.0.load(Ordering::Relaxed)), (vec![], 1));
     }
 }

@@ -99,8 +99,8 @@ impl WatchedSocket {
 
     /// What is known of it, to wait for its end while somebody else uses it.
     #[must_use]
-    pub fn readiness(&self) -> Arc<Readiness> {
-        Arc::clone(self.registration.readiness())
+    pub const fn readiness(&self) -> &Arc<Readiness> {
+        self.registration.readiness()
     }
 
     /// Whether a read may bring something.

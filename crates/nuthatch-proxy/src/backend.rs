@@ -16,10 +16,10 @@ mod thread;
 mod upkeep;
 
 pub(crate) use abandoned::Abandoned;
-pub(crate) use check_out::InLine;
 pub(crate) use check_out::errors::CheckOutError;
 pub(crate) use check_out::logging_in::clear_passwords;
 pub(crate) use check_out::wanted::Wanted;
+pub(crate) use check_out::{AtOnce, InLine, Joining};
 pub(crate) use connection::ask_defaults::learn_defaults;
 pub(crate) use connection::prepared::StatementKey;
 pub(crate) use connection::proven::prove;

@@ -3,6 +3,7 @@
 //! What happens on the thread is told above ([`crate::floor::lobby`]).
 
 pub(crate) mod executor;
+pub(crate) mod slumber;
 
 use std::future::Future;
 use std::ops::Deref;
@@ -16,6 +17,7 @@ use tokio::task::JoinHandle as Task;
 
 use crate::stats::pins::Pins;
 use crate::stats::{CommandCounters, Counters, PinCounters, Totals};
+use crate::worker::slumber::Slumber;
 
 /// See the module's doc.
 #[derive(Debug)]
@@ -29,6 +31,7 @@ pub(crate) struct Worker {
     pub(crate) pinned_by: PinCounters,
     registrar: Registrar,
     bell: Arc<Bell>,
+    slumber: Arc<Slumber>,
     runtime: Handle,
     /// Seats whose sessions are wanted by others.
     called: Mutex<Vec<usize>>,
@@ -62,6 +65,7 @@ impl Worker {
             pinned_by: PinCounters::default(),
             registrar: watch.registrar(),
             bell: watch.bell(),
+            slumber: Arc::new(Slumber::new(watch.bell())),
             runtime,
             called: Mutex::default(),
             occupants: AtomicUsize::new(0),
@@ -78,20 +82,22 @@ impl Worker {
         &self.bell
     }
 
-    /// Has the session on a seat rise, from any thread: it is told to end, or to look at what it holds.
+    /// Whether its thread sleeps.
+    pub(crate) const fn slumber(&self) -> &Arc<Slumber> {
+        &self.slumber
+    }
+
+    /// Has the session on a seat look at what it is wanted for, from any thread: it has its turn, is told to end, or to look at what it
+    /// holds.
     pub(crate) fn call(&self, seat: usize) {
         self.called.lock().push(seat);
-        self.bell.ring();
+        self.slumber.disturb();
     }
 
-    /// Whether seats were called since the last time.
-    pub(crate) fn has_calls(&self) -> bool {
-        !self.called.lock().is_empty()
-    }
-
-    /// The seats that were called since the last time.
-    pub(crate) fn take_calls(&self) -> Vec<usize> {
-        std::mem::take(&mut *self.called.lock())
+    /// Takes the seats that were called since the last time into `calls`, which is empty.
+    pub(crate) fn take_calls(&self, calls: &mut Vec<usize>) {
+        debug_assert!(calls.is_empty(), "calls of an earlier time");
+        std::mem::swap(&mut *self.called.lock(), calls);
     }
 
     /// Whether something waits for Tokio: a task on its runtime, a timer, a socket of Tokio's.

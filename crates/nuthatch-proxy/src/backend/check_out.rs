@@ -9,6 +9,7 @@ pub(crate) mod wanted;
 pub(crate) mod weights;
 
 use std::sync::Arc;
+use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
 use nuthatch_config::{HostgroupId, MysqlVariables, ServerStatus};
@@ -36,10 +37,43 @@ pub(crate) struct InLine {
     stay: Stay,
 }
 
+/// What can be had of a hostgroup without waiting.
+#[derive(Debug)]
+pub(crate) enum AtOnce {
+    /// A connection.
+    Idle(Box<Connection>),
+    /// A place among those who wait for one.
+    InLine(InLine),
+}
+
+/// Who joins a line.
+#[derive(Debug)]
+pub(crate) struct Joining {
+    stay: Stay,
+    waker: Waker,
+}
+
+impl Joining {
+    /// Since then, for as long as the variables let a statement wait; `waker` wakes it when its turn comes.
+    pub(crate) fn since(since_us: u64, variables: &MysqlVariables, waker: Waker) -> Self {
+        Self { stay: Stay::at_most(since_us, variables), waker }
+    }
+}
+
 impl InLine {
     /// Waits until it is worth a look ([`Hostgroups::take_in_turn`]), or its time is over ([`Hostgroups::time_is_over`]).
     pub(crate) async fn turn(&self) -> Turn {
         self.place.turn().await
+    }
+
+    /// The same for who is woken by `cx` and not a task.
+    pub(crate) fn poll_turn(&self, cx: &Context<'_>) -> Poll<Turn> {
+        self.place.poll_turn(cx)
+    }
+
+    /// Since when, in microseconds of the clock.
+    pub(crate) const fn since_us(&self) -> u64 {
+        self.stay.since_us
     }
 }
 
@@ -61,17 +95,20 @@ impl Hostgroups {
         search.run(self).await
     }
 
-    /// Takes the last place of the hostgroup's line, if others wait there.
-    pub(crate) fn join_line(
+    /// An idle connection as by [`Self::take_idle`] where nobody waits in line; else the last place there.
+    pub(crate) fn take_idle_or_join(
         &self,
         hostgroup: HostgroupId,
-        variables: &MysqlVariables,
-        since_us: u64,
-        worker: &Worker,
-    ) -> Option<InLine> {
-        let stay = Stay::at_most(since_us, variables);
-        self.with_group(worker.id, hostgroup, |group| {
-            (!group.line.is_empty()).then(|| InLine { place: group.line.join(stay), stay })
+        wanted: &Wanted<'_>,
+        now_ms: u64,
+        joins: impl FnOnce() -> Joining,
+    ) -> Option<AtOnce> {
+        self.with_group(wanted.worker.id, hostgroup, |group| match group.line.is_empty() {
+            true => take_idle_of(group, wanted, now_ms).map(AtOnce::Idle),
+            false => {
+                let Joining { stay, waker } = joins();
+                Some(AtOnce::InLine(InLine { place: group.line.join_others(stay, waker), stay }))
+            }
         })
     }
 

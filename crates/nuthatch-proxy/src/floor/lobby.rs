@@ -1,9 +1,10 @@
 //! Where the sessions of one worker wait for their clients, and what the worker's thread does.
 //!
 //! A session that waits for a command is no task: it has a *seat*. The worker's thread asks its [`Watch`] which clients
-//! have sent something. What the cache answers is answered on the spot, from the seat; for anything else the session
-//! rises, and runs as a task until its client has nothing more for it. So a hit costs no wake-up, no task switch and few
-//! cache lines, and an idle client no task.
+//! have sent something. What the cache answers is answered on the spot, from the seat. A plain statement is sent to a server from
+//! there, and the session told, still on its seat, of its turn in line and of the answer. For anything else the session rises, and runs
+//! as a task until its client has nothing more for it. So neither a hit nor most misses cost a wake-up or a task switch, and an idle
+//! client no task.
 //!
 //! Sessions that have risen are polled by the [`Executor`], and what they wait for is a socket of the same watch. While nothing
 //! on the worker needs Tokio, its thread sleeps in the watch itself; while something does, it sleeps in Tokio's runtime, for
@@ -23,7 +24,7 @@ use slab::Slab;
 use crate::clock::{Clock, Now};
 use crate::floor::posts::{Post, Posts};
 use crate::roster::{Entry, Roster, SessionHandle};
-use crate::session::{Attended, Memo, Ran, Session, attend, fall, may_sit_at, run};
+use crate::session::{self, Attended, Memo, Ran, Session, attend, fall, may_sit_at, run};
 use crate::worker::Worker;
 use crate::worker::executor::{Executor, Room};
 
@@ -101,7 +102,7 @@ impl Drop for Place {
 impl Lobby {
     pub(crate) fn new(worker: Arc<Worker>) -> Self {
         Self {
-            executor: Executor::new(Arc::clone(worker.bell())),
+            executor: Executor::new(Arc::clone(worker.slumber())),
             worker,
             memo: Arc::default(),
             seats: Mutex::default(),
@@ -181,80 +182,123 @@ impl Lobby {
         let executor = &self.executor;
         let mut watch = watch.into_source()?;
         let mut room = vec![MaybeUninit::uninit(); READ_BYTES].into_boxed_slice();
-        let (mut risen, mut ready) = (Vec::new(), Room::default());
+        let (mut risen, mut calls, mut ready) = (Vec::new(), Vec::new(), Room::default());
+        let slumber = self.worker.slumber();
         while !self.is_closing.load(Ordering::Acquire) {
-            let may_sleep = executor.lies_down();
+            let may_sleep = slumber.may_begin();
             if !self.worker.is_occupied() {
                 let patience = (!may_sleep).then_some(Duration::ZERO);
-                watch.get_mut().wait(patience, || executor.is_up())?;
+                watch.get_mut().wait(patience, || slumber.end())?;
             } else if may_sleep {
                 let mut source = watch.readable_mut().await?;
-                if source.get_inner_mut().wait(Some(Duration::ZERO), || executor.is_up())? {
+                if source.get_inner_mut().wait(Some(Duration::ZERO), || slumber.end())? {
                     tokio::task::yield_now().await;
                 } else {
                     source.clear_ready();
                 }
             } else {
                 tokio::task::yield_now().await;
-                watch.get_mut().wait(Some(Duration::ZERO), || executor.is_up())?;
+                watch.get_mut().wait(Some(Duration::ZERO), || slumber.end())?;
             }
             let watch = watch.get_ref();
-            if watch.arrivals().next().is_some() {
-                self.attend_to(watch.arrivals(), clock.now(), &mut room, &mut risen);
-            }
-            if self.worker.has_calls() {
-                self.hear_calls(&mut risen);
+            if watch.arrivals().next().is_some() || !watch.heard().is_empty() {
+                let now = clock.now();
+                let mut seats = self.seats.lock();
+                if !watch.heard().is_empty() {
+                    hear(&mut seats, watch.heard(), now, &mut room, &mut risen);
+                }
+                attend_to(&mut seats, watch.arrivals(), now, &mut room, &mut risen);
             }
             if !risen.is_empty() {
                 risen.drain(..).for_each(|guest| self.run(guest));
             }
-            executor.run_ready(&mut ready);
+            if slumber.takes_news() {
+                self.worker.take_calls(&mut calls);
+                hear_calls(&mut self.seats.lock(), &mut calls, &mut risen);
+                risen.drain(..).for_each(|guest| self.run(guest));
+                executor.run_ready(&mut ready);
+            }
         }
         let seats = std::mem::take(&mut *self.seats.lock());
         drop(seats);
         executor.clear();
         Ok(())
     }
+}
 
-    /// Answers what the cache answers; the other sessions come into `risen`.
-    #[expect(clippy::vec_box, reason = "guests stay in their box from seat to task")]
-    fn attend_to(
-        &self,
-        arrivals: impl Iterator<Item = Arrival>,
-        now: Now,
-        room: &mut [MaybeUninit<u8>],
-        risen: &mut Vec<Box<Guest>>,
-    ) {
-        let mut seats = self.seats.lock();
-        for arrival in arrivals {
-            let Some(seat) = seats.get_mut(arrival.seat) else { continue };
-            let Some(guest) = &mut seat.guest else {
+/// Passes answers of servers on; the sessions that have more to do than that come into `risen`.
+#[expect(clippy::vec_box, reason = "guests stay in their box from seat to task")]
+fn hear(
+    seats: &mut Slab<Seat>,
+    heard: &[usize],
+    now: Now,
+    room: &mut [MaybeUninit<u8>],
+    risen: &mut Vec<Box<Guest>>,
+) {
+    for number in heard {
+        let Some(seat) = seats.get_mut(*number) else { continue };
+        seat.rises_unless(risen, |session| session::hear(session, now, room));
+    }
+}
+
+/// Answers what the cache answers, and asks servers; the other sessions come into `risen`.
+#[expect(clippy::vec_box, reason = "guests stay in their box from seat to task")]
+fn attend_to(
+    seats: &mut Slab<Seat>,
+    arrivals: impl Iterator<Item = Arrival>,
+    now: Now,
+    room: &mut [MaybeUninit<u8>],
+    risen: &mut Vec<Box<Guest>>,
+) {
+    for arrival in arrivals {
+        let Some(seat) = seats.get_mut(arrival.seat) else { continue };
+        let Some(guest) = &mut seat.guest else {
+            seat.readiness.tell(arrival);
+            continue;
+        };
+        match unless_it_falls(&mut guest.session, |session| attend(session, arrival, now, room)) {
+            Some(Attended::Stays) => {}
+            Some(Attended::Later) => {
                 seat.readiness.tell(arrival);
-                continue;
-            };
-            // A panic must not take the others along: the session runs on as a task, and falls there.
-            match catch_unwind(AssertUnwindSafe(|| attend(&mut guest.session, arrival, now, room))) {
-                Ok(Attended::Answered) => {}
-                Ok(Attended::Rises { reads_on }) => {
-                    if reads_on {
-                        seat.readiness.tell(arrival);
-                    }
-                    risen.extend(seat.guest.take());
-                }
-                Err(_panic) => {
-                    fall(&mut guest.session);
-                    risen.extend(seat.guest.take());
-                }
             }
+            Some(Attended::Rises { reads_on }) => {
+                if reads_on {
+                    seat.readiness.tell(arrival);
+                }
+                risen.extend(seat.guest.take());
+            }
+            None => risen.extend(seat.guest.take()),
         }
     }
+}
 
-    /// Has those rise that were called.
-    #[expect(clippy::vec_box, reason = "guests stay in their box from seat to task")]
-    fn hear_calls(&self, risen: &mut Vec<Box<Guest>>) {
-        let called = self.worker.take_calls();
-        let mut seats = self.seats.lock();
-        let guest_at = |number| seats.get_mut(number).and_then(|seat| seat.guest.take());
-        risen.extend(called.into_iter().filter_map(guest_at));
+/// Has those go on whose turn in line has come; the others that were called come into `risen`.
+#[expect(clippy::vec_box, reason = "guests stay in their box from seat to task")]
+fn hear_calls(seats: &mut Slab<Seat>, calls: &mut Vec<usize>, risen: &mut Vec<Box<Guest>>) {
+    for number in calls.drain(..) {
+        let Some(seat) = seats.get_mut(number) else { continue };
+        seat.rises_unless(risen, |session| session::take_turn_at(session, number));
     }
+}
+
+impl Seat {
+    /// Has who sits here do what tells whether it stays; else it comes into `risen`.
+    #[expect(clippy::vec_box, reason = "guests stay in their box from seat to task")]
+    fn rises_unless(&mut self, risen: &mut Vec<Box<Guest>>, stays: impl FnOnce(&mut Session) -> bool) {
+        if let Some(guest) = &mut self.guest
+            && unless_it_falls(&mut guest.session, stays) != Some(true)
+        {
+            risen.extend(self.guest.take());
+        }
+    }
+}
+
+/// Has the session do that. A panic must not take the others along: then there is nothing, and the session is to run on as a task, and
+/// falls there.
+fn unless_it_falls<T>(session: &mut Session, act: impl FnOnce(&mut Session) -> T) -> Option<T> {
+    let done = catch_unwind(AssertUnwindSafe(|| act(session)));
+    if done.is_err() {
+        fall(session);
+    }
+    done.ok()
 }

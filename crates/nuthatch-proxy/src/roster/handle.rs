@@ -137,7 +137,7 @@ impl SessionHandle {
 
     /// What rouses the session.
     pub(crate) fn rouser(self: &Arc<Self>) -> Waker {
-        Waker::from(Arc::new(Rouser(Arc::clone(self))))
+        Waker::from(Arc::clone(self))
     }
 
     /// Has the session rise, if it sits.
@@ -243,16 +243,16 @@ impl<F: Future> Future for WhileClientWaits<'_, F> {
 
 impl Borrower for SessionHandle {
     fn connection_is_cut(&self) {
-        if let Whereabouts::Runs(waker) = &*self.whereabouts.lock() {
-            waker.wake_by_ref();
-        }
+        self.rouse();
     }
 }
 
-struct Rouser(Arc<SessionHandle>);
-
-impl Wake for Rouser {
+impl Wake for SessionHandle {
     fn wake(self: Arc<Self>) {
-        self.0.rouse();
+        self.rouse();
+    }
+
+    fn wake_by_ref(self: &Arc<Self>) {
+        self.rouse();
     }
 }

@@ -5,7 +5,7 @@
 
 pub(crate) mod answer;
 pub(crate) mod arrival;
-pub(crate) mod ask_a_server;
+pub(crate) mod attend;
 pub(crate) mod command;
 pub(crate) mod cursor;
 pub(crate) mod execution;
@@ -14,6 +14,7 @@ pub(crate) mod kill;
 pub(crate) mod preparation;
 pub(crate) mod replies;
 pub(crate) mod run;
+pub(crate) mod seat;
 pub(crate) mod sent_execution;
 pub(crate) mod sent_text;
 pub(crate) mod statement;

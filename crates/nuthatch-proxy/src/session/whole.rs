@@ -2,6 +2,7 @@
 //!
 //! Only `life/` is handed one; steps are handed the parts that they need.
 
+use crate::session::inquiry::Unfinished;
 use crate::session::lease::put_away::let_go;
 use crate::session::parts::{Account, CacheUse, Client, Context, Dealings, Ground, Statements};
 
@@ -15,6 +16,8 @@ pub(crate) struct Session {
     pub(crate) cache: CacheUse,
     pub(crate) dealings: Dealings,
     pub(crate) statements: Statements,
+    /// The command of which not everything is done yet, while the session waits on its seat.
+    pub(crate) unfinished: Option<Unfinished>,
 }
 
 impl Drop for Session {

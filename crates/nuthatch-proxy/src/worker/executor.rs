@@ -13,12 +13,13 @@ use std::future::{Future, poll_fn};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::Pin;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering, fence};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::{Context, Poll, Wake, Waker};
 
-use nuthatch_net::Bell;
 use parking_lot::Mutex;
 use slab::Slab;
+
+use crate::worker::slumber::Slumber;
 
 type Work = Pin<Box<dyn Future<Output = ()> + Send>>;
 
@@ -48,9 +49,7 @@ impl std::fmt::Debug for Task {
 #[derive(Debug)]
 struct Ready {
     tasks: Mutex<Vec<Arc<Task>>>,
-    /// The thread sleeps, or is about to.
-    is_asleep: AtomicBool,
-    bell: Arc<Bell>,
+    slumber: Arc<Slumber>,
 }
 
 /// Room for the tasks at hand.
@@ -58,9 +57,9 @@ struct Ready {
 pub(crate) struct Room(Vec<Arc<Task>>);
 
 impl Executor {
-    /// Without tasks. `bell` ends the thread's sleep.
-    pub(crate) fn new(bell: Arc<Bell>) -> Self {
-        let ready = Ready { tasks: Mutex::default(), is_asleep: AtomicBool::new(false), bell };
+    /// Without tasks. Who wakes one disturbs the thread.
+    pub(crate) fn new(slumber: Arc<Slumber>) -> Self {
+        let ready = Ready { tasks: Mutex::default(), slumber };
         Self { tasks: Mutex::default(), ready: Arc::new(ready) }
     }
 
@@ -115,19 +114,6 @@ impl Executor {
         drop(ended);
     }
 
-    /// Before the thread sleeps: from now on who wakes a task rings the bell. `false` when one is to be polled already.
-    pub(crate) fn lies_down(&self) -> bool {
-        self.ready.is_asleep.store(true, Ordering::Relaxed);
-        // Either the waker sees that the thread sleeps, or the thread the task: both look after they have told.
-        fence(Ordering::SeqCst);
-        self.ready.tasks.lock().is_empty()
-    }
-
-    /// After it slept, before it tells tasks what has come.
-    pub(crate) fn is_up(&self) {
-        self.ready.is_asleep.store(false, Ordering::Relaxed);
-    }
-
     /// Whether there are no tasks.
     #[cfg(test)]
     fn is_empty(&self) -> bool {
@@ -152,10 +138,7 @@ impl Task {
         }
         let ready = Arc::clone(&self.ready);
         ready.tasks.lock().push(self);
-        fence(Ordering::SeqCst);
-        if ready.is_asleep.load(Ordering::Relaxed) {
-            ready.bell.ring();
-        }
+        ready.slumber.disturb();
     }
 }
 
@@ -192,7 +175,7 @@ mod tests {
 
     fn executor() -> (Executor, Watch) {
         let watch = Watch::new().unwrap();
-        (Executor::new(watch.bell()), watch)
+        (Executor::new(Arc::new(Slumber::new(watch.bell()))), watch)
     }
 
     /// A task that counts its polls in `polls` and ends after `last`.
@@ -264,10 +247,12 @@ mod tests {
             if polls == 2 { Poll::Ready(()) } else { Poll::Pending }
         }));
         let mut room = Room::default();
+        let slumber = &executor.ready.slumber;
+        assert!(slumber.takes_news(), "of the task");
         executor.run_ready(&mut room);
         let thread = std::thread::spawn(move || waker.lock().take().unwrap().wake());
-        while executor.lies_down() {
-            watch.wait(None, || executor.is_up()).unwrap();
+        while slumber.may_begin() {
+            watch.wait(None, || slumber.end()).unwrap();
         }
         executor.run_ready(&mut room);
         thread.join().unwrap();

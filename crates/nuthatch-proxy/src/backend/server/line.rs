@@ -11,7 +11,7 @@ use std::collections::VecDeque;
 use std::future::poll_fn;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering, fence};
-use std::task::{Poll, Waker};
+use std::task::{Context, Poll, Waker};
 
 use nuthatch_config::MysqlVariables;
 use parking_lot::Mutex;
@@ -114,15 +114,25 @@ impl Line {
 
     /// Takes the last place.
     pub(in crate::backend) fn join(self: &Arc<Self>, stay: Stay) -> Place {
-        self.enter(stay, VecDeque::push_back)
+        self.enter(stay, None, VecDeque::push_back)
+    }
+
+    /// The same where somebody waits already; who takes the place is woken by `waker` when its turn comes.
+    pub(in crate::backend) fn join_others(self: &Arc<Self>, stay: Stay, waker: Waker) -> Place {
+        self.enter(stay, Some(waker), VecDeque::push_back)
     }
 
     /// Takes the first place, for who found nobody waiting.
     pub(in crate::backend) fn join_in_front(self: &Arc<Self>, stay: Stay) -> Place {
-        self.enter(stay, VecDeque::push_front)
+        self.enter(stay, None, VecDeque::push_front)
     }
 
-    fn enter(self: &Arc<Self>, stay: Stay, push: impl FnOnce(&mut VecDeque<Waiter>, Waiter)) -> Place {
+    fn enter(
+        self: &Arc<Self>,
+        stay: Stay,
+        waker: Option<Waker>,
+        push: impl FnOnce(&mut VecDeque<Waiter>, Waiter),
+    ) -> Place {
         let Stay { since_us, until_us } = stay;
         let mut queue = self.queue.lock();
         let id = queue.next_id;
@@ -133,9 +143,13 @@ impl Line {
         }
         // What became free before it stood here was told to nobody: it looks once more.
         let told = is_only.then_some(Turn::Look);
-        push(&mut queue.waiting, Waiter { id, until_us, told, waker: None });
+        push(&mut queue.waiting, Waiter { id, until_us, told, waker });
         self.count.store(queue.waiting.len(), Ordering::SeqCst);
+        // They have gone meanwhile.
+        let alone =
+            if is_only { queue.waiting.front_mut().and_then(|waiter| waiter.waker.take()) } else { None };
         drop(queue);
+        wake(alone);
         // Either who puts something back sees who waits, or who joins sees what was put back.
         fence(Ordering::SeqCst);
         if is_only {
@@ -199,23 +213,25 @@ impl Queue {
 impl Place {
     /// Waits until it is worth a look, or until its time is over.
     pub(in crate::backend) async fn turn(&self) -> Turn {
-        poll_fn(|cx| {
-            let mut queue = self.line.queue.lock();
-            let Some(waiter) = queue.place_of(self.id).and_then(|place| queue.waiting.get_mut(place)) else {
-                return Poll::Ready(Turn::Over);
-            };
-            if let Some(told) = waiter.told.take() {
-                if told == Turn::Look {
-                    queue.unseen = queue.unseen.saturating_sub(1);
-                }
-                return Poll::Ready(told);
+        poll_fn(|cx| self.poll_turn(cx)).await
+    }
+
+    /// One poll of [`Self::turn`].
+    pub(in crate::backend) fn poll_turn(&self, cx: &Context<'_>) -> Poll<Turn> {
+        let mut queue = self.line.queue.lock();
+        let Some(waiter) = queue.place_of(self.id).and_then(|place| queue.waiting.get_mut(place)) else {
+            return Poll::Ready(Turn::Over);
+        };
+        if let Some(told) = waiter.told.take() {
+            if told == Turn::Look {
+                queue.unseen = queue.unseen.saturating_sub(1);
             }
-            if waiter.waker.as_ref().is_none_or(|known| !known.will_wake(cx.waker())) {
-                waiter.waker = Some(cx.waker().clone());
-            }
-            Poll::Pending
-        })
-        .await
+            return Poll::Ready(told);
+        }
+        if waiter.waker.as_ref().is_none_or(|known| !known.will_wake(cx.waker())) {
+            waiter.waker = Some(cx.waker().clone());
+        }
+        Poll::Pending
     }
 
     /// Whether it stands in that line.

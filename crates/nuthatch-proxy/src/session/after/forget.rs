@@ -48,6 +48,11 @@ pub(crate) async fn forget_diagnostics(
     forget_what_is_held(ground, account, context, dealings).await
 }
 
+/// Whether [`forget_what_is_held`] must ask a connection first.
+pub(crate) fn must_ask_before_forgetting(dealings: &Dealings) -> bool {
+    matches!(dealings.results.insert_id, InsertId::At(_)) && !dealings.hands.held.is_empty()
+}
+
 /// The same of the connections alone.
 pub(crate) async fn forget_what_is_held(
     ground: &Ground,
@@ -55,9 +60,15 @@ pub(crate) async fn forget_what_is_held(
     context: &Context,
     dealings: &mut Dealings,
 ) -> Result<(), SessionEnd> {
-    if matches!(dealings.results.insert_id, InsertId::At(_)) && !dealings.hands.held.is_empty() {
+    if must_ask_before_forgetting(dealings) {
         Box::pin(keep_insert_id_of_held(ground, account, context, dealings)).await?;
     }
+    forget_what_is_held_at_once(ground, dealings);
+    Ok(())
+}
+
+/// The same where nothing must be asked.
+pub(crate) fn forget_what_is_held_at_once(ground: &Ground, dealings: &mut Dealings) {
     let mut place = 0;
     while let Some(held) = dealings.hands.held.get_mut(place) {
         held.pins = held.pins.without(Pins::PASSING);
@@ -68,5 +79,4 @@ pub(crate) async fn forget_what_is_held(
             place += 1;
         }
     }
-    Ok(())
 }

@@ -3,7 +3,7 @@
 use nuthatch_config::HostgroupId;
 use nuthatch_wire::{CapabilityFlags, ErrPacket, ErrorCode};
 
-use crate::backend::{InLine, Turn, Wanted};
+use crate::backend::{AtOnce, InLine, Joining, Turn, Wanted};
 use crate::session::lease::bring_into::{bring_into_state, can_leave_schema, must_leave_schema};
 use crate::session::lease::inheritance::inherit;
 use crate::session::lease::multiplexing::pin_of_hostgroup;
@@ -21,6 +21,14 @@ pub(crate) enum Leased {
     Had(Held, State),
     /// It must be waited for; the session has had its turn in line, if others do too.
     Nothing(Option<InLine>),
+}
+
+/// What a statement has at once.
+#[derive(Debug)]
+pub(crate) enum Begun {
+    Leased(Leased),
+    /// A place in line, as others wait too.
+    InLine(InLine),
 }
 
 /// In which state a connection is.
@@ -93,28 +101,52 @@ fn leased_from_pool(ground: &Ground, held: Held) -> Held {
     Held { pins: pin_of_hostgroup(ground, held.hostgroup), ..held }
 }
 
-/// Stands in line for a connection, if others wait too, and takes one when its turn comes.
-pub(crate) async fn lease_in_turn(
+/// A connection for one statement as [`lease_at_once`] has it, or a place in line if others wait too.
+pub(crate) fn lease_or_join(
     ground: &Ground,
     account: &Account,
     context: &mut Context,
     dealings: &mut Dealings,
     hostgroup: HostgroupId,
+) -> Result<Begun, Trouble> {
+    if !dealings.hands.held.is_empty() && held_for(account, &dealings.hands, hostgroup).is_some() {
+        return lease_at_once(ground, account, context, dealings, hostgroup).map(Begun::Leased);
+    }
+    let wanted = wanted(ground, account, context, &dealings.hands);
+    let joins = || {
+        // More connections are opened by how long statements wait in line, and not for their turn on this thread.
+        let since_us = ground.shared.clock.now_us();
+        Joining::since(since_us, &ground.snapshot.mysql, ground.handle.rouser())
+    };
+    let now_ms = ground.latest_us / 1000;
+    match ground.shared.hostgroups.take_idle_or_join(hostgroup, &wanted, now_ms, joins) {
+        None => Ok(Begun::Leased(Leased::Nothing(None))),
+        Some(AtOnce::InLine(in_line)) => Ok(Begun::InLine(in_line)),
+        Some(AtOnce::Idle(connection)) => {
+            let held = leased_from_pool(ground, Held::lent(ground, hostgroup, connection));
+            let (held, state) = begin_lease(ground, account, context, dealings, held)?;
+            Ok(Begun::Leased(Leased::Had(held, state)))
+        }
+    }
+}
+
+/// Takes a connection when the turn has come in the line in which the session stood.
+pub(crate) fn lease_in_turn(
+    ground: &Ground,
+    account: &Account,
+    context: &mut Context,
+    dealings: &mut Dealings,
+    hostgroup: HostgroupId,
+    (in_line, turn): (InLine, Turn),
 ) -> Result<Leased, Trouble> {
     let hostgroups = &ground.shared.hostgroups;
-    // More connections are opened by how long statements wait in line, and not for their turn on this thread.
-    let since_us = ground.shared.clock.now_us();
-    let Some(in_line) = hostgroups.join_line(hostgroup, &ground.snapshot.mysql, since_us, &ground.worker)
-    else {
-        return Ok(Leased::Nothing(None));
-    };
-    if ground.handle.while_client_waits(in_line.turn()).await? == Turn::Over {
+    if turn == Turn::Over {
         ground.worker.counters.pool_failure.bump();
         let now_ms = ground.shared.clock.now_ms();
         return Err(hostgroups.time_is_over(hostgroup, &ground.snapshot.mysql, now_ms).into());
     }
-    let (wanted, now_ms) = (wanted(ground, account, context, &dealings.hands), since_us / 1000);
-    let Some(connection) = ground.shared.hostgroups.take_in_turn(hostgroup, &wanted, now_ms, &in_line) else {
+    let (wanted, now_ms) = (wanted(ground, account, context, &dealings.hands), in_line.since_us() / 1000);
+    let Some(connection) = hostgroups.take_in_turn(hostgroup, &wanted, now_ms, &in_line) else {
         return Ok(Leased::Nothing(Some(in_line)));
     };
     drop(in_line);

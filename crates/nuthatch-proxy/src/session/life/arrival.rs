@@ -1,6 +1,5 @@
 //! How clients come in, and what is answered to what they send at once.
 
-pub(crate) mod attend;
 pub(crate) mod attributes;
 pub(crate) mod begin_anew;
 pub(crate) mod change_user;

@@ -1,7 +1,6 @@
 //! A session's loop: a command is read, answered, and the next is read, until its client has nothing more for it.
 
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
 
 use nuthatch_net::NetError;
 use nuthatch_wire::{Command, ErrorCode};
@@ -9,23 +8,21 @@ use nuthatch_wire::{Command, ErrorCode};
 use crate::roster::{EndReason, SessionEnd};
 use crate::session::after::doubts::{end_delays, has_delays};
 use crate::session::after::errors::refuse_malformed;
-use crate::session::decide::cache_use::judge_cache_use_behind;
 use crate::session::fall::PanicCounter;
-use crate::session::lease::show::show_idle;
-use crate::session::life::answer::answer;
-use crate::session::life::arrival::attend::{has_lost_what_it_holds, may_sit_down, send_rest, watch_held};
+use crate::session::inquiry::Unfinished;
+use crate::session::life::answer::{begin, see_through};
 use crate::session::life::arrival::attributes::take_attributes;
 use crate::session::life::arrival::fast_forward::fast_forward;
-use crate::session::life::arrival::hit::{look_up_at_hand, serve_hit};
+use crate::session::life::arrival::hit::{look_up_at_hand, send_entry, serve_hit};
 use crate::session::life::command::serve_command;
 use crate::session::life::execution::{stmt_bulk_execute, stmt_execute};
+use crate::session::life::seat::{count_command, has_lost_what_it_holds, may_sit_down, rest, watch_held};
 use crate::session::life::statement::statement;
 use crate::session::parts::{Account, Client, Ground};
-use crate::session::statement::{Asked, Request};
+use crate::session::statement::Asked;
 use crate::session::way::reply;
 use crate::session::whole::Session;
 use crate::shared::answers::HitPlan;
-use crate::state::Errand;
 use crate::worker::executor::give_way;
 
 /// Commands that a client may send ahead and have answered before others have their turn.
@@ -70,15 +67,16 @@ async fn serve(session: &mut Session) -> Option<SessionEnd> {
         };
     }
     loop {
-        if has_delays(&session.ground) {
+        if session.unfinished.is_none() && has_delays(&session.ground) {
             let Session { ground, account, context, dealings, .. } = session;
             Box::pin(end_delays(ground, account, context, dealings)).await;
         }
         for _ in 0..COMMANDS_AT_A_TIME {
-            if may_sit_down(&session.ground, &mut session.client) {
+            let unfinished = session.unfinished.take();
+            if unfinished.is_none() && may_sit_down(&session.ground, &mut session.client) {
                 return has_lost_what_it_holds(&mut session.dealings).then_some(SessionEnd::Gone);
             }
-            if let Err(end) = serve_one(session).await {
+            if let Err(end) = serve_one(session, unfinished).await {
                 return Some(end);
             }
         }
@@ -86,8 +84,67 @@ async fn serve(session: &mut Session) -> Option<SessionEnd> {
     }
 }
 
-/// Reads one command and answers it.
-async fn serve_one(session: &mut Session) -> Result<(), SessionEnd> {
+/// Answers what is unfinished; else reads one command and answers it.
+async fn serve_one(session: &mut Session, unfinished: Option<Unfinished>) -> Result<(), SessionEnd> {
+    let (mut planned, mut inquiry) = (None, None);
+    match unfinished {
+        None => {
+            if take_command(session).await? == Taken::AndServed {
+                return Ok(());
+            }
+        }
+        Some(Unfinished::Taken) => {}
+        Some(Unfinished::Planned(plan)) => planned = Some(plan),
+        Some(Unfinished::Found(entry)) => {
+            let now_ms = session.ground.latest_us / 1000;
+            Box::pin(serve_hit(session, entry, now_ms)).await?;
+            rest(session, true);
+            return Ok(());
+        }
+        Some(Unfinished::Asked(under_way)) => inquiry = Some(under_way),
+    }
+    let now_ms = session.ground.latest_us / 1000;
+    let mut asked: Option<Asked> = None;
+    if inquiry.is_none() {
+        let command = session.client.framed.payload().first().copied().and_then(Command::parse);
+        match command {
+            Some(Command::Query) => statement(session, now_ms, planned, &mut asked).await?,
+            Some(Command::StmtExecute) => stmt_execute(session, now_ms, planned, &mut asked).await?,
+            Some(Command::StmtBulkExecute) => {
+                Box::pin(stmt_bulk_execute(session, now_ms, &mut asked)).await?;
+            }
+            command => Box::pin(serve_command(session, command, now_ms)).await?,
+        }
+    }
+    let what = inquiry.as_deref().map(|inquiry| &inquiry.asked).or(asked.as_ref());
+    let was_plain = what.is_some_and(|asked| asked.plan.facts.is_plain);
+    let execution = what.and_then(|asked| asked.request.execution());
+    if let Some(asked) = asked {
+        match begin(session, asked, now_ms) {
+            Ok(begun) => inquiry = Some(begun),
+            Err(entry) => Box::pin(serve_hit(session, entry, now_ms)).await?,
+        }
+    }
+    if let Some(inquiry) = inquiry {
+        let seen_through = see_through(session, inquiry).await;
+        if let Some(id) = execution {
+            session.statements.drop_long_data(id);
+        }
+        seen_through?;
+    }
+    rest(session, was_plain);
+    Ok(())
+}
+
+/// What became of a command that was taken.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Taken {
+    ToBeServed,
+    AndServed,
+}
+
+/// Reads one command, and answers it if it is a hit, or cannot be read.
+async fn take_command(session: &mut Session) -> Result<Taken, SessionEnd> {
     let limit_bytes = usize::try_from(session.ground.snapshot.mysql.max_allowed_packet).unwrap_or(usize::MAX);
     let Session { ground, client, .. } = session;
     client.sequence_shift =
@@ -101,15 +158,9 @@ async fn serve_one(session: &mut Session) -> Result<(), SessionEnd> {
         false => session.ground.look_at_clock(),
     };
     let now_ms = now_us / 1000;
-    session.ground.handle.last_active_ms.store(now_ms, Ordering::Relaxed);
     let payload = session.client.framed.payload();
-    let counters = &session.ground.worker.counters;
-    counters.questions.bump();
-    counters.frontend_bytes_received.add(payload.len() as u64 + 4);
+    count_command(session, payload, now_ms);
     let command = payload.first().copied().and_then(Command::parse);
-    if matches!(command, Some(Command::StmtExecute | Command::StmtBulkExecute)) {
-        counters.stmt_execute.bump();
-    }
     if session.client.has_attributes()
         && take_attributes(&mut session.client, &session.statements, command).is_err()
     {
@@ -117,29 +168,13 @@ async fn serve_one(session: &mut Session) -> Result<(), SessionEnd> {
         let Session { ground, client, context, dealings, .. } = session;
         Box::pin(refuse_malformed(ground, client, context, dealings)).await?;
         rest(session, false);
-        return Ok(());
+        return Ok(Taken::AndServed);
     }
     if let Some(entry) = look_up_once(session, now_ms) {
-        return Box::pin(serve_hit(session, entry, now_ms)).await;
+        Box::pin(serve_hit(session, entry, now_ms)).await?;
+        return Ok(Taken::AndServed);
     }
-    let mut asked: Option<Asked> = None;
-    match command {
-        Some(Command::Query) => statement(session, now_ms, &mut asked).await?,
-        Some(Command::StmtExecute) => stmt_execute(session, now_ms, &mut asked).await?,
-        Some(Command::StmtBulkExecute) => {
-            Box::pin(stmt_bulk_execute(session, now_ms, &mut asked)).await?;
-        }
-        command => Box::pin(serve_command(session, command, now_ms)).await?,
-    }
-    if let Some(asked) = &asked {
-        let answered = answer(session, asked, now_ms).await;
-        if let Request::Execution { id, .. } = asked.request {
-            session.statements.drop_long_data(id);
-        }
-        answered?;
-    }
-    rest(session, asked.is_some_and(|asked| asked.plan.facts.is_plain));
-    Ok(())
+    Ok(Taken::ToBeServed)
 }
 
 /// Looks up the command at hand, unless that was done on the seat.
@@ -148,14 +183,6 @@ fn look_up_once(session: &mut Session, now_ms: u64) -> Option<nuthatch_cache::En
         true => None,
         false => look_up_at_hand(session, now_ms),
     }
-}
-
-/// After a command off the hit path, a plain statement or not: what the next one may do, and what others see.
-fn rest(session: &mut Session, was_plain: bool) {
-    session.dealings.hands.errand = Errand::default();
-    let Session { ground, account, context, cache, dealings, .. } = session;
-    judge_cache_use_behind(ground, account, context, cache, dealings, was_plain);
-    show_idle(&session.ground, &session.context, &session.dealings.hands);
 }
 
 /// Tells the client, as far as it can still hear, why its session ends.
@@ -193,4 +220,15 @@ async fn say_why(ground: &Ground, client: &mut Client, account: &Account, end: S
     let saying = tokio::time::timeout(patience, client.framed.write(&goodbye));
     drop(ground.worker.with_tokio(saying).await);
     end
+}
+
+/// Sends what the client did not take while the session sat.
+pub(crate) async fn send_rest(session: &mut Session) -> Result<(), SessionEnd> {
+    if session.client.has_fallen {
+        return Err(SessionEnd::Gone);
+    }
+    match session.client.unsent.take() {
+        Some(unsent) => send_entry(session, &unsent.entry, unsent.written).await,
+        None => Ok(()),
+    }
 }

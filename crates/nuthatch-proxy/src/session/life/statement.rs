@@ -7,7 +7,9 @@ use crate::roster::SessionEnd;
 use crate::session::after::diagnostics::retake_what_is_left;
 use crate::session::after::errors::own_error;
 use crate::session::after::fate::{Done, fate_of_last};
-use crate::session::after::forget::{MustForget, begin_after_the_last, forget_what_is_held};
+use crate::session::after::forget::{
+    MustForget, begin_after_the_last, forget_what_is_held, forget_what_is_held_at_once,
+};
 use crate::session::after::insert_id::learn_insert_id_of_held;
 use crate::session::decide::alone::answer_alone;
 use crate::session::decide::cache_use::{caching_of, judge_cache_use_for, take_cache_use};
@@ -30,47 +32,98 @@ use crate::session::way::Trouble;
 use crate::session::whole::Session;
 use crate::stats::not_cached::NotCached;
 
-/// Answers the statement at hand, which was not a hit, if the session can by itself; else it is `asked`.
+/// Looks at the text at hand; none where it is for nobody but the session.
+pub(crate) fn plan_text(session: &Session) -> Option<Plan> {
+    let Session { ground, client, account, context, cache, dealings, .. } = session;
+    let text = client.statement_text();
+    (!asks_for_internal_session(text)).then(|| plan(ground, account, context, cache, dealings, text))
+}
+
+/// Answers the statement at hand, which was not a hit, if the session can by itself; else it is `asked`. It may have been `planned`.
 pub(crate) async fn statement(
     session: &mut Session,
     now_ms: u64,
+    planned: Option<Box<Plan>>,
     asked: &mut Option<Asked>,
 ) -> Result<(), SessionEnd> {
     trip(session.client.framed.payload(), Fall::InTask);
-    take_over_configuration(session)?;
-    let Session { ground, client, account, context, cache, dealings, statements } = session;
-    if asks_for_internal_session(client.statement_text()) {
-        let answer = internal_session(ground, client, account, context, dealings);
-        return Box::pin(client.send(ground, &answer)).await;
-    }
-    let is_under_flag = cache.next_flag_in != 0;
-    let text = client.statement_text();
-    let mut plan = plan(ground, account, context, cache, dealings, text);
+    let mut plan = match planned {
+        Some(plan) => *plan,
+        None => {
+            take_over_configuration(session)?;
+            match plan_text(session) {
+                Some(plan) => plan,
+                None => return Box::pin(tell_of_session(session)).await,
+            }
+        }
+    };
     let goes_to_a_server = plan.goes_to_a_server();
     let mut named_answer = None;
     if !goes_to_a_server {
-        plan_for_cache(ground, account, context, dealings, &mut plan, text);
+        let Session { ground, client, account, context, dealings, statements, .. } = &mut *session;
+        plan_for_cache(ground, account, context, dealings, &mut plan, client.statement_text());
         named_answer = plan_named(ground, client, account, context, dealings, statements, &mut plan);
     }
-    cache.next_flag_in = plan.verdict.next_query_flag_in.unwrap_or(0);
+    let is_under_flag = take_flag(session, &plan);
+    if begin_text(session, &plan) == MustForget::WhatIsHeld {
+        let Session { ground, account, context, dealings, .. } = &mut *session;
+        Box::pin(forget_what_is_held(ground, account, context, dealings)).await?;
+    }
+    show_text(session, &plan, is_under_flag, now_ms);
+    if !goes_to_a_server && Box::pin(answer_without_a_server(session, &mut plan, named_answer)).await? {
+        return Ok(());
+    }
+    *asked = Some(as_asked(session, plan));
+    Ok(())
+}
+
+/// The same of one that [goes to a server](Plan::goes_to_a_server), where nothing must be asked before what is left is forgotten
+/// ([`must_ask_before_forgetting`](crate::session::after::forget::must_ask_before_forgetting)).
+pub(crate) fn plain_statement(session: &mut Session, now_ms: u64, plan: Plan) -> Asked {
+    let is_under_flag = take_flag(session, &plan);
+    if begin_text(session, &plan) == MustForget::WhatIsHeld {
+        forget_what_is_held_at_once(&session.ground, &mut session.dealings);
+    }
+    show_text(session, &plan, is_under_flag, now_ms);
+    as_asked(session, plan)
+}
+
+/// What follows a text is under the flag that the rules say. Returns whether this one is under any.
+pub(crate) fn take_flag(session: &mut Session, plan: &Plan) -> bool {
+    let next = plan.verdict.next_query_flag_in.unwrap_or(0);
+    std::mem::replace(&mut session.cache.next_flag_in, next) != 0
+}
+
+/// Forgets what the text does not leave alone of what the last statement left.
+fn begin_text(session: &mut Session, plan: &Plan) -> MustForget {
+    let Session { ground, client, context, dealings, .. } = session;
     let is_execute = matches!(plan.named.as_deref(), Some(Named::Execute { .. }));
     let done = if is_execute { Done::Executes } else { Done::Runs };
     let fate = fate_of_last(context, &dealings.diagnostics, client.statement_text(), &plan.facts, done);
-    if begin_after_the_last(ground, dealings, fate, &plan.facts) == MustForget::WhatIsHeld {
-        Box::pin(forget_what_is_held(ground, account, context, dealings)).await?;
-    }
+    begin_after_the_last(ground, dealings, fate, &plan.facts)
+}
+
+/// Shows the text to others; what the session may do with the cache is for this statement.
+fn show_text(session: &mut Session, plan: &Plan, is_under_flag: bool, now_ms: u64) {
+    let Session { ground, client, account, context, cache, dealings, .. } = session;
     judge_cache_use_for(ground, account, context, cache, dealings, &plan.facts);
     if is_under_flag {
         // The key does not say under which flag the rules were walked.
         take_cache_use(ground, account, context, cache, dealings, Off::wholly(NotCached::UnderFlag));
     }
     show(ground, client, now_ms, "Query", plan.hostgroup.0);
-    if !goes_to_a_server && Box::pin(answer_without_a_server(session, &mut plan, named_answer)).await? {
-        return Ok(());
-    }
+}
+
+fn as_asked(session: &Session, plan: Plan) -> Asked {
     let caching = caching_of(&session.ground, &session.context, &session.cache, &plan);
-    *asked = Some(Asked { request: Request::Text, plan, caching });
-    Ok(())
+    Asked { request: Request::Text, plan, caching }
+}
+
+/// Tells the client of its session in the proxy.
+async fn tell_of_session(session: &mut Session) -> Result<(), SessionEnd> {
+    let Session { ground, client, account, context, dealings, .. } = session;
+    let answer = internal_session(ground, client, account, context, dealings);
+    client.send(ground, &answer).await
 }
 
 /// Answers the statement if no server is needed for it; `named_answer` is what the session says of a name. Returns whether it has its answer.

@@ -82,6 +82,11 @@ pub(crate) struct Statement {
 }
 
 impl Statement {
+    /// Whether anything was sent for its next execution.
+    pub(crate) const fn has_long_data(&self) -> bool {
+        !self.long_data.is_empty() || self.has_too_much
+    }
+
     /// Takes the attributes off an execution of it: see [`Attributes::take_off_execution`].
     pub(crate) fn take_off_attributes(
         &self,
@@ -103,7 +108,7 @@ impl Statement {
         let StatementKey { schema, charset, settings, hidden, .. } = &self.key;
         let is_of_state =
             **schema == *state.schema && *charset == state.charset && settings.is_same(&state.settings);
-        let has_nothing_beside = self.long_data.is_empty() && !self.has_too_much && self.cursor.is_none();
+        let has_nothing_beside = !self.has_long_data() && self.cursor.is_none();
         is_of_state && hidden.is_none() && has_nothing_beside
     }
 }

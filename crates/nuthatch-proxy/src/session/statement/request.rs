@@ -13,6 +13,16 @@ pub(crate) enum Request {
     Execution { id: u32, text: Arc<[u8]> },
 }
 
+impl Request {
+    /// Of an execution, the statement's number.
+    pub(crate) const fn execution(&self) -> Option<u32> {
+        match self {
+            Self::Text => None,
+            Self::Execution { id, .. } => Some(*id),
+        }
+    }
+}
+
 /// A statement that the session does not answer by itself.
 #[derive(Debug)]
 pub(crate) struct Asked {

@@ -13,8 +13,8 @@ pub(crate) struct Departure {
     pub(crate) kind: AnswerKind,
     /// Of an execution, the statement's number on the connection.
     pub(crate) number: u32,
-    /// What the socket has not taken at once, or why it took nothing.
-    pub(crate) rest: Result<Option<Box<[u8]>>, Trouble>,
+    /// What the socket has not taken at once, or why it took nothing. Most it takes.
+    pub(crate) rest: Option<Box<Result<Box<[u8]>, Trouble>>>,
 }
 
 impl Departure {
@@ -26,7 +26,12 @@ impl Departure {
         packet: &[u8],
         written: Result<usize, Trouble>,
     ) -> Self {
-        let rest = |written: usize| packet.get(written..).filter(|rest| !rest.is_empty()).map(Into::into);
-        Self { flight, kind, number, rest: written.map(rest) }
+        let rest = match written {
+            Ok(written) if written == packet.len() => None,
+            written => {
+                Some(Box::new(written.map(|written| packet.get(written..).unwrap_or_default().into())))
+            }
+        };
+        Self { flight, kind, number, rest }
     }
 }

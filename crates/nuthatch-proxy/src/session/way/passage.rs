@@ -91,6 +91,11 @@ impl Passage {
         }
     }
 
+    /// Whether the client gets the server's bytes.
+    pub(crate) const fn is_as_it_is(&self) -> bool {
+        matches!(self, Self::AsItIs(..))
+    }
+
     /// What the client is told for the bytes just scanned, which are `bytes`.
     pub(crate) fn told<'b>(&'b mut self, bytes: &'b mut [u8]) -> &'b mut [u8] {
         match self {

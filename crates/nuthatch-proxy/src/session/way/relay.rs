@@ -161,11 +161,7 @@ impl<'a> Way<'a> {
         if !self.connection.ahead.is_empty() {
             self.hear_ahead().await?;
         }
-        let may_ask = self.connection.shape.contains(CapabilityFlags::CLIENT_LOCAL_FILES);
-        let scanner = self.scanner(kind).with_local_files(may_ask);
-        let (from, to) = (self.connection.form(), self.form);
-        let forms = Forms { from, to, hides_state: self.hides_state, status: self.status };
-        let mut passage = Passage::new(scanner, kind, forms);
+        let mut passage = self.passage(kind);
         loop {
             if self.connection.framed.unread().is_empty() {
                 poll_fn(|cx| self.poll_fill(cx)).await.map_err(|cause| cause.after(&passage))?;
@@ -210,6 +206,41 @@ impl<'a> Way<'a> {
                 poll_fn(|cx| self.poll_fill(cx)).await.map_err(|cause| cause.after(&passage))?;
             }
         }
+    }
+
+    fn passage(&self, kind: AnswerKind) -> Passage {
+        let may_ask = self.connection.shape.contains(CapabilityFlags::CLIENT_LOCAL_FILES);
+        let scanner = self.scanner(kind).with_local_files(may_ask);
+        let (from, to) = (self.connection.form(), self.form);
+        Passage::new(scanner, kind, Forms { from, to, hides_state: self.hides_state, status: self.status })
+    }
+
+    /// Passes an answer on to the client, and a copy into `capture`, that came from the server in one read, which was not counted. Returns
+    /// how it ended and how many of its bytes the client took at once; none when [`Self::pass_answer`] must do it, and nothing was done.
+    pub(crate) fn pass_at_once(
+        &mut self,
+        client: &mut Framed,
+        kind: AnswerKind,
+        capture: Option<&mut Capture>,
+        bytes: &[u8],
+    ) -> Option<(AnswerEnd, usize)> {
+        self.count_received(bytes.len());
+        let mut passage = self.passage(kind);
+        let progress = passage.scan(bytes).ok()?;
+        let is_whole = progress.finished && progress.consumed == bytes.len();
+        if !is_whole || !passage.is_as_it_is() {
+            return None;
+        }
+        if let Some(flight) = &mut self.flight {
+            flight.hear(passage.scanner().end());
+        }
+        if let Some(capture) = capture {
+            capture.take(bytes);
+        }
+        self.worker.counters.frontend_bytes_sent.add(bytes.len() as u64);
+        self.connection.refusal = passage.scanner().refusal().cloned().map(Box::new);
+        // A client that is gone is met again by who writes the rest.
+        Some((passage.ended(), client.write_now(bytes).unwrap_or(0)))
     }
 
     /// Waits for more bytes from the server: what [`on_connection`] does, in one step, since every statement takes it twice.

@@ -283,7 +283,7 @@ fn enter(
     };
     handle.show_login(&name, &schema);
     if let Some(socket) = client.socket() {
-        handle.watches_client(socket.readiness());
+        handle.watches_client(Arc::clone(socket.readiness()));
     }
     let mut session = Session {
         ground: Ground {
@@ -305,6 +305,7 @@ fn enter(
             has_fallen: false,
         },
         account: Account { name, user, password, place, login_charset: charset.clone() },
+        unfinished: None,
         context: Context {
             state: SessionState::new(schema, charset),
             begun: Begun::in_era(shared.hostgroups.defaults.era()),

@@ -1,0 +1,108 @@
+//! How a statement begins to be asked, as far as that takes no waiting.
+
+use std::sync::Arc;
+
+use nuthatch_cache::Entry;
+use nuthatch_sql::Kind;
+
+use crate::backend::{InLine, Turn};
+use crate::session::before::flight::own_up;
+use crate::session::before::reading::may_fill;
+use crate::session::decide::errand::errand_of_text;
+use crate::session::inquiry::{Inquiry, Stage};
+use crate::session::lease::check_out::{Begun, Leased, State, lease_in_turn, lease_or_join};
+use crate::session::life::answer::store::{capture, entry_of_any_epoch};
+use crate::session::life::sent_execution::send_execution_at_once;
+use crate::session::life::sent_text::send_text_at_once;
+use crate::session::statement::{Asked, Plan, Request};
+use crate::session::way::Trouble;
+use crate::session::whole::Session;
+use crate::shared::answers::HitPlan;
+use crate::state::Errand;
+
+/// Counts the statement, which is to be asked, and makes room for a copy of its answer if that may be stored.
+///
+/// # Errors
+/// The entry of the cache that answers it.
+pub(crate) fn begin(
+    session: &mut Session,
+    asked: Asked,
+    now_ms: u64,
+) -> Result<Box<Inquiry>, Entry<Arc<HitPlan>>> {
+    let Asked { request, plan, caching } = &asked;
+    let caching = *caching;
+    if caching.is_any() {
+        if let Some(entry) = entry_of_any_epoch(session, request, plan, caching, now_ms) {
+            return Err(entry);
+        }
+        session.ground.worker.counters.cache_get.bump();
+        plan.count_miss();
+    } else if plan.facts.kind == Kind::Select {
+        session.ground.worker.counters.selects_not_cached.bump();
+    }
+    plan.count_rules();
+    own_up(&session.ground, &mut session.dealings.transaction);
+    let capture = may_fill(&session.dealings.transaction, &session.dealings.hands, caching)
+        .map(|()| Box::new(capture(&session.ground, caching)));
+    Ok(Box::new(Inquiry { asked, capture, stage: Stage::New }))
+}
+
+/// Has a connection for the statement, if that can be at once, and sends it, or stands in line.
+pub(crate) fn lease(session: &mut Session, inquiry: &mut Inquiry) -> Result<(), Trouble> {
+    let Asked { request, plan, .. } = &inquiry.asked;
+    session.dealings.hands.errand = errand_of(session, request, plan);
+    let Session { ground, account, context, dealings, .. } = session;
+    match lease_or_join(ground, account, context, dealings, plan.hostgroup)? {
+        Begun::InLine(in_line) => inquiry.stage = Stage::InLine(in_line),
+        Begun::Leased(leased) => send(session, inquiry, leased),
+    }
+    Ok(())
+}
+
+/// The statement has its turn in the line in which it stood.
+pub(crate) fn take_turn(
+    session: &mut Session,
+    inquiry: &mut Inquiry,
+    in_line: InLine,
+    turn: Turn,
+) -> Result<(), Trouble> {
+    let Session { ground, account, context, dealings, .. } = session;
+    let hostgroup = inquiry.asked.plan.hostgroup;
+    let leased = lease_in_turn(ground, account, context, dealings, hostgroup, (in_line, turn))?;
+    send(session, inquiry, leased);
+    Ok(())
+}
+
+/// What the statement asks of a connection.
+fn errand_of(session: &Session, request: &Request, plan: &Plan) -> Errand {
+    let Session { client, context, dealings, .. } = session;
+    match request {
+        Request::Text if plan.named.is_none() => {
+            errand_of_text(context, &dealings.transaction, &plan.facts, client.statement_text())
+        }
+        Request::Text | Request::Execution { .. } => context.errand_of(&plan.facts),
+    }
+}
+
+/// Sends the statement, if there is a connection, and nothing need be said on it before.
+fn send(session: &mut Session, inquiry: &mut Inquiry, leased: Leased) {
+    let mut held = match leased {
+        Leased::Had(held, State::Own) if held.connection.ahead.is_empty() => held,
+        leased => {
+            inquiry.stage = Stage::Leased(leased);
+            return;
+        }
+    };
+    let Asked { request, plan, .. } = &inquiry.asked;
+    let capture = inquiry.capture.as_deref_mut().ok();
+    let departure = match request {
+        Request::Text => send_text_at_once(session, plan, capture, &mut held),
+        Request::Execution { id, text } => {
+            send_execution_at_once(session, *id, text, plan, capture, &mut held)
+        }
+    };
+    inquiry.stage = match departure {
+        Some(departure) => Stage::Sent(held, departure),
+        None => Stage::Leased(Leased::Had(held, State::Own)),
+    };
+}

@@ -1,0 +1,106 @@
+//! What follows when a statement has its answer, as far as that takes no waiting.
+
+use nuthatch_wire::{AnswerEnd, Ending};
+
+use crate::session::after::errors::count_error;
+use crate::session::after::learn::learn;
+use crate::session::after::pins::delay::learn_delay;
+use crate::session::after::plain::{has_left_counts_only, learn_counts};
+use crate::session::after::stored_code::learn_stored_code;
+use crate::session::before::flight::land;
+use crate::session::inquiry::{Inquiry, Stage};
+use crate::session::lease::put_away::settle;
+use crate::session::life::answer::store::store;
+use crate::session::life::sent_execution::{keep_cursor, learn_cursor, learn_of_execution};
+use crate::session::life::sent_text::learn_of_text;
+use crate::session::parts::Held;
+use crate::session::statement::{Asked, Request};
+use crate::session::way::{Departure, Reading, Trouble};
+use crate::session::whole::Session;
+
+/// The statement that was sent over `held` has its answer by now, which the ground's latest look at the clock tells, or none.
+pub(crate) fn heard(
+    session: &mut Session,
+    inquiry: &mut Inquiry,
+    held: Held,
+    departure: Departure,
+    answered: Result<AnswerEnd, Trouble>,
+) {
+    let Departure { flight, kind, number, .. } = departure;
+    let Session { ground, dealings, statements, .. } = session;
+    land(ground, &mut dealings.transaction, &dealings.hands, flight);
+    inquiry.stage = match answered {
+        Err(trouble) => Stage::Lost(held, trouble),
+        Ok(end) => {
+            if let Request::Execution { id, .. } = inquiry.asked.request {
+                learn_cursor(statements, id, (kind, number), &end, &held);
+            }
+            let reading = inquiry.capture.as_ref().ok().and_then(|capture| capture.reading.as_ref());
+            match take_note(session, &inquiry.asked, reading, &end, held) {
+                Some(held) => Stage::Noted(held, Box::new(end)),
+                None => Stage::Done(end),
+            }
+        }
+    };
+}
+
+/// Counts the statement, which is done, and stores its answer if it may be.
+pub(crate) fn conclude(session: &mut Session, inquiry: Box<Inquiry>, end: &AnswerEnd) {
+    let Inquiry { asked: Asked { request, plan, caching }, capture, .. } = *inquiry;
+    session.ground.observe_at(session.ground.latest_us, &plan, end.ok.affected_rows, end.rows);
+    plan.count_fill(capture.and_then(|capture| store(session, &request, &plan, caching, end, *capture)));
+}
+
+/// Learns from the answer that the client has by now, so that nothing may be tried again, and lets go of the connection. Returns it if
+/// its server must be asked for more first: see [`ask_after`](super::again::ask_after).
+pub(super) fn take_note(
+    session: &mut Session,
+    asked: &Asked,
+    reading: Option<&Reading>,
+    end: &AnswerEnd,
+    mut held: Held,
+) -> Option<Held> {
+    let Asked { request, plan, .. } = asked;
+    let Session { ground, client, account, context, dealings, statements, .. } = session;
+    let (text, executed) = match request {
+        Request::Text => (client.statement_text(), statements.executed_text(client, plan)),
+        Request::Execution { text, .. } => (&**text, &**text),
+    };
+    if has_left_counts_only(context, dealings, &plan.facts, end, &held) {
+        learn_counts(ground, context, dealings, &plan.facts, text, end, &mut held);
+    } else {
+        learn(ground, context, dealings, &plan.facts, text, end, &mut held);
+        dealings.transaction.learn_opening(reading, end);
+    }
+    learn_delay(ground, account, end, &mut held);
+    learn_stored_code(ground, context, plan, executed, end, &mut held);
+    let must_ask = match request {
+        Request::Text => learn_of_text(session, plan, end, &mut held),
+        Request::Execution { id, text } => learn_of_execution(session, *id, text, plan, end, &mut held),
+    };
+    if must_ask {
+        return Some(held);
+    }
+    let_go_of(session, asked, end, held);
+    None
+}
+
+/// Lets go of the connection of an answered statement, unless there is a reason to keep it.
+pub(super) fn let_go_of(session: &mut Session, asked: &Asked, end: &AnswerEnd, mut held: Held) {
+    let Asked { request, plan, .. } = asked;
+    let Session { ground, client, account, context, dealings, statements, .. } = session;
+    let text = match request {
+        Request::Text => client.statement_text(),
+        Request::Execution { id, text } => {
+            keep_cursor(statements, *id, &mut held);
+            text
+        }
+    };
+    if let Ending::Err(number) = end.ending {
+        count_error(ground, account, context, number, text, &plan.facts, &mut held);
+    }
+    // One that the server hangs up on is closed.
+    if !plan.facts.hangs_up(end) {
+        settle(ground, context, dealings, held);
+    }
+}

@@ -1,0 +1,136 @@
+//! What the cache has for a statement that is to be asked, and what becomes of its answer.
+
+use std::sync::Arc;
+
+use nuthatch_cache::{Entry, Fill, Judgement, Key, Packets, Protocol, Refusal};
+use nuthatch_wire::AnswerEnd;
+
+use crate::session::before::reading::dependencies_of;
+use crate::session::decide::key::key_in;
+use crate::session::decide::plan::hit_plan;
+use crate::session::life::arrival::hit::stands;
+use crate::session::parts::Ground;
+use crate::session::statement::{Caching, Plan, Request};
+use crate::session::way::{Capture, Depends};
+use crate::session::whole::Session;
+use crate::shared::answers::HitPlan;
+use crate::stats::not_cached::NotCached;
+
+/// The cache's key of the statement at hand.
+fn key_of<'a>(session: &'a Session, request: &Request) -> Option<Key<'a>> {
+    match request {
+        Request::Text => {
+            key_in(&session.account, &session.context, Protocol::Text, session.client.statement_text())
+        }
+        Request::Execution { .. } => {
+            key_in(&session.account, &session.context, Protocol::Binary, &session.statements.execution)
+        }
+    }
+}
+
+/// The entry that answers the statement, also one that an older configuration made, if the rules in force would have
+/// made it too.
+pub(super) fn entry_of_any_epoch(
+    session: &Session,
+    request: &Request,
+    plan: &Plan,
+    caching: Caching,
+    now_ms: u64,
+) -> Option<Entry<Arc<HitPlan>>> {
+    let key = key_of(session, request)?;
+    let entry = session.ground.shared.answers.cache.get(&key)?;
+    if entry.is_exact() != caching.is_exact() {
+        return None;
+    }
+    let is_from_there = entry.hostgroup() == plan.hostgroup.0;
+    if entry.is_exact()
+        && !(session.cache.may_use_exact
+            && is_from_there
+            && stands(&session.ground, &session.dealings.transaction, &key, &entry))
+    {
+        return None;
+    }
+    match entry.judge(now_ms, session.ground.snapshot.epoch.0) {
+        Judgement::Expired => {
+            if session.ground.shared.answers.cache.remove_expired(&key, now_ms) {
+                entry.plan().count_expired();
+            }
+            None
+        }
+        Judgement::Fresh => Some(entry),
+        Judgement::OlderEpoch => {
+            let expires_ms = entry.expires_ms().min(caching.expires_ms(entry.created_ms()));
+            if !is_from_there || now_ms >= expires_ms {
+                return None;
+            }
+            let hit_plan =
+                hit_plan(&session.ground, &session.account, &session.context, plan, entry.plan().found_rows);
+            let renewed = entry.renewed(session.ground.snapshot.epoch.0, expires_ms, hit_plan);
+            insert(&session.ground, renewed).ok()?;
+            session.ground.shared.answers.cache.get(&key)
+        }
+    }
+}
+
+/// Stores the answer that ended so, or says why not.
+pub(super) fn store(
+    session: &Session,
+    request: &Request,
+    plan: &Plan,
+    caching: Caching,
+    end: &AnswerEnd,
+    mut capture: Capture,
+) -> Result<(), NotCached> {
+    let stores_empty = plan
+        .verdict
+        .cache_empty_result
+        .unwrap_or(session.ground.snapshot.mysql.query_cache_stores_empty_result);
+    let reading = capture.reading.take();
+    let (packets, status_offsets) = capture.finish(end)?;
+    if end.rows == 0 && !stores_empty {
+        return Err(NotCached::Empty);
+    }
+    let Depends { clocks, since } = match (caching, &reading) {
+        (Caching::Exact { .. }, Some(reading)) => dependencies_of(&session.ground, reading, end)?,
+        (Caching::Exact { .. }, None) => return Err(NotCached::TablesNotUnderstood),
+        _ => Depends::default(),
+    };
+    let created_ms = session.ground.latest_us / 1000;
+    insert(
+        &session.ground,
+        Fill {
+            key: key_of(session, request).ok_or(NotCached::TooManyEnvironments)?,
+            packets: Packets::Whole(&packets),
+            status_offsets: &status_offsets,
+            rows: end.rows,
+            hostgroup: plan.hostgroup.0,
+            created_ms,
+            expires_ms: caching.expires_ms(created_ms),
+            epoch: session.ground.snapshot.epoch.0,
+            clocks: &clocks,
+            since,
+            plan: hit_plan(
+                &session.ground,
+                &session.account,
+                &session.context,
+                plan,
+                session.dealings.results.found_rows,
+            ),
+        },
+    )?;
+    if let Some(reading) = reading {
+        session.ground.shared.exact.table_counters.count_reads(&reading.footprint);
+    }
+    Ok(())
+}
+
+/// Room for a copy of its answer.
+pub(super) fn capture(ground: &Ground, caching: Caching) -> Capture {
+    let configured = ground.snapshot.mysql.threshold_resultset_size;
+    let bytes_max = configured.min(ground.shared.answers.cache.entry_bytes_max());
+    Capture::new(usize::try_from(bytes_max).unwrap_or(usize::MAX), caching.is_exact())
+}
+
+fn insert(ground: &Ground, fill: Fill<'_, Arc<HitPlan>>) -> Result<(), Refusal> {
+    ground.shared.answers.cache.insert_and(fill, |evicted| evicted.plan().count_evicted())
+}
