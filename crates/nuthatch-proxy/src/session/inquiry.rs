@@ -21,6 +21,8 @@ use crate::stats::not_cached::NotCached;
 pub(crate) enum Unfinished {
     /// It was taken from what the client has sent, and counted; it is no hit.
     Taken,
+    /// So it was, with attributes that no client sends.
+    Malformed,
     /// So it was, and it is a statement that was planned: more than to ask a server is to be done for it.
     Planned(Box<Plan>),
     /// So it was, and the cache answers it after all.

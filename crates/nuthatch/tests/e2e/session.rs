@@ -30,6 +30,7 @@ mod pins;
 mod prepared;
 mod reset;
 mod schema;
+mod seat;
 mod settings;
 mod stored_code;
 mod text_prepared;

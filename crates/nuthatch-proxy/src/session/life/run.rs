@@ -94,6 +94,7 @@ async fn serve_one(session: &mut Session, unfinished: Option<Unfinished>) -> Res
             }
         }
         Some(Unfinished::Taken) => {}
+        Some(Unfinished::Malformed) => return Box::pin(refuse_attributes(session)).await,
         Some(Unfinished::Planned(plan)) => planned = Some(plan),
         Some(Unfinished::Found(entry)) => {
             let now_ms = session.ground.latest_us / 1000;
@@ -125,13 +126,14 @@ async fn serve_one(session: &mut Session, unfinished: Option<Unfinished>) -> Res
             Err(entry) => Box::pin(serve_hit(session, entry, now_ms)).await?,
         }
     }
-    if let Some(inquiry) = inquiry {
-        let seen_through = see_through(session, inquiry).await;
-        if let Some(id) = execution {
-            session.statements.drop_long_data(id);
-        }
-        seen_through?;
+    let seen_through = match inquiry {
+        Some(inquiry) => see_through(session, inquiry).await,
+        None => Ok(()),
+    };
+    if let Some(id) = execution {
+        session.statements.drop_long_data(id);
     }
+    seen_through?;
     rest(session, was_plain);
     Ok(())
 }
@@ -165,9 +167,7 @@ async fn take_command(session: &mut Session) -> Result<Taken, SessionEnd> {
         && take_attributes(&mut session.client, &session.statements, command).is_err()
     {
         session.client.has_looked_up = false;
-        let Session { ground, client, context, dealings, .. } = session;
-        Box::pin(refuse_malformed(ground, client, context, dealings)).await?;
-        rest(session, false);
+        Box::pin(refuse_attributes(session)).await?;
         return Ok(Taken::AndServed);
     }
     if let Some(entry) = look_up_once(session, now_ms) {
@@ -175,6 +175,14 @@ async fn take_command(session: &mut Session) -> Result<Taken, SessionEnd> {
         return Ok(Taken::AndServed);
     }
     Ok(Taken::ToBeServed)
+}
+
+/// Refuses a command with attributes that no client sends.
+async fn refuse_attributes(session: &mut Session) -> Result<(), SessionEnd> {
+    let Session { ground, client, context, dealings, .. } = &mut *session;
+    refuse_malformed(ground, client, context, dealings).await?;
+    rest(session, false);
+    Ok(())
 }
 
 /// Looks up the command at hand, unless that was done on the seat.

@@ -49,7 +49,6 @@ pub(crate) fn may_sit_down(ground: &Ground, client: &mut Client) -> bool {
 /// Lets go of what it needs only while it runs, and says that it is on that seat; `false` when it must run on.
 pub(crate) fn may_sit_at(session: &mut Session, seat: usize) -> bool {
     settle_down(session);
-    session.client.attributes = None;
     let socket = session.client.framed.socket();
     let is_quiet = socket.is_none_or(|socket| socket.watch_writing(false).is_ok());
     is_quiet && session.ground.handle.sits(&session.ground.worker, seat)
@@ -69,6 +68,7 @@ pub(crate) fn may_stay(session: &mut Session) -> bool {
 /// Lets go of what a session needs only for the command at hand, and watches over what it holds.
 fn settle_down(session: &mut Session) {
     session.client.framed.drop_packet();
+    session.client.attributes = None;
     if session.statements.execution.capacity() > EXECUTION_BYTES_KEPT {
         session.statements.execution = Vec::new();
     }

@@ -1,6 +1,6 @@
 //! A text on its way to a server, and what its answer tells.
 
-use nuthatch_wire::{AnswerEnd, AnswerKind};
+use nuthatch_wire::{AnswerEnd, AnswerKind, query_packet};
 
 use crate::exact::Flight;
 use crate::session::after::diagnostics::{keep_what_is_left, must_fetch_what_is_left};
@@ -55,7 +55,7 @@ pub(crate) fn send_text_at_once(
     let frame = client.framed.frame()?;
     let asks = &plan.facts.asks;
     let is_plain = plan.named.is_none() && plan.sent.is_none() && !plan.brings_names();
-    let needs_help = asks.numbers || asks.connections || held.connection.takes_attributes();
+    let needs_help = asks.numbers || asks.connections;
     if !is_plain
         || needs_help
         || must_bring_more(ground, account, context, dealings, &plan.facts, client.statement_text(), held)
@@ -64,8 +64,14 @@ pub(crate) fn send_text_at_once(
     }
     held.connection.count_statement();
     let flight = take_off(session, plan, capture, held);
+    let kind = (AnswerKind::ResultSets, 0);
+    if held.connection.takes_attributes() {
+        let packet = query_packet(client.statement_text(), client.attributes.as_deref());
+        let written = way(ground, held).write_at_once(&packet);
+        return Some(Departure::of(flight, kind, &packet, written));
+    }
     let written = way(ground, held).write_at_once(frame);
-    Some(Departure::of(flight, (AnswerKind::ResultSets, 0), frame, written))
+    Some(Departure::of(flight, kind, frame, written))
 }
 
 /// Has the connection's server execute the text.

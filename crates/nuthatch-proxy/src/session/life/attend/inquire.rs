@@ -17,6 +17,7 @@ use crate::session::after::forget::must_ask_before_forgetting;
 use crate::session::inquiry::{Answered, Inquiry, Stage, Unfinished};
 use crate::session::lease::question::way_and_client;
 use crate::session::life::answer::{begin, conclude, heard, lease, take_turn};
+use crate::session::life::arrival::attributes::take_attributes;
 use crate::session::life::execution::{plain_execution, plan_plain_execution};
 use crate::session::life::seat::{count_command, may_stay, rest, watch_held};
 use crate::session::life::statement::{plain_statement, plan_text};
@@ -31,6 +32,13 @@ pub(crate) fn ask(session: &mut Session, seat: usize, now: Now) -> bool {
         return false;
     }
     let is_execution = session.client.framed.payload().first() == Some(&(Command::StmtExecute as u8));
+    if session.client.has_attributes() {
+        let command = if is_execution { Command::StmtExecute } else { Command::Query };
+        if take_attributes(&mut session.client, &session.statements, Some(command)).is_err() {
+            session.unfinished = Some(Unfinished::Malformed);
+            return false;
+        }
+    }
     let plan = if is_execution { plan_plain_execution(session) } else { plan_text(session) };
     let unfinished = match plan {
         None => Unfinished::Taken,
@@ -57,23 +65,19 @@ pub(crate) fn take_turn_at(session: &mut Session, seat: usize) -> bool {
     let is_wanted_otherwise = session.ground.handle.ending().is_some()
         || has_delays(&session.ground)
         || !session.dealings.hands.held.is_empty();
-    let Some(Unfinished::Asked(mut inquiry)) = session.unfinished.take_if(|_| !is_wanted_otherwise) else {
-        return false;
-    };
     let rouser = session.ground.handle.rouser();
-    match std::mem::take(&mut inquiry.stage) {
-        Stage::InLine(in_line)
-            if let Poll::Ready(turn) = in_line.poll_turn(&Context::from_waker(&rouser)) =>
-        {
-            let stepped = take_turn(session, &mut inquiry, in_line, turn);
-            waits(session, seat, inquiry, stepped)
-        }
-        stage => {
-            inquiry.stage = stage;
-            session.unfinished = Some(Unfinished::Asked(inquiry));
-            false
-        }
-    }
+    let turn = match &session.unfinished {
+        Some(Unfinished::Asked(inquiry)) if !is_wanted_otherwise => match &inquiry.stage {
+            Stage::InLine(in_line) => in_line.poll_turn(&Context::from_waker(&rouser)),
+            _ => Poll::Pending,
+        },
+        _ => Poll::Pending,
+    };
+    let Poll::Ready(turn) = turn else { return false };
+    let Some(Unfinished::Asked(mut inquiry)) = session.unfinished.take() else { return false };
+    let Stage::InLine(in_line) = std::mem::take(&mut inquiry.stage) else { return false };
+    let stepped = take_turn(session, &mut inquiry, in_line, turn);
+    waits(session, seat, inquiry, stepped)
 }
 
 /// Something has come for the session on that seat from the server that it asked. Returns whether it stays.
@@ -101,7 +105,6 @@ pub(crate) fn hear(session: &mut Session, now: Now, room: &mut [MaybeUninit<u8>]
 fn may_ask(session: &Session) -> bool {
     let ground = &session.ground;
     !session.account.user.fast_forward
-        && !session.client.has_attributes()
         && !has_delays(ground)
         && ground.shared.configuration.epoch() == ground.snapshot.epoch.0
 }
