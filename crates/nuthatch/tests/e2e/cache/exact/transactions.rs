@@ -174,8 +174,11 @@ fn rows_that_appeared_before_an_answer_asked_for_earlier_are_not_served_to_a_tra
     reader.ok("BEGIN");
     reader.ok("SELECT v FROM t WHERE id = 3");
     writer.ok("INSERT INTO a (v) VALUES (1), (2), (3)");
+    let stored = || stage.figure("Query_Cache_count_SET");
+    let stored_before = stored();
     writer.ok("UNLOCK TABLES");
     assert_eq!(asked.join().expect("it is answered"), "2");
+    await_that("its answer, which the client has first, is stored", || stored() > stored_before);
     assert!(is_hit(&stage, &mut writer, of_a));
     assert!(reader.ok(of_a).rows.is_empty(), "its snapshot is older than the rows");
 }
