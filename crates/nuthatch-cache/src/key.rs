@@ -2,6 +2,7 @@
 //!
 //! A [`Key`] borrows its parts and is hashed once, when it is made. Equal parts give equal hashes within one process;
 //! a hash is never stored outside of it. The hash finds a place in the index and proves nothing: entries compare the parts.
+//! A session asks thousands of times under the same two names: their hashes are the session's to keep.
 
 use std::fmt;
 
@@ -21,6 +22,40 @@ pub enum Protocol {
     Text,
     /// `COM_STMT_EXECUTE`: binary rows; the statement bytes then include the bound parameters.
     Binary,
+}
+
+/// The hash of a user's or schema's name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct NameHash(u64);
+
+impl NameHash {
+    /// That of `name`. Cost: some 25 instructions for a short one.
+    #[inline]
+    pub fn of(name: &[u8]) -> Self {
+        Self(rapidhash_v3_nano_inline::<true, false>(name, &DEFAULT_RAPID_SECRETS))
+    }
+}
+
+/// A user's or schema's name, with its hash.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Name<'a> {
+    bytes: &'a [u8],
+    hash: NameHash,
+}
+
+impl<'a> Name<'a> {
+    /// The name whose hash is not known yet.
+    #[inline]
+    pub fn new(bytes: &'a [u8]) -> Self {
+        Self { bytes, hash: NameHash::of(bytes) }
+    }
+
+    /// The name whose hash is known. Under another one than its own no entry is found.
+    #[inline]
+    pub fn hashed(bytes: &'a [u8], hash: NameHash) -> Self {
+        debug_assert_eq!(hash, NameHash::of(bytes), "a name has one hash");
+        Self { bytes, hash }
+    }
 }
 
 /// A question, borrowed from where its parts stand.
@@ -49,8 +84,20 @@ impl<'a> Key<'a> {
         protocol: Protocol,
         statement: &'a [u8],
     ) -> Self {
-        let hash = hash_parts(user, schema, environment, protocol, statement);
-        Self { user, schema, statement, environment, protocol, hash }
+        Self::named(Name::new(user), Name::new(schema), environment, protocol, statement)
+    }
+
+    /// The same of names whose hashes are known. Cost: one hash over the statement.
+    #[inline]
+    pub fn named(
+        user: Name<'a>,
+        schema: Name<'a>,
+        environment: u32,
+        protocol: Protocol,
+        statement: &'a [u8],
+    ) -> Self {
+        let hash = hash_parts(user.hash, schema.hash, environment, protocol, statement);
+        Self { user: user.bytes, schema: schema.bytes, statement, environment, protocol, hash }
     }
 
     /// The same question under another hash, for whoever brings a hash of their own (tests make collisions so).
@@ -84,11 +131,15 @@ impl fmt::Debug for Key<'_> {
 }
 
 #[inline]
-fn hash_parts(user: &[u8], schema: &[u8], environment: u32, protocol: Protocol, statement: &[u8]) -> u64 {
+fn hash_parts(
+    user: NameHash,
+    schema: NameHash,
+    environment: u32,
+    protocol: Protocol,
+    statement: &[u8],
+) -> u64 {
     let statement = rapidhash_v3_inline::<true, false, false>(statement, &DEFAULT_RAPID_SECRETS);
-    let user = rapidhash_v3_nano_inline::<true, false>(user, &DEFAULT_RAPID_SECRETS);
-    let schema = rapidhash_v3_nano_inline::<true, false>(schema, &DEFAULT_RAPID_SECRETS);
-    let session = mix(user ^ MIX_USER, schema.rotate_left(32) ^ MIX_SCHEMA);
+    let session = mix(user.0 ^ MIX_USER, schema.0.rotate_left(32) ^ MIX_SCHEMA);
     let number = u64::from(environment) << 1 | u64::from(protocol == Protocol::Binary);
     mix(statement ^ MIX_SCHEMA, session.wrapping_add(number) ^ MIX_USER)
 }

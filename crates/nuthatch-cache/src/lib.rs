@@ -33,7 +33,7 @@ pub use cache::Cache;
 pub use clocks::{BLOCK_KEYS, Clock, ClockList, ClockOptions, Clocks, Marks, Sequence, Standing};
 pub use entry::{Entry, Judgement};
 pub use fill::{Fill, Packets, STATUS_OFFSETS_MAX};
-pub use key::{Key, Protocol};
+pub use key::{Key, Name, NameHash, Protocol};
 pub use limits::Limits;
 pub use refusal::Refusal;
 pub use sweep::Sweep;

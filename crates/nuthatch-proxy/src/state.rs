@@ -9,6 +9,7 @@ mod collation;
 mod connection;
 mod errand;
 mod found_rows;
+mod schema;
 mod session;
 mod settings;
 
@@ -17,6 +18,7 @@ pub(crate) use collation::ResultCollation;
 pub(crate) use connection::ConnectionState;
 pub(crate) use errand::{Aim, Behind, Errand, SchemaNeed};
 pub(crate) use found_rows::Found;
+pub(crate) use schema::Schema;
 pub(crate) use session::SessionState;
 pub(crate) use settings::{
     CHARACTER_SET_CONNECTION, CHARACTER_SET_RESULTS, COLLATION_CONNECTION, OF_NAMES, Settings, is_plain,

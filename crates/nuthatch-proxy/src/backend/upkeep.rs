@@ -143,7 +143,7 @@ impl Server {
             user: Arc::clone(&connection.user),
             shape: connection.shape,
             collation: connection.login_collation,
-            schema: connection.state.schema.clone(),
+            schema: connection.state.schema.to_vec(),
         };
         *self.opened_last.lock() = Some(kind);
     }

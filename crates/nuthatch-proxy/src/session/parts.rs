@@ -16,7 +16,7 @@ mod results;
 mod statements;
 mod transaction;
 
-pub(crate) use account::{Account, UserPlace};
+pub(crate) use account::{Account, UserName, UserPlace};
 pub(crate) use begun::Begun;
 pub(crate) use cache_use::{CacheUse, Off, caching};
 pub(crate) use client::{Client, Unsent};

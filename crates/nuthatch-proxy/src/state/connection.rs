@@ -2,13 +2,12 @@
 
 use std::sync::Arc;
 
-use crate::state::{Charset, Settings};
+use crate::state::{Charset, Schema, Settings};
 
 /// What the server keeps for a connection, as far as sessions may differ in it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct ConnectionState {
-    /// Default schema, in UTF-8 whatever the character set is; empty for none.
-    pub(crate) schema: Vec<u8>,
+    pub(crate) schema: Schema,
     /// Character sets and collation.
     pub(crate) charset: Charset,
     /// `None` when it is not known.
@@ -23,8 +22,15 @@ pub(crate) struct ConnectionState {
 
 impl ConnectionState {
     /// As after a login.
-    pub(crate) fn new(schema: Vec<u8>, charset: Charset, autocommit: bool) -> Self {
+    pub(crate) fn new(schema: impl Into<Schema>, charset: Charset, autocommit: bool) -> Self {
         let (settings, user_variables) = (Settings::default(), Settings::default());
-        Self { schema, charset, autocommit: Some(autocommit), settings, user_variables, role: None }
+        Self {
+            schema: schema.into(),
+            charset,
+            autocommit: Some(autocommit),
+            settings,
+            user_variables,
+            role: None,
+        }
     }
 }

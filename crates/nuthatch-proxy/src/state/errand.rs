@@ -59,7 +59,7 @@ impl Errand {
     pub(crate) fn into_schema(own: &SessionState, schema: &[u8]) -> Self {
         let mut state = own.clone();
         if own.charset.reads_as_utf8(schema) {
-            state.schema = schema.to_vec();
+            state.schema = schema.into();
         }
         let aim = Aim { state, sets_charset: false, sets_role: false, sets: Vec::new() };
         Self { schema: SchemaNeed::Any, aim: Some(Box::new(aim)), ..Self::default() }
@@ -120,9 +120,9 @@ mod tests {
         let own = SessionState::new(b"mine".to_vec(), Charset::Collation(45));
         let there = ConnectionState::new(b"other".to_vec(), Charset::Collation(8), true);
         let errand = Errand::into_schema(&own, b"next");
-        assert_eq!(errand.nearest(&own).schema, b"next");
-        assert_eq!(errand.state_before(&own, &there).schema, b"other");
+        assert_eq!(*errand.nearest(&own).schema, *b"next");
+        assert_eq!(*errand.state_before(&own, &there).schema, *b"other");
         let foreign = Errand::into_schema(&own, b"t\xEBst");
-        assert_eq!(foreign.nearest(&own).schema, b"mine", "what it is in UTF-8 only the server knows");
+        assert_eq!(*foreign.nearest(&own).schema, *b"mine", "what it is in UTF-8 only the server knows");
     }
 }

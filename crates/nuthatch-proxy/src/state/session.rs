@@ -2,13 +2,12 @@
 
 use std::sync::Arc;
 
-use crate::state::{Charset, ConnectionState, Settings};
+use crate::state::{Charset, ConnectionState, Schema, Settings};
 
 /// A session's state, as far as it is a value. See the module's doc.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct SessionState {
-    /// Default schema, in UTF-8 whatever the session talks in; empty for none.
-    pub(crate) schema: Vec<u8>,
+    pub(crate) schema: Schema,
     /// Character sets and collation.
     pub(crate) charset: Charset,
     /// Whether statements commit by themselves.
@@ -23,9 +22,9 @@ pub(crate) struct SessionState {
 
 impl SessionState {
     /// As after a login.
-    pub(crate) fn new(schema: Vec<u8>, charset: Charset) -> Self {
+    pub(crate) fn new(schema: impl Into<Schema>, charset: Charset) -> Self {
         let (settings, user_variables) = (Settings::default(), Settings::default());
-        Self { schema, charset, autocommit: true, settings, user_variables, role: None }
+        Self { schema: schema.into(), charset, autocommit: true, settings, user_variables, role: None }
     }
 
     /// Whether a connection is there. What [`Self::differences`] finds none of, without counting them.
@@ -69,7 +68,7 @@ mod tests {
         assert_eq!(state.differences(&same), 0);
         assert!(state.is_at(&same));
         let apart: [fn(&mut ConnectionState); 6] = [
-            |there| there.schema = b"b".to_vec(),
+            |there| there.schema = b"b".to_vec().into(),
             |there| there.charset = Charset::Collation(8),
             |there| there.autocommit = None,
             |there| there.settings.set(b"sql_mode", Some(b"''")),

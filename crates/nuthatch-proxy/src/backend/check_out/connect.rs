@@ -78,7 +78,7 @@ pub(in crate::backend) async fn open(
     let mut connection = Box::new(Connection {
         framed,
         state: ConnectionState::new(
-            login.schema.to_vec(),
+            login.schema,
             Charset::Collation(login.collation),
             logged_in.status.contains(StatusFlags::SERVER_STATUS_AUTOCOMMIT),
         ),

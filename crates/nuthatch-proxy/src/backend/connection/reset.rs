@@ -16,7 +16,7 @@ use nuthatch_wire::{AnswerKind, CapabilityFlags, Command, ErrPacket, StatusFlags
 
 use crate::backend::Connection;
 use crate::backend::connection::prepared::{NamedStatements, PreparedStatements};
-use crate::state::{Charset, ConnectionState, is_read_alike};
+use crate::state::{Charset, ConnectionState, Schema, is_read_alike};
 
 /// Has a row if the server does something at a login that it does not at a reset.
 const LOGINS_DO_MORE: &[u8] = b"SELECT 1 FROM DUAL WHERE @@GLOBAL.init_connect <> ''";
@@ -79,14 +79,14 @@ impl Connection {
         };
         change_user(&mut self.framed, &login).await?;
         self.state.schema.clear();
-        self.begin_anew(&[], Vec::new()).await
+        self.begin_anew(&[], Schema::default()).await
     }
 
     /// Sends `first` and then what makes the connection one of the pool again, in that schema.
     async fn begin_anew(
         &mut self,
         first: &[(Command, &[u8], AnswerKind)],
-        schema: Vec<u8>,
+        schema: Schema,
     ) -> Result<Reset, NetError> {
         let charset = Charset::Collation(self.login_collation);
         let Some(set_names) = charset.statement() else { return Ok(Reset::Doubtful) };

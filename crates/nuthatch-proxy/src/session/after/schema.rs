@@ -37,8 +37,8 @@ pub(crate) async fn learn_name_of_schema(
 ) -> Result<(), Trouble> {
     held.is_in_unnamed_schema = false;
     let name = way(ground, held).ask_value("SELECT CAST(DATABASE() AS BINARY)").await?.unwrap_or_default();
-    held.connection.state.schema.clone_from(&name);
-    context.state.schema = name;
+    context.state.schema = name.into();
+    held.connection.state.schema.clone_from(&context.state.schema);
     Ok(())
 }
 
@@ -46,8 +46,8 @@ pub(crate) async fn learn_name_of_schema(
 pub(crate) fn learn_schema(context: &mut Context, name: &[u8], held: &mut Held) {
     match context.state.charset.reads_as_utf8(name) {
         true => {
-            held.connection.state.schema = name.to_vec();
-            context.state.schema = name.to_vec();
+            held.connection.state.schema = name.into();
+            context.state.schema = name.into();
         }
         false => held.is_in_unnamed_schema = true,
     }

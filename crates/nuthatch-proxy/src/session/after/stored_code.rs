@@ -81,7 +81,7 @@ fn doubt(ground: &Ground, context: &Context, plan: &Plan, text: &[u8], least: Le
         text: text.into(),
         class: plan.facts.class,
         lexing: context.lexing,
-        schema: context.state.schema.as_slice().into(),
+        schema: context.state.schema[..].into(),
         changes: plan.facts.code.changes,
         least,
     });

@@ -113,7 +113,7 @@ mod tests {
         assert_eq!(errand_of_names.nearest(&own()).charset, charset);
         let (own_state, there_state) = (own(), there());
         let before = errand_of_names.state_before(&own_state, &there_state);
-        assert_eq!((&before.charset, before.schema.as_slice()), (&there().charset, &b"mine"[..]));
+        assert_eq!((&before.charset, &before.schema[..]), (&there().charset, &b"mine"[..]));
         assert_eq!(before.settings.get(b"character_set_results"), Some(&b"NULL"[..]));
         assert_eq!(before.settings.get(b"sql_mode"), Some(&b"'ANSI'"[..]));
         let value = Given::Literal((*b"'TRADITIONAL'").into());

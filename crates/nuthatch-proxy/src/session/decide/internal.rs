@@ -159,7 +159,7 @@ fn client_json(ground: &Ground, account: &Account, context: &Context, tls: Optio
     json!({
         "client_addr": { "address": &*address.host, "port": address.port },
         "proxy_addr": { "address": &*address.proxy_host, "port": address.proxy_port },
-        "userinfo": { "username": &*account.name, "schemaname": text(&context.state.schema) },
+        "userinfo": { "username": &**account.name, "schemaname": text(&context.state.schema) },
         "encrypted": tls.is_some(),
         "ssl_version": tls.unwrap_or_default(),
     })

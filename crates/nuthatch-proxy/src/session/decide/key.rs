@@ -29,6 +29,6 @@ pub(crate) fn key_in<'a>(
     protocol: Protocol,
     statement: &'a [u8],
 ) -> Option<Key<'a>> {
-    let (user, schema) = (account.name.as_bytes(), context.state.schema.as_slice());
-    Some(Key::new(user, schema, context.environment?, protocol, statement))
+    let (user, schema) = (account.name.as_name(), context.state.schema.as_name());
+    Some(Key::named(user, schema, context.environment?, protocol, statement))
 }

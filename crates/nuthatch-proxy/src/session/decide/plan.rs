@@ -137,7 +137,7 @@ fn digest_row(
     let variables = &ground.snapshot.mysql;
     let client_addr =
         if variables.query_digests_track_hostname { &*ground.handle.address().host } else { "" };
-    let (schema, user) = (context.state.schema.as_slice(), &*account.name);
+    let (schema, user) = (&context.state.schema[..], &**account.name);
     let observed = Observed { hostgroup, schema, user, client_addr, digest, digest_text };
     ground.shared.answers.digests.row(&observed, variables.query_digests_max_entries)
 }

@@ -9,7 +9,7 @@ pub(crate) fn refused_by_lock(
     context: &Context,
     schema: &[u8],
 ) -> Option<String> {
-    let may_not = account.user.schema_locked && context.state.schema != schema;
+    let may_not = account.user.schema_locked && *context.state.schema != *schema;
     may_not.then(|| locked_message(ground, account, schema))
 }
 

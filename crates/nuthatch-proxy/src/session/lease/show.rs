@@ -39,8 +39,8 @@ pub(crate) fn show_idle(ground: &Ground, context: &Context, hands: &Hands) {
         view.info = Vec::new();
     }
     show_pins(hands, &mut view);
-    if view.schema != context.state.schema {
-        view.schema.clone_from(&context.state.schema);
+    if view.schema[..] != context.state.schema[..] {
+        view.schema = context.state.schema.to_vec();
     }
 }
 

@@ -126,7 +126,7 @@ async fn kill_session(session: &mut Session, target: Target) -> Result<(), Sessi
     let Some(target) = found else {
         return kill_by_server(session, target).await;
     };
-    let is_own = target.view.lock().user.as_ref().is_some_and(|user| **user == *session.account.name);
+    let is_own = target.view.lock().user.as_ref().is_some_and(|user| *user == *session.account.name);
     if !is_own {
         return refuse(session, ErrorCode::KILL_DENIED, &format!("You are not owner of thread {id}")).await;
     }

@@ -149,7 +149,7 @@ async fn prepare_on_lease(
     let is_known = !held.pins.contains(Pins::SESSION_VARIABLE) && !held.pins.contains(Pins::UNKNOWN);
     let key = StatementKey {
         text: Arc::clone(text),
-        schema: session.context.state.schema.as_slice().into(),
+        schema: session.context.state.schema[..].into(),
         charset: session.context.state.charset.clone(),
         settings: session.context.state.settings.clone(),
         owner: None,

@@ -1,7 +1,10 @@
 //! Who the client is to the proxy and to the servers.
 
+use std::fmt;
+use std::ops::Deref;
 use std::sync::Arc;
 
+use nuthatch_cache::{Name, NameHash};
 use nuthatch_config::User;
 use nuthatch_net::BackendPassword;
 
@@ -11,7 +14,7 @@ use crate::state::Charset;
 /// See the module's doc.
 #[derive(Debug)]
 pub(crate) struct Account {
-    pub(crate) name: Arc<str>,
+    pub(crate) name: UserName,
     /// The user's frontend row in force.
     pub(crate) user: Arc<User>,
     /// How to log in to servers in its name; `None` when no password is known.
@@ -19,6 +22,40 @@ pub(crate) struct Account {
     pub(crate) place: UserPlace,
     /// What COM_RESET_CONNECTION goes back to.
     pub(crate) login_charset: Charset,
+}
+
+/// A user's name. Its hash is made once, and each look-up in the cache takes it.
+#[derive(Debug)]
+pub(crate) struct UserName {
+    name: Arc<str>,
+    hash: NameHash,
+}
+
+impl UserName {
+    pub(crate) fn new(name: Arc<str>) -> Self {
+        Self { hash: NameHash::of(name.as_bytes()), name }
+    }
+
+    /// As a part of the cache's key.
+    #[inline]
+    pub(crate) fn as_name(&self) -> Name<'_> {
+        Name::hashed(self.name.as_bytes(), self.hash)
+    }
+}
+
+impl Deref for UserName {
+    type Target = Arc<str>;
+
+    #[inline]
+    fn deref(&self) -> &Arc<str> {
+        &self.name
+    }
+}
+
+impl fmt::Display for UserName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.name.fmt(f)
+    }
 }
 
 /// A session that counts against its user's `max_connections`, for as long as this lives.

@@ -87,7 +87,7 @@ pub(crate) async fn prepare_anew(
 /// The state that a statement was prepared under; what it does not depend on is as it is.
 pub(crate) fn state_of(context: &Context, key: &StatementKey) -> SessionState {
     SessionState {
-        schema: key.schema.to_vec(),
+        schema: key.schema[..].into(),
         charset: key.charset.clone(),
         settings: key.settings.clone(),
         ..context.state.clone()

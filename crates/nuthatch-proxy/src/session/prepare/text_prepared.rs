@@ -176,7 +176,7 @@ pub(crate) async fn learn_name(
     let keeps_types = matches!(context.lexing.server, ServerFlavor::MySql(_)) && text.contains(&b'?');
     let key = StatementKey {
         text: sent.clone().unwrap_or_else(|| client.statement_text().into()),
-        schema: context.state.schema.as_slice().into(),
+        schema: context.state.schema[..].into(),
         charset: context.state.charset.clone(),
         settings: context.state.settings.clone(),
         owner: keeps_types.then_some((ground.handle.id, 0)),

@@ -44,5 +44,5 @@ pub(crate) fn learn_temporary_tables(
 }
 
 fn resolved(context: &Context, table: TableName) -> (Vec<u8>, Vec<u8>) {
-    (table.schema.unwrap_or_else(|| context.state.schema.clone()), table.name)
+    (table.schema.unwrap_or_else(|| context.state.schema.to_vec()), table.name)
 }

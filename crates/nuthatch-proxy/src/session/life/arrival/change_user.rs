@@ -13,7 +13,7 @@ use crate::session::life::arrival::begin_anew::begin_anew;
 use crate::session::life::arrival::login::{
     Admitted, Known, admit, clear_passwords, plain_schema, refused_schema, word,
 };
-use crate::session::parts::Account;
+use crate::session::parts::{Account, UserName};
 use crate::session::way::reply;
 use crate::session::whole::Session;
 use crate::state::Charset;
@@ -56,8 +56,9 @@ pub(crate) async fn change_user(session: &mut Session) -> Result<(), SessionEnd>
                 None => admitted.user.default_schema.as_deref().unwrap_or_default().as_bytes().to_vec(),
             };
             let Admitted { user, place, .. } = admitted;
-            session.account = Account { name: Arc::clone(&name), user, password, place, login_charset };
-            (session.context.state.schema, session.context.state.role) = (schema, None);
+            let named = UserName::new(Arc::clone(&name));
+            session.account = Account { name: named, user, password, place, login_charset };
+            (session.context.state.schema, session.context.state.role) = (schema.into(), None);
             await_defaults(&session.ground).await;
             begin_anew(session, session.account.login_charset.clone());
             session.ground.handle.view.lock().user = Some(name);

@@ -21,7 +21,7 @@ use crate::session::decide::schema_lock::locked_message;
 use crate::session::lease::environment::renumber_environment;
 use crate::session::lease::inheritance::begin_in;
 use crate::session::parts::{
-    Account, Begun, CacheUse, Client, Context, Dealings, Ground, Statements, UserPlace,
+    Account, Begun, CacheUse, Client, Context, Dealings, Ground, Statements, UserName, UserPlace,
 };
 use crate::session::statement::Memo;
 use crate::session::way::{Trouble, reply};
@@ -151,7 +151,7 @@ pub(crate) async fn refused_schema(session: &mut Session, named: Option<&[u8]>) 
     }
     let (user, schema) = (Arc::clone(&session.account.name), session.context.state.schema.clone());
     let default = session.account.user.default_schema.as_deref().unwrap_or_default();
-    if session.account.user.schema_locked && !default.is_empty() && schema != default.as_bytes() {
+    if session.account.user.schema_locked && !default.is_empty() && *schema != *default.as_bytes() {
         let ErrorCode { code, sql_state } = ErrorCode::DB_ACCESS_DENIED;
         return Some(ErrPacket {
             code,
@@ -167,7 +167,7 @@ pub(crate) async fn refused_schema(session: &mut Session, named: Option<&[u8]>) 
     let trying = try_schema(ground, account, context, dealings, account.user.default_hostgroup);
     match worker.with_tokio(timeout(SCHEMA_PATIENCE, Box::pin(trying))).await {
         Ok(Ok(())) => {
-            session.ground.shared.doors.known_schemas.add(&user, schema);
+            session.ground.shared.doors.known_schemas.add(&user, schema.to_vec());
             None
         }
         Ok(Err(Trouble::Refused(refusal) | Trouble::CheckOut(CheckOutError::Refused(refusal)))) => {
@@ -304,7 +304,7 @@ fn enter(
             has_looked_up: false,
             has_fallen: false,
         },
-        account: Account { name, user, password, place, login_charset: charset.clone() },
+        account: Account { name: UserName::new(name), user, password, place, login_charset: charset.clone() },
         unfinished: None,
         context: Context {
             state: SessionState::new(schema, charset),

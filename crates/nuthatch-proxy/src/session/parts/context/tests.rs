@@ -136,7 +136,7 @@ fn errand_goes_by_what_the_statement_may_do_unseen_and_whether_it_can_be_sent_ag
         ("SHOW WARNINGS", MARIADB, "shop", false, All, true),
     ] {
         let mut context = Context::on(server);
-        context.state.schema = schema.into();
+        context.state.schema = schema.as_bytes().into();
         let errand = context.errand_of(&facts(text, server));
         let found = (errand.is_tracked, errand.behind, errand.asks_of_the_last);
         assert_eq!(found, (is_tracked, behind, asks_of_the_last), "{text} {server:?} {schema}");

@@ -15,7 +15,7 @@ impl Statement {
         let SessionState { schema, charset, settings, .. } = state();
         let key = StatementKey {
             text: text.as_bytes().into(),
-            schema: schema.into(),
+            schema: schema[..].into(),
             charset,
             settings,
             owner: None,
@@ -113,7 +113,7 @@ fn execution_that_goes_by_more_than_its_bytes_is_not_written_down() {
         ("long data beyond the limit", of_statement(|it| it.has_too_much = true)),
         ("a cursor is open", of_statement(|it| it.cursor = Some((1, 1)))),
         ("state of which not all is known", of_statement(|it| it.key.hidden = Some((1, 1)))),
-        ("another schema", in_state(|it| it.schema = b"other".to_vec())),
+        ("another schema", in_state(|it| it.schema = b"other".to_vec().into())),
         ("another character set", in_state(|it| it.charset = Charset::Collation(8))),
         ("another variable", in_state(|it| it.settings.set(b"sql_mode", Some(b"''")))),
         ("it asks for a cursor", sent(execution(1, 1))),
