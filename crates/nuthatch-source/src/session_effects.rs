@@ -7,7 +7,7 @@
 
 use std::collections::HashSet;
 
-use nuthatch_sql::{Leaves, is_of_word, is_one_of, known_variables};
+use nuthatch_sql::{LOCK_FUNCTIONS, Leaves, is_of_word, is_one_of, known_variables, words};
 
 use crate::PictureError;
 use crate::question::{Question, Server};
@@ -18,15 +18,7 @@ const VARIABLES: Question = Question { what: "session variables", sql: "SHOW SES
 /// Names of variables that no session can set, and many columns have.
 const NEVER_SET: [&[u8]; 5] = [b"version", b"port", b"hostname", b"socket", b"license"];
 
-/// The locks that a session holds by functions. An error of any number can be made up by `MYSQL_ERRNO`: what failed so may have run.
-const UNTOLD: [&[u8]; 5] = [
-    b"get_lock",
-    b"release_lock",
-    b"release_all_locks",
-    b"service_get_read_locks",
-    b"service_get_write_locks",
-];
-
+/// An error of any number can be made up by it: what failed so may have run.
 const MADE_UP_ERROR: &[u8] = b"mysql_errno";
 
 /// Behind SET, and not followed by what makes it a column's name: a server does not tell of it, and a reset does not undo it (MariaDB tells of a
@@ -69,6 +61,14 @@ pub(crate) fn left_by(body: &[u8], assignable: &Assignable) -> Leaves {
         () if body.does_untold() => Leaves::Untold,
         () if body.does_told(assignable) => Leaves::Told,
         () => Leaves::Nothing,
+    }
+}
+
+/// What a view's text leaves, but for the code that it names: it sets nothing, but may take a lock.
+pub(crate) fn left_by_view(text: &[u8]) -> Leaves {
+    match words(text).any(|word| is_one_of(word, &LOCK_FUNCTIONS)) {
+        true => Leaves::Untold,
+        false => Leaves::Nothing,
     }
 }
 
@@ -141,7 +141,7 @@ impl<'b> Body<'b> {
         let turns_off_telling =
             self.words.iter().any(|word| word.text.to_ascii_lowercase().starts_with(b"session_track"));
         makes_by_select
-            || self.has_word(&UNTOLD)
+            || self.has_word(&LOCK_FUNCTIONS)
             || self.has_word(&[MADE_UP_ERROR])
             || turns_off_telling
             || self.has_variables && fills_variables

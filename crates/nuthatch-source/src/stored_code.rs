@@ -6,7 +6,7 @@
 use nuthatch_sql::{Leaves, Runs, StoredCode, is_own_schema, is_plain};
 
 use crate::definitions::{Definitions, RoutineDefinition};
-use crate::session_effects::{Assignable, left_by};
+use crate::session_effects::{Assignable, left_by, left_by_view};
 use crate::trigger_body::TriggerBody;
 
 /// All of the stored code. `assignable` are the variables that a SET may name.
@@ -45,7 +45,7 @@ fn pieces<'d>(definitions: &'d Definitions, assignable: &Assignable) -> Vec<Piec
         let own = match role {
             // Hidden ones may do anything.
             _ if text.is_empty() => Leaves::Lasting,
-            Role::View => Leaves::Nothing,
+            Role::View => left_by_view(text),
             _ => left_by(text, assignable),
         };
         Piece { name, role, own, text: TriggerBody::new(text) }
@@ -146,6 +146,7 @@ mod tests {
                 view("over", "select `s`.`seen`.`a` AS `a` from `s`.`seen`"),
                 view("seen", "select `s`.`through`() AS `a`"),
                 view("of_fires", "select `s`.`fires`.`a` AS `a` from `s`.`fires`"),
+                view("takes_lock", "select get_lock('a',1) AS `a`"),
                 view("own", "select `sys`.`format_time`(1) AS `a`"),
             ],
             ..Definitions::default()
@@ -165,6 +166,7 @@ mod tests {
             ("SELECT pack.f()", Leaves::Told),
             ("SELECT * FROM over", Leaves::Told),
             ("SELECT * FROM own", Leaves::Told),
+            ("SELECT * FROM takes_lock", Leaves::Untold),
             ("SELECT * FROM of_fires", Leaves::Nothing),
             ("INSERT INTO of_fires VALUES (1)", Leaves::Told),
             ("SELECT * FROM fires", Leaves::Nothing),

@@ -68,7 +68,7 @@ pub use found_rows::{FoundRows, PageOffset, found_rows, found_rows_of_first, pag
 pub use function::pure_functions;
 pub use handler::{Handler, handler};
 pub use kill::{Kill, Whom, kill};
-pub use locks::{Locks, locks};
+pub use locks::{LOCK_FUNCTIONS, Locks, locks};
 pub use privileges::changes_privileges;
 pub use query_cache::{
     CacheHint, CacheOrder, CachePart, CacheQuestion, CacheSetting, CacheSettings, CacheShow, CacheStatus,

@@ -3,6 +3,15 @@
 use crate::classify::cursor::{Cursor, is_word};
 use crate::token::{Lexing, TokenKind};
 
+/// The functions by which a session takes and gives back locks that last beyond its statement and transaction.
+pub const LOCK_FUNCTIONS: [&[u8]; 5] = [
+    b"get_lock",
+    b"release_lock",
+    b"release_all_locks",
+    b"service_get_read_locks",
+    b"service_get_write_locks",
+];
+
 /// What a statement does with named locks.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Locks<'q> {

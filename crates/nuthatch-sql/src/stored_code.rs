@@ -100,6 +100,10 @@ impl StoredCode {
         if runs == Runs::Called && !name.is_ascii() {
             self.accented = self.accented.max(leaves);
         }
+        // A view or a table is behind a name all the same.
+        if runs != Runs::Called && leaves == Leaves::Nothing {
+            return false;
+        }
         let known = self.names.entry(fold(name)).or_default().when(runs);
         let is_more = leaves > *known;
         *known = leaves.max(*known);

@@ -20,7 +20,7 @@ use crate::exact::catalogues::{Catalogues, Domain, Domains};
 use crate::exact::clocks_of::of_definition;
 use crate::exact::definitions::{Changed, Makes};
 use crate::exact::replica::NoDomain;
-use crate::exact::stored_code::KnownCode;
+use crate::exact::stored_code::StoredCodes;
 use crate::exact::turn::Turn;
 
 /// What became of a new picture.
@@ -41,13 +41,24 @@ pub(super) struct Change {
     /// The one that it ended.
     turn: Arc<Turn>,
     makes: Makes,
+    /// How often code had changed when it began.
+    code_changes: u64,
+}
+
+/// What is said of a change while it is under way.
+#[derive(Debug)]
+struct UnderWay {
+    id: u64,
+    changed: Changed,
+    /// How often code had changed when it began, if it makes views of which it was known then that they run none.
+    rests_on: Option<u64>,
 }
 
 /// The changes that are under way.
 #[derive(Debug, Default)]
 struct Running {
     last_id: u64,
-    changes: Vec<(u64, Changed)>,
+    changes: Vec<UnderWay>,
 }
 
 /// See the module's doc.
@@ -135,8 +146,8 @@ impl CatalogueStore {
                 _ => known.takes_writes,
             }
         });
-        for (_, changed) in &running.changes {
-            domains = without(&domains, changed);
+        for one in &running.changes {
+            domains = without(&domains, &one.changed);
         }
         let is_whole = running.changes.is_empty();
         let mut next = Catalogues { domains, is_whole, ..Catalogues::clone(&current) };
@@ -156,13 +167,19 @@ impl CatalogueStore {
         if is_behind_our_back { Replaced::ChangedBehindOurBack } else { Replaced::Done }
     }
 
-    /// Has `learn` make what is known of stored code anew. Says what it says.
-    pub(super) fn replace_code<T>(&self, learn: impl FnOnce(&KnownCode) -> (KnownCode, T)) -> T {
-        let _one_at_a_time = self.running.lock();
+    /// Puts in force what was read of stored code since there had been so many changes, unless there were more. Says whether connections may
+    /// carry what code has left of which nothing was known.
+    pub(super) fn replace_code(&self, changes: u64, codes: StoredCodes) -> bool {
+        let running = self.running.lock();
         let current = self.current();
-        let (code, said) = learn(&current.code);
+        let now = current.code.changes();
+        // A view that is being made may run what has been made since it was judged, and what was read shows the one before it.
+        if running.changes.iter().any(|one| one.rests_on.is_some_and(|then| then != now)) {
+            return false;
+        }
+        let (code, is_news) = current.code.learn(changes, codes);
         self.put(Catalogues { code, ..Catalogues::clone(&current) });
-        said
+        is_news
     }
 
     /// Nothing is known any more of hostgroups of which `is_kept` does not say otherwise, and no exact answer is served that was stored
@@ -216,6 +233,7 @@ impl CatalogueStore {
         }
         running.last_id += 1;
         let id = running.last_id;
+        let (makes, code_changes) = (current.code.made_by(makes), current.code.changes());
         self.put(Catalogues {
             domains: without(&current.domains, &changed),
             generation: current.generation + 1,
@@ -225,21 +243,25 @@ impl CatalogueStore {
             is_whole: false,
             code: current.code.changed_by(makes),
         });
-        running.changes.push((id, changed));
-        Change { id, turn: Arc::clone(&current.turn), makes }
+        let rests_on = matches!(makes, Makes::PlainViews { .. }).then_some(code_changes);
+        running.changes.push(UnderWay { id, changed, rests_on });
+        Change { id, turn: Arc::clone(&current.turn), makes, code_changes }
     }
 
     /// A statement has ended that may have written all that `marks` hold, and changed definitions if it has begun a change.
     pub(super) fn finish(&self, marks: Marks, change: Option<Change>) {
-        let Some(Change { id, turn, makes }) = change else {
+        let Some(Change { id, turn, mut makes, code_changes }) = change else {
             marks.settle();
             return;
         };
         turn.park(marks);
         drop(turn);
         let mut running = self.running.lock();
-        running.changes.retain(|(other, _)| *other != id);
+        running.changes.retain(|one| one.id != id);
         let current = self.current();
+        if matches!(makes, Makes::PlainViews { .. }) && current.code.changes() != code_changes {
+            makes = Makes::Views;
+        }
         // Who reads the server from now on sees what became of it.
         let (generation, code) = (current.generation + 1, current.code.changed_by(makes));
         self.put(Catalogues { generation, code, ..Catalogues::clone(&current) });
@@ -286,7 +308,7 @@ mod tests {
     use nuthatch_sql::{Catalogue, SideEffects, Table, TableId};
 
     use super::*;
-    use crate::exact::Began;
+    use crate::exact::{Began, CodeOf};
 
     const HOSTGROUP: HostgroupId = HostgroupId(0);
 
@@ -362,6 +384,60 @@ mod tests {
         drop(in_flight);
         assert_eq!(clocks.standing([all], now), Standing::Moved);
         assert_eq!(clocks.pending(), 0);
+    }
+
+    /// The store, in which it is known what code there is.
+    fn store_that_knows_code() -> (CatalogueStore, Arc<Clocks>) {
+        let (store, clocks) = store();
+        learn(&store);
+        (store, clocks)
+    }
+
+    fn learn(store: &CatalogueStore) {
+        store.replace_code(store.current().code_changes(), codes());
+    }
+
+    fn codes() -> StoredCodes {
+        StoredCodes::from_iter([(HOSTGROUP, Some(Arc::default()))])
+    }
+
+    fn knows_code(store: &CatalogueStore) -> bool {
+        matches!(store.current().stored_code(HOSTGROUP), CodeOf::Known(..))
+    }
+
+    fn plain_view(store: &CatalogueStore, times_made: u64) -> Change {
+        store.begin_change(named("v"), Makes::PlainViews { times_made }, &store.current())
+    }
+
+    #[test]
+    fn views_that_run_no_code_leave_known_what_code_there_is() {
+        let (store, clocks) = store_that_knows_code();
+        let finish = |change| store.finish(clocks.raise(Vec::new()), Some(change));
+        let plain = plain_view(&store, 0);
+        assert!(knows_code(&store));
+        finish(plain);
+        assert!(knows_code(&store));
+        finish(store.begin_change(named("v"), Makes::Views, &store.current()));
+        assert!(!knows_code(&store));
+        learn(&store);
+        assert!(knows_code(&store));
+        finish(plain_view(&store, 1));
+        assert!(!knows_code(&store), "it was judged before the last code was made");
+    }
+
+    #[test]
+    fn views_are_not_known_to_run_no_code_while_code_is_made_beside_them() {
+        let (store, clocks) = store_that_knows_code();
+        let finish = |change| store.finish(clocks.raise(Vec::new()), Some(change));
+        let plain = plain_view(&store, 0);
+        let function = store.begin_change(Changed::All, Makes::Code, &store.current());
+        finish(function);
+        learn(&store);
+        assert!(!knows_code(&store), "the view may call it");
+        finish(plain);
+        assert!(!knows_code(&store), "what was read does not show the view");
+        learn(&store);
+        assert!(knows_code(&store));
     }
 
     #[test]

@@ -14,6 +14,10 @@ pub(super) enum Changed {
 pub(crate) enum Makes {
     /// It does, or drops it.
     Code,
+    /// It makes or drops views, which may run code by what stands in their texts.
+    Views,
+    /// The same of views that run none, as far as was known when code had been made so many times.
+    PlainViews { times_made: u64 },
     /// It may, out of sight.
     Maybe,
     /// It makes, changes or drops tables.
@@ -23,12 +27,13 @@ pub(crate) enum Makes {
 impl Makes {
     /// What is said of it by its text and kind: code that is made is named by what it is.
     pub(crate) fn of(text: &[u8], kind: Kind) -> Self {
-        let names_code = |word: &[u8]| {
+        let names = |word: &[u8], what: &[&[u8]]| {
             let digits = word.iter().take_while(|byte| byte.is_ascii_digit()).count();
-            is_one_of(word.get(digits..).unwrap_or_default(), &CODE)
+            is_one_of(word.get(digits..).unwrap_or_default(), what)
         };
         match kind {
-            Kind::Ddl(_) if words(text).any(names_code) => Self::Code,
+            Kind::Ddl(_) if words(text).any(|word| names(word, &CODE)) => Self::Code,
+            Kind::Ddl(_) if words(text).any(|word| names(word, &[b"view"])) => Self::Views,
             Kind::Ddl(_) => Self::Tables,
             _ => Self::Maybe,
         }
@@ -36,4 +41,4 @@ impl Makes {
 }
 
 /// Words without which a definition makes no code, and has none run by other names.
-const CODE: [&[u8]; 6] = [b"function", b"procedure", b"package", b"trigger", b"view", b"rename"];
+const CODE: [&[u8]; 5] = [b"function", b"procedure", b"package", b"trigger", b"rename"];

@@ -208,7 +208,9 @@ mod tests {
             ("DROP TABLE t", Makes::Tables),
             ("CREATE TABLE review SELECT 1", Makes::Tables),
             ("ALTER TABLE t RENAME TO u", Makes::Code),
-            ("CREATE OR REPLACE VIEW v AS SELECT 1", Makes::Code),
+            ("CREATE OR REPLACE VIEW v AS SELECT 1", Makes::Views),
+            ("/*!50001 DROP VIEW IF EXISTS v*/", Makes::Views),
+            ("ALTER TABLE view_of RENAME TO view", Makes::Code),
             ("CREATE /*!50003TRIGGER*/ t BEFORE INSERT ON u FOR EACH ROW SET @a = 1", Makes::Code),
             ("drop function f", Makes::Code),
         ] {

@@ -214,7 +214,7 @@ impl Exact {
 
     /// Puts in force what was read of stored code since `changes` was asked for, unless some was made meanwhile.
     pub fn use_stored_code(&self, changes: u64, codes: StoredCodes) {
-        if self.catalogues.replace_code(|known| known.learn(changes, codes)) {
+        if self.catalogues.replace_code(changes, codes) {
             self.hostgroups.note_privileges();
         }
     }

@@ -49,14 +49,24 @@ pub(crate) enum CodeOf<'c> {
 impl KnownCode {
     pub(super) fn changed_by(&self, makes: Makes) -> Self {
         match makes {
-            Makes::Code => Self { was_made: true, ..self.changed() },
+            Makes::Code | Makes::Views => Self { was_made: true, ..self.changed() },
             Makes::Maybe => self.changed(),
-            Makes::Tables => self.clone(),
+            Makes::Tables | Makes::PlainViews { .. } => self.clone(),
         }
     }
 
     fn changed(&self) -> Self {
         Self { changes: self.changes + 1, times_made: self.times_made + 1, ..self.clone() }
+    }
+
+    /// What a change makes that begins now: views run no code as long as what they name is what it was.
+    pub(super) fn made_by(&self, makes: Makes) -> Makes {
+        match makes {
+            Makes::PlainViews { times_made } if times_made != self.times_made || !self.is_current() => {
+                Makes::Views
+            }
+            _ => makes,
+        }
     }
 
     /// As if nobody had looked.
@@ -66,13 +76,17 @@ impl KnownCode {
 
     /// What is known of the code behind a hostgroup.
     pub(super) fn of(&self, hostgroup: HostgroupId) -> CodeOf<'_> {
-        let is_current = self.known_at == Some(self.changes);
+        let is_current = self.is_current();
         match self.codes.get(&hostgroup) {
             Some(Some(code)) if is_current => CodeOf::Known(code, self.version),
             None | Some(Some(_)) if self.was_made => CodeOf::Changed,
             Some(Some(code)) => CodeOf::Stale(code),
             _ => CodeOf::Unknown,
         }
+    }
+
+    fn is_current(&self) -> bool {
+        self.known_at == Some(self.changes)
     }
 
     /// How often code may have been made, or what was known forgotten, in beginnings and ends.

@@ -1,6 +1,9 @@
 //! What a statement may write or commit: pending from before it is sent, moved when its answer is heard.
 
-use nuthatch_sql::{Catalogue, Ddl, DefaultsChange, Kind, WriteFootprint, changes_privileges, leaves_binlog};
+use nuthatch_sql::{
+    Catalogue, Ddl, DefaultsChange, Kind, LOCK_FUNCTIONS, Leaves, WriteFootprint, changes_privileges,
+    is_one_of, leaves_binlog, words,
+};
 
 use crate::backend::prove;
 use crate::exact::{After, Catalogues, Commits, Flight, Inside, Intent, Lost, Makes};
@@ -49,9 +52,23 @@ pub(crate) fn start_flight(
     }
     let mut intent = intent(ground, context, plan, commits, sent, held, &catalogues);
     intent.changes_privileges = changes_privileges;
-    intent.makes = Makes::of(sent.text, facts.kind);
+    intent.makes = makes(facts, sent);
     intent.changes_defaults = changes_defaults;
     start(ground, account, context, transaction, intent, &catalogues, held)
+}
+
+/// What code the statement may make.
+fn makes(facts: &Facts, sent: &Sent<'_>) -> Makes {
+    let leaves_none = || {
+        facts.code.leaves == Some(Leaves::Nothing)
+            && !facts.reads_insert_id()
+            && !sent.is_read_otherwise
+            && !words(sent.text).any(|word| is_one_of(word, &LOCK_FUNCTIONS))
+    };
+    match Makes::of(sent.text, facts.kind) {
+        Makes::Views if leaves_none() => Makes::PlainViews { times_made: facts.code.changes },
+        makes => makes,
+    }
 }
 
 /// What the statement may write, by that picture.

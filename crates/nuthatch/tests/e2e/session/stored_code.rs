@@ -462,3 +462,97 @@ fn random_code_leaves_nothing_for_others() {
 fn random_code_leaves_nothing_for_others_on_mysql() {
     check_random(&Stage::before_lab(servers::of_kind(Kind::MySql), Setup::default()), 2, 40);
 }
+
+/// Until then each statement is in doubt.
+fn await_known_code(stage: &Stage) {
+    let mut client = stage.client();
+    let held_by_others = stage.pool("ConnUsed", 0);
+    await_that("it is known what code there is", || {
+        let pins = stage.figure("Pins_unseen_code");
+        assert_eq!(client.refused("INSERT INTO t VALUES (1, 'again')").code, 1062);
+        await_that("the doubt is over", || stage.pool("ConnUsed", 0) <= held_by_others);
+        stage.figure("Pins_unseen_code") == pins
+    });
+}
+
+/// Servers tell nobody of a lock that is taken so, nor of an insert id.
+fn check_what_a_view_keeps(stage: &Stage) {
+    await_known_code(stage);
+    let (mut one, mut other) = (stage.client(), stage.client());
+    one.ok("CREATE VIEW locks AS SELECT GET_LOCK('by_view', 0) AS got");
+    for is_known in [false, true] {
+        if is_known {
+            await_known_code(stage);
+        }
+        assert_eq!(one.value("SELECT got FROM locks"), "1");
+        for _ in 0..3 {
+            one.ok("DO 0");
+            assert_eq!(other.value("SELECT GET_LOCK('by_view', 0)"), "0", "the first still has it");
+        }
+        assert_eq!(one.value("SELECT RELEASE_LOCK('by_view')"), "1");
+    }
+    one.ok("CREATE VIEW identities AS SELECT LAST_INSERT_ID(7) AS id");
+    await_known_code(stage);
+    assert_eq!(one.value("SELECT id FROM identities"), "7");
+    stage.client().ok("DO LAST_INSERT_ID(8)");
+    assert_eq!(one.value("SELECT LAST_INSERT_ID()"), "7", "its own");
+    one.value("SELECT got FROM locks");
+    one.quit();
+    await_that("it is given back", || other.value("SELECT GET_LOCK('by_view', 0)") == "1");
+}
+
+#[test]
+fn lock_and_insert_id_of_a_view_are_its_sessions() {
+    check_what_a_view_keeps(&Stage::plain());
+}
+
+#[test]
+fn lock_and_insert_id_of_a_view_are_its_sessions_on_mysql() {
+    check_what_a_view_keeps(&Stage::before_lab(servers::of_kind(Kind::MySql), Setup::default()));
+}
+
+/// A view is made anew again and again, while others read it, some of them in a form in which servers tell nothing behind rows.
+fn check_views_made_anew(stage: &Stage) {
+    make_code(&mut stage.client());
+    stage.client().ok("CREATE VIEW edition AS SELECT n, 0 AS edition FROM d");
+    await_known_code(stage);
+    let pins = || (stage.figure("Pins_stored_code"), stage.figure("Pins_unseen_code"));
+    let before = pins();
+    let mut maker = stage.client();
+    let mut readers = FORMS.map(|form| {
+        let login = stage.login().schema(&stage.schema);
+        stage.proxy.client(&login.without(CapabilityFlags::CLIENT_DEPRECATE_EOF).with(form))
+    });
+    for edition in 1..20 {
+        // Over the change.
+        for reader in &mut readers {
+            reader.send(3, b"SELECT SLEEP(0.02), n FROM edition WHERE n = 1").expect("it is sent");
+        }
+        maker.ok(format!("CREATE OR REPLACE VIEW edition AS SELECT n, {edition} AS edition FROM d"));
+        for reader in &mut readers {
+            reader.read_answers().expect("it is answered");
+            assert_eq!(reader.value("SELECT MAX(edition) FROM edition"), edition.to_string());
+        }
+    }
+    assert_eq!(pins(), before, "(stored_code, unseen_code)");
+    // One that runs code.
+    maker.ok("CREATE OR REPLACE VIEW edition AS SELECT n, alters() AS edition FROM d");
+    for reader in &mut readers {
+        reader.ok("SELECT * FROM edition");
+        assert_ne!(reader.value(SEE), CLEAN);
+        assert_eq!(maker.value(SEE), CLEAN);
+    }
+    maker.ok("CREATE OR REPLACE VIEW edition AS SELECT n, 1 AS edition FROM d");
+    maker.ok("DROP VIEW edition");
+    assert_eq!(maker.value(SEE), CLEAN);
+}
+
+#[test]
+fn view_that_is_made_anew_and_runs_no_code_keeps_no_connection() {
+    check_views_made_anew(&Stage::plain());
+}
+
+#[test]
+fn view_that_is_made_anew_and_runs_no_code_keeps_no_connection_on_mysql() {
+    check_views_made_anew(&Stage::before_lab(servers::of_kind(Kind::MySql), Setup::default()));
+}
