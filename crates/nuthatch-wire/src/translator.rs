@@ -8,7 +8,7 @@
 //! parsed, and need not be whole.
 //!
 //! What cannot be known is filled in: the EOF packet between columns and rows has the status that the caller gives, without
-//! warnings; a client of `CLIENT_SESSION_TRACK` is told of no changes by a connection without it, one of
+//! warnings, and says that another result follows if the end of the rows is here already; a client of `CLIENT_SESSION_TRACK` is told of no changes by a connection without it, one of
 //! `MARIADB_CLIENT_EXTENDED_METADATA` that there is no more to tell.
 
 use mysql_common::constants::StatusFlags;
@@ -18,6 +18,10 @@ use crate::{
     AnswerKind, AnswerScanner, Definition, ErrPacket, Form, FrameHeader, HEADER_LEN, OkPacket, Progress,
     Reader, StateChange, TrackedOk, WireError, append_eof, append_packet,
 };
+
+/// What servers say of a result before its rows, and clients may act upon there.
+const OF_RESULT: StatusFlags =
+    StatusFlags::SERVER_MORE_RESULTS_EXISTS.union(StatusFlags::SERVER_PS_OUT_PARAMS);
 
 /// Turns one answer of one form into one of another. See the module's doc.
 #[derive(Debug)]
@@ -91,7 +95,10 @@ impl Translator {
                     if stage == Stage::Rows && self.would_end_rows(begins) {
                         return Err(WireError::Malformed("a short row that begins like the end of rows"));
                     }
-                    self.pay_eof(piece, out);
+                    if self.owes_eof {
+                        let said = self.said_behind(rest);
+                        self.pay_eof(piece, said, out);
+                    }
                     self.copy(piece, out);
                     self.owe_eof_behind(stage);
                 }
@@ -101,7 +108,7 @@ impl Translator {
         let finished = self.scanner.is_finished();
         if finished && self.owes_eof {
             let mut sequence = self.scanner.next_sequence().unwrap_or_default().wrapping_add(self.shift);
-            self.make_eof(&mut sequence, out);
+            self.make_eof(&mut sequence, StatusFlags::empty(), out);
         }
         Ok(Progress { consumed: bytes.len() - rest.len(), finished, wants_file: self.scanner.wants_file() })
     }
@@ -122,11 +129,34 @@ impl Translator {
         }
     }
 
-    /// Before the packet that begins with `piece`: the EOF packet that is owed.
-    fn pay_eof(&mut self, piece: &[u8], out: &mut Vec<u8>) {
+    /// Before the packet that begins with `piece`: the EOF packet that is owed, which says that besides.
+    fn pay_eof(&mut self, piece: &[u8], said: StatusFlags, out: &mut Vec<u8>) {
         if self.owes_eof {
             let mut sequence = self.sequence_of(piece);
-            self.make_eof(&mut sequence, out);
+            self.make_eof(&mut sequence, said, out);
+        }
+    }
+
+    /// What the end of the rows at hand says of the result, if it stands in `rest`. Cost: a walk over the rows there.
+    fn said_behind(&self, mut rest: &[u8]) -> StatusFlags {
+        let mut scanner = self.scanner.clone();
+        loop {
+            let is_end =
+                scanner.stage() == Stage::Rows && scanner.next_packet(rest) == Some(Packet::Steering);
+            let Ok(Some(taken)) = scanner.step(rest) else { return StatusFlags::empty() };
+            if is_end {
+                let payload = rest.get(HEADER_LEN..taken).unwrap_or_default();
+                return self.said_of_result(payload);
+            }
+            rest = rest.get(taken..).unwrap_or_default();
+        }
+    }
+
+    /// What the end of rows says of the result.
+    fn said_of_result(&self, payload: &[u8]) -> StatusFlags {
+        match self.read_end(payload) {
+            Ok((end, _)) if payload.first() != Some(&ErrPacket::MARKER) => end.status & OF_RESULT,
+            _ => StatusFlags::empty(),
         }
     }
 
@@ -135,8 +165,8 @@ impl Translator {
             matches!(stage, Stage::LastDefinition) && self.from.deprecate_eof && !self.to.deprecate_eof;
     }
 
-    fn make_eof(&mut self, sequence: &mut u8, out: &mut Vec<u8>) {
-        append_eof(out, sequence, self.status, 0);
+    fn make_eof(&mut self, sequence: &mut u8, said: StatusFlags, out: &mut Vec<u8>) {
+        append_eof(out, sequence, self.status | said, 0);
         self.shift = self.shift.wrapping_add(1);
         self.owes_eof = false;
     }
@@ -151,11 +181,11 @@ impl Translator {
         let first = payload.first().copied().unwrap_or_default();
         match (stage, first) {
             (_, ErrPacket::MARKER) => {
-                self.pay_eof(piece, out);
+                self.pay_eof(piece, StatusFlags::empty(), out);
                 self.copy(piece, out);
             }
             (Stage::Definition | Stage::LastDefinition, _) => {
-                self.pay_eof(piece, out);
+                self.pay_eof(piece, StatusFlags::empty(), out);
                 self.definition(piece, payload, out)?;
                 self.owe_eof_behind(stage);
             }
@@ -178,7 +208,8 @@ impl Translator {
                 if has_cursor {
                     self.owes_eof = false;
                 }
-                self.pay_eof(piece, out);
+                let said = self.said_of_result(payload);
+                self.pay_eof(piece, said, out);
                 self.end(piece, payload, out)?;
             }
         }
@@ -321,7 +352,7 @@ impl Translator {
             // Nothing but the EOF packets tells of parameters and columns.
             let mut sequence = self.sequence_of(piece).wrapping_add(1);
             for _ in [columns, parameters].into_iter().filter(|count| *count > 0) {
-                self.make_eof(&mut sequence, out);
+                self.make_eof(&mut sequence, StatusFlags::empty(), out);
             }
         }
         Ok(())
