@@ -283,6 +283,8 @@ statistics! {
         "Times that a session began to keep its backend connection, by the reason.";
     PinsDelayMultiplex = Counter "Pins_delay_multiplex", "pins" {"reason" = "delay_multiplex"},
         "Times that a session began to keep its backend connection, by the reason.";
+    PinsMetadataLock = Counter "Pins_metadata_lock", "pins" {"reason" = "metadata_lock"},
+        "Times that a session began to keep its backend connection, by the reason.";
     PinsSavepoint = Counter "Pins_savepoint", "pins" {"reason" = "savepoint"},
         "Times that a session began to keep its backend connection, by the reason.";
     PinsProfiles = Counter "Pins_profiles", "pins" {"reason" = "profiles"},

@@ -57,6 +57,9 @@ pins! {
     DELAY = 15, "delay_multiplex", false, false;
     /// A savepoint without autocommit, where the server's flags tell of no transaction yet.
     SAVEPOINT = 16, "savepoint", true, false;
+    /// Tables were used without autocommit, where the server's flags tell of no transaction: they stay locked against changes of their
+    /// definitions.
+    METADATA_LOCK = 23, "metadata_lock", true, false;
     /// Statements were profiled on it: SHOW PROFILES may ask for them.
     PROFILES = 21, "profiles", true, false;
     /// A stored function or a trigger has changed the session.

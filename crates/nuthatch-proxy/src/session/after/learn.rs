@@ -6,7 +6,7 @@
 
 use std::sync::Arc;
 
-use nuthatch_sql::{Kind, ServerFlavor};
+use nuthatch_sql::{Kind, ServerFlavor, TransactionEnd};
 use nuthatch_wire::{AnswerEnd, Ending, StatusFlags};
 
 use crate::session::after::diagnostics::{learn_diagnostics, translate_diagnostics};
@@ -101,6 +101,11 @@ fn learn_from_success(
         held.pins = held.pins.without(Pins::SAVEPOINT);
     } else if facts.kind == Kind::Savepoint && !held.in_transaction {
         held.pins = held.pins.with(Pins::SAVEPOINT);
+    }
+    if autocommit || facts.transaction.end != TransactionEnd::No {
+        held.pins = held.pins.without(Pins::METADATA_LOCK);
+    } else if facts.uses_tables() && !held.in_transaction {
+        held.pins = held.pins.with(Pins::METADATA_LOCK);
     }
     if end.has_warned {
         held.pins = held.pins.with(Pins::DIAGNOSTICS);

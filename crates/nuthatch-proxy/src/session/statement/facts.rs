@@ -486,6 +486,16 @@ impl TextFacts {
         matches!(self.kind, Kind::Select | Kind::Explain) && (self.tables.may_be_servers || is_in_own)
     }
 
+    /// Whether it may read or write tables, as far as its text and kind tell.
+    pub(crate) fn uses_tables(&self) -> bool {
+        match self.kind {
+            Kind::Insert | Kind::Replace | Kind::Update | Kind::Delete => true,
+            Kind::LoadData | Kind::Call | Kind::Multi => true,
+            Kind::Select | Kind::Do | Kind::Set => !self.tables.none || self.class.runs_unseen_code(),
+            _ => false,
+        }
+    }
+
     /// Whether it is several statements in one text.
     pub(crate) fn is_several(&self) -> bool {
         self.kind == Kind::Multi

@@ -1,7 +1,11 @@
 //! Transactions pin a connection and release it; what is not committed is gone.
 
+use nuthatch_lab::Kind;
+
 use crate::client::Client;
 use crate::deadline::await_that;
+use crate::proxy::Setup;
+use crate::servers;
 use crate::stage::Stage;
 
 const UPDATE: &str = "UPDATE t SET v = 'new' WHERE id = 1";
@@ -217,4 +221,46 @@ fn isolation_level_of_the_next_transaction_only() {
     stage.primary().ok(UPDATE);
     assert_eq!(client.value("SELECT v FROM t WHERE id = 1"), "new", "it reads what is committed");
     client.ok("COMMIT");
+}
+
+/// Without autocommit a server keeps the definition of a table locked that was used, until COMMIT, and its flags tell of no transaction
+/// where the table knows of none.
+fn check_definitions_are_given_back(stage: &Stage) {
+    let mut maker = stage.client();
+    maker.ok("SET SESSION lock_wait_timeout = 5");
+    for end in ["COMMIT", "ROLLBACK", "SET autocommit = 1", "CREATE TABLE other (id INT)"] {
+        maker.ok("DROP TABLE IF EXISTS plain, other");
+        maker.ok("CREATE TABLE plain (id INT) ENGINE=MyISAM");
+        let (mut user, mut idle) = (stage.client(), stage.client());
+        user.ok("SET autocommit = 0");
+        for statement in ["SELECT * FROM plain", "INSERT INTO plain VALUES (1)", "SELECT COUNT(*) FROM plain"]
+        {
+            user.ok(statement);
+            idle.ok("SELECT 1");
+        }
+        let why = "SELECT extended_info FROM stats_mysql_processlist WHERE extended_info LIKE '%pinned_by%'";
+        assert!(stage.proxy.operator().value(why).contains("metadata_lock"), "{end}");
+        user.ok(end);
+        maker.ok("DROP TABLE plain");
+        user.ok("SELECT 1");
+        stage.await_unpinned();
+        user.quit();
+    }
+    // One that leaves gives it back too.
+    maker.ok("CREATE TABLE plain (id INT) ENGINE=MyISAM");
+    let mut user = stage.client();
+    user.ok("SET autocommit = 0");
+    user.ok("SELECT * FROM plain");
+    user.quit();
+    maker.ok("DROP TABLE plain");
+}
+
+#[test]
+fn definitions_are_locked_until_the_commit_and_no_longer() {
+    check_definitions_are_given_back(&Stage::plain());
+}
+
+#[test]
+fn definitions_are_locked_until_the_commit_and_no_longer_on_mysql() {
+    check_definitions_are_given_back(&Stage::before_lab(servers::of_kind(Kind::MySql), Setup::default()));
 }
