@@ -7,7 +7,7 @@
 
 use std::collections::HashSet;
 
-use nuthatch_sql::{LOCK_FUNCTIONS, Leaves, is_of_word, is_one_of, known_variables, words};
+use nuthatch_sql::{LOCK_FUNCTIONS, Leaves, is_of_word, is_one_of, known_variables};
 
 use crate::PictureError;
 use crate::question::{Question, Server};
@@ -66,7 +66,7 @@ pub(crate) fn left_by(body: &[u8], assignable: &Assignable) -> Leaves {
 
 /// What a view's text leaves, but for the code that it names: it sets nothing, but may take a lock.
 pub(crate) fn left_by_view(text: &[u8]) -> Leaves {
-    match words(text).any(|word| is_one_of(word, &LOCK_FUNCTIONS)) {
+    match Body::new(text).has_word(&LOCK_FUNCTIONS) {
         true => Leaves::Untold,
         false => Leaves::Nothing,
     }

@@ -86,4 +86,4 @@ pub use temporary::{TableName, TemporaryTables, temporary_tables};
 pub use text_prepared::{TextPrepared, text_prepared};
 pub use token::{Lexing, ServerFlavor, Token, TokenKind, Tokens};
 pub use variable::{Carry, Group, SystemVariable, known_aliases, known_variables};
-pub use words::{is_one_of, words};
+pub use words::{bare_words, is_one_of, words};

@@ -41,8 +41,6 @@ pub(super) struct Change {
     /// The one that it ended.
     turn: Arc<Turn>,
     makes: Makes,
-    /// How often code had changed when it began.
-    code_changes: u64,
 }
 
 /// What is said of a change while it is under way.
@@ -52,6 +50,13 @@ struct UnderWay {
     changed: Changed,
     /// How often code had changed when it began, if it makes views of which it was known then that they run none.
     rests_on: Option<u64>,
+}
+
+impl UnderWay {
+    /// Whether it makes views that may run what has been made since they were judged.
+    fn has_lost_its_ground(&self, code_changes: u64) -> bool {
+        self.rests_on.is_some_and(|then| then != code_changes)
+    }
 }
 
 /// The changes that are under way.
@@ -174,7 +179,7 @@ impl CatalogueStore {
         let current = self.current();
         let now = current.code.changes();
         // A view that is being made may run what has been made since it was judged, and what was read shows the one before it.
-        if running.changes.iter().any(|one| one.rests_on.is_some_and(|then| then != now)) {
+        if running.changes.iter().any(|one| one.has_lost_its_ground(now)) {
             return false;
         }
         let (code, is_news) = current.code.learn(changes, codes);
@@ -233,7 +238,7 @@ impl CatalogueStore {
         }
         running.last_id += 1;
         let id = running.last_id;
-        let (makes, code_changes) = (current.code.made_by(makes), current.code.changes());
+        let makes = current.code.made_by(makes);
         self.put(Catalogues {
             domains: without(&current.domains, &changed),
             generation: current.generation + 1,
@@ -243,25 +248,26 @@ impl CatalogueStore {
             is_whole: false,
             code: current.code.changed_by(makes),
         });
-        let rests_on = matches!(makes, Makes::PlainViews { .. }).then_some(code_changes);
+        let rests_on = matches!(makes, Makes::PlainViews { .. }).then(|| current.code.changes());
         running.changes.push(UnderWay { id, changed, rests_on });
-        Change { id, turn: Arc::clone(&current.turn), makes, code_changes }
+        Change { id, turn: Arc::clone(&current.turn), makes }
     }
 
     /// A statement has ended that may have written all that `marks` hold, and changed definitions if it has begun a change.
     pub(super) fn finish(&self, marks: Marks, change: Option<Change>) {
-        let Some(Change { id, turn, mut makes, code_changes }) = change else {
+        let Some(Change { id, turn, mut makes }) = change else {
             marks.settle();
             return;
         };
         turn.park(marks);
         drop(turn);
         let mut running = self.running.lock();
-        running.changes.retain(|one| one.id != id);
         let current = self.current();
-        if matches!(makes, Makes::PlainViews { .. }) && current.code.changes() != code_changes {
+        let is_it = |one: &UnderWay| one.id == id;
+        if running.changes.iter().any(|one| is_it(one) && one.has_lost_its_ground(current.code.changes())) {
             makes = Makes::Views;
         }
+        running.changes.retain(|one| !is_it(one));
         // Who reads the server from now on sees what became of it.
         let (generation, code) = (current.generation + 1, current.code.changed_by(makes));
         self.put(Catalogues { generation, code, ..Catalogues::clone(&current) });

@@ -1,6 +1,6 @@
 //! What a change of definitions is of.
 
-use nuthatch_sql::{FoldedName, Kind, is_one_of, words};
+use nuthatch_sql::{FoldedName, Kind, bare_words, is_one_of};
 
 /// Which tables a change of definitions is of.
 #[derive(Debug, Clone)]
@@ -27,13 +27,10 @@ pub(crate) enum Makes {
 impl Makes {
     /// What is said of it by its text and kind: code that is made is named by what it is.
     pub(crate) fn of(text: &[u8], kind: Kind) -> Self {
-        let names = |word: &[u8], what: &[&[u8]]| {
-            let digits = word.iter().take_while(|byte| byte.is_ascii_digit()).count();
-            is_one_of(word.get(digits..).unwrap_or_default(), what)
-        };
+        let names = |what: &[&[u8]]| bare_words(text).any(|word| is_one_of(word, what));
         match kind {
-            Kind::Ddl(_) if words(text).any(|word| names(word, &CODE)) => Self::Code,
-            Kind::Ddl(_) if words(text).any(|word| names(word, &[b"view"])) => Self::Views,
+            Kind::Ddl(_) if names(&CODE) => Self::Code,
+            Kind::Ddl(_) if names(&[b"view"]) => Self::Views,
             Kind::Ddl(_) => Self::Tables,
             _ => Self::Maybe,
         }

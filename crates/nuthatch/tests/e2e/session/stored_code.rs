@@ -287,7 +287,7 @@ fn what_stored_code_leaves_is_its_sessions_however_it_ran() {
 
 #[test]
 fn what_stored_code_leaves_is_its_sessions_however_it_ran_on_mysql() {
-    check_all(&Stage::before_lab(servers::of_kind(Kind::MySql), Setup::default()), Kind::MySql);
+    check_all(&Stage::of(Kind::MySql, Setup::default()), Kind::MySql);
 }
 
 /// The statement that failed left a language, whose names of days would be stored and served.
@@ -460,7 +460,7 @@ fn random_code_leaves_nothing_for_others() {
 
 #[test]
 fn random_code_leaves_nothing_for_others_on_mysql() {
-    check_random(&Stage::before_lab(servers::of_kind(Kind::MySql), Setup::default()), 2, 40);
+    check_random(&Stage::of(Kind::MySql, Setup::default()), 2, 40);
 }
 
 /// Until then each statement is in doubt.
@@ -508,7 +508,7 @@ fn lock_and_insert_id_of_a_view_are_its_sessions() {
 
 #[test]
 fn lock_and_insert_id_of_a_view_are_its_sessions_on_mysql() {
-    check_what_a_view_keeps(&Stage::before_lab(servers::of_kind(Kind::MySql), Setup::default()));
+    check_what_a_view_keeps(&Stage::of(Kind::MySql, Setup::default()));
 }
 
 /// A view is made anew again and again, while others read it, some of them in a form in which servers tell nothing behind rows.
@@ -554,5 +554,5 @@ fn view_that_is_made_anew_and_runs_no_code_keeps_no_connection() {
 
 #[test]
 fn view_that_is_made_anew_and_runs_no_code_keeps_no_connection_on_mysql() {
-    check_views_made_anew(&Stage::before_lab(servers::of_kind(Kind::MySql), Setup::default()));
+    check_views_made_anew(&Stage::of(Kind::MySql, Setup::default()));
 }

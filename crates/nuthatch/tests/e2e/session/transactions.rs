@@ -5,7 +5,6 @@ use nuthatch_lab::Kind;
 use crate::client::Client;
 use crate::deadline::await_that;
 use crate::proxy::Setup;
-use crate::servers;
 use crate::stage::Stage;
 
 const UPDATE: &str = "UPDATE t SET v = 'new' WHERE id = 1";
@@ -262,5 +261,5 @@ fn definitions_are_locked_until_the_commit_and_no_longer() {
 
 #[test]
 fn definitions_are_locked_until_the_commit_and_no_longer_on_mysql() {
-    check_definitions_are_given_back(&Stage::before_lab(servers::of_kind(Kind::MySql), Setup::default()));
+    check_definitions_are_given_back(&Stage::of(Kind::MySql, Setup::default()));
 }
