@@ -43,7 +43,7 @@ pub(crate) async fn keep_what_is_left(
         Err(Trouble::Lost(..) | Trouble::Cut(_)) if !held.pins.contains(Pins::FOUND_ROWS) => {
             held.connection.control.cut();
             held.pins = held.pins.without(Pins::PASSING);
-            (dealings.diagnostics.on, dealings.diagnostics.left_on) = (None, None);
+            dealings.diagnostics.on = None;
             dealings.diagnostics.list = Some(Box::new(lost_list(context, &dealings.diagnostics)));
             Ok(())
         }
@@ -82,14 +82,16 @@ pub(crate) async fn fetch_diagnostics(
     end: &AnswerEnd,
     held: &mut Held,
 ) -> Result<(), Trouble> {
-    let Some(list) = fetch_list(ground, context, &dealings.diagnostics, held).await? else { return Ok(()) };
+    let Some(mut list) = fetch_list(ground, context, &dealings.diagnostics, held).await? else {
+        return Ok(());
+    };
     let (count, told) = (list.rows.len(), usize::from(end.ok.warnings));
     // An error tells no count, nor does a statement that left alone what one before it had left.
     let is_told = !matches!(end.ending, Ending::Err(_)) && told > 0;
     let is_whole = if is_told { count == told } else { count < ROWS_UNTOLD_MAX };
     if is_whole {
         let server = Arc::clone(held.connection.server());
-        dealings.diagnostics.left_on = Some((server, held.hostgroup, held.connection.thread_id));
+        list.left_on = Some((server, held.hostgroup, held.connection.thread_id));
         dealings.diagnostics.list = Some(Box::new(list));
         dealings.hands.last_ran_on = None;
         held.pins = held.pins.without(Pins::DIAGNOSTICS);
@@ -100,8 +102,8 @@ pub(crate) async fn fetch_diagnostics(
 /// Holds the connection again that has what is asked for in a way that is not understood, if nobody has had it since.
 pub(crate) fn retake_what_is_left(ground: &Ground, dealings: &mut Dealings, facts: &Facts) {
     if facts.asks.diagnostics
-        && dealings.diagnostics.list.is_some()
-        && let Some(left) = dealings.diagnostics.left_on.take()
+        && let Some(list) = &mut dealings.diagnostics.list
+        && let Some(left) = list.left_on.take()
         && let Some(mut held) = retake(ground, left)
     {
         held.pins = held.pins.with(Pins::DIAGNOSTICS);
@@ -209,14 +211,14 @@ pub(crate) fn learn_diagnostics(diagnostics: &mut Diagnostics, end: &AnswerEnd, 
 
 pub(crate) fn lost_list(context: &Context, diagnostics: &Diagnostics) -> List {
     let (definitions, rows, collation) = (Vec::new(), Vec::new(), collation_of_results(context, diagnostics));
-    List { definitions, rows, collation, is_lost: true }
+    List { definitions, rows, collation, is_lost: true, left_on: None }
 }
 
 pub(crate) fn collation_of_results(context: &Context, diagnostics: &Diagnostics) -> ResultCollation {
     let server = context.lexing.server;
     match context.state.settings.get(b"character_set_results") {
         Some(charset) => Charset::of_variable(charset).of_results(server),
-        None => diagnostics.results_charset.as_ref().unwrap_or(&context.state.charset).of_results(server),
+        None => diagnostics.results_charset.as_deref().unwrap_or(&context.state.charset).of_results(server),
     }
 }
 

@@ -152,7 +152,7 @@ fn note(
     code: u16,
     message: &[u8],
 ) {
-    (hands.last_ran_on, diagnostics.on, diagnostics.left_on) = (None, None, None);
+    (hands.last_ran_on, diagnostics.on) = (None, None);
     let (server, collation) = (context.lexing.server, collation_of_results(context, diagnostics));
     diagnostics.list = Some(Box::new(List::of_one(level, server, collation, code, message)));
 }

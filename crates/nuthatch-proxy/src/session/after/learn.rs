@@ -6,11 +6,12 @@
 
 use std::sync::Arc;
 
-use nuthatch_sql::{Kind, ServerFlavor, TransactionEnd};
+use nuthatch_sql::{Kind, ServerFlavor};
 use nuthatch_wire::{AnswerEnd, Ending, StatusFlags};
 
 use crate::session::after::diagnostics::{learn_diagnostics, translate_diagnostics};
 use crate::session::after::insert_id::{learn_insert_id, learn_insert_id_of_failed};
+use crate::session::after::pins::metadata_lock::learn_metadata_lock;
 use crate::session::after::pins::own_values::learn_own_values;
 use crate::session::after::schema::learn_schema;
 use crate::session::after::set::{learn_charset, learn_query_cache_type, learn_steps};
@@ -85,7 +86,7 @@ fn learn_from_success(
     learn_change(ground, context, dealings, &facts.change, held);
     learn_query_cache_type(ground, context, facts);
     if let Some(charset) = &facts.character_set {
-        dealings.diagnostics.results_charset = Some(Charset::set_names(charset, None));
+        dealings.diagnostics.results_charset = Some(Box::new(Charset::set_names(charset, None)));
         translate_diagnostics(context, &mut dealings.diagnostics);
     }
     context.lexing = lexing_after(context.lexing, end.status);
@@ -102,11 +103,7 @@ fn learn_from_success(
     } else if facts.kind == Kind::Savepoint && !held.in_transaction {
         held.pins = held.pins.with(Pins::SAVEPOINT);
     }
-    if autocommit || facts.transaction.end != TransactionEnd::No {
-        held.pins = held.pins.without(Pins::METADATA_LOCK);
-    } else if facts.uses_tables() && !held.in_transaction {
-        held.pins = held.pins.with(Pins::METADATA_LOCK);
-    }
+    learn_metadata_lock(context, facts, held);
     if end.has_warned {
         held.pins = held.pins.with(Pins::DIAGNOSTICS);
     }

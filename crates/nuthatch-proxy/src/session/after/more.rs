@@ -28,7 +28,8 @@ async fn learn_changed_defaults(
     }
     // What is asked would take their place; then the next connection asks.
     if !held.pins.contains(Pins::DIAGNOSTICS) {
-        (dealings.hands.last_ran_on, dealings.diagnostics.left_on) = (None, None);
+        dealings.hands.last_ran_on = None;
+        dealings.diagnostics.forget_where_left();
         ask_defaults(ground, held).await?;
     }
     drop(changing);

@@ -78,7 +78,8 @@ pub(crate) fn learn_counts(
 /// In words, what of the session and of its connection is learned behind statements.
 fn all_that_is_learned(context: &Context, dealings: &Dealings, held: &Held) -> String {
     let Dealings { transaction, results, hands, diagnostics } = dealings;
-    let Diagnostics { on, fate, results_charset, list, left_on: _ } = diagnostics;
+    let Diagnostics { on, fate, results_charset, list } = diagnostics;
+    let list = list.as_ref().map(|list| (&list.definitions, &list.rows, &list.collation, list.is_lost));
     let Held { connection, pins, counted, in_transaction, is_surely_in_transaction, seldom, .. } = held;
     let asked = (held.is_to_be_asked, held.is_in_unnamed_schema, held.knows_insert_id, held.has_gtid);
     format!(

@@ -36,7 +36,7 @@ pub(crate) fn judge_cache_use_behind(
     dealings: &Dealings,
     was_plain: bool,
 ) {
-    let is_off = matches!(cache.off.cache, Some(NotCached::TypeOff | NotCached::OwnTypeOff));
+    let is_off = matches!(cache.off, Off::Wholly(NotCached::TypeOff | NotCached::OwnTypeOff));
     if !(was_plain && is_off && is_as_judged(context, cache, dealings)) {
         judge_cache_use(ground, account, context, cache, dealings);
     }
@@ -65,10 +65,10 @@ pub(crate) fn judge_cache_use(
     cache: &mut CacheUse,
     dealings: &Dealings,
 ) {
-    let mut off = off_by_configuration(ground, account, context);
     cache.is_judged = is_as_at_first(context, cache, dealings);
-    off.cache = off.cache.or_else(|| state_off_cache(context, cache, dealings));
-    off.exact = off.cache.or(off.exact).or_else(|| transaction_off_exact(ground, account, context, dealings));
+    let off = off_by_configuration(ground, account, context)
+        .or_wholly(|| state_off_cache(context, cache, dealings))
+        .or_exact(|| transaction_off_exact(ground, account, context, dealings));
     take_cache_use(ground, account, context, cache, dealings, off);
 }
 
@@ -81,8 +81,8 @@ pub(crate) fn take_cache_use(
     dealings: &Dealings,
     off: Off,
 ) {
-    cache.may_use_any = off.cache.is_none();
-    cache.may_use_exact = off.exact.is_none() && !may_open_snapshot(ground, account, context, dealings);
+    cache.may_use_any = off.wholly().is_none();
+    cache.may_use_exact = off.exact().is_none() && !may_open_snapshot(ground, account, context, dealings);
     let sticky = dealings.hands.held.iter().find(|held| held.pins.is_sticky());
     cache.answers_from =
         dealings.hands.open_transaction(&dealings.transaction).or(sticky.map(|held| held.hostgroup));

@@ -63,12 +63,9 @@ pub(crate) fn explain_cache(
     dealings: &Dealings,
     statement: &[u8],
 ) -> Vec<Finding> {
-    let off = |facts: &Facts| {
-        let mut off = cache.off;
-        if facts.cache.hint.ttl_ms.is_some() && off.cache == Some(NotCached::TypeOff) {
-            off.cache = state_off_cache(context, cache, dealings);
-        }
-        off
+    let off = |facts: &Facts| match facts.cache.hint.ttl_ms {
+        Some(_) => cache.off.when_asked_for_a_time().or_wholly(|| state_off_cache(context, cache, dealings)),
+        None => cache.off,
     };
     let routed = |wanted, facts: &Facts| hostgroup_for(account, dealings, wanted, facts);
     let entry = key(account, context, statement).and_then(|key| ground.shared.answers.cache.peek(&key));
@@ -120,8 +117,7 @@ pub(crate) fn explain_for_operator(shared: &Shared, question: &[u8]) -> Result<V
     });
     let off = |facts: &Facts| {
         let off = Off::by_configuration(user, None, &snapshot, &shared.answers);
-        let asks = facts.cache.hint.ttl_ms.is_some() && off.cache == Some(NotCached::TypeOff);
-        Off { cache: off.cache.filter(|_| !asks), ..off }
+        if facts.cache.hint.ttl_ms.is_some() { off.when_asked_for_a_time() } else { off }
     };
     let asker = Asker {
         shared,
@@ -254,10 +250,10 @@ impl Asker<'_> {
 
 impl Off {
     fn told(&self) -> String {
-        match (self.cache, self.exact) {
-            (Some(why), _) => format!("off the cache: {why}"),
-            (None, Some(why)) => format!("only what is given a time: {why}"),
-            (None, None) => "may use the cache".to_owned(),
+        match self {
+            Self::Wholly(why) => format!("off the cache: {why}"),
+            Self::Exact(why) => format!("only what is given a time: {why}"),
+            Self::Not => "may use the cache".to_owned(),
         }
     }
 }

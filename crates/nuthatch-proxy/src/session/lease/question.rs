@@ -24,7 +24,7 @@ pub(crate) async fn ask(
 pub(crate) fn forget_what_a_question_changes(context: &Context, dealings: &mut Dealings) {
     (dealings.hands.last_ran_on, dealings.results.found_rows_on) = (None, None);
     if let ServerFlavor::MySql(_) = context.lexing.server {
-        dealings.diagnostics.left_on = None;
+        dealings.diagnostics.forget_where_left();
     }
 }
 

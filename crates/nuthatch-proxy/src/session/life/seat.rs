@@ -69,8 +69,8 @@ pub(crate) fn may_stay(session: &mut Session) -> bool {
 fn settle_down(session: &mut Session) {
     session.client.framed.drop_packet();
     session.client.attributes = None;
-    if session.statements.execution.capacity() > EXECUTION_BYTES_KEPT {
-        session.statements.execution = Vec::new();
+    if let Some(prepared) = &mut session.statements.prepared {
+        prepared.forget_longer_than(EXECUTION_BYTES_KEPT);
     }
     if !session.dealings.hands.held.is_empty() {
         watch_held(&session.ground, &mut session.dealings.hands, true);

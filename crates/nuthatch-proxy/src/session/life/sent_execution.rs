@@ -209,10 +209,8 @@ fn take_off_prepared(
 
 /// Writes the execution at hand down for the cache; `false` if the same by another session might have another answer.
 pub(crate) fn write_down_execution(client: &Client, context: &Context, statements: &mut Statements) -> bool {
-    let Statements { prepared, execution, .. } = statements;
-    let (payload, state) = (client.framed.payload(), &context.state);
-    let prepared = prepared.as_mut();
-    prepared.is_some_and(|prepared| prepared.write_down(payload, state, execution).is_some())
+    let (payload, prepared) = (client.framed.payload(), statements.prepared.as_mut());
+    prepared.is_some_and(|prepared| prepared.write_down(payload, &context.state).is_some())
 }
 
 /// The command at hand for the connection's own number, with parameter types even if the client leaves them out.

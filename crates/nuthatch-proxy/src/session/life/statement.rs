@@ -109,7 +109,7 @@ fn show_text(session: &mut Session, plan: &Plan, is_under_flag: bool, now_ms: u6
     judge_cache_use_for(ground, account, context, cache, dealings, &plan.facts);
     if is_under_flag {
         // The key does not say under which flag the rules were walked.
-        take_cache_use(ground, account, context, cache, dealings, Off::wholly(NotCached::UnderFlag));
+        take_cache_use(ground, account, context, cache, dealings, Off::Wholly(NotCached::UnderFlag));
     }
     show(ground, client, now_ms, "Query", plan.hostgroup.0);
 }

@@ -7,13 +7,14 @@ use crate::session::statement::{Caching, Facts};
 use crate::shared::answers::Answers;
 use crate::stats::not_cached::NotCached;
 
-/// Why a session is off the cache, where it is.
+/// How far a session is off the cache, and why.
 #[derive(Debug, Clone, Copy, Default)]
-pub(crate) struct Off {
-    /// Wholly.
-    pub(crate) cache: Option<NotCached>,
+pub(crate) enum Off {
+    #[default]
+    Not,
     /// As far as what is cached until it is written.
-    pub(crate) exact: Option<NotCached>,
+    Exact(NotCached),
+    Wholly(NotCached),
 }
 
 /// Whether the session may use the cache, as what.
@@ -34,8 +35,35 @@ pub(crate) struct CacheUse {
 }
 
 impl Off {
-    pub(crate) const fn wholly(why: NotCached) -> Self {
-        Self { cache: Some(why), exact: Some(why) }
+    /// Why it is off it wholly, if it is.
+    pub(crate) const fn wholly(&self) -> Option<NotCached> {
+        if let Self::Wholly(why) = self { Some(*why) } else { None }
+    }
+
+    /// Why it is off what is cached until it is written, if it is.
+    pub(crate) const fn exact(&self) -> Option<NotCached> {
+        match self {
+            Self::Not => None,
+            Self::Exact(why) | Self::Wholly(why) => Some(*why),
+        }
+    }
+
+    /// Unless it is so already, it is off it wholly if there is a reason for that.
+    pub(crate) fn or_wholly(self, why: impl FnOnce() -> Option<NotCached>) -> Self {
+        if self.wholly().is_some() { self } else { why().map_or(self, Self::Wholly) }
+    }
+
+    /// Unless it is off it in any way, it is off what is cached until it is written if there is a reason for that.
+    pub(crate) fn or_exact(self, why: impl FnOnce() -> Option<NotCached>) -> Self {
+        if self.exact().is_some() { self } else { why().map_or(self, Self::Exact) }
+    }
+
+    /// The same for a statement that asks for a time in a comment, which goes before the type.
+    pub(crate) const fn when_asked_for_a_time(self) -> Self {
+        match self {
+            Self::Wholly(NotCached::TypeOff) => Self::Exact(NotCached::TypeOff),
+            other => other,
+        }
     }
 
     /// Of a session in its first state, that has set `own` for its type.
@@ -48,15 +76,13 @@ impl Off {
         let kind = own.unwrap_or(snapshot.mysql.query_cache_type);
         let is_type_off = kind == QueryCacheType::Off;
         match () {
-            () if user.fast_forward => Self::wholly(NotCached::FastForward),
-            () if own == Some(QueryCacheType::Off) => Self::wholly(NotCached::OwnTypeOff),
+            () if user.fast_forward => Self::Wholly(NotCached::FastForward),
+            () if own == Some(QueryCacheType::Off) => Self::Wholly(NotCached::OwnTypeOff),
             () if is_type_off && !snapshot.rules.caches() && !answers.are_asked_for() => {
-                Self::wholly(NotCached::TypeOff)
+                Self::Wholly(NotCached::TypeOff)
             }
-            () => {
-                let is_off = is_type_off && !snapshot.rules.caches_exact();
-                Self { cache: None, exact: is_off.then_some(NotCached::TypeOff) }
-            }
+            () if is_type_off && !snapshot.rules.caches_exact() => Self::Exact(NotCached::TypeOff),
+            () => Self::Not,
         }
     }
 }
@@ -74,14 +100,14 @@ pub(crate) fn caching(facts: &Facts, verdict: &Verdict, kind: QueryCacheType, of
         (_, QueryCacheType::Demand | QueryCacheType::On) => None,
     };
     let exact = |ttl_ms| {
-        let why_not = off.exact.or(facts.cache.volatile.map(NotCached::Volatile)).or(not_wanted);
+        let why_not = off.exact().or(facts.cache.volatile.map(NotCached::Volatile)).or(not_wanted);
         why_not.map_or(Caching::Exact { ttl_ms }, Caching::No)
     };
     match (mode, verdict.cache_ttl_ms.filter(|ttl_ms| *ttl_ms > 0)) {
         (Some(CacheMode::Off), _) if !asks => Caching::No(NotCached::RuleOff),
         (Some(CacheMode::Ttl), None) => Caching::No(NotCached::RuleWithoutTime),
         (Some(CacheMode::Both), ttl_ms) => exact(ttl_ms),
-        (None | Some(CacheMode::Ttl), Some(ttl_ms)) => off.cache.map_or(Caching::Ttl(ttl_ms), Caching::No),
+        (None | Some(CacheMode::Ttl), Some(ttl_ms)) => off.wholly().map_or(Caching::Ttl(ttl_ms), Caching::No),
         (None | Some(CacheMode::Exact | CacheMode::Off), _) => exact(None),
     }
 }
@@ -121,7 +147,7 @@ mod tests {
             Caching::Exact { ttl_ms: None }
         );
         assert_eq!(of(None, None, QueryCacheType::Demand, &off), Caching::No(NotCached::NotDemanded));
-        let wholly = Off::wholly(NotCached::FastForward);
+        let wholly = Off::Wholly(NotCached::FastForward);
         assert_eq!(of(None, Some(5), on, &wholly), Caching::No(NotCached::FastForward));
         assert_eq!(of(None, None, on, &wholly), Caching::No(NotCached::FastForward));
     }

@@ -4,7 +4,6 @@ mod list;
 
 pub(crate) use list::{List, Recipient, Rows};
 
-use crate::session::parts::Left;
 use crate::state::Charset;
 
 /// The number of a warning of our own, which no server gives.
@@ -26,12 +25,10 @@ pub(crate) enum Fate {
 pub(crate) struct Diagnostics {
     /// The server's thread that has them, if the session holds it.
     pub(crate) on: Option<u32>,
-    /// Where the session left them, having fetched them.
-    pub(crate) left_on: Option<Left>,
     /// What the statement at hand does to those of the one before, unless it has some.
     pub(crate) fate: Fate,
     /// What a SET CHARACTER SET made of the results' character set.
-    pub(crate) results_charset: Option<Charset>,
+    pub(crate) results_charset: Option<Box<Charset>>,
     /// All that there are, if the session has them itself.
     pub(crate) list: Option<Box<List>>,
 }
@@ -40,6 +37,13 @@ impl Diagnostics {
     /// The session has a list of which only a server can tell whether the statement leaves it alone.
     pub(crate) fn is_in_doubt(&self) -> bool {
         self.fate == Fate::Untold && self.list.is_some()
+    }
+
+    /// No server has what the session has itself, any more.
+    pub(crate) fn forget_where_left(&mut self) {
+        if let Some(list) = &mut self.list {
+            list.left_on = None;
+        }
     }
 
     /// A server has told what there is behind the statement, unless it is too much.

@@ -20,11 +20,18 @@ pub(crate) const LAST_PREPARED: u32 = u32::MAX;
 /// How many statements a session may have prepared, as `max_prepared_stmt_count` bounds them for a server.
 pub(crate) const STATEMENTS_MAX: usize = 16_382;
 
+/// A longer execution's room is given back.
+const PLAIN_BYTES_KEPT: usize = 1024;
+
 /// A session's prepared statements.
 #[derive(Debug, Default)]
 pub(crate) struct Prepared {
     pub(crate) statements: HashMap<u32, Statement, RandomState>,
     pub(crate) last_id: u32,
+    /// The execution at hand, as the cache knows it.
+    pub(crate) execution: Vec<u8>,
+    /// The same as clients without attributes would send it.
+    pub(super) plain: Vec<u8>,
 }
 
 impl Prepared {
@@ -46,21 +53,36 @@ impl Prepared {
 
     /// Writes down what the execution asks, as a cache knows it: what is bound, the text, and its length. `None` if the same from another
     /// session in that state might have another answer.
-    pub(crate) fn write_down(
-        &mut self,
-        payload: &[u8],
-        state: &SessionState,
-        out: &mut Vec<u8>,
-    ) -> Option<()> {
+    pub(crate) fn write_down(&mut self, payload: &[u8], state: &SessionState) -> Option<()> {
         let statement = self.statements.get_mut(&self.named_in(payload)?)?;
         if !statement.is_cacheable || !statement.is_repeatable(state) || asks_for_cursor(payload) {
             return None;
         }
+        let out = &mut self.execution;
         out.clear();
         statement.binding.write_down(payload, out);
         out.extend_from_slice(&statement.key.text);
         out.extend_from_slice(&(statement.key.text.len() as u64).to_le_bytes());
         Some(())
+    }
+
+    /// The same of an execution with attributes, which are taken off first.
+    pub(crate) fn write_down_plain(&mut self, payload: &[u8], state: &SessionState) -> Option<()> {
+        let mut plain = std::mem::take(&mut self.plain);
+        plain.clear();
+        plain.shrink_to(PLAIN_BYTES_KEPT);
+        let is_read =
+            self.named(payload).is_some_and(|named| named.take_off_attributes(payload, &mut plain).is_ok());
+        let written = if is_read { self.write_down(&plain, state) } else { None };
+        self.plain = plain;
+        written
+    }
+
+    /// Gives back what an execution of more than so many bytes took.
+    pub(crate) fn forget_longer_than(&mut self, bytes: usize) {
+        if self.execution.capacity() > bytes {
+            self.execution = Vec::new();
+        }
     }
 }
 

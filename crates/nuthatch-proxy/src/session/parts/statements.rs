@@ -11,13 +11,15 @@ use crate::session::statement::{Named, Plan};
 pub(crate) struct Statements {
     pub(crate) prepared: Option<Box<Prepared>>,
     pub(crate) names: Option<Box<Names>>,
-    /// The execution at hand, as the cache knows it.
-    pub(crate) execution: Vec<u8>,
-    /// The same as other clients would send it: of a client whose statements come with attributes.
-    pub(crate) plain_execution: Vec<u8>,
 }
 
 impl Statements {
+    /// The execution at hand as the cache knows it: as it was [written down](Prepared::write_down) last.
+    #[inline]
+    pub(crate) fn execution(&self) -> &[u8] {
+        self.prepared.as_ref().map_or(&[], |prepared| &prepared.execution)
+    }
+
     /// What is prepared under a name.
     pub(crate) fn named_text(&self, name: &[u8]) -> Option<Arc<[u8]>> {
         Some(Arc::clone(&self.names.as_ref()?.statements.get(name)?.text))

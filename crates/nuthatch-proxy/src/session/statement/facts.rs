@@ -201,6 +201,8 @@ pub(crate) struct OfTables {
     pub(crate) in_information_schema: bool,
     /// It may name one in a schema of the server's own.
     pub(crate) may_be_servers: bool,
+    /// Their columns or keys are shown, maybe.
+    pub(crate) are_described: bool,
     /// It has a query inside, that makes rows of a table or is asked behind WHERE.
     pub(crate) come_of_query: bool,
     /// What it inserts is there when it is acknowledged.
@@ -370,6 +372,7 @@ impl TextFacts {
             Kind::Show => names(text, b"select") && names(text, b"from"),
             _ => false,
         };
+        self.tables.are_described = self.kind == Kind::Show && describes_tables(text);
         self.server.defaults = defaults_change(text, self.kind, lexing);
         self.tables.show_rows_at_once = !may_insert_delayed(text, self.kind, lexing);
         let is_unknown = self.kind == Kind::Set && self.change == Change::None && !self.pins.is_empty();
@@ -388,6 +391,11 @@ impl TextFacts {
         }
         self
     }
+}
+
+/// Whether a SHOW may be one of columns or keys.
+fn describes_tables(text: &[u8]) -> bool {
+    [&b"columns"[..], b"fields", b"index", b"indexes", b"keys"].iter().any(|word| names(text, word))
 }
 
 /// Whether a SET may be of a role or resource group, which a server does not forget at a reset.
@@ -486,12 +494,21 @@ impl TextFacts {
         matches!(self.kind, Kind::Select | Kind::Explain) && (self.tables.may_be_servers || is_in_own)
     }
 
-    /// Whether it may read or write tables, as far as its text and kind tell.
-    pub(crate) fn uses_tables(&self) -> bool {
+    /// Whether it may open tables and leave their definitions locked: see `metadata_lock.rs`.
+    pub(crate) fn may_lock_tables(&self, server: ServerFlavor) -> bool {
         match self.kind {
-            Kind::Insert | Kind::Replace | Kind::Update | Kind::Delete => true,
-            Kind::LoadData | Kind::Call | Kind::Multi => true,
-            Kind::Select | Kind::Do | Kind::Set => !self.tables.none || self.class.runs_unseen_code(),
+            Kind::Insert | Kind::Replace | Kind::Update | Kind::Delete | Kind::LoadData => true,
+            Kind::Call | Kind::Multi | Kind::Execute => true,
+            Kind::Select | Kind::Do | Kind::Set | Kind::Explain => {
+                !self.tables.none || self.class.runs_unseen_code()
+            }
+            Kind::Show => {
+                let describes = self.tables.are_described && matches!(server, ServerFlavor::MySql(_));
+                describes || self.tables.come_of_query || self.class.runs_unseen_code()
+            }
+            // Of temporary tables; others commit.
+            Kind::Ddl(_) => self.transaction.end == TransactionEnd::No,
+            Kind::Other => self.transaction.end == TransactionEnd::Maybe && !self.asks.diagnostics,
             _ => false,
         }
     }

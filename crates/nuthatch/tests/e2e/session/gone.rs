@@ -49,7 +49,7 @@ fn statement_of_a_client_that_hangs_up_is_killed_and_its_transaction_rolled_back
         other.quit();
         stage.await_unpinned();
     }
-    assert_eq!(stage.figure("Client_Connections_connected"), 0);
+    await_that("all clients are gone", || stage.figure("Client_Connections_connected") == 0);
 }
 
 #[test]

@@ -23,7 +23,7 @@ fn key_of<'a>(session: &'a Session, request: &Request) -> Option<Key<'a>> {
             key_in(&session.account, &session.context, Protocol::Text, session.client.statement_text())
         }
         Request::Execution { .. } => {
-            key_in(&session.account, &session.context, Protocol::Binary, &session.statements.execution)
+            key_in(&session.account, &session.context, Protocol::Binary, session.statements.execution())
         }
     }
 }

@@ -8,9 +8,6 @@ use nuthatch_wire::{Attributes, Command, WireError};
 
 use crate::session::parts::{Client, Statements};
 
-/// A longer execution's room is given back.
-const PLAIN_BYTES_KEPT: usize = 1024;
-
 /// Takes the attributes off the command at hand, which is then as other clients send it.
 ///
 /// # Errors
@@ -54,12 +51,4 @@ pub(crate) fn text_in<'p>(client: &Client, behind_command: &'p [u8]) -> Option<&
     }
     let (_, place) = Attributes::parse_query(behind_command).ok()?;
     behind_command.get(place..)
-}
-
-/// Writes down what an execution is without its attributes; `None` if that cannot be told.
-pub(crate) fn write_plain_execution(statements: &mut Statements, payload: &[u8]) -> Option<()> {
-    let Statements { prepared, plain_execution, .. } = statements;
-    plain_execution.clear();
-    plain_execution.shrink_to(PLAIN_BYTES_KEPT);
-    prepared.as_ref()?.named(payload)?.take_off_attributes(payload, plain_execution).ok().map(drop)
 }

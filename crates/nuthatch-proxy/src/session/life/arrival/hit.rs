@@ -13,9 +13,9 @@ use nuthatch_wire::Command;
 
 use crate::roster::SessionEnd;
 use crate::session::decide::key::{key, key_in, standing_of};
-use crate::session::life::arrival::attributes::{text_in, write_plain_execution};
+use crate::session::life::arrival::attributes::text_in;
 use crate::session::life::sent_execution::write_down_execution;
-use crate::session::parts::{CacheUse, Ground, Statements, Transaction};
+use crate::session::parts::{CacheUse, Ground, Transaction};
 use crate::session::whole::Session;
 use crate::shared::answers::HitPlan;
 
@@ -52,16 +52,10 @@ pub(crate) fn look_up(session: &mut Session, payload: &[u8], now_ms: u64) -> Opt
             find(session, &key(&session.account, &session.context, text_in(&session.client, rest)?)?, now_ms)
         }
         Command::StmtExecute => {
-            if session.client.has_attributes() {
-                write_plain_execution(&mut session.statements, payload)?;
-                let Statements { prepared, plain_execution, execution, .. } = &mut session.statements;
-                prepared.as_mut()?.write_down(plain_execution, &session.context.state, execution)?;
-            } else {
-                session.statements.prepared.as_mut()?.write_down(
-                    payload,
-                    &session.context.state,
-                    &mut session.statements.execution,
-                )?;
+            let (prepared, state) = (session.statements.prepared.as_mut()?, &session.context.state);
+            match session.client.has_attributes() {
+                true => prepared.write_down_plain(payload, state)?,
+                false => prepared.write_down(payload, state)?,
             }
             find_execution(session, now_ms)
         }
@@ -91,7 +85,7 @@ pub(crate) fn look_up_at_hand(session: &mut Session, now_ms: u64) -> Option<Entr
 fn find_execution(session: &Session, now_ms: u64) -> Option<Entry<Arc<HitPlan>>> {
     find(
         session,
-        &key_in(&session.account, &session.context, Protocol::Binary, &session.statements.execution)?,
+        &key_in(&session.account, &session.context, Protocol::Binary, session.statements.execution())?,
         now_ms,
     )
 }

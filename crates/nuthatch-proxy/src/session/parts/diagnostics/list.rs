@@ -7,6 +7,7 @@ use nuthatch_wire::{
     CapabilityFlags, Column, ColumnFlags, Form, SmallResult, StatusFlags, append_lenenc_bytes, text_values,
 };
 
+use crate::session::parts::Left;
 use crate::session::way::{reply, transcode};
 use crate::state::ResultCollation;
 
@@ -21,6 +22,8 @@ pub(crate) struct List {
     pub(crate) collation: ResultCollation,
     /// Nobody knows it any more: it was on a connection that failed.
     pub(crate) is_lost: bool,
+    /// Where it is too, unless somebody has had that connection since.
+    pub(crate) left_on: Option<Left>,
 }
 
 impl List {
@@ -34,6 +37,7 @@ impl List {
             rows: rows.iter().map(|payload| boxed(payload)).collect(),
             collation,
             is_lost: false,
+            left_on: None,
         })
     }
 
@@ -46,7 +50,8 @@ impl List {
         message: &[u8],
     ) -> Self {
         let row = reply::text_row(&[level.as_bytes(), code.to_string().as_bytes(), message]);
-        let mut list = Self { definitions: Vec::new(), rows: vec![row.into()], collation, is_lost: false };
+        let (definitions, rows) = (Vec::new(), vec![row.into()]);
+        let mut list = Self { definitions, rows, collation, is_lost: false, left_on: None };
         list.come_in(server, collation);
         list
     }

@@ -41,7 +41,7 @@ fn statement() -> Statement {
 /// One that has prepared that statement as its only one.
 fn prepared(id: u32, statement: Statement) -> Prepared {
     let statements = [(id, statement)].into_iter().collect();
-    Prepared { statements, last_id: id }
+    Prepared { statements, last_id: id, ..Prepared::default() }
 }
 
 /// The execution of a statement with one parameter, a LONG of 7.
@@ -51,8 +51,8 @@ fn execution(id: u32, flags: u8) -> Vec<u8> {
 }
 
 fn written_down(prepared: &mut Prepared, payload: &[u8], state: &SessionState) -> Option<Vec<u8>> {
-    let mut out = b"of the last one".to_vec();
-    prepared.write_down(payload, state, &mut out).map(|()| out)
+    prepared.execution = b"of the last one".to_vec();
+    prepared.write_down(payload, state).map(|()| prepared.execution.clone())
 }
 
 #[test]
@@ -87,6 +87,25 @@ fn execution_is_written_down_alike_under_each_number() {
         let found = written_down(&mut prepared(id, statement()), &execution(named, 0), &state());
         assert_eq!(found.as_deref(), Some(&*expected), "{named}");
     }
+}
+
+#[test]
+fn execution_with_attributes_is_written_down_as_without() {
+    let plain = execution(1, 0);
+    let expected = written_down(&mut prepared(1, statement()), &plain, &state());
+    let packet = statement().binding.packet_with_attributes(&plain, 1, None);
+    let with_attributes = &packet[nuthatch_wire::HEADER_LEN..];
+    assert_ne!(with_attributes, plain);
+    let mut prepared = prepared(1, statement());
+    for (payload, is_read) in [(with_attributes, true), (&with_attributes[..12], false)] {
+        prepared.execution = b"of the last one".to_vec();
+        let found = prepared.write_down_plain(payload, &state());
+        assert_eq!(found.map(|()| prepared.execution.clone()), expected.clone().filter(|_| is_read));
+    }
+    prepared.forget_longer_than(prepared.execution.capacity());
+    assert_ne!(prepared.execution.capacity(), 0);
+    prepared.forget_longer_than(0);
+    assert_eq!(prepared.execution.capacity(), 0);
 }
 
 #[test]

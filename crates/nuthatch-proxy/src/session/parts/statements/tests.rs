@@ -19,7 +19,7 @@ fn statements() -> Statements {
     let mut prepared = Prepared { last_id: 2, ..Prepared::default() };
     prepared.statements.insert(1, with_long_data(&[b"a", b"b"], true));
     prepared.statements.insert(2, with_long_data(&[b"c"], false));
-    Statements { prepared: Some(Box::new(prepared)), names: Some(Box::new(names)), ..Statements::default() }
+    Statements { prepared: Some(Box::new(prepared)), names: Some(Box::new(names)) }
 }
 
 fn texts(statements: &Statements) -> [Option<Arc<[u8]>>; 2] {
