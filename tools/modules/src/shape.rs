@@ -7,6 +7,7 @@ mod fields;
 mod folders;
 mod implementations;
 mod limits;
+mod open;
 mod tested;
 mod whole;
 
@@ -47,6 +48,7 @@ impl Shape {
         }
         self.complaints.extend(fields::complaints(tree, code, folder, limits.fields_max));
         self.complaints.extend(whole::complaints(tree, code, folder, limits));
+        self.complaints.extend(open::complaints(tree, code, folder, limits));
         self.complaints.extend(tested::complaints(tree, folder, limits));
         self.measures.extend(fields::largest(tree, code, folder));
     }

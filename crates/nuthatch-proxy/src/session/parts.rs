@@ -16,7 +16,7 @@ mod results;
 mod statements;
 mod transaction;
 
-pub(crate) use account::{Account, UserName, UserPlace};
+pub(crate) use account::{Account, UserPlace};
 pub(crate) use begun::Begun;
 pub(crate) use cache_use::{CacheUse, Off, caching};
 pub(crate) use client::{Client, Unsent};
@@ -28,8 +28,7 @@ pub(crate) use hands::{Hands, Left};
 pub(crate) use held::{CODE, Doubt, Held, IdsBefore};
 pub(crate) use names::Names;
 pub(crate) use prepared::{
-    Binding, LAST_PREPARED, Prepared, STATEMENTS_MAX, Statement, asks_for_cursor, is_bulk, named_id,
-    packet_with_id,
+    Prepared, STATEMENTS_MAX, Statement, asks_for_cursor, is_bulk, named_id, packet_with_id,
 };
 pub(crate) use results::{InsertId, Results};
 pub(crate) use statements::Statements;

@@ -31,6 +31,8 @@ pub(crate) struct OfFolder {
     pub(crate) composing: Vec<String>,
     /// The folder in the folder whose files are to have tests without what is named below.
     pub(crate) parts: String,
+    /// The structs of the parts that may show fields.
+    pub(crate) open_parts: Vec<String>,
     pub(crate) tested_parts_min: usize,
     pub(crate) tested_without: Vec<String>,
 }
@@ -88,6 +90,7 @@ impl OfFolder {
             whole: keys.text("whole")?.split("::").map(str::to_owned).collect(),
             composing: keys.texts("composing")?,
             parts: keys.text("parts")?,
+            open_parts: keys.texts("open_parts")?,
             tested_parts_min: keys.number("tested_parts_min")?,
             tested_without: keys.texts("tested_without")?,
         })

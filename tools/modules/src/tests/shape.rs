@@ -30,6 +30,7 @@ const ORDER: &str = r#"
     whole = "whole::Whole"
     composing = ["life", "whole"]
     parts = "parts"
+    open_parts = []
     tested_parts_min = 1
     tested_without = ["Socket", "Whole"]
 "#;
@@ -61,6 +62,30 @@ fn struct_with_too_many_fields_is_found() {
     check_steps("struct Large(u8, u8, u8, u8);", &told);
     check_steps("fn f() { struct Large(u8, u8, u8, u8); }", &told);
     check_steps("mod inner { struct Large(u8, u8, u8, u8); }", &told);
+}
+
+#[test]
+fn part_that_shows_a_field_is_found_unless_it_is_named() {
+    let check_part = |part: &str, order: &str, expected: &[&str]| {
+        let part =
+            format!("{part} pub struct Part; #[cfg(test)] mod tests {{ #[test] fn f() {{ super::Part; }} }}");
+        let (steps, part) = (("room/steps.rs", ""), ("room/parts/part.rs", &*part));
+        check(&[ROOT, ROOM, WHOLE, LIFE, RUN, PARTS, part, PLUG, steps], order, expected);
+    };
+    check_part("struct Closed { a: u8 }", ORDER, &[]);
+    check_part("#[cfg(test)] struct OfTests { pub a: u8 }", ORDER, &[]);
+    let told = ["house/room/parts/part.rs: the struct Open shows a field; open_parts does not name it"];
+    for open in [
+        "struct Open { a: u8, pub b: u8 }",
+        "struct Open { pub(crate) a: u8 }",
+        "struct Open(pub(super) u8);",
+    ] {
+        check_part(open, ORDER, &told);
+        check_part(open, &ORDER.replace("open_parts = []", "open_parts = [\"Open\"]"), &[]);
+    }
+    let told = ["house/room/parts: open_parts names Open, which shows no field"];
+    check_part("struct Open(u8);", &ORDER.replace("open_parts = []", "open_parts = [\"Open\"]"), &told);
+    check_steps("struct Step { pub a: u8 }", &[]);
 }
 
 #[test]

@@ -14,14 +14,14 @@ use nuthatch_wire::{AnswerEnd, AnswerKind, Command, Ending};
 
 use crate::backend::{Connection, Hostgroups};
 use crate::session::after::fate::{Done, fate_of_last};
-use crate::session::after::found_rows::{asks_for_found_rows, fetch_found_rows, set_found_rows};
+use crate::session::after::found_rows::{asks_for_found_rows, fetch_found_rows};
 use crate::session::lease::question::way;
 use crate::session::parts::{
     Client, Context, Dealings, Diagnostics, Fate, Ground, Held, Left, List, Recipient, Rows,
 };
 use crate::session::statement::Facts;
 use crate::session::way::{Trouble, command_packet};
-use crate::state::{Charset, ResultCollation};
+use crate::state::{Charset, Found, ResultCollation};
 use crate::stats::pins::Pins;
 
 /// More than these bytes are not kept.
@@ -40,11 +40,11 @@ pub(crate) async fn keep_what_is_left(
     held: &mut Held,
 ) -> Result<(), Trouble> {
     match fetch_what_is_left(ground, context, dealings, end, held).await {
-        Err(Trouble::Lost(..) | Trouble::Cut(_)) if !held.pins.contains(Pins::FOUND_ROWS) => {
+        Err(Trouble::Lost(..) | Trouble::Cut(_)) if !held.pins().contains(Pins::FOUND_ROWS) => {
             held.connection.control.cut();
-            held.pins = held.pins.without(Pins::PASSING);
-            dealings.diagnostics.on = None;
-            dealings.diagnostics.list = Some(Box::new(lost_list(context, &dealings.diagnostics)));
+            held.unpin(Pins::PASSING);
+            let lost = lost_list(context, &dealings.diagnostics);
+            dealings.diagnostics.have(lost);
             Ok(())
         }
         outcome => outcome,
@@ -61,15 +61,15 @@ async fn fetch_what_is_left(
     if dealings.diagnostics.is_in_doubt() {
         let there = Box::pin(fetch_list(ground, context, &dealings.diagnostics, held)).await?;
         dealings.diagnostics.settle(there);
-        dealings.hands.last_ran_on = None;
+        dealings.hands.forget_what_ran_last();
     }
     if !must_fetch_what_is_left(ground, &dealings.diagnostics, held) {
         return Ok(());
     }
-    if held.pins.contains(Pins::DIAGNOSTICS) {
+    if held.pins().contains(Pins::DIAGNOSTICS) {
         Box::pin(fetch_diagnostics(ground, context, dealings, end, held)).await?;
     }
-    if held.pins.contains(Pins::FOUND_ROWS) && !held.pins.contains(Pins::DIAGNOSTICS) {
+    if held.pins().contains(Pins::FOUND_ROWS) && !held.pins().contains(Pins::DIAGNOSTICS) {
         Box::pin(fetch_found_rows(ground, context, dealings, held)).await?;
     }
     Ok(())
@@ -85,16 +85,16 @@ pub(crate) async fn fetch_diagnostics(
     let Some(mut list) = fetch_list(ground, context, &dealings.diagnostics, held).await? else {
         return Ok(());
     };
-    let (count, told) = (list.rows.len(), usize::from(end.ok.warnings));
+    let (count, told) = (list.len(), usize::from(end.ok.warnings));
     // An error tells no count, nor does a statement that left alone what one before it had left.
     let is_told = !matches!(end.ending, Ending::Err(_)) && told > 0;
     let is_whole = if is_told { count == told } else { count < ROWS_UNTOLD_MAX };
     if is_whole {
         let server = Arc::clone(held.connection.server());
-        list.left_on = Some((server, held.hostgroup, held.connection.thread_id));
-        dealings.diagnostics.list = Some(Box::new(list));
-        dealings.hands.last_ran_on = None;
-        held.pins = held.pins.without(Pins::DIAGNOSTICS);
+        list.leave_on((server, held.hostgroup, held.connection.thread_id));
+        dealings.diagnostics.have_too(list);
+        dealings.hands.forget_what_ran_last();
+        held.unpin(Pins::DIAGNOSTICS);
     }
     Ok(())
 }
@@ -102,18 +102,17 @@ pub(crate) async fn fetch_diagnostics(
 /// Holds the connection again that has what is asked for in a way that is not understood, if nobody has had it since.
 pub(crate) fn retake_what_is_left(ground: &Ground, dealings: &mut Dealings, facts: &Facts) {
     if facts.asks.diagnostics
-        && let Some(list) = &mut dealings.diagnostics.list
-        && let Some(left) = list.left_on.take()
+        && let Some(left) = dealings.diagnostics.take_left()
         && let Some(mut held) = retake(ground, left)
     {
-        held.pins = held.pins.with(Pins::DIAGNOSTICS);
-        (dealings.diagnostics.list, dealings.diagnostics.on) = (None, Some(held.connection.thread_id));
+        held.pin(Pins::DIAGNOSTICS);
+        dealings.diagnostics.are_left_on(held.connection.thread_id);
         dealings.hands.held.push(held);
     } else if facts.reads_counts()
         && dealings.hands.held.is_empty()
-        && let Some(left) = dealings.hands.left.take()
-        && (!facts.asks.row_count || dealings.hands.last_ran_on == Some(left.2))
-        && (!asks_for_found_rows(&dealings.results, facts) || dealings.results.found_rows_on == Some(left.2))
+        && let Some(left) = dealings.hands.take_left()
+        && (!facts.asks.row_count || dealings.hands.last_ran_on() == Some(left.2))
+        && (!asks_for_found_rows(&dealings.results, facts) || dealings.results.found_rows_are_on(left.2))
     {
         // ROW_COUNT() and FOUND_ROWS() in larger statements.
         let held = retake(ground, left);
@@ -141,7 +140,7 @@ pub(crate) async fn fetch_list(
     let list = answer.and_then(|answer| List::parse(&answer, form, collation));
     Ok(list.map(|mut list| {
         let own = collation_of_results(context, diagnostics);
-        if list.collation != own {
+        if list.collation() != own {
             list.come_in(context.lexing.server, own);
         }
         list
@@ -160,16 +159,16 @@ pub(crate) fn answer_from_diagnostics(
     if !facts.asks.diagnostics {
         return None;
     }
-    let list = dealings.diagnostics.list.as_ref().filter(|list| !list.is_lost)?;
+    let list = dealings.diagnostics.list().filter(|list| !list.is_lost())?;
     let question = diagnostics_question(text, context.lexing)?;
-    let to = Recipient { capabilities: client.capabilities, status: dealings.status(context), rows_are };
+    let to = Recipient { capabilities: client.capabilities(), status: dealings.status(context), rows_are };
     let answer = list.answer(&question, to);
-    dealings.results.row_count = -1;
+    dealings.results.set_row_count(-1);
     if facts.kind == Kind::Select {
-        set_found_rows(&mut dealings.results, 1);
+        dealings.results.set_found_rows(Found::Known(1), None);
     }
     if fate_of_last(context, &dealings.diagnostics, text, facts, Done::Runs) != Fate::Kept {
-        dealings.diagnostics.list = None;
+        dealings.diagnostics.drop_list();
     }
     Some(answer)
 }
@@ -179,15 +178,15 @@ pub(crate) fn must_fetch_what_is_left(ground: &Ground, diagnostics: &Diagnostics
     if diagnostics.is_in_doubt() {
         return true;
     }
-    let is_let_go = !held.in_transaction && held.pins.without(Pins::PASSING).is_empty();
-    if !is_let_go && !held.is_to_be_asked || ground.snapshot.mysql.hold_for_diagnostics {
+    let is_let_go = !held.in_transaction() && held.pins().without(Pins::PASSING).is_empty();
+    if !is_let_go && !held.is_to_be_asked() || ground.snapshot.mysql.hold_for_diagnostics {
         return false;
     }
-    if diagnostics.on != Some(held.connection.thread_id) {
+    if !diagnostics.are_on(held.connection.thread_id) {
         // The session has been told of others since.
-        held.pins = held.pins.without(Pins::DIAGNOSTICS);
+        held.unpin(Pins::DIAGNOSTICS);
     }
-    held.pins.contains(Pins::DIAGNOSTICS) || held.pins.contains(Pins::FOUND_ROWS)
+    held.pins().contains(Pins::DIAGNOSTICS) || held.pins().contains(Pins::FOUND_ROWS)
 }
 
 /// In which collation results come over a connection: behind a SET NAMES that failed it may be another than the session's.
@@ -203,29 +202,25 @@ fn collation_on(context: &Context, diagnostics: &Diagnostics, connection: &Conne
 /// After a statement that a server ran: what it has left is on its connection.
 pub(crate) fn learn_diagnostics(diagnostics: &mut Diagnostics, end: &AnswerEnd, held: &Held) {
     let has_some = end.has_warned || matches!(end.ending, Ending::Err(_));
-    if has_some || diagnostics.fate == Fate::Forgotten {
-        diagnostics.list = None;
-        diagnostics.on = Some(held.connection.thread_id);
+    if has_some || diagnostics.fate() == Fate::Forgotten {
+        diagnostics.are_left_on(held.connection.thread_id);
     }
 }
 
 pub(crate) fn lost_list(context: &Context, diagnostics: &Diagnostics) -> List {
-    let (definitions, rows, collation) = (Vec::new(), Vec::new(), collation_of_results(context, diagnostics));
-    List { definitions, rows, collation, is_lost: true, left_on: None }
+    List::lost(collation_of_results(context, diagnostics))
 }
 
 pub(crate) fn collation_of_results(context: &Context, diagnostics: &Diagnostics) -> ResultCollation {
     let server = context.lexing.server;
     match context.state.settings.get(b"character_set_results") {
         Some(charset) => Charset::of_variable(charset).of_results(server),
-        None => diagnostics.results_charset.as_deref().unwrap_or(&context.state.charset).of_results(server),
+        None => diagnostics.results_charset().unwrap_or(&context.state.charset).of_results(server),
     }
 }
 
 /// After a change of character set.
 pub(crate) fn translate_diagnostics(context: &Context, diagnostics: &mut Diagnostics) {
     let collation = collation_of_results(context, diagnostics);
-    if let Some(list) = &mut diagnostics.list {
-        list.come_in(context.lexing.server, collation);
-    }
+    diagnostics.come_in(context.lexing.server, collation);
 }

@@ -38,10 +38,10 @@ pub(crate) async fn end_delays(
     dealings: &mut Dealings,
 ) {
     let now_ms = ground.look_at_clock() / 1000;
-    let is_over = |held: &Held| held.pins.contains(Pins::DELAY) && !held.delay.lasts(now_ms);
+    let is_over = |held: &Held| held.pins().contains(Pins::DELAY) && !held.delay().lasts(now_ms);
     while let Some(place) = dealings.hands.held.iter().position(is_over) {
         let mut held = dealings.hands.held.swap_remove(place);
-        held.pins = held.pins.without(Pins::DELAY);
+        held.unpin(Pins::DELAY);
         let outcome = Box::pin(keep_what_is_known(ground, context, dealings, &mut held)).await;
         put_away(ground, account, context, dealings, held, outcome.as_ref().err());
     }
@@ -50,8 +50,8 @@ pub(crate) async fn end_delays(
         .hands
         .held
         .iter()
-        .filter(|held| held.pins.contains(Pins::DELAY))
-        .map(|held| held.delay.ends_ms());
+        .filter(|held| held.pins().contains(Pins::DELAY))
+        .map(|held| held.delay().ends_ms());
     ground.handle.delay_ends_ms.store(ends_ms.chain(doubt_ends_ms).min().unwrap_or(0), Ordering::Relaxed);
     show_idle(ground, context, &dealings.hands);
 }

@@ -12,9 +12,6 @@ use crate::session::statement::Facts;
 use crate::session::way::{Answered, Trouble, UNSUPPORTED_PS, reply};
 use crate::stats::Occurrence;
 
-/// MySQL's own `max_error_count`.
-const ROWS_MAX: usize = 1024;
-
 /// Refuses a command on a prepared statement that is not there, or has no cursor. MySQL adds such an error to what the last
 /// statement left.
 pub(crate) async fn refuse_command(
@@ -29,7 +26,7 @@ pub(crate) async fn refuse_command(
     let is_added = matches!(context.lexing.server, ServerFlavor::MySql(_));
     let before = if is_added { take_list(ground, account, context, dealings).await? } else { None };
     let error = own_error(ground, context, dealings, code, message);
-    put_before(&mut dealings.diagnostics, before);
+    dealings.diagnostics.put_before(before);
     client.send(ground, &error).await
 }
 
@@ -43,12 +40,12 @@ pub(crate) async fn refuse_like_server(
 ) -> Result<(), SessionEnd> {
     let is_added = matches!(context.lexing.server, ServerFlavor::MySql(_));
     // On a connection that is held the server has added it itself.
-    if !is_added || dealings.diagnostics.on.is_none() {
-        let before = if is_added { dealings.diagnostics.list.take() } else { None };
+    if !is_added || dealings.diagnostics.thread().is_none() {
+        let before = if is_added { dealings.diagnostics.take_list() } else { None };
         note_error(context, dealings, refusal.code, &refusal.message);
-        put_before(&mut dealings.diagnostics, before);
+        dealings.diagnostics.put_before(before);
     }
-    dealings.results.row_count = -1;
+    dealings.results.set_row_count(-1);
     client.send(ground, &reply::err_of_server(refusal)).await
 }
 
@@ -59,8 +56,8 @@ async fn take_list(
     context: &Context,
     dealings: &mut Dealings,
 ) -> Result<Option<Box<List>>, SessionEnd> {
-    let Some(thread_id) = dealings.diagnostics.on else {
-        return Ok(dealings.diagnostics.list.take());
+    let Some(thread_id) = dealings.diagnostics.thread() else {
+        return Ok(dealings.diagnostics.take_list());
     };
     let has_them = |held: &Held| held.connection.thread_id == thread_id;
     let Some(place) = dealings.hands.held.iter().position(has_them) else { return Ok(None) };
@@ -89,17 +86,8 @@ pub(crate) fn own_error(
 
 /// The client is told an error that no statement of its own was given by a server: from now on SHOW WARNINGS shows it.
 fn note_error(context: &Context, dealings: &mut Dealings, code: u16, message: &[u8]) {
-    dealings.results.row_count = -1;
+    dealings.results.set_row_count(-1);
     note(context, &mut dealings.hands, &mut dealings.diagnostics, "Error", code, message);
-}
-
-/// Puts a list before the one at hand, as long as a server's may be.
-fn put_before(diagnostics: &mut Diagnostics, before: Option<Box<List>>) {
-    if let (Some(mut before), Some(list)) = (before, &mut diagnostics.list) {
-        before.rows.append(&mut list.rows);
-        before.rows.truncate(ROWS_MAX);
-        list.rows = before.rows;
-    }
 }
 
 /// Counts an error that a server has answered the statement of that text with, in `stats_mysql_errors`. Its message may quote the text,
@@ -125,7 +113,7 @@ pub(crate) fn count_error(
         hostgroup: held.hostgroup.0,
         host: &server.host,
         port: server.port,
-        user: &account.name,
+        user: account.name(),
         client: &ground.handle.address().host,
         schema: &context.state.schema,
         number,
@@ -152,9 +140,9 @@ fn note(
     code: u16,
     message: &[u8],
 ) {
-    (hands.last_ran_on, diagnostics.on) = (None, None);
+    hands.forget_what_ran_last();
     let (server, collation) = (context.lexing.server, collation_of_results(context, diagnostics));
-    diagnostics.list = Some(Box::new(List::of_one(level, server, collation, code, message)));
+    diagnostics.have(List::of_one(level, server, collation, code, message));
 }
 
 /// As MySQL 9.7 and MariaDB 10.11 answer what they cannot read, and go on.
@@ -207,7 +195,7 @@ pub(crate) async fn reply_trouble(
         }
         Trouble::Lost(error, answered) => {
             ground.worker.counters.lost_during_query.bump();
-            tracing::info!(session = ground.handle.id, user = %account.name, %error,
+            tracing::info!(session = ground.handle.id, user = %account.name(), %error,
                     "lost a server's connection during a statement");
             let message = "Lost connection to MySQL server during query".to_owned();
             (answered.next_sequence(), ErrorCode::SERVER_LOST, message)
@@ -218,7 +206,7 @@ pub(crate) async fn reply_trouble(
             (answered.next_sequence(), ErrorCode::SERVER_OFFLINE, message)
         }
         Trouble::RefusedAhead(refusal) => {
-            tracing::warn!(session = ground.handle.id, user = %account.name, code = refusal.code,
+            tracing::warn!(session = ground.handle.id, user = %account.name(), code = refusal.code,
                     "a server refused what it had accepted before, and the statement behind it has run: \
                      its answer is withheld");
             let message = "Lost connection to MySQL server during query".to_owned();
@@ -265,8 +253,8 @@ fn told_of_check_out(ground: &Ground, account: &Account, error: CheckOutError) -
             (1, ErrorCode::MAX_CONNECT_TIMEOUT, message)
         }
         CheckOutError::NoServer { hostgroup } => {
-            let sender = match hostgroup == account.user.default_hostgroup {
-                true => format!("the default_hostgroup of user '{}'", account.name),
+            let sender = match hostgroup == account.user().default_hostgroup {
+                true => format!("the default_hostgroup of user '{}'", account.name()),
                 false => "a query rule".to_owned(),
             };
             let message =
@@ -285,12 +273,12 @@ fn told_of_check_out(ground: &Ground, account: &Account, error: CheckOutError) -
 
 /// As a server would: a client that goes on would write outside the transaction that it believes in.
 fn go_on_unless_lost(hands: &mut Hands) -> Result<(), SessionEnd> {
-    if std::mem::take(&mut hands.has_lost_state) { Err(SessionEnd::Gone) } else { Ok(()) }
+    if hands.takes_lost_state() { Err(SessionEnd::Gone) } else { Ok(()) }
 }
 
 /// What a server names in its error for a statement that it does not know.
 pub(crate) fn function_at_hand(client: &Client, context: &Context) -> &'static str {
-    match client.framed.payload().first().copied().and_then(Command::parse) {
+    match client.payload().first().copied().and_then(Command::parse) {
         _ if matches!(context.lexing.server, ServerFlavor::MySql(_)) => "mysql_stmt_precheck",
         Some(Command::StmtFetch) => "mysqld_stmt_fetch",
         Some(Command::StmtReset) => "mysqld_stmt_reset",

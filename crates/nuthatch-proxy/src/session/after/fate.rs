@@ -56,7 +56,7 @@ fn fate_told_by_more(
         facts.tables.some = surely_names_a_table(facts.kind, &inner);
         return fate_of_last(context, diagnostics, &inner, &facts, Done::Prepares);
     }
-    match diagnostics.on.is_none() && diagnostics.list.is_some() {
+    match diagnostics.thread().is_none() && diagnostics.list().is_some() {
         true => Fate::Untold,
         // The server knows, if it has them; and what is not there can be kept.
         false => Fate::Kept,
@@ -84,8 +84,9 @@ mod tests {
     /// Of which the session has a list itself.
     fn listed(server: ServerFlavor) -> Diagnostics {
         let collation = Charset::utf8().of_results(server);
-        let list = List::of_one("Error", server, collation, 1054, b"Unknown");
-        Diagnostics { list: Some(Box::new(list)), ..Diagnostics::default() }
+        let mut listed = Diagnostics::default();
+        listed.have(List::of_one("Error", server, collation, 1054, b"Unknown"));
+        listed
     }
 
     #[test]
@@ -122,7 +123,8 @@ mod tests {
             ("XA RECOVER", Runs, Untold),
         ] {
             assert_eq!(fate(MARIADB, &listed(MARIADB), text, done), expected, "{text} {done:?}");
-            let held = Diagnostics { on: Some(7), ..Diagnostics::default() };
+            let mut held = Diagnostics::default();
+            held.are_left_on(7);
             let known = if expected == Untold { Kept } else { expected };
             assert_eq!(fate(MARIADB, &held, text, done), known, "the server knows: {text} {done:?}");
             let none = Diagnostics::default();

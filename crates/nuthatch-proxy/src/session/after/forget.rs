@@ -17,12 +17,12 @@ pub(crate) fn begin_after_the_last(
     facts: &Facts,
 ) -> MustForget {
     settle_doubts(ground, &mut dealings.hands);
-    dealings.diagnostics.fate = fate;
+    dealings.diagnostics.set_fate(fate);
     let asks_of_the_last = facts.asks_of_the_last();
     if fate != Fate::Forgotten || asks_of_the_last && facts.asks.diagnostics {
         return MustForget::Nothing;
     }
-    (dealings.diagnostics.list, dealings.diagnostics.on) = (None, None);
+    dealings.diagnostics.forget();
     match asks_of_the_last || dealings.hands.held.is_empty() {
         true => MustForget::Nothing,
         false => MustForget::WhatIsHeld,
@@ -44,13 +44,13 @@ pub(crate) async fn forget_diagnostics(
     context: &Context,
     dealings: &mut Dealings,
 ) -> Result<(), SessionEnd> {
-    (dealings.diagnostics.list, dealings.diagnostics.on) = (None, None);
+    dealings.diagnostics.forget();
     forget_what_is_held(ground, account, context, dealings).await
 }
 
 /// Whether [`forget_what_is_held`] must ask a connection first.
 pub(crate) fn must_ask_before_forgetting(dealings: &Dealings) -> bool {
-    matches!(dealings.results.insert_id, InsertId::At(_)) && !dealings.hands.held.is_empty()
+    matches!(dealings.results.insert_id(), InsertId::At(_)) && !dealings.hands.held.is_empty()
 }
 
 /// The same of the connections alone.
@@ -71,8 +71,8 @@ pub(crate) async fn forget_what_is_held(
 pub(crate) fn forget_what_is_held_at_once(ground: &Ground, dealings: &mut Dealings) {
     let mut place = 0;
     while let Some(held) = dealings.hands.held.get_mut(place) {
-        held.pins = held.pins.without(Pins::PASSING);
-        if held.pins.is_empty() && !held.in_transaction {
+        held.unpin(Pins::PASSING);
+        if held.pins().is_empty() && !held.in_transaction() {
             let held = dealings.hands.held.swap_remove(place);
             ground.shared.hostgroups.check_in(held.connection, ground.latest_us / 1000);
         } else {

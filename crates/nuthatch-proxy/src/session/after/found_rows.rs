@@ -29,27 +29,23 @@ pub(crate) async fn fetch_found_rows(
     held: &mut Held,
 ) -> Result<(), Trouble> {
     if let Some(found) = ask(ground, context, dealings, held, "SELECT FOUND_ROWS()").await? {
-        set_found_rows(&mut dealings.results, found);
-        held.pins = held.pins.without(Pins::FOUND_ROWS);
+        dealings.results.set_found_rows(Found::Known(found), None);
+        held.unpin(Pins::FOUND_ROWS);
     }
     Ok(())
 }
 
-/// It is this, and on no connection.
-pub(crate) const fn set_found_rows(results: &mut Results, count: u64) {
-    (results.found_rows, results.found_rows_on) = (Found::Known(count), None);
-}
-
 /// Whether the connection does not have the counts that are asked for.
 pub(crate) fn lacks_counts(hands: &Hands, results: &Results, held: &Held, facts: &Facts) -> bool {
-    let is_here = |place| held.was_held && place == Some(held.connection.thread_id);
-    asks_for_found_rows(results, facts) && !is_here(results.found_rows_on)
-        || facts.asks.row_count && !is_here(hands.last_ran_on)
+    let thread_id = held.connection.thread_id;
+    let has_found = held.was_held() && results.found_rows_are_on(thread_id);
+    let ran_last = held.was_held() && hands.last_ran_on() == Some(thread_id);
+    asks_for_found_rows(results, facts) && !has_found || facts.asks.row_count && !ran_last
 }
 
 /// `SQL%ROWCOUNT` asks for it where ROW_COUNT() is -1.
 pub(crate) fn asks_for_found_rows(results: &Results, facts: &Facts) -> bool {
-    facts.asks.found_rows || facts.asks.oracle_row_count && results.row_count == -1
+    facts.asks.found_rows || facts.asks.oracle_row_count && results.row_count() == -1
 }
 
 /// Takes note of what a server's statement of that text did to it.
@@ -64,8 +60,8 @@ pub(crate) fn learn_found_rows(
     match found {
         None => {
             // Somebody may have had the connection in between.
-            if results.found_rows_on == Some(thread_id) && !held.was_held {
-                results.found_rows_on = None;
+            if results.found_rows_are_on(thread_id) && !held.was_held() {
+                results.forget_where_found();
             }
         }
         Some(found) => {
@@ -77,11 +73,10 @@ pub(crate) fn learn_found_rows(
             // Before it failed, what it selects may not have come to be found.
             let is_set =
                 has_rows || found != Found::Elsewhere || !has_failed && facts.found_rows == FoundRows::Set;
-            let was_there = held.was_held && results.found_rows_on == Some(thread_id);
-            results.found_rows = found;
-            results.found_rows_on = (is_set || was_there).then_some(thread_id);
+            let was_there = held.was_held() && results.found_rows_are_on(thread_id);
+            results.set_found_rows(found, (is_set || was_there).then_some(thread_id));
             if has_rows && found == Found::Elsewhere {
-                held.pins = held.pins.with(Pins::FOUND_ROWS);
+                held.pin(Pins::FOUND_ROWS);
             }
         }
     }

@@ -30,17 +30,18 @@ pub(crate) fn learn_insert_id(
 ) {
     let told = end.ok.insert_id;
     let is_insert = inserts(facts.kind);
-    dealings.results.insert_id = match told {
+    let learned = match told {
         0 if !(may_set(facts) || is_insert && end.ending == Ending::ResultSet) => return,
         id if id > 0 && is_insert && is_made_up(ground, context, id, text, held) => {
             held.connection.insert_id = Some(id);
-            held.knows_insert_id = true;
-            held.ids_before = None;
+            held.note_insert_id(true);
+            held.leave_ids_open(None);
             InsertId::Known(id)
         }
         _ => only_known_at(&dealings.results, told, held),
     };
-    dealings.hands.held.iter_mut().for_each(|other| other.knows_insert_id = false);
+    dealings.results.set_insert_id(learned);
+    dealings.hands.held.iter_mut().for_each(|other| other.note_insert_id(false));
 }
 
 /// Asks for the id, if only a held connection knows it.
@@ -50,7 +51,7 @@ pub(crate) async fn learn_insert_id_of_held(
     context: &Context,
     dealings: &mut Dealings,
 ) -> Result<(), SessionEnd> {
-    let InsertId::At(thread_id) = dealings.results.insert_id else { return Ok(()) };
+    let InsertId::At(thread_id) = dealings.results.insert_id() else { return Ok(()) };
     let knows = |held: &Held| held.connection.thread_id == thread_id;
     let Some(place) = dealings.hands.held.iter().position(knows) else { return Ok(()) };
     let mut held = dealings.hands.held.swap_remove(place);
@@ -67,8 +68,8 @@ pub(crate) async fn keep_insert_id(
     dealings: &mut Dealings,
     held: &mut Held,
 ) -> Result<(), Trouble> {
-    let is_kept = held.in_transaction || !held.pins.is_empty();
-    if !is_kept && dealings.results.insert_id == InsertId::At(held.connection.thread_id) {
+    let is_kept = held.in_transaction() || !held.pins().is_empty();
+    if !is_kept && dealings.results.insert_id_is_at(held.connection.thread_id) {
         resolve_insert_id(ground, context, dealings, held).await?;
     }
     Ok(())
@@ -81,11 +82,11 @@ pub(crate) async fn keep_insert_id_of_held(
     context: &Context,
     dealings: &mut Dealings,
 ) -> Result<(), SessionEnd> {
-    let InsertId::At(thread_id) = dealings.results.insert_id else { return Ok(()) };
+    let InsertId::At(thread_id) = dealings.results.insert_id() else { return Ok(()) };
     let is_let_go = |held: &Held| {
         held.connection.thread_id == thread_id
-            && !held.in_transaction
-            && held.pins.without(Pins::PASSING).is_empty()
+            && !held.in_transaction()
+            && held.pins().without(Pins::PASSING).is_empty()
     };
     let Some(place) = dealings.hands.held.iter().position(is_let_go) else { return Ok(()) };
     let mut held = dealings.hands.held.swap_remove(place);
@@ -108,19 +109,20 @@ pub(crate) async fn resolve_insert_id(
     dealings: &mut Dealings,
     held: &mut Held,
 ) -> Result<(), Trouble> {
-    if dealings.results.found_rows == Found::Elsewhere
-        && dealings.results.found_rows_on == Some(held.connection.thread_id)
+    if dealings.results.found_rows() == Found::Elsewhere
+        && dealings.results.found_rows_are_on(held.connection.thread_id)
     {
         // This question would be what it tells of.
         Box::pin(fetch_found_rows(ground, context, dealings, held)).await?;
     }
     let id = ask(ground, context, dealings, held, "SELECT LAST_INSERT_ID()").await?.unwrap_or_default();
     held.connection.insert_id = Some(id);
-    dealings.results.insert_id = InsertId::Known(match held.ids_before.take() {
+    let known = match held.take_ids_before() {
         // The statement left it alone: it is another session's.
         Some(before) if before.connection == id && (id == 0 || before.told != id) => before.session,
         _ => id,
-    });
+    };
+    dealings.results.set_insert_id(InsertId::Known(known));
     Ok(())
 }
 
@@ -148,18 +150,20 @@ pub(crate) fn learn_insert_id_of_failed(
     held: &mut Held,
 ) {
     if may_set(facts) || inserts(facts.kind) {
-        results.insert_id = only_known_at(results, 0, held);
-        hands.held.iter_mut().for_each(|other| other.knows_insert_id = false);
+        let only_there = only_known_at(results, 0, held);
+        results.set_insert_id(only_there);
+        hands.held.iter_mut().for_each(|other| other.note_insert_id(false));
     }
 }
 
 fn only_known_at(results: &Results, told: u64, held: &mut Held) -> InsertId {
-    held.ids_before = match (results.insert_id, held.connection.insert_id) {
-        (InsertId::Known(session), Some(connection)) if !held.knows_insert_id => {
+    let before = match (results.insert_id(), held.connection.insert_id) {
+        (InsertId::Known(session), Some(connection)) if !held.knows_insert_id() => {
             Some(IdsBefore { connection, session, told })
         }
         _ => None,
     };
+    held.leave_ids_open(before);
     held.connection.insert_id = None;
     InsertId::At(held.connection.thread_id)
 }

@@ -33,12 +33,12 @@ pub(crate) fn learn(
     end: &AnswerEnd,
     held: &mut Held,
 ) {
-    dealings.hands.last_ran_on = Some(held.connection.thread_id);
+    dealings.hands.note_ran_on(held.connection.thread_id);
     learn_diagnostics(&mut dealings.diagnostics, end, held);
     dealings.transaction.learn_beginning(held);
-    let was_in_transaction = held.in_transaction;
+    let was_in_transaction = held.in_transaction();
     let was_profiled = is_profiled(&held.connection.state.settings);
-    held.is_surely_in_transaction = false;
+    held.doubt_transaction();
     match end.ending {
         Ending::Err(code) => {
             learn_from_error(context, &mut dealings.hands, &mut dealings.results, code, facts, held);
@@ -48,26 +48,26 @@ pub(crate) fn learn(
             learn_insert_id(ground, context, dealings, facts, text, end, held);
         }
     }
-    if was_in_transaction && !held.in_transaction {
-        held.pins = held.pins.without(Pins::NEXT_TRANSACTION);
+    if was_in_transaction && !held.in_transaction() {
+        held.unpin(Pins::NEXT_TRANSACTION);
     }
     if was_profiled && is_profiled(&held.connection.state.settings) {
         // Neither the SET that turns it on nor the one that turns it off is profiled.
-        held.pins = held.pins.with(Pins::PROFILES);
+        held.pin(Pins::PROFILES);
     }
     match facts.multiplex {
-        Some(0) => held.pins = held.pins.with(Pins::RULE),
-        Some(1) => held.pins = held.pins.without(Pins::RULE),
+        Some(0) => held.pin(Pins::RULE),
+        Some(1) => held.unpin(Pins::RULE),
         _ => {}
     }
     learn_own_values(context, &dealings.transaction, facts, end, held);
     if facts.writes {
-        dealings.transaction.has_written = true;
+        dealings.transaction.set_has_written(true);
     }
-    if !held.in_transaction && !dealings.are_in_transaction() {
-        dealings.transaction.has_written = false;
+    if !held.in_transaction() && !dealings.are_in_transaction() {
+        dealings.transaction.set_has_written(false);
     }
-    dealings.transaction.forget_ended_snapshot(facts, end, held.in_transaction);
+    dealings.transaction.forget_ended_snapshot(facts, end, held.in_transaction());
 }
 
 fn learn_from_success(
@@ -78,15 +78,14 @@ fn learn_from_success(
     end: &AnswerEnd,
     held: &mut Held,
 ) {
-    held.in_transaction = end.status.contains(StatusFlags::SERVER_STATUS_IN_TRANS);
-    held.is_surely_in_transaction = held.in_transaction;
+    held.note_transaction(end.status.contains(StatusFlags::SERVER_STATUS_IN_TRANS));
     if facts.server.alters_schema {
         held.connection.server().close_idle();
     }
     learn_change(ground, context, dealings, &facts.change, held);
     learn_query_cache_type(ground, context, facts);
     if let Some(charset) = &facts.character_set {
-        dealings.diagnostics.results_charset = Some(Box::new(Charset::set_names(charset, None)));
+        dealings.diagnostics.set_results_charset(Some(Charset::set_names(charset, None)));
         translate_diagnostics(context, &mut dealings.diagnostics);
     }
     context.lexing = lexing_after(context.lexing, end.status);
@@ -97,17 +96,18 @@ fn learn_from_success(
     let autocommit = end.status.contains(StatusFlags::SERVER_STATUS_AUTOCOMMIT);
     held.connection.state.autocommit = Some(autocommit);
     context.state.autocommit = autocommit;
-    held.pins = held.pins.with(pins_of(facts, end, held)).without(facts.unpins);
+    held.pin(pins_of(facts, end, held));
+    held.unpin(facts.unpins);
     if autocommit || facts.transaction.ends {
-        held.pins = held.pins.without(Pins::SAVEPOINT);
-    } else if facts.kind == Kind::Savepoint && !held.in_transaction {
-        held.pins = held.pins.with(Pins::SAVEPOINT);
+        held.unpin(Pins::SAVEPOINT);
+    } else if facts.kind == Kind::Savepoint && !held.in_transaction() {
+        held.pin(Pins::SAVEPOINT);
     }
     learn_metadata_lock(context, facts, held);
     if end.has_warned {
-        held.pins = held.pins.with(Pins::DIAGNOSTICS);
+        held.pin(Pins::DIAGNOSTICS);
     }
-    dealings.results.row_count = row_count_of(end);
+    dealings.results.set_row_count(row_count_of(end));
 }
 
 /// ROW_COUNT() behind an answer that ended well.
@@ -135,12 +135,11 @@ fn learn_change(
         Change::Steps(steps) => {
             let isolation = context.own_isolation();
             learn_steps(ground, context, &mut dealings.diagnostics, steps, held);
-            if held.in_transaction && context.own_isolation() != isolation {
+            if held.in_transaction() && context.own_isolation() != isolation {
                 // The open transaction keeps what it began with.
                 dealings
                     .transaction
-                    .touched
-                    .add([ground.shared.exact.clocks.everything()], &ground.shared.exact.clocks);
+                    .touch([ground.shared.exact.clocks.everything()], &ground.shared.exact.clocks);
             }
         }
         Change::Role(statement) => {
@@ -170,19 +169,21 @@ fn learn_from_error(
     facts: &Facts,
     held: &mut Held,
 ) {
-    results.row_count = -1;
+    results.set_row_count(-1);
     if NEVER_RAN.contains(&code) && !facts.runs_texts() {
-        held.pins = held.pins.with(Pins::DIAGNOSTICS).with(facts.pins_when_prepared());
+        held.pin(Pins::DIAGNOSTICS.with(facts.pins_when_prepared()));
         return;
     }
-    if held.in_transaction && may_be_half_done(facts) {
-        held.pins = held.pins.with(Pins::SESSION_VARIABLE);
+    if held.in_transaction() && may_be_half_done(facts) {
+        held.pin(Pins::SESSION_VARIABLE);
     }
-    held.in_transaction |= !context.state.autocommit || facts.transaction.is_opaque;
+    if !context.state.autocommit || facts.transaction.is_opaque {
+        held.may_be_in_transaction();
+    }
     learn_insert_id_of_failed(hands, results, facts, held);
     // The error is what SHOW WARNINGS will show. What the statement did before it failed is unknown.
-    held.pins = held.pins.with(Pins::DIAGNOSTICS);
-    held.pins = held.pins.with(facts.pins);
+    held.pin(Pins::DIAGNOSTICS);
+    held.pin(facts.pins);
 }
 
 #[cfg(test)]

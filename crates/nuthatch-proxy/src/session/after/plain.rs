@@ -10,7 +10,7 @@ use nuthatch_wire::{AnswerEnd, Ending, StatusFlags};
 use crate::session::after::diagnostics::learn_diagnostics;
 use crate::session::after::insert_id::inserts;
 use crate::session::after::learn::{learn, row_count_of};
-use crate::session::parts::{Beginning, Context, Dealings, Diagnostics, Ground, Held};
+use crate::session::parts::{Beginning, Context, Dealings, Ground, Held};
 use crate::session::statement::{Facts, is_profiled};
 
 /// What a session takes from the status of an answer.
@@ -34,9 +34,9 @@ pub(crate) fn has_left_counts_only(
         Ending::ResultSet => !inserts(facts.kind),
     };
     let ended_well = tells_all && !end.has_warned && end.ok.insert_id == 0;
-    let has_own_connection = held.pins.is_empty()
-        && !held.in_transaction
-        && held.seldom.is_none()
+    let has_own_connection = held.pins().is_empty()
+        && !held.in_transaction()
+        && held.has_seldom().is_none()
         && held.connection.state.autocommit == Some(true)
         && !is_profiled(&held.connection.state.settings);
     facts.is_plain
@@ -45,7 +45,7 @@ pub(crate) fn has_left_counts_only(
         && ended_well
         && has_own_connection
         && context.state.autocommit
-        && matches!(dealings.transaction.beginning, Beginning::Usual)
+        && matches!(dealings.transaction.beginning(), Beginning::Usual)
         && !dealings.are_in_transaction()
         && !dealings.diagnostics.is_in_doubt()
         && end.status.intersection(TAKEN) == dealings.status(context)
@@ -61,12 +61,14 @@ pub(crate) fn learn_counts(
     end: &AnswerEnd,
     held: &mut Held,
 ) {
-    dealings.hands.last_ran_on = Some(held.connection.thread_id);
+    dealings.hands.note_ran_on(held.connection.thread_id);
     learn_diagnostics(&mut dealings.diagnostics, end, held);
-    dealings.results.row_count = row_count_of(end);
-    dealings.transaction.has_written = false;
-    held.is_surely_in_transaction = false;
-    held.has_gtid |= facts.kind != Kind::Select && end.ok.affected_rows > 0;
+    dealings.results.set_row_count(row_count_of(end));
+    dealings.transaction.set_has_written(false);
+    held.doubt_transaction();
+    if facts.kind != Kind::Select && end.ok.affected_rows > 0 {
+        held.note_gtid();
+    }
     if cfg!(debug_assertions) {
         let before = all_that_is_learned(context, dealings, held);
         learn(ground, context, dealings, facts, text, end, held);
@@ -78,13 +80,13 @@ pub(crate) fn learn_counts(
 /// In words, what of the session and of its connection is learned behind statements.
 fn all_that_is_learned(context: &Context, dealings: &Dealings, held: &Held) -> String {
     let Dealings { transaction, results, hands, diagnostics } = dealings;
-    let Diagnostics { on, fate, results_charset, list } = diagnostics;
-    let list = list.as_ref().map(|list| (&list.definitions, &list.rows, &list.collation, list.is_lost));
-    let Held { connection, pins, counted, in_transaction, is_surely_in_transaction, seldom, .. } = held;
-    let asked = (held.is_to_be_asked, held.is_in_unnamed_schema, held.knows_insert_id, held.has_gtid);
+    let diagnostics = diagnostics.shown();
+    let (held, connection) = (held.shown(), &held.connection);
     format!(
-        "{context:?} {transaction:?} {results:?} {:?} {:?} {on:?} {fate:?} {results_charset:?} {list:?} {:?} {:?} {pins:?} {counted:?} \
-         {in_transaction} {is_surely_in_transaction} {seldom:?} {asked:?} {:?} {:?}",
-        hands.last_ran_on, hands.errand, connection.state, connection.insert_id, held.ids_before, held.delay,
+        "{context:?} {transaction:?} {results:?} {:?} {:?} {diagnostics} {:?} {:?} {held}",
+        hands.last_ran_on(),
+        hands.errand(),
+        connection.state,
+        connection.insert_id,
     )
 }

@@ -17,7 +17,7 @@ pub(crate) async fn learn_dropped_schema(
     end: &AnswerEnd,
     held: &mut Held,
 ) -> Result<(), Trouble> {
-    if std::mem::take(&mut held.is_in_unnamed_schema) {
+    if std::mem::take(&mut held.is_in_unnamed_schema()) {
         return learn_name_of_schema(ground, context, held).await;
     }
     if end.status_seen.contains(StatusFlags::SERVER_STATUS_DB_DROPPED)
@@ -35,7 +35,7 @@ pub(crate) async fn learn_name_of_schema(
     context: &mut Context,
     held: &mut Held,
 ) -> Result<(), Trouble> {
-    held.is_in_unnamed_schema = false;
+    held.note_unnamed_schema(false);
     let name = way(ground, held).ask_value("SELECT CAST(DATABASE() AS BINARY)").await?.unwrap_or_default();
     context.state.schema = name.into();
     held.connection.state.schema.clone_from(&context.state.schema);
@@ -49,7 +49,7 @@ pub(crate) fn learn_schema(context: &mut Context, name: &[u8], held: &mut Held) 
             held.connection.state.schema = name.into();
             context.state.schema = name.into();
         }
-        false => held.is_in_unnamed_schema = true,
+        false => held.note_unnamed_schema(true),
     }
 }
 
@@ -63,7 +63,7 @@ pub(crate) async fn learn_what_outlasts_resets(
     context: &mut Context,
     dealings: &mut Dealings,
 ) -> Result<(), Trouble> {
-    let may_have_moved = |held: &Held| held.pins.without(MAY_HAVE_MOVED) != held.pins;
+    let may_have_moved = |held: &Held| held.pins().without(MAY_HAVE_MOVED) != held.pins();
     let Some(place) = dealings.hands.held.iter().position(may_have_moved) else { return Ok(()) };
     let mut held = dealings.hands.held.swap_remove(place);
     let outcome = learn_schema_and_role(ground, context, &mut held).await;

@@ -55,7 +55,7 @@ pub(crate) fn learn_charset(
     held.connection.state.settings.forget_names();
     held.connection.state.charset = charset.clone();
     context.state.charset = charset.clone();
-    diagnostics.results_charset = None;
+    diagnostics.set_results_charset(None);
     translate_diagnostics(context, diagnostics);
 }
 
@@ -68,7 +68,7 @@ pub(crate) async fn learn_worked_out(
     held: &mut Held,
 ) -> Result<(), Trouble> {
     let Change::Steps(steps) = &facts.change else { return Ok(()) };
-    if !std::mem::take(&mut held.is_to_be_asked) {
+    if !std::mem::take(&mut held.is_to_be_asked()) {
         return Ok(());
     }
     forget_what_a_question_changes(context, dealings);
@@ -90,7 +90,7 @@ pub(crate) async fn learn_worked_out(
         context.state.settings.set(name, Some(&literal));
         held.connection.state.settings.set(name, Some(&literal));
     }
-    held.pins = held.pins.without(Pins::SESSION_VARIABLE);
+    held.unpin(Pins::SESSION_VARIABLE);
     if let ServerFlavor::MySql(_) = context.lexing.server {
         context.lexing.ansi_quotes = context.has_ansi_quotes();
     }
@@ -115,13 +115,15 @@ fn learn_setting(ground: &Ground, context: &mut Context, setting: &Setting, held
         Given::Nothing => {
             if !is_user_variable && held.connection.has_init_connect() {
                 // That is not what a new connection begins with.
-                held.pins = held.pins.with(Pins::SESSION_VARIABLE);
+                held.pin(Pins::SESSION_VARIABLE);
             }
             None
         }
         Given::WorkedOut => {
-            held.is_to_be_asked |= !held.pins.contains(Pins::SESSION_VARIABLE);
-            held.pins = held.pins.with(Pins::SESSION_VARIABLE);
+            if !held.pins().contains(Pins::SESSION_VARIABLE) {
+                held.must_be_asked();
+            }
+            held.pin(Pins::SESSION_VARIABLE);
             context.state.settings.forget_overwritten(name);
             held.connection.state.settings.forget_overwritten(name);
             return;
@@ -131,7 +133,7 @@ fn learn_setting(ground: &Ground, context: &mut Context, setting: &Setting, held
     if *is_user_variable && value.is_none() {
         // It stays what it was before, a number or a string, and only this connection knows.
         if context.state.user_variables.get(name).is_some() {
-            held.pins = held.pins.with(Pins::USER_VARIABLE);
+            held.pin(Pins::USER_VARIABLE);
         }
         return;
     }
@@ -156,7 +158,7 @@ fn learn_setting(ground: &Ground, context: &mut Context, setting: &Setting, held
 /// A string in a user variable keeps the character set of the session: under another it could not be set again.
 fn keep_strings_of_variables(context: &Context, held: &mut Held) {
     if context.state.user_variables.has_strings() {
-        held.pins = held.pins.with(Pins::USER_VARIABLE);
+        held.pin(Pins::USER_VARIABLE);
     }
 }
 

@@ -40,7 +40,7 @@ pub(crate) fn learn_stored_code(
     }
     let told = told(context, facts, end, held);
     if told == Told::Change {
-        held.pins = held.pins.with(Pins::STORED_CODE);
+        held.pin(Pins::STORED_CODE);
         return;
     }
     if !facts.may_run_code() {
@@ -50,7 +50,7 @@ pub(crate) fn learn_stored_code(
     let is_as_before = || ground.shared.exact.catalogues.look().times_code_was_made() == facts.code.changes;
     let counts = || told == Told::NoChange || matches!(facts.kind, Kind::Ddl(_)) || is_as_before();
     match facts.code.leaves.filter(|_| counts()) {
-        Some(leaves) if leaves >= least() => held.pins = held.pins.with(Pins::STORED_CODE),
+        Some(leaves) if leaves >= least() => held.pin(Pins::STORED_CODE),
         // A function may make up the errors of a parser.
         None if told == Told::Nothing && (least() < Leaves::Untold || facts.class.runs_unseen_code()) => {
             doubt(ground, context, plan, text, least(), held);
@@ -66,7 +66,7 @@ pub(crate) fn learn_stored_code(
 /// Keeps the connection until it is known what the statement ran.
 fn doubt(ground: &Ground, context: &Context, plan: &Plan, text: &[u8], least: Leaves, held: &mut Held) {
     ground.shared.exact.want_stored_code();
-    held.pins = held.pins.with(Pins::UNSEEN_CODE);
+    held.pin(Pins::UNSEEN_CODE);
     let is_as_before = ground.shared.exact.catalogues.look().times_code_was_made() == plan.facts.code.changes;
     ground.handle.delay_ends_ms.store(ground.latest_us / 1000 + 1, Ordering::Relaxed);
     let is_same = |doubt: &Doubt| *doubt.text == *text && doubt.least <= least;
@@ -74,10 +74,10 @@ fn doubt(ground: &Ground, context: &Context, plan: &Plan, text: &[u8], least: Le
         return;
     }
     if held.doubts().len() >= DOUBTS_MAX || text.len() > DOUBT_BYTES_MAX || !is_as_before {
-        held.pins = held.pins.with(Pins::STORED_CODE);
+        held.pin(Pins::STORED_CODE);
         return;
     }
-    held.seldom().doubts.0.push(Doubt {
+    held.seldom().doubts.add(Doubt {
         text: text.into(),
         class: plan.facts.class,
         lexing: context.lexing,

@@ -34,24 +34,24 @@ pub(crate) fn begin_or_end_alone(
     plan: &Plan,
 ) -> Option<Vec<u8>> {
     let ends = plan.facts.transaction.ends && !plan.facts.server.disconnects;
-    if ends && dealings.transaction.beginning.is_held_back() {
-        dealings.transaction.beginning = Beginning::Usual;
+    if ends && dealings.transaction.beginning().is_held_back() {
+        dealings.transaction.set_beginning(Beginning::Usual);
     } else if plan.facts.transaction.begins_plainly
         && !dealings.hands.is_open_somewhere()
         && may_hold_back(ground, account, context, dealings)
     {
-        dealings.transaction.beginning = Beginning::HeldBack(plan.hostgroup);
+        dealings.transaction.set_beginning(Beginning::HeldBack(plan.hostgroup));
     } else {
         return None;
     }
-    dealings.results.row_count = 0;
+    dealings.results.set_row_count(0);
     Some(reply::ok(dealings.status(context)))
 }
 
 fn may_hold_back(ground: &Ground, account: &Account, context: &Context, dealings: &Dealings) -> bool {
     wants_exact(ground, context)
-        && dealings.transaction.touched.is_empty()
-        && account.user.transaction_persistent
+        && dealings.transaction.touched().is_empty()
+        && account.user().transaction_persistent
         && context.state.settings.get(TRANSACTION_TRACKER).is_none()
         && sees_a_snapshot(ground, account, context, dealings)
 }
@@ -61,7 +61,7 @@ fn may_hold_back(ground: &Ground, account: &Account, context: &Context, dealings
 fn sees_a_snapshot(ground: &Ground, account: &Account, context: &Context, dealings: &Dealings) -> bool {
     match context.own_isolation() {
         Some(own) => own == Isolation::RepeatableRead,
-        None if context.begun.has_odd_isolation => false,
+        None if context.begun.has_odd_isolation() => false,
         None => {
             default_isolation(ground, account, dealings).is_some_and(|default| default != Isolation::Other)
         }
@@ -71,7 +71,7 @@ fn sees_a_snapshot(ground: &Ground, account: &Account, context: &Context, dealin
 /// Whether a transaction begins with the next statement, of which the moment will be known.
 fn may_begin(ground: &Ground, account: &Account, context: &Context, dealings: &Dealings) -> bool {
     let begins_by_itself = !context.state.autocommit && !dealings.hands.is_open_somewhere();
-    dealings.transaction.beginning.is_held_back()
+    dealings.transaction.beginning().is_held_back()
         || begins_by_itself && may_hold_back(ground, account, context, dealings)
 }
 
@@ -82,7 +82,7 @@ pub(crate) fn may_open_snapshot(
     context: &Context,
     dealings: &Dealings,
 ) -> bool {
-    may_begin(ground, account, context, dealings) || dealings.transaction.beginning.awaits_snapshot()
+    may_begin(ground, account, context, dealings) || dealings.transaction.beginning().awaits_snapshot()
 }
 
 /// Whether anything of a transaction is to go before the statement.
@@ -94,7 +94,7 @@ pub(crate) fn must_bring_transaction(
     held: &Held,
     facts: &Facts,
 ) -> bool {
-    !(held.in_transaction || held.pins.is_sticky())
+    !(held.in_transaction() || held.pins().is_sticky())
         && (may_begin(ground, account, context, dealings) || must_identify_replica(ground, context, facts))
 }
 
@@ -113,7 +113,7 @@ pub(crate) async fn bring_transaction(
     held: &mut Held,
     facts: &Facts,
 ) -> Result<(), Trouble> {
-    if held.in_transaction || held.pins.is_sticky() {
+    if held.in_transaction() || held.pins().is_sticky() {
         return Ok(());
     }
     let is_plain_read = facts.is_plain_read();
@@ -123,10 +123,10 @@ pub(crate) async fn bring_transaction(
     if !may_begin(ground, account, context, dealings) {
         return Ok(());
     }
-    let held_back = dealings.transaction.beginning.hostgroup();
+    let held_back = dealings.transaction.beginning().hostgroup();
     let since = if facts.keeps_snapshots() { snapshot_on(ground, held) } else { None };
-    let is_ahead = is_plain_read && dealings.hands.errand.behind == Behind::All;
-    dealings.transaction.beginning = match since {
+    let is_ahead = is_plain_read && dealings.hands.errand().behind == Behind::All;
+    let beginning = match since {
         Some(since) if held_back.is_none() => Beginning::Sent { held_back, since },
         Some(since) if is_ahead => {
             held.connection.add_ahead(&command_packet(Command::Query, BEGIN));
@@ -135,10 +135,11 @@ pub(crate) async fn bring_transaction(
         _ if held_back.is_none() => Beginning::Usual,
         _ => {
             order(ground, held, Command::Query, BEGIN, AnswerKind::Single).await?;
-            (held.in_transaction, held.is_surely_in_transaction) = (true, true);
+            held.note_transaction(true);
             since.map_or(Beginning::Usual, Beginning::Begun)
         }
     };
+    dealings.transaction.set_beginning(beginning);
     Ok(())
 }
 
@@ -159,17 +160,17 @@ pub(crate) fn reads_one_moment(
     if context.state.autocommit && !dealings.are_in_transaction() {
         return true;
     }
-    let knows_snapshot = dealings.transaction.beginning.snapshot().is_some()
+    let knows_snapshot = dealings.transaction.beginning().snapshot().is_some()
         || may_open_snapshot(ground, account, context, dealings);
     // A connection may have another default than its server has now; what the session has set itself holds for any.
     let sees_what_is_committed = context.own_isolation() == Some(Isolation::ReadCommitted);
-    dealings.transaction.touched.is_empty() && (knows_snapshot || sees_what_is_committed)
+    dealings.transaction.touched().is_empty() && (knows_snapshot || sees_what_is_committed)
 }
 
 /// What transactions begin with that set nothing, where it is known.
 fn default_isolation(ground: &Ground, account: &Account, dealings: &Dealings) -> Option<Isolation> {
     let hostgroup =
-        dealings.hands.open_transaction(&dealings.transaction).unwrap_or(account.user.default_hostgroup);
+        dealings.hands.open_transaction(&dealings.transaction).unwrap_or(account.user().default_hostgroup);
     let catalogues = ground.shared.exact.catalogues.current();
     Some(catalogues.domain(hostgroup).ok()?.isolation)
 }

@@ -22,7 +22,7 @@ pub(crate) fn note_reading(
     capture: &mut Capture,
     held: &Held,
 ) {
-    match prove(&held.connection, &context.begun.era) {
+    match prove(&held.connection, context.begun.era()) {
         Ok(()) => capture.begin(|| begin_reading(ground, context, transaction, plan, sent, held)),
         Err(why) => capture.give_up(why.into()),
     }
@@ -141,13 +141,13 @@ fn start(
     catalogues: &Catalogues,
     held: &Held,
 ) -> Flight {
-    if intent.is_nothing() && transaction.touched.is_empty() {
+    if intent.is_nothing() && transaction.touched().is_empty() {
         return Flight::default();
     }
     Flight::start(
         intent,
         catalogues,
-        &transaction.touched,
+        transaction.touched(),
         inside(context, held),
         lost(ground, account, held),
     )
@@ -163,7 +163,7 @@ fn start_unwatched(
     catalogues: &Catalogues,
     held: &Held,
 ) -> Flight {
-    let (touched, writes) = (&transaction.touched, facts.may_write());
+    let (touched, writes) = (transaction.touched(), facts.may_write());
     if !writes && touched.is_empty() {
         return Flight::default();
     }
@@ -172,7 +172,7 @@ fn start_unwatched(
 }
 
 fn inside(context: &Context, held: &Held) -> Inside {
-    match (held.in_transaction, held.is_surely_in_transaction) {
+    match (held.in_transaction(), held.is_surely_in_transaction()) {
         (true, true) => Inside::Surely,
         (true, false) => Inside::Maybe,
         (false, _) if !context.state.autocommit => Inside::Maybe,
@@ -181,7 +181,7 @@ fn inside(context: &Context, held: &Held) -> Inside {
 }
 
 fn lost(ground: &Ground, account: &Account, held: &Held) -> Lost {
-    Lost::on(&held.connection, account.password.as_ref(), &ground.shared.exact, &ground.worker)
+    Lost::on(&held.connection, account.password(), &ground.shared.exact, &ground.worker)
 }
 
 /// Whether a statement that may write anything may also define tables, views or triggers: what does commits. Of these it is known.
@@ -198,7 +198,7 @@ pub(crate) fn unwatched(ground: &Ground, transaction: &Transaction, facts: &Fact
     if is_lock
         || is_change
         || facts.may_write()
-        || facts.commits() != Commits::No && !transaction.touched.is_empty()
+        || facts.commits() != Commits::No && !transaction.touched().is_empty()
     {
         return None;
     }
@@ -229,11 +229,11 @@ fn note_binlog(ground: &Ground, kind: Kind, text: &[u8]) {
 pub(crate) fn own_up(ground: &Ground, transaction: &mut Transaction) {
     let catalogues = &ground.shared.exact.catalogues;
     if transaction
-        .touched
+        .touched()
         .read_by()
         .is_some_and(|by| catalogues.reads_may_write() && catalogues.has_left_behind(by))
     {
-        transaction.touched.add([ground.shared.exact.clocks.everything()], &ground.shared.exact.clocks);
+        transaction.touch([ground.shared.exact.clocks.everything()], &ground.shared.exact.clocks);
     }
 }
 
@@ -241,15 +241,15 @@ pub(crate) fn own_up(ground: &Ground, transaction: &mut Transaction) {
 pub(crate) fn land(ground: &Ground, transaction: &mut Transaction, hands: &Hands, flight: Flight) {
     match flight.land() {
         After::AsBefore => {}
-        After::Read(by) => transaction.touched.note_read(by),
-        After::Open(written) => transaction.touched.add(written, &ground.shared.exact.clocks),
+        After::Read(by) => transaction.note_read(by),
+        After::Open(written) => transaction.touch(written, &ground.shared.exact.clocks),
         After::Fresh(written) => {
             // What other connections have open is still to be committed.
             if !hands.are_in_transaction(transaction) {
-                transaction.touched.clear();
+                transaction.forget_touched();
             }
             if !written.is_empty() {
-                transaction.touched.add(written, &ground.shared.exact.clocks);
+                transaction.touch(written, &ground.shared.exact.clocks);
             }
         }
     }

@@ -19,7 +19,7 @@ pub(crate) fn must_bring_insert_id(
     facts: &Facts,
     text: &[u8],
 ) -> bool {
-    !held.knows_insert_id && needs_insert_id(ground, context, results, facts, text, held)
+    !held.knows_insert_id() && needs_insert_id(ground, context, results, facts, text, held)
 }
 
 /// Whether the session's id must be on the connection before the statement runs: because it reads it, or because it could
@@ -36,7 +36,7 @@ fn needs_insert_id(
         return true;
     }
     inserts(facts.kind)
-        && match (results.insert_id, held.connection.insert_id) {
+        && match (results.insert_id(), held.connection.insert_id) {
             // The server makes no 0 up, and tells none. What it tells may be the connection's id only where the text can
             // hold that.
             (InsertId::Known(_), Some(0)) => false,
@@ -65,7 +65,7 @@ pub(crate) async fn bring_insert_id(
     if !must_bring_insert_id(ground, context, &dealings.results, held, facts, text) {
         return Ok(false);
     }
-    let was_known = matches!(dealings.results.insert_id, InsertId::Known(_));
+    let was_known = matches!(dealings.results.insert_id(), InsertId::Known(_));
     let Some(id) = insert_id_for(ground, account, context, dealings, held).await? else {
         return Ok(!was_known);
     };
@@ -73,10 +73,10 @@ pub(crate) async fn bring_insert_id(
     if differs {
         let statement = format!("SET last_insert_id={id}");
         set(ground, account, &dealings.hands, held, statement.as_bytes(), b"SET last_insert_id").await?;
-        dealings.hands.last_ran_on = None;
+        dealings.hands.forget_what_ran_last();
         held.connection.insert_id = Some(id);
     }
-    held.knows_insert_id = true;
+    held.note_insert_id(true);
     Ok(!was_known || differs)
 }
 
@@ -88,7 +88,7 @@ async fn insert_id_for(
     dealings: &mut Dealings,
     held: &mut Held,
 ) -> Result<Option<u64>, Trouble> {
-    if let InsertId::At(thread_id) = dealings.results.insert_id {
+    if let InsertId::At(thread_id) = dealings.results.insert_id() {
         if held.connection.thread_id == thread_id {
             resolve_insert_id(ground, context, dealings, held).await?;
         } else {
@@ -100,7 +100,7 @@ async fn insert_id_for(
             outcome?;
         }
     }
-    Ok(match dealings.results.insert_id {
+    Ok(match dealings.results.insert_id() {
         InsertId::Known(id) => Some(id),
         InsertId::At(_) => None,
     })

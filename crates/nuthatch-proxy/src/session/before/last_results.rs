@@ -30,7 +30,7 @@ pub(crate) async fn bring_last_results(
         return Err(elsewhere);
     }
     let was_asked = bring_insert_id(ground, account, context, dealings, held, facts, text).await?;
-    let has_diagnostics = held.was_held && dealings.diagnostics.on == Some(held.connection.thread_id);
+    let has_diagnostics = held.was_held() && dealings.diagnostics.are_on(held.connection.thread_id);
     let must_forget = facts.asks.diagnostics && !has_diagnostics;
     // To forget them takes a statement, which has counts of its own.
     let lacks_counts =
@@ -38,7 +38,7 @@ pub(crate) async fn bring_last_results(
     // MySQL keeps no list over a question.
     let has_cleared = was_asked && matches!(context.lexing.server, ServerFlavor::MySql(_));
     let lacks_diagnostics = facts.asks.diagnostics
-        && (dealings.diagnostics.list.is_some() || has_cleared && dealings.diagnostics.on.is_some());
+        && (dealings.diagnostics.list().is_some() || has_cleared && dealings.diagnostics.thread().is_some());
     if lacks_counts || lacks_diagnostics {
         // No statement follows, behind which it could go.
         way(ground, held).hear_ahead().await?;
@@ -67,7 +67,7 @@ pub(crate) async fn mark_what_is_in_doubt(
         dealings.diagnostics.lose();
         return Ok(());
     }
-    dealings.hands.last_ran_on = None;
+    dealings.hands.forget_what_ran_last();
     let mark = format!("SIGNAL SQLSTATE '01000' SET MYSQL_ERRNO = {MARK}, MESSAGE_TEXT = ''");
     match order(ground, held, Command::Query, mark.as_bytes(), AnswerKind::ResultSets).await {
         Err(Trouble::Refused(_)) => dealings.diagnostics.lose(),

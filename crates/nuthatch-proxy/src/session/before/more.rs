@@ -24,7 +24,7 @@ pub(crate) fn must_bring_more(
     held: &Held,
 ) -> bool {
     facts.asks_of_the_last()
-        || dealings.diagnostics.fate == Fate::Untold
+        || dealings.diagnostics.fate() == Fate::Untold
         || facts.asks.sequences.is_some()
         || facts.asks.gtid
         || facts.asks.tracker

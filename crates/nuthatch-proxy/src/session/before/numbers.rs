@@ -90,7 +90,7 @@ pub(crate) async fn list_processes(
         .collect();
     let definitions: Vec<Box<[u8]>> = result.definitions.iter().map(|bytes| bytes.as_ref().into()).collect();
     let status = end.status;
-    let bytes = reply::result_set_of(client.capabilities, status, &definitions, &rows);
+    let bytes = reply::result_set_of(client.capabilities(), status, &definitions, &rows);
     client.send(ground, &bytes).await?;
     Ok(end)
 }

@@ -46,7 +46,7 @@ pub(crate) fn begin_reading(
         None => now,
         Some(replica) => shown_by(ground, replica, held, now).ok_or(NotCached::UnknownReplica)?,
     };
-    let since = transaction.beginning.snapshot().unwrap_or(shows_all_of);
+    let since = transaction.beginning().snapshot().unwrap_or(shows_all_of);
     let is_older = domain.isolation_since.is_some_and(|since| held.connection.opened < since);
     if context.own_isolation().unwrap_or(domain.isolation) == Isolation::Other || is_older {
         return Err(NotCached::UnknownIsolation);
@@ -76,7 +76,7 @@ pub(crate) fn begin_reading(
         }
     }
     // What knows no transactions knows no snapshots.
-    let row_opens_snapshot = transaction.beginning.awaits_snapshot()
+    let row_opens_snapshot = transaction.beginning().awaits_snapshot()
         && !footprint.has_view
         && !footprint.reads_definitions
         && is_transactional(&footprint, &domain.catalogue)

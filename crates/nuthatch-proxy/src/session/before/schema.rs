@@ -20,12 +20,12 @@ pub(crate) async fn change_schema(
     hostgroup: HostgroupId,
     schema: &[u8],
 ) -> Result<(), Trouble> {
-    dealings.hands.errand = Errand::into_schema(&context.state, schema);
+    dealings.hands.set_errand(Errand::into_schema(&context.state, schema));
     let mut held = lease(ground, account, context, dealings, hostgroup).await?;
     let mut outcome = order(ground, &mut held, Command::InitDb, schema, AnswerKind::Single).await;
     if outcome.is_ok() {
         learn_schema(context, schema, &mut held);
-        if held.is_in_unnamed_schema {
+        if held.is_in_unnamed_schema() {
             outcome = learn_name_of_schema(ground, context, &mut held).await;
         }
     }

@@ -5,7 +5,6 @@ use nuthatch_wire::{CapabilityFlags, Column, ColumnFlags, ColumnType, ErrorCode}
 
 use crate::session::after::diagnostics::answer_from_diagnostics;
 use crate::session::after::errors::own_error;
-use crate::session::after::found_rows::set_found_rows;
 use crate::session::after::set::learn_query_cache_type;
 use crate::session::before::begin::begin_or_end_alone;
 use crate::session::decide::query_cache::{answer_cache_show, cache_variable};
@@ -15,6 +14,7 @@ use crate::session::parts::{
 };
 use crate::session::statement::{Change, Plan};
 use crate::session::way::reply;
+use crate::state::Found;
 use crate::stats::pins::Pins;
 
 /// What is told who would stop a server.
@@ -45,7 +45,7 @@ pub(crate) fn answer_alone(
         return Some(own_error(ground, context, dealings, ErrorCode::SPECIFIC_ACCESS_DENIED, STOPS_NOTHING));
     }
     if let Some(message) = &plan.verdict.ok_msg {
-        dealings.results.row_count = 0;
+        dealings.results.set_row_count(0);
         return Some(reply::ok_with_message(dealings.status(context), 0, message));
     }
     if plan.facts.asks.diagnostics {
@@ -73,14 +73,14 @@ pub(crate) fn answer_alone(
         (Kind::Show, _) => {
             let answer = answer_cache_show(ground, client, context, dealings, statements, plan)?;
             // For a server it is a SELECT from a table.
-            dealings.diagnostics.list = None;
+            dealings.diagnostics.drop_list();
             Some(answer)
         }
         (Kind::Commit, _) => {
             counters.commit.bump();
             dealings.hands.needs_no_end(plan).then(|| {
                 ground.worker.counters.commit_filtered.bump();
-                dealings.results.row_count = 0;
+                dealings.results.set_row_count(0);
                 reply::ok(dealings.status(context))
             })
         }
@@ -88,7 +88,7 @@ pub(crate) fn answer_alone(
             counters.rollback.bump();
             dealings.hands.needs_no_end(plan).then(|| {
                 ground.worker.counters.rollback_filtered.bump();
-                dealings.results.row_count = 0;
+                dealings.results.set_row_count(0);
                 reply::ok(dealings.status(context))
             })
         }
@@ -109,7 +109,8 @@ fn set_autocommit_alone(
     dealings: &mut Dealings,
     on: bool,
 ) -> Option<Vec<u8>> {
-    if !dealings.hands.held.is_empty() || client.capabilities.contains(CapabilityFlags::CLIENT_SESSION_TRACK)
+    if !dealings.hands.held.is_empty()
+        || client.capabilities().contains(CapabilityFlags::CLIENT_SESSION_TRACK)
     {
         return None;
     }
@@ -117,10 +118,10 @@ fn set_autocommit_alone(
     ground.worker.counters.autocommit_filtered.bump();
     if on && !context.state.autocommit {
         // It commits what is open, which is nothing.
-        dealings.transaction.beginning = Beginning::Usual;
+        dealings.transaction.set_beginning(Beginning::Usual);
     }
     context.state.autocommit = on;
-    dealings.results.row_count = 0;
+    dealings.results.set_row_count(0);
     Some(reply::ok(dealings.status(context)))
 }
 
@@ -135,8 +136,8 @@ fn answer_question(
 ) -> Option<Vec<u8>> {
     let (columns, values) = answer_to(ground, context, dealings, statements.executed_text(client, plan))?;
     // The question is itself a statement with one row.
-    dealings.results.row_count = -1;
-    set_found_rows(&mut dealings.results, 1);
+    dealings.results.set_row_count(-1);
+    dealings.results.set_found_rows(Found::Known(1), None);
     let text = |(column, value): (&Column, &Known)| match value {
         Known::Number(value) if column.flags.contains(ColumnFlags::UNSIGNED_FLAG) => {
             value.cast_unsigned().to_string()
@@ -146,7 +147,7 @@ fn answer_question(
     };
     let texts: Vec<_> = columns.iter().zip(&values).map(text).collect();
     let row: Vec<_> = texts.iter().map(|text| Some(text.as_bytes())).collect();
-    Some(reply::result_set(client.capabilities, dealings.status(context), &columns, Some(&row)))
+    Some(reply::result_set(client.capabilities(), dealings.status(context), &columns, Some(&row)))
 }
 
 /// The same as a prepared statement of that text, whose rows are binary.
@@ -163,9 +164,9 @@ pub(crate) fn answer_prepared_question(
         Known::Text(_) => None,
     };
     let values: Vec<_> = values.iter().map(number).collect::<Option<_>>()?;
-    dealings.results.row_count = -1;
-    set_found_rows(&mut dealings.results, 1);
-    Some(reply::binary_numbers(client.capabilities, dealings.status(context), &columns, &values))
+    dealings.results.set_row_count(-1);
+    dealings.results.set_found_rows(Found::Known(1), None);
+    Some(reply::binary_numbers(client.capabilities(), dealings.status(context), &columns, &values))
 }
 
 /// What the session itself knows of all that is asked.
@@ -188,7 +189,7 @@ fn answer_one(
     let name = String::from_utf8_lossy(&question.column.text()).into_owned();
     Some(match question.asked {
         Asked::LastInsertId => {
-            let InsertId::Known(id) = dealings.results.insert_id else { return None };
+            let InsertId::Known(id) = dealings.results.insert_id() else { return None };
             let column = if question.is_variable { unsigned_or_null(name) } else { Column::unsigned(name) };
             (column, Known::Number(id.cast_signed()))
         }
@@ -199,19 +200,19 @@ fn answer_one(
             };
             (Column { column_type, ..Column::unsigned(name) }, Known::Number(ground.handle.id.into()))
         }
-        Asked::RowCount => (Column::never_null(name), Known::Number(dealings.results.row_count)),
+        Asked::RowCount => (Column::never_null(name), Known::Number(dealings.results.row_count())),
         // Without that mode it is an error of the grammar.
         Asked::OracleRowCount if !context.has_set_oracle_mode() => return None,
-        Asked::OracleRowCount if dealings.results.row_count >= 0 => {
-            (Column::never_null(name), Known::Number(dealings.results.row_count))
+        Asked::OracleRowCount if dealings.results.row_count() >= 0 => {
+            (Column::never_null(name), Known::Number(dealings.results.row_count()))
         }
         Asked::FoundRows | Asked::OracleRowCount
-            if dealings.hands.held.iter().any(|held| held.pins.contains(Pins::FOUND_ROWS)) =>
+            if dealings.hands.held.iter().any(|held| held.pins().contains(Pins::FOUND_ROWS)) =>
         {
             return None;
         }
         Asked::FoundRows | Asked::OracleRowCount => {
-            let found = dealings.results.found_rows.known()?;
+            let found = dealings.results.found_rows().known()?;
             (Column::never_null(name), Known::Number(found.cast_signed()))
         }
         Asked::QueryCache(variable, reads) => {

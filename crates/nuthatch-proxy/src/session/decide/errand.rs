@@ -67,7 +67,7 @@ pub(crate) fn errand_of_text(
     // What reads tables may leave a reason to hold the connection (a view that calls stored code, a transaction), and then whatever
     // comes next must be able to run there.
     let opens_nothing = facts.kind != Kind::Select || facts.tables.none;
-    if !facts.tables.need_no_schema || !opens_nothing || transaction.beginning.is_held_back() {
+    if !facts.tables.need_no_schema || !opens_nothing || transaction.beginning().is_held_back() {
         return usual;
     }
     if let Change::Schema(schema) = &facts.change {

@@ -64,23 +64,25 @@ pub(crate) fn explain_cache(
     statement: &[u8],
 ) -> Vec<Finding> {
     let off = |facts: &Facts| match facts.cache.hint.ttl_ms {
-        Some(_) => cache.off.when_asked_for_a_time().or_wholly(|| state_off_cache(context, cache, dealings)),
-        None => cache.off,
+        Some(_) => {
+            cache.off().when_asked_for_a_time().or_wholly(|| state_off_cache(context, cache, dealings))
+        }
+        None => *cache.off(),
     };
     let routed = |wanted, facts: &Facts| hostgroup_for(account, dealings, wanted, facts);
     let entry = key(account, context, statement).and_then(|key| ground.shared.answers.cache.peek(&key));
     let asker = Asker {
         shared: &ground.shared,
         snapshot: &ground.snapshot,
-        user: &account.user,
+        user: account.user(),
         schema: &context.state.schema,
         lexing: context.lexing,
         address: ground.handle.address(),
-        flag_in: cache.next_flag_in,
+        flag_in: cache.next_flag_in(),
         kind: context.query_cache_type_in(&ground.snapshot),
         off: &off,
         routed: &routed,
-        sees: match dealings.transaction.beginning.snapshot() {
+        sees: match dealings.transaction.beginning().snapshot() {
             _ if may_open_snapshot(ground, account, context, dealings) => Sees::SnapshotToOpen,
             Some(snapshot) => Sees::At(snapshot),
             None => Sees::Now,

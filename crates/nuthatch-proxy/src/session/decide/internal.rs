@@ -23,10 +23,15 @@ pub(crate) fn internal_session(
     context: &Context,
     dealings: &Dealings,
 ) -> Vec<u8> {
-    let tls = client.framed.stream().tls_version();
+    let tls = client.framed_mut().stream().tls_version();
     let text = format!("{:#}", as_json(ground, client, account, context, dealings, tls));
     let columns = [Column::text("session_info")];
-    reply::result_set(client.capabilities, dealings.status(context), &columns, Some(&[Some(text.as_bytes())]))
+    reply::result_set(
+        client.capabilities(),
+        dealings.status(context),
+        &columns,
+        Some(&[Some(text.as_bytes())]),
+    )
 }
 
 fn as_json(
@@ -38,9 +43,9 @@ fn as_json(
     tls: Option<&str>,
 ) -> Value {
     let now_ms = ground.latest_us / 1000;
-    let user = &account.user;
-    let in_transaction = dealings.hands.held.iter().filter(|held| held.in_transaction).count();
-    let bound = dealings.hands.held.iter().find(|held| held.pins.is_sticky() || held.in_transaction);
+    let user = account.user();
+    let in_transaction = dealings.hands.held.iter().filter(|held| held.in_transaction()).count();
+    let bound = dealings.hands.held.iter().find(|held| held.pins().is_sticky() || held.in_transaction());
     let current = dealings.hands.held.first().map_or(user.default_hostgroup, |held| held.hostgroup);
     json!({
         "thread_session_id": ground.handle.id,
@@ -65,13 +70,13 @@ fn as_json(
 /// The state that goes with the session to whichever connection it gets.
 fn conn_json(client: &Client, context: &Context, dealings: &Dealings) -> Value {
     let mut conn = charset_json(&context.state.charset);
-    let has = |flag| client.capabilities.contains(flag);
+    let has = |flag| client.capabilities().contains(flag);
     conn.insert("autocommit".into(), on_off(context.state.autocommit));
     conn.insert("no_backslash_escapes".into(), context.lexing.no_backslash_escapes.into());
     conn.insert(
         "client_flag".into(),
         json!({
-            "value": client.capabilities.bits(),
+            "value": client.capabilities().bits(),
             "client_found_rows": has(CapabilityFlags::CLIENT_FOUND_ROWS),
             "client_multi_statements": context.shape.contains(CapabilityFlags::CLIENT_MULTI_STATEMENTS),
             "client_multi_results": has(CapabilityFlags::CLIENT_MULTI_RESULTS),
@@ -85,18 +90,21 @@ fn conn_json(client: &Client, context: &Context, dealings: &Dealings) -> Value {
 fn backend_json(held: &Held) -> Value {
     let connection = &held.connection;
     let server = connection.server();
-    let pinned = |pin: Pins| held.pins.contains(pin);
+    let pinned = |pin: Pins| held.pins().contains(pin);
     let mut conn = charset_json(&connection.state.charset);
     conn.insert("autocommit".into(), connection.state.autocommit.map_or(Value::Null, on_off));
-    conn.insert("auto_increment_delay_token".into(), held.delay.statements_left().into());
+    conn.insert("auto_increment_delay_token".into(), held.delay().statements_left().into());
     let is_off = pinned(Pins::MULTIPLEXING_OFF);
-    conn.insert("MultiplexDisabled".into(), (held.in_transaction || held.pins.is_sticky() || is_off).into());
+    conn.insert(
+        "MultiplexDisabled".into(),
+        (held.in_transaction() || held.pins().is_sticky() || is_off).into(),
+    );
     conn.insert("questions".into(), connection.statements.into());
     conn.insert("init_connect_sent".into(), connection.has_init_connect().into());
     conn.insert(
         "status".into(),
         json!({
-            "transaction": held.in_transaction,
+            "transaction": held.in_transaction(),
             "user_variable": pinned(Pins::USER_VARIABLE),
             "session_variable": pinned(Pins::SESSION_VARIABLE),
             "temporary_table": pinned(Pins::TEMPORARY_TABLE),
@@ -107,7 +115,7 @@ fn backend_json(held: &Held) -> Value {
             "no_multiplex": pinned(Pins::RULE),
             "no_multiplex_HG": is_off,
             "has_warnings": pinned(Pins::DIAGNOSTICS),
-            "pinned_by": held.pins.to_string(),
+            "pinned_by": held.pins().to_string(),
         }),
     );
     conn.insert(
@@ -159,7 +167,7 @@ fn client_json(ground: &Ground, account: &Account, context: &Context, tls: Optio
     json!({
         "client_addr": { "address": &*address.host, "port": address.port },
         "proxy_addr": { "address": &*address.proxy_host, "port": address.proxy_port },
-        "userinfo": { "username": &**account.name, "schemaname": text(&context.state.schema) },
+        "userinfo": { "username": &***account.name(), "schemaname": text(&context.state.schema) },
         "encrypted": tls.is_some(),
         "ssl_version": tls.unwrap_or_default(),
     })

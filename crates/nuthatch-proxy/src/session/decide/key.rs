@@ -14,7 +14,7 @@ pub(crate) fn standing_of(
     transaction: &Transaction,
     entry: &Entry<Arc<HitPlan>>,
 ) -> Standing {
-    standing(&ground.shared.exact.clocks, entry, transaction.beginning.snapshot())
+    standing(&ground.shared.exact.clocks, entry, transaction.beginning().snapshot())
 }
 
 /// The cache's key of `statement`.
@@ -29,6 +29,6 @@ pub(crate) fn key_in<'a>(
     protocol: Protocol,
     statement: &'a [u8],
 ) -> Option<Key<'a>> {
-    let (user, schema) = (account.name.as_name(), context.state.schema.as_name());
+    let (user, schema) = (account.name().as_name(), context.state.schema.as_name());
     Some(Key::named(user, schema, context.environment?, protocol, statement))
 }

@@ -10,7 +10,7 @@ use crate::session::before::numbers::with_own_number;
 use crate::session::decide::stored_code::code_run_by_name;
 use crate::session::lease::check_out::hostgroup_for;
 use crate::session::parts::names::{NAMES_MAX, folded};
-use crate::session::parts::{Account, Client, Context, Dealings, Ground, Hands, Statements};
+use crate::session::parts::{Account, Client, Context, Dealings, Ground, Hands, Names, Statements};
 use crate::session::prepare::statement_room::append_quoted;
 use crate::session::statement::{Facts, Named, Plan, TextFacts, asks_for_numbers, said_to_cache};
 use crate::session::way::{UNSUPPORTED_PS, reply};
@@ -27,7 +27,7 @@ pub(crate) fn plan_named(
     plan: &mut Plan,
 ) -> Option<Vec<u8>> {
     if !matches!(plan.facts.kind, Kind::Prepare | Kind::Execute | Kind::Deallocate)
-        || statements.names.as_ref().is_some_and(|names| names.are_given_up)
+        || statements.names().is_some_and(Names::are_given_up)
     {
         return None;
     }
@@ -39,8 +39,7 @@ pub(crate) fn plan_named(
             if is_unknown_kill || said_to_cache(inner.kind, &text, context.lexing).is_some() {
                 return Some(own_error(ground, context, dealings, ErrorCode::UNSUPPORTED_PS, UNSUPPORTED_PS));
             }
-            let names = statements.names.get_or_insert_default();
-            if names.statements.len() >= NAMES_MAX && !names.statements.contains_key(&name) {
+            if !statements.names().is_none_or(|names| names.have_room_for(&name)) {
                 let message = format!("Can't create more than {NAMES_MAX} prepared statements in a session");
                 return Some(own_error(ground, context, dealings, ErrorCode::TOO_MANY_STATEMENTS, &message));
             }
@@ -76,7 +75,7 @@ pub(crate) fn plan_named(
         },
         TextPrepared::Deallocate { name } => match statements.forget_name(&folded(&name)) {
             true => {
-                dealings.results.row_count = 0;
+                dealings.results.set_row_count(0);
                 Some(reply::ok(dealings.status(context)))
             }
             false => {
@@ -99,7 +98,7 @@ fn preparation_of(context: &Context, name: &[u8], text: &[u8]) -> Vec<u8> {
 
 /// A name that the session does not know: a server says so. A connection that is held for good may know it all the same.
 fn plan_unknown(context: &Context, hands: &Hands, plan: &mut Plan, name: &[u8]) {
-    if hands.held.iter().any(|held| held.pins.is_sticky()) {
+    if hands.held.iter().any(|held| held.pins().is_sticky()) {
         return;
     }
     let text = b"DEALLOCATE PREPARE x";

@@ -42,13 +42,13 @@ pub(crate) fn plan_of_prepared(
     statement: &mut Statement,
 ) -> Plan {
     let (epoch, lexing) = (ground.snapshot.epoch, context.lexing);
-    let text = &statement.key.text;
-    if let Some(known) = statement.looked.as_ref().and_then(|looked| looked.known(epoch, lexing)) {
+    let text = &statement.key().text;
+    if let Some(known) = statement.looked().and_then(|looked| looked.known(epoch, lexing)) {
         return plan_of_known(ground, account, context, cache, dealings, text, known);
     }
     let known = known(ground, context, text);
     let plan = plan_of_known(ground, account, context, cache, dealings, text, &known);
-    statement.looked = Some(Looked::new(epoch, lexing, known));
+    statement.remember(Looked::new(epoch, lexing, known));
     plan
 }
 
@@ -64,7 +64,7 @@ fn plan_of_known(
     let (started_us, variables) = (ground.latest_us, &ground.snapshot.mysql);
     let verdict = judge(ground, account, context, cache, text, known.digest, &known.digest_text);
     let mut facts = Facts::of_text(Arc::clone(&known.facts), verdict.multiplex);
-    let wanted = verdict.destination_hostgroup.unwrap_or(account.user.default_hostgroup);
+    let wanted = verdict.destination_hostgroup.unwrap_or(account.user().default_hostgroup);
     let hostgroup = hostgroup_for(account, dealings, wanted, &facts);
     facts.is_plain = known.is_plain;
     facts.code = code_run(ground, context, text, known, hostgroup);
@@ -93,7 +93,7 @@ pub(crate) fn judge(
     }
     let address = &ground.handle.address();
     rules.evaluate(&RuleInput {
-        user: account.name.as_bytes(),
+        user: account.name().as_bytes(),
         schema: &context.state.schema,
         client_addr: &address.host,
         proxy_addr: &address.proxy_host,
@@ -101,7 +101,7 @@ pub(crate) fn judge(
         digest,
         digest_text,
         query,
-        flag_in: cache.next_flag_in,
+        flag_in: cache.next_flag_in(),
     })
 }
 
@@ -137,7 +137,7 @@ fn digest_row(
     let variables = &ground.snapshot.mysql;
     let client_addr =
         if variables.query_digests_track_hostname { &*ground.handle.address().host } else { "" };
-    let (schema, user) = (&context.state.schema[..], &**account.name);
+    let (schema, user) = (&context.state.schema[..], &**account.name());
     let observed = Observed { hostgroup, schema, user, client_addr, digest, digest_text };
     ground.shared.answers.digests.row(&observed, variables.query_digests_max_entries)
 }

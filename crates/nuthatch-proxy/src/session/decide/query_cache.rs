@@ -16,7 +16,6 @@ use nuthatch_wire::{Column, ErrorCode};
 use crate::configuration::keeper::Wish;
 use crate::roster::SessionEnd;
 use crate::session::after::errors::{note_warning, own_error};
-use crate::session::after::found_rows::set_found_rows;
 use crate::session::after::set::take_query_cache_type;
 use crate::session::lease::check_out::{destination, hostgroup_for, lease};
 use crate::session::lease::put_away::let_go_after;
@@ -25,6 +24,7 @@ use crate::session::parts::{Account, Client, Context, Dealings, Ground, Statemen
 use crate::session::statement::{Facts, Plan, SaidToCache, TextFacts, heed_hint, names, said_to_cache};
 use crate::session::way::{Trouble, reply};
 use crate::shared::purge::{UNCLEAR, purge};
+use crate::state::Found;
 
 /// What an error packet says.
 type Refusal = (ErrorCode, String);
@@ -144,12 +144,12 @@ pub(crate) fn obey_cache_order(
         CacheOrder::Flush => {}
         CacheOrder::Empty => {
             let entries = ground.shared.answers.cache.flush();
-            tracing::info!(entries, user = %account.name, "the query cache was emptied by a client");
+            tracing::info!(entries, user = %account.name(), "the query cache was emptied by a client");
         }
         CacheOrder::EmptyPart(part) => return purge_part(ground, account, context, dealings, &part),
         CacheOrder::Unclear => return own_error(ground, context, dealings, ErrorCode::PARSE_ERROR, UNCLEAR),
     }
-    dealings.results.row_count = 0;
+    dealings.results.set_row_count(0);
     reply::ok(dealings.status(context))
 }
 
@@ -163,8 +163,8 @@ fn purge_part(
     match purge(&ground.shared, part, &context.state.schema) {
         Ok(purged) => {
             let told = purged.told();
-            tracing::info!(told, user = %account.name, "a client purged a part of the query cache");
-            dealings.results.row_count = purged.entries().cast_signed();
+            tracing::info!(told, user = %account.name(), "a client purged a part of the query cache");
+            dealings.results.set_row_count(purged.entries().cast_signed());
             reply::ok_with_message(dealings.status(context), purged.entries(), &told)
         }
         Err(message) => own_error(ground, context, dealings, ErrorCode::UNKNOWN_ERROR, &message),
@@ -203,9 +203,9 @@ async fn ask_any_server(
     dealings: &mut Dealings,
     question: &[u8],
 ) -> Result<Option<Vec<u8>>, Trouble> {
-    let hostgroup = destination(account, &dealings.hands, account.user.default_hostgroup);
+    let hostgroup = destination(account, &dealings.hands, account.user().default_hostgroup);
     let mut held = lease(ground, account, context, dealings, hostgroup).await?;
-    dealings.hands.last_ran_on = None;
+    dealings.hands.forget_what_ran_last();
     let told = way(ground, &mut held).ask_bytes(question).await;
     let_go_after(ground, account, context, dealings, held, told.as_ref().err());
     told
@@ -238,7 +238,7 @@ pub(crate) async fn set_cache(
             return Ok(own_error(ground, context, dealings, ErrorCode::UNKNOWN_ERROR, &message));
         }
     }
-    dealings.results.row_count = 0;
+    dealings.results.set_row_count(0);
     let truncated: Vec<_> = settings.iter().filter_map(truncated_size).collect();
     Ok(match truncated.last() {
         None => reply::ok(dealings.status(context)),
@@ -354,10 +354,10 @@ pub(crate) fn answer_pairs(
 ) -> Vec<u8> {
     let row = |(name, value): &(&str, String)| reply::text_row(&[name.as_bytes(), value.as_bytes()]).into();
     let rows: Vec<Box<[u8]>> = rows.iter().map(row).collect();
-    dealings.results.row_count = -1;
-    set_found_rows(&mut dealings.results, rows.len() as u64);
+    dealings.results.set_row_count(-1);
+    dealings.results.set_found_rows(Found::Known(rows.len() as u64), None);
     let definitions = columns.map(|name| Column::text(name).encoded().into());
-    reply::result_set_of(client.capabilities, dealings.status(context), &definitions, &rows)
+    reply::result_set_of(client.capabilities(), dealings.status(context), &definitions, &rows)
 }
 
 /// What a variable of the cache has for a value.
@@ -442,14 +442,14 @@ async fn wish(
     let Some(keeper) = ground.shared.configuration.keeper() else {
         return Ok(Err(format!("nobody keeps the configuration: mysql-{name} stays as it is")));
     };
-    tracing::info!(name, value, user = %account.name, "a client sets a variable for all");
-    let (user, host) = (account.name.to_string(), ground.handle.address().host.to_string());
+    tracing::info!(name, value, user = %account.name(), "a client sets a variable for all");
+    let (user, host) = (account.name().to_string(), ground.handle.address().host.to_string());
     let granting = keeper.grant(Wish { name, value, user, host });
     Ok(ground.handle.unless_ended(granting).await?)
 }
 
 fn check_may_change_cache(account: &Account) -> Result<(), Refusal> {
-    if account.user.query_cache_admin {
+    if account.user().query_cache_admin {
         return Ok(());
     }
     let message = "Access denied; you need (at least one of) the 'query_cache_admin' user attribute for this \

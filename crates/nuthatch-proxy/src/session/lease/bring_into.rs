@@ -25,7 +25,7 @@ pub(crate) async fn bring_into_state(
     if must_leave_schema(context, &dealings.hands, held) {
         log_in_anew(ground, account, held).await?;
     }
-    let state = dealings.hands.errand.state_before(&context.state, &held.connection.state);
+    let state = dealings.hands.errand().state_before(&context.state, &held.connection.state);
     bring_into(ground, account, context, dealings, &state, held).await
 }
 
@@ -71,7 +71,7 @@ pub(crate) async fn bring_into(
             held.connection.state.settings.forget_names();
         }
         counters.backend_init_db.bump();
-        let may_follow = dealings.hands.errand.behind == Behind::All && !held.was_held;
+        let may_follow = dealings.hands.errand().behind == Behind::All && !held.was_held();
         change(ground, account, held, Command::InitDb, &state.schema, &state.schema, may_follow).await?;
         held.connection.state.schema.clone_from(&state.schema);
     }
@@ -85,7 +85,7 @@ pub(crate) async fn bring_into(
     }
     bring_settings(ground, account, context, &dealings.hands, state, held).await?;
     // An open transaction would be committed by it, and its own state is the truth then.
-    if Some(state.autocommit) != held.connection.state.autocommit && !held.in_transaction {
+    if Some(state.autocommit) != held.connection.state.autocommit && !held.in_transaction() {
         counters.backend_set_autocommit.bump();
         let statement = if state.autocommit { b"SET autocommit=1" } else { b"SET autocommit=0" };
         set(ground, account, &dealings.hands, held, statement, statement).await?;
@@ -103,7 +103,7 @@ pub(crate) async fn set(
     statement: &[u8],
     proof: &[u8],
 ) -> Result<(), Trouble> {
-    change(ground, account, held, Command::Query, statement, proof, hands.errand.behind != Behind::Nothing)
+    change(ground, account, held, Command::Query, statement, proof, hands.errand().behind != Behind::Nothing)
         .await
 }
 
@@ -119,12 +119,12 @@ async fn change(
     may_follow: bool,
 ) -> Result<(), Trouble> {
     let server = Arc::clone(held.connection.server());
-    if may_follow && server.accepted.has(&account.name, proof) {
+    if may_follow && server.accepted.has(account.name(), proof) {
         held.connection.add_ahead(&command_packet(command, argument));
         return Ok(());
     }
     order(ground, held, command, argument, AnswerKind::Single).await?;
-    server.accepted.learn(&account.name, proof);
+    server.accepted.learn(account.name(), proof);
     Ok(())
 }
 
@@ -141,21 +141,21 @@ async fn reset(ground: &Ground, held: &mut Held) -> Result<(), Trouble> {
 
 /// Whether the connection is in a schema, and the statement must run in none.
 pub(crate) fn must_leave_schema(context: &Context, hands: &Hands, held: &Held) -> bool {
-    hands.errand.schema == SchemaNeed::Own
+    hands.errand().schema == SchemaNeed::Own
         && context.state.schema.is_empty()
         && !held.connection.state.schema.is_empty()
 }
 
 /// Whether nothing that is of use is forgotten with the schema.
 pub(crate) fn can_leave_schema(hands: &Hands, results: &Results, held: &Held) -> bool {
-    let is_asked = held.was_held && hands.errand.asks_of_the_last;
+    let is_asked = held.was_held() && hands.errand().asks_of_the_last;
     !results.is_state_of(held) && !is_asked && held.connection.can_log_in_anew()
 }
 
 /// Has the connection leave its schema, and with it all that it carries.
 async fn log_in_anew(ground: &Ground, account: &Account, held: &mut Held) -> Result<(), Trouble> {
     ground.worker.counters.backend_change_user.bump();
-    let Some(password) = account.password.as_deref() else { return Err(Trouble::Unfit) };
+    let Some(password) = account.password() else { return Err(Trouble::Unfit) };
     let clear_passwords = clear_passwords(&ground.snapshot.mysql);
     let outcome = ground.handle.unless_ended(held.connection.log_in_anew(password, clear_passwords)).await?;
     match outcome {

@@ -12,7 +12,6 @@ use crate::session::lease::show::show_running;
 use crate::session::parts::{Account, Context, Dealings, Ground, Hands, Held};
 use crate::session::statement::Facts;
 use crate::session::way::Trouble;
-use crate::state::Behind;
 
 /// A connection for one statement, as far as it can be had without waiting.
 #[derive(Debug)]
@@ -97,8 +96,9 @@ pub(crate) fn lease_at_once(
 }
 
 /// A connection that a pool has just lent is kept for as long as its hostgroup says.
-fn leased_from_pool(ground: &Ground, held: Held) -> Held {
-    Held { pins: pin_of_hostgroup(ground, held.hostgroup), ..held }
+fn leased_from_pool(ground: &Ground, mut held: Held) -> Held {
+    held.pin(pin_of_hostgroup(ground, held.hostgroup));
+    held
 }
 
 /// A connection for one statement as [`lease_at_once`] has it, or a place in line if others wait too.
@@ -166,8 +166,8 @@ fn take_held(context: &Context, dealings: &mut Dealings, place: usize) -> Result
     }
     let mut held = dealings.hands.held.swap_remove(place);
     // Kept only for what the last statement left, it may have died like one in a pool.
-    held.is_fresh = !dealings.results.is_state_of(&held);
-    held.was_held = true;
+    let is_fresh = !dealings.results.is_state_of(&held);
+    held.take_up(is_fresh);
     Ok(held)
 }
 
@@ -227,8 +227,8 @@ async fn lease_changed(
             Box::pin(lease(ground, account, context, dealings, hostgroup)).await
         }
         // One fewer of its kind.
-        Err(trouble @ (Trouble::Unfit | Trouble::RefusedAhead(_))) if !held.was_held => {
-            dealings.hands.errand.behind = Behind::Nothing;
+        Err(trouble @ (Trouble::Unfit | Trouble::RefusedAhead(_))) if !held.was_held() => {
+            dealings.hands.send_nothing_ahead();
             put_away(ground, account, context, dealings, held, Some(&trouble));
             Box::pin(lease(ground, account, context, dealings, hostgroup)).await
         }
@@ -282,17 +282,17 @@ pub(crate) fn wanted<'a>(
     context: &'a Context,
     hands: &'a Hands,
 ) -> Wanted<'a> {
-    let must_have = match hands.errand.is_tracked {
+    let must_have = match hands.errand().is_tracked {
         true => CapabilityFlags::CLIENT_DEPRECATE_EOF,
         false => CapabilityFlags::empty(),
     };
     Wanted {
-        user: &account.name,
-        password: account.password.as_deref(),
+        user: account.name(),
+        password: account.password().map(|password| &**password),
         shape: context.shape,
         must_have,
         state: &context.state,
-        errand: &hands.errand,
+        errand: hands.errand(),
         is_own: false,
         worker: &ground.worker,
     }
@@ -306,8 +306,8 @@ fn no_schema() -> ErrPacket {
 
 /// Which held connection a statement for `hostgroup` must or can go to.
 fn held_for(account: &Account, hands: &Hands, hostgroup: HostgroupId) -> Option<usize> {
-    let persistent = account.user.transaction_persistent;
-    let sticky = |held: &Held| held.pins.is_sticky() || (held.in_transaction && persistent);
+    let persistent = account.user().transaction_persistent;
+    let sticky = |held: &Held| held.pins().is_sticky() || (held.in_transaction() && persistent);
     let same = |held: &Held| held.hostgroup == hostgroup;
     hands.held.iter().position(sticky).or_else(|| hands.held.iter().position(same))
 }
@@ -321,13 +321,13 @@ pub(crate) fn destination(account: &Account, hands: &Hands, hostgroup: Hostgroup
 
 /// Somebody dropped the session's schema: it goes on without, as it would on a server.
 fn forget_schema(ground: &Ground, account: &Account, context: &mut Context) {
-    ground.shared.doors.known_schemas.remove(&account.name, &context.state.schema);
+    ground.shared.doors.known_schemas.remove(account.name(), &context.state.schema);
     context.state.schema.clear();
 }
 
 /// Whether the statement can be sent again, behind awaited changes: it only reads, and nothing of the session was on the connection.
 pub(crate) fn may_wait_instead(held: &Held, facts: &Facts) -> bool {
-    !facts.writes && !held.was_held
+    !facts.writes && !held.was_held()
 }
 
 /// Where a statement goes that is wanted in hostgroup `wanted`.
@@ -339,11 +339,11 @@ pub(crate) fn hostgroup_for(
 ) -> HostgroupId {
     let Dealings { hands, transaction, .. } = dealings;
     // Nearly always.
-    if hands.held.is_empty() && transaction.beginning.hostgroup().is_none() {
+    if hands.held.is_empty() && transaction.beginning().hostgroup().is_none() {
         return wanted;
     }
     match hands.open_transaction(transaction) {
         Some(open) if facts.transaction.ends || facts.change.sets_autocommit() => open,
-        _ => destination(account, hands, transaction.beginning.hostgroup().unwrap_or(wanted)),
+        _ => destination(account, hands, transaction.beginning().hostgroup().unwrap_or(wanted)),
     }
 }

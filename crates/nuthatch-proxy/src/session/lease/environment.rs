@@ -12,12 +12,13 @@ pub(crate) fn renumber_environment(ground: &Ground, context: &mut Context) {
     context.lexing.ascii_in_characters = context.state.charset.has_ascii_in_characters();
     let (rules, address) = (&ground.snapshot.rules, &ground.handle.address());
     let proxy_addr = || (Arc::clone(&address.proxy_host), address.proxy_port);
-    context.begun.inheritance = ground.shared.hostgroups.defaults.inheritance(&context.begun.era);
+    let inheritance = ground.shared.hostgroups.defaults.inheritance(context.begun.era());
+    context.begun.set_inheritance(inheritance);
     context.environment = ground.shared.answers.environments.number(Environment {
         shape: context.shape - CapabilityFlags::CLIENT_QUERY_ATTRIBUTES,
         charset: context.state.charset.clone(),
         settings: context.begun.own(&context.state.settings),
-        inheritance: context.begun.inheritance.clone(),
+        inheritance: context.begun.inheritance().cloned(),
         role: context.state.role.clone(),
         client_addr: rules.looks_at_client_addr().then(|| Arc::clone(&address.host)),
         proxy_addr: rules.looks_at_proxy_addr().then(proxy_addr),

@@ -24,8 +24,8 @@ use crate::stats::pins::Pins;
 pub(crate) fn begin_in(ground: &Ground, account: &Account, context: &mut Context, era: Arc<Era>) {
     context.begun = Begun::in_era(era);
     context.lexing = ground.shared.greetings.lexing();
-    let hostgroup = account.user.default_hostgroup;
-    let Some(defaults) = ground.shared.hostgroups.defaults_of(hostgroup, &context.begun.era) else {
+    let hostgroup = account.user().default_hostgroup;
+    let Some(defaults) = ground.shared.hostgroups.defaults_of(hostgroup, context.begun.era()) else {
         return;
     };
     context.begun.learn(&defaults);
@@ -36,31 +36,33 @@ pub(crate) fn begin_in(ground: &Ground, account: &Account, context: &mut Context
 
 /// Has the state's settings be what they must be over this connection.
 pub(crate) fn inherit(ground: &Ground, context: &mut Context, held: &Held) -> Result<(), Trouble> {
-    match context.begun.is_of_now_as(&held.connection) && context.begun.between.is_none() {
+    match context.begun.is_of_now_as(&held.connection) && context.begun.between().is_none() {
         true => Ok(()),
         false => inherit_over(ground, context, &held.connection),
     }
 }
 
 fn inherit_over(ground: &Ground, context: &mut Context, connection: &Connection) -> Result<(), Trouble> {
-    if ground.shared.hostgroups.defaults.inheritance(&context.begun.era) != context.begun.inheritance {
+    if ground.shared.hostgroups.defaults.inheritance(context.begun.era())
+        != context.begun.inheritance().cloned()
+    {
         // Its values have become known, or the server has begun anew.
         renumber_environment(ground, context);
     }
     let defaults = &connection.server().defaults;
-    let (Some(wanted), Some(there)) = (defaults.at(&context.begun.era), defaults.at(&connection.era)) else {
-        context.begun.between = None;
+    let (Some(wanted), Some(there)) = (defaults.at(context.begun.era()), defaults.at(&connection.era)) else {
+        context.begun.set_between(None);
         context.begun.lend(&mut context.state.settings, &Settings::default());
         return Ok(());
     };
     let is_same = |[one, other]: &[Arc<Defaults>; 2]| Arc::ptr_eq(one, &wanted) && Arc::ptr_eq(other, &there);
-    if context.begun.between.as_ref().is_some_and(is_same) {
+    if context.begun.between().is_some_and(is_same) {
         return Ok(());
     }
     context.begun.learn(&wanted);
     let lent = wanted.over(&there, context.lexing.server).map_err(Trouble::Inheritance)?;
     context.begun.lend(&mut context.state.settings, &lent);
-    context.begun.between = (!Arc::ptr_eq(&wanted, &there)).then_some([wanted, there]);
+    context.begun.set_between((!Arc::ptr_eq(&wanted, &there)).then_some([wanted, there]));
     read_as_inherited(context);
     Ok(())
 }
@@ -74,7 +76,7 @@ pub(crate) async fn blame_inheritance(
     trouble: Trouble,
 ) -> Trouble {
     let Trouble::Refused(_) = trouble else { return trouble };
-    for (name, value) in context.begun.lent.iter() {
+    for (name, value) in context.begun.lent().iter() {
         if state.settings.get(name) != Some(value) {
             continue;
         }
@@ -117,11 +119,11 @@ fn read_as_inherited(context: &mut Context) {
 pub(crate) fn pin_of_inheritance(context: &Context, held: &Held) -> Pins {
     let defaults = &held.connection.server().defaults;
     let is_of_another_time =
-        || defaults.is_later_than(&held.connection.era) && defaults.is_later_than(&context.begun.era);
-    if !held.was_held || !is_of_another_time() {
+        || defaults.is_later_than(&held.connection.era) && defaults.is_later_than(context.begun.era());
+    if !held.was_held() || !is_of_another_time() {
         return Pins::NONE;
     }
-    let Some(wanted) = defaults.at(&context.begun.era) else { return Pins::NONE };
+    let Some(wanted) = defaults.at(context.begun.era()) else { return Pins::NONE };
     let is_of_its_time = defaults.at(&held.connection.era).is_some_and(|there| Arc::ptr_eq(&there, &wanted));
     // As long as nobody knows what sessions begin with now, it may be anything.
     let may_be_refused =

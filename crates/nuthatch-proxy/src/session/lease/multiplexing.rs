@@ -12,7 +12,8 @@ use crate::stats::pins::Pins;
 pub(crate) fn take_over_multiplexing(ground: &Ground, hands: &mut Hands) {
     for held in &mut hands.held {
         let pin = pin_of(&ground.snapshot, held.hostgroup);
-        held.pins = held.pins.without(Pins::MULTIPLEXING_OFF).with(pin);
+        held.unpin(Pins::MULTIPLEXING_OFF);
+        held.pin(pin);
     }
 }
 

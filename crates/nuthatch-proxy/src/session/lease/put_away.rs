@@ -19,8 +19,8 @@ const LASTING: Pins =
 
 /// Has the connection reset, and put back then; closes it where that is not enough, or not wanted.
 fn reset_and_put_back(ground: &Ground, held: Held) {
-    let is_enough = !held.in_transaction
-        && held.pins.without(LASTING) == held.pins
+    let is_enough = !held.in_transaction()
+        && held.pins().without(LASTING) == held.pins()
         && reset_ends_stored_code(ground, &held);
     let Held { mut connection, .. } = held;
     if !is_enough || !connection.can_be_reset() || connection.control.has_kill() {
@@ -50,7 +50,7 @@ pub(crate) fn abandon(ground: &Ground, account: &Account, connection: Box<Connec
     }
     let (shared, worker, snapshot) =
         (Arc::clone(&ground.shared), Arc::clone(&ground.worker), Arc::clone(&ground.snapshot));
-    let abandoned = Abandoned { connection, password: account.password.clone() };
+    let abandoned = Abandoned { connection, password: account.password().cloned() };
     let _detached = ground.worker.spawn(async move {
         shared.hostgroups.end_abandoned(abandoned, &worker, &snapshot.mysql, &shared.clock).await;
     });
@@ -71,9 +71,11 @@ pub(crate) fn put_away(
     if trouble.is_none_or(Trouble::leaves_connection_usable) && held.connection.ahead.is_empty() {
         settle(ground, context, dealings, held);
     } else {
-        dealings.hands.has_lost_state |= dealings.results.is_state_of(&held);
-        if dealings.results.insert_id == InsertId::At(held.connection.thread_id) {
-            dealings.results.insert_id = InsertId::default();
+        if dealings.results.is_state_of(&held) {
+            dealings.hands.lose_state();
+        }
+        if dealings.results.insert_id_is_at(held.connection.thread_id) {
+            dealings.results.set_insert_id(InsertId::default());
         }
         match trouble {
             // The session ends while the server is at work.
@@ -87,18 +89,17 @@ pub(crate) fn put_away(
 pub(crate) fn settle(ground: &Ground, context: &Context, dealings: &mut Dealings, mut held: Held) {
     let running = ground.handle.view.lock().running.take();
     held.connection.control.work(false);
-    held.pins = held.pins.without(Pins::OLDER_DEFAULTS).with(pin_of_inheritance(context, &held));
+    held.unpin(Pins::OLDER_DEFAULTS);
+    held.pin(pin_of_inheritance(context, &held));
     let reasons = held.reasons();
     if !reasons.is_empty() {
         ground.worker.counters.pins.bump();
-        ground.worker.pinned_by.count(reasons.without(held.counted));
-        held.counted = reasons;
+        ground.worker.pinned_by.count(held.count_reasons());
         dealings.hands.held.push(held);
     } else {
-        if dealings.diagnostics.on == Some(held.connection.thread_id) {
-            dealings.diagnostics.on = None;
-        }
-        dealings.hands.left = running.map(|running| (running.server, held.hostgroup, running.thread_id));
+        dealings.diagnostics.leave(held.connection.thread_id);
+        let left = running.map(|running| (running.server, held.hostgroup, running.thread_id));
+        dealings.hands.let_go_of(left);
         ground.shared.hostgroups.check_in(held.connection, ground.latest_us / 1000);
     }
 }
@@ -121,21 +122,18 @@ pub(crate) fn let_go_after(
 /// Gives back everything, whatever it was held for. What carries state of the session is reset first, or closed.
 pub(crate) fn let_go(ground: &Ground, hands: &mut Hands, statements: &mut Statements) {
     for held in std::mem::take(&mut hands.held) {
-        if !held.in_transaction && !held.pins.leaves_state_behind() {
+        if !held.in_transaction() && !held.pins().leaves_state_behind() {
             ground.shared.hostgroups.check_in(held.connection, ground.latest_us / 1000);
         } else {
             reset_and_put_back(ground, held);
         }
     }
-    statements.names = None;
-    if let Some(prepared) = &mut statements.prepared {
-        prepared.forget_all();
-    }
+    statements.forget_all();
 }
 
 /// Whether a reset ends all that stored code may have left on the connection.
 fn reset_ends_stored_code(ground: &Ground, held: &Held) -> bool {
-    let may_have_run = held.pins.without(CODE) != held.pins;
+    let may_have_run = held.pins().without(CODE) != held.pins();
     if !may_have_run {
         return true;
     }

@@ -22,7 +22,8 @@ pub(crate) async fn ask(
 
 /// The proxy asks something on the connection: counts are of the question then, and MySQL keeps no list over it.
 pub(crate) fn forget_what_a_question_changes(context: &Context, dealings: &mut Dealings) {
-    (dealings.hands.last_ran_on, dealings.results.found_rows_on) = (None, None);
+    dealings.hands.forget_what_ran_last();
+    dealings.results.forget_where_found();
     if let ServerFlavor::MySql(_) = context.lexing.server {
         dealings.diagnostics.forget_where_left();
     }
@@ -68,8 +69,8 @@ pub(crate) fn way_and_client<'a>(
     let (form, hides_state) = (Form::of(context.shape), !context.is_told_of_changes);
     let status = dealings.status(context);
     let (handle, worker) = (&*ground.handle, &*ground.worker);
-    let Client { framed, attributes, .. } = client;
-    let (connection, attributes) = (&mut held.connection, attributes.as_deref());
+    let (framed, attributes) = client.framed_and_attributes();
+    let connection = &mut held.connection;
     (Way { handle, worker, connection, form, hides_state, status, attributes, flight: None }, framed)
 }
 

@@ -12,7 +12,7 @@ const INFO_BYTES_KEPT: usize = 256;
 /// Shows the command at hand in the process list.
 pub(crate) fn show(ground: &Ground, client: &Client, now_ms: u64, command: &'static str, hostgroup: u32) {
     const INFO_BYTES_MAX: usize = 1024;
-    let text = client.framed.payload().get(1..).unwrap_or_default();
+    let text = client.payload().get(1..).unwrap_or_default();
     let text = text.get(..INFO_BYTES_MAX).unwrap_or(text);
     ground.handle.busy.store(1, std::sync::atomic::Ordering::Release);
     let mut view = ground.handle.view.lock();
@@ -29,8 +29,8 @@ pub(crate) fn show(ground: &Ground, client: &Client, now_ms: u64, command: &'sta
 /// Shows that the session waits for its client.
 pub(crate) fn show_idle(ground: &Ground, context: &Context, hands: &Hands) {
     // What is only held in doubt keeps nobody from stopping.
-    let is_sticky = |held: &Held| held.pins.without(Pins::UNSEEN_CODE).is_sticky();
-    let busy = hands.held.iter().any(|held| held.in_transaction || is_sticky(held));
+    let is_sticky = |held: &Held| held.pins().without(Pins::UNSEEN_CODE).is_sticky();
+    let busy = hands.held.iter().any(|held| held.in_transaction() || is_sticky(held));
     ground.handle.busy.store(u8::from(busy), std::sync::atomic::Ordering::Release);
     let mut view = ground.handle.view.lock();
     view.command = "Sleep";

@@ -79,7 +79,7 @@ async fn ask(session: &mut Session, inquiry: &mut Inquiry) -> Result<AnswerEnd, 
             Stage::Answered(answered) => {
                 let Answered { held, departure, end, rest } = *answered;
                 let Session { ground, client, .. } = &mut *session;
-                let writing = Box::pin(client.framed.write(&rest));
+                let writing = Box::pin(client.framed_mut().write(&rest));
                 let answered = match ground.handle.unless_ended(writing).await {
                     Ok(written) => written.map(|()| end).map_err(|error| SessionEnd::from(error).into()),
                     Err(reason) => Err(reason.into()),

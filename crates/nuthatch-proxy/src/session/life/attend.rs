@@ -52,7 +52,7 @@ pub(crate) fn attend(
     }
     let room_bytes = room.len();
     // Under TLS it takes the task to know what has come.
-    let Some(socket) = session.client.framed.plain_socket() else {
+    let Some(socket) = session.client.framed().plain_socket() else {
         return Attended::Rises { reads_on: true };
     };
     let bytes = match socket.read_now(room) {
@@ -66,9 +66,9 @@ pub(crate) fn attend(
     let reads_on = arrival.is_last() || bytes.len() == room_bytes;
     let found = if reads_on { Found::Nothing } else { answer_at_once(session, bytes, now) };
     if let Found::Hit = found {
-        return stays_unless(session.client.unsent.is_some());
+        return stays_unless(session.client.has_unsent());
     }
-    session.client.framed.feed(bytes);
+    session.client.framed_mut().feed(bytes);
     match found {
         Found::Miss => stays_unless(!inquire::ask(session, arrival.seat, now)),
         Found::Hit | Found::Nothing => Attended::Rises { reads_on },
@@ -90,11 +90,11 @@ fn answer_at_once(session: &mut Session, bytes: &[u8], now: Now) -> Found {
     }
     trip(payload, Fall::OnSeat);
     let Some(entry) = look_up(session, payload, now_ms) else {
-        session.client.has_looked_up = true;
+        session.client.note_looked_up();
         session.ground.latest_us = now.us;
         return Found::Miss;
     };
-    session.client.sequence_shift = 0;
+    session.client.shift_sequence(0);
     count_command(session, payload, now_ms);
     give_hit(session, entry, now_ms);
     Found::Hit
@@ -113,7 +113,7 @@ fn whole_command(bytes: &[u8]) -> Option<&[u8]> {
 /// It panicked on its seat, and must not go on.
 pub(crate) fn fall(session: &mut Session) {
     PanicCounter::new(&session.ground.shared, session.ground.worker.id).count();
-    session.client.has_fallen = true;
+    session.client.fall();
 }
 
 /// Answers with the entry's packets; what the client does not take now is kept as unsent.
@@ -122,7 +122,7 @@ fn give_hit(session: &mut Session, entry: Entry<Arc<HitPlan>>, now_ms: u64) {
     // An error will be met again by the task that sends the rest.
     let written = write_entry_now(session, &entry).unwrap_or(0);
     if written < entry.packets().len() {
-        session.client.unsent = Some(Box::new(Unsent { entry, written }));
+        session.client.keep_unsent(Unsent { entry, written });
     }
 }
 

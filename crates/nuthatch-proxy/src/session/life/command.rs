@@ -40,7 +40,8 @@ pub(crate) async fn serve_command(
     match command {
         Some(Command::Quit) => Err(SessionEnd::Quit),
         Some(Command::Ping) => {
-            (session.dealings.results.row_count, session.dealings.hands.last_ran_on) = (0, None);
+            session.dealings.results.set_row_count(0);
+            session.dealings.hands.forget_what_ran_last();
             session.client.send(&session.ground, &reply::ok(session.dealings.status(&session.context))).await
         }
         Some(Command::Statistics) => {
@@ -86,18 +87,19 @@ pub(crate) async fn serve_command(
 /// COM_INIT_DB: a server says whether the schema is there and may be used.
 async fn init_db(session: &mut Session, now_ms: u64) -> Result<(), SessionEnd> {
     session.ground.worker.counters.frontend_init_db.bump();
-    let schema = session.client.framed.payload().get(1..).unwrap_or_default().to_vec();
+    let schema = session.client.payload().get(1..).unwrap_or_default().to_vec();
     let Session { ground, account, context, .. } = session;
     if let Some(message) = refused_by_lock(ground, account, context, &schema) {
         return refuse(session, ErrorCode::DB_ACCESS_DENIED, &message).await;
     }
     let hostgroup =
-        destination(&session.account, &session.dealings.hands, session.account.user.default_hostgroup);
+        destination(&session.account, &session.dealings.hands, session.account.user().default_hostgroup);
     show(&session.ground, &session.client, now_ms, "Init DB", hostgroup.0);
     let Session { ground, account, context, dealings, .. } = session;
     match change_schema(ground, account, context, dealings, hostgroup, &schema).await {
         Ok(()) => {
-            (session.dealings.results.row_count, session.dealings.hands.last_ran_on) = (0, None);
+            session.dealings.results.set_row_count(0);
+            session.dealings.hands.forget_what_ran_last();
             session.client.send(&session.ground, &reply::ok(session.dealings.status(&session.context))).await
         }
         Err(Trouble::Refused(refusal)) => refuse_like_server(session, &refusal).await,
@@ -135,7 +137,7 @@ async fn pass_pinned(
     let Session { ground, account, context, dealings, .. } = session;
     forget_diagnostics(ground, account, context, dealings).await?;
     let hostgroup =
-        destination(&session.account, &session.dealings.hands, session.account.user.default_hostgroup);
+        destination(&session.account, &session.dealings.hands, session.account.user().default_hostgroup);
     show(&session.ground, &session.client, now_ms, name, hostgroup.0);
     match pass_to(session, hostgroup, kind, pins).await {
         Ok(_) => Ok(()),
@@ -152,8 +154,8 @@ async fn pass_to(
     let mut held =
         lease(&session.ground, &session.account, &mut session.context, &mut session.dealings, hostgroup)
             .await?;
-    held.pins = held.pins.with(pins);
-    let is_refresh = session.client.framed.payload().first() == Some(&(Command::Refresh as u8));
+    held.pin(pins);
+    let is_refresh = session.client.payload().first() == Some(&(Command::Refresh as u8));
     // It may make other grants count.
     let mut flight = if is_refresh {
         let Session { ground, account, context, dealings, .. } = session;
@@ -171,14 +173,15 @@ async fn pass_to(
     land(&session.ground, &mut session.dealings.transaction, &session.dealings.hands, flight);
     if let Ok(end) = &outcome {
         let row_count = if is_refresh && end.ending == Ending::Ok { 0 } else { -1 };
-        (session.dealings.results.row_count, session.dealings.hands.last_ran_on) = (row_count, None);
+        session.dealings.results.set_row_count(row_count);
+        session.dealings.hands.forget_what_ran_last();
     }
     if let Ok(end) = &outcome
         && !matches!(end.ending, Ending::Err(_))
     {
         // COM_REFRESH commits.
-        held.in_transaction = end.status.contains(StatusFlags::SERVER_STATUS_IN_TRANS);
-        held.is_surely_in_transaction = false;
+        held.note_transaction(end.status.contains(StatusFlags::SERVER_STATUS_IN_TRANS));
+        held.doubt_transaction();
     }
     let Session { ground, account, context, dealings, .. } = session;
     put_away(ground, account, context, dealings, held, outcome.as_ref().err());
@@ -187,7 +190,7 @@ async fn pass_to(
 
 /// COM_SET_OPTION: whether several statements may come in one packet.
 async fn set_option(session: &mut Session) -> Result<(), SessionEnd> {
-    let on = match session.client.framed.payload().get(1..) {
+    let on = match session.client.payload().get(1..) {
         Some([0, 0]) => true,
         Some([1, 0]) => false,
         _ => {
@@ -215,13 +218,14 @@ async fn set_option(session: &mut Session) -> Result<(), SessionEnd> {
         session.context.shape = before;
         return reply_trouble(session, trouble).await;
     }
-    (session.dealings.results.row_count, session.dealings.hands.last_ran_on) = (-1, None);
+    session.dealings.results.set_row_count(-1);
+    session.dealings.hands.forget_what_ran_last();
     renumber_environment(&session.ground, &mut session.context);
     session
         .client
         .send(
             &session.ground,
-            &reply::eof(session.client.capabilities, session.dealings.status(&session.context)),
+            &reply::eof(session.client.capabilities(), session.dealings.status(&session.context)),
         )
         .await
 }
@@ -231,7 +235,7 @@ async fn reset_connection(session: &mut Session) -> Result<(), SessionEnd> {
     // MySQL goes back to the server's own character set, MariaDB to that of the login.
     let charset = match (session.context.lexing.server, session.ground.shared.greetings.default_collation()) {
         (ServerFlavor::MySql(_), Some(collation)) => Charset::Collation(collation),
-        _ => session.account.login_charset.clone(),
+        _ => session.account.login_charset().clone(),
     };
     let Session { ground, account, context, dealings, .. } = session;
     if let Err(trouble) = learn_what_outlasts_resets(ground, account, context, dealings).await {

@@ -8,7 +8,7 @@ use crate::session::after::errors::function_at_hand;
 use crate::session::lease::put_away::put_away;
 use crate::session::lease::question::way_and_client;
 use crate::session::life::replies::{refuse_command, reply_trouble};
-use crate::session::parts::{Held, named_id, packet_with_id};
+use crate::session::parts::{Held, Statement, named_id, packet_with_id};
 use crate::session::prepare::prepared::statement_at_hand;
 use crate::session::prepare::statement_room::close_on;
 use crate::session::way::{Trouble, reply};
@@ -24,15 +24,15 @@ pub(crate) async fn stmt_pass(session: &mut Session, kind: AnswerKind) -> Result
     if is_reset {
         session.statements.drop_long_data(id);
     }
-    let cursor = session.statements.prepared_statement(id).and_then(|statement| statement.cursor);
+    let cursor = session.statements.prepared_statement(id).and_then(Statement::cursor);
     let taken = session.dealings.hands.take_cursor(cursor);
     let outcome = match taken {
         Some((mut held, number)) => {
             let outcome = pass_on(session, number, kind, &mut held).await;
             if let (false, Some(statement)) =
-                (held.pins.contains(Pins::CURSOR), session.statements.prepared_statement_mut(id))
+                (held.pins().contains(Pins::CURSOR), session.statements.prepared_statement_mut(id))
             {
-                statement.cursor = None;
+                statement.set_cursor(None);
             }
             let Session { ground, account, context, dealings, .. } = session;
             put_away(ground, account, context, dealings, held, outcome.as_ref().err());
@@ -43,7 +43,8 @@ pub(crate) async fn stmt_pass(session: &mut Session, kind: AnswerKind) -> Result
     match outcome {
         Ok(true) => Ok(()),
         Ok(false) if is_reset => {
-            (session.dealings.results.row_count, session.dealings.hands.last_ran_on) = (0, None);
+            session.dealings.results.set_row_count(0);
+            session.dealings.hands.forget_what_ran_last();
             session.client.send(&session.ground, &reply::ok(session.dealings.status(&session.context))).await
         }
         Ok(false) => {
@@ -61,16 +62,16 @@ async fn pass_on(
     kind: AnswerKind,
     held: &mut Held,
 ) -> Result<(), Trouble> {
-    let packet = packet_with_id(session.client.framed.payload(), backend_id);
+    let packet = packet_with_id(session.client.payload(), backend_id);
     let (mut way, client) =
         way_and_client(&session.ground, &mut session.client, &session.context, &session.dealings, held);
     way.send(&packet).await?;
     let end = way.pass_answer(client, kind, None, |_| ()).await?;
-    session.dealings.results.row_count = if kind == AnswerKind::Single { 0 } else { -1 };
-    session.dealings.hands.last_ran_on = Some(held.connection.thread_id);
+    session.dealings.results.set_row_count(if kind == AnswerKind::Single { 0 } else { -1 });
+    session.dealings.hands.note_ran_on(held.connection.thread_id);
     let is_over = end.status.contains(StatusFlags::SERVER_STATUS_LAST_ROW_SENT) || kind == AnswerKind::Single;
     if is_over {
-        held.pins = held.pins.without(Pins::CURSOR);
+        held.unpin(Pins::CURSOR);
     }
     Ok(())
 }
@@ -79,20 +80,16 @@ async fn pass_on(
 pub(crate) async fn stmt_close(session: &mut Session) -> Result<(), SessionEnd> {
     session.ground.worker.counters.stmt_close.bump();
     let Some((id, _)) = statement_at_hand(&session.client, &session.statements) else { return Ok(()) };
-    let Some(statement) =
-        session.statements.prepared.as_mut().and_then(|prepared| prepared.statements.remove(&id))
-    else {
-        return Ok(());
-    };
+    let Some(statement) = session.statements.close(id) else { return Ok(()) };
     let taken = session
         .dealings
         .hands
-        .take_cursor(statement.cursor)
+        .take_cursor(statement.cursor())
         .or_else(|| session.dealings.hands.take_hidden(&statement));
     let Some((mut held, number)) = taken else { return Ok(()) };
     held.connection.prepared.remove_owned((session.ground.handle.id, id));
     let outcome = close_on(&session.ground, number, &mut held).await;
-    held.pins = held.pins.without(Pins::CURSOR);
+    held.unpin(Pins::CURSOR);
     let Session { ground, account, context, dealings, .. } = session;
     put_away(ground, account, context, dealings, held, outcome.as_ref().err());
     match outcome {
@@ -104,7 +101,7 @@ pub(crate) async fn stmt_close(session: &mut Session) -> Result<(), SessionEnd> 
 
 pub(crate) async fn reply_unknown_statement(session: &mut Session) -> Result<(), SessionEnd> {
     let (id, function) = (
-        named_id(session.client.framed.payload()).unwrap_or_default(),
+        named_id(session.client.payload()).unwrap_or_default(),
         function_at_hand(&session.client, &session.context),
     );
     let message = format!("Unknown prepared statement handler ({id}) given to {function}");

@@ -50,11 +50,11 @@ pub(crate) async fn stmt_bulk_execute(
     if matches!(session.context.lexing.server, ServerFlavor::MySql(_)) {
         return refuse(session, ErrorCode::UNKNOWN_COM_ERROR, "Unknown command").await;
     }
-    if session.client.framed.payload().len() < HEAD_BYTES {
+    if session.client.payload().len() < HEAD_BYTES {
         let Session { ground, client, context, dealings, .. } = session;
         return refuse_malformed(ground, client, context, dealings).await;
     }
-    if !session.client.capabilities.contains(CapabilityFlags::MARIADB_CLIENT_STMT_BULK_OPERATIONS) {
+    if !session.client.capabilities().contains(CapabilityFlags::MARIADB_CLIENT_STMT_BULK_OPERATIONS) {
         return refuse_in_bulk(session).await;
     }
     stmt_execute(session, now_ms, None, asked).await
@@ -105,7 +105,7 @@ pub(crate) async fn stmt_execute(
         let Session { ground, account, context, dealings, .. } = &mut *session;
         plan_for_cache(ground, account, context, dealings, &mut plan, &text);
     }
-    if is_bulk(session.client.framed.payload()) && !may_be_bulk(plan.facts.kind) {
+    if is_bulk(session.client.payload()) && !may_be_bulk(plan.facts.kind) {
         return Box::pin(refuse_in_bulk(session)).await;
     }
     let is_under_flag = take_flag(session, &plan);
@@ -175,8 +175,7 @@ async fn answer_without_a_server(
     if plan.facts.kind == Kind::Kill {
         plan.count_rules();
         let statement = session.statements.prepared_statement(id);
-        let bound =
-            statement.and_then(|statement| statement.binding.only_number(session.client.framed.payload()));
+        let bound = statement.and_then(|statement| statement.binding().only_number(session.client.payload()));
         kill_of(session, text, bound, plan.hostgroup).await?;
         return Ok(true);
     }
@@ -197,7 +196,7 @@ fn answer_execution_alone(session: &mut Session, plan: &Plan, text: &[u8]) -> Op
         return Some(answer);
     }
     let is_question = plan.facts.kind == Kind::Select && plan.facts.cache.allowed.is_err();
-    match is_question && !asks_for_cursor(session.client.framed.payload()) {
+    match is_question && !asks_for_cursor(session.client.payload()) {
         true => answer_prepared_question(
             &session.ground,
             &session.client,
@@ -213,15 +212,8 @@ fn answer_execution_alone(session: &mut Session, plan: &Plan, text: &[u8]) -> Op
 pub(crate) fn stmt_send_long_data(ground: &Ground, client: &Client, statements: &mut Statements) {
     let Some((id, _)) = statement_at_hand(client, statements) else { return };
     let bytes_max = usize::try_from(ground.snapshot.mysql.max_allowed_packet).unwrap_or(usize::MAX);
-    let payload = client.framed.payload().to_vec();
+    let payload = client.payload().to_vec();
     if let Some(statement) = statements.prepared_statement_mut(id) {
-        let bytes: usize = statement.long_data.iter().map(Vec::len).sum();
-        if bytes + payload.len() <= bytes_max {
-            statement.long_data.push(payload);
-        } else {
-            // The execution will say so; until then nothing more is kept.
-            statement.has_too_much = true;
-            statement.long_data.clear();
-        }
+        statement.add_long_data(payload, bytes_max);
     }
 }

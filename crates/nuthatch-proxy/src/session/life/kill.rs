@@ -78,13 +78,13 @@ pub(crate) async fn kill_of(
 
 /// COM_PROCESS_KILL.
 pub(crate) async fn process_kill(session: &mut Session) -> Result<(), SessionEnd> {
-    match session.client.framed.payload().get(1..5).and_then(|id| id.try_into().ok()) {
+    match session.client.payload().get(1..5).and_then(|id| id.try_into().ok()) {
         Some(id) => {
             let id = u64::from(u32::from_le_bytes(id));
             let hostgroup = destination(
                 &session.account,
                 &session.dealings.hands,
-                session.account.user.default_hostgroup,
+                session.account.user().default_hostgroup,
             );
             kill_session(session, Target { id, only_query: false, hostgroup }).await
         }
@@ -126,7 +126,7 @@ async fn kill_session(session: &mut Session, target: Target) -> Result<(), Sessi
     let Some(target) = found else {
         return kill_by_server(session, target).await;
     };
-    let is_own = target.view.lock().user.as_ref().is_some_and(|user| *user == *session.account.name);
+    let is_own = target.view.lock().user.as_ref().is_some_and(|user| *user == **session.account.name());
     if !is_own {
         return refuse(session, ErrorCode::KILL_DENIED, &format!("You are not owner of thread {id}")).await;
     }
@@ -174,7 +174,7 @@ async fn kill_by_server(session: &mut Session, target: Target) -> Result<(), Ses
 async fn order_in(session: &mut Session, hostgroup: HostgroupId, text: &str) -> Result<(), Trouble> {
     let Session { ground, account, context, dealings, .. } = session;
     let mut held = lease(ground, account, context, dealings, hostgroup).await?;
-    dealings.hands.last_ran_on = None;
+    dealings.hands.forget_what_ran_last();
     let outcome = order(ground, &mut held, Command::Query, text.as_bytes(), AnswerKind::ResultSets).await;
     let_go_after(ground, account, context, dealings, held, outcome.as_ref().err());
     outcome

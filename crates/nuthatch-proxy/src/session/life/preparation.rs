@@ -20,7 +20,7 @@ use crate::session::lease::put_away::{put_away, settle};
 use crate::session::lease::question::way_and_client;
 use crate::session::lease::show::show;
 use crate::session::life::replies::{refuse, reply_trouble};
-use crate::session::parts::{Binding, Held, LAST_PREPARED, STATEMENTS_MAX, Statement};
+use crate::session::parts::{Held, Prepared, STATEMENTS_MAX, Statement};
 use crate::session::prepare::prepared::remember;
 use crate::session::prepare::statement_room::send_preparation;
 use crate::session::statement::Plan;
@@ -31,7 +31,7 @@ use crate::stats::pins::Pins;
 /// COM_STMT_PREPARE.
 pub(crate) async fn stmt_prepare(session: &mut Session, now_ms: u64) -> Result<(), SessionEnd> {
     session.ground.worker.counters.stmt_prepare.bump();
-    let text: Arc<[u8]> = session.client.framed.payload().get(1..).unwrap_or_default().into();
+    let text: Arc<[u8]> = session.client.payload().get(1..).unwrap_or_default().into();
     let mut plan =
         plan(&session.ground, &session.account, &session.context, &session.cache, &session.dealings, &text);
     let Session { ground, account, context, dealings, .. } = session;
@@ -56,12 +56,7 @@ pub(crate) async fn stmt_prepare(session: &mut Session, now_ms: u64) -> Result<(
     if let Some(message) = &plan.verdict.error_msg {
         return refuse(session, ErrorCode::RULE_ERROR, message).await;
     }
-    if session
-        .statements
-        .prepared
-        .as_ref()
-        .is_some_and(|prepared| prepared.statements.len() >= STATEMENTS_MAX)
-    {
+    if session.statements.prepared().is_some_and(Prepared::is_full) {
         let message = format!("Can't create more than {STATEMENTS_MAX} prepared statements in a session");
         return session
             .client
@@ -86,7 +81,7 @@ async fn prepare_for_client(session: &mut Session, plan: &Plan, text: Arc<[u8]>)
         let mut held = lease(ground, account, context, dealings, plan.hostgroup).await?;
         dealings.forget_counts_unless_held(&held);
         let outcome = prepare_on_lease(session, plan, &text, &mut held).await;
-        let is_fresh = held.is_fresh;
+        let is_fresh = held.is_fresh();
         let Session { ground, account, context, dealings, .. } = session;
         match &outcome {
             // It is known which one it was, for who asks it for the counts of before.
@@ -110,8 +105,7 @@ async fn prepare_on_lease(
     text: &Arc<[u8]>,
     held: &mut Held,
 ) -> Result<(), Trouble> {
-    let prepared = session.statements.prepared.get_or_insert_default();
-    let id = prepared.last_id % (LAST_PREPARED - 1) + 1;
+    let id = session.statements.next_id();
     let instead = (**text != *session.client.statement_text()).then_some(&**text);
     let Session { ground, client, context, dealings, .. } = session;
     if dealings.diagnostics.is_in_doubt() {
@@ -131,12 +125,12 @@ async fn prepare_on_lease(
             }
         })
         .await?;
-    held.pins = held.pins.with(plan.facts.pins_when_prepared());
+    held.pin(plan.facts.pins_when_prepared());
     // One that succeeds leaves all counts alone, whose they are.
     if end.statement_id.is_none() {
-        session.dealings.hands.last_ran_on = Some(held.connection.thread_id);
-        session.dealings.results.row_count = -1;
-        held.pins = held.pins.with(Pins::DIAGNOSTICS);
+        session.dealings.hands.note_ran_on(held.connection.thread_id);
+        session.dealings.results.set_row_count(-1);
+        held.pin(Pins::DIAGNOSTICS);
         learn_diagnostics(&mut session.dealings.diagnostics, &end, held);
         let Session { ground, context, dealings, .. } = session;
         return keep_what_is_left(ground, context, dealings, &end, held).await;
@@ -146,7 +140,7 @@ async fn prepare_on_lease(
         keep_what_is_left(ground, context, dealings, &end, held).await?;
     }
     // Under state that is not known it is no other statement's twin.
-    let is_known = !held.pins.contains(Pins::SESSION_VARIABLE) && !held.pins.contains(Pins::UNKNOWN);
+    let is_known = !held.pins().contains(Pins::SESSION_VARIABLE) && !held.pins().contains(Pins::UNKNOWN);
     let key = StatementKey {
         text: Arc::clone(text),
         schema: session.context.state.schema[..].into(),
@@ -156,17 +150,7 @@ async fn prepare_on_lease(
         hidden: (!is_known).then_some((session.ground.handle.id, id)),
         bound: Arc::default(),
     };
-    let statement = Statement {
-        looked: None,
-        key: key.clone(),
-        binding: Binding::new(parameters),
-        is_cacheable: plan.facts.cache.allowed.is_ok(),
-        long_data: Vec::new(),
-        has_too_much: false,
-        cursor: None,
-    };
-    let prepared = session.statements.prepared.get_or_insert_default();
-    prepared.last_id = id;
-    prepared.statements.insert(id, statement);
+    let statement = Statement::new(key.clone(), parameters, plan.facts.cache.allowed.is_ok());
+    session.statements.add(id, statement);
     remember(&session.ground, key, number, held).await
 }

@@ -12,7 +12,7 @@ use crate::session::whole::Session;
 pub(crate) async fn give_answer(session: &mut Session, plan: &Plan, answer: &[u8]) -> Result<(), SessionEnd> {
     plan.count_rules();
     session.ground.observe(plan, 0, 0);
-    session.dealings.hands.last_ran_on = None;
+    session.dealings.hands.forget_what_ran_last();
     session.client.send(&session.ground, answer).await
 }
 

@@ -55,12 +55,12 @@ pub(crate) async fn run(session: &mut Session) -> Ran {
 
 /// Serves the client; `None` when it has nothing more at present.
 async fn serve(session: &mut Session) -> Option<SessionEnd> {
-    if (session.client.unsent.is_some() || session.client.has_fallen)
+    if (session.client.has_unsent() || session.client.has_fallen())
         && let Err(end) = Box::pin(send_rest(session)).await
     {
         return Some(end);
     }
-    if session.account.user.fast_forward {
+    if session.account.user().fast_forward {
         return match may_sit_down(&session.ground, &mut session.client) {
             true => None,
             false => Some(Box::pin(fast_forward(session)).await),
@@ -107,7 +107,7 @@ async fn serve_one(session: &mut Session, unfinished: Option<Unfinished>) -> Res
     let now_ms = session.ground.latest_us / 1000;
     let mut asked: Option<Asked> = None;
     if inquiry.is_none() {
-        let command = session.client.framed.payload().first().copied().and_then(Command::parse);
+        let command = session.client.payload().first().copied().and_then(Command::parse);
         match command {
             Some(Command::Query) => statement(session, now_ms, planned, &mut asked).await?,
             Some(Command::StmtExecute) => stmt_execute(session, now_ms, planned, &mut asked).await?,
@@ -149,24 +149,25 @@ enum Taken {
 async fn take_command(session: &mut Session) -> Result<Taken, SessionEnd> {
     let limit_bytes = usize::try_from(session.ground.snapshot.mysql.max_allowed_packet).unwrap_or(usize::MAX);
     let Session { ground, client, .. } = session;
-    client.sequence_shift =
-        match ground.handle.ending().is_none() && client.framed.take_packet_at_hand(limit_bytes) {
+    let sequence_shift =
+        match ground.handle.ending().is_none() && client.framed_mut().take_packet_at_hand(limit_bytes) {
             true => 0,
-            false => ground.handle.unless_ended(client.framed.read_packet(0, limit_bytes)).await??,
+            false => ground.handle.unless_ended(client.framed_mut().read_packet(0, limit_bytes)).await??,
         };
+    client.shift_sequence(sequence_shift);
     // Of what was looked up on the seat it is when it came.
-    let now_us = match session.client.has_looked_up {
+    let now_us = match session.client.has_looked_up() {
         true => session.ground.latest_us,
         false => session.ground.look_at_clock(),
     };
     let now_ms = now_us / 1000;
-    let payload = session.client.framed.payload();
+    let payload = session.client.payload();
     count_command(session, payload, now_ms);
     let command = payload.first().copied().and_then(Command::parse);
     if session.client.has_attributes()
         && take_attributes(&mut session.client, &session.statements, command).is_err()
     {
-        session.client.has_looked_up = false;
+        session.client.takes_looked_up();
         Box::pin(refuse_attributes(session)).await?;
         return Ok(Taken::AndServed);
     }
@@ -187,7 +188,7 @@ async fn refuse_attributes(session: &mut Session) -> Result<(), SessionEnd> {
 
 /// Looks up the command at hand, unless that was done on the seat.
 fn look_up_once(session: &mut Session, now_ms: u64) -> Option<nuthatch_cache::Entry<Arc<HitPlan>>> {
-    match std::mem::take(&mut session.client.has_looked_up) {
+    match session.client.takes_looked_up() {
         true => None,
         false => look_up_at_hand(session, now_ms),
     }
@@ -203,7 +204,7 @@ async fn say_why(ground: &Ground, client: &mut Client, account: &Account, end: S
             (ErrorCode::CONNECTION_KILLED, "Connection was killed".to_owned())
         }
         SessionEnd::Told(EndReason::UserGone) => {
-            let name = &account.name;
+            let name = account.name();
             (ErrorCode::ACCESS_DENIED, format!("User '{name}' is no longer active"))
         }
         SessionEnd::Told(EndReason::Drained | EndReason::Stopped) => {
@@ -216,7 +217,7 @@ async fn say_why(ground: &Ground, client: &mut Client, account: &Account, end: S
         SessionEnd::Broken(error) => {
             ground.worker.counters.malformed_packets.bump();
             let address = &ground.handle.address();
-            tracing::warn!(client = %address.host, port = address.port, user = %account.name, %error,
+            tracing::warn!(client = %address.host, port = address.port, user = %account.name(), %error,
                 "closed a client's connection");
             (ErrorCode::NET_PACKETS_OUT_OF_ORDER, "Got packets out of order".to_owned())
         }
@@ -225,17 +226,17 @@ async fn say_why(ground: &Ground, client: &mut Client, account: &Account, end: S
     let goodbye = reply::err(1, code, &message);
     // A client that does not read must not keep its session alive.
     let patience = std::time::Duration::from_millis(200);
-    let saying = tokio::time::timeout(patience, client.framed.write(&goodbye));
+    let saying = tokio::time::timeout(patience, client.framed_mut().write(&goodbye));
     drop(ground.worker.with_tokio(saying).await);
     end
 }
 
 /// Sends what the client did not take while the session sat.
 pub(crate) async fn send_rest(session: &mut Session) -> Result<(), SessionEnd> {
-    if session.client.has_fallen {
+    if session.client.has_fallen() {
         return Err(SessionEnd::Gone);
     }
-    match session.client.unsent.take() {
+    match session.client.take_unsent() {
         Some(unsent) => send_entry(session, &unsent.entry, unsent.written).await,
         None => Ok(()),
     }

@@ -31,7 +31,7 @@ pub(crate) fn count_command(session: &Session, payload: &[u8], now_ms: u64) {
 
 /// After a command off the hit path, a plain statement or not: what the next one may do, and what others see.
 pub(crate) fn rest(session: &mut Session, was_plain: bool) {
-    session.dealings.hands.errand = Errand::default();
+    session.dealings.hands.set_errand(Errand::default());
     let Session { ground, account, context, cache, dealings, .. } = session;
     judge_cache_use_behind(ground, account, context, cache, dealings, was_plain);
     show_idle(&session.ground, &session.context, &session.dealings.hands);
@@ -39,17 +39,17 @@ pub(crate) fn rest(session: &mut Session, was_plain: bool) {
 
 /// Whether nothing is left to do for the client at present.
 pub(crate) fn may_sit_down(ground: &Ground, client: &mut Client) -> bool {
-    !client.framed.has_more()
-        && !client.framed.stream().has_buffered()
-        && client.framed.socket().is_some_and(|socket| !socket.may_read())
+    !client.framed().has_more()
+        && !client.framed_mut().stream().has_buffered()
+        && client.framed_mut().socket().is_some_and(|socket| !socket.may_read())
         && ground.handle.ending().is_none()
-        && !client.has_fallen
+        && !client.has_fallen()
 }
 
 /// Lets go of what it needs only while it runs, and says that it is on that seat; `false` when it must run on.
 pub(crate) fn may_sit_at(session: &mut Session, seat: usize) -> bool {
     settle_down(session);
-    let socket = session.client.framed.socket();
+    let socket = session.client.framed_mut().socket();
     let is_quiet = socket.is_none_or(|socket| socket.watch_writing(false).is_ok());
     is_quiet && session.ground.handle.sits(&session.ground.worker, seat)
 }
@@ -67,9 +67,9 @@ pub(crate) fn may_stay(session: &mut Session) -> bool {
 
 /// Lets go of what a session needs only for the command at hand, and watches over what it holds.
 fn settle_down(session: &mut Session) {
-    session.client.framed.drop_packet();
-    session.client.attributes = None;
-    if let Some(prepared) = &mut session.statements.prepared {
+    session.client.framed_mut().drop_packet();
+    session.client.set_attributes(None);
+    if let Some(prepared) = session.statements.prepared_mut() {
         prepared.forget_longer_than(EXECUTION_BYTES_KEPT);
     }
     if !session.dealings.hands.held.is_empty() {

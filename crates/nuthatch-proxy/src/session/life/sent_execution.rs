@@ -32,7 +32,7 @@ pub(crate) async fn execute_on(
     was_sent: &mut bool,
 ) -> Result<AnswerEnd, Trouble> {
     let (opens_cursor, is_bulk) =
-        (asks_for_cursor(session.client.framed.payload()), is_bulk(session.client.framed.payload()));
+        (asks_for_cursor(session.client.payload()), is_bulk(session.client.payload()));
     if is_bulk && !held.connection.takes_bulk() {
         return Err(Trouble::NoBulk);
     }
@@ -93,12 +93,11 @@ pub(crate) fn learn_of_execution(
     let Session { ground, client, context, dealings, statements, .. } = session;
     let statement = statements.prepared_statement(id);
     let parameters = || {
-        let values = |statement: &crate::session::parts::Statement| {
-            statement.binding.values_of(client.framed.payload())
-        };
-        statement.filter(|statement| statement.long_data.is_empty()).map(values).unwrap_or_default()
+        let values =
+            |statement: &crate::session::parts::Statement| statement.binding().values_of(client.payload());
+        statement.filter(|statement| statement.long_data().is_empty()).map(values).unwrap_or_default()
     };
-    let has_cursor = statement.is_some_and(|statement| statement.cursor.is_some());
+    let has_cursor = statement.is_some_and(|statement| statement.cursor().is_some());
     let found = match has_cursor {
         true => Some(Found::Elsewhere),
         false => found_by(context, &plan.facts, text, parameters, end),
@@ -125,8 +124,8 @@ pub(crate) async fn ask_after_execution(
 
 /// The connection is kept while the statement's cursor is open on it.
 pub(crate) fn keep_cursor(statements: &Statements, id: u32, held: &mut Held) {
-    if statements.prepared_statement(id).is_some_and(|statement| statement.cursor.is_some()) {
-        held.pins = held.pins.with(Pins::CURSOR);
+    if statements.prepared_statement(id).is_some_and(|statement| statement.cursor().is_some()) {
+        held.pin(Pins::CURSOR);
     }
 }
 
@@ -142,7 +141,7 @@ pub(crate) fn learn_cursor(
         && end.status.contains(StatusFlags::SERVER_STATUS_CURSOR_EXISTS)
         && end.ending == Ending::ResultSet;
     if let Some(statement) = statements.prepared_statement_mut(id) {
-        statement.cursor = has_cursor.then_some((held.connection.thread_id, number));
+        statement.set_cursor(has_cursor.then_some((held.connection.thread_id, number)));
     }
 }
 
@@ -156,9 +155,9 @@ pub(crate) fn send_execution_at_once(
     held: &mut Held,
 ) -> Option<Departure> {
     let Session { ground, client, account, context, dealings, statements, .. } = session;
-    let payload = client.framed.payload();
+    let payload = client.payload();
     let statement = statements.prepared_statement(id)?;
-    let is_plain = !plan.brings_names() && !is_bulk(payload) && statement.long_data.is_empty();
+    let is_plain = !plan.brings_names() && !is_bulk(payload) && statement.long_data().is_empty();
     let opens_cursor = asks_for_cursor(payload);
     if !is_plain || must_bring_more(ground, account, context, dealings, &plan.facts, text, held) {
         return None;
@@ -190,26 +189,26 @@ fn take_off_prepared(
     }
     let statement = session.statements.prepared_statement(id);
     let parameters: Vec<Parameter> = match statement {
-        Some(statement) if statement.long_data.is_empty() => {
-            statement.binding.values_of(session.client.framed.payload())
+        Some(statement) if statement.long_data().is_empty() => {
+            statement.binding().values_of(session.client.payload())
         }
         _ => Vec::new(),
     };
     let sent = Sent {
         text,
-        schema: statement.map_or(b"", |statement| &statement.key.schema),
+        schema: statement.map_or(b"", |statement| &statement.key().schema),
         parameters: &parameters,
         is_prepared: true,
         is_read_otherwise: statement
-            .is_none_or(|statement| reads_otherwise(&session.context, &statement.key)),
-        is_repeated: is_bulk(session.client.framed.payload()),
+            .is_none_or(|statement| reads_otherwise(&session.context, statement.key())),
+        is_repeated: is_bulk(session.client.payload()),
     };
     watch(session, plan, &sent, unwatched, capture, held)
 }
 
 /// Writes the execution at hand down for the cache; `false` if the same by another session might have another answer.
 pub(crate) fn write_down_execution(client: &Client, context: &Context, statements: &mut Statements) -> bool {
-    let (payload, prepared) = (client.framed.payload(), statements.prepared.as_mut());
+    let (payload, prepared) = (client.payload(), statements.prepared_mut());
     prepared.is_some_and(|prepared| prepared.write_down(payload, &context.state).is_some())
 }
 
@@ -221,15 +220,12 @@ fn execute_packet(
     number: u32,
     held: &Held,
 ) -> Vec<u8> {
-    let Client { framed: client, attributes, .. } = client;
-    let prepared = &mut statements.prepared;
     let takes_attributes = held.connection.takes_attributes();
-    let statement = prepared.as_mut().and_then(|prepared| prepared.statements.get_mut(&id));
-    match statement {
+    match statements.prepared_statement_mut(id) {
         Some(statement) if takes_attributes => {
-            statement.binding.packet_with_attributes(client.payload(), number, attributes.as_deref())
+            statement.binding_mut().packet_with_attributes(client.payload(), number, client.attributes())
         }
-        Some(statement) => statement.binding.packet_of(client.payload(), number),
+        Some(statement) => statement.binding_mut().packet_of(client.payload(), number),
         None => packet_with_id(client.payload(), number),
     }
 }

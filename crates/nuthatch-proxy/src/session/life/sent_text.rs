@@ -52,7 +52,7 @@ pub(crate) fn send_text_at_once(
     held: &mut Held,
 ) -> Option<Departure> {
     let Session { ground, client, account, context, dealings, .. } = session;
-    let frame = client.framed.frame()?;
+    let frame = client.framed().frame()?;
     let asks = &plan.facts.asks;
     let is_plain = plan.named.is_none() && plan.sent.is_none() && !plan.brings_names();
     let needs_help = asks.numbers || asks.connections;
@@ -66,7 +66,7 @@ pub(crate) fn send_text_at_once(
     let flight = take_off(session, plan, capture, held);
     let kind = (AnswerKind::ResultSets, 0);
     if held.connection.takes_attributes() {
-        let packet = query_packet(client.statement_text(), client.attributes.as_deref());
+        let packet = query_packet(client.statement_text(), client.attributes());
         let written = way(ground, held).write_at_once(&packet);
         return Some(Departure::of(flight, kind, &packet, written));
     }
@@ -131,13 +131,13 @@ pub(crate) fn learn_of_text(session: &mut Session, plan: &Plan, end: &AnswerEnd,
     let text = statements.executed_text(client, plan);
     let found = found_by(context, &plan.facts, text, Vec::new, end);
     learn_found_rows(&mut dealings.results, &plan.facts, found, end, held);
-    if held.pins.is_empty() && plan.facts.is_plain && !dealings.diagnostics.is_in_doubt() {
+    if held.pins().is_empty() && plan.facts.is_plain && !dealings.diagnostics.is_in_doubt() {
         // Nothing is left on the connection, nor was.
         return must_ask_for_more(&dealings.results, &plan.facts, end, held);
     }
     learn_temporary_tables(client, context, plan, end, held);
     learn_handlers(client, context, plan, end, held);
-    let has_locks = held.pins.contains(Pins::GET_LOCK);
+    let has_locks = held.pins().contains(Pins::GET_LOCK);
     if !has_locks {
         held.forget_named_locks();
     }
@@ -161,7 +161,7 @@ pub(crate) async fn ask_after_text(
     if let Some(Named::Prepare { .. }) = plan.named.as_deref() {
         learn_name(ground, client, context, statements, plan, end, held).await?;
     }
-    match held.pins.contains(Pins::GET_LOCK) {
+    match held.pins().contains(Pins::GET_LOCK) {
         true => learn_named_locks(ground, client, context, dealings, plan, end, held).await?,
         false => held.forget_named_locks(),
     }

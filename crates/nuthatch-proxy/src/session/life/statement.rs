@@ -46,7 +46,7 @@ pub(crate) async fn statement(
     planned: Option<Box<Plan>>,
     asked: &mut Option<Asked>,
 ) -> Result<(), SessionEnd> {
-    trip(session.client.framed.payload(), Fall::InTask);
+    trip(session.client.payload(), Fall::InTask);
     let mut plan = match planned {
         Some(plan) => *plan,
         None => {
@@ -91,7 +91,7 @@ pub(crate) fn plain_statement(session: &mut Session, now_ms: u64, plan: Plan) ->
 /// What follows a text is under the flag that the rules say. Returns whether this one is under any.
 pub(crate) fn take_flag(session: &mut Session, plan: &Plan) -> bool {
     let next = plan.verdict.next_query_flag_in.unwrap_or(0);
-    std::mem::replace(&mut session.cache.next_flag_in, next) != 0
+    session.cache.take_next_flag_in(next) != 0
 }
 
 /// Forgets what the text does not leave alone of what the last statement left.
@@ -155,7 +155,7 @@ async fn answer_without_a_server(
 
 /// Does what the statement says to the cache, and tells the client.
 async fn do_and_tell(session: &mut Session, plan: &Plan, said: SaidToCache) -> Result<(), SessionEnd> {
-    session.dealings.hands.last_ran_on = None;
+    session.dealings.hands.forget_what_ran_last();
     let answer = do_as_said_to_cache(session, said).await?;
     session.ground.observe(plan, 0, 0);
     session.client.send(&session.ground, &answer).await

@@ -14,14 +14,53 @@ use crate::state::Charset;
 /// See the module's doc.
 #[derive(Debug)]
 pub(crate) struct Account {
-    pub(crate) name: UserName,
+    name: UserName,
+    user: Arc<User>,
+    password: Option<Arc<BackendPassword>>,
+    place: UserPlace,
+    login_charset: Charset,
+}
+
+impl Account {
+    /// That of a client which has logged in.
+    pub(crate) fn new(
+        name: Arc<str>,
+        user: Arc<User>,
+        password: Option<Arc<BackendPassword>>,
+        place: UserPlace,
+        login_charset: Charset,
+    ) -> Self {
+        Self { name: UserName::new(name), user, password, place, login_charset }
+    }
+
+    pub(crate) const fn name(&self) -> &UserName {
+        &self.name
+    }
+
     /// The user's frontend row in force.
-    pub(crate) user: Arc<User>,
+    pub(crate) const fn user(&self) -> &Arc<User> {
+        &self.user
+    }
+
     /// How to log in to servers in its name; `None` when no password is known.
-    pub(crate) password: Option<Arc<BackendPassword>>,
-    pub(crate) place: UserPlace,
+    pub(crate) const fn password(&self) -> Option<&Arc<BackendPassword>> {
+        self.password.as_ref()
+    }
+
     /// What COM_RESET_CONNECTION goes back to.
-    pub(crate) login_charset: Charset,
+    pub(crate) const fn login_charset(&self) -> &Charset {
+        &self.login_charset
+    }
+
+    /// Another configuration is in force.
+    pub(crate) fn take_over(&mut self, user: Arc<User>, password: Option<Arc<BackendPassword>>) {
+        (self.user, self.password) = (user, password);
+    }
+
+    /// Frees its place among those of its user before its end.
+    pub(crate) fn leave_place(&mut self) {
+        self.place.leave();
+    }
 }
 
 /// A user's name. Its hash is made once, and each look-up in the cache takes it.
@@ -32,7 +71,7 @@ pub(crate) struct UserName {
 }
 
 impl UserName {
-    pub(crate) fn new(name: Arc<str>) -> Self {
+    fn new(name: Arc<str>) -> Self {
         Self { hash: NameHash::of(name.as_bytes()), name }
     }
 
@@ -74,7 +113,7 @@ impl UserPlace {
 
 impl UserPlace {
     /// Frees the place before its end.
-    pub(crate) fn leave(&mut self) {
+    fn leave(&mut self) {
         if let Some(user) = self.user.take() {
             self.shared.doors.leave_user(&user.name);
         }

@@ -9,17 +9,17 @@ use crate::state::Settings;
 #[derive(Debug)]
 pub(crate) struct Begun {
     /// When the session began.
-    pub(crate) era: Arc<Era>,
+    era: Arc<Era>,
     /// What tells it from others in the cache's key.
-    pub(crate) inheritance: Option<Inheritance>,
+    inheritance: Option<Inheritance>,
     /// What it began with, and the connection; of these two sets the difference has been taken.
-    pub(crate) between: Option<[Arc<Defaults>; 2]>,
+    between: Option<[Arc<Defaults>; 2]>,
     /// What the state's settings have besides the session's own.
-    pub(crate) lent: Settings,
+    lent: Settings,
     /// By what it began with, `"x"` is a name; where that is known.
-    pub(crate) ansi_quotes: Option<bool>,
+    ansi_quotes: Option<bool>,
     /// By what it began with, as far as is known, its transactions see what the cache must not answer with.
-    pub(crate) has_odd_isolation: bool,
+    has_odd_isolation: bool,
 }
 
 impl Begun {
@@ -32,6 +32,44 @@ impl Begun {
             ansi_quotes: None,
             has_odd_isolation: false,
         }
+    }
+
+    /// When the session began.
+    pub(crate) const fn era(&self) -> &Arc<Era> {
+        &self.era
+    }
+
+    /// What tells it from others in the cache's key.
+    pub(crate) const fn inheritance(&self) -> Option<&Inheritance> {
+        self.inheritance.as_ref()
+    }
+
+    pub(crate) fn set_inheritance(&mut self, inheritance: Option<Inheritance>) {
+        self.inheritance = inheritance;
+    }
+
+    /// What it began with, and the connection; of these two sets the difference has been taken.
+    pub(crate) const fn between(&self) -> Option<&[Arc<Defaults>; 2]> {
+        self.between.as_ref()
+    }
+
+    pub(crate) fn set_between(&mut self, between: Option<[Arc<Defaults>; 2]>) {
+        self.between = between;
+    }
+
+    /// What the state's settings have besides the session's own.
+    pub(crate) const fn lent(&self) -> &Settings {
+        &self.lent
+    }
+
+    /// By what it began with, `"x"` is a name; where that is known.
+    pub(crate) const fn ansi_quotes(&self) -> Option<bool> {
+        self.ansi_quotes
+    }
+
+    /// By what it began with, as far as is known, its transactions see what the cache must not answer with.
+    pub(crate) const fn has_odd_isolation(&self) -> bool {
+        self.has_odd_isolation
     }
 
     /// The settings without those that are not the session's own.

@@ -20,18 +20,64 @@ pub(crate) enum Off {
 /// Whether the session may use the cache, as what.
 #[derive(Debug, Default)]
 pub(crate) struct CacheUse {
+    may_use_any: bool,
+    may_use_exact: bool,
+    answers_from: Option<HostgroupId>,
+    off: Off,
+    is_judged: bool,
+    next_flag_in: u32,
+}
+
+impl CacheUse {
     /// *May use the cache*: tested first by the hit path, worked out anew by `judge_cache_use`.
-    pub(crate) may_use_any: bool,
+    #[inline]
+    pub(crate) const fn may_use_any(&self) -> bool {
+        self.may_use_any
+    }
+
     /// The same for exact entries.
-    pub(crate) may_use_exact: bool,
+    #[inline]
+    pub(crate) const fn may_use_exact(&self) -> bool {
+        self.may_use_exact
+    }
+
     /// The hostgroup that all its statements go to at present, whatever the rules say.
-    pub(crate) answers_from: Option<HostgroupId>,
+    #[inline]
+    pub(crate) const fn answers_from(&self) -> Option<HostgroupId> {
+        self.answers_from
+    }
+
     /// Why it may not, where it may not.
-    pub(crate) off: Off,
+    pub(crate) const fn off(&self) -> &Off {
+        &self.off
+    }
+
+    /// It is off the cache so far; and a statement of a session that `opens_snapshot` asks a server, which opens it. All statements go to
+    /// the hostgroup that it is `bound` to.
+    pub(crate) fn take(&mut self, off: Off, opens_snapshot: bool, bound: Option<HostgroupId>) {
+        self.may_use_any = off.wholly().is_none();
+        self.may_use_exact = off.exact().is_none() && !opens_snapshot;
+        (self.answers_from, self.off) = (bound, off);
+    }
+
     /// It was judged while nothing was held, and by the configuration in force.
-    pub(crate) is_judged: bool,
+    pub(crate) const fn is_judged(&self) -> bool {
+        self.is_judged
+    }
+
+    pub(crate) const fn note_judged(&mut self, is_judged: bool) {
+        self.is_judged = is_judged;
+    }
+
     /// The flag under which the next statement's rules are walked.
-    pub(crate) next_flag_in: u32,
+    pub(crate) const fn next_flag_in(&self) -> u32 {
+        self.next_flag_in
+    }
+
+    /// Sets it, and returns what it was.
+    pub(crate) const fn take_next_flag_in(&mut self, next: u32) -> u32 {
+        std::mem::replace(&mut self.next_flag_in, next)
+    }
 }
 
 impl Off {

@@ -14,20 +14,14 @@ use crate::shared::answers::HitPlan;
 /// See the module's doc.
 #[derive(Debug)]
 pub(crate) struct Client {
-    pub(crate) framed: Framed,
-    /// By how much answers are numbered higher than from 1: the command's frames but one.
-    pub(crate) sequence_shift: u8,
-    pub(crate) capabilities: CapabilityFlags,
-    /// What the client's first password answer was computed with; COM_CHANGE_USER goes by it again.
-    pub(crate) nonce: Nonce,
-    /// The rest of an answer that the client has not taken yet.
-    pub(crate) unsent: Option<Box<Unsent>>,
-    /// Those of the statement at hand.
-    pub(crate) attributes: Option<Box<Attributes>>,
-    /// The command at hand was looked up on the seat, in vain; the ground tells when.
-    pub(crate) has_looked_up: bool,
-    /// The session panicked on its seat.
-    pub(crate) has_fallen: bool,
+    framed: Framed,
+    sequence_shift: u8,
+    capabilities: CapabilityFlags,
+    nonce: Nonce,
+    unsent: Option<Box<Unsent>>,
+    attributes: Option<Box<Attributes>>,
+    has_looked_up: bool,
+    has_fallen: bool,
 }
 
 /// An answer of which the client took only the first bytes.
@@ -38,9 +32,105 @@ pub(crate) struct Unsent {
 }
 
 impl Client {
+    /// Of one that has logged in, with a password answer that was computed with `nonce`: COM_CHANGE_USER goes by it again.
+    pub(crate) const fn new(framed: Framed, capabilities: CapabilityFlags, nonce: Nonce) -> Self {
+        Self {
+            framed,
+            sequence_shift: 0,
+            capabilities,
+            nonce,
+            unsent: None,
+            attributes: None,
+            has_looked_up: false,
+            has_fallen: false,
+        }
+    }
+
+    pub(crate) const fn framed(&self) -> &Framed {
+        &self.framed
+    }
+
+    pub(crate) const fn framed_mut(&mut self) -> &mut Framed {
+        &mut self.framed
+    }
+
+    /// Both at once.
+    pub(crate) const fn framed_and_nonce(&mut self) -> (&mut Framed, &Nonce) {
+        (&mut self.framed, &self.nonce)
+    }
+
+    /// Both at once.
+    pub(crate) fn framed_and_attributes(&mut self) -> (&mut Framed, Option<&Attributes>) {
+        (&mut self.framed, self.attributes.as_deref())
+    }
+
+    pub(crate) const fn capabilities(&self) -> CapabilityFlags {
+        self.capabilities
+    }
+
+    /// The command at hand.
+    #[inline]
+    pub(crate) fn payload(&self) -> &[u8] {
+        self.framed.payload()
+    }
+
     /// The text of the statement at hand.
     pub(crate) fn statement_text(&self) -> &[u8] {
-        self.framed.payload().get(1..).unwrap_or_default()
+        self.payload().get(1..).unwrap_or_default()
+    }
+
+    /// Those of the statement at hand.
+    pub(crate) fn attributes(&self) -> Option<&Attributes> {
+        self.attributes.as_deref()
+    }
+
+    pub(crate) fn set_attributes(&mut self, attributes: Option<Attributes>) {
+        self.attributes = attributes.map(Box::new);
+    }
+
+    /// By how much answers are numbered higher than from 1: the command's frames but one.
+    pub(crate) const fn sequence_shift(&self) -> u8 {
+        self.sequence_shift
+    }
+
+    pub(crate) const fn shift_sequence(&mut self, by: u8) {
+        self.sequence_shift = by;
+    }
+
+    /// The rest of an answer that the client has not taken yet.
+    pub(crate) const fn has_unsent(&self) -> bool {
+        self.unsent.is_some()
+    }
+
+    pub(crate) fn keep_unsent(&mut self, unsent: Unsent) {
+        self.unsent = Some(Box::new(unsent));
+    }
+
+    pub(crate) const fn take_unsent(&mut self) -> Option<Box<Unsent>> {
+        self.unsent.take()
+    }
+
+    /// The command at hand was looked up on the seat, in vain; the ground tells when.
+    pub(crate) const fn has_looked_up(&self) -> bool {
+        self.has_looked_up
+    }
+
+    pub(crate) const fn note_looked_up(&mut self) {
+        self.has_looked_up = true;
+    }
+
+    /// The same, asked once.
+    pub(crate) fn takes_looked_up(&mut self) -> bool {
+        std::mem::take(&mut self.has_looked_up)
+    }
+
+    /// The session panicked on its seat.
+    pub(crate) const fn has_fallen(&self) -> bool {
+        self.has_fallen
+    }
+
+    pub(crate) const fn fall(&mut self) {
+        self.has_fallen = true;
     }
 
     /// Whether the client's statements come with attributes.

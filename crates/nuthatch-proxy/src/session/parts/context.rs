@@ -49,7 +49,7 @@ impl Context {
         // ANSI stands for ANSI_QUOTES and more.
         match self.state.settings.get(b"sql_mode") {
             Some(mode) => mode.windows(4).any(|part| part.eq_ignore_ascii_case(b"ANSI")),
-            None => self.begun.ansi_quotes.unwrap_or_default(),
+            None => self.begun.ansi_quotes().unwrap_or_default(),
         }
     }
 
@@ -57,13 +57,13 @@ impl Context {
     pub(crate) fn has_odd_isolation(&self) -> bool {
         match self.own_isolation() {
             Some(own) => own == Isolation::Other,
-            None => self.begun.has_odd_isolation,
+            None => self.begun.has_odd_isolation(),
         }
     }
 
     /// Whether sessions that begin on this server now begin with something else than this session, as far as is known.
     pub(crate) fn is_older_than_defaults(&self, held: &Held) -> bool {
-        held.connection.server().defaults.is_later_than(&self.begun.era)
+        held.connection.server().defaults.is_later_than(self.begun.era())
     }
 
     /// Whether the SQL mode that it has set is known to be MariaDB's ORACLE.

@@ -22,12 +22,12 @@ impl Dealings {
 
     /// A connection that the session has had anew may have been another's in between: what it knew of the session's counts is gone.
     pub(crate) fn forget_counts_unless_held(&mut self, held: &Held) {
-        let gone = (!held.was_held).then_some(held.connection.thread_id);
-        if gone.is_some() && self.hands.last_ran_on == gone {
-            self.hands.last_ran_on = None;
+        let gone = (!held.was_held()).then_some(held.connection.thread_id);
+        if gone.is_some() && self.hands.last_ran_on() == gone {
+            self.hands.forget_what_ran_last();
         }
-        if gone.is_some() && self.results.found_rows_on == gone {
-            self.results.found_rows_on = None;
+        if gone.is_some_and(|thread_id| self.results.found_rows_are_on(thread_id)) {
+            self.results.forget_where_found();
         }
     }
 
@@ -85,8 +85,8 @@ mod tests {
 
     #[test]
     fn client_is_told_of_a_transaction_whose_begin_is_held_back() {
-        let transaction =
-            Transaction { beginning: Beginning::HeldBack(HostgroupId(7)), ..Transaction::default() };
+        let mut transaction = Transaction::default();
+        transaction.set_beginning(Beginning::HeldBack(HostgroupId(7)));
         let dealings = Dealings { transaction, ..Dealings::default() };
         assert!(dealings.are_in_transaction());
         for server in [MARIADB, MYSQL] {

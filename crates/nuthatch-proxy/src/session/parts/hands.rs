@@ -7,7 +7,7 @@ use nuthatch_config::HostgroupId;
 use crate::backend::Server;
 use crate::session::parts::{Held, Statement, Transaction};
 use crate::session::statement::Plan;
-use crate::state::Errand;
+use crate::state::{Behind, Errand};
 
 /// A connection that the session let go of: its server, its hostgroup, the server's thread.
 pub(crate) type Left = (Arc<Server>, HostgroupId, u32);
@@ -16,17 +16,61 @@ pub(crate) type Left = (Arc<Server>, HostgroupId, u32);
 #[derive(Debug, Default)]
 pub(crate) struct Hands {
     pub(crate) held: Vec<Held>,
-    /// What the statement at hand asks of a connection.
-    pub(crate) errand: Errand,
-    /// A connection with state of the session was lost: the client must not go on as if it were still there.
-    pub(crate) has_lost_state: bool,
-    /// The connection that was let go of last.
-    pub(crate) left: Option<Left>,
-    /// The server's thread that ran the last statement; `None` when no server did.
-    pub(crate) last_ran_on: Option<u32>,
+    errand: Errand,
+    has_lost_state: bool,
+    left: Option<Left>,
+    last_ran_on: Option<u32>,
 }
 
 impl Hands {
+    /// What the statement at hand asks of a connection.
+    pub(crate) const fn errand(&self) -> &Errand {
+        &self.errand
+    }
+
+    pub(crate) fn set_errand(&mut self, errand: Errand) {
+        self.errand = errand;
+    }
+
+    /// Nothing is sent in front of what the server has accepted.
+    pub(crate) const fn send_nothing_ahead(&mut self) {
+        self.errand.behind = Behind::Nothing;
+    }
+
+    /// A connection with state of the session was lost: the client must not go on as if it were still there.
+    pub(crate) const fn lose_state(&mut self) {
+        self.has_lost_state = true;
+    }
+
+    /// Whether one was; asked once.
+    pub(crate) fn takes_lost_state(&mut self) -> bool {
+        std::mem::take(&mut self.has_lost_state)
+    }
+
+    /// A connection was let go of; none if it is nobody's any more.
+    pub(crate) fn let_go_of(&mut self, left: Option<Left>) {
+        self.left = left;
+    }
+
+    /// The connection that was let go of last; asked once.
+    pub(crate) const fn take_left(&mut self) -> Option<Left> {
+        self.left.take()
+    }
+
+    /// The server's thread that ran the last statement; `None` when no server did.
+    pub(crate) const fn last_ran_on(&self) -> Option<u32> {
+        self.last_ran_on
+    }
+
+    pub(crate) const fn note_ran_on(&mut self, thread_id: u32) {
+        self.last_ran_on = Some(thread_id);
+    }
+
+    /// Another statement ran on that thread, or the last one ran on none.
+    pub(crate) const fn forget_what_ran_last(&mut self) {
+        self.last_ran_on = None;
+    }
+
     /// The held connection on which that cursor is open, and the statement's number there.
     pub(crate) fn take_cursor(&mut self, cursor: Option<(u32, u32)>) -> Option<(Held, u32)> {
         let (thread_id, number) = cursor?;
@@ -36,7 +80,7 @@ impl Hands {
 
     /// The held connection that alone has the statement, and its number there.
     pub(crate) fn take_hidden(&mut self, statement: &Statement) -> Option<(Held, u32)> {
-        let owner = statement.key.hidden?;
+        let owner = statement.key().hidden?;
         let numbers = self.held.iter().map(|held| held.connection.prepared.number_of(owner));
         let (place, number) = numbers.enumerate().find_map(|(place, number)| Some((place, number?)))?;
         Some((self.held.swap_remove(place), number))
@@ -50,20 +94,20 @@ impl Hands {
 
     /// Whether a server has something of the session that a BEGIN would end.
     pub(crate) fn is_open_somewhere(&self) -> bool {
-        self.held.iter().any(|held| held.in_transaction || held.pins.is_sticky())
+        self.held.iter().any(|held| held.in_transaction() || held.pins().is_sticky())
     }
 }
 
 impl Hands {
     /// Whether a transaction is open on one of them, or has begun for the client.
     pub(crate) fn are_in_transaction(&self, transaction: &Transaction) -> bool {
-        transaction.beginning.is_held_back() || self.held.iter().any(|held| held.in_transaction)
+        transaction.beginning().is_held_back() || self.held.iter().any(|held| held.in_transaction())
     }
 
     /// The hostgroup of the connection with an open transaction.
     pub(crate) fn open_transaction(&self, transaction: &Transaction) -> Option<HostgroupId> {
-        let begun = self.held.iter().find(|held| held.in_transaction).map(|held| held.hostgroup);
-        begun.or(transaction.beginning.hostgroup())
+        let begun = self.held.iter().find(|held| held.in_transaction()).map(|held| held.hostgroup);
+        begun.or(transaction.beginning().hostgroup())
     }
 }
 
@@ -107,7 +151,8 @@ mod tests {
             (Beginning::Begun(since), None),
             (Beginning::Snapshot(since), None),
         ] {
-            let transaction = Transaction { beginning, ..Transaction::default() };
+            let mut transaction = Transaction::default();
+            transaction.set_beginning(beginning);
             let hands = Hands::default();
             assert_eq!(hands.are_in_transaction(&transaction), expected.is_some(), "{beginning:?}");
             assert_eq!(hands.open_transaction(&transaction), expected, "{beginning:?}");

@@ -12,7 +12,7 @@ pub(crate) use delay::Delay;
 pub(crate) use doubts::{CODE, Doubt, Doubts};
 pub(crate) use handlers::Handlers;
 pub(crate) use ids_before::IdsBefore;
-pub(crate) use named_locks::{NAMES_MAX, NamedLocks};
+pub(crate) use named_locks::NamedLocks;
 use nuthatch_config::HostgroupId;
 pub(crate) use own_values::Advanced;
 pub(crate) use temporary::Temporary;
@@ -31,31 +31,29 @@ const COUNTED: Pins = Pins::TEMPORARY_TABLE.with(Pins::GET_LOCK).with(Pins::HAND
 pub(crate) struct Held {
     pub(crate) connection: Box<Connection>,
     pub(crate) hostgroup: HostgroupId,
-    pub(crate) pins: Pins,
+    pins: Pins,
     /// The reasons for which it was kept when that was counted last.
-    pub(crate) counted: Pins,
-    /// A transaction is open on it, or may be.
-    pub(crate) in_transaction: bool,
-    /// One is: the server has said so behind the last statement, which was no error.
-    pub(crate) is_surely_in_transaction: bool,
-    /// It carries nothing of the session that a statement needs, so another connection does as well.
-    pub(crate) is_fresh: bool,
-    /// The session had it before this statement, so its last statement is the session's own.
-    pub(crate) was_held: bool,
-    /// The server has worked out a setting that the session does not know yet.
-    pub(crate) is_to_be_asked: bool,
-    /// It is in another schema, of which the session does not know yet what its name is in UTF-8.
-    pub(crate) is_in_unnamed_schema: bool,
-    /// Its `LAST_INSERT_ID()` is the session's.
-    pub(crate) knows_insert_id: bool,
-    /// What the ids were before a statement that left it open.
-    pub(crate) ids_before: Option<IdsBefore>,
-    /// The session has committed a change on it, so `@@last_gtid` is its own.
-    pub(crate) has_gtid: bool,
-    /// What few connections have.
-    pub(crate) seldom: Option<Box<Seldom>>,
-    /// For how long it is kept without another reason.
-    pub(crate) delay: Delay,
+    counted: Pins,
+    open: Open,
+    is_fresh: bool,
+    was_held: bool,
+    is_to_be_asked: bool,
+    is_in_unnamed_schema: bool,
+    knows_insert_id: bool,
+    ids_before: Option<IdsBefore>,
+    has_gtid: bool,
+    seldom: Option<Box<Seldom>>,
+    delay: Delay,
+}
+
+/// Whether a transaction is open on a connection.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+enum Open {
+    #[default]
+    No,
+    Maybe,
+    /// The server has said so behind the last statement, which was no error.
+    Surely,
 }
 
 /// What few connections in the hands of sessions have.
@@ -76,6 +74,147 @@ pub(crate) struct Seldom {
 }
 
 impl Held {
+    /// For what it is kept, a transaction aside.
+    #[inline]
+    pub(crate) const fn pins(&self) -> Pins {
+        self.pins
+    }
+
+    /// It is kept for that too.
+    #[inline]
+    pub(crate) const fn pin(&mut self, pins: Pins) {
+        self.pins = self.pins.with(pins);
+    }
+
+    /// It is not kept for that any more.
+    #[inline]
+    pub(crate) const fn unpin(&mut self, pins: Pins) {
+        self.pins = self.pins.without(pins);
+    }
+
+    /// The reasons to keep it that were not there when this was asked last.
+    pub(crate) const fn count_reasons(&mut self) -> Pins {
+        let (reasons, before) = (self.reasons(), self.counted);
+        self.counted = reasons;
+        reasons.without(before)
+    }
+
+    /// A transaction is open on it, or may be.
+    #[inline]
+    pub(crate) const fn in_transaction(&self) -> bool {
+        !matches!(self.open, Open::No)
+    }
+
+    /// One is: the server has said so behind the last statement, which was no error.
+    pub(crate) const fn is_surely_in_transaction(&self) -> bool {
+        matches!(self.open, Open::Surely)
+    }
+
+    /// A server has said whether one is open.
+    pub(crate) const fn note_transaction(&mut self, is_open: bool) {
+        self.open = if is_open { Open::Surely } else { Open::No };
+    }
+
+    /// One may be open now.
+    pub(crate) const fn may_be_in_transaction(&mut self) {
+        if !self.in_transaction() {
+            self.open = Open::Maybe;
+        }
+    }
+
+    /// What was said of it was not said behind the last statement.
+    pub(crate) const fn doubt_transaction(&mut self) {
+        if self.in_transaction() {
+            self.open = Open::Maybe;
+        }
+    }
+
+    /// It carries nothing of the session that a statement needs, so another connection does as well.
+    pub(crate) const fn is_fresh(&self) -> bool {
+        self.is_fresh
+    }
+
+    /// The session had it before this statement, so its last statement is the session's own.
+    pub(crate) const fn was_held(&self) -> bool {
+        self.was_held
+    }
+
+    /// Another statement begins on it.
+    pub(crate) const fn take_up(&mut self, is_fresh: bool) {
+        (self.is_fresh, self.was_held) = (is_fresh, true);
+    }
+
+    /// The server has worked out a setting that the session does not know yet.
+    pub(crate) const fn is_to_be_asked(&self) -> bool {
+        self.is_to_be_asked
+    }
+
+    pub(crate) const fn must_be_asked(&mut self) {
+        self.is_to_be_asked = true;
+    }
+
+    /// It is in another schema, of which the session does not know yet what its name is in UTF-8.
+    pub(crate) const fn is_in_unnamed_schema(&self) -> bool {
+        self.is_in_unnamed_schema
+    }
+
+    pub(crate) const fn note_unnamed_schema(&mut self, is_in: bool) {
+        self.is_in_unnamed_schema = is_in;
+    }
+
+    /// Its `LAST_INSERT_ID()` is the session's.
+    pub(crate) const fn knows_insert_id(&self) -> bool {
+        self.knows_insert_id
+    }
+
+    pub(crate) const fn note_insert_id(&mut self, knows: bool) {
+        self.knows_insert_id = knows;
+    }
+
+    /// What the ids were before a statement that leaves it open what they are; none if that is known.
+    pub(crate) const fn leave_ids_open(&mut self, before: Option<IdsBefore>) {
+        self.ids_before = before;
+    }
+
+    pub(crate) const fn take_ids_before(&mut self) -> Option<IdsBefore> {
+        self.ids_before.take()
+    }
+
+    /// The session has committed a change on it, so `@@last_gtid` is its own.
+    pub(crate) const fn has_gtid(&self) -> bool {
+        self.has_gtid
+    }
+
+    pub(crate) const fn note_gtid(&mut self) {
+        self.has_gtid = true;
+    }
+
+    /// For how long it is kept without another reason.
+    pub(crate) const fn delay(&self) -> Delay {
+        self.delay
+    }
+
+    pub(crate) const fn delay_mut(&mut self) -> &mut Delay {
+        &mut self.delay
+    }
+
+    /// What few have, if it has any of it.
+    pub(crate) fn has_seldom(&self) -> Option<&Seldom> {
+        self.seldom.as_deref()
+    }
+
+    /// The change of what sessions begin with that is under way on it; asked once.
+    pub(crate) fn take_changing(&mut self) -> Option<Changing> {
+        self.seldom.as_mut()?.changing.take()
+    }
+
+    /// All but the connection, in words.
+    pub(crate) fn shown(&self) -> String {
+        let Self { pins, counted, open, seldom, ids_before, delay, .. } = self;
+        let asked = (self.is_to_be_asked, self.is_in_unnamed_schema, self.knows_insert_id, self.has_gtid);
+        format!("{pins:?} {counted:?} {open:?} {seldom:?} {asked:?} {ids_before:?} {delay:?}")
+    }
+
     /// What few have, to be changed.
     pub(crate) fn seldom(&mut self) -> &mut Seldom {
         self.seldom.get_or_insert_default()
@@ -100,7 +239,7 @@ impl Held {
 
     /// The statements on it that are in doubt.
     pub(crate) fn doubts(&self) -> &[Doubt] {
-        self.seldom.as_ref().map_or(&[], |seldom| &seldom.doubts.0)
+        self.seldom.as_ref().map_or(&[], |seldom| seldom.doubts.all())
     }
 
     /// Whether its server tells of changes.
@@ -111,7 +250,7 @@ impl Held {
 
     /// Why the session keeps it.
     pub(crate) const fn reasons(&self) -> Pins {
-        if self.in_transaction { self.pins.with(Pins::TRANSACTION) } else { self.pins }
+        if self.in_transaction() { self.pins.with(Pins::TRANSACTION) } else { self.pins }
     }
 }
 
@@ -134,24 +273,21 @@ impl Held {
             counters.pool_immediate.bump();
         }
         connection.lend(&ground.handle, ground.handle.id);
-        let (pins, in_transaction, was_held) = (Pins::NONE, false, false);
-        let delay = Delay::default();
         Self {
             connection,
             hostgroup,
-            pins,
+            pins: Pins::NONE,
             counted: Pins::NONE,
-            in_transaction,
-            is_surely_in_transaction: false,
+            open: Open::No,
             is_fresh,
-            was_held,
+            was_held: false,
             knows_insert_id: false,
             ids_before: None,
             is_to_be_asked: false,
             is_in_unnamed_schema: false,
             has_gtid: false,
             seldom: None,
-            delay,
+            delay: Delay::default(),
         }
     }
 }

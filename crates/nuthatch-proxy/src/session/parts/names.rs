@@ -11,9 +11,44 @@ pub(crate) const NAMES_MAX: usize = 16_382;
 /// The statements that a session has prepared by text.
 #[derive(Debug, Default)]
 pub(crate) struct Names {
-    pub(crate) statements: HashMap<Arc<[u8]>, NamedStatement>,
+    statements: HashMap<Arc<[u8]>, NamedStatement>,
+    are_given_up: bool,
+}
+
+impl Names {
     /// Only the connection that is pinned knows them from now on.
-    pub(crate) are_given_up: bool,
+    pub(crate) const fn are_given_up(&self) -> bool {
+        self.are_given_up
+    }
+
+    /// They are that from now on.
+    pub(super) fn give_up(&mut self) {
+        self.are_given_up = true;
+        self.statements.clear();
+    }
+
+    pub(crate) fn get(&self, name: &[u8]) -> Option<&NamedStatement> {
+        self.statements.get(name)
+    }
+
+    pub(crate) fn all(&self) -> Vec<Arc<[u8]>> {
+        self.statements.keys().map(Arc::clone).collect()
+    }
+
+    /// Whether a statement may be prepared under that name.
+    pub(crate) fn have_room_for(&self, name: &[u8]) -> bool {
+        self.statements.len() < NAMES_MAX || self.statements.contains_key(name)
+    }
+
+    /// The name means that from now on.
+    pub(super) fn insert(&mut self, name: Arc<[u8]>, statement: NamedStatement) {
+        self.statements.insert(name, statement);
+    }
+
+    /// Returns whether it was there.
+    pub(super) fn remove(&mut self, name: &[u8]) -> bool {
+        self.statements.remove(name).is_some()
+    }
 }
 
 #[derive(Debug)]

@@ -26,15 +26,50 @@ const PLAIN_BYTES_KEPT: usize = 1024;
 /// A session's prepared statements.
 #[derive(Debug, Default)]
 pub(crate) struct Prepared {
-    pub(crate) statements: HashMap<u32, Statement, RandomState>,
-    pub(crate) last_id: u32,
+    statements: HashMap<u32, Statement, RandomState>,
+    last_id: u32,
     /// The execution at hand, as the cache knows it.
-    pub(crate) execution: Vec<u8>,
+    execution: Vec<u8>,
     /// The same as clients without attributes would send it.
-    pub(super) plain: Vec<u8>,
+    plain: Vec<u8>,
 }
 
 impl Prepared {
+    /// The statement of that number.
+    pub(crate) fn get(&self, id: u32) -> Option<&Statement> {
+        self.statements.get(&id)
+    }
+
+    /// The same, to be changed.
+    pub(super) fn get_mut(&mut self, id: u32) -> Option<&mut Statement> {
+        self.statements.get_mut(&id)
+    }
+
+    /// Whether there may be no more.
+    pub(crate) fn is_full(&self) -> bool {
+        self.statements.len() >= STATEMENTS_MAX
+    }
+
+    /// The number that the next statement gets.
+    pub(super) const fn next_id(&self) -> u32 {
+        self.last_id % (LAST_PREPARED - 1) + 1
+    }
+
+    pub(super) fn add(&mut self, id: u32, statement: Statement) {
+        self.last_id = id;
+        self.statements.insert(id, statement);
+    }
+
+    pub(super) fn remove(&mut self, id: u32) -> Option<Statement> {
+        self.statements.remove(&id)
+    }
+
+    /// The execution at hand as it was [written down](Self::write_down) last.
+    #[inline]
+    pub(super) fn execution(&self) -> &[u8] {
+        &self.execution
+    }
+
     /// Numbers go on behind the last, as on a server: an old one never names a new statement.
     pub(crate) fn forget_all(&mut self) {
         self.statements = HashMap::default();
@@ -89,21 +124,89 @@ impl Prepared {
 /// A statement that the client has prepared.
 #[derive(Debug)]
 pub(crate) struct Statement {
-    pub(crate) key: StatementKey,
-    pub(crate) binding: Binding,
+    key: StatementKey,
+    binding: Binding,
     /// Its text does not keep it from the cache.
-    pub(crate) is_cacheable: bool,
-    /// Commands with long data that wait for the next execution.
-    pub(crate) long_data: Vec<Vec<u8>>,
+    is_cacheable: bool,
+    long_data: Vec<Vec<u8>>,
     /// More long data came than `max_allowed_packet`.
-    pub(crate) has_too_much: bool,
-    /// Where its cursor is open: the server's thread, and the statement's number there.
-    pub(crate) cursor: Option<(u32, u32)>,
-    /// What its text was found to be when it was executed last.
-    pub(crate) looked: Option<Looked>,
+    has_too_much: bool,
+    cursor: Option<(u32, u32)>,
+    looked: Option<Looked>,
 }
 
 impl Statement {
+    /// One with so many parameters, of which nothing is bound yet.
+    pub(crate) const fn new(key: StatementKey, parameters: u16, is_cacheable: bool) -> Self {
+        Self {
+            key,
+            binding: Binding::new(parameters),
+            is_cacheable,
+            long_data: Vec::new(),
+            has_too_much: false,
+            cursor: None,
+            looked: None,
+        }
+    }
+
+    /// Under what it was prepared.
+    pub(crate) const fn key(&self) -> &StatementKey {
+        &self.key
+    }
+
+    /// What its parameters are bound to.
+    pub(crate) const fn binding(&self) -> &Binding {
+        &self.binding
+    }
+
+    /// The same, to be changed.
+    pub(crate) const fn binding_mut(&mut self) -> &mut Binding {
+        &mut self.binding
+    }
+
+    /// Where its cursor is open: the server's thread, and the statement's number there.
+    pub(crate) const fn cursor(&self) -> Option<(u32, u32)> {
+        self.cursor
+    }
+
+    pub(crate) const fn set_cursor(&mut self, cursor: Option<(u32, u32)>) {
+        self.cursor = cursor;
+    }
+
+    /// What its text was found to be when it was executed last.
+    pub(crate) const fn looked(&self) -> Option<&Looked> {
+        self.looked.as_ref()
+    }
+
+    pub(crate) fn remember(&mut self, looked: Looked) {
+        self.looked = Some(looked);
+    }
+
+    /// Commands with long data that wait for the next execution.
+    pub(crate) fn long_data(&self) -> &[Vec<u8>] {
+        &self.long_data
+    }
+
+    /// Keeps one more, unless they are more than so many bytes: then the execution will say so, and until then nothing is kept.
+    pub(crate) fn add_long_data(&mut self, command: Vec<u8>, bytes_max: usize) {
+        let bytes: usize = self.long_data.iter().map(Vec::len).sum();
+        if bytes + command.len() <= bytes_max {
+            self.long_data.push(command);
+        } else {
+            self.has_too_much = true;
+            self.long_data.clear();
+        }
+    }
+
+    pub(super) fn drop_long_data(&mut self) {
+        self.long_data = Vec::new();
+    }
+
+    /// Whether more long data came than is kept; asked once.
+    pub(super) fn takes_too_much(&mut self) -> bool {
+        std::mem::take(&mut self.has_too_much)
+    }
+
     /// Whether anything was sent for its next execution.
     pub(crate) const fn has_long_data(&self) -> bool {
         !self.long_data.is_empty() || self.has_too_much

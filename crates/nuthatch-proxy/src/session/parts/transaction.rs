@@ -1,6 +1,6 @@
 //! What is known of a session's open transaction, besides the connection that it is open on.
 
-use nuthatch_cache::Sequence;
+use nuthatch_cache::{Clock, Clocks, Sequence};
 use nuthatch_config::HostgroupId;
 use nuthatch_wire::{AnswerEnd, Ending};
 
@@ -61,13 +61,50 @@ impl Beginning {
 /// See the module's doc.
 #[derive(Debug, Default)]
 pub(crate) struct Transaction {
-    pub(crate) beginning: Beginning,
-    /// What it has written.
-    pub(crate) touched: Touched,
-    pub(crate) has_written: bool,
+    beginning: Beginning,
+    touched: Touched,
+    has_written: bool,
 }
 
 impl Transaction {
+    /// How it begins or has begun.
+    pub(crate) const fn beginning(&self) -> Beginning {
+        self.beginning
+    }
+
+    pub(crate) const fn set_beginning(&mut self, beginning: Beginning) {
+        self.beginning = beginning;
+    }
+
+    /// What it has written.
+    pub(crate) const fn touched(&self) -> &Touched {
+        &self.touched
+    }
+
+    /// It has written what these clocks stand for.
+    pub(crate) fn touch(&mut self, written: impl IntoIterator<Item = Clock>, clocks: &Clocks) {
+        self.touched.add(written, clocks);
+    }
+
+    /// It has read without being watched, by that picture.
+    pub(crate) fn note_read(&mut self, by: Option<u64>) {
+        self.touched.note_read(by);
+    }
+
+    /// What it had written is committed, or taken back.
+    pub(crate) fn forget_touched(&mut self) {
+        self.touched.clear();
+    }
+
+    /// Whether one of its statements may have written.
+    pub(crate) const fn has_written(&self) -> bool {
+        self.has_written
+    }
+
+    pub(crate) const fn set_has_written(&mut self, has_written: bool) {
+        self.has_written = has_written;
+    }
+
     /// Forgets the moment of a snapshot that may be none of the open transaction's any more.
     pub(crate) fn forget_ended_snapshot(&mut self, facts: &Facts, end: &AnswerEnd, is_open: bool) {
         let is_certain = is_open && facts.commits() == Commits::No && !matches!(end.ending, Ending::Err(_));
@@ -80,7 +117,9 @@ impl Transaction {
     pub(crate) fn learn_beginning(&mut self, held: &mut Held) {
         if let Beginning::Sent { held_back, since } = self.beginning {
             self.beginning = Beginning::Begun(since);
-            held.in_transaction |= held_back.is_some();
+            if held_back.is_some() {
+                held.may_be_in_transaction();
+            }
         }
     }
 

@@ -44,7 +44,7 @@ pub(crate) async fn bring_into_preparation(
     is_hidden: bool,
     held: &mut Held,
 ) -> Result<WaysBack, Trouble> {
-    let may_be_unknown = held.pins.contains(Pins::SESSION_VARIABLE) || held.pins.contains(Pins::UNKNOWN);
+    let may_be_unknown = held.pins().contains(Pins::SESSION_VARIABLE) || held.pins().contains(Pins::UNKNOWN);
     let mut ways = Vec::new();
     if may_be_unknown && !is_hidden {
         let there = &held.connection.state;

@@ -44,11 +44,11 @@ pub(crate) fn key_on(
     statement: &Statement,
     (id, opens_cursor): (u32, bool),
 ) -> StatementKey {
-    let mut key = statement.key.clone();
+    let mut key = statement.key().clone();
     key.owner = (opens_cursor && key.hidden.is_none()).then_some((ground.handle.id, id));
     // MariaDB reads long data of a parameter that was bound as a number before from the wrong place.
-    if keeps_types(context) || !statement.long_data.is_empty() {
-        key.bound = statement.binding.types_of(client.framed.payload()).into();
+    if keeps_types(context) || !statement.long_data().is_empty() {
+        key.bound = statement.binding().types_of(client.payload()).into();
     }
     key
 }
@@ -96,7 +96,7 @@ pub(crate) fn state_of(context: &Context, key: &StatementKey) -> SessionState {
 
 /// Number and text of the statement that the command at hand names.
 pub(crate) fn statement_at_hand(client: &Client, statements: &Statements) -> Option<(u32, Arc<[u8]>)> {
-    let prepared = statements.prepared.as_ref()?;
-    let id = prepared.named_in(client.framed.payload())?;
-    Some((id, Arc::clone(&prepared.statements.get(&id)?.key.text)))
+    let prepared = statements.prepared()?;
+    let id = prepared.named_in(client.payload())?;
+    Some((id, Arc::clone(&prepared.get(id)?.key().text)))
 }

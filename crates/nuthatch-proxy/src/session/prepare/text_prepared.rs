@@ -15,9 +15,7 @@ use nuthatch_wire::{AnswerEnd, AnswerKind, Command, Ending};
 use crate::backend::StatementKey;
 use crate::session::after::diagnostics::{fetch_list, lost_list};
 use crate::session::parts::names::NamedStatement;
-use crate::session::parts::{
-    Account, Client, Context, Dealings, Diagnostics, Fate, Ground, Held, Statements,
-};
+use crate::session::parts::{Account, Client, Context, Dealings, Ground, Held, Names, Statements};
 use crate::session::prepare::preparation_state::{bring_back, bring_into_preparation};
 use crate::session::prepare::prepared::state_of;
 use crate::session::prepare::statement_room::{deallocate, order_preparation, take_names_back};
@@ -66,14 +64,14 @@ async fn prepare_name_on(
     name: &Arc<[u8]>,
     held: &mut Held,
 ) -> Result<(), Trouble> {
-    let known = statements.names.as_ref().and_then(|names| names.statements.get(name));
+    let known = statements.names().and_then(|names| names.get(name));
     let Some(key) = known.map(|statement| statement.key.clone()) else { return Ok(()) };
     if held.connection.named.has(name, &key) {
         return Ok(());
     }
     take_over_diagnostics(ground, context, dealings, held).await?;
     // What the last statement left on the connection is gone by this one.
-    dealings.hands.last_ran_on = None;
+    dealings.hands.forget_what_ran_last();
     let state = state_of(context, &key);
     let back = bring_into_preparation(ground, account, context, dealings, &state, false, held).await?;
     let outcome =
@@ -97,15 +95,13 @@ async fn take_over_diagnostics(
     dealings: &mut Dealings,
     held: &mut Held,
 ) -> Result<(), Trouble> {
-    if dealings.diagnostics.on != Some(held.connection.thread_id) {
+    if !dealings.diagnostics.are_on(held.connection.thread_id) {
         return Ok(());
     }
     let list = Box::pin(fetch_list(ground, context, &dealings.diagnostics, held)).await?;
-    held.pins = held.pins.without(Pins::DIAGNOSTICS);
-    let Diagnostics { on, fate, .. } = &mut dealings.diagnostics;
-    (*on, *fate) = (None, Fate::Untold);
+    held.unpin(Pins::DIAGNOSTICS);
     let list = list.unwrap_or_else(|| lost_list(context, &dealings.diagnostics));
-    dealings.diagnostics.list = (list.is_lost || !list.rows.is_empty()).then(|| Box::new(list));
+    dealings.diagnostics.take_over(list);
     Ok(())
 }
 
@@ -127,15 +123,14 @@ async fn give_names_up(
     statements: &mut Statements,
     held: &mut Held,
 ) -> Result<(), Trouble> {
-    let own: Vec<Arc<[u8]>> = match &statements.names {
-        Some(names) if !names.are_given_up => names.statements.keys().map(Arc::clone).collect(),
-        Some(_) => return Ok(()),
-        None => Vec::new(),
-    };
+    if statements.names().is_some_and(Names::are_given_up) {
+        return Ok(());
+    }
+    let own: Vec<Arc<[u8]>> = statements.names().map(Names::all).unwrap_or_default();
     if own.is_empty() && held.connection.named.is_empty() {
         return Ok(());
     }
-    dealings.hands.last_ran_on = None;
+    dealings.hands.forget_what_ran_last();
     take_names_back(ground, held).await?;
     for name in &own {
         match prepare_name_on(ground, account, context, dealings, statements, name, held).await {
@@ -145,12 +140,9 @@ async fn give_names_up(
         }
     }
     held.connection.named.forget_all();
-    if let Some(names) = &mut statements.names
-        && !own.is_empty()
-    {
-        names.are_given_up = true;
-        names.statements.clear();
-        held.pins = held.pins.with(Pins::TEXT_PREPARE);
+    if !own.is_empty() {
+        statements.give_names_up();
+        held.pin(Pins::TEXT_PREPARE);
     }
     Ok(())
 }
@@ -184,7 +176,7 @@ pub(crate) async fn learn_name(
         bound: Arc::default(),
     };
     let statement = NamedStatement { key: key.clone(), text: Arc::clone(text) };
-    statements.names.get_or_insert_default().statements.insert(Arc::clone(name), statement);
+    statements.name(Arc::clone(name), statement);
     held.connection.named.add(Arc::clone(name), key);
     take_surplus_back(ground, held).await
 }

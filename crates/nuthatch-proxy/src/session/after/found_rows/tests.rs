@@ -132,7 +132,9 @@ fn rows_tell_nothing_where_the_session_has_limited_them_by_a_variable() {
 
 #[test]
 fn count_that_is_set_is_on_no_connection() {
-    let mut results = Results { found_rows: Elsewhere, found_rows_on: Some(3), ..Results::default() };
-    set_found_rows(&mut results, 8);
-    assert_eq!((results.found_rows, results.found_rows_on), (Known(8), None));
+    let mut results = Results::default();
+    results.set_found_rows(Elsewhere, Some(3));
+    assert!(results.found_rows_are_on(3));
+    results.set_found_rows(Known(8), None);
+    assert_eq!((results.found_rows(), results.found_rows_are_on(3)), (Known(8), false));
 }

@@ -29,6 +29,6 @@ pub(crate) fn learn_handlers(
         None => held.seldom().handlers.doubt(plan.facts.pins),
     }
     if held.seldom().handlers.are_closed() {
-        held.pins = held.pins.without(Pins::HANDLER);
+        held.unpin(Pins::HANDLER);
     }
 }

@@ -15,8 +15,8 @@ use crate::stats::pins::Pins;
 pub(crate) fn learn_metadata_lock(context: &Context, facts: &Facts, held: &mut Held) {
     let may_go_on = matches!(facts.transaction.end, TransactionEnd::No | TransactionEnd::Maybe);
     if context.state.autocommit || !may_go_on {
-        held.pins = held.pins.without(Pins::METADATA_LOCK);
-    } else if !held.in_transaction && facts.may_lock_tables(context.lexing.server) {
-        held.pins = held.pins.with(Pins::METADATA_LOCK);
+        held.unpin(Pins::METADATA_LOCK);
+    } else if !held.in_transaction() && facts.may_lock_tables(context.lexing.server) {
+        held.pin(Pins::METADATA_LOCK);
     }
 }

@@ -7,7 +7,6 @@ use nuthatch_sql::locks;
 use nuthatch_wire::{AnswerEnd, Ending};
 
 use crate::session::lease::question::ask;
-use crate::session::parts::held::NAMES_MAX;
 use crate::session::parts::{Client, Context, Dealings, Ground, Held};
 use crate::session::statement::Plan;
 use crate::session::way::Trouble;
@@ -23,7 +22,7 @@ pub(crate) async fn learn_named_locks(
     end: &AnswerEnd,
     held: &mut Held,
 ) -> Result<(), Trouble> {
-    if !held.pins.contains(Pins::GET_LOCK) {
+    if !held.pins().contains(Pins::GET_LOCK) {
         held.forget_named_locks();
         return Ok(());
     }
@@ -38,25 +37,20 @@ pub(crate) async fn learn_named_locks(
         return Ok(());
     }
     let known = &mut held.seldom().named_locks;
-    for name in found.taken {
-        if !known.names.iter().any(|other| **other == *name) {
-            known.names.push(name.into());
-        }
+    found.taken.into_iter().for_each(|name| known.add(name.into()));
+    if found.takes_others {
+        known.doubt(Pins::GET_LOCK);
     }
-    // A string means what it means under this character set.
-    known.is_uncertain |= found.takes_others
-        || known.names.len() > NAMES_MAX
-        || known.names.iter().any(|name| !name.is_ascii());
     let may_be_asked = end.ok.warnings == 0 && !matches!(end.ending, Ending::Err(_));
-    if !known.is_uncertain && may_be_asked {
+    if let (Some(names), true) = (known.names(), may_be_asked) {
         let mut question = b"SELECT 0".to_vec();
-        for name in &known.names {
+        for name in names {
             question.extend([b" + COALESCE(IS_USED_LOCK(", &**name, b") = CONNECTION_ID(), 0)"].concat());
         }
         let question = String::from_utf8_lossy(&question).into_owned();
         if ask(ground, context, dealings, held, &question).await? == Some(0) {
             held.forget_named_locks();
-            held.pins = held.pins.without(Pins::GET_LOCK);
+            held.unpin(Pins::GET_LOCK);
         }
     }
     Ok(())

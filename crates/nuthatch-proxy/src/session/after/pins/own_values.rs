@@ -24,12 +24,12 @@ fn full(name: &SequenceName, state: &SessionState) -> Option<(Vec<u8>, Vec<u8>)>
 /// Refuses what only another connection could tell.
 pub(crate) fn check_own_values(context: &Context, facts: &Facts, held: &Held) -> Result<(), Trouble> {
     let has_made = |name: &SequenceName| {
-        held.was_held && full(name, &context.state).is_some_and(|name| is_advanced(held, &name))
+        held.was_held() && full(name, &context.state).is_some_and(|name| is_advanced(held, &name))
     };
     if facts.asks.sequences.as_ref().is_some_and(|found| !found.asked.iter().all(has_made)) {
         return Err(Trouble::Elsewhere(Elsewhere::Sequence));
     }
-    match facts.asks.gtid && !(held.was_held && held.has_gtid) {
+    match facts.asks.gtid && !(held.was_held() && held.has_gtid()) {
         true => Err(Trouble::Elsewhere(Elsewhere::Gtid)),
         false => Ok(()),
     }
@@ -57,12 +57,14 @@ pub(crate) fn learn_own_values(
             end.ok.affected_rows > 0
         }
         Kind::Ddl(_) => true,
-        Kind::Commit => transaction.has_written,
+        Kind::Commit => transaction.has_written(),
         _ => false,
     };
-    held.has_gtid |= changes && !held.in_transaction;
+    if changes && !held.in_transaction() {
+        held.note_gtid();
+    }
 }
 
 fn is_advanced(held: &Held, name: &(Vec<u8>, Vec<u8>)) -> bool {
-    held.seldom.as_ref().is_some_and(|seldom| seldom.sequences.contains(name))
+    held.has_seldom().is_some_and(|seldom| seldom.sequences.contains(name))
 }

@@ -16,7 +16,7 @@ pub(crate) fn learn_temporary_tables(
     held: &mut Held,
 ) {
     let makes = plan.facts.pins.contains(Pins::TEMPORARY_TABLE);
-    let may_change = makes || held.pins.contains(Pins::TEMPORARY_TABLE);
+    let may_change = makes || held.pins().contains(Pins::TEMPORARY_TABLE);
     if !may_change || !matches!(plan.facts.kind, Kind::Ddl(_)) && !makes {
         return;
     }
@@ -27,19 +27,19 @@ pub(crate) fn learn_temporary_tables(
         .then(|| temporary_tables(text, context.lexing));
     match understood.flatten() {
         Some(TemporaryTables::Made(table)) if succeeded => {
-            held.seldom().temporary.tables.insert(resolved(context, table));
+            held.seldom().temporary.add(resolved(context, table));
         }
         Some(TemporaryTables::Dropped(tables)) if succeeded => {
             for table in tables {
-                held.seldom().temporary.tables.remove(&resolved(context, table));
+                held.seldom().temporary.remove(&resolved(context, table));
             }
         }
         // What failed may have dropped some of them.
-        Some(_) => held.seldom().temporary.is_uncertain |= !makes,
-        None => held.seldom().temporary.is_uncertain = true,
+        Some(_) if makes => {}
+        Some(_) | None => held.seldom().temporary.doubt(Pins::TEMPORARY_TABLE),
     }
     if held.seldom().temporary.is_empty() {
-        held.pins = held.pins.without(Pins::TEMPORARY_TABLE);
+        held.unpin(Pins::TEMPORARY_TABLE);
     }
 }
 

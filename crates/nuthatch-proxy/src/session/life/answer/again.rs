@@ -18,7 +18,6 @@ use crate::session::parts::{Hands, Held};
 use crate::session::statement::{Asked, Plan, Request};
 use crate::session::way::{Sent, Trouble};
 use crate::session::whole::Session;
-use crate::state::Behind;
 
 /// Ends the transactions on other connections that the statement ends too.
 pub(super) async fn end_others(session: &mut Session, asked: &Asked) -> Result<(), Trouble> {
@@ -97,12 +96,12 @@ fn after_trouble(
 ) -> Result<u64, Trouble> {
     let Session { ground, account, context, dealings, .. } = session;
     let retries_left = retries_left.unwrap_or(ground.snapshot.mysql.query_retries_on_failure);
-    let asks_it = held.was_held && plan.facts.asks_of_the_last();
-    let may_repeat = held.is_fresh && !asks_it && (!was_sent || !plan.facts.writes);
+    let asks_it = held.was_held() && plan.facts.asks_of_the_last();
+    let may_repeat = held.is_fresh() && !asks_it && (!was_sent || !plan.facts.writes);
     let may_wait = may_wait_instead(&held, &plan.facts);
     put_away(ground, account, context, dealings, held, Some(&trouble));
     if may_wait && matches!(trouble, Trouble::RefusedAhead(_)) {
-        dealings.hands.errand.behind = Behind::Nothing;
+        dealings.hands.send_nothing_ahead();
         return Ok(retries_left);
     }
     if !may_repeat || !trouble.left_no_trace() || retries_left == 0 {
@@ -150,7 +149,8 @@ async fn end_other_transactions(session: &mut Session, plan: &Plan, text: &[u8])
         let Session { ground, account, context, dealings, .. } = session;
         let mut flight = start_flight(ground, account, context, &dealings.transaction, plan, &sent, &held);
         let outcome = order_and_hear(ground, &mut held, text, &mut flight).await;
-        (held.in_transaction, held.is_surely_in_transaction) = (outcome.is_err(), false);
+        held.note_transaction(outcome.is_err());
+        held.doubt_transaction();
         put_away(ground, account, context, dealings, held, outcome.as_ref().err());
         outcome?;
     }
@@ -158,7 +158,7 @@ async fn end_other_transactions(session: &mut Session, plan: &Plan, text: &[u8])
 }
 
 fn is_other_transaction(held: &Held, plan: &Plan) -> bool {
-    held.in_transaction && held.hostgroup != plan.hostgroup
+    held.in_transaction() && held.hostgroup != plan.hostgroup
 }
 
 /// Whether a transaction is open on another connection than that of the statement.

@@ -50,7 +50,7 @@ pub(crate) fn begin(
 /// Has a connection for the statement, if that can be at once, and sends it, or stands in line.
 pub(crate) fn lease(session: &mut Session, inquiry: &mut Inquiry) -> Result<(), Trouble> {
     let Asked { request, plan, .. } = &inquiry.asked;
-    session.dealings.hands.errand = errand_of(session, request, plan);
+    session.dealings.hands.set_errand(errand_of(session, request, plan));
     let Session { ground, account, context, dealings, .. } = session;
     match lease_or_join(ground, account, context, dealings, plan.hostgroup)? {
         Begun::InLine(in_line) => inquiry.stage = Stage::InLine(in_line),

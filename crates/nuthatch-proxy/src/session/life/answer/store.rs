@@ -44,7 +44,7 @@ pub(super) fn entry_of_any_epoch(
     }
     let is_from_there = entry.hostgroup() == plan.hostgroup.0;
     if entry.is_exact()
-        && !(session.cache.may_use_exact
+        && !(session.cache.may_use_exact()
             && is_from_there
             && stands(&session.ground, &session.dealings.transaction, &key, &entry))
     {
@@ -114,7 +114,7 @@ pub(super) fn store(
                 &session.account,
                 &session.context,
                 plan,
-                session.dealings.results.found_rows,
+                session.dealings.results.found_rows(),
             ),
         },
     )?;

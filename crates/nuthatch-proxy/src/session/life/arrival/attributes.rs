@@ -17,13 +17,12 @@ pub(crate) fn take_attributes(
     statements: &Statements,
     command: Option<Command>,
 ) -> Result<(), WireError> {
-    client.attributes = None;
+    client.set_attributes(None);
     match command {
         Some(Command::Query) => {
-            let (attributes, place) =
-                Attributes::parse_query(client.framed.payload().get(1..).unwrap_or_default())?;
-            client.framed.drop_behind_first(place);
-            client.attributes = attributes.map(Box::new);
+            let (attributes, place) = Attributes::parse_query(client.payload().get(1..).unwrap_or_default())?;
+            client.framed_mut().drop_behind_first(place);
+            client.set_attributes(attributes);
         }
         Some(Command::StmtExecute) => take_attributes_of_execution(client, statements)?,
         _ => {}
@@ -32,14 +31,14 @@ pub(crate) fn take_attributes(
 }
 
 fn take_attributes_of_execution(client: &mut Client, statements: &Statements) -> Result<(), WireError> {
-    let (framed, prepared) = (&mut client.framed, &statements.prepared);
-    let statement = prepared.as_ref().and_then(|prepared| prepared.named(framed.payload()));
+    let framed = client.framed_mut();
+    let statement = statements.prepared().and_then(|prepared| prepared.named(framed.payload()));
     // An unknown number is an error anyhow.
     let Some(statement) = statement else { return Ok(()) };
     let mut plain = Vec::with_capacity(framed.payload().len());
     let attributes = statement.take_off_attributes(framed.payload(), &mut plain)?;
     framed.replace_payload(&plain);
-    client.attributes = attributes.map(Box::new);
+    client.set_attributes(attributes);
     Ok(())
 }
 

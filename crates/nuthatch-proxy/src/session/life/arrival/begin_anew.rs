@@ -13,20 +13,20 @@ pub(crate) fn begin_anew(session: &mut Session, charset: Charset) {
     let (schema, role) =
         (std::mem::take(&mut session.context.state.schema), session.context.state.role.take());
     session.context.state = SessionState { role, ..SessionState::new(schema, charset) };
-    (session.dealings.diagnostics.list, session.dealings.diagnostics.on) = (None, None);
-    session.dealings.diagnostics.results_charset = None;
+    session.dealings.diagnostics.forget();
+    session.dealings.diagnostics.set_results_charset(None);
     // Servers keep the other count.
-    session.dealings.results.row_count = 0;
-    session.dealings.hands.last_ran_on = None;
-    session.dealings.results.insert_id = InsertId::default();
+    session.dealings.results.set_row_count(0);
+    session.dealings.hands.forget_what_ran_last();
+    session.dealings.results.set_insert_id(InsertId::default());
     session.ground.handle.set_wait_timeout(None);
     session.context.query_cache_type = None;
-    session.dealings.transaction.has_written = false;
+    session.dealings.transaction.set_has_written(false);
     // Whatever was open has been undone.
-    session.dealings.transaction.touched.clear();
-    session.dealings.transaction.beginning = Beginning::default();
+    session.dealings.transaction.forget_touched();
+    session.dealings.transaction.set_beginning(Beginning::default());
     session.context.is_told_of_changes = false;
-    session.cache.next_flag_in = 0;
+    session.cache.take_next_flag_in(0);
     let Session { ground, account, context, .. } = session;
     begin_in(ground, account, context, ground.shared.hostgroups.defaults.era());
     renumber_environment(&session.ground, &mut session.context);

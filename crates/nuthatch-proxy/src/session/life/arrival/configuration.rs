@@ -15,14 +15,14 @@ pub(crate) fn take_over_configuration(session: &mut Session) -> Result<(), Sessi
     if session.ground.shared.configuration.epoch() == session.ground.snapshot.epoch.0 {
         return Ok(());
     }
-    session.cache.is_judged = false;
+    session.cache.note_judged(false);
     session.ground.snapshot = session.ground.shared.configuration.snapshot();
-    let Some(user) = session.ground.snapshot.users.frontend(session.account.name.as_bytes()) else {
+    let Some(user) = session.ground.snapshot.users.frontend(session.account.name().as_bytes()) else {
         return Err(EndReason::UserGone.into());
     };
-    session.account.user = Arc::clone(user);
-    session.account.password =
-        session.ground.shared.doors.backend_password(&session.ground.snapshot, &session.account.name);
+    let password =
+        session.ground.shared.doors.backend_password(&session.ground.snapshot, session.account.name());
+    session.account.take_over(Arc::clone(user), password);
     take_over_multiplexing(&session.ground, &mut session.dealings.hands);
     renumber_environment(&session.ground, &mut session.context);
     Ok(())

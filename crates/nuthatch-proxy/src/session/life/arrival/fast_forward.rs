@@ -43,8 +43,8 @@ enum LastSaid {
 
 /// Passes bytes until one side ends.
 pub(crate) async fn fast_forward(session: &mut Session) -> SessionEnd {
-    if session.client.framed.unread().is_empty() {
-        match session.ground.handle.unless_ended(session.client.framed.fill()).await {
+    if session.client.framed().unread().is_empty() {
+        match session.ground.handle.unless_ended(session.client.framed_mut().fill()).await {
             Ok(Ok(_)) => {}
             Ok(Err(error)) => return error.into(),
             Err(reason) => return reason.into(),
@@ -78,7 +78,7 @@ pub(crate) async fn fast_forward(session: &mut Session) -> SessionEnd {
 
 /// A connection that was nobody's before.
 async fn open_own(session: &mut Session) -> Result<Held, Trouble> {
-    let hostgroup = session.account.user.default_hostgroup;
+    let hostgroup = session.account.user().default_hostgroup;
     let wanted = Wanted {
         is_own: true,
         ..wanted(&session.ground, &session.account, &session.context, &session.dealings.hands)
@@ -124,7 +124,7 @@ async fn pass_bytes(
     held: &mut Held,
     last_said: &mut LastSaid,
 ) -> Trouble {
-    let (Ground { handle, worker, .. }, client) = (ground, &mut client.framed);
+    let (Ground { handle, worker, .. }, client) = (ground, client.framed_mut());
     let connection = &mut *held.connection;
     let (control, counters) = (std::sync::Arc::clone(&connection.control), &worker.counters);
     loop {

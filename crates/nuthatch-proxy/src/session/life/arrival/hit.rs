@@ -52,7 +52,7 @@ pub(crate) fn look_up(session: &mut Session, payload: &[u8], now_ms: u64) -> Opt
             find(session, &key(&session.account, &session.context, text_in(&session.client, rest)?)?, now_ms)
         }
         Command::StmtExecute => {
-            let (prepared, state) = (session.statements.prepared.as_mut()?, &session.context.state);
+            let (prepared, state) = (session.statements.prepared_mut()?, &session.context.state);
             match session.client.has_attributes() {
                 true => prepared.write_down_plain(payload, state)?,
                 false => prepared.write_down(payload, state)?,
@@ -68,7 +68,7 @@ pub(crate) fn look_up_at_hand(session: &mut Session, now_ms: u64) -> Option<Entr
     if !may_look_up(&session.ground, &session.cache) {
         return None;
     }
-    let command = session.client.framed.payload().first().copied().and_then(Command::parse);
+    let command = session.client.payload().first().copied().and_then(Command::parse);
     match command? {
         Command::Query => {
             find(session, &key(&session.account, &session.context, session.client.statement_text())?, now_ms)
@@ -96,11 +96,11 @@ fn find(session: &Session, key: &Key<'_>, now_ms: u64) -> Option<Entry<Arc<HitPl
     let entry = ground.shared.answers.cache.get(key)?;
     let is_allowed = match entry.is_exact() {
         true => {
-            cache.may_use_exact
-                && cache.answers_from.is_none_or(|bound| bound.0 == entry.hostgroup())
+            cache.may_use_exact()
+                && cache.answers_from().is_none_or(|bound| bound.0 == entry.hostgroup())
                 && standing_of(ground, transaction, &entry) == Standing::Holds
         }
-        false => cache.may_use_any,
+        false => cache.may_use_any(),
     };
     (is_allowed && entry.judge(now_ms, ground.snapshot.epoch.0) == Judgement::Fresh).then_some(entry)
 }
@@ -121,12 +121,12 @@ pub(crate) fn write_entry_now(session: &mut Session, entry: &Entry<Arc<HitPlan>>
     let Session { client, context, dealings, .. } = session;
     let status = dealings.status(context).bits();
     if entry.status() == status {
-        return client.framed.write_now(entry.packets());
+        return client.framed_mut().write_now(entry.packets());
     }
     let flags = status.to_le_bytes();
     let mut pieces = [IoSlice::new(&[]); PIECES_MAX];
     let count = cut(entry, &flags, &mut pieces);
-    client.framed.write_pieces_now(&pieces[..count])
+    client.framed_mut().write_pieces_now(&pieces[..count])
 }
 
 /// Sends the entry's packets from the byte `written` on.
@@ -140,7 +140,7 @@ pub(crate) async fn send_entry(
     let count = cut(entry, &flags, &mut pieces);
     let mut left = &mut pieces[..count];
     IoSlice::advance_slices(&mut left, written);
-    Ok(session.ground.handle.unless_ended(session.client.framed.write_pieces(left)).await??)
+    Ok(session.ground.handle.unless_ended(session.client.framed_mut().write_pieces(left)).await??)
 }
 
 pub(crate) fn count_hit(session: &mut Session, entry: &Entry<Arc<HitPlan>>, now_ms: u64) {
@@ -158,18 +158,15 @@ pub(crate) fn count_hit(session: &mut Session, entry: &Entry<Arc<HitPlan>>, now_
     }
     plan.rules.iter().for_each(|rule| rule.bump());
     if !plan.leaves_diagnostics {
-        if dealings.diagnostics.list.is_some() {
-            dealings.diagnostics.list = None;
-        }
-        dealings.diagnostics.on = None;
+        dealings.diagnostics.forget();
     }
-    dealings.hands.last_ran_on = None;
-    (dealings.results.found_rows, dealings.results.found_rows_on) = (plan.found_rows, None);
-    dealings.results.row_count = -1;
+    dealings.hands.forget_what_ran_last();
+    dealings.results.set_found_rows(plan.found_rows, None);
+    dealings.results.set_row_count(-1);
 }
 
 fn may_look_up(ground: &Ground, cache: &CacheUse) -> bool {
-    (cache.may_use_any || cache.may_use_exact)
+    (cache.may_use_any() || cache.may_use_exact())
         && ground.shared.configuration.epoch() == ground.snapshot.epoch.0
 }
 

@@ -21,7 +21,7 @@ use crate::session::decide::schema_lock::locked_message;
 use crate::session::lease::environment::renumber_environment;
 use crate::session::lease::inheritance::begin_in;
 use crate::session::parts::{
-    Account, Begun, CacheUse, Client, Context, Dealings, Ground, Statements, UserName, UserPlace,
+    Account, Begun, CacheUse, Client, Context, Dealings, Ground, Statements, UserPlace,
 };
 use crate::session::statement::Memo;
 use crate::session::way::{Trouble, reply};
@@ -92,7 +92,7 @@ pub(crate) async fn log_in(
             if let Some(refusal) = refused_schema(&mut session, login.schema.as_deref()).await {
                 session
                     .client
-                    .framed
+                    .framed_mut()
                     .write(&reply::renumbered(&reply::err_of_server(&refusal), sequence - 1))
                     .await?;
                 return Ok(None);
@@ -101,9 +101,9 @@ pub(crate) async fn log_in(
             if let Some(number) = ok.get_mut(3) {
                 *number = sequence;
             }
-            session.client.framed.write(&ok).await?;
+            session.client.framed_mut().write(&ok).await?;
             if let Some(algorithm) = algorithm_of(login.capabilities, login.zstd_level) {
-                session.client.framed.compress(algorithm, Role::Server);
+                session.client.framed_mut().compress(algorithm, Role::Server);
             }
             worker.counters.clients_created.bump();
             Ok(Some(session))
@@ -149,9 +149,9 @@ pub(crate) async fn refused_schema(session: &mut Session, named: Option<&[u8]>) 
     {
         return Some(refusal);
     }
-    let (user, schema) = (Arc::clone(&session.account.name), session.context.state.schema.clone());
-    let default = session.account.user.default_schema.as_deref().unwrap_or_default();
-    if session.account.user.schema_locked && !default.is_empty() && *schema != *default.as_bytes() {
+    let (user, schema) = (Arc::clone(session.account.name()), session.context.state.schema.clone());
+    let default = session.account.user().default_schema.as_deref().unwrap_or_default();
+    if session.account.user().schema_locked && !default.is_empty() && *schema != *default.as_bytes() {
         let ErrorCode { code, sql_state } = ErrorCode::DB_ACCESS_DENIED;
         return Some(ErrPacket {
             code,
@@ -164,7 +164,7 @@ pub(crate) async fn refused_schema(session: &mut Session, named: Option<&[u8]>) 
     }
     let worker = Arc::clone(&session.ground.worker);
     let Session { ground, account, context, dealings, .. } = session;
-    let trying = try_schema(ground, account, context, dealings, account.user.default_hostgroup);
+    let trying = try_schema(ground, account, context, dealings, account.user().default_hostgroup);
     match worker.with_tokio(timeout(SCHEMA_PATIENCE, Box::pin(trying))).await {
         Ok(Ok(())) => {
             session.ground.shared.doors.known_schemas.add(&user, schema.to_vec());
@@ -181,7 +181,7 @@ pub(crate) async fn refused_schema(session: &mut Session, named: Option<&[u8]>) 
 /// Has a server read the name of a schema that is in another character set than UTF-8: the session is in it afterwards.
 async fn enter_foreign_schema(session: &mut Session, name: &[u8]) -> Result<(), ErrPacket> {
     let worker = Arc::clone(&session.ground.worker);
-    let hostgroup = session.account.user.default_hostgroup;
+    let hostgroup = session.account.user().default_hostgroup;
     let entering = timeout(
         SCHEMA_PATIENCE,
         Box::pin(change_schema(
@@ -194,7 +194,7 @@ async fn enter_foreign_schema(session: &mut Session, name: &[u8]) -> Result<(), 
         )),
     );
     let entered = worker.with_tokio(entering).await;
-    session.dealings.hands.errand = Errand::default();
+    session.dealings.hands.set_errand(Errand::default());
     match entered {
         Ok(Ok(())) => Ok(()),
         Ok(Err(Trouble::Refused(refusal) | Trouble::CheckOut(CheckOutError::Refused(refusal)))) => {
@@ -294,17 +294,8 @@ fn enter(
             snapshot: Arc::clone(snapshot),
             latest_us: 0,
         },
-        client: Client {
-            framed: client,
-            sequence_shift: 0,
-            capabilities: login.capabilities,
-            nonce,
-            unsent: None,
-            attributes: None,
-            has_looked_up: false,
-            has_fallen: false,
-        },
-        account: Account { name: UserName::new(name), user, password, place, login_charset: charset.clone() },
+        client: Client::new(client, login.capabilities, nonce),
+        account: Account::new(name, user, password, place, charset.clone()),
         unfinished: None,
         context: Context {
             state: SessionState::new(schema, charset),

@@ -31,7 +31,7 @@ pub(crate) fn ask(session: &mut Session, seat: usize, now: Now) -> bool {
     if !may_ask(session) || !take_command(session, now) {
         return false;
     }
-    let is_execution = session.client.framed.payload().first() == Some(&(Command::StmtExecute as u8));
+    let is_execution = session.client.payload().first() == Some(&(Command::StmtExecute as u8));
     if session.client.has_attributes() {
         let command = if is_execution { Command::StmtExecute } else { Command::Query };
         if take_attributes(&mut session.client, &session.statements, Some(command)).is_err() {
@@ -104,7 +104,7 @@ pub(crate) fn hear(session: &mut Session, now: Now, room: &mut [MaybeUninit<u8>]
 /// Whether a session with a command that is no hit may ask for it from its seat, as far as it knows.
 fn may_ask(session: &Session) -> bool {
     let ground = &session.ground;
-    !session.account.user.fast_forward
+    !session.account.user().fast_forward
         && !has_delays(ground)
         && ground.shared.configuration.epoch() == ground.snapshot.epoch.0
 }
@@ -113,14 +113,15 @@ fn may_ask(session: &Session) -> bool {
 fn take_command(session: &mut Session, now: Now) -> bool {
     let Session { ground, client, dealings, .. } = &mut *session;
     let limit_bytes = usize::try_from(ground.snapshot.mysql.max_allowed_packet).unwrap_or(usize::MAX);
-    if !client.framed.take_packet_at_hand(limit_bytes) {
+    if !client.framed_mut().take_packet_at_hand(limit_bytes) {
         return false;
     }
-    (client.has_looked_up, client.sequence_shift) = (false, 0);
+    client.takes_looked_up();
+    client.shift_sequence(0);
     if !dealings.hands.held.is_empty() {
         watch_held(ground, &mut dealings.hands, false);
     }
-    count_command(session, session.client.framed.payload(), now.ms);
+    count_command(session, session.client.payload(), now.ms);
     true
 }
 

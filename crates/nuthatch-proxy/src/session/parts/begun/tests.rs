@@ -25,6 +25,17 @@ fn defaults(server: ServerFlavor, mode: &str, isolation: &str) -> Defaults {
     Defaults::of(pairs, server).expect("all are there")
 }
 
+/// For the tests of other parts.
+impl Begun {
+    pub(crate) const fn set_odd_isolation(&mut self, is_odd: bool) {
+        self.has_odd_isolation = is_odd;
+    }
+
+    pub(crate) const fn set_ansi_quotes(&mut self, ansi_quotes: Option<bool>) {
+        self.ansi_quotes = ansi_quotes;
+    }
+}
+
 #[test]
 fn what_is_lent_is_not_the_sessions_own_and_gives_way_to_what_is() {
     for (own, wanted, all, lent) in [

@@ -71,7 +71,7 @@ fn own_isolation_goes_before_the_one_that_it_began_with() {
     ] {
         let set: Vec<_> = own.iter().map(|level| ("transaction_isolation", *level)).collect();
         let mut context = Context::with(&set);
-        context.begun.has_odd_isolation = begun_odd;
+        context.begun.set_odd_isolation(begun_odd);
         assert_eq!(context.has_odd_isolation(), expected, "{own:?} {begun_odd}");
     }
 }
@@ -89,7 +89,7 @@ fn own_sql_mode_says_what_quotes_are_and_without_one_what_it_began_with() {
     ] {
         let set: Vec<_> = own.iter().map(|mode| ("sql_mode", *mode)).collect();
         let mut context = Context::with(&set);
-        context.begun.ansi_quotes = begun;
+        context.begun.set_ansi_quotes(begun);
         assert_eq!(context.has_ansi_quotes(), expected, "{own:?} {begun:?}");
     }
 }

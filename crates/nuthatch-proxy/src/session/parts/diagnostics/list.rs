@@ -11,19 +11,22 @@ use crate::session::parts::Left;
 use crate::session::way::{reply, transcode};
 use crate::state::ResultCollation;
 
+/// MySQL's own `max_error_count`.
+const ROWS_MAX: usize = 1024;
+
 /// A list of warnings and errors, all that there are.
 #[derive(Debug)]
 pub(crate) struct List {
     /// Payloads of the definitions of Level, Code and Message.
-    pub(crate) definitions: Vec<Box<[u8]>>,
+    definitions: Vec<Box<[u8]>>,
     /// Payloads of rows.
-    pub(crate) rows: Vec<Box<[u8]>>,
+    rows: Vec<Box<[u8]>>,
     /// What its texts are in.
-    pub(crate) collation: ResultCollation,
+    collation: ResultCollation,
     /// Nobody knows it any more: it was on a connection that failed.
-    pub(crate) is_lost: bool,
+    is_lost: bool,
     /// Where it is too, unless somebody has had that connection since.
-    pub(crate) left_on: Option<Left>,
+    left_on: Option<Left>,
 }
 
 impl List {
@@ -54,6 +57,50 @@ impl List {
         let mut list = Self { definitions, rows, collation, is_lost: false, left_on: None };
         list.come_in(server, collation);
         list
+    }
+
+    /// Of which nobody can tell any more what it was.
+    pub(crate) const fn lost(collation: ResultCollation) -> Self {
+        Self { definitions: Vec::new(), rows: Vec::new(), collation, is_lost: true, left_on: None }
+    }
+
+    /// Nobody knows it any more: it was on a connection that failed.
+    pub(crate) const fn is_lost(&self) -> bool {
+        self.is_lost
+    }
+
+    pub(super) const fn lose(&mut self) {
+        self.is_lost = true;
+    }
+
+    /// How many rows it has.
+    pub(crate) const fn len(&self) -> usize {
+        self.rows.len()
+    }
+
+    /// What its texts are in.
+    pub(crate) const fn collation(&self) -> ResultCollation {
+        self.collation
+    }
+
+    /// It is on that connection too, unless somebody has had that since.
+    pub(crate) fn leave_on(&mut self, left: Left) {
+        self.left_on = Some(left);
+    }
+
+    pub(super) const fn take_left(&mut self) -> Option<Left> {
+        self.left_on.take()
+    }
+
+    /// Puts its rows behind those of another, as many as a server's list may have.
+    pub(super) fn put_behind(&mut self, mut before: Self) {
+        before.rows.append(&mut self.rows);
+        before.rows.truncate(ROWS_MAX);
+        self.rows = before.rows;
+    }
+
+    pub(super) fn shown(&self) -> String {
+        format!("{:?} {:?} {:?} {}", self.definitions, self.rows, self.collation, self.is_lost)
     }
 
     /// From now on its texts come in another collation.
@@ -157,6 +204,13 @@ fn is_error(row: &[u8]) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    impl List {
+        /// Without its rows; for the tests of the whole too.
+        pub(crate) fn emptied(self) -> Self {
+            Self { rows: Vec::new(), ..self }
+        }
+    }
 
     #[test]
     fn own_error_is_listed_as_a_server_would() {

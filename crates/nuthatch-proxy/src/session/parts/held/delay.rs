@@ -4,17 +4,32 @@
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Delay {
     /// Statements, the last one included, for which it is kept after an AUTO_INCREMENT insert.
-    pub(crate) statements_left: u64,
+    statements_left: u64,
     /// When that ends at the latest.
-    pub(crate) statements_until_ms: u64,
+    statements_until_ms: u64,
     /// Until when it is kept after the last statement.
-    pub(crate) until_ms: u64,
+    until_ms: u64,
 }
 
 impl Delay {
     /// Statements for which it lasts after an insert.
     pub(crate) const fn statements_left(self) -> u64 {
         self.statements_left
+    }
+
+    /// A statement is over.
+    pub(crate) const fn count_statement(&mut self) {
+        self.statements_left = self.statements_left.saturating_sub(1);
+    }
+
+    /// It lasts for so many statements, and at most until then.
+    pub(crate) const fn last_for_statements(&mut self, statements: u64, ends_ms: u64) {
+        (self.statements_left, self.statements_until_ms) = (statements, ends_ms);
+    }
+
+    /// It lasts until then at least.
+    pub(crate) const fn last_until(&mut self, ends_ms: u64) {
+        self.until_ms = ends_ms;
     }
 
     /// Whether anything has been said of it.

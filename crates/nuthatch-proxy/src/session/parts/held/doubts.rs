@@ -20,7 +20,17 @@ pub(crate) struct Doubt {
 ///
 /// Invariant: while there are any, the connection is kept for [`Pins::UNSEEN_CODE`].
 #[derive(Debug, Default)]
-pub(crate) struct Doubts(pub(crate) Vec<Doubt>);
+pub(crate) struct Doubts(Vec<Doubt>);
+
+impl Doubts {
+    pub(crate) fn add(&mut self, doubt: Doubt) {
+        self.0.push(doubt);
+    }
+
+    pub(crate) fn all(&self) -> &[Doubt] {
+        &self.0
+    }
+}
 
 /// Reasons to keep a connection because of stored code.
 pub(crate) const CODE: Pins = Pins::STORED_CODE.with(Pins::UNSEEN_CODE);

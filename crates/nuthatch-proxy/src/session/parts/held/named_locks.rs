@@ -3,18 +3,32 @@
 use crate::stats::pins::Pins;
 
 /// More names than these are not remembered: the pin stays then.
-pub(crate) const NAMES_MAX: usize = 64;
+const NAMES_MAX: usize = 64;
 
 /// Locks that may be held on a connection.
 #[derive(Debug, Default)]
 pub(crate) struct NamedLocks {
     /// As strings in SQL.
-    pub(crate) names: Vec<Box<[u8]>>,
+    names: Vec<Box<[u8]>>,
     /// There may be others.
-    pub(crate) is_uncertain: bool,
+    is_uncertain: bool,
 }
 
 impl NamedLocks {
+    /// One of that name may be held. The name is a string, which means what it means under this character set.
+    pub(crate) fn add(&mut self, name: Box<[u8]>) {
+        self.is_uncertain |= !name.is_ascii();
+        if !self.names.contains(&name) {
+            self.names.push(name);
+        }
+        self.is_uncertain |= self.names.len() > NAMES_MAX;
+    }
+
+    /// All that may be held; none if there may be others.
+    pub(crate) fn names(&self) -> Option<&[Box<[u8]>]> {
+        (!self.is_uncertain).then_some(&self.names)
+    }
+
     /// A statement that pins so has run, and nobody looked at what it took.
     pub(crate) fn doubt(&mut self, pins: Pins) {
         self.is_uncertain |= pins.contains(Pins::GET_LOCK);

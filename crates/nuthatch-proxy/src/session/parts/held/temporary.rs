@@ -7,15 +7,25 @@ use crate::stats::pins::Pins;
 /// Those that are known to be there.
 #[derive(Debug, Default)]
 pub(crate) struct Temporary {
-    pub(crate) tables: HashSet<(Vec<u8>, Vec<u8>)>,
+    tables: HashSet<(Vec<u8>, Vec<u8>)>,
     /// There may be others.
-    pub(crate) is_uncertain: bool,
+    is_uncertain: bool,
 }
 
 impl Temporary {
     /// Whether there is surely none.
     pub(crate) fn is_empty(&self) -> bool {
         self.tables.is_empty() && !self.is_uncertain
+    }
+
+    /// The table of that schema and name is there.
+    pub(crate) fn add(&mut self, table: (Vec<u8>, Vec<u8>)) {
+        self.tables.insert(table);
+    }
+
+    /// It is gone.
+    pub(crate) fn remove(&mut self, table: &(Vec<u8>, Vec<u8>)) {
+        self.tables.remove(table);
     }
 
     /// A statement that pins so has run, and nobody looked at what it made.

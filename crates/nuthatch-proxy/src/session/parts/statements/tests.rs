@@ -4,21 +4,25 @@ use super::*;
 use crate::session::parts::names::{NamedStatement, folded};
 
 fn with_long_data(long_data: &[&[u8]], has_too_much: bool) -> Statement {
-    let long_data = long_data.iter().map(|data| data.to_vec()).collect();
-    Statement { long_data, has_too_much, ..Statement::of_text("SELECT ?") }
+    let mut statement = Statement::of_text("SELECT ?");
+    if has_too_much {
+        statement.add_long_data(b"more than there may be".to_vec(), 0);
+    }
+    long_data.iter().for_each(|data| statement.add_long_data(data.to_vec(), 1000));
+    statement
 }
 
 /// With `one` and `two` prepared by name, and 1 and 2 by number.
 fn statements() -> Statements {
     let mut names = Names::default();
     for (name, text) in [("one", "SELECT 1"), ("two", "SELECT 2")] {
-        let key = Statement::of_text(&format!("PREPARE {name} FROM '{text}'")).key;
+        let key = Statement::of_text(&format!("PREPARE {name} FROM '{text}'")).key().clone();
         let named = NamedStatement { key, text: text.as_bytes().into() };
-        names.statements.insert(folded(name.as_bytes()), named);
+        names.insert(folded(name.as_bytes()), named);
     }
-    let mut prepared = Prepared { last_id: 2, ..Prepared::default() };
-    prepared.statements.insert(1, with_long_data(&[b"a", b"b"], true));
-    prepared.statements.insert(2, with_long_data(&[b"c"], false));
+    let mut prepared = Prepared::default();
+    prepared.add(1, with_long_data(&[b"a", b"b"], true));
+    prepared.add(2, with_long_data(&[b"c"], false));
     Statements { prepared: Some(Box::new(prepared)), names: Some(Box::new(names)) }
 }
 
