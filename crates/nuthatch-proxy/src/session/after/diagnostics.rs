@@ -106,7 +106,7 @@ pub(crate) fn retake_what_is_left(ground: &Ground, dealings: &mut Dealings, fact
         && let Some(mut held) = retake(ground, left)
     {
         held.pin(Pins::DIAGNOSTICS);
-        dealings.diagnostics.are_left_on(held.connection.thread_id);
+        dealings.diagnostics.note_left_on(held.connection.thread_id);
         dealings.hands.held.push(held);
     } else if facts.reads_counts()
         && dealings.hands.held.is_empty()
@@ -203,7 +203,7 @@ fn collation_on(context: &Context, diagnostics: &Diagnostics, connection: &Conne
 pub(crate) fn learn_diagnostics(diagnostics: &mut Diagnostics, end: &AnswerEnd, held: &Held) {
     let has_some = end.has_warned || matches!(end.ending, Ending::Err(_));
     if has_some || diagnostics.fate() == Fate::Forgotten {
-        diagnostics.are_left_on(held.connection.thread_id);
+        diagnostics.note_left_on(held.connection.thread_id);
     }
 }
 

@@ -124,7 +124,7 @@ mod tests {
         ] {
             assert_eq!(fate(MARIADB, &listed(MARIADB), text, done), expected, "{text} {done:?}");
             let mut held = Diagnostics::default();
-            held.are_left_on(7);
+            held.note_left_on(7);
             let known = if expected == Untold { Kept } else { expected };
             assert_eq!(fate(MARIADB, &held, text, done), known, "the server knows: {text} {done:?}");
             let none = Diagnostics::default();

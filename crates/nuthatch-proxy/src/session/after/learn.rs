@@ -178,7 +178,7 @@ fn learn_from_error(
         held.pin(Pins::SESSION_VARIABLE);
     }
     if !context.state.autocommit || facts.transaction.is_opaque {
-        held.may_be_in_transaction();
+        held.suspect_transaction();
     }
     learn_insert_id_of_failed(hands, results, facts, held);
     // The error is what SHOW WARNINGS will show. What the statement did before it failed is unknown.

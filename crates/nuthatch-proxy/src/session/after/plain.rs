@@ -36,7 +36,7 @@ pub(crate) fn has_left_counts_only(
     let ended_well = tells_all && !end.has_warned && end.ok.insert_id == 0;
     let has_own_connection = held.pins().is_empty()
         && !held.in_transaction()
-        && held.has_seldom().is_none()
+        && held.seldom().is_none()
         && held.connection.state.autocommit == Some(true)
         && !is_profiled(&held.connection.state.settings);
     facts.is_plain

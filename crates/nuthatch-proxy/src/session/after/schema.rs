@@ -17,7 +17,7 @@ pub(crate) async fn learn_dropped_schema(
     end: &AnswerEnd,
     held: &mut Held,
 ) -> Result<(), Trouble> {
-    if std::mem::take(&mut held.is_in_unnamed_schema()) {
+    if held.is_in_unnamed_schema() {
         return learn_name_of_schema(ground, context, held).await;
     }
     if end.status_seen.contains(StatusFlags::SERVER_STATUS_DB_DROPPED)

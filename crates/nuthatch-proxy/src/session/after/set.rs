@@ -68,7 +68,7 @@ pub(crate) async fn learn_worked_out(
     held: &mut Held,
 ) -> Result<(), Trouble> {
     let Change::Steps(steps) = &facts.change else { return Ok(()) };
-    if !std::mem::take(&mut held.is_to_be_asked()) {
+    if !held.takes_to_be_asked() {
         return Ok(());
     }
     forget_what_a_question_changes(context, dealings);
@@ -121,7 +121,7 @@ fn learn_setting(ground: &Ground, context: &mut Context, setting: &Setting, held
         }
         Given::WorkedOut => {
             if !held.pins().contains(Pins::SESSION_VARIABLE) {
-                held.must_be_asked();
+                held.note_to_be_asked();
             }
             held.pin(Pins::SESSION_VARIABLE);
             context.state.settings.forget_overwritten(name);

@@ -77,7 +77,7 @@ fn doubt(ground: &Ground, context: &Context, plan: &Plan, text: &[u8], least: Le
         held.pin(Pins::STORED_CODE);
         return;
     }
-    held.seldom().doubts.add(Doubt {
+    held.seldom_mut().doubts.add(Doubt {
         text: text.into(),
         class: plan.facts.class,
         lexing: context.lexing,

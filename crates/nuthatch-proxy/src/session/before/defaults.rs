@@ -22,7 +22,7 @@ pub(crate) async fn begin_change_of_defaults(
     }
     let is_at_once = facts.server.defaults == DefaultsChange::Set;
     if is_at_once {
-        held.seldom().changing = Some(held.connection.server().defaults.begin_change());
+        held.seldom_mut().changing = Some(held.connection.server().defaults.begin_change());
     }
     Ok(())
 }

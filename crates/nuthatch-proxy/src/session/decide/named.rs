@@ -39,7 +39,7 @@ pub(crate) fn plan_named(
             if is_unknown_kill || said_to_cache(inner.kind, &text, context.lexing).is_some() {
                 return Some(own_error(ground, context, dealings, ErrorCode::UNSUPPORTED_PS, UNSUPPORTED_PS));
             }
-            if !statements.names().is_none_or(|names| names.have_room_for(&name)) {
+            if statements.names().is_some_and(|names| !names.have_room_for(&name)) {
                 let message = format!("Can't create more than {NAMES_MAX} prepared statements in a session");
                 return Some(own_error(ground, context, dealings, ErrorCode::TOO_MANY_STATEMENTS, &message));
             }

@@ -180,8 +180,7 @@ async fn pass_to(
         && !matches!(end.ending, Ending::Err(_))
     {
         // COM_REFRESH commits.
-        held.note_transaction(end.status.contains(StatusFlags::SERVER_STATUS_IN_TRANS));
-        held.doubt_transaction();
+        held.assume_transaction(end.status.contains(StatusFlags::SERVER_STATUS_IN_TRANS));
     }
     let Session { ground, account, context, dealings, .. } = session;
     put_away(ground, account, context, dealings, held, outcome.as_ref().err());

@@ -167,7 +167,7 @@ async fn take_command(session: &mut Session) -> Result<Taken, SessionEnd> {
     if session.client.has_attributes()
         && take_attributes(&mut session.client, &session.statements, command).is_err()
     {
-        session.client.takes_looked_up();
+        session.client.forget_looked_up();
         Box::pin(refuse_attributes(session)).await?;
         return Ok(Taken::AndServed);
     }

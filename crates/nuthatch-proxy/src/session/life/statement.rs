@@ -91,7 +91,7 @@ pub(crate) fn plain_statement(session: &mut Session, now_ms: u64, plan: Plan) ->
 /// What follows a text is under the flag that the rules say. Returns whether this one is under any.
 pub(crate) fn take_flag(session: &mut Session, plan: &Plan) -> bool {
     let next = plan.verdict.next_query_flag_in.unwrap_or(0);
-    session.cache.take_next_flag_in(next) != 0
+    session.cache.replace_next_flag_in(next) != 0
 }
 
 /// Forgets what the text does not leave alone of what the last statement left.

@@ -74,8 +74,12 @@ impl CacheUse {
         self.next_flag_in
     }
 
+    pub(crate) const fn set_next_flag_in(&mut self, next: u32) {
+        self.next_flag_in = next;
+    }
+
     /// Sets it, and returns what it was.
-    pub(crate) const fn take_next_flag_in(&mut self, next: u32) -> u32 {
+    pub(crate) const fn replace_next_flag_in(&mut self, next: u32) -> u32 {
         std::mem::replace(&mut self.next_flag_in, next)
     }
 }

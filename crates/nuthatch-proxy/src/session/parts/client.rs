@@ -119,7 +119,11 @@ impl Client {
         self.has_looked_up = true;
     }
 
-    /// The same, asked once.
+    pub(crate) const fn forget_looked_up(&mut self) {
+        self.has_looked_up = false;
+    }
+
+    /// Whether it was; asked once.
     pub(crate) fn takes_looked_up(&mut self) -> bool {
         std::mem::take(&mut self.has_looked_up)
     }

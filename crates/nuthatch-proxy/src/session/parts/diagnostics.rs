@@ -53,7 +53,7 @@ impl Diagnostics {
     }
 
     /// A statement has left them on that thread of a server.
-    pub(crate) fn are_left_on(&mut self, thread_id: u32) {
+    pub(crate) fn note_left_on(&mut self, thread_id: u32) {
         (self.list, self.on) = (None, Some(thread_id));
     }
 
@@ -175,7 +175,10 @@ impl Diagnostics {
 
 #[cfg(test)]
 mod tests {
+    use nuthatch_config::HostgroupId;
+
     use super::*;
+    use crate::backend::Server;
 
     fn list(code: u16) -> List {
         let server = ServerFlavor::MariaDb(101_119);
@@ -185,14 +188,14 @@ mod tests {
     #[test]
     fn they_are_on_a_server_or_the_sessions_own() {
         let mut diagnostics = Diagnostics::default();
-        diagnostics.are_left_on(7);
+        diagnostics.note_left_on(7);
         diagnostics.leave(8);
         assert!(diagnostics.are_on(7) && diagnostics.list().is_none(), "it let go of another");
         diagnostics.have_too(list(1054));
         assert!(diagnostics.are_on(7) && diagnostics.list().is_some());
         diagnostics.leave(7);
         assert!(diagnostics.thread().is_none() && diagnostics.list().is_some());
-        diagnostics.are_left_on(9);
+        diagnostics.note_left_on(9);
         assert!(diagnostics.are_on(9) && diagnostics.list().is_none(), "others took their place");
         diagnostics.have(list(1146));
         assert!(
@@ -218,13 +221,30 @@ mod tests {
 
     #[test]
     fn list_that_was_taken_over_is_kept_only_if_it_tells_something() {
-        for (there, is_kept) in [(list(1054), true), (list(1054).emptied(), false)] {
+        let lost = List::lost(list(1054).collation());
+        for (there, is_kept) in [(list(1054), true), (lost, true), (list(1054).emptied(), false)] {
             let mut diagnostics = Diagnostics::default();
-            diagnostics.are_left_on(7);
+            diagnostics.note_left_on(7);
             diagnostics.take_over(there);
             assert_eq!((diagnostics.thread(), diagnostics.fate()), (None, Fate::Untold));
             assert_eq!(diagnostics.list().is_some(), is_kept);
         }
+    }
+
+    #[test]
+    fn another_list_is_not_where_the_last_one_was_left() {
+        let left = || (Server::at("a", 1), HostgroupId(0), 7);
+        let mut diagnostics = Diagnostics::default();
+        let mut first = list(1054);
+        first.leave_on(left());
+        diagnostics.have(first);
+        assert!(diagnostics.take_left().is_some());
+        assert!(diagnostics.take_left().is_none(), "it is asked once");
+        let mut first = list(1054);
+        first.leave_on(left());
+        diagnostics.have(first);
+        diagnostics.settle(Some(list(1146)));
+        assert!(diagnostics.take_left().is_none());
     }
 
     #[test]

@@ -47,7 +47,7 @@ impl Hands {
         std::mem::take(&mut self.has_lost_state)
     }
 
-    /// A connection was let go of; none if it is nobody's any more.
+    /// A connection was let go of; none if it is not to be asked for what its last statement left.
     pub(crate) fn let_go_of(&mut self, left: Option<Left>) {
         self.left = left;
     }

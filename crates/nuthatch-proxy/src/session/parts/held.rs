@@ -56,6 +56,20 @@ enum Open {
     Surely,
 }
 
+impl Open {
+    const fn may_be(self) -> bool {
+        !matches!(self, Self::No)
+    }
+
+    const fn or_maybe(self) -> Self {
+        if self.may_be() { self } else { Self::Maybe }
+    }
+
+    const fn doubted(self) -> Self {
+        if self.may_be() { Self::Maybe } else { Self::No }
+    }
+}
+
 /// What few connections in the hands of sessions have.
 #[derive(Debug, Default)]
 pub(crate) struct Seldom {
@@ -102,7 +116,7 @@ impl Held {
     /// A transaction is open on it, or may be.
     #[inline]
     pub(crate) const fn in_transaction(&self) -> bool {
-        !matches!(self.open, Open::No)
+        self.open.may_be()
     }
 
     /// One is: the server has said so behind the last statement, which was no error.
@@ -115,18 +129,19 @@ impl Held {
         self.open = if is_open { Open::Surely } else { Open::No };
     }
 
+    /// One may be open, or none is, as far as that can be told without the server's word behind a statement of the session's.
+    pub(crate) const fn assume_transaction(&mut self, may_be_open: bool) {
+        self.open = if may_be_open { Open::Maybe } else { Open::No };
+    }
+
     /// One may be open now.
-    pub(crate) const fn may_be_in_transaction(&mut self) {
-        if !self.in_transaction() {
-            self.open = Open::Maybe;
-        }
+    pub(crate) const fn suspect_transaction(&mut self) {
+        self.open = self.open.or_maybe();
     }
 
     /// What was said of it was not said behind the last statement.
     pub(crate) const fn doubt_transaction(&mut self) {
-        if self.in_transaction() {
-            self.open = Open::Maybe;
-        }
+        self.open = self.open.doubted();
     }
 
     /// It carries nothing of the session that a statement needs, so another connection does as well.
@@ -149,8 +164,13 @@ impl Held {
         self.is_to_be_asked
     }
 
-    pub(crate) const fn must_be_asked(&mut self) {
+    pub(crate) const fn note_to_be_asked(&mut self) {
         self.is_to_be_asked = true;
+    }
+
+    /// The same question, after which it is not any more.
+    pub(crate) const fn takes_to_be_asked(&mut self) -> bool {
+        std::mem::replace(&mut self.is_to_be_asked, false)
     }
 
     /// It is in another schema, of which the session does not know yet what its name is in UTF-8.
@@ -199,7 +219,7 @@ impl Held {
     }
 
     /// What few have, if it has any of it.
-    pub(crate) fn has_seldom(&self) -> Option<&Seldom> {
+    pub(crate) fn seldom(&self) -> Option<&Seldom> {
         self.seldom.as_deref()
     }
 
@@ -216,14 +236,14 @@ impl Held {
     }
 
     /// What few have, to be changed.
-    pub(crate) fn seldom(&mut self) -> &mut Seldom {
+    pub(crate) fn seldom_mut(&mut self) -> &mut Seldom {
         self.seldom.get_or_insert_default()
     }
 
     /// A statement that pins so has run, and nobody looked at what it made, opened or took.
     pub(crate) fn doubt(&mut self, pins: Pins) {
         if pins.without(COUNTED) != pins {
-            let Seldom { named_locks, temporary, handlers, .. } = self.seldom();
+            let Seldom { named_locks, temporary, handlers, .. } = self.seldom_mut();
             temporary.doubt(pins);
             named_locks.doubt(pins);
             handlers.doubt(pins);
@@ -289,5 +309,20 @@ impl Held {
             seldom: None,
             delay: Delay::default(),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Open::{self, Maybe, No, Surely};
+
+    #[test]
+    fn open_transaction_is_doubted_and_suspected_but_never_closed_by_that() {
+        for (open, may_be, suspected, doubted) in
+            [(No, false, Maybe, No), (Maybe, true, Maybe, Maybe), (Surely, true, Surely, Maybe)]
+        {
+            assert_eq!((open.may_be(), open.or_maybe(), open.doubted()), (may_be, suspected, doubted));
+        }
+        assert_eq!(Open::default(), No);
     }
 }

@@ -20,9 +20,6 @@ pub(crate) const LAST_PREPARED: u32 = u32::MAX;
 /// How many statements a session may have prepared, as `max_prepared_stmt_count` bounds them for a server.
 pub(crate) const STATEMENTS_MAX: usize = 16_382;
 
-/// A longer execution's room is given back.
-const PLAIN_BYTES_KEPT: usize = 1024;
-
 /// A session's prepared statements.
 #[derive(Debug, Default)]
 pub(crate) struct Prepared {
@@ -105,7 +102,6 @@ impl Prepared {
     pub(crate) fn write_down_plain(&mut self, payload: &[u8], state: &SessionState) -> Option<()> {
         let mut plain = std::mem::take(&mut self.plain);
         plain.clear();
-        plain.shrink_to(PLAIN_BYTES_KEPT);
         let is_read =
             self.named(payload).is_some_and(|named| named.take_off_attributes(payload, &mut plain).is_ok());
         let written = if is_read { self.write_down(&plain, state) } else { None };
@@ -115,8 +111,10 @@ impl Prepared {
 
     /// Gives back what an execution of more than so many bytes took.
     pub(crate) fn forget_longer_than(&mut self, bytes: usize) {
-        if self.execution.capacity() > bytes {
-            self.execution = Vec::new();
+        for kept in [&mut self.execution, &mut self.plain] {
+            if kept.capacity() > bytes {
+                *kept = Vec::new();
+            }
         }
     }
 }

@@ -77,7 +77,7 @@ impl Results {
     pub(crate) fn is_state_of(&self, held: &Held) -> bool {
         held.in_transaction()
             || held.pins().leaves_state_behind()
-            || self.insert_id == InsertId::At(held.connection.thread_id)
+            || self.insert_id_is_at(held.connection.thread_id)
     }
 }
 

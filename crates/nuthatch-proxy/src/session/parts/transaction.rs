@@ -118,7 +118,7 @@ impl Transaction {
         if let Beginning::Sent { held_back, since } = self.beginning {
             self.beginning = Beginning::Begun(since);
             if held_back.is_some() {
-                held.may_be_in_transaction();
+                held.suspect_transaction();
             }
         }
     }

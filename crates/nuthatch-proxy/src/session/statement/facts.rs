@@ -393,9 +393,9 @@ impl TextFacts {
     }
 }
 
-/// Whether a SHOW may be one of columns or keys.
+/// Whether a SHOW may be one of columns or keys: one of the words stands somewhere in it.
 fn describes_tables(text: &[u8]) -> bool {
-    [&b"columns"[..], b"fields", b"index", b"indexes", b"keys"].iter().any(|word| names(text, word))
+    [&b"columns"[..], b"fields", b"index", b"keys"].iter().any(|word| names(text, word))
 }
 
 /// Whether a SET may be of a role or resource group, which a server does not forget at a reset.

@@ -271,6 +271,20 @@ fn temporary_tables_are_the_sessions() {
     );
 }
 
+/// What the server works out is asked for once: what a later SET keeps the connection for is not let go of by the one behind it.
+#[test]
+fn value_that_is_asked_for_lets_go_of_nothing_that_comes_behind() {
+    let stage = Stage::plain();
+    let make = [
+        "BEGIN",
+        "SET sql_mode = CONCAT(@@sql_mode, ',ANSI_QUOTES')",
+        "SET timestamp = 1000",
+        "SET @a = 1",
+        "COMMIT",
+    ];
+    check_pinned(&stage, &make, "SELECT UNIX_TIMESTAMP() = 1000", "1", "0");
+}
+
 #[test]
 fn session_variables_are_the_sessions() {
     let stage = Stage::plain();

@@ -129,12 +129,3 @@ fn rows_tell_nothing_where_the_session_has_limited_them_by_a_variable() {
         assert_eq!(found(&context, text, &[], &end), expected, "{text}");
     }
 }
-
-#[test]
-fn count_that_is_set_is_on_no_connection() {
-    let mut results = Results::default();
-    results.set_found_rows(Elsewhere, Some(3));
-    assert!(results.found_rows_are_on(3));
-    results.set_found_rows(Known(8), None);
-    assert_eq!((results.found_rows(), results.found_rows_are_on(3)), (Known(8), false));
-}

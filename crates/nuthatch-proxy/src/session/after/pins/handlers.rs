@@ -24,11 +24,11 @@ pub(crate) fn learn_handlers(
     // Several statements, one that text has prepared: nobody knows what is open.
     let is_seen = plan.named.is_none() && !plan.facts.transaction.is_opaque;
     match is_seen.then(|| handler(client.statement_text(), context.lexing)).flatten() {
-        Some(handler) if !matches!(end.ending, Ending::Err(_)) => held.seldom().handlers.learn(handler),
+        Some(handler) if !matches!(end.ending, Ending::Err(_)) => held.seldom_mut().handlers.learn(handler),
         Some(_) => {}
-        None => held.seldom().handlers.doubt(plan.facts.pins),
+        None => held.seldom_mut().handlers.doubt(plan.facts.pins),
     }
-    if held.seldom().handlers.are_closed() {
+    if held.seldom_mut().handlers.are_closed() {
         held.unpin(Pins::HANDLER);
     }
 }

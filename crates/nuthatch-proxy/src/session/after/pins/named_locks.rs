@@ -27,16 +27,16 @@ pub(crate) async fn learn_named_locks(
         return Ok(());
     }
     if plan.facts.transaction.is_opaque || plan.named.is_some() {
-        held.seldom().named_locks.doubt(plan.facts.pins);
+        held.seldom_mut().named_locks.doubt(plan.facts.pins);
         return Ok(());
     }
     let text = client.statement_text();
     let found = locks(text, context.lexing);
     if found.taken.is_empty() && !found.takes_others && !found.releases {
-        held.seldom().named_locks.doubt(plan.facts.pins);
+        held.seldom_mut().named_locks.doubt(plan.facts.pins);
         return Ok(());
     }
-    let known = &mut held.seldom().named_locks;
+    let known = &mut held.seldom_mut().named_locks;
     found.taken.into_iter().for_each(|name| known.add(name.into()));
     if found.takes_others {
         known.doubt(Pins::GET_LOCK);

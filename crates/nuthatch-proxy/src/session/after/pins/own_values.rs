@@ -48,8 +48,8 @@ pub(crate) fn learn_own_values(
     }
     let advanced = facts.asks.sequences.iter().flat_map(|found| &found.advanced);
     for name in advanced.filter_map(|name| full(name, &context.state)) {
-        if held.seldom().sequences.len() < SEQUENCES_MAX {
-            held.seldom().sequences.insert(name);
+        if held.seldom_mut().sequences.len() < SEQUENCES_MAX {
+            held.seldom_mut().sequences.insert(name);
         }
     }
     let changes = match facts.kind {
@@ -66,5 +66,5 @@ pub(crate) fn learn_own_values(
 }
 
 fn is_advanced(held: &Held, name: &(Vec<u8>, Vec<u8>)) -> bool {
-    held.has_seldom().is_some_and(|seldom| seldom.sequences.contains(name))
+    held.seldom().is_some_and(|seldom| seldom.sequences.contains(name))
 }

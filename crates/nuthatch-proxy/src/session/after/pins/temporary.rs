@@ -27,18 +27,18 @@ pub(crate) fn learn_temporary_tables(
         .then(|| temporary_tables(text, context.lexing));
     match understood.flatten() {
         Some(TemporaryTables::Made(table)) if succeeded => {
-            held.seldom().temporary.add(resolved(context, table));
+            held.seldom_mut().temporary.add(resolved(context, table));
         }
         Some(TemporaryTables::Dropped(tables)) if succeeded => {
             for table in tables {
-                held.seldom().temporary.remove(&resolved(context, table));
+                held.seldom_mut().temporary.remove(&resolved(context, table));
             }
         }
         // What failed may have dropped some of them.
         Some(_) if makes => {}
-        Some(_) | None => held.seldom().temporary.doubt(Pins::TEMPORARY_TABLE),
+        Some(_) | None => held.seldom_mut().temporary.doubt(Pins::TEMPORARY_TABLE),
     }
-    if held.seldom().temporary.is_empty() {
+    if held.seldom_mut().temporary.is_empty() {
         held.unpin(Pins::TEMPORARY_TABLE);
     }
 }

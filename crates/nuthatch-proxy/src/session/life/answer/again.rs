@@ -149,8 +149,7 @@ async fn end_other_transactions(session: &mut Session, plan: &Plan, text: &[u8])
         let Session { ground, account, context, dealings, .. } = session;
         let mut flight = start_flight(ground, account, context, &dealings.transaction, plan, &sent, &held);
         let outcome = order_and_hear(ground, &mut held, text, &mut flight).await;
-        held.note_transaction(outcome.is_err());
-        held.doubt_transaction();
+        held.assume_transaction(outcome.is_err());
         put_away(ground, account, context, dealings, held, outcome.as_ref().err());
         outcome?;
     }

@@ -26,7 +26,7 @@ pub(crate) fn begin_anew(session: &mut Session, charset: Charset) {
     session.dealings.transaction.forget_touched();
     session.dealings.transaction.set_beginning(Beginning::default());
     session.context.is_told_of_changes = false;
-    session.cache.take_next_flag_in(0);
+    session.cache.set_next_flag_in(0);
     let Session { ground, account, context, .. } = session;
     begin_in(ground, account, context, ground.shared.hostgroups.defaults.era());
     renumber_environment(&session.ground, &mut session.context);

@@ -116,7 +116,7 @@ fn take_command(session: &mut Session, now: Now) -> bool {
     if !client.framed_mut().take_packet_at_hand(limit_bytes) {
         return false;
     }
-    client.takes_looked_up();
+    client.forget_looked_up();
     client.shift_sequence(0);
     if !dealings.hands.held.is_empty() {
         watch_held(ground, &mut dealings.hands, false);
