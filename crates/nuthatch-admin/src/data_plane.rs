@@ -9,6 +9,7 @@ use std::sync::Arc;
 use nuthatch_config::Snapshot;
 
 use crate::statistic::Sample;
+use crate::stats::monitor_rows::{ConnectLogRow, PingLogRow, ReplicationLagLogRow};
 use crate::stats::rows::{
     CommandCountersRow, ConnectionPoolRow, ErrorRow, MemoryRow, ProcessRow, QueryCacheAdviceRow,
     QueryCacheEntryRow, QueryCacheRow, QueryCacheTableRow, QueryDigestRow, QueryRuleRow, UserRow,
@@ -63,6 +64,21 @@ pub trait DataPlane: Send + Sync + 'static {
 
     /// The rows of `stats_mysql_errors`; none where errors are not kept.
     fn errors(&self, _reading: Reading) -> Vec<ErrorRow> {
+        Vec::new()
+    }
+
+    /// The rows of `mysql_server_connect_log`; none without a monitor.
+    fn connect_log(&self) -> Vec<ConnectLogRow> {
+        Vec::new()
+    }
+
+    /// The rows of `mysql_server_ping_log`; none without a monitor.
+    fn ping_log(&self) -> Vec<PingLogRow> {
+        Vec::new()
+    }
+
+    /// The rows of `mysql_server_replication_lag_log`; none without a monitor.
+    fn replication_lag_log(&self) -> Vec<ReplicationLagLogRow> {
         Vec::new()
     }
 

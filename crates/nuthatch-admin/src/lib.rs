@@ -31,4 +31,4 @@ pub use data_plane::{DataPlane, Killed, ProcessVerb, Reading};
 pub use listener::serve;
 pub use start_error::StartError;
 pub use statistic::{Definition, Kind, Label, Sample, Statistic};
-pub use stats::rows;
+pub use stats::{monitor_rows, rows};

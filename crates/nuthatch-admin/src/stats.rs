@@ -1,9 +1,10 @@
-//! The `stats` schema: tables whose rows come from the data plane.
+//! The `stats` and `monitor` schemas: tables whose rows come from the running process.
 //!
 //! A table is emptied and filled anew each time a statement mentions it, so that its rows are of that moment. Naming a
 //! table that ends in `_reset` takes the counters away from the data plane as a whole, whatever rows the statement then
 //! returns. The tables are real SQLite tables, so they join with the configuration. Clients cannot write to them.
 
+pub mod monitor_rows;
 pub mod rows;
 
 mod table;
@@ -11,14 +12,16 @@ mod table;
 use rusqlite::Connection;
 
 use crate::data_plane::{DataPlane, Reading};
+use monitor_rows::{ConnectLogRow, PingLogRow, ReplicationLagLogRow};
 use rows::{
     CommandCountersRow, ConnectionPoolRow, ErrorRow, GlobalRow, MemoryRow, ProcessRow, QueryCacheAdviceRow,
     QueryCacheEntryRow, QueryCacheRow, QueryCacheTableRow, QueryDigestRow, QueryRuleRow, UserRow,
 };
+pub(crate) use table::SCHEMA;
 use table::StatsTable;
 
-/// The schema's name.
-pub(crate) const SCHEMA: &str = "stats";
+/// All schemas that they are in. A name is that of one table only.
+pub(crate) const SCHEMAS: &[&str] = &[SCHEMA, "monitor"];
 
 const RESET_SUFFIX: &str = "_reset";
 
@@ -56,9 +59,12 @@ static SOURCES: &[Source] = &[
     Source::of::<QueryDigestRow>(Twin::Reset),
     Source::of::<QueryRuleRow>(Twin::None),
     Source::of::<UserRow>(Twin::None),
+    Source::of::<ConnectLogRow>(Twin::None),
+    Source::of::<PingLogRow>(Twin::None),
+    Source::of::<ReplicationLagLogRow>(Twin::None),
 ];
 
-/// Creates the tables, empty, in the schema that the layers have attached.
+/// Creates the tables, empty, in the schemas that the layers have attached.
 pub(crate) fn create(connection: &Connection) -> rusqlite::Result<()> {
     for source in SOURCES {
         (source.create)(connection, source.table)?;
@@ -69,7 +75,7 @@ pub(crate) fn create(connection: &Connection) -> rusqlite::Result<()> {
     Ok(())
 }
 
-/// Fills the named table with the rows of this moment; a name that is no table of this schema does nothing.
+/// Fills the named table with the rows of this moment; a name that is none of these tables does nothing.
 pub(crate) fn refill(connection: &Connection, table: &str, plane: &dyn DataPlane) -> rusqlite::Result<()> {
     for source in SOURCES {
         if table == source.table {

@@ -15,6 +15,8 @@ pub struct HostgroupAttributes {
     pub throttle_connections_per_sec: Option<u64>,
     /// In the place of `mysql-connection_growth_interval_ms`.
     pub growth_interval_ms: Option<u64>,
+    /// In the place of `mysql-monitor_slave_lag_when_null`.
+    pub lag_when_null_s: Option<u64>,
     /// In the place of `mysql-init_connect`.
     pub init_connect: Option<String>,
     /// For how long sessions keep their connections.

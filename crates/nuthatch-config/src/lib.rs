@@ -8,6 +8,7 @@
 //! Nothing here listens, connects or reads a clock.
 
 mod attributes;
+mod health_limits;
 mod password;
 mod pool_settings;
 mod query_cache;
@@ -24,6 +25,7 @@ mod variables;
 mod verb;
 
 pub use attributes::{HostgroupAttributes, MultiplexDelays};
+pub use health_limits::HealthLimits;
 pub use password::Password;
 pub use pool_settings::PoolSettings;
 pub use query_cache::{QueryCacheSize, QueryCacheType};

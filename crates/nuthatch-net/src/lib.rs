@@ -1,7 +1,7 @@
 //! One MySQL connection over Tokio, either side.
 //!
 //! [`Stream`] is a TCP or Unix socket, [`Framed`] reads whole packets from it and writes bytes to it, [`greet`] and
-//! [`prove`] are the server's part of a login, [`log_in`] the client's. What a packet means is `nuthatch-wire`'s,
+//! [`prove`] are the server's part of a login, [`log_in`] the client's; an [`Asker`] is a whole small client. What a packet means is `nuthatch-wire`'s,
 //! who may log in is the caller's.
 //!
 //! The sockets of a worker are not on Tokio's reactor but on the worker's [`Watch`] ([`WatchedSocket`]): clients', so that what
@@ -11,6 +11,7 @@
 //! packet are kept. There is one `read` for each packet that came in one piece, and one `write` for each answer.
 
 mod address;
+mod asker;
 mod compressed;
 mod ed25519;
 mod error;
@@ -27,6 +28,7 @@ mod watch;
 mod watched_socket;
 
 pub use address::{BackendAddress, ListenAddress};
+pub use asker::{AnswerTable, AskError, Asker, AskerLogin};
 pub use compressed::{Algorithm, Compressed, Role};
 pub use error::NetError;
 pub use framed::Framed;

@@ -7,6 +7,7 @@ use std::sync::{Arc, OnceLock};
 
 use arc_swap::ArcSwap;
 use nuthatch_config::Snapshot;
+use tokio::sync::watch;
 
 use crate::configuration::keeper::ConfigurationKeeper;
 
@@ -16,12 +17,19 @@ pub(crate) struct Configuration {
     snapshot: ArcSwap<Snapshot>,
     epoch: AtomicU64,
     keeper: OnceLock<Arc<dyn ConfigurationKeeper>>,
+    /// How many were put in force.
+    count: watch::Sender<u64>,
 }
 
 impl Configuration {
     pub(crate) fn new(snapshot: Arc<Snapshot>) -> Self {
         let epoch = AtomicU64::new(snapshot.epoch.0);
-        Self { snapshot: ArcSwap::new(snapshot), epoch, keeper: OnceLock::new() }
+        Self {
+            snapshot: ArcSwap::new(snapshot),
+            epoch,
+            keeper: OnceLock::new(),
+            count: watch::Sender::new(0),
+        }
     }
 
     /// Puts another in force: every statement that begins is judged by it.
@@ -29,6 +37,12 @@ impl Configuration {
         let epoch = snapshot.epoch.0;
         self.snapshot.store(snapshot);
         self.epoch.store(epoch, Ordering::Release);
+        self.count.send_modify(|count| *count += 1);
+    }
+
+    /// Told of each that is put in force from now on.
+    pub(crate) fn subscribe(&self) -> watch::Receiver<u64> {
+        self.count.subscribe()
     }
 
     /// The one in force.

@@ -5,6 +5,7 @@ mod cached_entries;
 mod cached_tables;
 mod defaults;
 mod levels;
+mod monitored;
 mod processlist;
 mod query_cache;
 mod source;
@@ -19,13 +20,16 @@ pub use cache_advice::CacheAdvice;
 pub use cached_entries::CachedEntryRow;
 pub use cached_tables::CachedTableRow;
 pub use levels::Levels;
+pub use monitored::MonitoredServer;
 use nuthatch_config::{HostgroupId, ServerStatus, Snapshot};
-use nuthatch_net::ServerTls;
+use nuthatch_net::{ClearPasswords, ServerTls};
 use nuthatch_sql::ServerFlavor;
 pub use processlist::ProcessRow;
 pub use query_cache::QueryCacheRow;
 pub use source::{Source, SourceAccount};
+use tokio::sync::watch;
 
+use crate::backend::{LagOutcome, PingOutcome, clear_passwords};
 use crate::clock::Clock;
 use crate::configuration::keeper::ConfigurationKeeper;
 use crate::exact::{Domain, Exact, NoDomain, Replaced};
@@ -90,6 +94,34 @@ impl Proxy {
         domain: &Result<Arc<Domain>, NoDomain>,
     ) -> Option<ServerStatus> {
         source::server_status(&self.shared, hostgroup, domain)
+    }
+
+    /// The servers that the monitor is to look at.
+    #[must_use]
+    pub fn monitored_servers(&self) -> Vec<MonitoredServer> {
+        monitored::monitored(&self.shared)
+    }
+
+    /// Takes note of what the monitor's pings of a server came to, in all hostgroups that it stands in.
+    pub fn note_ping(&self, host: &str, port: u16, ping: &PingOutcome) {
+        self.shared.hostgroups.note_ping(host, port, ping);
+    }
+
+    /// Takes note of how far the monitor has found a server behind, in all hostgroups that it stands in.
+    pub fn note_lag(&self, host: &str, port: u16, lag: LagOutcome) {
+        self.shared.hostgroups.note_lag(host, port, lag);
+    }
+
+    /// Told of each configuration that is put in force; holds how many there were.
+    #[must_use]
+    pub fn configurations(&self) -> watch::Receiver<u64> {
+        self.shared.configuration.subscribe()
+    }
+
+    /// Whether a password may be given to a server that asks for itself.
+    #[must_use]
+    pub fn clear_passwords(&self) -> ClearPasswords {
+        clear_passwords(&self.snapshot().mysql)
     }
 
     /// The number of the last change of what sessions of a server begin with, to give to [`Self::note_defaults`] with what is read from now

@@ -15,7 +15,7 @@ use nuthatch_net::BackendAddress;
 use nuthatch_sql::ServerFlavor;
 use thiserror::Error;
 
-use crate::connection::{Connection, rows};
+use crate::connection::Connection;
 use crate::gtid::{GtidPositions, GtidSet};
 use crate::replication::{Family, as_replica, is_off};
 use crate::settings::Settings;
@@ -137,7 +137,7 @@ impl Witness {
             Family::MySql => format!("SELECT WAIT_FOR_EXECUTED_GTID_SET('{text}', {WAIT_S})"),
             Family::MariaDb => format!("SELECT MASTER_GTID_WAIT('{text}', {WAIT_S})"),
         };
-        self.replica.connection.ask_text("a wait for the replica", &wait, rows).await?;
+        self.replica.connection.ask_text("a wait for the replica", &wait).await?;
         Ok(())
     }
 
@@ -176,7 +176,7 @@ impl Side {
             (Family::MariaDb, Role::Replica) => "@@global.gtid_slave_pos, @@global.gtid_binlog_state",
         };
         let question = format!("SELECT {}, @@global.read_only, {positions}", family.identity());
-        let found = self.connection.ask_text("its position", &question, rows).await?;
+        let found = self.connection.ask_text("its position", &question).await?;
         let row = found.first().map(Vec::as_slice);
         let Some([identity, read_only, last, logged]) = row else { return Err(WitnessError::NotUnderstood) };
         if identity.as_slice() != self.identity.as_str().as_bytes() {

@@ -12,6 +12,7 @@ mod faults;
 mod keeper;
 mod lab;
 mod log;
+mod monitoring;
 mod plane;
 mod seed;
 mod serve;

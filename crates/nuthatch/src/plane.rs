@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use nuthatch_admin::monitor_rows::{ConnectLogRow, PingLogRow, ReplicationLagLogRow};
 use nuthatch_admin::rows::{
     CommandCountersRow, ConnectionPoolRow, Digest, ErrorRow, HitRatio, MemoryRow, ProcessRow,
     QueryCacheAdviceRow, QueryCacheEntryRow, QueryCacheRow, QueryCacheTableRow, QueryDigestRow, QueryRuleRow,
@@ -9,6 +10,7 @@ use nuthatch_admin::rows::{
 };
 use nuthatch_admin::{DataPlane, Killed, ProcessVerb, Reading, Sample, Statistic};
 use nuthatch_config::Snapshot;
+use nuthatch_monitor::{CheckKind, Log, Record};
 use nuthatch_proxy::{CommandRow, DigestReading, Levels, Proxy, Totals};
 
 use crate::certificates::Certificates;
@@ -20,11 +22,17 @@ pub(crate) struct Plane {
     proxy: Arc<Proxy>,
     stops: Stops,
     certificates: Certificates,
+    monitored: Arc<Log>,
 }
 
 impl Plane {
-    pub(crate) fn new(proxy: Arc<Proxy>, stops: Stops, certificates: Certificates) -> Self {
-        Self { proxy, stops, certificates }
+    pub(crate) fn new(
+        proxy: Arc<Proxy>,
+        stops: Stops,
+        certificates: Certificates,
+        monitored: Arc<Log>,
+    ) -> Self {
+        Self { proxy, stops, certificates, monitored }
     }
 }
 
@@ -270,6 +278,40 @@ impl DataPlane for Plane {
         self.proxy.offer_tls(Some(tls));
         tracing::info!("took over certificate and key for clients by order of an operator");
         Ok(())
+    }
+
+    fn connect_log(&self) -> Vec<ConnectLogRow> {
+        let row = |record: Record| ConnectLogRow {
+            hostname: record.server.host,
+            port: record.server.port,
+            time_start_us: record.began_us,
+            connect_success_time_us: record.took_us.unwrap_or(0),
+            connect_error: record.error,
+        };
+        self.monitored.records(CheckKind::Connect).into_iter().map(row).collect()
+    }
+
+    fn ping_log(&self) -> Vec<PingLogRow> {
+        let row = |record: Record| PingLogRow {
+            hostname: record.server.host,
+            port: record.server.port,
+            time_start_us: record.began_us,
+            ping_success_time_us: record.took_us.unwrap_or(0),
+            ping_error: record.error,
+        };
+        self.monitored.records(CheckKind::Ping).into_iter().map(row).collect()
+    }
+
+    fn replication_lag_log(&self) -> Vec<ReplicationLagLogRow> {
+        let row = |record: Record| ReplicationLagLogRow {
+            hostname: record.server.host,
+            port: record.server.port,
+            time_start_us: record.began_us,
+            success_time_us: record.took_us.unwrap_or(0),
+            repl_lag: record.found,
+            error: record.error,
+        };
+        self.monitored.records(CheckKind::Lag).into_iter().map(row).collect()
     }
 
     fn flush_query_cache(&self) -> u64 {

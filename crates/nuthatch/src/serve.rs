@@ -21,7 +21,7 @@ use crate::config_file::ConfigFile;
 use crate::keeper::Keeper;
 use crate::plane::Plane;
 use crate::stops::Stops;
-use crate::{catalogues, log, seed};
+use crate::{catalogues, log, monitoring, seed};
 
 const DRAIN_SECONDS: u64 = 30;
 
@@ -65,7 +65,9 @@ async fn serve(settings: Settings) -> anyhow::Result<()> {
     proxy.offer_tls(Some(certificates.load()?));
 
     let stops = Stops::default();
-    let plane = Arc::new(Plane::new(Arc::clone(&proxy), stops.clone(), certificates));
+    let monitor = monitoring::monitor(&proxy);
+    let plane =
+        Arc::new(Plane::new(Arc::clone(&proxy), stops.clone(), certificates, Arc::clone(monitor.log())));
     let admin = Admin::start(layers, Arc::<Plane>::clone(&plane)).map_err(cannot)?;
     proxy.is_kept_by(Arc::new(Keeper::new(&admin)));
     // The first client should be greeted as its server would greet it.
@@ -75,6 +77,7 @@ async fn serve(settings: Settings) -> anyhow::Result<()> {
     tasks.spawn(nuthatch_proxy::keep_house(Arc::clone(&proxy), stops.now.clone()));
     tasks.spawn(nuthatch_proxy::keep_lines(Arc::clone(&proxy), stops.now.clone()));
     tasks.spawn(catalogues::keep(Arc::clone(&proxy), stops.now.clone()));
+    tasks.spawn(monitoring::keep(Arc::clone(&proxy), monitor, stops.now.clone()));
     if let Some(listener) = admin_listener {
         tasks.spawn(nuthatch_admin::serve(listener, Arc::clone(&admin)));
     }

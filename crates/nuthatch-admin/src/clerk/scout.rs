@@ -22,7 +22,7 @@ use crate::stats;
 /// What a statement would do.
 #[derive(Debug, Default, Clone, PartialEq, Eq)]
 pub(super) struct Seen {
-    /// Tables of the `stats` schema that it mentions, each once.
+    /// Tables of the process's own state that it mentions, each once.
     pub(super) stats_tables: Vec<String>,
     /// Runtime twins that it mentions, each once.
     pub(super) runtime_tables: Vec<String>,
@@ -171,7 +171,7 @@ fn function(name: &str) -> Result<(), String> {
 fn read(rights: Rights, schema: &str, table: &str, seen: &mut Seen) -> Result<(), String> {
     let table = table.to_ascii_lowercase();
     if SHOWING.contains(&schema) {
-        if schema == stats::SCHEMA {
+        if stats::SCHEMAS.contains(&schema) {
             note(&mut seen.stats_tables, table);
         }
         return Ok(());

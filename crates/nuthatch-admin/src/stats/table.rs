@@ -11,8 +11,13 @@ use rusqlite::{Connection, params_from_iter};
 
 use crate::data_plane::{DataPlane, Reading};
 
-/// A table of the `stats` schema.
+/// The schema that most of them are in.
+pub(crate) const SCHEMA: &str = "stats";
+
+/// A table that shows the running process.
 pub(crate) trait StatsTable: Sized {
+    /// Where it is.
+    const SCHEMA: &'static str = SCHEMA;
     /// Its name.
     const TABLE: &'static str;
     /// Each column with its type and constraints, in order.
@@ -30,7 +35,7 @@ pub(crate) trait StatsTable: Sized {
 /// Creates the table, empty, under the given name.
 pub(super) fn create<T: StatsTable>(connection: &Connection, name: &str) -> rusqlite::Result<()> {
     let columns = T::COLUMNS.join(" , ");
-    connection.execute(&format!("CREATE TABLE stats.{name} ({columns}{})", T::CONSTRAINTS), [])?;
+    connection.execute(&format!("CREATE TABLE {}.{name} ({columns}{})", T::SCHEMA, T::CONSTRAINTS), [])?;
     Ok(())
 }
 
@@ -42,13 +47,13 @@ pub(super) fn refill<T: StatsTable>(
     reading: Reading,
 ) -> rusqlite::Result<()> {
     let rows = T::rows(plane, reading);
-    let mut insert = format!("INSERT OR REPLACE INTO stats.{name} VALUES (?1");
+    let mut insert = format!("INSERT OR REPLACE INTO {}.{name} VALUES (?1", T::SCHEMA);
     for place in 2..=T::COLUMNS.len() {
         write!(insert, ",?{place}").expect("a String takes all writes");
     }
     insert.push(')');
     connection.execute_batch("SAVEPOINT nuthatch_refill")?;
-    let filled = fill(connection, name, &insert, &rows);
+    let filled = fill(connection, &format!("{}.{name}", T::SCHEMA), &insert, &rows);
     let close = match filled {
         Ok(()) => "RELEASE nuthatch_refill",
         Err(_) => "ROLLBACK TO nuthatch_refill; RELEASE nuthatch_refill",
@@ -63,7 +68,7 @@ fn fill<T: StatsTable>(
     insert: &str,
     rows: &[T],
 ) -> rusqlite::Result<()> {
-    connection.execute(&format!("DELETE FROM stats.{name}"), [])?;
+    connection.execute(&format!("DELETE FROM {name}"), [])?;
     let mut insert = connection.prepare(insert)?;
     for row in rows {
         insert.execute(params_from_iter(row.cells()))?;
@@ -121,7 +126,7 @@ impl<T: Cell> Cell for Option<T> {
 macro_rules! stats_table {
     (
         $(#[$doc:meta])*
-        $row:ident in $table:literal, rows: $rows:expr, constraints: $constraints:literal;
+        $row:ident in $table:literal, $(schema: $schema:literal,)? rows: $rows:expr, constraints: $constraints:literal;
         $($(#[$field_doc:meta])* $field:ident: $type:ty => $column:literal,)*
     ) => {
         $(#[$doc])*
@@ -131,6 +136,7 @@ macro_rules! stats_table {
         }
 
         impl $crate::stats::table::StatsTable for $row {
+            $(const SCHEMA: &'static str = $schema;)?
             const TABLE: &'static str = $table;
             const COLUMNS: &'static [&'static str] = &[$($column),*];
             const CONSTRAINTS: &'static str = $constraints;

@@ -369,13 +369,13 @@ fn wrong_value_keeps_the_old_one_and_tells() {
     assert_eq!(layers.set_variable("MYSQL-Max_Connections", "500").unwrap(), None);
     let fault = layers.set_variable("mysql-shun_on_failures", "often").unwrap();
     assert_eq!(fault, Some(VariableFault::Count { min: 0, max: 10_000_000 }));
-    layers.set_variable("mysql-monitor_password", "hunter2").unwrap();
+    layers.set_variable("mysql-monitor_threads_min", "9").unwrap();
     sql(&layers, "INSERT INTO global_variables VALUES ('mysql-no_such', '1')");
     sql(&layers, "DELETE FROM global_variables WHERE variable_name = 'mysql-multiplexing'");
     assert_eq!(
         warnings(&run(&mut layers, "LOAD MYSQL VARIABLES TO RUNTIME")),
         [
-            "variable \"mysql-monitor_password\" is stored but does not act yet",
+            "variable \"mysql-monitor_threads_min\" is stored but does not act yet",
             "variable \"mysql-no_such\" is unknown; its row is deleted",
             "variable \"mysql-shun_on_failures\" takes a whole number from 0 to 10000000; it keeps its old value",
         ]

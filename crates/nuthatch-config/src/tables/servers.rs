@@ -21,14 +21,9 @@ pub(crate) static MYSQL_SERVERS: Table = Table {
         Column::int("max_connections").check("max_connections >= 0").default_int(1000),
         Column::int("max_replication_lag")
             .check("max_replication_lag >= 0 AND max_replication_lag <= 126144000")
-            .default_int(0)
-            .stored(),
+            .default_int(0),
         Column::int("use_ssl").check("use_ssl IN (0, 1)").default_int(0),
-        Column::int("max_latency_ms")
-            .of_type("INT UNSIGNED")
-            .check("max_latency_ms >= 0")
-            .default_int(0)
-            .stored(),
+        Column::int("max_latency_ms").of_type("INT UNSIGNED").check("max_latency_ms >= 0").default_int(0),
         Column::text("comment").default_text(""),
     ],
     keys: &["PRIMARY KEY (hostgroup_id, hostname, port)"],

@@ -73,8 +73,8 @@ variables! {
         "Connect errors within a second after which a server is shunned.";
     shun_recovery_time_sec: count(0..=31_536_000) = 10, Acts,
         "Seconds without errors after which a shunned server is tried again.";
-    unshun_algorithm: count(0..=1) = 0, Stored,
-        "Unshun a server in one hostgroup (0) or in all of them (1).";
+    unshun_algorithm: count(0..=1) = 0, Acts,
+        "Behind a login that works, a server is not shunned any more in its hostgroup (0) or in all of them (1).";
     query_retries_on_failure: count(0..=1_000) = 1, Acts,
         "How often a statement is sent again when the connection is lost before its answer begins.";
     connect_retries_on_failure: count(0..=1_000) = 10, Stored,
@@ -115,8 +115,8 @@ variables! {
         "Milliseconds after which an idle client is closed; 0: never.";
     max_connections: count(1..=1_000_000) = 10_000, Acts,
         "Client connections allowed; one more gets error 1040.";
-    default_max_latency_ms: count(0..=1_728_000_000) = 1_000, Stored,
-        "Milliseconds of ping time beyond which a server is passed over, where its row says 0.";
+    default_max_latency_ms: count(0..=1_728_000_000) = 1_000, Acts,
+        "max_latency_ms of servers whose row has 0: milliseconds of a ping beyond which a server is passed over; 0: none.";
     ping_interval_server_msec: count(1_000..=604_800_000) = 10_000, Acts,
         "Milliseconds between pings on an idle backend connection.";
     ping_timeout_server: count(10..=600_000) = 200, Acts,
@@ -149,19 +149,19 @@ variables! {
         "Prepared statements kept in all.";
 
     // Monitor.
-    monitor_enabled: flag = true, Stored,
+    monitor_enabled: flag = true, Acts,
         "Check the backends at all.";
-    monitor_history: count(1_000..=604_800_000) = 7_200_000, Stored,
-        "Milliseconds for which the results of checks are kept.";
-    monitor_connect_interval: count(100..=604_800_000) = 120_000, Stored,
-        "Milliseconds between connect checks.";
-    monitor_connect_timeout: count(100..=600_000) = 600, Stored,
+    monitor_history: count(1_000..=604_800_000) = 7_200_000, Acts,
+        "Milliseconds for which the results of checks are kept, up to 100000 of each kind.";
+    monitor_connect_interval: count(100..=604_800_000) = 120_000, Acts,
+        "Milliseconds between connect checks, which are logged only.";
+    monitor_connect_timeout: count(100..=600_000) = 600, Acts,
         "Milliseconds for a connect check.";
-    monitor_ping_interval: count(100..=604_800_000) = 8_000, Stored,
+    monitor_ping_interval: count(100..=604_800_000) = 8_000, Acts,
         "Milliseconds between ping checks.";
-    monitor_ping_max_failures: count(1..=1_000_000) = 3, Stored,
-        "Failed pings in a row after which a server is shunned and its connections are cut.";
-    monitor_ping_timeout: count(100..=600_000) = 1_000, Stored,
+    monitor_ping_max_failures: count(1..=1_000_000) = 3, Acts,
+        "Failed pings in a row after which a server is shunned and its connections are cut. It is pinged each second then.";
+    monitor_ping_timeout: count(100..=600_000) = 1_000, Acts,
         "Milliseconds for a ping check.";
     monitor_aws_rds_topology_discovery_interval: count(0..=100_000) = 0, Stored,
         "Read-only checks between looks at the RDS topology; 0: never.";
@@ -172,12 +172,12 @@ variables! {
     monitor_read_only_max_timeout_count: count(1..=1_000_000) = 3, Stored,
         "Timeouts in a row after which a server counts as read-only.";
     monitor_replication_lag_group_by_host: flag = false, Stored,
-        "Check the lag once for each host, not for each of its rows.";
-    monitor_replication_lag_interval: count(100..=604_800_000) = 10_000, Stored,
+        "Each server is looked at once by its host and port, in however many hostgroups it stands.";
+    monitor_replication_lag_interval: count(100..=604_800_000) = 10_000, Acts,
         "Milliseconds between checks of replication lag.";
-    monitor_replication_lag_timeout: count(100..=600_000) = 1_000, Stored,
+    monitor_replication_lag_timeout: count(100..=600_000) = 1_000, Acts,
         "Milliseconds for a check of replication lag.";
-    monitor_replication_lag_count: count(1..=10) = 1, Stored,
+    monitor_replication_lag_count: count(1..=10) = 1, Acts,
         "Checks in a row beyond the limit before a server is shunned for lag.";
     monitor_groupreplication_healthcheck_interval: count(100..=604_800_000) = 5_000, Stored,
         "Milliseconds between checks of group replication.";
@@ -195,32 +195,32 @@ variables! {
         "Milliseconds for a check of Galera.";
     monitor_galera_healthcheck_max_timeout_count: count(1..=10) = 3, Stored,
         "Timeouts in a row after which a node counts as offline.";
-    monitor_username: text = "monitor", Stored,
+    monitor_username: text = "monitor", Acts,
         "The monitor's account on the backends.";
-    monitor_password: secret = "monitor", Stored,
+    monitor_password: secret = "monitor", Acts,
         "Password of that account.";
-    monitor_replication_lag_use_percona_heartbeat: text = "", Stored,
-        "Table of pt-heartbeat to read the lag from, as schema.table; empty: SHOW REPLICA STATUS.";
+    monitor_replication_lag_use_percona_heartbeat: text = "", Acts,
+        "Table of pt-heartbeat to read the lag from, as schema.table; empty: SHOW REPLICA STATUS, of all channels.";
     monitor_query_interval: count(100..=604_800_000) = 60_000, Stored,
         "Kept by ProxySQL for old configurations.";
     monitor_query_timeout: count(100..=600_000) = 100, Stored,
         "Kept by ProxySQL for old configurations.";
-    monitor_slave_lag_when_null: count(0..=604_800) = 60, Stored,
+    monitor_slave_lag_when_null: count(0..=604_800) = 60, Acts,
         "Seconds of lag assumed when the server says NULL.";
     monitor_threads_min: count(2..=256) = 8, Stored,
-        "Smallest number of ProxySQL's monitor threads.";
+        "Each check of each server is a task of its own: there are no threads to be counted.";
     monitor_threads_max: count(4..=1_024) = 128, Stored,
-        "Largest number of ProxySQL's monitor threads.";
+        "The same.";
     monitor_threads_queue_maxsize: count(16..=1_024) = 128, Stored,
-        "Checks that may wait for a monitor thread.";
+        "The same: no check waits for another.";
     monitor_local_dns_cache_ttl: count(0..=604_800_000) = 300_000, Stored,
-        "Milliseconds for which a resolved host name is used; 0: no cache.";
+        "Names are resolved by the system at each connect, with its own cache.";
     monitor_local_dns_cache_refresh_interval: count(0..=604_800_000) = 60_000, Stored,
-        "Milliseconds between refreshes of resolved host names.";
+        "The same.";
     monitor_local_dns_resolver_queue_maxsize: count(16..=1_024) = 128, Stored,
-        "Host names that may wait to be resolved.";
+        "The same.";
     monitor_wait_timeout: flag = true, Stored,
-        "Give the monitor's connections a wait_timeout of their own.";
+        "A connection of the monitor's that its server has closed is opened anew within the same check.";
     monitor_writer_is_also_reader: flag = true, Stored,
         "Keep a server that becomes a writer in the reader hostgroup too.";
 

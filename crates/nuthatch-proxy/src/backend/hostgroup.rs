@@ -14,6 +14,7 @@ use tokio::sync::Notify;
 
 use crate::backend::Server;
 use crate::backend::server::defaults::{AllDefaults, Defaults, Era};
+use crate::backend::server::health::LagOutcome;
 use crate::backend::server::line::Line;
 use crate::backend::server::restarts::Restarts;
 use crate::backend::server::shortage::Shortage;
@@ -51,6 +52,25 @@ pub(super) type Groups = HashMap<HostgroupId, Arc<Hostgroup>, BuildHasherDefault
 #[derive(Debug, Default)]
 #[repr(align(64))]
 struct Seen(Mutex<(u64, Arc<Groups>)>);
+
+/// What became of the monitor's pings of a server.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum PingOutcome {
+    /// One came back after so long.
+    Answered {
+        /// Microseconds.
+        latency_us: u64,
+    },
+    /// The server is there, and does not let the monitor in: nothing is known of how fast it is.
+    Refused,
+    /// So many in a row did not that the server counts as gone.
+    Silent {
+        /// In words behind "because of".
+        why: String,
+    },
+    /// Nobody pings it any more: what pings have said of it counts no more.
+    NotAsked,
+}
 
 /// All servers, by hostgroup.
 #[derive(Debug)]
@@ -111,7 +131,8 @@ impl Hostgroups {
                 .map(|config| {
                     let same =
                         |server: &&Arc<Server>| server.host == config.host && server.port == config.port;
-                    let server = match known.and_then(|group| group.servers.iter().find(same)) {
+                    let before = known.and_then(|group| group.servers.iter().find(same));
+                    let server = match before {
                         Some(server) => {
                             server.configure(config);
                             Arc::clone(server)
@@ -124,6 +145,11 @@ impl Hostgroups {
                     };
                     server.use_tls(tls.of(snapshot, config));
                     server.use_settings(&settings);
+                    server.limit_health(snapshot.health_limits(config));
+                    let elsewhere = all_servers(&old).find(|other| same(&other));
+                    if let (None, Some(elsewhere)) = (before, elsewhere) {
+                        server.inherit_health(&elsewhere);
+                    }
                     server
                 })
                 .collect();
@@ -183,6 +209,34 @@ impl Hostgroups {
     /// Sessions that wait for a connection.
     pub(crate) fn waiting(&self) -> u64 {
         self.groups.load().values().map(|group| group.line.len() as u64).sum()
+    }
+
+    /// The servers of that host and port, in whichever hostgroup.
+    fn servers_at(&self, host: &str, port: u16) -> impl Iterator<Item = Arc<Server>> {
+        let at = move |server: &Arc<Server>| (server.host.as_str(), server.port) == (host, port);
+        self.servers().into_iter().filter(at)
+    }
+
+    /// A login to the server has worked: it is shunned in no hostgroup any more.
+    pub(super) fn unshun(&self, host: &str, port: u16) {
+        self.servers_at(host, port).filter(|server| server.was_shunned()).for_each(|server| server.unshun());
+    }
+
+    /// What the monitor's ping of a server came to.
+    pub(crate) fn note_ping(&self, host: &str, port: u16, ping: &PingOutcome) {
+        for server in self.servers_at(host, port) {
+            match ping {
+                PingOutcome::Answered { latency_us } => server.answers_pings(*latency_us),
+                PingOutcome::Refused => server.refuses_pings(),
+                PingOutcome::Silent { why } => server.leaves_pings_unanswered(why),
+                PingOutcome::NotAsked => server.forget_pings(),
+            }
+        }
+    }
+
+    /// How far the monitor has found a server behind.
+    pub(crate) fn note_lag(&self, host: &str, port: u16, lag: LagOutcome) {
+        self.servers_at(host, port).for_each(|server| server.note_lag(lag));
     }
 
     /// Every server, in no order.

@@ -4,6 +4,7 @@ pub(crate) mod ahead;
 pub(crate) mod control;
 pub(crate) mod defaults;
 pub(crate) mod growth;
+pub(crate) mod health;
 pub(crate) mod kind;
 pub(crate) mod line;
 pub(crate) mod pool;
@@ -15,11 +16,11 @@ pub(crate) mod throttle;
 pub(crate) mod tls;
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, AtomicUsize, Ordering};
 use std::time::Duration;
 
 use arc_swap::{ArcSwap, ArcSwapOption};
-use nuthatch_config::{HostgroupId, PoolSettings, ServerStatus, Snapshot};
+use nuthatch_config::{HealthLimits, HostgroupId, PoolSettings, ServerStatus, Snapshot};
 use nuthatch_net::{BackendAddress, BackendTls, NetError};
 use nuthatch_sql::ServerFlavor;
 use nuthatch_wire::{ErrPacket, Greeting, StatusFlags};
@@ -30,6 +31,7 @@ use crate::backend::server::ahead::Accepted;
 use crate::backend::server::control::Control;
 use crate::backend::server::defaults::{Defaults, Era, ServerDefaults};
 use crate::backend::server::growth::Growth;
+use crate::backend::server::health::{Health, LagChange, LagOutcome};
 use crate::backend::server::kind::Kind;
 use crate::backend::server::line::Line;
 use crate::backend::server::pool::{Fit, Pool, Pooled};
@@ -42,9 +44,6 @@ use crate::log_limit::LogLimit;
 /// Of each server. It is tried again and again while statements wait.
 const LINES_PER_SECOND_MAX: u32 = 1;
 
-/// For so long after a failed connect no connection is opened that can be done without.
-const FAILED_LATELY_MS: u64 = 10_000;
-
 /// A server as the data plane knows it. Lives as long as the configuration names it or a connection to it is open.
 #[derive(Debug)]
 pub(crate) struct Server<C: Pooled> {
@@ -55,19 +54,13 @@ pub(crate) struct Server<C: Pooled> {
     /// Port as configured; 0 for a Unix socket.
     pub port: u16,
     pub(super) address: BackendAddress,
-    status: AtomicU8,
+    health: Health,
     /// No configuration names it any more.
     is_retired: AtomicBool,
     weight: AtomicU32,
     compresses: AtomicBool,
     connections_max: AtomicUsize,
-    shunned_until_ms: AtomicU64,
-    failures: Mutex<Failures>,
-    /// Why it was found ill last.
-    last_failure: Mutex<String>,
     pub(super) room: Room,
-    /// When a connect failed last, and [`FAILED_LATELY_MS`] more.
-    well_from_ms: AtomicU64,
     greeting: Mutex<Option<(Greeting, StatusFlags)>>,
     open: AtomicUsize,
     /// KILLs that wait for a connection; nobody else is given one meanwhile.
@@ -200,13 +193,6 @@ pub struct PoolRow {
     pub tls: &'static str,
 }
 
-/// Connect failures within one second.
-#[derive(Debug, Default)]
-struct Failures {
-    second: u64,
-    count: u64,
-}
-
 impl<C: Pooled> Server<C> {
     /// Whether both lead to one server: it may stand in several hostgroups.
     pub(crate) fn is_same_as(&self, other: &Self) -> bool {
@@ -226,16 +212,12 @@ impl<C: Pooled> Server<C> {
             host: config.host.clone(),
             port: config.port,
             address: BackendAddress::new(&config.host, config.port),
-            status: AtomicU8::new(0),
+            health: Health::default(),
             is_retired: AtomicBool::new(false),
             weight: AtomicU32::new(0),
             compresses: AtomicBool::new(false),
             connections_max: AtomicUsize::new(0),
-            shunned_until_ms: AtomicU64::new(0),
-            failures: Mutex::default(),
-            last_failure: Mutex::default(),
             room: Room::default(),
-            well_from_ms: AtomicU64::new(0),
             greeting: Mutex::default(),
             open: AtomicUsize::new(0),
             urged: AtomicUsize::new(0),
@@ -363,8 +345,7 @@ impl<C: Pooled> Server<C> {
     }
 
     fn set_status(&self, status: ServerStatus) {
-        self.status.store(encode(status), Ordering::Release);
-        if status != ServerStatus::Online {
+        if !self.health.ask_for(status) {
             self.pool.clear();
         }
         if status == ServerStatus::OfflineHard {
@@ -375,12 +356,12 @@ impl<C: Pooled> Server<C> {
 
     /// The status asked for, or `Shunned` while it is shunned.
     pub(crate) fn status(&self, now_ms: u64) -> ServerStatus {
-        match decode(self.status.load(Ordering::Acquire)) {
-            ServerStatus::Online if now_ms < self.shunned_until_ms.load(Ordering::Acquire) => {
-                ServerStatus::Shunned
-            }
-            status => status,
-        }
+        self.health.status(now_ms)
+    }
+
+    /// Whether a statement may be sent to it that could go to another.
+    pub(super) fn takes_new_work(&self, now_ms: u64) -> bool {
+        self.weight() > 0 && self.status(now_ms) == ServerStatus::Online && !self.health.is_slow()
     }
 
     /// Where it is.
@@ -419,7 +400,7 @@ impl<C: Pooled> Server<C> {
     pub(super) fn connected(&self, greeting: Greeting, status: StatusFlags, latency_us: u64) {
         self.counters.connects_ok.fetch_add(1, Ordering::Relaxed);
         self.counters.latency_us.store(latency_us, Ordering::Relaxed);
-        self.shunned_until_ms.store(0, Ordering::Release);
+        self.health.connected();
         *self.greeting.lock() = Some((greeting, status));
     }
 
@@ -430,26 +411,18 @@ impl<C: Pooled> Server<C> {
 
     /// A connect failed, which proves the server ill. After `failures_max` of them within a second the server is shunned for `recovery_ms`.
     pub(super) fn failed(&self, now_ms: u64, failures_max: u64, recovery_ms: u64, why: &str) {
-        *self.last_failure.lock() = why.to_owned();
         tracing::debug!(server = %self.address, why, "could not connect");
-        let mut failures = self.failures.lock();
-        let second = now_ms / 1000;
-        if failures.second != second {
-            *failures = Failures { second, count: 0 };
-        }
-        failures.count += 1;
-        if failures.count >= failures_max.max(1) && self.status(now_ms) == ServerStatus::Online {
-            self.shunned_until_ms.store(now_ms + recovery_ms, Ordering::Release);
+        if let Some(failures) = self.health.failed(now_ms, failures_max, recovery_ms, why) {
             self.pool.clear();
             tracing::warn!(server = %self.address, hostgroup = self.hostgroup.0, recovery_ms, why,
-                "shunned a server after {} failed connects within a second", failures.count);
+                "shunned a server after {failures} failed connects within a second");
         }
     }
 
     /// It could not be reached, whoever tries: no more is asked of it for a while than must be, and it may be another server then.
     pub(super) fn falter(&self, now_ms: u64) {
         self.accepted.forget_all();
-        self.well_from_ms.store(now_ms + FAILED_LATELY_MS, Ordering::Relaxed);
+        self.health.falter(now_ms);
     }
 
     /// It lets in no more, by its own limit: nobody connects for a while, and what is there is waited for.
@@ -486,15 +459,9 @@ impl<C: Pooled> Server<C> {
 
     /// Why it can be used for nothing new; `None` where it can.
     pub(super) fn why_not(&self, now_ms: u64) -> Option<String> {
-        let address = &self.address;
-        match self.status(now_ms) {
-            ServerStatus::Online if self.weight() == 0 => Some(format!("{address} has weight 0")),
-            ServerStatus::Online => None,
-            ServerStatus::Shunned => {
-                Some(format!("{address} is shunned, because of {}", self.last_failure.lock()))
-            }
-            status => Some(format!("{address} is {}", status.as_str())),
-        }
+        let is_left_out = self.weight() == 0 && self.status(now_ms) == ServerStatus::Online;
+        let why = if is_left_out { Some("has weight 0".to_owned()) } else { self.health.why_not(now_ms) };
+        why.map(|why| format!("{} {why}", self.address))
     }
 
     /// Logs why there is no TLS with it: unlike a server that is down, this does not mend itself.
@@ -511,8 +478,7 @@ impl<C: Pooled> Server<C> {
         let has_room = || self.room.is_there(now_ms);
         let open = self.open.load(Ordering::Relaxed);
         let are_few = || open as u64 <= self.keeping.connections_before_change.load(Ordering::Relaxed);
-        let is_well = || now_ms >= self.well_from_ms.load(Ordering::Relaxed);
-        match are_few() && open < self.keep_idle() && is_well() && has_room() {
+        match are_few() && open < self.keep_idle() && self.health.is_well(now_ms) && has_room() {
             true => Fit::AsItIs,
             false => Fit::Any,
         }
@@ -589,6 +555,76 @@ impl<C: Pooled> Server<C> {
         self.connections_max.load(Ordering::Acquire)
     }
 
+    /// Whether it has been shunned, and no login has worked since.
+    pub(super) fn was_shunned(&self) -> bool {
+        self.health.was_shunned()
+    }
+
+    /// A login to the same server has worked in another hostgroup.
+    pub(super) fn unshun(&self) {
+        self.health.connected();
+        self.line.tell();
+    }
+
+    /// The monitor's ping came back after so long.
+    pub(super) fn answers_pings(&self, latency_us: u64) {
+        if self.health.answers(latency_us) {
+            tracing::info!(server = %self.address, hostgroup = self.hostgroup.0, "a server answers pings again");
+            self.line.tell();
+        }
+    }
+
+    /// It is there, and does not let the monitor in.
+    pub(super) fn refuses_pings(&self) {
+        if self.health.refuses_pings() {
+            tracing::info!(server = %self.address, hostgroup = self.hostgroup.0, "a server can be reached again");
+            self.line.tell();
+        }
+    }
+
+    /// The monitor's pings do not come back: nothing new is sent to it, and its connections are cut.
+    pub(super) fn leaves_pings_unanswered(&self, why: &str) {
+        if self.health.is_silent(why) {
+            tracing::warn!(server = %self.address, hostgroup = self.hostgroup.0, why,
+                "shunned a server that does not answer pings, and cut its connections");
+        }
+        self.pool.clear();
+        self.controls.lock().iter().for_each(|control| control.cut());
+        self.line.tell();
+    }
+
+    /// Nobody pings it any more.
+    pub(super) fn forget_pings(&self) {
+        self.health.forget_pings();
+        self.line.tell();
+    }
+
+    /// By what it is passed over though it is online.
+    pub(super) fn limit_health(&self, limits: HealthLimits) {
+        self.health.limit(limits);
+    }
+
+    /// It is the same server in a further hostgroup: what the monitor has found counts at once. Its limits are known.
+    pub(super) fn inherit_health(&self, other: &Self) {
+        self.health.inherit(&other.health);
+    }
+
+    /// How far the monitor has found it behind.
+    pub(super) fn note_lag(&self, lag: LagOutcome) {
+        match self.health.note_lag(lag) {
+            Some(LagChange::TooFar { lag_s, max_s }) => {
+                tracing::warn!(server = %self.address, hostgroup = self.hostgroup.0, lag_s, max_s,
+                    "a server is too far behind its source: nothing new is sent to it (max_replication_lag)");
+            }
+            Some(LagChange::Near) => {
+                tracing::info!(server = %self.address, hostgroup = self.hostgroup.0,
+                    "a server is near enough to its source again");
+                self.line.tell();
+            }
+            None => {}
+        }
+    }
+
     /// Remembers a connection, so that it can be cut.
     pub(super) fn remember(&self, control: &Arc<Control>) {
         self.controls.lock().push(Arc::clone(control));
@@ -632,7 +668,7 @@ impl<C: Pooled> Server<C> {
             hostgroup: self.hostgroup.0,
             srv_host: self.host.clone(),
             srv_port: self.port,
-            status: self.status(now_ms).as_str(),
+            status: self.health.status_word(now_ms),
             conn_used: self.used.load(Ordering::Acquire) as u64,
             conn_free: (self.pool.len() + self.pings.load(Ordering::Acquire)) as u64,
             conn_ok: of(&self.counters.connects_ok),
@@ -641,7 +677,7 @@ impl<C: Pooled> Server<C> {
             queries: of(&self.counters.queries),
             bytes_data_sent: of(&self.counters.bytes_sent),
             bytes_data_recv: of(&self.counters.bytes_received),
-            latency_us: of(&self.counters.latency_us),
+            latency_us: self.health.latency_us().unwrap_or_else(|| of(&self.counters.latency_us)),
             tls: self.tls().map_or("", |tls| tls.for_all.verification()),
         }
     }
@@ -659,24 +695,6 @@ impl<C: Pooled> Server<C> {
             counter.store(0, Ordering::Relaxed);
         }
         counters.used_max.store(self.used.load(Ordering::Acquire), Ordering::Relaxed);
-    }
-}
-
-const fn encode(status: ServerStatus) -> u8 {
-    match status {
-        ServerStatus::Online => 0,
-        ServerStatus::Shunned => 1,
-        ServerStatus::OfflineSoft => 2,
-        ServerStatus::OfflineHard => 3,
-    }
-}
-
-const fn decode(byte: u8) -> ServerStatus {
-    match byte {
-        0 => ServerStatus::Online,
-        1 => ServerStatus::Shunned,
-        2 => ServerStatus::OfflineSoft,
-        _ => ServerStatus::OfflineHard,
     }
 }
 

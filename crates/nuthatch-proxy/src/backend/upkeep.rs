@@ -78,7 +78,7 @@ impl Upkeep<'_> {
             * usize::try_from(group.settings.free_connections_pct).unwrap_or(0)
             / 100;
         let missing = share.saturating_sub(server.pool.len() + server.warming()).min(WARMED_PER_ROUND_MAX);
-        let is_online = server.weight() > 0 && server.status(now_ms) == ServerStatus::Online;
+        let is_online = server.takes_new_work(now_ms);
         let Some(kind) = server.opened_last.lock().clone().filter(|_| is_online && missing > 0) else {
             return;
         };

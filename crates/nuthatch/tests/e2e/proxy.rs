@@ -81,15 +81,18 @@ impl Setup {
             let rows: Vec<String> = rows.iter().map(|row| format!("{{ {row} }}")).collect();
             format!("{key} = [\n{}\n]\n", rows.join(",\n"))
         };
-        // Sessions of other state are to meet on the same connection: that is where mistakes would show.
-        let meeting = "mysql-connections_before_change = 0";
-        let is_told = self.variables.iter().any(|line| line.starts_with("mysql-connections_before_change"));
+        // Sessions of other state are to meet on the same connection: that is where mistakes would show. Tests count connections, and
+        // let servers be what they like: nobody else looks at them, but for those that say so.
+        let usual = [("mysql-connections_before_change", "0"), ("mysql-monitor_enabled", "false")];
+        let is_told = |name: &str| self.variables.iter().any(|line| line.starts_with(name));
+        let untold = usual.iter().filter(|(name, _)| !is_told(name));
+        let usual: Vec<_> = untold.map(|(name, value)| format!("{name} = {value}")).collect();
         format!(
             "{}{}{}[variables]\n{}\n{}\n",
             rows("mysql_servers", &self.servers),
             rows("mysql_users", &self.users),
             rows("mysql_query_rules", &self.rules),
-            if is_told { "" } else { meeting },
+            usual.join("\n"),
             self.variables.join("\n")
         )
     }

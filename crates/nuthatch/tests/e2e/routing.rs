@@ -3,6 +3,7 @@
 mod failure;
 mod limits;
 mod lost;
+mod monitor;
 mod pool;
 mod refusals;
 mod relay;

@@ -96,7 +96,11 @@ impl Desk {
     fn show_server_status(&self) -> Result<(), StoreError> {
         let pool = self.plane.connection_pool(Reading::Keep);
         self.layers.show_server_status(pool.iter().filter_map(|row| {
-            let status: ServerStatus = row.status.parse().ok()?;
+            let status = match row.status.as_str() {
+                // The table knows no other word for it, as ProxySQL's.
+                "SHUNNED_REPLICATION_LAG" => ServerStatus::Shunned,
+                status => status.parse().ok()?,
+            };
             Some((HostgroupId(row.hostgroup), row.srv_host.as_str(), row.srv_port, status))
         }))
     }

@@ -14,6 +14,10 @@ use crate::{
     tls::SslVerify,
 };
 
+/// The key for [`HostgroupAttributes::lag_when_null_s`], and its largest value, as that of the variable.
+const LAG_WHEN_NULL: &str = "monitor_slave_lag_when_null";
+const LAG_WHEN_NULL_S_MAX: u64 = 604_800;
+
 /// The key for [`HostgroupAttributes::growth_interval_ms`], and its largest value, as that of the variable.
 const GROWTH_INTERVAL: &str = "connection_growth_interval_ms";
 const GROWTH_INTERVAL_MS_MAX: u64 = 60_000;
@@ -79,6 +83,10 @@ fn attributes(
             GROWTH_INTERVAL => {
                 let interval_ms = take_number(key, value, GROWTH_INTERVAL_MS_MAX, warn);
                 attributes.growth_interval_ms = interval_ms.or(attributes.growth_interval_ms);
+            }
+            LAG_WHEN_NULL => {
+                let lag_s = take_number(key, value, LAG_WHEN_NULL_S_MAX, warn);
+                attributes.lag_when_null_s = lag_s.or(attributes.lag_when_null_s);
             }
             key => take_delay(&mut attributes.delays, key, value, warn),
         }

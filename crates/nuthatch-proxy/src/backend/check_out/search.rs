@@ -22,6 +22,9 @@ use crate::backend::server::refusal::{Proof, number_of, told};
 use crate::clock::Clock;
 use crate::stats::Occurrence;
 
+/// Of `mysql-unshun_algorithm`.
+const IN_ALL_HOSTGROUPS: u64 = 1;
+
 /// The pause before the servers of a hostgroup are tried again when none could be reached.
 const RETRY_PAUSE_MIN: Duration = Duration::from_millis(10);
 
@@ -193,6 +196,7 @@ impl<'a> Search<'a> {
         hostgroups: &Hostgroups,
     ) -> Result<Option<Box<Connection>>, CheckOutError> {
         let server = Arc::clone(&slot.server);
+        let was_shunned = server.was_shunned();
         let worker = self.wanted.worker;
         let opening = async {
             let login = login(self.wanted, self.variables, &server)?;
@@ -206,6 +210,9 @@ impl<'a> Search<'a> {
         match opened? {
             Ok(connection) => {
                 server.remember_kind(&connection);
+                if was_shunned && self.variables.unshun_algorithm == IN_ALL_HOSTGROUPS {
+                    hostgroups.unshun(&server.host, server.port);
+                }
                 Ok(Some(connection))
             }
             Err(OpenError::Init(refusal)) => {

@@ -3,8 +3,6 @@
 use std::cell::Cell;
 use std::sync::Arc;
 
-use nuthatch_config::ServerStatus;
-
 use crate::backend::Server;
 
 /// One of the online servers that have not been tried, by weight.
@@ -14,13 +12,11 @@ pub(in crate::backend) fn choose<'a>(
     tried: &[Arc<Server>],
 ) -> Option<&'a Arc<Server>> {
     if let ([server], []) = (servers, tried) {
-        return (server.weight() > 0 && server.status(now_ms) == ServerStatus::Online).then_some(server);
+        return server.takes_new_work(now_ms).then_some(server);
     }
     let candidates = || {
         servers.iter().filter(|server| {
-            server.weight() > 0
-                && server.status(now_ms) == ServerStatus::Online
-                && !tried.iter().any(|known| Arc::ptr_eq(known, server))
+            server.takes_new_work(now_ms) && !tried.iter().any(|known| Arc::ptr_eq(known, server))
         })
     };
     let total: u64 = candidates().map(|server| u64::from(server.weight())).sum();
@@ -50,7 +46,7 @@ fn draw(total: u64) -> Option<u64> {
 }
 #[cfg(test)]
 mod tests {
-    use nuthatch_config::HostgroupId;
+    use nuthatch_config::{HostgroupId, ServerStatus};
 
     use super::*;
 

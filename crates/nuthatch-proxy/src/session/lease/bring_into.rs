@@ -10,7 +10,7 @@ use crate::session::lease::inheritance::blame_inheritance;
 use crate::session::lease::question::{order, way};
 use crate::session::parts::{Account, Context, Dealings, Ground, Hands, Held, Results};
 use crate::session::statement::{FOREIGN_KEY_CHECKS, TRACKER, UNIQUE_CHECKS, is_profiled};
-use crate::session::way::{Trouble, command_packet};
+use crate::session::way::{Trouble, command_packet, unless_cut};
 use crate::state::{Behind, Charset, SchemaNeed, SessionState, is_read_alike};
 
 /// Sends what differs between the session's state and the connection's, and awaits each answer: a statement must not
@@ -133,7 +133,8 @@ async fn change(
 async fn reset(ground: &Ground, held: &mut Held) -> Result<(), Trouble> {
     ground.worker.counters.resets.bump();
     way(ground, held).hear_ahead().await?;
-    match ground.handle.unless_ended(held.connection.reset()).await? {
+    let control = Arc::clone(&held.connection.control);
+    match unless_cut(&ground.handle, &control, held.connection.reset()).await? {
         Ok(Reset::Done) => Ok(()),
         Ok(Reset::Doubtful) | Err(_) => Err(Trouble::Unfit),
     }
@@ -157,8 +158,9 @@ async fn log_in_anew(ground: &Ground, account: &Account, held: &mut Held) -> Res
     ground.worker.counters.backend_change_user.bump();
     let Some(password) = account.password() else { return Err(Trouble::Unfit) };
     let clear_passwords = clear_passwords(&ground.snapshot.mysql);
-    let outcome = ground.handle.unless_ended(held.connection.log_in_anew(password, clear_passwords)).await?;
-    match outcome {
+    let control = Arc::clone(&held.connection.control);
+    let logging_in = held.connection.log_in_anew(password, clear_passwords);
+    match unless_cut(&ground.handle, &control, logging_in).await? {
         Ok(Reset::Done) => Ok(()),
         Ok(Reset::Doubtful) | Err(NetError::Refused(_)) => {
             held.connection.server().doubt_new_logins();

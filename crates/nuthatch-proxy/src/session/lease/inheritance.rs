@@ -16,7 +16,7 @@ use crate::backend::{Connection, Defaults, Era, learn_defaults};
 use crate::session::lease::environment::renumber_environment;
 use crate::session::lease::question::{order, way};
 use crate::session::parts::{Account, Begun, Context, Ground, Held};
-use crate::session::way::Trouble;
+use crate::session::way::{Trouble, unless_cut};
 use crate::state::{SessionState, Settings};
 use crate::stats::pins::Pins;
 
@@ -95,8 +95,9 @@ pub(crate) async fn blame_inheritance(
 /// Asks for what sessions begin with now, over a connection that the session has.
 pub(crate) async fn ask_defaults(ground: &Ground, held: &mut Held) -> Result<(), Trouble> {
     way(ground, held).hear_ahead().await?;
+    let control = Arc::clone(&held.connection.control);
     let asking = learn_defaults(&mut held.connection);
-    ground.handle.unless_ended(asking).await?.map_err(Trouble::before_any_answer)
+    unless_cut(&ground.handle, &control, asking).await?.map_err(Trouble::before_any_answer)
 }
 
 /// Waits while what sessions begin with is changed.

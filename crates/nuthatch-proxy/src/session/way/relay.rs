@@ -455,6 +455,20 @@ impl Cause {
     }
 }
 
+/// Does `work` on a connection, unless the session is told to end; if the connection is cut meanwhile, that is as if it were closed.
+pub(crate) async fn unless_cut<T>(
+    handle: &SessionHandle,
+    control: &Control,
+    work: impl Future<Output = Result<T, NetError>>,
+) -> Result<Result<T, NetError>, SessionEnd> {
+    let mut work = pin!(work);
+    let unless_cut = poll_fn(|cx| match control.is_cut() {
+        true => Poll::Ready(Err(NetError::Closed)),
+        false => work.as_mut().poll(cx),
+    });
+    Ok(handle.unless_ended(unless_cut).await?)
+}
+
 /// Does `work` on the connection, unless the session is told to end, its client hangs up or the connection is cut meanwhile.
 async fn on_connection<T>(
     handle: &SessionHandle,

@@ -63,6 +63,42 @@ fn killed_server_is_passed_over_shunned_and_taken_back() {
     assert_eq!(status_of(&proxy, replica_port), "ONLINE");
 }
 
+/// In which hostgroups a server is shunned that was shunned in both and can be reached in the first again.
+fn shunned_after_the_first_works(algorithm: u8) -> Vec<String> {
+    let mut lab = servers::own(0);
+    let login = servers::account(&lab);
+    let port = lab.server(Role::Primary).expect("a lab has a primary").port();
+    let setup = Setup::default()
+        .server(format!("hostgroup_id=0, hostname='127.0.0.1', port={port}"))
+        .server(format!("hostgroup_id=1, hostname='127.0.0.1', port={port}"))
+        .user(stage::user_row(&login, ""))
+        .rule("rule_id=1, active=1, match_pattern='second', destination_hostgroup=1, apply=1")
+        .variable("mysql-shun_on_failures", 1)
+        .variable("mysql-shun_recovery_time_sec", 1)
+        .variable("mysql-connect_timeout_server_max", 100)
+        .variable("mysql-unshun_algorithm", algorithm);
+    let proxy = Proxy::start(&setup);
+    let (mut client, mut operator) = (proxy.client(&login), proxy.operator());
+    let statuses = "SELECT status FROM stats_mysql_connection_pool ORDER BY hostgroup";
+    lab.kill(Role::Primary).expect("it runs");
+    operator.ok("SET mysql-shun_recovery_time_sec = 600");
+    operator.ok("LOAD MYSQL VARIABLES TO RUNTIME");
+    client.refused("SELECT 'second'");
+    operator.ok("SET mysql-shun_recovery_time_sec = 1");
+    operator.ok("LOAD MYSQL VARIABLES TO RUNTIME");
+    client.refused("SELECT 'first'");
+    assert_eq!(operator.table(statuses)[1], ["SHUNNED"]);
+    lab.start(Role::Primary).expect("it comes up again");
+    await_that("it can be reached", || client.query("SELECT 'first'").is_ok());
+    operator.table(statuses).into_iter().flatten().collect()
+}
+
+#[test]
+fn server_that_can_be_reached_in_one_hostgroup_is_taken_back_there_or_everywhere() {
+    assert_eq!(shunned_after_the_first_works(0), ["ONLINE", "SHUNNED"]);
+    assert_eq!(shunned_after_the_first_works(1), ["ONLINE", "ONLINE"]);
+}
+
 #[test]
 fn replica_follows_through_the_proxy() {
     let lab = servers::own(1);

@@ -1,0 +1,24 @@
+//! The monitor: looks at servers by host and port, keeps a log of what they answered, and tells who uses them what became of it.
+//!
+//! Each check of each server is a task of its own, with a connection of its own where it keeps one: a server that does not answer makes
+//! nobody else wait. What a result means is decided by pure values (`judge.rs`); what is to be done about it is the caller's ([`Ward`]).
+//! It knows nothing of hostgroups, pools or sessions.
+
+mod check;
+mod judge;
+mod lag;
+mod log;
+mod monitor;
+mod patrol;
+mod refusals;
+mod settings;
+mod target;
+mod ward;
+
+pub use judge::PingFinding;
+pub use lag::Lag;
+pub use log::{CheckKind, Log, Record};
+pub use monitor::Monitor;
+pub use settings::{CheckTimes, Settings};
+pub use target::{ServerName, Target};
+pub use ward::Ward;

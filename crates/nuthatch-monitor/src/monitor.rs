@@ -1,0 +1,116 @@
+//! The servers that are looked at, each by tasks of its own.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use parking_lot::Mutex;
+use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
+
+use crate::judge::{PingFinding, PingJudge};
+use crate::lag::Lag;
+use crate::log::Log;
+use crate::patrol::Patrol;
+use crate::refusals::Refusals;
+use crate::settings::Settings;
+use crate::target::{ServerName, Target};
+use crate::ward::Ward;
+
+/// See the module's doc. Dropping it ends all checks.
+pub struct Monitor {
+    ward: Arc<dyn Ward>,
+    log: Arc<Log>,
+    refusals: Arc<Refusals>,
+    /// Dropping a guard ends the checks of its server.
+    watched: HashMap<ServerName, Watched>,
+    checks: TaskTracker,
+}
+
+struct Watched {
+    target: Target,
+    settings: Settings,
+    pings: Arc<Mutex<PingJudge>>,
+    _checks: tokio_util::sync::DropGuard,
+}
+
+impl Monitor {
+    /// One that looks at nothing yet.
+    #[must_use]
+    pub fn new(ward: Arc<dyn Ward>) -> Self {
+        let (log, refusals) = (Arc::default(), Arc::default());
+        Self { ward, log, refusals, watched: HashMap::new(), checks: TaskTracker::new() }
+    }
+
+    /// What checks came to.
+    #[must_use]
+    pub const fn log(&self) -> &Arc<Log> {
+        &self.log
+    }
+
+    /// Looks at these servers from now on, so. Checks of servers of which nothing has changed go on; what pings have said of those
+    /// that are not looked at any more is taken back.
+    pub fn watch(&mut self, settings: &Settings, targets: Vec<Target>) {
+        let mut before = std::mem::take(&mut self.watched);
+        for target in targets.into_iter().filter(|_| settings.is_enabled) {
+            let known = before.remove(&target.name);
+            let is_as_before =
+                |known: &Watched| known.settings == *settings && is_same(&known.target, &target);
+            let watched = match known {
+                Some(known) if is_as_before(&known) => known,
+                Some(known) => self.begin(settings, &target, Arc::clone(&known.pings)),
+                None => self.begin(settings, &target, Arc::default()),
+            };
+            self.watched.insert(target.name, watched);
+        }
+        for (server, watched) in before {
+            drop(watched);
+            self.refusals.forget_all(&server);
+            self.ward.pinged(&server, &PingFinding::NotAsked);
+            self.ward.is_behind(&server, Lag::NotAsked);
+        }
+    }
+
+    fn begin(&self, settings: &Settings, target: &Target, pings: Arc<Mutex<PingJudge>>) -> Watched {
+        // Its login may be another now.
+        self.refusals.forget_all(&target.name);
+        let end = CancellationToken::new();
+        let patrol = Arc::new(Patrol {
+            target: target.clone(),
+            settings: settings.clone(),
+            log: Arc::clone(&self.log),
+            refusals: Arc::clone(&self.refusals),
+            ward: Arc::clone(&self.ward),
+            pings: Arc::clone(&pings),
+            end: end.clone(),
+        });
+        let (connecting, pinging) = (Arc::clone(&patrol), Arc::clone(&patrol));
+        self.spawn(&end, async move { connecting.connect().await });
+        self.spawn(&end, async move { pinging.ping().await });
+        if target.may_be_behind {
+            self.spawn(&end, async move { patrol.lag().await });
+        }
+        let (target, settings) = (target.clone(), settings.clone());
+        Watched { target, settings, pings, _checks: end.drop_guard() }
+    }
+
+    fn spawn(&self, end: &CancellationToken, check: impl Future<Output = ()> + Send + 'static) {
+        let end = end.clone();
+        let _detached = self.checks.spawn(async move { end.run_until_cancelled(check).await });
+    }
+}
+
+/// Whether both are looked at in the same way.
+fn is_same(one: &Target, other: &Target) -> bool {
+    let logins = match (&one.login, &other.login) {
+        (Ok(one), Ok(other)) => {
+            // Whether TLS is the same is not told.
+            let is_clear = one.tls.is_none() && other.tls.is_none();
+            let has_same_password =
+                one.password == other.password && one.clear_passwords == other.clear_passwords;
+            is_clear && one.user == other.user && has_same_password
+        }
+        (Err(one), Err(other)) => one == other,
+        _ => false,
+    };
+    logins && (&one.name, one.may_be_behind) == (&other.name, other.may_be_behind)
+}

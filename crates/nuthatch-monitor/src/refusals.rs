@@ -1,0 +1,79 @@
+//! Servers that do not let the monitor in, or do not tell it what it asks: told once each, until they do.
+
+use std::collections::HashSet;
+
+use parking_lot::Mutex;
+
+use crate::target::ServerName;
+
+/// What a server refuses.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum Refusal {
+    Login,
+    Lag,
+}
+
+/// See the module's doc.
+#[derive(Debug, Default)]
+pub(crate) struct Refusals(Mutex<HashSet<(ServerName, Refusal)>>);
+
+impl Refusals {
+    /// The server has refused that; returns whether that is to be told.
+    pub(crate) fn note(&self, server: &ServerName, refusal: Refusal) -> bool {
+        self.0.lock().insert((server.clone(), refusal))
+    }
+
+    /// It does not any more.
+    pub(crate) fn forget(&self, server: &ServerName, refusal: Refusal) {
+        self.0.lock().remove(&(server.clone(), refusal));
+    }
+
+    /// Nobody looks at it any more.
+    pub(crate) fn forget_all(&self, server: &ServerName) {
+        self.0.lock().retain(|(known, _)| known != server);
+    }
+}
+
+impl Refusal {
+    /// What the server does, in words behind "the monitor".
+    pub(crate) const fn words(self) -> &'static str {
+        match self {
+            Self::Login => "is not let in by a server",
+            Self::Lag => "is not told by a server how far that is behind",
+        }
+    }
+
+    /// What to do about it: there may be nothing that mends it surely. The password is not shown.
+    pub(crate) fn advice(self, user: &str, heartbeat: &str) -> String {
+        match self {
+            Self::Lag if !heartbeat.is_empty() => {
+                format!("GRANT SELECT ON {heartbeat} TO '{user}'@'%', if the table is there")
+            }
+            Self::Login => format!(
+                "on the server, CREATE USER '{user}'@'%' IDENTIFIED BY '…'; the same name and password go into \
+                 mysql-monitor_username and mysql-monitor_password"
+            ),
+            Self::Lag => format!(
+                "GRANT REPLICATION CLIENT ON *.* TO '{user}'@'%' (on MariaDB since 10.5, GRANT SLAVE MONITOR)"
+            ),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn refusal_is_told_once_until_it_ends() {
+        let server = |port| ServerName { host: "a".to_owned(), port };
+        let refusals = Refusals::default();
+        let note = |port, refusal| refusals.note(&server(port), refusal);
+        assert!(note(1, Refusal::Login) && !note(1, Refusal::Login) && note(2, Refusal::Login));
+        assert!(note(1, Refusal::Lag) && !note(1, Refusal::Lag));
+        refusals.forget(&server(1), Refusal::Login);
+        assert!(note(1, Refusal::Login) && !note(1, Refusal::Lag) && !note(2, Refusal::Login));
+        refusals.forget_all(&server(1));
+        assert!(note(1, Refusal::Lag) && note(1, Refusal::Login) && !note(2, Refusal::Login));
+    }
+}
