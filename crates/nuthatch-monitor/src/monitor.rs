@@ -57,7 +57,12 @@ impl Monitor {
                 |known: &Watched| known.settings == *settings && is_same(&known.target, &target);
             let watched = match known {
                 Some(known) if is_as_before(&known) => known,
-                Some(known) => self.begin(settings, &target, Arc::clone(&known.pings)),
+                Some(known) => {
+                    if !has_same_account(&known.target, &target) {
+                        self.refusals.forget_all(&target.name);
+                    }
+                    self.begin(settings, &target, Arc::clone(&known.pings))
+                }
                 None => self.begin(settings, &target, Arc::default()),
             };
             self.watched.insert(target.name, watched);
@@ -71,8 +76,6 @@ impl Monitor {
     }
 
     fn begin(&self, settings: &Settings, target: &Target, pings: Arc<Mutex<PingJudge>>) -> Watched {
-        // Its login may be another now.
-        self.refusals.forget_all(&target.name);
         let end = CancellationToken::new();
         let patrol = Arc::new(Patrol {
             target: target.clone(),
@@ -104,13 +107,20 @@ fn is_same(one: &Target, other: &Target) -> bool {
     let logins = match (&one.login, &other.login) {
         (Ok(one), Ok(other)) => {
             // Whether TLS is the same is not told.
-            let is_clear = one.tls.is_none() && other.tls.is_none();
-            let has_same_password =
-                one.password == other.password && one.clear_passwords == other.clear_passwords;
-            is_clear && one.user == other.user && has_same_password
+            one.tls.is_none() && other.tls.is_none() && one.clear_passwords == other.clear_passwords
         }
         (Err(one), Err(other)) => one == other,
         _ => false,
     };
-    logins && (&one.name, one.may_be_behind) == (&other.name, other.may_be_behind)
+    let is_same_server = (&one.name, one.may_be_behind) == (&other.name, other.may_be_behind);
+    logins && is_same_server && has_same_account(one, other)
+}
+
+/// Whether it is logged in to both as the same account.
+fn has_same_account(one: &Target, other: &Target) -> bool {
+    match (&one.login, &other.login) {
+        (Ok(one), Ok(other)) => one.user == other.user && one.password == other.password,
+        (Err(_), Err(_)) => true,
+        _ => false,
+    }
 }

@@ -7,7 +7,7 @@ use crate::deadline::{Stopwatch, await_that};
 use crate::proxy::{Proxy, Setup};
 use crate::routing::WHO;
 use crate::servers;
-use crate::stage::{self, Stage};
+use crate::stage::{self, Stage, figure};
 
 const PINGS: &str = "SELECT COUNT(*) FROM monitor.mysql_server_ping_log";
 
@@ -33,6 +33,18 @@ fn before_primary(lab: &ScratchLab, setup: Setup) -> Proxy {
     let server = |hostgroup| format!("hostgroup_id={hostgroup}, hostname='127.0.0.1', port={port}");
     let user = format!("username='{}', password='{}', default_hostgroup=0", login.user, login.password);
     Proxy::start(&setup.server(server(0)).server(server(1)).user(user))
+}
+
+/// The primary runs no further; none of its threads does when this returns.
+fn freeze(lab: &ScratchLab) {
+    lab.freeze(Role::Primary).expect("it runs");
+    let tasks = format!("/proc/{}/task", lab.primary().pid().expect("it runs"));
+    await_that("all its threads stand still", || {
+        let tasks = std::fs::read_dir(&tasks).expect("a process");
+        let stats = tasks.flatten().map(|task| std::fs::read_to_string(task.path().join("stat")));
+        // Behind the name, in brackets, stands the state.
+        stats.flatten().all(|stat| stat.rsplit_once(") ").is_some_and(|(_, state)| state.starts_with('T')))
+    });
 }
 
 fn count(operator: &mut Client, sql: &str) -> u64 {
@@ -106,6 +118,28 @@ fn server_that_hangs_is_shunned_its_statements_end_and_it_comes_back() {
     let silent =
         format!("{PINGS} WHERE ping_error LIKE 'no answer within 300 ms' AND ping_success_time_us = 0");
     assert!(count(&mut proxy.operator(), &silent) >= 3);
+}
+
+/// What the proxy does on a connection before the statement is sent ends too: here it has the server forget a variable.
+#[test]
+fn connection_that_is_being_reset_for_a_statement_is_given_up_when_its_server_hangs() {
+    let lab = servers::own(0);
+    let login = servers::account(&lab);
+    let proxy = before_primary(&lab, impatient(&login).variable("mysql-connect_timeout_server_max", 1500));
+    let mut other = proxy.client(&login);
+    other.ok("SET @a = 1");
+    other.ok("SELECT @a");
+    await_that("it is pinged", || count(&mut proxy.operator(), PINGS) > 0);
+    let mut client = proxy.client(&login);
+    other.settle();
+    freeze(&lab);
+    let watch = Stopwatch::start();
+    let error = client.refused("SELECT @a");
+    assert_eq!(error.code, 9001, "{error:?}");
+    assert!(watch.elapsed().as_secs() < 15, "{:?}", watch.elapsed());
+    assert_eq!(figure(&mut proxy.operator(), "MyHGM_myconnpoll_reset"), 1, "it was being reset");
+    lab.thaw(Role::Primary).expect("it is frozen");
+    await_that("it is used again", || client.query("SELECT 1").is_ok());
 }
 
 /// A proxy before both servers of the lab in one hostgroup; the replica may be 3 seconds behind.
