@@ -9,7 +9,6 @@ use std::sync::Arc;
 use nuthatch_config::Snapshot;
 
 use crate::statistic::Sample;
-use crate::stats::monitor_rows::{ConnectLogRow, PingLogRow, ReplicationLagLogRow};
 use crate::stats::rows::{
     CommandCountersRow, ConnectionPoolRow, ErrorRow, MemoryRow, ProcessRow, QueryCacheAdviceRow,
     QueryCacheEntryRow, QueryCacheRow, QueryCacheTableRow, QueryDigestRow, QueryRuleRow, UserRow,
@@ -67,18 +66,8 @@ pub trait DataPlane: Send + Sync + 'static {
         Vec::new()
     }
 
-    /// The rows of `mysql_server_connect_log`; none without a monitor.
-    fn connect_log(&self) -> Vec<ConnectLogRow> {
-        Vec::new()
-    }
-
-    /// The rows of `mysql_server_ping_log`; none without a monitor.
-    fn ping_log(&self) -> Vec<PingLogRow> {
-        Vec::new()
-    }
-
-    /// The rows of `mysql_server_replication_lag_log`; none without a monitor.
-    fn replication_lag_log(&self) -> Vec<ReplicationLagLogRow> {
+    /// What the monitor's checks of one kind came to, the oldest first; none without a monitor.
+    fn check_log(&self, _log: CheckLog) -> Vec<CheckResult> {
         Vec::new()
     }
 
@@ -110,6 +99,34 @@ pub trait DataPlane: Send + Sync + 'static {
     /// Does what the operator asked of the whole process. The answer to the operator is sent after this returns, so a verb
     /// that ends the process only begins to end it here.
     fn act(&self, verb: ProcessVerb);
+}
+
+/// A table of the monitor's checks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum CheckLog {
+    /// `mysql_server_connect_log`.
+    Connect,
+    /// `mysql_server_ping_log`.
+    Ping,
+    /// `mysql_server_replication_lag_log`.
+    ReplicationLag,
+}
+
+/// What a check of the monitor's came to.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CheckResult {
+    /// As configured.
+    pub hostname: String,
+    /// As configured.
+    pub port: u16,
+    /// When it began, in microseconds since 1970.
+    pub began_us: u64,
+    /// Microseconds that it took; none where it failed.
+    pub took_us: Option<u64>,
+    /// What it found, where that is a number.
+    pub found: Option<u64>,
+    /// Why it failed.
+    pub error: Option<String>,
 }
 
 /// What happens to counters that were read.

@@ -27,7 +27,7 @@ mod stats;
 mod version;
 
 pub use admin::Admin;
-pub use data_plane::{DataPlane, Killed, ProcessVerb, Reading};
+pub use data_plane::{CheckLog, CheckResult, DataPlane, Killed, ProcessVerb, Reading};
 pub use listener::serve;
 pub use start_error::StartError;
 pub use statistic::{Definition, Kind, Label, Sample, Statistic};

@@ -75,13 +75,17 @@ impl Lab {
         self.kill_and_wait(role, &mark)
     }
 
-    /// The server runs no further until [`thaw`](Self::thaw): connections to it hang, as with a host that
+    /// The server runs no further until [`thaw`](Self::thaw), none of its threads: connections to it hang, as with a host that
     /// went away.
     ///
     /// # Errors
-    /// [`LabError::NoSuchServer`].
+    /// [`LabError::StillRunning`], [`LabError::NoSuchServer`].
     pub fn freeze(&self, role: Role) -> Result<()> {
-        self.signal(role, Signal::STOP)
+        self.signal(role, Signal::STOP)?;
+        let Some(mark) = &self.server_state(role)?.process else { return Ok(()) };
+        let stopped =
+            Deadline::after(KILL_WITHIN).poll(|| (mark.stands_still() || !mark.is_alive()).then_some(()));
+        stopped.ok_or(LabError::StillRunning { role, pid: mark.pid() })
     }
 
     /// A frozen server goes on.

@@ -54,6 +54,16 @@ impl ProcessMark {
         }
     }
 
+    /// Whether none of its threads runs, after a SIGSTOP: they stop one after the other.
+    pub(crate) fn stands_still(&self) -> bool {
+        let Ok(threads) = fs::read_dir(format!("/proc/{}/task", self.pid)) else { return false };
+        let stats = threads.flatten().map(|thread| fs::read_to_string(thread.path().join("stat")));
+        // A thread that has ended meanwhile runs no more.
+        stats
+            .flatten()
+            .all(|stat| state_and_on(&stat).is_some_and(|fields| fields.starts_with(['T', 'Z', 'X'])))
+    }
+
     /// Sends the signal to this very process, or to nobody if it has ended.
     pub(crate) fn signal(&self, signal: Signal) {
         let Some(pid) = Pid::from_raw(self.pid) else { return };
@@ -77,12 +87,16 @@ impl ProcessMark {
 
 fn look(pid: i32) -> Option<Seen> {
     let stat = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
-    let (_, after_name) = stat.rsplit_once(')')?;
-    let fields: Vec<&str> = after_name.split_ascii_whitespace().collect();
+    let fields: Vec<&str> = state_and_on(&stat)?.split_ascii_whitespace().collect();
     Some(Seen {
         zombie: ["Z", "X"].contains(fields.get(STATE_FIELD)?),
         start_ticks: fields.get(START_FIELD)?.parse().ok()?,
     })
+}
+
+/// What stands behind the command, which may have any characters.
+fn state_and_on(stat: &str) -> Option<&str> {
+    stat.rsplit_once(')').map(|(_, fields)| fields.trim_start())
 }
 
 fn boot() -> Option<String> {

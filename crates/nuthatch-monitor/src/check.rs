@@ -12,18 +12,12 @@ use crate::target::Target;
 /// No answer that is asked for is larger.
 const ANSWER_BYTES_MAX: usize = 1 << 20;
 
-/// What a check came to that looks at how far a server is behind.
-pub(crate) struct LagOutcome {
-    pub(crate) outcome: Outcome,
-    pub(crate) lag: Option<Lag>,
-}
-
 /// What a check came to.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Outcome {
     /// The server answered as asked after so long.
     Done { took: Duration },
-    /// It does not let the monitor in: it is there. Whether it does not know the account, or not its password.
+    /// It does not let the monitor in, be it for its account: it is there.
     NotLetIn { why: String, is_account: bool },
     /// It refused what it was asked: it is there.
     Refused { why: String },
@@ -115,22 +109,23 @@ pub(crate) async fn ping(target: &Target, patience: Duration, kept: &mut Option<
     asked.map_or_else(|outcome| outcome, |(_, took)| Outcome::Done { took })
 }
 
-/// Asks how far the server is behind, over the connection that is kept, or a new one. It is kept unless it failed.
+/// Asks how far the server is behind, over the connection that is kept, or a new one. It is kept unless it failed. Returns that too, if
+/// the server has told it.
 pub(crate) async fn lag(
     target: &Target,
     patience: Duration,
     heartbeat: &str,
     kept: &mut Option<Asker>,
-) -> LagOutcome {
+) -> (Outcome, Option<Lag>) {
     let (answer, took) = match over_kept(target, patience, kept, Question::Lag { heartbeat }).await {
         Ok(asked) => asked,
-        Err(outcome) => return LagOutcome { outcome, lag: None },
+        Err(outcome) => return (outcome, None),
     };
     match lag::lag(&answer) {
-        Some(lag) => LagOutcome { outcome: Outcome::Done { took }, lag: Some(lag) },
+        Some(lag) => (Outcome::Done { took }, Some(lag)),
         None => {
             let why = "its answer does not tell how far it is behind".to_owned();
-            LagOutcome { outcome: Outcome::Refused { why }, lag: None }
+            (Outcome::Refused { why }, None)
         }
     }
 }

@@ -34,11 +34,11 @@ struct Watched {
 }
 
 impl Monitor {
-    /// One that looks at nothing yet.
+    /// One that looks at nothing yet, whose checks will be among these tasks.
     #[must_use]
-    pub fn new(ward: Arc<dyn Ward>) -> Self {
+    pub fn new(ward: Arc<dyn Ward>, checks: TaskTracker) -> Self {
         let (log, refusals) = (Arc::default(), Arc::default());
-        Self { ward, log, refusals, watched: HashMap::new(), checks: TaskTracker::new() }
+        Self { ward, log, refusals, watched: HashMap::new(), checks }
     }
 
     /// What checks came to.

@@ -8,7 +8,7 @@ use parking_lot::Mutex;
 use tokio::time::{Instant, sleep_until};
 use tokio_util::sync::CancellationToken;
 
-use crate::check::{self, LagOutcome, Outcome};
+use crate::check::{self, Outcome};
 use crate::judge::PingJudge;
 use crate::lag::Lag;
 use crate::log::{CheckKind, Log, Record};
@@ -72,7 +72,7 @@ impl Patrol {
         let (CheckTimes { interval, timeout }, heartbeat) = (self.settings.lag, &self.settings.heartbeat);
         loop {
             let (began, began_us) = (Instant::now(), now_us());
-            let LagOutcome { outcome, lag } = check::lag(&self.target, timeout, heartbeat, &mut kept).await;
+            let (outcome, lag) = check::lag(&self.target, timeout, heartbeat, &mut kept).await;
             let found = match lag {
                 Some(Lag::Behind(seconds)) => Some(seconds),
                 Some(Lag::Unknown) => Some(self.settings.lag_when_null_s),

@@ -38,6 +38,15 @@ impl std::fmt::Debug for BackendPassword {
 }
 
 impl BackendPassword {
+    /// That of an account whose password this is; an empty one is none.
+    #[must_use]
+    pub fn of(password: &str) -> Self {
+        match password {
+            "" => Self::Empty,
+            password => Self::Clear(password.as_bytes().to_vec()),
+        }
+    }
+
     /// The answer to `nonce` by `plugin`; `None` when the plugin is not known, or wants more than is known.
     fn answer(&self, plugin: &[u8], nonce: &[u8]) -> Option<Vec<u8>> {
         if SOCKET_PLUGINS.contains(&plugin) {

@@ -22,14 +22,14 @@ pub use cached_tables::CachedTableRow;
 pub use levels::Levels;
 pub use monitored::MonitoredServer;
 use nuthatch_config::{HostgroupId, ServerStatus, Snapshot};
-use nuthatch_net::{ClearPasswords, ServerTls};
+use nuthatch_net::ServerTls;
 use nuthatch_sql::ServerFlavor;
 pub use processlist::ProcessRow;
 pub use query_cache::QueryCacheRow;
 pub use source::{Source, SourceAccount};
 use tokio::sync::watch;
 
-use crate::backend::{LagOutcome, PingOutcome, clear_passwords};
+use crate::backend::{LagOutcome, PingOutcome};
 use crate::clock::Clock;
 use crate::configuration::keeper::ConfigurationKeeper;
 use crate::exact::{Domain, Exact, NoDomain, Replaced};
@@ -116,12 +116,6 @@ impl Proxy {
     #[must_use]
     pub fn configurations(&self) -> watch::Receiver<u64> {
         self.shared.configuration.subscribe()
-    }
-
-    /// Whether a password may be given to a server that asks for itself.
-    #[must_use]
-    pub fn clear_passwords(&self) -> ClearPasswords {
-        clear_passwords(&self.snapshot().mysql)
     }
 
     /// The number of the last change of what sessions of a server begin with, to give to [`Self::note_defaults`] with what is read from now

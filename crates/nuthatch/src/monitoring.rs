@@ -8,10 +8,11 @@ use nuthatch_monitor::{CheckTimes, Lag, Monitor, PingFinding, ServerName, Settin
 use nuthatch_net::{AskerLogin, BackendPassword};
 use nuthatch_proxy::{LagOutcome, MonitoredServer, PingOutcome, Proxy};
 use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
 
-/// A monitor that looks at nothing yet.
-pub(crate) fn monitor(proxy: &Arc<Proxy>) -> Monitor {
-    Monitor::new(Arc::new(DataPlane(Arc::clone(proxy))))
+/// A monitor that looks at nothing yet, whose checks are among these tasks.
+pub(crate) fn monitor(proxy: &Arc<Proxy>, tasks: &TaskTracker) -> Monitor {
+    Monitor::new(Arc::new(DataPlane(Arc::clone(proxy))), tasks.clone())
 }
 
 /// Keeps the monitor to the configuration in force until `stop`.
@@ -20,7 +21,7 @@ pub(crate) async fn keep(proxy: Arc<Proxy>, mut monitor: Monitor, stop: Cancella
     loop {
         configurations.mark_unchanged();
         let snapshot = proxy.snapshot();
-        let target = |server| target(server, &snapshot.mysql, &proxy);
+        let target = |server| target(server, &snapshot.mysql);
         let targets = proxy.monitored_servers().into_iter().map(target).collect();
         monitor.watch(&settings(&snapshot.mysql), targets);
         tokio::select! {
@@ -83,17 +84,13 @@ fn settings(variables: &MysqlVariables) -> Settings {
     }
 }
 
-fn target(server: MonitoredServer, variables: &MysqlVariables, proxy: &Proxy) -> Target {
-    let MonitoredServer { host, port, address, tls, may_be_behind } = server;
-    let password = match variables.monitor_password.expose() {
-        "" => BackendPassword::Empty,
-        password => BackendPassword::Clear(password.as_bytes().to_vec()),
-    };
+fn target(server: MonitoredServer, variables: &MysqlVariables) -> Target {
+    let MonitoredServer { host, port, address, tls, clear_passwords, may_be_behind } = server;
     let login = tls.map(|tls| AskerLogin {
         user: variables.monitor_username.clone(),
-        password,
+        password: BackendPassword::of(variables.monitor_password.expose()),
         tls: tls.map(|tls| (tls, host.clone())),
-        clear_passwords: proxy.clear_passwords(),
+        clear_passwords,
     });
     Target { name: ServerName { host, port }, address, login, may_be_behind }
 }

@@ -2,13 +2,12 @@
 
 use std::sync::Arc;
 
-use nuthatch_admin::monitor_rows::{ConnectLogRow, PingLogRow, ReplicationLagLogRow};
 use nuthatch_admin::rows::{
     CommandCountersRow, ConnectionPoolRow, Digest, ErrorRow, HitRatio, MemoryRow, ProcessRow,
     QueryCacheAdviceRow, QueryCacheEntryRow, QueryCacheRow, QueryCacheTableRow, QueryDigestRow, QueryRuleRow,
     UserRow,
 };
-use nuthatch_admin::{DataPlane, Killed, ProcessVerb, Reading, Sample, Statistic};
+use nuthatch_admin::{CheckLog, CheckResult, DataPlane, Killed, ProcessVerb, Reading, Sample, Statistic};
 use nuthatch_config::Snapshot;
 use nuthatch_monitor::{CheckKind, Log, Record};
 use nuthatch_proxy::{CommandRow, DigestReading, Levels, Proxy, Totals};
@@ -280,38 +279,21 @@ impl DataPlane for Plane {
         Ok(())
     }
 
-    fn connect_log(&self) -> Vec<ConnectLogRow> {
-        let row = |record: Record| ConnectLogRow {
-            hostname: record.server.host,
-            port: record.server.port,
-            time_start_us: record.began_us,
-            connect_success_time_us: record.took_us.unwrap_or(0),
-            connect_error: record.error,
+    fn check_log(&self, log: CheckLog) -> Vec<CheckResult> {
+        let kind = match log {
+            CheckLog::Connect => CheckKind::Connect,
+            CheckLog::Ping => CheckKind::Ping,
+            CheckLog::ReplicationLag => CheckKind::Lag,
         };
-        self.monitored.records(CheckKind::Connect).into_iter().map(row).collect()
-    }
-
-    fn ping_log(&self) -> Vec<PingLogRow> {
-        let row = |record: Record| PingLogRow {
-            hostname: record.server.host,
-            port: record.server.port,
-            time_start_us: record.began_us,
-            ping_success_time_us: record.took_us.unwrap_or(0),
-            ping_error: record.error,
+        let result = |Record { server, began_us, took_us, error, found }| CheckResult {
+            hostname: server.host,
+            port: server.port,
+            began_us,
+            took_us,
+            found,
+            error,
         };
-        self.monitored.records(CheckKind::Ping).into_iter().map(row).collect()
-    }
-
-    fn replication_lag_log(&self) -> Vec<ReplicationLagLogRow> {
-        let row = |record: Record| ReplicationLagLogRow {
-            hostname: record.server.host,
-            port: record.server.port,
-            time_start_us: record.began_us,
-            success_time_us: record.took_us.unwrap_or(0),
-            repl_lag: record.found,
-            error: record.error,
-        };
-        self.monitored.records(CheckKind::Lag).into_iter().map(row).collect()
+        self.monitored.records(kind).into_iter().map(result).collect()
     }
 
     fn flush_query_cache(&self) -> u64 {

@@ -65,7 +65,8 @@ async fn serve(settings: Settings) -> anyhow::Result<()> {
     proxy.offer_tls(Some(certificates.load()?));
 
     let stops = Stops::default();
-    let monitor = monitoring::monitor(&proxy);
+    let tasks = TaskTracker::new();
+    let monitor = monitoring::monitor(&proxy, &tasks);
     let plane =
         Arc::new(Plane::new(Arc::clone(&proxy), stops.clone(), certificates, Arc::clone(monitor.log())));
     let admin = Admin::start(layers, Arc::<Plane>::clone(&plane)).map_err(cannot)?;
@@ -73,7 +74,6 @@ async fn serve(settings: Settings) -> anyhow::Result<()> {
     // The first client should be greeted as its server would greet it.
     nuthatch_proxy::scout(&proxy).await;
 
-    let tasks = TaskTracker::new();
     tasks.spawn(nuthatch_proxy::keep_house(Arc::clone(&proxy), stops.now.clone()));
     tasks.spawn(nuthatch_proxy::keep_lines(Arc::clone(&proxy), stops.now.clone()));
     tasks.spawn(catalogues::keep(Arc::clone(&proxy), stops.now.clone()));

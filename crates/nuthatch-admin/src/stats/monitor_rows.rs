@@ -1,56 +1,69 @@
 //! The row types of the `monitor` schema: what the monitor's checks came to, under ProxySQL's names.
 
+use crate::data_plane::{CheckLog, CheckResult};
 use crate::stats::table::stats_table;
 
-stats_table! {
+/// A table of checks. All begin with the same columns; what it took, found and failed for has a name of its own in each.
+macro_rules! check_table {
+    (
+        $(#[$doc:meta])*
+        $row:ident in $table:literal, $log:expr;
+        $took:ident => $took_column:literal,
+        $error:ident => $error_column:literal
+        $(; $(#[$found_doc:meta])* $found:ident => $found_column:literal)?
+    ) => {
+        stats_table! {
+            $(#[$doc])*
+            $row in $table, schema: "monitor",
+                rows: |plane, _| plane.check_log($log).into_iter().map(Self::of).collect(),
+                constraints: " , PRIMARY KEY (hostname, port, time_start_us)";
+            /// As configured.
+            hostname: String => "hostname VARCHAR NOT NULL",
+            /// As configured.
+            port: u16 => "port INT NOT NULL DEFAULT 3306",
+            /// When it began, in microseconds since 1970.
+            time_start_us: u64 => "time_start_us INT NOT NULL DEFAULT 0",
+            /// Microseconds that it took; 0 where it failed.
+            $took: u64 => $took_column,
+            $($(#[$found_doc])* $found: Option<u64> => $found_column,)?
+            /// Why it failed; NULL if it did not.
+            $error: Option<String> => $error_column,
+        }
+
+        impl $row {
+            fn of(result: CheckResult) -> Self {
+                Self {
+                    hostname: result.hostname,
+                    port: result.port,
+                    time_start_us: result.began_us,
+                    $took: result.took_us.unwrap_or(0),
+                    $($found: result.found,)?
+                    $error: result.error,
+                }
+            }
+        }
+    };
+}
+
+check_table! {
     /// One login of the monitor's, in `mysql_server_connect_log`.
-    ConnectLogRow in "mysql_server_connect_log", schema: "monitor",
-        rows: |plane, _| plane.connect_log(),
-        constraints: " , PRIMARY KEY (hostname, port, time_start_us)";
-    /// As configured.
-    hostname: String => "hostname VARCHAR NOT NULL",
-    /// As configured.
-    port: u16 => "port INT NOT NULL DEFAULT 3306",
-    /// When it began, in microseconds since 1970.
-    time_start_us: u64 => "time_start_us INT NOT NULL DEFAULT 0",
-    /// Microseconds that it took; 0 where it failed.
-    connect_success_time_us: u64 => "connect_success_time_us INT DEFAULT 0",
-    /// Why it failed; NULL if it did not.
-    connect_error: Option<String> => "connect_error VARCHAR",
+    ConnectLogRow in "mysql_server_connect_log", CheckLog::Connect;
+    connect_success_time_us => "connect_success_time_us INT DEFAULT 0",
+    connect_error => "connect_error VARCHAR"
 }
 
-stats_table! {
-    /// One ping, in `mysql_server_ping_log`.
-    PingLogRow in "mysql_server_ping_log", schema: "monitor",
-        rows: |plane, _| plane.ping_log(),
-        constraints: " , PRIMARY KEY (hostname, port, time_start_us)";
-    /// As configured.
-    hostname: String => "hostname VARCHAR NOT NULL",
-    /// As configured.
-    port: u16 => "port INT NOT NULL DEFAULT 3306",
-    /// When it began, in microseconds since 1970.
-    time_start_us: u64 => "time_start_us INT NOT NULL DEFAULT 0",
-    /// Microseconds from the ping to its answer; 0 where there was none.
-    ping_success_time_us: u64 => "ping_success_time_us INT DEFAULT 0",
-    /// Why there was none; NULL if there was.
-    ping_error: Option<String> => "ping_error VARCHAR",
+check_table! {
+    /// One ping, in `mysql_server_ping_log`: what it took is the time from the ping to its answer.
+    PingLogRow in "mysql_server_ping_log", CheckLog::Ping;
+    ping_success_time_us => "ping_success_time_us INT DEFAULT 0",
+    ping_error => "ping_error VARCHAR"
 }
 
-stats_table! {
+check_table! {
     /// One look at how far a replica is behind, in `mysql_server_replication_lag_log`.
-    ReplicationLagLogRow in "mysql_server_replication_lag_log", schema: "monitor",
-        rows: |plane, _| plane.replication_lag_log(),
-        constraints: " , PRIMARY KEY (hostname, port, time_start_us)";
-    /// As configured.
-    hostname: String => "hostname VARCHAR NOT NULL",
-    /// As configured.
-    port: u16 => "port INT NOT NULL DEFAULT 3306",
-    /// When it began, in microseconds since 1970.
-    time_start_us: u64 => "time_start_us INT NOT NULL DEFAULT 0",
-    /// Microseconds that it took; 0 where it failed.
-    success_time_us: u64 => "success_time_us INT DEFAULT 0",
+    ReplicationLagLogRow in "mysql_server_replication_lag_log", CheckLog::ReplicationLag;
+    success_time_us => "success_time_us INT DEFAULT 0",
+    error => "error VARCHAR";
     /// Seconds; `mysql-monitor_slave_lag_when_null` where the server does not know, NULL where it replicates from nobody.
-    repl_lag: Option<u64> => "repl_lag INT DEFAULT 0",
-    /// Why it failed; NULL if it did not.
-    error: Option<String> => "error VARCHAR",
+    repl_lag => "repl_lag INT DEFAULT 0"
 }

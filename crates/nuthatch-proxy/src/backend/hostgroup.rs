@@ -146,8 +146,9 @@ impl Hostgroups {
                     server.use_tls(tls.of(snapshot, config));
                     server.use_settings(&settings);
                     server.limit_health(snapshot.health_limits(config));
-                    let elsewhere = all_servers(&old).find(|other| same(&other));
-                    if let (None, Some(elsewhere)) = (before, elsewhere) {
+                    if before.is_none()
+                        && let Some(elsewhere) = all_servers(&old).find(|other| same(&other))
+                    {
                         server.inherit_health(&elsewhere);
                     }
                     server
@@ -212,7 +213,7 @@ impl Hostgroups {
     }
 
     /// The servers of that host and port, in whichever hostgroup.
-    fn servers_at(&self, host: &str, port: u16) -> impl Iterator<Item = Arc<Server>> {
+    pub(crate) fn servers_at(&self, host: &str, port: u16) -> impl Iterator<Item = Arc<Server>> {
         let at = move |server: &Arc<Server>| (server.host.as_str(), server.port) == (host, port);
         self.servers().into_iter().filter(at)
     }

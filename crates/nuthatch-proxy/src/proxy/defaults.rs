@@ -27,9 +27,7 @@ pub(super) fn note_defaults<'a>(
         Compared::AsKnown => Replaced::Done,
         Compared::TooLate => Replaced::Outdated,
         Compared::Changed => {
-            let servers = shared.hostgroups.servers();
-            let its = servers.iter().filter(|server| (server.host.as_str(), server.port) == (host, port));
-            its.for_each(|server| server.close_idle());
+            shared.hostgroups.servers_at(host, port).for_each(|server| server.close_idle());
             let clocks = &shared.exact.clocks;
             clocks.raise(vec![clocks.everything()]).settle();
             shared.answers.cache.flush();

@@ -4,8 +4,9 @@ use std::collections::HashSet;
 use std::sync::Arc;
 
 use nuthatch_config::ServerStatus;
-use nuthatch_net::{BackendAddress, BackendTls};
+use nuthatch_net::{BackendAddress, BackendTls, ClearPasswords};
 
+use crate::backend::clear_passwords;
 use crate::shared::Shared;
 
 /// A server, whatever the number of hostgroups that it stands in.
@@ -19,6 +20,8 @@ pub struct MonitoredServer {
     pub address: BackendAddress,
     /// TLS for the monitor's account, if connections to it have it; a sentence where it is to be used and cannot be.
     pub tls: Result<Option<BackendTls>, String>,
+    /// Whether a server that asks for the password itself gets it.
+    pub clear_passwords: ClearPasswords,
     /// How far it is behind matters in some hostgroup.
     pub may_be_behind: bool,
 }
@@ -43,6 +46,7 @@ pub(super) fn monitored(shared: &Shared) -> Vec<MonitoredServer> {
             port: server.port,
             address: server.address().clone(),
             tls: tls.map_err(|error| error.to_string()),
+            clear_passwords: clear_passwords(&snapshot.mysql),
             may_be_behind,
         });
     }

@@ -97,11 +97,7 @@ fn source_of(
 fn readers(shared: &Shared, hostgroup: HostgroupId, snapshot: &Snapshot) -> Vec<(String, BackendPassword)> {
     let variables = &snapshot.mysql;
     if !variables.query_cache_catalogue_username.is_empty() {
-        let password = variables.query_cache_catalogue_password.expose();
-        let password = match password.is_empty() {
-            true => BackendPassword::Empty,
-            false => BackendPassword::Clear(password.as_bytes().to_vec()),
-        };
+        let password = BackendPassword::of(variables.query_cache_catalogue_password.expose());
         return vec![(variables.query_cache_catalogue_username.clone(), password)];
     }
     let scouts = scouts(snapshot);

@@ -34,27 +34,22 @@ pub(crate) struct Health {
 }
 
 /// What looks at the lag have found.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, Default)]
 struct Lagging {
     last: LagOutcome,
     /// In a row, that found it too far behind.
     looks_behind: u64,
 }
 
-impl Default for Lagging {
-    fn default() -> Self {
-        Self { last: LagOutcome::None, looks_behind: 0 }
-    }
-}
-
 /// How far the monitor has found a server behind.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum LagOutcome {
     /// So many seconds.
     Behind(u64),
     /// It replicates, and does not know how far: a thread of it has stopped.
     Unknown,
     /// It replicates from nobody, or nobody looks any more.
+    #[default]
     None,
 }
 

@@ -4,7 +4,7 @@
 //! answer and however slowly the client reads, for nothing is read from the server before the client took the last.
 
 use std::future::{Future, poll_fn};
-use std::pin::pin;
+use std::pin::{Pin, pin};
 use std::task::{Context, Poll};
 
 use nuthatch_net::{Framed, NetError};
@@ -461,12 +461,8 @@ pub(crate) async fn unless_cut<T>(
     control: &Control,
     work: impl Future<Output = Result<T, NetError>>,
 ) -> Result<Result<T, NetError>, SessionEnd> {
-    let mut work = pin!(work);
-    let unless_cut = poll_fn(|cx| match control.is_cut() {
-        true => Poll::Ready(Err(NetError::Closed)),
-        false => work.as_mut().poll(cx),
-    });
-    Ok(handle.unless_ended(unless_cut).await?)
+    let done = handle.unless_ended(until_cut(control, pin!(work))).await?;
+    Ok(done.unwrap_or(Err(NetError::Closed)))
 }
 
 /// Does `work` on the connection, unless the session is told to end, its client hangs up or the connection is cut meanwhile.
@@ -475,15 +471,21 @@ async fn on_connection<T>(
     control: &Control,
     work: impl Future<Output = Result<T, NetError>>,
 ) -> Result<T, Cause> {
-    let mut work = pin!(work);
-    let unless_cut = poll_fn(|cx| match control.is_cut() {
-        true => Poll::Ready(None),
-        false => work.as_mut().poll(cx).map(Some),
-    });
-    match handle.while_client_waits(unless_cut).await {
+    match handle.while_client_waits(until_cut(control, pin!(work))).await {
         Err(end) => Err(Cause::Ended(end)),
         Ok(None) => Err(Cause::Cut),
         Ok(Some(Err(error))) => Err(Cause::Lost(error)),
         Ok(Some(Ok(value))) => Ok(value),
     }
+}
+
+/// What `work` comes to; none once the connection is cut. Whoever cuts it rouses who waits.
+fn until_cut<T>(
+    control: &Control,
+    mut work: Pin<&mut impl Future<Output = T>>,
+) -> impl Future<Output = Option<T>> {
+    poll_fn(move |cx| match control.is_cut() {
+        true => Poll::Ready(None),
+        false => work.as_mut().poll(cx).map(Some),
+    })
 }

@@ -35,18 +35,6 @@ fn before_primary(lab: &ScratchLab, setup: Setup) -> Proxy {
     Proxy::start(&setup.server(server(0)).server(server(1)).user(user))
 }
 
-/// The primary runs no further; none of its threads does when this returns.
-fn freeze(lab: &ScratchLab) {
-    lab.freeze(Role::Primary).expect("it runs");
-    let tasks = format!("/proc/{}/task", lab.primary().pid().expect("it runs"));
-    await_that("all its threads stand still", || {
-        let tasks = std::fs::read_dir(&tasks).expect("a process");
-        let stats = tasks.flatten().map(|task| std::fs::read_to_string(task.path().join("stat")));
-        // Behind the name, in brackets, stands the state.
-        stats.flatten().all(|stat| stat.rsplit_once(") ").is_some_and(|(_, state)| state.starts_with('T')))
-    });
-}
-
 fn count(operator: &mut Client, sql: &str) -> u64 {
     operator.value(sql).parse().expect("a number")
 }
@@ -132,7 +120,7 @@ fn connection_that_is_being_reset_for_a_statement_is_given_up_when_its_server_ha
     await_that("it is pinged", || count(&mut proxy.operator(), PINGS) > 0);
     let mut client = proxy.client(&login);
     other.settle();
-    freeze(&lab);
+    lab.freeze(Role::Primary).expect("it runs");
     let watch = Stopwatch::start();
     let error = client.refused("SELECT @a");
     assert_eq!(error.code, 9001, "{error:?}");
