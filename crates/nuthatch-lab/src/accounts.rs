@@ -1,25 +1,96 @@
-//! The accounts that each server of a lab has.
+//! The accounts that each server of a lab has: the lab's own, and one for each duty with what that needs.
 
-use crate::dialect::Dialect;
+use std::path::PathBuf;
+
+use crate::duty::{Duty, Login};
+use crate::error::LabError;
+use crate::lab::{Lab, Result};
+use crate::layout::write_private;
 use crate::password::Password;
-
-/// The account that replicas use.
-pub(crate) const REPLICATION_USER: &str = "nuthatch_replication";
+use crate::role::Role;
+use crate::status::AccountStatus;
 
 /// Hosts that an account is made for: by Unix socket, by loopback without name lookup, from anywhere else.
-pub(crate) const ACCOUNT_HOSTS: [&str; 3] = ["localhost", "127.0.0.1", "%"];
+const ACCOUNT_HOSTS: [&str; 3] = ["localhost", "127.0.0.1", "%"];
 
-/// `ALTER`s or creates accounts for the lab's user and the replicas, and the schema `test`; written to no
-/// binlog, so that every server has its own and a fresh replica begins with an empty position.
-pub(crate) fn accounts_sql(
-    dialect: &dyn Dialect,
-    user: &str,
-    password: &Password,
-    replication: &Password,
-) -> String {
-    let mut sql = String::from("SET sql_log_bin = 0;\nCREATE DATABASE IF NOT EXISTS test;\n");
-    for host in ACCOUNT_HOSTS {
-        sql += &dialect.account(user, host, password);
+impl Lab {
+    /// The account with all privileges.
+    #[must_use]
+    pub fn user(&self) -> &str {
+        &self.state.user
     }
-    sql + &dialect.account(REPLICATION_USER, "127.0.0.1", replication)
+
+    /// The account's password.
+    ///
+    /// # Errors
+    /// When the file is not readable or gone.
+    pub fn password(&self) -> Result<Password> {
+        self.layout.load_password()?.ok_or_else(|| LabError::NoLab { dir: self.dir().into() })
+    }
+
+    /// The file that holds the account's password and nothing else.
+    #[must_use]
+    pub fn password_file(&self) -> PathBuf {
+        self.layout.password()
+    }
+
+    /// The account for that duty, which every server has.
+    ///
+    /// # Errors
+    /// When the file with its password is not readable or gone.
+    pub fn login_for(&self, duty: Duty) -> Result<Login> {
+        let password = Password::load(&self.layout.duty_password(duty))?;
+        let password = password.ok_or_else(|| LabError::NoLab { dir: self.dir().into() })?;
+        Ok(Login { user: duty.user().into(), password })
+    }
+
+    pub(crate) fn accounts(&self) -> Vec<AccountStatus> {
+        let account =
+            |duty: Duty| AccountStatus { user: duty.user(), password_file: self.layout.duty_password(duty) };
+        Duty::ALL.into_iter().map(account).collect()
+    }
+
+    /// Every duty has a saved password afterwards.
+    pub(crate) fn settle_duties(&self) -> Result<()> {
+        for duty in Duty::ALL {
+            let file = self.layout.duty_password(duty);
+            if Password::load(&file)?.is_none() {
+                write_private(&file, Password::fresh()?.reveal())?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Makes the lab's accounts on that server, or mends them.
+    pub(crate) fn make_accounts(&self, role: Role) -> Result<()> {
+        let sql = self.accounts_sql()?;
+        self.server(role)?.query(&sql)?;
+        Ok(())
+    }
+
+    /// Written to no binlog, so that every server has its own and a fresh replica begins with an empty
+    /// position; with the schema `test`.
+    fn accounts_sql(&self) -> Result<String> {
+        let dialect = self.dialect();
+        let mut sql = format!(
+            "SET sql_log_bin = 0;\n{}CREATE DATABASE IF NOT EXISTS test;\n",
+            dialect.lift_read_only()
+        );
+        for host in ACCOUNT_HOSTS {
+            sql += &dialect.account(self.user(), host, &self.password()?);
+            sql += &grant("ALL PRIVILEGES", "*.*", self.user(), host, " WITH GRANT OPTION");
+            for duty in Duty::ALL {
+                let login = self.login_for(duty)?;
+                sql += &dialect.account(&login.user, host, &login.password);
+                for (privileges, objects) in dialect.grants(duty) {
+                    sql += &grant(privileges, objects, &login.user, host, "");
+                }
+            }
+        }
+        Ok(sql)
+    }
+}
+
+fn grant(privileges: &str, objects: &str, user: &str, host: &str, option: &str) -> String {
+    format!("GRANT {privileges} ON {objects} TO '{user}'@'{host}'{option};\n")
 }

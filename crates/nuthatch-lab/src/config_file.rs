@@ -4,7 +4,7 @@
 use rustix::process::geteuid;
 
 use crate::layout::Layout;
-use crate::options::{Installation, Options, QueryCache};
+use crate::options::{Installation, Options, QueryCache, SemiSync};
 use crate::role::Role;
 use crate::state::ServerState;
 
@@ -18,7 +18,13 @@ pub(crate) fn server_config(
     let mut lines = vec!["[server]".to_owned()];
     lines.extend(place_lines(layout, server));
     lines.extend(size_lines(options));
-    lines.extend(replication_lines(server.role));
+    lines.extend(replication_lines(server));
+    if server.role != Role::Primary {
+        lines.extend(installation.dialect().replica_lines().iter().map(ToString::to_string));
+    }
+    if options.semi_sync == SemiSync::AfterSync {
+        lines.extend(installation.dialect().semi_sync_lines().iter().map(ToString::to_string));
+    }
     let query_cache_mib = match options.query_cache {
         QueryCache::Off => 0,
         QueryCache::OnMib(mib) => mib,
@@ -64,17 +70,15 @@ fn size_lines(options: &Options) -> Vec<String> {
     ]
 }
 
-fn replication_lines(role: Role) -> Vec<String> {
-    let mut lines = vec![
-        format!("server_id={}", role.server_id()),
+/// Who asks a server for its replicas can connect to what it names.
+fn replication_lines(server: &ServerState) -> Vec<String> {
+    vec![
+        format!("server_id={}", server.role.server_id()),
         "log_bin=binlog".into(),
         "relay_log=relay".into(),
         "binlog_format=ROW".into(),
         "binlog_row_image=FULL".into(),
-        format!("report_host={role}"),
-    ];
-    if role != Role::Primary {
-        lines.push("read_only=ON".into());
-    }
-    lines
+        "report_host=127.0.0.1".into(),
+        format!("report_port={}", server.port),
+    ]
 }

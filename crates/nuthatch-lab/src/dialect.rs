@@ -3,6 +3,7 @@
 use std::path::Path;
 use std::process::Command;
 
+use crate::duty::{Duty, Login};
 use crate::password::Password;
 
 /// A program of an installation, and what to do where it is not there.
@@ -36,10 +37,22 @@ pub(crate) trait Dialect {
 
     /// For the init file, one statement a line: no one but root with this password may log in.
     fn lock_down(&self, root_password: &Password) -> String;
-    /// One account with all privileges, made or mended.
+    /// One account without privileges, made or mended.
     fn account(&self, user: &str, host: &str, password: &Password) -> String;
+    /// What the duty needs: privileges, and on what.
+    fn grants(&self, duty: Duty) -> &'static [(&'static str, &'static str)];
+    /// Lets root write on a replica, until [`guard_replica`](Self::guard_replica).
+    fn lift_read_only(&self) -> &'static str;
+    /// Nobody but the replication writes on this server any more, as far as the server can hold that.
+    fn guard_replica(&self) -> &'static str;
+    /// Option lines that hold the same from the start on.
+    fn replica_lines(&self) -> &'static [&'static str];
+    /// Option lines of semi-synchronous replication, on each server, whoever writes.
+    fn semi_sync_lines(&self) -> &'static [&'static str];
     /// Points a replica at the primary's port and starts it.
-    fn follow(&self, primary_port: u16, password: &Password) -> String;
+    fn follow(&self, primary_port: u16, login: &Login) -> String;
+    /// The replica applies nothing that is younger than so many seconds.
+    fn delay(&self, seconds: u32) -> String;
     /// Starts a replica that knows its primary already.
     fn resume(&self) -> &'static str;
     fn replica_status(&self) -> &'static str;

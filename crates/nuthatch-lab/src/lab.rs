@@ -5,9 +5,9 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::accounts::accounts_sql;
 use crate::client::Client;
 use crate::dialect::Dialect;
+use crate::duty::Duty;
 use crate::error::LabError;
 use crate::layout::{Layout, write_private};
 use crate::options::Options;
@@ -79,26 +79,6 @@ impl Lab {
         self.layout.dir()
     }
 
-    /// The account with all privileges.
-    #[must_use]
-    pub fn user(&self) -> &str {
-        &self.state.user
-    }
-
-    /// The account's password.
-    ///
-    /// # Errors
-    /// When the file is not readable or gone.
-    pub fn password(&self) -> Result<Password> {
-        self.layout.load_password()?.ok_or_else(|| LabError::NoLab { dir: self.dir().into() })
-    }
-
-    /// The file that holds the account's password and nothing else.
-    #[must_use]
-    pub fn password_file(&self) -> PathBuf {
-        self.layout.password()
-    }
-
     /// How each server is now; asks every one that runs.
     ///
     /// # Errors
@@ -109,6 +89,7 @@ impl Lab {
             dir: now.dir().into(),
             kind: now.state.installation.kind,
             user: now.state.user.clone(),
+            accounts: now.accounts(),
             password_file: now.layout.password(),
             servers: now.state.servers.iter().map(|server| now.server_status(server)).collect(),
         })
@@ -212,7 +193,7 @@ impl Lab {
         let saved = self.layout.load_password()?;
         let password = match options.password.clone().or_else(|| saved.clone()) {
             Some(password) => password,
-            None => generate()?,
+            None => Password::fresh()?,
         };
         let changed = saved.as_ref() != Some(&password) || self.state.user != options.user;
         if changed {
@@ -240,23 +221,20 @@ impl Lab {
 
     /// Gives every server its accounts and every replica its primary.
     fn connect_servers(&self, options: &Options, progress: &mut dyn Progress) -> Result<()> {
-        let replication = generate()?;
-        let accounts = accounts_sql(self.dialect(), self.user(), &self.password()?, &replication);
-        for server in self.servers() {
-            server.query(&accounts)?;
+        self.settle_duties()?;
+        for role in self.roles() {
+            self.make_accounts(role)?;
         }
+        let replication = self.login_for(Duty::Replication)?;
         let follow = self.dialect().follow(self.primary().port(), &replication);
         for role in self.roles().into_iter().filter(|role| *role != Role::Primary) {
             self.server(role)?.query(&follow)?;
+            self.server(role)?.query(self.dialect().guard_replica())?;
             self.await_replication(role, options.ready_within)?;
             progress.step(&Step::Replicating(role));
         }
         Ok(())
     }
-}
-
-fn generate() -> Result<Password> {
-    Password::generate().map_err(LabError::file("read", "/dev/urandom"))
 }
 
 fn describe(replicas: usize, root: &Path) -> String {
@@ -265,7 +243,7 @@ fn describe(replicas: usize, root: &Path) -> String {
 
 /// The files of a new lab that no server needs to be started for.
 fn lay_out(layout: &Layout, options: &Options) -> Result<State> {
-    let root = generate()?;
+    let root = Password::fresh()?;
     let mut servers = Vec::new();
     for role in [Role::Primary].into_iter().chain((1..=options.replicas).map(Role::Replica)) {
         crate::layout::make_private_dir(&layout.server(role))

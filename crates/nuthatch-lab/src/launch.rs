@@ -36,8 +36,8 @@ const STOP_WITHIN: Duration = Duration::from_secs(30);
 const KILL_WITHIN: Duration = Duration::from_secs(10);
 
 impl Lab {
-    /// The server runs again with its port, options and data, and a replica replicates; nothing is done to
-    /// one that runs.
+    /// The server runs again with its port, options and data. One that was told of a source follows it
+    /// again, if that answers. Nothing is done to one that runs.
     ///
     /// # Errors
     /// [`LabError::Exited`], for one when its port was taken meanwhile; [`LabError::NotReady`].
@@ -49,11 +49,7 @@ impl Lab {
         }
         self.spawn(role)?;
         self.await_answer(role, RESTART_WITHIN)?;
-        if role == Role::Primary {
-            return Ok(());
-        }
-        self.server(role)?.query(self.dialect().resume())?;
-        self.await_replication(role, RESTART_WITHIN)
+        self.resume_replication(role, RESTART_WITHIN)
     }
 
     /// The server has ended as it does when asked to; nothing is done to one that does not run.
@@ -71,6 +67,8 @@ impl Lab {
     /// # Errors
     /// [`LabError::StillRunning`], [`LabError::NoSuchServer`].
     pub fn kill(&mut self, role: Role) -> Result<()> {
+        let _lock = self.layout.lock()?;
+        self.state = State::load(&self.layout)?;
         let Some(mark) = self.server_state(role)?.process.clone() else { return Ok(()) };
         self.kill_and_wait(role, &mark)
     }
@@ -81,8 +79,8 @@ impl Lab {
     /// # Errors
     /// [`LabError::StillRunning`], [`LabError::NoSuchServer`].
     pub fn freeze(&self, role: Role) -> Result<()> {
-        self.signal(role, Signal::STOP)?;
-        let Some(mark) = &self.server_state(role)?.process else { return Ok(()) };
+        let Some(mark) = self.process_now(role)? else { return Ok(()) };
+        mark.signal(Signal::STOP);
         let stopped =
             Deadline::after(KILL_WITHIN).poll(|| (mark.stands_still() || !mark.is_alive()).then_some(()));
         stopped.ok_or(LabError::StillRunning { role, pid: mark.pid() })
@@ -93,14 +91,15 @@ impl Lab {
     /// # Errors
     /// [`LabError::NoSuchServer`].
     pub fn thaw(&self, role: Role) -> Result<()> {
-        self.signal(role, Signal::CONT)
-    }
-
-    fn signal(&self, role: Role, signal: Signal) -> Result<()> {
-        if let Some(mark) = &self.server_state(role)?.process {
-            mark.signal(signal);
+        if let Some(mark) = self.process_now(role)? {
+            mark.signal(Signal::CONT);
         }
         Ok(())
+    }
+
+    /// The server's process, also where another handle on this lab has started it.
+    fn process_now(&self, role: Role) -> Result<Option<ProcessMark>> {
+        Ok(Self::open(self.dir())?.server_state(role)?.process.clone())
     }
 
     /// Writes the server's option file and starts it, on another port if its own was taken.

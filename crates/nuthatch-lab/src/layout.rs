@@ -3,6 +3,7 @@
 //! ```text
 //! DIR/lab.json           state: processes, ports, sockets, versions; no secrets
 //! DIR/password           password of the lab's account, and nothing else (no newline)
+//! DIR/nuthatch_monitor.password, …  the same of the accounts for each duty
 //! DIR/client.cnf         the lab's own login as root, for the command-line client
 //! DIR/primary.sock       Unix socket
 //! DIR/primary/my.cnf     the server's options
@@ -18,6 +19,7 @@ use std::io::{self, ErrorKind, Write};
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
+use crate::duty::Duty;
 use crate::error::LabError;
 use crate::password::Password;
 use crate::role::Role;
@@ -85,6 +87,10 @@ impl Layout {
         self.dir.join("password")
     }
 
+    pub(crate) fn duty_password(&self, duty: Duty) -> PathBuf {
+        self.dir.join(format!("{}.password", duty.user()))
+    }
+
     pub(crate) fn client_config(&self) -> PathBuf {
         self.dir.join("client.cnf")
     }
@@ -128,11 +134,7 @@ impl Layout {
 
     /// The saved password of the lab's account.
     pub(crate) fn load_password(&self) -> Result<Option<Password>, LabError> {
-        match fs::read_to_string(self.password()) {
-            Ok(text) => Password::new(text).map(Some),
-            Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
-            Err(error) => Err(LabError::file("read", self.password())(error)),
-        }
+        Password::load(&self.password())
     }
 
     /// The last lines of the server's error log, each indented, for an error message.
@@ -152,7 +154,9 @@ impl Layout {
                 absent_is_fine(fs::remove_dir(parent)).map_err(LabError::file("remove", parent))?;
             }
         }
-        for file in [self.password(), self.client_config(), self.state(), self.dir.join(LOCK)] {
+        let of_duties = Duty::ALL.map(|duty| self.duty_password(duty));
+        let others = [self.password(), self.client_config(), self.state(), self.dir.join(LOCK)];
+        for file in of_duties.into_iter().chain(others) {
             absent_is_fine(fs::remove_file(&file)).map_err(LabError::file("remove", file))?;
         }
         match fs::remove_dir(&self.dir) {

@@ -3,8 +3,8 @@
 use std::path::Path;
 use std::process::Command;
 
-use crate::accounts::REPLICATION_USER;
 use crate::dialect::{Dialect, Program, ReplicaColumns};
+use crate::duty::{Duty, Login};
 use crate::password::Password;
 
 pub(crate) struct MariaDb;
@@ -77,21 +77,60 @@ impl Dialect for MariaDb {
     fn account(&self, user: &str, host: &str, password: &Password) -> String {
         format!(
             "CREATE USER IF NOT EXISTS '{user}'@'{host}';\n\
-             ALTER USER '{user}'@'{host}' IDENTIFIED VIA mysql_native_password USING PASSWORD({});\n\
-             GRANT ALL PRIVILEGES ON *.* TO '{user}'@'{host}' WITH GRANT OPTION;\n",
+             ALTER USER '{user}'@'{host}' IDENTIFIED VIA mysql_native_password USING PASSWORD({});\n",
             password.to_sql()
         )
     }
 
-    fn follow(&self, primary_port: u16, password: &Password) -> String {
+    fn grants(&self, duty: Duty) -> &'static [(&'static str, &'static str)] {
+        match duty {
+            Duty::Monitor => &[("SLAVE MONITOR, BINLOG MONITOR", "*.*")],
+            Duty::Replication => &[("REPLICATION SLAVE", "*.*")],
+            // SUPER for event_scheduler, which no finer privilege lets anybody set.
+            Duty::Failover => &[(
+                "SUPER, READ ONLY ADMIN, REPLICATION SLAVE ADMIN, REPLICATION MASTER ADMIN, SLAVE MONITOR, \
+                 BINLOG MONITOR, BINLOG ADMIN, CONNECTION ADMIN, SET USER, RELOAD, PROCESS, EVENT, SELECT",
+                "*.*",
+            )],
+        }
+    }
+
+    /// `read_only` does not bind root.
+    fn lift_read_only(&self) -> &'static str {
+        ""
+    }
+
+    fn guard_replica(&self) -> &'static str {
+        "SET GLOBAL read_only = ON"
+    }
+
+    fn replica_lines(&self) -> &'static [&'static str] {
+        &["read_only=ON"]
+    }
+
+    fn semi_sync_lines(&self) -> &'static [&'static str] {
+        &[
+            "rpl_semi_sync_master_enabled=ON",
+            "rpl_semi_sync_master_wait_point=AFTER_SYNC",
+            "rpl_semi_sync_slave_enabled=ON",
+        ]
+    }
+
+    fn follow(&self, primary_port: u16, login: &Login) -> String {
         format!(
             "STOP SLAVE;\n\
              CHANGE MASTER TO MASTER_HOST = '127.0.0.1', MASTER_PORT = {primary_port}, \
-             MASTER_USER = '{REPLICATION_USER}', MASTER_PASSWORD = {}, MASTER_CONNECT_RETRY = 1, \
+             MASTER_USER = '{}', MASTER_PASSWORD = {}, MASTER_CONNECT_RETRY = 1, \
              MASTER_USE_GTID = slave_pos;\n\
              START SLAVE;\n",
-            password.to_sql()
+            login.user,
+            login.password.to_sql()
         )
+    }
+
+    /// No option of the source may change while a thread runs.
+    fn delay(&self, seconds: u32) -> String {
+        format!("STOP SLAVE; CHANGE MASTER TO MASTER_DELAY = {seconds}; START SLAVE")
     }
 
     fn resume(&self) -> &'static str {

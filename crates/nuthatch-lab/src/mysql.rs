@@ -4,8 +4,8 @@
 use std::path::Path;
 use std::process::Command;
 
-use crate::accounts::REPLICATION_USER;
 use crate::dialect::{Dialect, Program, ReplicaColumns};
+use crate::duty::{Duty, Login};
 use crate::password::Password;
 
 /// Debian's stable release has no MySQL.
@@ -66,20 +66,72 @@ impl Dialect for MySql {
     fn account(&self, user: &str, host: &str, password: &Password) -> String {
         format!(
             "CREATE USER IF NOT EXISTS '{user}'@'{host}';\n\
-             ALTER USER '{user}'@'{host}' IDENTIFIED BY {};\n\
-             GRANT ALL PRIVILEGES ON *.* TO '{user}'@'{host}' WITH GRANT OPTION;\n",
+             ALTER USER '{user}'@'{host}' IDENTIFIED BY {};\n",
             password.to_sql()
         )
     }
 
-    fn follow(&self, primary_port: u16, password: &Password) -> String {
+    fn grants(&self, duty: Duty) -> &'static [(&'static str, &'static str)] {
+        match duty {
+            Duty::Monitor => &[
+                ("REPLICATION CLIENT", "*.*"),
+                ("SELECT", "performance_schema.*"),
+                ("SELECT, EXECUTE", "sys.*"),
+            ],
+            // The three that are of no use to a plain replica are what a member of a group recovers with.
+            Duty::Replication => &[
+                ("REPLICATION SLAVE", "*.*"),
+                ("CONNECTION_ADMIN, BACKUP_ADMIN, GROUP_REPLICATION_STREAM", "*.*"),
+            ],
+            Duty::Failover => &[
+                ("SELECT, RELOAD, PROCESS, EVENT, REPLICATION CLIENT", "*.*"),
+                (
+                    "SYSTEM_VARIABLES_ADMIN, SESSION_VARIABLES_ADMIN, REPLICATION_SLAVE_ADMIN, BINLOG_ADMIN, \
+                     CONNECTION_ADMIN, GROUP_REPLICATION_ADMIN, SET_ANY_DEFINER",
+                    "*.*",
+                ),
+            ],
+        }
+    }
+
+    fn lift_read_only(&self) -> &'static str {
+        "SET GLOBAL super_read_only = OFF;\n"
+    }
+
+    fn guard_replica(&self) -> &'static str {
+        "SET GLOBAL super_read_only = ON"
+    }
+
+    fn replica_lines(&self) -> &'static [&'static str] {
+        &["super_read_only=ON"]
+    }
+
+    fn semi_sync_lines(&self) -> &'static [&'static str] {
+        &[
+            "plugin_load_add=semisync_source.so",
+            "plugin_load_add=semisync_replica.so",
+            "rpl_semi_sync_source_enabled=ON",
+            "rpl_semi_sync_source_wait_point=AFTER_SYNC",
+            "rpl_semi_sync_replica_enabled=ON",
+        ]
+    }
+
+    fn follow(&self, primary_port: u16, login: &Login) -> String {
         format!(
             "STOP REPLICA;\n\
              CHANGE REPLICATION SOURCE TO SOURCE_HOST = '127.0.0.1', SOURCE_PORT = {primary_port}, \
-             SOURCE_USER = '{REPLICATION_USER}', SOURCE_PASSWORD = {}, SOURCE_CONNECT_RETRY = 1, \
+             SOURCE_USER = '{}', SOURCE_PASSWORD = {}, SOURCE_CONNECT_RETRY = 1, \
              SOURCE_AUTO_POSITION = 1, GET_SOURCE_PUBLIC_KEY = 1;\n\
              START REPLICA;\n",
-            password.to_sql()
+            login.user,
+            login.password.to_sql()
+        )
+    }
+
+    fn delay(&self, seconds: u32) -> String {
+        format!(
+            "STOP REPLICA SQL_THREAD; CHANGE REPLICATION SOURCE TO SOURCE_DELAY = {seconds}; \
+             START REPLICA SQL_THREAD"
         )
     }
 

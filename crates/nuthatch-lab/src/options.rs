@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
+use crate::duty::Duty;
 use crate::error::LabError;
 use crate::password::Password;
 
@@ -52,6 +53,16 @@ pub enum QueryCache {
     OnMib(u32),
 }
 
+/// Whether a commit waits until a replica has it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum SemiSync {
+    /// It does not.
+    #[default]
+    Off,
+    /// It waits before others see it; every server can be either side, so that any may be promoted.
+    AfterSync,
+}
+
 /// How a lab is made. `Default` is what the tests and `make run` use: a primary and one replica.
 #[derive(Clone, Debug)]
 pub struct Options {
@@ -59,6 +70,9 @@ pub struct Options {
     pub installation: Installation,
     /// Replicas beside the primary, 0 to 8; default 1.
     pub replicas: u16,
+    /// Semi-synchronous replication; default off. While no replica is there, a commit waits for the server's
+    /// own time limit, 10 s if `extra` says nothing else.
+    pub semi_sync: SemiSync,
     /// InnoDB's buffer pool of each server, in MiB, at least 8; default 128.
     pub buffer_pool_mib: u32,
     /// The servers' own query cache; default off. MySQL has none and ignores this.
@@ -86,6 +100,7 @@ impl Default for Options {
         Self {
             installation: Installation::debian_mariadb(),
             replicas: 1,
+            semi_sync: SemiSync::Off,
             buffer_pool_mib: 128,
             query_cache: QueryCache::Off,
             connections_max: 1000,
@@ -120,7 +135,8 @@ impl Options {
 
     fn check_user(&self) -> Result<(), LabError> {
         let plain = |c: char| c.is_ascii_alphanumeric() || "_-.".contains(c);
-        let reserved = ["root", crate::accounts::REPLICATION_USER].contains(&self.user.as_str());
+        let of_duties = Duty::ALL.map(Duty::user);
+        let reserved = self.user == "root" || of_duties.contains(&self.user.as_str());
         if (1..=USER_CHARS_MAX).contains(&self.user.len()) && self.user.chars().all(plain) && !reserved {
             return Ok(());
         }

@@ -1,8 +1,9 @@
 //! A secret that shows itself only to who asks for it by name.
 
 use std::fmt;
-use std::fs::File;
+use std::fs::{self, File};
 use std::io::{self, Read};
+use std::path::Path;
 
 use crate::error::LabError;
 
@@ -37,6 +38,20 @@ impl Password {
         let mut bytes = [0_u8; GENERATED_CHARS];
         File::open("/dev/urandom")?.read_exact(&mut bytes)?;
         Ok(Self(bytes.iter().map(|byte| char::from(ALPHABET[usize::from(byte & 63)])).collect()))
+    }
+
+    /// A random password, or why there is none.
+    pub(crate) fn fresh() -> Result<Self, LabError> {
+        Self::generate().map_err(LabError::file("read", "/dev/urandom"))
+    }
+
+    /// The password that a file holds; `None` where there is no file.
+    pub(crate) fn load(file: &Path) -> Result<Option<Self>, LabError> {
+        match fs::read_to_string(file) {
+            Ok(text) => Self::new(text).map(Some),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+            Err(error) => Err(LabError::file("read", file)(error)),
+        }
     }
 
     /// The secret itself.

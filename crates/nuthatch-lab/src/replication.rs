@@ -11,6 +11,9 @@ use crate::role::Role;
 use crate::state::ServerState;
 use crate::status::{Liveness, Replication, ServerStatus, Thread};
 
+/// How long a replica may take to begin anew with another delay.
+const LAG_WITHIN: Duration = Duration::from_secs(60);
+
 impl Lab {
     /// Every replica has applied all that the primary had executed when this was called.
     ///
@@ -28,13 +31,45 @@ impl Lab {
         Ok(())
     }
 
+    /// The server follows the source that it was told of, if any, and if that can be reached.
+    pub(crate) fn resume_replication(&self, role: Role, wait: Duration) -> Result<()> {
+        let client = self.client(self.server_state(role)?)?;
+        if self.replication(&client).is_none() {
+            return Ok(());
+        }
+        client.run(self.dialect().resume())?;
+        let follows = |seen: &Replication| {
+            let cannot_reach = seen.io == Thread::Connecting && !seen.error.is_empty();
+            seen.sql == Thread::Running && (seen.io == Thread::Running || cannot_reach)
+        };
+        self.await_threads(role, wait, follows)
+    }
+
+    /// The replica applies nothing that is younger than so many seconds; 0 ends that. Fetching goes on.
+    ///
+    /// # Errors
+    /// [`LabError::Statement`], for one where the server follows nobody.
+    pub fn set_lag(&self, role: Role, seconds: u32) -> Result<()> {
+        self.server(role)?.query(&self.dialect().delay(seconds))?;
+        self.resume_replication(role, LAG_WITHIN)
+    }
+
     /// Waits until both threads of the replica run.
     pub(crate) fn await_replication(&self, role: Role, wait: Duration) -> Result<()> {
+        self.await_threads(role, wait, Replication::is_running)
+    }
+
+    fn await_threads(
+        &self,
+        role: Role,
+        wait: Duration,
+        is_well: impl Fn(&Replication) -> bool,
+    ) -> Result<()> {
         let client = self.client(self.server_state(role)?)?;
         let mut seen = None;
         let mut look = || {
             seen = self.replication(&client);
-            seen.as_ref().is_some_and(Replication::is_running).then_some(())
+            seen.as_ref().is_some_and(&is_well).then_some(())
         };
         Deadline::after(wait).poll(&mut look).ok_or_else(|| LabError::Replication {
             role,
@@ -50,10 +85,11 @@ impl Lab {
         let alive = server.process.as_ref().filter(|mark| mark.is_alive());
         let client = alive.and_then(|_| self.client(server).ok());
         let position = client.as_ref().and_then(|client| self.position(client).ok());
-        let replication = match (&client, &position, server.role) {
-            (Some(client), Some(_), Role::Replica(_)) => self.replication(client),
+        let replication = match (&client, &position) {
+            (Some(client), Some(_)) => self.replication(client),
             _ => None,
         };
+        let answers = position.is_some();
         ServerStatus {
             role: server.role,
             state: match (alive, &position) {
@@ -67,9 +103,14 @@ impl Lab {
             pid: alive.map(ProcessMark::pid),
             version: server.version.clone(),
             position: position.unwrap_or_default(),
+            read_only: self.is_read_only(client.as_ref().filter(|_| answers)),
             replication,
             error_log: self.layout.error_log(server.role),
         }
+    }
+
+    fn is_read_only(&self, client: Option<&Client>) -> Option<bool> {
+        Some(client?.look("SELECT @@GLOBAL.read_only").ok()?.first()? != "0")
     }
 
     fn position(&self, client: &Client) -> Result<String> {

@@ -1,6 +1,7 @@
 //! Who a server is in its lab.
 
 use std::fmt;
+use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
@@ -43,6 +44,14 @@ impl TryFrom<String> for Role {
     type Error = String;
 
     fn try_from(text: String) -> Result<Self, String> {
+        text.parse()
+    }
+}
+
+impl FromStr for Role {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
         match text.strip_prefix("replica-").map(str::parse) {
             Some(Ok(number)) => Ok(Self::Replica(number)),
             None if text == "primary" => Ok(Self::Primary),

@@ -95,10 +95,21 @@ pub struct ServerStatus {
     pub version: String,
     /// The position (GTID) that it has executed; empty when it does not answer or nothing was written yet.
     pub position: String,
-    /// Its replication; `None` on a primary, or when it does not answer.
+    /// Whether ordinary accounts may not write on it; `None` when it does not answer.
+    pub read_only: Option<bool>,
+    /// Its replication; `None` on one that follows nobody, or when it does not answer.
     pub replication: Option<Replication>,
     /// Its error log.
     pub error_log: PathBuf,
+}
+
+/// An account for one duty.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct AccountStatus {
+    /// Its name.
+    pub user: &'static str,
+    /// File with its password, readable by its owner only.
+    pub password_file: PathBuf,
 }
 
 /// A whole lab.
@@ -114,6 +125,8 @@ pub struct Status {
     pub password_file: PathBuf,
     /// The primary first, then the replicas by number.
     pub servers: Vec<ServerStatus>,
+    /// The accounts for one duty each.
+    pub accounts: Vec<AccountStatus>,
 }
 
 impl Status {
@@ -139,23 +152,28 @@ impl fmt::Display for Status {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(
             f,
-            "{:<10} {:<8} {:>5} {:>8} {:<28} {:<12} replication",
-            "server", "state", "port", "pid", "version", "position"
+            "{:<10} {:<8} {:>5} {:>8} {:<28} {:<9} {:<12} replication",
+            "server", "state", "port", "pid", "version", "writes", "position"
         )?;
         for server in &self.servers {
             let pid = server.pid.map_or_else(|| "-".into(), |pid| pid.to_string());
             let position = if server.position.is_empty() { "-" } else { &server.position };
             writeln!(
                 f,
-                "{:<10} {:<8} {:>5} {pid:>8} {:<28} {position:<12} {}",
+                "{:<10} {:<8} {:>5} {pid:>8} {:<28} {:<9} {position:<12} {}",
                 server.role.to_string(),
                 server.state,
                 server.port,
                 server.version,
+                server.read_only.map_or("-", |read_only| if read_only { "read-only" } else { "yes" }),
                 replication_words(server)
             )?;
         }
-        write!(f, "account {}, password in {}", self.user, self.password_file.display())
+        write!(f, "account {}, password in {}", self.user, self.password_file.display())?;
+        for account in &self.accounts {
+            write!(f, "\naccount {}, password in {}", account.user, account.password_file.display())?;
+        }
+        Ok(())
     }
 }
 

@@ -4,6 +4,7 @@
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand};
+use nuthatch_lab::Role;
 use nuthatch_net::ListenAddress;
 
 use crate::faults::Faults;
@@ -105,6 +106,39 @@ pub(crate) enum LabCommand {
     Status(LabArguments),
     /// Stop the servers; their data stays in the directory
     Down(LabArguments),
+    /// Kill a server (SIGKILL), as in a crash
+    Kill(LabNodeArguments),
+    /// Stop a server as it stops when asked to
+    Stop(LabNodeArguments),
+    /// Start a server again, with its port and data; one that followed another follows it again
+    Start(LabNodeArguments),
+    /// Let a server run no further (SIGSTOP): what is connected to it hangs, as with a host that went away
+    Pause(LabNodeArguments),
+    /// Let a paused server go on
+    Resume(LabNodeArguments),
+    /// Have a replica apply nothing that is younger than so many seconds
+    Lag(LabLagArguments),
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct LabNodeArguments {
+    /// The lab's directory
+    #[arg(value_name = "DIR")]
+    pub(crate) dir: PathBuf,
+
+    /// The server, as `lab status` names it: primary, replica-1
+    #[arg(value_name = "NODE")]
+    pub(crate) node: Role,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct LabLagArguments {
+    #[command(flatten)]
+    pub(crate) node: LabNodeArguments,
+
+    /// How many seconds; 0 ends it
+    #[arg(value_name = "SECONDS")]
+    pub(crate) seconds: u32,
 }
 
 #[derive(Debug, Args)]
@@ -126,6 +160,10 @@ pub(crate) struct LabUpArguments {
     /// How many replicas follow the primary
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub(crate) replicas: u16,
+
+    /// A commit waits until a replica has it, before others see it (semi-synchronous, AFTER_SYNC)
+    #[arg(long)]
+    pub(crate) semi_sync: bool,
 
     /// Which server: mariadb is Debian's; mysql needs --root, unless one is installed
     #[arg(long, value_name = "KIND", default_value = "mariadb", value_parser = ["mariadb", "mysql"])]

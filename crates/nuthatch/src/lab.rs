@@ -1,9 +1,9 @@
 //! `nuthatch lab`: real servers on this host.
 
 use anyhow::Context;
-use nuthatch_lab::{Installation, Kind, Lab, LabError, Options, Password, QueryCache, Step};
+use nuthatch_lab::{Installation, Kind, Lab, LabError, Options, Password, QueryCache, SemiSync, Step};
 
-use crate::cli::{LabArguments, LabCommand, LabUpArguments};
+use crate::cli::{LabArguments, LabCommand, LabNodeArguments, LabUpArguments};
 use crate::log::print_line;
 
 pub(crate) fn run(command: &LabCommand) -> anyhow::Result<()> {
@@ -11,7 +11,17 @@ pub(crate) fn run(command: &LabCommand) -> anyhow::Result<()> {
         LabCommand::Up(arguments) => up(arguments),
         LabCommand::Status(arguments) => show(&Lab::open(&arguments.dir).map_err(failed)?, arguments),
         LabCommand::Down(arguments) => down(arguments),
+        LabCommand::Kill(at) => open(at)?.kill(at.node).map_err(failed),
+        LabCommand::Stop(at) => open(at)?.stop(at.node).map_err(failed),
+        LabCommand::Start(at) => open(at)?.start(at.node).map_err(failed),
+        LabCommand::Pause(at) => open(at)?.freeze(at.node).map_err(failed),
+        LabCommand::Resume(at) => open(at)?.thaw(at.node).map_err(failed),
+        LabCommand::Lag(lag) => open(&lag.node)?.set_lag(lag.node.node, lag.seconds).map_err(failed),
     }
+}
+
+fn open(at: &LabNodeArguments) -> anyhow::Result<Lab> {
+    Lab::open(&at.dir).map_err(failed)
 }
 
 fn up(arguments: &LabUpArguments) -> anyhow::Result<()> {
@@ -56,6 +66,7 @@ fn options(arguments: &LabUpArguments) -> anyhow::Result<Options> {
     Ok(Options {
         installation: Installation { kind, root },
         replicas: arguments.replicas,
+        semi_sync: if arguments.semi_sync { SemiSync::AfterSync } else { SemiSync::Off },
         buffer_pool_mib: arguments.buffer_pool,
         query_cache: arguments.query_cache.map_or(QueryCache::Off, QueryCache::OnMib),
         connections_max: arguments.max_connections,

@@ -1,0 +1,8 @@
+//! Labs whose servers follow each other, fail, hang and fall behind, of both kinds.
+
+#[path = "../fetched/mysql.rs"]
+mod fetched;
+
+mod accounts;
+mod ground;
+mod replicas;
