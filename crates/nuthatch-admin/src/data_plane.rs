@@ -6,12 +6,12 @@
 
 use std::sync::Arc;
 
-use nuthatch_config::Snapshot;
+use nuthatch_config::{Server, ServerStatus, Snapshot};
 
 use crate::statistic::Sample;
 use crate::stats::rows::{
     CommandCountersRow, ConnectionPoolRow, ErrorRow, MemoryRow, ProcessRow, QueryCacheAdviceRow,
-    QueryCacheEntryRow, QueryCacheRow, QueryCacheTableRow, QueryDigestRow, QueryRuleRow, UserRow,
+    QueryCacheEntryRow, QueryCacheRow, QueryCacheTableRow, QueryDigestRow, QueryRuleRow, ServerRow, UserRow,
 };
 
 /// The running proxy, as operators see it.
@@ -71,6 +71,14 @@ pub trait DataPlane: Send + Sync + 'static {
         Vec::new()
     }
 
+    /// The rows of `stats_nuthatch_servers`; none where nobody looks at servers.
+    fn servers(&self) -> Vec<ServerRow> {
+        Vec::new()
+    }
+
+    /// The rows of `mysql_servers` in force, with all servers where they stand now, and each one's status now.
+    fn servers_in_force(&self) -> Vec<(Arc<Server>, ServerStatus)>;
+
     /// Purges the query cache wholly and returns how many entries were in it.
     fn flush_query_cache(&self) -> u64;
 
@@ -110,6 +118,12 @@ pub enum CheckLog {
     Ping,
     /// `mysql_server_replication_lag_log`.
     ReplicationLag,
+    /// `mysql_server_read_only_log`.
+    ReadOnly,
+    /// `mysql_server_group_replication_log`.
+    GroupReplication,
+    /// `mysql_server_galera_log`.
+    Galera,
 }
 
 /// What a check of the monitor's came to.
@@ -123,8 +137,8 @@ pub struct CheckResult {
     pub began_us: u64,
     /// Microseconds that it took; none where it failed.
     pub took_us: Option<u64>,
-    /// What it found, where that is a number.
-    pub found: Option<u64>,
+    /// What it found, in the order of the table's own columns; what is missing is NULL.
+    pub found: Vec<Option<String>>,
     /// Why it failed.
     pub error: Option<String>,
 }

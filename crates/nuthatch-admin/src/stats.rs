@@ -12,10 +12,12 @@ mod table;
 use rusqlite::Connection;
 
 use crate::data_plane::{DataPlane, Reading};
-use monitor_rows::{ConnectLogRow, PingLogRow, ReplicationLagLogRow};
+use monitor_rows::{
+    ConnectLogRow, GaleraLogRow, GroupReplicationLogRow, PingLogRow, ReadOnlyLogRow, ReplicationLagLogRow,
+};
 use rows::{
     CommandCountersRow, ConnectionPoolRow, ErrorRow, GlobalRow, MemoryRow, ProcessRow, QueryCacheAdviceRow,
-    QueryCacheEntryRow, QueryCacheRow, QueryCacheTableRow, QueryDigestRow, QueryRuleRow, UserRow,
+    QueryCacheEntryRow, QueryCacheRow, QueryCacheTableRow, QueryDigestRow, QueryRuleRow, ServerRow, UserRow,
 };
 pub(crate) use table::SCHEMA;
 use table::StatsTable;
@@ -62,6 +64,10 @@ static SOURCES: &[Source] = &[
     Source::of::<ConnectLogRow>(Twin::None),
     Source::of::<PingLogRow>(Twin::None),
     Source::of::<ReplicationLagLogRow>(Twin::None),
+    Source::of::<ReadOnlyLogRow>(Twin::None),
+    Source::of::<GroupReplicationLogRow>(Twin::None),
+    Source::of::<GaleraLogRow>(Twin::None),
+    Source::of::<ServerRow>(Twin::None),
 ];
 
 /// Creates the tables, empty, in the schemas that the layers have attached.

@@ -8,8 +8,10 @@
 //! Nothing here listens, connects or reads a clock.
 
 mod attributes;
+mod clusters;
 mod health_limits;
 mod password;
+mod placement;
 mod pool_settings;
 mod query_cache;
 mod rules;
@@ -25,15 +27,19 @@ mod variables;
 mod verb;
 
 pub use attributes::{HostgroupAttributes, MultiplexDelays};
+pub use clusters::{
+    CheckType, Cluster, ClusterKind, Clusters, ReplicationPair, UnknownCheckType, WritersRead,
+};
 pub use health_limits::HealthLimits;
 pub use password::Password;
+pub use placement::{Access, AccessFinding, Finding, Findings, Member, Placed, Placement, Placer, Role};
 pub use pool_settings::PoolSettings;
 pub use query_cache::{QueryCacheSize, QueryCacheType};
 pub use rules::{
     CacheMode, PatternError, Rule, RuleFault, RuleHits, RuleInput, RuleModifiers, Rules, Verdict,
 };
 pub use secret::Secret;
-pub use server::{HostgroupId, Hostgroups, Server, ServerStatus, UnknownStatus};
+pub use server::{HostgroupId, Hostgroups, Server, ServerName, ServerStatus, UnknownStatus};
 pub use snapshot::{Epoch, Snapshot};
 pub use store::{Datadir, Layers, Outcome, Seed, SeedRow, SeedValue, StoreError, Warnings};
 pub use tables::{Column, ColumnDefault, TABLES, Table, table};

@@ -15,6 +15,24 @@ impl fmt::Display for HostgroupId {
     }
 }
 
+/// What tells one server from another, in however many hostgroups it stands: many instances share a host.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct ServerName {
+    /// As configured.
+    pub host: String,
+    /// As configured; 0 for a socket.
+    pub port: u16,
+}
+
+impl fmt::Display for ServerName {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.port {
+            0 => out.write_str(&self.host),
+            port => write!(out, "{}:{port}", self.host),
+        }
+    }
+}
+
 /// What may be done with a server.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum ServerStatus {
@@ -92,6 +110,11 @@ pub struct Server {
 }
 
 impl Server {
+    /// Its name, in whichever hostgroup.
+    pub fn name(&self) -> ServerName {
+        ServerName { host: self.host.clone(), port: self.port }
+    }
+
     /// A row with ProxySQL's defaults: online, weight 1, 1,000 connections.
     pub fn new(hostgroup: HostgroupId, host: impl Into<String>, port: u16) -> Self {
         Self {

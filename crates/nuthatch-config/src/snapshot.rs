@@ -7,6 +7,7 @@ use std::{
 
 use crate::{
     attributes::HostgroupAttributes,
+    clusters::Clusters,
     rules::Rules,
     server::{HostgroupId, Hostgroups},
     tls::SslParams,
@@ -35,6 +36,8 @@ pub struct Snapshot {
     pub users: Users,
     /// Servers by hostgroup.
     pub hostgroups: Hostgroups,
+    /// Hostgroups that belong together.
+    pub clusters: Arc<Clusters>,
     /// Hostgroups of clusters: they are there also while no server stands in them.
     pub named_hostgroups: Arc<HashSet<HostgroupId>>,
     /// Settings of whole hostgroups.
@@ -60,6 +63,7 @@ impl Snapshot {
     pub fn serves_like(&self, other: &Self) -> bool {
         self.users == other.users
             && self.hostgroups == other.hostgroups
+            && self.clusters == other.clusters
             && self.named_hostgroups == other.named_hostgroups
             && self.hostgroup_attributes == other.hostgroup_attributes
             && self.ssl_params == other.ssl_params

@@ -18,6 +18,7 @@ mod row;
 mod schema;
 mod sealing;
 mod seed;
+mod show;
 mod variable;
 mod vault;
 mod warnings;
@@ -34,7 +35,7 @@ pub use self::{
 };
 use self::{guard::Guard, merge::Meeting, variable::judge_variable, vault::Vault};
 use crate::{
-    server::{HostgroupId, ServerStatus},
+    server::{Server, ServerStatus},
     snapshot::{Epoch, Snapshot},
     variables::{Effect, VariableFault},
     verb::{Direction, Module, Verb},
@@ -207,24 +208,13 @@ impl Layers {
         self.guard.clone().lifted(|| self.atomically(|layers| layers.load_variable(name, value)))
     }
 
-    /// Shows in `runtime_mysql_servers` what a server does right now, as the data plane knows it. What is in force
-    /// does not change, and the next LOAD shows what the admin asked for again.
+    /// Shows in `runtime_mysql_servers` these rows, each with the status that its server has right now. What is in force does not
+    /// change, and the next LOAD shows what the admin asked for again.
     ///
     /// # Errors
     /// SQLite refused.
-    pub fn show_server_status<'a>(
-        &self,
-        servers: impl IntoIterator<Item = (HostgroupId, &'a str, u16, ServerStatus)>,
-    ) -> Result<(), StoreError> {
-        let sql = "UPDATE main.runtime_mysql_servers SET status = ?4 \
-                   WHERE hostgroup_id = ?1 AND hostname = ?2 AND port = ?3";
-        self.trusted(|connection| {
-            let mut update = connection.prepare(sql)?;
-            for (hostgroup, host, port, status) in servers {
-                update.execute((hostgroup.0, host, port, status.as_str()))?;
-            }
-            Ok(())
-        })
+    pub fn show_servers(&self, servers: &[(Arc<Server>, ServerStatus)]) -> Result<(), StoreError> {
+        self.trusted(|connection| show::servers(connection, servers))
     }
 
     /// The connection, for an admin's own SQL. It may read everything and write the tables of `main` and `disk`; it

@@ -6,7 +6,6 @@ use std::time::Duration;
 use nuthatch_net::{AnswerTable, AskError, Asker, NetError};
 use tokio::time::{Instant, timeout};
 
-use crate::lag::{self, Lag};
 use crate::target::Target;
 
 /// No answer that is asked for is larger.
@@ -21,18 +20,29 @@ pub(crate) enum Outcome {
     NotLetIn { why: String, is_account: bool },
     /// It refused what it was asked: it is there.
     Refused { why: String },
-    /// It did not answer, or not in time.
-    Failed { why: String },
+    /// It did not answer.
+    Failed { why: String, how: Absence },
     /// It could not be asked, for a reason on this side: nothing is known of it.
     NotAsked { why: String },
+}
+
+/// How a server does not answer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Absence {
+    /// Nothing came, or not in time: whether it is there is not known.
+    NoAnswer,
+    /// Its host said that nobody is there, or somebody was and is gone.
+    Gone,
 }
 
 impl Outcome {
     fn of(error: &NetError) -> Self {
         match error {
-            NetError::Closed => Self::Failed { why: error.to_string() },
-            NetError::Io(cause) if is_of_peer(cause) => Self::Failed { why: cause.to_string() },
-            NetError::Io(cause) => Self::NotAsked { why: cause.to_string() },
+            NetError::Closed => Self::Failed { why: error.to_string(), how: Absence::Gone },
+            NetError::Io(cause) => match absence(cause) {
+                Some(how) => Self::Failed { why: cause.to_string(), how },
+                None => Self::NotAsked { why: cause.to_string() },
+            },
             NetError::Wire(cause) => Self::NotLetIn { why: format!("{error}: {cause}"), is_account: false },
             NetError::Refused(refusal) => {
                 Self::NotLetIn { why: error.to_string(), is_account: OF_ACCOUNT.contains(&refusal.code) }
@@ -50,41 +60,36 @@ impl Outcome {
 /// Errors by which a server refuses an account: not known or a wrong password, without a password, locked or expired.
 const OF_ACCOUNT: [u16; 5] = [1045, 1698, 1862, 3118, 4151];
 
-/// Whether a socket failed because nobody is at its other end; else what fails is on this side: a name, a file descriptor.
-fn is_of_peer(error: &io::Error) -> bool {
+/// How it shows that nobody is at the other end of a socket; none where what fails is on this side: a name, a file descriptor.
+fn absence(error: &io::Error) -> Option<Absence> {
     use io::ErrorKind::{
         BrokenPipe, ConnectionAborted, ConnectionRefused, ConnectionReset, HostUnreachable,
         NetworkUnreachable, NotFound, TimedOut, UnexpectedEof,
     };
-    matches!(
-        error.kind(),
-        BrokenPipe
-            | ConnectionAborted
-            | ConnectionRefused
-            | ConnectionReset
-            | HostUnreachable
-            | NetworkUnreachable
-            | NotFound
-            | TimedOut
-            | UnexpectedEof
-    )
+    match error.kind() {
+        BrokenPipe | ConnectionAborted | ConnectionRefused | ConnectionReset | NotFound | UnexpectedEof => {
+            Some(Absence::Gone)
+        }
+        HostUnreachable | NetworkUnreachable | TimedOut => Some(Absence::NoAnswer),
+        _ => None,
+    }
 }
 
 /// What is asked over a connection that stays.
-#[derive(Clone, Copy)]
 enum Question<'a> {
     Ping,
-    Lag { heartbeat: &'a str },
+    /// In the words of a server of that version.
+    Sql(&'a (dyn Fn(&str) -> String + Sync)),
 }
 
 impl Question<'_> {
     /// The answer; an empty one to a ping.
-    async fn ask(self, asker: &mut Asker) -> Result<AnswerTable, AskError> {
+    async fn ask(&self, asker: &mut Asker) -> Result<AnswerTable, AskError> {
         match self {
             Self::Ping => asker.ping().await.map(|()| AnswerTable::default()),
-            Self::Lag { heartbeat } => {
-                let question = lag::question(asker.version(), heartbeat);
-                asker.ask(&question).await
+            Self::Sql(sql) => {
+                let sql = sql(asker.version());
+                asker.ask(&sql).await
             }
         }
     }
@@ -109,24 +114,22 @@ pub(crate) async fn ping(target: &Target, patience: Duration, kept: &mut Option<
     asked.map_or_else(|outcome| outcome, |(_, took)| Outcome::Done { took })
 }
 
-/// Asks how far the server is behind, over the connection that is kept, or a new one. It is kept unless it failed. Returns that too, if
-/// the server has told it.
-pub(crate) async fn lag(
+/// Asks a question, in the words of a server of the version that it is given, over the connection that is kept, or a new one. It is kept
+/// unless it failed. Returns also what `read` makes of the answer, which makes nothing of one to another question.
+pub(crate) async fn ask<T>(
     target: &Target,
     patience: Duration,
-    heartbeat: &str,
     kept: &mut Option<Asker>,
-) -> (Outcome, Option<Lag>) {
-    let (answer, took) = match over_kept(target, patience, kept, Question::Lag { heartbeat }).await {
+    question: &(dyn Fn(&str) -> String + Sync),
+    read: impl FnOnce(&AnswerTable) -> Option<T>,
+) -> (Outcome, Option<T>) {
+    let (answer, took) = match over_kept(target, patience, kept, Question::Sql(question)).await {
         Ok(asked) => asked,
         Err(outcome) => return (outcome, None),
     };
-    match lag::lag(&answer) {
-        Some(lag) => (Outcome::Done { took }, Some(lag)),
-        None => {
-            let why = "its answer does not tell how far it is behind".to_owned();
-            (Outcome::Refused { why }, None)
-        }
+    match read(&answer) {
+        Some(told) => (Outcome::Done { took }, Some(told)),
+        None => (Outcome::Refused { why: "its answer is not what was asked for".to_owned() }, None),
     }
 }
 
@@ -155,7 +158,7 @@ async fn over_kept(
                 *kept = Some(asker);
                 return Err(Outcome::Refused { why: error.to_string() });
             }
-            Err(_elapsed) => return Err(Outcome::Failed { why: no_answer(patience) }),
+            Err(_elapsed) => return Err(no_answer(patience)),
         }
     }
 }
@@ -165,12 +168,13 @@ async fn open(target: &Target, patience: Duration) -> Result<Asker, Outcome> {
         target.login.as_ref().map_err(|why| Outcome::NotLetIn { why: why.clone(), is_account: false })?;
     match timeout(patience, Asker::open(&target.address, login, ANSWER_BYTES_MAX)).await {
         Ok(opened) => opened.map_err(|error| Outcome::of(&error)),
-        Err(_elapsed) => Err(Outcome::Failed { why: no_answer(patience) }),
+        Err(_elapsed) => Err(no_answer(patience)),
     }
 }
 
-fn no_answer(patience: Duration) -> String {
-    format!("no answer within {} ms", patience.as_millis())
+fn no_answer(patience: Duration) -> Outcome {
+    let why = format!("no answer within {} ms", patience.as_millis());
+    Outcome::Failed { why, how: Absence::NoAnswer }
 }
 
 #[cfg(test)]
@@ -194,7 +198,10 @@ mod tests {
         assert!(matches!(of_account, Outcome::NotLetIn { is_account: true, .. }), "{of_account:?}");
         let local = Outcome::of(&io(io::ErrorKind::Other));
         assert!(matches!(local, Outcome::NotAsked { .. }), "{local:?}");
-        let Outcome::Failed { why } = Outcome::of(&io(io::ErrorKind::ConnectionRefused)) else { panic!() };
+        let Outcome::Failed { why, how: Absence::Gone } = Outcome::of(&io(io::ErrorKind::ConnectionRefused))
+        else {
+            panic!()
+        };
         assert!(why.contains("refused"), "{why}");
     }
 }

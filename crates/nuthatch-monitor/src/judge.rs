@@ -42,7 +42,7 @@ impl PingJudge {
                 self.failures = 0;
                 Some(PingFinding::Refused)
             }
-            Outcome::Failed { why } => {
+            Outcome::Failed { why, .. } => {
                 self.failures += 1;
                 let in_a_row = self.failures;
                 let why = || format!("{in_a_row} failed pings in a row of the monitor: {why}");
@@ -60,12 +60,13 @@ impl PingJudge {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::check::Absence;
 
     #[test]
     fn server_is_silent_after_so_many_in_a_row_and_until_the_next_that_is_answered() {
         let done = || Outcome::Done { took: Duration::from_millis(1) };
         let refused = || Outcome::NotLetIn { why: "access denied".to_owned(), is_account: true };
-        let failed = || Outcome::Failed { why: "no route".to_owned() };
+        let failed = || Outcome::Failed { why: "no route".to_owned(), how: Absence::NoAnswer };
         let answered = Some(PingFinding::Answered { took: Duration::from_millis(1) });
         let silent = |times: u64| {
             Some(PingFinding::Silent {

@@ -4,10 +4,13 @@
 //! nobody else wait. What a result means is decided by pure values (`judge.rs`); what is to be done about it is the caller's ([`Ward`]).
 //! It knows nothing of hostgroups, pools or sessions.
 
+mod access;
 mod check;
 mod judge;
 mod lag;
 mod log;
+mod lookout;
+mod member;
 mod monitor;
 mod patrol;
 mod refusals;
@@ -18,7 +21,9 @@ mod ward;
 pub use judge::PingFinding;
 pub use lag::Lag;
 pub use log::{CheckKind, Log, Record};
+pub use lookout::Lookout;
+pub use member::MemberPatience;
 pub use monitor::Monitor;
 pub use settings::{CheckTimes, Settings};
-pub use target::{ServerName, Target};
+pub use target::{MemberCheck, Roles, Target};
 pub use ward::Ward;

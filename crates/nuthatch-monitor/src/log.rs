@@ -3,10 +3,10 @@
 use std::collections::VecDeque;
 use std::time::Duration;
 
+use nuthatch_config::ServerName;
 use parking_lot::Mutex;
 
 use crate::check::Outcome;
-use crate::target::ServerName;
 
 /// More results of one kind are not kept, however long the history is to be.
 const RECORDS_MAX: usize = 100_000;
@@ -20,6 +20,12 @@ pub enum CheckKind {
     Ping,
     /// `mysql_server_replication_lag_log`.
     Lag,
+    /// `mysql_server_read_only_log`.
+    Access,
+    /// `mysql_server_group_replication_log`.
+    GroupReplication,
+    /// `mysql_server_galera_log`.
+    Galera,
 }
 
 /// One result.
@@ -33,8 +39,8 @@ pub struct Record {
     pub took_us: Option<u64>,
     /// Why it failed.
     pub error: Option<String>,
-    /// What it found, as a number: seconds of lag.
-    pub found: Option<u64>,
+    /// What it found, in the order of the table's own columns.
+    pub found: Vec<Option<String>>,
 }
 
 /// See the module's doc.
@@ -43,6 +49,9 @@ pub struct Log {
     connects: Mutex<VecDeque<Record>>,
     pings: Mutex<VecDeque<Record>>,
     lags: Mutex<VecDeque<Record>>,
+    accesses: Mutex<VecDeque<Record>>,
+    groups: Mutex<VecDeque<Record>>,
+    galeras: Mutex<VecDeque<Record>>,
 }
 
 impl Record {
@@ -51,10 +60,10 @@ impl Record {
             Outcome::Done { took } => (u64::try_from(took.as_micros()).ok(), None),
             Outcome::NotLetIn { why, .. }
             | Outcome::Refused { why }
-            | Outcome::Failed { why }
+            | Outcome::Failed { why, .. }
             | Outcome::NotAsked { why } => (None, Some(why.clone())),
         };
-        Self { server: server.clone(), began_us, took_us, error, found: None }
+        Self { server: server.clone(), began_us, took_us, error, found: Vec::new() }
     }
 }
 
@@ -81,6 +90,9 @@ impl Log {
             CheckKind::Connect => &self.connects,
             CheckKind::Ping => &self.pings,
             CheckKind::Lag => &self.lags,
+            CheckKind::Access => &self.accesses,
+            CheckKind::GroupReplication => &self.groups,
+            CheckKind::Galera => &self.galeras,
         }
     }
 }
@@ -123,7 +135,11 @@ mod tests {
         for (outcome, took_us, error) in [
             (Outcome::Done { took: Duration::from_millis(3) }, Some(3_000), None),
             (Outcome::Refused { why: "no".to_owned() }, None, Some("no".to_owned())),
-            (Outcome::Failed { why: "gone".to_owned() }, None, Some("gone".to_owned())),
+            (
+                Outcome::Failed { why: "gone".to_owned(), how: crate::check::Absence::Gone },
+                None,
+                Some("gone".to_owned()),
+            ),
         ] {
             let record = Record::of(&server, 5, &outcome);
             assert_eq!((record.began_us, record.took_us, record.error), (5, took_us, error));

@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
+use nuthatch_config::ServerName;
 use parking_lot::Mutex;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
@@ -10,10 +11,11 @@ use tokio_util::task::TaskTracker;
 use crate::judge::{PingFinding, PingJudge};
 use crate::lag::Lag;
 use crate::log::Log;
+use crate::lookout::Lookout;
 use crate::patrol::Patrol;
 use crate::refusals::Refusals;
 use crate::settings::Settings;
-use crate::target::{ServerName, Target};
+use crate::target::Target;
 use crate::ward::Ward;
 
 /// See the module's doc. Dropping it ends all checks.
@@ -23,6 +25,7 @@ pub struct Monitor {
     refusals: Arc<Refusals>,
     /// Dropping a guard ends the checks of its server.
     watched: HashMap<ServerName, Watched>,
+    lookout: Lookout,
     checks: TaskTracker,
 }
 
@@ -38,13 +41,19 @@ impl Monitor {
     #[must_use]
     pub fn new(ward: Arc<dyn Ward>, checks: TaskTracker) -> Self {
         let (log, refusals) = (Arc::default(), Arc::default());
-        Self { ward, log, refusals, watched: HashMap::new(), checks }
+        Self { ward, log, refusals, watched: HashMap::new(), lookout: Lookout::default(), checks }
     }
 
     /// What checks came to.
     #[must_use]
     pub const fn log(&self) -> &Arc<Log> {
         &self.log
+    }
+
+    /// By whom it is called to a server at once.
+    #[must_use]
+    pub const fn lookout(&self) -> &Lookout {
+        &self.lookout
     }
 
     /// Looks at these servers from now on, so. Checks of servers of which nothing has changed go on; what pings have said of those
@@ -72,6 +81,8 @@ impl Monitor {
             self.refusals.forget_all(&server);
             self.ward.pinged(&server, &PingFinding::NotAsked);
             self.ward.is_behind(&server, Lag::NotAsked);
+            self.ward.leaves_place(&server);
+            self.lookout.forget(&server);
         }
     }
 
@@ -84,13 +95,22 @@ impl Monitor {
             refusals: Arc::clone(&self.refusals),
             ward: Arc::clone(&self.ward),
             pings: Arc::clone(&pings),
+            calls: self.lookout.calls(&target.name),
             end: end.clone(),
         });
         let (connecting, pinging) = (Arc::clone(&patrol), Arc::clone(&patrol));
         self.spawn(&end, async move { connecting.connect().await });
         self.spawn(&end, async move { pinging.ping().await });
         if target.may_be_behind {
+            let patrol = Arc::clone(&patrol);
             self.spawn(&end, async move { patrol.lag().await });
+        }
+        for check in target.roles.access.iter().copied() {
+            let patrol = Arc::clone(&patrol);
+            self.spawn(&end, async move { patrol.access(check).await });
+        }
+        if let Some(check) = target.roles.member {
+            self.spawn(&end, async move { patrol.member(check).await });
         }
         let (target, settings) = (target.clone(), settings.clone());
         Watched { target, settings, pings, _checks: end.drop_guard() }
@@ -112,7 +132,8 @@ fn is_same(one: &Target, other: &Target) -> bool {
         (Err(one), Err(other)) => one == other,
         _ => false,
     };
-    let is_same_server = (&one.name, one.may_be_behind) == (&other.name, other.may_be_behind);
+    let what = |target: &Target| (target.name.clone(), target.may_be_behind, target.roles.clone());
+    let is_same_server = what(one) == what(other);
     logins && is_same_server && has_same_account(one, other)
 }
 

@@ -3,22 +3,29 @@
 use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
+use nuthatch_config::{CheckType, ClusterKind};
 use nuthatch_net::Asker;
 use parking_lot::Mutex;
+use tokio::sync::Notify;
 use tokio::time::{Instant, sleep_until};
 use tokio_util::sync::CancellationToken;
 
+use crate::access::{self, AccessJudge};
 use crate::check::{self, Outcome};
 use crate::judge::PingJudge;
-use crate::lag::Lag;
+use crate::lag::{self, Lag};
 use crate::log::{CheckKind, Log, Record};
+use crate::member::{self, MemberJudge};
 use crate::refusals::{Refusal, Refusals};
 use crate::settings::{CheckTimes, Settings};
-use crate::target::Target;
+use crate::target::{MemberCheck, Target};
 use crate::ward::Ward;
 
 /// A silent server is pinged at least this often: so it is used again as soon as it is there.
 const SILENT_INTERVAL_MAX: Duration = Duration::from_secs(1);
+
+/// However often it is called, a check is not made more often than this.
+const CALLED_INTERVAL_MIN: Duration = Duration::from_millis(100);
 
 /// Who looks: what all of a server's checks have in common.
 pub(crate) struct Patrol {
@@ -29,6 +36,8 @@ pub(crate) struct Patrol {
     pub(crate) ward: Arc<dyn Ward>,
     /// What its pings came to, also before the settings were changed.
     pub(crate) pings: Arc<Mutex<PingJudge>>,
+    /// Somebody wants its checks to be made now.
+    pub(crate) calls: Arc<Notify>,
     /// Nothing is told any more.
     pub(crate) end: CancellationToken,
 }
@@ -62,7 +71,7 @@ impl Patrol {
                 self.ward.pinged(&self.target.name, &finding);
             }
             let pause = if is_silent { interval.min(SILENT_INTERVAL_MAX) } else { interval };
-            sleep_until(began + pause).await;
+            self.pause(began, pause).await;
         }
     }
 
@@ -70,15 +79,18 @@ impl Patrol {
     pub(crate) async fn lag(&self) {
         let mut kept: Option<Asker> = None;
         let (CheckTimes { interval, timeout }, heartbeat) = (self.settings.lag, &self.settings.heartbeat);
+        let question = |version: &str| lag::question(version, heartbeat);
         loop {
             let (began, began_us) = (Instant::now(), now_us());
-            let (outcome, lag) = check::lag(&self.target, timeout, heartbeat, &mut kept).await;
+            let asked = check::ask(&self.target, timeout, &mut kept, &question, lag::lag).await;
+            let (outcome, lag) = asked;
             let found = match lag {
                 Some(Lag::Behind(seconds)) => Some(seconds),
                 Some(Lag::Unknown) => Some(self.settings.lag_when_null_s),
                 _ => None,
             };
-            self.note_found(CheckKind::Lag, began_us, &outcome, found);
+            let found = found.map(|seconds| seconds.to_string());
+            self.note_found(CheckKind::Lag, began_us, &outcome, vec![found]);
             if let Some(lag) = lag.filter(|_| !self.end.is_cancelled()) {
                 self.ward.is_behind(&self.target.name, lag);
             }
@@ -86,24 +98,80 @@ impl Patrol {
         }
     }
 
-    fn note(&self, kind: CheckKind, began_us: u64, outcome: &Outcome) {
-        self.note_found(kind, began_us, outcome, None);
+    /// Asks again and again whether it takes writes.
+    pub(crate) async fn access(&self, check: CheckType) {
+        let (mut kept, mut judge): (Option<Asker>, _) = (None, AccessJudge::default());
+        let CheckTimes { interval, timeout } = self.settings.access;
+        let question = |_: &str| access::question(check);
+        loop {
+            let (began, began_us) = (Instant::now(), now_us());
+            let asked = check::ask(&self.target, timeout, &mut kept, &question, access::is_read_only).await;
+            let (outcome, is_read_only) = asked;
+            let found = is_read_only.map(|is_read_only| u8::from(is_read_only).to_string());
+            self.note_found(CheckKind::Access, began_us, &outcome, vec![found]);
+            let finding = judge.judge(&outcome, is_read_only, self.settings.access_timeouts_max);
+            if let Some(finding) = finding.filter(|_| !self.end.is_cancelled()) {
+                self.ward.access(&self.target.name, check, &finding);
+            }
+            self.pause(began, interval).await;
+        }
     }
 
-    fn note_found(&self, kind: CheckKind, began_us: u64, outcome: &Outcome, found: Option<u64>) {
+    /// Asks again and again what it is in its group or Galera cluster.
+    pub(crate) async fn member(&self, check: MemberCheck) {
+        let (mut kept, mut judge): (Option<Asker>, _) = (None, MemberJudge::default());
+        let settings = &self.settings;
+        let (CheckTimes { interval, timeout }, patience, kind) = match check.kind {
+            ClusterKind::GroupReplication => {
+                (settings.group, settings.group_patience, CheckKind::GroupReplication)
+            }
+            ClusterKind::Galera => (settings.galera, settings.galera_patience, CheckKind::Galera),
+        };
+        let question = |version: &str| member::question(check.kind, version);
+        loop {
+            let (began, began_us) = (Instant::now(), now_us());
+            let read = |answer: &_| member::told(check.kind, answer);
+            let (outcome, told) = check::ask(&self.target, timeout, &mut kept, &question, read).await;
+            let shown = told.as_ref().map(|told| told.shown.clone()).unwrap_or_default();
+            self.note_found(kind, began_us, &outcome, shown);
+            let finding = judge.judge(&outcome, told, check, patience);
+            if let Some(finding) = finding.filter(|_| !self.end.is_cancelled()) {
+                self.ward.member(&self.target.name, finding);
+            }
+            self.pause(began, interval).await;
+        }
+    }
+
+    /// Until the next look is due, or somebody calls for one.
+    async fn pause(&self, began: Instant, interval: Duration) {
+        tokio::select! {
+            () = sleep_until(began + interval) => {}
+            () = self.calls.notified() => sleep_until(began + CALLED_INTERVAL_MIN.min(interval)).await,
+        }
+    }
+
+    fn note(&self, kind: CheckKind, began_us: u64, outcome: &Outcome) {
+        self.note_found(kind, began_us, outcome, Vec::new());
+    }
+
+    fn note_found(&self, kind: CheckKind, began_us: u64, outcome: &Outcome, found: Vec<Option<String>>) {
         let server = &self.target.name;
         let record = Record { found, ..Record::of(server, began_us, outcome) };
         self.log.add(kind, record, self.settings.history);
         match outcome {
             Outcome::Done { .. } => {
                 self.refusals.forget(server, Refusal::Login);
-                if kind == CheckKind::Lag {
-                    self.refusals.forget(server, Refusal::Lag);
+                if let Some(refusal) = refusal(kind) {
+                    self.refusals.forget(server, refusal);
                 }
             }
             Outcome::NotLetIn { why, is_account } => self.tell(Refusal::Login, why, *is_account),
-            Outcome::Refused { why } if kind == CheckKind::Lag => self.tell(Refusal::Lag, why, true),
-            Outcome::Refused { .. } | Outcome::Failed { .. } | Outcome::NotAsked { .. } => {}
+            Outcome::Refused { why } => {
+                if let Some(refusal) = refusal(kind) {
+                    self.tell(refusal, why, true);
+                }
+            }
+            Outcome::Failed { .. } | Outcome::NotAsked { .. } => {}
         }
     }
 
@@ -118,6 +186,17 @@ impl Patrol {
             false => String::new(),
         };
         tracing::warn!(%server, why, "the monitor {}{advice}", refusal.words());
+    }
+}
+
+/// What a server refuses that refuses the question of such a check.
+const fn refusal(kind: CheckKind) -> Option<Refusal> {
+    match kind {
+        CheckKind::Connect | CheckKind::Ping => None,
+        CheckKind::Lag => Some(Refusal::Lag),
+        CheckKind::Access => Some(Refusal::Access),
+        CheckKind::GroupReplication => Some(Refusal::Member(ClusterKind::GroupReplication)),
+        CheckKind::Galera => Some(Refusal::Member(ClusterKind::Galera)),
     }
 }
 

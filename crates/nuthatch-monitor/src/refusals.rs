@@ -2,15 +2,16 @@
 
 use std::collections::HashSet;
 
+use nuthatch_config::{ClusterKind, ServerName};
 use parking_lot::Mutex;
-
-use crate::target::ServerName;
 
 /// What a server refuses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Refusal {
     Login,
     Lag,
+    Access,
+    Member(ClusterKind),
 }
 
 /// See the module's doc.
@@ -40,6 +41,11 @@ impl Refusal {
         match self {
             Self::Login => "is not let in by a server",
             Self::Lag => "is not told by a server how far that is behind",
+            Self::Access => "is not told by a server whether that takes writes",
+            Self::Member(ClusterKind::GroupReplication) => {
+                "is not told by a server what that is in its group"
+            }
+            Self::Member(ClusterKind::Galera) => "is not told by a server what that is in its Galera cluster",
         }
     }
 
@@ -53,6 +59,16 @@ impl Refusal {
                 "on the server, CREATE USER '{user}'@'%' IDENTIFIED BY '…'; the same name and password go into \
                  mysql-monitor_username and mysql-monitor_password"
             ),
+            Self::Access => {
+                "check_type in mysql_replication_hostgroups may name a variable that it does not have"
+                    .to_owned()
+            }
+            Self::Member(ClusterKind::GroupReplication) => {
+                format!("GRANT SELECT ON performance_schema.* TO '{user}'@'%'")
+            }
+            Self::Member(ClusterKind::Galera) => {
+                "it may be none of Galera's: see mysql_galera_hostgroups".to_owned()
+            }
             Self::Lag => format!(
                 "GRANT REPLICATION CLIENT ON *.* TO '{user}'@'%' (on MariaDB since 10.5, GRANT SLAVE MONITOR)"
             ),

@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use crate::member::MemberPatience;
+
 /// See the module's doc.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Settings {
@@ -21,6 +23,18 @@ pub struct Settings {
     pub heartbeat: String,
     /// What the log shows where a replica does not know.
     pub lag_when_null_s: u64,
+    /// Looks at whether servers take writes.
+    pub access: CheckTimes,
+    /// Of these, in a row without an answer, after which a server counts as read-only.
+    pub access_timeouts_max: u64,
+    /// Looks at members of groups.
+    pub group: CheckTimes,
+    /// How often a member may be found wanting.
+    pub group_patience: MemberPatience,
+    /// Looks at nodes of Galera clusters.
+    pub galera: CheckTimes,
+    /// How often a node may be found wanting.
+    pub galera_patience: MemberPatience,
 }
 
 /// When a check is made, and how long it may take.

@@ -1,26 +1,7 @@
 //! A server that is looked at.
 
-use std::fmt;
-
+use nuthatch_config::{CheckType, ClusterKind, ServerName};
 use nuthatch_net::{AskerLogin, BackendAddress};
-
-/// What tells one server from another: many instances share a host.
-#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct ServerName {
-    /// As configured.
-    pub host: String,
-    /// As configured; 0 for a socket.
-    pub port: u16,
-}
-
-impl fmt::Display for ServerName {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.port {
-            0 => f.write_str(&self.host),
-            port => write!(f, "{}:{port}", self.host),
-        }
-    }
-}
 
 /// A server, and how it is logged in to. Shows no password.
 #[derive(Clone, Debug)]
@@ -33,4 +14,24 @@ pub struct Target {
     pub login: Result<AskerLogin, String>,
     /// Whether it matters how far it is behind.
     pub may_be_behind: bool,
+    /// What else matters.
+    pub roles: Roles,
+}
+
+/// By what a server's place in its clusters is found out.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Roles {
+    /// Whether it takes writes, by each of these.
+    pub access: Vec<CheckType>,
+    /// What it is in its group or Galera cluster.
+    pub member: Option<MemberCheck>,
+}
+
+/// How a member is looked at.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct MemberCheck {
+    /// Of what.
+    pub kind: ClusterKind,
+    /// How many transactions it may be behind; 0 for no limit.
+    pub behind_max: u64,
 }

@@ -1,8 +1,9 @@
-//! Who uses the servers, and is told what became of them.
+//! Who uses the servers, and is told what the monitor has found of them.
+
+use nuthatch_config::{AccessFinding, CheckType, Member, ServerName};
 
 use crate::judge::PingFinding;
 use crate::lag::Lag;
-use crate::target::ServerName;
 
 /// See the module's doc. Called from the monitor's tasks: it must not wait.
 pub trait Ward: Send + Sync + 'static {
@@ -11,4 +12,13 @@ pub trait Ward: Send + Sync + 'static {
 
     /// How far a server is behind its source.
     fn is_behind(&self, server: &ServerName, lag: Lag);
+
+    /// Whether a server takes writes, by that check.
+    fn access(&self, server: &ServerName, check: CheckType, finding: &AccessFinding);
+
+    /// What a server is in its group or Galera cluster.
+    fn member(&self, server: &ServerName, member: Member);
+
+    /// Nobody looks any more at what the server's place is.
+    fn leaves_place(&self, server: &ServerName);
 }

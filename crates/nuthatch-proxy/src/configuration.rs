@@ -32,12 +32,19 @@ impl Configuration {
         }
     }
 
-    /// Puts another in force: every statement that begins is judged by it.
-    pub(crate) fn put_in_force(&self, snapshot: Arc<Snapshot>) {
-        let epoch = snapshot.epoch.0;
-        self.snapshot.store(snapshot);
-        self.epoch.store(epoch, Ordering::Release);
+    /// Puts another in force: every statement that begins is judged by it. Its epoch is a new one if anything differs that the data plane can
+    /// tell. One is put in force at a time.
+    pub(crate) fn put_in_force(&self, mut snapshot: Snapshot) -> Arc<Snapshot> {
+        let before = self.snapshot.load();
+        snapshot.epoch = match snapshot.serves_like(&before) {
+            true => before.epoch,
+            false => before.epoch.next(),
+        };
+        let snapshot = Arc::new(snapshot);
+        self.snapshot.store(Arc::clone(&snapshot));
+        self.epoch.store(snapshot.epoch.0, Ordering::Release);
         self.count.send_modify(|count| *count += 1);
+        snapshot
     }
 
     /// Told of each that is put in force from now on.

@@ -30,8 +30,8 @@ pub use exact::{
 pub use housekeeping::{keep_house, keep_lines, scout};
 pub use listener::Listener;
 pub use proxy::{
-    CacheAdvice, CachedEntryRow, CachedTableRow, Levels, MonitoredServer, ProcessRow, Proxy, QueryCacheRow,
-    Source, SourceAccount,
+    CacheAdvice, CachedEntryRow, CachedTableRow, Levels, MonitoredServer, PlacedServer, ProcessRow, Proxy,
+    QueryCacheRow, Source, SourceAccount,
 };
 pub use roster::ClientAddress;
 pub use session::Finding;

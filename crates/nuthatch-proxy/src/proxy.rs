@@ -6,6 +6,7 @@ mod cached_tables;
 mod defaults;
 mod levels;
 mod monitored;
+mod placed;
 mod processlist;
 mod query_cache;
 mod source;
@@ -21,9 +22,10 @@ pub use cached_entries::CachedEntryRow;
 pub use cached_tables::CachedTableRow;
 pub use levels::Levels;
 pub use monitored::MonitoredServer;
-use nuthatch_config::{HostgroupId, ServerStatus, Snapshot};
+use nuthatch_config::{AccessFinding, CheckType, HostgroupId, Member, ServerName, ServerStatus, Snapshot};
 use nuthatch_net::ServerTls;
 use nuthatch_sql::ServerFlavor;
+pub use placed::PlacedServer;
 pub use processlist::ProcessRow;
 pub use query_cache::QueryCacheRow;
 pub use source::{Source, SourceAccount};
@@ -110,6 +112,22 @@ impl Proxy {
     /// Takes note of how far the monitor has found a server behind, in all hostgroups that it stands in.
     pub fn note_lag(&self, host: &str, port: u16, lag: LagOutcome) {
         self.shared.hostgroups.note_lag(host, port, lag);
+    }
+
+    /// Takes note of whether the monitor has found a server to take writes, by that check: it stands where it belongs by that when this
+    /// returns.
+    pub fn note_access(&self, server: &ServerName, check: CheckType, finding: &AccessFinding) {
+        self.shared.note_access(server, check, finding);
+    }
+
+    /// Takes note of what the monitor has found a server to be in its cluster: it stands where it belongs by that when this returns.
+    pub fn note_member(&self, server: &ServerName, member: Member) {
+        self.shared.note_member(server, member);
+    }
+
+    /// Nobody looks any more at what a server is: it stands where the configuration has it when this returns.
+    pub fn forget_place(&self, server: &ServerName) {
+        self.shared.forget_place(server);
     }
 
     /// Told of each configuration that is put in force; holds how many there were.

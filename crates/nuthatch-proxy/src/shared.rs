@@ -3,12 +3,14 @@
 pub(crate) mod answers;
 pub(crate) mod doors;
 pub(crate) mod greetings;
+pub(crate) mod places;
 pub(crate) mod purge;
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use nuthatch_config::Snapshot;
+use nuthatch_config::{AccessFinding, CheckType, Member, ServerName, Snapshot};
+use parking_lot::Mutex;
 
 use crate::backend::{Hostgroups, Restarts};
 use crate::clock::Clock;
@@ -18,6 +20,7 @@ use crate::roster::Roster;
 use crate::shared::answers::Answers;
 use crate::shared::doors::Doors;
 use crate::shared::greetings::Greetings;
+use crate::shared::places::Places;
 use crate::stats::Totals;
 use crate::worker::{self, Worker};
 
@@ -33,6 +36,8 @@ pub(crate) struct Shared {
     pub(crate) answers: Answers,
     pub(crate) exact: Arc<Exact>,
     pub(crate) workers: Box<[Arc<Worker>]>,
+    /// Held while a configuration is put in force: one is at a time.
+    pub(crate) places: Mutex<Places>,
     panics: AtomicU64,
 }
 
@@ -56,6 +61,7 @@ impl Shared {
             answers: Answers::new(&snapshot.mysql),
             exact: Arc::new(Exact::new(clocks, catalogues, known, in_force, clock)),
             workers,
+            places: Mutex::new(Places::new(Arc::clone(snapshot))),
             panics: AtomicU64::new(0),
         };
         shared.hostgroups.publish(snapshot);
@@ -64,15 +70,55 @@ impl Shared {
     }
 
     /// Puts a configuration in force: when this returns, every statement that begins is judged by it.
-    pub(crate) fn publish(&self, snapshot: Arc<Snapshot>) {
+    pub(crate) fn publish(&self, configured: Arc<Snapshot>) {
+        let mut places = self.places.lock();
+        places.configure(configured);
+        self.put_in_force(&mut places);
+    }
+
+    /// Takes note of whether a server takes writes, and has it stand where it belongs by that.
+    pub(crate) fn note_access(&self, server: &ServerName, check: CheckType, finding: &AccessFinding) {
+        let mut places = self.places.lock();
+        if places.note_access(server, check, finding) {
+            self.put_in_force(&mut places);
+        }
+    }
+
+    /// Takes note of what a server is in its cluster, and has it stand where it belongs by that.
+    pub(crate) fn note_member(&self, server: &ServerName, member: Member) {
+        let mut places = self.places.lock();
+        if places.note_member(server, member) {
+            self.put_in_force(&mut places);
+        }
+    }
+
+    /// Nobody looks any more at what a server is: it stands where the configuration has it.
+    pub(crate) fn forget_place(&self, server: &ServerName) {
+        let mut places = self.places.lock();
+        if places.forget(server) {
+            self.put_in_force(&mut places);
+        }
+    }
+
+    /// Where a server does not take a hostgroup's writes any more, its connections are cut first; then all is forgotten that is exact, so
+    /// that nothing is stored of what was under way there; and only then another one takes them.
+    fn put_in_force(&self, places: &mut Places) {
+        let (snapshot, moves) = places.place(&self.configuration.snapshot(), self.clock.now_ms());
+        for (hostgroup, server) in &moves.deposed {
+            self.hostgroups.cut_off(*hostgroup, server);
+        }
+        if !moves.deposed.is_empty() {
+            self.exact.forget_all();
+        }
         self.hostgroups.publish(&snapshot);
         self.answers.keep_to(&snapshot.mysql);
         // Nothing is stored by it before all that is written is watched.
         self.exact.note_type(&snapshot);
-        self.configuration.put_in_force(Arc::clone(&snapshot));
+        let snapshot = self.configuration.put_in_force(snapshot);
         self.doors.known_schemas.clear();
         self.exact.forget_catalogues(&snapshot);
         self.greetings.learn(&self.hostgroups);
+        moves.tell();
     }
 
     /// The counters of all workers.

@@ -3,8 +3,10 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use nuthatch_config::MysqlVariables;
-use nuthatch_monitor::{CheckTimes, Lag, Monitor, PingFinding, ServerName, Settings, Target, Ward};
+use nuthatch_config::{AccessFinding, CheckType, Member, MysqlVariables, ServerName};
+use nuthatch_monitor::{
+    CheckTimes, Lag, MemberCheck, MemberPatience, Monitor, PingFinding, Roles, Settings, Target, Ward,
+};
 use nuthatch_net::{AskerLogin, BackendPassword};
 use nuthatch_proxy::{LagOutcome, MonitoredServer, PingOutcome, Proxy};
 use tokio_util::sync::CancellationToken;
@@ -59,38 +61,59 @@ impl Ward for DataPlane {
         };
         self.0.note_lag(&server.host, server.port, outcome);
     }
+
+    fn access(&self, server: &ServerName, check: CheckType, finding: &AccessFinding) {
+        self.0.note_access(server, check, finding);
+    }
+
+    fn member(&self, server: &ServerName, member: Member) {
+        self.0.note_member(server, member);
+    }
+
+    fn leaves_place(&self, server: &ServerName) {
+        self.0.forget_place(server);
+    }
 }
 
 fn settings(variables: &MysqlVariables) -> Settings {
     let ms = Duration::from_millis;
+    let times = |interval, timeout| CheckTimes { interval: ms(interval), timeout: ms(timeout) };
+    let v = variables;
     Settings {
-        is_enabled: variables.monitor_enabled,
-        history: ms(variables.monitor_history),
-        connect: CheckTimes {
-            interval: ms(variables.monitor_connect_interval),
-            timeout: ms(variables.monitor_connect_timeout),
+        is_enabled: v.monitor_enabled,
+        history: ms(v.monitor_history),
+        connect: times(v.monitor_connect_interval, v.monitor_connect_timeout),
+        ping: times(v.monitor_ping_interval, v.monitor_ping_timeout),
+        ping_failures_max: v.monitor_ping_max_failures,
+        lag: times(v.monitor_replication_lag_interval, v.monitor_replication_lag_timeout),
+        heartbeat: v.monitor_replication_lag_use_percona_heartbeat.clone(),
+        lag_when_null_s: v.monitor_slave_lag_when_null,
+        access: times(v.monitor_read_only_interval, v.monitor_read_only_timeout),
+        access_timeouts_max: v.monitor_read_only_max_timeout_count,
+        group: times(
+            v.monitor_groupreplication_healthcheck_interval,
+            v.monitor_groupreplication_healthcheck_timeout,
+        ),
+        group_patience: MemberPatience {
+            timeouts_max: v.monitor_groupreplication_healthcheck_max_timeout_count,
+            behind_count: v.monitor_groupreplication_max_transactions_behind_count,
         },
-        ping: CheckTimes {
-            interval: ms(variables.monitor_ping_interval),
-            timeout: ms(variables.monitor_ping_timeout),
+        galera: times(v.monitor_galera_healthcheck_interval, v.monitor_galera_healthcheck_timeout),
+        galera_patience: MemberPatience {
+            timeouts_max: v.monitor_galera_healthcheck_max_timeout_count,
+            behind_count: 1,
         },
-        ping_failures_max: variables.monitor_ping_max_failures,
-        lag: CheckTimes {
-            interval: ms(variables.monitor_replication_lag_interval),
-            timeout: ms(variables.monitor_replication_lag_timeout),
-        },
-        heartbeat: variables.monitor_replication_lag_use_percona_heartbeat.clone(),
-        lag_when_null_s: variables.monitor_slave_lag_when_null,
     }
 }
 
 fn target(server: MonitoredServer, variables: &MysqlVariables) -> Target {
-    let MonitoredServer { host, port, address, tls, clear_passwords, may_be_behind } = server;
+    let MonitoredServer { name, address, tls, clear_passwords, may_be_behind, access, member } = server;
     let login = tls.map(|tls| AskerLogin {
         user: variables.monitor_username.clone(),
         password: BackendPassword::of(variables.monitor_password.expose()),
-        tls: tls.map(|tls| (tls, host.clone())),
+        tls: tls.map(|tls| (tls, name.host.clone())),
         clear_passwords,
     });
-    Target { name: ServerName { host, port }, address, login, may_be_behind }
+    let member = member.map(|(kind, behind_max)| MemberCheck { kind, behind_max });
+    Target { name, address, login, may_be_behind, roles: Roles { access, member } }
 }

@@ -5,12 +5,12 @@ use std::sync::Arc;
 use nuthatch_admin::rows::{
     CommandCountersRow, ConnectionPoolRow, Digest, ErrorRow, HitRatio, MemoryRow, ProcessRow,
     QueryCacheAdviceRow, QueryCacheEntryRow, QueryCacheRow, QueryCacheTableRow, QueryDigestRow, QueryRuleRow,
-    UserRow,
+    ServerRow, UserRow,
 };
 use nuthatch_admin::{CheckLog, CheckResult, DataPlane, Killed, ProcessVerb, Reading, Sample, Statistic};
-use nuthatch_config::Snapshot;
+use nuthatch_config::{Server, ServerStatus, Snapshot};
 use nuthatch_monitor::{CheckKind, Log, Record};
-use nuthatch_proxy::{CommandRow, DigestReading, Levels, Proxy, Totals};
+use nuthatch_proxy::{CommandRow, DigestReading, Levels, PlacedServer, Proxy, Totals};
 
 use crate::certificates::Certificates;
 use crate::stops::Stops;
@@ -35,9 +35,36 @@ impl Plane {
     }
 }
 
+impl Plane {
+    fn server_row(&self, server: PlacedServer) -> ServerRow {
+        let hostgroups: Vec<_> = server.hostgroups.iter().map(ToString::to_string).collect();
+        ServerRow {
+            hostname: server.name.host,
+            port: server.name.port,
+            role: server.role.map(str::to_owned),
+            writer_hostgroup: server.writer_hostgroup.map(|hostgroup| hostgroup.0),
+            hostgroups: hostgroups.join(","),
+            since: server.since_ms.map(|since_ms| self.proxy.unix_seconds_at(since_ms)),
+            why: server.why,
+            read_only: server.is_read_only.map(u32::from),
+            lag_s: server.lag_s,
+            ping_us: server.latency_us,
+            trouble: server.trouble,
+        }
+    }
+}
+
 impl DataPlane for Plane {
     fn publish(&self, snapshot: Arc<Snapshot>) {
         self.proxy.publish(snapshot);
+    }
+
+    fn servers(&self) -> Vec<ServerRow> {
+        self.proxy.placed_servers().into_iter().map(|server| self.server_row(server)).collect()
+    }
+
+    fn servers_in_force(&self) -> Vec<(Arc<Server>, ServerStatus)> {
+        self.proxy.servers_in_force()
     }
 
     fn status(&self) -> Vec<Sample> {
@@ -284,6 +311,9 @@ impl DataPlane for Plane {
             CheckLog::Connect => CheckKind::Connect,
             CheckLog::Ping => CheckKind::Ping,
             CheckLog::ReplicationLag => CheckKind::Lag,
+            CheckLog::ReadOnly => CheckKind::Access,
+            CheckLog::GroupReplication => CheckKind::GroupReplication,
+            CheckLog::Galera => CheckKind::Galera,
         };
         let result = |Record { server, began_us, took_us, error, found }| CheckResult {
             hostname: server.host,

@@ -178,6 +178,34 @@ stats_table! {
 }
 
 stats_table! {
+    /// What one server is now, in `stats_nuthatch_servers`: by host and port, in however many hostgroups it stands.
+    ServerRow in "stats_nuthatch_servers", rows: |plane, _| plane.servers(),
+        constraints: " , PRIMARY KEY (hostname, port)";
+    /// As configured.
+    hostname: String => "hostname VARCHAR NOT NULL",
+    /// As configured.
+    port: u16 => "port INT NOT NULL",
+    /// `writer`, `backup writer`, `reader`, `kept out`, `offline`, `unknown`; NULL outside of clusters.
+    role: Option<String> => "role VARCHAR",
+    /// The writer hostgroup of its cluster; NULL outside of clusters.
+    writer_hostgroup: Option<u32> => "writer_hostgroup INT",
+    /// Where it stands now, separated by commas.
+    hostgroups: String => "hostgroups VARCHAR NOT NULL",
+    /// Since when it has its role, in seconds since 1970.
+    since: Option<u64> => "since INT",
+    /// By what it has its role, in words.
+    why: Option<String> => "why VARCHAR",
+    /// 1 where it takes no writes, by the last look that told; NULL where none did.
+    read_only: Option<u32> => "read_only INT",
+    /// Seconds that it is behind its source; NULL where that is not known.
+    lag_s: Option<u64> => "lag_s INT",
+    /// Microseconds of the last ping; NULL where there was none.
+    ping_us: Option<u64> => "ping_us INT",
+    /// Why nothing new is sent to it, in words; NULL where it is used.
+    trouble: Option<String> => "trouble VARCHAR",
+}
+
+stats_table! {
     /// One rule in force, in `stats_mysql_query_rules`.
     QueryRuleRow in "stats_mysql_query_rules", rows: |plane, _| plane.query_rules(), constraints: "";
     /// The rule.

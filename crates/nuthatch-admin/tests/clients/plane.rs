@@ -8,7 +8,7 @@ use nuthatch_admin::rows::{
     QueryCacheTableRow, QueryDigestRow, QueryRuleRow, UserRow,
 };
 use nuthatch_admin::{DataPlane, Killed, ProcessVerb, Reading, Sample, Statistic};
-use nuthatch_config::Snapshot;
+use nuthatch_config::{Server, ServerStatus, Snapshot};
 use parking_lot::Mutex;
 
 /// The fake.
@@ -37,6 +37,16 @@ impl DataPlane for Plane {
             Statistic::ClientConnectionsConnected.sample(9),
             Statistic::WorkerSessions.sample_of_part(0, 5),
         ]
+    }
+
+    fn servers_in_force(&self) -> Vec<(Arc<Server>, ServerStatus)> {
+        let published = self.published.lock();
+        let rows = published.last().into_iter().flat_map(|snapshot| snapshot.hostgroups.iter());
+        let status = |server: &Arc<Server>| match server.port {
+            3306 => ServerStatus::Shunned,
+            _ => server.status,
+        };
+        rows.flat_map(|(_, rows)| rows).map(|server| (Arc::clone(server), status(server))).collect()
     }
 
     fn query_digests(&self, reading: Reading) -> Vec<QueryDigestRow> {

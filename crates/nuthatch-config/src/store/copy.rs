@@ -127,13 +127,20 @@ pub(super) fn runtime_to_memory(
     Ok(())
 }
 
-/// The twin may show what servers do right now; memory gets what the admin asked for.
+/// The twin may show what servers do right now, and where they stand by that; memory gets the status that the admin asked for, in that
+/// hostgroup or in whichever other the server has a row.
 fn restore_server_status(connection: &Connection, snapshot: &Snapshot) -> Result<(), StoreError> {
-    let sql =
+    let elsewhere = "UPDATE main.mysql_servers SET status = ?3 WHERE hostname = ?1 AND port = ?2";
+    let mut elsewhere = connection.prepare(elsewhere)?;
+    let here =
         "UPDATE main.mysql_servers SET status = ?4 WHERE hostgroup_id = ?1 AND hostname = ?2 AND port = ?3";
-    let mut update = connection.prepare(sql)?;
-    for server in snapshot.hostgroups.iter().flat_map(|(_, servers)| servers) {
-        update.execute((server.hostgroup.0, &server.host, server.port, server.status.as_str()))?;
+    let mut here = connection.prepare(here)?;
+    let servers = || snapshot.hostgroups.iter().flat_map(|(_, servers)| servers);
+    for server in servers() {
+        elsewhere.execute((&server.host, server.port, server.status.as_str()))?;
+    }
+    for server in servers() {
+        here.execute((server.hostgroup.0, &server.host, server.port, server.status.as_str()))?;
     }
     Ok(())
 }

@@ -4,6 +4,7 @@
 //! snapshot's part is made of what is left. So the twin always shows exactly what is in force; passwords it shows sealed.
 
 mod attributes;
+mod clusters;
 mod named;
 mod rows;
 mod rules;
@@ -34,6 +35,7 @@ impl Layers {
             Module::MysqlServers => {
                 next.hostgroups = servers::read(&self.connection, &mut warnings)?;
                 next.hostgroup_attributes = Arc::new(attributes::read(&self.connection, &mut warnings)?);
+                next.clusters = Arc::new(clusters::read(&self.connection, &mut warnings)?);
                 next.named_hostgroups = Arc::new(named::read(&self.connection)?);
                 next.ssl_params = ssl_params::read(&self.connection, &mut warnings)?.into();
             }

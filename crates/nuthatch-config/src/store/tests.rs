@@ -3,7 +3,7 @@ mod secrets;
 use std::{fs, os::unix::fs::PermissionsExt, path::Path};
 
 use super::*;
-use crate::{password::Password, tls::SslVerify};
+use crate::{CheckType, HostgroupId, password::Password, tls::SslVerify};
 
 fn seed() -> Seed {
     Seed {
@@ -236,7 +236,10 @@ fn column_that_does_not_act_is_named() {
         ]
     );
     sql(&layers, "UPDATE mysql_users SET fast_forward = 1; UPDATE mysql_servers SET gtid_port = 1");
-    sql(&layers, "INSERT INTO mysql_replication_hostgroups VALUES (1, 2, 'read_only', '')");
+    sql(
+        &layers,
+        "INSERT INTO mysql_aws_aurora_hostgroups (writer_hostgroup, reader_hostgroup, domain_name) VALUES (1, 2, '.a')",
+    );
     let nothing: [&str; 0] = [];
     assert_eq!(
         warnings(&run(&mut layers, "LOAD MYSQL USERS TO RUNTIME")),
@@ -246,11 +249,30 @@ fn column_that_does_not_act_is_named() {
     assert_eq!(
         warnings(&run(&mut layers, "LOAD MYSQL SERVERS TO RUNTIME")),
         [
-            "table \"mysql_replication_hostgroups\" is stored but does not act yet",
+            "table \"mysql_aws_aurora_hostgroups\" is stored but does not act yet",
             "server db1:3307 in hostgroup 0: column \"gtid_port\" is stored but does not act yet",
         ]
     );
-    assert_eq!(one(&layers, "SELECT count(*) FROM runtime_mysql_replication_hostgroups"), "1");
+    assert_eq!(one(&layers, "SELECT count(*) FROM runtime_mysql_aws_aurora_hostgroups"), "1");
+}
+
+#[test]
+fn hostgroup_belongs_to_one_cluster() {
+    let mut layers = open(seed());
+    sql(
+        &layers,
+        "INSERT INTO mysql_replication_hostgroups VALUES (1, 2, 'super_read_only', ''), (3, 4, 'READ_ONLY', '');
+         INSERT INTO mysql_galera_hostgroups VALUES (5, 6, 7, 8, 1, 1, 2, 9, ''), (2, 12, 13, 14, 1, 1, 0, 0, ''),
+             (15, 16, 17, 18, 0, 1, 0, 0, '')",
+    );
+    let outcome = run(&mut layers, "LOAD MYSQL SERVERS TO RUNTIME");
+    let expected = "the row with writer_hostgroup 2 does not act: hostgroup 2 belongs to the row with writer_hostgroup 1";
+    assert_eq!(warnings(&outcome), [expected]);
+    let clusters = &layers.snapshot().clusters;
+    let pairs: Vec<_> = clusters.pairs.iter().map(|pair| (pair.writer.0, pair.check)).collect();
+    assert_eq!(pairs, [(1, CheckType::SuperReadOnly), (3, CheckType::ReadOnly)]);
+    let groups: Vec<_> = clusters.clusters.iter().map(|one| (one.writer.0, one.behind_max)).collect();
+    assert_eq!(groups, [(5, 9)], "the last is not active");
 }
 
 #[test]
@@ -444,8 +466,13 @@ fn save_from_runtime_shows_what_is_in_force() {
     sql(&layers, "INSERT INTO mysql_users (username, password, active) VALUES ('later', 'p', 0)");
     sql(&layers, "UPDATE mysql_users SET password = 'other' WHERE username = 'app'");
     sql(&layers, "INSERT INTO mysql_query_rules (rule_id, active) VALUES (9, 1); DELETE FROM mysql_servers");
-    let status = [(HostgroupId(0), "db1", 3307, ServerStatus::Shunned)];
-    layers.show_server_status(status).unwrap();
+    let row = Arc::clone(&layers.snapshot().hostgroups.servers(HostgroupId(0))[0]);
+    let moved = Server { hostgroup: HostgroupId(7), ..Server::clone(&row) };
+    layers.show_servers(&[(Arc::new(moved), ServerStatus::Online)]).unwrap();
+    let shown = "SELECT group_concat(hostgroup_id || hostname || port || status) FROM runtime_mysql_servers";
+    assert_eq!(one(&layers, shown), "7db13307ONLINE");
+    layers.show_servers(&[(row, ServerStatus::Shunned)]).unwrap();
+    assert_eq!(one(&layers, shown), "0db13307SHUNNED");
     assert_eq!(one(&layers, "SELECT status FROM runtime_mysql_servers"), "SHUNNED");
     for module in ["USERS", "QUERY RULES", "SERVERS"] {
         command(&mut layers, &format!("SAVE MYSQL {module} FROM RUNTIME"));

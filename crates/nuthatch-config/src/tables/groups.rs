@@ -19,7 +19,7 @@ pub(crate) static MYSQL_REPLICATION_HOSTGROUPS: Table = Table {
     ],
     keys: &["PRIMARY KEY (writer_hostgroup)", "UNIQUE (reader_hostgroup)"],
     has_twin: true,
-    acts: false,
+    acts: true,
 };
 
 const CLUSTER_KEYS: &[&str] = &[
@@ -55,7 +55,7 @@ pub(crate) static MYSQL_GROUP_REPLICATION_HOSTGROUPS: Table = Table {
     columns: CLUSTER_COLUMNS,
     keys: CLUSTER_KEYS,
     has_twin: true,
-    acts: false,
+    acts: true,
 };
 
 /// Writers and readers of Galera.
@@ -64,7 +64,7 @@ pub(crate) static MYSQL_GALERA_HOSTGROUPS: Table = Table {
     columns: CLUSTER_COLUMNS,
     keys: CLUSTER_KEYS,
     has_twin: true,
-    acts: false,
+    acts: true,
 };
 
 /// Writers and readers of Aurora.

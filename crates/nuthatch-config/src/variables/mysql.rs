@@ -165,11 +165,11 @@ variables! {
         "Milliseconds for a ping check.";
     monitor_aws_rds_topology_discovery_interval: count(0..=100_000) = 0, Stored,
         "Read-only checks between looks at the RDS topology; 0: never.";
-    monitor_read_only_interval: count(100..=604_800_000) = 1_000, Stored,
+    monitor_read_only_interval: count(100..=604_800_000) = 1_000, Acts,
         "Milliseconds between checks of read_only.";
-    monitor_read_only_timeout: count(100..=600_000) = 800, Stored,
+    monitor_read_only_timeout: count(100..=600_000) = 800, Acts,
         "Milliseconds for a check of read_only.";
-    monitor_read_only_max_timeout_count: count(1..=1_000_000) = 3, Stored,
+    monitor_read_only_max_timeout_count: count(1..=1_000_000) = 3, Acts,
         "Timeouts in a row after which a server counts as read-only.";
     monitor_replication_lag_group_by_host: flag = false, Stored,
         "Each server is looked at once by its host and port, in however many hostgroups it stands.";
@@ -179,21 +179,21 @@ variables! {
         "Milliseconds for a check of replication lag.";
     monitor_replication_lag_count: count(1..=10) = 1, Acts,
         "Checks in a row beyond the limit before a server is shunned for lag.";
-    monitor_groupreplication_healthcheck_interval: count(100..=604_800_000) = 5_000, Stored,
+    monitor_groupreplication_healthcheck_interval: count(100..=604_800_000) = 5_000, Acts,
         "Milliseconds between checks of group replication.";
-    monitor_groupreplication_healthcheck_timeout: count(100..=600_000) = 800, Stored,
+    monitor_groupreplication_healthcheck_timeout: count(100..=600_000) = 800, Acts,
         "Milliseconds for a check of group replication.";
-    monitor_groupreplication_healthcheck_max_timeout_count: count(1..=10) = 3, Stored,
+    monitor_groupreplication_healthcheck_max_timeout_count: count(1..=10) = 3, Acts,
         "Timeouts in a row after which a member counts as offline.";
-    monitor_groupreplication_max_transactions_behind_count: count(1..=10) = 3, Stored,
+    monitor_groupreplication_max_transactions_behind_count: count(1..=10) = 3, Acts,
         "Checks in a row beyond the limit before a member is shunned.";
-    monitor_groupreplication_max_transactions_behind_for_read_only: count(0..=2) = 1, Stored,
+    monitor_groupreplication_max_transactions_behind_for_read_only: count(0..=2) = 1, Acts,
         "Which members max_transactions_behind is for: 0 writers, 1 readers, 2 both.";
-    monitor_galera_healthcheck_interval: count(50..=604_800_000) = 5_000, Stored,
+    monitor_galera_healthcheck_interval: count(50..=604_800_000) = 5_000, Acts,
         "Milliseconds between checks of Galera.";
-    monitor_galera_healthcheck_timeout: count(50..=600_000) = 800, Stored,
+    monitor_galera_healthcheck_timeout: count(50..=600_000) = 800, Acts,
         "Milliseconds for a check of Galera.";
-    monitor_galera_healthcheck_max_timeout_count: count(1..=10) = 3, Stored,
+    monitor_galera_healthcheck_max_timeout_count: count(1..=10) = 3, Acts,
         "Timeouts in a row after which a node counts as offline.";
     monitor_username: text = "monitor", Acts,
         "The monitor's account on the backends.";
@@ -221,8 +221,10 @@ variables! {
         "The same.";
     monitor_wait_timeout: flag = true, Stored,
         "A connection of the monitor's that its server has closed is opened anew within the same check.";
-    monitor_writer_is_also_reader: flag = true, Stored,
+    monitor_writer_is_also_reader: flag = true, Acts,
         "Keep a server that becomes a writer in the reader hostgroup too.";
+    two_writers: choice("refuse", "proxysql") = "refuse", Acts, own,
+        "What becomes of a second server of a replication pair that takes writes: `refuse` keeps it out as long as the first one is writer, `proxysql` has both write.";
 
     // Rules.
     threshold_query_length: count(1_024..=1_073_741_824) = 524_288, Stored,

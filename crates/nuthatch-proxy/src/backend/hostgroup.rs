@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use arc_swap::ArcSwap;
-use nuthatch_config::{HostgroupId, PoolSettings, Snapshot, TlsSettings};
+use nuthatch_config::{HostgroupId, PoolSettings, ServerName, Snapshot, TlsSettings};
 use nuthatch_wire::{Greeting, StatusFlags};
 use parking_lot::Mutex;
 use rapidhash::fast::RapidHasher;
@@ -149,7 +149,7 @@ impl Hostgroups {
                     if before.is_none()
                         && let Some(elsewhere) = all_servers(&old).find(|other| same(&other))
                     {
-                        server.inherit_health(&elsewhere);
+                        server.inherit(&elsewhere);
                     }
                     server
                 })
@@ -216,6 +216,15 @@ impl Hostgroups {
     pub(crate) fn servers_at(&self, host: &str, port: u16) -> impl Iterator<Item = Arc<Server>> {
         let at = move |server: &Arc<Server>| (server.host.as_str(), server.port) == (host, port);
         self.servers().into_iter().filter(at)
+    }
+
+    /// Nothing is sent to the server in that hostgroup any more, and its connections there are cut before this returns: also those that are
+    /// being opened.
+    pub(crate) fn cut_off(&self, hostgroup: HostgroupId, name: &ServerName) {
+        let group = self.group(hostgroup);
+        let servers = group.iter().flat_map(|group| &group.servers);
+        let is_it = |server: &&Arc<Server>| (&server.host, server.port) == (&name.host, name.port);
+        servers.filter(is_it).for_each(|server| server.cut_off());
     }
 
     /// A login to the server has worked: it is shunned in no hostgroup any more.

@@ -336,7 +336,19 @@ impl<C: Pooled> Server<C> {
     /// The configuration names it no more: nothing new is sent to it, what runs may finish.
     pub(super) fn retire(&self) {
         self.is_retired.store(true, Ordering::Release);
-        self.set_status(ServerStatus::OfflineSoft);
+        if !self.is_cut_off() {
+            self.set_status(ServerStatus::OfflineSoft);
+        }
+    }
+
+    /// Nothing is sent to it any more, and its connections are cut before this returns.
+    pub(super) fn cut_off(&self) {
+        self.set_status(ServerStatus::OfflineHard);
+    }
+
+    /// Whether it is OFFLINE_HARD.
+    pub(super) fn is_cut_off(&self) -> bool {
+        self.health.status(0) == ServerStatus::OfflineHard
     }
 
     /// Whether no configuration names it any more.
@@ -458,7 +470,7 @@ impl<C: Pooled> Server<C> {
     }
 
     /// Why it can be used for nothing new; `None` where it can.
-    pub(super) fn why_not(&self, now_ms: u64) -> Option<String> {
+    pub(crate) fn why_not(&self, now_ms: u64) -> Option<String> {
         let is_left_out = self.weight() == 0 && self.status(now_ms) == ServerStatus::Online;
         let why = if is_left_out { Some("has weight 0".to_owned()) } else { self.health.why_not(now_ms) };
         why.map(|why| format!("{} {why}", self.address))
@@ -604,9 +616,12 @@ impl<C: Pooled> Server<C> {
         self.health.limit(limits);
     }
 
-    /// It is the same server in a further hostgroup: what the monitor has found counts at once. Its limits are known.
-    pub(super) fn inherit_health(&self, other: &Self) {
+    /// It is the same server in a further hostgroup: how it greets is known, and what the monitor has found counts at once. Its limits are
+    /// known.
+    pub(super) fn inherit(&self, other: &Self) {
         self.health.inherit(&other.health);
+        let greeting = other.greeting();
+        *self.greeting.lock() = greeting;
     }
 
     /// How far the monitor has found it behind.
@@ -623,6 +638,16 @@ impl<C: Pooled> Server<C> {
             }
             None => {}
         }
+    }
+
+    /// Seconds that it is behind its source, by the monitor's last look that told.
+    pub(crate) fn lag_s(&self) -> Option<u64> {
+        self.health.lag_s()
+    }
+
+    /// Microseconds of the monitor's last ping.
+    pub(crate) fn ping_us(&self) -> Option<u64> {
+        self.health.latency_us()
     }
 
     /// Remembers a connection, so that it can be cut.

@@ -158,6 +158,12 @@ impl Exact {
         }
     }
 
+    /// Forgets all that is exact: what was stored, what is under way, and what is known of tables.
+    pub(crate) fn forget_all(&self) {
+        self.catalogues.forget_hostgroups(|_, _| false);
+        self.catalogues.ask_for_a_look();
+    }
+
     /// Forgets the catalogues of hostgroups that have other servers than before, or whose replicas follow one that is forgotten.
     pub(crate) fn forget_catalogues(&self, snapshot: &Snapshot) {
         let servers = |hostgroup| -> Vec<(&str, u16)> {

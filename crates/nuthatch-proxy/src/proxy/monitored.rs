@@ -1,9 +1,8 @@
-//! Which servers the monitor is to look at, and what it has found.
+//! Which servers the monitor is to look at, and what for.
 
 use std::collections::HashSet;
-use std::sync::Arc;
 
-use nuthatch_config::ServerStatus;
+use nuthatch_config::{CheckType, ClusterKind, HostgroupId, ServerName, ServerStatus, Snapshot};
 use nuthatch_net::{BackendAddress, BackendTls, ClearPasswords};
 
 use crate::backend::clear_passwords;
@@ -13,9 +12,7 @@ use crate::shared::Shared;
 #[derive(Debug, Clone)]
 pub struct MonitoredServer {
     /// As configured.
-    pub host: String,
-    /// As configured; 0 for a socket.
-    pub port: u16,
+    pub name: ServerName,
     /// Where it is.
     pub address: BackendAddress,
     /// TLS for the monitor's account, if connections to it have it; a sentence where it is to be used and cannot be.
@@ -24,31 +21,64 @@ pub struct MonitoredServer {
     pub clear_passwords: ClearPasswords,
     /// How far it is behind matters in some hostgroup.
     pub may_be_behind: bool,
+    /// By which checks its pairs know their writers.
+    pub access: Vec<CheckType>,
+    /// Of what it is a member, and how many transactions it may be behind there; 0 for no limit.
+    pub member: Option<(ClusterKind, u64)>,
 }
 
-/// All servers but those that are cut off (OFFLINE_HARD).
+/// All servers but those that an operator has cut off (OFFLINE_HARD).
 pub(super) fn monitored(shared: &Shared) -> Vec<MonitoredServer> {
-    let (snapshot, now_ms) = (shared.configuration.snapshot(), shared.clock.now_ms());
-    let rows = || snapshot.hostgroups.iter().flat_map(|(_, servers)| servers);
+    let configured = std::sync::Arc::clone(shared.places.lock().configured());
     let mut seen = HashSet::new();
     let mut monitored = Vec::new();
     for server in shared.hostgroups.servers() {
-        let is_cut_off = server.status(now_ms) == ServerStatus::OfflineHard;
-        if is_cut_off || !seen.insert((server.host.clone(), server.port)) {
+        let name = ServerName { host: server.host.clone(), port: server.port };
+        let rows: Vec<_> = rows_of(&configured, &name).collect();
+        let is_cut_off = rows.iter().all(|row| row.status == ServerStatus::OfflineHard);
+        if is_cut_off || !seen.insert(name.clone()) {
             continue;
         }
-        let tls = server.tls_of(&snapshot.mysql.monitor_username);
-        let is_it =
-            |row: &&Arc<nuthatch_config::Server>| (&row.host, row.port) == (&server.host, server.port);
-        let may_be_behind = rows().filter(is_it).any(|row| row.max_replication_lag > 0);
+        let tls = server.tls_of(&configured.mysql.monitor_username);
         monitored.push(MonitoredServer {
-            host: server.host.clone(),
-            port: server.port,
             address: server.address().clone(),
             tls: tls.map_err(|error| error.to_string()),
-            clear_passwords: clear_passwords(&snapshot.mysql),
-            may_be_behind,
+            clear_passwords: clear_passwords(&configured.mysql),
+            may_be_behind: rows.iter().any(|row| row.max_replication_lag > 0),
+            access: access(&configured, &name),
+            member: member(&configured, &name),
+            name,
         });
     }
     monitored
+}
+
+fn rows_of<'a>(
+    configured: &'a Snapshot,
+    name: &'a ServerName,
+) -> impl Iterator<Item = &'a nuthatch_config::Server> {
+    configured
+        .hostgroups
+        .iter()
+        .filter_map(|(id, _)| configured.hostgroups.server(id, name))
+        .map(|row| &**row)
+}
+
+fn stands_in(configured: &Snapshot, name: &ServerName, hostgroups: &[HostgroupId]) -> bool {
+    hostgroups.iter().any(|id| configured.hostgroups.server(*id, name).is_some())
+}
+
+fn access(configured: &Snapshot, name: &ServerName) -> Vec<CheckType> {
+    let pairs = configured.clusters.pairs.iter();
+    let own = pairs.filter(|pair| stands_in(configured, name, &[pair.writer, pair.reader]));
+    let mut checks: Vec<_> = own.map(|pair| pair.check).collect();
+    checks.sort_unstable();
+    checks.dedup();
+    checks
+}
+
+fn member(configured: &Snapshot, name: &ServerName) -> Option<(ClusterKind, u64)> {
+    let mut clusters = configured.clusters.clusters.iter();
+    let own = clusters.find(|cluster| stands_in(configured, name, &cluster.hostgroups()))?;
+    Some((own.kind, own.behind_max))
 }

@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use crate::backend::PoolRow;
 use crate::proxy::{
-    CacheAdvice, CachedEntryRow, CachedTableRow, Levels, ProcessRow, Proxy, QueryCacheRow, cache_advice,
-    cached_entries, cached_tables, levels, processlist, query_cache,
+    CacheAdvice, CachedEntryRow, CachedTableRow, Levels, PlacedServer, ProcessRow, Proxy, QueryCacheRow,
+    cache_advice, cached_entries, cached_tables, levels, placed, processlist, query_cache,
 };
 use crate::stats::{CommandRow, DigestReading, DigestRow, ErrorRow, Totals, command_rows};
 use crate::worker;
@@ -33,6 +33,18 @@ impl Proxy {
     #[must_use]
     pub fn users(&self) -> Vec<(Arc<str>, u32)> {
         self.shared.doors.users()
+    }
+
+    /// The rows of `stats_nuthatch_servers`.
+    #[must_use]
+    pub fn placed_servers(&self) -> Vec<PlacedServer> {
+        placed::placed(&self.shared)
+    }
+
+    /// The rows of `mysql_servers` in force, each with its status right now.
+    #[must_use]
+    pub fn servers_in_force(&self) -> Vec<(Arc<nuthatch_config::Server>, nuthatch_config::ServerStatus)> {
+        placed::servers_in_force(&self.shared)
     }
 
     /// Seconds since 1970 of a time in milliseconds since the start.

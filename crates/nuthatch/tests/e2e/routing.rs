@@ -7,6 +7,7 @@ mod monitor;
 mod pool;
 mod refusals;
 mod relay;
+mod roles;
 mod rules;
 mod status;
 mod weights;

@@ -1,6 +1,6 @@
 //! SQL and SHOW: what SQLite answers.
 
-use nuthatch_config::{HostgroupId, ServerStatus, StoreError};
+use nuthatch_config::StoreError;
 use rusqlite::Connection;
 use rusqlite::types::Value;
 
@@ -10,7 +10,6 @@ use crate::clerk::scout::Seen;
 use crate::clerk::{Call, TransactionState, Undone, execute};
 use crate::command::{self, Filter, Select, Show};
 use crate::credentials::Rights;
-use crate::data_plane::Reading;
 use crate::error::AdminError;
 use crate::stats;
 
@@ -89,20 +88,13 @@ impl Desk {
             .runtime_tables
             .iter()
             .filter(|table| table.eq_ignore_ascii_case("runtime_mysql_servers"))
-            .try_for_each(|_| self.show_server_status());
+            .try_for_each(|_| self.show_servers());
         filled.and(shown).map_err(|error| refused(&error))
     }
 
-    fn show_server_status(&self) -> Result<(), StoreError> {
-        let pool = self.plane.connection_pool(Reading::Keep);
-        self.layers.show_server_status(pool.iter().filter_map(|row| {
-            let status = match row.status.as_str() {
-                // The table knows no other word for it, as ProxySQL's.
-                "SHUNNED_REPLICATION_LAG" => ServerStatus::Shunned,
-                status => status.parse().ok()?,
-            };
-            Some((HostgroupId(row.hostgroup), row.srv_host.as_str(), row.srv_port, status))
-        }))
+    /// Brings `runtime_mysql_servers` up to this moment.
+    pub(super) fn show_servers(&self) -> Result<(), StoreError> {
+        self.layers.show_servers(&self.plane.servers_in_force())
     }
 
     /// The value of `@@name`: ours from memory, as ProxySQL answers, and only for those who may read the configuration;

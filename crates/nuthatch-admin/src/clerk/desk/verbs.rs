@@ -1,6 +1,6 @@
 //! LOAD, SAVE and SET: moves between the layers, and what is put in force by them.
 
-use nuthatch_config::{StoreError, VariableFault, Verb, Warnings};
+use nuthatch_config::{Direction, Module, StoreError, VariableFault, Verb, Warnings};
 
 use super::Desk;
 use super::select::refused;
@@ -15,6 +15,9 @@ impl Desk {
         self.wait_for_others(&call.caller)?;
         if self.transaction_of(&call.caller) == TransactionState::Open {
             return Err(AdminError::InTransaction.into());
+        }
+        if *verb == Verb::Copy(Module::MysqlServers, Direction::RuntimeToMemory) {
+            self.show_servers().map_err(|error| refused(&error))?;
         }
         let outcome = self.layers.run(verb).map_err(|error| refused(&error))?;
         if let Some(snapshot) = outcome.snapshot {

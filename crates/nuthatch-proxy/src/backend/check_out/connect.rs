@@ -75,6 +75,10 @@ pub(in crate::backend) async fn open(
     slot.server.room.is_given(login.user);
     let control = Arc::new(Control::default());
     slot.server.remember(&control);
+    // Who cuts a server off says so first, and looks then which connections there are.
+    if slot.server.is_cut_off() {
+        return Err(NetError::Closed.into());
+    }
     let mut connection = Box::new(Connection {
         framed,
         state: ConnectionState::new(

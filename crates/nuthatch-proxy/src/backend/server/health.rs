@@ -162,6 +162,14 @@ impl Health {
         *self.why.lock() = why;
     }
 
+    /// Seconds that it is behind; none where that is not known.
+    pub(super) fn lag_s(&self) -> Option<u64> {
+        match self.lag.lock().last {
+            LagOutcome::Behind(lag_s) => Some(lag_s),
+            LagOutcome::Unknown | LagOutcome::None => None,
+        }
+    }
+
     /// Microseconds of the last ping.
     pub(super) fn latency_us(&self) -> Option<u64> {
         Some(self.latency_us.load(Ordering::Acquire)).filter(|latency_us| *latency_us > 0)

@@ -1,0 +1,74 @@
+//! The rows of `stats_nuthatch_servers` and `runtime_mysql_servers`: what servers are now.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use nuthatch_config::{HostgroupId, Server as ServerRow, ServerName, ServerStatus};
+
+use crate::shared::Shared;
+
+/// A row of `stats_nuthatch_servers`: one server by host and port.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PlacedServer {
+    /// As configured.
+    pub name: ServerName,
+    /// What it is in its cluster; none outside of clusters.
+    pub role: Option<&'static str>,
+    /// The writer hostgroup of its cluster.
+    pub writer_hostgroup: Option<HostgroupId>,
+    /// Where it stands now.
+    pub hostgroups: BTreeSet<HostgroupId>,
+    /// In milliseconds since the proxy's start.
+    pub since_ms: Option<u64>,
+    /// In words.
+    pub why: Option<String>,
+    /// Whether it takes writes, by the last look that told.
+    pub is_read_only: Option<bool>,
+    /// Seconds that it is behind its source, by the last look that told.
+    pub lag_s: Option<u64>,
+    /// Of the last ping.
+    pub latency_us: Option<u64>,
+    /// Why nothing new is sent to it, where that is so.
+    pub trouble: Option<String>,
+}
+
+/// All servers, by host and port.
+pub(super) fn placed(shared: &Shared) -> Vec<PlacedServer> {
+    let places = shared.places.lock();
+    let (in_force, now_ms) = (shared.configuration.snapshot(), shared.clock.now_ms());
+    let rows = || in_force.hostgroups.iter().flat_map(|(_, rows)| rows);
+    let names: BTreeSet<_> = rows().map(|row| row.name()).collect();
+    let of = |name: ServerName| {
+        let placed = places.placed().iter().find(|(placed, _)| placed.server == name);
+        let servers: Vec<_> = shared.hostgroups.servers_at(&name.host, name.port).collect();
+        PlacedServer {
+            role: placed.map(|(placed, _)| placed.role.as_str()),
+            writer_hostgroup: placed.map(|(placed, _)| placed.writer_hostgroup),
+            hostgroups: rows().filter(|row| row.name() == name).map(|row| row.hostgroup).collect(),
+            since_ms: placed.map(|(_, since)| *since),
+            why: placed.map(|(placed, _)| placed.why.clone()),
+            is_read_only: places.is_writable(&name).map(|is_writable| !is_writable),
+            lag_s: servers.iter().find_map(|server| server.lag_s()),
+            latency_us: servers.iter().find_map(|server| server.ping_us()),
+            trouble: servers.iter().find_map(|server| server.why_not(now_ms)),
+            name,
+        }
+    };
+    names.into_iter().map(of).collect()
+}
+
+/// The rows of `mysql_servers` in force, each with its status right now.
+pub(super) fn servers_in_force(shared: &Shared) -> Vec<(Arc<ServerRow>, ServerStatus)> {
+    let (in_force, now_ms) = (shared.configuration.snapshot(), shared.clock.now_ms());
+    let servers = shared.hostgroups.servers();
+    let status = |row: &Arc<ServerRow>| {
+        let is_it = |server: &&Arc<_>| is_of(row, server);
+        servers.iter().find(is_it).map_or(row.status, |server| server.status(now_ms))
+    };
+    let rows = in_force.hostgroups.iter().flat_map(|(_, rows)| rows);
+    rows.map(|row| (Arc::clone(row), status(row))).collect()
+}
+
+fn is_of(row: &ServerRow, server: &crate::backend::Server) -> bool {
+    (row.hostgroup, &row.host, row.port) == (server.hostgroup, &server.host, server.port)
+}
