@@ -7,6 +7,7 @@
 //! `max_connections` of a server is never exceeded: a connection exists only with a [`Slot`], taken before the connect.
 
 mod abandoned;
+mod alarm;
 mod check_out;
 mod connection;
 mod hostgroup;

@@ -114,6 +114,11 @@ impl Proxy {
         self.shared.hostgroups.note_lag(host, port, lag);
     }
 
+    /// Has somebody told at once of servers that could not be reached. It must not wait; the first one stays.
+    pub fn when_unreachable(&self, listener: impl Fn(&ServerName) + Send + Sync + 'static) {
+        self.shared.hostgroups.alarm.tell(listener);
+    }
+
     /// Takes note of whether the monitor has found a server to take writes, by that check: it stands where it belongs by that when this
     /// returns.
     pub fn note_access(&self, server: &ServerName, check: CheckType, finding: &AccessFinding) {

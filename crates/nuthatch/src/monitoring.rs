@@ -14,7 +14,10 @@ use tokio_util::task::TaskTracker;
 
 /// A monitor that looks at nothing yet, whose checks are among these tasks.
 pub(crate) fn monitor(proxy: &Arc<Proxy>, tasks: &TaskTracker) -> Monitor {
-    Monitor::new(Arc::new(DataPlane(Arc::clone(proxy))), tasks.clone())
+    let monitor = Monitor::new(Arc::new(DataPlane(Arc::clone(proxy))), tasks.clone());
+    let lookout = monitor.lookout().clone();
+    proxy.when_unreachable(move |server| lookout.look_at(server));
+    monitor
 }
 
 /// Keeps the monitor to the configuration in force until `stop`.

@@ -13,6 +13,7 @@ use rapidhash::fast::RapidHasher;
 use tokio::sync::Notify;
 
 use crate::backend::Server;
+use crate::backend::alarm::Alarm;
 use crate::backend::server::defaults::{AllDefaults, Defaults, Era};
 use crate::backend::server::health::LagOutcome;
 use crate::backend::server::line::Line;
@@ -93,6 +94,8 @@ pub(crate) struct Hostgroups {
     named: ArcSwap<HashSet<HostgroupId>>,
     /// What servers have refused.
     pub(crate) errors: Errors,
+    /// Rings when a server could not be reached.
+    pub(crate) alarm: Alarm,
 }
 
 impl Hostgroups {
@@ -109,6 +112,7 @@ impl Hostgroups {
             defaults: AllDefaults::default(),
             named: ArcSwap::default(),
             errors: Errors::default(),
+            alarm: Alarm::default(),
         }
     }
 

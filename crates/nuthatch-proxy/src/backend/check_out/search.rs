@@ -277,6 +277,7 @@ impl<'a> Search<'a> {
                     server.warn_of_tls(now_ms, &error);
                 }
                 server.falter(now_ms);
+                hostgroups.alarm.ring(&server.host, server.port);
                 let recovery_ms = self.variables.shun_recovery_time_sec.saturating_mul(1000);
                 server.failed(now_ms, self.variables.shun_on_failures, recovery_ms, &why);
             }
