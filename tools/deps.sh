@@ -3,6 +3,7 @@
 #   tools/deps.sh run    to build the program and to try it on a real server
 #   tools/deps.sh demo   the same and sysbench
 #   tools/deps.sh test   everything that CI runs
+#   tools/deps.sh galera   `nuthatch lab up --galera`
 #   tools/deps.sh instructions   `make instructions`
 #   tools/deps.sh mtr    MariaDB's own tests through the proxy
 #   tools/deps.sh apps   WordPress and MediaWiki through the proxy
@@ -25,6 +26,7 @@ sysbench             sysbench
 "
 test="$demo
 faketime             faketime
+galera-4             /usr/lib/galera/libgalera_smm.so
 golang-go            go
 mariadb-client       mariadb-dump
 mycli                mycli
@@ -32,6 +34,10 @@ python3              /usr/bin/python3
 python3-cryptography /usr/lib/python3/dist-packages/cryptography
 python3-pymysql      /usr/lib/python3/dist-packages/pymysql
 valgrind             valgrind
+"
+
+galera="$run
+galera-4             /usr/lib/galera/libgalera_smm.so
 "
 
 instructions="$run
@@ -93,10 +99,11 @@ case ${1:-} in
   run) list=$run ;;
   demo) list=$demo ;;
   test) list=$test ;;
+  galera) list=$galera ;;
   instructions) list=$instructions ;;
   mtr) list=$mtr ;;
   apps) list=$apps ;;
-  *) sed -n '2,10s/^# \{0,1\}//p' "$0" >&2; exit 2 ;;
+  *) sed -n '2,11s/^# \{0,1\}//p' "$0" >&2; exit 2 ;;
 esac
 mapfile -t missing < <(missing_of <<< "$list")
 rust_is_new_enough || command -v curl > /dev/null || missing+=(curl ca-certificates)

@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use crate::dialect::Binlog;
 use crate::duty::{Duty, Login};
 use crate::error::LabError;
 use crate::lab::{Lab, Result};
@@ -62,20 +63,19 @@ impl Lab {
     }
 
     /// Makes the lab's accounts on that server, or mends them.
-    pub(crate) fn make_accounts(&self, role: Role) -> Result<()> {
-        let sql = self.accounts_sql()?;
+    pub(crate) fn make_accounts(&self, role: Role, binlog: Binlog) -> Result<()> {
+        let sql = self.accounts_sql(binlog)?;
         self.server(role)?.query(&sql)?;
         Ok(())
     }
 
-    /// Written to no binlog, so that every server has its own and a fresh replica begins with an empty
-    /// position; with the schema `test`.
-    fn accounts_sql(&self) -> Result<String> {
+    /// With the schema `test`. Replicas have accounts of their own, written to no binlog, so that a fresh one
+    /// begins with an empty position.
+    fn accounts_sql(&self, binlog: Binlog) -> Result<String> {
         let dialect = self.dialect();
-        let mut sql = format!(
-            "SET sql_log_bin = 0;\n{}CREATE DATABASE IF NOT EXISTS test;\n",
-            dialect.lift_read_only()
-        );
+        let mut sql = String::from(if binlog == Binlog::Off { "SET sql_log_bin = 0;\n" } else { "" });
+        sql += dialect.lift_read_only();
+        sql += "CREATE DATABASE IF NOT EXISTS test;\n";
         for host in ACCOUNT_HOSTS {
             sql += &dialect.account(self.user(), host, &self.password()?);
             sql += &grant("ALL PRIVILEGES", "*.*", self.user(), host, " WITH GRANT OPTION");

@@ -3,23 +3,31 @@
 
 use rustix::process::geteuid;
 
+use crate::error::LabError;
 use crate::layout::Layout;
-use crate::options::{Installation, Options, QueryCache, SemiSync};
+use crate::options::{Cluster, Options, QueryCache, SemiSync};
 use crate::role::Role;
-use crate::state::ServerState;
+use crate::state::{ServerState, State};
+use crate::{galera, group};
 
 /// The text of the server's `my.cnf`. `options.extra` comes last, so it wins.
 pub(crate) fn server_config(
     layout: &Layout,
-    installation: &Installation,
+    state: &State,
     server: &ServerState,
     options: &Options,
-) -> String {
+) -> Result<String, LabError> {
+    let installation = &state.installation;
     let mut lines = vec!["[server]".to_owned()];
     lines.extend(place_lines(layout, server));
     lines.extend(size_lines(options));
     lines.extend(replication_lines(server));
-    if server.role != Role::Primary {
+    match state.cluster {
+        None => {}
+        Some(Cluster::Galera(_)) => lines.extend(galera::option_lines(state, server)?),
+        Some(Cluster::GroupReplication(_)) => lines.extend(group::option_lines(state, server)),
+    }
+    if matches!(server.role, Role::Replica(_)) {
         lines.extend(installation.dialect().replica_lines().iter().map(ToString::to_string));
     }
     if options.semi_sync == SemiSync::AfterSync {
@@ -31,7 +39,7 @@ pub(crate) fn server_config(
     };
     lines.extend(installation.dialect().option_lines(&installation.root, query_cache_mib));
     lines.extend(options.extra.iter().cloned());
-    lines.join("\n") + "\n"
+    Ok(lines.join("\n") + "\n")
 }
 
 fn place_lines(layout: &Layout, server: &ServerState) -> Vec<String> {
@@ -79,6 +87,6 @@ fn replication_lines(server: &ServerState) -> Vec<String> {
         "binlog_format=ROW".into(),
         "binlog_row_image=FULL".into(),
         "report_host=127.0.0.1".into(),
-        format!("report_port={}", server.port),
+        format!("report_port={}", server.public_port()),
     ]
 }

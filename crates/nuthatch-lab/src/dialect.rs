@@ -13,6 +13,13 @@ pub(crate) struct Program {
     pub(crate) remedy: &'static str,
 }
 
+/// Whether what is run goes to the binlog, and so to other servers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Binlog {
+    On,
+    Off,
+}
+
 /// Columns of the replica's status that the lab reads.
 pub(crate) struct ReplicaColumns {
     pub(crate) io_running: &'static str,

@@ -111,6 +111,15 @@ pub enum LabError {
         /// What it says of itself.
         reason: String,
     },
+    /// The lab was made without relays.
+    #[error("cut what passes to a server: the lab has no relays; make it with --relays")]
+    NoRelays,
+    /// The relay before the servers does not do what it is told.
+    #[error("relay: {reason}")]
+    Relay {
+        /// Its words.
+        reason: String,
+    },
     /// A server refused a statement, or could not be reached.
     #[error("run a statement on {role}: {message}")]
     Statement {

@@ -6,11 +6,12 @@
 use std::path::{Path, PathBuf};
 
 use crate::client::Client;
-use crate::dialect::Dialect;
+use crate::dialect::{Binlog, Dialect};
 use crate::duty::Duty;
 use crate::error::LabError;
+use crate::galera;
 use crate::layout::{Layout, write_private};
-use crate::options::Options;
+use crate::options::{Cluster, Options, Relays};
 use crate::password::Password;
 use crate::port;
 use crate::progress::{Progress, Silent, Step};
@@ -22,7 +23,7 @@ use crate::template;
 /// What a lab's operations give.
 pub type Result<T, E = LabError> = std::result::Result<T, E>;
 
-/// A primary and its replicas under one directory. Dropping it stops nothing: see [`down`](Self::down).
+/// A primary and its replicas, or a cluster, under one directory. Dropping it stops nothing: see [`down`](Self::down).
 #[derive(Clone, Debug)]
 pub struct Lab {
     pub(crate) layout: Layout,
@@ -111,7 +112,8 @@ impl Lab {
     pub fn down_with(&mut self, progress: &mut dyn Progress) -> Result<()> {
         let _lock = self.layout.lock()?;
         self.state = State::load(&self.layout)?;
-        self.stop_servers(&self.roles(), progress)
+        self.stop_servers(&self.roles(), progress)?;
+        self.end_relays()
     }
 
     /// No process and no file of the lab is left; other files in its directory stay.
@@ -123,7 +125,9 @@ impl Lab {
         self.state = State::load(&self.layout)?;
         let roles = self.roles();
         self.stop_servers(&roles, &mut Silent)?;
-        let sockets: Vec<PathBuf> = self.state.servers.iter().map(|server| server.socket.clone()).collect();
+        self.end_relays()?;
+        let of_servers = self.state.servers.iter().map(|server| &server.socket);
+        let sockets: Vec<PathBuf> = of_servers.chain(&self.state.relay_socket).cloned().collect();
         self.layout.remove(&roles, &sockets)
     }
 
@@ -161,8 +165,12 @@ impl Lab {
     }
 
     fn check_shape(&self, options: &Options) -> Result<()> {
-        let have = describe(self.state.servers.len().saturating_sub(1), &self.state.installation.root);
-        let asked = describe(options.replicas.into(), &options.installation.root);
+        let replicas = self.state.servers.len().saturating_sub(1);
+        let has_relays = self.state.relay_socket.is_some();
+        let have = describe(self.state.cluster, replicas, &self.state.installation.root, has_relays);
+        let asks_relays = options.relays != Relays::Off;
+        let replicas = options.replicas.into();
+        let asked = describe(options.cluster, replicas, &options.installation.root, asks_relays);
         let same_kind = self.state.installation == options.installation;
         if have == asked && same_kind { Ok(()) } else { Err(LabError::ShapeDiffers { have, asked }) }
     }
@@ -170,9 +178,10 @@ impl Lab {
     fn bring_up(&mut self, options: &Options, progress: &mut dyn Progress) -> Result<()> {
         let account_changed = self.settle_account(options)?;
         self.state.environment.clone_from(&options.environment);
+        self.start_relays(options)?;
         let mut untouched = self.state.settled && !account_changed;
         self.state.settled = false;
-        for role in self.roles() {
+        for role in self.start_order()? {
             if self.server(role)?.pid().is_some() {
                 progress.step(&Step::AlreadyRunning(role));
             } else {
@@ -219,11 +228,18 @@ impl Lab {
         )
     }
 
-    /// Gives every server its accounts and every replica its primary.
+    /// Gives every server its accounts and what it follows, or its place in the cluster.
     fn connect_servers(&self, options: &Options, progress: &mut dyn Progress) -> Result<()> {
         self.settle_duties()?;
+        match self.state.cluster {
+            None => self.connect_replicas(options, progress),
+            Some(_) => self.connect_nodes(options.ready_within, progress),
+        }
+    }
+
+    fn connect_replicas(&self, options: &Options, progress: &mut dyn Progress) -> Result<()> {
         for role in self.roles() {
-            self.make_accounts(role)?;
+            self.make_accounts(role, Binlog::Off)?;
         }
         let replication = self.login_for(Duty::Replication)?;
         let follow = self.dialect().follow(self.primary().port(), &replication);
@@ -237,28 +253,47 @@ impl Lab {
     }
 }
 
-fn describe(replicas: usize, root: &Path) -> String {
-    format!("{replicas} replicas of the server under {}", root.display())
+fn describe(cluster: Option<Cluster>, replicas: usize, root: &Path, has_relays: bool) -> String {
+    let servers = cluster.map_or_else(|| format!("{replicas} replicas"), |cluster| cluster.to_string());
+    let relays = if has_relays { ", with relays" } else { "" };
+    format!("{servers} of the server under {}{relays}", root.display())
 }
 
 /// The files of a new lab that no server needs to be started for.
 fn lay_out(layout: &Layout, options: &Options) -> Result<State> {
     let root = Password::fresh()?;
+    let has_relays = options.relays != Relays::Off;
     let mut servers = Vec::new();
-    for role in [Role::Primary].into_iter().chain((1..=options.replicas).map(Role::Replica)) {
+    for role in options.roles() {
         crate::layout::make_private_dir(&layout.server(role))
             .map_err(LabError::file("make the directory", layout.server(role)))?;
         write_private(&layout.init_file(role), &options.installation.dialect().lock_down(&root))?;
         servers.push(ServerState {
             role,
-            port: port::find_free().map_err(LabError::file("find a port for", layout.server(role)))?,
-            socket: layout.choose_socket(role)?,
+            port: claim(layout)?,
+            relay_port: if has_relays { Some(claim(layout)?) } else { None },
+            cluster_ports: match options.cluster {
+                Some(_) => Some((claim(layout)?, claim(layout)?)),
+                None => None,
+            },
+            socket: layout.choose_socket(&role.to_string())?,
             version: String::new(),
             process: None,
         });
     }
     write_private(&layout.client_config(), &format!("[client]\nuser=root\npassword={}\n", root.reveal()))?;
-    let state = State::new(options.installation.clone(), options.user.clone(), servers);
+    let mut state = State::new(options.installation.clone(), options.user.clone(), servers);
+    state.cluster = options.cluster;
+    if let Some(Cluster::Galera(_)) = options.cluster {
+        galera::install_transfer(layout)?;
+    }
+    if has_relays {
+        state.relay_socket = Some(layout.choose_socket("relay")?);
+    }
     state.save(layout)?;
     Ok(state)
+}
+
+fn claim(layout: &Layout) -> Result<u16> {
+    port::claim(layout.dir()).map_err(LabError::file("find a port for the lab in", layout.dir()))
 }

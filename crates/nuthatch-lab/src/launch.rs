@@ -49,7 +49,10 @@ impl Lab {
         }
         self.spawn(role)?;
         self.await_answer(role, RESTART_WITHIN)?;
-        self.resume_replication(role, RESTART_WITHIN)
+        match self.state.cluster {
+            None => self.resume_replication(role, RESTART_WITHIN),
+            Some(_) => self.rejoin(role, RESTART_WITHIN),
+        }
     }
 
     /// The server has ended as it does when asked to; nothing is done to one that does not run.
@@ -70,7 +73,8 @@ impl Lab {
         let _lock = self.layout.lock()?;
         self.state = State::load(&self.layout)?;
         let Some(mark) = self.server_state(role)?.process.clone() else { return Ok(()) };
-        self.kill_and_wait(role, &mark)
+        self.kill_and_wait(role, &mark)?;
+        self.sync_relays()
     }
 
     /// The server runs no further until [`thaw`](Self::thaw), none of its threads: connections to it hang, as with a host that
@@ -111,8 +115,7 @@ impl Lab {
     ) -> Result<()> {
         for tries_left in (0..PORT_TRIES).rev() {
             self.choose_port(role)?;
-            let config =
-                server_config(&self.layout, &self.state.installation, self.server_state(role)?, options);
+            let config = server_config(&self.layout, &self.state, self.server_state(role)?, options)?;
             write_private(&self.layout.server_config(role), &config)?;
             progress.step(&Step::Starting(role));
             let port = self.server_state(role)?.port;
@@ -131,10 +134,14 @@ impl Lab {
     }
 
     fn choose_port(&mut self, role: Role) -> Result<()> {
-        let path = self.layout.server(role);
+        let dir = self.dir().to_owned();
         let server = self.server_state_mut(role)?;
-        if !port::is_free(server.port) {
-            server.port = port::find_free().map_err(LabError::file("find a port for", path))?;
+        let mut ports = vec![&mut server.port];
+        if let Some((always, catching_up)) = &mut server.cluster_ports {
+            ports.extend([always, catching_up]);
+        }
+        for port in ports.into_iter().filter(|port| !port::is_free(**port)) {
+            *port = port::claim(&dir).map_err(LabError::file("find a port for the lab in", &dir))?;
         }
         Ok(())
     }
@@ -145,16 +152,19 @@ impl Lab {
         let log = self.layout.error_log(role);
         let config = self.layout.server_config(role);
         let dir = self.layout.server(role);
+        let words = self.cluster_start(role)?;
         let start = || {
             keep_previous(&log)?;
             let output = OpenOptions::new().create(true).append(true).mode(0o600).open(&log)?;
             Command::new(&program)
                 .arg(format!("--defaults-file={}", config.display()))
+                .args(words.argument)
                 .stdin(Stdio::null())
                 .stdout(output.try_clone()?)
                 .stderr(output)
                 .process_group(0)
                 .current_dir(&dir)
+                .envs(words.path.iter().map(|path| ("PATH", path)))
                 .envs(self.state.environment.iter().map(|(name, value)| (name, value)))
                 .spawn()
         };
@@ -186,7 +196,8 @@ impl Lab {
         match outcome {
             Some(Some(version)) => {
                 self.server_state_mut(role)?.version = version;
-                self.state.save(&self.layout)
+                self.state.save(&self.layout)?;
+                self.sync_relays()
             }
             Some(None) => Err(LabError::Exited { role, log_tail }),
             None => Err(LabError::NotReady { role, waited_s: wait.as_secs(), reason, log_tail }),
@@ -218,7 +229,12 @@ impl Lab {
         for role in roles {
             self.server_state_mut(*role)?.process = None;
         }
-        self.state.save(&self.layout)
+        self.state.save(&self.layout)?;
+        // One that is gone has ended with its host, and relays nothing.
+        if let Err(error) = self.sync_relays() {
+            tracing::debug!(%error, "the relay does not hear of servers that have stopped");
+        }
+        Ok(())
     }
 
     fn kill_and_wait(&self, role: Role, mark: &ProcessMark) -> Result<()> {

@@ -6,6 +6,7 @@
 //! DIR/nuthatch_monitor.password, …  the same of the accounts for each duty
 //! DIR/client.cnf         the lab's own login as root, for the command-line client
 //! DIR/primary.sock       Unix socket
+//! DIR/relay.sock         where the relay before the servers is told what to do, if there is one
 //! DIR/primary/my.cnf     the server's options
 //! DIR/primary/error.log  what the server says
 //! DIR/primary/data/      its data directory
@@ -31,7 +32,7 @@ const SOCKET_PATH_MAX: usize = 107;
 const LOG_TAIL_LINES: usize = 20;
 
 const STATE: &str = "lab.json";
-const LOCK: &str = "lab.lock";
+pub(crate) const LOCK: &str = "lab.lock";
 
 /// The directory of one lab.
 #[derive(Clone, Debug)]
@@ -91,6 +92,10 @@ impl Layout {
         self.dir.join(format!("{}.password", duty.user()))
     }
 
+    pub(crate) fn relay_log(&self) -> PathBuf {
+        self.dir.join("relay.log")
+    }
+
     pub(crate) fn client_config(&self) -> PathBuf {
         self.dir.join("client.cnf")
     }
@@ -115,10 +120,15 @@ impl Layout {
         self.server(role).join("error.log")
     }
 
-    /// Where the server's socket shall be: in the lab, or in a new directory with a short name if that is too
+    /// Galera's state transfer, and what it notes.
+    pub(crate) fn transfer(&self) -> PathBuf {
+        self.dir.join("transfer")
+    }
+
+    /// Where the socket of a server, or of the relay, shall be: in the lab, or in a new directory with a short name if that is too
     /// deep.
-    pub(crate) fn choose_socket(&self, role: Role) -> Result<PathBuf, LabError> {
-        let name = format!("{role}.sock");
+    pub(crate) fn choose_socket(&self, owner: &str) -> Result<PathBuf, LabError> {
+        let name = format!("{owner}.sock");
         let path = self.dir.join(&name);
         if path.as_os_str().len() <= SOCKET_PATH_MAX {
             return Ok(path);
@@ -144,8 +154,7 @@ impl Layout {
 
     /// Removes what the lab made, and the directory itself if nothing else is in it.
     pub(crate) fn remove(&self, roles: &[Role], sockets: &[PathBuf]) -> Result<(), LabError> {
-        for role in roles {
-            let dir = self.server(*role);
+        for dir in roles.iter().map(|role| self.server(*role)).chain([self.transfer()]) {
             absent_is_fine(fs::remove_dir_all(&dir)).map_err(LabError::file("remove", dir))?;
         }
         for socket in sockets {
@@ -155,7 +164,8 @@ impl Layout {
             }
         }
         let of_duties = Duty::ALL.map(|duty| self.duty_password(duty));
-        let others = [self.password(), self.client_config(), self.state(), self.dir.join(LOCK)];
+        let others =
+            [self.password(), self.client_config(), self.relay_log(), self.state(), self.dir.join(LOCK)];
         for file in of_duties.into_iter().chain(others) {
             absent_is_fine(fs::remove_file(&file)).map_err(LabError::file("remove", file))?;
         }
@@ -171,6 +181,11 @@ fn absent_is_fine(outcome: io::Result<()>) -> io::Result<()> {
         Err(error) if error.kind() == ErrorKind::NotFound => Ok(()),
         other => other,
     }
+}
+
+/// The file is not there afterwards.
+pub(crate) fn remove_file(path: &Path) -> Result<(), LabError> {
+    absent_is_fine(fs::remove_file(path)).map_err(LabError::file("remove", path))
 }
 
 /// Makes a directory, and those above it, that only its owner may enter; one that exists is left as it is.
@@ -244,7 +259,7 @@ mod tests {
     fn deep_lab_gets_a_short_socket() {
         let dir = tempfile::tempdir().unwrap();
         let layout = Layout::create(&dir.path().join("d".repeat(100))).unwrap();
-        let socket = layout.choose_socket(Role::Primary).unwrap();
+        let socket = layout.choose_socket("primary").unwrap();
         assert!(socket.as_os_str().len() <= SOCKET_PATH_MAX);
         fs::remove_dir(socket.parent().unwrap()).unwrap();
     }

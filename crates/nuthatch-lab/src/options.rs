@@ -1,5 +1,6 @@
 //! What a lab is asked to be.
 
+use std::fmt;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -8,9 +9,13 @@ use serde::{Deserialize, Serialize};
 use crate::duty::Duty;
 use crate::error::LabError;
 use crate::password::Password;
+use crate::role::Role;
 
 /// Replicas that one lab may have; each is a real server, and a test machine is small.
 const REPLICAS_MAX: u16 = 8;
+
+/// Nodes of a cluster: what a group of MySQL may have.
+const NODES_MAX: u16 = 9;
 
 /// Length of a user name that both MariaDB and MySQL take.
 const USER_CHARS_MAX: usize = 32;
@@ -63,6 +68,54 @@ pub enum SemiSync {
     AfterSync,
 }
 
+/// Servers that agree on each write among themselves, instead of a primary and its replicas.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Cluster {
+    /// So many nodes of MariaDB with Galera; each takes writes.
+    Galera(u16),
+    /// So many members of a group of MySQL, one of which takes writes.
+    GroupReplication(u16),
+}
+
+impl Cluster {
+    /// How many servers.
+    #[must_use]
+    pub fn nodes(self) -> u16 {
+        match self {
+            Self::Galera(nodes) | Self::GroupReplication(nodes) => nodes,
+        }
+    }
+
+    fn kind(self) -> Kind {
+        match self {
+            Self::Galera(_) => Kind::MariaDb,
+            Self::GroupReplication(_) => Kind::MySql,
+        }
+    }
+}
+
+impl fmt::Display for Cluster {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Galera(nodes) => write!(f, "{nodes} nodes of Galera"),
+            Self::GroupReplication(nodes) => write!(f, "{nodes} members of a group"),
+        }
+    }
+}
+
+/// Relays before the servers, which hold back and cut what passes: for partitions.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum Relays {
+    /// None: clients connect to the servers.
+    #[default]
+    Off,
+    /// On threads of this process, with which they end.
+    Here,
+    /// In a process of their own, which this program is when it is called with `lab relay DIR`.
+    Program(PathBuf),
+}
+
 /// How a lab is made. `Default` is what the tests and `make run` use: a primary and one replica.
 #[derive(Clone, Debug)]
 pub struct Options {
@@ -70,9 +123,13 @@ pub struct Options {
     pub installation: Installation,
     /// Replicas beside the primary, 0 to 8; default 1.
     pub replicas: u16,
+    /// A cluster of 1 to 9 servers instead of a primary and replicas; default none.
+    pub cluster: Option<Cluster>,
     /// Semi-synchronous replication; default off. While no replica is there, a commit waits for the server's
     /// own time limit, 10 s if `extra` says nothing else.
     pub semi_sync: SemiSync,
+    /// Relays before the servers; default off.
+    pub relays: Relays,
     /// InnoDB's buffer pool of each server, in MiB, at least 8; default 128.
     pub buffer_pool_mib: u32,
     /// The servers' own query cache; default off. MySQL has none and ignores this.
@@ -100,7 +157,9 @@ impl Default for Options {
         Self {
             installation: Installation::debian_mariadb(),
             replicas: 1,
+            cluster: None,
             semi_sync: SemiSync::Off,
+            relays: Relays::Off,
             buffer_pool_mib: 128,
             query_cache: QueryCache::Off,
             connections_max: 1000,
@@ -121,6 +180,14 @@ impl Options {
         if self.replicas > REPLICAS_MAX {
             return refuse(format!("{} replicas, and at most {REPLICAS_MAX} are possible", self.replicas));
         }
+        if let Some(cluster) = self.cluster {
+            if !(1..=NODES_MAX).contains(&cluster.nodes()) {
+                return refuse(format!("{cluster}, and 1 to {NODES_MAX} are possible"));
+            }
+            if cluster.kind() != self.installation.kind {
+                return refuse("Galera is for MariaDB, group replication for MySQL".into());
+            }
+        }
         if self.buffer_pool_mib < 8 {
             return refuse(format!("a buffer pool of {} MiB, and 8 is the least", self.buffer_pool_mib));
         }
@@ -131,6 +198,14 @@ impl Options {
             return refuse(format!("the option line {line:?} has a control character"));
         }
         self.check_user()
+    }
+
+    /// The servers of a lab, the first of which begins.
+    pub(crate) fn roles(&self) -> Vec<Role> {
+        match self.cluster {
+            Some(cluster) => (1..=cluster.nodes()).map(Role::Node).collect(),
+            None => [Role::Primary].into_iter().chain((1..=self.replicas).map(Role::Replica)).collect(),
+        }
     }
 
     fn check_user(&self) -> Result<(), LabError> {
@@ -154,7 +229,9 @@ mod tests {
 
     #[test]
     fn options_out_of_range_are_refused_by_name() {
-        let refused: [(Options, &str); 6] = [
+        let refused: [(Options, &str); 8] = [
+            (Options { cluster: Some(Cluster::Galera(10)), ..Options::default() }, "10 nodes of Galera"),
+            (Options { cluster: Some(Cluster::GroupReplication(3)), ..Options::default() }, "for MySQL"),
             (Options { replicas: 9, ..Options::default() }, "9 replicas"),
             (Options { buffer_pool_mib: 1, ..Options::default() }, "1 MiB"),
             (Options { connections_max: 1, ..Options::default() }, "1 connections"),

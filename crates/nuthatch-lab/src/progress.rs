@@ -21,6 +21,8 @@ pub enum Step {
     Ready(Role, u16),
     /// The replica replicates.
     Replicating(Role),
+    /// The node is in its cluster.
+    Joined(Role),
     /// The server is being asked to stop.
     Stopping(Role),
     /// The server did not stop in time and is killed.
@@ -42,6 +44,7 @@ impl fmt::Display for Step {
             }
             Self::Ready(role, port) => write!(f, "{role} is ready on 127.0.0.1:{port}"),
             Self::Replicating(role) => write!(f, "{role} replicates"),
+            Self::Joined(role) => write!(f, "{role} is in the cluster"),
             Self::Stopping(role) => write!(f, "stopping {role}"),
             Self::Killing(role) => write!(f, "{role} did not stop in time: killing it"),
             Self::NotRunning(role) => write!(f, "{role} is not running"),

@@ -98,13 +98,15 @@ impl Lab {
                 (Some(_), Some(_)) => Liveness::Running,
             },
             host: "127.0.0.1",
-            port: server.port,
+            port: server.public_port(),
+            direct_port: server.port,
             socket: server.socket.clone(),
             pid: alive.map(ProcessMark::pid),
             version: server.version.clone(),
             position: position.unwrap_or_default(),
             read_only: self.is_read_only(client.as_ref().filter(|_| answers)),
             replication,
+            member: client.as_ref().filter(|_| answers).and_then(|client| self.member(client)),
             error_log: self.layout.error_log(server.role),
         }
     }

@@ -5,7 +5,7 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
-/// A server's place in its lab. `Display` is also the name of its directory: `primary`, `replica-1`.
+/// A server's place in its lab. `Display` is also the name of its directory: `primary`, `replica-1`, `node-1`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub enum Role {
@@ -13,6 +13,8 @@ pub enum Role {
     Primary,
     /// A replica of the primary, numbered from 1.
     Replica(u16),
+    /// A node of a Galera cluster, or a member of a group, numbered from 1.
+    Node(u16),
 }
 
 impl fmt::Display for Role {
@@ -20,6 +22,7 @@ impl fmt::Display for Role {
         match self {
             Self::Primary => f.write_str("primary"),
             Self::Replica(number) => write!(f, "replica-{number}"),
+            Self::Node(number) => write!(f, "node-{number}"),
         }
     }
 }
@@ -30,6 +33,7 @@ impl Role {
         match self {
             Self::Primary => 1,
             Self::Replica(number) => u32::from(number) + 1,
+            Self::Node(number) => u32::from(number),
         }
     }
 }
@@ -52,10 +56,12 @@ impl FromStr for Role {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        match text.strip_prefix("replica-").map(str::parse) {
-            Some(Ok(number)) => Ok(Self::Replica(number)),
-            None if text == "primary" => Ok(Self::Primary),
-            _ => Err(format!("{text:?} is no role")),
+        let number = |prefix| text.strip_prefix(prefix).and_then(|number| number.parse().ok());
+        match (text, number("replica-"), number("node-")) {
+            ("primary", _, _) => Ok(Self::Primary),
+            (_, Some(number), _) => Ok(Self::Replica(number)),
+            (_, _, Some(number)) => Ok(Self::Node(number)),
+            _ => Err(format!("{text:?} is no server of a lab: primary, replica-1, node-1, …")),
         }
     }
 }

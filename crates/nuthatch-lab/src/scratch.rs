@@ -5,16 +5,15 @@
 
 use std::fs;
 use std::ops::{Deref, DerefMut};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::id;
 use std::sync::atomic::{AtomicU32, Ordering};
-
-use rustix::process::geteuid;
 
 use crate::error::LabError;
 use crate::lab::{Lab, Result};
 use crate::layout::make_private_dir;
 use crate::options::Options;
+use crate::port::place;
 use crate::process::ProcessMark;
 
 /// Numbers the labs of this process.
@@ -36,10 +35,10 @@ impl ScratchLab {
     /// As [`Lab::up`].
     pub fn up(options: &Options) -> Result<Self> {
         Self::sweep();
-        let root = root();
-        make_private_dir(&root).map_err(LabError::file("make the directory", &root))?;
+        let place = place();
+        make_private_dir(&place).map_err(LabError::file("make the directory", &place))?;
         let name = format!("{}-{}", own_name(), NEXT.fetch_add(1, Ordering::Relaxed));
-        let dir = root.join(name);
+        let dir = place.join(name);
         match Lab::up(&dir, options) {
             Ok(lab) => Ok(Self { lab: Some(lab) }),
             Err(error) => {
@@ -51,7 +50,7 @@ impl ScratchLab {
 
     /// Removes the scratch labs whose makers are gone; errors are logged, since the next sweep comes.
     pub fn sweep() {
-        let Ok(entries) = fs::read_dir(root()) else { return };
+        let Ok(entries) = fs::read_dir(place()) else { return };
         for entry in entries.flatten() {
             if is_abandoned(&entry.file_name().to_string_lossy()) {
                 remove(&entry.path());
@@ -82,11 +81,6 @@ impl Drop for ScratchLab {
             tracing::error!(%error, "a scratch lab is left behind");
         }
     }
-}
-
-/// `/tmp/nuthatch-lab-UID`: short, because the servers' sockets are below it.
-fn root() -> PathBuf {
-    std::env::temp_dir().join(format!("nuthatch-lab-{}", geteuid().as_raw()))
 }
 
 /// A name for this process that no later one has: `PID-START`.

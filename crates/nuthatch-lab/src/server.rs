@@ -17,13 +17,13 @@ pub struct Server<'lab> {
 }
 
 impl Lab {
-    /// The primary.
+    /// The primary; of a cluster the first node.
     ///
     /// # Panics
     /// Never: no lab is made without one.
     #[must_use]
     pub fn primary(&self) -> Server<'_> {
-        self.server(Role::Primary).expect("every lab has a primary")
+        self.servers().next().expect("every lab has a first server")
     }
 
     /// One server.
@@ -47,16 +47,22 @@ impl<'lab> Server<'lab> {
         self.state.role
     }
 
-    /// Where it listens for TCP connections.
+    /// Where clients, proxies and replicas connect: the relay before it, if it has one.
     #[must_use]
     pub fn address(&self) -> SocketAddr {
-        (Ipv4Addr::LOCALHOST, self.state.port).into()
+        (Ipv4Addr::LOCALHOST, self.port()).into()
     }
 
-    /// Its port on 127.0.0.1.
+    /// The port of that on 127.0.0.1.
     #[must_use]
     pub fn port(&self) -> u16 {
-        self.state.port
+        self.state.public_port()
+    }
+
+    /// Where it listens itself, past any relay.
+    #[must_use]
+    pub fn direct_address(&self) -> SocketAddr {
+        (Ipv4Addr::LOCALHOST, self.state.port).into()
     }
 
     /// Its Unix socket.

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::error::LabError;
 use crate::layout::{Layout, write_private};
-use crate::options::Installation;
+use crate::options::{Cluster, Installation};
 use crate::process::ProcessMark;
 use crate::role::Role;
 
@@ -20,11 +20,24 @@ pub(crate) struct ServerState {
     pub(crate) role: Role,
     /// The port on 127.0.0.1; kept from start to start while it is free.
     pub(crate) port: u16,
+    /// The port of the relay before it, where there is one.
+    #[serde(default)]
+    pub(crate) relay_port: Option<u16>,
+    /// The ports by which nodes of a cluster talk to each other: always, and to catch up.
+    #[serde(default)]
+    pub(crate) cluster_ports: Option<(u16, u16)>,
     pub(crate) socket: PathBuf,
     /// As the server said when it last started; empty before.
     pub(crate) version: String,
     /// The process that was started last, running or not.
     pub(crate) process: Option<ProcessMark>,
+}
+
+impl ServerState {
+    /// Where others connect.
+    pub(crate) fn public_port(&self) -> u16 {
+        self.relay_port.unwrap_or(self.port)
+    }
 }
 
 /// What is remembered of a lab.
@@ -36,6 +49,14 @@ pub(crate) struct State {
     /// What every start of a server adds to its environment.
     #[serde(default)]
     pub(crate) environment: Vec<(String, String)>,
+    #[serde(default)]
+    pub(crate) cluster: Option<Cluster>,
+    /// Where the relay is told what to do; `None` in a lab without.
+    #[serde(default)]
+    pub(crate) relay_socket: Option<PathBuf>,
+    /// The relay's process, if it has one of its own.
+    #[serde(default)]
+    pub(crate) relay_process: Option<ProcessMark>,
     /// Whether all that `Lab::up` does was done to the servers as they are.
     pub(crate) settled: bool,
     /// The primary first, then the replicas by number.
@@ -44,7 +65,17 @@ pub(crate) struct State {
 
 impl State {
     pub(crate) fn new(installation: Installation, user: String, servers: Vec<ServerState>) -> Self {
-        Self { format: FORMAT, installation, user, environment: Vec::new(), settled: false, servers }
+        Self {
+            format: FORMAT,
+            installation,
+            user,
+            environment: Vec::new(),
+            cluster: None,
+            relay_socket: None,
+            relay_process: None,
+            settled: false,
+            servers,
+        }
     }
 
     pub(crate) fn load(layout: &Layout) -> Result<Self, LabError> {
@@ -73,7 +104,7 @@ mod tests {
 
     #[test]
     fn roles_survive_their_spelling() {
-        for role in [Role::Primary, Role::Replica(1), Role::Replica(8)] {
+        for role in [Role::Primary, Role::Replica(1), Role::Replica(8), Role::Node(3)] {
             assert_eq!(Role::try_from(role.to_string()), Ok(role));
         }
         for bad in ["", "replica", "replica-", "replica-x", "Primary"] {

@@ -76,6 +76,25 @@ impl Replication {
     }
 }
 
+/// A node's word on its cluster.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Member {
+    /// Its state: `Synced` with Galera, `ONLINE` in a group, or another word of the server's.
+    pub state: String,
+    /// `Primary` or `non-Primary` with Galera (its component), `PRIMARY` or `SECONDARY` in a group.
+    pub role: String,
+    /// How many nodes it sees, itself with them.
+    pub size: u16,
+}
+
+impl Member {
+    /// Whether it takes part in a cluster that goes on.
+    #[must_use]
+    pub fn is_in(&self) -> bool {
+        self.state == "ONLINE" || (self.state == "Synced" && self.role == "Primary")
+    }
+}
+
 /// One server of a lab.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct ServerStatus {
@@ -85,8 +104,10 @@ pub struct ServerStatus {
     pub state: Liveness,
     /// Where it listens.
     pub host: &'static str,
-    /// Its TCP port.
+    /// Where clients connect: its TCP port, or that of the relay before it.
     pub port: u16,
+    /// Its own TCP port.
+    pub direct_port: u16,
     /// Its Unix socket.
     pub socket: PathBuf,
     /// Its process; `None` when it does not run.
@@ -99,6 +120,8 @@ pub struct ServerStatus {
     pub read_only: Option<bool>,
     /// Its replication; `None` on one that follows nobody, or when it does not answer.
     pub replication: Option<Replication>,
+    /// Its place in its cluster; `None` without one, or when it does not answer.
+    pub member: Option<Member>,
     /// Its error log.
     pub error_log: PathBuf,
 }
@@ -130,14 +153,19 @@ pub struct Status {
 }
 
 impl Status {
-    /// Whether every server answers and every replica replicates.
+    /// Whether every server answers, every replica replicates, and every node of a cluster sees all others.
     #[must_use]
     pub fn is_healthy(&self) -> bool {
-        let well = |server: &ServerStatus| {
-            let replicates = server.replication.as_ref().is_some_and(Replication::is_running);
-            server.state == Liveness::Running && (server.role == Role::Primary || replicates)
+        let size = self.servers.len();
+        let well = |server: &ServerStatus| match server.role {
+            Role::Primary => true,
+            Role::Replica(_) => server.replication.as_ref().is_some_and(Replication::is_running),
+            Role::Node(_) => {
+                let member = server.member.as_ref();
+                member.is_some_and(|member| member.is_in() && usize::from(member.size) == size)
+            }
         };
-        self.servers.iter().all(well)
+        self.servers.iter().all(|server| server.state == Liveness::Running && well(server))
     }
 
     /// Whether no server runs.
@@ -178,6 +206,9 @@ impl fmt::Display for Status {
 }
 
 fn replication_words(server: &ServerStatus) -> String {
+    if let Some(Member { state, role, size }) = &server.member {
+        return format!("{state}, {role}, sees {size}");
+    }
     match &server.replication {
         None => "-".into(),
         Some(replication) if replication.is_running() => {

@@ -4,7 +4,7 @@
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand};
-use nuthatch_lab::Role;
+use nuthatch_lab::{Direction, Peers, Role};
 use nuthatch_net::ListenAddress;
 
 use crate::faults::Faults;
@@ -100,7 +100,7 @@ pub(crate) struct ServeArguments {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum LabCommand {
-    /// Start a primary and its replicas on free ports
+    /// Start a primary and its replicas, or a cluster, on free ports
     Up(LabUpArguments),
     /// Show the servers, their ports and how replication is
     Status(LabArguments),
@@ -118,6 +118,74 @@ pub(crate) enum LabCommand {
     Resume(LabNodeArguments),
     /// Have a replica apply nothing that is younger than so many seconds
     Lag(LabLagArguments),
+    /// Hold back what passes between a server and others, without closing anything, until `lab heal`
+    ///
+    /// As if packets were dropped: what was sent meanwhile arrives afterwards. For a lab made with --relays.
+    Partition(LabPartitionArguments),
+    /// End all partitions
+    Heal(LabArguments),
+    /// Reset the connections to a server: all now, or one after so many more bytes
+    Cut(LabCutArguments),
+    /// Run the relays of a lab in the foreground, as `lab up --relays` does in the background
+    #[command(hide = true)]
+    Relay(LabArguments),
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct LabPartitionArguments {
+    #[command(flatten)]
+    pub(crate) node: LabNodeArguments,
+
+    /// From this server only; `outside` is clients and proxies [default: from everybody]
+    #[arg(long, value_name = "NODE", value_parser = parse_peers)]
+    pub(crate) from: Option<Peers>,
+
+    #[command(flatten)]
+    pub(crate) way: LabWay,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct LabCutArguments {
+    #[command(flatten)]
+    pub(crate) node: LabNodeArguments,
+
+    /// Not now, but the first connection that passes so many bytes from now on
+    #[arg(long, value_name = "BYTES")]
+    pub(crate) after: Option<u64>,
+
+    #[command(flatten)]
+    pub(crate) way: LabWay,
+}
+
+#[derive(Debug, Args)]
+#[group(multiple = false)]
+pub(crate) struct LabWay {
+    /// What goes to the server
+    #[arg(long = "in")]
+    to_server: bool,
+
+    /// What comes from the server
+    #[arg(long = "out")]
+    from_server: bool,
+
+    /// Both [default]
+    #[arg(long = "both")]
+    both: bool,
+}
+
+impl LabWay {
+    pub(crate) fn direction(&self) -> Direction {
+        match (self.to_server, self.from_server) {
+            (true, _) => Direction::In,
+            (_, true) => Direction::Out,
+            _ => Direction::Both,
+        }
+    }
+}
+
+/// A server of a lab, or everybody else.
+fn parse_peers(text: &str) -> Result<Peers, String> {
+    if text == "outside" { Ok(Peers::Outside) } else { text.parse().map(Peers::One) }
 }
 
 #[derive(Debug, Args)]
@@ -126,7 +194,7 @@ pub(crate) struct LabNodeArguments {
     #[arg(value_name = "DIR")]
     pub(crate) dir: PathBuf,
 
-    /// The server, as `lab status` names it: primary, replica-1
+    /// The server, as `lab status` names it: primary, replica-1, node-1
     #[arg(value_name = "NODE")]
     pub(crate) node: Role,
 }
@@ -161,9 +229,21 @@ pub(crate) struct LabUpArguments {
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub(crate) replicas: u16,
 
+    /// N nodes of Galera instead, each of which takes writes (MariaDB; needs Debian's galera-4)
+    #[arg(long, value_name = "N", conflicts_with_all = ["replicas", "semi_sync", "group_replication"])]
+    pub(crate) galera: Option<u16>,
+
+    /// N members of a group instead, one of which takes writes (MySQL)
+    #[arg(long, value_name = "N", conflicts_with_all = ["replicas", "semi_sync"])]
+    pub(crate) group_replication: Option<u16>,
+
     /// A commit waits until a replica has it, before others see it (semi-synchronous, AFTER_SYNC)
     #[arg(long)]
     pub(crate) semi_sync: bool,
+
+    /// Put a relay before each server, at the port that clients use, for partition and cut
+    #[arg(long)]
+    pub(crate) relays: bool,
 
     /// Which server: mariadb is Debian's; mysql needs --root, unless one is installed
     #[arg(long, value_name = "KIND", default_value = "mariadb", value_parser = ["mariadb", "mysql"])]

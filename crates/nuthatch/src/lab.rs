@@ -1,9 +1,13 @@
 //! `nuthatch lab`: real servers on this host.
 
 use anyhow::Context;
-use nuthatch_lab::{Installation, Kind, Lab, LabError, Options, Password, QueryCache, SemiSync, Step};
+use nuthatch_lab::{
+    Cluster, Installation, Kind, Lab, LabError, Options, Password, Peers, QueryCache, Relays, SemiSync, Step,
+};
 
-use crate::cli::{LabArguments, LabCommand, LabNodeArguments, LabUpArguments};
+use crate::cli::{
+    LabArguments, LabCommand, LabCutArguments, LabNodeArguments, LabPartitionArguments, LabUpArguments,
+};
 use crate::log::print_line;
 
 pub(crate) fn run(command: &LabCommand) -> anyhow::Result<()> {
@@ -17,7 +21,26 @@ pub(crate) fn run(command: &LabCommand) -> anyhow::Result<()> {
         LabCommand::Pause(at) => open(at)?.freeze(at.node).map_err(failed),
         LabCommand::Resume(at) => open(at)?.thaw(at.node).map_err(failed),
         LabCommand::Lag(lag) => open(&lag.node)?.set_lag(lag.node.node, lag.seconds).map_err(failed),
+        LabCommand::Partition(partition) => self::partition(partition),
+        LabCommand::Heal(at) => Lab::open(&at.dir).and_then(|lab| lab.heal()).map_err(failed),
+        LabCommand::Cut(cut) => self::cut(cut),
+        LabCommand::Relay(at) => nuthatch_lab::relay(&at.dir).map_err(failed),
     }
+}
+
+fn partition(arguments: &LabPartitionArguments) -> anyhow::Result<()> {
+    let peers = arguments.from.unwrap_or(Peers::All);
+    let lab = open(&arguments.node)?;
+    lab.partition(arguments.node.node, peers, arguments.way.direction()).map_err(failed)
+}
+
+fn cut(arguments: &LabCutArguments) -> anyhow::Result<()> {
+    let (lab, node) = (open(&arguments.node)?, arguments.node.node);
+    match arguments.after {
+        None => lab.cut(node),
+        Some(bytes) => lab.cut_after(node, arguments.way.direction(), bytes),
+    }
+    .map_err(failed)
 }
 
 fn open(at: &LabNodeArguments) -> anyhow::Result<Lab> {
@@ -47,7 +70,10 @@ fn show(lab: &Lab, arguments: &LabArguments) -> anyhow::Result<()> {
 }
 
 fn options(arguments: &LabUpArguments) -> anyhow::Result<Options> {
-    let kind = if arguments.server == "mysql" { Kind::MySql } else { Kind::MariaDb };
+    let cluster =
+        arguments.galera.map(Cluster::Galera).or(arguments.group_replication.map(Cluster::GroupReplication));
+    let is_mysql = arguments.server == "mysql" || arguments.group_replication.is_some();
+    let kind = if is_mysql { Kind::MySql } else { Kind::MariaDb };
     // Servers run in directories of their own.
     let root = match &arguments.root {
         Some(root) => {
@@ -66,7 +92,9 @@ fn options(arguments: &LabUpArguments) -> anyhow::Result<Options> {
     Ok(Options {
         installation: Installation { kind, root },
         replicas: arguments.replicas,
+        cluster,
         semi_sync: if arguments.semi_sync { SemiSync::AfterSync } else { SemiSync::Off },
+        relays: if arguments.relays { Relays::Program(own_program()?) } else { Relays::Off },
         buffer_pool_mib: arguments.buffer_pool,
         query_cache: arguments.query_cache.map_or(QueryCache::Off, QueryCache::OnMib),
         connections_max: arguments.max_connections,
@@ -74,6 +102,10 @@ fn options(arguments: &LabUpArguments) -> anyhow::Result<Options> {
         password,
         ..Options::default()
     })
+}
+
+fn own_program() -> anyhow::Result<std::path::PathBuf> {
+    std::env::current_exe().context("cannot tell which program this is")
 }
 
 /// One line for each step, nothing when the output is for a script.

@@ -4,5 +4,8 @@
 mod fetched;
 
 mod accounts;
+mod galera;
 mod ground;
+mod group;
+mod relays;
 mod replicas;
