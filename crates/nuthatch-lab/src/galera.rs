@@ -48,7 +48,7 @@ pub(crate) fn option_lines(state: &State, server: &ServerState) -> Result<Vec<St
         "server_id=1".into(),
         "innodb_autoinc_lock_mode=2".into(),
         "wsrep_on=ON".into(),
-        format!("wsrep_provider={}", provider(&state.installation.root)?.display()),
+        format!("wsrep_provider={}", provider(&[state.installation.root.clone(), "/".into()])?.display()),
         "wsrep_cluster_name=lab".into(),
         format!("wsrep_cluster_address=gcomm://{}", addresses.join(",")),
         format!("wsrep_node_name={}", server.role),
@@ -66,8 +66,7 @@ pub(crate) fn option_lines(state: &State, server: &ServerState) -> Result<Vec<St
     ])
 }
 
-fn provider(root: &Path) -> Result<PathBuf, LabError> {
-    let roots = [root.to_owned(), PathBuf::from("/")];
+fn provider(roots: &[PathBuf]) -> Result<PathBuf, LabError> {
     let places: Vec<PathBuf> = roots.iter().map(|root| root.join("usr/lib/galera")).collect();
     let found = places.iter().map(|place| place.join(PROVIDER.name)).find(|path| path.exists());
     found.ok_or_else(|| LabError::ProgramMissing {
@@ -116,6 +115,13 @@ pub(crate) fn isolation(is_isolated: u8) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn missing_library_says_what_installs_it() {
+        let root = tempfile::tempdir().unwrap();
+        let error = provider(&[root.path().into()]).unwrap_err().to_string();
+        assert!(error.contains("tools/deps.sh galera") && error.contains("libgalera_smm.so"), "{error}");
+    }
 
     #[test]
     fn positions_are_read_from_what_nodes_leave() {

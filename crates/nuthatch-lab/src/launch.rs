@@ -29,7 +29,7 @@ use crate::state::State;
 const PORT_TRIES: u32 = 5;
 
 /// How long a restarted server may take to answer.
-const RESTART_WITHIN: Duration = Duration::from_secs(60);
+const RESTART_WITHIN: Duration = Duration::from_secs(180);
 
 /// How long a server may take to stop by itself, and then to vanish when killed.
 const STOP_WITHIN: Duration = Duration::from_secs(30);

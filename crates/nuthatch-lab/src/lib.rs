@@ -1,10 +1,13 @@
 //! Real MariaDB and MySQL servers on this host: create, replicate, look at, stop, remove.
 //!
-//! A [`Lab`] is a directory with one primary and any number of replicas, started from the programs that
-//! Debian (or `tools/side-apt.sh`) provides. After [`Lab::up`] returns, every server answers on its Unix
-//! socket and on 127.0.0.1, every replica replicates by GTID, and the lab's account exists. The servers
-//! outlive the process that started them; [`Lab::open`] finds them again, and [`Lab::down`] leaves no process
-//! behind.
+//! A [`Lab`] is a directory with one primary and any number of replicas, or the nodes of a [`Cluster`], started
+//! from the programs that Debian (or `tools/side-apt.sh`) provides. After [`Lab::up`] returns, every server
+//! answers on its Unix socket and on 127.0.0.1, every replica replicates by GTID, every node is in its cluster,
+//! and the lab's accounts exist. The servers outlive the process that started them; [`Lab::open`] finds them
+//! again, also for a second hand on the same lab, and [`Lab::down`] leaves no process behind.
+//!
+//! Servers are killed, frozen, stopped, started and made late by name. With [`Relays`] before them they are
+//! also parted from each other and from clients, and connections are cut at a byte.
 //!
 //! Calls block: they start processes and wait for them with deadlines. Nothing here is for the data plane,
 //! and nothing here talks the protocol itself: statements go through the servers' own command-line client.

@@ -48,8 +48,12 @@ impl Lab {
     /// The replica applies nothing that is younger than so many seconds; 0 ends that. Fetching goes on.
     ///
     /// # Errors
-    /// [`LabError::Statement`], for one where the server follows nobody.
+    /// [`LabError::BadOption`] where the server follows nobody, [`LabError::Statement`].
     pub fn set_lag(&self, role: Role, seconds: u32) -> Result<()> {
+        let client = self.client(self.server_state(role)?)?;
+        if matches!(role, Role::Node(_)) || self.replication(&client).is_none() {
+            return Err(LabError::BadOption { what: format!("{role} follows nobody, or does not answer") });
+        }
         self.server(role)?.query(&self.dialect().delay(seconds))?;
         self.resume_replication(role, LAG_WITHIN)
     }

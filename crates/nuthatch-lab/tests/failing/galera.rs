@@ -2,7 +2,7 @@
 
 use nuthatch_lab::{Cluster, Direction, Installation, Lab, Liveness, Options, Peers, Role, ScratchLab};
 
-use crate::ground::{first, options, until, up};
+use crate::ground::{first, options, processes_of, until, up};
 
 fn cluster() -> Options {
     Options { cluster: Some(Cluster::Galera(3)), ..options(Installation::debian_mariadb(), 0) }
@@ -89,7 +89,9 @@ fn cluster_of_which_all_were_killed_begins_with_what_it_had() {
         "the first to be killed is not the one that begins"
     );
 
+    assert_eq!(processes_of(lab.dir()).len(), 3);
     lab.down().expect("it does");
+    assert_eq!(processes_of(lab.dir()), [""; 0]);
     let status = lab.status().expect("a status");
     assert!(status.servers.iter().all(|server| server.state == Liveness::Stopped), "{status}");
     let again = Lab::up(lab.dir(), &cluster()).expect("it does");

@@ -1,5 +1,6 @@
 //! What the tests stand on: labs of either kind, statements with any account, waiting for a state.
 
+use std::path::Path;
 use std::process::Command;
 use std::time::{Duration, Instant};
 
@@ -10,7 +11,14 @@ pub(crate) const WAIT: Duration = Duration::from_secs(90);
 
 /// Small servers of that kind: a primary and so many replicas.
 pub(crate) fn options(installation: Installation, replicas: u16) -> Options {
-    Options { installation, replicas, buffer_pool_mib: 16, connections_max: 100, ..Options::default() }
+    Options {
+        installation,
+        replicas,
+        buffer_pool_mib: 16,
+        connections_max: 100,
+        ready_within: 2 * WAIT,
+        ..Options::default()
+    }
 }
 
 pub(crate) fn up(options: &Options) -> ScratchLab {
@@ -23,6 +31,14 @@ pub(crate) fn first(server: Server<'_>, sql: &str) -> String {
 
 pub(crate) fn replica(lab: &Lab, number: u16) -> Server<'_> {
     lab.server(Role::Replica(number)).expect("it is in the lab")
+}
+
+/// Command lines of processes that name this directory: servers, relays, transfers.
+pub(crate) fn processes_of(dir: &Path) -> Vec<String> {
+    let dir = dir.to_str().expect("a name");
+    let processes = std::fs::read_dir("/proc").expect("it is Linux").flatten();
+    let lines = processes.filter_map(|process| std::fs::read(process.path().join("cmdline")).ok());
+    lines.map(|line| String::from_utf8_lossy(&line).into_owned()).filter(|line| line.contains(dir)).collect()
 }
 
 /// Looks until it is so.

@@ -3,7 +3,7 @@
 use nuthatch_lab::{Cluster, Direction, Lab, LabError, Options, Peers, Role, ScratchLab};
 
 use crate::fetched;
-use crate::ground::{first, options, until, up};
+use crate::ground::{first, options, processes_of, until, up};
 
 fn group() -> Options {
     Options { cluster: Some(Cluster::GroupReplication(3)), ..options(fetched::mysql(), 0) }
@@ -57,7 +57,9 @@ fn three_members_are_online_with_one_primary() {
     let parted = lab.partition(Role::Node(1), Peers::All, Direction::Both);
     assert!(matches!(parted, Err(LabError::BadOption { .. })));
 
+    assert_eq!(processes_of(lab.dir()).len(), 3);
     lab.down().expect("it does");
+    assert_eq!(processes_of(lab.dir()), [""; 0]);
     let again = Lab::up(lab.dir(), &group()).expect("it does");
     assert!(again.status().expect("a status").is_healthy());
     assert_eq!(first(again.primary(), "SELECT COUNT(*) FROM test.t"), "2");

@@ -5,6 +5,7 @@ mod clear_passwords;
 mod disk;
 mod idle;
 mod input;
+mod lab;
 mod listeners;
 mod login;
 mod metrics;
