@@ -58,6 +58,10 @@ pub(crate) trait Dialect {
     fn semi_sync_lines(&self) -> &'static [&'static str];
     /// Points a replica at the primary's port and starts it.
     fn follow(&self, primary_port: u16, login: &Login) -> String;
+    /// Ends a replica's replication for good, and lets everybody write.
+    fn promote(&self) -> &'static str;
+    /// Ends writing, and has the server follow from what it has, wherever it has it from.
+    fn demote(&self) -> &'static str;
     /// The replica applies nothing that is younger than so many seconds.
     fn delay(&self, seconds: u32) -> String;
     /// Starts a replica that knows its primary already.

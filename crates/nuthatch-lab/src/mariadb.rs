@@ -128,6 +128,14 @@ impl Dialect for MariaDb {
         )
     }
 
+    fn promote(&self) -> &'static str {
+        "STOP SLAVE; RESET SLAVE ALL; SET GLOBAL read_only = OFF"
+    }
+
+    fn demote(&self) -> &'static str {
+        "SET GLOBAL read_only = ON; STOP SLAVE; SET GLOBAL gtid_slave_pos = @@GLOBAL.gtid_current_pos"
+    }
+
     /// No option of the source may change while a thread runs.
     fn delay(&self, seconds: u32) -> String {
         format!("STOP SLAVE; CHANGE MASTER TO MASTER_DELAY = {seconds}; START SLAVE")

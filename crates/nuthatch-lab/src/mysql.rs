@@ -128,6 +128,14 @@ impl Dialect for MySql {
         )
     }
 
+    fn promote(&self) -> &'static str {
+        "STOP REPLICA; RESET REPLICA ALL; SET GLOBAL super_read_only = OFF; SET GLOBAL read_only = OFF"
+    }
+
+    fn demote(&self) -> &'static str {
+        "SET GLOBAL super_read_only = ON"
+    }
+
     fn delay(&self, seconds: u32) -> String {
         format!(
             "STOP REPLICA SQL_THREAD; CHANGE REPLICATION SOURCE TO SOURCE_DELAY = {seconds}; \

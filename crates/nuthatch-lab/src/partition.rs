@@ -71,7 +71,8 @@ impl Lab {
     }
 
     /// The first connection to the server that passes so many bytes from now on that way, is reset at both ends
-    /// exactly there: these bytes arrive and no more. Takes the place of one that was asked for before and has
+    /// exactly there: these bytes arrive and no more. Replicas' connections count too, those that one end has
+    /// closed do not. Takes the place of one that was asked for before and has
     /// not been made.
     ///
     /// # Errors

@@ -77,9 +77,10 @@ impl ProcessMark {
     fn reap(&self) -> bool {
         match waitpid(Pid::from_raw(self.pid), WaitOptions::NOHANG) {
             Ok(ended) => ended.is_some(),
+            // It belongs to another parent, and its first thread may have ended before the others.
             Err(_) => {
-                tracing::trace!(pid = self.pid, "the ended process belongs to another parent");
-                true
+                fs::read_dir(format!("/proc/{}/task", self.pid)).is_ok_and(|threads| threads.count() <= 1)
+                    || look(self.pid).is_none()
             }
         }
     }

@@ -25,6 +25,7 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
 use crate::error::LabError;
 use crate::layout::Layout;
+use crate::process::ProcessMark;
 use crate::relay::connection::{Board, Connection};
 use crate::relay::control::{Answer, Command, Passed};
 use crate::role::Role;
@@ -32,6 +33,9 @@ use crate::state::State;
 
 /// How often it looks which servers listen.
 const LOOK_EVERY: Timespec = Timespec { tv_sec: 0, tv_nsec: 50_000_000 };
+
+/// The kernel's list is no snapshot: one look may miss a port that is listened on all the time.
+const MISSED_MAX: u32 = 3;
 
 /// All relays of one lab.
 pub(crate) struct Relay {
@@ -43,6 +47,8 @@ pub(crate) struct Relay {
     connections: Vec<Arc<Connection>>,
     /// What connections that are gone have passed.
     passed: HashMap<Role, Passed>,
+    /// For how many looks in a row a server's port was not listed.
+    missed: HashMap<Role, u32>,
     is_over: bool,
 }
 
@@ -66,6 +72,7 @@ impl Relay {
             listeners: HashMap::new(),
             connections: Vec::new(),
             passed: HashMap::new(),
+            missed: HashMap::new(),
             is_over: false,
         })
     }
@@ -130,12 +137,16 @@ impl Relay {
         self.follow_servers().map_err(|error| LabError::Relay { reason: error.to_string() })
     }
 
-    /// Listens for those servers that listen themselves.
+    /// Listens for those servers that run and listen themselves.
     fn follow_servers(&mut self) -> io::Result<()> {
         let listened = sockets::listened();
         for server in &self.state.servers {
             let Some(port) = server.relay_port else { continue };
-            let is_up = listened.contains(&server.port);
+            let missed = self.missed.entry(server.role).or_default();
+            *missed = if listened.contains(&server.port) { 0 } else { missed.saturating_add(1) };
+            let runs = server.process.as_ref().is_some_and(ProcessMark::is_alive);
+            let is_up =
+                runs && (*missed == 0 || self.listeners.contains_key(&server.role) && *missed < MISSED_MAX);
             match self.listeners.entry(server.role) {
                 Entry::Occupied(listening) if !is_up => drop(listening.remove()),
                 Entry::Vacant(place) if is_up => {

@@ -4,10 +4,12 @@ use std::time::Duration;
 
 use crate::client::{Client, Rows};
 use crate::deadline::Deadline;
+use crate::duty::Duty;
 use crate::error::LabError;
 use crate::lab::{Lab, Result};
 use crate::process::ProcessMark;
 use crate::role::Role;
+use crate::server::Server;
 use crate::state::ServerState;
 use crate::status::{Liveness, Replication, ServerStatus, Thread};
 
@@ -18,17 +20,58 @@ impl Lab {
     /// Every replica has applied all that the primary had executed when this was called.
     ///
     /// # Errors
-    /// [`LabError::Replication`] when one has not after `wait` (whole seconds count).
+    /// [`LabError::Replication`] when one has not after `wait` (whole seconds count), [`LabError::Statement`]
+    /// when one does not answer.
     pub fn await_replicas(&self, wait: Duration) -> Result<()> {
-        let position = self.position(&self.client(self.server_state(Role::Primary)?)?)?;
+        self.await_applied(Role::Primary, self.servers(), wait)
+    }
+
+    /// Every other server that runs has applied all that this one had executed when this was called.
+    ///
+    /// # Errors
+    /// As [`await_replicas`](Self::await_replicas).
+    pub fn await_followers(&self, source: Role, wait: Duration) -> Result<()> {
+        let now = Self::open(self.dir())?;
+        now.await_applied(source, now.servers().filter(|server| server.pid().is_some()), wait)
+    }
+
+    fn await_applied<'lab>(
+        &self,
+        source: Role,
+        servers: impl Iterator<Item = Server<'lab>>,
+        wait: Duration,
+    ) -> Result<()> {
+        let position = self.position(&self.client(self.server_state(source)?)?)?;
         let sql = self.dialect().wait_for(&position, wait.as_secs());
-        for server in self.servers().filter(|server| server.role() != Role::Primary) {
+        for server in servers.filter(|server| server.role() != source) {
             if server.query(&sql)?.first() != Some("0") {
                 let reason = format!("{position} was not applied within {} s", wait.as_secs());
                 return Err(LabError::Replication { role: server.role(), reason });
             }
         }
         Ok(())
+    }
+
+    /// The server follows nobody any more and may be written to. What it has fetched and not applied is lost:
+    /// see [`await_followers`](Self::await_followers). Nothing is done to the primary before it.
+    ///
+    /// # Errors
+    /// [`LabError::Statement`].
+    pub fn promote(&self, role: Role) -> Result<()> {
+        self.server(role)?.query(self.dialect().promote())?;
+        Ok(())
+    }
+
+    /// The server may not be written to any more and follows that one from what it has.
+    ///
+    /// # Errors
+    /// [`LabError::Replication`] when it does not after `wait`, for one because it has what the source has not.
+    pub fn follow(&self, role: Role, source: Role, wait: Duration) -> Result<()> {
+        let port = self.server(source)?.port();
+        let server = self.server(role)?;
+        server.query(self.dialect().demote())?;
+        server.query(&self.dialect().follow(port, &self.login_for(Duty::Replication)?))?;
+        self.await_replication(role, wait)
     }
 
     /// The server follows the source that it was told of, if any, and if that can be reached.

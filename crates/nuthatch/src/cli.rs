@@ -118,6 +118,10 @@ pub(crate) enum LabCommand {
     Resume(LabNodeArguments),
     /// Have a replica apply nothing that is younger than so many seconds
     Lag(LabLagArguments),
+    /// Let a replica follow nobody any more, and be written to; nothing is done to the primary before it
+    Promote(LabNodeArguments),
+    /// Have a server follow another from what it has, and not be written to
+    Follow(LabFollowArguments),
     /// Hold back what passes between a server and others, without closing anything, until `lab heal`
     ///
     /// As if packets were dropped: what was sent meanwhile arrives afterwards. For a lab made with --relays.
@@ -129,6 +133,16 @@ pub(crate) enum LabCommand {
     /// Run the relays of a lab in the foreground, as `lab up --relays` does in the background
     #[command(hide = true)]
     Relay(LabArguments),
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct LabFollowArguments {
+    #[command(flatten)]
+    pub(crate) node: LabNodeArguments,
+
+    /// Whom it follows
+    #[arg(value_name = "SOURCE")]
+    pub(crate) source: Role,
 }
 
 #[derive(Debug, Args)]

@@ -1,5 +1,7 @@
 //! `nuthatch lab`: real servers on this host.
 
+use std::time::Duration;
+
 use anyhow::Context;
 use nuthatch_lab::{
     Cluster, Installation, Kind, Lab, LabError, Options, Password, Peers, QueryCache, Relays, SemiSync, Step,
@@ -9,6 +11,9 @@ use crate::cli::{
     LabArguments, LabCommand, LabCutArguments, LabNodeArguments, LabPartitionArguments, LabUpArguments,
 };
 use crate::log::print_line;
+
+/// How long a server may take to follow another.
+const FOLLOW_WITHIN: Duration = Duration::from_secs(60);
 
 pub(crate) fn run(command: &LabCommand) -> anyhow::Result<()> {
     match command {
@@ -21,6 +26,10 @@ pub(crate) fn run(command: &LabCommand) -> anyhow::Result<()> {
         LabCommand::Pause(at) => open(at)?.freeze(at.node).map_err(failed),
         LabCommand::Resume(at) => open(at)?.thaw(at.node).map_err(failed),
         LabCommand::Lag(lag) => open(&lag.node)?.set_lag(lag.node.node, lag.seconds).map_err(failed),
+        LabCommand::Promote(at) => open(at)?.promote(at.node).map_err(failed),
+        LabCommand::Follow(follow) => {
+            open(&follow.node)?.follow(follow.node.node, follow.source, FOLLOW_WITHIN).map_err(failed)
+        }
         LabCommand::Partition(partition) => self::partition(partition),
         LabCommand::Heal(at) => Lab::open(&at.dir).and_then(|lab| lab.heal()).map_err(failed),
         LabCommand::Cut(cut) => self::cut(cut),

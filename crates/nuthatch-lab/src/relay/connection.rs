@@ -114,7 +114,10 @@ impl Connection {
                 return;
             }
             match (&*from).read(&mut bytes) {
-                Ok(0) => break,
+                Ok(0) => {
+                    self.state.lock().tally.is_ending = true;
+                    break;
+                }
                 Ok(read) if self.pass(to, way, &bytes[..read]) => {}
                 Err(error) if error.kind() == ErrorKind::Interrupted => {}
                 _ => return self.cut(),

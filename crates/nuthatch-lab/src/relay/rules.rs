@@ -64,6 +64,8 @@ pub(crate) struct Rules {
 pub(crate) struct Tally {
     pub(crate) to_server: u64,
     pub(crate) from_server: u64,
+    /// One end has closed: what the other still says is no part of a conversation, and spends no cut.
+    pub(crate) is_ending: bool,
     counted_for: u64,
     base: u64,
 }
@@ -137,7 +139,8 @@ impl Rules {
     }
 
     fn passage(&mut self, node: Role, way: Direction, bytes: usize, tally: &mut Tally) -> Passage {
-        let Some((number, cut)) = self.cut.filter(|(_, cut)| cut.node == node) else { return Passage::Whole };
+        let due = self.cut.filter(|(_, cut)| cut.node == node && !tally.is_ending);
+        let Some((number, cut)) = due else { return Passage::Whole };
         if tally.counted_for != number {
             (tally.counted_for, tally.base) = (number, tally.of(cut.direction));
         }
@@ -220,6 +223,14 @@ mod tests {
         assert!(!rules.is_armed());
         assert_eq!(rules.pass(NODE, Direction::In, 100, &mut tally), Passage::Whole);
         assert_eq!((tally.to_server, tally.from_server), (210, 100));
+    }
+
+    #[test]
+    fn last_words_to_a_client_that_has_closed_spend_no_cut() {
+        let (mut rules, mut tally) = (Rules::default(), Tally { is_ending: true, ..Tally::default() });
+        rules.arm(Cut { node: NODE, direction: Direction::Out, bytes: 2 });
+        assert_eq!(rules.pass(NODE, Direction::Out, 100, &mut tally), Passage::Whole);
+        assert!(rules.is_armed());
     }
 
     #[test]

@@ -1,27 +1,11 @@
 //! Replicas: any may be promoted; one falls behind as far as it is told to; a commit waits for them.
 
-use nuthatch_lab::{Duty, Installation, Kind, Options, Role, SemiSync};
+use nuthatch_lab::{Installation, Kind, Options, Role, SemiSync};
 
 use crate::fetched;
 use crate::ground::{WAIT, first, options, replica, until, up};
 
-/// Ends the replication of a server for good, and makes it follow a port.
-fn words(kind: Kind) -> [&'static str; 2] {
-    match kind {
-        Kind::MariaDb => [
-            "STOP SLAVE; RESET SLAVE ALL; SET GLOBAL read_only = OFF",
-            "STOP SLAVE; CHANGE MASTER TO MASTER_HOST = '127.0.0.1', MASTER_USE_GTID = slave_pos, MASTER_PORT =",
-        ],
-        Kind::MySql => [
-            "STOP REPLICA; RESET REPLICA ALL; SET GLOBAL super_read_only = OFF; SET GLOBAL read_only = OFF",
-            "STOP REPLICA; CHANGE REPLICATION SOURCE TO SOURCE_HOST = '127.0.0.1', SOURCE_AUTO_POSITION = 1, SOURCE_PORT =",
-        ],
-    }
-}
-
 fn any_may_be_promoted(installation: Installation) {
-    let [promote, follow] = words(installation.kind);
-    let start = if installation.kind == Kind::MySql { "START REPLICA" } else { "START SLAVE" };
     let mut lab = up(&options(installation, 2));
     lab.primary()
         .query("CREATE TABLE test.t (a INT PRIMARY KEY); INSERT INTO test.t VALUES (1)")
@@ -32,29 +16,20 @@ fn any_may_be_promoted(installation: Installation) {
     let read_only: Vec<_> = status.servers.iter().map(|server| server.read_only).collect();
     assert_eq!(read_only, [Some(false), Some(true), Some(true)], "{status}");
 
-    lab.kill(Role::Primary).expect("it does");
-    replica(&lab, 1).query(promote).expect("it does");
-    let port = replica(&lab, 1).port();
-    replica(&lab, 2).query(&format!("{follow} {port}; {start}")).expect("it does");
+    let (old, new) = (Role::Primary, Role::Replica(1));
+    lab.kill(old).expect("it does");
+    lab.promote(new).expect("it does");
+    lab.follow(Role::Replica(2), new, WAIT).expect("it does");
     replica(&lab, 1).query("INSERT INTO test.t VALUES (2)").expect("it does");
-    until("the other replica follows the new primary", || {
-        first(replica(&lab, 2), "SELECT COUNT(*) FROM test.t") == "2"
-    });
+    lab.await_followers(new, WAIT).expect("they catch up");
+    assert_eq!(first(replica(&lab, 2), "SELECT COUNT(*) FROM test.t"), "2");
 
-    lab.start(Role::Primary).expect("it does");
+    lab.start(old).expect("it does");
     assert_eq!(first(lab.primary(), "SELECT COUNT(*) FROM test.t"), "1", "it follows nobody");
-    lab.primary().query(&format!("{follow} {port}, {}; {start}", login_words(&lab))).expect("it does");
-    until("the old primary follows the new one", || {
-        first(lab.primary(), "SELECT COUNT(*) FROM test.t") == "2"
-    });
-}
-
-fn login_words(lab: &nuthatch_lab::Lab) -> String {
-    let login = lab.login_for(Duty::Replication).expect("a login");
-    let mysql = !lab.primary().version().contains("MariaDB");
-    let side = if mysql { "SOURCE" } else { "MASTER" };
-    let key = if mysql { ", GET_SOURCE_PUBLIC_KEY = 1" } else { "" };
-    format!("{side}_USER = '{}', {side}_PASSWORD = '{}'{key}", login.user, login.password.reveal())
+    lab.follow(old, new, WAIT).expect("it does");
+    lab.await_followers(new, WAIT).expect("they catch up");
+    assert_eq!(first(lab.primary(), "SELECT COUNT(*) FROM test.t"), "2");
+    assert_eq!(lab.status().expect("a status").servers[0].read_only, Some(true));
 }
 
 fn lag_is_as_told(installation: Installation) {

@@ -72,6 +72,11 @@ fn servers_of_a_lab_are_parted_killed_and_late_by_name_and_leave_no_process() {
         lab(&["start", "primary"], dir).unwrap();
         assert!(greets(port, LONG));
     }
+    lab(&["lag", "replica-1", "0"], dir).unwrap();
+    lab(&["promote", "replica-1"], dir).unwrap();
+    lab(&["follow", "primary", "replica-1"], dir).unwrap();
+    let status = lab(&["status"], dir).unwrap();
+    assert!(status.lines().nth(1).is_some_and(|primary| primary.contains("read-only")), "{status}");
     assert!(lab(&["kill", "replica-7"], dir).unwrap_err().contains("no such server"));
     assert!(lab(&["kill", "sun"], dir).unwrap_err().contains("is no server of a lab"));
     assert!(lab(&["up", "--galera=3"], dir).unwrap_err().contains("it was made with 1 replicas"));
