@@ -1,5 +1,6 @@
 //! The admin interface as the program holds it.
 
+use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
@@ -8,10 +9,12 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
+use crate::answer::Answer;
 use crate::clerk::{Call, Caller, ClerkHandle, Desk, Reply};
 use crate::command::Command;
 use crate::credentials::{Credentials, RefusalLog, Rights};
-use crate::data_plane::DataPlane;
+use crate::data_plane::{DataPlane, SwitchoverMode, SwitchoverOrder};
+use crate::error::AdminError;
 use crate::limits::SESSIONS_MAX;
 use crate::start_error::StartError;
 
@@ -19,6 +22,7 @@ use crate::start_error::StartError;
 #[derive(Debug)]
 pub struct Admin {
     clerk: ClerkHandle,
+    plane: Plane,
     credentials: Credentials,
     refusals: RefusalLog,
     schemas: Vec<String>,
@@ -26,6 +30,15 @@ pub struct Admin {
     places: Arc<Semaphore>,
     sessions: TaskTracker,
     stop: CancellationToken,
+}
+
+/// What is asked without the clerk, because it takes its time.
+struct Plane(Arc<dyn DataPlane>);
+
+impl fmt::Debug for Plane {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Plane")
+    }
 }
 
 impl Admin {
@@ -36,10 +49,11 @@ impl Admin {
     /// When SQLite refuses the tables of statistics, or there is no thread.
     pub fn start(layers: Layers, plane: Arc<dyn DataPlane>) -> Result<Arc<Self>, StartError> {
         let credentials = Credentials::default();
-        let desk = Desk::set_up(layers, plane, credentials.clone())?;
+        let desk = Desk::set_up(layers, Arc::clone(&plane), credentials.clone())?;
         let schemas = desk.schemas()?;
         Ok(Arc::new(Self {
             clerk: ClerkHandle::start(desk)?,
+            plane: Plane(plane),
             credentials,
             refusals: RefusalLog::default(),
             schemas,
@@ -72,6 +86,16 @@ impl Admin {
         let command = Command::PutInForce { name, value };
         let reply = self.call(Call { caller, schema: String::new(), command }).await;
         reply.result.map(drop).map_err(|error| error.to_string())
+    }
+
+    /// Has another server take the writes of a pair, or says what would hinder it.
+    pub(crate) async fn switch_over(&self, order: SwitchoverOrder) -> Result<Answer, AdminError> {
+        let columns = match order.mode {
+            SwitchoverMode::Check => ["weight", "finding"],
+            SwitchoverMode::Act => ["at_ms", "step"],
+        };
+        let rows = self.plane.0.switch_over(order).await.map_err(AdminError::Refused)?;
+        Ok(Answer::pairs(columns, rows))
     }
 
     pub(crate) fn stopping(&self) -> &CancellationToken {

@@ -42,6 +42,12 @@ impl Answer {
         Self::Rows(Rows { columns: vec![Column::text("step"), Column::text("finding")], rows })
     }
 
+    /// Two columns of text.
+    pub(crate) fn pairs(columns: [&str; 2], pairs: Vec<(String, String)>) -> Self {
+        let rows = pairs.into_iter().map(|(one, other)| vec![Value::Text(one), Value::Text(other)]).collect();
+        Self::Rows(Rows { columns: columns.map(Column::text).into(), rows })
+    }
+
     /// Verbs, and what each does.
     pub(crate) fn verbs(verbs: Vec<(String, &'static str)>) -> Self {
         let row = |(verb, what): (String, &str)| vec![Value::Text(verb), Value::Text(what.to_owned())];

@@ -7,6 +7,7 @@ mod set;
 mod show;
 mod shown;
 mod split;
+mod switchover;
 mod transfer;
 mod understood;
 mod variables;
@@ -15,7 +16,7 @@ mod words;
 #[cfg(test)]
 mod tests;
 
-use crate::data_plane::ProcessVerb;
+use crate::data_plane::{HostgroupOrder, ProcessVerb};
 use words::Words;
 
 pub(crate) use show::Select;
@@ -91,7 +92,7 @@ const PROCESS_VERBS: [(&str, &str, Command); 8] = [
 ];
 
 /// Other verbs, for who asks for help.
-const OTHER_VERBS: [(&str, &str); 13] = [
+const OTHER_VERBS: [(&str, &str); 16] = [
     (
         "LOAD MYSQL USERS | SERVERS | QUERY RULES | VARIABLES TO RUNTIME",
         "puts what is in memory in force; also LOAD ADMIN VARIABLES",
@@ -106,6 +107,12 @@ const OTHER_VERBS: [(&str, &str); 13] = [
         "purges the query cache, or a part of it",
     ),
     ("EXPLAIN CACHE [FOR USER 'u'] [IN SCHEMA s] SELECT …", "says what the cache would do"),
+    (
+        "NUTHATCH SWITCHOVER HOSTGROUP n TO 'host:port' [CHECK]",
+        "has that server take the writes of the pair, or says what would hinder it",
+    ),
+    ("NUTHATCH HOLD HOSTGROUP n [MAX ms]", "has new statements wait, for a minute at most"),
+    ("NUTHATCH RELEASE HOSTGROUP n", "lets them go on"),
     ("KILL [CONNECTION] n", "ends a client's session"),
     ("TRUNCATE stats.stats_mysql_query_digest", "clears the digests"),
     ("SHOW TABLES [FROM main | disk | stats | monitor]", "lists tables"),
@@ -119,7 +126,43 @@ pub(crate) fn help() -> Vec<(String, &'static str)> {
     of_process.chain(OTHER_VERBS.map(|(words, what)| (words.to_owned(), what))).collect()
 }
 
+/// For how long a hostgroup is held where the operator does not say.
+const HOLD_MS: u64 = 60_000;
+
+/// The longest hold that an operator may ask for: an hour.
+const HOLD_MS_MAX: u64 = 3_600_000;
+
+fn hold(mut words: Words<'_>) -> Command {
+    let number = |words: &mut Words<'_>| words.take_any()?.parse::<u64>().ok();
+    let hostgroup = number(&mut words).and_then(|number| u32::try_from(number).ok());
+    let max_ms = if words.take("MAX") { number(&mut words) } else { Some(HOLD_MS) };
+    match (hostgroup, max_ms) {
+        (Some(hostgroup), Some(max_ms @ 1..=HOLD_MS_MAX)) if words.is_end() => {
+            Command::Order { hostgroup, order: HostgroupOrder::Hold { max_ms } }
+        }
+        _ => Command::Malformed(format!(
+            "HOLD HOSTGROUP takes the number of one hostgroup and, behind MAX, up to {HOLD_MS_MAX} milliseconds"
+        )),
+    }
+}
+
+fn release(mut words: Words<'_>) -> Command {
+    match words.take_any().and_then(|number| number.parse().ok()) {
+        Some(hostgroup) if words.is_end() => Command::Order { hostgroup, order: HostgroupOrder::Release },
+        _ => Command::Malformed("RELEASE HOSTGROUP takes the number of one hostgroup".to_owned()),
+    }
+}
+
 fn process_verb(mut words: Words<'_>) -> Command {
+    if words.take("SWITCHOVER") {
+        return switchover::parse(words);
+    }
+    if words.take("HOLD HOSTGROUP") {
+        return hold(words);
+    }
+    if words.take("RELEASE HOSTGROUP") {
+        return release(words);
+    }
     for (text, _, command) in PROCESS_VERBS {
         if words.take_all(text) {
             return command;

@@ -4,13 +4,14 @@
 //! the admin's own thread or from the metrics task, never from a worker; an implementation may take as long as it needs to
 //! collect its rows, and must not wait for the admin interface.
 
+use std::pin::Pin;
 use std::sync::Arc;
 
 use nuthatch_config::{Server, ServerStatus, Snapshot};
 
 use crate::statistic::Sample;
 use crate::stats::rows::{
-    CommandCountersRow, ConnectionPoolRow, ErrorRow, MemoryRow, ProcessRow, QueryCacheAdviceRow,
+    CommandCountersRow, ConnectionPoolRow, ErrorRow, LineRow, MemoryRow, ProcessRow, QueryCacheAdviceRow,
     QueryCacheEntryRow, QueryCacheRow, QueryCacheTableRow, QueryDigestRow, QueryRuleRow, ServerRow, UserRow,
 };
 
@@ -50,6 +51,19 @@ pub trait DataPlane: Send + Sync + 'static {
 
     /// The rows of `stats_mysql_users`: one for each frontend user in force.
     fn users(&self) -> Vec<UserRow>;
+
+    /// The rows of `stats_nuthatch_lines`; none where nobody waits in lines.
+    fn lines(&self) -> Vec<LineRow> {
+        Vec::new()
+    }
+
+    /// Does what the operator asked of a hostgroup.
+    ///
+    /// # Errors
+    /// A sentence that says why not.
+    fn order(&self, _hostgroup: u32, _order: HostgroupOrder) -> Result<(), String> {
+        Err("this data plane holds no hostgroups".to_owned())
+    }
 
     /// The rows of `stats_mysql_commands_counters`; none where they are not counted.
     fn commands_counters(&self) -> Vec<CommandCountersRow> {
@@ -104,6 +118,15 @@ pub trait DataPlane: Send + Sync + 'static {
     /// Closes the client session of that number. The answer says if there was one.
     fn kill_connection(&self, session: u64) -> Killed;
 
+    /// Has another server take the writes of a pair, or says what would hinder it: rows of what was done or found, each with its time or
+    /// weight. What was begun is brought to its end also if the future is dropped.
+    ///
+    /// # Errors
+    /// Sentences: it was refused, taken back, or is left for somebody to finish.
+    fn switch_over(&self, _order: SwitchoverOrder) -> Switching {
+        Box::pin(std::future::ready(Err("nobody changes primaries here".to_owned())))
+    }
+
     /// Does what the operator asked of the whole process. The answer to the operator is sent after this returns, so a verb
     /// that ends the process only begins to end it here.
     fn act(&self, verb: ProcessVerb);
@@ -143,6 +166,31 @@ pub struct CheckResult {
     pub error: Option<String>,
 }
 
+/// What becomes of a [`DataPlane::switch_over`].
+pub type Switching = Pin<Box<dyn Future<Output = Result<Vec<(String, String)>, String>> + Send>>;
+
+/// `NUTHATCH SWITCHOVER`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SwitchoverOrder {
+    /// The writer hostgroup of a replication pair.
+    pub hostgroup: u32,
+    /// Who is to take the writes.
+    pub hostname: String,
+    /// Its port.
+    pub port: u16,
+    /// Whether it is to be done.
+    pub mode: SwitchoverMode,
+}
+
+/// Whether a switchover is to be done.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum SwitchoverMode {
+    /// Only what would hinder it is told.
+    Check,
+    /// It is done.
+    Act,
+}
+
 /// What happens to counters that were read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Reading {
@@ -159,6 +207,18 @@ pub enum Killed {
     Told,
     /// There is no session of that number.
     Unknown,
+}
+
+/// What an operator may ask of a hostgroup.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum HostgroupOrder {
+    /// Have new statements wait.
+    Hold {
+        /// For so long at most.
+        max_ms: u64,
+    },
+    /// Let them go on.
+    Release,
 }
 
 /// Verbs that act on the whole process.

@@ -27,7 +27,10 @@ mod stats;
 mod version;
 
 pub use admin::Admin;
-pub use data_plane::{CheckLog, CheckResult, DataPlane, Killed, ProcessVerb, Reading};
+pub use data_plane::{
+    CheckLog, CheckResult, DataPlane, HostgroupOrder, Killed, ProcessVerb, Reading, Switching,
+    SwitchoverMode, SwitchoverOrder,
+};
 pub use listener::serve;
 pub use start_error::StartError;
 pub use statistic::{Definition, Kind, Label, Sample, Statistic};

@@ -19,6 +19,7 @@ use crate::admin::Admin;
 use crate::answer::{Answer, Done, Rows};
 use crate::clerk::{Call, Caller, Reply, TransactionState};
 use crate::command::{self, Command};
+use crate::credentials::Rights;
 use crate::error::AdminError;
 use crate::limits::STATEMENT_BYTES_MAX;
 use reply::{More, Writer};
@@ -177,6 +178,10 @@ impl Session {
             Command::Use(schema) => {
                 self.warnings = self.use_schema(&schema)?;
                 Ok(Answer::Done(Done { warnings: self.warnings.clone(), ..Done::default() }))
+            }
+            Command::Switchover(order) if self.caller.rights == Rights::Full => {
+                self.warnings.clear();
+                self.admin.switch_over(order).await
             }
             command => {
                 self.warnings.clear();

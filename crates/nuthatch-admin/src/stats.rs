@@ -16,8 +16,9 @@ use monitor_rows::{
     ConnectLogRow, GaleraLogRow, GroupReplicationLogRow, PingLogRow, ReadOnlyLogRow, ReplicationLagLogRow,
 };
 use rows::{
-    CommandCountersRow, ConnectionPoolRow, ErrorRow, GlobalRow, MemoryRow, ProcessRow, QueryCacheAdviceRow,
-    QueryCacheEntryRow, QueryCacheRow, QueryCacheTableRow, QueryDigestRow, QueryRuleRow, ServerRow, UserRow,
+    CommandCountersRow, ConnectionPoolRow, ErrorRow, GlobalRow, LineRow, MemoryRow, ProcessRow,
+    QueryCacheAdviceRow, QueryCacheEntryRow, QueryCacheRow, QueryCacheTableRow, QueryDigestRow, QueryRuleRow,
+    ServerRow, UserRow,
 };
 pub(crate) use table::SCHEMA;
 use table::StatsTable;
@@ -53,6 +54,7 @@ static SOURCES: &[Source] = &[
     Source::of::<ConnectionPoolRow>(Twin::Reset),
     Source::of::<ErrorRow>(Twin::Reset),
     Source::of::<GlobalRow>(Twin::None),
+    Source::of::<LineRow>(Twin::None),
     Source::of::<ProcessRow>(Twin::None),
     Source::of::<QueryCacheRow>(Twin::Reset),
     Source::of::<QueryCacheTableRow>(Twin::None),

@@ -75,6 +75,9 @@ fn absence(error: &io::Error) -> Option<Absence> {
     }
 }
 
+/// ER_SERVER_SHUTDOWN: it says so itself that it goes.
+const SHUTDOWN: u16 = 1053;
+
 /// What is asked over a connection that stays.
 enum Question<'a> {
     Ping,
@@ -154,6 +157,9 @@ async fn over_kept(
             }
             Ok(Err(AskError::Lost(_))) if was_kept => {}
             Ok(Err(AskError::Lost(error))) => return Err(Outcome::of(&error)),
+            Ok(Err(error @ AskError::Refused { code: SHUTDOWN, .. })) => {
+                return Err(Outcome::Failed { why: error.to_string(), how: Absence::Gone });
+            }
             Ok(Err(error)) => {
                 *kept = Some(asker);
                 return Err(Outcome::Refused { why: error.to_string() });

@@ -111,7 +111,7 @@ impl Patrol {
             self.note_found(CheckKind::Access, began_us, &outcome, vec![found]);
             let finding = judge.judge(&outcome, is_read_only, self.settings.access_timeouts_max);
             if let Some(finding) = finding.filter(|_| !self.end.is_cancelled()) {
-                self.ward.access(&self.target.name, check, &finding);
+                self.ward.access(&self.target.name, check, &finding, began);
             }
             self.pause(began, interval).await;
         }

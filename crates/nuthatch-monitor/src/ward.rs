@@ -1,6 +1,7 @@
 //! Who uses the servers, and is told what the monitor has found of them.
 
 use nuthatch_config::{AccessFinding, CheckType, Member, ServerName};
+use tokio::time::Instant;
 
 use crate::judge::PingFinding;
 use crate::lag::Lag;
@@ -13,8 +14,8 @@ pub trait Ward: Send + Sync + 'static {
     /// How far a server is behind its source.
     fn is_behind(&self, server: &ServerName, lag: Lag);
 
-    /// Whether a server takes writes, by that check.
-    fn access(&self, server: &ServerName, check: CheckType, finding: &AccessFinding);
+    /// Whether a server takes writes, by that check, which was begun then.
+    fn access(&self, server: &ServerName, check: CheckType, finding: &AccessFinding, began: Instant);
 
     /// What a server is in its group or Galera cluster.
     fn member(&self, server: &ServerName, member: Member);

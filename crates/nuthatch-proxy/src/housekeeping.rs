@@ -8,7 +8,7 @@ use tokio::time::{MissedTickBehavior, interval};
 use tokio_util::sync::CancellationToken;
 
 use crate::Proxy;
-use crate::backend::{Upkeep, Wanted};
+use crate::backend::{Start, Upkeep, Wanted};
 use crate::roster::{EndReason, Roster};
 use crate::shared::doors::scouts;
 use crate::state::{Charset, Errand, SessionState};
@@ -39,6 +39,8 @@ pub async fn keep_house(proxy: Arc<Proxy>, stop: CancellationToken) {
         let password = |user: &str| shared.doors.backend_password(&variables, user);
         let (workers, clock) = (&shared.workers, shared.clock);
         Upkeep { workers, clock, snapshot: &variables, password: &password }.keep_pools(&shared.hostgroups);
+        shared.hostgroups.look_for_servers(shared.clock.now_us());
+        shared.orders.end_those_until(now_ms);
         let _sweep = shared.answers.cache.expire(now_ms, EXPIRE_BUDGET);
         shared.greetings.learn(&shared.hostgroups);
         if round % SCOUT_EVERY == 0 && shared.hostgroups.greeting().is_none() {
@@ -85,6 +87,7 @@ pub async fn scout(proxy: &Arc<Proxy>) {
         async move {
             let mut variables = snapshot.mysql.clone();
             variables.connect_timeout_server_max = variables.connect_timeout_server;
+            variables.hold_for_writer_ms = 0;
             let state = SessionState::new(Vec::new(), Charset::Collation(45));
             let wanted = Wanted {
                 user: &user,
@@ -96,7 +99,8 @@ pub async fn scout(proxy: &Arc<Proxy>) {
                 is_own: false,
                 worker: &here,
             };
-            match shared.hostgroups.check_out(hostgroup, &wanted, &variables, &shared.clock, None).await {
+            let start = Start::New { bytes: 0 };
+            match shared.hostgroups.check_out(hostgroup, &wanted, &variables, &shared.clock, start).await {
                 // Of a shape that no client has: of no further use.
                 Ok(connection) => drop(connection),
                 Err(error) => {

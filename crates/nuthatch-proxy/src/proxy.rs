@@ -4,6 +4,7 @@ mod cache_advice;
 mod cached_entries;
 mod cached_tables;
 mod defaults;
+mod holding;
 mod levels;
 mod monitored;
 mod placed;
@@ -25,11 +26,12 @@ pub use monitored::MonitoredServer;
 use nuthatch_config::{AccessFinding, CheckType, HostgroupId, Member, ServerName, ServerStatus, Snapshot};
 use nuthatch_net::ServerTls;
 use nuthatch_sql::ServerFlavor;
-pub use placed::PlacedServer;
+pub use placed::{Pair, PlacedServer};
 pub use processlist::ProcessRow;
 pub use query_cache::QueryCacheRow;
 pub use source::{Source, SourceAccount};
 use tokio::sync::watch;
+use tokio::time::Instant;
 
 use crate::backend::{LagOutcome, PingOutcome};
 use crate::clock::Clock;
@@ -39,6 +41,7 @@ use crate::floor::Floor;
 use crate::roster::EndReason;
 use crate::session::{self, Finding};
 use crate::shared::Shared;
+use crate::shared::places::Told;
 use crate::shared::purge::{self, Purged};
 
 /// The data plane: what sessions share, and the threads that they live on. Cheap to share.
@@ -101,7 +104,14 @@ impl Proxy {
     /// The servers that the monitor is to look at.
     #[must_use]
     pub fn monitored_servers(&self) -> Vec<MonitoredServer> {
-        monitored::monitored(&self.shared)
+        let user = self.snapshot().mysql.monitor_username.clone();
+        monitored::monitored(&self.shared, &user)
+    }
+
+    /// The same servers, as this user reaches them.
+    #[must_use]
+    pub fn reachable_as(&self, user: &str) -> Vec<MonitoredServer> {
+        monitored::monitored(&self.shared, user)
     }
 
     /// Takes note of what the monitor's pings of a server came to, in all hostgroups that it stands in.
@@ -119,10 +129,21 @@ impl Proxy {
         self.shared.hostgroups.alarm.tell(listener);
     }
 
-    /// Takes note of whether the monitor has found a server to take writes, by that check: it stands where it belongs by that when this
-    /// returns.
-    pub fn note_access(&self, server: &ServerName, check: CheckType, finding: &AccessFinding) {
-        self.shared.note_access(server, check, finding);
+    /// Takes note of whether the monitor has found a server to take writes, by a look that was begun then: it stands where it belongs by
+    /// that when this returns. A look that was begun before somebody changed the server counts for nothing.
+    pub fn note_access(
+        &self,
+        server: &ServerName,
+        check: CheckType,
+        finding: &AccessFinding,
+        began: Instant,
+    ) {
+        self.shared.note_access(server, check, finding, Told::Looked(began));
+    }
+
+    /// Somebody has changed whether a server takes writes: it stands where it belongs by that when this returns.
+    pub fn has_become(&self, server: &ServerName, check: CheckType, finding: &AccessFinding) {
+        self.shared.note_access(server, check, finding, Told::Changed);
     }
 
     /// Takes note of what the monitor has found a server to be in its cluster: it stands where it belongs by that when this returns.
@@ -180,6 +201,19 @@ impl Proxy {
     #[must_use]
     pub fn kill(&self, session_id: u32) -> bool {
         self.shared.roster.session(session_id).map(|handle| handle.end(EndReason::Killed)).is_some()
+    }
+
+    /// Ends the session of that number, as what it holds stands in the way of a switchover.
+    pub fn end_for_switchover(&self, session_id: u32) {
+        if let Some(handle) = self.shared.roster.session(session_id) {
+            handle.end(EndReason::SwitchedOver);
+        }
+    }
+
+    /// The pair of that writer hostgroup, if there is one: by which checks its servers are judged, and who writes there.
+    #[must_use]
+    pub fn pair(&self, writer_hostgroup: HostgroupId) -> Option<Pair> {
+        placed::pair(&self.shared, writer_hostgroup)
     }
 
     /// Purges the query cache and returns how many entries were in it.

@@ -3,6 +3,7 @@
 pub(crate) mod answers;
 pub(crate) mod doors;
 pub(crate) mod greetings;
+pub(crate) mod orders;
 pub(crate) mod places;
 pub(crate) mod purge;
 
@@ -20,7 +21,8 @@ use crate::roster::Roster;
 use crate::shared::answers::Answers;
 use crate::shared::doors::Doors;
 use crate::shared::greetings::Greetings;
-use crate::shared::places::Places;
+use crate::shared::orders::Orders;
+use crate::shared::places::{Places, Told};
 use crate::stats::Totals;
 use crate::worker::{self, Worker};
 
@@ -33,6 +35,8 @@ pub(crate) struct Shared {
     pub(crate) doors: Doors,
     pub(crate) roster: Arc<Roster>,
     pub(crate) hostgroups: Arc<Hostgroups>,
+    /// Those that an operator holds.
+    pub(crate) orders: Orders,
     pub(crate) answers: Answers,
     pub(crate) exact: Arc<Exact>,
     pub(crate) workers: Box<[Arc<Worker>]>,
@@ -58,13 +62,14 @@ impl Shared {
             doors: Doors::default(),
             roster: Arc::new(Roster::new(workers.len())),
             hostgroups,
+            orders: Orders::default(),
             answers: Answers::new(&snapshot.mysql),
             exact: Arc::new(Exact::new(clocks, catalogues, known, in_force, clock)),
             workers,
             places: Mutex::new(Places::new(Arc::clone(snapshot))),
             panics: AtomicU64::new(0),
         };
-        shared.hostgroups.publish(snapshot);
+        shared.hostgroups.publish(snapshot, clock.now_us());
         shared.exact.note_type(snapshot);
         shared
     }
@@ -77,9 +82,15 @@ impl Shared {
     }
 
     /// Takes note of whether a server takes writes, and has it stand where it belongs by that.
-    pub(crate) fn note_access(&self, server: &ServerName, check: CheckType, finding: &AccessFinding) {
+    pub(crate) fn note_access(
+        &self,
+        server: &ServerName,
+        check: CheckType,
+        finding: &AccessFinding,
+        told: Told,
+    ) {
         let mut places = self.places.lock();
-        if places.note_access(server, check, finding) {
+        if places.note_access(server, check, finding, told) {
             self.put_in_force(&mut places);
         }
     }
@@ -110,7 +121,7 @@ impl Shared {
         if !moves.deposed.is_empty() {
             self.exact.forget_all();
         }
-        self.hostgroups.publish(&snapshot);
+        self.hostgroups.publish(&snapshot, self.clock.now_us());
         self.answers.keep_to(&snapshot.mysql);
         // Nothing is stored by it before all that is written is watched.
         self.exact.note_type(&snapshot);

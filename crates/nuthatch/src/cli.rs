@@ -24,6 +24,8 @@ pub(crate) struct Cli {
 pub(crate) enum Command {
     /// Run the proxy in the foreground until SIGTERM or Ctrl-C
     Serve(Box<ServeArguments>),
+    /// Have another server of a replication pair take the writes, without an error for any client
+    Switchover(SwitchoverArguments),
     /// Bring up, look at and stop real servers on this host, to try things on
     #[command(subcommand)]
     Lab(LabCommand),
@@ -96,6 +98,47 @@ pub(crate) struct ServeArguments {
 
     #[command(flatten)]
     pub(crate) faults: Faults,
+}
+
+/// Where a running proxy is told what to do.
+#[derive(Debug, Args)]
+pub(crate) struct AdminArguments {
+    /// The proxy's admin interface
+    #[arg(long, value_name = "HOST:PORT", default_value = "127.0.0.1:6032")]
+    pub(crate) admin: String,
+
+    /// An account of `admin-admin_credentials`
+    #[arg(long, value_name = "NAME", default_value = "admin")]
+    pub(crate) user: String,
+
+    /// Its password, from this file's first line [default: the variable NUTHATCH_ADMIN_PASSWORD, else `admin`]
+    #[arg(long, value_name = "FILE")]
+    pub(crate) password_file: Option<PathBuf>,
+}
+
+/// Have another server of a replication pair take the writes.
+///
+/// Statements wait meanwhile. Until the new primary takes writes, every failure leaves the old one as it was.
+#[derive(Debug, Args)]
+pub(crate) struct SwitchoverArguments {
+    /// The writer hostgroup, as in mysql_replication_hostgroups
+    #[arg(long, value_name = "N")]
+    pub(crate) hostgroup: u32,
+
+    /// Who is to take the writes
+    #[arg(long, value_name = "HOST:PORT")]
+    pub(crate) to: String,
+
+    /// Only say what would hinder it
+    #[arg(long)]
+    pub(crate) check: bool,
+
+    /// Print JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+
+    #[command(flatten)]
+    pub(crate) admin: AdminArguments,
 }
 
 #[derive(Debug, Subcommand)]

@@ -13,10 +13,12 @@ mod keeper;
 mod lab;
 mod log;
 mod monitoring;
+mod operator;
 mod plane;
 mod seed;
 mod serve;
 mod stops;
+mod switching;
 
 use std::process::ExitCode;
 
@@ -28,6 +30,7 @@ fn main() -> ExitCode {
     let cli = Cli::parse();
     let outcome = match cli.command {
         Command::Serve(arguments) => serve::run(&arguments),
+        Command::Switchover(arguments) => operator::switch_over(&arguments),
         Command::Lab(command) => lab::run(&command),
     };
     match outcome {

@@ -9,6 +9,7 @@ use nuthatch_monitor::{
 };
 use nuthatch_net::{AskerLogin, BackendPassword};
 use nuthatch_proxy::{LagOutcome, MonitoredServer, PingOutcome, Proxy};
+use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
@@ -65,8 +66,8 @@ impl Ward for DataPlane {
         self.0.note_lag(&server.host, server.port, outcome);
     }
 
-    fn access(&self, server: &ServerName, check: CheckType, finding: &AccessFinding) {
-        self.0.note_access(server, check, finding);
+    fn access(&self, server: &ServerName, check: CheckType, finding: &AccessFinding, began: Instant) {
+        self.0.note_access(server, check, finding, began);
     }
 
     fn member(&self, server: &ServerName, member: Member) {

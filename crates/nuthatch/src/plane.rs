@@ -3,17 +3,21 @@
 use std::sync::Arc;
 
 use nuthatch_admin::rows::{
-    CommandCountersRow, ConnectionPoolRow, Digest, ErrorRow, HitRatio, MemoryRow, ProcessRow,
+    CommandCountersRow, ConnectionPoolRow, Digest, ErrorRow, HitRatio, LineRow, MemoryRow, ProcessRow,
     QueryCacheAdviceRow, QueryCacheEntryRow, QueryCacheRow, QueryCacheTableRow, QueryDigestRow, QueryRuleRow,
     ServerRow, UserRow,
 };
-use nuthatch_admin::{CheckLog, CheckResult, DataPlane, Killed, ProcessVerb, Reading, Sample, Statistic};
-use nuthatch_config::{Server, ServerStatus, Snapshot};
+use nuthatch_admin::{
+    CheckLog, CheckResult, DataPlane, HostgroupOrder, Killed, ProcessVerb, Reading, Sample, Statistic,
+    SwitchoverOrder,
+};
+use nuthatch_config::{HostgroupId, Server, ServerStatus, Snapshot};
 use nuthatch_monitor::{CheckKind, Log, Record};
 use nuthatch_proxy::{CommandRow, DigestReading, Levels, PlacedServer, Proxy, Totals};
 
 use crate::certificates::Certificates;
 use crate::stops::Stops;
+use crate::switching::Switching;
 
 /// The proxy with the ways to stop its process.
 #[derive(Debug)]
@@ -22,6 +26,7 @@ pub(crate) struct Plane {
     stops: Stops,
     certificates: Certificates,
     monitored: Arc<Log>,
+    switching: Switching,
 }
 
 impl Plane {
@@ -30,8 +35,9 @@ impl Plane {
         stops: Stops,
         certificates: Certificates,
         monitored: Arc<Log>,
+        switching: Switching,
     ) -> Self {
-        Self { proxy, stops, certificates, monitored }
+        Self { proxy, stops, certificates, monitored, switching }
     }
 }
 
@@ -191,6 +197,39 @@ impl DataPlane for Plane {
             .collect()
     }
 
+    fn lines(&self) -> Vec<LineRow> {
+        let words = |text: String| Some(text).filter(|text| !text.is_empty());
+        let rows = self.proxy.lines();
+        rows.into_iter()
+            .map(|row| LineRow {
+                hostgroup: row.hostgroup,
+                waiting: row.waiting,
+                waiting_max: row.waiting_max,
+                waiting_limit: row.statements_limit,
+                waiting_bytes: row.waiting_bytes,
+                waiting_bytes_limit: row.bytes_limit,
+                refused: row.refused,
+                oldest_wait_ms: row.oldest_wait_ms,
+                reason: words(row.reason),
+                held: u32::from(row.held),
+                hold_reason: words(row.hold_reason),
+                connections_used: row.connections_used,
+                connections_unfinished: row.connections_unfinished,
+                connections_max: row.connections_max,
+                pins: row.pins,
+            })
+            .collect()
+    }
+
+    fn order(&self, hostgroup: u32, order: HostgroupOrder) -> Result<(), String> {
+        match order {
+            HostgroupOrder::Hold { max_ms } => self.proxy.hold_by_order(HostgroupId(hostgroup), max_ms),
+            HostgroupOrder::Release if self.proxy.release_by_order(HostgroupId(hostgroup)) => {}
+            HostgroupOrder::Release => return Err(format!("no operator holds hostgroup {hostgroup}")),
+        }
+        Ok(())
+    }
+
     fn commands_counters(&self) -> Vec<CommandCountersRow> {
         let row = |CommandRow { command, time_us, buckets }: CommandRow| {
             let [us_100, us_500, ms_1, ms_5, ms_10, ms_50, ms_100, ms_500, s_1, s_5, s_10, longer] = buckets;
@@ -304,6 +343,10 @@ impl DataPlane for Plane {
         self.proxy.offer_tls(Some(tls));
         tracing::info!("took over certificate and key for clients by order of an operator");
         Ok(())
+    }
+
+    fn switch_over(&self, order: SwitchoverOrder) -> nuthatch_admin::Switching {
+        Box::pin(self.switching.clone().act(order))
     }
 
     fn check_log(&self, log: CheckLog) -> Vec<CheckResult> {
@@ -470,6 +513,13 @@ fn of_levels(levels: &Levels) -> Vec<Sample> {
         S::StatementShapesLimit.sample(levels.shapes_max),
         S::QueryDigestDropped.sample(levels.digests_dropped),
         S::SessionsWaiting.sample(levels.waiting),
+        S::LineLongest.sample(levels.line_longest),
+        S::LineLongestLimit.sample(levels.line_statements_max),
+        S::LineBytes.sample(levels.line_bytes),
+        S::LineBytesLimit.sample(levels.line_bytes_max),
+        S::LineRefused.sample(levels.line_refused),
+        S::HostgroupsHeld.sample(levels.hostgroups_held),
+        S::HostgroupsWithoutServer.sample(levels.hostgroups_without_server),
         S::SessionsPinned.sample(levels.sessions_pinned),
         S::SessionEnvironmentEntries.sample(levels.environments),
         S::SessionEnvironmentLimit.sample(levels.environments_max),

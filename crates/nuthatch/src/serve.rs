@@ -21,6 +21,7 @@ use crate::config_file::ConfigFile;
 use crate::keeper::Keeper;
 use crate::plane::Plane;
 use crate::stops::Stops;
+use crate::switching::Switching;
 use crate::{catalogues, log, monitoring, seed};
 
 const DRAIN_SECONDS: u64 = 30;
@@ -67,15 +68,15 @@ async fn serve(settings: Settings) -> anyhow::Result<()> {
     let stops = Stops::default();
     let tasks = TaskTracker::new();
     let monitor = monitoring::monitor(&proxy, &tasks);
-    let plane =
-        Arc::new(Plane::new(Arc::clone(&proxy), stops.clone(), certificates, Arc::clone(monitor.log())));
+    let (log, switching) = (Arc::clone(monitor.log()), Switching::new(&proxy, &tasks));
+    let plane = Arc::new(Plane::new(Arc::clone(&proxy), stops.clone(), certificates, log, switching));
     let admin = Admin::start(layers, Arc::<Plane>::clone(&plane)).map_err(cannot)?;
     proxy.is_kept_by(Arc::new(Keeper::new(&admin)));
+    tasks.spawn(nuthatch_proxy::keep_lines(Arc::clone(&proxy), stops.now.clone()));
     // The first client should be greeted as its server would greet it.
     nuthatch_proxy::scout(&proxy).await;
 
     tasks.spawn(nuthatch_proxy::keep_house(Arc::clone(&proxy), stops.now.clone()));
-    tasks.spawn(nuthatch_proxy::keep_lines(Arc::clone(&proxy), stops.now.clone()));
     tasks.spawn(catalogues::keep(Arc::clone(&proxy), stops.now.clone()));
     tasks.spawn(monitoring::keep(Arc::clone(&proxy), monitor, stops.now.clone()));
     if let Some(listener) = admin_listener {

@@ -93,10 +93,11 @@ impl Desk {
             Command::StatisticsLine => Ok(Answer::texts("", [self.statistics_line()])),
             Command::Malformed(reason) => Err(AdminError::Malformed(reason.clone()).into()),
             Command::Unsupported(what) => Err(AdminError::Unsupported(what.clone()).into()),
-            Command::Use(_) | Command::Warnings | Command::WarningCount => {
+            _ if rights == Rights::ReadStats => Err(AdminError::StatsAccount.into()),
+            // It takes its time: nobody else waits for it.
+            Command::Use(_) | Command::Warnings | Command::WarningCount | Command::Switchover(_) => {
                 Err(AdminError::Malformed("this is the session's to answer".to_owned()).into())
             }
-            _ if rights == Rights::ReadStats => Err(AdminError::StatsAccount.into()),
             Command::SetVariable { name, value } => self.set_variable(call, name, value),
             Command::Transfer(verb) => self.transfer(call, verb),
             Command::PutInForce { name, value } => self.put_in_force(call, name, value),
@@ -118,6 +119,11 @@ impl Desk {
             Command::Act(verb) => {
                 tracing::info!(?verb, user = call.caller.user, "an operator acts on the process");
                 self.plane.act(*verb);
+                Ok(Answer::done())
+            }
+            Command::Order { hostgroup, order } => {
+                tracing::info!(?order, hostgroup, user = call.caller.user, "an operator orders a hostgroup");
+                self.plane.order(*hostgroup, *order).map_err(AdminError::Refused)?;
                 Ok(Answer::done())
             }
             Command::Kill(session) => match self.plane.kill_connection(*session) {

@@ -2,6 +2,7 @@
 
 use super::shown::{InfoLength, VariableScope, WithType};
 use super::*;
+use crate::data_plane::{SwitchoverMode, SwitchoverOrder};
 
 fn check(rows: &[(&str, Command)]) {
     for (statement, expected) in rows {
@@ -66,6 +67,42 @@ fn query_cache_is_flushed_reset_and_purged_in_mysqls_words() {
         ("explain cache SELECT 1", Command::ExplainCache("explain cache SELECT 1".to_owned())),
     ]);
     assert!(matches!(parse("PURGE LOGS"), Command::Malformed(_)));
+}
+
+#[test]
+fn switchover_names_hostgroup_and_server() {
+    let order = |hostname: &str, port, mode| {
+        Command::Switchover(SwitchoverOrder { hostgroup: 10, hostname: hostname.to_owned(), port, mode })
+    };
+    check(&[
+        ("NUTHATCH SWITCHOVER HOSTGROUP 10 TO 'db2:3307'", order("db2", 3307, SwitchoverMode::Act)),
+        ("nuthatch switchover hostgroup 10 to \"db2\" check", order("db2", 3306, SwitchoverMode::Check)),
+    ]);
+    for wrong in
+        ["", "HOSTGROUP 1", "HOSTGROUP x TO 'a:1'", "HOSTGROUP 1 TO 'a:x'", "HOSTGROUP 1 TO 'a:1' NOW"]
+    {
+        assert!(matches!(parse(&format!("NUTHATCH SWITCHOVER {wrong}")), Command::Malformed(_)), "{wrong}");
+    }
+}
+
+#[test]
+fn hostgroup_is_held_for_a_minute_or_as_long_as_it_says() {
+    let hold = |max_ms| Command::Order { hostgroup: 10, order: HostgroupOrder::Hold { max_ms } };
+    check(&[
+        ("NUTHATCH HOLD HOSTGROUP 10", hold(60_000)),
+        ("proxysql hold hostgroup 10 max 500", hold(500)),
+        ("NUTHATCH RELEASE HOSTGROUP 10", Command::Order { hostgroup: 10, order: HostgroupOrder::Release }),
+    ]);
+    for wrong in [
+        "HOLD HOSTGROUP",
+        "HOLD HOSTGROUP -1",
+        "HOLD HOSTGROUP 1 MAX 0",
+        "HOLD HOSTGROUP 1 MAX 3600001",
+        "HOLD HOSTGROUP 1 2",
+        "RELEASE HOSTGROUP x",
+    ] {
+        assert!(matches!(parse(&format!("NUTHATCH {wrong}")), Command::Malformed(_)), "{wrong}");
+    }
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! What statements of operators may mean.
 
 use super::shown::Show;
-use crate::data_plane::ProcessVerb;
+use crate::data_plane::{HostgroupOrder, ProcessVerb, SwitchoverOrder};
 
 /// One statement, understood. It may hold passwords, so it can be shown in tests only.
 #[derive(Clone, PartialEq, Eq)]
@@ -53,6 +53,15 @@ pub(crate) enum Command {
     ReloadTls,
     /// `PROXYSQL PAUSE` and its like.
     Act(ProcessVerb),
+    /// `NUTHATCH SWITCHOVER …`.
+    Switchover(SwitchoverOrder),
+    /// `NUTHATCH HOLD HOSTGROUP n` and its like.
+    Order {
+        /// Which.
+        hostgroup: u32,
+        /// What is to be done with it.
+        order: HostgroupOrder,
+    },
     /// `KILL [CONNECTION] n`.
     Kill(u64),
     /// `TRUNCATE [TABLE] stats.stats_mysql_query_digest`.

@@ -245,6 +245,20 @@ statistics! {
         "Statements sent again after their connection had died in the pool.";
     SessionsWaiting = Gauge "Sessions_Waiting", "sessions_waiting" {},
         "Sessions that wait for a backend connection.";
+    LineLongest = Gauge "Line_Longest", "line_statements" {},
+        "Statements that wait in the longest line of a hostgroup.";
+    LineLongestLimit = Gauge "Line_Longest_limit", "line_statements_limit" {},
+        "Statements that may wait in one line (mysql-line_max_statements); 0 for no limit.";
+    LineBytes = Gauge "Line_Bytes", "line_bytes" {},
+        "Bytes of the statements that wait in the line that has most of them.";
+    LineBytesLimit = Gauge "Line_Bytes_limit", "line_bytes_limit" {},
+        "Bytes of statements that may wait in one line (mysql-line_max_bytes); 0 for no limit.";
+    LineRefused = Counter "Line_Refused", "line_refused" {},
+        "Statements that were refused because the line of their hostgroup was full (9001).";
+    HostgroupsHeld = Gauge "Hostgroups_Held", "hostgroups_held" {},
+        "Hostgroups that are held: new statements wait.";
+    HostgroupsWithoutServer = Gauge "Hostgroups_Without_Server", "hostgroups_without_server" {},
+        "Hostgroups of mysql_*_hostgroups of which no server takes statements: these wait.";
     DiagnosticsFetched = Counter "Diagnostics_Fetched", "diagnostics_fetched" {},
         "Lists of warnings and errors fetched so that no connection had to be held for them.";
     ConnectionsPinned = Counter "Connections_Pinned", "connections_pinned" {},

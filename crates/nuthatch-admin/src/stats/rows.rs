@@ -372,6 +372,41 @@ stats_table! {
 }
 
 stats_table! {
+    /// The line of one hostgroup, in `stats_nuthatch_lines`.
+    LineRow in "stats_nuthatch_lines", rows: |plane, _| plane.lines(), constraints: "";
+    /// The hostgroup.
+    hostgroup: u32 => "hostgroup INT NOT NULL PRIMARY KEY",
+    /// Statements that wait for one of its connections.
+    waiting: u64 => "waiting INT NOT NULL",
+    /// The most that have at one time.
+    waiting_max: u64 => "waiting_max INT NOT NULL",
+    /// How many may; 0 for no limit.
+    waiting_limit: u64 => "waiting_limit INT NOT NULL",
+    /// Bytes of them.
+    waiting_bytes: u64 => "waiting_bytes INT NOT NULL",
+    /// How many there may be; 0 for no limit.
+    waiting_bytes_limit: u64 => "waiting_bytes_limit INT NOT NULL",
+    /// Statements that were refused because of these limits.
+    refused: u64 => "refused INT NOT NULL",
+    /// For how long who has waited longest does.
+    oldest_wait_ms: u64 => "oldest_wait_ms INT NOT NULL",
+    /// Why nothing is lent; NULL where nobody waits and nothing is in the way.
+    reason: Option<String> => "reason VARCHAR",
+    /// 1 while the hostgroup is held.
+    held: u32 => "held INT CHECK (held IN (0,1)) NOT NULL",
+    /// Why it is.
+    hold_reason: Option<String> => "hold_reason VARCHAR",
+    /// Connections in use, and those that are being opened.
+    connections_used: u64 => "connections_used INT NOT NULL",
+    /// Of those, what must be waited for until nothing runs there any more: with a statement, a transaction or other state of a session.
+    connections_unfinished: u64 => "connections_unfinished INT NOT NULL",
+    /// `max_connections` of its servers that take statements.
+    connections_max: u64 => "connections_max INT NOT NULL",
+    /// For what sessions keep connections between statements, each reason with its number.
+    pins: String => "pins VARCHAR NOT NULL",
+}
+
+stats_table! {
     /// One global statistic, in `stats_mysql_global`.
     GlobalRow in "stats_mysql_global", rows: |plane, _| global(plane.status()), constraints: "";
     /// Its name.

@@ -89,6 +89,12 @@ variables! {
         "Milliseconds for one connect to a backend.";
     connect_timeout_server_max: count(10..=3_600_000) = 10_000, Acts,
         "Milliseconds in which any server of the hostgroup must be reached; then error 9001.";
+    hold_for_writer_ms: count(0..=3_600_000) = 10_000, Acts, own,
+        "Milliseconds for which a statement waits while its hostgroup is held, or while a hostgroup that a `mysql_*_hostgroups` row names has no server that takes statements; then error 9001. `mysql-connect_timeout_server_max` begins when that is over.";
+    line_max_statements: count(0..=10_000_000) = 10_000, Acts, own,
+        "Statements that may wait in the line of one hostgroup; one more is refused at once, 9001. 0: no limit.";
+    line_max_bytes: count(0..=1_099_511_627_776) = 268_435_456, Acts, own,
+        "Bytes of the statements that may wait in the line of one hostgroup; what would make it more is refused at once, 9001, but for one that waits alone. 0: no limit.";
     free_connections_pct: count(0..=100) = 10, Acts,
         "Percent of a server's max_connections that may lie idle in the pool.";
     connection_warming: flag = false, Acts,
@@ -225,6 +231,20 @@ variables! {
         "Keep a server that becomes a writer in the reader hostgroup too.";
     two_writers: choice("refuse", "proxysql") = "refuse", Acts, own,
         "What becomes of a second server of a replication pair that takes writes: `refuse` keeps it out as long as the first one is writer, `proxysql` has both write.";
+    failover_username: text = "", Acts, own,
+        "The account that changes roles on servers: read_only, replication, events.";
+    failover_password: secret = "", Acts, own,
+        "Password of that account.";
+    replication_username: text = "", Acts, own,
+        "The account by which servers follow a new primary.";
+    replication_password: secret = "", Acts, own,
+        "Password of that account.";
+    switchover_transactions_ms: count(0..=3_600_000) = 3_000, Acts, own,
+        "Milliseconds for which a switchover waits for open transactions and running statements; then their sessions are ended.";
+    switchover_pins_ms: count(0..=3_600_000) = 3_000, Acts, own,
+        "The same for what else keeps a session on its connection: temporary tables, named locks.";
+    switchover_catch_up_ms: count(100..=3_600_000) = 5_000, Acts, own,
+        "Milliseconds for which a switchover waits until the new primary has all of the old one; then it is taken back.";
 
     // Rules.
     threshold_query_length: count(1_024..=1_073_741_824) = 524_288, Stored,

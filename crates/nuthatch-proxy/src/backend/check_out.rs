@@ -23,7 +23,10 @@ use crate::backend::check_out::wanted::Wanted;
 use crate::backend::check_out::weights::choose;
 use crate::backend::connection::{Connection, Server};
 use crate::backend::hostgroup::{Hostgroup, Hostgroups};
-use crate::backend::server::line::{Place, Stay, Turn};
+use crate::backend::server::line::limits::Full;
+use crate::backend::server::line::stay::Stay;
+use crate::backend::server::line::{Place, Turn};
+use crate::backend::why_none::why_none;
 use crate::clock::Clock;
 use crate::worker::Worker;
 
@@ -44,6 +47,17 @@ pub(crate) enum AtOnce {
     Idle(Box<Connection>),
     /// A place among those who wait for one.
     InLine(InLine),
+    /// Not even that: no more may wait.
+    Full(Full),
+}
+
+/// Where a search for a connection begins.
+#[derive(Debug)]
+pub(crate) enum Start {
+    /// With a statement of so many bytes.
+    New { bytes: usize },
+    /// At a place in line, whose turn has come.
+    InLine(InLine),
 }
 
 /// Who joins a line.
@@ -54,9 +68,9 @@ pub(crate) struct Joining {
 }
 
 impl Joining {
-    /// Since then, for as long as the variables let a statement wait; `waker` wakes it when its turn comes.
-    pub(crate) fn since(since_us: u64, variables: &MysqlVariables, waker: Waker) -> Self {
-        Self { stay: Stay::at_most(since_us, variables), waker }
+    /// Since then, for as long as the variables let a statement of so many bytes wait; `waker` wakes it when its turn comes.
+    pub(crate) fn since(since_us: u64, variables: &MysqlVariables, bytes: usize, waker: Waker) -> Self {
+        Self { stay: Stay::at_most(since_us, variables, bytes), waker }
     }
 }
 
@@ -86,16 +100,16 @@ impl Hostgroups {
         wanted: &Wanted<'_>,
         variables: &MysqlVariables,
         clock: &Clock,
-        in_line: Option<InLine>,
+        start: Start,
     ) -> Result<Box<Connection>, CheckOutError> {
-        let mut search = Search::new(hostgroup, wanted, variables, clock);
-        if let Some(InLine { place, stay }) = in_line {
-            search.stand_at(place, stay);
-        }
-        search.run(self).await
+        let (place, stay) = match start {
+            Start::InLine(InLine { place, stay }) => (Some(place), stay),
+            Start::New { bytes } => (None, Stay::at_most(clock.now_us(), variables, bytes)),
+        };
+        Search::new(hostgroup, wanted, variables, clock, place, stay).run(self).await
     }
 
-    /// An idle connection as by [`Self::take_idle`] where nobody waits in line; else the last place there.
+    /// An idle connection as by [`Self::take_idle`] where nobody waits in line and the hostgroup is not held; else the last place there.
     pub(crate) fn take_idle_or_join(
         &self,
         hostgroup: HostgroupId,
@@ -103,24 +117,33 @@ impl Hostgroups {
         now_ms: u64,
         joins: impl FnOnce() -> Joining,
     ) -> Option<AtOnce> {
-        self.with_group(wanted.worker.id, hostgroup, |group| match group.line.is_empty() {
+        self.with_group(wanted.worker.id, hostgroup, |group| match group.line.is_free() {
             true => take_idle_of(group, wanted, now_ms).map(AtOnce::Idle),
             false => {
                 let Joining { stay, waker } = joins();
-                Some(AtOnce::InLine(InLine { place: group.line.join_others(stay, waker), stay }))
+                Some(match group.line.join_others(stay, waker) {
+                    Ok(place) => AtOnce::InLine(InLine { place, stay }),
+                    Err(full) => AtOnce::Full(full),
+                })
             }
         })
+    }
+
+    /// What is said to who may not wait in line.
+    pub(crate) fn line_is_full(&self, hostgroup: HostgroupId, full: Full, now_us: u64) -> CheckOutError {
+        let why = self.group(hostgroup).map(|group| why_none(&group, now_us)).unwrap_or_default();
+        CheckOutError::LineFull { hostgroup, full, why }
     }
 
     /// What is said to who has waited in line in vain.
     pub(crate) fn time_is_over(
         &self,
         hostgroup: HostgroupId,
-        variables: &MysqlVariables,
-        now_ms: u64,
+        in_line: &InLine,
+        now_us: u64,
     ) -> CheckOutError {
-        let why = self.group(hostgroup).map(|group| group.why_none(now_ms));
-        CheckOutError::timeout(hostgroup, variables, why)
+        let why = self.group(hostgroup).map(|group| why_none(&group, now_us)).unwrap_or_default();
+        CheckOutError::timeout(hostgroup, in_line.since_us(), now_us, why)
     }
 
     /// The same as [`Self::take_idle`] for who has the turn.
@@ -131,9 +154,11 @@ impl Hostgroups {
         now_ms: u64,
         in_line: &InLine,
     ) -> Option<Box<Connection>> {
-        self.with_group(wanted.worker.id, hostgroup, |group| match in_line.place.is_in(&group.line) {
-            true => take_idle_of(group, wanted, now_ms),
-            false => None,
+        self.with_group(wanted.worker.id, hostgroup, |group| {
+            match in_line.place.is_in(&group.line) && !group.line.is_held() {
+                true => take_idle_of(group, wanted, now_ms),
+                false => None,
+            }
         })
     }
 
@@ -144,7 +169,7 @@ impl Hostgroups {
         wanted: &Wanted<'_>,
         now_ms: u64,
     ) -> Option<Box<Connection>> {
-        self.with_group(wanted.worker.id, hostgroup, |group| match group.line.is_empty() {
+        self.with_group(wanted.worker.id, hostgroup, |group| match group.line.is_free() {
             true => take_idle_of(group, wanted, now_ms),
             false => None,
         })
@@ -191,7 +216,10 @@ impl Hostgroups {
 
 fn take_idle_of(group: &Hostgroup, wanted: &Wanted<'_>, now_ms: u64) -> Option<Box<Connection>> {
     let server = choose(&group.servers, now_ms, &[])?;
-    take_idle(server, wanted, server.fit(now_ms))
+    let mut connection = take_idle(server, wanted, server.fit(now_ms))?;
+    // Who holds the hostgroup from now on sees it.
+    connection.count_as_lent();
+    Some(connection)
 }
 
 impl Server {

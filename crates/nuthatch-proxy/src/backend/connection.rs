@@ -21,6 +21,7 @@ use crate::backend::server::control::{Borrower, Control};
 use crate::backend::server::defaults::Era;
 use crate::backend::server::pool::Pooled;
 use crate::state::ConnectionState;
+use crate::stats::pins::Pins;
 use crate::worker::Worker;
 
 /// A server whose pool holds such connections.
@@ -180,11 +181,18 @@ impl Connection {
     pub(crate) fn lend<B: Borrower>(&mut self, session: &Arc<B>, number: u32) {
         self.control.used_by(session);
         self.last_session = number;
-        self.is_lent = true;
-        self.server().count_lent();
+        self.count_as_lent();
+    }
+
+    /// Counts it as in use from now on.
+    pub(super) fn count_as_lent(&mut self) {
+        if !std::mem::replace(&mut self.is_lent, true) {
+            self.server().count_lent();
+        }
     }
 
     pub(super) fn give_back(&mut self) {
+        self.control.keep_for(Pins::NONE);
         if std::mem::take(&mut self.is_lent) {
             self.server().count_given_back();
         }

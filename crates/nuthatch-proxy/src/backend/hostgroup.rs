@@ -1,6 +1,6 @@
 //! The table of hostgroups and their servers, kept across configurations.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap};
 use std::hash::BuildHasherDefault;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -17,31 +17,55 @@ use crate::backend::alarm::Alarm;
 use crate::backend::server::defaults::{AllDefaults, Defaults, Era};
 use crate::backend::server::health::LagOutcome;
 use crate::backend::server::line::Line;
+use crate::backend::server::line::holding::Servers;
 use crate::backend::server::restarts::Restarts;
 use crate::backend::server::shortage::Shortage;
 use crate::backend::server::throttle::Throttle;
 use crate::backend::server::tls::{TlsOfServer, TlsToServers};
 use crate::stats::Errors;
 
-/// The servers of one hostgroup.
+/// The servers of one hostgroup. One that was there stays, without servers: somebody may stand in its line.
 #[derive(Debug)]
 pub(super) struct Hostgroup {
+    pub(super) id: HostgroupId,
     pub(super) servers: Vec<Arc<Server>>,
+    /// A row of a `mysql_*_hostgroups` table names it: servers may come.
+    pub(super) is_named: bool,
     pub(super) settings: Arc<PoolSettings>,
     /// Who waits for a connection to one of its servers.
     pub(super) line: Arc<Line>,
     pub(super) throttle: Arc<Throttle>,
+    /// When it was said last why who waits gets nothing, and in which words.
+    pub(super) said: Mutex<Option<(u64, Arc<str>)>>,
 }
 
 impl Hostgroup {
-    /// Why who waits for one of its servers has got none.
-    pub(super) fn why_none(&self, now_ms: u64) -> String {
-        let whys: Vec<_> = self.servers.iter().filter_map(|server| server.why_not(now_ms)).collect();
-        match whys.is_empty() {
-            true => {
-                "all connections that its servers may have are in use (mysql_servers.max_connections)".into()
+    /// Whether no configuration knows of it any more.
+    pub(super) const fn is_gone(&self) -> bool {
+        self.servers.is_empty() && !self.is_named
+    }
+
+    /// Looks whether servers take statements, as who stands in line is to know where others may come.
+    pub(super) fn look_for_servers(&self, now_us: u64) {
+        let takes_new_work = |server: &Arc<Server>| server.takes_new_work(now_us / 1000);
+        let servers = match self.is_named && !self.servers.iter().any(takes_new_work) {
+            true => Servers::None,
+            false => Servers::Some,
+        };
+        if self.line.note_servers(servers, now_us) {
+            self.log(servers);
+        }
+    }
+
+    fn log(&self, servers: Servers) {
+        let hostgroup = self.id.0;
+        match servers {
+            Servers::None => {
+                tracing::warn!(hostgroup, "no server of a hostgroup takes statements: they wait");
             }
-            false => whys.join("; "),
+            Servers::Some => {
+                tracing::info!(hostgroup, "a server of the hostgroup takes statements again");
+            }
         }
     }
 }
@@ -90,8 +114,6 @@ pub(crate) struct Hostgroups {
     restarts: Arc<Restarts>,
     /// What sessions begin with.
     pub(crate) defaults: AllDefaults,
-    /// Hostgroups that the configuration names though no server stands in them: one may come.
-    named: ArcSwap<HashSet<HostgroupId>>,
     /// What servers have refused.
     pub(crate) errors: Errors,
     /// Rings when a server could not be reached.
@@ -110,19 +132,18 @@ impl Hostgroups {
             workers,
             restarts,
             defaults: AllDefaults::default(),
-            named: ArcSwap::default(),
             errors: Errors::default(),
             alarm: Alarm::default(),
         }
     }
 
     /// Takes over what the configuration says. Servers that it still names keep their connections and counters.
-    pub(crate) fn publish(&self, snapshot: &Snapshot) {
+    pub(crate) fn publish(&self, snapshot: &Snapshot, now_us: u64) {
         let _one_at_a_time = self.publishing.lock();
         let old = self.groups.load_full();
         let mut tls = TlsOfAll::default();
         let mut groups = Groups::default();
-        for (id, configs) in snapshot.hostgroups.iter() {
+        for id in all_ids(&old, snapshot) {
             let known = old.get(&id);
             let line = known.map_or_else(
                 || Arc::new(Line::new(&self.keeper, &self.shortage)),
@@ -130,7 +151,11 @@ impl Hostgroups {
             );
             let throttle = known.map_or_else(Arc::default, |group| Arc::clone(&group.throttle));
             let settings = Arc::new(snapshot.pool_settings(id));
-            let servers = configs
+            line.limit(&snapshot.mysql);
+            let is_named = snapshot.named_hostgroups.contains(&id);
+            let servers = snapshot
+                .hostgroups
+                .servers(id)
                 .iter()
                 .map(|config| {
                     let same =
@@ -158,22 +183,77 @@ impl Hostgroups {
                     server
                 })
                 .collect();
-            groups.insert(id, Arc::new(Hostgroup { servers, settings, line, throttle }));
+            groups.insert(
+                id,
+                Arc::new(Hostgroup {
+                    id,
+                    servers,
+                    is_named,
+                    settings,
+                    line,
+                    throttle,
+                    said: Mutex::default(),
+                }),
+            );
         }
         let still_there = |server: &Arc<Server>| {
             let group = groups.get(&server.hostgroup);
             group.is_some_and(|group| group.servers.iter().any(|kept| Arc::ptr_eq(kept, server)))
         };
         let gone: Vec<_> = all_servers(&old).filter(|server| !still_there(server)).collect();
-        self.groups.store(Arc::new(groups));
-        self.edition.fetch_add(1, Ordering::Release);
-        self.named.store(Arc::clone(&snapshot.named_hostgroups));
+        self.put_in_force(groups);
         gone.iter().for_each(|server| server.retire());
+        self.look_for_servers(now_us);
+        self.all_groups().iter().filter(|group| group.is_gone()).for_each(|group| group.line.tell_all());
     }
 
-    /// Whether the configuration names the hostgroup otherwise than by a server.
-    pub(super) fn is_named(&self, id: HostgroupId) -> bool {
-        self.named.load().contains(&id)
+    fn put_in_force(&self, groups: Groups) {
+        self.groups.store(Arc::new(groups));
+        self.edition.fetch_add(1, Ordering::Release);
+    }
+
+    /// Looks in which hostgroups servers take statements.
+    pub(crate) fn look_for_servers(&self, now_us: u64) {
+        self.all_groups().iter().for_each(|group| group.look_for_servers(now_us));
+    }
+
+    /// The hostgroup of that number, which is there from now on.
+    pub(super) fn group_or_make(&self, id: HostgroupId) -> Arc<Hostgroup> {
+        let _one_at_a_time = self.publishing.lock();
+        if let Some(group) = self.group(id) {
+            return group;
+        }
+        let group = Arc::new(Hostgroup {
+            id,
+            servers: Vec::new(),
+            is_named: false,
+            settings: Arc::new(Snapshot::default().pool_settings(id)),
+            line: Arc::new(Line::new(&self.keeper, &self.shortage)),
+            throttle: Arc::default(),
+            said: Mutex::default(),
+        });
+        let mut groups = Groups::clone(&self.groups.load());
+        groups.insert(id, Arc::clone(&group));
+        self.put_in_force(groups);
+        group
+    }
+
+    /// Why no server of the hostgroup takes statements, for as long as that is so.
+    pub(crate) fn tell_why_without_server(&self, id: HostgroupId, why: Option<&str>, now_us: u64) {
+        if let Some(group) = self.group(id) {
+            group.look_for_servers(now_us);
+            group.line.tell_why(why);
+        }
+    }
+
+    /// Returns when each worker has taken what it was about to take: what it takes next, it takes by what is in force now.
+    pub(super) fn await_takers(&self) {
+        self.seen.iter().for_each(|Seen(seen)| drop(seen.lock()));
+    }
+
+    /// Whether the hostgroup is held.
+    pub(crate) fn is_held(&self, worker: usize, id: HostgroupId) -> bool {
+        self.with_group(worker, id, |group| group.line.is_held().then_some(())).is_some()
     }
 
     /// Does something with a hostgroup on a worker's own thread, under a lock that no other worker takes.
@@ -209,11 +289,6 @@ impl Hostgroups {
     /// Every hostgroup.
     pub(super) fn all_groups(&self) -> Vec<Arc<Hostgroup>> {
         self.groups.load().values().map(Arc::clone).collect()
-    }
-
-    /// Sessions that wait for a connection.
-    pub(crate) fn waiting(&self) -> u64 {
-        self.groups.load().values().map(|group| group.line.len() as u64).sum()
     }
 
     /// The servers of that host and port, in whichever hostgroup.
@@ -323,6 +398,12 @@ fn warn_of_doubts(tls: &TlsToServers, server: &str) {
              name its authority (mysql-ssl_p2s_ca) and have it verified (mysql-ssl_p2s_verify, ssl_verify)"
         );
     }
+}
+
+/// Hostgroups in which servers stand, those that are named, and those that were there.
+fn all_ids(old: &Groups, snapshot: &Snapshot) -> BTreeSet<HostgroupId> {
+    let with_servers = snapshot.hostgroups.iter().map(|(id, _)| id);
+    with_servers.chain(snapshot.named_hostgroups.iter().copied()).chain(old.keys().copied()).collect()
 }
 
 fn all_servers(groups: &Groups) -> impl Iterator<Item = Arc<Server>> + use<'_> {

@@ -28,7 +28,12 @@ pub(crate) async fn keep_lines(hostgroups: &Hostgroups, clock: &Clock) {
             if let Some(is_short) = run_queue.look(now_us) {
                 hostgroups.shortage().tell(is_short);
             }
-            waiting.for_each(|group| group.line.tick(now_us));
+            waiting.for_each(|group| {
+                if group.is_named {
+                    group.look_for_servers(now_us);
+                }
+                group.line.tick(now_us);
+            });
         }
     }
 }

@@ -663,6 +663,22 @@ impl<C: Pooled> Server<C> {
         }
     }
 
+    /// Looks at each connection that is open.
+    pub(super) fn visit_connections(&self, mut visit: impl FnMut(&Control)) {
+        self.controls.lock().iter().for_each(|control| visit(control));
+    }
+
+    /// Connections that are open or being opened.
+    pub(super) fn open(&self) -> usize {
+        self.open.load(Ordering::Acquire)
+    }
+
+    /// Connections that are in use, and those that are being opened.
+    pub(super) fn in_use(&self) -> usize {
+        let opening = self.open().saturating_sub(self.controls.lock().len());
+        opening + self.used.load(Ordering::SeqCst)
+    }
+
     /// Connections that work for a statement, and those that are being opened.
     pub(super) fn under_way(&self) -> usize {
         let controls = self.controls.lock();
@@ -671,7 +687,7 @@ impl<C: Pooled> Server<C> {
     }
 
     pub(super) fn count_lent(&self) {
-        let used = self.used.fetch_add(1, Ordering::AcqRel) + 1;
+        let used = self.used.fetch_add(1, Ordering::SeqCst) + 1;
         if used > self.counters.used_max.load(Ordering::Relaxed) {
             self.counters.used_max.fetch_max(used, Ordering::Relaxed);
         }

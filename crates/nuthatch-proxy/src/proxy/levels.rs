@@ -2,7 +2,7 @@
 
 use nuthatch_cache::Usage;
 
-use crate::backend::PoolRow;
+use crate::backend::{PoolRow, line_levels};
 use crate::exact::ExactLevels;
 use crate::floor::Floor;
 use crate::shared::Shared;
@@ -28,8 +28,18 @@ pub struct Levels {
     pub shapes: u64,
     /// The most that they do.
     pub shapes_max: u64,
-    /// Sessions that wait for a connection.
+    /// Sessions that wait for a connection, and those in the longest line.
     pub waiting: u64,
+    pub line_longest: u64,
+    /// Bytes of the statements in the line that has most.
+    pub line_bytes: u64,
+    pub line_statements_max: u64,
+    pub line_bytes_max: u64,
+    /// Statements for which a line was too full.
+    pub line_refused: u64,
+    pub hostgroups_held: u64,
+    /// Named ones without a server that takes statements.
+    pub hostgroups_without_server: u64,
     pub environments: u64,
     pub environments_max: u64,
     pub max_connections: u64,
@@ -48,7 +58,7 @@ pub(super) fn levels(shared: &Shared, floor: &Floor) -> Levels {
         pinned += u64::from(!view.pins.is_empty());
     });
     let (servers_created, servers_failed) = shared.hostgroups.connects();
-    let pools = connection_pool(shared);
+    let (pools, lines) = (connection_pool(shared), line_levels(&shared.hostgroups));
     let variables = shared.configuration.snapshot();
     let (digests, lobbies) = (&shared.answers.digests, floor.lobbies());
     Levels {
@@ -66,7 +76,14 @@ pub(super) fn levels(shared: &Shared, floor: &Floor) -> Levels {
         digests_dropped: digests.dropped(),
         shapes: lobbies.iter().map(|lobby| lobby.memo.len() as u64).sum(),
         shapes_max: 2 * variables.mysql.shapes_max_entries * lobbies.len() as u64,
-        waiting: shared.hostgroups.waiting(),
+        waiting: lines.waiting,
+        line_longest: lines.longest,
+        line_bytes: lines.most_bytes,
+        line_statements_max: variables.mysql.line_max_statements,
+        line_bytes_max: variables.mysql.line_max_bytes,
+        line_refused: lines.refused,
+        hostgroups_held: lines.held,
+        hostgroups_without_server: lines.without_server,
         environments: shared.answers.environments.len() as u64,
         environments_max: ENVIRONMENTS_MAX as u64,
         max_connections: variables.mysql.max_connections,

@@ -15,7 +15,7 @@ pub struct MonitoredServer {
     pub name: ServerName,
     /// Where it is.
     pub address: BackendAddress,
-    /// TLS for the monitor's account, if connections to it have it; a sentence where it is to be used and cannot be.
+    /// TLS for the account, if connections to it have it; a sentence where it is to be used and cannot be.
     pub tls: Result<Option<BackendTls>, String>,
     /// Whether a server that asks for the password itself gets it.
     pub clear_passwords: ClearPasswords,
@@ -27,8 +27,8 @@ pub struct MonitoredServer {
     pub member: Option<(ClusterKind, u64)>,
 }
 
-/// All servers but those that an operator has cut off (OFFLINE_HARD).
-pub(super) fn monitored(shared: &Shared) -> Vec<MonitoredServer> {
+/// All servers but those that an operator has cut off (OFFLINE_HARD), as this user reaches them.
+pub(super) fn monitored(shared: &Shared, user: &str) -> Vec<MonitoredServer> {
     let configured = std::sync::Arc::clone(shared.places.lock().configured());
     let mut seen = HashSet::new();
     let mut monitored = Vec::new();
@@ -39,7 +39,7 @@ pub(super) fn monitored(shared: &Shared) -> Vec<MonitoredServer> {
         if is_cut_off || !seen.insert(name.clone()) {
             continue;
         }
-        let tls = server.tls_of(&configured.mysql.monitor_username);
+        let tls = server.tls_of(user);
         monitored.push(MonitoredServer {
             address: server.address().clone(),
             tls: tls.map_err(|error| error.to_string()),

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use nuthatch_config::{HostgroupId, Server as ServerRow, ServerName, ServerStatus};
+use nuthatch_config::{CheckType, HostgroupId, Role, Server as ServerRow, ServerName, ServerStatus};
 
 use crate::shared::Shared;
 
@@ -30,6 +30,32 @@ pub struct PlacedServer {
     pub latency_us: Option<u64>,
     /// Why nothing new is sent to it, where that is so.
     pub trouble: Option<String>,
+}
+
+/// A replication pair, as it is now.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Pair {
+    /// By what a server is known to be a writer.
+    pub check: CheckType,
+    /// Who takes the writes.
+    pub writer: Option<ServerName>,
+    /// All of its servers that an operator has not cut off.
+    pub servers: Vec<ServerName>,
+}
+
+/// The pair of that writer hostgroup.
+pub(super) fn pair(shared: &Shared, writer_hostgroup: HostgroupId) -> Option<Pair> {
+    let places = shared.places.lock();
+    let configured = places.configured();
+    let pair = configured.clusters.pairs.iter().find(|pair| pair.writer == writer_hostgroup)?;
+    let rows = [pair.writer, pair.reader].into_iter().flat_map(|id| configured.hostgroups.servers(id));
+    let usable = rows.filter(|row| row.status != ServerStatus::OfflineHard);
+    let servers: BTreeSet<_> = usable.map(|row| row.name()).collect();
+    let writes = |(placed, _): &&(nuthatch_config::Placed, u64)| {
+        placed.writer_hostgroup == writer_hostgroup && placed.role == Role::Writer
+    };
+    let writer = places.placed().iter().find(writes).map(|(placed, _)| placed.server.clone());
+    Some(Pair { check: pair.check, writer, servers: servers.into_iter().collect() })
 }
 
 /// All servers, by host and port.

@@ -18,6 +18,8 @@ pub(crate) enum EndReason {
     UserGone = 5,
     /// A client's KILL; it is hung up on, as a server does it.
     KilledByClient = 6,
+    /// What it held stood in the way of a switchover.
+    SwitchedOver = 9,
 }
 
 impl EndReason {
@@ -29,6 +31,7 @@ impl EndReason {
             4 => Some(Self::Stopped),
             5 => Some(Self::UserGone),
             6 => Some(Self::KilledByClient),
+            9 => Some(Self::SwitchedOver),
             _ => None,
         }
     }

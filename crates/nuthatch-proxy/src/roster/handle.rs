@@ -245,6 +245,10 @@ impl Borrower for SessionHandle {
     fn connection_is_cut(&self) {
         self.rouse();
     }
+
+    fn number(&self) -> u32 {
+        self.id
+    }
 }
 
 impl Wake for SessionHandle {

@@ -15,6 +15,8 @@ pub(crate) struct View {
     /// The statement at hand, or the one before it: `has_info` tells.
     pub(crate) info: Vec<u8>,
     pub(crate) has_info: bool,
+    /// Of the command at hand.
+    pub(crate) bytes: usize,
     pub(crate) hostgroup: Option<u32>,
     /// The server that a session's bytes pass to as they are.
     pub(crate) passes_to: Option<Arc<Server>>,

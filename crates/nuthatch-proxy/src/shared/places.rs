@@ -7,6 +7,7 @@ use nuthatch_config::{
     AccessFinding, CheckType, Findings, HostgroupId, Member, Placed, Placement, Placer, Role, ServerName,
     ServerStatus, Snapshot,
 };
+use tokio::time::Instant;
 
 /// See the module's doc.
 #[derive(Debug)]
@@ -16,6 +17,17 @@ pub(crate) struct Places {
     findings: Findings,
     placer: Placer,
     placed: Vec<(Placed, Since)>,
+    /// When somebody has changed what a server is: looks that were begun before do not show it.
+    changed: HashMap<ServerName, Instant>,
+}
+
+/// How it is known whether a server takes writes.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Told {
+    /// By a look that was begun then.
+    Looked(Instant),
+    /// By who has just changed it.
+    Changed,
 }
 
 /// Since when a server has its role, in milliseconds of the clock.
@@ -33,7 +45,7 @@ pub(crate) struct Moves {
 impl Places {
     pub(crate) fn new(configured: Arc<Snapshot>) -> Self {
         let (findings, placer) = (Findings::default(), Placer::default());
-        Self { configured, findings, placer, placed: Vec::new() }
+        Self { configured, findings, placer, placed: Vec::new(), changed: HashMap::new() }
     }
 
     /// The configuration, with all servers where the operator has them.
@@ -74,7 +86,15 @@ impl Places {
         server: &ServerName,
         check: CheckType,
         finding: &AccessFinding,
+        told: Told,
     ) -> bool {
+        match told {
+            Told::Looked(began) if self.changed.get(server).is_some_and(|changed| began < *changed) => {
+                return false;
+            }
+            Told::Looked(_) => {}
+            Told::Changed => drop(self.changed.insert(server.clone(), Instant::now())),
+        }
         let access = self.findings.entry(server.clone()).or_default().access.entry(check).or_default();
         let before = access.clone();
         access.note(finding);
@@ -91,6 +111,7 @@ impl Places {
 
     /// Nobody looks at it any more. Returns whether anything was known.
     pub(crate) fn forget(&mut self, server: &ServerName) -> bool {
+        self.changed.remove(server);
         self.findings.remove(server).is_some()
     }
 

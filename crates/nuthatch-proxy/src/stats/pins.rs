@@ -79,7 +79,7 @@ impl Pins {
     pub(crate) const PASSING: Self = Self::DIAGNOSTICS.with(Self::FOUND_ROWS);
 
     /// It is kept because that is configured, whatever is on it.
-    const CONFIGURED: Self = Self::DELAY.with(Self::MULTIPLEXING_OFF);
+    pub(crate) const CONFIGURED: Self = Self::DELAY.with(Self::MULTIPLEXING_OFF);
 
     /// How many reasons there are.
     pub(crate) const COUNT: usize = Self::TABLE.len();
@@ -87,6 +87,16 @@ impl Pins {
     /// All reasons with their names.
     pub(crate) fn all() -> impl Iterator<Item = (Self, &'static str)> {
         Self::TABLE.iter().copied()
+    }
+
+    /// As a number.
+    pub(crate) const fn bits(self) -> u32 {
+        self.0
+    }
+
+    /// Of such a number.
+    pub(crate) const fn of_bits(bits: u32) -> Self {
+        Self(bits)
     }
 
     pub(crate) const fn is_empty(self) -> bool {
@@ -113,6 +123,11 @@ impl Pins {
     /// Whether the session may not use the cache while the pin lasts.
     pub(crate) const fn blocks_cache(self) -> bool {
         self.0 & Self::BLOCKS_CACHE.0 != 0
+    }
+
+    /// Whether any of it is because that is configured.
+    pub(crate) const fn are_configured(self) -> bool {
+        self.0 & Self::CONFIGURED.0 != 0
     }
 
     /// Whether the connection cannot be given to another session without a reset.

@@ -1,7 +1,10 @@
 //! Where a statement goes: rules, weights, the state of servers, what is done when one fails.
 
+mod clusters;
 mod failure;
+mod holding;
 mod limits;
+mod lines;
 mod lost;
 mod monitor;
 mod pool;
@@ -10,6 +13,7 @@ mod relay;
 mod roles;
 mod rules;
 mod status;
+mod switchover;
 mod weights;
 
 use crate::stage::Stage;

@@ -116,6 +116,11 @@ pub(crate) fn primary(lab: &ScratchLab) -> Client {
     direct(lab.primary(), &account(lab))
 }
 
+/// That server of the lab, past any proxy.
+pub(crate) fn client_of(lab: &ScratchLab, role: Role) -> Client {
+    direct(lab.server(role).expect("it is there"), &account(lab))
+}
+
 /// The lab's first replica, past any proxy.
 pub(crate) fn replica(lab: &ScratchLab) -> Client {
     direct(lab.server(Role::Replica(1)).expect("a replica"), &account(lab))

@@ -73,7 +73,7 @@ pub(in crate::backend) async fn open(
     let shape = logged_in.capabilities & SHAPE;
     slot.server.connected(logged_in.greeting, logged_in.status, latency_us);
     slot.server.room.is_given(login.user);
-    let control = Arc::new(Control::default());
+    let control = Arc::new(Control::of(login.user));
     slot.server.remember(&control);
     // Who cuts a server off says so first, and looks then which connections there are.
     if slot.server.is_cut_off() {

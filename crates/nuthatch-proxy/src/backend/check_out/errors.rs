@@ -1,8 +1,10 @@
 //! Why no connection could be had.
 
-use nuthatch_config::{HostgroupId, MysqlVariables};
+use nuthatch_config::HostgroupId;
 use nuthatch_wire::ErrPacket;
 use thiserror::Error;
+
+use crate::backend::server::line::limits::Full;
 
 /// Why no connection could be had.
 #[derive(Debug, Error)]
@@ -10,6 +12,9 @@ pub(crate) enum CheckOutError {
     /// No server could be reached in time.
     #[error("no server of hostgroup {hostgroup} could be reached within {waited_ms} ms: {why}")]
     Timeout { hostgroup: HostgroupId, waited_ms: u64, why: String },
+    /// As many wait for one as may.
+    #[error("hostgroup {hostgroup} takes no more statements: {full}; {why}")]
+    LineFull { hostgroup: HostgroupId, full: Full, why: String },
     /// No configuration names a server of the hostgroup.
     #[error("no server stands in hostgroup {hostgroup}")]
     NoServer { hostgroup: HostgroupId },
@@ -22,13 +27,13 @@ pub(crate) enum CheckOutError {
 }
 
 impl CheckOutError {
-    /// That the time is over, and what it was waited for; without that, of a hostgroup that is gone.
+    /// That the time is over, and what it was waited for.
     pub(in crate::backend) fn timeout(
         hostgroup: HostgroupId,
-        variables: &MysqlVariables,
-        why: Option<String>,
+        since_us: u64,
+        now_us: u64,
+        why: String,
     ) -> Self {
-        let why = why.unwrap_or_else(|| "no server stands in it".to_owned());
-        Self::Timeout { hostgroup, waited_ms: variables.connect_timeout_server_max, why }
+        Self::Timeout { hostgroup, waited_ms: now_us.saturating_sub(since_us) / 1000, why }
     }
 }

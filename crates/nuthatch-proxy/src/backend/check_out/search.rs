@@ -1,6 +1,7 @@
 //! One statement's search for a connection: waits in line, looks at the servers, connects.
 
 use std::sync::Arc;
+use std::sync::atomic::{Ordering, fence};
 use std::time::Duration;
 
 use nuthatch_config::{HostgroupId, MysqlVariables};
@@ -16,9 +17,11 @@ use crate::backend::check_out::weights::choose;
 use crate::backend::connection::{Connection, Server, Slot};
 use crate::backend::hostgroup::{Hostgroup, Hostgroups};
 use crate::backend::server::growth::Asking;
-use crate::backend::server::line::{Place, Stay, Turn};
+use crate::backend::server::line::stay::Stay;
+use crate::backend::server::line::{Place, Turn};
 use crate::backend::server::pool::Fit;
 use crate::backend::server::refusal::{Proof, number_of, told};
+use crate::backend::why_none::why_none;
 use crate::clock::Clock;
 use crate::stats::Occurrence;
 
@@ -55,30 +58,27 @@ enum Look {
 }
 
 impl<'a> Search<'a> {
+    /// At that place it has had the turn already.
     pub(in crate::backend) fn new(
         hostgroup: HostgroupId,
         wanted: &'a Wanted<'a>,
         variables: &'a MysqlVariables,
         clock: &'a Clock,
+        place: Option<Place>,
+        stay: Stay,
     ) -> Self {
-        let stay = Stay::at_most(clock.now_us(), variables);
         Self {
             hostgroup,
             wanted,
             variables,
             clock,
             stay,
-            place: None,
+            place,
             was_throttled: false,
             tried: Vec::new(),
             some_full: false,
             why: None,
         }
-    }
-
-    /// It has had the turn at that place already.
-    pub(in crate::backend) fn stand_at(&mut self, place: Place, stay: Stay) {
-        (self.place, self.stay) = (Some(place), stay);
     }
 
     /// Waits in line, looks, connects, until something has come of it.
@@ -87,47 +87,84 @@ impl<'a> Search<'a> {
         hostgroups: &Hostgroups,
     ) -> Result<Box<Connection>, CheckOutError> {
         loop {
-            let Some(group) = hostgroups.group(self.hostgroup) else {
-                if !hostgroups.is_named(self.hostgroup) {
-                    return Err(CheckOutError::NoServer { hostgroup: self.hostgroup });
-                }
-                self.place = None;
-                Box::pin(self.pause(None)).await?;
-                continue;
+            let group = hostgroups.group(self.hostgroup).filter(|group| !group.is_gone());
+            let Some(group) = group else {
+                return Err(CheckOutError::NoServer { hostgroup: self.hostgroup });
             };
             self.place = self.place.take().filter(|place| place.is_in(&group.line));
-            if self.place.is_none() && self.tried.is_empty() && !group.line.is_empty() {
-                let place = self.place.insert(group.line.join(self.stay));
-                if place.turn().await == Turn::Over {
-                    return Err(self.timeout(Some(&group)));
-                }
+            if self.place.is_none() && self.tried.is_empty() && !group.line.is_free() {
+                self.join(&group, hostgroups)?;
+                self.await_turn(&group).await?;
+                continue;
             }
-            match self.look(&group)? {
-                Look::Idle(connection) => return Ok(connection),
+            if group.line.is_held() {
+                self.stand_in_front(&group);
+                self.await_turn(&group).await?;
+                continue;
+            }
+            let had = match self.look(&group)? {
+                Look::Idle(connection) => Some(connection),
                 Look::MayConnect(slot) => {
                     // Who comes next may look meanwhile.
                     self.place = None;
-                    if let Some(connection) = Box::pin(self.connect(slot, hostgroups)).await? {
-                        return Ok(connection);
+                    match Box::pin(self.connect(slot, &group, hostgroups)).await? {
+                        Some(connection) => Some(connection),
+                        None => continue,
                     }
                 }
-                Look::Wait => {
-                    self.begin_round();
-                    let stay = self.stay;
-                    let place = self.place.get_or_insert_with(|| group.line.join_in_front(stay));
-                    if place.turn().await == Turn::Over {
-                        return Err(self.timeout(Some(&group)));
-                    }
-                }
+                Look::Wait => None,
                 Look::NoneReachable => {
-                    self.begin_round();
                     // It keeps its place, but what others free is of no use.
-                    let stay = self.stay;
-                    self.place.get_or_insert_with(|| group.line.join_in_front(stay));
-                    Box::pin(self.pause(Some(&group))).await?;
+                    self.stand_in_front(&group);
+                    Box::pin(self.pause(&group)).await?;
+                    continue;
                 }
+            };
+            if let Some(connection) = had.and_then(|had| self.unless_held(had, &group, hostgroups)) {
+                return Ok(connection);
             }
+            self.stand_in_front(&group);
+            self.await_turn(&group).await?;
         }
+    }
+
+    /// Takes the last place in line.
+    fn join(&mut self, group: &Hostgroup, hostgroups: &Hostgroups) -> Result<(), CheckOutError> {
+        let full = |full| hostgroups.line_is_full(self.hostgroup, full, self.clock.now_us());
+        self.place = Some(group.line.join(self.stay).map_err(full)?);
+        Ok(())
+    }
+
+    /// Begins another round, at its place or at the first.
+    fn stand_in_front(&mut self, group: &Hostgroup) {
+        self.begin_round();
+        let stay = self.stay;
+        self.place.get_or_insert_with(|| group.line.join_in_front(stay));
+    }
+
+    async fn await_turn(&mut self, group: &Hostgroup) -> Result<(), CheckOutError> {
+        let Some(place) = &self.place else { return Ok(()) };
+        match place.turn().await {
+            Turn::Look => Ok(()),
+            Turn::Over => Err(self.timeout(group)),
+        }
+    }
+
+    /// The connection, unless the hostgroup is held since it was looked for; then it is put back.
+    fn unless_held(
+        &self,
+        mut connection: Box<Connection>,
+        group: &Hostgroup,
+        hostgroups: &Hostgroups,
+    ) -> Option<Box<Connection>> {
+        connection.count_as_lent();
+        // Either who holds it sees the connection in use, or this sees that it is held.
+        fence(Ordering::SeqCst);
+        if !group.line.is_held() {
+            return Some(connection);
+        }
+        hostgroups.check_in(connection, self.clock.now_ms());
+        None
     }
 
     /// Looks at the servers of the hostgroup, each at most once in a round. Gives the right to connect before who stands
@@ -158,10 +195,11 @@ impl<'a> Search<'a> {
                 self.tried.push(Arc::clone(server));
                 continue;
             }
+            let (standing_since_us, free_since_us) = group.line.standing_since_us();
             let asking = Asking {
                 now_us,
-                since_us: self.stay.since_us,
-                standing_since_us: group.line.standing_since_us(),
+                since_us: self.stay.since_us.max(free_since_us),
+                standing_since_us,
                 moved_us: group.line.shortage.is_there().then(|| group.line.moved_us()),
             };
             if !server.growth.admits(asking, settings.growth_interval_ms * 1000, || server.under_way()) {
@@ -186,13 +224,15 @@ impl<'a> Search<'a> {
             self.some_full = true;
             self.tried.push(Arc::clone(server));
         }
-        Ok(if self.some_full { Look::Wait } else { Look::NoneReachable })
+        // Where none takes statements, who stands in line is told when one does.
+        Ok(if self.some_full || self.tried.is_empty() { Look::Wait } else { Look::NoneReachable })
     }
 
     /// A new connection; `None` when the server could not be reached, so that another is to be tried.
     async fn connect(
         &mut self,
         slot: Slot,
+        group: &Hostgroup,
         hostgroups: &Hostgroups,
     ) -> Result<Option<Box<Connection>>, CheckOutError> {
         let server = Arc::clone(&slot.server);
@@ -202,10 +242,10 @@ impl<'a> Search<'a> {
             let login = login(self.wanted, self.variables, &server)?;
             Ok(connect::open(slot, worker, &login).await)
         };
-        let opened = worker.with_tokio(timeout(self.time_left(), opening)).await;
+        let opened = worker.with_tokio(timeout(self.time_left(group), opening)).await;
         let Ok(opened) = opened else {
             self.why = Some(format!("{}: no answer to a connect", server.address));
-            return Err(self.timeout(None));
+            return Err(self.timeout(group));
         };
         match opened? {
             Ok(connection) => {
@@ -293,8 +333,8 @@ impl<'a> Search<'a> {
     }
 
     /// The pause before the servers are tried again.
-    async fn pause(&mut self, group: Option<&Hostgroup>) -> Result<(), CheckOutError> {
-        let left = self.time_left();
+    async fn pause(&mut self, group: &Hostgroup) -> Result<(), CheckOutError> {
+        let left = self.time_left(group);
         if left.is_zero() {
             return Err(self.timeout(group));
         }
@@ -303,13 +343,16 @@ impl<'a> Search<'a> {
         Ok(())
     }
 
-    fn time_left(&self) -> Duration {
-        Duration::from_micros(self.stay.until_us.saturating_sub(self.clock.now_us()))
+    fn time_left(&self, group: &Hostgroup) -> Duration {
+        let until_us = group.line.until_us(self.stay);
+        Duration::from_micros(until_us.saturating_sub(self.clock.now_us()))
     }
 
     /// That the time is over, and what it was waited for.
-    fn timeout(&mut self, group: Option<&Hostgroup>) -> CheckOutError {
-        let why = self.why.take().or_else(|| Some(group?.why_none(self.clock.now_ms())));
-        CheckOutError::timeout(self.hostgroup, self.variables, why)
+    fn timeout(&mut self, group: &Hostgroup) -> CheckOutError {
+        let now_us = self.clock.now_us();
+        let failed = self.why.take().filter(|_| group.line.awaits_connections());
+        let why = failed.unwrap_or_else(|| why_none(group, now_us));
+        CheckOutError::timeout(self.hostgroup, self.stay.since_us, now_us, why)
     }
 }

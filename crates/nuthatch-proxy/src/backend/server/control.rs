@@ -2,28 +2,63 @@
 
 use std::fmt;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
 use parking_lot::Mutex;
+
+use crate::stats::pins::Pins;
 
 /// Who has a connection: a session, as its connection sees it.
 pub(crate) trait Borrower: fmt::Debug + Send + Sync + 'static {
     /// Whoever waits on the connection is to look at it: it was cut.
     fn connection_is_cut(&self);
+    /// `CONNECTION_ID()` of the session.
+    fn number(&self) -> u32;
 }
 
 /// The part of a connection that others can reach while a session uses it.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct Control {
+    /// As whom it is logged in.
+    pub(in crate::backend) user: Arc<str>,
     cut: AtomicBool,
     user_of_it: Mutex<Option<Arc<dyn Borrower>>>,
     /// A KILL of its thread is under way, or was.
     has_kill: AtomicBool,
     /// It works for a statement.
     is_at_work: AtomicBool,
+    /// For what a session keeps it between statements: [`Pins`] as a number.
+    kept_for: AtomicU32,
 }
 
 impl Control {
+    /// That of a connection which is logged in as that user.
+    pub(in crate::backend) fn of(user: &Arc<str>) -> Self {
+        Self {
+            user: Arc::clone(user),
+            cut: AtomicBool::new(false),
+            user_of_it: Mutex::default(),
+            has_kill: AtomicBool::new(false),
+            is_at_work: AtomicBool::new(false),
+            kept_for: AtomicU32::new(0),
+        }
+    }
+
+    /// A session keeps it between statements.
+    pub(crate) fn keep_for(&self, reasons: Pins) {
+        self.kept_for.store(reasons.bits(), Ordering::Relaxed);
+    }
+
+    /// For what a session keeps it, a transaction included.
+    pub(in crate::backend) fn kept_for(&self) -> Pins {
+        Pins::of_bits(self.kept_for.load(Ordering::Relaxed))
+    }
+
+    /// The session that had it last, if one did.
+    pub(in crate::backend) fn session(&self) -> Option<u32> {
+        self.user_of_it.lock().as_ref().map(|session| session.number())
+    }
+
     /// Ends the connection: whoever waits on it is woken and finds [`Self::is_cut`].
     pub(crate) fn cut(&self) {
         self.cut.store(true, Ordering::Release);

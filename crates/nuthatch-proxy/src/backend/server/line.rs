@@ -5,68 +5,50 @@
 //! stands behind. Nobody in line has a timer: [`keep_lines`](crate::backend::keep_lines()) rings and ends what waits in vain, so that waiting for a moment, as
 //! on a busy server every statement does, costs little.
 //!
+//! While the hostgroup is held nobody is rung for, and whoever comes stands in line though nobody else does. When that is over, or a
+//! server comes where there was none, all who stand there look at once, one behind the other.
+//!
 //! Cost: one load for each connection put back while nobody waits; else a lock to join, to be rung for and to leave.
 
-use std::collections::VecDeque;
+pub(in crate::backend) mod holding;
+pub(crate) mod limits;
+mod queue;
+pub(in crate::backend) mod stay;
+
+#[cfg(test)]
+mod tests;
+
 use std::future::poll_fn;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering, fence};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering, fence};
 use std::task::{Context, Poll, Waker};
 
 use nuthatch_config::MysqlVariables;
-use parking_lot::Mutex;
+use parking_lot::{Mutex, MutexGuard};
 use tokio::sync::Notify;
 
+use crate::backend::server::line::holding::{Servers, Wait};
+use crate::backend::server::line::limits::{Full, Limits};
+pub(crate) use crate::backend::server::line::queue::Turn;
+use crate::backend::server::line::queue::{End, Queue};
+use crate::backend::server::line::stay::{Awaited, Stay};
 use crate::backend::server::shortage::Shortage;
+
+/// Beside how many wait: the hostgroup is held.
+const HELD: usize = 1 << (usize::BITS - 1);
 
 /// See the module's doc.
 #[derive(Debug, Default)]
 pub(in crate::backend) struct Line {
     queue: Mutex<Queue>,
+    /// How many wait, and [`HELD`].
     count: AtomicUsize,
     /// Rung when somebody joins while nobody waits.
     keeper: Arc<Notify>,
     /// Whether waiting is the machine's doing.
     pub(in crate::backend) shortage: Arc<Shortage>,
-}
-
-#[derive(Debug, Default)]
-struct Queue {
-    waiting: VecDeque<Waiter>,
-    next_id: u64,
-    /// What was put back and nobody has looked for yet.
-    unseen: usize,
-    /// Since when somebody has been waiting all the time.
-    standing_since_us: u64,
-    /// When it was rung last.
-    ticked_us: u64,
-    /// When somebody left it last, as the rings tell.
-    moved_us: u64,
-}
-
-#[derive(Debug)]
-struct Waiter {
-    id: u64,
-    until_us: u64,
-    told: Option<Turn>,
-    waker: Option<Waker>,
-}
-
-/// How long somebody waits.
-#[derive(Debug, Clone, Copy)]
-pub(in crate::backend) struct Stay {
-    /// Since when, in microseconds of the clock.
-    pub(in crate::backend) since_us: u64,
-    /// Until when at most.
-    pub(in crate::backend) until_us: u64,
-}
-
-impl Stay {
-    /// As long as the variables let a statement wait.
-    pub(in crate::backend) fn at_most(since_us: u64, variables: &MysqlVariables) -> Self {
-        let until_us = since_us + variables.connect_timeout_server_max.saturating_mul(1000);
-        Self { since_us, until_us }
-    }
+    limits: Limits,
+    refused: AtomicU64,
 }
 
 /// A place in a line. Dropping it leaves the line.
@@ -76,13 +58,21 @@ pub(in crate::backend) struct Place {
     id: u64,
 }
 
-/// What a place in line has come to.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Turn {
-    /// It is the first, and something may be free.
-    Look,
-    /// Its time is over.
-    Over,
+/// What is to be told of a line.
+#[derive(Debug, Clone)]
+pub(in crate::backend) struct LineView {
+    pub(in crate::backend) waiting: u64,
+    pub(in crate::backend) waiting_bytes: u64,
+    /// The most that have waited at one time.
+    pub(in crate::backend) waiting_max: u64,
+    /// Of statements, and of their bytes; 0 for none.
+    pub(in crate::backend) limits: (u64, u64),
+    /// Since when who has waited longest does.
+    pub(in crate::backend) oldest_since_us: Option<u64>,
+    /// What is awaited besides a connection.
+    pub(in crate::backend) wait: Option<Wait>,
+    /// Statements that it was too full for.
+    pub(in crate::backend) refused: u64,
 }
 
 impl Line {
@@ -91,20 +81,36 @@ impl Line {
         Self { keeper: Arc::clone(keeper), shortage: Arc::clone(shortage), ..Self::default() }
     }
 
+    /// Whether who comes may look at once: nobody waits, and the hostgroup is not held.
+    pub(in crate::backend) fn is_free(&self) -> bool {
+        self.count.load(Ordering::Acquire) == 0
+    }
+
     /// Whether nobody waits.
     pub(in crate::backend) fn is_empty(&self) -> bool {
-        self.count.load(Ordering::Acquire) == 0
+        self.len() == 0
     }
 
     /// How many wait.
     pub(in crate::backend) fn len(&self) -> usize {
-        self.count.load(Ordering::Acquire)
+        self.count.load(Ordering::Acquire) & !HELD
     }
 
-    /// Since when somebody has been waiting all the time.
-    pub(in crate::backend) fn standing_since_us(&self) -> Option<u64> {
+    /// Whether the hostgroup is held.
+    pub(in crate::backend) fn is_held(&self) -> bool {
+        self.count.load(Ordering::SeqCst) & HELD != 0
+    }
+
+    /// Whether it is connections that are waited for: servers are there, and the hostgroup is not held.
+    pub(in crate::backend) fn awaits_connections(&self) -> bool {
+        self.queue.lock().holding.awaited() == Awaited::Connection
+    }
+
+    /// Since when somebody has been waiting all the time, and since when a connection is what is waited for.
+    pub(in crate::backend) fn standing_since_us(&self) -> (Option<u64>, u64) {
         let queue = self.queue.lock();
-        (!queue.waiting.is_empty()).then_some(queue.standing_since_us)
+        let since_us = (!queue.waiting.is_empty()).then_some(queue.standing_since_us);
+        (since_us, queue.holding.awaited_since_us())
     }
 
     /// When somebody left it last, to within a ring.
@@ -112,42 +118,71 @@ impl Line {
         self.queue.lock().moved_us
     }
 
+    /// Until when who stays so may wait, as things are.
+    pub(in crate::backend) fn until_us(&self, stay: Stay) -> u64 {
+        self.queue.lock().until_us(stay)
+    }
+
+    /// What is to be told of it.
+    pub(in crate::backend) fn view(&self) -> LineView {
+        let queue = self.queue.lock();
+        LineView {
+            waiting: queue.waiting.len() as u64,
+            waiting_bytes: queue.bytes,
+            waiting_max: queue.most as u64,
+            limits: self.limits.shown(),
+            oldest_since_us: queue.waiting.iter().map(|waiter| waiter.stay.since_us).min(),
+            wait: queue.holding.shown(),
+            refused: self.refused.load(Ordering::Relaxed),
+        }
+    }
+
+    /// Keeps to what the variables allow from now on.
+    pub(in crate::backend) fn limit(&self, variables: &MysqlVariables) {
+        self.limits.take_over(variables);
+    }
+
     /// Takes the last place.
-    pub(in crate::backend) fn join(self: &Arc<Self>, stay: Stay) -> Place {
-        self.enter(stay, None, VecDeque::push_back)
+    ///
+    /// # Errors
+    /// The line is full.
+    pub(in crate::backend) fn join(self: &Arc<Self>, stay: Stay) -> Result<Place, Full> {
+        self.join_last(stay, None)
     }
 
-    /// The same where somebody waits already; who takes the place is woken by `waker` when its turn comes.
-    pub(in crate::backend) fn join_others(self: &Arc<Self>, stay: Stay, waker: Waker) -> Place {
-        self.enter(stay, Some(waker), VecDeque::push_back)
+    /// The same for who is no task: `waker` wakes it when its turn comes.
+    pub(in crate::backend) fn join_others(self: &Arc<Self>, stay: Stay, waker: Waker) -> Result<Place, Full> {
+        self.join_last(stay, Some(waker))
     }
 
-    /// Takes the first place, for who found nobody waiting.
+    fn join_last(self: &Arc<Self>, stay: Stay, waker: Option<Waker>) -> Result<Place, Full> {
+        let queue = self.queue.lock();
+        match self.limits.admit(queue.waiting.len() as u64, queue.bytes, stay.bytes()) {
+            Ok(()) => Ok(self.enter(queue, stay, waker, End::Last)),
+            Err(full) => {
+                self.refused.fetch_add(1, Ordering::Relaxed);
+                Err(full)
+            }
+        }
+    }
+
+    /// Takes the first place, for who found nobody waiting or comes back: it is never too full for that.
     pub(in crate::backend) fn join_in_front(self: &Arc<Self>, stay: Stay) -> Place {
-        self.enter(stay, None, VecDeque::push_front)
+        self.enter(self.queue.lock(), stay, None, End::First)
     }
 
     fn enter(
         self: &Arc<Self>,
+        mut queue: MutexGuard<'_, Queue>,
         stay: Stay,
         waker: Option<Waker>,
-        push: impl FnOnce(&mut VecDeque<Waiter>, Waiter),
+        end: End,
     ) -> Place {
-        let Stay { since_us, until_us } = stay;
-        let mut queue = self.queue.lock();
-        let id = queue.next_id;
-        queue.next_id += 1;
         let is_only = queue.waiting.is_empty();
-        if is_only {
-            queue.standing_since_us = since_us;
-        }
-        // What became free before it stood here was told to nobody: it looks once more.
-        let told = is_only.then_some(Turn::Look);
-        push(&mut queue.waiting, Waiter { id, until_us, told, waker });
-        self.count.store(queue.waiting.len(), Ordering::SeqCst);
+        let id = queue.stand(stay, waker, end);
+        self.recount(&queue);
         // They have gone meanwhile.
-        let alone =
-            if is_only { queue.waiting.front_mut().and_then(|waiter| waiter.waker.take()) } else { None };
+        let alone = if is_only { queue.ring_first() } else { None };
         drop(queue);
         wake(alone);
         // Either who puts something back sees who waits, or who joins sees what was put back.
@@ -156,6 +191,11 @@ impl Line {
             self.keeper.notify_one();
         }
         Place { line: Arc::clone(self), id }
+    }
+
+    fn recount(&self, queue: &Queue) {
+        let held = if queue.holding.is_held() { HELD } else { 0 };
+        self.count.store(queue.waiting.len() | held, Ordering::SeqCst);
     }
 
     /// Something may have become free.
@@ -171,42 +211,56 @@ impl Line {
         }
     }
 
-    /// Rings for the first, and ends what has waited until `now_us`.
+    /// Things have changed for all who stand in it.
+    pub(in crate::backend) fn tell_all(&self) {
+        let waker = self.queue.lock().ring_all();
+        wake(waker);
+    }
+
+    /// Rings for the first, and ends what has waited too long by `now_us`.
     pub(in crate::backend) fn tick(&self, now_us: u64) {
-        let (first, over) = {
-            let mut queue = self.queue.lock();
-            queue.ticked_us = now_us;
-            (queue.ring_first(), queue.end_those_until(now_us))
-        };
+        let (first, over) = self.queue.lock().tick(now_us);
         wake(first);
         over.into_iter().for_each(Waker::wake);
     }
-}
 
-impl Queue {
-    fn ring_first(&mut self) -> Option<Waker> {
-        let first = self.waiting.front_mut()?;
-        first.told.get_or_insert(Turn::Look);
-        first.waker.take()
+    /// Holds the hostgroup from now on, for that reason. Returns the number of the hold.
+    pub(in crate::backend) fn hold(&self, reason: &str, now_us: u64) -> u64 {
+        let mut queue = self.queue.lock();
+        let hold = queue.holding.hold(reason.into(), now_us);
+        queue.renew_limits();
+        self.recount(&queue);
+        hold
     }
 
-    fn end_those_until(&mut self, now_us: u64) -> Vec<Waker> {
-        let over = self.waiting.iter_mut().filter(|waiter| waiter.until_us <= now_us);
-        over.filter_map(|waiter| {
-            waiter.told = Some(Turn::Over);
-            waiter.waker.take()
-        })
-        .collect()
+    /// The hold of that number is for another reason now.
+    pub(in crate::backend) fn reword(&self, hold: u64, reason: &str) {
+        self.queue.lock().holding.reword(hold, reason.into());
     }
 
-    /// Where somebody stands: nearly always at one of the ends.
-    fn place_of(&self, id: u64) -> Option<usize> {
-        let is_it = |waiter: &Waiter| waiter.id == id;
-        match (self.waiting.front(), self.waiting.back()) {
-            (Some(first), _) if is_it(first) => Some(0),
-            (_, Some(last)) if is_it(last) => Some(self.waiting.len() - 1),
-            _ => self.waiting.iter().position(is_it),
-        }
+    /// Ends the hold of that number.
+    pub(in crate::backend) fn release(&self, hold: u64, now_us: u64) {
+        let mut queue = self.queue.lock();
+        let is_over = queue.holding.release(hold, now_us);
+        self.recount(&queue);
+        let waker = if is_over { queue.await_other(now_us) } else { None };
+        drop(queue);
+        wake(waker);
+    }
+
+    /// Takes note of whether servers of the hostgroup take statements. Returns whether something else is awaited now.
+    pub(in crate::backend) fn note_servers(&self, servers: Servers, now_us: u64) -> bool {
+        let mut queue = self.queue.lock();
+        let is_other = queue.holding.note_servers(servers, now_us);
+        let waker = if is_other { queue.await_other(now_us) } else { None };
+        drop(queue);
+        wake(waker);
+        is_other
+    }
+
+    /// Why no server is there, for as long as none is.
+    pub(in crate::backend) fn tell_why(&self, why: Option<&str>) {
+        self.queue.lock().holding.tell_why(why.map(Into::into));
     }
 }
 
@@ -219,14 +273,17 @@ impl Place {
     /// One poll of [`Self::turn`].
     pub(in crate::backend) fn poll_turn(&self, cx: &Context<'_>) -> Poll<Turn> {
         let mut queue = self.line.queue.lock();
-        let Some(waiter) = queue.place_of(self.id).and_then(|place| queue.waiting.get_mut(place)) else {
-            return Poll::Ready(Turn::Over);
-        };
-        if let Some(told) = waiter.told.take() {
-            if told == Turn::Look {
+        let is_held = queue.holding.is_held();
+        let Some(waiter) = queue.waiter(self.id) else { return Poll::Ready(Turn::Over) };
+        match waiter.told.take() {
+            // It is told again when the hostgroup is released.
+            Some(Turn::Look) if is_held => {}
+            Some(Turn::Look) => {
                 queue.unseen = queue.unseen.saturating_sub(1);
+                return Poll::Ready(Turn::Look);
             }
-            return Poll::Ready(told);
+            Some(Turn::Over) => return Poll::Ready(Turn::Over),
+            None => {}
         }
         if waiter.waker.as_ref().is_none_or(|known| !known.will_wake(cx.waker())) {
             waiter.waker = Some(cx.waker().clone());
@@ -244,20 +301,9 @@ impl Drop for Place {
     fn drop(&mut self) {
         let waker = {
             let mut queue = self.line.queue.lock();
-            let Some(place) = queue.place_of(self.id) else { return };
-            let left = if place == 0 { queue.waiting.pop_front() } else { queue.waiting.remove(place) };
-            queue.moved_us = queue.ticked_us;
-            self.line.count.store(queue.waiting.len(), Ordering::SeqCst);
-            // What it was told of and did not look for is for the next.
-            let has_not_looked = left.is_some_and(|waiter| waiter.told == Some(Turn::Look));
-            if queue.waiting.is_empty() {
-                queue.unseen = 0;
-                None
-            } else if place == 0 && (queue.unseen > 0 || has_not_looked) {
-                queue.ring_first()
-            } else {
-                None
-            }
+            let waker = queue.leave(self.id);
+            self.line.recount(&queue);
+            waker
         };
         wake(waker);
     }
@@ -266,70 +312,5 @@ impl Drop for Place {
 fn wake(waker: Option<Waker>) {
     if let Some(waker) = waker {
         waker.wake();
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use std::time::Duration;
-
-    use super::*;
-
-    const LONG: Stay = Stay { since_us: 7, until_us: u64::MAX };
-
-    const fn until(until_us: u64) -> Stay {
-        Stay { until_us, ..LONG }
-    }
-
-    /// What it is told, if anything.
-    async fn told(place: &Place) -> Option<Turn> {
-        tokio::time::timeout(Duration::from_millis(1), place.turn()).await.ok()
-    }
-
-    #[tokio::test]
-    async fn the_first_is_rung_for_and_the_next_for_what_is_left() {
-        let line = Arc::new(Line::default());
-        let [first, second, third] = [line.join(LONG), line.join(LONG), line.join(LONG)];
-        assert_eq!(told(&first).await, Some(Turn::Look), "it looks once when it is the first");
-        assert_eq!(told(&second).await, None);
-        line.tell();
-        line.tell();
-        assert_eq!((told(&first).await, told(&second).await), (Some(Turn::Look), None));
-        drop(first);
-        assert_eq!((told(&second).await, told(&third).await), (Some(Turn::Look), None));
-        drop(second);
-        assert_eq!(told(&third).await, None, "both were looked for");
-        let before = line.join_in_front(LONG);
-        line.tell();
-        assert_eq!((told(&third).await, line.len()), (None, 2));
-        drop(before);
-        assert_eq!(told(&third).await, Some(Turn::Look), "the one before it had not looked");
-        drop(third);
-        assert!(line.is_empty());
-    }
-
-    #[test]
-    fn a_line_stands_since_somebody_began_to_wait() {
-        let line = Arc::new(Line::default());
-        assert_eq!(line.standing_since_us(), None);
-        let first = line.join(LONG);
-        let second = line.join(Stay { since_us: 9, ..LONG });
-        drop(first);
-        assert_eq!(line.standing_since_us(), Some(7));
-        drop(second);
-        assert_eq!(line.standing_since_us(), None);
-    }
-
-    #[tokio::test]
-    async fn ticks_ring_for_the_first_and_end_what_waits_too_long() {
-        let line = Arc::new(Line::default());
-        let [first, second, third] = [50, 20, 50].map(|until_us| line.join(until(until_us)));
-        assert_eq!(told(&first).await, Some(Turn::Look));
-        line.tick(20);
-        assert_eq!(told(&first).await, Some(Turn::Look));
-        assert_eq!((told(&second).await, told(&third).await), (Some(Turn::Over), None));
-        drop(second);
-        line.tick(50);
-        assert_eq!((told(&first).await, told(&third).await), (Some(Turn::Over), Some(Turn::Over)));
     }
 }

@@ -252,6 +252,10 @@ fn told_of_check_out(ground: &Ground, account: &Account, error: CheckOutError) -
             );
             (1, ErrorCode::MAX_CONNECT_TIMEOUT, message)
         }
+        CheckOutError::LineFull { hostgroup, full, why } => {
+            let message = format!("Hostgroup {hostgroup} takes no more statements: {full}; {why}");
+            (1, ErrorCode::MAX_CONNECT_TIMEOUT, message)
+        }
         CheckOutError::NoServer { hostgroup } => {
             let sender = match hostgroup == account.user().default_hostgroup {
                 true => format!("the default_hostgroup of user '{}'", account.name()),

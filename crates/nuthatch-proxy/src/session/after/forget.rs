@@ -72,6 +72,11 @@ pub(crate) fn forget_what_is_held_at_once(ground: &Ground, dealings: &mut Dealin
     let mut place = 0;
     while let Some(held) = dealings.hands.held.get_mut(place) {
         held.unpin(Pins::PASSING);
+        if held.pins().are_configured() && ground.shared.hostgroups.is_held(ground.worker.id, held.hostgroup)
+        {
+            // Nothing of the session is on it, so the statement waits like all others.
+            held.unpin(Pins::CONFIGURED);
+        }
         if held.pins().is_empty() && !held.in_transaction() {
             let held = dealings.hands.held.swap_remove(place);
             ground.shared.hostgroups.check_in(held.connection, ground.latest_us / 1000);

@@ -3,7 +3,7 @@
 use nuthatch_config::HostgroupId;
 use nuthatch_wire::{CapabilityFlags, ErrPacket, ErrorCode};
 
-use crate::backend::{AtOnce, InLine, Joining, Turn, Wanted};
+use crate::backend::{AtOnce, CheckOutError, InLine, Joining, Start, Turn, Wanted};
 use crate::session::lease::bring_into::{bring_into_state, can_leave_schema, must_leave_schema};
 use crate::session::lease::inheritance::inherit;
 use crate::session::lease::multiplexing::pin_of_hostgroup;
@@ -116,12 +116,17 @@ pub(crate) fn lease_or_join(
     let joins = || {
         // More connections are opened by how long statements wait in line, and not for their turn on this thread.
         let since_us = ground.shared.clock.now_us();
-        Joining::since(since_us, &ground.snapshot.mysql, ground.handle.rouser())
+        let bytes = ground.handle.view.lock().bytes;
+        Joining::since(since_us, &ground.snapshot.mysql, bytes, ground.handle.rouser())
     };
     let now_ms = ground.latest_us / 1000;
     match ground.shared.hostgroups.take_idle_or_join(hostgroup, &wanted, now_ms, joins) {
         None => Ok(Begun::Leased(Leased::Nothing(None))),
         Some(AtOnce::InLine(in_line)) => Ok(Begun::InLine(in_line)),
+        Some(AtOnce::Full(full)) => {
+            let now_us = ground.shared.clock.now_us();
+            Err(refused(ground, ground.shared.hostgroups.line_is_full(hostgroup, full, now_us)))
+        }
         Some(AtOnce::Idle(connection)) => {
             let held = leased_from_pool(ground, Held::lent(ground, hostgroup, connection));
             let (held, state) = begin_lease(ground, account, context, dealings, held)?;
@@ -141,9 +146,8 @@ pub(crate) fn lease_in_turn(
 ) -> Result<Leased, Trouble> {
     let hostgroups = &ground.shared.hostgroups;
     if turn == Turn::Over {
-        ground.worker.counters.pool_failure.bump();
-        let now_ms = ground.shared.clock.now_ms();
-        return Err(hostgroups.time_is_over(hostgroup, &ground.snapshot.mysql, now_ms).into());
+        let now_us = ground.shared.clock.now_us();
+        return Err(refused(ground, hostgroups.time_is_over(hostgroup, &in_line, now_us)));
     }
     let (wanted, now_ms) = (wanted(ground, account, context, &dealings.hands), in_line.since_us() / 1000);
     let Some(connection) = hostgroups.take_in_turn(hostgroup, &wanted, now_ms, &in_line) else {
@@ -265,14 +269,21 @@ pub(crate) async fn check_out(
 ) -> Result<Held, Trouble> {
     let wanted = wanted(ground, account, context, hands);
     let (variables, clock) = (&ground.snapshot.mysql, &ground.shared.clock);
-    let checking_out = ground.shared.hostgroups.check_out(hostgroup, &wanted, variables, clock, in_line);
+    let start = match in_line {
+        Some(in_line) => Start::InLine(in_line),
+        None => Start::New { bytes: ground.handle.view.lock().bytes },
+    };
+    let checking_out = ground.shared.hostgroups.check_out(hostgroup, &wanted, variables, clock, start);
     match ground.handle.while_client_waits(checking_out).await? {
         Ok(connection) => Ok(Held::lent(ground, hostgroup, connection)),
-        Err(error) => {
-            ground.worker.counters.pool_failure.bump();
-            Err(error.into())
-        }
+        Err(error) => Err(refused(ground, error)),
     }
+}
+
+/// That there is no connection, counted.
+fn refused(ground: &Ground, error: CheckOutError) -> Trouble {
+    ground.worker.counters.pool_failure.bump();
+    error.into()
 }
 
 /// What the session needs of a connection.

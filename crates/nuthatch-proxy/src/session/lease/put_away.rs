@@ -95,6 +95,7 @@ pub(crate) fn settle(ground: &Ground, context: &Context, dealings: &mut Dealings
     if !reasons.is_empty() {
         ground.worker.counters.pins.bump();
         ground.worker.pinned_by.count(held.count_reasons());
+        held.connection.control.keep_for(reasons);
         dealings.hands.held.push(held);
     } else {
         dealings.diagnostics.leave(held.connection.thread_id);

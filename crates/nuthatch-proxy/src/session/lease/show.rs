@@ -19,6 +19,7 @@ pub(crate) fn show(ground: &Ground, client: &Client, now_ms: u64, command: &'sta
     view.command = command;
     view.since_ms = now_ms;
     view.hostgroup = Some(hostgroup);
+    view.bytes = client.payload().len();
     view.info.clear();
     view.has_info = matches!(command, "Query" | "Prepare");
     if view.has_info {

@@ -203,6 +203,15 @@ async fn say_why(ground: &Ground, client: &mut Client, account: &Account, end: S
         SessionEnd::Told(EndReason::Killed) => {
             (ErrorCode::CONNECTION_KILLED, "Connection was killed".to_owned())
         }
+        SessionEnd::Told(EndReason::SwitchedOver) => {
+            let pins = ground.handle.view.lock().pins.clone();
+            let held = if pins.is_empty() { "a statement".to_owned() } else { pins };
+            let message = format!(
+                "Connection was closed for a switchover of its server, which could not wait for {held} any longer \
+                 (mysql-switchover_pins_ms, mysql-switchover_transactions_ms)"
+            );
+            (ErrorCode::CONNECTION_KILLED, message)
+        }
         SessionEnd::Told(EndReason::UserGone) => {
             let name = account.name();
             (ErrorCode::ACCESS_DENIED, format!("User '{name}' is no longer active"))

@@ -11,7 +11,7 @@ use std::task::Poll;
 use nuthatch_net::NetError;
 use nuthatch_wire::{Command, HEADER_LEN};
 
-use crate::backend::{CheckOutError, Wanted};
+use crate::backend::{CheckOutError, Start, Wanted};
 use crate::roster::SessionEnd;
 use crate::session::before::flight::start_unseen_flight;
 use crate::session::lease::bring_into::bring_into;
@@ -89,7 +89,7 @@ async fn open_own(session: &mut Session) -> Result<Held, Trouble> {
         &wanted,
         variables,
         &session.ground.shared.clock,
-        None,
+        Start::New { bytes: session.client.payload().len() },
     );
     let connection = session.ground.handle.while_client_waits(Box::pin(opening)).await??;
     if connection.shape != session.context.shape {

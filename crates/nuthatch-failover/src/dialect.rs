@@ -1,0 +1,138 @@
+//! What servers are told, in each one's words.
+
+use nuthatch_sql::ServerFlavor;
+
+/// MySQL has had the new words since this version, and since 8.4 only them.
+const NEW_WORDS: u32 = 80_023;
+
+/// Whether it speaks of sources and replicas.
+const fn has_new_words(flavor: ServerFlavor) -> bool {
+    matches!(flavor, ServerFlavor::MySql(NEW_WORDS..))
+}
+
+pub(crate) fn take_writes(flavor: ServerFlavor, takes: bool) -> &'static [&'static str] {
+    match (flavor, takes) {
+        // In this order nobody can write between the two.
+        (ServerFlavor::MySql(_), true) => &["SET GLOBAL super_read_only = 0", "SET GLOBAL read_only = 0"],
+        (ServerFlavor::MySql(_), false) => &["SET GLOBAL super_read_only = 1"],
+        (ServerFlavor::MariaDb(_), true) => &["SET GLOBAL read_only = 0"],
+        (ServerFlavor::MariaDb(_), false) => &["SET GLOBAL read_only = 1"],
+    }
+}
+
+pub(crate) const fn stop_replication(flavor: ServerFlavor) -> &'static str {
+    match flavor {
+        ServerFlavor::MariaDb(_) => "STOP ALL SLAVES",
+        _ if has_new_words(flavor) => "STOP REPLICA",
+        ServerFlavor::MySql(_) => "STOP SLAVE",
+    }
+}
+
+pub(crate) const fn start_replication(flavor: ServerFlavor) -> &'static str {
+    match flavor {
+        ServerFlavor::MariaDb(_) => "START ALL SLAVES",
+        _ if has_new_words(flavor) => "START REPLICA",
+        ServerFlavor::MySql(_) => "START SLAVE",
+    }
+}
+
+/// `channel` is a name of MariaDB's connections; empty for the one without.
+pub(crate) fn forget_replication(flavor: ServerFlavor, channel: &str) -> String {
+    match flavor {
+        ServerFlavor::MariaDb(_) => format!("RESET SLAVE {} ALL", quoted(channel)),
+        _ if has_new_words(flavor) => "RESET REPLICA ALL".to_owned(),
+        ServerFlavor::MySql(_) => "RESET SLAVE ALL".to_owned(),
+    }
+}
+
+pub(crate) const fn replica_status(flavor: ServerFlavor) -> &'static str {
+    match flavor {
+        ServerFlavor::MariaDb(_) => "SHOW ALL SLAVES STATUS",
+        ServerFlavor::MySql(80_022..) => "SHOW REPLICA STATUS",
+        ServerFlavor::MySql(_) => "SHOW SLAVE STATUS",
+    }
+}
+
+/// Whom a server is to follow, and as whom.
+pub(crate) struct Followed<'a> {
+    pub(crate) host: &'a str,
+    pub(crate) port: u16,
+    pub(crate) user: &'a str,
+    pub(crate) over_tls: bool,
+}
+
+/// The order to follow another by GTID. The second text is the first without the password.
+pub(crate) fn follow(flavor: ServerFlavor, followed: &Followed<'_>, password: &str) -> (String, String) {
+    let Followed { host, port, user, over_tls } = followed;
+    let (word, by_gtid) = match flavor {
+        ServerFlavor::MariaDb(_) => ("MASTER", "MASTER_USE_GTID = slave_pos"),
+        // Without TLS a password that the server keeps as caching_sha2_password is sent under its key.
+        _ if has_new_words(flavor) => ("SOURCE", "SOURCE_AUTO_POSITION = 1, GET_SOURCE_PUBLIC_KEY = 1"),
+        ServerFlavor::MySql(_) => ("MASTER", "MASTER_AUTO_POSITION = 1"),
+    };
+    let order = if word == "SOURCE" { "CHANGE REPLICATION SOURCE TO" } else { "CHANGE MASTER TO" };
+    let tls = if *over_tls { format!(", {word}_SSL = 1") } else { String::new() };
+    let text = |password: &str| {
+        format!(
+            "{order} {word}_HOST = {}, {word}_PORT = {port}, {word}_USER = {}, {word}_PASSWORD = {password}, {word}_DELAY \
+             = 0, {by_gtid}{tls}",
+            quoted(host),
+            quoted(user)
+        )
+    };
+    (text(&quoted(password)), text("…"))
+}
+
+/// What returns only when the server has applied all of it, or so many seconds are over.
+pub(crate) fn wait_for(flavor: ServerFlavor, gtids: &str, seconds: f64) -> String {
+    match flavor {
+        ServerFlavor::MariaDb(_) => {
+            format!("SELECT MASTER_GTID_WAIT({}, {seconds}) AS waited", quoted(gtids))
+        }
+        ServerFlavor::MySql(_) => {
+            format!("SELECT WAIT_FOR_EXECUTED_GTID_SET({}, {seconds}) AS waited", quoted(gtids))
+        }
+    }
+}
+
+/// The statements that let the account do what is done here. The password is not shown.
+pub(crate) fn grants(flavor: ServerFlavor, user: &str) -> String {
+    match flavor {
+        ServerFlavor::MariaDb(_) => format!(
+            "GRANT SUPER, READ_ONLY ADMIN, REPLICATION SLAVE ADMIN, REPLICATION MASTER ADMIN, SLAVE MONITOR, BINLOG \
+             MONITOR, CONNECTION ADMIN, RELOAD, PROCESS, EVENT ON *.* TO '{user}'@'%'"
+        ),
+        ServerFlavor::MySql(_) => format!(
+            "GRANT RELOAD, PROCESS, EVENT, REPLICATION CLIENT ON *.* TO '{user}'@'%'; GRANT SYSTEM_VARIABLES_ADMIN, \
+             REPLICATION_SLAVE_ADMIN, CONNECTION_ADMIN, SET_ANY_DEFINER ON *.* TO '{user}'@'%'"
+        ),
+    }
+}
+
+/// Text in quotes, as both read it under any SQL mode that this account's session begins with: hexadecimal where it is not plain.
+fn quoted(text: &str) -> String {
+    let is_plain = |byte: u8| byte != b'\'' && byte != b'\\' && (b' '..0x7F).contains(&byte);
+    match text.bytes().all(is_plain) {
+        true => format!("'{text}'"),
+        // CHANGE MASTER takes no hexadecimal: a quote is doubled, and what is escaped under NO_BACKSLASH_ESCAPES is not known.
+        false => format!("'{}'", text.replace('\\', "\\\\").replace('\'', "''")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn password_is_in_the_order_and_not_in_what_is_told() {
+        for flavor in
+            [ServerFlavor::MariaDb(101_119), ServerFlavor::MySql(50_744), ServerFlavor::MySql(90_704)]
+        {
+            let followed = Followed { host: "db2", port: 3306, user: "repl", over_tls: true };
+            let (order, told) = follow(flavor, &followed, "it's \\ secret");
+            assert!(order.contains("_SSL = 1"), "{order}");
+            assert!(order.contains("'it''s \\\\ secret'"), "{order}");
+            assert!(!told.contains("secret") && told.contains("'db2'"), "{told}");
+        }
+    }
+}

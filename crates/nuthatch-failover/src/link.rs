@@ -1,0 +1,141 @@
+//! A connection to one server, on which each question has a time limit.
+
+use std::time::Duration;
+
+use nuthatch_config::ServerName;
+use nuthatch_net::{AnswerTable, AskError, Asker, AskerLogin, BackendAddress};
+use nuthatch_sql::ServerFlavor;
+use thiserror::Error;
+use tokio::time::{sleep, timeout};
+
+const ANSWER_BYTES_MAX: usize = 4 << 20;
+
+/// ER_NO_SUCH_THREAD.
+const UNKNOWN_THREAD: u16 = 1094;
+
+/// How often, and how fast, it is looked whether a thread has ended.
+const LOOKS_MAX: u32 = 200;
+const LOOKS_PAUSE: Duration = Duration::from_millis(25);
+
+/// See the module's doc.
+#[derive(Debug)]
+pub(crate) struct Link {
+    pub(crate) name: ServerName,
+    pub(crate) flavor: ServerFlavor,
+    /// Its number on the server.
+    pub(crate) thread_id: u64,
+    asker: Asker,
+    patience: Duration,
+}
+
+/// Why a server did not do what it was told.
+#[derive(Clone, Debug, Error, PartialEq, Eq)]
+pub(crate) enum Failure {
+    /// It cannot be reached, or could not any more: whether it has done it is not known.
+    #[error("{server}: {why}")]
+    Lost {
+        /// Who.
+        server: ServerName,
+        /// In words.
+        why: String,
+    },
+    /// It said no: it has not done it.
+    #[error("{server} refused `{sql}`: {why}")]
+    Refused {
+        /// Who.
+        server: ServerName,
+        /// What; nothing secret.
+        sql: String,
+        /// In words.
+        why: String,
+        /// The error's number.
+        code: u16,
+    },
+}
+
+/// Errors by which an account may not do what it is told: 1044, 1142, 1227, 1045.
+const OF_RIGHTS: [u16; 4] = [1044, 1045, 1142, 1227];
+
+impl Failure {
+    /// Whether the account lacks a right.
+    pub(crate) fn is_of_rights(&self) -> bool {
+        matches!(self, Self::Refused { code, .. } if OF_RIGHTS.contains(code))
+    }
+}
+
+impl Link {
+    pub(crate) async fn open(
+        name: &ServerName,
+        address: &BackendAddress,
+        login: &AskerLogin,
+        patience: Duration,
+    ) -> Result<Self, Failure> {
+        let lost = |why: String| Failure::Lost { server: name.clone(), why };
+        let opened = timeout(patience, Asker::open(address, login, ANSWER_BYTES_MAX)).await;
+        let asker = opened
+            .map_err(|_elapsed| lost("it does not answer".to_owned()))?
+            .map_err(|error| lost(format!("it cannot be logged in to as '{}': {error}", login.user)))?;
+        let flavor = ServerFlavor::of_version(asker.version().as_bytes());
+        let mut link = Self { name: name.clone(), flavor, thread_id: 0, asker, patience };
+        let answer = link.ask("SELECT CONNECTION_ID() AS id").await?;
+        let id = answer.value("id").and_then(|id| std::str::from_utf8(id).ok()?.parse().ok());
+        link.thread_id = id.ok_or_else(|| lost("it does not tell the connection's number".to_owned()))?;
+        Ok(link)
+    }
+
+    /// What another connection was told, and nobody knows whether it has been done, has been done or will not be when this returns.
+    pub(crate) async fn end_thread(&mut self, id: u64) -> Result<(), Failure> {
+        match self.ask(&format!("KILL {id}")).await {
+            Ok(_) | Err(Failure::Refused { code: UNKNOWN_THREAD, .. }) => {}
+            Err(failure) => return Err(failure),
+        }
+        let sql = format!("SELECT COUNT(*) AS alive FROM information_schema.PROCESSLIST WHERE ID = {id}");
+        for _ in 0..LOOKS_MAX {
+            if self.ask(&sql).await?.value("alive") == Some(b"0") {
+                return Ok(());
+            }
+            sleep(LOOKS_PAUSE).await;
+        }
+        let why = format!("its thread {id} does not end");
+        Err(Failure::Lost { server: self.name.clone(), why })
+    }
+
+    /// The answer to a question, or to an order.
+    pub(crate) async fn ask(&mut self, sql: &str) -> Result<AnswerTable, Failure> {
+        self.ask_within(sql, self.patience, sql).await
+    }
+
+    /// The same with an order that holds a password: `shown` stands in its place where it is told of.
+    pub(crate) async fn tell_secretly(&mut self, sql: &str, shown: &str) -> Result<(), Failure> {
+        self.ask_within(sql, self.patience, shown).await.map(drop)
+    }
+
+    /// The same with a time limit of its own.
+    pub(crate) async fn ask_within(
+        &mut self,
+        sql: &str,
+        patience: Duration,
+        shown: &str,
+    ) -> Result<AnswerTable, Failure> {
+        let server = || self.name.clone();
+        match timeout(patience, self.asker.ask(sql)).await {
+            Ok(Ok(answer)) => Ok(answer),
+            Ok(Err(AskError::Refused { code, message })) => Err(Failure::Refused {
+                server: server(),
+                sql: shown.to_owned(),
+                why: format!("error {code}: {message}"),
+                code,
+            }),
+            Ok(Err(error)) => Err(Failure::Lost { server: server(), why: error.to_string() }),
+            Err(_elapsed) => {
+                let why = format!("no answer to `{shown}` within {} ms", patience.as_millis());
+                Err(Failure::Lost { server: server(), why })
+            }
+        }
+    }
+
+    /// Whether it is MariaDB.
+    pub(crate) const fn is_mariadb(&self) -> bool {
+        matches!(self.flavor, ServerFlavor::MariaDb(_))
+    }
+}

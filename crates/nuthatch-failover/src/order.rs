@@ -1,0 +1,52 @@
+//! What is to be done, and to whom.
+
+use std::time::Duration;
+
+use nuthatch_config::{HostgroupId, ServerName};
+use nuthatch_net::{AskerLogin, BackendAddress};
+
+/// An account on servers. Shows no password.
+#[derive(Clone, Debug)]
+pub struct Account {
+    /// Its name; empty where none is configured.
+    pub user: String,
+    /// Its password.
+    pub password: nuthatch_config::Secret,
+}
+
+/// A server of the pair, and how it is logged in to as the account that changes roles.
+#[derive(Clone, Debug)]
+pub struct Cluster {
+    /// Its writer hostgroup.
+    pub hostgroup: HostgroupId,
+    /// Who takes the writes now, as the monitor knows.
+    pub writer: Option<ServerName>,
+    /// All servers of the pair.
+    pub servers: Vec<(ServerName, BackendAddress, Result<AskerLogin, String>)>,
+}
+
+/// How long is waited for what.
+#[derive(Clone, Copy, Debug)]
+pub struct Limits {
+    /// Open transactions, and statements under way; then their sessions are ended.
+    pub transactions: Duration,
+    /// What else keeps a session on its connection: temporary tables, named locks.
+    pub pins: Duration,
+    /// One answer of a server.
+    pub answer: Duration,
+    /// The new primary has all of the old one.
+    pub catch_up: Duration,
+}
+
+/// See the module's doc.
+#[derive(Clone, Debug)]
+pub struct Order {
+    /// Of which pair.
+    pub cluster: Cluster,
+    /// Who is to take the writes.
+    pub to: ServerName,
+    /// As whom replicas log in to the new primary.
+    pub replication: Account,
+    /// How long is waited.
+    pub limits: Limits,
+}

@@ -1,0 +1,223 @@
+//! What a server says of itself: who it is, what it has, whom it follows.
+
+use nuthatch_config::ServerName;
+use nuthatch_net::AnswerTable;
+use nuthatch_sql::ServerFlavor;
+
+use crate::dialect;
+use crate::gtid::Gtids;
+use crate::link::{Failure, Link};
+
+/// See the module's doc.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Survey {
+    pub(crate) name: ServerName,
+    pub(crate) flavor: ServerFlavor,
+    pub(crate) server_id: u64,
+    /// MySQL's; empty on MariaDB.
+    pub(crate) uuid: String,
+    pub(crate) is_read_only: bool,
+    pub(crate) binlog: Binlog,
+    /// What it has committed or applied.
+    pub(crate) has: Gtids,
+    pub(crate) runs_events: bool,
+    pub(crate) follows: Vec<Channel>,
+}
+
+/// What stands in a server's binlog.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Binlog {
+    /// There is none, or none with GTIDs.
+    Unfit,
+    /// What is written there, without what it applies from others.
+    Own,
+    /// All.
+    All,
+}
+
+/// Whom a server follows, and how.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Channel {
+    /// MariaDB's name of the connection, MySQL's of the channel.
+    pub(crate) name: String,
+    pub(crate) source: ServerName,
+    pub(crate) source_id: u64,
+    pub(crate) source_uuid: String,
+    /// What its threads say: `Yes`, `No`, `Connecting`.
+    pub(crate) fetches: String,
+    pub(crate) applies: String,
+    pub(crate) behind_s: Option<u64>,
+    pub(crate) delay_s: u64,
+    pub(crate) by_gtid: bool,
+    pub(crate) filters: bool,
+    pub(crate) over_tls: bool,
+    pub(crate) error: String,
+}
+
+impl Channel {
+    /// Whether both of its threads run.
+    pub(crate) fn runs(&self) -> bool {
+        self.fetches == "Yes" && self.applies == "Yes"
+    }
+
+    /// Whether it leads to that server, by what that says of itself.
+    pub(crate) fn leads_to(&self, server: &Survey) -> bool {
+        match self.source_uuid.is_empty() || server.uuid.is_empty() {
+            true => self.source_id == server.server_id,
+            false => self.source_uuid.eq_ignore_ascii_case(&server.uuid),
+        }
+    }
+}
+
+impl Survey {
+    /// Asks a server.
+    pub(crate) async fn of(link: &mut Link) -> Result<Self, Failure> {
+        let variables = link.ask(variables(link.flavor)).await?;
+        let status = link.ask(dialect::replica_status(link.flavor)).await?;
+        let not_told = |what: &str| Failure::Lost {
+            server: link.name.clone(),
+            why: format!("it does not tell its {what} as expected"),
+        };
+        let text = |name: &str| text(&variables, name);
+        let number = |name: &str| text(name).parse::<u64>().map_err(|_no_number| not_told(name));
+        let is_on = |name: &str| matches!(text(name).as_str(), "1" | "ON");
+        let is_mariadb = link.is_mariadb();
+        let has = match is_mariadb {
+            true => Gtids::parse_position(&text("has")),
+            false => Gtids::parse_set(&text("has")),
+        };
+        Ok(Self {
+            name: link.name.clone(),
+            flavor: link.flavor,
+            server_id: number("server_id")?,
+            uuid: text("uuid"),
+            is_read_only: is_on("read_only"),
+            binlog: match is_on("log_bin") && (is_mariadb || text("gtid_mode") == "ON") {
+                false => Binlog::Unfit,
+                true if is_on("log_updates") => Binlog::All,
+                true => Binlog::Own,
+            },
+            has: has.ok_or_else(|| not_told("GTIDs"))?,
+            runs_events: is_on("event_scheduler"),
+            follows: channels(&status, link.flavor),
+        })
+    }
+}
+
+const fn variables(flavor: ServerFlavor) -> &'static str {
+    match flavor {
+        // What it has written itself and what it has applied: without what others of the same domain have overtaken.
+        ServerFlavor::MariaDb(_) => {
+            "SELECT @@global.server_id AS server_id, '' AS uuid, @@global.read_only AS read_only, @@global.log_bin AS \
+             log_bin, @@global.log_slave_updates AS log_updates, @@global.gtid_current_pos AS has, \
+             @@global.event_scheduler AS event_scheduler"
+        }
+        ServerFlavor::MySql(80_026..) => {
+            "SELECT @@global.server_id AS server_id, @@global.server_uuid AS uuid, @@global.read_only AS read_only, \
+             @@global.log_bin AS log_bin, @@global.log_replica_updates AS log_updates, @@global.gtid_mode AS gtid_mode, \
+             @@global.gtid_executed AS has, @@global.event_scheduler AS event_scheduler"
+        }
+        ServerFlavor::MySql(_) => {
+            "SELECT @@global.server_id AS server_id, @@global.server_uuid AS uuid, @@global.read_only AS read_only, \
+             @@global.log_bin AS log_bin, @@global.log_slave_updates AS log_updates, @@global.gtid_mode AS gtid_mode, \
+             @@global.gtid_executed AS has, @@global.event_scheduler AS event_scheduler"
+        }
+    }
+}
+
+fn text(answer: &AnswerTable, name: &str) -> String {
+    answer.value(name).map(|value| String::from_utf8_lossy(value).into_owned()).unwrap_or_default()
+}
+
+fn channels(status: &AnswerTable, flavor: ServerFlavor) -> Vec<Channel> {
+    let channel = |row: &Vec<Option<Vec<u8>>>| {
+        let of = |names: &[&str]| {
+            let place =
+                status.names.iter().position(|name| names.iter().any(|one| one.eq_ignore_ascii_case(name)));
+            let value = place.and_then(|place| row.get(place)?.as_deref());
+            value.map(|value| String::from_utf8_lossy(value).into_owned())
+        };
+        let told = |names: &[&str]| of(names).unwrap_or_default();
+        let number = |names: &[&str]| told(names).parse::<u64>().ok();
+        let by_gtid = match flavor {
+            ServerFlavor::MariaDb(_) => !matches!(told(&["Using_Gtid"]).as_str(), "" | "No"),
+            ServerFlavor::MySql(_) => told(&["Auto_Position"]) == "1",
+        };
+        let filters = [
+            "Replicate_Do_DB",
+            "Replicate_Ignore_DB",
+            "Replicate_Do_Table",
+            "Replicate_Ignore_Table",
+            "Replicate_Wild_Do_Table",
+            "Replicate_Wild_Ignore_Table",
+            "Replicate_Do_Domain_Ids",
+            "Replicate_Ignore_Domain_Ids",
+            "Replicate_Rewrite_DB",
+        ];
+        let errors = [told(&["Last_IO_Error"]), told(&["Last_SQL_Error"])];
+        Channel {
+            name: told(&["Connection_name", "Channel_Name"]),
+            source: ServerName {
+                host: told(&["Source_Host", "Master_Host"]),
+                port: number(&["Source_Port", "Master_Port"])
+                    .and_then(|port| u16::try_from(port).ok())
+                    .unwrap_or(0),
+            },
+            source_id: number(&["Source_Server_Id", "Master_Server_Id"]).unwrap_or(0),
+            source_uuid: told(&["Source_UUID", "Master_UUID"]),
+            fetches: told(&["Replica_IO_Running", "Slave_IO_Running"]),
+            applies: told(&["Replica_SQL_Running", "Slave_SQL_Running"]),
+            behind_s: number(&["Seconds_Behind_Source", "Seconds_Behind_Master"]),
+            delay_s: number(&["SQL_Delay"]).unwrap_or(0),
+            by_gtid,
+            over_tls: told(&["Source_SSL_Allowed", "Master_SSL_Allowed"]) == "Yes",
+            filters: filters.iter().any(|name| !told(&[name]).is_empty()),
+            error: errors.into_iter().filter(|error| !error.is_empty()).collect::<Vec<_>>().join("; "),
+        }
+    };
+    status.rows.iter().map(channel).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn channel_is_read_in_old_words_and_new() {
+        let answer = |pairs: &[(&str, Option<&str>)]| AnswerTable {
+            names: pairs.iter().map(|(name, _)| (*name).to_owned()).collect(),
+            rows: vec![pairs.iter().map(|(_, value)| value.map(|value| value.as_bytes().to_vec())).collect()],
+        };
+        let mariadb = answer(&[
+            ("Connection_name", Some("")),
+            ("Master_Host", Some("db1")),
+            ("Master_Port", Some("3306")),
+            ("Slave_IO_Running", Some("Connecting")),
+            ("Slave_SQL_Running", Some("Yes")),
+            ("Seconds_Behind_Master", None),
+            ("Using_Gtid", Some("Slave_Pos")),
+            ("SQL_Delay", Some("5")),
+            ("Master_Server_Id", Some("1")),
+            ("Last_IO_Error", Some("gone")),
+            ("Last_SQL_Error", Some("")),
+        ]);
+        let mysql = answer(&[
+            ("Source_Host", Some("db1")),
+            ("Source_Port", Some("3306")),
+            ("Replica_IO_Running", Some("Connecting")),
+            ("Replica_SQL_Running", Some("Yes")),
+            ("Seconds_Behind_Source", None),
+            ("Auto_Position", Some("1")),
+            ("SQL_Delay", Some("5")),
+            ("Source_Server_Id", Some("1")),
+            ("Last_IO_Error", Some("gone")),
+            ("Channel_Name", Some("")),
+        ]);
+        let of_mariadb = channels(&mariadb, ServerFlavor::MariaDb(101_119));
+        assert_eq!(of_mariadb, channels(&mysql, ServerFlavor::MySql(90_704)));
+        let channel = &of_mariadb[0];
+        assert!(channel.by_gtid && !channel.filters && !channel.runs());
+        assert_eq!((channel.delay_s, channel.behind_s, channel.error.as_str()), (5, None, "gone"));
+        assert_eq!(channel.source.to_string(), "db1:3306");
+    }
+}

@@ -1,0 +1,346 @@
+//! A planned change of the primary.
+//!
+//! 1. New statements wait. What is under way ends, or is ended when its time is over.
+//! 2. The old primary is made read-only; what it has then is all that was acknowledged.
+//! 3. The new one has applied all of that. It stops following.
+//! 4. **Its read_only is lifted.** Until then every failure leaves the old primary as it was; from then on there is no way back, as
+//!    somebody may have written there: what fails is told as left to do.
+//! 5. Statements go there. The others follow it.
+
+mod followers;
+mod steps;
+mod waiting;
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use nuthatch_config::{AccessFinding, ServerName};
+use tokio::time::sleep;
+
+use crate::dialect;
+use crate::gtid::Gtids;
+use crate::hindrance::{self, Finding, Weight, refused};
+use crate::link::{Failure, Link};
+use crate::order::Order;
+use crate::survey::Survey;
+use crate::traffic::Traffic;
+use steps::Steps;
+pub use steps::{Outcome, Step};
+
+/// The servers of a pair, each asked.
+struct Field {
+    old: (Link, Survey),
+    new: (Link, Survey),
+    others: Vec<(Link, Survey)>,
+    /// Of those that could not be asked.
+    findings: Vec<Finding>,
+}
+
+/// Says what would hinder the switchover, and what is to be known of it. Nothing is touched.
+pub async fn check(traffic: &Arc<dyn Traffic>, order: &Order) -> Vec<Finding> {
+    let mut field = match Field::survey(order).await {
+        Ok(field) => field,
+        Err(findings) => return findings,
+    };
+    let mut findings = field.judge();
+    findings.extend(field.of_accounts(order).await);
+    findings.extend(hindrance::of_work(&traffic.unfinished(order.cluster.hostgroup)));
+    if findings.iter().all(|one| one.weight != Weight::Refused) {
+        findings.push(hindrance::fine(format!(
+            "{} can take the writes of hostgroup {}",
+            order.to, order.cluster.hostgroup
+        )));
+    }
+    findings.sort_by_key(|one| one.weight);
+    findings
+}
+
+/// Has the new primary take the writes, or leaves things as they were; see the module's doc. To be run to its end: it must not be dropped.
+pub async fn switch_over(traffic: &Arc<dyn Traffic>, order: &Order) -> (Outcome, Vec<Step>) {
+    let mut steps = Steps::begin();
+    let mut field = match Field::survey(order).await {
+        Ok(field) => field,
+        Err(findings) => return (Outcome::Refused(findings), steps.taken),
+    };
+    let findings = field.judge();
+    if findings.iter().any(|one| one.weight == Weight::Refused) {
+        return (Outcome::Refused(findings), steps.taken);
+    }
+    let outcome = field.switch(traffic, order, &mut steps).await;
+    (outcome, steps.taken)
+}
+
+impl Field {
+    async fn survey(order: &Order) -> Result<Self, Vec<Finding>> {
+        let cluster = &order.cluster;
+        let Some(writer) = &cluster.writer else {
+            let what = format!(
+                "hostgroup {} has no writer: there is nothing to change by a switchover",
+                cluster.hostgroup
+            );
+            return Err(vec![refused(what)]);
+        };
+        if *writer == order.to {
+            return Err(vec![refused(format!(
+                "{writer} is the writer of hostgroup {} already",
+                cluster.hostgroup
+            ))]);
+        }
+        if !cluster.servers.iter().any(|(name, ..)| *name == order.to) {
+            let what = format!("{} does not stand in the pair of hostgroup {}", order.to, cluster.hostgroup);
+            return Err(vec![refused(what)]);
+        }
+        if order.replication.user.is_empty() {
+            let what = "replicas need an account to log in to the new primary with: set mysql-replication_username and \
+                        mysql-replication_password (GRANT REPLICATION SLAVE ON *.* TO it)";
+            return Err(vec![refused(what)]);
+        }
+        let (mut old, mut new, mut others, mut findings) = (None, None, Vec::new(), Vec::new());
+        for (name, address, login) in &cluster.servers {
+            let is_needed = name == writer || *name == order.to;
+            let asked = match login {
+                Ok(login) => Self::ask(name, address, login, order).await,
+                Err(why) => Err(Failure::Lost { server: name.clone(), why: why.clone() }),
+            };
+            match asked {
+                Ok(one) if name == writer => old = Some(one),
+                Ok(one) if *name == order.to => new = Some(one),
+                Ok(one) => others.push(one),
+                Err(failure) if is_needed => return Err(vec![refused(failure.to_string())]),
+                Err(failure) => findings.push(hindrance::warning(format!("{failure}: it will not follow"))),
+            }
+        }
+        match (old, new) {
+            (Some((mut link, _)), Some(new)) => {
+                // Asked last: what others have was there before.
+                let survey =
+                    Survey::of(&mut link).await.map_err(|failure| vec![refused(failure.to_string())])?;
+                Ok(Self { old: (link, survey), new, others, findings })
+            }
+            _ => Err(vec![refused(format!("{writer} is not among the servers of the pair any more"))]),
+        }
+    }
+
+    async fn ask(
+        name: &ServerName,
+        address: &nuthatch_net::BackendAddress,
+        login: &nuthatch_net::AskerLogin,
+        order: &Order,
+    ) -> Result<(Link, Survey), Failure> {
+        let mut link = Link::open(name, address, login, order.limits.answer).await?;
+        let survey = Survey::of(&mut link).await?;
+        Ok((link, survey))
+    }
+
+    fn judge(&self) -> Vec<Finding> {
+        let others: Vec<_> = self.others.iter().map(|(_, survey)| survey.clone()).collect();
+        let mut findings = self.findings.clone();
+        findings.extend(hindrance::of_servers(&self.old.1, &self.new.1, &others));
+        findings
+    }
+
+    /// Accounts that write although the server is read-only. MySQL's super_read_only binds all.
+    async fn of_accounts(&mut self, order: &Order) -> Vec<Finding> {
+        let link = &mut self.old.0;
+        if !link.is_mariadb() {
+            return Vec::new();
+        }
+        let sql = "SELECT GROUP_CONCAT(DISTINCT GRANTEE SEPARATOR ', ') AS accounts FROM information_schema.USER_PRIVILEGES \
+                   WHERE PRIVILEGE_TYPE IN ('SUPER', 'READ_ONLY ADMIN', 'READ ONLY ADMIN')";
+        let own =
+            order.cluster.servers.iter().find_map(|(.., login)| Some(login.as_ref().ok()?.user.clone()));
+        match link.ask(sql).await {
+            Ok(answer) => {
+                let accounts = answer.value("accounts").unwrap_or_default();
+                let accounts = String::from_utf8_lossy(accounts).into_owned();
+                let of_others = accounts.split(", ").filter(|account| {
+                    !own.as_ref().is_some_and(|own| account.starts_with(&format!("'{own}'@")))
+                });
+                let of_others: Vec<_> = of_others.filter(|account| !account.is_empty()).collect();
+                match of_others.is_empty() {
+                    true => Vec::new(),
+                    false => vec![hindrance::warning(format!(
+                        "these accounts write although {} is read-only, and must not: {}",
+                        link.name,
+                        of_others.join(", ")
+                    ))],
+                }
+            }
+            Err(failure) => vec![self.in_words(&failure)],
+        }
+    }
+
+    /// With the grants, where rights are missing.
+    fn in_words(&self, failure: &Failure) -> Finding {
+        refused(match failure.is_of_rights() {
+            true => format!("{failure}; {}", dialect::grants(self.old.0.flavor, "mysql-failover_username")),
+            false => failure.to_string(),
+        })
+    }
+
+    async fn switch(&mut self, traffic: &Arc<dyn Traffic>, order: &Order, steps: &mut Steps) -> Outcome {
+        let hostgroup = order.cluster.hostgroup;
+        if let Err(failure) = self.catch_up(order, steps).await {
+            return Outcome::Refused(vec![self.in_words(&failure)]);
+        }
+        let holding = traffic.hold(hostgroup, &format!("a switchover to {} is under way", order.to));
+        steps.took(format!("statements of hostgroup {hostgroup} wait"));
+        if let Err(why) = waiting::until_finished(&*holding, traffic, &order.limits, steps).await {
+            return Outcome::RolledBack(why);
+        }
+        if let Err(failure) = self.hand_over(order, steps).await {
+            let left = self.take_back(order, steps).await;
+            let why = self.in_words(&failure).what;
+            return match left.is_empty() {
+                true => Outcome::RolledBack(why),
+                false => Outcome::Unfinished { why, left },
+            };
+        }
+        if let Err(failure) = self.lift(order, steps).await {
+            let left = vec![
+                format!("find out whether {} takes writes (SELECT @@global.read_only)", order.to),
+                "if not, lift read_only on one of the two, and only on that".to_owned(),
+            ];
+            return Outcome::Unfinished { why: failure.to_string(), left };
+        }
+        // The old one first: it is cut off, and what is exact of it forgotten, before the new one is sent anything.
+        traffic.has_become(&self.old.1.name, &AccessFinding::ReadOnly);
+        traffic.has_become(&self.new.1.name, &AccessFinding::Writable);
+        drop(holding);
+        steps.took(format!("statements of hostgroup {hostgroup} go to {}", order.to));
+        let left = self.have_others_follow(order, steps).await;
+        match left.is_empty() {
+            true => Outcome::Done,
+            false => Outcome::Unfinished { why: format!("{} takes the writes", order.to), left },
+        }
+    }
+
+    /// While statements still run, the new primary has what the old one had: so they wait for little.
+    async fn catch_up(&mut self, order: &Order, steps: &mut Steps) -> Result<(), Failure> {
+        let has = Survey::of(&mut self.old.0).await?.has;
+        wait_for(&mut self.new.0, &has, &self.old.1.name, order).await?;
+        steps.took(format!("{} is near enough", order.to));
+        Ok(())
+    }
+
+    /// The old primary takes no more writes, and the new one has all of them: it can take its own.
+    async fn hand_over(&mut self, order: &Order, steps: &mut Steps) -> Result<(), Failure> {
+        let (old, old_survey) = &mut self.old;
+        let (new, _) = &mut self.new;
+        if old_survey.runs_events {
+            old.ask("SET GLOBAL event_scheduler = OFF").await?;
+            steps.note_events_ended();
+        }
+        steps.note_read_only();
+        for sql in dialect::take_writes(old.flavor, false) {
+            old.ask(sql).await?;
+        }
+        steps.took(format!("{} is read-only", old.name));
+        let mut has = Survey::of(old).await?.has;
+        loop {
+            wait_for(new, &has, &old.name, order).await?;
+            // Who may write despite read_only, may have.
+            let now = Survey::of(old).await?.has;
+            if now == has {
+                break;
+            }
+            has = now;
+        }
+        steps.took(format!("{} has all of it: {has}", new.name));
+        steps.note_replication_stopped();
+        new.ask(dialect::stop_replication(new.flavor)).await?;
+        old_survey.has = has;
+        Ok(())
+    }
+
+    /// The old primary is as it was before. Returns what could not be undone.
+    async fn take_back(&mut self, order: &Order, steps: &mut Steps) -> Vec<String> {
+        let mut left = Vec::new();
+        let mut on_old: Vec<&str> = Vec::new();
+        if steps.is_read_only() {
+            on_old.extend(dialect::take_writes(self.old.0.flavor, true));
+        }
+        if steps.has_ended_events() {
+            on_old.push("SET GLOBAL event_scheduler = ON");
+        }
+        if let Err(failure) = undo(&mut self.old.0, order, &on_old).await {
+            left.push(format!("on {}, {}: {failure}", self.old.1.name, on_old.join("; ")));
+        }
+        if steps.has_stopped_replication() {
+            let start = [dialect::start_replication(self.new.0.flavor)];
+            if let Err(failure) = undo(&mut self.new.0, order, &start).await {
+                left.push(format!("on {}, {}: {failure}", self.new.1.name, start[0]));
+            }
+        }
+        if left.is_empty() {
+            steps.took("what was done is undone".to_owned());
+        }
+        left
+    }
+
+    /// The new primary takes writes. An error says that this is not known, or not so, and that the old one must not.
+    async fn lift(&mut self, order: &Order, steps: &mut Steps) -> Result<(), Failure> {
+        let link = &mut self.new.0;
+        // To say it twice does no harm.
+        let lifted = undo(link, order, dialect::take_writes(link.flavor, true)).await;
+        if lifted.is_ok() {
+            steps.took(format!("{} takes writes", link.name));
+        }
+        lifted
+    }
+}
+
+/// Returns when the server has applied all of it.
+async fn wait_for(link: &mut Link, has: &Gtids, of: &ServerName, order: &Order) -> Result<(), Failure> {
+    let limit = order.limits.catch_up;
+    let seconds = limit.as_secs_f64();
+    let sql = dialect::wait_for(link.flavor, &has.to_string(), seconds);
+    let answer = link.ask_within(&sql, limit + order.limits.answer, &sql).await?;
+    match answer.value("waited") {
+        Some(b"0") => Ok(()),
+        _ => Err(Failure::Lost {
+            server: link.name.clone(),
+            why: format!("it did not have all of {of} within {seconds} s (mysql-switchover_catch_up_ms)"),
+        }),
+    }
+}
+
+/// How often a server is tried that has something to be told.
+const TRIES_MAX: u32 = 5;
+
+/// The orders are done, all of them, in this order; over other connections if this one is lost, and then what it was told last is over
+/// before.
+async fn undo(link: &mut Link, order: &Order, orders: &[&str]) -> Result<(), Failure> {
+    let mut tries_left = TRIES_MAX;
+    loop {
+        let mut failed = None;
+        for sql in orders {
+            if let Err(failure) = link.ask(sql).await {
+                failed = Some(failure);
+                break;
+            }
+        }
+        let Some(failure) = failed else { return Ok(()) };
+        tries_left -= 1;
+        if tries_left == 0 || matches!(failure, Failure::Refused { .. }) {
+            return Err(failure);
+        }
+        match relink(link, order).await {
+            Ok(fresh) => *link = fresh,
+            Err(_) => sleep(RELINK_PAUSE).await,
+        }
+    }
+}
+
+const RELINK_PAUSE: Duration = Duration::from_millis(500);
+
+/// Another connection in the place of one that is lost.
+async fn relink(link: &Link, order: &Order) -> Result<Link, Failure> {
+    let known = order.cluster.servers.iter().find(|(name, ..)| *name == link.name);
+    let Some((name, address, Ok(login))) = known else {
+        return Err(Failure::Lost { server: link.name.clone(), why: "nobody can log in to it".to_owned() });
+    };
+    let mut fresh = Link::open(name, address, login, order.limits.answer).await?;
+    fresh.end_thread(link.thread_id).await?;
+    Ok(fresh)
+}

@@ -1,0 +1,85 @@
+//! What has been done, and when.
+
+use tokio::time::Instant;
+
+use crate::hindrance::Finding;
+
+/// One thing that was done.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Step {
+    /// Milliseconds since the beginning.
+    pub at_ms: u64,
+    /// In words.
+    pub what: String,
+}
+
+/// How it ended.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Outcome {
+    /// The new primary takes the writes, and the others follow it.
+    Done,
+    /// Nothing was touched.
+    Refused(Vec<Finding>),
+    /// It failed, and everything is as it was before.
+    RolledBack(String),
+    /// It could not be brought to its end, nor back.
+    Unfinished {
+        /// What happened.
+        why: String,
+        /// What somebody must do, in words.
+        left: Vec<String>,
+    },
+}
+
+/// What has been touched so far.
+pub(super) struct Steps {
+    began: Instant,
+    pub(super) taken: Vec<Step>,
+    is_read_only: bool,
+    has_ended_events: bool,
+    has_stopped_replication: bool,
+}
+
+impl Steps {
+    pub(super) fn begin() -> Self {
+        Self {
+            began: Instant::now(),
+            taken: Vec::new(),
+            is_read_only: false,
+            has_ended_events: false,
+            has_stopped_replication: false,
+        }
+    }
+
+    pub(super) fn took(&mut self, what: String) {
+        let at_ms = u64::try_from(self.began.elapsed().as_millis()).unwrap_or(u64::MAX);
+        tracing::info!(at_ms, "switchover: {what}");
+        self.taken.push(Step { at_ms, what });
+    }
+
+    /// From now on the old primary may be read-only.
+    pub(super) const fn note_read_only(&mut self) {
+        self.is_read_only = true;
+    }
+
+    pub(super) const fn is_read_only(&self) -> bool {
+        self.is_read_only
+    }
+
+    pub(super) const fn note_events_ended(&mut self) {
+        self.has_ended_events = true;
+    }
+
+    pub(super) const fn has_ended_events(&self) -> bool {
+        self.has_ended_events
+    }
+
+    /// From now on the new primary may follow nobody.
+    pub(super) const fn note_replication_stopped(&mut self) {
+        self.has_stopped_replication = true;
+    }
+
+    pub(super) const fn has_stopped_replication(&self) -> bool {
+        self.has_stopped_replication
+    }
+}

@@ -1,0 +1,46 @@
+//! What statements of clients do while roles change, as this crate sees it.
+
+use nuthatch_config::{AccessFinding, HostgroupId, ServerName};
+
+/// A session that has a connection to the old primary and cannot let go of it by itself at once.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Work {
+    /// `CONNECTION_ID()` of the session, where one has the connection.
+    pub session: Option<u32>,
+    /// As whom it is logged in.
+    pub user: String,
+    /// For what it keeps the connection, by the names of pins; empty where a statement is on it and that is all.
+    pub pins: String,
+}
+
+impl Work {
+    /// Whether it ends when the transaction does.
+    #[must_use]
+    pub fn is_transaction(&self) -> bool {
+        self.pins.is_empty() || self.pins.split(',').all(|pin| pin.trim() == "transaction")
+    }
+}
+
+/// New statements of a hostgroup wait while this lives.
+pub trait Holding: Send + Sync {
+    /// Sessions that must be waited for.
+    fn unfinished(&self) -> Vec<Work>;
+
+    /// Whether connections are in use that no session has: they are being opened, or a session lets go of one just now.
+    fn is_busy(&self) -> bool;
+}
+
+/// Who sends statements to servers.
+pub trait Traffic: Send + Sync + 'static {
+    /// New statements of the hostgroup wait until what this returns is dropped; the reason is told to those that wait in vain.
+    fn hold(&self, hostgroup: HostgroupId, reason: &str) -> Box<dyn Holding>;
+
+    /// Sessions that a switchover of that hostgroup would have to wait for now.
+    fn unfinished(&self, hostgroup: HostgroupId) -> Vec<Work>;
+
+    /// Ends a session; its client is told why.
+    fn end(&self, session: u32, why: &str);
+
+    /// A server has been made what this says: statements go to it, or not, when this returns.
+    fn has_become(&self, server: &ServerName, finding: &AccessFinding);
+}

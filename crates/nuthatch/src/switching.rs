@@ -1,0 +1,191 @@
+//! Changes of the primary at work: who is asked for one, and what the data plane does meanwhile.
+
+use std::collections::HashSet;
+use std::sync::Arc;
+use std::time::Duration;
+
+use nuthatch_admin::{SwitchoverMode, SwitchoverOrder};
+use nuthatch_config::{AccessFinding, CheckType, HostgroupId, MysqlVariables, ServerName};
+use nuthatch_failover::{Account, Cluster, Holding, Limits, Order, Outcome, Traffic, Weight, Work};
+use nuthatch_net::{AskerLogin, BackendPassword};
+use nuthatch_proxy::{Hold, LentConnection, Proxy};
+use parking_lot::Mutex;
+use tokio_util::task::TaskTracker;
+
+/// How long a server may take for one answer.
+const ANSWER: Duration = Duration::from_secs(5);
+
+/// Begins changes of primaries, one for a hostgroup at a time.
+#[derive(Clone, Debug)]
+pub(crate) struct Switching {
+    proxy: Arc<Proxy>,
+    tasks: TaskTracker,
+    under_way: Arc<Mutex<HashSet<u32>>>,
+}
+
+/// What came of an order: rows, or sentences that say why not.
+type Answer = Result<Vec<(String, String)>, String>;
+
+impl Switching {
+    pub(crate) fn new(proxy: &Arc<Proxy>, tasks: &TaskTracker) -> Self {
+        Self { proxy: Arc::clone(proxy), tasks: tasks.clone(), under_way: Arc::default() }
+    }
+
+    /// Does what an operator has ordered, to its end, whether somebody waits for it or not.
+    pub(crate) async fn act(self, order: SwitchoverOrder) -> Answer {
+        let hostgroup = order.hostgroup;
+        let (made, check) = self.order(&order)?;
+        let traffic: Arc<dyn Traffic> = Arc::new(DataPlane { proxy: Arc::clone(&self.proxy), check });
+        if order.mode == SwitchoverMode::Check {
+            let findings = nuthatch_failover::check(&traffic, &made).await;
+            return Ok(findings.into_iter().map(|one| (one.weight.as_str().to_owned(), one.what)).collect());
+        }
+        if !self.under_way.lock().insert(hostgroup) {
+            return Err(format!("a switchover of hostgroup {hostgroup} is under way already"));
+        }
+        let under_way = Arc::clone(&self.under_way);
+        let done = self.tasks.spawn(async move {
+            let (outcome, steps) = nuthatch_failover::switch_over(&traffic, &made).await;
+            under_way.lock().remove(&hostgroup);
+            tell(&made, &outcome);
+            answer(outcome, steps)
+        });
+        done.await
+            .unwrap_or_else(|_panic| Err("the switchover hit a fault of the program: see the log".to_owned()))
+    }
+
+    fn order(&self, order: &SwitchoverOrder) -> Result<(Order, CheckType), String> {
+        let hostgroup = HostgroupId(order.hostgroup);
+        let snapshot = self.proxy.snapshot();
+        let variables = &snapshot.mysql;
+        let Some(pair) = self.proxy.pair(hostgroup) else {
+            return Err(format!(
+                "hostgroup {hostgroup} is the writer_hostgroup of no row in mysql_replication_hostgroups"
+            ));
+        };
+        if !variables.monitor_enabled {
+            return Err("the monitor is off (mysql-monitor_enabled): nobody knows who writes".to_owned());
+        }
+        if variables.failover_username.is_empty() {
+            return Err("an account is needed that may change roles: set mysql-failover_username and \
+                        mysql-failover_password, and LOAD MYSQL VARIABLES TO RUNTIME"
+                .to_owned());
+        }
+        let cluster =
+            Cluster { hostgroup, writer: pair.writer, servers: self.servers(&pair.servers, variables) };
+        let to = ServerName { host: order.hostname.clone(), port: order.port };
+        let replication = Account {
+            user: variables.replication_username.clone(),
+            password: variables.replication_password.clone(),
+        };
+        Ok((Order { cluster, to, replication, limits: limits(variables) }, pair.check))
+    }
+
+    fn servers(
+        &self,
+        names: &[ServerName],
+        variables: &MysqlVariables,
+    ) -> Vec<(ServerName, nuthatch_net::BackendAddress, Result<AskerLogin, String>)> {
+        let user = &variables.failover_username;
+        let known = self.proxy.reachable_as(user);
+        let login = |tls: Result<Option<nuthatch_net::BackendTls>, String>, host: &str, clear_passwords| {
+            tls.map(|tls| AskerLogin {
+                user: user.clone(),
+                password: BackendPassword::of(variables.failover_password.expose()),
+                tls: tls.map(|tls| (tls, host.to_owned())),
+                clear_passwords,
+            })
+        };
+        known
+            .into_iter()
+            .filter(|server| names.contains(&server.name))
+            .map(|server| {
+                let login = login(server.tls, &server.name.host, server.clear_passwords);
+                (server.name, server.address, login)
+            })
+            .collect()
+    }
+}
+
+fn limits(variables: &MysqlVariables) -> Limits {
+    let ms = Duration::from_millis;
+    Limits {
+        transactions: ms(variables.switchover_transactions_ms),
+        pins: ms(variables.switchover_pins_ms),
+        answer: ANSWER,
+        catch_up: ms(variables.switchover_catch_up_ms),
+    }
+}
+
+fn answer(outcome: Outcome, steps: Vec<nuthatch_failover::Step>) -> Answer {
+    match outcome {
+        Outcome::Done => Ok(steps.into_iter().map(|step| (step.at_ms.to_string(), step.what)).collect()),
+        Outcome::Refused(findings) => {
+            let refusals = findings.into_iter().filter(|one| one.weight == Weight::Refused);
+            let whys: Vec<_> = refusals.map(|one| one.what).collect();
+            Err(format!("the switchover is refused, and nothing was touched: {}", whys.join("; ")))
+        }
+        Outcome::RolledBack(why) => {
+            Err(format!("the switchover failed, and everything is as it was before: {why}"))
+        }
+        Outcome::Unfinished { why, left } => {
+            Err(format!("the switchover is not finished: {why}; left to do: {}", left.join("; ")))
+        }
+    }
+}
+
+fn tell(order: &Order, outcome: &Outcome) {
+    let (hostgroup, to) = (order.cluster.hostgroup.0, &order.to);
+    match outcome {
+        Outcome::Done => tracing::info!(hostgroup, %to, "switched over"),
+        Outcome::Refused(_) => tracing::info!(hostgroup, %to, "a switchover was refused"),
+        Outcome::RolledBack(why) => {
+            tracing::warn!(hostgroup, %to, why, "a switchover failed and was taken back");
+        }
+        Outcome::Unfinished { why, left } => {
+            tracing::error!(hostgroup, %to, why, ?left, "a switchover is not finished: somebody must");
+        }
+    }
+}
+
+/// Statements, as those who change primaries see them.
+struct DataPlane {
+    proxy: Arc<Proxy>,
+    check: CheckType,
+}
+
+impl Traffic for DataPlane {
+    fn hold(&self, hostgroup: HostgroupId, reason: &str) -> Box<dyn Holding> {
+        Box::new(Held(self.proxy.hold(hostgroup, reason)))
+    }
+
+    fn unfinished(&self, hostgroup: HostgroupId) -> Vec<Work> {
+        unfinished(self.proxy.lent(hostgroup))
+    }
+
+    fn end(&self, session: u32, why: &str) {
+        tracing::warn!(session, why, "ended a session for a switchover");
+        self.proxy.end_for_switchover(session);
+    }
+
+    fn has_become(&self, server: &ServerName, finding: &AccessFinding) {
+        self.proxy.has_become(server, self.check, finding);
+    }
+}
+
+struct Held(Hold);
+
+impl Holding for Held {
+    fn unfinished(&self) -> Vec<Work> {
+        unfinished(self.0.lent())
+    }
+
+    fn is_busy(&self) -> bool {
+        self.0.unfinished() > 0
+    }
+}
+
+fn unfinished(lent: Vec<LentConnection>) -> Vec<Work> {
+    let unfinished = lent.into_iter().filter(|one| one.is_unfinished);
+    unfinished.map(|one| Work { session: one.session, user: one.user.to_string(), pins: one.pins }).collect()
+}

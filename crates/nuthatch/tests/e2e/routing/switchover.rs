@@ -1,0 +1,289 @@
+//! A planned change of the primary: no client sees an error, nothing is lost, nothing is written twice.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use nuthatch_lab::{Duty, Kind, Options, Role, ScratchLab};
+
+use crate::client::{Client, Login};
+use crate::deadline::{Stopwatch, await_that};
+use crate::proxy::{Proxy, Setup};
+use crate::routing::WHO;
+use crate::servers;
+
+/// One primary in hostgroup 10, two replicas in 20, and a proxy that knows the accounts.
+struct Stage {
+    lab: ScratchLab,
+    proxy: Proxy,
+}
+
+impl Stage {
+    fn of(kind: Kind, setup: Setup) -> Self {
+        let installation = servers::installation(kind);
+        let options = Options { installation, replicas: 2, buffer_pool_mib: 64, ..Options::default() };
+        let lab = ScratchLab::up(&options).expect("a lab comes up");
+        let account = servers::account(&lab);
+        for number in [1, 2] {
+            let mut replica = servers::client_of(&lab, Role::Replica(number));
+            replica.ok("SET GLOBAL read_only = 1");
+        }
+        let login = |duty| {
+            let login = lab.login_for(duty).expect("an account");
+            (login.user.clone(), login.password.reveal().to_owned())
+        };
+        let mut setup =
+            setup.variable("mysql-monitor_enabled", true).variable("mysql-monitor_read_only_interval", 200);
+        for (name, duty) in
+            [("monitor", Duty::Monitor), ("failover", Duty::Failover), ("replication", Duty::Replication)]
+        {
+            let (user, password) = login(duty);
+            setup = setup
+                .variable(&format!("mysql-{name}_username"), format!("'{user}'"))
+                .variable(&format!("mysql-{name}_password"), format!("'{password}'"));
+        }
+        for (role, hostgroup) in [(Role::Primary, 10), (Role::Replica(1), 20), (Role::Replica(2), 20)] {
+            let port = lab.server(role).expect("it is there").port();
+            setup = setup.server(format!("hostgroup_id={hostgroup}, hostname='127.0.0.1', port={port}"));
+        }
+        setup = setup.user(format!(
+            "username='{}', password='{}', default_hostgroup=10",
+            account.user, account.password
+        ));
+        let proxy = Proxy::start(&setup);
+        let mut operator = proxy.operator();
+        operator.ok(
+            "INSERT INTO mysql_replication_hostgroups (writer_hostgroup, reader_hostgroup) VALUES (10, 20)",
+        );
+        operator.ok("LOAD MYSQL SERVERS TO RUNTIME");
+        let known = "SELECT COUNT(*) FROM stats_nuthatch_servers WHERE role IN ('writer', 'reader')";
+        await_that("all were looked at", || operator.value(known) == "3");
+        Self { lab, proxy }
+    }
+
+    fn login(&self) -> Login {
+        servers::account(&self.lab)
+    }
+
+    fn client(&self) -> Client {
+        self.proxy.client(&self.login())
+    }
+
+    fn name(&self, role: Role) -> String {
+        format!("127.0.0.1:{}", self.lab.server(role).expect("it is there").port())
+    }
+
+    fn order(&self, role: Role, check: &str) -> String {
+        format!("NUTHATCH SWITCHOVER HOSTGROUP 10 TO '{}'{check}", self.name(role))
+    }
+
+    fn direct(&self, role: Role) -> Client {
+        servers::client_of(&self.lab, role)
+    }
+}
+
+/// Writers insert what no other does, each in a transaction or alone, and count what they were told.
+fn write_until(stage: &Stage, over: &AtomicBool, writers: u64, meanwhile: impl FnOnce()) -> Vec<u64> {
+    std::thread::scope(|scope| {
+        let write = |writer: u64| {
+            let mut client = stage.client();
+            move || {
+                let mut written = 0;
+                while !over.load(Ordering::Relaxed) {
+                    let insert = format!("INSERT INTO test.w VALUES ({writer}, {written})");
+                    match written % 3 {
+                        0 => {
+                            client.ok("BEGIN");
+                            client.ok(insert);
+                            client.ok("COMMIT");
+                        }
+                        _ => {
+                            client.ok(insert);
+                        }
+                    }
+                    written += 1;
+                }
+                written
+            }
+        };
+        let threads: Vec<_> = (0..writers).map(|writer| scope.spawn(write(writer))).collect();
+        // Also when it fails: the writers would never end.
+        let done = std::panic::catch_unwind(std::panic::AssertUnwindSafe(meanwhile));
+        over.store(true, Ordering::Relaxed);
+        if let Err(panic) = done {
+            std::panic::resume_unwind(panic);
+        }
+        threads.into_iter().map(|thread| thread.join().expect("no client saw an error")).collect()
+    })
+}
+
+fn no_client_sees_an_error_of(kind: Kind) {
+    // The machine may be busy: what is shown is not how long it takes.
+    let setup = Setup::default()
+        .variable("mysql-switchover_catch_up_ms", 30_000)
+        .variable("mysql-switchover_transactions_ms", 30_000)
+        .variable("mysql-hold_for_writer_ms", 100_000);
+    let stage = Stage::of(kind, setup);
+    let mut client = stage.client();
+    client.ok("CREATE TABLE test.w (writer INT, number INT, PRIMARY KEY (writer, number)) ENGINE=InnoDB");
+    client.ok("CREATE TABLE test.ticks (n INT) ENGINE=InnoDB");
+    let mut operator = stage.proxy.operator();
+    let over = AtomicBool::new(false);
+    let written = write_until(&stage, &over, 8, || {
+        for to in [Role::Replica(1), Role::Primary, Role::Replica(2)] {
+            let watch = Stopwatch::start();
+            let steps = operator.table(stage.order(to, ""));
+            let took = watch.elapsed();
+            assert!(steps.iter().any(|step| step[1].contains("takes writes")), "{steps:?}");
+            assert!(took.as_secs() < 90, "{took:?} {steps:?}");
+            let before = client.value("SELECT COUNT(*) FROM test.w").parse::<u64>().expect("a number");
+            await_that("writing goes on", || {
+                client.value("SELECT COUNT(*) FROM test.w").parse::<u64>().expect("a number") > before + 50
+            });
+        }
+    });
+    assert_eq!(client.value(WHO), "3", "the second replica writes now");
+    for (writer, written) in written.iter().enumerate() {
+        let sql = format!(
+            "SELECT COUNT(*), COUNT(DISTINCT number), MAX(number) + 1 FROM test.w WHERE writer = {writer}"
+        );
+        let row = &client.table(sql)[0];
+        assert_eq!(row[0], written.to_string(), "writer {writer}");
+        assert!(row.iter().all(|value| *value == row[0]), "{row:?}");
+    }
+    // All of it is on all three, and the two others follow and are read-only.
+    let total: u64 = written.iter().sum();
+    for role in [Role::Primary, Role::Replica(1)] {
+        let mut direct = stage.direct(role);
+        await_that("it has all", || direct.value("SELECT COUNT(*) FROM test.w") == total.to_string());
+        assert_eq!(direct.value("SELECT @@global.read_only"), "1");
+    }
+    let roles = "SELECT COUNT(*) FROM stats_nuthatch_servers WHERE role = 'reader'";
+    assert_eq!(operator.value(roles), "2");
+}
+
+#[test]
+fn no_client_sees_an_error() {
+    no_client_sees_an_error_of(Kind::MariaDb);
+}
+
+#[test]
+fn no_client_sees_an_error_with_mysql() {
+    no_client_sees_an_error_of(Kind::MySql);
+}
+
+#[test]
+fn what_would_hinder_it_is_told_and_refused_before_anything_is_touched() {
+    let stage = Stage::of(Kind::MariaDb, Setup::default());
+    let mut operator = stage.proxy.operator();
+    let mut findings = |role| -> Vec<Vec<String>> { operator.table(stage.order(role, " CHECK")) };
+    let fine = findings(Role::Replica(1));
+    assert!(fine.iter().all(|row| row[0] != "refused"), "{fine:?}");
+    assert!(fine.iter().any(|row| row[1].contains("can take the writes")), "{fine:?}");
+    // Sessions that would be waited for are named.
+    let mut pinned = stage.client();
+    pinned.ok("CREATE TEMPORARY TABLE test.x (a INT)");
+    let mut open = stage.client();
+    open.ok("BEGIN");
+    open.ok("SELECT 1 FROM mysql.user LIMIT 1 FOR UPDATE");
+    let told = findings(Role::Replica(1));
+    assert!(told.iter().any(|row| row[0] == "warning" && row[1].contains("temporary_table")), "{told:?}");
+    assert!(told.iter().any(|row| row[1].contains("transaction under way")), "{told:?}");
+    // A replica that has something of its own, or does not replicate, is no heir.
+    let mut second = stage.direct(Role::Replica(2));
+    second.ok("CREATE TABLE test.own (a INT)");
+    let refused = findings(Role::Replica(2));
+    assert!(refused.iter().any(|row| row[0] == "refused" && row[1].contains("does not have")), "{refused:?}");
+    let mut first = stage.direct(Role::Replica(1));
+    first.ok("STOP SLAVE");
+    let error = operator.refused(stage.order(Role::Replica(1), ""));
+    assert!(
+        error.message.contains("nothing was touched") && error.message.contains("does not replicate"),
+        "{error:?}"
+    );
+    for (order, words) in [
+        ("NUTHATCH SWITCHOVER HOSTGROUP 20 TO 'a:1'".to_owned(), "writer_hostgroup of no row"),
+        ("NUTHATCH SWITCHOVER HOSTGROUP 10 TO 'a:1'".to_owned(), "does not stand in the pair"),
+        (stage.order(Role::Primary, ""), "is the writer of hostgroup 10 already"),
+    ] {
+        let error = operator.refused(order);
+        assert!(error.message.contains(words), "{error:?}");
+    }
+    assert_eq!(stage.direct(Role::Primary).value("SELECT @@global.read_only"), "0");
+    assert_eq!(stage.client().value(WHO), "1");
+}
+
+#[test]
+fn what_stands_in_the_way_is_waited_for_and_then_ended_with_its_name() {
+    let setup = Setup::default()
+        .variable("mysql-switchover_pins_ms", 300)
+        .variable("mysql-switchover_transactions_ms", 300);
+    let stage = Stage::of(Kind::MariaDb, setup);
+    let (mut pinned, mut open) = (stage.client(), stage.client());
+    pinned.ok("CREATE TEMPORARY TABLE test.x (a INT)");
+    stage.client().ok("CREATE TABLE test.t (a INT) ENGINE=InnoDB");
+    open.ok("BEGIN");
+    open.ok("INSERT INTO test.t VALUES (1)");
+    stage.proxy.operator().table(stage.order(Role::Replica(1), ""));
+    for (client, words) in [(&mut pinned, "temporary_table"), (&mut open, "transaction")] {
+        let error = client.refused("SELECT 1");
+        assert!(error.message.contains("for a switchover") && error.message.contains(words), "{error:?}");
+    }
+    assert_eq!(stage.client().value("SELECT COUNT(*) FROM test.t"), "0", "what was open is rolled back");
+    assert_eq!(stage.client().value(WHO), "2");
+}
+
+#[test]
+fn failure_before_the_new_primary_takes_writes_leaves_the_old_one_as_it_was() {
+    let stage = Stage::of(Kind::MariaDb, Setup::default().variable("mysql-switchover_catch_up_ms", 500));
+    let mut client = stage.client();
+    client.ok("CREATE TABLE test.t (a INT) ENGINE=InnoDB");
+    servers::await_replicas(&stage.lab);
+    client.ok("BEGIN");
+    client.ok("INSERT INTO test.t VALUES (1)");
+    let mut operator = stage.proxy.operator();
+    let order = stage.order(Role::Replica(1), "");
+    let mut first = stage.direct(Role::Replica(1));
+    let error = std::thread::scope(|scope| {
+        let switching = scope.spawn(move || operator.refused(order));
+        let held = "SELECT COUNT(*) FROM stats_nuthatch_lines WHERE hostgroup = 10 AND held = 1";
+        await_that("statements wait", || stage.proxy.operator().value(held) == "1");
+        // It stays behind: its applier waits for a lock.
+        first.ok("LOCK TABLES test.t WRITE");
+        client.ok("COMMIT");
+        switching.join().expect("it was answered")
+    });
+    assert!(error.message.contains("everything is as it was before"), "{error:?}");
+    assert!(error.message.contains("did not have all of"), "{error:?}");
+    client.ok("INSERT INTO test.t VALUES (2)");
+    assert_eq!(
+        (client.value(WHO).as_str(), stage.direct(Role::Primary).value("SELECT @@global.read_only").as_str()),
+        ("1", "0")
+    );
+    first.ok("UNLOCK TABLES");
+    servers::await_replicas(&stage.lab);
+}
+
+#[test]
+fn command_line_switches_over_and_says_what_it_did() {
+    let stage = Stage::of(Kind::MariaDb, Setup::default());
+    let run = |arguments: &[&str]| {
+        let to = stage.name(Role::Replica(1));
+        std::process::Command::new(env!("CARGO_BIN_EXE_nuthatch"))
+            .args(["switchover", "--hostgroup", "10", "--to", &to, "--admin", &stage.proxy.admin.to_string()])
+            .args(arguments)
+            .output()
+            .expect("it runs")
+    };
+    let checked = run(&["--check", "--json"]);
+    assert!(checked.status.success(), "{checked:?}");
+    assert!(String::from_utf8_lossy(&checked.stdout).contains("\"weight\": \"ok\""), "{checked:?}");
+    let done = run(&[]);
+    assert!(
+        done.status.success() && String::from_utf8_lossy(&done.stdout).contains("takes writes"),
+        "{done:?}"
+    );
+    let again = run(&[]);
+    assert!(
+        !again.status.success() && String::from_utf8_lossy(&again.stderr).contains("already"),
+        "{again:?}"
+    );
+}
