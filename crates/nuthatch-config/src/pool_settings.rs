@@ -17,6 +17,8 @@ pub struct PoolSettings {
     pub growth_interval_ms: u64,
     /// Connections of a server up to which one more is opened rather than an idle one changed.
     pub connections_before_change: u64,
+    /// Milliseconds in which a server that comes back gets its share by and by; 0 for at once.
+    pub slow_start_ms: u64,
     /// Statements for each new connection; empty for none.
     pub init_connect: String,
     /// Milliseconds after which a connection is closed; 0 for never.
@@ -53,6 +55,7 @@ impl Snapshot {
                 .and_then(|own| own.growth_interval_ms)
                 .unwrap_or(variables.connection_growth_interval_ms),
             connections_before_change: variables.connections_before_change,
+            slow_start_ms: variables.slow_start_ms,
             init_connect: attributes
                 .and_then(|own| own.init_connect.clone())
                 .unwrap_or_else(|| variables.init_connect.clone()),

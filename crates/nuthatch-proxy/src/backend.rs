@@ -15,6 +15,7 @@ mod hostgroup;
 mod keep_lines;
 mod lent;
 mod lines;
+mod rise;
 mod server;
 mod thread;
 mod upkeep;

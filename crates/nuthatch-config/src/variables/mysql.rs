@@ -111,12 +111,14 @@ variables! {
         "Milliseconds between the first and second connection opened to a server for statements that wait although eight are under way there; then faster. 0: at once.";
     hold_for_diagnostics: flag = false, Acts, own,
         "Hold the connection of a statement that left warnings or an error until the next statement: GET DIAGNOSTICS works then.";
+    slow_start_ms: count(0..=3_600_000) = 0, Acts, own,
+        "Milliseconds in which a server that comes back gets its share of new work by and by, in ten steps; 0: all of it at once.";
     connections_before_change: count(0..=1_000_000) = 3, Acts, own,
         "Connections of a server up to which one more is opened for a session rather than an idle one brought into its state.";
-    max_transaction_idle_time: count(1_000..=1_728_000_000) = 14_400_000, Stored,
-        "Milliseconds for which an open transaction may be idle; then the session is closed.";
-    max_transaction_time: count(1_000..=1_728_000_000) = 14_400_000, Stored,
-        "Milliseconds that a transaction may last; then the session is closed.";
+    max_transaction_idle_time: count(1_000..=1_728_000_000) = 14_400_000, Acts,
+        "Milliseconds for which an open transaction may be idle; then its session is closed.";
+    max_transaction_time: count(1_000..=1_728_000_000) = 14_400_000, Acts,
+        "Milliseconds that a transaction may last; then its session is closed, also while a statement runs.";
     wait_timeout: count(0..=1_728_000_000) = 28_800_000, Acts,
         "Milliseconds after which an idle client is closed; 0: never.";
     max_connections: count(1..=1_000_000) = 10_000, Acts,

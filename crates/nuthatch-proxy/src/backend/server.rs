@@ -27,6 +27,7 @@ use nuthatch_wire::{ErrPacket, Greeting, StatusFlags};
 use parking_lot::Mutex;
 use tokio::time::Instant;
 
+use crate::backend::rise::Rise;
 use crate::backend::server::ahead::Accepted;
 use crate::backend::server::control::Control;
 use crate::backend::server::defaults::{Defaults, Era, ServerDefaults};
@@ -58,6 +59,7 @@ pub(crate) struct Server<C: Pooled> {
     /// No configuration names it any more.
     is_retired: AtomicBool,
     weight: AtomicU32,
+    rise: Rise,
     compresses: AtomicBool,
     connections_max: AtomicUsize,
     pub(super) room: Room,
@@ -215,6 +217,7 @@ impl<C: Pooled> Server<C> {
             health: Health::default(),
             is_retired: AtomicBool::new(false),
             weight: AtomicU32::new(0),
+            rise: Rise::default(),
             compresses: AtomicBool::new(false),
             connections_max: AtomicUsize::new(0),
             room: Room::default(),
@@ -374,6 +377,21 @@ impl<C: Pooled> Server<C> {
     /// Whether a statement may be sent to it that could go to another.
     pub(super) fn takes_new_work(&self, now_ms: u64) -> bool {
         self.weight() > 0 && self.status(now_ms) == ServerStatus::Online && !self.health.is_slow()
+    }
+
+    /// Its share of the statements that could go to others too, in no unit; `None` if it takes none. One that comes back rises to its
+    /// whole share in `slow_start_ms`.
+    pub(super) fn share(&self, now_ms: u64, slow_start_ms: u64) -> Option<u64> {
+        let weight = u64::from(self.weight());
+        match (self.takes_new_work(now_ms), slow_start_ms) {
+            (true, 0) => Some(weight),
+            (true, _) => Some(weight * self.rise.steps(now_ms, slow_start_ms)),
+            (false, 0) => None,
+            (false, _) => {
+                self.rise.is_away();
+                None
+            }
+        }
     }
 
     /// Where it is.

@@ -174,7 +174,7 @@ impl<'a> Search<'a> {
         let settings = &group.settings;
         let now_us = clock.now_us();
         let now_ms = now_us / 1000;
-        while let Some(server) = choose(&group.servers, now_ms, &self.tried) {
+        while let Some(server) = choose(&group.servers, settings.slow_start_ms, now_ms, &self.tried) {
             let fit = server.fit(now_ms);
             if let Some(connection) = take_idle(server, wanted, fit) {
                 return Ok(Look::Idle(connection));

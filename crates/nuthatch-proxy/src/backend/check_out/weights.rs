@@ -5,28 +5,31 @@ use std::sync::Arc;
 
 use crate::backend::Server;
 
-/// One of the online servers that have not been tried, by weight.
+/// One of the online servers that have not been tried, by weight; one that has come back gets its share by and by, in `slow_start_ms`.
 pub(in crate::backend) fn choose<'a>(
     servers: &'a [Arc<Server>],
+    slow_start_ms: u64,
     now_ms: u64,
     tried: &[Arc<Server>],
 ) -> Option<&'a Arc<Server>> {
     if let ([server], []) = (servers, tried) {
         return server.takes_new_work(now_ms).then_some(server);
     }
-    let candidates = || {
-        servers.iter().filter(|server| {
-            server.takes_new_work(now_ms) && !tried.iter().any(|known| Arc::ptr_eq(known, server))
-        })
+    let shares = || {
+        let untried = servers.iter().filter(|server| !tried.iter().any(|known| Arc::ptr_eq(known, server)));
+        untried.filter_map(|server| Some((server, server.share(now_ms, slow_start_ms)?)))
     };
-    let total: u64 = candidates().map(|server| u64::from(server.weight())).sum();
-    let mut ticket = draw(total)?;
-    candidates().find(|server| {
-        let weight = u64::from(server.weight());
-        let is_winner = ticket < weight;
-        ticket = ticket.saturating_sub(weight);
-        is_winner
-    })
+    let mut ticket = draw(shares().map(|(_, share)| share).sum())?;
+    let mut last = None;
+    for (server, share) in shares() {
+        if ticket < share {
+            return Some(server);
+        }
+        ticket -= share;
+        last = Some(server);
+    }
+    // Shares have become smaller since they were added up.
+    last
 }
 
 thread_local! {
@@ -61,7 +64,7 @@ mod tests {
     fn weights_are_met_within_2_points_over_10_000_draws() {
         for (first, second) in [(1, 1), (1, 99), (99, 1)] {
             let servers = [server(1, first, ServerStatus::Online), server(2, second, ServerStatus::Online)];
-            let hits = (0..10_000).filter(|_| choose(&servers, 0, &[]).unwrap().port == 1).count();
+            let hits = (0..10_000).filter(|_| choose(&servers, 0, 0, &[]).unwrap().port == 1).count();
             let expected = f64::from(first) / f64::from(first + second);
             let found = hits as f64 / 10_000.0;
             assert!((found - expected).abs() < 0.02, "{first}:{second} gave {found}");
@@ -77,18 +80,43 @@ mod tests {
             server(4, 5, ServerStatus::OfflineHard),
             server(5, 1, ServerStatus::Online),
         ];
-        assert_eq!(choose(&servers, 0, &[]).unwrap().port, 5);
-        assert!(choose(&servers, 0, &[Arc::clone(&servers[4])]).is_none());
+        assert_eq!(choose(&servers, 0, 0, &[]).unwrap().port, 5);
+        assert!(choose(&servers, 0, 0, &[Arc::clone(&servers[4])]).is_none());
+    }
+
+    /// Of so many draws, how many per cent go to the second of two servers of the same weight.
+    fn share_of_second(servers: &[Arc<Server>], now_ms: u64) -> u32 {
+        let draws = (0..10_000).filter(|_| choose(servers, 1_000, now_ms, &[]).unwrap().port == 2).count();
+        u32::try_from((draws + 50) / 100).unwrap()
+    }
+
+    #[test]
+    fn one_that_comes_back_gets_its_share_by_and_by() {
+        let servers = [server(1, 1, ServerStatus::Online), server(2, 1, ServerStatus::Online)];
+        // Both are new: they rise alike.
+        assert!(share_of_second(&servers, 10_000).abs_diff(50) <= 2);
+        assert!(share_of_second(&servers, 11_000).abs_diff(50) <= 2);
+        servers[1].failed(20_000, 1, 10_000, "");
+        assert_eq!(share_of_second(&servers, 20_000), 0);
+        // 1 part of 11, 5 of 15, all of its half.
+        for (now_ms, expected) in [(30_000, 9), (30_450, 33), (31_000, 50)] {
+            let share = share_of_second(&servers, now_ms);
+            assert!(share.abs_diff(expected) <= 2, "{share} at {now_ms}");
+        }
+        servers[0].failed(40_000, 1, 10_000, "");
+        servers[1].failed(40_000, 1, 5_000, "");
+        assert!(choose(&servers, 1_000, 40_000, &[]).is_none());
+        assert_eq!(share_of_second(&servers, 45_000), 100, "who is alone gets all");
     }
 
     #[test]
     fn failures_within_a_second_shun_and_time_brings_back() {
         let servers = [server(1, 1, ServerStatus::Online)];
         (0..4).for_each(|_| servers[0].failed(5_000, 5, 10_000, ""));
-        assert!(choose(&servers, 5_000, &[]).is_some());
+        assert!(choose(&servers, 0, 5_000, &[]).is_some());
         servers[0].failed(5_100, 5, 10_000, "");
         assert_eq!(servers[0].status(5_100), ServerStatus::Shunned);
-        assert!(choose(&servers, 15_099, &[]).is_none());
-        assert!(choose(&servers, 15_100, &[]).is_some());
+        assert!(choose(&servers, 0, 15_099, &[]).is_none());
+        assert!(choose(&servers, 0, 15_100, &[]).is_some());
     }
 }
