@@ -120,6 +120,11 @@ impl Rules {
         self.caches == Caches::UntilWritten
     }
 
+    /// The shortest time, in milliseconds, that a rule gives statements.
+    pub fn timeout_ms_min(&self) -> Option<u32> {
+        self.iter().filter_map(|rule| rule.timeout_ms).filter(|timeout_ms| *timeout_ms > 0).min()
+    }
+
     /// No rule is active: [`Rules::evaluate`] need not be called.
     pub fn is_empty(&self) -> bool {
         self.compiled.is_empty()
@@ -181,6 +186,9 @@ impl Compiled {
         set(&mut verdict.cache_ttl_ms, &self.rule.cache_ttl_ms);
         set(&mut verdict.cache_mode, &self.rule.cache_mode);
         set(&mut verdict.cache_empty_result, &self.rule.cache_empty_result);
+        set(&mut verdict.timeout_ms, &self.rule.timeout_ms);
+        set(&mut verdict.retries, &self.rule.retries);
+        set(&mut verdict.delay_ms, &self.rule.delay_ms);
         set(&mut verdict.error_msg, &self.error_msg);
         set(&mut verdict.ok_msg, &self.ok_msg);
         set(&mut verdict.multiplex, &self.rule.multiplex);

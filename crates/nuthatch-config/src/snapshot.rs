@@ -59,6 +59,12 @@ impl Snapshot {
         Self { epoch: Epoch(1), users, hostgroups, rules, ..Self::default() }
     }
 
+    /// The shortest time, in milliseconds, after which a statement may be too late.
+    pub fn timeout_ms_min(&self) -> u64 {
+        let by_rules = self.rules.timeout_ms_min().map_or(u64::MAX, u64::from);
+        by_rules.min(self.mysql.default_query_timeout)
+    }
+
     /// Whether the data plane cannot tell it from `other`. Epochs, admin variables and hit counters do not count.
     pub fn serves_like(&self, other: &Self) -> bool {
         self.users == other.users

@@ -40,7 +40,7 @@ pub use lent::LentConnection;
 pub use lines::LineRow;
 pub(crate) use lines::{line_levels, line_rows};
 pub use server::PoolRow;
-pub(crate) use server::control::{Borrower, Control};
+pub(crate) use server::control::{Borrower, Control, Lateness};
 pub(crate) use server::defaults::{Changing, Compared, Defaults, Era, Inheritance};
 pub use server::health::LagOutcome;
 pub(crate) use server::line::Turn;

@@ -1,5 +1,8 @@
 //! What must happen from time to time: idle clients and connections, expired entries, the servers' greeting.
 
+mod statements;
+mod transactions;
+
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
@@ -7,8 +10,11 @@ use std::time::Duration;
 use tokio::time::{MissedTickBehavior, interval};
 use tokio_util::sync::CancellationToken;
 
+pub use statements::keep_time;
+
 use crate::Proxy;
 use crate::backend::{Start, Upkeep, Wanted};
+use crate::housekeeping::transactions::end_old_transactions;
 use crate::roster::{EndReason, Roster};
 use crate::shared::doors::scouts;
 use crate::state::{Charset, Errand, SessionState};
@@ -35,6 +41,7 @@ pub async fn keep_house(proxy: Arc<Proxy>, stop: CancellationToken) {
         let now_ms = shared.clock.now_ms();
         let variables = shared.configuration.snapshot();
         end_idle_sessions(&shared.roster, now_ms, variables.mysql.wait_timeout);
+        end_old_transactions(&shared.roster, now_ms, &variables.mysql);
         shared.roster.for_each(|_, handle| handle.look_at_delay(now_ms));
         let password = |user: &str| shared.doors.backend_password(&variables, user);
         let (workers, clock) = (&shared.workers, shared.clock);

@@ -27,7 +27,7 @@ pub use exact::{
     Began, BufferPool, Domain, Domains, Evidence, Exact, ExactLevels, Isolation, Judge, Moment, NoDomain,
     Replaced, Replica, StoredCodes, Vouched,
 };
-pub use housekeeping::{keep_house, keep_lines, scout};
+pub use housekeeping::{keep_house, keep_lines, keep_time, scout};
 pub use listener::Listener;
 pub use proxy::{
     CacheAdvice, CachedEntryRow, CachedTableRow, Levels, MonitoredServer, Pair, PlacedServer, ProcessRow,

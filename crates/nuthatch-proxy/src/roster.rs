@@ -14,7 +14,7 @@ pub(crate) use end::{EndReason, SessionEnd};
 pub(crate) use handle::SessionHandle;
 use parking_lot::Mutex;
 pub(crate) use secrecy::{HIDDEN, may_hold_password};
-pub(crate) use view::{Running, View};
+pub(crate) use view::{Running, TimeLimit, View};
 
 use crate::backend::Server;
 

@@ -277,6 +277,18 @@ impl AnswerScanner {
         if self.frame_left > 0 || self.packet_continues { None } else { Some(self.next_sequence) }
     }
 
+    /// Whether an ERR packet may follow what was consumed: in the place of a row, of the end of rows, or of a result.
+    #[must_use]
+    pub const fn takes_error(&self) -> bool {
+        self.next_sequence().is_some() && matches!(self.state, State::First | State::Rows)
+    }
+
+    /// Bytes of the frame at hand that are to come.
+    #[must_use]
+    pub const fn frame_left(&self) -> usize {
+        self.frame_left
+    }
+
     /// Looks at the next bytes of the answer.
     ///
     /// # Errors
@@ -317,11 +329,15 @@ impl AnswerScanner {
         rest
     }
 
-    pub(crate) const fn is_finished(&self) -> bool {
+    /// Whether all of it has been consumed.
+    #[must_use]
+    pub const fn is_finished(&self) -> bool {
         matches!(self.state, State::Finished) && self.frame_left == 0 && !self.packet_continues
     }
 
-    pub(crate) const fn wants_file(&self) -> bool {
+    /// Whether the server waits for a local file.
+    #[must_use]
+    pub const fn wants_file(&self) -> bool {
         self.wants_file
     }
 

@@ -71,6 +71,8 @@ error_codes! {
     ABORTED_CONNECTION = 1184, b"08S01";
     /// The statement was killed.
     QUERY_INTERRUPTED = 1317, b"70100";
+    /// The statement took longer than it may; ProxySQL's code for it.
+    QUERY_TIMEOUT = 1907, b"70100";
     /// The connection was killed by an administrator.
     CONNECTION_KILLED = 1927, b"70100";
     /// The backend connection was lost while the statement ran.

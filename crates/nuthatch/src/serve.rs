@@ -77,6 +77,7 @@ async fn serve(settings: Settings) -> anyhow::Result<()> {
     nuthatch_proxy::scout(&proxy).await;
 
     tasks.spawn(nuthatch_proxy::keep_house(Arc::clone(&proxy), stops.now.clone()));
+    tasks.spawn(nuthatch_proxy::keep_time(Arc::clone(&proxy), stops.now.clone()));
     tasks.spawn(catalogues::keep(Arc::clone(&proxy), stops.now.clone()));
     tasks.spawn(monitoring::keep(Arc::clone(&proxy), monitor, stops.now.clone()));
     if let Some(listener) = admin_listener {

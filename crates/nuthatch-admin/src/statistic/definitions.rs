@@ -243,6 +243,12 @@ statistics! {
 
     StatementRetries = Counter "Statement_Retries", "statement_retries" {},
         "Statements sent again after their connection had died in the pool.";
+    StatementsTimedOut = Counter "Statements_Timed_Out", "statements_timed_out" {},
+        "Statements that took longer than mysql-default_query_timeout or a rule's timeout (1907).";
+    TransactionsTooLong = Counter "Transactions_Too_Long", "sessions_ended_for_transactions" {"limit" = "max_transaction_time"},
+        "Sessions that were ended because of their transaction, by the limit that it reached.";
+    TransactionsTooIdle = Counter "Transactions_Too_Idle", "sessions_ended_for_transactions" {"limit" = "max_transaction_idle_time"},
+        "Sessions that were ended because of their transaction, by the limit that it reached.";
     SessionsWaiting = Gauge "Sessions_Waiting", "sessions_waiting" {},
         "Sessions that wait for a backend connection.";
     LineLongest = Gauge "Line_Longest", "line_statements" {},

@@ -258,6 +258,23 @@ fn rules_tell_what_they_look_at() {
 }
 
 #[test]
+fn limits_of_the_last_rule_that_has_some_count_and_the_shortest_time_is_told() {
+    let rules = compile(
+        vec![
+            rule(1, |rule| (rule.timeout_ms, rule.retries, rule.delay_ms) = (Some(500), Some(3), Some(20))),
+            rule(2, |rule| (rule.timeout_ms, rule.retries) = (Some(700), Some(0))),
+            rule(3, |rule| (rule.active, rule.timeout_ms) = (false, Some(1))),
+        ],
+        0,
+    );
+    let verdict = rules.evaluate(&POINT);
+    assert_eq!((verdict.timeout_ms, verdict.retries, verdict.delay_ms), (Some(700), Some(0), Some(20)));
+    assert_eq!(rules.timeout_ms_min(), Some(500));
+    let without = compile(vec![rule(1, |rule| rule.timeout_ms = Some(0))], 0);
+    assert_eq!(without.timeout_ms_min(), None, "0 leaves it to the variable");
+}
+
+#[test]
 fn counters_are_the_callers_to_bump() {
     let rules = compile(vec![rule(3, |_| ()), rule(1, |rule| rule.apply = false)], 0);
     let verdict = rules.evaluate(&POINT);

@@ -16,6 +16,12 @@ pub struct Verdict {
     pub cache_mode: Option<CacheMode>,
     /// Whether a result without rows is cached; `None` leaves it to `mysql-query_cache_stores_empty_result`.
     pub cache_empty_result: Option<bool>,
+    /// How long it may run, in milliseconds; `None` and 0 leave it to `mysql-default_query_timeout`.
+    pub timeout_ms: Option<u32>,
+    /// How often it may be sent again; `None` leaves it to `mysql-query_retries_on_failure`.
+    pub retries: Option<u32>,
+    /// Milliseconds by which it is held back, besides `mysql-default_query_delay`.
+    pub delay_ms: Option<u32>,
     /// Answer with this error instead of asking a backend.
     pub error_msg: Option<Arc<str>>,
     /// Answer OK with this message instead of asking a backend.

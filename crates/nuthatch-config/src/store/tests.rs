@@ -224,13 +224,13 @@ fn column_that_does_not_act_is_named() {
     let mut layers = open(seed());
     sql(
         &layers,
-        "INSERT INTO mysql_query_rules (rule_id, active, delay, log, re_modifiers) VALUES (7, 1, 5, 0, 'caseless,BOLD')",
+        "INSERT INTO mysql_query_rules (rule_id, active, mirror_hostgroup, log, re_modifiers) VALUES (7, 1, 5, 0, 'caseless,BOLD')",
     );
-    sql(&layers, "INSERT INTO mysql_query_rules (rule_id, active, delay) VALUES (8, 0, 5)");
+    sql(&layers, "INSERT INTO mysql_query_rules (rule_id, active, mirror_hostgroup) VALUES (8, 0, 5)");
     assert_eq!(
         warnings(&run(&mut layers, "LOAD MYSQL QUERY RULES TO RUNTIME")),
         [
-            "rule 7: column \"delay\" is stored but does not act yet",
+            "rule 7: column \"mirror_hostgroup\" is stored but does not act yet",
             "rule 7: column \"log\" is stored but does not act yet",
             "rule 7: column \"re_modifiers\": \"BOLD\" is unknown and ignored",
         ]

@@ -76,7 +76,7 @@ variables! {
     unshun_algorithm: count(0..=1) = 0, Acts,
         "Behind a login that works, a server is not shunned any more in its hostgroup (0) or in all of them (1).";
     query_retries_on_failure: count(0..=1_000) = 1, Acts,
-        "How often a statement is sent again when the connection is lost before its answer begins.";
+        "How often a statement is sent again when the connection is lost before its answer begins, where no rule with `retries` says otherwise.";
     connect_retries_on_failure: count(0..=1_000) = 10, Stored,
         "How often a refused connect is tried again.";
     connect_retries_delay: count(0..=10_000) = 1, Acts,
@@ -257,10 +257,10 @@ variables! {
         "Mirrored statements that run at once.";
     mirror_max_queue_length: count(0..=1_048_576) = 32_000, Stored,
         "Mirrored statements that may wait.";
-    default_query_delay: count(0..=3_600_000) = 0, Stored,
-        "Milliseconds by which each statement is held back.";
-    default_query_timeout: count(1_000..=1_728_000_000) = 86_400_000, Stored,
-        "Milliseconds that a statement may run.";
+    default_query_delay: count(0..=3_600_000) = 0, Acts,
+        "Milliseconds by which each statement is held back before it is sent; a rule's `delay` is added.";
+    default_query_timeout: count(1_000..=1_728_000_000) = 86_400_000, Acts,
+        "Milliseconds that a statement may run where no rule with a `timeout` says otherwise; then it is killed on its server, and answered with error 1907.";
     query_processor_iterations: count(0..=1_000_000) = 0, Acts,
         "How often a flagOUT starts the rules again from the first; 0: the walk only goes on.";
     query_processor_regex: count(1..=2) = 1, Stored,

@@ -48,17 +48,46 @@ impl Thread<'_> {
         hostgroups: &Hostgroups,
         clock: Clock,
     ) -> Result<bool, String> {
-        let state = SessionState::new(Vec::new(), Charset::Collation(45));
-        let wanted = Wanted::by(self.user, self.password, shape, &state, worker);
-        let checked_out = self.server.check_out_for_kill(&wanted, variables).await;
-        let mut connection = checked_out.map_err(|error| error.to_string())?;
-        let patience = Duration::from_millis(variables.connect_timeout_server);
-        let is_gone = timeout(patience, self.ask(means, &mut connection))
-            .await
-            .map_err(|_elapsed| "the server does not answer".to_owned())?
-            .map_err(|error| error.to_string())?;
+        let mut connection = self.connect(shape, worker, variables).await?;
+        let is_gone = in_time(variables, self.ask(means, &mut connection)).await?;
         hostgroups.check_in(connection, clock.now_ms());
         Ok(is_gone)
+    }
+
+    /// Has the server end the statement that the thread is at. When this returns the server has heard it.
+    ///
+    /// # Errors
+    /// When the server cannot be told, in words for the log.
+    pub(crate) async fn kill_query(
+        &self,
+        shape: CapabilityFlags,
+        worker: &Worker,
+        variables: &MysqlVariables,
+        hostgroups: &Hostgroups,
+        clock: Clock,
+    ) -> Result<(), String> {
+        let mut connection = self.connect(shape, worker, variables).await?;
+        let kill = format!("KILL QUERY {}", self.id);
+        let order = connection.order(Command::Query, kill.as_bytes(), AnswerKind::ResultSets);
+        let answer = in_time(variables, order).await?;
+        hostgroups.check_in(connection, clock.now_ms());
+        match answer {
+            Err(refusal) if refusal.code != ErrorCode::NO_SUCH_THREAD.code => {
+                Err(String::from_utf8_lossy(&refusal.message).into_owned())
+            }
+            Ok(_) | Err(_) => Ok(()),
+        }
+    }
+
+    async fn connect(
+        &self,
+        shape: CapabilityFlags,
+        worker: &Worker,
+        variables: &MysqlVariables,
+    ) -> Result<Box<Connection>, String> {
+        let state = SessionState::new(Vec::new(), Charset::Collation(45));
+        let wanted = Wanted::by(self.user, self.password, shape, &state, worker);
+        self.server.check_out_for_kill(&wanted, variables).await.map_err(|error| error.to_string())
     }
 
     async fn ask(&self, means: Means, connection: &mut Connection) -> Result<bool, NetError> {
@@ -73,4 +102,14 @@ impl Thread<'_> {
         let answer = connection.order(Command::Query, look.as_bytes(), AnswerKind::ResultSets).await?;
         Ok(answer.is_ok_and(|end| end.rows == 0))
     }
+}
+
+/// What the server says, if it does in the time for a connect.
+async fn in_time<T>(
+    variables: &MysqlVariables,
+    work: impl Future<Output = Result<T, NetError>>,
+) -> Result<T, String> {
+    let patience = Duration::from_millis(variables.connect_timeout_server);
+    let said = timeout(patience, work).await.map_err(|_elapsed| "the server does not answer".to_owned())?;
+    said.map_err(|error| error.to_string())
 }

@@ -18,6 +18,10 @@ pub(crate) enum EndReason {
     UserGone = 5,
     /// A client's KILL; it is hung up on, as a server does it.
     KilledByClient = 6,
+    /// `mysql-max_transaction_time` ran out.
+    LongTransaction = 7,
+    /// `mysql-max_transaction_idle_time` did.
+    IdleTransaction = 8,
     /// What it held stood in the way of a switchover.
     SwitchedOver = 9,
 }
@@ -31,6 +35,8 @@ impl EndReason {
             4 => Some(Self::Stopped),
             5 => Some(Self::UserGone),
             6 => Some(Self::KilledByClient),
+            7 => Some(Self::LongTransaction),
+            8 => Some(Self::IdleTransaction),
             9 => Some(Self::SwitchedOver),
             _ => None,
         }

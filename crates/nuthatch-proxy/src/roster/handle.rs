@@ -11,7 +11,7 @@ use parking_lot::Mutex;
 use pin_project_lite::pin_project;
 
 use crate::backend::Borrower;
-use crate::roster::view::Running;
+use crate::roster::view::{Running, TimeLimit};
 use crate::roster::{ClientAddress, EndReason, SessionEnd, View};
 use crate::worker::Worker;
 
@@ -43,8 +43,10 @@ pub(crate) struct SessionHandle {
     wait_timeout_ms: AtomicU64,
     /// When the client came.
     pub(crate) started_ms: u64,
-    /// When the last command came.
+    /// When the last command came, or was done if it took more than a look at the cache.
     pub(crate) last_active_ms: AtomicU64,
+    /// Since when its transaction is open; 0 when there is none.
+    pub(crate) transaction_since_ms: AtomicU64,
     /// When it lets go of a connection that it keeps for a while; 0 when there is none.
     pub(crate) delay_ends_ms: AtomicU64,
     /// 1 while it has a transaction or a statement open, so that a drain leaves it alone.
@@ -75,6 +77,7 @@ impl SessionHandle {
             wait_timeout_ms: AtomicU64::new(0),
             started_ms: now_ms,
             last_active_ms: AtomicU64::new(now_ms),
+            transaction_since_ms: AtomicU64::new(0),
             delay_ends_ms: AtomicU64::new(0),
             busy: AtomicU8::new(1),
             view: Mutex::new(View { command: "Connect", since_ms: now_ms, ..View::default() }),
@@ -124,6 +127,27 @@ impl SessionHandle {
         let running = view.running.clone()?;
         running.control.expect_kill();
         Some(running)
+    }
+
+    /// Whether the time of its statement is over; then the session sees it out, and the server is to be told.
+    pub(crate) fn look_at_time(&self, now_ms: u64) -> TimeLimit {
+        if self.busy.load(Ordering::Acquire) == 0 {
+            return TimeLimit::None;
+        }
+        let limit = {
+            // Under the lock: the session takes the connection out of the view before it looks whether it may give it back.
+            let view = self.view.lock();
+            view.time_limit(now_ms)
+        };
+        if let TimeLimit::Over(_) = limit {
+            self.rouse();
+        }
+        limit
+    }
+
+    /// The statement has its answer: what is still asked for it has no limit.
+    pub(crate) fn lift_time_limit(&self) {
+        self.view.lock().limit_ms = 0;
     }
 
     /// Has the session look at what it was told, wherever it is.
@@ -242,7 +266,7 @@ impl<F: Future> Future for WhileClientWaits<'_, F> {
 }
 
 impl Borrower for SessionHandle {
-    fn connection_is_cut(&self) {
+    fn look_at_connection(&self) {
         self.rouse();
     }
 

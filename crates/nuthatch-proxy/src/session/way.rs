@@ -2,17 +2,22 @@
 
 mod capture;
 mod departure;
+mod pass;
 mod passage;
 mod reading;
 mod relay;
 pub(crate) mod reply;
+mod see_out;
 mod transcode;
 mod trouble;
+mod when_late;
 
 pub(crate) use capture::Capture;
 pub(crate) use departure::Departure;
 pub(crate) use passage::{Forms, Passage};
 pub(crate) use reading::{Depends, Reading, Sent};
 pub(crate) use relay::{Way, command_packet, unless_cut};
+pub(crate) use see_out::{TIME_IS_OVER, is_of_time};
 pub(crate) use transcode::transcode;
-pub(crate) use trouble::{Answered, Elsewhere, Trouble, UNSUPPORTED_PS};
+pub(crate) use trouble::{Answered, Elsewhere, Late, Trouble, UNSUPPORTED_PS};
+pub(crate) use when_late::WhenLate;

@@ -135,6 +135,12 @@ counters! {
     killed_connections,
     /// Statements that a client's KILL ended.
     killed_queries,
+    /// Statements whose time was over before they had their answer.
+    late_statements,
+    /// Sessions that ended because their transaction lasted too long.
+    long_transactions,
+    /// The same, because it was idle for too long.
+    idle_transactions,
     /// Waits for a connection that `throttle_connections_per_sec` made longer.
     throttled,
     /// Connections with state that were reset and put back.

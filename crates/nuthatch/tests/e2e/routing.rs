@@ -14,6 +14,7 @@ mod roles;
 mod rules;
 mod status;
 mod switchover;
+mod time;
 mod weights;
 
 use crate::stage::Stage;

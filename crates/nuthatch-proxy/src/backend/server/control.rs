@@ -2,7 +2,7 @@
 
 use std::fmt;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, Ordering};
 
 use parking_lot::Mutex;
 
@@ -10,10 +10,24 @@ use crate::stats::pins::Pins;
 
 /// Who has a connection: a session, as its connection sees it.
 pub(crate) trait Borrower: fmt::Debug + Send + Sync + 'static {
-    /// Whoever waits on the connection is to look at it: it was cut.
-    fn connection_is_cut(&self);
+    /// Whoever waits on the connection is to look at it: it was cut, or its statement has taken too long.
+    fn look_at_connection(&self);
     /// `CONNECTION_ID()` of the session.
     fn number(&self) -> u32;
+}
+
+/// Whether the time of a connection's statement is over, and what became of the KILL QUERY that ends it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[repr(u8)]
+pub(crate) enum Lateness {
+    /// It is not.
+    InTime = 0,
+    /// The KILL is on its way.
+    KillUnderWay = 1,
+    /// The server has heard it: it hits what the thread is at, or what comes next.
+    KillHeard = 2,
+    /// The server could not be told.
+    KillFailed = 3,
 }
 
 /// The part of a connection that others can reach while a session uses it.
@@ -29,6 +43,8 @@ pub(crate) struct Control {
     is_at_work: AtomicBool,
     /// For what a session keeps it between statements: [`Pins`] as a number.
     kept_for: AtomicU32,
+    /// A [`Lateness`].
+    lateness: AtomicU8,
 }
 
 impl Control {
@@ -62,8 +78,12 @@ impl Control {
     /// Ends the connection: whoever waits on it is woken and finds [`Self::is_cut`].
     pub(crate) fn cut(&self) {
         self.cut.store(true, Ordering::Release);
+        self.tell_user();
+    }
+
+    fn tell_user(&self) {
         if let Some(session) = &*self.user_of_it.lock() {
-            session.connection_is_cut();
+            session.look_at_connection();
         }
     }
 
@@ -76,9 +96,46 @@ impl Control {
         self.has_kill.store(true, Ordering::Release);
     }
 
+    /// Whether somebody who is not at the connection sends such a KILL, or has.
+    pub(crate) fn expects_kill(&self) -> bool {
+        self.has_kill.load(Ordering::Acquire)
+    }
+
     /// Whether a KILL may still hit it.
     pub(crate) fn has_kill(&self) -> bool {
-        self.has_kill.load(Ordering::Acquire)
+        self.expects_kill() || self.is_late()
+    }
+
+    /// The time of its statement is over, and the KILL that ends it is on its way; `false` if it was known.
+    pub(crate) fn be_late(&self) -> bool {
+        let (in_time, late) = (Lateness::InTime as u8, Lateness::KillUnderWay as u8);
+        self.lateness.compare_exchange(in_time, late, Ordering::AcqRel, Ordering::Acquire).is_ok()
+    }
+
+    /// What became of that KILL.
+    pub(crate) fn note_kill(&self, outcome: Lateness) {
+        self.lateness.store(outcome as u8, Ordering::Release);
+        self.tell_user();
+    }
+
+    /// That KILL has hit something, and hits nothing more.
+    pub(crate) fn outlive_kill(&self) {
+        self.lateness.store(Lateness::InTime as u8, Ordering::Release);
+    }
+
+    /// Whether the time of its statement is over.
+    pub(crate) fn is_late(&self) -> bool {
+        self.lateness.load(Ordering::Acquire) != Lateness::InTime as u8
+    }
+
+    /// The same, with what became of the KILL.
+    pub(crate) fn lateness(&self) -> Lateness {
+        match self.lateness.load(Ordering::Acquire) {
+            0 => Lateness::InTime,
+            1 => Lateness::KillUnderWay,
+            2 => Lateness::KillHeard,
+            _ => Lateness::KillFailed,
+        }
     }
 
     /// It begins or ends to work for a statement.
@@ -97,5 +154,27 @@ impl Control {
         if user.as_ref().is_none_or(|known| !std::ptr::addr_eq(Arc::as_ptr(known), Arc::as_ptr(session))) {
             *user = Some(Arc::<B>::clone(session));
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn connection_whose_statement_is_killed_is_nobody_elses_until_the_kill_is_outlived() {
+        let control = Control::default();
+        assert!(!control.has_kill() && control.be_late() && !control.be_late(), "one KILL");
+        for outcome in [Lateness::KillHeard, Lateness::KillFailed] {
+            assert!(control.has_kill());
+            control.note_kill(outcome);
+            assert_eq!(control.lateness(), outcome);
+        }
+        control.outlive_kill();
+        assert_eq!((control.has_kill(), control.lateness()), (false, Lateness::InTime));
+        control.expect_kill();
+        control.be_late();
+        control.outlive_kill();
+        assert!(control.has_kill(), "somebody else's may still come");
     }
 }

@@ -40,7 +40,9 @@ pub(crate) async fn keep_what_is_left(
     held: &mut Held,
 ) -> Result<(), Trouble> {
     match fetch_what_is_left(ground, context, dealings, end, held).await {
-        Err(Trouble::Lost(..) | Trouble::Cut(_)) if !held.pins().contains(Pins::FOUND_ROWS) => {
+        Err(Trouble::Lost(..) | Trouble::Cut(_) | Trouble::Late(_))
+            if !held.pins().contains(Pins::FOUND_ROWS) =>
+        {
             held.connection.control.cut();
             held.unpin(Pins::PASSING);
             let lost = lost_list(context, &dealings.diagnostics);

@@ -9,7 +9,7 @@ use crate::session::after::diagnostics::{collation_of_results, fetch_list};
 use crate::session::lease::put_away::put_away;
 use crate::session::parts::{Account, Client, Context, Dealings, Diagnostics, Ground, Hands, Held, List};
 use crate::session::statement::Facts;
-use crate::session::way::{Answered, Trouble, UNSUPPORTED_PS, reply};
+use crate::session::way::{Answered, Late, TIME_IS_OVER, Trouble, UNSUPPORTED_PS, reply};
 use crate::stats::Occurrence;
 
 /// Refuses a command on a prepared statement that is not there, or has no cursor. MySQL adds such an error to what the last
@@ -200,6 +200,7 @@ pub(crate) async fn reply_trouble(
             let message = "Lost connection to MySQL server during query".to_owned();
             (answered.next_sequence(), ErrorCode::SERVER_LOST, message)
         }
+        Trouble::Late(late) => return tell_that_time_is_over(ground, client, context, dealings, *late).await,
         Trouble::Cut(answered) => {
             ground.worker.counters.lost_during_query.bump();
             let message = "Server was taken offline during the statement".to_owned();
@@ -229,6 +230,36 @@ pub(crate) async fn reply_trouble(
     note_error(context, dealings, code.code, message.as_bytes());
     client.send(ground, &reply::err(sequence, code, &message)).await?;
     go_on_unless_lost(&mut dealings.hands)
+}
+
+/// The statement's time was over, and its connection is gone.
+async fn tell_that_time_is_over(
+    ground: &Ground,
+    client: &mut Client,
+    context: &Context,
+    dealings: &mut Dealings,
+    late: Late,
+) -> Result<(), SessionEnd> {
+    let Late { unsent: mut bytes, next_sequence: Some(sequence) } = late else {
+        return Err(SessionEnd::Gone);
+    };
+    note_that_time_is_over(ground, context, dealings);
+    let error = reply::err(sequence, ErrorCode::QUERY_TIMEOUT, TIME_IS_OVER);
+    if bytes.is_empty() {
+        client.send(ground, &error).await?;
+    } else {
+        bytes.extend(error);
+        ground.worker.counters.frontend_bytes_sent.add(bytes.len() as u64);
+        ground.handle.unless_ended(client.framed_mut().write(&bytes)).await??;
+    }
+    go_on_unless_lost(&mut dealings.hands)
+}
+
+/// The client is told that its statement's time was over, whatever the server says of it.
+pub(crate) fn note_that_time_is_over(ground: &Ground, context: &Context, dealings: &mut Dealings) {
+    ground.worker.counters.generated_errors.bump();
+    ground.worker.counters.late_statements.bump();
+    note_error(context, dealings, ErrorCode::QUERY_TIMEOUT.code, TIME_IS_OVER.as_bytes());
 }
 
 /// The session cannot have what it began with any more.

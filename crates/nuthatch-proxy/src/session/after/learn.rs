@@ -5,8 +5,9 @@
 //! statement ran code that cannot be seen.
 
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 
-use nuthatch_sql::{Kind, ServerFlavor};
+use nuthatch_sql::{Kind, ServerFlavor, TransactionEnd};
 use nuthatch_wire::{AnswerEnd, Ending, StatusFlags};
 
 use crate::session::after::diagnostics::{learn_diagnostics, translate_diagnostics};
@@ -47,6 +48,10 @@ pub(crate) fn learn(
             learn_from_success(ground, context, dealings, facts, end, held);
             learn_insert_id(ground, context, dealings, facts, text, end, held);
         }
+    }
+    if !matches!(facts.transaction.end, TransactionEnd::No | TransactionEnd::Maybe) {
+        // A transaction that is open behind it is another.
+        ground.handle.transaction_since_ms.store(0, Ordering::Relaxed);
     }
     if was_in_transaction && !held.in_transaction() {
         held.unpin(Pins::NEXT_TRANSACTION);

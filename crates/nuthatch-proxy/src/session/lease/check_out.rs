@@ -8,6 +8,7 @@ use crate::session::lease::bring_into::{bring_into_state, can_leave_schema, must
 use crate::session::lease::inheritance::inherit;
 use crate::session::lease::multiplexing::pin_of_hostgroup;
 use crate::session::lease::put_away::put_away;
+use crate::session::lease::question::way;
 use crate::session::lease::show::show_running;
 use crate::session::parts::{Account, Context, Dealings, Ground, Hands, Held};
 use crate::session::statement::Facts;
@@ -65,7 +66,7 @@ pub(crate) async fn finish_lease(
         Leased::Nothing(in_line) => {
             let connecting = connect(ground, account, context, &dealings.hands, hostgroup, in_line);
             let held = leased_from_pool(ground, Box::pin(connecting).await?);
-            begin_lease(ground, account, context, dealings, held)?
+            begin_lease(ground, account, context, dealings, held, ground.shared.clock.now_ms())?
         }
     };
     match state {
@@ -91,7 +92,7 @@ pub(crate) fn lease_at_once(
             None => return Ok(Leased::Nothing(None)),
         },
     };
-    let (held, state) = begin_lease(ground, account, context, dealings, held)?;
+    let (held, state) = begin_lease(ground, account, context, dealings, held, ground.latest_us / 1000)?;
     Ok(Leased::Had(held, state))
 }
 
@@ -129,7 +130,7 @@ pub(crate) fn lease_or_join(
         }
         Some(AtOnce::Idle(connection)) => {
             let held = leased_from_pool(ground, Held::lent(ground, hostgroup, connection));
-            let (held, state) = begin_lease(ground, account, context, dealings, held)?;
+            let (held, state) = begin_lease(ground, account, context, dealings, held, now_ms)?;
             Ok(Begun::Leased(Leased::Had(held, state)))
         }
     }
@@ -155,7 +156,7 @@ pub(crate) fn lease_in_turn(
     };
     drop(in_line);
     let held = leased_from_pool(ground, Held::lent(ground, hostgroup, connection));
-    let (held, state) = begin_lease(ground, account, context, dealings, held)?;
+    let (held, state) = begin_lease(ground, account, context, dealings, held, ground.shared.clock.now_ms())?;
     Ok(Leased::Had(held, state))
 }
 
@@ -175,23 +176,22 @@ fn take_held(context: &Context, dealings: &mut Dealings, place: usize) -> Result
     Ok(held)
 }
 
-/// The connection works for the session from now on.
+/// The connection works for the session from now on, which is `now_ms`.
 fn begin_lease(
     ground: &Ground,
     account: &Account,
     context: &mut Context,
     dealings: &mut Dealings,
     held: Held,
+    now_ms: u64,
 ) -> Result<(Held, State), Trouble> {
-    show_running(ground, &held);
+    show_running(ground, &held, now_ms);
     if let Err(trouble) = inherit(ground, context, &held) {
         put_away(ground, account, context, dealings, held, Some(&trouble));
         return Err(trouble);
     }
-    let state = match context.state.is_at(&held.connection.state) {
-        true => State::Own,
-        false => State::Other,
-    };
+    let is_ready = context.state.is_at(&held.connection.state) && !held.connection.control.is_late();
+    let state = if is_ready { State::Own } else { State::Other };
     Ok((held, state))
 }
 
@@ -223,7 +223,7 @@ async fn lease_changed(
     hostgroup: HostgroupId,
     mut held: Held,
 ) -> Result<Held, Trouble> {
-    match bring_into_state(ground, account, context, dealings, &mut held).await {
+    match make_ready(ground, account, context, dealings, &mut held).await {
         Ok(()) => Ok(held),
         Err(trouble) if trouble.is_unknown_schema() => {
             forget_schema(ground, account, context);
@@ -241,6 +241,19 @@ async fn lease_changed(
             Err(trouble)
         }
     }
+}
+
+async fn make_ready(
+    ground: &Ground,
+    account: &Account,
+    context: &Context,
+    dealings: &Dealings,
+    held: &mut Held,
+) -> Result<(), Trouble> {
+    if held.connection.control.is_late() {
+        Box::pin(way(ground, held).outlive_kill()).await?;
+    }
+    bring_into_state(ground, account, context, dealings, held).await
 }
 
 /// An idle connection, if a server of the hostgroup has one: without waiting.

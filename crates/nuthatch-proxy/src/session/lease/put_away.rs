@@ -45,7 +45,7 @@ fn reset_and_put_back(ground: &Ground, held: Held) {
 /// Closes a connection on which a statement of the session may still run, and has the server end that first.
 pub(crate) fn abandon(ground: &Ground, account: &Account, connection: Box<Connection>) {
     let is_wanted = ground.snapshot.mysql.kill_backend_connection_when_disconnect;
-    if !is_wanted || connection.control.has_kill() {
+    if !is_wanted || connection.control.expects_kill() {
         return;
     }
     let (shared, worker, snapshot) =
@@ -78,8 +78,8 @@ pub(crate) fn put_away(
             dealings.results.set_insert_id(InsertId::default());
         }
         match trouble {
-            // The session ends while the server is at work.
-            Some(Trouble::End(_)) => abandon(ground, account, held.connection),
+            // The session ends, or does not wait any longer, while the server is at work.
+            Some(Trouble::End(_) | Trouble::Late(_)) => abandon(ground, account, held.connection),
             _ => drop(held),
         }
     }

@@ -6,7 +6,7 @@ use nuthatch_wire::{AnswerEnd, AnswerKind, Command, Ending, Form};
 
 use crate::exact::Flight;
 use crate::session::parts::{Client, Context, Dealings, Ground, Held};
-use crate::session::way::{Trouble, Way, command_packet};
+use crate::session::way::{Trouble, Way, WhenLate, command_packet};
 
 /// Asks the connection for a number.
 pub(crate) async fn ask(
@@ -71,7 +71,8 @@ pub(crate) fn way_and_client<'a>(
     let (handle, worker) = (&*ground.handle, &*ground.worker);
     let (framed, attributes) = client.framed_and_attributes();
     let connection = &mut held.connection;
-    (Way { handle, worker, connection, form, hides_state, status, attributes, flight: None }, framed)
+    let (flight, when_late) = (None, WhenLate::GoesOn);
+    (Way { handle, worker, connection, form, hides_state, status, attributes, flight, when_late }, framed)
 }
 
 /// The way to a connection and back, for what the proxy asks itself.

@@ -4,13 +4,41 @@ use std::sync::Arc;
 
 use crate::roster::{Running, View};
 use crate::session::parts::{Client, Context, Ground, Hands, Held};
+use crate::session::statement::Plan;
 use crate::stats::pins::Pins;
 
 /// A longer statement's room in the process list is given back when it is over.
 const INFO_BYTES_KEPT: usize = 256;
 
-/// Shows the command at hand in the process list.
+/// Shows the statement at hand in the process list, and for how long it may run.
+pub(crate) fn show_statement(
+    ground: &Ground,
+    client: &Client,
+    now_ms: u64,
+    command: &'static str,
+    plan: &Plan,
+) {
+    let limit_ms = plan.time_limit_ms(&ground.snapshot.mysql);
+    show_limited(ground, client, now_ms, command, (plan.hostgroup.0, limit_ms));
+}
+
+/// The same of a command that is no statement.
 pub(crate) fn show(ground: &Ground, client: &Client, now_ms: u64, command: &'static str, hostgroup: u32) {
+    let limit_ms = match command {
+        // It lasts as long as whoever follows the binlog.
+        "Binlog Dump" => 0,
+        _ => ground.snapshot.mysql.default_query_timeout,
+    };
+    show_limited(ground, client, now_ms, command, (hostgroup, limit_ms));
+}
+
+fn show_limited(
+    ground: &Ground,
+    client: &Client,
+    now_ms: u64,
+    command: &'static str,
+    (hostgroup, limit_ms): (u32, u64),
+) {
     const INFO_BYTES_MAX: usize = 1024;
     let text = client.payload().get(1..).unwrap_or_default();
     let text = text.get(..INFO_BYTES_MAX).unwrap_or(text);
@@ -20,6 +48,7 @@ pub(crate) fn show(ground: &Ground, client: &Client, now_ms: u64, command: &'sta
     view.since_ms = now_ms;
     view.hostgroup = Some(hostgroup);
     view.bytes = client.payload().len();
+    view.limit_ms = limit_ms;
     view.info.clear();
     view.has_info = matches!(command, "Query" | "Prepare");
     if view.has_info {
@@ -45,13 +74,13 @@ pub(crate) fn show_idle(ground: &Ground, context: &Context, hands: &Hands) {
     }
 }
 
-/// Others see which connection works for the session.
-pub(crate) fn show_running(ground: &Ground, held: &Held) {
+/// Others see which connection works for the session, and since when.
+pub(crate) fn show_running(ground: &Ground, held: &Held, since_ms: u64) {
     held.connection.control.work(true);
     let mut view = ground.handle.view.lock();
     let server = held.connection.server();
     let (control, thread_id) = (Arc::clone(&held.connection.control), held.connection.thread_id);
-    view.running = Some(Running { control, server: Arc::clone(server), thread_id });
+    view.running = Some(Running { control, server: Arc::clone(server), thread_id, since_ms });
 }
 
 /// Shows which connection is held, and why.

@@ -12,7 +12,10 @@ mod store;
 pub(crate) use begin::{begin, lease, take_turn};
 pub(crate) use heard::{conclude, heard};
 
+use std::time::Duration;
+
 use nuthatch_wire::AnswerEnd;
+use tokio::time::sleep;
 
 use crate::roster::SessionEnd;
 use crate::session::inquiry::{Answered, Inquiry, Stage};
@@ -21,7 +24,9 @@ use crate::session::life::answer::again::{
     ask_a_server, ask_after, ask_again, end_others, has_other_transactions,
 };
 use crate::session::life::replies::reply_trouble;
-use crate::session::way::{Departure, Trouble};
+use crate::session::parts::Ground;
+use crate::session::statement::Plan;
+use crate::session::way::{Departure, Trouble, WhenLate};
 use crate::session::whole::Session;
 
 /// Sees an inquiry through, however far it has come.
@@ -39,12 +44,24 @@ pub(crate) async fn see_through(session: &mut Session, mut inquiry: Box<Inquiry>
     }
 }
 
+/// Returns when the delay of the statement is over.
+async fn hold_back(ground: &mut Ground, plan: &Plan) -> Result<(), Trouble> {
+    let delay_ms = plan.delay_ms(&ground.snapshot.mysql);
+    if delay_ms > 0 {
+        let waiting = Box::pin(ground.worker.with_tokio(sleep(Duration::from_millis(delay_ms))));
+        ground.handle.while_client_waits(waiting).await?;
+        ground.look_at_clock();
+    }
+    Ok(())
+}
+
 /// Has a server answer.
 async fn ask(session: &mut Session, inquiry: &mut Inquiry) -> Result<AnswerEnd, Trouble> {
     loop {
         match std::mem::take(&mut inquiry.stage) {
             Stage::New => {
                 let plan = &inquiry.asked.plan;
+                hold_back(&mut session.ground, plan).await?;
                 if plan.facts.transaction.ends && has_other_transactions(&session.dealings.hands, plan) {
                     Box::pin(end_others(session, &inquiry.asked)).await?;
                 }
@@ -69,6 +86,7 @@ async fn ask(session: &mut Session, inquiry: &mut Inquiry) -> Result<AnswerEnd, 
                     Ok(()) => {
                         let (way, framed) = way_and_client(ground, client, context, dealings, &mut held);
                         let capture = inquiry.capture.as_deref_mut().ok();
+                        let way = way.when_late(WhenLate::of(&inquiry.asked.plan.facts));
                         way.hearing(flight).pass_answer(framed, *kind, capture, |_| ()).await
                     }
                     Err(trouble) => Err(trouble),

@@ -23,7 +23,7 @@ use crate::session::decide::alone::answer_prepared_question;
 use crate::session::decide::cache_use::{caching_of, judge_cache_use_for};
 use crate::session::decide::plan::plan_of_prepared;
 use crate::session::decide::query_cache::plan_for_cache;
-use crate::session::lease::show::show;
+use crate::session::lease::show::show_statement;
 use crate::session::life::arrival::configuration::take_over_configuration;
 use crate::session::life::cursor::reply_unknown_statement;
 use crate::session::life::kill::kill_of;
@@ -113,7 +113,7 @@ pub(crate) async fn stmt_execute(
         let Session { ground, account, context, dealings, .. } = &mut *session;
         Box::pin(forget_what_is_held(ground, account, context, dealings)).await?;
     }
-    show(&session.ground, &session.client, now_ms, "Execute", plan.hostgroup.0);
+    show_statement(&session.ground, &session.client, now_ms, "Execute", &plan);
     if !goes_to_a_server && Box::pin(answer_without_a_server(session, &plan, id, &text)).await? {
         return Ok(());
     }
@@ -129,7 +129,7 @@ pub(crate) fn plain_execution(session: &mut Session, now_ms: u64, plan: Plan) ->
     if begin_execution(session, &plan, &text) == MustForget::WhatIsHeld {
         forget_what_is_held_at_once(&session.ground, &mut session.dealings);
     }
-    show(&session.ground, &session.client, now_ms, "Execute", plan.hostgroup.0);
+    show_statement(&session.ground, &session.client, now_ms, "Execute", &plan);
     Some(as_asked(session, plan, id, text, is_under_flag))
 }
 

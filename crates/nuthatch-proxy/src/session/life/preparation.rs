@@ -18,7 +18,7 @@ use crate::session::decide::query_cache::plan_for_cache;
 use crate::session::lease::check_out::lease;
 use crate::session::lease::put_away::{put_away, settle};
 use crate::session::lease::question::way_and_client;
-use crate::session::lease::show::show;
+use crate::session::lease::show::show_statement;
 use crate::session::life::replies::{refuse, reply_trouble};
 use crate::session::parts::{Held, Prepared, STATEMENTS_MAX, Statement};
 use crate::session::prepare::prepared::remember;
@@ -43,7 +43,7 @@ pub(crate) async fn stmt_prepare(session: &mut Session, now_ms: u64) -> Result<(
     if begin_after_the_last(ground, dealings, fate, &plan.facts) == MustForget::WhatIsHeld {
         Box::pin(forget_what_is_held(ground, account, context, dealings)).await?;
     }
-    show(&session.ground, &session.client, now_ms, "Prepare", plan.hostgroup.0);
+    show_statement(&session.ground, &session.client, now_ms, "Prepare", &plan);
     if plan.speaks_to_cache()
         || plan.facts.kind == Kind::Kill && kill(&text, session.context.lexing).is_none()
     {
@@ -75,7 +75,7 @@ async fn prepare_for_client(session: &mut Session, plan: &Plan, text: Arc<[u8]>)
         // So that the connection that knows still knows when the statement is executed.
         retake_what_is_left(&session.ground, &mut session.dealings, &plan.facts);
     }
-    let mut retries_left = session.ground.snapshot.mysql.query_retries_on_failure;
+    let mut retries_left = plan.retries(&session.ground.snapshot.mysql);
     loop {
         let Session { ground, account, context, dealings, .. } = session;
         let mut held = lease(ground, account, context, dealings, plan.hostgroup).await?;

@@ -200,6 +200,10 @@ async fn say_why(ground: &Ground, client: &mut Client, account: &Account, end: S
         SessionEnd::Quit
         | SessionEnd::Gone
         | SessionEnd::Told(EndReason::Idle | EndReason::KilledByClient) => return end,
+        SessionEnd::Told(reason @ (EndReason::LongTransaction | EndReason::IdleTransaction)) => {
+            count_transaction(ground, account, *reason);
+            return end;
+        }
         SessionEnd::Told(EndReason::Killed) => {
             (ErrorCode::CONNECTION_KILLED, "Connection was killed".to_owned())
         }
@@ -238,6 +242,19 @@ async fn say_why(ground: &Ground, client: &mut Client, account: &Account, end: S
     let saying = tokio::time::timeout(patience, client.framed_mut().write(&goodbye));
     drop(ground.worker.with_tokio(saying).await);
     end
+}
+
+/// Its client is hung up on, as ProxySQL does it.
+fn count_transaction(ground: &Ground, account: &Account, reason: EndReason) {
+    let counters = &ground.worker.counters;
+    let (counter, variable) = match reason {
+        EndReason::LongTransaction => (&counters.long_transactions, "mysql-max_transaction_time"),
+        _ => (&counters.idle_transactions, "mysql-max_transaction_idle_time"),
+    };
+    counter.bump();
+    let address = &ground.handle.address();
+    tracing::warn!(client = %address.host, port = address.port, user = %account.name(), limit = variable,
+        "closed a client's connection, whose transaction took too long");
 }
 
 /// Sends what the client did not take while the session sat.

@@ -35,6 +35,19 @@ pub(crate) fn rest(session: &mut Session, was_plain: bool) {
     let Session { ground, account, context, cache, dealings, .. } = session;
     judge_cache_use_behind(ground, account, context, cache, dealings, was_plain);
     show_idle(&session.ground, &session.context, &session.dealings.hands);
+    note_times(&session.ground, &session.dealings);
+}
+
+/// Since when it is idle, and since when a transaction is open.
+fn note_times(ground: &Ground, dealings: &Dealings) {
+    let handle = &ground.handle;
+    let since_ms = handle.transaction_since_ms.load(Ordering::Relaxed);
+    let is_open = dealings.are_in_transaction();
+    if is_open != (since_ms > 0) {
+        let came_ms = handle.last_active_ms.load(Ordering::Relaxed).max(1);
+        handle.transaction_since_ms.store(if is_open { came_ms } else { 0 }, Ordering::Relaxed);
+    }
+    handle.last_active_ms.store(ground.latest_us / 1000, Ordering::Relaxed);
 }
 
 /// Whether nothing is left to do for the client at present.

@@ -16,7 +16,7 @@ use crate::session::parts::{Client, Context, Held, Statements, asks_for_cursor, 
 use crate::session::prepare::prepared::{key_on, known_number, prepare_anew};
 use crate::session::prepare::text_prepared::bring_names;
 use crate::session::statement::Plan;
-use crate::session::way::{Capture, Departure, Sent, Trouble};
+use crate::session::way::{Capture, Departure, Sent, Trouble, WhenLate};
 use crate::session::whole::Session;
 use crate::state::Found;
 use crate::stats::pins::Pins;
@@ -48,6 +48,7 @@ pub(crate) async fn execute_on(
         way_and_client(&session.ground, &mut session.client, &session.context, &session.dealings, held);
     way.send(&packet).await?;
     let kind = if opens_cursor { AnswerKind::Cursor } else { AnswerKind::ResultSets };
+    let way = way.when_late(WhenLate::of(&plan.facts));
     let answered = way.hearing(&mut flight).pass_answer(client, kind, capture, |_| ()).await;
     land(&session.ground, &mut session.dealings.transaction, &session.dealings.hands, flight);
     let end = answered?;

@@ -19,7 +19,7 @@ use crate::session::parts::Held;
 use crate::session::prepare::statement_room::send_preparation;
 use crate::session::prepare::text_prepared::{bring_names, learn_name};
 use crate::session::statement::{Named, Plan};
-use crate::session::way::{Capture, Departure, Sent, Trouble};
+use crate::session::way::{Capture, Departure, Sent, Trouble, WhenLate};
 use crate::session::whole::Session;
 use crate::stats::pins::Pins;
 
@@ -99,6 +99,7 @@ pub(crate) async fn query_on(
         way.send_packet_of_or(numbered.as_deref().or(plan.sent.as_deref()), framed).await?;
     }
     let (way, framed) = way_and_client(ground, client, context, dealings, held);
+    let way = way.when_late(WhenLate::of(&plan.facts));
     let answered =
         way.hearing(&mut flight).pass_answer(framed, AnswerKind::ResultSets, capture, |_| ()).await;
     land(ground, &mut dealings.transaction, &dealings.hands, flight);

@@ -22,7 +22,7 @@ use crate::session::decide::query_cache::{
     with_values_worked_out,
 };
 use crate::session::fall::{Fall, trip};
-use crate::session::lease::show::show;
+use crate::session::lease::show::show_statement;
 use crate::session::life::arrival::configuration::take_over_configuration;
 use crate::session::life::kill::kill_as_told;
 use crate::session::life::replies::give_answer;
@@ -111,7 +111,7 @@ fn show_text(session: &mut Session, plan: &Plan, is_under_flag: bool, now_ms: u6
         // The key does not say under which flag the rules were walked.
         take_cache_use(ground, account, context, cache, dealings, Off::Wholly(NotCached::UnderFlag));
     }
-    show(ground, client, now_ms, "Query", plan.hostgroup.0);
+    show_statement(ground, client, now_ms, "Query", plan);
 }
 
 fn as_asked(session: &Session, plan: Plan) -> Asked {

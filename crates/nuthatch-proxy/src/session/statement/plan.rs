@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use nuthatch_config::{HostgroupId, Verdict};
+use nuthatch_config::{HostgroupId, MysqlVariables, Verdict};
 use nuthatch_sql::Kind;
 
 use crate::session::statement::named::may_use_names;
@@ -44,6 +44,24 @@ impl Plan {
         self.facts.is_plain && !self.verdict.answers()
     }
 
+    /// For how many milliseconds a connection may work for it; a rule goes before the variable.
+    pub(crate) fn time_limit_ms(&self, variables: &MysqlVariables) -> u64 {
+        match self.verdict.timeout_ms {
+            None | Some(0) => variables.default_query_timeout,
+            Some(timeout_ms) => timeout_ms.into(),
+        }
+    }
+
+    /// By how many milliseconds it is held back before a connection is looked for; a rule adds to the variable.
+    pub(crate) fn delay_ms(&self, variables: &MysqlVariables) -> u64 {
+        variables.default_query_delay + self.verdict.delay_ms.map_or(0, u64::from)
+    }
+
+    /// How often it may be sent again; a rule goes before the variable.
+    pub(crate) fn retries(&self, variables: &MysqlVariables) -> u64 {
+        self.verdict.retries.map_or(variables.query_retries_on_failure, u64::from)
+    }
+
     /// Counts the hits of the rules that matched; a hit of the cache counts them by itself.
     pub(crate) fn count_rules(&self) {
         self.verdict.matched.iter().for_each(|rule| rule.bump());
@@ -68,5 +86,31 @@ impl Plan {
     /// Whether it says anything to the cache itself, alone or among other things.
     pub(crate) fn speaks_to_cache(&self) -> bool {
         self.said_to_cache.is_some() || self.facts.cache.own_type.is_some()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rule_goes_before_the_variables_of_time_and_tries_and_adds_to_that_of_delay() {
+        let variables = MysqlVariables {
+            default_query_timeout: 9_000,
+            query_retries_on_failure: 1,
+            default_query_delay: 30,
+            ..MysqlVariables::default()
+        };
+        let limits = |plan: &Plan| {
+            (plan.time_limit_ms(&variables), plan.retries(&variables), plan.delay_ms(&variables))
+        };
+        let mut plan = Plan::of_text("SELECT 1");
+        assert_eq!(limits(&plan), (9_000, 1, 30));
+        plan.verdict =
+            Verdict { timeout_ms: Some(0), retries: Some(0), delay_ms: Some(0), ..Verdict::default() };
+        assert_eq!(limits(&plan), (9_000, 0, 30), "a timeout of 0 says nothing");
+        plan.verdict =
+            Verdict { timeout_ms: Some(10_000), retries: Some(7), delay_ms: Some(5), ..Verdict::default() };
+        assert_eq!(limits(&plan), (10_000, 7, 35));
     }
 }

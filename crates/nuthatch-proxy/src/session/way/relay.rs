@@ -1,13 +1,12 @@
-//! An answer on its way from the server to the client.
+//! The way to a server and back: statements to it, the client's file, answers that are not for the client.
 //!
-//! Bytes go on as they come: what one read brought, one write sends. Memory is bounded by one read, however large the
-//! answer and however slowly the client reads, for nothing is read from the server before the client took the last.
+//! Every wait ends when the session is told to end, the client hangs up, the connection is cut, or the time of the statement is over.
 
 use std::future::{Future, poll_fn};
 use std::pin::{Pin, pin};
 use std::task::{Context, Poll};
 
-use nuthatch_net::{Framed, NetError};
+use nuthatch_net::{Framed, NetError, Stream};
 use nuthatch_wire::{
     AnswerEnd, AnswerKind, AnswerScanner, Attributes, CapabilityFlags, Command, ErrPacket, ErrorCode, Form,
     HEADER_LEN, SmallResult, StatusFlags, append_packet, query_packet,
@@ -16,7 +15,7 @@ use nuthatch_wire::{
 use crate::backend::{Connection, Control};
 use crate::exact::Flight;
 use crate::roster::{SessionEnd, SessionHandle};
-use crate::session::way::{Answered, Capture, Forms, Passage, Trouble};
+use crate::session::way::{Answered, Late, Passage, Trouble, WhenLate};
 use crate::worker::Worker;
 
 /// The largest packet of a local file that is taken; clients cut a file into packets of some kilobytes.
@@ -40,18 +39,36 @@ pub(crate) struct Way<'a> {
     pub(crate) attributes: Option<&'a Attributes>,
     /// Who hears how the answer ended before the client does.
     pub(crate) flight: Option<&'a mut Flight>,
+    /// What becomes of the answer when its statement's time is over.
+    pub(crate) when_late: WhenLate,
 }
 
 impl<'a> Way<'a> {
     /// For what the proxy asks itself: nothing goes on to a client.
     pub(crate) fn own(handle: &'a SessionHandle, worker: &'a Worker, connection: &'a mut Connection) -> Self {
         let (form, status) = (Form::of(CapabilityFlags::empty()), StatusFlags::empty());
-        Way { handle, worker, connection, form, hides_state: true, status, attributes: None, flight: None }
+        let when_late = WhenLate::GoesOn;
+        Way {
+            handle,
+            worker,
+            connection,
+            form,
+            hides_state: true,
+            status,
+            attributes: None,
+            flight: None,
+            when_late,
+        }
     }
 
     /// The same, where the end of the answer is heard before the client gets it.
     pub(crate) fn hearing(self, flight: &'a mut Flight) -> Self {
         Self { flight: Some(flight), ..self }
+    }
+
+    /// The same for an answer of which that becomes when its statement's time is over.
+    pub(crate) fn when_late(self, when_late: WhenLate) -> Self {
+        Self { when_late, ..self }
     }
 
     /// Sends the client's packet to the server as it came, with the statement's attributes if it has any.
@@ -143,108 +160,21 @@ impl<'a> Way<'a> {
         self.connection.count_bytes(bytes, 0);
     }
 
-    fn count_received(&self, bytes: usize) {
+    pub(super) fn count_received(&self, bytes: usize) {
         self.worker.counters.backend_bytes_received.add(bytes as u64);
         self.connection.count_bytes(0, bytes);
     }
 
-    /// Passes the answer on to the client, and a copy into `capture`.
-    ///
-    /// `rewrite` may change the first bytes in place before the client sees them.
-    pub(crate) async fn pass_answer(
-        &mut self,
-        client: &mut Framed,
-        kind: AnswerKind,
-        mut capture: Option<&mut Capture>,
-        mut rewrite: impl FnMut(&mut [u8]),
-    ) -> Result<AnswerEnd, Trouble> {
-        if !self.connection.ahead.is_empty() {
-            self.hear_ahead().await?;
-        }
-        let mut passage = self.passage(kind);
-        loop {
-            if self.connection.framed.unread().is_empty() {
-                poll_fn(|cx| self.poll_fill(cx)).await.map_err(|cause| cause.after(&passage))?;
-            }
-            let is_first = !passage.scanner().has_begun();
-            let progress = passage
-                .scan(self.connection.framed.unread())
-                .map_err(|error| Cause::Lost(error.into()).after(&passage))?;
-            if progress.finished
-                && let Some(flight) = &mut self.flight
-            {
-                flight.hear(passage.scanner().end());
-            }
-            if progress.consumed > 0 {
-                let consumed = self.connection.framed.unread_mut().get_mut(..progress.consumed);
-                let bytes = passage.told(consumed.unwrap_or_default());
-                if is_first {
-                    rewrite(bytes);
-                }
-                let bytes = &*bytes;
-                if let Some(capture) = &mut capture {
-                    capture.take(bytes);
-                }
-                self.worker.counters.frontend_bytes_sent.add(bytes.len() as u64);
-                let written = client.write_now(bytes).map_err(SessionEnd::from)?;
-                if let rest @ [_, ..] = &bytes[written..] {
-                    let writing = Box::pin(client.write(rest));
-                    self.handle.unless_ended(writing).await?.map_err(SessionEnd::from)?;
-                }
-                self.connection.framed.consume(progress.consumed);
-            }
-            if progress.finished {
-                self.connection.refusal = passage.scanner().refusal().cloned().map(Box::new);
-                return Ok(passage.ended());
-            }
-            if progress.wants_file {
-                let next = Box::pin(self.pass_file(client, &passage)).await?;
-                passage.file_was_sent(next);
-            }
-            if !self.connection.framed.unread().is_empty() {
-                // Half a packet.
-                poll_fn(|cx| self.poll_fill(cx)).await.map_err(|cause| cause.after(&passage))?;
-            }
-        }
-    }
-
-    fn passage(&self, kind: AnswerKind) -> Passage {
-        let may_ask = self.connection.shape.contains(CapabilityFlags::CLIENT_LOCAL_FILES);
-        let scanner = self.scanner(kind).with_local_files(may_ask);
-        let (from, to) = (self.connection.form(), self.form);
-        Passage::new(scanner, kind, Forms { from, to, hides_state: self.hides_state, status: self.status })
-    }
-
-    /// Passes an answer on to the client, and a copy into `capture`, that came from the server in one read, which was not counted. Returns
-    /// how it ended and how many of its bytes the client took at once; none when [`Self::pass_answer`] must do it, and nothing was done.
-    pub(crate) fn pass_at_once(
-        &mut self,
-        client: &mut Framed,
-        kind: AnswerKind,
-        capture: Option<&mut Capture>,
-        bytes: &[u8],
-    ) -> Option<(AnswerEnd, usize)> {
-        self.count_received(bytes.len());
-        let mut passage = self.passage(kind);
-        let progress = passage.scan(bytes).ok()?;
-        let is_whole = progress.finished && progress.consumed == bytes.len();
-        if !is_whole || !passage.is_as_it_is() {
-            return None;
-        }
-        if let Some(flight) = &mut self.flight {
-            flight.hear(passage.scanner().end());
-        }
-        if let Some(capture) = capture {
-            capture.take(bytes);
-        }
-        self.worker.counters.frontend_bytes_sent.add(bytes.len() as u64);
-        self.connection.refusal = passage.scanner().refusal().cloned().map(Box::new);
-        // A client that is gone is met again by who writes the rest.
-        Some((passage.ended(), client.write_now(bytes).unwrap_or(0)))
-    }
-
     /// Waits for more bytes from the server: what [`on_connection`] does, in one step, since every statement takes it twice.
-    fn poll_fill(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), Cause>> {
+    pub(super) fn poll_fill(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), Cause>> {
+        if self.connection.control.is_late() {
+            return Poll::Ready(Err(Cause::Late));
+        }
+        self.poll_receive(cx)
+    }
+
+    /// The same, however long it takes.
+    pub(super) fn poll_receive(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), Cause>> {
         if let Some(reason) = self.handle.ending() {
             return Poll::Ready(Err(Cause::Ended(reason.into())));
         }
@@ -266,7 +196,7 @@ impl<'a> Way<'a> {
     }
 
     /// Walks over an answer of that kind from the connection.
-    fn scanner(&self, kind: AnswerKind) -> AnswerScanner {
+    pub(super) fn scanner(&self, kind: AnswerKind) -> AnswerScanner {
         let form = self.connection.form();
         AnswerScanner::new(kind, form.deprecate_eof)
             .with_optional_metadata(form.optional_metadata)
@@ -275,24 +205,49 @@ impl<'a> Way<'a> {
 
     /// Passes the client's file on to the server, packet by packet, up to the empty one that ends it. Returns the number of
     /// the server's next packet.
-    async fn pass_file(&mut self, client: &mut Framed, passage: &Passage) -> Result<u8, Trouble> {
+    ///
+    /// Once the statement's time is over the server is hung up on, which takes back what it has read of a file that breaks off: shortened, the
+    /// file could be loaded. The client says all of its file before it hears of that.
+    pub(super) async fn pass_file(&mut self, client: &mut Framed, passage: &Passage) -> Result<u8, Trouble> {
         let mut sequence = passage.scanner().next_sequence().unwrap_or_default();
         let shift = passage.next_sequence().unwrap_or_default().wrapping_sub(sequence);
         loop {
             let reading = client.read_packet(sequence.wrapping_add(shift), FILE_PACKET_BYTES_MAX);
-            let last =
-                self.handle.unless_ended(reading).await?.map_err(SessionEnd::from)?.wrapping_sub(shift);
+            let last = self.unless_late_hang_up(pin!(reading)).await?.wrapping_sub(shift);
+            let is_last = client.payload().is_empty();
             let bytes = client.payload().len() + HEADER_LEN;
             let Connection { framed, control, .. } = &mut *self.connection;
             let sent =
                 on_connection(self.handle, control, framed.forward_packet_from(client, sequence)).await;
-            sent.map_err(|cause| cause.after(passage))?;
-            self.count_sent(bytes);
             sequence = last.wrapping_add(1);
-            if client.payload().is_empty() {
+            match sent {
+                Err(Cause::Late) if is_last => {
+                    let next_sequence = Some(sequence.wrapping_add(shift));
+                    return Err(Trouble::Late(Box::new(Late { unsent: Vec::new(), next_sequence })));
+                }
+                Err(Cause::Late) => continue,
+                sent => sent.map_err(|cause| cause.after(passage))?,
+            }
+            self.count_sent(bytes);
+            if is_last {
                 return Ok(sequence);
             }
         }
+    }
+
+    /// What `reading` from the client comes to; the server is hung up on if the statement's time is over before.
+    async fn unless_late_hang_up<T>(
+        &mut self,
+        mut reading: Pin<&mut impl Future<Output = Result<T, NetError>>>,
+    ) -> Result<T, SessionEnd> {
+        let (handle, connection) = (self.handle, &mut *self.connection);
+        let reading = poll_fn(|cx| {
+            if connection.control.is_late() {
+                *connection.framed.stream() = Stream::Closed;
+            }
+            reading.as_mut().poll(cx)
+        });
+        Ok(handle.unless_ended(reading).await??)
     }
 
     /// Whether the answer that comes is that error; it has not been read.
@@ -428,18 +383,20 @@ pub(crate) fn command_packet(command: Command, argument: &[u8]) -> Vec<u8> {
 }
 
 /// Why the server's side of the way is no more.
-enum Cause {
+pub(super) enum Cause {
     Ended(SessionEnd),
     Cut,
+    /// The statement's time is over.
+    Late,
     Lost(NetError),
 }
 
 impl Cause {
-    fn before_any_answer(self) -> Trouble {
+    pub(super) fn before_any_answer(self) -> Trouble {
         self.with(Answered::Nothing)
     }
 
-    fn after(self, passage: &Passage) -> Trouble {
+    pub(super) fn after(self, passage: &Passage) -> Trouble {
         self.with(match passage.scanner().has_begun() {
             false => Answered::Nothing,
             true => Answered::Some(passage.next_sequence()),
@@ -450,6 +407,7 @@ impl Cause {
         match self {
             Self::Ended(end) => Trouble::End(end),
             Self::Cut => Trouble::Cut(answered),
+            Self::Late => Trouble::Late(Box::new(Late::after(answered))),
             Self::Lost(error) => Trouble::Lost(error, answered),
         }
     }
@@ -465,26 +423,31 @@ pub(crate) async fn unless_cut<T>(
     Ok(done.unwrap_or(Err(NetError::Closed)))
 }
 
-/// Does `work` on the connection, unless the session is told to end, its client hangs up or the connection is cut meanwhile.
+/// Does `work` on the connection, unless the session is told to end, its client hangs up, the connection is cut or the statement's time
+/// is over meanwhile.
 async fn on_connection<T>(
     handle: &SessionHandle,
     control: &Control,
     work: impl Future<Output = Result<T, NetError>>,
 ) -> Result<T, Cause> {
-    match handle.while_client_waits(until_cut(control, pin!(work))).await {
+    let work = pin!(work);
+    let mut work = pin!(until_cut(control, work));
+    let in_time = poll_fn(|cx| match control.is_late() {
+        true => Poll::Ready(Err(Cause::Late)),
+        false => work.as_mut().poll(cx).map(|done| done.ok_or(Cause::Cut)),
+    });
+    match handle.while_client_waits(in_time).await {
         Err(end) => Err(Cause::Ended(end)),
-        Ok(None) => Err(Cause::Cut),
-        Ok(Some(Err(error))) => Err(Cause::Lost(error)),
-        Ok(Some(Ok(value))) => Ok(value),
+        Ok(done) => done?.map_err(Cause::Lost),
     }
 }
 
-/// What `work` comes to; none once the connection is cut. Whoever cuts it rouses who waits.
+/// What `work` comes to; none once the connection is cut, or the statement's time is over. Whoever says so rouses who waits.
 fn until_cut<T>(
     control: &Control,
     mut work: Pin<&mut impl Future<Output = T>>,
 ) -> impl Future<Output = Option<T>> {
-    poll_fn(move |cx| match control.is_cut() {
+    poll_fn(move |cx| match control.is_cut() || control.is_late() {
         true => Poll::Ready(None),
         false => work.as_mut().poll(cx).map(Some),
     })

@@ -25,6 +25,8 @@ pub(crate) enum Trouble {
     Cut(Answered),
     /// The connection failed.
     Lost(NetError, Answered),
+    /// The statement's time is over, and its server has not ended it.
+    Late(Box<Late>),
     /// It asks for what only a connection knows that is not held.
     Elsewhere(Elsewhere),
     /// The session began with a value of this variable that servers do not begin with any more, and may not set it.
@@ -35,6 +37,26 @@ pub(crate) enum Trouble {
     UnknownStatement(u32),
     /// The server does not execute a statement for many sets of parameters.
     NoBulk,
+}
+
+/// What a client still has to get of an answer that is over.
+#[derive(Debug)]
+pub(crate) struct Late {
+    /// What goes before the error.
+    pub(crate) unsent: Vec<u8>,
+    /// The number of the error's packet; none in the middle of another, where none can stand.
+    pub(crate) next_sequence: Option<u8>,
+}
+
+impl Late {
+    /// Of an answer of which the client has so much.
+    pub(crate) fn after(answered: Answered) -> Self {
+        let next_sequence = match answered {
+            Answered::Nothing => Some(1),
+            Answered::Some(next_sequence) => next_sequence,
+        };
+        Self { unsent: Vec::new(), next_sequence }
+    }
 }
 
 /// What a server keeps by connection. As text, the error of who asks for it where that is not held.

@@ -12,6 +12,11 @@ const MARK: &[u8] = b"marked";
 
 /// A proxy that reaches the server by way of a relay, and a client whose statements go over a pooled connection.
 fn through_relay(cut: Cut) -> (Relay, Proxy, Login, Client) {
+    through_relay_with(cut, Setup::default())
+}
+
+/// The same with what `setup` adds.
+fn through_relay_with(cut: Cut, setup: Setup) -> (Relay, Proxy, Login, Client) {
     let lab = servers::shared();
     let schema = servers::fresh_name("s");
     let mut primary = servers::primary(lab);
@@ -20,7 +25,7 @@ fn through_relay(cut: Cut) -> (Relay, Proxy, Login, Client) {
     let login = servers::account(lab).schema(&schema);
     let port = lab.server(Role::Primary).expect("a lab has a primary").port();
     let relay = Relay::start(([127, 0, 0, 1], port).into(), MARK, cut);
-    let setup = Setup::default()
+    let setup = setup
         .server(format!("hostgroup_id=0, hostname='127.0.0.1', port={}", relay.address.port()))
         .user(stage::user_row(&login, ""));
     let proxy = Proxy::start(&setup);
@@ -71,4 +76,15 @@ fn read_whose_pooled_connection_is_lost_before_its_answer_is_sent_again() {
     assert_eq!(relay.marked(), 2, "once over the pooled connection, once over a new one");
     assert_eq!(stage::figure(&mut proxy.operator(), "Statement_Retries"), 1);
     client.ok("SELECT 1 FROM t");
+}
+
+#[test]
+fn rule_says_how_often_a_read_is_sent_again() {
+    for (rule, tries) in [("retries=0, ", 1), ("retries=5, ", 2), ("", 2)] {
+        let rule = format!("rule_id=1, match_pattern='marked', {rule}apply=1");
+        let (relay, _proxy, _, mut client) =
+            through_relay_with(Cut::BeforeTheAnswer, Setup::default().rule(rule.clone()));
+        assert_eq!(client.refused("SELECT 'marked' FROM t").code, 2013);
+        assert_eq!(relay.marked(), tries, "{rule}");
+    }
 }

@@ -10,11 +10,11 @@ use crate::session::before::flight::start_flight;
 use crate::session::inquiry::Inquiry;
 use crate::session::lease::check_out::{Leased, finish_lease, lease_at_once, may_wait_instead};
 use crate::session::lease::put_away::put_away;
-use crate::session::lease::question::order_and_hear;
+use crate::session::lease::question::{order_and_hear, way};
 use crate::session::life::answer::heard::{let_go_of, take_note};
 use crate::session::life::sent_execution::{ask_after_execution, execute_on};
 use crate::session::life::sent_text::{ask_after_text, query_on};
-use crate::session::parts::{Hands, Held};
+use crate::session::parts::{Ground, Hands, Held};
 use crate::session::statement::{Asked, Plan, Request};
 use crate::session::way::{Sent, Trouble};
 use crate::session::whole::Session;
@@ -94,8 +94,9 @@ fn after_trouble(
     trouble: Trouble,
     retries_left: Option<u64>,
 ) -> Result<u64, Trouble> {
+    session.ground.look_at_clock();
     let Session { ground, account, context, dealings, .. } = session;
-    let retries_left = retries_left.unwrap_or(ground.snapshot.mysql.query_retries_on_failure);
+    let retries_left = retries_left.unwrap_or(plan.retries(&ground.snapshot.mysql));
     let asks_it = held.was_held() && plan.facts.asks_of_the_last();
     let may_repeat = held.is_fresh() && !asks_it && (!was_sent || !plan.facts.writes);
     let may_wait = may_wait_instead(&held, &plan.facts);
@@ -119,9 +120,12 @@ pub(super) async fn ask_after(
     mut held: Held,
 ) -> Result<(), Trouble> {
     let Asked { request, plan, .. } = asked;
-    let learned = match request {
-        Request::Text => ask_after_text(session, plan, end, &mut held).await,
-        Request::Execution { .. } => ask_after_execution(session, plan, end, &mut held).await,
+    let learned = match end_its_time(&session.ground, &mut held).await {
+        Err(trouble) => Err(trouble),
+        Ok(()) => match request {
+            Request::Text => ask_after_text(session, plan, end, &mut held).await,
+            Request::Execution { .. } => ask_after_execution(session, plan, end, &mut held).await,
+        },
     };
     if let Err(trouble) = learned {
         let Session { ground, account, context, dealings, .. } = session;
@@ -130,6 +134,15 @@ pub(super) async fn ask_after(
     }
     let_go_of(session, asked, end, held);
     Ok(())
+}
+
+/// What is asked behind an answer is not the statement.
+async fn end_its_time(ground: &Ground, held: &mut Held) -> Result<(), Trouble> {
+    ground.handle.lift_time_limit();
+    match held.connection.control.is_late() {
+        true => Box::pin(way(ground, held).outlive_kill()).await,
+        false => Ok(()),
+    }
 }
 
 /// Sends the client's COMMIT or ROLLBACK (`text`) also to other connections with a transaction, of which there can

@@ -2,7 +2,7 @@
 
 use nuthatch_wire::{AnswerEnd, Ending};
 
-use crate::session::after::errors::count_error;
+use crate::session::after::errors::{count_error, note_that_time_is_over};
 use crate::session::after::learn::learn;
 use crate::session::after::pins::delay::learn_delay;
 use crate::session::after::plain::{has_left_counts_only, learn_counts};
@@ -15,7 +15,7 @@ use crate::session::life::sent_execution::{keep_cursor, learn_cursor, learn_of_e
 use crate::session::life::sent_text::learn_of_text;
 use crate::session::parts::Held;
 use crate::session::statement::{Asked, Request};
-use crate::session::way::{Departure, Reading, Trouble};
+use crate::session::way::{Departure, Reading, Trouble, is_of_time};
 use crate::session::whole::Session;
 
 /// The statement that was sent over `held` has its answer by now, which the ground's latest look at the clock tells, or none.
@@ -71,6 +71,9 @@ pub(super) fn take_note(
     } else {
         learn(ground, context, dealings, &plan.facts, text, end, &mut held);
         dealings.transaction.learn_opening(reading, end);
+    }
+    if is_of_time(held.connection.refusal.as_deref()) {
+        note_that_time_is_over(ground, context, dealings);
     }
     learn_delay(ground, account, end, &mut held);
     learn_stored_code(ground, context, plan, executed, end, &mut held);

@@ -42,9 +42,7 @@ pub(crate) fn ask(session: &mut Session, seat: usize, now: Now) -> bool {
     let plan = if is_execution { plan_plain_execution(session) } else { plan_text(session) };
     let unfinished = match plan {
         None => Unfinished::Taken,
-        Some(plan) if !plan.goes_to_a_server() || must_ask_before_forgetting(&session.dealings) => {
-            Unfinished::Planned(Box::new(plan))
-        }
+        Some(plan) if must_rise_for(session, &plan) => Unfinished::Planned(Box::new(plan)),
         Some(plan) => match as_asked(session, plan, is_execution, now.ms) {
             None => Unfinished::Taken,
             Some(asked) => match begin(session, asked, now.ms) {
@@ -58,6 +56,13 @@ pub(crate) fn ask(session: &mut Session, seat: usize, now: Now) -> bool {
     };
     session.unfinished = Some(unfinished);
     false
+}
+
+/// Whether a statement takes more than to send it and to pass its answer on.
+fn must_rise_for(session: &Session, plan: &Plan) -> bool {
+    !plan.goes_to_a_server()
+        || plan.delay_ms(&session.ground.snapshot.mysql) > 0
+        || must_ask_before_forgetting(&session.dealings)
 }
 
 /// The session on that seat was called: its turn in line has come, or it is wanted for something else. Returns whether it stays.
@@ -161,7 +166,8 @@ fn awaits_answer(held: &Held, departure: &Departure, seat: usize) -> bool {
 /// Passes the answer on that has come, if it is whole; what is not is left to the task.
 fn pass_answer(session: &mut Session, inquiry: &mut Inquiry, room: &mut [MaybeUninit<u8>]) {
     let Inquiry { stage: Stage::Sent(held, departure), capture, .. } = &mut *inquiry else { return };
-    if session.ground.handle.ending().is_some() || held.connection.control.is_cut() {
+    let control = &held.connection.control;
+    if session.ground.handle.ending().is_some() || control.is_cut() || control.is_late() {
         return;
     }
     let room_bytes = room.len();
@@ -184,6 +190,9 @@ fn pass_answer(session: &mut Session, inquiry: &mut Inquiry, room: &mut [MaybeUn
     let Stage::Sent(held, departure) = std::mem::take(&mut inquiry.stage) else { return };
     match rest.is_empty() {
         true => heard(session, inquiry, held, departure, Ok(end)),
-        false => inquiry.stage = Stage::Answered(Box::new(Answered { held, departure, end, rest })),
+        false => {
+            session.ground.handle.lift_time_limit();
+            inquiry.stage = Stage::Answered(Box::new(Answered { held, departure, end, rest }));
+        }
     }
 }
