@@ -52,7 +52,10 @@ pub(super) async fn write_in_time(
 ) -> Result<Vec<u8>, SessionEnd> {
     let mut rest = bytes;
     let writing = poll_fn(|cx| {
-        while !rest.is_empty() && !control.is_late() {
+        while !rest.is_empty() {
+            if control.is_late() {
+                return Poll::Ready(Ok(()));
+            }
             match poll_write(client, cx, rest) {
                 Poll::Pending => return Poll::Pending,
                 Poll::Ready(Err(error)) => return Poll::Ready(Err(error)),
@@ -88,10 +91,11 @@ impl Way<'_> {
         let worker = self.worker;
         let seeing = Box::pin(self.see_end(client, &mut passage, &mut late, rewrite));
         let error = match worker.with_tokio(timeout(PATIENCE, seeing)).await {
-            Ok(Err(Trouble::End(end))) => return Err(Trouble::End(end)),
+            Ok(Err(trouble @ (Trouble::End(_) | Trouble::Late(_)))) => return Err(trouble),
             Ok(Err(_)) | Err(_) => return Err(Trouble::Late(Box::new(late))),
             Ok(Ok(error)) => error,
         };
+        self.outlive_kill_soon().await;
         let end = self.end_with(error, &passage, &mut late);
         self.worker.counters.frontend_bytes_sent.add(late.unsent.len() as u64);
         let writing = Box::pin(timeout(PATIENCE_WITH_CLIENT, client.write(&late.unsent)));
@@ -102,7 +106,7 @@ impl Way<'_> {
         Ok(end)
     }
 
-    /// Reads to the end of the answer, and makes sure of what the KILL hits. Returns the error that the client is still to get.
+    /// Reads to the end of the answer. Returns the error that the client is still to get.
     async fn see_end(
         &mut self,
         client: &mut Framed,
@@ -110,13 +114,10 @@ impl Way<'_> {
         late: &mut Late,
         rewrite: &mut (dyn FnMut(&mut [u8]) + Send),
     ) -> Result<Option<ErrPacket>, Trouble> {
-        let error = match self.when_late {
-            WhenLate::IsCutOff => self.cut_off(passage, late).await?,
-            WhenLate::GoesOn => self.go_on(client, passage, late, rewrite).await?,
-        };
-        self.handle.lift_time_limit();
-        self.outlive_kill().await?;
-        Ok(error)
+        match self.when_late {
+            WhenLate::IsCutOff => self.cut_off(passage, late).await,
+            WhenLate::GoesOn => self.go_on(client, passage, late, rewrite).await,
+        }
     }
 
     /// How the answer ended for the client, which gets the error.
@@ -247,6 +248,18 @@ impl Way<'_> {
             _ => self.poll_receive(cx).map_err(Cause::before_any_answer),
         })
         .await
+    }
+
+    /// The same as [`Self::outlive_kill`], of a connection whose answer is over: if it comes to nothing, whoever is to use it next waits,
+    /// or is told.
+    async fn outlive_kill_soon(&mut self) {
+        self.handle.lift_time_limit();
+        let (worker, control) = (self.worker, Arc::clone(&self.connection.control));
+        let outlived = worker.with_tokio(timeout(PATIENCE, Box::pin(self.outlive_kill()))).await;
+        let is_asking = !control.is_late();
+        if is_asking && !matches!(outlived, Ok(Ok(()))) {
+            control.cut();
+        }
     }
 
     /// Returns when the KILL hits nothing more.
