@@ -9,7 +9,7 @@ use crate::session::lease::inheritance::inherit;
 use crate::session::lease::multiplexing::pin_of_hostgroup;
 use crate::session::lease::put_away::put_away;
 use crate::session::lease::question::way;
-use crate::session::lease::show::show_running;
+use crate::session::lease::show::{Since, show_running};
 use crate::session::parts::{Account, Context, Dealings, Ground, Hands, Held};
 use crate::session::statement::Facts;
 use crate::session::way::Trouble;
@@ -66,7 +66,7 @@ pub(crate) async fn finish_lease(
         Leased::Nothing(in_line) => {
             let connecting = connect(ground, account, context, &dealings.hands, hostgroup, in_line);
             let held = leased_from_pool(ground, Box::pin(connecting).await?);
-            begin_lease(ground, account, context, dealings, held, ground.shared.clock.now_ms())?
+            begin_lease(ground, account, context, dealings, held, Since::Now)?
         }
     };
     match state {
@@ -92,7 +92,7 @@ pub(crate) fn lease_at_once(
             None => return Ok(Leased::Nothing(None)),
         },
     };
-    let (held, state) = begin_lease(ground, account, context, dealings, held, ground.latest_us / 1000)?;
+    let (held, state) = begin_lease(ground, account, context, dealings, held, Since::Latest)?;
     Ok(Leased::Had(held, state))
 }
 
@@ -130,7 +130,7 @@ pub(crate) fn lease_or_join(
         }
         Some(AtOnce::Idle(connection)) => {
             let held = leased_from_pool(ground, Held::lent(ground, hostgroup, connection));
-            let (held, state) = begin_lease(ground, account, context, dealings, held, now_ms)?;
+            let (held, state) = begin_lease(ground, account, context, dealings, held, Since::Latest)?;
             Ok(Begun::Leased(Leased::Had(held, state)))
         }
     }
@@ -156,7 +156,7 @@ pub(crate) fn lease_in_turn(
     };
     drop(in_line);
     let held = leased_from_pool(ground, Held::lent(ground, hostgroup, connection));
-    let (held, state) = begin_lease(ground, account, context, dealings, held, ground.shared.clock.now_ms())?;
+    let (held, state) = begin_lease(ground, account, context, dealings, held, Since::Now)?;
     Ok(Leased::Had(held, state))
 }
 
@@ -176,16 +176,16 @@ fn take_held(context: &Context, dealings: &mut Dealings, place: usize) -> Result
     Ok(held)
 }
 
-/// The connection works for the session from now on, which is `now_ms`.
+/// The connection works for the session from now on.
 fn begin_lease(
     ground: &Ground,
     account: &Account,
     context: &mut Context,
     dealings: &mut Dealings,
     held: Held,
-    now_ms: u64,
+    since: Since,
 ) -> Result<(Held, State), Trouble> {
-    show_running(ground, &held, now_ms);
+    show_running(ground, &held, since);
     if let Err(trouble) = inherit(ground, context, &held) {
         put_away(ground, account, context, dealings, held, Some(&trouble));
         return Err(trouble);

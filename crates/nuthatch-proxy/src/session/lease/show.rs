@@ -74,12 +74,28 @@ pub(crate) fn show_idle(ground: &Ground, context: &Context, hands: &Hands) {
     }
 }
 
+/// Since when a connection works for a session.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Since {
+    /// Since the latest look at the clock.
+    Latest,
+    /// Since now: it was waited for.
+    Now,
+}
+
+/// Beside a limit of so many milliseconds the wait for a connection does not count, and the clock need not be looked at.
+const LONG_MS: u64 = 3_600_000;
+
 /// Others see which connection works for the session, and since when.
-pub(crate) fn show_running(ground: &Ground, held: &Held, since_ms: u64) {
+pub(crate) fn show_running(ground: &Ground, held: &Held, since: Since) {
     held.connection.control.work(true);
     let mut view = ground.handle.view.lock();
     let server = held.connection.server();
     let (control, thread_id) = (Arc::clone(&held.connection.control), held.connection.thread_id);
+    let since_ms = match since {
+        Since::Now if view.limit_ms < LONG_MS => ground.shared.clock.now_ms(),
+        Since::Now | Since::Latest => ground.latest_us / 1000,
+    };
     view.running = Some(Running { control, server: Arc::clone(server), thread_id, since_ms });
 }
 
