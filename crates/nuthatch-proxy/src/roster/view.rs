@@ -93,7 +93,7 @@ mod tests {
 
     #[test]
     fn statement_is_late_once_when_its_connection_has_worked_for_it_so_long() {
-        let control = Arc::new(Control::default());
+        let control = Arc::new(Control::of(&"u".into()));
         let running = Running { control, server: Server::at("", 1), thread_id: 7, since_ms: 100 };
         let mut view =
             View { user: Some("u".into()), running: Some(running), limit_ms: 50, ..View::default() };

@@ -49,7 +49,7 @@ pub(crate) struct Control {
 
 impl Control {
     /// That of a connection which is logged in as that user.
-    pub(in crate::backend) fn of(user: &Arc<str>) -> Self {
+    pub(crate) fn of(user: &Arc<str>) -> Self {
         Self {
             user: Arc::clone(user),
             cut: AtomicBool::new(false),
@@ -57,6 +57,7 @@ impl Control {
             has_kill: AtomicBool::new(false),
             is_at_work: AtomicBool::new(false),
             kept_for: AtomicU32::new(0),
+            lateness: AtomicU8::new(0),
         }
     }
 
@@ -163,7 +164,7 @@ mod tests {
 
     #[test]
     fn connection_whose_statement_is_killed_is_nobody_elses_until_the_kill_is_outlived() {
-        let control = Control::default();
+        let control = Control::of(&"u".into());
         assert!(!control.has_kill() && control.be_late() && !control.be_late(), "one KILL");
         for outcome in [Lateness::KillHeard, Lateness::KillFailed] {
             assert!(control.has_kill());
