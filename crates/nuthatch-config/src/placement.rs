@@ -81,8 +81,13 @@ pub struct Placer {
 }
 
 impl Placer {
-    /// Places all servers of the configuration by what was found.
+    /// Places all servers of the configuration by what was found. Without a monitor they stand where the operator has them, and nothing is
+    /// remembered.
     pub fn place(&mut self, configured: &Snapshot, findings: &Findings) -> Placement {
+        if !configured.mysql.monitor_enabled {
+            *self = Self::default();
+            return Placement { hostgroups: configured.hostgroups.clone(), placed: Vec::new() };
+        }
         let mut rows = Rows::of(&configured.hostgroups);
         let mut placed = Vec::new();
         for pair in &configured.clusters.pairs {

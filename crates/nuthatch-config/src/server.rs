@@ -155,6 +155,14 @@ impl Hostgroups {
         self.0.get(&hostgroup).map_or(&[], Vec::as_slice)
     }
 
+    /// The servers of a group without those that are cut off (OFFLINE_HARD), where others are there: those may never answer.
+    pub fn usable(&self, hostgroup: HostgroupId) -> impl Iterator<Item = &Arc<Server>> {
+        let servers = self.servers(hostgroup);
+        let is_cut_off = |server: &Arc<Server>| server.status == ServerStatus::OfflineHard;
+        let are_all = servers.iter().all(is_cut_off);
+        servers.iter().filter(move |server| are_all || !is_cut_off(server))
+    }
+
     /// Each group that has a row, in the order of the numbers, with its servers.
     pub fn iter(&self) -> impl Iterator<Item = (HostgroupId, &[Arc<Server>])> {
         self.0.iter().map(|(hostgroup, servers)| (*hostgroup, servers.as_slice()))

@@ -129,7 +129,7 @@ impl Layers {
         };
         match direction {
             Direction::MemoryToRuntime => return self.load(module),
-            Direction::RuntimeToMemory => copy::runtime_to_memory(&self.connection, &self.snapshot, module)?,
+            Direction::RuntimeToMemory => copy::runtime_to_memory(&self.connection, module)?,
             Direction::DiskToMemory if !copy::is_on_disk(&self.connection, module)? => {
                 return Err(StoreError::NothingSaved { module });
             }
@@ -208,8 +208,8 @@ impl Layers {
         self.guard.clone().lifted(|| self.atomically(|layers| layers.load_variable(name, value)))
     }
 
-    /// Shows in `runtime_mysql_servers` these rows, each with the status that its server has right now. What is in force does not
-    /// change, and the next LOAD shows what the admin asked for again.
+    /// Shows in `runtime_mysql_servers` these rows, each with that status. What is in force does not change, and the next LOAD shows what the
+    /// admin asked for again; a SAVE to memory takes what is shown.
     ///
     /// # Errors
     /// SQLite refused.

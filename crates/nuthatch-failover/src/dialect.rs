@@ -59,11 +59,13 @@ pub(crate) struct Followed<'a> {
     pub(crate) port: u16,
     pub(crate) user: &'a str,
     pub(crate) over_tls: bool,
+    /// Seconds that the follower stays behind on purpose.
+    pub(crate) delay_s: u64,
 }
 
 /// The order to follow another by GTID. The second text is the first without the password.
 pub(crate) fn follow(flavor: ServerFlavor, followed: &Followed<'_>, password: &str) -> (String, String) {
-    let Followed { host, port, user, over_tls } = followed;
+    let Followed { host, port, user, over_tls, delay_s } = followed;
     let (word, by_gtid) = match flavor {
         ServerFlavor::MariaDb(_) => ("MASTER", "MASTER_USE_GTID = slave_pos"),
         // Without TLS a password that the server keeps as caching_sha2_password is sent under its key.
@@ -75,7 +77,7 @@ pub(crate) fn follow(flavor: ServerFlavor, followed: &Followed<'_>, password: &s
     let text = |password: &str| {
         format!(
             "{order} {word}_HOST = {}, {word}_PORT = {port}, {word}_USER = {}, {word}_PASSWORD = {password}, {word}_DELAY \
-             = 0, {by_gtid}{tls}",
+             = {delay_s}, {by_gtid}{tls}",
             quoted(host),
             quoted(user)
         )
@@ -100,12 +102,15 @@ pub(crate) fn grants(flavor: ServerFlavor, user: &str) -> String {
     match flavor {
         ServerFlavor::MariaDb(_) => format!(
             "GRANT SUPER, READ_ONLY ADMIN, REPLICATION SLAVE ADMIN, REPLICATION MASTER ADMIN, SLAVE MONITOR, BINLOG \
-             MONITOR, CONNECTION ADMIN, RELOAD, PROCESS, EVENT ON *.* TO '{user}'@'%'"
+             MONITOR, CONNECTION ADMIN, SET USER, RELOAD, PROCESS, EVENT ON *.* TO '{user}'@'%'"
         ),
-        ServerFlavor::MySql(_) => format!(
-            "GRANT RELOAD, PROCESS, EVENT, REPLICATION CLIENT ON *.* TO '{user}'@'%'; GRANT SYSTEM_VARIABLES_ADMIN, \
-             REPLICATION_SLAVE_ADMIN, CONNECTION_ADMIN, SET_ANY_DEFINER ON *.* TO '{user}'@'%'"
-        ),
+        ServerFlavor::MySql(version) => {
+            let definer = if version >= 80_200 { "SET_ANY_DEFINER" } else { "SET_USER_ID" };
+            format!(
+                "GRANT RELOAD, PROCESS, EVENT, REPLICATION CLIENT ON *.* TO '{user}'@'%'; GRANT SYSTEM_VARIABLES_ADMIN, \
+                 REPLICATION_SLAVE_ADMIN, CONNECTION_ADMIN, {definer} ON *.* TO '{user}'@'%'"
+            )
+        }
     }
 }
 
@@ -128,7 +133,7 @@ mod tests {
         for flavor in
             [ServerFlavor::MariaDb(101_119), ServerFlavor::MySql(50_744), ServerFlavor::MySql(90_704)]
         {
-            let followed = Followed { host: "db2", port: 3306, user: "repl", over_tls: true };
+            let followed = Followed { host: "db2", port: 3306, user: "repl", over_tls: true, delay_s: 3600 };
             let (order, told) = follow(flavor, &followed, "it's \\ secret");
             assert!(order.contains("_SSL = 1"), "{order}");
             assert!(order.contains("'it''s \\\\ secret'"), "{order}");

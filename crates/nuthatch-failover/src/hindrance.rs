@@ -80,7 +80,9 @@ fn of_primary(old: &Survey) -> Vec<Finding> {
     if old.is_read_only {
         findings.push(refused(format!("{name} is read-only already: it is no primary")));
     }
-    if let Some(source) = old.follows.iter().find(|channel| channel.fetches != "No") {
+    let follows =
+        |channel: &&Channel| channel.fetches != "No" || channel.applies != "No" || !channel.name.is_empty();
+    if let Some(source) = old.follows.iter().find(follows) {
         findings.push(refused(format!("{name} itself follows {}: circles are not changed", source.source)));
     }
     if old.runs_events {
@@ -108,6 +110,9 @@ fn of_heir(old: &Survey, new: &Survey) -> Vec<Finding> {
             "{name} does not write what it applies into its binlog (log_bin, log_slave_updates or log_replica_updates): \
              others could not follow it"
         )));
+    }
+    if name.port == 0 {
+        findings.push(refused(format!("{name} is known by its socket only: others cannot follow it there")));
     }
     if !new.is_read_only {
         findings.push(refused(format!("{name} takes writes already: read_only is off there")));
@@ -174,6 +179,14 @@ fn of_other(old: &Survey, new: &Survey, other: &Survey) -> Option<Finding> {
         Some(_) if other.follows.len() > 1 => {
             Some(warning(format!("{name} follows several servers: it will not follow {}", new.name)))
         }
+        Some(channel) if !channel.name.is_empty() => Some(warning(format!(
+            "{name} follows by a connection with a name ({}): it will not follow {}",
+            channel.name, new.name
+        ))),
+        Some(channel) if !channel.runs() => Some(warning(format!(
+            "{name} does not replicate now, and is left as it is: it will not follow {}",
+            new.name
+        ))),
         Some(_) => None,
     }
 }

@@ -26,6 +26,8 @@ pub(crate) struct Link {
     pub(crate) thread_id: u64,
     asker: Asker,
     patience: Duration,
+    /// The answer to something did not come: the next one to come may be that.
+    is_lost: bool,
 }
 
 /// Why a server did not do what it was told.
@@ -76,7 +78,7 @@ impl Link {
             .map_err(|_elapsed| lost("it does not answer".to_owned()))?
             .map_err(|error| lost(format!("it cannot be logged in to as '{}': {error}", login.user)))?;
         let flavor = ServerFlavor::of_version(asker.version().as_bytes());
-        let mut link = Self { name: name.clone(), flavor, thread_id: 0, asker, patience };
+        let mut link = Self { name: name.clone(), flavor, thread_id: 0, asker, patience, is_lost: false };
         let answer = link.ask("SELECT CONNECTION_ID() AS id").await?;
         let id = answer.value("id").and_then(|id| std::str::from_utf8(id).ok()?.parse().ok());
         link.thread_id = id.ok_or_else(|| lost("it does not tell the connection's number".to_owned()))?;
@@ -117,8 +119,16 @@ impl Link {
         patience: Duration,
         shown: &str,
     ) -> Result<AnswerTable, Failure> {
-        let server = || self.name.clone();
-        match timeout(patience, self.asker.ask(sql)).await {
+        let name = self.name.clone();
+        let server = || name.clone();
+        if self.is_lost {
+            return Err(Failure::Lost { server: server(), why: "the connection was lost before".to_owned() });
+        }
+        // Until the answer is there.
+        self.is_lost = true;
+        let asked = timeout(patience, self.asker.ask(sql)).await;
+        self.is_lost = !matches!(asked, Ok(Ok(_) | Err(AskError::Refused { .. })));
+        match asked {
             Ok(Ok(answer)) => Ok(answer),
             Ok(Err(AskError::Refused { code, message })) => Err(Failure::Refused {
                 server: server(),

@@ -15,7 +15,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use nuthatch_config::{AccessFinding, ServerName};
-use tokio::time::sleep;
+use tokio::time::{Instant, sleep};
 
 use crate::dialect;
 use crate::gtid::Gtids;
@@ -34,6 +34,16 @@ struct Field {
     others: Vec<(Link, Survey)>,
     /// Of those that could not be asked.
     findings: Vec<Finding>,
+    /// What runs on the old primary by itself.
+    events: Vec<Event>,
+}
+
+/// An event that is enabled.
+struct Event {
+    schema: String,
+    name: String,
+    /// User and host.
+    definer: (String, String),
 }
 
 /// Says what would hinder the switchover, and what is to be known of it. Nothing is touched.
@@ -110,15 +120,31 @@ impl Field {
                 Err(failure) => findings.push(hindrance::warning(format!("{failure}: it will not follow"))),
             }
         }
+        findings.extend(Self::try_replication(order).await);
         match (old, new) {
             (Some((mut link, _)), Some(new)) => {
                 // Asked last: what others have was there before.
                 let survey =
                     Survey::of(&mut link).await.map_err(|failure| vec![refused(failure.to_string())])?;
-                Ok(Self { old: (link, survey), new, others, findings })
+                Ok(Self { old: (link, survey), new, others, findings, events: Vec::new() })
             }
             _ => Err(vec![refused(format!("{writer} is not among the servers of the pair any more"))]),
         }
+    }
+
+    /// Whether others can log in to the new primary; the account may be for their hosts only.
+    async fn try_replication(order: &Order) -> Option<Finding> {
+        let mut servers = order.cluster.servers.iter();
+        let (name, address, login) = servers.find(|(name, ..)| *name == order.to)?;
+        let login = nuthatch_net::AskerLogin {
+            user: order.replication.user.clone(),
+            password: nuthatch_net::BackendPassword::of(order.replication.password.expose()),
+            ..login.as_ref().ok()?.clone()
+        };
+        let failure = Link::open(name, address, &login, order.limits.answer).await.err()?;
+        Some(hindrance::warning(format!(
+            "{failure}; if it is for the hosts of replicas only, that is as it should be"
+        )))
     }
 
     async fn ask(
@@ -180,28 +206,29 @@ impl Field {
 
     async fn switch(&mut self, traffic: &Arc<dyn Traffic>, order: &Order, steps: &mut Steps) -> Outcome {
         let hostgroup = order.cluster.hostgroup;
-        if let Err(failure) = self.catch_up(order, steps).await {
+        if let Err(failure) = self.prepare(order, steps).await {
             return Outcome::Refused(vec![self.in_words(&failure)]);
+        }
+        for warning in self.of_accounts(order).await {
+            steps.took(warning.to_string());
         }
         let holding = traffic.hold(hostgroup, &format!("a switchover to {} is under way", order.to));
         steps.took(format!("statements of hostgroup {hostgroup} wait"));
         if let Err(why) = waiting::until_finished(&*holding, traffic, &order.limits, steps).await {
             return Outcome::RolledBack(why);
         }
-        if let Err(failure) = self.hand_over(order, steps).await {
+        let mut handed_over = self.hand_over(order, steps).await;
+        if handed_over.is_ok() {
+            handed_over = self.lift(order, steps).await;
+        }
+        if let Err(failure) = handed_over {
             let left = self.take_back(order, steps).await;
             let why = self.in_words(&failure).what;
-            return match left.is_empty() {
-                true => Outcome::RolledBack(why),
-                false => Outcome::Unfinished { why, left },
-            };
-        }
-        if let Err(failure) = self.lift(order, steps).await {
-            let left = vec![
-                format!("find out whether {} takes writes (SELECT @@global.read_only)", order.to),
-                "if not, lift read_only on one of the two, and only on that".to_owned(),
-            ];
-            return Outcome::Unfinished { why: failure.to_string(), left };
+            if !left.is_empty() {
+                return Outcome::Unfinished { why, left };
+            }
+            traffic.has_become(&self.old.1.name, &AccessFinding::Writable);
+            return Outcome::RolledBack(why);
         }
         // The old one first: it is cut off, and what is exact of it forgotten, before the new one is sent anything.
         traffic.has_become(&self.old.1.name, &AccessFinding::ReadOnly);
@@ -215,8 +242,15 @@ impl Field {
         }
     }
 
-    /// While statements still run, the new primary has what the old one had: so they wait for little.
-    async fn catch_up(&mut self, order: &Order, steps: &mut Steps) -> Result<(), Failure> {
+    /// Nobody else changes the old primary; what must be allowed is; and while statements still run, the new primary has what the old one
+    /// had: so they wait for little.
+    async fn prepare(&mut self, order: &Order, steps: &mut Steps) -> Result<(), Failure> {
+        lock(&mut self.old.0).await?;
+        // It is so already: this asks for the right.
+        self.new.0.ask("SET GLOBAL read_only = 1").await?;
+        if self.old.1.runs_events {
+            self.events = events(&mut self.old.0).await?;
+        }
         let has = Survey::of(&mut self.old.0).await?.has;
         wait_for(&mut self.new.0, &has, &self.old.1.name, order).await?;
         steps.took(format!("{} is near enough", order.to));
@@ -227,9 +261,17 @@ impl Field {
     async fn hand_over(&mut self, order: &Order, steps: &mut Steps) -> Result<(), Failure> {
         let (old, old_survey) = &mut self.old;
         let (new, _) = &mut self.new;
+        // Somebody else may have changed roles meanwhile.
+        for (link, is_read_only) in [(&mut *old, false), (&mut *new, true)] {
+            let now = Survey::of(link).await?;
+            if now.is_read_only != is_read_only {
+                let why = "somebody else has changed its read_only meanwhile".to_owned();
+                return Err(Failure::Lost { server: now.name, why });
+            }
+        }
         if old_survey.runs_events {
-            old.ask("SET GLOBAL event_scheduler = OFF").await?;
             steps.note_events_ended();
+            old.ask("SET GLOBAL event_scheduler = OFF").await?;
         }
         steps.note_read_only();
         for sql in dialect::take_writes(old.flavor, false) {
@@ -237,12 +279,18 @@ impl Field {
         }
         steps.took(format!("{} is read-only", old.name));
         let mut has = Survey::of(old).await?.has;
+        let began = Instant::now();
         loop {
             wait_for(new, &has, &old.name, order).await?;
             // Who may write despite read_only, may have.
             let now = Survey::of(old).await?.has;
             if now == has {
                 break;
+            }
+            if began.elapsed() > order.limits.catch_up {
+                let why =
+                    "somebody writes there although it is read-only (SUPER, READ_ONLY ADMIN)".to_owned();
+                return Err(Failure::Lost { server: old.name.clone(), why });
             }
             has = now;
         }
@@ -256,6 +304,18 @@ impl Field {
     /// The old primary is as it was before. Returns what could not be undone.
     async fn take_back(&mut self, order: &Order, steps: &mut Steps) -> Vec<String> {
         let mut left = Vec::new();
+        if let Err(failure) = self.is_new_read_only(order).await {
+            // Two that take writes are worse than none.
+            left.push(format!(
+                "find out whether {} takes writes (SELECT @@global.read_only): {failure}",
+                order.to
+            ));
+            left.push(format!(
+                "if not, lift read_only on {}, or on {}, and only on one",
+                self.old.1.name, order.to
+            ));
+            return left;
+        }
         let mut on_old: Vec<&str> = Vec::new();
         if steps.is_read_only() {
             on_old.extend(dialect::take_writes(self.old.0.flavor, true));
@@ -276,6 +336,16 @@ impl Field {
             steps.took("what was done is undone".to_owned());
         }
         left
+    }
+
+    /// Whether the new primary surely takes no writes, and nothing that it was told is still to be done there.
+    async fn is_new_read_only(&mut self, order: &Order) -> Result<(), Failure> {
+        undo(&mut self.new.0, order, &["SELECT 1"]).await?;
+        let survey = Survey::of(&mut self.new.0).await?;
+        match survey.is_read_only {
+            true => Ok(()),
+            false => Err(Failure::Lost { server: survey.name, why: "it takes writes".to_owned() }),
+        }
     }
 
     /// The new primary takes writes. An error says that this is not known, or not so, and that the old one must not.
@@ -330,6 +400,35 @@ async fn undo(link: &mut Link, order: &Order, orders: &[&str]) -> Result<(), Fai
             Err(_) => sleep(RELINK_PAUSE).await,
         }
     }
+}
+
+/// Taken on the old primary while roles change, so that nobody else changes them; it goes with the connection.
+async fn lock(link: &mut Link) -> Result<(), Failure> {
+    let answer = link.ask("SELECT GET_LOCK('nuthatch_switchover', 0) AS got").await?;
+    match answer.value("got") {
+        Some(b"1") => Ok(()),
+        _ => Err(Failure::Lost {
+            server: link.name.clone(),
+            why: "another switchover is under way there (the named lock nuthatch_switchover is taken)"
+                .to_owned(),
+        }),
+    }
+}
+
+/// The events that are enabled.
+async fn events(link: &mut Link) -> Result<Vec<Event>, Failure> {
+    let sql =
+        "SELECT EVENT_SCHEMA, EVENT_NAME, DEFINER FROM information_schema.EVENTS WHERE STATUS = 'ENABLED'";
+    let event = |row: &Vec<Option<Vec<u8>>>| {
+        let text = |place: usize| {
+            let value = row.get(place).and_then(Option::as_deref).unwrap_or_default();
+            String::from_utf8_lossy(value).into_owned()
+        };
+        let definer = text(2);
+        let (user, host) = definer.rsplit_once('@').unwrap_or((&definer, "%"));
+        Event { schema: text(0), name: text(1), definer: (user.to_owned(), host.to_owned()) }
+    };
+    Ok(link.ask(sql).await?.rows.iter().map(event).collect())
 }
 
 const RELINK_PAUSE: Duration = Duration::from_millis(500);

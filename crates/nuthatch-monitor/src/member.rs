@@ -144,9 +144,9 @@ impl MemberJudge {
             }
             Outcome::Failed { how: Absence::NoAnswer, why } => {
                 self.timeouts += 1;
-                let in_a_row = self.timeouts;
-                let why = || format!("{in_a_row} looks in a row had no answer ({why})");
-                (in_a_row >= patience.timeouts_max).then(|| Member::Unusable { why: why() })
+                // The same words each time: it is no news.
+                let why = || format!("{} looks in a row had no answer ({why})", patience.timeouts_max);
+                (self.timeouts >= patience.timeouts_max).then(|| Member::Unusable { why: why() })
             }
             Outcome::NotLetIn { .. } | Outcome::Refused { .. } | Outcome::NotAsked { .. } => None,
         }
@@ -160,10 +160,7 @@ impl MemberJudge {
         }
         let counts = is_behind && self.looks_behind >= behind_count;
         let behind = counts.then(|| {
-            format!(
-                "it is {} transactions behind, and max_transactions_behind is {}",
-                told.behind, check.behind_max
-            )
+            format!("it is more than {} transactions behind (max_transactions_behind)", check.behind_max)
         });
         Member::Usable { is_read_only: told.is_read_only, behind }
     }
@@ -250,7 +247,7 @@ mod tests {
         let usable = |behind: Option<&str>| {
             Some(Member::Usable { is_read_only: true, behind: behind.map(str::to_owned) })
         };
-        let far = usable(Some("it is 6 transactions behind, and max_transactions_behind is 5"));
+        let far = usable(Some("it is more than 5 transactions behind (max_transactions_behind)"));
         let unusable = |why: &str| Some(Member::Unusable { why: why.to_owned() });
         let mut judge = MemberJudge::default();
         for (outcome, told, expected) in [

@@ -22,7 +22,7 @@ use crate::shared::answers::Answers;
 use crate::shared::doors::Doors;
 use crate::shared::greetings::Greetings;
 use crate::shared::orders::Orders;
-use crate::shared::places::{Places, Told};
+use crate::shared::places::{Moves, Places, Told};
 use crate::stats::Totals;
 use crate::worker::{self, Worker};
 
@@ -91,7 +91,7 @@ impl Shared {
     ) {
         let mut places = self.places.lock();
         if places.note_access(server, check, finding, told) {
-            self.put_in_force(&mut places);
+            self.replace(&mut places);
         }
     }
 
@@ -99,7 +99,7 @@ impl Shared {
     pub(crate) fn note_member(&self, server: &ServerName, member: Member) {
         let mut places = self.places.lock();
         if places.note_member(server, member) {
-            self.put_in_force(&mut places);
+            self.replace(&mut places);
         }
     }
 
@@ -107,14 +107,28 @@ impl Shared {
     pub(crate) fn forget_place(&self, server: &ServerName) {
         let mut places = self.places.lock();
         if places.forget(server) {
-            self.put_in_force(&mut places);
+            self.replace(&mut places);
         }
+    }
+
+    /// The same as [`Self::put_in_force`] where the configuration is as before: nothing is done if all servers stand where they stood.
+    fn replace(&self, places: &mut Places) {
+        let in_force = self.configuration.snapshot();
+        let (snapshot, moves) = places.place(&in_force, self.clock.now_ms());
+        match snapshot.hostgroups == in_force.hostgroups {
+            true => moves.tell(),
+            false => self.move_servers(snapshot, &moves),
+        }
+    }
+
+    fn put_in_force(&self, places: &mut Places) {
+        let (snapshot, moves) = places.place(&self.configuration.snapshot(), self.clock.now_ms());
+        self.move_servers(snapshot, &moves);
     }
 
     /// Where a server does not take a hostgroup's writes any more, its connections are cut first; then all is forgotten that is exact, so
     /// that nothing is stored of what was under way there; and only then another one takes them.
-    fn put_in_force(&self, places: &mut Places) {
-        let (snapshot, moves) = places.place(&self.configuration.snapshot(), self.clock.now_ms());
+    fn move_servers(&self, snapshot: Snapshot, moves: &Moves) {
         for (hostgroup, server) in &moves.deposed {
             self.hostgroups.cut_off(*hostgroup, server);
         }

@@ -69,7 +69,7 @@ async fn serve(settings: Settings) -> anyhow::Result<()> {
     let tasks = TaskTracker::new();
     let monitor = monitoring::monitor(&proxy, &tasks);
     let (log, switching) = (Arc::clone(monitor.log()), Switching::new(&proxy, &tasks));
-    let plane = Arc::new(Plane::new(Arc::clone(&proxy), stops.clone(), certificates, log, switching));
+    let plane = Arc::new(Plane::new(Arc::clone(&proxy), stops.clone(), certificates, log, switching.clone()));
     let admin = Admin::start(layers, Arc::<Plane>::clone(&plane)).map_err(cannot)?;
     proxy.is_kept_by(Arc::new(Keeper::new(&admin)));
     tasks.spawn(nuthatch_proxy::keep_lines(Arc::clone(&proxy), stops.now.clone()));
@@ -94,6 +94,7 @@ async fn serve(settings: Settings) -> anyhow::Result<()> {
 
     let patience = Duration::from_secs(arguments.drain_seconds.unwrap_or(DRAIN_SECONDS));
     wait_and_drain(&proxy, &stops, signals, patience).await;
+    switching.finish().await;
     admin.stop();
     stops.now.cancel();
     drop(tokio::time::timeout(Duration::from_secs(2), tasks.wait()).await);

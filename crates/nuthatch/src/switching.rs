@@ -1,6 +1,5 @@
 //! Changes of the primary at work: who is asked for one, and what the data plane does meanwhile.
 
-use std::collections::HashSet;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -9,18 +8,23 @@ use nuthatch_config::{AccessFinding, CheckType, HostgroupId, MysqlVariables, Ser
 use nuthatch_failover::{Account, Cluster, Holding, Limits, Order, Outcome, Traffic, Weight, Work};
 use nuthatch_net::{AskerLogin, BackendPassword};
 use nuthatch_proxy::{Hold, LentConnection, Proxy};
-use parking_lot::Mutex;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore, TryAcquireError};
+use tokio::time::timeout;
 use tokio_util::task::TaskTracker;
 
 /// How long a server may take for one answer.
 const ANSWER: Duration = Duration::from_secs(5);
 
-/// Begins changes of primaries, one for a hostgroup at a time.
+/// How long a stop waits for a switchover, which has limits of its own.
+const FINISH_MAX: Duration = Duration::from_secs(120);
+
+/// Begins changes of primaries, one at a time.
 #[derive(Clone, Debug)]
 pub(crate) struct Switching {
     proxy: Arc<Proxy>,
     tasks: TaskTracker,
-    under_way: Arc<Mutex<HashSet<u32>>>,
+    /// Who has it changes primaries.
+    place: Arc<Semaphore>,
 }
 
 /// What came of an order: rows, or sentences that say why not.
@@ -28,30 +32,46 @@ type Answer = Result<Vec<(String, String)>, String>;
 
 impl Switching {
     pub(crate) fn new(proxy: &Arc<Proxy>, tasks: &TaskTracker) -> Self {
-        Self { proxy: Arc::clone(proxy), tasks: tasks.clone(), under_way: Arc::default() }
+        Self { proxy: Arc::clone(proxy), tasks: tasks.clone(), place: Arc::new(Semaphore::new(1)) }
     }
 
     /// Does what an operator has ordered, to its end, whether somebody waits for it or not.
     pub(crate) async fn act(self, order: SwitchoverOrder) -> Answer {
-        let hostgroup = order.hostgroup;
         let (made, check) = self.order(&order)?;
         let traffic: Arc<dyn Traffic> = Arc::new(DataPlane { proxy: Arc::clone(&self.proxy), check });
         if order.mode == SwitchoverMode::Check {
             let findings = nuthatch_failover::check(&traffic, &made).await;
             return Ok(findings.into_iter().map(|one| (one.weight.as_str().to_owned(), one.what)).collect());
         }
-        if !self.under_way.lock().insert(hostgroup) {
-            return Err(format!("a switchover of hostgroup {hostgroup} is under way already"));
-        }
-        let under_way = Arc::clone(&self.under_way);
+        let place = self.begin()?;
         let done = self.tasks.spawn(async move {
             let (outcome, steps) = nuthatch_failover::switch_over(&traffic, &made).await;
-            under_way.lock().remove(&hostgroup);
+            drop(place);
             tell(&made, &outcome);
             answer(outcome, steps)
         });
         done.await
             .unwrap_or_else(|_panic| Err("the switchover hit a fault of the program: see the log".to_owned()))
+    }
+
+    /// One at a time: pairs may share servers.
+    fn begin(&self) -> Result<OwnedSemaphorePermit, String> {
+        Arc::clone(&self.place).try_acquire_owned().map_err(|error| match error {
+            TryAcquireError::NoPermits => "a switchover is under way already".to_owned(),
+            TryAcquireError::Closed => "the proxy is stopping".to_owned(),
+        })
+    }
+
+    /// Begins none any more, and returns when the one that is under way has come to its end.
+    pub(crate) async fn finish(&self) {
+        if let Ok(Ok(place)) = timeout(FINISH_MAX, Arc::clone(&self.place).acquire_owned()).await {
+            self.place.close();
+            drop(place);
+        } else {
+            tracing::error!(
+                "the proxy stops in the middle of a switchover: look which server takes writes, and who follows"
+            );
+        }
     }
 
     fn order(&self, order: &SwitchoverOrder) -> Result<(Order, CheckType), String> {
@@ -74,6 +94,9 @@ impl Switching {
         let cluster =
             Cluster { hostgroup, writer: pair.writer, servers: self.servers(&pair.servers, variables) };
         let to = ServerName { host: order.hostname.clone(), port: order.port };
+        if pair.servers.contains(&to) && !pair.online.contains(&to) {
+            return Err(format!("{to} is ONLINE in no hostgroup of the pair: nothing would be sent to it"));
+        }
         let replication = Account {
             user: variables.replication_username.clone(),
             password: variables.replication_password.clone(),

@@ -39,7 +39,8 @@ pub enum AccessFinding {
 /// Whether a server takes writes, by all looks so far.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Access {
-    is_writable: Option<bool>,
+    /// By the last look that told.
+    seen_writable: Option<bool>,
     /// Why it counts as read-only though nobody has seen that.
     silent: Option<String>,
     gone: Option<String>,
@@ -67,19 +68,24 @@ impl Access {
     pub fn note(&mut self, finding: &AccessFinding) {
         (self.silent, self.gone) = (None, None);
         match finding {
-            AccessFinding::Writable => self.is_writable = Some(true),
-            AccessFinding::ReadOnly => self.is_writable = Some(false),
-            AccessFinding::Silent { why } => {
-                self.is_writable = Some(false);
-                self.silent = Some(why.clone());
-            }
+            AccessFinding::Writable => self.seen_writable = Some(true),
+            AccessFinding::ReadOnly => self.seen_writable = Some(false),
+            AccessFinding::Silent { why } => self.silent = Some(why.clone()),
             AccessFinding::Gone { why } => self.gone = Some(why.clone()),
         }
     }
 
-    /// By the last look that told; none if none did.
+    /// Whether it counts as one that takes writes; none if nothing is known.
     pub const fn is_writable(&self) -> Option<bool> {
-        self.is_writable
+        match self.silent {
+            Some(_) => Some(false),
+            None => self.seen_writable,
+        }
+    }
+
+    /// Whether the last look has seen that it takes none.
+    pub fn is_seen_read_only(&self) -> bool {
+        self.seen_writable == Some(false) && self.silent.is_none() && self.gone.is_none()
     }
 
     /// Why it counts as read-only though nobody has seen that.

@@ -70,7 +70,7 @@ impl Placer {
             if let Some(places) = places(role, cluster) {
                 rows.stand(&server, &cluster.hostgroups(), &places);
             }
-            if matches!(standing, Standing::Behind { .. }) {
+            if matches!(standing, Standing::Behind { .. }) && role != Role::Writer {
                 rows.set_status(&server, &cluster.hostgroups(), ServerStatus::Shunned);
             }
             placed.push(Placed { server, writer_hostgroup: cluster.writer, role, why });
@@ -90,11 +90,19 @@ impl Placer {
             let mut known = hostgroups.iter().filter_map(|hostgroup| rows.row(*hostgroup, name));
             known.next().map(|row| row.weight)
         };
-        let can_write = members.iter().filter(|(standing, _)| *standing == Standing::CanWrite);
-        let mut able: Vec<_> = can_write
-            .map(|(_, name)| name.clone())
-            .filter(|name| rows.is_online(&hostgroups, name))
-            .collect();
+        let are = |is_it: &dyn Fn(&Standing, &ServerName) -> bool| -> Vec<ServerName> {
+            let some =
+                members.iter().filter(|(standing, name)| is_it(standing, name)).map(|(_, name)| name.clone());
+            some.filter(|name| rows.is_online(&hostgroups, name)).collect()
+        };
+        let mut able = are(&|standing, _| *standing == Standing::CanWrite);
+        if able.is_empty() {
+            // Rather one that is behind than none.
+            able = are(&|standing, name| {
+                matches!(standing, Standing::Behind { is_read_only: false, .. })
+                    && self.was_writer(cluster.writer, name)
+            });
+        }
         able.sort_by_key(|name| {
             (Reverse(weight(name)), !self.was_writer(cluster.writer, name), name.clone())
         });
@@ -111,6 +119,9 @@ fn role(standing: &Standing, is_writer: bool, cluster: &Cluster) -> (Role, Strin
     match standing {
         Standing::Unknown => (Role::Unknown, "no look at it has told anything yet".to_owned()),
         Standing::Unusable(why) => (Role::Offline, why.clone()),
+        Standing::Behind { why, .. } if is_writer => {
+            (Role::Writer, format!("{why}, and nobody else can write"))
+        }
         Standing::Behind { why, is_read_only: true } => (Role::Reader, why.clone()),
         Standing::Behind { why, is_read_only: false } => (Role::BackupWriter, why.clone()),
         Standing::ReadOnly => (Role::Reader, "read_only is on".to_owned()),

@@ -16,6 +16,8 @@ struct Candidate<'a> {
     name: ServerName,
     access: Option<&'a Access>,
     is_loaded_as_writer: bool,
+    /// When servers were placed last.
+    was_writer: bool,
     /// An operator lets it be used.
     is_online: bool,
 }
@@ -31,7 +33,11 @@ impl Candidate<'_> {
 
     /// Whether it may be writer as far as is known.
     fn may_write(&self) -> bool {
-        self.is_online && self.is_writable().unwrap_or(self.is_loaded_as_writer)
+        self.is_online && self.is_writable().unwrap_or(self.is_loaded_as_writer || self.was_writer)
+    }
+
+    fn is_silent(&self) -> bool {
+        self.access.is_some_and(|access| access.silent().is_some())
     }
 
     fn is_there(&self) -> bool {
@@ -51,15 +57,22 @@ impl Placer {
         let candidate = |name: ServerName| Candidate {
             access: findings.get(&name).and_then(|finding| finding.access.get(&pair.check)),
             is_loaded_as_writer: rows.row(pair.writer, &name).is_some(),
+            was_writer: self.was_writer(pair.writer, &name),
             is_online: rows.is_online(&both, &name),
             name,
         };
         let candidates: Vec<_> = rows.servers_in(&both).into_iter().map(candidate).collect();
         let refuses = variables.two_writers == "refuse";
-        let writer = if refuses { self.choose(pair, &candidates) } else { None };
+        // Before anybody has looked, servers stand where they are loaded.
+        let is_any_known = candidates.iter().any(|candidate| candidate.access.is_some());
+        let writer = if refuses && is_any_known { self.choose(pair, &candidates) } else { None };
         let mut placed = Vec::new();
         for candidate in &candidates {
             let role = match candidate.is_writable() {
+                None if writer.as_ref() == Some(&candidate.name) => Role::Writer,
+                None if writer.is_some() && candidate.is_loaded_as_writer && candidate.is_online => {
+                    Role::KeptOut
+                }
                 None => Role::Unknown,
                 Some(false) => Role::Reader,
                 Some(true) if !refuses || !candidate.is_online => Role::Writer,
@@ -67,12 +80,15 @@ impl Placer {
                 Some(true) => Role::KeptOut,
             };
             let why = why(role, candidate, pair, writer.as_ref());
-            let is_silent = candidate.access.is_some_and(|access| access.silent().is_some());
-            if role == Role::Reader && !is_silent {
+            if candidate.access.is_some_and(Access::is_seen_read_only) {
                 self.deposed.remove(&(pair.writer, candidate.name.clone()));
             }
             self.stand(candidate, role, pair, variables, rows);
             placed.push(Placed { server: candidate.name.clone(), writer_hostgroup: pair.writer, role, why });
+        }
+        if !refuses {
+            let write = placed.iter().filter(|one| one.role == Role::Writer).map(|one| one.server.clone());
+            self.writers.insert(pair.writer, write.collect());
         }
         placed
     }
@@ -80,7 +96,7 @@ impl Placer {
     /// The one writer of a pair, if it has one.
     fn choose(&mut self, pair: &ReplicationPair, candidates: &[Candidate<'_>]) -> Option<ServerName> {
         let may_write = || candidates.iter().filter(|candidate| candidate.may_write());
-        let was_writer = |candidate: &&Candidate<'_>| self.was_writer(pair.writer, &candidate.name);
+        let was_writer = |candidate: &&Candidate<'_>| candidate.was_writer;
         let is_proven = |candidate: &&Candidate<'_>| candidate.is_writable() == Some(true);
         let is_first = |candidate: &&Candidate<'_>| candidate.is_loaded_as_writer;
         let known = may_write().find(was_writer);
@@ -110,6 +126,10 @@ impl Placer {
         chosen
     }
 
+    fn is_deposed(&self, pair: &ReplicationPair, candidate: &Candidate<'_>) -> bool {
+        self.deposed.contains(&(pair.writer, candidate.name.clone()))
+    }
+
     fn stand(
         &self,
         candidate: &Candidate<'_>,
@@ -126,8 +146,15 @@ impl Placer {
                     && (candidate.is_loaded_as_writer || variables.monitor_writer_is_also_reader);
                 rows.stand(name, &both, if is_reader_too { &both } else { &both[..1] });
             }
+            // Who does not answer is not read from because of that.
+            Role::Reader if candidate.is_silent() && self.is_deposed(pair, candidate) => {
+                rows.set_status(name, &both, ServerStatus::OfflineHard);
+            }
+            Role::Reader if candidate.is_silent() && !is_loaded_as_reader => {
+                rows.set_status(name, &both, ServerStatus::Shunned);
+            }
             Role::Reader => rows.stand(name, &both, &both[1..]),
-            Role::KeptOut if self.deposed.contains(&(pair.writer, name.clone())) => {
+            Role::KeptOut if self.is_deposed(pair, candidate) => {
                 rows.set_status(name, &both, ServerStatus::OfflineHard);
             }
             Role::KeptOut if is_loaded_as_reader => rows.stand(name, &both, &both[1..]),
@@ -141,12 +168,18 @@ fn why(role: Role, candidate: &Candidate<'_>, pair: &ReplicationPair, writer: Op
     let variables = pair.check.variables();
     match (role, candidate.gone(), candidate.access.and_then(Access::silent)) {
         (Role::Writer, Some(gone), _) => format!("it was, and nobody else is; it is not there: {gone}"),
+        (Role::Writer, None, _) if candidate.is_writable().is_none() => {
+            "it was, or is loaded as writer, and nobody has looked yet".to_owned()
+        }
         (Role::Writer, None, _) => format!("{variables} is off"),
         (Role::Reader, _, Some(silent)) => {
             format!("{silent}: it counts as read-only (mysql-monitor_read_only_max_timeout_count)")
         }
         (Role::Reader, _, None) => format!("{variables} is on"),
         (Role::KeptOut, Some(gone), _) => format!("it was replaced as writer while it was not there: {gone}"),
+        (Role::KeptOut, ..) if candidate.is_writable().is_none() => {
+            "no look at it has told anything yet, and another one writes".to_owned()
+        }
         (Role::KeptOut, ..) => match writer {
             Some(writer) => format!(
                 "{variables} is off, and {writer} is the writer of hostgroup {} (mysql-two_writers = refuse)",

@@ -50,7 +50,10 @@ impl Rows {
         });
         for hostgroup in wanted {
             if self.row(*hostgroup, server).is_none() {
-                self.0.push(Server { hostgroup: *hostgroup, ..model.clone() });
+                // Who is not read from may be needed to write.
+                let weight =
+                    if cluster.first() == Some(hostgroup) { model.weight.max(1) } else { model.weight };
+                self.0.push(Server { hostgroup: *hostgroup, weight, ..model.clone() });
             }
         }
     }

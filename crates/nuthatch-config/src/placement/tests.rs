@@ -112,7 +112,10 @@ fn who_is_read_only_reads_and_who_is_not_writes() {
             &pair_of("10:a 20:a,b", two_writers, false),
             &[("a=w b=r", "10:a 20:a,b"), ("a=r", "20:a,b"), ("b=w", "10:b 20:a")],
         );
-        check(&pair_of("20:a,b", two_writers, false), &[("a=w b=r", "10:a 20:b"), ("a=silent", "20:a,b")]);
+        check(
+            &pair_of("20:a,b", two_writers, false),
+            &[("a=w b=r", "10:a 20:b"), ("a=silent", "20:a,b"), ("a=w", "10:a 20:b")],
+        );
     }
 }
 
@@ -128,7 +131,10 @@ fn second_writer_is_kept_out_as_long_as_the_first_is_there() {
             ("a=r", "10:b 20:b,a"),
         ],
     );
-    check(&pair_of("10:a,b", "refuse", true), &[("a=w b=w", "10:a,[b]"), ("a=r", "10:b 20:a")]);
+    check(
+        &pair_of("10:a,b", "refuse", true),
+        &[("b=w", "10:a,[b]"), ("a=w", "10:a,[b]"), ("a=r", "10:b 20:a")],
+    );
     check(&pair_of("10:a 20:b", "proxysql", true), &[("a=w b=w", "10:a,b 20:b"), ("a=r", "10:b 20:b,a")]);
 }
 
@@ -159,12 +165,57 @@ fn writer_that_is_silent_is_no_writer_and_is_one_again() {
         &pair_of("10:a 20:b", "refuse", true),
         &[
             ("a=w b=r", "10:a 20:b"),
-            ("a=silent", "20:b,a"),
+            ("a=silent", "10:[a] 20:b"),
             ("a=w", "10:a 20:b"),
-            ("a=silent b=w", "10:b 20:b,a"),
+            ("a=silent b=w", "10:[a],b 20:b"),
             ("a=w", "10:[a],b 20:b"),
         ],
     );
+}
+
+#[test]
+fn writer_that_hung_died_and_comes_back_is_not_read_from_before_it_was_seen_read_only() {
+    check(
+        &pair_of("10:a 20:a,b", "refuse", true),
+        &[
+            ("a=w b=r", "10:a 20:a,b"),
+            ("a=silent", "20:a,b"),
+            ("b=w", "10:[a],b 20:[a],b"),
+            ("a=gone", "10:[a],b 20:[a],b"),
+            ("a=w", "10:[a],b 20:[a],b"),
+            ("b=gone", "10:[a],b 20:[a],b"),
+            ("a=r", "10:b 20:a,b"),
+        ],
+    );
+}
+
+#[test]
+fn writer_is_remembered_when_nothing_is_known_for_a_while() {
+    let configured = pair_of("10:a 20:a,b", "refuse", true);
+    let (mut placer, mut findings) = (Placer::default(), Findings::default());
+    note(&mut findings, "a=w b=r");
+    placer.place(&configured, &findings);
+    note(&mut findings, "a=gone b=w");
+    placer.place(&configured, &findings);
+    findings.clear();
+    note(&mut findings, "a=w");
+    let placement = placer.place(&configured, &findings);
+    assert_eq!(shown(&placement.hostgroups), "10:[a],b 20:[a],b", "{:#?}", placement.placed);
+    let mysql = MysqlVariables { monitor_enabled: false, ..configured.mysql.clone() };
+    let off = Snapshot { mysql, ..configured };
+    assert_eq!(shown(&placer.place(&off, &findings).hostgroups), "10:a 20:a,b", "the operator is in charge");
+}
+
+#[test]
+fn standby_without_weight_can_write() {
+    let mut configured = pair_of("10:a", "refuse", true);
+    let standby = Server { weight: 0, ..Server::new(READER, "b", 3306) };
+    configured.hostgroups = Hostgroups::new([Server::new(WRITER, "a", 3306), standby]);
+    let (mut placer, mut findings) = (Placer::default(), Findings::default());
+    note(&mut findings, "a=r b=w");
+    let placement = placer.place(&configured, &findings);
+    let weight = |hostgroup| placement.hostgroups.server(hostgroup, &name("b")).map(|row| row.weight);
+    assert_eq!((weight(WRITER), weight(READER)), (Some(1), Some(0)));
 }
 
 #[test]
@@ -222,11 +273,19 @@ fn as_many_members_write_as_may_and_the_others_stand_by() {
     }
     check_members(
         &group(Galera, "10:a,b,c", 2, WritersRead::Always),
-        &[("a=w b=w c=w", "10:a,b 11:c 20:a,b,c"), ("a=w-", "10:b,c 11:[a] 20:[a],b,c")],
+        &[
+            ("a=w b=w c=w", "10:a,b 11:c 20:a,b,c"),
+            ("a=w-", "10:b,c 11:[a] 20:[a],b,c"),
+            ("b=off c=off a=w-", "11:[a] 20:[a] 99:b,c"),
+        ],
     );
     check_members(
         &group(GroupReplication, "10:a 20:b,c", 1, WritersRead::Never),
         &[("a=w- b=r- c=r", "10:a 20:[b],c"), ("b=r", "10:a 20:b,c")],
+    );
+    check_members(
+        &group(Galera, "10:a 20:b", 1, WritersRead::Never),
+        &[("a=w b=off", "10:a 99:b"), ("a=w-", "10:a 99:b"), ("b=w", "10:b 11:[a]")],
     );
 }
 

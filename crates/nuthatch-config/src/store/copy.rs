@@ -5,7 +5,6 @@ use rusqlite::Connection;
 
 use super::{StoreError, sealing};
 use crate::{
-    snapshot::Snapshot,
     tables::{self, Table},
     variables::{AdminVariables, MysqlVariables},
     verb::Module,
@@ -104,11 +103,7 @@ fn replace_rows(
 
 /// `SAVE … TO MEMORY`: what is in force replaces what is in memory, as the twins show it: passwords sealed. Users and rules that are not in
 /// force stay in memory, inactive.
-pub(super) fn runtime_to_memory(
-    connection: &Connection,
-    snapshot: &Snapshot,
-    module: Module,
-) -> Result<(), StoreError> {
+pub(super) fn runtime_to_memory(connection: &Connection, module: Module) -> Result<(), StoreError> {
     let own_rows = module.own_rows();
     for table in module.definitions().filter(|table| table.has_twin) {
         let (name, twin, columns) = (table.name, table.twin(), table.column_list());
@@ -120,27 +115,6 @@ pub(super) fn runtime_to_memory(
             "{make_room};
              INSERT OR REPLACE INTO main.{name} ({columns}) SELECT {columns} FROM main.{twin} WHERE {own_rows};"
         ))?;
-    }
-    if module == Module::MysqlServers {
-        restore_server_status(connection, snapshot)?;
-    }
-    Ok(())
-}
-
-/// The twin may show what servers do right now, and where they stand by that; memory gets the status that the admin asked for, in that
-/// hostgroup or in whichever other the server has a row.
-fn restore_server_status(connection: &Connection, snapshot: &Snapshot) -> Result<(), StoreError> {
-    let elsewhere = "UPDATE main.mysql_servers SET status = ?3 WHERE hostname = ?1 AND port = ?2";
-    let mut elsewhere = connection.prepare(elsewhere)?;
-    let here =
-        "UPDATE main.mysql_servers SET status = ?4 WHERE hostgroup_id = ?1 AND hostname = ?2 AND port = ?3";
-    let mut here = connection.prepare(here)?;
-    let servers = || snapshot.hostgroups.iter().flat_map(|(_, servers)| servers);
-    for server in servers() {
-        elsewhere.execute((&server.host, server.port, server.status.as_str()))?;
-    }
-    for server in servers() {
-        here.execute((server.hostgroup.0, &server.host, server.port, server.status.as_str()))?;
     }
     Ok(())
 }

@@ -471,8 +471,9 @@ fn save_from_runtime_shows_what_is_in_force() {
     layers.show_servers(&[(Arc::new(moved), ServerStatus::Online)]).unwrap();
     let shown = "SELECT group_concat(hostgroup_id || hostname || port || status) FROM runtime_mysql_servers";
     assert_eq!(one(&layers, shown), "7db13307ONLINE");
-    layers.show_servers(&[(row, ServerStatus::Shunned)]).unwrap();
+    layers.show_servers(&[(Arc::clone(&row), ServerStatus::Shunned)]).unwrap();
     assert_eq!(one(&layers, shown), "0db13307SHUNNED");
+    layers.show_servers(&[(row, ServerStatus::Online)]).unwrap();
     assert_eq!(one(&layers, "SELECT status FROM runtime_mysql_servers"), "SHUNNED");
     for module in ["USERS", "QUERY RULES", "SERVERS"] {
         command(&mut layers, &format!("SAVE MYSQL {module} FROM RUNTIME"));

@@ -1,11 +1,21 @@
 //! Who follows the new primary when it takes the writes: the old one, and its other replicas.
 
-use super::{Field, Steps};
+use std::time::Duration;
+
+use tokio::time::{Instant, sleep};
+
+use super::{Event, Field, Steps};
 use crate::dialect::{self, Followed};
 use crate::gtid::Gtids;
 use crate::link::{Failure, Link};
 use crate::order::Order;
 use crate::survey::Survey;
+
+/// How long a server may take until it fetches from its new source.
+const TO_CONNECT: Duration = Duration::from_secs(10);
+
+/// Between two looks.
+const PAUSE: Duration = Duration::from_millis(50);
 
 impl Field {
     /// Returns what is left to do.
@@ -13,45 +23,44 @@ impl Field {
         let mut left = Vec::new();
         let new_name = self.new.1.name.clone();
         let over_tls = self.new.1.follows.first().is_some_and(|channel| channel.over_tls);
-        let followed =
-            Followed { host: &new_name.host, port: new_name.port, user: &order.replication.user, over_tls };
+        let followed = |delay_s| Followed {
+            host: &new_name.host,
+            port: new_name.port,
+            user: &order.replication.user,
+            over_tls,
+            delay_s,
+        };
         if let Err(failure) = forget_source(&mut self.new).await {
             left.push(format!("{new_name} still knows whom it followed: {failure}"));
         }
         if self.old.1.runs_events {
-            left.extend(self.move_events().await);
+            left.extend(enable_events(&mut self.new.0, &self.events).await);
         }
         let begins_at = self.old.1.has.clone();
         let password = order.replication.password.expose();
-        match follow(&mut self.old.0, &followed, password, Some(&begins_at)).await {
+        match follow(&mut self.old.0, &followed(0), password, Some(&begins_at)).await {
             Ok(()) => steps.took(format!("{} follows {new_name}", self.old.1.name)),
-            Err(failure) => left.push(format!("{} does not follow {new_name}: {failure}", self.old.1.name)),
+            Err(why) => left.push(format!("{} does not follow {new_name}: {why}", self.old.1.name)),
         }
         for (link, survey) in &mut self.others {
-            if !follows_alone(survey, &self.old.1) {
-                continue;
-            }
-            match follow(link, &followed, password, None).await {
+            let Some(delay_s) = may_follow(survey, &self.old.1) else { continue };
+            match follow(link, &followed(delay_s), password, None).await {
                 Ok(()) => steps.took(format!("{} follows {new_name}", survey.name)),
-                Err(failure) => left.push(format!("{} does not follow {new_name}: {failure}", survey.name)),
+                Err(why) => left.push(format!("{} does not follow {new_name}: {why}", survey.name)),
             }
         }
         left
     }
-
-    /// Events run on the new primary: those that ran on the old one.
-    async fn move_events(&mut self) -> Vec<String> {
-        let (new, name) = (&mut self.new.0, self.new.1.name.clone());
-        match enable_events(new).await {
-            Ok(()) => Vec::new(),
-            Err(failure) => vec![format!("events do not all run on {name}: {failure}")],
-        }
-    }
 }
 
-/// Whether it follows that server by GTID, and nobody else.
-fn follows_alone(survey: &Survey, source: &Survey) -> bool {
-    matches!(&survey.follows[..], [one] if one.leads_to(source) && one.by_gtid)
+/// With how much delay a replica will follow, if it follows the old primary by GTID, nobody else, and runs: others are left as they are.
+fn may_follow(survey: &Survey, source: &Survey) -> Option<u64> {
+    match &survey.follows[..] {
+        [one] if one.leads_to(source) && one.by_gtid && one.name.is_empty() && one.runs() => {
+            Some(one.delay_s)
+        }
+        _ => None,
+    }
 }
 
 async fn forget_source((link, survey): &mut (Link, Survey)) -> Result<(), Failure> {
@@ -61,8 +70,31 @@ async fn forget_source((link, survey): &mut (Link, Survey)) -> Result<(), Failur
     Ok(())
 }
 
-/// `begins_at` is what a server has that followed nobody before.
+/// `begins_at` is what a server has that followed nobody before. Returns when it fetches.
 async fn follow(
+    link: &mut Link,
+    followed: &Followed<'_>,
+    password: &str,
+    begins_at: Option<&Gtids>,
+) -> Result<(), String> {
+    let told = tell_to_follow(link, followed, password, begins_at).await;
+    told.map_err(|failure| failure.to_string())?;
+    let began = Instant::now();
+    loop {
+        let survey = Survey::of(link).await.map_err(|failure| failure.to_string())?;
+        match survey.follows.first() {
+            Some(channel) if channel.runs() => return Ok(()),
+            Some(channel) if began.elapsed() > TO_CONNECT => {
+                let (fetches, applies, error) = (&channel.fetches, &channel.applies, &channel.error);
+                return Err(format!("its threads say {fetches} and {applies}: {error}"));
+            }
+            None if began.elapsed() > TO_CONNECT => return Err("it says that it follows nobody".to_owned()),
+            _ => sleep(PAUSE).await,
+        }
+    }
+}
+
+async fn tell_to_follow(
     link: &mut Link,
     followed: &Followed<'_>,
     password: &str,
@@ -77,28 +109,25 @@ async fn follow(
     link.ask(dialect::start_replication(link.flavor)).await.map(drop)
 }
 
-/// A replica has events disabled that run on its source; enabled here, they are disabled there when it follows.
-async fn enable_events(link: &mut Link) -> Result<(), Failure> {
-    let sql = "SELECT EVENT_SCHEMA, EVENT_NAME, DEFINER FROM information_schema.EVENTS \
-               WHERE STATUS IN ('SLAVESIDE_DISABLED', 'REPLICA_SIDE_DISABLED')";
-    let events = link.ask(sql).await?.rows;
-    for event in &events {
-        let text = |place: usize| {
-            let value = event.get(place).and_then(Option::as_deref).unwrap_or_default();
-            String::from_utf8_lossy(value).into_owned()
-        };
-        let definer = text(2);
-        let (user, host) = definer.rsplit_once('@').unwrap_or((&definer, "%"));
-        link.ask(&format!(
+/// A replica has events disabled that run on its source; enabled here, they are disabled there when it follows. Returns what is left to do.
+async fn enable_events(link: &mut Link, events: &[Event]) -> Vec<String> {
+    let mut left = Vec::new();
+    for event in events {
+        let sql = format!(
             "ALTER DEFINER = {}@{} EVENT {}.{} ENABLE",
-            name(user),
-            name(host),
-            name(&text(0)),
-            name(&text(1))
-        ))
-        .await?;
+            name(&event.definer.0),
+            name(&event.definer.1),
+            name(&event.schema),
+            name(&event.name)
+        );
+        if let Err(failure) = link.ask(&sql).await {
+            left.push(format!("an event does not run yet: {failure}"));
+        }
     }
-    link.ask("SET GLOBAL event_scheduler = ON").await.map(drop)
+    if let Err(failure) = link.ask("SET GLOBAL event_scheduler = ON").await {
+        left.push(format!("no events run yet: {failure}"));
+    }
+    left
 }
 
 fn name(text: &str) -> String {

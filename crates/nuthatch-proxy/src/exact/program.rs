@@ -167,8 +167,8 @@ impl Exact {
     /// Forgets the catalogues of hostgroups that have other servers than before, or whose replicas follow one that is forgotten.
     pub(crate) fn forget_catalogues(&self, snapshot: &Snapshot) {
         let servers = |hostgroup| -> Vec<(&str, u16)> {
-            let of_it = snapshot.hostgroups.iter().filter(|(id, _)| *id == hostgroup);
-            of_it.flat_map(|(_, servers)| servers).map(|server| (server.host.as_str(), server.port)).collect()
+            let servers = snapshot.hostgroups.usable(hostgroup);
+            servers.map(|server| (server.host.as_str(), server.port)).collect()
         };
         let is_as_before = |hostgroup, domain: &Domain| domain.is_of_all(&servers(hostgroup));
         let current = self.catalogues.current();

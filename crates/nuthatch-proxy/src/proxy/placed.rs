@@ -41,6 +41,8 @@ pub struct Pair {
     pub writer: Option<ServerName>,
     /// All of its servers that an operator has not cut off.
     pub servers: Vec<ServerName>,
+    /// Those that an operator lets take statements (ONLINE).
+    pub online: Vec<ServerName>,
 }
 
 /// The pair of that writer hostgroup.
@@ -49,13 +51,18 @@ pub(super) fn pair(shared: &Shared, writer_hostgroup: HostgroupId) -> Option<Pai
     let configured = places.configured();
     let pair = configured.clusters.pairs.iter().find(|pair| pair.writer == writer_hostgroup)?;
     let rows = [pair.writer, pair.reader].into_iter().flat_map(|id| configured.hostgroups.servers(id));
-    let usable = rows.filter(|row| row.status != ServerStatus::OfflineHard);
-    let servers: BTreeSet<_> = usable.map(|row| row.name()).collect();
+    let rows: Vec<_> = rows.collect();
+    let named = |is_it: &dyn Fn(ServerStatus) -> bool| -> Vec<ServerName> {
+        let some = rows.iter().filter(|row| is_it(row.status)).map(|row| row.name());
+        some.collect::<BTreeSet<_>>().into_iter().collect()
+    };
     let writes = |(placed, _): &&(nuthatch_config::Placed, u64)| {
         placed.writer_hostgroup == writer_hostgroup && placed.role == Role::Writer
     };
     let writer = places.placed().iter().find(writes).map(|(placed, _)| placed.server.clone());
-    Some(Pair { check: pair.check, writer, servers: servers.into_iter().collect() })
+    let servers = named(&|status| status != ServerStatus::OfflineHard);
+    let online = named(&|status| status == ServerStatus::Online);
+    Some(Pair { check: pair.check, writer, servers, online })
 }
 
 /// All servers, by host and port.

@@ -42,9 +42,9 @@ const ACCOUNTS_MAX: usize = 8;
 /// For each hostgroup its servers, whose catalogues are to be read, or why one cannot be reached.
 pub(super) fn sources(shared: &Shared) -> Vec<(HostgroupId, Vec<Result<Source, NoDomain>>)> {
     let snapshot = shared.configuration.snapshot();
-    let sources = |(hostgroup, servers): (HostgroupId, &[Arc<ServerConfig>])| {
+    let sources = |(hostgroup, _): (HostgroupId, &[Arc<ServerConfig>])| {
         let source = |server: &Arc<ServerConfig>| source_of(shared, hostgroup, server, &snapshot);
-        (hostgroup, servers.iter().map(source).collect())
+        (hostgroup, snapshot.hostgroups.usable(hostgroup).map(source).collect())
     };
     snapshot.hostgroups.iter().map(sources).collect()
 }

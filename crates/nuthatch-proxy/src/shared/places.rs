@@ -143,7 +143,7 @@ impl Places {
             }
             let writes = |of: &Snapshot| {
                 let row = of.hostgroups.server(hostgroup, &placed.server);
-                row.is_some_and(|row| row.status != ServerStatus::OfflineHard)
+                row.is_some_and(|row| matches!(row.status, ServerStatus::Online | ServerStatus::OfflineSoft))
             };
             if writes(in_force) && !writes(&snapshot) {
                 moves.deposed.push((hostgroup, placed.server.clone()));

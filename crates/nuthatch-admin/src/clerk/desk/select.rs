@@ -1,6 +1,6 @@
 //! SQL and SHOW: what SQLite answers.
 
-use nuthatch_config::StoreError;
+use nuthatch_config::{ServerStatus, StoreError};
 use rusqlite::Connection;
 use rusqlite::types::Value;
 
@@ -93,8 +93,20 @@ impl Desk {
     }
 
     /// Brings `runtime_mysql_servers` up to this moment.
-    pub(super) fn show_servers(&self) -> Result<(), StoreError> {
+    fn show_servers(&self) -> Result<(), StoreError> {
         self.layers.show_servers(&self.plane.servers_in_force())
+    }
+
+    /// The same with the statuses that are asked for, by the operator or by what servers are: what they do right now is not to be kept.
+    pub(super) fn show_servers_to_keep(&self) -> Result<(), StoreError> {
+        let mut servers = self.plane.servers_in_force();
+        for (server, status) in &mut servers {
+            *status = match server.status {
+                ServerStatus::Shunned => ServerStatus::Online,
+                asked_for => asked_for,
+            };
+        }
+        self.layers.show_servers(&servers)
     }
 
     /// The value of `@@name`: ours from memory, as ProxySQL answers, and only for those who may read the configuration;

@@ -17,7 +17,7 @@ impl Desk {
             return Err(AdminError::InTransaction.into());
         }
         if *verb == Verb::Copy(Module::MysqlServers, Direction::RuntimeToMemory) {
-            self.show_servers().map_err(|error| refused(&error))?;
+            self.show_servers_to_keep().map_err(|error| refused(&error))?;
         }
         let outcome = self.layers.run(verb).map_err(|error| refused(&error))?;
         if let Some(snapshot) = outcome.snapshot {
