@@ -227,7 +227,9 @@ impl Field {
             if !left.is_empty() {
                 return Outcome::Unfinished { why, left };
             }
-            traffic.has_become(&self.old.1.name, &AccessFinding::Writable);
+            if steps.is_read_only() {
+                traffic.has_become(&self.old.1.name, &AccessFinding::Writable);
+            }
             return Outcome::RolledBack(why);
         }
         // The old one first: it is cut off, and what is exact of it forgotten, before the new one is sent anything.
@@ -304,6 +306,9 @@ impl Field {
     /// The old primary is as it was before. Returns what could not be undone.
     async fn take_back(&mut self, order: &Order, steps: &mut Steps) -> Vec<String> {
         let mut left = Vec::new();
+        if !steps.is_read_only() && !steps.has_ended_events() {
+            return left;
+        }
         if let Err(failure) = self.is_new_read_only(order).await {
             // Two that take writes are worse than none.
             left.push(format!(

@@ -225,7 +225,7 @@ pub(crate) struct LabWay {
     #[arg(long = "out")]
     from_server: bool,
 
-    /// Both [default]
+    /// Both, which is the default
     #[arg(long = "both")]
     both: bool,
 }

@@ -45,8 +45,8 @@ impl Lent {
     pub(super) fn of(group: &Hostgroup, now_ms: u64) -> Self {
         let mut lent = Self::default();
         for server in &group.servers {
-            lent.open += server.open();
             if server.takes_new_work(now_ms) {
+                lent.open += server.open();
                 lent.allowed += server.connections_max();
             }
             server.visit_connections(|control| lent.add(control));
@@ -89,7 +89,7 @@ pub(super) fn lent_connections(group: &Hostgroup) -> Vec<LentConnection> {
                 all.push(LentConnection {
                     session: control.session(),
                     user: Arc::clone(&control.user),
-                    pins: control.kept_for().to_string(),
+                    pins: control.kept_for().without(Pins::PASSING).without(Pins::CONFIGURED).to_string(),
                     is_at_work: control.is_at_work(),
                     is_unfinished: control.is_at_work() || control.kept_for().leaves_state_behind(),
                 });

@@ -77,6 +77,7 @@ pub(in crate::backend) async fn open(
     slot.server.remember(&control);
     // Who cuts a server off says so first, and looks then which connections there are.
     if slot.server.is_cut_off() {
+        slot.server.forget(&control);
         return Err(NetError::Closed.into());
     }
     let mut connection = Box::new(Connection {

@@ -87,7 +87,8 @@ impl<'a> Search<'a> {
         hostgroups: &Hostgroups,
     ) -> Result<Box<Connection>, CheckOutError> {
         loop {
-            let group = hostgroups.group(self.hostgroup).filter(|group| !group.is_gone());
+            let group =
+                hostgroups.group(self.hostgroup).filter(|group| !group.is_gone() || group.line.is_held());
             let Some(group) = group else {
                 return Err(CheckOutError::NoServer { hostgroup: self.hostgroup });
             };

@@ -287,3 +287,50 @@ fn command_line_switches_over_and_says_what_it_did() {
         "{again:?}"
     );
 }
+
+fn events_move_with_the_writes_of(kind: Kind) {
+    let stage = Stage::of(kind, Setup::default().variable("mysql-switchover_catch_up_ms", 30_000));
+    let mut client = stage.client();
+    client.ok("SET GLOBAL event_scheduler = ON");
+    client.ok("CREATE TABLE test.e (a INT) ENGINE=InnoDB");
+    // One that the account which changes roles may speak for: of MySQL's root it would take SYSTEM_USER.
+    client.ok("CREATE USER owner@'%' IDENTIFIED BY 'pw'");
+    client.ok("GRANT ALL ON test.* TO owner@'%'");
+    let create = "CREATE DEFINER = owner@'%' EVENT";
+    client.ok(format!("{create} test.runs ON SCHEDULE EVERY 1 HOUR DO INSERT INTO test.e VALUES (1)"));
+    client.ok(format!(
+        "{create} test.sleeps ON SCHEDULE EVERY 1 HOUR DISABLE DO INSERT INTO test.e VALUES (2)"
+    ));
+    stage.proxy.operator().table(stage.order(Role::Replica(1), ""));
+    let status = |role: Role, event: &str| {
+        let sql = format!("SELECT STATUS FROM information_schema.EVENTS WHERE EVENT_NAME = '{event}'");
+        stage.direct(role).value(sql)
+    };
+    assert_eq!(status(Role::Replica(1), "runs"), "ENABLED");
+    assert_ne!(status(Role::Replica(1), "sleeps"), "ENABLED", "it did not run before");
+    assert_eq!(stage.direct(Role::Replica(1)).value("SELECT @@global.event_scheduler"), "ON");
+    assert_eq!(stage.direct(Role::Primary).value("SELECT @@global.event_scheduler"), "OFF");
+    await_that("the old primary follows", || status(Role::Primary, "runs") != "ENABLED");
+}
+
+#[test]
+fn events_move_with_the_writes() {
+    events_move_with_the_writes_of(Kind::MariaDb);
+}
+
+#[test]
+fn events_move_with_the_writes_with_mysql() {
+    events_move_with_the_writes_of(Kind::MySql);
+}
+
+#[test]
+fn two_do_not_change_one_pair_at_a_time() {
+    let stage = Stage::of(Kind::MariaDb, Setup::default());
+    let mut other = stage.direct(Role::Primary);
+    assert_eq!(other.value("SELECT GET_LOCK('nuthatch_switchover', 0)"), "1");
+    let error = stage.proxy.operator().refused(stage.order(Role::Replica(1), ""));
+    assert!(error.message.contains("another switchover is under way"), "{error:?}");
+    other.ok("DO RELEASE_LOCK('nuthatch_switchover')");
+    stage.proxy.operator().table(stage.order(Role::Replica(1), ""));
+    assert_eq!(stage.client().value(WHO), "2");
+}
