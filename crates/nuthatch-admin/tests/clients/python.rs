@@ -79,7 +79,7 @@ except pymysql.err.ProgrammingError as error: print(error.args[0])
     (
         "warnings are counted in the OK packet",
         r#"
-cur.execute("INSERT INTO mysql_query_rules (rule_id, active, delay) VALUES (1, 1, 10)")
+cur.execute("INSERT INTO mysql_query_rules (rule_id, active, log) VALUES (1, 1, 1)")
 cur.execute("LOAD MYSQL QUERY RULES TO RUNTIME"); print(cur._result.warning_count)
 cur.execute("SHOW WARNINGS"); print(len(cur.fetchall()))
 cur.execute("LOAD MYSQL USERS TO RUNTIME"); print(cur._result.warning_count)

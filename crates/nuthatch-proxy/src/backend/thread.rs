@@ -49,6 +49,10 @@ impl Thread<'_> {
         clock: Clock,
     ) -> Result<bool, String> {
         let mut connection = self.connect(shape, worker, variables).await?;
+        if self.is_of_another_life() {
+            hostgroups.check_in(connection, clock.now_ms());
+            return Ok(true);
+        }
         let is_gone = in_time(variables, self.ask(means, &mut connection)).await?;
         hostgroups.check_in(connection, clock.now_ms());
         Ok(is_gone)
@@ -67,6 +71,10 @@ impl Thread<'_> {
         clock: Clock,
     ) -> Result<(), String> {
         let mut connection = self.connect(shape, worker, variables).await?;
+        if self.is_of_another_life() {
+            hostgroups.check_in(connection, clock.now_ms());
+            return Err("the server has begun anew: the thread is gone".to_owned());
+        }
         let kill = format!("KILL QUERY {}", self.id);
         let order = connection.order(Command::Query, kill.as_bytes(), AnswerKind::ResultSets);
         let answer = in_time(variables, order).await?;
@@ -77,6 +85,11 @@ impl Thread<'_> {
             }
             Ok(_) | Err(_) => Ok(()),
         }
+    }
+
+    /// Whether the server is known to have begun anew since: then the number may be somebody else's.
+    fn is_of_another_life(&self) -> bool {
+        self.server.restarts.greatest(&self.server.host, self.server.port) < self.id
     }
 
     async fn connect(

@@ -13,7 +13,12 @@ pub(in crate::backend) fn choose<'a>(
     tried: &[Arc<Server>],
 ) -> Option<&'a Arc<Server>> {
     if let ([server], []) = (servers, tried) {
-        return server.takes_new_work(now_ms).then_some(server);
+        // Who is alone rises too: beside one that comes later it has risen.
+        return match slow_start_ms {
+            0 => server.takes_new_work(now_ms),
+            _ => server.share(now_ms, slow_start_ms).is_some(),
+        }
+        .then_some(server);
     }
     let shares = || {
         let untried = servers.iter().filter(|server| !tried.iter().any(|known| Arc::ptr_eq(known, server)));

@@ -93,9 +93,11 @@ pub(crate) fn show_running(ground: &Ground, held: &Held, since: Since) {
     let server = held.connection.server();
     let (control, thread_id) = (Arc::clone(&held.connection.control), held.connection.thread_id);
     let since_ms = match since {
-        Since::Now if view.limit_ms < LONG_MS => ground.shared.clock.now_ms(),
-        Since::Now | Since::Latest => ground.latest_us / 1000,
-    };
+        Since::Now if view.limit_ms < LONG_MS => ground.shared.clock.now_us(),
+        Since::Now | Since::Latest => ground.latest_us,
+    }
+    // No statement is killed before its time.
+    .div_ceil(1000);
     view.running = Some(Running { control, server: Arc::clone(server), thread_id, since_ms });
 }
 

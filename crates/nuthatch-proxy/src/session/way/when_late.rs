@@ -1,5 +1,7 @@
 //! What becomes of an answer when the time of its statement is over.
 
+use nuthatch_sql::Kind;
+
 use crate::session::statement::Facts;
 
 /// See the module's doc.
@@ -13,8 +15,11 @@ pub(crate) enum WhenLate {
 }
 
 impl WhenLate {
-    /// Of a statement's answer.
+    /// Of a statement's answer. Of several statements, and of what begins and ends transactions, the client must know all.
     pub(crate) fn of(facts: &Facts) -> Self {
-        if facts.writes { Self::GoesOn } else { Self::IsCutOff }
+        match facts.kind == Kind::Select && !facts.writes {
+            true => Self::IsCutOff,
+            false => Self::GoesOn,
+        }
     }
 }
