@@ -150,7 +150,7 @@ pub(crate) fn lease_in_turn(
         let now_us = ground.shared.clock.now_us();
         return Err(refused(ground, hostgroups.time_is_over(hostgroup, &in_line, now_us)));
     }
-    let (wanted, now_ms) = (wanted(ground, account, context, &dealings.hands), ground.shared.clock.now_ms());
+    let (wanted, now_ms) = (wanted(ground, account, context, &dealings.hands), in_line.since_us() / 1000);
     let Some(connection) = hostgroups.take_in_turn(hostgroup, &wanted, now_ms, &in_line) else {
         return Ok(Leased::Nothing(Some(in_line)));
     };
