@@ -149,13 +149,6 @@ pub struct Clusters {
     pub clusters: Vec<Cluster>,
 }
 
-impl Clusters {
-    /// Whether who writes and who reads is not to be found out anywhere.
-    pub fn is_empty(&self) -> bool {
-        self.pairs.is_empty() && self.clusters.is_empty()
-    }
-}
-
 impl ReplicationPair {
     /// Whether the hostgroup is one of the two.
     pub fn has(&self, hostgroup: HostgroupId) -> bool {

@@ -45,14 +45,6 @@ pub(crate) fn forget_replication(flavor: ServerFlavor, channel: &str) -> String 
     }
 }
 
-pub(crate) const fn replica_status(flavor: ServerFlavor) -> &'static str {
-    match flavor {
-        ServerFlavor::MariaDb(_) => "SHOW ALL SLAVES STATUS",
-        ServerFlavor::MySql(80_022..) => "SHOW REPLICA STATUS",
-        ServerFlavor::MySql(_) => "SHOW SLAVE STATUS",
-    }
-}
-
 /// Whom a server is to follow, and as whom.
 pub(crate) struct Followed<'a> {
     pub(crate) host: &'a str,

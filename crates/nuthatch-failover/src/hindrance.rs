@@ -224,15 +224,17 @@ mod tests {
     use super::*;
     use crate::gtid::Gtids;
 
+    const MARIADB: ServerFlavor = ServerFlavor::MariaDb(101_119);
+
     fn survey(host: &str, server_id: u64, has: &str) -> Survey {
         Survey {
             name: ServerName { host: host.to_owned(), port: 3306 },
-            flavor: ServerFlavor::MariaDb(101_119),
+            flavor: MARIADB,
             server_id,
             uuid: String::new(),
             is_read_only: true,
             binlog: Binlog::All,
-            has: Gtids::parse_position(has).expect("a position"),
+            has: Gtids::parse(MARIADB, has).expect("a position"),
             runs_events: false,
             follows: Vec::new(),
         }
@@ -289,7 +291,7 @@ mod tests {
         check(|_, new| new.follows[0].delay_s = 9, "9 s behind on purpose");
         check(|_, new| new.follows[0].behind_s = Some(31), "31 s behind");
         check(
-            |_, new| new.has = Gtids::parse_position("0-2-9").expect("a position"),
+            |_, new| new.has = Gtids::parse(MARIADB, "0-2-9").expect("a position"),
             "has transactions that",
         );
         check(|_, new| new.flavor = ServerFlavor::MySql(90_704), "another kind");

@@ -4,7 +4,6 @@ use nuthatch_config::ServerName;
 use nuthatch_net::AnswerTable;
 use nuthatch_sql::ServerFlavor;
 
-use crate::dialect;
 use crate::gtid::Gtids;
 use crate::link::{Failure, Link};
 
@@ -73,19 +72,16 @@ impl Survey {
     /// Asks a server.
     pub(crate) async fn of(link: &mut Link) -> Result<Self, Failure> {
         let variables = link.ask(variables(link.flavor)).await?;
-        let status = link.ask(dialect::replica_status(link.flavor)).await?;
+        let status = link.ask(link.flavor.replica_status()).await?;
         let not_told = |what: &str| Failure::Lost {
             server: link.name.clone(),
             why: format!("it does not tell its {what} as expected"),
         };
-        let text = |name: &str| text(&variables, name);
+        let text = |name: &str| variables.text(name).unwrap_or_default();
         let number = |name: &str| text(name).parse::<u64>().map_err(|_no_number| not_told(name));
         let is_on = |name: &str| matches!(text(name).as_str(), "1" | "ON");
         let is_mariadb = link.is_mariadb();
-        let has = match is_mariadb {
-            true => Gtids::parse_position(&text("has")),
-            false => Gtids::parse_set(&text("has")),
-        };
+        let has = Gtids::parse(link.flavor, &text("has"));
         Ok(Self {
             name: link.name.clone(),
             flavor: link.flavor,
@@ -123,10 +119,6 @@ const fn variables(flavor: ServerFlavor) -> &'static str {
              @@global.gtid_executed AS has, @@global.event_scheduler AS event_scheduler"
         }
     }
-}
-
-fn text(answer: &AnswerTable, name: &str) -> String {
-    answer.value(name).map(|value| String::from_utf8_lossy(value).into_owned()).unwrap_or_default()
 }
 
 fn channels(status: &AnswerTable, flavor: ServerFlavor) -> Vec<Channel> {

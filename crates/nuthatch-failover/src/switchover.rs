@@ -177,8 +177,7 @@ impl Field {
             order.cluster.servers.iter().find_map(|(.., login)| Some(login.as_ref().ok()?.user.clone()));
         match link.ask(sql).await {
             Ok(answer) => {
-                let accounts = answer.value("accounts").unwrap_or_default();
-                let accounts = String::from_utf8_lossy(accounts).into_owned();
+                let accounts = answer.text("accounts").unwrap_or_default();
                 let of_others = accounts.split(", ").filter(|account| {
                     !own.as_ref().is_some_and(|own| account.starts_with(&format!("'{own}'@")))
                 });
@@ -328,12 +327,12 @@ impl Field {
         if steps.has_ended_events() {
             on_old.push("SET GLOBAL event_scheduler = ON");
         }
-        if let Err(failure) = undo(&mut self.old.0, order, &on_old).await {
+        if let Err(failure) = have_done(&mut self.old.0, order, &on_old).await {
             left.push(format!("on {}, {}: {failure}", self.old.1.name, on_old.join("; ")));
         }
         if steps.has_stopped_replication() {
             let start = [dialect::start_replication(self.new.0.flavor)];
-            if let Err(failure) = undo(&mut self.new.0, order, &start).await {
+            if let Err(failure) = have_done(&mut self.new.0, order, &start).await {
                 left.push(format!("on {}, {}: {failure}", self.new.1.name, start[0]));
             }
         }
@@ -345,7 +344,7 @@ impl Field {
 
     /// Whether the new primary surely takes no writes, and nothing that it was told is still to be done there.
     async fn is_new_read_only(&mut self, order: &Order) -> Result<(), Failure> {
-        undo(&mut self.new.0, order, &["SELECT 1"]).await?;
+        have_done(&mut self.new.0, order, &["SELECT 1"]).await?;
         let survey = Survey::of(&mut self.new.0).await?;
         match survey.is_read_only {
             true => Ok(()),
@@ -357,7 +356,7 @@ impl Field {
     async fn lift(&mut self, order: &Order, steps: &mut Steps) -> Result<(), Failure> {
         let link = &mut self.new.0;
         // To say it twice does no harm.
-        let lifted = undo(link, order, dialect::take_writes(link.flavor, true)).await;
+        let lifted = have_done(link, order, dialect::take_writes(link.flavor, true)).await;
         if lifted.is_ok() {
             steps.took(format!("{} takes writes", link.name));
         }
@@ -385,7 +384,7 @@ const TRIES_MAX: u32 = 5;
 
 /// The orders are done, all of them, in this order; over other connections if this one is lost, and then what it was told last is over
 /// before.
-async fn undo(link: &mut Link, order: &Order, orders: &[&str]) -> Result<(), Failure> {
+async fn have_done(link: &mut Link, order: &Order, orders: &[&str]) -> Result<(), Failure> {
     let mut tries_left = TRIES_MAX;
     loop {
         let mut failed = None;
@@ -424,16 +423,11 @@ async fn lock(link: &mut Link) -> Result<(), Failure> {
 async fn events(link: &mut Link) -> Result<Vec<Event>, Failure> {
     let sql =
         "SELECT EVENT_SCHEMA, EVENT_NAME, DEFINER FROM information_schema.EVENTS WHERE STATUS = 'ENABLED'";
-    let event = |row: &Vec<Option<Vec<u8>>>| {
-        let text = |place: usize| {
-            let value = row.get(place).and_then(Option::as_deref).unwrap_or_default();
-            String::from_utf8_lossy(value).into_owned()
-        };
-        let definer = text(2);
+    let event = |[schema, name, definer]: [String; 3]| {
         let (user, host) = definer.rsplit_once('@').unwrap_or((&definer, "%"));
-        Event { schema: text(0), name: text(1), definer: (user.to_owned(), host.to_owned()) }
+        Event { schema, name, definer: (user.to_owned(), host.to_owned()) }
     };
-    Ok(link.ask(sql).await?.rows.iter().map(event).collect())
+    Ok(link.ask(sql).await?.texts().map(event).collect())
 }
 
 const RELINK_PAUSE: Duration = Duration::from_millis(500);

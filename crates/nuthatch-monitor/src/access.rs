@@ -4,6 +4,7 @@ use nuthatch_config::{AccessFinding, CheckType};
 use nuthatch_net::AnswerTable;
 
 use crate::check::{Absence, Outcome};
+use crate::unanswered::Unanswered;
 
 /// What is asked for a check of that type.
 pub(crate) fn question(check: CheckType) -> String {
@@ -29,7 +30,7 @@ pub(crate) fn is_read_only(answer: &AnswerTable) -> Option<bool> {
 /// The looks at one server.
 #[derive(Debug, Default)]
 pub(crate) struct AccessJudge {
-    timeouts: u64,
+    unanswered: Unanswered,
 }
 
 impl AccessJudge {
@@ -40,22 +41,14 @@ impl AccessJudge {
         is_read_only: Option<bool>,
         timeouts_max: u64,
     ) -> Option<AccessFinding> {
-        if !matches!(outcome, Outcome::Failed { how: Absence::NoAnswer, .. }) {
-            self.timeouts = 0;
-        }
+        let silent = self.unanswered.judge(outcome, timeouts_max);
         match outcome {
             Outcome::Done { .. } => Some(match is_read_only? {
                 true => AccessFinding::ReadOnly,
                 false => AccessFinding::Writable,
             }),
             Outcome::Failed { how: Absence::Gone, why } => Some(AccessFinding::Gone { why: why.clone() }),
-            Outcome::Failed { how: Absence::NoAnswer, why } => {
-                self.timeouts += 1;
-                // The same words each time: it is no news.
-                let why = || format!("{timeouts_max} looks in a row had no answer ({why})");
-                (self.timeouts >= timeouts_max).then(|| AccessFinding::Silent { why: why() })
-            }
-            Outcome::NotLetIn { .. } | Outcome::Refused { .. } | Outcome::NotAsked { .. } => None,
+            _ => silent.map(|why| AccessFinding::Silent { why }),
         }
     }
 }

@@ -1,6 +1,7 @@
 //! How far a replica is behind its source: the question, in each server's words, and what its answer means.
 
 use nuthatch_net::AnswerTable;
+use nuthatch_sql::ServerFlavor;
 
 /// How far a server is behind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -22,21 +23,8 @@ pub(crate) fn question(version: &str, heartbeat: &str) -> String {
             "SELECT MAX(ROUND(TIMESTAMPDIFF(MICROSECOND, ts, SYSDATE(6)) / 1000000)) AS Seconds_Behind_Master FROM {}",
             quoted(heartbeat)
         ),
-        // It may replicate from several; without ALL it tells of one.
-        version if version.contains("MariaDB") => "SHOW ALL SLAVES STATUS".to_owned(),
-        version if is_before_replicas(version) => "SHOW SLAVE STATUS".to_owned(),
-        _ => "SHOW REPLICA STATUS".to_owned(),
+        version => ServerFlavor::of_version(version.as_bytes()).replica_status().to_owned(),
     }
-}
-
-/// MySQL before 8.0.22 knows the old words only, since 8.4 the new ones only.
-fn is_before_replicas(version: &str) -> bool {
-    let numbers: Vec<u32> = version
-        .split(|character: char| !character.is_ascii_digit())
-        .map_while(|number| number.parse().ok())
-        .collect();
-    let [major, minor, patch] = [0, 1, 2].map(|place| numbers.get(place).copied().unwrap_or(0));
-    (major, minor, patch) < (8, 0, 22)
 }
 
 /// The name, each of its parts in quotes.

@@ -16,6 +16,7 @@ mod patrol;
 mod refusals;
 mod settings;
 mod target;
+mod unanswered;
 mod ward;
 
 pub use judge::PingFinding;

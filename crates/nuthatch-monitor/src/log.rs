@@ -45,14 +45,7 @@ pub struct Record {
 
 /// See the module's doc.
 #[derive(Debug, Default)]
-pub struct Log {
-    connects: Mutex<VecDeque<Record>>,
-    pings: Mutex<VecDeque<Record>>,
-    lags: Mutex<VecDeque<Record>>,
-    accesses: Mutex<VecDeque<Record>>,
-    groups: Mutex<VecDeque<Record>>,
-    galeras: Mutex<VecDeque<Record>>,
-}
+pub struct Log([Mutex<VecDeque<Record>>; CheckKind::Galera as usize + 1]);
 
 impl Record {
     pub(crate) fn of(server: &ServerName, began_us: u64, outcome: &Outcome) -> Self {
@@ -86,14 +79,7 @@ impl Log {
     }
 
     const fn of(&self, kind: CheckKind) -> &Mutex<VecDeque<Record>> {
-        match kind {
-            CheckKind::Connect => &self.connects,
-            CheckKind::Ping => &self.pings,
-            CheckKind::Lag => &self.lags,
-            CheckKind::Access => &self.accesses,
-            CheckKind::GroupReplication => &self.groups,
-            CheckKind::Galera => &self.galeras,
-        }
+        &self.0[kind as usize]
     }
 }
 

@@ -5,6 +5,7 @@ use nuthatch_net::AnswerTable;
 
 use crate::check::{Absence, Outcome};
 use crate::target::MemberCheck;
+use crate::unanswered::Unanswered;
 
 /// What is asked of a member. Its answer has one row of names and values.
 pub(crate) fn question(kind: ClusterKind, version: &str) -> String {
@@ -51,7 +52,7 @@ pub(crate) struct Told {
 
 /// What the answer says; none if it is none of such a question.
 pub(crate) fn told(kind: ClusterKind, answer: &AnswerTable) -> Option<Told> {
-    let text = |name: &str| answer.value(name).map(|value| String::from_utf8_lossy(value).into_owned());
+    let text = |name: &str| answer.text(name);
     let number = |name: &str| text(name).and_then(|text| text.parse::<u64>().ok());
     let is_on = |name: &str| !matches!(text(name).as_deref(), None | Some("0" | "OFF" | "NONE"));
     let yes_no = |yes: bool| Some(if yes { "YES" } else { "NO" }.to_owned());
@@ -112,7 +113,7 @@ fn why_not_galera(status: &str, state: u64, donor_rejects: bool, is_desynced: bo
 /// The looks at one member.
 #[derive(Debug, Default)]
 pub(crate) struct MemberJudge {
-    timeouts: u64,
+    unanswered: Unanswered,
     looks_behind: u64,
 }
 
@@ -134,21 +135,13 @@ impl MemberJudge {
         check: MemberCheck,
         patience: MemberPatience,
     ) -> Option<Member> {
-        if !matches!(outcome, Outcome::Failed { how: Absence::NoAnswer, .. }) {
-            self.timeouts = 0;
-        }
+        let silent = self.unanswered.judge(outcome, patience.timeouts_max);
         match outcome {
             Outcome::Done { .. } => told.map(|told| self.judge_told(told, check, patience.behind_count)),
             Outcome::Failed { how: Absence::Gone, why } => {
                 Some(Member::Unusable { why: format!("it is not there: {why}") })
             }
-            Outcome::Failed { how: Absence::NoAnswer, why } => {
-                self.timeouts += 1;
-                // The same words each time: it is no news.
-                let why = || format!("{} looks in a row had no answer ({why})", patience.timeouts_max);
-                (self.timeouts >= patience.timeouts_max).then(|| Member::Unusable { why: why() })
-            }
-            Outcome::NotLetIn { .. } | Outcome::Refused { .. } | Outcome::NotAsked { .. } => None,
+            _ => silent.map(|why| Member::Unusable { why }),
         }
     }
 

@@ -188,6 +188,22 @@ impl AnswerTable {
         let place = self.names.iter().position(|known| known.eq_ignore_ascii_case(name))?;
         self.rows.first()?.get(place)?.as_deref()
     }
+
+    /// The same as text.
+    #[must_use]
+    pub fn text(&self, name: &str) -> Option<String> {
+        self.value(name).map(|value| String::from_utf8_lossy(value).into_owned())
+    }
+
+    /// The values of each row as text; what is NULL, or missing at the end, is empty.
+    pub fn texts<const COLUMNS: usize>(&self) -> impl Iterator<Item = [String; COLUMNS]> {
+        self.rows.iter().map(|row| {
+            std::array::from_fn(|place| {
+                let value = row.get(place).and_then(Option::as_deref).unwrap_or_default();
+                String::from_utf8_lossy(value).into_owned()
+            })
+        })
+    }
 }
 
 fn table(answer: &[u8]) -> Option<AnswerTable> {
@@ -258,6 +274,8 @@ mod tests {
         assert_eq!(table.value("B"), Some(&b""[..]));
         assert_eq!(table.value("seconds_behind_master"), None);
         assert_eq!(table.value("c"), None);
+        assert_eq!((table.text("b").as_deref(), table.text("c")), (Some(""), None));
+        assert!(table.texts().eq([[String::new(), String::new()], ["7".to_owned(), String::new()]]));
         assert_eq!(AnswerTable::default().value("b"), None);
     }
 

@@ -15,7 +15,6 @@ mod definitions;
 mod effects;
 mod error;
 mod generated_column;
-mod gtid;
 mod named;
 mod picture;
 mod primary_key;

@@ -5,11 +5,6 @@ use nuthatch_sql::ServerFlavor;
 use crate::PictureError;
 use crate::question::{NamedRow, Question, Row, Server};
 
-/// MySQL's since 8.0.22, and the only words since 8.4.
-const REPLICA_STATUS: Question = Question { what: "replication", sql: "SHOW REPLICA STATUS" };
-const SLAVE_STATUS: Question = Question { what: "replication", sql: "SHOW SLAVE STATUS" };
-/// MariaDB's, with connections that have a name.
-const ALL_SLAVES_STATUS: Question = Question { what: "replication", sql: "SHOW ALL SLAVES STATUS" };
 const GALERA: Question =
     Question { what: "Galera's state", sql: "SHOW GLOBAL STATUS LIKE 'wsrep_cluster_size'" };
 /// Filled without performance_schema too (measured on 9.7).
@@ -43,12 +38,7 @@ pub(crate) async fn replica_status(
     server: &mut impl Server,
     flavor: ServerFlavor,
 ) -> Result<Vec<NamedRow>, PictureError> {
-    let question = match flavor {
-        ServerFlavor::MariaDb(_) => ALL_SLAVES_STATUS,
-        ServerFlavor::MySql(80_022..) => REPLICA_STATUS,
-        ServerFlavor::MySql(_) => SLAVE_STATUS,
-    };
-    server.ask_named(question).await
+    server.ask_named(Question { what: "replication", sql: flavor.replica_status() }).await
 }
 
 /// Whether the server is alone, or others of its kind take writes too.

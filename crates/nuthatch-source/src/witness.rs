@@ -12,11 +12,10 @@
 //! It reads no clock and sets no time limit: dropping the future ends the witness, whose connections may be in the middle of an answer.
 
 use nuthatch_net::BackendAddress;
-use nuthatch_sql::ServerFlavor;
+use nuthatch_sql::{GtidPositions, GtidSet, ServerFlavor};
 use thiserror::Error;
 
 use crate::connection::Connection;
-use crate::gtid::{GtidPositions, GtidSet};
 use crate::replication::{Family, as_replica, is_off};
 use crate::settings::Settings;
 use crate::standing::replica_status;

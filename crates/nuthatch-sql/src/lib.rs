@@ -1,4 +1,5 @@
-//! What a proxy must know of a statement: tokens, digest, class, session effects.
+//! What a proxy must know of a statement: tokens, digest, class, session effects. And what servers write in words of their own: their
+//! kind, their GTIDs.
 //!
 //! Pure functions over bytes: no socket, clock, runtime, regular expression or character set. Statements come as clients
 //! sent them, so nothing here assumes UTF-8, and no input panics. What is not understood is said to be so: not cacheable,
@@ -26,6 +27,7 @@ mod digest;
 mod footprint;
 mod found_rows;
 mod function;
+mod gtid;
 mod handler;
 mod kill;
 mod locks;
@@ -66,6 +68,7 @@ pub use footprint::{
 };
 pub use found_rows::{FoundRows, PageOffset, found_rows, found_rows_of_first, page_offset};
 pub use function::pure_functions;
+pub use gtid::{GtidPositions, GtidSet};
 pub use handler::{Handler, handler};
 pub use kill::{Kill, Whom, kill};
 pub use locks::{LOCK_FUNCTIONS, Locks, locks};

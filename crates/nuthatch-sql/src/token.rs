@@ -56,6 +56,17 @@ impl ServerFlavor {
         let version = part() * 10_000 + part() * 100 + part();
         if is_mariadb { Self::MariaDb(version) } else { Self::MySql(version) }
     }
+
+    /// The statement that asks a server whom it follows, of all channels. MySQL has its words since 8.0.22, and since 8.4 only them; MariaDB
+    /// tells of one connection without ALL.
+    #[must_use]
+    pub const fn replica_status(self) -> &'static str {
+        match self {
+            Self::MariaDb(_) => "SHOW ALL SLAVES STATUS",
+            Self::MySql(80_022..) => "SHOW REPLICA STATUS",
+            Self::MySql(_) => "SHOW SLAVE STATUS",
+        }
+    }
 }
 
 /// What a token is.

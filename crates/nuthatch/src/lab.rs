@@ -11,6 +11,7 @@ use crate::cli::{
     LabArguments, LabCommand, LabCutArguments, LabNodeArguments, LabPartitionArguments, LabUpArguments,
 };
 use crate::log::print_line;
+use crate::password_file;
 
 /// How long a server may take to follow another.
 const FOLLOW_WITHIN: Duration = Duration::from_secs(60);
@@ -91,11 +92,7 @@ fn options(arguments: &LabUpArguments) -> anyhow::Result<Options> {
         None => "/".into(),
     };
     let password = match &arguments.password_file {
-        Some(path) => {
-            let text = std::fs::read_to_string(path)
-                .with_context(|| format!("cannot read the password from {}", path.display()))?;
-            Some(Password::new(text.lines().next().unwrap_or_default()).map_err(failed)?)
-        }
+        Some(path) => Some(Password::new(password_file::read(path, "")?).map_err(failed)?),
         None => None,
     };
     Ok(Options {

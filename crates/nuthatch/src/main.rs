@@ -14,6 +14,7 @@ mod lab;
 mod log;
 mod monitoring;
 mod operator;
+mod password_file;
 mod plane;
 mod seed;
 mod serve;

@@ -10,6 +10,7 @@ use serde_json::{Value, json};
 
 use crate::cli::{AdminArguments, SwitchoverArguments};
 use crate::log::print_line;
+use crate::password_file;
 
 const ANSWER_BYTES_MAX: usize = 16 << 20;
 
@@ -27,7 +28,7 @@ pub(crate) fn switch_over(arguments: &SwitchoverArguments) -> anyhow::Result<()>
     let answer = ask(&arguments.admin, &statement)?;
     let columns = if arguments.check { ["weight", "finding"] } else { ["at_ms", "step"] };
     show(&answer, columns, arguments.json)?;
-    if arguments.check && rows(&answer).any(|[weight, _]| weight == "refused") {
+    if arguments.check && answer.texts().any(|[weight, _]: [String; 2]| weight == "refused") {
         bail!("a switchover to {} would be refused", arguments.to);
     }
     Ok(())
@@ -39,19 +40,10 @@ fn show(answer: &AnswerTable, [first, second]: [&str; 2], as_json: bool) -> anyh
             let one = one.parse::<u64>().map_or(Value::String(one), Value::from);
             json!({ first: one, second: other })
         };
-        return print_line(&serde_json::to_string_pretty(&rows(answer).map(row).collect::<Vec<_>>())?);
+        return print_line(&serde_json::to_string_pretty(&answer.texts().map(row).collect::<Vec<_>>())?);
     }
-    let width = rows(answer).map(|[one, _]| one.len()).max().unwrap_or(0);
-    rows(answer).try_for_each(|[one, other]| print_line(&format!("{one:>width$}  {other}")))
-}
-
-fn rows(answer: &AnswerTable) -> impl Iterator<Item = [String; 2]> {
-    answer.rows.iter().map(|row| {
-        [0, 1].map(|place| {
-            let value = row.get(place).and_then(Option::as_deref).unwrap_or_default();
-            String::from_utf8_lossy(value).into_owned()
-        })
-    })
+    let width = answer.texts().map(|[one, _]: [String; 2]| one.len()).max().unwrap_or(0);
+    answer.texts().try_for_each(|[one, other]| print_line(&format!("{one:>width$}  {other}")))
 }
 
 fn ask(admin: &AdminArguments, statement: &str) -> anyhow::Result<AnswerTable> {
@@ -81,10 +73,8 @@ fn ask(admin: &AdminArguments, statement: &str) -> anyhow::Result<AnswerTable> {
 
 #[expect(clippy::disallowed_methods, reason = "a password of the command line's own")]
 fn password(admin: &AdminArguments) -> anyhow::Result<String> {
-    let Some(path) = &admin.password_file else {
-        return Ok(std::env::var(PASSWORD_VARIABLE).unwrap_or_else(|_| "admin".to_owned()));
-    };
-    let text = std::fs::read_to_string(path)
-        .with_context(|| format!("cannot read the password from {}", path.display()))?;
-    Ok(text.lines().next().unwrap_or_default().to_owned())
+    match &admin.password_file {
+        Some(path) => password_file::read(path, ""),
+        None => Ok(std::env::var(PASSWORD_VARIABLE).unwrap_or_else(|_| "admin".to_owned())),
+    }
 }

@@ -2,8 +2,10 @@
 
 use std::path::Path;
 
-use anyhow::{Context, bail};
+use anyhow::bail;
 use nuthatch_config::{Seed, SeedRow};
+
+use crate::password_file;
 
 /// The rows that the flags stand for.
 pub(crate) fn of_flags(backends: &[String], users: &[String]) -> anyhow::Result<Seed> {
@@ -32,7 +34,7 @@ fn server(text: &str) -> anyhow::Result<SeedRow> {
 fn user(text: &str) -> anyhow::Result<SeedRow> {
     let (name, password) = match text.split_once(':') {
         Some((name, rest)) => match rest.strip_prefix('@') {
-            Some(path) => (name, first_line(name, Path::new(path))?),
+            Some(path) => (name, password_file::read(Path::new(path), &format!(" of user `{name}`"))?),
             None => (name, rest.to_owned()),
         },
         None => (text, from_environment(text)?),
@@ -41,12 +43,6 @@ fn user(text: &str) -> anyhow::Result<SeedRow> {
         bail!("--user has no name before the colon");
     }
     Ok(SeedRow::new().with("username", name).with("password", password))
-}
-
-fn first_line(name: &str, path: &Path) -> anyhow::Result<String> {
-    let text = std::fs::read_to_string(path)
-        .with_context(|| format!("cannot read the password of user `{name}` from {}", path.display()))?;
-    Ok(text.lines().next().unwrap_or_default().to_owned())
 }
 
 fn from_environment(name: &str) -> anyhow::Result<String> {

@@ -64,12 +64,6 @@ impl Hold {
     pub fn lent(&self) -> Vec<LentConnection> {
         lent(&self.hostgroups, self.hostgroup)
     }
-
-    /// Statements that wait in its line.
-    #[must_use]
-    pub fn waiting(&self) -> usize {
-        self.line.len()
-    }
 }
 
 /// Connections of a hostgroup that work or that sessions keep: whose they are, and why.

@@ -34,8 +34,6 @@ pub struct LentConnection {
     pub user: Arc<str>,
     /// For what the session keeps it between statements, by the names of pins; empty where it does not.
     pub pins: String,
-    /// Whether a statement is on it.
-    pub is_at_work: bool,
     /// Whether the session goes on with it: it is at work, or has a transaction or other state of the session.
     pub is_unfinished: bool,
 }
@@ -90,7 +88,6 @@ pub(super) fn lent_connections(group: &Hostgroup) -> Vec<LentConnection> {
                     session: control.session(),
                     user: Arc::clone(&control.user),
                     pins: control.kept_for().without(Pins::PASSING).without(Pins::CONFIGURED).to_string(),
-                    is_at_work: control.is_at_work(),
                     is_unfinished: control.is_at_work() || control.kept_for().leaves_state_behind(),
                 });
             }

@@ -48,6 +48,12 @@ impl Setup {
         self
     }
 
+    /// `mysql-<duty>_username` and `mysql-<duty>_password`.
+    pub(crate) fn account(self, duty: &str, user: &str, password: &str) -> Self {
+        self.variable(&format!("mysql-{duty}_username"), format!("'{user}'"))
+            .variable(&format!("mysql-{duty}_password"), format!("'{password}'"))
+    }
+
     /// A variable; texts with their quotes.
     pub(crate) fn variable(mut self, name: &str, value: impl std::fmt::Display) -> Self {
         self.variables.push(format!("{name} = {value}"));

@@ -44,6 +44,16 @@ impl Stage {
         Self::before(None, setup, columns)
     }
 
+    /// One whose primary takes at most this many connections of the proxy.
+    pub(crate) fn narrow(connections: u32, setup: Setup) -> Self {
+        let stage = Self::with(setup);
+        stage.administer([
+            &format!("UPDATE mysql_servers SET max_connections = {connections} WHERE hostgroup_id = 0"),
+            "LOAD MYSQL SERVERS TO RUNTIME",
+        ]);
+        stage
+    }
+
     /// Before a server of that kind: the shared one, or a MySQL of its own.
     pub(crate) fn before_kind(kind: Kind, setup: Setup) -> Self {
         let own = (kind == Kind::MySql).then(|| {

@@ -40,10 +40,8 @@ impl Way<'_> {
             let progress = passage
                 .scan(self.connection.framed.unread())
                 .map_err(|error| Cause::Lost(error.into()).after(&passage))?;
-            if progress.finished
-                && let Some(flight) = &mut self.flight
-            {
-                flight.hear(passage.scanner().end());
+            if progress.finished {
+                self.hear(&passage);
             }
             if progress.consumed > 0 {
                 let consumed = self.connection.framed.unread_mut().get_mut(..progress.consumed);
@@ -95,6 +93,13 @@ impl Way<'_> {
         Box::pin(self.see_out(client, passage, unsent, &mut rewrite)).await
     }
 
+    /// What becomes of the answer's writes is known.
+    pub(super) fn hear(&mut self, passage: &Passage) {
+        if let Some(flight) = &mut self.flight {
+            flight.hear(passage.scanner().end());
+        }
+    }
+
     fn passage(&self, kind: AnswerKind) -> Passage {
         let may_ask = self.connection.shape.contains(CapabilityFlags::CLIENT_LOCAL_FILES);
         let scanner = self.scanner(kind).with_local_files(may_ask);
@@ -118,9 +123,7 @@ impl Way<'_> {
         if !is_whole || !passage.is_as_it_is() {
             return None;
         }
-        if let Some(flight) = &mut self.flight {
-            flight.hear(passage.scanner().end());
-        }
+        self.hear(&passage);
         if let Some(capture) = capture {
             capture.take(bytes);
         }

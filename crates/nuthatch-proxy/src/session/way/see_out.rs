@@ -217,12 +217,6 @@ impl Way<'_> {
         }
     }
 
-    fn hear(&mut self, passage: &Passage) {
-        if let Some(flight) = &mut self.flight {
-            flight.hear(passage.scanner().end());
-        }
-    }
-
     /// Bytes that are there and belong to the frame at hand.
     async fn rest_of_frame(&mut self, passage: &Passage) -> Result<usize, Trouble> {
         let len = match passage.scanner().frame_left() {

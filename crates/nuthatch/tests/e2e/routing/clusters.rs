@@ -22,8 +22,7 @@ impl Stage {
         let (account, monitor) = (servers::account(&lab), lab.login_for(Duty::Monitor).expect("an account"));
         let mut setup = Setup::default()
             .variable("mysql-monitor_enabled", true)
-            .variable("mysql-monitor_username", format!("'{}'", monitor.user))
-            .variable("mysql-monitor_password", format!("'{}'", monitor.password.reveal()))
+            .account("monitor", &monitor.user, monitor.password.reveal())
             .variable("mysql-monitor_groupreplication_healthcheck_interval", 200)
             .variable("mysql-monitor_galera_healthcheck_interval", 200)
             .variable("mysql-hold_for_writer_ms", 60_000)

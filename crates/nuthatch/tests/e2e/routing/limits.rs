@@ -9,16 +9,6 @@ use crate::proxy::Setup;
 use crate::servers;
 use crate::stage::Stage;
 
-/// A stage whose primary takes at most this many connections of the proxy.
-fn narrow(connections: u32, setup: Setup) -> Stage {
-    let stage = Stage::with(setup);
-    stage.administer([
-        &format!("UPDATE mysql_servers SET max_connections = {connections} WHERE hostgroup_id = 0"),
-        "LOAD MYSQL SERVERS TO RUNTIME",
-    ]);
-    stage
-}
-
 #[test]
 fn client_over_max_connections_gets_1040() {
     let stage = Stage::with(Setup::default().variable("mysql-max_connections", 3));
@@ -71,7 +61,7 @@ fn refused_and_vanished_logins_do_not_use_up_the_users_limit() {
 #[test]
 fn servers_max_connections_is_never_exceeded_and_the_rest_wait() {
     const LIMIT: u64 = 5;
-    let stage = narrow(5, Setup::default());
+    let stage = Stage::narrow(5, Setup::default());
     let mut watcher = servers::primary(servers::shared());
     let count = format!("SELECT COUNT(*) FROM information_schema.processlist WHERE db = '{}'", stage.schema);
     thread::scope(|scope| {
@@ -95,7 +85,7 @@ fn servers_max_connections_is_never_exceeded_and_the_rest_wait() {
 
 #[test]
 fn waiting_statement_gets_the_connection_that_a_commit_frees() {
-    let stage = narrow(1, Setup::default());
+    let stage = Stage::narrow(1, Setup::default());
     let (mut holder, mut waiter) = (stage.client(), stage.client());
     holder.ok("BEGIN");
     holder.ok("SELECT v FROM t");
@@ -109,7 +99,7 @@ fn waiting_statement_gets_the_connection_that_a_commit_frees() {
 
 #[test]
 fn statement_that_waits_too_long_for_a_connection_is_error_9001() {
-    let stage = narrow(1, Setup::default().variable("mysql-connect_timeout_server_max", 400));
+    let stage = Stage::narrow(1, Setup::default().variable("mysql-connect_timeout_server_max", 400));
     let (mut holder, mut waiter) = (stage.client(), stage.client());
     holder.ok("BEGIN");
     holder.ok("SELECT v FROM t");
@@ -124,7 +114,7 @@ fn statement_that_waits_too_long_for_a_connection_is_error_9001() {
 fn connection_of_another_user_gives_way_when_the_server_is_full() {
     let name = servers::fresh_name("second");
     servers::primary(servers::shared()).ok(format!("CREATE USER '{name}'@'%' IDENTIFIED BY 'weak'"));
-    let stage = narrow(1, Setup::default().user(format!("username='{name}', password='weak'")));
+    let stage = Stage::narrow(1, Setup::default().user(format!("username='{name}', password='weak'")));
     let mut first = stage.client();
     let mut second = stage.proxy.client(&crate::client::Login::new(&name, "weak"));
     for _ in 0..3 {

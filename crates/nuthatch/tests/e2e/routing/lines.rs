@@ -10,16 +10,6 @@ use crate::proxy::{Proxy, Setup};
 use crate::servers;
 use crate::stage::{Stage, before, user_row};
 
-/// A stage whose primary takes so many connections.
-fn narrow(connections: u32, setup: Setup) -> Stage {
-    let stage = Stage::with(setup);
-    stage.administer([
-        &format!("UPDATE mysql_servers SET max_connections = {connections} WHERE hostgroup_id = 0"),
-        "LOAD MYSQL SERVERS TO RUNTIME",
-    ]);
-    stage
-}
-
 /// A column of a hostgroup's line.
 fn line(proxy: &Proxy, hostgroup: u32, column: &str) -> String {
     let sql = format!("SELECT {column} FROM stats_nuthatch_lines WHERE hostgroup = {hostgroup}");
@@ -34,7 +24,7 @@ fn send(client: &mut Client, statement: &str) {
 fn pool_that_is_exhausted_says_whose_connections_they_are_and_for_which_pins() {
     let name = servers::fresh_name("other");
     servers::primary(servers::shared()).ok(format!("CREATE USER '{name}'@'%' IDENTIFIED BY 'weak'"));
-    let stage = narrow(
+    let stage = Stage::narrow(
         3,
         Setup::default()
             .user(format!("username='{name}', password='weak'"))
@@ -72,7 +62,7 @@ fn pool_that_is_exhausted_says_whose_connections_they_are_and_for_which_pins() {
 
 #[test]
 fn line_that_is_full_refuses_at_once_and_says_so() {
-    let stage = narrow(
+    let stage = Stage::narrow(
         1,
         Setup::default()
             .variable("mysql-connect_timeout_server_max", 600_000)
@@ -106,7 +96,7 @@ fn line_that_is_full_refuses_at_once_and_says_so() {
 
 #[test]
 fn bytes_that_wait_have_a_limit_and_a_single_statement_has_none() {
-    let stage = narrow(
+    let stage = Stage::narrow(
         1,
         Setup::default()
             .variable("mysql-connect_timeout_server_max", 600_000)

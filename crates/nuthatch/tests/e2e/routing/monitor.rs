@@ -15,8 +15,7 @@ const PINGS: &str = "SELECT COUNT(*) FROM monitor.mysql_server_ping_log";
 fn watching(login: &Login) -> Setup {
     Setup::default()
         .variable("mysql-monitor_enabled", true)
-        .variable("mysql-monitor_username", format!("'{}'", login.user))
-        .variable("mysql-monitor_password", format!("'{}'", login.password))
+        .account("monitor", &login.user, &login.password)
         .variable("mysql-monitor_connect_interval", 100)
         .variable("mysql-monitor_ping_interval", 100)
         .variable("mysql-monitor_replication_lag_interval", 100)

@@ -46,8 +46,7 @@ impl Stage {
         };
         let setup = setup
             .variable("mysql-monitor_enabled", true)
-            .variable("mysql-monitor_username", format!("'{}'", login.user))
-            .variable("mysql-monitor_password", format!("'{}'", login.password))
+            .account("monitor", &login.user, &login.password)
             .variable("mysql-monitor_read_only_interval", 100)
             .server(server(Role::Primary, 10))
             .server(server(Role::Replica(1), 20))

@@ -26,19 +26,13 @@ impl Stage {
             let mut replica = servers::client_of(&lab, Role::Replica(number));
             replica.ok("SET GLOBAL read_only = 1");
         }
-        let login = |duty| {
-            let login = lab.login_for(duty).expect("an account");
-            (login.user.clone(), login.password.reveal().to_owned())
-        };
         let mut setup =
             setup.variable("mysql-monitor_enabled", true).variable("mysql-monitor_read_only_interval", 200);
         for (name, duty) in
             [("monitor", Duty::Monitor), ("failover", Duty::Failover), ("replication", Duty::Replication)]
         {
-            let (user, password) = login(duty);
-            setup = setup
-                .variable(&format!("mysql-{name}_username"), format!("'{user}'"))
-                .variable(&format!("mysql-{name}_password"), format!("'{password}'"));
+            let login = lab.login_for(duty).expect("an account");
+            setup = setup.account(name, &login.user, login.password.reveal());
         }
         for (role, hostgroup) in [(Role::Primary, 10), (Role::Replica(1), 20), (Role::Replica(2), 20)] {
             let port = lab.server(role).expect("it is there").port();

@@ -7,16 +7,6 @@ use crate::stage::Stage;
 
 const SLEEP: &str = "SELECT SLEEP(1000)";
 
-/// A stage whose primary takes at most this many connections of the proxy.
-fn narrow(connections: u32, setup: Setup) -> Stage {
-    let stage = Stage::with(setup);
-    stage.administer([
-        &format!("UPDATE mysql_servers SET max_connections = {connections} WHERE hostgroup_id = 0"),
-        "LOAD MYSQL SERVERS TO RUNTIME",
-    ]);
-    stage
-}
-
 /// How many of the test's statements sleep on the primary.
 fn sleeping(stage: &Stage) -> u64 {
     let sql = format!(
@@ -89,7 +79,7 @@ fn statement_runs_on_without_its_client_where_that_is_configured() {
 
 #[test]
 fn server_full_of_abandoned_statements_is_cleared() {
-    let stage = narrow(2, Setup::default());
+    let stage = Stage::narrow(2, Setup::default());
     let mut clients = [stage.client(), stage.client()];
     for client in &mut clients {
         client.send(3, SLEEP.as_bytes()).unwrap();
@@ -102,7 +92,7 @@ fn server_full_of_abandoned_statements_is_cleared() {
 
 #[test]
 fn client_that_hangs_up_while_it_waits_for_a_connection_waits_no_longer() {
-    let stage = narrow(1, Setup::default().variable("mysql-connect_timeout_server_max", 600_000));
+    let stage = Stage::narrow(1, Setup::default().variable("mysql-connect_timeout_server_max", 600_000));
     let (mut holder, mut waiter) = (stage.client(), stage.client());
     holder.ok("BEGIN");
     holder.ok("SELECT v FROM t");

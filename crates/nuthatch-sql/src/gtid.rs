@@ -10,7 +10,7 @@ use std::collections::{BTreeMap, HashMap};
 
 /// MySQL's `gtid_executed`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct GtidSet(BTreeMap<Origin, Intervals>);
+pub struct GtidSet(BTreeMap<Origin, Intervals>);
 
 /// The UUID of a server, and the tag of the transactions, which is empty for none.
 type Origin = (u128, Box<str>);
@@ -20,7 +20,8 @@ type Intervals = Vec<(u64, u64)>;
 
 impl GtidSet {
     /// `uuid:1-5:7:tag:1-3,\nuuid:…`; "MySQL Reference Manual, GTID Sets".
-    pub(crate) fn parse(text: &str) -> Option<Self> {
+    #[must_use]
+    pub fn parse(text: &str) -> Option<Self> {
         let mut set = Self::default();
         for part in text.split(',').map(str::trim).filter(|part| !part.is_empty()) {
             let (uuid, mut rest) = part.split_once(':')?;
@@ -47,7 +48,8 @@ impl GtidSet {
     }
 
     /// Whether all transactions of the other are in this one.
-    pub(crate) fn contains(&self, other: &Self) -> bool {
+    #[must_use]
+    pub fn contains(&self, other: &Self) -> bool {
         other.0.iter().all(|(origin, intervals)| {
             let own = self.0.get(origin).map_or(&[][..], Vec::as_slice);
             intervals.iter().all(|(first, last)| {
@@ -98,11 +100,12 @@ fn join(intervals: &mut Intervals) {
 /// MariaDB's positions: `gtid_binlog_pos` and `gtid_slave_pos`, one transaction for each domain; `gtid_binlog_state`, one for each domain
 /// and server.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct GtidPositions(HashMap<(u32, u32), u64>);
+pub struct GtidPositions(HashMap<(u32, u32), u64>);
 
 impl GtidPositions {
     /// `domain-server-number,…`; "MariaDB Knowledge Base, Global Transaction ID".
-    pub(crate) fn parse(text: &str) -> Option<Self> {
+    #[must_use]
+    pub fn parse(text: &str) -> Option<Self> {
         let mut positions = Self::default();
         for gtid in text.split(',').map(str::trim).filter(|gtid| !gtid.is_empty()) {
             let mut parts = gtid.split('-');
@@ -117,7 +120,8 @@ impl GtidPositions {
 
     /// Whether who has executed all up to this has executed what the other stands for: of two that are equally far in a domain, both must
     /// be of one server.
-    pub(crate) fn reaches(&self, other: &Self) -> bool {
+    #[must_use]
+    pub fn reaches(&self, other: &Self) -> bool {
         other.0.iter().all(|((domain, server), sequence)| {
             let mut own = self.0.iter().filter(|((own, _), _)| own == domain);
             own.any(|((_, by), reached)| reached > sequence || reached == sequence && by == server)
@@ -125,7 +129,8 @@ impl GtidPositions {
     }
 
     /// Whether each of its transactions is among those of `state`.
-    pub(crate) fn is_known_in(&self, state: &Self) -> bool {
+    #[must_use]
+    pub fn is_known_in(&self, state: &Self) -> bool {
         self.0.iter().all(|(of, sequence)| state.0.get(of).is_some_and(|last| last >= sequence))
     }
 }

@@ -11,7 +11,7 @@ const B: &str = "91DD2BC0-E663-11F1-A8EF-02FC00000001";
 
 fn set(text: &str) -> GtidSet {
     let text = text.replace("A:", &format!("{A}:")).replace("B:", &format!("{B}:"));
-    GtidSet::parse(&text).unwrap_or_else(|| panic!("{text}"))
+    GtidSet::parse(&text).expect(&text)
 }
 
 #[test]
@@ -79,7 +79,7 @@ fn set_contains_what_each_of_its_intervals_covers() {
 
 #[test]
 fn position_is_reached_by_a_later_one_of_its_domain() {
-    let positions = |text| GtidPositions::parse(text).unwrap_or_else(|| panic!("{text}"));
+    let positions = |text| GtidPositions::parse(text).expect(text);
     for (reached, target, expected) in [
         ("", "", true),
         ("0-1-5", "", true),
@@ -110,7 +110,8 @@ type Naive = BTreeSet<(usize, usize, u64)>;
 /// The set as a server might write it, in the order given.
 fn written(transactions: &[(usize, usize, u64)]) -> String {
     let one = |(server, tag, number): &(usize, usize, u64)| {
-        format!("{}:{}{number}", [A, B][*server], ["", "tag:"][*tag])
+        let (server, tag) = (if *server == 0 { A } else { B }, if *tag == 0 { "" } else { "tag:" });
+        format!("{server}:{tag}{number}")
     };
     transactions.iter().map(one).collect::<Vec<_>>().join(",\n")
 }
