@@ -25,6 +25,7 @@ pub use self::{
     rule::{CacheMode, Rule, RuleFault, RuleModifiers},
     verdict::Verdict,
 };
+use crate::server::HostgroupId;
 
 /// All active rules, compiled, in the order of `rule_id`. Cheap to clone.
 #[derive(Clone, Default)]
@@ -125,6 +126,11 @@ impl Rules {
         self.iter().filter_map(|rule| rule.timeout_ms).filter(|timeout_ms| *timeout_ms > 0).min()
     }
 
+    /// Hostgroups whose writes some rule has other hostgroups show.
+    pub fn gtid_hostgroups(&self) -> impl Iterator<Item = HostgroupId> {
+        self.iter().filter_map(|rule| rule.gtid_from_hostgroup)
+    }
+
     /// No rule is active: [`Rules::evaluate`] need not be called.
     pub fn is_empty(&self) -> bool {
         self.compiled.is_empty()
@@ -183,6 +189,7 @@ impl Compiled {
             }
         }
         set(&mut verdict.destination_hostgroup, &self.rule.destination_hostgroup);
+        set(&mut verdict.gtid_from_hostgroup, &self.rule.gtid_from_hostgroup);
         set(&mut verdict.cache_ttl_ms, &self.rule.cache_ttl_ms);
         set(&mut verdict.cache_mode, &self.rule.cache_mode);
         set(&mut verdict.cache_empty_result, &self.rule.cache_empty_result);

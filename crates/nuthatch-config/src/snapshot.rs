@@ -65,6 +65,27 @@ impl Snapshot {
         by_rules.min(self.mysql.default_query_timeout)
     }
 
+    /// Whether reads are sent away from who writes.
+    pub fn splits_reads(&self) -> bool {
+        self.mysql.read_write_split == 1 && !self.clusters.pairs.is_empty()
+    }
+
+    /// Whether it matters what sessions have seen: some statements are answered by servers that may be behind.
+    pub fn keeps_positions(&self) -> bool {
+        self.splits_reads() || self.rules.gtid_hostgroups().next().is_some()
+    }
+
+    /// Where the reads of a writer hostgroup go if they are split from the rest.
+    pub fn readers_of(&self, writer: HostgroupId) -> Option<HostgroupId> {
+        let pair = self.clusters.pairs.iter().find(|pair| pair.writer == writer);
+        pair.filter(|_| self.splits_reads()).map(|pair| pair.reader)
+    }
+
+    /// The hostgroup that takes the writes which a server of this one shows.
+    pub fn writer_of(&self, hostgroup: HostgroupId) -> HostgroupId {
+        self.clusters.pairs.iter().find(|pair| pair.has(hostgroup)).map_or(hostgroup, |pair| pair.writer)
+    }
+
     /// Whether the data plane cannot tell it from `other`. Epochs, admin variables and hit counters do not count.
     pub fn serves_like(&self, other: &Self) -> bool {
         self.users == other.users

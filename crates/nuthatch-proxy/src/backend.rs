@@ -8,6 +8,7 @@
 
 mod abandoned;
 mod alarm;
+mod catch_up;
 mod check_out;
 mod connection;
 mod holding;
@@ -22,6 +23,7 @@ mod upkeep;
 mod why_none;
 
 pub(crate) use abandoned::Abandoned;
+pub use catch_up::CatchUp;
 pub(crate) use check_out::errors::CheckOutError;
 pub(crate) use check_out::logging_in::clear_passwords;
 pub(crate) use check_out::wanted::Wanted;
@@ -33,13 +35,14 @@ pub(crate) use connection::reset::{READ_UTF8, Reset};
 pub(crate) use connection::{Connection, Server};
 pub use holding::Hold;
 pub(crate) use holding::lent;
-pub(crate) use hostgroup::Hostgroups;
 pub use hostgroup::PingOutcome;
+pub(crate) use hostgroup::{Hostgroups, WhoShows};
 pub(crate) use keep_lines::keep_lines;
 pub use lent::LentConnection;
 pub use lines::LineRow;
 pub(crate) use lines::{line_levels, line_rows};
 pub use server::PoolRow;
+pub(crate) use server::caught_up::{CaughtUp, Need};
 pub(crate) use server::control::{Borrower, Control, Lateness};
 pub(crate) use server::defaults::{Changing, Compared, Defaults, Era, Inheritance};
 pub use server::health::LagOutcome;

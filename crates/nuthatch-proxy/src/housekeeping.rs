@@ -103,6 +103,7 @@ pub async fn scout(proxy: &Arc<Proxy>) {
                 state: &state,
                 errand: &Errand::USUAL,
                 must_have: nuthatch_wire::CapabilityFlags::empty(),
+                need: None,
                 is_own: false,
                 worker: &here,
             };

@@ -20,7 +20,7 @@ mod state;
 mod stats;
 mod worker;
 
-pub use backend::{Hold, LagOutcome, LentConnection, LineRow, PingOutcome, PoolRow};
+pub use backend::{CatchUp, Hold, LagOutcome, LentConnection, LineRow, PingOutcome, PoolRow};
 pub use clock::Clock;
 pub use configuration::keeper::{ConfigurationKeeper, Granting, Wish};
 pub use exact::{
@@ -30,8 +30,8 @@ pub use exact::{
 pub use housekeeping::{keep_house, keep_lines, keep_time, scout};
 pub use listener::Listener;
 pub use proxy::{
-    CacheAdvice, CachedEntryRow, CachedTableRow, Levels, MonitoredServer, Pair, PlacedServer, ProcessRow,
-    Proxy, QueryCacheRow, Source, SourceAccount,
+    CacheAdvice, CachedEntryRow, CachedTableRow, CausalCluster, Levels, MonitoredServer, Pair, PlacedServer,
+    ProcessRow, Proxy, QueryCacheRow, Source, SourceAccount,
 };
 pub use roster::ClientAddress;
 pub use session::Finding;

@@ -3,6 +3,7 @@
 mod cache_advice;
 mod cached_entries;
 mod cached_tables;
+mod causal;
 mod defaults;
 mod holding;
 mod levels;
@@ -21,6 +22,7 @@ use std::time::Duration;
 pub use cache_advice::CacheAdvice;
 pub use cached_entries::CachedEntryRow;
 pub use cached_tables::CachedTableRow;
+pub use causal::CausalCluster;
 pub use levels::Levels;
 pub use monitored::MonitoredServer;
 use nuthatch_config::{AccessFinding, CheckType, HostgroupId, Member, ServerName, ServerStatus, Snapshot};
@@ -33,7 +35,7 @@ pub use source::{Source, SourceAccount};
 use tokio::sync::watch;
 use tokio::time::Instant;
 
-use crate::backend::{LagOutcome, PingOutcome};
+use crate::backend::{CatchUp, LagOutcome, PingOutcome};
 use crate::clock::Clock;
 use crate::configuration::keeper::ConfigurationKeeper;
 use crate::exact::{Domain, Exact, NoDomain, Replaced};
@@ -112,6 +114,29 @@ impl Proxy {
     #[must_use]
     pub fn reachable_as(&self, user: &str) -> Vec<MonitoredServer> {
         monitored::monitored(&self.shared, user)
+    }
+
+    /// The clusters of which some statement is answered by servers that may be behind, as this user reaches their servers.
+    #[must_use]
+    pub fn causal_clusters(&self, user: &str) -> Vec<CausalCluster> {
+        causal::clusters(&self.shared, user)
+    }
+
+    /// Microseconds since the start, by the clock of which moments are told.
+    #[must_use]
+    pub fn now_us(&self) -> u64 {
+        self.shared.clock.now_us()
+    }
+
+    /// The server shows all that any server of the cluster had acknowledged or shown before that moment.
+    pub fn note_caught_up(&self, cluster: &CatchUp, server: &ServerName, until_us: u64) {
+        self.shared.hostgroups.catch_ups.of_server(&server.host, server.port).prove(until_us);
+        cluster.tell();
+    }
+
+    /// The server may have been started anew: what it shows is to be proven again.
+    pub fn note_begun_anew(&self, server: &ServerName) {
+        self.shared.hostgroups.catch_ups.of_server(&server.host, server.port).begin_anew();
     }
 
     /// Takes note of what the monitor's pings of a server came to, in all hostgroups that it stands in.

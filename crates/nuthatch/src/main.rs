@@ -5,6 +5,7 @@
 
 mod allocator;
 mod catalogues;
+mod catching_up;
 mod certificates;
 mod cli;
 mod config_file;

@@ -110,7 +110,7 @@ fn settings(variables: &MysqlVariables) -> Settings {
     }
 }
 
-fn target(server: MonitoredServer, variables: &MysqlVariables) -> Target {
+pub(crate) fn target(server: MonitoredServer, variables: &MysqlVariables) -> Target {
     let MonitoredServer { name, address, tls, clear_passwords, may_be_behind, access, member } = server;
     let login = tls.map(|tls| AskerLogin {
         user: variables.monitor_username.clone(),

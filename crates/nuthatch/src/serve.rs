@@ -22,7 +22,7 @@ use crate::keeper::Keeper;
 use crate::plane::Plane;
 use crate::stops::Stops;
 use crate::switching::Switching;
-use crate::{catalogues, log, monitoring, seed};
+use crate::{catalogues, catching_up, log, monitoring, seed};
 
 const DRAIN_SECONDS: u64 = 30;
 
@@ -80,6 +80,7 @@ async fn serve(settings: Settings) -> anyhow::Result<()> {
     tasks.spawn(nuthatch_proxy::keep_time(Arc::clone(&proxy), stops.now.clone()));
     tasks.spawn(catalogues::keep(Arc::clone(&proxy), stops.now.clone()));
     tasks.spawn(monitoring::keep(Arc::clone(&proxy), monitor, stops.now.clone()));
+    tasks.spawn(catching_up::keep(Arc::clone(&proxy), stops.now.clone()));
     if let Some(listener) = admin_listener {
         tasks.spawn(nuthatch_admin::serve(listener, Arc::clone(&admin)));
     }

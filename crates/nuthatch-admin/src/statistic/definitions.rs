@@ -243,6 +243,14 @@ statistics! {
 
     StatementRetries = Counter "Statement_Retries", "statement_retries" {},
         "Statements sent again after their connection had died in the pool.";
+    ReadsSplit = Counter "Reads_Split", "reads_split" {},
+        "Reads that mysql-read_write_split sent to readers.";
+    CausalReadsWaited = Counter "Causal_Reads_Waited", "causal_reads_waited" {},
+        "Statements that waited until a server was known to show what their session has seen.";
+    CausalReadsWaitedUs = Counter "Causal_Reads_Waited_us", "causal_reads_waited_microseconds" {},
+        "Microseconds for which they did, in all.";
+    CausalReadsByWriter = Counter "Causal_Reads_By_Writer", "causal_reads_by_writer" {},
+        "Statements that went to who writes, as no reader was known to show it, or none was there.";
     StatementsTimedOut = Counter "Statements_Timed_Out", "statements_timed_out" {},
         "Statements that took longer than mysql-default_query_timeout or a rule's timeout (1907).";
     TransactionsTooLong = Counter "Transactions_Too_Long", "sessions_ended_for_transactions" {"limit" = "max_transaction_time"},

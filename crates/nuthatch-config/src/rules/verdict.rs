@@ -10,6 +10,8 @@ use crate::server::HostgroupId;
 pub struct Verdict {
     /// Where to send the statement.
     pub destination_hostgroup: Option<HostgroupId>,
+    /// Whose writes a server of that hostgroup must show to answer it; else this hostgroup does.
+    pub gtid_from_hostgroup: Option<HostgroupId>,
     /// How long its result may be served from the cache, in milliseconds; never 0.
     pub cache_ttl_ms: Option<u32>,
     /// Until when its result may be served; `None` leaves it to `cache_ttl_ms` and the session's `query_cache_type`.

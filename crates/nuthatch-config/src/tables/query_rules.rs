@@ -42,7 +42,7 @@ pub(crate) static MYSQL_QUERY_RULES: Table = Table {
         Column::text("OK_msg").or_null(),
         Column::int("sticky_conn").check("sticky_conn IN (0, 1)").or_null().stored(),
         Column::int("multiplex").check("multiplex IN (0, 1, 2)").or_null(),
-        Column::int("gtid_from_hostgroup").of_type("INT UNSIGNED").or_null().stored(),
+        Column::int("gtid_from_hostgroup").of_type("INT UNSIGNED").or_null(),
         Column::int("log").check("log IN (0, 1)").or_null().stored(),
         Column::int("apply").check("apply IN (0, 1)").default_int(0),
         Column::text("attributes").check("JSON_VALID(attributes) OR attributes = ''").default_text(""),

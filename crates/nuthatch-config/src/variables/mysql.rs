@@ -91,6 +91,12 @@ variables! {
         "Milliseconds in which any server of the hostgroup must be reached; then error 9001.";
     hold_for_writer_ms: count(0..=3_600_000) = 10_000, Acts, own,
         "Milliseconds for which a statement waits while its hostgroup is held, or while a hostgroup that a `mysql_*_hostgroups` row names has no server that takes statements; then error 9001. `mysql-connect_timeout_server_max` begins when that is over.";
+    read_write_split: count(0..=1) = 0, Acts, own,
+        "1: reads that do nothing else, outside of transactions, go from the writer hostgroup of a `mysql_replication_hostgroups` row to its readers, where no rule says otherwise; a session never goes back behind what it has seen.";
+    causal_reads: choice("SESSION", "GLOBAL") = "SESSION", Acts, own,
+        "What a read that a replica answers must show: what its own session has written and seen, or what anybody has written through this proxy.";
+    causal_reads_timeout_ms: count(0..=60_000) = 100, Acts, own,
+        "Milliseconds for which such a read waits for a replica that shows it; then the writer answers.";
     line_max_statements: count(0..=10_000_000) = 10_000, Acts, own,
         "Statements that may wait in the line of one hostgroup; one more is refused at once, 9001. 0: no limit.";
     line_max_bytes: count(0..=1_099_511_627_776) = 268_435_456, Acts, own,

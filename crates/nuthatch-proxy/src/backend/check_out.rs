@@ -215,7 +215,7 @@ impl Hostgroups {
 }
 
 fn take_idle_of(group: &Hostgroup, wanted: &Wanted<'_>, now_ms: u64) -> Option<Box<Connection>> {
-    let server = choose(&group.servers, group.settings.slow_start_ms, now_ms, &[])?;
+    let server = choose(&group.servers, group.settings.slow_start_ms, now_ms, &[], wanted.need)?;
     let mut connection = take_idle(server, wanted, server.fit(now_ms))?;
     // Who holds the hostgroup from now on sees it.
     connection.count_as_lent();

@@ -215,6 +215,11 @@ impl Connection {
         counters.bytes_received.fetch_add(received as u64, Ordering::Relaxed);
     }
 
+    /// Counts one statement that only a server might answer which shows what its session has seen.
+    pub(crate) fn count_causal(&self) {
+        self.server().counters().causal.fetch_add(1, Ordering::Relaxed);
+    }
+
     /// Counts one statement.
     pub(crate) fn count_statement(&mut self) {
         self.statements += 1;

@@ -14,6 +14,8 @@ use tokio::sync::Notify;
 
 use crate::backend::Server;
 use crate::backend::alarm::Alarm;
+use crate::backend::catch_up::CatchUps;
+use crate::backend::server::caught_up::Need;
 use crate::backend::server::defaults::{AllDefaults, Defaults, Era};
 use crate::backend::server::health::LagOutcome;
 use crate::backend::server::line::Line;
@@ -97,6 +99,17 @@ pub enum PingOutcome {
     NotAsked,
 }
 
+/// Whether a server shows what is needed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum WhoShows {
+    /// One does.
+    Somebody,
+    /// None does; there are servers that may.
+    NobodyYet,
+    /// No server takes statements.
+    Nobody,
+}
+
 /// All servers, by hostgroup.
 #[derive(Debug)]
 pub(crate) struct Hostgroups {
@@ -114,6 +127,8 @@ pub(crate) struct Hostgroups {
     restarts: Arc<Restarts>,
     /// What sessions begin with.
     pub(crate) defaults: AllDefaults,
+    /// What servers are known to show.
+    pub(crate) catch_ups: CatchUps,
     /// What servers have refused.
     pub(crate) errors: Errors,
     /// Rings when a server could not be reached.
@@ -132,6 +147,7 @@ impl Hostgroups {
             workers,
             restarts,
             defaults: AllDefaults::default(),
+            catch_ups: CatchUps::default(),
             errors: Errors::default(),
             alarm: Alarm::default(),
         }
@@ -169,7 +185,8 @@ impl Hostgroups {
                         None => {
                             let (line, restarts) = (Arc::clone(&line), Arc::clone(&self.restarts));
                             let defaults = self.defaults.of(&config.host, config.port);
-                            Arc::new(Server::new(config, self.workers, line, restarts, defaults))
+                            let caught_up = self.catch_ups.of_server(&config.host, config.port);
+                            Arc::new(Server::new(config, self.workers, line, restarts, defaults, caught_up))
                         }
                     };
                     server.use_tls(tls.of(snapshot, config));
@@ -254,6 +271,19 @@ impl Hostgroups {
     /// Whether the hostgroup is held.
     pub(crate) fn is_held(&self, worker: usize, id: HostgroupId) -> bool {
         self.with_group(worker, id, |group| group.line.is_held().then_some(())).is_some()
+    }
+
+    /// Whether a server of the hostgroup that takes statements shows what is needed.
+    pub(crate) fn who_shows(&self, worker: usize, id: HostgroupId, need: &Need, now_ms: u64) -> WhoShows {
+        let shown = self.with_group(worker, id, |group| {
+            let mut takers = group.servers.iter().filter(|server| server.takes_new_work(now_ms)).peekable();
+            takers.peek()?;
+            Some(match takers.any(|server| need.is_met_by(&server.caught_up)) {
+                true => WhoShows::Somebody,
+                false => WhoShows::NobodyYet,
+            })
+        });
+        shown.unwrap_or(WhoShows::Nobody)
     }
 
     /// Does something with a hostgroup on a worker's own thread, under a lock that no other worker takes.

@@ -1,6 +1,7 @@
 //! One server of a hostgroup at run time: its settings, its health, its counters, its connections.
 
 pub(crate) mod ahead;
+pub(crate) mod caught_up;
 pub(crate) mod control;
 pub(crate) mod defaults;
 pub(crate) mod growth;
@@ -29,6 +30,7 @@ use tokio::time::Instant;
 
 use crate::backend::rise::Rise;
 use crate::backend::server::ahead::Accepted;
+use crate::backend::server::caught_up::CaughtUp;
 use crate::backend::server::control::Control;
 use crate::backend::server::defaults::{Defaults, Era, ServerDefaults};
 use crate::backend::server::growth::Growth;
@@ -97,6 +99,8 @@ pub(crate) struct Server<C: Pooled> {
     has_changed_privileges: AtomicBool,
     /// What its sessions begin with.
     pub(crate) defaults: Arc<ServerDefaults>,
+    /// What it is known to show.
+    pub(crate) caught_up: Arc<CaughtUp>,
     /// Whose connections were opened last, and how.
     pub(super) opened_last: Mutex<Option<Kind>>,
     /// Logging in anew over a connection did not make it as after its login.
@@ -166,6 +170,8 @@ pub(crate) struct ServerCounters {
     pub used_max: AtomicUsize,
     /// Statements sent.
     pub queries: AtomicU64,
+    /// Of those, the ones that only a server could answer which shows what their session has seen.
+    pub causal: AtomicU64,
     /// Bytes sent to the server.
     pub bytes_sent: AtomicU64,
     /// Bytes received from the server.
@@ -188,6 +194,7 @@ pub struct PoolRow {
     pub conn_err: u64,
     pub max_conn_used: u64,
     pub queries: u64,
+    pub queries_gtid_sync: u64,
     pub bytes_data_sent: u64,
     pub bytes_data_recv: u64,
     pub latency_us: u64,
@@ -207,6 +214,7 @@ impl<C: Pooled> Server<C> {
         line: Arc<Line>,
         restarts: Arc<Restarts>,
         defaults: Arc<ServerDefaults>,
+        caught_up: Arc<CaughtUp>,
     ) -> Self {
         let settings = Arc::new(Snapshot::default().pool_settings(config.hostgroup));
         let server = Self {
@@ -242,6 +250,7 @@ impl<C: Pooled> Server<C> {
             privileges_since: ArcSwapOption::empty(),
             has_changed_privileges: AtomicBool::new(false),
             defaults,
+            caught_up,
             opened_last: Mutex::default(),
             doubts_new_logins: AtomicBool::new(false),
         };
@@ -734,6 +743,7 @@ impl<C: Pooled> Server<C> {
             conn_err: of(&self.counters.connects_failed),
             max_conn_used: self.counters.used_max.load(Ordering::Relaxed) as u64,
             queries: of(&self.counters.queries),
+            queries_gtid_sync: of(&self.counters.causal),
             bytes_data_sent: of(&self.counters.bytes_sent),
             bytes_data_recv: of(&self.counters.bytes_received),
             latency_us: self.health.latency_us().unwrap_or_else(|| of(&self.counters.latency_us)),
@@ -767,7 +777,7 @@ impl<C: Pooled> Server<C> {
     /// The same, as configured.
     pub(crate) fn of(config: &nuthatch_config::Server) -> Arc<Self> {
         let defaults = defaults::AllDefaults::default().of("", 0);
-        Arc::new(Self::new(config, 1, Arc::default(), Restarts::before_nothing(), defaults))
+        Arc::new(Self::new(config, 1, Arc::default(), Restarts::before_nothing(), defaults, Arc::default()))
     }
 }
 

@@ -121,6 +121,7 @@ async fn open_ahead(
         must_have,
         state: &state,
         errand: &Errand::USUAL,
+        need: None,
         is_own,
         worker,
     };

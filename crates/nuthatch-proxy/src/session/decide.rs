@@ -10,4 +10,5 @@ pub(crate) mod named;
 pub(crate) mod plan;
 pub(crate) mod query_cache;
 pub(crate) mod schema_lock;
+pub(crate) mod split;
 pub(crate) mod stored_code;

@@ -123,6 +123,14 @@ counters! {
     slow_queries,
     /// Statements sent again after their connection had died in the pool.
     retries,
+    /// Reads that `mysql-read_write_split` sent to readers.
+    reads_split,
+    /// Statements that waited until a server was known to show what their session has seen.
+    causal_reads_waited,
+    /// Microseconds for which they did.
+    causal_reads_waited_us,
+    /// Statements that went to who writes for want of such a server.
+    causal_reads_by_writer,
     /// Sessions that ended by a panic.
     panics,
     /// Packets out of order or otherwise not the protocol.

@@ -70,7 +70,8 @@ fn rule(row: &RowReader<'_>) -> Result<(Rule, Vec<String>), ColumnFault> {
         negate_match_pattern: row.flag("negate_match_pattern")?,
         re_modifiers,
         flag_out: row.number_or_null("flagOUT")?,
-        destination_hostgroup: destination_hostgroup(row)?,
+        destination_hostgroup: hostgroup(row, "destination_hostgroup")?,
+        gtid_from_hostgroup: hostgroup(row, "gtid_from_hostgroup")?,
         cache_ttl_ms: row.number_or_null("cache_ttl")?,
         cache_empty_result: row.number_or_null("cache_empty_result")?.map(|number: i64| number != 0),
         cache_mode,
@@ -108,9 +109,9 @@ fn mode_by(key: &str, value: &Value) -> Result<CacheMode, &'static str> {
 }
 
 /// A negative number says as little as NULL, as in ProxySQL.
-fn destination_hostgroup(row: &RowReader<'_>) -> Result<Option<HostgroupId>, ColumnFault> {
-    match row.number_or_null::<i64>("destination_hostgroup")? {
-        Some(number) if number >= 0 => Ok(Some(HostgroupId(row.number("destination_hostgroup")?))),
+fn hostgroup(row: &RowReader<'_>, column: &'static str) -> Result<Option<HostgroupId>, ColumnFault> {
+    match row.number_or_null::<i64>(column)? {
+        Some(number) if number >= 0 => Ok(Some(HostgroupId(row.number(column)?))),
         _ => Ok(None),
     }
 }

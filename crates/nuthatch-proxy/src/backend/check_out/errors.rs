@@ -18,6 +18,9 @@ pub(crate) enum CheckOutError {
     /// No configuration names a server of the hostgroup.
     #[error("no server stands in hostgroup {hostgroup}")]
     NoServer { hostgroup: HostgroupId },
+    /// No server of the hostgroup shows what is needed, or none that does could be reached.
+    #[error("no server shows what the session has seen")]
+    Behind,
     /// A server answered the login with an error.
     #[error("a server refused the login")]
     Refused(ErrPacket),

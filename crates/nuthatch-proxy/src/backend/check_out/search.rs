@@ -114,6 +114,8 @@ impl<'a> Search<'a> {
                     }
                 }
                 Look::Wait => None,
+                // Who can answer something else need not be waited for here.
+                Look::NoneReachable if self.wanted.need.is_some() => return Err(CheckOutError::Behind),
                 Look::NoneReachable => {
                     // It keeps its place, but what others free is of no use.
                     self.stand_in_front(&group);
@@ -175,7 +177,9 @@ impl<'a> Search<'a> {
         let settings = &group.settings;
         let now_us = clock.now_us();
         let now_ms = now_us / 1000;
-        while let Some(server) = choose(&group.servers, settings.slow_start_ms, now_ms, &self.tried) {
+        while let Some(server) =
+            choose(&group.servers, settings.slow_start_ms, now_ms, &self.tried, wanted.need)
+        {
             let fit = server.fit(now_ms);
             if let Some(connection) = take_idle(server, wanted, fit) {
                 return Ok(Look::Idle(connection));
@@ -226,7 +230,8 @@ impl<'a> Search<'a> {
             self.tried.push(Arc::clone(server));
         }
         // Where none takes statements, who stands in line is told when one does.
-        Ok(if self.some_full || self.tried.is_empty() { Look::Wait } else { Look::NoneReachable })
+        let waits = self.some_full || self.tried.is_empty() && wanted.need.is_none();
+        Ok(if waits { Look::Wait } else { Look::NoneReachable })
     }
 
     /// A new connection; `None` when the server could not be reached, so that another is to be tried.

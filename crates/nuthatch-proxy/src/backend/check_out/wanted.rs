@@ -6,6 +6,7 @@ use nuthatch_net::BackendPassword;
 use nuthatch_wire::{CapabilityFlags, Form};
 
 use crate::backend::connection::Connection;
+use crate::backend::server::caught_up::Need;
 use crate::backend::server::pool::Choice;
 use crate::state::capability::TRANSLATED;
 use crate::state::{Errand, SchemaNeed, SessionState};
@@ -30,6 +31,8 @@ pub(crate) struct Wanted<'a> {
     pub(crate) state: &'a SessionState,
     /// What else the statement asks of it.
     pub(crate) errand: &'a Errand,
+    /// What its server must show.
+    pub(crate) need: Option<&'a Need>,
     /// It must have been nobody's before.
     pub(crate) is_own: bool,
     /// The asking worker, on whose thread it asks.
@@ -46,7 +49,7 @@ impl<'a> Wanted<'a> {
         worker: &'a Worker,
     ) -> Self {
         let (must_have, errand) = (CapabilityFlags::empty(), &Errand::USUAL);
-        Self { user, password, shape, must_have, state, errand, is_own: false, worker }
+        Self { user, password, shape, must_have, state, errand, need: None, is_own: false, worker }
     }
 }
 

@@ -4,15 +4,17 @@ use std::cell::Cell;
 use std::sync::Arc;
 
 use crate::backend::Server;
+use crate::backend::server::caught_up::Need;
 
-/// One of the online servers that have not been tried, by weight; one that has come back gets its share by and by, in `slow_start_ms`.
+/// One of the online servers that have not been tried and show what is needed, by weight; one that has come back gets its share by and by, in `slow_start_ms`.
 pub(in crate::backend) fn choose<'a>(
     servers: &'a [Arc<Server>],
     slow_start_ms: u64,
     now_ms: u64,
     tried: &[Arc<Server>],
+    need: Option<&Need>,
 ) -> Option<&'a Arc<Server>> {
-    if let ([server], []) = (servers, tried) {
+    if let ([server], [], None) = (servers, tried, need) {
         // Who is alone rises too: beside one that comes later it has risen.
         return match slow_start_ms {
             0 => server.takes_new_work(now_ms),
@@ -22,7 +24,8 @@ pub(in crate::backend) fn choose<'a>(
     }
     let shares = || {
         let untried = servers.iter().filter(|server| !tried.iter().any(|known| Arc::ptr_eq(known, server)));
-        untried.filter_map(|server| Some((server, server.share(now_ms, slow_start_ms)?)))
+        let showing = untried.filter(|server| need.is_none_or(|need| need.is_met_by(&server.caught_up)));
+        showing.filter_map(|server| Some((server, server.share(now_ms, slow_start_ms)?)))
     };
     let mut ticket = draw(shares().map(|(_, share)| share).sum())?;
     let mut last = None;
@@ -69,7 +72,7 @@ mod tests {
     fn weights_are_met_within_2_points_over_10_000_draws() {
         for (first, second) in [(1, 1), (1, 99), (99, 1)] {
             let servers = [server(1, first, ServerStatus::Online), server(2, second, ServerStatus::Online)];
-            let hits = (0..10_000).filter(|_| choose(&servers, 0, 0, &[]).unwrap().port == 1).count();
+            let hits = (0..10_000).filter(|_| choose(&servers, 0, 0, &[], None).unwrap().port == 1).count();
             let expected = f64::from(first) / f64::from(first + second);
             let found = hits as f64 / 10_000.0;
             assert!((found - expected).abs() < 0.02, "{first}:{second} gave {found}");
@@ -85,13 +88,14 @@ mod tests {
             server(4, 5, ServerStatus::OfflineHard),
             server(5, 1, ServerStatus::Online),
         ];
-        assert_eq!(choose(&servers, 0, 0, &[]).unwrap().port, 5);
-        assert!(choose(&servers, 0, 0, &[Arc::clone(&servers[4])]).is_none());
+        assert_eq!(choose(&servers, 0, 0, &[], None).unwrap().port, 5);
+        assert!(choose(&servers, 0, 0, &[Arc::clone(&servers[4])], None).is_none());
     }
 
     /// Of so many draws, how many per cent go to the second of two servers of the same weight.
     fn share_of_second(servers: &[Arc<Server>], now_ms: u64) -> u32 {
-        let draws = (0..10_000).filter(|_| choose(servers, 1_000, now_ms, &[]).unwrap().port == 2).count();
+        let draws =
+            (0..10_000).filter(|_| choose(servers, 1_000, now_ms, &[], None).unwrap().port == 2).count();
         u32::try_from((draws + 50) / 100).unwrap()
     }
 
@@ -110,7 +114,7 @@ mod tests {
         }
         servers[0].failed(40_000, 1, 10_000, "");
         servers[1].failed(40_000, 1, 5_000, "");
-        assert!(choose(&servers, 1_000, 40_000, &[]).is_none());
+        assert!(choose(&servers, 1_000, 40_000, &[], None).is_none());
         assert_eq!(share_of_second(&servers, 45_000), 100, "who is alone gets all");
     }
 
@@ -118,10 +122,10 @@ mod tests {
     fn failures_within_a_second_shun_and_time_brings_back() {
         let servers = [server(1, 1, ServerStatus::Online)];
         (0..4).for_each(|_| servers[0].failed(5_000, 5, 10_000, ""));
-        assert!(choose(&servers, 0, 5_000, &[]).is_some());
+        assert!(choose(&servers, 0, 5_000, &[], None).is_some());
         servers[0].failed(5_100, 5, 10_000, "");
         assert_eq!(servers[0].status(5_100), ServerStatus::Shunned);
-        assert!(choose(&servers, 0, 15_099, &[]).is_none());
-        assert!(choose(&servers, 0, 15_100, &[]).is_some());
+        assert!(choose(&servers, 0, 15_099, &[], None).is_none());
+        assert!(choose(&servers, 0, 15_100, &[], None).is_some());
     }
 }

@@ -296,6 +296,10 @@ fn told_of_check_out(ground: &Ground, account: &Account, error: CheckOutError) -
                 format!("No server stands in hostgroup {hostgroup}, to which {sender} sends the statement");
             (1, ErrorCode::MAX_CONNECT_TIMEOUT, message)
         }
+        CheckOutError::Behind => {
+            let message = "No server shows what the session has seen, and none that does could be reached";
+            (1, ErrorCode::MAX_CONNECT_TIMEOUT, message.to_owned())
+        }
         CheckOutError::Login(why) => {
             (1, ErrorCode::ACCESS_DENIED, format!("Access denied on the way to the server: {why}"))
         }

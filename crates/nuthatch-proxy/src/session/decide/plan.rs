@@ -5,8 +5,8 @@ use std::sync::Arc;
 use nuthatch_config::{RuleInput, Verdict};
 use nuthatch_sql::ServerFlavor;
 
+use crate::session::decide::split::{Way, way};
 use crate::session::decide::stored_code::code_run;
-use crate::session::lease::check_out::hostgroup_for;
 use crate::session::parts::{Account, CacheUse, Context, Dealings, Ground, Statement};
 use crate::session::statement::{Facts, Known, Looked, Plan, look};
 use crate::shared::answers::HitPlan;
@@ -64,8 +64,7 @@ fn plan_of_known(
     let (started_us, variables) = (ground.latest_us, &ground.snapshot.mysql);
     let verdict = judge(ground, account, context, cache, text, known.digest, &known.digest_text);
     let mut facts = Facts::of_text(Arc::clone(&known.facts), verdict.multiplex);
-    let wanted = verdict.destination_hostgroup.unwrap_or(account.user().default_hostgroup);
-    let hostgroup = hostgroup_for(account, dealings, wanted, &facts);
+    let Way { wanted, hostgroup, causal } = way(ground, account, context, dealings, &verdict, &facts);
     facts.is_plain = known.is_plain;
     facts.code = code_run(ground, context, text, known, hostgroup);
     let digest = variables
@@ -75,7 +74,7 @@ fn plan_of_known(
         })
         .flatten();
     let (named, said_to_cache, sent) = (None, None, None);
-    Plan { facts, verdict, digest, wanted, hostgroup, named, said_to_cache, sent, started_us }
+    Plan { facts, verdict, digest, wanted, hostgroup, causal, named, said_to_cache, sent, started_us }
 }
 
 pub(crate) fn judge(

@@ -207,6 +207,7 @@ async fn connect(
     match check_out(ground, account, context, hands, hostgroup, in_line).await {
         // A new connection logs in with the schema.
         Err(trouble) if trouble.is_unknown_schema() => {
+            may_forget_schema(hands)?;
             forget_schema(ground, account, context);
             check_out(ground, account, context, hands, hostgroup, None).await
         }
@@ -226,8 +227,9 @@ async fn lease_changed(
     match make_ready(ground, account, context, dealings, &mut held).await {
         Ok(()) => Ok(held),
         Err(trouble) if trouble.is_unknown_schema() => {
-            forget_schema(ground, account, context);
             put_away(ground, account, context, dealings, held, Some(&trouble));
+            may_forget_schema(&dealings.hands)?;
+            forget_schema(ground, account, context);
             Box::pin(lease(ground, account, context, dealings, hostgroup)).await
         }
         // One fewer of its kind.
@@ -317,6 +319,7 @@ pub(crate) fn wanted<'a>(
         must_have,
         state: &context.state,
         errand: hands.errand(),
+        need: hands.position.demanded(),
         is_own: false,
         worker: &ground.worker,
     }
@@ -329,7 +332,7 @@ fn no_schema() -> ErrPacket {
 }
 
 /// Which held connection a statement for `hostgroup` must or can go to.
-fn held_for(account: &Account, hands: &Hands, hostgroup: HostgroupId) -> Option<usize> {
+pub(crate) fn held_for(account: &Account, hands: &Hands, hostgroup: HostgroupId) -> Option<usize> {
     let persistent = account.user().transaction_persistent;
     let sticky = |held: &Held| held.pins().is_sticky() || (held.in_transaction() && persistent);
     let same = |held: &Held| held.hostgroup == hostgroup;
@@ -341,6 +344,11 @@ pub(crate) fn destination(account: &Account, hands: &Hands, hostgroup: Hostgroup
     held_for(account, hands, hostgroup)
         .and_then(|place| hands.held.get(place))
         .map_or(hostgroup, |held| held.hostgroup)
+}
+
+/// A server that may be behind need not know the schema yet: others do.
+fn may_forget_schema(hands: &Hands) -> Result<(), Trouble> {
+    if hands.position.demanded().is_some() { Err(CheckOutError::Behind.into()) } else { Ok(()) }
 }
 
 /// Somebody dropped the session's schema: it goes on without, as it would on a server.

@@ -19,13 +19,14 @@ use tokio::time::sleep;
 
 use crate::roster::SessionEnd;
 use crate::session::inquiry::{Answered, Inquiry, Stage};
+use crate::session::lease::causal::await_server;
 use crate::session::lease::question::{way, way_and_client};
 use crate::session::life::answer::again::{
     ask_a_server, ask_after, ask_again, end_others, has_other_transactions,
 };
 use crate::session::life::replies::reply_trouble;
 use crate::session::parts::Ground;
-use crate::session::statement::Plan;
+use crate::session::statement::{Asked, Plan};
 use crate::session::way::{Departure, Trouble, WhenLate};
 use crate::session::whole::Session;
 
@@ -55,6 +56,29 @@ async fn hold_back(ground: &mut Ground, plan: &Plan) -> Result<(), Trouble> {
     Ok(())
 }
 
+/// Returns when a server shows what the statement needs, or when it goes to who writes.
+async fn await_reader(session: &mut Session, plan: &mut Plan) -> Result<(), Trouble> {
+    if plan.causal.is_some() {
+        let Session { ground, account, dealings, .. } = session;
+        await_server(ground, account, dealings, plan).await?;
+        ground.look_at_clock();
+    }
+    Ok(())
+}
+
+/// Whether the statement was given to no server, for want of one that shows what it needs: then it begins anew, for who writes.
+fn goes_to_writer(session: &Session, inquiry: &mut Inquiry, answered: &Result<AnswerEnd, Trouble>) -> bool {
+    let Inquiry { asked: Asked { plan, .. }, stage, .. } = inquiry;
+    let is_elsewhere = plan.causal.is_some_and(|writer| writer != plan.hostgroup);
+    let goes = is_elsewhere && matches!(answered, Err(trouble) if trouble.is_of_who_is_behind());
+    if goes {
+        session.ground.worker.counters.causal_reads_by_writer.bump();
+        plan.go_to_writer();
+        *stage = Stage::New;
+    }
+    goes
+}
+
 /// Has a server answer.
 async fn ask(session: &mut Session, inquiry: &mut Inquiry) -> Result<AnswerEnd, Trouble> {
     loop {
@@ -65,6 +89,7 @@ async fn ask(session: &mut Session, inquiry: &mut Inquiry) -> Result<AnswerEnd, 
                 if plan.facts.transaction.ends && has_other_transactions(&session.dealings.hands, plan) {
                     Box::pin(end_others(session, &inquiry.asked)).await?;
                 }
+                Box::pin(await_reader(session, &mut inquiry.asked.plan)).await?;
                 lease(session, inquiry)?;
             }
             Stage::InLine(in_line) => {
@@ -72,7 +97,10 @@ async fn ask(session: &mut Session, inquiry: &mut Inquiry) -> Result<AnswerEnd, 
                 take_turn(session, inquiry, in_line, turn)?;
             }
             Stage::Leased(leased) => {
-                return Box::pin(ask_a_server(session, inquiry, leased, None)).await;
+                let answered = Box::pin(ask_a_server(session, inquiry, leased, None)).await;
+                if !goes_to_writer(session, inquiry, &answered) {
+                    return answered;
+                }
             }
             Stage::Sent(mut held, mut departure) => {
                 let Session { ground, client, context, dealings, .. } = &mut *session;
@@ -106,7 +134,10 @@ async fn ask(session: &mut Session, inquiry: &mut Inquiry) -> Result<AnswerEnd, 
                 heard(session, inquiry, held, departure, answered);
             }
             Stage::Lost(held, trouble) => {
-                return Box::pin(ask_again(session, inquiry, held, trouble)).await;
+                let answered = Box::pin(ask_again(session, inquiry, held, trouble)).await;
+                if !goes_to_writer(session, inquiry, &answered) {
+                    return answered;
+                }
             }
             Stage::Noted(held, end) => {
                 Box::pin(ask_after(session, &inquiry.asked, &end, held)).await?;

@@ -15,6 +15,7 @@ use crate::session::before::numbers::with_own_number;
 use crate::session::decide::alone::refusal_to_stop;
 use crate::session::decide::plan::plan;
 use crate::session::decide::query_cache::plan_for_cache;
+use crate::session::lease::causal::{await_server, demand};
 use crate::session::lease::check_out::lease;
 use crate::session::lease::put_away::{put_away, settle};
 use crate::session::lease::question::way_and_client;
@@ -64,13 +65,13 @@ pub(crate) async fn stmt_prepare(session: &mut Session, now_ms: u64) -> Result<(
             .await;
     }
     let text = with_own_number(&session.ground, &session.context, &plan.facts, &text).unwrap_or(text);
-    match prepare_for_client(session, &plan, text).await {
+    match prepare_for_client(session, &mut plan, text).await {
         Ok(()) => Ok(()),
         Err(trouble) => reply_trouble(session, trouble).await,
     }
 }
 
-async fn prepare_for_client(session: &mut Session, plan: &Plan, text: Arc<[u8]>) -> Result<(), Trouble> {
+async fn prepare_for_client(session: &mut Session, plan: &mut Plan, text: Arc<[u8]>) -> Result<(), Trouble> {
     if plan.facts.reads_counts() && !plan.facts.asks.diagnostics {
         // So that the connection that knows still knows when the statement is executed.
         retake_what_is_left(&session.ground, &mut session.dealings, &plan.facts);
@@ -78,7 +79,16 @@ async fn prepare_for_client(session: &mut Session, plan: &Plan, text: Arc<[u8]>)
     let mut retries_left = plan.retries(&session.ground.snapshot.mysql);
     loop {
         let Session { ground, account, context, dealings, .. } = session;
-        let mut held = lease(ground, account, context, dealings, plan.hostgroup).await?;
+        // What it names may have been made just now.
+        await_server(ground, account, dealings, plan).await?;
+        demand(ground, dealings, plan);
+        let mut held = match lease(ground, account, context, dealings, plan.hostgroup).await {
+            Err(trouble) if plan.causal.is_some() && trouble.is_of_who_is_behind() => {
+                plan.go_to_writer();
+                continue;
+            }
+            leased => leased?,
+        };
         dealings.forget_counts_unless_held(&held);
         let outcome = prepare_on_lease(session, plan, &text, &mut held).await;
         let is_fresh = held.is_fresh();

@@ -1,10 +1,14 @@
 //! The connections that a session has in its hands, and those that it let go of.
 
+mod position;
+
+use std::num::NonZeroU32;
 use std::sync::Arc;
 
 use nuthatch_config::HostgroupId;
 
 use crate::backend::Server;
+use crate::session::parts::hands::position::Position;
 use crate::session::parts::{Held, Statement, Transaction};
 use crate::session::statement::Plan;
 use crate::state::{Behind, Errand};
@@ -17,9 +21,12 @@ pub(crate) type Left = (Arc<Server>, HostgroupId, u32);
 pub(crate) struct Hands {
     pub(crate) held: Vec<Held>,
     errand: Errand,
+    /// What has been seen with them.
+    pub(crate) position: Position,
     has_lost_state: bool,
     left: Option<Left>,
-    last_ran_on: Option<u32>,
+    /// No thread of a server has the number 0.
+    last_ran_on: Option<NonZeroU32>,
 }
 
 impl Hands {
@@ -28,8 +35,10 @@ impl Hands {
         &self.errand
     }
 
+    /// Its server may be any, until [it must show something](Position::demand).
     pub(crate) fn set_errand(&mut self, errand: Errand) {
         self.errand = errand;
+        self.position.demand(None);
     }
 
     /// Nothing is sent in front of what the server has accepted.
@@ -58,12 +67,12 @@ impl Hands {
     }
 
     /// The server's thread that ran the last statement; `None` when no server did.
-    pub(crate) const fn last_ran_on(&self) -> Option<u32> {
-        self.last_ran_on
+    pub(crate) fn last_ran_on(&self) -> Option<u32> {
+        self.last_ran_on.map(NonZeroU32::get)
     }
 
     pub(crate) const fn note_ran_on(&mut self, thread_id: u32) {
-        self.last_ran_on = Some(thread_id);
+        self.last_ran_on = NonZeroU32::new(thread_id);
     }
 
     /// Another statement ran on that thread, or the last one ran on none.
@@ -132,6 +141,7 @@ mod tests {
                 digest: None,
                 wanted: HostgroupId(0),
                 hostgroup: HostgroupId(0),
+                causal: None,
                 named: None,
                 said_to_cache: None,
                 sent: None,

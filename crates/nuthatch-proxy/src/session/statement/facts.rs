@@ -46,6 +46,22 @@ impl TextFacts {
         self.kind == Kind::Select && self.cache.allowed.is_ok() && !self.writes && !self.tables.none
     }
 
+    /// It reads tables of applications, and does, asks and says nothing else: any server that has them may answer it.
+    pub(crate) fn is_for_any_server(&self) -> bool {
+        let is_understood = matches!(self.cache.allowed, Ok(()) | Err(NotCacheable::SqlNoCache));
+        self.kind == Kind::Select
+            && is_understood
+            && !self.writes
+            && !self.tables.none
+            && !self.tables.may_be_servers
+            && self.change == Change::None
+            && self.character_set.is_none()
+            && !self.sets_by_hint
+            && self.pins.is_empty()
+            && self.unpins.is_empty()
+            && self.asks == Asks::default()
+    }
+
     /// A snapshot that is open behind it was opened behind the BEGIN before it.
     pub(crate) fn keeps_snapshots(&self) -> bool {
         !self.writes && !self.transaction.is_opaque && self.commits() == Commits::No

@@ -20,6 +20,8 @@ pub(crate) struct Plan {
     pub(crate) wanted: HostgroupId,
     /// Where it goes, open transactions and pins considered.
     pub(crate) hostgroup: HostgroupId,
+    /// Of what a server answers that may be behind: the hostgroup whose writes that must show, and which answers if it does not.
+    pub(crate) causal: Option<HostgroupId>,
     /// What it does with a statement that text has prepared.
     pub(crate) named: Option<Box<Named>>,
     /// What it says to the cache itself: no server is to hear it.
@@ -42,6 +44,13 @@ impl Plan {
     /// Whether nobody but a server has anything to say to it, as of most.
     pub(crate) const fn goes_to_a_server(&self) -> bool {
         self.facts.is_plain && !self.verdict.answers()
+    }
+
+    /// It goes to who writes after all.
+    pub(crate) fn go_to_writer(&mut self) {
+        if let Some(writer) = self.causal.take() {
+            (self.wanted, self.hostgroup) = (writer, writer);
+        }
     }
 
     /// For how many milliseconds a connection may work for it; a rule goes before the variable.

@@ -135,6 +135,11 @@ impl Trouble {
         refusal.code == UNKNOWN_DATABASE
     }
 
+    /// No server of the hostgroup could be asked that shows what the statement needs.
+    pub(crate) const fn is_of_who_is_behind(&self) -> bool {
+        matches!(self, Self::CheckOut(CheckOutError::Behind | CheckOutError::NoServer { .. }))
+    }
+
     /// Whether the statement certainly did nothing that another try would do twice.
     pub(crate) const fn left_no_trace(&self) -> bool {
         matches!(self, Self::Lost(_, Answered::Nothing))

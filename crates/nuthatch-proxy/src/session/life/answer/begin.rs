@@ -10,6 +10,7 @@ use crate::session::before::flight::own_up;
 use crate::session::before::reading::may_fill;
 use crate::session::decide::errand::errand_of_text;
 use crate::session::inquiry::{Inquiry, Stage};
+use crate::session::lease::causal::demand;
 use crate::session::lease::check_out::{Begun, Leased, State, lease_in_turn, lease_or_join};
 use crate::session::life::answer::store::{capture, entry_of_any_epoch};
 use crate::session::life::sent_execution::send_execution_at_once;
@@ -52,6 +53,9 @@ pub(crate) fn lease(session: &mut Session, inquiry: &mut Inquiry) -> Result<(), 
     let Asked { request, plan, .. } = &inquiry.asked;
     session.dealings.hands.set_errand(errand_of(session, request, plan));
     let Session { ground, account, context, dealings, .. } = session;
+    if plan.causal.is_some() {
+        demand(ground, dealings, plan);
+    }
     match lease_or_join(ground, account, context, dealings, plan.hostgroup)? {
         Begun::InLine(in_line) => inquiry.stage = Stage::InLine(in_line),
         Begun::Leased(leased) => send(session, inquiry, leased),

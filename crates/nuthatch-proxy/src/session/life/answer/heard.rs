@@ -13,8 +13,8 @@ use crate::session::lease::put_away::settle;
 use crate::session::life::answer::store::store;
 use crate::session::life::sent_execution::{keep_cursor, learn_cursor, learn_of_execution};
 use crate::session::life::sent_text::learn_of_text;
-use crate::session::parts::Held;
-use crate::session::statement::{Asked, Request};
+use crate::session::parts::{Dealings, Ground, Held};
+use crate::session::statement::{Asked, Plan, Request};
 use crate::session::way::{Departure, Reading, Trouble, is_of_time};
 use crate::session::whole::Session;
 
@@ -72,6 +72,9 @@ pub(super) fn take_note(
         learn(ground, context, dealings, &plan.facts, text, end, &mut held);
         dealings.transaction.learn_opening(reading, end);
     }
+    if dealings.hands.position.is_kept() {
+        note_position(ground, dealings, plan, &held);
+    }
     if is_of_time(held.connection.refusal.as_deref()) {
         note_that_time_is_over(ground, context, dealings);
     }
@@ -86,6 +89,17 @@ pub(super) fn take_note(
     }
     let_go_of(session, asked, end, held);
     None
+}
+
+/// The session has seen what the server has just answered.
+fn note_position(ground: &Ground, dealings: &mut Dealings, plan: &Plan, held: &Held) {
+    let server = held.connection.server();
+    if plan.causal.is_some_and(|writer| writer != held.hostgroup) {
+        held.connection.count_causal();
+    }
+    let writer = plan.causal.unwrap_or_else(|| ground.snapshot.writer_of(held.hostgroup));
+    let now_us = ground.shared.clock.now_us();
+    dealings.hands.position.saw(writer, &server.caught_up, now_us);
 }
 
 /// Lets go of the connection of an answered statement, unless there is a reason to keep it.

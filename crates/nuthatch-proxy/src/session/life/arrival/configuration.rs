@@ -23,6 +23,7 @@ pub(crate) fn take_over_configuration(session: &mut Session) -> Result<(), Sessi
     let password =
         session.ground.shared.doors.backend_password(&session.ground.snapshot, session.account.name());
     session.account.take_over(Arc::clone(user), password);
+    session.dealings.hands.position.keep(session.ground.snapshot.keeps_positions());
     take_over_multiplexing(&session.ground, &mut session.dealings.hands);
     renumber_environment(&session.ground, &mut session.context);
     Ok(())

@@ -80,6 +80,7 @@ pub(crate) async fn fast_forward(session: &mut Session) -> SessionEnd {
 async fn open_own(session: &mut Session) -> Result<Held, Trouble> {
     let hostgroup = session.account.user().default_hostgroup;
     let wanted = Wanted {
+        need: None,
         is_own: true,
         ..wanted(&session.ground, &session.account, &session.context, &session.dealings.hands)
     };

@@ -7,6 +7,7 @@ use std::io::IoSlice;
 use std::sync::Arc;
 
 use nuthatch_cache::{Clock, Entry, Judgement, Key, Protocol, Standing};
+use nuthatch_config::HostgroupId;
 use nuthatch_net::NetError;
 use nuthatch_sql::TableId;
 use nuthatch_wire::Command;
@@ -152,6 +153,11 @@ pub(crate) fn count_hit(session: &mut Session, entry: &Entry<Arc<HitPlan>>, now_
     counters.cache_bytes_out.add(bytes);
     counters.frontend_bytes_sent.add(bytes);
     entry.note_hit(now_ms);
+    if dealings.hands.position.is_kept() {
+        // Whoever gave the answer had given it before the next millisecond.
+        let writer = ground.snapshot.writer_of(HostgroupId(entry.hostgroup()));
+        dealings.hands.position.saw_somewhere(writer, (entry.created_ms() + 1) * 1000);
+    }
     let plan = entry.plan();
     if let Some(digest) = &plan.digest {
         digest.hit(now_ms, entry.rows());

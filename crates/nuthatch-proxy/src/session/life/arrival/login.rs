@@ -310,6 +310,7 @@ fn enter(
         dealings: Dealings::default(),
         statements: Statements::default(),
     };
+    session.dealings.hands.position.keep(session.ground.snapshot.keeps_positions());
     let Session { ground, account, context, cache, dealings, .. } = &mut session;
     begin_in(ground, account, context, shared.hostgroups.defaults.era());
     renumber_environment(ground, context);

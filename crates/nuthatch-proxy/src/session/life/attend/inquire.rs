@@ -15,6 +15,7 @@ use crate::clock::Now;
 use crate::session::after::doubts::has_delays;
 use crate::session::after::forget::must_ask_before_forgetting;
 use crate::session::inquiry::{Answered, Inquiry, Stage, Unfinished};
+use crate::session::lease::causal::is_ready;
 use crate::session::lease::question::way_and_client;
 use crate::session::life::answer::{begin, conclude, heard, lease, take_turn};
 use crate::session::life::arrival::attributes::take_attributes;
@@ -63,6 +64,7 @@ fn must_rise_for(session: &Session, plan: &Plan) -> bool {
     !plan.goes_to_a_server()
         || plan.delay_ms(&session.ground.snapshot.mysql) > 0
         || must_ask_before_forgetting(&session.dealings)
+        || !is_ready(&session.ground, &session.account, &session.dealings, plan)
 }
 
 /// The session on that seat was called: its turn in line has come, or it is wanted for something else. Returns whether it stays.

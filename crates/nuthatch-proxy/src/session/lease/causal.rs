@@ -1,0 +1,119 @@
+//! Statements that a server answers which may be behind: none does that does not show what the session has seen.
+//!
+//! Where no server shows it yet, the session waits until one is known to ([`CatchUp`](crate::backend::CatchUp)), for
+//! `mysql-causal_reads_timeout_ms` at most. Then, or if no server of the hostgroup can answer, or nobody proves what they show, the statement
+//! goes to who writes. A read that goes there anyway waits too where replicas have shown what its server may not show yet: they may apply a
+//! write before it is visible on the server that has made it.
+
+use std::pin::pin;
+use std::time::Duration;
+
+use nuthatch_config::HostgroupId;
+use tokio::time::timeout;
+
+use crate::backend::{Need, WhoShows};
+use crate::roster::SessionEnd;
+use crate::session::lease::check_out::held_for;
+use crate::session::parts::{Account, Dealings, Ground};
+use crate::session::statement::Plan;
+
+/// What causal reads have to show, as `mysql-causal_reads` has it: all that anybody wrote.
+const GLOBAL: &str = "GLOBAL";
+
+/// What the server must show that answers the statement; none if it may be any of its hostgroup.
+fn need_of(ground: &Ground, dealings: &Dealings, plan: &Plan) -> Option<Need> {
+    let writer = plan.causal?;
+    let need = dealings.hands.position.need(writer);
+    let is_for_all = plan.hostgroup != writer && ground.snapshot.mysql.causal_reads == GLOBAL;
+    let need = if is_for_all { need.with_all_until(plan.started_us) } else { need };
+    need.is_any().then_some(need)
+}
+
+/// Whether the statement can be sent, as far as it depends on what servers show.
+pub(crate) fn is_ready(ground: &Ground, account: &Account, dealings: &Dealings, plan: &Plan) -> bool {
+    let shown =
+        |_writer| who_shows(ground, account, dealings, plan, need_of(ground, dealings, plan).as_ref());
+    plan.causal.is_none_or(|writer| shown(writer) == WhoShows::Somebody)
+}
+
+/// Has only servers answer the statement at hand that show what they must.
+pub(crate) fn demand(ground: &Ground, dealings: &mut Dealings, plan: &Plan) {
+    let is_elsewhere = plan.causal.is_some_and(|writer| writer != plan.hostgroup);
+    let need = is_elsewhere.then(|| need_of(ground, dealings, plan).unwrap_or_default());
+    dealings.hands.position.demand(need);
+}
+
+/// Returns when a server shows what the statement needs, or when the statement goes to who writes.
+pub(crate) async fn await_server(
+    ground: &Ground,
+    account: &Account,
+    dealings: &Dealings,
+    plan: &mut Plan,
+) -> Result<(), SessionEnd> {
+    let Some(writer) = plan.causal else { return Ok(()) };
+    let need = need_of(ground, dealings, plan);
+    let shown = match who_shows(ground, account, dealings, plan, need.as_ref()) {
+        WhoShows::NobodyYet => {
+            wait(ground, account, dealings, plan, writer, &need.unwrap_or_default()).await?
+        }
+        at_once => at_once == WhoShows::Somebody,
+    };
+    if !shown {
+        plan.go_to_writer();
+        ground.worker.counters.causal_reads_by_writer.bump();
+    }
+    Ok(())
+}
+
+/// Waits until a server shows it. Returns whether one does.
+async fn wait(
+    ground: &Ground,
+    account: &Account,
+    dealings: &Dealings,
+    plan: &Plan,
+    writer: HostgroupId,
+    need: &Need,
+) -> Result<bool, SessionEnd> {
+    let cluster = ground.shared.hostgroups.catch_ups.of(writer);
+    let caught_up = async {
+        loop {
+            let mut told = pin!(cluster.proofs().notified());
+            told.as_mut().enable();
+            match who_shows(ground, account, dealings, plan, Some(need)) {
+                WhoShows::Somebody => return true,
+                WhoShows::NobodyYet if cluster.can_be_proven() => cluster.wish(need.until_us()),
+                WhoShows::NobodyYet | WhoShows::Nobody => return false,
+            }
+            told.await;
+        }
+    };
+    let counters = &ground.worker.counters;
+    counters.causal_reads_waited.bump();
+    let began_us = ground.shared.clock.now_us();
+    let patience = Duration::from_millis(ground.snapshot.mysql.causal_reads_timeout_ms);
+    let waiting = Box::pin(ground.worker.with_tokio(timeout(patience, caught_up)));
+    let shown = ground.handle.while_client_waits(waiting).await?;
+    counters.causal_reads_waited_us.add(ground.shared.clock.now_us().saturating_sub(began_us));
+    Ok(shown.unwrap_or(false))
+}
+
+fn who_shows(
+    ground: &Ground,
+    account: &Account,
+    dealings: &Dealings,
+    plan: &Plan,
+    need: Option<&Need>,
+) -> WhoShows {
+    let any = Need::default();
+    let need = need.unwrap_or(&any);
+    let hands = &dealings.hands;
+    // What is held is taken before any other.
+    match held_for(account, hands, plan.hostgroup).and_then(|place| hands.held.get(place)) {
+        Some(held) if need.is_met_by(&held.connection.server().caught_up) => WhoShows::Somebody,
+        Some(_) => WhoShows::NobodyYet,
+        None => {
+            let (worker, now_ms) = (ground.worker.id, ground.latest_us / 1000);
+            ground.shared.hostgroups.who_shows(worker, plan.hostgroup, need, now_ms)
+        }
+    }
+}

@@ -1,0 +1,234 @@
+//! Proves what servers show, so that reads can be sent to replicas and no session goes back: see `backend/catch_up.rs` in nuthatch-proxy.
+//!
+//! For each cluster one task asks who writes, and one for each server waits until it shows what was written. While nobody wishes a proof
+//! nothing is asked. A server that is slow makes no other one's proof wait. As the monitor's account.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use nuthatch_config::{MysqlVariables, ServerName};
+use nuthatch_monitor::{Progress, Target, Written};
+use nuthatch_proxy::{CatchUp, CausalCluster, Proxy};
+use tokio::sync::watch;
+use tokio::task::JoinSet;
+use tokio::time::{sleep, timeout};
+use tokio_util::sync::CancellationToken;
+
+use crate::monitoring::target;
+
+/// How long a server may take to answer one question; one in which it waits takes a second.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+/// Between two tries to reach a server.
+const PAUSE: Duration = Duration::from_secs(1);
+
+/// What who writes had written after that moment.
+#[derive(Debug, Clone)]
+struct Mark {
+    at_us: u64,
+    written: Written,
+}
+
+/// Proves what is wished in the configuration in force, until `stop`.
+pub(crate) async fn keep(proxy: Arc<Proxy>, stop: CancellationToken) {
+    let mut configurations = proxy.configurations();
+    // Dropping tasks ends them.
+    let mut running: Vec<(Setting, JoinSet<()>)> = Vec::new();
+    loop {
+        configurations.mark_unchanged();
+        let variables = proxy.snapshot().mysql.clone();
+        let clusters = proxy.causal_clusters(&variables.monitor_username);
+        let clusters: Vec<_> =
+            clusters.into_iter().map(|cluster| (Setting::of(&cluster, &variables), cluster)).collect();
+        running.retain(|(known, _tasks)| {
+            let stays = clusters.iter().any(|(setting, _)| setting.is_as(known));
+            if !stays {
+                known.wishes.note_prover(false);
+            }
+            stays
+        });
+        for (setting, cluster) in clusters {
+            if !running.iter().any(|(known, _)| setting.is_as(known)) {
+                running.push((setting, prove(cluster, &proxy, &variables)));
+            }
+        }
+        tokio::select! {
+            () = stop.cancelled() => return,
+            changed = configurations.changed() => {
+                if changed.is_err() {
+                    return;
+                }
+            }
+        }
+    }
+}
+
+/// By what it is known that a cluster is proven as before.
+struct Setting {
+    wishes: Arc<CatchUp>,
+    servers: Vec<ServerName>,
+    account: (String, String),
+    /// Whether TLS is the same is not told.
+    is_in_clear: bool,
+}
+
+impl Setting {
+    fn of(cluster: &CausalCluster, variables: &MysqlVariables) -> Self {
+        let servers = || std::iter::once(&cluster.writer).chain(&cluster.readers);
+        Self {
+            wishes: Arc::clone(&cluster.wishes),
+            servers: servers().map(|server| server.name.clone()).collect(),
+            account: (variables.monitor_username.clone(), variables.monitor_password.expose().to_owned()),
+            is_in_clear: servers().all(|server| matches!(server.tls, Ok(None))),
+        }
+    }
+
+    fn is_as(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.wishes, &other.wishes)
+            && self.servers == other.servers
+            && self.account == other.account
+            && self.is_in_clear
+            && other.is_in_clear
+    }
+}
+
+/// The tasks of one cluster.
+fn prove(cluster: CausalCluster, proxy: &Arc<Proxy>, variables: &MysqlVariables) -> JoinSet<()> {
+    let CausalCluster { hostgroup, writer, readers, wishes } = cluster;
+    tracing::info!(hostgroup = hostgroup.0, writer = %writer.name, "what replicas show is proven when it is asked for");
+    let mut tasks = JoinSet::new();
+    let (marking, marks) = watch::channel(None);
+    let writer = target(writer, variables);
+    tasks.spawn(mark(writer.clone(), Arc::clone(proxy), Arc::clone(&wishes), marking));
+    for (server, is_writer) in std::iter::once((writer, true))
+        .chain(readers.into_iter().map(|reader| (target(reader, variables), false)))
+    {
+        let follower = Follower { server, is_writer, proxy: Arc::clone(proxy), wishes: Arc::clone(&wishes) };
+        tasks.spawn(follower.follow(marks.clone()));
+    }
+    tasks
+}
+
+/// Marks what was written at the moments that are wished.
+async fn mark(writer: Target, proxy: Arc<Proxy>, wishes: Arc<CatchUp>, marks: watch::Sender<Option<Mark>>) {
+    let mut said = Said::default();
+    loop {
+        let why = match patiently(Progress::open(&writer)).await {
+            Ok(mut progress) => {
+                let why = mark_with(&mut progress, &proxy, &wishes, &marks, &mut said).await;
+                wishes.note_prover(false);
+                why
+            }
+            Err(why) => why,
+        };
+        said.tell(&writer, &why);
+        sleep(PAUSE).await;
+    }
+}
+
+/// Why it does not go on.
+async fn mark_with(
+    writer: &mut Progress,
+    proxy: &Proxy,
+    wishes: &CatchUp,
+    marks: &watch::Sender<Option<Mark>>,
+    said: &mut Said,
+) -> String {
+    let mut marked_us = 0;
+    loop {
+        // Before the server is asked: so what was acknowledged or shown before has its place in the answer.
+        let at_us = proxy.now_us();
+        match patiently(writer.written()).await {
+            Ok(written) => drop(marks.send_replace(Some(Mark { at_us, written }))),
+            Err(why) => return why,
+        }
+        if marked_us == 0 {
+            said.is_well();
+            wishes.note_prover(true);
+        }
+        marked_us = at_us;
+        wishes.wished(marked_us).await;
+    }
+}
+
+/// Waits until one server shows what is marked.
+struct Follower {
+    server: Target,
+    is_writer: bool,
+    proxy: Arc<Proxy>,
+    wishes: Arc<CatchUp>,
+}
+
+impl Follower {
+    async fn follow(self, mut marks: watch::Receiver<Option<Mark>>) {
+        let mut said = Said::default();
+        loop {
+            let why = match patiently(Progress::open(&self.server)).await {
+                Ok(mut progress) => {
+                    self.proxy.note_begun_anew(&self.server.name);
+                    self.follow_with(&mut progress, &mut marks, &mut said).await
+                }
+                Err(why) => why,
+            };
+            said.tell(&self.server, &why);
+            sleep(PAUSE).await;
+        }
+    }
+
+    /// Why it does not go on.
+    async fn follow_with(
+        &self,
+        progress: &mut Progress,
+        marks: &mut watch::Receiver<Option<Mark>>,
+        said: &mut Said,
+    ) -> String {
+        let mut proven_us = 0;
+        loop {
+            let is_news = |mark: &Option<Mark>| mark.as_ref().is_some_and(|mark| mark.at_us > proven_us);
+            let mark = match marks.wait_for(is_news).await {
+                Ok(mark) => mark.clone(),
+                Err(_) => return "nobody asks any more".to_owned(),
+            };
+            let Some(Mark { at_us, written }) = mark else { continue };
+            loop {
+                let shows = match self.is_writer {
+                    true => patiently(progress.shows_its_own(&written)).await,
+                    false => patiently(progress.shows(&written)).await,
+                };
+                match shows {
+                    Ok(true) => break,
+                    Ok(false) => {}
+                    Err(why) => return why,
+                }
+            }
+            said.is_well();
+            proven_us = at_us;
+            self.proxy.note_caught_up(&self.wishes, &self.server.name, at_us);
+        }
+    }
+}
+
+/// What was logged of a server last, so that nothing is said twice.
+#[derive(Default)]
+struct Said(Option<String>);
+
+impl Said {
+    fn tell(&mut self, server: &Target, why: &str) {
+        if self.0.as_deref() != Some(why) {
+            tracing::warn!(server = %server.name, "what the server shows is not known: reads of who has written go elsewhere: {why}");
+            self.0 = Some(why.to_owned());
+        }
+    }
+
+    fn is_well(&mut self) {
+        self.0 = None;
+    }
+}
+
+/// What comes of it in time.
+async fn patiently<T>(asked: impl Future<Output = Result<T, String>>) -> Result<T, String> {
+    match timeout(PATIENCE, asked).await {
+        Ok(answered) => answered,
+        Err(_elapsed) => Err(format!("no answer within {} s", PATIENCE.as_secs())),
+    }
+}
