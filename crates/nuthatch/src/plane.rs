@@ -463,6 +463,7 @@ fn of_totals(totals: &Totals) -> Vec<Sample> {
         S::CausalReadsWaited.sample(totals.causal_reads_waited),
         S::CausalReadsWaitedUs.sample(totals.causal_reads_waited_us),
         S::CausalReadsByWriter.sample(totals.causal_reads_by_writer),
+        S::CommitsUnknown.sample(totals.unknown_commits),
         S::StatementsTimedOut.sample(totals.late_statements),
         S::TransactionsTooLong.sample(totals.long_transactions),
         S::TransactionsTooIdle.sample(totals.idle_transactions),

@@ -242,7 +242,7 @@ statistics! {
         "The most session environments that are interned.";
 
     StatementRetries = Counter "Statement_Retries", "statement_retries" {},
-        "Statements sent again after their connection had died in the pool.";
+        "Statements sent again after their connection was lost.";
     ReadsSplit = Counter "Reads_Split", "reads_split" {},
         "Reads that mysql-read_write_split sent to readers.";
     CausalReadsWaited = Counter "Causal_Reads_Waited", "causal_reads_waited" {},
@@ -251,6 +251,8 @@ statistics! {
         "Microseconds for which they did, in all.";
     CausalReadsByWriter = Counter "Causal_Reads_By_Writer", "causal_reads_by_writer" {},
         "Statements that went to who writes, as no reader was known to show it, or none was there.";
+    CommitsUnknown = Counter "Commits_Unknown", "commits_unknown" {},
+        "Statements by which a transaction may have been committed or not: their connection was lost under them.";
     StatementsTimedOut = Counter "Statements_Timed_Out", "statements_timed_out" {},
         "Statements that took longer than mysql-default_query_timeout or a rule's timeout (1907).";
     TransactionsTooLong = Counter "Transactions_Too_Long", "sessions_ended_for_transactions" {"limit" = "max_transaction_time"},

@@ -286,6 +286,14 @@ impl Hostgroups {
         shown.unwrap_or(WhoShows::Nobody)
     }
 
+    /// Whether a server of the hostgroup takes statements, or one is waited for.
+    pub(crate) fn has_or_awaits_server(&self, id: HostgroupId, now_us: u64) -> bool {
+        self.group(id).is_some_and(|group| {
+            let takes_new_work = |server: &Arc<Server>| server.takes_new_work(now_us / 1000);
+            group.is_named || group.line.is_held() || group.servers.iter().any(takes_new_work)
+        })
+    }
+
     /// Does something with a hostgroup on a worker's own thread, under a lock that no other worker takes.
     pub(super) fn with_group<T>(
         &self,

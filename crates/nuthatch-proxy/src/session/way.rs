@@ -13,7 +13,7 @@ mod trouble;
 mod when_late;
 
 pub(crate) use capture::Capture;
-pub(crate) use departure::Departure;
+pub(crate) use departure::{Departure, Rest};
 pub(crate) use passage::{Forms, Passage};
 pub(crate) use reading::{Depends, Reading, Sent};
 pub(crate) use relay::{Way, command_packet, unless_cut};

@@ -121,7 +121,7 @@ counters! {
     stmt_close,
     /// Statements slower than `mysql-long_query_time`.
     slow_queries,
-    /// Statements sent again after their connection had died in the pool.
+    /// Statements sent again after their connection was lost.
     retries,
     /// Reads that `mysql-read_write_split` sent to readers.
     reads_split,
@@ -137,6 +137,8 @@ counters! {
     malformed_packets,
     /// Statements whose connection was lost or cut before their answer was whole.
     lost_during_query,
+    /// Statements by which a transaction may have been committed or not, as their connection was lost.
+    unknown_commits,
     /// Connections that a session kept beyond its statement.
     pins,
     /// Connections whose statement was ended by a KILL, for nobody waited for it.

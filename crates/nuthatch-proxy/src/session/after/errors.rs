@@ -7,7 +7,9 @@ use crate::backend::CheckOutError;
 use crate::roster::{HIDDEN, SessionEnd, may_hold_password};
 use crate::session::after::diagnostics::{collation_of_results, fetch_list};
 use crate::session::lease::put_away::put_away;
-use crate::session::parts::{Account, Client, Context, Dealings, Diagnostics, Ground, Hands, Held, List};
+use crate::session::parts::{
+    Account, Client, Context, Dealings, Diagnostics, Ground, Hands, Held, List, Outcome,
+};
 use crate::session::statement::Facts;
 use crate::session::way::{Answered, Late, TIME_IS_OVER, Trouble, UNSUPPORTED_PS, reply};
 use crate::stats::Occurrence;
@@ -182,6 +184,10 @@ pub(crate) async fn reply_trouble(
     dealings: &mut Dealings,
     trouble: Trouble,
 ) -> Result<(), SessionEnd> {
+    let outcome = dealings.hands.take_outcome();
+    if outcome == Outcome::CommitUnknown {
+        ground.worker.counters.unknown_commits.bump();
+    }
     let (sequence, code, message) = match trouble {
         Trouble::End(end) => return Err(end),
         Trouble::Refused(error) | Trouble::CheckOut(CheckOutError::Refused(error)) => {
@@ -195,28 +201,25 @@ pub(crate) async fn reply_trouble(
         }
         Trouble::Lost(error, answered) => {
             ground.worker.counters.lost_during_query.bump();
-            tracing::info!(session = ground.handle.id, user = %account.name(), %error,
+            tracing::info!(session = ground.handle.id, user = %account.name(), %error, ?outcome,
                     "lost a server's connection during a statement");
-            let message = "Lost connection to MySQL server during query".to_owned();
-            (answered.next_sequence(), ErrorCode::SERVER_LOST, message)
+            (answered.next_sequence(), ErrorCode::SERVER_LOST, lost_connection(outcome))
         }
-        Trouble::Late(late) => return tell_that_time_is_over(ground, client, context, dealings, *late).await,
+        Trouble::Late(late) => {
+            return tell_that_time_is_over(ground, client, context, dealings, *late, outcome).await;
+        }
         Trouble::Cut(answered) => {
             ground.worker.counters.lost_during_query.bump();
-            let message = "Server was taken offline during the statement".to_owned();
+            let message = format!("Server was taken offline during the statement{}", outcome.words());
             (answered.next_sequence(), ErrorCode::SERVER_OFFLINE, message)
         }
         Trouble::RefusedAhead(refusal) => {
             tracing::warn!(session = ground.handle.id, user = %account.name(), code = refusal.code,
                     "a server refused what it had accepted before, and the statement behind it has run: \
                      its answer is withheld");
-            let message = "Lost connection to MySQL server during query".to_owned();
-            (1, ErrorCode::SERVER_LOST, message)
+            (1, ErrorCode::SERVER_LOST, lost_connection(outcome))
         }
-        Trouble::Unfit => {
-            let message = "Lost connection to MySQL server during query".to_owned();
-            (1, ErrorCode::SERVER_LOST, message)
-        }
+        Trouble::Unfit => (1, ErrorCode::SERVER_LOST, lost_connection(outcome)),
         Trouble::Inheritance(variable) => return end_for_inheritance(ground, client, &variable).await,
         Trouble::Elsewhere(what) => (1, ErrorCode::NOT_SUPPORTED_YET, what.to_string()),
         Trouble::NoBulk => (1, ErrorCode::UNSUPPORTED_PS, UNSUPPORTED_PS.to_owned()),
@@ -232,19 +235,37 @@ pub(crate) async fn reply_trouble(
     go_on_unless_lost(&mut dealings.hands)
 }
 
-/// The statement's time was over, and its connection is gone.
+/// What is said where a connection was lost, as clients say it themselves, and what became of the statement.
+fn lost_connection(outcome: Outcome) -> String {
+    format!("Lost connection to MySQL server during query{}", outcome.words())
+}
+
+/// The statement's time was over, and its connection is gone. That it was interrupted is said only where that is known.
 async fn tell_that_time_is_over(
     ground: &Ground,
     client: &mut Client,
     context: &Context,
     dealings: &mut Dealings,
     late: Late,
+    outcome: Outcome,
 ) -> Result<(), SessionEnd> {
-    let Late { unsent: mut bytes, next_sequence: Some(sequence) } = late else {
+    let Late { unsent: mut bytes, next_sequence: Some(sequence), .. } = late else {
         return Err(SessionEnd::Gone);
     };
-    note_that_time_is_over(ground, context, dealings);
-    let error = reply::err(sequence, ErrorCode::QUERY_TIMEOUT, TIME_IS_OVER);
+    let (code, message) = match outcome {
+        _ if outcome.is_unknown() => {
+            let words = outcome.words();
+            let message = format!(
+                "Lost connection to MySQL server during query: query_timeout exceeded, and the server did not end it{words}"
+            );
+            (ErrorCode::SERVER_LOST, message)
+        }
+        Outcome::RolledBack => (ErrorCode::QUERY_TIMEOUT, format!("{TIME_IS_OVER}{}", outcome.words())),
+        _ => (ErrorCode::QUERY_TIMEOUT, TIME_IS_OVER.to_owned()),
+    };
+    count_late(ground);
+    note_error(context, dealings, code.code, message.as_bytes());
+    let error = reply::err(sequence, code, &message);
     if bytes.is_empty() {
         client.send(ground, &error).await?;
     } else {
@@ -257,9 +278,13 @@ async fn tell_that_time_is_over(
 
 /// The client is told that its statement's time was over, whatever the server says of it.
 pub(crate) fn note_that_time_is_over(ground: &Ground, context: &Context, dealings: &mut Dealings) {
+    count_late(ground);
+    note_error(context, dealings, ErrorCode::QUERY_TIMEOUT.code, TIME_IS_OVER.as_bytes());
+}
+
+fn count_late(ground: &Ground) {
     ground.worker.counters.generated_errors.bump();
     ground.worker.counters.late_statements.bump();
-    note_error(context, dealings, ErrorCode::QUERY_TIMEOUT.code, TIME_IS_OVER.as_bytes());
 }
 
 /// The session cannot have what it began with any more.

@@ -9,7 +9,9 @@ use tokio::time::timeout;
 use crate::backend::{Abandoned, Connection, Reset};
 use crate::exact::CodeOf;
 use crate::session::lease::inheritance::pin_of_inheritance;
-use crate::session::parts::{Account, CODE, Context, Dealings, Ground, Hands, Held, InsertId, Statements};
+use crate::session::parts::{
+    Account, CODE, Context, Dealings, Ground, Hands, Held, InsertId, Outcome, Statements,
+};
 use crate::session::way::Trouble;
 use crate::stats::pins::Pins;
 
@@ -73,6 +75,9 @@ pub(crate) fn put_away(
     } else {
         if dealings.results.is_state_of(&held) {
             dealings.hands.lose_state();
+        }
+        if held.ends_transaction() {
+            dealings.hands.note_outcome(Outcome::RolledBack);
         }
         if dealings.results.insert_id_is_at(held.connection.thread_id) {
             dealings.results.set_insert_id(InsertId::default());

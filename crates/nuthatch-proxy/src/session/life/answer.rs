@@ -27,7 +27,7 @@ use crate::session::life::answer::again::{
 use crate::session::life::replies::reply_trouble;
 use crate::session::parts::Ground;
 use crate::session::statement::{Asked, Plan};
-use crate::session::way::{Departure, Trouble, WhenLate};
+use crate::session::way::{Departure, Rest, Trouble, WhenLate};
 use crate::session::whole::Session;
 
 /// Sees an inquiry through, however far it has come.
@@ -107,8 +107,11 @@ async fn ask(session: &mut Session, inquiry: &mut Inquiry) -> Result<AnswerEnd, 
                 let Departure { flight, kind, rest, .. } = &mut departure;
                 let sent = match rest.take().map(|rest| *rest) {
                     None => Ok(()),
-                    Some(Ok(rest)) => Box::pin(way(ground, &mut held).write(&rest)).await,
-                    Some(Err(trouble)) => Err(trouble),
+                    Some(Rest::All(packet)) => Box::pin(way(ground, &mut held).write(&packet)).await,
+                    Some(Rest::Part(rest)) => {
+                        Box::pin(way(ground, &mut held).write(&rest)).await.map_err(Trouble::having_begun)
+                    }
+                    Some(Rest::Failed(trouble)) => Err(trouble),
                 };
                 let answered = match sent {
                     Ok(()) => {

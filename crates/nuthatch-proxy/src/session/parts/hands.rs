@@ -9,7 +9,7 @@ use nuthatch_config::HostgroupId;
 
 use crate::backend::Server;
 use crate::session::parts::hands::position::Position;
-use crate::session::parts::{Held, Statement, Transaction};
+use crate::session::parts::{Held, Outcome, Statement, Transaction};
 use crate::session::statement::Plan;
 use crate::state::{Behind, Errand};
 
@@ -24,6 +24,7 @@ pub(crate) struct Hands {
     /// What has been seen with them.
     pub(crate) position: Position,
     has_lost_state: bool,
+    outcome: Outcome,
     left: Option<Left>,
     /// No thread of a server has the number 0.
     last_ran_on: Option<NonZeroU32>,
@@ -54,6 +55,23 @@ impl Hands {
     /// Whether one was; asked once.
     pub(crate) fn takes_lost_state(&mut self) -> bool {
         std::mem::take(&mut self.has_lost_state)
+    }
+
+    /// The same, to be asked again.
+    pub(crate) const fn has_lost_state(&self) -> bool {
+        self.has_lost_state
+    }
+
+    /// What is known of a statement whose connection was lost. What was noted of it first holds.
+    pub(crate) fn note_outcome(&mut self, outcome: Outcome) {
+        if self.outcome == Outcome::Nothing {
+            self.outcome = outcome;
+        }
+    }
+
+    /// The same, asked once.
+    pub(crate) fn take_outcome(&mut self) -> Outcome {
+        std::mem::take(&mut self.outcome)
     }
 
     /// A connection was let go of; none if it is not to be asked for what its last statement left.

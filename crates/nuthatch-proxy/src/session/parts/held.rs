@@ -5,6 +5,7 @@ mod doubts;
 mod handlers;
 mod ids_before;
 mod named_locks;
+mod outcome;
 mod own_values;
 mod temporary;
 
@@ -14,6 +15,7 @@ pub(crate) use handlers::Handlers;
 pub(crate) use ids_before::IdsBefore;
 pub(crate) use named_locks::NamedLocks;
 use nuthatch_config::HostgroupId;
+pub(crate) use outcome::{Around, Given, Outcome};
 pub(crate) use own_values::Advanced;
 pub(crate) use temporary::Temporary;
 
@@ -268,6 +270,26 @@ impl Held {
         *is_told_of_changes && state.settings.get(TRACKER).is_none()
     }
 
+    /// Whether what a statement does on it is committed with the statement. What `ahead` of it says of that may be refused.
+    pub(crate) fn around(&self, is_autocommit: bool) -> Around {
+        // A prepared one outlives its connection.
+        let is_xa = self.pins.contains(Pins::XA);
+        match self.open {
+            _ if is_xa => Around::Nothing,
+            Open::Surely => Around::Transaction,
+            Open::Maybe | Open::No if !is_autocommit && self.connection.ahead.is_empty() => {
+                Around::Transaction
+            }
+            Open::No if is_autocommit => Around::Nothing,
+            Open::Maybe | Open::No => Around::Maybe,
+        }
+    }
+
+    /// Whether a transaction may be open on it that ends with it.
+    pub(crate) const fn ends_transaction(&self) -> bool {
+        self.in_transaction() && !self.pins.contains(Pins::XA)
+    }
+
     /// Why the session keeps it.
     pub(crate) const fn reasons(&self) -> Pins {
         if self.in_transaction() { self.pins.with(Pins::TRANSACTION) } else { self.pins }
@@ -288,8 +310,7 @@ impl Held {
     pub(crate) fn lent(ground: &Ground, hostgroup: HostgroupId, mut connection: Box<Connection>) -> Self {
         let counters = &ground.worker.counters;
         counters.pool_success.bump();
-        let is_fresh = connection.statements > 0;
-        if is_fresh {
+        if connection.statements > 0 {
             counters.pool_immediate.bump();
         }
         connection.lend(&ground.handle, ground.handle.id);
@@ -299,7 +320,7 @@ impl Held {
             pins: Pins::NONE,
             counted: Pins::NONE,
             open: Open::No,
-            is_fresh,
+            is_fresh: true,
             was_held: false,
             knows_insert_id: false,
             ids_before: None,

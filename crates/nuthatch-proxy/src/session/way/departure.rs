@@ -13,8 +13,19 @@ pub(crate) struct Departure {
     pub(crate) kind: AnswerKind,
     /// Of an execution, the statement's number on the connection.
     pub(crate) number: u32,
-    /// What the socket has not taken at once, or why it took nothing. Most it takes.
-    pub(crate) rest: Option<Box<Result<Box<[u8]>, Trouble>>>,
+    /// What the socket has not taken at once. Most it takes.
+    pub(crate) rest: Option<Box<Rest>>,
+}
+
+/// What a socket has not taken of a packet.
+#[derive(Debug)]
+pub(crate) enum Rest {
+    /// Nothing of it was given to the socket.
+    All(Box<[u8]>),
+    /// Its beginning was.
+    Part(Box<[u8]>),
+    /// Nothing was, and the connection is of no use.
+    Failed(Trouble),
 }
 
 impl Departure {
@@ -28,9 +39,9 @@ impl Departure {
     ) -> Self {
         let rest = match written {
             Ok(written) if written == packet.len() => None,
-            written => {
-                Some(Box::new(written.map(|written| packet.get(written..).unwrap_or_default().into())))
-            }
+            Ok(0) => Some(Box::new(Rest::All(packet.into()))),
+            Ok(written) => Some(Box::new(Rest::Part(packet.get(written..).unwrap_or_default().into()))),
+            Err(trouble) => Some(Box::new(Rest::Failed(trouble))),
         };
         Self { flight, kind, number, rest }
     }

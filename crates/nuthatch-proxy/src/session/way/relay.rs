@@ -83,7 +83,7 @@ impl<'a> Way<'a> {
             return self.send_as_it_is(frame).await;
         }
         if let Some(unsent) = self.connection.ahead.take_unsent() {
-            self.write(&unsent).await?;
+            self.write_ahead(&unsent).await?;
         }
         let bytes = client.payload().len() + 4;
         let Connection { framed, control, .. } = &mut *self.connection;
@@ -126,17 +126,23 @@ impl<'a> Way<'a> {
                 self.write(&bytes).await
             }
             Some(unsent) => {
-                self.write(&unsent).await?;
+                self.write_ahead(&unsent).await?;
                 self.write(packet).await
             }
         }
     }
 
     /// Sends bytes; most go out at once.
+    ///
+    /// # Errors
+    /// [`Answered::Unasked`] if none of them was given to the socket.
     pub(crate) async fn write(&mut self, packet: &[u8]) -> Result<(), Trouble> {
         let written = self.write_at_once(packet)?;
         if let rest @ [_, ..] = &packet[written..] {
             let Connection { framed, control, .. } = &mut *self.connection;
+            if written == 0 && control.is_cut() {
+                return Err(Cause::Cut.with(Answered::Unasked));
+            }
             let sending = Box::pin(framed.write(rest));
             on_connection(self.handle, control, sending).await.map_err(Cause::before_any_answer)?;
             self.count_sent(rest.len());
@@ -144,12 +150,25 @@ impl<'a> Way<'a> {
         Ok(())
     }
 
+    /// Sends what goes before a statement: should that fail, the statement was not sent.
+    async fn write_ahead(&mut self, orders: &[u8]) -> Result<(), Trouble> {
+        let written = self.write(orders).await;
+        written.map_err(|trouble| match trouble {
+            Trouble::Lost(error, _) => Trouble::Lost(error, Answered::Unasked),
+            Trouble::Cut(_) => Trouble::Cut(Answered::Unasked),
+            trouble => trouble,
+        })
+    }
+
     /// Sends as much of the bytes as goes out at once, and returns how much that was.
+    ///
+    /// # Errors
+    /// [`Answered::Unasked`]: none of them was given to the socket.
     pub(crate) fn write_at_once(&mut self, packet: &[u8]) -> Result<usize, Trouble> {
         let Connection { framed, control, .. } = &mut *self.connection;
         let written = match control.is_cut() {
             true => 0,
-            false => framed.write_now(packet).map_err(|error| Cause::Lost(error).before_any_answer())?,
+            false => framed.write_now(packet).map_err(|error| Cause::Lost(error).with(Answered::Unasked))?,
         };
         self.count_sent(written);
         Ok(written)
@@ -207,30 +226,31 @@ impl<'a> Way<'a> {
     /// the server's next packet.
     ///
     /// Once the statement's time is over the server is hung up on, which takes back what it has read of a file that breaks off: shortened, the
-    /// file could be loaded. The client says all of its file before it hears of that.
+    /// file could be loaded. The client says all of its file before it hears of that, or of a server that is gone.
     pub(super) async fn pass_file(&mut self, client: &mut Framed, passage: &Passage) -> Result<u8, Trouble> {
         let mut sequence = passage.scanner().next_sequence().unwrap_or_default();
         let shift = passage.next_sequence().unwrap_or_default().wrapping_sub(sequence);
+        let mut lost = None;
         loop {
             let reading = client.read_packet(sequence.wrapping_add(shift), FILE_PACKET_BYTES_MAX);
             let last = self.unless_late_hang_up(pin!(reading)).await?.wrapping_sub(shift);
             let is_last = client.payload().is_empty();
             let bytes = client.payload().len() + HEADER_LEN;
-            let Connection { framed, control, .. } = &mut *self.connection;
-            let sent =
-                on_connection(self.handle, control, framed.forward_packet_from(client, sequence)).await;
-            sequence = last.wrapping_add(1);
-            match sent {
-                Err(Cause::Late) if is_last => {
-                    let next_sequence = Some(sequence.wrapping_add(shift));
-                    return Err(Trouble::Late(Box::new(Late { unsent: Vec::new(), next_sequence })));
+            if lost.is_none() {
+                let Connection { framed, control, .. } = &mut *self.connection;
+                let forwarding = framed.forward_packet_from(client, sequence);
+                match on_connection(self.handle, control, forwarding).await {
+                    Ok(()) => self.count_sent(bytes),
+                    Err(Cause::Ended(end)) => return Err(end.into()),
+                    Err(cause) => lost = Some(cause),
                 }
-                Err(Cause::Late) => continue,
-                sent => sent.map_err(|cause| cause.after(passage))?,
             }
-            self.count_sent(bytes);
+            sequence = last.wrapping_add(1);
             if is_last {
-                return Ok(sequence);
+                return match lost {
+                    None => Ok(sequence),
+                    Some(cause) => Err(cause.of_file(sequence.wrapping_add(shift))),
+                };
             }
         }
     }
@@ -401,6 +421,17 @@ impl Cause {
             false => Answered::Nothing,
             true => Answered::Some(passage.next_sequence()),
         })
+    }
+
+    /// Of a file that did not get through. Its client has said all of it, and awaits a packet of that number.
+    fn of_file(self, next_sequence: u8) -> Trouble {
+        let next_sequence = Some(next_sequence);
+        match self {
+            Self::Late => {
+                Trouble::Late(Box::new(Late { unsent: Vec::new(), next_sequence, is_undone: true }))
+            }
+            cause => cause.with(Answered::Some(next_sequence)),
+        }
     }
 
     fn with(self, answered: Answered) -> Trouble {

@@ -87,7 +87,7 @@ impl Way<'_> {
         unsent: Vec<u8>,
         rewrite: &mut (dyn FnMut(&mut [u8]) + Send),
     ) -> Result<AnswerEnd, Trouble> {
-        let mut late = Late { unsent, next_sequence: passage.next_sequence() };
+        let mut late = Late { unsent, next_sequence: passage.next_sequence(), is_undone: false };
         let worker = self.worker;
         let seeing = Box::pin(self.see_end(client, &mut passage, &mut late, rewrite));
         let error = match worker.with_tokio(timeout(PATIENCE, seeing)).await {

@@ -46,16 +46,18 @@ pub(crate) struct Late {
     pub(crate) unsent: Vec<u8>,
     /// The number of the error's packet; none in the middle of another, where none can stand.
     pub(crate) next_sequence: Option<u8>,
+    /// The statement surely came to nothing: its server did not have all of it.
+    pub(crate) is_undone: bool,
 }
 
 impl Late {
     /// Of an answer of which the client has so much.
     pub(crate) fn after(answered: Answered) -> Self {
         let next_sequence = match answered {
-            Answered::Nothing => Some(1),
+            Answered::Unasked | Answered::Nothing => Some(1),
             Answered::Some(next_sequence) => next_sequence,
         };
-        Self { unsent: Vec::new(), next_sequence }
+        Self { unsent: Vec::new(), next_sequence, is_undone: answered == Answered::Unasked }
     }
 }
 
@@ -91,6 +93,8 @@ pub(crate) enum Elsewhere {
 /// How much of the answer the client has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Answered {
+    /// Nothing, and no byte of the statement was given to a server's socket.
+    Unasked,
     /// Nothing.
     Nothing,
     /// Some packets; the next would have this number. `None`: half a packet.
@@ -140,9 +144,37 @@ impl Trouble {
         matches!(self, Self::CheckOut(CheckOutError::Behind | CheckOutError::NoServer { .. }))
     }
 
-    /// Whether the statement certainly did nothing that another try would do twice.
+    /// Whether a connection failed or was cut of whose answer the client has nothing.
     pub(crate) const fn left_no_trace(&self) -> bool {
-        matches!(self, Self::Lost(_, Answered::Nothing))
+        matches!(
+            self,
+            Self::Lost(_, Answered::Unasked | Answered::Nothing)
+                | Self::Cut(Answered::Unasked | Answered::Nothing)
+        )
+    }
+
+    /// Whether the statement surely has not been run, nor will be.
+    pub(crate) fn is_undone(&self) -> bool {
+        match self {
+            Self::Lost(_, answered) | Self::Cut(answered) => *answered == Answered::Unasked,
+            Self::Late(late) => late.is_undone,
+            _ => false,
+        }
+    }
+
+    /// Whether a connection is gone on which a statement may be at work.
+    pub(crate) const fn is_of_lost_connection(&self) -> bool {
+        matches!(self, Self::Lost(..) | Self::Cut(_) | Self::Late(_) | Self::RefusedAhead(_) | Self::Unfit)
+    }
+
+    /// The same, of which the server got a part at least.
+    #[must_use]
+    pub(crate) fn having_begun(self) -> Self {
+        match self {
+            Self::Lost(error, Answered::Unasked) => Self::Lost(error, Answered::Nothing),
+            Self::Cut(Answered::Unasked) => Self::Cut(Answered::Nothing),
+            begun => begun,
+        }
     }
 }
 
@@ -150,7 +182,7 @@ impl Answered {
     pub(crate) fn next_sequence(self) -> u8 {
         match self {
             Self::Some(Some(sequence)) => sequence,
-            Self::Nothing | Self::Some(None) => 1,
+            Self::Unasked | Self::Nothing | Self::Some(None) => 1,
         }
     }
 }

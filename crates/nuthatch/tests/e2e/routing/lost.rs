@@ -1,12 +1,14 @@
 //! Connections that are lost while a statement is under way: what is sent again, and what the client is told.
 
 use nuthatch_lab::Role;
+use nuthatch_wire::CapabilityFlags;
 
 use super::relay::{Cut, Relay};
-use crate::client::{Client, Login};
+use crate::client::{Client, Login, ServerError};
+use crate::deadline::eventually;
 use crate::proxy::{Proxy, Setup};
 use crate::servers;
-use crate::stage;
+use crate::stage::{self, Stage};
 
 const MARK: &[u8] = b"marked";
 
@@ -78,9 +80,73 @@ fn read_whose_pooled_connection_is_lost_before_its_answer_is_sent_again() {
     client.ok("SELECT 1 FROM t");
 }
 
+/// Has each statement run, the last of which is marked, and gives the error for that.
+#[track_caller]
+fn error_for_the_last(client: &mut Client, statements: &[&str]) -> ServerError {
+    let (last, before) = statements.split_last().expect("there are some");
+    before.iter().for_each(|statement| drop(client.ok(statement)));
+    client.refused(last)
+}
+
+#[test]
+fn client_is_told_what_became_of_a_statement_whose_connection_was_lost() {
+    let lost = "Lost connection to MySQL server during query";
+    let unknown = "; it is not known whether the statement was executed";
+    let commit = "; it is not known whether the transaction was committed";
+    let rolled_back = "; the transaction was rolled back";
+    for (statements, words, ends) in [
+        (&["SELECT 'marked' FROM t"][..], "", false),
+        (&["INSERT INTO t (v) VALUES ('marked')"], unknown, false),
+        (&["CREATE TABLE u (marked INT)"], unknown, false),
+        (&["SELECT 1; INSERT INTO t (v) VALUES ('marked')"], unknown, false),
+        (&["BEGIN", "INSERT INTO t (v) VALUES ('marked')"], rolled_back, true),
+        (&["BEGIN", "UPDATE t SET v = 1", "SELECT 'marked' FROM t"], rolled_back, true),
+        (&["BEGIN", "UPDATE t SET v = 1", "COMMIT /* marked */"], commit, true),
+        (&["BEGIN", "UPDATE t SET v = 1", "ROLLBACK /* marked */"], rolled_back, true),
+        (&["BEGIN", "UPDATE t SET v = 1", "CREATE TABLE u (marked INT)"], commit, true),
+        (&["SET autocommit = 0", "INSERT INTO t (v) VALUES ('marked')"], rolled_back, false),
+        (&["SET autocommit = 0", "UPDATE t SET v = 1", "SET autocommit = 1 /* marked */"], commit, true),
+    ] {
+        let (_relay, proxy, login, _) = through_relay(Cut::BeforeTheAnswer);
+        let mut client = proxy.client(&login.with(CapabilityFlags::CLIENT_MULTI_STATEMENTS));
+        let error = error_for_the_last(&mut client, statements);
+        assert_eq!((error.code, error.message), (2013, format!("{lost}{words}")), "{statements:?}");
+        match ends {
+            true => assert!(client.is_closed_by_server(), "{statements:?}"),
+            false => client.settle(),
+        }
+        let unknown = stage::figure(&mut proxy.operator(), "Commits_Unknown");
+        assert_eq!(unknown, u64::from(words == commit), "{statements:?}");
+    }
+}
+
+#[test]
+fn read_whose_server_is_taken_offline_goes_on_at_another() {
+    let stage = Stage::with(Setup::default());
+    let port = servers::shared().server(Role::Replica(1)).expect("a lab has a replica").port();
+    stage.administer([
+        &format!("INSERT INTO mysql_servers (hostgroup_id, hostname, port) VALUES (0, '127.0.0.1', {port})"),
+        "LOAD MYSQL SERVERS TO RUNTIME",
+    ]);
+    stage.replica().ok("SELECT 1 FROM t");
+    let mut client = stage.client();
+    client.send(3, b"SELECT SLEEP(2), @@port").expect("it is sent");
+    let running = "SELECT srv_port FROM stats_mysql_processlist WHERE info LIKE '%SLEEP%' AND srv_port > 0";
+    let first =
+        eventually("it runs", || stage.proxy.operator().table(running).first().map(|row| row[0].clone()));
+    stage.administer([
+        &format!("UPDATE mysql_servers SET status = 'OFFLINE_HARD' WHERE port = {first}"),
+        "LOAD MYSQL SERVERS TO RUNTIME",
+    ]);
+    let answers = client.read_answers().expect("it is answered");
+    let row = answers[0].table().remove(0);
+    assert!(row[0] == "0" && row[1] != first, "{row:?} {first}");
+    assert_eq!(stage.figure("Statement_Retries"), 1);
+}
+
 #[test]
 fn rule_says_how_often_a_read_is_sent_again() {
-    for (rule, tries) in [("retries=0, ", 1), ("retries=5, ", 2), ("", 2)] {
+    for (rule, tries) in [("retries=0, ", 1), ("retries=5, ", 6), ("", 2)] {
         let rule = format!("rule_id=1, match_pattern='marked', {rule}apply=1");
         let (relay, _proxy, _, mut client) =
             through_relay_with(Cut::BeforeTheAnswer, Setup::default().rule(rule.clone()));

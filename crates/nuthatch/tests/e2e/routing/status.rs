@@ -62,7 +62,7 @@ fn run_long(stage: &Stage, client: &mut Client) -> String {
 
 #[test]
 fn offline_hard_cuts_a_running_statement_with_a_clear_error() {
-    let stage = Stage::plain();
+    let stage = Stage::with(Setup::default().variable("mysql-query_retries_on_failure", 0));
     both_in_one_hostgroup(&stage);
     let mut client = stage.client();
     let server = run_long(&stage, &mut client);

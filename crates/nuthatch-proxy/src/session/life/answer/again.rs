@@ -14,10 +14,11 @@ use crate::session::lease::question::{order_and_hear, way};
 use crate::session::life::answer::heard::{let_go_of, take_note};
 use crate::session::life::sent_execution::{ask_after_execution, execute_on};
 use crate::session::life::sent_text::{ask_after_text, query_on};
-use crate::session::parts::{Ground, Hands, Held};
+use crate::session::parts::{Around, Dealings, Given, Ground, Hands, Held, Outcome};
 use crate::session::statement::{Asked, Plan, Request};
 use crate::session::way::{Sent, Trouble};
 use crate::session::whole::Session;
+use crate::stats::pins::Pins;
 
 /// Ends the transactions on other connections that the statement ends too.
 pub(super) async fn end_others(session: &mut Session, asked: &Asked) -> Result<(), Trouble> {
@@ -43,7 +44,7 @@ pub(super) async fn ask_again(
     ask_a_server(session, inquiry, leased, Some(retries_left)).await
 }
 
-/// Has a server answer, over a connection that has been had so far; on another when the first had died in the pool and the statement, if
+/// Has a server answer, over a connection that has been had so far; on another when the first is lost and the statement, if
 /// it was sent, only reads. `retries_left` is none for the first try.
 pub(super) async fn ask_a_server(
     session: &mut Session,
@@ -54,8 +55,17 @@ pub(super) async fn ask_a_server(
     let Inquiry { asked, capture, .. } = inquiry;
     let (Asked { request, plan, .. }, mut capture) = (&*asked, capture.as_deref_mut().ok());
     loop {
-        let Session { ground, account, context, dealings, .. } = session;
-        let mut held = finish_lease(ground, account, context, dealings, plan.hostgroup, leased).await?;
+        let Session { ground, account, context, dealings, .. } = &mut *session;
+        let finished = finish_lease(ground, account, context, dealings, plan.hostgroup, leased).await;
+        let mut held = match finished {
+            Ok(held) => held,
+            Err(trouble) => {
+                retries_left = Some(after_lost_lease(session, plan, trouble, retries_left)?);
+                let Session { ground, account, context, dealings, .. } = &mut *session;
+                leased = lease_at_once(ground, account, context, dealings, plan.hostgroup)?;
+                continue;
+            }
+        };
         let mut was_sent = false;
         let answered = match request {
             Request::Text => query_on(session, plan, capture.as_deref_mut(), &mut held, &mut was_sent).await,
@@ -98,18 +108,70 @@ fn after_trouble(
     let Session { ground, account, context, dealings, .. } = session;
     let retries_left = retries_left.unwrap_or(plan.retries(&ground.snapshot.mysql));
     let asks_it = held.was_held() && plan.facts.asks_of_the_last();
-    let may_repeat = held.is_fresh() && !asks_it && (!was_sent || !plan.facts.writes);
+    let given = if was_sent && !trouble.is_undone() { Given::Something } else { Given::Nothing };
+    let may_repeat = held.is_fresh() && !asks_it && (given == Given::Nothing || is_repeatable(ground, plan));
     let may_wait = may_wait_instead(&held, &plan.facts);
+    let outcome = Outcome::of(&plan.facts, held.around(context.state.autocommit), given);
+    if !may_repeat {
+        note_outcome(dealings, outcome, &trouble);
+    }
     put_away(ground, account, context, dealings, held, Some(&trouble));
     if may_wait && matches!(trouble, Trouble::RefusedAhead(_)) {
         dealings.hands.send_nothing_ahead();
         return Ok(retries_left);
     }
-    if !may_repeat || !trouble.left_no_trace() || retries_left == 0 {
+    if !may_repeat || !trouble.left_no_trace() || retries_left == 0 || !has_others(ground, plan, &trouble) {
+        note_outcome(dealings, outcome, &trouble);
         return Err(trouble);
     }
     ground.worker.counters.retries.bump();
     Ok(retries_left - 1)
+}
+
+/// The connection was lost that was to be brought into the session's state: nothing was sent yet. Returns how often it may be tried again
+/// after this further try.
+///
+/// # Errors
+/// The trouble, if it may not be tried again.
+fn after_lost_lease(
+    session: &mut Session,
+    plan: &Plan,
+    trouble: Trouble,
+    retries_left: Option<u64>,
+) -> Result<u64, Trouble> {
+    let Session { ground, dealings, .. } = session;
+    let retries_left = retries_left.unwrap_or(plan.retries(&ground.snapshot.mysql));
+    let is_tied = dealings.hands.has_lost_state() || plan.facts.asks_of_the_last();
+    if is_tied || !trouble.left_no_trace() || retries_left == 0 || !has_others(ground, plan, &trouble) {
+        note_outcome(dealings, Outcome::of(&plan.facts, Around::Nothing, Given::Nothing), &trouble);
+        return Err(trouble);
+    }
+    ground.look_at_clock();
+    ground.worker.counters.retries.bump();
+    Ok(retries_left - 1)
+}
+
+/// Whether the statement does nothing that another try would do twice, nor waits for what the first holds.
+fn is_repeatable(ground: &Ground, plan: &Plan) -> bool {
+    let facts = &plan.facts;
+    let locks = facts.pins.contains(Pins::GET_LOCK) || facts.pins.contains(Pins::LOCK_TABLES);
+    let may_write = facts.writes || facts.may_write() || ground.shared.exact.catalogues.reads_may_write();
+    !may_write && !locks
+}
+
+/// Whether another try may find a server: behind one that was taken offline there must be others, or some may come.
+fn has_others(ground: &Ground, plan: &Plan, trouble: &Trouble) -> bool {
+    match trouble {
+        Trouble::Cut(_) => ground.shared.hostgroups.has_or_awaits_server(plan.hostgroup, ground.latest_us),
+        _ => true,
+    }
+}
+
+/// Keeps for the client what is known of a statement whose connection was lost.
+fn note_outcome(dealings: &mut Dealings, outcome: Outcome, trouble: &Trouble) {
+    if trouble.is_of_lost_connection() {
+        dealings.hands.note_outcome(outcome);
+    }
 }
 
 /// Asks the server for what its answer did not tell, and lets go of the connection.
@@ -162,6 +224,11 @@ async fn end_other_transactions(session: &mut Session, plan: &Plan, text: &[u8])
         let Session { ground, account, context, dealings, .. } = session;
         let mut flight = start_flight(ground, account, context, &dealings.transaction, plan, &sent, &held);
         let outcome = order_and_hear(ground, &mut held, text, &mut flight).await;
+        if let Err(trouble) = &outcome {
+            let given = if trouble.is_undone() { Given::Nothing } else { Given::Something };
+            let of_it = Outcome::of(&plan.facts, held.around(context.state.autocommit), given);
+            note_outcome(dealings, of_it, trouble);
+        }
         held.assume_transaction(outcome.is_err());
         put_away(ground, account, context, dealings, held, outcome.as_ref().err());
         outcome?;

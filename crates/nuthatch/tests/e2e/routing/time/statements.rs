@@ -230,7 +230,9 @@ fn client_whose_transaction_died_with_its_statement_is_told_and_hung_up_on() {
     client.ok("BEGIN");
     client.ok("INSERT INTO t VALUES (1)");
     lab.freeze(Role::Primary).expect("it runs");
-    assert_late(&client.refused("INSERT INTO t VALUES (2) /*late*/"));
+    let error = client.refused("INSERT INTO t VALUES (2) /*late*/");
+    let words = "Query execution was interrupted, query_timeout exceeded; the transaction was rolled back";
+    assert_eq!((error.code, error.message.as_str()), (1907, words));
     assert!(client.is_closed_by_server(), "what it would write next would not be in its transaction");
     lab.thaw(Role::Primary).expect("it is frozen");
     let mut other = proxy.client(&servers::account(&lab).schema("own"));
@@ -238,6 +240,30 @@ fn client_whose_transaction_died_with_its_statement_is_told_and_hung_up_on() {
         other.query("SELECT COUNT(*) FROM t").is_ok_and(|answer| answer.value() == "0")
             && servers::primary(&lab).value("SELECT COUNT(*) FROM information_schema.innodb_trx") == "0"
     });
+}
+
+#[test]
+fn what_became_of_a_write_that_its_server_did_not_end_is_told_as_unknown() {
+    let (lab, proxy, mut client) = before_own(limited().variable("mysql-monitor_enabled", false));
+    let mut committing = proxy.client(&servers::account(&lab).schema("own"));
+    committing.ok("BEGIN");
+    committing.ok("INSERT INTO t VALUES (1)");
+    client.ok("SELECT 1 FROM t");
+    lab.freeze(Role::Primary).expect("it runs");
+    for (client, statement, words) in [
+        (&mut client, "INSERT INTO t VALUES (2) /*late*/", "whether the statement was executed"),
+        (&mut committing, "COMMIT /*late*/", "whether the transaction was committed"),
+    ] {
+        let error = client.refused(statement);
+        let is_told = error.message.contains("query_timeout") && error.message.ends_with(words);
+        assert!(error.code == 2013 && is_told, "{error:?}");
+    }
+    assert!(committing.is_closed_by_server());
+    lab.thaw(Role::Primary).expect("it is frozen");
+    await_that("the session goes on", || client.query("SELECT 1 FROM t").is_ok());
+    let mut operator = proxy.operator();
+    assert_eq!(stage::figure(&mut operator, "Commits_Unknown"), 1);
+    assert_eq!(stage::figure(&mut operator, "Statements_Timed_Out"), 2);
 }
 
 #[test]
