@@ -2,7 +2,7 @@
 
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
-.PHONY: help run demo check test test-servers drivers driver-suites orm-suites mtr apps properties differential freshness soundness equivalence bench bench-exact fuzz docs clean deps
+.PHONY: help run demo check test test-servers drivers driver-suites orm-suites mtr apps properties differential freshness soundness equivalence every-byte bench bench-exact fuzz docs clean deps
 MAKEFLAGS += --no-print-directory
 
 # So that a Rust which rustup has just installed is found without a new shell.
@@ -115,6 +115,14 @@ equivalence: ## random state, stored code, clocks and globals: every answer is a
 	NUTHATCH_EQUIVALENCE_SERVER=$(SERVER) NUTHATCH_EQUIVALENCE_THEME=$(THEME) NUTHATCH_EQUIVALENCE_COUNT=$(COUNT) \
 	cargo test -p nuthatch --test equivalence --locked -- --ignored --exact --nocapture \
 	  as_many_answers_as_wanted_are_a_fresh_connections
+
+# SCRIPT='huge packets' takes that script only; without CUTS each byte is cut.
+every-byte: ## the server's connection is cut behind every byte: one answer or one error, nothing run twice (SERVER=mysql SEED=1 CUTS=5000 REPLAY=1)
+	@tools/deps.sh test
+	@NUTHATCH_EVERY_BYTE_SEED=$(SEED) NUTHATCH_EVERY_BYTE_CUTS=$(CUTS) \
+	NUTHATCH_EVERY_BYTE_SERVER=$(SERVER) NUTHATCH_EVERY_BYTE_SCRIPT='$(SCRIPT)' NUTHATCH_EVERY_BYTE_REPLAY=$(REPLAY) \
+	cargo test -p nuthatch --test every_byte --locked -- --ignored --exact --nocapture \
+	  as_many_cuts_as_wanted_leave_nothing_wrong
 
 bench: ## CPU cost of each query against the floor and the direct connection (BENCH_ARGS="--help")
 	@tools/deps.sh run

@@ -5,6 +5,7 @@
 //! code with the proxy's own walk over answers.
 
 mod answer;
+mod file;
 mod login;
 mod prepared;
 mod socket;
@@ -220,6 +221,11 @@ impl Client {
         self.used += n;
         self.raw.extend_from_slice(&taken);
         Ok(taken)
+    }
+
+    /// Bytes of the answer at hand that have come, whole packets or not.
+    pub(crate) fn received(&self) -> usize {
+        self.raw.len() + self.inbox.len() - self.used
     }
 
     /// Whether the server closes the connection, saying nothing more but at most an error.

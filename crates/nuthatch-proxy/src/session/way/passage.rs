@@ -132,6 +132,11 @@ impl Passage {
         })
     }
 
+    /// The number that an ERR packet would have; none where the client takes none.
+    pub(crate) fn sequence_of_error(&self) -> Option<u8> {
+        if self.scanner().takes_error() { self.next_sequence() } else { None }
+    }
+
     /// The file that the server asked for was sent; its next packet has the number `next_sequence`.
     pub(crate) const fn file_was_sent(&mut self, next_sequence: u8) {
         match self {

@@ -419,7 +419,7 @@ impl Cause {
     pub(super) fn after(self, passage: &Passage) -> Trouble {
         self.with(match passage.scanner().has_begun() {
             false => Answered::Nothing,
-            true => Answered::Some(passage.next_sequence()),
+            true => Answered::Some(passage.sequence_of_error()),
         })
     }
 

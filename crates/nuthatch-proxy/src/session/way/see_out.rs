@@ -87,7 +87,7 @@ impl Way<'_> {
         unsent: Vec<u8>,
         rewrite: &mut (dyn FnMut(&mut [u8]) + Send),
     ) -> Result<AnswerEnd, Trouble> {
-        let mut late = Late { unsent, next_sequence: passage.next_sequence(), is_undone: false };
+        let mut late = Late { unsent, next_sequence: passage.sequence_of_error(), is_undone: false };
         let worker = self.worker;
         let seeing = Box::pin(self.see_end(client, &mut passage, &mut late, rewrite));
         let error = match worker.with_tokio(timeout(PATIENCE, seeing)).await {
@@ -146,7 +146,7 @@ impl Way<'_> {
             let consumed = passage.scan(bytes).map_err(malformed)?.consumed;
             let told = passage.told(bytes.get_mut(..consumed).unwrap_or_default());
             late.unsent.extend_from_slice(told);
-            late.next_sequence = passage.next_sequence();
+            late.next_sequence = passage.sequence_of_error();
             self.connection.framed.consume(consumed);
             if consumed == 0 {
                 self.fill_late().await?;
@@ -188,7 +188,7 @@ impl Way<'_> {
             late.next_sequence = None;
             self.worker.counters.frontend_bytes_sent.add(bytes.len() as u64);
             self.handle.unless_ended(client.write(&bytes)).await?.map_err(SessionEnd::from)?;
-            late.next_sequence = passage.next_sequence();
+            late.next_sequence = passage.sequence_of_error();
             if passage.scanner().is_finished() {
                 late.next_sequence = at_error.or(late.next_sequence);
                 return Ok(at_error.map(|_| time_is_over()));

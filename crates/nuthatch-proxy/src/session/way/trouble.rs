@@ -44,7 +44,7 @@ pub(crate) enum Trouble {
 pub(crate) struct Late {
     /// What goes before the error.
     pub(crate) unsent: Vec<u8>,
-    /// The number of the error's packet; none in the middle of another, where none can stand.
+    /// The number of the error's packet; none where none can stand: in the middle of another, or of definitions.
     pub(crate) next_sequence: Option<u8>,
     /// The statement surely came to nothing: its server did not have all of it.
     pub(crate) is_undone: bool,
@@ -97,7 +97,7 @@ pub(crate) enum Answered {
     Unasked,
     /// Nothing.
     Nothing,
-    /// Some packets; the next would have this number. `None`: half a packet.
+    /// Some of it; an ERR packet would have this number. `None`: it takes none there.
     Some(Option<u8>),
 }
 

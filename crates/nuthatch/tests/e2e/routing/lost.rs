@@ -121,6 +121,20 @@ fn client_is_told_what_became_of_a_statement_whose_connection_was_lost() {
 }
 
 #[test]
+fn client_whose_server_is_lost_says_all_of_its_file_and_goes_on() {
+    let setup = Setup::default().variable("mysql-enable_load_data_local_infile", true);
+    let (_relay, proxy, login, _) = through_relay_with(Cut::BeforeTheServer, setup);
+    let mut client = proxy.client(&login.with(CapabilityFlags::CLIENT_LOCAL_FILES));
+    let lines: Vec<_> = (0..200).map(|_| b"marked\n".repeat(1000)).collect();
+    let replies = client.load_file("LOAD DATA LOCAL INFILE 'any.tsv' INTO TABLE t (v)", &lines);
+    let replies = replies.expect("the session goes on");
+    let [Err(error)] = &replies[..] else { panic!("{replies:?}") };
+    assert_eq!(error.code, 2013, "{error:?}");
+    assert_eq!(client.received(), 4 + 9 + error.message.len(), "an error and no more");
+    client.settle();
+}
+
+#[test]
 fn read_whose_server_is_taken_offline_goes_on_at_another() {
     let stage = Stage::with(Setup::default());
     let port = servers::shared().server(Role::Replica(1)).expect("a lab has a replica").port();
