@@ -79,19 +79,22 @@ fn goes_to_writer(session: &Session, inquiry: &mut Inquiry, answered: &Result<An
     goes
 }
 
+/// Waits for what goes before the statement, and has a connection for it if that can be at once.
+async fn begin_asking(session: &mut Session, inquiry: &mut Inquiry) -> Result<(), Trouble> {
+    let plan = &inquiry.asked.plan;
+    hold_back(&mut session.ground, plan).await?;
+    if plan.facts.transaction.ends && has_other_transactions(&session.dealings.hands, plan) {
+        Box::pin(end_others(session, &inquiry.asked)).await?;
+    }
+    Box::pin(await_reader(session, &mut inquiry.asked.plan)).await?;
+    lease(session, inquiry)
+}
+
 /// Has a server answer.
 async fn ask(session: &mut Session, inquiry: &mut Inquiry) -> Result<AnswerEnd, Trouble> {
     loop {
         match std::mem::take(&mut inquiry.stage) {
-            Stage::New => {
-                let plan = &inquiry.asked.plan;
-                hold_back(&mut session.ground, plan).await?;
-                if plan.facts.transaction.ends && has_other_transactions(&session.dealings.hands, plan) {
-                    Box::pin(end_others(session, &inquiry.asked)).await?;
-                }
-                Box::pin(await_reader(session, &mut inquiry.asked.plan)).await?;
-                lease(session, inquiry)?;
-            }
+            Stage::New => begin_asking(session, inquiry).await?,
             Stage::InLine(in_line) => {
                 let turn = session.ground.handle.while_client_waits(in_line.turn()).await?;
                 take_turn(session, inquiry, in_line, turn)?;
