@@ -13,7 +13,7 @@ use crate::answer::Answer;
 use crate::clerk::{Call, Caller, ClerkHandle, Desk, Reply};
 use crate::command::Command;
 use crate::credentials::{Credentials, RefusalLog, Rights};
-use crate::data_plane::{DataPlane, SwitchoverMode, SwitchoverOrder};
+use crate::data_plane::{DataPlane, FailoverOrder, SwitchoverMode, SwitchoverOrder};
 use crate::error::AdminError;
 use crate::limits::SESSIONS_MAX;
 use crate::start_error::StartError;
@@ -90,11 +90,15 @@ impl Admin {
 
     /// Has another server take the writes of a pair, or says what would hinder it.
     pub(crate) async fn switch_over(&self, order: SwitchoverOrder) -> Result<Answer, AdminError> {
-        let columns = match order.mode {
-            SwitchoverMode::Check => ["weight", "finding"],
-            SwitchoverMode::Act => ["at_ms", "step"],
-        };
+        let columns = columns(order.mode);
         let rows = self.plane.0.switch_over(order).await.map_err(AdminError::Refused)?;
+        Ok(Answer::pairs(columns, rows))
+    }
+
+    /// Has another server take the place of a primary that is gone, or says what would hinder it.
+    pub(crate) async fn fail_over(&self, order: FailoverOrder) -> Result<Answer, AdminError> {
+        let columns = columns(order.mode);
+        let rows = self.plane.0.fail_over(order).await.map_err(AdminError::Refused)?;
         Ok(Answer::pairs(columns, rows))
     }
 
@@ -130,5 +134,13 @@ impl Admin {
 
     pub(crate) async fn call(&self, call: Call) -> Reply {
         self.clerk.call(call).await
+    }
+}
+
+/// The columns of what was found, or done.
+const fn columns(mode: SwitchoverMode) -> [&'static str; 2] {
+    match mode {
+        SwitchoverMode::Check => ["weight", "finding"],
+        SwitchoverMode::Act => ["at_ms", "step"],
     }
 }

@@ -3,6 +3,7 @@
 //! [`parse`] decides for one statement whether it is a verb of ours, something that a MySQL client sends by habit, or
 //! SQL for SQLite. It is a pure function; what a command does is the clerk's to know.
 
+mod failover;
 mod set;
 mod show;
 mod shown;
@@ -92,7 +93,7 @@ const PROCESS_VERBS: [(&str, &str, Command); 8] = [
 ];
 
 /// Other verbs, for who asks for help.
-const OTHER_VERBS: [(&str, &str); 16] = [
+const OTHER_VERBS: [(&str, &str); 17] = [
     (
         "LOAD MYSQL USERS | SERVERS | QUERY RULES | VARIABLES TO RUNTIME",
         "puts what is in memory in force; also LOAD ADMIN VARIABLES",
@@ -110,6 +111,10 @@ const OTHER_VERBS: [(&str, &str); 16] = [
     (
         "NUTHATCH SWITCHOVER HOSTGROUP n TO 'host:port' [CHECK]",
         "has that server take the writes of the pair, or says what would hinder it",
+    ),
+    (
+        "NUTHATCH FAILOVER HOSTGROUP n [TO 'host:port'] [CHECK]",
+        "puts another server in the place of a primary that is gone, or says what would hinder it",
     ),
     ("NUTHATCH HOLD HOSTGROUP n [MAX ms]", "has new statements wait, for a minute at most"),
     ("NUTHATCH RELEASE HOSTGROUP n", "lets them go on"),
@@ -156,6 +161,9 @@ fn release(mut words: Words<'_>) -> Command {
 fn process_verb(mut words: Words<'_>) -> Command {
     if words.take("SWITCHOVER") {
         return switchover::parse(words);
+    }
+    if words.take("FAILOVER") {
+        return failover::parse(words);
     }
     if words.take("HOLD HOSTGROUP") {
         return hold(words);

@@ -11,8 +11,9 @@ use nuthatch_config::{Server, ServerStatus, Snapshot};
 
 use crate::statistic::Sample;
 use crate::stats::rows::{
-    CommandCountersRow, ConnectionPoolRow, ErrorRow, LineRow, MemoryRow, ProcessRow, QueryCacheAdviceRow,
-    QueryCacheEntryRow, QueryCacheRow, QueryCacheTableRow, QueryDigestRow, QueryRuleRow, ServerRow, UserRow,
+    CommandCountersRow, ConnectionPoolRow, ErrorRow, LineRow, LostTransactionsRow, MemoryRow, ProcessRow,
+    QueryCacheAdviceRow, QueryCacheEntryRow, QueryCacheRow, QueryCacheTableRow, QueryDigestRow, QueryRuleRow,
+    ServerRow, UserRow,
 };
 
 /// The running proxy, as operators see it.
@@ -90,6 +91,11 @@ pub trait DataPlane: Send + Sync + 'static {
         Vec::new()
     }
 
+    /// The rows of `stats_nuthatch_lost_transactions`, the oldest first; none where nobody changes primaries.
+    fn lost_transactions(&self) -> Vec<LostTransactionsRow> {
+        Vec::new()
+    }
+
     /// The rows of `mysql_servers` in force, with all servers where they stand now, and each one's status now.
     fn servers_in_force(&self) -> Vec<(Arc<Server>, ServerStatus)>;
 
@@ -124,6 +130,14 @@ pub trait DataPlane: Send + Sync + 'static {
     /// # Errors
     /// Sentences: it was refused, taken back, or is left for somebody to finish.
     fn switch_over(&self, _order: SwitchoverOrder) -> Switching {
+        Box::pin(std::future::ready(Err("nobody changes primaries here".to_owned())))
+    }
+
+    /// Puts another server in the place of a primary that is gone, or says what would hinder it; as [`Self::switch_over`].
+    ///
+    /// # Errors
+    /// Sentences: it was refused, taken back, or is left for somebody to finish.
+    fn fail_over(&self, _order: FailoverOrder) -> Switching {
         Box::pin(std::future::ready(Err("nobody changes primaries here".to_owned())))
     }
 
@@ -178,6 +192,17 @@ pub struct SwitchoverOrder {
     pub hostname: String,
     /// Its port.
     pub port: u16,
+    /// Whether it is to be done.
+    pub mode: SwitchoverMode,
+}
+
+/// `NUTHATCH FAILOVER`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FailoverOrder {
+    /// The writer hostgroup of a replication pair.
+    pub hostgroup: u32,
+    /// Host and port of who is to take the writes; none for who has most.
+    pub to: Option<(String, u16)>,
     /// Whether it is to be done.
     pub mode: SwitchoverMode,
 }

@@ -28,7 +28,7 @@ mod version;
 
 pub use admin::Admin;
 pub use data_plane::{
-    CheckLog, CheckResult, DataPlane, HostgroupOrder, Killed, ProcessVerb, Reading, Switching,
+    CheckLog, CheckResult, DataPlane, FailoverOrder, HostgroupOrder, Killed, ProcessVerb, Reading, Switching,
     SwitchoverMode, SwitchoverOrder,
 };
 pub use listener::serve;

@@ -183,6 +183,10 @@ impl Session {
                 self.warnings.clear();
                 self.admin.switch_over(order).await
             }
+            Command::Failover(order) if self.caller.rights == Rights::Full => {
+                self.warnings.clear();
+                self.admin.fail_over(order).await
+            }
             command => {
                 self.warnings.clear();
                 let answer = self.ask(command).await?;

@@ -16,9 +16,9 @@ use monitor_rows::{
     ConnectLogRow, GaleraLogRow, GroupReplicationLogRow, PingLogRow, ReadOnlyLogRow, ReplicationLagLogRow,
 };
 use rows::{
-    CommandCountersRow, ConnectionPoolRow, ErrorRow, GlobalRow, LineRow, MemoryRow, ProcessRow,
-    QueryCacheAdviceRow, QueryCacheEntryRow, QueryCacheRow, QueryCacheTableRow, QueryDigestRow, QueryRuleRow,
-    ServerRow, UserRow,
+    CommandCountersRow, ConnectionPoolRow, ErrorRow, GlobalRow, LineRow, LostTransactionsRow, MemoryRow,
+    ProcessRow, QueryCacheAdviceRow, QueryCacheEntryRow, QueryCacheRow, QueryCacheTableRow, QueryDigestRow,
+    QueryRuleRow, ServerRow, UserRow,
 };
 pub(crate) use table::SCHEMA;
 use table::StatsTable;
@@ -55,6 +55,7 @@ static SOURCES: &[Source] = &[
     Source::of::<ErrorRow>(Twin::Reset),
     Source::of::<GlobalRow>(Twin::None),
     Source::of::<LineRow>(Twin::None),
+    Source::of::<LostTransactionsRow>(Twin::None),
     Source::of::<ProcessRow>(Twin::None),
     Source::of::<QueryCacheRow>(Twin::Reset),
     Source::of::<QueryCacheTableRow>(Twin::None),

@@ -10,6 +10,7 @@
 mod attributes;
 mod clusters;
 mod health_limits;
+mod loss_max;
 mod password;
 mod placement;
 mod pool_settings;
@@ -31,6 +32,7 @@ pub use clusters::{
     CheckType, Cluster, ClusterKind, Clusters, ReplicationPair, UnknownCheckType, WritersRead,
 };
 pub use health_limits::HealthLimits;
+pub use loss_max::LossMax;
 pub use password::Password;
 pub use placement::{Access, AccessFinding, Finding, Findings, Member, Placed, Placement, Placer, Role};
 pub use pool_settings::PoolSettings;

@@ -78,6 +78,8 @@ pub struct Placer {
     writers: BTreeMap<HostgroupId, Vec<ServerName>>,
     /// Were writers, and have not been seen read-only since.
     deposed: HashSet<(HostgroupId, ServerName)>,
+    /// Nothing is sent to these, whatever they are found to be, and why.
+    fenced: BTreeMap<(HostgroupId, ServerName), String>,
 }
 
 impl Placer {
@@ -102,7 +104,24 @@ impl Placer {
         };
         self.writers.retain(|hostgroup, _| is_known(hostgroup));
         self.deposed.retain(|(hostgroup, _)| is_known(hostgroup));
+        self.fenced.retain(|(hostgroup, _), _| is_known(hostgroup));
         Placement { hostgroups: rows.into_hostgroups(), placed }
+    }
+
+    /// Nothing is sent to that server any more in the pair of that writer hostgroup, whatever it is found to be: somebody is about to put
+    /// another one in its place. `why` is a clause for operators behind "because".
+    pub fn fence(&mut self, hostgroup: HostgroupId, server: &ServerName, why: &str) {
+        self.fenced.insert((hostgroup, server.clone()), why.to_owned());
+    }
+
+    /// It stands again where it belongs by what it is found to be.
+    pub fn readmit(&mut self, hostgroup: HostgroupId, server: &ServerName) {
+        self.fenced.remove(&(hostgroup, server.clone()));
+    }
+
+    /// Who wrote in that cluster last, there or not.
+    pub fn last_writer(&self, hostgroup: HostgroupId) -> Option<&ServerName> {
+        self.writers(hostgroup).first()
     }
 
     /// Who wrote in that cluster when its servers were placed last.

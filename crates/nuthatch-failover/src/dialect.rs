@@ -36,6 +36,16 @@ pub(crate) const fn start_replication(flavor: ServerFlavor) -> &'static str {
     }
 }
 
+/// What has come of the source is applied further on; nothing more comes. `channel` is its name; empty for the one without.
+pub(crate) fn receive(flavor: ServerFlavor, channel: &str, does: bool) -> String {
+    let verb = if does { "START" } else { "STOP" };
+    match flavor {
+        ServerFlavor::MariaDb(_) => format!("{verb} SLAVE {} IO_THREAD", quoted(channel)),
+        _ if has_new_words(flavor) => format!("{verb} REPLICA IO_THREAD FOR CHANNEL {}", quoted(channel)),
+        ServerFlavor::MySql(_) => format!("{verb} SLAVE IO_THREAD FOR CHANNEL {}", quoted(channel)),
+    }
+}
+
 /// `channel` is a name of MariaDB's connections; empty for the one without.
 pub(crate) fn forget_replication(flavor: ServerFlavor, channel: &str) -> String {
     match flavor {

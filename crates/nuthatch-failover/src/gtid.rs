@@ -7,6 +7,8 @@ use std::fmt;
 
 use nuthatch_sql::{GtidPositions, GtidSet, ServerFlavor};
 
+use crate::loss::{Acknowledged, Lacking};
+
 /// See the module's doc. Equal ones may be written otherwise.
 #[derive(Clone, Debug)]
 pub(crate) struct Gtids {
@@ -39,6 +41,73 @@ impl Gtids {
             _ => false,
         }
     }
+
+    /// It has what the other has as well. Two kinds do not mix: what is of another one is left out.
+    pub(crate) fn add(&mut self, other: &Self) {
+        match (&mut self.understood, &other.understood) {
+            (Understood::Set(own), Understood::Set(other)) => {
+                own.add(other);
+                self.text = own.to_string();
+            }
+            (Understood::Position(own), Understood::Position(other)) => {
+                own.add(other);
+                self.text = positions(own);
+            }
+            _ => {}
+        }
+    }
+
+    /// Whether a server that has this, in its binlog or received, has all that another one has come to, transaction by transaction as
+    /// far as ids tell. `own` is that server's id: what it has written itself says nothing of what it has received.
+    pub(crate) fn holds(&self, come_to: &Self, own: u64) -> bool {
+        match (&self.understood, &come_to.understood) {
+            (Understood::Set(all), Understood::Set(come_to)) => all.contains(come_to),
+            (Understood::Position(all), Understood::Position(come_to)) => {
+                let all = (all, all.gtids());
+                come_to.gtids().iter().all(|gtid| match all.0.last(gtid.domain, gtid.server) {
+                    Some(last) => last >= gtid.sequence,
+                    None => all.1.iter().any(|one| {
+                        one.domain == gtid.domain
+                            && one.sequence > gtid.sequence
+                            && u64::from(one.server) != own
+                    }),
+                })
+            }
+            _ => false,
+        }
+    }
+
+    /// What of these transactions, which were acknowledged, a server that has this does not have.
+    pub(crate) fn lacks(&self, acknowledged: &Acknowledged) -> Lacking {
+        match (&self.understood, acknowledged) {
+            (Understood::Set(own), Acknowledged::Set(set)) => Lacking::of_sets(set, own),
+            (Understood::Position(own), Acknowledged::Positions(last)) => {
+                Lacking::of_positions(last, own, None)
+            }
+            // A server of another kind has none of them.
+            (_, Acknowledged::Set(set)) => Lacking::of_sets(set, &GtidSet::default()),
+            (_, Acknowledged::Positions(last)) => {
+                Lacking::of_positions(last, &GtidPositions::default(), None)
+            }
+        }
+    }
+
+    /// What a server with this binlog has that a server with the other binlog does not have. `writer` is the id of the first.
+    pub(crate) fn surplus_over(&self, other: &Self, writer: u64) -> Lacking {
+        match (&self.understood, &other.understood) {
+            (Understood::Set(own), Understood::Set(other)) => Lacking::of_sets(own, other),
+            (Understood::Position(own), Understood::Position(other)) => {
+                Lacking::of_positions(own, other, Some(writer))
+            }
+            (Understood::Set(own), _) => Lacking::of_sets(own, &GtidSet::default()),
+            (Understood::Position(own), _) => Lacking::of_positions(own, &GtidPositions::default(), None),
+        }
+    }
+}
+
+/// As MariaDB writes them; of each domain and server one.
+fn positions(positions: &GtidPositions) -> String {
+    positions.gtids().iter().map(ToString::to_string).collect::<Vec<_>>().join(",")
 }
 
 impl PartialEq for Gtids {

@@ -235,6 +235,7 @@ mod tests {
             is_read_only: true,
             binlog: Binlog::All,
             has: Gtids::parse(MARIADB, has).expect("a position"),
+            history: Gtids::parse(MARIADB, has).expect("a position"),
             runs_events: false,
             follows: Vec::new(),
         }
@@ -251,6 +252,7 @@ mod tests {
             applies: "Yes".to_owned(),
             behind_s: Some(0),
             delay_s: 0,
+            received: Gtids::parse(MARIADB, "0-1-9").expect("a position"),
             by_gtid: true,
             filters: false,
             over_tls: false,

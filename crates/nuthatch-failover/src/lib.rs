@@ -1,21 +1,33 @@
 //! Has another server of a replication pair take the writes.
 //!
 //! [`switch_over`] changes the primary while it is there: what the old one has acknowledged is on the new one before that takes a write, and
-//! until then every failure leaves things as they were. [`check`] says beforehand what would hinder it.
+//! until then every failure leaves things as they were. [`check`] says beforehand what would hinder it. [`fail_over`] puts another one in the
+//! place of a primary that is gone, and says what is lost with it; [`rejoin`] has the old one follow when it is back.
 //!
 //! It asks and tells servers by connections of its own, as an account of its own. What statements of clients do meanwhile is not its
 //! business: who has them wait, and sends them elsewhere, is the caller ([`Traffic`]). It rests on GTIDs alone.
 
+mod at_once;
 mod dialect;
+mod failover;
+mod following;
 mod gtid;
 mod hindrance;
 mod link;
+mod loss;
 mod order;
+mod rejoin;
+mod steps;
 mod survey;
 mod switchover;
 mod traffic;
+mod votes;
 
+pub use failover::{Cause, Demand, FenceCommand, Promoted, Report, Silence, check_failover, fail_over};
 pub use hindrance::{Finding, Weight};
-pub use order::{Account, Cluster, Limits, Order};
-pub use switchover::{Outcome, Step, check, switch_over};
+pub use loss::{Acknowledged, Lacking};
+pub use order::{Account, Cluster, KnownServer, Limits, Order};
+pub use rejoin::{Rejoined, rejoin};
+pub use steps::{Outcome, Step};
+pub use switchover::{check, switch_over};
 pub use traffic::{Holding, Traffic, Work};

@@ -8,6 +8,8 @@ use nuthatch_sql::ServerFlavor;
 use thiserror::Error;
 use tokio::time::{sleep, timeout};
 
+use crate::order::KnownServer;
+
 const ANSWER_BYTES_MAX: usize = 4 << 20;
 
 /// ER_NO_SUCH_THREAD.
@@ -83,6 +85,23 @@ impl Link {
         let id = answer.value("id").and_then(|id| std::str::from_utf8(id).ok()?.parse().ok());
         link.thread_id = id.ok_or_else(|| lost("it does not tell the connection's number".to_owned()))?;
         Ok(link)
+    }
+
+    /// Another connection in the place of this one, which is lost: what it was told last is over.
+    pub(crate) async fn relinked(
+        &self,
+        servers: &[KnownServer],
+        patience: Duration,
+    ) -> Result<Self, Failure> {
+        let Some((name, address, Ok(login))) = servers.iter().find(|(name, ..)| *name == self.name) else {
+            return Err(Failure::Lost {
+                server: self.name.clone(),
+                why: "nobody can log in to it".to_owned(),
+            });
+        };
+        let mut fresh = Self::open(name, address, login, patience).await?;
+        fresh.end_thread(self.thread_id).await?;
+        Ok(fresh)
     }
 
     /// What another connection was told, and nobody knows whether it has been done, has been done or will not be when this returns.

@@ -14,7 +14,10 @@ pub struct Account {
     pub password: nuthatch_config::Secret,
 }
 
-/// A server of the pair, and how it is logged in to as the account that changes roles.
+/// A server, where it is, and how it is logged in to as the account that changes roles, or why nobody can.
+pub type KnownServer = (ServerName, BackendAddress, Result<AskerLogin, String>);
+
+/// A replication pair.
 #[derive(Clone, Debug)]
 pub struct Cluster {
     /// Its writer hostgroup.
@@ -22,7 +25,7 @@ pub struct Cluster {
     /// Who takes the writes now, as the monitor knows.
     pub writer: Option<ServerName>,
     /// All servers of the pair.
-    pub servers: Vec<(ServerName, BackendAddress, Result<AskerLogin, String>)>,
+    pub servers: Vec<KnownServer>,
 }
 
 /// How long is waited for what.

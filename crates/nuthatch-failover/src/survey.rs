@@ -19,6 +19,8 @@ pub(crate) struct Survey {
     pub(crate) binlog: Binlog,
     /// What it has committed or applied.
     pub(crate) has: Gtids,
+    /// Every transaction in its binlog, since that began: MariaDB's `gtid_binlog_state`; MySQL's is what it has.
+    pub(crate) history: Gtids,
     pub(crate) runs_events: bool,
     pub(crate) follows: Vec<Channel>,
 }
@@ -47,6 +49,8 @@ pub(crate) struct Channel {
     pub(crate) applies: String,
     pub(crate) behind_s: Option<u64>,
     pub(crate) delay_s: u64,
+    /// What has come of its source and is whole, applied or not.
+    pub(crate) received: Gtids,
     pub(crate) by_gtid: bool,
     pub(crate) filters: bool,
     pub(crate) over_tls: bool,
@@ -69,33 +73,63 @@ impl Channel {
 }
 
 impl Survey {
+    /// What it has come to, in its tables or at least received.
+    pub(crate) fn come_to(&self) -> Gtids {
+        let mut all = self.has.clone();
+        self.follows.iter().for_each(|channel| all.add(&channel.received));
+        all
+    }
+
+    /// Every transaction that it has, in its binlog, in its tables or at least received.
+    pub(crate) fn everything(&self) -> Gtids {
+        let mut all = self.come_to();
+        all.add(&self.history);
+        all
+    }
+
     /// Asks a server.
     pub(crate) async fn of(link: &mut Link) -> Result<Self, Failure> {
         let variables = link.ask(variables(link.flavor)).await?;
         let status = link.ask(link.flavor.replica_status()).await?;
+        let name = link.name.clone();
         let not_told = |what: &str| Failure::Lost {
-            server: link.name.clone(),
+            server: name.clone(),
             why: format!("it does not tell its {what} as expected"),
         };
         let text = |name: &str| variables.text(name).unwrap_or_default();
         let number = |name: &str| text(name).parse::<u64>().map_err(|_no_number| not_told(name));
         let is_on = |name: &str| matches!(text(name).as_str(), "1" | "ON");
         let is_mariadb = link.is_mariadb();
-        let has = Gtids::parse(link.flavor, &text("has"));
+        let has = Gtids::parse(link.flavor, &text("has")).ok_or_else(|| not_told("GTIDs"))?;
+        let follows = channels(&status, link.flavor).ok_or_else(|| not_told("received GTIDs"))?;
+        let writes_binlog = is_on("log_bin");
+        // Asked for without a binlog it is an error.
+        let history = match is_mariadb && writes_binlog {
+            true => {
+                let state = link.ask("SELECT @@global.gtid_binlog_state AS state").await?;
+                let state = Gtids::parse(link.flavor, &state.text("state").unwrap_or_default());
+                state.ok_or_else(|| Failure::Lost {
+                    server: link.name.clone(),
+                    why: "it does not tell its gtid_binlog_state as expected".to_owned(),
+                })?
+            }
+            false => has.clone(),
+        };
         Ok(Self {
             name: link.name.clone(),
             flavor: link.flavor,
             server_id: number("server_id")?,
             uuid: text("uuid"),
             is_read_only: is_on("read_only"),
-            binlog: match is_on("log_bin") && (is_mariadb || text("gtid_mode") == "ON") {
+            binlog: match writes_binlog && (is_mariadb || text("gtid_mode") == "ON") {
                 false => Binlog::Unfit,
                 true if is_on("log_updates") => Binlog::All,
                 true => Binlog::Own,
             },
-            has: has.ok_or_else(|| not_told("GTIDs"))?,
+            has,
+            history,
             runs_events: is_on("event_scheduler"),
-            follows: channels(&status, link.flavor),
+            follows,
         })
     }
 }
@@ -121,7 +155,8 @@ const fn variables(flavor: ServerFlavor) -> &'static str {
     }
 }
 
-fn channels(status: &AnswerTable, flavor: ServerFlavor) -> Vec<Channel> {
+/// None where what it has received is not understood.
+fn channels(status: &AnswerTable, flavor: ServerFlavor) -> Option<Vec<Channel>> {
     let channel = |row: &Vec<Option<Vec<u8>>>| {
         let of = |names: &[&str]| {
             let place =
@@ -147,7 +182,8 @@ fn channels(status: &AnswerTable, flavor: ServerFlavor) -> Vec<Channel> {
             "Replicate_Rewrite_DB",
         ];
         let errors = [told(&["Last_IO_Error"]), told(&["Last_SQL_Error"])];
-        Channel {
+        Some(Channel {
+            received: Gtids::parse(flavor, &told(&["Gtid_IO_Pos", "Retrieved_Gtid_Set"]))?,
             name: told(&["Connection_name", "Channel_Name"]),
             source: ServerName {
                 host: told(&["Source_Host", "Master_Host"]),
@@ -165,7 +201,7 @@ fn channels(status: &AnswerTable, flavor: ServerFlavor) -> Vec<Channel> {
             over_tls: told(&["Source_SSL_Allowed", "Master_SSL_Allowed"]) == "Yes",
             filters: filters.iter().any(|name| !told(&[name]).is_empty()),
             error: errors.into_iter().filter(|error| !error.is_empty()).collect::<Vec<_>>().join("; "),
-        }
+        })
     };
     status.rows.iter().map(channel).collect()
 }
@@ -192,6 +228,7 @@ mod tests {
             ("Master_Server_Id", Some("1")),
             ("Last_IO_Error", Some("gone")),
             ("Last_SQL_Error", Some("")),
+            ("Gtid_IO_Pos", Some("0-1-7")),
         ]);
         let mysql = answer(&[
             ("Source_Host", Some("db1")),
@@ -205,9 +242,11 @@ mod tests {
             ("Last_IO_Error", Some("gone")),
             ("Channel_Name", Some("")),
         ]);
-        let of_mariadb = channels(&mariadb, ServerFlavor::MariaDb(101_119));
-        assert_eq!(of_mariadb, channels(&mysql, ServerFlavor::MySql(90_704)));
-        let channel = &of_mariadb[0];
+        let read = |answer, flavor| channels(answer, flavor).expect("it is understood").remove(0);
+        let channel = read(&mariadb, ServerFlavor::MariaDb(101_119));
+        let of_mysql = read(&mysql, ServerFlavor::MySql(90_704));
+        assert_eq!(channel, Channel { received: channel.received.clone(), ..of_mysql });
+        assert_eq!(channel.received.to_string(), "0-1-7");
         assert!(channel.by_gtid && !channel.filters && !channel.runs());
         assert_eq!((channel.delay_s, channel.behind_s, channel.error.as_str()), (5, None, "gone"));
         assert_eq!(channel.source.to_string(), "db1:3306");

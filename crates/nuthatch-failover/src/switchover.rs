@@ -8,7 +8,6 @@
 //! 5. Statements go there. The others follow it.
 
 mod followers;
-mod steps;
 mod waiting;
 
 use std::sync::Arc;
@@ -22,10 +21,10 @@ use crate::gtid::Gtids;
 use crate::hindrance::{self, Finding, Weight, refused};
 use crate::link::{Failure, Link};
 use crate::order::Order;
+use crate::steps::{Outcome, Step, Steps};
 use crate::survey::Survey;
 use crate::traffic::Traffic;
-use steps::Steps;
-pub use steps::{Outcome, Step};
+use crate::votes;
 
 /// The servers of a pair, each asked.
 struct Field {
@@ -67,7 +66,7 @@ pub async fn check(traffic: &Arc<dyn Traffic>, order: &Order) -> Vec<Finding> {
 
 /// Has the new primary take the writes, or leaves things as they were; see the module's doc. To be run to its end: it must not be dropped.
 pub async fn switch_over(traffic: &Arc<dyn Traffic>, order: &Order) -> (Outcome, Vec<Step>) {
-    let mut steps = Steps::begin();
+    let mut steps = Steps::begin("switchover");
     let mut field = match Field::survey(order).await {
         Ok(field) => field,
         Err(findings) => return (Outcome::Refused(findings), steps.taken),
@@ -246,7 +245,11 @@ impl Field {
     /// Nobody else changes the old primary; what must be allowed is; and while statements still run, the new primary has what the old one
     /// had: so they wait for little.
     async fn prepare(&mut self, order: &Order, steps: &mut Steps) -> Result<(), Failure> {
-        lock(&mut self.old.0).await?;
+        votes::take(&mut self.old.0).await?;
+        votes::take(&mut self.new.0).await?;
+        for (link, _) in &mut self.others {
+            votes::take(link).await?;
+        }
         // It is so already: this asks for the right.
         self.new.0.ask("SET GLOBAL read_only = 1").await?;
         if self.old.1.runs_events {
@@ -399,23 +402,10 @@ async fn have_done(link: &mut Link, order: &Order, orders: &[&str]) -> Result<()
         if tries_left == 0 || matches!(failure, Failure::Refused { .. }) {
             return Err(failure);
         }
-        match relink(link, order).await {
+        match link.relinked(&order.cluster.servers, order.limits.answer).await {
             Ok(fresh) => *link = fresh,
             Err(_) => sleep(RELINK_PAUSE).await,
         }
-    }
-}
-
-/// Taken on the old primary while roles change, so that nobody else changes them; it goes with the connection.
-async fn lock(link: &mut Link) -> Result<(), Failure> {
-    let answer = link.ask("SELECT GET_LOCK('nuthatch_switchover', 0) AS got").await?;
-    match answer.value("got") {
-        Some(b"1") => Ok(()),
-        _ => Err(Failure::Lost {
-            server: link.name.clone(),
-            why: "another switchover is under way there (the named lock nuthatch_switchover is taken)"
-                .to_owned(),
-        }),
     }
 }
 
@@ -431,14 +421,3 @@ async fn events(link: &mut Link) -> Result<Vec<Event>, Failure> {
 }
 
 const RELINK_PAUSE: Duration = Duration::from_millis(500);
-
-/// Another connection in the place of one that is lost.
-async fn relink(link: &Link, order: &Order) -> Result<Link, Failure> {
-    let known = order.cluster.servers.iter().find(|(name, ..)| *name == link.name);
-    let Some((name, address, Ok(login))) = known else {
-        return Err(Failure::Lost { server: link.name.clone(), why: "nobody can log in to it".to_owned() });
-    };
-    let mut fresh = Link::open(name, address, login, order.limits.answer).await?;
-    fresh.end_thread(link.thread_id).await?;
-    Ok(fresh)
-}

@@ -2,6 +2,8 @@
 
 use nuthatch_config::{AccessFinding, HostgroupId, ServerName};
 
+use crate::loss::Acknowledged;
+
 /// A session that has a connection to the old primary and cannot let go of it by itself at once.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Work {
@@ -43,4 +45,16 @@ pub trait Traffic: Send + Sync + 'static {
 
     /// A server has been made what this says: statements go to it, or not, when this returns.
     fn has_become(&self, server: &ServerName, finding: &AccessFinding);
+
+    /// Nothing is sent to the server any more in the pair of that hostgroup, whatever it is found to be: its connections have been cut
+    /// when this returns, and nothing that was under way there is stored.
+    fn fence(&self, hostgroup: HostgroupId, server: &ServerName, why: &str);
+
+    /// The server stands again where it belongs by what it is found to be.
+    fn readmit(&self, hostgroup: HostgroupId, server: &ServerName);
+
+    /// What that primary has acknowledged to clients of this proxy; none if that is not known.
+    fn acknowledged(&self, _primary: &ServerName) -> Option<Acknowledged> {
+        None
+    }
 }

@@ -171,6 +171,17 @@ impl Proxy {
         self.shared.note_access(server, check, finding, Told::Changed);
     }
 
+    /// Nothing is sent to that server any more in the pair of that writer hostgroup, whatever it is found to be: its connections there
+    /// have been cut when this returns, and what was under way is not stored.
+    pub fn fence(&self, hostgroup: HostgroupId, server: &ServerName, why: &str) {
+        self.shared.fence(hostgroup, server, why);
+    }
+
+    /// It stands again where it belongs by what it is found to be.
+    pub fn readmit(&self, hostgroup: HostgroupId, server: &ServerName) {
+        self.shared.readmit(hostgroup, server);
+    }
+
     /// Takes note of what the monitor has found a server to be in its cluster: it stands where it belongs by that when this returns.
     pub fn note_member(&self, server: &ServerName, member: Member) {
         self.shared.note_member(server, member);

@@ -10,7 +10,7 @@ pub(crate) mod purge;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use nuthatch_config::{AccessFinding, CheckType, Member, ServerName, Snapshot};
+use nuthatch_config::{AccessFinding, CheckType, HostgroupId, Member, ServerName, Snapshot};
 use parking_lot::Mutex;
 
 use crate::backend::{Hostgroups, Restarts};
@@ -126,13 +126,28 @@ impl Shared {
         self.move_servers(snapshot, &moves);
     }
 
+    /// Nothing is sent to that server any more in the pair of that writer hostgroup: its connections have been cut when this returns.
+    pub(crate) fn fence(&self, hostgroup: HostgroupId, server: &ServerName, why: &str) {
+        let mut places = self.places.lock();
+        places.fence(hostgroup, server, why);
+        self.replace(&mut places);
+    }
+
+    /// It stands again where it belongs by what it is found to be.
+    pub(crate) fn readmit(&self, hostgroup: HostgroupId, server: &ServerName) {
+        let mut places = self.places.lock();
+        places.readmit(hostgroup, server);
+        self.replace(&mut places);
+    }
+
     /// Where a server does not take a hostgroup's writes any more, its connections are cut first; then all is forgotten that is exact, so
-    /// that nothing is stored of what was under way there; and only then another one takes them.
+    /// that nothing is stored of what was under way there; and only then another one takes them. That one may have applied since what
+    /// was read from it before.
     fn move_servers(&self, snapshot: Snapshot, moves: &Moves) {
         for (hostgroup, server) in &moves.deposed {
             self.hostgroups.cut_off(*hostgroup, server);
         }
-        if !moves.deposed.is_empty() {
+        if !moves.deposed.is_empty() || moves.has_new_writer {
             self.exact.forget_all();
         }
         self.hostgroups.publish(&snapshot, self.clock.now_us());

@@ -6,7 +6,11 @@
 //!
 //! Pure: no server is asked. Cost: sorting the intervals once; a comparison walks both sides.
 
+mod algebra;
+
 use std::collections::{BTreeMap, HashMap};
+
+pub use algebra::Gtid;
 
 /// MySQL's `gtid_executed`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

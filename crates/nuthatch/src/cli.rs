@@ -26,6 +26,7 @@ pub(crate) enum Command {
     Serve(Box<ServeArguments>),
     /// Have another server of a replication pair take the writes, without an error for any client
     Switchover(SwitchoverArguments),
+    Failover(FailoverArguments),
     /// Bring up, look at and stop real servers on this host, to try things on
     #[command(subcommand)]
     Lab(LabCommand),
@@ -130,6 +131,31 @@ pub(crate) struct SwitchoverArguments {
     pub(crate) to: String,
 
     /// Only say what would hinder it
+    #[arg(long)]
+    pub(crate) check: bool,
+
+    /// Print JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+
+    #[command(flatten)]
+    pub(crate) admin: AdminArguments,
+}
+
+/// Put another server in the place of a primary that is gone.
+///
+/// It is refused as long as the primary answers, or a replica is connected to it.
+#[derive(Debug, Args)]
+pub(crate) struct FailoverArguments {
+    /// The writer hostgroup, as in mysql_replication_hostgroups
+    #[arg(long, value_name = "N")]
+    pub(crate) hostgroup: u32,
+
+    /// Who is to take the writes [default: the replica that has received most]
+    #[arg(long, value_name = "HOST:PORT")]
+    pub(crate) to: Option<String>,
+
+    /// Only say what would be done, and what would hinder it
     #[arg(long)]
     pub(crate) check: bool,
 

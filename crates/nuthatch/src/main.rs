@@ -33,6 +33,7 @@ fn main() -> ExitCode {
     let outcome = match cli.command {
         Command::Serve(arguments) => serve::run(&arguments),
         Command::Switchover(arguments) => operator::switch_over(&arguments),
+        Command::Failover(arguments) => operator::fail_over(&arguments),
         Command::Lab(command) => lab::run(&command),
     };
     match outcome {

@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use nuthatch_config::{AccessFinding, CheckType, Member, MysqlVariables, ServerName};
+use nuthatch_failover::Silence;
 use nuthatch_monitor::{
     CheckTimes, Lag, MemberCheck, MemberPatience, Monitor, PingFinding, Roles, Settings, Target, Ward,
 };
@@ -13,9 +14,12 @@ use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
+use crate::switching::Suspicions;
+
 /// A monitor that looks at nothing yet, whose checks are among these tasks.
-pub(crate) fn monitor(proxy: &Arc<Proxy>, tasks: &TaskTracker) -> Monitor {
-    let monitor = Monitor::new(Arc::new(DataPlane(Arc::clone(proxy))), tasks.clone());
+pub(crate) fn monitor(proxy: &Arc<Proxy>, suspicions: Suspicions, tasks: &TaskTracker) -> Monitor {
+    let ward = DataPlane { proxy: Arc::clone(proxy), suspicions };
+    let monitor = Monitor::new(Arc::new(ward), tasks.clone());
     let lookout = monitor.lookout().clone();
     proxy.when_unreachable(move |server| lookout.look_at(server));
     monitor
@@ -42,10 +46,18 @@ pub(crate) async fn keep(proxy: Arc<Proxy>, mut monitor: Monitor, stop: Cancella
 }
 
 /// Hands on what the monitor finds.
-struct DataPlane(Arc<Proxy>);
+struct DataPlane {
+    proxy: Arc<Proxy>,
+    /// Who is told of servers that are not there.
+    suspicions: Suspicions,
+}
 
 impl Ward for DataPlane {
     fn pinged(&self, server: &ServerName, finding: &PingFinding) {
+        match finding {
+            PingFinding::Silent { .. } => self.suspicions.note(server, Silence::Counts),
+            _ => self.suspicions.clear(server),
+        }
         let outcome = match finding {
             PingFinding::Answered { took } => {
                 PingOutcome::Answered { latency_us: u64::try_from(took.as_micros()).unwrap_or(u64::MAX) }
@@ -54,7 +66,7 @@ impl Ward for DataPlane {
             PingFinding::Silent { why } => PingOutcome::Silent { why: why.clone() },
             PingFinding::NotAsked => PingOutcome::NotAsked,
         };
-        self.0.note_ping(&server.host, server.port, &outcome);
+        self.proxy.note_ping(&server.host, server.port, &outcome);
     }
 
     fn is_behind(&self, server: &ServerName, lag: Lag) {
@@ -63,19 +75,24 @@ impl Ward for DataPlane {
             Lag::Unknown => LagOutcome::Unknown,
             Lag::NoReplica | Lag::NotAsked => LagOutcome::None,
         };
-        self.0.note_lag(&server.host, server.port, outcome);
+        self.proxy.note_lag(&server.host, server.port, outcome);
     }
 
     fn access(&self, server: &ServerName, check: CheckType, finding: &AccessFinding, began: Instant) {
-        self.0.note_access(server, check, finding, began);
+        match finding {
+            AccessFinding::Gone { .. } => self.suspicions.note(server, Silence::DoesNotCount),
+            AccessFinding::Writable | AccessFinding::ReadOnly => self.suspicions.clear(server),
+            AccessFinding::Silent { .. } => {}
+        }
+        self.proxy.note_access(server, check, finding, began);
     }
 
     fn member(&self, server: &ServerName, member: Member) {
-        self.0.note_member(server, member);
+        self.proxy.note_member(server, member);
     }
 
     fn leaves_place(&self, server: &ServerName) {
-        self.0.forget_place(server);
+        self.proxy.forget_place(server);
     }
 }
 

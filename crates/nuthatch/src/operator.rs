@@ -8,7 +8,7 @@ use nuthatch_net::{
 };
 use serde_json::{Value, json};
 
-use crate::cli::{AdminArguments, SwitchoverArguments};
+use crate::cli::{AdminArguments, FailoverArguments, SwitchoverArguments};
 use crate::log::print_line;
 use crate::password_file;
 
@@ -25,13 +25,36 @@ pub(crate) fn switch_over(arguments: &SwitchoverArguments) -> anyhow::Result<()>
     let check = if arguments.check { " CHECK" } else { "" };
     let to = arguments.to.replace('\'', "''");
     let statement = format!("NUTHATCH SWITCHOVER HOSTGROUP {} TO '{to}'{check}", arguments.hostgroup);
-    let answer = ask(&arguments.admin, &statement)?;
-    let columns = if arguments.check { ["weight", "finding"] } else { ["at_ms", "step"] };
-    show(&answer, columns, arguments.json)?;
-    if arguments.check && answer.texts().any(|[weight, _]: [String; 2]| weight == "refused") {
-        bail!("a switchover to {} would be refused", arguments.to);
+    match order(&arguments.admin, &statement, arguments.check, arguments.json)? {
+        Found::Refused => bail!("a switchover to {} would be refused", arguments.to),
+        Found::Fine => Ok(()),
     }
-    Ok(())
+}
+
+/// `nuthatch failover`.
+pub(crate) fn fail_over(arguments: &FailoverArguments) -> anyhow::Result<()> {
+    let check = if arguments.check { " CHECK" } else { "" };
+    let to = arguments.to.as_ref().map(|to| format!(" TO '{}'", to.replace('\'', "''"))).unwrap_or_default();
+    let statement = format!("NUTHATCH FAILOVER HOSTGROUP {}{to}{check}", arguments.hostgroup);
+    match order(&arguments.admin, &statement, arguments.check, arguments.json)? {
+        Found::Refused => bail!("a failover of hostgroup {} would be refused", arguments.hostgroup),
+        Found::Fine => Ok(()),
+    }
+}
+
+/// What a check came to.
+enum Found {
+    Fine,
+    Refused,
+}
+
+/// Has it done, or checked, and shows what was said.
+fn order(admin: &AdminArguments, statement: &str, is_check: bool, as_json: bool) -> anyhow::Result<Found> {
+    let answer = ask(admin, statement)?;
+    let columns = if is_check { ["weight", "finding"] } else { ["at_ms", "step"] };
+    show(&answer, columns, as_json)?;
+    let is_refused = answer.texts().any(|[weight, _]: [String; 2]| weight == "refused");
+    Ok(if is_check && is_refused { Found::Refused } else { Found::Fine })
 }
 
 fn show(answer: &AnswerTable, [first, second]: [&str; 2], as_json: bool) -> anyhow::Result<()> {

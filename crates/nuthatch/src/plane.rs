@@ -3,13 +3,13 @@
 use std::sync::Arc;
 
 use nuthatch_admin::rows::{
-    CommandCountersRow, ConnectionPoolRow, Digest, ErrorRow, HitRatio, LineRow, MemoryRow, ProcessRow,
-    QueryCacheAdviceRow, QueryCacheEntryRow, QueryCacheRow, QueryCacheTableRow, QueryDigestRow, QueryRuleRow,
-    ServerRow, UserRow,
+    CommandCountersRow, ConnectionPoolRow, Digest, ErrorRow, HitRatio, LineRow, LostTransactionsRow,
+    MemoryRow, ProcessRow, QueryCacheAdviceRow, QueryCacheEntryRow, QueryCacheRow, QueryCacheTableRow,
+    QueryDigestRow, QueryRuleRow, ServerRow, UserRow,
 };
 use nuthatch_admin::{
-    CheckLog, CheckResult, DataPlane, HostgroupOrder, Killed, ProcessVerb, Reading, Sample, Statistic,
-    SwitchoverOrder,
+    CheckLog, CheckResult, DataPlane, FailoverOrder, HostgroupOrder, Killed, ProcessVerb, Reading, Sample,
+    Statistic, SwitchoverOrder,
 };
 use nuthatch_config::{HostgroupId, Server, ServerStatus, Snapshot};
 use nuthatch_monitor::{CheckKind, Log, Record};
@@ -221,6 +221,10 @@ impl DataPlane for Plane {
             .collect()
     }
 
+    fn lost_transactions(&self) -> Vec<LostTransactionsRow> {
+        self.switching.losses().rows()
+    }
+
     fn order(&self, hostgroup: u32, order: HostgroupOrder) -> Result<(), String> {
         match order {
             HostgroupOrder::Hold { max_ms } => self.proxy.hold_by_order(HostgroupId(hostgroup), max_ms),
@@ -347,6 +351,10 @@ impl DataPlane for Plane {
 
     fn switch_over(&self, order: SwitchoverOrder) -> nuthatch_admin::Switching {
         Box::pin(self.switching.clone().act(order))
+    }
+
+    fn fail_over(&self, order: FailoverOrder) -> nuthatch_admin::Switching {
+        Box::pin(self.switching.clone().fail_over(order))
     }
 
     fn check_log(&self, log: CheckLog) -> Vec<CheckResult> {

@@ -21,8 +21,8 @@ use crate::config_file::ConfigFile;
 use crate::keeper::Keeper;
 use crate::plane::Plane;
 use crate::stops::Stops;
-use crate::switching::Switching;
-use crate::{catalogues, catching_up, log, monitoring, seed};
+use crate::switching::{Suspicions, Switching};
+use crate::{catalogues, catching_up, log, monitoring, seed, switching};
 
 const DRAIN_SECONDS: u64 = 30;
 
@@ -67,7 +67,9 @@ async fn serve(settings: Settings) -> anyhow::Result<()> {
 
     let stops = Stops::default();
     let tasks = TaskTracker::new();
-    let monitor = monitoring::monitor(&proxy, &tasks);
+    let suspicions = Suspicions::default();
+    let monitor = monitoring::monitor(&proxy, suspicions.clone(), &tasks);
+    let lookout = monitor.lookout().clone();
     let (log, switching) = (Arc::clone(monitor.log()), Switching::new(&proxy, &tasks));
     let plane = Arc::new(Plane::new(Arc::clone(&proxy), stops.clone(), certificates, log, switching.clone()));
     let admin = Admin::start(layers, Arc::<Plane>::clone(&plane)).map_err(cannot)?;
@@ -81,6 +83,8 @@ async fn serve(settings: Settings) -> anyhow::Result<()> {
     tasks.spawn(catalogues::keep(Arc::clone(&proxy), stops.now.clone()));
     tasks.spawn(monitoring::keep(Arc::clone(&proxy), monitor, stops.now.clone()));
     tasks.spawn(catching_up::keep(Arc::clone(&proxy), stops.now.clone()));
+    tasks.spawn(switching::guard(switching.clone(), suspicions, lookout, stops.now.clone()));
+    tasks.spawn(switching::rejoin(switching.clone(), stops.now.clone()));
     if let Some(listener) = admin_listener {
         tasks.spawn(nuthatch_admin::serve(listener, Arc::clone(&admin)));
     }

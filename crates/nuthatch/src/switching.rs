@@ -1,16 +1,31 @@
-//! Changes of the primary at work: who is asked for one, and what the data plane does meanwhile.
+//! Changes of the primary at work: who is asked for one, planned or because it is gone; and who watches for the second.
+
+mod failing_over;
+mod fenced;
+mod guard;
+mod losses;
+mod rejoining;
+mod statements;
+mod suspicions;
 
 use std::sync::Arc;
 use std::time::Duration;
 
 use nuthatch_admin::{SwitchoverMode, SwitchoverOrder};
-use nuthatch_config::{AccessFinding, CheckType, HostgroupId, MysqlVariables, ServerName};
-use nuthatch_failover::{Account, Cluster, Holding, Limits, Order, Outcome, Traffic, Weight, Work};
+use nuthatch_config::{CheckType, HostgroupId, MysqlVariables, ServerName};
+use nuthatch_failover::{Account, Cluster, KnownServer, Limits, Order, Outcome, Step, Traffic, Weight};
 use nuthatch_net::{AskerLogin, BackendPassword};
-use nuthatch_proxy::{Hold, LentConnection, Proxy};
+use nuthatch_proxy::Proxy;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, TryAcquireError};
 use tokio::time::timeout;
 use tokio_util::task::TaskTracker;
+
+use fenced::Fenced;
+pub(crate) use guard::keep as guard;
+use losses::Losses;
+pub(crate) use rejoining::keep as rejoin;
+use statements::Statements;
+pub(crate) use suspicions::Suspicions;
 
 /// How long a server may take for one answer.
 const ANSWER: Duration = Duration::from_secs(5);
@@ -25,6 +40,8 @@ pub(crate) struct Switching {
     tasks: TaskTracker,
     /// Who has it changes primaries.
     place: Arc<Semaphore>,
+    losses: Arc<Losses>,
+    fenced: Arc<Fenced>,
 }
 
 /// What came of an order: rows, or sentences that say why not.
@@ -32,13 +49,19 @@ type Answer = Result<Vec<(String, String)>, String>;
 
 impl Switching {
     pub(crate) fn new(proxy: &Arc<Proxy>, tasks: &TaskTracker) -> Self {
-        Self { proxy: Arc::clone(proxy), tasks: tasks.clone(), place: Arc::new(Semaphore::new(1)) }
+        Self {
+            proxy: Arc::clone(proxy),
+            tasks: tasks.clone(),
+            place: Arc::new(Semaphore::new(1)),
+            losses: Arc::default(),
+            fenced: Arc::default(),
+        }
     }
 
     /// Does what an operator has ordered, to its end, whether somebody waits for it or not.
     pub(crate) async fn act(self, order: SwitchoverOrder) -> Answer {
         let (made, check) = self.order(&order)?;
-        let traffic: Arc<dyn Traffic> = Arc::new(DataPlane { proxy: Arc::clone(&self.proxy), check });
+        let traffic = self.statements(check);
         if order.mode == SwitchoverMode::Check {
             let findings = nuthatch_failover::check(&traffic, &made).await;
             return Ok(findings.into_iter().map(|one| (one.weight.as_str().to_owned(), one.what)).collect());
@@ -48,16 +71,20 @@ impl Switching {
             let (outcome, steps) = nuthatch_failover::switch_over(&traffic, &made).await;
             drop(place);
             tell(&made, &outcome);
-            answer(outcome, steps)
+            answer("switchover", outcome, steps)
         });
         done.await
             .unwrap_or_else(|_panic| Err("the switchover hit a fault of the program: see the log".to_owned()))
     }
 
+    fn statements(&self, check: CheckType) -> Arc<dyn Traffic> {
+        Arc::new(Statements::new(&self.proxy, check))
+    }
+
     /// One at a time: pairs may share servers.
     fn begin(&self) -> Result<OwnedSemaphorePermit, String> {
         Arc::clone(&self.place).try_acquire_owned().map_err(|error| match error {
-            TryAcquireError::NoPermits => "a switchover is under way already".to_owned(),
+            TryAcquireError::NoPermits => "a switchover or failover is under way already".to_owned(),
             TryAcquireError::Closed => "the proxy is stopping".to_owned(),
         })
     }
@@ -69,7 +96,7 @@ impl Switching {
             drop(place);
         } else {
             tracing::error!(
-                "the proxy stops in the middle of a switchover: look which server takes writes, and who follows"
+                "the proxy stops in the middle of a switchover or failover: look which server takes writes, and who follows"
             );
         }
     }
@@ -83,32 +110,36 @@ impl Switching {
                 "hostgroup {hostgroup} is the writer_hostgroup of no row in mysql_replication_hostgroups"
             ));
         };
-        if !variables.monitor_enabled {
-            return Err("the monitor is off (mysql-monitor_enabled): nobody knows who writes".to_owned());
-        }
-        if variables.failover_username.is_empty() {
-            return Err("an account is needed that may change roles: set mysql-failover_username and \
-                        mysql-failover_password, and LOAD MYSQL VARIABLES TO RUNTIME"
-                .to_owned());
-        }
+        is_equipped(variables)?;
         let cluster =
             Cluster { hostgroup, writer: pair.writer, servers: self.servers(&pair.servers, variables) };
         let to = ServerName { host: order.hostname.clone(), port: order.port };
         if pair.servers.contains(&to) && !pair.online.contains(&to) {
             return Err(format!("{to} is ONLINE in no hostgroup of the pair: nothing would be sent to it"));
         }
-        let replication = Account {
-            user: variables.replication_username.clone(),
-            password: variables.replication_password.clone(),
-        };
-        Ok((Order { cluster, to, replication, limits: limits(variables) }, pair.check))
+        if self.fenced.has(hostgroup, &to) {
+            return Err(format!(
+                "{to} is kept out since a failover replaced it: it can take the writes when it follows again \
+                 (stats_nuthatch_servers)"
+            ));
+        }
+        Ok((
+            Order { cluster, to, replication: replication(variables), limits: limits(variables) },
+            pair.check,
+        ))
     }
 
-    fn servers(
-        &self,
-        names: &[ServerName],
-        variables: &MysqlVariables,
-    ) -> Vec<(ServerName, nuthatch_net::BackendAddress, Result<AskerLogin, String>)> {
+    /// What was lost with old primaries.
+    pub(crate) const fn losses(&self) -> &Arc<Losses> {
+        &self.losses
+    }
+
+    /// All servers of the pair of that writer hostgroup.
+    fn servers_of(&self, hostgroup: HostgroupId) -> Vec<ServerName> {
+        self.proxy.pair(hostgroup).map_or_else(Vec::new, |pair| pair.servers)
+    }
+
+    fn servers(&self, names: &[ServerName], variables: &MysqlVariables) -> Vec<KnownServer> {
         let user = &variables.failover_username;
         let known = self.proxy.reachable_as(user);
         let login = |tls: Result<Option<nuthatch_net::BackendTls>, String>, host: &str, clear_passwords| {
@@ -130,6 +161,23 @@ impl Switching {
     }
 }
 
+/// Whether there is all that a change of a primary takes.
+fn is_equipped(variables: &MysqlVariables) -> Result<(), String> {
+    if !variables.monitor_enabled {
+        return Err("the monitor is off (mysql-monitor_enabled): nobody knows who writes".to_owned());
+    }
+    if variables.failover_username.is_empty() {
+        return Err("an account is needed that may change roles: set mysql-failover_username and \
+                    mysql-failover_password, and LOAD MYSQL VARIABLES TO RUNTIME"
+            .to_owned());
+    }
+    Ok(())
+}
+
+fn replication(variables: &MysqlVariables) -> Account {
+    Account { user: variables.replication_username.clone(), password: variables.replication_password.clone() }
+}
+
 fn limits(variables: &MysqlVariables) -> Limits {
     let ms = Duration::from_millis;
     Limits {
@@ -140,19 +188,20 @@ fn limits(variables: &MysqlVariables) -> Limits {
     }
 }
 
-fn answer(outcome: Outcome, steps: Vec<nuthatch_failover::Step>) -> Answer {
+/// `of_what` is its word.
+fn answer(of_what: &str, outcome: Outcome, steps: Vec<Step>) -> Answer {
     match outcome {
         Outcome::Done => Ok(steps.into_iter().map(|step| (step.at_ms.to_string(), step.what)).collect()),
         Outcome::Refused(findings) => {
             let refusals = findings.into_iter().filter(|one| one.weight == Weight::Refused);
             let whys: Vec<_> = refusals.map(|one| one.what).collect();
-            Err(format!("the switchover is refused, and nothing was touched: {}", whys.join("; ")))
+            Err(format!("the {of_what} is refused, and nothing was touched: {}", whys.join("; ")))
         }
         Outcome::RolledBack(why) => {
-            Err(format!("the switchover failed, and everything is as it was before: {why}"))
+            Err(format!("the {of_what} failed, and everything is as it was before: {why}"))
         }
         Outcome::Unfinished { why, left } => {
-            Err(format!("the switchover is not finished: {why}; left to do: {}", left.join("; ")))
+            Err(format!("the {of_what} is not finished: {why}; left to do: {}", left.join("; ")))
         }
     }
 }
@@ -169,46 +218,4 @@ fn tell(order: &Order, outcome: &Outcome) {
             tracing::error!(hostgroup, %to, why, ?left, "a switchover is not finished: somebody must");
         }
     }
-}
-
-/// Statements, as those who change primaries see them.
-struct DataPlane {
-    proxy: Arc<Proxy>,
-    check: CheckType,
-}
-
-impl Traffic for DataPlane {
-    fn hold(&self, hostgroup: HostgroupId, reason: &str) -> Box<dyn Holding> {
-        Box::new(Held(self.proxy.hold(hostgroup, reason)))
-    }
-
-    fn unfinished(&self, hostgroup: HostgroupId) -> Vec<Work> {
-        unfinished(self.proxy.lent(hostgroup))
-    }
-
-    fn end(&self, session: u32, why: &str) {
-        tracing::warn!(session, why, "ended a session for a switchover");
-        self.proxy.end_for_switchover(session);
-    }
-
-    fn has_become(&self, server: &ServerName, finding: &AccessFinding) {
-        self.proxy.has_become(server, self.check, finding);
-    }
-}
-
-struct Held(Hold);
-
-impl Holding for Held {
-    fn unfinished(&self) -> Vec<Work> {
-        unfinished(self.0.lent())
-    }
-
-    fn is_busy(&self) -> bool {
-        self.0.unfinished() > 0
-    }
-}
-
-fn unfinished(lent: Vec<LentConnection>) -> Vec<Work> {
-    let unfinished = lent.into_iter().filter(|one| one.is_unfinished);
-    unfinished.map(|one| Work { session: one.session, user: one.user.to_string(), pins: one.pins }).collect()
 }

@@ -95,7 +95,11 @@ impl Desk {
             Command::Unsupported(what) => Err(AdminError::Unsupported(what.clone()).into()),
             _ if rights == Rights::ReadStats => Err(AdminError::StatsAccount.into()),
             // It takes its time: nobody else waits for it.
-            Command::Use(_) | Command::Warnings | Command::WarningCount | Command::Switchover(_) => {
+            Command::Use(_)
+            | Command::Warnings
+            | Command::WarningCount
+            | Command::Switchover(_)
+            | Command::Failover(_) => {
                 Err(AdminError::Malformed("this is the session's to answer".to_owned()).into())
             }
             Command::SetVariable { name, value } => self.set_variable(call, name, value),

@@ -23,7 +23,7 @@ pub(super) fn parse(mut words: Words<'_>) -> Command {
 }
 
 /// `host:port`; without a port, MySQL's.
-fn server(text: &str) -> Option<(String, u16)> {
+pub(super) fn server(text: &str) -> Option<(String, u16)> {
     match text.rsplit_once(':') {
         Some((host, port)) if !host.is_empty() => Some((host.to_owned(), port.parse().ok()?)),
         None if !text.is_empty() => Some((text.to_owned(), 3306)),

@@ -2,7 +2,7 @@
 
 use super::shown::{InfoLength, VariableScope, WithType};
 use super::*;
-use crate::data_plane::{SwitchoverMode, SwitchoverOrder};
+use crate::data_plane::{FailoverOrder, SwitchoverMode, SwitchoverOrder};
 
 fn check(rows: &[(&str, Command)]) {
     for (statement, expected) in rows {
@@ -82,6 +82,25 @@ fn switchover_names_hostgroup_and_server() {
         ["", "HOSTGROUP 1", "HOSTGROUP x TO 'a:1'", "HOSTGROUP 1 TO 'a:x'", "HOSTGROUP 1 TO 'a:1' NOW"]
     {
         assert!(matches!(parse(&format!("NUTHATCH SWITCHOVER {wrong}")), Command::Malformed(_)), "{wrong}");
+    }
+}
+
+#[test]
+fn failover_names_hostgroup_and_perhaps_a_server() {
+    let order = |to: Option<(&str, u16)>, mode| {
+        let to = to.map(|(host, port)| (host.to_owned(), port));
+        Command::Failover(FailoverOrder { hostgroup: 10, to, mode })
+    };
+    check(&[
+        ("NUTHATCH FAILOVER HOSTGROUP 10", order(None, SwitchoverMode::Act)),
+        ("nuthatch failover hostgroup 10 check", order(None, SwitchoverMode::Check)),
+        (
+            "NUTHATCH FAILOVER HOSTGROUP 10 TO 'db2:3307' CHECK",
+            order(Some(("db2", 3307)), SwitchoverMode::Check),
+        ),
+    ]);
+    for wrong in ["", "HOSTGROUP x", "HOSTGROUP 1 TO", "HOSTGROUP 1 TO 'a:x'", "HOSTGROUP 1 NOW"] {
+        assert!(matches!(parse(&format!("NUTHATCH FAILOVER {wrong}")), Command::Malformed(_)), "{wrong}");
     }
 }
 

@@ -1,7 +1,7 @@
 //! What statements of operators may mean.
 
 use super::shown::Show;
-use crate::data_plane::{HostgroupOrder, ProcessVerb, SwitchoverOrder};
+use crate::data_plane::{FailoverOrder, HostgroupOrder, ProcessVerb, SwitchoverOrder};
 
 /// One statement, understood. It may hold passwords, so it can be shown in tests only.
 #[derive(Clone, PartialEq, Eq)]
@@ -55,6 +55,8 @@ pub(crate) enum Command {
     Act(ProcessVerb),
     /// `NUTHATCH SWITCHOVER …`.
     Switchover(SwitchoverOrder),
+    /// `NUTHATCH FAILOVER …`.
+    Failover(FailoverOrder),
     /// `NUTHATCH HOLD HOSTGROUP n` and its like.
     Order {
         /// Which.

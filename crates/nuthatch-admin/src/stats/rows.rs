@@ -178,6 +178,25 @@ stats_table! {
 }
 
 stats_table! {
+    /// What was lost with an old primary, in `stats_nuthatch_lost_transactions`: the last thousand of such findings.
+    LostTransactionsRow in "stats_nuthatch_lost_transactions", rows: |plane, _| plane.lost_transactions(), constraints: "";
+    /// The writer hostgroup of the pair.
+    hostgroup: u32 => "hostgroup INT NOT NULL",
+    /// When it was found, in seconds since 1970.
+    time: u64 => "time INT NOT NULL",
+    /// Host and port of who wrote before.
+    old_primary: String => "old_primary VARCHAR NOT NULL",
+    /// Host and port of who writes since.
+    new_primary: String => "new_primary VARCHAR NOT NULL",
+    /// `acknowledged`: clients of this proxy were told that they are committed. `surplus`: the old primary had them when it came back.
+    known_by: String => "known_by VARCHAR NOT NULL",
+    /// How many; NULL where that is not known.
+    count: Option<u64> => "count INT",
+    /// Their ids; NULL where they are not known.
+    gtids: Option<String> => "gtids VARCHAR",
+}
+
+stats_table! {
     /// What one server is now, in `stats_nuthatch_servers`: by host and port, in however many hostgroups it stands.
     ServerRow in "stats_nuthatch_servers", rows: |plane, _| plane.servers(),
         constraints: " , PRIMARY KEY (hostname, port)";

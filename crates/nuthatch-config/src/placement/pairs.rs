@@ -2,7 +2,8 @@
 //!
 //! Two servers of a pair that both take writes would split what is written between them. With `mysql-two_writers` = `refuse` the one that
 //! was writer stays until it is seen read-only, or is not there; any other is kept out. A writer that was replaced while it was not there,
-//! and comes back still taking writes, is not read from either: what it has may differ.
+//! and comes back still taking writes, is not read from either: what it has may differ. One that is fenced is of no use until somebody
+//! readmits it.
 
 use super::finding::{Access, Findings};
 use super::rows::Rows;
@@ -20,6 +21,8 @@ struct Candidate<'a> {
     was_writer: bool,
     /// An operator lets it be used.
     is_online: bool,
+    /// Nothing is sent to it, and why.
+    fenced: Option<String>,
 }
 
 impl Candidate<'_> {
@@ -33,7 +36,8 @@ impl Candidate<'_> {
 
     /// Whether it may be writer as far as is known.
     fn may_write(&self) -> bool {
-        self.is_online && self.is_writable().unwrap_or(self.is_loaded_as_writer || self.was_writer)
+        let is_as_loaded = self.is_loaded_as_writer || self.was_writer;
+        self.is_online && self.fenced.is_none() && self.is_writable().unwrap_or(is_as_loaded)
     }
 
     fn is_silent(&self) -> bool {
@@ -59,6 +63,7 @@ impl Placer {
             is_loaded_as_writer: rows.row(pair.writer, &name).is_some(),
             was_writer: self.was_writer(pair.writer, &name),
             is_online: rows.is_online(&both, &name),
+            fenced: self.fenced.get(&(pair.writer, name.clone())).cloned(),
             name,
         };
         let candidates: Vec<_> = rows.servers_in(&both).into_iter().map(candidate).collect();
@@ -69,6 +74,7 @@ impl Placer {
         let mut placed = Vec::new();
         for candidate in &candidates {
             let role = match candidate.is_writable() {
+                _ if candidate.fenced.is_some() => Role::KeptOut,
                 None if writer.as_ref() == Some(&candidate.name) => Role::Writer,
                 None if writer.is_some() && candidate.is_loaded_as_writer && candidate.is_online => {
                     Role::KeptOut
@@ -154,7 +160,7 @@ impl Placer {
                 rows.set_status(name, &both, ServerStatus::Shunned);
             }
             Role::Reader => rows.stand(name, &both, &both[1..]),
-            Role::KeptOut if self.is_deposed(pair, candidate) => {
+            Role::KeptOut if candidate.fenced.is_some() || self.is_deposed(pair, candidate) => {
                 rows.set_status(name, &both, ServerStatus::OfflineHard);
             }
             Role::KeptOut if is_loaded_as_reader => rows.stand(name, &both, &both[1..]),
@@ -165,6 +171,9 @@ impl Placer {
 }
 
 fn why(role: Role, candidate: &Candidate<'_>, pair: &ReplicationPair, writer: Option<&ServerName>) -> String {
+    if let Some(fenced) = &candidate.fenced {
+        return fenced.clone();
+    }
     let variables = pair.check.variables();
     match (role, candidate.gone(), candidate.access.and_then(Access::silent)) {
         (Role::Writer, Some(gone), _) => format!("it was, and nobody else is; it is not there: {gone}"),

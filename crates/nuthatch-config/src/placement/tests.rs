@@ -207,6 +207,37 @@ fn writer_is_remembered_when_nothing_is_known_for_a_while() {
 }
 
 #[test]
+fn fenced_writer_is_of_no_use_until_it_is_readmitted() {
+    let configured = pair_of("10:a 20:a,b,c", "refuse", true);
+    let (mut placer, mut findings) = (Placer::default(), Findings::default());
+    let mut place = |placer: &mut Placer, looks: &str| {
+        note(&mut findings, looks);
+        shown(&placer.place(&configured, &findings).hostgroups)
+    };
+    assert_eq!(place(&mut placer, "a=w b=r c=r"), "10:a 20:a,b,c");
+    placer.fence(WRITER, &name("a"), "it was gone");
+    assert_eq!(placer.last_writer(WRITER), Some(&name("a")));
+    for (looks, expected) in [
+        ("", "10:[a] 20:[a],b,c"),
+        ("a=w", "10:[a] 20:[a],b,c"),
+        ("a=r", "10:[a] 20:[a],b,c"),
+        ("a=gone b=w", "10:[a],b 20:[a],b,c"),
+        ("b=gone", "10:[a],b 20:[a],b,c"),
+        ("a=w", "10:[a],b 20:[a],b,c"),
+        ("a=r b=w", "10:[a],b 20:[a],b,c"),
+    ] {
+        assert_eq!(place(&mut placer, looks), expected, "{looks}");
+    }
+    placer.readmit(WRITER, &name("a"));
+    assert_eq!(place(&mut placer, ""), "10:b 20:a,b,c");
+    // Taken back before another one wrote.
+    placer.fence(WRITER, &name("b"), "it was gone");
+    assert_eq!(place(&mut placer, ""), "20:a,[b],c");
+    placer.readmit(WRITER, &name("b"));
+    assert_eq!(place(&mut placer, ""), "10:b 20:a,b,c");
+}
+
+#[test]
 fn standby_without_weight_can_write() {
     let mut configured = pair_of("10:a", "refuse", true);
     let standby = Server { weight: 0, ..Server::new(READER, "b", 3306) };

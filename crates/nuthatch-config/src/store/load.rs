@@ -5,6 +5,7 @@
 
 mod attributes;
 mod clusters;
+mod failover;
 mod named;
 mod rows;
 mod rules;
@@ -44,7 +45,9 @@ impl Layers {
                     rules::read(&self.connection, next.mysql.query_processor_iterations, &mut warnings)?;
             }
             Module::MysqlVariables => {
+                let failover = next.mysql.failover.clone();
                 variables::load_mysql(&self.connection, &self.vault, &mut next.mysql, &mut warnings)?;
+                failover::refuse(&self.connection, &mut next, &failover, &mut warnings)?;
                 next.rules = next.rules.with_restarts_max(next.mysql.query_processor_iterations);
             }
             Module::AdminVariables => {
@@ -53,6 +56,9 @@ impl Layers {
             _ => return Ok(Outcome { snapshot: None, warnings }),
         }
         named::warn_of_empty(&next, module, &mut warnings);
+        if matches!(module, Module::MysqlServers | Module::MysqlVariables) {
+            failover::warn(&next, &mut warnings);
+        }
         Ok(Outcome { snapshot: Some(self.publish(next)), warnings })
     }
 

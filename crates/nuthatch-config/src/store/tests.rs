@@ -276,6 +276,34 @@ fn hostgroup_belongs_to_one_cluster() {
 }
 
 #[test]
+fn failover_by_itself_is_refused_for_fewer_than_three_servers() {
+    let mut layers = open(Seed::default());
+    sql(
+        &layers,
+        "INSERT INTO mysql_replication_hostgroups (writer_hostgroup, reader_hostgroup) VALUES (10, 20);
+         INSERT INTO mysql_servers (hostgroup_id, hostname, port) VALUES (10, 'a', 1), (20, 'b', 1), (20, 'a', 1);
+         UPDATE global_variables SET variable_value = 'auto' WHERE variable_name = 'mysql-failover'",
+    );
+    command(&mut layers, "LOAD MYSQL SERVERS TO RUNTIME");
+    let refused = run(&mut layers, "LOAD MYSQL VARIABLES TO RUNTIME");
+    assert!(warnings(&refused)[0].contains("auto is refused"), "{:?}", warnings(&refused));
+    assert_eq!(layers.snapshot().mysql.failover, "off");
+    let shown = "SELECT variable_value FROM runtime_global_variables WHERE variable_name = 'mysql-failover'";
+    assert_eq!(one(&layers, shown), "off");
+    sql(
+        &layers,
+        "INSERT INTO mysql_servers (hostgroup_id, hostname, port, status) VALUES (20, 'c', 1, 'OFFLINE_HARD');
+         INSERT INTO mysql_replication_hostgroups (writer_hostgroup, reader_hostgroup) VALUES (30, 40);
+         UPDATE global_variables SET variable_value = 'auto' WHERE variable_name = 'mysql-failover'",
+    );
+    let expected = "mysql-failover = auto does not act for the pair with writer_hostgroup 30: it has 0 servers, and a majority takes 3";
+    command(&mut layers, "LOAD MYSQL SERVERS TO RUNTIME");
+    assert_eq!(warnings(&run(&mut layers, "LOAD MYSQL VARIABLES TO RUNTIME")), [expected]);
+    assert_eq!(layers.snapshot().mysql.failover, "auto");
+    assert_eq!(warnings(&run(&mut layers, "LOAD MYSQL SERVERS TO RUNTIME")), [expected]);
+}
+
+#[test]
 fn settings_of_hostgroups_and_users_are_loaded_and_wrong_ones_named() {
     let mut layers = open(seed());
     sql(

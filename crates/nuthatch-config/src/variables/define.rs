@@ -97,6 +97,9 @@ macro_rules! field_type {
     (cache_size) => {
         QueryCacheSize
     };
+    (loss_max) => {
+        LossMax
+    };
 }
 
 macro_rules! default_value {
@@ -118,6 +121,9 @@ macro_rules! default_value {
     (cache_type, $value:expr) => {
         $value
     };
+    (loss_max, $value:expr) => {
+        $value
+    };
     (cache_size, $mib:expr) => {
         QueryCacheSize::of_mib($mib)
     };
@@ -130,6 +136,7 @@ macro_rules! kind_value {
     (secret) => { Kind::Secret };
     (choice, $($word:literal),+) => { Kind::Choice(&[$($word),+]) };
     (cache_type) => { Kind::CacheType };
+    (loss_max) => { Kind::LossMax };
     (cache_size, ..= $mib_max:literal) => { Kind::CacheSize { mib_max: $mib_max } };
 }
 

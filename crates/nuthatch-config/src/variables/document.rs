@@ -2,6 +2,7 @@
 
 use std::fmt::Write;
 
+use crate::loss_max::LossMax;
 use crate::query_cache::QueryCacheType;
 
 use super::{AdminVariables, Effect, Kind, MysqlVariables, Variable};
@@ -56,6 +57,7 @@ fn takes(kind: Kind) -> String {
         Kind::Choice(words) => words.join(", "),
         Kind::CacheType => QueryCacheType::SPELLINGS.join(", "),
         Kind::CacheSize { mib_max } => format!("0 to {mib_max}"),
+        Kind::LossMax => LossMax::SPELLING.to_owned(),
     }
 }
 

@@ -1,5 +1,6 @@
 //! What a variable may hold, when it acts, and how its text is read and written.
 
+use crate::loss_max::LossMax;
 use crate::query_cache::{QueryCacheSize, QueryCacheType};
 use crate::secret::Secret;
 
@@ -28,6 +29,8 @@ pub enum Kind {
         /// Largest value.
         mib_max: u64,
     },
+    /// A number of transactions, or any.
+    LossMax,
 }
 
 /// When a variable's value matters.
@@ -82,6 +85,9 @@ pub enum VariableFault {
     /// None of the words.
     #[error("takes one of: {}", .0.join(", "))]
     Choice(&'static [&'static str]),
+    /// Neither the word nor a number.
+    #[error("takes {}", LossMax::SPELLING)]
+    LossMax,
 }
 
 /// A type that a variable's field can have.
@@ -152,6 +158,16 @@ impl Value for QueryCacheSize {
 
     fn text(&self) -> String {
         self.mib()
+    }
+}
+
+impl Value for LossMax {
+    fn parse(text: &str, _: Kind) -> Result<Self, VariableFault> {
+        Self::parse(text).ok_or(VariableFault::LossMax)
+    }
+
+    fn text(&self) -> String {
+        self.to_string()
     }
 }
 

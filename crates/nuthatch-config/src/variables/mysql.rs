@@ -4,6 +4,7 @@ use super::{
     define::variables,
     kind::{Effect, Kind, Value, Variable, VariableFault},
 };
+use crate::loss_max::LossMax;
 use crate::query_cache::{QueryCacheSize, QueryCacheType};
 use crate::secret::Secret;
 
@@ -247,6 +248,16 @@ variables! {
         "The account by which servers follow a new primary.";
     replication_password: secret = "", Acts, own,
         "Password of that account.";
+    failover: choice("off", "manual", "auto") = "off", Acts, own,
+        "What is done when the primary of a replication pair is gone: `off` follows what others do, `manual` waits for NUTHATCH FAILOVER, `auto` acts. It takes three servers.";
+    failover_max_loss: loss_max = LossMax::Any, Acts, own,
+        "Transactions, acknowledged through this proxy, that `auto` may lose with the old primary; with a number it does not go on where they are not known.";
+    failover_catch_up_ms: count(100..=86_400_000) = 60_000, Acts, own,
+        "Milliseconds for which a failover waits until the new primary has applied what it has received; then it begins anew.";
+    failover_fence_command: text = "", Acts, own,
+        "Program and arguments, run without a shell before a failover touches anything; {host}, {port} and {hostgroup} name the old primary. Unless it ends with 0 there is no failover.";
+    failover_fence_timeout_ms: count(100..=600_000) = 10_000, Acts, own,
+        "Milliseconds within which it must end.";
     switchover_transactions_ms: count(0..=3_600_000) = 3_000, Acts, own,
         "Milliseconds for which a switchover waits for open transactions and running statements; then their sessions are ended.";
     switchover_pins_ms: count(0..=3_600_000) = 3_000, Acts, own,

@@ -1,21 +1,12 @@
 //! Who follows the new primary when it takes the writes: the old one, and its other replicas.
 
-use std::time::Duration;
-
-use tokio::time::{Instant, sleep};
-
-use super::{Event, Field, Steps};
-use crate::dialect::{self, Followed};
-use crate::gtid::Gtids;
-use crate::link::{Failure, Link};
+use super::{Event, Field};
+use crate::dialect::Followed;
+use crate::following::{follow, forget_source};
+use crate::link::Link;
 use crate::order::Order;
+use crate::steps::Steps;
 use crate::survey::Survey;
-
-/// How long a server may take until it fetches from its new source.
-const TO_CONNECT: Duration = Duration::from_secs(10);
-
-/// Between two looks.
-const PAUSE: Duration = Duration::from_millis(50);
 
 impl Field {
     /// Returns what is left to do.
@@ -30,7 +21,7 @@ impl Field {
             over_tls,
             delay_s,
         };
-        if let Err(failure) = forget_source(&mut self.new).await {
+        if let Err(failure) = forget_source(&mut self.new.0, &self.new.1).await {
             left.push(format!("{new_name} still knows whom it followed: {failure}"));
         }
         if self.old.1.runs_events {
@@ -61,52 +52,6 @@ fn may_follow(survey: &Survey, source: &Survey) -> Option<u64> {
         }
         _ => None,
     }
-}
-
-async fn forget_source((link, survey): &mut (Link, Survey)) -> Result<(), Failure> {
-    for channel in &survey.follows {
-        link.ask(&dialect::forget_replication(link.flavor, &channel.name)).await?;
-    }
-    Ok(())
-}
-
-/// `begins_at` is what a server has that followed nobody before. Returns when it fetches.
-async fn follow(
-    link: &mut Link,
-    followed: &Followed<'_>,
-    password: &str,
-    begins_at: Option<&Gtids>,
-) -> Result<(), String> {
-    let told = tell_to_follow(link, followed, password, begins_at).await;
-    told.map_err(|failure| failure.to_string())?;
-    let began = Instant::now();
-    loop {
-        let survey = Survey::of(link).await.map_err(|failure| failure.to_string())?;
-        match survey.follows.first() {
-            Some(channel) if channel.runs() => return Ok(()),
-            Some(channel) if began.elapsed() > TO_CONNECT => {
-                let (fetches, applies, error) = (&channel.fetches, &channel.applies, &channel.error);
-                return Err(format!("its threads say {fetches} and {applies}: {error}"));
-            }
-            None if began.elapsed() > TO_CONNECT => return Err("it says that it follows nobody".to_owned()),
-            _ => sleep(PAUSE).await,
-        }
-    }
-}
-
-async fn tell_to_follow(
-    link: &mut Link,
-    followed: &Followed<'_>,
-    password: &str,
-    begins_at: Option<&Gtids>,
-) -> Result<(), Failure> {
-    let (order, told) = dialect::follow(link.flavor, followed, password);
-    link.ask(dialect::stop_replication(link.flavor)).await?;
-    if let (true, Some(begins_at)) = (link.is_mariadb(), begins_at) {
-        link.ask(&format!("SET GLOBAL gtid_slave_pos = '{begins_at}'")).await?;
-    }
-    link.tell_secretly(&order, &told).await?;
-    link.ask(dialect::start_replication(link.flavor)).await.map(drop)
 }
 
 /// A replica has events disabled that run on its source; enabled here, they are disabled there when it follows. Returns what is left to do.

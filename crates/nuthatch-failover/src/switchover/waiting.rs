@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use tokio::time::{Instant, sleep};
 
-use super::steps::Steps;
 use crate::order::Limits;
+use crate::steps::Steps;
 use crate::traffic::{Holding, Traffic};
 
 /// Between two looks.

@@ -1,6 +1,6 @@
 //! The rows of `stats_nuthatch_servers` and `runtime_mysql_servers`: what servers are now.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use nuthatch_config::{CheckType, HostgroupId, Role, Server as ServerRow, ServerName, ServerStatus};
@@ -43,6 +43,12 @@ pub struct Pair {
     pub servers: Vec<ServerName>,
     /// Those that an operator lets take statements (ONLINE).
     pub online: Vec<ServerName>,
+    /// Who took the writes last, there or not.
+    pub last_writer: Option<ServerName>,
+    /// How many servers are configured for it, those included that an operator has cut off.
+    pub configured: usize,
+    /// Those that may be sent statements at all (ONLINE, with a weight), and how heavy each is.
+    pub weights: Vec<(ServerName, u64)>,
 }
 
 /// The pair of that writer hostgroup.
@@ -62,7 +68,20 @@ pub(super) fn pair(shared: &Shared, writer_hostgroup: HostgroupId) -> Option<Pai
     let writer = places.placed().iter().find(writes).map(|(placed, _)| placed.server.clone());
     let servers = named(&|status| status != ServerStatus::OfflineHard);
     let online = named(&|status| status == ServerStatus::Online);
-    Some(Pair { check: pair.check, writer, servers, online })
+    let mut weights: BTreeMap<ServerName, u64> = BTreeMap::new();
+    for row in rows.iter().filter(|row| row.status == ServerStatus::Online && row.weight > 0) {
+        let weight = weights.entry(row.name()).or_default();
+        *weight = (*weight).max(row.weight.into());
+    }
+    Some(Pair {
+        check: pair.check,
+        writer,
+        servers,
+        online,
+        last_writer: places.last_writer(writer_hostgroup).cloned(),
+        configured: named(&|_| true).len(),
+        weights: weights.into_iter().collect(),
+    })
 }
 
 /// All servers, by host and port.

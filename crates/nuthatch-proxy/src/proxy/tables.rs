@@ -53,6 +53,12 @@ impl Proxy {
         self.shared.clock.unix_seconds_at(ms)
     }
 
+    /// Seconds since 1970.
+    #[must_use]
+    pub fn unix_seconds_now(&self) -> u64 {
+        self.shared.clock.unix_seconds_at(self.shared.clock.now_ms())
+    }
+
     /// The rows of `stats_mysql_commands_counters`.
     #[must_use]
     pub fn commands(&self) -> Vec<CommandRow> {

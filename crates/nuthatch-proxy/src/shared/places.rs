@@ -38,6 +38,8 @@ pub(crate) type Since = u64;
 pub(crate) struct Moves {
     /// Wrote in that hostgroup, and do not any more.
     pub(crate) deposed: Vec<(HostgroupId, ServerName)>,
+    /// Somebody writes who was known not to.
+    pub(crate) has_new_writer: bool,
     /// Have another role than before.
     pub(crate) changed: Vec<Placed>,
 }
@@ -109,6 +111,21 @@ impl Places {
         is_news
     }
 
+    /// Nothing is sent to it in that pair, whatever it is found to be.
+    pub(crate) fn fence(&mut self, hostgroup: HostgroupId, server: &ServerName, why: &str) {
+        self.placer.fence(hostgroup, server, why);
+    }
+
+    /// It stands again where it belongs by what it is found to be.
+    pub(crate) fn readmit(&mut self, hostgroup: HostgroupId, server: &ServerName) {
+        self.placer.readmit(hostgroup, server);
+    }
+
+    /// Who wrote in that cluster last, there or not.
+    pub(crate) fn last_writer(&self, hostgroup: HostgroupId) -> Option<&ServerName> {
+        self.placer.last_writer(hostgroup)
+    }
+
     /// Nobody looks at it any more. Returns whether anything was known.
     pub(crate) fn forget(&mut self, server: &ServerName) -> bool {
         self.changed.remove(server);
@@ -138,6 +155,8 @@ impl Places {
                 _ => now_ms,
             };
             let was = known.map_or(Role::Unknown, |(role, _)| *role);
+            moves.has_new_writer |=
+                placed.role == Role::Writer && !matches!(was, Role::Writer | Role::Unknown);
             if was != placed.role {
                 moves.changed.push(placed.clone());
             }

@@ -104,6 +104,27 @@ fn position_is_reached_by_a_later_one_of_its_domain() {
     }
 }
 
+#[test]
+fn set_is_written_as_mysql_writes_it() {
+    for text in ["", "A:1-5:7", "A:1:tag:1-3:8", "A:tag:2"] {
+        assert_eq!(set(text).to_string(), text.replace('A', A), "{text}");
+    }
+    assert_eq!(set("B:3,A:1").to_string(), format!("{A}:1,{}:3", B.to_lowercase()));
+    assert_eq!(
+        set("A:1-18446744073709551615").without(&set("A:2-18446744073709551615")).to_string(),
+        format!("{A}:1")
+    );
+}
+
+#[test]
+fn positions_are_added_by_domain_and_server() {
+    let mut positions = GtidPositions::parse("0-1-7,0-2-9").expect("positions");
+    positions.add(&GtidPositions::parse("0-1-8,0-2-3,4-1-1").expect("positions"));
+    let gtids: Vec<_> = positions.gtids().iter().map(ToString::to_string).collect();
+    assert_eq!(gtids, ["0-1-8", "0-2-9", "4-1-1"]);
+    assert_eq!((positions.last(0, 2), positions.last(1, 2)), (Some(9), None));
+}
+
 /// Transactions of two servers, with and without a tag.
 type Naive = BTreeSet<(usize, usize, u64)>;
 
@@ -128,6 +149,24 @@ proptest! {
         prop_assert_eq!(one_set.contains(&other_set), one.is_superset(&other));
         prop_assert_eq!(other_set.contains(&one_set), other.is_superset(&one));
         prop_assert_eq!(one_set == other_set, one == other);
+    }
+
+    #[test]
+    fn sum_and_difference_are_those_of_naive_sets(
+        one in prop::collection::vec((0..2_usize, 0..2_usize, 1..12_u64), 0..20),
+        other in prop::collection::vec((0..2_usize, 0..2_usize, 1..12_u64), 0..20),
+    ) {
+        let read = |all: &[_]| GtidSet::parse(&written(all)).expect("a set");
+        let (one_set, other_set) = (read(&one), read(&other));
+        let [one, other] = [one, other].map(|all| all.into_iter().collect::<Naive>());
+        let of = |naive: Vec<_>| read(&naive);
+        let rest = one_set.without(&other_set);
+        prop_assert_eq!(rest.count(), one.difference(&other).count() as u64);
+        prop_assert_eq!(&rest, &of(one.difference(&other).copied().collect()));
+        let mut sum = one_set;
+        sum.add(&other_set);
+        prop_assert_eq!(&sum, &of(one.union(&other).copied().collect()));
+        prop_assert_eq!(GtidSet::parse(&sum.to_string()), Some(sum));
     }
 
     #[test]

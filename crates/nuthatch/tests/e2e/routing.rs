@@ -2,12 +2,14 @@
 
 mod causal;
 mod clusters;
+mod failover;
 mod failure;
 mod holding;
 mod limits;
 mod lines;
 mod lost;
 mod monitor;
+mod pair;
 mod pool;
 mod refusals;
 mod relay;

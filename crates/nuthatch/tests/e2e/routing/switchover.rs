@@ -2,77 +2,13 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use nuthatch_lab::{Duty, Kind, Options, Role, ScratchLab};
+use nuthatch_lab::{Kind, Role};
 
-use crate::client::{Client, Login};
+use super::pair::Stage;
 use crate::deadline::{Stopwatch, await_that};
-use crate::proxy::{Proxy, Setup};
+use crate::proxy::Setup;
 use crate::routing::WHO;
 use crate::servers;
-
-/// One primary in hostgroup 10, two replicas in 20, and a proxy that knows the accounts.
-struct Stage {
-    lab: ScratchLab,
-    proxy: Proxy,
-}
-
-impl Stage {
-    fn of(kind: Kind, setup: Setup) -> Self {
-        let installation = servers::installation(kind);
-        let options = Options { installation, replicas: 2, buffer_pool_mib: 64, ..Options::default() };
-        let lab = ScratchLab::up(&options).expect("a lab comes up");
-        let account = servers::account(&lab);
-        for number in [1, 2] {
-            let mut replica = servers::client_of(&lab, Role::Replica(number));
-            replica.ok("SET GLOBAL read_only = 1");
-        }
-        let mut setup =
-            setup.variable("mysql-monitor_enabled", true).variable("mysql-monitor_read_only_interval", 200);
-        for (name, duty) in
-            [("monitor", Duty::Monitor), ("failover", Duty::Failover), ("replication", Duty::Replication)]
-        {
-            let login = lab.login_for(duty).expect("an account");
-            setup = setup.account(name, &login.user, login.password.reveal());
-        }
-        for (role, hostgroup) in [(Role::Primary, 10), (Role::Replica(1), 20), (Role::Replica(2), 20)] {
-            let port = lab.server(role).expect("it is there").port();
-            setup = setup.server(format!("hostgroup_id={hostgroup}, hostname='127.0.0.1', port={port}"));
-        }
-        setup = setup.user(format!(
-            "username='{}', password='{}', default_hostgroup=10",
-            account.user, account.password
-        ));
-        let proxy = Proxy::start(&setup);
-        let mut operator = proxy.operator();
-        operator.ok(
-            "INSERT INTO mysql_replication_hostgroups (writer_hostgroup, reader_hostgroup) VALUES (10, 20)",
-        );
-        operator.ok("LOAD MYSQL SERVERS TO RUNTIME");
-        let known = "SELECT COUNT(*) FROM stats_nuthatch_servers WHERE role IN ('writer', 'reader')";
-        await_that("all were looked at", || operator.value(known) == "3");
-        Self { lab, proxy }
-    }
-
-    fn login(&self) -> Login {
-        servers::account(&self.lab)
-    }
-
-    fn client(&self) -> Client {
-        self.proxy.client(&self.login())
-    }
-
-    fn name(&self, role: Role) -> String {
-        format!("127.0.0.1:{}", self.lab.server(role).expect("it is there").port())
-    }
-
-    fn order(&self, role: Role, check: &str) -> String {
-        format!("NUTHATCH SWITCHOVER HOSTGROUP 10 TO '{}'{check}", self.name(role))
-    }
-
-    fn direct(&self, role: Role) -> Client {
-        servers::client_of(&self.lab, role)
-    }
-}
 
 /// Writers insert what no other does, each in a transaction or alone, and count what they were told.
 fn write_until(stage: &Stage, over: &AtomicBool, writers: u64, meanwhile: impl FnOnce()) -> Vec<u64> {
@@ -323,7 +259,7 @@ fn two_do_not_change_one_pair_at_a_time() {
     let mut other = stage.direct(Role::Primary);
     assert_eq!(other.value("SELECT GET_LOCK('nuthatch_switchover', 0)"), "1");
     let error = stage.proxy.operator().refused(stage.order(Role::Replica(1), ""));
-    assert!(error.message.contains("another switchover is under way"), "{error:?}");
+    assert!(error.message.contains("another switchover or failover is under way"), "{error:?}");
     other.ok("DO RELEASE_LOCK('nuthatch_switchover')");
     stage.proxy.operator().table(stage.order(Role::Replica(1), ""));
     assert_eq!(stage.client().value(WHO), "2");

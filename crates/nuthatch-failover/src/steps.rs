@@ -32,17 +32,20 @@ pub enum Outcome {
 }
 
 /// What has been touched so far.
-pub(super) struct Steps {
+pub(crate) struct Steps {
+    of_what: &'static str,
     began: Instant,
-    pub(super) taken: Vec<Step>,
+    pub(crate) taken: Vec<Step>,
     is_read_only: bool,
     has_ended_events: bool,
     has_stopped_replication: bool,
 }
 
 impl Steps {
-    pub(super) fn begin() -> Self {
+    /// `of_what` is its word in the log.
+    pub(crate) fn begin(of_what: &'static str) -> Self {
         Self {
+            of_what,
             began: Instant::now(),
             taken: Vec::new(),
             is_read_only: false,
@@ -51,35 +54,35 @@ impl Steps {
         }
     }
 
-    pub(super) fn took(&mut self, what: String) {
+    pub(crate) fn took(&mut self, what: String) {
         let at_ms = u64::try_from(self.began.elapsed().as_millis()).unwrap_or(u64::MAX);
-        tracing::info!(at_ms, "switchover: {what}");
+        tracing::info!(at_ms, "{}: {what}", self.of_what);
         self.taken.push(Step { at_ms, what });
     }
 
     /// From now on the old primary may be read-only.
-    pub(super) const fn note_read_only(&mut self) {
+    pub(crate) const fn note_read_only(&mut self) {
         self.is_read_only = true;
     }
 
-    pub(super) const fn is_read_only(&self) -> bool {
+    pub(crate) const fn is_read_only(&self) -> bool {
         self.is_read_only
     }
 
-    pub(super) const fn note_events_ended(&mut self) {
+    pub(crate) const fn note_events_ended(&mut self) {
         self.has_ended_events = true;
     }
 
-    pub(super) const fn has_ended_events(&self) -> bool {
+    pub(crate) const fn has_ended_events(&self) -> bool {
         self.has_ended_events
     }
 
     /// From now on the new primary may follow nobody.
-    pub(super) const fn note_replication_stopped(&mut self) {
+    pub(crate) const fn note_replication_stopped(&mut self) {
         self.has_stopped_replication = true;
     }
 
-    pub(super) const fn has_stopped_replication(&self) -> bool {
+    pub(crate) const fn has_stopped_replication(&self) -> bool {
         self.has_stopped_replication
     }
 }

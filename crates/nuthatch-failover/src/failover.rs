@@ -1,0 +1,559 @@
+//! Another server in the place of a primary that is gone.
+//!
+//! 1. *Evidence*: this proxy does not reach it, no replica is connected to it, and one at least tries in vain (`evidence.rs`).
+//! 2. *Choice*: the replica that has received all that any other has (`choice.rs`). Up to here nothing is touched.
+//! 3. *Votes*: named locks on the majority of all servers (`votes.rs`), looked for again before each step from here on.
+//! 4. *Fencing*: the operator's command; then our connections to the old primary are cut, and nothing is sent there any more.
+//! 5. Nobody receives anything more of it, the heir applies what it has received, and what it lacks of what was acknowledged is known.
+//! 6. **Its read_only is lifted.** Until then every failure leaves things as they were; from then on there is no way back.
+//! 7. Statements go there, the others follow it.
+
+mod choice;
+mod demand;
+mod evidence;
+mod fencing;
+mod field;
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use nuthatch_config::{AccessFinding, LossMax, ServerName};
+use tokio::join;
+use tokio::time::{Instant, sleep};
+
+use crate::at_once;
+use crate::dialect::{self, Followed};
+use crate::following::{follow, forget_source};
+use crate::hindrance::{self, Finding, Weight, refused};
+use crate::link::{Failure, Link};
+use crate::loss::Lacking;
+use crate::order::KnownServer;
+use crate::steps::{Outcome, Step, Steps};
+use crate::survey::Survey;
+use crate::traffic::Traffic;
+use crate::votes::{Votes, majority};
+use choice::{Wanted, choose};
+pub use demand::{Cause, Demand};
+pub use evidence::Silence;
+use evidence::{Connections, Look, Verdict, judge};
+pub use fencing::FenceCommand;
+use field::{Field, look};
+
+/// What came of a failover.
+#[derive(Clone, Debug)]
+pub struct Report {
+    /// How it ended.
+    pub outcome: Outcome,
+    /// What was done.
+    pub steps: Vec<Step>,
+    /// Who takes the writes now, if somebody new does.
+    pub promoted: Option<Promoted>,
+    /// Whether replicas were told to connect to the old primary anew: that is not to be done often.
+    pub has_disturbed: bool,
+}
+
+/// A new primary.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Promoted {
+    /// Who was it before.
+    pub old: ServerName,
+    /// Who is it now.
+    pub new: ServerName,
+    /// What it lacks of what the old one had acknowledged to clients of this proxy; none if that is not known.
+    pub lost: Option<Lacking>,
+    /// Whether it followed over TLS: so will the old one.
+    pub over_tls: bool,
+}
+
+/// How long the heir is waited for before votes are looked for again.
+const SLICE: Duration = Duration::from_millis(500);
+
+/// How often the heir is told to take writes, if its connections are lost.
+const TRIES_MAX: u32 = 5;
+const TRIES_PAUSE: Duration = Duration::from_millis(300);
+
+/// Says whether there would be a failover, to whom, and why not. Nothing is touched.
+pub async fn check_failover(demand: &Demand) -> Vec<Finding> {
+    let old = match old_primary(demand) {
+        Ok(old) => old,
+        Err(why) => return vec![refused(why)],
+    };
+    let (seen, field) = join!(look(old, demand.look), Field::ask(demand, &old.0));
+    let mut findings = Vec::new();
+    match judge(&old.0, &seen, demand.silence, &field.views(&old.0), Connections::AsTheyWere) {
+        Verdict::Gone(words) => findings.push(hindrance::fine(words)),
+        Verdict::NotGone(words) => findings.push(refused(words)),
+        Verdict::LetThemConnectAnew(names) => findings.push(hindrance::warning(format!(
+            "{} does not answer, and replicas are connected to it as far as they know: they would be told to connect anew \
+             ({})",
+            old.0,
+            names.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ")
+        ))),
+    }
+    match heir(&field, demand, &old.0) {
+        Ok(place) => {
+            findings.push(hindrance::fine(format!("{} would take the writes", field.asked[place].1.name)));
+        }
+        Err(why) => findings.extend(why),
+    }
+    let missing = field.missing.iter().map(|(_, why)| hindrance::warning(why.clone()));
+    findings.extend(missing);
+    let (reached, needed) = (field.asked.len(), majority(demand.configured));
+    if reached < needed {
+        let what = format!(
+            "this proxy reaches {reached} of the pair's {} servers, and a majority of all takes {needed}",
+            demand.configured
+        );
+        findings.push(match demand.cause {
+            Cause::Auto => refused(what),
+            Cause::Order => hindrance::warning(what),
+        });
+    }
+    findings.sort_by_key(|one| one.weight);
+    findings
+}
+
+/// Has another server take the writes, or leaves things as they were; see the module's doc. To be run to its end: it must not be dropped.
+pub async fn fail_over(traffic: &Arc<dyn Traffic>, demand: &Demand) -> Report {
+    let mut steps = Steps::begin("failover");
+    let mut course = Course { traffic, demand, has_disturbed: false, promoted: None };
+    let outcome = course.run(&mut steps).await;
+    let Course { has_disturbed, promoted, .. } = course;
+    Report { outcome, steps: steps.taken, promoted, has_disturbed }
+}
+
+/// One failover.
+struct Course<'a> {
+    traffic: &'a Arc<dyn Traffic>,
+    demand: &'a Demand,
+    has_disturbed: bool,
+    promoted: Option<Promoted>,
+}
+
+/// What was touched before the heir takes writes.
+#[derive(Default)]
+struct Touched {
+    is_fenced: bool,
+    /// Receive nothing any more, each with the name of its channel.
+    deaf: Vec<(ServerName, String)>,
+}
+
+impl Course<'_> {
+    async fn run(&mut self, steps: &mut Steps) -> Outcome {
+        let demand = self.demand;
+        let refuse = |why: String| Outcome::Refused(vec![refused(why)]);
+        let old = match old_primary(demand) {
+            Ok(old) => old,
+            Err(why) => return refuse(why),
+        };
+        let (seen, mut field) = join!(look(old, demand.look), Field::ask(demand, &old.0));
+        let gone = match self.is_gone(&old.0, &seen, &mut field).await {
+            Ok(words) => words,
+            Err(why) => return refuse(why),
+        };
+        if let Err(findings) = heir(&field, demand, &old.0) {
+            return Outcome::Refused(findings);
+        }
+        let needed = match demand.cause {
+            Cause::Auto => majority(demand.configured),
+            Cause::Order => 1,
+        };
+        let links = field.asked.iter_mut().map(|(link, _)| link);
+        let mut votes = match Votes::take(links, needed, demand.configured).await {
+            Ok(votes) => votes,
+            Err(why) => return refuse(why),
+        };
+        steps.took(gone);
+        steps.took(format!("this proxy has {} votes of {}", field.asked.len(), demand.configured));
+        self.replace(old, &mut field, &mut votes, steps).await
+    }
+
+    /// Whether the primary is gone, with what shows it; or why that is not certain.
+    async fn is_gone(&mut self, old: &ServerName, seen: &Look, field: &mut Field) -> Result<String, String> {
+        let silence = self.demand.silence;
+        let mut verdict = judge(old, seen, silence, &field.views(old), Connections::AsTheyWere);
+        if let Verdict::LetThemConnectAnew(names) = &verdict {
+            self.has_disturbed = true;
+            field.connect_anew(names).await.map_err(|failure| failure.to_string())?;
+            field.ask_again().await;
+            verdict = judge(old, seen, silence, &field.views(old), Connections::Anew);
+        }
+        match verdict {
+            Verdict::Gone(words) => Ok(words),
+            Verdict::NotGone(why) => Err(why),
+            Verdict::LetThemConnectAnew(_) => {
+                Err(format!("replicas of {old} do not say whether it is there"))
+            }
+        }
+    }
+
+    /// With the votes: everything else.
+    async fn replace(
+        &mut self,
+        old: &KnownServer,
+        field: &mut Field,
+        votes: &mut Votes,
+        steps: &mut Steps,
+    ) -> Outcome {
+        let (hostgroup, traffic) = (self.demand.cluster.hostgroup, self.traffic);
+        let holding = traffic.hold(hostgroup, &format!("a failover is under way: {} is gone", old.0));
+        let mut touched = Touched::default();
+        let prepared = match self.prepare(old, field, votes, &mut touched, steps).await {
+            Ok(place) => self.lift(old, place, field, votes, steps).await.map(|()| place),
+            Err(why) => Err(Stop::AsBefore(why)),
+        };
+        let place = match prepared {
+            Ok(place) => place,
+            Err(Stop::AsBefore(why)) => {
+                let left = self.take_back(&old.0, field, &touched, steps).await;
+                return match left.is_empty() {
+                    true => Outcome::RolledBack(why),
+                    false => Outcome::Unfinished { why, left },
+                };
+            }
+            // The old one stays fenced: two that take writes are worse than none.
+            Err(Stop::Unknown { why, left }) => return Outcome::Unfinished { why, left },
+        };
+        let new = field.asked[place].1.name.clone();
+        traffic.has_become(&new, &AccessFinding::Writable);
+        drop(holding);
+        steps.took(format!("statements of hostgroup {hostgroup} go to {new}"));
+        let left = self.have_others_follow(place, field, &touched, steps).await;
+        match left.is_empty() {
+            true => Outcome::Done,
+            false => Outcome::Unfinished { why: format!("{new} takes the writes"), left },
+        }
+    }
+
+    /// The old primary is fenced, nobody receives anything of it any more, and the heir has applied all that it has received.
+    async fn prepare(
+        &mut self,
+        old: &KnownServer,
+        field: &mut Field,
+        votes: &mut Votes,
+        touched: &mut Touched,
+        steps: &mut Steps,
+    ) -> Result<usize, String> {
+        let (demand, name) = (self.demand, &old.0);
+        if let Some(command) = &demand.fence {
+            command.run(name, demand.cluster.hostgroup).await?;
+            steps.took(format!("mysql-failover_fence_command says that {name} is fenced"));
+        }
+        touched.is_fenced = true;
+        self.traffic.fence(demand.cluster.hostgroup, name, "it was gone, and a failover was begun");
+        steps.took(format!("this proxy's connections to {name} are cut"));
+        deafen(field, touched).await?;
+        field.ask_again().await;
+        let place = heir(field, demand, name).map_err(|findings| words(&findings))?;
+        hold(votes, field, place).await?;
+        let lost = self.loss(&field.asked[place].1, name)?;
+        match &lost {
+            Some(lost) if lost.is_none() => steps.took("nothing that was acknowledged is lost".to_owned()),
+            Some(lost) => {
+                steps.took(format!("{} acknowledged transactions are lost: {}", lost.count, lost.gtids));
+            }
+            None => steps.took("what was acknowledged is not known".to_owned()),
+        }
+        let heir = &field.asked[place].1;
+        let over_tls = heir.follows.first().is_some_and(|channel| channel.over_tls);
+        let new = heir.name.clone();
+        self.promoted = Some(Promoted { old: name.clone(), new, lost, over_tls });
+        self.catch_up(field, votes, place, steps).await?;
+        Ok(place)
+    }
+
+    /// What the heir lacks; an error says that it is too much.
+    fn loss(&self, heir: &Survey, old: &ServerName) -> Result<Option<Lacking>, String> {
+        let acknowledged = self.traffic.acknowledged(old);
+        let lost = acknowledged.map(|acknowledged| heir.everything().lacks(&acknowledged));
+        match (self.demand.cause, self.demand.max_loss, &lost) {
+            (Cause::Order, ..) | (_, LossMax::Any, _) => Ok(lost),
+            (Cause::Auto, LossMax::Transactions(max), Some(found)) if found.count <= max => Ok(lost),
+            (Cause::Auto, LossMax::Transactions(max), Some(found)) => Err(format!(
+                "{} transactions that {old} has acknowledged would be lost ({}), and mysql-failover_max_loss allows {max}: \
+                 NUTHATCH FAILOVER goes on all the same",
+                found.count, found.gtids
+            )),
+            (Cause::Auto, LossMax::Transactions(_), None) => Err(format!(
+                "what {old} has acknowledged is not known, so that what is lost is not known, and mysql-failover_max_loss \
+                 is not any: NUTHATCH FAILOVER goes on all the same"
+            )),
+        }
+    }
+
+    /// The heir has applied what it has received.
+    async fn catch_up(
+        &self,
+        field: &mut Field,
+        votes: &mut Votes,
+        place: usize,
+        steps: &mut Steps,
+    ) -> Result<(), String> {
+        let began = Instant::now();
+        loop {
+            let (link, survey) = &mut field.asked[place];
+            let Some(channel) = survey.follows.first() else {
+                return Err(format!("{} follows nobody any more", survey.name));
+            };
+            let sql = dialect::wait_for(link.flavor, &channel.received.to_string(), SLICE.as_secs_f64());
+            let waited = link.ask_within(&sql, SLICE + self.demand.answer, &sql).await;
+            let has_applied = waited.map_err(|failure| failure.to_string())?.value("waited") == Some(b"0");
+            let now = Survey::of(link).await.map_err(|failure| failure.to_string())?;
+            if let Some(channel) = now.follows.first().filter(|channel| channel.applies != "Yes") {
+                return Err(format!("{} has stopped applying: {}", now.name, channel.error));
+            }
+            if has_applied {
+                steps
+                    .took(format!("{} has applied all that it has received: {}", now.name, channel.received));
+                return Ok(());
+            }
+            if began.elapsed() > self.demand.catch_up {
+                let ms = self.demand.catch_up.as_millis();
+                return Err(format!(
+                    "{} did not apply all that it has received within {ms} ms (mysql-failover_catch_up_ms): {} there, {} \
+                     received",
+                    now.name, now.has, channel.received
+                ));
+            }
+            hold(votes, field, place).await?;
+        }
+    }
+
+    /// The heir takes writes.
+    async fn lift(
+        &self,
+        old: &KnownServer,
+        place: usize,
+        field: &mut Field,
+        votes: &mut Votes,
+        steps: &mut Steps,
+    ) -> Result<(), Stop> {
+        if look(old, self.demand.look).await == Look::Answers {
+            return Err(Stop::AsBefore(format!("{} answers again", old.0)));
+        }
+        hold(votes, field, place).await.map_err(Stop::AsBefore)?;
+        let (link, survey) = &mut field.asked[place];
+        let mut tries_left = TRIES_MAX;
+        loop {
+            let failure = match take_writes(link).await {
+                Ok(()) => {
+                    steps.took(format!("{} takes writes", survey.name));
+                    return Ok(());
+                }
+                Err(failure @ Failure::Refused { .. }) => {
+                    return match read_only_again(link).await {
+                        Ok(()) => Err(Stop::AsBefore(failure.to_string())),
+                        Err(_) => Err(Stop::unknown(&survey.name, &failure)),
+                    };
+                }
+                Err(failure) => failure,
+            };
+            tries_left -= 1;
+            if tries_left == 0 {
+                return Err(Stop::unknown(&survey.name, &failure));
+            }
+            sleep(TRIES_PAUSE).await;
+            // What it was told last is over when the new connection is there. Somebody else may have its vote by then.
+            if let Ok(mut fresh) = link.relinked(&self.demand.cluster.servers, self.demand.answer).await
+                && votes.take_again(&mut fresh).await.is_ok()
+            {
+                *link = fresh;
+            }
+        }
+    }
+
+    /// Everything is as it was before. Returns what could not be undone.
+    async fn take_back(
+        &mut self,
+        old: &ServerName,
+        field: &mut Field,
+        touched: &Touched,
+        steps: &mut Steps,
+    ) -> Vec<String> {
+        self.promoted = None;
+        let mut left = Vec::new();
+        for (name, channel) in &touched.deaf {
+            let Some((link, _)) = field.asked.iter_mut().find(|(link, _)| link.name == *name) else {
+                left.push(format!("{name} may receive nothing: start its IO thread"));
+                continue;
+            };
+            let sql = dialect::receive(link.flavor, channel, true);
+            if let Err(failure) = link.ask(&sql).await {
+                left.push(format!("on {name}, {sql}: {failure}"));
+            }
+        }
+        if touched.is_fenced {
+            self.traffic.readmit(self.demand.cluster.hostgroup, old);
+        }
+        if left.is_empty() && touched.is_fenced {
+            steps.took("what was done is undone".to_owned());
+        }
+        left
+    }
+
+    /// Returns what is left to do.
+    async fn have_others_follow(
+        &self,
+        place: usize,
+        field: &mut Field,
+        touched: &Touched,
+        steps: &mut Steps,
+    ) -> Vec<String> {
+        let mut left: Vec<_> =
+            field.missing.iter().map(|(_, why)| format!("{why}: it does not follow yet")).collect();
+        let (mut link, survey) = field.asked.swap_remove(place);
+        let everything = survey.everything();
+        if let Err(failure) = link.ask(dialect::stop_replication(link.flavor)).await {
+            left.push(format!("{} still applies what it has received: {failure}", survey.name));
+        } else if let Err(failure) = forget_source(&mut link, &survey).await {
+            left.push(format!("{} still knows whom it followed: {failure}", survey.name));
+        }
+        match sleeping_events(&mut link).await {
+            Ok(events) if events.is_empty() => {}
+            Ok(events) => steps.took(format!(
+                "which events ran on the old primary is not known: enable those that did ({events})"
+            )),
+            Err(failure) => left.push(format!("look for events that do not run any more: {failure}")),
+        }
+        let over_tls = self.promoted.as_ref().is_some_and(|promoted| promoted.over_tls);
+        let password = self.demand.replication.password.expose();
+        for (follower, its) in &mut field.asked {
+            let [channel] = &its.follows[..] else {
+                left.push(format!("{} is left as it is: it follows nobody, or several", its.name));
+                continue;
+            };
+            let was_told = touched.deaf.iter().any(|(name, _)| *name == its.name);
+            if !was_told || !channel.by_gtid || !channel.name.is_empty() {
+                left.push(format!(
+                    "{} does not follow {}: it does not apply, or not by GTID and without a name",
+                    its.name, survey.name
+                ));
+                continue;
+            }
+            if !everything.holds(&its.come_to(), survey.server_id) {
+                left.push(format!("{} has what {} does not have: {}", its.name, survey.name, its.come_to()));
+                continue;
+            }
+            let followed = Followed {
+                host: &survey.name.host,
+                port: survey.name.port,
+                user: &self.demand.replication.user,
+                over_tls,
+                delay_s: channel.delay_s,
+            };
+            match follow(follower, &followed, password, None).await {
+                Ok(()) => steps.took(format!("{} follows {}", its.name, survey.name)),
+                Err(why) => left.push(format!("{} does not follow {}: {why}", its.name, survey.name)),
+            }
+        }
+        left
+    }
+}
+
+/// Why the heir does not take writes.
+enum Stop {
+    /// It surely does not.
+    AsBefore(String),
+    /// Nobody knows.
+    Unknown { why: String, left: Vec<String> },
+}
+
+impl Stop {
+    fn unknown(heir: &ServerName, failure: &Failure) -> Self {
+        Self::Unknown {
+            why: failure.to_string(),
+            left: vec![format!(
+                "find out whether {heir} takes writes (SELECT @@global.read_only); if not, lift read_only there and have \
+                 the others follow it"
+            )],
+        }
+    }
+}
+
+/// The old primary, and how it is reached.
+fn old_primary(demand: &Demand) -> Result<&KnownServer, String> {
+    let cluster = &demand.cluster;
+    let hostgroup = cluster.hostgroup;
+    let Some(writer) = &cluster.writer else {
+        return Err(format!("nobody knows who was the writer of hostgroup {hostgroup}"));
+    };
+    if demand.to.as_ref() == Some(writer) {
+        return Err(format!("{writer} is the writer of hostgroup {hostgroup} already"));
+    }
+    if demand.replication.user.is_empty() {
+        return Err(
+            "replicas need an account to log in to the new primary with: set mysql-replication_username and \
+                    mysql-replication_password (GRANT REPLICATION SLAVE ON *.* TO it)"
+                .to_owned(),
+        );
+    }
+    let known = cluster.servers.iter().find(|(name, ..)| name == writer);
+    known.ok_or_else(|| format!("{writer} is not among the servers of the pair any more"))
+}
+
+fn heir(field: &Field, demand: &Demand, old: &ServerName) -> Result<usize, Vec<Finding>> {
+    let surveys = field.surveys();
+    let old = field.primary(old, &surveys);
+    choose(&surveys, &Wanted { old, may_write: &demand.may_write, to: demand.to.as_ref() })
+}
+
+fn words(findings: &[Finding]) -> String {
+    let refusals = findings.iter().filter(|one| one.weight == Weight::Refused);
+    refusals.map(|one| one.what.as_str()).collect::<Vec<_>>().join("; ")
+}
+
+/// Who applies what it receives receives nothing more. Of others the threads are left as they are: MariaDB begins with an empty relay log
+/// where both are started anew.
+async fn deafen(field: &mut Field, touched: &mut Touched) -> Result<(), String> {
+    let applies = |survey: &Survey| match &survey.follows[..] {
+        [one] if one.applies == "Yes" => Some(one.name.clone()),
+        _ => None,
+    };
+    let telling = field.asked.iter_mut().filter_map(|(link, survey)| {
+        let channel = applies(survey)?;
+        touched.deaf.push((survey.name.clone(), channel.clone()));
+        Some(async move {
+            let sql = dialect::receive(link.flavor, &channel, false);
+            link.ask(&sql).await.map(drop)
+        })
+    });
+    let told: Result<Vec<()>, Failure> = at_once::all(telling).await.into_iter().collect();
+    told.map(drop).map_err(|failure| failure.to_string())
+}
+
+/// The votes are still this proxy's.
+async fn hold(votes: &mut Votes, field: &mut Field, heir: usize) -> Result<(), String> {
+    let mut heirs = None;
+    let mut others = Vec::new();
+    for (place, (link, _)) in field.asked.iter_mut().enumerate() {
+        match place == heir {
+            true => heirs = Some(link),
+            false => others.push(link),
+        }
+    }
+    match heirs {
+        Some(heir) => votes.hold(heir, others.into_iter()).await,
+        None => Err("the heir is gone".to_owned()),
+    }
+}
+
+async fn take_writes(link: &mut Link) -> Result<(), Failure> {
+    for sql in dialect::take_writes(link.flavor, true) {
+        link.ask(sql).await?;
+    }
+    Ok(())
+}
+
+async fn read_only_again(link: &mut Link) -> Result<(), Failure> {
+    for sql in dialect::take_writes(link.flavor, false) {
+        link.ask(sql).await?;
+    }
+    Ok(())
+}
+
+/// Events that do not run because they came from a source, by name.
+async fn sleeping_events(link: &mut Link) -> Result<String, Failure> {
+    let sql = "SELECT COALESCE(GROUP_CONCAT(EVENT_SCHEMA, '.', EVENT_NAME ORDER BY EVENT_SCHEMA, EVENT_NAME SEPARATOR ', '), '') \
+               AS events FROM information_schema.EVENTS WHERE STATUS LIKE '%SIDE_DISABLED'";
+    Ok(link.ask(sql).await?.text("events").unwrap_or_default())
+}

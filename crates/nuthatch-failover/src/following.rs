@@ -1,0 +1,63 @@
+//! A server follows another one, and fetches from it.
+
+use std::time::Duration;
+
+use tokio::time::{Instant, sleep};
+
+use crate::dialect::{self, Followed};
+use crate::gtid::Gtids;
+use crate::link::{Failure, Link};
+use crate::survey::Survey;
+
+/// How long a server may take until it fetches from its new source.
+const TO_CONNECT: Duration = Duration::from_secs(10);
+
+/// Between two looks.
+const PAUSE: Duration = Duration::from_millis(50);
+
+/// A server that follows nobody any more has forgotten whom it followed.
+pub(crate) async fn forget_source(link: &mut Link, survey: &Survey) -> Result<(), Failure> {
+    for channel in &survey.follows {
+        link.ask(&dialect::forget_replication(link.flavor, &channel.name)).await?;
+    }
+    Ok(())
+}
+
+/// `begins_at` is what a server has that followed nobody before. Returns when it fetches.
+pub(crate) async fn follow(
+    link: &mut Link,
+    followed: &Followed<'_>,
+    password: &str,
+    begins_at: Option<&Gtids>,
+) -> Result<(), String> {
+    let told = tell_to_follow(link, followed, password, begins_at).await;
+    told.map_err(|failure| failure.to_string())?;
+    let began = Instant::now();
+    loop {
+        let survey = Survey::of(link).await.map_err(|failure| failure.to_string())?;
+        match survey.follows.first() {
+            Some(channel) if channel.runs() => return Ok(()),
+            Some(channel) if began.elapsed() > TO_CONNECT => {
+                let (fetches, applies, error) = (&channel.fetches, &channel.applies, &channel.error);
+                return Err(format!("its threads say {fetches} and {applies}: {error}"));
+            }
+            None if began.elapsed() > TO_CONNECT => return Err("it says that it follows nobody".to_owned()),
+            _ => sleep(PAUSE).await,
+        }
+    }
+}
+
+async fn tell_to_follow(
+    link: &mut Link,
+    followed: &Followed<'_>,
+    password: &str,
+    begins_at: Option<&Gtids>,
+) -> Result<(), Failure> {
+    let (order, told) = dialect::follow(link.flavor, followed, password);
+    link.ask(dialect::stop_replication(link.flavor)).await?;
+    if let (true, Some(begins_at)) = (link.is_mariadb(), begins_at) {
+        link.ask(&format!("SET GLOBAL gtid_slave_pos = '{begins_at}'")).await?;
+    }
+    link.tell_secretly(&order, &told).await?;
+    link.ask(dialect::start_replication(link.flavor)).await.map(drop)
+}

@@ -1,0 +1,97 @@
+//! An old primary that comes back after a failover.
+//!
+//! It is made read-only at once, and its events end. It follows the new primary only if that has all that it has; else it stays out, and
+//! what it has beyond that is told: somebody must look at it, and build the server anew.
+
+use std::time::Duration;
+
+use nuthatch_config::ServerName;
+
+use crate::dialect::{self, Followed};
+use crate::following::follow;
+use crate::link::{Failure, Link};
+use crate::loss::Lacking;
+use crate::order::{Account, KnownServer};
+use crate::survey::Survey;
+use crate::votes;
+
+/// How an old primary stands to the new one.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Rejoined {
+    /// It follows the new one, and is read-only.
+    Follows,
+    /// It has what the new one does not have. It is read-only, and stays out.
+    HasSurplus(Lacking),
+    /// It is not there, or could not be made to follow: a sentence.
+    NotYet(String),
+}
+
+/// Has the old primary follow the new one, if it is there and nothing speaks against it.
+pub async fn rejoin(
+    old: &KnownServer,
+    new: &KnownServer,
+    replication: &Account,
+    over_tls: bool,
+    patience: Duration,
+) -> Rejoined {
+    match try_rejoin(old, new, replication, over_tls, patience).await {
+        Ok(rejoined) => rejoined,
+        Err(failure) => Rejoined::NotYet(failure.to_string()),
+    }
+}
+
+async fn try_rejoin(
+    old: &KnownServer,
+    new: &KnownServer,
+    replication: &Account,
+    over_tls: bool,
+    patience: Duration,
+) -> Result<Rejoined, Failure> {
+    let mut old = open(old, patience).await?;
+    // Two that take writes are worse than anything else.
+    let mut survey = Survey::of(&mut old).await?;
+    if !survey.is_read_only {
+        tracing::warn!(server = %survey.name, "an old primary is back and takes writes: it is made read-only");
+        for sql in dialect::take_writes(old.flavor, false) {
+            old.ask(sql).await?;
+        }
+        if survey.runs_events {
+            old.ask("SET GLOBAL event_scheduler = OFF").await?;
+        }
+        survey = Survey::of(&mut old).await?;
+    }
+    let mut link = open(new, patience).await?;
+    let of_new = Survey::of(&mut link).await?;
+    if of_new.is_read_only {
+        return Ok(Rejoined::NotYet(format!("{} does not take writes", of_new.name)));
+    }
+    let surplus = survey.history.surplus_over(&of_new.history, survey.server_id);
+    if !surplus.is_none() {
+        return Ok(Rejoined::HasSurplus(surplus));
+    }
+    if matches!(&survey.follows[..], [one] if one.runs() && one.leads_to(&of_new)) {
+        return Ok(Rejoined::Follows);
+    }
+    votes::take(&mut old).await?;
+    let followed = Followed {
+        host: &of_new.name.host,
+        port: of_new.name.port,
+        user: &replication.user,
+        over_tls,
+        delay_s: 0,
+    };
+    let told = follow(&mut old, &followed, replication.password.expose(), Some(&survey.has)).await;
+    Ok(match told {
+        Ok(()) => Rejoined::Follows,
+        Err(why) => Rejoined::NotYet(format!("{} does not follow {}: {why}", survey.name, of_new.name)),
+    })
+}
+
+async fn open((name, address, login): &KnownServer, patience: Duration) -> Result<Link, Failure> {
+    let login = login.as_ref().map_err(|why| lost(name, why))?;
+    Link::open(name, address, login, patience).await
+}
+
+fn lost(server: &ServerName, why: &str) -> Failure {
+    Failure::Lost { server: server.clone(), why: why.to_owned() }
+}

@@ -1,0 +1,63 @@
+//! What was lost with old primaries, as far as it is known: the rows of `stats_nuthatch_lost_transactions`.
+
+use std::collections::VecDeque;
+
+use nuthatch_admin::rows::LostTransactionsRow;
+use nuthatch_config::{HostgroupId, ServerName};
+use nuthatch_failover::Lacking;
+use parking_lot::Mutex;
+
+/// So many findings are kept; of more the oldest go.
+const KEPT_MAX: usize = 1_000;
+
+/// Ids that a finding keeps; the log has all of them.
+const GTIDS_BYTES_MAX: usize = 64 << 10;
+
+/// Who says so.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum KnownBy {
+    /// Clients of this proxy were told that they are committed.
+    Acknowledged,
+    /// The old primary had them when it came back.
+    Surplus,
+}
+
+/// See the module's doc.
+#[derive(Debug, Default)]
+pub(crate) struct Losses(Mutex<VecDeque<LostTransactionsRow>>);
+
+impl Losses {
+    /// One more finding: none where it is not known what was lost.
+    pub(super) fn note(
+        &self,
+        hostgroup: HostgroupId,
+        [old, new]: [&ServerName; 2],
+        known_by: KnownBy,
+        lost: Option<&Lacking>,
+        time: u64,
+    ) {
+        let row = LostTransactionsRow {
+            hostgroup: hostgroup.0,
+            time,
+            old_primary: old.to_string(),
+            new_primary: new.to_string(),
+            known_by: match known_by {
+                KnownBy::Acknowledged => "acknowledged",
+                KnownBy::Surplus => "surplus",
+            }
+            .to_owned(),
+            count: lost.map(|lost| lost.count),
+            gtids: lost.map(|lost| lost.gtids.chars().take(GTIDS_BYTES_MAX).collect()),
+        };
+        let mut rows = self.0.lock();
+        rows.push_back(row);
+        while rows.len() > KEPT_MAX {
+            rows.pop_front();
+        }
+    }
+
+    /// All, the oldest first.
+    pub(crate) fn rows(&self) -> Vec<LostTransactionsRow> {
+        self.0.lock().iter().cloned().collect()
+    }
+}

@@ -1,0 +1,375 @@
+//! A primary that is gone: another one takes its place, or nobody does and it is told why.
+
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::time::Duration;
+
+use nuthatch_lab::{Direction, Kind, Options, Peers, Relays, Role, SemiSync};
+
+use super::pair::Stage;
+use crate::client::Client;
+use crate::deadline::{Stopwatch, await_that};
+use crate::proxy::{Proxy, Setup};
+use crate::routing::WHO;
+use crate::servers;
+
+/// As an operator would have it who wants that nobody is woken up.
+fn auto() -> Setup {
+    Setup::default().variable("mysql-failover", "'auto'").variable("mysql-hold_for_writer_ms", 60_000)
+}
+
+/// What the log has of it, in the order of the lines.
+fn told(proxy: &Proxy, words: &str) -> usize {
+    proxy.log().lines().filter(|line| line.contains(words)).count()
+}
+
+fn role(operator: &mut Client, name: &str) -> String {
+    let port = name.rsplit_once(':').expect("a port").1;
+    operator.value(format!("SELECT role FROM stats_nuthatch_servers WHERE port = {port}"))
+}
+
+/// Writes row after row, over new connections where one is lost, and keeps the numbers that were acknowledged.
+fn write(stage: &Stage, writer: u64, over: &AtomicBool, acknowledged: &AtomicU64) -> Vec<u64> {
+    let (mut written, mut client) = (Vec::new(), None);
+    for number in 0.. {
+        if over.load(Ordering::Relaxed) {
+            break;
+        }
+        let known = match client.take() {
+            Some(known) => Ok(known),
+            None => stage.proxy.try_client(&stage.login()),
+        };
+        let Ok(mut known) = known else { continue };
+        if known.query(format!("INSERT INTO test.w VALUES ({writer}, {number})")).is_ok() {
+            written.push(number);
+            acknowledged.fetch_add(1, Ordering::Relaxed);
+            client = Some(known);
+        }
+    }
+    written
+}
+
+fn no_acknowledged_write_is_lost_of(kind: Kind) {
+    let options = Options { semi_sync: SemiSync::AfterSync, ..Options::default() };
+    let mut stage = Stage::with(kind, options, auto());
+    stage
+        .client()
+        .ok("CREATE TABLE test.w (writer INT, number INT, PRIMARY KEY (writer, number)) ENGINE=InnoDB");
+    servers::await_replicas(&stage.lab);
+    let (over, acknowledged) = (AtomicBool::new(false), AtomicU64::new(0));
+    let kill = stage.lab.server(Role::Primary).expect("it is there").pid().expect("it runs");
+    let written = std::thread::scope(|scope| {
+        let threads: Vec<_> = (0..4)
+            .map(|writer| {
+                let (stage, over, acknowledged) = (&stage, &over, &acknowledged);
+                scope.spawn(move || write(stage, writer, over, acknowledged))
+            })
+            .collect();
+        let done = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
+            await_that("writing is under way", || acknowledged.load(Ordering::Relaxed) > 200);
+            let pid = rustix::process::Pid::from_raw(kill).expect("a pid");
+            rustix::process::kill_process(pid, rustix::process::Signal::KILL).expect("it is there");
+            let watch = Stopwatch::start();
+            await_that("another one is promoted", || told(&stage.proxy, "failed over") == 1);
+            let before = acknowledged.load(Ordering::Relaxed);
+            await_that("writing goes on", || acknowledged.load(Ordering::Relaxed) > before + 200);
+            assert!(watch.elapsed() < Duration::from_secs(20), "{:?}", watch.elapsed());
+        }));
+        over.store(true, Ordering::Relaxed);
+        let written: Vec<_> = threads.into_iter().map(|thread| thread.join().expect("it writes")).collect();
+        if let Err(panic) = done {
+            std::panic::resume_unwind(panic);
+        }
+        written
+    });
+    let mut client = stage.client();
+    let writer = client.value(WHO);
+    assert!(["2", "3"].contains(&writer.as_str()), "{writer}");
+    for (writer, numbers) in written.iter().enumerate() {
+        let rows = client.table(format!("SELECT number FROM test.w WHERE writer = {writer}"));
+        let there: std::collections::HashSet<u64> =
+            rows.iter().map(|row| row[0].parse().expect("a number")).collect();
+        let lost: Vec<_> = numbers.iter().filter(|number| !there.contains(number)).collect();
+        assert_eq!(lost, Vec::<&u64>::new(), "writer {writer}");
+    }
+    // The other replica follows, and is read-only.
+    let other = if writer == "2" { Role::Replica(2) } else { Role::Replica(1) };
+    let total = client.value("SELECT COUNT(*) FROM test.w");
+    let mut direct = stage.direct(other);
+    await_that("it has all", || direct.value("SELECT COUNT(*) FROM test.w") == total);
+    assert_eq!(direct.value("SELECT @@global.read_only"), "1");
+    // Whatever the old one has, it takes no writes when it is back.
+    drop(stage.lab.kill(Role::Primary));
+    stage.lab.start(Role::Primary).expect("it comes up again");
+    let mut direct = stage.direct(Role::Primary);
+    await_that("it is read-only", || direct.value("SELECT @@global.read_only") == "1");
+    assert_eq!(client.value(WHO), writer);
+}
+
+#[test]
+fn no_acknowledged_write_is_lost() {
+    no_acknowledged_write_is_lost_of(Kind::MariaDb);
+}
+
+#[test]
+fn no_acknowledged_write_is_lost_with_mysql() {
+    no_acknowledged_write_is_lost_of(Kind::MySql);
+}
+
+fn old_primary_follows_when_it_is_back_of(kind: Kind) {
+    let fence = "/usr/bin/test {port} -gt 0";
+    let mut stage = Stage::of(kind, auto().variable("mysql-failover_fence_command", format!("'{fence}'")));
+    let mut client = stage.client();
+    client.ok("CREATE TABLE test.t (a INT PRIMARY KEY) ENGINE=InnoDB");
+    client.ok("INSERT INTO test.t VALUES (1)");
+    servers::await_replicas(&stage.lab);
+    stage.lab.kill(Role::Primary).expect("it runs");
+    let watch = Stopwatch::start();
+    client = stage.client();
+    client.ok("INSERT INTO test.t VALUES (2)");
+    assert!(watch.elapsed() < Duration::from_secs(20), "{:?}", watch.elapsed());
+    let writer = client.value(WHO);
+    assert_ne!(writer, "1");
+    assert_eq!(told(&stage.proxy, "mysql-failover_fence_command says"), 1);
+    let mut operator = stage.proxy.operator();
+    let old = stage.name(Role::Primary);
+    assert_eq!(role(&mut operator, &old), "kept out");
+    stage.lab.start(Role::Primary).expect("it comes up again");
+    await_that("it is a reader again", || role(&mut operator, &old) == "reader");
+    client.ok("INSERT INTO test.t VALUES (3)");
+    let mut direct = stage.direct(Role::Primary);
+    await_that("it has all", || direct.value("SELECT COUNT(*) FROM test.t") == "3");
+    assert_eq!(direct.value("SELECT @@global.read_only"), "1");
+    assert_eq!(client.value(WHO), writer, "the new one stays");
+}
+
+#[test]
+fn old_primary_follows_when_it_is_back() {
+    old_primary_follows_when_it_is_back_of(Kind::MariaDb);
+}
+
+#[test]
+fn old_primary_follows_when_it_is_back_with_mysql() {
+    old_primary_follows_when_it_is_back_of(Kind::MySql);
+}
+
+fn old_primary_with_a_surplus_stays_out_of(kind: Kind) {
+    let mut stage = Stage::of(kind, auto());
+    let mut client = stage.client();
+    client.ok("CREATE TABLE test.t (a INT PRIMARY KEY) ENGINE=InnoDB");
+    servers::await_replicas(&stage.lab);
+    let (stop, start) = match kind {
+        Kind::MariaDb => ("STOP SLAVE IO_THREAD", "START SLAVE IO_THREAD"),
+        Kind::MySql => ("STOP REPLICA IO_THREAD", "START REPLICA IO_THREAD"),
+    };
+    for number in [1, 2] {
+        stage.direct(Role::Replica(number)).ok(stop);
+    }
+    client.ok("INSERT INTO test.t VALUES (1)");
+    client.ok("INSERT INTO test.t VALUES (2)");
+    stage.lab.kill(Role::Primary).expect("it runs");
+    let why = "no replica says that it tries in vain";
+    await_that("it is told why nobody takes the place", || told(&stage.proxy, why) > 0);
+    for number in [1, 2] {
+        stage.direct(Role::Replica(number)).ok(start);
+    }
+    client = stage.client();
+    assert_eq!(client.value("SELECT COUNT(*) FROM test.t"), "0", "nobody had received them");
+    stage.lab.start(Role::Primary).expect("it comes up again");
+    let mut operator = stage.proxy.operator();
+    let lost = "SELECT known_by, count FROM stats_nuthatch_lost_transactions WHERE known_by = 'surplus'";
+    await_that("the surplus is listed", || operator.table(lost) == [["surplus", "2"]]);
+    assert_eq!(role(&mut operator, &stage.name(Role::Primary)), "kept out");
+    let mut direct = stage.direct(Role::Primary);
+    assert_eq!(direct.value("SELECT @@global.read_only"), "1");
+    assert_eq!(direct.value("SELECT COUNT(*) FROM test.t"), "2", "it is left as it is");
+    // Nor does it take the writes by order.
+    let error = operator.refused(stage.order(Role::Primary, ""));
+    assert!(error.message.contains("is kept out since a failover"), "{error:?}");
+}
+
+#[test]
+fn old_primary_with_a_surplus_stays_out() {
+    old_primary_with_a_surplus_stays_out_of(Kind::MariaDb);
+}
+
+#[test]
+fn old_primary_with_a_surplus_stays_out_with_mysql() {
+    old_primary_with_a_surplus_stays_out_of(Kind::MySql);
+}
+
+#[test]
+fn replica_that_does_not_apply_takes_no_writes() {
+    let mut stage = Stage::of(Kind::MariaDb, auto());
+    let mut client = stage.client();
+    client.ok("CREATE TABLE test.t (a INT PRIMARY KEY) ENGINE=InnoDB");
+    servers::await_replicas(&stage.lab);
+    for number in [1, 2] {
+        let mut replica = stage.direct(Role::Replica(number));
+        replica.ok("SET sql_log_bin = 0");
+        replica.ok("INSERT INTO test.t VALUES (1)");
+    }
+    client.ok("INSERT INTO test.t VALUES (1)");
+    for number in [1, 2] {
+        let mut replica = stage.direct(Role::Replica(number));
+        await_that("it has stopped applying", || {
+            replica.ok("SHOW SLAVE STATUS").table()[0].iter().any(|value| value.contains("Duplicate entry"))
+        });
+    }
+    stage.lab.kill(Role::Primary).expect("it runs");
+    let why = "does not apply what it has received: its SQL thread says No";
+    await_that("it is told why nobody takes the place", || told(&stage.proxy, why) > 0);
+    let error = stage.proxy.operator().refused("NUTHATCH FAILOVER HOSTGROUP 10");
+    assert!(error.message.contains("nothing was touched") && error.message.contains(why), "{error:?}");
+    for number in [1, 2] {
+        let mut replica = stage.direct(Role::Replica(number));
+        assert_eq!(replica.value("SELECT @@global.read_only"), "1");
+        replica.ok("SET sql_log_bin = 0");
+        replica.ok("DELETE FROM test.t");
+        replica.ok("START SLAVE SQL_THREAD");
+    }
+    // As soon as somebody has mended it.
+    client = stage.client();
+    assert_eq!(client.value("SELECT COUNT(*) FROM test.t"), "1");
+    assert_ne!(client.value(WHO), "1");
+    stage.lab.start(Role::Primary).expect("it comes up again");
+}
+
+#[test]
+fn proxy_that_alone_does_not_reach_the_primary_replaces_nobody() {
+    let setup =
+        auto().variable("mysql-monitor_ping_interval", 200).variable("mysql-monitor_ping_timeout", 300);
+    let options = Options { relays: Relays::Here, ..Options::default() };
+    let stage = Stage::with(Kind::MariaDb, options, setup);
+    stage.lab.partition(Role::Primary, Peers::Outside, Direction::Both).expect("a relay");
+    let why = "it is this proxy that does not reach it";
+    await_that("it is told why nobody takes the place", || told(&stage.proxy, why) > 0);
+    for number in [1, 2] {
+        let mut replica = stage.direct(Role::Replica(number));
+        assert_eq!(replica.value("SELECT @@global.read_only"), "1");
+        let status = replica.ok("SHOW SLAVE STATUS").table();
+        assert_eq!(status[0].iter().filter(|value| *value == "Yes").count(), 2, "it replicates: {status:?}");
+    }
+    stage.lab.heal().expect("a relay");
+    await_that("the primary is reached again", || {
+        stage.proxy.try_client(&stage.login()).is_ok_and(|mut client| client.value(WHO) == "1")
+    });
+    assert_eq!(told(&stage.proxy, "failed over"), 0);
+}
+
+#[test]
+fn of_two_proxies_one_acts() {
+    let mut stage = Stage::of(Kind::MariaDb, auto());
+    let second = stage.another(auto());
+    stage.client().ok("CREATE TABLE test.t (a INT PRIMARY KEY) ENGINE=InnoDB");
+    servers::await_replicas(&stage.lab);
+    stage.lab.kill(Role::Primary).expect("it runs");
+    stage.client().ok("INSERT INTO test.t VALUES (1)");
+    second.client(&stage.login()).ok("INSERT INTO test.t VALUES (2)");
+    let acted = || [&stage.proxy, &second].map(|proxy| told(proxy, "failed over")).iter().sum::<usize>();
+    await_that("one has acted", || acted() > 0);
+    let writers = [&stage.proxy, &second].map(|proxy| proxy.client(&stage.login()).value(WHO));
+    assert_eq!(writers[0], writers[1]);
+    let read_only =
+        [1, 2].map(|number| stage.direct(Role::Replica(number)).value("SELECT @@global.read_only"));
+    assert!(read_only.contains(&"0".to_owned()) && read_only.contains(&"1".to_owned()), "{read_only:?}");
+    assert_eq!(acted(), 1);
+}
+
+#[test]
+fn primary_that_hangs_is_replaced_and_follows_when_it_goes_on() {
+    let setup =
+        auto().variable("mysql-monitor_ping_interval", 300).variable("mysql-monitor_ping_timeout", 300);
+    let stage = Stage::of(Kind::MariaDb, setup);
+    let mut client = stage.client();
+    client.ok("CREATE TABLE test.t (a INT PRIMARY KEY) ENGINE=InnoDB");
+    servers::await_replicas(&stage.lab);
+    stage.lab.freeze(Role::Primary).expect("it runs");
+    // A statement that was sent to it would be run when it goes on: a surplus.
+    await_that("another one is promoted", || told(&stage.proxy, "failed over") == 1);
+    client = stage.client();
+    client.ok("INSERT INTO test.t VALUES (1)");
+    let writer = client.value(WHO);
+    assert_ne!(writer, "1");
+    stage.lab.thaw(Role::Primary).expect("it hangs");
+    let mut operator = stage.proxy.operator();
+    let old = stage.name(Role::Primary);
+    await_that("it is a reader", || role(&mut operator, &old) == "reader");
+    let mut direct = stage.direct(Role::Primary);
+    assert_eq!(direct.value("SELECT @@global.read_only"), "1");
+    await_that("it follows", || direct.value("SELECT COUNT(*) FROM test.t") == "1");
+    assert_eq!(client.value(WHO), writer);
+}
+
+#[test]
+fn proxy_that_stood_still_trusts_nothing_that_it_saw_before() {
+    let stage = Stage::of(Kind::MariaDb, auto());
+    stage.proxy.signal(rustix::process::Signal::STOP);
+    // What is shown is that it notices: there is no state to wait for in a process that is stopped.
+    std::thread::sleep(Duration::from_millis(1_500));
+    stage.proxy.signal(rustix::process::Signal::CONT);
+    await_that("it says so", || told(&stage.proxy, "this proxy stood still") == 1);
+    assert_eq!(stage.client().value(WHO), "1");
+}
+
+#[test]
+fn operator_has_a_primary_replaced_that_auto_leaves() {
+    let setup = auto()
+        .variable("mysql-failover_max_loss", "'0'")
+        .variable("mysql-failover_fence_command", "'/usr/bin/false'");
+    let mut stage = Stage::of(Kind::MariaDb, setup);
+    let mut operator = stage.proxy.operator();
+    let check = "NUTHATCH FAILOVER HOSTGROUP 10 CHECK";
+    let findings = operator.table(check);
+    assert!(findings.iter().any(|row| row[0] == "refused" && row[1].contains("answers")), "{findings:?}");
+    assert!(
+        findings.iter().any(|row| row[0] == "ok" && row[1].contains("would take the writes")),
+        "{findings:?}"
+    );
+    let error = operator.refused("NUTHATCH FAILOVER HOSTGROUP 10");
+    assert!(error.message.contains("it is not gone"), "{error:?}");
+    servers::await_replicas(&stage.lab);
+    stage.lab.kill(Role::Primary).expect("it runs");
+    let why = "mysql-failover_fence_command (/usr/bin/false) ended with exit status: 1";
+    await_that("the fence command is told of", || told(&stage.proxy, why) > 0);
+    operator.ok("SET mysql-failover_fence_command = ''");
+    operator.ok("LOAD MYSQL VARIABLES TO RUNTIME");
+    await_that("the loss is told of", || told(&stage.proxy, "mysql-failover_max_loss") > 0);
+    let findings = operator.table(check);
+    assert!(findings.iter().all(|row| row[0] != "refused"), "{findings:?}");
+    // With the variable off nobody is replaced; an operator says who takes the writes.
+    operator.ok("SET mysql-failover = 'off'");
+    operator.ok("LOAD MYSQL VARIABLES TO RUNTIME");
+    assert!(operator.refused("NUTHATCH FAILOVER HOSTGROUP 10").message.contains("mysql-failover is off"));
+    operator.ok("SET mysql-failover = 'manual'");
+    operator.ok("LOAD MYSQL VARIABLES TO RUNTIME");
+    await_that("no try is under way", || {
+        let to = stage.name(Role::Replica(2));
+        let done = std::process::Command::new(env!("CARGO_BIN_EXE_nuthatch"))
+            .args(["failover", "--hostgroup", "10", "--to", &to, "--admin", &stage.proxy.admin.to_string()])
+            .output()
+            .expect("it runs");
+        let words =
+            String::from_utf8_lossy(&done.stdout).into_owned() + &String::from_utf8_lossy(&done.stderr);
+        assert!(done.status.success() || words.contains("under way already"), "{words}");
+        done.status.success()
+    });
+    assert_eq!(stage.client().value(WHO), "3");
+    let unknown = "SELECT COUNT(*) FROM stats_nuthatch_lost_transactions WHERE known_by = 'acknowledged' AND count IS NULL";
+    assert_eq!(operator.value(unknown), "1", "nobody knows what was acknowledged");
+}
+
+#[test]
+fn two_servers_have_no_majority() {
+    let stage = Stage::of(Kind::MariaDb, Setup::default());
+    let mut operator = stage.proxy.operator();
+    let port = stage.name(Role::Replica(2)).rsplit_once(':').expect("a port").1.to_owned();
+    operator.ok(format!("DELETE FROM mysql_servers WHERE port = {port}"));
+    operator.ok("LOAD MYSQL SERVERS TO RUNTIME");
+    operator.ok("SET mysql-failover = 'auto'");
+    operator.ok("LOAD MYSQL VARIABLES TO RUNTIME");
+    let warnings = operator.table("SHOW WARNINGS");
+    assert!(warnings.iter().any(|row| row[2].contains("auto is refused")), "{warnings:?}");
+    let in_force =
+        "SELECT variable_value FROM runtime_global_variables WHERE variable_name = 'mysql-failover'";
+    assert_eq!(operator.value(in_force), "off");
+}
