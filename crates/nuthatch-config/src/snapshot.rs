@@ -65,6 +65,16 @@ impl Snapshot {
         by_rules.min(self.mysql.default_query_timeout)
     }
 
+    /// Whether servers are asked to tell the ids of transactions that they have committed.
+    pub fn asks_for_gtids(&self) -> bool {
+        self.mysql.default_session_track_gtids == "OWN_GTID" || self.mysql.failover != "off"
+    }
+
+    /// Whether clients that want to be told of changes are told these, too.
+    pub fn tells_gtids(&self) -> bool {
+        self.mysql.client_session_track_gtid && self.mysql.default_session_track_gtids == "OWN_GTID"
+    }
+
     /// Whether reads are sent away from who writes.
     pub fn splits_reads(&self) -> bool {
         self.mysql.read_write_split == 1 && !self.clusters.pairs.is_empty()

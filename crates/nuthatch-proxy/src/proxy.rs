@@ -35,7 +35,7 @@ pub use source::{Source, SourceAccount};
 use tokio::sync::watch;
 use tokio::time::Instant;
 
-use crate::backend::{CatchUp, LagOutcome, PingOutcome};
+use crate::backend::{AcknowledgedGtids, CatchUp, LagOutcome, PingOutcome};
 use crate::clock::Clock;
 use crate::configuration::keeper::ConfigurationKeeper;
 use crate::exact::{Domain, Exact, NoDomain, Replaced};
@@ -130,13 +130,19 @@ impl Proxy {
 
     /// The server shows all that any server of the cluster had acknowledged or shown before that moment.
     pub fn note_caught_up(&self, cluster: &CatchUp, server: &ServerName, until_us: u64) {
-        self.shared.hostgroups.catch_ups.of_server(&server.host, server.port).prove(until_us);
+        self.shared.hostgroups.known.of(&server.host, server.port).caught_up.prove(until_us);
         cluster.tell();
+    }
+
+    /// What the server has acknowledged to clients of this proxy; none if it does not tell.
+    #[must_use]
+    pub fn acknowledged(&self, server: &ServerName) -> Option<AcknowledgedGtids> {
+        self.shared.hostgroups.known.of(&server.host, server.port).acknowledged.gtids()
     }
 
     /// The server may have been started anew: what it shows is to be proven again.
     pub fn note_begun_anew(&self, server: &ServerName) {
-        self.shared.hostgroups.catch_ups.of_server(&server.host, server.port).begin_anew();
+        self.shared.hostgroups.known.of(&server.host, server.port).caught_up.begin_anew();
     }
 
     /// Takes note of what the monitor's pings of a server came to, in all hostgroups that it stands in.

@@ -12,6 +12,7 @@
 use mysql_common::constants::StatusFlags;
 
 use crate::frame::{FRAME_PAYLOAD_MAX, FrameHeader, HEADER_LEN};
+use crate::session_track::LAST_GTID;
 use crate::{ErrPacket, OkPacket, Reader, StateChange, TrackedOk, WireError};
 
 /// How many places of status flags are remembered: those of one result set.
@@ -132,6 +133,8 @@ pub struct AnswerScanner {
     next_sequence: u8,
     end: AnswerEnd,
     refusal: Option<Box<ErrPacket>>,
+    /// What OK packets told of transactions that were committed.
+    gtids: Vec<u8>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -205,6 +208,7 @@ impl AnswerScanner {
             next_sequence: 1,
             end,
             refusal: None,
+            gtids: Vec::new(),
         }
     }
 
@@ -218,6 +222,13 @@ impl AnswerScanner {
             is_told_of_changes: self.is_told_of_changes,
             ..Self::new(self.kind, self.deprecate_eof)
         }
+    }
+
+    /// The ids of transactions that OK packets said were committed, separated by commas: of a MySQL with `session_track_gtids` sets, of a
+    /// MariaDB that tracks `last_gtid` the last of each statement.
+    #[must_use]
+    pub fn gtids(&self) -> Option<&[u8]> {
+        (!self.gtids.is_empty()).then_some(self.gtids.as_slice())
     }
 
     /// The same on a connection with `CLIENT_OPTIONAL_RESULTSET_METADATA`, where definitions may be left out.
@@ -584,10 +595,21 @@ impl AnswerScanner {
             match change? {
                 StateChange::State(_) => self.end.told.state = true,
                 StateChange::Schema(_) => self.end.told.schema = true,
+                StateChange::Gtids { gtids, .. }
+                | StateChange::SystemVariable { name: LAST_GTID, value: gtids } => self.hear_gtids(gtids),
                 _ => {}
             }
         }
         Ok(())
+    }
+
+    fn hear_gtids(&mut self, gtids: &[u8]) {
+        if !gtids.is_empty() {
+            if !self.gtids.is_empty() {
+                self.gtids.push(b',');
+            }
+            self.gtids.extend_from_slice(gtids);
+        }
     }
 
     fn one_result_ended(&mut self, ending: Ending, ok: OkPacket) {

@@ -45,7 +45,7 @@ pub use native_password::{DoubleSha1, Stage1, double_sha1, scramble, scramble_st
 pub use packet::{ErrPacket, OkPacket, append_eof, append_err, append_ok};
 pub use reader::{Reader, WireError, append_lenenc_bytes, append_lenenc_int};
 pub use result_set::{Cell, Column, ResultSetWriter};
-pub use session_track::{StateChange, StateChanges, TrackedOk};
+pub use session_track::{Hidden, StateChange, StateChanges, TrackedOk};
 pub use sha2_password::{SHA2_PASSWORD_PLUGIN, SHA256_LEN, Sha2Hash, Sha2Stage1};
 pub use small_result::{SmallResult, text_values};
 pub use translator::Translator;

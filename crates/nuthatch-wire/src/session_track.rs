@@ -54,19 +54,42 @@ impl<'a> TrackedOk<'a> {
         OkPacket { status, ..self.ok }.encode_with_info(out, self.marker, self.info);
     }
 
-    /// Appends the payload that the server would have sent without `session_track_state_change`.
+    /// Whether it tells something of what is to be hidden.
+    #[must_use]
+    pub fn tells_of(&self, hidden: Hidden) -> bool {
+        self.changes.into_iter().any(|change| match change {
+            Ok(StateChange::State(_)) => hidden.state,
+            Ok(StateChange::Gtids { .. } | StateChange::SystemVariable { name: LAST_GTID, .. }) => {
+                hidden.gtids
+            }
+            _ => false,
+        })
+    }
+
+    /// Appends the payload that the server would have sent if it had not been asked to tell of what is hidden.
     ///
     /// # Errors
     /// When the block cannot be read.
-    pub fn encode_without_state(&self, out: &mut Vec<u8>) -> Result<(), WireError> {
+    pub fn encode_without(&self, hidden: Hidden, out: &mut Vec<u8>) -> Result<(), WireError> {
         let mut entries = self.changes.entries;
         let mut kept = Vec::with_capacity(entries.rest().len());
         while !entries.rest().is_empty() {
             let kind = entries.u8()?;
             let data = entries.lenenc_bytes()?;
-            if kind != STATE {
-                kept.push(kind);
-                append_lenenc_bytes(&mut kept, data);
+            match kind {
+                STATE if hidden.state => {}
+                GTIDS if hidden.gtids => {}
+                VARIABLES if hidden.gtids => {
+                    let others = variables_without_gtid(data)?;
+                    if !others.is_empty() {
+                        kept.push(kind);
+                        append_lenenc_bytes(&mut kept, &others);
+                    }
+                }
+                _ => {
+                    kept.push(kind);
+                    append_lenenc_bytes(&mut kept, data);
+                }
             }
         }
         if kept.is_empty() {
@@ -80,8 +103,39 @@ impl<'a> TrackedOk<'a> {
     }
 }
 
+/// What a client is not to hear of: it did not ask for it, the proxy did.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Hidden {
+    /// [`StateChange::State`].
+    pub state: bool,
+    /// [`StateChange::Gtids`], and MariaDB's `last_gtid`.
+    pub gtids: bool,
+}
+
+/// The number of entries of [`StateChange::SystemVariable`].
+const VARIABLES: u8 = 0;
+
 /// The number of [`StateChange::State`].
 const STATE: u8 = 2;
+
+/// The number of [`StateChange::Gtids`].
+const GTIDS: u8 = 3;
+
+/// MariaDB's variable that tells what a session has committed last.
+pub(crate) const LAST_GTID: &[u8] = b"last_gtid";
+
+/// An entry of variables without that one.
+fn variables_without_gtid(data: &[u8]) -> Result<Vec<u8>, WireError> {
+    let (mut variables, mut kept) = (Reader::new(data), Vec::with_capacity(data.len()));
+    while !variables.rest().is_empty() {
+        let (name, value) = (variables.lenenc_bytes()?, variables.lenenc_bytes()?);
+        if name != LAST_GTID {
+            append_lenenc_bytes(&mut kept, name);
+            append_lenenc_bytes(&mut kept, value);
+        }
+    }
+    Ok(kept)
+}
 
 /// One thing that has changed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -140,14 +194,14 @@ impl<'a> StateChanges<'a> {
         let data = self.entries.lenenc_bytes()?;
         let mut reader = Reader::new(data);
         let change = match kind {
-            0 => {
+            VARIABLES => {
                 self.variables = reader;
                 return self.variable();
             }
             1 => StateChange::Schema(reader.lenenc_bytes()?),
             // The only one whose text has no length of its own.
             STATE => return Ok(StateChange::State(data)),
-            3 => StateChange::Gtids { encoding: reader.u8()?, gtids: reader.lenenc_bytes()? },
+            GTIDS => StateChange::Gtids { encoding: reader.u8()?, gtids: reader.lenenc_bytes()? },
             4 => StateChange::TransactionCharacteristics(reader.lenenc_bytes()?),
             5 => StateChange::TransactionState(reader.lenenc_bytes()?),
             _ => return Ok(StateChange::Other { kind, data }),
@@ -189,6 +243,8 @@ mod tests {
 
     use super::*;
 
+    const ALL: Hidden = Hidden { state: true, gtids: true };
+
     const CHANGED: [u8; 4] = [0x02, 0x40, 0, 0];
 
     /// What servers send is in `tests/golden`; here is what they never do.
@@ -205,6 +261,27 @@ mod tests {
         let block = [77, 2, 8, 9, 2, 1, b'1'];
         let other = StateChange::Other { kind: 77, data: &[8, 9] };
         assert_eq!(changes(&block), [Ok(other), Ok(StateChange::State(b"1"))]);
+    }
+
+    #[test]
+    fn gtids_are_left_out_from_between_what_is_told() {
+        let variables =
+            [&[0, 31, 10][..], b"autocommit", &[2], b"ON", &[9], b"last_gtid", &[5], b"0-1-7"].concat();
+        let mut variables_with_length = variables.clone();
+        variables_with_length[1] = u8::try_from(variables.len() - 2).unwrap();
+        let block = [&variables_with_length[..], &[2, 1, b'1', 3, 3, 0, 1, b'g']].concat();
+        let mut rest = Vec::new();
+        append_lenenc_bytes(&mut rest, b"");
+        append_lenenc_bytes(&mut rest, &block);
+        let payload = ok_with(CHANGED, &rest);
+        let mut less = Vec::new();
+        let hidden = Hidden { state: false, gtids: true };
+        let tracked = TrackedOk::parse(&payload).unwrap();
+        assert!(tracked.tells_of(hidden));
+        tracked.encode_without(hidden, &mut less).unwrap();
+        let told: Vec<_> = TrackedOk::parse(&less).unwrap().changes.map(Result::unwrap).collect();
+        let autocommit = StateChange::SystemVariable { name: b"autocommit", value: b"ON" };
+        assert_eq!(told, [autocommit, StateChange::State(b"1")]);
     }
 
     #[test]
@@ -258,15 +335,17 @@ mod tests {
 
     proptest! {
         #[test]
-        fn any_block_without_state_is_read_again_or_refused(block in prop::collection::vec(any::<u8>(), 0..80)) {
+        fn any_block_without_what_is_hidden_is_read_again_or_refused(block in prop::collection::vec(any::<u8>(), 0..80)) {
             let mut rest = Vec::new();
             append_lenenc_bytes(&mut rest, b"");
             append_lenenc_bytes(&mut rest, &block);
             let payload = ok_with(CHANGED, &rest);
             let mut less = Vec::new();
-            if TrackedOk::parse(&payload).unwrap().encode_without_state(&mut less).is_ok() {
+            if TrackedOk::parse(&payload).unwrap().encode_without(ALL, &mut less).is_ok() {
                 let told = TrackedOk::parse(&less).unwrap().changes;
-                prop_assert!(!told.into_iter().any(|change| matches!(change, Ok(StateChange::State(_)))));
+                let hidden = |change| matches!(change, Ok(StateChange::State(_) | StateChange::Gtids { .. }));
+                prop_assert!(!told.into_iter().any(hidden));
+                prop_assert!(!TrackedOk::parse(&less).unwrap().tells_of(ALL));
             }
         }
 

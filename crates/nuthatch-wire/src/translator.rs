@@ -15,8 +15,8 @@ use mysql_common::constants::StatusFlags;
 
 use crate::answer::{EOF_BYTES, Packet, Stage};
 use crate::{
-    AnswerKind, AnswerScanner, Definition, ErrPacket, Form, FrameHeader, HEADER_LEN, OkPacket, Progress,
-    Reader, StateChange, TrackedOk, WireError, append_eof, append_packet,
+    AnswerKind, AnswerScanner, Definition, ErrPacket, Form, FrameHeader, HEADER_LEN, Hidden, OkPacket,
+    Progress, Reader, TrackedOk, WireError, append_eof, append_packet,
 };
 
 /// What servers say of a result before its rows, and clients may act upon there.
@@ -37,8 +37,8 @@ pub struct Translator {
     owes_eof: bool,
     /// What was said of the rows at hand in an EOF packet that is left out, and must be said behind them.
     said_before: StatusFlags,
-    /// The client did not ask for `session_track_state_change`.
-    hides_state: bool,
+    /// What the client did not ask for.
+    hidden: Hidden,
 }
 
 impl Translator {
@@ -48,13 +48,22 @@ impl Translator {
     pub const fn new(scanner: AnswerScanner, from: Form, to: Form, status: StatusFlags) -> Self {
         let said_before = StatusFlags::empty();
         let scanner = scanner.with_whole_definitions(from.extended_metadata != to.extended_metadata);
-        Self { scanner, from, to, status, shift: 0, owes_eof: false, said_before, hides_state: false }
+        Self {
+            scanner,
+            from,
+            to,
+            status,
+            shift: 0,
+            owes_eof: false,
+            said_before,
+            hidden: Hidden { state: false, gtids: false },
+        }
     }
 
-    /// The same for a client that is not to hear of [`crate::StateChange::State`].
+    /// The same for a client that is not to hear of that.
     #[must_use]
-    pub const fn hiding_state(mut self, hides: bool) -> Self {
-        self.hides_state = hides;
+    pub const fn hiding(mut self, hidden: Hidden) -> Self {
+        self.hidden = hidden;
         self
     }
 
@@ -224,21 +233,20 @@ impl Translator {
         if !self.from.session_track && self.to.session_track {
             return self.untold_ok(piece, payload, out);
         }
-        let says_too_much = self.from.session_track && (self.hides_state || !self.to.session_track);
+        let is_hidden = self.hidden != Hidden::default() || !self.to.session_track;
+        let says_too_much = self.from.session_track && is_hidden;
         if !says_too_much {
             self.copy(piece, out);
             return Ok(());
         }
         let tracked = TrackedOk::parse(payload)?;
-        let tells_state =
-            tracked.changes.into_iter().any(|change| matches!(change, Ok(StateChange::State(_))));
-        if self.to.session_track && !tells_state {
+        if self.to.session_track && !tracked.tells_of(self.hidden) {
             self.copy(piece, out);
             return Ok(());
         }
         let mut less = Vec::with_capacity(payload.len());
         match self.to.session_track {
-            true => tracked.encode_without_state(&mut less)?,
+            true => tracked.encode_without(self.hidden, &mut less)?,
             false => tracked.encode_untracked(&mut less),
         }
         self.write(piece, &less, out);
@@ -281,7 +289,7 @@ impl Translator {
             (_, false) if self.from.deprecate_eof => self.copy(piece, out),
             (ok, false) if !self.to.deprecate_eof => {
                 // MariaDB says so in EOF packets too.
-                let says_too_much = self.hides_state || !self.to.session_track;
+                let says_too_much = self.hidden.state || !self.to.session_track;
                 if says_too_much && ok.status.contains(StatusFlags::SERVER_SESSION_STATE_CHANGED) {
                     let status = ok.status.difference(StatusFlags::SERVER_SESSION_STATE_CHANGED);
                     append_eof(out, &mut self.sequence_of(piece), status, ok.warnings);

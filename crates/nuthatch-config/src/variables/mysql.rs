@@ -59,10 +59,10 @@ variables! {
         "Milliseconds after which that hold ends.";
     keep_multiplexing_variables: text = "tx_isolation,transaction_isolation,version", Stored,
         "Variables that a SELECT may name without pinning the session.";
-    client_session_track_gtid: flag = true, Stored,
-        "Pass session-tracked GTIDs on to clients.";
-    default_session_track_gtids: choice("OFF", "OWN_GTID") = "OFF", Stored,
-        "The session_track_gtids asked of backends.";
+    client_session_track_gtid: flag = true, Acts,
+        "Pass GTIDs that servers tell by `mysql-default_session_track_gtids` on to clients that want to be told of changes (CLIENT_SESSION_TRACK).";
+    default_session_track_gtids: choice("OFF", "OWN_GTID") = "OFF", Acts,
+        "OWN_GTID: servers tell the GTID of each commit (MySQL: `session_track_gtids`; MariaDB: `last_gtid`). `mysql-failover` asks for it too, to know what a new primary lacks; causal reads do without.";
     handle_warnings: count(0..=1) = 1, Stored,
         "Keep the backend connection after warnings, so that SHOW WARNINGS can be answered: 0 no, 1 yes.";
 

@@ -1,18 +1,15 @@
 //! Servers of a cluster on their way to show what sessions have seen: who wishes it, and who proves it.
 //!
 //! A session that nobody can answer yet wishes that somebody has caught up with a moment ([`CatchUp::wish`]), and waits. Somebody outside of
-//! the data plane does what it takes to prove it ([`CatchUp::wished`]), for all wishes that there are at once, and says so: see [`CaughtUp`]
+//! the data plane does what it takes to prove it ([`CatchUp::wished`]), for all wishes that there are at once, and says so: see [`CaughtUp`](crate::backend::CaughtUp)
 //! for what is proven. Where nobody can, none waits.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use arc_swap::ArcSwap;
-use nuthatch_config::{HostgroupId, ServerName};
-use parking_lot::Mutex;
+use nuthatch_config::HostgroupId;
 use tokio::sync::Notify;
-
-use crate::backend::server::caught_up::CaughtUp;
 
 /// Of the servers of one cluster, by its writer hostgroup.
 #[derive(Debug, Default)]
@@ -66,12 +63,9 @@ impl CatchUp {
     }
 }
 
-/// All clusters' and all servers'.
+/// All clusters'.
 #[derive(Debug, Default)]
-pub(crate) struct CatchUps {
-    clusters: ArcSwap<Vec<(HostgroupId, Arc<CatchUp>)>>,
-    servers: Mutex<Vec<(ServerName, Arc<CaughtUp>)>>,
-}
+pub(crate) struct CatchUps(ArcSwap<Vec<(HostgroupId, Arc<CatchUp>)>>);
 
 impl CatchUps {
     /// That of a cluster, by its writer hostgroup.
@@ -79,26 +73,14 @@ impl CatchUps {
         let find = |clusters: &[(HostgroupId, Arc<CatchUp>)]| {
             clusters.iter().find(|(hostgroup, _)| *hostgroup == writer).map(|(_, known)| Arc::clone(known))
         };
-        if let Some(known) = find(&self.clusters.load()) {
+        if let Some(known) = find(&self.0.load()) {
             return known;
         }
         let new = Arc::default();
-        self.clusters.rcu(|clusters| match find(clusters) {
+        self.0.rcu(|clusters| match find(clusters) {
             Some(_) => Vec::clone(clusters),
             None => clusters.iter().cloned().chain([(writer, Arc::clone(&new))]).collect(),
         });
-        find(&self.clusters.load()).unwrap_or(new)
-    }
-
-    /// That of a server, which may stand in several hostgroups.
-    pub(crate) fn of_server(&self, host: &str, port: u16) -> Arc<CaughtUp> {
-        let mut servers = self.servers.lock();
-        let is_it = |(name, _): &&(ServerName, _)| (name.host.as_str(), name.port) == (host, port);
-        if let Some((_, known)) = servers.iter().find(is_it) {
-            return Arc::clone(known);
-        }
-        let new = Arc::default();
-        servers.push((ServerName { host: host.to_owned(), port }, Arc::clone(&new)));
-        new
+        find(&self.0.load()).unwrap_or(new)
     }
 }

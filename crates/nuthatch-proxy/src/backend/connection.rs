@@ -47,6 +47,8 @@ pub(crate) struct Connection {
     pub(crate) capabilities: CapabilityFlags,
     /// Its server tells of changes: `session_track_state_change` was set, and is again after each reset.
     pub(crate) is_told_of_changes: bool,
+    /// Its server is to tell of what was committed; it does if it can.
+    pub(crate) tells_gtids: bool,
     /// What was asked for at its login and the server does not have.
     pub(crate) refused: CapabilityFlags,
     /// `CONNECTION_ID()` on the server.
@@ -205,7 +207,7 @@ impl Connection {
 
     /// Whether it is to be closed when it is put back.
     pub(super) fn is_too_old(&self) -> bool {
-        self.server().is_too_old(self.opened, &self.era)
+        self.server().is_too_old(self.opened, &self.era) || self.tells_gtids != self.server().tells_gtids()
     }
 
     /// Counts bytes that went to and came from the server.

@@ -15,9 +15,10 @@ use tokio::sync::Notify;
 use crate::backend::Server;
 use crate::backend::alarm::Alarm;
 use crate::backend::catch_up::CatchUps;
-use crate::backend::server::caught_up::Need;
 use crate::backend::server::defaults::{AllDefaults, Defaults, Era};
 use crate::backend::server::health::LagOutcome;
+use crate::backend::server::known::KnownServers;
+use crate::backend::server::known::caught_up::Need;
 use crate::backend::server::line::Line;
 use crate::backend::server::line::holding::Servers;
 use crate::backend::server::restarts::Restarts;
@@ -127,7 +128,9 @@ pub(crate) struct Hostgroups {
     restarts: Arc<Restarts>,
     /// What sessions begin with.
     pub(crate) defaults: AllDefaults,
-    /// What servers are known to show.
+    /// What is known of servers, in whichever hostgroups.
+    pub(crate) known: KnownServers,
+    /// Who waits until servers show what was seen.
     pub(crate) catch_ups: CatchUps,
     /// What servers have refused.
     pub(crate) errors: Errors,
@@ -147,6 +150,7 @@ impl Hostgroups {
             workers,
             restarts,
             defaults: AllDefaults::default(),
+            known: KnownServers::default(),
             catch_ups: CatchUps::default(),
             errors: Errors::default(),
             alarm: Alarm::default(),
@@ -185,12 +189,13 @@ impl Hostgroups {
                         None => {
                             let (line, restarts) = (Arc::clone(&line), Arc::clone(&self.restarts));
                             let defaults = self.defaults.of(&config.host, config.port);
-                            let caught_up = self.catch_ups.of_server(&config.host, config.port);
-                            Arc::new(Server::new(config, self.workers, line, restarts, defaults, caught_up))
+                            let known_of_it = self.known.of(&config.host, config.port);
+                            Arc::new(Server::new(config, self.workers, line, restarts, defaults, known_of_it))
                         }
                     };
                     server.use_tls(tls.of(snapshot, config));
                     server.use_settings(&settings);
+                    server.tell_gtids(snapshot.asks_for_gtids());
                     server.limit_health(snapshot.health_limits(config));
                     if before.is_none()
                         && let Some(elsewhere) = all_servers(&old).find(|other| same(&other))
@@ -278,7 +283,7 @@ impl Hostgroups {
         let shown = self.with_group(worker, id, |group| {
             let mut takers = group.servers.iter().filter(|server| server.takes_new_work(now_ms)).peekable();
             takers.peek()?;
-            Some(match takers.any(|server| need.is_met_by(&server.caught_up)) {
+            Some(match takers.any(|server| need.is_met_by(&server.known.caught_up)) {
                 true => WhoShows::Somebody,
                 false => WhoShows::NobodyYet,
             })

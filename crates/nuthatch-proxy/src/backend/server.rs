@@ -1,12 +1,12 @@
 //! One server of a hostgroup at run time: its settings, its health, its counters, its connections.
 
 pub(crate) mod ahead;
-pub(crate) mod caught_up;
 pub(crate) mod control;
 pub(crate) mod defaults;
 pub(crate) mod growth;
 pub(crate) mod health;
 pub(crate) mod kind;
+pub(crate) mod known;
 pub(crate) mod line;
 pub(crate) mod pool;
 pub(crate) mod refusal;
@@ -30,12 +30,12 @@ use tokio::time::Instant;
 
 use crate::backend::rise::Rise;
 use crate::backend::server::ahead::Accepted;
-use crate::backend::server::caught_up::CaughtUp;
 use crate::backend::server::control::Control;
 use crate::backend::server::defaults::{Defaults, Era, ServerDefaults};
 use crate::backend::server::growth::Growth;
 use crate::backend::server::health::{Health, LagChange, LagOutcome};
 use crate::backend::server::kind::Kind;
+use crate::backend::server::known::Known;
 use crate::backend::server::line::Line;
 use crate::backend::server::pool::{Fit, Pool, Pooled};
 use crate::backend::server::refusal::{Proof, told_of};
@@ -99,8 +99,10 @@ pub(crate) struct Server<C: Pooled> {
     has_changed_privileges: AtomicBool,
     /// What its sessions begin with.
     pub(crate) defaults: Arc<ServerDefaults>,
-    /// What it is known to show.
-    pub(crate) caught_up: Arc<CaughtUp>,
+    /// What is known of it, in whichever hostgroup.
+    pub(crate) known: Known,
+    /// Whether connections to it are to tell that.
+    tells_gtids: AtomicBool,
     /// Whose connections were opened last, and how.
     pub(super) opened_last: Mutex<Option<Kind>>,
     /// Logging in anew over a connection did not make it as after its login.
@@ -214,7 +216,7 @@ impl<C: Pooled> Server<C> {
         line: Arc<Line>,
         restarts: Arc<Restarts>,
         defaults: Arc<ServerDefaults>,
-        caught_up: Arc<CaughtUp>,
+        known: Known,
     ) -> Self {
         let settings = Arc::new(Snapshot::default().pool_settings(config.hostgroup));
         let server = Self {
@@ -250,7 +252,8 @@ impl<C: Pooled> Server<C> {
             privileges_since: ArcSwapOption::empty(),
             has_changed_privileges: AtomicBool::new(false),
             defaults,
-            caught_up,
+            known,
+            tells_gtids: AtomicBool::new(false),
             opened_last: Mutex::default(),
             doubts_new_logins: AtomicBool::new(false),
         };
@@ -290,6 +293,18 @@ impl<C: Pooled> Server<C> {
         if before.init_connect != settings.init_connect {
             self.pool.clear();
         }
+    }
+
+    /// Connections to it tell of what was committed from now on, or do not; idle ones that were begun otherwise are closed.
+    pub(super) fn tell_gtids(&self, tells: bool) {
+        if self.tells_gtids.swap(tells, Ordering::AcqRel) != tells {
+            self.pool.clear();
+        }
+    }
+
+    /// Whether they do.
+    pub(crate) fn tells_gtids(&self) -> bool {
+        self.tells_gtids.load(Ordering::Acquire)
     }
 
     /// How its connections are kept.
@@ -777,7 +792,7 @@ impl<C: Pooled> Server<C> {
     /// The same, as configured.
     pub(crate) fn of(config: &nuthatch_config::Server) -> Arc<Self> {
         let defaults = defaults::AllDefaults::default().of("", 0);
-        Arc::new(Self::new(config, 1, Arc::default(), Restarts::before_nothing(), defaults, Arc::default()))
+        Arc::new(Self::new(config, 1, Arc::default(), Restarts::before_nothing(), defaults, Known::default()))
     }
 }
 

@@ -26,6 +26,14 @@ impl GtidSet {
         Self(self.0.iter().filter_map(rest).collect())
     }
 
+    /// Lets go of the lowest ranges of each server until it has no more than so many.
+    pub fn keep_last(&mut self, ranges_max: usize) {
+        for intervals in self.0.values_mut() {
+            let surplus = intervals.len().saturating_sub(ranges_max);
+            drop(intervals.drain(..surplus));
+        }
+    }
+
     /// How many transactions.
     #[must_use]
     pub fn count(&self) -> u64 {

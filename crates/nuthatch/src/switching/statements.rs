@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use nuthatch_config::{AccessFinding, CheckType, HostgroupId, ServerName};
-use nuthatch_failover::{Holding, Traffic, Work};
-use nuthatch_proxy::{Hold, LentConnection, Proxy};
+use nuthatch_failover::{Acknowledged, Holding, Traffic, Work};
+use nuthatch_proxy::{AcknowledgedGtids, Hold, LentConnection, Proxy};
 
 /// See the module's doc.
 #[derive(Debug)]
@@ -39,6 +39,13 @@ impl Traffic for Statements {
 
     fn fence(&self, hostgroup: HostgroupId, server: &ServerName, why: &str) {
         self.proxy.fence(hostgroup, server, why);
+    }
+
+    fn acknowledged(&self, primary: &ServerName) -> Option<Acknowledged> {
+        Some(match self.proxy.acknowledged(primary)? {
+            AcknowledgedGtids::Set(set) => Acknowledged::Set(set),
+            AcknowledgedGtids::Positions(positions) => Acknowledged::Positions(positions),
+        })
     }
 
     fn readmit(&self, hostgroup: HostgroupId, server: &ServerName) {

@@ -28,6 +28,8 @@ pub(in crate::backend) struct Login<'a> {
     pub(in crate::backend) shape: CapabilityFlags,
     /// The server is to tell of changes, if it can.
     pub(in crate::backend) is_tracked: bool,
+    /// It is to tell of what was committed, too.
+    pub(in crate::backend) tells_gtids: bool,
     pub(in crate::backend) timeout: Duration,
     pub(in crate::backend) keepalive: Option<Duration>,
     pub(in crate::backend) max_packet_bytes: u32,
@@ -92,6 +94,7 @@ pub(in crate::backend) async fn open(
         shape,
         capabilities: logged_in.capabilities,
         is_told_of_changes: login.is_tracked && shape.contains(CapabilityFlags::CLIENT_SESSION_TRACK),
+        tells_gtids: login.tells_gtids,
         refused: login.shape - shape,
         thread_id,
         login_collation: login.collation,

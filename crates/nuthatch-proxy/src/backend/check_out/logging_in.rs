@@ -42,6 +42,7 @@ pub(in crate::backend) fn login<'a>(
             wanted.shape | wanted.must_have | CapabilityFlags::CLIENT_SESSION_TRACK
         },
         is_tracked: !wanted.is_own,
+        tells_gtids: server.tells_gtids(),
         timeout: Duration::from_millis(variables.connect_timeout_server),
         keepalive: keepalive.then(|| Duration::from_secs(variables.tcp_keepalive_time)),
         max_packet_bytes: u32::try_from(variables.max_allowed_packet).unwrap_or(u32::MAX),

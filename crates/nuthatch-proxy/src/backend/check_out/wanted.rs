@@ -6,7 +6,7 @@ use nuthatch_net::BackendPassword;
 use nuthatch_wire::{CapabilityFlags, Form};
 
 use crate::backend::connection::Connection;
-use crate::backend::server::caught_up::Need;
+use crate::backend::server::known::caught_up::Need;
 use crate::backend::server::pool::Choice;
 use crate::state::capability::TRANSLATED;
 use crate::state::{Errand, SchemaNeed, SessionState};

@@ -4,7 +4,7 @@ use std::cell::Cell;
 use std::sync::Arc;
 
 use crate::backend::Server;
-use crate::backend::server::caught_up::Need;
+use crate::backend::server::known::caught_up::Need;
 
 /// One of the online servers that have not been tried and show what is needed, by weight; one that has come back gets its share by and by, in `slow_start_ms`.
 pub(in crate::backend) fn choose<'a>(
@@ -24,7 +24,8 @@ pub(in crate::backend) fn choose<'a>(
     }
     let shares = || {
         let untried = servers.iter().filter(|server| !tried.iter().any(|known| Arc::ptr_eq(known, server)));
-        let showing = untried.filter(|server| need.is_none_or(|need| need.is_met_by(&server.caught_up)));
+        let showing =
+            untried.filter(|server| need.is_none_or(|need| need.is_met_by(&server.known.caught_up)));
         showing.filter_map(|server| Some((server, server.share(now_ms, slow_start_ms)?)))
     };
     let mut ticket = draw(shares().map(|(_, share)| share).sum())?;

@@ -12,6 +12,7 @@
 use std::sync::Arc;
 
 use nuthatch_net::{BackendLogin, BackendPassword, ClearPasswords, NetError, change_user};
+use nuthatch_sql::ServerFlavor;
 use nuthatch_wire::{AnswerKind, CapabilityFlags, Command, ErrPacket, StatusFlags};
 
 use crate::backend::Connection;
@@ -26,6 +27,14 @@ pub(crate) const READ_UTF8: &[u8] = b"SET NAMES utf8mb4";
 
 /// Has the server tell of changes that statements do not show.
 const TRACK: &[u8] = b"SET SESSION session_track_state_change = ON";
+
+/// The same of a MySQL that is also to tell what was committed.
+const TRACK_GTIDS: &[u8] = b"SET SESSION session_track_state_change = ON, session_track_gtids = OWN_GTID";
+
+/// The same of a MariaDB.
+const TRACK_LAST_GTID: &[u8] =
+    b"SET SESSION session_track_state_change = ON, session_track_system_variables = \
+    CONCAT_WS(',', NULLIF(@@session_track_system_variables, ''), 'last_gtid')";
 
 /// What became of a reset.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -121,6 +130,22 @@ impl Connection {
         Ok(if self.initialize().await?.is_ok() { Reset::Done } else { Reset::Doubtful })
     }
 
+    /// Has the server tell of changes, and of what was committed, if it is to. Returns whether it does.
+    async fn has_gtids_told(&mut self) -> Result<bool, NetError> {
+        if !self.tells_gtids {
+            return Ok(false);
+        }
+        let order = match self.server().flavor() {
+            Some(ServerFlavor::MariaDb(_)) => TRACK_LAST_GTID,
+            Some(ServerFlavor::MySql(_)) | None => TRACK_GTIDS,
+        };
+        let does = self.order(Command::Query, order, AnswerKind::Single).await?.is_ok();
+        if does {
+            self.server().known.acknowledged.is_told();
+        }
+        Ok(does)
+    }
+
     /// Has the server tell of changes, and sends what `mysql-init_connect` says, if anything: several statements may stand there. The character set is that of the
     /// login afterwards, whatever they say of it, and autocommit what they make it.
     ///
@@ -128,7 +153,8 @@ impl Connection {
     /// When the connection fails; an ERR packet of the server is returned as such. It must be closed in both cases.
     pub(in crate::backend) async fn initialize(&mut self) -> Result<Result<(), ErrPacket>, NetError> {
         if self.is_told_of_changes {
-            self.is_told_of_changes = self.order(Command::Query, TRACK, AnswerKind::Single).await?.is_ok();
+            self.is_told_of_changes = self.has_gtids_told().await?
+                || self.order(Command::Query, TRACK, AnswerKind::Single).await?.is_ok();
         }
         if self.init_connect.is_empty() {
             return Ok(Ok(()));

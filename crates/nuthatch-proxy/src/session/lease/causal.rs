@@ -109,7 +109,7 @@ fn who_shows(
     let hands = &dealings.hands;
     // What is held is taken before any other.
     match held_for(account, hands, plan.hostgroup).and_then(|place| hands.held.get(place)) {
-        Some(held) if need.is_met_by(&held.connection.server().caught_up) => WhoShows::Somebody,
+        Some(held) if need.is_met_by(&held.connection.server().known.caught_up) => WhoShows::Somebody,
         Some(_) => WhoShows::NobodyYet,
         None => {
             let (worker, now_ms) = (ground.worker.id, ground.latest_us / 1000);

@@ -2,7 +2,7 @@
 
 use nuthatch_net::Framed;
 use nuthatch_sql::ServerFlavor;
-use nuthatch_wire::{AnswerEnd, AnswerKind, Command, Ending, Form};
+use nuthatch_wire::{AnswerEnd, AnswerKind, Command, Ending, Form, Hidden};
 
 use crate::exact::Flight;
 use crate::session::parts::{Client, Context, Dealings, Ground, Held};
@@ -66,13 +66,14 @@ pub(crate) fn way_and_client<'a>(
     dealings: &'a Dealings,
     held: &'a mut Held,
 ) -> (Way<'a>, &'a mut Framed) {
-    let (form, hides_state) = (Form::of(context.shape), !context.is_told_of_changes);
+    let form = Form::of(context.shape);
+    let hidden = Hidden { state: !context.is_told_of_changes, gtids: !ground.snapshot.tells_gtids() };
     let status = dealings.status(context);
     let (handle, worker) = (&*ground.handle, &*ground.worker);
     let (framed, attributes) = client.framed_and_attributes();
     let connection = &mut held.connection;
     let (flight, when_late) = (None, WhenLate::GoesOn);
-    (Way { handle, worker, connection, form, hides_state, status, attributes, flight, when_late }, framed)
+    (Way { handle, worker, connection, form, hidden, status, attributes, flight, when_late }, framed)
 }
 
 /// The way to a connection and back, for what the proxy asks itself.

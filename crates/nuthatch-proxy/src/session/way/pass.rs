@@ -98,13 +98,16 @@ impl Way<'_> {
         if let Some(flight) = &mut self.flight {
             flight.hear(passage.scanner().end());
         }
+        if let Some(gtids) = passage.scanner().gtids() {
+            self.connection.server().known.acknowledged.note(gtids);
+        }
     }
 
     fn passage(&self, kind: AnswerKind) -> Passage {
         let may_ask = self.connection.shape.contains(CapabilityFlags::CLIENT_LOCAL_FILES);
         let scanner = self.scanner(kind).with_local_files(may_ask);
         let (from, to) = (self.connection.form(), self.form);
-        Passage::new(scanner, kind, Forms { from, to, hides_state: self.hides_state, status: self.status })
+        Passage::new(scanner, kind, Forms { from, to, hidden: self.hidden, status: self.status })
     }
 
     /// Passes an answer on to the client, and a copy into `capture`, that came from the server in one read, which was not counted. Returns

@@ -1,7 +1,7 @@
 //! An answer on its way from a server's connection to a client: as it is, or translated where their forms differ.
 
 use nuthatch_wire::{
-    AnswerEnd, AnswerKind, AnswerScanner, Form, Progress, StatusFlags, Translator, WireError,
+    AnswerEnd, AnswerKind, AnswerScanner, Form, Hidden, Progress, StatusFlags, Translator, WireError,
 };
 
 /// How the answers of a connection come, and how the client wants them.
@@ -9,8 +9,8 @@ use nuthatch_wire::{
 pub(crate) struct Forms {
     pub(crate) from: Form,
     pub(crate) to: Form,
-    /// The client did not ask to be told that its session has changed; the proxy did.
-    pub(crate) hides_state: bool,
+    /// What the client did not ask to be told; the proxy did.
+    pub(crate) hidden: Hidden,
     /// What packets carry that have to be made up for the client.
     pub(crate) status: StatusFlags,
 }
@@ -22,9 +22,11 @@ impl Forms {
     }
 
     /// Whether the client must not be told what the server has told.
-    fn tell_too_much(&self, end: &AnswerEnd) -> bool {
+    fn tell_too_much(&self, scanner: &AnswerScanner) -> bool {
+        let end = scanner.end();
         let is_told = end.status_seen.contains(StatusFlags::SERVER_SESSION_STATE_CHANGED);
-        let is_hidden = self.hides_state && (end.told.state || !self.from.deprecate_eof);
+        let is_hidden = self.hidden.state && (end.told.state || !self.from.deprecate_eof)
+            || self.hidden.gtids && scanner.gtids().is_some();
         is_told && self.from.session_track && (is_hidden || !self.to.session_track)
     }
 }
@@ -62,8 +64,8 @@ impl Passage {
     }
 
     fn translated(scanner: AnswerScanner, told: AnswerScanner, forms: Forms) -> Self {
-        let Forms { from, to, hides_state, status } = forms;
-        let translator = Translator::new(scanner, from, to, status).hiding_state(hides_state);
+        let Forms { from, to, hidden, status } = forms;
+        let translator = Translator::new(scanner, from, to, status).hiding(hidden);
         Self::Translated(Box::new(Translation { translator, bytes: Vec::new(), told }))
     }
 
@@ -73,7 +75,7 @@ impl Passage {
             Self::AsItIs(scanner, forms) => {
                 let begun = scanner.has_begun().then(|| scanner.clone());
                 let progress = scanner.scan(bytes)?;
-                if !forms.tell_too_much(scanner.end()) {
+                if !forms.tell_too_much(scanner) {
                     return Ok(progress);
                 }
                 let before = begun.unwrap_or_else(|| scanner.anew());

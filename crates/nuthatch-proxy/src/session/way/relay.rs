@@ -9,7 +9,7 @@ use std::task::{Context, Poll};
 use nuthatch_net::{Framed, NetError, Stream};
 use nuthatch_wire::{
     AnswerEnd, AnswerKind, AnswerScanner, Attributes, CapabilityFlags, Command, ErrPacket, ErrorCode, Form,
-    HEADER_LEN, SmallResult, StatusFlags, append_packet, query_packet,
+    HEADER_LEN, Hidden, SmallResult, StatusFlags, append_packet, query_packet,
 };
 
 use crate::backend::{Connection, Control};
@@ -31,8 +31,8 @@ pub(crate) struct Way<'a> {
     pub(crate) connection: &'a mut Connection,
     /// How the client wants its answers.
     pub(crate) form: Form,
-    /// It did not ask to be told that its session has changed.
-    pub(crate) hides_state: bool,
+    /// What it did not ask to be told.
+    pub(crate) hidden: Hidden,
     /// What packets say that have to be made up for it.
     pub(crate) status: StatusFlags,
     /// Those of the client's statement.
@@ -53,7 +53,7 @@ impl<'a> Way<'a> {
             worker,
             connection,
             form,
-            hides_state: true,
+            hidden: Hidden { state: true, gtids: true },
             status,
             attributes: None,
             flight: None,

@@ -7,9 +7,9 @@ use std::thread;
 use std::time::Duration;
 
 use nuthatch_lab::{Kind, Options, Role, ScratchLab};
-use nuthatch_wire::Command;
+use nuthatch_wire::{CapabilityFlags, Command};
 
-use crate::client::Client;
+use crate::client::{Client, Login};
 use crate::deadline::{Stopwatch, await_that};
 use crate::proxy::{Proxy, Setup};
 use crate::servers;
@@ -315,4 +315,40 @@ fn no_session_of_mariadb_goes_back() {
 #[test]
 fn no_session_of_mysql_goes_back() {
     nobody_goes_back(Kind::MySql, false);
+}
+
+/// What the OK packet of an INSERT tells a client that wants to be told of changes.
+fn told(stage: &Stage, statement: &str) -> Vec<u8> {
+    let login = servers::account(&stage.lab);
+    let login = Login { capabilities: login.capabilities | CapabilityFlags::CLIENT_SESSION_TRACK, ..login };
+    let mut client = stage.proxy.client(&login);
+    client.send(Command::Query as u8, statement.as_bytes()).expect("it is sent");
+    client.read_packet().expect("an answer")
+}
+
+#[test]
+fn clients_are_told_of_gtids_if_that_is_asked_for_and_no_others() {
+    for kind in [Kind::MariaDb, Kind::MySql] {
+        let stage = Stage::of(kind, 0, Setup::default());
+        let mut direct = servers::primary(&stage.lab);
+        let asked = match kind {
+            Kind::MariaDb => "SELECT @@global.gtid_binlog_pos",
+            Kind::MySql => "SELECT @@server_uuid",
+        };
+        let mark = |direct: &mut Client| direct.value(asked).into_bytes();
+        let has = |told: &[u8], mark: &[u8]| told.windows(mark.len()).any(|window| window == mark);
+        let insert = "INSERT INTO c.t VALUES (3 + FLOOR(RAND() * 100000000), 1)";
+        let quiet = told(&stage, insert);
+        assert!(!has(&quiet, &mark(&mut direct)), "{kind:?}: nobody asked");
+        stage.set("default_session_track_gtids", "OWN_GTID");
+        let loud = told(&stage, insert);
+        assert!(has(&loud, &mark(&mut direct)), "{kind:?}: {loud:?}");
+        // Who does not want to be told of changes is told of none, and its answers are read as ever.
+        let mut plain = stage.client();
+        plain.ok(insert);
+        assert_eq!(plain.value("SELECT COUNT(*) > 2 FROM c.t"), "1");
+        stage.set("client_session_track_gtid", "false");
+        let hidden = told(&stage, insert);
+        assert!(!has(&hidden, &mark(&mut direct)), "{kind:?}: {hidden:?}");
+    }
 }

@@ -99,7 +99,7 @@ fn note_position(ground: &Ground, dealings: &mut Dealings, plan: &Plan, held: &H
     }
     let writer = plan.causal.unwrap_or_else(|| ground.snapshot.writer_of(held.hostgroup));
     let now_us = ground.shared.clock.now_us();
-    dealings.hands.position.saw(writer, &server.caught_up, now_us);
+    dealings.hands.position.saw(writer, &server.known.caught_up, now_us);
 }
 
 /// Lets go of the connection of an answered statement, unless there is a reason to keep it.
