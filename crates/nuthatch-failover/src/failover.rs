@@ -24,9 +24,10 @@ use tokio::time::{Instant, sleep};
 use crate::at_once;
 use crate::dialect::{self, Followed};
 use crate::following::{follow, forget_source};
+use crate::gtid::Gtids;
 use crate::hindrance::{self, Finding, Weight, refused};
 use crate::link::{Failure, Link};
-use crate::loss::Lacking;
+use crate::loss::{Lacking, allow};
 use crate::order::KnownServer;
 use crate::steps::{Outcome, Step, Steps};
 use crate::survey::Survey;
@@ -151,8 +152,13 @@ impl Course<'_> {
             Ok(words) => words,
             Err(why) => return refuse(why),
         };
-        if let Err(findings) = heir(&field, demand, &old.0) {
-            return Outcome::Refused(findings);
+        match heir(&field, demand, &old.0) {
+            Err(findings) => return Outcome::Refused(findings),
+            Ok(place) => {
+                if let Err(why) = self.loss(&field.asked[place].1, &old.0) {
+                    return refuse(why);
+                }
+            }
         }
         let needed = match demand.cause {
             Cause::Auto => majority(demand.configured),
@@ -198,8 +204,17 @@ impl Course<'_> {
         let (hostgroup, traffic) = (self.demand.cluster.hostgroup, self.traffic);
         let holding = traffic.hold(hostgroup, &format!("a failover is under way: {} is gone", old.0));
         let mut touched = Touched::default();
-        let prepared = match self.prepare(old, field, votes, &mut touched, steps).await {
-            Ok(place) => self.lift(old, place, field, votes, steps).await.map(|()| place),
+        let began = Instant::now();
+        // A silent one takes as long as may be waited for it.
+        let patience = self.demand.look;
+        let (prepared, mut seen) =
+            join!(self.prepare(old, field, votes, &mut touched, steps), look(old, patience));
+        if began.elapsed() > patience * 2 {
+            seen = look(old, patience).await;
+        }
+        let prepared = match prepared {
+            Ok(_) if seen == Look::Answers => Err(Stop::AsBefore(format!("{} answers again", old.0))),
+            Ok(place) => self.lift(place, field, votes, steps).await.map(|()| place),
             Err(why) => Err(Stop::AsBefore(why)),
         };
         let place = match prepared {
@@ -242,6 +257,9 @@ impl Course<'_> {
         touched.is_fenced = true;
         self.traffic.fence(demand.cluster.hostgroup, name, "it was gone, and a failover was begun");
         steps.took(format!("this proxy's connections to {name} are cut"));
+        // What takes long, while nothing else is touched: should this proxy end meanwhile, replicas go on as before.
+        let place = heir(field, demand, name).map_err(|findings| words(&findings))?;
+        self.catch_up(field, votes, place).await?;
         deafen(field, touched).await?;
         field.ask_again().await;
         let place = heir(field, demand, name).map_err(|findings| words(&findings))?;
@@ -258,7 +276,8 @@ impl Course<'_> {
         let over_tls = heir.follows.first().is_some_and(|channel| channel.over_tls);
         let new = heir.name.clone();
         self.promoted = Some(Promoted { old: name.clone(), new, lost, over_tls });
-        self.catch_up(field, votes, place, steps).await?;
+        let received = self.catch_up(field, votes, place).await?;
+        steps.took(format!("{} has applied all that it has received: {received}", field.asked[place].1.name));
         Ok(place)
     }
 
@@ -266,29 +285,14 @@ impl Course<'_> {
     fn loss(&self, heir: &Survey, old: &ServerName) -> Result<Option<Lacking>, String> {
         let acknowledged = self.traffic.acknowledged(old);
         let lost = acknowledged.map(|acknowledged| heir.everything().lacks(&acknowledged));
-        match (self.demand.cause, self.demand.max_loss, &lost) {
-            (Cause::Order, ..) | (_, LossMax::Any, _) => Ok(lost),
-            (Cause::Auto, LossMax::Transactions(max), Some(found)) if found.count <= max => Ok(lost),
-            (Cause::Auto, LossMax::Transactions(max), Some(found)) => Err(format!(
-                "{} transactions that {old} has acknowledged would be lost ({}), and mysql-failover_max_loss allows {max}: \
-                 NUTHATCH FAILOVER goes on all the same",
-                found.count, found.gtids
-            )),
-            (Cause::Auto, LossMax::Transactions(_), None) => Err(format!(
-                "what {old} has acknowledged is not known, so that what is lost is not known, and mysql-failover_max_loss \
-                 is not any: NUTHATCH FAILOVER goes on all the same"
-            )),
-        }
+        // An operator who has said so takes any.
+        let max = if self.demand.cause == Cause::Order { LossMax::Any } else { self.demand.max_loss };
+        allow(lost.as_ref(), max, old)?;
+        Ok(lost)
     }
 
-    /// The heir has applied what it has received.
-    async fn catch_up(
-        &self,
-        field: &mut Field,
-        votes: &mut Votes,
-        place: usize,
-        steps: &mut Steps,
-    ) -> Result<(), String> {
+    /// The heir has applied what it has received; returns what that is.
+    async fn catch_up(&self, field: &mut Field, votes: &mut Votes, place: usize) -> Result<Gtids, String> {
         let began = Instant::now();
         loop {
             let (link, survey) = &mut field.asked[place];
@@ -303,9 +307,7 @@ impl Course<'_> {
                 return Err(format!("{} has stopped applying: {}", now.name, channel.error));
             }
             if has_applied {
-                steps
-                    .took(format!("{} has applied all that it has received: {}", now.name, channel.received));
-                return Ok(());
+                return Ok(channel.received.clone());
             }
             if began.elapsed() > self.demand.catch_up {
                 let ms = self.demand.catch_up.as_millis();
@@ -322,15 +324,11 @@ impl Course<'_> {
     /// The heir takes writes.
     async fn lift(
         &self,
-        old: &KnownServer,
         place: usize,
         field: &mut Field,
         votes: &mut Votes,
         steps: &mut Steps,
     ) -> Result<(), Stop> {
-        if look(old, self.demand.look).await == Look::Answers {
-            return Err(Stop::AsBefore(format!("{} answers again", old.0)));
-        }
         hold(votes, field, place).await.map_err(Stop::AsBefore)?;
         let (link, survey) = &mut field.asked[place];
         let mut tries_left = TRIES_MAX;
@@ -373,13 +371,9 @@ impl Course<'_> {
         self.promoted = None;
         let mut left = Vec::new();
         for (name, channel) in &touched.deaf {
-            let Some((link, _)) = field.asked.iter_mut().find(|(link, _)| link.name == *name) else {
-                left.push(format!("{name} may receive nothing: start its IO thread"));
-                continue;
-            };
-            let sql = dialect::receive(link.flavor, channel, true);
-            if let Err(failure) = link.ask(&sql).await {
-                left.push(format!("on {name}, {sql}: {failure}"));
+            let known = field.asked.iter_mut().find(|(link, _)| link.name == *name);
+            if let Err(failure) = self.have_receive(known.map(|(link, _)| link), name, channel).await {
+                left.push(format!("{name} receives nothing: start its IO thread ({failure})"));
             }
         }
         if touched.is_fenced {
@@ -389,6 +383,26 @@ impl Course<'_> {
             steps.took("what was done is undone".to_owned());
         }
         left
+    }
+
+    /// A replica receives again what its source sends; told over another connection where that one is lost.
+    async fn have_receive(
+        &self,
+        known: Option<&mut Link>,
+        name: &ServerName,
+        channel: &str,
+    ) -> Result<(), Failure> {
+        if let Some(link) = known
+            && link.ask(&dialect::receive(link.flavor, channel, true)).await.is_ok()
+        {
+            return Ok(());
+        }
+        let lost = |why: &str| Failure::Lost { server: name.clone(), why: why.to_owned() };
+        let server = self.demand.cluster.servers.iter().find(|(known, ..)| known == name);
+        let (_, address, login) = server.ok_or_else(|| lost("nobody knows it any more"))?;
+        let login = login.as_ref().map_err(|why| lost(why))?;
+        let mut link = Link::open(name, address, login, self.demand.answer).await?;
+        link.ask(&dialect::receive(link.flavor, channel, true)).await.map(drop)
     }
 
     /// Returns what is left to do.
@@ -416,37 +430,47 @@ impl Course<'_> {
             Err(failure) => left.push(format!("look for events that do not run any more: {failure}")),
         }
         let over_tls = self.promoted.as_ref().is_some_and(|promoted| promoted.over_tls);
-        let password = self.demand.replication.password.expose();
-        for (follower, its) in &mut field.asked {
-            let [channel] = &its.follows[..] else {
-                left.push(format!("{} is left as it is: it follows nobody, or several", its.name));
-                continue;
-            };
-            let was_told = touched.deaf.iter().any(|(name, _)| *name == its.name);
-            if !was_told || !channel.by_gtid || !channel.name.is_empty() {
-                left.push(format!(
-                    "{} does not follow {}: it does not apply, or not by GTID and without a name",
-                    its.name, survey.name
-                ));
-                continue;
-            }
-            if !everything.holds(&its.come_to(), survey.server_id) {
-                left.push(format!("{} has what {} does not have: {}", its.name, survey.name, its.come_to()));
-                continue;
-            }
+        let (replication, everything) = (&self.demand.replication, &everything);
+        let heir = &survey;
+        let following = field.asked.iter_mut().map(|(link, its)| async move {
+            let delay_s = may_follow(its, heir, everything, touched)?;
             let followed = Followed {
-                host: &survey.name.host,
-                port: survey.name.port,
-                user: &self.demand.replication.user,
+                host: &heir.name.host,
+                port: heir.name.port,
+                user: &replication.user,
                 over_tls,
-                delay_s: channel.delay_s,
+                delay_s,
             };
-            match follow(follower, &followed, password, None).await {
-                Ok(()) => steps.took(format!("{} follows {}", its.name, survey.name)),
-                Err(why) => left.push(format!("{} does not follow {}: {why}", its.name, survey.name)),
+            match follow(link, &followed, replication.password.expose(), None).await {
+                Ok(()) => Ok(format!("{} follows {}", its.name, heir.name)),
+                Err(why) => Err(format!("{} does not follow {}: {why}", its.name, heir.name)),
+            }
+        });
+        for followed in at_once::all(following).await {
+            match followed {
+                Ok(what) => steps.took(what),
+                Err(why) => left.push(why),
             }
         }
         left
+    }
+}
+
+/// With how much delay a replica will follow the heir; or why it is left as it is.
+fn may_follow(its: &Survey, heir: &Survey, everything: &Gtids, touched: &Touched) -> Result<u64, String> {
+    let [channel] = &its.follows[..] else {
+        return Err(format!("{} is left as it is: it follows nobody, or several", its.name));
+    };
+    let applies = touched.deaf.iter().any(|(name, _)| *name == its.name);
+    if !applies || !channel.by_gtid || !channel.name.is_empty() {
+        return Err(format!(
+            "{} does not follow {}: it does not apply, or not by GTID and without a name",
+            its.name, heir.name
+        ));
+    }
+    match everything.holds(&its.come_to(), heir.server_id) {
+        true => Ok(channel.delay_s),
+        false => Err(format!("{} has what {} does not have: {}", its.name, heir.name, its.come_to())),
     }
 }
 

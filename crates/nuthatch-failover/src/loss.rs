@@ -3,6 +3,7 @@
 //! Pure. MySQL names every transaction. Of MariaDB's one server numbers its own transactions of a domain one by one, so that from the last
 //! that is there to the last that was acknowledged all are missing.
 
+use nuthatch_config::{LossMax, ServerName};
 use nuthatch_sql::{Gtid, GtidPositions, GtidSet};
 
 /// Transactions that a primary has acknowledged.
@@ -61,6 +62,23 @@ impl Lacking {
     }
 }
 
+/// Whether so much may be lost; an error says why not. What is not known may be anything.
+pub(crate) fn allow(lost: Option<&Lacking>, max: LossMax, old: &ServerName) -> Result<(), String> {
+    match (max, lost) {
+        (LossMax::Any, _) => Ok(()),
+        (LossMax::Transactions(max), Some(lost)) if lost.count <= max => Ok(()),
+        (LossMax::Transactions(max), Some(lost)) => Err(format!(
+            "{} transactions that {old} has acknowledged would be lost ({}), and mysql-failover_max_loss allows {max}: \
+             NUTHATCH FAILOVER goes on all the same",
+            lost.count, lost.gtids
+        )),
+        (LossMax::Transactions(_), None) => Err(format!(
+            "what {old} has acknowledged is not known, so what would be lost is not known either, and \
+             mysql-failover_max_loss is not any: NUTHATCH FAILOVER goes on all the same"
+        )),
+    }
+}
+
 /// The number behind which transactions up to this one are missing; none if it is there.
 fn before(gtid: Gtid, has: &GtidPositions, known: &[Gtid], writer: Option<u64>) -> Option<u64> {
     let own = has.last(gtid.domain, gtid.server);
@@ -81,6 +99,23 @@ fn before(gtid: Gtid, has: &GtidPositions, known: &[Gtid], writer: Option<u64>) 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_is_not_known_may_be_lost_only_where_anything_may() {
+        let old = ServerName { host: "a".to_owned(), port: 3306 };
+        let lost = |count| Some(Lacking { gtids: "0-1-7".to_owned(), count });
+        for (lost, max, is_allowed) in [
+            (None, LossMax::Any, true),
+            (lost(9), LossMax::Any, true),
+            (None, LossMax::Transactions(u64::MAX), false),
+            (lost(0), LossMax::Transactions(0), true),
+            (lost(1), LossMax::Transactions(0), false),
+            (lost(3), LossMax::Transactions(3), true),
+            (lost(4), LossMax::Transactions(3), false),
+        ] {
+            assert_eq!(allow(lost.as_ref(), max, &old).is_ok(), is_allowed, "{lost:?} {max}");
+        }
+    }
 
     #[test]
     fn what_is_lacking_of_positions_is_told_by_ranges() {

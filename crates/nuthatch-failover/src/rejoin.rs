@@ -72,6 +72,12 @@ async fn try_rejoin(
     if matches!(&survey.follows[..], [one] if one.runs() && one.leads_to(&of_new)) {
         return Ok(Rejoined::Follows);
     }
+    if let Some(channel) = survey.follows.iter().find(|channel| channel.runs()) {
+        return Ok(Rejoined::NotYet(format!(
+            "{} follows {}: it is left as it is",
+            survey.name, channel.source
+        )));
+    }
     votes::take(&mut old).await?;
     let followed = Followed {
         host: &of_new.name.host,

@@ -92,6 +92,7 @@ impl Ward for DataPlane {
     }
 
     fn leaves_place(&self, server: &ServerName) {
+        self.suspicions.clear(server);
         self.proxy.forget_place(server);
     }
 }

@@ -282,6 +282,8 @@ fn failover_by_itself_is_refused_for_fewer_than_three_servers() {
         &layers,
         "INSERT INTO mysql_replication_hostgroups (writer_hostgroup, reader_hostgroup) VALUES (10, 20);
          INSERT INTO mysql_servers (hostgroup_id, hostname, port) VALUES (10, 'a', 1), (20, 'b', 1), (20, 'a', 1);
+         UPDATE global_variables SET variable_value = 'x' WHERE variable_name IN ('mysql-failover_username',
+             'mysql-replication_username');
          UPDATE global_variables SET variable_value = 'auto' WHERE variable_name = 'mysql-failover'",
     );
     command(&mut layers, "LOAD MYSQL SERVERS TO RUNTIME");
@@ -301,6 +303,12 @@ fn failover_by_itself_is_refused_for_fewer_than_three_servers() {
     assert_eq!(warnings(&run(&mut layers, "LOAD MYSQL VARIABLES TO RUNTIME")), [expected]);
     assert_eq!(layers.snapshot().mysql.failover, "auto");
     assert_eq!(warnings(&run(&mut layers, "LOAD MYSQL SERVERS TO RUNTIME")), [expected]);
+    sql(
+        &layers,
+        "UPDATE global_variables SET variable_value = '' WHERE variable_name = 'mysql-failover_username'",
+    );
+    let told = run(&mut layers, "LOAD MYSQL VARIABLES TO RUNTIME");
+    assert!(warnings(&told)[0].contains("takes two accounts"), "{:?}", warnings(&told));
 }
 
 #[test]

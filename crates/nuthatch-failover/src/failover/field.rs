@@ -1,6 +1,7 @@
 //! The servers of a pair but its old primary, asked all at once: one that hangs makes no other wait.
 
 use std::io;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use nuthatch_config::ServerName;
@@ -17,6 +18,9 @@ use crate::survey::Survey;
 
 /// How long a replica may take to be connected anew, where its source answers.
 const TO_CONNECT: Duration = Duration::from_secs(1);
+
+/// After which the next one is told, if none is connected yet: a source that waits for an acknowledgement is to have somebody else.
+const STAGGER: Duration = Duration::from_millis(300);
 
 /// Between two looks.
 const PAUSE: Duration = Duration::from_millis(100);
@@ -119,24 +123,40 @@ impl Field {
         Primary { name: old, present: self.missing.is_empty().then_some(surveys) }
     }
 
-    /// These connect to their source anew, one after the other, until one of them is connected: who has not heard of it for a while has
-    /// noticed then whether it is there. Both threads of none are stopped at a time: MariaDB's would lose what they have not applied.
+    /// These connect to their source anew, each a little after the other, until one of them is connected: who has not heard of it for a while
+    /// has noticed then whether it is there. Both threads of none are stopped at a time: MariaDB's would lose what they have not applied.
     pub(crate) async fn connect_anew(&mut self, names: &[ServerName]) -> Result<(), Failure> {
-        for (link, survey) in self.asked.iter_mut().filter(|(link, _)| names.contains(&link.name)) {
-            let [channel] = &survey.follows[..] else { continue };
-            if channel.applies != "Yes" {
-                continue;
-            }
-            link.ask(&dialect::receive(link.flavor, &channel.name, false)).await?;
-            link.ask(&dialect::receive(link.flavor, &channel.name, true)).await?;
-            let began = Instant::now();
-            while began.elapsed() < TO_CONNECT {
-                sleep(PAUSE).await;
-                if Survey::of(link).await?.follows.first().is_some_and(|channel| channel.fetches == "Yes") {
-                    return Ok(());
+        let is_one_connected = AtomicBool::new(false);
+        let named = self.asked.iter_mut().filter(|(link, _)| names.contains(&link.name));
+        let connecting = named.enumerate().map(|(place, (link, survey))| {
+            let (before, is_one_connected) =
+                (STAGGER.saturating_mul(u32::try_from(place).unwrap_or(u32::MAX)), &is_one_connected);
+            async move {
+                sleep(before).await;
+                match &survey.follows[..] {
+                    [channel] if channel.applies == "Yes" && !is_one_connected.load(Ordering::Relaxed) => {
+                        connect_anew(link, &channel.name, is_one_connected).await
+                    }
+                    _ => Ok(()),
                 }
             }
-        }
-        Ok(())
+        });
+        let connected: Result<Vec<()>, Failure> = at_once::all(connecting).await.into_iter().collect();
+        connected.map(drop)
     }
+}
+
+/// A replica connects to its source anew, and is watched until it is connected or has had its time.
+async fn connect_anew(link: &mut Link, channel: &str, is_connected: &AtomicBool) -> Result<(), Failure> {
+    link.ask(&dialect::receive(link.flavor, channel, false)).await?;
+    link.ask(&dialect::receive(link.flavor, channel, true)).await?;
+    let began = Instant::now();
+    while began.elapsed() < TO_CONNECT {
+        sleep(PAUSE).await;
+        if Survey::of(link).await?.follows.first().is_some_and(|channel| channel.fetches == "Yes") {
+            is_connected.store(true, Ordering::Relaxed);
+            return Ok(());
+        }
+    }
+    Ok(())
 }

@@ -30,7 +30,8 @@ pub(crate) async fn keep(switching: Switching, stop: CancellationToken) {
     }
 }
 
-/// What is known of it now; none if it follows, or belongs to no pair any more.
+/// What is known of it now; none if it follows, or its pair is gone. One that an operator has cut off is looked for when it is let in
+/// again.
 async fn look(switching: &Switching, old: &Old) -> Option<Old> {
     let mut now = Old { rounds: old.rounds.wrapping_add(1), ..old.clone() };
     if old.surplus.is_some() && !old.rounds.is_multiple_of(PATIENT) {
@@ -38,9 +39,6 @@ async fn look(switching: &Switching, old: &Old) -> Option<Old> {
     }
     let snapshot = switching.proxy.snapshot();
     let pair = switching.proxy.pair(old.hostgroup)?;
-    if !pair.servers.contains(&old.name) {
-        return None;
-    }
     let (Some(writer), Ok(())) = (pair.writer, is_equipped(&snapshot.mysql)) else { return Some(now) };
     if writer == old.name {
         return None;

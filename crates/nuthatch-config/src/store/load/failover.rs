@@ -1,4 +1,4 @@
-//! `mysql-failover` = `auto` takes three servers of a pair: two have no majority when one of them is gone.
+//! What `mysql-failover` takes: accounts; and, to act by itself, three servers of a pair: two have no majority when one of them is gone.
 
 use std::collections::HashSet;
 
@@ -35,7 +35,17 @@ pub(super) fn refuse(
 
 /// Warns of pairs for which it does not act.
 pub(super) fn warn(next: &Snapshot, warnings: &mut Warnings) {
-    if next.mysql.failover != "auto" {
+    let mysql = &next.mysql;
+    if mysql.failover != "off"
+        && (mysql.failover_username.is_empty() || mysql.replication_username.is_empty())
+    {
+        warnings.push(format!(
+            "mysql-failover = {} takes two accounts: set mysql-failover_username and mysql-replication_username, with their \
+             passwords",
+            mysql.failover
+        ));
+    }
+    if mysql.failover != "auto" {
         return;
     }
     for pair in &next.clusters.pairs {
