@@ -58,6 +58,12 @@ impl Progress {
         Ok(Self { asker, flavor })
     }
 
+    /// Whether the server has closed the connection meanwhile, as one that was not asked for long.
+    #[must_use]
+    pub fn is_gone(&self) -> bool {
+        self.asker.is_disturbed()
+    }
+
     /// What it has written up to now: all at least that it had acknowledged, or its replicas had shown, before this was called.
     ///
     /// # Errors

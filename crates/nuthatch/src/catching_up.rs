@@ -114,33 +114,32 @@ async fn mark(writer: Target, proxy: Arc<Proxy>, wishes: Arc<CatchUp>, marks: wa
     let mut said = Said::default();
     loop {
         let why = match patiently(Progress::open(&writer)).await {
-            Ok(mut progress) => {
-                let why = mark_with(&mut progress, &proxy, &wishes, &marks, &mut said).await;
-                wishes.note_prover(false);
-                why
-            }
-            Err(why) => why,
+            Ok(mut progress) => mark_with(&mut progress, &proxy, &wishes, &marks, &mut said).await,
+            Err(why) => Some(why),
         };
-        said.tell(&writer, &why);
-        sleep(PAUSE).await;
+        if let Some(why) = why {
+            wishes.note_prover(false);
+            said.tell(&writer, &why);
+            sleep(PAUSE).await;
+        }
     }
 }
 
-/// Why it does not go on.
+/// Why it does not go on; none if it does over another connection.
 async fn mark_with(
     writer: &mut Progress,
     proxy: &Proxy,
     wishes: &CatchUp,
     marks: &watch::Sender<Option<Mark>>,
     said: &mut Said,
-) -> String {
+) -> Option<String> {
     let mut marked_us = 0;
-    loop {
+    while !writer.is_gone() {
         // Before the server is asked: so what was acknowledged or shown before has its place in the answer.
         let at_us = proxy.now_us();
         match patiently(writer.written()).await {
             Ok(written) => drop(marks.send_replace(Some(Mark { at_us, written }))),
-            Err(why) => return why,
+            Err(why) => return Some(why),
         }
         if marked_us == 0 {
             said.is_well();
@@ -149,6 +148,7 @@ async fn mark_with(
         marked_us = at_us;
         wishes.wished(marked_us).await;
     }
+    None
 }
 
 /// Waits until one server shows what is marked.
@@ -168,28 +168,33 @@ impl Follower {
                     self.proxy.note_begun_anew(&self.server.name);
                     self.follow_with(&mut progress, &mut marks, &mut said).await
                 }
-                Err(why) => why,
+                Err(why) => Some(why),
             };
-            said.tell(&self.server, &why);
-            sleep(PAUSE).await;
+            if let Some(why) = why {
+                said.tell(&self.server, &why);
+                sleep(PAUSE).await;
+            }
         }
     }
 
-    /// Why it does not go on.
+    /// Why it does not go on; none if it does over another connection.
     async fn follow_with(
         &self,
         progress: &mut Progress,
         marks: &mut watch::Receiver<Option<Mark>>,
         said: &mut Said,
-    ) -> String {
+    ) -> Option<String> {
         let mut proven_us = 0;
         loop {
             let is_news = |mark: &Option<Mark>| mark.as_ref().is_some_and(|mark| mark.at_us > proven_us);
             let mark = match marks.wait_for(is_news).await {
                 Ok(mark) => mark.clone(),
-                Err(_) => return "nobody asks any more".to_owned(),
+                Err(_) => return Some("nobody asks any more".to_owned()),
             };
             let Some(Mark { at_us, written }) = mark else { continue };
+            if progress.is_gone() {
+                return None;
+            }
             loop {
                 let shows = match self.is_writer {
                     true => patiently(progress.shows_its_own(&written)).await,
@@ -198,7 +203,7 @@ impl Follower {
                 match shows {
                     Ok(true) => break,
                     Ok(false) => {}
-                    Err(why) => return why,
+                    Err(why) => return Some(why),
                 }
             }
             said.is_well();

@@ -59,8 +59,10 @@ pub(crate) async fn await_server(
         at_once => at_once == WhoShows::Somebody,
     };
     if !shown {
+        if plan.hostgroup != writer {
+            ground.worker.counters.causal_reads_by_writer.bump();
+        }
         plan.go_to_writer();
-        ground.worker.counters.causal_reads_by_writer.bump();
     }
     Ok(())
 }
