@@ -27,7 +27,7 @@ use crate::following::{follow, forget_source};
 use crate::gtid::Gtids;
 use crate::hindrance::{self, Finding, Weight, refused};
 use crate::link::{Failure, Link};
-use crate::loss::{Lacking, allow};
+use crate::loss::{Acknowledged, Lacking, allow};
 use crate::order::KnownServer;
 use crate::steps::{Outcome, Step, Steps};
 use crate::survey::Survey;
@@ -62,6 +62,8 @@ pub struct Promoted {
     pub new: ServerName,
     /// What it lacks of what the old one had acknowledged to clients of this proxy; none if that is not known.
     pub lost: Option<Lacking>,
+    /// What it lacks of what the old one had in its binlog when it was seen last; none if it was not seen.
+    pub lost_of_seen: Option<Lacking>,
     /// Whether it followed over TLS: so will the old one.
     pub over_tls: bool,
 }
@@ -264,31 +266,35 @@ impl Course<'_> {
         field.ask_again().await;
         let place = heir(field, demand, name).map_err(|findings| words(&findings))?;
         hold(votes, field, place).await?;
-        let lost = self.loss(&field.asked[place].1, name)?;
+        let [lost, lost_of_seen] = self.loss(&field.asked[place].1, name)?;
         match &lost {
             Some(lost) if lost.is_none() => steps.took("nothing that was acknowledged is lost".to_owned()),
             Some(lost) => {
                 steps.took(format!("{} acknowledged transactions are lost: {}", lost.count, lost.gtids));
             }
-            None => steps.took("what was acknowledged is not known".to_owned()),
+            None => steps.took(match lost_of_seen.as_ref().filter(|lost| !lost.is_none()) {
+                Some(lost) => format!("{} transactions are lost at least: {}", lost.count, lost.gtids),
+                None => "what was acknowledged is not known".to_owned(),
+            }),
         }
         let heir = &field.asked[place].1;
         let over_tls = heir.follows.first().is_some_and(|channel| channel.over_tls);
         let new = heir.name.clone();
-        self.promoted = Some(Promoted { old: name.clone(), new, lost, over_tls });
+        self.promoted = Some(Promoted { old: name.clone(), new, lost, lost_of_seen, over_tls });
         let received = self.catch_up(field, votes, place).await?;
         steps.took(format!("{} has applied all that it has received: {received}", field.asked[place].1.name));
         Ok(place)
     }
 
     /// What the heir lacks; an error says that it is too much.
-    fn loss(&self, heir: &Survey, old: &ServerName) -> Result<Option<Lacking>, String> {
-        let acknowledged = self.traffic.acknowledged(old);
-        let lost = acknowledged.map(|acknowledged| heir.everything().lacks(&acknowledged));
+    fn loss(&self, heir: &Survey, old: &ServerName) -> Result<[Option<Lacking>; 2], String> {
+        let everything = heir.everything();
+        let lacks = |of: Option<Acknowledged>| of.map(|known| everything.lacks(&known));
+        let (lost, of_seen) = (lacks(self.traffic.acknowledged(old)), lacks(self.traffic.seen(old)));
         // An operator who has said so takes any.
         let max = if self.demand.cause == Cause::Order { LossMax::Any } else { self.demand.max_loss };
-        allow(lost.as_ref(), max, old)?;
-        Ok(lost)
+        allow(lost.as_ref(), of_seen.as_ref(), max, old)?;
+        Ok([lost, of_seen])
     }
 
     /// The heir has applied what it has received; returns what that is.

@@ -62,8 +62,14 @@ impl Lacking {
     }
 }
 
-/// Whether so much may be lost; an error says why not. What is not known may be anything.
-pub(crate) fn allow(lost: Option<&Lacking>, max: LossMax, old: &ServerName) -> Result<(), String> {
+/// Whether so much may be lost, of what was acknowledged and, at least, of what was seen; an error says why not. What is not known may be
+/// anything.
+pub(crate) fn allow(
+    lost: Option<&Lacking>,
+    of_seen: Option<&Lacking>,
+    max: LossMax,
+    old: &ServerName,
+) -> Result<(), String> {
     match (max, lost) {
         (LossMax::Any, _) => Ok(()),
         (LossMax::Transactions(max), Some(lost)) if lost.count <= max => Ok(()),
@@ -73,8 +79,9 @@ pub(crate) fn allow(lost: Option<&Lacking>, max: LossMax, old: &ServerName) -> R
             lost.count, lost.gtids
         )),
         (LossMax::Transactions(_), None) => Err(format!(
-            "what {old} has acknowledged is not known, so what would be lost is not known either, and \
-             mysql-failover_max_loss is not any: NUTHATCH FAILOVER goes on all the same"
+            "what {old} has acknowledged is not known, so what would be lost is not known either ({} transactions at \
+             least), and mysql-failover_max_loss is not any: NUTHATCH FAILOVER goes on all the same",
+            of_seen.map_or(0, |lost| lost.count)
         )),
     }
 }
@@ -113,7 +120,7 @@ mod tests {
             (lost(3), LossMax::Transactions(3), true),
             (lost(4), LossMax::Transactions(3), false),
         ] {
-            assert_eq!(allow(lost.as_ref(), max, &old).is_ok(), is_allowed, "{lost:?} {max}");
+            assert_eq!(allow(lost.as_ref(), None, max, &old).is_ok(), is_allowed, "{lost:?} {max}");
         }
     }
 

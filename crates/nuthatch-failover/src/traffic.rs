@@ -53,6 +53,11 @@ pub trait Traffic: Send + Sync + 'static {
     /// The server stands again where it belongs by what it is found to be.
     fn readmit(&self, hostgroup: HostgroupId, server: &ServerName);
 
+    /// What that primary had in its binlog when it was seen last; none if it was not.
+    fn seen(&self, _primary: &ServerName) -> Option<Acknowledged> {
+        None
+    }
+
     /// What that primary has acknowledged to clients of this proxy; none if that is not known.
     fn acknowledged(&self, _primary: &ServerName) -> Option<Acknowledged> {
         None

@@ -84,6 +84,7 @@ async fn serve(settings: Settings) -> anyhow::Result<()> {
     tasks.spawn(monitoring::keep(Arc::clone(&proxy), monitor, stops.now.clone()));
     tasks.spawn(catching_up::keep(Arc::clone(&proxy), stops.now.clone()));
     tasks.spawn(switching::guard(switching.clone(), suspicions, lookout, stops.now.clone()));
+    tasks.spawn(switching::see(switching.clone(), stops.now.clone()));
     tasks.spawn(switching::rejoin(switching.clone(), stops.now.clone()));
     if let Some(listener) = admin_listener {
         tasks.spawn(nuthatch_admin::serve(listener, Arc::clone(&admin)));

@@ -5,6 +5,8 @@ mod fenced;
 mod guard;
 mod losses;
 mod rejoining;
+mod seen;
+mod sightings;
 mod statements;
 mod suspicions;
 
@@ -24,6 +26,8 @@ use fenced::Fenced;
 pub(crate) use guard::keep as guard;
 use losses::Losses;
 pub(crate) use rejoining::keep as rejoin;
+use seen::Seen;
+pub(crate) use sightings::keep as see;
 use statements::Statements;
 pub(crate) use suspicions::Suspicions;
 
@@ -42,6 +46,7 @@ pub(crate) struct Switching {
     place: Arc<Semaphore>,
     losses: Arc<Losses>,
     fenced: Arc<Fenced>,
+    seen: Arc<Seen>,
 }
 
 /// What came of an order: rows, or sentences that say why not.
@@ -55,6 +60,7 @@ impl Switching {
             place: Arc::new(Semaphore::new(1)),
             losses: Arc::default(),
             fenced: Arc::default(),
+            seen: Arc::default(),
         }
     }
 
@@ -78,7 +84,7 @@ impl Switching {
     }
 
     fn statements(&self, check: CheckType) -> Arc<dyn Traffic> {
-        Arc::new(Statements::new(&self.proxy, check))
+        Arc::new(Statements::new(&self.proxy, check, &self.seen))
     }
 
     /// One at a time: pairs may share servers.
@@ -132,6 +138,13 @@ impl Switching {
     /// What was lost with old primaries.
     pub(crate) const fn losses(&self) -> &Arc<Losses> {
         &self.losses
+    }
+
+    /// That server of the pair, as the account that changes roles reaches it.
+    fn server(&self, hostgroup: HostgroupId, name: &ServerName) -> Option<KnownServer> {
+        let pair = self.proxy.pair(hostgroup)?;
+        let servers = self.servers(&pair.servers, &self.proxy.snapshot().mysql);
+        servers.into_iter().find(|(known, ..)| known == name)
     }
 
     /// All servers of the pair of that writer hostgroup.

@@ -188,7 +188,8 @@ stats_table! {
     old_primary: String => "old_primary VARCHAR NOT NULL",
     /// Host and port of who writes since.
     new_primary: String => "new_primary VARCHAR NOT NULL",
-    /// `acknowledged`: clients of this proxy were told that they are committed. `surplus`: the old primary had them when it came back.
+    /// `acknowledged`: clients of this proxy were told that they are committed. `seen`: the old primary had them when it was seen last.
+    /// `surplus`: it had them when it came back.
     known_by: String => "known_by VARCHAR NOT NULL",
     /// How many; NULL where that is not known.
     count: Option<u64> => "count INT",

@@ -65,8 +65,16 @@ impl Switching {
 
     /// Whose primary is to be replaced by the proxy itself once it is gone, and who that is.
     pub(super) fn guarded(&self) -> Vec<(HostgroupId, ServerName)> {
+        match self.proxy.snapshot().mysql.failover == AUTO {
+            true => self.replaceable(),
+            false => Vec::new(),
+        }
+    }
+
+    /// Whose primary may be replaced once it is gone, by the proxy itself or by order, and who that is.
+    pub(super) fn replaceable(&self) -> Vec<(HostgroupId, ServerName)> {
         let snapshot = self.proxy.snapshot();
-        if snapshot.mysql.failover != AUTO || !snapshot.mysql.monitor_enabled {
+        if snapshot.mysql.failover == OFF || is_equipped(&snapshot.mysql).is_err() {
             return Vec::new();
         }
         let pairs = snapshot.clusters.pairs.iter();
@@ -156,15 +164,17 @@ impl Switching {
                 "whether transactions that were acknowledged are lost with the old primary is not known"
             ),
         }
+        let time = self.proxy.unix_seconds_now();
         if promoted.lost.as_ref().is_none_or(|lost| !lost.is_none()) {
             let lost = promoted.lost.as_ref();
-            self.losses.note(
-                hostgroup,
-                [old, new],
-                KnownBy::Acknowledged,
-                lost,
-                self.proxy.unix_seconds_now(),
+            self.losses.note(hostgroup, [old, new], KnownBy::Acknowledged, lost, time);
+        }
+        if let Some(lost) = promoted.lost_of_seen.as_ref().filter(|lost| !lost.is_none()) {
+            tracing::error!(
+                hostgroup = hostgroup.0, %old, %new, count = lost.count, gtids = lost.gtids,
+                "transactions that the old primary had when it was seen last are lost with it"
             );
+            self.losses.note(hostgroup, [old, new], KnownBy::Seen, Some(lost), time);
         }
         self.fenced.add(hostgroup, promoted);
     }

@@ -18,6 +18,8 @@ const GTIDS_BYTES_MAX: usize = 64 << 10;
 pub(super) enum KnownBy {
     /// Clients of this proxy were told that they are committed.
     Acknowledged,
+    /// The old primary had them when it was seen last.
+    Seen,
     /// The old primary had them when it came back.
     Surplus,
 }
@@ -43,6 +45,7 @@ impl Losses {
             new_primary: new.to_string(),
             known_by: match known_by {
                 KnownBy::Acknowledged => "acknowledged",
+                KnownBy::Seen => "seen",
                 KnownBy::Surplus => "surplus",
             }
             .to_owned(),

@@ -6,16 +6,19 @@ use nuthatch_config::{AccessFinding, CheckType, HostgroupId, ServerName};
 use nuthatch_failover::{Acknowledged, Holding, Traffic, Work};
 use nuthatch_proxy::{AcknowledgedGtids, Hold, LentConnection, Proxy};
 
+use super::seen::Seen;
+
 /// See the module's doc.
 #[derive(Debug)]
 pub(super) struct Statements {
     proxy: Arc<Proxy>,
     check: CheckType,
+    seen: Arc<Seen>,
 }
 
 impl Statements {
-    pub(super) fn new(proxy: &Arc<Proxy>, check: CheckType) -> Self {
-        Self { proxy: Arc::clone(proxy), check }
+    pub(super) fn new(proxy: &Arc<Proxy>, check: CheckType, seen: &Arc<Seen>) -> Self {
+        Self { proxy: Arc::clone(proxy), check, seen: Arc::clone(seen) }
     }
 }
 
@@ -46,6 +49,10 @@ impl Traffic for Statements {
             AcknowledgedGtids::Set(set) => Acknowledged::Set(set),
             AcknowledgedGtids::Positions(positions) => Acknowledged::Positions(positions),
         })
+    }
+
+    fn seen(&self, primary: &ServerName) -> Option<Acknowledged> {
+        self.seen.of(primary)
     }
 
     fn readmit(&self, hostgroup: HostgroupId, server: &ServerName) {

@@ -1,0 +1,41 @@
+//! What a primary has in its binlog, looked at again and again while it is there: when it is gone, what nobody has received of that is lost.
+
+use std::time::Duration;
+
+use nuthatch_sql::{GtidPositions, GtidSet, ServerFlavor};
+
+use crate::link::{Failure, Link};
+use crate::loss::Acknowledged;
+use crate::order::KnownServer;
+
+/// Looks at one primary, over a connection that stays.
+#[derive(Debug, Default)]
+pub struct Sighting(Option<Link>);
+
+impl Sighting {
+    /// What it has now; none where it does not answer, or has no binlog with GTIDs.
+    pub async fn look(&mut self, server: &KnownServer, patience: Duration) -> Option<Acknowledged> {
+        let mut link = match self.0.take().filter(|link| link.name == server.0) {
+            Some(link) => link,
+            None => {
+                let (name, address, login) = server;
+                Link::open(name, address, login.as_ref().ok()?, patience).await.ok()?
+            }
+        };
+        let seen = ask(&mut link).await.ok()?;
+        self.0 = Some(link);
+        seen
+    }
+}
+
+async fn ask(link: &mut Link) -> Result<Option<Acknowledged>, Failure> {
+    let sql = match link.flavor {
+        ServerFlavor::MariaDb(_) => "SELECT @@global.gtid_binlog_state AS seen",
+        ServerFlavor::MySql(_) => "SELECT @@global.gtid_executed AS seen",
+    };
+    let text = link.ask(sql).await?.text("seen").unwrap_or_default();
+    Ok(match link.flavor {
+        ServerFlavor::MariaDb(_) => GtidPositions::parse(&text).map(Acknowledged::Positions),
+        ServerFlavor::MySql(_) => GtidSet::parse(&text).map(Acknowledged::Set),
+    })
+}

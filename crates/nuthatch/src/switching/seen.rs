@@ -1,0 +1,27 @@
+//! What the primaries of pairs had in their binlogs when they were seen last.
+
+use std::collections::HashMap;
+
+use nuthatch_config::{HostgroupId, ServerName};
+use nuthatch_failover::Acknowledged;
+use parking_lot::Mutex;
+
+/// See the module's doc.
+#[derive(Debug, Default)]
+pub(super) struct Seen(Mutex<HashMap<ServerName, Acknowledged>>);
+
+impl Seen {
+    /// What that primary had when it was seen last.
+    pub(super) fn of(&self, primary: &ServerName) -> Option<Acknowledged> {
+        self.0.lock().get(primary).cloned()
+    }
+
+    pub(super) fn note(&self, primary: &ServerName, seen: Acknowledged) {
+        self.0.lock().insert(primary.clone(), seen);
+    }
+
+    /// Others are primaries no more. What they had is old when they are again.
+    pub(super) fn keep_to(&self, primaries: &[(HostgroupId, ServerName)]) {
+        self.0.lock().retain(|known, _| primaries.iter().any(|(_, primary)| primary == known));
+    }
+}
