@@ -116,11 +116,11 @@ equivalence: ## random state, stored code, clocks and globals: every answer is a
 	cargo test -p nuthatch --test equivalence --locked -- --ignored --exact --nocapture \
 	  as_many_answers_as_wanted_are_a_fresh_connections
 
-# SCRIPT='huge packets' takes that script only; without CUTS each byte is cut.
+# SCRIPT='huge packets' takes that script only; without CUTS each byte is cut. SCRIPT=… BYTE=… CUTS=… repeats a finding so many times.
 every-byte: ## the server's connection is cut behind every byte: one answer or one error, nothing run twice (SERVER=mysql SEED=1 CUTS=5000 REPLAY=1)
 	@tools/deps.sh test
 	@NUTHATCH_EVERY_BYTE_SEED=$(SEED) NUTHATCH_EVERY_BYTE_CUTS=$(CUTS) \
-	NUTHATCH_EVERY_BYTE_SERVER=$(SERVER) NUTHATCH_EVERY_BYTE_SCRIPT='$(SCRIPT)' NUTHATCH_EVERY_BYTE_REPLAY=$(REPLAY) \
+	NUTHATCH_EVERY_BYTE_SERVER=$(SERVER) NUTHATCH_EVERY_BYTE_SCRIPT='$(SCRIPT)' NUTHATCH_EVERY_BYTE_REPLAY=$(REPLAY) NUTHATCH_EVERY_BYTE_BYTE=$(BYTE) \
 	cargo test -p nuthatch --test every_byte --locked -- --ignored --exact --nocapture \
 	  as_many_cuts_as_wanted_leave_nothing_wrong
 

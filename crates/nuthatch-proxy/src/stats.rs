@@ -12,6 +12,7 @@ pub(crate) mod not_cached;
 mod pin_counters;
 pub(crate) mod pins;
 mod reading;
+mod replays;
 
 pub use cache_counters::CacheFigures;
 pub use commands::{COMMAND_BUCKETS, CommandRow};
@@ -24,3 +25,4 @@ pub use errors::ErrorRow;
 pub(crate) use errors::{Errors, Occurrence};
 pub(crate) use pin_counters::PinCounters;
 pub use reading::DigestReading;
+pub(crate) use replays::NoReplay;

@@ -119,7 +119,9 @@ fn one<'q>(cursor: &mut Cursor<'q>) -> Statement<'q> {
         Kind::Use | Kind::Unlock | Kind::Flush | Kind::Deallocate => true,
         _ => false,
     };
-    Statement { kind, cache, volatile: body.volatile, effects, first_word: 0..0 }
+    // Where the function does not stand as the reason already.
+    let of_session = body.of_session.filter(|_| !matches!(cache, Err(NotCacheable::Function(_))));
+    Statement { kind, cache, volatile: body.volatile.or(of_session), effects, first_word: 0..0 }
 }
 
 /// Where the names of tables and keys end and expressions begin.

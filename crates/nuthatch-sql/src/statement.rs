@@ -13,7 +13,7 @@ pub struct Statement<'q> {
     pub kind: Kind,
     /// Ok only for one plain SELECT whose result is a function of its text, the session environment and the tables.
     pub cache: Result<(), NotCacheable>,
-    /// Why a later execution may give another result although no table changed (`NOW`, `RAND`, `SLEEP`, the schema `mysql`, …).
+    /// Why a later execution may give another result although no table changed (`NOW`, `RAND`, `UUID`, `SLEEP`, the schema `mysql`, …).
     /// A cache with a time to live may hold such a result, an exact one may not.
     pub volatile: Option<&'static str>,
     /// What it may do to data, transaction and session.

@@ -253,6 +253,20 @@ statistics! {
         "Statements that went to who writes, as no reader was known to show it, or none was there.";
     CommitsUnknown = Counter "Commits_Unknown", "commits_unknown" {},
         "Statements by which a transaction may have been committed or not: their connection was lost under them.";
+    TransactionReplays = Counter "Transaction_Replays", "transaction_replays" {},
+        "Transactions whose connection was lost and that were written down to be done again (mysql-transaction_replay).";
+    TransactionReplaysDone = Counter "Transaction_Replays_Done", "transaction_replays_done" {},
+        "Of those, the ones that were done again.";
+    TransactionReplaysRefusedStatement = Counter "Transaction_Replays_Refused_statement", "transaction_replays_refused" {"reason" = "statement"},
+        "Transactions whose connection was lost and that were not done again, by the reason.";
+    TransactionReplaysRefusedTables = Counter "Transaction_Replays_Refused_tables", "transaction_replays_refused" {"reason" = "tables"},
+        "Transactions whose connection was lost and that were not done again, by the reason.";
+    TransactionReplaysRefusedLimits = Counter "Transaction_Replays_Refused_limits", "transaction_replays_refused" {"reason" = "limits"},
+        "Transactions whose connection was lost and that were not done again, by the reason.";
+    TransactionReplaysRefusedAlive = Counter "Transaction_Replays_Refused_alive", "transaction_replays_refused" {"reason" = "alive"},
+        "Transactions whose connection was lost and that were not done again, by the reason.";
+    TransactionReplaysRefusedDiffers = Counter "Transaction_Replays_Refused_differs", "transaction_replays_refused" {"reason" = "differs"},
+        "Transactions whose connection was lost and that were not done again, by the reason.";
     StatementsTimedOut = Counter "Statements_Timed_Out", "statements_timed_out" {},
         "Statements that took longer than mysql-default_query_timeout or a rule's timeout (1907).";
     TransactionsTooLong = Counter "Transactions_Too_Long", "sessions_ended_for_transactions" {"limit" = "max_transaction_time"},

@@ -98,6 +98,14 @@ variables! {
         "What a read that a replica answers must show: what its own session has written and seen, or what anybody has written through this proxy.";
     causal_reads_timeout_ms: count(0..=60_000) = 100, Acts, own,
         "Milliseconds for which such a read waits for a replica that shows it; then the writer answers.";
+    transaction_replay: flag = false, Acts, own,
+        "Do an open transaction again on another connection when its own is lost before COMMIT was sent, if each of its statements is answered as it was.";
+    transaction_replay_max_bytes: count(1_024..=14_680_064) = 1_048_576, Acts, own,
+        "Bytes of the statements of a transaction that is done again; a larger one is not.";
+    transaction_replay_max_ms: count(10..=3_600_000) = 10_000, Acts, own,
+        "Milliseconds in which a transaction must be known to be gone from its server, and a connection be had for it; then the client is told that it is lost.";
+    transaction_replay_attempts: count(1..=1_000) = 3, Acts, own,
+        "How often one transaction is done again.";
     line_max_statements: count(0..=10_000_000) = 10_000, Acts, own,
         "Statements that may wait in the line of one hostgroup; one more is refused at once, 9001. 0: no limit.";
     line_max_bytes: count(0..=1_099_511_627_776) = 268_435_456, Acts, own,

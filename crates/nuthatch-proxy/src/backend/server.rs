@@ -398,6 +398,11 @@ impl<C: Pooled> Server<C> {
         self.health.status(now_ms)
     }
 
+    /// Whether nothing more is sent to it, nor was left to run: it was taken offline, and its connections cut.
+    pub(crate) fn is_fenced(&self, now_ms: u64) -> bool {
+        self.status(now_ms) == ServerStatus::OfflineHard
+    }
+
     /// Whether a statement may be sent to it that could go to another.
     pub(super) fn takes_new_work(&self, now_ms: u64) -> bool {
         self.weight() > 0 && self.status(now_ms) == ServerStatus::Online && !self.health.is_slow()

@@ -39,8 +39,8 @@ pub(crate) enum Inside {
 /// What became of the transaction.
 #[derive(Debug, Default)]
 pub(crate) enum After {
-    /// As it was, with this written in it besides.
-    Open(ClockList),
+    /// As it was, with this written in it besides; `is_undone`: all of it would be undone with it.
+    Open { written: ClockList, is_undone: bool },
     /// Nothing that was written before is open any more; this may be.
     Fresh(ClockList),
     /// Nothing that is known was written; it was read in a transaction that is open, by a picture before which so many changes of definitions
@@ -180,6 +180,15 @@ impl Flight {
         }
     }
 
+    /// Whether all that it may write in a transaction would be undone with that, as far as is known.
+    pub(crate) fn is_undone_with_transaction(&self) -> bool {
+        match self {
+            Self::Harmless | Self::Reading { .. } => true,
+            Self::Writing(under_way) => under_way.intent.durable.is_empty(),
+            Self::Unwatched(unwatched) => !unwatched.writes,
+        }
+    }
+
     /// What became of the transaction; to be asked once, after [`Self::hear`].
     pub(crate) fn land(mut self) -> After {
         match &mut self {
@@ -202,7 +211,9 @@ impl UnderWay {
         let (moved, transaction) = outcome(end.ending, is_open, self.intent.commits, self.inside);
         let after = match transaction {
             Transaction::AsBefore => After::AsBefore,
-            Transaction::Open => After::Open(self.uncommitted(written)),
+            Transaction::Open => {
+                After::Open { written: self.uncommitted(written), is_undone: self.intent.durable.is_empty() }
+            }
             Transaction::Another => After::Fresh(self.uncommitted(written)),
             Transaction::Over => After::Fresh(ClockList::new()),
         };
@@ -254,7 +265,7 @@ impl Unwatched {
         let (_moved, transaction) = outcome(end.ending, is_open, self.commits, self.inside);
         self.after = match transaction {
             Transaction::AsBefore => After::AsBefore,
-            Transaction::Open => After::Open(self.written()),
+            Transaction::Open => After::Open { written: self.written(), is_undone: !self.writes },
             Transaction::Another => After::Fresh(self.written()),
             Transaction::Over => After::Fresh(ClockList::new()),
         };

@@ -151,9 +151,12 @@ impl Exact {
         self.catalogues.replace(generation, domains)
     }
 
-    /// Takes note of a configuration that wants answers cached as exact.
+    /// Takes note of a configuration that wants answers cached as exact, or to know which tables have transactions.
     pub(crate) fn note_type(&self, snapshot: &Snapshot) {
-        if snapshot.mysql.query_cache_type != QueryCacheType::Off || snapshot.rules.caches_exact() {
+        if snapshot.mysql.transaction_replay
+            || snapshot.mysql.query_cache_type != QueryCacheType::Off
+            || snapshot.rules.caches_exact()
+        {
             self.want_catalogues();
         }
     }

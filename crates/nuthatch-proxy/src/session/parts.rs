@@ -25,7 +25,7 @@ pub(crate) use dealings::Dealings;
 pub(crate) use diagnostics::{Diagnostics, Fate, List, MARK, Recipient, Rows};
 pub(crate) use ground::Ground;
 pub(crate) use hands::{Hands, Left};
-pub(crate) use held::{Around, CODE, Doubt, Given, Held, IdsBefore, Outcome};
+pub(crate) use held::{Around, CODE, Doubt, Entry, Given, Held, IdsBefore, Journal, Outcome, Told, What};
 pub(crate) use names::Names;
 pub(crate) use prepared::{
     Prepared, STATEMENTS_MAX, Statement, asks_for_cursor, is_bulk, named_id, packet_with_id,

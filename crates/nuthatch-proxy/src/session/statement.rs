@@ -17,7 +17,7 @@ mod words;
 pub(crate) use caching::Caching;
 pub(crate) use change::Change;
 pub(crate) use code_run::{CodeRun, LEAVES_BITS, Seen, Told, memo_tag, of_bits, to_bits};
-pub(crate) use facts::{Facts, TextFacts, may_be_bulk, outlasts_reset};
+pub(crate) use facts::{Asks, Facts, TextFacts, may_be_bulk, outlasts_reset};
 pub(crate) use look::{heed_hint, look};
 pub(crate) use memo::{Known, Looked, Memo};
 pub(crate) use named::{Named, may_use_names};

@@ -139,6 +139,20 @@ counters! {
     lost_during_query,
     /// Statements by which a transaction may have been committed or not, as their connection was lost.
     unknown_commits,
+    /// Transactions whose connection was lost and that were to be done again.
+    replays,
+    /// Of those, the ones that were.
+    replays_done,
+    /// Of those, the ones that were not for a statement that cannot be repeated.
+    replays_refused_statement,
+    /// The same for tables without transactions.
+    replays_refused_tables,
+    /// The same for their size, or the time that it takes.
+    replays_refused_limits,
+    /// The same as it is not known that the lost thread is gone.
+    replays_refused_alive,
+    /// The same as what was told is not so again.
+    replays_refused_differs,
     /// Connections that a session kept beyond its statement.
     pins,
     /// Connections whose statement was ended by a KILL, for nobody waited for it.

@@ -14,6 +14,8 @@ use crate::token::{Token, TokenKind};
 pub(super) struct Body {
     pub(super) blocked: Option<NotCacheable>,
     pub(super) volatile: Option<&'static str>,
+    /// A function that is the session's own, or another each time.
+    pub(super) of_session: Option<&'static str>,
     pub(super) pin: Option<PinReason>,
     pub(super) unpin: Option<PinReason>,
     pub(super) reads_diagnostics: bool,
@@ -200,7 +202,10 @@ impl Body {
             Function::Volatile(name) => {
                 self.volatile.get_or_insert(name);
             }
-            Function::Session(name) => self.block(NotCacheable::Function(name)),
+            Function::Session(name) => {
+                self.block(NotCacheable::Function(name));
+                self.of_session.get_or_insert(name);
+            }
             Function::InsertId => {
                 self.block(NotCacheable::Function("last_insert_id"));
                 self.reads_insert_id = true;

@@ -382,7 +382,7 @@ fn writes_are_writes() {
         insert into t (a, b) select 1, 2 => Insert writes
         INSERT INTO t VALUES (LAST_INSERT_ID()) => Insert insert_id writes
         INSERT INTO t VALUES (@a) => Insert writes
-        INSERT INTO t VALUES (UUID()) => Insert writes
+        INSERT INTO t VALUES (UUID()) => Insert volatile(uuid) writes
         INSERT INTO t VALUES (f(1)) => Insert writes unseen
         INSERT INTO d.t (a) VALUES (1) => Insert writes
         INSERT INTO `t` (a) SET a = f(1) => Insert writes unseen

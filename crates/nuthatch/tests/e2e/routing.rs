@@ -13,6 +13,7 @@ mod pair;
 mod pool;
 mod refusals;
 mod relay;
+mod replay;
 mod roles;
 mod rules;
 mod status;

@@ -3,13 +3,13 @@
 use nuthatch_lab::{Kind, ScratchLab};
 
 use crate::client::{Client, Login};
-use crate::deadline::eventually;
+use crate::deadline::{await_that, eventually};
 use crate::player::{Expected, Fault, Player, find_wrong, marks_of};
 use crate::proxy::{Proxy, Setup};
 use crate::relay::{Direction, Relay, Trap};
 use crate::scripts::Script;
 use crate::servers;
-use crate::stage::user_row;
+use crate::stage::{figure, user_row};
 
 const SCHEMA: &str = "every_byte";
 const USER: &str = "every_byte";
@@ -62,10 +62,17 @@ impl Ground {
             .user(user_row(&login, ""))
             .variable("mysql-query_cache_type", 1)
             .variable("mysql-enable_load_data_local_infile", true)
+            // Some looks at its tables are cut off at their login.
+            .variable("mysql-query_cache_catalogue_interval_ms", 1000)
             // A server that cuts a connection in each case is no reason to leave it alone.
             .variable("mysql-shun_on_failures", 1_000_000);
         let proxy = Proxy::start(&setup);
-        let reader = proxy.client(&login);
+        let mut reader = proxy.client(&login);
+        let mut operator = proxy.operator();
+        await_that("the proxy knows the server's tables", || {
+            drop(reader.query("SELECT 1 FROM fixed"));
+            figure(&mut operator, "Query_Cache_Tables") > 0
+        });
         Self { proxy, relay, direct, reader, cases: 0, _lab: lab }
     }
 
@@ -86,6 +93,12 @@ impl Ground {
         let mut violations = std::mem::take(&mut player.violations);
         violations.extend(self.look(&player.expected));
         Outcome { was_cut, errors: player.errors, was_ended: player.was_ended, passed, violations }
+    }
+
+    /// Transactions that were lost, and how many of them were done again.
+    pub(crate) fn replays(&self) -> (u64, u64) {
+        let mut operator = self.proxy.operator();
+        (figure(&mut operator, "Transaction_Replays"), figure(&mut operator, "Transaction_Replays_Done"))
     }
 
     /// Holds the marks against what is expected, and the cache's answer against them.

@@ -81,8 +81,13 @@ fn case_of(measured: &Measured, bytes: usize, fault: Fault) -> Case {
 /// Plays so many cuts by chance, or all. Returns what was found, each with its case.
 fn cut(ground: &mut Ground, scripts: &[Script], seed: u64, cuts: Option<usize>, fault: Fault) -> Vec<String> {
     let measured = measure(ground, scripts);
-    let cases: Vec<Case> = match cuts {
-        Some(cuts) => {
+    let byte = argument("BYTE").map(|text| text.parse().expect("a number"));
+    let cases: Vec<Case> = match (byte, cuts) {
+        (Some(byte), cuts) => {
+            let times = 0..cuts.unwrap_or(1);
+            times.flat_map(|_| measured.iter().map(|measured| case_of(measured, byte, fault))).collect()
+        }
+        (None, Some(cuts)) => {
             let mut random = Random::new(seed);
             let mut by_chance = || {
                 let measured = random.pick(&measured);
@@ -90,7 +95,7 @@ fn cut(ground: &mut Ground, scripts: &[Script], seed: u64, cuts: Option<usize>, 
             };
             (0..cuts).map(|_| by_chance()).collect()
         }
-        None => measured
+        (None, None) => measured
             .iter()
             .flat_map(|measured| {
                 let step = measured.bytes.div_ceil(PLACES_MAX).max(1);
@@ -117,6 +122,8 @@ fn cut(ground: &mut Ground, scripts: &[Script], seed: u64, cuts: Option<usize>, 
         cases.len(),
         found.len()
     ));
+    let (lost, again) = ground.replays();
+    tell(&format!("{lost} transactions lost that were written down, {again} done again"));
     found.iter().for_each(|finding| tell(finding));
     found
 }

@@ -1,8 +1,12 @@
 //! Passes bytes on between proxy and server, counts them, and cuts the connection that carries the byte at which a trap stands.
+//!
+//! Connections over which the proxy reads the server's tables are left alone, and do not count: without them nothing is cached as exact.
+//! They are known by what is asked there.
 
 use std::io::{self, Read, Write};
 use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use parking_lot::Mutex;
@@ -31,7 +35,23 @@ struct Counted {
     to_proxy: usize,
     trap: Option<Trap>,
     next: u32,
-    live: Vec<(u32, TcpStream, TcpStream)>,
+    live: Vec<Live>,
+}
+
+/// A connection, and its number.
+#[derive(Debug)]
+struct Live {
+    number: u32,
+    proxy: TcpStream,
+    server: TcpStream,
+    reads_tables: Arc<AtomicBool>,
+}
+
+impl Live {
+    fn end(&self) {
+        drop(self.proxy.shutdown(Shutdown::Both));
+        drop(self.server.shutdown(Shutdown::Both));
+    }
 }
 
 /// Lives until the test ends.
@@ -81,36 +101,35 @@ impl Relay {
         self.counted.lock().live.len()
     }
 
-    /// Ends all connections.
+    /// Ends all connections that do not read tables.
     pub(crate) fn end_all(&self) {
-        for (_, proxy, server) in &self.counted.lock().live {
-            drop(proxy.shutdown(Shutdown::Both));
-            drop(server.shutdown(Shutdown::Both));
-        }
+        let counted = self.counted.lock();
+        let of_sessions = counted.live.iter().filter(|live| !live.reads_tables.load(Ordering::Relaxed));
+        of_sessions.for_each(Live::end);
     }
 }
 
 fn begin(proxy: TcpStream, server: TcpStream, counted: &Arc<Mutex<Counted>>) -> io::Result<()> {
     proxy.set_nodelay(true)?;
     server.set_nodelay(true)?;
+    let reads_tables = Arc::new(AtomicBool::new(false));
     let number = {
         let mut counted = counted.lock();
         counted.next += 1;
         let number = counted.next;
-        counted.live.push((number, proxy.try_clone()?, server.try_clone()?));
+        let (proxy, server) = (proxy.try_clone()?, server.try_clone()?);
+        counted.live.push(Live { number, proxy, server, reads_tables: Arc::clone(&reads_tables) });
         number
     };
     for (direction, from, to) in
         [(Direction::ToServer, proxy.try_clone()?, server.try_clone()?), (Direction::ToProxy, server, proxy)]
     {
-        let counted = Arc::clone(counted);
+        let (counted, reads_tables) = (Arc::clone(counted), Arc::clone(&reads_tables));
         std::thread::spawn(move || {
-            pass(direction, from, to, &counted);
+            pass(direction, from, to, &counted, &reads_tables);
             let mut counted = counted.lock();
-            if let Some(place) = counted.live.iter().position(|(live, ..)| *live == number) {
-                let (_, proxy, server) = counted.live.swap_remove(place);
-                drop(proxy.shutdown(Shutdown::Both));
-                drop(server.shutdown(Shutdown::Both));
+            if let Some(place) = counted.live.iter().position(|live| live.number == number) {
+                counted.live.swap_remove(place).end();
             }
         });
     }
@@ -118,10 +137,22 @@ fn begin(proxy: TcpStream, server: TcpStream, counted: &Arc<Mutex<Counted>>) -> 
 }
 
 /// Passes bytes on until the connection ends, or is cut.
-fn pass(direction: Direction, mut from: TcpStream, mut to: TcpStream, counted: &Mutex<Counted>) {
+fn pass(
+    direction: Direction,
+    mut from: TcpStream,
+    mut to: TcpStream,
+    counted: &Mutex<Counted>,
+    reads_tables: &AtomicBool,
+) {
     let mut bytes = vec![0; 65536];
     while let Ok(read @ 1..) = from.read(&mut bytes) {
-        let (passes, cut) = counted.lock().count(direction, read);
+        if direction == Direction::ToServer && asks_for_tables(&bytes[..read]) {
+            reads_tables.store(true, Ordering::Relaxed);
+        }
+        let (passes, cut) = match reads_tables.load(Ordering::Relaxed) {
+            true => (read, None),
+            false => counted.lock().count(direction, read),
+        };
         if to.write_all(&bytes[..passes]).is_err() {
             return;
         }
@@ -133,6 +164,11 @@ fn pass(direction: Direction, mut from: TcpStream, mut to: TcpStream, counted: &
             return;
         }
     }
+}
+
+fn asks_for_tables(bytes: &[u8]) -> bool {
+    let has = |word: &[u8]| bytes.windows(word.len()).any(|window| window.eq_ignore_ascii_case(word));
+    has(b"information_schema.") && !has(b"processlist")
 }
 
 impl Counted {

@@ -92,6 +92,10 @@ fn cursor(player: &mut Player) -> Flow {
         |client| client.execute_whole(&select, &[], Types::Sent, Cursor::ReadOnly),
         |answers| answers.len() == 1,
     )?;
+    if player.errors > 0 {
+        // It has none.
+        return Flow::Break(());
+    }
     for _ in 0..3 {
         let fetched = |client: &mut crate::client::Client| match client.fetch(&select, 4) {
             Ok(answer) => Ok(vec![Ok(answer)]),

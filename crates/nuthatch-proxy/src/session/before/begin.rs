@@ -14,7 +14,7 @@ use nuthatch_wire::{AnswerKind, Command};
 use crate::exact::Isolation;
 use crate::session::before::reading::snapshot_on;
 use crate::session::lease::question::{order, way};
-use crate::session::parts::{Account, Beginning, Context, Dealings, Ground, Held};
+use crate::session::parts::{Account, Beginning, Context, Dealings, Ground, Held, Journal};
 use crate::session::statement::{Facts, Plan};
 use crate::session::way::{Trouble, command_packet, reply};
 use crate::state::Behind;
@@ -140,6 +140,9 @@ pub(crate) async fn bring_transaction(
         }
     };
     dealings.transaction.set_beginning(beginning);
+    if held_back.is_some() && ground.snapshot.mysql.transaction_replay {
+        held.set_journal(Some(Journal::of_begin(BEGIN, dealings.results.known_insert_id(), &context.state)));
+    }
     Ok(())
 }
 

@@ -237,12 +237,25 @@ pub(crate) fn own_up(ground: &Ground, transaction: &mut Transaction) {
     }
 }
 
+/// The same of a statement that has no answer.
+pub(crate) fn land_lost(ground: &Ground, transaction: &mut Transaction, hands: &Hands, flight: Flight) {
+    if !flight.is_undone_with_transaction() {
+        transaction.outlast();
+    }
+    land(ground, transaction, hands, flight);
+}
+
 /// Takes note of what became of the transaction.
 pub(crate) fn land(ground: &Ground, transaction: &mut Transaction, hands: &Hands, flight: Flight) {
     match flight.land() {
         After::AsBefore => {}
         After::Read(by) => transaction.note_read(by),
-        After::Open(written) => transaction.touch(written, &ground.shared.exact.clocks),
+        After::Open { written, is_undone } => {
+            if !is_undone {
+                transaction.outlast();
+            }
+            transaction.touch(written, &ground.shared.exact.clocks);
+        }
         After::Fresh(written) => {
             // What other connections have open is still to be committed.
             if !hands.are_in_transaction(transaction) {

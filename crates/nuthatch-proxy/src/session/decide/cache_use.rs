@@ -91,6 +91,7 @@ pub(crate) fn state_off_cache(context: &Context, cache: &CacheUse, dealings: &De
         () if context.environment.is_none() => Some(NotCached::TooManyEnvironments),
         () if cache.next_flag_in() != 0 => Some(NotCached::UnderFlag),
         () if context.has_odd_isolation() => Some(NotCached::OddIsolation),
+        () if dealings.hands.are_recorded() => Some(NotCached::InTransaction),
         () if dealings.transaction.has_written() && dealings.are_in_transaction() => {
             Some(NotCached::WroteInTransaction)
         }

@@ -7,10 +7,13 @@
 mod again;
 mod begin;
 mod heard;
+mod record;
+mod replay;
 mod store;
 
 pub(crate) use begin::{begin, lease, take_turn};
 pub(crate) use heard::{conclude, heard};
+pub(crate) use replay::{LostTransaction, replay};
 
 use std::time::Duration;
 

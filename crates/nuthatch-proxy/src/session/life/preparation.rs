@@ -20,8 +20,9 @@ use crate::session::lease::check_out::lease;
 use crate::session::lease::put_away::{put_away, settle};
 use crate::session::lease::question::way_and_client;
 use crate::session::lease::show::show_statement;
+use crate::session::life::answer::{LostTransaction, replay};
 use crate::session::life::replies::{refuse, reply_trouble};
-use crate::session::parts::{Held, Prepared, STATEMENTS_MAX, Statement};
+use crate::session::parts::{Given, Held, Prepared, STATEMENTS_MAX, Statement};
 use crate::session::prepare::prepared::remember;
 use crate::session::prepare::statement_room::send_preparation;
 use crate::session::statement::Plan;
@@ -92,6 +93,10 @@ async fn prepare_for_client(session: &mut Session, plan: &mut Plan, text: Arc<[u
         dealings.forget_counts_unless_held(&held);
         let outcome = prepare_on_lease(session, plan, &text, &mut held).await;
         let is_fresh = held.is_fresh();
+        let lost = match &outcome {
+            Err(trouble) => LostTransaction::of(session, plan, &mut held, trouble, Given::Nothing),
+            Ok(()) => None,
+        };
         let Session { ground, account, context, dealings, .. } = session;
         match &outcome {
             // It is known which one it was, for who asks it for the counts of before.
@@ -104,7 +109,12 @@ async fn prepare_for_client(session: &mut Session, plan: &mut Plan, text: Arc<[u
                 retries_left -= 1;
                 session.ground.worker.counters.retries.bump();
             }
-            outcome => return outcome,
+            outcome => {
+                let Some(lost) = lost else { return outcome };
+                let Some(held) = Box::pin(replay(session, plan, lost)).await else { return outcome };
+                let Session { ground, context, dealings, .. } = session;
+                settle(ground, context, dealings, held);
+            }
         }
     }
 }

@@ -2,6 +2,7 @@
 
 use std::sync::atomic::Ordering;
 
+use nuthatch_net::Stream;
 use nuthatch_wire::{Command, HEADER_LEN};
 
 use crate::session::after::doubts::has_delays;
@@ -90,9 +91,10 @@ fn settle_down(session: &mut Session) {
     }
 }
 
-/// Whether its server has closed the connection.
+/// Whether its server has closed the connection, and nobody has said so.
 fn is_lost(held: &Held) -> bool {
-    held.connection.framed.stream_ref().is_disturbed()
+    let stream = held.connection.framed.stream_ref();
+    stream.is_disturbed() && !matches!(stream, Stream::Closed)
 }
 
 /// Has the end of a connection that the session holds rouse it from its seat, or no longer.
@@ -105,8 +107,14 @@ pub(crate) fn watch_held(ground: &Ground, hands: &mut Hands, watches: bool) {
 }
 
 /// Whether a server has closed a connection with state of the session: a client of that server would be closed too. A
-/// connection that only remembers what the last statement left is let go.
+/// connection that only remembers what the last statement left is let go; one whose transaction may be done again is kept for that, which the
+/// next statement has done.
 pub(crate) fn has_lost_what_it_holds(dealings: &mut Dealings) -> bool {
+    for held in &mut dealings.hands.held {
+        if held.may_be_replayed() && is_lost(held) {
+            *held.connection.framed.stream() = Stream::Closed;
+        }
+    }
     let has_lost_state =
         dealings.hands.held.iter().any(|held| is_lost(held) && dealings.results.is_state_of(held));
     dealings.hands.held.retain(|held| !is_lost(held));

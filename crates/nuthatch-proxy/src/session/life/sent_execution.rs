@@ -7,7 +7,7 @@ use crate::exact::Flight;
 use crate::session::after::diagnostics::{keep_what_is_left, must_fetch_what_is_left};
 use crate::session::after::found_rows::{found_by, learn_found_rows};
 use crate::session::after::more::{ask_for_more, must_ask_for_more};
-use crate::session::before::flight::{land, unwatched};
+use crate::session::before::flight::{land, land_lost, unwatched};
 use crate::session::before::more::{bring_more, must_bring_more};
 use crate::session::before::reading::reads_otherwise;
 use crate::session::lease::question::{way, way_and_client};
@@ -50,7 +50,11 @@ pub(crate) async fn execute_on(
     let kind = if opens_cursor { AnswerKind::Cursor } else { AnswerKind::ResultSets };
     let way = way.when_late(WhenLate::of(&plan.facts));
     let answered = way.hearing(&mut flight).pass_answer(client, kind, capture, |_| ()).await;
-    land(&session.ground, &mut session.dealings.transaction, &session.dealings.hands, flight);
+    let Session { ground, dealings, .. } = &mut *session;
+    match &answered {
+        Ok(_) => land(ground, &mut dealings.transaction, &dealings.hands, flight),
+        Err(_) => land_lost(ground, &mut dealings.transaction, &dealings.hands, flight),
+    }
     let end = answered?;
     learn_cursor(&mut session.statements, id, (kind, number), &end, held);
     Ok(end)

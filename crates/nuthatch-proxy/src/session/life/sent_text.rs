@@ -9,7 +9,7 @@ use crate::session::after::more::{ask_for_more, must_ask_for_more};
 use crate::session::after::pins::handlers::learn_handlers;
 use crate::session::after::pins::named_locks::learn_named_locks;
 use crate::session::after::pins::temporary::learn_temporary_tables;
-use crate::session::before::flight::{land, unwatched};
+use crate::session::before::flight::{land, land_lost, unwatched};
 use crate::session::before::more::{bring_more, must_bring_more};
 use crate::session::before::numbers::{list_processes, with_numbers};
 use crate::session::before::reading::reads_otherwise;
@@ -102,7 +102,10 @@ pub(crate) async fn query_on(
     let way = way.when_late(WhenLate::of(&plan.facts));
     let answered =
         way.hearing(&mut flight).pass_answer(framed, AnswerKind::ResultSets, capture, |_| ()).await;
-    land(ground, &mut dealings.transaction, &dealings.hands, flight);
+    match &answered {
+        Ok(_) => land(ground, &mut dealings.transaction, &dealings.hands, flight),
+        Err(_) => land_lost(ground, &mut dealings.transaction, &dealings.hands, flight),
+    }
     answered
 }
 

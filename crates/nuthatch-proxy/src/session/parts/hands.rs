@@ -42,6 +42,11 @@ impl Hands {
         self.position.demand(None);
     }
 
+    /// The same; returns what was asked before.
+    pub(crate) const fn replace_errand(&mut self, errand: Errand) -> Errand {
+        std::mem::replace(&mut self.errand, errand)
+    }
+
     /// Nothing is sent in front of what the server has accepted.
     pub(crate) const fn send_nothing_ahead(&mut self) {
         self.errand.behind = Behind::Nothing;
@@ -129,6 +134,11 @@ impl Hands {
     /// Whether a transaction is open on one of them, or has begun for the client.
     pub(crate) fn are_in_transaction(&self, transaction: &Transaction) -> bool {
         transaction.beginning().is_held_back() || self.held.iter().any(|held| held.in_transaction())
+    }
+
+    /// Whether what a transaction does on one of them is written down.
+    pub(crate) fn are_recorded(&self) -> bool {
+        self.held.iter().any(Held::is_recorded)
     }
 
     /// The hostgroup of the connection with an open transaction.

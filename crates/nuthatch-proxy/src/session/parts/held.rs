@@ -4,6 +4,7 @@ mod delay;
 mod doubts;
 mod handlers;
 mod ids_before;
+mod journal;
 mod named_locks;
 mod outcome;
 mod own_values;
@@ -13,6 +14,7 @@ pub(crate) use delay::Delay;
 pub(crate) use doubts::{CODE, Doubt, Doubts};
 pub(crate) use handlers::Handlers;
 pub(crate) use ids_before::IdsBefore;
+pub(crate) use journal::{Entry, Journal, Told, What};
 pub(crate) use named_locks::NamedLocks;
 use nuthatch_config::HostgroupId;
 pub(crate) use outcome::{Around, Given, Outcome};
@@ -87,6 +89,8 @@ pub(crate) struct Seldom {
     pub(crate) sequences: Advanced,
     /// A change of what sessions begin with is under way on it.
     pub(crate) changing: Option<Changing>,
+    /// What the transaction on it has done, where that may be done again.
+    journal: Option<Journal>,
 }
 
 impl Held {
@@ -228,6 +232,34 @@ impl Held {
     /// The change of what sessions begin with that is under way on it; asked once.
     pub(crate) fn take_changing(&mut self) -> Option<Changing> {
         self.seldom.as_mut()?.changing.take()
+    }
+
+    /// Whether what the transaction on it does is written down, to be done again.
+    pub(crate) fn is_recorded(&self) -> bool {
+        self.seldom.as_ref().is_some_and(|seldom| seldom.journal.is_some())
+    }
+
+    /// Whether that may be done, as far as is known.
+    pub(crate) fn may_be_replayed(&self) -> bool {
+        let journal = self.seldom.as_ref().and_then(|seldom| seldom.journal.as_ref());
+        journal.is_some_and(|journal| journal.refused().is_none())
+    }
+
+    /// What was written down.
+    pub(crate) fn journal_mut(&mut self) -> Option<&mut Journal> {
+        self.seldom.as_mut()?.journal.as_mut()
+    }
+
+    /// The same, taken away.
+    pub(crate) fn take_journal(&mut self) -> Option<Journal> {
+        self.seldom.as_mut()?.journal.take()
+    }
+
+    /// What is done on it from now on is written down there; or nowhere.
+    pub(crate) fn set_journal(&mut self, journal: Option<Journal>) {
+        if journal.is_some() || self.is_recorded() {
+            self.seldom_mut().journal = journal;
+        }
     }
 
     /// All but the connection, in words.

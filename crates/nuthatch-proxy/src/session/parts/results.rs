@@ -64,6 +64,14 @@ impl Results {
         self.insert_id
     }
 
+    /// The same, if it is known without asking.
+    pub(crate) const fn known_insert_id(&self) -> Option<u64> {
+        match self.insert_id {
+            InsertId::Known(id) => Some(id),
+            InsertId::At(_) => None,
+        }
+    }
+
     /// Whether only that thread of a server knows it.
     pub(crate) fn insert_id_is_at(&self, thread_id: u32) -> bool {
         self.insert_id == InsertId::At(thread_id)

@@ -64,9 +64,21 @@ pub(crate) struct Transaction {
     beginning: Beginning,
     touched: Touched,
     has_written: bool,
+    /// One of its statements may have written what does not end with it.
+    outlasts: bool,
 }
 
 impl Transaction {
+    /// A statement may have written what does not end with the transaction: it is not to be done again.
+    pub(crate) const fn outlast(&mut self) {
+        self.outlasts = true;
+    }
+
+    /// Whether one did since that was asked last.
+    pub(crate) const fn takes_outlasting(&mut self) -> bool {
+        std::mem::replace(&mut self.outlasts, false)
+    }
+
     /// How it begins or has begun.
     pub(crate) const fn beginning(&self) -> Beginning {
         self.beginning

@@ -1,8 +1,8 @@
-//! A copy of an answer on its way to the client, for the cache.
+//! A copy of an answer on its way to the client, for the cache; or only its print, for a transaction that may be done again.
 
 use nuthatch_wire::{AnswerEnd, Ending, StatusFlags};
 
-use crate::session::way::Reading;
+use crate::session::way::{Print, Reading};
 use crate::stats::not_cached::NotCached;
 
 /// What is stored as the status flags of every entry: what most readers have.
@@ -18,11 +18,34 @@ pub(crate) struct Capture {
     /// What the answer depends on is to be found out when the statement is sent.
     is_exact: bool,
     pub(crate) reading: Option<Reading>,
+    print: Option<Box<Print>>,
 }
 
 impl Capture {
     pub(crate) const fn new(bytes_max: usize, is_exact: bool) -> Self {
-        Self { bytes: Vec::new(), bytes_max, given_up: None, is_exact, reading: None }
+        Self { bytes: Vec::new(), bytes_max, given_up: None, is_exact, reading: None, print: None }
+    }
+
+    /// Of an answer that is not stored, for that reason.
+    pub(crate) const fn of_nothing(why: NotCached) -> Self {
+        Self {
+            bytes: Vec::new(),
+            bytes_max: 0,
+            given_up: Some(why),
+            is_exact: false,
+            reading: None,
+            print: None,
+        }
+    }
+
+    /// The same, with the print of its rows.
+    pub(crate) fn with_print(self, print: Print) -> Self {
+        Self { print: Some(Box::new(print)), ..self }
+    }
+
+    /// The print of what has come, if it is wanted.
+    pub(crate) fn print(&self) -> Option<&Print> {
+        self.print.as_deref()
     }
 
     /// The statement is sent now.
@@ -34,6 +57,14 @@ impl Capture {
         }
     }
 
+    /// What has come is of no account: the statement is sent again.
+    pub(crate) fn begin_again(&mut self) {
+        self.bytes.clear();
+        if let Some(print) = &mut self.print {
+            print.begin_again();
+        }
+    }
+
     /// It will not be stored.
     pub(crate) const fn give_up(&mut self, why: NotCached) {
         self.given_up = Some(why);
@@ -41,6 +72,9 @@ impl Capture {
 
     /// Takes the next bytes.
     pub(crate) fn take(&mut self, bytes: &[u8]) {
+        if let Some(print) = &mut self.print {
+            print.take(bytes);
+        }
         if self.given_up.is_some() {
             return;
         }

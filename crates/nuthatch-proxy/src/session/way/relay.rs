@@ -374,6 +374,16 @@ impl<'a> Way<'a> {
         Ok(refusal.map_or(Ok(end), Err))
     }
 
+    /// The same as [`Self::read_answer`] of any ending, whose bytes are shown to `take` as they come.
+    pub(crate) async fn read_showing(
+        &mut self,
+        kind: AnswerKind,
+        take: impl FnMut(&[u8]),
+    ) -> Result<AnswerEnd, Trouble> {
+        self.hear_ahead().await?;
+        self.read_pieces(kind, take).await
+    }
+
     /// Reads an answer to its end and shows its bytes, as they come, to `take`.
     async fn read_pieces(
         &mut self,

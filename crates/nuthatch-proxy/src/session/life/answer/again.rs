@@ -8,10 +8,11 @@ use nuthatch_wire::AnswerEnd;
 use crate::roster::SessionEnd;
 use crate::session::before::flight::start_flight;
 use crate::session::inquiry::Inquiry;
-use crate::session::lease::check_out::{Leased, finish_lease, lease_at_once, may_wait_instead};
+use crate::session::lease::check_out::{Leased, State, finish_lease, lease_at_once, may_wait_instead};
 use crate::session::lease::put_away::put_away;
 use crate::session::lease::question::{order_and_hear, way};
 use crate::session::life::answer::heard::{let_go_of, take_note};
+use crate::session::life::answer::replay::{LostTransaction, replay};
 use crate::session::life::sent_execution::{ask_after_execution, execute_on};
 use crate::session::life::sent_text::{ask_after_text, query_on};
 use crate::session::parts::{Around, Dealings, Given, Ground, Hands, Held, Outcome};
@@ -38,9 +39,7 @@ pub(super) async fn ask_again(
     trouble: Trouble,
 ) -> Result<AnswerEnd, Trouble> {
     let plan = &inquiry.asked.plan;
-    let retries_left = after_trouble(session, plan, held, true, trouble, None)?;
-    let Session { ground, account, context, dealings, .. } = session;
-    let leased = lease_at_once(ground, account, context, dealings, plan.hostgroup)?;
+    let (leased, retries_left) = next_lease(session, plan, held, true, trouble, None).await?;
     ask_a_server(session, inquiry, leased, Some(retries_left)).await
 }
 
@@ -77,19 +76,56 @@ pub(super) async fn ask_a_server(
         match answered {
             Ok(end) => {
                 session.ground.look_at_clock();
-                let reading = capture.and_then(|capture| capture.reading.as_ref());
-                if let Some(held) = take_note(session, asked, reading, &end, held) {
+                if let Some(held) = take_note(session, asked, capture.as_deref(), &end, held) {
                     Box::pin(ask_after(session, asked, &end, held)).await?;
                 }
                 return Ok(end);
             }
             Err(trouble) => {
-                retries_left = Some(after_trouble(session, plan, held, was_sent, trouble, retries_left)?);
-                let Session { ground, account, context, dealings, .. } = session;
-                leased = lease_at_once(ground, account, context, dealings, plan.hostgroup)?;
+                if let Some(capture) = &mut capture {
+                    capture.begin_again();
+                }
+                let next = next_lease(session, plan, held, was_sent, trouble, retries_left).await?;
+                (leased, retries_left) = (next.0, Some(next.1));
             }
         }
     }
+}
+
+/// Has another connection for a statement that came to nothing on this one: to try it again, or behind the transaction that was open
+/// here, done again. Returns how often it may be tried again besides.
+///
+/// # Errors
+/// The trouble, if it may not be tried again.
+async fn next_lease(
+    session: &mut Session,
+    plan: &Plan,
+    mut held: Held,
+    was_sent: bool,
+    trouble: Trouble,
+    retries_left: Option<u64>,
+) -> Result<(Leased, u64), Trouble> {
+    let given = given(was_sent, &trouble);
+    let lost = LostTransaction::of(session, plan, &mut held, &trouble, given);
+    match after_trouble(session, plan, held, given, trouble, retries_left) {
+        Ok(retries_left) => {
+            let Session { ground, account, context, dealings, .. } = session;
+            let leased = lease_at_once(ground, account, context, dealings, plan.hostgroup)?;
+            Ok((leased, retries_left))
+        }
+        Err(trouble) => {
+            let Some(lost) = lost else { return Err(trouble) };
+            match Box::pin(replay(session, plan, lost)).await {
+                Some(held) => Ok((Leased::Had(held, State::Own), retries_left.unwrap_or_default())),
+                None => Err(trouble),
+            }
+        }
+    }
+}
+
+/// How much of the statement a server has got.
+fn given(was_sent: bool, trouble: &Trouble) -> Given {
+    if was_sent && !trouble.is_undone() { Given::Something } else { Given::Nothing }
 }
 
 /// Lets go of a connection on which a statement came to nothing. Returns how often it may be tried again after this further try.
@@ -100,7 +136,7 @@ fn after_trouble(
     session: &mut Session,
     plan: &Plan,
     held: Held,
-    was_sent: bool,
+    given: Given,
     trouble: Trouble,
     retries_left: Option<u64>,
 ) -> Result<u64, Trouble> {
@@ -108,8 +144,9 @@ fn after_trouble(
     let Session { ground, account, context, dealings, .. } = session;
     let retries_left = retries_left.unwrap_or(plan.retries(&ground.snapshot.mysql));
     let asks_it = held.was_held() && plan.facts.asks_of_the_last();
-    let given = if was_sent && !trouble.is_undone() { Given::Something } else { Given::Nothing };
-    let may_repeat = held.is_fresh() && !asks_it && (given == Given::Nothing || is_repeatable(ground, plan));
+    // A BEGIN that was held back may have been brought to it.
+    let carries_nothing = held.is_fresh() && !dealings.results.is_state_of(&held);
+    let may_repeat = carries_nothing && !asks_it && (given == Given::Nothing || is_repeatable(ground, plan));
     let may_wait = may_wait_instead(&held, &plan.facts);
     let outcome = Outcome::of(&plan.facts, held.around(context.state.autocommit), given);
     if !may_repeat {
@@ -225,8 +262,7 @@ async fn end_other_transactions(session: &mut Session, plan: &Plan, text: &[u8])
         let mut flight = start_flight(ground, account, context, &dealings.transaction, plan, &sent, &held);
         let outcome = order_and_hear(ground, &mut held, text, &mut flight).await;
         if let Err(trouble) = &outcome {
-            let given = if trouble.is_undone() { Given::Nothing } else { Given::Something };
-            let of_it = Outcome::of(&plan.facts, held.around(context.state.autocommit), given);
+            let of_it = Outcome::of(&plan.facts, held.around(context.state.autocommit), given(true, trouble));
             note_outcome(dealings, of_it, trouble);
         }
         held.assume_transaction(outcome.is_err());

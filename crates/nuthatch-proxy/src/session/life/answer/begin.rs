@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use nuthatch_cache::Entry;
 use nuthatch_sql::Kind;
+use nuthatch_wire::Form;
 
 use crate::backend::{InLine, Turn};
 use crate::session::before::flight::own_up;
@@ -12,14 +13,17 @@ use crate::session::decide::errand::errand_of_text;
 use crate::session::inquiry::{Inquiry, Stage};
 use crate::session::lease::causal::demand;
 use crate::session::lease::check_out::{Begun, Leased, State, lease_in_turn, lease_or_join};
+use crate::session::life::answer::record::may_be_recorded;
 use crate::session::life::answer::store::{capture, entry_of_any_epoch};
 use crate::session::life::sent_execution::send_execution_at_once;
 use crate::session::life::sent_text::send_text_at_once;
+use crate::session::parts::Context;
 use crate::session::statement::{Asked, Plan, Request};
-use crate::session::way::Trouble;
+use crate::session::way::{Capture, Print, Trouble};
 use crate::session::whole::Session;
 use crate::shared::answers::HitPlan;
 use crate::state::Errand;
+use crate::stats::not_cached::NotCached;
 
 /// Counts the statement, which is to be asked, and makes room for a copy of its answer if that may be stored.
 ///
@@ -43,9 +47,21 @@ pub(crate) fn begin(
     }
     plan.count_rules();
     own_up(&session.ground, &mut session.dealings.transaction);
-    let capture = may_fill(&session.dealings.transaction, &session.dealings.hands, caching)
+    let mut capture = may_fill(&session.dealings.transaction, &session.dealings.hands, caching)
         .map(|()| Box::new(capture(&session.ground, caching)));
+    if may_be_recorded(&session.ground, &session.context, &session.dealings, plan) {
+        capture = Ok(with_print(&session.context, capture));
+        session.dealings.transaction.takes_outlasting();
+    }
     Ok(Box::new(Inquiry { asked, capture, stage: Stage::New }))
+}
+
+/// The same with a print of the answer, which is written down.
+#[cold]
+fn with_print(context: &Context, capture: Result<Box<Capture>, NotCached>) -> Box<Capture> {
+    let print = Print::new(Form::of(context.shape).optional_metadata);
+    let capture = capture.map_or_else(Capture::of_nothing, |capture| *capture);
+    Box::new(capture.with_print(print))
 }
 
 /// Has a connection for the statement, if that can be at once, and sends it, or stands in line.

@@ -7,15 +7,16 @@ use crate::session::after::learn::learn;
 use crate::session::after::pins::delay::learn_delay;
 use crate::session::after::plain::{has_left_counts_only, learn_counts};
 use crate::session::after::stored_code::learn_stored_code;
-use crate::session::before::flight::land;
+use crate::session::before::flight::{land, land_lost};
 use crate::session::inquiry::{Inquiry, Stage};
 use crate::session::lease::put_away::settle;
+use crate::session::life::answer::record::record;
 use crate::session::life::answer::store::store;
 use crate::session::life::sent_execution::{keep_cursor, learn_cursor, learn_of_execution};
 use crate::session::life::sent_text::learn_of_text;
 use crate::session::parts::{Dealings, Ground, Held};
 use crate::session::statement::{Asked, Plan, Request};
-use crate::session::way::{Departure, Reading, Trouble, is_of_time};
+use crate::session::way::{Capture, Departure, Trouble, is_of_time};
 use crate::session::whole::Session;
 
 /// The statement that was sent over `held` has its answer by now, which the ground's latest look at the clock tells, or none.
@@ -28,15 +29,18 @@ pub(crate) fn heard(
 ) {
     let Departure { flight, kind, number, .. } = departure;
     let Session { ground, dealings, statements, .. } = session;
-    land(ground, &mut dealings.transaction, &dealings.hands, flight);
     inquiry.stage = match answered {
-        Err(trouble) => Stage::Lost(held, trouble),
+        Err(trouble) => {
+            land_lost(ground, &mut dealings.transaction, &dealings.hands, flight);
+            Stage::Lost(held, trouble)
+        }
         Ok(end) => {
+            land(ground, &mut dealings.transaction, &dealings.hands, flight);
             if let Request::Execution { id, .. } = inquiry.asked.request {
                 learn_cursor(statements, id, (kind, number), &end, &held);
             }
-            let reading = inquiry.capture.as_ref().ok().and_then(|capture| capture.reading.as_ref());
-            match take_note(session, &inquiry.asked, reading, &end, held) {
+            let capture = inquiry.capture.as_deref().ok();
+            match take_note(session, &inquiry.asked, capture, &end, held) {
                 Some(held) => Stage::Noted(held, Box::new(end)),
                 None => Stage::Done(end),
             }
@@ -56,7 +60,7 @@ pub(crate) fn conclude(session: &mut Session, inquiry: Box<Inquiry>, end: &Answe
 pub(super) fn take_note(
     session: &mut Session,
     asked: &Asked,
-    reading: Option<&Reading>,
+    capture: Option<&Capture>,
     end: &AnswerEnd,
     mut held: Held,
 ) -> Option<Held> {
@@ -70,7 +74,7 @@ pub(super) fn take_note(
         learn_counts(ground, context, dealings, &plan.facts, text, end, &mut held);
     } else {
         learn(ground, context, dealings, &plan.facts, text, end, &mut held);
-        dealings.transaction.learn_opening(reading, end);
+        dealings.transaction.learn_opening(capture.and_then(|capture| capture.reading.as_ref()), end);
     }
     if dealings.hands.position.is_kept() {
         note_position(ground, dealings, plan, &held);
@@ -80,6 +84,9 @@ pub(super) fn take_note(
     }
     learn_delay(ground, account, end, &mut held);
     learn_stored_code(ground, context, plan, executed, end, &mut held);
+    if let Some(print) = capture.and_then(Capture::print) {
+        record(session, asked, end, print, &mut held);
+    }
     let must_ask = match request {
         Request::Text => learn_of_text(session, plan, end, &mut held),
         Request::Execution { id, text } => learn_of_execution(session, *id, text, plan, end, &mut held),
