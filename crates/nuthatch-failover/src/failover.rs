@@ -76,7 +76,7 @@ const TRIES_MAX: u32 = 5;
 const TRIES_PAUSE: Duration = Duration::from_millis(300);
 
 /// Says whether there would be a failover, to whom, and why not. Nothing is touched.
-pub async fn check_failover(demand: &Demand) -> Vec<Finding> {
+pub async fn check_failover(traffic: &Arc<dyn Traffic>, demand: &Demand) -> Vec<Finding> {
     let old = match old_primary(demand) {
         Ok(old) => old,
         Err(why) => return vec![refused(why)],
@@ -95,7 +95,15 @@ pub async fn check_failover(demand: &Demand) -> Vec<Finding> {
     }
     match heir(&field, demand, &old.0) {
         Ok(place) => {
-            findings.push(hindrance::fine(format!("{} would take the writes", field.asked[place].1.name)));
+            let heir = &field.asked[place].1;
+            findings.push(hindrance::fine(format!("{} would take the writes", heir.name)));
+            findings.push(match loss(traffic, demand, heir, &old.0) {
+                Ok(lost) if lost.iter().flatten().all(Lacking::is_none) => {
+                    hindrance::fine(loss_in_words(&lost))
+                }
+                Ok(lost) => hindrance::warning(loss_in_words(&lost)),
+                Err(why) => refused(why),
+            });
         }
         Err(why) => findings.extend(why),
     }
@@ -157,7 +165,7 @@ impl Course<'_> {
         match heir(&field, demand, &old.0) {
             Err(findings) => return Outcome::Refused(findings),
             Ok(place) => {
-                if let Err(why) = self.loss(&field.asked[place].1, &old.0) {
+                if let Err(why) = loss(self.traffic, demand, &field.asked[place].1, &old.0) {
                     return refuse(why);
                 }
             }
@@ -266,17 +274,9 @@ impl Course<'_> {
         field.ask_again().await;
         let place = heir(field, demand, name).map_err(|findings| words(&findings))?;
         hold(votes, field, place).await?;
-        let [lost, lost_of_seen] = self.loss(&field.asked[place].1, name)?;
-        match &lost {
-            Some(lost) if lost.is_none() => steps.took("nothing that was acknowledged is lost".to_owned()),
-            Some(lost) => {
-                steps.took(format!("{} acknowledged transactions are lost: {}", lost.count, lost.gtids));
-            }
-            None => steps.took(match lost_of_seen.as_ref().filter(|lost| !lost.is_none()) {
-                Some(lost) => format!("{} transactions are lost at least: {}", lost.count, lost.gtids),
-                None => "what was acknowledged is not known".to_owned(),
-            }),
-        }
+        let lost = loss(self.traffic, demand, &field.asked[place].1, name)?;
+        steps.took(loss_in_words(&lost));
+        let [lost, lost_of_seen] = lost;
         let heir = &field.asked[place].1;
         let over_tls = heir.follows.first().is_some_and(|channel| channel.over_tls);
         let new = heir.name.clone();
@@ -284,17 +284,6 @@ impl Course<'_> {
         let received = self.catch_up(field, votes, place).await?;
         steps.took(format!("{} has applied all that it has received: {received}", field.asked[place].1.name));
         Ok(place)
-    }
-
-    /// What the heir lacks; an error says that it is too much.
-    fn loss(&self, heir: &Survey, old: &ServerName) -> Result<[Option<Lacking>; 2], String> {
-        let everything = heir.everything();
-        let lacks = |of: Option<Acknowledged>| of.map(|known| everything.lacks(&known));
-        let (lost, of_seen) = (lacks(self.traffic.acknowledged(old)), lacks(self.traffic.seen(old)));
-        // An operator who has said so takes any.
-        let max = if self.demand.cause == Cause::Order { LossMax::Any } else { self.demand.max_loss };
-        allow(lost.as_ref(), of_seen.as_ref(), max, old)?;
-        Ok([lost, of_seen])
     }
 
     /// The heir has applied what it has received; returns what that is.
@@ -497,6 +486,34 @@ impl Stop {
                  the others follow it"
             )],
         }
+    }
+}
+
+/// What the heir lacks of what was acknowledged, and of what was seen; an error says that it is too much.
+fn loss(
+    traffic: &Arc<dyn Traffic>,
+    demand: &Demand,
+    heir: &Survey,
+    old: &ServerName,
+) -> Result<[Option<Lacking>; 2], String> {
+    let everything = heir.everything();
+    let lacks = |of: Option<Acknowledged>| of.map(|known| everything.lacks(&known));
+    let (lost, of_seen) = (lacks(traffic.acknowledged(old)), lacks(traffic.seen(old)));
+    // An operator who has said so takes any.
+    let max = if demand.cause == Cause::Order { LossMax::Any } else { demand.max_loss };
+    allow(lost.as_ref(), of_seen.as_ref(), max, old)?;
+    Ok([lost, of_seen])
+}
+
+/// The same in words.
+fn loss_in_words([lost, of_seen]: &[Option<Lacking>; 2]) -> String {
+    match (lost, of_seen.as_ref().filter(|lost| !lost.is_none())) {
+        (Some(lost), _) if !lost.is_none() => {
+            format!("{} acknowledged transactions are lost: {}", lost.count, lost.gtids)
+        }
+        (_, Some(lost)) => format!("{} transactions are lost at least: {}", lost.count, lost.gtids),
+        (Some(_), None) => "nothing that was acknowledged is lost".to_owned(),
+        (None, None) => "what was acknowledged is not known".to_owned(),
     }
 }
 

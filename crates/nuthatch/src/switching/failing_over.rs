@@ -35,7 +35,7 @@ impl Switching {
         let to = order.to.map(|(host, port)| ServerName { host, port });
         let (demand, check) = self.demand(hostgroup, to, cause, Silence::Counts)?;
         if is_check {
-            let findings = check_failover(&demand).await;
+            let findings = check_failover(&self.statements(check), &demand).await;
             return Ok(findings.into_iter().map(|one| (one.weight.as_str().to_owned(), one.what)).collect());
         }
         let place = self.begin()?;
