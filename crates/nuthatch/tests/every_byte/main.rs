@@ -41,6 +41,7 @@ use scripts::{SCRIPTS, Script, huge};
 
 /// Cuts of every run, and the seed that they are chosen by.
 const CUTS: usize = 500;
+const CUTS_OF_TRANSACTIONS: usize = 150;
 const SEED: u64 = 14;
 
 /// Of a script with more bytes one in several is cut, where all are.
@@ -140,6 +141,21 @@ fn connection_that_is_cut_at_any_byte_leaves_nothing_wrong() {
     assert!(found.is_empty(), "findings, printed above");
 }
 
+#[test]
+fn transaction_that_is_cut_at_any_byte_is_done_again_and_leaves_nothing_wrong() {
+    let mut ground = Ground::new(Kind::MariaDb, replaying());
+    let scripts: Vec<_> =
+        SCRIPTS.into_iter().filter(|(name, _)| ["transaction", "exact cache"].contains(name)).collect();
+    let found = cut(&mut ground, &scripts, SEED, Some(CUTS_OF_TRANSACTIONS), Fault::None);
+    assert!(found.is_empty(), "findings, printed above");
+    let (lost, again) = ground.replays();
+    assert!(again > 0 && again * 2 > lost, "only {again} of {lost} were done again");
+}
+
+fn replaying() -> Setup {
+    Setup::default().variable("mysql-transaction_replay", true)
+}
+
 /// From here on: the checker can fail.
 #[test]
 fn write_that_is_sent_again_is_found() {
@@ -155,7 +171,7 @@ fn as_many_cuts_as_wanted_leave_nothing_wrong() {
     let cuts = argument("CUTS").map(|text| text.parse().expect("a number"));
     let replays = argument("REPLAY").is_some();
     let setup = match replays {
-        true => Setup::default().variable("mysql-transaction_replay", true),
+        true => replaying(),
         false => Setup::default(),
     };
     let mut ground = Ground::new(servers::kind_named(argument("SERVER").as_deref()), setup);
