@@ -173,6 +173,7 @@ fn take_held(context: &Context, dealings: &mut Dealings, place: usize) -> Result
     // Kept only for what the last statement left, it may have died like one in a pool.
     let is_fresh = !dealings.results.is_state_of(&held);
     held.take_up(is_fresh);
+    held.close_if_lost();
     Ok(held)
 }
 

@@ -2,7 +2,6 @@
 
 use std::sync::atomic::Ordering;
 
-use nuthatch_net::Stream;
 use nuthatch_wire::{Command, HEADER_LEN};
 
 use crate::session::after::doubts::has_delays;
@@ -72,7 +71,7 @@ pub(crate) fn may_sit_at(session: &mut Session, seat: usize) -> bool {
 pub(crate) fn may_stay(session: &mut Session) -> bool {
     let may = may_sit_down(&session.ground, &mut session.client)
         && !has_delays(&session.ground)
-        && !session.dealings.hands.held.iter().any(is_lost);
+        && !session.dealings.hands.held.iter().any(Held::is_lost);
     if may {
         settle_down(session);
     }
@@ -91,12 +90,6 @@ fn settle_down(session: &mut Session) {
     }
 }
 
-/// Whether its server has closed the connection, and nobody has said so.
-fn is_lost(held: &Held) -> bool {
-    let stream = held.connection.framed.stream_ref();
-    stream.is_disturbed() && !matches!(stream, Stream::Closed)
-}
-
 /// Has the end of a connection that the session holds rouse it from its seat, or no longer.
 pub(crate) fn watch_held(ground: &Ground, hands: &mut Hands, watches: bool) {
     for held in &mut hands.held {
@@ -110,13 +103,9 @@ pub(crate) fn watch_held(ground: &Ground, hands: &mut Hands, watches: bool) {
 /// connection that only remembers what the last statement left is let go; one whose transaction may be done again is kept for that, which the
 /// next statement has done.
 pub(crate) fn has_lost_what_it_holds(dealings: &mut Dealings) -> bool {
-    for held in &mut dealings.hands.held {
-        if held.may_be_replayed() && is_lost(held) {
-            *held.connection.framed.stream() = Stream::Closed;
-        }
-    }
+    dealings.hands.held.iter_mut().for_each(Held::close_if_lost);
     let has_lost_state =
-        dealings.hands.held.iter().any(|held| is_lost(held) && dealings.results.is_state_of(held));
-    dealings.hands.held.retain(|held| !is_lost(held));
+        dealings.hands.held.iter().any(|held| held.is_lost() && dealings.results.is_state_of(held));
+    dealings.hands.held.retain(|held| !held.is_lost());
     has_lost_state
 }

@@ -17,6 +17,7 @@ pub(crate) use ids_before::IdsBefore;
 pub(crate) use journal::{Entry, Journal, Told, What};
 pub(crate) use named_locks::NamedLocks;
 use nuthatch_config::HostgroupId;
+use nuthatch_net::Stream;
 pub(crate) use outcome::{Around, Given, Outcome};
 pub(crate) use own_values::Advanced;
 pub(crate) use temporary::Temporary;
@@ -243,6 +244,19 @@ impl Held {
     pub(crate) fn may_be_replayed(&self) -> bool {
         let journal = self.seldom.as_ref().and_then(|seldom| seldom.journal.as_ref());
         journal.is_some_and(|journal| journal.refused().is_none())
+    }
+
+    /// Whether its server has closed it, and nobody has said so.
+    pub(crate) fn is_lost(&self) -> bool {
+        let stream = self.connection.framed.stream_ref();
+        stream.is_disturbed() && !matches!(stream, Stream::Closed)
+    }
+
+    /// Closes it if so, where its transaction may be done again: nothing of the next statement is given to it then.
+    pub(crate) fn close_if_lost(&mut self) {
+        if self.may_be_replayed() && self.is_lost() {
+            *self.connection.framed.stream() = Stream::Closed;
+        }
     }
 
     /// What was written down.

@@ -1,6 +1,7 @@
 //! `mysql-transaction_replay`: an open transaction whose connection is lost is done again, or its client is told that it is lost.
 
 use nuthatch_lab::Kind;
+use nuthatch_wire::{CapabilityFlags, Command};
 
 use crate::client::{Client, ServerError, Value};
 use crate::deadline::{await_that, eventually};
@@ -105,6 +106,23 @@ fn transaction_whose_connection_is_lost_is_done_again() {
 #[test]
 fn transaction_whose_connection_is_lost_is_done_again_on_mysql() {
     transaction_is_done_again_on(Kind::MySql);
+}
+
+#[test]
+fn executions_of_a_client_with_attributes_are_done_again() {
+    let stage = replaying(Kind::MySql);
+    let login = stage.login().with(CapabilityFlags::CLIENT_QUERY_ATTRIBUTES);
+    let mut client = stage.proxy.client(&login);
+    let prepared = client.prepare("SELECT v FROM t WHERE id = ?").expect("it is prepared");
+    client.ok("BEGIN");
+    client.ok("UPDATE t SET v = 'new' WHERE id = 2");
+    // Flags, one execution, one parameter: not NULL, a text without a name, of one byte.
+    let execution = [8, 1, 0, 0, 0, 1, 0, 1, 253, 0, 0, 1, b'1'];
+    let answers = client.of_statement(Command::StmtExecute, &prepared, &execution).expect("answers");
+    assert_eq!(answers[0].as_ref().expect("it is executed").value(), "one");
+    kill(&stage);
+    assert_eq!(client.value("SELECT v FROM t WHERE id = 2"), "new");
+    assert_done(&stage, 1);
 }
 
 #[test]

@@ -63,7 +63,7 @@ pub(super) fn record(session: &mut Session, asked: &Asked, end: &AnswerEnd, prin
         true => Err(NoReplay::Tables),
         false => refused(client, context, facts, end, asked, held),
     };
-    let what = what(client, statements, &asked.request);
+    let what = what(client, statements, &asked.request, held);
     let text = match &asked.request {
         Request::Text => client.statement_text(),
         Request::Execution { text, .. } => text,
@@ -132,7 +132,7 @@ fn may_be_repeated(facts: &Facts, text: &[u8], lexing: Lexing) -> bool {
 }
 
 /// The statement at hand; none if it takes more than to send it again.
-fn what(client: &Client, statements: &mut Statements, request: &Request) -> Option<What> {
+fn what(client: &Client, statements: &mut Statements, request: &Request, held: &Held) -> Option<What> {
     let id = match request {
         Request::Text => return Some(What::Text(client.statement_text().into())),
         Request::Execution { id, .. } => *id,
@@ -145,8 +145,12 @@ fn what(client: &Client, statements: &mut Statements, request: &Request) -> Opti
     if statement.has_long_data() || statement.key().hidden.is_some() {
         return None;
     }
-    let packet = statement.binding_mut().packet_of(payload, 0).into();
-    Some(What::Execution { key: statement.key().clone(), packet })
+    // All connections of the session's are alike in that.
+    let packet = match held.connection.takes_attributes() {
+        true => statement.binding_mut().packet_with_attributes(payload, 0, None),
+        false => statement.binding_mut().packet_of(payload, 0),
+    };
+    Some(What::Execution { key: statement.key().clone(), packet: packet.into() })
 }
 
 #[cfg(test)]
