@@ -2,7 +2,7 @@
 
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
-.PHONY: help run demo check test test-servers drivers driver-suites orm-suites mtr apps properties differential freshness soundness equivalence every-byte bench bench-exact fuzz docs clean deps
+.PHONY: help run demo check test test-servers drivers driver-suites orm-suites mtr apps properties differential freshness soundness equivalence every-byte chaos bench bench-exact fuzz docs clean deps
 MAKEFLAGS += --no-print-directory
 
 # So that a Rust which rustup has just installed is found without a new shell.
@@ -123,6 +123,13 @@ every-byte: ## the server's connection is cut behind every byte: one answer or o
 	NUTHATCH_EVERY_BYTE_SERVER=$(SERVER) NUTHATCH_EVERY_BYTE_SCRIPT='$(SCRIPT)' NUTHATCH_EVERY_BYTE_REPLAY=$(REPLAY) NUTHATCH_EVERY_BYTE_BYTE=$(BYTE) \
 	cargo test -p nuthatch --test every_byte --locked -- --ignored --exact --nocapture \
 	  as_many_cuts_as_wanted_leave_nothing_wrong
+
+# Runs of 150 s, each with a seed of its own, which is printed: SEED=… SECONDS=150 repeats one. Even seeds: commits wait for replicas.
+chaos: ## servers, network and proxy fail under 32 writers and 32 readers: nothing is lost in silence (SERVER=mysql SEED=1 SECONDS=60)
+	@tools/deps.sh test
+	@NUTHATCH_CHAOS_SEED=$(SEED) NUTHATCH_CHAOS_SECONDS=$(SECONDS) NUTHATCH_CHAOS_SERVER=$(SERVER) \
+	cargo test -p nuthatch --test chaos --locked -- --ignored --exact --nocapture \
+	  as_many_faults_as_wanted_leave_nothing_wrong
 
 bench: ## CPU cost of each query against the floor and the direct connection (BENCH_ARGS="--help")
 	@tools/deps.sh run

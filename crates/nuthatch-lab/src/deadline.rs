@@ -20,7 +20,7 @@ impl Deadline {
     }
 
     #[expect(clippy::disallowed_methods, reason = "processes run on the machine's clock, not on Tokio's")]
-    fn is_over(self) -> bool {
+    pub(crate) fn is_over(self) -> bool {
         Instant::now() >= self.0
     }
 

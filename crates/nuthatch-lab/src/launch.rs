@@ -29,7 +29,7 @@ use crate::state::State;
 const PORT_TRIES: u32 = 5;
 
 /// How long a restarted server may take to answer.
-const RESTART_WITHIN: Duration = Duration::from_secs(180);
+pub(crate) const RESTART_WITHIN: Duration = Duration::from_secs(180);
 
 /// How long a server may take to stop by itself, and then to vanish when killed.
 const STOP_WITHIN: Duration = Duration::from_secs(30);
@@ -147,7 +147,7 @@ impl Lab {
     }
 
     /// Starts the server's process and writes it down.
-    fn spawn(&mut self, role: Role) -> Result<()> {
+    pub(crate) fn spawn(&mut self, role: Role) -> Result<()> {
         let program = self.state.installation.find(self.dialect().server())?;
         let log = self.layout.error_log(role);
         let config = self.layout.server_config(role);
@@ -174,7 +174,7 @@ impl Lab {
     }
 
     /// Waits until the server answers, and learns its version.
-    fn await_answer(&mut self, role: Role, wait: Duration) -> Result<()> {
+    pub(crate) fn await_answer(&mut self, role: Role, wait: Duration) -> Result<()> {
         let server = self.server_state(role)?;
         let client = self.client(server)?;
         let mut reason = String::from("it does not listen on its socket");
@@ -237,7 +237,7 @@ impl Lab {
         Ok(())
     }
 
-    fn kill_and_wait(&self, role: Role, mark: &ProcessMark) -> Result<()> {
+    pub(crate) fn kill_and_wait(&self, role: Role, mark: &ProcessMark) -> Result<()> {
         mark.signal(Signal::KILL);
         let gone = Deadline::after(KILL_WITHIN).poll(|| (!mark.is_alive()).then_some(()));
         gone.ok_or(LabError::StillRunning { role, pid: mark.pid() })

@@ -34,6 +34,7 @@ mod password;
 mod port;
 mod process;
 mod progress;
+mod rebuild;
 mod relay;
 mod relay_host;
 mod replication;

@@ -20,9 +20,11 @@ use std::os::fd::AsFd;
 use std::os::unix::net::UnixListener;
 use std::path::Path;
 use std::sync::Arc;
+use std::time::Duration;
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
+use crate::deadline::Deadline;
 use crate::error::LabError;
 use crate::layout::Layout;
 use crate::process::ProcessMark;
@@ -32,7 +34,7 @@ use crate::role::Role;
 use crate::state::State;
 
 /// How often it looks which servers listen.
-const LOOK_EVERY: Timespec = Timespec { tv_sec: 0, tv_nsec: 50_000_000 };
+const LOOK_EVERY: Duration = Duration::from_millis(50);
 
 /// The kernel's list is no snapshot: one look may miss a port that is listened on all the time.
 const MISSED_MAX: u32 = 3;
@@ -49,6 +51,7 @@ pub(crate) struct Relay {
     passed: HashMap<Role, Passed>,
     /// For how many looks in a row a server's port was not listed.
     missed: HashMap<Role, u32>,
+    next_look: Deadline,
     is_over: bool,
 }
 
@@ -73,6 +76,7 @@ impl Relay {
             connections: Vec::new(),
             passed: HashMap::new(),
             missed: HashMap::new(),
+            next_look: Deadline::after(Duration::ZERO),
             is_over: false,
         })
     }
@@ -98,8 +102,12 @@ impl Relay {
         }
         self.accept()?;
         self.forget_ended();
-        if let Err(error) = self.follow_servers() {
-            tracing::warn!(%error, "a relay cannot listen");
+        // Not with each connection: on a busy host the kernel's list is long.
+        if self.next_look.is_over() {
+            if let Err(error) = self.follow_servers() {
+                tracing::warn!(%error, "a relay cannot listen");
+            }
+            self.next_look = Deadline::after(LOOK_EVERY);
         }
         Ok(())
     }
@@ -110,7 +118,8 @@ impl Relay {
         let listeners =
             self.listeners.values().map(|listener| PollFd::from_borrowed_fd(listener.as_fd(), PollFlags::IN));
         let mut fds: Vec<PollFd<'_>> = std::iter::once(control).chain(listeners).collect();
-        match poll(&mut fds, Some(&LOOK_EVERY)) {
+        let look_every = Timespec { tv_sec: 0, tv_nsec: LOOK_EVERY.subsec_nanos().into() };
+        match poll(&mut fds, Some(&look_every)) {
             Ok(_) | Err(rustix::io::Errno::INTR) => Ok(()),
             Err(error) => Err(error.into()),
         }
@@ -179,9 +188,10 @@ impl Relay {
         let Some(server) = servers.iter().find(|server| server.role == role) else { return };
         let processes: Vec<_> =
             servers.iter().filter_map(|server| Some((server.role, server.process.clone()?))).collect();
-        let from = sockets::owner(peer, server.relay_port.unwrap_or_default(), &processes);
+        let relay_port = server.relay_port.unwrap_or_default();
+        let find_peer = move || sockets::owner(peer, relay_port, &processes);
         let board = Arc::clone(&self.board);
-        self.connections.push(Connection::start(board, role, from, client, server.port));
+        self.connections.push(Connection::start(board, role, find_peer, client, server.port));
     }
 
     fn cut(&self, which: impl Fn(Role) -> bool) {

@@ -167,7 +167,7 @@ impl Lab {
     }
 
     /// What the replica says of itself; `None` when it does not answer or was told of no primary.
-    fn replication(&self, client: &Client) -> Option<Replication> {
+    pub(crate) fn replication(&self, client: &Client) -> Option<Replication> {
         let rows = client.look(self.dialect().replica_status()).ok()?;
         let columns = self.dialect().replica_columns();
         let value = |rows: &Rows, name: &str| rows.value(name).unwrap_or_default().to_owned();

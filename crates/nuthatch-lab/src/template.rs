@@ -114,7 +114,7 @@ fn lock(path: &Path) -> Result<File, LabError> {
     lock().map_err(LabError::file("lock", path))
 }
 
-fn remove_leftover(path: &Path) -> io::Result<()> {
+pub(crate) fn remove_leftover(path: &Path) -> io::Result<()> {
     match fs::symlink_metadata(path) {
         Ok(found) if found.is_dir() => fs::remove_dir_all(path),
         Ok(_) => fs::remove_file(path),
@@ -122,7 +122,7 @@ fn remove_leftover(path: &Path) -> io::Result<()> {
     }
 }
 
-fn copy_dir(from: &Path, to: &Path) -> io::Result<()> {
+pub(crate) fn copy_dir(from: &Path, to: &Path) -> io::Result<()> {
     fs::DirBuilder::new().mode(0o700).create(to)?;
     for entry in fs::read_dir(from)? {
         let entry = entry?;

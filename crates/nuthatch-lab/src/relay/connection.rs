@@ -5,7 +5,7 @@
 
 use std::io::{self, ErrorKind, Read, Write};
 use std::net::{Ipv4Addr, Shutdown, TcpStream};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::thread;
 use std::time::Duration;
 
@@ -40,7 +40,8 @@ impl Board {
 pub(crate) struct Connection {
     board: Arc<Board>,
     node: Role,
-    peer: End,
+    /// Known before the first byte passes.
+    peer: OnceLock<End>,
     client: TcpStream,
     state: Mutex<State>,
 }
@@ -54,11 +55,22 @@ struct State {
 }
 
 impl Connection {
-    /// Bytes pass from now on, until either end closes, or [`cut`](Self::cut).
-    pub(crate) fn start(board: Arc<Board>, node: Role, peer: End, client: TcpStream, port: u16) -> Arc<Self> {
-        let connection = Arc::new(Self { board, node, peer, client, state: Mutex::default() });
+    /// Bytes pass from now on, until either end closes, or [`cut`](Self::cut). Whose the other end is is found out on the connection's
+    /// own thread, for that takes a while.
+    pub(crate) fn start(
+        board: Arc<Board>,
+        node: Role,
+        find_peer: impl FnOnce() -> End + Send + 'static,
+        client: TcpStream,
+        port: u16,
+    ) -> Arc<Self> {
+        let connection =
+            Arc::new(Self { board, node, peer: OnceLock::new(), client, state: Mutex::default() });
         let own = Arc::clone(&connection);
-        thread::spawn(move || own.run(port));
+        thread::spawn(move || {
+            own.peer.get_or_init(find_peer);
+            own.run(port);
+        });
         connection
     }
 
@@ -159,8 +171,8 @@ impl Connection {
 
     /// Returns when the way is free; `false` when the connection was cut.
     fn wait_until_free(&self, way: Direction) -> bool {
-        let node = Some(self.node);
-        let (from, to) = if way == Direction::In { (self.peer, node) } else { (node, self.peer) };
+        let (node, peer) = (Some(self.node), self.peer.get().copied().flatten());
+        let (from, to) = if way == Direction::In { (peer, node) } else { (node, peer) };
         let mut rules = self.board.rules.lock();
         loop {
             if self.state.lock().is_cut {

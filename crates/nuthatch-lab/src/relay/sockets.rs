@@ -16,17 +16,24 @@ const LISTENING: &str = "0A";
 
 /// Ports that somebody listens on, over IPv4.
 pub(crate) fn listened() -> HashSet<u16> {
-    let lines = table();
-    let listening = lines.iter().filter(|fields| fields[STATE] == LISTENING);
-    listening.filter_map(|fields| port(&fields[LOCAL])).collect()
+    let text = table();
+    let listening = text.lines().filter_map(|line| {
+        let mut fields = line.split_ascii_whitespace().skip(LOCAL);
+        let local = fields.next()?;
+        (fields.nth(STATE - LOCAL - 1)? == LISTENING).then(|| port(local))?
+    });
+    listening.collect()
 }
 
 /// Which of these processes is the client that has connected from `peer` to the port `to`.
 pub(crate) fn owner(peer: SocketAddr, to: u16, processes: &[(Role, ProcessMark)]) -> Option<Role> {
     let ends = (Some(peer.port()), Some(to));
-    let lines = table();
-    let line = lines.iter().find(|fields| (port(&fields[LOCAL]), port(&fields[REMOTE])) == ends)?;
-    let name = format!("socket:[{}]", line[INODE]);
+    let inode = table().lines().find_map(|line| {
+        let mut fields = line.split_ascii_whitespace().skip(LOCAL);
+        let found = (port(fields.next()?), port(fields.next()?));
+        (found == ends).then(|| fields.nth(INODE - REMOTE - 1).map(str::to_owned))?
+    })?;
+    let name = format!("socket:[{inode}]");
     let holds = |mark: &ProcessMark| {
         let files = fs::read_dir(format!("/proc/{}/fd", mark.pid())).into_iter().flatten().flatten();
         files
@@ -36,11 +43,9 @@ pub(crate) fn owner(peer: SocketAddr, to: u16, processes: &[(Role, ProcessMark)]
     processes.iter().find(|(_, mark)| holds(mark)).map(|(role, _)| *role)
 }
 
-/// The fields of all lines that have all of them.
-fn table() -> Vec<Vec<String>> {
-    let text = fs::read_to_string("/proc/net/tcp").unwrap_or_default();
-    let lines = text.lines().skip(1).map(|line| line.split_ascii_whitespace().map(String::from).collect());
-    lines.filter(|fields: &Vec<String>| fields.len() > INODE).collect()
+/// A line for each socket, below one of headings. No more is taken apart than is asked for: a busy host has thousands.
+fn table() -> String {
+    fs::read_to_string("/proc/net/tcp").unwrap_or_default()
 }
 
 /// The port of `0100007F:1A2B`.

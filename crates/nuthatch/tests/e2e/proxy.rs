@@ -115,6 +115,7 @@ pub(crate) struct Proxy {
     pub(crate) admin: SocketAddr,
     /// Where metrics are served.
     pub(crate) metrics: SocketAddr,
+    starts: usize,
 }
 
 impl Proxy {
@@ -131,30 +132,25 @@ impl Proxy {
     /// Starts it and does not wait.
     pub(crate) fn launch(setup: &Setup) -> Self {
         let dir = tempfile::tempdir().expect("a directory");
-        let config = dir.path().join("nuthatch.toml");
-        fs::write(&config, setup.toml()).expect("the configuration is written");
-        let [mysql, admin, metrics] = free_addresses();
-        let log = File::create(dir.path().join("log")).expect("the log is made");
-        let child = program()
-            .arg("serve")
-            .arg("--config")
-            .arg(&config)
-            .args(["--mysql", &mysql.to_string(), "--admin", &admin.to_string()])
-            .args(["--metrics", &metrics.to_string()])
-            .args(setup.flags_with_workers())
-            .envs(setup.environment.iter().map(|(name, value)| (name, value)))
-            .stdin(Stdio::null())
-            .stdout(Stdio::null())
-            .stderr(log)
-            .spawn()
-            .expect("the program starts");
-        Self { child, dir, mysql, admin, metrics }
+        fs::write(dir.path().join("nuthatch.toml"), setup.toml()).expect("the configuration is written");
+        let addresses = free_addresses();
+        let child = spawn(setup, &dir, addresses);
+        let [mysql, admin, metrics] = addresses;
+        Self { child, dir, mysql, admin, metrics, starts: 1 }
+    }
+
+    /// Starts one that has ended, with the same files and at the same addresses, and returns when it lets clients in.
+    #[track_caller]
+    pub(crate) fn start_again(&mut self, setup: &Setup) {
+        self.child = spawn(setup, &self.dir, [self.mysql, self.admin, self.metrics]);
+        self.starts += 1;
+        assert!(self.await_ready(), "its ports were taken meanwhile");
     }
 
     /// Whether it came to let clients in; not so if somebody else has taken a port.
     fn await_ready(&mut self) -> bool {
         eventually("the proxy is ready", || {
-            if self.log().contains(READY) {
+            if self.log().matches(READY).count() >= self.starts {
                 return Some(true);
             }
             let status = self.child.try_wait().expect("a child")?;
@@ -224,6 +220,24 @@ impl Drop for Proxy {
             self.show_log();
         }
     }
+}
+
+fn spawn(setup: &Setup, dir: &TempDir, [mysql, admin, metrics]: [SocketAddr; 3]) -> Child {
+    let log = dir.path().join("log");
+    let log = File::options().create(true).append(true).open(log).expect("the log is made");
+    program()
+        .arg("serve")
+        .arg("--config")
+        .arg(dir.path().join("nuthatch.toml"))
+        .args(["--mysql", &mysql.to_string(), "--admin", &admin.to_string()])
+        .args(["--metrics", &metrics.to_string()])
+        .args(setup.flags_with_workers())
+        .envs(setup.environment.iter().map(|(name, value)| (name, value)))
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(log)
+        .spawn()
+        .expect("the program starts")
 }
 
 /// The program, without what the environment of the test says to it.

@@ -17,7 +17,8 @@ fn setup(dir: &tempfile::TempDir) -> Setup {
 fn restart(mut proxy: Proxy, setup: &Setup) -> Proxy {
     proxy.signal(Signal::TERM);
     assert!(proxy.await_exit().success());
-    Proxy::start(setup)
+    proxy.start_again(setup);
+    proxy
 }
 
 fn refusal(client: &mut Client) -> String {
