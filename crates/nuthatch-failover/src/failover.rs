@@ -38,7 +38,7 @@ pub use demand::{Cause, Demand};
 pub use evidence::Silence;
 use evidence::{Connections, Look, Verdict, judge};
 pub use fencing::FenceCommand;
-use field::{Field, look};
+use field::{Field, look, receive};
 
 /// What came of a failover.
 #[derive(Clone, Debug)]
@@ -190,7 +190,10 @@ impl Course<'_> {
         let mut verdict = judge(old, seen, silence, &field.views(old), Connections::AsTheyWere);
         if let Verdict::LetThemConnectAnew(names) = &verdict {
             self.has_disturbed = true;
-            field.connect_anew(names).await.map_err(|failure| failure.to_string())?;
+            if let Err(failure) = field.connect_anew(names).await {
+                let left = self.have_all_receive(names, field).await;
+                return Err([vec![failure.to_string()], left].concat().join("; "));
+            }
             field.ask_again().await;
             verdict = judge(old, seen, silence, &field.views(old), Connections::Anew);
         }
@@ -367,9 +370,7 @@ impl Course<'_> {
         let mut left = Vec::new();
         for (name, channel) in &touched.deaf {
             let known = field.asked.iter_mut().find(|(link, _)| link.name == *name);
-            if let Err(failure) = self.have_receive(known.map(|(link, _)| link), name, channel).await {
-                left.push(format!("{name} receives nothing: start its IO thread ({failure})"));
-            }
+            left.extend(self.have_receive(known.map(|(link, _)| link), name, channel).await.err());
         }
         if touched.is_fenced {
             self.traffic.readmit(self.demand.cluster.hostgroup, old);
@@ -380,24 +381,38 @@ impl Course<'_> {
         left
     }
 
-    /// A replica receives again what its source sends; told over another connection where that one is lost.
+    /// Replicas that were told to connect anew receive, however that ended. Returns what could not be done.
+    async fn have_all_receive(&self, names: &[ServerName], field: &mut Field) -> Vec<String> {
+        let named = field.asked.iter_mut().filter(|(link, _)| names.contains(&link.name));
+        let telling = named.filter_map(|(link, survey)| {
+            let [channel] = &survey.follows[..] else { return None };
+            let name = link.name.clone();
+            Some(async move { self.have_receive(Some(link), &name, &channel.name).await })
+        });
+        at_once::all(telling).await.into_iter().filter_map(Result::err).collect()
+    }
+
+    /// A replica receives again what its source sends; told over another connection where that one is lost. An error says what is left to do.
     async fn have_receive(
         &self,
         known: Option<&mut Link>,
         name: &ServerName,
         channel: &str,
-    ) -> Result<(), Failure> {
+    ) -> Result<(), String> {
         if let Some(link) = known
-            && link.ask(&dialect::receive(link.flavor, channel, true)).await.is_ok()
+            && receive(link, channel, true).await.is_ok()
         {
             return Ok(());
         }
-        let lost = |why: &str| Failure::Lost { server: name.clone(), why: why.to_owned() };
+        let to_do = |why: String| format!("{name} receives nothing: start its IO thread ({why})");
         let server = self.demand.cluster.servers.iter().find(|(known, ..)| known == name);
-        let (_, address, login) = server.ok_or_else(|| lost("nobody knows it any more"))?;
-        let login = login.as_ref().map_err(|why| lost(why))?;
-        let mut link = Link::open(name, address, login, self.demand.answer).await?;
-        link.ask(&dialect::receive(link.flavor, channel, true)).await.map(drop)
+        let (_, address, login) = server.ok_or_else(|| to_do("nobody knows it any more".to_owned()))?;
+        let login = login.as_ref().map_err(|why| to_do(why.clone()))?;
+        let told = async {
+            let mut link = Link::open(name, address, login, self.demand.answer).await?;
+            receive(&mut link, channel, true).await
+        };
+        told.await.map_err(|failure: Failure| to_do(failure.to_string()))
     }
 
     /// Returns what is left to do.
@@ -559,10 +574,7 @@ async fn deafen(field: &mut Field, touched: &mut Touched) -> Result<(), String> 
     let telling = field.asked.iter_mut().filter_map(|(link, survey)| {
         let channel = applies(survey)?;
         touched.deaf.push((survey.name.clone(), channel.clone()));
-        Some(async move {
-            let sql = dialect::receive(link.flavor, &channel, false);
-            link.ask(&sql).await.map(drop)
-        })
+        Some(async move { receive(link, &channel, false).await })
     });
     let told: Result<Vec<()>, Failure> = at_once::all(telling).await.into_iter().collect();
     told.map(drop).map_err(|failure| failure.to_string())

@@ -25,6 +25,10 @@ const STAGGER: Duration = Duration::from_millis(300);
 /// Between two looks.
 const PAUSE: Duration = Duration::from_millis(100);
 
+/// How long a replica may take to stop receiving. A semi-synchronous one of MariaDB first tells its source so over another connection, and
+/// waits `rpl_semi_sync_slave_kill_conn_timeout` (5 s) for one that hangs. Votes live for longer (`votes.rs`).
+const TO_STOP: Duration = Duration::from_secs(8);
+
 /// Nothing that a look asks for is larger.
 const ANSWER_BYTES_MAX: usize = 1 << 16;
 
@@ -146,10 +150,16 @@ impl Field {
     }
 }
 
+/// A replica receives what its source sends from now on, or nothing more of it.
+pub(super) async fn receive(link: &mut Link, channel: &str, does: bool) -> Result<(), Failure> {
+    let sql = dialect::receive(link.flavor, channel, does);
+    link.ask_within(&sql, TO_STOP, &sql).await.map(drop)
+}
+
 /// A replica connects to its source anew, and is watched until it is connected or has had its time.
 async fn connect_anew(link: &mut Link, channel: &str, is_connected: &AtomicBool) -> Result<(), Failure> {
-    link.ask(&dialect::receive(link.flavor, channel, false)).await?;
-    link.ask(&dialect::receive(link.flavor, channel, true)).await?;
+    receive(link, channel, false).await?;
+    receive(link, channel, true).await?;
     let began = Instant::now();
     while began.elapsed() < TO_CONNECT {
         sleep(PAUSE).await;

@@ -279,11 +279,10 @@ fn of_two_proxies_one_acts() {
     assert_eq!(acted(), 1);
 }
 
-#[test]
-fn primary_that_hangs_is_replaced_and_follows_when_it_goes_on() {
+fn primary_that_hangs_is_replaced_and_follows_when_it_goes_on_with(options: Options) {
     let setup =
         auto().variable("mysql-monitor_ping_interval", 300).variable("mysql-monitor_ping_timeout", 300);
-    let stage = Stage::of(Kind::MariaDb, setup);
+    let stage = Stage::with(Kind::MariaDb, options, setup);
     let mut client = stage.client();
     client.ok("CREATE TABLE test.t (a INT PRIMARY KEY) ENGINE=InnoDB");
     servers::await_replicas(&stage.lab);
@@ -302,6 +301,18 @@ fn primary_that_hangs_is_replaced_and_follows_when_it_goes_on() {
     assert_eq!(direct.value("SELECT @@global.read_only"), "1");
     await_that("it follows", || direct.value("SELECT COUNT(*) FROM test.t") == "1");
     assert_eq!(client.value(WHO), writer);
+}
+
+#[test]
+fn primary_that_hangs_is_replaced_and_follows_when_it_goes_on() {
+    primary_that_hangs_is_replaced_and_follows_when_it_goes_on_with(Options::default());
+}
+
+/// A replica that stops to receive first tells its source so, for five seconds where that hangs.
+#[test]
+fn semi_synchronous_replicas_of_a_primary_that_hangs_are_not_left_deaf() {
+    let options = Options { semi_sync: SemiSync::AfterSync, ..Options::default() };
+    primary_that_hangs_is_replaced_and_follows_when_it_goes_on_with(options);
 }
 
 #[test]
