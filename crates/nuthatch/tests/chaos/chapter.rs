@@ -23,6 +23,8 @@ const STATEMENT_MAX: Duration = Duration::from_secs(30);
 /// Faults that are told with a finding.
 const FAULTS_TOLD: usize = 6;
 
+const FINDINGS_TOLD: usize = 20;
+
 /// What a run is made of.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Plan {
@@ -33,6 +35,8 @@ pub(crate) struct Plan {
     pub(crate) writers: Writer,
     pub(crate) readers: u32,
     pub(crate) has_faults: bool,
+    /// Also without a finding.
+    pub(crate) tells_log: bool,
 }
 
 /// What came of it.
@@ -112,7 +116,9 @@ pub(crate) fn play(plan: Plan, setup: Setup) -> Report {
     tell(&summary(&history, &ground, account.faults.len()));
     if !findings.is_empty() {
         account.tell();
-        findings.iter().take(20).for_each(|finding| tell(&finding.to_string()));
+        findings.iter().take(FINDINGS_TOLD).for_each(|finding| tell(&finding.to_string()));
+    }
+    if !findings.is_empty() || plan.tells_log {
         tell(&ground.log());
     }
     Report { faults: account.faults.len(), findings }

@@ -17,6 +17,7 @@ use crate::fault::{From, Harm, Whom};
 use crate::history::{Left, Loss, Writer};
 use crate::proxy::{Proxy, Setup};
 use crate::servers;
+use crate::tell;
 use crate::verdict::{Finding, Wrong};
 
 pub(crate) const ROLES: [Role; 3] = [Role::Primary, Role::Replica(1), Role::Replica(2)];
@@ -218,7 +219,7 @@ impl Ground {
         if writers == 0 {
             // Whom the others follow, or who is left.
             let Some(place) = place_of(&|look| look.threads.is_none()) else { return false };
-            self.count("lifted read_only");
+            self.count("lifted read_only", ROLES[place]);
             self.set_read_only(ROLES[place], 0);
             return true;
         }
@@ -244,17 +245,18 @@ impl Ground {
                 std::thread::sleep(LOOK_PAUSE);
                 runs_now()
             }) {
-                self.count("started replication");
+                self.count("started replication", role);
                 return true;
             }
         }
         let Some(from) = place_of(&runs) else { return false };
-        self.count("built a server anew");
+        self.count("built a server anew", role);
         self.lab.rebuild(role, ROLES[from]).expect("a server is built anew");
         true
     }
 
-    fn count(&mut self, what: &'static str) {
+    fn count(&mut self, what: &'static str, role: Role) {
+        tell(&format!("  the operator {what}: {role}"));
         *self.mended.entry(what).or_default() += 1;
     }
 
