@@ -104,6 +104,10 @@ pub struct Progress {
     pub wants_file: bool,
 }
 
+/// Ids of transactions, separated by commas. Nearly no answer has any.
+#[derive(Debug, Clone, Default)]
+struct Gtids(Vec<u8>);
+
 /// Walks over one answer. See the module's doc.
 #[derive(Debug, Clone)]
 #[expect(clippy::struct_excessive_bools, reason = "independent facts of a walk")]
@@ -134,7 +138,7 @@ pub struct AnswerScanner {
     end: AnswerEnd,
     refusal: Option<Box<ErrPacket>>,
     /// What OK packets told of transactions that were committed.
-    gtids: Vec<u8>,
+    gtids: Option<Box<Gtids>>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -208,7 +212,7 @@ impl AnswerScanner {
             next_sequence: 1,
             end,
             refusal: None,
-            gtids: Vec::new(),
+            gtids: None,
         }
     }
 
@@ -228,7 +232,7 @@ impl AnswerScanner {
     /// MariaDB that tracks `last_gtid` the last of each statement.
     #[must_use]
     pub fn gtids(&self) -> Option<&[u8]> {
-        (!self.gtids.is_empty()).then_some(self.gtids.as_slice())
+        self.gtids.as_ref().map(|gtids| gtids.0.as_slice())
     }
 
     /// The same on a connection with `CLIENT_OPTIONAL_RESULTSET_METADATA`, where definitions may be left out.
@@ -605,10 +609,11 @@ impl AnswerScanner {
 
     fn hear_gtids(&mut self, gtids: &[u8]) {
         if !gtids.is_empty() {
-            if !self.gtids.is_empty() {
-                self.gtids.push(b',');
+            let Gtids(known) = &mut **self.gtids.get_or_insert_default();
+            if !known.is_empty() {
+                known.push(b',');
             }
-            self.gtids.extend_from_slice(gtids);
+            known.extend_from_slice(gtids);
         }
     }
 

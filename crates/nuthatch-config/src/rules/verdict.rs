@@ -37,6 +37,23 @@ pub struct Verdict {
 }
 
 impl Verdict {
+    /// That of no rule.
+    pub const NOTHING: Self = Self {
+        destination_hostgroup: None,
+        gtid_from_hostgroup: None,
+        cache_ttl_ms: None,
+        cache_mode: None,
+        cache_empty_result: None,
+        timeout_ms: None,
+        retries: None,
+        delay_ms: None,
+        error_msg: None,
+        ok_msg: None,
+        multiplex: None,
+        next_query_flag_in: None,
+        matched: Vec::new(),
+    };
+
     /// Whether a rule has the statement answered without a server.
     #[must_use]
     pub const fn answers(&self) -> bool {

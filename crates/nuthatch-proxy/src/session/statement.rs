@@ -9,6 +9,7 @@ mod memo;
 mod named;
 mod plan;
 mod request;
+mod said_by_rules;
 mod said_to_cache;
 mod set;
 mod template;
@@ -23,6 +24,7 @@ pub(crate) use memo::{Known, Looked, Memo};
 pub(crate) use named::{Named, may_use_names};
 pub(crate) use plan::Plan;
 pub(crate) use request::{Asked, Request};
+pub(crate) use said_by_rules::SaidByRules;
 pub(crate) use said_to_cache::{SaidToCache, said_to_cache};
 pub(crate) use set::{
     FOREIGN_KEY_CHECKS, Given, SetOutcome, Setting, Step, UNIQUE_CHECKS, is_profiled, seconds, set_outcome,

@@ -8,7 +8,7 @@ use nuthatch_sql::ServerFlavor;
 use crate::session::decide::split::{Way, way};
 use crate::session::decide::stored_code::code_run;
 use crate::session::parts::{Account, CacheUse, Context, Dealings, Ground, Statement};
-use crate::session::statement::{Facts, Known, Looked, Plan, look};
+use crate::session::statement::{Facts, Known, Looked, Plan, SaidByRules, look};
 use crate::shared::answers::HitPlan;
 use crate::state::Found;
 use crate::stats::{DigestCounters, Observed};
@@ -74,6 +74,7 @@ fn plan_of_known(
         })
         .flatten();
     let (named, said_to_cache, sent) = (None, None, None);
+    let verdict = SaidByRules::of(verdict);
     Plan { facts, verdict, digest, wanted, hostgroup, causal, named, said_to_cache, sent, started_us }
 }
 

@@ -46,7 +46,9 @@ pub(crate) fn plan_for_cache(
     plan: &mut Plan,
     text: &[u8],
 ) {
-    heed_hint(&plan.facts, &mut plan.verdict);
+    if plan.facts.cache.hint.ttl_ms.is_some() {
+        heed_hint(&plan.facts, &mut plan.verdict);
+    }
     let hint = &plan.facts.cache.hint;
     if hint.ttl_ms.is_some() {
         ground.shared.answers.ask_for();

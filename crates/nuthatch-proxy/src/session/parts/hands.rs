@@ -151,12 +151,11 @@ impl Hands {
 #[cfg(test)]
 mod tests {
     use nuthatch_cache::{ClockOptions, Clocks};
-    use nuthatch_config::Verdict;
     use nuthatch_sql::{Lexing, ServerFlavor, classify};
 
     use super::*;
     use crate::session::parts::Beginning;
-    use crate::session::statement::{Facts, TextFacts};
+    use crate::session::statement::{Facts, SaidByRules, TextFacts};
 
     impl Plan {
         /// That of a text of which nothing else is known; for the tests of other parts too.
@@ -165,7 +164,7 @@ mod tests {
             let text_facts = TextFacts::of(&classify(text.as_bytes(), lexing));
             Self {
                 facts: Facts::of_text(Arc::new(text_facts), None),
-                verdict: Verdict::default(),
+                verdict: SaidByRules::default(),
                 digest: None,
                 wanted: HostgroupId(0),
                 hostgroup: HostgroupId(0),

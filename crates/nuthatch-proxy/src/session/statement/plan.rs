@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
-use nuthatch_config::{HostgroupId, MysqlVariables, Verdict};
+use nuthatch_config::{HostgroupId, MysqlVariables};
 use nuthatch_sql::Kind;
 
 use crate::session::statement::named::may_use_names;
-use crate::session::statement::{Facts, Named, SaidToCache};
+use crate::session::statement::{Facts, Named, SaidByRules, SaidToCache};
 use crate::stats::DigestCounters;
 use crate::stats::not_cached::NotCached;
 
@@ -14,7 +14,7 @@ use crate::stats::not_cached::NotCached;
 #[derive(Debug)]
 pub(crate) struct Plan {
     pub(crate) facts: Facts,
-    pub(crate) verdict: Verdict,
+    pub(crate) verdict: SaidByRules,
     pub(crate) digest: Option<Arc<DigestCounters>>,
     /// Where rules or the user's default send it.
     pub(crate) wanted: HostgroupId,
@@ -42,7 +42,7 @@ impl Plan {
     }
 
     /// Whether nobody but a server has anything to say to it, as of most.
-    pub(crate) const fn goes_to_a_server(&self) -> bool {
+    pub(crate) fn goes_to_a_server(&self) -> bool {
         self.facts.is_plain && !self.verdict.answers()
     }
 
@@ -100,6 +100,8 @@ impl Plan {
 
 #[cfg(test)]
 mod tests {
+    use nuthatch_config::Verdict;
+
     use super::*;
 
     #[test]
@@ -115,11 +117,11 @@ mod tests {
         };
         let mut plan = Plan::of_text("SELECT 1");
         assert_eq!(limits(&plan), (9_000, 1, 30));
-        plan.verdict =
-            Verdict { timeout_ms: Some(0), retries: Some(0), delay_ms: Some(0), ..Verdict::default() };
+        *plan.verdict =
+            Verdict { timeout_ms: Some(0), retries: Some(0), delay_ms: Some(0), ..Verdict::NOTHING };
         assert_eq!(limits(&plan), (9_000, 0, 30), "a timeout of 0 says nothing");
-        plan.verdict =
-            Verdict { timeout_ms: Some(10_000), retries: Some(7), delay_ms: Some(5), ..Verdict::default() };
+        *plan.verdict =
+            Verdict { timeout_ms: Some(10_000), retries: Some(7), delay_ms: Some(5), ..Verdict::NOTHING };
         assert_eq!(limits(&plan), (10_000, 7, 35));
     }
 }
