@@ -36,12 +36,12 @@ impl Board {
 }
 
 /// Between a client and one server.
-#[derive(Debug)]
 pub(crate) struct Connection {
     board: Arc<Board>,
     node: Role,
-    /// Known before the first byte passes.
+    /// Found out when something is held back: the kernel's list of sockets is long on a busy host, and takes milliseconds.
     peer: OnceLock<End>,
+    find_peer: Box<dyn Fn() -> End + Send + Sync>,
     client: TcpStream,
     state: Mutex<State>,
 }
@@ -55,22 +55,24 @@ struct State {
 }
 
 impl Connection {
-    /// Bytes pass from now on, until either end closes, or [`cut`](Self::cut). Whose the other end is is found out on the connection's
-    /// own thread, for that takes a while.
+    /// Bytes pass from now on, until either end closes, or [`cut`](Self::cut). `find_peer` tells whose the other end is.
     pub(crate) fn start(
         board: Arc<Board>,
         node: Role,
-        find_peer: impl FnOnce() -> End + Send + 'static,
+        find_peer: impl Fn() -> End + Send + Sync + 'static,
         client: TcpStream,
         port: u16,
     ) -> Arc<Self> {
-        let connection =
-            Arc::new(Self { board, node, peer: OnceLock::new(), client, state: Mutex::default() });
-        let own = Arc::clone(&connection);
-        thread::spawn(move || {
-            own.peer.get_or_init(find_peer);
-            own.run(port);
+        let connection = Arc::new(Self {
+            board,
+            node,
+            peer: OnceLock::new(),
+            find_peer: Box::new(find_peer),
+            client,
+            state: Mutex::default(),
         });
+        let own = Arc::clone(&connection);
+        thread::spawn(move || own.run(port));
         connection
     }
 
@@ -171,17 +173,23 @@ impl Connection {
 
     /// Returns when the way is free; `false` when the connection was cut.
     fn wait_until_free(&self, way: Direction) -> bool {
-        let (node, peer) = (Some(self.node), self.peer.get().copied().flatten());
-        let (from, to) = if way == Direction::In { (peer, node) } else { (node, peer) };
-        let mut rules = self.board.rules.lock();
         loop {
             if self.state.lock().is_cut {
                 return false;
             }
-            if !rules.holds_back(from, to) {
+            if self.board.rules.lock().hold_nothing_back() {
                 return true;
             }
-            self.board.changed.wait(&mut rules);
+            // Not under the lock, for it takes a while.
+            let (node, peer) = (Some(self.node), *self.peer.get_or_init(&self.find_peer));
+            let (from, to) = if way == Direction::In { (peer, node) } else { (node, peer) };
+            let mut rules = self.board.rules.lock();
+            if !rules.holds_back(from, to) {
+                return !self.state.lock().is_cut;
+            }
+            if !self.state.lock().is_cut {
+                self.board.changed.wait(&mut rules);
+            }
         }
     }
 }

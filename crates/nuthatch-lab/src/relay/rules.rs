@@ -122,6 +122,10 @@ impl Rules {
         self.cut.is_some()
     }
 
+    pub(crate) fn hold_nothing_back(&self) -> bool {
+        self.holds.is_empty()
+    }
+
     pub(crate) fn holds_back(&self, from: End, to: End) -> bool {
         self.holds.iter().any(|hold| hold.covers(from, to))
     }

@@ -2,7 +2,8 @@
 //! for an operator to mend.
 //!
 //! The operator saves where servers stand whenever all is well, starts what was killed, builds a server anew that has what the primary
-//! does not have, starts threads that a proxy which died has left stopped, and lifts `read_only` where nobody takes writes. How often is counted.
+//! does not have, starts threads that a proxy which died has left stopped, sets `read_only` on a replica that was started without, and lifts
+//! it where nobody takes writes. How often is counted.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
@@ -29,7 +30,7 @@ const PASSWORD: &str = "pw";
 
 /// Within which all must be well again behind a fault, and how long things are left to the proxy before the operator acts.
 const WELL_WITHIN: Duration = Duration::from_secs(90);
-const PATIENCE: Duration = Duration::from_secs(8);
+const PATIENCE: Duration = Duration::from_secs(5);
 
 /// Between two looks, and between two cuts of connections.
 const LOOK_PAUSE: Duration = Duration::from_millis(100);
@@ -63,6 +64,8 @@ struct Look {
     takes_writes: bool,
     /// Of its replication's two threads, those that run; none where it follows nobody.
     threads: Option<usize>,
+    /// Why they do not.
+    errors: Vec<String>,
 }
 
 impl Ground {
@@ -236,6 +239,12 @@ impl Ground {
         let stopped = look
             .as_ref()
             .is_some_and(|look| !look.takes_writes && look.threads.is_some_and(|threads| threads < 2));
+        if look.as_ref().is_some_and(|look| look.takes_writes && look.threads == Some(2)) {
+            // Its own file does not say that it is a replica.
+            self.count("set read_only", role);
+            self.set_read_only(role, 1);
+            return true;
+        }
         let word = self.replica_word();
         if stopped {
             let mut client = self.direct(role);
@@ -250,6 +259,7 @@ impl Ground {
             }
         }
         let Some(from) = place_of(&runs) else { return false };
+        tell(&format!("  {role} is {:?} to the proxy, and says {look:?}", roles.get(&self.port(role))));
         self.count("built a server anew", role);
         self.lab.rebuild(role, ROLES[from]).expect("a server is built anew");
         true
@@ -274,9 +284,15 @@ impl Ground {
     fn look(&self, role: Role) -> Option<Look> {
         let mut client = direct(&self.lab, role)?;
         let takes_writes = client.query("SELECT @@global.read_only").ok()?.value() == "0";
-        let status = client.query(format!("SHOW {} STATUS", self.replica_word())).ok()?.table();
-        let threads = status.first().map(|row| row.iter().filter(|value| *value == "Yes").count().min(2));
-        Some(Look { takes_writes, threads })
+        let status = client.query(format!("SHOW {} STATUS", self.replica_word())).ok()?;
+        let rows = status.table();
+        let threads = rows.first().map(|row| row.iter().filter(|value| *value == "Yes").count().min(2));
+        let values = rows.first().map(|row| status.columns.iter().zip(row)).into_iter().flatten();
+        let told = values.filter(|(name, value)| {
+            ["Last_IO_Error", "Last_SQL_Error"].contains(&name.as_str()) && !value.is_empty()
+        });
+        let errors = told.map(|(_, value)| value.clone()).collect();
+        Some(Look { takes_writes, threads, errors })
     }
 
     fn roles_by_proxy(&self) -> BTreeMap<u16, String> {
