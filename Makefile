@@ -2,7 +2,7 @@
 
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
-.PHONY: help run demo check test test-servers drivers driver-suites orm-suites mtr apps properties differential freshness soundness equivalence every-byte chaos bench bench-exact fuzz docs clean deps
+.PHONY: help run demo demo-failover check test test-servers drivers driver-suites orm-suites mtr apps properties differential freshness soundness equivalence every-byte chaos bench bench-exact fuzz docs clean deps
 MAKEFLAGS += --no-print-directory
 
 # So that a Rust which rustup has just installed is found without a new shell.
@@ -16,6 +16,9 @@ run: ## build, start a lab and the proxy in front of it on port 6033, until Ctrl
 
 demo: ## sysbench's selects directly, through the proxy and from its cache, as one table (2 minutes)
 	@tools/demo.sh
+
+demo-failover: ## a primary is killed under load: statements and errors of each tenth of a second, drawn
+	@tools/demo-failover.sh
 
 check: ## formatting, lints, documentation, fuzz targets, the order of modules, licences
 	@tools/deps.sh test

@@ -30,6 +30,7 @@ mod resident;
 mod running;
 mod socket;
 mod stream;
+mod timeline;
 
 use std::process::ExitCode;
 
@@ -47,6 +48,8 @@ enum Command {
     Stream(stream::StreamOptions),
     /// Hundreds of clients that insert and ask for their ids, over few backend connections
     Multiplex(multiplex::MultiplexOptions),
+    /// Statements and errors in each tenth of a second while something is done to the servers
+    Timeline(timeline::TimelineOptions),
     /// CPU time when sessions of two schemas and character sets share connections
     Mixed(mixed::MixedOptions),
     /// User-space instructions a query, under valgrind
@@ -75,6 +78,7 @@ fn run(command: &Command) -> Result<()> {
         Command::Memory(options) => memory::run(options),
         Command::Stream(options) => stream::run(options),
         Command::Multiplex(options) => multiplex::run(options),
+        Command::Timeline(options) => timeline::run(options),
         Command::Mixed(options) => mixed::run(options),
         Command::Callgrind(options) => callgrind::run(options),
         Command::Floor(options) => floor::serve(options),
