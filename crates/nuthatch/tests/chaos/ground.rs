@@ -2,7 +2,7 @@
 //! for an operator to mend.
 //!
 //! The operator saves where servers stand whenever all is well, starts what was killed, builds a server anew that has what the primary
-//! does not have, starts threads that a proxy which died has left stopped, sets `read_only` on a replica that was started without, and lifts
+//! does not have, has those follow the primary that a proxy which died has not told, starts threads that a proxy which died has left stopped, sets `read_only` on a replica that was started without, and lifts
 //! it where nobody takes writes. How often is counted.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -31,6 +31,9 @@ const PASSWORD: &str = "pw";
 /// Within which all must be well again behind a fault, and how long things are left to the proxy before the operator acts.
 const WELL_WITHIN: Duration = Duration::from_secs(90);
 const PATIENCE: Duration = Duration::from_secs(5);
+
+/// Within which what is not used any more must be gone.
+const LEFT_WITHIN: Duration = Duration::from_secs(20);
 
 /// Between two looks, and between two cuts of connections.
 const LOOK_PAUSE: Duration = Duration::from_millis(100);
@@ -64,6 +67,8 @@ struct Look {
     takes_writes: bool,
     /// Of its replication's two threads, those that run; none where it follows nobody.
     threads: Option<usize>,
+    /// The port of whom it follows.
+    source: Option<u16>,
     /// Why they do not.
     errors: Vec<String>,
 }
@@ -218,7 +223,6 @@ impl Ground {
         let place_of =
             |is_it: &dyn Fn(&Look) -> bool| looks.iter().position(|look| look.as_ref().is_some_and(is_it));
         let writers = looks.iter().flatten().filter(|look| look.takes_writes).count();
-        let runs = |look: &Look| !look.takes_writes && look.threads == Some(2);
         if writers == 0 {
             // Whom the others follow, or who is left.
             let Some(place) = place_of(&|look| look.threads.is_none()) else { return false };
@@ -228,9 +232,10 @@ impl Ground {
         }
         let is_writer = |role: Role| roles.get(&self.port(role)).is_some_and(|role| role == "writer");
         let takes_writes = |look: &Option<Look>| look.as_ref().is_some_and(|look| look.takes_writes);
-        if !ROLES.into_iter().zip(looks).any(|(role, look)| is_writer(role) && takes_writes(look)) {
-            return false;
-        }
+        let writer = ROLES.into_iter().zip(looks).find(|(role, look)| is_writer(*role) && takes_writes(look));
+        let Some((writer, _)) = writer else { return false };
+        let source = Some(self.port(writer));
+        let runs = |look: &Look| !look.takes_writes && look.threads == Some(2) && look.source == source;
         let astray = ROLES
             .into_iter()
             .zip(looks)
@@ -244,6 +249,13 @@ impl Ground {
             self.count("set read_only", role);
             self.set_read_only(role, 1);
             return true;
+        }
+        if look.as_ref().is_some_and(|look| look.threads.is_some() && look.source != source) {
+            // The proxy died when it had promoted one, and had not told this one yet.
+            self.count("had a replica follow the primary", role);
+            if self.lab.follow(role, writer, PATIENCE).is_ok() {
+                return true;
+            }
         }
         let word = self.replica_word();
         if stopped {
@@ -271,11 +283,12 @@ impl Ground {
     }
 
     fn is_well(&self, looks: &[Option<Look>; 3], roles: &BTreeMap<u16, String>) -> bool {
+        let writer = roles.iter().find(|(_, role)| *role == "writer").map(|(port, _)| *port);
         ROLES.into_iter().zip(looks).all(|(role, look)| {
             let Some(look) = look else { return false };
             match roles.get(&self.port(role)).map(String::as_str) {
                 Some("writer") => look.takes_writes && look.threads.is_none(),
-                Some("reader") => !look.takes_writes && look.threads == Some(2),
+                Some("reader") => !look.takes_writes && look.threads == Some(2) && look.source == writer,
                 _ => false,
             }
         }) && roles.values().filter(|role| *role == "writer").count() == 1
@@ -287,12 +300,15 @@ impl Ground {
         let status = client.query(format!("SHOW {} STATUS", self.replica_word())).ok()?;
         let rows = status.table();
         let threads = rows.first().map(|row| row.iter().filter(|value| *value == "Yes").count().min(2));
-        let values = rows.first().map(|row| status.columns.iter().zip(row)).into_iter().flatten();
-        let told = values.filter(|(name, value)| {
+        let values: Vec<_> =
+            rows.first().map(|row| status.columns.iter().zip(row)).into_iter().flatten().collect();
+        let told = values.iter().filter(|(name, value)| {
             ["Last_IO_Error", "Last_SQL_Error"].contains(&name.as_str()) && !value.is_empty()
         });
-        let errors = told.map(|(_, value)| value.clone()).collect();
-        Some(Look { takes_writes, threads, errors })
+        let errors = told.map(|(_, value)| (*value).clone()).collect();
+        let port = values.iter().find(|(name, _)| ["Master_Port", "Source_Port"].contains(&name.as_str()));
+        let source = port.map(|(_, value)| value.parse().expect("a port"));
+        Some(Look { takes_writes, threads, source, errors })
     }
 
     fn roles_by_proxy(&self) -> BTreeMap<u16, String> {
@@ -443,13 +459,22 @@ impl Ground {
             let threads = format!(
                 "SELECT COUNT(*) FROM information_schema.processlist WHERE user IN ('{SPLIT}', '{PLAIN}')"
             );
-            let free = format!(
-                "SELECT SUM(ConnFree) FROM stats_mysql_connection_pool WHERE srv_port = {}",
-                self.port(role)
-            );
-            await_that(&format!("{role} has the proxy's connections and no others"), || {
-                client.value(&threads) == operator.value(&free)
-            });
+            let of_pool = format!("FROM stats_mysql_connection_pool WHERE srv_port = {}", self.port(role));
+            let free = format!("SELECT SUM(ConnFree) {of_pool}");
+            let watch = Stopwatch::start();
+            let number = |text: String| -> u64 { text.parse().expect("a number") };
+            // The exact cache keeps one that is not of the pool, to ask what stands behind the tables.
+            while !(0..=1)
+                .contains(&number(client.value(&threads)).wrapping_sub(number(operator.value(&free))))
+            {
+                assert!(
+                    watch.elapsed() < LEFT_WITHIN,
+                    "{role} has other connections than the proxy's: {:?}; {:?}",
+                    client.table("SHOW PROCESSLIST"),
+                    operator.table(format!("SELECT hostgroup, status, ConnUsed, ConnFree {of_pool}"))
+                );
+                std::thread::sleep(LOOK_PAUSE);
+            }
         }
     }
 }

@@ -41,7 +41,7 @@ use verdict::{Finding, Wrong};
 /// Of every run in CI.
 const SEED: u64 = 16;
 const OTHER_SEED: u64 = 3;
-const LASTS: Duration = Duration::from_secs(45);
+const LASTS: Duration = Duration::from_secs(40);
 
 /// How long one run of the long form goes on before the next begins, with servers of its own.
 const CHAPTER: Duration = Duration::from_secs(150);
