@@ -76,7 +76,8 @@ fn translate(
     pieces: &mut dyn Iterator<Item = usize>,
 ) -> Result<(Vec<u8>, bool, Ending), WireError> {
     let status = StatusFlags::SERVER_STATUS_AUTOCOMMIT;
-    let mut translator = Translator::new(scanner(kind, from), from, to, status).hiding(Hidden { state: hides_state, gtids: hides_state });
+    let mut translator = Translator::new(scanner(kind, from), from, to, status)
+        .hiding(Hidden { state: hides_state, gtids: hides_state });
     let (mut out, mut done, mut seen) = (Vec::new(), 0, 0);
     loop {
         seen = (seen + pieces.next().unwrap_or_default()).min(answer.len());
