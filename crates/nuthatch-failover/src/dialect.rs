@@ -87,18 +87,6 @@ pub(crate) fn follow(flavor: ServerFlavor, followed: &Followed<'_>, password: &s
     (text(&quoted(password)), text("…"))
 }
 
-/// What returns only when the server has applied all of it, or so many seconds are over.
-pub(crate) fn wait_for(flavor: ServerFlavor, gtids: &str, seconds: f64) -> String {
-    match flavor {
-        ServerFlavor::MariaDb(_) => {
-            format!("SELECT MASTER_GTID_WAIT({}, {seconds}) AS waited", quoted(gtids))
-        }
-        ServerFlavor::MySql(_) => {
-            format!("SELECT WAIT_FOR_EXECUTED_GTID_SET({}, {seconds}) AS waited", quoted(gtids))
-        }
-    }
-}
-
 /// The statements that let the account do what is done here. The password is not shown.
 pub(crate) fn grants(flavor: ServerFlavor, user: &str) -> String {
     match flavor {

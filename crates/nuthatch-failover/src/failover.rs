@@ -18,6 +18,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use nuthatch_config::{AccessFinding, LossMax, ServerName};
+use nuthatch_sql::KnownGtids;
 use tokio::join;
 use tokio::time::{Instant, sleep};
 
@@ -27,7 +28,7 @@ use crate::following::{follow, forget_source};
 use crate::gtid::Gtids;
 use crate::hindrance::{self, Finding, Weight, refused};
 use crate::link::{Failure, Link};
-use crate::loss::{Acknowledged, Lacking, allow};
+use crate::loss::{Lacking, allow};
 use crate::order::KnownServer;
 use crate::steps::{Outcome, Step, Steps};
 use crate::survey::Survey;
@@ -297,7 +298,7 @@ impl Course<'_> {
             let Some(channel) = survey.follows.first() else {
                 return Err(format!("{} follows nobody any more", survey.name));
             };
-            let sql = dialect::wait_for(link.flavor, &channel.received.to_string(), SLICE.as_secs_f64());
+            let sql = link.flavor.wait_for_gtids(&channel.received.to_string(), SLICE.as_secs_f64());
             let waited = link.ask_within(&sql, SLICE + self.demand.answer, &sql).await;
             let has_applied = waited.map_err(|failure| failure.to_string())?.value("waited") == Some(b"0");
             let now = Survey::of(link).await.map_err(|failure| failure.to_string())?;
@@ -512,7 +513,7 @@ fn loss(
     old: &ServerName,
 ) -> Result<[Option<Lacking>; 2], String> {
     let everything = heir.everything();
-    let lacks = |of: Option<Acknowledged>| of.map(|known| everything.lacks(&known));
+    let lacks = |of: Option<KnownGtids>| of.map(|known| everything.lacks(&known));
     let (lost, of_seen) = (lacks(traffic.acknowledged(old)), lacks(traffic.seen(old)));
     // An operator who has said so takes any.
     let max = if demand.cause == Cause::Order { LossMax::Any } else { demand.max_loss };

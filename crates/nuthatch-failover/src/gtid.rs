@@ -5,39 +5,30 @@
 
 use std::fmt;
 
-use nuthatch_sql::{GtidPositions, GtidSet, ServerFlavor};
+use nuthatch_sql::{GtidPositions, GtidSet, KnownGtids, ServerFlavor};
 
-use crate::loss::{Acknowledged, Lacking};
+use crate::loss::Lacking;
 
 /// See the module's doc. Equal ones may be written otherwise.
 #[derive(Clone, Debug)]
 pub(crate) struct Gtids {
     /// As the server wrote it, in one line.
     text: String,
-    understood: Understood,
-}
-
-#[derive(Clone, Debug, PartialEq, Eq)]
-enum Understood {
-    Set(GtidSet),
-    Position(GtidPositions),
+    understood: KnownGtids,
 }
 
 impl Gtids {
     /// `@@global.gtid_executed`, `@@global.gtid_current_pos`, as a server of that kind writes it.
     pub(crate) fn parse(flavor: ServerFlavor, text: &str) -> Option<Self> {
-        let understood = match flavor {
-            ServerFlavor::MySql(_) => Understood::Set(GtidSet::parse(text)?),
-            ServerFlavor::MariaDb(_) => Understood::Position(GtidPositions::parse(text)?),
-        };
+        let understood = KnownGtids::parse(flavor, text)?;
         Some(Self { text: text.split_whitespace().collect(), understood })
     }
 
     /// Whether it has all that the other has, as far as ids tell. Of two kinds neither has the other's.
     pub(crate) fn has_all_of(&self, other: &Self) -> bool {
         match (&self.understood, &other.understood) {
-            (Understood::Set(own), Understood::Set(other)) => own.contains(other),
-            (Understood::Position(own), Understood::Position(other)) => own.reaches(other),
+            (KnownGtids::Set(own), KnownGtids::Set(other)) => own.contains(other),
+            (KnownGtids::Positions(own), KnownGtids::Positions(other)) => own.reaches(other),
             _ => false,
         }
     }
@@ -45,11 +36,11 @@ impl Gtids {
     /// It has what the other has as well. Two kinds do not mix: what is of another one is left out.
     pub(crate) fn add(&mut self, other: &Self) {
         match (&mut self.understood, &other.understood) {
-            (Understood::Set(own), Understood::Set(other)) => {
+            (KnownGtids::Set(own), KnownGtids::Set(other)) => {
                 own.add(other);
                 self.text = own.to_string();
             }
-            (Understood::Position(own), Understood::Position(other)) => {
+            (KnownGtids::Positions(own), KnownGtids::Positions(other)) => {
                 own.add(other);
                 self.text = positions(own);
             }
@@ -61,8 +52,8 @@ impl Gtids {
     /// far as ids tell. `own` is that server's id: what it has written itself says nothing of what it has received.
     pub(crate) fn holds(&self, come_to: &Self, own: u64) -> bool {
         match (&self.understood, &come_to.understood) {
-            (Understood::Set(all), Understood::Set(come_to)) => all.contains(come_to),
-            (Understood::Position(all), Understood::Position(come_to)) => {
+            (KnownGtids::Set(all), KnownGtids::Set(come_to)) => all.contains(come_to),
+            (KnownGtids::Positions(all), KnownGtids::Positions(come_to)) => {
                 let all = (all, all.gtids());
                 come_to.gtids().iter().all(|gtid| match all.0.last(gtid.domain, gtid.server) {
                     Some(last) => last >= gtid.sequence,
@@ -78,29 +69,27 @@ impl Gtids {
     }
 
     /// What of these transactions, which were acknowledged, a server that has this does not have.
-    pub(crate) fn lacks(&self, acknowledged: &Acknowledged) -> Lacking {
+    pub(crate) fn lacks(&self, acknowledged: &KnownGtids) -> Lacking {
         match (&self.understood, acknowledged) {
-            (Understood::Set(own), Acknowledged::Set(set)) => Lacking::of_sets(set, own),
-            (Understood::Position(own), Acknowledged::Positions(last)) => {
+            (KnownGtids::Set(own), KnownGtids::Set(set)) => Lacking::of_sets(set, own),
+            (KnownGtids::Positions(own), KnownGtids::Positions(last)) => {
                 Lacking::of_positions(last, own, None)
             }
             // A server of another kind has none of them.
-            (_, Acknowledged::Set(set)) => Lacking::of_sets(set, &GtidSet::default()),
-            (_, Acknowledged::Positions(last)) => {
-                Lacking::of_positions(last, &GtidPositions::default(), None)
-            }
+            (_, KnownGtids::Set(set)) => Lacking::of_sets(set, &GtidSet::default()),
+            (_, KnownGtids::Positions(last)) => Lacking::of_positions(last, &GtidPositions::default(), None),
         }
     }
 
     /// What a server with this binlog has that a server with the other binlog does not have. `writer` is the id of the first.
     pub(crate) fn surplus_over(&self, other: &Self, writer: u64) -> Lacking {
         match (&self.understood, &other.understood) {
-            (Understood::Set(own), Understood::Set(other)) => Lacking::of_sets(own, other),
-            (Understood::Position(own), Understood::Position(other)) => {
+            (KnownGtids::Set(own), KnownGtids::Set(other)) => Lacking::of_sets(own, other),
+            (KnownGtids::Positions(own), KnownGtids::Positions(other)) => {
                 Lacking::of_positions(own, other, Some(writer))
             }
-            (Understood::Set(own), _) => Lacking::of_sets(own, &GtidSet::default()),
-            (Understood::Position(own), _) => Lacking::of_positions(own, &GtidPositions::default(), None),
+            (KnownGtids::Set(own), _) => Lacking::of_sets(own, &GtidSet::default()),
+            (KnownGtids::Positions(own), _) => Lacking::of_positions(own, &GtidPositions::default(), None),
         }
     }
 }

@@ -26,7 +26,7 @@ mod votes;
 
 pub use failover::{Cause, Demand, FenceCommand, Promoted, Report, Silence, check_failover, fail_over};
 pub use hindrance::{Finding, Weight};
-pub use loss::{Acknowledged, Lacking};
+pub use loss::Lacking;
 pub use order::{Account, Cluster, KnownServer, Limits, Order};
 pub use rejoin::{Rejoined, rejoin};
 pub use sighting::Sighting;

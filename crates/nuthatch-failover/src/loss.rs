@@ -6,15 +6,6 @@
 use nuthatch_config::{LossMax, ServerName};
 use nuthatch_sql::{Gtid, GtidPositions, GtidSet};
 
-/// Transactions that a primary has acknowledged.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Acknowledged {
-    /// MySQL's, each one.
-    Set(GtidSet),
-    /// MariaDB's, the last of each domain and server.
-    Positions(GtidPositions),
-}
-
 /// Transactions that are not there.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Lacking {

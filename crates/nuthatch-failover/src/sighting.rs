@@ -2,10 +2,9 @@
 
 use std::time::Duration;
 
-use nuthatch_sql::{GtidPositions, GtidSet, ServerFlavor};
+use nuthatch_sql::{KnownGtids, ServerFlavor};
 
 use crate::link::{Failure, Link};
-use crate::loss::Acknowledged;
 use crate::order::KnownServer;
 
 /// Looks at one primary, over a connection that stays.
@@ -14,7 +13,7 @@ pub struct Sighting(Option<Link>);
 
 impl Sighting {
     /// What it has now; none where it does not answer, or has no binlog with GTIDs.
-    pub async fn look(&mut self, server: &KnownServer, patience: Duration) -> Option<Acknowledged> {
+    pub async fn look(&mut self, server: &KnownServer, patience: Duration) -> Option<KnownGtids> {
         let mut link = match self.0.take().filter(|link| link.name == server.0) {
             Some(link) => link,
             None => {
@@ -28,14 +27,11 @@ impl Sighting {
     }
 }
 
-async fn ask(link: &mut Link) -> Result<Option<Acknowledged>, Failure> {
+async fn ask(link: &mut Link) -> Result<Option<KnownGtids>, Failure> {
     let sql = match link.flavor {
         ServerFlavor::MariaDb(_) => "SELECT @@global.gtid_binlog_state AS seen",
         ServerFlavor::MySql(_) => "SELECT @@global.gtid_executed AS seen",
     };
     let text = link.ask(sql).await?.text("seen").unwrap_or_default();
-    Ok(match link.flavor {
-        ServerFlavor::MariaDb(_) => GtidPositions::parse(&text).map(Acknowledged::Positions),
-        ServerFlavor::MySql(_) => GtidSet::parse(&text).map(Acknowledged::Set),
-    })
+    Ok(KnownGtids::parse(link.flavor, &text))
 }

@@ -371,7 +371,7 @@ impl Field {
 async fn wait_for(link: &mut Link, has: &Gtids, of: &ServerName, order: &Order) -> Result<(), Failure> {
     let limit = order.limits.catch_up;
     let seconds = limit.as_secs_f64();
-    let sql = dialect::wait_for(link.flavor, &has.to_string(), seconds);
+    let sql = link.flavor.wait_for_gtids(&has.to_string(), seconds);
     let answer = link.ask_within(&sql, limit + order.limits.answer, &sql).await?;
     match answer.value("waited") {
         Some(b"0") => Ok(()),

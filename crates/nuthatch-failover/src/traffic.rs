@@ -1,8 +1,7 @@
 //! What statements of clients do while roles change, as this crate sees it.
 
 use nuthatch_config::{AccessFinding, HostgroupId, ServerName};
-
-use crate::loss::Acknowledged;
+use nuthatch_sql::KnownGtids;
 
 /// A session that has a connection to the old primary and cannot let go of it by itself at once.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -54,12 +53,12 @@ pub trait Traffic: Send + Sync + 'static {
     fn readmit(&self, hostgroup: HostgroupId, server: &ServerName);
 
     /// What that primary had in its binlog when it was seen last; none if it was not.
-    fn seen(&self, _primary: &ServerName) -> Option<Acknowledged> {
+    fn seen(&self, _primary: &ServerName) -> Option<KnownGtids> {
         None
     }
 
     /// What that primary has acknowledged to clients of this proxy; none if that is not known.
-    fn acknowledged(&self, _primary: &ServerName) -> Option<Acknowledged> {
+    fn acknowledged(&self, _primary: &ServerName) -> Option<KnownGtids> {
         None
     }
 }

@@ -22,7 +22,7 @@ use crate::target::Target;
 const ANSWER_BYTES_MAX: usize = 16 << 20;
 
 /// For how long a server waits in one question.
-const WAIT_S: u32 = 1;
+const WAIT_S: f64 = 1.0;
 
 /// Between two looks at the snapshots of a writer.
 const PAUSE: Duration = Duration::from_millis(1);
@@ -107,15 +107,9 @@ impl Progress {
     /// # Errors
     /// Why that is not known, in words.
     pub async fn shows(&mut self, written: &Written) -> Result<bool, String> {
-        let gtids = &written.gtids;
-        let wait = match self.flavor {
-            ServerFlavor::MySql(_) => {
-                format!("SELECT WAIT_FOR_EXECUTED_GTID_SET('{gtids}', {WAIT_S}) AS late")
-            }
-            ServerFlavor::MariaDb(_) => format!("SELECT MASTER_GTID_WAIT('{gtids}', {WAIT_S}) AS late"),
-        };
+        let wait = self.flavor.wait_for_gtids(&written.gtids, WAIT_S);
         let answer = self.ask(&wait).await?;
-        Ok(answer.text("late").as_deref() == Some("0"))
+        Ok(answer.text("waited").as_deref() == Some("0"))
     }
 
     /// The same of the server that has written it.

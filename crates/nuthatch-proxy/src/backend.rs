@@ -45,7 +45,6 @@ pub use server::PoolRow;
 pub(crate) use server::control::{Borrower, Control, Lateness};
 pub(crate) use server::defaults::{Changing, Compared, Defaults, Era, Inheritance};
 pub use server::health::LagOutcome;
-pub use server::known::acknowledged::AcknowledgedGtids;
 pub(crate) use server::known::caught_up::{CaughtUp, Need};
 pub(crate) use server::line::Turn;
 pub(crate) use server::restarts::Restarts;

@@ -20,9 +20,7 @@ mod state;
 mod stats;
 mod worker;
 
-pub use backend::{
-    AcknowledgedGtids, CatchUp, Hold, LagOutcome, LentConnection, LineRow, PingOutcome, PoolRow,
-};
+pub use backend::{CatchUp, Hold, LagOutcome, LentConnection, LineRow, PingOutcome, PoolRow};
 pub use clock::Clock;
 pub use configuration::keeper::{ConfigurationKeeper, Granting, Wish};
 pub use exact::{

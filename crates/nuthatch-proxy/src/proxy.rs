@@ -27,7 +27,7 @@ pub use levels::Levels;
 pub use monitored::MonitoredServer;
 use nuthatch_config::{AccessFinding, CheckType, HostgroupId, Member, ServerName, ServerStatus, Snapshot};
 use nuthatch_net::ServerTls;
-use nuthatch_sql::ServerFlavor;
+use nuthatch_sql::{KnownGtids, ServerFlavor};
 pub use placed::{Pair, PlacedServer};
 pub use processlist::ProcessRow;
 pub use query_cache::QueryCacheRow;
@@ -35,7 +35,7 @@ pub use source::{Source, SourceAccount};
 use tokio::sync::watch;
 use tokio::time::Instant;
 
-use crate::backend::{AcknowledgedGtids, CatchUp, LagOutcome, PingOutcome};
+use crate::backend::{CatchUp, LagOutcome, PingOutcome};
 use crate::clock::Clock;
 use crate::configuration::keeper::ConfigurationKeeper;
 use crate::exact::{Domain, Exact, NoDomain, Replaced};
@@ -136,7 +136,7 @@ impl Proxy {
 
     /// What the server has acknowledged to clients of this proxy; none if it does not tell.
     #[must_use]
-    pub fn acknowledged(&self, server: &ServerName) -> Option<AcknowledgedGtids> {
+    pub fn acknowledged(&self, server: &ServerName) -> Option<KnownGtids> {
         self.shared.hostgroups.known.of(&server.host, server.port).acknowledged.gtids()
     }
 

@@ -22,7 +22,7 @@ use crate::standing::replica_status;
 use crate::{Identity, Login, NoEvidence, PictureError};
 
 /// For how long a server waits for its replica thread in one question.
-const WAIT_S: u32 = 1;
+const WAIT_S: f64 = 1.0;
 
 /// See the module's doc.
 pub struct Witness {
@@ -131,11 +131,7 @@ impl Witness {
     /// # Errors
     /// When nothing can be proven any more.
     pub async fn wait(&mut self, target: &Target) -> Result<(), WitnessError> {
-        let Target { text, .. } = target;
-        let wait = match self.replica.identity.family() {
-            Family::MySql => format!("SELECT WAIT_FOR_EXECUTED_GTID_SET('{text}', {WAIT_S})"),
-            Family::MariaDb => format!("SELECT MASTER_GTID_WAIT('{text}', {WAIT_S})"),
-        };
+        let wait = self.flavor.wait_for_gtids(&target.text, WAIT_S);
         self.replica.connection.ask_text("a wait for the replica", &wait).await?;
         Ok(())
     }

@@ -12,6 +12,28 @@ use std::collections::{BTreeMap, HashMap};
 
 pub use algebra::Gtid;
 
+use crate::ServerFlavor;
+
+/// Which transactions, as a server of either kind tells of them.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum KnownGtids {
+    /// MySQL's, each one.
+    Set(GtidSet),
+    /// MariaDB's, the last of each domain, or of each domain and server.
+    Positions(GtidPositions),
+}
+
+impl KnownGtids {
+    /// As a server of that kind writes them.
+    #[must_use]
+    pub fn parse(flavor: ServerFlavor, text: &str) -> Option<Self> {
+        match flavor {
+            ServerFlavor::MySql(_) => GtidSet::parse(text).map(Self::Set),
+            ServerFlavor::MariaDb(_) => GtidPositions::parse(text).map(Self::Positions),
+        }
+    }
+}
+
 /// MySQL's `gtid_executed`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct GtidSet(BTreeMap<Origin, Intervals>);

@@ -67,6 +67,19 @@ impl ServerFlavor {
             Self::MySql(_) => "SHOW SLAVE STATUS",
         }
     }
+
+    /// The statement that returns when a server has applied all of these transactions, which a server of its kind has written down so, or
+    /// after so many seconds: then `waited` is not 0. A writer of MariaDB never says so of its own.
+    #[must_use]
+    pub fn wait_for_gtids(self, gtids: &str, seconds: f64) -> String {
+        let function = match self {
+            Self::MariaDb(_) => "MASTER_GTID_WAIT",
+            Self::MySql(_) => "WAIT_FOR_EXECUTED_GTID_SET",
+        };
+        // No id has a quote or a backslash.
+        let gtids: String = gtids.chars().filter(|letter| !matches!(letter, '\'' | '\\')).collect();
+        format!("SELECT {function}('{gtids}', {seconds}) AS waited")
+    }
 }
 
 /// What a token is.

@@ -117,22 +117,12 @@ pub(crate) struct AdminArguments {
     pub(crate) password_file: Option<PathBuf>,
 }
 
-/// Have another server of a replication pair take the writes.
-///
-/// Statements wait meanwhile. Until the new primary takes writes, every failure leaves the old one as it was.
+/// Whose primary, and how it is told.
 #[derive(Debug, Args)]
-pub(crate) struct SwitchoverArguments {
+pub(crate) struct PairArguments {
     /// The writer hostgroup, as in mysql_replication_hostgroups
     #[arg(long, value_name = "N")]
     pub(crate) hostgroup: u32,
-
-    /// Who is to take the writes
-    #[arg(long, value_name = "HOST:PORT")]
-    pub(crate) to: String,
-
-    /// Only say what would hinder it
-    #[arg(long)]
-    pub(crate) check: bool,
 
     /// Print JSON
     #[arg(long)]
@@ -142,14 +132,30 @@ pub(crate) struct SwitchoverArguments {
     pub(crate) admin: AdminArguments,
 }
 
+/// Have another server of a replication pair take the writes.
+///
+/// Statements wait meanwhile. Until the new primary takes writes, every failure leaves the old one as it was.
+#[derive(Debug, Args)]
+pub(crate) struct SwitchoverArguments {
+    #[command(flatten)]
+    pub(crate) of: PairArguments,
+
+    /// Who is to take the writes
+    #[arg(long, value_name = "HOST:PORT")]
+    pub(crate) to: String,
+
+    /// Only say what would hinder it
+    #[arg(long)]
+    pub(crate) check: bool,
+}
+
 /// Put another server in the place of a primary that is gone.
 ///
 /// It is refused as long as the primary answers, or a replica is connected to it.
 #[derive(Debug, Args)]
 pub(crate) struct FailoverArguments {
-    /// The writer hostgroup, as in mysql_replication_hostgroups
-    #[arg(long, value_name = "N")]
-    pub(crate) hostgroup: u32,
+    #[command(flatten)]
+    pub(crate) of: PairArguments,
 
     /// Who is to take the writes [default: the replica that has received most]
     #[arg(long, value_name = "HOST:PORT")]
@@ -158,13 +164,6 @@ pub(crate) struct FailoverArguments {
     /// Only say what would be done, and what would hinder it
     #[arg(long)]
     pub(crate) check: bool,
-
-    /// Print JSON
-    #[arg(long)]
-    pub(crate) json: bool,
-
-    #[command(flatten)]
-    pub(crate) admin: AdminArguments,
 }
 
 #[derive(Debug, Subcommand)]

@@ -8,7 +8,7 @@ use nuthatch_net::{
 };
 use serde_json::{Value, json};
 
-use crate::cli::{AdminArguments, FailoverArguments, SwitchoverArguments};
+use crate::cli::{AdminArguments, FailoverArguments, PairArguments, SwitchoverArguments};
 use crate::log::print_line;
 use crate::password_file;
 
@@ -22,10 +22,7 @@ const PASSWORD_VARIABLE: &str = "NUTHATCH_ADMIN_PASSWORD";
 
 /// `nuthatch switchover`.
 pub(crate) fn switch_over(arguments: &SwitchoverArguments) -> anyhow::Result<()> {
-    let check = if arguments.check { " CHECK" } else { "" };
-    let to = arguments.to.replace('\'', "''");
-    let statement = format!("NUTHATCH SWITCHOVER HOSTGROUP {} TO '{to}'{check}", arguments.hostgroup);
-    match order(&arguments.admin, &statement, arguments.check, arguments.json)? {
+    match order(&arguments.of, "SWITCHOVER", Some(&arguments.to), arguments.check)? {
         Found::Refused => bail!("a switchover to {} would be refused", arguments.to),
         Found::Fine => Ok(()),
     }
@@ -33,11 +30,8 @@ pub(crate) fn switch_over(arguments: &SwitchoverArguments) -> anyhow::Result<()>
 
 /// `nuthatch failover`.
 pub(crate) fn fail_over(arguments: &FailoverArguments) -> anyhow::Result<()> {
-    let check = if arguments.check { " CHECK" } else { "" };
-    let to = arguments.to.as_ref().map(|to| format!(" TO '{}'", to.replace('\'', "''"))).unwrap_or_default();
-    let statement = format!("NUTHATCH FAILOVER HOSTGROUP {}{to}{check}", arguments.hostgroup);
-    match order(&arguments.admin, &statement, arguments.check, arguments.json)? {
-        Found::Refused => bail!("a failover of hostgroup {} would be refused", arguments.hostgroup),
+    match order(&arguments.of, "FAILOVER", arguments.to.as_deref(), arguments.check)? {
+        Found::Refused => bail!("a failover of hostgroup {} would be refused", arguments.of.hostgroup),
         Found::Fine => Ok(()),
     }
 }
@@ -49,10 +43,13 @@ enum Found {
 }
 
 /// Has it done, or checked, and shows what was said.
-fn order(admin: &AdminArguments, statement: &str, is_check: bool, as_json: bool) -> anyhow::Result<Found> {
-    let answer = ask(admin, statement)?;
+fn order(of: &PairArguments, what: &str, to: Option<&str>, is_check: bool) -> anyhow::Result<Found> {
+    let PairArguments { hostgroup, json, admin } = of;
+    let to = to.map(|to| format!(" TO '{}'", to.replace('\'', "''"))).unwrap_or_default();
+    let check = if is_check { " CHECK" } else { "" };
+    let answer = ask(admin, &format!("NUTHATCH {what} HOSTGROUP {hostgroup}{to}{check}"))?;
     let columns = if is_check { ["weight", "finding"] } else { ["at_ms", "step"] };
-    show(&answer, columns, as_json)?;
+    show(&answer, columns, *json)?;
     let is_refused = answer.texts().any(|[weight, _]: [String; 2]| weight == "refused");
     Ok(if is_check && is_refused { Found::Refused } else { Found::Fine })
 }

@@ -17,7 +17,7 @@ use nuthatch_admin::{SwitchoverMode, SwitchoverOrder};
 use nuthatch_config::{CheckType, HostgroupId, MysqlVariables, ServerName};
 use nuthatch_failover::{Account, Cluster, KnownServer, Limits, Order, Outcome, Step, Traffic, Weight};
 use nuthatch_net::{AskerLogin, BackendPassword};
-use nuthatch_proxy::Proxy;
+use nuthatch_proxy::{Pair, Proxy};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, TryAcquireError};
 use tokio::time::timeout;
 use tokio_util::task::TaskTracker;
@@ -107,16 +107,19 @@ impl Switching {
         }
     }
 
+    /// The pair of that hostgroup, whose primary can be changed by what the variables say.
+    fn equipped_pair(&self, hostgroup: HostgroupId, variables: &MysqlVariables) -> Result<Pair, String> {
+        let pair = self.proxy.pair(hostgroup).ok_or_else(|| {
+            format!("hostgroup {hostgroup} is the writer_hostgroup of no row in mysql_replication_hostgroups")
+        })?;
+        is_equipped(variables).map(|()| pair)
+    }
+
     fn order(&self, order: &SwitchoverOrder) -> Result<(Order, CheckType), String> {
         let hostgroup = HostgroupId(order.hostgroup);
         let snapshot = self.proxy.snapshot();
         let variables = &snapshot.mysql;
-        let Some(pair) = self.proxy.pair(hostgroup) else {
-            return Err(format!(
-                "hostgroup {hostgroup} is the writer_hostgroup of no row in mysql_replication_hostgroups"
-            ));
-        };
-        is_equipped(variables)?;
+        let pair = self.equipped_pair(hostgroup, variables)?;
         let cluster =
             Cluster { hostgroup, writer: pair.writer, servers: self.servers(&pair.servers, variables) };
         let to = ServerName { host: order.hostname.clone(), port: order.port };

@@ -6,7 +6,7 @@ use super::{CacheMode, RuleHits};
 use crate::server::HostgroupId;
 
 /// The fields set by the rules that matched; `None` where no rule said anything.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub struct Verdict {
     /// Where to send the statement.
     pub destination_hostgroup: Option<HostgroupId>,
@@ -34,6 +34,12 @@ pub struct Verdict {
     pub next_query_flag_in: Option<u32>,
     /// Counters of the rules that matched, in order of the matches; the caller bumps each.
     pub matched: Vec<Arc<RuleHits>>,
+}
+
+impl Default for Verdict {
+    fn default() -> Self {
+        Self::NOTHING
+    }
 }
 
 impl Verdict {

@@ -95,7 +95,7 @@ variables! {
     read_write_split: count(0..=1) = 0, Acts, own,
         "1: reads that do nothing else, outside of transactions, go from the writer hostgroup of a `mysql_replication_hostgroups` row to its readers, where no rule says otherwise; a session never goes back behind what it has seen.";
     causal_reads: choice("SESSION", "GLOBAL") = "SESSION", Acts, own,
-        "What a read that a replica answers must show: what its own session has written and seen, or what anybody has written through this proxy.";
+        "What a read that a replica answers must show: what its own session has written and seen, or what anybody had written before it came, also past this proxy.";
     causal_reads_timeout_ms: count(0..=60_000) = 100, Acts, own,
         "Milliseconds for which such a read waits for a replica that shows it; then the writer answers.";
     transaction_replay: flag = false, Acts, own,

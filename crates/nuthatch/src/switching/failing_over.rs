@@ -95,12 +95,7 @@ impl Switching {
     ) -> Result<(Demand, CheckType), String> {
         let snapshot = self.proxy.snapshot();
         let variables = &snapshot.mysql;
-        let Some(pair) = self.proxy.pair(hostgroup) else {
-            return Err(format!(
-                "hostgroup {hostgroup} is the writer_hostgroup of no row in mysql_replication_hostgroups"
-            ));
-        };
-        is_equipped(variables)?;
+        let pair = self.equipped_pair(hostgroup, variables)?;
         if cause == Cause::Auto && pair.configured < SERVERS_MIN {
             return Err(format!(
                 "mysql-failover = auto does not act for hostgroup {hostgroup}: it has {} servers, and a majority takes \

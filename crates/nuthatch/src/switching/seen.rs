@@ -3,20 +3,20 @@
 use std::collections::HashMap;
 
 use nuthatch_config::{HostgroupId, ServerName};
-use nuthatch_failover::Acknowledged;
+use nuthatch_sql::KnownGtids;
 use parking_lot::Mutex;
 
 /// See the module's doc.
 #[derive(Debug, Default)]
-pub(super) struct Seen(Mutex<HashMap<ServerName, Acknowledged>>);
+pub(super) struct Seen(Mutex<HashMap<ServerName, KnownGtids>>);
 
 impl Seen {
     /// What that primary had when it was seen last.
-    pub(super) fn of(&self, primary: &ServerName) -> Option<Acknowledged> {
+    pub(super) fn of(&self, primary: &ServerName) -> Option<KnownGtids> {
         self.0.lock().get(primary).cloned()
     }
 
-    pub(super) fn note(&self, primary: &ServerName, seen: Acknowledged) {
+    pub(super) fn note(&self, primary: &ServerName, seen: KnownGtids) {
         self.0.lock().insert(primary.clone(), seen);
     }
 

@@ -3,8 +3,9 @@
 use std::sync::Arc;
 
 use nuthatch_config::{AccessFinding, CheckType, HostgroupId, ServerName};
-use nuthatch_failover::{Acknowledged, Holding, Traffic, Work};
-use nuthatch_proxy::{AcknowledgedGtids, Hold, LentConnection, Proxy};
+use nuthatch_failover::{Holding, Traffic, Work};
+use nuthatch_proxy::{Hold, LentConnection, Proxy};
+use nuthatch_sql::KnownGtids;
 
 use super::seen::Seen;
 
@@ -44,14 +45,11 @@ impl Traffic for Statements {
         self.proxy.fence(hostgroup, server, why);
     }
 
-    fn acknowledged(&self, primary: &ServerName) -> Option<Acknowledged> {
-        Some(match self.proxy.acknowledged(primary)? {
-            AcknowledgedGtids::Set(set) => Acknowledged::Set(set),
-            AcknowledgedGtids::Positions(positions) => Acknowledged::Positions(positions),
-        })
+    fn acknowledged(&self, primary: &ServerName) -> Option<KnownGtids> {
+        self.proxy.acknowledged(primary)
     }
 
-    fn seen(&self, primary: &ServerName) -> Option<Acknowledged> {
+    fn seen(&self, primary: &ServerName) -> Option<KnownGtids> {
         self.seen.of(primary)
     }
 

@@ -20,26 +20,23 @@ use crate::session::statement::Plan;
 /// What causal reads have to show, as `mysql-causal_reads` has it: all that anybody wrote.
 const GLOBAL: &str = "GLOBAL";
 
-/// What the server must show that answers the statement; none if it may be any of its hostgroup.
-fn need_of(ground: &Ground, dealings: &Dealings, plan: &Plan) -> Option<Need> {
-    let writer = plan.causal?;
+/// What the server must show that answers the statement.
+fn need_of(ground: &Ground, dealings: &Dealings, plan: &Plan) -> Need {
+    let Some(writer) = plan.causal else { return Need::default() };
     let need = dealings.hands.position.need(writer);
-    let is_for_all = plan.hostgroup != writer && ground.snapshot.mysql.causal_reads == GLOBAL;
-    let need = if is_for_all { need.with_all_until(plan.started_us) } else { need };
-    need.is_any().then_some(need)
+    let is_for_all = plan.may_be_behind() && ground.snapshot.mysql.causal_reads == GLOBAL;
+    if is_for_all { need.with_all_until(plan.started_us) } else { need }
 }
 
 /// Whether the statement can be sent, as far as it depends on what servers show.
 pub(crate) fn is_ready(ground: &Ground, account: &Account, dealings: &Dealings, plan: &Plan) -> bool {
-    let shown =
-        |_writer| who_shows(ground, account, dealings, plan, need_of(ground, dealings, plan).as_ref());
-    plan.causal.is_none_or(|writer| shown(writer) == WhoShows::Somebody)
+    let shown = || who_shows(ground, account, dealings, plan, &need_of(ground, dealings, plan));
+    plan.causal.is_none() || shown() == WhoShows::Somebody
 }
 
 /// Has only servers answer the statement at hand that show what they must.
 pub(crate) fn demand(ground: &Ground, dealings: &mut Dealings, plan: &Plan) {
-    let is_elsewhere = plan.causal.is_some_and(|writer| writer != plan.hostgroup);
-    let need = is_elsewhere.then(|| need_of(ground, dealings, plan).unwrap_or_default());
+    let need = plan.may_be_behind().then(|| need_of(ground, dealings, plan));
     dealings.hands.position.demand(need);
 }
 
@@ -52,14 +49,12 @@ pub(crate) async fn await_server(
 ) -> Result<(), SessionEnd> {
     let Some(writer) = plan.causal else { return Ok(()) };
     let need = need_of(ground, dealings, plan);
-    let shown = match who_shows(ground, account, dealings, plan, need.as_ref()) {
-        WhoShows::NobodyYet => {
-            wait(ground, account, dealings, plan, writer, &need.unwrap_or_default()).await?
-        }
+    let shown = match who_shows(ground, account, dealings, plan, &need) {
+        WhoShows::NobodyYet => wait(ground, account, dealings, plan, writer, &need).await?,
         at_once => at_once == WhoShows::Somebody,
     };
     if !shown {
-        if plan.hostgroup != writer {
+        if plan.may_be_behind() {
             ground.worker.counters.causal_reads_by_writer.bump();
         }
         plan.go_to_writer();
@@ -81,7 +76,7 @@ async fn wait(
         loop {
             let mut told = pin!(cluster.proofs().notified());
             told.as_mut().enable();
-            match who_shows(ground, account, dealings, plan, Some(need)) {
+            match who_shows(ground, account, dealings, plan, need) {
                 WhoShows::Somebody => return true,
                 WhoShows::NobodyYet if cluster.can_be_proven() => cluster.wish(need.until_us()),
                 WhoShows::NobodyYet | WhoShows::Nobody => return false,
@@ -99,15 +94,7 @@ async fn wait(
     Ok(shown.unwrap_or(false))
 }
 
-fn who_shows(
-    ground: &Ground,
-    account: &Account,
-    dealings: &Dealings,
-    plan: &Plan,
-    need: Option<&Need>,
-) -> WhoShows {
-    let any = Need::default();
-    let need = need.unwrap_or(&any);
+fn who_shows(ground: &Ground, account: &Account, dealings: &Dealings, plan: &Plan, need: &Need) -> WhoShows {
     let hands = &dealings.hands;
     // What is held is taken before any other.
     match held_for(account, hands, plan.hostgroup).and_then(|place| hands.held.get(place)) {

@@ -72,8 +72,7 @@ async fn await_reader(session: &mut Session, plan: &mut Plan) -> Result<(), Trou
 /// Whether the statement was given to no server, for want of one that shows what it needs: then it begins anew, for who writes.
 fn goes_to_writer(session: &Session, inquiry: &mut Inquiry, answered: &Result<AnswerEnd, Trouble>) -> bool {
     let Inquiry { asked: Asked { plan, .. }, stage, .. } = inquiry;
-    let is_elsewhere = plan.causal.is_some_and(|writer| writer != plan.hostgroup);
-    let goes = is_elsewhere && matches!(answered, Err(trouble) if trouble.is_of_who_is_behind());
+    let goes = plan.may_be_behind() && matches!(answered, Err(trouble) if trouble.is_of_who_is_behind());
     if goes {
         session.ground.worker.counters.causal_reads_by_writer.bump();
         plan.go_to_writer();

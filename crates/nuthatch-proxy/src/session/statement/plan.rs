@@ -46,6 +46,11 @@ impl Plan {
         self.facts.is_plain && !self.verdict.answers()
     }
 
+    /// Whether the server that answers it may be behind who writes.
+    pub(crate) fn may_be_behind(&self) -> bool {
+        self.causal.is_some_and(|writer| writer != self.hostgroup)
+    }
+
     /// It goes to who writes after all.
     pub(crate) fn go_to_writer(&mut self) {
         if let Some(writer) = self.causal.take() {

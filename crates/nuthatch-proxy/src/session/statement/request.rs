@@ -14,6 +14,14 @@ pub(crate) enum Request {
 }
 
 impl Request {
+    /// The statement's text, which is `at_hand` of one that came as text.
+    pub(crate) fn text<'a>(&'a self, at_hand: &'a [u8]) -> &'a [u8] {
+        match self {
+            Self::Text => at_hand,
+            Self::Execution { text, .. } => text,
+        }
+    }
+
     /// Of an execution, the statement's number.
     pub(crate) const fn execution(&self) -> Option<u32> {
         match self {

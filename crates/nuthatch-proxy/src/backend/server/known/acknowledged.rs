@@ -5,7 +5,7 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use nuthatch_sql::{GtidPositions, GtidSet};
+use nuthatch_sql::{GtidPositions, GtidSet, KnownGtids};
 use parking_lot::Mutex;
 
 /// So many are noted before they are put together.
@@ -13,15 +13,6 @@ const NOTED_MAX: usize = 1024;
 
 /// So many ranges of a MySQL's ids are kept; the oldest are let go of, which replicas have long since.
 const RANGES_MAX: usize = 20_000;
-
-/// Transactions that a server has acknowledged.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum AcknowledgedGtids {
-    /// MySQL's, each one.
-    Set(GtidSet),
-    /// MariaDB's, the last of each domain and server.
-    Positions(GtidPositions),
-}
 
 /// Of one server, in however many hostgroups it stands.
 #[derive(Debug, Default)]
@@ -54,13 +45,13 @@ impl Acknowledged {
     }
 
     /// All that it has; none if it does not tell.
-    pub(crate) fn gtids(&self) -> Option<AcknowledgedGtids> {
+    pub(crate) fn gtids(&self) -> Option<KnownGtids> {
         self.is_told.load(Ordering::Acquire).then_some(())?;
         let mut known = self.gtids.lock();
         known.put_together();
         Some(match known.positions == GtidPositions::default() {
-            true => AcknowledgedGtids::Set(known.set.clone()),
-            false => AcknowledgedGtids::Positions(known.positions.clone()),
+            true => KnownGtids::Set(known.set.clone()),
+            false => KnownGtids::Positions(known.positions.clone()),
         })
     }
 }
@@ -94,12 +85,12 @@ mod tests {
         assert_eq!(mysql.gtids(), None);
         mysql.is_told();
         let set = GtidSet::parse(&format!("{uuid}:1-3000")).expect("a set");
-        assert_eq!(mysql.gtids(), Some(AcknowledgedGtids::Set(set)));
+        assert_eq!(mysql.gtids(), Some(KnownGtids::Set(set)));
         let mariadb = Acknowledged::default();
         mariadb.is_told();
-        assert_eq!(mariadb.gtids(), Some(AcknowledgedGtids::Set(GtidSet::default())), "nothing of any kind");
+        assert_eq!(mariadb.gtids(), Some(KnownGtids::Set(GtidSet::default())), "nothing of any kind");
         ["0-1-7", "0-1-9", "3-1-2,0-1-8"].iter().for_each(|gtid| mariadb.note(gtid.as_bytes()));
         let last = GtidPositions::parse("0-1-9,3-1-2").expect("positions");
-        assert_eq!(mariadb.gtids(), Some(AcknowledgedGtids::Positions(last)));
+        assert_eq!(mariadb.gtids(), Some(KnownGtids::Positions(last)));
     }
 }

@@ -37,7 +37,7 @@ impl CaughtUp {
     }
 }
 
-/// What a server must show to answer a statement.
+/// What a server must show to answer a statement; by default nothing.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Need {
     /// All that had been acknowledged or shown before then, in microseconds of the clock.
@@ -66,11 +66,6 @@ impl Need {
     pub(crate) fn is_met_by(&self, server: &CaughtUp) -> bool {
         let has_shown = || self.shown_by.as_ref().is_some_and(|known| known.is(server));
         server.shows(self.of_all_us) && (server.shows(self.until_us) || has_shown())
-    }
-
-    /// Whether anything is needed.
-    pub(crate) const fn is_any(&self) -> bool {
-        self.until_us > 0 || self.of_all_us > 0
     }
 
     /// Up to when who is proven to show everything surely meets it.

@@ -101,7 +101,7 @@ pub(super) fn take_note(
 /// The session has seen what the server has just answered.
 fn note_position(ground: &Ground, dealings: &mut Dealings, plan: &Plan, held: &Held) {
     let server = held.connection.server();
-    if plan.causal.is_some_and(|writer| writer != held.hostgroup) {
+    if plan.may_be_behind() {
         held.connection.count_causal();
     }
     let writer = plan.causal.unwrap_or_else(|| ground.snapshot.writer_of(held.hostgroup));
@@ -113,13 +113,10 @@ fn note_position(ground: &Ground, dealings: &mut Dealings, plan: &Plan, held: &H
 pub(super) fn let_go_of(session: &mut Session, asked: &Asked, end: &AnswerEnd, mut held: Held) {
     let Asked { request, plan, .. } = asked;
     let Session { ground, client, account, context, dealings, statements, .. } = session;
-    let text = match request {
-        Request::Text => client.statement_text(),
-        Request::Execution { id, text } => {
-            keep_cursor(statements, *id, &mut held);
-            text
-        }
-    };
+    if let Some(id) = request.execution() {
+        keep_cursor(statements, id, &mut held);
+    }
+    let text = request.text(client.statement_text());
     if let Ending::Err(number) = end.ending {
         count_error(ground, account, context, number, text, &plan.facts, &mut held);
     }

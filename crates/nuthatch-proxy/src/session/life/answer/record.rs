@@ -64,10 +64,7 @@ pub(super) fn record(session: &mut Session, asked: &Asked, end: &AnswerEnd, prin
         false => refused(client, context, facts, end, asked, held),
     };
     let what = what(client, statements, &asked.request, held);
-    let text = match &asked.request {
-        Request::Text => client.statement_text(),
-        Request::Execution { text, .. } => text,
-    };
+    let text = asked.request.text(client.statement_text());
     let told = Told::of(end, print.sum());
     let told_id = told.insert_id();
     let made_id_up = told_id > 0 && inserts(facts.kind) && is_made_up(ground, context, told_id, text, held);
@@ -101,10 +98,7 @@ fn refused(
         Ending::Ok | Ending::ResultSet => end.results <= 1,
     };
     let is_plain = client.attributes().is_none() && asked.plan.sent.is_none() && asked.plan.named.is_none();
-    let text = match &asked.request {
-        Request::Text => client.statement_text(),
-        Request::Execution { text, .. } => text,
-    };
+    let text = asked.request.text(client.statement_text());
     let can = is_harmless && is_known_error && is_plain && may_be_repeated(facts, text, context.lexing);
     if can { Ok(()) } else { Err(NoReplay::Statement) }
 }

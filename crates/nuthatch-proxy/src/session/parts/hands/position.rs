@@ -95,6 +95,6 @@ mod tests {
         position.saw_somewhere(HostgroupId(2), 70);
         assert_eq!(position.need(HostgroupId(2)).until_us(), 70);
         position.keep(false);
-        assert!(!position.need(HostgroupId(1)).is_any(), "what is not kept is forgotten");
+        assert_eq!(position.need(HostgroupId(1)).until_us(), 0, "what is not kept is forgotten");
     }
 }
