@@ -2,16 +2,18 @@
 # Every test: cargo's, then each suite tests/*/*.sh. The last line is the sum, `N passed, N failed`.
 #
 # A suite is a script that prints a line `N passed, N failed` last and exits 0 only if nothing failed. It finds the
-# program to test in $NUTHATCH. One that fails without such a line counts as one failure.
+# program to test in $NUTHATCH. One that fails without such a line counts as one failure. What failed, and in which words,
+# stands once more right above the sum, where it is seen in a log that was cut.
 set -uo pipefail
 cd "$(dirname "$0")/.." || exit 1
 log=$(mktemp)
 trap 'rm -f "$log"' EXIT
-passed=0 failed=0
+passed=0 failed=0 names=()
 
 # count PASSED FAILED EXIT NAME: adds up; a failure that no line told of is counted once.
 count() {
   passed=$((passed + $1)) failed=$((failed + $2))
+  [ "$3" = 0 ] || names+=("$4")
   if [ "$3" != 0 ] && [ "$2" = 0 ]; then
     failed=$((failed + 1))
     echo "$4 failed (exit $3)" >&2
@@ -22,6 +24,8 @@ cargo test --workspace --no-fail-fast --locked 2>&1 < /dev/null | tee "$log"
 code=${PIPESTATUS[0]}
 read -r ok bad < <(awk '/^test result:/ {ok += $4; bad += $6} END {print ok + 0, bad + 0}' "$log")
 count "$ok" "$bad" "$code" "cargo test"
+mapfile -t -O "${#names[@]}" names < <(awk '/^test .* \.\.\. FAILED$/ {print $2}
+  /^thread .* panicked at / {print; getline; print "  " $0}' "$log" | head -40 | cut -c -400)
 
 shopt -s nullglob
 suites=(tests/*/*.sh)
@@ -41,5 +45,6 @@ if [ "${#suites[@]}" != 0 ]; then
   fi
 fi
 
+[ "${#names[@]}" = 0 ] || printf 'failed: %s\n' "${names[@]}"
 echo "$passed passed, $failed failed"
 [ "$failed" = 0 ] && [ "$passed" != 0 ]
