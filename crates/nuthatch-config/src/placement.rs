@@ -119,6 +119,21 @@ impl Placer {
         self.fenced.remove(&(hostgroup, server.clone()));
     }
 
+    /// That server wrote in that cluster last, as is remembered from another run: it counts as if it had been placed there, unless
+    /// somebody has been since.
+    pub fn remember_writer(&mut self, hostgroup: HostgroupId, server: ServerName) {
+        self.writers.entry(hostgroup).or_insert_with(|| vec![server]);
+    }
+
+    /// Who is the one writer of each cluster, or was when it last had one.
+    pub fn sole_writers(&self) -> BTreeMap<HostgroupId, ServerName> {
+        let sole = |(hostgroup, writers): (&HostgroupId, &Vec<ServerName>)| match &writers[..] {
+            [one] => Some((*hostgroup, one.clone())),
+            _ => None,
+        };
+        self.writers.iter().filter_map(sole).collect()
+    }
+
     /// Who wrote in that cluster last, there or not.
     pub fn last_writer(&self, hostgroup: HostgroupId) -> Option<&ServerName> {
         self.writers(hostgroup).first()

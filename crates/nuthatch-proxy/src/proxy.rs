@@ -14,6 +14,7 @@ mod query_cache;
 mod source;
 mod tables;
 
+use std::collections::BTreeMap;
 use std::io;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -128,10 +129,19 @@ impl Proxy {
         self.shared.clock.now_us()
     }
 
-    /// The server shows all that any server of the cluster had acknowledged or shown before that moment.
-    pub fn note_caught_up(&self, cluster: &CatchUp, server: &ServerName, until_us: u64) {
-        self.shared.hostgroups.known.of(&server.host, server.port).caught_up.prove(until_us);
+    /// How often the server was found to have begun anew: to be asked before it is asked what it shows.
+    #[must_use]
+    pub fn life_of(&self, server: &ServerName) -> u64 {
+        self.shared.hostgroups.known.of(&server.host, server.port).caught_up.life()
+    }
+
+    /// In that life the server shows all that any server of the cluster had acknowledged or shown before that moment. Returns whether it is
+    /// the one at hand; what was found in another one counts for nothing.
+    pub fn note_caught_up(&self, cluster: &CatchUp, server: &ServerName, life: u64, until_us: u64) -> bool {
+        let known = self.shared.hostgroups.known.of(&server.host, server.port);
+        let counts = known.caught_up.prove(life, until_us);
         cluster.tell();
+        counts
     }
 
     /// What the server has acknowledged to clients of this proxy; none if it does not tell.
@@ -181,6 +191,17 @@ impl Proxy {
     /// have been cut when this returns, and what was under way is not stored.
     pub fn fence(&self, hostgroup: HostgroupId, server: &ServerName, why: &str) {
         self.shared.fence(hostgroup, server, why);
+    }
+
+    /// These servers wrote in their clusters last, in another run, by writer hostgroup: each stands there until it is found not to write.
+    pub fn remember_writers(&self, writers: impl IntoIterator<Item = (HostgroupId, ServerName)>) {
+        self.shared.remember_writers(writers);
+    }
+
+    /// Who is the one writer of each cluster, or was when it last had one, by writer hostgroup.
+    #[must_use]
+    pub fn sole_writers(&self) -> BTreeMap<HostgroupId, ServerName> {
+        self.shared.places.lock().sole_writers()
     }
 
     /// It stands again where it belongs by what it is found to be.

@@ -133,6 +133,15 @@ impl Shared {
         self.replace(&mut places);
     }
 
+    /// These servers wrote in their clusters last, in another run.
+    pub(crate) fn remember_writers(&self, writers: impl IntoIterator<Item = (HostgroupId, ServerName)>) {
+        let mut places = self.places.lock();
+        for (hostgroup, server) in writers {
+            places.remember_writer(hostgroup, server);
+        }
+        self.replace(&mut places);
+    }
+
     /// It stands again where it belongs by what it is found to be.
     pub(crate) fn readmit(&self, hostgroup: HostgroupId, server: &ServerName) {
         let mut places = self.places.lock();

@@ -195,6 +195,7 @@ impl Follower {
             if progress.is_gone() {
                 return None;
             }
+            let life = self.proxy.life_of(&self.server.name);
             loop {
                 let shows = match self.is_writer {
                     true => patiently(progress.shows_its_own(&written)).await,
@@ -207,8 +208,9 @@ impl Follower {
                 }
             }
             said.is_well();
-            proven_us = at_us;
-            self.proxy.note_caught_up(&self.wishes, &self.server.name, at_us);
+            if self.proxy.note_caught_up(&self.wishes, &self.server.name, life, at_us) {
+                proven_us = at_us;
+            }
         }
     }
 }

@@ -68,8 +68,9 @@ impl Placer {
         };
         let candidates: Vec<_> = rows.servers_in(&both).into_iter().map(candidate).collect();
         let refuses = variables.two_writers == "refuse";
-        // Before anybody has looked, servers stand where they are loaded.
-        let is_any_known = candidates.iter().any(|candidate| candidate.access.is_some());
+        // Before anybody has looked, and where nobody was writer, servers stand where they are loaded.
+        let is_any_known =
+            candidates.iter().any(|candidate| candidate.access.is_some() || candidate.was_writer);
         let writer = if refuses && is_any_known { self.choose(pair, &candidates) } else { None };
         let mut placed = Vec::new();
         for candidate in &candidates {

@@ -1,6 +1,6 @@
 //! Where servers stand now: what the configuration says, and what the monitor has found.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
 use nuthatch_config::{
@@ -119,6 +119,16 @@ impl Places {
     /// It stands again where it belongs by what it is found to be.
     pub(crate) fn readmit(&mut self, hostgroup: HostgroupId, server: &ServerName) {
         self.placer.readmit(hostgroup, server);
+    }
+
+    /// That server wrote in that cluster last, in another run.
+    pub(crate) fn remember_writer(&mut self, hostgroup: HostgroupId, server: ServerName) {
+        self.placer.remember_writer(hostgroup, server);
+    }
+
+    /// Who is the one writer of each cluster, or was when it last had one.
+    pub(crate) fn sole_writers(&self) -> BTreeMap<HostgroupId, ServerName> {
+        self.placer.sole_writers()
     }
 
     /// Who wrote in that cluster last, there or not.

@@ -67,6 +67,9 @@ pub(in crate::backend) async fn open(
     let thread_id = logged_in.greeting.connection_id;
     let is_anew =
         slot.server.restarts.accepted(&slot.server.host, slot.server.port, number_before, thread_id);
+    if is_anew {
+        slot.server.known.caught_up.begin_anew();
+    }
     if is_anew && !slot.server.defaults.lacks_values() {
         // It may have been configured anew.
         slot.server.begin_defaults_anew();

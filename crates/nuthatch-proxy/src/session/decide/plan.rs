@@ -61,10 +61,12 @@ fn plan_of_known(
     text: &[u8],
     known: &Known,
 ) -> Plan {
-    let (started_us, variables) = (ground.latest_us, &ground.snapshot.mysql);
+    let variables = &ground.snapshot.mysql;
     let verdict = judge(ground, account, context, cache, text, known.digest, &known.digest_text);
     let mut facts = Facts::of_text(Arc::clone(&known.facts), verdict.multiplex);
     let Way { wanted, hostgroup, causal } = way(ground, account, context, dealings, &verdict, &facts);
+    // What others were told before it came is to be shown (`lease/causal.rs`): so it came no earlier than that.
+    let started_us = if causal.is_some() { ground.shared.clock.now_us() } else { ground.latest_us };
     facts.is_plain = known.is_plain;
     facts.code = code_run(ground, context, text, known, hostgroup);
     let digest = variables

@@ -20,9 +20,24 @@ pub(crate) struct CaughtUp {
 }
 
 impl CaughtUp {
-    /// It shows all that had been acknowledged or shown before then.
-    pub(crate) fn prove(&self, until_us: u64) {
+    /// How often it was begun anew: to be asked before a proof is begun.
+    pub(crate) fn life(&self) -> u64 {
+        self.life.load(Ordering::Acquire)
+    }
+
+    /// In that life it shows all that had been acknowledged or shown before then. Returns whether it is the one at hand: what was found in
+    /// another one counts for nothing.
+    pub(crate) fn prove(&self, life: u64, until_us: u64) -> bool {
+        if self.life() != life {
+            return false;
+        }
         self.until_us.fetch_max(until_us, Ordering::AcqRel);
+        // It may have begun anew in between.
+        let is_at_hand = self.life() == life;
+        if !is_at_hand {
+            self.until_us.store(0, Ordering::Release);
+        }
+        is_at_hand
     }
 
     /// It may be another process, which shows less.
@@ -107,9 +122,9 @@ mod tests {
         assert!(need.is_met_by(&first) && need.is_met_by(&second), "nothing was seen yet");
         need.saw(&first, 100);
         assert!(need.is_met_by(&first) && !need.is_met_by(&second));
-        second.prove(99);
+        assert!(second.prove(second.life(), 99));
         assert!(!need.is_met_by(&second));
-        second.prove(100);
+        assert!(second.prove(second.life(), 100));
         assert!(need.is_met_by(&second));
         need.saw(&second, 200);
         assert!(need.is_met_by(&second) && !need.is_met_by(&first), "it has shown what the first may lack");
@@ -123,7 +138,7 @@ mod tests {
         need.saw(&replica, 200);
         assert!(!need.is_met_by(&replica), "by a rule, past what was written");
         assert!(!need.is_met_by(&writer));
-        writer.prove(200);
+        assert!(writer.prove(writer.life(), 200));
         assert!(need.is_met_by(&writer));
     }
 
@@ -132,12 +147,14 @@ mod tests {
         let server = Arc::new(CaughtUp::default());
         let mut need = Need::default();
         need.saw(&server, 100);
-        server.prove(300);
+        assert!(server.prove(server.life(), 300));
+        let before = server.life();
         server.begin_anew();
+        assert!(!server.prove(before, 300), "that was found in its life before");
         assert!(!need.is_met_by(&server));
         need.saw(&server, 400);
         assert!(!need.is_met_by(&server), "of what was seen before it was not known");
-        server.prove(400);
+        assert!(server.prove(server.life(), 400));
         need.saw(&server, 500);
         assert!(need.is_met_by(&server));
         let of_all = need.clone().with_all_until(450);
@@ -146,7 +163,7 @@ mod tests {
         assert!(need.is_met_by(&server), "that was there when it answered");
         need.saw_somewhere(501);
         assert!(!need.is_met_by(&server));
-        server.prove(501);
+        assert!(server.prove(server.life(), 501));
         assert!(need.is_met_by(&server) && of_all.is_met_by(&server));
     }
 }

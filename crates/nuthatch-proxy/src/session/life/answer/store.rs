@@ -95,7 +95,8 @@ pub(super) fn store(
         (Caching::Exact { .. }, None) => return Err(NotCached::TablesNotUnderstood),
         _ => Depends::default(),
     };
-    let created_ms = session.ground.latest_us / 1000;
+    // Behind all that it shows. The latest look at the clock may be from before the answer came: see `count_hit`.
+    let created_ms = session.ground.shared.clock.now_ms();
     insert(
         &session.ground,
         Fill {
