@@ -8,6 +8,7 @@
 //! 6. **Its read_only is lifted.** Until then every failure leaves things as they were; from then on there is no way back.
 //! 7. Statements go there, the others follow it.
 
+mod catch_up;
 mod choice;
 mod demand;
 mod evidence;
@@ -34,6 +35,7 @@ use crate::steps::{Outcome, Step, Steps};
 use crate::survey::Survey;
 use crate::traffic::Traffic;
 use crate::votes::{Votes, majority};
+use catch_up::{catch_up, hold};
 use choice::{Wanted, choose};
 pub use demand::{Cause, Demand};
 pub use evidence::Silence;
@@ -68,9 +70,6 @@ pub struct Promoted {
     /// Whether it followed over TLS: so will the old one.
     pub over_tls: bool,
 }
-
-/// How long the heir is waited for before votes are looked for again.
-const SLICE: Duration = Duration::from_millis(500);
 
 /// How often the heir is told to take writes, if its connections are lost.
 const TRIES_MAX: u32 = 5;
@@ -273,7 +272,7 @@ impl Course<'_> {
         steps.took(format!("this proxy's connections to {name} are cut"));
         // What takes long, while nothing else is touched: should this proxy end meanwhile, replicas go on as before.
         let place = heir(field, demand, name).map_err(|findings| words(&findings))?;
-        self.catch_up(field, votes, place).await?;
+        catch_up(field, votes, place, demand).await?;
         deafen(field, touched).await?;
         field.ask_again().await;
         let place = heir(field, demand, name).map_err(|findings| words(&findings))?;
@@ -285,39 +284,9 @@ impl Course<'_> {
         let over_tls = heir.follows.first().is_some_and(|channel| channel.over_tls);
         let new = heir.name.clone();
         self.promoted = Some(Promoted { old: name.clone(), new, lost, lost_of_seen, over_tls });
-        let received = self.catch_up(field, votes, place).await?;
+        let received = catch_up(field, votes, place, demand).await?;
         steps.took(format!("{} has applied all that it has received: {received}", field.asked[place].1.name));
         Ok(place)
-    }
-
-    /// The heir has applied what it has received; returns what that is.
-    async fn catch_up(&self, field: &mut Field, votes: &mut Votes, place: usize) -> Result<Gtids, String> {
-        let began = Instant::now();
-        loop {
-            let (link, survey) = &mut field.asked[place];
-            let Some(channel) = survey.follows.first() else {
-                return Err(format!("{} follows nobody any more", survey.name));
-            };
-            let sql = link.flavor.wait_for_gtids(&channel.received.to_string(), SLICE.as_secs_f64());
-            let waited = link.ask_within(&sql, SLICE + self.demand.answer, &sql).await;
-            let has_applied = waited.map_err(|failure| failure.to_string())?.value("waited") == Some(b"0");
-            let now = Survey::of(link).await.map_err(|failure| failure.to_string())?;
-            if let Some(channel) = now.follows.first().filter(|channel| channel.applies != "Yes") {
-                return Err(format!("{} has stopped applying: {}", now.name, channel.error));
-            }
-            if has_applied {
-                return Ok(channel.received.clone());
-            }
-            if began.elapsed() > self.demand.catch_up {
-                let ms = self.demand.catch_up.as_millis();
-                return Err(format!(
-                    "{} did not apply all that it has received within {ms} ms (mysql-failover_catch_up_ms): {} there, {} \
-                     received",
-                    now.name, now.has, channel.received
-                ));
-            }
-            hold(votes, field, place).await?;
-        }
     }
 
     /// The heir takes writes.
@@ -579,22 +548,6 @@ async fn deafen(field: &mut Field, touched: &mut Touched) -> Result<(), String> 
     });
     let told: Result<Vec<()>, Failure> = at_once::all(telling).await.into_iter().collect();
     told.map(drop).map_err(|failure| failure.to_string())
-}
-
-/// The votes are still this proxy's.
-async fn hold(votes: &mut Votes, field: &mut Field, heir: usize) -> Result<(), String> {
-    let mut heirs = None;
-    let mut others = Vec::new();
-    for (place, (link, _)) in field.asked.iter_mut().enumerate() {
-        match place == heir {
-            true => heirs = Some(link),
-            false => others.push(link),
-        }
-    }
-    match heirs {
-        Some(heir) => votes.hold(heir, others.into_iter()).await,
-        None => Err("the heir is gone".to_owned()),
-    }
 }
 
 async fn take_writes(link: &mut Link) -> Result<(), Failure> {

@@ -2,11 +2,13 @@
 //!
 //! [`switch_over`] changes the primary while it is there: what the old one has acknowledged is on the new one before that takes a write, and
 //! until then every failure leaves things as they were. [`check`] says beforehand what would hinder it. [`fail_over`] puts another one in the
-//! place of a primary that is gone, and says what is lost with it; [`rejoin`] has the old one follow when it is back.
+//! place of a primary that is gone, and says what is lost with it; [`rejoin`] has the old one follow when it is back, and
+//! [`look_for_straggler`] a replica that was left behind.
 //!
 //! It asks and tells servers by connections of its own, as an account of its own. What statements of clients do meanwhile is not its
 //! business: who has them wait, and sends them elsewhere, is the caller ([`Traffic`]). It rests on GTIDs alone.
 
+mod acknowledgements;
 mod at_once;
 mod dialect;
 mod failover;
@@ -19,6 +21,7 @@ mod order;
 mod rejoin;
 mod sighting;
 mod steps;
+mod straggler;
 mod survey;
 mod switchover;
 mod traffic;
@@ -31,5 +34,6 @@ pub use order::{Account, Cluster, KnownServer, Limits, Order};
 pub use rejoin::{Rejoined, rejoin};
 pub use sighting::Sighting;
 pub use steps::{Outcome, Step};
+pub use straggler::{Care, Straggler, look_for_straggler};
 pub use switchover::{check, switch_over};
 pub use traffic::{Holding, Traffic, Work};

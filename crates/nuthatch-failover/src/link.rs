@@ -87,6 +87,16 @@ impl Link {
         Ok(link)
     }
 
+    /// The same with a server as it is known.
+    pub(crate) async fn to(
+        (name, address, login): &KnownServer,
+        patience: Duration,
+    ) -> Result<Self, Failure> {
+        let no_way = |why: &String| Failure::Lost { server: name.clone(), why: why.clone() };
+        let login = login.as_ref().map_err(no_way)?;
+        Self::open(name, address, login, patience).await
+    }
+
     /// Another connection in the place of this one, which is lost: what it was told last is over.
     pub(crate) async fn relinked(
         &self,

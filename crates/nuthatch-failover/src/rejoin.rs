@@ -5,8 +5,6 @@
 
 use std::time::Duration;
 
-use nuthatch_config::ServerName;
-
 use crate::dialect::{self, Followed};
 use crate::following::follow;
 use crate::link::{Failure, Link};
@@ -47,7 +45,7 @@ async fn try_rejoin(
     over_tls: bool,
     patience: Duration,
 ) -> Result<Rejoined, Failure> {
-    let mut old = open(old, patience).await?;
+    let mut old = Link::to(old, patience).await?;
     // Two that take writes are worse than anything else.
     let mut survey = Survey::of(&mut old).await?;
     if !survey.is_read_only {
@@ -60,7 +58,7 @@ async fn try_rejoin(
         }
         survey = Survey::of(&mut old).await?;
     }
-    let mut link = open(new, patience).await?;
+    let mut link = Link::to(new, patience).await?;
     let of_new = Survey::of(&mut link).await?;
     if of_new.is_read_only {
         return Ok(Rejoined::NotYet(format!("{} does not take writes", of_new.name)));
@@ -91,13 +89,4 @@ async fn try_rejoin(
         Ok(()) => Rejoined::Follows,
         Err(why) => Rejoined::NotYet(format!("{} does not follow {}: {why}", survey.name, of_new.name)),
     })
-}
-
-async fn open((name, address, login): &KnownServer, patience: Duration) -> Result<Link, Failure> {
-    let login = login.as_ref().map_err(|why| lost(name, why))?;
-    Link::open(name, address, login, patience).await
-}
-
-fn lost(server: &ServerName, why: &str) -> Failure {
-    Failure::Lost { server: server.clone(), why: why.to_owned() }
 }

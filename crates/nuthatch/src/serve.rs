@@ -21,7 +21,7 @@ use crate::config_file::ConfigFile;
 use crate::keeper::Keeper;
 use crate::plane::Plane;
 use crate::stops::Stops;
-use crate::switching::{Suspicions, Switching};
+use crate::switching::{Suspicions, Switching, WritersFile};
 use crate::{catalogues, catching_up, log, monitoring, seed, switching};
 
 const DRAIN_SECONDS: u64 = 30;
@@ -67,6 +67,10 @@ async fn serve(settings: Settings) -> anyhow::Result<()> {
 
     let stops = Stops::default();
     let tasks = TaskTracker::new();
+    if let Some(writers) = arguments.datadir.as_deref().map(WritersFile::open) {
+        proxy.remember_writers(writers.writers());
+        tasks.spawn(writers.keep(Arc::clone(&proxy), stops.now.clone()));
+    }
     let suspicions = Suspicions::default();
     let monitor = monitoring::monitor(&proxy, suspicions.clone(), &tasks);
     let lookout = monitor.lookout().clone();
@@ -86,6 +90,7 @@ async fn serve(settings: Settings) -> anyhow::Result<()> {
     tasks.spawn(switching::guard(switching.clone(), suspicions, lookout, stops.now.clone()));
     tasks.spawn(switching::see(switching.clone(), stops.now.clone()));
     tasks.spawn(switching::rejoin(switching.clone(), stops.now.clone()));
+    tasks.spawn(switching::look_for_stragglers(switching.clone(), stops.now.clone()));
     if let Some(listener) = admin_listener {
         tasks.spawn(nuthatch_admin::serve(listener, Arc::clone(&admin)));
     }

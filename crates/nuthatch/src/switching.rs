@@ -8,7 +8,9 @@ mod rejoining;
 mod seen;
 mod sightings;
 mod statements;
+mod stragglers;
 mod suspicions;
+mod writers_file;
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -29,7 +31,9 @@ pub(crate) use rejoining::keep as rejoin;
 use seen::Seen;
 pub(crate) use sightings::keep as see;
 use statements::Statements;
+pub(crate) use stragglers::keep as look_for_stragglers;
 pub(crate) use suspicions::Suspicions;
+pub(crate) use writers_file::WritersFile;
 
 /// How long a server may take for one answer.
 const ANSWER: Duration = Duration::from_secs(5);

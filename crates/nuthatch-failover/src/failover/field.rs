@@ -77,15 +77,13 @@ impl Field {
     /// All have answered, or had their time.
     pub(crate) async fn ask(demand: &Demand, old: &ServerName) -> Self {
         let servers = demand.cluster.servers.iter().filter(|(name, ..)| name != old);
-        let asking = servers.map(|(name, address, login)| async move {
+        let asking = servers.map(|server| async move {
             let asked = async {
-                let login =
-                    login.as_ref().map_err(|why| Failure::Lost { server: name.clone(), why: why.clone() })?;
-                let mut link = Link::open(name, address, login, demand.answer).await?;
+                let mut link = Link::to(server, demand.answer).await?;
                 let survey = Survey::of(&mut link).await?;
                 Ok::<_, Failure>((link, survey))
             };
-            (name, asked.await)
+            (&server.0, asked.await)
         });
         let mut field = Self { asked: Vec::new(), missing: Vec::new() };
         for (name, asked) in at_once::all(asking).await {

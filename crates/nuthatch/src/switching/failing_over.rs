@@ -16,7 +16,7 @@ const ANSWER: Duration = Duration::from_secs(2);
 
 /// `mysql-failover` says who may put another server in the place of a primary.
 const OFF: &str = "off";
-const AUTO: &str = "auto";
+pub(super) const AUTO: &str = "auto";
 
 impl Switching {
     /// Does what an operator has ordered, to its end, whether somebody waits for it or not.

@@ -1,5 +1,6 @@
 //! Where a statement goes: rules, weights, the state of servers, what is done when one fails.
 
+mod aftermath;
 mod causal;
 mod clusters;
 mod failover;

@@ -1,0 +1,95 @@
+//! Replicas of pairs that were left behind: looked for again and again, and made to follow who writes where `mysql-failover` = `auto`.
+
+use std::collections::HashMap;
+use std::time::Duration;
+
+use nuthatch_config::{HostgroupId, ServerName};
+use nuthatch_failover::{Care, KnownServer, Straggler, look_for_straggler};
+use nuthatch_proxy::Pair;
+use tokio::time::sleep;
+use tokio_util::sync::CancellationToken;
+
+use super::failing_over::AUTO;
+use super::{Switching, replication};
+
+/// Between two looks at all of them.
+const PAUSE: Duration = Duration::from_secs(2);
+
+/// In how many looks in a row it must have been left behind: somebody may be about to tell it.
+const LOOKS: u32 = 3;
+
+/// How long a server may take for one answer.
+const ANSWER: Duration = Duration::from_secs(2);
+
+/// What is known of one that was left behind.
+#[derive(Debug, Default)]
+struct Known {
+    looks: u32,
+    /// What was told of it last.
+    told: String,
+}
+
+/// Looks for them until `stop`.
+pub(crate) async fn keep(switching: Switching, stop: CancellationToken) {
+    let mut all: HashMap<(HostgroupId, ServerName), Known> = HashMap::new();
+    while stop.run_until_cancelled(sleep(PAUSE)).await.is_some() {
+        let mut found = HashMap::new();
+        for (hostgroup, _) in switching.replaceable() {
+            let Some(pair) = switching.proxy.pair(hostgroup) else { continue };
+            for name in &pair.servers {
+                let key = (hostgroup, name.clone());
+                let known = all.remove(&key).unwrap_or_default();
+                if let Some(known) = look(&switching, hostgroup, &pair, name, known).await {
+                    found.insert(key, known);
+                }
+            }
+        }
+        all = found;
+    }
+}
+
+/// What is known of a server now; none if it was not left behind.
+async fn look(
+    switching: &Switching,
+    hostgroup: HostgroupId,
+    pair: &Pair,
+    name: &ServerName,
+    mut known: Known,
+) -> Option<Known> {
+    let writer = pair.writer.as_ref().filter(|writer| *writer != name)?;
+    if switching.fenced.has(hostgroup, name) {
+        return None;
+    }
+    let snapshot = switching.proxy.snapshot();
+    let servers = switching.servers(&pair.servers, &snapshot.mysql);
+    let of = |name: &ServerName| servers.iter().find(|(known, ..)| known == name);
+    let (replica, primary) = (of(name)?, of(writer)?);
+    known.looks += 1;
+    let is_due = known.looks >= LOOKS;
+    // Nobody changes roles meanwhile.
+    let place = if is_due && snapshot.mysql.failover == AUTO { switching.begin().ok() } else { None };
+    let account = replication(&snapshot.mysql);
+    let care = if place.is_some() { Care::Repair(&account) } else { Care::Look };
+    let found = look_for_straggler(replica, primary, &pair.servers, care, ANSWER).await;
+    drop(place);
+    match found {
+        Straggler::None => return None,
+        Straggler::Follows => {
+            tracing::warn!(hostgroup = hostgroup.0, replica = %name, "a replica that was left behind follows {writer} now");
+            return None;
+        }
+        Straggler::Found(why) if is_due => known.tell(hostgroup, replica, why),
+        Straggler::Found(_) => {}
+        Straggler::Left(why) => known.tell(hostgroup, replica, why),
+    }
+    Some(known)
+}
+
+impl Known {
+    fn tell(&mut self, hostgroup: HostgroupId, (replica, ..): &KnownServer, why: String) {
+        if self.told != why {
+            tracing::error!(hostgroup = hostgroup.0, %replica, why, "a replica was left behind: somebody must have it follow");
+            self.told = why;
+        }
+    }
+}

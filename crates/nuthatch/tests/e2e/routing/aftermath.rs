@@ -1,0 +1,81 @@
+//! Behind a failover: a proxy that is started anew, and a replica that nobody has told.
+
+use nuthatch_lab::{Kind, Role};
+
+use super::pair::Stage;
+use crate::deadline::await_that;
+use crate::proxy::Setup;
+use crate::routing::WHO;
+use crate::servers;
+
+/// Read-only is off on the old primary when it is up again, and it is the first of the configuration.
+#[test]
+fn proxy_that_is_started_anew_knows_who_wrote() {
+    let data = tempfile::tempdir().expect("a directory");
+    let setup = Setup::default()
+        .variable("mysql-failover", "'auto'")
+        .variable("mysql-hold_for_writer_ms", 60_000)
+        .flags(["--datadir", data.path().to_str().expect("a plain path")]);
+    let mut stage = Stage::of(Kind::MariaDb, setup.clone());
+    stage.proxy.operator().ok("SAVE MYSQL SERVERS TO DISK");
+    stage.client().ok("CREATE TABLE test.t (a INT PRIMARY KEY) ENGINE=InnoDB");
+    servers::await_replicas(&stage.lab);
+    stage.lab.kill(Role::Primary).expect("it runs");
+    let mut client = stage.client();
+    let new = client.value(WHO);
+    assert!(["2", "3"].contains(&new.as_str()), "{new}");
+    let file = data.path().join("nuthatch-writers.json");
+    let port = stage.name(if new == "2" { Role::Replica(1) } else { Role::Replica(2) });
+    let port = port.rsplit_once(':').expect("a port").1;
+    await_that("it is kept", || std::fs::read_to_string(&file).is_ok_and(|text| text.contains(port)));
+    stage.proxy.signal(rustix::process::Signal::KILL);
+    stage.proxy.await_exit();
+    stage.lab.start(Role::Primary).expect("it comes up again");
+    assert_eq!(stage.direct(Role::Primary).value("SELECT @@global.read_only"), "0");
+    stage.proxy.start_again(&setup);
+    for _ in 0..20 {
+        assert_eq!(stage.client().value(WHO), new, "the first statement, and all others");
+    }
+    let port = stage.name(Role::Primary).rsplit_once(':').expect("a port").1.to_owned();
+    let role = format!("SELECT role FROM stats_nuthatch_servers WHERE port = {port}");
+    let mut operator = stage.proxy.operator();
+    await_that("the old one is kept out", || operator.value(&role) == "kept out");
+    assert_eq!(stage.client().value(WHO), new);
+}
+
+/// Somebody else has put another one in the place of the primary.
+fn replica_that_was_left_behind_follows_of(kind: Kind) {
+    let mut stage = Stage::of(kind, Setup::default().variable("mysql-failover", "'manual'"));
+    let mut client = stage.client();
+    client.ok("CREATE TABLE test.t (a INT PRIMARY KEY) ENGINE=InnoDB");
+    servers::await_replicas(&stage.lab);
+    stage.lab.kill(Role::Primary).expect("it runs");
+    let mut heir = stage.direct(Role::Replica(1));
+    let orders: &[&str] = match kind {
+        Kind::MariaDb => &["STOP ALL SLAVES", "RESET SLAVE ALL", "SET GLOBAL read_only = 0"],
+        Kind::MySql => &["STOP REPLICA", "RESET REPLICA ALL", "SET GLOBAL read_only = 0"],
+    };
+    orders.iter().for_each(|order| drop(heir.ok(*order)));
+    await_that("it is told", || stage.proxy.log().contains("a replica was left behind"));
+    let mut client = stage.client();
+    assert_eq!(client.value(WHO), "2");
+    client.ok("INSERT INTO test.t VALUES (1)");
+    let mut left = stage.direct(Role::Replica(2));
+    assert_eq!(left.value("SELECT COUNT(*) FROM test.t"), "0", "an operator decides");
+    let mut operator = stage.proxy.operator();
+    operator.ok("SET mysql-failover = 'auto'");
+    operator.ok("LOAD MYSQL VARIABLES TO RUNTIME");
+    await_that("it follows", || left.value("SELECT COUNT(*) FROM test.t") == "1");
+    assert_eq!(left.value("SELECT @@global.read_only"), "1");
+    await_that("it is told", || stage.proxy.log().contains("a replica that was left behind follows"));
+}
+
+#[test]
+fn replica_that_was_left_behind_follows() {
+    replica_that_was_left_behind_follows_of(Kind::MariaDb);
+}
+
+#[test]
+fn replica_that_was_left_behind_follows_with_mysql() {
+    replica_that_was_left_behind_follows_of(Kind::MySql);
+}
