@@ -2,8 +2,8 @@
 //!
 //! Where no server shows it yet, the session waits until one is known to ([`CatchUp`](crate::backend::CatchUp)), for
 //! `mysql-causal_reads_timeout_ms` at most. Then, or if no server of the hostgroup can answer, or nobody proves what they show, the statement
-//! goes to who writes. A read that goes there anyway waits too where replicas have shown what its server may not show yet: they may apply a
-//! write before it is visible on the server that has made it.
+//! goes to who writes. What is read there waits too where replicas have shown what its server may not show yet: they may apply a write before
+//! it is visible on the server that has made it.
 
 use std::pin::pin;
 use std::time::Duration;
@@ -40,7 +40,7 @@ pub(crate) fn demand(ground: &Ground, dealings: &mut Dealings, plan: &Plan) {
     dealings.hands.position.demand(need);
 }
 
-/// Returns when a server shows what the statement needs, or when the statement goes to who writes.
+/// Returns when a server shows what the statement needs, or when the statement goes to who writes, which is waited for likewise.
 pub(crate) async fn await_server(
     ground: &Ground,
     account: &Account,
@@ -48,18 +48,27 @@ pub(crate) async fn await_server(
     plan: &mut Plan,
 ) -> Result<(), SessionEnd> {
     let Some(writer) = plan.causal else { return Ok(()) };
-    let need = need_of(ground, dealings, plan);
-    let shown = match who_shows(ground, account, dealings, plan, &need) {
-        WhoShows::NobodyYet => wait(ground, account, dealings, plan, writer, &need).await?,
-        at_once => at_once == WhoShows::Somebody,
-    };
-    if !shown {
-        if plan.may_be_behind() {
-            ground.worker.counters.causal_reads_by_writer.bump();
-        }
-        plan.go_to_writer();
+    if is_shown(ground, account, dealings, plan, writer).await? || !plan.may_be_behind() {
+        return Ok(());
     }
-    Ok(())
+    ground.worker.counters.causal_reads_by_writer.bump();
+    plan.go_to_writer();
+    is_shown(ground, account, dealings, plan, writer).await.map(drop)
+}
+
+/// Whether a server of the statement's hostgroup shows what it needs, at once or after a wait.
+async fn is_shown(
+    ground: &Ground,
+    account: &Account,
+    dealings: &Dealings,
+    plan: &Plan,
+    writer: HostgroupId,
+) -> Result<bool, SessionEnd> {
+    let need = need_of(ground, dealings, plan);
+    match who_shows(ground, account, dealings, plan, &need) {
+        WhoShows::NobodyYet => wait(ground, account, dealings, plan, writer, &need).await,
+        at_once => Ok(at_once == WhoShows::Somebody),
+    }
 }
 
 /// Waits until a server shows it. Returns whether one does.

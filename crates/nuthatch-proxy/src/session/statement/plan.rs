@@ -51,9 +51,9 @@ impl Plan {
         self.causal.is_some_and(|writer| writer != self.hostgroup)
     }
 
-    /// It goes to who writes after all.
+    /// It goes to who writes after all, who may not show yet what replicas have shown.
     pub(crate) fn go_to_writer(&mut self) {
-        if let Some(writer) = self.causal.take() {
+        if let Some(writer) = self.causal {
             (self.wanted, self.hostgroup) = (writer, writer);
         }
     }

@@ -174,6 +174,36 @@ fn session_reads_what_it_wrote_however_far_replicas_are_behind() {
     assert_eq!(client.value("SELECT n FROM c.t WHERE id = 1"), "51");
 }
 
+/// A replica answers from a past in which it lacks what the cache gave, though that was stored before it answered last.
+#[test]
+fn hit_that_is_older_than_the_latest_answer_was_seen_too() {
+    let setup = Setup::default()
+        .variable("mysql-read_write_split", 1)
+        .variable("mysql-query_cache_type", 1)
+        .variable("mysql-query_cache_catalogue_interval_ms", 1000);
+    let stage = Stage::of(Kind::MariaDb, 1, setup);
+    let (mut client, mut other) = (stage.client(), stage.client());
+    let (read, past_the_cache) =
+        ("SELECT n FROM c.t WHERE id = 1", "SELECT SQL_NO_CACHE n FROM c.t WHERE id = 1");
+    stage.applies(1, false);
+    assert_eq!(client.value(past_the_cache), "0");
+    other.ok("UPDATE c.t SET n = 7 WHERE id = 1");
+    let hits = || stage.figure("Query_Cache_count_GET_OK");
+    await_that("who writes has answered, and that is stored", || {
+        let before = hits();
+        assert_eq!(other.value(read), "7");
+        hits() > before
+    });
+    assert_eq!(client.value("SELECT SQL_NO_CACHE n FROM c.t WHERE id = 2"), "0");
+    assert!(
+        client.value("SELECT SQL_NO_CACHE name FROM c.who").starts_with("reader"),
+        "it has seen nothing else"
+    );
+    let before = hits();
+    assert_eq!((client.value(read).as_str(), hits()), ("7", before + 1));
+    assert_eq!(client.value(past_the_cache), "7");
+}
+
 #[test]
 fn table_that_was_just_made_can_be_prepared_and_read() {
     let stage = Stage::split(2);

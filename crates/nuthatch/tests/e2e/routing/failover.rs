@@ -72,7 +72,7 @@ fn no_acknowledged_write_is_lost_of(kind: Kind) {
             await_that("another one is promoted", || told(&stage.proxy, "failed over") == 1);
             let before = acknowledged.load(Ordering::Relaxed);
             await_that("writing goes on", || acknowledged.load(Ordering::Relaxed) > before + 200);
-            assert!(watch.elapsed() < Duration::from_secs(20), "{:?}", watch.elapsed());
+            assert!(watch.elapsed() < Duration::from_secs(10), "{:?}", watch.elapsed());
         }));
         over.store(true, Ordering::Relaxed);
         let written: Vec<_> = threads.into_iter().map(|thread| thread.join().expect("it writes")).collect();

@@ -87,6 +87,8 @@ fn server_that_hangs_is_shunned_its_statements_end_and_it_comes_back() {
     await_that("it is pinged", || proxy.operator().value(PINGS) != "0");
     let mut running = proxy.client(&login);
     running.send(3, b"SELECT SLEEP(60)").expect("it is sent");
+    let sleeps = "SELECT COUNT(*) FROM information_schema.PROCESSLIST WHERE INFO = 'SELECT SLEEP(60)'";
+    await_that("the server has it", || servers::primary(&lab).value(sleeps) == "1");
     client.settle();
     let watch = Stopwatch::start();
     lab.freeze(Role::Primary).expect("it runs");

@@ -71,6 +71,11 @@ struct ShownBy {
 }
 
 impl ShownBy {
+    /// Whether it is proven to show all that was there before then.
+    fn has_shown(&self, until_us: u64) -> bool {
+        self.is(&self.server) && self.server.shows(until_us)
+    }
+
     fn is(&self, server: &CaughtUp) -> bool {
         std::ptr::eq(&raw const *self.server, server) && self.life == server.life.load(Ordering::Acquire)
     }
@@ -94,11 +99,11 @@ impl Need {
         self
     }
 
-    /// What an answer showed that nobody knows the server of, or that the cache gave, was there at `until_us`.
+    /// What an answer showed that nobody knows the server of, or that the cache gave, was there at `until_us`. Who has shown all else need
+    /// not have that, however long ago it was: only a proof tells.
     pub(crate) fn saw_somewhere(&mut self, until_us: u64) {
-        if until_us > self.until_us {
-            (self.until_us, self.shown_by) = (until_us, None);
-        }
+        self.shown_by = self.shown_by.take().filter(|known| known.has_shown(until_us));
+        self.until_us = self.until_us.max(until_us);
     }
 
     /// The server has answered just now, at `now_us`: what it showed must be shown from now on.
@@ -159,8 +164,10 @@ mod tests {
         assert!(need.is_met_by(&server));
         let of_all = need.clone().with_all_until(450);
         assert!(!of_all.is_met_by(&server), "it has shown what was its own, and not what others wrote");
+        need.saw_somewhere(400);
+        assert!(need.is_met_by(&server), "it is proven to show that");
         need.saw_somewhere(450);
-        assert!(need.is_met_by(&server), "that was there when it answered");
+        assert!(!need.is_met_by(&server), "another one may have shown that before it did");
         need.saw_somewhere(501);
         assert!(!need.is_met_by(&server));
         assert!(server.prove(server.life(), 501));
