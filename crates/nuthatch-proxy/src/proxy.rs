@@ -123,6 +123,12 @@ impl Proxy {
         causal::clusters(&self.shared, user)
     }
 
+    /// Whether statements that write in the hostgroup are sent to that server now.
+    #[must_use]
+    pub fn writes(&self, hostgroup: HostgroupId, server: &ServerName) -> bool {
+        causal::writes(&self.shared, hostgroup, server)
+    }
+
     /// Microseconds since the start, by the clock of which moments are told.
     #[must_use]
     pub fn now_us(&self) -> u64 {

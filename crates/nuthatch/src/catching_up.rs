@@ -6,7 +6,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use nuthatch_config::{MysqlVariables, ServerName};
+use nuthatch_config::{HostgroupId, MysqlVariables, ServerName};
 use nuthatch_monitor::{Progress, Target, Written};
 use nuthatch_proxy::{CatchUp, CausalCluster, Proxy};
 use tokio::sync::watch;
@@ -99,7 +99,7 @@ fn prove(cluster: CausalCluster, proxy: &Arc<Proxy>, variables: &MysqlVariables)
     let mut tasks = JoinSet::new();
     let (marking, marks) = watch::channel(None);
     let writer = target(writer, variables);
-    tasks.spawn(mark(writer.clone(), Arc::clone(proxy), Arc::clone(&wishes), marking));
+    tasks.spawn(mark((hostgroup, writer.clone()), Arc::clone(proxy), Arc::clone(&wishes), marking));
     for (server, is_writer) in std::iter::once((writer, true))
         .chain(readers.into_iter().map(|reader| (target(reader, variables), false)))
     {
@@ -110,11 +110,17 @@ fn prove(cluster: CausalCluster, proxy: &Arc<Proxy>, variables: &MysqlVariables)
 }
 
 /// Marks what was written at the moments that are wished.
-async fn mark(writer: Target, proxy: Arc<Proxy>, wishes: Arc<CatchUp>, marks: watch::Sender<Option<Mark>>) {
+async fn mark(
+    (hostgroup, writer): (HostgroupId, Target),
+    proxy: Arc<Proxy>,
+    wishes: Arc<CatchUp>,
+    marks: watch::Sender<Option<Mark>>,
+) {
     let mut said = Said::default();
+    let writes = || proxy.writes(hostgroup, &writer.name);
     loop {
         let why = match patiently(Progress::open(&writer)).await {
-            Ok(mut progress) => mark_with(&mut progress, &proxy, &wishes, &marks, &mut said).await,
+            Ok(mut progress) => mark_with(&mut progress, &proxy, writes, &wishes, &marks, &mut said).await,
             Err(why) => Some(why),
         };
         if let Some(why) = why {
@@ -129,6 +135,7 @@ async fn mark(writer: Target, proxy: Arc<Proxy>, wishes: Arc<CatchUp>, marks: wa
 async fn mark_with(
     writer: &mut Progress,
     proxy: &Proxy,
+    writes: impl Fn() -> bool,
     wishes: &CatchUp,
     marks: &watch::Sender<Option<Mark>>,
     said: &mut Said,
@@ -138,6 +145,8 @@ async fn mark_with(
         // Before the server is asked: so what was acknowledged or shown before has its place in the answer.
         let at_us = proxy.now_us();
         match patiently(writer.written()).await {
+            // Another one may have taken writes since, which are not in this one's answer.
+            Ok(_) if !writes() => return Some("another server writes by now".to_owned()),
             Ok(written) => drop(marks.send_replace(Some(Mark { at_us, written }))),
             Err(why) => return Some(why),
         }

@@ -38,6 +38,11 @@ pub(super) fn clusters(shared: &Shared, user: &str) -> Vec<CausalCluster> {
     hostgroups(&snapshot).into_iter().filter_map(of).collect()
 }
 
+/// Whether statements that write in the hostgroup are sent to that server now.
+pub(super) fn writes(shared: &Shared, hostgroup: HostgroupId, server: &ServerName) -> bool {
+    names(&shared.configuration.snapshot(), hostgroup).first() == Some(server)
+}
+
 /// Who writes, and who may answer in its place.
 fn hostgroups(snapshot: &Snapshot) -> Vec<(HostgroupId, Vec<HostgroupId>)> {
     let mut all: Vec<(HostgroupId, Vec<HostgroupId>)> = Vec::new();
