@@ -3,19 +3,19 @@
 //! Where no server shows it yet, the session waits until one is known to ([`CatchUp`](crate::backend::CatchUp)), for
 //! `mysql-causal_reads_timeout_ms` at most. Then, or if no server of the hostgroup can answer, or nobody proves what they show, the statement
 //! goes to who writes. What is read there waits too where replicas have shown what its server may not show yet: they may apply a write before
-//! it is visible on the server that has made it.
+//! it is visible on the server that has made it; with semi-synchronous replication long before, if acknowledgements are late.
 
 use std::pin::pin;
 use std::time::Duration;
 
-use nuthatch_config::HostgroupId;
 use tokio::time::timeout;
 
-use crate::backend::{Need, WhoShows};
+use crate::backend::{CheckOutError, Need, WhoShows};
 use crate::roster::SessionEnd;
 use crate::session::lease::check_out::held_for;
 use crate::session::parts::{Account, Dealings, Ground};
 use crate::session::statement::Plan;
+use crate::session::way::Trouble;
 
 /// What causal reads have to show, as `mysql-causal_reads` has it: all that anybody wrote.
 const GLOBAL: &str = "GLOBAL";
@@ -40,55 +40,72 @@ pub(crate) fn demand(ground: &Ground, dealings: &mut Dealings, plan: &Plan) {
     dealings.hands.position.demand(need);
 }
 
-/// Returns when a server shows what the statement needs, or when the statement goes to who writes, which is waited for likewise.
+/// Returns when a server shows what the statement needs: one of the hostgroup, or who writes.
+///
+/// # Errors
+/// Also who writes does not show it in time: it waits itself, as for an acknowledgement of replicas that show it already.
 pub(crate) async fn await_server(
     ground: &Ground,
     account: &Account,
     dealings: &Dealings,
     plan: &mut Plan,
-) -> Result<(), SessionEnd> {
+) -> Result<(), Trouble> {
     let Some(writer) = plan.causal else { return Ok(()) };
-    if is_shown(ground, account, dealings, plan, writer).await? || !plan.may_be_behind() {
-        return Ok(());
+    let variables = &ground.snapshot.mysql;
+    if plan.may_be_behind() {
+        let need = need_of(ground, dealings, plan);
+        let patience_ms = variables.causal_reads_timeout_ms;
+        if wait(ground, account, dealings, plan, &need, patience_ms).await? == Waited::Shown {
+            return Ok(());
+        }
+        ground.worker.counters.causal_reads_by_writer.bump();
+        plan.go_to_writer();
     }
-    ground.worker.counters.causal_reads_by_writer.bump();
-    plan.go_to_writer();
-    is_shown(ground, account, dealings, plan, writer).await.map(drop)
-}
-
-/// Whether a server of the statement's hostgroup shows what it needs, at once or after a wait.
-async fn is_shown(
-    ground: &Ground,
-    account: &Account,
-    dealings: &Dealings,
-    plan: &Plan,
-    writer: HostgroupId,
-) -> Result<bool, SessionEnd> {
     let need = need_of(ground, dealings, plan);
-    match who_shows(ground, account, dealings, plan, &need) {
-        WhoShows::NobodyYet => wait(ground, account, dealings, plan, writer, &need).await,
-        at_once => Ok(at_once == WhoShows::Somebody),
+    let patience_ms = variables.connect_timeout_server_max;
+    match wait(ground, account, dealings, plan, &need, patience_ms).await? {
+        Waited::Shown | Waited::ForNobody => Ok(()),
+        Waited::InVain => Err(Trouble::CheckOut(CheckOutError::Timeout {
+            hostgroup: writer,
+            waited_ms: patience_ms,
+            why: "no server shows yet what this session has seen".to_owned(),
+        })),
     }
 }
 
-/// Waits until a server shows it. Returns whether one does.
+/// What came of a wait.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Waited {
+    /// A server shows it.
+    Shown,
+    /// None does in time.
+    InVain,
+    /// There is no server, or nobody can prove anything of any.
+    ForNobody,
+}
+
+/// Waits until a server of the statement's hostgroup shows it, if none does at once.
 async fn wait(
     ground: &Ground,
     account: &Account,
     dealings: &Dealings,
     plan: &Plan,
-    writer: HostgroupId,
     need: &Need,
-) -> Result<bool, SessionEnd> {
-    let cluster = ground.shared.hostgroups.catch_ups.of(writer);
+    patience_ms: u64,
+) -> Result<Waited, SessionEnd> {
+    let cluster = match (plan.causal, who_shows(ground, account, dealings, plan, need)) {
+        (_, WhoShows::Somebody) => return Ok(Waited::Shown),
+        (Some(writer), WhoShows::NobodyYet) => ground.shared.hostgroups.catch_ups.of(writer),
+        (None, _) | (_, WhoShows::Nobody) => return Ok(Waited::ForNobody),
+    };
     let caught_up = async {
         loop {
             let mut told = pin!(cluster.proofs().notified());
             told.as_mut().enable();
             match who_shows(ground, account, dealings, plan, need) {
-                WhoShows::Somebody => return true,
+                WhoShows::Somebody => return Waited::Shown,
                 WhoShows::NobodyYet if cluster.can_be_proven() => cluster.wish(need.until_us()),
-                WhoShows::NobodyYet | WhoShows::Nobody => return false,
+                WhoShows::NobodyYet | WhoShows::Nobody => return Waited::ForNobody,
             }
             told.await;
         }
@@ -96,11 +113,11 @@ async fn wait(
     let counters = &ground.worker.counters;
     counters.causal_reads_waited.bump();
     let began_us = ground.shared.clock.now_us();
-    let patience = Duration::from_millis(ground.snapshot.mysql.causal_reads_timeout_ms);
+    let patience = Duration::from_millis(patience_ms);
     let waiting = Box::pin(ground.worker.with_tokio(timeout(patience, caught_up)));
-    let shown = ground.handle.while_client_waits(waiting).await?;
+    let waited = ground.handle.while_client_waits(waiting).await?;
     counters.causal_reads_waited_us.add(ground.shared.clock.now_us().saturating_sub(began_us));
-    Ok(shown.unwrap_or(false))
+    Ok(waited.unwrap_or(Waited::InVain))
 }
 
 fn who_shows(ground: &Ground, account: &Account, dealings: &Dealings, plan: &Plan, need: &Need) -> WhoShows {

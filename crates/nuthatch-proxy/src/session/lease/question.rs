@@ -59,7 +59,6 @@ pub(crate) async fn order(
 }
 
 /// The same, with the client at its other end.
-#[inline]
 pub(crate) fn way_and_client<'a>(
     ground: &'a Ground,
     client: &'a mut Client,

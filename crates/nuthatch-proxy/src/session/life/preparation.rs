@@ -84,7 +84,7 @@ async fn prepare_for_client(session: &mut Session, plan: &mut Plan, text: Arc<[u
         await_server(ground, account, dealings, plan).await?;
         demand(ground, dealings, plan);
         let mut held = match lease(ground, account, context, dealings, plan.hostgroup).await {
-            Err(trouble) if plan.causal.is_some() && trouble.is_of_who_is_behind() => {
+            Err(trouble) if plan.may_be_behind() && trouble.is_of_who_is_behind() => {
                 plan.go_to_writer();
                 continue;
             }

@@ -30,7 +30,6 @@ pub(crate) fn count_command(session: &Session, payload: &[u8], now_ms: u64) {
 }
 
 /// After a command off the hit path, a plain statement or not: what the next one may do, and what others see.
-#[inline]
 pub(crate) fn rest(session: &mut Session, was_plain: bool) {
     session.dealings.hands.set_errand(Errand::default());
     let Session { ground, account, context, cache, dealings, .. } = session;

@@ -94,7 +94,6 @@ impl Way<'_> {
     }
 
     /// What becomes of the answer's writes is known.
-    #[inline]
     pub(super) fn hear(&mut self, passage: &Passage) {
         if let Some(flight) = &mut self.flight {
             flight.hear(passage.scanner().end());
@@ -104,7 +103,6 @@ impl Way<'_> {
         }
     }
 
-    #[inline]
     fn passage(&self, kind: AnswerKind) -> Passage {
         let may_ask = self.connection.shape.contains(CapabilityFlags::CLIENT_LOCAL_FILES);
         let scanner = self.scanner(kind).with_local_files(may_ask);

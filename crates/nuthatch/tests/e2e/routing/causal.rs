@@ -6,9 +6,10 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread;
 use std::time::Duration;
 
-use nuthatch_lab::{Kind, Options, Role, ScratchLab};
+use nuthatch_lab::{Direction, Kind, Options, Peers, Relays, Role, ScratchLab, SemiSync};
 use nuthatch_wire::{CapabilityFlags, Command};
 
+use super::pair;
 use crate::client::{Client, Login};
 use crate::deadline::{Stopwatch, await_that};
 use crate::proxy::{Proxy, Setup};
@@ -202,6 +203,45 @@ fn hit_that_is_older_than_the_latest_answer_was_seen_too() {
     let before = hits();
     assert_eq!((client.value(read).as_str(), hits()), ("7", before + 1));
     assert_eq!(client.value(past_the_cache), "7");
+}
+
+/// A replica shows a write whose primary waits for an acknowledgement, and does not show it meanwhile.
+fn read_of_the_writer_waits_for_what_a_replica_has_shown_of(kind: Kind) {
+    let options = Options { semi_sync: SemiSync::AfterSync, relays: Relays::Here, ..Options::default() };
+    let setup = Setup::default()
+        .variable("mysql-read_write_split", 1)
+        .variable("mysql-connect_timeout_server_max", 1500);
+    let stage = pair::Stage::with(kind, options, setup);
+    let (mut client, mut writer) = (stage.client(), stage.client());
+    writer.ok("CREATE TABLE test.t (n INT) ENGINE=InnoDB");
+    writer.ok("INSERT INTO test.t VALUES (0)");
+    servers::await_replicas(&stage.lab);
+    for replica in [Role::Replica(1), Role::Replica(2)] {
+        stage.lab.partition(Role::Primary, Peers::One(replica), Direction::In).expect("relays");
+    }
+    writer.send(3, b"UPDATE test.t SET n = 1").expect("it is sent");
+    await_that("a replica shows it", || client.value("SELECT n FROM test.t") == "1");
+    client.ok("BEGIN");
+    let watch = Stopwatch::start();
+    let error = client.refused("SELECT n FROM test.t");
+    assert!(watch.elapsed() >= Duration::from_millis(1400), "it is waited for");
+    assert_eq!(error.code, 9001, "{error:?}");
+    assert!(error.message.contains("no server shows yet what this session has seen"), "{error:?}");
+    client.ok("ROLLBACK");
+    stage.lab.heal().expect("relays");
+    client.ok("BEGIN");
+    assert_eq!(client.value("SELECT n FROM test.t"), "1");
+    assert!(writer.read_answers().is_ok(), "it is acknowledged");
+}
+
+#[test]
+fn read_of_the_writer_waits_for_what_a_replica_has_shown() {
+    read_of_the_writer_waits_for_what_a_replica_has_shown_of(Kind::MariaDb);
+}
+
+#[test]
+fn read_of_the_writer_waits_for_what_a_replica_has_shown_with_mysql() {
+    read_of_the_writer_waits_for_what_a_replica_has_shown_of(Kind::MySql);
 }
 
 #[test]
