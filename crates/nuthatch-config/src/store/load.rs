@@ -10,6 +10,7 @@ mod named;
 mod rows;
 mod rules;
 mod servers;
+mod split;
 mod ssl_params;
 mod users;
 mod variables;
@@ -58,6 +59,7 @@ impl Layers {
         named::warn_of_empty(&next, module, &mut warnings);
         if matches!(module, Module::MysqlServers | Module::MysqlVariables) {
             failover::warn(&next, &mut warnings);
+            split::warn(&next, &mut warnings);
         }
         Ok(Outcome { snapshot: Some(self.publish(next)), warnings })
     }

@@ -312,6 +312,21 @@ fn failover_by_itself_is_refused_for_fewer_than_three_servers() {
 }
 
 #[test]
+fn cluster_whose_reads_are_not_split_is_told_of() {
+    let mut layers = open(Seed::default());
+    sql(
+        &layers,
+        "INSERT INTO mysql_replication_hostgroups (writer_hostgroup, reader_hostgroup) VALUES (10, 20);
+         INSERT INTO mysql_galera_hostgroups (writer_hostgroup, backup_writer_hostgroup, reader_hostgroup, offline_hostgroup)
+             VALUES (30, 31, 32, 33);
+         UPDATE global_variables SET variable_value = '1' WHERE variable_name = 'mysql-read_write_split'",
+    );
+    assert_eq!(warnings(&run(&mut layers, "LOAD MYSQL SERVERS TO RUNTIME")), Vec::<String>::new());
+    let expected = "mysql-read_write_split acts for mysql_replication_hostgroups only: reads of hostgroup 30 (Galera) are not split";
+    assert_eq!(warnings(&run(&mut layers, "LOAD MYSQL VARIABLES TO RUNTIME")), [expected]);
+}
+
+#[test]
 fn settings_of_hostgroups_and_users_are_loaded_and_wrong_ones_named() {
     let mut layers = open(seed());
     sql(
