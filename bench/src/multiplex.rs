@@ -11,6 +11,8 @@ mod crowd;
 mod dialogue;
 mod script;
 mod slice;
+mod switching;
+mod switchover;
 mod verdict;
 
 use std::path::PathBuf;
@@ -68,6 +70,13 @@ pub(crate) struct MultiplexOptions {
     /// Leave out the direct slices: ids, counts and connections are judged, speed is not
     #[arg(long)]
     alone: bool,
+    /// Planned switchovers in the counted part of each slice, on a primary and two replicas, through the proxy only: errors, inserts and
+    /// stalls are judged
+    #[arg(long, default_value_t = 0)]
+    switchovers: u32,
+    /// Root of a MySQL that tools/side-apt.sh has unpacked, in place of this system's MariaDB; with --switchovers only
+    #[arg(long, requires = "switchovers")]
+    mysql: Option<PathBuf>,
     /// Nice value of all that takes part; below 0 needs root
     #[arg(long, default_value_t = 0, allow_hyphen_values = true)]
     nice: i32,
@@ -82,6 +91,24 @@ pub(crate) fn run(options: &MultiplexOptions) -> Result<()> {
     affinity::require_both()?;
     raise_open_files()?;
     let mut priority = Priority::of_this_process(options.nice)?;
+    let verdicts = match options.switchovers {
+        0 => compare(options, program, &mut priority)?,
+        _ => {
+            println!("{}", options.describe());
+            switching::run(&options.course()?, &program)?
+        }
+    };
+    for verdict in &verdicts {
+        println!("{verdict}");
+    }
+    if options.gate && !verdicts.iter().all(Verdict::is_met) {
+        bail!("a requirement is missed");
+    }
+    Ok(())
+}
+
+/// Direct and proxied slices in turn.
+fn compare(options: &MultiplexOptions, program: Program, priority: &mut Priority) -> Result<Vec<Verdict>> {
     let database = Database::start_for(CONNECTIONS_MAX)?;
     priority.include(database.pid()?)?;
     affinity::release(database.pid()?)?;
@@ -93,14 +120,7 @@ pub(crate) fn run(options: &MultiplexOptions) -> Result<()> {
         let proxied = stage.proxied(repetition)?;
         pairs.push(Pair { direct, proxied });
     }
-    let verdicts = verdict::judge(&pairs, options.backends_max());
-    for verdict in &verdicts {
-        println!("{verdict}");
-    }
-    if options.gate && !verdicts.iter().all(Verdict::is_met) {
-        bail!("a requirement is missed");
-    }
-    Ok(())
+    Ok(verdict::judge(&pairs, options.backends_max()))
 }
 
 impl MultiplexOptions {
@@ -113,6 +133,15 @@ impl MultiplexOptions {
             "{} clients, think time {} ms, {} s a slice, {} workers, seed {}",
             self.clients, self.think_ms, self.seconds, self.workers, self.seed
         )
+    }
+
+    fn course(&self) -> Result<switching::Course> {
+        Ok(switching::Course {
+            mysql: self.mysql.as_deref().map(std::path::absolute).transpose()?,
+            workers: self.workers,
+            switchovers: self.switchovers,
+            slices: (1..=self.repetitions.max(1)).map(|repetition| self.crowd(repetition)).collect(),
+        })
     }
 
     fn crowd(&self, repetition: u32) -> crowd::Plan {

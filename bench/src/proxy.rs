@@ -91,6 +91,13 @@ impl Proxy {
         rule: CacheRule,
         workers: u32,
     ) -> Result<Self> {
+        let mut proxy = Self::start_before(program, &database.tcp().to_string(), workers)?;
+        proxy.load_rule(rule)?;
+        Ok(proxy)
+    }
+
+    /// The same before the server of that address, whatever it is; nothing is cached.
+    pub(crate) fn start_before(program: &Program, backend: &str, workers: u32) -> Result<Self> {
         let directory = tempfile::tempdir()?;
         let path = |name: &str| directory.path().join(name);
         let (mysql_port, admin_port) = (free_port()?, free_port()?);
@@ -98,7 +105,7 @@ impl Proxy {
         command.arg("serve").arg("--datadir").arg(path("data"));
         command.arg("--mysql").arg(format!("127.0.0.1:{mysql_port}")).arg("--mysql").arg(path("mysql.sock"));
         command.arg("--admin").arg(format!("127.0.0.1:{admin_port}"));
-        command.arg("--backend").arg(database.tcp().to_string());
+        command.args(["--backend", backend]);
         command.arg("--user").arg(format!("{USER}:{PASSWORD}")).args(["--workers", &workers.to_string()]);
         std::fs::create_dir(path("data"))?;
         let running = Running::spawn("nuthatch", &mut command, SERVER, &path("log"))?;
@@ -106,7 +113,6 @@ impl Proxy {
         let mut proxy =
             Self { running, tcp, unix: Address::Unix(path("mysql.sock")), admin_port, _directory: directory };
         proxy.wait_until_it_answers()?;
-        proxy.load_rule(rule)?;
         Ok(proxy)
     }
 
@@ -144,7 +150,12 @@ impl Proxy {
 
     /// Executes statements on the admin port.
     pub(crate) fn administer(&self, sql: &str) -> Result<()> {
-        ask_admin(self.admin_port, sql).map(drop)
+        self.ask(sql).map(drop)
+    }
+
+    /// The same, and what it answers: a line for each row, tabs between values.
+    pub(crate) fn ask(&self, sql: &str) -> Result<String> {
+        ask_admin(self.admin_port, sql)
     }
 
     /// Its process.

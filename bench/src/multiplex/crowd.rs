@@ -11,6 +11,7 @@ use rustix::io::Errno;
 use rustix::time::Timespec;
 
 use super::client::Client;
+use super::dialogue::Answer;
 use super::script::{Outcome, Random};
 use crate::address::Address;
 use crate::clock::monotonic;
@@ -18,11 +19,17 @@ use crate::clock::monotonic;
 /// A server that says nothing for this long has lost a statement.
 const SILENCE_MAX: Duration = Duration::from_secs(20);
 
+/// Between two looks whether something else is through.
+const LOOK_EVERY: Duration = Duration::from_millis(10);
+
 /// Ready connections taken from epoll at once.
 const EVENTS_MAX: usize = 512;
 
 /// Wrong answers whose text is kept.
 const WRONG_KEPT: usize = 20;
+
+/// From where on it is kept when a statement was sent and answered.
+const SLOW_FROM: Duration = Duration::from_millis(50);
 
 /// How a slice is run.
 #[derive(Debug, Clone)]
@@ -44,11 +51,21 @@ pub(super) struct Tally {
     pub(super) ids_checked: u64,
     pub(super) wrong_count: u64,
     pub(super) wrong: Vec<String>,
+    /// Errors; each is a wrong answer too.
+    pub(super) errors: u64,
+    /// When each statement that took long was sent and answered.
+    pub(super) slow: Vec<(Duration, Duration)>,
 }
 
 impl Tally {
     pub(super) fn per_second(&self) -> f64 {
         self.statements as f64 / self.window.as_secs_f64()
+    }
+
+    /// The longest statement that was under way between these two moments.
+    pub(super) fn longest_within(&self, begin: Duration, end: Duration) -> Duration {
+        let within = self.slow.iter().filter(|(sent, answered)| *sent <= end && *answered >= begin);
+        within.map(|(sent, answered)| *answered - *sent).max().unwrap_or_default()
     }
 
     /// Time from a statement to the end of its answer; `share` 1.0 is the longest.
@@ -96,7 +113,12 @@ impl Crowd {
     }
 
     /// Warms up, counts, and waits for every answer that is due.
-    pub(super) fn run(mut self) -> Result<Tally> {
+    pub(super) fn run(self) -> Result<Tally> {
+        self.run_until(|| true)
+    }
+
+    /// The same, and counts for longer where something else is not through yet.
+    pub(super) fn run_until(mut self, is_through: impl Fn() -> bool) -> Result<Tally> {
         let start = monotonic();
         for number in 0..self.clients.len() {
             let phase = self.draw(Duration::ZERO, self.plan.think);
@@ -104,8 +126,8 @@ impl Crowd {
         }
         let counted_from = start + self.plan.warmup;
         let end = counted_from + self.plan.counted;
-        while monotonic() < end {
-            self.turn(counted_from, end)?;
+        while monotonic() < end || !is_through() {
+            self.turn(counted_from, end.max(monotonic() + LOOK_EVERY))?;
         }
         self.tally.window = monotonic() - counted_from;
         self.thinking.clear();
@@ -167,6 +189,10 @@ impl Crowd {
             }
         }
         self.in_flight -= 1;
+        self.tally.errors += u64::from(matches!(answer, Answer::Error(_)));
+        if now - sent_at >= SLOW_FROM {
+            self.tally.slow.push((sent_at, now));
+        }
         if sent_at >= counted_from {
             self.tally.statements += 1;
             let us = u32::try_from((now - sent_at).as_micros()).unwrap_or(u32::MAX);
@@ -200,5 +226,14 @@ mod tests {
         let tally = Tally { latencies_us: (1..=101).map(|n| n * 1000).collect(), ..Tally::default() };
         assert_eq!([0.5, 0.99, 1.0].map(|share| tally.percentile_ms(share)), [51.0, 100.0, 101.0]);
         assert_eq!(Tally::default().percentile_ms(0.99), 0.0);
+    }
+
+    #[test]
+    fn longest_is_of_those_that_were_under_way() {
+        let ms = Duration::from_millis;
+        let slow = vec![(ms(0), ms(900)), (ms(1000), ms(1200)), (ms(1250), ms(1350)), (ms(1400), ms(2400))];
+        let tally = Tally { slow, ..Tally::default() };
+        assert_eq!(tally.longest_within(ms(1100), ms(1300)), ms(200));
+        assert_eq!(tally.longest_within(ms(2500), ms(2600)), ms(0));
     }
 }

@@ -1,14 +1,19 @@
-//! What issue 4 asks of the numbers, and whether a run kept it.
+//! What is asked of the numbers, and whether a run kept it.
 
 use std::fmt;
+use std::time::Duration;
 
-use super::slice::Slice;
+use super::slice::{Slice, Stall, Switched};
+use super::switchover::Switchover;
 
 /// Statements a second through the proxy, by those of the direct slice beside it.
 const THROUGHPUT_RATIO_MIN: f64 = 0.95;
 
 /// The 99th percentile, likewise.
 const P99_RATIO_MAX: f64 = 2.0;
+
+/// How long a statement may take during a switchover, beside what the servers take.
+const STALL_BELOW: Duration = Duration::from_secs(1);
 
 /// A direct slice and the proxied one behind it.
 #[derive(Debug)]
@@ -69,6 +74,45 @@ pub(super) fn judge(pairs: &[Pair], backends_max: u64) -> Vec<Verdict> {
     verdicts
 }
 
+/// All that can be judged where the primary changes. Counts are of all slices, the stall is the longest.
+pub(super) fn judge_switched(slices: &[Switched]) -> Vec<Verdict> {
+    let sum = |figure: fn(&Switched) -> u64| slices.iter().map(figure).sum::<u64>();
+    let switchovers: usize = slices.iter().map(|slice| slice.switchovers.len()).sum();
+    let (errors, wrong) = (sum(|slice| slice.tally.errors), sum(|slice| slice.tally.wrong_count));
+    let checked = sum(|slice| slice.tally.ids_checked);
+    let lost = sum(|slice| slice.tally.inserts.saturating_sub(slice.rows));
+    let doubled = sum(|slice| slice.rows.saturating_sub(slice.tally.inserts));
+    let mut verdicts = vec![
+        Verdict { is_met: errors == 0, text: format!("errors: {errors}, in {switchovers} switchovers") },
+        Verdict {
+            is_met: wrong == 0 && checked > 0,
+            text: format!("wrong answers: {wrong}; ids that were right: {checked}"),
+        },
+        Verdict {
+            is_met: lost == 0 && doubled == 0,
+            text: format!(
+                "inserts that were acknowledged and are lost: {lost}; there and not acknowledged, or twice: {doubled}"
+            ),
+        },
+    ];
+    let stalls: Vec<_> = slices.iter().flat_map(Switched::stalls).collect();
+    let longest = |of: fn(&(&Switchover, Stall)) -> Duration| stalls.iter().map(of).max().unwrap_or_default();
+    let beside_servers = longest(|(_, stall)| stall.beside_servers);
+    verdicts.push(Verdict {
+        is_met: beside_servers < STALL_BELOW && !stalls.is_empty(),
+        text: format!(
+            "the longest stall beside what the servers took: {} ms, below {} ms \
+             (the longest statement {} ms; the servers took {} ms at most; without a switchover {} ms)",
+            beside_servers.as_millis(),
+            STALL_BELOW.as_millis(),
+            longest(|(_, stall)| stall.longest).as_millis(),
+            longest(|(switchover, _)| switchover.by_servers).as_millis(),
+            slices.iter().map(Switched::longest_elsewhere).max().unwrap_or_default().as_millis(),
+        ),
+    });
+    verdicts
+}
+
 /// The median and the range of a figure's ratio, over the pairs that have both.
 fn ratios(pairs: &[Pair], figure: fn(&Slice) -> f64) -> Option<(f64, String)> {
     let mut ratios: Vec<f64> = pairs
@@ -103,5 +147,23 @@ mod tests {
         assert_eq!(missed(slice(30, 5, 4, 0)), 1);
         assert_eq!(missed(slice(30, 5, 6, 0)), 1);
         assert_eq!(missed(slice(30, 5, 5, 1)), 1);
+    }
+
+    fn missed_switched(inserts: u64, rows: u64, errors: u64, longest_ms: u64) -> usize {
+        let ms = Duration::from_millis;
+        let slow = vec![(ms(100), ms(100 + longest_ms))];
+        let tally = Tally { inserts, errors, wrong_count: errors, ids_checked: 10, slow, ..Tally::default() };
+        let switchover = Switchover { began: ms(50), ended: ms(900), held: ms(510), by_servers: ms(500) };
+        let slice = Switched { tally, switchovers: vec![switchover], rows };
+        judge_switched(&[slice]).iter().filter(|verdict| !verdict.is_met()).count()
+    }
+
+    #[test]
+    fn lost_and_doubled_inserts_errors_and_stalls_are_missed() {
+        assert_eq!(missed_switched(5, 5, 0, 1499), 0);
+        assert_eq!(missed_switched(5, 5, 0, 1500), 1, "1 s more than the servers took");
+        assert_eq!(missed_switched(5, 4, 0, 10), 1);
+        assert_eq!(missed_switched(5, 6, 0, 10), 1);
+        assert_eq!(missed_switched(5, 5, 1, 10), 2, "an error is a wrong answer too");
     }
 }
