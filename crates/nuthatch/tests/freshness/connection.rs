@@ -1,17 +1,18 @@
 //! A connection that costs the checker little: statements and parameters go out, rows of integers come in.
 //!
 //! It is the end to end tests' client for the login and for preparing, and reads answers by itself, without keeping raw bytes. Every
-//! column of every answer is an integer. A connection that breaks fails the test.
+//! column of every answer is an integer. One that breaks says so, and is of no use any more.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
 use std::fmt;
-use std::io::{Read, Write};
+use std::io::{self, Read, Write};
 use std::ops::Range;
+use std::time::Duration;
 
 use nuthatch_wire::{ColumnType, Command, ErrPacket, FrameHeader, HEADER_LEN, OkPacket, Reader};
 
-use crate::client::{Address, Client, Login};
+use crate::client::{self, Address, Client, Login};
 use crate::register::Content;
 
 /// Read from the socket at once.
@@ -63,6 +64,41 @@ impl fmt::Display for Refusal {
     }
 }
 
+/// Why there is no answer.
+#[derive(Debug)]
+pub(crate) enum Failure {
+    /// The server refuses the statement.
+    Refused(Refusal),
+    /// The connection is gone, or nothing came in time.
+    Gone(io::Error),
+}
+
+impl From<io::Error> for Failure {
+    fn from(error: io::Error) -> Self {
+        Self::Gone(error)
+    }
+}
+
+impl From<client::Failure> for Failure {
+    fn from(failure: client::Failure) -> Self {
+        match failure {
+            client::Failure::Server(error) => {
+                Self::Refused(Refusal { code: error.code, message: error.message })
+            }
+            client::Failure::Gone(error) => Self::Gone(error),
+        }
+    }
+}
+
+impl fmt::Display for Failure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Refused(refusal) => refusal.fmt(f),
+            Self::Gone(error) => write!(f, "the connection is gone: {error}"),
+        }
+    }
+}
+
 /// What a statement was answered.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Reply {
@@ -81,22 +117,14 @@ pub(crate) struct Connection {
 }
 
 impl Connection {
-    pub(crate) fn open(address: &Address, login: &Login) -> Self {
-        let client = Client::connect(address, login).expect("the login is taken");
-        Self { client, prepared: HashMap::new(), outbox: Vec::new(), inbox: Vec::new(), used: 0 }
+    /// Logged in; no answer takes longer than `patience`.
+    pub(crate) fn open(address: &Address, login: &Login, patience: Duration) -> Result<Self, Failure> {
+        let mut client = Client::connect(address, login)?;
+        client.socket().give_up_after(patience)?;
+        Ok(Self { client, prepared: HashMap::new(), outbox: Vec::new(), inbox: Vec::new(), used: 0 })
     }
 
-    /// Runs a statement that has no rows and must not be refused.
-    pub(crate) fn must(&mut self, sql: &'static str) {
-        self.command(sql).unwrap_or_else(|refusal| panic!("{sql}: {refusal}"));
-    }
-
-    /// Runs a statement without arguments, as text.
-    pub(crate) fn command(&mut self, sql: &'static str) -> Result<Reply, Refusal> {
-        self.run(&Statement::new(sql, []), Form::Text)
-    }
-
-    pub(crate) fn run(&mut self, statement: &Statement, form: Form) -> Result<Reply, Refusal> {
+    pub(crate) fn run(&mut self, statement: &Statement, form: Form) -> Result<Reply, Failure> {
         self.outbox.clear();
         self.outbox.resize(HEADER_LEN, 0);
         match form {
@@ -111,44 +139,41 @@ impl Connection {
         }
         let header = FrameHeader { payload_len: self.outbox.len() - HEADER_LEN, sequence: 0 };
         self.outbox[..HEADER_LEN].copy_from_slice(&header.encode());
-        self.client.socket().write_all(&self.outbox).expect("the connection holds");
+        self.client.socket().write_all(&self.outbox)?;
         self.inbox.clear();
         self.used = 0;
         self.read_reply(form)
     }
 
-    fn prepare(&mut self, sql: &str) -> Result<u32, Refusal> {
+    fn prepare(&mut self, sql: &str) -> Result<u32, Failure> {
         if let Some(id) = self.prepared.get(sql) {
             return Ok(*id);
         }
-        let prepared = self.client.prepare(sql.as_bytes()).map_err(|failure| {
-            let error = failure.server();
-            Refusal { code: error.code, message: error.message }
-        })?;
+        let prepared = self.client.prepare(sql.as_bytes())?;
         self.prepared.insert(sql.to_owned(), prepared.id);
         Ok(prepared.id)
     }
 
-    fn read_reply(&mut self, form: Form) -> Result<Reply, Refusal> {
-        let first = self.packet();
+    fn read_reply(&mut self, form: Form) -> Result<Reply, Failure> {
+        let first = self.packet()?;
         let payload = &self.inbox[first];
         match payload.first() {
             Some(0x00) => {
                 let ok = OkPacket::parse_body(&payload[1..]).expect("an OK packet");
                 return Ok(Reply { insert_id: ok.insert_id, rows: Vec::new() });
             }
-            Some(0xFF) => return Err(refusal(payload)),
+            Some(0xFF) => return Err(Failure::Refused(refusal(payload))),
             _ => {}
         }
         let columns = Reader::new(payload).lenenc_int().expect("a column count");
-        let types: Vec<u8> = (0..columns).map(|_| self.column_type()).collect();
+        let types: Vec<u8> = (0..columns).map(|_| self.column_type()).collect::<io::Result<_>>()?;
         let mut rows = Vec::new();
         loop {
-            let packet = self.packet();
+            let packet = self.packet()?;
             let payload = &self.inbox[packet];
             match (payload.first(), form) {
                 (Some(0xFE), _) => return Ok(Reply { insert_id: 0, rows }),
-                (Some(0xFF), _) => return Err(refusal(payload)),
+                (Some(0xFF), _) => return Err(Failure::Refused(refusal(payload))),
                 (_, Form::Text) => rows.push(text_row(payload, types.len())),
                 (_, Form::Prepared) => rows.push(binary_row(payload, &types)),
             }
@@ -156,32 +181,35 @@ impl Connection {
     }
 
     /// The type that the next packet says of its column: it stands six bytes before the end.
-    fn column_type(&mut self) -> u8 {
-        let packet = self.packet();
-        self.inbox[packet.end - 6]
+    fn column_type(&mut self) -> io::Result<u8> {
+        let packet = self.packet()?;
+        Ok(self.inbox[packet.end - 6])
     }
 
     /// Where the next packet's payload is in the inbox, once it is there.
-    fn packet(&mut self) -> Range<usize> {
-        self.fill(HEADER_LEN);
+    fn packet(&mut self) -> io::Result<Range<usize>> {
+        self.fill(HEADER_LEN)?;
         let header = FrameHeader::parse(&self.inbox[self.used..]).expect("a header is whole");
         assert!(!header.is_continued(), "no answer here is so large");
         self.used += HEADER_LEN;
-        self.fill(header.payload_len);
+        self.fill(header.payload_len)?;
         let start = self.used;
         self.used += header.payload_len;
-        start..self.used
+        Ok(start..self.used)
     }
 
     /// Returns when so many bytes are there.
-    fn fill(&mut self, wanted: usize) {
+    fn fill(&mut self, wanted: usize) -> io::Result<()> {
         while self.inbox.len() - self.used < wanted {
             let filled = self.inbox.len();
             self.inbox.resize(filled + READ_BYTES, 0);
-            let read = self.client.socket().read(&mut self.inbox[filled..]).expect("the connection holds");
-            assert_ne!(read, 0, "the connection was closed");
+            let read = self.client.socket().read(&mut self.inbox[filled..])?;
+            if read == 0 {
+                return Err(io::ErrorKind::UnexpectedEof.into());
+            }
             self.inbox.truncate(filled + read);
         }
+        Ok(())
     }
 }
 

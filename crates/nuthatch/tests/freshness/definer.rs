@@ -4,9 +4,12 @@ use std::borrow::Cow;
 
 use crate::connection::{Form, Statement};
 use crate::question::{Kind, Question};
-use crate::register::{Content, Owner, Register, SIDE_ROWS, Sight};
+use crate::register::{Content, Contents, Owner, Register, SIDE_ROWS, Sight};
 use crate::report::Tally;
-use crate::session::Session;
+use crate::run::Primary;
+use crate::schema;
+use crate::session::{Session, Setback};
+use crate::stock;
 
 /// Longest pause between two looks whether to define.
 const PAUSE_MS_MAX: usize = 300;
@@ -70,11 +73,15 @@ pub(crate) struct Definer<'a> {
     witness: Session<'a>,
     definition: Definition,
     steps_done: u64,
+    /// What is there for all to see.
+    defined: Contents,
 }
 
 impl<'a> Definer<'a> {
-    pub(crate) const fn new(session: Session<'a>, witness: Session<'a>, definition: Definition) -> Self {
-        Self { session, witness, definition, steps_done: 0 }
+    pub(crate) fn new(session: Session<'a>, witness: Session<'a>, definition: Definition) -> Self {
+        let mut defined = schema::contents();
+        defined.retain(|register, _| register.owner() == definition.owner());
+        Self { session, witness, definition, steps_done: 0, defined }
     }
 
     /// Defines until the run is over.
@@ -90,6 +97,9 @@ impl<'a> Definer<'a> {
             if is_due {
                 self.turn();
             }
+        }
+        if self.session.run.place.primary == Primary::MayDie {
+            stock::check(&mut self.session, &self.defined);
         }
         self.session.tally.add(&self.witness.tally);
         self.session.tally
@@ -111,12 +121,12 @@ impl<'a> Definer<'a> {
             Definition::Columns if self.steps_done % 8 == 7 => Step {
                 what: "add a column to item",
                 sql: "ALTER TABLE item ADD COLUMN spare INT NOT NULL DEFAULT 5".into(),
-                changes: Vec::new(),
+                changes: vec![Sight { register: Register::Spare, content: Some(1) }],
             },
             Definition::Columns if self.steps_done % 8 == 3 && self.steps_done > 8 => Step {
                 what: "drop a column of item",
                 sql: "ALTER TABLE item DROP COLUMN spare".into(),
-                changes: Vec::new(),
+                changes: vec![Sight { register: Register::Spare, content: None }],
             },
             Definition::Columns => Step {
                 what: "drop and add a column",
@@ -180,14 +190,20 @@ impl<'a> Definer<'a> {
 
     fn take(&mut self, step: Step) {
         let (run, owner) = (self.session.run, self.definition.owner());
+        let mut after = self.defined.clone();
+        after.extend(step.changes.iter().map(|change| (change.register, change.content)));
         let statement = Statement::new(step.sql, []);
         run.history.send(owner, &step.changes, run.now());
-        let outcome = self.session.connection.run(&statement, Form::Text);
-        if self.session.forgive(&statement, outcome).is_none() {
-            run.history.retract(owner);
-            return;
+        let is_done = match self.session.attempt(&statement, Form::Text) {
+            Ok(_) => true,
+            Err(Setback::Refused) => false,
+            Err(Setback::Doubt) => stock::is_done(&mut self.session, &self.defined, &after),
+        };
+        if !is_done {
+            return self.session.retract(owner);
         }
         run.history.acknowledge(owner, run.now());
+        self.defined = after;
         match self.definition {
             Definition::Rows => run.count_write(),
             _ => run.count_definition(),

@@ -1,14 +1,38 @@
 //! What a run stands on: a server of its own, a proxy before it, the schema.
 
-use nuthatch_lab::{Kind, Options, ScratchLab};
+mod pair;
+
+use nuthatch_lab::{Kind, Options, ScratchLab, SemiSync};
 
 use crate::client::{Address, Client};
+use crate::history::Reads;
 use crate::proxy::{Proxy, Setup};
 use crate::report::{self, Report};
-use crate::run::{End, Place, Run};
+use crate::run::{End, Place, Primary, Run};
 use crate::{schema, servers, stage};
 
+pub(crate) use pair::{Changes, Pair};
+
 const SCHEMA: &str = "freshness";
+
+/// A run while the primary changes again and again, and what was done to it.
+pub(crate) fn run_while_the_primary_changes(
+    kind: Kind,
+    setup: Setup,
+    reads: Reads,
+    end: End,
+) -> (Report, Changes) {
+    let mut pair = Pair::new(kind, setup, SemiSync::AfterSync, &schema::statements());
+    let report = Run::go_while(pair.place(reads), end, |run| pair.change_until_over(run));
+    let answered = report::answered(&mut pair.proxy.operator());
+    (Report { answered, ..report }, pair.changes)
+}
+
+/// A run in which a failover loses what was acknowledged.
+pub(crate) fn run_while_writes_are_lost(kind: Kind, setup: Setup, end: End) -> Report {
+    let mut pair = Pair::new(kind, setup, SemiSync::Off, &schema::statements());
+    Run::go_while(pair.place(Reads::Current), end, |run| pair.lose_writes(run))
+}
 
 /// See the module's doc.
 #[derive(Debug)]
@@ -63,7 +87,13 @@ impl Ground {
     }
 
     fn place(&self, address: Address) -> Place {
-        Place { address, login: servers::account(&self.lab).schema(SCHEMA), level: None }
+        Place {
+            address,
+            login: servers::account(&self.lab).schema(SCHEMA),
+            level: None,
+            primary: Primary::Stays,
+            reads: Reads::Current,
+        }
     }
 
     /// Over its Unix socket MySQL takes a password that it does not know yet.

@@ -9,7 +9,8 @@
 //! - one state of each owner explains all of that owner's registers, so no transaction is seen in part;
 //! - the moments of different owners meet, so what is seen together was there together.
 //!
-//! What was not committed, or was rolled back, is in no state. The reads of a REPEATABLE READ transaction are explained by a single
+//! What was not committed, or was rolled back, is in no state. A commit of which its owner is told nothing, because the primary died,
+//! stays possible until the owner has looked: then it is acknowledged, or it never was, and nobody may have seen it. The reads of a REPEATABLE READ transaction are explained by a single
 //! [`Snapshot`], those of others by one each.
 //!
 //! Times are given. A commit is told of *before* it is sent and acknowledged *after* its answer has come, and a read's beginning
@@ -29,10 +30,22 @@ pub(crate) use fault::{Fault, Wrong};
 /// Since the run began.
 pub(crate) type Time = Duration;
 
+/// What reads have to show.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Reads {
+    /// All that was acknowledged or shown to anybody.
+    Current,
+    /// All that the session itself has written or seen, and whatever was acknowledged before that: replicas answer too, each as of some
+    /// moment. Then who saw a commit has not made it certain for others, and a session gives as the beginning of a read the moment that it
+    /// has come to.
+    OfSession,
+}
+
 /// All owners' commits.
 #[derive(Debug)]
 pub(crate) struct History {
     annals: Vec<Mutex<Annals>>,
+    reads: Reads,
 }
 
 /// One owner's commits, the state that it began with as the first.
@@ -48,6 +61,8 @@ struct Commit {
     sent: Time,
     /// From when on whoever begins to read sees it.
     certain: Time,
+    /// When somebody was shown it first.
+    shown: Time,
 }
 
 /// The moment at which a statement or a transaction reads, as far as it is known.
@@ -68,12 +83,17 @@ impl Snapshot {
     pub(crate) fn between(begin: Time, end: Time) -> Self {
         Self { begin, end, earliest: begin, latest: end, states: HashMap::new() }
     }
+
+    /// Before it nothing is seen any more by who has taken it.
+    pub(crate) const fn earliest(&self) -> Time {
+        self.earliest
+    }
 }
 
 impl History {
     /// With what is there before anybody writes.
-    pub(crate) fn new(beginning: &Contents) -> Self {
-        let history = Self { annals: (0..Owner::COUNT).map(|_| Mutex::default()).collect() };
+    pub(crate) fn new(beginning: &Contents, reads: Reads) -> Self {
+        let history = Self { annals: (0..Owner::COUNT).map(|_| Mutex::default()).collect(), reads };
         for (number, annals) in (0..).zip(&history.annals) {
             let of_owner = beginning.iter().filter(|(register, _)| register.owner().index() == number);
             let changes: Vec<Sight> =
@@ -96,25 +116,35 @@ impl History {
         self.annals[owner.index()].lock().acknowledge(now);
     }
 
-    /// The owner's last commit was refused: it never was.
-    pub(crate) fn retract(&self, owner: Owner) {
-        self.annals[owner.index()].lock().retract();
+    /// The owner's last commit was refused: it never was, and an error says that it was seen.
+    pub(crate) fn retract(&self, owner: Owner) -> Result<(), Fault> {
+        self.annals[owner.index()].lock().retract(owner)
     }
 
     /// Finds the states that explain what was read and was there at `end`, and narrows the snapshot to them.
     pub(crate) fn explain(&self, snapshot: &mut Snapshot, sights: &[Sight], end: Time) -> Result<(), Fault> {
         for sights in sights.chunk_by(|one, other| one.register.owner() == other.register.owner()) {
             let owner = sights[0].register.owner();
-            self.annals[owner.index()].lock().explain(owner, snapshot, sights, end)?;
+            self.annals[owner.index()].lock().explain(owner, snapshot, sights)?.shown_at(end, self.reads);
         }
         Ok(())
+    }
+}
+
+impl Commit {
+    fn shown_at(&mut self, end: Time, reads: Reads) {
+        self.shown = self.shown.min(end);
+        if reads == Reads::Current {
+            // The owner's commits before it were acknowledged before it was sent.
+            self.certain = self.certain.min(end);
+        }
     }
 }
 
 impl Annals {
     fn send(&mut self, changes: &[Sight], now: Time) {
         let number = self.commits.len();
-        self.commits.push(Commit { sent: now, certain: Time::MAX });
+        self.commits.push(Commit { sent: now, certain: Time::MAX, shown: Time::MAX });
         for change in changes {
             self.changes.entry(change.register).or_default().push((number, change.content));
         }
@@ -125,19 +155,20 @@ impl Annals {
         last.certain = last.certain.min(now);
     }
 
-    fn retract(&mut self) {
-        self.commits.pop();
+    fn retract(&mut self, owner: Owner) -> Result<(), Fault> {
+        let commit = self.commits.pop().expect("it was sent");
         let left = self.commits.len();
         self.changes.values_mut().for_each(|changes| changes.retain(|(number, _)| *number < left));
+        if commit.shown == Time::MAX { Ok(()) } else { Err(Fault::of_undone(owner, commit)) }
     }
 
+    /// The commit that was seen, or a later one.
     fn explain(
         &mut self,
         owner: Owner,
         snapshot: &mut Snapshot,
         sights: &[Sight],
-        end: Time,
-    ) -> Result<(), Fault> {
+    ) -> Result<&mut Commit, Fault> {
         let mut states = match snapshot.states.get(&owner) {
             Some(states) => states.clone(),
             None => self.states_not_over(snapshot.earliest),
@@ -146,12 +177,10 @@ impl Annals {
         let (Some(&oldest), Some(&newest)) = (states.first(), states.last()) else {
             return Err(self.fault(owner, snapshot, sights));
         };
-        // The owner's commits before it were acknowledged before it was sent.
-        self.commits[oldest].certain = self.commits[oldest].certain.min(end);
         snapshot.earliest = snapshot.earliest.max(self.commits[oldest].sent);
         snapshot.latest = snapshot.latest.min(self.over(newest));
         snapshot.states.insert(owner, states);
-        Ok(())
+        Ok(&mut self.commits[oldest])
     }
 
     /// States that somebody who begins to read at that time may be given, in order.

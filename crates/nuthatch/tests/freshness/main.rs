@@ -6,7 +6,9 @@
 //! began, none is older than what anybody was shown before, none shows half a transaction or what was rolled back, and a REPEATABLE
 //! READ transaction stays at one moment. Writers are shown their own writes.
 //!
-//! The lives of connections are out of its sight: one that breaks fails the test.
+//! The lives of connections are out of its sight: one that breaks fails the test. But on a primary with two replicas that changes
+//! meanwhile (`ground/pair`) one may break where the primary was killed; a writer that is not told what became of its write looks then,
+//! at the server (`stock`).
 
 #[path = "../e2e"]
 #[expect(dead_code, unused_imports, reason = "the tests end to end use all of it")]
@@ -31,6 +33,7 @@ mod schema;
 
 mod connection;
 mod session;
+mod stock;
 
 mod definer;
 mod reader;
@@ -48,7 +51,7 @@ use parking_lot::Mutex;
 use e2e::{client, deadline, proxy, servers, stage};
 
 use ground::Ground;
-use history::Wrong;
+use history::{Reads, Wrong};
 use nuthatch_lab::Kind;
 use proxy::Setup;
 use report::Report;
@@ -56,6 +59,7 @@ use run::End;
 
 /// How long the tests of every run go on.
 const THROUGH_THE_PROXY: Duration = Duration::from_secs(20);
+const WHILE_THE_PRIMARY_CHANGES: Duration = Duration::from_secs(8);
 const AT_THE_SERVER: Duration = Duration::from_secs(6);
 
 /// Of a hundred point reads, those that must come from the cache; fewer in a short run, which begins with an empty one.
@@ -64,6 +68,9 @@ const HITS_PERCENT_SHORT: f64 = 30.0;
 
 /// Within which a stale cache must be found out.
 const FOUND_WITHIN: Duration = Duration::from_secs(10);
+
+/// The same of what a failover loses.
+const LOST_WITHIN: Duration = Duration::from_secs(20);
 
 /// Each takes all of the machine.
 static ALONE: Mutex<()> = Mutex::new(());
@@ -108,6 +115,41 @@ fn no_read_is_stale_before(server: Kind) {
     assert_hits(&report, HITS_PERCENT_SHORT);
 }
 
+/// Switchovers, and failovers of primaries that are killed: nothing that was acknowledged or shown is gone, nothing stale is shown.
+#[test]
+fn no_read_is_stale_while_the_primary_changes() {
+    no_read_is_stale_while_the_primary_changes_of(
+        Kind::MariaDb,
+        Reads::Current,
+        End::After(WHILE_THE_PRIMARY_CHANGES),
+    );
+}
+
+#[test]
+fn no_read_is_stale_while_the_primary_of_mysql_changes() {
+    no_read_is_stale_while_the_primary_changes_of(
+        Kind::MySql,
+        Reads::Current,
+        End::After(WHILE_THE_PRIMARY_CHANGES),
+    );
+}
+
+#[expect(clippy::print_stdout, reason = "the outcome is what a run is for")]
+fn no_read_is_stale_while_the_primary_changes_of(server: Kind, reads: Reads, end: End) {
+    let _alone = ALONE.lock();
+    let setup = match reads {
+        Reads::Current => exact(),
+        Reads::OfSession => exact().variable("mysql-read_write_split", 1),
+    };
+    let (report, changes) = ground::run_while_the_primary_changes(server, setup, reads, end);
+    println!("{report}\n{changes}");
+    assert!(report.violations.counts.is_empty(), "violations, printed above");
+    assert_eq!(report.unchecked(), [question::Kind::Legacy], "all else is checked");
+    assert!(changes.switchovers > 0 && changes.failovers > 0, "{changes}");
+    assert_eq!(changes.broken_by_switchovers, 0, "no client sees an error of a switchover");
+    assert_hits(&report, HITS_PERCENT_SHORT);
+}
+
 /// What the checker calls a violation, a server never does.
 #[test]
 fn no_read_at_the_server_is_stale() {
@@ -137,6 +179,16 @@ fn exact_cache_without_clocks_is_found_stale_within_seconds() {
     assert_found(Wrong::Stale, &report);
 }
 
+/// Commits that wait for no replica, before a failover.
+#[test]
+fn writes_that_a_failover_loses_are_found_within_seconds() {
+    let _alone = ALONE.lock();
+    let report =
+        ground::run_while_writes_are_lost(Kind::MariaDb, exact(), End::Once(Wrong::Lost, LOST_WITHIN));
+    assert_found(Wrong::Stale, &report);
+    assert_found(Wrong::Lost, &report);
+}
+
 #[test]
 fn dirty_reads_are_found_within_seconds() {
     let _alone = ALONE.lock();
@@ -158,10 +210,15 @@ fn snapshots_that_move_are_found_within_seconds() {
 #[test]
 #[ignore = "takes as long as it is told: make freshness"]
 fn no_read_is_stale_for_as_long_as_wanted() {
-    let _alone = ALONE.lock();
     let seconds = argument("SECONDS").map_or(60, |text| text.parse().expect("a number"));
     let end = End::After(Duration::from_secs(seconds));
-    let ground = Ground::new(servers::kind_named(argument("SERVER").as_deref()), exact());
+    let server = servers::kind_named(argument("SERVER").as_deref());
+    if argument("SWITCHES").is_some() {
+        let reads = if argument("SPLIT").is_some() { Reads::OfSession } else { Reads::Current };
+        return no_read_is_stale_while_the_primary_changes_of(server, reads, end);
+    }
+    let _alone = ALONE.lock();
+    let ground = Ground::new(server, exact());
     let is_direct = argument("DIRECT").is_some();
     if is_direct {
         return assert_fresh(&ground.run_at_the_server(end));

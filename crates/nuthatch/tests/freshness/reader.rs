@@ -4,7 +4,8 @@ use crate::connection::Form;
 use crate::history::Snapshot;
 use crate::question::{Kind, Question};
 use crate::report::Tally;
-use crate::session::{Isolation, Session};
+use crate::run::Primary;
+use crate::session::{Isolation, Session, Setback};
 
 /// Of a hundred turns, those that are transactions.
 const TRANSACTIONS_PERCENT: usize = 8;
@@ -58,29 +59,29 @@ impl<'a> Reader<'a> {
             Opening::ConsistentSnapshot,
             Opening::AutocommitOff,
         ]);
-        let snapshot = self.open(opening);
+        let Ok(snapshot) = self.open(opening) else { return };
         let is_whole = match self.session.isolation {
             Isolation::RepeatableRead => self.repeatable_reads(snapshot),
             Isolation::ReadCommitted => self.committed_reads(),
         };
-        self.close(opening, is_whole.is_some());
+        self.close(opening, is_whole.is_some()).unwrap_or_default();
     }
 
     /// The snapshot, if this has taken one.
-    fn open(&mut self, opening: Opening) -> Option<Snapshot> {
-        let begin = self.session.run.now();
-        self.session.connection.must(match opening {
+    fn open(&mut self, opening: Opening) -> Result<Option<Snapshot>, Setback> {
+        let begin = self.session.begin();
+        self.session.must(match opening {
             Opening::Begin => "BEGIN",
             Opening::ReadOnly => "START TRANSACTION READ ONLY",
             Opening::ConsistentSnapshot => "START TRANSACTION WITH CONSISTENT SNAPSHOT",
             Opening::AutocommitOff => "SET autocommit = 0",
-        });
+        })?;
         let end = self.session.run.now();
         if self.session.happens(20) {
             // Opens no snapshot.
-            self.session.connection.must("SELECT 1");
+            self.session.must("SELECT 1")?;
         }
-        matches!(opening, Opening::ConsistentSnapshot).then(|| Snapshot::between(begin, end))
+        Ok(matches!(opening, Opening::ConsistentSnapshot).then(|| Snapshot::between(begin, end)))
     }
 
     /// All at the moment of the snapshot. If there is none yet, it is taken by the first read, but perhaps not before one that reads what
@@ -116,11 +117,12 @@ impl<'a> Reader<'a> {
         Some(())
     }
 
-    fn close(&mut self, opening: Opening, is_whole: bool) {
+    fn close(&mut self, opening: Opening, is_whole: bool) -> Result<(), Setback> {
         let commits = is_whole && self.session.happens(70);
-        self.session.connection.must(if commits { "COMMIT" } else { "ROLLBACK" });
-        if matches!(opening, Opening::AutocommitOff) {
-            self.session.connection.must("SET autocommit = 1");
+        self.session.must(if commits { "COMMIT" } else { "ROLLBACK" })?;
+        match opening {
+            Opening::AutocommitOff => self.session.must("SET autocommit = 1"),
+            _ => Ok(()),
         }
     }
 
@@ -130,6 +132,12 @@ impl<'a> Reader<'a> {
 
     fn question(&mut self) -> (Question, Form) {
         let aim = self.session.run.aim();
-        (Question::draw(&mut self.session.random, aim), self.session.form())
+        let has_legacy = self.session.run.place.primary == Primary::Stays;
+        loop {
+            let question = Question::draw(&mut self.session.random, aim);
+            if has_legacy || question.kind != Kind::Legacy {
+                return (question, self.session.form());
+            }
+        }
     }
 }

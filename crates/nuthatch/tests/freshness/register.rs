@@ -78,6 +78,8 @@ pub(crate) enum Register {
     Legacy(i64),
     /// What `information_schema` tells of the table `told`.
     Told,
+    /// 1 while `item` has a further column. Nobody reads it but who does not know whether it was made.
+    Spare,
 }
 
 impl Register {
@@ -88,7 +90,7 @@ impl Register {
             }
             Self::ItemSum(group) | Self::ItemCount(group) => Owner::of_group(group),
             Self::Arrival(_) => Owner::ARRIVALS,
-            Self::Altered => Owner::ALTERED,
+            Self::Altered | Self::Spare => Owner::ALTERED,
             Self::Glance => Owner::GLANCE,
             Self::Side(_) => Owner::SIDE,
             Self::Legacy(_) => Owner::LEGACY,
@@ -99,7 +101,7 @@ impl Register {
     /// Whether no transaction has it, as it is part of a definition or of a table without them: it is of now in each, and no snapshot holds it
     /// still.
     pub(crate) const fn is_of_now(self) -> bool {
-        matches!(self, Self::Altered | Self::Glance | Self::Legacy(_) | Self::Told)
+        matches!(self, Self::Altered | Self::Glance | Self::Legacy(_) | Self::Told | Self::Spare)
     }
 }
 
@@ -124,9 +126,13 @@ impl fmt::Display for Sight {
 /// Registers with what they hold; those that are not in it hold nothing.
 pub(crate) type Contents = BTreeMap<Register, Content>;
 
+/// What the register holds by them.
+pub(crate) fn held(contents: &Contents, register: Register) -> Content {
+    contents.get(&register).copied().flatten()
+}
+
 /// What differs from `before` in `after`.
 pub(crate) fn changes(before: &Contents, after: &Contents) -> Vec<Sight> {
-    let held = |contents: &Contents, register| contents.get(&register).copied().flatten();
     let gone = before.keys().filter(|register| !after.contains_key(register));
     gone.chain(after.keys())
         .map(|&register| Sight { register, content: held(after, register) })

@@ -7,6 +7,7 @@ use std::time::Duration;
 use nuthatch_sql::{DigestOptions, digest_text};
 
 use crate::client::Client;
+use crate::connection::Failure;
 use crate::history::Wrong;
 use crate::question::Kind;
 
@@ -24,6 +25,8 @@ pub(crate) struct Tally {
     pub(crate) writes: BTreeMap<&'static str, u64>,
     /// Statements that were refused and whose transaction was rolled back, by code.
     pub(crate) refusals: BTreeMap<u16, u64>,
+    /// Statements that broke a connection, by what was told.
+    pub(crate) broken: BTreeMap<String, u64>,
 }
 
 impl Tally {
@@ -39,10 +42,19 @@ impl Tally {
         *self.refusals.entry(code).or_default() += 1;
     }
 
+    pub(crate) fn was_broken(&mut self, failure: &Failure) {
+        let what = match failure {
+            Failure::Refused(refusal) => format!("error {}", refusal.code),
+            Failure::Gone(_) => "a closed connection".to_owned(),
+        };
+        *self.broken.entry(what).or_default() += 1;
+    }
+
     pub(crate) fn add(&mut self, other: &Self) {
         self.own_reads += other.own_reads;
         other.reads.iter().for_each(|(kind, count)| *self.reads.entry(*kind).or_default() += count);
         other.writes.iter().for_each(|(what, count)| *self.writes.entry(what).or_default() += count);
+        other.broken.iter().for_each(|(what, count)| *self.broken.entry(what.clone()).or_default() += count);
         other.refusals.iter().for_each(|(code, count)| *self.refusals.entry(*code).or_default() += count);
     }
 }
@@ -153,6 +165,9 @@ impl fmt::Display for Report {
         }
         for (code, count) in &self.tally.refusals {
             writeln!(f, "| refused with {code} | {count} |")?;
+        }
+        for (what, count) in &self.tally.broken {
+            writeln!(f, "| broken by {what} | {count} |")?;
         }
         let (reads, seconds) = (self.reads(), self.took.as_secs_f64());
         let own = self.tally.own_reads;

@@ -10,7 +10,7 @@ use crate::client::{Address, Login};
 use crate::deadline::Stopwatch;
 use crate::definer::{Definer, Definition};
 use crate::estate::{Arrivals, Estate, Group};
-use crate::history::{History, Time, Wrong};
+use crate::history::{History, Reads, Time, Wrong};
 use crate::question::Aim;
 use crate::reader::Reader;
 use crate::register::{GROUPS, Owner};
@@ -36,6 +36,16 @@ pub(crate) enum End {
     Once(Wrong, Duration),
 }
 
+/// What becomes of the server that takes the writes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Primary {
+    /// Nothing: a connection that breaks fails the test.
+    Stays,
+    /// It may die, and another takes its place; by then all that it has acknowledged or shown is there. Nothing is written to tables without
+    /// transactions: what is in them is shown before another server has it.
+    MayDie,
+}
+
 /// Where sessions go.
 #[derive(Debug, Clone)]
 pub(crate) struct Place {
@@ -43,6 +53,8 @@ pub(crate) struct Place {
     pub(crate) login: Login,
     /// The isolation level that every session asks for in place of its own, so that there is something to find.
     pub(crate) level: Option<&'static str>,
+    pub(crate) primary: Primary,
+    pub(crate) reads: Reads,
 }
 
 /// What all sessions share.
@@ -55,6 +67,7 @@ pub(crate) struct Run {
     reads: AtomicU64,
     writes: AtomicU64,
     definitions: AtomicU64,
+    breaks: AtomicU64,
     versions: AtomicI64,
     next_arrival: AtomicI64,
     written_group: AtomicI64,
@@ -64,20 +77,26 @@ pub(crate) struct Run {
 impl Run {
     /// Runs all sessions in a schema that was just made. The report lacks who answered.
     pub(crate) fn go(place: Place, end: End) -> Report {
+        Self::go_while(place, end, |_| {})
+    }
+
+    /// The same while something else is done, which must end with the run.
+    pub(crate) fn go_while(place: Place, end: End, meanwhile: impl FnOnce(&Self)) -> Report {
         let run = Self {
+            history: History::new(&schema::contents(), place.reads),
             place,
-            history: History::new(&schema::contents()),
             end,
             watch: Stopwatch::start(),
             reads: AtomicU64::new(0),
             writes: AtomicU64::new(0),
             definitions: AtomicU64::new(0),
+            breaks: AtomicU64::new(0),
             versions: AtomicI64::new(2),
             next_arrival: AtomicI64::new(1),
             written_group: AtomicI64::new(0),
             violations: Mutex::default(),
         };
-        let tally = run.sessions();
+        let tally = run.sessions(meanwhile);
         Report {
             tally,
             took: run.watch.elapsed(),
@@ -86,7 +105,7 @@ impl Run {
         }
     }
 
-    fn sessions(&self) -> Tally {
+    fn sessions(&self, meanwhile: impl FnOnce(&Self)) -> Tally {
         let mut tally = Tally::default();
         thread::scope(|scope| {
             let mut sessions = Vec::new();
@@ -97,16 +116,22 @@ impl Run {
             for group in 0..GROUPS {
                 sessions.push(self.spawn_writer(scope, Group::new(group)));
             }
-            sessions.push(self.spawn_writer(scope, Arrivals::new()));
-            for definition in Definition::ALL {
+            sessions.push(self.spawn_writer(scope, Arrivals::new(self.place.primary)));
+            for definition in self.definers() {
                 let [session, witness] = self.pair(definition.owner());
                 sessions.push(scope.spawn(move || Definer::new(session, witness, definition).run()));
             }
+            meanwhile(self);
             for session in sessions {
                 tally.add(&session.join().expect("no session panics"));
             }
         });
         tally
+    }
+
+    fn definers(&self) -> impl Iterator<Item = Definition> {
+        let has_legacy = self.place.primary == Primary::Stays;
+        Definition::ALL.into_iter().filter(move |definition| has_legacy || *definition != Definition::Rows)
     }
 
     fn spawn_writer<'scope, E: Estate + Send + 'scope>(
@@ -145,8 +170,21 @@ impl Run {
         self.reads.fetch_add(1, Ordering::Relaxed);
     }
 
+    pub(crate) fn writes(&self) -> u64 {
+        self.writes.load(Ordering::Relaxed)
+    }
+
     pub(crate) fn count_write(&self) {
         self.writes.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// A connection has broken.
+    pub(crate) fn count_break(&self) {
+        self.breaks.fetch_add(1, Ordering::Relaxed);
+    }
+
+    pub(crate) fn breaks(&self) -> u64 {
+        self.breaks.load(Ordering::Relaxed)
     }
 
     pub(crate) fn count_definition(&self) {

@@ -3,13 +3,13 @@
 use std::thread::sleep;
 use std::time::Duration;
 
-use crate::connection::{Connection, Form, Refusal, Statement};
-use crate::history::{Fault, Snapshot, Time, Wrong};
+use crate::connection::{Connection, Failure, Form, Refusal, Reply, Statement};
+use crate::history::{Fault, Reads, Snapshot, Time, Wrong};
 use crate::question::Question;
 use crate::random::Random;
-use crate::register::{Content, Contents, Owner, Register, Sight};
+use crate::register::{Contents, Owner, Register, Sight, held};
 use crate::report::Tally;
-use crate::run::Run;
+use crate::run::{Primary, Run};
 
 /// Errors that are nobody's fault. A session rolls back and goes on.
 const HARMLESS: [u16; 5] = [
@@ -19,6 +19,38 @@ const HARMLESS: [u16; 5] = [
     1412, // ER_TABLE_DEF_CHANGED: DDL behind a snapshot
     1615, // ER_NEED_REPREPARE
 ];
+
+/// What clients are told while a primary is dead, or died under their statement: lost, no server in time, cut. A session connects anew.
+const OF_A_DEAD_PRIMARY: [u16; 3] = [2013, 9001, 9004];
+
+/// What a session is told that a switchover could not wait for any longer, because of a pin: "Connection was closed for a switchover of its
+/// server, which could not wait for stored_code any longer".
+const ENDED_BY_SWITCHOVER: u16 = 1927;
+
+/// The pins of sessions that read a view which was made anew while nobody knew what code the servers have, such as just behind a failover.
+const PINS_OF_VIEWS: [&str; 2] = ["stored_code", "unseen_code"];
+
+/// What only an owner is told whose writes are gone: there is already what it is to add, or there is not what it is to drop.
+const OF_LOST_WRITES: [u16; 3] = [
+    1060, // ER_DUP_FIELDNAME
+    1062, // ER_DUP_ENTRY
+    1091, // ER_CANT_DROP_FIELD_OR_KEY
+];
+
+/// After which an answer counts as one that never comes: behind a dead primary statements wait for the next one.
+const PATIENCE: Duration = Duration::from_secs(90);
+
+/// Between two tries to connect anew.
+const RECONNECT_PAUSE: Duration = Duration::from_millis(20);
+
+/// Why a statement has no answer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Setback {
+    /// It was refused for a harmless reason: nothing of it is done.
+    Refused,
+    /// Whether it is done is not known, and the session has another connection.
+    Doubt,
+}
 
 /// How a transaction reads.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -40,11 +72,13 @@ impl Isolation {
 #[derive(Debug)]
 pub(crate) struct Session<'a> {
     pub(crate) run: &'a Run,
-    pub(crate) connection: Connection,
+    connection: Connection,
     pub(crate) isolation: Isolation,
     pub(crate) random: Random,
     pub(crate) tally: Tally,
     name: String,
+    /// The moment before which it is shown nothing any more, by what it has seen and written.
+    come_to: Time,
 }
 
 /// What a question was answered, and when.
@@ -59,13 +93,21 @@ pub(crate) struct Answer {
 impl<'a> Session<'a> {
     /// Logged in. Every second one has the isolation level READ COMMITTED.
     pub(crate) fn new(run: &'a Run, role: &str, number: usize) -> Self {
-        let mut connection = Connection::open(&run.place.address, &run.place.login);
         let isolation =
             if number.is_multiple_of(2) { Isolation::RepeatableRead } else { Isolation::ReadCommitted };
-        connection.must(run.place.level.unwrap_or(isolation.level()));
+        let connection =
+            connect(run, isolation).unwrap_or_else(|failure| panic!("{role} {number}: {failure}"));
         let name = format!("{role} {number} ({isolation:?})");
         let seed = name.bytes().fold(1, |seed: u64, byte| seed.wrapping_mul(31).wrapping_add(byte.into()));
-        Self { run, connection, isolation, random: Random::new(seed), tally: Tally::default(), name }
+        Self {
+            run,
+            connection,
+            isolation,
+            random: Random::new(seed),
+            tally: Tally::default(),
+            name,
+            come_to: Time::ZERO,
+        }
     }
 
     pub(crate) fn form(&mut self) -> Form {
@@ -82,31 +124,98 @@ impl<'a> Session<'a> {
         sleep(Duration::from_millis(1 + self.random.below(ms_max) as u64));
     }
 
-    /// Runs a statement. `None` if it was refused for a harmless reason, which is counted.
-    pub(crate) fn try_command(&mut self, sql: &'static str) -> Option<()> {
-        let statement = Statement::new(sql, []);
-        let outcome = self.connection.run(&statement, Form::Text);
-        self.forgive(&statement, outcome).map(drop)
-    }
-
-    /// What came, unless it is a harmless refusal, which is counted. Panics on any other.
-    pub(crate) fn forgive<T>(&mut self, statement: &Statement, outcome: Result<T, Refusal>) -> Option<T> {
-        match outcome {
-            Ok(reply) => Some(reply),
-            Err(refusal) if HARMLESS.contains(&refusal.code) => {
+    /// Runs a statement. Panics where it has no answer for another reason than those of a [`Setback`], which are counted.
+    pub(crate) fn attempt(&mut self, statement: &Statement, form: Form) -> Result<Reply, Setback> {
+        let failure = match self.connection.run(statement, form) {
+            Ok(reply) => return Ok(reply),
+            Err(failure) => failure,
+        };
+        match &failure {
+            Failure::Refused(refusal) if HARMLESS.contains(&refusal.code) => {
                 self.tally.was_refused(refusal.code);
-                None
+                Err(Setback::Refused)
             }
-            Err(refusal) => panic!("{}: {}: {refusal}", self.name, statement.text()),
+            Failure::Refused(refusal) if self.has_lost_writes(refusal) => {
+                self.tell(&Fault { wrong: Wrong::Lost, account: format!("{}: {refusal}", statement.text()) });
+                Err(Setback::Refused)
+            }
+            Failure::Refused(refusal) if self.is_ended_for_a_view(refusal) => {
+                self.tally.was_broken(&failure);
+                self.connect_anew();
+                Err(Setback::Doubt)
+            }
+            failure if self.may_fail(failure) => {
+                self.tally.was_broken(failure);
+                self.run.count_break();
+                self.connect_anew();
+                Err(Setback::Doubt)
+            }
+            failure => panic!("{}: {}: {failure}", self.name, statement.text()),
         }
     }
 
-    /// Asks. `None` if it was refused for a harmless reason.
+    fn has_lost_writes(&self, refusal: &Refusal) -> bool {
+        self.run.place.primary == Primary::MayDie && OF_LOST_WRITES.contains(&refusal.code)
+    }
+
+    fn is_ended_for_a_view(&self, refusal: &Refusal) -> bool {
+        self.run.place.primary == Primary::MayDie
+            && refusal.code == ENDED_BY_SWITCHOVER
+            && PINS_OF_VIEWS.iter().any(|pin| refusal.to_string().contains(pin))
+    }
+
+    fn may_fail(&self, failure: &Failure) -> bool {
+        let is_told = match failure {
+            Failure::Refused(refusal) => OF_A_DEAD_PRIMARY.contains(&refusal.code),
+            Failure::Gone(error) => error.kind() != std::io::ErrorKind::WouldBlock,
+        };
+        self.run.place.primary == Primary::MayDie && is_told
+    }
+
+    fn connect_anew(&mut self) {
+        let since = self.run.now();
+        loop {
+            match connect(self.run, self.isolation) {
+                Ok(connection) => return self.connection = connection,
+                Err(failure) => {
+                    assert!(self.run.now() - since < PATIENCE, "{}: {failure}", self.name);
+                    sleep(RECONNECT_PAUSE);
+                }
+            }
+        }
+    }
+
+    /// Runs a statement that has no rows. Panics if it is refused.
+    pub(crate) fn must(&mut self, sql: &'static str) -> Result<(), Setback> {
+        let outcome = self.command(sql);
+        assert_ne!(outcome, Err(Setback::Refused), "{}: {sql}", self.name);
+        outcome
+    }
+
+    /// Runs a statement that has no rows.
+    pub(crate) fn command(&mut self, sql: &'static str) -> Result<(), Setback> {
+        self.attempt(&Statement::new(sql, []), Form::Text).map(drop)
+    }
+
+    /// From when on a statement that is sent now may show things as they were.
+    pub(crate) fn begin(&self) -> Time {
+        match self.run.place.reads {
+            Reads::Current => self.run.now(),
+            Reads::OfSession => self.come_to,
+        }
+    }
+
+    /// It has written or seen what was not there before that.
+    pub(crate) fn comes_to(&mut self, time: Time) {
+        self.come_to = self.come_to.max(time);
+    }
+
+    /// Asks. `None` if there is no answer.
     pub(crate) fn ask(&mut self, question: &Question, form: Form) -> Option<Answer> {
-        let begin = self.run.now();
-        let outcome = self.connection.run(&question.statement, form);
+        let begin = self.begin();
+        let outcome = self.attempt(&question.statement, form);
         let end = self.run.now();
-        let reply = self.forgive(&question.statement, outcome)?;
+        let reply = outcome.ok()?;
         self.run.count_read();
         self.tally.read(question.kind);
         Some(Answer { begin, end, sights: question.sights(&reply) })
@@ -120,7 +229,13 @@ impl<'a> Session<'a> {
     }
 
     /// Whether the history explains the answer: its rows by the transaction's snapshot, or by one of the statement's own.
-    pub(crate) fn check(&self, question: &Question, form: Form, answer: &Answer, of: Option<&mut Snapshot>) {
+    pub(crate) fn check(
+        &mut self,
+        question: &Question,
+        form: Form,
+        answer: &Answer,
+        of: Option<&mut Snapshot>,
+    ) {
         let Some(sights) = &answer.sights else {
             return self.report(question, form, answer, &Fault::of_another_question());
         };
@@ -134,12 +249,15 @@ impl<'a> Session<'a> {
         }
         // A statement's definitions are those of its beginning, its rows those of a moment behind.
         let own = || Snapshot::between(answer.begin, answer.end);
+        let (mut definitions, mut own_rows) = (own(), own());
+        let snapshot = of.unwrap_or(&mut own_rows);
         let history = &self.run.history;
         let outcome = history
-            .explain(&mut own(), &of_now, answer.end)
-            .and_then(|()| history.explain(of.unwrap_or(&mut own()), &rows, answer.end));
-        if let Err(fault) = outcome {
-            self.report(question, form, answer, &fault);
+            .explain(&mut definitions, &of_now, answer.end)
+            .and_then(|()| history.explain(snapshot, &rows, answer.end));
+        match outcome {
+            Ok(()) => self.comes_to(definitions.earliest().max(snapshot.earliest())),
+            Err(fault) => self.report(question, form, answer, &fault),
         }
     }
 
@@ -156,17 +274,31 @@ impl<'a> Session<'a> {
         let Some(sights) = &answer.sights else {
             return self.report(question, form, answer, &Fault::of_another_question());
         };
-        let held = |register: Register| -> Content { own.get(&register).copied().flatten() };
         // A range may reach into the next group.
         let of_its_own = sights.iter().filter(|sight| sight.register.owner() == owner);
         let other: Vec<String> = of_its_own
-            .filter(|sight| held(sight.register) != sight.content)
-            .map(|sight| format!("{sight}, and its own write is {:?}", held(sight.register)))
+            .filter(|sight| held(own, sight.register) != sight.content)
+            .map(|sight| format!("{sight}, and its own write is {:?}", held(own, sight.register)))
             .collect();
         if !other.is_empty() {
             let fault = Fault { wrong: Wrong::NotItsOwnWrite, account: other.join("; ") };
             self.report(question, form, answer, &fault);
         }
+    }
+
+    /// What its owner has sent last was not done: nobody may have seen it.
+    pub(crate) fn retract(&self, owner: Owner) {
+        if let Err(fault) = self.run.history.retract(owner) {
+            self.tell(&fault);
+        }
+    }
+
+    /// A violation that is none of a read.
+    pub(crate) fn tell(&self, fault: &Fault) {
+        self.run.violation(fault.wrong, || {
+            let now = self.run.now().as_secs_f64();
+            format!("{:?}: {} at {now:.6} s\n    {}", fault.wrong, self.name, fault.account)
+        });
     }
 
     fn report(&self, question: &Question, form: Form, answer: &Answer, fault: &Fault) {
@@ -182,4 +314,13 @@ impl<'a> Session<'a> {
             )
         });
     }
+}
+
+/// Logged in, at the level that is asked for.
+fn connect(run: &Run, isolation: Isolation) -> Result<Connection, Failure> {
+    let place = &run.place;
+    let mut connection = Connection::open(&place.address, &place.login, PATIENCE)?;
+    let level = place.level.unwrap_or(isolation.level());
+    connection.run(&Statement::new(level, []), Form::Text)?;
+    Ok(connection)
 }

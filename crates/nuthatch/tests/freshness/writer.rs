@@ -1,11 +1,13 @@
 //! A session that writes to its own estate: single statements and transactions, some of which are rolled back, whole or in part.
 
 use crate::estate::{Estate, Write};
-use crate::history::Snapshot;
+use crate::history::{Fault, Snapshot, Wrong};
 use crate::question::{Kind, Question};
 use crate::register::{Contents, changes};
 use crate::report::Tally;
-use crate::session::{Answer, Isolation, Session};
+use crate::run::Primary;
+use crate::session::{Answer, Isolation, Session, Setback};
+use crate::stock;
 
 /// Of a hundred turns, those that are transactions.
 const TRANSACTIONS_PERCENT: usize = 50;
@@ -55,6 +57,9 @@ impl<'a, E: Estate> Writer<'a, E> {
                 self.turn();
             }
         }
+        if self.session.run.place.primary == Primary::MayDie {
+            stock::check(&mut self.session, &self.committed);
+        }
         self.session.tally.add(&self.witness.tally);
         self.session.tally
     }
@@ -92,14 +97,14 @@ impl<'a, E: Estate> Writer<'a, E> {
         ]);
         (self.is_under_way, self.snapshot) = (false, None);
         let is_by_mode = matches!(ending, Ending::AutocommitOn);
-        self.session.connection.must(if is_by_mode { "SET autocommit = 0" } else { "BEGIN" });
+        self.session.must(if is_by_mode { "SET autocommit = 0" } else { "BEGIN" }).ok()?;
         let outcome = self.statements().and_then(|()| self.end(ending));
-        if outcome.is_none() {
-            self.session.connection.must("ROLLBACK");
+        // What is open on a connection that is lost is rolled back.
+        if outcome.is_none() && self.session.must("ROLLBACK").is_ok() {
             self.session.tally.wrote("rollback");
         }
         if is_by_mode {
-            self.session.connection.must("SET autocommit = 1");
+            self.session.must("SET autocommit = 1").unwrap_or_default();
         }
         outcome
     }
@@ -110,7 +115,7 @@ impl<'a, E: Estate> Writer<'a, E> {
                 self.detour()?;
             }
             let write = self.next_write();
-            self.send(&write)?;
+            self.send(&write).ok()?;
             match self.session.random.below(4) {
                 0 | 1 => self.look()?,
                 2 => self.look_elsewhere()?,
@@ -123,11 +128,11 @@ impl<'a, E: Estate> Writer<'a, E> {
     /// Writes that go back to a savepoint.
     fn detour(&mut self) -> Option<()> {
         let (before, was_under_way) = (self.estate.clone(), self.is_under_way);
-        self.session.connection.must("SAVEPOINT detour");
+        self.session.must("SAVEPOINT detour").ok()?;
         let write = self.next_write();
-        self.send(&write)?;
+        self.send(&write).ok()?;
         self.look()?;
-        self.session.connection.must("ROLLBACK TO SAVEPOINT detour");
+        self.session.must("ROLLBACK TO SAVEPOINT detour").ok()?;
         self.session.tally.wrote("rollback to a savepoint");
         self.estate.roll_back(before);
         if !was_under_way {
@@ -145,26 +150,33 @@ impl<'a, E: Estate> Writer<'a, E> {
             Ending::AutocommitOn => "SET autocommit = 1",
             Ending::Rollback => return None,
         };
-        self.committing(|writer| writer.session.try_command(sql))?;
+        self.committing(|writer| writer.session.command(sql))?;
         self.session.tally.wrote("commit");
         if matches!(ending, Ending::BeginAgain) {
-            self.session.connection.must("COMMIT");
+            self.session.must("COMMIT").unwrap_or_default();
         }
         Some(())
     }
 
-    /// Does what commits the estate as it is, and tells the history before and after.
-    fn committing(&mut self, commit: impl FnOnce(&mut Self) -> Option<()>) -> Option<()> {
+    /// Does what commits the estate as it is, and tells the history before and after. `None` if it is not committed.
+    fn committing(&mut self, commit: impl FnOnce(&mut Self) -> Result<(), Setback>) -> Option<()> {
         let after = self.estate.contents();
         let owner = self.estate.owner();
         let (run, changes) = (self.session.run, changes(&self.committed, &after));
         run.commits(owner);
-        run.history.send(owner, &changes, run.now());
-        if commit(self).is_none() {
-            run.history.retract(owner);
+        let sent = run.now();
+        run.history.send(owner, &changes, sent);
+        let is_done = match commit(self) {
+            Ok(()) => true,
+            Err(Setback::Refused) => false,
+            Err(Setback::Doubt) => stock::is_done(&mut self.session, &self.committed, &after),
+        };
+        if !is_done {
+            self.session.retract(owner);
             return None;
         }
         run.history.acknowledge(owner, run.now());
+        self.session.comes_to(sent);
         self.committed = after;
         Some(())
     }
@@ -174,18 +186,25 @@ impl<'a, E: Estate> Writer<'a, E> {
         self.estate.write(&mut self.session.random, version)
     }
 
-    fn send(&mut self, write: &Write) -> Option<()> {
+    fn send(&mut self, write: &Write) -> Result<(), Setback> {
         self.is_under_way = true;
         let form = self.session.form();
-        let outcome = self.session.connection.run(&write.statement, form);
-        let reply = self.session.forgive(&write.statement, outcome)?;
+        let reply = self.session.attempt(&write.statement, form)?;
         if let Some(expected) = write.insert_id {
-            assert_eq!(i64::try_from(reply.insert_id), Ok(expected), "{}", write.statement.text());
+            self.check_key(write, reply.insert_id, expected);
             self.session.run.arrives(expected);
         }
         self.session.run.count_write();
         self.session.tally.wrote(write.what);
-        Some(())
+        Ok(())
+    }
+
+    /// Another key than the next one says that the table is not as its owner has left it.
+    fn check_key(&self, write: &Write, key: u64, expected: i64) {
+        if i64::try_from(key) != Ok(expected) {
+            let account = format!("{} is given {key} in place of {expected}", write.statement.text());
+            self.session.tell(&Fault { wrong: Wrong::Lost, account });
+        }
     }
 
     /// Reads something of its own, which must be as it has left it.

@@ -1,12 +1,14 @@
 //! The rows of `arrival`, whose keys the server gives.
 //!
-//! Nobody else writes to the table, so the keys are known beforehand; a rollback does not give them back.
+//! Nobody else writes to the table, so the keys are known beforehand; a rollback does not give them back. But a replica that takes the
+//! primary's place has not heard of keys that were rolled back: where that may happen, the next insert behind a rollback names its key.
 
 use std::collections::BTreeMap;
 
 use crate::question::{Kind, Question};
 use crate::random::Random;
 use crate::register::{Contents, Owner, Register};
+use crate::run::Primary;
 
 use super::{Estate, Write};
 
@@ -18,12 +20,15 @@ pub(crate) struct Arrivals {
     next_id: i64,
     /// Versions by id.
     rows: BTreeMap<i64, i64>,
+    primary: Primary,
+    /// Whether every server that may take the writes gives that key next.
+    is_next_id_sure: bool,
 }
 
 impl Arrivals {
     /// An empty table.
-    pub(crate) const fn new() -> Self {
-        Self { next_id: 1, rows: BTreeMap::new() }
+    pub(crate) const fn new(primary: Primary) -> Self {
+        Self { next_id: 1, rows: BTreeMap::new(), primary, is_next_id_sure: true }
     }
 
     fn arrive(&mut self, stamp: i64) -> i64 {
@@ -35,12 +40,20 @@ impl Arrivals {
 
     fn insert(&mut self, stamp: i64) -> Write {
         let id = self.arrive(stamp);
+        if !self.is_next_id_sure {
+            self.is_next_id_sure = true;
+            let sql = "INSERT INTO arrival (id, version) VALUES (?, ?)";
+            return Write::new("insert with a key of its own", sql, [id, stamp]);
+        }
         let write =
             Write::new("insert with the server's key", "INSERT INTO arrival (version) VALUES (?)", [stamp]);
         Write { insert_id: Some(id), ..write }
     }
 
     fn insert_several(&mut self, stamp: i64) -> Write {
+        if !self.is_next_id_sure {
+            return self.insert(stamp);
+        }
         let [id, _, _] = [stamp; 3].map(|stamp| self.arrive(stamp));
         let sql = "INSERT INTO arrival (version) VALUES (?), (?), (?)";
         let write = Write::new("insert with the server's keys", sql, [stamp; 3]);
@@ -86,6 +99,7 @@ impl Estate for Arrivals {
 
     fn roll_back(&mut self, before: Self) {
         self.rows = before.rows;
+        self.is_next_id_sure = self.primary == Primary::Stays;
     }
 
     fn question(&self, random: &mut Random) -> Question {

@@ -2,7 +2,7 @@
 
 use crate::register::{Owner, Sight};
 
-use super::{Annals, Snapshot, Time};
+use super::{Annals, Commit, Snapshot, Time};
 
 /// What is wrong with a read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -19,6 +19,10 @@ pub(crate) enum Wrong {
     OfAnotherQuestion,
     /// A writer is not shown what it has written itself.
     NotItsOwnWrite,
+    /// Somebody was shown what in the end was not committed.
+    Undone,
+    /// What was acknowledged is not there, or a part of what nobody was told of is.
+    Lost,
 }
 
 /// A read that nothing explains.
@@ -32,6 +36,15 @@ pub(crate) struct Fault {
 impl Fault {
     pub(crate) fn of_another_question() -> Self {
         Self { wrong: Wrong::OfAnotherQuestion, account: "its rows are not those that were asked for".into() }
+    }
+
+    pub(super) fn of_undone(owner: Owner, commit: Commit) -> Self {
+        let account = format!(
+            "what {owner:?} sent at {} was shown to somebody at {}, and is not there",
+            seconds(commit.sent),
+            seconds(commit.shown)
+        );
+        Self { wrong: Wrong::Undone, account }
     }
 }
 

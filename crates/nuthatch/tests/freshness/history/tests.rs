@@ -19,7 +19,11 @@ fn sights<const N: usize>(sights: [(Register, i64); N]) -> Vec<Sight> {
 
 /// `A` and `B` begin with 1, `C` with 1.
 fn beginning() -> History {
-    History::new(&[(A, Some(1)), (B, Some(1)), (C, Some(1))].into())
+    of(Reads::Current)
+}
+
+fn of(reads: Reads) -> History {
+    History::new(&[(A, Some(1)), (B, Some(1)), (C, Some(1))].into(), reads)
 }
 
 /// A commit that is sent and acknowledged.
@@ -81,11 +85,48 @@ fn before_the_commit_is_sent_and_after_it_is_refused_nobody_sees_it() {
     let history = beginning();
     assert_eq!(read(&history, [(A, 2)], 1, 2), Some(Wrong::NeverCommitted));
     history.send(A.owner(), &sights([(A, 2)]), at(10));
-    history.retract(A.owner());
+    history.retract(A.owner()).expect("nobody has seen it");
     assert_eq!(read(&history, [(A, 2)], 11, 12), Some(Wrong::NeverCommitted));
     commit(&history, [(A, 3)], 20, 21);
     assert_eq!(read(&history, [(A, 2)], 22, 23), Some(Wrong::NeverCommitted));
     assert_eq!(read(&history, [(A, 3)], 22, 23), None);
+}
+
+#[test]
+fn what_somebody_was_shown_must_not_turn_out_undone() {
+    let history = beginning();
+    history.send(A.owner(), &sights([(A, 2)]), at(10));
+    assert_eq!(read(&history, [(A, 1)], 11, 12), None, "it may not be there yet");
+    assert_eq!(read(&history, [(A, 2)], 13, 14), None, "and may be");
+    let fault = history.retract(A.owner()).expect_err("it was seen");
+    assert_eq!(fault.wrong, Wrong::Undone);
+    assert!(fault.account.contains("shown to somebody at 0.014000 s"), "{fault:?}");
+}
+
+#[test]
+fn commit_of_unknown_outcome_is_possible_until_its_owner_has_looked() {
+    let history = beginning();
+    history.send(A.owner(), &sights([(A, 2)]), at(10));
+    assert_eq!(read(&history, [(A, 1)], 500, 501), None, "nobody was told that it is done");
+    history.acknowledge(A.owner(), at(600));
+    assert_eq!(read(&history, [(A, 1)], 601, 602), Some(Wrong::Stale));
+    assert_eq!(read(&history, [(A, 2)], 601, 602), None);
+}
+
+#[test]
+fn session_that_may_be_shown_less_than_others_never_goes_back() {
+    let history = of(Reads::OfSession);
+    commit(&history, [(A, 2)], 10, 20);
+    commit(&history, [(C, 2)], 30, 40);
+    // The time at which a read begins is what its session has come to.
+    assert_eq!(read(&history, [(A, 1)], 0, 50), None, "it has seen nothing");
+    assert_eq!(read(&history, [(A, 2)], 0, 50), None, "another one has");
+    assert_eq!(read(&history, [(A, 1)], 0, 60), None, "which is nothing to it");
+    assert_eq!(read(&history, [(A, 1), (C, 2)], 0, 60), Some(Wrong::OfSeveralMoments));
+    let mut snapshot = Snapshot::between(at(0), at(60));
+    history.explain(&mut snapshot, &sights([(C, 2)]), at(60)).expect("it is there");
+    assert_eq!(snapshot.earliest(), at(30));
+    assert_eq!(read(&history, [(A, 1)], 30, 70), Some(Wrong::Stale), "what was there before what it saw");
 }
 
 #[test]
