@@ -19,6 +19,7 @@ use crate::role::Role;
 use crate::state::{ServerState, State};
 use crate::status::Status;
 use crate::template;
+use crate::tmpfs;
 
 /// What a lab's operations give.
 pub type Result<T, E = LabError> = std::result::Result<T, E>;
@@ -126,6 +127,7 @@ impl Lab {
         let roles = self.roles();
         self.stop_servers(&roles, &mut Silent)?;
         self.end_relays()?;
+        roles.iter().try_for_each(|role| tmpfs::unmount(&self.layout.server(*role)))?;
         let of_servers = self.state.servers.iter().map(|server| &server.socket);
         let sockets: Vec<PathBuf> = of_servers.chain(&self.state.relay_socket).cloned().collect();
         self.layout.remove(&roles, &sockets)
@@ -267,6 +269,9 @@ fn lay_out(layout: &Layout, options: &Options) -> Result<State> {
     for role in options.roles() {
         crate::layout::make_private_dir(&layout.server(role))
             .map_err(LabError::file("make the directory", layout.server(role)))?;
+        if let Some(mib) = options.disk_mib {
+            tmpfs::mount(&layout.server(role), mib)?;
+        }
         write_private(&layout.init_file(role), &options.installation.dialect().lock_down(&root))?;
         servers.push(ServerState {
             role,

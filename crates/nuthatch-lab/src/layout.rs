@@ -116,6 +116,11 @@ impl Layout {
         self.server(role).join("init.sql")
     }
 
+    /// What fills the server's disk, if it has one of its own.
+    pub(crate) fn filler(&self, role: Role) -> PathBuf {
+        self.server(role).join("filler")
+    }
+
     pub(crate) fn error_log(&self, role: Role) -> PathBuf {
         self.server(role).join("error.log")
     }

@@ -7,7 +7,8 @@
 //! again, also for a second hand on the same lab, and [`Lab::down`] leaves no process behind.
 //!
 //! Servers are killed, frozen, stopped, started and made late by name. With [`Relays`] before them they are
-//! also parted from each other and from clients, and connections are cut at a byte.
+//! also parted from each other and from clients, and connections are cut at a byte. With a disk of their own
+//! ([`Options::disk_mib`]) that is filled.
 //!
 //! Calls block: they start processes and wait for them with deadlines. Nothing here is for the data plane,
 //! and nothing here talks the protocol itself: statements go through the servers' own command-line client.
@@ -18,6 +19,7 @@ mod cluster;
 mod config_file;
 mod deadline;
 mod dialect;
+mod disk;
 mod duty;
 mod error;
 mod galera;
@@ -44,6 +46,7 @@ mod server;
 mod state;
 mod status;
 mod template;
+mod tmpfs;
 
 pub use client::Rows;
 pub use duty::{Duty, Login};

@@ -130,6 +130,9 @@ pub struct Options {
     pub semi_sync: SemiSync,
     /// Relays before the servers; default off.
     pub relays: Relays,
+    /// A disk of its own for each server of a new lab, of so many MiB, which can be filled
+    /// ([`Lab::fill_disk`](crate::Lab::fill_disk)). It is in memory, and only who may mount can have it; default none.
+    pub disk_mib: Option<u32>,
     /// InnoDB's buffer pool of each server, in MiB, at least 8; default 128.
     pub buffer_pool_mib: u32,
     /// The servers' own query cache; default off. MySQL has none and ignores this.
@@ -160,6 +163,7 @@ impl Default for Options {
             cluster: None,
             semi_sync: SemiSync::Off,
             relays: Relays::Off,
+            disk_mib: None,
             buffer_pool_mib: 128,
             query_cache: QueryCache::Off,
             connections_max: 1000,

@@ -1,5 +1,6 @@
 //! One run: a ground, its sessions, faults one after the other, and the verdict. A seed repeats its faults, if not their moments.
 
+use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread::{scope, sleep};
 use std::time::Duration;
@@ -7,9 +8,10 @@ use std::time::Duration;
 use nuthatch_lab::{Direction, Kind, SemiSync};
 
 use crate::deadline::Stopwatch;
-use crate::fault::{Harm, draw};
-use crate::ground::{CUT_PAUSE, Ground, PLAIN, SPLIT};
-use crate::history::{Failover, History, Loss, Outcome, Promise, Writer};
+use crate::fault::{Harm, Relief, Whom, draw};
+use crate::ground::{CUT_PAUSE, Ground, PLAIN, ROOM_WITHIN, SPLIT, WELL_WITHIN};
+use crate::history::{Failover, FullDisk, History, Loss, Outcome, Promise, Writer};
+use crate::own_mounts::Disks;
 use crate::proxy::Setup;
 use crate::random::Random;
 use crate::session::{Scene, Session};
@@ -30,10 +32,13 @@ const FINDINGS_TOLD: usize = 20;
 pub(crate) struct Plan {
     pub(crate) kind: Kind,
     pub(crate) semi_sync: SemiSync,
+    pub(crate) disks: Disks,
     pub(crate) seed: u64,
     pub(crate) lasts: Duration,
     pub(crate) writers: Writer,
     pub(crate) readers: u32,
+    /// What a session pauses at most, between two statements.
+    pub(crate) pause_ms_max: usize,
     pub(crate) has_faults: bool,
     /// Also without a finding.
     pub(crate) tells_log: bool,
@@ -46,10 +51,14 @@ pub(crate) struct Report {
     pub(crate) findings: Vec<Finding>,
 }
 
-/// Tells what was going on, if a thread panics meanwhile.
+/// What has happened; tells the last of it, if a thread panics meanwhile.
 struct Account {
     plan: Plan,
     faults: Vec<String>,
+    /// How many of each kind.
+    kinds: BTreeMap<String, usize>,
+    failovers: Vec<Failover>,
+    full_disks: Vec<FullDisk>,
 }
 
 impl Drop for Account {
@@ -61,6 +70,18 @@ impl Drop for Account {
 }
 
 impl Account {
+    fn of(plan: Plan) -> Self {
+        Self { plan, faults: vec![], kinds: BTreeMap::new(), failovers: vec![], full_disks: vec![] }
+    }
+
+    fn note(&mut self, harm: Harm, told: String) {
+        tell(&told);
+        self.faults.push(told);
+        let words = format!("{harm:?}");
+        let kind = words.split(['(', ' ']).next().unwrap_or_default();
+        *self.kinds.entry(kind.to_owned()).or_default() += 1;
+    }
+
     fn tell(&self) {
         tell(&format!("{:?}; the last of {} faults:", self.plan, self.faults.len()));
         self.faults.iter().rev().take(FAULTS_TOLD).rev().for_each(|fault| tell(fault));
@@ -70,19 +91,19 @@ impl Account {
 /// Plays it.
 pub(crate) fn play(plan: Plan, setup: Setup) -> Report {
     tell(&format!("seed {}: {:?}, {:?}, {:?}", plan.seed, plan.kind, plan.semi_sync, plan.lasts));
-    let mut account = Account { plan, faults: vec![] };
-    let mut ground = Ground::new(plan.kind, plan.semi_sync, plan.writers, setup);
+    let mut account = Account::of(plan);
+    let mut ground = Ground::new(&plan, setup);
     let mut random = Random::new(plan.seed);
     let scene = Scene {
         address: ground.address(),
         plain: Ground::login(PLAIN),
         split: Ground::login(SPLIT),
         writers: plan.writers,
+        pause_ms_max: plan.pause_ms_max,
         watch: Stopwatch::start(),
         is_over: AtomicBool::new(false),
         acknowledged: AtomicU64::new(0),
     };
-    let mut failovers = Vec::new();
     let logs = scope(|scope| {
         let over = Over(&scene.is_over);
         let mut threads = Vec::new();
@@ -99,7 +120,7 @@ pub(crate) fn play(plan: Plan, setup: Setup) -> Report {
         }
         while scene.watch.elapsed() < plan.lasts {
             if plan.has_faults {
-                failovers.extend(befall(&mut ground, &scene, &mut random, &mut account));
+                befall(&mut ground, &scene, &mut random, &mut account);
             } else {
                 sleep(CUT_PAUSE);
             }
@@ -110,10 +131,18 @@ pub(crate) fn play(plan: Plan, setup: Setup) -> Report {
     ground.await_well();
     let loss = ground.loss();
     let (left, stale) = ground.left();
-    let history = History { logs, failovers, loss, left, statement_max: STATEMENT_MAX };
+    let history = History {
+        logs,
+        failovers: std::mem::take(&mut account.failovers),
+        full_disks: std::mem::take(&mut account.full_disks),
+        loss,
+        left,
+        statement_max: STATEMENT_MAX,
+        room_max: ROOM_WITHIN,
+    };
     let mut findings = judge(&history);
     findings.extend(stale);
-    tell(&summary(&history, &ground, account.faults.len()));
+    tell(&summary(&history, &ground, &account));
     if !findings.is_empty() {
         account.tell();
         findings.iter().take(FINDINGS_TOLD).for_each(|finding| tell(&finding.to_string()));
@@ -133,21 +162,17 @@ impl Drop for Over<'_> {
     }
 }
 
-/// One fault, from its beginning to when all is well; returns when there was a failover.
-fn befall(
-    ground: &mut Ground,
-    scene: &Scene,
-    random: &mut Random,
-    account: &mut Account,
-) -> Option<Failover> {
+/// One fault, from its beginning to when all is well and writes are acknowledged again.
+fn befall(ground: &mut Ground, scene: &Scene, random: &mut Random, account: &mut Account) {
     let fault = draw(random);
     let mut cuts = random.fork();
+    if !ground.allows(fault.harm) {
+        return;
+    }
     sleep(fault.quiet);
     let (before, primary) = (ground.failovers(), ground.primary());
     let begin = scene.watch.elapsed();
-    let told = format!("{begin:?} {} for {:?}", ground.harm(fault.harm), fault.lasts);
-    tell(&told);
-    account.faults.push(told);
+    account.note(fault.harm, format!("{begin:?} {} for {:?}", ground.harm(fault.harm), fault.lasts));
     match fault.harm {
         Harm::Cut(whom) => {
             let watch = Stopwatch::start();
@@ -162,13 +187,23 @@ fn befall(
         _ => sleep(fault.lasts),
     }
     ground.heal();
+    let has_room_only = matches!(fault.harm, Harm::FullDisk { then: Relief::Room, .. });
+    if let Harm::FullDisk { whom: Whom::Replica(_), then: Relief::Room } = fault.harm {
+        ground.await_room();
+    }
     ground.undo(fault.harm, primary);
     ground.await_well();
-    let has_failed_over = ground.failovers() > before || ground.primary() != primary;
-    has_failed_over.then(|| Failover { begin, end: scene.watch.elapsed() })
+    scene.await_write(if has_room_only { WELL_WITHIN + ROOM_WITHIN } else { WELL_WITHIN });
+    let end = scene.watch.elapsed();
+    if has_room_only {
+        account.full_disks.push(FullDisk { begin, end });
+    }
+    if ground.failovers() > before || ground.primary() != primary {
+        account.failovers.push(Failover { begin, end });
+    }
 }
 
-fn summary(history: &History, ground: &Ground, faults: usize) -> String {
+fn summary(history: &History, ground: &Ground, account: &Account) -> String {
     let count = |outcome| history.writes().filter(|write| write.outcome == outcome).count();
     let longest =
         history.events().filter_map(|(_, event)| event.times()).map(|(sent, ended)| ended - sent).max();
@@ -177,8 +212,10 @@ fn summary(history: &History, ground: &Ground, faults: usize) -> String {
         loss => format!("loss {loss:?}"),
     };
     format!(
-        "{faults} faults, {} failovers, {} writes acknowledged, {} refused, {} unknown, {} reads; the longest statement took {:?}; \
+        "{} faults {:?}, {} failovers, {} writes acknowledged, {} refused, {} unknown, {} reads; the longest statement took {:?}; \
          {loss}; the operator {:?}",
+        account.faults.len(),
+        account.kinds,
         history.failovers.len(),
         count(Outcome::Acknowledged),
         count(Outcome::Refused),

@@ -45,6 +45,11 @@ pub(crate) enum Harm {
     Delay(usize),
     /// It applies nothing.
     Apply(usize),
+    /// Nothing more fits on its disk.
+    FullDisk {
+        whom: Whom,
+        then: Relief,
+    },
     /// SIGKILL of the proxy, which is started again.
     KillProxy,
     /// SIGTERM of it.
@@ -53,6 +58,15 @@ pub(crate) enum Harm {
     KillBoth {
         after_ms: u64,
     },
+}
+
+/// How a full disk ends.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Relief {
+    /// Somebody makes room, and the server goes on when it looks again.
+    Room,
+    /// Somebody does not wait for that: the server is killed, with what it could write of a transaction, and started where there is room.
+    Kill,
 }
 
 /// One fault, and how long it lasts.
@@ -64,15 +78,15 @@ pub(crate) struct Fault {
     pub(crate) quiet: Duration,
 }
 
-/// Draws the next one.
+/// Draws the next one. Half of them end before, or while, somebody does something about it.
 pub(crate) fn draw(random: &mut Random) -> Fault {
-    let ms = |random: &mut Random, from: usize, to: usize| {
+    let ms = |random: &mut Random, (from, to): (usize, usize)| {
         Duration::from_millis((from + random.below(to - from)) as u64)
     };
     let whom = [Whom::Primary, Whom::Primary, Whom::Primary, Whom::Replica(0), Whom::Replica(1)];
     let direction = [Direction::Both, Direction::In, Direction::Out];
     let replica = random.below(2);
-    let harm = match random.below(20) {
+    let harm = match random.below(21) {
         0..=3 => Harm::Kill(*random.pick(&whom)),
         4 => Harm::Stop(*random.pick(&whom)),
         5..=6 => Harm::Freeze(*random.pick(&whom)),
@@ -86,7 +100,13 @@ pub(crate) fn draw(random: &mut Random) -> Fault {
         16 => Harm::Delay(replica),
         17 => Harm::Apply(replica),
         18 => *random.pick(&[Harm::KillProxy, Harm::StopProxy]),
-        _ => Harm::KillBoth { after_ms: random.below(400) as u64 },
+        19 => Harm::KillBoth { after_ms: random.below(400) as u64 },
+        _ => {
+            // A server takes a minute to see that there is room.
+            let then = *random.pick(&[Relief::Room, Relief::Kill, Relief::Kill, Relief::Kill]);
+            Harm::FullDisk { whom: *random.pick(&whom), then }
+        }
     };
-    Fault { harm, lasts: ms(random, 300, 4000), quiet: ms(random, 200, 1000) }
+    let range = *random.pick(&[(50, 700), (700, 4000)]);
+    Fault { harm, lasts: ms(random, range), quiet: ms(random, (50, 400)) }
 }

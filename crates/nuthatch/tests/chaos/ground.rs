@@ -12,10 +12,12 @@ use nuthatch_lab::{Duty, Kind, Options, Peers, Relays, Role, ScratchLab, SemiSyn
 use rustix::process::Signal;
 use tempfile::TempDir;
 
+use crate::chapter::Plan;
 use crate::client::{Address, Client, Login};
 use crate::deadline::{Stopwatch, await_that};
-use crate::fault::{From, Harm, Whom};
+use crate::fault::{From, Harm, Relief, Whom};
 use crate::history::{Left, Loss, Writer};
+use crate::own_mounts::Disks;
 use crate::proxy::{Proxy, Setup};
 use crate::servers;
 use crate::tell;
@@ -29,7 +31,7 @@ pub(crate) const PLAIN: &str = "chaos_plain";
 const PASSWORD: &str = "pw";
 
 /// Within which all must be well again behind a fault, and how long things are left to the proxy before the operator acts.
-const WELL_WITHIN: Duration = Duration::from_secs(90);
+pub(crate) const WELL_WITHIN: Duration = Duration::from_secs(90);
 const PATIENCE: Duration = Duration::from_secs(5);
 
 /// Within which what is not used any more must be gone.
@@ -38,6 +40,12 @@ const LEFT_WITHIN: Duration = Duration::from_secs(20);
 /// Between two looks, and between two cuts of connections.
 const LOOK_PAUSE: Duration = Duration::from_millis(100);
 pub(crate) const CUT_PAUSE: Duration = Duration::from_millis(60);
+
+/// How long a server whose disk was full takes to see that there is room: a minute (`MY_WAIT_FOR_USER_TO_FIX_PANIC` of both), and some.
+pub(crate) const ROOM_WITHIN: Duration = Duration::from_secs(75);
+
+/// Of each server's own disk. What a run writes, and a copy of the system's tables, fit.
+const DISK_MIB: u32 = 512;
 
 /// How long a commit waits for a replica: longer than any fault lasts. A replica that could be promoted waits likewise for one of its own,
 /// with the first transaction that it applies, so that is short.
@@ -53,6 +61,9 @@ pub(crate) struct Ground {
     lab: ScratchLab,
     kind: Kind,
     semi_sync: SemiSync,
+    disks: Disks,
+    /// Whose disk is full, and how that will end.
+    full: Option<(Role, Relief)>,
     /// What was told of lost transactions, by proxies that are gone too.
     losses: BTreeSet<[String; 5]>,
     /// How often the operator had to do what.
@@ -74,7 +85,8 @@ struct Look {
 }
 
 impl Ground {
-    pub(crate) fn new(kind: Kind, semi_sync: SemiSync, writers: Writer, setup: Setup) -> Self {
+    pub(crate) fn new(plan: &Plan, setup: Setup) -> Self {
+        let Plan { kind, semi_sync, disks, writers, .. } = *plan;
         let extra = match semi_sync {
             SemiSync::Off => vec![],
             SemiSync::AfterSync => vec![format!("{}_timeout={APPLIER_WAITS_MS}", semi_sync_word(kind))],
@@ -84,6 +96,7 @@ impl Ground {
             replicas: 2,
             semi_sync,
             relays: Relays::Here,
+            disk_mib: (disks == Disks::Own).then_some(DISK_MIB),
             buffer_pool_mib: 32,
             extra,
             ..Options::default()
@@ -106,7 +119,8 @@ impl Ground {
             operator.ok(statement);
         }
         let (losses, mended) = (BTreeSet::new(), BTreeMap::new());
-        let mut ground = Self { proxy, setup, lab, kind, semi_sync, losses, mended, _data: data };
+        let mut ground =
+            Self { proxy, setup, lab, kind, semi_sync, disks, full: None, losses, mended, _data: data };
         ground.await_well();
         ground
     }
@@ -117,6 +131,11 @@ impl Ground {
 
     pub(crate) fn login(user: &str) -> Login {
         Login::new(user, PASSWORD)
+    }
+
+    /// Whether that can be done here.
+    pub(crate) fn allows(&self, harm: Harm) -> bool {
+        self.disks == Disks::Own || !matches!(harm, Harm::FullDisk { .. })
     }
 
     /// Does the harm, and tells what it came to.
@@ -148,6 +167,10 @@ impl Ground {
                 let sql = format!("STOP {} SQL_THREAD", self.replica_word());
                 self.direct(replicas[place]).ok(sql);
             }
+            Harm::FullDisk { whom, then } => {
+                self.lab.fill_disk(role(whom)).expect("it has a disk of its own");
+                self.full = Some((role(whom), then));
+            }
             Harm::KillProxy => self.restart_proxy(Signal::KILL),
             Harm::StopProxy => self.restart_proxy(Signal::TERM),
             Harm::KillBoth { after_ms } => {
@@ -173,10 +196,21 @@ impl Ground {
     /// Ends the harm; what follows from it is another matter: [`Ground::await_well`].
     pub(crate) fn heal(&mut self) {
         self.lab.heal().expect("a relay");
+        if let Some((role, relief)) = self.full.take() {
+            if relief == Relief::Kill {
+                self.lab.kill(role).expect("it dies");
+            }
+            self.lab.free_disk(role).expect("the filler goes");
+        }
         for role in ROLES {
             self.lab.thaw(role).expect("it is there");
             self.lab.start(role).expect("it comes up again");
         }
+    }
+
+    /// Returns when the replicas have what the primary has now, and so have seen that there is room again.
+    pub(crate) fn await_room(&self) {
+        self.lab.await_followers(self.primary(), ROOM_WITHIN).expect("they write down what they receive");
     }
 
     /// Returns when one server takes writes and the others follow it, and the proxy knows; the operator sees to what the proxy leaves to it.

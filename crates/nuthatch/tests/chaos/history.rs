@@ -90,6 +90,13 @@ pub(crate) struct Failover {
     pub(crate) end: Time,
 }
 
+/// A time in which a server may have waited for room on its disk, and for when it looks again.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct FullDisk {
+    pub(crate) begin: Time,
+    pub(crate) end: Time,
+}
+
 /// What became of what was acknowledged.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Loss {
@@ -114,10 +121,13 @@ pub(crate) struct Left {
 pub(crate) struct History {
     pub(crate) logs: Vec<Log>,
     pub(crate) failovers: Vec<Failover>,
+    pub(crate) full_disks: Vec<FullDisk>,
     pub(crate) loss: Loss,
     pub(crate) left: Left,
     /// The longest that a statement may take.
     pub(crate) statement_max: Duration,
+    /// And how much longer where its server has a full disk: it has the statement, and answers when there is room.
+    pub(crate) room_max: Duration,
 }
 
 impl Write {

@@ -10,10 +10,9 @@ use crate::history::{Event, Leaves, Log, Number, Outcome, Promise, Read, Time, W
 use crate::random::Random;
 
 /// After which an answer counts as one that never comes: far beyond what a statement may take.
-const PATIENCE: Duration = Duration::from_secs(90);
+const PATIENCE: Duration = Duration::from_secs(150);
 
-/// Between two statements, and between two tries to connect.
-const PAUSE_MS_MAX: usize = 8;
+/// Between two tries to connect, and between two looks.
 const RECONNECT_PAUSE: Duration = Duration::from_millis(20);
 
 /// What all sessions share.
@@ -24,9 +23,22 @@ pub(crate) struct Scene {
     pub(crate) plain: Login,
     pub(crate) split: Login,
     pub(crate) writers: Writer,
+    pub(crate) pause_ms_max: usize,
     pub(crate) watch: Stopwatch,
     pub(crate) is_over: AtomicBool,
     pub(crate) acknowledged: AtomicU64,
+}
+
+impl Scene {
+    /// Returns when a write was acknowledged that was not before.
+    pub(crate) fn await_write(&self, within: Duration) {
+        let acknowledged = || self.acknowledged.load(Ordering::Relaxed);
+        let (before, watch) = (acknowledged(), Stopwatch::start());
+        while acknowledged() == before {
+            assert!(watch.elapsed() < within, "nothing is acknowledged any more");
+            sleep(RECONNECT_PAUSE);
+        }
+    }
 }
 
 /// See the module's doc.
@@ -148,7 +160,7 @@ impl<'scene> Session<'scene> {
     }
 
     fn pause(&mut self) {
-        let ms = self.random.below(PAUSE_MS_MAX) as u64;
+        let ms = self.random.below(self.scene.pause_ms_max) as u64;
         sleep(Duration::from_millis(ms));
     }
 

@@ -5,12 +5,14 @@
 //! - A read shows what somebody tried to write, and nothing that was told as not done. A session never sees less than it has seen or written.
 //!   Where reads are not split, nobody sees less than what was acknowledged, or shown to others, before the read began.
 //! - Where commits do not wait for replicas, a failover takes back what only the old primary had: across one nothing is compared.
-//! - No statement takes longer than the limits allow.
+//! - No statement takes longer than the limits allow. One that a server has got and cannot write down, its disk being full, is the server's
+//!   to answer.
 //!
 //! Times are taken before a statement is sent and after its answer has come, so whatever is called a violation is one.
 
 use std::collections::HashMap;
 use std::fmt;
+use std::time::Duration;
 
 use crate::history::{
     Event, Failover, History, Log, Loss, Number, Outcome, Promise, Read, Time, Write, Writer,
@@ -61,12 +63,18 @@ pub(crate) fn judge(history: &History) -> Vec<Finding> {
     findings.extend(history.events().filter_map(|(log, event)| {
         let (sent, ended) = event.times()?;
         let took = ended.saturating_sub(sent);
-        (took > history.statement_max).then(|| Finding {
+        (took > longest(history, sent, ended)).then(|| Finding {
             wrong: Wrong::TooLong,
             account: format!("{}: {event:?} took {took:?}", log.name),
         })
     }));
     findings
+}
+
+/// How long a statement of that time may take.
+fn longest(history: &History, sent: Time, ended: Time) -> Duration {
+    let has_waited = history.full_disks.iter().any(|full| sent <= full.end && full.begin <= ended);
+    if has_waited { history.statement_max + history.room_max } else { history.statement_max }
 }
 
 /// Rows that nobody can have written, or that were written more than once.

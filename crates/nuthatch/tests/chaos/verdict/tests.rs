@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use super::*;
-use crate::history::{Leaves, Left};
+use crate::history::{FullDisk, Leaves, Left};
 
 const fn at(ms: u64) -> Time {
     Duration::from_millis(ms)
@@ -29,12 +29,14 @@ fn history(logs: &[Log], rows: &[(Number, u64)], version: Number) -> History {
     History {
         logs: logs.to_vec(),
         failovers: vec![],
+        full_disks: vec![],
         loss: Loss::None,
         left: Left {
             rows: rows.iter().map(|(number, count)| ((1, *number), *count)).collect(),
             versions: [(1, version)].into(),
         },
         statement_max: at(1000),
+        room_max: at(500),
     }
 }
 
@@ -145,6 +147,18 @@ fn failover_takes_back_only_where_commits_do_not_wait() {
 
 #[test]
 fn statement_beyond_its_limit_is_found() {
-    let slow = Event::Failed { sent: at(0), ended: at(1001) };
-    assert_eq!(wrongs(&history(&[log(Promise::Session, &[slow])], &[], 0)), [Wrong::TooLong]);
+    // How long it takes, when a disk was full, and what is wrong.
+    for (ended_ms, full, expected) in [
+        (1000, None, vec![]),
+        (1001, None, vec![Wrong::TooLong]),
+        (1001, Some((900, 1100)), vec![]),
+        (1501, Some((900, 1100)), vec![Wrong::TooLong]),
+        (1001, Some((1100, 1200)), vec![Wrong::TooLong]),
+    ] {
+        let slow = Event::Failed { sent: at(0), ended: at(ended_ms) };
+        let full_disks = full.map(|(begin, end)| FullDisk { begin: at(begin), end: at(end) });
+        let history = history(&[log(Promise::Session, &[slow])], &[], 0);
+        let history = History { full_disks: full_disks.into_iter().collect(), ..history };
+        assert_eq!(wrongs(&history), expected, "{ended_ms} ms, {full:?}");
+    }
 }
