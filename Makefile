@@ -130,7 +130,7 @@ every-byte: ## the server's connection is cut behind every byte: one answer or o
 	  as_many_cuts_as_wanted_leave_nothing_wrong
 
 # Runs of 150 s, each with a seed of its own, which is printed: SEED=… SECONDS=150 repeats one. Even seeds: commits wait for replicas.
-# Optimised, as what comes of a fault is to be waited for and not a processor; so two at once, with seeds apart, bear twice the faults.
+# Optimised, as what comes of a fault is to be waited for and not a processor: about 12 faults a minute on two cores that others use too.
 chaos: ## servers, network and proxy fail under 32 writers and 32 readers: nothing is lost in silence (SERVER=mysql SEED=1 SECONDS=60)
 	@tools/deps.sh test
 	@NUTHATCH_CHAOS_SEED=$(SEED) NUTHATCH_CHAOS_SECONDS=$(SECONDS) NUTHATCH_CHAOS_SERVER=$(SERVER) \

@@ -103,7 +103,7 @@ pub(crate) fn draw(random: &mut Random) -> Fault {
         19 => Harm::KillBoth { after_ms: random.below(400) as u64 },
         _ => {
             // A server takes a minute to see that there is room.
-            let then = *random.pick(&[Relief::Room, Relief::Kill, Relief::Kill, Relief::Kill]);
+            let then = if random.below(8) == 0 { Relief::Room } else { Relief::Kill };
             Harm::FullDisk { whom: *random.pick(&whom), then }
         }
     };

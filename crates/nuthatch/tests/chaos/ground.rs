@@ -2,8 +2,8 @@
 //! for an operator to mend.
 //!
 //! The operator saves where servers stand whenever all is well, starts what was killed, builds a server anew that has what the primary
-//! does not have, has those follow the primary that a proxy which died has not told, starts threads that a proxy which died has left stopped, sets `read_only` on a replica that was started without, and lifts
-//! it where nobody takes writes. How often is counted.
+//! does not have, has those follow the primary that a proxy which died has not told, starts threads that a proxy which died has left stopped, sets `read_only` on a replica that was started without, lifts
+//! it where nobody takes writes, and has commits wait for replicas again where a server leaves that off. How often is counted.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
@@ -32,6 +32,9 @@ const PASSWORD: &str = "pw";
 
 /// Within which all must be well again behind a fault, and how long things are left to the proxy before the operator acts.
 pub(crate) const WELL_WITHIN: Duration = Duration::from_secs(90);
+const ACTS_AFTER: Duration = Duration::from_secs(3);
+
+/// How long a server may take to do what the operator asks of it.
 const PATIENCE: Duration = Duration::from_secs(5);
 
 /// Within which what is not used any more must be gone.
@@ -225,7 +228,7 @@ impl Ground {
             }
             let log = || self.proxy.log().lines().rev().take(60).collect::<Vec<_>>().join("\n");
             assert!(watch.elapsed() < WELL_WITHIN, "all is not well: {looks:?}; {roles:?}\n{}", log());
-            if since_acted.elapsed() > PATIENCE && self.mend(&looks, &roles) {
+            if since_acted.elapsed() > ACTS_AFTER && self.mend(&looks, &roles) {
                 since_acted = Stopwatch::start();
             }
             std::thread::sleep(LOOK_PAUSE);
@@ -240,7 +243,10 @@ impl Ground {
     }
 
     /// Who takes writes now waits for replicas, as somebody must see to.
-    fn have_commits_wait(&self) {
+    ///
+    /// Where that was off, the server turns it on when a replica has all, which may be never as long as others write. Then it is turned off and
+    /// on by hand, and holds when one transaction more was acknowledged: who has received that, has received all before it.
+    fn have_commits_wait(&mut self) {
         let primary = self.primary();
         let word = semi_sync_word(self.kind);
         for role in ROLES {
@@ -248,8 +254,30 @@ impl Ground {
             self.direct(role).ok(format!("SET GLOBAL {word}_timeout = {waits_ms}"));
         }
         let mut client = self.direct(primary);
-        let status = format!("SHOW STATUS LIKE '{word}_status'");
-        await_that("commits wait for replicas", || client.table(&status)[0][1] == "ON");
+        let mut status = |name: &str| client.table(format!("SHOW STATUS LIKE '{word}_{name}'"))[0][1].clone();
+        let (watch, mut turned_on_at) = (Stopwatch::start(), None);
+        while status("status") != "ON" || turned_on_at.as_ref() == Some(&status("yes_tx")) {
+            assert!(
+                watch.elapsed() < WELL_WITHIN,
+                "commits wait for no replica: {:?}",
+                self.semi_sync(primary)
+            );
+            if turned_on_at.is_none() && watch.elapsed() > PATIENCE {
+                self.count("turned semi-synchronous replication off and on", primary);
+                for value in [0, 1] {
+                    self.direct(primary).ok(format!("SET GLOBAL {word}_enabled = {value}"));
+                }
+                turned_on_at = Some(status("yes_tx"));
+                // Is in the binlog and does nothing. Others may write nothing any more.
+                self.direct(primary).ok("CREATE DATABASE IF NOT EXISTS chaos");
+            }
+            std::thread::sleep(LOOK_PAUSE);
+        }
+    }
+
+    /// What the server says of it.
+    fn semi_sync(&self, role: Role) -> Vec<Vec<String>> {
+        self.direct(role).table("SHOW STATUS LIKE 'rpl_semi_sync%'")
     }
 
     /// What an operator does who finds things so. Whether there was something to do.
@@ -294,13 +322,16 @@ impl Ground {
         let word = self.replica_word();
         if stopped {
             let mut client = self.direct(role);
+            // One that is between two tries to connect sleeps on where it is only started: a minute, where the proxy has it follow that was a
+            // primary before.
+            client.ok(format!("STOP {word}"));
             client.ok(format!("START {word}"));
             let runs_now = || self.look(role).is_some_and(|look| look.threads == Some(2));
             if (0..30).any(|_| {
                 std::thread::sleep(LOOK_PAUSE);
                 runs_now()
             }) {
-                self.count("started replication", role);
+                self.count("started replication anew", role);
                 return true;
             }
         }
@@ -485,6 +516,7 @@ impl Ground {
         ] {
             await_that(&format!("there are no {what}"), || operator.value(&sql) == "0");
         }
+        let primary = self.primary();
         for role in ROLES {
             let mut client = self.direct(role);
             await_that(&format!("nobody has the named lock on {role}"), || {
@@ -497,8 +529,9 @@ impl Ground {
             let free = format!("SELECT SUM(ConnFree) {of_pool}");
             let watch = Stopwatch::start();
             let number = |text: String| -> u64 { text.parse().expect("a number") };
-            // The exact cache keeps one that is not of the pool, to ask what stands behind the tables.
-            while !(0..=1)
+            // The exact cache watches each replica beside the primary, with a connection to each of the two that is not of the pool.
+            let of_cache_max = if role == primary { 2 } else { 1 };
+            while !(0..=of_cache_max)
                 .contains(&number(client.value(&threads)).wrapping_sub(number(operator.value(&free))))
             {
                 assert!(
@@ -518,10 +551,16 @@ fn servers_agree(ground: &Ground) {
     let sql = "SELECT COUNT(*), COALESCE(SUM(number), 0), COALESCE(SUM(writer * number), 0), \
                (SELECT SUM(version * id) FROM chaos.r) FROM chaos.w";
     let mut clients = ROLES.map(|role| ground.direct(role));
-    await_that("all servers have the same", || {
+    let watch = Stopwatch::start();
+    loop {
         let [first, others @ ..] = clients.each_mut().map(|client| client.table(sql));
-        others.iter().all(|other| *other == first)
-    });
+        if others.iter().all(|other| *other == first) {
+            return;
+        }
+        let looks = || ROLES.map(|role| ground.look(role));
+        assert!(watch.elapsed() < WELL_WITHIN, "servers differ: {first:?}, {others:?}; {:?}", looks());
+        std::thread::sleep(LOOK_PAUSE);
+    }
 }
 
 fn servers_have_all(lab: &ScratchLab) {

@@ -51,7 +51,7 @@ const LASTS: Duration = Duration::from_secs(40);
 const CHAPTER: Duration = Duration::from_secs(150);
 
 /// What a session of the long form pauses at most between two statements: what comes of a fault is to be waited for, not a processor.
-const PAUSE_MS_MAX: usize = 40;
+const PAUSE_MS_MAX: usize = 120;
 
 /// Each takes all of the machine.
 static ALONE: Mutex<()> = Mutex::new(());
