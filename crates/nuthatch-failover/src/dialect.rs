@@ -65,8 +65,28 @@ pub(crate) struct Followed<'a> {
     pub(crate) delay_s: u64,
 }
 
+/// Whether a server that is to follow another one has followed one before.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Before {
+    /// What it was told then, as how often it tries to connect, stays so.
+    Follower,
+    /// Nobody has told it anything.
+    Nobody,
+}
+
+/// Seconds between two tries. The servers' own default, a minute, is one in which commits that wait for replicas wait for this one.
+const CONNECT_RETRY_S: u64 = 5;
+
+/// As many tries as MySQL made before 8.4, and MariaDB makes (it takes no number): since then it gives up after ten.
+const RETRY_COUNT: u64 = 86_400;
+
 /// The order to follow another by GTID. The second text is the first without the password.
-pub(crate) fn follow(flavor: ServerFlavor, followed: &Followed<'_>, password: &str) -> (String, String) {
+pub(crate) fn follow(
+    flavor: ServerFlavor,
+    followed: &Followed<'_>,
+    password: &str,
+    before: Before,
+) -> (String, String) {
     let Followed { host, port, user, over_tls, delay_s } = followed;
     let (word, by_gtid) = match flavor {
         ServerFlavor::MariaDb(_) => ("MASTER", "MASTER_USE_GTID = slave_pos"),
@@ -76,10 +96,17 @@ pub(crate) fn follow(flavor: ServerFlavor, followed: &Followed<'_>, password: &s
     };
     let order = if word == "SOURCE" { "CHANGE REPLICATION SOURCE TO" } else { "CHANGE MASTER TO" };
     let tls = if *over_tls { format!(", {word}_SSL = 1") } else { String::new() };
+    let retry = match (before, flavor) {
+        (Before::Follower, _) => String::new(),
+        (Before::Nobody, ServerFlavor::MariaDb(_)) => format!(", {word}_CONNECT_RETRY = {CONNECT_RETRY_S}"),
+        (Before::Nobody, ServerFlavor::MySql(_)) => {
+            format!(", {word}_CONNECT_RETRY = {CONNECT_RETRY_S}, {word}_RETRY_COUNT = {RETRY_COUNT}")
+        }
+    };
     let text = |password: &str| {
         format!(
             "{order} {word}_HOST = {}, {word}_PORT = {port}, {word}_USER = {}, {word}_PASSWORD = {password}, {word}_DELAY \
-             = {delay_s}, {by_gtid}{tls}",
+             = {delay_s}, {by_gtid}{tls}{retry}",
             quoted(host),
             quoted(user)
         )
@@ -124,9 +151,12 @@ mod tests {
             [ServerFlavor::MariaDb(101_119), ServerFlavor::MySql(50_744), ServerFlavor::MySql(90_704)]
         {
             let followed = Followed { host: "db2", port: 3306, user: "repl", over_tls: true, delay_s: 3600 };
-            let (order, told) = follow(flavor, &followed, "it's \\ secret");
+            let (order, told) = follow(flavor, &followed, "it's \\ secret", Before::Nobody);
             assert!(order.contains("_SSL = 1"), "{order}");
             assert!(order.contains("'it''s \\\\ secret'"), "{order}");
+            assert!(order.contains("_CONNECT_RETRY = 5"), "{order}");
+            let (again, _) = follow(flavor, &followed, "x", Before::Follower);
+            assert!(!again.contains("RETRY"), "{again}");
             assert!(!told.contains("secret") && told.contains("'db2'"), "{told}");
         }
     }

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use tokio::time::{Instant, sleep};
 
-use crate::dialect::{self, Followed};
+use crate::dialect::{self, Before, Followed};
 use crate::gtid::Gtids;
 use crate::link::{Failure, Link};
 use crate::survey::Survey;
@@ -53,7 +53,8 @@ async fn tell_to_follow(
     password: &str,
     begins_at: Option<&Gtids>,
 ) -> Result<(), Failure> {
-    let (order, told) = dialect::follow(link.flavor, followed, password);
+    let before = if begins_at.is_some() { Before::Nobody } else { Before::Follower };
+    let (order, told) = dialect::follow(link.flavor, followed, password, before);
     link.ask(dialect::stop_replication(link.flavor)).await?;
     if let (true, Some(begins_at)) = (link.is_mariadb(), begins_at) {
         link.ask(&format!("SET GLOBAL gtid_slave_pos = '{begins_at}'")).await?;

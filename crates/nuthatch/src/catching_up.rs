@@ -118,12 +118,19 @@ async fn mark(
 ) {
     let mut said = Said::default();
     let writes = || proxy.writes(hostgroup, &writer.name);
+    let mut was_well = false;
     loop {
         let why = match patiently(Progress::open(&writer)).await {
-            Ok(mut progress) => mark_with(&mut progress, &proxy, writes, &wishes, &marks, &mut said).await,
+            Ok(mut progress) => {
+                mark_with(&mut progress, &proxy, writes, &wishes, &marks, (&mut said, &mut was_well)).await
+            }
             Err(why) => Some(why),
         };
         if let Some(why) = why {
+            // Who waits is not sent to who may not show it because one connection was lost: another one is tried first.
+            if std::mem::take(&mut was_well) {
+                continue;
+            }
             wishes.note_prover(false);
             said.tell(&writer, &why);
             sleep(PAUSE).await;
@@ -138,7 +145,7 @@ async fn mark_with(
     writes: impl Fn() -> bool,
     wishes: &CatchUp,
     marks: &watch::Sender<Option<Mark>>,
-    said: &mut Said,
+    (said, is_well): (&mut Said, &mut bool),
 ) -> Option<String> {
     let mut marked_us = 0;
     while !writer.is_gone() {
@@ -152,6 +159,7 @@ async fn mark_with(
         }
         if marked_us == 0 {
             said.is_well();
+            *is_well = true;
             wishes.note_prover(true);
         }
         marked_us = at_us;
