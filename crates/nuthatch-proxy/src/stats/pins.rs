@@ -120,6 +120,11 @@ impl Pins {
         self.0 & Self::STICKY.0 != 0
     }
 
+    /// Those of them for which no statement must go there.
+    pub(crate) const fn without_sticky(self) -> Self {
+        Self(self.0 & !Self::STICKY.0)
+    }
+
     /// Whether the session may not use the cache while the pin lasts.
     pub(crate) const fn blocks_cache(self) -> bool {
         self.0 & Self::BLOCKS_CACHE.0 != 0

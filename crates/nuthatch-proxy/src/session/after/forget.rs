@@ -3,6 +3,7 @@
 use crate::roster::SessionEnd;
 use crate::session::after::doubts::settle_doubts;
 use crate::session::after::insert_id::keep_insert_id_of_held;
+use crate::session::lease::put_away::reset_and_put_back;
 use crate::session::parts::{Account, Context, Dealings, Fate, Ground, InsertId};
 use crate::session::statement::Facts;
 use crate::stats::pins::Pins;
@@ -79,7 +80,10 @@ pub(crate) fn forget_what_is_held_at_once(ground: &Ground, dealings: &mut Dealin
         }
         if held.pins().is_empty() && !held.in_transaction() {
             let held = dealings.hands.held.swap_remove(place);
-            ground.shared.hostgroups.check_in(held.connection, ground.latest_us / 1000);
+            match held.is_tainted() {
+                true => reset_and_put_back(ground, held),
+                false => ground.shared.hostgroups.check_in(held.connection, ground.latest_us / 1000),
+            }
         } else {
             place += 1;
         }

@@ -20,7 +20,7 @@ const LASTING: Pins =
     Pins::XA.with(Pins::REPLICATION).with(Pins::UNKNOWN).with(Pins::NEXT_TRANSACTION).with(Pins::PROFILES);
 
 /// Has the connection reset, and put back then; closes it where that is not enough, or not wanted.
-fn reset_and_put_back(ground: &Ground, held: Held) {
+pub(crate) fn reset_and_put_back(ground: &Ground, held: Held) {
     let is_enough = !held.in_transaction()
         && held.pins().without(LASTING) == held.pins()
         && reset_ends_stored_code(ground, &held);
@@ -96,12 +96,16 @@ pub(crate) fn settle(ground: &Ground, context: &Context, dealings: &mut Dealings
     held.connection.control.work(false);
     held.unpin(Pins::OLDER_DEFAULTS);
     held.pin(pin_of_inheritance(context, &held));
+    held.taint_if_apart();
     let reasons = held.reasons();
     if !reasons.is_empty() {
         ground.worker.counters.pins.bump();
         ground.worker.pinned_by.count(held.count_reasons());
         held.connection.control.keep_for(reasons);
         dealings.hands.held.push(held);
+    } else if held.is_tainted() {
+        dealings.hands.let_go_of(None);
+        reset_and_put_back(ground, held);
     } else {
         dealings.diagnostics.leave(held.connection.thread_id);
         let left = running.map(|running| (running.server, held.hostgroup, running.thread_id));
@@ -128,7 +132,7 @@ pub(crate) fn let_go_after(
 /// Gives back everything, whatever it was held for. What carries state of the session is reset first, or closed.
 pub(crate) fn let_go(ground: &Ground, hands: &mut Hands, statements: &mut Statements) {
     for held in std::mem::take(&mut hands.held) {
-        if !held.in_transaction() && !held.pins().leaves_state_behind() {
+        if !held.in_transaction() && !held.pins().leaves_state_behind() && !held.is_tainted() {
             ground.shared.hostgroups.check_in(held.connection, ground.latest_us / 1000);
         } else {
             reset_and_put_back(ground, held);
@@ -139,7 +143,7 @@ pub(crate) fn let_go(ground: &Ground, hands: &mut Hands, statements: &mut Statem
 
 /// Whether a reset ends all that stored code may have left on the connection.
 fn reset_ends_stored_code(ground: &Ground, held: &Held) -> bool {
-    let may_have_run = held.pins().without(CODE) != held.pins();
+    let may_have_run = held.pins().without(CODE) != held.pins() || held.is_tainted();
     if !may_have_run {
         return true;
     }

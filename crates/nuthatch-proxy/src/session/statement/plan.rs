@@ -51,6 +51,11 @@ impl Plan {
         self.causal.is_some_and(|writer| writer != self.hostgroup)
     }
 
+    /// Whether it is a read that was sent away from who writes, where the session's other statements go.
+    pub(crate) fn is_split(&self) -> bool {
+        self.may_be_behind() && self.verdict.destination_hostgroup.is_none()
+    }
+
     /// It goes to who writes after all, who may not show yet what replicas have shown.
     pub(crate) fn go_to_writer(&mut self) {
         if let Some(writer) = self.causal {

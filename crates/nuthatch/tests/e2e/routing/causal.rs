@@ -141,6 +141,37 @@ fn plain_reads_go_to_readers_and_all_else_to_the_writer() {
     assert_eq!(client.value(WHO), WRITER);
 }
 
+/// Where it is not known what a read has run that failed, the session's next statements go to who writes all the same.
+fn read_that_fails_keeps_nobody_on_a_replica_of(kind: Kind) {
+    let stage = Stage::of(kind, 1, Setup::default().variable("mysql-read_write_split", 1));
+    let mut primary = servers::primary(&stage.lab);
+    let mut client = stage.client();
+    for round in 0..3 {
+        let error = client.refused("SELECT * FROM c.nosuch");
+        assert_eq!(error.code, 1146, "{error:?}");
+        if round == 1 {
+            let warnings = client.table("SHOW WARNINGS");
+            assert!(warnings[0][2].contains("nosuch"), "{warnings:?}");
+        }
+        client.ok(format!("UPDATE c.t SET n = {round} WHERE id = 1"));
+        assert_eq!(client.value("SELECT n FROM c.t WHERE id = 1 FOR UPDATE"), round.to_string());
+        assert_eq!(client.value("SELECT n FROM c.t WHERE id = 1"), round.to_string());
+        await_that("reads are split on", || client.value(WHO).starts_with("reader"));
+        // What code there is must be found out again.
+        primary.ok("CREATE OR REPLACE VIEW c.v AS SELECT 1 AS one");
+    }
+}
+
+#[test]
+fn read_that_fails_keeps_nobody_on_a_replica() {
+    read_that_fails_keeps_nobody_on_a_replica_of(Kind::MariaDb);
+}
+
+#[test]
+fn read_that_fails_keeps_nobody_on_a_replica_with_mysql() {
+    read_that_fails_keeps_nobody_on_a_replica_of(Kind::MySql);
+}
+
 #[test]
 fn rule_goes_before_the_switch() {
     let setup = Setup::default()

@@ -78,12 +78,16 @@ pub(super) fn take_note(
     }
     if dealings.hands.position.is_kept() {
         note_position(ground, dealings, plan, &held);
+        if plan.is_split() {
+            held.stand_apart();
+        }
     }
     if is_of_time(held.connection.refusal.as_deref()) {
         note_that_time_is_over(ground, context, dealings);
     }
     learn_delay(ground, account, end, &mut held);
     learn_stored_code(ground, context, plan, executed, end, &mut held);
+    held.taint_if_apart();
     if let Some(print) = capture.and_then(Capture::print) {
         record(session, asked, end, print, &mut held);
     }
