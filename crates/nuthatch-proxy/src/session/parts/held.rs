@@ -43,16 +43,22 @@ pub(crate) struct Held {
     is_fresh: bool,
     was_held: bool,
     is_to_be_asked: bool,
-    /// It has answered a read that was split from the session's other statements.
-    is_apart: bool,
-    /// Something of the session may be on it that nothing else of the session is to meet.
-    is_tainted: bool,
+    apart: Apart,
     is_in_unnamed_schema: bool,
     knows_insert_id: bool,
     ids_before: Option<IdsBefore>,
     has_gtid: bool,
     seldom: Option<Box<Seldom>>,
     delay: Delay,
+}
+
+/// Whether it has answered a read that was split from the session's other statements.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Apart {
+    No,
+    Yes,
+    /// And something of the session may be on it, that nothing else of the session is to meet.
+    Tainted,
 }
 
 /// Whether a transaction is open on a connection.
@@ -349,14 +355,16 @@ impl Held {
 impl Held {
     /// It answers a read that is split from the session's other statements: none of those is to follow it here.
     pub(crate) const fn stand_apart(&mut self) {
-        self.is_apart = true;
+        if matches!(self.apart, Apart::No) {
+            self.apart = Apart::Yes;
+        }
     }
 
     /// Where a read that was split has left, or may have, something for which all statements would have to go here, that is given up, and
     /// the connection is let go of as one that is not clean: on its server nobody writes.
     pub(crate) fn taint_if_apart(&mut self) {
-        if self.is_apart && self.pins.is_sticky() {
-            self.is_tainted = true;
+        if self.apart == Apart::Yes && self.pins.is_sticky() {
+            self.apart = Apart::Tainted;
             self.settle_doubts(Pins::NONE);
             self.pins = self.pins.without_sticky();
         }
@@ -364,9 +372,10 @@ impl Held {
 
     /// Whether it must be reset before anybody else has it.
     pub(crate) const fn is_tainted(&self) -> bool {
-        self.is_tainted
+        matches!(self.apart, Apart::Tainted)
     }
 
+    /// What was in doubt is known now, and that it is kept for.
     pub(crate) fn settle_doubts(&mut self, pins: Pins) {
         if let Some(seldom) = &mut self.seldom {
             seldom.doubts = Doubts::default();
@@ -395,8 +404,7 @@ impl Held {
             knows_insert_id: false,
             ids_before: None,
             is_to_be_asked: false,
-            is_apart: false,
-            is_tainted: false,
+            apart: Apart::No,
             is_in_unnamed_schema: false,
             has_gtid: false,
             seldom: None,
