@@ -8,7 +8,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
-use nuthatch_lab::{Duty, Kind, Options, Peers, Relays, Role, ScratchLab, SemiSync};
+use nuthatch_lab::{Kind, Options, Peers, Relays, Role, ScratchLab, SemiSync};
 use rustix::process::Signal;
 use tempfile::TempDir;
 
@@ -167,7 +167,7 @@ impl Ground {
             Harm::Writable(place) => self.set_read_only(replicas[place], 0),
             Harm::Delay(place) => self.lab.set_lag(replicas[place], 2).expect("it is told"),
             Harm::Apply(place) => {
-                let sql = format!("STOP {} SQL_THREAD", self.replica_word());
+                let sql = format!("STOP {} SQL_THREAD", servers::replica_word(self.kind));
                 self.direct(replicas[place]).ok(sql);
             }
             Harm::FullDisk { whom, then } => {
@@ -319,7 +319,7 @@ impl Ground {
                 return true;
             }
         }
-        let word = self.replica_word();
+        let word = servers::replica_word(self.kind);
         if stopped {
             let mut client = self.direct(role);
             // One that is between two tries to connect sleeps on where it is only started: a minute, where the proxy has it follow that was a
@@ -362,7 +362,7 @@ impl Ground {
     fn look(&self, role: Role) -> Option<Look> {
         let mut client = direct(&self.lab, role)?;
         let takes_writes = client.query("SELECT @@global.read_only").ok()?.value() == "0";
-        let status = client.query(format!("SHOW {} STATUS", self.replica_word())).ok()?;
+        let status = client.query(format!("SHOW {} STATUS", servers::replica_word(self.kind))).ok()?;
         let rows = status.table();
         let threads = rows.first().map(|row| row.iter().filter(|value| *value == "Yes").count().min(2));
         let values: Vec<_> =
@@ -397,7 +397,7 @@ impl Ground {
             Harm::Writable(place) => self.set_read_only(others[place], 1),
             Harm::Delay(place) => self.lab.set_lag(others[place], 0).expect("it is told"),
             Harm::Apply(place) => {
-                let sql = format!("START {} SQL_THREAD", self.replica_word());
+                let sql = format!("START {} SQL_THREAD", servers::replica_word(self.kind));
                 self.direct(others[place]).ok(sql);
             }
             _ => {}
@@ -417,13 +417,6 @@ impl Ground {
         };
         for variable in variables {
             client.ok(format!("SET GLOBAL {variable} = {value}"));
-        }
-    }
-
-    fn replica_word(&self) -> &'static str {
-        match self.kind {
-            Kind::MariaDb => "SLAVE",
-            Kind::MySql => "REPLICA",
         }
     }
 
@@ -613,17 +606,8 @@ fn complete(setup: Setup, lab: &ScratchLab, data: &TempDir) -> Setup {
         .variable("mysql-monitor_ping_timeout", 300)
         .variable("mysql-failover", "'auto'")
         .variable("mysql-read_write_split", 1)
-        .variable("mysql-query_cache_type", 1);
-    for (name, duty) in
-        [("monitor", Duty::Monitor), ("failover", Duty::Failover), ("replication", Duty::Replication)]
-    {
-        let login = lab.login_for(duty).expect("an account");
-        setup = setup.account(name, &login.user, login.password.reveal());
-    }
-    for (role, hostgroup) in ROLES.into_iter().zip([10, 20, 20]) {
-        let port = lab.server(role).expect("it is there").port();
-        setup = setup.server(format!("hostgroup_id={hostgroup}, hostname='127.0.0.1', port={port}"));
-    }
+        .variable("mysql-query_cache_type", 1)
+        .before_pair(lab);
     for user in [SPLIT, PLAIN] {
         setup = setup.user(format!("username='{user}', password='{PASSWORD}', default_hostgroup=10"));
     }

@@ -6,6 +6,7 @@ use std::fs::{self, File};
 use std::net::{Ipv4Addr, SocketAddr, TcpListener};
 use std::process::{Child, Command, ExitStatus, Stdio};
 
+use nuthatch_lab::{Duty, Role, ScratchLab};
 use rustix::process::{Pid, Signal, kill_process};
 use tempfile::TempDir;
 
@@ -52,6 +53,21 @@ impl Setup {
     pub(crate) fn account(self, duty: &str, user: &str, password: &str) -> Self {
         self.variable(&format!("mysql-{duty}_username"), format!("'{user}'"))
             .variable(&format!("mysql-{duty}_password"), format!("'{password}'"))
+    }
+
+    /// A lab's primary in hostgroup 10, its two replicas in 20, and the accounts that look at them and change who writes.
+    pub(crate) fn before_pair(mut self, lab: &ScratchLab) -> Self {
+        for (name, duty) in
+            [("monitor", Duty::Monitor), ("failover", Duty::Failover), ("replication", Duty::Replication)]
+        {
+            let login = lab.login_for(duty).expect("an account");
+            self = self.account(name, &login.user, login.password.reveal());
+        }
+        for (role, hostgroup) in [(Role::Primary, 10), (Role::Replica(1), 20), (Role::Replica(2), 20)] {
+            let port = lab.server(role).expect("it is there").port();
+            self = self.server(format!("hostgroup_id={hostgroup}, hostname='127.0.0.1', port={port}"));
+        }
+        self
     }
 
     /// A variable; texts with their quotes.

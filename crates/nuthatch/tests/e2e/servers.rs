@@ -126,6 +126,14 @@ pub(crate) fn replica(lab: &ScratchLab) -> Client {
     direct(lab.server(Role::Replica(1)).expect("a replica"), &account(lab))
 }
 
+/// What a server calls a replica.
+pub(crate) fn replica_word(kind: Kind) -> &'static str {
+    match kind {
+        Kind::MariaDb => "SLAVE",
+        Kind::MySql => "REPLICA",
+    }
+}
+
 /// Returns when every replica has what the primary has.
 pub(crate) fn await_replicas(lab: &ScratchLab) {
     lab.await_replicas(REPLICATION_WAIT).expect("the replicas catch up");

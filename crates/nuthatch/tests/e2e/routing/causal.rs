@@ -96,7 +96,7 @@ impl Stage {
     /// The replica applies nothing from now on, or all again.
     fn applies(&self, number: u16, applies: bool) {
         let what = if applies { "START" } else { "STOP" };
-        let word = if self.kind == Kind::MySql { "REPLICA" } else { "SLAVE" };
+        let word = servers::replica_word(self.kind);
         servers::client_of(&self.lab, Role::Replica(number)).ok(format!("{what} {word} SQL_THREAD"));
     }
 

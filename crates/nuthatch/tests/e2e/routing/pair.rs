@@ -1,6 +1,6 @@
 //! A replication pair before which a proxy stands that knows the accounts to change its primary.
 
-use nuthatch_lab::{Duty, Kind, Options, Role, ScratchLab};
+use nuthatch_lab::{Kind, Options, Role, ScratchLab};
 
 use crate::client::{Client, Login};
 use crate::deadline::await_that;
@@ -59,19 +59,10 @@ impl Stage {
 
 fn start(lab: &ScratchLab, setup: Setup) -> Proxy {
     let account = servers::account(lab);
-    let mut setup =
-        setup.variable("mysql-monitor_enabled", true).variable("mysql-monitor_read_only_interval", 200);
-    for (name, duty) in
-        [("monitor", Duty::Monitor), ("failover", Duty::Failover), ("replication", Duty::Replication)]
-    {
-        let login = lab.login_for(duty).expect("an account");
-        setup = setup.account(name, &login.user, login.password.reveal());
-    }
-    for (role, hostgroup) in [(Role::Primary, 10), (Role::Replica(1), 20), (Role::Replica(2), 20)] {
-        let port = lab.server(role).expect("it is there").port();
-        setup = setup.server(format!("hostgroup_id={hostgroup}, hostname='127.0.0.1', port={port}"));
-    }
-    setup = setup
+    let setup = setup
+        .variable("mysql-monitor_enabled", true)
+        .variable("mysql-monitor_read_only_interval", 200)
+        .before_pair(lab)
         .user(format!("username='{}', password='{}', default_hostgroup=10", account.user, account.password));
     let proxy = Proxy::start(&setup);
     let mut operator = proxy.operator();

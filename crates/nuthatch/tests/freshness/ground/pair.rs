@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::time::Duration;
 
-use nuthatch_lab::{Duty, Kind, Options, Role, ScratchLab, SemiSync};
+use nuthatch_lab::{Kind, Options, Role, ScratchLab, SemiSync};
 
 use crate::client::{Address, Client, Login};
 use crate::deadline::{Stopwatch, await_that};
@@ -164,7 +164,7 @@ impl Pair {
     /// Starts or stops to receive.
     fn have_replicas(&self, what: &str) {
         for role in &ROLES[1..] {
-            direct(&self.lab, *role).ok(format!("{what} {} IO_THREAD", replica_word(self.kind)));
+            direct(&self.lab, *role).ok(format!("{what} {} IO_THREAD", servers::replica_word(self.kind)));
         }
     }
 
@@ -236,7 +236,7 @@ impl Pair {
     /// What an operator does whom the proxy tells that a replica does not follow yet.
     fn start_replicas(&self) {
         for role in ROLES.into_iter().filter(|role| self.role_by_proxy(*role) == "reader") {
-            direct(&self.lab, role).ok(format!("START {}", replica_word(self.kind)));
+            direct(&self.lab, role).ok(format!("START {}", servers::replica_word(self.kind)));
         }
     }
 
@@ -260,7 +260,7 @@ impl Pair {
             Kind::MariaDb => ["Master_Port", "Slave_IO_Running", "Slave_SQL_Running"],
             Kind::MySql => ["Source_Port", "Replica_IO_Running", "Replica_SQL_Running"],
         };
-        let answer = client.ok(format!("SHOW {} STATUS", replica_word(self.kind)));
+        let answer = client.ok(format!("SHOW {} STATUS", servers::replica_word(self.kind)));
         let rows = answer.table();
         let Some(row) = rows.first() else { return false };
         let named: BTreeMap<_, _> = answer.columns.iter().map(String::as_str).zip(row).collect();
@@ -286,13 +286,6 @@ impl Pair {
 
     fn port(&self, role: Role) -> u16 {
         self.lab.server(role).expect("it is there").port()
-    }
-}
-
-fn replica_word(kind: Kind) -> &'static str {
-    match kind {
-        Kind::MariaDb => "SLAVE",
-        Kind::MySql => "REPLICA",
     }
 }
 
@@ -330,22 +323,13 @@ fn prepare(primary: &mut Client, kind: Kind, tables: &[String]) {
 
 fn complete(setup: Setup, lab: &ScratchLab) -> Setup {
     // The machine may be busy: what is shown is not how long it takes.
-    let mut setup = setup
+    setup
         .variable("mysql-monitor_enabled", true)
         .variable("mysql-monitor_read_only_interval", 200)
         .variable("mysql-failover", "'auto'")
         .variable("mysql-hold_for_writer_ms", 60_000)
         .variable("mysql-switchover_catch_up_ms", 30_000)
-        .variable("mysql-switchover_transactions_ms", 30_000);
-    for (name, duty) in
-        [("monitor", Duty::Monitor), ("failover", Duty::Failover), ("replication", Duty::Replication)]
-    {
-        let login = lab.login_for(duty).expect("an account");
-        setup = setup.account(name, &login.user, login.password.reveal());
-    }
-    for (role, hostgroup) in ROLES.into_iter().zip([10, 20, 20]) {
-        let port = lab.server(role).expect("it is there").port();
-        setup = setup.server(format!("hostgroup_id={hostgroup}, hostname='127.0.0.1', port={port}"));
-    }
-    setup.user(format!("username='{USER}', password='{PASSWORD}', default_hostgroup=10"))
+        .variable("mysql-switchover_transactions_ms", 30_000)
+        .before_pair(lab)
+        .user(format!("username='{USER}', password='{PASSWORD}', default_hostgroup=10"))
 }
