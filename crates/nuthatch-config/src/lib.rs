@@ -14,6 +14,7 @@ mod loss_max;
 mod password;
 mod placement;
 mod pool_settings;
+mod private_file;
 mod query_cache;
 mod rules;
 mod secret;
@@ -36,6 +37,7 @@ pub use loss_max::LossMax;
 pub use password::Password;
 pub use placement::{Access, AccessFinding, Finding, Findings, Member, Placed, Placement, Placer, Role};
 pub use pool_settings::PoolSettings;
+pub use private_file::replace_private_file;
 pub use query_cache::{QueryCacheSize, QueryCacheType};
 pub use rules::{
     CacheMode, PatternError, Rule, RuleFault, RuleHits, RuleInput, RuleModifiers, Rules, Verdict,

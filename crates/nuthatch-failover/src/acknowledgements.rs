@@ -4,9 +4,14 @@
 //! it applies is acknowledged already: by itself. So while a server is waited for that is to take the writes, that side is off, and on
 //! again before the first write.
 
+use std::time::Duration;
+
 use crate::link::{Failure, Link};
 
-/// The variables of MariaDB, of MySQL since 8.0.26, and of MySQL before.
+/// How long a server is waited for that is to take the writes, before it is asked whether it waits itself.
+pub(crate) const AT_FIRST: Duration = Duration::from_millis(100);
+
+/// What the variables begin with: those of MariaDB and of MySQL before 8.0.26, and of MySQL since.
 const SOURCE_SIDES: [&str; 2] = ["rpl_semi_sync_master", "rpl_semi_sync_source"];
 
 /// Whether a server waits for acknowledgements.

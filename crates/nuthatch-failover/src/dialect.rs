@@ -1,5 +1,6 @@
 //! What servers are told, in each one's words.
 
+use nuthatch_config::ServerName;
 use nuthatch_sql::ServerFlavor;
 
 /// MySQL has had the new words since this version, and since 8.4 only them.
@@ -57,8 +58,7 @@ pub(crate) fn forget_replication(flavor: ServerFlavor, channel: &str) -> String 
 
 /// Whom a server is to follow, and as whom.
 pub(crate) struct Followed<'a> {
-    pub(crate) host: &'a str,
-    pub(crate) port: u16,
+    pub(crate) source: &'a ServerName,
     pub(crate) user: &'a str,
     pub(crate) over_tls: bool,
     /// Seconds that the follower stays behind on purpose.
@@ -87,7 +87,7 @@ pub(crate) fn follow(
     password: &str,
     before: Before,
 ) -> (String, String) {
-    let Followed { host, port, user, over_tls, delay_s } = followed;
+    let Followed { source, user, over_tls, delay_s } = followed;
     let (word, by_gtid) = match flavor {
         ServerFlavor::MariaDb(_) => ("MASTER", "MASTER_USE_GTID = slave_pos"),
         // Without TLS a password that the server keeps as caching_sha2_password is sent under its key.
@@ -105,9 +105,10 @@ pub(crate) fn follow(
     };
     let text = |password: &str| {
         format!(
-            "{order} {word}_HOST = {}, {word}_PORT = {port}, {word}_USER = {}, {word}_PASSWORD = {password}, {word}_DELAY \
+            "{order} {word}_HOST = {}, {word}_PORT = {}, {word}_USER = {}, {word}_PASSWORD = {password}, {word}_DELAY \
              = {delay_s}, {by_gtid}{tls}{retry}",
-            quoted(host),
+            quoted(&source.host),
+            source.port,
             quoted(user)
         )
     };
@@ -150,7 +151,8 @@ mod tests {
         for flavor in
             [ServerFlavor::MariaDb(101_119), ServerFlavor::MySql(50_744), ServerFlavor::MySql(90_704)]
         {
-            let followed = Followed { host: "db2", port: 3306, user: "repl", over_tls: true, delay_s: 3600 };
+            let source = ServerName { host: "db2".to_owned(), port: 3306 };
+            let followed = Followed { source: &source, user: "repl", over_tls: true, delay_s: 3600 };
             let (order, told) = follow(flavor, &followed, "it's \\ secret", Before::Nobody);
             assert!(order.contains("_SSL = 1"), "{order}");
             assert!(order.contains("'it''s \\\\ secret'"), "{order}");

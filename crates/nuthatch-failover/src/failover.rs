@@ -25,8 +25,7 @@ use tokio::time::{Instant, sleep};
 
 use crate::at_once;
 use crate::dialect::{self, Followed};
-use crate::following::{follow, forget_source};
-use crate::gtid::Gtids;
+use crate::following::{follow, forget_source, may_follow};
 use crate::hindrance::{self, Finding, Weight, refused};
 use crate::link::{Failure, Link};
 use crate::loss::{Lacking, allow};
@@ -147,6 +146,12 @@ struct Touched {
     is_fenced: bool,
     /// Receive nothing any more, each with the name of its channel.
     deaf: Vec<(ServerName, String)>,
+}
+
+impl Touched {
+    fn has_deafened(&self, server: &ServerName) -> bool {
+        self.deaf.iter().any(|(name, _)| name == server)
+    }
 }
 
 impl Course<'_> {
@@ -413,14 +418,8 @@ impl Course<'_> {
         let (replication, everything) = (&self.demand.replication, &everything);
         let heir = &survey;
         let following = field.asked.iter_mut().map(|(link, its)| async move {
-            let delay_s = may_follow(its, heir, everything, touched)?;
-            let followed = Followed {
-                host: &heir.name.host,
-                port: heir.name.port,
-                user: &replication.user,
-                over_tls,
-                delay_s,
-            };
+            let delay_s = may_follow(its, heir, everything, touched.has_deafened(&its.name))?;
+            let followed = Followed { source: &heir.name, user: &replication.user, over_tls, delay_s };
             match follow(link, &followed, replication.password.expose(), None).await {
                 Ok(()) => Ok(format!("{} follows {}", its.name, heir.name)),
                 Err(why) => Err(format!("{} does not follow {}: {why}", its.name, heir.name)),
@@ -433,24 +432,6 @@ impl Course<'_> {
             }
         }
         left
-    }
-}
-
-/// With how much delay a replica will follow the heir; or why it is left as it is.
-fn may_follow(its: &Survey, heir: &Survey, everything: &Gtids, touched: &Touched) -> Result<u64, String> {
-    let [channel] = &its.follows[..] else {
-        return Err(format!("{} is left as it is: it follows nobody, or several", its.name));
-    };
-    let applies = touched.deaf.iter().any(|(name, _)| *name == its.name);
-    if !applies || !channel.by_gtid || !channel.name.is_empty() {
-        return Err(format!(
-            "{} does not follow {}: it does not apply, or not by GTID and without a name",
-            its.name, heir.name
-        ));
-    }
-    match everything.holds(&its.come_to(), heir.server_id) {
-        true => Ok(channel.delay_s),
-        false => Err(format!("{} has what {} does not have: {}", its.name, heir.name, its.come_to())),
     }
 }
 

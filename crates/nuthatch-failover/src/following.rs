@@ -23,6 +23,29 @@ pub(crate) async fn forget_source(link: &mut Link, survey: &Survey) -> Result<()
     Ok(())
 }
 
+/// With how much delay a replica, which `applies` what it receives or does not, will follow the server that takes the writes and has
+/// `everything`; or why it is left as it is.
+pub(crate) fn may_follow(
+    its: &Survey,
+    new: &Survey,
+    everything: &Gtids,
+    applies: bool,
+) -> Result<u64, String> {
+    let [channel] = &its.follows[..] else {
+        return Err(format!("{} is left as it is: it follows nobody, or several", its.name));
+    };
+    if !applies || !channel.by_gtid || !channel.name.is_empty() {
+        return Err(format!(
+            "{} does not follow {}: it does not apply, or not by GTID and without a name",
+            its.name, new.name
+        ));
+    }
+    match everything.holds(&its.come_to(), new.server_id) {
+        true => Ok(channel.delay_s),
+        false => Err(format!("{} has what {} does not have: {}", its.name, new.name, its.come_to())),
+    }
+}
+
 /// `begins_at` is what a server has that followed nobody before. Returns when it fetches.
 pub(crate) async fn follow(
     link: &mut Link,

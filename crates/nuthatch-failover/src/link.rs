@@ -8,6 +8,7 @@ use nuthatch_sql::ServerFlavor;
 use thiserror::Error;
 use tokio::time::{sleep, timeout};
 
+use crate::gtid::Gtids;
 use crate::order::KnownServer;
 
 const ANSWER_BYTES_MAX: usize = 4 << 20;
@@ -171,6 +172,13 @@ impl Link {
                 Err(Failure::Lost { server: server(), why })
             }
         }
+    }
+
+    /// Whether the server has applied all of that, within so much time.
+    pub(crate) async fn has_applied(&mut self, gtids: &Gtids, within: Duration) -> Result<bool, Failure> {
+        let sql = self.flavor.wait_for_gtids(&gtids.to_string(), within.as_secs_f64());
+        let answer = self.ask_within(&sql, within + self.patience, &sql).await?;
+        Ok(answer.value("waited") == Some(b"0"))
     }
 
     /// Whether it is MariaDB.

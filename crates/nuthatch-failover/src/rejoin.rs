@@ -77,13 +77,7 @@ async fn try_rejoin(
         )));
     }
     votes::take(&mut old).await?;
-    let followed = Followed {
-        host: &of_new.name.host,
-        port: of_new.name.port,
-        user: &replication.user,
-        over_tls,
-        delay_s: 0,
-    };
+    let followed = Followed { source: &of_new.name, user: &replication.user, over_tls, delay_s: 0 };
     let told = follow(&mut old, &followed, replication.password.expose(), Some(&survey.has)).await;
     Ok(match told {
         Ok(()) => Rejoined::Follows,

@@ -8,10 +8,10 @@ use std::time::Duration;
 use nuthatch_config::ServerName;
 
 use crate::dialect::Followed;
-use crate::following::follow;
+use crate::following::{follow, may_follow};
 use crate::link::{Failure, Link};
 use crate::order::{Account, KnownServer};
-use crate::survey::{Channel, Survey};
+use crate::survey::Survey;
 use crate::votes;
 
 /// How a replica stands to the server that takes the writes.
@@ -80,17 +80,20 @@ async fn look(
             survey.name, of_primary.name
         )));
     };
-    if let Some(why) = hindrance(&survey, channel, &of_primary) {
-        return Ok(Straggler::Left(why));
+    if of_primary.name.port == 0 {
+        let (name, new) = (&survey.name, &of_primary.name);
+        return Ok(Straggler::Left(format!(
+            "{new} is known by its socket only: {name} cannot follow it there"
+        )));
     }
-    votes::take(&mut link).await?;
-    let followed = Followed {
-        host: &of_primary.name.host,
-        port: of_primary.name.port,
-        user: &replication.user,
-        over_tls: channel.over_tls,
-        delay_s: channel.delay_s,
+    let applies = channel.applies == "Yes";
+    let delay_s = match may_follow(&survey, &of_primary, &of_primary.everything(), applies) {
+        Ok(delay_s) => delay_s,
+        Err(why) => return Ok(Straggler::Left(why)),
     };
+    votes::take(&mut link).await?;
+    let followed =
+        Followed { source: &of_primary.name, user: &replication.user, over_tls: channel.over_tls, delay_s };
     Ok(match follow(&mut link, &followed, replication.password.expose(), None).await {
         Ok(()) => Straggler::Follows,
         Err(why) => Straggler::Left(format!("{} does not follow {}: {why}", survey.name, of_primary.name)),
@@ -101,23 +104,6 @@ async fn look(
 /// not connected to it.
 fn is_left_behind(source: &ServerName, fetches: &str, writer: &ServerName, pair: &[ServerName]) -> bool {
     fetches == "Connecting" && source != writer && pair.contains(source)
-}
-
-/// Why it cannot follow the primary.
-fn hindrance(survey: &Survey, channel: &Channel, primary: &Survey) -> Option<String> {
-    let (name, new) = (&survey.name, &primary.name);
-    if new.port == 0 {
-        return Some(format!("{new} is known by its socket only: {name} cannot follow it there"));
-    }
-    if channel.applies != "Yes" || !channel.by_gtid || !channel.name.is_empty() {
-        return Some(format!(
-            "{name} does not apply, or not by GTID and without a name: it is left as it is"
-        ));
-    }
-    let has_more = !primary.everything().holds(&survey.come_to(), primary.server_id);
-    has_more.then(|| {
-        format!("{name} has what {new} does not have, {}: it must be built anew from {new}", survey.come_to())
-    })
 }
 
 #[cfg(test)]

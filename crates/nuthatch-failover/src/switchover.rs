@@ -16,7 +16,7 @@ use std::time::Duration;
 use nuthatch_config::{AccessFinding, ServerName};
 use tokio::time::{Instant, sleep};
 
-use crate::acknowledgements::Acknowledgements;
+use crate::acknowledgements::{AT_FIRST, Acknowledgements};
 use crate::dialect;
 use crate::gtid::Gtids;
 use crate::hindrance::{self, Finding, Weight, refused};
@@ -373,11 +373,11 @@ async fn wait_for(link: &mut Link, has: &Gtids, of: &ServerName, order: &Order) 
     let limit = order.limits.catch_up;
     let mut acknowledgements = Acknowledgements::default();
     let waited = async {
-        if has_applied(link, has, AT_FIRST.min(limit), order).await? {
+        if link.has_applied(has, AT_FIRST.min(limit)).await? {
             return Ok(true);
         }
         acknowledgements.forgo(link).await?;
-        has_applied(link, has, limit.saturating_sub(AT_FIRST), order).await
+        link.has_applied(has, limit.saturating_sub(AT_FIRST)).await
     };
     let why = match waited.await {
         Ok(true) => return acknowledgements.restore(link).await,
@@ -390,15 +390,6 @@ async fn wait_for(link: &mut Link, has: &Gtids, of: &ServerName, order: &Order) 
     let left = acknowledgements.restore(link).await.err();
     let left = left.map_or_else(String::new, |failure| format!("; {failure}"));
     Err(Failure::Lost { server: link.name.clone(), why: why + &left })
-}
-
-/// How long the new primary is waited for before it is asked whether something keeps it.
-const AT_FIRST: Duration = Duration::from_millis(100);
-
-async fn has_applied(link: &mut Link, has: &Gtids, within: Duration, order: &Order) -> Result<bool, Failure> {
-    let sql = link.flavor.wait_for_gtids(&has.to_string(), within.as_secs_f64());
-    let answer = link.ask_within(&sql, within + order.limits.answer, &sql).await?;
-    Ok(answer.value("waited") == Some(b"0"))
 }
 
 /// How often a server is tried that has something to be told.

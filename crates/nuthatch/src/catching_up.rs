@@ -118,17 +118,14 @@ async fn mark(
 ) {
     let mut said = Said::default();
     let writes = || proxy.writes(hostgroup, &writer.name);
-    let mut was_well = false;
     loop {
         let why = match patiently(Progress::open(&writer)).await {
-            Ok(mut progress) => {
-                mark_with(&mut progress, &proxy, writes, &wishes, &marks, (&mut said, &mut was_well)).await
-            }
+            Ok(mut progress) => mark_with(&mut progress, &proxy, writes, &wishes, &marks, &mut said).await,
             Err(why) => Some(why),
         };
         if let Some(why) = why {
             // Who waits is not sent to who may not show it because one connection was lost: another one is tried first.
-            if std::mem::take(&mut was_well) {
+            if std::mem::take(&mut said.is_well) {
                 continue;
             }
             wishes.note_prover(false);
@@ -145,7 +142,7 @@ async fn mark_with(
     writes: impl Fn() -> bool,
     wishes: &CatchUp,
     marks: &watch::Sender<Option<Mark>>,
-    (said, is_well): (&mut Said, &mut bool),
+    said: &mut Said,
 ) -> Option<String> {
     let mut marked_us = 0;
     while !writer.is_gone() {
@@ -158,8 +155,7 @@ async fn mark_with(
             Err(why) => return Some(why),
         }
         if marked_us == 0 {
-            said.is_well();
-            *is_well = true;
+            said.note_well();
             wishes.note_prover(true);
         }
         marked_us = at_us;
@@ -224,7 +220,7 @@ impl Follower {
                     Err(why) => return Some(why),
                 }
             }
-            said.is_well();
+            said.note_well();
             if self.proxy.note_caught_up(&self.wishes, &self.server.name, life, at_us) {
                 proven_us = at_us;
             }
@@ -232,20 +228,25 @@ impl Follower {
     }
 }
 
-/// What was logged of a server last, so that nothing is said twice.
+/// What is known of a connection to a server.
 #[derive(Default)]
-struct Said(Option<String>);
+struct Said {
+    /// What was logged last, so that nothing is said twice.
+    told: Option<String>,
+    /// It has come to something since that was taken back.
+    is_well: bool,
+}
 
 impl Said {
     fn tell(&mut self, server: &Target, why: &str) {
-        if self.0.as_deref() != Some(why) {
+        if self.told.as_deref() != Some(why) {
             tracing::warn!(server = %server.name, "what the server shows is not known: reads of who has written go elsewhere: {why}");
-            self.0 = Some(why.to_owned());
+            self.told = Some(why.to_owned());
         }
     }
 
-    fn is_well(&mut self) {
-        self.0 = None;
+    fn note_well(&mut self) {
+        (self.told, self.is_well) = (None, true);
     }
 }
 

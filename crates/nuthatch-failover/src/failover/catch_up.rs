@@ -6,15 +6,12 @@ use tokio::time::Instant;
 
 use super::demand::Demand;
 use super::field::Field;
-use crate::acknowledgements::Acknowledgements;
+use crate::acknowledgements::{AT_FIRST, Acknowledgements};
 use crate::gtid::Gtids;
 use crate::survey::Survey;
 use crate::votes::Votes;
 
-/// How long the heir is waited for before it is asked whether something keeps it.
-const AT_FIRST: Duration = Duration::from_millis(100);
-
-/// The same before votes are looked for again.
+/// How long the heir is waited for before votes are looked for again.
 const SLICE: Duration = Duration::from_millis(500);
 
 /// The heir has applied what it has received; returns what that is. It waits for acknowledgements as before.
@@ -47,9 +44,8 @@ async fn apply(
         let Some(channel) = survey.follows.first() else {
             return Err(format!("{} follows nobody any more", survey.name));
         };
-        let sql = link.flavor.wait_for_gtids(&channel.received.to_string(), slice.as_secs_f64());
-        let waited = link.ask_within(&sql, slice + demand.answer, &sql).await;
-        let has_applied = waited.map_err(|failure| failure.to_string())?.value("waited") == Some(b"0");
+        let has_applied = link.has_applied(&channel.received, slice).await;
+        let has_applied = has_applied.map_err(|failure| failure.to_string())?;
         let now = Survey::of(link).await.map_err(|failure| failure.to_string())?;
         if let Some(channel) = now.follows.first().filter(|channel| channel.applies != "Yes") {
             return Err(format!("{} has stopped applying: {}", now.name, channel.error));

@@ -14,13 +14,8 @@ impl Field {
         let mut left = Vec::new();
         let new_name = self.new.1.name.clone();
         let over_tls = self.new.1.follows.first().is_some_and(|channel| channel.over_tls);
-        let followed = |delay_s| Followed {
-            host: &new_name.host,
-            port: new_name.port,
-            user: &order.replication.user,
-            over_tls,
-            delay_s,
-        };
+        let followed =
+            |delay_s| Followed { source: &new_name, user: &order.replication.user, over_tls, delay_s };
         if let Err(failure) = forget_source(&mut self.new.0, &self.new.1).await {
             left.push(format!("{new_name} still knows whom it followed: {failure}"));
         }

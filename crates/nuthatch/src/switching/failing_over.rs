@@ -12,7 +12,7 @@ use super::losses::KnownBy;
 use super::{Answer, Switching, answer, is_equipped, replication};
 
 /// How long a server may take for one answer.
-const ANSWER: Duration = Duration::from_secs(2);
+pub(super) const ANSWER: Duration = Duration::from_secs(2);
 
 /// `mysql-failover` says who may put another server in the place of a primary.
 const OFF: &str = "off";

@@ -7,6 +7,7 @@ use nuthatch_failover::{Rejoined, rejoin};
 use tokio::time::sleep;
 use tokio_util::sync::CancellationToken;
 
+use super::failing_over::ANSWER;
 use super::fenced::Old;
 use super::losses::KnownBy;
 use super::{Switching, is_equipped, replication};
@@ -16,9 +17,6 @@ const PAUSE: Duration = Duration::from_millis(500);
 
 /// One that has a surplus is looked at every so many times only: until somebody has built it anew.
 const PATIENT: u32 = 20;
-
-/// How long a server may take for one answer.
-const ANSWER: Duration = Duration::from_secs(2);
 
 /// Looks for them until `stop`.
 pub(crate) async fn keep(switching: Switching, stop: CancellationToken) {

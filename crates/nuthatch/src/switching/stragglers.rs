@@ -4,12 +4,12 @@ use std::collections::HashMap;
 use std::time::Duration;
 
 use nuthatch_config::{HostgroupId, ServerName};
-use nuthatch_failover::{Care, KnownServer, Straggler, look_for_straggler};
+use nuthatch_failover::{Care, Straggler, look_for_straggler};
 use nuthatch_proxy::Pair;
 use tokio::time::sleep;
 use tokio_util::sync::CancellationToken;
 
-use super::failing_over::AUTO;
+use super::failing_over::{ANSWER, AUTO};
 use super::{Switching, replication};
 
 /// Between two looks at all of them.
@@ -17,9 +17,6 @@ const PAUSE: Duration = Duration::from_secs(2);
 
 /// In how many looks in a row it must have been left behind: somebody may be about to tell it.
 const LOOKS: u32 = 3;
-
-/// How long a server may take for one answer.
-const ANSWER: Duration = Duration::from_secs(2);
 
 /// What is known of one that was left behind.
 #[derive(Debug, Default)]
@@ -61,16 +58,14 @@ async fn look(
         return None;
     }
     let snapshot = switching.proxy.snapshot();
-    let servers = switching.servers(&pair.servers, &snapshot.mysql);
-    let of = |name: &ServerName| servers.iter().find(|(known, ..)| known == name);
-    let (replica, primary) = (of(name)?, of(writer)?);
+    let (replica, primary) = (switching.server(hostgroup, name)?, switching.server(hostgroup, writer)?);
     known.looks += 1;
     let is_due = known.looks >= LOOKS;
     // Nobody changes roles meanwhile.
     let place = if is_due && snapshot.mysql.failover == AUTO { switching.begin().ok() } else { None };
     let account = replication(&snapshot.mysql);
     let care = if place.is_some() { Care::Repair(&account) } else { Care::Look };
-    let found = look_for_straggler(replica, primary, &pair.servers, care, ANSWER).await;
+    let found = look_for_straggler(&replica, &primary, &pair.servers, care, ANSWER).await;
     drop(place);
     match found {
         Straggler::None => return None,
@@ -78,15 +73,15 @@ async fn look(
             tracing::warn!(hostgroup = hostgroup.0, replica = %name, "a replica that was left behind follows {writer} now");
             return None;
         }
-        Straggler::Found(why) if is_due => known.tell(hostgroup, replica, why),
+        Straggler::Found(why) if is_due => known.tell(hostgroup, name, why),
         Straggler::Found(_) => {}
-        Straggler::Left(why) => known.tell(hostgroup, replica, why),
+        Straggler::Left(why) => known.tell(hostgroup, name, why),
     }
     Some(known)
 }
 
 impl Known {
-    fn tell(&mut self, hostgroup: HostgroupId, (replica, ..): &KnownServer, why: String) {
+    fn tell(&mut self, hostgroup: HostgroupId, replica: &ServerName, why: String) {
         if self.told != why {
             tracing::error!(hostgroup = hostgroup.0, %replica, why, "a replica was left behind: somebody must have it follow");
             self.told = why;

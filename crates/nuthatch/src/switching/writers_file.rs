@@ -4,14 +4,13 @@
 //! not understood is told of and made anew.
 
 use std::collections::BTreeMap;
-use std::fs::{self, File, OpenOptions};
-use std::io::{self, Write};
-use std::os::unix::fs::OpenOptionsExt;
+use std::fs;
+use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use nuthatch_config::{HostgroupId, ServerName};
+use nuthatch_config::{HostgroupId, ServerName, replace_private_file};
 use nuthatch_proxy::Proxy;
 use serde::{Deserialize, Serialize};
 use tokio::time::sleep;
@@ -101,25 +100,14 @@ fn read(path: &Path) -> io::Result<Writers> {
     Ok(lines.into_iter().map(writer).collect())
 }
 
-/// It is the old file or the new one, whenever the machine stops.
 fn save(path: &Path, writers: &Writers) -> io::Result<()> {
-    let lines: Vec<Line> = writers
-        .iter()
-        .map(|(hostgroup, server)| Line {
-            writer_hostgroup: hostgroup.0,
-            hostname: server.host.clone(),
-            port: server.port,
-        })
-        .collect();
-    let new = path.with_extension("json.new");
-    let mut file = OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(&new)?;
-    file.write_all(&serde_json::to_vec(&lines)?)?;
-    file.sync_all()?;
-    fs::rename(&new, path)?;
-    match path.parent() {
-        Some(directory) => File::open(directory)?.sync_all(),
-        None => Ok(()),
-    }
+    let line = |(hostgroup, server): (&HostgroupId, &ServerName)| Line {
+        writer_hostgroup: hostgroup.0,
+        hostname: server.host.clone(),
+        port: server.port,
+    };
+    let lines: Vec<Line> = writers.iter().map(line).collect();
+    replace_private_file(path, &serde_json::to_vec(&lines)?)
 }
 
 #[cfg(test)]

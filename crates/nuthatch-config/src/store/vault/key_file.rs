@@ -3,11 +3,12 @@
 //! It is made when it is wanted and not there, wholly or not at all, and is on the disk before anything is sealed with it.
 
 use std::{
-    fs,
-    io::{self, Write},
-    os::unix::fs::{OpenOptionsExt, PermissionsExt},
+    fs, io,
+    os::unix::fs::PermissionsExt,
     path::{Path, PathBuf},
 };
+
+use crate::private_file::replace_private_file;
 
 use super::{KEY_LEN, Vault, VaultError, random_key};
 
@@ -61,21 +62,7 @@ impl KeyFile {
     /// Makes the file with a new key. It must not be there.
     pub(crate) fn make(&self) -> Result<Vault, KeyFileError> {
         let key = random_key()?;
-        let mut unfinished = self.0.clone().into_os_string();
-        unfinished.push(".new");
-        let unfinished = PathBuf::from(unfinished);
-        // What is left there by a crash goes. A file or link that somebody else has put there must not become the key.
-        match fs::remove_file(&unfinished) {
-            Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error.into()),
-            _ => {}
-        }
-        let mut file = fs::OpenOptions::new().write(true).create_new(true).mode(0o600).open(&unfinished)?;
-        file.write_all(&key)?;
-        file.sync_all()?;
-        fs::rename(&unfinished, &self.0)?;
-        if let Some(directory) = self.0.parent().filter(|parent| !parent.as_os_str().is_empty()) {
-            fs::File::open(directory)?.sync_all()?;
-        }
+        replace_private_file(&self.0, &key)?;
         Ok(Vault::new(&key))
     }
 }

@@ -3,7 +3,7 @@
 use crate::roster::SessionEnd;
 use crate::session::after::doubts::settle_doubts;
 use crate::session::after::insert_id::keep_insert_id_of_held;
-use crate::session::lease::put_away::reset_and_put_back;
+use crate::session::lease::put_away::put_back;
 use crate::session::parts::{Account, Context, Dealings, Fate, Ground, InsertId};
 use crate::session::statement::Facts;
 use crate::stats::pins::Pins;
@@ -79,11 +79,7 @@ pub(crate) fn forget_what_is_held_at_once(ground: &Ground, dealings: &mut Dealin
             held.unpin(Pins::CONFIGURED);
         }
         if held.pins().is_empty() && !held.in_transaction() {
-            let held = dealings.hands.held.swap_remove(place);
-            match held.is_tainted() {
-                true => reset_and_put_back(ground, held),
-                false => ground.shared.hostgroups.check_in(held.connection, ground.latest_us / 1000),
-            }
+            put_back(ground, dealings.hands.held.swap_remove(place));
         } else {
             place += 1;
         }

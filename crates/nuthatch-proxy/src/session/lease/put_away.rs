@@ -19,8 +19,17 @@ use crate::stats::pins::Pins;
 const LASTING: Pins =
     Pins::XA.with(Pins::REPLICATION).with(Pins::UNKNOWN).with(Pins::NEXT_TRANSACTION).with(Pins::PROFILES);
 
+/// Puts the connection back; one that carries state of the session is reset first, or closed.
+pub(crate) fn put_back(ground: &Ground, held: Held) {
+    if !held.in_transaction() && !held.pins().leaves_state_behind() && !held.is_tainted() {
+        ground.shared.hostgroups.check_in(held.connection, ground.latest_us / 1000);
+    } else {
+        reset_and_put_back(ground, held);
+    }
+}
+
 /// Has the connection reset, and put back then; closes it where that is not enough, or not wanted.
-pub(crate) fn reset_and_put_back(ground: &Ground, held: Held) {
+fn reset_and_put_back(ground: &Ground, held: Held) {
     let is_enough = !held.in_transaction()
         && held.pins().without(LASTING) == held.pins()
         && reset_ends_stored_code(ground, &held);
@@ -132,11 +141,7 @@ pub(crate) fn let_go_after(
 /// Gives back everything, whatever it was held for. What carries state of the session is reset first, or closed.
 pub(crate) fn let_go(ground: &Ground, hands: &mut Hands, statements: &mut Statements) {
     for held in std::mem::take(&mut hands.held) {
-        if !held.in_transaction() && !held.pins().leaves_state_behind() && !held.is_tainted() {
-            ground.shared.hostgroups.check_in(held.connection, ground.latest_us / 1000);
-        } else {
-            reset_and_put_back(ground, held);
-        }
+        put_back(ground, held);
     }
     statements.forget_all();
 }
