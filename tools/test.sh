@@ -25,7 +25,8 @@ code=${PIPESTATUS[0]}
 read -r ok bad < <(awk '/^test result:/ {ok += $4; bad += $6} END {print ok + 0, bad + 0}' "$log")
 count "$ok" "$bad" "$code" "cargo test"
 mapfile -t -O "${#names[@]}" names < <(awk '/^test .* \.\.\. FAILED$/ {print $2}
-  /^thread .* panicked at / {print; getline; print "  " $0}' "$log" | head -40 | cut -c -400)
+  /^thread .* panicked at / {print; getline; print "  " $0}
+  /^ +(left|right): / {print "  " $0}' "$log" | head -60 | cut -c -400)
 
 shopt -s nullglob
 suites=(tests/*/*.sh)
