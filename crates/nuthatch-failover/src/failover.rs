@@ -325,7 +325,7 @@ impl Course<'_> {
             }
             sleep(TRIES_PAUSE).await;
             // What it was told last is over when the new connection is there. Somebody else may have its vote by then.
-            if let Ok(mut fresh) = link.relinked(&self.demand.cluster.servers, self.demand.answer).await
+            if let Ok(mut fresh) = link.relinked().await
                 && votes.take_again(&mut fresh).await.is_ok()
             {
                 *link = fresh;

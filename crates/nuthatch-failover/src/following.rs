@@ -8,6 +8,10 @@ use crate::dialect::{self, Before, Followed};
 use crate::gtid::Gtids;
 use crate::link::{Failure, Link};
 use crate::survey::Survey;
+use crate::votes;
+
+/// How long a server may take to do what it is told: it stops behind the statement that it applies, and nobody waits for it any more.
+const TO_DO: Duration = Duration::from_secs(10);
 
 /// How long a server may take until it fetches from its new source.
 const TO_CONNECT: Duration = Duration::from_secs(10);
@@ -53,7 +57,11 @@ pub(crate) async fn follow(
     password: &str,
     begins_at: Option<&Gtids>,
 ) -> Result<(), String> {
-    let told = tell_to_follow(link, followed, password, begins_at).await;
+    let mut told = tell_to_follow(link, followed, password, begins_at).await;
+    // It may have stopped, and not started. All of it can be told again.
+    if matches!(told, Err(Failure::Lost { .. })) && anew(link).await.is_ok() {
+        told = tell_to_follow(link, followed, password, begins_at).await;
+    }
     told.map_err(|failure| failure.to_string())?;
     let began = Instant::now();
     loop {
@@ -70,6 +78,14 @@ pub(crate) async fn follow(
     }
 }
 
+/// The connection is another one, with its vote.
+async fn anew(link: &mut Link) -> Result<(), Failure> {
+    let mut fresh = link.relinked().await?;
+    votes::take(&mut fresh).await?;
+    *link = fresh;
+    Ok(())
+}
+
 async fn tell_to_follow(
     link: &mut Link,
     followed: &Followed<'_>,
@@ -78,10 +94,11 @@ async fn tell_to_follow(
 ) -> Result<(), Failure> {
     let before = if begins_at.is_some() { Before::Nobody } else { Before::Follower };
     let (order, told) = dialect::follow(link.flavor, followed, password, before);
-    link.ask(dialect::stop_replication(link.flavor)).await?;
+    let (stop, start) = (dialect::stop_replication(link.flavor), dialect::start_replication(link.flavor));
+    link.ask_within(stop, TO_DO, stop).await?;
     if let (true, Some(begins_at)) = (link.is_mariadb(), begins_at) {
         link.ask(&format!("SET GLOBAL gtid_slave_pos = '{begins_at}'")).await?;
     }
-    link.tell_secretly(&order, &told).await?;
-    link.ask(dialect::start_replication(link.flavor)).await.map(drop)
+    link.ask_within(&order, TO_DO, &told).await?;
+    link.ask_within(start, TO_DO, start).await.map(drop)
 }

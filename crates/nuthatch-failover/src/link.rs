@@ -28,6 +28,8 @@ pub(crate) struct Link {
     /// Its number on the server.
     pub(crate) thread_id: u64,
     asker: Asker,
+    /// Where the server is, and who logs in.
+    way: (BackendAddress, AskerLogin),
     patience: Duration,
     /// The answer to something did not come: the next one to come may be that.
     is_lost: bool,
@@ -81,7 +83,9 @@ impl Link {
             .map_err(|_elapsed| lost("it does not answer".to_owned()))?
             .map_err(|error| lost(format!("it cannot be logged in to as '{}': {error}", login.user)))?;
         let flavor = ServerFlavor::of_version(asker.version().as_bytes());
-        let mut link = Self { name: name.clone(), flavor, thread_id: 0, asker, patience, is_lost: false };
+        let way = (address.clone(), login.clone());
+        let mut link =
+            Self { name: name.clone(), flavor, thread_id: 0, asker, way, patience, is_lost: false };
         let answer = link.ask("SELECT CONNECTION_ID() AS id").await?;
         let id = answer.value("id").and_then(|id| std::str::from_utf8(id).ok()?.parse().ok());
         link.thread_id = id.ok_or_else(|| lost("it does not tell the connection's number".to_owned()))?;
@@ -99,18 +103,9 @@ impl Link {
     }
 
     /// Another connection in the place of this one, which is lost: what it was told last is over.
-    pub(crate) async fn relinked(
-        &self,
-        servers: &[KnownServer],
-        patience: Duration,
-    ) -> Result<Self, Failure> {
-        let Some((name, address, Ok(login))) = servers.iter().find(|(name, ..)| *name == self.name) else {
-            return Err(Failure::Lost {
-                server: self.name.clone(),
-                why: "nobody can log in to it".to_owned(),
-            });
-        };
-        let mut fresh = Self::open(name, address, login, patience).await?;
+    pub(crate) async fn relinked(&self) -> Result<Self, Failure> {
+        let (address, login) = &self.way;
+        let mut fresh = Self::open(&self.name, address, login, self.patience).await?;
         fresh.end_thread(self.thread_id).await?;
         Ok(fresh)
     }
@@ -137,12 +132,7 @@ impl Link {
         self.ask_within(sql, self.patience, sql).await
     }
 
-    /// The same with an order that holds a password: `shown` stands in its place where it is told of.
-    pub(crate) async fn tell_secretly(&mut self, sql: &str, shown: &str) -> Result<(), Failure> {
-        self.ask_within(sql, self.patience, shown).await.map(drop)
-    }
-
-    /// The same with a time limit of its own.
+    /// The same with a time limit of its own; `shown` stands where it is told of: a password may be in what is asked.
     pub(crate) async fn ask_within(
         &mut self,
         sql: &str,

@@ -218,7 +218,7 @@ impl Field {
         }
         let mut handed_over = self.hand_over(order, steps).await;
         if handed_over.is_ok() {
-            handed_over = self.lift(order, steps).await;
+            handed_over = self.lift(steps).await;
         }
         if let Err(failure) = handed_over {
             let left = self.take_back(order, steps).await;
@@ -312,7 +312,7 @@ impl Field {
         if !steps.is_read_only() && !steps.has_ended_events() {
             return left;
         }
-        if let Err(failure) = self.is_new_read_only(order).await {
+        if let Err(failure) = self.is_new_read_only().await {
             // Two that take writes are worse than none.
             left.push(format!(
                 "find out whether {} takes writes (SELECT @@global.read_only): {failure}",
@@ -331,12 +331,12 @@ impl Field {
         if steps.has_ended_events() {
             on_old.push("SET GLOBAL event_scheduler = ON");
         }
-        if let Err(failure) = have_done(&mut self.old.0, order, &on_old).await {
+        if let Err(failure) = have_done(&mut self.old.0, &on_old).await {
             left.push(format!("on {}, {}: {failure}", self.old.1.name, on_old.join("; ")));
         }
         if steps.has_stopped_replication() {
             let start = [dialect::start_replication(self.new.0.flavor)];
-            if let Err(failure) = have_done(&mut self.new.0, order, &start).await {
+            if let Err(failure) = have_done(&mut self.new.0, &start).await {
                 left.push(format!("on {}, {}: {failure}", self.new.1.name, start[0]));
             }
         }
@@ -347,8 +347,8 @@ impl Field {
     }
 
     /// Whether the new primary surely takes no writes, and nothing that it was told is still to be done there.
-    async fn is_new_read_only(&mut self, order: &Order) -> Result<(), Failure> {
-        have_done(&mut self.new.0, order, &["SELECT 1"]).await?;
+    async fn is_new_read_only(&mut self) -> Result<(), Failure> {
+        have_done(&mut self.new.0, &["SELECT 1"]).await?;
         let survey = Survey::of(&mut self.new.0).await?;
         match survey.is_read_only {
             true => Ok(()),
@@ -357,10 +357,10 @@ impl Field {
     }
 
     /// The new primary takes writes. An error says that this is not known, or not so, and that the old one must not.
-    async fn lift(&mut self, order: &Order, steps: &mut Steps) -> Result<(), Failure> {
+    async fn lift(&mut self, steps: &mut Steps) -> Result<(), Failure> {
         let link = &mut self.new.0;
         // To say it twice does no harm.
-        let lifted = have_done(link, order, dialect::take_writes(link.flavor, true)).await;
+        let lifted = have_done(link, dialect::take_writes(link.flavor, true)).await;
         if lifted.is_ok() {
             steps.took(format!("{} takes writes", link.name));
         }
@@ -397,7 +397,7 @@ const TRIES_MAX: u32 = 5;
 
 /// The orders are done, all of them, in this order; over other connections if this one is lost, and then what it was told last is over
 /// before.
-async fn have_done(link: &mut Link, order: &Order, orders: &[&str]) -> Result<(), Failure> {
+async fn have_done(link: &mut Link, orders: &[&str]) -> Result<(), Failure> {
     let mut tries_left = TRIES_MAX;
     loop {
         let mut failed = None;
@@ -412,7 +412,7 @@ async fn have_done(link: &mut Link, order: &Order, orders: &[&str]) -> Result<()
         if tries_left == 0 || matches!(failure, Failure::Refused { .. }) {
             return Err(failure);
         }
-        match link.relinked(&order.cluster.servers, order.limits.answer).await {
+        match link.relinked().await {
             Ok(fresh) => *link = fresh,
             Err(_) => sleep(RELINK_PAUSE).await,
         }

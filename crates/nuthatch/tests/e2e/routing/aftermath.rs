@@ -1,9 +1,11 @@
 //! Behind a failover: a proxy that is started anew, and a replica that nobody has told.
 
+use std::time::Duration;
+
 use nuthatch_lab::{Kind, Role};
 
 use super::pair::Stage;
-use crate::deadline::await_that;
+use crate::deadline::{Stopwatch, await_that};
 use crate::proxy::Setup;
 use crate::routing::WHO;
 use crate::servers;
@@ -78,4 +80,52 @@ fn replica_that_was_left_behind_follows() {
 #[test]
 fn replica_that_was_left_behind_follows_with_mysql() {
     replica_that_was_left_behind_follows_of(Kind::MySql);
+}
+
+/// Its applier waits for a lock, and until that is there it does not stop.
+fn replica_that_takes_long_to_stop_follows_of(kind: Kind) {
+    let mut stage = Stage::of(kind, Setup::default().variable("mysql-failover", "'manual'"));
+    let mut client = stage.client();
+    client.ok("CREATE TABLE test.t (a INT PRIMARY KEY) ENGINE=InnoDB");
+    servers::await_replicas(&stage.lab);
+    let mut locker = stage.direct(Role::Replica(2));
+    locker.ok("LOCK TABLES test.t READ");
+    client.ok("INSERT INTO test.t VALUES (1)");
+    let mut heir = stage.direct(Role::Replica(1));
+    await_that("one has it", || heir.value("SELECT COUNT(*) FROM test.t") == "1");
+    let applier = "SELECT COUNT(*) FROM information_schema.PROCESSLIST WHERE STATE LIKE 'Waiting for table%'";
+    await_that("the other one waits", || stage.direct(Role::Replica(2)).value(applier) != "0");
+    stage.lab.kill(Role::Primary).expect("it runs");
+    let heir = stage.name(Role::Replica(1));
+    let failover = format!("NUTHATCH FAILOVER HOSTGROUP 10 TO '{heir}'");
+    std::thread::scope(|scope| {
+        let (proxy, watch) = (&stage.proxy, Stopwatch::start());
+        let done = scope.spawn(move || {
+            let mut operator = proxy.operator();
+            await_that("it is done", || match operator.query(&failover) {
+                Ok(_) => true,
+                Err(why) if format!("{why:?}").contains("it is not gone") => false,
+                Err(why) => panic!("{why:?}"),
+            });
+        });
+        await_that("statements go on", || stage.client().value(WHO) == "2");
+        while watch.elapsed() < Duration::from_secs(6) {
+            std::thread::sleep(Duration::from_millis(50));
+        }
+        locker.ok("UNLOCK TABLES");
+        done.join().expect("nothing is left to do");
+    });
+    stage.client().ok("INSERT INTO test.t VALUES (2)");
+    let mut other = stage.direct(Role::Replica(2));
+    await_that("it follows", || other.value("SELECT COUNT(*) FROM test.t") == "2");
+}
+
+#[test]
+fn replica_that_takes_long_to_stop_follows() {
+    replica_that_takes_long_to_stop_follows_of(Kind::MariaDb);
+}
+
+#[test]
+fn replica_that_takes_long_to_stop_follows_with_mysql() {
+    replica_that_takes_long_to_stop_follows_of(Kind::MySql);
 }
