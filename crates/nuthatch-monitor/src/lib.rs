@@ -26,7 +26,7 @@ pub use log::{CheckKind, Log, Record};
 pub use lookout::Lookout;
 pub use member::MemberPatience;
 pub use monitor::Monitor;
-pub use progress::{Progress, Written};
+pub use progress::{Progress, Unknown, Written};
 pub use settings::{CheckTimes, Settings};
 pub use target::{MemberCheck, Roles, Target};
 pub use ward::Ward;

@@ -12,8 +12,9 @@
 
 use std::time::Duration;
 
-use nuthatch_net::{AnswerTable, AskError, Asker};
+use nuthatch_net::{AnswerTable, AskError, Asker, NetError};
 use nuthatch_sql::ServerFlavor;
+use thiserror::Error;
 use tokio::time::sleep;
 
 use crate::target::Target;
@@ -30,11 +31,51 @@ const PAUSE: Duration = Duration::from_millis(1);
 /// How many such looks are one question.
 const LOOKS: u32 = 1000;
 
+const NO_GTIDS: &str = "its gtid_mode is not ON: it cannot be known what replicas show";
+const NO_BINLOG: &str = "it has no binlog (log_bin): it cannot be known what replicas show";
+
+/// Errors of a server that has no room or is going down, or whose thread was killed: `ER_CON_COUNT_ERROR`, `ER_OUT_OF_RESOURCES`,
+/// `ER_SERVER_SHUTDOWN`, `ER_TOO_MANY_USER_CONNECTIONS`, `ER_USER_LIMIT_REACHED`, `ER_QUERY_INTERRUPTED`, MariaDB's `ER_CONNECTION_KILLED`.
+const PASSING: [u16; 7] = [1040, 1041, 1053, 1203, 1226, 1317, 1927];
+
 /// See the module's doc.
 #[derive(Debug)]
 pub struct Progress {
     asker: Asker,
     flavor: ServerFlavor,
+}
+
+/// Why it is not known how far a server has come, in words. No secret is in it.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+pub enum Unknown {
+    /// It was not reached, took no more connections, or did not answer: it may when it is asked again.
+    #[error("{0}")]
+    Lost(String),
+    /// It does not tell before somebody changes something there, or in the configuration.
+    #[error("{0}")]
+    Refused(String),
+}
+
+impl From<AskError> for Unknown {
+    fn from(error: AskError) -> Self {
+        match error {
+            AskError::Lost(error) => error.into(),
+            AskError::Refused { code, .. } if PASSING.contains(&code) => Self::Lost(error.to_string()),
+            AskError::Refused { .. } | AskError::NotUnderstood | AskError::TooLarge { .. } => {
+                Self::Refused(error.to_string())
+            }
+        }
+    }
+}
+
+impl From<NetError> for Unknown {
+    fn from(error: NetError) -> Self {
+        let passes = matches!(&error, NetError::Refused(answer) if PASSING.contains(&answer.code));
+        match error.is_refusal() && !passes {
+            true => Self::Refused(error.to_string()),
+            false => Self::Lost(error.to_string()),
+        }
+    }
 }
 
 /// What a server had written when it was asked.
@@ -50,10 +91,9 @@ impl Progress {
     ///
     /// # Errors
     /// Why there is none, in words. No secret is in it.
-    pub async fn open(target: &Target) -> Result<Self, String> {
-        let login = target.login.as_ref().map_err(Clone::clone)?;
-        let asker = Asker::open(&target.address, login, ANSWER_BYTES_MAX).await;
-        let asker = asker.map_err(|error| error.to_string())?;
+    pub async fn open(target: &Target) -> Result<Self, Unknown> {
+        let login = target.login.as_ref().map_err(|why| Unknown::Refused(why.clone()))?;
+        let asker = Asker::open(&target.address, login, ANSWER_BYTES_MAX).await?;
         let flavor = ServerFlavor::of_version(asker.version().as_bytes());
         Ok(Self { asker, flavor })
     }
@@ -68,7 +108,7 @@ impl Progress {
     ///
     /// # Errors
     /// Why that is not known, in words.
-    pub async fn written(&mut self) -> Result<Written, String> {
+    pub async fn written(&mut self) -> Result<Written, Unknown> {
         match self.flavor {
             ServerFlavor::MySql(_) => {
                 let asked = "SELECT @@global.gtid_mode AS mode, @@global.gtid_owned AS owned, \
@@ -76,7 +116,7 @@ impl Progress {
                 let answer = self.ask(asked).await?;
                 let text = |name| answer.text(name).unwrap_or_default();
                 if !text("mode").eq_ignore_ascii_case("ON") {
-                    return Err("its gtid_mode is not ON: it cannot be known what replicas show".to_owned());
+                    return Err(Unknown::Refused(NO_GTIDS.to_owned()));
                 }
                 let gtids = format!("{},{}", without_owners(&text("owned")), text("executed"));
                 Ok(Written { gtids: gtids.trim_matches(',').to_owned(), end: None })
@@ -85,9 +125,7 @@ impl Progress {
                 let answer =
                     self.ask("SELECT @@global.log_bin AS log_bin, @@global.gtid_binlog_pos AS gtids").await?;
                 if answer.text("log_bin").as_deref() != Some("1") {
-                    return Err(
-                        "it has no binlog (log_bin): it cannot be known what replicas show".to_owned()
-                    );
+                    return Err(Unknown::Refused(NO_BINLOG.to_owned()));
                 }
                 let gtids = answer.text("gtids").unwrap_or_default();
                 // Who may not ask that (BINLOG MONITOR) does without.
@@ -95,7 +133,7 @@ impl Progress {
                 let end = match end {
                     Ok(status) => place(status.text("File"), status.text("Position")),
                     Err(AskError::Refused { .. }) => None,
-                    Err(error) => return Err(error.to_string()),
+                    Err(error) => return Err(error.into()),
                 };
                 Ok(Written { gtids, end })
             }
@@ -106,7 +144,7 @@ impl Progress {
     ///
     /// # Errors
     /// Why that is not known, in words.
-    pub async fn shows(&mut self, written: &Written) -> Result<bool, String> {
+    pub async fn shows(&mut self, written: &Written) -> Result<bool, Unknown> {
         let wait = self.flavor.wait_for_gtids(&written.gtids, WAIT_S);
         let answer = self.ask(&wait).await?;
         Ok(answer.text("waited").as_deref() == Some("0"))
@@ -116,7 +154,7 @@ impl Progress {
     ///
     /// # Errors
     /// Why that is not known, in words.
-    pub async fn shows_its_own(&mut self, written: &Written) -> Result<bool, String> {
+    pub async fn shows_its_own(&mut self, written: &Written) -> Result<bool, Unknown> {
         match (self.flavor, &written.end) {
             (ServerFlavor::MySql(_), _) => return self.shows(written).await,
             (ServerFlavor::MariaDb(_), None) => return Ok(true),
@@ -138,8 +176,8 @@ impl Progress {
         Ok(false)
     }
 
-    async fn ask(&mut self, sql: &str) -> Result<AnswerTable, String> {
-        self.asker.ask(sql).await.map_err(|error| error.to_string())
+    async fn ask(&mut self, sql: &str) -> Result<AnswerTable, Unknown> {
+        Ok(self.asker.ask(sql).await?)
     }
 }
 

@@ -3,15 +3,16 @@
 //! For each cluster one task asks who writes, and one for each server waits until it shows what was written. While nobody wishes a proof
 //! nothing is asked. A server that is slow makes no other one's proof wait. As the monitor's account.
 
+use std::future::pending;
 use std::sync::Arc;
 use std::time::Duration;
 
 use nuthatch_config::{HostgroupId, MysqlVariables, ServerName};
-use nuthatch_monitor::{Progress, Target, Written};
+use nuthatch_monitor::{Progress, Target, Unknown, Written};
 use nuthatch_proxy::{CatchUp, CausalCluster, Proxy};
 use tokio::sync::watch;
 use tokio::task::JoinSet;
-use tokio::time::{sleep, timeout};
+use tokio::time::{Instant, sleep, sleep_until, timeout};
 use tokio_util::sync::CancellationToken;
 
 use crate::monitoring::target;
@@ -21,6 +22,13 @@ const PATIENCE: Duration = Duration::from_secs(10);
 
 /// Between two tries to reach a server.
 const PAUSE: Duration = Duration::from_secs(1);
+
+/// The same while sessions wait for who writes to be asked, which it was before.
+const PAUSE_WHILE_WAITED_FOR: Duration = Duration::from_millis(100);
+
+/// For how long who waits goes on waiting while nobody proves anything, because who writes is not reached, as long as its connections are
+/// lost: then it answers unasked, and may not show yet what its replicas have shown.
+const GIVE_UP: Duration = Duration::from_secs(10);
 
 /// What who writes had written after that moment.
 #[derive(Debug, Clone)]
@@ -34,6 +42,7 @@ pub(crate) async fn keep(proxy: Arc<Proxy>, stop: CancellationToken) {
     let mut configurations = proxy.configurations();
     // Dropping tasks ends them.
     let mut running: Vec<(Setting, JoinSet<()>)> = Vec::new();
+    let mut gone = Gone::default();
     loop {
         configurations.mark_unchanged();
         let variables = proxy.snapshot().mysql.clone();
@@ -43,22 +52,56 @@ pub(crate) async fn keep(proxy: Arc<Proxy>, stop: CancellationToken) {
         running.retain(|(known, _tasks)| {
             let stays = clusters.iter().any(|(setting, _)| setting.is_as(known));
             if !stays {
-                known.wishes.note_prover(false);
+                gone.add(&known.wishes);
             }
             stays
         });
         for (setting, cluster) in clusters {
+            gone.remove(&setting.wishes);
             if !running.iter().any(|(known, _)| setting.is_as(known)) {
                 running.push((setting, prove(cluster, &proxy, &variables)));
             }
         }
         tokio::select! {
             () = stop.cancelled() => return,
+            () = gone.first() => {}
             changed = configurations.changed() => {
                 if changed.is_err() {
                     return;
                 }
             }
+        }
+        gone.give_up();
+    }
+}
+
+/// Clusters that nobody proves now, as none of their servers takes writes, or they are not configured any more. Who waits goes on waiting for
+/// a while.
+#[derive(Default)]
+struct Gone(Vec<(Instant, Arc<CatchUp>)>);
+
+impl Gone {
+    fn add(&mut self, wishes: &Arc<CatchUp>) {
+        self.0.push((Instant::now() + GIVE_UP, Arc::clone(wishes)));
+    }
+
+    fn remove(&mut self, wishes: &Arc<CatchUp>) {
+        self.0.retain(|(_, gone)| !Arc::ptr_eq(gone, wishes));
+    }
+
+    /// When the first has been gone for long enough; never if there is none.
+    async fn first(&self) {
+        match self.0.iter().map(|(until, _)| *until).min() {
+            Some(until) => sleep_until(until).await,
+            None => pending().await,
+        }
+    }
+
+    /// Nobody waits any more for those that have been gone for long enough.
+    fn give_up(&mut self) {
+        let now = Instant::now();
+        for (_, wishes) in self.0.extract_if(.., |(until, _)| *until <= now) {
+            wishes.note_prover(false);
         }
     }
 }
@@ -118,20 +161,27 @@ async fn mark(
 ) {
     let mut said = Said::default();
     let writes = || proxy.writes(hostgroup, &writer.name);
+    // Since when nobody proves; none while nobody has ever.
+    let mut lost = wishes.can_be_proven().then(Instant::now);
     loop {
         let why = match patiently(Progress::open(&writer)).await {
             Ok(mut progress) => mark_with(&mut progress, &proxy, writes, &wishes, &marks, &mut said).await,
             Err(why) => Some(why),
         };
-        if let Some(why) = why {
-            // Who waits is not sent to who may not show it because one connection was lost: another one is tried first.
-            if std::mem::take(&mut said.is_well) {
-                continue;
-            }
-            wishes.note_prover(false);
-            said.tell(&writer, &why);
-            sleep(PAUSE).await;
+        let Some(why) = why else { continue };
+        // Who waits is not sent to who may not show it because a connection was lost: others are tried first.
+        if std::mem::take(&mut said.is_well) {
+            lost = Some(Instant::now());
+            continue;
         }
+        let is_waited_for =
+            matches!(why, Unknown::Lost(_)) && lost.is_some_and(|lost| lost.elapsed() < GIVE_UP);
+        if !is_waited_for {
+            lost = None;
+            wishes.note_prover(false);
+        }
+        said.tell(&writer, &why);
+        sleep(if is_waited_for { PAUSE_WHILE_WAITED_FOR } else { PAUSE }).await;
     }
 }
 
@@ -143,14 +193,14 @@ async fn mark_with(
     wishes: &CatchUp,
     marks: &watch::Sender<Option<Mark>>,
     said: &mut Said,
-) -> Option<String> {
+) -> Option<Unknown> {
     let mut marked_us = 0;
     while !writer.is_gone() {
         // Before the server is asked: so what was acknowledged or shown before has its place in the answer.
         let at_us = proxy.now_us();
         match patiently(writer.written()).await {
             // Another one may have taken writes since, which are not in this one's answer.
-            Ok(_) if !writes() => return Some("another server writes by now".to_owned()),
+            Ok(_) if !writes() => return Some(Unknown::Lost("another server writes by now".to_owned())),
             Ok(written) => drop(marks.send_replace(Some(Mark { at_us, written }))),
             Err(why) => return Some(why),
         }
@@ -196,13 +246,13 @@ impl Follower {
         progress: &mut Progress,
         marks: &mut watch::Receiver<Option<Mark>>,
         said: &mut Said,
-    ) -> Option<String> {
+    ) -> Option<Unknown> {
         let mut proven_us = 0;
         loop {
             let is_news = |mark: &Option<Mark>| mark.as_ref().is_some_and(|mark| mark.at_us > proven_us);
             let mark = match marks.wait_for(is_news).await {
                 Ok(mark) => mark.clone(),
-                Err(_) => return Some("nobody asks any more".to_owned()),
+                Err(_) => return Some(Unknown::Lost("nobody asks any more".to_owned())),
             };
             let Some(Mark { at_us, written }) = mark else { continue };
             if progress.is_gone() {
@@ -232,16 +282,16 @@ impl Follower {
 #[derive(Default)]
 struct Said {
     /// What was logged last, so that nothing is said twice.
-    told: Option<String>,
+    told: Option<Unknown>,
     /// It has come to something since that was taken back.
     is_well: bool,
 }
 
 impl Said {
-    fn tell(&mut self, server: &Target, why: &str) {
-        if self.told.as_deref() != Some(why) {
+    fn tell(&mut self, server: &Target, why: &Unknown) {
+        if self.told.as_ref() != Some(why) {
             tracing::warn!(server = %server.name, "what the server shows is not known: reads of who has written go elsewhere: {why}");
-            self.told = Some(why.to_owned());
+            self.told = Some(why.clone());
         }
     }
 
@@ -251,9 +301,9 @@ impl Said {
 }
 
 /// What comes of it in time.
-async fn patiently<T>(asked: impl Future<Output = Result<T, String>>) -> Result<T, String> {
+async fn patiently<T>(asked: impl Future<Output = Result<T, Unknown>>) -> Result<T, Unknown> {
     match timeout(PATIENCE, asked).await {
         Ok(answered) => answered,
-        Err(_elapsed) => Err(format!("no answer within {} s", PATIENCE.as_secs())),
+        Err(_elapsed) => Err(Unknown::Lost(format!("no answer within {} s", PATIENCE.as_secs()))),
     }
 }

@@ -41,7 +41,8 @@ impl CatchUp {
     }
 
     /// Whether a wish may come true.
-    pub(crate) fn can_be_proven(&self) -> bool {
+    #[must_use]
+    pub fn can_be_proven(&self) -> bool {
         self.is_proven.load(Ordering::Acquire)
     }
 

@@ -13,7 +13,7 @@ use tokio::time::timeout;
 use crate::backend::{CheckOutError, Need, WhoShows};
 use crate::roster::SessionEnd;
 use crate::session::lease::check_out::held_for;
-use crate::session::parts::{Account, Dealings, Ground};
+use crate::session::parts::{Account, Dealings, Ground, Held};
 use crate::session::statement::Plan;
 use crate::session::way::Trouble;
 
@@ -38,6 +38,26 @@ pub(crate) fn is_ready(ground: &Ground, account: &Account, dealings: &Dealings, 
 pub(crate) fn demand(ground: &Ground, dealings: &mut Dealings, plan: &Plan) {
     let need = plan.may_be_behind().then(|| need_of(ground, dealings, plan));
     dealings.hands.position.demand(need);
+}
+
+/// Whether the server of that connection may be asked, as far as it depends on what it shows: a statement for who writes may have stood in
+/// line meanwhile, and nothing be proven yet of who takes statements now.
+pub(crate) fn may_be_asked_of(
+    ground: &Ground,
+    account: &Account,
+    dealings: &Dealings,
+    plan: &Plan,
+    held: &Held,
+) -> bool {
+    let Some(writer) = plan.causal else { return true };
+    // What was held stood in no line.
+    if plan.may_be_behind() || held.was_held() {
+        return true;
+    }
+    let need = need_of(ground, dealings, plan);
+    need.is_met_by(&held.connection.server().known.caught_up)
+        || !ground.shared.hostgroups.catch_ups.of(writer).can_be_proven()
+        || who_shows(ground, account, dealings, plan, &need) == WhoShows::Somebody
 }
 
 /// Returns when a server shows what the statement needs: one of the hostgroup, or who writes.

@@ -20,6 +20,7 @@ use std::time::Duration;
 use nuthatch_wire::AnswerEnd;
 use tokio::time::sleep;
 
+use crate::backend::CheckOutError;
 use crate::roster::SessionEnd;
 use crate::session::inquiry::{Answered, Inquiry, Stage};
 use crate::session::lease::causal::await_server;
@@ -70,15 +71,17 @@ async fn await_reader(session: &mut Session, plan: &mut Plan) -> Result<(), Trou
 }
 
 /// Whether the statement was given to no server, for want of one that shows what it needs: then it begins anew, for who writes.
-fn goes_to_writer(session: &Session, inquiry: &mut Inquiry, answered: &Result<AnswerEnd, Trouble>) -> bool {
+fn begins_anew(session: &Session, inquiry: &mut Inquiry, answered: &Result<AnswerEnd, Trouble>) -> bool {
     let Inquiry { asked: Asked { plan, .. }, stage, .. } = inquiry;
-    let goes = plan.may_be_behind() && matches!(answered, Err(trouble) if trouble.is_of_who_is_behind());
-    if goes {
+    let Err(trouble) = answered else { return false };
+    if plan.may_be_behind() && trouble.is_of_who_is_behind() {
         session.ground.worker.counters.causal_reads_by_writer.bump();
         plan.go_to_writer();
-        *stage = Stage::New;
+    } else if !matches!(trouble, Trouble::CheckOut(CheckOutError::Behind)) {
+        return false;
     }
-    goes
+    *stage = Stage::New;
+    true
 }
 
 /// Waits for what goes before the statement, and has a connection for it if that can be at once.
@@ -103,7 +106,7 @@ async fn ask(session: &mut Session, inquiry: &mut Inquiry) -> Result<AnswerEnd, 
             }
             Stage::Leased(leased) => {
                 let answered = Box::pin(ask_a_server(session, inquiry, leased, None)).await;
-                if !goes_to_writer(session, inquiry, &answered) {
+                if !begins_anew(session, inquiry, &answered) {
                     return answered;
                 }
             }
@@ -143,7 +146,7 @@ async fn ask(session: &mut Session, inquiry: &mut Inquiry) -> Result<AnswerEnd, 
             }
             Stage::Lost(held, trouble) => {
                 let answered = Box::pin(ask_again(session, inquiry, held, trouble)).await;
-                if !goes_to_writer(session, inquiry, &answered) {
+                if !begins_anew(session, inquiry, &answered) {
                     return answered;
                 }
             }

@@ -237,31 +237,46 @@ fn hit_that_is_older_than_the_latest_answer_was_seen_too() {
 }
 
 /// A replica shows a write whose primary waits for an acknowledgement, and does not show it meanwhile.
-fn read_of_the_writer_waits_for_what_a_replica_has_shown_of(kind: Kind) {
-    let options = Options { semi_sync: SemiSync::AfterSync, relays: Relays::Here, ..Options::default() };
-    let setup = Setup::default()
-        .variable("mysql-read_write_split", 1)
-        .variable("mysql-connect_timeout_server_max", 1500);
-    let stage = pair::Stage::with(kind, options, setup);
-    let (mut client, mut writer) = (stage.client(), stage.client());
-    writer.ok("CREATE TABLE test.t (n INT) ENGINE=InnoDB");
-    writer.ok("INSERT INTO test.t VALUES (0)");
-    servers::await_replicas(&stage.lab);
-    for replica in [Role::Replica(1), Role::Replica(2)] {
-        stage.lab.partition(Role::Primary, Peers::One(replica), Direction::In).expect("relays");
+struct LateAcknowledgement {
+    stage: pair::Stage,
+    /// Has seen it.
+    client: Client,
+    /// Waits for the answer to it.
+    writer: Client,
+}
+
+impl LateAcknowledgement {
+    fn of(kind: Kind, setup: Setup) -> Self {
+        let options = Options { semi_sync: SemiSync::AfterSync, relays: Relays::Here, ..Options::default() };
+        let stage = pair::Stage::with(kind, options, setup.variable("mysql-read_write_split", 1));
+        let (mut client, mut writer) = (stage.client(), stage.client());
+        writer.ok("CREATE TABLE test.t (n INT) ENGINE=InnoDB");
+        writer.ok("INSERT INTO test.t VALUES (0)");
+        servers::await_replicas(&stage.lab);
+        for replica in [Role::Replica(1), Role::Replica(2)] {
+            stage.lab.partition(Role::Primary, Peers::One(replica), Direction::In).expect("relays");
+        }
+        writer.send(3, b"UPDATE test.t SET n = 1").expect("it is sent");
+        await_that("a replica shows it", || client.value(N) == "1");
+        Self { stage, client, writer }
     }
-    writer.send(3, b"UPDATE test.t SET n = 1").expect("it is sent");
-    await_that("a replica shows it", || client.value("SELECT n FROM test.t") == "1");
+}
+
+const N: &str = "SELECT n FROM test.t";
+
+fn read_of_the_writer_waits_for_what_a_replica_has_shown_of(kind: Kind) {
+    let setup = Setup::default().variable("mysql-connect_timeout_server_max", 1500);
+    let LateAcknowledgement { stage, mut client, mut writer } = LateAcknowledgement::of(kind, setup);
     client.ok("BEGIN");
     let watch = Stopwatch::start();
-    let error = client.refused("SELECT n FROM test.t");
+    let error = client.refused(N);
     assert!(watch.elapsed() >= Duration::from_millis(1400), "it is waited for");
     assert_eq!(error.code, 9001, "{error:?}");
     assert!(error.message.contains("no server shows yet what this session has seen"), "{error:?}");
     client.ok("ROLLBACK");
     stage.lab.heal().expect("relays");
     client.ok("BEGIN");
-    assert_eq!(client.value("SELECT n FROM test.t"), "1");
+    assert_eq!(client.value(N), "1");
     assert!(writer.read_answers().is_ok(), "it is acknowledged");
 }
 
@@ -273,6 +288,83 @@ fn read_of_the_writer_waits_for_what_a_replica_has_shown() {
 #[test]
 fn read_of_the_writer_waits_for_what_a_replica_has_shown_with_mysql() {
     read_of_the_writer_waits_for_what_a_replica_has_shown_of(Kind::MySql);
+}
+
+fn read_waits_though_who_proves_has_lost_the_writer_of(kind: Kind) {
+    let LateAcknowledgement { stage, mut client, writer: _writer } =
+        LateAcknowledgement::of(kind, Setup::default());
+    let mut operator = stage.proxy.operator();
+    // Each read has something proven: a connection that is lost while nobody asks is just opened anew.
+    operator.ok("SET mysql-causal_reads = 'GLOBAL'");
+    operator.ok("LOAD MYSQL VARIABLES TO RUNTIME");
+    let is_over = AtomicBool::new(false);
+    thread::scope(|scope| {
+        scope.spawn(|| {
+            let mut other = stage.client();
+            while !is_over.load(Ordering::Relaxed) {
+                drop(other.query(N));
+            }
+        });
+        for _ in 0..60 {
+            stage.lab.cut(Role::Primary).expect("relays");
+            thread::sleep(Duration::from_millis(10));
+        }
+        is_over.store(true, Ordering::Relaxed);
+        scope.spawn(|| {
+            thread::sleep(Duration::from_secs(2));
+            stage.lab.heal().expect("relays");
+        });
+        let watch = Stopwatch::start();
+        let seen = loop {
+            // The first connections may be some that were cut.
+            match client.query("BEGIN").and_then(|_| client.query(N)) {
+                Ok(_) => break client.value(N),
+                Err(error) => assert!(watch.elapsed() < Duration::from_secs(5), "{error:?}"),
+            }
+            client.ok("ROLLBACK");
+        };
+        assert_eq!(seen, "1", "what it has seen");
+    });
+}
+
+#[test]
+fn read_waits_though_who_proves_has_lost_the_writer() {
+    read_waits_though_who_proves_has_lost_the_writer_of(Kind::MariaDb);
+}
+
+#[test]
+fn read_waits_though_who_proves_has_lost_the_writer_with_mysql() {
+    read_waits_though_who_proves_has_lost_the_writer_of(Kind::MySql);
+}
+
+fn read_that_waited_for_the_writer_waits_until_it_shows_all_of(kind: Kind) {
+    let LateAcknowledgement { stage, mut client, writer: _writer } =
+        LateAcknowledgement::of(kind, Setup::default());
+    client.ok("SET autocommit = 0");
+    let mut operator = stage.proxy.operator();
+    let port = stage.name(Role::Primary).rsplit_once(':').expect("a port").1.to_owned();
+    let mut set = |status| {
+        operator.ok(format!("UPDATE mysql_servers SET status = '{status}' WHERE port = {port}"));
+        operator.ok("LOAD MYSQL SERVERS TO RUNTIME");
+    };
+    set("OFFLINE_SOFT");
+    client.send(3, N.as_bytes()).expect("it is sent");
+    thread::sleep(Duration::from_millis(300));
+    set("ONLINE");
+    thread::sleep(Duration::from_millis(700));
+    stage.lab.heal().expect("relays");
+    client.read_answers().expect("it is answered");
+    assert_eq!(client.value(N), "1", "in the snapshot of the answer before");
+}
+
+#[test]
+fn read_that_waited_for_the_writer_waits_until_it_shows_all() {
+    read_that_waited_for_the_writer_waits_until_it_shows_all_of(Kind::MariaDb);
+}
+
+#[test]
+fn read_that_waited_for_the_writer_waits_until_it_shows_all_with_mysql() {
+    read_that_waited_for_the_writer_waits_until_it_shows_all_of(Kind::MySql);
 }
 
 #[test]

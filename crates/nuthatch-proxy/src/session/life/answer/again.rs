@@ -5,9 +5,11 @@ use std::sync::Arc;
 
 use nuthatch_wire::AnswerEnd;
 
+use crate::backend::CheckOutError;
 use crate::roster::SessionEnd;
 use crate::session::before::flight::start_flight;
 use crate::session::inquiry::Inquiry;
+use crate::session::lease::causal::may_be_asked_of;
 use crate::session::lease::check_out::{Leased, State, finish_lease, lease_at_once, may_wait_instead};
 use crate::session::lease::put_away::put_away;
 use crate::session::lease::question::{order_and_hear, way};
@@ -65,6 +67,10 @@ pub(super) async fn ask_a_server(
                 continue;
             }
         };
+        if !may_be_asked_of(ground, account, dealings, plan, &held) {
+            put_away(ground, account, context, dealings, held, None);
+            return Err(CheckOutError::Behind.into());
+        }
         let mut was_sent = false;
         let answered = match request {
             Request::Text => query_on(session, plan, capture.as_deref_mut(), &mut held, &mut was_sent).await,

@@ -11,7 +11,7 @@ use crate::session::before::flight::own_up;
 use crate::session::before::reading::may_fill;
 use crate::session::decide::errand::errand_of_text;
 use crate::session::inquiry::{Inquiry, Stage};
-use crate::session::lease::causal::demand;
+use crate::session::lease::causal::{demand, may_be_asked_of};
 use crate::session::lease::check_out::{Begun, Leased, State, lease_in_turn, lease_or_join};
 use crate::session::life::answer::record::may_be_recorded;
 use crate::session::life::answer::store::{capture, entry_of_any_epoch};
@@ -106,8 +106,15 @@ fn errand_of(session: &Session, request: &Request, plan: &Plan) -> Errand {
 
 /// Sends the statement, if there is a connection, and nothing need be said on it before.
 fn send(session: &mut Session, inquiry: &mut Inquiry, leased: Leased) {
+    let Session { ground, account, dealings, .. } = &*session;
+    let plan = &inquiry.asked.plan;
     let mut held = match leased {
-        Leased::Had(held, State::Own) if held.connection.ahead.is_empty() => held,
+        Leased::Had(held, State::Own)
+            if held.connection.ahead.is_empty()
+                && may_be_asked_of(ground, account, dealings, plan, &held) =>
+        {
+            held
+        }
         leased => {
             inquiry.stage = Stage::Leased(leased);
             return;
