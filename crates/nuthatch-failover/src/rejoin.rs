@@ -1,6 +1,6 @@
 //! An old primary that comes back after a failover.
 //!
-//! It is made read-only at once, and its events end. It follows the new primary only if that has all that it has; else it stays out, and
+//! It is made read-only at once, and its events end, unless the new primary follows it: then somebody has gone back to it. It follows the new primary only if that has all that it has; else it stays out, and
 //! what it has beyond that is told: somebody must look at it, and build the server anew.
 
 use std::time::Duration;
@@ -20,6 +20,8 @@ pub enum Rejoined {
     Follows,
     /// It has what the new one does not have. It is read-only, and stays out.
     HasSurplus(Lacking),
+    /// It takes the writes again: the new one is read-only, and follows it.
+    Writes,
     /// It is not there, or could not be made to follow: a sentence.
     NotYet(String),
 }
@@ -38,6 +40,20 @@ pub async fn rejoin(
     }
 }
 
+/// Whether the old primary takes writes, and the new one is read-only and follows it: nobody but somebody who has gone back to it has done
+/// that. What cannot be asked is not so.
+pub async fn takes_writes_again(old: &KnownServer, new: &KnownServer, patience: Duration) -> bool {
+    let Ok(mut link) = Link::to(old, patience).await else { return false };
+    let Ok(survey) = Survey::of(&mut link).await else { return false };
+    !survey.is_read_only && is_followed_by(&survey, new, patience).await
+}
+
+async fn is_followed_by(old: &Survey, new: &KnownServer, patience: Duration) -> bool {
+    let Ok(mut new) = Link::to(new, patience).await else { return false };
+    let asked = Survey::of(&mut new).await;
+    asked.is_ok_and(|new| new.is_read_only && matches!(&new.follows[..], [one] if one.leads_to(old)))
+}
+
 async fn try_rejoin(
     old: &KnownServer,
     new: &KnownServer,
@@ -48,6 +64,9 @@ async fn try_rejoin(
     let mut old = Link::to(old, patience).await?;
     // Two that take writes are worse than anything else.
     let mut survey = Survey::of(&mut old).await?;
+    if !survey.is_read_only && is_followed_by(&survey, new, patience).await {
+        return Ok(Rejoined::Writes);
+    }
     if !survey.is_read_only {
         tracing::warn!(server = %survey.name, "an old primary is back and takes writes: it is made read-only");
         for sql in dialect::take_writes(old.flavor, false) {

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use nuthatch_config::{AccessFinding, ServerName};
-use nuthatch_failover::{Rejoined, rejoin};
+use nuthatch_failover::{Rejoined, rejoin, takes_writes_again};
 use tokio::time::sleep;
 use tokio_util::sync::CancellationToken;
 
@@ -32,22 +32,37 @@ pub(crate) async fn keep(switching: Switching, stop: CancellationToken) {
 /// again.
 async fn look(switching: &Switching, old: &Old) -> Option<Old> {
     let mut now = Old { rounds: old.rounds.wrapping_add(1), ..old.clone() };
-    if old.surplus.is_some() && !old.rounds.is_multiple_of(PATIENT) {
-        return Some(now);
-    }
     let snapshot = switching.proxy.snapshot();
     let pair = switching.proxy.pair(old.hostgroup)?;
-    let (Some(writer), Ok(())) = (pair.writer, is_equipped(&snapshot.mysql)) else { return Some(now) };
+    let is_patient = old.surplus.is_some() && !old.rounds.is_multiple_of(PATIENT) && pair.writer.is_some();
+    if is_patient || is_equipped(&snapshot.mysql).is_err() {
+        return Some(now);
+    }
+    let is_writer_known = pair.writer.is_some();
+    let writer = pair.writer.or(pair.last_writer)?;
     if writer == old.name {
         return None;
     }
     let servers = switching.servers(&pair.servers, &snapshot.mysql);
     let of = |name: &ServerName| servers.iter().find(|(known, ..)| known == name);
     let (Some(old_server), Some(new_server)) = (of(&old.name), of(&writer)) else { return Some(now) };
-    match rejoin(old_server, new_server, &replication(&snapshot.mysql), old.over_tls, ANSWER).await {
+    let rejoined = match is_writer_known {
+        true => rejoin(old_server, new_server, &replication(&snapshot.mysql), old.over_tls, ANSWER).await,
+        false if takes_writes_again(old_server, new_server, ANSWER).await => Rejoined::Writes,
+        false => Rejoined::NotYet("nobody takes the writes".to_owned()),
+    };
+    match rejoined {
         Rejoined::Follows => {
             tracing::info!(hostgroup = old.hostgroup.0, server = %old.name, "an old primary follows {writer}");
             switching.proxy.has_become(&old.name, pair.check, &AccessFinding::ReadOnly);
+            switching.proxy.readmit(old.hostgroup, &old.name);
+            return None;
+        }
+        Rejoined::Writes => {
+            tracing::warn!(
+                hostgroup = old.hostgroup.0, server = %old.name,
+                "an old primary takes the writes again: somebody has had {writer} follow it"
+            );
             switching.proxy.readmit(old.hostgroup, &old.name);
             return None;
         }

@@ -1,10 +1,11 @@
-//! Replicas of pairs that were left behind: looked for again and again, and made to follow who writes where `mysql-failover` = `auto`.
+//! What failovers have left that nobody finished, looked for again and again, and mended where `mysql-failover` = `auto`: replicas that were
+//! left behind, and who writes that still knows whom it followed.
 
 use std::collections::HashMap;
 use std::time::Duration;
 
 use nuthatch_config::{HostgroupId, ServerName};
-use nuthatch_failover::{Care, Straggler, look_for_straggler};
+use nuthatch_failover::{Care, Remnant, Straggler, look_for_remnant, look_for_straggler};
 use nuthatch_proxy::Pair;
 use tokio::time::sleep;
 use tokio_util::sync::CancellationToken;
@@ -18,7 +19,7 @@ const PAUSE: Duration = Duration::from_secs(2);
 /// In how many looks in a row it must have been left behind: somebody may be about to tell it.
 const LOOKS: u32 = 3;
 
-/// What is known of one that was left behind.
+/// What is known of a server that something is to be done with.
 #[derive(Debug, Default)]
 struct Known {
     looks: u32,
@@ -45,7 +46,7 @@ pub(crate) async fn keep(switching: Switching, stop: CancellationToken) {
     }
 }
 
-/// What is known of a server now; none if it was not left behind.
+/// What is known of a server now; none if nothing is to be done with it.
 async fn look(
     switching: &Switching,
     hostgroup: HostgroupId,
@@ -53,7 +54,7 @@ async fn look(
     name: &ServerName,
     mut known: Known,
 ) -> Option<Known> {
-    let writer = pair.writer.as_ref().filter(|writer| *writer != name)?;
+    let writer = pair.writer.as_ref()?;
     if switching.fenced.has(hostgroup, name) {
         return None;
     }
@@ -63,6 +64,21 @@ async fn look(
     let is_due = known.looks >= LOOKS;
     // Nobody changes roles meanwhile.
     let place = if is_due && snapshot.mysql.failover == AUTO { switching.begin().ok() } else { None };
+    if writer == name {
+        return match look_for_remnant(&primary, &pair.servers, place.is_some(), ANSWER).await {
+            Remnant::None => None,
+            Remnant::Found(why) => {
+                if is_due {
+                    known.tell(hostgroup, name, why);
+                }
+                Some(known)
+            }
+            Remnant::Ended(what) => {
+                tracing::warn!(hostgroup = hostgroup.0, "what a failover left is ended: {what}");
+                None
+            }
+        };
+    }
     let account = replication(&snapshot.mysql);
     let care = if place.is_some() { Care::Repair(&account) } else { Care::Look };
     let found = look_for_straggler(&replica, &primary, &pair.servers, care, ANSWER).await;
@@ -81,9 +97,9 @@ async fn look(
 }
 
 impl Known {
-    fn tell(&mut self, hostgroup: HostgroupId, replica: &ServerName, why: String) {
+    fn tell(&mut self, hostgroup: HostgroupId, server: &ServerName, why: String) {
         if self.told != why {
-            tracing::error!(hostgroup = hostgroup.0, %replica, why, "a replica was left behind: somebody must have it follow");
+            tracing::error!(hostgroup = hostgroup.0, %server, why, "what a failover has left is to be mended");
             self.told = why;
         }
     }

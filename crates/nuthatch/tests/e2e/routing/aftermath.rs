@@ -58,7 +58,7 @@ fn replica_that_was_left_behind_follows_of(kind: Kind) {
         Kind::MySql => &["STOP REPLICA", "RESET REPLICA ALL", "SET GLOBAL read_only = 0"],
     };
     orders.iter().for_each(|order| drop(heir.ok(*order)));
-    await_that("it is told", || stage.proxy.log().contains("a replica was left behind"));
+    await_that("it is told", || stage.proxy.log().contains("which it does not reach"));
     let mut client = stage.client();
     assert_eq!(client.value(WHO), "2");
     client.ok("INSERT INTO test.t VALUES (1)");
@@ -80,6 +80,39 @@ fn replica_that_was_left_behind_follows() {
 #[test]
 fn replica_that_was_left_behind_follows_with_mysql() {
     replica_that_was_left_behind_follows_of(Kind::MySql);
+}
+
+/// A proxy that ended behind a promotion leaves it so.
+fn heir_that_still_knows_its_source_forgets_it_of(kind: Kind) {
+    let mut stage = Stage::of(kind, Setup::default().variable("mysql-failover", "'manual'"));
+    stage.client().ok("CREATE TABLE test.t (a INT PRIMARY KEY) ENGINE=InnoDB");
+    servers::await_replicas(&stage.lab);
+    stage.lab.kill(Role::Primary).expect("it runs");
+    let mut heir = stage.direct(Role::Replica(1));
+    let (stop, status) = match kind {
+        Kind::MariaDb => ("STOP SLAVE IO_THREAD", "SHOW ALL SLAVES STATUS"),
+        Kind::MySql => ("STOP REPLICA IO_THREAD", "SHOW REPLICA STATUS"),
+    };
+    heir.ok(stop);
+    heir.ok("SET GLOBAL read_only = 0");
+    await_that("it is told", || stage.proxy.log().contains("takes the writes, and would follow"));
+    assert_eq!(heir.table(status).len(), 1, "an operator decides");
+    let mut operator = stage.proxy.operator();
+    operator.ok("SET mysql-failover = 'auto'");
+    operator.ok("LOAD MYSQL VARIABLES TO RUNTIME");
+    await_that("it follows nobody", || heir.table(status).is_empty());
+    await_that("it is told", || stage.proxy.log().contains("does not follow 127.0.0.1"));
+    assert_eq!(stage.client().value(WHO), "2");
+}
+
+#[test]
+fn heir_that_still_knows_its_source_forgets_it() {
+    heir_that_still_knows_its_source_forgets_it_of(Kind::MariaDb);
+}
+
+#[test]
+fn heir_that_still_knows_its_source_forgets_it_with_mysql() {
+    heir_that_still_knows_its_source_forgets_it_of(Kind::MySql);
 }
 
 /// Its applier waits for a lock, and until that is there it does not stop.

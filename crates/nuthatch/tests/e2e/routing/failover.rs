@@ -189,6 +189,16 @@ fn old_primary_with_a_surplus_stays_out_of(kind: Kind) {
     // Nor does it take the writes by order.
     let error = operator.refused(stage.order(Role::Primary, ""));
     assert!(error.message.contains("is kept out since a failover"), "{error:?}");
+    // Somebody decides that it counts what the old one has.
+    let (heir, other) = if client.value(WHO) == "2" { (1, 2) } else { (2, 1) };
+    for number in [heir, other] {
+        let followed = stage.lab.follow(Role::Replica(number), Role::Primary, Duration::from_secs(20));
+        followed.expect("it has nothing that the old one has not");
+    }
+    stage.lab.promote(Role::Primary).expect("it takes writes");
+    await_that("it takes the writes again", || stage.client().value(WHO) == "1");
+    stage.client().ok("INSERT INTO test.t VALUES (3)");
+    assert_eq!(direct.value("SELECT @@global.read_only"), "0");
 }
 
 #[test]
