@@ -1,17 +1,17 @@
-//! A replica that was left behind: it tries in vain to connect to a server that is gone, while another one takes the writes.
+//! A replica that was left behind: it tries in vain to connect to a server that is gone, or was told to receive nothing more of it, while
+//! another one takes the writes.
 //!
-//! A failover tells all others to follow the new primary at its end. Who was not there then, or was not told because the proxy ended
-//! before, is found by this, whoever did the failover. It follows the primary only if that has all that it has.
+//! A failover has replicas receive nothing more before another one takes the writes, and tells all others to follow that at its end. Who was
+//! not there then, or was not told because the proxy ended before, is found by this, whoever did the failover. It follows the primary only if
+//! that has all that it has.
 
 use std::time::Duration;
-
-use nuthatch_config::ServerName;
 
 use crate::dialect::Followed;
 use crate::following::{follow, may_follow};
 use crate::link::{Failure, Link};
 use crate::order::{Account, KnownServer};
-use crate::survey::Survey;
+use crate::survey::{Channel, Survey};
 use crate::votes;
 
 /// How a replica stands to the server that takes the writes.
@@ -40,7 +40,7 @@ pub enum Care<'a> {
 pub async fn look_for_straggler(
     replica: &KnownServer,
     writer: &KnownServer,
-    pair: &[ServerName],
+    pair: &[KnownServer],
     care: Care<'_>,
     patience: Duration,
 ) -> Straggler {
@@ -57,15 +57,24 @@ pub async fn look_for_straggler(
 async fn look(
     replica: &KnownServer,
     writer: &KnownServer,
-    pair: &[ServerName],
+    pair: &[KnownServer],
     care: Care<'_>,
     patience: Duration,
 ) -> Result<Straggler, Failure> {
     let mut link = Link::to(replica, patience).await?;
     let survey = Survey::of(&mut link).await?;
     let [channel] = &survey.follows[..] else { return Ok(Straggler::None) };
-    let tries_in_vain = is_left_behind(&channel.source, &channel.fetches, &writer.0, pair);
-    if !survey.is_read_only || !tries_in_vain {
+    let source = pair.iter().find(|(name, ..)| *name == channel.source);
+    let (true, Some(source)) = (survey.is_read_only && channel.source != writer.0, source) else {
+        return Ok(Straggler::None);
+    };
+    let is_left_behind = match stands(channel) {
+        Stands::InVain => true,
+        // Who takes part in a chain of replicas was stopped by somebody.
+        Stands::Deaf => !is_a_replica(source, patience).await,
+        Stands::Otherwise => false,
+    };
+    if !is_left_behind {
         return Ok(Straggler::None);
     }
     let mut primary = Link::to(writer, patience).await?;
@@ -76,7 +85,7 @@ async fn look(
     let gone = &channel.source;
     let Care::Repair(replication) = care else {
         return Ok(Straggler::Found(format!(
-            "{} follows {gone}, which it does not reach, and {} takes the writes",
+            "{} follows {gone}, of which it receives nothing, and {} takes the writes",
             survey.name, of_primary.name
         )));
     };
@@ -100,32 +109,28 @@ async fn look(
     })
 }
 
-/// Whether who follows `source`, and whose thread says that it `fetches`, follows another server of the pair than the one that writes, and is
-/// not connected to it.
-fn is_left_behind(source: &ServerName, fetches: &str, writer: &ServerName, pair: &[ServerName]) -> bool {
-    fetches == "Connecting" && source != writer && pair.contains(source)
+/// What a replica's threads say of its source.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Stands {
+    /// It tries to connect.
+    InVain,
+    /// It receives nothing, and applies what it has: so a failover has it.
+    Deaf,
+    /// It is connected, or somebody has stopped it.
+    Otherwise,
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn who_follows_the_writer_or_somebody_from_elsewhere_is_none() {
-        let name = |host: &str| ServerName { host: host.to_owned(), port: 3306 };
-        let pair = ["a", "b", "c"].map(name);
-        for (source, fetches, is_one) in [
-            ("a", "Connecting", true),
-            ("a", "Yes", false),
-            ("a", "No", false),
-            ("b", "Connecting", false),
-            ("elsewhere", "Connecting", false),
-        ] {
-            assert_eq!(
-                is_left_behind(&name(source), fetches, &name("b"), &pair),
-                is_one,
-                "{source} {fetches}"
-            );
-        }
+fn stands(channel: &Channel) -> Stands {
+    match (channel.fetches.as_str(), channel.applies.as_str()) {
+        ("Connecting", _) => Stands::InVain,
+        ("No", "Yes") => Stands::Deaf,
+        _ => Stands::Otherwise,
     }
+}
+
+/// Whether that server is there, and a replica itself.
+async fn is_a_replica(server: &KnownServer, patience: Duration) -> bool {
+    let Ok(mut link) = Link::to(server, patience).await else { return false };
+    let asked = Survey::of(&mut link).await;
+    asked.is_ok_and(|survey| survey.is_read_only && !survey.follows.is_empty())
 }

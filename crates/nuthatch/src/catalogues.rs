@@ -3,6 +3,7 @@
 //! After each change of a definition that went through the proxy, after each change of the configuration, and from time to time.
 //! While nobody wants exact answers no server is asked. What is to be made of it: `looked.rs`; how replicas are watched: `watch.rs`.
 
+mod code_seen;
 mod looked;
 mod watch;
 
@@ -17,6 +18,7 @@ use nuthatch_sql::StoredCode;
 use tokio::time::{Instant, sleep, timeout};
 use tokio_util::sync::CancellationToken;
 
+use code_seen::CodeSeen;
 use looked::{Address, Looked, Members, Pairs, Round, Seen};
 use watch::Watches;
 
@@ -30,7 +32,8 @@ const PAUSE: Duration = Duration::from_millis(10);
 pub(crate) async fn keep(proxy: Arc<Proxy>, stop: CancellationToken) {
     let ids = TableIds::new(proxy.exact().tables_max());
     let (said, pairs, watches) = (HashMap::new(), Pairs::new(), Watches::default());
-    let mut keeper = Keeper { proxy, ids, said, pairs, watches, started: Instant::now() };
+    let (code, started) = (CodeSeen::default(), Instant::now());
+    let mut keeper = Keeper { proxy, ids, said, pairs, watches, code, started };
     tokio::select! {
         () = stop.cancelled() => {}
         () = keeper.keep() => {}
@@ -54,6 +57,7 @@ struct Keeper {
     said: HashMap<HostgroupId, String>,
     pairs: Pairs,
     watches: Watches,
+    code: CodeSeen,
     /// What beginnings of servers are counted from.
     started: Instant,
 }
@@ -71,14 +75,15 @@ impl Keeper {
 
     async fn read_all(&mut self) -> Replaced {
         let (generation, moment) = (self.proxy.exact().catalogue_generation(), self.proxy.exact().moment());
-        let code_changes = self.proxy.exact().code_changes();
+        let (code_changes, times_made) =
+            (self.proxy.exact().code_changes(), self.proxy.exact().times_code_was_made());
         let hostgroups = self.look_at_all(moment).await;
         let proxy = Arc::clone(&self.proxy);
         let known = |hostgroup| proxy.exact().known_domain(hostgroup);
         let no_replicas = self.no_replicas();
         let mut round = Round { moment, known: &known, no_replicas, pairs: &mut self.pairs };
         let domains = round.domains(&hostgroups);
-        let stored_codes = Round::stored_codes(&hostgroups);
+        let stored_codes = self.code.behind(&hostgroups, times_made);
         for (hostgroup, domain) in &domains {
             let code = stored_codes.get(hostgroup).and_then(Option::as_deref);
             self.say(*hostgroup, domain, code);

@@ -221,6 +221,12 @@ impl Exact {
         self.catalogues.look().code_changes()
     }
 
+    /// How often stored code may have been made through the proxy, in beginnings and ends.
+    #[must_use]
+    pub fn times_code_was_made(&self) -> u64 {
+        self.catalogues.look().times_code_was_made()
+    }
+
     /// Puts in force what was read of stored code since `changes` was asked for, unless some was made meanwhile.
     pub fn use_stored_code(&self, changes: u64, codes: StoredCodes) {
         if self.catalogues.replace_code(changes, codes) {

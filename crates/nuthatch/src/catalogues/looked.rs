@@ -11,10 +11,10 @@ use std::sync::Arc;
 use nuthatch_config::HostgroupId;
 use nuthatch_net::BackendAddress;
 use nuthatch_proxy::{
-    Began, BufferPool, Domain, Domains, Evidence, Isolation, Moment, NoDomain, Replica, StoredCodes, Vouched,
+    Began, BufferPool, Domain, Domains, Evidence, Isolation, Moment, NoDomain, Replica, Vouched,
 };
 use nuthatch_source::{Identity, Login, NoEvidence, NotASource, Picture};
-use nuthatch_sql::{Catalogue, SideEffects, StoredCode, Table, TableId};
+use nuthatch_sql::{Catalogue, SideEffects, Table, TableId};
 
 /// A server's host and port, as configured.
 pub(super) type Address = (String, u16);
@@ -89,20 +89,6 @@ impl Round<'_> {
             }
         }
         domains
-    }
-
-    /// The stored code behind each hostgroup but those with a server that was not reached.
-    pub(super) fn stored_codes(hostgroups: &[(HostgroupId, Members)]) -> StoredCodes {
-        let code_of = |members: &Members| {
-            let mut code = StoredCode::default();
-            for (_, seen) in members {
-                code.add_all(&seen.looked()?.picture.stored_code);
-            }
-            Some(Arc::new(code))
-        };
-        let is_reached = |members: &Members| !members.iter().any(|(_, seen)| matches!(seen, Seen::Lost(_)));
-        let looked_at = hostgroups.iter().filter(|(_, members)| is_reached(members));
-        looked_at.map(|(hostgroup, members)| (*hostgroup, code_of(members))).collect()
     }
 
     /// That of a hostgroup with a server that follows nobody.
@@ -292,7 +278,7 @@ impl Round<'_> {
 }
 
 impl Seen {
-    fn looked(&self) -> Option<&Arc<Looked>> {
+    pub(super) fn looked(&self) -> Option<&Arc<Looked>> {
         match self {
             Self::Looked(looked) => Some(looked),
             Self::Lost(_) | Self::Refused(_) => None,

@@ -80,8 +80,9 @@ async fn look(
         };
     }
     let account = replication(&snapshot.mysql);
+    let servers = switching.servers(&pair.servers, &snapshot.mysql);
     let care = if place.is_some() { Care::Repair(&account) } else { Care::Look };
-    let found = look_for_straggler(&replica, &primary, &pair.servers, care, ANSWER).await;
+    let found = look_for_straggler(&replica, &primary, &servers, care, ANSWER).await;
     drop(place);
     match found {
         Straggler::None => return None,

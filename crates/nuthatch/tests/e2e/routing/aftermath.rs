@@ -45,20 +45,24 @@ fn proxy_that_is_started_anew_knows_who_wrote() {
     assert_eq!(stage.client().value(WHO), new);
 }
 
-/// Somebody else has put another one in the place of the primary.
-fn replica_that_was_left_behind_follows_of(kind: Kind) {
+/// Somebody else has put another one in the place of the primary, and had the other replica receive nothing more, or not.
+fn replica_that_was_left_behind_follows_of(kind: Kind, is_deaf: bool) {
     let mut stage = Stage::of(kind, Setup::default().variable("mysql-failover", "'manual'"));
     let mut client = stage.client();
     client.ok("CREATE TABLE test.t (a INT PRIMARY KEY) ENGINE=InnoDB");
     servers::await_replicas(&stage.lab);
     stage.lab.kill(Role::Primary).expect("it runs");
+    if is_deaf {
+        let word = servers::replica_word(kind);
+        stage.direct(Role::Replica(2)).ok(format!("STOP {word} IO_THREAD"));
+    }
     let mut heir = stage.direct(Role::Replica(1));
     let orders: &[&str] = match kind {
         Kind::MariaDb => &["STOP ALL SLAVES", "RESET SLAVE ALL", "SET GLOBAL read_only = 0"],
         Kind::MySql => &["STOP REPLICA", "RESET REPLICA ALL", "SET GLOBAL read_only = 0"],
     };
     orders.iter().for_each(|order| drop(heir.ok(*order)));
-    await_that("it is told", || stage.proxy.log().contains("which it does not reach"));
+    await_that("it is told", || stage.proxy.log().contains("of which it receives nothing"));
     let mut client = stage.client();
     assert_eq!(client.value(WHO), "2");
     client.ok("INSERT INTO test.t VALUES (1)");
@@ -74,12 +78,22 @@ fn replica_that_was_left_behind_follows_of(kind: Kind) {
 
 #[test]
 fn replica_that_was_left_behind_follows() {
-    replica_that_was_left_behind_follows_of(Kind::MariaDb);
+    replica_that_was_left_behind_follows_of(Kind::MariaDb, false);
 }
 
 #[test]
 fn replica_that_was_left_behind_follows_with_mysql() {
-    replica_that_was_left_behind_follows_of(Kind::MySql);
+    replica_that_was_left_behind_follows_of(Kind::MySql, false);
+}
+
+#[test]
+fn replica_that_was_left_deaf_follows() {
+    replica_that_was_left_behind_follows_of(Kind::MariaDb, true);
+}
+
+#[test]
+fn replica_that_was_left_deaf_follows_with_mysql() {
+    replica_that_was_left_behind_follows_of(Kind::MySql, true);
 }
 
 /// A proxy that ended behind a promotion leaves it so.
@@ -89,18 +103,16 @@ fn heir_that_still_knows_its_source_forgets_it_of(kind: Kind) {
     servers::await_replicas(&stage.lab);
     stage.lab.kill(Role::Primary).expect("it runs");
     let mut heir = stage.direct(Role::Replica(1));
-    let (stop, status) = match kind {
-        Kind::MariaDb => ("STOP SLAVE IO_THREAD", "SHOW ALL SLAVES STATUS"),
-        Kind::MySql => ("STOP REPLICA IO_THREAD", "SHOW REPLICA STATUS"),
-    };
-    heir.ok(stop);
+    let word = servers::replica_word(kind);
+    let status = format!("SHOW {word} STATUS");
+    heir.ok(format!("STOP {word} IO_THREAD"));
     heir.ok("SET GLOBAL read_only = 0");
     await_that("it is told", || stage.proxy.log().contains("takes the writes, and would follow"));
-    assert_eq!(heir.table(status).len(), 1, "an operator decides");
+    assert_eq!(heir.table(&status).len(), 1, "an operator decides");
     let mut operator = stage.proxy.operator();
     operator.ok("SET mysql-failover = 'auto'");
     operator.ok("LOAD MYSQL VARIABLES TO RUNTIME");
-    await_that("it follows nobody", || heir.table(status).is_empty());
+    await_that("it follows nobody", || heir.table(&status).is_empty());
     await_that("it is told", || stage.proxy.log().contains("does not follow 127.0.0.1"));
     assert_eq!(stage.client().value(WHO), "2");
 }
@@ -161,4 +173,36 @@ fn replica_that_takes_long_to_stop_follows() {
 #[test]
 fn replica_that_takes_long_to_stop_follows_with_mysql() {
     replica_that_takes_long_to_stop_follows_of(Kind::MySql);
+}
+
+/// What stored code it has was seen before.
+#[test]
+fn replica_that_is_dead_has_nobody_keep_connections() {
+    let setup = Setup::default()
+        .rule("rule_id=1, active=1, match_digest='^SELECT .*UNION', destination_hostgroup=20, apply=1")
+        .variable("mysql-query_cache_catalogue_interval_ms", 1000);
+    let mut stage = Stage::of(Kind::MariaDb, setup);
+    let mut client = stage.client();
+    client.ok("CREATE TABLE test.t (a INT PRIMARY KEY) ENGINE=InnoDB");
+    client.ok("INSERT INTO test.t VALUES (1)");
+    servers::await_replicas(&stage.lab);
+    // Nobody is told what it ran before it failed.
+    let kept = |stage: &Stage| {
+        let mut operator = stage.proxy.operator();
+        let figure = "SELECT Variable_Value FROM stats_mysql_global WHERE Variable_Name = 'Pins_unseen_code'";
+        let before = operator.value(figure);
+        let mut client = stage.client();
+        assert_eq!(client.refused("SELECT (SELECT 1 UNION SELECT 2) FROM test.t").code, 1242);
+        assert_eq!(client.refused("INSERT INTO test.t VALUES (1)").code, 1062);
+        client.ok("DO 0");
+        operator.value(figure) != before
+    };
+    await_that("it is known what code there is", || !kept(&stage));
+    stage.lab.kill(Role::Replica(2)).expect("it runs");
+    // Servers are looked at each second.
+    let watch = Stopwatch::start();
+    while watch.elapsed() < Duration::from_secs(4) {
+        assert!(!kept(&stage), "after {:?}", watch.elapsed());
+        std::thread::sleep(Duration::from_millis(50));
+    }
 }
