@@ -25,7 +25,7 @@ use tokio::time::{Instant, sleep};
 
 use crate::at_once;
 use crate::dialect::{self, Followed};
-use crate::following::{follow, forget_source, may_follow};
+use crate::following::{AT_LEISURE, follow, forget_source, may_follow};
 use crate::hindrance::{self, Finding, Weight, refused};
 use crate::link::{Failure, Link};
 use crate::loss::{Lacking, allow};
@@ -33,7 +33,7 @@ use crate::order::KnownServer;
 use crate::steps::{Outcome, Step, Steps};
 use crate::survey::Survey;
 use crate::traffic::Traffic;
-use crate::votes::{Votes, majority};
+use crate::votes::{Votes, majority, take_for_a_while};
 use catch_up::{catch_up, hold};
 use choice::{Wanted, choose};
 pub use demand::{Cause, Demand};
@@ -326,7 +326,7 @@ impl Course<'_> {
             sleep(TRIES_PAUSE).await;
             // What it was told last is over when the new connection is there. Somebody else may have its vote by then.
             if let Ok(mut fresh) = link.relinked().await
-                && votes.take_again(&mut fresh).await.is_ok()
+                && take_for_a_while(&mut fresh).await.is_ok()
             {
                 *link = fresh;
             }
@@ -420,7 +420,7 @@ impl Course<'_> {
         let following = field.asked.iter_mut().map(|(link, its)| async move {
             let delay_s = may_follow(its, heir, everything, touched.has_deafened(&its.name))?;
             let followed = Followed { source: &heir.name, user: &replication.user, over_tls, delay_s };
-            match follow(link, &followed, replication.password.expose(), None).await {
+            match follow(link, &followed, replication.password.expose(), None, AT_LEISURE).await {
                 Ok(()) => Ok(format!("{} follows {}", its.name, heir.name)),
                 Err(why) => Err(format!("{} does not follow {}: {why}", its.name, heir.name)),
             }

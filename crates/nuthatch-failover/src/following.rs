@@ -10,8 +10,17 @@ use crate::link::{Failure, Link};
 use crate::survey::Survey;
 use crate::votes;
 
-/// How long a server may take to do what it is told: it stops behind the statement that it applies, and nobody waits for it any more.
-const TO_DO: Duration = Duration::from_secs(10);
+/// How a server is told.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Telling {
+    /// How long it may take for each order: it stops behind the statement that it applies.
+    pub(crate) patience: Duration,
+    /// How often it is told where the answer does not come.
+    pub(crate) tries: u32,
+}
+
+/// Where nobody waits for it.
+pub(crate) const AT_LEISURE: Telling = Telling { patience: Duration::from_secs(10), tries: 2 };
 
 /// How long a server may take until it fetches from its new source.
 const TO_CONNECT: Duration = Duration::from_secs(10);
@@ -56,11 +65,13 @@ pub(crate) async fn follow(
     followed: &Followed<'_>,
     password: &str,
     begins_at: Option<&Gtids>,
+    telling: Telling,
 ) -> Result<(), String> {
-    let mut told = tell_to_follow(link, followed, password, begins_at).await;
-    // It may have stopped, and not started. All of it can be told again.
-    if matches!(told, Err(Failure::Lost { .. })) && anew(link).await.is_ok() {
-        told = tell_to_follow(link, followed, password, begins_at).await;
+    let mut told = tell_to_follow(link, followed, password, begins_at, telling.patience).await;
+    for _ in 1..telling.tries {
+        if matches!(told, Err(Failure::Lost { .. })) && anew(link).await.is_ok() {
+            told = tell_again(link, followed, password, begins_at.is_some(), telling.patience).await;
+        }
     }
     told.map_err(|failure| failure.to_string())?;
     let began = Instant::now();
@@ -81,9 +92,25 @@ pub(crate) async fn follow(
 /// The connection is another one, with its vote.
 async fn anew(link: &mut Link) -> Result<(), Failure> {
     let mut fresh = link.relinked().await?;
-    votes::take(&mut fresh).await?;
+    votes::take_for_a_while(&mut fresh).await?;
     *link = fresh;
     Ok(())
+}
+
+/// How far the last telling has come is not known. What has begun to follow may have applied more since than it began with.
+async fn tell_again(
+    link: &mut Link,
+    followed: &Followed<'_>,
+    password: &str,
+    followed_nobody: bool,
+    patience: Duration,
+) -> Result<(), Failure> {
+    let survey = Survey::of(link).await?;
+    if matches!(&survey.follows[..], [channel] if channel.source == *followed.source) {
+        let start = dialect::start_replication(link.flavor);
+        return link.ask_within(start, patience, start).await.map(drop);
+    }
+    tell_to_follow(link, followed, password, followed_nobody.then_some(&survey.has), patience).await
 }
 
 async fn tell_to_follow(
@@ -91,14 +118,15 @@ async fn tell_to_follow(
     followed: &Followed<'_>,
     password: &str,
     begins_at: Option<&Gtids>,
+    patience: Duration,
 ) -> Result<(), Failure> {
     let before = if begins_at.is_some() { Before::Nobody } else { Before::Follower };
     let (order, told) = dialect::follow(link.flavor, followed, password, before);
     let (stop, start) = (dialect::stop_replication(link.flavor), dialect::start_replication(link.flavor));
-    link.ask_within(stop, TO_DO, stop).await?;
+    link.ask_within(stop, patience, stop).await?;
     if let (true, Some(begins_at)) = (link.is_mariadb(), begins_at) {
         link.ask(&format!("SET GLOBAL gtid_slave_pos = '{begins_at}'")).await?;
     }
-    link.ask_within(&order, TO_DO, &told).await?;
-    link.ask_within(start, TO_DO, start).await.map(drop)
+    link.ask_within(&order, patience, &told).await?;
+    link.ask_within(start, patience, start).await.map(drop)
 }

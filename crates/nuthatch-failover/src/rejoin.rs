@@ -1,17 +1,21 @@
 //! An old primary that comes back after a failover.
 //!
-//! It is made read-only at once, and its events end, unless the new primary follows it: then somebody has gone back to it. It follows the new primary only if that has all that it has; else it stays out, and
+//! It is made read-only at once, and its events end, unless the new primary follows it and is read-only: then somebody has gone back to it. It
+//! follows the new primary only if that has all that it has; else it stays out, and
 //! what it has beyond that is told: somebody must look at it, and build the server anew.
 
 use std::time::Duration;
 
 use crate::dialect::{self, Followed};
-use crate::following::follow;
+use crate::following::{Telling, follow};
 use crate::link::{Failure, Link};
 use crate::loss::Lacking;
 use crate::order::{Account, KnownServer};
 use crate::survey::Survey;
 use crate::votes;
+
+/// How long the new primary may take for one answer while the old one takes writes too.
+const TO_ASK: Duration = Duration::from_millis(300);
 
 /// How an old primary stands to the new one.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -40,8 +44,8 @@ pub async fn rejoin(
     }
 }
 
-/// Whether the old primary takes writes, and the new one is read-only and follows it: nobody but somebody who has gone back to it has done
-/// that. What cannot be asked is not so.
+/// Whether the old primary takes writes and has all that the new one has, and that is read-only and follows it: nobody but somebody who has
+/// gone back to it has done that. What cannot be asked is not so.
 pub async fn takes_writes_again(old: &KnownServer, new: &KnownServer, patience: Duration) -> bool {
     let Ok(mut link) = Link::to(old, patience).await else { return false };
     let Ok(survey) = Survey::of(&mut link).await else { return false };
@@ -49,9 +53,10 @@ pub async fn takes_writes_again(old: &KnownServer, new: &KnownServer, patience: 
 }
 
 async fn is_followed_by(old: &Survey, new: &KnownServer, patience: Duration) -> bool {
-    let Ok(mut new) = Link::to(new, patience).await else { return false };
-    let asked = Survey::of(&mut new).await;
-    asked.is_ok_and(|new| new.is_read_only && matches!(&new.follows[..], [one] if one.leads_to(old)))
+    let Ok(mut link) = Link::to(new, patience).await else { return false };
+    let Ok(new) = Survey::of(&mut link).await else { return false };
+    let follows = matches!(&new.follows[..], [one] if one.runs() && one.leads_to(old));
+    new.is_read_only && follows && old.everything().holds(&new.has, old.server_id)
 }
 
 async fn try_rejoin(
@@ -64,7 +69,7 @@ async fn try_rejoin(
     let mut old = Link::to(old, patience).await?;
     // Two that take writes are worse than anything else.
     let mut survey = Survey::of(&mut old).await?;
-    if !survey.is_read_only && is_followed_by(&survey, new, patience).await {
+    if !survey.is_read_only && is_followed_by(&survey, new, patience.min(TO_ASK)).await {
         return Ok(Rejoined::Writes);
     }
     if !survey.is_read_only {
@@ -97,7 +102,8 @@ async fn try_rejoin(
     }
     votes::take(&mut old).await?;
     let followed = Followed { source: &of_new.name, user: &replication.user, over_tls, delay_s: 0 };
-    let told = follow(&mut old, &followed, replication.password.expose(), Some(&survey.has)).await;
+    let telling = Telling { patience, tries: 1 };
+    let told = follow(&mut old, &followed, replication.password.expose(), Some(&survey.has), telling).await;
     Ok(match told {
         Ok(()) => Rejoined::Follows,
         Err(why) => Rejoined::NotYet(format!("{} does not follow {}: {why}", survey.name, of_new.name)),

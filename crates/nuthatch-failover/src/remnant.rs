@@ -6,8 +6,6 @@
 
 use std::time::Duration;
 
-use nuthatch_config::ServerName;
-
 use crate::dialect;
 use crate::following::forget_source;
 use crate::link::{Failure, Link};
@@ -18,9 +16,9 @@ use crate::votes;
 /// What was found at who writes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Remnant {
-    /// Nothing, or what is not to be touched: its source sends to it, or is from elsewhere.
+    /// Nothing, or what is not to be touched: its source sends to it, follows it, or is from elsewhere.
     None,
-    /// It still knows its source: a sentence.
+    /// It still knows its source, and could not be made to forget it, or was not told to: a sentence.
     Found(String),
     /// It did, and follows nobody now: a sentence.
     Ended(String),
@@ -29,7 +27,7 @@ pub enum Remnant {
 /// Looks at who takes the writes of a pair whose servers are `pair`, and ends what it finds if it `may_end` it.
 pub async fn look_for_remnant(
     writer: &KnownServer,
-    pair: &[ServerName],
+    pair: &[KnownServer],
     may_end: bool,
     patience: Duration,
 ) -> Remnant {
@@ -45,29 +43,50 @@ pub async fn look_for_remnant(
 
 async fn look(
     writer: &KnownServer,
-    pair: &[ServerName],
+    pair: &[KnownServer],
     may_end: bool,
     patience: Duration,
 ) -> Result<Remnant, Failure> {
     let mut link = Link::to(writer, patience).await?;
     let survey = Survey::of(&mut link).await?;
     let [channel] = &survey.follows[..] else { return Ok(Remnant::None) };
-    if survey.is_read_only || !is_left(channel, pair) {
+    let source = pair.iter().find(|(name, ..)| *name == channel.source);
+    let (false, "No", Some(source)) = (survey.is_read_only, channel.fetches.as_str(), source) else {
+        return Ok(Remnant::None);
+    };
+    // Two that follow each other, as somebody wants them to.
+    if is_followed_by(&survey, source, patience).await {
         return Ok(Remnant::None);
     }
     let (name, source) = (&survey.name, &channel.source);
-    if !may_end || !survey.has.holds(&channel.received, survey.server_id) {
-        return Ok(Remnant::Found(format!(
-            "{name} takes the writes, and would follow {source} again: it only receives nothing now"
-        )));
+    let found =
+        format!("{name} takes the writes, and would follow {source} again: it only receives nothing now");
+    if !may_end || channel.applies != "Yes" || !has_applied(&survey, channel) {
+        return Ok(Remnant::Found(found));
     }
-    votes::take(&mut link).await?;
-    link.ask(dialect::stop_replication(link.flavor)).await?;
-    forget_source(&mut link, &survey).await?;
-    Ok(Remnant::Ended(format!("{name} takes the writes, and does not follow {source} any more")))
+    match end(&mut link, &survey).await {
+        Ok(()) => {
+            Ok(Remnant::Ended(format!("{name} takes the writes, and does not follow {source} any more")))
+        }
+        Err(failure) => Ok(Remnant::Found(format!("{found}, and that cannot be ended: {failure}"))),
+    }
 }
 
-/// Whether a failover leaves a channel so: of a server of the pair nothing more is received, and what was is applied.
-fn is_left(channel: &Channel, pair: &[ServerName]) -> bool {
-    channel.fetches == "No" && channel.applies == "Yes" && pair.contains(&channel.source)
+/// Whether all is applied that was received. MariaDB's position tells only of the last of each domain, its binlog of all.
+fn has_applied(survey: &Survey, channel: &Channel) -> bool {
+    let mut applied = survey.has.clone();
+    applied.add(&survey.history);
+    applied.holds(&channel.received, survey.server_id)
+}
+
+async fn end(link: &mut Link, survey: &Survey) -> Result<(), Failure> {
+    votes::take(link).await?;
+    link.ask(dialect::stop_replication(link.flavor)).await?;
+    forget_source(link, survey).await
+}
+
+async fn is_followed_by(writer: &Survey, source: &KnownServer, patience: Duration) -> bool {
+    let Ok(mut link) = Link::to(source, patience).await else { return false };
+    let asked = Survey::of(&mut link).await;
+    asked.is_ok_and(|survey| survey.follows.iter().any(|channel| channel.leads_to(writer)))
 }

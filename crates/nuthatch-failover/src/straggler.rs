@@ -8,7 +8,7 @@
 use std::time::Duration;
 
 use crate::dialect::Followed;
-use crate::following::{follow, may_follow};
+use crate::following::{Telling, follow, may_follow};
 use crate::link::{Failure, Link};
 use crate::order::{Account, KnownServer};
 use crate::survey::{Channel, Survey};
@@ -103,7 +103,9 @@ async fn look(
     votes::take(&mut link).await?;
     let followed =
         Followed { source: &of_primary.name, user: &replication.user, over_tls: channel.over_tls, delay_s };
-    Ok(match follow(&mut link, &followed, replication.password.expose(), None).await {
+    // Nobody changes roles meanwhile, and it is looked for again.
+    let telling = Telling { patience, tries: 1 };
+    Ok(match follow(&mut link, &followed, replication.password.expose(), None, telling).await {
         Ok(()) => Straggler::Follows,
         Err(why) => Straggler::Left(format!("{} does not follow {}: {why}", survey.name, of_primary.name)),
     })

@@ -34,6 +34,12 @@ pub(crate) async fn take(link: &mut Link) -> Result<(), Failure> {
     }
 }
 
+/// The same, and the server closes the connection on which nothing is asked for.
+pub(crate) async fn take_for_a_while(link: &mut Link) -> Result<(), Failure> {
+    link.ask(&format!("SET SESSION wait_timeout = {}", HELD.as_secs())).await?;
+    take(link).await
+}
+
 /// Votes that must not outlive a proxy that stands still.
 #[derive(Debug)]
 pub(crate) struct Votes {
@@ -59,20 +65,9 @@ impl Votes {
         }
         links.sort_by(|one, other| one.name.cmp(&other.name));
         for link in links {
-            Self::limit(link).await.map_err(|failure| failure.to_string())?;
-            take(link).await.map_err(|failure| failure.to_string())?;
+            take_for_a_while(link).await.map_err(|failure| failure.to_string())?;
         }
         Ok(Self { needed, looked })
-    }
-
-    /// The connection that takes the place of the heir's has its vote again.
-    pub(crate) async fn take_again(&self, heir: &mut Link) -> Result<(), Failure> {
-        Self::limit(heir).await?;
-        take(heir).await
-    }
-
-    async fn limit(link: &mut Link) -> Result<(), Failure> {
-        link.ask(&format!("SET SESSION wait_timeout = {}", HELD.as_secs())).await.map(drop)
     }
 
     /// There are still enough, the heir's among them, and this proxy has not stood still.

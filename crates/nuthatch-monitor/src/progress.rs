@@ -132,7 +132,7 @@ impl Progress {
                 let end = self.asker.ask("SHOW MASTER STATUS").await;
                 let end = match end {
                     Ok(status) => place(status.text("File"), status.text("Position")),
-                    Err(AskError::Refused { .. }) => None,
+                    Err(AskError::Refused { code, .. }) if !PASSING.contains(&code) => None,
                     Err(error) => return Err(error.into()),
                 };
                 Ok(Written { gtids, end })

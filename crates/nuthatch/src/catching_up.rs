@@ -3,7 +3,6 @@
 //! For each cluster one task asks who writes, and one for each server waits until it shows what was written. While nobody wishes a proof
 //! nothing is asked. A server that is slow makes no other one's proof wait. As the monitor's account.
 
-use std::future::pending;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -12,13 +11,13 @@ use nuthatch_monitor::{Progress, Target, Unknown, Written};
 use nuthatch_proxy::{CatchUp, CausalCluster, Proxy};
 use tokio::sync::watch;
 use tokio::task::JoinSet;
-use tokio::time::{Instant, sleep, sleep_until, timeout};
+use tokio::time::{Instant, sleep, timeout};
 use tokio_util::sync::CancellationToken;
 
 use crate::monitoring::target;
 
 /// How long a server may take to answer one question; one in which it waits takes a second.
-const PATIENCE: Duration = Duration::from_secs(10);
+const PATIENCE: Duration = Duration::from_secs(5);
 
 /// Between two tries to reach a server.
 const PAUSE: Duration = Duration::from_secs(1);
@@ -28,7 +27,7 @@ const PAUSE_WHILE_WAITED_FOR: Duration = Duration::from_millis(100);
 
 /// For how long who waits goes on waiting while nobody proves anything, because who writes is not reached, as long as its connections are
 /// lost: then it answers unasked, and may not show yet what its replicas have shown.
-const GIVE_UP: Duration = Duration::from_secs(10);
+const GIVE_UP: Duration = Duration::from_secs(5);
 
 /// What who writes had written after that moment.
 #[derive(Debug, Clone)]
@@ -42,66 +41,41 @@ pub(crate) async fn keep(proxy: Arc<Proxy>, stop: CancellationToken) {
     let mut configurations = proxy.configurations();
     // Dropping tasks ends them.
     let mut running: Vec<(Setting, JoinSet<()>)> = Vec::new();
-    let mut gone = Gone::default();
+    let mut configured: Vec<Arc<CatchUp>> = Vec::new();
     loop {
         configurations.mark_unchanged();
         let variables = proxy.snapshot().mysql.clone();
         let clusters = proxy.causal_clusters(&variables.monitor_username);
-        let clusters: Vec<_> =
-            clusters.into_iter().map(|cluster| (Setting::of(&cluster, &variables), cluster)).collect();
+        for known in std::mem::take(&mut configured) {
+            if !clusters.iter().any(|cluster| Arc::ptr_eq(&cluster.wishes, &known)) {
+                known.note_prover(false);
+            }
+        }
+        configured.extend(clusters.iter().map(|cluster| Arc::clone(&cluster.wishes)));
+        let clusters: Vec<_> = clusters
+            .into_iter()
+            .filter_map(|cluster| Some((Setting::of(&cluster, &variables)?, cluster)))
+            .collect();
         running.retain(|(known, _tasks)| {
             let stays = clusters.iter().any(|(setting, _)| setting.is_as(known));
             if !stays {
-                gone.add(&known.wishes);
+                // Who waits for a writer that is gone stands in line for the next; else somebody proves again.
+                known.wishes.tell();
             }
             stays
         });
         for (setting, cluster) in clusters {
-            gone.remove(&setting.wishes);
             if !running.iter().any(|(known, _)| setting.is_as(known)) {
-                running.push((setting, prove(cluster, &proxy, &variables)));
+                running.extend(prove(cluster, &proxy, &variables).map(|tasks| (setting, tasks)));
             }
         }
         tokio::select! {
             () = stop.cancelled() => return,
-            () = gone.first() => {}
             changed = configurations.changed() => {
                 if changed.is_err() {
                     return;
                 }
             }
-        }
-        gone.give_up();
-    }
-}
-
-/// Clusters that nobody proves now, as none of their servers takes writes, or they are not configured any more. Who waits goes on waiting for
-/// a while.
-#[derive(Default)]
-struct Gone(Vec<(Instant, Arc<CatchUp>)>);
-
-impl Gone {
-    fn add(&mut self, wishes: &Arc<CatchUp>) {
-        self.0.push((Instant::now() + GIVE_UP, Arc::clone(wishes)));
-    }
-
-    fn remove(&mut self, wishes: &Arc<CatchUp>) {
-        self.0.retain(|(_, gone)| !Arc::ptr_eq(gone, wishes));
-    }
-
-    /// When the first has been gone for long enough; never if there is none.
-    async fn first(&self) {
-        match self.0.iter().map(|(until, _)| *until).min() {
-            Some(until) => sleep_until(until).await,
-            None => pending().await,
-        }
-    }
-
-    /// Nobody waits any more for those that have been gone for long enough.
-    fn give_up(&mut self) {
-        let now = Instant::now();
-        for (_, wishes) in self.0.extract_if(.., |(until, _)| *until <= now) {
-            wishes.note_prover(false);
         }
     }
 }
@@ -116,14 +90,16 @@ struct Setting {
 }
 
 impl Setting {
-    fn of(cluster: &CausalCluster, variables: &MysqlVariables) -> Self {
-        let servers = || std::iter::once(&cluster.writer).chain(&cluster.readers);
-        Self {
+    /// None while nobody writes.
+    fn of(cluster: &CausalCluster, variables: &MysqlVariables) -> Option<Self> {
+        let writer = cluster.writer.as_ref()?;
+        let servers = || std::iter::once(writer).chain(&cluster.readers);
+        Some(Self {
             wishes: Arc::clone(&cluster.wishes),
             servers: servers().map(|server| server.name.clone()).collect(),
             account: (variables.monitor_username.clone(), variables.monitor_password.expose().to_owned()),
             is_in_clear: servers().all(|server| matches!(server.tls, Ok(None))),
-        }
+        })
     }
 
     fn is_as(&self, other: &Self) -> bool {
@@ -135,9 +111,10 @@ impl Setting {
     }
 }
 
-/// The tasks of one cluster.
-fn prove(cluster: CausalCluster, proxy: &Arc<Proxy>, variables: &MysqlVariables) -> JoinSet<()> {
+/// The tasks of one cluster; none while nobody writes.
+fn prove(cluster: CausalCluster, proxy: &Arc<Proxy>, variables: &MysqlVariables) -> Option<JoinSet<()>> {
     let CausalCluster { hostgroup, writer, readers, wishes } = cluster;
+    let writer = writer?;
     tracing::info!(hostgroup = hostgroup.0, writer = %writer.name, "what replicas show is proven when it is asked for");
     let mut tasks = JoinSet::new();
     let (marking, marks) = watch::channel(None);
@@ -149,7 +126,7 @@ fn prove(cluster: CausalCluster, proxy: &Arc<Proxy>, variables: &MysqlVariables)
         let follower = Follower { server, is_writer, proxy: Arc::clone(proxy), wishes: Arc::clone(&wishes) };
         tasks.spawn(follower.follow(marks.clone()));
     }
-    tasks
+    Some(tasks)
 }
 
 /// Marks what was written at the moments that are wished.

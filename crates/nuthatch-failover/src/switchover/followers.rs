@@ -2,7 +2,7 @@
 
 use super::{Event, Field};
 use crate::dialect::Followed;
-use crate::following::{follow, forget_source};
+use crate::following::{AT_LEISURE, follow, forget_source};
 use crate::link::Link;
 use crate::order::Order;
 use crate::steps::Steps;
@@ -24,13 +24,13 @@ impl Field {
         }
         let begins_at = self.old.1.has.clone();
         let password = order.replication.password.expose();
-        match follow(&mut self.old.0, &followed(0), password, Some(&begins_at)).await {
+        match follow(&mut self.old.0, &followed(0), password, Some(&begins_at), AT_LEISURE).await {
             Ok(()) => steps.took(format!("{} follows {new_name}", self.old.1.name)),
             Err(why) => left.push(format!("{} does not follow {new_name}: {why}", self.old.1.name)),
         }
         for (link, survey) in &mut self.others {
             let Some(delay_s) = may_follow(survey, &self.old.1) else { continue };
-            match follow(link, &followed(delay_s), password, None).await {
+            match follow(link, &followed(delay_s), password, None, AT_LEISURE).await {
                 Ok(()) => steps.took(format!("{} follows {new_name}", survey.name)),
                 Err(why) => left.push(format!("{} does not follow {new_name}: {why}", survey.name)),
             }

@@ -54,7 +54,7 @@ impl CatchUp {
     }
 
     /// Who waits looks again.
-    pub(crate) fn tell(&self) {
+    pub fn tell(&self) {
         self.proofs.notify_waiters();
     }
 

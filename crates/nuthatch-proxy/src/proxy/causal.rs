@@ -13,8 +13,8 @@ use crate::shared::Shared;
 pub struct CausalCluster {
     /// Who writes stands there.
     pub hostgroup: HostgroupId,
-    /// Who writes.
-    pub writer: MonitoredServer,
+    /// Who writes, if anybody does.
+    pub writer: Option<MonitoredServer>,
     /// Who may answer what sessions have seen, the writer aside.
     pub readers: Vec<MonitoredServer>,
     /// What is wished to be proven.
@@ -27,15 +27,16 @@ pub(super) fn clusters(shared: &Shared, user: &str) -> Vec<CausalCluster> {
     let all = monitored(shared, user);
     let reachable = |name: &ServerName| all.iter().find(|server| server.name == *name).cloned();
     let of = |(hostgroup, readers): (HostgroupId, Vec<HostgroupId>)| {
-        let writer = reachable(names(&snapshot, hostgroup).first()?)?;
+        let writer = names(&snapshot, hostgroup).first().and_then(reachable);
         let mut others: Vec<_> = readers.iter().flat_map(|readers| names(&snapshot, *readers)).collect();
         others.sort_by(|one, other| (&one.host, one.port).cmp(&(&other.host, other.port)));
         others.dedup();
-        let readers = others.iter().filter(|name| **name != writer.name).filter_map(reachable).collect();
+        others.retain(|name| writer.as_ref().is_none_or(|writer| writer.name != *name));
+        let readers = others.iter().filter_map(reachable).collect();
         let wishes = shared.hostgroups.catch_ups.of(hostgroup);
-        Some(CausalCluster { hostgroup, writer, readers, wishes })
+        CausalCluster { hostgroup, writer, readers, wishes }
     };
-    hostgroups(&snapshot).into_iter().filter_map(of).collect()
+    hostgroups(&snapshot).into_iter().map(of).collect()
 }
 
 /// Whether statements that write in the hostgroup are sent to that server now.

@@ -39,9 +39,9 @@ async fn look(switching: &Switching, old: &Old) -> Option<Old> {
         return Some(now);
     }
     let is_writer_known = pair.writer.is_some();
-    let writer = pair.writer.or(pair.last_writer)?;
+    let Some(writer) = pair.writer.or(pair.last_writer) else { return Some(now) };
     if writer == old.name {
-        return None;
+        return (!is_writer_known).then_some(now);
     }
     let servers = switching.servers(&pair.servers, &snapshot.mysql);
     let of = |name: &ServerName| servers.iter().find(|(known, ..)| known == name);

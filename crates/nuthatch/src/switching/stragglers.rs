@@ -64,8 +64,9 @@ async fn look(
     let is_due = known.looks >= LOOKS;
     // Nobody changes roles meanwhile.
     let place = if is_due && snapshot.mysql.failover == AUTO { switching.begin().ok() } else { None };
+    let servers = switching.servers(&pair.servers, &snapshot.mysql);
     if writer == name {
-        return match look_for_remnant(&primary, &pair.servers, place.is_some(), ANSWER).await {
+        return match look_for_remnant(&primary, &servers, place.is_some(), ANSWER).await {
             Remnant::None => None,
             Remnant::Found(why) => {
                 if is_due {
@@ -80,7 +81,6 @@ async fn look(
         };
     }
     let account = replication(&snapshot.mysql);
-    let servers = switching.servers(&pair.servers, &snapshot.mysql);
     let care = if place.is_some() { Care::Repair(&account) } else { Care::Look };
     let found = look_for_straggler(&replica, &primary, &servers, care, ANSWER).await;
     drop(place);

@@ -109,6 +109,7 @@ fn heir_that_still_knows_its_source_forgets_it_of(kind: Kind) {
     heir.ok("SET GLOBAL read_only = 0");
     await_that("it is told", || stage.proxy.log().contains("takes the writes, and would follow"));
     assert_eq!(heir.table(&status).len(), 1, "an operator decides");
+    stage.client().ok("INSERT INTO test.t VALUES (1)");
     let mut operator = stage.proxy.operator();
     operator.ok("SET mysql-failover = 'auto'");
     operator.ok("LOAD MYSQL VARIABLES TO RUNTIME");

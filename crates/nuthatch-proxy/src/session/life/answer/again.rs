@@ -57,6 +57,12 @@ pub(super) async fn ask_a_server(
     let (Asked { request, plan, .. }, mut capture) = (&*asked, capture.as_deref_mut().ok());
     loop {
         let Session { ground, account, context, dealings, .. } = &mut *session;
+        // Before it is brought into the session's state, where it can be.
+        if let Leased::Had(held, _) = &leased
+            && !may_be_asked_of(ground, account, dealings, plan, held)
+        {
+            return Err(give_back(session, leased));
+        }
         let finished = finish_lease(ground, account, context, dealings, plan.hostgroup, leased).await;
         let mut held = match finished {
             Ok(held) => held,
@@ -68,8 +74,7 @@ pub(super) async fn ask_a_server(
             }
         };
         if !may_be_asked_of(ground, account, dealings, plan, &held) {
-            put_away(ground, account, context, dealings, held, None);
-            return Err(CheckOutError::Behind.into());
+            return Err(give_back(session, Leased::Had(held, State::Own)));
         }
         let mut was_sent = false;
         let answered = match request {
@@ -96,6 +101,15 @@ pub(super) async fn ask_a_server(
             }
         }
     }
+}
+
+/// The server of that connection does not show what the statement needs: nothing was asked on it.
+fn give_back(session: &mut Session, leased: Leased) -> Trouble {
+    let Session { ground, account, context, dealings, .. } = session;
+    if let Leased::Had(held, _) = leased {
+        put_away(ground, account, context, dealings, held, None);
+    }
+    CheckOutError::Behind.into()
 }
 
 /// Has another connection for a statement that came to nothing on this one: to try it again, or behind the transaction that was open
