@@ -1,8 +1,8 @@
 //! An old primary that comes back after a failover.
 //!
 //! It is made read-only at once, and its events end, unless the new primary follows it and is read-only: then somebody has gone back to it. It
-//! follows the new primary only if that has all that it has; else it stays out, and
-//! what it has beyond that is told: somebody must look at it, and build the server anew.
+//! follows the new primary only if that has all that it has; else it stays out, and what it has beyond that is told: somebody must look at it,
+//! and build the server anew.
 
 use std::time::Duration;
 
