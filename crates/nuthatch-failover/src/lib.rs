@@ -3,8 +3,7 @@
 //! [`switch_over`] changes the primary while it is there: what the old one has acknowledged is on the new one before that takes a write, and
 //! until then every failure leaves things as they were. [`check`] says beforehand what would hinder it. [`fail_over`] puts another one in the
 //! place of a primary that is gone, and says what is lost with it; [`rejoin`] has the old one follow when it is back, and
-//! [`look_for_straggler`] a replica that was left behind; [`look_for_remnant`] ends what a failover
-//! left at who writes that nobody finished.
+//! [`look_for_leftover`] finds what nobody finished.
 //!
 //! It asks and tells servers by connections of its own, as an account of its own. What statements of clients do meanwhile is not its
 //! business: who has them wait, and sends them elsewhere, is the caller ([`Traffic`]). It rests on GTIDs alone.
@@ -16,14 +15,13 @@ mod failover;
 mod following;
 mod gtid;
 mod hindrance;
+mod leftover;
 mod link;
 mod loss;
 mod order;
 mod rejoin;
-mod remnant;
 mod sighting;
 mod steps;
-mod straggler;
 mod survey;
 mod switchover;
 mod traffic;
@@ -31,12 +29,11 @@ mod votes;
 
 pub use failover::{Cause, Demand, FenceCommand, Promoted, Report, Silence, check_failover, fail_over};
 pub use hindrance::{Finding, Weight};
+pub use leftover::{Care, Leftover, look_for_leftover};
 pub use loss::Lacking;
 pub use order::{Account, Cluster, KnownServer, Limits, Order};
 pub use rejoin::{Rejoined, rejoin, takes_writes_again};
-pub use remnant::{Remnant, look_for_remnant};
 pub use sighting::Sighting;
 pub use steps::{Outcome, Step};
-pub use straggler::{Care, Straggler, look_for_straggler};
 pub use switchover::{check, switch_over};
 pub use traffic::{Holding, Traffic, Work};

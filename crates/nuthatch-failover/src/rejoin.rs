@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use crate::dialect::{self, Followed};
 use crate::following::{Telling, follow};
-use crate::link::{Failure, Link};
+use crate::link::Failure;
 use crate::loss::Lacking;
 use crate::order::{Account, KnownServer};
 use crate::survey::Survey;
@@ -47,14 +47,12 @@ pub async fn rejoin(
 /// Whether the old primary takes writes and has all that the new one has, and that is read-only and follows it: nobody but somebody who has
 /// gone back to it has done that. What cannot be asked is not so.
 pub async fn takes_writes_again(old: &KnownServer, new: &KnownServer, patience: Duration) -> bool {
-    let Ok(mut link) = Link::to(old, patience).await else { return false };
-    let Ok(survey) = Survey::of(&mut link).await else { return false };
+    let Ok((_, survey)) = Survey::at(old, patience).await else { return false };
     !survey.is_read_only && is_followed_by(&survey, new, patience).await
 }
 
 async fn is_followed_by(old: &Survey, new: &KnownServer, patience: Duration) -> bool {
-    let Ok(mut link) = Link::to(new, patience).await else { return false };
-    let Ok(new) = Survey::of(&mut link).await else { return false };
+    let Ok((_, new)) = Survey::at(new, patience).await else { return false };
     let follows = matches!(&new.follows[..], [one] if one.runs() && one.leads_to(old));
     new.is_read_only && follows && old.everything().holds(&new.has, old.server_id)
 }
@@ -66,13 +64,12 @@ async fn try_rejoin(
     over_tls: bool,
     patience: Duration,
 ) -> Result<Rejoined, Failure> {
-    let mut old = Link::to(old, patience).await?;
+    let (mut old, mut survey) = Survey::at(old, patience).await?;
     // Two that take writes are worse than anything else.
-    let mut survey = Survey::of(&mut old).await?;
-    if !survey.is_read_only && is_followed_by(&survey, new, patience.min(TO_ASK)).await {
-        return Ok(Rejoined::Writes);
-    }
     if !survey.is_read_only {
+        if is_followed_by(&survey, new, patience.min(TO_ASK)).await {
+            return Ok(Rejoined::Writes);
+        }
         tracing::warn!(server = %survey.name, "an old primary is back and takes writes: it is made read-only");
         for sql in dialect::take_writes(old.flavor, false) {
             old.ask(sql).await?;
@@ -82,8 +79,7 @@ async fn try_rejoin(
         }
         survey = Survey::of(&mut old).await?;
     }
-    let mut link = Link::to(new, patience).await?;
-    let of_new = Survey::of(&mut link).await?;
+    let (_, of_new) = Survey::at(new, patience).await?;
     if of_new.is_read_only {
         return Ok(Rejoined::NotYet(format!("{} does not take writes", of_new.name)));
     }

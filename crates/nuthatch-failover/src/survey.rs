@@ -1,11 +1,14 @@
 //! What a server says of itself: who it is, what it has, whom it follows.
 
+use std::time::Duration;
+
 use nuthatch_config::ServerName;
 use nuthatch_net::AnswerTable;
 use nuthatch_sql::ServerFlavor;
 
 use crate::gtid::Gtids;
 use crate::link::{Failure, Link};
+use crate::order::KnownServer;
 
 /// See the module's doc.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -85,6 +88,13 @@ impl Survey {
         let mut all = self.come_to();
         all.add(&self.history);
         all
+    }
+
+    /// Asks a server as it is known, over a connection of its own.
+    pub(crate) async fn at(server: &KnownServer, patience: Duration) -> Result<(Link, Self), Failure> {
+        let mut link = Link::to(server, patience).await?;
+        let survey = Self::of(&mut link).await?;
+        Ok((link, survey))
     }
 
     /// Asks a server.

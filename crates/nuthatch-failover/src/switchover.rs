@@ -106,13 +106,10 @@ impl Field {
             return Err(vec![refused(what)]);
         }
         let (mut old, mut new, mut others, mut findings) = (None, None, Vec::new(), Vec::new());
-        for (name, address, login) in &cluster.servers {
+        for server in &cluster.servers {
+            let name = &server.0;
             let is_needed = name == writer || *name == order.to;
-            let asked = match login {
-                Ok(login) => Self::ask(name, address, login, order).await,
-                Err(why) => Err(Failure::Lost { server: name.clone(), why: why.clone() }),
-            };
-            match asked {
+            match Survey::at(server, order.limits.answer).await {
                 Ok(one) if name == writer => old = Some(one),
                 Ok(one) if *name == order.to => new = Some(one),
                 Ok(one) => others.push(one),
@@ -145,17 +142,6 @@ impl Field {
         Some(hindrance::warning(format!(
             "{failure}; if it is for the hosts of replicas only, that is as it should be"
         )))
-    }
-
-    async fn ask(
-        name: &ServerName,
-        address: &nuthatch_net::BackendAddress,
-        login: &nuthatch_net::AskerLogin,
-        order: &Order,
-    ) -> Result<(Link, Survey), Failure> {
-        let mut link = Link::open(name, address, login, order.limits.answer).await?;
-        let survey = Survey::of(&mut link).await?;
-        Ok((link, survey))
     }
 
     fn judge(&self) -> Vec<Finding> {

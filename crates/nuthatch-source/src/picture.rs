@@ -1,5 +1,7 @@
 //! A look at one server: what is asked, in order.
 
+use std::sync::Arc;
+
 use nuthatch_net::BackendAddress;
 use nuthatch_sql::{Catalogue, ServerFlavor, StoredCode};
 
@@ -35,7 +37,7 @@ pub struct Picture {
     /// Its tables.
     pub catalogue: Catalogue,
     /// What its functions, triggers and views leave in sessions.
-    pub stored_code: StoredCode,
+    pub stored_code: Arc<StoredCode>,
     /// Its family and version.
     pub flavor: ServerFlavor,
     /// What new sessions begin with.
@@ -82,7 +84,7 @@ async fn picture(
     let (suits, isolation) = (standing.and_then(|()| settings.suit(flavor)), settings.isolation()?);
     let variables = Variables::read(server, ALL_VARIABLES).await?.into_pairs();
     let definitions = Definitions::read(server, flavor).await?;
-    let stored_code = stored_code(&definitions, &Assignable::read(server).await?);
+    let stored_code = Arc::new(stored_code(&definitions, &Assignable::read(server).await?));
     let replication = replication(server, flavor, &status, &settings, suits, &definitions.routines).await;
     let source = if status.is_empty() { suits } else { Err(NotASource::Replica) };
     // Last, because it is told as of now.

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use nuthatch_config::{HostgroupId, MysqlVariables, ServerName};
 use nuthatch_monitor::{Progress, Target, Unknown, Written};
-use nuthatch_proxy::{CatchUp, CausalCluster, Proxy};
+use nuthatch_proxy::{CatchUp, CausalCluster, MonitoredServer, Proxy};
 use tokio::sync::watch;
 use tokio::task::JoinSet;
 use tokio::time::{Instant, sleep, timeout};
@@ -54,19 +54,23 @@ pub(crate) async fn keep(proxy: Arc<Proxy>, stop: CancellationToken) {
         configured.extend(clusters.iter().map(|cluster| Arc::clone(&cluster.wishes)));
         let clusters: Vec<_> = clusters
             .into_iter()
-            .filter_map(|cluster| Some((Setting::of(&cluster, &variables)?, cluster)))
+            // None while nobody writes.
+            .filter_map(|mut cluster| {
+                let writer = cluster.writer.take()?;
+                Some((Setting::of(&writer, &cluster, &variables), writer, cluster))
+            })
             .collect();
         running.retain(|(known, _tasks)| {
-            let stays = clusters.iter().any(|(setting, _)| setting.is_as(known));
+            let stays = clusters.iter().any(|(setting, ..)| setting.is_as(known));
             if !stays {
                 // Who waits for a writer that is gone stands in line for the next; else somebody proves again.
                 known.wishes.tell();
             }
             stays
         });
-        for (setting, cluster) in clusters {
+        for (setting, writer, cluster) in clusters {
             if !running.iter().any(|(known, _)| setting.is_as(known)) {
-                running.extend(prove(cluster, &proxy, &variables).map(|tasks| (setting, tasks)));
+                running.push((setting, prove(writer, cluster, &proxy, &variables)));
             }
         }
         tokio::select! {
@@ -90,16 +94,14 @@ struct Setting {
 }
 
 impl Setting {
-    /// None while nobody writes.
-    fn of(cluster: &CausalCluster, variables: &MysqlVariables) -> Option<Self> {
-        let writer = cluster.writer.as_ref()?;
+    fn of(writer: &MonitoredServer, cluster: &CausalCluster, variables: &MysqlVariables) -> Self {
         let servers = || std::iter::once(writer).chain(&cluster.readers);
-        Some(Self {
+        Self {
             wishes: Arc::clone(&cluster.wishes),
             servers: servers().map(|server| server.name.clone()).collect(),
             account: (variables.monitor_username.clone(), variables.monitor_password.expose().to_owned()),
             is_in_clear: servers().all(|server| matches!(server.tls, Ok(None))),
-        })
+        }
     }
 
     fn is_as(&self, other: &Self) -> bool {
@@ -111,10 +113,14 @@ impl Setting {
     }
 }
 
-/// The tasks of one cluster; none while nobody writes.
-fn prove(cluster: CausalCluster, proxy: &Arc<Proxy>, variables: &MysqlVariables) -> Option<JoinSet<()>> {
-    let CausalCluster { hostgroup, writer, readers, wishes } = cluster;
-    let writer = writer?;
+/// The tasks of one cluster, in which `writer` writes.
+fn prove(
+    writer: MonitoredServer,
+    cluster: CausalCluster,
+    proxy: &Arc<Proxy>,
+    variables: &MysqlVariables,
+) -> JoinSet<()> {
+    let CausalCluster { hostgroup, readers, wishes, .. } = cluster;
     tracing::info!(hostgroup = hostgroup.0, writer = %writer.name, "what replicas show is proven when it is asked for");
     let mut tasks = JoinSet::new();
     let (marking, marks) = watch::channel(None);
@@ -126,7 +132,7 @@ fn prove(cluster: CausalCluster, proxy: &Arc<Proxy>, variables: &MysqlVariables)
         let follower = Follower { server, is_writer, proxy: Arc::clone(proxy), wishes: Arc::clone(&wishes) };
         tasks.spawn(follower.follow(marks.clone()));
     }
-    Some(tasks)
+    tasks
 }
 
 /// Marks what was written at the moments that are wished.

@@ -77,14 +77,8 @@ impl Field {
     /// All have answered, or had their time.
     pub(crate) async fn ask(demand: &Demand, old: &ServerName) -> Self {
         let servers = demand.cluster.servers.iter().filter(|(name, ..)| name != old);
-        let asking = servers.map(|server| async move {
-            let asked = async {
-                let mut link = Link::to(server, demand.answer).await?;
-                let survey = Survey::of(&mut link).await?;
-                Ok::<_, Failure>((link, survey))
-            };
-            (&server.0, asked.await)
-        });
+        let asking =
+            servers.map(|server| async move { (&server.0, Survey::at(server, demand.answer).await) });
         let mut field = Self { asked: Vec::new(), missing: Vec::new() };
         for (name, asked) in at_once::all(asking).await {
             match asked {

@@ -18,7 +18,7 @@ pub(super) struct CodeSeen(HashMap<Address, Known>);
 
 #[derive(Debug)]
 struct Known {
-    code: StoredCode,
+    code: Arc<StoredCode>,
     /// How often code had been made when it was looked at.
     times_made: u64,
 }
@@ -33,7 +33,7 @@ impl CodeSeen {
         });
         for (address, seen) in members() {
             if let Some(looked) = seen.looked() {
-                let code = looked.picture.stored_code.clone();
+                let code = Arc::clone(&looked.picture.stored_code);
                 self.0.insert(address.clone(), Known { code, times_made });
             }
         }

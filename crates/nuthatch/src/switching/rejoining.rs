@@ -34,11 +34,11 @@ async fn look(switching: &Switching, old: &Old) -> Option<Old> {
     let mut now = Old { rounds: old.rounds.wrapping_add(1), ..old.clone() };
     let snapshot = switching.proxy.snapshot();
     let pair = switching.proxy.pair(old.hostgroup)?;
-    let is_patient = old.surplus.is_some() && !old.rounds.is_multiple_of(PATIENT) && pair.writer.is_some();
+    let is_writer_known = pair.writer.is_some();
+    let is_patient = is_writer_known && old.surplus.is_some() && !old.rounds.is_multiple_of(PATIENT);
     if is_patient || is_equipped(&snapshot.mysql).is_err() {
         return Some(now);
     }
-    let is_writer_known = pair.writer.is_some();
     let Some(writer) = pair.writer.or(pair.last_writer) else { return Some(now) };
     if writer == old.name {
         return (!is_writer_known).then_some(now);

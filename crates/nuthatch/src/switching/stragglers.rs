@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use std::time::Duration;
 
 use nuthatch_config::{HostgroupId, ServerName};
-use nuthatch_failover::{Care, Remnant, Straggler, look_for_remnant, look_for_straggler};
+use nuthatch_failover::{Care, Leftover, look_for_leftover};
 use nuthatch_proxy::Pair;
 use tokio::time::sleep;
 use tokio_util::sync::CancellationToken;
@@ -59,40 +59,26 @@ async fn look(
         return None;
     }
     let snapshot = switching.proxy.snapshot();
-    let (replica, primary) = (switching.server(hostgroup, name)?, switching.server(hostgroup, writer)?);
+    let servers = switching.servers(&pair.servers, &snapshot.mysql);
+    let of = |name: &ServerName| servers.iter().find(|(known, ..)| known == name);
+    let (server, writer) = (of(name)?, of(writer)?);
     known.looks += 1;
     let is_due = known.looks >= LOOKS;
     // Nobody changes roles meanwhile.
     let place = if is_due && snapshot.mysql.failover == AUTO { switching.begin().ok() } else { None };
-    let servers = switching.servers(&pair.servers, &snapshot.mysql);
-    if writer == name {
-        return match look_for_remnant(&primary, &servers, place.is_some(), ANSWER).await {
-            Remnant::None => None,
-            Remnant::Found(why) => {
-                if is_due {
-                    known.tell(hostgroup, name, why);
-                }
-                Some(known)
-            }
-            Remnant::Ended(what) => {
-                tracing::warn!(hostgroup = hostgroup.0, "what a failover left is ended: {what}");
-                None
-            }
-        };
-    }
     let account = replication(&snapshot.mysql);
     let care = if place.is_some() { Care::Repair(&account) } else { Care::Look };
-    let found = look_for_straggler(&replica, &primary, &servers, care, ANSWER).await;
+    let found = look_for_leftover(server, writer, &servers, care, ANSWER).await;
     drop(place);
     match found {
-        Straggler::None => return None,
-        Straggler::Follows => {
-            tracing::warn!(hostgroup = hostgroup.0, replica = %name, "a replica that was left behind follows {writer} now");
+        Leftover::None => return None,
+        Leftover::Mended(what) => {
+            tracing::warn!(hostgroup = hostgroup.0, server = %name, "{what}");
             return None;
         }
-        Straggler::Found(why) if is_due => known.tell(hostgroup, name, why),
-        Straggler::Found(_) => {}
-        Straggler::Left(why) => known.tell(hostgroup, name, why),
+        Leftover::Found(why) if is_due => known.tell(hostgroup, name, why),
+        Leftover::Found(_) => {}
+        Leftover::Left(why) => known.tell(hostgroup, name, why),
     }
     Some(known)
 }

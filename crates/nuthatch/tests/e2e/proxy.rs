@@ -208,6 +208,14 @@ impl Proxy {
         println!("---- log of the proxy on {} ----\n{}", self.mysql, self.log());
     }
 
+    /// An operator sets that variable `mysql-…`, and puts it in force.
+    #[track_caller]
+    pub(crate) fn set(&self, name: &str, value: impl std::fmt::Display) {
+        let mut operator = self.operator();
+        operator.ok(format!("SET mysql-{name} = '{value}'"));
+        operator.ok("LOAD MYSQL VARIABLES TO RUNTIME");
+    }
+
     /// Sends it a signal.
     pub(crate) fn signal(&self, signal: Signal) {
         let pid = Pid::from_raw(i32::try_from(self.child.id()).expect("a pid")).expect("a pid");

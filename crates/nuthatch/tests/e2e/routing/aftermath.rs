@@ -1,4 +1,4 @@
-//! Behind a failover: a proxy that is started anew, and a replica that nobody has told.
+//! Behind a failover: a proxy that is started anew, servers that nobody has told, and a replica that is dead.
 
 use std::time::Duration;
 
@@ -9,6 +9,7 @@ use crate::deadline::{Stopwatch, await_that};
 use crate::proxy::Setup;
 use crate::routing::WHO;
 use crate::servers;
+use crate::stage::figure;
 
 /// Read-only is off on the old primary when it is up again, and it is the first of the configuration.
 #[test]
@@ -27,9 +28,8 @@ fn proxy_that_is_started_anew_knows_who_wrote() {
     let new = client.value(WHO);
     assert!(["2", "3"].contains(&new.as_str()), "{new}");
     let file = data.path().join("nuthatch-writers.json");
-    let port = stage.name(if new == "2" { Role::Replica(1) } else { Role::Replica(2) });
-    let port = port.rsplit_once(':').expect("a port").1;
-    await_that("it is kept", || std::fs::read_to_string(&file).is_ok_and(|text| text.contains(port)));
+    let port = stage.port(if new == "2" { Role::Replica(1) } else { Role::Replica(2) }).to_string();
+    await_that("it is kept", || std::fs::read_to_string(&file).is_ok_and(|text| text.contains(&port)));
     stage.proxy.signal(rustix::process::Signal::KILL);
     stage.proxy.await_exit();
     stage.lab.start(Role::Primary).expect("it comes up again");
@@ -38,7 +38,7 @@ fn proxy_that_is_started_anew_knows_who_wrote() {
     for _ in 0..20 {
         assert_eq!(stage.client().value(WHO), new, "the first statement, and all others");
     }
-    let port = stage.name(Role::Primary).rsplit_once(':').expect("a port").1.to_owned();
+    let port = stage.port(Role::Primary);
     let role = format!("SELECT role FROM stats_nuthatch_servers WHERE port = {port}");
     let mut operator = stage.proxy.operator();
     await_that("the old one is kept out", || operator.value(&role) == "kept out");
@@ -68,9 +68,7 @@ fn replica_that_was_left_behind_follows_of(kind: Kind, is_deaf: bool) {
     client.ok("INSERT INTO test.t VALUES (1)");
     let mut left = stage.direct(Role::Replica(2));
     assert_eq!(left.value("SELECT COUNT(*) FROM test.t"), "0", "an operator decides");
-    let mut operator = stage.proxy.operator();
-    operator.ok("SET mysql-failover = 'auto'");
-    operator.ok("LOAD MYSQL VARIABLES TO RUNTIME");
+    stage.proxy.set("failover", "auto");
     await_that("it follows", || left.value("SELECT COUNT(*) FROM test.t") == "1");
     assert_eq!(left.value("SELECT @@global.read_only"), "1");
     await_that("it is told", || stage.proxy.log().contains("a replica that was left behind follows"));
@@ -110,9 +108,7 @@ fn heir_that_still_knows_its_source_forgets_it_of(kind: Kind) {
     await_that("it is told", || stage.proxy.log().contains("takes the writes, and would follow"));
     assert_eq!(heir.table(&status).len(), 1, "an operator decides");
     stage.client().ok("INSERT INTO test.t VALUES (1)");
-    let mut operator = stage.proxy.operator();
-    operator.ok("SET mysql-failover = 'auto'");
-    operator.ok("LOAD MYSQL VARIABLES TO RUNTIME");
+    stage.proxy.set("failover", "auto");
     await_that("it follows nobody", || heir.table(&status).is_empty());
     await_that("it is told", || stage.proxy.log().contains("does not follow 127.0.0.1"));
     assert_eq!(stage.client().value(WHO), "2");
@@ -155,9 +151,7 @@ fn replica_that_takes_long_to_stop_follows_of(kind: Kind) {
             });
         });
         await_that("statements go on", || stage.client().value(WHO) == "2");
-        while watch.elapsed() < Duration::from_secs(6) {
-            std::thread::sleep(Duration::from_millis(50));
-        }
+        std::thread::sleep(Duration::from_secs(6).saturating_sub(watch.elapsed()));
         locker.ok("UNLOCK TABLES");
         done.join().expect("nothing is left to do");
     });
@@ -190,13 +184,12 @@ fn replica_that_is_dead_has_nobody_keep_connections() {
     // Nobody is told what it ran before it failed.
     let kept = |stage: &Stage| {
         let mut operator = stage.proxy.operator();
-        let figure = "SELECT Variable_Value FROM stats_mysql_global WHERE Variable_Name = 'Pins_unseen_code'";
-        let before = operator.value(figure);
+        let before = figure(&mut operator, "Pins_unseen_code");
         let mut client = stage.client();
         assert_eq!(client.refused("SELECT (SELECT 1 UNION SELECT 2) FROM test.t").code, 1242);
         assert_eq!(client.refused("INSERT INTO test.t VALUES (1)").code, 1062);
         client.ok("DO 0");
-        operator.value(figure) != before
+        figure(&mut operator, "Pins_unseen_code") != before
     };
     await_that("it is known what code there is", || !kept(&stage));
     stage.lab.kill(Role::Replica(2)).expect("it runs");

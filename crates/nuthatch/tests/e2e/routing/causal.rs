@@ -99,12 +99,6 @@ impl Stage {
         let word = servers::replica_word(self.kind);
         servers::client_of(&self.lab, Role::Replica(number)).ok(format!("{what} {word} SQL_THREAD"));
     }
-
-    fn set(&self, name: &str, value: impl std::fmt::Display) {
-        let mut operator = self.proxy.operator();
-        operator.ok(format!("SET mysql-{name} = '{value}'"));
-        operator.ok("LOAD MYSQL VARIABLES TO RUNTIME");
-    }
 }
 
 #[test]
@@ -137,7 +131,7 @@ fn plain_reads_go_to_readers_and_all_else_to_the_writer() {
     pinned.ok("CREATE TEMPORARY TABLE c.mine (id INT)");
     assert_eq!(pinned.value(WHO), WRITER, "its temporary tables are there");
     assert!(stage.figure("Reads_Split") >= 2);
-    stage.set("read_write_split", 0);
+    stage.proxy.set("read_write_split", 0);
     assert_eq!(client.value(WHO), WRITER);
 }
 
@@ -293,10 +287,8 @@ fn read_of_the_writer_waits_for_what_a_replica_has_shown_with_mysql() {
 fn read_waits_though_who_proves_has_lost_the_writer_of(kind: Kind) {
     let LateAcknowledgement { stage, mut client, writer: _writer } =
         LateAcknowledgement::of(kind, Setup::default());
-    let mut operator = stage.proxy.operator();
     // Each read has something proven: a connection that is lost while nobody asks is just opened anew.
-    operator.ok("SET mysql-causal_reads = 'GLOBAL'");
-    operator.ok("LOAD MYSQL VARIABLES TO RUNTIME");
+    stage.proxy.set("causal_reads", "GLOBAL");
     let is_over = AtomicBool::new(false);
     thread::scope(|scope| {
         scope.spawn(|| {
@@ -342,7 +334,7 @@ fn read_that_waited_for_the_writer_waits_until_it_shows_all_of(kind: Kind) {
         LateAcknowledgement::of(kind, Setup::default());
     client.ok("SET autocommit = 0");
     let mut operator = stage.proxy.operator();
-    let port = stage.name(Role::Primary).rsplit_once(':').expect("a port").1.to_owned();
+    let port = stage.port(Role::Primary);
     let mut set = |status| {
         operator.ok(format!("UPDATE mysql_servers SET status = '{status}' WHERE port = {port}"));
         operator.ok("LOAD MYSQL SERVERS TO RUNTIME");
@@ -402,7 +394,7 @@ fn without_readers_or_a_proof_the_writer_answers_at_once() {
             .variable("mysql-causal_reads_timeout_ms", 60_000),
     );
     let mut client = stage.client();
-    stage.set("monitor_password", "wrong");
+    stage.proxy.set("monitor_password", "wrong");
     await_that("the log tells", || stage.proxy.log().contains("what the server shows is not known"));
     client.ok("UPDATE c.t SET n = 1 WHERE id = 1");
     assert_eq!(client.value("SELECT n FROM c.t WHERE id = 1"), "1");
@@ -533,14 +525,14 @@ fn clients_are_told_of_gtids_if_that_is_asked_for_and_no_others() {
         let insert = "INSERT INTO c.t VALUES (3 + FLOOR(RAND() * 100000000), 1)";
         let quiet = told(&stage, insert);
         assert!(!has(&quiet, &mark(&mut direct)), "{kind:?}: nobody asked");
-        stage.set("default_session_track_gtids", "OWN_GTID");
+        stage.proxy.set("default_session_track_gtids", "OWN_GTID");
         let loud = told(&stage, insert);
         assert!(has(&loud, &mark(&mut direct)), "{kind:?}: {loud:?}");
         // Who does not want to be told of changes is told of none, and its answers are read as ever.
         let mut plain = stage.client();
         plain.ok(insert);
         assert_eq!(plain.value("SELECT COUNT(*) > 2 FROM c.t"), "1");
-        stage.set("client_session_track_gtid", "false");
+        stage.proxy.set("client_session_track_gtid", "false");
         let hidden = told(&stage, insert);
         assert!(!has(&hidden, &mark(&mut direct)), "{kind:?}: {hidden:?}");
     }

@@ -398,7 +398,7 @@ fn operator_has_a_primary_replaced_that_auto_leaves() {
 fn two_servers_have_no_majority() {
     let stage = Stage::of(Kind::MariaDb, Setup::default());
     let mut operator = stage.proxy.operator();
-    let port = stage.name(Role::Replica(2)).rsplit_once(':').expect("a port").1.to_owned();
+    let port = stage.port(Role::Replica(2));
     operator.ok(format!("DELETE FROM mysql_servers WHERE port = {port}"));
     operator.ok("LOAD MYSQL SERVERS TO RUNTIME");
     operator.ok("SET mysql-failover = 'auto'");

@@ -44,8 +44,12 @@ impl Stage {
         self.proxy.client(&self.login())
     }
 
+    pub(super) fn port(&self, role: Role) -> u16 {
+        self.lab.server(role).expect("it is there").port()
+    }
+
     pub(super) fn name(&self, role: Role) -> String {
-        format!("127.0.0.1:{}", self.lab.server(role).expect("it is there").port())
+        format!("127.0.0.1:{}", self.port(role))
     }
 
     pub(super) fn order(&self, role: Role, check: &str) -> String {

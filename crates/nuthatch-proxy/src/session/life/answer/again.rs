@@ -57,12 +57,13 @@ pub(super) async fn ask_a_server(
     let (Asked { request, plan, .. }, mut capture) = (&*asked, capture.as_deref_mut().ok());
     loop {
         let Session { ground, account, context, dealings, .. } = &mut *session;
-        // Before it is brought into the session's state, where it can be.
-        if let Leased::Had(held, _) = &leased
-            && !may_be_asked_of(ground, account, dealings, plan, held)
-        {
-            return Err(give_back(session, leased));
-        }
+        // Before it is brought into the session's state; behind that it may be another one.
+        leased = match leased {
+            Leased::Had(held, _) if !may_be_asked_of(ground, account, dealings, plan, &held) => {
+                return Err(give_back(session, held));
+            }
+            leased => leased,
+        };
         let finished = finish_lease(ground, account, context, dealings, plan.hostgroup, leased).await;
         let mut held = match finished {
             Ok(held) => held,
@@ -74,7 +75,7 @@ pub(super) async fn ask_a_server(
             }
         };
         if !may_be_asked_of(ground, account, dealings, plan, &held) {
-            return Err(give_back(session, Leased::Had(held, State::Own)));
+            return Err(give_back(session, held));
         }
         let mut was_sent = false;
         let answered = match request {
@@ -104,11 +105,9 @@ pub(super) async fn ask_a_server(
 }
 
 /// The server of that connection does not show what the statement needs: nothing was asked on it.
-fn give_back(session: &mut Session, leased: Leased) -> Trouble {
+fn give_back(session: &mut Session, held: Held) -> Trouble {
     let Session { ground, account, context, dealings, .. } = session;
-    if let Leased::Had(held, _) = leased {
-        put_away(ground, account, context, dealings, held, None);
-    }
+    put_away(ground, account, context, dealings, held, None);
     CheckOutError::Behind.into()
 }
 

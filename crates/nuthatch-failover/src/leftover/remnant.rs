@@ -6,6 +6,7 @@
 
 use std::time::Duration;
 
+use super::care::{Care, Leftover};
 use crate::dialect;
 use crate::following::forget_source;
 use crate::link::{Failure, Link};
@@ -13,62 +14,34 @@ use crate::order::KnownServer;
 use crate::survey::{Channel, Survey};
 use crate::votes;
 
-/// What was found at who writes.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Remnant {
-    /// Nothing, or what is not to be touched: its source sends to it, follows it, or is from elsewhere.
-    None,
-    /// It still knows its source, and could not be made to forget it, or was not told to: a sentence.
-    Found(String),
-    /// It did, and follows nobody now: a sentence.
-    Ended(String),
-}
-
-/// Looks at who takes the writes of a pair whose servers are `pair`, and ends what it finds if it `may_end` it.
-pub async fn look_for_remnant(
+/// Looks at who takes the writes of a pair whose servers are `pair`.
+pub(super) async fn look(
     writer: &KnownServer,
     pair: &[KnownServer],
-    may_end: bool,
+    care: Care<'_>,
     patience: Duration,
-) -> Remnant {
-    match look(writer, pair, may_end, patience).await {
-        Ok(found) => found,
-        // Who cannot be asked is told of by the monitor.
-        Err(failure) => {
-            tracing::debug!(writer = %writer.0, %failure, "what a failover left there is not known");
-            Remnant::None
-        }
-    }
-}
-
-async fn look(
-    writer: &KnownServer,
-    pair: &[KnownServer],
-    may_end: bool,
-    patience: Duration,
-) -> Result<Remnant, Failure> {
-    let mut link = Link::to(writer, patience).await?;
-    let survey = Survey::of(&mut link).await?;
-    let [channel] = &survey.follows[..] else { return Ok(Remnant::None) };
+) -> Result<Leftover, Failure> {
+    let (mut link, survey) = Survey::at(writer, patience).await?;
+    let [channel] = &survey.follows[..] else { return Ok(Leftover::None) };
     let source = pair.iter().find(|(name, ..)| *name == channel.source);
     let (false, "No", Some(source)) = (survey.is_read_only, channel.fetches.as_str(), source) else {
-        return Ok(Remnant::None);
+        return Ok(Leftover::None);
     };
     // Two that follow each other, as somebody wants them to.
     if is_followed_by(&survey, source, patience).await {
-        return Ok(Remnant::None);
+        return Ok(Leftover::None);
     }
     let (name, source) = (&survey.name, &channel.source);
     let found =
         format!("{name} takes the writes, and would follow {source} again: it only receives nothing now");
-    if !may_end || channel.applies != "Yes" || !has_applied(&survey, channel) {
-        return Ok(Remnant::Found(found));
+    if matches!(care, Care::Look) || channel.applies != "Yes" || !has_applied(&survey, channel) {
+        return Ok(Leftover::Found(found));
     }
     match end(&mut link, &survey).await {
         Ok(()) => {
-            Ok(Remnant::Ended(format!("{name} takes the writes, and does not follow {source} any more")))
+            Ok(Leftover::Mended(format!("{name} takes the writes, and does not follow {source} any more")))
         }
-        Err(failure) => Ok(Remnant::Found(format!("{found}, and that cannot be ended: {failure}"))),
+        Err(failure) => Ok(Leftover::Left(format!("{found}, and that cannot be ended: {failure}"))),
     }
 }
 
@@ -86,7 +59,6 @@ async fn end(link: &mut Link, survey: &Survey) -> Result<(), Failure> {
 }
 
 async fn is_followed_by(writer: &Survey, source: &KnownServer, patience: Duration) -> bool {
-    let Ok(mut link) = Link::to(source, patience).await else { return false };
-    let asked = Survey::of(&mut link).await;
-    asked.is_ok_and(|survey| survey.follows.iter().any(|channel| channel.leads_to(writer)))
+    let asked = Survey::at(source, patience).await;
+    asked.is_ok_and(|(_, survey)| survey.follows.iter().any(|channel| channel.leads_to(writer)))
 }

@@ -7,66 +7,27 @@
 
 use std::time::Duration;
 
+use super::care::{Care, Leftover};
 use crate::dialect::Followed;
 use crate::following::{Telling, follow, may_follow};
-use crate::link::{Failure, Link};
-use crate::order::{Account, KnownServer};
+use crate::link::Failure;
+use crate::order::KnownServer;
 use crate::survey::{Channel, Survey};
 use crate::votes;
 
-/// How a replica stands to the server that takes the writes.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Straggler {
-    /// It is none: it follows that server or another one that is there, or is not to be touched.
-    None,
-    /// It is one: a sentence.
-    Found(String),
-    /// It was one, and follows that server now.
-    Follows,
-    /// It is one, and could not be made to follow: a sentence.
-    Left(String),
-}
-
-/// What is done about a straggler.
-#[derive(Clone, Copy, Debug)]
-pub enum Care<'a> {
-    /// It is told of.
-    Look,
-    /// It is made to follow: replicas log in as this account.
-    Repair(&'a Account),
-}
-
 /// Looks at a replica of a pair whose servers are `pair`, and whose writes `writer` takes.
-pub async fn look_for_straggler(
+pub(super) async fn look(
     replica: &KnownServer,
     writer: &KnownServer,
     pair: &[KnownServer],
     care: Care<'_>,
     patience: Duration,
-) -> Straggler {
-    match look(replica, writer, pair, care, patience).await {
-        Ok(found) => found,
-        // Who cannot be asked is told of by the monitor.
-        Err(failure) => {
-            tracing::debug!(replica = %replica.0, %failure, "whether a replica was left behind is not known");
-            Straggler::None
-        }
-    }
-}
-
-async fn look(
-    replica: &KnownServer,
-    writer: &KnownServer,
-    pair: &[KnownServer],
-    care: Care<'_>,
-    patience: Duration,
-) -> Result<Straggler, Failure> {
-    let mut link = Link::to(replica, patience).await?;
-    let survey = Survey::of(&mut link).await?;
-    let [channel] = &survey.follows[..] else { return Ok(Straggler::None) };
+) -> Result<Leftover, Failure> {
+    let (mut link, survey) = Survey::at(replica, patience).await?;
+    let [channel] = &survey.follows[..] else { return Ok(Leftover::None) };
     let source = pair.iter().find(|(name, ..)| *name == channel.source);
     let (true, Some(source)) = (survey.is_read_only && channel.source != writer.0, source) else {
-        return Ok(Straggler::None);
+        return Ok(Leftover::None);
     };
     let is_left_behind = match stands(channel) {
         Stands::InVain => true,
@@ -75,30 +36,29 @@ async fn look(
         Stands::Otherwise => false,
     };
     if !is_left_behind {
-        return Ok(Straggler::None);
+        return Ok(Leftover::None);
     }
-    let mut primary = Link::to(writer, patience).await?;
-    let of_primary = Survey::of(&mut primary).await?;
+    let (_, of_primary) = Survey::at(writer, patience).await?;
     if of_primary.is_read_only || channel.leads_to(&of_primary) {
-        return Ok(Straggler::None);
+        return Ok(Leftover::None);
     }
     let gone = &channel.source;
     let Care::Repair(replication) = care else {
-        return Ok(Straggler::Found(format!(
+        return Ok(Leftover::Found(format!(
             "{} follows {gone}, of which it receives nothing, and {} takes the writes",
             survey.name, of_primary.name
         )));
     };
     if of_primary.name.port == 0 {
         let (name, new) = (&survey.name, &of_primary.name);
-        return Ok(Straggler::Left(format!(
+        return Ok(Leftover::Left(format!(
             "{new} is known by its socket only: {name} cannot follow it there"
         )));
     }
     let applies = channel.applies == "Yes";
     let delay_s = match may_follow(&survey, &of_primary, &of_primary.everything(), applies) {
         Ok(delay_s) => delay_s,
-        Err(why) => return Ok(Straggler::Left(why)),
+        Err(why) => return Ok(Leftover::Left(why)),
     };
     votes::take(&mut link).await?;
     let followed =
@@ -106,8 +66,8 @@ async fn look(
     // Nobody changes roles meanwhile, and it is looked for again.
     let telling = Telling { patience, tries: 1 };
     Ok(match follow(&mut link, &followed, replication.password.expose(), None, telling).await {
-        Ok(()) => Straggler::Follows,
-        Err(why) => Straggler::Left(format!("{} does not follow {}: {why}", survey.name, of_primary.name)),
+        Ok(()) => Leftover::Mended(format!("a replica that was left behind follows {} now", of_primary.name)),
+        Err(why) => Leftover::Left(format!("{} does not follow {}: {why}", survey.name, of_primary.name)),
     })
 }
 
@@ -132,7 +92,6 @@ fn stands(channel: &Channel) -> Stands {
 
 /// Whether that server is there, and a replica itself.
 async fn is_a_replica(server: &KnownServer, patience: Duration) -> bool {
-    let Ok(mut link) = Link::to(server, patience).await else { return false };
-    let asked = Survey::of(&mut link).await;
-    asked.is_ok_and(|survey| survey.is_read_only && !survey.follows.is_empty())
+    let asked = Survey::at(server, patience).await;
+    asked.is_ok_and(|(_, survey)| survey.is_read_only && !survey.follows.is_empty())
 }
