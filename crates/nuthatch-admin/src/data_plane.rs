@@ -13,7 +13,7 @@ use crate::statistic::Sample;
 use crate::stats::rows::{
     CommandCountersRow, ConnectionPoolRow, ErrorRow, LineRow, LostTransactionsRow, MemoryRow, ProcessRow,
     QueryCacheAdviceRow, QueryCacheEntryRow, QueryCacheRow, QueryCacheTableRow, QueryDigestRow, QueryRuleRow,
-    ServerRow, UserRow,
+    RoleChangeRow, ServerRow, UserRow,
 };
 
 /// The running proxy, as operators see it.
@@ -93,6 +93,11 @@ pub trait DataPlane: Send + Sync + 'static {
 
     /// The rows of `stats_nuthatch_lost_transactions`, the oldest first; none where nobody changes primaries.
     fn lost_transactions(&self) -> Vec<LostTransactionsRow> {
+        Vec::new()
+    }
+
+    /// The rows of `stats_nuthatch_role_changes`, the oldest first; none where nobody changes roles.
+    fn role_changes(&self) -> Vec<RoleChangeRow> {
         Vec::new()
     }
 

@@ -18,7 +18,7 @@ use monitor_rows::{
 use rows::{
     CommandCountersRow, ConnectionPoolRow, ErrorRow, GlobalRow, LineRow, LostTransactionsRow, MemoryRow,
     ProcessRow, QueryCacheAdviceRow, QueryCacheEntryRow, QueryCacheRow, QueryCacheTableRow, QueryDigestRow,
-    QueryRuleRow, ServerRow, UserRow,
+    QueryRuleRow, RoleChangeRow, ServerRow, UserRow,
 };
 pub(crate) use table::SCHEMA;
 use table::StatsTable;
@@ -63,6 +63,7 @@ static SOURCES: &[Source] = &[
     Source::of::<QueryCacheAdviceRow>(Twin::None),
     Source::of::<QueryDigestRow>(Twin::Reset),
     Source::of::<QueryRuleRow>(Twin::None),
+    Source::of::<RoleChangeRow>(Twin::None),
     Source::of::<UserRow>(Twin::None),
     Source::of::<ConnectLogRow>(Twin::None),
     Source::of::<PingLogRow>(Twin::None),

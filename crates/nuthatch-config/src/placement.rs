@@ -116,7 +116,9 @@ impl Placer {
 
     /// It stands again where it belongs by what it is found to be.
     pub fn readmit(&mut self, hostgroup: HostgroupId, server: &ServerName) {
-        self.fenced.remove(&(hostgroup, server.clone()));
+        let key = (hostgroup, server.clone());
+        self.fenced.remove(&key);
+        self.deposed.remove(&key);
     }
 
     /// That server wrote in that cluster last, as is remembered from another run: it counts as if it had been placed there, unless

@@ -65,6 +65,9 @@ fn left_off(side: &str, failure: Failure) -> Failure {
     let to_do = format!("it may not wait for replicas any more: SET GLOBAL {side}_enabled = 1");
     match failure {
         Failure::Lost { server, why } => Failure::Lost { server, why: format!("{why}; {to_do}") },
+        Failure::NotLetIn { server, user, why } => {
+            Failure::NotLetIn { server, user, why: format!("{why}; {to_do}") }
+        }
         Failure::Refused { server, sql, why, code } => {
             Failure::Refused { server, sql, why: format!("{why}; {to_do}"), code }
         }

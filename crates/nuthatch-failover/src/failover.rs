@@ -15,13 +15,14 @@ mod evidence;
 mod fencing;
 mod field;
 
+use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
 
 use nuthatch_config::{AccessFinding, LossMax, ServerName};
 use nuthatch_sql::KnownGtids;
 use tokio::join;
-use tokio::time::{Instant, sleep};
+use tokio::time::{Instant, sleep, timeout};
 
 use crate::at_once;
 use crate::dialect::{self, Followed};
@@ -32,8 +33,8 @@ use crate::loss::{Lacking, allow};
 use crate::order::KnownServer;
 use crate::steps::{Outcome, Step, Steps};
 use crate::survey::Survey;
-use crate::traffic::Traffic;
-use crate::votes::{Votes, majority, take_for_a_while};
+use crate::traffic::{Replaced, Traffic};
+use crate::votes::{LOOK, Votes, majority, take_for_a_while};
 use catch_up::{catch_up, hold};
 use choice::{Wanted, choose};
 pub use demand::{Cause, Demand};
@@ -245,9 +246,15 @@ impl Course<'_> {
                 };
             }
             // The old one stays fenced: two that take writes are worse than none.
-            Err(Stop::Unknown { why, left }) => return Outcome::Unfinished { why, left },
+            Err(Stop::Unknown { why, left }) => {
+                let over_tls = self.promoted.take().is_some_and(|promoted| promoted.over_tls);
+                traffic.replaced(hostgroup, &Replaced { old: &old.0, new: None, over_tls });
+                return Outcome::Unfinished { why, left };
+            }
         };
         let new = field.asked[place].1.name.clone();
+        let over_tls = self.promoted.as_ref().is_some_and(|promoted| promoted.over_tls);
+        traffic.replaced(hostgroup, &Replaced { old: &old.0, new: Some(&new), over_tls });
         traffic.has_become(&new, &AccessFinding::Writable);
         drop(holding);
         steps.took(format!("statements of hostgroup {hostgroup} go to {new}"));
@@ -269,7 +276,7 @@ impl Course<'_> {
     ) -> Result<usize, String> {
         let (demand, name) = (self.demand, &old.0);
         if let Some(command) = &demand.fence {
-            command.run(name, demand.cluster.hostgroup).await?;
+            self.run_fence_command(command, name, field, votes).await?;
             steps.took(format!("mysql-failover_fence_command says that {name} is fenced"));
         }
         touched.is_fenced = true;
@@ -278,7 +285,7 @@ impl Course<'_> {
         // What takes long, while nothing else is touched: should this proxy end meanwhile, replicas go on as before.
         let place = heir(field, demand, name).map_err(|findings| words(&findings))?;
         catch_up(field, votes, place, demand).await?;
-        deafen(field, touched).await?;
+        votes.stay_awake(deafen(field, touched)).await??;
         field.ask_again().await;
         let place = heir(field, demand, name).map_err(|findings| words(&findings))?;
         hold(votes, field, place).await?;
@@ -294,6 +301,27 @@ impl Course<'_> {
         Ok(place)
     }
 
+    /// The command says that the old primary is fenced; the votes are this proxy's all the while. It is waited for in any case: half of a fence
+    /// is none.
+    async fn run_fence_command(
+        &self,
+        command: &FenceCommand,
+        old: &ServerName,
+        field: &mut Field,
+        votes: &mut Votes,
+    ) -> Result<(), String> {
+        let place = heir(field, self.demand, old).map_err(|findings| words(&findings))?;
+        let mut running = pin!(command.run(old, self.demand.cluster.hostgroup));
+        let mut held = Ok(());
+        loop {
+            match timeout(LOOK, &mut running).await {
+                Ok(ended) => return ended.and(held),
+                Err(_elapsed) if held.is_ok() => held = hold(votes, field, place).await,
+                Err(_elapsed) => {}
+            }
+        }
+    }
+
     /// The heir takes writes.
     async fn lift(
         &self,
@@ -303,9 +331,9 @@ impl Course<'_> {
         steps: &mut Steps,
     ) -> Result<(), Stop> {
         hold(votes, field, place).await.map_err(Stop::AsBefore)?;
-        let (link, survey) = &mut field.asked[place];
         let mut tries_left = TRIES_MAX;
         loop {
+            let (link, survey) = &mut field.asked[place];
             let failure = match take_writes(link).await {
                 Ok(()) => {
                     steps.took(format!("{} takes writes", survey.name));
@@ -314,22 +342,25 @@ impl Course<'_> {
                 Err(failure @ Failure::Refused { .. }) => {
                     return match read_only_again(link).await {
                         Ok(()) => Err(Stop::AsBefore(failure.to_string())),
-                        Err(_) => Err(Stop::unknown(&survey.name, &failure)),
+                        Err(_) => Err(Stop::unknown(&survey.name, &failure.to_string())),
                     };
                 }
                 Err(failure) => failure,
             };
             tries_left -= 1;
             if tries_left == 0 {
-                return Err(Stop::unknown(&survey.name, &failure));
+                return Err(Stop::unknown(&survey.name, &failure.to_string()));
             }
             sleep(TRIES_PAUSE).await;
-            // What it was told last is over when the new connection is there. Somebody else may have its vote by then.
-            if let Ok(mut fresh) = link.relinked().await
-                && take_for_a_while(&mut fresh).await.is_ok()
-            {
-                *link = fresh;
-            }
+            let (name, failure) = (survey.name.clone(), failure.to_string());
+            let relinked = votes.stay_awake(relink(link)).await;
+            // Somebody else may have the other votes by then, and have put another one in its place.
+            let held = match relinked {
+                Ok(true) => hold(votes, field, place).await,
+                Ok(false) => Ok(()),
+                Err(why) => Err(why),
+            };
+            held.map_err(|why| Stop::unknown(&name, &format!("{failure}; {why}")))?;
         }
     }
 
@@ -398,9 +429,12 @@ impl Course<'_> {
         touched: &Touched,
         steps: &mut Steps,
     ) -> Vec<String> {
-        let mut left: Vec<_> =
-            field.missing.iter().map(|(_, why)| format!("{why}: it does not follow yet")).collect();
         let (mut link, survey) = field.asked.swap_remove(place);
+        // Somebody looks for those already.
+        let is_kept_out = |name: &ServerName| self.demand.kept_out.iter().any(|one| one.name == *name);
+        field.asked.retain(|(_, survey)| !is_kept_out(&survey.name));
+        let missing = field.missing.iter().filter(|(name, _)| !is_kept_out(name));
+        let mut left: Vec<_> = missing.map(|(_, why)| format!("{why}: it does not follow yet")).collect();
         let everything = survey.everything();
         if let Err(failure) = link.ask(dialect::stop_replication(link.flavor)).await {
             left.push(format!("{} still applies what it has received: {failure}", survey.name));
@@ -444,9 +478,9 @@ enum Stop {
 }
 
 impl Stop {
-    fn unknown(heir: &ServerName, failure: &Failure) -> Self {
+    fn unknown(heir: &ServerName, why: &str) -> Self {
         Self::Unknown {
-            why: failure.to_string(),
+            why: why.to_owned(),
             left: vec![format!(
                 "find out whether {heir} takes writes (SELECT @@global.read_only); if not, lift read_only there and have \
                  the others follow it"
@@ -507,7 +541,8 @@ fn old_primary(demand: &Demand) -> Result<&KnownServer, String> {
 fn heir(field: &Field, demand: &Demand, old: &ServerName) -> Result<usize, Vec<Finding>> {
     let surveys = field.surveys();
     let old = field.primary(old, &surveys);
-    choose(&surveys, &Wanted { old, may_write: &demand.may_write, to: demand.to.as_ref() })
+    let Demand { may_write, kept_out, .. } = demand;
+    choose(&surveys, &Wanted { old, may_write, kept_out, to: demand.to.as_ref() })
 }
 
 fn words(findings: &[Finding]) -> String {
@@ -529,6 +564,16 @@ async fn deafen(field: &mut Field, touched: &mut Touched) -> Result<(), String> 
     });
     let told: Result<Vec<()>, Failure> = at_once::all(telling).await.into_iter().collect();
     told.map(drop).map_err(|failure| failure.to_string())
+}
+
+/// Whether there is another connection in the place of one that is lost, with its vote: what was told over that one is over then.
+async fn relink(link: &mut Link) -> bool {
+    let Ok(mut fresh) = link.relinked().await else { return false };
+    let has_vote = take_for_a_while(&mut fresh).await.is_ok();
+    if has_vote {
+        *link = fresh;
+    }
+    has_vote
 }
 
 async fn take_writes(link: &mut Link) -> Result<(), Failure> {

@@ -31,9 +31,9 @@ pub use failover::{Cause, Demand, FenceCommand, Promoted, Report, Silence, check
 pub use hindrance::{Finding, Weight};
 pub use leftover::{Care, Leftover, look_for_leftover};
 pub use loss::Lacking;
-pub use order::{Account, Cluster, KnownServer, Limits, Order};
-pub use rejoin::{Rejoined, rejoin, takes_writes_again};
+pub use order::{Account, Begun, Cluster, KeptOut, KnownServer, Limits, Order};
+pub use rejoin::{Rejoined, Rejoining, rejoin};
 pub use sighting::Sighting;
 pub use steps::{Outcome, Step};
-pub use switchover::{check, switch_over};
-pub use traffic::{Holding, Traffic, Work};
+pub use switchover::{Interrupted, check, switch_over, take_back};
+pub use traffic::{Holding, Replaced, Traffic, Work};

@@ -3,11 +3,12 @@
 use std::time::Duration;
 
 use nuthatch_config::ServerName;
-use nuthatch_net::{AnswerTable, AskError, Asker, AskerLogin, BackendAddress};
+use nuthatch_net::{AnswerTable, AskError, Asker, AskerLogin, BackendAddress, NetError};
 use nuthatch_sql::ServerFlavor;
 use thiserror::Error;
 use tokio::time::{sleep, timeout};
 
+use crate::dialect;
 use crate::gtid::Gtids;
 use crate::order::KnownServer;
 
@@ -46,6 +47,16 @@ pub(crate) enum Failure {
         /// In words.
         why: String,
     },
+    /// It does not let the account in.
+    #[error("{server} cannot be logged in to as '{user}': {why}")]
+    NotLetIn {
+        /// Who.
+        server: ServerName,
+        /// As whom.
+        user: String,
+        /// In words.
+        why: String,
+    },
     /// It said no: it has not done it.
     #[error("{server} refused `{sql}`: {why}")]
     Refused {
@@ -60,13 +71,17 @@ pub(crate) enum Failure {
     },
 }
 
-/// Errors by which an account may not do what it is told: 1044, 1142, 1227, 1045.
+/// Errors by which an account may not do what it is told: then it is told which grants it takes.
 const OF_RIGHTS: [u16; 4] = [1044, 1045, 1142, 1227];
 
 impl Failure {
-    /// Whether the account lacks a right.
-    pub(crate) fn is_of_rights(&self) -> bool {
-        matches!(self, Self::Refused { code, .. } if OF_RIGHTS.contains(code))
+    /// Whether the server is there, and does not let the account in or do as it says.
+    pub(crate) fn is_of_account(&self) -> bool {
+        match self {
+            Self::Lost { .. } => false,
+            Self::NotLetIn { .. } => true,
+            Self::Refused { code, .. } => OF_RIGHTS.contains(code),
+        }
     }
 }
 
@@ -79,9 +94,17 @@ impl Link {
     ) -> Result<Self, Failure> {
         let lost = |why: String| Failure::Lost { server: name.clone(), why };
         let opened = timeout(patience, Asker::open(address, login, ANSWER_BYTES_MAX)).await;
-        let asker = opened
-            .map_err(|_elapsed| lost("it does not answer".to_owned()))?
-            .map_err(|error| lost(format!("it cannot be logged in to as '{}': {error}", login.user)))?;
+        let asker =
+            opened.map_err(|_elapsed| lost("it does not answer".to_owned()))?.map_err(
+                |error| match error {
+                    NetError::Refused(refusal) => Failure::NotLetIn {
+                        server: name.clone(),
+                        user: login.user.clone(),
+                        why: NetError::Refused(refusal).to_string(),
+                    },
+                    error => lost(format!("it cannot be logged in to as '{}': {error}", login.user)),
+                },
+            )?;
         let flavor = ServerFlavor::of_version(asker.version().as_bytes());
         let way = (address.clone(), login.clone());
         let mut link =
@@ -150,12 +173,14 @@ impl Link {
         self.is_lost = !matches!(asked, Ok(Ok(_) | Err(AskError::Refused { .. })));
         match asked {
             Ok(Ok(answer)) => Ok(answer),
-            Ok(Err(AskError::Refused { code, message })) => Err(Failure::Refused {
-                server: server(),
-                sql: shown.to_owned(),
-                why: format!("error {code}: {message}"),
-                code,
-            }),
+            Ok(Err(AskError::Refused { code, message })) => {
+                let grants = match OF_RIGHTS.contains(&code) {
+                    true => format!("; {}", dialect::grants(self.flavor, &self.way.1.user)),
+                    false => String::new(),
+                };
+                let why = format!("error {code}: {message}{grants}");
+                Err(Failure::Refused { server: server(), sql: shown.to_owned(), why, code })
+            }
             Ok(Err(error)) => Err(Failure::Lost { server: server(), why: error.to_string() }),
             Err(_elapsed) => {
                 let why = format!("no answer to `{shown}` within {} ms", patience.as_millis());

@@ -28,6 +28,28 @@ pub struct Cluster {
     pub servers: Vec<KnownServer>,
 }
 
+/// An old primary that nothing is sent to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct KeptOut {
+    /// Who.
+    pub name: ServerName,
+    /// What it has beyond all others counts as lost, and was told so.
+    pub is_given_up: bool,
+}
+
+/// What is to be known of a switchover before it touches anything.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Begun {
+    /// The writer hostgroup of the pair.
+    pub hostgroup: HostgroupId,
+    /// Who took the writes.
+    pub old: ServerName,
+    /// Who is to take them.
+    pub new: ServerName,
+    /// Whether events ran on the old one.
+    pub ran_events: bool,
+}
+
 /// How long is waited for what.
 #[derive(Clone, Copy, Debug)]
 pub struct Limits {

@@ -1,21 +1,20 @@
 //! An old primary that comes back after a failover.
 //!
-//! It is made read-only at once, and its events end, unless the new primary follows it and is read-only: then somebody has gone back to it. It
-//! follows the new primary only if that has all that it has; else it stays out, and what it has beyond that is told: somebody must look at it,
-//! and build the server anew.
+//! It is made read-only at once, and its events end, as long as the new primary takes the writes. It follows that one only if it has all that the
+//! old one has; else the old one stays out, and what it has beyond that is told: somebody must look at it, and build the server anew.
+//!
+//! Where the new primary is read-only and follows it, somebody has gone back to it. Where the new primary is not there, the old one is left as
+//! it is: it may be the only one that another proxy, or an operator, has left to take the writes.
 
 use std::time::Duration;
 
 use crate::dialect::{self, Followed};
 use crate::following::{Telling, follow};
-use crate::link::Failure;
+use crate::link::{Failure, Link};
 use crate::loss::Lacking;
 use crate::order::{Account, KnownServer};
 use crate::survey::Survey;
 use crate::votes;
-
-/// How long the new primary may take for one answer while the old one takes writes too.
-const TO_ASK: Duration = Duration::from_millis(300);
 
 /// How an old primary stands to the new one.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -26,62 +25,98 @@ pub enum Rejoined {
     HasSurplus(Lacking),
     /// It takes the writes again: the new one is read-only, and follows it.
     Writes,
-    /// It is not there, or could not be made to follow: a sentence.
-    NotYet(String),
+    /// It takes writes, and the new one is not there.
+    WritesAlone,
+    /// It is not there, or could not be made to follow.
+    NotYet {
+        /// In words.
+        why: String,
+        /// Whether it was seen to be read-only.
+        is_read_only: bool,
+    },
+}
+
+/// What is done about an old primary.
+#[derive(Clone, Copy, Debug)]
+pub enum Rejoining<'a> {
+    /// It is looked at.
+    Look,
+    /// It is made to follow as this account, over TLS or not.
+    Follow {
+        /// As whom it logs in to the new one.
+        replication: &'a Account,
+        /// As the new one followed it.
+        over_tls: bool,
+    },
 }
 
 /// Has the old primary follow the new one, if it is there and nothing speaks against it.
 pub async fn rejoin(
     old: &KnownServer,
     new: &KnownServer,
-    replication: &Account,
-    over_tls: bool,
+    rejoining: Rejoining<'_>,
     patience: Duration,
 ) -> Rejoined {
-    match try_rejoin(old, new, replication, over_tls, patience).await {
-        Ok(rejoined) => rejoined,
-        Err(failure) => Rejoined::NotYet(failure.to_string()),
-    }
+    let not_yet = |failure: &Failure| Rejoined::NotYet { why: failure.to_string(), is_read_only: false };
+    let (mut link, survey) = match Survey::at(old, patience).await {
+        Ok(asked) => asked,
+        Err(failure) => return not_yet(&failure),
+    };
+    let done = match survey.is_read_only {
+        true => follow_new(&mut link, survey, new, rejoining, patience).await,
+        false => end_writing(&mut link, survey, new, rejoining, patience).await,
+    };
+    done.unwrap_or_else(|failure| not_yet(&failure))
 }
 
-/// Whether the old primary takes writes and has all that the new one has, and that is read-only and follows it: nobody but somebody who has
-/// gone back to it has done that. What cannot be asked is not so.
-pub async fn takes_writes_again(old: &KnownServer, new: &KnownServer, patience: Duration) -> bool {
-    let Ok((_, survey)) = Survey::at(old, patience).await else { return false };
-    !survey.is_read_only && is_followed_by(&survey, new, patience).await
-}
-
-async fn is_followed_by(old: &Survey, new: &KnownServer, patience: Duration) -> bool {
-    let Ok((_, new)) = Survey::at(new, patience).await else { return false };
-    let follows = matches!(&new.follows[..], [one] if one.runs() && one.leads_to(old));
-    new.is_read_only && follows && old.everything().holds(&new.has, old.server_id)
-}
-
-async fn try_rejoin(
-    old: &KnownServer,
+/// Both take writes, or only the old one: two that do are worse than anything else.
+async fn end_writing(
+    old: &mut Link,
+    survey: Survey,
     new: &KnownServer,
-    replication: &Account,
-    over_tls: bool,
+    rejoining: Rejoining<'_>,
     patience: Duration,
 ) -> Result<Rejoined, Failure> {
-    let (mut old, mut survey) = Survey::at(old, patience).await?;
-    // Two that take writes are worse than anything else.
-    if !survey.is_read_only {
-        if is_followed_by(&survey, new, patience.min(TO_ASK)).await {
-            return Ok(Rejoined::Writes);
-        }
-        tracing::warn!(server = %survey.name, "an old primary is back and takes writes: it is made read-only");
-        for sql in dialect::take_writes(old.flavor, false) {
-            old.ask(sql).await?;
-        }
-        if survey.runs_events {
-            old.ask("SET GLOBAL event_scheduler = OFF").await?;
-        }
-        survey = Survey::of(&mut old).await?;
-    }
-    let (_, of_new) = Survey::at(new, patience).await?;
+    let Ok((_, of_new)) = Survey::at(new, patience).await else {
+        return Ok(Rejoined::WritesAlone);
+    };
+    let writes = |why: String| Ok(Rejoined::NotYet { why, is_read_only: false });
     if of_new.is_read_only {
-        return Ok(Rejoined::NotYet(format!("{} does not take writes", of_new.name)));
+        let follows = matches!(&of_new.follows[..], [one] if one.runs() && one.leads_to(&survey));
+        return match follows && survey.everything().holds(&of_new.has, survey.server_id) {
+            true => Ok(Rejoined::Writes),
+            false => writes(format!("{} does not take writes", of_new.name)),
+        };
+    }
+    if matches!(rejoining, Rejoining::Look) {
+        return writes(format!("{} takes writes, and so does {}", survey.name, of_new.name));
+    }
+    tracing::warn!(server = %survey.name, "an old primary is back and takes writes: it is made read-only");
+    for sql in dialect::take_writes(old.flavor, false) {
+        old.ask(sql).await?;
+    }
+    if survey.runs_events {
+        old.ask("SET GLOBAL event_scheduler = OFF").await?;
+    }
+    let survey = Survey::of(old).await?;
+    follow_new(old, survey, new, rejoining, patience).await
+}
+
+/// The old one, which is read-only, follows the new one.
+async fn follow_new(
+    old: &mut Link,
+    survey: Survey,
+    new: &KnownServer,
+    rejoining: Rejoining<'_>,
+    patience: Duration,
+) -> Result<Rejoined, Failure> {
+    let not_yet = |why: String| Ok(Rejoined::NotYet { why, is_read_only: true });
+    let (_, of_new) = match Survey::at(new, patience).await {
+        Ok(asked) => asked,
+        Err(failure) => return not_yet(failure.to_string()),
+    };
+    if of_new.is_read_only {
+        return not_yet(format!("{} does not take writes", of_new.name));
     }
     let surplus = survey.history.surplus_over(&of_new.history, survey.server_id);
     if !surplus.is_none() {
@@ -91,17 +126,16 @@ async fn try_rejoin(
         return Ok(Rejoined::Follows);
     }
     if let Some(channel) = survey.follows.iter().find(|channel| channel.runs()) {
-        return Ok(Rejoined::NotYet(format!(
-            "{} follows {}: it is left as it is",
-            survey.name, channel.source
-        )));
+        return not_yet(format!("{} follows {}: it is left as it is", survey.name, channel.source));
     }
-    votes::take(&mut old).await?;
+    let Rejoining::Follow { replication, over_tls } = rejoining else {
+        return not_yet(format!("{} follows nobody", survey.name));
+    };
+    votes::take(old, votes::AT_MOST).await?;
     let followed = Followed { source: &of_new.name, user: &replication.user, over_tls, delay_s: 0 };
     let telling = Telling { patience, tries: 1 };
-    let told = follow(&mut old, &followed, replication.password.expose(), Some(&survey.has), telling).await;
-    Ok(match told {
-        Ok(()) => Rejoined::Follows,
-        Err(why) => Rejoined::NotYet(format!("{} does not follow {}: {why}", survey.name, of_new.name)),
-    })
+    match follow(old, &followed, replication.password.expose(), Some(&survey.has), telling).await {
+        Ok(()) => Ok(Rejoined::Follows),
+        Err(why) => not_yet(format!("{} does not follow {}: {why}", survey.name, of_new.name)),
+    }
 }

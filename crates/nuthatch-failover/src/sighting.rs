@@ -13,17 +13,34 @@ pub struct Sighting(Option<Link>);
 
 impl Sighting {
     /// What it has now; none where it does not answer, or has no binlog with GTIDs.
-    pub async fn look(&mut self, server: &KnownServer, patience: Duration) -> Option<KnownGtids> {
+    ///
+    /// # Errors
+    /// A sentence: it is there, and does not let the account in or tell it.
+    pub async fn look(
+        &mut self,
+        server: &KnownServer,
+        patience: Duration,
+    ) -> Result<Option<KnownGtids>, String> {
+        match self.try_look(server, patience).await {
+            Ok(seen) => Ok(seen),
+            Err(failure) if failure.is_of_account() => Err(failure.to_string()),
+            // The monitor tells of who is not there.
+            Err(_) => Ok(None),
+        }
+    }
+
+    async fn try_look(
+        &mut self,
+        server: &KnownServer,
+        patience: Duration,
+    ) -> Result<Option<KnownGtids>, Failure> {
         let mut link = match self.0.take().filter(|link| link.name == server.0) {
             Some(link) => link,
-            None => {
-                let (name, address, login) = server;
-                Link::open(name, address, login.as_ref().ok()?, patience).await.ok()?
-            }
+            None => Link::to(server, patience).await?,
         };
-        let seen = ask(&mut link).await.ok()?;
+        let seen = ask(&mut link).await?;
         self.0 = Some(link);
-        seen
+        Ok(seen)
     }
 }
 

@@ -2,7 +2,7 @@
 
 use tokio::time::Instant;
 
-use crate::hindrance::Finding;
+use crate::hindrance::{Finding, Weight};
 
 /// One thing that was done.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -29,6 +29,22 @@ pub enum Outcome {
         /// What somebody must do, in words.
         left: Vec<String>,
     },
+}
+
+impl Outcome {
+    /// Why it is not done, and what is left to do, in words; none where it is done.
+    #[must_use]
+    pub fn why(&self) -> Option<String> {
+        match self {
+            Self::Done => None,
+            Self::Refused(findings) => {
+                let refusals = findings.iter().filter(|one| one.weight == Weight::Refused);
+                Some(refusals.map(|one| &*one.what).collect::<Vec<_>>().join("; "))
+            }
+            Self::RolledBack(why) => Some(why.clone()),
+            Self::Unfinished { why, left } => Some(format!("{why}; left to do: {}", left.join("; "))),
+        }
+    }
 }
 
 /// What has been touched so far.

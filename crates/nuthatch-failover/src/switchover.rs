@@ -8,6 +8,7 @@
 //! 5. Statements go there. The others follow it.
 
 mod followers;
+mod interrupted;
 mod waiting;
 
 use std::sync::Arc;
@@ -21,11 +22,12 @@ use crate::dialect;
 use crate::gtid::Gtids;
 use crate::hindrance::{self, Finding, Weight, refused};
 use crate::link::{Failure, Link};
-use crate::order::Order;
+use crate::order::{Begun, Limits, Order};
 use crate::steps::{Outcome, Step, Steps};
 use crate::survey::Survey;
 use crate::traffic::Traffic;
 use crate::votes;
+pub use interrupted::{Interrupted, take_back};
 
 /// The servers of a pair, each asked.
 struct Field {
@@ -177,26 +179,24 @@ impl Field {
                     ))],
                 }
             }
-            Err(failure) => vec![self.in_words(&failure)],
+            Err(failure) => vec![refused(failure.to_string())],
         }
-    }
-
-    /// With the grants, where rights are missing.
-    fn in_words(&self, failure: &Failure) -> Finding {
-        refused(match failure.is_of_rights() {
-            true => format!("{failure}; {}", dialect::grants(self.old.0.flavor, "mysql-failover_username")),
-            false => failure.to_string(),
-        })
     }
 
     async fn switch(&mut self, traffic: &Arc<dyn Traffic>, order: &Order, steps: &mut Steps) -> Outcome {
         let hostgroup = order.cluster.hostgroup;
         if let Err(failure) = self.prepare(order, steps).await {
-            return Outcome::Refused(vec![self.in_words(&failure)]);
+            return Outcome::Refused(vec![refused(failure.to_string())]);
         }
         for warning in self.of_accounts(order).await {
             steps.took(warning.to_string());
         }
+        traffic.begins(&Begun {
+            hostgroup,
+            old: self.old.1.name.clone(),
+            new: order.to.clone(),
+            ran_events: self.old.1.runs_events,
+        });
         let holding = traffic.hold(hostgroup, &format!("a switchover to {} is under way", order.to));
         steps.took(format!("statements of hostgroup {hostgroup} wait"));
         if let Err(why) = waiting::until_finished(&*holding, traffic, &order.limits, steps).await {
@@ -208,7 +208,7 @@ impl Field {
         }
         if let Err(failure) = handed_over {
             let left = self.take_back(order, steps).await;
-            let why = self.in_words(&failure).what;
+            let why = failure.to_string();
             if !left.is_empty() {
                 return Outcome::Unfinished { why, left };
             }
@@ -232,10 +232,12 @@ impl Field {
     /// Nobody else changes the old primary; what must be allowed is; and while statements still run, the new primary has what the old one
     /// had: so they wait for little.
     async fn prepare(&mut self, order: &Order, steps: &mut Steps) -> Result<(), Failure> {
-        votes::take(&mut self.old.0).await?;
-        votes::take(&mut self.new.0).await?;
+        let Limits { transactions, pins, catch_up, .. } = order.limits;
+        let at_most = transactions + pins + catch_up * 2 + votes::AT_MOST;
+        votes::take(&mut self.old.0, at_most).await?;
+        votes::take(&mut self.new.0, at_most).await?;
         for (link, _) in &mut self.others {
-            votes::take(link).await?;
+            votes::take(link, at_most).await?;
         }
         // It is so already: this asks for the right.
         self.new.0.ask("SET GLOBAL read_only = 1").await?;

@@ -3,6 +3,8 @@
 use nuthatch_config::{AccessFinding, HostgroupId, ServerName};
 use nuthatch_sql::KnownGtids;
 
+use crate::order::Begun;
+
 /// A session that has a connection to the old primary and cannot let go of it by itself at once.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Work {
@@ -31,6 +33,17 @@ pub trait Holding: Send + Sync {
     fn is_busy(&self) -> bool;
 }
 
+/// A primary in whose place another server is put.
+#[derive(Clone, Copy, Debug)]
+pub struct Replaced<'a> {
+    /// Who was it.
+    pub old: &'a ServerName,
+    /// Who is it; none where nobody knows whether the heir takes writes.
+    pub new: Option<&'a ServerName>,
+    /// Whether that one followed over TLS: so will the old one.
+    pub over_tls: bool,
+}
+
 /// Who sends statements to servers.
 pub trait Traffic: Send + Sync + 'static {
     /// New statements of the hostgroup wait until what this returns is dropped; the reason is told to those that wait in vain.
@@ -42,12 +55,19 @@ pub trait Traffic: Send + Sync + 'static {
     /// Ends a session; its client is told why.
     fn end(&self, session: u32, why: &str);
 
+    /// A switchover is about to touch servers: what is known of it then must not be forgotten before it has come to its end.
+    fn begins(&self, switchover: &Begun);
+
     /// A server has been made what this says: statements go to it, or not, when this returns.
     fn has_become(&self, server: &ServerName, finding: &AccessFinding);
 
     /// Nothing is sent to the server any more in the pair of that hostgroup, whatever it is found to be: its connections have been cut
     /// when this returns, and nothing that was under way there is stored.
     fn fence(&self, hostgroup: HostgroupId, server: &ServerName, why: &str);
+
+    /// The old primary is to be looked for from now on, so that it takes no writes and follows when it is back; the new one, if there is one, is
+    /// kept out no longer: it takes the writes.
+    fn replaced(&self, hostgroup: HostgroupId, replaced: &Replaced<'_>);
 
     /// The server stands again where it belongs by what it is found to be.
     fn readmit(&self, hostgroup: HostgroupId, server: &ServerName);

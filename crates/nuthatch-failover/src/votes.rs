@@ -4,25 +4,35 @@
 //! servers close should this proxy stand still (`HELD`), and what is ordered on it then is not done. Two that have a majority have one
 //! server in common, so there is one of them.
 
+use std::future::Future;
+use std::pin::pin;
 use std::time::Duration;
 
-use tokio::time::Instant;
+use tokio::time::{Instant, timeout};
 
 use crate::link::{Failure, Link};
 
 /// Servers close a voting connection on which nothing has been asked for so long.
 const HELD: Duration = Duration::from_secs(10);
 
-/// Who has not looked at its votes for so long has stood still, and begins anew.
+/// Who has not been seen awake for so long has stood still, and begins anew.
 const STANDSTILL: Duration = Duration::from_secs(5);
+
+/// Between two looks whether it is awake.
+pub(crate) const LOOK: Duration = Duration::from_secs(1);
 
 /// How many votes are more than half.
 pub(crate) const fn majority(servers: usize) -> usize {
     servers / 2 + 1
 }
 
-/// That connection has the lock of its server, which nobody else has then.
-pub(crate) async fn take(link: &mut Link) -> Result<(), Failure> {
+/// How long what is done to one server, or behind all that is waited for, may take: what a host leaves that dies in between hinders others for
+/// no longer.
+pub(crate) const AT_MOST: Duration = Duration::from_secs(60);
+
+/// That connection has the lock of its server, which nobody else has then. The server closes it when nothing has been asked on it for so long.
+pub(crate) async fn take(link: &mut Link, at_most: Duration) -> Result<(), Failure> {
+    link.ask(&format!("SET SESSION wait_timeout = {}", at_most.as_secs().max(1))).await?;
     let answer = link.ask("SELECT GET_LOCK('nuthatch_switchover', 0) AS got").await?;
     match answer.value("got") {
         Some(b"1") => Ok(()),
@@ -34,17 +44,17 @@ pub(crate) async fn take(link: &mut Link) -> Result<(), Failure> {
     }
 }
 
-/// The same, and the server closes the connection on which nothing is asked for.
+/// The same of a vote that is looked for again and again.
 pub(crate) async fn take_for_a_while(link: &mut Link) -> Result<(), Failure> {
-    link.ask(&format!("SET SESSION wait_timeout = {}", HELD.as_secs())).await?;
-    take(link).await
+    take(link, HELD).await
 }
 
 /// Votes that must not outlive a proxy that stands still.
 #[derive(Debug)]
 pub(crate) struct Votes {
     needed: usize,
-    looked: Instant,
+    /// When this proxy was seen awake last.
+    awake: Instant,
 }
 
 impl Votes {
@@ -55,7 +65,7 @@ impl Votes {
         needed: usize,
         of: usize,
     ) -> Result<Self, String> {
-        let looked = Instant::now();
+        let awake = Instant::now();
         let mut links: Vec<_> = links.collect();
         if links.len() < needed {
             return Err(format!(
@@ -67,7 +77,7 @@ impl Votes {
         for link in links {
             take_for_a_while(link).await.map_err(|failure| failure.to_string())?;
         }
-        Ok(Self { needed, looked })
+        Ok(Self { needed, awake })
     }
 
     /// There are still enough, the heir's among them, and this proxy has not stood still.
@@ -76,15 +86,7 @@ impl Votes {
         heir: &mut Link,
         others: impl Iterator<Item = &mut Link>,
     ) -> Result<(), String> {
-        let stood_still = |looked: Instant| {
-            let stood = looked.elapsed();
-            (stood > STANDSTILL).then(|| {
-                format!("this proxy stood still for {} ms: what it has seen is old", stood.as_millis())
-            })
-        };
-        if let Some(why) = stood_still(self.looked) {
-            return Err(why);
-        }
+        stood_still_since(self.awake)?;
         let began = Instant::now();
         if !has(heir).await {
             return Err(format!("the named lock on {} is lost", heir.name));
@@ -96,11 +98,31 @@ impl Votes {
         if held < self.needed {
             return Err(format!("this proxy has {held} votes left, and {} are needed", self.needed));
         }
-        if let Some(why) = stood_still(began) {
-            return Err(why);
-        }
-        self.looked = began;
+        stood_still_since(began)?;
+        self.awake = began;
         Ok(())
+    }
+
+    /// Does what keeps the voting connections at work, or takes less than servers leave them open; this proxy does not stand still meanwhile.
+    pub(crate) async fn stay_awake<T>(&mut self, work: impl Future<Output = T>) -> Result<T, String> {
+        let mut work = pin!(work);
+        loop {
+            let done = timeout(LOOK, &mut work).await;
+            stood_still_since(self.awake)?;
+            self.awake = Instant::now();
+            if let Ok(done) = done {
+                return Ok(done);
+            }
+        }
+    }
+}
+
+/// An error where it did, since it was seen awake then.
+fn stood_still_since(awake: Instant) -> Result<(), String> {
+    let stood = awake.elapsed();
+    match stood > STANDSTILL {
+        true => Err(format!("this proxy stood still for {} ms: what it has seen is old", stood.as_millis())),
+        false => Ok(()),
     }
 }
 
@@ -124,5 +146,17 @@ mod tests {
     #[test]
     fn connection_outlives_no_standstill() {
         assert!(2 * STANDSTILL <= HELD);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn long_work_is_no_standstill() {
+        let mut votes = Votes { needed: 2, awake: Instant::now() };
+        let work = tokio::time::sleep(2 * STANDSTILL);
+        assert_eq!(votes.stay_awake(work).await, Ok(()));
+        // Who is not polled for so long has stood still.
+        tokio::time::advance(STANDSTILL + LOOK).await;
+        assert!(
+            votes.stay_awake(async {}).await.expect_err("it stood still").contains("stood still for 6000 ms")
+        );
     }
 }

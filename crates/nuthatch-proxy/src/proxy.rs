@@ -156,6 +156,11 @@ impl Proxy {
         self.shared.hostgroups.known.of(&server.host, server.port).acknowledged.gtids()
     }
 
+    /// The server is the primary no more, and what it has acknowledged is accounted for.
+    pub fn forget_acknowledged(&self, server: &ServerName) {
+        self.shared.hostgroups.known.of(&server.host, server.port).acknowledged.forget();
+    }
+
     /// The server may have been started anew: what it shows is to be proven again.
     pub fn note_begun_anew(&self, server: &ServerName) {
         self.shared.hostgroups.known.of(&server.host, server.port).caught_up.begin_anew();

@@ -237,25 +237,31 @@ impl Follower {
                 Ok(mark) => mark.clone(),
                 Err(_) => return Some(Unknown::Lost("nobody asks any more".to_owned())),
             };
-            let Some(Mark { at_us, written }) = mark else { continue };
+            let Some(mut mark) = mark else { continue };
             if progress.is_gone() {
                 return None;
             }
             let life = self.proxy.life_of(&self.server.name);
             loop {
                 let shows = match self.is_writer {
-                    true => patiently(progress.shows_its_own(&written)).await,
-                    false => patiently(progress.shows(&written)).await,
+                    true => patiently(progress.shows_its_own(&mark.written)).await,
+                    false => patiently(progress.shows(&mark.written)).await,
                 };
                 match shows {
                     Ok(true) => break,
-                    Ok(false) => {}
+                    // What was marked may never come, as a transaction that was rolled back; the next mark does without, and proves more.
+                    Ok(false) => {
+                        if let Some(newer) = marks.borrow().as_ref().filter(|newer| newer.at_us > mark.at_us)
+                        {
+                            mark = newer.clone();
+                        }
+                    }
                     Err(why) => return Some(why),
                 }
             }
             said.note_well();
-            if self.proxy.note_caught_up(&self.wishes, &self.server.name, life, at_us) {
-                proven_us = at_us;
+            if self.proxy.note_caught_up(&self.wishes, &self.server.name, life, mark.at_us) {
+                proven_us = mark.at_us;
             }
         }
     }

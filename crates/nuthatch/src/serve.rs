@@ -74,7 +74,8 @@ async fn serve(settings: Settings) -> anyhow::Result<()> {
     let suspicions = Suspicions::default();
     let monitor = monitoring::monitor(&proxy, suspicions.clone(), &tasks);
     let lookout = monitor.lookout().clone();
-    let (log, switching) = (Arc::clone(monitor.log()), Switching::new(&proxy, &tasks));
+    let (log, switching) =
+        (Arc::clone(monitor.log()), Switching::new(&proxy, &tasks, arguments.datadir.as_deref()));
     let plane = Arc::new(Plane::new(Arc::clone(&proxy), stops.clone(), certificates, log, switching.clone()));
     let admin = Admin::start(layers, Arc::<Plane>::clone(&plane)).map_err(cannot)?;
     proxy.is_kept_by(Arc::new(Keeper::new(&admin)));
@@ -87,9 +88,10 @@ async fn serve(settings: Settings) -> anyhow::Result<()> {
     tasks.spawn(catalogues::keep(Arc::clone(&proxy), stops.now.clone()));
     tasks.spawn(monitoring::keep(Arc::clone(&proxy), monitor, stops.now.clone()));
     tasks.spawn(catching_up::keep(Arc::clone(&proxy), stops.now.clone()));
-    tasks.spawn(switching::guard(switching.clone(), suspicions, lookout, stops.now.clone()));
+    tasks.spawn(switching::guard(switching.clone(), suspicions.clone(), lookout, stops.now.clone()));
     tasks.spawn(switching::see(switching.clone(), stops.now.clone()));
-    tasks.spawn(switching::rejoin(switching.clone(), stops.now.clone()));
+    tasks.spawn(switching::rejoin(switching.clone(), suspicions, stops.now.clone()));
+    tasks.spawn(switching::take_back(switching.clone(), stops.now.clone()));
     tasks.spawn(switching::look_for_stragglers(switching.clone(), stops.now.clone()));
     if let Some(listener) = admin_listener {
         tasks.spawn(nuthatch_admin::serve(listener, Arc::clone(&admin)));

@@ -1,39 +1,39 @@
 //! Changes of the primary at work: who is asked for one, planned or because it is gone; and who watches for the second.
 
+mod crew;
 mod failing_over;
-mod fenced;
 mod guard;
-mod losses;
+mod interrupted;
+mod memory;
 mod rejoining;
-mod seen;
 mod sightings;
 mod statements;
 mod stragglers;
 mod suspicions;
-mod writers_file;
+mod turns;
 
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
 use nuthatch_admin::{SwitchoverMode, SwitchoverOrder};
 use nuthatch_config::{CheckType, HostgroupId, MysqlVariables, ServerName};
-use nuthatch_failover::{Account, Cluster, KnownServer, Limits, Order, Outcome, Step, Traffic, Weight};
+use nuthatch_failover::{Account, Cluster, KnownServer, Limits, Order, Outcome, Step, Traffic};
 use nuthatch_net::{AskerLogin, BackendPassword};
 use nuthatch_proxy::{Pair, Proxy};
-use tokio::sync::{OwnedSemaphorePermit, Semaphore, TryAcquireError};
 use tokio::time::timeout;
 use tokio_util::task::TaskTracker;
 
-use fenced::Fenced;
 pub(crate) use guard::keep as guard;
-use losses::Losses;
+pub(crate) use interrupted::keep as take_back;
+use memory::{Attempt, By, Came, Kind, Memory};
+pub(crate) use memory::{Ended, WritersFile};
 pub(crate) use rejoining::keep as rejoin;
-use seen::Seen;
 pub(crate) use sightings::keep as see;
 use statements::Statements;
 pub(crate) use stragglers::keep as look_for_stragglers;
 pub(crate) use suspicions::Suspicions;
-pub(crate) use writers_file::WritersFile;
+use turns::{Turn, Turns};
 
 /// How long a server may take for one answer.
 const ANSWER: Duration = Duration::from_secs(5);
@@ -41,30 +41,31 @@ const ANSWER: Duration = Duration::from_secs(5);
 /// How long a stop waits for a switchover, which has limits of its own.
 const FINISH_MAX: Duration = Duration::from_secs(120);
 
-/// Begins changes of primaries, one at a time.
+/// Begins changes of primaries.
 #[derive(Clone, Debug)]
 pub(crate) struct Switching {
     proxy: Arc<Proxy>,
     tasks: TaskTracker,
-    /// Who has it changes primaries.
-    place: Arc<Semaphore>,
-    losses: Arc<Losses>,
-    fenced: Arc<Fenced>,
-    seen: Arc<Seen>,
+    turns: Arc<Turns>,
+    memory: Arc<Memory>,
 }
 
 /// What came of an order: rows, or sentences that say why not.
 type Answer = Result<Vec<(String, String)>, String>;
 
 impl Switching {
-    pub(crate) fn new(proxy: &Arc<Proxy>, tasks: &TaskTracker) -> Self {
+    /// What former runs have left in `directory`, if there is one, is known.
+    pub(crate) fn new(proxy: &Arc<Proxy>, tasks: &TaskTracker, directory: Option<&Path>) -> Self {
+        let memory = Memory::open(directory);
+        for old in memory.fenced.all() {
+            let why = "a failover replaced it, before the proxy was started anew";
+            proxy.fence(old.hostgroup, &old.name, why);
+        }
         Self {
             proxy: Arc::clone(proxy),
             tasks: tasks.clone(),
-            place: Arc::new(Semaphore::new(1)),
-            losses: Arc::default(),
-            fenced: Arc::default(),
-            seen: Arc::default(),
+            turns: Arc::default(),
+            memory: Arc::new(memory),
         }
     }
 
@@ -76,35 +77,39 @@ impl Switching {
             let findings = nuthatch_failover::check(&traffic, &made).await;
             return Ok(findings.into_iter().map(|one| (one.weight.as_str().to_owned(), one.what)).collect());
         }
-        let place = self.begin()?;
-        let done = self.tasks.spawn(async move {
+        let turn = self.begin(&made.cluster)?;
+        let attempt = self.attempt(Kind::Switchover, By::Operator, made.cluster.hostgroup);
+        let done = self.tasks.clone().spawn(async move {
             let (outcome, steps) = nuthatch_failover::switch_over(&traffic, &made).await;
-            drop(place);
+            if !matches!(outcome, Outcome::Unfinished { .. }) {
+                self.memory.ledger.end(made.cluster.hostgroup);
+            }
+            drop(turn);
             tell(&made, &outcome);
-            answer("switchover", outcome, steps)
+            if let (Outcome::Done, Some(old)) = (&outcome, &made.cluster.writer) {
+                self.proxy.forget_acknowledged(old);
+            }
+            let primaries = [made.cluster.writer.as_ref(), Some(&made.to)];
+            self.memory.history.note(attempt, primaries, Came::of(&outcome, &steps));
+            answer("switchover", &outcome, steps)
         });
         done.await
             .unwrap_or_else(|_panic| Err("the switchover hit a fault of the program: see the log".to_owned()))
     }
 
     fn statements(&self, check: CheckType) -> Arc<dyn Traffic> {
-        Arc::new(Statements::new(&self.proxy, check, &self.seen))
+        Arc::new(Statements::new(&self.proxy, check, &self.memory))
     }
 
-    /// One at a time: pairs may share servers.
-    fn begin(&self) -> Result<OwnedSemaphorePermit, String> {
-        Arc::clone(&self.place).try_acquire_owned().map_err(|error| match error {
-            TryAcquireError::NoPermits => "a switchover or failover is under way already".to_owned(),
-            TryAcquireError::Closed => "the proxy is stopping".to_owned(),
-        })
+    /// One at a time for each server.
+    fn begin(&self, cluster: &Cluster) -> Result<Turn, String> {
+        let names: Vec<_> = cluster.servers.iter().map(|(name, ..)| name.clone()).collect();
+        self.turns.take(&names)
     }
 
-    /// Begins none any more, and returns when the one that is under way has come to its end.
+    /// Begins none any more, and returns when those that are under way have come to their end.
     pub(crate) async fn finish(&self) {
-        if let Ok(Ok(place)) = timeout(FINISH_MAX, Arc::clone(&self.place).acquire_owned()).await {
-            self.place.close();
-            drop(place);
-        } else {
+        if timeout(FINISH_MAX, self.turns.close()).await.is_err() {
             tracing::error!(
                 "the proxy stops in the middle of a switchover or failover: look which server takes writes, and who follows"
             );
@@ -130,7 +135,7 @@ impl Switching {
         if pair.servers.contains(&to) && !pair.online.contains(&to) {
             return Err(format!("{to} is ONLINE in no hostgroup of the pair: nothing would be sent to it"));
         }
-        if self.fenced.has(hostgroup, &to) {
+        if self.memory.fenced.has(hostgroup, &to) {
             return Err(format!(
                 "{to} is kept out since a failover replaced it: it can take the writes when it follows again \
                  (stats_nuthatch_servers)"
@@ -142,9 +147,13 @@ impl Switching {
         ))
     }
 
-    /// What was lost with old primaries.
-    pub(crate) const fn losses(&self) -> &Arc<Losses> {
-        &self.losses
+    fn attempt(&self, kind: Kind, by: By, hostgroup: HostgroupId) -> Attempt {
+        Attempt::begin(kind, by, hostgroup, self.proxy.unix_seconds_now())
+    }
+
+    /// What is remembered of it.
+    pub(crate) fn memory(&self) -> &Memory {
+        &self.memory
     }
 
     /// That server of the pair, as the account that changes roles reaches it.
@@ -209,20 +218,15 @@ fn limits(variables: &MysqlVariables) -> Limits {
 }
 
 /// `of_what` is its word.
-fn answer(of_what: &str, outcome: Outcome, steps: Vec<Step>) -> Answer {
+fn answer(of_what: &str, outcome: &Outcome, steps: Vec<Step>) -> Answer {
+    let why = outcome.why().unwrap_or_default();
     match outcome {
         Outcome::Done => Ok(steps.into_iter().map(|step| (step.at_ms.to_string(), step.what)).collect()),
-        Outcome::Refused(findings) => {
-            let refusals = findings.into_iter().filter(|one| one.weight == Weight::Refused);
-            let whys: Vec<_> = refusals.map(|one| one.what).collect();
-            Err(format!("the {of_what} is refused, and nothing was touched: {}", whys.join("; ")))
-        }
-        Outcome::RolledBack(why) => {
+        Outcome::Refused(_) => Err(format!("the {of_what} is refused, and nothing was touched: {why}")),
+        Outcome::RolledBack(_) => {
             Err(format!("the {of_what} failed, and everything is as it was before: {why}"))
         }
-        Outcome::Unfinished { why, left } => {
-            Err(format!("the {of_what} is not finished: {why}; left to do: {}", left.join("; ")))
-        }
+        Outcome::Unfinished { .. } => Err(format!("the {of_what} is not finished: {why}")),
     }
 }
 

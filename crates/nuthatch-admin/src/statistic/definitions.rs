@@ -251,6 +251,24 @@ statistics! {
         "Microseconds for which they did, in all.";
     CausalReadsByWriter = Counter "Causal_Reads_By_Writer", "causal_reads_by_writer" {},
         "Statements that went to who writes, as no reader was known to show it, or none was there.";
+    SwitchoversDone = Counter "Switchovers_Done", "switchovers" {"outcome" = "done"},
+        "Switchovers that this proxy has done or tried, by how they ended.";
+    SwitchoversRefused = Counter "Switchovers_Refused", "switchovers" {"outcome" = "refused"},
+        "Switchovers that this proxy has done or tried, by how they ended.";
+    SwitchoversRolledBack = Counter "Switchovers_Rolled_Back", "switchovers" {"outcome" = "rolled_back"},
+        "Switchovers that this proxy has done or tried, by how they ended.";
+    SwitchoversUnfinished = Counter "Switchovers_Unfinished", "switchovers" {"outcome" = "unfinished"},
+        "Switchovers that this proxy has done or tried, by how they ended.";
+    FailoversDone = Counter "Failovers_Done", "failovers" {"outcome" = "done"},
+        "Failovers that this proxy has done or tried, by how they ended.";
+    FailoversRefused = Counter "Failovers_Refused", "failovers" {"outcome" = "refused"},
+        "Failovers that this proxy has done or tried, by how they ended.";
+    FailoversRolledBack = Counter "Failovers_Rolled_Back", "failovers" {"outcome" = "rolled_back"},
+        "Failovers that this proxy has done or tried, by how they ended.";
+    FailoversUnfinished = Counter "Failovers_Unfinished", "failovers" {"outcome" = "unfinished"},
+        "Failovers that this proxy has done or tried, by how they ended.";
+    FailoverLostTransactions = Counter "Failover_Lost_Transactions", "failover_lost_transactions" {},
+        "Transactions, acknowledged through this proxy, that were lost with old primaries, as far as that is known.";
     CommitsUnknown = Counter "Commits_Unknown", "commits_unknown" {},
         "Statements by which a transaction may have been committed or not: their connection was lost under them.";
     TransactionReplays = Counter "Transaction_Replays", "transaction_replays" {},

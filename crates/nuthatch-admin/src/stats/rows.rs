@@ -178,6 +178,33 @@ stats_table! {
 }
 
 stats_table! {
+    /// What this proxy has tried to change at who writes and who follows, in `stats_nuthatch_role_changes`: the last thousand tries.
+    RoleChangeRow in "stats_nuthatch_role_changes", rows: |plane, _| plane.role_changes(), constraints: "";
+    /// The writer hostgroup of the pair.
+    hostgroup: u32 => "hostgroup INT NOT NULL",
+    /// When it began, in seconds since 1970.
+    time: u64 => "time INT NOT NULL",
+    /// How long it took, in milliseconds.
+    took_ms: u64 => "took_ms INT NOT NULL",
+    /// `switchover`; `failover`; `rejoin`: an old primary follows again or stays out; `repair`: what a failover had left.
+    kind: &'static str => "kind VARCHAR NOT NULL",
+    /// `operator`, or `proxy`.
+    ordered_by: &'static str => "ordered_by VARCHAR NOT NULL",
+    /// Host and port of who wrote before; of a rejoin or repair, of the server that it is about. NULL where that is not known.
+    old_primary: Option<String> => "old_primary VARCHAR",
+    /// Host and port of who was to write, or writes; NULL where nobody was chosen.
+    new_primary: Option<String> => "new_primary VARCHAR",
+    /// `done`, `refused`, `rolled back`, `unfinished`.
+    outcome: &'static str => "outcome VARCHAR NOT NULL",
+    /// In words; NULL where it is done.
+    why: Option<String> => "why VARCHAR",
+    /// What was done: a line for each step, with its milliseconds.
+    steps: String => "steps VARCHAR NOT NULL",
+    /// How often the proxy has tried it in a row, and refused it in these words.
+    tries: u64 => "tries INT NOT NULL",
+}
+
+stats_table! {
     /// What was lost with an old primary, in `stats_nuthatch_lost_transactions`: the last thousand of such findings.
     LostTransactionsRow in "stats_nuthatch_lost_transactions", rows: |plane, _| plane.lost_transactions(), constraints: "";
     /// The writer hostgroup of the pair.

@@ -111,6 +111,12 @@ impl Cell for String {
     }
 }
 
+impl Cell for &'static str {
+    fn cell(&self) -> Value {
+        Value::Text((*self).to_owned())
+    }
+}
+
 impl Cell for Arc<str> {
     fn cell(&self) -> Value {
         Value::Text(self.as_ref().to_owned())

@@ -161,7 +161,8 @@ impl Placer {
                 rows.set_status(name, &both, ServerStatus::Shunned);
             }
             Role::Reader => rows.stand(name, &both, &both[1..]),
-            Role::KeptOut if candidate.fenced.is_some() || self.is_deposed(pair, candidate) => {
+            Role::KeptOut if candidate.fenced.is_some() => rows.cut_off(name),
+            Role::KeptOut if self.is_deposed(pair, candidate) => {
                 rows.set_status(name, &both, ServerStatus::OfflineHard);
             }
             Role::KeptOut if is_loaded_as_reader => rows.stand(name, &both, &both[1..]),

@@ -58,6 +58,13 @@ impl Rows {
         }
     }
 
+    /// Nothing is sent to the server any more, in whatever hostgroup.
+    pub(super) fn cut_off(&mut self, server: &ServerName) {
+        for row in self.0.iter_mut().filter(|row| row.name() == *server) {
+            row.status = ServerStatus::OfflineHard;
+        }
+    }
+
     /// The server's rows in these hostgroups get another status, unless an operator wants less of it.
     pub(super) fn set_status(
         &mut self,

@@ -11,6 +11,7 @@ use nuthatch_config::ServerName;
 
 use super::evidence::Primary;
 use crate::hindrance::{Finding, refused};
+use crate::order::KeptOut;
 use crate::survey::{Binlog, Channel, Survey};
 
 /// What is asked for.
@@ -19,6 +20,8 @@ pub(crate) struct Wanted<'a> {
     pub(crate) old: Primary<'a>,
     /// Who may take statements at all, and how heavy each is.
     pub(crate) may_write: &'a [(ServerName, u64)],
+    /// Those that were replaced before.
+    pub(crate) kept_out: &'a [KeptOut],
     /// An operator's choice.
     pub(crate) to: Option<&'a ServerName>,
 }
@@ -40,7 +43,7 @@ pub(crate) fn choose(servers: &[&Survey], wanted: &Wanted<'_>) -> Result<usize, 
     let mut heirs = Vec::new();
     let mut lacking = Vec::new();
     for (place, survey, _) in fit {
-        match lacks(survey, servers) {
+        match lacks(survey, servers, wanted.kept_out) {
             None => heirs.push((place, survey)),
             Some(what) => lacking.push(refused(what)),
         }
@@ -63,10 +66,11 @@ pub(crate) fn choose(servers: &[&Survey], wanted: &Wanted<'_>) -> Result<usize, 
     Err(lacking)
 }
 
-/// What another server has that this one does not, in words.
-fn lacks(survey: &Survey, servers: &[&Survey]) -> Option<String> {
+/// What another server has that this one does not, in words. What was given up with a server is not missed again.
+fn lacks(survey: &Survey, servers: &[&Survey], kept_out: &[KeptOut]) -> Option<String> {
     let everything = survey.everything();
-    let others = servers.iter().filter(|other| other.name != survey.name);
+    let is_given_up = |name: &ServerName| kept_out.iter().any(|one| one.is_given_up && one.name == *name);
+    let others = servers.iter().filter(|other| other.name != survey.name && !is_given_up(&other.name));
     let ahead = others.into_iter().find(|other| !everything.holds(&other.come_to(), survey.server_id))?;
     Some(format!(
         "{} does not have all that {} has: {} there, {} here",
@@ -83,6 +87,12 @@ fn faults(survey: &Survey, wanted: &Wanted<'_>) -> Vec<Finding> {
     let mut faults = Vec::new();
     if !wanted.may_write.iter().any(|(known, _)| known == name) {
         faults.push(refused(format!("{name} is not ONLINE with a weight in a hostgroup of the pair")));
+    }
+    // Who asks for it by name has seen to it.
+    if wanted.to.is_none() && wanted.kept_out.iter().any(|one| one.name == *name) {
+        faults.push(refused(format!(
+            "{name} is kept out since a failover replaced it, and does not follow again yet"
+        )));
     }
     if survey.binlog != Binlog::All {
         faults.push(refused(format!(

@@ -6,7 +6,7 @@ use nuthatch_config::{LossMax, ServerName};
 
 use super::evidence::Silence;
 use super::fencing::FenceCommand;
-use crate::order::{Account, Cluster};
+use crate::order::{Account, Cluster, KeptOut};
 
 /// Who wants a failover.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -26,6 +26,8 @@ pub struct Demand {
     pub configured: usize,
     /// Who may take statements at all, and how heavy each is.
     pub may_write: Vec<(ServerName, u64)>,
+    /// Those that were replaced and do not follow again yet, as far as this proxy knows.
+    pub kept_out: Vec<KeptOut>,
     /// Who is to take the writes, if somebody has said so.
     pub to: Option<ServerName>,
     /// By whose wish.

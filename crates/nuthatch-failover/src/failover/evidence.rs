@@ -65,7 +65,8 @@ impl View {
         match survey.follows.iter().find(|channel| old.is_source_of(channel)) {
             None => Self::NoWitness,
             Some(channel) => match channel.fetches.as_str() {
-                "Yes" => Self::Connected,
+                // MariaDB's "Preparing" is connected, and has not heard of anything yet.
+                "Yes" | "Preparing" => Self::Connected,
                 "Connecting" => Self::TriesInVain(channel.error.clone()),
                 _ => Self::NoWitness,
             },

@@ -1,14 +1,16 @@
 //! The command of an operator that makes sure that a primary which seems gone writes no more: it may cut its power or its network.
 
-use std::io::Read;
-use std::process::{Child, Command, Stdio};
+use std::process::Stdio;
 use std::time::Duration;
 
 use nuthatch_config::{HostgroupId, ServerName};
-use tokio::time::{Instant, sleep};
+use rustix::process::{Pid, Signal, kill_process_group};
+use tokio::io::AsyncReadExt;
+use tokio::process::{Child, ChildStderr, Command};
+use tokio::time::timeout;
 
-/// Between two looks at whether it has ended.
-const PAUSE: Duration = Duration::from_millis(10);
+/// How long it is waited for what it has to say, once it has ended.
+const TO_TELL: Duration = Duration::from_millis(200);
 
 /// What is told of its complaints.
 const TOLD_BYTES_MAX: u64 = 500;
@@ -45,26 +47,26 @@ impl FenceCommand {
         Ok((!words.is_empty()).then_some(Self { words, limit }))
     }
 
-    /// It has been run for that server, and says that the server is fenced. An error says why that is not known.
+    /// It has been run for that server, and says that the server is fenced. An error says why that is not known: then nothing that it has begun
+    /// goes on, as far as it has stayed in the group of processes that it was begun with.
     pub(crate) async fn run(&self, server: &ServerName, hostgroup: HostgroupId) -> Result<(), String> {
-        let began = Instant::now();
-        let mut child = self.start(server, hostgroup)?;
-        loop {
-            match child.try_wait() {
-                Ok(Some(status)) if status.success() => return Ok(()),
-                Ok(Some(status)) => {
-                    return Err(format!("{} ended with {status}{}", self.name(), complaints(&mut child)));
-                }
-                Ok(None) if began.elapsed() < self.limit => sleep(PAUSE).await,
-                Ok(None) => {
-                    let _gone_meanwhile = child.kill().and_then(|()| child.wait());
-                    let ms = self.limit.as_millis();
-                    return Err(format!(
-                        "{} did not end within {ms} ms (mysql-failover_fence_timeout_ms)",
-                        self.name()
-                    ));
-                }
-                Err(error) => return Err(format!("{} cannot be waited for: {error}", self.name())),
+        let (mut child, group) = self.start(server, hostgroup)?;
+        let mut complaints = child.stderr.take();
+        match timeout(self.limit, child.wait()).await {
+            Ok(Ok(status)) if status.success() => Ok(()),
+            Ok(Ok(status)) => {
+                let complaints = told_by(&mut complaints).await;
+                group.end();
+                Err(format!("{} ended with {status}{complaints}", self.name()))
+            }
+            Ok(Err(error)) => {
+                group.end();
+                Err(format!("{} cannot be waited for: {error}", self.name()))
+            }
+            Err(_elapsed) => {
+                group.end();
+                let ms = self.limit.as_millis();
+                Err(format!("{} did not end within {ms} ms (mysql-failover_fence_timeout_ms)", self.name()))
             }
         }
     }
@@ -74,7 +76,7 @@ impl FenceCommand {
         format!("mysql-failover_fence_command ({})", self.words.first().map_or("", String::as_str))
     }
 
-    fn start(&self, server: &ServerName, hostgroup: HostgroupId) -> Result<Child, String> {
+    fn start(&self, server: &ServerName, hostgroup: HostgroupId) -> Result<(Child, Group), String> {
         let of_this = |word: &String| {
             let word = word.replace("{host}", &server.host).replace("{port}", &server.port.to_string());
             word.replace("{hostgroup}", &hostgroup.to_string())
@@ -83,17 +85,32 @@ impl FenceCommand {
         let program = words.next().unwrap_or_default();
         let mut command = Command::new(program);
         command.args(words).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped());
-        command.spawn().map_err(|error| format!("{} cannot be run: {error}", self.name()))
+        // It is the first of a group of its own.
+        command.process_group(0);
+        let child = command.spawn().map_err(|error| format!("{} cannot be run: {error}", self.name()))?;
+        let group = Group(child.id());
+        Ok((child, group))
     }
 }
 
-/// What it has written to standard error, behind a colon.
-fn complaints(child: &mut Child) -> String {
-    let mut text = String::new();
-    if let Some(stderr) = child.stderr.take() {
-        let _as_far_as_it_is_text = stderr.take(TOLD_BYTES_MAX).read_to_string(&mut text);
+/// The command, and what it has begun.
+struct Group(Option<u32>);
+
+impl Group {
+    fn end(self) {
+        let id = self.0.and_then(|id| Pid::from_raw(i32::try_from(id).ok()?));
+        // They may all be gone.
+        let _gone_meanwhile = id.map(|id| kill_process_group(id, Signal::KILL));
     }
-    let text = text.trim().replace('\n', "; ");
+}
+
+/// What it has written to standard error, behind a colon: as far as it is there, for who it has begun may have it open for long.
+async fn told_by(complaints: &mut Option<ChildStderr>) -> String {
+    let mut text = Vec::new();
+    if let Some(stderr) = complaints {
+        let _as_far_as_it_came = timeout(TO_TELL, stderr.take(TOLD_BYTES_MAX).read_to_end(&mut text)).await;
+    }
+    let text = String::from_utf8_lossy(&text).trim().replace('\n', "; ");
     if text.is_empty() { text } else { format!(": {text}") }
 }
 
@@ -130,6 +147,11 @@ mod tests {
         let failed =
             run("/bin/sh -c 'echo no power switch >&2; exit 3'", 20_000).await.expect_err("it fails");
         assert!(failed.contains("exit status: 3: no power switch"), "{failed}");
+        // Who it has begun may hold its standard error open, and is ended with it.
+        let began = tokio::time::Instant::now();
+        let begins = "/bin/sh -c 'sleep 60 & echo left >&2; exit 4'";
+        let left = run(begins, 20_000).await.expect_err("it fails");
+        assert!(left.contains("exit status: 4: left") && began.elapsed().as_secs() < 20, "{left}");
         let late = run("/bin/sleep 60", 50).await.expect_err("it is late");
         assert!(late.contains("did not end within 50 ms"), "{late}");
         let missing = run("/no/such/program secret", 50).await.expect_err("it is not there");

@@ -26,7 +26,8 @@ const STAGGER: Duration = Duration::from_millis(300);
 const PAUSE: Duration = Duration::from_millis(100);
 
 /// How long a replica may take to stop receiving. A semi-synchronous one of MariaDB first tells its source so over another connection, and
-/// waits `rpl_semi_sync_slave_kill_conn_timeout` (5 s) for one that hangs. Votes live for longer (`votes.rs`).
+/// waits `rpl_semi_sync_slave_kill_conn_timeout` (5 s) for one that hangs. Servers leave
+/// voting connections open for longer (`votes.rs`).
 const TO_STOP: Duration = Duration::from_secs(8);
 
 /// Nothing that a look asks for is larger.

@@ -53,7 +53,7 @@ fn has_applied(survey: &Survey, channel: &Channel) -> bool {
 }
 
 async fn end(link: &mut Link, survey: &Survey) -> Result<(), Failure> {
-    votes::take(link).await?;
+    votes::take(link, votes::AT_MOST).await?;
     link.ask(dialect::stop_replication(link.flavor)).await?;
     forget_source(link, survey).await
 }

@@ -60,7 +60,7 @@ pub(super) async fn look(
         Ok(delay_s) => delay_s,
         Err(why) => return Ok(Leftover::Left(why)),
     };
-    votes::take(&mut link).await?;
+    votes::take(&mut link, votes::AT_MOST).await?;
     let followed =
         Followed { source: &of_primary.name, user: &replication.user, over_tls: channel.over_tls, delay_s };
     // Nobody changes roles meanwhile, and it is looked for again.

@@ -8,14 +8,14 @@ use nuthatch_failover::{
     Cause, Cluster, Demand, FenceCommand, Outcome, Report, Silence, check_failover, fail_over,
 };
 
-use super::losses::KnownBy;
+use super::memory::{Attempt, By, Came, Kind, KnownBy};
 use super::{Answer, Switching, answer, is_equipped, replication};
 
 /// How long a server may take for one answer.
 pub(super) const ANSWER: Duration = Duration::from_secs(2);
 
 /// `mysql-failover` says who may put another server in the place of a primary.
-const OFF: &str = "off";
+pub(super) const OFF: &str = "off";
 pub(super) const AUTO: &str = "auto";
 
 impl Switching {
@@ -38,12 +38,13 @@ impl Switching {
             let findings = check_failover(&self.statements(check), &demand).await;
             return Ok(findings.into_iter().map(|one| (one.weight.as_str().to_owned(), one.what)).collect());
         }
-        let place = self.begin()?;
+        let turn = self.begin(&demand.cluster)?;
+        let attempt = self.attempt(Kind::Failover, By::Operator, hostgroup);
         let done = self.tasks.clone().spawn(async move {
             let report = fail_over(&self.statements(check), &demand).await;
-            drop(place);
-            self.note(&demand, &report);
-            answer("failover", report.outcome, report.steps)
+            drop(turn);
+            self.note(attempt, &demand, &report);
+            answer("failover", &report.outcome, report.steps)
         });
         done.await
             .unwrap_or_else(|_panic| Err("the failover hit a fault of the program: see the log".to_owned()))
@@ -56,10 +57,11 @@ impl Switching {
         silence: Silence,
     ) -> Result<Report, String> {
         let (demand, check) = self.demand(hostgroup, None, Cause::Auto, silence)?;
-        let place = self.begin()?;
+        let turn = self.begin(&demand.cluster)?;
+        let attempt = self.attempt(Kind::Failover, By::Proxy, hostgroup);
         let report = fail_over(&self.statements(check), &demand).await;
-        drop(place);
-        self.note(&demand, &report);
+        drop(turn);
+        self.note(attempt, &demand, &report);
         Ok(report)
     }
 
@@ -113,6 +115,7 @@ impl Switching {
             cluster,
             configured: pair.configured,
             may_write: pair.weights,
+            kept_out: self.memory.fenced.kept_out(hostgroup),
             to,
             cause,
             silence,
@@ -129,8 +132,11 @@ impl Switching {
         Ok((demand, pair.check))
     }
 
-    fn note(&self, demand: &Demand, report: &Report) {
+    fn note(&self, attempt: Attempt, demand: &Demand, report: &Report) {
         let hostgroup = demand.cluster.hostgroup;
+        let new = report.promoted.as_ref().map(|promoted| &promoted.new).or(demand.to.as_ref());
+        let primaries = [demand.cluster.writer.as_ref(), new];
+        self.memory.history.note(attempt, primaries, Came::of(&report.outcome, &report.steps));
         match &report.outcome {
             Outcome::Done => tracing::warn!(hostgroup = hostgroup.0, "failed over"),
             Outcome::Refused(_) => {}
@@ -162,16 +168,15 @@ impl Switching {
         let time = self.proxy.unix_seconds_now();
         if promoted.lost.as_ref().is_none_or(|lost| !lost.is_none()) {
             let lost = promoted.lost.as_ref();
-            self.losses.note(hostgroup, [old, new], KnownBy::Acknowledged, lost, time);
+            self.memory.losses.note(hostgroup, [old, new], KnownBy::Acknowledged, lost, time);
         }
         if let Some(lost) = promoted.lost_of_seen.as_ref().filter(|lost| !lost.is_none()) {
             tracing::error!(
                 hostgroup = hostgroup.0, %old, %new, count = lost.count, gtids = lost.gtids,
                 "transactions that the old primary had when it was seen last are lost with it"
             );
-            self.losses.note(hostgroup, [old, new], KnownBy::Seen, Some(lost), time);
+            self.memory.losses.note(hostgroup, [old, new], KnownBy::Seen, Some(lost), time);
         }
-        self.fenced.add(hostgroup, promoted);
     }
 }
 

@@ -4,14 +4,17 @@
 
 use std::collections::HashMap;
 use std::hash::{BuildHasher, RandomState};
+use std::sync::Arc;
 use std::time::Duration;
 
 use nuthatch_config::HostgroupId;
 use nuthatch_failover::{Outcome, Report};
 use nuthatch_monitor::Lookout;
+use parking_lot::Mutex;
 use tokio::time::{Instant, sleep};
 use tokio_util::sync::CancellationToken;
 
+use super::crew::Crew;
 use super::{Suspicions, Switching};
 
 /// It looks this often whether there is something to do, news or none.
@@ -30,7 +33,7 @@ const PAUSE_DISTURBED: Duration = Duration::from_secs(15);
 /// The tries for one pair.
 #[derive(Debug)]
 struct Tries {
-    not_before: Instant,
+    not_before: Option<Instant>,
     pause: Duration,
     /// What was told last, so that it is told once.
     told: String,
@@ -44,6 +47,7 @@ pub(crate) async fn keep(
     stop: CancellationToken,
 ) {
     let mut tries = HashMap::new();
+    let mut crew = Crew::new(&switching.tasks);
     loop {
         let began = Instant::now();
         tokio::select! {
@@ -61,16 +65,17 @@ pub(crate) async fn keep(
             tries.clear();
             continue;
         }
-        look(&switching, &suspicions, &lookout, &mut tries).await;
+        look(&switching, &suspicions, &lookout, &mut tries, &mut crew);
     }
 }
 
-/// Tries what is due.
-async fn look(
+/// Begins what is due. Many pairs may have lost their primaries at once, with the host of them all.
+fn look(
     switching: &Switching,
     suspicions: &Suspicions,
     lookout: &Lookout,
-    tries: &mut HashMap<HostgroupId, Tries>,
+    tries: &mut HashMap<HostgroupId, Arc<Mutex<Tries>>>,
+    crew: &mut Crew<HostgroupId>,
 ) {
     let guarded = switching.guarded();
     tries.retain(|hostgroup, _| {
@@ -78,22 +83,28 @@ async fn look(
     });
     for (hostgroup, primary) in guarded {
         let Some(silence) = suspicions.of(&primary) else { continue };
-        let known = tries.entry(hostgroup).or_insert_with(|| Tries {
-            not_before: Instant::now(),
-            pause: PAUSE_MIN,
-            told: String::new(),
-        });
-        if known.not_before > Instant::now() {
+        let known = Arc::clone(tries.entry(hostgroup).or_default());
+        if crew.is_at_work(&hostgroup) || known.lock().not_before.is_some_and(|then| then > Instant::now()) {
             continue;
         }
-        let report = switching.fail_over_alone(hostgroup, silence).await;
-        known.pause(report.as_ref().is_ok_and(|report| report.has_disturbed));
-        if let Some(why) = refusal(report).filter(|why| *why != known.told) {
-            tracing::warn!(hostgroup = hostgroup.0, %primary, why, "no failover: the primary is not replaced");
-            known.told = why;
-        }
-        // Somebody else may have done it: who writes is to be known at once.
-        switching.servers_of(hostgroup).iter().for_each(|server| lookout.look_at(server));
+        let (switching, lookout) = (switching.clone(), lookout.clone());
+        crew.begin(hostgroup, async move {
+            let report = switching.fail_over_alone(hostgroup, silence).await;
+            let mut known = known.lock();
+            known.pause(report.as_ref().is_ok_and(|report| report.has_disturbed));
+            if let Some(why) = refusal(report).filter(|why| *why != known.told) {
+                tracing::warn!(hostgroup = hostgroup.0, %primary, why, "no failover: the primary is not replaced");
+                known.told = why;
+            }
+            // Somebody else may have done it: who writes is to be known at once.
+            switching.servers_of(hostgroup).iter().for_each(|server| lookout.look_at(server));
+        });
+    }
+}
+
+impl Default for Tries {
+    fn default() -> Self {
+        Self { not_before: None, pause: PAUSE_MIN, told: String::new() }
     }
 }
 
@@ -101,8 +112,8 @@ impl Tries {
     fn pause(&mut self, has_disturbed: bool) {
         // Two proxies that hinder each other are not to do so again.
         let by_chance = Duration::from_millis(RandomState::new().hash_one(0) % 100);
-        self.not_before =
-            Instant::now() + if has_disturbed { PAUSE_DISTURBED } else { self.pause + by_chance };
+        let pause = if has_disturbed { PAUSE_DISTURBED } else { self.pause + by_chance };
+        self.not_before = Some(Instant::now() + pause);
         self.pause = (self.pause * 5 / 4).min(PAUSE_MAX);
     }
 }
@@ -110,10 +121,7 @@ impl Tries {
 /// Why nothing was done; none if something was.
 fn refusal(report: Result<Report, String>) -> Option<String> {
     match report {
-        Ok(Report { outcome: Outcome::Refused(findings), .. }) => {
-            let whys: Vec<_> = findings.into_iter().map(|one| one.what).collect();
-            Some(whys.join("; "))
-        }
+        Ok(Report { outcome: outcome @ Outcome::Refused(_), .. }) => outcome.why(),
         Ok(_) => None,
         Err(why) => Some(why),
     }

@@ -3,14 +3,14 @@
 use std::time::Duration;
 
 use nuthatch_config::{AccessFinding, ServerName};
-use nuthatch_failover::{Rejoined, rejoin, takes_writes_again};
+use nuthatch_failover::{Lacking, Rejoined, Rejoining, rejoin};
 use tokio::time::sleep;
 use tokio_util::sync::CancellationToken;
 
-use super::failing_over::ANSWER;
-use super::fenced::Old;
-use super::losses::KnownBy;
-use super::{Switching, is_equipped, replication};
+use super::crew::Crew;
+use super::failing_over::{ANSWER, OFF};
+use super::memory::{By, Came, Kind, KnownBy, Old};
+use super::{Suspicions, Switching, is_equipped, replication};
 
 /// Between two looks for one that is not there.
 const PAUSE: Duration = Duration::from_millis(500);
@@ -18,69 +18,107 @@ const PAUSE: Duration = Duration::from_millis(500);
 /// One that has a surplus is looked at every so many times only: until somebody has built it anew.
 const PATIENT: u32 = 20;
 
-/// Looks for them until `stop`.
-pub(crate) async fn keep(switching: Switching, stop: CancellationToken) {
+/// In how many looks in a row an old primary must take writes, and the new one not be there, until the old one is let in again.
+const ALONE: u32 = 3;
+
+/// Looks for them until `stop`, for all at once: one that hangs makes no other wait.
+pub(crate) async fn keep(switching: Switching, suspicions: Suspicions, stop: CancellationToken) {
+    let mut crew = Crew::new(&switching.tasks);
     while stop.run_until_cancelled(sleep(PAUSE)).await.is_some() {
-        for old in switching.fenced.all() {
-            let now = look(&switching, &old).await;
-            switching.fenced.put(&old, now);
+        for old in switching.memory.fenced.all() {
+            let (switching, suspicions) = (switching.clone(), suspicions.clone());
+            crew.begin((old.hostgroup, old.name.clone()), async move {
+                let now = look(&switching, &suspicions, &old).await;
+                switching.memory.fenced.put(&old, now);
+            });
         }
     }
 }
 
 /// What is known of it now; none if it follows, or its pair is gone. One that an operator has cut off is looked for when it is let in
 /// again.
-async fn look(switching: &Switching, old: &Old) -> Option<Old> {
+async fn look(switching: &Switching, suspicions: &Suspicions, old: &Old) -> Option<Old> {
     let mut now = Old { rounds: old.rounds.wrapping_add(1), ..old.clone() };
     let snapshot = switching.proxy.snapshot();
     let pair = switching.proxy.pair(old.hostgroup)?;
     let is_writer_known = pair.writer.is_some();
-    let is_patient = is_writer_known && old.surplus.is_some() && !old.rounds.is_multiple_of(PATIENT);
+    let Some(writer) = pair.writer.or(pair.last_writer) else { return Some(now) };
+    let is_well = is_writer_known && suspicions.of(&writer).is_none();
+    let is_patient = is_well && old.surplus.is_some() && !old.rounds.is_multiple_of(PATIENT);
     if is_patient || is_equipped(&snapshot.mysql).is_err() {
         return Some(now);
     }
-    let Some(writer) = pair.writer.or(pair.last_writer) else { return Some(now) };
+    now.alone = 0;
     if writer == old.name {
         return (!is_writer_known).then_some(now);
     }
     let servers = switching.servers(&pair.servers, &snapshot.mysql);
     let of = |name: &ServerName| servers.iter().find(|(known, ..)| known == name);
     let (Some(old_server), Some(new_server)) = (of(&old.name), of(&writer)) else { return Some(now) };
-    let rejoined = match is_writer_known {
-        true => rejoin(old_server, new_server, &replication(&snapshot.mysql), old.over_tls, ANSWER).await,
-        false if takes_writes_again(old_server, new_server, ANSWER).await => Rejoined::Writes,
-        false => Rejoined::NotYet("nobody takes the writes".to_owned()),
+    let replication = replication(&snapshot.mysql);
+    let rejoining = match is_writer_known && snapshot.mysql.failover != OFF {
+        true => Rejoining::Follow { replication: &replication, over_tls: old.over_tls },
+        false => Rejoining::Look,
     };
-    match rejoined {
+    match rejoin(old_server, new_server, rejoining, ANSWER).await {
         Rejoined::Follows => {
             tracing::info!(hostgroup = old.hostgroup.0, server = %old.name, "an old primary follows {writer}");
             switching.proxy.has_become(&old.name, pair.check, &AccessFinding::ReadOnly);
             switching.proxy.readmit(old.hostgroup, &old.name);
+            note(switching, old, &writer, Came::done(format!("{} follows {writer}", old.name)));
             return None;
         }
         Rejoined::Writes => {
-            tracing::warn!(
-                hostgroup = old.hostgroup.0, server = %old.name,
-                "an old primary takes the writes again: somebody has had {writer} follow it"
-            );
-            switching.proxy.readmit(old.hostgroup, &old.name);
+            let_in(switching, old, &writer, &format!("somebody has had {writer} follow it"));
             return None;
+        }
+        // Somebody has lifted read_only there.
+        Rejoined::WritesAlone if old.was_read_only && !is_well => {
+            now.alone = old.alone + 1;
+            if now.alone >= ALONE {
+                let_in(switching, old, &writer, &format!("somebody wants that, and {writer} is not there"));
+                return None;
+            }
+        }
+        Rejoined::WritesAlone => {
+            tracing::debug!(server = %old.name, "an old primary takes writes, and {writer} is not there");
         }
         Rejoined::HasSurplus(surplus) => {
             if old.surplus.as_ref() != Some(&surplus) {
-                tracing::error!(
-                    hostgroup = old.hostgroup.0, server = %old.name, count = surplus.count, gtids = surplus.gtids,
-                    "an old primary has transactions that {writer} does not have: it stays out, and must be built anew"
-                );
-                let time = switching.proxy.unix_seconds_now();
-                let both = [&old.name, &writer];
-                switching.losses.note(old.hostgroup, both, KnownBy::Surplus, Some(&surplus), time);
+                tell_surplus(switching, old, &writer, &surplus);
             }
-            now.surplus = Some(surplus);
+            (now.surplus, now.was_read_only) = (Some(surplus), true);
         }
-        Rejoined::NotYet(why) => {
+        Rejoined::NotYet { why, is_read_only } => {
+            now.was_read_only |= is_read_only;
             tracing::debug!(server = %old.name, why, "an old primary does not follow yet");
         }
     }
     Some(now)
+}
+
+fn note(switching: &Switching, old: &Old, writer: &ServerName, came: Came) {
+    let attempt = switching.attempt(Kind::Rejoin, By::Proxy, old.hostgroup);
+    switching.memory.history.note(attempt, [Some(&old.name), Some(writer)], came);
+}
+
+/// It has what the new primary does not have: somebody must look at it.
+fn tell_surplus(switching: &Switching, old: &Old, writer: &ServerName, surplus: &Lacking) {
+    let what = format!(
+        "{} has transactions that {writer} does not have: it stays out, and must be built anew",
+        old.name
+    );
+    let (hostgroup, count, gtids) = (old.hostgroup.0, surplus.count, &surplus.gtids);
+    tracing::error!(hostgroup, count, gtids, "an old primary: {what}");
+    let time = switching.proxy.unix_seconds_now();
+    switching.memory.losses.note(old.hostgroup, [&old.name, writer], KnownBy::Surplus, Some(surplus), time);
+    note(switching, old, writer, Came::refused(what));
+}
+
+/// Statements go to it again.
+fn let_in(switching: &Switching, old: &Old, writer: &ServerName, why: &str) {
+    let what = format!("{} takes the writes again: {why}", old.name);
+    tracing::warn!(hostgroup = old.hostgroup.0, "an old primary: {what}");
+    switching.proxy.readmit(old.hostgroup, &old.name);
+    note(switching, old, writer, Came::done(what));
 }

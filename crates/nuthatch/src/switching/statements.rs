@@ -3,23 +3,23 @@
 use std::sync::Arc;
 
 use nuthatch_config::{AccessFinding, CheckType, HostgroupId, ServerName};
-use nuthatch_failover::{Holding, Traffic, Work};
+use nuthatch_failover::{Begun, Holding, Replaced, Traffic, Work};
 use nuthatch_proxy::{Hold, LentConnection, Proxy};
 use nuthatch_sql::KnownGtids;
 
-use super::seen::Seen;
+use super::memory::Memory;
 
 /// See the module's doc.
 #[derive(Debug)]
 pub(super) struct Statements {
     proxy: Arc<Proxy>,
     check: CheckType,
-    seen: Arc<Seen>,
+    memory: Arc<Memory>,
 }
 
 impl Statements {
-    pub(super) fn new(proxy: &Arc<Proxy>, check: CheckType, seen: &Arc<Seen>) -> Self {
-        Self { proxy: Arc::clone(proxy), check, seen: Arc::clone(seen) }
+    pub(super) fn new(proxy: &Arc<Proxy>, check: CheckType, memory: &Arc<Memory>) -> Self {
+        Self { proxy: Arc::clone(proxy), check, memory: Arc::clone(memory) }
     }
 }
 
@@ -45,12 +45,24 @@ impl Traffic for Statements {
         self.proxy.fence(hostgroup, server, why);
     }
 
+    fn begins(&self, switchover: &Begun) {
+        self.memory.ledger.begin(switchover);
+    }
+
+    fn replaced(&self, hostgroup: HostgroupId, replaced: &Replaced<'_>) {
+        self.memory.fenced.note(hostgroup, replaced);
+        self.proxy.forget_acknowledged(replaced.old);
+        if let Some(new) = replaced.new {
+            self.proxy.readmit(hostgroup, new);
+        }
+    }
+
     fn acknowledged(&self, primary: &ServerName) -> Option<KnownGtids> {
         self.proxy.acknowledged(primary)
     }
 
     fn seen(&self, primary: &ServerName) -> Option<KnownGtids> {
-        self.seen.of(primary)
+        self.memory.seen.of(primary)
     }
 
     fn readmit(&self, hostgroup: HostgroupId, server: &ServerName) {

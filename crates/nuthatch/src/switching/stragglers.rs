@@ -11,6 +11,7 @@ use tokio::time::sleep;
 use tokio_util::sync::CancellationToken;
 
 use super::failing_over::{ANSWER, AUTO};
+use super::memory::{By, Came, Kind};
 use super::{Switching, replication};
 
 /// Between two looks at all of them.
@@ -55,7 +56,7 @@ async fn look(
     mut known: Known,
 ) -> Option<Known> {
     let writer = pair.writer.as_ref()?;
-    if switching.fenced.has(hostgroup, name) {
+    if switching.memory.fenced.has(hostgroup, name) {
         return None;
     }
     let snapshot = switching.proxy.snapshot();
@@ -65,29 +66,42 @@ async fn look(
     known.looks += 1;
     let is_due = known.looks >= LOOKS;
     // Nobody changes roles meanwhile.
-    let place = if is_due && snapshot.mysql.failover == AUTO { switching.begin().ok() } else { None };
+    let names = [name.clone(), writer.0.clone()];
+    let may_mend = is_due && snapshot.mysql.failover == AUTO;
+    let turn = if may_mend { switching.turns.take(&names).ok() } else { None };
     let account = replication(&snapshot.mysql);
-    let care = if place.is_some() { Care::Repair(&account) } else { Care::Look };
+    let care = if turn.is_some() { Care::Repair(&account) } else { Care::Look };
     let found = look_for_leftover(server, writer, &servers, care, ANSWER).await;
-    drop(place);
+    drop(turn);
+    let note = |came: Came| {
+        let attempt = switching.attempt(Kind::Repair, By::Proxy, hostgroup);
+        switching.memory.history.note(attempt, [Some(name), Some(&writer.0)], came);
+    };
     match found {
         Leftover::None => return None,
         Leftover::Mended(what) => {
             tracing::warn!(hostgroup = hostgroup.0, server = %name, "{what}");
+            note(Came::done(what));
             return None;
         }
-        Leftover::Found(why) if is_due => known.tell(hostgroup, name, why),
-        Leftover::Found(_) => {}
-        Leftover::Left(why) => known.tell(hostgroup, name, why),
+        Leftover::Found(_) if !is_due => {}
+        Leftover::Found(why) | Leftover::Left(why) => {
+            if known.tell(hostgroup, name, &why) {
+                note(Came::refused(why));
+            }
+        }
     }
     Some(known)
 }
 
 impl Known {
-    fn tell(&mut self, hostgroup: HostgroupId, server: &ServerName, why: String) {
-        if self.told != why {
+    /// Returns whether that is news.
+    fn tell(&mut self, hostgroup: HostgroupId, server: &ServerName, why: &str) -> bool {
+        let is_news = self.told != why;
+        if is_news {
             tracing::error!(hostgroup = hostgroup.0, %server, why, "what a failover has left is to be mended");
-            self.told = why;
+            why.clone_into(&mut self.told);
         }
+        is_news
     }
 }

@@ -46,11 +46,20 @@ fn replica(flavor: ServerFlavor, host: &str, server_id: u64, has: &str, received
 }
 
 fn chosen(servers: &[Survey], may_write: &[(&str, u64)], to: Option<&str>) -> Result<String, String> {
+    chosen_beside(&[], servers, may_write, to)
+}
+
+fn chosen_beside(
+    kept_out: &[KeptOut],
+    servers: &[Survey],
+    may_write: &[(&str, u64)],
+    to: Option<&str>,
+) -> Result<String, String> {
     let old = name("a");
     let may_write: Vec<_> = may_write.iter().map(|(host, weight)| (name(host), *weight)).collect();
     let to = to.map(name);
     let old = Primary { name: &old, present: None };
-    let wanted = Wanted { old, may_write: &may_write, to: to.as_ref() };
+    let wanted = Wanted { old, may_write: &may_write, kept_out, to: to.as_ref() };
     let servers: Vec<_> = servers.iter().collect();
     match choose(&servers, &wanted) {
         Ok(place) => Ok(servers[place].name.host.clone()),
@@ -190,4 +199,20 @@ proptest! {
         let place = hosts.iter().position(|one| *one == host).expect("one of them");
         prop_assert_eq!(received[place], *received.iter().max().expect("there are some"));
     }
+}
+
+#[test]
+fn server_that_is_kept_out_is_no_heir_unless_asked_for_and_what_was_given_up_with_it_is_not_missed() {
+    let kept_out = |is_given_up| [KeptOut { name: name("b"), is_given_up }];
+    let alike = [replica(MARIADB, "b", 2, "0-1-7", "0-1-7"), replica(MARIADB, "c", 3, "0-1-7", "0-1-7")];
+    let both = [("b", 9), ("c", 1)];
+    assert_eq!(chosen(&alike, &both, None), Ok("b".to_owned()));
+    assert_eq!(chosen_beside(&kept_out(false), &alike, &both, None), Ok("c".to_owned()));
+    assert_eq!(chosen_beside(&kept_out(false), &alike, &both, Some("b")), Ok("b".to_owned()));
+    let why = chosen_beside(&kept_out(false), &alike[..1], &both, None).expect_err("there is no other");
+    assert!(why.contains("b:3306 is kept out since a failover replaced it"), "{why}");
+    let surplus = [replica(MARIADB, "b", 2, "0-2-8", "0-1-7"), replica(MARIADB, "c", 3, "0-1-7", "0-1-7")];
+    let why = chosen_beside(&kept_out(false), &surplus, &both, None).expect_err("c lacks something");
+    assert!(why.contains("c:3306 does not have all that b:3306 has"), "{why}");
+    assert_eq!(chosen_beside(&kept_out(true), &surplus, &both, None), Ok("c".to_owned()));
 }

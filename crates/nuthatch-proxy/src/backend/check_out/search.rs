@@ -259,6 +259,12 @@ impl<'a> Search<'a> {
                 if was_shunned && self.variables.unshun_algorithm == IN_ALL_HOSTGROUPS {
                     hostgroups.unshun(&server.host, server.port);
                 }
+                // It may have been found to be another process just now, that shows less.
+                if self.wanted.need.is_some_and(|need| !need.is_met_by(&server.known.caught_up)) {
+                    hostgroups.check_in(connection, self.clock.now_ms());
+                    self.tried.push(server);
+                    return Ok(None);
+                }
                 Ok(Some(connection))
             }
             Err(OpenError::Init(refusal)) => {

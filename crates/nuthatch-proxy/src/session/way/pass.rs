@@ -98,9 +98,7 @@ impl Way<'_> {
         if let Some(flight) = &mut self.flight {
             flight.hear(passage.scanner().end());
         }
-        if let Some(gtids) = passage.scanner().gtids() {
-            self.connection.server().known.acknowledged.note(gtids);
-        }
+        self.note_committed(passage.scanner());
     }
 
     fn passage(&self, kind: AnswerKind) -> Passage {

@@ -398,9 +398,17 @@ impl<'a> Way<'a> {
             take(unread.get(..progress.consumed).unwrap_or_default());
             self.connection.framed.consume(progress.consumed);
             if progress.finished {
+                self.note_committed(&scanner);
                 return Ok(*scanner.end());
             }
             poll_fn(|cx| self.poll_fill(cx)).await.map_err(Cause::before_any_answer)?;
+        }
+    }
+
+    /// The server has acknowledged what its answer tells of.
+    pub(super) fn note_committed(&self, scanner: &AnswerScanner) {
+        if let Some(gtids) = scanner.gtids() {
+            self.connection.server().known.acknowledged.note(gtids);
         }
     }
 }

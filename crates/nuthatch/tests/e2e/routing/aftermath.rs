@@ -13,7 +13,7 @@ use crate::stage::figure;
 
 /// Read-only is off on the old primary when it is up again, and it is the first of the configuration.
 #[test]
-fn proxy_that_is_started_anew_knows_who_wrote() {
+fn proxy_that_is_started_anew_knows_who_wrote_and_whom_it_has_replaced() {
     let data = tempfile::tempdir().expect("a directory");
     let setup = Setup::default()
         .variable("mysql-failover", "'auto'")
@@ -41,8 +41,57 @@ fn proxy_that_is_started_anew_knows_who_wrote() {
     let port = stage.port(Role::Primary);
     let role = format!("SELECT role FROM stats_nuthatch_servers WHERE port = {port}");
     let mut operator = stage.proxy.operator();
-    await_that("the old one is kept out", || operator.value(&role) == "kept out");
+    await_that("the old one is made to follow", || operator.value(&role) == "reader");
+    assert_eq!(stage.direct(Role::Primary).value("SELECT @@global.read_only"), "1");
     assert_eq!(stage.client().value(WHO), new);
+}
+
+/// The proxy ends when the old primary takes no writes any more, and the new one none yet.
+fn switchover_whose_proxy_ends_is_taken_back_by_the_next_of(kind: Kind) {
+    let data = tempfile::tempdir().expect("a directory");
+    let setup = Setup::default()
+        .variable("mysql-switchover_catch_up_ms", 3_600_000)
+        .variable("mysql-switchover_transactions_ms", 60_000)
+        .variable("mysql-hold_for_writer_ms", 60_000)
+        .flags(["--datadir", data.path().to_str().expect("a plain path")]);
+    let mut stage = Stage::of(kind, setup.clone());
+    stage.proxy.operator().ok("SAVE MYSQL SERVERS TO DISK");
+    let mut client = stage.client();
+    client.ok("CREATE TABLE test.t (a INT PRIMARY KEY) ENGINE=InnoDB");
+    servers::await_replicas(&stage.lab);
+    // What is committed late cannot be applied.
+    let mut lock = stage.direct(Role::Replica(1));
+    lock.ok("LOCK TABLES test.t READ");
+    client.ok("BEGIN");
+    client.ok("INSERT INTO test.t VALUES (1)");
+    let (mut operator, order) = (stage.proxy.operator(), stage.order(Role::Replica(1), ""));
+    let ordering = std::thread::spawn(move || operator.query(order).is_err());
+    await_that("statements wait", || stage.proxy.log().contains("statements of hostgroup 10 wait"));
+    client.ok("COMMIT");
+    let mut old = stage.direct(Role::Primary);
+    await_that("it is read-only", || old.value("SELECT @@global.read_only") == "1");
+    stage.proxy.signal(rustix::process::Signal::KILL);
+    stage.proxy.await_exit();
+    assert!(ordering.join().expect("it returns"), "its proxy is gone");
+    lock.ok("UNLOCK TABLES");
+    stage.proxy.start_again(&setup);
+    stage.client().ok("INSERT INTO test.t VALUES (2)");
+    assert_eq!(stage.client().value(WHO), "1");
+    let told = "SELECT COUNT(*) FROM stats_nuthatch_role_changes WHERE kind = 'repair' AND outcome = 'done' \
+                AND steps LIKE '%takes the writes again'";
+    assert_eq!(stage.proxy.operator().value(told), "1");
+    assert_eq!(stage.direct(Role::Replica(1)).value("SELECT @@global.read_only"), "1");
+    await_that("it follows", || stage.direct(Role::Replica(1)).value("SELECT COUNT(*) FROM test.t") == "2");
+}
+
+#[test]
+fn switchover_whose_proxy_ends_is_taken_back_by_the_next() {
+    switchover_whose_proxy_ends_is_taken_back_by_the_next_of(Kind::MariaDb);
+}
+
+#[test]
+fn switchover_whose_proxy_ends_is_taken_back_by_the_next_with_mysql() {
+    switchover_whose_proxy_ends_is_taken_back_by_the_next_of(Kind::MySql);
 }
 
 /// Somebody else has put another one in the place of the primary, and had the other replica receive nothing more, or not.

@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
 
-use nuthatch_lab::{Direction, Kind, Options, Peers, Relays, Role, SemiSync};
+use nuthatch_lab::{Direction, Duty, Kind, Options, Peers, Relays, Role, ScratchLab, SemiSync};
 
 use super::pair::Stage;
 use crate::client::Client;
@@ -11,6 +11,7 @@ use crate::deadline::{Stopwatch, await_that};
 use crate::proxy::{Proxy, Setup};
 use crate::routing::WHO;
 use crate::servers;
+use crate::stage::figure;
 
 /// As an operator would have it who wants that nobody is woken up.
 fn auto() -> Setup {
@@ -152,7 +153,8 @@ fn old_primary_follows_when_it_is_back_with_mysql() {
     old_primary_follows_when_it_is_back_of(Kind::MySql);
 }
 
-fn old_primary_with_a_surplus_stays_out_of(kind: Kind) {
+/// A pair whose primary is gone with two rows that nobody has received, and another one writes.
+fn with_rows_that_are_lost(kind: Kind) -> Stage {
     let mut stage = Stage::of(kind, auto());
     let mut client = stage.client();
     client.ok("CREATE TABLE test.t (a INT PRIMARY KEY) ENGINE=InnoDB");
@@ -174,8 +176,13 @@ fn old_primary_with_a_surplus_stays_out_of(kind: Kind) {
     for number in [1, 2] {
         stage.direct(Role::Replica(number)).ok(start);
     }
-    client = stage.client();
-    assert_eq!(client.value("SELECT COUNT(*) FROM test.t"), "0", "nobody had received them");
+    await_that("another one writes", || stage.client().value("SELECT COUNT(*) FROM test.t") == "0");
+    stage
+}
+
+fn old_primary_with_a_surplus_stays_out_of(kind: Kind) {
+    let mut stage = with_rows_that_are_lost(kind);
+    let client = &mut stage.client();
     let mut operator = stage.proxy.operator();
     let known = "SELECT known_by, count FROM stats_nuthatch_lost_transactions ORDER BY known_by";
     await_that("what is lost is told", || operator.table(known) == [["acknowledged", "2"], ["seen", "2"]]);
@@ -183,6 +190,22 @@ fn old_primary_with_a_surplus_stays_out_of(kind: Kind) {
     let lost = "SELECT known_by, count FROM stats_nuthatch_lost_transactions WHERE known_by = 'surplus'";
     await_that("the surplus is listed", || operator.table(lost) == [["surplus", "2"]]);
     assert_eq!(role(&mut operator, &stage.name(Role::Primary)), "kept out");
+    // Why it was refused at first, what was done then, and what it has cost, without the log. Tries in the same words are one row.
+    let why = "no replica says that it tries in vain";
+    let tried = format!(
+        "SELECT outcome, COUNT(*), MAX(tries) > 1 FROM stats_nuthatch_role_changes WHERE kind = 'failover' AND ordered_by = 'proxy' \
+         AND (outcome = 'done' OR why LIKE '%{why}%') GROUP BY outcome ORDER BY outcome"
+    );
+    let tried = operator.table(tried);
+    assert_eq!(tried[0][..2], ["done", "1"], "{tried:?}");
+    assert!(tried[1][0] == "refused" && tried[1][1].parse::<u64>().is_ok_and(|rows| rows < 5), "{tried:?}");
+    let stays_out =
+        "SELECT why FROM stats_nuthatch_role_changes WHERE kind = 'rejoin' AND outcome = 'refused'";
+    await_that("it is told that it stays out", || operator.value(stays_out).contains("must be built anew"));
+    assert_eq!(
+        (figure(&mut operator, "Failovers_Done"), figure(&mut operator, "Failover_Lost_Transactions")),
+        (1, 2)
+    );
     let mut direct = stage.direct(Role::Primary);
     assert_eq!(direct.value("SELECT @@global.read_only"), "1");
     assert_eq!(direct.value("SELECT COUNT(*) FROM test.t"), "2", "it is left as it is");
@@ -209,6 +232,89 @@ fn old_primary_with_a_surplus_stays_out() {
 #[test]
 fn old_primary_with_a_surplus_stays_out_with_mysql() {
     old_primary_with_a_surplus_stays_out_of(Kind::MySql);
+}
+
+/// What was given up with the first primary is not missed when the second is gone; and when all others are, the first one writes again, if
+/// somebody wants that.
+#[test]
+fn further_failovers_do_without_an_old_primary_and_an_operator_with_nothing_else() {
+    let mut stage = with_rows_that_are_lost(Kind::MariaDb);
+    stage.lab.start(Role::Primary).expect("it comes up again");
+    let mut operator = stage.proxy.operator();
+    let surplus = "SELECT COUNT(*) FROM stats_nuthatch_lost_transactions WHERE known_by = 'surplus'";
+    await_that("the surplus is listed", || operator.value(surplus) == "1");
+    stage.client().ok("INSERT INTO test.t VALUES (7)");
+    let heir = if stage.client().value(WHO) == "2" { 1 } else { 2 };
+    let last = Role::Replica(3 - heir);
+    await_that("the last one has all", || stage.direct(last).value("SELECT COUNT(*) FROM test.t") == "1");
+    stage.lab.kill(Role::Replica(heir)).expect("it runs");
+    stage.client().ok("INSERT INTO test.t VALUES (8)");
+    assert_eq!(stage.client().value(WHO), (4 - heir).to_string(), "the last one writes");
+    assert_eq!(role(&mut operator, &stage.name(Role::Primary)), "kept out");
+    // It is read-only, and nobody lifts that but an operator.
+    let mut direct = stage.direct(Role::Primary);
+    stage.lab.kill(last).expect("it runs");
+    std::thread::sleep(Duration::from_secs(3));
+    assert_eq!(direct.value("SELECT @@global.read_only"), "1");
+    direct.ok("SET GLOBAL read_only = 0");
+    stage.client().ok("INSERT INTO test.t VALUES (9)");
+    assert_eq!(stage.client().value("SELECT GROUP_CONCAT(a ORDER BY a) FROM test.t"), "1,2,9");
+    assert_eq!(direct.value("SELECT @@global.read_only"), "0");
+    let let_in = "SELECT COUNT(*) FROM stats_nuthatch_role_changes WHERE kind = 'rejoin' AND outcome = 'done' \
+                  AND steps LIKE '%somebody wants that%'";
+    assert_eq!(operator.value(let_in), "1");
+}
+
+/// A host that dies with the primaries of many pairs costs each of them no more than one.
+#[test]
+fn pairs_without_a_common_server_fail_over_at_the_same_time() {
+    let fence = Duration::from_secs(15);
+    let setup = auto()
+        .variable("mysql-failover_fence_command", format!("'/bin/sleep {}'", fence.as_secs()))
+        .variable("mysql-failover_fence_timeout_ms", 60_000);
+    let mut first = Stage::of(Kind::MariaDb, setup);
+    let options = Options { replicas: 2, buffer_pool_mib: 64, ..Options::default() };
+    let installation = servers::installation(Kind::MariaDb);
+    let mut second = ScratchLab::up(&Options { installation, ..options }).expect("a lab comes up");
+    let mut direct = servers::client_of(&second, Role::Primary);
+    // The proxy has one account of each kind.
+    for duty in [Duty::Monitor, Duty::Failover, Duty::Replication] {
+        let login = first.lab.login_for(duty).expect("an account");
+        for row in direct.table(format!("SELECT User, Host FROM mysql.user WHERE User = '{}'", login.user)) {
+            direct.ok(format!(
+                "ALTER USER '{}'@'{}' IDENTIFIED BY '{}'",
+                row[0],
+                row[1],
+                login.password.reveal()
+            ));
+        }
+    }
+    servers::await_replicas(&second);
+    for number in [1, 2] {
+        servers::client_of(&second, Role::Replica(number)).ok("SET GLOBAL read_only = 1");
+    }
+    let mut operator = first.proxy.operator();
+    for (role, hostgroup) in [(Role::Primary, 30), (Role::Replica(1), 40), (Role::Replica(2), 40)] {
+        let port = second.server(role).expect("it is there").port();
+        operator.ok(format!(
+            "INSERT INTO mysql_servers (hostgroup_id, hostname, port) VALUES ({hostgroup}, '127.0.0.1', {port})"
+        ));
+    }
+    operator
+        .ok("INSERT INTO mysql_replication_hostgroups (writer_hostgroup, reader_hostgroup) VALUES (30, 40)");
+    operator.ok("LOAD MYSQL SERVERS TO RUNTIME");
+    let placed = "SELECT COUNT(*) FROM stats_nuthatch_servers WHERE role IN ('writer', 'reader')";
+    await_that("all were looked at", || operator.value(placed) == "6");
+    servers::await_replicas(&first.lab);
+    first.lab.kill(Role::Primary).expect("it runs");
+    second.kill(Role::Primary).expect("it runs");
+    let watch = Stopwatch::start();
+    await_that("both have a new primary", || figure(&mut operator, "Failovers_Done") == 2);
+    assert!(
+        watch.elapsed() < fence * 2 - Duration::from_secs(2),
+        "{:?}: one behind the other",
+        watch.elapsed()
+    );
 }
 
 #[test]
@@ -334,6 +440,24 @@ fn proxy_that_stood_still_trusts_nothing_that_it_saw_before() {
     stage.proxy.signal(rustix::process::Signal::CONT);
     await_that("it says so", || told(&stage.proxy, "this proxy stood still") > 0);
     assert_eq!(stage.client().value(WHO), "1");
+}
+
+/// Cutting somebody's power takes longer than anything else may.
+#[test]
+fn slow_fence_command_is_waited_for() {
+    let setup = auto()
+        .variable("mysql-failover_fence_command", "'/bin/sleep 12'")
+        .variable("mysql-failover_fence_timeout_ms", 60_000);
+    let mut stage = Stage::of(Kind::MariaDb, setup);
+    stage.client().ok("CREATE TABLE test.t (a INT PRIMARY KEY) ENGINE=InnoDB");
+    servers::await_replicas(&stage.lab);
+    stage.lab.kill(Role::Primary).expect("it runs");
+    stage.client().ok("INSERT INTO test.t VALUES (1)");
+    let mut operator = stage.proxy.operator();
+    await_that("it is done", || figure(&mut operator, "Failovers_Done") == 1);
+    let otherwise =
+        ["Rolled_Back", "Unfinished"].map(|ended| figure(&mut operator, &format!("Failovers_{ended}")));
+    assert_eq!(otherwise, [0, 0], "at the first try");
 }
 
 #[test]

@@ -9,6 +9,7 @@ use crate::deadline::{Stopwatch, await_that};
 use crate::proxy::Setup;
 use crate::routing::WHO;
 use crate::servers;
+use crate::stage::figure;
 
 /// Writers insert what no other does, each in a transaction or alone, and count what they were told.
 fn write_until(stage: &Stage, over: &AtomicBool, writers: u64, meanwhile: impl FnOnce()) -> Vec<u64> {
@@ -88,6 +89,13 @@ fn no_client_sees_an_error_of(kind: Kind) {
     }
     let roles = "SELECT COUNT(*) FROM stats_nuthatch_servers WHERE role = 'reader'";
     assert_eq!(operator.value(roles), "2");
+    let done = "SELECT COUNT(*), COUNT(DISTINCT new_primary) FROM stats_nuthatch_role_changes \
+                WHERE kind = 'switchover' AND ordered_by = 'operator' AND outcome = 'done' AND why IS NULL \
+                AND steps LIKE '%takes writes%' AND old_primary <> new_primary";
+    assert_eq!(operator.table(done), [["3", "3"]]);
+    let counted = ["Done", "Refused", "Rolled_Back", "Unfinished"]
+        .map(|ended| figure(&mut operator, &format!("Switchovers_{ended}")));
+    assert_eq!(counted, [3, 0, 0, 0]);
 }
 
 #[test]

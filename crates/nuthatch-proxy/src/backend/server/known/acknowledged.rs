@@ -44,6 +44,11 @@ impl Acknowledged {
         }
     }
 
+    /// It is the primary no more: what it has acknowledged has been accounted for, and is old when it is primary again.
+    pub(crate) fn forget(&self) {
+        *self.gtids.lock() = Gtids::default();
+    }
+
     /// All that it has; none if it does not tell.
     pub(crate) fn gtids(&self) -> Option<KnownGtids> {
         self.is_told.load(Ordering::Acquire).then_some(())?;
@@ -62,20 +67,42 @@ impl Gtids {
             return;
         }
         let noted = std::mem::take(&mut self.noted);
-        let text = String::from_utf8_lossy(&noted.join(b",".as_slice())).into_owned();
+        // One that nobody understands takes no others with it.
+        if !self.add(&noted.join(b",".as_slice())) {
+            for gtids in &noted {
+                let _is_understood = self.add(gtids);
+            }
+        }
+    }
+
+    /// Whether that is understood.
+    fn add(&mut self, gtids: &[u8]) -> bool {
+        let text = String::from_utf8_lossy(gtids);
         // Both kinds of ids have a form of their own.
         if let Some(set) = GtidSet::parse(&text) {
             self.set.add(&set);
             self.set.keep_last(RANGES_MAX);
-        } else if let Some(positions) = GtidPositions::parse(&text) {
-            self.positions.add(&positions);
+            return true;
         }
+        let positions = GtidPositions::parse(&text);
+        positions.as_ref().map(|positions| self.positions.add(positions)).is_some()
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_is_not_understood_takes_nothing_with_it_and_a_primary_no_more_begins_anew() {
+        let mariadb = Acknowledged::default();
+        mariadb.is_told();
+        ["0-1-7", "nonsense", "0-1-9"].iter().for_each(|gtid| mariadb.note(gtid.as_bytes()));
+        let last = GtidPositions::parse("0-1-9").expect("positions");
+        assert_eq!(mariadb.gtids(), Some(KnownGtids::Positions(last)));
+        mariadb.forget();
+        assert_eq!(mariadb.gtids(), Some(KnownGtids::Set(GtidSet::default())), "it tells as before");
+    }
 
     #[test]
     fn what_was_noted_is_known_once_the_server_is_known_to_tell() {

@@ -8,20 +8,20 @@ use parking_lot::Mutex;
 
 /// See the module's doc.
 #[derive(Debug, Default)]
-pub(super) struct Seen(Mutex<HashMap<ServerName, KnownGtids>>);
+pub(in crate::switching) struct Seen(Mutex<HashMap<ServerName, KnownGtids>>);
 
 impl Seen {
     /// What that primary had when it was seen last.
-    pub(super) fn of(&self, primary: &ServerName) -> Option<KnownGtids> {
+    pub(in crate::switching) fn of(&self, primary: &ServerName) -> Option<KnownGtids> {
         self.0.lock().get(primary).cloned()
     }
 
-    pub(super) fn note(&self, primary: &ServerName, seen: KnownGtids) {
+    pub(in crate::switching) fn note(&self, primary: &ServerName, seen: KnownGtids) {
         self.0.lock().insert(primary.clone(), seen);
     }
 
     /// Others are primaries no more. What they had is old when they are again.
-    pub(super) fn keep_to(&self, primaries: &[(HostgroupId, ServerName)]) {
+    pub(in crate::switching) fn keep_to(&self, primaries: &[(HostgroupId, ServerName)]) {
         self.0.lock().retain(|known, _| primaries.iter().any(|(_, primary)| primary == known));
     }
 }

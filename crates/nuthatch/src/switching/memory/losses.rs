@@ -15,7 +15,7 @@ const GTIDS_BYTES_MAX: usize = 64 << 10;
 
 /// Who says so.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum KnownBy {
+pub(in crate::switching) enum KnownBy {
     /// Clients of this proxy were told that they are committed.
     Acknowledged,
     /// The old primary had them when it was seen last.
@@ -26,11 +26,18 @@ pub(super) enum KnownBy {
 
 /// See the module's doc.
 #[derive(Debug, Default)]
-pub(crate) struct Losses(Mutex<VecDeque<LostTransactionsRow>>);
+pub(crate) struct Losses(Mutex<Kept>);
+
+#[derive(Debug, Default)]
+struct Kept {
+    rows: VecDeque<LostTransactionsRow>,
+    /// How many that were acknowledged, in all.
+    acknowledged: u64,
+}
 
 impl Losses {
     /// One more finding: none where it is not known what was lost.
-    pub(super) fn note(
+    pub(in crate::switching) fn note(
         &self,
         hostgroup: HostgroupId,
         [old, new]: [&ServerName; 2],
@@ -52,15 +59,23 @@ impl Losses {
             count: lost.map(|lost| lost.count),
             gtids: lost.map(|lost| lost.gtids.chars().take(GTIDS_BYTES_MAX).collect()),
         };
-        let mut rows = self.0.lock();
-        rows.push_back(row);
-        while rows.len() > KEPT_MAX {
-            rows.pop_front();
+        let mut kept = self.0.lock();
+        if known_by == KnownBy::Acknowledged {
+            kept.acknowledged += row.count.unwrap_or_default();
+        }
+        kept.rows.push_back(row);
+        while kept.rows.len() > KEPT_MAX {
+            kept.rows.pop_front();
         }
     }
 
     /// All, the oldest first.
     pub(crate) fn rows(&self) -> Vec<LostTransactionsRow> {
-        self.0.lock().iter().cloned().collect()
+        self.0.lock().rows.iter().cloned().collect()
+    }
+
+    /// How many transactions that were acknowledged through this proxy are lost, as far as that is known.
+    pub(crate) fn acknowledged(&self) -> u64 {
+        self.0.lock().acknowledged
     }
 }

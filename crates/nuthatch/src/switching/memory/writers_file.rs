@@ -1,20 +1,20 @@
 //! Who writes in each cluster, kept in a file: a proxy that is started anew while an old primary takes writes too knows which one counts.
 //!
-//! It is beside the configuration, and not in it: nobody has to save anything, and what an operator saves does not change it. A file that is
-//! not understood is told of and made anew.
+//! A file that is not understood is told of and made anew.
 
 use std::collections::BTreeMap;
-use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use nuthatch_config::{HostgroupId, ServerName, replace_private_file};
+use nuthatch_config::{HostgroupId, ServerName};
 use nuthatch_proxy::Proxy;
 use serde::{Deserialize, Serialize};
 use tokio::time::sleep;
 use tokio_util::sync::CancellationToken;
+
+use super::kept;
 
 const FILE_NAME: &str = "nuthatch-writers.json";
 
@@ -86,18 +86,11 @@ impl WritersFile {
     }
 }
 
-/// Nobody is in a file that is not there.
 fn read(path: &Path) -> io::Result<Writers> {
-    let text = match fs::read(path) {
-        Ok(text) => text,
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Writers::new()),
-        Err(error) => return Err(error),
-    };
-    let lines: Vec<Line> = serde_json::from_slice(&text)?;
     let writer = |line: Line| {
         (HostgroupId(line.writer_hostgroup), ServerName { host: line.hostname, port: line.port })
     };
-    Ok(lines.into_iter().map(writer).collect())
+    Ok(kept::read(path)?.into_iter().map(writer).collect())
 }
 
 fn save(path: &Path, writers: &Writers) -> io::Result<()> {
@@ -106,8 +99,7 @@ fn save(path: &Path, writers: &Writers) -> io::Result<()> {
         hostname: server.host.clone(),
         port: server.port,
     };
-    let lines: Vec<Line> = writers.iter().map(line).collect();
-    replace_private_file(path, &serde_json::to_vec(&lines)?)
+    kept::save(path, &writers.iter().map(line).collect::<Vec<_>>())
 }
 
 #[cfg(test)]
@@ -126,7 +118,7 @@ mod tests {
         save(&path, &writers).expect("it can be written");
         save(&path, &writers).expect("it can be written again");
         assert_eq!(WritersFile::open(directory.path()).writers(), writers);
-        fs::write(&path, "[{").expect("it can be written");
+        std::fs::write(&path, "[{").expect("it can be written");
         assert_eq!(WritersFile::open(directory.path()).writers(), Writers::new());
     }
 }

@@ -1,0 +1,117 @@
+//! Old primaries that were replaced, and that nothing is sent to: also by the next run of the proxy.
+
+use std::path::Path;
+
+use nuthatch_config::{HostgroupId, ServerName};
+use nuthatch_failover::{KeptOut, Lacking, Replaced};
+use parking_lot::Mutex;
+use serde::{Deserialize, Serialize};
+
+use super::kept::Kept;
+
+const FILE_NAME: &str = "nuthatch-replaced.json";
+
+/// The old primaries that nothing is sent to.
+#[derive(Debug)]
+pub(crate) struct Fenced {
+    all: Mutex<Vec<Old>>,
+    kept: Kept<Line>,
+}
+
+/// A line of the file.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+struct Line {
+    writer_hostgroup: u32,
+    hostname: String,
+    port: u16,
+    over_tls: bool,
+}
+
+/// An old primary, and what is known of it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Old {
+    pub(in crate::switching) hostgroup: HostgroupId,
+    pub(in crate::switching) name: ServerName,
+    pub(in crate::switching) over_tls: bool,
+    /// What was told of it last.
+    pub(in crate::switching) surplus: Option<Lacking>,
+    /// How often it was looked for.
+    pub(in crate::switching) rounds: u32,
+    /// It was seen to be read-only since: if it takes writes now, somebody wants that.
+    pub(in crate::switching) was_read_only: bool,
+    /// In how many looks in a row it took writes while who replaced it was not there.
+    pub(in crate::switching) alone: u32,
+}
+
+impl Fenced {
+    /// Those of a directory, if there is one. Whoever of them takes writes alone by now does so by somebody's will.
+    pub(crate) fn open(directory: Option<&Path>) -> Self {
+        let kept = Kept::<Line>::open(directory, FILE_NAME, "who was replaced as primary");
+        let old = |line: Line| Old {
+            hostgroup: HostgroupId(line.writer_hostgroup),
+            name: ServerName { host: line.hostname, port: line.port },
+            over_tls: line.over_tls,
+            surplus: None,
+            rounds: 0,
+            was_read_only: true,
+            alone: 0,
+        };
+        Self { all: Mutex::new(kept.all().into_iter().map(old).collect()), kept }
+    }
+
+    /// The old one is, and the new one no longer.
+    pub(in crate::switching) fn note(&self, hostgroup: HostgroupId, replaced: &Replaced<'_>) {
+        let is_one = |name: &ServerName| name == replaced.old || Some(name) == replaced.new;
+        self.change(|all| {
+            all.retain(|old| old.hostgroup != hostgroup || !is_one(&old.name));
+            all.push(Old {
+                hostgroup,
+                name: replaced.old.clone(),
+                over_tls: replaced.over_tls,
+                surplus: None,
+                rounds: 0,
+                was_read_only: false,
+                alone: 0,
+            });
+        });
+    }
+
+    fn change(&self, change: impl FnOnce(&mut Vec<Old>)) {
+        let mut all = self.all.lock();
+        change(&mut all);
+        let line = |old: &Old| Line {
+            writer_hostgroup: old.hostgroup.0,
+            hostname: old.name.host.clone(),
+            port: old.name.port,
+            over_tls: old.over_tls,
+        };
+        let lines = all.iter().map(line).collect();
+        self.kept.change(|kept| *kept = lines);
+    }
+
+    /// Those of that pair.
+    pub(in crate::switching) fn kept_out(&self, hostgroup: HostgroupId) -> Vec<KeptOut> {
+        let all = self.all.lock();
+        let of_pair = all.iter().filter(|old| old.hostgroup == hostgroup);
+        of_pair.map(|old| KeptOut { name: old.name.clone(), is_given_up: old.surplus.is_some() }).collect()
+    }
+
+    /// Whether nothing is sent to it.
+    pub(in crate::switching) fn has(&self, hostgroup: HostgroupId, server: &ServerName) -> bool {
+        self.all.lock().iter().any(|old| old.hostgroup == hostgroup && old.name == *server)
+    }
+
+    pub(crate) fn all(&self) -> Vec<Old> {
+        self.all.lock().clone()
+    }
+
+    /// What is known of it now; none if it is not fenced any more.
+    pub(in crate::switching) fn put(&self, known: &Old, now: Option<Old>) {
+        self.change(|all| {
+            if let Some(place) = all.iter().position(|old| old == known) {
+                all.remove(place);
+                all.extend(now);
+            }
+        });
+    }
+}

@@ -1,0 +1,88 @@
+//! Lists that outlive the process, each in a file of the `--datadir`: beside the configuration and not in it, so that nobody has to save
+//! anything, and what an operator saves does not change them.
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use nuthatch_config::replace_private_file;
+use parking_lot::Mutex;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+/// A list that is written at each change, where there is a directory for it.
+#[derive(Debug)]
+pub(in crate::switching) struct Kept<T> {
+    list: Mutex<Vec<T>>,
+    path: Option<PathBuf>,
+    /// What is not known should it be lost.
+    of_what: &'static str,
+}
+
+impl<T: Clone + Serialize + DeserializeOwned> Kept<T> {
+    /// That of a directory, as it was left; a file that is not understood is told of, and made anew.
+    pub(in crate::switching) fn open(
+        directory: Option<&Path>,
+        file_name: &str,
+        of_what: &'static str,
+    ) -> Self {
+        let path = directory.map(|directory| directory.join(file_name));
+        let list = path.as_deref().map_or_else(|| Ok(Vec::new()), read).unwrap_or_else(|error| {
+            tracing::warn!(file_name, %error, "{of_what} is not known from before: cannot read the file");
+            Vec::new()
+        });
+        Self { list: Mutex::new(list), path, of_what }
+    }
+
+    pub(in crate::switching) fn all(&self) -> Vec<T> {
+        self.list.lock().clone()
+    }
+
+    /// Changes it. Where that changes anything, it is in the file when this returns, or that is told.
+    pub(in crate::switching) fn change(&self, change: impl FnOnce(&mut Vec<T>))
+    where
+        T: PartialEq,
+    {
+        let mut list = self.list.lock();
+        let before = list.clone();
+        change(&mut list);
+        let Some(path) = self.path.as_deref().filter(|_| *list != before) else { return };
+        if let Err(error) = save(path, &list) {
+            let (file, of_what) = (path.display(), self.of_what);
+            tracing::error!(%file, %error, "{of_what} is not kept over a restart: cannot write the file");
+        }
+    }
+}
+
+/// Nothing is in a file that is not there.
+pub(in crate::switching) fn read<T: DeserializeOwned>(path: &Path) -> io::Result<Vec<T>> {
+    match fs::read(path) {
+        Ok(text) => Ok(serde_json::from_slice(&text)?),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Vec::new()),
+        Err(error) => Err(error),
+    }
+}
+
+pub(in crate::switching) fn save<T: Serialize>(path: &Path, list: &[T]) -> io::Result<()> {
+    replace_private_file(path, &serde_json::to_vec(list)?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_was_changed_is_known_again_and_what_is_broken_is_nothing() {
+        let directory = tempfile::tempdir().expect("a directory");
+        let open = || Kept::<u32>::open(Some(directory.path()), "list.json", "it");
+        open().change(|list| list.extend([1, 2]));
+        assert_eq!(open().all(), [1, 2]);
+        open().change(Vec::clear);
+        assert!(open().all().is_empty());
+        fs::write(directory.path().join("list.json"), "[{").expect("it can be written");
+        assert!(open().all().is_empty());
+        let nowhere = Kept::<u32>::open(None, "list.json", "it");
+        nowhere.change(|list| list.push(3));
+        assert_eq!(nowhere.all(), [3]);
+    }
+}
