@@ -101,7 +101,7 @@ fn of_what_is_left(history: &History, tried: &HashMap<(Writer, Number), &Write>)
     findings
 }
 
-/// Writes that were acknowledged and are not there, if they are more than were told.
+/// Writes that were acknowledged and are not there, if they are more than were told; or if no failover followed that could have lost them.
 fn lost(history: &History) -> Option<Finding> {
     let left = &history.left;
     let is_there = |write: &Write| {
@@ -116,9 +116,12 @@ fn lost(history: &History) -> Option<Finding> {
         Loss::Told(count) => count,
         Loss::Unknown => u64::MAX,
     };
+    let is_lost_by_none =
+        |write: &&&Write| history.failovers.iter().all(|failover| failover.end < write.ended);
+    let unexplained: Vec<_> = missing.iter().filter(is_lost_by_none).collect();
     let count = missing.len() as u64;
-    (count > allowed).then(|| {
-        let shown: Vec<_> = missing.iter().take(5).collect();
+    (count > allowed || !unexplained.is_empty()).then(|| {
+        let shown: Vec<_> = unexplained.into_iter().chain(&missing).take(5).collect();
         Finding {
             wrong: Wrong::Lost,
             account: format!("{count} acknowledged writes are gone, {:?}: {shown:?}", history.loss),

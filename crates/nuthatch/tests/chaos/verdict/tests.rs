@@ -79,13 +79,18 @@ fn what_is_left_must_be_what_was_told() {
 #[test]
 fn loss_that_was_told_is_none() {
     let logs = [log(Promise::Current, &[version(1, 0), write(2, Leaves::Row, Outcome::Acknowledged, 10)])];
-    for (loss, expected) in [
-        (Loss::None, vec![Wrong::Lost]),
-        (Loss::Told(1), vec![Wrong::Lost]),
-        (Loss::Told(2), vec![]),
-        (Loss::Unknown, vec![]),
+    let (before, behind) = ((at(0), at(5)), (at(20), at(30)));
+    for (loss, (begin, end), expected) in [
+        (Loss::None, behind, vec![Wrong::Lost]),
+        (Loss::Told(1), behind, vec![Wrong::Lost]),
+        (Loss::Told(2), behind, vec![]),
+        (Loss::Told(2), before, vec![Wrong::Lost]),
+        (Loss::Unknown, behind, vec![]),
+        (Loss::Unknown, before, vec![Wrong::Lost]),
     ] {
-        assert_eq!(wrongs(&History { loss, ..history(&logs, &[], 0) }), expected, "{loss:?}");
+        let failovers = vec![Failover { begin, end }];
+        let history = History { loss, failovers, ..history(&logs, &[], 0) };
+        assert_eq!(wrongs(&history), expected, "{loss:?} {begin:?}");
     }
 }
 
