@@ -56,6 +56,15 @@ pub(crate) struct CallgrindOptions {
     floor_only: bool,
 }
 
+/// Where reads go.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Reads {
+    /// Where writes go.
+    Alike,
+    /// To the reader hostgroup, causally (`mysql-read_write_split`).
+    Split,
+}
+
 /// A server under valgrind.
 struct Subject<'a> {
     name: &'static str,
@@ -83,17 +92,19 @@ pub(crate) fn run(options: &CallgrindOptions) -> Result<()> {
 fn measure_proxies(options: &CallgrindOptions, measured: &mut Kept) -> Result<()> {
     let database = Database::start()?;
     let by_rule = CacheRule::Matching(POINT_SELECT);
-    for (name, rule, statement) in [
-        ("hit", by_rule, Statement::Select),
-        ("exact hit", CacheRule::Exact, Statement::Select),
-        ("exact hit, prepared", CacheRule::Exact, Statement::Execution),
-        ("pass", CacheRule::Nothing, Statement::Select),
-        ("pass, prepared", CacheRule::Nothing, Statement::Execution),
-        ("write, cache off", CacheRule::Nothing, Statement::Update),
-        ("write, cache exact", CacheRule::Exact, Statement::Update),
+    for (name, rule, reads, statement) in [
+        ("hit", by_rule, Reads::Alike, Statement::Select),
+        ("exact hit", CacheRule::Exact, Reads::Alike, Statement::Select),
+        ("exact hit, prepared", CacheRule::Exact, Reads::Alike, Statement::Execution),
+        ("pass", CacheRule::Nothing, Reads::Alike, Statement::Select),
+        ("pass, prepared", CacheRule::Nothing, Reads::Alike, Statement::Execution),
+        ("pass, split", CacheRule::Nothing, Reads::Split, Statement::Select),
+        ("write, cache off", CacheRule::Nothing, Reads::Alike, Statement::Update),
+        ("write, split", CacheRule::Nothing, Reads::Split, Statement::Update),
+        ("write, cache exact", CacheRule::Exact, Reads::Alike, Statement::Update),
     ] {
         if options.only.is_empty() || options.only.iter().any(|wanted| wanted == name) {
-            measure_proxy(name, rule, statement, &database, options, measured)?;
+            measure_proxy(name, (rule, reads), statement, &database, options, measured)?;
         }
     }
     Ok(())
@@ -129,7 +140,7 @@ fn measure_floor(options: &CallgrindOptions, measured: &mut Kept) -> Result<()> 
 
 fn measure_proxy(
     name: &'static str,
-    rule: CacheRule,
+    (rule, reads): (CacheRule, Reads),
     statement: Statement,
     database: &Database,
     options: &CallgrindOptions,
@@ -138,7 +149,10 @@ fn measure_proxy(
     let directory = tempfile::tempdir()?;
     let dumps = dump_path(&directory);
     let program = Program { wrapper: valgrind_words(&dumps), ..Program::at(&options.nuthatch)? };
-    let proxy = Proxy::start(&program, database, rule)?;
+    let mut proxy = Proxy::start(&program, database, rule)?;
+    if reads == Reads::Split {
+        proxy.split_reads(database)?;
+    }
     Subject { name, address: proxy.tcp(), pid: proxy.pid(), dumps: &dumps, statement }
         .measure(options, measured)
 }

@@ -137,6 +137,24 @@ impl Proxy {
         }
     }
 
+    /// Reads go to the reader hostgroup of a pair from now on, in which the same server stands.
+    pub(crate) fn split_reads(&mut self, database: &Database) -> Result<()> {
+        let Address::Tcp(server) = database.tcp() else { bail!("the server has no TCP port") };
+        let (host, port) = (server.ip(), server.port());
+        self.administer(&format!(
+            "INSERT INTO mysql_servers (hostgroup_id, hostname, port) VALUES (1, '{host}', {port}); \
+             INSERT INTO mysql_replication_hostgroups (writer_hostgroup, reader_hostgroup) VALUES (0, 1); \
+             LOAD MYSQL SERVERS TO RUNTIME; SET mysql-read_write_split=1; LOAD MYSQL VARIABLES TO RUNTIME;"
+        ))?;
+        let (tcp, admin_port) = (self.tcp.clone(), self.admin_port);
+        self.running.wait_until(READY_WAIT, || {
+            Client::connect(&tcp, &database::login())?.query("SELECT c FROM sbtest1 WHERE id=1")?;
+            let split = "SELECT Variable_Value FROM stats_mysql_global WHERE Variable_Name = 'Reads_Split'";
+            ensure!(ask_admin(admin_port, split)?.trim() != "0", "no read goes to the reader hostgroup");
+            Ok(())
+        })
+    }
+
     /// Until a point select is stored.
     fn wait_until_tables_are_known(&mut self) -> Result<()> {
         let (tcp, admin_port) = (self.tcp.clone(), self.admin_port);

@@ -181,12 +181,13 @@ impl Course<'_> {
             Cause::Order => 1,
         };
         let links = field.asked.iter_mut().map(|(link, _)| link);
-        let mut votes = match Votes::take(links, needed, demand.configured).await {
+        let may_do_without = |name: &ServerName| demand.keeps_out(name);
+        let mut votes = match Votes::take(links, needed, demand.configured, may_do_without).await {
             Ok(votes) => votes,
             Err(why) => return refuse(why),
         };
         steps.took(gone);
-        steps.took(format!("this proxy has {} votes of {}", field.asked.len(), demand.configured));
+        steps.took(format!("this proxy has {} votes of {}", votes.taken(), demand.configured));
         self.replace(old, &mut field, &mut votes, steps).await
     }
 
@@ -248,6 +249,7 @@ impl Course<'_> {
             // The old one stays fenced: two that take writes are worse than none.
             Err(Stop::Unknown { why, left }) => {
                 let over_tls = self.promoted.take().is_some_and(|promoted| promoted.over_tls);
+                // What was acknowledged is counted at the next try, or by who looks.
                 traffic.replaced(hostgroup, &Replaced { old: &old.0, new: None, over_tls });
                 return Outcome::Unfinished { why, left };
             }
@@ -285,6 +287,7 @@ impl Course<'_> {
         // What takes long, while nothing else is touched: should this proxy end meanwhile, replicas go on as before.
         let place = heir(field, demand, name).map_err(|findings| words(&findings))?;
         catch_up(field, votes, place, demand).await?;
+        silence_kept_out(field, demand).await?;
         votes.stay_awake(deafen(field, touched)).await??;
         field.ask_again().await;
         let place = heir(field, demand, name).map_err(|findings| words(&findings))?;
@@ -378,7 +381,8 @@ impl Course<'_> {
             let known = field.asked.iter_mut().find(|(link, _)| link.name == *name);
             left.extend(self.have_receive(known.map(|(link, _)| link), name, channel).await.err());
         }
-        if touched.is_fenced {
+        // Another one may have taken its place before, and nobody know.
+        if touched.is_fenced && !self.demand.keeps_out(old) {
             self.traffic.readmit(self.demand.cluster.hostgroup, old);
         }
         if left.is_empty() && touched.is_fenced {
@@ -431,9 +435,8 @@ impl Course<'_> {
     ) -> Vec<String> {
         let (mut link, survey) = field.asked.swap_remove(place);
         // Somebody looks for those already.
-        let is_kept_out = |name: &ServerName| self.demand.kept_out.iter().any(|one| one.name == *name);
-        field.asked.retain(|(_, survey)| !is_kept_out(&survey.name));
-        let missing = field.missing.iter().filter(|(name, _)| !is_kept_out(name));
+        field.asked.retain(|(_, survey)| !self.demand.keeps_out(&survey.name));
+        let missing = field.missing.iter().filter(|(name, _)| !self.demand.keeps_out(name));
         let mut left: Vec<_> = missing.map(|(_, why)| format!("{why}: it does not follow yet")).collect();
         let everything = survey.everything();
         if let Err(failure) = link.ask(dialect::stop_replication(link.flavor)).await {
@@ -564,6 +567,15 @@ async fn deafen(field: &mut Field, touched: &mut Touched) -> Result<(), String> 
     });
     let told: Result<Vec<()>, Failure> = at_once::all(telling).await.into_iter().collect();
     told.map(drop).map_err(|failure| failure.to_string())
+}
+
+/// Old primaries that are kept out and take writes do so no longer. The heir by order of an operator follows somebody, and is read-only.
+async fn silence_kept_out(field: &mut Field, demand: &Demand) -> Result<(), String> {
+    let writes = |survey: &Survey| !survey.is_read_only && demand.keeps_out(&survey.name);
+    for (link, _) in field.asked.iter_mut().filter(|(_, survey)| writes(survey)) {
+        read_only_again(link).await.map_err(|failure| failure.to_string())?;
+    }
+    Ok(())
 }
 
 /// Whether there is another connection in the place of one that is lost, with its vote: what was told over that one is over then.

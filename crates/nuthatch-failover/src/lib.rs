@@ -35,5 +35,5 @@ pub use order::{Account, Begun, Cluster, KeptOut, KnownServer, Limits, Order};
 pub use rejoin::{Rejoined, Rejoining, rejoin};
 pub use sighting::Sighting;
 pub use steps::{Outcome, Step};
-pub use switchover::{Interrupted, check, switch_over, take_back};
+pub use switchover::{Interrupted, check, look_at_interrupted, switch_over, take_back};
 pub use traffic::{Holding, Replaced, Traffic, Work};

@@ -74,6 +74,9 @@ pub(crate) enum Failure {
 /// Errors by which an account may not do what it is told: then it is told which grants it takes.
 const OF_RIGHTS: [u16; 4] = [1044, 1045, 1142, 1227];
 
+/// Errors by which a server lets an account in never, as it is: also 1130 (its host), 1698, 3118 (locked), 4151.
+const OF_LOGINS: [u16; 6] = [1044, 1045, 1130, 1698, 3118, 4151];
+
 impl Failure {
     /// Whether the server is there, and does not let the account in or do as it says.
     pub(crate) fn is_of_account(&self) -> bool {
@@ -97,7 +100,7 @@ impl Link {
         let asker =
             opened.map_err(|_elapsed| lost("it does not answer".to_owned()))?.map_err(
                 |error| match error {
-                    NetError::Refused(refusal) => Failure::NotLetIn {
+                    NetError::Refused(refusal) if OF_LOGINS.contains(&refusal.code) => Failure::NotLetIn {
                         server: name.clone(),
                         user: login.user.clone(),
                         why: NetError::Refused(refusal).to_string(),

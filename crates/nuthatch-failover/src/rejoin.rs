@@ -8,6 +8,7 @@
 
 use std::time::Duration;
 
+use crate::at_once;
 use crate::dialect::{self, Followed};
 use crate::following::{Telling, follow};
 use crate::link::{Failure, Link};
@@ -25,8 +26,11 @@ pub enum Rejoined {
     HasSurplus(Lacking),
     /// It takes the writes again: the new one is read-only, and follows it.
     Writes,
-    /// It takes writes, and the new one is not there.
-    WritesAlone,
+    /// It takes writes, the new one is not there, and no other server of the pair that is there has more.
+    WritesAlone {
+        /// For how long its process has been up, in seconds.
+        up_s: u64,
+    },
     /// It is not there, or could not be made to follow.
     NotYet {
         /// In words.
@@ -50,10 +54,11 @@ pub enum Rejoining<'a> {
     },
 }
 
-/// Has the old primary follow the new one, if it is there and nothing speaks against it.
+/// Has the old primary of that pair follow the new one, if it is there and nothing speaks against it.
 pub async fn rejoin(
     old: &KnownServer,
     new: &KnownServer,
+    pair: &[KnownServer],
     rejoining: Rejoining<'_>,
     patience: Duration,
 ) -> Rejoined {
@@ -64,7 +69,7 @@ pub async fn rejoin(
     };
     let done = match survey.is_read_only {
         true => follow_new(&mut link, survey, new, rejoining, patience).await,
-        false => end_writing(&mut link, survey, new, rejoining, patience).await,
+        false => end_writing(&mut link, survey, (new, pair), rejoining, patience).await,
     };
     done.unwrap_or_else(|failure| not_yet(&failure))
 }
@@ -73,12 +78,14 @@ pub async fn rejoin(
 async fn end_writing(
     old: &mut Link,
     survey: Survey,
-    new: &KnownServer,
+    (new, pair): (&KnownServer, &[KnownServer]),
     rejoining: Rejoining<'_>,
     patience: Duration,
 ) -> Result<Rejoined, Failure> {
-    let Ok((_, of_new)) = Survey::at(new, patience).await else {
-        return Ok(Rejoined::WritesAlone);
+    let of_new = match Survey::at(new, patience).await {
+        Ok((_, of_new)) => of_new,
+        Err(failure) if failure.is_of_account() => return Err(failure),
+        Err(_) => return Ok(writes_alone(old, &survey, pair, patience).await),
     };
     let writes = |why: String| Ok(Rejoined::NotYet { why, is_read_only: false });
     if of_new.is_read_only {
@@ -100,6 +107,33 @@ async fn end_writing(
     }
     let survey = Survey::of(old).await?;
     follow_new(old, survey, new, rejoining, patience).await
+}
+
+/// The new one is not there. The old one is all that is left only if no other server of the pair takes writes or has what it lacks.
+async fn writes_alone(old: &mut Link, survey: &Survey, pair: &[KnownServer], patience: Duration) -> Rejoined {
+    let everything = survey.everything();
+    let others = pair.iter().filter(|(name, ..)| *name != survey.name);
+    let asking = others.map(|other| async move { Survey::at(other, patience).await });
+    for other in at_once::all(asking).await.into_iter().flatten().map(|(_, other)| other) {
+        if !other.is_read_only || !everything.holds(&other.come_to(), survey.server_id) {
+            let why = format!("{} takes writes, or has what {} does not have", other.name, survey.name);
+            return Rejoined::NotYet { why, is_read_only: false };
+        }
+    }
+    match began_s_ago(old).await {
+        Ok(up_s) => Rejoined::WritesAlone { up_s },
+        Err(failure) => Rejoined::NotYet { why: failure.to_string(), is_read_only: false },
+    }
+}
+
+/// For how many seconds the server has been up.
+async fn began_s_ago(link: &mut Link) -> Result<u64, Failure> {
+    let answer = link.ask("SHOW GLOBAL STATUS LIKE 'Uptime'").await?;
+    let up_s = answer.text("Value").and_then(|text| text.parse().ok());
+    up_s.ok_or_else(|| Failure::Lost {
+        server: link.name.clone(),
+        why: "it does not tell for how long it has been up".to_owned(),
+    })
 }
 
 /// The old one, which is read-only, follows the new one.

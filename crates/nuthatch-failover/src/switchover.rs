@@ -27,7 +27,7 @@ use crate::steps::{Outcome, Step, Steps};
 use crate::survey::Survey;
 use crate::traffic::Traffic;
 use crate::votes;
-pub use interrupted::{Interrupted, take_back};
+pub use interrupted::{Interrupted, look_at_interrupted, take_back};
 
 /// The servers of a pair, each asked.
 struct Field {

@@ -8,6 +8,7 @@ use std::future::Future;
 use std::pin::pin;
 use std::time::Duration;
 
+use nuthatch_config::ServerName;
 use tokio::time::{Instant, timeout};
 
 use crate::link::{Failure, Link};
@@ -53,17 +54,19 @@ pub(crate) async fn take_for_a_while(link: &mut Link) -> Result<(), Failure> {
 #[derive(Debug)]
 pub(crate) struct Votes {
     needed: usize,
+    taken: usize,
     /// When this proxy was seen awake last.
     awake: Instant,
 }
 
 impl Votes {
-    /// All of these connections have the locks of their servers; or there are fewer than are needed, or somebody else has one. They are
-    /// asked in one order by everybody, so that of two who ask at once one gets all.
+    /// All of these connections have the locks of their servers, but for those that may be done without; or there are fewer than are needed, or
+    /// somebody else has one. They are asked in one order by everybody, so that of two who ask at once one gets all.
     pub(crate) async fn take(
         links: impl Iterator<Item = &mut Link>,
         needed: usize,
         of: usize,
+        may_do_without: impl Fn(&ServerName) -> bool,
     ) -> Result<Self, String> {
         let awake = Instant::now();
         let mut links: Vec<_> = links.collect();
@@ -74,10 +77,24 @@ impl Votes {
             ));
         }
         links.sort_by(|one, other| one.name.cmp(&other.name));
+        let (mut taken, mut last) = (0, None);
         for link in links {
-            take_for_a_while(link).await.map_err(|failure| failure.to_string())?;
+            match take_for_a_while(link).await {
+                Ok(()) => taken += 1,
+                // Somebody has it follow just now.
+                Err(failure) if may_do_without(&link.name) => last = Some(failure),
+                Err(failure) => return Err(failure.to_string()),
+            }
         }
-        Ok(Self { needed, awake })
+        match last.filter(|_| taken < needed) {
+            Some(failure) => Err(failure.to_string()),
+            None => Ok(Self { needed, taken, awake }),
+        }
+    }
+
+    /// How many servers have given theirs.
+    pub(crate) const fn taken(&self) -> usize {
+        self.taken
     }
 
     /// There are still enough, the heir's among them, and this proxy has not stood still.
@@ -150,7 +167,7 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn long_work_is_no_standstill() {
-        let mut votes = Votes { needed: 2, awake: Instant::now() };
+        let mut votes = Votes { needed: 2, taken: 2, awake: Instant::now() };
         let work = tokio::time::sleep(2 * STANDSTILL);
         assert_eq!(votes.stay_awake(work).await, Ok(()));
         // Who is not polled for so long has stood still.

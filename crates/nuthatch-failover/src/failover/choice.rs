@@ -28,7 +28,9 @@ pub(crate) struct Wanted<'a> {
 
 /// The heir, by its place among the servers; or why there is none.
 pub(crate) fn choose(servers: &[&Survey], wanted: &Wanted<'_>) -> Result<usize, Vec<Finding>> {
-    if let Some(writer) = servers.iter().find(|survey| !survey.is_read_only) {
+    // One that was replaced before is made read-only before another one takes writes.
+    let is_kept_out = |name: &ServerName| wanted.kept_out.iter().any(|one| one.name == *name);
+    if let Some(writer) = servers.iter().find(|survey| !survey.is_read_only && !is_kept_out(&survey.name)) {
         return Err(vec![refused(format!(
             "{} takes writes already (read_only is off there): nobody else may",
             writer.name

@@ -47,3 +47,10 @@ pub struct Demand {
     /// The new primary applies what it has received.
     pub catch_up: Duration,
 }
+
+impl Demand {
+    /// Whether that server was replaced before.
+    pub(crate) fn keeps_out(&self, server: &ServerName) -> bool {
+        self.kept_out.iter().any(|one| one.name == *server)
+    }
+}

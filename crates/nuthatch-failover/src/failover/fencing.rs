@@ -6,14 +6,16 @@ use std::time::Duration;
 use nuthatch_config::{HostgroupId, ServerName};
 use rustix::process::{Pid, Signal, kill_process_group};
 use tokio::io::AsyncReadExt;
+use tokio::join;
 use tokio::process::{Child, ChildStderr, Command};
-use tokio::time::timeout;
+use tokio::sync::Notify;
+use tokio::time::{sleep, timeout};
 
 /// How long it is waited for what it has to say, once it has ended.
 const TO_TELL: Duration = Duration::from_millis(200);
 
 /// What is told of its complaints.
-const TOLD_BYTES_MAX: u64 = 500;
+const TOLD_BYTES_MAX: usize = 500;
 
 /// A program and its arguments, run without a shell.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -51,12 +53,30 @@ impl FenceCommand {
     /// goes on, as far as it has stayed in the group of processes that it was begun with.
     pub(crate) async fn run(&self, server: &ServerName, hostgroup: HostgroupId) -> Result<(), String> {
         let (mut child, group) = self.start(server, hostgroup)?;
-        let mut complaints = child.stderr.take();
-        match timeout(self.limit, child.wait()).await {
+        let stderr = child.stderr.take();
+        let mut complaints = Vec::new();
+        let is_over = Notify::new();
+        let waiting = async {
+            let ended = timeout(self.limit, child.wait()).await;
+            is_over.notify_one();
+            ended
+        };
+        // Who it has begun may have it open for long.
+        let hearing = async {
+            tokio::select! {
+                () = hear(stderr, &mut complaints) => {}
+                () = async {
+                    is_over.notified().await;
+                    sleep(TO_TELL).await;
+                } => {}
+            }
+        };
+        let (ended, ()) = join!(waiting, hearing);
+        match ended {
             Ok(Ok(status)) if status.success() => Ok(()),
             Ok(Ok(status)) => {
-                let complaints = told_by(&mut complaints).await;
                 group.end();
+                let complaints = in_words(&complaints);
                 Err(format!("{} ended with {status}{complaints}", self.name()))
             }
             Ok(Err(error)) => {
@@ -104,13 +124,19 @@ impl Group {
     }
 }
 
-/// What it has written to standard error, behind a colon: as far as it is there, for who it has begun may have it open for long.
-async fn told_by(complaints: &mut Option<ChildStderr>) -> String {
-    let mut text = Vec::new();
-    if let Some(stderr) = complaints {
-        let _as_far_as_it_came = timeout(TO_TELL, stderr.take(TOLD_BYTES_MAX).read_to_end(&mut text)).await;
+/// Hears what it writes to standard error to its end, so that it is not kept waiting, and keeps its first words.
+async fn hear(stderr: Option<ChildStderr>, words: &mut Vec<u8>) {
+    let Some(mut stderr) = stderr else { return };
+    let mut room = [0; 4096];
+    while let Ok(read @ 1..) = stderr.read(&mut room).await {
+        let left = TOLD_BYTES_MAX.saturating_sub(words.len());
+        words.extend_from_slice(room.get(..read.min(left)).unwrap_or_default());
     }
-    let text = String::from_utf8_lossy(&text).trim().replace('\n', "; ");
+}
+
+/// Behind a colon.
+fn in_words(complaints: &[u8]) -> String {
+    let text = String::from_utf8_lossy(complaints).trim().replace('\n', "; ");
     if text.is_empty() { text } else { format!(": {text}") }
 }
 
@@ -152,6 +178,9 @@ mod tests {
         let begins = "/bin/sh -c 'sleep 60 & echo left >&2; exit 4'";
         let left = run(begins, 20_000).await.expect_err("it fails");
         assert!(left.contains("exit status: 4: left") && began.elapsed().as_secs() < 20, "{left}");
+        // Who has much to say is not kept waiting.
+        let talks = "/bin/sh -c 'head -c 300000 /dev/zero >&2; exit 5'";
+        assert!(run(talks, 20_000).await.expect_err("it fails").contains("exit status: 5"));
         let late = run("/bin/sleep 60", 50).await.expect_err("it is late");
         assert!(late.contains("did not end within 50 ms"), "{late}");
         let missing = run("/no/such/program secret", 50).await.expect_err("it is not there");

@@ -10,69 +10,93 @@ use crate::dialect;
 use crate::link::{Failure, Link};
 use crate::order::{Begun, KnownServer};
 use crate::survey::Survey;
-use crate::votes;
+use crate::votes::{Votes, majority};
 
 /// What became of it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Interrupted {
-    /// The old primary takes the writes again: a sentence.
-    TakenBack(String),
     /// There is nothing to be taken back: somebody takes the writes, or the servers are something else by now.
     Over,
-    /// That is not known, or it could not be done: a sentence.
-    NotYet(String),
+    /// Nobody takes the writes, as far as could be asked, and the two stand to each other as it has left them.
+    ToBeTakenBack,
+    /// That is not known: a sentence.
+    NotKnown(String),
 }
 
-/// Takes it back, if no server of the pair takes writes, and the two stand to each other as it has left them.
-pub async fn take_back(begun: &Begun, pair: &[KnownServer], patience: Duration) -> Interrupted {
+/// Looks how it stands. Nothing is touched.
+pub async fn look_at_interrupted(begun: &Begun, pair: &[KnownServer], patience: Duration) -> Interrupted {
     let known = |name: &ServerName| pair.iter().any(|(known, ..)| known == name);
     if !known(&begun.old) || !known(&begun.new) {
         return Interrupted::Over;
     }
     let asking = pair.iter().map(|server| async move { (&server.0, Survey::at(server, patience).await) });
-    let (mut old, mut new) = (None, None);
-    for (name, asked) in at_once::all(asking).await {
-        match asked {
-            Ok((_, survey)) if !survey.is_read_only => return Interrupted::Over,
-            Ok(one) if *name == begun.old => old = Some(one),
-            Ok(one) if *name == begun.new => new = Some(one),
-            Ok(_) => {}
-            Err(failure) if *name == begun.old || *name == begun.new => {
-                return Interrupted::NotYet(format!("{failure}; {}", by_hand(begun)));
-            }
-            Err(_) => {}
-        }
-    }
-    let (Some(mut old), Some(mut new)) = (old, new) else { return Interrupted::Over };
-    let is_as_it_was = old.1.follows.is_empty()
-        && matches!(&new.1.follows[..], [channel] if channel.leads_to(&old.1))
-        && old.1.everything().holds(&new.1.has, old.1.server_id);
-    if !is_as_it_was {
+    let asked = at_once::all(asking).await;
+    if asked.iter().flat_map(|(_, asked)| asked).any(|(_, survey)| !survey.is_read_only) {
         return Interrupted::Over;
     }
-    match lift_again(begun, &mut old.0, &mut new).await {
-        Ok(()) => Interrupted::TakenBack(format!(
-            "a switchover from {} to {} was not brought to an end: {} takes the writes again",
-            begun.old, begun.new, begun.old
-        )),
-        Err(failure) => Interrupted::NotYet(format!("{failure}; {}", by_hand(begun))),
+    let of = |name: &ServerName| {
+        let (_, asked) = asked.iter().find(|(known, _)| *known == name)?;
+        Some(asked.as_ref().map(|(_, survey)| survey))
+    };
+    match (of(&begun.old), of(&begun.new)) {
+        (Some(Ok(old)), Some(Ok(new))) if is_as_it_was_left(old, new) => Interrupted::ToBeTakenBack,
+        (Some(Err(failure)), _) | (_, Some(Err(failure))) => {
+            Interrupted::NotKnown(format!("{failure}; {}", by_hand(begun)))
+        }
+        _ => Interrupted::Over,
     }
 }
 
-async fn lift_again(begun: &Begun, old: &mut Link, new: &mut (Link, Survey)) -> Result<(), Failure> {
-    votes::take(old, votes::AT_MOST).await?;
-    let (new, survey) = new;
-    votes::take(new, votes::AT_MOST).await?;
-    if survey.follows.iter().any(|channel| !channel.runs()) {
-        new.ask(dialect::start_replication(new.flavor)).await?;
+fn is_as_it_was_left(old: &Survey, new: &Survey) -> bool {
+    let both_are_read_only = old.is_read_only && new.is_read_only;
+    let follows = matches!(&new.follows[..], [channel] if channel.leads_to(old));
+    both_are_read_only && follows && old.follows.is_empty() && old.everything().holds(&new.has, old.server_id)
+}
+
+/// Has the old primary take writes again, with the votes of the majority of the `configured` servers, and looks once more behind them. Returns
+/// what was done.
+///
+/// # Errors
+/// A sentence: why not.
+pub async fn take_back(
+    begun: &Begun,
+    pair: &[KnownServer],
+    configured: usize,
+    patience: Duration,
+) -> Result<String, String> {
+    let told = |failure: Failure| format!("{failure}; {}", by_hand(begun));
+    let opening = pair.iter().map(|server| Link::to(server, patience));
+    let mut links: Vec<_> = at_once::all(opening).await.into_iter().flatten().collect();
+    let votes = Votes::take(links.iter_mut(), majority(configured), configured, |_| false).await;
+    let mut votes = votes.map_err(|why| format!("{why}; {}", by_hand(begun)))?;
+    let place = |name: &ServerName| links.iter().position(|link| link.name == *name);
+    let (Some(old), Some(new)) = (place(&begun.old), place(&begun.new)) else {
+        return Err(by_hand(begun));
+    };
+    let mut surveys = Vec::new();
+    for link in &mut links {
+        surveys.push(Survey::of(link).await.map_err(told)?);
     }
+    let is_anybody_writing = surveys.iter().any(|survey| !survey.is_read_only);
+    if is_anybody_writing || !is_as_it_was_left(&surveys[old], &surveys[new]) {
+        return Err(by_hand(begun));
+    }
+    if surveys[new].follows.iter().any(|channel| !channel.runs()) {
+        let new = &mut links[new];
+        new.ask(dialect::start_replication(new.flavor)).await.map_err(told)?;
+    }
+    let mut old = links.swap_remove(old);
+    votes.hold(&mut old, links.iter_mut()).await?;
     for sql in dialect::take_writes(old.flavor, true) {
-        old.ask(sql).await?;
+        old.ask(sql).await.map_err(told)?;
     }
     if begun.ran_events {
-        old.ask("SET GLOBAL event_scheduler = ON").await?;
+        old.ask("SET GLOBAL event_scheduler = ON").await.map_err(told)?;
     }
-    Ok(())
+    Ok(format!(
+        "a switchover from {} to {} was not brought to an end: {} takes the writes again",
+        begun.old, begun.new, begun.old
+    ))
 }
 
 fn by_hand(begun: &Begun) -> String {

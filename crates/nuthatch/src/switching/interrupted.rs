@@ -1,9 +1,11 @@
 //! Switchovers that were begun and that nobody brings to an end, as their proxy has ended in the middle: each is taken back.
 
+use std::collections::HashMap;
 use std::time::Duration;
 
 use nuthatch_config::AccessFinding;
-use nuthatch_failover::{Begun, Interrupted, take_back};
+use nuthatch_failover::{Begun, Interrupted, look_at_interrupted, take_back};
+use nuthatch_proxy::Pair;
 use tokio::time::sleep;
 use tokio_util::sync::CancellationToken;
 
@@ -14,39 +16,61 @@ use super::{Switching, is_equipped};
 /// Between two looks at those that are known.
 const PAUSE: Duration = Duration::from_millis(500);
 
+/// One that was begun longer ago is told of: somebody may have had everything read-only since, and want it so.
+const YOUNG_S: u64 = 600;
+
 /// Takes back, until `stop`, what nobody brings to an end.
 pub(crate) async fn keep(switching: Switching, stop: CancellationToken) {
-    let mut told = String::new();
+    let mut told = HashMap::new();
     while stop.run_until_cancelled(sleep(PAUSE)).await.is_some() {
-        for begun in switching.memory.ledger.all() {
-            if let Some(why) = look(&switching, &begun).await.filter(|why| *why != told) {
+        for (begun, time) in switching.memory.ledger.all() {
+            let why = look(&switching, &begun, time).await;
+            let before = told.insert(begun.hostgroup, why.clone()).flatten();
+            if let Some(why) = why.filter(|why| before.as_ref() != Some(why)) {
                 tracing::error!(hostgroup = begun.hostgroup.0, "{why}");
-                told = why;
             }
         }
     }
 }
 
 /// Why it is not known, or not done; none where nothing is to be told.
-async fn look(switching: &Switching, begun: &Begun) -> Option<String> {
+async fn look(switching: &Switching, begun: &Begun, time: u64) -> Option<String> {
     let snapshot = switching.proxy.snapshot();
     let pair = switching.proxy.pair(begun.hostgroup);
     let (Some(pair), Ok(())) = (pair, is_equipped(&snapshot.mysql)) else { return None };
-    // It is under way.
-    let turn = switching.turns.take(&pair.servers).ok()?;
-    let servers = switching.servers(&pair.servers, &snapshot.mysql);
-    let attempt = switching.attempt(Kind::Repair, By::Proxy, begun.hostgroup);
-    let taken_back = take_back(begun, &servers, ANSWER).await;
-    drop(turn);
-    match taken_back {
-        Interrupted::NotYet(why) => return Some(why),
-        Interrupted::Over => {}
-        Interrupted::TakenBack(what) => {
-            tracing::warn!(hostgroup = begun.hostgroup.0, "{what}");
-            switching.proxy.has_become(&begun.old, pair.check, &AccessFinding::Writable);
-            switching.memory.history.note(attempt, [Some(&begun.new), Some(&begun.old)], Came::done(what));
-        }
+    // It may be under way.
+    if switching.turns.take(&pair.servers).is_err() {
+        return None;
     }
+    let servers = switching.servers(&pair.servers, &snapshot.mysql);
+    match look_at_interrupted(begun, &servers, ANSWER).await {
+        Interrupted::Over => {
+            switching.memory.ledger.end(begun.hostgroup);
+            None
+        }
+        Interrupted::NotKnown(why) => Some(why),
+        Interrupted::ToBeTakenBack if time + YOUNG_S < switching.proxy.unix_seconds_now() => Some(format!(
+            "a switchover from {} to {} was begun long ago, and no server takes writes: lift read_only on one of them",
+            begun.old, begun.new
+        )),
+        Interrupted::ToBeTakenBack => end(switching, begun, &pair).await,
+    }
+}
+
+/// Takes it back, if nobody else changes roles meanwhile. Returns why not.
+async fn end(switching: &Switching, begun: &Begun, pair: &Pair) -> Option<String> {
+    let turn = switching.turns.take(&pair.servers).ok()?;
+    let servers = switching.servers(&pair.servers, &switching.proxy.snapshot().mysql);
+    let attempt = switching.attempt(Kind::Repair, By::Proxy, begun.hostgroup);
+    let taken_back = take_back(begun, &servers, pair.configured, ANSWER).await;
+    drop(turn);
+    let what = match taken_back {
+        Ok(what) => what,
+        Err(why) => return Some(why),
+    };
+    tracing::warn!(hostgroup = begun.hostgroup.0, "{what}");
+    switching.proxy.has_become(&begun.old, pair.check, &AccessFinding::Writable);
+    switching.memory.history.note(attempt, [Some(&begun.new), Some(&begun.old)], Came::done(what));
     switching.memory.ledger.end(begun.hostgroup);
     None
 }

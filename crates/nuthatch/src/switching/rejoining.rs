@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use nuthatch_config::{AccessFinding, ServerName};
 use nuthatch_failover::{Lacking, Rejoined, Rejoining, rejoin};
-use tokio::time::sleep;
+use tokio::time::{Instant, sleep};
 use tokio_util::sync::CancellationToken;
 
 use super::crew::Crew;
@@ -15,11 +15,18 @@ use super::{Suspicions, Switching, is_equipped, replication};
 /// Between two looks for one that is not there.
 const PAUSE: Duration = Duration::from_millis(500);
 
-/// One that has a surplus is looked at every so many times only: until somebody has built it anew.
+/// One that has a surplus, or cannot be made to follow, is looked at every so many times only: until somebody has built it anew, or given the
+/// accounts what they lack. While it is told to follow, nobody else can change roles there.
 const PATIENT: u32 = 20;
+
+/// After so many tries it cannot.
+const FAILURES: u32 = 5;
 
 /// In how many looks in a row an old primary must take writes, and the new one not be there, until the old one is let in again.
 const ALONE: u32 = 3;
+
+/// Why nothing is sent to it.
+const WHY: &str = "a failover replaced it, and it does not follow yet";
 
 /// Looks for them until `stop`, for all at once: one that hangs makes no other wait.
 pub(crate) async fn keep(switching: Switching, suspicions: Suspicions, stop: CancellationToken) {
@@ -40,11 +47,17 @@ pub(crate) async fn keep(switching: Switching, suspicions: Suspicions, stop: Can
 async fn look(switching: &Switching, suspicions: &Suspicions, old: &Old) -> Option<Old> {
     let mut now = Old { rounds: old.rounds.wrapping_add(1), ..old.clone() };
     let snapshot = switching.proxy.snapshot();
-    let pair = switching.proxy.pair(old.hostgroup)?;
+    // It may be configured again.
+    let Some(pair) = switching.proxy.pair(old.hostgroup) else { return Some(now) };
+    if switching.memory.fenced.has(old.hostgroup, &old.name) {
+        // The monitor may have been off meanwhile.
+        switching.proxy.fence(old.hostgroup, &old.name, WHY);
+    }
     let is_writer_known = pair.writer.is_some();
     let Some(writer) = pair.writer.or(pair.last_writer) else { return Some(now) };
     let is_well = is_writer_known && suspicions.of(&writer).is_none();
-    let is_patient = is_well && old.surplus.is_some() && !old.rounds.is_multiple_of(PATIENT);
+    let takes_long = old.surplus.is_some() || old.failures >= FAILURES;
+    let is_patient = is_well && takes_long && !old.rounds.is_multiple_of(PATIENT);
     if is_patient || is_equipped(&snapshot.mysql).is_err() {
         return Some(now);
     }
@@ -60,7 +73,7 @@ async fn look(switching: &Switching, suspicions: &Suspicions, old: &Old) -> Opti
         true => Rejoining::Follow { replication: &replication, over_tls: old.over_tls },
         false => Rejoining::Look,
     };
-    match rejoin(old_server, new_server, rejoining, ANSWER).await {
+    match rejoin(old_server, new_server, &servers, rejoining, ANSWER).await {
         Rejoined::Follows => {
             tracing::info!(hostgroup = old.hostgroup.0, server = %old.name, "an old primary follows {writer}");
             switching.proxy.has_become(&old.name, pair.check, &AccessFinding::ReadOnly);
@@ -73,28 +86,35 @@ async fn look(switching: &Switching, suspicions: &Suspicions, old: &Old) -> Opti
             return None;
         }
         // Somebody has lifted read_only there.
-        Rejoined::WritesAlone if old.was_read_only && !is_well => {
+        Rejoined::WritesAlone { up_s } if !is_well && is_same_process(old, up_s) => {
             now.alone = old.alone + 1;
             if now.alone >= ALONE {
                 let_in(switching, old, &writer, &format!("somebody wants that, and {writer} is not there"));
                 return None;
             }
         }
-        Rejoined::WritesAlone => {
+        Rejoined::WritesAlone { .. } => {
             tracing::debug!(server = %old.name, "an old primary takes writes, and {writer} is not there");
         }
         Rejoined::HasSurplus(surplus) => {
             if old.surplus.as_ref() != Some(&surplus) {
                 tell_surplus(switching, old, &writer, &surplus);
             }
-            (now.surplus, now.was_read_only) = (Some(surplus), true);
+            (now.surplus, now.read_only_at) = (Some(surplus), Some(Instant::now()));
         }
         Rejoined::NotYet { why, is_read_only } => {
-            now.was_read_only |= is_read_only;
+            now.read_only_at = is_read_only.then(Instant::now).or(old.read_only_at);
+            now.failures = if is_read_only { old.failures.saturating_add(1) } else { 0 };
             tracing::debug!(server = %old.name, why, "an old primary does not follow yet");
         }
     }
     Some(now)
+}
+
+/// Whether who takes writes now was seen to be read-only by this proxy, and has not been started anew since, as its configuration has it.
+fn is_same_process(old: &Old, up_s: u64) -> bool {
+    // Servers count whole seconds.
+    old.read_only_at.is_some_and(|then| then.elapsed().as_secs() + 2 < up_s)
 }
 
 fn note(switching: &Switching, old: &Old, writer: &ServerName, came: Came) {

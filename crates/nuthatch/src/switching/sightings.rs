@@ -44,7 +44,10 @@ pub(crate) async fn keep(switching: Switching, stop: CancellationToken) {
 async fn look(switching: &Switching, (hostgroup, primary): &Primary, (sighting, told): &mut Looks) {
     let Some(server) = switching.server(*hostgroup, primary) else { return };
     match sighting.look(&server, ANSWER).await {
-        Ok(Some(seen)) => switching.memory.seen.note(primary, seen),
+        Ok(Some(seen)) => {
+            told.clear();
+            switching.memory.seen.note(primary, seen);
+        }
         Ok(None) => {}
         // It is to be known before the primary is gone.
         Err(why) if *told != why => {

@@ -46,13 +46,14 @@ impl Traffic for Statements {
     }
 
     fn begins(&self, switchover: &Begun) {
-        self.memory.ledger.begin(switchover);
+        self.memory.ledger.begin(switchover, self.proxy.unix_seconds_now());
     }
 
     fn replaced(&self, hostgroup: HostgroupId, replaced: &Replaced<'_>) {
         self.memory.fenced.note(hostgroup, replaced);
-        self.proxy.forget_acknowledged(replaced.old);
         if let Some(new) = replaced.new {
+            self.memory.ledger.end(hostgroup);
+            self.proxy.forget_acknowledged(replaced.old);
             self.proxy.readmit(hostgroup, new);
         }
     }

@@ -6,6 +6,7 @@ use nuthatch_config::{HostgroupId, ServerName};
 use nuthatch_failover::{KeptOut, Lacking, Replaced};
 use parking_lot::Mutex;
 use serde::{Deserialize, Serialize};
+use tokio::time::Instant;
 
 use super::kept::Kept;
 
@@ -37,14 +38,16 @@ pub(crate) struct Old {
     pub(in crate::switching) surplus: Option<Lacking>,
     /// How often it was looked for.
     pub(in crate::switching) rounds: u32,
-    /// It was seen to be read-only since: if it takes writes now, somebody wants that.
-    pub(in crate::switching) was_read_only: bool,
+    /// When it was seen to be read-only last. If the same process takes writes now, somebody wants that.
+    pub(in crate::switching) read_only_at: Option<Instant>,
     /// In how many looks in a row it took writes while who replaced it was not there.
     pub(in crate::switching) alone: u32,
+    /// In how many looks in a row it was there and could not be made to follow.
+    pub(in crate::switching) failures: u32,
 }
 
 impl Fenced {
-    /// Those of a directory, if there is one. Whoever of them takes writes alone by now does so by somebody's will.
+    /// Those of a directory, if there is one.
     pub(crate) fn open(directory: Option<&Path>) -> Self {
         let kept = Kept::<Line>::open(directory, FILE_NAME, "who was replaced as primary");
         let old = |line: Line| Old {
@@ -53,8 +56,9 @@ impl Fenced {
             over_tls: line.over_tls,
             surplus: None,
             rounds: 0,
-            was_read_only: true,
+            read_only_at: None,
             alone: 0,
+            failures: 0,
         };
         Self { all: Mutex::new(kept.all().into_iter().map(old).collect()), kept }
     }
@@ -70,8 +74,9 @@ impl Fenced {
                 over_tls: replaced.over_tls,
                 surplus: None,
                 rounds: 0,
-                was_read_only: false,
+                read_only_at: None,
                 alone: 0,
+                failures: 0,
             });
         });
     }
@@ -86,7 +91,7 @@ impl Fenced {
             over_tls: old.over_tls,
         };
         let lines = all.iter().map(line).collect();
-        self.kept.change(|kept| *kept = lines);
+        self.kept.change_soon(|kept| *kept = lines);
     }
 
     /// Those of that pair.
@@ -108,9 +113,10 @@ impl Fenced {
     /// What is known of it now; none if it is not fenced any more.
     pub(in crate::switching) fn put(&self, known: &Old, now: Option<Old>) {
         self.change(|all| {
-            if let Some(place) = all.iter().position(|old| old == known) {
-                all.remove(place);
-                all.extend(now);
+            let Some(place) = all.iter().position(|old| old == known) else { return };
+            match now {
+                Some(now) => all.splice(place..=place, [now]).for_each(drop),
+                None => drop(all.remove(place)),
             }
         });
     }

@@ -4,22 +4,28 @@
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use nuthatch_config::replace_private_file;
 use parking_lot::Mutex;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-/// A list that is written at each change, where there is a directory for it.
+/// A list that is written when it has changed, where there is a directory for it.
 #[derive(Debug)]
-pub(in crate::switching) struct Kept<T> {
+pub(in crate::switching) struct Kept<T>(Arc<Inner<T>>);
+
+#[derive(Debug)]
+struct Inner<T> {
     list: Mutex<Vec<T>>,
     path: Option<PathBuf>,
     /// What is not known should it be lost.
     of_what: &'static str,
+    /// Who has it writes, and it knows whether it has been told that this fails.
+    writing: Mutex<bool>,
 }
 
-impl<T: Clone + Serialize + DeserializeOwned> Kept<T> {
+impl<T: Clone + PartialEq + Serialize + DeserializeOwned + Send + 'static> Kept<T> {
     /// That of a directory, as it was left; a file that is not understood is told of, and made anew.
     pub(in crate::switching) fn open(
         directory: Option<&Path>,
@@ -31,25 +37,51 @@ impl<T: Clone + Serialize + DeserializeOwned> Kept<T> {
             tracing::warn!(file_name, %error, "{of_what} is not known from before: cannot read the file");
             Vec::new()
         });
-        Self { list: Mutex::new(list), path, of_what }
+        Self(Arc::new(Inner { list: Mutex::new(list), path, of_what, writing: Mutex::new(false) }))
     }
 
     pub(in crate::switching) fn all(&self) -> Vec<T> {
-        self.list.lock().clone()
+        self.0.list.lock().clone()
     }
 
     /// Changes it. Where that changes anything, it is in the file when this returns, or that is told.
-    pub(in crate::switching) fn change(&self, change: impl FnOnce(&mut Vec<T>))
-    where
-        T: PartialEq,
-    {
+    pub(in crate::switching) fn change(&self, change: impl FnOnce(&mut Vec<T>)) {
+        if self.0.change(change) {
+            self.0.write();
+        }
+    }
+
+    /// The same; it is in the file a little later.
+    pub(in crate::switching) fn change_soon(&self, change: impl FnOnce(&mut Vec<T>)) {
+        if self.0.change(change) {
+            let inner = Arc::clone(&self.0);
+            tokio::task::spawn_blocking(move || inner.write());
+        }
+    }
+}
+
+impl<T: Clone + PartialEq + Serialize> Inner<T> {
+    /// Whether that has changed anything.
+    fn change(&self, change: impl FnOnce(&mut Vec<T>)) -> bool {
         let mut list = self.list.lock();
         let before = list.clone();
         change(&mut list);
-        let Some(path) = self.path.as_deref().filter(|_| *list != before) else { return };
-        if let Err(error) = save(path, &list) {
-            let (file, of_what) = (path.display(), self.of_what);
-            tracing::error!(%file, %error, "{of_what} is not kept over a restart: cannot write the file");
+        *list != before
+    }
+
+    /// Writes it as it is by now.
+    fn write(&self) {
+        let Some(path) = &self.path else { return };
+        let mut is_told = self.writing.lock();
+        let list = self.list.lock().clone();
+        match save(path, &list) {
+            Ok(()) => *is_told = false,
+            Err(error) if !*is_told => {
+                let (file, of_what) = (path.display(), self.of_what);
+                tracing::error!(%file, %error, "{of_what} is not kept over a restart: cannot write the file");
+                *is_told = true;
+            }
+            Err(_) => {}
         }
     }
 }

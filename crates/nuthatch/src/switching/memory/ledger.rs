@@ -21,6 +21,8 @@ struct Line {
     old: (String, u16),
     new: (String, u16),
     ran_events: bool,
+    /// When it was begun, in seconds since 1970.
+    time: u64,
 }
 
 impl Ledger {
@@ -30,15 +32,19 @@ impl Ledger {
     }
 
     /// It begins now: nothing is touched before this returns.
-    pub(in crate::switching) fn begin(&self, begun: &Begun) {
+    pub(in crate::switching) fn begin(&self, begun: &Begun, time: u64) {
         let name = |server: &ServerName| (server.host.clone(), server.port);
         let line = Line {
             writer_hostgroup: begun.hostgroup.0,
             old: name(&begun.old),
             new: name(&begun.new),
             ran_events: begun.ran_events,
+            time,
         };
-        self.0.change(|all| all.push(line));
+        self.0.change(|all| {
+            all.retain(|known| known.writer_hostgroup != line.writer_hostgroup);
+            all.push(line);
+        });
     }
 
     /// There is nothing to be taken back of it.
@@ -46,13 +52,17 @@ impl Ledger {
         self.0.change(|all| all.retain(|line| line.writer_hostgroup != hostgroup.0));
     }
 
-    pub(in crate::switching) fn all(&self) -> Vec<Begun> {
+    /// Each with when it was begun, in seconds since 1970.
+    pub(in crate::switching) fn all(&self) -> Vec<(Begun, u64)> {
         let name = |(host, port): (String, u16)| ServerName { host, port };
-        let begun = |line: Line| Begun {
-            hostgroup: HostgroupId(line.writer_hostgroup),
-            old: name(line.old),
-            new: name(line.new),
-            ran_events: line.ran_events,
+        let begun = |line: Line| {
+            let begun = Begun {
+                hostgroup: HostgroupId(line.writer_hostgroup),
+                old: name(line.old),
+                new: name(line.new),
+                ran_events: line.ran_events,
+            };
+            (begun, line.time)
         };
         self.0.all().into_iter().map(begun).collect()
     }
@@ -69,8 +79,8 @@ mod tests {
         let name = |host: &str| ServerName { host: host.to_owned(), port: 3306 };
         let begun =
             Begun { hostgroup: HostgroupId(10), old: name("db1"), new: name("db2"), ran_events: true };
-        open().begin(&begun);
-        assert_eq!(open().all(), [begun]);
+        open().begin(&begun, 7);
+        assert_eq!(open().all(), [(begun, 7)]);
         open().end(HostgroupId(10));
         assert_eq!(open().all(), []);
     }

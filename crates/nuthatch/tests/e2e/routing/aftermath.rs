@@ -80,7 +80,7 @@ fn switchover_whose_proxy_ends_is_taken_back_by_the_next_of(kind: Kind) {
     assert_eq!(stage.client().value(WHO), "1");
     let told = "SELECT COUNT(*) FROM stats_nuthatch_role_changes WHERE kind = 'repair' AND outcome = 'done' \
                 AND steps LIKE '%takes the writes again'";
-    assert_eq!(stage.proxy.operator().value(told), "1");
+    await_that("it is told", || stage.proxy.operator().value(told) == "1");
     assert_eq!(stage.direct(Role::Replica(1)).value("SELECT @@global.read_only"), "1");
     await_that("it follows", || stage.direct(Role::Replica(1)).value("SELECT COUNT(*) FROM test.t") == "2");
 }

@@ -248,9 +248,13 @@ fn further_failovers_do_without_an_old_primary_and_an_operator_with_nothing_else
     let last = Role::Replica(3 - heir);
     await_that("the last one has all", || stage.direct(last).value("SELECT COUNT(*) FROM test.t") == "1");
     stage.lab.kill(Role::Replica(heir)).expect("it runs");
+    // As it is started it takes writes, which nobody wants.
+    stage.lab.kill(Role::Primary).expect("it runs");
+    stage.lab.start(Role::Primary).expect("it comes up again");
     stage.client().ok("INSERT INTO test.t VALUES (8)");
     assert_eq!(stage.client().value(WHO), (4 - heir).to_string(), "the last one writes");
     assert_eq!(role(&mut operator, &stage.name(Role::Primary)), "kept out");
+    await_that("it is read-only", || stage.direct(Role::Primary).value("SELECT @@global.read_only") == "1");
     // It is read-only, and nobody lifts that but an operator.
     let mut direct = stage.direct(Role::Primary);
     stage.lab.kill(last).expect("it runs");
