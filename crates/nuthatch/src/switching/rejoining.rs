@@ -42,15 +42,21 @@ pub(crate) async fn keep(switching: Switching, suspicions: Suspicions, stop: Can
     }
 }
 
-/// What is known of it now; none if it follows, or its pair is gone. One that an operator has cut off is looked for when it is let in
+/// What is known of it now; none if it follows, or takes the writes. One that an operator has cut off is looked for when it is let in
 /// again.
 async fn look(switching: &Switching, suspicions: &Suspicions, old: &Old) -> Option<Old> {
     let mut now = Old { rounds: old.rounds.wrapping_add(1), ..old.clone() };
     let snapshot = switching.proxy.snapshot();
     // It may be configured again.
     let Some(pair) = switching.proxy.pair(old.hostgroup) else { return Some(now) };
+    if is_equipped(&snapshot.mysql).is_err() {
+        return Some(now);
+    }
+    // While the monitor was off nothing was fenced: it may write since.
+    if pair.writer.as_ref() == Some(&old.name) {
+        return None;
+    }
     if switching.memory.fenced.has(old.hostgroup, &old.name) {
-        // The monitor may have been off meanwhile.
         switching.proxy.fence(old.hostgroup, &old.name, WHY);
     }
     let is_writer_known = pair.writer.is_some();
@@ -58,13 +64,10 @@ async fn look(switching: &Switching, suspicions: &Suspicions, old: &Old) -> Opti
     let is_well = is_writer_known && suspicions.of(&writer).is_none();
     let takes_long = old.surplus.is_some() || old.failures >= FAILURES;
     let is_patient = is_well && takes_long && !old.rounds.is_multiple_of(PATIENT);
-    if is_patient || is_equipped(&snapshot.mysql).is_err() {
+    if is_patient || writer == old.name {
         return Some(now);
     }
     now.alone = 0;
-    if writer == old.name {
-        return (!is_writer_known).then_some(now);
-    }
     let servers = switching.servers(&pair.servers, &snapshot.mysql);
     let of = |name: &ServerName| servers.iter().find(|(known, ..)| known == name);
     let (Some(old_server), Some(new_server)) = (of(&old.name), of(&writer)) else { return Some(now) };
