@@ -181,7 +181,7 @@ impl Course<'_> {
             Cause::Order => 1,
         };
         let links = field.asked.iter_mut().map(|(link, _)| link);
-        let may_do_without = |name: &ServerName| demand.keeps_out(name);
+        let may_do_without = |name: &ServerName| demand.keeps_out(name) && demand.to.as_ref() != Some(name);
         let mut votes = match Votes::take(links, needed, demand.configured, may_do_without).await {
             Ok(votes) => votes,
             Err(why) => return refuse(why),
@@ -249,7 +249,6 @@ impl Course<'_> {
             // The old one stays fenced: two that take writes are worse than none.
             Err(Stop::Unknown { why, left }) => {
                 let over_tls = self.promoted.take().is_some_and(|promoted| promoted.over_tls);
-                // What was acknowledged is counted at the next try, or by who looks.
                 traffic.replaced(hostgroup, &Replaced { old: &old.0, new: None, over_tls });
                 return Outcome::Unfinished { why, left };
             }
@@ -287,7 +286,6 @@ impl Course<'_> {
         // What takes long, while nothing else is touched: should this proxy end meanwhile, replicas go on as before.
         let place = heir(field, demand, name).map_err(|findings| words(&findings))?;
         catch_up(field, votes, place, demand).await?;
-        silence_kept_out(field, demand).await?;
         votes.stay_awake(deafen(field, touched)).await??;
         field.ask_again().await;
         let place = heir(field, demand, name).map_err(|findings| words(&findings))?;
@@ -301,6 +299,9 @@ impl Course<'_> {
         self.promoted = Some(Promoted { old: name.clone(), new, lost, lost_of_seen, over_tls });
         let received = catch_up(field, votes, place, demand).await?;
         steps.took(format!("{} has applied all that it has received: {received}", field.asked[place].1.name));
+        for silenced in silence_kept_out(field, demand).await? {
+            steps.took(format!("{silenced}, which was replaced before, is made read-only: it took writes"));
+        }
         Ok(place)
     }
 
@@ -569,13 +570,18 @@ async fn deafen(field: &mut Field, touched: &mut Touched) -> Result<(), String> 
     told.map(drop).map_err(|failure| failure.to_string())
 }
 
-/// Old primaries that are kept out and take writes do so no longer. The heir by order of an operator follows somebody, and is read-only.
-async fn silence_kept_out(field: &mut Field, demand: &Demand) -> Result<(), String> {
-    let writes = |survey: &Survey| !survey.is_read_only && demand.keeps_out(&survey.name);
-    for (link, _) in field.asked.iter_mut().filter(|(_, survey)| writes(survey)) {
-        read_only_again(link).await.map_err(|failure| failure.to_string())?;
+/// Old primaries that are kept out take no writes any more, as they are found now; returns which did. The heir by order of an operator follows
+/// somebody, and is read-only.
+async fn silence_kept_out(field: &mut Field, demand: &Demand) -> Result<Vec<ServerName>, String> {
+    let mut silenced = Vec::new();
+    for (link, _) in field.asked.iter_mut().filter(|(_, survey)| demand.keeps_out(&survey.name)) {
+        let in_words = |failure: Failure| failure.to_string();
+        if !Survey::of(link).await.map_err(in_words)?.is_read_only {
+            read_only_again(link).await.map_err(in_words)?;
+            silenced.push(link.name.clone());
+        }
     }
-    Ok(())
+    Ok(silenced)
 }
 
 /// Whether there is another connection in the place of one that is lost, with its vote: what was told over that one is over then.

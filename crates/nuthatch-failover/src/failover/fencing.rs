@@ -1,18 +1,20 @@
 //! The command of an operator that makes sure that a primary which seems gone writes no more: it may cut its power or its network.
 
-use std::process::Stdio;
+use std::io::Read;
+use std::os::unix::process::CommandExt;
+use std::process::{Child, ChildStderr, Command, Stdio};
 use std::time::Duration;
 
 use nuthatch_config::{HostgroupId, ServerName};
+use rustix::fs::{OFlags, fcntl_getfl, fcntl_setfl};
 use rustix::process::{Pid, Signal, kill_process_group};
-use tokio::io::AsyncReadExt;
-use tokio::join;
-use tokio::process::{Child, ChildStderr, Command};
-use tokio::sync::Notify;
-use tokio::time::{sleep, timeout};
+use tokio::time::{Instant, sleep};
 
-/// How long it is waited for what it has to say, once it has ended.
-const TO_TELL: Duration = Duration::from_millis(200);
+/// Between two looks at whether it has ended.
+const PAUSE: Duration = Duration::from_millis(10);
+
+/// How often it is read from at a time: who never ends to complain is ended by the clock.
+const READS_MAX: u32 = 64;
 
 /// What is told of its complaints.
 const TOLD_BYTES_MAX: usize = 500;
@@ -52,43 +54,34 @@ impl FenceCommand {
     /// It has been run for that server, and says that the server is fenced. An error says why that is not known: then nothing that it has begun
     /// goes on, as far as it has stayed in the group of processes that it was begun with.
     pub(crate) async fn run(&self, server: &ServerName, hostgroup: HostgroupId) -> Result<(), String> {
+        let began = Instant::now();
         let (mut child, group) = self.start(server, hostgroup)?;
-        let stderr = child.stderr.take();
-        let mut complaints = Vec::new();
-        let is_over = Notify::new();
-        let waiting = async {
-            let ended = timeout(self.limit, child.wait()).await;
-            is_over.notify_one();
-            ended
-        };
-        // Who it has begun may have it open for long.
-        let hearing = async {
-            tokio::select! {
-                () = hear(stderr, &mut complaints) => {}
-                () = async {
-                    is_over.notified().await;
-                    sleep(TO_TELL).await;
-                } => {}
+        let mut complaints = Complaints::of(child.stderr.take());
+        let why = loop {
+            complaints.hear();
+            match child.try_wait() {
+                Ok(Some(status)) if status.success() => return Ok(()),
+                Ok(Some(status)) => {
+                    complaints.hear();
+                    break format!("{} ended with {status}{}", self.name(), complaints.in_words());
+                }
+                Ok(None) if began.elapsed() < self.limit => sleep(PAUSE).await,
+                Ok(None) => {
+                    let ms = self.limit.as_millis();
+                    break format!(
+                        "{} did not end within {ms} ms (mysql-failover_fence_timeout_ms)",
+                        self.name()
+                    );
+                }
+                Err(error) => break format!("{} cannot be waited for: {error}", self.name()),
             }
         };
-        let (ended, ()) = join!(waiting, hearing);
-        match ended {
-            Ok(Ok(status)) if status.success() => Ok(()),
-            Ok(Ok(status)) => {
-                group.end();
-                let complaints = in_words(&complaints);
-                Err(format!("{} ended with {status}{complaints}", self.name()))
-            }
-            Ok(Err(error)) => {
-                group.end();
-                Err(format!("{} cannot be waited for: {error}", self.name()))
-            }
-            Err(_elapsed) => {
-                group.end();
-                let ms = self.limit.as_millis();
-                Err(format!("{} did not end within {ms} ms (mysql-failover_fence_timeout_ms)", self.name()))
-            }
+        group.end();
+        // So that it is no more when this returns, nor a zombie.
+        while let Ok(None) = child.try_wait() {
+            sleep(PAUSE).await;
         }
+        Err(why)
     }
 
     /// The program alone: arguments may be secret.
@@ -108,36 +101,53 @@ impl FenceCommand {
         // It is the first of a group of its own.
         command.process_group(0);
         let child = command.spawn().map_err(|error| format!("{} cannot be run: {error}", self.name()))?;
-        let group = Group(child.id());
+        let group = Group(i32::try_from(child.id()).ok().and_then(Pid::from_raw));
         Ok((child, group))
     }
 }
 
 /// The command, and what it has begun.
-struct Group(Option<u32>);
+struct Group(Option<Pid>);
 
 impl Group {
     fn end(self) {
-        let id = self.0.and_then(|id| Pid::from_raw(i32::try_from(id).ok()?));
         // They may all be gone.
-        let _gone_meanwhile = id.map(|id| kill_process_group(id, Signal::KILL));
+        let _gone_meanwhile = self.0.map(|id| kill_process_group(id, Signal::KILL));
     }
 }
 
-/// Hears what it writes to standard error to its end, so that it is not kept waiting, and keeps its first words.
-async fn hear(stderr: Option<ChildStderr>, words: &mut Vec<u8>) {
-    let Some(mut stderr) = stderr else { return };
-    let mut room = [0; 4096];
-    while let Ok(read @ 1..) = stderr.read(&mut room).await {
-        let left = TOLD_BYTES_MAX.saturating_sub(words.len());
-        words.extend_from_slice(room.get(..read.min(left)).unwrap_or_default());
-    }
+/// What it writes to standard error: heard all the while, so that it is not kept waiting; the first words are kept.
+struct Complaints {
+    from: Option<ChildStderr>,
+    words: Vec<u8>,
 }
 
-/// Behind a colon.
-fn in_words(complaints: &[u8]) -> String {
-    let text = String::from_utf8_lossy(complaints).trim().replace('\n', "; ");
-    if text.is_empty() { text } else { format!(": {text}") }
+impl Complaints {
+    fn of(from: Option<ChildStderr>) -> Self {
+        // Who it has begun may have it open for long: nobody waits for that.
+        let is_patient = |from: &ChildStderr| {
+            let flags = fcntl_getfl(from)?;
+            fcntl_setfl(from, flags | OFlags::NONBLOCK)
+        };
+        Self { from: from.filter(|from| is_patient(from).is_ok()), words: Vec::new() }
+    }
+
+    /// Takes what is there.
+    fn hear(&mut self) {
+        let Some(from) = &mut self.from else { return };
+        let mut room = [0; 4096];
+        for _ in 0..READS_MAX {
+            let Ok(read @ 1..) = from.read(&mut room) else { return };
+            let left = TOLD_BYTES_MAX.saturating_sub(self.words.len());
+            self.words.extend_from_slice(room.get(..read.min(left)).unwrap_or_default());
+        }
+    }
+
+    /// Behind a colon.
+    fn in_words(&self) -> String {
+        let text = String::from_utf8_lossy(&self.words).trim().replace('\n', "; ");
+        if text.is_empty() { text } else { format!(": {text}") }
+    }
 }
 
 #[cfg(test)]
@@ -174,7 +184,7 @@ mod tests {
             run("/bin/sh -c 'echo no power switch >&2; exit 3'", 20_000).await.expect_err("it fails");
         assert!(failed.contains("exit status: 3: no power switch"), "{failed}");
         // Who it has begun may hold its standard error open, and is ended with it.
-        let began = tokio::time::Instant::now();
+        let began = Instant::now();
         let begins = "/bin/sh -c 'sleep 60 & echo left >&2; exit 4'";
         let left = run(begins, 20_000).await.expect_err("it fails");
         assert!(left.contains("exit status: 4: left") && began.elapsed().as_secs() < 20, "{left}");

@@ -67,7 +67,8 @@ pub async fn take_back(
     let told = |failure: Failure| format!("{failure}; {}", by_hand(begun));
     let opening = pair.iter().map(|server| Link::to(server, patience));
     let mut links: Vec<_> = at_once::all(opening).await.into_iter().flatten().collect();
-    let votes = Votes::take(links.iter_mut(), majority(configured), configured, |_| false).await;
+    let is_other = |name: &ServerName| *name != begun.old && *name != begun.new;
+    let votes = Votes::take(links.iter_mut(), majority(configured), configured, is_other).await;
     let mut votes = votes.map_err(|why| format!("{why}; {}", by_hand(begun)))?;
     let place = |name: &ServerName| links.iter().position(|link| link.name == *name);
     let (Some(old), Some(new)) = (place(&begun.old), place(&begun.new)) else {
@@ -75,13 +76,14 @@ pub async fn take_back(
     };
     let mut surveys = Vec::new();
     for link in &mut links {
-        surveys.push(Survey::of(link).await.map_err(told)?);
+        surveys.push(Survey::of(link).await);
     }
-    let is_anybody_writing = surveys.iter().any(|survey| !survey.is_read_only);
-    if is_anybody_writing || !is_as_it_was_left(&surveys[old], &surveys[new]) {
+    let is_anybody_writing = surveys.iter().flatten().any(|survey| !survey.is_read_only);
+    let (old_now, new_now) = (surveys[old].clone().map_err(told)?, surveys[new].clone().map_err(told)?);
+    if is_anybody_writing || !is_as_it_was_left(&old_now, &new_now) {
         return Err(by_hand(begun));
     }
-    if surveys[new].follows.iter().any(|channel| !channel.runs()) {
+    if new_now.follows.iter().any(|channel| !channel.runs()) {
         let new = &mut links[new];
         new.ask(dialect::start_replication(new.flavor)).await.map_err(told)?;
     }
@@ -90,11 +92,13 @@ pub async fn take_back(
     for sql in dialect::take_writes(old.flavor, true) {
         old.ask(sql).await.map_err(told)?;
     }
-    if begun.ran_events {
-        old.ask("SET GLOBAL event_scheduler = ON").await.map_err(told)?;
-    }
+    let events = match begun.ran_events {
+        true => old.ask("SET GLOBAL event_scheduler = ON").await.err(),
+        false => None,
+    };
+    let events = events.map_or_else(String::new, |failure| format!("; its events do not run: {failure}"));
     Ok(format!(
-        "a switchover from {} to {} was not brought to an end: {} takes the writes again",
+        "a switchover from {} to {} was not brought to an end: {} takes the writes again{events}",
         begun.old, begun.new, begun.old
     ))
 }

@@ -24,7 +24,7 @@ pub(crate) async fn keep(switching: Switching, stop: CancellationToken) {
     let mut told = HashMap::new();
     while stop.run_until_cancelled(sleep(PAUSE)).await.is_some() {
         for (begun, time) in switching.memory.ledger.all() {
-            let why = look(&switching, &begun, time).await;
+            let Some(why) = look(&switching, &begun, time).await else { continue };
             let before = told.insert(begun.hostgroup, why.clone()).flatten();
             if let Some(why) = why.filter(|why| before.as_ref() != Some(why)) {
                 tracing::error!(hostgroup = begun.hostgroup.0, "{why}");
@@ -33,32 +33,32 @@ pub(crate) async fn keep(switching: Switching, stop: CancellationToken) {
     }
 }
 
-/// Why it is not known, or not done; none where nothing is to be told.
-async fn look(switching: &Switching, begun: &Begun, time: u64) -> Option<String> {
+/// Why it is not known, or not done, if that is so; none where somebody may have it under way.
+async fn look(switching: &Switching, begun: &Begun, time: u64) -> Option<Option<String>> {
     let snapshot = switching.proxy.snapshot();
     let pair = switching.proxy.pair(begun.hostgroup);
     let (Some(pair), Ok(())) = (pair, is_equipped(&snapshot.mysql)) else { return None };
     // It may be under way.
-    if switching.turns.take(&pair.servers).is_err() {
-        return None;
-    }
+    drop(switching.turns.take(&pair.servers).ok()?);
     let servers = switching.servers(&pair.servers, &snapshot.mysql);
     match look_at_interrupted(begun, &servers, ANSWER).await {
         Interrupted::Over => {
-            switching.memory.ledger.end(begun.hostgroup);
-            None
+            switching.memory.ledger.end_of(begun, time);
+            Some(None)
         }
-        Interrupted::NotKnown(why) => Some(why),
-        Interrupted::ToBeTakenBack if time + YOUNG_S < switching.proxy.unix_seconds_now() => Some(format!(
-            "a switchover from {} to {} was begun long ago, and no server takes writes: lift read_only on one of them",
-            begun.old, begun.new
-        )),
+        Interrupted::NotKnown(why) => Some(Some(why)),
+        Interrupted::ToBeTakenBack if time + YOUNG_S < switching.proxy.unix_seconds_now() => {
+            Some(Some(format!(
+                "a switchover from {} to {} was begun long ago, and no server takes writes: lift read_only on one of them",
+                begun.old, begun.new
+            )))
+        }
         Interrupted::ToBeTakenBack => end(switching, begun, &pair).await,
     }
 }
 
-/// Takes it back, if nobody else changes roles meanwhile. Returns why not.
-async fn end(switching: &Switching, begun: &Begun, pair: &Pair) -> Option<String> {
+/// Takes it back, if nobody else changes roles meanwhile: then nothing is returned. Else why not, if so.
+async fn end(switching: &Switching, begun: &Begun, pair: &Pair) -> Option<Option<String>> {
     let turn = switching.turns.take(&pair.servers).ok()?;
     let servers = switching.servers(&pair.servers, &switching.proxy.snapshot().mysql);
     let attempt = switching.attempt(Kind::Repair, By::Proxy, begun.hostgroup);
@@ -66,11 +66,11 @@ async fn end(switching: &Switching, begun: &Begun, pair: &Pair) -> Option<String
     drop(turn);
     let what = match taken_back {
         Ok(what) => what,
-        Err(why) => return Some(why),
+        Err(why) => return Some(Some(why)),
     };
     tracing::warn!(hostgroup = begun.hostgroup.0, "{what}");
     switching.proxy.has_become(&begun.old, pair.check, &AccessFinding::Writable);
     switching.memory.history.note(attempt, [Some(&begun.new), Some(&begun.old)], Came::done(what));
     switching.memory.ledger.end(begun.hostgroup);
-    None
+    Some(None)
 }

@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use nuthatch_config::{AccessFinding, ServerName};
 use nuthatch_failover::{Lacking, Rejoined, Rejoining, rejoin};
+use nuthatch_proxy::Pair;
 use tokio::time::{Instant, sleep};
 use tokio_util::sync::CancellationToken;
 
@@ -52,22 +53,25 @@ async fn look(switching: &Switching, suspicions: &Suspicions, old: &Old) -> Opti
     if is_equipped(&snapshot.mysql).is_err() {
         return Some(now);
     }
-    // While the monitor was off nothing was fenced: it may write since.
-    if pair.writer.as_ref() == Some(&old.name) {
+    // While the monitor was off nothing was fenced: it may write since. Who is only loaded as writer does not.
+    let is_found_writing = || {
+        let placed = switching.proxy.placed_servers();
+        placed.iter().any(|server| server.name == old.name && server.is_read_only == Some(false))
+    };
+    if pair.writer.as_ref() == Some(&old.name) && is_found_writing() {
         return None;
     }
     if switching.memory.fenced.has(old.hostgroup, &old.name) {
         switching.proxy.fence(old.hostgroup, &old.name, WHY);
     }
     let is_writer_known = pair.writer.is_some();
-    let Some(writer) = pair.writer.or(pair.last_writer) else { return Some(now) };
+    let Some(writer) = pair.writer.clone().or_else(|| pair.last_writer.clone()) else { return Some(now) };
     let is_well = is_writer_known && suspicions.of(&writer).is_none();
     let takes_long = old.surplus.is_some() || old.failures >= FAILURES;
     let is_patient = is_well && takes_long && !old.rounds.is_multiple_of(PATIENT);
     if is_patient || writer == old.name {
         return Some(now);
     }
-    now.alone = 0;
     let servers = switching.servers(&pair.servers, &snapshot.mysql);
     let of = |name: &ServerName| servers.iter().find(|(known, ..)| known == name);
     let (Some(old_server), Some(new_server)) = (of(&old.name), of(&writer)) else { return Some(now) };
@@ -76,39 +80,55 @@ async fn look(switching: &Switching, suspicions: &Suspicions, old: &Old) -> Opti
         true => Rejoining::Follow { replication: &replication, over_tls: old.over_tls },
         false => Rejoining::Look,
     };
-    match rejoin(old_server, new_server, &servers, rejoining, ANSWER).await {
+    let rejoined = rejoin(old_server, new_server, &servers, rejoining, ANSWER).await;
+    if !matches!(rejoined, Rejoined::WritesAlone { .. }) {
+        now.alone = 0;
+    }
+    take_note(switching, now, rejoined, (&pair, &writer, is_well))
+}
+
+/// What is known of it then; none if statements go to it again. `is_well` says that the writer is there.
+fn take_note(
+    switching: &Switching,
+    mut now: Old,
+    rejoined: Rejoined,
+    (pair, writer, is_well): (&Pair, &ServerName, bool),
+) -> Option<Old> {
+    match rejoined {
         Rejoined::Follows => {
-            tracing::info!(hostgroup = old.hostgroup.0, server = %old.name, "an old primary follows {writer}");
-            switching.proxy.has_become(&old.name, pair.check, &AccessFinding::ReadOnly);
-            switching.proxy.readmit(old.hostgroup, &old.name);
-            note(switching, old, &writer, Came::done(format!("{} follows {writer}", old.name)));
+            tracing::info!(hostgroup = now.hostgroup.0, server = %now.name, "an old primary follows {writer}");
+            switching.proxy.has_become(&now.name, pair.check, &AccessFinding::ReadOnly);
+            switching.proxy.readmit(now.hostgroup, &now.name);
+            switching.proxy.forget_acknowledged(&now.name);
+            note(switching, &now, writer, Came::done(format!("{} follows {writer}", now.name)));
             return None;
         }
         Rejoined::Writes => {
-            let_in(switching, old, &writer, &format!("somebody has had {writer} follow it"));
-            return None;
+            let why = format!("somebody has had {writer} follow it");
+            return (!let_in(switching, &now, writer, pair, &why)).then_some(now);
         }
         // Somebody has lifted read_only there.
-        Rejoined::WritesAlone { up_s } if !is_well && is_same_process(old, up_s) => {
-            now.alone = old.alone + 1;
-            if now.alone >= ALONE {
-                let_in(switching, old, &writer, &format!("somebody wants that, and {writer} is not there"));
+        Rejoined::WritesAlone { up_s } if !is_well && is_same_process(&now, up_s) => {
+            now.alone += 1;
+            let why = format!("somebody wants that, and {writer} is not there");
+            if now.alone >= ALONE && let_in(switching, &now, writer, pair, &why) {
                 return None;
             }
         }
         Rejoined::WritesAlone { .. } => {
-            tracing::debug!(server = %old.name, "an old primary takes writes, and {writer} is not there");
+            now.alone = 0;
+            tracing::debug!(server = %now.name, "an old primary takes writes, and {writer} is not there");
         }
         Rejoined::HasSurplus(surplus) => {
-            if old.surplus.as_ref() != Some(&surplus) {
-                tell_surplus(switching, old, &writer, &surplus);
+            if now.surplus.as_ref() != Some(&surplus) {
+                tell_surplus(switching, &now, writer, &surplus);
             }
             (now.surplus, now.read_only_at) = (Some(surplus), Some(Instant::now()));
         }
         Rejoined::NotYet { why, is_read_only } => {
-            now.read_only_at = is_read_only.then(Instant::now).or(old.read_only_at);
-            now.failures = if is_read_only { old.failures.saturating_add(1) } else { 0 };
-            tracing::debug!(server = %old.name, why, "an old primary does not follow yet");
+            now.read_only_at = is_read_only.then(Instant::now).or(now.read_only_at);
+            now.failures = if is_read_only && is_well { now.failures.saturating_add(1) } else { 0 };
+            tracing::debug!(server = %now.name, why, "an old primary does not follow yet");
         }
     }
     Some(now)
@@ -138,10 +158,12 @@ fn tell_surplus(switching: &Switching, old: &Old, writer: &ServerName, surplus: 
     note(switching, old, writer, Came::refused(what));
 }
 
-/// Statements go to it again.
-fn let_in(switching: &Switching, old: &Old, writer: &ServerName, why: &str) {
+/// Statements go to it again, unless somebody changes roles just now. Returns whether they do.
+fn let_in(switching: &Switching, old: &Old, writer: &ServerName, pair: &Pair, why: &str) -> bool {
+    let Ok(_turn) = switching.turns.take(&pair.servers) else { return false };
     let what = format!("{} takes the writes again: {why}", old.name);
     tracing::warn!(hostgroup = old.hostgroup.0, "an old primary: {what}");
     switching.proxy.readmit(old.hostgroup, &old.name);
     note(switching, old, writer, Came::done(what));
+    true
 }

@@ -33,14 +33,7 @@ impl Ledger {
 
     /// It begins now: nothing is touched before this returns.
     pub(in crate::switching) fn begin(&self, begun: &Begun, time: u64) {
-        let name = |server: &ServerName| (server.host.clone(), server.port);
-        let line = Line {
-            writer_hostgroup: begun.hostgroup.0,
-            old: name(&begun.old),
-            new: name(&begun.new),
-            ran_events: begun.ran_events,
-            time,
-        };
+        let line = line_of(begun, time);
         self.0.change(|all| {
             all.retain(|known| known.writer_hostgroup != line.writer_hostgroup);
             all.push(line);
@@ -50,6 +43,12 @@ impl Ledger {
     /// There is nothing to be taken back of it.
     pub(in crate::switching) fn end(&self, hostgroup: HostgroupId) {
         self.0.change(|all| all.retain(|line| line.writer_hostgroup != hostgroup.0));
+    }
+
+    /// The same of that one alone: another may have begun meanwhile.
+    pub(in crate::switching) fn end_of(&self, begun: &Begun, time: u64) {
+        let line = line_of(begun, time);
+        self.0.change(|all| all.retain(|known| *known != line));
     }
 
     /// Each with when it was begun, in seconds since 1970.
@@ -68,6 +67,17 @@ impl Ledger {
     }
 }
 
+fn line_of(begun: &Begun, time: u64) -> Line {
+    let name = |server: &ServerName| (server.host.clone(), server.port);
+    Line {
+        writer_hostgroup: begun.hostgroup.0,
+        old: name(&begun.old),
+        new: name(&begun.new),
+        ran_events: begun.ran_events,
+        time,
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -80,7 +90,9 @@ mod tests {
         let begun =
             Begun { hostgroup: HostgroupId(10), old: name("db1"), new: name("db2"), ran_events: true };
         open().begin(&begun, 7);
-        assert_eq!(open().all(), [(begun, 7)]);
+        assert_eq!(open().all(), [(begun.clone(), 7)]);
+        open().end_of(&begun, 6);
+        assert_eq!(open().all(), [(begun, 7)], "that is another one");
         open().end(HostgroupId(10));
         assert_eq!(open().all(), []);
     }
