@@ -14,15 +14,15 @@ mod demand;
 mod evidence;
 mod fencing;
 mod field;
+mod lift;
 
 use std::pin::pin;
 use std::sync::Arc;
-use std::time::Duration;
 
 use nuthatch_config::{AccessFinding, LossMax, ServerName};
 use nuthatch_sql::KnownGtids;
 use tokio::join;
-use tokio::time::{Instant, sleep, timeout};
+use tokio::time::{Instant, timeout};
 
 use crate::at_once;
 use crate::dialect::{self, Followed};
@@ -34,7 +34,7 @@ use crate::order::KnownServer;
 use crate::steps::{Outcome, Step, Steps};
 use crate::survey::Survey;
 use crate::traffic::{Replaced, Traffic};
-use crate::votes::{LOOK, Votes, majority, take_for_a_while};
+use crate::votes::{LOOK, Votes, majority};
 use catch_up::{catch_up, hold};
 use choice::{Wanted, choose};
 pub use demand::{Cause, Demand};
@@ -42,6 +42,7 @@ pub use evidence::Silence;
 use evidence::{Connections, Look, Verdict, judge};
 pub use fencing::FenceCommand;
 use field::{Field, look, receive};
+use lift::{Stop, lift};
 
 /// What came of a failover.
 #[derive(Clone, Debug)]
@@ -70,10 +71,6 @@ pub struct Promoted {
     /// Whether it followed over TLS: so will the old one.
     pub over_tls: bool,
 }
-
-/// How often the heir is told to take writes, if its connections are lost.
-const TRIES_MAX: u32 = 5;
-const TRIES_PAUSE: Duration = Duration::from_millis(300);
 
 /// Says whether there would be a failover, to whom, and why not. Nothing is touched.
 pub async fn check_failover(traffic: &Arc<dyn Traffic>, demand: &Demand) -> Vec<Finding> {
@@ -234,9 +231,10 @@ impl Course<'_> {
         }
         let prepared = match prepared {
             Ok(_) if seen == Look::Answers => Err(Stop::AsBefore(format!("{} answers again", old.0))),
-            Ok(place) => self.lift(place, field, votes, steps).await.map(|()| place),
+            Ok(place) => lift(place, field, votes, steps).await.map(|()| place),
             Err(why) => Err(Stop::AsBefore(why)),
         };
+        let over_tls = self.promoted.as_ref().is_some_and(|promoted| promoted.over_tls);
         let place = match prepared {
             Ok(place) => place,
             Err(Stop::AsBefore(why)) => {
@@ -248,13 +246,12 @@ impl Course<'_> {
             }
             // The old one stays fenced: two that take writes are worse than none.
             Err(Stop::Unknown { why, left }) => {
-                let over_tls = self.promoted.take().is_some_and(|promoted| promoted.over_tls);
+                self.promoted = None;
                 traffic.replaced(hostgroup, &Replaced { old: &old.0, new: None, over_tls });
                 return Outcome::Unfinished { why, left };
             }
         };
         let new = field.asked[place].1.name.clone();
-        let over_tls = self.promoted.as_ref().is_some_and(|promoted| promoted.over_tls);
         traffic.replaced(hostgroup, &Replaced { old: &old.0, new: Some(&new), over_tls });
         traffic.has_become(&new, &AccessFinding::Writable);
         drop(holding);
@@ -323,48 +320,6 @@ impl Course<'_> {
                 Err(_elapsed) if held.is_ok() => held = hold(votes, field, place).await,
                 Err(_elapsed) => {}
             }
-        }
-    }
-
-    /// The heir takes writes.
-    async fn lift(
-        &self,
-        place: usize,
-        field: &mut Field,
-        votes: &mut Votes,
-        steps: &mut Steps,
-    ) -> Result<(), Stop> {
-        hold(votes, field, place).await.map_err(Stop::AsBefore)?;
-        let mut tries_left = TRIES_MAX;
-        loop {
-            let (link, survey) = &mut field.asked[place];
-            let failure = match take_writes(link).await {
-                Ok(()) => {
-                    steps.took(format!("{} takes writes", survey.name));
-                    return Ok(());
-                }
-                Err(failure @ Failure::Refused { .. }) => {
-                    return match read_only_again(link).await {
-                        Ok(()) => Err(Stop::AsBefore(failure.to_string())),
-                        Err(_) => Err(Stop::unknown(&survey.name, &failure.to_string())),
-                    };
-                }
-                Err(failure) => failure,
-            };
-            tries_left -= 1;
-            if tries_left == 0 {
-                return Err(Stop::unknown(&survey.name, &failure.to_string()));
-            }
-            sleep(TRIES_PAUSE).await;
-            let (name, failure) = (survey.name.clone(), failure.to_string());
-            let relinked = votes.stay_awake(relink(link)).await;
-            // Somebody else may have the other votes by then, and have put another one in its place.
-            let held = match relinked {
-                Ok(true) => hold(votes, field, place).await,
-                Ok(false) => Ok(()),
-                Err(why) => Err(why),
-            };
-            held.map_err(|why| Stop::unknown(&name, &format!("{failure}; {why}")))?;
         }
     }
 
@@ -473,26 +428,6 @@ impl Course<'_> {
     }
 }
 
-/// Why the heir does not take writes.
-enum Stop {
-    /// It surely does not.
-    AsBefore(String),
-    /// Nobody knows.
-    Unknown { why: String, left: Vec<String> },
-}
-
-impl Stop {
-    fn unknown(heir: &ServerName, why: &str) -> Self {
-        Self::Unknown {
-            why: why.to_owned(),
-            left: vec![format!(
-                "find out whether {heir} takes writes (SELECT @@global.read_only); if not, lift read_only there and have \
-                 the others follow it"
-            )],
-        }
-    }
-}
-
 /// What the heir lacks of what was acknowledged, and of what was seen; an error says that it is too much.
 fn loss(
     traffic: &Arc<dyn Traffic>,
@@ -577,35 +512,11 @@ async fn silence_kept_out(field: &mut Field, demand: &Demand) -> Result<Vec<Serv
     for (link, _) in field.asked.iter_mut().filter(|(_, survey)| demand.keeps_out(&survey.name)) {
         let in_words = |failure: Failure| failure.to_string();
         if !Survey::of(link).await.map_err(in_words)?.is_read_only {
-            read_only_again(link).await.map_err(in_words)?;
+            link.take_writes(false).await.map_err(in_words)?;
             silenced.push(link.name.clone());
         }
     }
     Ok(silenced)
-}
-
-/// Whether there is another connection in the place of one that is lost, with its vote: what was told over that one is over then.
-async fn relink(link: &mut Link) -> bool {
-    let Ok(mut fresh) = link.relinked().await else { return false };
-    let has_vote = take_for_a_while(&mut fresh).await.is_ok();
-    if has_vote {
-        *link = fresh;
-    }
-    has_vote
-}
-
-async fn take_writes(link: &mut Link) -> Result<(), Failure> {
-    for sql in dialect::take_writes(link.flavor, true) {
-        link.ask(sql).await?;
-    }
-    Ok(())
-}
-
-async fn read_only_again(link: &mut Link) -> Result<(), Failure> {
-    for sql in dialect::take_writes(link.flavor, false) {
-        link.ask(sql).await?;
-    }
-    Ok(())
 }
 
 /// Events that do not run because they came from a source, by name.

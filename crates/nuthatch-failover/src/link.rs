@@ -199,6 +199,14 @@ impl Link {
         Ok(answer.value("waited") == Some(b"0"))
     }
 
+    /// The server takes writes from now on, or none any more (MySQL: of nobody).
+    pub(crate) async fn take_writes(&mut self, does: bool) -> Result<(), Failure> {
+        for sql in dialect::take_writes(self.flavor, does) {
+            self.ask(sql).await?;
+        }
+        Ok(())
+    }
+
     /// Whether it is MariaDB.
     pub(crate) const fn is_mariadb(&self) -> bool {
         matches!(self.flavor, ServerFlavor::MariaDb(_))

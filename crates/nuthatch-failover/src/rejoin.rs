@@ -9,7 +9,7 @@
 use std::time::Duration;
 
 use crate::at_once;
-use crate::dialect::{self, Followed};
+use crate::dialect::Followed;
 use crate::following::{Telling, follow};
 use crate::link::{Failure, Link};
 use crate::loss::Lacking;
@@ -99,9 +99,7 @@ async fn end_writing(
         return writes(format!("{} takes writes, and so does {}", survey.name, of_new.name));
     }
     tracing::warn!(server = %survey.name, "an old primary is back and takes writes: it is made read-only");
-    for sql in dialect::take_writes(old.flavor, false) {
-        old.ask(sql).await?;
-    }
+    old.take_writes(false).await?;
     if survey.runs_events {
         old.ask("SET GLOBAL event_scheduler = OFF").await?;
     }

@@ -267,9 +267,7 @@ impl Field {
             old.ask("SET GLOBAL event_scheduler = OFF").await?;
         }
         steps.note_read_only();
-        for sql in dialect::take_writes(old.flavor, false) {
-            old.ask(sql).await?;
-        }
+        old.take_writes(false).await?;
         steps.took(format!("{} is read-only", old.name));
         let mut has = Survey::of(old).await?.has;
         let began = Instant::now();

@@ -89,9 +89,7 @@ pub async fn take_back(
     }
     let mut old = links.swap_remove(old);
     votes.hold(&mut old, links.iter_mut()).await?;
-    for sql in dialect::take_writes(old.flavor, true) {
-        old.ask(sql).await.map_err(told)?;
-    }
+    old.take_writes(true).await.map_err(told)?;
     let events = match begun.ran_events {
         true => old.ask("SET GLOBAL event_scheduler = ON").await.err(),
         false => None,

@@ -3,6 +3,7 @@
 mod fenced;
 mod history;
 mod kept;
+mod latest;
 mod ledger;
 mod losses;
 mod seen;

@@ -46,19 +46,29 @@ pub(crate) struct Old {
     pub(in crate::switching) failures: u32,
 }
 
-impl Fenced {
-    /// Those of a directory, if there is one.
-    pub(crate) fn open(directory: Option<&Path>) -> Self {
-        let kept = Kept::<Line>::open(directory, FILE_NAME, "who was replaced as primary");
-        let old = |line: Line| Old {
-            hostgroup: HostgroupId(line.writer_hostgroup),
-            name: ServerName { host: line.hostname, port: line.port },
-            over_tls: line.over_tls,
+impl Old {
+    /// Nothing is known of it yet.
+    const fn new(hostgroup: HostgroupId, name: ServerName, over_tls: bool) -> Self {
+        Self {
+            hostgroup,
+            name,
+            over_tls,
             surplus: None,
             rounds: 0,
             read_only_at: None,
             alone: 0,
             failures: 0,
+        }
+    }
+}
+
+impl Fenced {
+    /// Those of a directory, if there is one.
+    pub(crate) fn open(directory: Option<&Path>) -> Self {
+        let kept = Kept::<Line>::open(directory, FILE_NAME, "who was replaced as primary");
+        let old = |line: Line| {
+            let name = ServerName { host: line.hostname, port: line.port };
+            Old::new(HostgroupId(line.writer_hostgroup), name, line.over_tls)
         };
         Self { all: Mutex::new(kept.all().into_iter().map(old).collect()), kept }
     }
@@ -68,16 +78,7 @@ impl Fenced {
         let is_one = |name: &ServerName| name == replaced.old || Some(name) == replaced.new;
         self.change(|all| {
             all.retain(|old| old.hostgroup != hostgroup || !is_one(&old.name));
-            all.push(Old {
-                hostgroup,
-                name: replaced.old.clone(),
-                over_tls: replaced.over_tls,
-                surplus: None,
-                rounds: 0,
-                read_only_at: None,
-                alone: 0,
-                failures: 0,
-            });
+            all.push(Old::new(hostgroup, replaced.old.clone(), replaced.over_tls));
         });
     }
 

@@ -1,16 +1,13 @@
 //! What this proxy has tried to change at who writes and who follows, and what came of it: the rows of `stats_nuthatch_role_changes`, and how
 //! often each has happened.
 
-use std::collections::VecDeque;
-
 use nuthatch_admin::rows::RoleChangeRow;
 use nuthatch_config::{HostgroupId, ServerName};
 use nuthatch_failover::{Outcome, Step};
 use parking_lot::Mutex;
 use tokio::time::Instant;
 
-/// So many rows are kept; of more the oldest go.
-const KEPT_MAX: usize = 1_000;
+use super::latest::Latest;
 
 /// Of what was done, and of why, so much is kept; the log has all.
 const TEXT_BYTES_MAX: usize = 8 << 10;
@@ -148,7 +145,7 @@ pub(crate) struct History(Mutex<Kept>);
 
 #[derive(Debug, Default)]
 struct Kept {
-    rows: VecDeque<RoleChangeRow>,
+    rows: Latest<RoleChangeRow>,
     totals: Totals,
 }
 
@@ -171,15 +168,12 @@ impl History {
             Kind::Failover => kept.totals.failovers[ended as usize] += 1,
             Kind::Rejoin | Kind::Repair => {}
         }
-        let last = kept.rows.iter_mut().rev().find(|known| is_of_same(known, &row));
+        let last = kept.rows.newest_mut().find(|known| is_of_same(known, &row));
         if let Some(known) = last.filter(|known| is_patrol && are_same(known, &row)) {
             known.tries += 1;
             return;
         }
-        kept.rows.push_back(row);
-        while kept.rows.len() > KEPT_MAX {
-            kept.rows.pop_front();
-        }
+        kept.rows.push(row);
     }
 
     /// All, the oldest first.
@@ -228,6 +222,7 @@ fn cut(mut text: String) -> String {
 
 #[cfg(test)]
 mod tests {
+    use super::super::latest::KEPT_MAX;
     use super::*;
 
     #[test]

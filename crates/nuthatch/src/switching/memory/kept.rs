@@ -5,6 +5,7 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use nuthatch_config::replace_private_file;
 use parking_lot::Mutex;
@@ -21,8 +22,10 @@ struct Inner<T> {
     path: Option<PathBuf>,
     /// What is not known should it be lost.
     of_what: &'static str,
-    /// Who has it writes, and it knows whether it has been told that this fails.
-    writing: Mutex<bool>,
+    /// Who has it writes.
+    writing: Mutex<()>,
+    /// It could not be written, which has been told: the next change, be it none, tries again.
+    has_failed: AtomicBool,
 }
 
 impl<T: Clone + PartialEq + Serialize + DeserializeOwned + Send + 'static> Kept<T> {
@@ -37,7 +40,8 @@ impl<T: Clone + PartialEq + Serialize + DeserializeOwned + Send + 'static> Kept<
             tracing::warn!(file_name, %error, "{of_what} is not known from before: cannot read the file");
             Vec::new()
         });
-        Self(Arc::new(Inner { list: Mutex::new(list), path, of_what, writing: Mutex::new(false) }))
+        let (list, writing, has_failed) = (Mutex::new(list), Mutex::default(), AtomicBool::new(false));
+        Self(Arc::new(Inner { list, path, of_what, writing, has_failed }))
     }
 
     pub(in crate::switching) fn all(&self) -> Vec<T> {
@@ -61,33 +65,32 @@ impl<T: Clone + PartialEq + Serialize + DeserializeOwned + Send + 'static> Kept<
 }
 
 impl<T: Clone + PartialEq + Serialize> Inner<T> {
-    /// Whether that has changed anything.
+    /// Whether there is something to write behind it.
     fn change(&self, change: impl FnOnce(&mut Vec<T>)) -> bool {
         let mut list = self.list.lock();
         let before = list.clone();
         change(&mut list);
-        *list != before
+        *list != before || self.has_failed.load(Ordering::Relaxed)
     }
 
     /// Writes it as it is by now.
     fn write(&self) {
         let Some(path) = &self.path else { return };
-        let mut is_told = self.writing.lock();
+        let _writing = self.writing.lock();
         let list = self.list.lock().clone();
-        match save(path, &list) {
-            Ok(()) => *is_told = false,
-            Err(error) if !*is_told => {
-                let (file, of_what) = (path.display(), self.of_what);
-                tracing::error!(%file, %error, "{of_what} is not kept over a restart: cannot write the file");
-                *is_told = true;
-            }
-            Err(_) => {}
+        let saved = save(path, &list);
+        let is_told = self.has_failed.swap(saved.is_err(), Ordering::Relaxed);
+        if let Err(error) = saved
+            && !is_told
+        {
+            let (file, of_what) = (path.display(), self.of_what);
+            tracing::error!(%file, %error, "{of_what} is not kept over a restart: cannot write the file");
         }
     }
 }
 
 /// Nothing is in a file that is not there.
-pub(in crate::switching) fn read<T: DeserializeOwned>(path: &Path) -> io::Result<Vec<T>> {
+fn read<T: DeserializeOwned>(path: &Path) -> io::Result<Vec<T>> {
     match fs::read(path) {
         Ok(text) => Ok(serde_json::from_slice(&text)?),
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Vec::new()),
@@ -95,7 +98,7 @@ pub(in crate::switching) fn read<T: DeserializeOwned>(path: &Path) -> io::Result
     }
 }
 
-pub(in crate::switching) fn save<T: Serialize>(path: &Path, list: &[T]) -> io::Result<()> {
+fn save<T: Serialize>(path: &Path, list: &[T]) -> io::Result<()> {
     replace_private_file(path, &serde_json::to_vec(list)?)
 }
 
@@ -113,6 +116,12 @@ mod tests {
         assert!(open().all().is_empty());
         fs::write(directory.path().join("list.json"), "[{").expect("it can be written");
         assert!(open().all().is_empty());
+        let lost = Kept::<u32>::open(Some(&directory.path().join("missing")), "list.json", "it");
+        lost.change(|list| list.push(4));
+        fs::create_dir(directory.path().join("missing")).expect("it can be made");
+        lost.change(|_| {});
+        let found = Kept::<u32>::open(Some(&directory.path().join("missing")), "list.json", "it");
+        assert_eq!(found.all(), [4], "what could not be written is tried again");
         let nowhere = Kept::<u32>::open(None, "list.json", "it");
         nowhere.change(|list| list.push(3));
         assert_eq!(nowhere.all(), [3]);

@@ -1,14 +1,11 @@
 //! What was lost with old primaries, as far as it is known: the rows of `stats_nuthatch_lost_transactions`.
 
-use std::collections::VecDeque;
-
 use nuthatch_admin::rows::LostTransactionsRow;
 use nuthatch_config::{HostgroupId, ServerName};
 use nuthatch_failover::Lacking;
 use parking_lot::Mutex;
 
-/// So many findings are kept; of more the oldest go.
-const KEPT_MAX: usize = 1_000;
+use super::latest::Latest;
 
 /// Ids that a finding keeps; the log has all of them.
 const GTIDS_BYTES_MAX: usize = 64 << 10;
@@ -30,7 +27,7 @@ pub(crate) struct Losses(Mutex<Kept>);
 
 #[derive(Debug, Default)]
 struct Kept {
-    rows: VecDeque<LostTransactionsRow>,
+    rows: Latest<LostTransactionsRow>,
     /// How many that were acknowledged, in all.
     acknowledged: u64,
 }
@@ -63,10 +60,7 @@ impl Losses {
         if known_by == KnownBy::Acknowledged {
             kept.acknowledged += row.count.unwrap_or_default();
         }
-        kept.rows.push_back(row);
-        while kept.rows.len() > KEPT_MAX {
-            kept.rows.pop_front();
-        }
+        kept.rows.push(row);
     }
 
     /// All, the oldest first.

@@ -1,10 +1,7 @@
 //! Who writes in each cluster, kept in a file: a proxy that is started anew while an old primary takes writes too knows which one counts.
-//!
-//! A file that is not understood is told of and made anew.
 
 use std::collections::BTreeMap;
-use std::io;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -14,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use tokio::time::sleep;
 use tokio_util::sync::CancellationToken;
 
-use super::kept;
+use super::kept::Kept;
 
 const FILE_NAME: &str = "nuthatch-writers.json";
 
@@ -25,14 +22,10 @@ type Writers = BTreeMap<HostgroupId, ServerName>;
 
 /// See the module's doc.
 #[derive(Debug)]
-pub(crate) struct WritersFile {
-    path: PathBuf,
-    /// What stands in it.
-    saved: Writers,
-}
+pub(crate) struct WritersFile(Kept<Line>);
 
 /// A line of the file.
-#[derive(Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 struct Line {
     writer_hostgroup: u32,
     hostname: String,
@@ -42,41 +35,25 @@ struct Line {
 impl WritersFile {
     /// That of a directory, read.
     pub(crate) fn open(directory: &Path) -> Self {
-        let path = directory.join(FILE_NAME);
-        let saved = read(&path).unwrap_or_else(|error| {
-            let file = path.display();
-            tracing::warn!(%file, %error, "who wrote before the proxy was stopped is not known: cannot read the file");
-            Writers::new()
-        });
-        Self { path, saved }
+        Self(Kept::open(Some(directory), FILE_NAME, "who writes"))
     }
 
     /// Who wrote last, by the file.
     pub(crate) fn writers(&self) -> Writers {
-        self.saved.clone()
+        let writer = |line: Line| {
+            (HostgroupId(line.writer_hostgroup), ServerName { host: line.hostname, port: line.port })
+        };
+        self.0.all().into_iter().map(writer).collect()
     }
 
     /// Keeps what changes, until `stop`.
-    pub(crate) async fn keep(mut self, proxy: Arc<Proxy>, stop: CancellationToken) {
+    pub(crate) async fn keep(self, proxy: Arc<Proxy>, stop: CancellationToken) {
         let mut configurations = proxy.configurations();
-        let mut is_told = false;
         loop {
             // A cluster that has no row any more has one again as long as the file knows it.
-            let mut now = self.saved.clone();
+            let mut now = self.writers();
             now.extend(proxy.sole_writers());
-            if now != self.saved {
-                let (path, writers) = (self.path.clone(), now.clone());
-                let saved = tokio::task::spawn_blocking(move || save(&path, &writers)).await;
-                match saved.unwrap_or_else(|panic| Err(io::Error::other(panic))) {
-                    Ok(()) => (self.saved, is_told) = (now, false),
-                    Err(error) if !is_told => {
-                        let file = self.path.display();
-                        tracing::error!(%file, %error, "who writes is not kept over a restart: cannot write the file");
-                        is_told = true;
-                    }
-                    Err(_) => {}
-                }
-            }
+            self.0.change_soon(|lines| *lines = lines_of(&now));
             tokio::select! {
                 () = stop.cancelled() => return,
                 changed = configurations.changed() => if changed.is_err() { return },
@@ -86,20 +63,13 @@ impl WritersFile {
     }
 }
 
-fn read(path: &Path) -> io::Result<Writers> {
-    let writer = |line: Line| {
-        (HostgroupId(line.writer_hostgroup), ServerName { host: line.hostname, port: line.port })
-    };
-    Ok(kept::read(path)?.into_iter().map(writer).collect())
-}
-
-fn save(path: &Path, writers: &Writers) -> io::Result<()> {
+fn lines_of(writers: &Writers) -> Vec<Line> {
     let line = |(hostgroup, server): (&HostgroupId, &ServerName)| Line {
         writer_hostgroup: hostgroup.0,
         hostname: server.host.clone(),
         port: server.port,
     };
-    kept::save(path, &writers.iter().map(line).collect::<Vec<_>>())
+    writers.iter().map(line).collect()
 }
 
 #[cfg(test)]
@@ -115,8 +85,9 @@ mod tests {
             (HostgroupId(20), ServerName { host: "/run/mysqld/mysqld.sock".to_owned(), port: 0 }),
         ]);
         let path = directory.path().join(FILE_NAME);
-        save(&path, &writers).expect("it can be written");
-        save(&path, &writers).expect("it can be written again");
+        for _twice in 0..2 {
+            WritersFile::open(directory.path()).0.change(|lines| *lines = lines_of(&writers));
+        }
         assert_eq!(WritersFile::open(directory.path()).writers(), writers);
         std::fs::write(&path, "[{").expect("it can be written");
         assert_eq!(WritersFile::open(directory.path()).writers(), Writers::new());
