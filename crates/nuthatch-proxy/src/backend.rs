@@ -26,7 +26,7 @@ pub(crate) use abandoned::Abandoned;
 pub use catch_up::CatchUp;
 pub(crate) use check_out::errors::CheckOutError;
 pub(crate) use check_out::logging_in::clear_passwords;
-pub(crate) use check_out::wanted::Wanted;
+pub(crate) use check_out::wanted::{Met, Wanted};
 pub(crate) use check_out::{AtOnce, InLine, Joining, Start};
 pub(crate) use connection::ask_defaults::learn_defaults;
 pub(crate) use connection::prepared::StatementKey;

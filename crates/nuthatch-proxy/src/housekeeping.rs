@@ -17,7 +17,7 @@ use crate::backend::{Start, Upkeep, Wanted};
 use crate::housekeeping::transactions::end_old_transactions;
 use crate::roster::{EndReason, Roster};
 use crate::shared::doors::scouts;
-use crate::state::{Charset, Errand, SessionState};
+use crate::state::{Charset, SessionState};
 
 /// The pause between two rounds.
 const ROUND: Duration = Duration::from_millis(500);
@@ -96,17 +96,8 @@ pub async fn scout(proxy: &Arc<Proxy>) {
             variables.connect_timeout_server_max = variables.connect_timeout_server;
             variables.hold_for_writer_ms = 0;
             let state = SessionState::new(Vec::new(), Charset::Collation(45));
-            let wanted = Wanted {
-                user: &user,
-                password: Some(&password),
-                shape: crate::state::capability::SHAPE,
-                state: &state,
-                errand: &Errand::USUAL,
-                must_have: nuthatch_wire::CapabilityFlags::empty(),
-                need: None,
-                is_own: false,
-                worker: &here,
-            };
+            let shape = crate::state::capability::SHAPE;
+            let wanted = Wanted::by(&user, Some(&password), shape, &state, &here);
             let start = Start::New { bytes: 0 };
             match shared.hostgroups.check_out(hostgroup, &wanted, &variables, &shared.clock, start).await {
                 // Of a shape that no client has: of no further use.

@@ -47,6 +47,11 @@ impl Class {
         }
     }
 
+    /// Whether it is kept whatever stands before and behind it.
+    const fn is_kept(self) -> bool {
+        matches!(self, Self::Plain | Self::Word)
+    }
+
     /// Whether a literal can end before the first byte of `after`.
     fn ends_literal(after: &[u8]) -> bool {
         after.first().is_none_or(|&next| matches!(class_of(next), Self::Plain | Self::Pair(_)))
@@ -85,22 +90,31 @@ pub fn shape(statement: &[u8], lexing: Lexing, out: &mut Vec<u8>) -> bool {
 fn write(statement: &[u8], out: &mut Vec<u8>) -> Option<()> {
     // What is kept goes out in runs.
     let (mut run, mut at) = (0, 0);
-    while let Some(&byte) = statement.get(at) {
-        let is_pair = |second| statement.get(at + 1) == Some(&second);
+    // Whether what is before `at` goes on with digits and may be the beginning of a string.
+    let mut is_in_word = false;
+    loop {
+        let rest = statement.get(at..)?;
+        let kept = rest.iter().position(|byte| !class_of(*byte).is_kept()).unwrap_or(rest.len());
+        if let Some(last) = rest.get(..kept).and_then(<[u8]>::last) {
+            is_in_word = class_of(*last) == Class::Word;
+            at += kept;
+        }
+        let Some(&byte) = statement.get(at) else { break };
         match class_of(byte) {
-            Class::Word => at = end_of_word(statement, at + 1)?,
-            Class::Plain => at += 1,
+            Class::Plain | Class::Word => at += 1,
             Class::Digit => {
-                let digits = digits_len(statement.get(at..)?);
-                if Class::ends_literal(statement.get(at + digits..)?) {
+                let end = at + digits_len(statement.get(at..)?);
+                if !is_in_word && Class::ends_literal(statement.get(end..)?) {
                     out.extend_from_slice(statement.get(run..at)?);
                     out.push(NUMBER);
-                    at += digits;
-                    run = at;
+                    run = end;
                 } else {
-                    at = end_of_word(statement, at + digits)?;
+                    is_in_word = true;
                 }
+                at = end;
             }
+            // The word is part of the string.
+            Class::SingleQuote if is_in_word => return None,
             Class::SingleQuote => {
                 let end = end_of_quoted(statement, at)?;
                 // A quote or word right behind it may belong to it.
@@ -109,25 +123,22 @@ fn write(statement: &[u8], out: &mut Vec<u8>) -> Option<()> {
                 }
                 out.extend_from_slice(statement.get(run..at)?);
                 out.push(STRING);
-                at = end;
-                run = at;
+                (at, run) = (end, end);
             }
-            Class::OtherQuote => at = end_of_word(statement, end_of_quoted(statement, at)?)?,
-            Class::Pair(second) if is_pair(second) => return None,
-            Class::Pair(_) => at += 1,
+            Class::OtherQuote => {
+                at = end_of_quoted(statement, at)?;
+                is_in_word = true;
+            }
+            Class::Pair(second) if statement.get(at + 1) == Some(&second) => return None,
+            Class::Pair(_) => {
+                at += 1;
+                is_in_word = false;
+            }
             Class::Refused => return None,
         }
     }
     out.extend_from_slice(statement.get(run..)?);
     Some(())
-}
-
-/// Where the word that goes on at `at` ends; `None` when a string is part of it.
-fn end_of_word(statement: &[u8], at: usize) -> Option<usize> {
-    let rest = statement.get(at..)?;
-    let is_part = |byte: &&u8| matches!(class_of(**byte), Class::Word | Class::Digit);
-    let end = at + rest.iter().take_while(is_part).count();
-    (statement.get(end) != Some(&b'\'')).then_some(end)
 }
 
 /// How many digits `rest` begins with.

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use nuthatch_config::{ServerStatus, Snapshot};
 use nuthatch_net::BackendPassword;
-use nuthatch_wire::{AnswerKind, CapabilityFlags, Command, ErrPacket};
+use nuthatch_wire::{AnswerKind, Command, ErrPacket};
 use tokio::time::timeout;
 
 use crate::backend::check_out::connect;
@@ -17,7 +17,7 @@ use crate::backend::hostgroup::Hostgroup;
 use crate::backend::server::kind::Kind;
 use crate::backend::{Connection, Hostgroups, Server, Wanted};
 use crate::clock::Clock;
-use crate::state::{Charset, Errand, SessionState};
+use crate::state::{Charset, SessionState};
 use crate::worker::Worker;
 
 /// For how long a connection beyond the share of idle ones is kept.
@@ -112,19 +112,7 @@ async fn open_ahead(
     let slot = server.reserve()?;
     let (schema, charset) = (kind.schema.clone(), Charset::Collation(kind.collation));
     let state = SessionState::new(schema, charset);
-    let (user, password, is_own) = (&kind.user, Some(password), false);
-    let must_have = CapabilityFlags::empty();
-    let wanted = Wanted {
-        user,
-        password,
-        shape: kind.shape,
-        must_have,
-        state: &state,
-        errand: &Errand::USUAL,
-        need: None,
-        is_own,
-        worker,
-    };
+    let wanted = Wanted::by(&kind.user, Some(password), kind.shape, &state, worker);
     let login = login(&wanted, &snapshot.mysql, server).ok()?;
     connect::open(slot, worker, &login).await.ok()
 }

@@ -1,6 +1,7 @@
 //! What a session needs of a connection, and how near one is to it.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use nuthatch_net::BackendPassword;
 use nuthatch_wire::{CapabilityFlags, Form};
@@ -37,11 +38,25 @@ pub(crate) struct Wanted<'a> {
     pub(crate) is_own: bool,
     /// The asking worker, on whose thread it asks.
     pub(crate) worker: &'a Worker,
+    /// Whether the connection that was looked at last is just what is wanted.
+    pub(crate) met: Met,
+}
+
+/// See [`Wanted::met`].
+#[derive(Debug, Default)]
+pub(crate) struct Met(AtomicBool);
+
+impl Met {
+    /// Whether a connection that was taken is in the session's state, and of its user and shape, as nearly all are. Such a one is taken as soon
+    /// as it is looked at, so the latest look was at the one taken.
+    pub(crate) fn is_met(&self) -> bool {
+        self.0.load(Ordering::Relaxed)
+    }
 }
 
 impl<'a> Wanted<'a> {
     /// For a question or order of the proxy's own, by an account.
-    pub(in crate::backend) const fn by(
+    pub(crate) const fn by(
         user: &'a Arc<str>,
         password: Option<&'a BackendPassword>,
         shape: CapabilityFlags,
@@ -49,7 +64,8 @@ impl<'a> Wanted<'a> {
         worker: &'a Worker,
     ) -> Self {
         let (must_have, errand) = (CapabilityFlags::empty(), &Errand::USUAL);
-        Self { user, password, shape, must_have, state, errand, need: None, is_own: false, worker }
+        let met = Met(AtomicBool::new(false));
+        Self { user, password, shape, must_have, state, errand, need: None, is_own: false, worker, met }
     }
 }
 
@@ -71,7 +87,9 @@ impl Choice<Connection> for Wanted<'_> {
 
     /// A change by the server counts for more than answers that must be translated.
     fn distance(&self, connection: &Connection) -> Option<u32> {
-        if self.is_met_by(connection) {
+        let is_met = self.is_met_by(connection);
+        self.met.0.store(is_met, Ordering::Relaxed);
+        if is_met {
             return Some(0);
         }
         let is_alike = (connection.shape ^ self.shape).difference(TRANSLATED).is_empty();

@@ -46,10 +46,12 @@ impl PreparedStatements {
     /// The server's number of the statement, which counts as used now.
     pub(crate) fn find(&mut self, key: &StatementKey) -> Option<u32> {
         let place = self.0.iter().rposition(|(known, _)| known == key)?;
-        let found = self.0.remove(place);
-        let number = found.1;
-        self.0.push(found);
-        Some(number)
+        let behind = self.0.get_mut(place..)?;
+        // Nearly always it was used last, too.
+        if behind.len() > 1 {
+            behind.rotate_left(1);
+        }
+        self.0.last().map(|(_, number)| *number)
     }
 
     /// The same of one that has been bound with these types, or else with none so far: it is of these types from now on.

@@ -3,9 +3,9 @@
 use nuthatch_config::HostgroupId;
 use nuthatch_wire::{CapabilityFlags, ErrPacket, ErrorCode};
 
-use crate::backend::{AtOnce, CheckOutError, InLine, Joining, Start, Turn, Wanted};
+use crate::backend::{AtOnce, CheckOutError, InLine, Joining, Met, Start, Turn, Wanted};
 use crate::session::lease::bring_into::{bring_into_state, can_leave_schema, must_leave_schema};
-use crate::session::lease::inheritance::inherit;
+use crate::session::lease::inheritance::{Inherited, inherit};
 use crate::session::lease::multiplexing::pin_of_hostgroup;
 use crate::session::lease::put_away::put_away;
 use crate::session::lease::question::way;
@@ -129,8 +129,10 @@ pub(crate) fn lease_or_join(
             Err(refused(ground, ground.shared.hostgroups.line_is_full(hostgroup, full, now_us)))
         }
         Some(AtOnce::Idle(connection)) => {
+            let found = if wanted.met.is_met() { State::Own } else { State::Other };
             let held = leased_from_pool(ground, Held::lent(ground, hostgroup, connection));
-            let (held, state) = begin_lease(ground, account, context, dealings, held, Since::Latest)?;
+            let since = Since::Latest;
+            let (held, state) = begin_lease_of(ground, account, context, dealings, held, (since, found))?;
             Ok(Begun::Leased(Leased::Had(held, state)))
         }
     }
@@ -186,12 +188,29 @@ fn begin_lease(
     held: Held,
     since: Since,
 ) -> Result<(Held, State), Trouble> {
+    begin_lease_of(ground, account, context, dealings, held, (since, State::Other))
+}
+
+/// The same of one that a look has just found in that state: [`State::Other`] says that it must be looked at.
+fn begin_lease_of(
+    ground: &Ground,
+    account: &Account,
+    context: &mut Context,
+    dealings: &mut Dealings,
+    held: Held,
+    (since, found): (Since, State),
+) -> Result<(Held, State), Trouble> {
     show_running(ground, &held, since);
-    if let Err(trouble) = inherit(ground, context, &held) {
-        put_away(ground, account, context, dealings, held, Some(&trouble));
-        return Err(trouble);
-    }
-    let is_ready = context.state.is_at(&held.connection.state) && !held.connection.control.is_late();
+    let is_as_found = match inherit(ground, context, &held) {
+        Ok(inherited) => found == State::Own && inherited == Inherited::Nothing,
+        Err(trouble) => {
+            put_away(ground, account, context, dealings, held, Some(&trouble));
+            return Err(trouble);
+        }
+    };
+    debug_assert!(!is_as_found || context.state.is_at(&held.connection.state), "the look was at another one");
+    let is_in_state = is_as_found || context.state.is_at(&held.connection.state);
+    let is_ready = is_in_state && !held.connection.control.is_late();
     let state = if is_ready { State::Own } else { State::Other };
     Ok((held, state))
 }
@@ -323,6 +342,7 @@ pub(crate) fn wanted<'a>(
         need: hands.position.demanded(),
         is_own: false,
         worker: &ground.worker,
+        met: Met::default(),
     }
 }
 

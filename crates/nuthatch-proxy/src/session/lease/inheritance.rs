@@ -34,11 +34,20 @@ pub(crate) fn begin_in(ground: &Ground, account: &Account, context: &mut Context
     context.state.autocommit = defaults.value(b"autocommit").is_none_or(|value| value != b"OFF");
 }
 
+/// What became of the session's state for a connection.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Inherited {
+    /// It is as it was.
+    Nothing,
+    /// It may have changed.
+    Something,
+}
+
 /// Has the state's settings be what they must be over this connection.
-pub(crate) fn inherit(ground: &Ground, context: &mut Context, held: &Held) -> Result<(), Trouble> {
+pub(crate) fn inherit(ground: &Ground, context: &mut Context, held: &Held) -> Result<Inherited, Trouble> {
     match context.begun.is_of_now_as(&held.connection) && context.begun.between().is_none() {
-        true => Ok(()),
-        false => inherit_over(ground, context, &held.connection),
+        true => Ok(Inherited::Nothing),
+        false => inherit_over(ground, context, &held.connection).map(|()| Inherited::Something),
     }
 }
 

@@ -5,7 +5,10 @@
 use std::ops::Range;
 
 use nuthatch_sql::Parameter;
-use nuthatch_wire::{Attributes, Command, Reader, WireError, append_packet, execution_with_attributes};
+use nuthatch_wire::{
+    Attributes, Command, FRAME_PAYLOAD_MAX, FrameHeader, HEADER_LEN, Reader, WireError, append_packet,
+    execution_with_attributes,
+};
 
 use crate::session::parts::prepared::parameters;
 
@@ -62,6 +65,16 @@ fn packet(payload: &[u8]) -> Vec<u8> {
     let mut packet = Vec::with_capacity(payload.len() + 4);
     append_packet(&mut packet, &mut 0, payload);
     packet
+}
+
+/// A whole packet of a payload that has room for a header before it.
+fn behind_header(mut out: Vec<u8>) -> Vec<u8> {
+    let Some((room, payload)) = out.split_first_chunk_mut::<HEADER_LEN>() else { return packet(&[]) };
+    if payload.len() >= FRAME_PAYLOAD_MAX {
+        return packet(payload);
+    }
+    *room = FrameHeader { payload_len: payload.len(), sequence: 0 }.encode();
+    out
 }
 
 /// How many parameters a statement has, and their types as the client bound them last: two bytes for each.
@@ -134,7 +147,10 @@ impl Binding {
 
     /// The execution as a packet, under another number of the statement, with types even if the client left them out; learns them.
     pub(crate) fn packet_of(&mut self, payload: &[u8], id: u32) -> Vec<u8> {
-        packet(&self.whole(payload, id))
+        let mut out = Vec::with_capacity(HEADER_LEN + payload.len() + self.types.len());
+        out.extend_from_slice(&[0; HEADER_LEN]);
+        self.append_whole(payload, id, &mut out);
+        behind_header(out)
     }
 
     /// The same for a connection where executions come with attributes.
@@ -144,19 +160,20 @@ impl Binding {
         id: u32,
         attributes: Option<&Attributes>,
     ) -> Vec<u8> {
-        execution_with_attributes(&self.whole(payload, id), self.parameters, attributes)
+        let mut whole = Vec::with_capacity(payload.len() + self.types.len());
+        self.append_whole(payload, id, &mut whole);
+        execution_with_attributes(&whole, self.parameters, attributes)
     }
 
-    fn whole(&mut self, payload: &[u8], id: u32) -> Vec<u8> {
-        let mut whole = Vec::with_capacity(payload.len() + self.types.len());
+    fn append_whole(&mut self, payload: &[u8], id: u32, out: &mut Vec<u8>) {
+        let begin = out.len();
         match is_bulk(payload) {
-            true => self.append_bulk(payload, &mut whole),
-            false => self.append_from(0, payload, &mut whole),
+            true => self.append_bulk(payload, out),
+            false => self.append_from(0, payload, out),
         }
-        if let Some(place) = whole.get_mut(ID_PLACE) {
+        if let Some(place) = out.get_mut(begin..).and_then(|whole| whole.get_mut(ID_PLACE)) {
             place.copy_from_slice(&id.to_le_bytes());
         }
-        whole
     }
 
     /// Takes the attributes off an execution: see [`Attributes::take_off_execution`].
@@ -177,8 +194,9 @@ impl Binding {
         } else if !self.types.is_empty()
             && let Some((head, values)) = payload.split_at_checked(BULK_FLAGS_PLACE.end)
         {
+            let flags_place = out.len() + BULK_FLAGS_PLACE.start;
             out.extend_from_slice(head);
-            if let Some(flags) = out.get_mut(BULK_FLAGS_PLACE.start) {
+            if let Some(flags) = out.get_mut(flags_place) {
                 *flags |= BULK_SENDS_TYPES;
             }
             out.extend_from_slice(&self.types);
