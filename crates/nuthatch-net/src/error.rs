@@ -26,6 +26,9 @@ pub enum NetError {
     /// The server refused the login with this answer.
     #[error("the server refused the login with error {}: {}", .0.code, String::from_utf8_lossy(&.0.message))]
     Refused(ErrPacket),
+    /// The server said this in the place of an answer, and serves the connection no more.
+    #[error("the server ended the connection with error {}: {}", .0.code, String::from_utf8_lossy(&.0.message))]
+    Goodbye(ErrPacket),
     /// The configuration wants TLS, and the server has none.
     #[error("the server offers no TLS, which `use_ssl` asks for")]
     NoTls,

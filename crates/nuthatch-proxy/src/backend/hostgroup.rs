@@ -268,6 +268,11 @@ impl Hostgroups {
         }
     }
 
+    /// A connection to that server was lost under a statement: somebody looks at it at once.
+    pub(crate) fn note_lost(&self, server: &Server) {
+        self.alarm.ring(&server.host, server.port);
+    }
+
     /// Returns when each worker has taken what it was about to take: what it takes next, it takes by what is in force now.
     pub(super) fn await_takers(&self) {
         self.seen.iter().for_each(|Seen(seen)| drop(seen.lock()));

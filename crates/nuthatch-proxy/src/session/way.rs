@@ -2,6 +2,7 @@
 
 mod capture;
 mod departure;
+mod goodbye;
 mod pass;
 mod passage;
 mod print;

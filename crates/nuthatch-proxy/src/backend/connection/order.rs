@@ -1,7 +1,9 @@
 //! What the proxy itself says to a server over a connection that no session has: KILL, resets, pings.
 
 use nuthatch_net::NetError;
-use nuthatch_wire::{AnswerEnd, AnswerKind, AnswerScanner, Command, ErrPacket, HEADER_LEN, append_packet};
+use nuthatch_wire::{
+    AnswerEnd, AnswerKind, AnswerScanner, Command, ErrPacket, FrameHeader, HEADER_LEN, append_packet,
+};
 
 use crate::backend::Connection;
 
@@ -80,9 +82,12 @@ impl Connection {
         loop {
             let unread = self.framed.unread();
             let progress = scanner.scan(unread)?;
-            if let Some([ErrPacket::MARKER, ..]) = unread.get(HEADER_LEN..progress.consumed) {
-                refusal =
-                    ErrPacket::parse(unread.get(HEADER_LEN..progress.consumed).unwrap_or_default()).ok();
+            if let Some(packet @ [ErrPacket::MARKER, ..]) = unread.get(HEADER_LEN..progress.consumed) {
+                refusal = ErrPacket::parse(packet).ok();
+                // The server has not read the order.
+                if let (Some(0), Some(goodbye)) = (number_of(unread), refusal.clone()) {
+                    return Err(NetError::Goodbye(goodbye));
+                }
             }
             take(unread.get(..progress.consumed).unwrap_or_default());
             self.framed.consume(progress.consumed);
@@ -93,4 +98,9 @@ impl Connection {
             self.count_bytes(0, received);
         }
     }
+}
+
+/// The number of the packet that begins there.
+fn number_of(bytes: &[u8]) -> Option<u8> {
+    FrameHeader::parse(bytes).map(|header| header.sequence)
 }

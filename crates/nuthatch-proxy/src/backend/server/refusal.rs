@@ -82,7 +82,7 @@ pub(in crate::backend) fn told_of(refusal: &ErrPacket) -> String {
 /// The number that clients' libraries give to such a failure, where the server has said none.
 pub(in crate::backend) const fn number_of(error: &NetError) -> u16 {
     match error {
-        NetError::Refused(refusal) => refusal.code,
+        NetError::Refused(refusal) | NetError::Goodbye(refusal) => refusal.code,
         NetError::Tls(_) | NetError::NoTls => 2026,
         NetError::Closed => 2013,
         NetError::Wire(_) | NetError::PacketTooLarge { .. } => 2027,

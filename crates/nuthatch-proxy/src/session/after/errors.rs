@@ -1,5 +1,6 @@
 //! What can keep a statement from its answer, and what becomes of it: the one place where that is decided.
 
+use nuthatch_net::NetError;
 use nuthatch_sql::{Kind, ServerFlavor};
 use nuthatch_wire::{Command, ErrPacket, ErrorCode};
 
@@ -203,7 +204,8 @@ pub(crate) async fn reply_trouble(
             ground.worker.counters.lost_during_query.bump();
             tracing::info!(session = ground.handle.id, user = %account.name(), %error, ?outcome,
                     "lost a server's connection during a statement");
-            (answered.next_sequence(), ErrorCode::SERVER_LOST, lost_connection(outcome))
+            let (code, message) = told_of_lost(error, outcome);
+            (answered.next_sequence(), code, message)
         }
         Trouble::Late(late) => {
             return tell_that_time_is_over(ground, client, context, dealings, *late, outcome).await;
@@ -233,6 +235,17 @@ pub(crate) async fn reply_trouble(
     note_error(context, dealings, code.code, message.as_bytes());
     client.send(ground, &reply::err(sequence, code, &message)).await?;
     go_on_unless_lost(&mut dealings.hands)
+}
+
+/// A connection was lost: where its server said why, in its words.
+fn told_of_lost(error: NetError, outcome: Outcome) -> (ErrorCode, String) {
+    match error {
+        NetError::Goodbye(refusal) => {
+            let code = ErrorCode { code: refusal.code, sql_state: refusal.sql_state };
+            (code, format!("{}{}", String::from_utf8_lossy(&refusal.message), outcome.words()))
+        }
+        _ => (ErrorCode::SERVER_LOST, lost_connection(outcome)),
+    }
 }
 
 /// What is said where a connection was lost, as clients say it themselves, and what became of the statement.

@@ -6,9 +6,10 @@
 use std::future::poll_fn;
 
 use nuthatch_net::Framed;
-use nuthatch_wire::{AnswerEnd, AnswerKind, CapabilityFlags};
+use nuthatch_wire::{AnswerEnd, AnswerKind, CapabilityFlags, Progress};
 
 use crate::roster::SessionEnd;
+use crate::session::way::goodbye::goodbye;
 use crate::session::way::relay::{Cause, Way};
 use crate::session::way::see_out::write_in_time;
 use crate::session::way::{Capture, Forms, Passage, Trouble};
@@ -37,12 +38,7 @@ impl Way<'_> {
                 }
             }
             let is_first = !passage.scanner().has_begun();
-            let progress = passage
-                .scan(self.connection.framed.unread())
-                .map_err(|error| Cause::Lost(error.into()).after(&passage))?;
-            if progress.finished {
-                self.hear(&passage);
-            }
+            let progress = self.scan(&mut passage)?;
             if progress.consumed > 0 {
                 let consumed = self.connection.framed.unread_mut().get_mut(..progress.consumed);
                 let bytes = passage.told(consumed.unwrap_or_default());
@@ -93,6 +89,23 @@ impl Way<'_> {
         Box::pin(self.see_out(client, passage, unsent, &mut rewrite)).await
     }
 
+    /// Looks at what has come, and hears the end of the answer.
+    ///
+    /// # Errors
+    /// It is no answer, or a goodbye.
+    fn scan(&mut self, passage: &mut Passage) -> Result<Progress, Trouble> {
+        let is_first = !passage.scanner().has_begun();
+        let unread = self.connection.framed.unread();
+        let progress = passage.scan(unread).map_err(|error| Cause::Lost(error.into()).after(passage))?;
+        if is_first && let Some(trouble) = goodbye(passage.scanner(), unread, progress.consumed) {
+            return Err(trouble);
+        }
+        if progress.finished {
+            self.hear(passage);
+        }
+        Ok(progress)
+    }
+
     /// What becomes of the answer's writes is known.
     pub(super) fn hear(&mut self, passage: &Passage) {
         if let Some(flight) = &mut self.flight {
@@ -121,7 +134,10 @@ impl Way<'_> {
         let mut passage = self.passage(kind);
         let progress = passage.scan(bytes).ok()?;
         let is_whole = progress.finished && progress.consumed == bytes.len();
-        if !is_whole || !passage.is_as_it_is() {
+        if !is_whole
+            || !passage.is_as_it_is()
+            || goodbye(passage.scanner(), bytes, progress.consumed).is_some()
+        {
             return None;
         }
         self.hear(&passage);

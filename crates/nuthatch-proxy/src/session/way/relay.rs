@@ -15,6 +15,7 @@ use nuthatch_wire::{
 use crate::backend::{Connection, Control};
 use crate::exact::Flight;
 use crate::roster::{SessionEnd, SessionHandle};
+use crate::session::way::goodbye::goodbye;
 use crate::session::way::{Answered, Late, Passage, Trouble, WhenLate};
 use crate::worker::Worker;
 
@@ -393,8 +394,12 @@ impl<'a> Way<'a> {
         let mut scanner = self.scanner(kind);
         loop {
             let unread = self.connection.framed.unread();
+            let is_first = !scanner.has_begun();
             let progress =
                 scanner.scan(unread).map_err(|error| Cause::Lost(error.into()).before_any_answer())?;
+            if is_first && let Some(trouble) = goodbye(&scanner, unread, progress.consumed) {
+                return Err(trouble);
+            }
             take(unread.get(..progress.consumed).unwrap_or_default());
             self.connection.framed.consume(progress.consumed);
             if progress.finished {

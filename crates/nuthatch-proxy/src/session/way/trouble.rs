@@ -93,7 +93,7 @@ pub(crate) enum Elsewhere {
 /// How much of the answer the client has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Answered {
-    /// Nothing, and no byte of the statement was given to a server's socket.
+    /// Nothing, and no byte of the statement was given to a server's socket, or the server has said that it has read none.
     Unasked,
     /// Nothing.
     Nothing,

@@ -69,6 +69,48 @@ fn write_whose_connection_is_lost_is_never_sent_again() {
     }
 }
 
+/// As MySQL 9.7 ends a connection by `wait_timeout`: before it has read anything, so with the number 0.
+const IDLE_FOR_TOO_LONG: &[u8] = b"\x31\0\0\0\xff\xbf\x0f#HY000The client was disconnected (inactivity)";
+/// As MariaDB 10.11 and MySQL 9.7 interrupt a statement when they are shut down.
+const SHUTS_DOWN: &[u8] = b"\x24\0\0\x01\xff\x1d\x04#08S01Server shutdown in progress";
+
+#[test]
+fn statement_that_a_server_has_not_read_when_it_says_goodbye_is_sent_elsewhere() {
+    let (relay, proxy, login, mut client) = through_relay(Cut::WithGoodbye(IDLE_FOR_TOO_LONG));
+    client.ok("INSERT INTO t (v) VALUES ('marked')");
+    assert_eq!((relay.marked(), rows(&login).as_str()), (2, "1"));
+    assert_eq!(stage::figure(&mut proxy.operator(), "Statement_Retries"), 1);
+    let (relay, _proxy, _, mut client) = through_relay(Cut::WithGoodbye(IDLE_FOR_TOO_LONG));
+    let prepared = client.prepare("SELECT CONCAT('marked', ?) FROM DUAL");
+    assert!(prepared.is_ok() && relay.marked() == 2, "{prepared:?}");
+}
+
+#[test]
+fn read_that_a_shutdown_interrupts_goes_on_elsewhere_and_a_write_is_told() {
+    let (relay, _proxy, _, mut client) = through_relay(Cut::WithGoodbye(SHUTS_DOWN));
+    assert_eq!(client.value("SELECT 'marked'"), "marked");
+    assert_eq!(relay.marked(), 2);
+    let (relay, _proxy, login, mut client) = through_relay(Cut::WithGoodbye(SHUTS_DOWN));
+    let error = client.refused("INSERT INTO t (v) VALUES ('marked')");
+    assert_eq!((error.code, error.state.as_str(), relay.marked()), (1053, "08S01", 1), "{error:?}");
+    assert!(error.message.starts_with("Server shutdown in progress"), "{error:?}");
+    assert!(error.message.contains("it is not known whether the statement was executed"), "{error:?}");
+    assert_eq!(rows(&login), "0");
+    client.ok("SELECT 1 FROM t");
+}
+
+#[test]
+fn goodbye_in_a_transaction_takes_that_along() {
+    let (relay, _proxy, login, mut client) = through_relay(Cut::WithGoodbye(IDLE_FOR_TOO_LONG));
+    client.ok("BEGIN");
+    client.ok("INSERT INTO t (v) VALUES ('before')");
+    let error = client.refused("INSERT INTO t (v) VALUES ('marked')");
+    assert_eq!((error.code, relay.marked()), (4031, 1), "{error:?}");
+    assert!(error.message.contains("the transaction was rolled back"), "{error:?}");
+    assert!(client.query("SELECT 1").expect_err("as a server").is_closed());
+    assert_eq!(rows(&login), "0");
+}
+
 #[test]
 fn read_whose_pooled_connection_is_lost_before_its_answer_is_sent_again() {
     // Each connection dies of it, so that the tries come to an end: the client is told then.

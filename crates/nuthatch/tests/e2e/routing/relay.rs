@@ -4,6 +4,7 @@ use std::io::{Read, Write};
 use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::time::Duration;
 
 /// When the connection is cut that carries the marked statement.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -14,6 +15,8 @@ pub(super) enum Cut {
     BeforeTheAnswer,
     /// Half a packet of the answer comes.
     InTheAnswer,
+    /// The server never sees the statement, and says this of itself: only the first time, then all is passed on.
+    WithGoodbye(&'static [u8]),
 }
 
 /// Passes bytes on, and cuts each connection at the first packet that holds `mark`. Lives until the test ends.
@@ -56,10 +59,15 @@ fn pass(mut client: TcpStream, mut server: TcpStream, mark: &[u8], cut: Cut, mar
     let mut bytes = [0; 65536];
     while let Ok(n @ 1..) = client.read(&mut bytes) {
         if bytes[..n].windows(mark.len()).any(|window| window == mark) {
-            marked.fetch_add(1, Ordering::SeqCst);
-            is_marked.store(true, Ordering::SeqCst);
-            if cut == Cut::BeforeTheServer {
-                break;
+            let before = marked.fetch_add(1, Ordering::SeqCst);
+            match cut {
+                Cut::BeforeTheServer => break,
+                Cut::WithGoodbye(goodbye) if before == 0 => {
+                    client.write_all(goodbye).expect("the proxy listens");
+                    break;
+                }
+                Cut::WithGoodbye(_) => {}
+                Cut::BeforeTheAnswer | Cut::InTheAnswer => is_marked.store(true, Ordering::SeqCst),
             }
         }
         if server.write_all(&bytes[..n]).is_err() {
@@ -90,4 +98,33 @@ fn pass_back(mut server: TcpStream, mut client: TcpStream, cut: Cut, is_marked: 
 fn close(client: &TcpStream, server: &TcpStream) {
     drop(client.shutdown(Shutdown::Both));
     drop(server.shutdown(Shutdown::Both));
+}
+
+/// The address of a relay to that server by which each direction takes so much longer. Lives until the test ends.
+pub(super) fn slow(server: SocketAddr, delay: Duration) -> SocketAddr {
+    let listener = TcpListener::bind("127.0.0.1:0").expect("a free port");
+    let address = listener.local_addr().expect("it is bound");
+    std::thread::spawn(move || {
+        for client in listener.incoming().flatten() {
+            let Ok(server) = TcpStream::connect(server) else { continue };
+            let ends = [(&client, &server), (&server, &client)];
+            for (from, to) in ends {
+                let (from, to) =
+                    (from.try_clone().expect("a descriptor"), to.try_clone().expect("a descriptor"));
+                std::thread::spawn(move || pass_slowly(from, to, delay));
+            }
+        }
+    });
+    address
+}
+
+fn pass_slowly(mut from: TcpStream, mut to: TcpStream, delay: Duration) {
+    let mut bytes = [0; 65536];
+    while let Ok(n @ 1..) = from.read(&mut bytes) {
+        std::thread::sleep(delay);
+        if to.write_all(&bytes[..n]).is_err() {
+            break;
+        }
+    }
+    close(&from, &to);
 }

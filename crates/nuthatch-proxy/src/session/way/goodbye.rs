@@ -1,0 +1,63 @@
+//! What a server says in the place of an answer when it serves a connection no more.
+//!
+//! Such an error is not the statement's: to its client the connection is lost, and a statement that may be asked again is asked of
+//! another server. Two kinds are known, by looking at MySQL 9.7 and MariaDB 10.11:
+//!
+//! - a packet with the number 0: the server has said it of itself, before it has read a byte of the statement, which is not
+//!   run. MySQL ends connections by `wait_timeout` with such a packet (4031), which may cross with a statement on its way;
+//! - `ER_SERVER_SHUTDOWN`: a shutdown has interrupted the statement. What that had done is unknown.
+//!
+//! Not among them is `ER_UNKNOWN_COM_ERROR` of a node of Galera outside its cluster: it may come in the middle of a procedure that has
+//! committed before, and the connection goes on.
+
+use nuthatch_net::NetError;
+use nuthatch_wire::{AnswerScanner, ErrPacket, ErrorCode, FrameHeader, HEADER_LEN};
+
+use crate::session::way::{Answered, Trouble};
+
+/// The goodbye that an answer is, if it is one: `bytes` are the first of it, and `scanner` has just consumed so many of them.
+pub(super) fn goodbye(scanner: &AnswerScanner, bytes: &[u8], consumed: usize) -> Option<Trouble> {
+    let refusal = scanner.refusal()?;
+    // Rows before it, or results, are an answer.
+    let header = FrameHeader::parse(bytes).filter(|header| header.payload_len + HEADER_LEN == consumed)?;
+    let answered = answered_by(header.sequence, refusal)?;
+    Some(Trouble::Lost(NetError::Goodbye(refusal.clone()), answered))
+}
+
+/// What has become of the statement, if that is a goodbye.
+fn answered_by(sequence: u8, refusal: &ErrPacket) -> Option<Answered> {
+    const SHUTDOWN: u16 = ErrorCode::SERVER_SHUTDOWN.code;
+    match (sequence, refusal.code) {
+        (0, _) => Some(Answered::Unasked),
+        (_, SHUTDOWN) => Some(Answered::Nothing),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn refusal(code: u16, message: &str) -> ErrPacket {
+        ErrPacket { code, sql_state: *b"HY000", message: message.as_bytes().into() }
+    }
+
+    #[test]
+    fn goodbyes_are_told_from_errors_of_statements() {
+        for (sequence, code, message, expected) in [
+            (
+                0,
+                4031,
+                "The client was disconnected by the server because of inactivity.",
+                Some(Answered::Unasked),
+            ),
+            (0, 1927, "Connection was killed", Some(Answered::Unasked)),
+            (1, 1053, "Server shutdown in progress", Some(Answered::Nothing)),
+            (1, 1047, "WSREP has not yet prepared node for application use", None),
+            (1, 1317, "Query execution was interrupted", None),
+            (1, 1064, "You have an error in your SQL syntax", None),
+        ] {
+            assert_eq!(answered_by(sequence, &refusal(code, message)), expected, "{code}");
+        }
+    }
+}
