@@ -64,6 +64,8 @@ pub struct Promoted {
     pub old: ServerName,
     /// Who is it now.
     pub new: ServerName,
+    /// Whether it is known to be; else it may be, and was told to.
+    pub is_certain: bool,
     /// What it lacks of what the old one had acknowledged to clients of this proxy; none if that is not known.
     pub lost: Option<Lacking>,
     /// What it lacks of what the old one had in its binlog when it was seen last; none if it was not seen.
@@ -246,7 +248,9 @@ impl Course<'_> {
             }
             // The old one stays fenced: two that take writes are worse than none.
             Err(Stop::Unknown { why, left }) => {
-                self.promoted = None;
+                if let Some(promoted) = &mut self.promoted {
+                    promoted.is_certain = false;
+                }
                 traffic.replaced(hostgroup, &Replaced { old: &old.0, new: None, over_tls });
                 return Outcome::Unfinished { why, left };
             }
@@ -293,7 +297,8 @@ impl Course<'_> {
         let heir = &field.asked[place].1;
         let over_tls = heir.follows.first().is_some_and(|channel| channel.over_tls);
         let new = heir.name.clone();
-        self.promoted = Some(Promoted { old: name.clone(), new, lost, lost_of_seen, over_tls });
+        self.promoted =
+            Some(Promoted { old: name.clone(), new, is_certain: true, lost, lost_of_seen, over_tls });
         let received = catch_up(field, votes, place, demand).await?;
         steps.took(format!("{} has applied all that it has received: {received}", field.asked[place].1.name));
         for silenced in silence_kept_out(field, demand).await? {

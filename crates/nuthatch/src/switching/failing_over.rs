@@ -5,7 +5,7 @@ use std::time::Duration;
 use nuthatch_admin::{FailoverOrder, SwitchoverMode};
 use nuthatch_config::{CheckType, HostgroupId, ServerName};
 use nuthatch_failover::{
-    Cause, Cluster, Demand, FenceCommand, Outcome, Report, Silence, check_failover, fail_over,
+    Cause, Cluster, Demand, FenceCommand, Outcome, Promoted, Report, Silence, check_failover, fail_over,
 };
 
 use super::memory::{Attempt, By, Came, Kind, KnownBy};
@@ -152,7 +152,32 @@ impl Switching {
                 );
             }
         }
-        let Some(promoted) = &report.promoted else { return };
+        match &report.promoted {
+            Some(promoted) if promoted.is_certain => self.tell_losses(hostgroup, promoted),
+            Some(promoted) => self.memory.losses.expect(hostgroup, promoted.clone()),
+            None => {}
+        }
+    }
+
+    /// Tells what was lost by failovers of which nobody knew whether the heir takes writes, once it is found to.
+    pub(super) fn tell_expected_losses(&self) {
+        let found = self.memory.losses.take_found(|hostgroup| self.found_writer(hostgroup));
+        for (hostgroup, promoted) in found {
+            self.tell_losses(hostgroup, &promoted);
+        }
+    }
+
+    /// Who takes the writes of that pair, if it was seen to. Who is only loaded as writer need not.
+    pub(super) fn found_writer(&self, hostgroup: HostgroupId) -> Option<ServerName> {
+        let writer = self.proxy.pair(hostgroup)?.writer?;
+        let placed = self.proxy.placed_servers();
+        placed
+            .iter()
+            .any(|server| server.name == writer && server.is_read_only == Some(false))
+            .then_some(writer)
+    }
+
+    fn tell_losses(&self, hostgroup: HostgroupId, promoted: &Promoted) {
         let (old, new) = (&promoted.old, &promoted.new);
         match &promoted.lost {
             Some(lost) if lost.is_none() => {}

@@ -33,6 +33,7 @@ const WHY: &str = "a failover replaced it, and it does not follow yet";
 pub(crate) async fn keep(switching: Switching, suspicions: Suspicions, stop: CancellationToken) {
     let mut crew = Crew::new(&switching.tasks);
     while stop.run_until_cancelled(sleep(PAUSE)).await.is_some() {
+        switching.tell_expected_losses();
         for old in switching.memory.fenced.all() {
             let (switching, suspicions) = (switching.clone(), suspicions.clone());
             crew.begin((old.hostgroup, old.name.clone()), async move {
@@ -53,12 +54,8 @@ async fn look(switching: &Switching, suspicions: &Suspicions, old: &Old) -> Opti
     if is_equipped(&snapshot.mysql).is_err() {
         return Some(now);
     }
-    // While the monitor was off nothing was fenced: it may write since. Who is only loaded as writer does not.
-    let is_found_writing = || {
-        let placed = switching.proxy.placed_servers();
-        placed.iter().any(|server| server.name == old.name && server.is_read_only == Some(false))
-    };
-    if pair.writer.as_ref() == Some(&old.name) && is_found_writing() {
+    // While the monitor was off nothing was fenced: it may write since.
+    if switching.found_writer(old.hostgroup).as_ref() == Some(&old.name) {
         return None;
     }
     if switching.memory.fenced.has(old.hostgroup, &old.name) {

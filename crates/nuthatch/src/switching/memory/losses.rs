@@ -2,7 +2,7 @@
 
 use nuthatch_admin::rows::LostTransactionsRow;
 use nuthatch_config::{HostgroupId, ServerName};
-use nuthatch_failover::Lacking;
+use nuthatch_failover::{Lacking, Promoted};
 use parking_lot::Mutex;
 
 use super::latest::Latest;
@@ -30,6 +30,8 @@ struct Kept {
     rows: Latest<LostTransactionsRow>,
     /// How many that were acknowledged, in all.
     acknowledged: u64,
+    /// What is lost if who was told to take the writes of a pair does: of each pair the latest.
+    expected: Vec<(HostgroupId, Promoted)>,
 }
 
 impl Losses {
@@ -63,6 +65,31 @@ impl Losses {
         kept.rows.push(row);
     }
 
+    /// That is lost if the heir takes writes, which nobody knows.
+    pub(in crate::switching) fn expect(&self, hostgroup: HostgroupId, promoted: Promoted) {
+        let expected = &mut self.0.lock().expected;
+        expected.retain(|(other, _)| *other != hostgroup);
+        expected.push((hostgroup, promoted));
+    }
+
+    /// What is known to be lost by now: the heir takes writes, as `writer_of` its pair says. Where another one does, nothing is
+    /// expected any more.
+    pub(in crate::switching) fn take_found(
+        &self,
+        writer_of: impl Fn(HostgroupId) -> Option<ServerName>,
+    ) -> Vec<(HostgroupId, Promoted)> {
+        let expected = std::mem::take(&mut self.0.lock().expected);
+        let mut found = Vec::new();
+        for (hostgroup, promoted) in expected {
+            match writer_of(hostgroup) {
+                None => self.expect(hostgroup, promoted),
+                Some(writer) if writer == promoted.new => found.push((hostgroup, promoted)),
+                Some(_) => {}
+            }
+        }
+        found
+    }
+
     /// All, the oldest first.
     pub(crate) fn rows(&self) -> Vec<LostTransactionsRow> {
         self.0.lock().rows.iter().cloned().collect()
@@ -71,5 +98,32 @@ impl Losses {
     /// How many transactions that were acknowledged through this proxy are lost, as far as that is known.
     pub(crate) fn acknowledged(&self) -> u64 {
         self.0.lock().acknowledged
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn losses_of_a_failover_without_a_known_end_wait_for_who_takes_writes() {
+        let server = |port| ServerName { host: "a".into(), port };
+        let (old, heir, pair) = (server(1), server(2), HostgroupId(10));
+        let promoted = Promoted {
+            old: old.clone(),
+            new: heir.clone(),
+            is_certain: false,
+            lost: None,
+            lost_of_seen: None,
+            over_tls: false,
+        };
+        let losses = Losses::default();
+        losses.expect(pair, promoted.clone());
+        assert_eq!(losses.take_found(|_| None).len(), 0, "nobody knows yet");
+        assert_eq!(losses.take_found(|_| Some(heir.clone())).len(), 1);
+        assert_eq!(losses.take_found(|_| Some(heir.clone())).len(), 0, "it is told once");
+        losses.expect(pair, promoted);
+        assert_eq!(losses.take_found(|_| Some(old.clone())).len(), 0, "nothing is lost");
+        assert_eq!(losses.take_found(|_| Some(heir.clone())).len(), 0);
     }
 }
