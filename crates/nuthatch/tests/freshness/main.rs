@@ -146,7 +146,7 @@ fn no_read_is_stale_while_the_primary_changes_of(server: Kind, reads: Reads, end
     assert!(report.violations.counts.is_empty(), "violations, printed above");
     assert_eq!(report.unchecked(), [question::Kind::Legacy], "all else is checked");
     assert!(changes.switchovers > 0 && changes.failovers > 0, "{changes}");
-    assert_eq!(changes.broken_by_switchovers, 0, "no client sees an error of a switchover");
+    assert!(changes.broken_by_switchovers.is_empty(), "no client sees an error of a switchover: {changes}");
     if reads == Reads::Current {
         // Sessions of replicas are not served what is older than they have seen.
         assert_hits(&report, HITS_PERCENT_SHORT);

@@ -67,7 +67,7 @@ pub(crate) struct Run {
     reads: AtomicU64,
     writes: AtomicU64,
     definitions: AtomicU64,
-    breaks: AtomicU64,
+    breaks: Mutex<Vec<String>>,
     versions: AtomicI64,
     next_arrival: AtomicI64,
     written_group: AtomicI64,
@@ -90,7 +90,7 @@ impl Run {
             reads: AtomicU64::new(0),
             writes: AtomicU64::new(0),
             definitions: AtomicU64::new(0),
-            breaks: AtomicU64::new(0),
+            breaks: Mutex::default(),
             versions: AtomicI64::new(2),
             next_arrival: AtomicI64::new(1),
             written_group: AtomicI64::new(0),
@@ -178,13 +178,14 @@ impl Run {
         self.writes.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// A connection has broken.
-    pub(crate) fn count_break(&self) {
-        self.breaks.fetch_add(1, Ordering::Relaxed);
+    /// A connection has broken, as `account` says.
+    pub(crate) fn note_break(&self, account: String) {
+        self.breaks.lock().push(account);
     }
 
-    pub(crate) fn breaks(&self) -> u64 {
-        self.breaks.load(Ordering::Relaxed)
+    /// The connections that have broken since this was asked last.
+    pub(crate) fn take_breaks(&self) -> Vec<String> {
+        std::mem::take(&mut self.breaks.lock())
     }
 
     pub(crate) fn count_definition(&self) {

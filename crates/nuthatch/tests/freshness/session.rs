@@ -146,7 +146,7 @@ impl<'a> Session<'a> {
             }
             failure if self.may_fail(failure) => {
                 self.tally.was_broken(failure);
-                self.run.count_break();
+                self.run.note_break(format!("{}: {}: {failure}", self.name, statement.text()));
                 self.connect_anew();
                 Err(Setback::Doubt)
             }

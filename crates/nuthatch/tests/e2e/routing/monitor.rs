@@ -1,11 +1,14 @@
 //! What the monitor finds, and what becomes of servers by it.
 
+use std::net::SocketAddr;
+use std::time::Duration;
+
 use nuthatch_lab::{Role, ScratchLab};
 
 use crate::client::{Client, Login};
 use crate::deadline::{Stopwatch, await_that};
 use crate::proxy::{Proxy, Setup};
-use crate::routing::WHO;
+use crate::routing::{WHO, relay};
 use crate::servers;
 use crate::stage::{self, Stage, figure};
 
@@ -24,6 +27,59 @@ fn watching(login: &Login) -> Setup {
 /// The same of a server that will be made to hang.
 fn impatient(login: &Login) -> Setup {
     watching(login).variable("mysql-monitor_ping_timeout", 300)
+}
+
+/// How many statements each server of hostgroup 0 had, the slow one last.
+fn statements(proxy: &Proxy, slow: SocketAddr) -> [u64; 2] {
+    [("<>", slow.port()), ("=", slow.port())].map(|(is, port)| {
+        let sql = format!(
+            "SELECT Queries FROM stats_mysql_connection_pool WHERE hostgroup = 0 AND srv_port {is} {port}"
+        );
+        count(&mut proxy.operator(), &sql)
+    })
+}
+
+/// The server by itself, and the same by a slow way and with nearly all weight.
+#[test]
+fn server_beyond_its_latency_is_passed_over_by_its_own_limit_or_the_default() {
+    let lab = servers::own(0);
+    let (login, port) = (servers::account(&lab), lab.primary().port());
+    let slow = relay::slow(([127, 0, 0, 1], port).into(), Duration::from_millis(15));
+    let user = format!("username='{}', password='{}', default_hostgroup=0", login.user, login.password);
+    let setup = watching(&login)
+        .variable("mysql-default_max_latency_ms", 10_000)
+        .server(format!("hostgroup_id=0, hostname='127.0.0.1', port={port}"))
+        .server(format!("hostgroup_id=0, hostname='127.0.0.1', port={}, weight=10000", slow.port()))
+        .user(user);
+    let proxy = Proxy::start(&setup);
+    let (mut operator, mut client) = (proxy.operator(), proxy.client(&login));
+    let is_known = "SELECT COUNT(*) FROM stats_mysql_connection_pool WHERE Latency_us > 25000";
+    await_that("its pings are slow", || operator.value(is_known) == "1");
+    let mut ask = |count| {
+        let before = statements(&proxy, slow);
+        (0..count).for_each(|_| drop(client.ok("SELECT 1")));
+        let after = statements(&proxy, slow);
+        [after[0] - before[0], after[1] - before[1]]
+    };
+    assert!(ask(20)[1] >= 18, "by weight");
+    for (limit, lifted) in [
+        (
+            "UPDATE mysql_servers SET max_latency_ms = 20 WHERE weight = 10000",
+            "UPDATE mysql_servers SET max_latency_ms = 5000 WHERE weight = 10000",
+        ),
+        ("SET mysql-default_max_latency_ms = 20", "SET mysql-default_max_latency_ms = 10000"),
+    ] {
+        let mut put = |what: &str| {
+            operator.ok(what);
+            operator.ok("LOAD MYSQL SERVERS TO RUNTIME");
+            operator.ok("LOAD MYSQL VARIABLES TO RUNTIME");
+        };
+        put(limit);
+        assert_eq!(ask(20), [20, 0], "{limit}");
+        put(lifted);
+        assert!(ask(20)[1] >= 18, "{lifted}");
+        put("UPDATE mysql_servers SET max_latency_ms = 0");
+    }
 }
 
 /// A proxy before the lab's primary, in two hostgroups.
@@ -68,12 +124,12 @@ fn checks_are_logged_and_the_pool_shows_how_fast_pings_are() {
     operator.ok("SET mysql-monitor_history = 1000");
     operator.ok("LOAD MYSQL VARIABLES TO RUNTIME");
     let old = "SELECT MAX(time_start_us) - MIN(time_start_us) > 1500000 FROM monitor.mysql_server_ping_log";
-    std::thread::sleep(std::time::Duration::from_secs(2));
+    std::thread::sleep(Duration::from_secs(2));
     assert_eq!(operator.value(old), "0");
     operator.ok("SET mysql-monitor_enabled = 'false'");
     operator.ok("LOAD MYSQL VARIABLES TO RUNTIME");
     let pings = operator.value(PINGS);
-    std::thread::sleep(std::time::Duration::from_millis(500));
+    std::thread::sleep(Duration::from_millis(500));
     assert_eq!(operator.value(PINGS), pings, "nobody is looked at any more");
 }
 
@@ -182,6 +238,34 @@ fn replica_that_does_not_follow_is_shunned_for_lag_until_it_does() {
     await_that("it is taken back", || {
         status_of_replica(&lab, &proxy) == "ONLINE" && client.value(WHO) == "2"
     });
+}
+
+#[test]
+fn replica_is_shunned_after_as_many_checks_in_a_row_as_is_wanted() {
+    let lab = servers::own(1);
+    let login = servers::account(&lab);
+    let setup = watching(&login)
+        .variable("mysql-monitor_replication_lag_count", 10)
+        .variable("mysql-monitor_ping_timeout", 200)
+        .variable("mysql-monitor_ping_max_failures", 7);
+    let proxy = before_both(&lab, setup);
+    let mut operator = proxy.operator();
+    let near =
+        "SELECT COUNT(*) FROM monitor.mysql_server_replication_lag_log WHERE repl_lag = 0 AND error IS NULL";
+    await_that("it is near", || count(&mut operator, near) > 0);
+    let mut replica = servers::replica(&lab);
+    replica.ok("STOP SLAVE SQL_THREAD");
+    await_that("it is shunned", || status_of_replica(&lab, &proxy) == "SHUNNED_REPLICATION_LAG");
+    let far = "SELECT COUNT(*) FROM monitor.mysql_server_replication_lag_log WHERE repl_lag = 60";
+    assert!(count(&mut operator, far) >= 10, "not before");
+    replica.ok("START SLAVE SQL_THREAD");
+    await_that("it is taken back", || status_of_replica(&lab, &proxy) == "ONLINE");
+    lab.freeze(Role::Replica(1)).expect("it runs");
+    await_that("it is shunned", || status_of_replica(&lab, &proxy) == "SHUNNED");
+    let silent = format!("{PINGS} WHERE ping_error LIKE 'no answer within 200 ms'");
+    assert!(count(&mut operator, &silent) >= 7, "not before");
+    lab.thaw(Role::Replica(1)).expect("it is frozen");
+    await_that("it is used again", || status_of_replica(&lab, &proxy) == "ONLINE");
 }
 
 #[test]

@@ -127,6 +127,25 @@ fn statements_follow_the_server_that_takes_writes() {
 }
 
 #[test]
+fn writer_that_does_not_say_what_it_is_stays_writer_for_as_many_looks_as_is_wanted() {
+    let stage = Stage::paired(
+        Setup::default()
+            .variable("mysql-monitor_ping_interval", 60_000)
+            .variable("mysql-monitor_read_only_timeout", 150)
+            .variable("mysql-monitor_read_only_max_timeout_count", 8),
+    );
+    stage.await_places("10:1 20:2");
+    stage.lab.freeze(Role::Primary).expect("it runs");
+    // It does not read either: it is loaded as writer only.
+    stage.await_places("10:1(SHUNNED) 20:2");
+    let silent = "SELECT COUNT(*) FROM monitor.mysql_server_read_only_log WHERE error LIKE '%no answer within 150 ms%'";
+    let silent: u32 = stage.proxy.operator().value(silent).parse().expect("a number");
+    assert!(silent >= 8, "{silent} looks were in vain");
+    stage.lab.thaw(Role::Primary).expect("it is frozen");
+    stage.await_places("10:1 20:2");
+}
+
+#[test]
 fn second_writer_is_kept_out_and_told() {
     let mut stage = Stage::paired(Setup::default());
     stage.replica.ok("SET GLOBAL read_only = 0");

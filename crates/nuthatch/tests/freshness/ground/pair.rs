@@ -49,7 +49,7 @@ pub(crate) struct Changes {
     /// Of the primaries that were killed, those that had to be built anew.
     built_anew: u32,
     /// Connections that broke between the beginning and the end of a switchover.
-    pub(crate) broken_by_switchovers: u64,
+    pub(crate) broken_by_switchovers: Vec<String>,
 }
 
 impl fmt::Display for Changes {
@@ -57,8 +57,12 @@ impl fmt::Display for Changes {
         write!(
             f,
             "{} switchovers, by which {} connections broke; {} failovers, behind which {} servers were built anew",
-            self.switchovers, self.broken_by_switchovers, self.failovers, self.built_anew
-        )
+            self.switchovers,
+            self.broken_by_switchovers.len(),
+            self.failovers,
+            self.built_anew
+        )?;
+        self.broken_by_switchovers.iter().try_for_each(|account| write!(f, "\n{account}"))
     }
 }
 
@@ -141,13 +145,13 @@ impl Pair {
         let to = *self.random.pick(&others);
         // It will be a replica, and has all when it becomes one.
         self.have_commits_wait(writer, APPLIER_WAITS_MS);
-        let before = run.breaks();
+        drop(run.take_breaks());
         let order = format!("NUTHATCH SWITCHOVER HOSTGROUP 10 TO '127.0.0.1:{}'", self.port(to));
         self.proxy.operator().ok(order);
         self.await_well(Some(run));
         assert_eq!(self.writer(), to);
         self.changes.switchovers += 1;
-        self.changes.broken_by_switchovers += run.breaks() - before;
+        self.changes.broken_by_switchovers.extend(run.take_breaks());
     }
 
     /// Replicas receive nothing for a while, and then the primary is killed.
