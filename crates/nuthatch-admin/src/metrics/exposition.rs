@@ -1,6 +1,6 @@
 //! Samples as OpenMetrics text, under the names of their definitions.
 //!
-//! The rows of the connection pool stand beside the global statistics, labelled by hostgroup and server.
+//! The rows of the connection pool, and what servers are, stand beside the global statistics, labelled by hostgroup and server.
 
 use std::fmt;
 
@@ -13,13 +13,14 @@ use prometheus_client::registry::Registry;
 
 use crate::data_plane::{DataPlane, Reading};
 use crate::statistic::{self, Definition, Kind, Label, Sample};
-use crate::stats::rows::ConnectionPoolRow;
+use crate::stats::rows::{ConnectionPoolRow, ServerRow};
 
 /// All figures of this moment as OpenMetrics text; each name begins with `nuthatch_`.
 pub fn text(plane: &dyn DataPlane) -> String {
     let mut samples = plane.status();
     statistic::sort(&mut samples);
-    let figures = Figures { samples, pool: plane.connection_pool(Reading::Keep) };
+    let pool = plane.connection_pool(Reading::Keep);
+    let figures = Figures { samples, pool, servers: plane.servers() };
     let mut registry = Registry::with_prefix("nuthatch");
     registry.register_collector(Box::new(figures));
     let mut out = String::new();
@@ -31,6 +32,7 @@ pub fn text(plane: &dyn DataPlane) -> String {
 struct Figures {
     samples: Vec<Sample>,
     pool: Vec<ConnectionPoolRow>,
+    servers: Vec<ServerRow>,
 }
 
 impl Collector for Figures {
@@ -42,6 +44,9 @@ impl Collector for Figures {
         }
         for column in POOL_COLUMNS {
             column.encode(&mut encoder, &self.pool)?;
+        }
+        for column in SERVER_COLUMNS {
+            column.encode(&mut encoder, &self.servers)?;
         }
         Ok(())
     }
@@ -80,77 +85,132 @@ fn metric_type(kind: Kind) -> MetricType {
     }
 }
 
-/// One column of the connection pool as a metric.
-struct PoolColumn {
+/// One column of a table as a metric.
+struct Column<Row> {
     metric: &'static str,
     help: &'static str,
     kind: Kind,
-    value: fn(&ConnectionPoolRow) -> u64,
+    labels: fn(&Row) -> Vec<(&'static str, String)>,
+    /// None where the row has no such figure.
+    value: fn(&Row) -> Option<u64>,
 }
 
-impl PoolColumn {
-    fn encode(&self, encoder: &mut DescriptorEncoder, pool: &[ConnectionPoolRow]) -> fmt::Result {
-        if pool.is_empty() {
+impl<Row> Column<Row> {
+    fn encode(&self, encoder: &mut DescriptorEncoder, rows: &[Row]) -> fmt::Result {
+        let mut figures = rows.iter().filter_map(|row| Some((row, (self.value)(row)?))).peekable();
+        if figures.peek().is_none() {
             return Ok(());
         }
         let mut encoder = encoder.encode_descriptor(self.metric, self.help, None, metric_type(self.kind))?;
-        for row in pool {
-            let hostgroup = row.hostgroup.to_string();
-            let endpoint = format!("{}:{}", row.srv_host, row.srv_port);
-            let labels = [("hostgroup", hostgroup), ("endpoint", endpoint)];
-            encode_value(encoder.encode_family(&labels)?, self.kind, (self.value)(row))?;
+        for (row, value) in figures {
+            let labels = (self.labels)(row);
+            encode_value(encoder.encode_family(&labels.as_slice())?, self.kind, value)?;
         }
         Ok(())
     }
 }
 
-static POOL_COLUMNS: &[PoolColumn] = &[
-    PoolColumn {
+fn endpoint(host: &str, port: u16) -> String {
+    format!("{host}:{port}")
+}
+
+fn labels_of_pool(row: &ConnectionPoolRow) -> Vec<(&'static str, String)> {
+    let hostgroup = row.hostgroup.to_string();
+    vec![("hostgroup", hostgroup), ("endpoint", endpoint(&row.srv_host, row.srv_port))]
+}
+
+/// As ProxySQL numbers them in this metric.
+fn number_of_status(status: &str) -> Option<u64> {
+    const STATUSES: [&str; 5] =
+        ["ONLINE", "SHUNNED", "OFFLINE_SOFT", "OFFLINE_HARD", "SHUNNED_REPLICATION_LAG"];
+    Some(STATUSES.iter().position(|known| *known == status)? as u64 + 1)
+}
+
+/// What servers are in their clusters, whatever their hostgroups.
+static SERVER_COLUMNS: &[Column<ServerRow>] = &[
+    Column {
+        metric: "server_role",
+        help: "1 for the role that the server has in its cluster now",
+        kind: Kind::Gauge,
+        labels: |row| {
+            let writer_hostgroup = row.writer_hostgroup.unwrap_or_default().to_string();
+            let role = row.role.clone().unwrap_or_default();
+            let endpoint = endpoint(&row.hostname, row.port);
+            vec![("endpoint", endpoint), ("role", role), ("writer_hostgroup", writer_hostgroup)]
+        },
+        value: |row| row.role.is_some().then_some(1),
+    },
+    Column {
+        metric: "server_lag_seconds",
+        help: "Seconds that the server is behind its source, where that is looked for and known",
+        kind: Kind::Gauge,
+        labels: |row| vec![("endpoint", endpoint(&row.hostname, row.port))],
+        value: |row| row.lag_s,
+    },
+];
+
+static POOL_COLUMNS: &[Column<ConnectionPoolRow>] = &[
+    Column {
+        metric: "connpool_conns_status",
+        help: "The server's status: 1 ONLINE, 2 SHUNNED, 3 OFFLINE_SOFT, 4 OFFLINE_HARD, 5 SHUNNED_REPLICATION_LAG",
+        kind: Kind::Gauge,
+        labels: labels_of_pool,
+        value: |row| number_of_status(&row.status),
+    },
+    Column {
         metric: "connpool_conns_used",
         help: "Backend connections that serve a session",
         kind: Kind::Gauge,
-        value: |row| row.conn_used,
+        labels: labels_of_pool,
+        value: |row| Some(row.conn_used),
     },
-    PoolColumn {
+    Column {
         metric: "connpool_conns_free",
         help: "Backend connections that wait in the pool",
         kind: Kind::Gauge,
-        value: |row| row.conn_free,
+        labels: labels_of_pool,
+        value: |row| Some(row.conn_free),
     },
-    PoolColumn {
+    Column {
         metric: "connpool_conns_opened",
         help: "Backend connections that were opened",
         kind: Kind::Counter,
-        value: |row| row.conn_ok,
+        labels: labels_of_pool,
+        value: |row| Some(row.conn_ok),
     },
-    PoolColumn {
+    Column {
         metric: "connpool_conns_failed",
         help: "Backend connections that could not be opened",
         kind: Kind::Counter,
-        value: |row| row.conn_err,
+        labels: labels_of_pool,
+        value: |row| Some(row.conn_err),
     },
-    PoolColumn {
+    Column {
         metric: "connpool_conns_queries",
         help: "Statements sent to the server",
         kind: Kind::Counter,
-        value: |row| row.queries,
+        labels: labels_of_pool,
+        value: |row| Some(row.queries),
     },
-    PoolColumn {
+    Column {
         metric: "connpool_data_sent_bytes",
         help: "Bytes sent to the server",
         kind: Kind::Counter,
-        value: |row| row.bytes_data_sent,
+        labels: labels_of_pool,
+        value: |row| Some(row.bytes_data_sent),
     },
-    PoolColumn {
+    Column {
         metric: "connpool_data_recv_bytes",
         help: "Bytes received from the server",
         kind: Kind::Counter,
-        value: |row| row.bytes_data_recv,
+        labels: labels_of_pool,
+        value: |row| Some(row.bytes_data_recv),
     },
-    PoolColumn {
+    Column {
         metric: "connpool_conns_latency_us",
         help: "The last measured latency of the server in microseconds",
         kind: Kind::Gauge,
-        value: |row| row.latency_us,
+        labels: labels_of_pool,
+        value: |row| Some(row.latency_us),
     },
 ];

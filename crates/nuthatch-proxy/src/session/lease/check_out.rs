@@ -129,7 +129,7 @@ pub(crate) fn lease_or_join(
             Err(refused(ground, ground.shared.hostgroups.line_is_full(hostgroup, full, now_us)))
         }
         Some(AtOnce::Idle(connection)) => {
-            let found = if wanted.met.is_met() { State::Own } else { State::Other };
+            let found = found_by(&wanted);
             let held = leased_from_pool(ground, Held::lent(ground, hostgroup, connection));
             let since = Since::Latest;
             let (held, state) = begin_lease_of(ground, account, context, dealings, held, (since, found))?;
@@ -157,9 +157,15 @@ pub(crate) fn lease_in_turn(
         return Ok(Leased::Nothing(Some(in_line)));
     };
     drop(in_line);
+    let found = found_by(&wanted);
     let held = leased_from_pool(ground, Held::lent(ground, hostgroup, connection));
-    let (held, state) = begin_lease(ground, account, context, dealings, held, Since::Now)?;
+    let (held, state) = begin_lease_of(ground, account, context, dealings, held, (Since::Now, found))?;
     Ok(Leased::Had(held, state))
+}
+
+/// In which state the pool has found the connection that it has just lent.
+fn found_by(wanted: &Wanted<'_>) -> State {
+    if wanted.met.is_met() { State::Own } else { State::Other }
 }
 
 /// A connection that the session holds.

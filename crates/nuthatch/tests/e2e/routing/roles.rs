@@ -67,6 +67,10 @@ impl Stage {
         stage
     }
 
+    fn replica_port(&self) -> u16 {
+        self.lab.server(Role::Replica(1)).expect("it is there").port()
+    }
+
     fn client(&self) -> Client {
         self.proxy.client(&servers::account(&self.lab))
     }
@@ -124,6 +128,14 @@ fn statements_follow_the_server_that_takes_writes() {
         ]
     );
     assert!(stage.proxy.log().contains("a server of a cluster is writer now"), "the log tells");
+    let exposed = String::from_utf8_lossy(&operator.ok("SHOW PROMETHEUS METRICS").raw).into_owned();
+    for (role, port) in [("writer", stage.replica_port()), ("reader", stage.lab.primary().port())] {
+        let metric = format!(
+            "nuthatch_server_role{{endpoint=\"127.0.0.1:{port}\",role=\"{role}\",writer_hostgroup=\"10\"}} 1"
+        );
+        assert!(exposed.contains(&metric), "{metric} is not in {exposed}");
+    }
+    assert!(exposed.contains("nuthatch_connpool_conns_status{hostgroup=\"10\""), "{exposed}");
 }
 
 #[test]
