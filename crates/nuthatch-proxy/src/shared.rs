@@ -89,9 +89,17 @@ impl Shared {
         finding: &AccessFinding,
         told: Told,
     ) {
-        let mut places = self.places.lock();
-        if places.note_access(server, check, finding, told) {
+        let others = {
+            let mut places = self.places.lock();
+            if !places.note_access(server, check, finding, told) {
+                return;
+            }
             self.replace(&mut places);
+            places.others_of_its_clusters(server)
+        };
+        // Where one has changed its role another has, as a rule.
+        for other in others {
+            self.hostgroups.have_looked_at(&other.host, other.port);
         }
     }
 

@@ -484,6 +484,16 @@ impl<C: Pooled> Server<C> {
         self.health.falter(now_ms);
     }
 
+    /// A connection to it was lost under a statement: for a moment others are asked first, where there are any.
+    pub(super) fn doubt(&self, now_ms: u64) {
+        self.health.doubt(now_ms);
+    }
+
+    /// Whether others are to be asked first.
+    pub(super) fn is_doubted(&self, now_ms: u64) -> bool {
+        self.health.is_doubted(now_ms)
+    }
+
     /// It lets in no more, by its own limit: nobody connects for a while, and what is there is waited for.
     pub(super) fn has_no_room(&self, now_ms: u64, user: &Arc<str>, proof: Proof, why: &str) {
         let whom = if proof == Proof::FullForUser { Whom::Account(user) } else { Whom::Anybody };

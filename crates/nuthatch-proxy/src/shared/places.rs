@@ -60,6 +60,19 @@ impl Places {
         &self.placed
     }
 
+    /// The other servers of the clusters in which that server stands.
+    pub(crate) fn others_of_its_clusters(&self, server: &ServerName) -> Vec<ServerName> {
+        let placed = || self.placed.iter().map(|(placed, _)| placed);
+        let shares = |other: &&Placed| {
+            placed().any(|its| its.server == *server && its.writer_hostgroup == other.writer_hostgroup)
+        };
+        placed()
+            .filter(|other| other.server != *server)
+            .filter(shares)
+            .map(|other| other.server.clone())
+            .collect()
+    }
+
     /// Another configuration counts from now on. What was found of servers that it does not name is forgotten.
     pub(crate) fn configure(&mut self, configured: Arc<Snapshot>) {
         let clusters = &configured.clusters;

@@ -22,12 +22,31 @@ pub(in crate::backend) fn choose<'a>(
         }
         .then_some(server);
     }
-    let shares = || {
-        let untried = servers.iter().filter(|server| !tried.iter().any(|known| Arc::ptr_eq(known, server)));
-        let showing =
-            untried.filter(|server| need.is_none_or(|need| need.is_met_by(&server.known.caught_up)));
-        showing.filter_map(|server| Some((server, server.share(now_ms, slow_start_ms)?)))
-    };
+    // One of which a connection was lost is asked again only where no other can be.
+    [Doubted::LeftOut, Doubted::Included].into_iter().find_map(|doubted| {
+        let candidates = || {
+            let is_one = |server: &&Arc<Server>| {
+                !tried.iter().any(|known| Arc::ptr_eq(known, server))
+                    && (doubted == Doubted::Included || !server.is_doubted(now_ms))
+                    && need.is_none_or(|need| need.is_met_by(&server.known.caught_up))
+            };
+            servers.iter().filter(is_one)
+        };
+        by_share(|| candidates().filter_map(|server| Some((server, server.share(now_ms, slow_start_ms)?))))
+    })
+}
+
+/// Whether servers of which a connection was lost are among those to choose from.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Doubted {
+    LeftOut,
+    Included,
+}
+
+/// One of them, evenly by their shares.
+fn by_share<'a, Shares: Iterator<Item = (&'a Arc<Server>, u64)>>(
+    shares: impl Fn() -> Shares,
+) -> Option<&'a Arc<Server>> {
     let mut ticket = draw(shares().map(|(_, share)| share).sum())?;
     let mut last = None;
     for (server, share) in shares() {
@@ -117,6 +136,16 @@ mod tests {
         servers[1].failed(40_000, 1, 5_000, "");
         assert!(choose(&servers, 1_000, 40_000, &[], None).is_none());
         assert_eq!(share_of_second(&servers, 45_000), 100, "who is alone gets all");
+    }
+
+    #[test]
+    fn one_of_which_a_connection_was_lost_is_asked_for_want_of_another_only() {
+        let servers = [server(1, 1000, ServerStatus::Online), server(2, 1, ServerStatus::Online)];
+        servers[0].doubt(5_000);
+        assert!((0..100).all(|_| choose(&servers, 0, 5_000, &[], None).unwrap().port == 2));
+        assert_eq!(choose(&servers, 0, 5_000, &[Arc::clone(&servers[1])], None).unwrap().port, 1);
+        assert_eq!(choose(&servers[..1], 0, 5_000, &[], None).unwrap().port, 1);
+        assert!((0..100).any(|_| choose(&servers, 0, 6_000, &[], None).unwrap().port == 1));
     }
 
     #[test]

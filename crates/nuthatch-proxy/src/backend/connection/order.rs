@@ -2,7 +2,8 @@
 
 use nuthatch_net::NetError;
 use nuthatch_wire::{
-    AnswerEnd, AnswerKind, AnswerScanner, Command, ErrPacket, FrameHeader, HEADER_LEN, append_packet,
+    AnswerEnd, AnswerKind, AnswerScanner, Command, ErrPacket, ErrorCode, FrameHeader, HEADER_LEN,
+    append_packet,
 };
 
 use crate::backend::Connection;
@@ -84,8 +85,10 @@ impl Connection {
             let progress = scanner.scan(unread)?;
             if let Some(packet @ [ErrPacket::MARKER, ..]) = unread.get(HEADER_LEN..progress.consumed) {
                 refusal = ErrPacket::parse(packet).ok();
-                // The server has not read the order.
-                if let (Some(0), Some(goodbye)) = (number_of(unread), refusal.clone()) {
+                // It was not read, or the server goes.
+                if let Some(goodbye) = refusal.take_if(|refusal| {
+                    number_of(unread) == Some(0) || refusal.code == ErrorCode::SERVER_SHUTDOWN.code
+                }) {
                     return Err(NetError::Goodbye(goodbye));
                 }
             }

@@ -12,6 +12,9 @@ use parking_lot::Mutex;
 /// For so long after a failed connect no connection is opened that can be done without.
 const FAILED_LATELY_MS: u64 = 10_000;
 
+/// For how long others are asked first behind a lost connection: a server that goes has closed all by then, or is known to be gone.
+const DOUBT_MS: u64 = 200;
+
 /// Shunned until something works.
 const UNTIL_IT_ANSWERS: u64 = u64::MAX;
 
@@ -31,6 +34,8 @@ pub(crate) struct Health {
     why: Mutex<String>,
     /// When a connect failed last, and [`FAILED_LATELY_MS`] more.
     well_from_ms: AtomicU64,
+    /// Until then others are asked first: a connection to it was lost.
+    doubted_until_ms: AtomicU64,
 }
 
 /// What looks at the lag have found.
@@ -210,6 +215,16 @@ impl Health {
     /// Whether it was reached of late, as far as anybody tried.
     pub(super) fn is_well(&self, now_ms: u64) -> bool {
         now_ms >= self.well_from_ms.load(Ordering::Relaxed)
+    }
+
+    /// A connection to it was lost under a statement: the others may be about to be.
+    pub(super) fn doubt(&self, now_ms: u64) {
+        self.doubted_until_ms.store(now_ms + DOUBT_MS, Ordering::Relaxed);
+    }
+
+    /// Whether others are to be asked first.
+    pub(super) fn is_doubted(&self, now_ms: u64) -> bool {
+        now_ms < self.doubted_until_ms.load(Ordering::Relaxed)
     }
 
     /// A ping came back. Returns whether it was silent before.

@@ -112,6 +112,9 @@ pub(crate) fn count_error(
         None => b"",
     };
     let server = held.connection.server();
+    if refusal.as_ref().is_some_and(|refusal| tells_of_role(refusal)) {
+        ground.shared.hostgroups.have_looked_at(&server.host, server.port);
+    }
     let error = Occurrence {
         hostgroup: held.hostgroup.0,
         host: &server.host,
@@ -122,6 +125,18 @@ pub(crate) fn count_error(
         number,
     };
     ground.shared.hostgroups.errors.note(&error, message, ground.latest_us / 1000);
+}
+
+/// Whether that says that the server is not what it was taken for: it takes no writes (`ER_OPTION_PREVENTS_STATEMENT` by read_only,
+/// `ER_READ_ONLY_MODE`), or is a node of Galera outside its cluster.
+fn tells_of_role(refusal: &ErrPacket) -> bool {
+    let says = |words: &[u8]| refusal.message.windows(words.len()).any(|part| part == words);
+    match refusal.code {
+        1836 => true,
+        1290 => says(b"read-only") || says(b"read_only"),
+        1047 => says(b"WSREP"),
+        _ => false,
+    }
 }
 
 /// The same of a warning.

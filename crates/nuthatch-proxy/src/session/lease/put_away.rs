@@ -91,6 +91,9 @@ pub(crate) fn put_away(
         if dealings.results.insert_id_is_at(held.connection.thread_id) {
             dealings.results.set_insert_id(InsertId::default());
         }
+        if let Some(Trouble::Lost(..)) = trouble {
+            ground.shared.hostgroups.note_lost(held.connection.server(), ground.latest_us / 1000);
+        }
         match trouble {
             // The session ends, or does not wait any longer, while the server is at work.
             Some(Trouble::End(_) | Trouble::Late(_)) => abandon(ground, account, held.connection),

@@ -15,6 +15,9 @@ use nuthatch_wire::{AnswerScanner, ErrPacket, ErrorCode, FrameHeader, HEADER_LEN
 
 use crate::session::way::{Answered, Trouble};
 
+/// `ER_CLIENT_INTERACTION_TIMEOUT` of MySQL.
+const IDLE_FOR_TOO_LONG: u16 = 4031;
+
 /// The goodbye that an answer is, if it is one: `bytes` are the first of it, and `scanner` has just consumed so many of them.
 pub(super) fn goodbye(scanner: &AnswerScanner, bytes: &[u8], consumed: usize) -> Option<Trouble> {
     let refusal = scanner.refusal()?;
@@ -27,9 +30,11 @@ pub(super) fn goodbye(scanner: &AnswerScanner, bytes: &[u8], consumed: usize) ->
 /// What has become of the statement, if that is a goodbye.
 fn answered_by(sequence: u8, refusal: &ErrPacket) -> Option<Answered> {
     const SHUTDOWN: u16 = ErrorCode::SERVER_SHUTDOWN.code;
+    const KILLED: u16 = ErrorCode::CONNECTION_KILLED.code;
     match (sequence, refusal.code) {
-        (0, _) => Some(Answered::Unasked),
-        (_, SHUTDOWN) => Some(Answered::Nothing),
+        (0, IDLE_FOR_TOO_LONG | KILLED | SHUTDOWN) => Some(Answered::Unasked),
+        // Whoever numbers its packets so: no statement is answered by that.
+        (0, _) | (_, SHUTDOWN) => Some(Answered::Nothing),
         _ => None,
     }
 }
@@ -52,6 +57,7 @@ mod tests {
                 Some(Answered::Unasked),
             ),
             (0, 1927, "Connection was killed", Some(Answered::Unasked)),
+            (0, 1105, "Unknown error", Some(Answered::Nothing)),
             (1, 1053, "Server shutdown in progress", Some(Answered::Nothing)),
             (1, 1047, "WSREP has not yet prepared node for application use", None),
             (1, 1317, "Query execution was interrupted", None),

@@ -99,6 +99,30 @@ fn read_that_a_shutdown_interrupts_goes_on_elsewhere_and_a_write_is_told() {
     client.ok("SELECT 1 FROM t");
 }
 
+/// The one that goes has nearly all weight, and idle connections are left there.
+#[test]
+fn read_that_is_tried_again_is_asked_of_another_server() {
+    let lab = servers::shared();
+    let (login, port) = (servers::account(lab), lab.primary().port());
+    let relay = Relay::start(([127, 0, 0, 1], port).into(), MARK, Cut::WithGoodbyes(SHUTS_DOWN));
+    let server = |port, weight| format!("hostgroup_id=0, hostname='127.0.0.1', port={port}, weight={weight}");
+    let setup = Setup::default()
+        .server(server(relay.address.port(), 1_000_000))
+        .server(server(port, 1))
+        .user(stage::user_row(&login, ""));
+    let proxy = Proxy::start(&setup);
+    for round in 0..10 {
+        let mut clients: Vec<_> = (0..4).map(|_| proxy.client(&login)).collect();
+        clients.iter_mut().for_each(|client| drop(client.ok("BEGIN")));
+        clients.iter_mut().for_each(|client| drop(client.ok("SELECT 1")));
+        clients.iter_mut().for_each(|client| drop(client.ok("COMMIT")));
+        clients.iter_mut().for_each(|client| client.settle());
+        assert_eq!(clients[0].value("SELECT 'marked'"), "marked", "{round}");
+        std::thread::sleep(std::time::Duration::from_millis(250));
+    }
+    assert!(relay.marked() >= 9, "{}", relay.marked());
+}
+
 #[test]
 fn goodbye_in_a_transaction_takes_that_along() {
     let (relay, _proxy, login, mut client) = through_relay(Cut::WithGoodbye(IDLE_FOR_TOO_LONG));

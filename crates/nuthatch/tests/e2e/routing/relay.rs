@@ -17,6 +17,8 @@ pub(super) enum Cut {
     InTheAnswer,
     /// The server never sees the statement, and says this of itself: only the first time, then all is passed on.
     WithGoodbye(&'static [u8]),
+    /// The same each time.
+    WithGoodbyes(&'static [u8]),
 }
 
 /// Passes bytes on, and cuts each connection at the first packet that holds `mark`. Lives until the test ends.
@@ -62,11 +64,11 @@ fn pass(mut client: TcpStream, mut server: TcpStream, mark: &[u8], cut: Cut, mar
             let before = marked.fetch_add(1, Ordering::SeqCst);
             match cut {
                 Cut::BeforeTheServer => break,
-                Cut::WithGoodbye(goodbye) if before == 0 => {
+                Cut::WithGoodbye(_) if before > 0 => {}
+                Cut::WithGoodbye(goodbye) | Cut::WithGoodbyes(goodbye) => {
                     client.write_all(goodbye).expect("the proxy listens");
                     break;
                 }
-                Cut::WithGoodbye(_) => {}
                 Cut::BeforeTheAnswer | Cut::InTheAnswer => is_marked.store(true, Ordering::SeqCst),
             }
         }

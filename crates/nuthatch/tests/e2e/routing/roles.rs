@@ -2,7 +2,7 @@
 
 use nuthatch_lab::{Role, ScratchLab};
 
-use crate::client::Client;
+use crate::client::{Client, Login};
 use crate::deadline::await_that;
 use crate::proxy::{Proxy, Setup};
 use crate::routing::WHO;
@@ -155,6 +155,34 @@ fn writer_that_does_not_say_what_it_is_stays_writer_for_as_many_looks_as_is_want
     assert!(silent >= 8, "{silent} looks were in vain");
     stage.lab.thaw(Role::Primary).expect("it is frozen");
     stage.await_places("10:1 20:2");
+}
+
+/// Looks are far apart: it is the refused write that calls for one.
+#[test]
+fn write_that_is_refused_by_who_is_read_only_has_the_roles_looked_at_at_once() {
+    let mut stage = Stage::paired(Setup::default());
+    stage.await_places("10:1 20:2");
+    stage.primary.ok("CREATE TABLE test.w (n INT) ENGINE=InnoDB");
+    stage.primary.ok("CREATE USER plain IDENTIFIED BY 'pw'");
+    stage.primary.ok("GRANT SELECT, INSERT ON test.* TO plain");
+    servers::await_replicas(&stage.lab);
+    let mut operator = stage.proxy.operator();
+    operator.ok("INSERT INTO mysql_users (username, password, default_hostgroup) VALUES ('plain', 'pw', 10)");
+    operator.ok("LOAD MYSQL USERS TO RUNTIME");
+    operator.ok("SET mysql-monitor_read_only_interval = 300000");
+    operator.ok("LOAD MYSQL VARIABLES TO RUNTIME");
+    let mut client = stage.proxy.client(&Login::new("plain", "pw"));
+    client.ok("INSERT INTO test.w VALUES (1)");
+    servers::await_replicas(&stage.lab);
+    stage.primary.ok("SET GLOBAL read_only = 1");
+    stage.replica.ok("STOP SLAVE");
+    stage.replica.ok("SET GLOBAL read_only = 0");
+    let error = client.refused("INSERT INTO test.w VALUES (2)");
+    assert_eq!(error.code, 1290, "{error:?}");
+    stage.await_places("10:2 20:1 20:2");
+    let mut client = stage.proxy.client(&Login::new("plain", "pw"));
+    client.ok("INSERT INTO test.w VALUES (3)");
+    assert_eq!(stage.replica.value("SELECT COUNT(*) FROM test.w"), "2");
 }
 
 #[test]

@@ -161,9 +161,6 @@ fn after_trouble(
 ) -> Result<u64, Trouble> {
     session.ground.look_at_clock();
     let Session { ground, account, context, dealings, .. } = session;
-    if let Trouble::Lost(..) = trouble {
-        ground.shared.hostgroups.note_lost(held.connection.server());
-    }
     let retries_left = retries_left.unwrap_or(plan.retries(&ground.snapshot.mysql));
     let asks_it = held.was_held() && plan.facts.asks_of_the_last();
     // A BEGIN that was held back may have been brought to it.
