@@ -151,13 +151,6 @@ static SERVER_COLUMNS: &[Column<ServerRow>] = &[
 
 static POOL_COLUMNS: &[Column<ConnectionPoolRow>] = &[
     Column {
-        metric: "connpool_conns_status",
-        help: "The server's status: 1 ONLINE, 2 SHUNNED, 3 OFFLINE_SOFT, 4 OFFLINE_HARD, 5 SHUNNED_REPLICATION_LAG",
-        kind: Kind::Gauge,
-        labels: labels_of_pool,
-        value: |row| number_of_status(&row.status),
-    },
-    Column {
         metric: "connpool_conns_used",
         help: "Backend connections that serve a session",
         kind: Kind::Gauge,
@@ -212,5 +205,12 @@ static POOL_COLUMNS: &[Column<ConnectionPoolRow>] = &[
         kind: Kind::Gauge,
         labels: labels_of_pool,
         value: |row| Some(row.latency_us),
+    },
+    Column {
+        metric: "connpool_conns_status",
+        help: "The server's status: 1 ONLINE, 2 SHUNNED, 3 OFFLINE_SOFT, 4 OFFLINE_HARD, 5 SHUNNED_REPLICATION_LAG",
+        kind: Kind::Gauge,
+        labels: labels_of_pool,
+        value: |row| number_of_status(&row.status),
     },
 ];

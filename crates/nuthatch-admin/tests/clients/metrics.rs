@@ -48,6 +48,10 @@ fn the_text_has_one_family_for_each_metric_and_ends() {
             "nuthatch_connpool_conns_opened_total{hostgroup=\"0\",endpoint=\"127.0.0.1:3306\"} 3\n"
         )
     );
+    assert!(
+        text.contains("nuthatch_connpool_conns_status{hostgroup=\"0\",endpoint=\"127.0.0.1:3306\"} "),
+        "{text}"
+    );
     assert!(text.ends_with("# EOF\n"));
 }
 

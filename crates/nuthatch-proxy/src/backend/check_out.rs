@@ -20,7 +20,7 @@ use crate::backend::check_out::idle::{reserve, take_idle};
 use crate::backend::check_out::logging_in::login;
 use crate::backend::check_out::search::Search;
 use crate::backend::check_out::wanted::Wanted;
-use crate::backend::check_out::weights::choose;
+use crate::backend::check_out::weights::{Doubted, choose};
 use crate::backend::connection::{Connection, Server};
 use crate::backend::hostgroup::{Hostgroup, Hostgroups};
 use crate::backend::server::line::limits::Full;
@@ -215,7 +215,8 @@ impl Hostgroups {
 }
 
 fn take_idle_of(group: &Hostgroup, wanted: &Wanted<'_>, now_ms: u64) -> Option<Box<Connection>> {
-    let server = choose(&group.servers, group.settings.slow_start_ms, now_ms, &[], wanted.need)?;
+    let (slow_start_ms, doubted) = (group.settings.slow_start_ms, Doubted::by(wanted.errand.is_again));
+    let server = choose(&group.servers, slow_start_ms, now_ms, &[], wanted.need, doubted)?;
     let mut connection = take_idle(server, wanted, server.fit(now_ms))?;
     // Who holds the hostgroup from now on sees it.
     connection.count_as_lent();

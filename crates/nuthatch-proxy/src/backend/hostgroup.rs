@@ -268,7 +268,7 @@ impl Hostgroups {
         }
     }
 
-    /// A connection to that server was lost: others are asked first for a moment, and somebody looks at it at once.
+    /// A connection to that server was lost: what is asked again is asked of others first for a moment, and somebody looks at it at once.
     pub(crate) fn note_lost(&self, server: &Server, now_ms: u64) {
         server.doubt(now_ms);
         self.have_looked_at(&server.host, server.port);

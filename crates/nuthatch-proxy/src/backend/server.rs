@@ -484,7 +484,7 @@ impl<C: Pooled> Server<C> {
         self.health.falter(now_ms);
     }
 
-    /// A connection to it was lost under a statement: for a moment others are asked first, where there are any.
+    /// A connection to it was lost under a statement: for a moment what is asked again is asked of others first, where there are any.
     pub(super) fn doubt(&self, now_ms: u64) {
         self.health.doubt(now_ms);
     }

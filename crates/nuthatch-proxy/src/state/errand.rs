@@ -20,6 +20,8 @@ pub(crate) struct Errand {
     /// It asks what the statement before has left on its connection.
     pub(crate) asks_of_the_last: bool,
     pub(crate) schema: SchemaNeed,
+    /// A connection was lost under it: another server is asked first, where there is any.
+    pub(crate) is_again: bool,
     pub(crate) aim: Option<Box<Aim>>,
 }
 
@@ -52,6 +54,7 @@ impl Errand {
         behind: Behind::Nothing,
         asks_of_the_last: false,
         schema: SchemaNeed::Own,
+        is_again: false,
         aim: None,
     };
 

@@ -153,7 +153,10 @@ impl Switching {
             }
         }
         match &report.promoted {
-            Some(promoted) if promoted.is_certain => self.tell_losses(hostgroup, promoted),
+            Some(promoted) if promoted.is_certain => {
+                self.memory.losses.expect_nothing(hostgroup);
+                self.tell_losses(hostgroup, promoted);
+            }
             Some(promoted) => self.memory.losses.expect(hostgroup, promoted.clone()),
             None => {}
         }

@@ -13,7 +13,7 @@ use crate::backend::check_out::errors::CheckOutError;
 use crate::backend::check_out::idle::{reserve, take_idle};
 use crate::backend::check_out::logging_in::{login, require_password};
 use crate::backend::check_out::wanted::Wanted;
-use crate::backend::check_out::weights::choose;
+use crate::backend::check_out::weights::{Doubted, choose};
 use crate::backend::connection::{Connection, Server, Slot};
 use crate::backend::hostgroup::{Hostgroup, Hostgroups};
 use crate::backend::server::growth::Asking;
@@ -177,8 +177,9 @@ impl<'a> Search<'a> {
         let settings = &group.settings;
         let now_us = clock.now_us();
         let now_ms = now_us / 1000;
+        let doubted = Doubted::by(wanted.errand.is_again);
         while let Some(server) =
-            choose(&group.servers, settings.slow_start_ms, now_ms, &self.tried, wanted.need)
+            choose(&group.servers, settings.slow_start_ms, now_ms, &self.tried, wanted.need, doubted)
         {
             let fit = server.fit(now_ms);
             if let Some(connection) = take_idle(server, wanted, fit) {

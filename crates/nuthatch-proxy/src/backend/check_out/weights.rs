@@ -7,12 +7,14 @@ use crate::backend::Server;
 use crate::backend::server::known::caught_up::Need;
 
 /// One of the online servers that have not been tried and show what is needed, by weight; one that has come back gets its share by and by, in `slow_start_ms`.
+/// Of who are `doubted`, a connection was lost a moment ago.
 pub(in crate::backend) fn choose<'a>(
     servers: &'a [Arc<Server>],
     slow_start_ms: u64,
     now_ms: u64,
     tried: &[Arc<Server>],
     need: Option<&Need>,
+    doubted: Doubted,
 ) -> Option<&'a Arc<Server>> {
     if let ([server], [], None) = (servers, tried, need) {
         // Who is alone rises too: beside one that comes later it has risen.
@@ -22,25 +24,37 @@ pub(in crate::backend) fn choose<'a>(
         }
         .then_some(server);
     }
-    // One of which a connection was lost is asked again only where no other can be.
-    [Doubted::LeftOut, Doubted::Included].into_iter().find_map(|doubted| {
-        let candidates = || {
+    let choose = |leaves_out_doubted: bool| {
+        by_share(|| {
             let is_one = |server: &&Arc<Server>| {
                 !tried.iter().any(|known| Arc::ptr_eq(known, server))
-                    && (doubted == Doubted::Included || !server.is_doubted(now_ms))
+                    && (!leaves_out_doubted || !server.is_doubted(now_ms))
                     && need.is_none_or(|need| need.is_met_by(&server.known.caught_up))
             };
-            servers.iter().filter(is_one)
-        };
-        by_share(|| candidates().filter_map(|server| Some((server, server.share(now_ms, slow_start_ms)?))))
-    })
+            let candidates = servers.iter().filter(is_one);
+            candidates.filter_map(|server| Some((server, server.share(now_ms, slow_start_ms)?)))
+        })
+    };
+    match doubted {
+        Doubted::Alike => choose(false),
+        Doubted::Last => choose(true).or_else(|| choose(false)),
+    }
 }
 
-/// Whether servers of which a connection was lost are among those to choose from.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Doubted {
-    LeftOut,
-    Included,
+/// How servers are asked of which a connection was lost a moment ago.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in crate::backend) enum Doubted {
+    /// As the others.
+    Alike,
+    /// Only for want of another: the statement has just lost its connection, and that server may be about to close the rest.
+    Last,
+}
+
+impl Doubted {
+    /// For a statement that is asked again, or is not.
+    pub(in crate::backend) const fn by(is_again: bool) -> Self {
+        if is_again { Self::Last } else { Self::Alike }
+    }
 }
 
 /// One of them, evenly by their shares.
@@ -92,7 +106,9 @@ mod tests {
     fn weights_are_met_within_2_points_over_10_000_draws() {
         for (first, second) in [(1, 1), (1, 99), (99, 1)] {
             let servers = [server(1, first, ServerStatus::Online), server(2, second, ServerStatus::Online)];
-            let hits = (0..10_000).filter(|_| choose(&servers, 0, 0, &[], None).unwrap().port == 1).count();
+            let hits = (0..10_000)
+                .filter(|_| choose(&servers, 0, 0, &[], None, Doubted::Alike).unwrap().port == 1)
+                .count();
             let expected = f64::from(first) / f64::from(first + second);
             let found = hits as f64 / 10_000.0;
             assert!((found - expected).abs() < 0.02, "{first}:{second} gave {found}");
@@ -108,14 +124,15 @@ mod tests {
             server(4, 5, ServerStatus::OfflineHard),
             server(5, 1, ServerStatus::Online),
         ];
-        assert_eq!(choose(&servers, 0, 0, &[], None).unwrap().port, 5);
-        assert!(choose(&servers, 0, 0, &[Arc::clone(&servers[4])], None).is_none());
+        assert_eq!(choose(&servers, 0, 0, &[], None, Doubted::Alike).unwrap().port, 5);
+        assert!(choose(&servers, 0, 0, &[Arc::clone(&servers[4])], None, Doubted::Alike).is_none());
     }
 
     /// Of so many draws, how many per cent go to the second of two servers of the same weight.
     fn share_of_second(servers: &[Arc<Server>], now_ms: u64) -> u32 {
-        let draws =
-            (0..10_000).filter(|_| choose(servers, 1_000, now_ms, &[], None).unwrap().port == 2).count();
+        let draws = (0..10_000)
+            .filter(|_| choose(servers, 1_000, now_ms, &[], None, Doubted::Alike).unwrap().port == 2)
+            .count();
         u32::try_from((draws + 50) / 100).unwrap()
     }
 
@@ -134,7 +151,7 @@ mod tests {
         }
         servers[0].failed(40_000, 1, 10_000, "");
         servers[1].failed(40_000, 1, 5_000, "");
-        assert!(choose(&servers, 1_000, 40_000, &[], None).is_none());
+        assert!(choose(&servers, 1_000, 40_000, &[], None, Doubted::Alike).is_none());
         assert_eq!(share_of_second(&servers, 45_000), 100, "who is alone gets all");
     }
 
@@ -142,20 +159,24 @@ mod tests {
     fn one_of_which_a_connection_was_lost_is_asked_for_want_of_another_only() {
         let servers = [server(1, 1000, ServerStatus::Online), server(2, 1, ServerStatus::Online)];
         servers[0].doubt(5_000);
-        assert!((0..100).all(|_| choose(&servers, 0, 5_000, &[], None).unwrap().port == 2));
-        assert_eq!(choose(&servers, 0, 5_000, &[Arc::clone(&servers[1])], None).unwrap().port, 1);
-        assert_eq!(choose(&servers[..1], 0, 5_000, &[], None).unwrap().port, 1);
-        assert!((0..100).any(|_| choose(&servers, 0, 6_000, &[], None).unwrap().port == 1));
+        assert!((0..100).any(|_| choose(&servers, 0, 5_000, &[], None, Doubted::Alike).unwrap().port == 1));
+        assert!((0..100).all(|_| choose(&servers, 0, 5_000, &[], None, Doubted::Last).unwrap().port == 2));
+        assert_eq!(
+            choose(&servers, 0, 5_000, &[Arc::clone(&servers[1])], None, Doubted::Last).unwrap().port,
+            1
+        );
+        assert_eq!(choose(&servers[..1], 0, 5_000, &[], None, Doubted::Last).unwrap().port, 1);
+        assert!((0..100).any(|_| choose(&servers, 0, 6_000, &[], None, Doubted::Last).unwrap().port == 1));
     }
 
     #[test]
     fn failures_within_a_second_shun_and_time_brings_back() {
         let servers = [server(1, 1, ServerStatus::Online)];
         (0..4).for_each(|_| servers[0].failed(5_000, 5, 10_000, ""));
-        assert!(choose(&servers, 0, 5_000, &[], None).is_some());
+        assert!(choose(&servers, 0, 5_000, &[], None, Doubted::Alike).is_some());
         servers[0].failed(5_100, 5, 10_000, "");
         assert_eq!(servers[0].status(5_100), ServerStatus::Shunned);
-        assert!(choose(&servers, 0, 15_099, &[], None).is_none());
-        assert!(choose(&servers, 0, 15_100, &[], None).is_some());
+        assert!(choose(&servers, 0, 15_099, &[], None, Doubted::Alike).is_none());
+        assert!(choose(&servers, 0, 15_100, &[], None, Doubted::Alike).is_some());
     }
 }

@@ -82,12 +82,14 @@ impl Connection {
         let mut refusal = None;
         loop {
             let unread = self.framed.unread();
+            let is_first = !scanner.has_begun();
             let progress = scanner.scan(unread)?;
             if let Some(packet @ [ErrPacket::MARKER, ..]) = unread.get(HEADER_LEN..progress.consumed) {
                 refusal = ErrPacket::parse(packet).ok();
                 // It was not read, or the server goes.
                 if let Some(goodbye) = refusal.take_if(|refusal| {
-                    number_of(unread) == Some(0) || refusal.code == ErrorCode::SERVER_SHUTDOWN.code
+                    is_first
+                        && (number_of(unread) == Some(0) || refusal.code == ErrorCode::SERVER_SHUTDOWN.code)
                 }) {
                     return Err(NetError::Goodbye(goodbye));
                 }

@@ -12,7 +12,7 @@ use parking_lot::Mutex;
 /// For so long after a failed connect no connection is opened that can be done without.
 const FAILED_LATELY_MS: u64 = 10_000;
 
-/// For how long others are asked first behind a lost connection: a server that goes has closed all by then, or is known to be gone.
+/// For how long what is asked again is asked of others first behind a lost connection: a server that goes has closed all by then, or is known to be gone.
 const DOUBT_MS: u64 = 200;
 
 /// Shunned until something works.
@@ -34,7 +34,7 @@ pub(crate) struct Health {
     why: Mutex<String>,
     /// When a connect failed last, and [`FAILED_LATELY_MS`] more.
     well_from_ms: AtomicU64,
-    /// Until then others are asked first: a connection to it was lost.
+    /// Until then what is asked again is asked of others first: a connection to it was lost.
     doubted_until_ms: AtomicU64,
 }
 
@@ -219,7 +219,7 @@ impl Health {
 
     /// A connection to it was lost under a statement: the others may be about to be.
     pub(super) fn doubt(&self, now_ms: u64) {
-        self.doubted_until_ms.store(now_ms + DOUBT_MS, Ordering::Relaxed);
+        self.doubted_until_ms.fetch_max(now_ms + DOUBT_MS, Ordering::Relaxed);
     }
 
     /// Whether others are to be asked first.

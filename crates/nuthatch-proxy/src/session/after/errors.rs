@@ -112,7 +112,9 @@ pub(crate) fn count_error(
         None => b"",
     };
     let server = held.connection.server();
-    if refusal.as_ref().is_some_and(|refusal| tells_of_role(refusal)) {
+    // A known reader says nothing new by that.
+    let is_of_writer = ground.snapshot.writer_of(held.hostgroup) == held.hostgroup;
+    if is_of_writer && refusal.as_ref().is_some_and(|refusal| tells_of_role(refusal)) {
         ground.shared.hostgroups.have_looked_at(&server.host, server.port);
     }
     let error = Occurrence {

@@ -92,7 +92,8 @@ pub(crate) fn put_away(
             dealings.results.set_insert_id(InsertId::default());
         }
         if let Some(Trouble::Lost(..)) = trouble {
-            ground.shared.hostgroups.note_lost(held.connection.server(), ground.latest_us / 1000);
+            ground.shared.hostgroups.note_lost(held.connection.server(), ground.shared.clock.now_ms());
+            dealings.hands.ask_others_first();
         }
         match trouble {
             // The session ends, or does not wait any longer, while the server is at work.

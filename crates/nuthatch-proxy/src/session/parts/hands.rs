@@ -42,6 +42,11 @@ impl Hands {
         self.position.demand(None);
     }
 
+    /// A connection was lost under the statement at hand.
+    pub(crate) const fn ask_others_first(&mut self) {
+        self.errand.is_again = true;
+    }
+
     /// The same; returns what was asked before.
     pub(crate) const fn replace_errand(&mut self, errand: Errand) -> Errand {
         std::mem::replace(&mut self.errand, errand)

@@ -72,22 +72,25 @@ impl Losses {
         expected.push((hostgroup, promoted));
     }
 
+    /// Another failover has told what is lost.
+    pub(in crate::switching) fn expect_nothing(&self, hostgroup: HostgroupId) {
+        self.0.lock().expected.retain(|(other, _)| *other != hostgroup);
+    }
+
     /// What is known to be lost by now: the heir takes writes, as `writer_of` its pair says. Where another one does, nothing is
     /// expected any more.
     pub(in crate::switching) fn take_found(
         &self,
         writer_of: impl Fn(HostgroupId) -> Option<ServerName>,
     ) -> Vec<(HostgroupId, Promoted)> {
-        let expected = std::mem::take(&mut self.0.lock().expected);
-        let mut found = Vec::new();
-        for (hostgroup, promoted) in expected {
-            match writer_of(hostgroup) {
-                None => self.expect(hostgroup, promoted),
-                Some(writer) if writer == promoted.new => found.push((hostgroup, promoted)),
-                Some(_) => {}
-            }
-        }
-        found
+        let expected = self.0.lock().expected.clone();
+        let is_known = |(hostgroup, _): &(HostgroupId, Promoted)| Some((*hostgroup, writer_of(*hostgroup)?));
+        let writers: Vec<_> = expected.iter().filter_map(is_known).collect();
+        let writer =
+            |hostgroup| writers.iter().find(|(known, _)| *known == hostgroup).map(|(_, writer)| writer);
+        let mut kept = self.0.lock();
+        let known = kept.expected.extract_if(.., |one| expected.contains(one) && writer(one.0).is_some());
+        known.filter(|(hostgroup, promoted)| writer(*hostgroup) == Some(&promoted.new)).collect()
     }
 
     /// All, the oldest first.

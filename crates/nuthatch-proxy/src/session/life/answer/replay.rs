@@ -141,8 +141,8 @@ async fn replay_in_time(
         }
         until_gone(session, &lost, until_us).await?;
         let Session { ground, account, context, dealings, .. } = &mut *session;
-        let is_tracked = dealings.hands.errand().is_tracked;
-        let errand = dealings.hands.replace_errand(Errand { is_tracked, ..Errand::USUAL });
+        let &Errand { is_tracked, is_again, .. } = dealings.hands.errand();
+        let errand = dealings.hands.replace_errand(Errand { is_tracked, is_again, ..Errand::USUAL });
         dealings.transaction.set_beginning(Beginning::Usual);
         let leased = lease(ground, account, context, dealings, plan.hostgroup).await;
         dealings.hands.set_errand(errand);
