@@ -29,6 +29,7 @@ pub(crate) use check_out::logging_in::clear_passwords;
 pub(crate) use check_out::wanted::{Met, Wanted};
 pub(crate) use check_out::{AtOnce, InLine, Joining, Start};
 pub(crate) use connection::ask_defaults::learn_defaults;
+pub(crate) use connection::goodbye::{Asked, Goodbye};
 pub(crate) use connection::prepared::StatementKey;
 pub(crate) use connection::proven::prove;
 pub(crate) use connection::reset::{READ_UTF8, Reset};

@@ -99,7 +99,7 @@ impl Shared {
         };
         // Where one has changed its role another has, as a rule.
         for other in others {
-            self.hostgroups.have_looked_at(&other.host, other.port);
+            self.hostgroups.alarm.ring(&other.host, other.port);
         }
     }
 

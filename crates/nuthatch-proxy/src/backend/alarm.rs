@@ -1,4 +1,4 @@
-//! Who is told at once that a server could not be reached.
+//! Who is told at once that something is wrong with a server, or may be, and looks at it.
 
 use std::fmt;
 use std::sync::OnceLock;
@@ -23,8 +23,8 @@ impl Alarm {
         drop(self.0.set(Box::new(listener)));
     }
 
-    /// A server could not be reached.
-    pub(super) fn ring(&self, host: &str, port: u16) {
+    /// Somebody is to look at that server.
+    pub(crate) fn ring(&self, host: &str, port: u16) {
         if let Some(listener) = self.0.get() {
             listener(&ServerName { host: host.to_owned(), port });
         }

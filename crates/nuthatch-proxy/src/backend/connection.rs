@@ -1,6 +1,7 @@
 //! One connection to a server, with what is known of the state that the server keeps for it.
 
 pub(crate) mod ask_defaults;
+pub(crate) mod goodbye;
 pub(crate) mod order;
 pub(crate) mod prepared;
 pub(crate) mod proven;

@@ -271,12 +271,7 @@ impl Hostgroups {
     /// A connection to that server was lost: what is asked again is asked of others first for a moment, and somebody looks at it at once.
     pub(crate) fn note_lost(&self, server: &Server, now_ms: u64) {
         server.doubt(now_ms);
-        self.have_looked_at(&server.host, server.port);
-    }
-
-    /// Somebody looks at that server at once.
-    pub(crate) fn have_looked_at(&self, host: &str, port: u16) {
-        self.alarm.ring(host, port);
+        self.alarm.ring(&server.host, server.port);
     }
 
     /// Returns when each worker has taken what it was about to take: what it takes next, it takes by what is in force now.

@@ -2,7 +2,6 @@
 
 mod capture;
 mod departure;
-mod goodbye;
 mod pass;
 mod passage;
 mod print;

@@ -172,6 +172,12 @@ impl Stage {
     }
 }
 
+/// The metrics, as the admin interface shows them.
+#[track_caller]
+pub(crate) fn metrics(operator: &mut Client) -> String {
+    String::from_utf8_lossy(&operator.ok("SHOW PROMETHEUS METRICS").raw).into_owned()
+}
+
 /// A figure of `stats_mysql_global`.
 #[track_caller]
 pub(crate) fn figure(operator: &mut Client, name: &str) -> u64 {

@@ -1,12 +1,10 @@
 //! What the proxy itself says to a server over a connection that no session has: KILL, resets, pings.
 
 use nuthatch_net::NetError;
-use nuthatch_wire::{
-    AnswerEnd, AnswerKind, AnswerScanner, Command, ErrPacket, ErrorCode, FrameHeader, HEADER_LEN,
-    append_packet,
-};
+use nuthatch_wire::{AnswerEnd, AnswerKind, AnswerScanner, Command, ErrPacket, HEADER_LEN, append_packet};
 
 use crate::backend::Connection;
+use crate::backend::connection::goodbye::Goodbye;
 
 impl Connection {
     /// Sends a command and awaits its answer. An ERR packet is returned as such.
@@ -84,15 +82,11 @@ impl Connection {
             let unread = self.framed.unread();
             let is_first = !scanner.has_begun();
             let progress = scanner.scan(unread)?;
+            if is_first && let Some(goodbye) = Goodbye::of(&scanner, unread, progress.consumed) {
+                return Err(NetError::Goodbye(goodbye.refusal));
+            }
             if let Some(packet @ [ErrPacket::MARKER, ..]) = unread.get(HEADER_LEN..progress.consumed) {
                 refusal = ErrPacket::parse(packet).ok();
-                // It was not read, or the server goes.
-                if let Some(goodbye) = refusal.take_if(|refusal| {
-                    is_first
-                        && (number_of(unread) == Some(0) || refusal.code == ErrorCode::SERVER_SHUTDOWN.code)
-                }) {
-                    return Err(NetError::Goodbye(goodbye));
-                }
             }
             take(unread.get(..progress.consumed).unwrap_or_default());
             self.framed.consume(progress.consumed);
@@ -103,9 +97,4 @@ impl Connection {
             self.count_bytes(0, received);
         }
     }
-}
-
-/// The number of the packet that begins there.
-fn number_of(bytes: &[u8]) -> Option<u8> {
-    FrameHeader::parse(bytes).map(|header| header.sequence)
 }

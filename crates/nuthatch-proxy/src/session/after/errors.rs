@@ -115,7 +115,7 @@ pub(crate) fn count_error(
     // A known reader says nothing new by that.
     let is_of_writer = ground.snapshot.writer_of(held.hostgroup) == held.hostgroup;
     if is_of_writer && refusal.as_ref().is_some_and(|refusal| tells_of_role(refusal)) {
-        ground.shared.hostgroups.have_looked_at(&server.host, server.port);
+        ground.shared.hostgroups.alarm.ring(&server.host, server.port);
     }
     let error = Occurrence {
         hostgroup: held.hostgroup.0,

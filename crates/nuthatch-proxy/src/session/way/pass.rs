@@ -8,8 +8,8 @@ use std::future::poll_fn;
 use nuthatch_net::Framed;
 use nuthatch_wire::{AnswerEnd, AnswerKind, CapabilityFlags, Progress};
 
+use crate::backend::Goodbye;
 use crate::roster::SessionEnd;
-use crate::session::way::goodbye::goodbye;
 use crate::session::way::relay::{Cause, Way};
 use crate::session::way::see_out::write_in_time;
 use crate::session::way::{Capture, Forms, Passage, Trouble};
@@ -38,7 +38,7 @@ impl Way<'_> {
                 }
             }
             let is_first = !passage.scanner().has_begun();
-            let progress = self.scan(&mut passage)?;
+            let progress = self.scan(&mut passage, is_first)?;
             if progress.consumed > 0 {
                 let consumed = self.connection.framed.unread_mut().get_mut(..progress.consumed);
                 let bytes = passage.told(consumed.unwrap_or_default());
@@ -93,12 +93,11 @@ impl Way<'_> {
     ///
     /// # Errors
     /// It is no answer, or a goodbye.
-    fn scan(&mut self, passage: &mut Passage) -> Result<Progress, Trouble> {
-        let is_first = !passage.scanner().has_begun();
+    fn scan(&mut self, passage: &mut Passage, is_first: bool) -> Result<Progress, Trouble> {
         let unread = self.connection.framed.unread();
         let progress = passage.scan(unread).map_err(|error| Cause::Lost(error.into()).after(passage))?;
-        if is_first && let Some(trouble) = goodbye(passage.scanner(), unread, progress.consumed) {
-            return Err(trouble);
+        if is_first && let Some(goodbye) = Goodbye::of(passage.scanner(), unread, progress.consumed) {
+            return Err(goodbye.into());
         }
         if progress.finished {
             self.hear(passage);
@@ -136,7 +135,7 @@ impl Way<'_> {
         let is_whole = progress.finished && progress.consumed == bytes.len();
         if !is_whole
             || !passage.is_as_it_is()
-            || goodbye(passage.scanner(), bytes, progress.consumed).is_some()
+            || Goodbye::of(passage.scanner(), bytes, progress.consumed).is_some()
         {
             return None;
         }

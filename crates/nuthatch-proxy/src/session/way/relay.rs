@@ -12,10 +12,9 @@ use nuthatch_wire::{
     HEADER_LEN, Hidden, SmallResult, StatusFlags, append_packet, query_packet,
 };
 
-use crate::backend::{Connection, Control};
+use crate::backend::{Connection, Control, Goodbye};
 use crate::exact::Flight;
 use crate::roster::{SessionEnd, SessionHandle};
-use crate::session::way::goodbye::goodbye;
 use crate::session::way::{Answered, Late, Passage, Trouble, WhenLate};
 use crate::worker::Worker;
 
@@ -397,8 +396,8 @@ impl<'a> Way<'a> {
             let is_first = !scanner.has_begun();
             let progress =
                 scanner.scan(unread).map_err(|error| Cause::Lost(error.into()).before_any_answer())?;
-            if is_first && let Some(trouble) = goodbye(&scanner, unread, progress.consumed) {
-                return Err(trouble);
+            if is_first && let Some(goodbye) = Goodbye::of(&scanner, unread, progress.consumed) {
+                return Err(goodbye.into());
             }
             take(unread.get(..progress.consumed).unwrap_or_default());
             self.connection.framed.consume(progress.consumed);

@@ -3,7 +3,7 @@
 use nuthatch_net::NetError;
 use nuthatch_wire::ErrPacket;
 
-use crate::backend::CheckOutError;
+use crate::backend::{Asked, CheckOutError, Goodbye};
 use crate::roster::{EndReason, SessionEnd};
 
 /// What a server says of statements that cannot be prepared.
@@ -116,6 +116,16 @@ impl From<EndReason> for Trouble {
 impl From<CheckOutError> for Trouble {
     fn from(error: CheckOutError) -> Self {
         Self::CheckOut(error)
+    }
+}
+
+impl From<Goodbye> for Trouble {
+    fn from(Goodbye { refusal, asked }: Goodbye) -> Self {
+        let answered = match asked {
+            Asked::Unread => Answered::Unasked,
+            Asked::MaybeRead => Answered::Nothing,
+        };
+        Self::Lost(NetError::Goodbye(refusal), answered)
     }
 }
 

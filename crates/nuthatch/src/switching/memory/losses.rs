@@ -83,14 +83,15 @@ impl Losses {
         &self,
         writer_of: impl Fn(HostgroupId) -> Option<ServerName>,
     ) -> Vec<(HostgroupId, Promoted)> {
-        let expected = self.0.lock().expected.clone();
-        let is_known = |(hostgroup, _): &(HostgroupId, Promoted)| Some((*hostgroup, writer_of(*hostgroup)?));
-        let writers: Vec<_> = expected.iter().filter_map(is_known).collect();
-        let writer =
-            |hostgroup| writers.iter().find(|(known, _)| *known == hostgroup).map(|(_, writer)| writer);
-        let mut kept = self.0.lock();
-        let known = kept.expected.extract_if(.., |one| expected.contains(one) && writer(one.0).is_some());
-        known.filter(|(hostgroup, promoted)| writer(*hostgroup) == Some(&promoted.new)).collect()
+        let mut found = Vec::new();
+        self.0.lock().expected.retain(|(hostgroup, promoted)| {
+            let writer = writer_of(*hostgroup);
+            if writer.as_ref() == Some(&promoted.new) {
+                found.push((*hostgroup, promoted.clone()));
+            }
+            writer.is_none()
+        });
+        found
     }
 
     /// All, the oldest first.

@@ -5,7 +5,7 @@ use std::io::{Read, Write};
 use std::net::TcpStream;
 
 use crate::client::Client;
-use crate::stage::Stage;
+use crate::stage::{Stage, metrics};
 
 fn get(stage: &Stage, path: &str) -> (String, String) {
     let mut stream = TcpStream::connect(stage.proxy.metrics).expect("somebody listens");
@@ -63,7 +63,7 @@ fn every_global_statistic_is_a_metric_and_back() {
     let (_, body) = get(&stage, "/metrics");
     let mut operator = stage.proxy.operator();
     let names = operator.ok("SELECT Variable_Name FROM stats_mysql_global").column();
-    let shown = String::from_utf8_lossy(&operator.ok("SHOW PROMETHEUS METRICS").raw).into_owned();
+    let shown = metrics(&mut operator);
     let samples = |text: &str| text.lines().filter(|line| line.starts_with("nuthatch_")).count();
     assert!(samples(&body) >= names.len(), "{} samples for {} statistics", samples(&body), names.len());
     for family in body.lines().filter_map(|line| line.strip_prefix("# TYPE ")) {

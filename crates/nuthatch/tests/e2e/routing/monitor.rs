@@ -10,7 +10,7 @@ use crate::deadline::{Stopwatch, await_that};
 use crate::proxy::{Proxy, Setup};
 use crate::routing::{WHO, relay};
 use crate::servers;
-use crate::stage::{self, Stage, figure};
+use crate::stage::{self, Stage, figure, metrics};
 
 const PINGS: &str = "SELECT COUNT(*) FROM monitor.mysql_server_ping_log";
 
@@ -206,10 +206,6 @@ fn status_of_replica(lab: &ScratchLab, proxy: &Proxy) -> String {
     proxy.operator().value(format!("SELECT status FROM stats_mysql_connection_pool WHERE srv_port = {port}"))
 }
 
-fn exposed(proxy: &Proxy) -> String {
-    String::from_utf8_lossy(&proxy.operator().ok("SHOW PROMETHEUS METRICS").raw).into_owned()
-}
-
 #[test]
 fn replica_that_does_not_follow_is_shunned_for_lag_until_it_does() {
     let lab = servers::own(1);
@@ -222,7 +218,10 @@ fn replica_that_does_not_follow_is_shunned_for_lag_until_it_does() {
     await_that("it is near", || count(&mut proxy.operator(), near) > 0);
     let port = lab.server(Role::Replica(1)).expect("it is there").port();
     let metric = |name: &str, value: u32| format!("{name}endpoint=\"127.0.0.1:{port}\"}} {value}");
-    assert!(exposed(&proxy).contains(&metric("nuthatch_server_lag_seconds{", 0)), "how near it is");
+    assert!(
+        metrics(&mut proxy.operator()).contains(&metric("nuthatch_server_lag_seconds{", 0)),
+        "how near it is"
+    );
     let mut replica = servers::replica(&lab);
     replica.ok("STOP SLAVE SQL_THREAD");
     await_that("it is shunned", || status_of_replica(&lab, &proxy) == "SHUNNED_REPLICATION_LAG");
@@ -233,7 +232,8 @@ fn replica_that_does_not_follow_is_shunned_for_lag_until_it_does() {
     assert!(count(&mut proxy.operator(), unknown) > 0, "mysql-monitor_slave_lag_when_null");
     assert!(proxy.log().contains("too far behind its source"), "the log tells");
     assert!(
-        exposed(&proxy).contains(&metric("nuthatch_connpool_conns_status{hostgroup=\"0\",", 5)),
+        metrics(&mut proxy.operator())
+            .contains(&metric("nuthatch_connpool_conns_status{hostgroup=\"0\",", 5)),
         "and metrics"
     );
     // What is said for NULL may be said for the hostgroup.

@@ -7,6 +7,7 @@ use crate::deadline::await_that;
 use crate::proxy::{Proxy, Setup};
 use crate::routing::WHO;
 use crate::servers;
+use crate::stage::metrics;
 
 /// Hostgroup 10 writes, 20 reads; the lab's primary is loaded in the one, its replica in the other.
 const PAIR: &str =
@@ -128,7 +129,7 @@ fn statements_follow_the_server_that_takes_writes() {
         ]
     );
     assert!(stage.proxy.log().contains("a server of a cluster is writer now"), "the log tells");
-    let exposed = String::from_utf8_lossy(&operator.ok("SHOW PROMETHEUS METRICS").raw).into_owned();
+    let exposed = metrics(&mut operator);
     for (role, port) in [("writer", stage.replica_port()), ("reader", stage.lab.primary().port())] {
         let metric = format!(
             "nuthatch_server_role{{endpoint=\"127.0.0.1:{port}\",role=\"{role}\",writer_hostgroup=\"10\"}} 1"

@@ -10,31 +10,47 @@
 //! Not among them is `ER_UNKNOWN_COM_ERROR` of a node of Galera outside its cluster: it may come in the middle of a procedure that has
 //! committed before, and the connection goes on.
 
-use nuthatch_net::NetError;
 use nuthatch_wire::{AnswerScanner, ErrPacket, ErrorCode, FrameHeader, HEADER_LEN};
-
-use crate::session::way::{Answered, Trouble};
 
 /// `ER_CLIENT_INTERACTION_TIMEOUT` of MySQL.
 const IDLE_FOR_TOO_LONG: u16 = 4031;
 
-/// The goodbye that an answer is, if it is one: `bytes` are the first of it, and `scanner` has just consumed so many of them.
-pub(super) fn goodbye(scanner: &AnswerScanner, bytes: &[u8], consumed: usize) -> Option<Trouble> {
-    let refusal = scanner.refusal()?;
-    // Rows before it, or results, are an answer.
-    let header = FrameHeader::parse(bytes).filter(|header| header.payload_len + HEADER_LEN == consumed)?;
-    let answered = answered_by(header.sequence, refusal)?;
-    Some(Trouble::Lost(NetError::Goodbye(refusal.clone()), answered))
+/// See the module's doc.
+#[derive(Debug)]
+pub(crate) struct Goodbye {
+    pub(crate) refusal: ErrPacket,
+    pub(crate) asked: Asked,
 }
 
-/// What has become of the statement, if that is a goodbye.
-fn answered_by(sequence: u8, refusal: &ErrPacket) -> Option<Answered> {
+/// Whether a server that says goodbye has read what it was asked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Asked {
+    /// Surely nothing of it.
+    Unread,
+    /// It may have.
+    MaybeRead,
+}
+
+impl Goodbye {
+    /// What an answer is, if it is one: `bytes` are the first of it, and `scanner` has just consumed so many of them.
+    pub(crate) fn of(scanner: &AnswerScanner, bytes: &[u8], consumed: usize) -> Option<Self> {
+        let refusal = scanner.refusal()?;
+        // Rows before it, or results, are an answer.
+        let header =
+            FrameHeader::parse(bytes).filter(|header| header.payload_len + HEADER_LEN == consumed)?;
+        let asked = asked_by(header.sequence, refusal)?;
+        Some(Self { refusal: refusal.clone(), asked })
+    }
+}
+
+/// What has become of what was asked, if that is a goodbye.
+fn asked_by(sequence: u8, refusal: &ErrPacket) -> Option<Asked> {
     const SHUTDOWN: u16 = ErrorCode::SERVER_SHUTDOWN.code;
     const KILLED: u16 = ErrorCode::CONNECTION_KILLED.code;
     match (sequence, refusal.code) {
-        (0, IDLE_FOR_TOO_LONG | KILLED | SHUTDOWN) => Some(Answered::Unasked),
+        (0, IDLE_FOR_TOO_LONG | KILLED | SHUTDOWN) => Some(Asked::Unread),
         // Whoever numbers its packets so: no statement is answered by that.
-        (0, _) | (_, SHUTDOWN) => Some(Answered::Nothing),
+        (0, _) | (_, SHUTDOWN) => Some(Asked::MaybeRead),
         _ => None,
     }
 }
@@ -54,16 +70,16 @@ mod tests {
                 0,
                 4031,
                 "The client was disconnected by the server because of inactivity.",
-                Some(Answered::Unasked),
+                Some(Asked::Unread),
             ),
-            (0, 1927, "Connection was killed", Some(Answered::Unasked)),
-            (0, 1105, "Unknown error", Some(Answered::Nothing)),
-            (1, 1053, "Server shutdown in progress", Some(Answered::Nothing)),
+            (0, 1927, "Connection was killed", Some(Asked::Unread)),
+            (0, 1105, "Unknown error", Some(Asked::MaybeRead)),
+            (1, 1053, "Server shutdown in progress", Some(Asked::MaybeRead)),
             (1, 1047, "WSREP has not yet prepared node for application use", None),
             (1, 1317, "Query execution was interrupted", None),
             (1, 1064, "You have an error in your SQL syntax", None),
         ] {
-            assert_eq!(answered_by(sequence, &refusal(code, message)), expected, "{code}");
+            assert_eq!(asked_by(sequence, &refusal(code, message)), expected, "{code}");
         }
     }
 }
