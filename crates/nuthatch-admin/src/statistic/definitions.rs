@@ -357,6 +357,8 @@ statistics! {
         "Times that a session began to keep its backend connection, by the reason.";
     PinsOlderDefaults = Counter "Pins_older_defaults", "pins" {"reason" = "older_defaults"},
         "Times that a session began to keep its backend connection, by the reason.";
+    PinsFastForward = Counter "Pins_fast_forward", "pins" {"reason" = "fast_forward"},
+        "Times that a session began to keep its backend connection, by the reason.";
     PinsMultiplexingOff = Counter "Pins_multiplexing_off", "pins" {"reason" = "multiplexing_off"},
         "Times that a session began to keep its backend connection, by the reason.";
     SessionsPinned = Gauge "Sessions_Pinned", "sessions_pinned" {},

@@ -68,6 +68,8 @@ pins! {
     UNSEEN_CODE = 20, "unseen_code", true, true;
     /// What sessions begin with was changed since it was opened, and the session may not set it back elsewhere.
     OLDER_DEFAULTS = 22, "older_defaults", true, false;
+    /// Bytes pass over it as they are (`mysql_users.fast_forward`): nothing is known of what is on it.
+    FAST_FORWARD = 24, "fast_forward", true, true;
     /// It is kept until the session ends because that is configured.
     MULTIPLEXING_OFF = 17, "multiplexing_off", false, false;
 }

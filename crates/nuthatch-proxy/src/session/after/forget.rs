@@ -3,8 +3,8 @@
 use crate::roster::SessionEnd;
 use crate::session::after::doubts::settle_doubts;
 use crate::session::after::insert_id::keep_insert_id_of_held;
-use crate::session::lease::put_away::put_back;
-use crate::session::parts::{Account, Context, Dealings, Fate, Ground, InsertId};
+use crate::session::lease::put_away::{is_wanted_by_hold, put_back};
+use crate::session::parts::{Account, Context, Dealings, Fate, Ground, Hands, Held, InsertId};
 use crate::session::statement::Facts;
 use crate::stats::pins::Pins;
 
@@ -21,6 +21,7 @@ pub(crate) fn begin_after_the_last(
     dealings.diagnostics.set_fate(fate);
     let asks_of_the_last = facts.asks_of_the_last();
     if fate != Fate::Forgotten || asks_of_the_last && facts.asks.diagnostics {
+        give_back_to_holds(ground, dealings);
         return MustForget::Nothing;
     }
     dealings.diagnostics.forget();
@@ -70,18 +71,23 @@ pub(crate) async fn forget_what_is_held(
 
 /// The same where nothing must be asked.
 pub(crate) fn forget_what_is_held_at_once(ground: &Ground, dealings: &mut Dealings) {
-    let mut place = 0;
-    while let Some(held) = dealings.hands.held.get_mut(place) {
-        held.unpin(Pins::PASSING);
-        if held.pins().are_configured() && ground.shared.hostgroups.is_held(ground.worker.id, held.hostgroup)
-        {
-            // Nothing of the session is on it, so the statement waits like all others.
-            held.unpin(Pins::CONFIGURED);
-        }
-        if held.pins().is_empty() && !held.in_transaction() {
-            put_back(ground, dealings.hands.held.swap_remove(place));
-        } else {
-            place += 1;
-        }
+    dealings.hands.held.iter_mut().for_each(|held| held.unpin(Pins::PASSING));
+    give_back(ground, &mut dealings.hands, |held| held.pins().is_empty() && !held.in_transaction());
+    give_back_to_holds(ground, dealings);
+}
+
+/// Of the connections that the session keeps because that is configured only, gives back those of hostgroups that are held: the
+/// statement waits like all others. Not the one that alone knows the session's `LAST_INSERT_ID()`.
+fn give_back_to_holds(ground: &Ground, dealings: &mut Dealings) {
+    let Dealings { hands, results, .. } = dealings;
+    give_back(ground, hands, |held| is_wanted_by_hold(ground, held) && !results.is_state_of(held));
+}
+
+/// Puts those back, without a pin.
+fn give_back(ground: &Ground, hands: &mut Hands, goes: impl Fn(&Held) -> bool) {
+    while let Some(place) = hands.held.iter().position(&goes) {
+        let mut held = hands.held.swap_remove(place);
+        held.unpin(Pins::CONFIGURED);
+        put_back(ground, held);
     }
 }

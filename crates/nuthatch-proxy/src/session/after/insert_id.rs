@@ -10,7 +10,7 @@ use nuthatch_wire::{AnswerEnd, Ending};
 
 use crate::roster::SessionEnd;
 use crate::session::after::found_rows::fetch_found_rows;
-use crate::session::lease::put_away::put_away;
+use crate::session::lease::put_away::{is_wanted_by_hold, put_away};
 use crate::session::lease::question::ask;
 use crate::session::parts::{Account, Context, Dealings, Ground, Hands, Held, IdsBefore, InsertId, Results};
 use crate::session::statement::Facts;
@@ -86,7 +86,7 @@ pub(crate) async fn keep_insert_id_of_held(
     let is_let_go = |held: &Held| {
         held.connection.thread_id == thread_id
             && !held.in_transaction()
-            && held.pins().without(Pins::PASSING).is_empty()
+            && (held.pins().without(Pins::PASSING).is_empty() || is_wanted_by_hold(ground, held))
     };
     let Some(place) = dealings.hands.held.iter().position(is_let_go) else { return Ok(()) };
     let mut held = dealings.hands.held.swap_remove(place);

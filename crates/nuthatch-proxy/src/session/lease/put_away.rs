@@ -28,6 +28,14 @@ pub(crate) fn put_back(ground: &Ground, held: Held) {
     }
 }
 
+/// Whether nothing but the configuration keeps the connection, and its hostgroup is held.
+pub(crate) fn is_wanted_by_hold(ground: &Ground, held: &Held) -> bool {
+    let pins = held.pins();
+    pins.are_configured()
+        && pins.without(Pins::CONFIGURED).is_empty()
+        && ground.shared.hostgroups.is_held(ground.worker.id, held.hostgroup)
+}
+
 /// Has the connection reset, and put back then; closes it where that is not enough, or not wanted.
 fn reset_and_put_back(ground: &Ground, held: Held) {
     let is_enough = !held.in_transaction()

@@ -364,6 +364,22 @@ fn session_that_keeps_its_connection_by_configuration_only_waits_too() {
     stage.administer([HOLD]);
     assert_eq!(line(&stage, "connections_used"), "2", "they are kept");
     assert_eq!(line(&stage, "connections_unfinished"), "0", "and nothing is on them");
+    stage.administer([RELEASE]);
+    client.ok("INSERT INTO ids VALUES (LAST_INSERT_ID(77))");
+    client.settle();
+    stage.administer([HOLD]);
+    client.send(3, b"SELECT v FROM t").expect("it is sent");
+    await_waiting(&stage, 1);
+    stage.administer([RELEASE]);
+    assert_eq!(client.read_answers().expect("it goes on").len(), 1);
+    assert_eq!(client.value("SELECT LAST_INSERT_ID() + 0"), "77", "which its connection alone knew");
+    client.settle();
+    stage.administer([HOLD]);
+    // MariaDB has it keep the warnings of the statement before: there are none.
+    client.send(3, b"SET @v = (SELECT v FROM t WHERE id = 1)").expect("it is sent");
+    await_waiting(&stage, 1);
+    stage.administer([RELEASE]);
+    assert_eq!(client.read_answers().expect("it goes on").len(), 1);
 }
 
 #[test]

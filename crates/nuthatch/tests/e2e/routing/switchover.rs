@@ -5,6 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use nuthatch_lab::{Kind, Role};
 
 use super::pair::Stage;
+use crate::client::Login;
 use crate::deadline::{Stopwatch, await_that};
 use crate::proxy::Setup;
 use crate::routing::WHO;
@@ -153,15 +154,22 @@ fn what_would_hinder_it_is_told_and_refused_before_anything_is_touched() {
 fn what_stands_in_the_way_is_waited_for_and_then_ended_with_its_name() {
     let setup = Setup::default()
         .variable("mysql-switchover_pins_ms", 300)
-        .variable("mysql-switchover_transactions_ms", 300);
+        .variable("mysql-switchover_transactions_ms", 300)
+        .user("username='fast', password='weak', default_hostgroup=10, fast_forward=1");
     let stage = Stage::of(Kind::MariaDb, setup);
+    stage.direct(Role::Primary).ok("CREATE USER fast IDENTIFIED BY 'weak'");
     let (mut pinned, mut open) = (stage.client(), stage.client());
+    let mut fast = stage.proxy.client(&Login::new("fast", "weak"));
+    assert_eq!(fast.value(WHO), "1");
+    let checked = stage.proxy.operator().table(stage.order(Role::Replica(1), " CHECK"));
+    assert!(format!("{checked:?}").contains("fast_forward"), "{checked:?}");
     pinned.ok("CREATE TEMPORARY TABLE test.x (a INT)");
     stage.client().ok("CREATE TABLE test.t (a INT) ENGINE=InnoDB");
     open.ok("BEGIN");
     open.ok("INSERT INTO test.t VALUES (1)");
     stage.proxy.operator().table(stage.order(Role::Replica(1), ""));
-    for (client, words) in [(&mut pinned, "temporary_table"), (&mut open, "transaction")] {
+    let ended = [(&mut pinned, "temporary_table"), (&mut open, "transaction"), (&mut fast, "fast_forward")];
+    for (client, words) in ended {
         let error = client.refused("SELECT 1");
         assert!(error.message.contains("for a switchover") && error.message.contains(words), "{error:?}");
     }

@@ -21,6 +21,7 @@ use crate::session::life::replies::reply_trouble;
 use crate::session::parts::{Client, Ground, Held};
 use crate::session::way::{Answered, Trouble};
 use crate::session::whole::Session;
+use crate::stats::pins::Pins;
 
 /// COM_QUIT as a whole packet.
 const QUIT: [u8; HEADER_LEN + 1] = [1, 0, 0, 0, Command::Quit as u8];
@@ -57,7 +58,8 @@ pub(crate) async fn fast_forward(session: &mut Session) -> SessionEnd {
             return reply_trouble(session, trouble).await.err().unwrap_or(SessionEnd::Gone);
         }
     };
-    show_fast_forward(&session.ground, &held);
+    held.pin(Pins::FAST_FORWARD);
+    show_fast_forward(&session.ground, &mut held);
     // What it writes is not looked at: as long as it may write, nothing is answered by the exact cache.
     session.ground.shared.exact.delayed.note_unseen();
     let Session { ground, account, context, dealings, .. } = session;
@@ -174,12 +176,16 @@ async fn pass_bytes(
     }
 }
 
-fn show_fast_forward(ground: &Ground, held: &Held) {
+/// For who asks what the session is at, and for who waits until nothing runs on a hostgroup.
+fn show_fast_forward(ground: &Ground, held: &mut Held) {
+    held.connection.control.keep_for(held.pins());
+    ground.worker.counters.pins.bump();
+    ground.worker.pinned_by.count(held.count_reasons());
     ground.handle.busy.store(1, std::sync::atomic::Ordering::Release);
     let mut view = ground.handle.view.lock();
     view.command = "Fast Forward";
     view.since_ms = ground.latest_us / 1000;
     view.hostgroup = Some(held.hostgroup.0);
     view.passes_to = Some(std::sync::Arc::clone(held.connection.server()));
-    "fast_forward".clone_into(&mut view.pins);
+    view.pins = held.pins().to_string();
 }
