@@ -33,7 +33,7 @@ use crate::loss::{Lacking, allow};
 use crate::order::KnownServer;
 use crate::steps::{Outcome, Step, Steps};
 use crate::survey::Survey;
-use crate::traffic::{Replaced, Traffic};
+use crate::traffic::{Promoted, Replaced, Traffic};
 use crate::votes::{LOOK, Votes, majority};
 use catch_up::{catch_up, hold};
 use choice::{Wanted, choose};
@@ -51,27 +51,10 @@ pub struct Report {
     pub outcome: Outcome,
     /// What was done.
     pub steps: Vec<Step>,
-    /// Who takes the writes now, if somebody new does.
+    /// Who takes the writes now, or may, if somebody new was told to.
     pub promoted: Option<Promoted>,
     /// Whether replicas were told to connect to the old primary anew: that is not to be done often.
     pub has_disturbed: bool,
-}
-
-/// A new primary.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Promoted {
-    /// Who was it before.
-    pub old: ServerName,
-    /// Who is it now.
-    pub new: ServerName,
-    /// Whether it is known to be; else it may be, and was told to.
-    pub is_certain: bool,
-    /// What it lacks of what the old one had acknowledged to clients of this proxy; none if that is not known.
-    pub lost: Option<Lacking>,
-    /// What it lacks of what the old one had in its binlog when it was seen last; none if it was not seen.
-    pub lost_of_seen: Option<Lacking>,
-    /// Whether it followed over TLS: so will the old one.
-    pub over_tls: bool,
 }
 
 /// Says whether there would be a failover, to whom, and why not. Nothing is touched.
@@ -233,7 +216,12 @@ impl Course<'_> {
         }
         let prepared = match prepared {
             Ok(_) if seen == Look::Answers => Err(Stop::AsBefore(format!("{} answers again", old.0))),
-            Ok(place) => lift(place, field, votes, steps).await.map(|()| place),
+            Ok(place) => {
+                if let Some(promoted) = &self.promoted {
+                    traffic.promotes(hostgroup, promoted);
+                }
+                lift(place, field, votes, steps).await.map(|()| place)
+            }
             Err(why) => Err(Stop::AsBefore(why)),
         };
         let over_tls = self.promoted.as_ref().is_some_and(|promoted| promoted.over_tls);
@@ -248,9 +236,6 @@ impl Course<'_> {
             }
             // The old one stays fenced: two that take writes are worse than none.
             Err(Stop::Unknown { why, left }) => {
-                if let Some(promoted) = &mut self.promoted {
-                    promoted.is_certain = false;
-                }
                 traffic.replaced(hostgroup, &Replaced { old: &old.0, new: None, over_tls });
                 return Outcome::Unfinished { why, left };
             }
@@ -297,8 +282,7 @@ impl Course<'_> {
         let heir = &field.asked[place].1;
         let over_tls = heir.follows.first().is_some_and(|channel| channel.over_tls);
         let new = heir.name.clone();
-        self.promoted =
-            Some(Promoted { old: name.clone(), new, is_certain: true, lost, lost_of_seen, over_tls });
+        self.promoted = Some(Promoted { old: name.clone(), new, lost, lost_of_seen, over_tls });
         let received = catch_up(field, votes, place, demand).await?;
         steps.took(format!("{} has applied all that it has received: {received}", field.asked[place].1.name));
         for silenced in silence_kept_out(field, demand).await? {
@@ -336,7 +320,9 @@ impl Course<'_> {
         touched: &Touched,
         steps: &mut Steps,
     ) -> Vec<String> {
-        self.promoted = None;
+        if let Some(promoted) = self.promoted.take() {
+            self.traffic.promotes_no_more(self.demand.cluster.hostgroup, &promoted);
+        }
         let mut left = Vec::new();
         for (name, channel) in &touched.deaf {
             let known = field.asked.iter_mut().find(|(link, _)| link.name == *name);
@@ -455,7 +441,14 @@ fn loss_in_words([lost, of_seen]: &[Option<Lacking>; 2]) -> String {
         (Some(lost), _) if !lost.is_none() => {
             format!("{} acknowledged transactions are lost: {}", lost.count, lost.gtids)
         }
-        (_, Some(lost)) => format!("{} transactions are lost at least: {}", lost.count, lost.gtids),
+        (Some(_), Some(lost)) => format!(
+            "nothing that was acknowledged here is lost, and {} transactions of others: {}",
+            lost.count, lost.gtids
+        ),
+        (None, Some(lost)) => format!(
+            "what was acknowledged is not known, {} transactions are lost at least: {}",
+            lost.count, lost.gtids
+        ),
         (Some(_), None) => "nothing that was acknowledged is lost".to_owned(),
         (None, None) => "what was acknowledged is not known".to_owned(),
     }

@@ -27,7 +27,7 @@ mod switchover;
 mod traffic;
 mod votes;
 
-pub use failover::{Cause, Demand, FenceCommand, Promoted, Report, Silence, check_failover, fail_over};
+pub use failover::{Cause, Demand, FenceCommand, Report, Silence, check_failover, fail_over};
 pub use hindrance::{Finding, Weight};
 pub use leftover::{Care, Leftover, look_for_leftover};
 pub use loss::Lacking;
@@ -36,4 +36,4 @@ pub use rejoin::{Rejoined, Rejoining, rejoin};
 pub use sighting::Sighting;
 pub use steps::{Outcome, Step};
 pub use switchover::{Interrupted, check, look_at_interrupted, switch_over, take_back};
-pub use traffic::{Holding, Replaced, Traffic, Work};
+pub use traffic::{Holding, Promoted, Replaced, Traffic, Work};

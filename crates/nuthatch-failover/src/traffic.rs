@@ -3,6 +3,7 @@
 use nuthatch_config::{AccessFinding, HostgroupId, ServerName};
 use nuthatch_sql::KnownGtids;
 
+use crate::loss::Lacking;
 use crate::order::Begun;
 
 /// A session that has a connection to the old primary and cannot let go of it by itself at once.
@@ -44,6 +45,21 @@ pub struct Replaced<'a> {
     pub over_tls: bool,
 }
 
+/// A server that takes the place of a primary which is gone, and what that costs.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Promoted {
+    /// Who was it before.
+    pub old: ServerName,
+    /// Who is it now, or is about to be.
+    pub new: ServerName,
+    /// What it lacks of what the old one had acknowledged to clients of this proxy; none if that is not known.
+    pub lost: Option<Lacking>,
+    /// What it lacks of what the old one had in its binlog when it was seen last; none if it was not seen.
+    pub lost_of_seen: Option<Lacking>,
+    /// Whether it followed over TLS: so will the old one.
+    pub over_tls: bool,
+}
+
 /// Who sends statements to servers.
 pub trait Traffic: Send + Sync + 'static {
     /// New statements of the hostgroup wait until what this returns is dropped; the reason is told to those that wait in vain.
@@ -65,8 +81,14 @@ pub trait Traffic: Send + Sync + 'static {
     /// when this returns, and nothing that was under way there is stored.
     fn fence(&self, hostgroup: HostgroupId, server: &ServerName, why: &str);
 
+    /// A server is about to be told to take the writes: what that loses must not be forgotten when this returns, also should this proxy end.
+    fn promotes(&self, _hostgroup: HostgroupId, _promoted: &Promoted) {}
+
+    /// It has not taken them, and is not told to any more.
+    fn promotes_no_more(&self, _hostgroup: HostgroupId, _promoted: &Promoted) {}
+
     /// The old primary is to be looked for from now on, so that it takes no writes and follows when it is back; the new one, if there is one, is
-    /// kept out no longer: it takes the writes.
+    /// kept out no longer: it takes the writes, and what is lost by that is.
     fn replaced(&self, hostgroup: HostgroupId, replaced: &Replaced<'_>);
 
     /// The server stands again where it belongs by what it is found to be.

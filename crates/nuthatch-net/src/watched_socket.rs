@@ -69,8 +69,8 @@ impl WatchedSocket {
         }
         let has_something = self.has_something();
         if !has_something {
-            // A read that had just enough room could not know that it had taken all.
-            self.registration.readiness().found_nothing();
+            // A read that had just enough room could not know that it had taken all. An end that comes just now is not forgotten.
+            self.registration.readiness().drained();
         }
         has_something
     }

@@ -5,10 +5,10 @@ use std::time::Duration;
 use nuthatch_admin::{FailoverOrder, SwitchoverMode};
 use nuthatch_config::{CheckType, HostgroupId, ServerName};
 use nuthatch_failover::{
-    Cause, Cluster, Demand, FenceCommand, Outcome, Promoted, Report, Silence, check_failover, fail_over,
+    Cause, Cluster, Demand, FenceCommand, Outcome, Report, Silence, check_failover, fail_over,
 };
 
-use super::memory::{Attempt, By, Came, Kind, KnownBy};
+use super::memory::{Attempt, By, Came, Kind};
 use super::{Answer, Switching, answer, is_equipped, replication};
 
 /// How long a server may take for one answer.
@@ -152,22 +152,13 @@ impl Switching {
                 );
             }
         }
-        match &report.promoted {
-            Some(promoted) if promoted.is_certain => {
-                self.memory.losses.expect_nothing(hostgroup);
-                self.tell_losses(hostgroup, promoted);
-            }
-            Some(promoted) => self.memory.losses.expect(hostgroup, promoted.clone()),
-            None => {}
-        }
     }
 
-    /// Tells what was lost by failovers of which nobody knew whether the heir takes writes, once it is found to.
+    /// Tells what was lost by failovers of which nobody knew whether the heir takes writes, be it that the proxy ended meanwhile, once it is
+    /// found to.
     pub(super) fn tell_expected_losses(&self) {
-        let found = self.memory.losses.take_found(|hostgroup| self.found_writer(hostgroup));
-        for (hostgroup, promoted) in found {
-            self.tell_losses(hostgroup, &promoted);
-        }
+        let time = self.proxy.unix_seconds_now();
+        self.memory.losses.tell_found(|hostgroup| self.found_writer(hostgroup), time);
     }
 
     /// Who takes the writes of that pair, if it was seen to. Who is only loaded as writer need not.
@@ -178,33 +169,6 @@ impl Switching {
             .iter()
             .any(|server| server.name == writer && server.is_read_only == Some(false))
             .then_some(writer)
-    }
-
-    fn tell_losses(&self, hostgroup: HostgroupId, promoted: &Promoted) {
-        let (old, new) = (&promoted.old, &promoted.new);
-        match &promoted.lost {
-            Some(lost) if lost.is_none() => {}
-            Some(lost) => tracing::error!(
-                hostgroup = hostgroup.0, %old, %new, count = lost.count, gtids = lost.gtids,
-                "transactions that were acknowledged are lost with the old primary"
-            ),
-            None => tracing::warn!(
-                hostgroup = hostgroup.0, %old, %new,
-                "whether transactions that were acknowledged are lost with the old primary is not known"
-            ),
-        }
-        let time = self.proxy.unix_seconds_now();
-        if promoted.lost.as_ref().is_none_or(|lost| !lost.is_none()) {
-            let lost = promoted.lost.as_ref();
-            self.memory.losses.note(hostgroup, [old, new], KnownBy::Acknowledged, lost, time);
-        }
-        if let Some(lost) = promoted.lost_of_seen.as_ref().filter(|lost| !lost.is_none()) {
-            tracing::error!(
-                hostgroup = hostgroup.0, %old, %new, count = lost.count, gtids = lost.gtids,
-                "transactions that the old primary had when it was seen last are lost with it"
-            );
-            self.memory.losses.note(hostgroup, [old, new], KnownBy::Seen, Some(lost), time);
-        }
     }
 }
 

@@ -15,7 +15,7 @@ pub(super) use fenced::{Fenced, Old};
 pub(crate) use history::Ended;
 pub(super) use history::{Attempt, By, Came, History, Kind};
 pub(super) use ledger::Ledger;
-pub(super) use losses::{KnownBy, Losses};
+pub(super) use losses::Losses;
 pub(super) use seen::Seen;
 pub(crate) use writers_file::WritersFile;
 
@@ -34,7 +34,7 @@ impl Memory {
     pub(super) fn open(directory: Option<&Path>) -> Self {
         Self {
             history: History::default(),
-            losses: Losses::default(),
+            losses: Losses::open(directory),
             fenced: Fenced::open(directory),
             seen: Seen::default(),
             ledger: Ledger::open(directory),

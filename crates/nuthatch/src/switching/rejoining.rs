@@ -10,7 +10,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::crew::Crew;
 use super::failing_over::{ANSWER, OFF};
-use super::memory::{By, Came, Kind, KnownBy, Old};
+use super::memory::{By, Came, Kind, Old};
 use super::{Suspicions, Switching, is_equipped, replication};
 
 /// Between two looks for one that is not there.
@@ -151,7 +151,7 @@ fn tell_surplus(switching: &Switching, old: &Old, writer: &ServerName, surplus: 
     let (hostgroup, count, gtids) = (old.hostgroup.0, surplus.count, &surplus.gtids);
     tracing::error!(hostgroup, count, gtids, "an old primary: {what}");
     let time = switching.proxy.unix_seconds_now();
-    switching.memory.losses.note(old.hostgroup, [&old.name, writer], KnownBy::Surplus, Some(surplus), time);
+    switching.memory.losses.note_surplus(old.hostgroup, [&old.name, writer], surplus, time);
     note(switching, old, writer, Came::refused(what));
 }
 

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use nuthatch_config::{AccessFinding, CheckType, HostgroupId, ServerName};
-use nuthatch_failover::{Begun, Holding, Replaced, Traffic, Work};
+use nuthatch_failover::{Begun, Holding, Promoted, Replaced, Traffic, Work};
 use nuthatch_proxy::{Hold, LentConnection, Proxy};
 use nuthatch_sql::KnownGtids;
 
@@ -49,9 +49,19 @@ impl Traffic for Statements {
         self.memory.ledger.begin(switchover, self.proxy.unix_seconds_now());
     }
 
+    fn promotes(&self, hostgroup: HostgroupId, promoted: &Promoted) {
+        self.memory.losses.expect(hostgroup, promoted, self.proxy.unix_seconds_now());
+    }
+
+    fn promotes_no_more(&self, hostgroup: HostgroupId, promoted: &Promoted) {
+        self.memory.losses.expect_no_more(hostgroup, promoted);
+    }
+
     fn replaced(&self, hostgroup: HostgroupId, replaced: &Replaced<'_>) {
         self.memory.fenced.note(hostgroup, replaced);
         if let Some(new) = replaced.new {
+            let time = self.proxy.unix_seconds_now();
+            self.memory.losses.tell_if(hostgroup, &[replaced.old, new], time);
             self.memory.ledger.end(hostgroup);
             self.proxy.forget_acknowledged(replaced.old);
             self.proxy.readmit(hostgroup, new);

@@ -42,6 +42,8 @@ const LEFT_WITHIN: Duration = Duration::from_secs(20);
 
 /// Between two looks, and between two cuts of connections.
 const LOOK_PAUSE: Duration = Duration::from_millis(100);
+/// A proxy tells what was lost through one that has ended within so much, once all is well.
+const TOLD_WITHIN: Duration = Duration::from_secs(2);
 pub(crate) const CUT_PAUSE: Duration = Duration::from_millis(60);
 
 /// How long a server whose disk was full takes to see that there is room: a minute (`MY_WAIT_FOR_USER_TO_FIX_PANIC` of both), and some.
@@ -447,6 +449,8 @@ impl Ground {
         if self.semi_sync == SemiSync::AfterSync {
             return Loss::None;
         }
+        // A proxy that was started anew looks who takes the writes, and tells then.
+        std::thread::sleep(TOLD_WITHIN);
         self.note_losses();
         let told =
             self.losses.iter().filter(|row| row[3] == "acknowledged").map(|row| row[4].parse::<u64>().ok());

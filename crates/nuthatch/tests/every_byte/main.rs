@@ -111,9 +111,13 @@ fn cut(ground: &mut Ground, scripts: &[Script], seed: u64, cuts: Option<usize>, 
         errors += outcome.errors;
         ended += usize::from(outcome.was_ended);
         let (name, _) = case.script;
-        found.extend(outcome.violations.iter().map(|violation| {
-            format!("'{name}' {:?} cold={}: {violation}", case.trap.expect("it is cut"), case.is_cold)
-        }));
+        for violation in &outcome.violations {
+            let trap = case.trap.expect("it is cut");
+            let finding = format!("'{name}' {trap:?} cold={}: {violation}", case.is_cold);
+            // What comes behind it may end the run.
+            tell(&finding);
+            found.push(finding);
+        }
         if !found.is_empty() && fault != Fault::None {
             break;
         }
@@ -125,7 +129,6 @@ fn cut(ground: &mut Ground, scripts: &[Script], seed: u64, cuts: Option<usize>, 
     ));
     let (lost, again) = ground.replays();
     tell(&format!("{lost} transactions lost that were written down, {again} done again"));
-    found.iter().for_each(|finding| tell(finding));
     found
 }
 

@@ -12,6 +12,8 @@ use std::time::Duration;
 use parking_lot::Mutex;
 use rustix::net::sockopt::set_socket_linger;
 
+use crate::deadline::await_that;
+
 /// Which way bytes go.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Direction {
@@ -34,6 +36,8 @@ struct Counted {
     to_server: usize,
     to_proxy: usize,
     trap: Option<Trap>,
+    /// The connection on which the last one was reached.
+    cut: Option<u32>,
     next: u32,
     live: Vec<Live>,
 }
@@ -91,9 +95,15 @@ impl Relay {
         }
     }
 
-    /// Nothing is cut any more. Returns whether the trap was reached.
+    /// Nothing is cut any more. Returns whether the trap was reached: the connection is cut then.
     pub(crate) fn unset(&self) -> bool {
-        self.counted.lock().trap.take().is_none()
+        let was_reached = self.counted.lock().trap.take().is_none();
+        let is_cut = || {
+            let counted = self.counted.lock();
+            !counted.live.iter().any(|live| Some(live.number) == counted.cut)
+        };
+        await_that("what is to be cut is cut", is_cut);
+        was_reached
     }
 
     /// Connections that are open.
@@ -126,7 +136,7 @@ fn begin(proxy: TcpStream, server: TcpStream, counted: &Arc<Mutex<Counted>>) -> 
     {
         let (counted, reads_tables) = (Arc::clone(counted), Arc::clone(&reads_tables));
         std::thread::spawn(move || {
-            pass(direction, from, to, &counted, &reads_tables);
+            pass(direction, from, to, number, &counted, &reads_tables);
             let mut counted = counted.lock();
             if let Some(place) = counted.live.iter().position(|live| live.number == number) {
                 counted.live.swap_remove(place).end();
@@ -141,6 +151,7 @@ fn pass(
     direction: Direction,
     mut from: TcpStream,
     mut to: TcpStream,
+    number: u32,
     counted: &Mutex<Counted>,
     reads_tables: &AtomicBool,
 ) {
@@ -151,7 +162,7 @@ fn pass(
         }
         let (passes, cut) = match reads_tables.load(Ordering::Relaxed) {
             true => (read, None),
-            false => counted.lock().count(direction, read),
+            false => counted.lock().count(direction, read, number),
         };
         if to.write_all(&bytes[..passes]).is_err() {
             return;
@@ -172,8 +183,8 @@ fn asks_for_tables(bytes: &[u8]) -> bool {
 }
 
 impl Counted {
-    /// How many of those bytes go through, and the trap that they reach.
-    fn count(&mut self, direction: Direction, bytes: usize) -> (usize, Option<Trap>) {
+    /// How many of those bytes go through on that connection, and the trap that they reach.
+    fn count(&mut self, direction: Direction, bytes: usize, number: u32) -> (usize, Option<Trap>) {
         let passed = match direction {
             Direction::ToServer => &mut self.to_server,
             Direction::ToProxy => &mut self.to_proxy,
@@ -188,6 +199,7 @@ impl Counted {
             }
         };
         *passed += passes;
+        self.cut = Some(number);
         (passes, self.trap.take())
     }
 }

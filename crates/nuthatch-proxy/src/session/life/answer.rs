@@ -11,6 +11,7 @@ mod record;
 mod replay;
 mod store;
 
+pub(in crate::session::life) use again::after_lost_lease;
 pub(crate) use begin::{begin, lease, take_turn};
 pub(crate) use heard::{conclude, heard};
 pub(crate) use replay::{LostTransaction, replay};

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use nuthatch_sql::{Kind, kill};
-use nuthatch_wire::{AnswerKind, ErrorCode};
+use nuthatch_wire::{AnswerEnd, AnswerKind, ErrorCode};
 
 use crate::backend::StatementKey;
 use crate::roster::SessionEnd;
@@ -20,7 +20,8 @@ use crate::session::lease::check_out::lease;
 use crate::session::lease::put_away::{put_away, settle};
 use crate::session::lease::question::way_and_client;
 use crate::session::lease::show::show_statement;
-use crate::session::life::answer::{LostTransaction, replay};
+
+use crate::session::life::answer::{LostTransaction, after_lost_lease, replay};
 use crate::session::life::replies::{refuse, reply_trouble};
 use crate::session::parts::{Given, Held, Prepared, STATEMENTS_MAX, Statement};
 use crate::session::prepare::prepared::remember;
@@ -88,11 +89,15 @@ async fn prepare_for_client(session: &mut Session, plan: &mut Plan, text: Arc<[u
                 plan.go_to_writer();
                 continue;
             }
-            leased => leased?,
+            Err(trouble) => {
+                retries_left = after_lost_lease(session, plan, trouble, Some(retries_left))?;
+                continue;
+            }
+            Ok(held) => held,
         };
         dealings.forget_counts_unless_held(&held);
         let outcome = prepare_on_lease(session, plan, &text, &mut held).await;
-        let is_fresh = held.is_fresh();
+        let carries_nothing = held.is_fresh() && !session.dealings.results.is_state_of(&held);
         let lost = match &outcome {
             Err(trouble) => LostTransaction::of(session, plan, &mut held, trouble, Given::Nothing),
             Ok(()) => None,
@@ -105,7 +110,7 @@ async fn prepare_for_client(session: &mut Session, plan: &mut Plan, text: Arc<[u
         }
         match outcome {
             // To prepare changes nothing.
-            Err(trouble) if is_fresh && trouble.left_no_trace() && retries_left > 0 => {
+            Err(trouble) if carries_nothing && trouble.left_no_trace() && retries_left > 0 => {
                 retries_left -= 1;
                 session.ground.worker.counters.retries.bump();
             }
@@ -145,6 +150,19 @@ async fn prepare_on_lease(
             }
         })
         .await?;
+    // Whatever comes now, the client has its answer: it is not to have another.
+    let noted = note_preparation(session, plan, text, (id, end, number, parameters), held).await;
+    noted.map_err(|_trouble| Trouble::End(SessionEnd::Gone))
+}
+
+/// Keeps what a preparation that was answered has left.
+async fn note_preparation(
+    session: &mut Session,
+    plan: &Plan,
+    text: &Arc<[u8]>,
+    (id, end, number, parameters): (u32, AnswerEnd, u32, u16),
+    held: &mut Held,
+) -> Result<(), Trouble> {
     held.pin(plan.facts.pins_when_prepared());
     // One that succeeds leaves all counts alone, whose they are.
     if end.statement_id.is_none() {
@@ -172,5 +190,9 @@ async fn prepare_on_lease(
     };
     let statement = Statement::new(key.clone(), parameters, plan.facts.cache.allowed.is_ok());
     session.statements.add(id, statement);
-    remember(&session.ground, key, number, held).await
+    if remember(&session.ground, key, number, held).await.is_err() {
+        // It is lost; nothing of the statement is.
+        held.connection.control.cut();
+    }
+    Ok(())
 }

@@ -154,8 +154,8 @@ fn old_primary_follows_when_it_is_back_with_mysql() {
 }
 
 /// A pair whose primary is gone with two rows that nobody has received, and another one writes.
-fn with_rows_that_are_lost(kind: Kind) -> Stage {
-    let mut stage = Stage::of(kind, auto());
+fn with_rows_that_are_lost(kind: Kind, setup: Setup) -> Stage {
+    let mut stage = Stage::of(kind, setup);
     let mut client = stage.client();
     client.ok("CREATE TABLE test.t (a INT PRIMARY KEY) ENGINE=InnoDB");
     servers::await_replicas(&stage.lab);
@@ -181,7 +181,7 @@ fn with_rows_that_are_lost(kind: Kind) -> Stage {
 }
 
 fn old_primary_with_a_surplus_stays_out_of(kind: Kind) {
-    let mut stage = with_rows_that_are_lost(kind);
+    let mut stage = with_rows_that_are_lost(kind, auto());
     let client = &mut stage.client();
     let mut operator = stage.proxy.operator();
     let known = "SELECT known_by, count FROM stats_nuthatch_lost_transactions ORDER BY known_by";
@@ -234,11 +234,31 @@ fn old_primary_with_a_surplus_stays_out_with_mysql() {
     old_primary_with_a_surplus_stays_out_of(Kind::MySql);
 }
 
+#[test]
+fn next_run_of_the_proxy_knows_what_is_lost() {
+    let data = tempfile::tempdir().expect("a directory");
+    let setup = auto().flags(["--datadir", data.path().to_str().expect("a plain path")]);
+    let mut stage = with_rows_that_are_lost(Kind::MariaDb, setup.clone());
+    let mut operator = stage.proxy.operator();
+    operator.ok("SAVE MYSQL SERVERS TO DISK");
+    stage.lab.start(Role::Primary).expect("it comes up again");
+    let lost = "SELECT known_by, count, gtids, time FROM stats_nuthatch_lost_transactions ORDER BY known_by";
+    let stays_out = "it stays out, and must be built anew";
+    await_that("the surplus is told", || told(&stage.proxy, stays_out) == 1);
+    let before = operator.table(lost);
+    assert_eq!(before.iter().map(|row| &row[0][..]).collect::<Vec<_>>(), ["acknowledged", "seen", "surplus"]);
+    stage.proxy.signal(rustix::process::Signal::KILL);
+    stage.proxy.await_exit();
+    stage.proxy.start_again(&setup);
+    await_that("the surplus is found again", || told(&stage.proxy, stays_out) == 2);
+    assert_eq!(stage.proxy.operator().table(lost), before, "and nothing is told twice");
+}
+
 /// What was given up with the first primary is not missed when the second is gone; and when all others are, the first one writes again, if
 /// somebody wants that.
 #[test]
 fn further_failovers_do_without_an_old_primary_and_an_operator_with_nothing_else() {
-    let mut stage = with_rows_that_are_lost(Kind::MariaDb);
+    let mut stage = with_rows_that_are_lost(Kind::MariaDb, auto());
     stage.lab.start(Role::Primary).expect("it comes up again");
     let mut operator = stage.proxy.operator();
     let surplus = "SELECT COUNT(*) FROM stats_nuthatch_lost_transactions WHERE known_by = 'surplus'";

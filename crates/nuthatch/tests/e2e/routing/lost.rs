@@ -146,6 +146,24 @@ fn read_whose_pooled_connection_is_lost_before_its_answer_is_sent_again() {
     client.ok("SELECT 1 FROM t");
 }
 
+/// What the proxy asks of itself before a statement, or for a login, is asked elsewhere too.
+#[test]
+fn connection_that_is_lost_on_its_way_into_a_schema_is_replaced() {
+    for time in 0..3 {
+        let (relay, proxy, login, mut other) = through_relay(Cut::WithGoodbyeAt(time, IDLE_FOR_TOO_LONG));
+        servers::primary(servers::shared()).ok("CREATE DATABASE IF NOT EXISTS marked");
+        // The same connection goes to and fro, so that each of them has it brought into its schema.
+        let mut client = proxy.client(&login.clone().schema("marked"));
+        other.ok("SELECT 1 FROM t");
+        let prepared = client.prepare("SELECT DATABASE()").expect("it is prepared");
+        other.ok("SELECT 1 FROM t");
+        assert_eq!(client.execute(&prepared, &[]).expect("it is executed").value(), "marked");
+        other.init_db("marked").expect("it is there");
+        assert_eq!(other.value("SELECT DATABASE()"), "marked");
+        assert!(relay.marked() > time, "{} at {time}", relay.marked());
+    }
+}
+
 /// Has each statement run, the last of which is marked, and gives the error for that.
 #[track_caller]
 fn error_for_the_last(client: &mut Client, statements: &[&str]) -> ServerError {

@@ -15,8 +15,10 @@ pub(super) enum Cut {
     BeforeTheAnswer,
     /// Half a packet of the answer comes.
     InTheAnswer,
-    /// The server never sees the statement, and says this of itself: only the first time, then all is passed on.
+    /// The server never sees the statement, and says this of itself: only the first time, else all is passed on.
     WithGoodbye(&'static [u8]),
+    /// The same only that time, counted from 0.
+    WithGoodbyeAt(usize, &'static [u8]),
     /// The same each time.
     WithGoodbyes(&'static [u8]),
 }
@@ -65,7 +67,8 @@ fn pass(mut client: TcpStream, mut server: TcpStream, mark: &[u8], cut: Cut, mar
             match cut {
                 Cut::BeforeTheServer => break,
                 Cut::WithGoodbye(_) if before > 0 => {}
-                Cut::WithGoodbye(goodbye) | Cut::WithGoodbyes(goodbye) => {
+                Cut::WithGoodbyeAt(time, _) if before != time => {}
+                Cut::WithGoodbye(goodbye) | Cut::WithGoodbyeAt(_, goodbye) | Cut::WithGoodbyes(goodbye) => {
                     client.write_all(goodbye).expect("the proxy listens");
                     break;
                 }

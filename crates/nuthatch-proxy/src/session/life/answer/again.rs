@@ -189,7 +189,7 @@ fn after_trouble(
 ///
 /// # Errors
 /// The trouble, if it may not be tried again.
-fn after_lost_lease(
+pub(in crate::session::life) fn after_lost_lease(
     session: &mut Session,
     plan: &Plan,
     trouble: Trouble,
