@@ -320,9 +320,7 @@ impl Course<'_> {
         touched: &Touched,
         steps: &mut Steps,
     ) -> Vec<String> {
-        if let Some(promoted) = self.promoted.take() {
-            self.traffic.promotes_no_more(self.demand.cluster.hostgroup, &promoted);
-        }
+        self.promoted = None;
         let mut left = Vec::new();
         for (name, channel) in &touched.deaf {
             let known = field.asked.iter_mut().find(|(link, _)| link.name == *name);
@@ -442,7 +440,7 @@ fn loss_in_words([lost, of_seen]: &[Option<Lacking>; 2]) -> String {
             format!("{} acknowledged transactions are lost: {}", lost.count, lost.gtids)
         }
         (Some(_), Some(lost)) => format!(
-            "nothing that was acknowledged here is lost, and {} transactions of others: {}",
+            "nothing that was acknowledged here is lost, and {} other transactions: {}",
             lost.count, lost.gtids
         ),
         (None, Some(lost)) => format!(

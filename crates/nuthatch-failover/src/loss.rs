@@ -4,7 +4,7 @@
 //! that is there to the last that was acknowledged all are missing.
 
 use nuthatch_config::{LossMax, ServerName};
-use nuthatch_sql::{Gtid, GtidPositions, GtidSet};
+use nuthatch_sql::{Gtid, GtidPositions, GtidSet, KnownGtids};
 
 /// Transactions that are not there.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -33,6 +33,31 @@ impl Lacking {
             }
         }
         lacking
+    }
+
+    /// Those of them that are not among `has`; all where the ids are not understood.
+    #[must_use]
+    pub fn without(&self, has: &KnownGtids) -> Self {
+        let rest = match has {
+            KnownGtids::Set(has) => GtidSet::parse(&self.gtids).map(|set| Self::of_sets(&set, has)),
+            KnownGtids::Positions(has) => self.without_positions(has),
+        };
+        rest.unwrap_or_else(|| self.clone())
+    }
+
+    fn without_positions(&self, has: &GtidPositions) -> Option<Self> {
+        let one = |text: &str| GtidPositions::parse(text)?.gtids().first().copied();
+        let mut rest = Self::default();
+        for range in self.gtids.split(',').filter(|range| !range.is_empty()) {
+            let (first, last) = range.split_once("..").unwrap_or((range, range));
+            let (first, last) = (one(first)?, one(last)?);
+            let known = has.last(first.domain, first.server).unwrap_or(0);
+            let before = known.max(first.sequence.saturating_sub(1));
+            if before < last.sequence {
+                rest.note(last, before);
+            }
+        }
+        Some(rest)
     }
 
     /// There are none.

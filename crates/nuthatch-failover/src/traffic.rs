@@ -81,11 +81,9 @@ pub trait Traffic: Send + Sync + 'static {
     /// when this returns, and nothing that was under way there is stored.
     fn fence(&self, hostgroup: HostgroupId, server: &ServerName, why: &str);
 
-    /// A server is about to be told to take the writes: what that loses must not be forgotten when this returns, also should this proxy end.
-    fn promotes(&self, _hostgroup: HostgroupId, _promoted: &Promoted) {}
-
-    /// It has not taken them, and is not told to any more.
-    fn promotes_no_more(&self, _hostgroup: HostgroupId, _promoted: &Promoted) {}
+    /// A server is about to be told to take the writes: what that loses must not be forgotten when this returns, also should this proxy
+    /// end. It may be taken back: what the old one has then, nobody has lost.
+    fn promotes(&self, hostgroup: HostgroupId, promoted: &Promoted);
 
     /// The old primary is to be looked for from now on, so that it takes no writes and follows when it is back; the new one, if there is one, is
     /// kept out no longer: it takes the writes, and what is lost by that is.

@@ -8,7 +8,7 @@ use nuthatch_failover::{
     Cause, Cluster, Demand, FenceCommand, Outcome, Report, Silence, check_failover, fail_over,
 };
 
-use super::memory::{Attempt, By, Came, Kind};
+use super::memory::{Attempt, By, Came, Kind, Witness};
 use super::{Answer, Switching, answer, is_equipped, replication};
 
 /// How long a server may take for one answer.
@@ -157,8 +157,17 @@ impl Switching {
     /// Tells what was lost by failovers of which nobody knew whether the heir takes writes, be it that the proxy ended meanwhile, once it is
     /// found to.
     pub(super) fn tell_expected_losses(&self) {
-        let time = self.proxy.unix_seconds_now();
-        self.memory.losses.tell_found(|hostgroup| self.found_writer(hostgroup), time);
+        let looked_at = self.replaceable();
+        let found = |hostgroup| {
+            let writer = self.found_writer(hostgroup)?;
+            let witness = match self.memory.seen.of(&writer) {
+                Some(seen) => Witness::Has(seen),
+                None if looked_at.contains(&(hostgroup, writer.clone())) => Witness::NotYet,
+                None => Witness::Nobody,
+            };
+            Some((writer, witness))
+        };
+        self.memory.losses.tell_found(found, self.proxy.unix_seconds_now());
     }
 
     /// Who takes the writes of that pair, if it was seen to. Who is only loaded as writer need not.

@@ -15,7 +15,7 @@ pub(super) use fenced::{Fenced, Old};
 pub(crate) use history::Ended;
 pub(super) use history::{Attempt, By, Came, History, Kind};
 pub(super) use ledger::Ledger;
-pub(super) use losses::Losses;
+pub(super) use losses::{Losses, Witness};
 pub(super) use seen::Seen;
 pub(crate) use writers_file::WritersFile;
 

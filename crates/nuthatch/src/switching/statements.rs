@@ -50,18 +50,14 @@ impl Traffic for Statements {
     }
 
     fn promotes(&self, hostgroup: HostgroupId, promoted: &Promoted) {
-        self.memory.losses.expect(hostgroup, promoted, self.proxy.unix_seconds_now());
-    }
-
-    fn promotes_no_more(&self, hostgroup: HostgroupId, promoted: &Promoted) {
-        self.memory.losses.expect_no_more(hostgroup, promoted);
+        self.memory.losses.expect(hostgroup, promoted);
     }
 
     fn replaced(&self, hostgroup: HostgroupId, replaced: &Replaced<'_>) {
         self.memory.fenced.note(hostgroup, replaced);
         if let Some(new) = replaced.new {
             let time = self.proxy.unix_seconds_now();
-            self.memory.losses.tell_if(hostgroup, &[replaced.old, new], time);
+            self.memory.losses.tell(hostgroup, [replaced.old, new], time);
             self.memory.ledger.end(hostgroup);
             self.proxy.forget_acknowledged(replaced.old);
             self.proxy.readmit(hostgroup, new);

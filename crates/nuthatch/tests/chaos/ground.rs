@@ -42,8 +42,6 @@ const LEFT_WITHIN: Duration = Duration::from_secs(20);
 
 /// Between two looks, and between two cuts of connections.
 const LOOK_PAUSE: Duration = Duration::from_millis(100);
-/// A proxy tells what was lost through one that has ended within so much, once all is well.
-const TOLD_WITHIN: Duration = Duration::from_secs(2);
 pub(crate) const CUT_PAUSE: Duration = Duration::from_millis(60);
 
 /// How long a server whose disk was full takes to see that there is room: a minute (`MY_WAIT_FOR_USER_TO_FIX_PANIC` of both), and some.
@@ -74,7 +72,7 @@ pub(crate) struct Ground {
     /// How often the operator had to do what.
     pub(crate) mended: BTreeMap<&'static str, u32>,
     // Behind the proxy, which writes there.
-    _data: TempDir,
+    data: TempDir,
 }
 
 /// What one server says of itself.
@@ -124,8 +122,7 @@ impl Ground {
             operator.ok(statement);
         }
         let (losses, mended) = (BTreeSet::new(), BTreeMap::new());
-        let mut ground =
-            Self { proxy, setup, lab, kind, semi_sync, disks, full: None, losses, mended, _data: data };
+        let mut ground = Self { proxy, setup, lab, kind, semi_sync, disks, full: None, losses, mended, data };
         ground.await_well();
         ground
     }
@@ -450,7 +447,10 @@ impl Ground {
             return Loss::None;
         }
         // A proxy that was started anew looks who takes the writes, and tells then.
-        std::thread::sleep(TOLD_WITHIN);
+        let kept = self.data.path().join("nuthatch-losses.json");
+        await_that("what was to be lost is told, or nothing is", || {
+            std::fs::read_to_string(&kept).map_or(true, |lines| !lines.contains("Expected"))
+        });
         self.note_losses();
         let told =
             self.losses.iter().filter(|row| row[3] == "acknowledged").map(|row| row[4].parse::<u64>().ok());

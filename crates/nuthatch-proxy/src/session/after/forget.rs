@@ -21,7 +21,9 @@ pub(crate) fn begin_after_the_last(
     dealings.diagnostics.set_fate(fate);
     let asks_of_the_last = facts.asks_of_the_last();
     if fate != Fate::Forgotten || asks_of_the_last && facts.asks.diagnostics {
-        give_back_to_holds(ground, dealings);
+        if !facts.asks_of_its_connection() {
+            give_back_to_holds(ground, dealings);
+        }
         return MustForget::Nothing;
     }
     dealings.diagnostics.forget();
@@ -77,15 +79,24 @@ pub(crate) fn forget_what_is_held_at_once(ground: &Ground, dealings: &mut Dealin
 }
 
 /// Of the connections that the session keeps because that is configured only, gives back those of hostgroups that are held: the
-/// statement waits like all others. Not the one that alone knows the session's `LAST_INSERT_ID()`.
+/// statement waits like all others. Not those with warnings or a row count that may be asked for, nor the one that alone knows the
+/// session's `LAST_INSERT_ID()`.
 fn give_back_to_holds(ground: &Ground, dealings: &mut Dealings) {
-    let Dealings { hands, results, .. } = dealings;
-    give_back(ground, hands, |held| is_wanted_by_hold(ground, held) && !results.is_state_of(held));
+    let Dealings { hands, results, diagnostics, .. } = dealings;
+    give_back(ground, hands, |held| {
+        let goes = is_wanted_by_hold(ground, held)
+            && held.pins().without(Pins::PASSING) == held.pins()
+            && !results.is_state_of(held);
+        if goes {
+            diagnostics.leave(held.connection.thread_id);
+        }
+        goes
+    });
 }
 
 /// Puts those back, without a pin.
-fn give_back(ground: &Ground, hands: &mut Hands, goes: impl Fn(&Held) -> bool) {
-    while let Some(place) = hands.held.iter().position(&goes) {
+fn give_back(ground: &Ground, hands: &mut Hands, mut goes: impl FnMut(&Held) -> bool) {
+    while let Some(place) = hands.held.iter().position(&mut goes) {
         let mut held = hands.held.swap_remove(place);
         held.unpin(Pins::CONFIGURED);
         put_back(ground, held);

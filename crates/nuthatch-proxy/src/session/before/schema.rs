@@ -23,8 +23,8 @@ pub(crate) async fn change_schema(
     schema: &[u8],
 ) -> Result<(), Trouble> {
     let mut retries_left = ground.snapshot.mysql.query_retries_on_failure;
+    dealings.hands.set_errand(Errand::into_schema(&context.state, schema));
     loop {
-        dealings.hands.set_errand(Errand::into_schema(&context.state, schema));
         let (outcome, carries_nothing) = match lease(ground, account, context, dealings, hostgroup).await {
             Ok(held) => {
                 let carries_nothing = held.is_fresh() && !dealings.results.is_state_of(&held);

@@ -28,11 +28,11 @@ pub(crate) fn put_back(ground: &Ground, held: Held) {
     }
 }
 
-/// Whether nothing but the configuration keeps the connection, and its hostgroup is held.
+/// Whether nothing but the configuration keeps the connection, and what the last statement left, and its hostgroup is held.
 pub(crate) fn is_wanted_by_hold(ground: &Ground, held: &Held) -> bool {
     let pins = held.pins();
     pins.are_configured()
-        && pins.without(Pins::CONFIGURED).is_empty()
+        && pins.without(Pins::CONFIGURED).without(Pins::PASSING).is_empty()
         && ground.shared.hostgroups.is_held(ground.worker.id, held.hostgroup)
 }
 

@@ -20,7 +20,6 @@ use crate::session::lease::check_out::lease;
 use crate::session::lease::put_away::{put_away, settle};
 use crate::session::lease::question::way_and_client;
 use crate::session::lease::show::show_statement;
-
 use crate::session::life::answer::{LostTransaction, after_lost_lease, replay};
 use crate::session::life::replies::{refuse, reply_trouble};
 use crate::session::parts::{Given, Held, Prepared, STATEMENTS_MAX, Statement};
@@ -191,7 +190,7 @@ async fn note_preparation(
     let statement = Statement::new(key.clone(), parameters, plan.facts.cache.allowed.is_ok());
     session.statements.add(id, statement);
     if remember(&session.ground, key, number, held).await.is_err() {
-        // It is lost; nothing of the statement is.
+        // It is lost; nothing of the statement is. Who had a transaction there hears of it with the next one.
         held.connection.control.cut();
     }
     Ok(())

@@ -301,6 +301,11 @@ impl TextFacts {
         self.asks.diagnostics || self.reads_counts()
     }
 
+    /// It asks for something that only the connection of the statement before knows.
+    pub(crate) const fn asks_of_its_connection(&self) -> bool {
+        self.asks_of_the_last() || self.asks.gtid || self.asks.sequences.is_some()
+    }
+
     /// FOUND_ROWS() or ROW_COUNT().
     pub(crate) const fn reads_counts(&self) -> bool {
         self.asks.found_rows || self.asks.row_count

@@ -48,6 +48,11 @@ impl<T: Clone + PartialEq + Serialize + DeserializeOwned + Send + 'static> Kept<
         self.0.list.lock().clone()
     }
 
+    /// What is wanted of it.
+    pub(in crate::switching) fn find<U>(&self, wanted: impl Fn(&T) -> Option<U>) -> Vec<U> {
+        self.0.list.lock().iter().filter_map(wanted).collect()
+    }
+
     /// Changes it. Where that changes anything, it is in the file when this returns, or that is told.
     pub(in crate::switching) fn change(&self, change: impl FnOnce(&mut Vec<T>)) {
         if self.0.change(change) {

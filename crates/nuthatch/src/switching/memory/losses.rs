@@ -7,6 +7,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use nuthatch_admin::rows::LostTransactionsRow;
 use nuthatch_config::{HostgroupId, ServerName};
 use nuthatch_failover::{Lacking, Promoted};
+use nuthatch_sql::KnownGtids;
 use serde::{Deserialize, Serialize};
 
 use super::kept::Kept;
@@ -28,6 +29,16 @@ enum KnownBy {
     Surplus,
 }
 
+/// What is known of the transactions of who takes the writes.
+#[derive(Debug)]
+pub(in crate::switching) enum Witness {
+    Has(KnownGtids),
+    /// Somebody looks, and has not seen it yet.
+    NotYet,
+    /// Nobody looks.
+    Nobody,
+}
+
 /// See the module's doc.
 #[derive(Debug)]
 pub(crate) struct Losses {
@@ -40,7 +51,6 @@ pub(crate) struct Losses {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 enum Line {
     Told(Told),
-    /// Of each pair the latest.
     Expected(Expected),
 }
 
@@ -56,7 +66,7 @@ struct Told {
     lost: Option<Lost>,
 }
 
-/// What is lost if `new` takes the writes.
+/// What is lost if `new` takes the writes in the place of `old`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 struct Expected {
     hostgroup: u32,
@@ -82,55 +92,63 @@ impl Losses {
         Self { kept, acknowledged: AtomicU64::new(0) }
     }
 
-    /// That is lost if the server takes the writes, which it is told to behind this. What was expected of the pair before is settled by
-    /// who is replaced now.
-    pub(in crate::switching) fn expect(&self, hostgroup: HostgroupId, promoted: &Promoted, time: u64) {
-        self.tell_if(hostgroup, &[&promoted.old], time);
-        let expected = Expected::of(hostgroup, promoted);
-        if !expected.is_nothing() {
-            self.kept.change(|lines| lines.push(Line::Expected(expected)));
-        }
-    }
-
-    /// It has taken none, and is not told to any more.
-    pub(in crate::switching) fn expect_no_more(&self, hostgroup: HostgroupId, promoted: &Promoted) {
-        let line = Line::Expected(Expected::of(hostgroup, promoted));
-        self.kept.change_soon(|lines| lines.retain(|other| *other != line));
-    }
-
-    /// Who takes the writes of that pair is known, and who did before, if that is: tells what is lost if it was one of them that loses
-    /// it. Nothing is expected any more.
-    pub(in crate::switching) fn tell_if(&self, hostgroup: HostgroupId, writers: &[&ServerName], time: u64) {
-        let mut told = None;
-        self.kept.change_soon(|lines| {
-            let is_of_pair =
-                |line: &Line| matches!(line, Line::Expected(one) if one.hostgroup == hostgroup.0);
-            let Some(place) = lines.iter().position(is_of_pair) else { return };
-            let Line::Expected(expected) = lines.remove(place) else { return };
-            if writers.iter().any(|writer| is_named(writer, &expected.new)) {
-                expected.rows(time).for_each(|row| push(lines, row));
-                told = Some(expected);
+    /// That is lost if the server takes the writes, which it is told to behind this. What is not known any more of what the old one had
+    /// acknowledged may have been known when another one was to take its place.
+    pub(in crate::switching) fn expect(&self, hostgroup: HostgroupId, promoted: &Promoted) {
+        let mut expected = Expected::of(hostgroup, promoted);
+        self.kept.change(|lines| {
+            let of_old = expecting(lines).filter(|other| other.is_of(hostgroup, &expected.old));
+            let known = of_old.filter_map(|other| other.acknowledged.clone()).last();
+            expected.acknowledged = expected.acknowledged.take().or(known);
+            lines.retain(|line| {
+                !line.is_expected(|other| other.is_of(hostgroup, &expected.old) && other.new == expected.new)
+            });
+            if !expected.is_nothing() {
+                lines.push(Line::Expected(expected));
             }
         });
-        if let Some(told) = told {
-            let count = told.acknowledged.as_ref().map_or(0, |lost| lost.count);
-            self.acknowledged.fetch_add(count, Ordering::Relaxed);
-            told.log();
+    }
+
+    /// It takes them: tells what is lost by that.
+    pub(in crate::switching) fn tell(&self, hostgroup: HostgroupId, [old, new]: [&ServerName; 2], time: u64) {
+        let (old, new) = (name_of(old), name_of(new));
+        let of_heir = |one: &Expected| one.is_of(hostgroup, &old) && one.new == new;
+        let expected = self.kept.find(|line| line.as_expected().filter(|one| of_heir(one)).cloned());
+        expected.into_iter().for_each(|expected| self.settle(&expected, Some(expected.clone()), time));
+    }
+
+    /// The same of all of whom it is not known whether they were told to take the writes, or did: `found` knows who does.
+    pub(in crate::switching) fn tell_found(
+        &self,
+        found: impl Fn(HostgroupId) -> Option<(ServerName, Witness)>,
+        time: u64,
+    ) {
+        for expected in self.kept.find(|line| line.as_expected().cloned()) {
+            let Some((writer, witness)) = found(HostgroupId(expected.hostgroup)) else { continue };
+            let writer = name_of(&writer);
+            let lost = match witness {
+                Witness::Has(gtids) => expected.without(&gtids, writer == expected.old),
+                Witness::NotYet | Witness::Nobody if writer == expected.old => None,
+                Witness::NotYet if writer != expected.new => continue,
+                Witness::NotYet | Witness::Nobody => Some(expected.clone()),
+            };
+            self.settle(&expected, lost, time);
         }
     }
 
-    /// The same of all pairs of which `writer_of` knows who takes the writes.
-    pub(in crate::switching) fn tell_found(
-        &self,
-        writer_of: impl Fn(HostgroupId) -> Option<ServerName>,
-        time: u64,
-    ) {
-        for line in self.kept.all() {
-            let Line::Expected(expected) = line else { continue };
-            let hostgroup = HostgroupId(expected.hostgroup);
-            if let Some(writer) = writer_of(hostgroup) {
-                self.tell_if(hostgroup, &[&writer], time);
-            }
+    /// That is lost, or nothing is, of what was expected of this old primary, whoever was to be the new one.
+    fn settle(&self, expected: &Expected, lost: Option<Expected>, time: u64) {
+        let lost = lost.filter(|lost| !lost.is_nothing());
+        self.kept.change_soon(|lines| {
+            lines.retain(|line| {
+                !line.is_expected(|other| other.is_of(HostgroupId(expected.hostgroup), &expected.old))
+            });
+            lost.iter().flat_map(|lost| lost.rows(time)).for_each(|row| push(lines, row));
+        });
+        if let Some(lost) = lost {
+            let count = lost.acknowledged.as_ref().map_or(0, |lost| lost.count);
+            self.acknowledged.fetch_add(count, Ordering::Relaxed);
+            lost.log();
         }
     }
 
@@ -162,11 +180,11 @@ impl Losses {
 
     /// All, the oldest first.
     pub(crate) fn rows(&self) -> Vec<LostTransactionsRow> {
-        let told = self.kept.all().into_iter().filter_map(|line| match line {
-            Line::Told(told) => Some(told),
+        let told = self.kept.find(|line| match line {
+            Line::Told(told) => Some(told.clone()),
             Line::Expected(_) => None,
         });
-        told.map(Told::into_row).collect()
+        told.into_iter().map(Told::into_row).collect()
     }
 
     /// How many transactions that were acknowledged through this proxy are lost, as far as that is known, since it runs.
@@ -186,26 +204,59 @@ fn push(lines: &mut Vec<Line>, row: Told) {
     }
 }
 
-fn is_named(server: &ServerName, (host, port): &(String, u16)) -> bool {
-    server.host == *host && server.port == *port
+fn expecting(lines: &[Line]) -> impl Iterator<Item = &Expected> {
+    lines.iter().filter_map(Line::as_expected)
+}
+
+fn name_of(server: &ServerName) -> (String, u16) {
+    (server.host.clone(), server.port)
+}
+
+impl Line {
+    const fn as_expected(&self) -> Option<&Expected> {
+        match self {
+            Self::Expected(expected) => Some(expected),
+            Self::Told(_) => None,
+        }
+    }
+
+    fn is_expected(&self, is_that: impl Fn(&Expected) -> bool) -> bool {
+        self.as_expected().is_some_and(is_that)
+    }
 }
 
 impl Lost {
     fn of(lacking: &Lacking) -> Self {
         Self { count: lacking.count, gtids: lacking.gtids.chars().take(GTIDS_BYTES_MAX).collect() }
     }
+
+    fn without(&self, has: &KnownGtids) -> Self {
+        Self::of(&Lacking { gtids: self.gtids.clone(), count: self.count }.without(has))
+    }
 }
 
 impl Expected {
     fn of(hostgroup: HostgroupId, promoted: &Promoted) -> Self {
-        let name = |server: &ServerName| (server.host.clone(), server.port);
         Self {
             hostgroup: hostgroup.0,
-            old: name(&promoted.old),
-            new: name(&promoted.new),
+            old: name_of(&promoted.old),
+            new: name_of(&promoted.new),
             acknowledged: promoted.lost.as_ref().map(Lost::of),
             seen: promoted.lost_of_seen.as_ref().map(Lost::of),
         }
+    }
+
+    /// What is lost of it, as who takes the writes has these; none where that is nothing, as far as it is known. What the old one has
+    /// acknowledged it has itself.
+    fn without(&self, has: &KnownGtids, is_old: bool) -> Option<Self> {
+        let less = |lost: &Option<Lost>| lost.as_ref().map(|lost| lost.without(has));
+        let acknowledged =
+            less(&self.acknowledged).or(is_old.then(|| Lost { count: 0, gtids: String::new() }));
+        Some(Self { acknowledged, seen: less(&self.seen), ..self.clone() })
+    }
+
+    fn is_of(&self, hostgroup: HostgroupId, old: &(String, u16)) -> bool {
+        self.hostgroup == hostgroup.0 && self.old == *old
     }
 
     /// Of those that are seen as lost, if any.
@@ -294,6 +345,8 @@ impl Told {
 
 #[cfg(test)]
 mod tests {
+    use nuthatch_sql::GtidPositions;
+
     use super::*;
 
     const PAIR: HostgroupId = HostgroupId(10);
@@ -311,48 +364,77 @@ mod tests {
         losses.rows().iter().map(|row| row.count).collect()
     }
 
+    /// Who takes the writes, and nobody looks at it.
+    fn by_name(port: u16) -> impl Fn(HostgroupId) -> Option<(ServerName, Witness)> {
+        move |_| Some((server(port), Witness::Nobody))
+    }
+
+    fn having(port: u16, state: &str) -> impl Fn(HostgroupId) -> Option<(ServerName, Witness)> {
+        let has = KnownGtids::Positions(GtidPositions::parse(state).expect("positions"));
+        move |_| Some((server(port), Witness::Has(has.clone())))
+    }
+
     #[tokio::test]
     async fn what_will_be_lost_is_told_once_the_heir_takes_writes() {
         let losses = Losses::open(None);
-        losses.expect(PAIR, &promoted(1, 2, Some(3)), 7);
+        losses.expect(PAIR, &promoted(1, 2, Some(3)));
         losses.tell_found(|_| None, 7);
+        losses.tell_found(|_| Some((server(3), Witness::NotYet)), 7);
         assert_eq!(counts(&losses), [], "nobody knows yet");
-        losses.tell_found(|_| Some(server(2)), 8);
-        losses.tell_found(|_| Some(server(2)), 9);
+        losses.tell_found(by_name(2), 8);
+        losses.tell_found(by_name(2), 9);
         assert_eq!((counts(&losses), losses.acknowledged()), (vec![Some(3)], 3), "it is told once");
-        losses.expect(PAIR, &promoted(2, 3, None), 10);
-        losses.tell_found(|_| Some(server(2)), 11);
-        losses.tell_found(|_| Some(server(3)), 12);
+        losses.expect(PAIR, &promoted(2, 3, None));
+        losses.tell_found(by_name(2), 11);
+        losses.tell_found(by_name(3), 12);
         assert_eq!(counts(&losses).len(), 1, "the old one still writes: nothing is lost");
-        losses.expect(PAIR, &promoted(2, 3, None), 13);
-        losses.tell_if(PAIR, &[&server(2), &server(3)], 14);
+        losses.expect(PAIR, &promoted(2, 3, None));
+        losses.tell(PAIR, [&server(2), &server(3)], 14);
         assert_eq!(counts(&losses), [Some(3), None]);
     }
 
     #[tokio::test]
-    async fn who_is_replaced_next_has_taken_the_writes() {
+    async fn who_takes_the_writes_is_asked_what_it_lacks() {
+        // Whoever it is: somebody else may have put it there.
+        for (writer, state, told) in [
+            (2, "0-1-4,0-2-9", vec![Some(3)]),
+            (3, "0-1-6,0-2-9", vec![Some(1)]),
+            (3, "0-1-7,0-3-8", vec![]),
+            (1, "0-1-9", vec![]),
+        ] {
+            let losses = Losses::open(None);
+            let lost = Lacking { gtids: "0-1-5..0-1-7".to_owned(), count: 3 };
+            losses.expect(PAIR, &Promoted { lost: Some(lost), ..promoted(1, 2, None) });
+            losses.tell_found(having(writer, state), 9);
+            assert_eq!(counts(&losses), told, "{writer} {state}");
+            losses.tell_found(by_name(2), 9);
+            assert_eq!(counts(&losses), told, "once");
+        }
+    }
+
+    #[tokio::test]
+    async fn what_another_try_does_not_know_is_not_forgotten() {
         let losses = Losses::open(None);
-        losses.expect(PAIR, &promoted(1, 2, Some(3)), 7);
-        let next = promoted(2, 3, Some(4));
-        losses.expect(PAIR, &next, 8);
-        assert_eq!(counts(&losses), [Some(3)]);
-        losses.expect_no_more(PAIR, &promoted(2, 3, Some(5)));
-        losses.tell_found(|_| Some(server(3)), 9);
-        assert_eq!(counts(&losses), [Some(3), Some(4)]);
-        losses.expect(PAIR, &promoted(3, 1, Some(0)), 10);
-        losses.expect(PAIR, &next, 10);
-        losses.expect_no_more(PAIR, &next);
-        losses.tell_found(|_| Some(server(3)), 11);
-        assert_eq!(counts(&losses), [Some(3), Some(4)], "that one was taken back");
+        losses.expect(PAIR, &promoted(1, 2, Some(3)));
+        losses.expect(PAIR, &promoted(1, 3, None));
+        losses.tell(PAIR, [&server(1), &server(3)], 8);
+        losses.tell_found(by_name(2), 9);
+        assert_eq!(counts(&losses), [Some(3)], "of one old primary it is told once");
+        // The heir's own failover comes before anybody has seen that it took writes.
+        losses.expect(PAIR, &promoted(1, 2, Some(4)));
+        losses.expect(PAIR, &promoted(2, 3, Some(5)));
+        losses.tell(PAIR, [&server(2), &server(3)], 10);
+        losses.tell_found(having(3, "0-3-9"), 11);
+        assert_eq!(counts(&losses), [Some(3), Some(5), Some(1)], "0-1-4 is one");
     }
 
     #[tokio::test]
     async fn next_run_of_the_proxy_tells_what_this_one_could_not() {
         let directory = tempfile::tempdir().expect("a directory");
         let open = || Losses::open(Some(directory.path()));
-        open().expect(PAIR, &promoted(1, 2, Some(3)), 7);
+        open().expect(PAIR, &promoted(1, 2, Some(3)));
         let next = open();
-        next.tell_found(|_| Some(server(2)), 8);
+        next.tell_found(by_name(2), 8);
         let surplus = Lacking { gtids: "0-1-9".to_owned(), count: 1 };
         next.note_surplus(PAIR, [&server(1), &server(2)], &surplus, 9);
         next.note_surplus(PAIR, [&server(1), &server(2)], &surplus, 10);

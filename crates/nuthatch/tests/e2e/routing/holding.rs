@@ -374,7 +374,10 @@ fn session_that_keeps_its_connection_by_configuration_only_waits_too() {
     assert_eq!(client.read_answers().expect("it goes on").len(), 1);
     assert_eq!(client.value("SELECT LAST_INSERT_ID() + 0"), "77", "which its connection alone knew");
     client.settle();
+    silent.ok("INSERT INTO ids VALUES (8), (9)");
     stage.administer([HOLD]);
+    // What only its connection knows is asked there.
+    assert_eq!(silent.value("SELECT ROW_COUNT() + 0"), "2");
     // MariaDB has it keep the warnings of the statement before: there are none.
     client.send(3, b"SET @v = (SELECT v FROM t WHERE id = 1)").expect("it is sent");
     await_waiting(&stage, 1);

@@ -42,6 +42,51 @@ enum LastSaid {
     Quit,
 }
 
+/// What was passed so far.
+#[derive(Debug)]
+struct Passed {
+    last_said: LastSaid,
+    to_client: Packets,
+}
+
+/// How far bytes have come that are whole packets in the end.
+#[derive(Debug, Default)]
+struct Packets {
+    header: [u8; HEADER_LEN],
+    /// Bytes of it that are there.
+    begun: usize,
+    /// Bytes that are still to come of the packet's content.
+    left: usize,
+    /// Bytes are being passed, nobody knows how many of them.
+    is_passing: bool,
+}
+
+impl Packets {
+    fn pass(&mut self, mut bytes: &[u8]) {
+        while let Some((first, rest)) = bytes.split_first() {
+            if self.left > 0 {
+                let taken = self.left.min(bytes.len());
+                self.left -= taken;
+                bytes = &bytes[taken..];
+                continue;
+            }
+            self.header[self.begun] = *first;
+            self.begun += 1;
+            if self.begun == HEADER_LEN {
+                let [low, middle, high, _number] = self.header;
+                self.left = u32::from_le_bytes([low, middle, high, 0]) as usize;
+                self.begun = 0;
+            }
+            bytes = rest;
+        }
+    }
+
+    /// Whether the next byte would begin a packet.
+    const fn is_between(&self) -> bool {
+        self.begun == 0 && self.left == 0 && !self.is_passing
+    }
+}
+
 /// Passes bytes until one side ends.
 pub(crate) async fn fast_forward(session: &mut Session) -> SessionEnd {
     if session.client.framed().unread().is_empty() {
@@ -65,15 +110,19 @@ pub(crate) async fn fast_forward(session: &mut Session) -> SessionEnd {
     let Session { ground, account, context, dealings, .. } = session;
     let _until_its_thread_is_gone =
         start_unseen_flight(ground, account, context, &dealings.transaction, &held, false);
-    let mut last_said = LastSaid::Answered;
-    let trouble = pass_bytes(&session.ground, &mut session.client, &mut held, &mut last_said).await;
-    match (trouble, last_said) {
+    let mut passed = Passed { last_said: LastSaid::Answered, to_client: Packets::default() };
+    let trouble = pass_bytes(&session.ground, &mut session.client, &mut held, &mut passed).await;
+    // In the middle of a packet, what is said would be taken for its content.
+    let may_be_told = passed.to_client.is_between();
+    match (trouble, passed.last_said) {
         (_, LastSaid::Quit) => SessionEnd::Quit,
-        (Trouble::End(end), LastSaid::Unanswered) => {
-            abandon(&session.ground, &session.account, held.connection);
-            end
+        (Trouble::End(end), last_said) => {
+            if last_said == LastSaid::Unanswered || !may_be_told {
+                abandon(&session.ground, &session.account, held.connection);
+            }
+            if may_be_told { end } else { SessionEnd::Gone }
         }
-        (Trouble::End(end), LastSaid::Answered) => end,
+        (_, _) if !may_be_told => SessionEnd::Gone,
         (trouble, _) => reply_trouble(session, trouble).await.err().unwrap_or(SessionEnd::Gone),
     }
 }
@@ -125,7 +174,7 @@ async fn pass_bytes(
     ground: &Ground,
     client: &mut Client,
     held: &mut Held,
-    last_said: &mut LastSaid,
+    Passed { last_said, to_client }: &mut Passed,
 ) -> Trouble {
     let (Ground { handle, worker, .. }, client) = (ground, client.framed_mut());
     let connection = &mut *held.connection;
@@ -146,7 +195,10 @@ async fn pass_bytes(
             if !answer.is_empty() {
                 *last_said = LastSaid::Answered;
                 let received = answer.len();
+                to_client.is_passing = true;
                 client.write(answer).await.map_err(SessionEnd::from)?;
+                to_client.is_passing = false;
+                to_client.pass(answer);
                 connection.framed.consume(received);
                 counters.frontend_bytes_sent.add(received as u64);
                 counters.backend_bytes_received.add(received as u64);
@@ -188,4 +240,22 @@ fn show_fast_forward(ground: &Ground, held: &mut Held) {
     view.hostgroup = Some(held.hostgroup.0);
     view.passes_to = Some(std::sync::Arc::clone(held.connection.server()));
     view.pins = held.pins().to_string();
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn packets_end_where_their_headers_say() {
+        let bytes = [&[3, 0, 0, 1][..], b"abc", &[0, 0, 0, 2], &[1, 0, 0, 3], b"d"].concat();
+        let ends = [0, 7, 11, 16];
+        for at in 0..=bytes.len() {
+            for step in [1, 2, 5, 99] {
+                let mut packets = Packets::default();
+                bytes[..at].chunks(step).for_each(|chunk| packets.pass(chunk));
+                assert_eq!(packets.is_between(), ends.contains(&at), "{at} by {step}");
+            }
+        }
+    }
 }
