@@ -52,8 +52,20 @@ pub(crate) enum SessionEnd {
     Gone,
     /// Somebody told it to end.
     Told(EndReason),
+    /// The same in the middle of an answer: what would be said there could be taken for its content.
+    InAnswer(EndReason),
     /// The client's socket failed or it broke the protocol.
     Broken(NetError),
+}
+
+impl SessionEnd {
+    /// The same, where the client may have some of an answer.
+    pub(crate) fn in_answer(self) -> Self {
+        match self {
+            Self::Told(reason) => Self::InAnswer(reason),
+            end => end,
+        }
+    }
 }
 
 impl From<NetError> for SessionEnd {

@@ -301,7 +301,8 @@ async fn tell_that_time_is_over(
     } else {
         bytes.extend(error);
         ground.worker.counters.frontend_bytes_sent.add(bytes.len() as u64);
-        ground.handle.unless_ended(client.framed_mut().write(&bytes)).await??;
+        let writing = client.framed_mut().write(&bytes);
+        ground.handle.unless_ended(writing).await.map_err(SessionEnd::InAnswer)??;
     }
     go_on_unless_lost(&mut dealings.hands)
 }

@@ -140,7 +140,7 @@ async fn ask(session: &mut Session, inquiry: &mut Inquiry) -> Result<AnswerEnd, 
                 let writing = Box::pin(client.framed_mut().write(&rest));
                 let answered = match ground.handle.unless_ended(writing).await {
                     Ok(written) => written.map(|()| end).map_err(|error| SessionEnd::from(error).into()),
-                    Err(reason) => Err(reason.into()),
+                    Err(reason) => Err(SessionEnd::InAnswer(reason).into()),
                 };
                 session.ground.look_at_clock();
                 heard(session, inquiry, held, departure, answered);

@@ -200,10 +200,12 @@ async fn say_why(ground: &Ground, client: &mut Client, account: &Account, end: S
         SessionEnd::Quit
         | SessionEnd::Gone
         | SessionEnd::Told(EndReason::Idle | EndReason::KilledByClient) => return end,
-        SessionEnd::Told(reason @ (EndReason::LongTransaction | EndReason::IdleTransaction)) => {
+        SessionEnd::Told(reason @ (EndReason::LongTransaction | EndReason::IdleTransaction))
+        | SessionEnd::InAnswer(reason @ (EndReason::LongTransaction | EndReason::IdleTransaction)) => {
             count_transaction(ground, account, *reason);
             return end;
         }
+        SessionEnd::InAnswer(_) => return end,
         SessionEnd::Told(EndReason::Killed) => {
             (ErrorCode::CONNECTION_KILLED, "Connection was killed".to_owned())
         }

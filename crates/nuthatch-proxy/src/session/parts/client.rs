@@ -149,8 +149,12 @@ impl Client {
         ground.worker.counters.frontend_bytes_sent.add(bytes.len() as u64);
         if self.sequence_shift > 0 {
             let renumbered = reply::renumbered(bytes, self.sequence_shift);
-            return Ok(ground.handle.unless_ended(self.framed.write(&renumbered)).await??);
+            return Ok(ground
+                .handle
+                .unless_ended(self.framed.write(&renumbered))
+                .await
+                .map_err(SessionEnd::InAnswer)??);
         }
-        Ok(ground.handle.unless_ended(self.framed.write(bytes)).await??)
+        Ok(ground.handle.unless_ended(self.framed.write(bytes)).await.map_err(SessionEnd::InAnswer)??)
     }
 }

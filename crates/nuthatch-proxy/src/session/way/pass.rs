@@ -56,7 +56,8 @@ impl Way<'_> {
                     if progress.finished {
                         self.handle.lift_time_limit();
                         let writing = Box::pin(client.write(rest));
-                        self.handle.unless_ended(writing).await?.map_err(SessionEnd::from)?;
+                        let written = self.handle.unless_ended(writing).await;
+                        written.map_err(SessionEnd::InAnswer)?.map_err(SessionEnd::from)?;
                     } else {
                         let control = &self.connection.control;
                         unsent = Box::pin(write_in_time(self.handle, control, client, rest)).await?;

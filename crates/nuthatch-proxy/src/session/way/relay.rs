@@ -458,6 +458,7 @@ impl Cause {
 
     fn with(self, answered: Answered) -> Trouble {
         match self {
+            Self::Ended(end) if matches!(answered, Answered::Some(_)) => Trouble::End(end.in_answer()),
             Self::Ended(end) => Trouble::End(end),
             Self::Cut => Trouble::Cut(answered),
             Self::Late => Trouble::Late(Box::new(Late::after(answered))),

@@ -64,7 +64,7 @@ pub(super) async fn write_in_time(
         }
         Pin::new(client.stream()).poll_flush(cx).map_err(NetError::from)
     });
-    handle.unless_ended(writing).await??;
+    handle.unless_ended(writing).await.map_err(SessionEnd::InAnswer)??;
     Ok(rest.to_vec())
 }
 
@@ -99,7 +99,7 @@ impl Way<'_> {
         let end = self.end_with(error, &passage, &mut late);
         self.worker.counters.frontend_bytes_sent.add(late.unsent.len() as u64);
         let writing = Box::pin(timeout(PATIENCE_WITH_CLIENT, client.write(&late.unsent)));
-        match worker.with_tokio(self.handle.unless_ended(writing)).await? {
+        match worker.with_tokio(self.handle.unless_ended(writing)).await.map_err(SessionEnd::InAnswer)? {
             Ok(written) => written.map_err(SessionEnd::from)?,
             Err(_elapsed) => return Err(SessionEnd::Gone.into()),
         }
@@ -187,7 +187,8 @@ impl Way<'_> {
             // Until it is written there is no place for an error.
             late.next_sequence = None;
             self.worker.counters.frontend_bytes_sent.add(bytes.len() as u64);
-            self.handle.unless_ended(client.write(&bytes)).await?.map_err(SessionEnd::from)?;
+            let written = self.handle.unless_ended(client.write(&bytes)).await;
+            written.map_err(SessionEnd::InAnswer)?.map_err(SessionEnd::from)?;
             late.next_sequence = passage.sequence_of_error();
             if passage.scanner().is_finished() {
                 late.next_sequence = at_error.or(late.next_sequence);

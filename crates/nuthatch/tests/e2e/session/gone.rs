@@ -1,5 +1,7 @@
 //! A client that hangs up while its statement runs, or while it waits for a connection.
 
+use std::io::Read;
+
 use crate::client::Client;
 use crate::deadline::await_that;
 use crate::proxy::Setup;
@@ -103,4 +105,23 @@ fn client_that_hangs_up_while_it_waits_for_a_connection_waits_no_longer() {
     await_that("its session is gone", || stage.figure("Client_Connections_connected") == 1);
     holder.ok("COMMIT");
     assert_eq!(holder.value("SELECT v FROM t WHERE id = 1"), "one");
+}
+
+/// What is said in the middle of a row would be taken for its content.
+#[test]
+fn client_that_is_killed_in_the_middle_of_an_answer_is_told_nothing() {
+    for row in ["", ", fast_forward=1"] {
+        let stage = Stage::with_user(Setup::default(), row);
+        let mut client = stage.client();
+        client.ok("SELECT 1 FROM t");
+        client.send(3, b"SELECT REPEAT('x', 12000000) FROM t").expect("it is sent");
+        let mut begun = [0; 1000];
+        client.socket().read_exact(&mut begun).expect("the answer has begun");
+        stage.proxy.operator().ok(format!("KILL CONNECTION {}", client.greeting.connection_id));
+        let mut answer = Vec::new();
+        // Hung up on with what it did not take, or not.
+        let _ended = client.socket().read_to_end(&mut answer);
+        assert!(!answer.windows(10).any(|window| window == b"was killed"), "{row}");
+        stage.await_unpinned();
+    }
 }

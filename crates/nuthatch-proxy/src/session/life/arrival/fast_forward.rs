@@ -120,7 +120,7 @@ pub(crate) async fn fast_forward(session: &mut Session) -> SessionEnd {
             if last_said == LastSaid::Unanswered || !may_be_told {
                 abandon(&session.ground, &session.account, held.connection);
             }
-            if may_be_told { end } else { SessionEnd::Gone }
+            if may_be_told { end } else { end.in_answer() }
         }
         (_, _) if !may_be_told => SessionEnd::Gone,
         (trouble, _) => reply_trouble(session, trouble).await.err().unwrap_or(SessionEnd::Gone),

@@ -141,7 +141,8 @@ pub(crate) async fn send_entry(
     let count = cut(entry, &flags, &mut pieces);
     let mut left = &mut pieces[..count];
     IoSlice::advance_slices(&mut left, written);
-    Ok(session.ground.handle.unless_ended(session.client.framed_mut().write_pieces(left)).await??)
+    let writing = session.client.framed_mut().write_pieces(left);
+    Ok(session.ground.handle.unless_ended(writing).await.map_err(SessionEnd::InAnswer)??)
 }
 
 pub(crate) fn count_hit(session: &mut Session, entry: &Entry<Arc<HitPlan>>, now_ms: u64) {
