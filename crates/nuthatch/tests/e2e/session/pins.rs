@@ -546,7 +546,7 @@ fn pins_are_counted_by_reason_once_for_each_time() {
     let count = |reason: &str| figure(&mut stage.proxy.operator(), &format!("Pins_{reason}"));
     let reasons = stage.proxy.operator().query("SELECT Variable_Name FROM stats_mysql_global").unwrap();
     let reasons = reasons.table().into_iter().filter(|row| row[0].starts_with("Pins_")).count();
-    assert_eq!(reasons, 24, "each has a figure");
+    assert_eq!(reasons, 25, "each has a figure");
     let mut client = stage.client();
     for _ in 0..2 {
         for statement in ["BEGIN", "SELECT v FROM t", "SELECT @a := 1", "UPDATE t SET v = 'x'", "COMMIT"] {
