@@ -5,6 +5,8 @@
 
 use std::{collections::BTreeMap, fmt, str::FromStr, sync::Arc};
 
+use serde::{Deserialize, Serialize};
+
 /// Number of a hostgroup.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
 pub struct HostgroupId(pub u32);
@@ -16,7 +18,7 @@ impl fmt::Display for HostgroupId {
 }
 
 /// What tells one server from another, in however many hostgroups it stands: many instances share a host.
-#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct ServerName {
     /// As configured.
     pub host: String,

@@ -5,9 +5,10 @@
 
 use nuthatch_config::{LossMax, ServerName};
 use nuthatch_sql::{Gtid, GtidPositions, GtidSet, KnownGtids};
+use serde::{Deserialize, Serialize};
 
 /// Transactions that are not there.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Lacking {
     /// Their ids; a range of MariaDB's as `0-1-5..0-1-7`.
     pub gtids: String,

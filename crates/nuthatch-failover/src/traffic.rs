@@ -2,6 +2,7 @@
 
 use nuthatch_config::{AccessFinding, HostgroupId, ServerName};
 use nuthatch_sql::KnownGtids;
+use serde::{Deserialize, Serialize};
 
 use crate::loss::Lacking;
 use crate::order::Begun;
@@ -46,7 +47,7 @@ pub struct Replaced<'a> {
 }
 
 /// A server that takes the place of a primary which is gone, and what that costs.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Promoted {
     /// Who was it before.
     pub old: ServerName,

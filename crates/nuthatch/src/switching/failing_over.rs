@@ -157,12 +157,11 @@ impl Switching {
     /// Tells what was lost by failovers of which nobody knew whether the heir takes writes, be it that the proxy ended meanwhile, once it is
     /// found to.
     pub(super) fn tell_expected_losses(&self) {
-        let looked_at = self.replaceable();
         let found = |hostgroup| {
             let writer = self.found_writer(hostgroup)?;
             let witness = match self.memory.seen.of(&writer) {
                 Some(seen) => Witness::Has(seen),
-                None if looked_at.contains(&(hostgroup, writer.clone())) => Witness::NotYet,
+                None if self.replaceable().contains(&(hostgroup, writer.clone())) => Witness::NotYet,
                 None => Witness::Nobody,
             };
             Some((writer, witness))

@@ -4,7 +4,7 @@ use crate::roster::SessionEnd;
 use crate::session::after::doubts::settle_doubts;
 use crate::session::after::insert_id::keep_insert_id_of_held;
 use crate::session::lease::put_away::{is_wanted_by_hold, put_back};
-use crate::session::parts::{Account, Context, Dealings, Fate, Ground, Hands, Held, InsertId};
+use crate::session::parts::{Account, Context, Dealings, Fate, Ground, Held, InsertId, Results};
 use crate::session::statement::Facts;
 use crate::stats::pins::Pins;
 
@@ -74,7 +74,7 @@ pub(crate) async fn forget_what_is_held(
 /// The same where nothing must be asked.
 pub(crate) fn forget_what_is_held_at_once(ground: &Ground, dealings: &mut Dealings) {
     dealings.hands.held.iter_mut().for_each(|held| held.unpin(Pins::PASSING));
-    give_back(ground, &mut dealings.hands, |held| held.pins().is_empty() && !held.in_transaction());
+    give_back(ground, dealings, |_, held| held.pins().is_empty() && !held.in_transaction());
     give_back_to_holds(ground, dealings);
 }
 
@@ -82,22 +82,19 @@ pub(crate) fn forget_what_is_held_at_once(ground: &Ground, dealings: &mut Dealin
 /// statement waits like all others. Not those with warnings or a row count that may be asked for, nor the one that alone knows the
 /// session's `LAST_INSERT_ID()`.
 fn give_back_to_holds(ground: &Ground, dealings: &mut Dealings) {
-    let Dealings { hands, results, diagnostics, .. } = dealings;
-    give_back(ground, hands, |held| {
-        let goes = is_wanted_by_hold(ground, held)
+    give_back(ground, dealings, |results, held| {
+        is_wanted_by_hold(ground, held)
             && held.pins().without(Pins::PASSING) == held.pins()
-            && !results.is_state_of(held);
-        if goes {
-            diagnostics.leave(held.connection.thread_id);
-        }
-        goes
+            && !results.is_state_of(held)
     });
 }
 
 /// Puts those back, without a pin.
-fn give_back(ground: &Ground, hands: &mut Hands, mut goes: impl FnMut(&Held) -> bool) {
-    while let Some(place) = hands.held.iter().position(&mut goes) {
+fn give_back(ground: &Ground, dealings: &mut Dealings, goes: impl Fn(&Results, &Held) -> bool) {
+    let Dealings { hands, results, diagnostics, .. } = dealings;
+    while let Some(place) = hands.held.iter().position(|held| goes(results, held)) {
         let mut held = hands.held.swap_remove(place);
+        diagnostics.leave(held.connection.thread_id);
         held.unpin(Pins::CONFIGURED);
         put_back(ground, held);
     }

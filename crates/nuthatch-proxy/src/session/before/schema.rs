@@ -27,7 +27,7 @@ pub(crate) async fn change_schema(
     loop {
         let (outcome, carries_nothing) = match lease(ground, account, context, dealings, hostgroup).await {
             Ok(held) => {
-                let carries_nothing = held.is_fresh() && !dealings.results.is_state_of(&held);
+                let carries_nothing = dealings.results.can_do_without(&held);
                 (ask_for_schema(ground, account, context, dealings, held, schema).await, carries_nothing)
             }
             Err(trouble) => (Err(trouble), !dealings.hands.has_lost_state()),

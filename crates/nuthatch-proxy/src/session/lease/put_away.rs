@@ -120,9 +120,7 @@ pub(crate) fn settle(ground: &Ground, context: &Context, dealings: &mut Dealings
     held.taint_if_apart();
     let reasons = held.reasons();
     if !reasons.is_empty() {
-        ground.worker.counters.pins.bump();
-        ground.worker.pinned_by.count(held.count_reasons());
-        held.connection.control.keep_for(reasons);
+        show_reasons(ground, &mut held);
         dealings.hands.held.push(held);
     } else if held.is_tainted() {
         dealings.hands.let_go_of(None);
@@ -133,6 +131,13 @@ pub(crate) fn settle(ground: &Ground, context: &Context, dealings: &mut Dealings
         dealings.hands.let_go_of(left);
         ground.shared.hostgroups.check_in(held.connection, ground.latest_us / 1000);
     }
+}
+
+/// The connection is kept: counts for what, and shows it to those who wait until nothing of sessions is on any.
+pub(crate) fn show_reasons(ground: &Ground, held: &mut Held) {
+    ground.worker.counters.pins.bump();
+    held.connection.control.keep_for(held.reasons());
+    ground.worker.pinned_by.count(held.count_reasons());
 }
 
 /// Lets go of a connection on which the proxy has asked something itself: settles it, or puts it away if there was trouble.

@@ -96,7 +96,7 @@ async fn prepare_for_client(session: &mut Session, plan: &mut Plan, text: Arc<[u
         };
         dealings.forget_counts_unless_held(&held);
         let outcome = prepare_on_lease(session, plan, &text, &mut held).await;
-        let carries_nothing = held.is_fresh() && !session.dealings.results.is_state_of(&held);
+        let carries_nothing = session.dealings.results.can_do_without(&held);
         let lost = match &outcome {
             Err(trouble) => LostTransaction::of(session, plan, &mut held, trouble, Given::Nothing),
             Ok(()) => None,

@@ -81,6 +81,11 @@ impl Results {
         self.insert_id = id;
     }
 
+    /// Whether another connection does as well for the next statement.
+    pub(crate) fn can_do_without(&self, held: &Held) -> bool {
+        held.is_fresh() && !self.is_state_of(held)
+    }
+
     /// Whether the connection has something of the session that is nowhere else, and not only for the next statement.
     pub(crate) fn is_state_of(&self, held: &Held) -> bool {
         held.in_transaction()

@@ -63,26 +63,14 @@ struct Told {
     new: String,
     known_by: KnownBy,
     /// None where it is not known what was lost.
-    lost: Option<Lost>,
+    lost: Option<Lacking>,
 }
 
-/// What is lost if `new` takes the writes in the place of `old`.
+/// What is lost if the new primary takes the writes.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 struct Expected {
     hostgroup: u32,
-    old: (String, u16),
-    new: (String, u16),
-    /// None where that is not known.
-    acknowledged: Option<Lost>,
-    /// None where the old one was not seen.
-    seen: Option<Lost>,
-}
-
-/// Transactions, which may be none.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-struct Lost {
-    count: u64,
-    gtids: String,
+    promoted: Promoted,
 }
 
 impl Losses {
@@ -95,13 +83,15 @@ impl Losses {
     /// That is lost if the server takes the writes, which it is told to behind this. What is not known any more of what the old one had
     /// acknowledged may have been known when another one was to take its place.
     pub(in crate::switching) fn expect(&self, hostgroup: HostgroupId, promoted: &Promoted) {
-        let mut expected = Expected::of(hostgroup, promoted);
+        let mut expected = Expected { hostgroup: hostgroup.0, promoted: promoted.clone() };
         self.kept.change(|lines| {
-            let of_old = expecting(lines).filter(|other| other.is_of(hostgroup, &expected.old));
-            let known = of_old.filter_map(|other| other.acknowledged.clone()).last();
-            expected.acknowledged = expected.acknowledged.take().or(known);
+            let mut of_old =
+                lines.iter().rev().filter_map(|line| line.as_expected_of(hostgroup.0, &promoted.old));
+            let known = of_old.find_map(|other| other.lost.clone());
+            expected.promoted.lost = expected.promoted.lost.take().or(known);
             lines.retain(|line| {
-                !line.is_expected(|other| other.is_of(hostgroup, &expected.old) && other.new == expected.new)
+                let of_old = line.as_expected_of(hostgroup.0, &promoted.old);
+                of_old.is_none_or(|other| other.new != promoted.new)
             });
             if !expected.is_nothing() {
                 lines.push(Line::Expected(expected));
@@ -111,10 +101,12 @@ impl Losses {
 
     /// It takes them: tells what is lost by that.
     pub(in crate::switching) fn tell(&self, hostgroup: HostgroupId, [old, new]: [&ServerName; 2], time: u64) {
-        let (old, new) = (name_of(old), name_of(new));
-        let of_heir = |one: &Expected| one.is_of(hostgroup, &old) && one.new == new;
-        let expected = self.kept.find(|line| line.as_expected().filter(|one| of_heir(one)).cloned());
-        expected.into_iter().for_each(|expected| self.settle(&expected, Some(expected.clone()), time));
+        let hostgroup = hostgroup.0;
+        let told = self.kept.find(|line| {
+            let promoted = line.as_expected_of(hostgroup, old).filter(|promoted| promoted.new == *new)?;
+            Some(Expected { hostgroup, promoted: promoted.clone() })
+        });
+        told.into_iter().for_each(|expected| self.settle(&expected, Some(&expected), time));
     }
 
     /// The same of all of whom it is not known whether they were told to take the writes, or did: `found` knows who does.
@@ -125,28 +117,26 @@ impl Losses {
     ) {
         for expected in self.kept.find(|line| line.as_expected().cloned()) {
             let Some((writer, witness)) = found(HostgroupId(expected.hostgroup)) else { continue };
-            let writer = name_of(&writer);
+            let Promoted { old, new, .. } = &expected.promoted;
             let lost = match witness {
-                Witness::Has(gtids) => expected.without(&gtids, writer == expected.old),
-                Witness::NotYet | Witness::Nobody if writer == expected.old => None,
-                Witness::NotYet if writer != expected.new => continue,
+                Witness::Has(gtids) => Some(expected.without(&gtids, writer == *old)),
+                Witness::NotYet | Witness::Nobody if writer == *old => None,
+                Witness::NotYet if writer != *new => continue,
                 Witness::NotYet | Witness::Nobody => Some(expected.clone()),
             };
-            self.settle(&expected, lost, time);
+            self.settle(&expected, lost.as_ref(), time);
         }
     }
 
     /// That is lost, or nothing is, of what was expected of this old primary, whoever was to be the new one.
-    fn settle(&self, expected: &Expected, lost: Option<Expected>, time: u64) {
+    fn settle(&self, expected: &Expected, lost: Option<&Expected>, time: u64) {
         let lost = lost.filter(|lost| !lost.is_nothing());
         self.kept.change_soon(|lines| {
-            lines.retain(|line| {
-                !line.is_expected(|other| other.is_of(HostgroupId(expected.hostgroup), &expected.old))
-            });
+            lines.retain(|line| line.as_expected_of(expected.hostgroup, &expected.promoted.old).is_none());
             lost.iter().flat_map(|lost| lost.rows(time)).for_each(|row| push(lines, row));
         });
         if let Some(lost) = lost {
-            let count = lost.acknowledged.as_ref().map_or(0, |lost| lost.count);
+            let count = lost.promoted.lost.as_ref().map_or(0, |lost| lost.count);
             self.acknowledged.fetch_add(count, Ordering::Relaxed);
             lost.log();
         }
@@ -166,7 +156,7 @@ impl Losses {
             old: old.to_string(),
             new: new.to_string(),
             known_by: KnownBy::Surplus,
-            lost: Some(Lost::of(surplus)),
+            lost: Some(shortened(surplus)),
         };
         self.kept.change_soon(|lines| {
             // A proxy that was started anew finds it again.
@@ -204,12 +194,9 @@ fn push(lines: &mut Vec<Line>, row: Told) {
     }
 }
 
-fn expecting(lines: &[Line]) -> impl Iterator<Item = &Expected> {
-    lines.iter().filter_map(Line::as_expected)
-}
-
-fn name_of(server: &ServerName) -> (String, u16) {
-    (server.host.clone(), server.port)
+/// As a row has it.
+fn shortened(lost: &Lacking) -> Lacking {
+    Lacking { count: lost.count, gtids: lost.gtids.chars().take(GTIDS_BYTES_MAX).collect() }
 }
 
 impl Line {
@@ -220,101 +207,65 @@ impl Line {
         }
     }
 
-    fn is_expected(&self, is_that: impl Fn(&Expected) -> bool) -> bool {
-        self.as_expected().is_some_and(is_that)
-    }
-}
-
-impl Lost {
-    fn of(lacking: &Lacking) -> Self {
-        Self { count: lacking.count, gtids: lacking.gtids.chars().take(GTIDS_BYTES_MAX).collect() }
-    }
-
-    fn without(&self, has: &KnownGtids) -> Self {
-        Self::of(&Lacking { gtids: self.gtids.clone(), count: self.count }.without(has))
+    fn as_expected_of(&self, hostgroup: u32, old: &ServerName) -> Option<&Promoted> {
+        let of_old = |one: &&Expected| one.hostgroup == hostgroup && one.promoted.old == *old;
+        self.as_expected().filter(of_old).map(|one| &one.promoted)
     }
 }
 
 impl Expected {
-    fn of(hostgroup: HostgroupId, promoted: &Promoted) -> Self {
-        Self {
-            hostgroup: hostgroup.0,
-            old: name_of(&promoted.old),
-            new: name_of(&promoted.new),
-            acknowledged: promoted.lost.as_ref().map(Lost::of),
-            seen: promoted.lost_of_seen.as_ref().map(Lost::of),
-        }
-    }
-
-    /// What is lost of it, as who takes the writes has these; none where that is nothing, as far as it is known. What the old one has
-    /// acknowledged it has itself.
-    fn without(&self, has: &KnownGtids, is_old: bool) -> Option<Self> {
-        let less = |lost: &Option<Lost>| lost.as_ref().map(|lost| lost.without(has));
-        let acknowledged =
-            less(&self.acknowledged).or(is_old.then(|| Lost { count: 0, gtids: String::new() }));
-        Some(Self { acknowledged, seen: less(&self.seen), ..self.clone() })
-    }
-
-    fn is_of(&self, hostgroup: HostgroupId, old: &(String, u16)) -> bool {
-        self.hostgroup == hostgroup.0 && self.old == *old
+    /// What is lost of it, as who takes the writes has these. What the old one has acknowledged it has itself.
+    fn without(&self, has: &KnownGtids, is_old: bool) -> Self {
+        let less = |lost: &Option<Lacking>| lost.as_ref().map(|lost| lost.without(has));
+        let Promoted { lost, lost_of_seen, .. } = &self.promoted;
+        let (lost, lost_of_seen) = (less(lost).or(is_old.then(Lacking::default)), less(lost_of_seen));
+        Self { promoted: Promoted { lost, lost_of_seen, ..self.promoted.clone() }, ..*self }
     }
 
     /// Of those that are seen as lost, if any.
-    fn seen(&self) -> Option<&Lost> {
-        self.seen.as_ref().filter(|lost| lost.count > 0)
+    fn seen(&self) -> Option<&Lacking> {
+        self.promoted.lost_of_seen.as_ref().filter(|lost| !lost.is_none())
     }
 
     fn is_nothing(&self) -> bool {
-        self.acknowledged.as_ref().is_some_and(|lost| lost.count == 0) && self.seen().is_none()
-    }
-
-    fn names(&self) -> [String; 2] {
-        [&self.old, &self.new].map(|(host, port)| ServerName { host: host.clone(), port: *port }.to_string())
+        self.promoted.lost.as_ref().is_some_and(Lacking::is_none) && self.seen().is_none()
     }
 
     fn rows(&self, time: u64) -> impl Iterator<Item = Told> {
-        let [old, new] = self.names();
-        let acknowledged = match &self.acknowledged {
-            Some(lost) if lost.count == 0 => None,
-            lost => Some((KnownBy::Acknowledged, lost.clone())),
+        let acknowledged = match &self.promoted.lost {
+            Some(lost) if lost.is_none() => None,
+            lost => Some((KnownBy::Acknowledged, lost.as_ref())),
         };
-        let seen = self.seen().map(|lost| (KnownBy::Seen, Some(lost.clone())));
-        let hostgroup = self.hostgroup;
+        let seen = self.seen().map(|lost| (KnownBy::Seen, Some(lost)));
         let findings = [acknowledged, seen].into_iter().flatten();
         findings.map(move |(known_by, lost)| Told {
-            hostgroup,
+            hostgroup: self.hostgroup,
             time,
-            old: old.clone(),
-            new: new.clone(),
+            old: self.promoted.old.to_string(),
+            new: self.promoted.new.to_string(),
             known_by,
-            lost,
+            lost: lost.map(shortened),
         })
     }
 
     fn log(&self) {
-        let (hostgroup, [old, new]) = (self.hostgroup, self.names());
-        match &self.acknowledged {
-            Some(lost) if lost.count == 0 => {}
+        let Self { hostgroup, promoted: Promoted { old, new, lost, .. } } = self;
+        match lost {
+            Some(lost) if lost.is_none() => {}
             Some(lost) => tracing::error!(
-                hostgroup,
-                old,
-                new,
+                hostgroup, %old, %new,
                 count = lost.count,
                 gtids = lost.gtids,
                 "transactions that were acknowledged are lost with the old primary"
             ),
             None => tracing::warn!(
-                hostgroup,
-                old,
-                new,
+                hostgroup, %old, %new,
                 "whether transactions that were acknowledged are lost with the old primary is not known"
             ),
         }
         if let Some(lost) = self.seen() {
             tracing::error!(
-                hostgroup,
-                old,
-                new,
+                hostgroup, %old, %new,
                 count = lost.count,
                 gtids = lost.gtids,
                 "transactions that the old primary had when it was seen last are lost with it"

@@ -164,7 +164,7 @@ fn after_trouble(
     let retries_left = retries_left.unwrap_or(plan.retries(&ground.snapshot.mysql));
     let asks_it = held.was_held() && plan.facts.asks_of_the_last();
     // A BEGIN that was held back may have been brought to it.
-    let carries_nothing = held.is_fresh() && !dealings.results.is_state_of(&held);
+    let carries_nothing = dealings.results.can_do_without(&held);
     let may_repeat = carries_nothing && !asks_it && (given == Given::Nothing || is_repeatable(ground, plan));
     let may_wait = may_wait_instead(&held, &plan.facts);
     let outcome = Outcome::of(&plan.facts, held.around(context.state.autocommit), given);

@@ -9,14 +9,14 @@ use std::pin::pin;
 use std::task::Poll;
 
 use nuthatch_net::NetError;
-use nuthatch_wire::{Command, HEADER_LEN};
+use nuthatch_wire::{Command, FrameHeader, HEADER_LEN};
 
 use crate::backend::{CheckOutError, Start, Wanted};
 use crate::roster::SessionEnd;
 use crate::session::before::flight::start_unseen_flight;
 use crate::session::lease::bring_into::bring_into;
 use crate::session::lease::check_out::wanted;
-use crate::session::lease::put_away::abandon;
+use crate::session::lease::put_away::{abandon, show_reasons};
 use crate::session::life::replies::reply_trouble;
 use crate::session::parts::{Client, Ground, Held};
 use crate::session::way::{Answered, Trouble};
@@ -73,8 +73,7 @@ impl Packets {
             self.header[self.begun] = *first;
             self.begun += 1;
             if self.begun == HEADER_LEN {
-                let [low, middle, high, _number] = self.header;
-                self.left = u32::from_le_bytes([low, middle, high, 0]) as usize;
+                self.left = FrameHeader::parse(&self.header).map_or(0, |header| header.payload_len);
                 self.begun = 0;
             }
             bytes = rest;
@@ -104,7 +103,8 @@ pub(crate) async fn fast_forward(session: &mut Session) -> SessionEnd {
         }
     };
     held.pin(Pins::FAST_FORWARD);
-    show_fast_forward(&session.ground, &mut held);
+    show_reasons(&session.ground, &mut held);
+    show_fast_forward(&session.ground, &held);
     // What it writes is not looked at: as long as it may write, nothing is answered by the exact cache.
     session.ground.shared.exact.delayed.note_unseen();
     let Session { ground, account, context, dealings, .. } = session;
@@ -228,11 +228,7 @@ async fn pass_bytes(
     }
 }
 
-/// For who asks what the session is at, and for who waits until nothing runs on a hostgroup.
-fn show_fast_forward(ground: &Ground, held: &mut Held) {
-    held.connection.control.keep_for(held.pins());
-    ground.worker.counters.pins.bump();
-    ground.worker.pinned_by.count(held.count_reasons());
+fn show_fast_forward(ground: &Ground, held: &Held) {
     ground.handle.busy.store(1, std::sync::atomic::Ordering::Release);
     let mut view = ground.handle.view.lock();
     view.command = "Fast Forward";
