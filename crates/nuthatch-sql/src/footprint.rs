@@ -9,6 +9,7 @@ mod call;
 mod change;
 mod definition;
 mod from;
+mod index_hint;
 mod information_schema;
 mod insert;
 mod key;

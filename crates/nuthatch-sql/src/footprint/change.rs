@@ -1,6 +1,7 @@
 //! UPDATE and DELETE: of one table, by its rows; of several, all that the statement names.
 
 use super::from::places;
+use super::index_hint::take_index_hints;
 use super::key::{Key, is_same, take_target};
 use super::keyword::Keyword;
 use super::names::{Mention, Scope, take_alias};
@@ -52,6 +53,7 @@ fn single_update<'a>(mut cursor: Cursor<'_>, scope: &Scope<'a>) -> Option<Target
     let mention = Mention::take(&mut cursor)?;
     let table = mention.find(scope)?;
     let alias = take_alias(&mut cursor);
+    take_index_hints(&mut cursor)?;
     cursor.take_word(b"SET").then_some(())?;
     let rows = table.key.as_ref().filter(|_| !ignores).and_then(|key| {
         skip_assignments(&mut cursor, key)?;

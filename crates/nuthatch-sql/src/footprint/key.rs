@@ -1,11 +1,11 @@
 //! The primary key of the one table that a statement is about: how its column is written there, and where its values stand.
 
 use super::names::{Mention, Scope, is_name, take_name};
-use super::value::{Looked, Place, Range, Value};
+use super::value::{Looked, Place, Range, Spelling, Value};
 use crate::catalogue::PrimaryKey;
 use crate::classify::cursor::Cursor;
 use crate::statement::Name;
-use crate::token::TokenKind;
+use crate::token::{Token, TokenKind};
 
 /// A key as a statement may write it.
 pub(super) struct Key<'a, 'q> {
@@ -16,14 +16,9 @@ pub(super) struct Key<'a, 'q> {
 }
 
 impl Key<'_, '_> {
-    /// Takes the key's column, alone or behind its table; else nothing.
+    /// Takes the key's column, alone or behind its table, in parentheses or without; else nothing.
     pub(super) fn take_column(&self, cursor: &mut Cursor<'_>) -> bool {
-        let mut ahead = cursor.clone();
-        let is_key = self.is_column(&mut ahead).unwrap_or(false);
-        if is_key {
-            *cursor = ahead;
-        }
-        is_key
+        in_parentheses(cursor, |inside| self.is_column(inside).filter(|is_key| *is_key)).is_some()
     }
 
     fn is_column(&self, cursor: &mut Cursor<'_>) -> Option<bool> {
@@ -54,12 +49,22 @@ impl Key<'_, '_> {
     }
 }
 
-/// Takes a literal or marker that stands for a value of `column`; else nothing.
+/// Takes a literal or marker that stands for a value of `column`, in parentheses or without; else nothing.
 pub(super) fn take_value(cursor: &mut Cursor<'_>, column: &PrimaryKey, scope: &Scope<'_>) -> Option<Value> {
-    let token = cursor.peek()?;
     let range = Range::of(column);
+    if cursor.peek_symbol(b'(') {
+        in_parentheses(cursor, |inside| take_bare_value(inside, range, scope))
+    } else {
+        take_bare_value(cursor, range, scope)
+    }
+}
+
+fn take_bare_value(cursor: &mut Cursor<'_>, range: Range, scope: &Scope<'_>) -> Option<Value> {
+    let token = cursor.peek()?;
     let (place, value) = match token.kind {
-        TokenKind::Number => (Place::Literal(token.start), range.literal(token.text)),
+        TokenKind::Number => literal(token, Spelling::Plain, range),
+        TokenKind::String if token.text.starts_with(b"'") => literal(token, Spelling::Quoted, range),
+        TokenKind::Symbol(b'-') => return take_negated(cursor, range, scope),
         TokenKind::Symbol(b'?') => {
             let marker = cursor.markers.checked_sub(1)?;
             (Place::Marker(marker), range.parameter(scope.parameters, marker))
@@ -71,6 +76,42 @@ pub(super) fn take_value(cursor: &mut Cursor<'_>, column: &PrimaryKey, scope: &S
         cursor.advance();
     }
     value
+}
+
+fn take_negated(cursor: &mut Cursor<'_>, range: Range, scope: &Scope<'_>) -> Option<Value> {
+    let mut ahead = cursor.clone();
+    ahead.advance();
+    let token = ahead.bump().filter(|token| token.kind == TokenKind::Number)?;
+    let (place, value) = literal(token, Spelling::Negated, range);
+    scope.note(Looked { place, range, value });
+    if value.is_some() {
+        *cursor = ahead;
+    }
+    value
+}
+
+fn literal(token: Token<'_>, spelling: Spelling, range: Range) -> (Place, Option<Value>) {
+    (Place::Literal(token.start, spelling), range.literal(token.text, spelling))
+}
+
+/// So many parentheses may be around a column or a value.
+const PARENTHESES_MAX: usize = 8;
+
+/// Takes parentheses, if there are any, what `take` takes, and those that close them; else nothing.
+fn in_parentheses<'q, T>(
+    cursor: &mut Cursor<'q>,
+    take: impl FnOnce(&mut Cursor<'q>) -> Option<T>,
+) -> Option<T> {
+    let (mut ahead, mut open) = (cursor.clone(), 0);
+    while open < PARENTHESES_MAX && ahead.take_symbol(b'(') {
+        open += 1;
+    }
+    let taken = take(&mut ahead)?;
+    let are_closed = (0..open).all(|_| ahead.take_symbol(b')'));
+    are_closed.then(|| {
+        *cursor = ahead;
+        taken
+    })
 }
 
 /// Takes what is assigned to, and the sign: `column =`, `t.column :=`.

@@ -90,7 +90,9 @@ pub(super) fn take_name<'q>(cursor: &mut Cursor<'q>) -> Option<Name<'q>> {
 
 /// Takes the alias of a table, with AS or without.
 pub(super) fn take_alias<'q>(cursor: &mut Cursor<'q>) -> Option<Name<'q>> {
-    if cursor.take_word(b"AS") || Keyword::next(cursor).is_none() { take_name(cursor) } else { None }
+    let begins_hint = || cursor.peek_word(b"USE") || cursor.peek_word(b"FORCE");
+    let is_bare = Keyword::next(cursor).is_none() && !begins_hint();
+    if cursor.take_word(b"AS") || is_bare { take_name(cursor) } else { None }
 }
 
 pub(super) fn is_name(token: Token<'_>) -> bool {

@@ -2,8 +2,8 @@
 //!
 //! A condition counts only if it is one term of a conjunction that is the whole WHERE: it stands between WHERE or an AND outside
 //! of all parentheses that is not a BETWEEN's, and the next such AND or the end. Nothing that binds looser than AND, or holds an
-//! AND without parentheses around it (OR, XOR, `||`, `:=`, CASE, INTERVAL, `{…}`), may stand beside it. What is in parentheses is
-//! passed over as a whole.
+//! AND without parentheses around it (OR, XOR, `||`, `:=`, CASE, INTERVAL, `{…}`), may stand beside it. A term in parentheses is a
+//! conjunction of its own if all that they hold is understood as one; else what is in parentheses is passed over as a whole.
 
 use super::key::Key;
 use super::keyword::Keyword;
@@ -26,20 +26,50 @@ pub(super) enum Rows {
 /// Takes the WHERE whose conditions come next, up to what follows it; none, with anything taken, if it does not say which rows
 /// it leaves.
 pub(super) fn take_rows(cursor: &mut Cursor<'_>, key: &Key<'_, '_>) -> Option<Rows> {
+    take_terms(cursor, key, 0)?.rows()
+}
+
+/// So many parentheses may be around a condition.
+const DEPTH_MAX: usize = 8;
+
+/// Takes the terms of a conjunction that is in so many parentheses, up to what follows it; none, with anything taken, if it cannot be
+/// told where a term ends.
+fn take_terms(cursor: &mut Cursor<'_>, key: &Key<'_, '_>, depth: usize) -> Option<Left> {
     let mut left = Left::default();
     loop {
         let mut ahead = cursor.clone();
-        match take_condition(&mut ahead, key).filter(|_| ends_term(&ahead)) {
+        match take_condition(&mut ahead, key).filter(|_| ends_term(&ahead, depth)) {
             Some(condition) => {
                 left.add(condition);
                 *cursor = ahead;
             }
-            None => skip_term(cursor)?,
+            None => match take_group(cursor, key, depth) {
+                Some(group) => left.add_all(group),
+                None => skip_term(cursor, depth)?,
+            },
         }
         if !cursor.take_word(b"AND") {
-            return left.rows();
+            return Some(left);
         }
     }
+}
+
+/// Takes a term that is a conjunction in parentheses; else nothing.
+fn take_group(cursor: &mut Cursor<'_>, key: &Key<'_, '_>, depth: usize) -> Option<Left> {
+    (depth < DEPTH_MAX && cursor.peek_symbol(b'(')).then_some(())?;
+    let mut ahead = cursor.clone();
+    ahead.advance();
+    let is_query = matches!(
+        Keyword::next(&ahead),
+        Some(Keyword::Select | Keyword::Table | Keyword::Values | Keyword::With)
+    );
+    (!is_query).then_some(())?;
+    let left = take_terms(&mut ahead, key, depth + 1)?;
+    let is_whole = ahead.take_symbol(b')') && ends_term(&ahead, depth);
+    is_whole.then(|| {
+        *cursor = ahead;
+        left
+    })
 }
 
 /// What one term of a conjunction demands of the key.
@@ -68,6 +98,12 @@ impl Left {
                 (self.least, self.greatest) = (Some(least), Some(greatest));
             }
         }
+    }
+
+    fn add_all(&mut self, other: Self) {
+        self.keys = self.keys.take().or(other.keys);
+        self.least = self.least.or(other.least);
+        self.greatest = self.greatest.or(other.greatest);
     }
 
     fn rows(self) -> Option<Rows> {
@@ -157,9 +193,15 @@ fn take_comparison(cursor: &mut Cursor<'_>) -> Option<Comparison> {
     Some(if or_equal { Comparison::GreaterOrEqual } else { Comparison::Greater })
 }
 
-/// Whether the term before is whole.
-fn ends_term(cursor: &Cursor<'_>) -> bool {
-    cursor.at_end() || Keyword::next(cursor).is_some_and(|word| word == Keyword::And || ends_where(word))
+/// Whether the term before, in so many parentheses, is whole.
+fn ends_term(cursor: &Cursor<'_>, depth: usize) -> bool {
+    let ends = |word| word == Keyword::And || depth == 0 && ends_where(word);
+    ends_conjunction(cursor, depth) || Keyword::next(cursor).is_some_and(ends)
+}
+
+/// Whether nothing more stands in these parentheses, or in the statement.
+fn ends_conjunction(cursor: &Cursor<'_>, depth: usize) -> bool {
+    if depth == 0 { cursor.at_end() } else { cursor.peek_symbol(b')') }
 }
 
 /// Whether `word` follows the WHERE, in any statement of any server.
@@ -167,14 +209,14 @@ pub(super) fn ends_where(word: Keyword) -> bool {
     matches!(word, Keyword::Group | Keyword::Having | Keyword::Order | Keyword::Limit)
 }
 
-/// Goes to the AND behind this term, or to the end of the WHERE; none if it cannot be told where the term ends.
+/// Goes to the AND behind this term, or to the end of the WHERE or of its parentheses; none if it cannot be told where the term ends.
 ///
 /// A word behind an operand that is no operator begins a clause, which may hold an AND of its own: RETURNING, QUALIFY, and
 /// whatever a newer server has.
-fn skip_term(cursor: &mut Cursor<'_>) -> Option<()> {
+fn skip_term(cursor: &mut Cursor<'_>, depth: usize) -> Option<()> {
     let mut betweens = 0_u32;
     let mut behind_operand = false;
-    while !cursor.at_end() {
+    while !ends_conjunction(cursor, depth) {
         match Keyword::next(cursor) {
             Some(Keyword::And) if betweens == 0 => return Some(()),
             Some(Keyword::Or | Keyword::Case | Keyword::Interval) => return None,

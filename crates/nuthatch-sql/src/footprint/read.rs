@@ -4,6 +4,7 @@ use std::borrow::Cow;
 
 use super::call::stored_function;
 use super::from::{Places, places};
+use super::index_hint::take_index_hints;
 use super::information_schema;
 use super::key::Key;
 use super::keyword::Keyword;
@@ -117,6 +118,7 @@ fn rows(mut cursor: Cursor<'_>, scope: &Scope<'_>) -> Option<(TableId, ReadRows)
     let mention = Mention::take(&mut cursor)?;
     let table = mention.find(scope)?;
     let alias = take_alias(&mut cursor);
+    take_index_hints(&mut cursor)?;
     cursor.take_word(b"WHERE").then_some(())?;
     let key = Key { column: table.key.as_ref()?, table: mention, alias, scope };
     let rows = take_rows(&mut cursor, &key)?;

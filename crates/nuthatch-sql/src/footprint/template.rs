@@ -2,20 +2,20 @@
 //! keys.
 //!
 //! Why it is the one that [`write_footprint`](super::write_footprint) finds: that reads tokens, and of a statement with a shape each
-//! literal is one token, a number or a string, whatever its value. Of a number it looks at the value in two places only. Behind a dot
-//! it is a name: such a statement has no template. As a value of a key ([`take_value`](super::key::take_value)) it decides two things:
-//! whether it is one (digits, in the column's range, not 0), and which. So a template is made where all values that were looked at are
-//! keys, and holds where they all are again, each the same literal or parameter. A string is looked at nowhere, and parameters nowhere
-//! else.
+//! literal is one token, a number or a string, whatever its value. It looks at the value in two places only. A number behind a dot
+//! is a name: such a statement has no template. As a value of a key ([`take_value`](super::key::take_value)) a literal decides two things:
+//! whether it is one (how it is written, in the column's range, not 0), and which. So a template is made where all values that were
+//! looked at are keys, and holds where they all are again, each the same literal or parameter. The minus before a number is kept in the
+//! shape. Parameters are looked at nowhere else.
 //!
 //! Cost: a comparison with the shape, and the digits of the keys.
 
 use super::names::Scope;
-use super::value::{Looked, Looks, Place, Range};
+use super::value::{Looked, Looks, Place, Range, Spelling};
 use super::write::written;
 use super::{Parameter, RowKeys, TableWrite, TableWrites, WriteFootprint, WrittenRows};
 use crate::catalogue::{Catalogue, RowKey};
-use crate::outline::{Literal, Outline};
+use crate::outline::Outline;
 use crate::statement::Class;
 use crate::token::Lexing;
 
@@ -34,9 +34,9 @@ pub struct WriteTemplate {
     /// Which of them is written by keys.
     keyed: Option<usize>,
     /// The literals that are looked at, in their order, by their numbers among all of them.
-    literals: Box<[(usize, Slot)]>,
+    literals: Literals,
     /// The parameters that are.
-    markers: Box<[(usize, Slot)]>,
+    markers: Markers,
 }
 
 /// What a value has to be.
@@ -117,8 +117,8 @@ impl WriteTemplate {
         let (mut slots, mut number) = (self.literals.iter(), 0);
         let mut next = slots.next();
         self.outline.read(text, |_, _, literal| {
-            if let Some((_, slot)) = next.filter(|(at, _)| *at == number) {
-                slot.take(slot.range.literal(literal)?.key()?, keys);
+            if let Some((_, spelling, slot)) = next.filter(|(at, ..)| *at == number) {
+                slot.take(slot.range.literal(literal, *spelling)?.key()?, keys);
                 next = slots.next();
             }
             number += 1;
@@ -165,7 +165,8 @@ fn once_each(looks: Vec<Looked>) -> Option<Vec<(Looked, RowKey)>> {
     Some(once)
 }
 
-type Slots = Box<[(usize, Slot)]>;
+type Literals = Box<[(usize, Spelling, Slot)]>;
+type Markers = Box<[(usize, Slot)]>;
 
 /// Those of the literals and those of the parameters; none if something was looked at that is no literal of the shape, or written that
 /// was not looked at.
@@ -174,16 +175,19 @@ fn slots(
     keys: &[RowKey],
     outline: &Outline,
     text: &[u8],
-) -> Option<(Slots, Slots)> {
+) -> Option<(Literals, Markers)> {
     let slot = |(looked, key): &(Looked, RowKey)| Slot {
         range: looked.range,
         use_of_it: if keys.contains(key) { Use::Key } else { Use::Looked },
     };
     let (mut literals, mut markers, mut number) = (Vec::new(), Vec::new(), 0);
     outline.read(text, |kind, start, _| {
-        let is_it = |(looked, _): &&(Looked, RowKey)| looked.place == Place::Literal(start);
-        if let Some(found) = looks.iter().find(is_it).filter(|_| kind == Literal::Number) {
-            literals.push((number, slot(found)));
+        for found in looks {
+            if let Place::Literal(at, spelling) = found.0.place
+                && (at, spelling.literal()) == (start, kind)
+            {
+                literals.push((number, spelling, slot(found)));
+            }
         }
         number += 1;
         Some(())
@@ -194,7 +198,7 @@ fn slots(
         }
     }
     let are_all_found = literals.len() + markers.len() == looks.len();
-    let is_key = |(_, slot): &&(usize, Slot)| slot.use_of_it == Use::Key;
-    let found = literals.iter().chain(&markers).filter(is_key).count();
+    let slots = literals.iter().map(|(.., slot)| slot).chain(markers.iter().map(|(_, slot)| slot));
+    let found = slots.filter(|slot| slot.use_of_it == Use::Key).count();
     (are_all_found && found == keys.len()).then(|| (literals.into(), markers.into()))
 }

@@ -63,7 +63,13 @@ impl OfKey {
     fn text(&self) -> String {
         match self {
             Self::In(keys) => {
-                format!("id IN ({})", keys.iter().map(u64::to_string).collect::<Vec<_>>().join(","))
+                // Each in another spelling.
+                let spelled = |(at, key): (usize, &u64)| match at % 3 {
+                    0 => key.to_string(),
+                    1 => format!("'{key}'"),
+                    _ => format!("({key})"),
+                };
+                format!("id IN ({})", keys.iter().enumerate().map(spelled).collect::<Vec<_>>().join(","))
             }
             Self::Between(least, greatest) => format!("id BETWEEN {least} AND {greatest}"),
             Self::AtLeast(least) => format!("{least} <= orders.id"),
@@ -131,6 +137,9 @@ proptest! {
         let condition = [terms, vec![key.text()]].concat().join(" AND ");
         check_wide(&format!("{condition} {or} 1"))?;
         check_wide(&format!("a {or} {condition}"))?;
+        check_wide(&format!("({condition} {or} 1)"))?;
+        check_wide(&format!("({condition}) {or} 1"))?;
+        check_wide(&format!("((a {or} {condition}) AND b)"))?;
     }
 
     #[test]
@@ -138,6 +147,8 @@ proptest! {
         check_wide(&format!("a AND id = {key} {operator}"))?;
         check_wide(&format!("a AND id = {key} {operator} (b)"))?;
         check_wide(&format!("a AND id = {key} {operator} b AND c"))?;
+        check_wide(&format!("(a AND id = '{key}' {operator} b AND c)"))?;
+        check_wide(&format!("a AND (id = -{key} AND b) {operator} b AND c"))?;
     }
 
     #[test]
@@ -147,6 +158,9 @@ proptest! {
         check_wide(&format!("{before} OR {after} AND id = 7"))?;
         check_wide(&format!("id = 7 AND {before} OR {after}"))?;
         check_wide(&format!("{before} RETURNING a AND id = 7"))?;
+        check_wide(&format!("({before} OR {after} AND id = 7)"))?;
+        check_wide(&format!("(id = 7 AND {before} OR {after}) AND b"))?;
+        check_wide(&format!("(id = 7 AND b) OR {before}"))?;
     }
 
     #[test]
@@ -154,10 +168,20 @@ proptest! {
         keys in prop::collection::vec(of_key(), 1..4),
         terms in prop::collection::vec(TERMS, 0..4),
         turn in any::<prop::sample::Index>(),
+        from in any::<prop::sample::Index>(),
+        to in any::<prop::sample::Index>(),
     ) {
         let mut all: Vec<String> = keys.iter().map(OfKey::text).chain(terms).collect();
         let at = turn.index(all.len());
         all.rotate_left(at);
+        // Some of them, together, in parentheses.
+        let (from, to) = (from.index(all.len()), to.index(all.len()));
+        if let Some(first) = all.get_mut(from.min(to)) {
+            first.insert(0, '(');
+        }
+        if let Some(last) = all.get_mut(from.max(to)) {
+            last.push(')');
+        }
         let text = format!("SELECT a FROM orders WHERE {}", all.join(" AND "));
         let session = Session::default();
         let read = session.read(&SHOP, text.as_bytes()).expect("a plain SELECT");
@@ -182,6 +206,8 @@ fn long_runs_of_anything_need_no_stack_and_little_time() {
         "AND ",
         "id = 7 AND ",
         "(1),",
+        "(id = 7 AND ",
+        "((a) AND ",
         "x AS (SELECT 1),",
         "a = 1,",
         "é",

@@ -60,6 +60,18 @@ fn keys_of_the_next_statement_are_those_that_stand_in_it() {
         ),
         ("INSERT INTO tiny VALUES ('a',7)", "INSERT INTO tiny VALUES ('é.b',127)", "tiny[127]"),
         ("REPLACE INTO orders VALUES (7,1)", "REPLACE INTO orders VALUES (8,2)", "orders[8]"),
+        ("UPDATE orders SET a='x' WHERE id='7'", "UPDATE orders SET a='8' WHERE id='-9'", "orders[-9]"),
+        ("UPDATE orders SET a=1 WHERE id=-7", "UPDATE orders SET a=2 WHERE id=-8", "orders[-8]"),
+        (
+            "INSERT INTO orders VALUES ('7','a'),('8','b')",
+            "INSERT INTO orders VALUES ('2','a'),('1','07')",
+            "orders[1,2]",
+        ),
+        (
+            "DELETE FROM orders WHERE (id IN ((1),'2',-3))",
+            "DELETE FROM orders WHERE (id IN ((4),'-5',-6))",
+            "orders[4,-6,-5]",
+        ),
         ("REPLACE INTO lines VALUES (7,1)", "REPLACE INTO lines VALUES (8,2)", "lines"),
         ("INSERT INTO audited VALUES (7)", "INSERT INTO audited VALUES (8)", "audited log"),
         ("UPDATE orders, users SET a=1 WHERE b=2", "UPDATE orders, users SET a=3 WHERE b=4", "orders users"),
@@ -104,6 +116,11 @@ fn what_a_value_may_decide_has_no_template() {
         "UPDATE orders SET a=1 WHERE id=0x7",
         "UPDATE orders SET a=1 WHERE id=7 AND id>0",
         "DELETE FROM orders WHERE id IN (1, 99999999999999999999)",
+        "UPDATE orders SET a=1 WHERE id='07'",
+        "UPDATE orders SET a=1 WHERE id='0'",
+        "UPDATE orders SET a=1 WHERE id='x'",
+        "INSERT INTO users VALUES ('9007199254740992')",
+        "INSERT INTO orders VALUES ('7'), (7)",
         // Whose the key is cannot be told.
         "DELETE FROM orders WHERE id IN (7, 7)",
         "DELETE FROM orders WHERE id=7 AND id>=7",
@@ -147,6 +164,13 @@ fn statements_that_the_template_is_not_of_have_to_be_looked_at() {
     ] {
         assert_eq!(session.by(&template, other.as_bytes()), None, "{other}");
     }
+    let text_quoted = b"UPDATE orders SET a=1 WHERE id='7'";
+    let quoted = session.template(text_quoted).expect("a template");
+    assert!(session.by(&quoted, text_quoted).is_some());
+    for other in ["07", " 7", "7 ", "+7", "-0", "0", "7.0", "7e0", "x", "", "2147483648"] {
+        let other = format!("UPDATE orders SET a=1 WHERE id='{other}'");
+        assert_eq!(session.by(&quoted, other.as_bytes()), None, "{other}");
+    }
     let of_schema = Session { schema: b"depot".to_vec(), ..Session::default() };
     assert_eq!(of_schema.by(&template, text), None);
     let mut read_otherwise = Session::default();
@@ -162,7 +186,7 @@ const NUMBERS: &str = "[1-9]|[1-9]|0|00|007|12[78]|255|256|214748364[78]|4294967
     9223372036854775808|18446744073709551615|18446744073709551616|99999999999999999999999";
 
 /// Strings that are one token whatever is in them, by which statements have one shape.
-const STRINGS: &str = "'x'|''|'7'|'0'|'a.b'|'é'|'WHERE id=7'|'2020-01-01'|'\"'|'`'|'--'|'/\\*'|'\\?'|'#'|';'";
+const STRINGS: &str = "'x'|''|'7'|'8'|'-9'|'12'|'07'|'-0'|'9007199254740991'|'9007199254740992'|'0'|'a.b'|'é'|'WHERE id=7'|'2020-01-01'|'\"'|'`'|'--'|'/\\*'|'\\?'|'#'|';'";
 
 /// What else may stand there.
 const OTHERS: &str = "-7|- 7|7\\.0|\\.7|7e0|0x7|x'07'|0b1|NULL|DEFAULT|'it''s'|'a\\\\'b'|DATE'2020-01-01'|\\?|\"7\"|7 \\+ 1|\\(7\\)|@a|\
@@ -178,7 +202,7 @@ const HEADS: &str = "UPDATE |UPDATE orders SET a=\u{a7} WHERE |UPDATE orders SET
     WITH x AS \\(SELECT \u{a7}\\) UPDATE orders SET ";
 
 /// Terms of a condition, most of them of the key.
-const TERMS: &str = "id=\u{a7}|id=\u{a7}|orders\\.id = \u{a7}|\u{a7}=id|id IN \\(\u{a7}, \u{a7}\\)|id IN \\(\u{a7}\\)|id>\u{a7}|\u{a7} > id|id>=\u{a7}|\
+const TERMS: &str = "id=\u{a7}|id=\u{a7}|orders\\.id = \u{a7}|\u{a7}=id|id IN \\(\u{a7}, \u{a7}\\)|id IN \\(\u{a7}\\)|\\(id=\u{a7}\\)|\\(\\(id\\) = \\(\u{a7}\\) AND a=\u{a7}\\)|id=-\u{a7}|id>\u{a7}|\u{a7} > id|id>=\u{a7}|\
     id BETWEEN \u{a7} AND \u{a7}|id = \u{a7} \\+ \u{a7}|a=\u{a7}|a BETWEEN \u{a7} AND \u{a7}|\\(a OR b = \u{a7}\\)|NOT a|id = -\u{a7}|id = \\?|id IN \\(\\?, \u{a7}, \\?\\)";
 
 /// Rows of new values.
@@ -240,6 +264,7 @@ fn literals() -> impl Strategy<Value = Vec<String>> {
         4 => prop::collection::vec(NUMBERS, 1..8),
         1 => prop::collection::vec("[1-9][0-9]{0,2}", 1..8),
         2 => prop::collection::vec(literal, 1..8),
+        2 => prop::collection::vec(STRINGS, 1..8),
     ]
 }
 

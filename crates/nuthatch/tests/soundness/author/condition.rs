@@ -6,7 +6,7 @@ use super::Author;
 const DEPTH_MAX: u32 = 3;
 
 /// Conditions that say which keys, as they are written by people.
-const PLAIN: [&str; 12] = [
+const PLAIN: [&str; 18] = [
     "{id} = {k}",
     "{id} = {k}",
     "{id} = {k}",
@@ -19,10 +19,16 @@ const PLAIN: [&str; 12] = [
     "{id} >= {m} AND {id} < {k}",
     "{id} > {m} AND {k} >= {id}",
     "{id} <= {k}",
+    "({id} = {k})",
+    "(({id}) = ({k}))",
+    "({id} = {k} AND {where})",
+    "({id} = {k}) AND ({where})",
+    "({id} IN (({k}), {k}))",
+    "({id}) BETWEEN ({m}) AND ({k})",
 ];
 
 /// Those that look like one and may be another.
-const ODD: [&str; 64] = [
+const ODD: [&str; 72] = [
     "({id}) = {k}",
     "({id} = {k})",
     "(({id} = {k}))",
@@ -87,6 +93,14 @@ const ODD: [&str; 64] = [
     "{id} = {k} /*!50600 OR n = {m} */",
     "{id} = {k} /*M! OR n = {m} */",
     "{id} = {k} -- OR 1\n",
+    "({id} = {k}) = {m}",
+    "({id} = {k} OR n = {m})",
+    "({id} = {k} AND n OR {m})",
+    "(({id} = {k}) IS FALSE)",
+    "(SELECT 0 AND {id} = {k} UNION SELECT 1)",
+    "(n BETWEEN 1 AND ({id} = {k}) AND g)",
+    "({id} = {k}) BETWEEN {m} AND 1",
+    "({id} = {k}, n) = (1, {m})",
 ];
 
 /// On other columns.

@@ -17,7 +17,7 @@ const ONE_TABLE: [&str; 9] = [
     "SELECT {list} FROM {t} WHERE {where} AND {where}{tail}",
 ];
 
-const BY_KEY: [&str; 10] = [
+const BY_KEY: [&str; 16] = [
     "SELECT {list} FROM {t} WHERE id = {k}",
     "SELECT * FROM {t} WHERE id = {k}",
     "SELECT n FROM {t} WHERE {q}.id = {k}",
@@ -28,12 +28,21 @@ const BY_KEY: [&str; 10] = [
     "SELECT n FROM hidden WHERE secret = {k}",
     "SELECT n FROM Item WHERE id = {k}",
     "SELECT {list} FROM {t} WHERE id BETWEEN {m} AND {k}{tail}",
+    "SELECT n FROM {t} WHERE (id = {k} AND n > 0)",
+    "SELECT n FROM {t} WHERE (id = {k}) = 0",
+    "SELECT n FROM {t} WHERE (id = {k}) IS FALSE AND n",
+    "SELECT n FROM {t} WHERE (id = {k}) OR n > {m}",
+    "SELECT n FROM {t} WHERE (id = {k} OR n > {m}) AND g",
+    "SELECT n FROM {t} WHERE ((id = {k}) < n) AND (g > 0)",
 ];
 
-const HINTED: [&str; 7] = [
+const HINTED: [&str; 10] = [
     "SELECT n FROM {u} FORCE INDEX (PRIMARY) WHERE id = {k}",
     "SELECT n FROM {u} USE INDEX FOR ORDER BY (PRIMARY) WHERE {where} ORDER BY id",
     "SELECT n FROM {u} IGNORE INDEX (g) WHERE id = {k} AND g > 0",
+    "SELECT n FROM {t} FORCE KEY FOR JOIN (PRIMARY) USE INDEX () WHERE id = {k}",
+    "SELECT n FROM {t} IGNORE INDEX FOR GROUP BY (PRIMARY) WHERE id IN ({k}, {k})",
+    "SELECT * FROM {u} USE INDEX (PRIMARY), {u} AS b WHERE b.id = {k}",
     "SELECT n FROM slices PARTITION (p0) WHERE id = {k}",
     "SELECT /*+ MAX_EXECUTION_TIME(10000) */ n FROM {t} WHERE id = {k}",
     "SELECT SQL_BIG_RESULT STRAIGHT_JOIN n FROM {t} WHERE id = {k}",

@@ -5,7 +5,7 @@ use crate::statement::{VALUE_BEGINS, VALUE_ENDS};
 use super::Author;
 
 /// Of a number: `#` is its decimal digits, `^` those in hexadecimal.
-const SPELLINGS: [&str; 27] = [
+const SPELLINGS: [&str; 34] = [
     "'#'",
     "' #'",
     "'#x'",
@@ -33,10 +33,17 @@ const SPELLINGS: [&str; 27] = [
     "_utf8mb4'#'",
     "ABS(#)",
     "COALESCE(NULL, #)",
+    "('#')",
+    "((#))",
+    "-#",
+    "'-#'",
+    "'+#'",
+    "'0#'",
+    "'#' '#'",
 ];
 
 /// Of no number in particular.
-const ODD: [&str; 24] = [
+const ODD: [&str; 29] = [
     "NULL",
     "TRUE",
     "FALSE",
@@ -61,11 +68,16 @@ const ODD: [&str; 24] = [
     "18446744073709551623",
     "NOT 0",
     "~0",
+    "'0'",
+    "'-0'",
+    "'300'",
+    "'9223372036854775808'",
+    "'18446744073709551615'",
 ];
 
 /// Ids with and without a row, of one block of keys and the next.
-const KEYS: [i64; 26] =
-    [1, 1, 2, 3, 3, 4, 5, 5, 6, 7, 7, 7, 8, 9, 10, 10, 11, 12, 13, 63, 64, 65, 66, 127, 0, -1];
+const KEYS: [i64; 27] =
+    [1, 1, 2, 3, 3, 4, 5, 5, 6, 7, 7, 7, 8, 9, 10, 10, 11, 12, 13, 63, 64, 65, 66, 127, 0, -1, -7];
 
 impl Author {
     pub(super) fn any_key(&mut self) -> i64 {
@@ -84,7 +96,8 @@ impl Author {
     pub(super) fn value(&mut self) -> String {
         let key = self.some_key();
         match self.random.below(16) {
-            0..6 => key.to_string(),
+            0..4 => key.to_string(),
+            4..6 => format!("'{key}'"),
             6..11 => format!("{VALUE_BEGINS}{key}{VALUE_ENDS}"),
             11 => format!("{VALUE_BEGINS}'{key}{VALUE_ENDS}"),
             12..15 => {

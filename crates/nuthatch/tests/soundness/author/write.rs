@@ -8,7 +8,7 @@ use crate::statement::Statement;
 /// The kind of what is more, or less, than a statement that writes rows.
 pub(super) const OTHER: &str = "other";
 
-const UPDATES: [&str; 10] = [
+const UPDATES: [&str; 12] = [
     "UPDATE {t} SET n = n + 1 WHERE id = {k}",
     "UPDATE {t} SET n = n + 1 WHERE id = {k}",
     "UPDATE {t} SET {set} WHERE id = {k}",
@@ -19,6 +19,8 @@ const UPDATES: [&str; 10] = [
     "UPDATE {t} SET n = n + 1 WHERE id IN ({k}, {k}){rest}",
     "UPDATE {t} SET {set}{rest}",
     "UPDATE Item SET n = n + 1 WHERE id = {k}",
+    "UPDATE {t} FORCE INDEX (PRIMARY) SET n = n + 1 WHERE id = {k}",
+    "UPDATE {t} SET n = n + 1 WHERE (id = {k}) AND (n > {m})",
 ];
 
 const DELETES: [&str; 7] = [
