@@ -139,12 +139,15 @@ const TRIGGERS: Question = Question {
     ),
 };
 
+/// A row for each column that one refers to; without a column, should one not be shown.
 const FOREIGN_KEYS: Question = Question {
     what: "foreign keys",
     sql: outside_system_schemas!(
-        "SELECT CONSTRAINT_SCHEMA, TABLE_NAME, UNIQUE_CONSTRAINT_SCHEMA, REFERENCED_TABLE_NAME, UPDATE_RULE, \
-         DELETE_RULE FROM information_schema.REFERENTIAL_CONSTRAINTS",
-        "CONSTRAINT_SCHEMA",
+        "SELECT r.CONSTRAINT_SCHEMA, r.TABLE_NAME, r.UNIQUE_CONSTRAINT_SCHEMA, r.REFERENCED_TABLE_NAME, r.UPDATE_RULE, \
+         r.DELETE_RULE, k.REFERENCED_COLUMN_NAME FROM information_schema.REFERENTIAL_CONSTRAINTS r \
+         LEFT JOIN information_schema.KEY_COLUMN_USAGE k ON k.CONSTRAINT_SCHEMA = r.CONSTRAINT_SCHEMA \
+         AND k.TABLE_NAME = r.TABLE_NAME AND k.CONSTRAINT_NAME = r.CONSTRAINT_NAME AND k.REFERENCED_COLUMN_NAME IS NOT NULL",
+        "r.CONSTRAINT_SCHEMA",
         ""
     ),
 };
@@ -162,8 +165,8 @@ const FOREIGN_KEYS_OF_INNODB: Question = Question {
         name_of_file!("REF_NAME", "1"),
         ", ",
         name_of_file!("REF_NAME", "-1"),
-        ", IF(TYPE & 12, 'CASCADE', 'RESTRICT'), IF(TYPE & 3, 'CASCADE', 'RESTRICT') \
-         FROM information_schema.INNODB_SYS_FOREIGN \
+        ", IF(TYPE & 12, 'CASCADE', 'RESTRICT'), IF(TYPE & 3, 'CASCADE', 'RESTRICT'), REF_COL_NAME \
+         FROM information_schema.INNODB_SYS_FOREIGN LEFT JOIN information_schema.INNODB_SYS_FOREIGN_COLS USING (ID) \
          HAVING child_schema NOT IN ('information_schema', 'performance_schema', 'mysql', 'sys')"
     ),
 };
@@ -248,12 +251,15 @@ pub(crate) struct TriggerDefinition {
     pub(crate) sql_mode: Vec<u8>,
 }
 
+/// One column that a foreign key refers to.
 pub(crate) struct ForeignKey {
     pub(crate) child: TableRef,
     pub(crate) parent: TableRef,
     /// `RESTRICT`, `NO ACTION`, `CASCADE`, `SET NULL`, `SET DEFAULT`.
     pub(crate) update_rule: Vec<u8>,
     pub(crate) delete_rule: Vec<u8>,
+    /// The parent's column; empty if it is not told.
+    pub(crate) referenced: Vec<u8>,
 }
 
 pub(crate) struct RoutineDefinition {
@@ -358,21 +364,31 @@ async fn all<T, const N: usize>(
 }
 
 impl ForeignKey {
-    fn of_row([schema, name, parent_schema, parent, update_rule, delete_rule]: [Vec<u8>; 6]) -> Self {
+    fn of_row(
+        [schema, name, parent_schema, parent, update_rule, delete_rule, referenced]: [Vec<u8>; 7],
+    ) -> Self {
         Self {
             child: TableRef { schema, name },
             parent: TableRef { schema: parent_schema, name: parent },
             update_rule,
             delete_rule,
+            referenced,
         }
     }
 
-    /// A change of the parent's rows may change the child's.
-    pub(crate) fn writes(&self) -> bool {
-        [&self.update_rule, &self.delete_rule]
-            .iter()
-            .any(|rule| !matches!(rule.as_slice(), b"RESTRICT" | b"NO ACTION"))
+    /// A row that is removed from the parent may change the child's.
+    pub(crate) fn cascades_removal(&self) -> bool {
+        cascades(&self.delete_rule)
     }
+
+    /// A change of what is referred to may change the child's rows.
+    pub(crate) fn cascades_change(&self) -> bool {
+        cascades(&self.update_rule)
+    }
+}
+
+fn cascades(rule: &[u8]) -> bool {
+    !matches!(rule, b"RESTRICT" | b"NO ACTION")
 }
 
 impl ColumnDefinition {

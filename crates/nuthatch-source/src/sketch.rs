@@ -3,11 +3,12 @@
 //! Tables are known by their place in the sketch until all is known; those that get no number leave traces in the others: a
 //! view that reads one is not understood, and a trigger's effects go on behind it.
 
+use std::borrow::Cow;
 use std::hash::{DefaultHasher, Hash, Hasher};
 
 use nuthatch_sql::{
-    Catalogue, PrimaryKey, ServerFlavor, SideEffects, Table, TableId, Unsuitable, calls_stored_function,
-    fold, may_rest_on_today,
+    Cascades, Catalogue, PrimaryKey, ServerFlavor, SideEffects, Table, TableId, Unsuitable,
+    calls_stored_function, fold, may_rest_on_today,
 };
 
 use crate::TableIds;
@@ -61,6 +62,7 @@ struct Draft {
     /// Of its primary key.
     key_columns: Vec<Vec<u8>>,
     has_invisible_column: bool,
+    has_trigger: bool,
     /// Besides its primary key.
     has_unique_index: bool,
     key: Option<PrimaryKey>,
@@ -71,8 +73,16 @@ struct Draft {
     is_transactional: bool,
     /// Of a view, what its text names.
     reads: Vec<usize>,
-    /// What a write to it may write as well, at one remove.
+    /// What a write to it may write as well, at one remove, but for foreign keys.
     writes: Vec<usize>,
+    /// Tables with a foreign key to it that cascades when a row is removed.
+    removes: Vec<usize>,
+    /// Those with one that cascades when what it refers to is changed.
+    changes: Vec<usize>,
+    /// The names, folded, of the columns that these refer to; an empty one for any.
+    referenced: Vec<Box<[u8]>>,
+    /// The names, folded, of columns that may change without being assigned to.
+    follows: Vec<Box<[u8]>>,
     may_write_anything: bool,
     /// Of a view, whether its text does when it is read.
     reading_may_write: bool,
@@ -95,6 +105,7 @@ impl Draft {
             table: definition.table.clone(),
             key_columns: Vec::new(),
             has_invisible_column: false,
+            has_trigger: false,
             has_unique_index: false,
             key: None,
             time_columns: Vec::new(),
@@ -104,10 +115,41 @@ impl Draft {
             is_transactional: is_view || (is_innodb && unsuitable != Some(Unsuitable::Sequence)),
             reads: Vec::new(),
             writes: Vec::new(),
+            removes: Vec::new(),
+            changes: Vec::new(),
+            referenced: Vec::new(),
+            follows: Vec::new(),
             may_write_anything: !is_view && !WRITES_OWN_ROWS_ONLY.iter().any(|engine| is_of(engine)),
             reading_may_write: false,
             definition: 0,
         }
+    }
+}
+
+impl Draft {
+    /// All that a write to it may write as well.
+    fn writes_at_one_remove(&self) -> Cow<'_, [usize]> {
+        if self.removes.is_empty() && self.changes.is_empty() {
+            Cow::Borrowed(&self.writes)
+        } else {
+            Cow::Owned([&*self.writes, &self.removes, &self.changes].concat())
+        }
+    }
+
+    /// If nothing but foreign keys makes a write to it write other tables, and these rest on what a statement says: the columns to
+    /// which those refer that cascade when they are changed.
+    fn referenced_by_cascades_only(&self) -> Option<Box<[Box<[u8]>]>> {
+        let has_cascades = !(self.removes.is_empty() && self.changes.is_empty());
+        let is_plain =
+            !self.has_trigger && !self.is_view && self.unsuitable.is_none() && self.writes.is_empty();
+        let is_told =
+            !self.referenced.iter().any(|column| column.is_empty() || self.follows.contains(column));
+        (has_cascades && is_plain && is_told).then(|| {
+            let mut referenced = self.referenced.clone();
+            referenced.sort_unstable();
+            referenced.dedup();
+            referenced.into()
+        })
     }
 }
 
@@ -165,6 +207,12 @@ impl Sketch {
     fn note_column(&mut self, column: &ColumnDefinition) {
         if let Some(draft) = self.draft(&column.table) {
             draft.has_invisible_column |= column.is(b"INVISIBLE");
+            let follows = [&b"on update"[..], b"STORED GENERATED", b"VIRTUAL GENERATED"]
+                .iter()
+                .any(|words| column.is(words));
+            if follows {
+                draft.follows.push(fold(&column.name));
+            }
             if column.data_type.eq_ignore_ascii_case(b"time") {
                 draft.time_columns.push(fold(&column.name));
             }
@@ -195,22 +243,21 @@ impl Sketch {
         let may_write_anything = body.may_run_other_code(&trigger.sql_mode, self.server, &self.catalogue);
         if let Some(draft) = self.draft(&trigger.table) {
             draft.key = None;
+            draft.has_trigger = true;
             draft.writes.extend(named);
             draft.may_write_anything |= may_write_anything;
         }
     }
 
     fn add_foreign_key(&mut self, foreign_key: &ForeignKey) {
-        if !foreign_key.writes() {
-            return;
-        }
         let child = self.index(&foreign_key.child.schema, &foreign_key.child.name);
-        if let Some(child) = self.draft(&foreign_key.child) {
-            child.key = None;
+        let Some(parent) = self.draft(&foreign_key.parent) else { return };
+        if foreign_key.cascades_removal() {
+            parent.removes.extend(child);
         }
-        if let Some(parent) = self.draft(&foreign_key.parent) {
-            parent.key = None;
-            parent.writes.extend(child);
+        if foreign_key.cascades_change() {
+            parent.changes.extend(child);
+            parent.referenced.push(fold(&foreign_key.referenced));
         }
     }
 
@@ -253,7 +300,7 @@ impl Sketch {
         let draft = |index: usize| self.drafts.get(index).expect("an index of a draft");
         let number = |index: &usize| numbers.get(*index).copied().flatten();
         let own = draft(index);
-        let read = reach(index, |at| &draft(at).reads);
+        let read = reach(&[index], |at| Cow::Borrowed(&*draft(at).reads));
         let is_suitable = |read: &Vec<usize>| {
             read.iter().all(|at| number(at).is_some() && (*at == index || draft(*at).unsuitable.is_none()))
         };
@@ -277,12 +324,30 @@ impl Sketch {
 
     /// All that a write to the table may write besides it, over triggers, cascades and views.
     fn side_effects(&self, index: usize, number: impl Fn(&usize) -> Option<TableId>) -> SideEffects {
-        let draft = |index: usize| self.drafts.get(index).expect("an index of a draft");
-        match reach(index, |at| &draft(at).writes) {
-            Some(written) if !written.iter().any(|at| draft(*at).may_write_anything) => {
-                SideEffects::Tables(written.iter().skip(1).filter_map(number).collect())
-            }
-            _ => SideEffects::Everything,
+        let own = self.drafts.get(index).expect("an index of a draft");
+        if own.may_write_anything {
+            return SideEffects::Everything;
         }
+        if let Some(referenced) = own.referenced_by_cascades_only() {
+            return SideEffects::Cascades(Box::new(Cascades {
+                of_removal: self.written(&own.removes, &number),
+                of_change: self.written(&own.changes, &number),
+                referenced,
+            }));
+        }
+        let first = own.writes_at_one_remove();
+        self.written(&first, &number).map_or(SideEffects::Everything, SideEffects::Tables)
+    }
+
+    /// The tables that a write to these may write, ascending; none if that may be any.
+    fn written(&self, first: &[usize], number: impl Fn(&usize) -> Option<TableId>) -> Option<Box<[TableId]>> {
+        let draft = |index: usize| self.drafts.get(index).expect("an index of a draft");
+        let written = reach(first, |at| draft(at).writes_at_one_remove())?;
+        if written.iter().any(|at| draft(*at).may_write_anything) {
+            return None;
+        }
+        let mut numbers: Vec<_> = written.iter().filter_map(number).collect();
+        numbers.sort_unstable();
+        Some(numbers.into())
     }
 }

@@ -4,6 +4,7 @@
 //! letters to lower case, whatever the server does, so that two tables whose names differ in case only are one here (and are
 //! never cached). A table that is not in it is *not known*: what reads it is not cached, what writes it moves all clocks.
 
+use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 
 use rapidhash::fast::RandomState;
@@ -79,10 +80,42 @@ impl fmt::Display for Unsuitable {
 /// What else a write to a table may change.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum SideEffects {
-    /// These tables: by triggers and cascading foreign keys, and for a view all that it reads; transitively, empty for none.
+    /// These tables, ascending: by triggers, and for a view all that it reads; transitively, empty for none.
     Tables(Box<[TableId]>),
+    /// Nothing but what cascading foreign keys change: that depends on what becomes of the rows that they refer to.
+    Cascades(Box<Cascades>),
     /// Anything: a trigger or the text of a view calls code that was not looked into, or the engine may keep its rows anywhere.
     Everything,
+}
+
+impl SideEffects {
+    /// The tables that some write may change; none if that may be any.
+    #[must_use]
+    pub fn tables(&self) -> Option<Cow<'_, [TableId]>> {
+        match self {
+            Self::Tables(tables) => Some(Cow::Borrowed(tables)),
+            Self::Cascades(cascades) => {
+                let removal = cascades.of_removal.as_ref()?;
+                let mut all = [&**removal, cascades.of_change.as_ref()?].concat();
+                all.sort_unstable();
+                all.dedup();
+                Some(Cow::Owned(all))
+            }
+            Self::Everything => None,
+        }
+    }
+}
+
+/// What cascading foreign keys that refer to a table change besides it, transitively: the table itself too, if they lead back to it.
+/// Nothing for rows that are added, or changed in other columns.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Cascades {
+    /// For rows that are removed; none if that may be anything.
+    pub of_removal: Option<Box<[TableId]>>,
+    /// For rows of which a column that is referred to is changed; none if that may be anything.
+    pub of_change: Option<Box<[TableId]>>,
+    /// The names, folded, of these columns.
+    pub referenced: Box<[Box<[u8]>]>,
 }
 
 /// One table or view.
@@ -92,8 +125,7 @@ pub struct Table {
     pub id: TableId,
     /// It is a view.
     pub is_view: bool,
-    /// Its key, if rows can be told apart by it. `None` for views and for tables with a trigger, a cascading foreign key into or out
-    /// of it, or several key columns.
+    /// Its key, if rows can be told apart by it. `None` for views and for tables with a trigger or several key columns.
     pub key: Option<PrimaryKey>,
     /// The names, folded, of its columns of type TIME; a view has them too.
     pub time_columns: Box<[Box<[u8]>]>,

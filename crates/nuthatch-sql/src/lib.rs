@@ -51,8 +51,8 @@ pub use assignments::{
 };
 pub use binlog::leaves_binlog;
 pub use catalogue::{
-    Catalogue, PrimaryKey, RowKey, SideEffects, Table, TableId, Unsuitable, fold, is_of_word, is_own_schema,
-    is_plain,
+    Cascades, Catalogue, PrimaryKey, RowKey, SideEffects, Table, TableId, Unsuitable, fold, is_of_word,
+    is_own_schema, is_plain,
 };
 pub use classify::classify;
 pub use connection_numbers::{ConnectionNumber, NumberEdit, connection_numbers};

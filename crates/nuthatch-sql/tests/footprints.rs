@@ -20,8 +20,8 @@
 use std::fmt::Write;
 
 use nuthatch_sql::{
-    Catalogue, Class, FoldedName, Lexing, NotExact, Parameter, PrimaryKey, ReadFootprint, ReadRows, RowKey,
-    ServerFlavor, SideEffects, Table, TableId, Unsuitable, WriteFootprint, WrittenRows, classify,
+    Cascades, Catalogue, Class, FoldedName, Lexing, NotExact, Parameter, PrimaryKey, ReadFootprint, ReadRows,
+    RowKey, ServerFlavor, SideEffects, Table, TableId, Unsuitable, WriteFootprint, WrittenRows, classify,
     read_footprint, write_footprint,
 };
 

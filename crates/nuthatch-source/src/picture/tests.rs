@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::question::{NamedRow, Row};
-use nuthatch_sql::{SideEffects, TableId, Unsuitable};
+use nuthatch_sql::{Cascades, SideEffects, TableId, Unsuitable};
 
 /// For words in a statement, its answer: rows in lines, values parted by bars.
 type Answer<'a> = (&'static str, &'a str);
@@ -186,6 +186,59 @@ async fn what_a_table_without_number_writes_is_not_forgotten() {
     assert_eq!((picture.tables_left_out, picture.catalogue.table(b"s", b"b")), (2, None));
     let a = picture.catalogue.table(b"s", b"a").unwrap();
     assert_eq!(a.side_effects, SideEffects::Tables([TableId(1)].into()));
+}
+
+#[tokio::test]
+async fn foreign_keys_cascade_by_their_rules_and_whatever_is_written_where_more_may_follow() {
+    let tables = "s|a|BASE TABLE|InnoDB\ns|b|BASE TABLE|InnoDB\ns|c|BASE TABLE|InnoDB";
+    let [a, b, c] = [TableId(0), TableId(1), TableId(2)];
+    let cascades = |of_removal: &[TableId], of_change: &[TableId], referenced: &[&str]| {
+        let referenced = referenced.iter().map(|name| name.as_bytes().into()).collect();
+        let (of_removal, of_change) = (Some(of_removal.into()), Some(of_change.into()));
+        SideEffects::Cascades(Box::new(Cascades { of_removal, of_change, referenced }))
+    };
+    for (keys, columns, triggers, expected) in [
+        ("s|b|s|a|CASCADE|RESTRICT|Id", "", "", cascades(&[], &[b], &["id"])),
+        ("s|b|s|a|NO ACTION|SET NULL|id", "", "", cascades(&[b], &[], &[])),
+        ("s|b|s|a|CASCADE|CASCADE|x\ns|b|s|a|CASCADE|CASCADE|id", "", "", cascades(&[b], &[b], &["id", "x"])),
+        // A chain, and a circle.
+        ("s|b|s|a|RESTRICT|CASCADE|id\ns|c|s|b|SET NULL|RESTRICT|x", "", "", cascades(&[b, c], &[], &[])),
+        ("s|b|s|a|RESTRICT|CASCADE|id\ns|a|s|b|CASCADE|CASCADE|id", "", "", cascades(&[a, b], &[], &[])),
+        ("s|a|s|a|RESTRICT|CASCADE|id", "", "", cascades(&[a], &[], &[])),
+        ("s|b|s|a|RESTRICT|RESTRICT|id", "", "", SideEffects::Tables([].into())),
+        // What is written follows not only from what the statement says.
+        ("s|b|s|a|CASCADE|RESTRICT|", "", "", SideEffects::Tables([b].into())),
+        (
+            "s|b|s|a|CASCADE|CASCADE|x",
+            "s|a|x|2|int|int(11)|STORED GENERATED|`id`",
+            "",
+            SideEffects::Tables([b].into()),
+        ),
+        (
+            "s|b|s|a|CASCADE|CASCADE|x",
+            "s|a|X|2|timestamp|timestamp|on update current_timestamp()|",
+            "",
+            SideEffects::Tables([b].into()),
+        ),
+        (
+            "s|b|s|a|CASCADE|CASCADE|x",
+            "s|a|y|2|int|int(11)|VIRTUAL GENERATED|`x`",
+            "",
+            cascades(&[b], &[b], &["x"]),
+        ),
+        ("s|b|s|a|CASCADE|CASCADE|x", "", "s|a|SET NEW.x = 1|", SideEffects::Tables([b].into())),
+        ("s|b|s|a|CASCADE|CASCADE|x", "", "s|b|UPDATE c SET x = 1|", cascades(&[b, c], &[b, c], &["x"])),
+    ] {
+        let answers = [
+            ("information_schema.TABLES", tables),
+            ("COLUMN_KEY", columns),
+            ("information_schema.TRIGGERS", triggers),
+            ("REFERENTIAL_CONSTRAINTS", keys),
+        ];
+        let catalogue = seen(MYSQL, &answers, 9).await.unwrap().catalogue;
+        let found = catalogue.table(b"s", b"a").unwrap();
+        assert_eq!((found.id, &found.side_effects), (a, &expected), "{keys} {columns} {triggers}");
+    }
 }
 
 #[tokio::test]

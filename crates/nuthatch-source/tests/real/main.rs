@@ -157,9 +157,11 @@ async fn look_opens_no_table_that_was_just_made() {
         let table = |name: &str| {
             picture.catalogue.table("not.opened".as_bytes(), name.as_bytes()).expect("it is known")
         };
-        let SideEffects::Tables(written) = &table("p/ä").side_effects else {
+        let SideEffects::Cascades(cascades) = &table("p/ä").side_effects else {
             panic!("a cascade is understood")
         };
+        assert_eq!((cascades.of_change.as_deref(), &*cascades.referenced), (Some(&[][..]), &[][..]));
+        let written = cascades.of_removal.as_deref().expect("it is known");
         assert!(written.contains(&table("c-$").id), "what is deleted from the parent is from the child");
         run(server, "DROP DATABASE `not.opened`");
     }

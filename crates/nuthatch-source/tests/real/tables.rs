@@ -43,11 +43,24 @@ const EXPECTED: &[(&str, &str)] = &[
     ("s.far", "-; reads; writes s-2.t s.o`d'd"),
     ("s-2.t", "id -2147483648..2147483647 @0; reads; writes"),
     ("s.ansi", "-; reads; writes s.log s.o`d'd"),
-    ("s.parent", "-; reads; writes s.child s.grandchild s.log"),
-    ("s.child", "-; reads; writes s.grandchild s.log"),
+    (
+        "s.parent",
+        "id -2147483648..2147483647 @0; reads; writes s.child s.grandchild s.log when removed, when changed in []",
+    ),
+    (
+        "s.child",
+        "id -2147483648..2147483647 @0; reads; writes when removed, s.grandchild s.log when changed in [id]",
+    ),
     ("s.grandchild", "-; reads; writes s.log"),
     ("s.strict_child", "id -2147483648..2147483647 @0; reads; writes"),
-    ("s.own_parent", "-; reads; writes"),
+    ("s.own_parent", "id -2147483648..2147483647 @0; reads; writes when removed, when changed in []"),
+    ("s.moment", "id -2147483648..2147483647 @0 beside others; reads; writes s.of_moment"),
+    ("s.of_moment", "id -2147483648..2147483647 @0; reads; writes"),
+    (
+        "s.pair",
+        "c -2147483648..2147483647 @1 beside others; reads; writes s.of_pair when removed, s.of_pair when changed in [a b, d]",
+    ),
+    ("s.of_pair", "-; reads; writes"),
     ("s.v_plain", "-; reads s.plain; writes s.plain"),
     ("s.v_of_view", "-; reads s.plain s.tiny s.v_plain; writes s.plain s.tiny s.v_plain"),
     ("s.v_cte", "-; reads s.o`d'd s.plain s.v_plain; writes s.o`d'd s.plain s.v_plain"),
@@ -137,6 +150,14 @@ fn described(table: &Table, picture: &Picture) -> String {
     };
     let writes = match &table.side_effects {
         SideEffects::Tables(tables) => names(tables),
+        SideEffects::Cascades(cascades) => {
+            let names =
+                |ids: &Option<Box<[TableId]>>| ids.as_ref().map_or(" anything".to_owned(), |ids| names(ids));
+            let columns: Vec<_> =
+                cascades.referenced.iter().map(|name| String::from_utf8_lossy(name)).collect();
+            let (removal, change) = (names(&cascades.of_removal), names(&cascades.of_change));
+            format!("{removal} when removed,{change} when changed in [{}]", columns.join(", "))
+        }
         SideEffects::Everything => " anything".to_owned(),
     };
     let key = table.key.as_ref().map_or("-".to_owned(), |key| {

@@ -2,13 +2,14 @@
 
 use super::from::places;
 use super::index_hint::take_index_hints;
+use super::insert::take_changes;
 use super::key::{Key, is_same, take_target};
 use super::keyword::Keyword;
 use super::names::{Mention, Scope, take_alias};
 use super::predicate::{Rows, ends_where, skip_parenthesis, take_rows};
-use super::writes::{Writes, all_mentioned};
+use super::writes::{Deed, Writes, all_mentioned, referenced};
 use super::{WriteFootprint, WrittenRows};
-use crate::catalogue::{PrimaryKey, Table};
+use crate::catalogue::{PrimaryKey, SideEffects, Table};
 use crate::classify::cursor::Cursor;
 use crate::statement::Name;
 use crate::token::TokenKind;
@@ -35,12 +36,13 @@ fn of_several(start: &Cursor<'_>, scope: &Scope<'_>) -> Option<WriteFootprint> {
 struct Target<'a> {
     table: &'a Table,
     rows: Option<WrittenRows>,
+    deed: Deed,
 }
 
 impl Target<'_> {
     fn footprint(self, scope: &Scope<'_>) -> Option<WriteFootprint> {
         let mut writes = Writes::new(scope);
-        writes.add(self.table, self.rows.unwrap_or(WrittenRows::Any))?;
+        writes.add(self.table, self.rows.unwrap_or(WrittenRows::Any), self.deed)?;
         Some(writes.footprint())
     }
 }
@@ -55,11 +57,32 @@ fn single_update<'a>(mut cursor: Cursor<'_>, scope: &Scope<'a>) -> Option<Target
     let alias = take_alias(&mut cursor);
     take_index_hints(&mut cursor)?;
     cursor.take_word(b"SET").then_some(())?;
+    let deed = deed_of_update(&cursor, table);
     let rows = table.key.as_ref().filter(|_| !ignores).and_then(|key| {
         skip_assignments(&mut cursor, key)?;
         rows_left(cursor, key, mention, alias, scope)
     });
-    Some(Target { table, rows })
+    Some(Target { table, rows, deed })
+}
+
+/// What an UPDATE does whose SET is behind the cursor.
+fn deed_of_update(cursor: &Cursor<'_>, table: &Table) -> Deed {
+    if matches!(table.side_effects, SideEffects::Cascades(_))
+        && changes_none_of(cursor.clone(), referenced(table))
+    {
+        Deed::Keeps
+    } else {
+        Deed::Changes
+    }
+}
+
+/// Whether all assignments, which come next, surely are to other columns than these.
+fn changes_none_of(mut cursor: Cursor<'_>, columns: &[Box<[u8]>]) -> bool {
+    let ends = |word| word == Keyword::Where || ends_where(word);
+    let is_certain = take_changes(&mut cursor, columns, ends).is_some()
+        && (cursor.at_end() || Keyword::next(&cursor).is_some_and(ends));
+    while cursor.bump().is_some() {}
+    is_certain && !cursor.has_executable
 }
 
 /// `DELETE [LOW_PRIORITY] [QUICK] [IGNORE] FROM t [[AS] a] [WHERE …] [ORDER BY …] [LIMIT …]`.
@@ -73,12 +96,12 @@ fn single_delete<'a>(mut cursor: Cursor<'_>, scope: &Scope<'a>) -> Option<Target
     let table = mention.find(scope)?;
     let alias = take_alias(&mut cursor);
     if cursor.at_end() || Keyword::next(&cursor).is_some_and(ends_where) {
-        return Some(Target { table, rows: None });
+        return Some(Target { table, rows: None, deed: Deed::Removes });
     }
     (Keyword::next(&cursor) == Some(Keyword::Where)).then_some(())?;
     let rows = table.key.as_ref().filter(|_| !ignores);
     let rows = rows.and_then(|key| rows_left(cursor, key, mention, alias, scope));
-    Some(Target { table, rows })
+    Some(Target { table, rows, deed: Deed::Removes })
 }
 
 /// Goes from behind SET to the WHERE; none if there is none, or the key itself may be assigned to.

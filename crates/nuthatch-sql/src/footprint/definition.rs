@@ -7,7 +7,7 @@ use std::collections::HashSet;
 
 use super::names::{Mention, Mentions, Scope};
 use super::{TableWrites, WriteFootprint};
-use crate::catalogue::{SideEffects, Table, TableId, fold};
+use crate::catalogue::{Table, TableId, fold};
 use crate::classify::cursor::Cursor;
 use crate::token::TokenKind;
 
@@ -153,7 +153,7 @@ fn changed(start: &Cursor<'_>, scope: &Scope<'_>) -> Option<WriteFootprint> {
         (!table.reading_may_write()).then_some(())?;
         if is_named {
             affected.extend(&table.reads);
-            affected.extend(besides(table)?);
+            affected.extend(&*table.side_effects.tables()?);
         } else {
             affected.insert(table.id);
             named.insert((schema.into(), name.into()));
@@ -166,16 +166,8 @@ fn changed(start: &Cursor<'_>, scope: &Scope<'_>) -> Option<WriteFootprint> {
     Some(WriteFootprint::Definition { tables, named })
 }
 
-/// The other tables that a write to this one changes; none if that may be any.
-fn besides(table: &Table) -> Option<&[TableId]> {
-    match &table.side_effects {
-        SideEffects::Tables(tables) => Some(tables),
-        SideEffects::Everything => None,
-    }
-}
-
 /// Whether a table reads one of those that are named, or changes it when written.
 fn rests_on(table: &Table, named: &HashSet<TableId>) -> bool {
-    let besides = besides(table).unwrap_or_default();
-    table.reads.iter().chain(besides).any(|id| named.contains(id))
+    let besides = table.side_effects.tables().unwrap_or_default();
+    table.reads.iter().chain(&*besides).any(|id| named.contains(id))
 }

@@ -1,13 +1,13 @@
 //! INSERT and REPLACE: one table, and the keys of its new rows as far as they stand there.
 
-use super::key::{is_same, take_column_name, take_target, take_value};
+use super::key::{is_one_of, is_same, take_column_name, take_target, take_value};
 use super::keyword::Keyword;
 use super::names::{Mention, Scope, take_alias};
 use super::predicate::{KEYS_MAX, skip_parenthesis};
 use super::value::Value;
-use super::writes::Writes;
+use super::writes::{Deed, Writes, referenced};
 use super::{WriteFootprint, WrittenRows};
-use crate::catalogue::{Catalogue, PrimaryKey, RowKey};
+use crate::catalogue::{Catalogue, PrimaryKey, RowKey, SideEffects, Table};
 use crate::classify::cursor::{Cursor, is_word};
 use crate::token::{Lexing, Token, TokenKind};
 
@@ -16,11 +16,38 @@ pub(super) fn insert(mut cursor: Cursor<'_>, scope: &Scope<'_>) -> Option<WriteF
     let head = take_head(&mut cursor)?;
     let table = Mention::take(&mut cursor)?.find(scope)?;
     begins_rows(&cursor).then_some(())?;
+    let deed = deed(&cursor, &head, table);
     let key = table.key.as_ref().filter(|_| !head.is_delayed);
     let rows = key.and_then(|key| Rows::new(key, scope).take(cursor, &head));
     let mut writes = Writes::new(scope);
-    writes.add(table, rows.unwrap_or(WrittenRows::Any))?;
+    writes.add(table, rows.unwrap_or(WrittenRows::Any), deed)?;
     Some(writes.footprint())
+}
+
+/// What an INSERT or REPLACE does with the rows of `table`, whose name was taken.
+fn deed(cursor: &Cursor<'_>, head: &Head, table: &Table) -> Deed {
+    let has_cascades = matches!(table.side_effects, SideEffects::Cascades(_));
+    if has_cascades && !head.replaces && changes_none_of(cursor.clone(), referenced(table)) {
+        Deed::Keeps
+    } else {
+        Deed::Any
+    }
+}
+
+/// Whether what stands behind ON DUPLICATE KEY UPDATE, if that is there, surely is assigned to other columns than these.
+fn changes_none_of(mut cursor: Cursor<'_>, columns: &[Box<[u8]>]) -> bool {
+    while !cursor.at_end() {
+        if !cursor.take_word(b"DUPLICATE") {
+            cursor.advance();
+            continue;
+        }
+        let changes = cursor.take_words(&[b"KEY", b"UPDATE"])
+            && take_changes(&mut cursor, columns, |_| false).is_some();
+        if !changes {
+            return false;
+        }
+    }
+    cursor.ends_statement()
 }
 
 /// Whether the server made `id` up, if the answer to `text` tells it: not if it is a key that the statement named, or that a trigger
@@ -351,7 +378,8 @@ fn take_tail(cursor: &mut Cursor<'_>, key: &PrimaryKey) -> Option<Tail> {
     }
     let updates = cursor.take_words(&[b"ON", b"DUPLICATE", b"KEY", b"UPDATE"]);
     if updates {
-        take_changes(cursor, key)?;
+        // Where RETURNING is no keyword it may be a column: what stands behind it has to be a change as well.
+        take_changes(cursor, std::slice::from_ref(&key.column), |_| false)?;
     }
     let answers_rows = cursor.take_word(b"RETURNING");
     if answers_rows {
@@ -364,13 +392,16 @@ fn take_tail(cursor: &mut Cursor<'_>, key: &PrimaryKey) -> Option<Tail> {
     cursor.at_end().then_some(Tail { answers_rows, updates })
 }
 
-/// Takes `column = value, …` behind ON DUPLICATE KEY UPDATE; none if the key is among the columns.
-fn take_changes(cursor: &mut Cursor<'_>, key: &PrimaryKey) -> Option<()> {
+/// Takes `column = value, …`, up to a word that ends it; none if one of these is among the columns.
+pub(super) fn take_changes(
+    cursor: &mut Cursor<'_>,
+    columns: &[Box<[u8]>],
+    ends: impl Fn(Keyword) -> bool,
+) -> Option<()> {
     loop {
         let column = take_target(cursor)?;
-        (!is_same(column, &key.column)).then_some(())?;
-        // Where RETURNING is no keyword it may be a column: what stands behind it has to be a change as well.
-        skip_value(cursor, |_| false)?;
+        (!is_one_of(column, columns)).then_some(())?;
+        skip_value(cursor, &ends)?;
         if !cursor.take_symbol(b',') {
             return Some(());
         }

@@ -143,6 +143,11 @@ pub(super) fn take_column_name<'q>(cursor: &mut Cursor<'q>) -> Option<(Option<Me
     }
 }
 
+/// Whether `name` stands for one of these texts, in whatever case.
+pub(super) fn is_one_of(name: Name<'_>, texts: &[Box<[u8]>]) -> bool {
+    texts.iter().any(|text| is_same(name, text))
+}
+
 /// Whether `name` stands for this text, in whatever case.
 pub(super) fn is_same(name: Name<'_>, text: &[u8]) -> bool {
     name.text().eq_ignore_ascii_case(text)

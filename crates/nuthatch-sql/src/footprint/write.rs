@@ -5,7 +5,7 @@ use super::change::{delete, update};
 use super::definition::{definition, optimized};
 use super::insert::insert;
 use super::names::{Mention, Mentions, Scope};
-use super::writes::Writes;
+use super::writes::{Deed, Writes};
 use super::{Parameter, TableWrites, WriteFootprint, WrittenRows};
 use crate::catalogue::{Catalogue, Table};
 use crate::classify::cursor::{Cursor, is_word};
@@ -125,7 +125,7 @@ fn truncate(mut cursor: Cursor<'_>, scope: &Scope<'_>) -> Option<WriteFootprint>
     let table = Mention::take(&mut cursor)?.find(scope)?;
     let is_whole = cursor.at_end() || cursor.peek_word(b"WAIT") || cursor.peek_word(b"NOWAIT");
     let mut writes = Writes::new(scope);
-    writes.add(table, WrittenRows::Any)?;
+    writes.add(table, WrittenRows::Any, Deed::Any)?;
     is_whole.then(|| writes.committed())
 }
 
@@ -136,6 +136,6 @@ fn load(mut cursor: Cursor<'_>, scope: &Scope<'_>) -> Option<WriteFootprint> {
     }
     let table = Mention::take(&mut cursor)?.find(scope)?;
     let mut writes = Writes::new(scope);
-    writes.add(table, WrittenRows::Any)?;
+    writes.add(table, WrittenRows::Any, Deed::Any)?;
     Some(writes.footprint())
 }

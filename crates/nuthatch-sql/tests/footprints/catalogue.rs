@@ -1,6 +1,6 @@
 //! The tables that the statements are about.
 
-use super::super::{Catalogue, PrimaryKey, SideEffects, Table, TableId, Unsuitable};
+use super::super::{Cascades, Catalogue, PrimaryKey, SideEffects, Table, TableId, Unsuitable};
 
 /// A catalogue, and the names of its tables.
 pub(crate) struct Shop {
@@ -11,7 +11,6 @@ pub(crate) struct Shop {
 impl Shop {
     pub(crate) fn new() -> Self {
         let mut shop = Self { catalogue: Catalogue::default(), names: Vec::new() };
-        let int = |column| key(column, i64::from(i32::MIN), 2_147_483_647);
         let orders = shop.add("orders", |table| table.key = Some(given(int("id"))));
         let users = shop.add("users", |table| table.key = Some(given(key("id", 0, u64::MAX))));
         // A key behind another column, not given by the server.
@@ -29,7 +28,7 @@ impl Shop {
         let log = shop.add("log", |_| {});
         // A cascade, a trigger, a trigger that calls a procedure.
         let child = shop.add("child", |_| {});
-        shop.add("parent", |table| table.side_effects = SideEffects::Tables([child].into()));
+        shop.add_parents(child);
         shop.add("audited", |table| table.side_effects = SideEffects::Tables([log].into()));
         shop.add("hooked", |table| table.side_effects = SideEffects::Everything);
         let legacy = shop.add("legacy", |table| {
@@ -88,6 +87,23 @@ impl Shop {
         shop
     }
 
+    /// Tables with foreign keys to them that cascade.
+    fn add_parents(&mut self, child: TableId) {
+        self.add("parent", |table| {
+            table.key = Some(given(int("id")));
+            table.side_effects = cascades(Some(&[child]), Some(&[child]), &["id", "code"]);
+        });
+        // Cascades when rows are removed only; into itself; beyond what is known.
+        self.add("folder", |table| {
+            table.key = Some(given(int("id")));
+            table.side_effects = cascades(Some(&[child, table.id]), Some(&[]), &[]);
+        });
+        self.add("rooted", |table| {
+            table.key = Some(int("id"));
+            table.side_effects = cascades(None, Some(&[child]), &["a"]);
+        });
+    }
+
     /// Its name in tests.
     pub(crate) fn name(&self, table: TableId) -> &str {
         &self.names[usize::try_from(table.0).expect("a small number")]
@@ -131,6 +147,16 @@ fn key(column: &str, min: i64, max: u64) -> PrimaryKey {
         is_auto_increment: false,
         is_only_unique: true,
     }
+}
+
+fn int(column: &str) -> PrimaryKey {
+    key(column, i64::from(i32::MIN), 2_147_483_647)
+}
+
+fn cascades(of_removal: Option<&[TableId]>, of_change: Option<&[TableId]>, columns: &[&str]) -> SideEffects {
+    let referenced = columns.iter().map(|name| name.as_bytes().into()).collect();
+    let of_removal = of_removal.map(Box::from);
+    SideEffects::Cascades(Box::new(Cascades { of_removal, of_change: of_change.map(Box::from), referenced }))
 }
 
 fn given(key: PrimaryKey) -> PrimaryKey {

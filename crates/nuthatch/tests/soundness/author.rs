@@ -11,7 +11,7 @@ mod write;
 use nuthatch_lab::Kind;
 
 use crate::random::Random;
-use crate::schema::{ARRIVAL, SCHEMA, TABLES};
+use crate::schema::{ARRIVAL, CHILDREN, RELATIVES, SCHEMA, TABLES};
 use crate::statement::{Form, Statement};
 
 /// What becomes of a write.
@@ -89,6 +89,10 @@ impl Author {
         let (read, writes) = match self.random.below(40) {
             0 => (self.read_of_definitions(), vec![self.definition()]),
             1 => (self.read_of_definitions(), self.write()),
+            2..5 => {
+                self.table = self.random.pick::<&'static str>(&CHILDREN);
+                (self.read(), self.write_to_parents())
+            }
             _ => (self.read(), self.write()),
         };
         let ending = match self.random.below(20) {
@@ -112,9 +116,15 @@ impl Author {
         self.random.pick::<&'static str>(among)
     }
 
-    /// Mostly the pair's.
+    /// Mostly the pair's, or one that changes with it.
     fn some_table(&mut self) -> &'static str {
-        if self.random.below(6) == 0 { self.any_table() } else { self.table }
+        let relative =
+            RELATIVES.iter().find(|(table, _)| *table == self.table).map(|(_, relative)| *relative);
+        match (self.random.below(6), relative) {
+            (0, _) => self.any_table(),
+            (1..3, Some(relative)) => relative,
+            _ => self.table,
+        }
     }
 
     fn statement(&mut self, kind: &'static str, templates: &[&str]) -> Statement {

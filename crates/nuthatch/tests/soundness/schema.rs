@@ -6,7 +6,7 @@ use nuthatch_lab::Kind;
 pub(crate) const SCHEMA: &str = "soundness";
 
 /// All tables and views, by which a statement may name them.
-pub(crate) const TABLES: [&str; 26] = [
+pub(crate) const TABLES: [&str; 27] = [
     "item",
     "tiny",
     "wide",
@@ -18,6 +18,7 @@ pub(crate) const TABLES: [&str; 26] = [
     "parent",
     "child",
     "grandchild",
+    "follower",
     "watched",
     "journal",
     "copied",
@@ -35,10 +36,22 @@ pub(crate) const TABLES: [&str; 26] = [
     "elsewhere.item",
 ];
 
+/// Tables with foreign keys that cascade.
+pub(crate) const CHILDREN: [&str; 4] = ["child", "follower", "grandchild", "tree"];
+
+/// Tables, and those that change with them.
+pub(crate) const RELATIVES: [(&str, &str); 5] = [
+    ("parent", "child"),
+    ("child", "parent"),
+    ("grandchild", "child"),
+    ("badge", "follower"),
+    ("follower", "badge"),
+];
+
 /// The one whose keys the server gives.
 pub(crate) const ARRIVAL: &str = "arrival";
 
-const DEFINITIONS: [&str; 40] = [
+const DEFINITIONS: [&str; 41] = [
     "DROP DATABASE IF EXISTS soundness",
     "DROP DATABASE IF EXISTS elsewhere",
     "DROP DATABASE IF EXISTS elsewhere_too",
@@ -59,6 +72,8 @@ const DEFINITIONS: [&str; 40] = [
      FOREIGN KEY (id) REFERENCES parent (id) ON DELETE CASCADE ON UPDATE CASCADE)",
     "CREATE TABLE grandchild (id INT PRIMARY KEY, n INT DEFAULT 1, g INT, \
      FOREIGN KEY (g) REFERENCES child (id) ON DELETE SET NULL ON UPDATE CASCADE)",
+    "CREATE TABLE follower (id INT PRIMARY KEY, n INT DEFAULT 1, g INT, \
+     FOREIGN KEY (g) REFERENCES badge (n) ON DELETE SET NULL ON UPDATE CASCADE)",
     "CREATE TABLE watched (id INT PRIMARY KEY, n INT DEFAULT 1, g INT)",
     "CREATE TABLE journal (id INT AUTO_INCREMENT PRIMARY KEY, n INT DEFAULT 1, g INT)",
     "CREATE TABLE copied (id INT PRIMARY KEY, n INT DEFAULT 1, g INT)",
@@ -133,6 +148,7 @@ pub(crate) fn statements(server: Kind) -> Vec<String> {
             .join(", ")
     };
     statements.extend(FILLED.map(|table| format!("INSERT INTO {table} VALUES {}", rows(|id| id * 2))));
+    statements.push("INSERT INTO follower SELECT id, n, n FROM badge".to_owned());
     statements.push(format!(
         "INSERT INTO made (id, n) VALUES {}",
         IDS.map(|id| format!("({id}, {id})")).join(", ")

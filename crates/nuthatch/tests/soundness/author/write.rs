@@ -61,7 +61,7 @@ const INSERTS: [&str; 25] = [
     "INSERT INTO {u} (n) VALUES (LAST_INSERT_ID({k}))",
 ];
 
-const UPSERTS: [&str; 12] = [
+const UPSERTS: [&str; 14] = [
     "INSERT INTO {u} (id, n) VALUES ({k}, {m}) ON DUPLICATE KEY UPDATE n = n + 1",
     "INSERT INTO {u} (id, n) VALUES ({k}, {m}) ON DUPLICATE KEY UPDATE id = {k}",
     "INSERT INTO {u} (id, n) VALUES ({k}, {m}) ON DUPLICATE KEY UPDATE id = id + 200, n = 0",
@@ -74,6 +74,8 @@ const UPSERTS: [&str; 12] = [
     "INSERT INTO {u} (n, id) VALUES ({m}, {k}), (1{m}, {k}) ON DUPLICATE KEY UPDATE n = VALUES(n) + 1, g = {m}",
     "INSERT IGNORE INTO {u} (id, n) VALUES ({k}, {m}), ({k}, 14) ON DUPLICATE KEY UPDATE n = n + 1, g = 4",
     "INSERT IGNORE {u} SET id = {k}, n = {m}",
+    "INSERT INTO badge SELECT u.id, u.n, 1 FROM {u} AS u WHERE u.id = {k} ON DUPLICATE KEY UPDATE badge.n = 100 + {m}",
+    "INSERT INTO {u} (id, n, g) VALUES ('{m}', {m}, (SELECT 1)), ({k}, 15, 2) ON DUPLICATE KEY UPDATE g = 2, n = n + 90",
 ];
 
 const REPLACES: [&str; 9] = [
@@ -110,6 +112,29 @@ const OF_SEVERAL: [&str; 11] = [
     "DELETE FROM a USING {u} AS a JOIN {u} AS b ON a.id = b.id WHERE b.id = {k}",
     "DELETE item FROM item JOIN badge ON item.id = badge.id WHERE badge.id = {k}",
     "DELETE FROM {u} WHERE id IN (SELECT x FROM (SELECT u.id AS x FROM {u} AS u WHERE u.id = {k}) AS d)",
+];
+
+/// Writes to tables to which foreign keys refer that cascade.
+const TO_PARENTS: [&str; 19] = [
+    "DELETE FROM parent WHERE id = {k}",
+    "UPDATE parent SET id = id + 200 WHERE id = {k}",
+    "UPDATE parent SET n = n + 1, g = 2 WHERE id = {k}",
+    "REPLACE INTO parent (id, n) VALUES ({k}, {m})",
+    "INSERT INTO parent (id, n) VALUES ({k}, {m}) ON DUPLICATE KEY UPDATE n = {m}, id = 200 + {m}",
+    "DELETE FROM badge WHERE id = {k}",
+    "UPDATE badge SET n = n + 100 WHERE id = {k}",
+    "UPDATE badge SET g = n, badge.`N` = 100 WHERE id = {k}",
+    "UPDATE badge SET g = g + 1, id = id + 200 WHERE id = {k}",
+    "UPDATE IGNORE badge SET n = n + 1",
+    "REPLACE INTO badge (id, n) VALUES ({k}, {m})",
+    "INSERT INTO badge (id, n) VALUES ({k}, 300) ON DUPLICATE KEY UPDATE badge.n = 100",
+    "INSERT IGNORE INTO badge (id, n) VALUES ({k}, {m}), (300, {m})",
+    "DELETE FROM child WHERE id = {k}",
+    "DELETE FROM tree WHERE id = {k}",
+    "UPDATE tree SET id = id + 200 WHERE id = {k}",
+    "UPDATE tree SET g = {k} WHERE id = {k}",
+    "UPDATE parent AS a JOIN badge AS b USING (id) SET a.id = a.id + 200, b.n = 100 WHERE a.id = {k}",
+    "DELETE a, b FROM parent AS a JOIN badge AS b ON a.id = b.id WHERE a.id = {k}",
 ];
 
 const OTHERS: [&str; 11] = [
@@ -226,6 +251,10 @@ const SETTINGS: [&str; 5] = [
 ];
 
 impl Author {
+    pub(super) fn write_to_parents(&mut self) -> Vec<Statement> {
+        vec![self.statement("to parents", &TO_PARENTS)]
+    }
+
     pub(super) fn write(&mut self) -> Vec<Statement> {
         if self.sessions == Sessions::Any && self.random.below(25) == 0 {
             let sequence = *self.random.pick(&SEQUENCES);

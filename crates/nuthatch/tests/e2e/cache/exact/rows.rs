@@ -181,3 +181,29 @@ fn what_triggers_and_cascades_write_is_seen() {
         assert!(!survives(&stage, select, write), "{select} after {write}");
     }
 }
+
+#[test]
+fn foreign_key_takes_the_rows_of_its_table_with_it_only_where_it_cascades() {
+    let stage = exact_with(&[
+        "CREATE TABLE parent (id INT PRIMARY KEY, code INT UNIQUE, v INT) ENGINE=InnoDB",
+        "CREATE TABLE child (id INT PRIMARY KEY, p INT, FOREIGN KEY (p) REFERENCES parent (code) \
+         ON DELETE CASCADE ON UPDATE CASCADE)",
+        "INSERT INTO parent VALUES (1, 10, 1), (2, 20, 2)",
+        "INSERT INTO child VALUES (1, 10), (2, 20)",
+    ]);
+    let mut client = stage.client();
+    let (all, one) = ("SELECT COUNT(*), MAX(p) FROM child", "SELECT p FROM child WHERE (id) = '2'");
+    for (select, write, expected) in [
+        (all, "INSERT INTO parent VALUES (3, 30, 3)", true),
+        (all, "UPDATE parent SET v = v + 1 WHERE id = 1", true),
+        (all, "INSERT INTO parent VALUES (1, 10, 1) ON DUPLICATE KEY UPDATE v = 5", true),
+        (one, "INSERT INTO child VALUES ('3', 30)", true),
+        (one, "DELETE FROM child WHERE (id = '3') AND (p > 2)", true),
+        ("SELECT v FROM parent WHERE id = '1'", "DELETE FROM parent WHERE id = '3'", true),
+        (one, "UPDATE parent SET code = 21 WHERE id = 2", false),
+        (one, "REPLACE INTO parent VALUES (2, 21, 7)", false),
+    ] {
+        await_known(&stage, &mut client, select);
+        assert_eq!(survives(&stage, select, write), expected, "{select} after {write}");
+    }
+}
