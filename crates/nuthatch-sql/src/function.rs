@@ -9,6 +9,9 @@
 pub(crate) enum Function {
     /// Same arguments, same result (under the same session environment).
     Pure,
+    /// The same for the same arguments under the same session environment, of which the time zone may change between two calls;
+    /// the clock, if it has no arguments.
+    OfTimeZone(&'static str),
     /// The result changes by itself.
     Volatile(&'static str),
     /// Effect or result belong to the session or to the moment: never cached.
@@ -96,10 +99,11 @@ pub(crate) fn is_stored_if_apart(name: &[u8]) -> bool {
     OWN_IF_ADJACENT.iter().any(|own| name.eq_ignore_ascii_case(own.as_bytes()))
 }
 
-/// The names of functions, keywords and types of which a call is known to be free of effects and clocks, but for what
+/// The names of functions, keywords and types of which a call with arguments is known to be free of effects and clocks, but for what
 /// `footprint/today.rs` says.
 pub fn pure_functions() -> impl Iterator<Item = &'static str> {
-    PURE.iter().copied()
+    let of_time_zone = SPECIAL.iter().filter(|(_, function)| matches!(function, Function::OfTimeZone(_)));
+    PURE.iter().copied().chain(of_time_zone.map(|(name, _)| *name))
 }
 
 /// The known functions by whose names a stored function of this name may be called.
@@ -131,7 +135,7 @@ fn find(names: &'static [&'static str], lower: &[u8]) -> Option<&'static str> {
     names.get(at).copied()
 }
 
-const SPECIAL: [(&str, Function); 8] = [
+const SPECIAL: [(&str, Function); 10] = [
     ("last_insert_id", Function::InsertId),
     ("found_rows", Function::FoundRows),
     ("row_count", Function::RowCount),
@@ -140,6 +144,8 @@ const SPECIAL: [(&str, Function); 8] = [
     ("nextval", Function::Sequence),
     ("setval", Function::Sequence),
     ("lastval", Function::Sequence),
+    ("from_unixtime", Function::OfTimeZone("from_unixtime")),
+    ("unix_timestamp", Function::OfTimeZone("unix_timestamp")),
 ];
 
 /// Sorted. Never cached.
@@ -182,7 +188,6 @@ const VOLATILE: &[&str] = &[
     "current_time",
     "current_timestamp",
     "curtime",
-    "from_unixtime",
     // How a document is stored: OPTIMIZE may change that.
     "json_storage_free",
     "json_storage_size",
@@ -196,7 +201,6 @@ const VOLATILE: &[&str] = &[
     "system_user",
     // Oracle's takes from today what the format lacks.
     "to_date",
-    "unix_timestamp",
     "user",
     "utc_date",
     "utc_time",

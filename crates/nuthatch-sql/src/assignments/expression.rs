@@ -82,7 +82,11 @@ fn word(token: Token<'_>, after_dot: bool, cursor: &Cursor<'_>) -> Piece {
 fn call(name: Token<'_>, is_repeatable: bool, cursor: &Cursor<'_>) -> Piece {
     match lookup(name.text) {
         Function::Pure if is_repeatable => Piece::Constant,
-        Function::Pure | Function::Volatile(_) | Function::FoundRows | Function::RowCount => Piece::Changing,
+        Function::Pure
+        | Function::OfTimeZone(_)
+        | Function::Volatile(_)
+        | Function::FoundRows
+        | Function::RowCount => Piece::Changing,
         Function::Session("release_lock") => Piece::Acts,
         Function::Session(_) => Piece::Changing,
         // With an argument it is set.

@@ -104,7 +104,7 @@ impl Body {
             if is_apart && is_stored_if_apart(token.text) {
                 self.call_unknown();
             } else {
-                self.call(token.text);
+                self.call(token.text, cursor);
             }
             return Before::Other;
         }
@@ -185,9 +185,9 @@ impl Body {
         if may_call && cursor.peek_symbol(b'(') {
             // The server takes some names for its own functions even in quotes, others not.
             match lookup(name) {
-                Function::Pure | Function::Volatile(_) => self.call_unknown(),
+                Function::Pure | Function::OfTimeZone(_) | Function::Volatile(_) => self.call_unknown(),
                 _ if before == Before::Dot => self.call_unknown(),
-                _ => self.call(name),
+                _ => self.call(name, cursor),
             }
         }
         if before == Before::Dot && is_of_sequence(name) {
@@ -196,9 +196,17 @@ impl Body {
         if before != Before::Dot && is_system_schema(name) { Before::SystemSchema } else { Before::Other }
     }
 
-    fn call(&mut self, name: &[u8]) {
+    /// A call by this name, whose parenthesis comes next.
+    fn call(&mut self, name: &[u8], cursor: &Cursor<'_>) {
         match lookup(name) {
             Function::Pure => {}
+            Function::OfTimeZone(name) => {
+                let mut ahead = cursor.clone();
+                ahead.advance();
+                if ahead.peek_symbol(b')') {
+                    self.volatile.get_or_insert(name);
+                }
+            }
             Function::Volatile(name) => {
                 self.volatile.get_or_insert(name);
             }

@@ -184,6 +184,11 @@ fn volatile_results_are_named_but_not_refused() {
         SELECT a FROM t WHERE d < UTC_DATE => Select ok volatile(the clock)
         SELECT LOCALTIME => Select ok volatile(the clock)
         SELECT UNIX_TIMESTAMP() => Select ok volatile(unix_timestamp)
+        SELECT UNIX_TIMESTAMP ( /* a */ ) FROM t => Select ok volatile(unix_timestamp)
+        SELECT unix_timestamp(a), FROM_UNIXTIME(b, '%Y') FROM t => Select ok
+        SELECT UNIX_TIMESTAMP(FROM_UNIXTIME(UNIX_TIMESTAMP())) => Select ok volatile(unix_timestamp)
+        SELECT UNIX_TIMESTAMP(NOW()) => Select ok volatile(now)
+        SELECT UNIX_TIMESTAMP(/*!99999 a */) FROM t => Select ok volatile(unix_timestamp)
         SELECT MATCH (a) AGAINST ('x' IN BOOLEAN MODE) FROM t => Select ok volatile(against)
         SELECT a FROM t WHERE MATCH a AGAINST ('x') => Select ok volatile(against)
         SELECT * FROM information_schema.tables => Select ok
