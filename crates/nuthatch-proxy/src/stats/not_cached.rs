@@ -45,7 +45,6 @@ pub(crate) enum NotCached {
     ReadOtherwise,
     UnknownTable,
     UnsuitableTable(Unsuitable),
-    PreparedView,
     NoSchema,
     NameNotAscii,
     StoredFunction,
@@ -113,9 +112,6 @@ impl fmt::Display for NotCached {
             Self::ReadOtherwise => "it was prepared under another SQL mode or character set",
             Self::UnknownTable => "a table in it is not known (yet)",
             Self::UnsuitableTable(why) => return write!(f, "a table in it {why}"),
-            Self::PreparedView => {
-                "it is prepared and reads a view, of which the server may know an older text"
-            }
             Self::NoSchema => "a table in it is named without a schema, and the session has none",
             Self::NameNotAscii => "a name in it has letters outside of ASCII",
             Self::StoredFunction => "a stored function has the name of one that it calls",

@@ -62,9 +62,6 @@ pub(crate) fn begin_reading(
         &domain.catalogue,
         sent.parameters,
     )?;
-    if footprint.has_view && sent.is_prepared {
-        return Err(NotCached::PreparedView);
-    }
     ground.shared.exact.may_rest_on(&footprint, domain, &catalogues)?;
     if let Some(replica) = replica {
         // A write without a transaction may stand in the binlog long after it was acknowledged.

@@ -203,7 +203,6 @@ fn take_off_prepared(
         text,
         schema: statement.map_or(b"", |statement| &statement.key().schema),
         parameters: &parameters,
-        is_prepared: true,
         is_read_otherwise: statement
             .is_none_or(|statement| reads_otherwise(&session.context, statement.key())),
         is_repeated: is_bulk(session.client.payload()),

@@ -37,7 +37,6 @@ fn take_off(session: &Session, plan: &Plan, capture: Option<&mut Capture>, held:
         text: session.statements.executed_text(&session.client, plan),
         schema: key.map_or(&session.context.state.schema, |key| &key.schema),
         parameters: &[],
-        is_prepared: key.is_some(),
         is_read_otherwise: key.is_some_and(|key| reads_otherwise(&session.context, key)),
         is_repeated: false,
     };

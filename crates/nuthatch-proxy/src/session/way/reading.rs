@@ -22,8 +22,6 @@ pub(crate) struct Sent<'a> {
     pub(crate) schema: &'a [u8],
     /// The values of its `?`; none for a statement that came as text.
     pub(crate) parameters: &'a [Parameter],
-    /// The server has looked at its text before.
-    pub(crate) is_prepared: bool,
     /// It was looked at under another SQL mode or character set than the session's own now.
     pub(crate) is_read_otherwise: bool,
     /// It is executed for many sets of parameters, of which none are known.

@@ -269,14 +269,7 @@ async fn end_other_transactions(session: &mut Session, plan: &Plan, text: &[u8])
     let other = |held: &Held| is_other_transaction(held, plan);
     while let Some(place) = session.dealings.hands.held.iter().position(other) {
         let mut held = session.dealings.hands.held.swap_remove(place);
-        let sent = Sent {
-            text,
-            schema: &[],
-            parameters: &[],
-            is_prepared: false,
-            is_read_otherwise: false,
-            is_repeated: false,
-        };
+        let sent = Sent { text, schema: &[], parameters: &[], is_read_otherwise: false, is_repeated: false };
         let Session { ground, account, context, dealings, .. } = session;
         let mut flight = start_flight(ground, account, context, &dealings.transaction, plan, &sent, &held);
         let outcome = order_and_hear(ground, &mut held, text, &mut flight).await;

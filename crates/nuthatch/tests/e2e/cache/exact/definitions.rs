@@ -4,11 +4,12 @@ use std::time::Duration;
 
 use nuthatch_wire::Command;
 
+use crate::client::Value;
 use crate::deadline::{Stopwatch, await_that};
 use crate::proxy::Setup;
 use crate::stage::Stage;
 
-use super::{await_known, exact, exact_with, is_hit, on, user_with, warm};
+use super::{await_known, exact, exact_with, hits, is_hit, on, user_with, warm};
 
 const ALL: &str = "SELECT * FROM t ORDER BY id LIMIT 1";
 
@@ -49,6 +50,31 @@ fn changed_view_is_read_anew() {
     assert_eq!(reader.value(select), "1");
     writer.ok("DROP VIEW w");
     assert_eq!(reader.refused(select).code, 1146);
+}
+
+#[test]
+fn prepared_read_of_a_view_is_served_and_asks_anew_once_the_view_is_another() {
+    let stage = exact_with(&["CREATE VIEW w AS SELECT id FROM t", "CREATE VIEW ww AS SELECT id FROM w"]);
+    let (mut reader, mut writer) = (stage.client(), stage.client());
+    let select = reader.prepare("SELECT MIN(id) FROM ww WHERE id < ?").expect("it is prepared");
+    let mut read = || reader.execute(&select, &[Value::Int(1000)]).expect("it is executed").value();
+    let mut is_served = || {
+        let before = hits(&stage);
+        read();
+        hits(&stage) > before
+    };
+    await_that("it is served", &mut is_served);
+    for change in [
+        "CREATE OR REPLACE VIEW w AS SELECT id + 100 AS id FROM t",
+        "ALTER VIEW w AS SELECT id + 200 AS id FROM t",
+    ] {
+        writer.ok(change);
+        assert!(!is_served(), "{change}");
+        await_that("it is served again", &mut is_served);
+    }
+    assert_eq!(read(), "201");
+    writer.ok("UPDATE t SET id = -100 WHERE id = 1");
+    assert_eq!(read(), "100");
 }
 
 #[test]
