@@ -1,4 +1,5 @@
-//! What a server tells of its tables: the [`Catalogue`](nuthatch_sql::Catalogue) that exact caching rests on.
+//! What a server tells of its tables: the [`Catalogue`](nuthatch_sql::Catalogue) that exact caching rests on; and of what is written
+//! to them: the events of its binlog ([`EventReader`]).
 //!
 //! [`look`] logs in to one server, proves that its account sees everything, asks `information_schema` a fixed number of
 //! questions, and closes. What it gives errs on one side: a view, trigger or column that is not understood makes its table
@@ -10,6 +11,7 @@
 //! What `information_schema` does not tell: periods of MariaDB before 11.4 (`FOR PORTION OF` writes rows of other keys), events,
 //! which write without any statement of a client, and loadable functions, which may have the names of known ones.
 
+mod binlog;
 mod connection;
 mod definitions;
 mod effects;
@@ -34,6 +36,10 @@ mod variables;
 mod view_text;
 mod witness;
 
+pub use binlog::{
+    AlterPhase, BinlogError, Column, ColumnType, CommitOrder, Event, EventReader, Image, KeyPart,
+    MariaDbStart, Place, QueryEvent, RowChange, Rows, RowsKind, TableMap, TransactionStart, Value, Xid,
+};
 pub use connection::Login;
 pub use error::{MissingPrivileges, PictureError};
 pub use picture::{Picture, look};
