@@ -289,3 +289,89 @@ fn heartbeat(mut fields: Cursor<'_>) -> Result<Event<'_>, BinlogError> {
 const fn unknown(number: u8, place: Place) -> Event<'static> {
     if place.is_ignorable() { Event::Ignorable } else { Event::Unknown { kind: number } }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MYSQL: ServerFlavor = ServerFlavor::MySql(90_704);
+    const MARIADB: ServerFlavor = ServerFlavor::MariaDb(110_806);
+
+    fn event(kind: u8, flags: u8, body: &[u8]) -> Vec<u8> {
+        let len = u32::try_from(header::HEADER_BYTES + body.len()).unwrap().to_le_bytes();
+        [&[0, 0, 0, 0, kind, 7, 0, 0, 0][..], &len, &[9, 0, 0, 0, flags, 0], body].concat()
+    }
+
+    /// What comes of each event, by the names of the variants.
+    fn read(flavor: ServerFlavor, events: &[Vec<u8>]) -> Result<Vec<String>, BinlogError> {
+        let mut reader = EventReader::new(flavor);
+        let mut seen = Vec::new();
+        for event in events {
+            reader.read(event, &mut |place, event| {
+                assert_eq!((place.end, place.server_id), (9, 7));
+                let text = format!("{event:?}");
+                seen.push(text.split([' ', '(']).next().unwrap_or_default().to_owned());
+            })?;
+        }
+        Ok(seen)
+    }
+
+    /// A table of one INT, its map under the number 5, and a row of it.
+    fn table_and_row() -> [Vec<u8>; 2] {
+        let map = [&[5, 0, 0, 0, 0, 0, 1, 0][..], b"\x01s\0\x01t\0", &[1, 3, 0, 0]].concat();
+        let row = [5, 0, 0, 0, 0, 0, 1, 0, 2, 0, 1, 1, 0, 1, 2, 3, 4];
+        [event(kind::TABLE_MAP, 0, &map), event(kind::WRITE_ROWS, 0, &row)]
+    }
+
+    #[test]
+    fn what_is_not_known_is_told_unless_it_may_be_passed_over() {
+        for (flavor, number, flags, expected) in [
+            (MYSQL, kind::INCIDENT, 0, "Incident"),
+            (MYSQL, kind::STOP, 0, "Stop"),
+            (MYSQL, 43, 0, "Unknown"),
+            (MYSQL, 43, 0x80, "Ignorable"),
+            (MYSQL, kind::ANNOTATE_ROWS, 0, "Unknown"),
+            (MARIADB, kind::ANNOTATE_ROWS, 0, "Ignorable"),
+            (MARIADB, kind::GTID, 0, "Unknown"),
+            (MARIADB, kind::TRANSACTION_PAYLOAD, 0, "Unknown"),
+            (MARIADB, 172, 0, "Unknown"),
+        ] {
+            assert_eq!(read(flavor, &[event(number, flags, &[])]), Ok(vec![expected.to_owned()]), "{number}");
+        }
+    }
+
+    #[test]
+    fn rows_are_of_a_table_that_was_named_in_their_statement() {
+        let [map, row] = table_and_row();
+        assert_eq!(read(MYSQL, &[map.clone(), row.clone()]).unwrap(), ["TableMap", "Rows"]);
+        assert_eq!(read(MYSQL, &[map, row.clone(), row.clone()]), Err(BinlogError::UnknownTable));
+        assert_eq!(read(MYSQL, &[row]), Err(BinlogError::UnknownTable));
+        let dummy = event(kind::WRITE_ROWS_V1, 0, &[0xFF, 0xFF, 0xFF, 0, 0, 0, 1, 0, 0]);
+        assert_eq!(read(MARIADB, &[dummy]).unwrap(), ["StatementEnd"]);
+    }
+
+    #[test]
+    fn payload_without_compression_has_its_events_and_no_payload() {
+        let inside = table_and_row().concat();
+        let len = u8::try_from(inside.len()).unwrap();
+        let payload = |inside: &[u8]| {
+            let body = [&[1, 1, len, 2, 3, 0xFC, 255, 0, 0][..], inside].concat();
+            event(kind::TRANSACTION_PAYLOAD, 0, &body)
+        };
+        assert_eq!(read(MYSQL, &[payload(&inside)]).unwrap(), ["TableMap", "Rows"]);
+        let shorter = inside.get(1..).unwrap();
+        assert_eq!(read(MYSQL, &[payload(shorter)]), Err(BinlogError::Malformed("a payload's length")));
+        let nested = event(kind::TRANSACTION_PAYLOAD, 0, &[0]);
+        let body = [&[0][..], &nested].concat();
+        let error = read(MYSQL, &[event(kind::TRANSACTION_PAYLOAD, 0, &body)]);
+        assert_eq!(error, Err(BinlogError::Malformed("an event inside a payload")));
+    }
+
+    #[test]
+    fn length_that_is_not_the_events_is_refused() {
+        let mut stop = event(kind::STOP, 0, &[]);
+        stop.push(0);
+        assert_eq!(read(MYSQL, &[stop]), Err(BinlogError::Malformed("an event's length")));
+        assert_eq!(read(MYSQL, &[vec![0; 5]]), Err(BinlogError::Truncated));
+    }
+}
