@@ -12,8 +12,8 @@ use nuthatch_config::{Server, ServerStatus, Snapshot};
 use crate::statistic::Sample;
 use crate::stats::rows::{
     CommandCountersRow, ConnectionPoolRow, ErrorRow, LineRow, LostTransactionsRow, MemoryRow, ProcessRow,
-    QueryCacheAdviceRow, QueryCacheEntryRow, QueryCacheRow, QueryCacheTableRow, QueryDigestRow, QueryRuleRow,
-    RoleChangeRow, ServerRow, UserRow,
+    QueryCacheAdviceRow, QueryCacheEntryRow, QueryCacheFollowRow, QueryCacheRow, QueryCacheTableRow,
+    QueryDigestRow, QueryRuleRow, RoleChangeRow, ServerRow, UserRow,
 };
 
 /// The running proxy, as operators see it.
@@ -37,6 +37,11 @@ pub trait DataPlane: Send + Sync + 'static {
 
     /// The rows of `stats_query_cache_entries`: the largest entries.
     fn query_cache_entries(&self) -> Vec<QueryCacheEntryRow>;
+
+    /// The rows of `stats_query_cache_follow`; none where no binlog is followed.
+    fn query_cache_follow(&self) -> Vec<QueryCacheFollowRow> {
+        Vec::new()
+    }
 
     /// The rows of `stats_query_cache_advice`.
     fn query_cache_advice(&self) -> Vec<QueryCacheAdviceRow>;

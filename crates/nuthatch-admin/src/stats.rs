@@ -17,8 +17,8 @@ use monitor_rows::{
 };
 use rows::{
     CommandCountersRow, ConnectionPoolRow, ErrorRow, GlobalRow, LineRow, LostTransactionsRow, MemoryRow,
-    ProcessRow, QueryCacheAdviceRow, QueryCacheEntryRow, QueryCacheRow, QueryCacheTableRow, QueryDigestRow,
-    QueryRuleRow, RoleChangeRow, ServerRow, UserRow,
+    ProcessRow, QueryCacheAdviceRow, QueryCacheEntryRow, QueryCacheFollowRow, QueryCacheRow,
+    QueryCacheTableRow, QueryDigestRow, QueryRuleRow, RoleChangeRow, ServerRow, UserRow,
 };
 pub(crate) use table::SCHEMA;
 use table::StatsTable;
@@ -60,6 +60,7 @@ static SOURCES: &[Source] = &[
     Source::of::<QueryCacheRow>(Twin::Reset),
     Source::of::<QueryCacheTableRow>(Twin::None),
     Source::of::<QueryCacheEntryRow>(Twin::None),
+    Source::of::<QueryCacheFollowRow>(Twin::None),
     Source::of::<QueryCacheAdviceRow>(Twin::None),
     Source::of::<QueryDigestRow>(Twin::Reset),
     Source::of::<QueryRuleRow>(Twin::None),

@@ -1,5 +1,6 @@
 //! Settings of whole hostgroups (`mysql_hostgroup_attributes`) and what they say in the place of variables.
 
+use crate::follow::Follow;
 use crate::tls::SslVerify;
 
 /// What acts of a row of `mysql_hostgroup_attributes`.
@@ -17,6 +18,8 @@ pub struct HostgroupAttributes {
     pub growth_interval_ms: Option<u64>,
     /// In the place of `mysql-monitor_slave_lag_when_null`.
     pub lag_when_null_s: Option<u64>,
+    /// In the place of `mysql-query_cache_follow`.
+    pub follow: Option<Follow>,
     /// In the place of `mysql-init_connect`.
     pub init_connect: Option<String>,
     /// For how long sessions keep their connections.

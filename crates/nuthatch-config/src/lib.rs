@@ -9,6 +9,7 @@
 
 mod attributes;
 mod clusters;
+mod follow;
 mod health_limits;
 mod loss_max;
 mod password;
@@ -32,6 +33,7 @@ pub use attributes::{HostgroupAttributes, MultiplexDelays};
 pub use clusters::{
     CheckType, Cluster, ClusterKind, Clusters, ReplicationPair, UnknownCheckType, WritersRead,
 };
+pub use follow::Follow;
 pub use health_limits::HealthLimits;
 pub use loss_max::LossMax;
 pub use password::Password;

@@ -8,6 +8,7 @@ use std::{
 use crate::{
     attributes::HostgroupAttributes,
     clusters::Clusters,
+    follow::Follow,
     rules::Rules,
     server::{HostgroupId, Hostgroups},
     tls::SslParams,
@@ -63,6 +64,13 @@ impl Snapshot {
     pub fn timeout_ms_min(&self) -> u64 {
         let by_rules = self.rules.timeout_ms_min().map_or(u64::MAX, u64::from);
         by_rules.min(self.mysql.default_query_timeout)
+    }
+
+    /// What is promised of writes past the proxy in a hostgroup, as it is asked for: by what it says itself, or by the variable.
+    #[must_use]
+    pub fn follow(&self, hostgroup: HostgroupId) -> Follow {
+        let own = self.hostgroup_attributes.get(&hostgroup).and_then(|own| own.follow);
+        own.or_else(|| Follow::of_word(&self.mysql.query_cache_follow)).unwrap_or_default()
     }
 
     /// Whether servers are asked to tell the ids of transactions that they have committed.

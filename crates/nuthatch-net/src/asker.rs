@@ -137,6 +137,12 @@ impl Asker {
         }
     }
 
+    /// The connection itself, for who goes on with another command than a question.
+    #[must_use]
+    pub fn into_framed(self) -> Framed {
+        self.framed
+    }
+
     /// Says goodbye. That the server does not hear it changes nothing.
     pub async fn close(mut self) {
         let _unheard = self.send(Command::Quit, b"").await;

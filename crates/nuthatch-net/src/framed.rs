@@ -151,6 +151,22 @@ impl Framed {
         }
     }
 
+    /// Reads one packet as [`Self::read_packet`] does, whatever the number of its first frame: of a stream that nobody asked for, in which
+    /// the peer counts on.
+    ///
+    /// # Errors
+    /// As there.
+    pub async fn read_packet_of_any_number(&mut self, limit_bytes: usize) -> Result<u8, NetError> {
+        self.drop_packet();
+        let sequence = loop {
+            match FrameHeader::parse(&self.inbox) {
+                Some(header) => break header.sequence,
+                None => self.fill().await?,
+            };
+        };
+        self.read_packet(sequence, limit_bytes).await
+    }
+
     /// Reads one packet of one frame as [`Self::read_packet`] does, and not a byte beyond it.
     ///
     /// # Errors

@@ -67,6 +67,15 @@ impl Clock {
     }
 }
 
+/// Nanoseconds of the kernel's clock that runs on while the machine sleeps (`CLOCK_BOOTTIME`), and while this process is stopped.
+#[must_use]
+pub fn boottime_ns() -> u64 {
+    #[expect(clippy::disallowed_methods, reason = "the one place where time is asked for")]
+    let now = clock_gettime(ClockId::Boottime);
+    // Neither is ever negative.
+    now.tv_sec.cast_unsigned() * 1_000_000_000 + now.tv_nsec.cast_unsigned()
+}
+
 /// Nanoseconds of the kernel's monotonic clock, which never goes back.
 fn monotonic_ns() -> u64 {
     #[expect(clippy::disallowed_methods, reason = "the one place where time is asked for")]

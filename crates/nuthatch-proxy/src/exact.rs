@@ -23,6 +23,8 @@
 //! Reads may go to replicas of the server that takes the writes: what they answer is stored if it is proven that they have applied what the
 //! clocks stand for ([`replica`]).
 //!
+//! Writes past the proxy are seen in the binlog, where that is followed, and go the same way ([`follow`]).
+//!
 //! What it does not do: parse (nuthatch-sql), ask servers for their tables (nuthatch-source), store (nuthatch-cache).
 
 mod catalogue_store;
@@ -31,13 +33,13 @@ mod clocks_of;
 mod definitions;
 mod delayed;
 mod flight;
+mod follow;
 mod intent;
 mod judge;
 mod lost;
 mod program;
 mod replica;
 mod stored_code;
-mod table_counters;
 mod touched;
 mod turn;
 
@@ -49,6 +51,8 @@ pub(crate) use clocks_of::{dependencies, of_definition, standing};
 pub(crate) use definitions::Makes;
 pub(crate) use delayed::{Delayed, is_transactional};
 pub(crate) use flight::{After, Flight, Inside};
+pub(crate) use follow::Follows;
+pub use follow::{Carried, DelayFigures, FollowRow, Followed, Horizon, KeyPlace, Logged, Standing, Written};
 pub(crate) use intent::{Commits, Intent};
 pub use judge::Judge;
 pub(crate) use lost::Lost;
@@ -57,5 +61,4 @@ pub(crate) use replica::Binlogs;
 pub use replica::{Evidence, Moment, NoDomain, Replica, Vouched};
 pub(crate) use stored_code::CodeOf;
 pub use stored_code::StoredCodes;
-pub(crate) use table_counters::TableCounters;
 pub(crate) use touched::Touched;

@@ -21,11 +21,12 @@ mod stats;
 mod worker;
 
 pub use backend::{CatchUp, Hold, LagOutcome, LentConnection, LineRow, PingOutcome, PoolRow};
-pub use clock::Clock;
+pub use clock::{Clock, boottime_ns};
 pub use configuration::keeper::{ConfigurationKeeper, Granting, Wish};
 pub use exact::{
-    Began, BufferPool, Domain, Domains, Evidence, Exact, ExactLevels, Isolation, Judge, Moment, NoDomain,
-    Replaced, Replica, StoredCodes, Vouched,
+    Began, BufferPool, Carried, DelayFigures, Domain, Domains, Evidence, Exact, ExactLevels, FollowRow,
+    Followed, Horizon, Isolation, Judge, KeyPlace, Logged, Moment, NoDomain, Replaced, Replica, Standing,
+    StoredCodes, Vouched, Written,
 };
 pub use housekeeping::{keep_house, keep_lines, keep_time, scout};
 pub use listener::Listener;

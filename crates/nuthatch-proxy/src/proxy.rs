@@ -39,7 +39,7 @@ use tokio::time::Instant;
 use crate::backend::{CatchUp, LagOutcome, PingOutcome};
 use crate::clock::Clock;
 use crate::configuration::keeper::ConfigurationKeeper;
-use crate::exact::{Domain, Exact, NoDomain, Replaced};
+use crate::exact::{Domain, Exact, FollowRow, NoDomain, Replaced};
 use crate::floor::Floor;
 use crate::roster::EndReason;
 use crate::session::{self, Finding};
@@ -85,6 +85,12 @@ impl Proxy {
     /// What is known of tables, for whoever looks at servers.
     #[must_use]
     pub fn exact(&self) -> &Exact {
+        &self.shared.exact
+    }
+
+    /// The same, for who keeps it.
+    #[must_use]
+    pub fn exact_shared(&self) -> &Arc<Exact> {
         &self.shared.exact
     }
 
@@ -254,6 +260,15 @@ impl Proxy {
         variables: impl IntoIterator<Item = (&'a [u8], &'a [u8])>,
     ) -> Replaced {
         defaults::note_defaults(&self.shared, host, port, changes, flavor, variables)
+    }
+
+    /// The rows of `stats_query_cache_follow`.
+    #[must_use]
+    pub fn follows(&self) -> Vec<FollowRow> {
+        let unix_ms = |ms| self.shared.clock.unix_ms_at(ms);
+        let mut rows: Vec<_> = self.shared.exact.follows.all().iter().map(|one| one.row(unix_ms)).collect();
+        rows.sort_by(|one, other| one.server.cmp(&other.server));
+        rows
     }
 
     /// Offers clients that TLS from now on; `None` offers none.

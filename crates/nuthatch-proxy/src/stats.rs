@@ -13,6 +13,7 @@ mod pin_counters;
 pub(crate) mod pins;
 mod reading;
 mod replays;
+mod table_counters;
 
 pub use cache_counters::CacheFigures;
 pub use commands::{COMMAND_BUCKETS, CommandRow};
@@ -26,3 +27,4 @@ pub(crate) use errors::{Errors, Occurrence};
 pub(crate) use pin_counters::PinCounters;
 pub use reading::DigestReading;
 pub(crate) use replays::NoReplay;
+pub(crate) use table_counters::TableCounters;

@@ -1,5 +1,5 @@
 //! What a server tells of its tables: the [`Catalogue`](nuthatch_sql::Catalogue) that exact caching rests on; and of what is written
-//! to them: the events of its binlog ([`EventReader`]).
+//! to them: the events of its binlog ([`EventReader`]), as its replicas get them ([`follow`]).
 //!
 //! [`look`] logs in to one server, proves that its account sees everything, asks `information_schema` a fixed number of
 //! questions, and closes. What it gives errs on one side: a view, trigger or column that is not understood makes its table
@@ -16,6 +16,7 @@ mod connection;
 mod definitions;
 mod effects;
 mod error;
+pub mod follow;
 mod generated_column;
 mod named;
 mod picture;

@@ -86,6 +86,21 @@ impl GtidSet {
     }
 }
 
+impl GtidSet {
+    /// Whether this transaction of that server, by its UUID as a number, is in it.
+    #[must_use]
+    pub fn has(&self, uuid: u128, tag: &str, number: u64) -> bool {
+        let own = self.0.get(&(uuid, tag.into())).map_or(&[][..], Vec::as_slice);
+        let place = own.partition_point(|(first, _)| *first <= number);
+        place.checked_sub(1).and_then(|place| own.get(place)).is_some_and(|(_, last)| *last >= number)
+    }
+
+    /// Each server's UUID and tag with the first and last of its intervals, in order.
+    pub fn origins(&self) -> impl ExactSizeIterator<Item = (u128, &str, &[(u64, u64)])> {
+        self.0.iter().map(|((uuid, tag), intervals)| (*uuid, &**tag, intervals.as_slice()))
+    }
+}
+
 /// Without its dashes it is a number of 32 hexadecimal digits.
 fn uuid_of(text: &str) -> Option<u128> {
     let digits: String = text.trim().chars().filter(|letter| *letter != '-').collect();

@@ -29,8 +29,7 @@ const PATIENCE: Duration = Duration::from_secs(60);
 const PAUSE: Duration = Duration::from_millis(10);
 
 /// Reads catalogues until `stop`.
-pub(crate) async fn keep(proxy: Arc<Proxy>, stop: CancellationToken) {
-    let ids = TableIds::new(proxy.exact().tables_max());
+pub(crate) async fn keep(proxy: Arc<Proxy>, ids: Arc<TableIds>, stop: CancellationToken) {
     let (said, pairs, watches) = (HashMap::new(), Pairs::new(), Watches::default());
     let (code, started) = (CodeSeen::default(), Instant::now());
     let mut keeper = Keeper { proxy, ids, said, pairs, watches, code, started };
@@ -52,7 +51,7 @@ const STORED_CODE_NOT_KNOWN: &str = "; a session keeps its connection when a sta
 
 struct Keeper {
     proxy: Arc<Proxy>,
-    ids: TableIds,
+    ids: Arc<TableIds>,
     /// What was logged of each hostgroup last.
     said: HashMap<HostgroupId, String>,
     pairs: Pairs,

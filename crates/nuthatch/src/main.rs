@@ -10,6 +10,7 @@ mod certificates;
 mod cli;
 mod config_file;
 mod faults;
+mod following;
 mod keeper;
 mod lab;
 mod log;

@@ -6,8 +6,8 @@ use std::sync::Arc;
 
 use nuthatch_admin::rows::{
     CommandCountersRow, ConnectionPoolRow, Digest, ErrorRow, HitRatio, LineRow, LostTransactionsRow,
-    MemoryRow, ProcessRow, QueryCacheAdviceRow, QueryCacheEntryRow, QueryCacheRow, QueryCacheTableRow,
-    QueryDigestRow, QueryRuleRow, RoleChangeRow, ServerRow, UserRow,
+    MemoryRow, ProcessRow, QueryCacheAdviceRow, QueryCacheEntryRow, QueryCacheFollowRow, QueryCacheRow,
+    QueryCacheTableRow, QueryDigestRow, QueryRuleRow, RoleChangeRow, ServerRow, UserRow,
 };
 use nuthatch_admin::{
     CheckLog, CheckResult, DataPlane, FailoverOrder, HostgroupOrder, Killed, ProcessVerb, Reading, Sample,
@@ -15,7 +15,7 @@ use nuthatch_admin::{
 };
 use nuthatch_config::{HostgroupId, Server, ServerStatus, Snapshot};
 use nuthatch_monitor::{CheckKind, Log, Record};
-use nuthatch_proxy::{CommandRow, DigestReading, PlacedServer, Proxy};
+use nuthatch_proxy::{CommandRow, DigestReading, FollowRow, PlacedServer, Proxy};
 
 use crate::certificates::Certificates;
 use crate::stops::Stops;
@@ -176,6 +176,28 @@ impl DataPlane for Plane {
                 hits: row.hits,
             })
             .collect()
+    }
+
+    fn query_cache_follow(&self) -> Vec<QueryCacheFollowRow> {
+        let row = |row: FollowRow| QueryCacheFollowRow {
+            hostname: row.server.host,
+            port: row.server.port,
+            wanted: row.wanted.word(),
+            mode: row.standing.mode.word(),
+            since_ms: row.since_unix_ms,
+            why: Some(row.standing.why).filter(|why| !why.is_empty()),
+            position: row.position,
+            left_ms: row.left_ms,
+            transactions: row.transactions,
+            unproven: row.unproven,
+            begun_anew: row.begun_anew,
+            falls: row.falls,
+            delay_count: row.delay.count,
+            delay_p50_us: row.delay.p50_us,
+            delay_p99_us: row.delay.p99_us,
+            delay_max_us: row.delay.max_us,
+        };
+        self.proxy.follows().into_iter().map(row).collect()
     }
 
     fn query_cache_advice(&self) -> Vec<QueryCacheAdviceRow> {

@@ -11,6 +11,7 @@ use nuthatch_admin::Admin;
 use nuthatch_config::{Datadir, Layers, Seed};
 use nuthatch_net::ListenAddress;
 use nuthatch_proxy::{Listener, Proxy};
+use nuthatch_source::TableIds;
 use tokio::net::TcpListener;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio_util::task::TaskTracker;
@@ -22,7 +23,7 @@ use crate::keeper::Keeper;
 use crate::plane::Plane;
 use crate::stops::Stops;
 use crate::switching::{Suspicions, Switching, WritersFile};
-use crate::{catalogues, catching_up, log, monitoring, seed, switching};
+use crate::{catalogues, catching_up, following, log, monitoring, seed, switching};
 
 const DRAIN_SECONDS: u64 = 30;
 
@@ -85,7 +86,9 @@ async fn serve(settings: Settings) -> anyhow::Result<()> {
 
     tasks.spawn(nuthatch_proxy::keep_house(Arc::clone(&proxy), stops.now.clone()));
     tasks.spawn(nuthatch_proxy::keep_time(Arc::clone(&proxy), stops.now.clone()));
-    tasks.spawn(catalogues::keep(Arc::clone(&proxy), stops.now.clone()));
+    let ids = Arc::new(TableIds::new(proxy.exact().tables_max()));
+    tasks.spawn(catalogues::keep(Arc::clone(&proxy), Arc::clone(&ids), stops.now.clone()));
+    tasks.spawn(following::keep(Arc::clone(&proxy), ids, stops.now.clone()));
     tasks.spawn(monitoring::keep(Arc::clone(&proxy), monitor, stops.now.clone()));
     tasks.spawn(catching_up::keep(Arc::clone(&proxy), stops.now.clone()));
     tasks.spawn(switching::guard(switching.clone(), suspicions.clone(), lookout, stops.now.clone()));

@@ -217,6 +217,20 @@ statistics! {
         "Tables and views of which it is known what reads and writes of them depend on and change.";
     QueryCacheTablesLimit = Gauge "Query_Cache_Tables_Limit", "query_cache_tables_limit" {},
         "The most tables whose changes are followed (mysql-query_cache_tables_max).";
+    QueryCacheFollowed = Gauge "Query_Cache_Followed", "query_cache_followed" {"mode" = "off"},
+        "Servers whose binlogs are followed, by what is promised of writes past the proxy; off: nothing of them is served.";
+    QueryCacheFollowedBounded = Gauge "Query_Cache_Followed_Bounded", "query_cache_followed" {"mode" = "bounded"},
+        "Servers whose binlogs are followed, by what is promised of writes past the proxy; off: nothing of them is served.";
+    QueryCacheFollowedExact = Gauge "Query_Cache_Followed_Exact", "query_cache_followed" {"mode" = "exact"},
+        "Servers whose binlogs are followed, by what is promised of writes past the proxy; off: nothing of them is served.";
+    QueryCacheFollowTransactions = Counter "Query_Cache_Follow_Transactions", "query_cache_follow_transactions" {},
+        "Transactions that were read from binlogs.";
+    QueryCacheFollowUnproven = Gauge "Query_Cache_Follow_Unproven", "query_cache_follow_unproven" {},
+        "Of these, those that their server is not proven to show yet: what they wrote is not served.";
+    QueryCacheFollowFalls = Counter "Query_Cache_Follow_Falls", "query_cache_follow_falls" {},
+        "How often less was promised of writes past the proxy than before.";
+    QueryCacheFollowDelayUs = Gauge "Query_Cache_Follow_Delay_us", "query_cache_follow_delay_microseconds" {},
+        "The longest time in which nearly all (99 of 100) was carried that a server had written when it was asked, in microseconds.";
     QueryCacheClockBytes = Gauge "Query_Cache_Clock_bytes", "query_cache_clock_bytes" {},
         "Bytes of address space for the clocks of tables, rows and blocks.";
     QueryCacheClockMoves = Counter "Query_Cache_Clock_Moves", "query_cache_clock_moves" {},

@@ -225,6 +225,44 @@ stats_table! {
 }
 
 stats_table! {
+    /// A server whose binlog is followed, in `stats_query_cache_follow`.
+    QueryCacheFollowRow in "stats_query_cache_follow", rows: |plane, _| plane.query_cache_follow(),
+        constraints: " , PRIMARY KEY (hostname, port)";
+    /// As configured.
+    hostname: String => "hostname VARCHAR NOT NULL",
+    /// As configured.
+    port: u16 => "port INT NOT NULL",
+    /// What is asked for: `bounded`, `exact`.
+    wanted: &'static str => "wanted VARCHAR NOT NULL",
+    /// What is promised now: `off` (nothing of it is served), `bounded`, `exact`.
+    mode: &'static str => "mode VARCHAR NOT NULL",
+    /// Since when, in milliseconds since 1970.
+    since_ms: u64 => "since_ms INT NOT NULL",
+    /// Why no more than that; NULL where it is what is asked for.
+    why: Option<String> => "why VARCHAR",
+    /// Number of the binlog file and byte in it up to which it is carried.
+    position: String => "position VARCHAR NOT NULL",
+    /// For how many milliseconds what is stored may be served, if nothing more is heard.
+    left_ms: u64 => "left_ms INT NOT NULL",
+    /// Transactions that were carried.
+    transactions: u64 => "transactions INT NOT NULL",
+    /// Those that the server is not proven to show yet: what they wrote is not served.
+    unproven: u64 => "unproven INT NOT NULL",
+    /// How often it began anew, with everything forgotten.
+    begun_anew: u64 => "begun_anew INT NOT NULL",
+    /// How often it promised less than before.
+    falls: u64 => "falls INT NOT NULL",
+    /// How long it took until all was carried that the server had written when it was asked: how often that was measured.
+    delay_count: u64 => "delay_count INT NOT NULL",
+    /// Microseconds of half of these, as an upper bound.
+    delay_p50_us: u64 => "delay_p50_us INT NOT NULL",
+    /// The same of 99 of 100.
+    delay_p99_us: u64 => "delay_p99_us INT NOT NULL",
+    /// The longest.
+    delay_max_us: u64 => "delay_max_us INT NOT NULL",
+}
+
+stats_table! {
     /// What one server is now, in `stats_nuthatch_servers`: by host and port, in however many hostgroups it stands.
     ServerRow in "stats_nuthatch_servers", rows: |plane, _| plane.servers(),
         constraints: " , PRIMARY KEY (hostname, port)";

@@ -8,6 +8,7 @@
 
 mod query;
 mod rule;
+mod stream;
 mod world;
 mod write;
 
@@ -20,6 +21,7 @@ use shuttle::{Config, FailurePersistence, Runner, thread};
 
 use query::Query::{self, Both, Count, Range, Row1, Row2};
 use rule::Rule;
+use stream::Follow;
 use world::{Coverage, World};
 use write::Write::{self, *};
 
@@ -44,6 +46,8 @@ struct Scenario {
     /// What the cache holds from the start.
     seeds: &'static [Query],
     left_out: Option<Rule>,
+    /// What is promised of writes past the proxy, if anything.
+    follow: Option<Follow>,
 }
 
 #[test]
@@ -82,6 +86,45 @@ fn lost_write_is_held_until_it_can_happen_no_more() {
 }
 
 #[test]
+fn writes_past_the_proxy_are_followed_exactly() {
+    for writes in [&[PastUpdate1, PastInsert2][..], &[PastUpdate1, Update1], &[PastBroad, InsertServerKey]] {
+        check_followed(writes, Some(Follow::Exact));
+    }
+}
+
+#[test]
+fn writes_past_the_proxy_are_followed_within_the_bound() {
+    for writes in [&[PastUpdate1, PastInsert2][..], &[PastUpdate1, Update1], &[PastBroad, InsertServerKey]] {
+        check_followed(writes, Some(Follow::Bounded));
+    }
+}
+
+#[test]
+fn each_rule_of_the_follower_left_out_is_found() {
+    let exactly = |rule, writes, readers, seeds| Scenario {
+        follow: Some(Follow::Exact),
+        ..without(rule, writes, readers, seeds)
+    };
+    let bounded = |rule, writes, readers, seeds| Scenario {
+        follow: Some(Follow::Bounded),
+        ..without(rule, writes, readers, seeds)
+    };
+    let table = [
+        exactly(Rule::RaiseBeforeAcknowledging, &[PastUpdate1], &[&[Row1]], &[Row1]),
+        exactly(Rule::WaitBeforeVisible, &[PastUpdate1], &[&[Count], &[Row1]], &[Row1]),
+        exactly(Rule::ProveVisible, &[PastUpdate1], &[&[Row1, Row1]], &[]),
+        exactly(Rule::HoldLease, &[PastUpdate1], &[&[Row1]], &[Row1]),
+        exactly(Rule::LookAtLeaseLast, &[PastUpdate1], &[&[Row1]], &[Row1]),
+        exactly(Rule::NoteBeforeSending, &[PastUpdate1], &[&[Row1], &[Row1, Row1]], &[]),
+        exactly(Rule::RefusePending, &[PastUpdate1], &[&[Row1], &[Count]], &[Row1]),
+        bounded(Rule::ProveVisible, &[PastUpdate1], &[&[Row1, Row1]], &[]),
+        bounded(Rule::NoteBeforeAskingForEnd, &[PastUpdate1], &[&[Row1, Row1, Row1]], &[Row1]),
+        bounded(Rule::CarryToTheEnd, &[PastUpdate1], &[&[Row1]], &[Row1]),
+    ];
+    check_left_out(&table);
+}
+
+#[test]
 fn each_rule_left_out_is_found() {
     let table = [
         without(Rule::RaiseBeforeSending, &[Update1], &[&[Row1], &[Count]], &[Row1]),
@@ -97,19 +140,30 @@ fn each_rule_left_out_is_found() {
         without(Rule::HoldUntilKnown, &[Lost], &[&[Row1, Row1]], &[]),
         without(Rule::RefusePending, &[Update1], &[&[Row1], &[Count]], &[Row1]),
     ];
-    for scenario in table {
-        let whole = Scenario { left_out: None, ..scenario };
+    check_left_out(&table);
+}
+
+/// Each is right whole, and found without its rule.
+fn check_left_out(scenarios: &[Scenario]) {
+    for scenario in scenarios {
+        let whole = Scenario { left_out: None, ..*scenario };
         assert_eq!(whole.complaint(), None, "{whole:?}");
-        assert!(scenario.complaint().is_some(), "{scenario:?}");
     }
+    let missed: Vec<_> = scenarios.iter().filter(|scenario| scenario.complaint().is_none()).collect();
+    assert!(missed.is_empty(), "{missed:?}");
 }
 
 fn without(rule: Rule, writes: &'static [Write], readers: Readers, seeds: &'static [Query]) -> Scenario {
-    Scenario { writes, readers, seeds, left_out: Some(rule) }
+    Scenario { writes, readers, seeds, left_out: Some(rule), follow: None }
 }
 
 /// Runs the writes beside all kinds of readers.
 fn check(writes: &'static [Write]) {
+    check_followed(writes, None);
+}
+
+/// The same while the binlog is followed.
+fn check_followed(writes: &'static [Write], follow: Option<Follow>) {
     let same: [Readers; 5] = [
         &[&[Row1, Row1], &[Row1]],
         &[&[Row2, Row2], &[Row2]],
@@ -128,7 +182,7 @@ fn check(writes: &'static [Write]) {
     let coverage = Arc::new(Coverage::default());
     for readers in same.into_iter().chain(mixed) {
         for seeds in [&[][..], &[Row1, Row2, Range, Count, Both]] {
-            Scenario { writes, readers, seeds, left_out: None }.run(&coverage);
+            Scenario { writes, readers, seeds, left_out: None, follow }.run(&coverage);
         }
     }
     let Coverage { served, stored, refused, invalidated } = &*coverage;
@@ -151,16 +205,21 @@ impl Scenario {
     /// What the checker has to say, if it finds anything.
     fn complaint(self) -> Option<String> {
         let run = move || {
+            let run_once = |coverage: Coverage| move || self.run_once(&coverage);
             let by_priority = PctScheduler::new_from_seed(SEED, PCT_DEPTH, SCHEDULES_TO_FIND);
-            let coverage = Coverage::default();
-            Runner::new(by_priority, config(FailurePersistence::None)).run(move || self.run_once(&coverage));
+            Runner::new(by_priority, config(FailurePersistence::None)).run(run_once(Coverage::default()));
+            if self.follow.is_some() {
+                // Threads that wait for each other lose their priorities.
+                let random = RandomScheduler::new_from_seed(SEED, SCHEDULES_TO_FIND);
+                Runner::new(random, config(FailurePersistence::None)).run(run_once(Coverage::default()));
+            }
         };
         let panic = catch_unwind(run).err()?;
         Some(panic.downcast_ref::<String>().expect("complaints are formatted").clone())
     }
 
     fn run_once(self, coverage: &Coverage) {
-        let world = Arc::new(World::new(self.writes, self.seeds, self.left_out));
+        let world = Arc::new(World::new(self.writes, self.seeds, self.left_out, self.follow));
         let writers: Vec<_> = (0..self.writes.len())
             .map(|number| {
                 let world = world.clone();
@@ -175,7 +234,13 @@ impl Scenario {
                 thread::spawn(move || queries.iter().for_each(|query| world.read(*query)))
             })
             .collect();
-        for session in writers.into_iter().chain(readers) {
+        let steps: [fn(&World); 3] = [World::carry, World::prove, World::find_horizon];
+        let follower = steps.into_iter().filter(|_| self.follow.is_some()).map(|step| {
+            let world = world.clone();
+            thread::spawn(move || step(&world))
+        });
+        let follower: Vec<_> = follower.collect();
+        for session in writers.into_iter().chain(readers).chain(follower) {
             session.join().expect("its complaint has ended the schedule");
         }
         world.check_end();

@@ -33,6 +33,20 @@ variables! {
         "Milliseconds after which they are read anew, besides after each change of a schema that the proxy sees.";
     query_cache_replica_interval_ms: count(0..=60_000) = 50, Acts, own,
         "Least milliseconds between two questions to a replica what it has applied, asked while answers of its could be cached by `query_cache_type`; 0: answers of replicas are not.";
+    query_cache_follow: choice("off", "bounded", "exact") = "off", Acts, own,
+        "What is promised of writes past this proxy: off nothing; bounded: nothing is served that is older than `query_cache_max_staleness_ms`; exact: nothing is served that is older than what was acknowledged to anybody, as the proxy is a semi-synchronous replica of the primary. A hostgroup may say another (`query_cache_follow` in `hostgroup_settings`). See docs/writes-past-the-proxy.md.";
+    query_cache_follow_username: text = "", Acts, own,
+        "Account by which the binlog is followed: REPLICATION SLAVE, on MySQL REPLICATION CLIENT too; for `exact` INSERT and UPDATE on the marker table.";
+    query_cache_follow_password: secret = "", Acts, own,
+        "Password of that account.";
+    query_cache_max_staleness_ms: count(10..=60_000) = 100, Acts, own,
+        "Milliseconds by which an answer may be older than the server's, where the binlog is followed within a bound; past that statements pass.";
+    query_cache_follow_marker: text = "nuthatch.marker", Acts, own,
+        "Table, as schema.table, in which the proxy writes a row to know that its server waits for it; for `exact` only.";
+    query_cache_follow_lease_ms: count(0..=60_000) = 0, Acts, own,
+        "Milliseconds for which one such write vouches, at most; 0: as long as the server's semi-sync time-out. What is above that counts as that.";
+    query_cache_follow_timeout_max_ms: count(100..=60_000) = 2_000, Acts, own,
+        "The longest semi-sync time-out with which the proxy takes part: for so long it may hold up every write, once, when it dies.";
     query_cache_tables_max: count(1..=16_777_216) = 65_536, AtStart, own,
         "Tables whose changes are followed; what reads others is not cached.";
 

@@ -155,7 +155,8 @@ impl CatalogueStore {
             domains = without(&domains, &one.changed);
         }
         let is_whole = running.changes.is_empty();
-        let mut next = Catalogues { domains, is_whole, ..Catalogues::clone(&current) };
+        let look = current.look + 1;
+        let mut next = Catalogues { domains, is_whole, look, ..Catalogues::clone(&current) };
         // To a snapshot that is older than a table its rows are not there.
         let appeared = next.tables_beyond(&current);
         if !appeared.is_empty() {
@@ -245,6 +246,7 @@ impl CatalogueStore {
             changes_begun: current.changes_begun + 1,
             turn: current.turn.end(),
             version: 0,
+            look: current.look,
             is_whole: false,
             code: current.code.changed_by(makes),
         });

@@ -86,6 +86,8 @@ pub(crate) struct Catalogues {
     pub(super) changes_begun: u64,
     /// What statements hold that are looked at by it.
     pub(super) turn: Arc<Turn>,
+    /// How many times the servers had been looked at.
+    pub(super) look: u64,
     /// All tables have been looked at since the last change of a definition.
     pub(super) is_whole: bool,
     pub(super) code: KnownCode,

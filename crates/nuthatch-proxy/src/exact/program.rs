@@ -1,20 +1,22 @@
 //! What the exact cache knows, and what the program and the configuration have to do with it: whether anybody wants it, when servers' tables
 //! are to be read, and what was read of them.
 
+use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Once};
 
 use nuthatch_cache::{ClockOptions, Clocks};
-use nuthatch_config::{HostgroupId, QueryCacheType, Snapshot};
+use nuthatch_config::{Follow, HostgroupId, QueryCacheType, ServerName, Snapshot};
 use nuthatch_sql::ReadFootprint;
 
 use crate::backend::Hostgroups;
 use crate::clock::Clock;
 use crate::configuration::Configuration;
 use crate::exact::{
-    Binlogs, CatalogueStore, Catalogues, Delayed, Domain, Domains, Moment, Replaced, StoredCodes,
-    TableCounters,
+    Binlogs, Carried, CatalogueStore, Catalogues, Delayed, Domain, Domains, Followed, Follows, Moment,
+    Replaced, StoredCodes, Written,
 };
+use crate::stats::TableCounters;
 use crate::stats::not_cached::NotCached;
 
 /// What is known of tables and of what is written in them.
@@ -25,6 +27,7 @@ pub struct Exact {
     pub(crate) table_counters: TableCounters,
     pub(crate) binlogs: Binlogs,
     pub(crate) delayed: Delayed,
+    pub(crate) follows: Follows,
     pub(super) hostgroups: Arc<Hostgroups>,
     pub(super) configuration: Arc<Configuration>,
     pub(super) clock: Clock,
@@ -65,6 +68,7 @@ impl Exact {
             table_counters: TableCounters::new(tables_max),
             binlogs: Binlogs::default(),
             delayed: Delayed::default(),
+            follows: Follows::default(),
             hostgroups,
             configuration,
             clock,
@@ -137,6 +141,57 @@ impl Exact {
     #[must_use]
     pub const fn tables_max(&self) -> u32 {
         self.tables_max
+    }
+
+    /// The binlogs of these servers are followed from now on, and no others. What was stored before is served no more when this returns.
+    pub fn follow(&self, followed: impl IntoIterator<Item = Arc<Followed>>) {
+        self.follows.set(followed);
+        self.forget_entries();
+    }
+
+    /// No exact answer is served any more that was stored before.
+    pub fn forget_entries(&self) {
+        self.clocks.raise(vec![self.clocks.everything()]).settle();
+    }
+
+    /// What a transaction of that server's binlog has written: nothing yet.
+    #[must_use]
+    pub fn begin_written(&self, server: &ServerName) -> Written {
+        Written::begin(&self.clocks, &self.catalogues, &self.hostgroups, server)
+    }
+
+    /// Everything is pending until it is settled.
+    pub fn hold_everything(&self) -> Carried {
+        let nowhere = ServerName { host: String::new(), port: 0 };
+        let mut written = self.begin_written(&nowhere);
+        written.add_everything();
+        written.raise()
+    }
+
+    /// The server whose writes are seen in a hostgroup that asks that its binlog is followed, with what is asked for. Which server that is is
+    /// known once it was looked at; until then, and while that is not known, it is the one that `before` says.
+    #[must_use]
+    pub fn wanted_follows(
+        &self,
+        before: &BTreeMap<HostgroupId, (ServerName, Follow)>,
+    ) -> BTreeMap<HostgroupId, (ServerName, Follow)> {
+        let snapshot = self.configuration.snapshot();
+        let catalogues = self.catalogues.current();
+        let server = |hostgroup| match catalogues.known_domain(hostgroup) {
+            Some(domain) => Some(ServerName { host: domain.host.clone(), port: domain.port }),
+            None => before.get(&hostgroup).map(|(server, _)| server.clone()),
+        };
+        let wanted = |hostgroup| match snapshot.follow(hostgroup) {
+            Follow::Off => None,
+            follow => Some((hostgroup, (server(hostgroup)?, follow))),
+        };
+        snapshot.hostgroups.iter().filter_map(|(hostgroup, _)| wanted(hostgroup)).collect()
+    }
+
+    /// How many times the servers had been looked at for what is known of them.
+    #[must_use]
+    pub fn looks(&self) -> u64 {
+        self.catalogues.look().look
     }
 
     /// The number to give to [`Self::use_catalogues`] with what is read from now on.

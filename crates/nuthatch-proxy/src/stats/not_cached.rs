@@ -38,6 +38,7 @@ pub(crate) enum NotCached {
     ReplicaBehind,
     ReplicaWithoutTransactions,
     Delayed,
+    Uncarried(Uncarried),
     OtherHostgroup,
     UnknownIsolation,
     Unproven(Unproven),
@@ -103,6 +104,7 @@ impl fmt::Display for NotCached {
             Self::Delayed => {
                 "a table in it is without transactions, and INSERT DELAYED or LOCK TABLES … WRITE CONCURRENT, or code that may contain it, was sent since the start"
             }
+            Self::Uncarried(why) => return why.fmt(f),
             Self::OtherHostgroup => {
                 "a transaction or a pin had it answered by another hostgroup than the rules say"
             }
@@ -131,6 +133,31 @@ impl fmt::Display for NotCached {
     }
 }
 
+/// Why it is not known until when an answer holds, where the binlog is to be followed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Uncarried {
+    NotFollowed,
+    OfReplica,
+    SnapshotWithinBound,
+}
+
+/// A clause: "is not cached because …".
+impl fmt::Display for Uncarried {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::NotFollowed => {
+                "mysql-query_cache_follow asks for its server's binlog, which is not followed (yet)"
+            }
+            Self::OfReplica => {
+                "a replica has answered, which may show what has not been carried here yet (mysql-query_cache_follow)"
+            }
+            Self::SnapshotWithinBound => {
+                "its transaction has a snapshot, and writes past the proxy are seen within a bound only (stats_query_cache_follow)"
+            }
+        })
+    }
+}
+
 /// Why others might be answered otherwise than over this connection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Unproven {
@@ -152,6 +179,12 @@ impl fmt::Display for Unproven {
                 "what sessions begin with was changed since the session's login, and what that was is not known"
             }
         })
+    }
+}
+
+impl From<Uncarried> for NotCached {
+    fn from(why: Uncarried) -> Self {
+        Self::Uncarried(why)
     }
 }
 

@@ -132,6 +132,19 @@ impl GtidPositions {
         gtids
     }
 
+    /// Is at that transaction, the last one in its domain.
+    pub fn reach(&mut self, domain: u32, sequence: u64) {
+        let known = self.0.entry((domain, 0)).or_default();
+        *known = (*known).max(sequence);
+    }
+
+    /// Whether in each domain it is as far as the other, whoever wrote it.
+    #[must_use]
+    pub fn is_up_to(&self, other: &Self) -> bool {
+        let last = |domain| self.0.iter().filter(|((of, _), _)| *of == domain).map(|(_, last)| *last).max();
+        other.0.iter().all(|((domain, _), sequence)| last(*domain).is_some_and(|last| last >= *sequence))
+    }
+
     /// The number of the last transaction that this server wrote in that domain.
     #[must_use]
     pub fn last(&self, domain: u32, server: u32) -> Option<u64> {

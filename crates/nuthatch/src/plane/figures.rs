@@ -1,7 +1,8 @@
 //! The figures of `stats_mysql_global` and of the metrics: which number of the proxy stands under which name.
 
 use nuthatch_admin::{Sample, Statistic};
-use nuthatch_proxy::{Levels, Proxy, Totals};
+use nuthatch_config::Follow;
+use nuthatch_proxy::{FollowRow, Levels, Proxy, Totals};
 
 use crate::switching::{Ended, Switching};
 
@@ -10,6 +11,7 @@ pub(super) fn samples(proxy: &Proxy, switching: &Switching) -> Vec<Sample> {
     let (totals, levels) = (proxy.totals(), proxy.levels());
     let mut samples = of_totals(&totals);
     samples.extend(of_levels(&levels));
+    samples.extend(of_follows(&proxy.follows()));
     samples.extend(of_role_changes(switching));
     samples.extend(proxy.pinned_by().into_iter().filter_map(|(reason, count)| {
         Statistic::labelled("pins", reason).map(|statistic| statistic.sample(count))
@@ -19,6 +21,21 @@ pub(super) fn samples(proxy: &Proxy, switching: &Switching) -> Vec<Sample> {
         samples.push(Statistic::WorkerSessions.sample_of_part(worker, *sessions));
     }
     samples
+}
+
+fn of_follows(follows: &[FollowRow]) -> [Sample; 7] {
+    use Statistic as S;
+    let standing = |mode: Follow| follows.iter().filter(|row| row.standing.mode == mode).count() as u64;
+    let sum = |of: fn(&FollowRow) -> u64| follows.iter().map(of).sum();
+    [
+        S::QueryCacheFollowed.sample(standing(Follow::Off)),
+        S::QueryCacheFollowedBounded.sample(standing(Follow::Bounded)),
+        S::QueryCacheFollowedExact.sample(standing(Follow::Exact)),
+        S::QueryCacheFollowTransactions.sample(sum(|row| row.transactions)),
+        S::QueryCacheFollowUnproven.sample(sum(|row| row.unproven)),
+        S::QueryCacheFollowFalls.sample(sum(|row| row.falls)),
+        S::QueryCacheFollowDelayUs.sample(follows.iter().map(|row| row.delay.p99_us).max().unwrap_or(0)),
+    ]
 }
 
 fn of_totals(totals: &Totals) -> Vec<Sample> {

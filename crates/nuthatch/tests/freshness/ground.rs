@@ -4,16 +4,55 @@ mod pair;
 
 use nuthatch_lab::{Kind, Options, ScratchLab, SemiSync};
 
+use std::time::Duration;
+
 use crate::client::{Address, Client};
+use crate::deadline::await_that;
 use crate::history::Reads;
 use crate::proxy::{Proxy, Setup};
 use crate::report::{self, Report};
-use crate::run::{End, Place, Primary, Run};
+use crate::run::{End, Past, Place, Primary, Run};
 use crate::{schema, servers, stage};
 
 pub(crate) use pair::{Changes, Pair};
 
 const SCHEMA: &str = "freshness";
+
+/// What is promised of writes past the proxy.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Follow {
+    Bounded(Duration),
+    Exact,
+}
+
+const WAITS_MARIADB: [&str; 3] = [
+    "rpl_semi_sync_master_enabled=1",
+    "rpl_semi_sync_master_wait_point=AFTER_SYNC",
+    "rpl_semi_sync_master_timeout=1000",
+];
+
+/// The account that follows, with what it needs.
+fn prepare(lab: &ScratchLab, kind: Kind, mode: Follow) {
+    let mut server = servers::primary(lab);
+    let (grants, waits) = match kind {
+        Kind::MariaDb => ("REPLICATION SLAVE", &[][..]),
+        Kind::MySql => (
+            "REPLICATION SLAVE, REPLICATION CLIENT",
+            &[
+                "SET GLOBAL rpl_semi_sync_source_timeout = 1000",
+                "SET GLOBAL rpl_semi_sync_source_enabled = ON",
+            ][..],
+        ),
+    };
+    server.ok("CREATE USER follow@'%' IDENTIFIED BY 'pw'");
+    server.ok(format!("GRANT {grants} ON *.* TO follow@'%'"));
+    if mode == Follow::Exact {
+        server.ok("CREATE DATABASE nuthatch");
+        server.ok("CREATE TABLE nuthatch.marker (id INT UNSIGNED PRIMARY KEY, at BIGINT UNSIGNED NOT NULL)");
+        server.ok("GRANT INSERT, UPDATE ON nuthatch.marker TO follow@'%'");
+        waits.iter().for_each(|statement| drop(server.ok(statement)));
+    }
+}
 
 /// A run while the primary changes again and again, and what was done to it.
 pub(crate) fn run_while_the_primary_changes(
@@ -39,23 +78,64 @@ pub(crate) fn run_while_writes_are_lost(kind: Kind, setup: Setup, end: End) -> R
 pub(crate) struct Ground {
     lab: ScratchLab,
     proxy: Proxy,
+    past: Option<Past>,
+    reads: Reads,
 }
 
 impl Ground {
     /// `setup` says what is cached.
     pub(crate) fn new(kind: Kind, setup: Setup) -> Self {
+        Self::of(kind, setup, Vec::new(), |_| {})
+    }
+
+    /// The proxy follows the binlog in that mode, and these writers go past it.
+    pub(crate) fn followed(kind: Kind, mode: Follow, past: Past, setup: Setup) -> Self {
+        let extra = match (kind, mode) {
+            (_, Follow::Bounded(_)) => vec![],
+            (Kind::MariaDb, Follow::Exact) => WAITS_MARIADB.map(str::to_owned).to_vec(),
+            (Kind::MySql, Follow::Exact) => vec!["plugin_load_add=semisync_source.so".to_owned()],
+        };
+        let (word, reads) = match mode {
+            Follow::Exact => ("exact", Reads::Current),
+            Follow::Bounded(bound) => ("bounded", Reads::Within(bound)),
+        };
+        let mut setup = setup
+            .variable("mysql-query_cache_follow", format!("'{word}'"))
+            .variable("mysql-query_cache_follow_username", "'follow'")
+            .variable("mysql-query_cache_follow_password", "'pw'");
+        if let Follow::Bounded(bound) = mode {
+            setup = setup.variable("mysql-query_cache_max_staleness_ms", bound.as_millis());
+        }
+        let ground = Self::of(kind, setup, extra, |lab| prepare(lab, kind, mode));
+        await_that("it is followed", || {
+            let rows = ground.proxy.operator().table("SELECT mode FROM stats_query_cache_follow");
+            rows.first().is_some_and(|row| row[0] == word)
+        });
+        Self { past: Some(past), reads, ..ground }
+    }
+
+    /// What the follower says of itself.
+    pub(crate) fn told(&self) -> String {
+        let columns = "mode, falls, begun_anew, transactions, delay_p50_us, delay_p99_us, delay_max_us, why";
+        let rows = self.proxy.operator().table(format!("SELECT {columns} FROM stats_query_cache_follow"));
+        format!("{columns}\n{}", rows.concat().join(", "))
+    }
+
+    fn of(kind: Kind, setup: Setup, extra: Vec<String>, prepare: impl FnOnce(&ScratchLab)) -> Self {
         let options = Options {
             installation: servers::installation(kind),
             replicas: 0,
             buffer_pool_mib: 64,
             connections_max: 300,
+            extra,
             ..Options::default()
         };
         let lab = ScratchLab::up(&options).expect("a server comes up");
+        prepare(&lab);
         let login = servers::account(&lab);
         let setup = stage::before(setup, &lab).user(stage::user_row(&login, ""));
         let proxy = Proxy::start(&setup);
-        let ground = Self { lab, proxy };
+        let ground = Self { lab, proxy, past: None, reads: Reads::Current };
         ground.fill();
         ground
     }
@@ -71,7 +151,7 @@ impl Ground {
     }
 
     /// A run through the proxy. Once for each ground: the schema must be as it was made.
-    pub(crate) fn run_through_the_proxy(self, end: End) -> Report {
+    pub(crate) fn run_through_the_proxy(&self, end: End) -> Report {
         let report = Run::go(self.place(Address::Tcp(self.proxy.mysql)), end);
         Report { answered: report::answered(&mut self.proxy.operator()), ..report }
     }
@@ -89,10 +169,12 @@ impl Ground {
     fn place(&self, address: Address) -> Place {
         Place {
             address,
+            server: self.server(),
+            past: self.past,
             login: servers::account(&self.lab).schema(SCHEMA),
             level: None,
             primary: Primary::Stays,
-            reads: Reads::Current,
+            reads: self.reads,
         }
     }
 

@@ -39,6 +39,8 @@ pub(crate) enum Reads {
     /// moment. Then who saw a commit has not made it certain for others, and a session gives as the beginning of a read the moment that it
     /// has come to.
     OfSession,
+    /// All that was acknowledged so long before the read began: what was written past the proxy may be seen so late.
+    Within(Duration),
 }
 
 /// All owners' commits.

@@ -50,17 +50,22 @@ use parking_lot::Mutex;
 
 use e2e::{client, deadline, proxy, servers, stage};
 
-use ground::Ground;
+use ground::{Follow, Ground};
 use history::{Reads, Wrong};
 use nuthatch_lab::Kind;
 use proxy::Setup;
 use report::Report;
-use run::End;
+use run::{End, Past};
 
 /// How long the tests of every run go on.
 const THROUGH_THE_PROXY: Duration = Duration::from_secs(20);
 const WHILE_THE_PRIMARY_CHANGES: Duration = Duration::from_secs(8);
 const AT_THE_SERVER: Duration = Duration::from_secs(6);
+
+const PAST_THE_PROXY: Duration = Duration::from_secs(8);
+
+/// What `bounded` promises.
+const BOUND: Duration = Duration::from_millis(100);
 
 /// Of a hundred point reads, those that must come from the cache; fewer in a short run, which begins with an empty one.
 const HITS_PERCENT: f64 = 50.0;
@@ -115,6 +120,51 @@ fn no_read_is_stale_before(server: Kind) {
     assert_hits(&report, HITS_PERCENT_SHORT);
 }
 
+/// Writers past the proxy, which is the server's semi-synchronous replica.
+#[test]
+fn no_read_is_older_than_what_was_acknowledged_past_the_proxy() {
+    no_read_is_stale_past(Kind::MariaDb, Follow::Exact, Past::All, End::After(PAST_THE_PROXY));
+}
+
+#[test]
+fn no_read_is_older_than_what_mysql_acknowledged_past_the_proxy() {
+    no_read_is_stale_past(Kind::MySql, Follow::Exact, Past::EverySecond, End::After(PAST_THE_PROXY));
+}
+
+/// Writers past the proxy, which is an ordinary replica.
+#[test]
+fn no_read_is_older_than_the_bound() {
+    no_read_is_stale_past(
+        Kind::MariaDb,
+        Follow::Bounded(BOUND),
+        Past::EverySecond,
+        End::After(PAST_THE_PROXY),
+    );
+}
+
+#[test]
+fn no_read_before_mysql_is_older_than_the_bound() {
+    no_read_is_stale_past(Kind::MySql, Follow::Bounded(BOUND), Past::All, End::After(PAST_THE_PROXY));
+}
+
+#[expect(clippy::print_stdout, reason = "the outcome is what a run is for")]
+fn no_read_is_stale_past(server: Kind, mode: Follow, past: Past, end: End) {
+    let _alone = ALONE.lock();
+    let ground = Ground::followed(server, mode, past, exact());
+    let report = ground.run_through_the_proxy(end);
+    println!("{}", ground.told());
+    assert_fresh(&report);
+    assert_hits(&report, HITS_PERCENT_SHORT);
+}
+
+fn mode_named(word: &str) -> Follow {
+    match word {
+        "exact" => Follow::Exact,
+        "bounded" => Follow::Bounded(BOUND),
+        other => panic!("FOLLOW is exact or bounded, not {other}"),
+    }
+}
+
 /// Switchovers, and failovers of primaries that are killed: nothing that was acknowledged or shown is gone, nothing stale is shown.
 #[test]
 fn no_read_is_stale_while_the_primary_changes() {
@@ -138,7 +188,7 @@ fn no_read_is_stale_while_the_primary_of_mysql_changes() {
 fn no_read_is_stale_while_the_primary_changes_of(server: Kind, reads: Reads, end: End) {
     let _alone = ALONE.lock();
     let setup = match reads {
-        Reads::Current => exact(),
+        Reads::Current | Reads::Within(_) => exact(),
         Reads::OfSession => exact().variable("mysql-read_write_split", 1),
     };
     let (report, changes) = ground::run_while_the_primary_changes(server, setup, reads, end);
@@ -219,6 +269,10 @@ fn no_read_is_stale_for_as_long_as_wanted() {
     if argument("SWITCHES").is_some() {
         let reads = if argument("SPLIT").is_some() { Reads::OfSession } else { Reads::Current };
         return no_read_is_stale_while_the_primary_changes_of(server, reads, end);
+    }
+    if let Some(mode) = argument("FOLLOW") {
+        let past = if argument("HALF").is_some() { Past::EverySecond } else { Past::All };
+        return no_read_is_stale_past(server, mode_named(&mode), past, end);
     }
     let _alone = ALONE.lock();
     let ground = Ground::new(server, exact());

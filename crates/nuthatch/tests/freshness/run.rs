@@ -46,10 +46,28 @@ pub(crate) enum Primary {
     MayDie,
 }
 
+/// Which writers go past the proxy.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Past {
+    All,
+    EverySecond,
+}
+
+impl Past {
+    /// Whether the writer of that number does.
+    pub(crate) const fn is_of(self, number: usize) -> bool {
+        matches!(self, Self::All) || number.is_multiple_of(2)
+    }
+}
+
 /// Where sessions go.
 #[derive(Debug, Clone)]
 pub(crate) struct Place {
     pub(crate) address: Address,
+    /// The server itself, for those who go past the proxy.
+    pub(crate) server: Address,
+    /// Which writers do.
+    pub(crate) past: Option<Past>,
     pub(crate) login: Login,
     /// The isolation level that every session asks for in place of its own, so that there is something to find.
     pub(crate) level: Option<&'static str>,

@@ -77,6 +77,7 @@ pub(crate) struct Session<'a> {
     pub(crate) random: Random,
     pub(crate) tally: Tally,
     name: String,
+    is_past: bool,
     /// The moment before which it is shown nothing any more, by what it has seen and written.
     come_to: Time,
 }
@@ -95,8 +96,9 @@ impl<'a> Session<'a> {
     pub(crate) fn new(run: &'a Run, role: &str, number: usize) -> Self {
         let isolation =
             if number.is_multiple_of(2) { Isolation::RepeatableRead } else { Isolation::ReadCommitted };
+        let is_past = role == "writer" && run.place.past.is_some_and(|past| past.is_of(number));
         let connection =
-            connect(run, isolation).unwrap_or_else(|failure| panic!("{role} {number}: {failure}"));
+            connect(run, isolation, is_past).unwrap_or_else(|failure| panic!("{role} {number}: {failure}"));
         let name = format!("{role} {number} ({isolation:?})");
         let seed = name.bytes().fold(1, |seed: u64, byte| seed.wrapping_mul(31).wrapping_add(byte.into()));
         Self {
@@ -106,6 +108,7 @@ impl<'a> Session<'a> {
             random: Random::new(seed),
             tally: Tally::default(),
             name,
+            is_past,
             come_to: Time::ZERO,
         }
     }
@@ -175,7 +178,7 @@ impl<'a> Session<'a> {
     fn connect_anew(&mut self) {
         let since = self.run.now();
         loop {
-            match connect(self.run, self.isolation) {
+            match connect(self.run, self.isolation, self.is_past) {
                 Ok(connection) => return self.connection = connection,
                 Err(failure) => {
                     assert!(self.run.now() - since < PATIENCE, "{}: {failure}", self.name);
@@ -202,6 +205,7 @@ impl<'a> Session<'a> {
         match self.run.place.reads {
             Reads::Current => self.run.now(),
             Reads::OfSession => self.come_to,
+            Reads::Within(bound) => self.run.now().saturating_sub(bound),
         }
     }
 
@@ -317,9 +321,10 @@ impl<'a> Session<'a> {
 }
 
 /// Logged in, at the level that is asked for.
-fn connect(run: &Run, isolation: Isolation) -> Result<Connection, Failure> {
+fn connect(run: &Run, isolation: Isolation, is_past: bool) -> Result<Connection, Failure> {
     let place = &run.place;
-    let mut connection = Connection::open(&place.address, &place.login, PATIENCE)?;
+    let address = if is_past { &place.server } else { &place.address };
+    let mut connection = Connection::open(address, &place.login, PATIENCE)?;
     let level = place.level.unwrap_or(isolation.level());
     connection.run(&Statement::new(level, []), Form::Text)?;
     Ok(connection)

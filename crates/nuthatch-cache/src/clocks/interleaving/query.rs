@@ -38,13 +38,14 @@ impl Query {
     /// Whether its answer differs before and after the write.
     pub(super) fn shows(self, write: Write) -> bool {
         match write {
-            Write::Update1 | Write::Lost => self != Self::Row2,
+            Write::Update1 | Write::Lost | Write::PastUpdate1 => self != Self::Row2,
             Write::InsertKnown
             | Write::InsertServerKey
             | Write::InsertUnlearned
             | Write::InsertAgain
+            | Write::PastInsert2
             | Write::Delete2 => self != Self::Row1,
-            Write::Broad | Write::Transaction => true,
+            Write::Broad | Write::PastBroad | Write::Transaction => true,
             Write::RolledBack => false,
         }
     }

@@ -21,4 +21,18 @@ pub(super) enum Rule {
     DrawAfterAcknowledgement,
     /// Marks of a lost write are held until the server's thread is gone.
     HoldUntilKnown,
+    /// The follower of the binlog raises what a write shows before it acknowledges it to the server.
+    RaiseBeforeAcknowledging,
+    /// The server waits for the follower before others see a write, and not only before its client hears of it.
+    WaitBeforeVisible,
+    /// What a write past the proxy shows is held until the server is proven to show it.
+    ProveVisible,
+    /// Nothing is served without a lease, which ends before the server gives the follower up.
+    HoldLease,
+    /// The lease is looked at when the command is there, and not before.
+    LookAtLeaseLast,
+    /// The moment up to which the binlog was carried is noted before the server is asked for its end.
+    NoteBeforeAskingForEnd,
+    /// It counts only when all up to that end is raised.
+    CarryToTheEnd,
 }

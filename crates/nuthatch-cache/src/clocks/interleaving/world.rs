@@ -7,6 +7,7 @@ use shuttle::thread;
 
 use super::query::Query;
 use super::rule::Rule;
+use super::stream::{Follow, Stream};
 use super::write::Write;
 use crate::atomic::AtomicU64;
 use crate::cache::Cache;
@@ -28,6 +29,8 @@ pub(super) struct World {
     cache: Cache<()>,
     writes: &'static [Write],
     left_out: Option<Rule>,
+    follow: Option<Follow>,
+    stream: Stream,
     /// What the server shows.
     visible: AtomicU64,
     /// What clients of writers have been told.
@@ -47,7 +50,12 @@ pub(super) struct Coverage {
 }
 
 impl World {
-    pub(super) fn new(writes: &'static [Write], seeds: &[Query], left_out: Option<Rule>) -> Self {
+    pub(super) fn new(
+        writes: &'static [Write],
+        seeds: &[Query],
+        left_out: Option<Rule>,
+        follow: Option<Follow>,
+    ) -> Self {
         let clocks = Arc::new(Clocks::new(OPTIONS));
         assert_ne!(clocks.row(0, 1), clocks.row(0, 2), "rows that share a stripe hide what is missing");
         let world = Self {
@@ -55,6 +63,8 @@ impl World {
             cache: Cache::new(LIMITS),
             writes,
             left_out,
+            follow,
+            stream: Stream::new(),
             visible: AtomicU64::new(0),
             acknowledged: Unscheduled::new(0),
             shown: Unscheduled::new(0),
@@ -75,6 +85,7 @@ impl World {
         match write {
             Write::RolledBack => self.clocks.raise(write.raises(&self.clocks)).release(),
             Write::Lost => self.lose(number),
+            _ if write.is_past() => self.write_past(number),
             _ => self.commit(number),
         }
     }
@@ -146,15 +157,82 @@ impl World {
         }
     }
 
+    /// A write past the proxy, from its client's command to its answer.
+    fn write_past(&self, number: usize) {
+        self.stream.log(number);
+        if self.left_out == Some(Rule::WaitBeforeVisible) {
+            self.become_visible(number);
+        }
+        if self.follow == Some(Follow::Exact) {
+            self.stream.wait_for_follower(number);
+        }
+        self.become_visible(number);
+        self.acknowledged.fetch_or(1 << number, Relaxed);
+    }
+
+    fn written_past(&self) -> usize {
+        self.writes.iter().filter(|write| write.is_past()).count()
+    }
+
+    /// Follows the binlog to its end.
+    pub(super) fn carry(&self) {
+        for place in 0..self.written_past() {
+            let number = self.stream.next(place);
+            if self.left_out == Some(Rule::RaiseBeforeAcknowledging) {
+                self.stream.acknowledge(number);
+            }
+            let marks = self.clocks.raise(self.writes[number].raises(&self.clocks));
+            self.stream.acknowledge(number);
+            self.stream.carry(number, marks);
+        }
+    }
+
+    /// Settles what is carried when the server shows it.
+    pub(super) fn prove(&self) {
+        for _ in 0..self.written_past() {
+            let (number, marks) = self.stream.take_unproven();
+            let is_shown = || self.visible.load(SeqCst) >> number & 1 == 1;
+            while self.left_out != Some(Rule::ProveVisible) && !is_shown() {
+                thread::yield_now();
+            }
+            marks.settle();
+        }
+    }
+
+    /// Finds again and again up to which moment all that was written is carried.
+    pub(super) fn find_horizon(&self) {
+        for _ in 0..2 {
+            let noted = self.acknowledged.load(Relaxed);
+            thread::yield_now();
+            let end = self.stream.end();
+            let moment = match self.left_out {
+                Some(Rule::NoteBeforeAskingForEnd) => {
+                    thread::yield_now();
+                    self.acknowledged.load(Relaxed)
+                }
+                _ => noted,
+            };
+            if self.left_out != Some(Rule::CarryToTheEnd) {
+                self.stream.wait_until_carried(end);
+            }
+            self.stream.note_horizon(moment);
+        }
+    }
+
     fn become_visible(&self, number: usize) {
         self.visible.fetch_or(1 << number, SeqCst);
     }
 
     /// One query, from its client's command to its answer and the entry that is left behind.
     pub(super) fn read(&self, query: Query) {
-        let acknowledged = self.acknowledged.load(Relaxed);
-        let shown_to_others = self.shown.load(Relaxed);
-        let served = self.serve(query);
+        let looks_late = self.left_out != Some(Rule::LookAtLeaseLast);
+        let was_leased = self.is_leased();
+        thread::yield_now();
+        let is_bounded = self.follow == Some(Follow::Bounded);
+        let acknowledged = if is_bounded { self.stream.horizon() } else { self.acknowledged.load(Relaxed) };
+        let shown_to_others = if is_bounded { 0 } else { self.shown.load(Relaxed) };
+        let is_leased = if looks_late { self.is_leased() } else { was_leased };
+        let served = if is_leased { self.serve(query) } else { None };
         let asked = if served.is_none() { Some(self.ask(query)) } else { None };
         let answer = served.or(asked.map(|(answer, _)| answer)).expect("one of them has answered");
         for (what, writes) in [("acknowledged", acknowledged), ("shown to others", shown_to_others)] {
@@ -166,6 +244,12 @@ impl World {
         if let Some((answer, since)) = asked {
             self.store(query, answer, since);
         }
+    }
+
+    /// Whether the cache may be looked into.
+    fn is_leased(&self) -> bool {
+        let is_followed = self.follow == Some(Follow::Exact) && self.left_out != Some(Rule::HoldLease);
+        !is_followed || self.stream.is_leased()
     }
 
     fn serve(&self, query: Query) -> Option<u64> {

@@ -26,6 +26,12 @@ pub(super) enum Write {
     RolledBack,
     /// An update of row 1 whose connection breaks before it is acknowledged.
     Lost,
+    /// An update of row 1 past the proxy: nothing is known of it but what its event in the binlog shows.
+    PastUpdate1,
+    /// The same of an insert of row 2.
+    PastInsert2,
+    /// The same of a statement whose event names no rows.
+    PastBroad,
 }
 
 impl Write {
@@ -35,13 +41,13 @@ impl Write {
         let block = clocks.block(TABLE, 1 / BLOCK_KEYS);
         let row = |key| clocks.row(TABLE, key);
         match self {
-            Self::Update1 | Self::RolledBack | Self::Lost => vec![any, row(1), block],
-            Self::InsertKnown | Self::Delete2 => vec![any, row(2), block],
+            Self::Update1 | Self::RolledBack | Self::Lost | Self::PastUpdate1 => vec![any, row(1), block],
+            Self::InsertKnown | Self::Delete2 | Self::PastInsert2 => vec![any, row(2), block],
             Self::Transaction => vec![any, row(1), row(2), block],
             Self::InsertServerKey | Self::InsertAgain | Self::InsertUnlearned => {
                 vec![any, clocks.absent(TABLE).expect("one table has clocks")]
             }
-            Self::Broad => vec![any, clocks.broad(TABLE).expect("one table has clocks")],
+            Self::Broad | Self::PastBroad => vec![any, clocks.broad(TABLE).expect("one table has clocks")],
         }
     }
 
@@ -52,6 +58,11 @@ impl Write {
             vec![any, clocks.row(TABLE, 2), clocks.block(TABLE, 2 / BLOCK_KEYS)]
         };
         matches!(self, Self::InsertServerKey | Self::InsertAgain).then(moved)
+    }
+
+    /// Whether it does not go through the proxy.
+    pub(super) fn is_past(self) -> bool {
+        matches!(self, Self::PastUpdate1 | Self::PastInsert2 | Self::PastBroad)
     }
 
     /// Whether it makes sense only once `other` is visible, or another of that kind.
@@ -65,7 +76,7 @@ impl Write {
 
     /// Whether row 2 is there after it for the first time.
     pub(super) fn inserts_row2(self) -> bool {
-        use Write::{InsertKnown, InsertServerKey, InsertUnlearned, Transaction};
-        matches!(self, InsertKnown | InsertServerKey | InsertUnlearned | Transaction)
+        use Write::{InsertKnown, InsertServerKey, InsertUnlearned, PastInsert2, Transaction};
+        matches!(self, InsertKnown | InsertServerKey | InsertUnlearned | PastInsert2 | Transaction)
     }
 }

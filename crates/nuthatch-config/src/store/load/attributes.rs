@@ -9,6 +9,7 @@ use super::rows::{read_rows, table};
 use super::{StoreError, Warnings};
 use crate::{
     attributes::{HostgroupAttributes, MultiplexDelays},
+    follow::Follow,
     server::HostgroupId,
     store::row::{ColumnFault, RowReader, fault},
     tls::SslVerify,
@@ -21,6 +22,9 @@ const LAG_WHEN_NULL_S_MAX: u64 = 604_800;
 /// The key for [`HostgroupAttributes::growth_interval_ms`], and its largest value, as that of the variable.
 const GROWTH_INTERVAL: &str = "connection_growth_interval_ms";
 const GROWTH_INTERVAL_MS_MAX: u64 = 60_000;
+
+/// The key for [`HostgroupAttributes::follow`].
+const FOLLOW: &str = "query_cache_follow";
 
 pub(super) fn read(
     connection: &Connection,
@@ -79,6 +83,13 @@ fn attributes(
                     );
                 }
                 attributes.ssl_verify = Some(verify.unwrap_or(SslVerify::Hostname));
+            }
+            FOLLOW => {
+                let follow = value.as_str().and_then(Follow::of_word);
+                if follow.is_none() {
+                    warn(format!("\"{FOLLOW}\" takes one of: off, bounded, exact; it does not count"));
+                }
+                attributes.follow = follow.or(attributes.follow);
             }
             GROWTH_INTERVAL => {
                 let interval_ms = take_number(key, value, GROWTH_INTERVAL_MS_MAX, warn);

@@ -42,11 +42,15 @@ pub(crate) fn begin_reading(
         true => None,
         false => Some(domain.replica(server).ok_or(NotCached::OtherServer)?),
     };
+    let snapshot = transaction.beginning().snapshot();
+    let wanted = ground.snapshot.follow(plan.hostgroup);
+    let horizon =
+        ground.shared.exact.follows.horizon(wanted, domain, replica.is_some(), snapshot.is_some())?;
     let shows_all_of = match replica {
         None => now,
         Some(replica) => shown_by(ground, replica, held, now).ok_or(NotCached::UnknownReplica)?,
     };
-    let since = transaction.beginning().snapshot().unwrap_or(shows_all_of);
+    let since = snapshot.unwrap_or(shows_all_of);
     let is_older = domain.isolation_since.is_some_and(|since| held.connection.opened < since);
     if context.own_isolation().unwrap_or(domain.isolation) == Isolation::Other || is_older {
         return Err(NotCached::UnknownIsolation);
@@ -78,7 +82,7 @@ pub(crate) fn begin_reading(
         && !footprint.reads_definitions
         && is_transactional(&footprint, &domain.catalogue)
         && rows_are_of_tables(sent.text, context.lexing);
-    Ok(Reading { since, sent: now, footprint, row_opens_snapshot })
+    Ok(Reading { since, sent: now, footprint, horizon, row_opens_snapshot })
 }
 
 /// Of which moment it is known that a read over a replica's connection shows all that was written before it.
@@ -108,7 +112,7 @@ pub(crate) fn dependencies_of(
     let clocks = dependencies(&ground.shared.exact.clocks, &reading.footprint, end.rows)
         .ok_or(NotCached::TooManyTables)?;
     match ground.shared.exact.clocks.standing(clocks.iter().copied(), reading.since) {
-        Standing::Holds => Ok(Depends { clocks, since: reading.since }),
+        Standing::Holds => Ok(Depends { clocks, since: reading.since, horizon: reading.horizon.clone() }),
         Standing::Moved if has_stood(ground, &clocks, reading.sent) => Err(NotCached::ReplicaBehind),
         Standing::Pending | Standing::Moved => Err(NotCached::WrittenMeanwhile),
     }

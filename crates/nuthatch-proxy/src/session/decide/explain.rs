@@ -6,10 +6,10 @@
 use std::sync::Arc;
 
 use nuthatch_cache::{Entry, Judgement, Sequence, Standing};
-use nuthatch_config::{HostgroupId, QueryCacheType, RuleInput, Snapshot, User, Verdict};
+use nuthatch_config::{Follow, HostgroupId, QueryCacheType, RuleInput, Snapshot, User, Verdict};
 use nuthatch_sql::{CacheQuestion, Class, Lexing, cache_question, classify, read_footprint};
 
-use crate::exact::standing;
+use crate::exact::{Domain, standing};
 use crate::roster::ClientAddress;
 use crate::session::before::begin::may_open_snapshot;
 use crate::session::decide::cache_use::state_off_cache;
@@ -19,7 +19,7 @@ use crate::session::parts::{Account, CacheUse, Context, Dealings, Ground, Off, c
 use crate::session::statement::{Caching, Facts, heed_hint, look};
 use crate::shared::Shared;
 use crate::shared::answers::HitPlan;
-use crate::stats::not_cached::NotCached;
+use crate::stats::not_cached::{NotCached, Uncarried};
 
 /// A step and what came of it.
 pub type Finding = (&'static str, String);
@@ -195,6 +195,7 @@ impl Asker<'_> {
         let source = format!("{}:{}, {} tables are known", domain.host, domain.port, catalogue.len());
         let mut findings = vec![("source", source)];
         findings.extend(domain.replicas.iter().map(|replica| ("replica", replica.told())));
+        findings.extend(self.follow(hostgroup, &domain));
         let class = Class::of(&classify(statement, self.lexing));
         let footprint = read_footprint(statement, class, self.lexing, self.schema, catalogue, &[])
             .map_err(|why| why.to_string())
@@ -208,6 +209,18 @@ impl Asker<'_> {
             Err(why) => findings.push(("reads", format!("not cached as exact: {why}"))),
         }
         findings
+    }
+
+    /// What is promised of writes past the proxy.
+    fn follow(&self, hostgroup: HostgroupId, domain: &Domain) -> Option<Finding> {
+        if self.snapshot.follow(hostgroup) == Follow::Off {
+            return None;
+        }
+        let told = match self.shared.exact.follows.of(domain) {
+            Some(followed) => followed.told(),
+            None => Uncarried::NotFollowed.to_string(),
+        };
+        Some(("follow", told))
     }
 
     /// What would become of the entries now; an operator's question may be about several, of sessions with other settings.
@@ -240,6 +253,9 @@ impl Asker<'_> {
             _ if entry.is_exact() != caching.is_exact() => "miss, it was stored in the other mode",
             _ if entry.is_exact() && matches!(self.sees, Sees::SnapshotToOpen) => {
                 "miss, a server opens its transaction's snapshot first"
+            }
+            (Standing::Holds, _) if !entry.plan().is_within_horizon(snapshot.is_some()) => {
+                "miss, it is not known that all that was written past the proxy is seen (stats_query_cache_follow)"
             }
             (Standing::Moved, _) => "stale, what it reads has been written since",
             (Standing::Pending, _) => "pending, what it reads is being written",

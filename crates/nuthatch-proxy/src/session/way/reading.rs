@@ -1,7 +1,11 @@
 //! What an answer that is to be stored will depend on.
 
+use std::sync::Arc;
+
 use nuthatch_cache::{Clock, Sequence};
 use nuthatch_sql::{Parameter, ReadFootprint};
+
+use crate::exact::Horizon;
 
 /// A read on its way: what its answer will depend on, and since when it may have changed.
 #[derive(Debug)]
@@ -10,6 +14,8 @@ pub(crate) struct Reading {
     /// When it was sent: later than that of which a replica is known to show all.
     pub(crate) sent: Sequence,
     pub(crate) footprint: ReadFootprint,
+    /// Until when its answer may be served, if the binlog of its server is followed.
+    pub(crate) horizon: Option<Arc<Horizon>>,
     /// The snapshot of the session's transaction is open once the answer has a row.
     pub(crate) row_opens_snapshot: bool,
 }
@@ -33,4 +39,6 @@ pub(crate) struct Sent<'a> {
 pub(crate) struct Depends {
     pub(crate) clocks: Vec<Clock>,
     pub(crate) since: Sequence,
+    /// Until when the answer may be served, if the binlog of its server is followed.
+    pub(crate) horizon: Option<Arc<Horizon>>,
 }

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use nuthatch_config::RuleHits;
 
+use crate::exact::Horizon;
 use crate::state::Found;
 use crate::stats::DigestCounters;
 
@@ -14,6 +15,8 @@ pub(crate) struct HitPlan {
     pub(crate) rules: Box<[Arc<RuleHits>]>,
     /// What FOUND_ROWS() is behind it.
     pub(crate) found_rows: Found,
+    /// Until when it may be served, if the binlog of its server is followed.
+    pub(crate) horizon: Option<Arc<Horizon>>,
     /// A server would leave the warnings and errors of the statement before alone.
     pub(crate) leaves_diagnostics: bool,
 }
@@ -22,6 +25,14 @@ impl HitPlan {
     /// The counters of the statement's digest, unless there was no room for them.
     pub(crate) fn counters(&self) -> Option<&Arc<DigestCounters>> {
         self.digest.as_ref()
+    }
+
+    /// Whether the answer may be served by now, as far as writes past the proxy are followed. To be asked when the command is there.
+    ///
+    /// Cost: where they are followed, a load and a look at the clock.
+    #[inline]
+    pub(crate) fn is_within_horizon(&self, has_snapshot: bool) -> bool {
+        self.horizon.as_ref().is_none_or(|horizon| horizon.holds(has_snapshot))
     }
 
     /// Whether the rule has matched the statement.

@@ -4,6 +4,7 @@ mod beginning;
 mod behind;
 mod definitions;
 mod engines;
+mod followed;
 mod hidden;
 mod introspection;
 mod lost;

@@ -114,6 +114,8 @@ impl Pair {
     pub(super) fn place(&self, reads: Reads) -> Place {
         Place {
             address: Address::Tcp(self.proxy.mysql),
+            server: Address::Tcp(self.proxy.mysql),
+            past: None,
             login: Login::new(USER, PASSWORD).schema(SCHEMA),
             level: None,
             primary: Primary::MayDie,

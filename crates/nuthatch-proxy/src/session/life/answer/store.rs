@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use nuthatch_cache::{Entry, Fill, Judgement, Key, Packets, Protocol, Refusal};
+use nuthatch_config::Follow;
 use nuthatch_wire::AnswerEnd;
 
 use crate::session::before::reading::dependencies_of;
@@ -63,8 +64,15 @@ pub(super) fn entry_of_any_epoch(
             if !is_from_there || now_ms >= expires_ms {
                 return None;
             }
+            let is_followed =
+                entry.is_exact() && session.ground.snapshot.follow(plan.hostgroup) != Follow::Off;
+            let horizon = entry.plan().horizon.clone().filter(|_| is_followed);
+            if is_followed && horizon.is_none() {
+                return None;
+            }
+            let found_rows = entry.plan().found_rows;
             let hit_plan =
-                hit_plan(&session.ground, &session.account, &session.context, plan, entry.plan().found_rows);
+                hit_plan(&session.ground, &session.account, &session.context, plan, found_rows, horizon);
             let renewed = entry.renewed(session.ground.snapshot.epoch.0, expires_ms, hit_plan);
             insert(&session.ground, renewed).ok()?;
             session.ground.shared.answers.cache.get(&key)
@@ -90,7 +98,7 @@ pub(super) fn store(
     if end.rows == 0 && !stores_empty {
         return Err(NotCached::Empty);
     }
-    let Depends { clocks, since } = match (caching, &reading) {
+    let Depends { clocks, since, horizon } = match (caching, &reading) {
         (Caching::Exact { .. }, Some(reading)) => dependencies_of(&session.ground, reading, end)?,
         (Caching::Exact { .. }, None) => return Err(NotCached::TablesNotUnderstood),
         _ => Depends::default(),
@@ -116,6 +124,7 @@ pub(super) fn store(
                 &session.context,
                 plan,
                 session.dealings.results.found_rows(),
+                horizon,
             ),
         },
     )?;

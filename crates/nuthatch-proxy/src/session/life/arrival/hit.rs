@@ -100,6 +100,7 @@ fn find(session: &Session, key: &Key<'_>, now_ms: u64) -> Option<Entry<Arc<HitPl
             cache.may_use_exact()
                 && cache.answers_from().is_none_or(|bound| bound.0 == entry.hostgroup())
                 && standing_of(ground, transaction, &entry) == Standing::Holds
+                && entry.plan().is_within_horizon(transaction.beginning().snapshot().is_some())
         }
         false => cache.may_use_any(),
     };
@@ -184,6 +185,9 @@ pub(crate) fn stands(
     key: &Key<'_>,
     entry: &Entry<Arc<HitPlan>>,
 ) -> bool {
+    if !entry.plan().is_within_horizon(transaction.beginning().snapshot().is_some()) {
+        return false;
+    }
     let standing = standing_of(ground, transaction, entry);
     // What has changed since the session's snapshot may be what others are told.
     let of_now = || ground.shared.exact.clocks.standing(entry.clocks(), entry.since());

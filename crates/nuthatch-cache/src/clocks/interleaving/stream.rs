@@ -1,0 +1,121 @@
+//! The server's binlog, of which the proxy is a replica: what is written, carried, acknowledged and proven.
+//!
+//! A write stands in the binlog before others see it. Who follows raises its clocks in that order; who proves settles them when
+//! the server shows it.
+
+use std::collections::VecDeque;
+use std::sync::atomic::Ordering::SeqCst;
+
+use shuttle::sync::Mutex;
+use shuttle::thread;
+
+use crate::atomic::AtomicU64;
+use crate::clocks::Marks;
+
+/// What is promised of writes past the proxy.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Follow {
+    /// Nothing is older than what was written before that moment of which all is carried.
+    Bounded,
+    /// The server waits for the follower: nothing is older than what was acknowledged.
+    Exact,
+}
+
+/// For how many turns, which are short, a server waits for the follower. The lease is over before.
+const PATIENCE: usize = 1;
+
+/// See the module's doc.
+pub(super) struct Stream {
+    /// The numbers of the writes, in order.
+    binlog: Mutex<Vec<usize>>,
+    /// Of how many the clocks are raised, or will never be.
+    carried: AtomicU64,
+    /// Which the follower has acknowledged.
+    acknowledged: AtomicU64,
+    unproven: Mutex<VecDeque<(usize, Marks)>>,
+    lease_is_over: AtomicU64,
+    /// What had been acknowledged to clients at a moment of which all that was written by then is carried.
+    horizon: AtomicU64,
+}
+
+impl Stream {
+    pub(super) fn new() -> Self {
+        Self {
+            binlog: Mutex::new(Vec::new()),
+            carried: AtomicU64::new(0),
+            acknowledged: AtomicU64::new(0),
+            unproven: Mutex::new(VecDeque::new()),
+            lease_is_over: AtomicU64::new(0),
+            horizon: AtomicU64::new(0),
+        }
+    }
+
+    pub(super) fn log(&self, number: usize) {
+        self.binlog.lock().expect("nobody panics with it").push(number);
+    }
+
+    pub(super) fn end(&self) -> usize {
+        self.binlog.lock().expect("nobody panics with it").len()
+    }
+
+    /// The write at that place, once there is one.
+    pub(super) fn next(&self, place: usize) -> usize {
+        loop {
+            let written = self.binlog.lock().expect("nobody panics with it").get(place).copied();
+            match written {
+                Some(number) => return number,
+                None => thread::yield_now(),
+            }
+        }
+    }
+
+    pub(super) fn acknowledge(&self, number: usize) {
+        self.acknowledged.fetch_or(1 << number, SeqCst);
+    }
+
+    /// The server waits for the follower, but not for ever.
+    pub(super) fn wait_for_follower(&self, number: usize) {
+        for _ in 0..PATIENCE {
+            if self.acknowledged.load(SeqCst) >> number & 1 == 1 {
+                return;
+            }
+            thread::yield_now();
+        }
+        self.lease_is_over.store(1, SeqCst);
+    }
+
+    pub(super) fn is_leased(&self) -> bool {
+        self.lease_is_over.load(SeqCst) == 0
+    }
+
+    /// The clocks of one more are raised.
+    pub(super) fn carry(&self, number: usize, marks: Marks) {
+        self.unproven.lock().expect("nobody panics with it").push_back((number, marks));
+        self.carried.fetch_add(1, SeqCst);
+    }
+
+    pub(super) fn wait_until_carried(&self, end: usize) {
+        while self.carried.load(SeqCst) < end as u64 {
+            thread::yield_now();
+        }
+    }
+
+    /// The first write that is carried and not proven.
+    pub(super) fn take_unproven(&self) -> (usize, Marks) {
+        loop {
+            let first = self.unproven.lock().expect("nobody panics with it").pop_front();
+            match first {
+                Some(first) => return first,
+                None => thread::yield_now(),
+            }
+        }
+    }
+
+    pub(super) fn note_horizon(&self, acknowledged: u64) {
+        self.horizon.store(acknowledged, SeqCst);
+    }
+
+    pub(super) fn horizon(&self) -> u64 {
+        self.horizon.load(SeqCst)
+    }
+}

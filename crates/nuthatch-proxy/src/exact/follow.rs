@@ -1,0 +1,96 @@
+//! Writes past the proxy: what the binlog of a primary shows goes through the clocks as if a session had written it.
+//!
+//! Somebody else reads the binlog (nuthatch-source) and brings each transaction here:
+//!
+//! 1. **Written** ([`Written`]): what it has written, as clocks: rows by their keys, tables, definitions, everything.
+//! 2. **Raise** ([`Written::raise`]): they are pending, as for a write that is in flight. Where the server waits for the follower before
+//!    anybody can see the transaction (`exact`), this comes before the follower answers it.
+//! 3. **Proven** ([`Carried::settle`]): the server is known to show it; they move. The binlog is written *before* the engine commits: who
+//!    reads the server right behind an event may see the row as it was, so what was read before the proof is not stored.
+//!
+//! Every event moves what it shows, whosever it is: numbers of threads come again and can be forged. A write through the proxy is moved
+//! twice, which costs hits and nothing else.
+//!
+//! # Up to when
+//!
+//! What is not carried yet may be served. So every look-up of an entry asks the [`Horizon`] of the server that it is of, behind the reading
+//! of its command: until that moment all that counts is carried. It ends by itself, whatever becomes of the follower: a process that was
+//! stopped and goes on serves nothing before it has looked.
+//!
+//! - `bounded`: the moment at which the server was asked for the end of its binlog, which has been carried since, and the bound. A
+//!   transaction with a snapshot neither reads nor fills then: an event that is late would give it a row that is newer than its snapshot.
+//! - `exact`: a lease, given by a write of the proxy's own that the server acknowledged (nuthatch-source).
+//!
+//! When a follower begins anew, everything moves once it has its place in the binlog: what is stored from then on is carried or proven.
+
+mod delay;
+mod followed;
+mod horizon;
+mod standing;
+mod written;
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use arc_swap::ArcSwap;
+use nuthatch_config::{Follow, ServerName};
+
+use crate::exact::Domain;
+use crate::stats::not_cached::Uncarried;
+
+pub use delay::DelayFigures;
+pub use followed::Followed;
+pub use horizon::Horizon;
+pub use standing::{FollowRow, Standing};
+pub use written::{Carried, KeyPlace, Logged, Written};
+
+/// The servers whose binlogs are followed, by name.
+#[derive(Debug, Default)]
+pub(crate) struct Follows(ArcSwap<HashMap<ServerName, Arc<Followed>>>);
+
+impl Follows {
+    /// The server's, if its binlog is followed.
+    pub(crate) fn of(&self, domain: &Domain) -> Option<Arc<Followed>> {
+        let known = self.0.load();
+        known
+            .iter()
+            .find(|(name, _)| (&name.host, name.port) == (&domain.host, domain.port))
+            .map(|(_, one)| Arc::clone(one))
+    }
+
+    /// All, in no order.
+    pub(crate) fn all(&self) -> Vec<Arc<Followed>> {
+        self.0.load().values().map(Arc::clone).collect()
+    }
+
+    /// These are followed from now on, and no others.
+    pub(crate) fn set(&self, followed: impl IntoIterator<Item = Arc<Followed>>) {
+        let followed = followed.into_iter().map(|one| (one.name().clone(), one)).collect();
+        self.0.store(Arc::new(followed));
+    }
+
+    /// Until when an answer of the domain may be served that is stored now.
+    ///
+    /// # Errors
+    /// It may not be stored, as the bound would not hold for it.
+    pub(crate) fn horizon(
+        &self,
+        wanted: Follow,
+        domain: &Domain,
+        is_of_replica: bool,
+        has_snapshot: bool,
+    ) -> Result<Option<Arc<Horizon>>, Uncarried> {
+        if wanted == Follow::Off {
+            return Ok(None);
+        }
+        let followed = self.of(domain).ok_or(Uncarried::NotFollowed)?;
+        match () {
+            // What a replica shows may not have been carried yet.
+            () if is_of_replica => Err(Uncarried::OfReplica),
+            () if has_snapshot && !followed.horizon().holds_for_snapshots() => {
+                Err(Uncarried::SnapshotWithinBound)
+            }
+            () => Ok(Some(Arc::clone(followed.horizon()))),
+        }
+    }
+}

@@ -1,0 +1,162 @@
+//! One server whose binlog is followed.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use nuthatch_config::{Follow, ServerName};
+use parking_lot::Mutex;
+
+use crate::exact::follow::delay::Delays;
+use crate::exact::follow::{DelayFigures, FollowRow, Horizon, Standing};
+
+/// See the module's doc.
+#[derive(Debug)]
+pub struct Followed {
+    name: ServerName,
+    wanted: Follow,
+    horizon: Arc<Horizon>,
+    standing: Mutex<Standing>,
+    delays: Delays,
+    file: AtomicU64,
+    offset: AtomicU64,
+    transactions: AtomicU64,
+    unproven: AtomicU64,
+    begun_anew: AtomicU64,
+    falls: AtomicU64,
+}
+
+impl Followed {
+    /// Nothing of it is served yet.
+    #[must_use]
+    pub fn new(name: ServerName, wanted: Follow) -> Self {
+        Self {
+            name,
+            wanted,
+            horizon: Arc::default(),
+            standing: Mutex::new(Standing { why: "it has not begun yet".to_owned(), ..Standing::default() }),
+            delays: Delays::default(),
+            file: AtomicU64::new(0),
+            offset: AtomicU64::new(0),
+            transactions: AtomicU64::new(0),
+            unproven: AtomicU64::new(0),
+            begun_anew: AtomicU64::new(0),
+            falls: AtomicU64::new(0),
+        }
+    }
+
+    /// Which server it is.
+    #[must_use]
+    pub const fn name(&self) -> &ServerName {
+        &self.name
+    }
+
+    /// What is asked for.
+    #[must_use]
+    pub const fn wanted(&self) -> Follow {
+        self.wanted
+    }
+
+    /// Until when what is stored of it may be served.
+    #[must_use]
+    pub const fn horizon(&self) -> &Arc<Horizon> {
+        &self.horizon
+    }
+
+    /// How it stands now.
+    #[must_use]
+    pub fn standing(&self) -> Standing {
+        self.standing.lock().clone()
+    }
+
+    /// From that moment on, which is now, it promises this, and no more for that reason. Says whether that is news.
+    pub fn stand(&self, mode: Follow, why: &str, now_ms: u64) -> bool {
+        let mut standing = self.standing.lock();
+        let is_news = standing.mode != mode || standing.why != why;
+        if standing.mode > mode {
+            self.falls.fetch_add(1, Ordering::Relaxed);
+        }
+        if standing.mode != mode || standing.since_ms == 0 {
+            standing.since_ms = now_ms;
+        }
+        if is_news {
+            (standing.mode, standing.why) = (mode, why.to_owned());
+        }
+        is_news
+    }
+
+    /// It has been carried up to that byte of the file of that number.
+    pub fn note_position(&self, file: u64, offset: u64) {
+        self.file.store(file, Ordering::Relaxed);
+        self.offset.store(offset, Ordering::Relaxed);
+    }
+
+    fn position(&self) -> String {
+        format!("{:06}:{}", self.file.load(Ordering::Relaxed), self.offset.load(Ordering::Relaxed))
+    }
+
+    /// What was written before so many microseconds has come to be carried only now.
+    pub fn note_delay(&self, us: u64) {
+        self.delays.note(us);
+    }
+
+    /// One more transaction is carried.
+    pub fn note_transaction(&self) {
+        self.transactions.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// So many are carried and not proven now.
+    pub fn note_unproven(&self, count: usize) {
+        self.unproven.store(count as u64, Ordering::Relaxed);
+    }
+
+    /// It begins at another place, so everything is forgotten.
+    pub fn note_begun_anew(&self) {
+        self.begun_anew.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// What is told of its delays.
+    #[must_use]
+    pub fn delays(&self) -> DelayFigures {
+        self.delays.figures()
+    }
+
+    /// For operators; `unix_ms` makes Unix time of a moment since the start.
+    pub(crate) fn row(&self, unix_ms: impl Fn(u64) -> u64) -> FollowRow {
+        let standing = self.standing();
+        FollowRow {
+            server: self.name.clone(),
+            wanted: self.wanted,
+            since_unix_ms: unix_ms(standing.since_ms),
+            standing,
+            position: self.position(),
+            left_ms: self.horizon.left_ms(),
+            transactions: self.transactions.load(Ordering::Relaxed),
+            unproven: self.unproven.load(Ordering::Relaxed),
+            begun_anew: self.begun_anew.load(Ordering::Relaxed),
+            falls: self.falls.load(Ordering::Relaxed),
+            delay: self.delays(),
+        }
+    }
+
+    /// In a sentence for EXPLAIN CACHE.
+    pub(crate) fn told(&self) -> String {
+        let (Standing { mode, why, .. }, position) = (self.standing(), self.position());
+        let promise = match mode {
+            Follow::Off => "nothing of it is served".to_owned(),
+            Follow::Bounded => "bounded: what was written past the proxy is seen within the bound".to_owned(),
+            Follow::Exact => {
+                "exact: what was written past the proxy is seen before anybody has its OK".to_owned()
+            }
+        };
+        let why = if why.is_empty() {
+            String::new()
+        } else {
+            format!(" ({} is asked for: {why})", self.wanted.word())
+        };
+        let DelayFigures { p50_us, p99_us, .. } = self.delays();
+        format!(
+            "{promise}{why}; at {position}, half of it within {p50_us} us, 99 % within {p99_us} us; {} ms are left",
+            self.horizon.left_ms()
+        )
+    }
+}

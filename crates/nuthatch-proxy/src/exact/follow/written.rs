@@ -1,0 +1,235 @@
+//! What a transaction of a binlog has written, as clocks; pending from when it is read until the server is proven to show it.
+
+use std::sync::Arc;
+
+use nuthatch_cache::{ClockList, Clocks, Marks};
+use nuthatch_config::ServerName;
+use nuthatch_sql::{
+    Catalogue, Class, Kind, Lexing, RowKey, SideEffects, TableId, TableWrite, WriteFootprint, WrittenRows,
+    changes_privileges, classify, write_footprint,
+};
+
+use crate::backend::Hostgroups;
+use crate::exact::catalogue_store::Change;
+use crate::exact::clocks_of::of_write;
+use crate::exact::definitions::{Changed, Makes};
+use crate::exact::{CatalogueStore, Catalogues, Commits, Domain, Intent, Touched};
+
+/// What it is told to.
+#[derive(Debug, Clone)]
+struct Parts {
+    clocks: Arc<Clocks>,
+    catalogues: Arc<CatalogueStore>,
+    hostgroups: Arc<Hostgroups>,
+}
+
+/// What is read of one transaction, by the picture at hand when its first event came.
+#[derive(Debug)]
+pub struct Written {
+    parts: Parts,
+    by: Arc<Catalogues>,
+    domain: Option<Arc<Domain>>,
+    clocks: Touched,
+    changed: Vec<(Changed, Makes)>,
+    changes_privileges: bool,
+    is_everything: bool,
+}
+
+/// Where a table's key stands in its rows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct KeyPlace {
+    /// Its column, from 0.
+    pub column: u16,
+    /// Whether its values may be negative.
+    pub is_signed: bool,
+}
+
+/// What a statement of the binlog ran under.
+#[derive(Debug, Clone, Copy)]
+pub struct Logged<'a> {
+    /// Its default schema; empty for none.
+    pub schema: &'a [u8],
+    /// Its text.
+    pub text: &'a [u8],
+    /// How the server reads it.
+    pub lexing: Lexing,
+}
+
+/// What one transaction has written is pending. Dropped, it has moved: nobody proves it any more.
+#[derive(Debug)]
+#[must_use = "what is dropped counts as proven"]
+pub struct Carried {
+    parts: Parts,
+    by: Arc<Catalogues>,
+    marks: Option<Marks>,
+    changed: Vec<(Changed, Makes)>,
+    changes: Vec<Change>,
+    changes_privileges: bool,
+}
+
+impl Written {
+    /// Nothing yet, on that server.
+    pub(crate) fn begin(
+        clocks: &Arc<Clocks>,
+        catalogues: &Arc<CatalogueStore>,
+        hostgroups: &Arc<Hostgroups>,
+        server: &ServerName,
+    ) -> Self {
+        let by = catalogues.current();
+        let parts = Parts {
+            clocks: Arc::clone(clocks),
+            catalogues: Arc::clone(catalogues),
+            hostgroups: Arc::clone(hostgroups),
+        };
+        let is_it = |domain: &&Arc<Domain>| {
+            domain.takes_writes && (&domain.host, domain.port) == (&server.host, server.port)
+        };
+        let domain = by.domains().find(is_it).map(Arc::clone);
+        Self {
+            parts,
+            by,
+            domain,
+            clocks: Touched::default(),
+            changed: Vec::new(),
+            changes_privileges: false,
+            is_everything: false,
+        }
+    }
+
+    /// Where the key stands in the rows of a table of so many columns, if its rows are told apart by one, and the picture is known to be
+    /// that of the events at hand: it was read as the `look`-th.
+    #[must_use]
+    pub fn key_place(&self, schema: &[u8], table: &[u8], look: u64) -> Option<KeyPlace> {
+        let known = self.catalogue()?.table(schema, table)?;
+        let key = known.key.as_ref().filter(|_| self.by.look == look)?;
+        Some(KeyPlace { column: key.position?, is_signed: key.min < 0 })
+    }
+
+    /// Rows of these keys were made, changed or removed in the table; `None` where the keys are not known. `id` is the table's number;
+    /// without one nothing depends on it. `removes`: some may have been, or have got another key, so that foreign keys act.
+    pub fn add_rows(
+        &mut self,
+        id: Option<TableId>,
+        (schema, table): (&[u8], &[u8]),
+        keys: Option<&[RowKey]>,
+        removes: bool,
+    ) {
+        let known = self.catalogue().and_then(|known| known.table(schema, table)).cloned();
+        match known.as_ref().map(|table| &table.side_effects) {
+            Some(SideEffects::Tables(others)) if removes => {
+                let others: Vec<_> = others.iter().copied().filter(|other| Some(*other) != id).collect();
+                others.into_iter().for_each(|other| self.add(other, WrittenRows::Any));
+            }
+            Some(SideEffects::Tables(_)) => {}
+            Some(SideEffects::Everything) => self.add_everything(),
+            // Its foreign keys are not known.
+            None if removes => self.add_everything(),
+            None => {}
+        }
+        let Some(id) = id else { return };
+        let is_known = known.is_some_and(|table| table.key.is_some());
+        match keys.filter(|_| is_known) {
+            Some(keys) => self.add(id, WrittenRows::Keys(keys.iter().copied().collect())),
+            None => self.add(id, WrittenRows::Any),
+        }
+    }
+
+    /// A statement ran that stands in the binlog as text.
+    pub fn add_statement(&mut self, logged: Logged<'_>) {
+        let Logged { schema, text, lexing } = logged;
+        let class = Class::of(&classify(text, lexing));
+        let kind = class.kind();
+        self.changes_privileges |= kind == Kind::Grant || changes_privileges(text, kind, lexing);
+        let footprint = match self.catalogue() {
+            Some(catalogue) => write_footprint(text, class, lexing, schema, catalogue, &[]),
+            None => WriteFootprint::Everything,
+        };
+        let may_define = !kind.moves_rows() && !matches!(kind, Kind::Grant | Kind::Flush);
+        let intent = Intent::of(&footprint, kind, may_define, Commits::Surely, &self.parts.clocks);
+        self.clocks.add(intent.held.iter().copied(), &self.parts.clocks);
+        if let Some(changed) = intent.changed {
+            self.changed.push((changed, Makes::of(text, kind)));
+        }
+    }
+
+    /// What happened is not known.
+    pub fn add_everything(&mut self) {
+        self.is_everything = true;
+    }
+
+    /// It belongs to the server's own tables of accounts.
+    pub fn add_privileges(&mut self) {
+        self.changes_privileges = true;
+    }
+
+    /// What another one has written as well.
+    pub fn add_all(&mut self, other: Self) {
+        self.clocks.add(other.clocks.list(), &self.parts.clocks);
+        self.changed.extend(other.changed);
+        self.changes_privileges |= other.changes_privileges;
+        self.is_everything |= other.is_everything;
+    }
+
+    /// Whether it has written nothing that anything depends on.
+    #[must_use]
+    pub fn is_nothing(&self) -> bool {
+        self.clocks.is_empty() && self.changed.is_empty() && !self.changes_privileges && !self.is_everything
+    }
+
+    /// All of it is pending when this returns. Cost: an update for each clock; no lock.
+    pub fn raise(self) -> Carried {
+        let clocks = &self.parts.clocks;
+        let mut raised = self.clocks.list();
+        if self.is_everything {
+            raised.push(clocks.everything());
+        }
+        let marks = Some(clocks.raise(raised));
+        let Self { parts, by, changed, changes_privileges, .. } = self;
+        Carried { parts, by, marks, changed, changes: Vec::new(), changes_privileges }
+    }
+
+    fn add(&mut self, table: TableId, rows: WrittenRows) {
+        let clocks = &self.parts.clocks;
+        let moved = of_write(clocks, &TableWrite { table, rows, is_transactional: true });
+        self.clocks.add(moved, clocks);
+    }
+
+    fn catalogue(&self) -> Option<&Catalogue> {
+        Some(&self.domain.as_ref()?.catalogue)
+    }
+}
+
+impl Carried {
+    /// The definitions that it changes are not known any more when this returns. Takes the lock of catalogues: behind the follower's answer
+    /// to the server, which must not wait for anybody.
+    pub fn begin_changes(&mut self) {
+        for (changed, makes) in self.changed.drain(..) {
+            self.changes.push(self.parts.catalogues.begin_change(changed, makes, &self.by));
+        }
+    }
+
+    /// The server is proven to show it: it has moved when this returns.
+    pub fn settle(mut self) {
+        self.end();
+    }
+
+    fn end(&mut self) {
+        self.begin_changes();
+        let Some(marks) = self.marks.take() else { return };
+        if self.changes_privileges {
+            self.parts.hostgroups.note_privileges();
+        }
+        let mut changes = std::mem::take(&mut self.changes);
+        let last = changes.pop();
+        for change in changes {
+            self.parts.catalogues.finish(self.parts.clocks.raise(ClockList::new()), Some(change));
+        }
+        self.parts.catalogues.finish(marks, last);
+    }
+}
+
+impl Drop for Carried {
+    fn drop(&mut self) {
+        self.end();
+    }
+}

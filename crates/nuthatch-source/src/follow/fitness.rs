@@ -1,0 +1,88 @@
+//! Whether a server's binlog tells of all that is written there.
+
+use std::fmt;
+
+use nuthatch_sql::ServerFlavor;
+
+use super::prover::row;
+use super::{FollowError, Prover};
+
+/// See the module's doc.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Fitness {
+    /// Why it does not.
+    pub unfit: Option<Unfit>,
+    /// Its rows come as they were before and are after, whole: `binlog_row_image` is FULL, for sessions that do not say otherwise.
+    pub has_full_images: bool,
+}
+
+/// Why a binlog is not followed. As text a clause for an operator.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[expect(missing_docs, reason = "the texts say it")]
+pub enum Unfit {
+    NoBinlog,
+    NoGtids,
+    Statements,
+    Filters,
+    Galera,
+}
+
+impl fmt::Display for Unfit {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::NoBinlog => "the server has no binlog (log_bin)",
+            Self::NoGtids => "the server's gtid_mode is not ON",
+            Self::Statements => {
+                "the server's binlog_format is STATEMENT, of which it cannot be told what it wrote: set it to ROW"
+            }
+            Self::Filters => "the server leaves schemas out of its binlog (binlog_do_db, binlog_ignore_db)",
+            Self::Galera => {
+                "the server is a node of Galera: what is written on others comes into its binlog when it has been shown"
+            }
+        })
+    }
+}
+
+impl Fitness {
+    /// Asks the server.
+    ///
+    /// # Errors
+    /// See [`FollowError`].
+    pub async fn of(server: &mut Prover) -> Result<Self, FollowError> {
+        let question = "SHOW GLOBAL VARIABLES WHERE Variable_name IN ('log_bin', 'gtid_mode', 'binlog_format', \
+                        'binlog_row_image', 'wsrep_on', 'binlog_do_db', 'binlog_ignore_db')";
+        let variables = server.ask(question).await?;
+        let is = |name, word: &str| {
+            row(&variables, name).is_some_and(|value| value.eq_ignore_ascii_case(word.as_bytes()))
+        };
+        let names_some = |name| row(&variables, name).is_some_and(|value| !value.is_empty());
+        let is_mysql = matches!(server.flavor(), ServerFlavor::MySql(_));
+        let has_filters = names_some("binlog_do_db") || names_some("binlog_ignore_db");
+        let unfit = match () {
+            () if !is("log_bin", "ON") => Some(Unfit::NoBinlog),
+            () if is("wsrep_on", "ON") => Some(Unfit::Galera),
+            () if is_mysql && !is("gtid_mode", "ON") => Some(Unfit::NoGtids),
+            // A variable that a server has no more says nothing.
+            () if is("binlog_format", "STATEMENT") => Some(Unfit::Statements),
+            () if has_filters || has_filters_in_status(server).await? => Some(Unfit::Filters),
+            () => None,
+        };
+        Ok(Self { unfit, has_full_images: is("binlog_row_image", "FULL") })
+    }
+}
+
+/// The same where no variable tells; a server that does not tell at all is believed.
+async fn has_filters_in_status(server: &mut Prover) -> Result<bool, FollowError> {
+    let question = match server.flavor() {
+        ServerFlavor::MySql(80_200..) => "SHOW BINARY LOG STATUS",
+        _ => "SHOW MASTER STATUS",
+    };
+    match server.ask(question).await {
+        Ok(status) => {
+            let names_some = |name| status.value(name).is_some_and(|value| !value.is_empty());
+            Ok(names_some("Binlog_Do_DB") || names_some("Binlog_Ignore_DB"))
+        }
+        Err(FollowError::Refused(_)) => Ok(false),
+        Err(lost) => Err(lost),
+    }
+}

@@ -1,0 +1,478 @@
+//! What has been carried of a server's binlog: where that is, what it has written, and what the server is not proven to show yet.
+
+use std::cell::RefCell;
+use std::collections::{HashMap, VecDeque};
+use std::sync::Arc;
+
+use nuthatch_proxy::{Carried, Exact, Followed, Logged, Written};
+use nuthatch_source::follow::{End, Place, Shown, Start};
+use nuthatch_source::{Event, MariaDbStart, QueryEvent, TableIds, TableMap, TransactionStart, Xid};
+use nuthatch_sql::{GtidPositions, Lexing, ServerFlavor};
+use tokio::sync::Notify;
+
+use crate::following::transaction::{Name, Transaction};
+
+/// XA transactions that are remembered between their two halves; the COMMIT of another is of anything.
+const PREPARED_MAX: usize = 1000;
+
+/// Bits of `sql_mode` in a binlog: "MySQL source code, system_variables.h".
+const MODE_ANSI_QUOTES: u64 = 1 << 2;
+const MODE_NO_BACKSLASH_ESCAPES: u64 = 1 << 20;
+
+/// Tables of the server's own that tell nothing that anybody caches.
+const OWN_TABLES_WITHOUT_MEANING: [&[u8]; 7] = [
+    b"gtid_slave_pos",
+    b"gtid_executed",
+    b"innodb_table_stats",
+    b"innodb_index_stats",
+    b"general_log",
+    b"slow_log",
+    b"transaction_registry",
+];
+
+/// The name of an XA transaction: its format, its global part, its branch.
+pub(super) type OwnedXid = (i64, Vec<u8>, Vec<u8>);
+
+/// What is shared by those who read, prove and lease. One thread has it.
+pub(super) struct Carry {
+    state: RefCell<State>,
+    /// Something was carried, or the place is another.
+    pub(super) news: Notify,
+}
+
+/// By what it is known that the server shows something.
+#[derive(Debug)]
+pub(super) enum Proof {
+    Name(Name),
+    /// When it shows all up to there; not known yet where that is.
+    UpTo(Option<Place>),
+    /// When none of these is prepared any more, or at that moment.
+    Finished(Vec<OwnedXid>, u64),
+}
+
+struct Unproven {
+    proof: Proof,
+    carried: Carried,
+}
+
+struct State {
+    exact: Arc<Exact>,
+    followed: Arc<Followed>,
+    ids: Arc<TableIds>,
+    flavor: ServerFlavor,
+    /// As the server says it.
+    file: Vec<u8>,
+    place: Option<Place>,
+    /// MariaDB's transactions that were carried.
+    seen: GtidPositions,
+    transaction: Option<Transaction>,
+    /// Of a transaction whose events go on though it seemed over.
+    last_name: Option<Name>,
+    prepared: HashMap<OwnedXid, Written>,
+    unproven: VecDeque<Unproven>,
+    /// Of the picture of that number it is known that it is of the events at hand.
+    proven_look: u64,
+    /// Something was raised by the event at hand.
+    has_raised: bool,
+    trouble: Option<&'static str>,
+}
+
+impl Carry {
+    pub(super) fn begin(
+        exact: &Arc<Exact>,
+        followed: &Arc<Followed>,
+        ids: &Arc<TableIds>,
+        flavor: ServerFlavor,
+        start: &Start,
+    ) -> Self {
+        let seen = match start {
+            Start::Position(_, position) => position.clone(),
+            Start::Set(_) => GtidPositions::default(),
+        };
+        let state = State {
+            exact: Arc::clone(exact),
+            followed: Arc::clone(followed),
+            ids: Arc::clone(ids),
+            flavor,
+            file: Vec::new(),
+            place: None,
+            seen,
+            transaction: None,
+            last_name: None,
+            prepared: HashMap::new(),
+            unproven: VecDeque::new(),
+            proven_look: 0,
+            has_raised: false,
+            trouble: None,
+        };
+        Self { state: RefCell::new(state), news: Notify::new() }
+    }
+
+    /// Holds what is not shown until that is proven.
+    pub(super) fn hold(&self, carried: Carried, proof: Proof) {
+        self.state.borrow_mut().unproven.push_back(Unproven { proof, carried });
+        self.news.notify_one();
+    }
+
+    /// Carries an event, which ends there; its clocks are raised when this returns.
+    ///
+    /// # Errors
+    /// Why nothing can be carried any more.
+    pub(super) fn carry(&self, end: u64, event: &Event<'_>) -> Result<(), &'static str> {
+        let mut state = self.state.borrow_mut();
+        state.carry(end, event);
+        if let Event::Rotate { .. } | Event::Heartbeat { .. } = event {
+            self.news.notify_one();
+        }
+        match state.trouble {
+            Some(why) => Err(why),
+            None => Ok(()),
+        }
+    }
+
+    /// What its transactions change of definitions is not known any more: behind the answer to the server, which must not wait.
+    pub(super) fn begin_changes(&self) {
+        let mut state = self.state.borrow_mut();
+        if std::mem::take(&mut state.has_raised) {
+            state.unproven.iter_mut().for_each(|one| one.carried.begin_changes());
+            self.news.notify_one();
+        }
+    }
+
+    /// The file that is being read, as the server says it.
+    pub(super) fn file(&self) -> Vec<u8> {
+        self.state.borrow().file.clone()
+    }
+
+    /// Whether all that was written up to there is carried.
+    pub(super) fn has_reached(&self, end: &End) -> bool {
+        let state = self.state.borrow();
+        match end {
+            End::Place(end) => state.place.is_some_and(|place| place >= *end),
+            End::Position(end) => state.seen.is_up_to(end),
+        }
+    }
+
+    /// How many transactions the server is not proven to show.
+    pub(super) fn unproven(&self) -> usize {
+        self.state.borrow().unproven.len()
+    }
+
+    /// Whether what is prepared by XA has to be asked for to prove something.
+    pub(super) fn awaits_finished(&self) -> bool {
+        let is_of_xa = |one: &Unproven| matches!(one.proof, Proof::Finished(..));
+        self.state.borrow().unproven.iter().any(is_of_xa)
+    }
+
+    /// Moves the clocks of all that the server shows. `prepared`: what is prepared there by XA, if that was asked for.
+    pub(super) fn settle(&self, shown: &Shown, prepared: Option<&[OwnedXid]>, now_ns: u64) {
+        let mut state = self.state.borrow_mut();
+        let is_shown = |proof: &Proof| match (proof, shown) {
+            (Proof::Name(Name::MySql { uuid, tag, number }), Shown::Set(set)) => set.has(*uuid, tag, *number),
+            (Proof::UpTo(Some(end)), Shown::UpTo(place)) => place >= end,
+            (Proof::Finished(xids, until_ns), _) => {
+                now_ns >= *until_ns || prepared.is_some_and(|now| xids.iter().all(|xid| !now.contains(xid)))
+            }
+            _ => false,
+        };
+        let waiting = std::mem::take(&mut state.unproven);
+        for one in waiting {
+            match is_shown(&one.proof) {
+                true => one.carried.settle(),
+                false => state.unproven.push_back(one),
+            }
+        }
+        state.followed.note_unproven(state.unproven.len());
+    }
+
+    /// The picture of that number is of all events from here on.
+    pub(super) fn note_look(&self, look: u64) {
+        self.state.borrow_mut().proven_look = look;
+    }
+}
+
+impl State {
+    fn carry(&mut self, end: u64, event: &Event<'_>) {
+        match event {
+            Event::Rotate { file, position } => self.go_to(file, *position, false),
+            Event::Heartbeat { file, position } => self.go_to(file, *position, true),
+            Event::Gtid(start) => self.begin(start),
+            Event::Query(query) => self.query(end, query),
+            Event::LoadQuery(query) => self.statement(query),
+            Event::TableMap(table) => self.transaction().note_named(table),
+            Event::Rows { table, kind, rows, is_statement_end } => {
+                self.rows(table, *kind, rows.clone());
+                if *is_statement_end {
+                    self.end_statement();
+                }
+            }
+            Event::StatementEnd => self.end_statement(),
+            Event::Xid(_) => self.end(end),
+            Event::XaPrepare { xid, is_one_phase: true } => {
+                let _ended = xid;
+                self.end(end);
+            }
+            Event::XaPrepare { xid, is_one_phase: false } => self.prepare(end, xid),
+            Event::Incident => {
+                self.trouble = Some("the server says that its binlog lacks something (INCIDENT)");
+            }
+            Event::Unknown { .. } => self.transaction().written.add_everything(),
+            Event::Format | Event::LoadData | Event::Operand | Event::Stop | Event::Ignorable => {
+                self.pass(end)
+            }
+        }
+    }
+
+    /// `is_sent`: all up to there has been sent.
+    fn go_to(&mut self, file: &[u8], position: u64, is_sent: bool) {
+        if file != self.file {
+            self.file = file.to_vec();
+        }
+        let Some(place) = Place::of(file, position) else {
+            self.trouble = Some("the names of its binlog files are not understood");
+            return;
+        };
+        if self.place.is_some_and(|known| place < known) && place.offset > 4 {
+            return;
+        }
+        if self.place.is_some_and(|known| place.file < known.file) {
+            self.trouble = Some("its binlog has begun anew (RESET MASTER)");
+            return;
+        }
+        self.place = Some(place);
+        if is_sent {
+            self.note_first(place);
+        }
+        self.followed.note_position(place.file, place.offset);
+    }
+
+    /// All up to there has come, so what was held until the first known place is held until this.
+    fn note_first(&mut self, place: Place) {
+        for one in &mut self.unproven {
+            if let Proof::UpTo(end @ None) = &mut one.proof {
+                *end = Some(place);
+            }
+        }
+    }
+
+    /// An event that ends there has passed.
+    fn pass(&mut self, end: u64) {
+        let Some(place) = self.place.as_mut().filter(|_| end > 0) else { return };
+        // Events say it in 32 bits; within a file they only go on.
+        let upper = place.offset >> 32;
+        let upper = if end < place.offset & u64::from(u32::MAX) { upper + 1 } else { upper };
+        place.offset = upper << 32 | end;
+    }
+
+    fn begin(&mut self, start: &TransactionStart<'_>) {
+        if self.transaction.is_some() {
+            self.trouble = Some("a transaction began before the one before was over");
+        }
+        let (name, has_begun) = match start {
+            TransactionStart::MySql { uuid, tag, number, .. } => {
+                let tag = String::from_utf8_lossy(tag).into_owned();
+                (Name::MySql { uuid: u128::from_be_bytes(*uuid), tag, number: *number }, false)
+            }
+            TransactionStart::MariaDb(start) => (name_of(start), !start.is_standalone()),
+            TransactionStart::Anonymous { .. } => {
+                self.trouble = Some("the server writes transactions without GTIDs");
+                return;
+            }
+        };
+        self.last_name = Some(name.clone());
+        self.transaction = Some(Transaction::begin(name, self.written(), has_begun));
+    }
+
+    /// The one that is open; should none be, one that may be of anything.
+    fn transaction(&mut self) -> &mut Transaction {
+        let (exact, server, last) = (&self.exact, self.followed.name(), &self.last_name);
+        self.transaction.get_or_insert_with(|| {
+            let name = last.clone().unwrap_or(Name::MariaDb { domain: 0, sequence: 0 });
+            Transaction::begin(name, exact.begin_written(server), true)
+        })
+    }
+
+    fn written(&self) -> Written {
+        self.exact.begin_written(self.followed.name())
+    }
+
+    fn query(&mut self, end: u64, query: &QueryEvent<'_>) {
+        let text = query.text.trim_ascii();
+        let begins = |words: &str| {
+            text.get(..words.len()).is_some_and(|start| start.eq_ignore_ascii_case(words.as_bytes()))
+        };
+        if text.eq_ignore_ascii_case(b"BEGIN") || begins("START TRANSACTION") || begins("XA START") {
+            self.transaction().has_begun = true;
+        } else if text.eq_ignore_ascii_case(b"COMMIT") {
+            self.end(end);
+        } else if text.eq_ignore_ascii_case(b"ROLLBACK") {
+            // Of tables without transactions it undoes nothing.
+            self.end(end);
+        } else if begins("XA COMMIT") || begins("XA ROLLBACK") {
+            self.finish_xa(end, text, begins("XA COMMIT"));
+        } else if begins("XA ") || begins("SAVEPOINT") || begins("ROLLBACK TO") {
+            self.pass(end);
+        } else {
+            self.statement(query);
+            match self.transaction.as_ref().is_some_and(|open| open.has_begun) {
+                true => self.pass(end),
+                false => self.end(end),
+            }
+        }
+    }
+
+    fn statement(&mut self, query: &QueryEvent<'_>) {
+        let flavor = self.flavor;
+        let written = &mut self.transaction().written;
+        let Some(mode) = query.sql_mode else { return written.add_everything() };
+        let lexing = Lexing {
+            ansi_quotes: mode & MODE_ANSI_QUOTES != 0,
+            no_backslash_escapes: mode & MODE_NO_BACKSLASH_ESCAPES != 0,
+            // A text in such a character set is not understood everywhere.
+            ascii_in_characters: true,
+            server: flavor,
+        };
+        written.add_statement(Logged { schema: query.schema, text: query.text, lexing });
+    }
+
+    fn rows(
+        &mut self,
+        table: &TableMap,
+        kind: nuthatch_source::RowsKind,
+        rows: Option<nuthatch_source::Rows<'_>>,
+    ) {
+        let (schema, name) = (table.schema(), table.name());
+        let (id, look) = (self.ids.id(schema, name), self.proven_look);
+        let transaction = self.transaction();
+        transaction.note_rows_of(table);
+        if is_own(schema) {
+            return note_own(&mut transaction.written, name);
+        }
+        let place = transaction.written.key_place(schema, name, look);
+        let changed = transaction.changed(kind, rows, place);
+        transaction.written.add_rows(id, (schema, name), changed.keys.as_deref(), changed.removes);
+    }
+
+    /// Tables that a statement named and of which no row came are changed anyhow: by a foreign key's action, or by nothing.
+    fn end_statement(&mut self) {
+        let Some(transaction) = &mut self.transaction else { return };
+        for (schema, name) in transaction.take_named() {
+            match is_own(&schema) {
+                true => note_own(&mut transaction.written, &name),
+                false => {
+                    transaction.written.add_rows(self.ids.id(&schema, &name), (&schema, &name), None, true);
+                }
+            }
+        }
+    }
+
+    fn prepare(&mut self, end: u64, xid: &Xid<'_>) {
+        self.end_statement();
+        if let Some(Transaction { written, name, .. }) = self.transaction.take() {
+            if self.prepared.len() < PREPARED_MAX {
+                self.prepared.insert(owned(xid), written);
+            }
+            self.note_end(end, &name);
+        }
+    }
+
+    fn finish_xa(&mut self, end: u64, text: &[u8], commits: bool) {
+        let Some(xid) = xid_of(text) else {
+            self.trouble = Some("the name of an XA transaction is not understood");
+            return;
+        };
+        let known = self.prepared.remove(&xid);
+        let transaction = self.transaction();
+        match known {
+            Some(known) if commits => transaction.written.add_all(known),
+            None if commits => transaction.written.add_everything(),
+            _ => {}
+        }
+        transaction.finishes = Some(xid);
+        self.end(end);
+    }
+
+    /// The transaction is over: what it has written is pending.
+    fn end(&mut self, end: u64) {
+        self.end_statement();
+        let Some(Transaction { name, written, finishes, .. }) = self.transaction.take() else {
+            return self.pass(end);
+        };
+        self.note_end(end, &name);
+        if written.is_nothing() {
+            return;
+        }
+        let proof = match (name, finishes) {
+            // Where MariaDB's snapshots are comes too early for these.
+            (Name::MariaDb { .. }, Some(xid)) => Proof::Finished(vec![xid], u64::MAX),
+            (Name::MariaDb { .. }, None) => Proof::UpTo(self.place),
+            (name @ Name::MySql { .. }, _) => Proof::Name(name),
+        };
+        self.has_raised = true;
+        self.unproven.push_back(Unproven { proof, carried: written.raise() });
+        self.followed.note_unproven(self.unproven.len());
+    }
+
+    fn note_end(&mut self, end: u64, name: &Name) {
+        self.pass(end);
+        if let Name::MariaDb { domain, sequence, .. } = name {
+            self.seen.reach(*domain, *sequence);
+        }
+        if let Some(place) = self.place {
+            self.note_first(place);
+            self.followed.note_position(place.file, place.offset);
+        }
+        self.followed.note_transaction();
+    }
+}
+
+fn name_of(start: &MariaDbStart<'_>) -> Name {
+    Name::MariaDb { domain: start.domain, sequence: start.sequence }
+}
+
+fn is_own(schema: &[u8]) -> bool {
+    schema.eq_ignore_ascii_case(b"mysql")
+}
+
+/// The server's own tables hold accounts, stored code and the times of zones.
+fn note_own(written: &mut Written, table: &[u8]) {
+    if !OWN_TABLES_WITHOUT_MEANING.iter().any(|known| known.eq_ignore_ascii_case(table)) {
+        written.add_privileges();
+        written.add_everything();
+    }
+}
+
+fn owned(xid: &Xid<'_>) -> OwnedXid {
+    (xid.format_id.into(), xid.gtrid.to_vec(), xid.bqual.to_vec())
+}
+
+/// The name in `XA COMMIT X'61',X'',1`.
+fn xid_of(text: &[u8]) -> Option<OwnedXid> {
+    let text = std::str::from_utf8(text).ok()?;
+    let (_, name) = text.split_once(char::is_whitespace)?.1.trim_start().split_once(char::is_whitespace)?;
+    let mut parts = name.trim().split(',').map(str::trim);
+    let hex = |part: &str| {
+        let digits = part.strip_prefix(['X', 'x'])?.strip_prefix('\'')?.strip_suffix('\'')?;
+        let pairs = digits.as_bytes().chunks(2);
+        pairs
+            .map(|pair| u8::from_str_radix(std::str::from_utf8(pair).ok()?, 16).ok())
+            .collect::<Option<Vec<u8>>>()
+    };
+    let (global, branch) = (hex(parts.next()?)?, hex(parts.next()?)?);
+    let format = parts.next()?.split_whitespace().next()?.parse().ok()?;
+    Some((format, global, branch))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_of_xa_transactions_are_read_from_texts() {
+        assert_eq!(xid_of(b"XA COMMIT X'6162',X'',1"), Some((1, b"ab".to_vec(), Vec::new())));
+        assert_eq!(xid_of(b"XA ROLLBACK X'61',X'62',7"), Some((7, b"a".to_vec(), b"b".to_vec())));
+        for other in ["XA COMMIT", "XA COMMIT 'a'", "XA COMMIT X'6g',X'',1", "XA COMMIT X'61'"] {
+            assert_eq!(xid_of(other.as_bytes()), None, "{other}");
+        }
+    }
+}

@@ -1,0 +1,276 @@
+//! The life of a thread that follows one server's binlog.
+
+use std::cell::{Cell, RefCell};
+use std::sync::Arc;
+use std::time::Duration;
+
+use nuthatch_config::{Follow, ServerName, Snapshot};
+use nuthatch_net::{AskerLogin, BackendAddress, BackendPassword};
+use nuthatch_proxy::{Followed, MonitoredServer, Proxy, boottime_ns};
+use nuthatch_source::TableIds;
+use nuthatch_source::follow::{
+    Feed, FeedOptions, Fitness, FollowError, Marker, Prover, Start, Waiting, missing_grants,
+};
+use nuthatch_sql::ServerFlavor;
+use tokio::time::{Instant, sleep};
+use tokio_util::sync::CancellationToken;
+
+use crate::following::aim::{Aim, Waited};
+use crate::following::carry::{Carry, OwnedXid, Proof};
+use crate::following::patience::in_time;
+use crate::following::{leasing, proving, reading};
+
+/// Between two tries to follow: the first, and the longest.
+const PAUSE: Duration = Duration::from_millis(50);
+const PAUSE_MAX: Duration = Duration::from_secs(2);
+
+/// After so long a try counts as a success.
+const WELL: Duration = Duration::from_secs(5);
+
+/// How often the server says where it is while nothing is written.
+const HEARTBEAT_NS: u64 = 50_000_000;
+
+/// For so long a commit by XA may be on its way that was written before the proxy came.
+const XA_PATIENCE_NS: u64 = 60_000_000_000;
+
+/// How often it is looked whether `exact` is possible by now.
+const LOOK: Duration = Duration::from_secs(5);
+
+/// See the module's doc.
+pub(super) struct Follower {
+    pub(super) proxy: Arc<Proxy>,
+    pub(super) followed: Arc<Followed>,
+    pub(super) ids: Arc<TableIds>,
+    pub(super) stop: CancellationToken,
+}
+
+impl Follower {
+    /// Follows until it is told to stop.
+    pub(super) fn run(self) {
+        let runtime = match tokio::runtime::Builder::new_current_thread().enable_all().build() {
+            Ok(runtime) => runtime,
+            Err(error) => {
+                tracing::error!(%error, "could not make what follows a binlog");
+                return;
+            }
+        };
+        runtime.block_on(async {
+            tokio::select! {
+                () = self.stop.cancelled() => {}
+                () = self.follow() => {}
+            }
+        });
+        self.followed.horizon().close();
+    }
+
+    async fn follow(&self) {
+        let aim = Aim {
+            proxy: Arc::clone(&self.proxy),
+            exact: Arc::clone(self.proxy.exact_shared()),
+            followed: Arc::clone(&self.followed),
+            bound: Duration::from_millis(self.proxy.snapshot().mysql.query_cache_max_staleness_ms),
+            leased_until_ns: Cell::new(0),
+            why_not_exact: RefCell::default(),
+            chances: RefCell::default(),
+        };
+        let mut pause = PAUSE;
+        loop {
+            let begun = Instant::now();
+            let error = match self.follow_once(&aim).await {
+                Ok(never) => match never {},
+                Err(error) => error,
+            };
+            self.followed.horizon().close();
+            aim.fall(&error.to_string());
+            aim.stand(Follow::Off, &error.to_string());
+            pause = if begun.elapsed() > WELL { PAUSE } else { (pause * 2).min(PAUSE_MAX) };
+            sleep(pause).await;
+        }
+    }
+
+    async fn follow_once(&self, aim: &Aim) -> Result<std::convert::Infallible, FollowError> {
+        let snapshot = self.proxy.snapshot();
+        let (server, login) =
+            reached(&self.proxy, &snapshot, self.followed.name()).map_err(FollowError::Refused)?;
+        let mut prover = in_time(Prover::open(&server.address, &login)).await?;
+        let flavor = prover.flavor();
+        if let Some(unfit) = in_time(Fitness::of(&mut prover)).await?.unfit {
+            return Err(FollowError::Refused(unfit.to_string()));
+        }
+        let waited = match self.followed.wanted() {
+            Follow::Exact => self.waited(&mut prover, &snapshot, aim).await?,
+            Follow::Off | Follow::Bounded => None,
+        };
+        let (carry, mut feed) = self.begin(&mut prover, &server.address, &login, waited.is_some()).await?;
+        let mut leasing = match &waited {
+            Some(_) => Some(in_time(Prover::open(&server.address, &login)).await?),
+            None => None,
+        };
+        let lease = async {
+            match (&mut leasing, &waited) {
+                (Some(prover), Some(waited)) => leasing::lease(prover, waited, aim).await,
+                _ => self.until_more_is_possible(&server.address, &login, aim).await,
+            }
+        };
+        let error = tokio::select! {
+            error = reading::read(&mut feed, flavor, &carry) => error,
+            error = proving::prove(&mut prover, &carry, aim) => error,
+            error = lease => error,
+        };
+        // Before anything that was not proven counts as proven.
+        self.followed.horizon().close();
+        Err(explained(error, flavor, &snapshot, waited.as_ref().map(|waited| &waited.marker)))
+    }
+
+    /// Opens the stream from where nothing is missed, with everything that was stored before forgotten.
+    async fn begin(
+        &self,
+        prover: &mut Prover,
+        server: &BackendAddress,
+        login: &AskerLogin,
+        is_semi_sync: bool,
+    ) -> Result<(Carry, Feed), FollowError> {
+        let exact = self.proxy.exact_shared();
+        let flavor = prover.flavor();
+        let start = in_time(prover.start()).await?;
+        let carry = Carry::begin(exact, &self.followed, &self.ids, flavor, &start);
+        match &start {
+            // What it does not hold comes, and what it holds is shown.
+            Start::Set(_) => exact.forget_entries(),
+            // What is written up to there may not be shown yet.
+            Start::Position(..) => {
+                carry.hold(exact.hold_everything(), Proof::UpTo(None));
+                let split = |(format, first, data): (i64, usize, Vec<u8>)| -> OwnedXid {
+                    let (global, branch) = data.split_at(first.min(data.len()));
+                    (format, global.to_vec(), branch.to_vec())
+                };
+                let prepared: Vec<_> = in_time(prover.prepared()).await?.into_iter().map(split).collect();
+                if !prepared.is_empty() {
+                    let until_ns = boottime_ns() + XA_PATIENCE_NS;
+                    carry.hold(exact.hold_everything(), Proof::Finished(prepared, until_ns));
+                }
+            }
+        }
+        self.followed.note_begun_anew();
+        let options = FeedOptions { heartbeat_ns: HEARTBEAT_NS, is_semi_sync, server_id: fresh_server_id()? };
+        let feed = in_time(Feed::open(server, login, &start, options)).await?;
+        Ok((carry, feed))
+    }
+
+    /// What it takes to be waited for, if the server may wait for the proxy; why it may not is noted.
+    async fn waited(
+        &self,
+        prover: &mut Prover,
+        snapshot: &Snapshot,
+        aim: &Aim,
+    ) -> Result<Option<Waited>, FollowError> {
+        let variables = &snapshot.mysql;
+        let refuse = |why: String| *aim.why_not_exact.borrow_mut() = why;
+        let Some(marker) = Marker::parse(&variables.query_cache_follow_marker) else {
+            refuse("mysql-query_cache_follow_marker is no schema.table".to_owned());
+            return Ok(None);
+        };
+        if !aim.may_try() {
+            refuse(
+                "it fell from exact three times within ten minutes: it is tried again after an hour, or when the configuration is loaded"
+                    .to_owned(),
+            );
+            return Ok(None);
+        }
+        let timeout_max_ms = variables.query_cache_follow_timeout_max_ms;
+        let flavor = prover.flavor();
+        match in_time(Waiting::of(prover)).await? {
+            None => {
+                refuse(nuthatch_source::follow::NotWaited::NoPlugin(flavor).to_string());
+                Ok(None)
+            }
+            Some(waiting) => match waiting.may_be_joined(flavor, timeout_max_ms) {
+                Err(why) => {
+                    refuse(why.to_string());
+                    Ok(None)
+                }
+                Ok(()) => {
+                    let lease_max_ns = match variables.query_cache_follow_lease_ms {
+                        0 => u64::MAX,
+                        ms => ms * 1_000_000,
+                    };
+                    Ok(Some(Waited { marker, timeout_max_ms, lease_max_ns }))
+                }
+            },
+        }
+    }
+
+    /// Ends when `exact` is asked for and possible, so that it is begun anew; never where it is not asked for.
+    async fn until_more_is_possible(
+        &self,
+        server: &BackendAddress,
+        login: &AskerLogin,
+        aim: &Aim,
+    ) -> FollowError {
+        if self.followed.wanted() != Follow::Exact {
+            return std::future::pending().await;
+        }
+        loop {
+            sleep(LOOK).await;
+            let mut prover = match in_time(Prover::open(server, login)).await {
+                Ok(prover) => prover,
+                Err(_unreached) => continue,
+            };
+            let snapshot = self.proxy.snapshot();
+            if let Ok(Some(_)) = self.waited(&mut prover, &snapshot, aim).await {
+                return FollowError::Lost(
+                    "the server would wait for the proxy now: it is followed anew".to_owned(),
+                );
+            }
+        }
+    }
+}
+
+/// The same error, with the grants where those may be what is missing.
+fn explained(
+    error: FollowError,
+    flavor: ServerFlavor,
+    snapshot: &Snapshot,
+    marker: Option<&Marker>,
+) -> FollowError {
+    match error {
+        FollowError::Refused(why) => {
+            let user = &snapshot.mysql.query_cache_follow_username;
+            FollowError::Refused(format!(
+                "{why}; the account needs: {}",
+                missing_grants(flavor, user, marker)
+            ))
+        }
+        lost @ FollowError::Lost(_) => lost,
+    }
+}
+
+/// One that no server has: from 2^31 up.
+fn fresh_server_id() -> Result<u32, FollowError> {
+    let random = getrandom::u32().map_err(|error| FollowError::Lost(error.to_string()))?;
+    Ok(random | 1 << 31)
+}
+
+/// The server as the account reaches it.
+fn reached(
+    proxy: &Proxy,
+    snapshot: &Snapshot,
+    name: &ServerName,
+) -> Result<(MonitoredServer, AskerLogin), String> {
+    let variables = &snapshot.mysql;
+    let user = &variables.query_cache_follow_username;
+    if user.is_empty() {
+        return Err("mysql-query_cache_follow_username is empty".to_owned());
+    }
+    let server = proxy.reachable_as(user).into_iter().find(|server| server.name == *name);
+    let server =
+        server.ok_or_else(|| "it is not among the servers of the configuration any more".to_owned())?;
+    let tls = server.tls.clone()?;
+    let login = AskerLogin {
+        user: user.clone(),
+        password: BackendPassword::of(variables.query_cache_follow_password.expose()),
+        tls: tls.map(|tls| (tls, name.host.clone())),
+        clear_passwords: server.clear_passwords,
+    };
+    Ok((server, login))
+}

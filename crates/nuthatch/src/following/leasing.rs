@@ -1,0 +1,75 @@
+//! Keeps the lease: time and again a marker is written, whose acknowledgement proves that the server waits for the proxy.
+
+use nuthatch_config::Follow;
+use nuthatch_proxy::boottime_ns;
+use nuthatch_source::follow::{FollowError, Lease, NotWaited, Prover};
+use tokio::time::{Duration, Instant, sleep};
+
+use crate::following::aim::{Aim, Waited};
+use crate::following::patience::in_time;
+
+/// A lease is renewed so many times within its time.
+const TIMES_WITHIN_LEASE: u64 = 4;
+
+/// Between two tries while the server does not wait.
+const PAUSE: Duration = Duration::from_millis(200);
+
+/// For so long a server may take to count the proxy among its replicas.
+const ARRIVAL: Duration = Duration::from_secs(2);
+
+/// Goes on until something is wrong.
+pub(super) async fn lease(prover: &mut Prover, waited: &Waited, aim: &Aim) -> FollowError {
+    let begun = Instant::now();
+    let mut is_prepared = false;
+    loop {
+        let leased = in_time(async {
+            if !is_prepared {
+                prover.prepare(&waited.marker).await?;
+                is_prepared = true;
+            }
+            prover.lease(&waited.marker, waited.timeout_max_ms, boottime_ns).await
+        })
+        .await;
+        let pause = match leased {
+            Ok(Ok(lease)) => hold(lease, waited, aim),
+            Ok(Err(why)) => {
+                if must_leave(&why) && begun.elapsed() > ARRIVAL {
+                    aim.fall(&why.to_string());
+                    return FollowError::Lost(why.to_string());
+                }
+                aim.fall(&why.to_string());
+                PAUSE
+            }
+            Err(FollowError::Refused(why)) => {
+                aim.fall(&format!("the marker could not be written: {why}"));
+                PAUSE * 5
+            }
+            Err(lost) => {
+                aim.fall(&lost.to_string());
+                return lost;
+            }
+        };
+        sleep(pause).await;
+        if !aim.may_try() {
+            return FollowError::Lost("it fell from its promise too often".to_owned());
+        }
+    }
+}
+
+/// Whether the proxy must not stay a semi-synchronous replica: its answers would count in the place of others', or writes would wait for it
+/// longer than they may.
+fn must_leave(why: &NotWaited) -> bool {
+    !matches!(why, NotWaited::NotThere | NotWaited::Off | NotWaited::GivenUp)
+}
+
+/// Returns when it is to be renewed.
+fn hold(lease: Lease, waited: &Waited, aim: &Aim) -> Duration {
+    let lasts_ns = lease.lasts_ns.min(waited.lease_max_ns);
+    let until_ns = lease.since_ns.saturating_add(lasts_ns);
+    if until_ns > boottime_ns() {
+        aim.leased_until_ns.set(until_ns);
+        aim.followed.horizon().extend(until_ns, true);
+        aim.stand(Follow::Exact, "");
+    }
+    Duration::from_nanos(lasts_ns / TIMES_WITHIN_LEASE)
+}

@@ -1,0 +1,96 @@
+//! Proves what the server shows of what is carried, and finds up to which moment all that was written is carried.
+
+use nuthatch_config::Follow;
+use nuthatch_proxy::boottime_ns;
+use nuthatch_source::follow::{End, FollowError, Prover};
+use tokio::time::{Duration, Instant, sleep_until};
+
+use crate::following::aim::Aim;
+use crate::following::carry::Carry;
+use crate::following::patience::{PATIENCE, in_time};
+
+/// Between two questions what the server shows, while it does not show all: what comes meanwhile is proven with it.
+const PAUSE: Duration = Duration::from_micros(300);
+
+/// How often within the bound the server is asked for the end of its binlog.
+const TIMES_WITHIN_BOUND: u32 = 4;
+
+/// The end of a binlog, as it was asked for at that moment.
+struct Sought {
+    asked_ns: u64,
+    end: End,
+    /// The picture that was in force then.
+    look: u64,
+}
+
+/// Goes on until something is wrong.
+pub(super) async fn prove(prover: &mut Prover, carry: &Carry, aim: &Aim) -> FollowError {
+    let mut sought = None;
+    let mut due = Instant::now();
+    loop {
+        if let Err(error) = prove_once(prover, carry, aim, &mut sought, &mut due).await {
+            return error;
+        }
+    }
+}
+
+async fn prove_once(
+    prover: &mut Prover,
+    carry: &Carry,
+    aim: &Aim,
+    sought: &mut Option<Sought>,
+    due: &mut Instant,
+) -> Result<(), FollowError> {
+    if carry.unproven() > 0 {
+        let prepared = match carry.awaits_finished() {
+            true => Some(in_time(prover.prepared()).await?),
+            false => None,
+        };
+        let prepared: Option<Vec<_>> = prepared.map(|all| all.into_iter().map(split).collect());
+        let shown = in_time(prover.shown()).await?;
+        carry.settle(&shown, prepared.as_deref(), boottime_ns());
+    }
+    if sought.is_none() && Instant::now() >= *due {
+        *due = Instant::now() + aim.bound / TIMES_WITHIN_BOUND;
+        let (asked_ns, look) = (boottime_ns(), aim.exact.looks());
+        let end = in_time(prover.end()).await?;
+        *sought = Some(Sought { asked_ns, end, look });
+    }
+    if let Some(Sought { asked_ns, look, .. }) = sought.take_if(|sought| carry.has_reached(&sought.end)) {
+        carry.note_look(look);
+        note_reached(asked_ns, aim);
+    }
+    let pause = Instant::now() + PAUSE;
+    let next = match (carry.unproven() > 0, sought.is_some()) {
+        (true, _) => pause,
+        (false, true) => Instant::now() + PATIENCE,
+        (false, false) => *due,
+    };
+    tokio::select! {
+        () = carry.news.notified() => {}
+        () = sleep_until(next) => {}
+    }
+    Ok(())
+}
+
+/// All that was written before that moment is carried.
+fn note_reached(asked_ns: u64, aim: &Aim) {
+    let now_ns = boottime_ns();
+    aim.followed.note_delay(now_ns.saturating_sub(asked_ns) / 1000);
+    if aim.leased_until_ns.get() > now_ns {
+        return;
+    }
+    let bound_ns = u64::try_from(aim.bound.as_nanos()).unwrap_or(u64::MAX);
+    aim.followed.horizon().extend(asked_ns.saturating_add(bound_ns), false);
+    let why = match aim.followed.wanted() {
+        Follow::Exact => aim.why_not_exact.borrow().clone(),
+        Follow::Off | Follow::Bounded => String::new(),
+    };
+    aim.stand(Follow::Bounded, &why);
+}
+
+/// What XA RECOVER says of one transaction, as its name.
+fn split((format, first, data): (i64, usize, Vec<u8>)) -> (i64, Vec<u8>, Vec<u8>) {
+    let (global, branch) = data.split_at(first.min(data.len()));
+    (format, global.to_vec(), branch.to_vec())
+}

@@ -1,0 +1,221 @@
+//! Writes past the proxy, where the binlog is followed: what is promised, when it is not, and that it says so.
+//!
+//! Each test has a server of its own, on which an account has what the page says that it needs, and nothing more.
+
+use std::time::Duration;
+
+use nuthatch_lab::{Kind, Options, ScratchLab};
+
+use super::{await_known, hits, is_hit, on};
+use crate::client::Client;
+use crate::deadline::{Stopwatch, await_that};
+use crate::proxy::Setup;
+use crate::servers;
+use crate::stage::Stage;
+
+const ROW: &str = "SELECT v FROM t WHERE id = 1";
+const COUNT: &str = "SELECT COUNT(*) FROM t";
+
+/// A proxy that follows so, before a server of that kind.
+fn following(kind: Kind, mode: &str, extra: &[&str], further: impl FnOnce(Setup) -> Setup) -> Stage {
+    following_with("pw", kind, mode, extra, further)
+}
+
+/// The same with that password.
+fn following_with(
+    password: &str,
+    kind: Kind,
+    mode: &str,
+    extra: &[&str],
+    further: impl FnOnce(Setup) -> Setup,
+) -> Stage {
+    let extra: Vec<String> = extra.iter().map(ToString::to_string).collect();
+    let options = Options {
+        installation: servers::installation(kind),
+        replicas: 0,
+        buffer_pool_mib: 64,
+        extra,
+        ..Options::default()
+    };
+    let lab = ScratchLab::up(&options).expect("a server comes up");
+    let mut server = servers::primary(&lab);
+    server.ok("CREATE USER follow@'%' IDENTIFIED BY 'pw'");
+    match kind {
+        Kind::MariaDb => server.ok("GRANT REPLICATION SLAVE ON *.* TO follow@'%'"),
+        Kind::MySql => server.ok("GRANT REPLICATION SLAVE, REPLICATION CLIENT ON *.* TO follow@'%'"),
+    };
+    for statement in [
+        "CREATE DATABASE nuthatch",
+        "CREATE TABLE nuthatch.marker (id INT UNSIGNED PRIMARY KEY, at BIGINT UNSIGNED NOT NULL)",
+        "GRANT INSERT, UPDATE ON nuthatch.marker TO follow@'%'",
+    ] {
+        server.ok(statement);
+    }
+    let setup = on(Setup::default())
+        .variable("mysql-query_cache_follow", format!("'{mode}'"))
+        .variable("mysql-query_cache_follow_username", "'follow'")
+        .variable("mysql-query_cache_follow_password", format!("'{password}'"));
+    Stage::before_lab(lab, further(setup))
+}
+
+/// What `stats_query_cache_follow` says in that column.
+fn told(stage: &Stage, column: &str) -> String {
+    let rows = stage.proxy.operator().table(format!("SELECT {column} FROM stats_query_cache_follow"));
+    rows.first().and_then(|row| row.first()).cloned().unwrap_or_default()
+}
+
+#[track_caller]
+fn await_mode(stage: &Stage, mode: &str) {
+    await_that(mode, || told(stage, "mode") == mode);
+}
+
+/// Returns when the answer is that, with the longest that it took.
+fn until(client: &mut Client, sql: &str, expected: &str) -> Duration {
+    let watch = Stopwatch::start();
+    while client.table(sql) != [[expected]] {
+        assert!(watch.elapsed() < Duration::from_secs(10), "{sql} is never {expected}");
+    }
+    watch.elapsed()
+}
+
+#[test]
+fn write_past_the_proxy_of_mariadb_is_seen_within_the_bound() {
+    is_seen_within_the_bound(Kind::MariaDb);
+}
+
+#[test]
+fn write_past_the_proxy_of_mysql_is_seen_within_the_bound() {
+    is_seen_within_the_bound(Kind::MySql);
+}
+
+fn is_seen_within_the_bound(kind: Kind) {
+    let stage =
+        following(kind, "bounded", &[], |setup| setup.variable("mysql-query_cache_max_staleness_ms", 1000));
+    let (mut client, mut direct) = (stage.client(), stage.primary());
+    await_known(&stage, &mut client, COUNT);
+    await_mode(&stage, "bounded");
+    for (write, sql, expected) in [
+        ("UPDATE t SET v = 'new' WHERE id = 1", ROW, "new"),
+        ("INSERT INTO t VALUES (4, 'four')", COUNT, "4"),
+        ("DELETE FROM t WHERE id = 4", COUNT, "3"),
+        ("UPDATE t SET v = 'all'", ROW, "all"),
+        ("TRUNCATE TABLE t", COUNT, "0"),
+        ("INSERT INTO t VALUES (1, 'again')", ROW, "again"),
+        ("ALTER TABLE t MODIFY v VARCHAR(50)", COUNT, "1"),
+        ("UPDATE t SET v = 'last' WHERE id = 1", ROW, "last"),
+    ] {
+        await_that("it is served", || is_hit(&stage, &mut client, sql));
+        direct.ok(write);
+        let late = until(&mut client, sql, expected);
+        assert!(late < Duration::from_millis(1100), "{write} is seen after {late:?}");
+    }
+    await_that("all is proven", || told(&stage, "unproven") == "0");
+}
+
+#[test]
+fn row_that_is_written_past_the_proxy_takes_no_other_with_it() {
+    let stage = following(Kind::MariaDb, "bounded", &[], |setup| {
+        setup.variable("mysql-query_cache_max_staleness_ms", 1000)
+    });
+    let (mut client, mut direct) = (stage.client(), stage.primary());
+    let other = "SELECT v FROM t WHERE id = 2";
+    await_known(&stage, &mut client, other);
+    await_mode(&stage, "bounded");
+    await_that("it is served", || is_hit(&stage, &mut client, ROW));
+    // Once the picture is known to be that of the events at hand.
+    await_that("rows are told apart", || {
+        client.ok(other);
+        direct.ok("UPDATE t SET v = CONCAT(v, '.') WHERE id = 1");
+        until(&mut client, ROW, &direct.value(ROW));
+        is_hit(&stage, &mut client, other)
+    });
+}
+
+#[test]
+fn what_is_not_followed_yet_is_not_served_and_says_why() {
+    let stage = following_with("wrong", Kind::MariaDb, "bounded", &[], |setup| setup);
+    let mut client = stage.client();
+    await_that("it is refused", || told(&stage, "why").contains("Access denied"));
+    assert_eq!(told(&stage, "mode"), "off");
+    for _ in 0..3 {
+        client.ok(ROW);
+    }
+    assert_eq!(hits(&stage), 0);
+    let explained = client.table(format!("EXPLAIN CACHE {ROW}"));
+    assert!(
+        explained.iter().any(|row| row[0] == "follow" && row[1].contains("Access denied")),
+        "{explained:?}"
+    );
+    assert!(!stage.proxy.log().contains("wrong"), "no password is told");
+    stage.administer(["SET mysql-query_cache_follow_password = 'pw'", "LOAD MYSQL VARIABLES TO RUNTIME"]);
+    await_mode(&stage, "bounded");
+    await_that("it is served", || is_hit(&stage, &mut client, ROW));
+}
+
+#[test]
+fn transaction_with_a_snapshot_is_not_served_within_a_bound() {
+    let stage = following(Kind::MariaDb, "bounded", &[], |setup| {
+        setup.variable("mysql-query_cache_max_staleness_ms", 10_000)
+    });
+    let mut client = stage.client();
+    await_known(&stage, &mut client, ROW);
+    await_mode(&stage, "bounded");
+    client.ok("BEGIN");
+    client.ok(COUNT);
+    client.ok(ROW);
+    assert!(!is_hit(&stage, &mut client, ROW), "an event that is late would show it what is newer");
+    client.ok("COMMIT");
+    assert!(is_hit(&stage, &mut client, ROW));
+}
+
+const WAITS_MARIADB: [&str; 3] = [
+    "rpl_semi_sync_master_enabled=1",
+    "rpl_semi_sync_master_wait_point=AFTER_SYNC",
+    "rpl_semi_sync_master_timeout=1000",
+];
+
+fn waiting(kind: Kind) -> Stage {
+    let stage = match kind {
+        Kind::MariaDb => following(kind, "exact", &WAITS_MARIADB, |setup| setup),
+        Kind::MySql => following(kind, "exact", &["plugin_load_add=semisync_source.so"], |setup| setup),
+    };
+    if kind == Kind::MySql {
+        let mut direct = stage.primary();
+        direct.ok("SET GLOBAL rpl_semi_sync_source_timeout = 1000");
+        direct.ok("SET GLOBAL rpl_semi_sync_source_enabled = ON");
+    }
+    stage
+}
+
+#[test]
+fn no_read_is_older_than_what_mariadb_acknowledged_past_the_proxy() {
+    is_exact(Kind::MariaDb);
+}
+
+#[test]
+fn no_read_is_older_than_what_mysql_acknowledged_past_the_proxy() {
+    is_exact(Kind::MySql);
+}
+
+fn is_exact(kind: Kind) {
+    let stage = waiting(kind);
+    let (mut client, mut direct) = (stage.client(), stage.primary());
+    await_mode(&stage, "exact");
+    await_known(&stage, &mut client, ROW);
+    let before = hits(&stage);
+    for round in 0..300 {
+        direct.ok(format!("UPDATE t SET v = '{round}' WHERE id = 1"));
+        assert_eq!(client.value(ROW), round.to_string(), "after it was acknowledged");
+        assert_eq!(client.value(ROW), round.to_string());
+        assert_eq!(client.value(ROW), round.to_string());
+    }
+    assert!(hits(&stage) > before + 100, "{} of 900 are served", hits(&stage) - before);
+    assert_eq!((told(&stage, "mode"), told(&stage, "falls")), ("exact".to_owned(), "0".to_owned()));
+    // A snapshot may be served then.
+    client.ok("BEGIN");
+    client.ok(COUNT);
+    let other = "SELECT v FROM t WHERE id = 2";
+    client.ok(other);
+    assert!(is_hit(&stage, &mut client, other));
+    client.ok("COMMIT");
+}
