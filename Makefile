@@ -98,10 +98,10 @@ differential: ## random sessions on two connections against the server itself (S
 # SWITCHES=1: meanwhile the primary of three servers changes every few seconds, by a switchover or because it is killed; with SPLIT=1 too
 # replicas answer reads, and each session must never go back.
 SECONDS ?= 60
-freshness: ## 32 writers, 64 readers: no read through the proxy is older than it may be (SERVER=mysql SECONDS=60 SWITCHES=1)
+freshness: ## 32 writers, 64 readers: no read through the proxy is older than it may be (SERVER=mysql SECONDS=60 SWITCHES=1 FOLLOW=exact HALF=1)
 	@tools/deps.sh test
 	@NUTHATCH_FRESHNESS_SECONDS=$(SECONDS) NUTHATCH_FRESHNESS_SWITCHES=$(SWITCHES) NUTHATCH_FRESHNESS_SPLIT=$(SPLIT) \
-	NUTHATCH_FRESHNESS_SERVER=$(SERVER) \
+	NUTHATCH_FRESHNESS_SERVER=$(SERVER) NUTHATCH_FRESHNESS_FOLLOW=$(FOLLOW) NUTHATCH_FRESHNESS_HALF=$(HALF) \
 	cargo test --release -p nuthatch --test freshness --locked -- --ignored --exact --nocapture \
 	  no_read_is_stale_for_as_long_as_wanted
 

@@ -52,7 +52,9 @@ pub(crate) use definitions::Makes;
 pub(crate) use delayed::{Delayed, is_transactional};
 pub(crate) use flight::{After, Flight, Inside};
 pub(crate) use follow::Follows;
-pub use follow::{Carried, DelayFigures, FollowRow, Followed, Horizon, KeyPlace, Logged, Standing, Written};
+pub use follow::{
+    Carried, Deed, DelayFigures, FollowRow, Followed, Horizon, KeyPlace, Logged, Standing, Written,
+};
 pub(crate) use intent::{Commits, Intent};
 pub use judge::Judge;
 pub(crate) use lost::Lost;

@@ -24,7 +24,7 @@ pub use backend::{CatchUp, Hold, LagOutcome, LentConnection, LineRow, PingOutcom
 pub use clock::{Clock, boottime_ns};
 pub use configuration::keeper::{ConfigurationKeeper, Granting, Wish};
 pub use exact::{
-    Began, BufferPool, Carried, DelayFigures, Domain, Domains, Evidence, Exact, ExactLevels, FollowRow,
+    Began, BufferPool, Carried, Deed, DelayFigures, Domain, Domains, Evidence, Exact, ExactLevels, FollowRow,
     Followed, Horizon, Isolation, Judge, KeyPlace, Logged, Moment, NoDomain, Replaced, Replica, Standing,
     StoredCodes, Vouched, Written,
 };

@@ -11,7 +11,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-use nuthatch_config::{HostgroupId, ServerStatus};
+use nuthatch_config::{Follow, HostgroupId, ServerStatus};
 use nuthatch_proxy::{Began, Domain, Domains, Moment, NoDomain, Proxy, Replaced, Source, SourceAccount};
 use nuthatch_source::{Login, Picture, PictureError, TableIds, look};
 use nuthatch_sql::StoredCode;
@@ -213,7 +213,10 @@ impl Keeper {
         code: Option<&StoredCode>,
     ) {
         let mut news = match self.proxy.exact().wants_exact() {
-            true => news(domain, self.proxy.server_status(hostgroup, domain)),
+            true => {
+                let follow = self.proxy.snapshot().follow(hostgroup);
+                news(domain, self.proxy.server_status(hostgroup, domain), follow)
+            }
             false => news_of_code(domain, code),
         };
         if code.is_none() {
@@ -252,7 +255,11 @@ fn news_of_code(domain: &Result<Arc<Domain>, NoDomain>, code: Option<&StoredCode
 }
 
 /// What is logged of a hostgroup; `status` is its server's, if it stands in it.
-fn news(domain: &Result<Arc<Domain>, NoDomain>, status: Option<ServerStatus>) -> String {
+fn news(domain: &Result<Arc<Domain>, NoDomain>, status: Option<ServerStatus>, follow: Follow) -> String {
+    let past = match follow {
+        Follow::Off => "not seen",
+        Follow::Bounded | Follow::Exact => "read in its binlog (stats_query_cache_follow)",
+    };
     let domain = match (domain, status) {
         (Err(why), _) => return format!("caches no answers as exact: {why}"),
         (Ok(domain), Some(status @ (ServerStatus::OfflineSoft | ServerStatus::OfflineHard))) => {
@@ -267,11 +274,11 @@ fn news(domain: &Result<Arc<Domain>, NoDomain>, status: Option<ServerStatus>) ->
     };
     let mut news = match domain.takes_writes {
         true => format!(
-            "caches answers of {}:{} as exact: writes past this proxy are not seen",
+            "caches answers of {}:{} as exact: writes past this proxy are {past}",
             domain.host, domain.port
         ),
         false => format!(
-            "caches answers of replicas of {}:{} as exact: writes past this proxy are not seen",
+            "caches answers of replicas of {}:{} as exact: writes past this proxy are {past}",
             domain.host, domain.port
         ),
     };

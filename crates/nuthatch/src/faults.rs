@@ -11,6 +11,11 @@ pub(crate) struct Faults {
     #[cfg(debug_assertions)]
     #[arg(long, hide = true)]
     fault_stopped_clocks: bool,
+
+    /// What stands in a binlog counts as shown by its server at once
+    #[cfg(debug_assertions)]
+    #[arg(long, hide = true)]
+    fault_unproven_events: bool,
 }
 
 #[cfg(debug_assertions)]
@@ -20,6 +25,10 @@ impl Faults {
         if self.fault_stopped_clocks {
             tracing::warn!("no write moves a clock: what the cache serves may be stale");
             proxy.exact().stop_clocks();
+        }
+        if self.fault_unproven_events {
+            tracing::warn!("events of binlogs count as shown: what the cache serves may be stale");
+            proxy.exact().believe_events();
         }
     }
 }

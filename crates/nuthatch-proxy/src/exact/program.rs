@@ -38,6 +38,9 @@ pub struct Exact {
     /// Somebody needed to know what stored code leaves.
     stored_code_is_wanted: AtomicBool,
     tables_max: u32,
+    /// The fault that [`Exact::believe_events`] makes.
+    #[cfg(debug_assertions)]
+    believes_events: AtomicBool,
 }
 
 /// What the exact cache knows and waits for.
@@ -77,6 +80,8 @@ impl Exact {
             begin: Once::new(),
             stored_code_is_wanted: AtomicBool::new(false),
             tables_max,
+            #[cfg(debug_assertions)]
+            believes_events: AtomicBool::new(false),
         }
     }
 
@@ -89,6 +94,19 @@ impl Exact {
     #[cfg(debug_assertions)]
     pub fn stop_clocks(&self) {
         self.clocks.stop();
+    }
+
+    /// From now on what stands in a binlog counts as shown: a fault, for tests that must find it. Release builds have no such thing.
+    #[cfg(debug_assertions)]
+    pub fn believe_events(&self) {
+        self.believes_events.store(true, Ordering::SeqCst);
+    }
+
+    /// Whether what stands in a binlog counts as shown.
+    #[cfg(debug_assertions)]
+    #[must_use]
+    pub fn believes_events(&self) -> bool {
+        self.believes_events.load(Ordering::SeqCst)
     }
 
     /// Completes when the servers' catalogues are to be read anew: a definition was changed, or the configuration.

@@ -4,7 +4,7 @@ use std::cell::RefCell;
 use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
 
-use nuthatch_proxy::{Carried, Exact, Followed, Logged, Written};
+use nuthatch_proxy::{Carried, Deed, Exact, Followed, Logged, Written};
 use nuthatch_source::follow::{End, Place, Shown, Start};
 use nuthatch_source::{Event, MariaDbStart, QueryEvent, TableIds, TableMap, TransactionStart, Xid};
 use nuthatch_sql::{GtidPositions, Lexing, ServerFlavor};
@@ -350,7 +350,7 @@ impl State {
         }
         let place = transaction.written.key_place(schema, name, look);
         let changed = transaction.changed(kind, rows, place);
-        transaction.written.add_rows(id, (schema, name), changed.keys.as_deref(), changed.removes);
+        transaction.written.add_rows(id, (schema, name), changed.keys.as_deref(), changed.deed);
     }
 
     /// Tables that a statement named and of which no row came are changed anyhow: by a foreign key's action, or by nothing.
@@ -360,7 +360,12 @@ impl State {
             match is_own(&schema) {
                 true => note_own(&mut transaction.written, &name),
                 false => {
-                    transaction.written.add_rows(self.ids.id(&schema, &name), (&schema, &name), None, true);
+                    transaction.written.add_rows(
+                        self.ids.id(&schema, &name),
+                        (&schema, &name),
+                        None,
+                        Deed::Removes,
+                    );
                 }
             }
         }
@@ -408,8 +413,13 @@ impl State {
             (Name::MariaDb { .. }, None) => Proof::UpTo(self.place),
             (name @ Name::MySql { .. }, _) => Proof::Name(name),
         };
+        let carried = written.raise();
+        #[cfg(debug_assertions)]
+        if self.exact.believes_events() {
+            return carried.settle();
+        }
         self.has_raised = true;
-        self.unproven.push_back(Unproven { proof, carried: written.raise() });
+        self.unproven.push_back(Unproven { proof, carried });
         self.followed.note_unproven(self.unproven.len());
     }
 

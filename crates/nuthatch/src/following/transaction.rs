@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use nuthatch_proxy::{KeyPlace, Written};
+use nuthatch_proxy::{Deed, KeyPlace, Written};
 use nuthatch_source::{Image, RowChange, Rows, RowsKind, TableMap, Value};
 use nuthatch_sql::RowKey;
 
@@ -30,13 +30,12 @@ pub(super) struct Transaction {
     rows_left: usize,
 }
 
-/// Which rows a change was of.
-#[derive(Debug, Default)]
+/// Which rows a change was of, and what became of them.
+#[derive(Debug)]
 pub(super) struct Changed {
     /// None where some are not known.
     pub(super) keys: Option<Vec<RowKey>>,
-    /// Some row was removed, or changed.
-    pub(super) removes: bool,
+    pub(super) deed: Deed,
 }
 
 impl Transaction {
@@ -64,20 +63,24 @@ impl Transaction {
         rows: Option<Rows<'_>>,
         place: Option<KeyPlace>,
     ) -> Changed {
-        let removes = kind != RowsKind::Insert;
-        let Some((rows, place)) = rows.zip(place) else { return Changed { keys: None, removes } };
+        let keys = rows.zip(place).and_then(|(rows, place)| self.keys(rows, place));
+        let keeps_keys = keys.as_ref().is_some_and(|keys| keys.iter().all(|[before, after]| before == after));
+        let deed = match kind {
+            RowsKind::Insert => Deed::Adds,
+            RowsKind::Update => Deed::Changes { keeps_keys },
+            RowsKind::Delete => Deed::Removes,
+        };
+        Changed { keys: keys.map(|keys| keys.concat()), deed }
+    }
+
+    /// Of each row before and after; none where one is not told, or there are too many.
+    fn keys(&mut self, rows: Rows<'_>, place: KeyPlace) -> Option<Vec<[RowKey; 2]>> {
         let mut keys = Vec::new();
         for row in rows {
-            let Some(found) = row.ok().and_then(|row| keys_of(&row, place)) else {
-                return Changed { keys: None, removes };
-            };
-            self.rows_left = self.rows_left.saturating_sub(1);
-            if self.rows_left == 0 {
-                return Changed { keys: None, removes };
-            }
-            keys.extend(found);
+            self.rows_left = self.rows_left.checked_sub(1)?;
+            keys.push(keys_of(&row.ok()?, place)?);
         }
-        Changed { keys: Some(keys), removes }
+        Some(keys)
     }
 }
 

@@ -232,6 +232,17 @@ fn exact_cache_without_clocks_is_found_stale_within_seconds() {
     assert_found(Wrong::Stale, &report);
 }
 
+/// What stands in the binlog is not shown yet: without the proof that it is, the row as it was is stored behind its event.
+#[cfg(debug_assertions)]
+#[test]
+fn events_that_count_as_shown_are_found_within_seconds() {
+    let _alone = ALONE.lock();
+    let setup = exact().flags(["--fault-unproven-events"]);
+    let ground = Ground::followed(Kind::MariaDb, Follow::Exact, Past::All, setup);
+    let report = ground.run_through_the_proxy(End::Once(Wrong::Stale, FOUND_WITHIN));
+    assert_found(Wrong::Stale, &report);
+}
+
 /// Commits that wait for no replica, before a failover.
 #[test]
 fn writes_that_a_failover_loses_are_found_within_seconds() {

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use nuthatch_cache::{ClockList, Clocks, Marks};
 use nuthatch_config::ServerName;
 use nuthatch_sql::{
-    Catalogue, Class, Kind, Lexing, RowKey, SideEffects, TableId, TableWrite, WriteFootprint, WrittenRows,
-    changes_privileges, classify, write_footprint,
+    Cascades, Catalogue, Class, Kind, Lexing, RowKey, SideEffects, Table, TableId, TableWrite,
+    WriteFootprint, WrittenRows, changes_privileges, classify, write_footprint,
 };
 
 use crate::backend::Hostgroups;
@@ -42,6 +42,20 @@ pub struct KeyPlace {
     pub column: u16,
     /// Whether its values may be negative.
     pub is_signed: bool,
+}
+
+/// What became of rows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Deed {
+    /// They were added.
+    Adds,
+    /// They were changed, all of them in other columns than the key if `keeps_keys`.
+    Changes {
+        /// See above.
+        keeps_keys: bool,
+    },
+    /// They were removed, or it is not known what became of them.
+    Removes,
 }
 
 /// What a statement of the binlog ran under.
@@ -106,24 +120,19 @@ impl Written {
     }
 
     /// Rows of these keys were made, changed or removed in the table; `None` where the keys are not known. `id` is the table's number;
-    /// without one nothing depends on it. `removes`: some may have been, or have got another key, so that foreign keys act.
+    /// without one nothing depends on it.
     pub fn add_rows(
         &mut self,
         id: Option<TableId>,
         (schema, table): (&[u8], &[u8]),
         keys: Option<&[RowKey]>,
-        removes: bool,
+        deed: Deed,
     ) {
         let known = self.catalogue().and_then(|known| known.table(schema, table)).cloned();
-        match known.as_ref().map(|table| &table.side_effects) {
-            Some(SideEffects::Tables(others)) if removes => {
-                let others: Vec<_> = others.iter().copied().filter(|other| Some(*other) != id).collect();
-                others.into_iter().for_each(|other| self.add(other, WrittenRows::Any));
-            }
-            Some(SideEffects::Tables(_)) => {}
-            Some(SideEffects::Everything) => self.add_everything(),
+        match known.as_ref() {
+            Some(table) => self.add_effects(table, deed),
             // Its foreign keys are not known.
-            None if removes => self.add_everything(),
+            None if deed != Deed::Adds => self.add_everything(),
             None => {}
         }
         let Some(id) = id else { return };
@@ -131,6 +140,31 @@ impl Written {
         match keys.filter(|_| is_known) {
             Some(keys) => self.add(id, WrittenRows::Keys(keys.iter().copied().collect())),
             None => self.add(id, WrittenRows::Any),
+        }
+    }
+
+    /// What the engine changes besides, of which no event tells: by foreign keys. What triggers change has events of its own.
+    fn add_effects(&mut self, table: &Table, deed: Deed) {
+        let refers_to_key = |cascades: &Cascades| {
+            let key = table.key.as_ref().map(|key| &key.column);
+            cascades.referenced.iter().all(|column| Some(column) == key)
+        };
+        let others = match (&table.side_effects, deed) {
+            (SideEffects::Everything, _) => None,
+            (_, Deed::Adds) => return,
+            (SideEffects::Tables(others), _) => Some(others),
+            (SideEffects::Cascades(cascades), Deed::Removes) => cascades.of_removal.as_ref(),
+            (SideEffects::Cascades(cascades), Deed::Changes { keeps_keys: true })
+                if refers_to_key(cascades) =>
+            {
+                return;
+            }
+            (SideEffects::Cascades(cascades), Deed::Changes { .. }) => cascades.of_change.as_ref(),
+        };
+        match others.cloned() {
+            // The table itself too, if they lead back to it.
+            Some(others) => others.iter().for_each(|other| self.add(*other, WrittenRows::Any)),
+            None => self.add_everything(),
         }
     }
 
