@@ -2,6 +2,8 @@
 //!
 //! Each test has a server of its own, on which an account has what the page says that it needs, and nothing more.
 
+mod kinds;
+
 use std::time::Duration;
 
 use nuthatch_lab::{Kind, Options, ScratchLab};
