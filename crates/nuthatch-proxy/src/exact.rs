@@ -53,7 +53,7 @@ pub(crate) use delayed::{Delayed, is_transactional};
 pub(crate) use flight::{After, Flight, Inside};
 pub(crate) use follow::Follows;
 pub use follow::{
-    Carried, Deed, DelayFigures, FollowRow, Followed, Horizon, KeyPlace, Logged, Standing, Written,
+    Carried, Deed, DelayFigures, FollowRow, Followed, Horizon, KeyPlace, Logged, Prepared, Standing, Written,
 };
 pub(crate) use intent::{Commits, Intent};
 pub use judge::Judge;

@@ -2,7 +2,7 @@
 //!
 //! Each server that is followed has a thread of its own, which takes no lock that a worker holds for long: where the server waits for the
 //! proxy, every commit there waits for this thread. On it run, side by side: the reading of events ([`reading`]), the proving of what the
-//! server shows and where its binlog ends ([`proving`]), and where it is asked for, the lease ([`leasing`]). What they share is [`Carry`].
+//! server shows and where its binlog ends ([`proving`]), and where it is asked for, the lease ([`leasing`]). What they share is in [`carry`].
 //!
 //! Whatever goes wrong ends all of them: nothing is served from the cache, and after a pause the server is followed anew, from where its
 //! binlog ends then, with everything forgotten.
@@ -10,6 +10,7 @@
 mod aim;
 mod carry;
 mod chances;
+mod ends;
 mod follower;
 mod leasing;
 mod patience;
@@ -22,7 +23,7 @@ use std::sync::Arc;
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-use nuthatch_config::{Follow, HostgroupId, ServerName};
+use nuthatch_config::{Follow, HostgroupId, Secret, ServerName};
 use nuthatch_proxy::{Followed, Proxy};
 use nuthatch_source::TableIds;
 use tokio::time::sleep;
@@ -37,7 +38,7 @@ const PAUSE: Duration = Duration::from_millis(100);
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Setting {
     follow: Follow,
-    account: (String, String),
+    account: (String, Secret),
     marker: String,
     times: [u64; 3],
 }
@@ -60,9 +61,9 @@ pub(crate) async fn keep(proxy: Arc<Proxy>, ids: Arc<TableIds>, stop: Cancellati
         let is_as_before = wanted.len() == running.len()
             && wanted
                 .iter()
-                .all(|(name, setting)| running.get(name).is_some_and(|known| known.setting == *setting));
+                .all(|(name, setting)| running.get(name).is_some_and(|known| known.is_of(setting)));
         if !is_as_before {
-            running.retain(|name, known| wanted.get(name) == Some(&known.setting));
+            running.retain(|name, known| wanted.get(name).is_some_and(|setting| known.is_of(setting)));
             for (name, setting) in wanted {
                 running.entry(name.clone()).or_insert_with(|| Running::begin(name, setting, &proxy, &ids));
             }
@@ -85,7 +86,7 @@ fn settings(
         follow,
         account: (
             variables.query_cache_follow_username.clone(),
-            variables.query_cache_follow_password.expose().to_owned(),
+            variables.query_cache_follow_password.clone(),
         ),
         marker: variables.query_cache_follow_marker.clone(),
         times: [
@@ -103,6 +104,12 @@ fn settings(
 }
 
 impl Running {
+    /// Whether it goes on, and so.
+    fn is_of(&self, setting: &Setting) -> bool {
+        let is_over = self.thread.as_ref().is_none_or(JoinHandle::is_finished);
+        !is_over && self.setting == *setting
+    }
+
     fn begin(name: ServerName, setting: Setting, proxy: &Arc<Proxy>, ids: &Arc<TableIds>) -> Self {
         tracing::info!(server = %name, follow = setting.follow.word(), "its binlog is to be followed: nothing is served from the cache before it is");
         let followed = Arc::new(Followed::new(name.clone(), setting.follow));

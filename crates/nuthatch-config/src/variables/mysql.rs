@@ -36,7 +36,7 @@ variables! {
     query_cache_follow: choice("off", "bounded", "exact") = "off", Acts, own,
         "What is promised of writes past this proxy: off nothing; bounded: nothing is served that is older than `query_cache_max_staleness_ms`; exact: nothing is served that is older than what was acknowledged to anybody, as the proxy is a semi-synchronous replica of the primary. A hostgroup may say another (`query_cache_follow` in `hostgroup_settings`). See docs/writes-past-the-proxy.md.";
     query_cache_follow_username: text = "", Acts, own,
-        "Account by which the binlog is followed: REPLICATION SLAVE, on MySQL REPLICATION CLIENT too; for `exact` INSERT and UPDATE on the marker table.";
+        "Account by which the binlog is followed: REPLICATION SLAVE, with it on MariaDB BINLOG MONITOR, on MySQL REPLICATION CLIENT; for `exact` INSERT and UPDATE on the marker table.";
     query_cache_follow_password: secret = "", Acts, own,
         "Password of that account.";
     query_cache_max_staleness_ms: count(10..=60_000) = 100, Acts, own,

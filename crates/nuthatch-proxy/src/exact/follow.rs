@@ -42,7 +42,7 @@ pub use delay::DelayFigures;
 pub use followed::Followed;
 pub use horizon::Horizon;
 pub use standing::{FollowRow, Standing};
-pub use written::{Carried, Deed, KeyPlace, Logged, Written};
+pub use written::{Carried, Deed, KeyPlace, Logged, Prepared, Written};
 
 /// The servers whose binlogs are followed, by name.
 #[derive(Debug, Default)]

@@ -167,6 +167,15 @@ impl Exact {
         self.forget_entries();
     }
 
+    /// The server's binlog is followed from a place that it has told by now: what was stored and known of it before counts no more, also what is
+    /// being looked at. Between that and the place anything may have been defined otherwise.
+    pub fn begin_following(&self, server: &ServerName) {
+        let is_of = |domain: &Domain| (&domain.host, domain.port) == (&server.host, server.port);
+        self.catalogues.forget_hostgroups(|_, domain| !is_of(domain));
+        self.forget_entries();
+        self.ask_for_a_look();
+    }
+
     /// No exact answer is served any more that was stored before.
     pub fn forget_entries(&self) {
         self.clocks.raise(vec![self.clocks.everything()]).settle();

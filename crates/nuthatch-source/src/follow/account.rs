@@ -9,7 +9,7 @@ use super::Marker;
 pub fn missing_grants(flavor: ServerFlavor, user: &str, marker: Option<&Marker>) -> String {
     let account = format!("'{}'@'%'", user.replace('\'', "''"));
     let mut grants = match flavor {
-        ServerFlavor::MariaDb(_) => format!("GRANT REPLICATION SLAVE ON *.* TO {account};"),
+        ServerFlavor::MariaDb(_) => format!("GRANT REPLICATION SLAVE, BINLOG MONITOR ON *.* TO {account};"),
         ServerFlavor::MySql(_) => format!("GRANT REPLICATION SLAVE, REPLICATION CLIENT ON *.* TO {account};"),
     };
     if let Some(marker) = marker {
@@ -28,7 +28,7 @@ mod tests {
         let marker = Marker::parse("nuthatch.marker").expect("a name");
         assert_eq!(
             missing_grants(ServerFlavor::MariaDb(101_100), "f'o", None),
-            "GRANT REPLICATION SLAVE ON *.* TO 'f''o'@'%';"
+            "GRANT REPLICATION SLAVE, BINLOG MONITOR ON *.* TO 'f''o'@'%';"
         );
         assert_eq!(
             missing_grants(ServerFlavor::MySql(90_700), "follow", Some(&marker)),

@@ -12,6 +12,9 @@ pub enum FollowError {
     /// The server refuses, or is not what it must be, until somebody changes something there.
     #[error("{0}")]
     Refused(String),
+    /// It is to be followed anew, as more or less can be promised then.
+    #[error("{0}")]
+    Anew(String),
 }
 
 impl From<NetError> for FollowError {

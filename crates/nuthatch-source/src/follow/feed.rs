@@ -18,6 +18,9 @@ const SEMI_SYNC: u8 = 0xEF;
 /// The server waits for the answer to this one: `kPacketFlagSync`.
 const WANTS_ANSWER: u8 = 1;
 
+/// What a server says to an account that may not: `ER_ACCESS_DENIED_ERROR`, `ER_SPECIFIC_ACCESS_DENIED_ERROR`.
+const OF_GRANTS: [u16; 2] = [1045, 1227];
+
 /// What `@mariadb_slave_capability` says to understand: GTIDs.
 const MARIADB_CAPABILITY: u8 = 4;
 
@@ -202,14 +205,15 @@ fn encode(set: &GtidSet) -> Vec<u8> {
 fn refusal(packet: &[u8]) -> Result<(), FollowError> {
     match packet.first() {
         Some(0xFF) => {
-            let told = ErrPacket::parse(packet).map(|error| {
-                format!(
-                    "the server answered error {}: {}",
-                    error.code,
-                    String::from_utf8_lossy(&error.message)
-                )
-            });
-            Err(FollowError::Lost(told.unwrap_or_else(|_| "the server refused it".to_owned())))
+            let Ok(error) = ErrPacket::parse(packet) else {
+                return Err(FollowError::Lost("the server refused it".to_owned()));
+            };
+            let message = String::from_utf8_lossy(&error.message);
+            let told = format!("the server answered error {}: {message}", error.code);
+            match OF_GRANTS.contains(&error.code) {
+                true => Err(FollowError::Refused(told)),
+                false => Err(FollowError::Lost(told)),
+            }
         }
         Some(0xFE) if packet.len() < 9 => Err(FollowError::Lost("the server ended its binlog".to_owned())),
         Some(_) => Ok(()),

@@ -24,6 +24,7 @@ pub enum Unfit {
     NoGtids,
     Statements,
     Filters,
+    HidesFilters,
     Galera,
 }
 
@@ -36,6 +37,9 @@ impl fmt::Display for Unfit {
                 "the server's binlog_format is STATEMENT, of which it cannot be told what it wrote: set it to ROW"
             }
             Self::Filters => "the server leaves schemas out of its binlog (binlog_do_db, binlog_ignore_db)",
+            Self::HidesFilters => {
+                "it is not known whether the server leaves schemas out of its binlog, as the account may not ask (BINLOG MONITOR)"
+            }
             Self::Galera => {
                 "the server is a node of Galera: what is written on others comes into its binlog when it has been shown"
             }
@@ -57,22 +61,25 @@ impl Fitness {
         };
         let names_some = |name| row(&variables, name).is_some_and(|value| !value.is_empty());
         let is_mysql = matches!(server.flavor(), ServerFlavor::MySql(_));
-        let has_filters = names_some("binlog_do_db") || names_some("binlog_ignore_db");
+        let tells_filters = row(&variables, "binlog_ignore_db").is_some();
+        let filters = match tells_filters {
+            true => (names_some("binlog_do_db") || names_some("binlog_ignore_db")).then_some(Unfit::Filters),
+            false => filters_in_status(server).await?,
+        };
         let unfit = match () {
             () if !is("log_bin", "ON") => Some(Unfit::NoBinlog),
             () if is("wsrep_on", "ON") => Some(Unfit::Galera),
             () if is_mysql && !is("gtid_mode", "ON") => Some(Unfit::NoGtids),
             // A variable that a server has no more says nothing.
             () if is("binlog_format", "STATEMENT") => Some(Unfit::Statements),
-            () if has_filters || has_filters_in_status(server).await? => Some(Unfit::Filters),
-            () => None,
+            () => filters,
         };
         Ok(Self { unfit, has_full_images: is("binlog_row_image", "FULL") })
     }
 }
 
-/// The same where no variable tells; a server that does not tell at all is believed.
-async fn has_filters_in_status(server: &mut Prover) -> Result<bool, FollowError> {
+/// What stands in the way by the filters that the server tells of with its status.
+async fn filters_in_status(server: &mut Prover) -> Result<Option<Unfit>, FollowError> {
     let question = match server.flavor() {
         ServerFlavor::MySql(80_200..) => "SHOW BINARY LOG STATUS",
         _ => "SHOW MASTER STATUS",
@@ -80,9 +87,9 @@ async fn has_filters_in_status(server: &mut Prover) -> Result<bool, FollowError>
     match server.ask(question).await {
         Ok(status) => {
             let names_some = |name| status.value(name).is_some_and(|value| !value.is_empty());
-            Ok(names_some("Binlog_Do_DB") || names_some("Binlog_Ignore_DB"))
+            Ok((names_some("Binlog_Do_DB") || names_some("Binlog_Ignore_DB")).then_some(Unfit::Filters))
         }
-        Err(FollowError::Refused(_)) => Ok(false),
+        Err(FollowError::Refused(_)) => Ok(Some(Unfit::HidesFilters)),
         Err(lost) => Err(lost),
     }
 }

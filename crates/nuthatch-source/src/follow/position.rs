@@ -40,6 +40,18 @@ pub enum Shown {
     UpTo(Place),
 }
 
+impl End {
+    /// Whether a binlog that ends there has all up to this one.
+    #[must_use]
+    pub fn is_within(&self, end: &Self) -> bool {
+        match (self, end) {
+            (Self::Place(here), Self::Place(end)) => here <= end,
+            (Self::Position(here), Self::Position(end)) => end.is_up_to(here),
+            _ => false,
+        }
+    }
+}
+
 impl Place {
     /// A place in the file of that name: `mysql-bin.000017`.
     #[must_use]

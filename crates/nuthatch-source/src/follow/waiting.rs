@@ -83,6 +83,12 @@ impl Marker {
         (&self.schema, &self.table)
     }
 
+    /// What the statement begins with that writes it.
+    #[must_use]
+    pub fn beginning(&self) -> String {
+        format!("UPDATE {} SET at = ", self.name())
+    }
+
     pub(super) fn name(&self) -> String {
         format!("`{}`.`{}`", self.schema, self.table)
     }
@@ -103,7 +109,7 @@ impl Marker {
 
     /// Changes the one row. Where several proxies do, each waits until the other's is answered. With a condition it would need SELECT.
     fn statement(&self, at: u64) -> String {
-        format!("UPDATE {} SET at = {at}", self.name())
+        format!("{}{at}", self.beginning())
     }
 }
 
@@ -149,12 +155,13 @@ impl Waiting {
     fn suits(&self, flavor: ServerFlavor, timeout_max_ms: u64) -> Result<(), NotWaited> {
         let Self { timeout_ms, .. } = *self;
         match () {
-            () if !self.is_enabled => Err(NotWaited::Disabled(flavor)),
-            () if !self.waits_after_sync => Err(NotWaited::AfterCommit(flavor)),
-            () if !self.waits_for_nobody => Err(NotWaited::GivesUpAlone(flavor)),
+            // In the order in which they are to be set: it is to wait for long at no time.
             () if timeout_ms > timeout_max_ms => {
                 Err(NotWaited::TooPatient { timeout_ms, timeout_max_ms, flavor })
             }
+            () if !self.waits_after_sync => Err(NotWaited::AfterCommit(flavor)),
+            () if !self.waits_for_nobody => Err(NotWaited::GivesUpAlone(flavor)),
+            () if !self.is_enabled => Err(NotWaited::Disabled(flavor)),
             () => Ok(()),
         }
     }

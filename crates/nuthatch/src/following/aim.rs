@@ -29,6 +29,8 @@ pub(super) struct Waited {
     pub(super) marker: Marker,
     pub(super) timeout_max_ms: u64,
     pub(super) lease_max_ns: u64,
+    /// The statements that give the account what it needs.
+    pub(super) grants: String,
 }
 
 impl Aim {

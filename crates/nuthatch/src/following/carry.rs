@@ -4,16 +4,29 @@ use std::cell::RefCell;
 use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
 
-use nuthatch_proxy::{Carried, Deed, Exact, Followed, Logged, Written};
-use nuthatch_source::follow::{End, Place, Shown, Start};
+use nuthatch_proxy::{Carried, Deed, Exact, Followed, Logged, Prepared, Written, boottime_ns};
+use nuthatch_source::follow::{End, Marker, Place, Shown, Start};
 use nuthatch_source::{Event, MariaDbStart, QueryEvent, TableIds, TableMap, TransactionStart, Xid};
 use nuthatch_sql::{GtidPositions, Lexing, ServerFlavor};
 use tokio::sync::Notify;
 
+use crate::following::ends::Ends;
 use crate::following::transaction::{Name, Transaction};
 
 /// XA transactions that are remembered between their two halves; the COMMIT of another is of anything.
 const PREPARED_MAX: usize = 1000;
+
+/// MariaDB says nothing of the last transaction of a file before one of the next is committed. After so long it is.
+const ROTATION_PATIENCE_NS: u64 = 60_000_000_000;
+
+/// In a file that is no longer it is not known whether the last transaction stands in it, or in the one before and may still wait. After so
+/// long it does not.
+const FRESH_FILE_BYTES: u64 = 65_536;
+const BEGINNING_PATIENCE_NS: u64 = 2_000_000_000;
+
+/// Character sets whose characters may hold what looks like a backslash or a back quote, by the numbers of their collations: big5, sjis, gbk,
+/// cp932, gb18030. MariaDB's without padding are 1,024 more.
+const COLLATIONS_WITH_ASCII: [u16; 11] = [1, 84, 13, 88, 28, 87, 95, 96, 248, 249, 250];
 
 /// Bits of `sql_mode` in a binlog: "MySQL source code, system_variables.h".
 const MODE_ANSI_QUOTES: u64 = 1 << 2;
@@ -46,12 +59,15 @@ pub(super) enum Proof {
     Name(Name),
     /// When it shows all up to there; not known yet where that is.
     UpTo(Option<Place>),
+    /// The same of what was written before the stream began.
+    Begun(Option<Place>),
     /// When none of these is prepared any more, or at that moment.
     Finished(Vec<OwnedXid>, u64),
 }
 
 struct Unproven {
     proof: Proof,
+    since_ns: u64,
     carried: Carried,
 }
 
@@ -65,10 +81,16 @@ struct State {
     place: Option<Place>,
     /// MariaDB's transactions that were carried.
     seen: GtidPositions,
+    ends: Ends,
+    /// What the server said last that it shows.
+    shown: Option<Shown>,
+    /// How the marker is written, and how often it was carried.
+    marker: Option<Marker>,
+    markers: u64,
     transaction: Option<Transaction>,
     /// Of a transaction whose events go on though it seemed over.
     last_name: Option<Name>,
-    prepared: HashMap<OwnedXid, Written>,
+    prepared: HashMap<OwnedXid, Prepared>,
     unproven: VecDeque<Unproven>,
     /// Of the picture of that number it is known that it is of the events at hand.
     proven_look: u64,
@@ -83,6 +105,7 @@ impl Carry {
         followed: &Arc<Followed>,
         ids: &Arc<TableIds>,
         flavor: ServerFlavor,
+        marker: Option<Marker>,
         start: &Start,
     ) -> Self {
         let seen = match start {
@@ -97,6 +120,10 @@ impl Carry {
             file: Vec::new(),
             place: None,
             seen,
+            ends: Ends::default(),
+            shown: None,
+            marker,
+            markers: 0,
             transaction: None,
             last_name: None,
             prepared: HashMap::new(),
@@ -110,7 +137,8 @@ impl Carry {
 
     /// Holds what is not shown until that is proven.
     pub(super) fn hold(&self, carried: Carried, proof: Proof) {
-        self.state.borrow_mut().unproven.push_back(Unproven { proof, carried });
+        let since_ns = boottime_ns();
+        self.state.borrow_mut().unproven.push_back(Unproven { proof, since_ns, carried });
         self.news.notify_one();
     }
 
@@ -139,9 +167,24 @@ impl Carry {
         }
     }
 
-    /// The file that is being read, as the server says it.
-    pub(super) fn file(&self) -> Vec<u8> {
-        self.state.borrow().file.clone()
+    /// Up to where all has come, as the server is told: the file as it says it, and the byte. None while that is not known.
+    pub(super) fn answer(&self) -> Option<(Vec<u8>, u64)> {
+        let state = self.state.borrow();
+        state.place.map(|place| (state.file.clone(), place.offset))
+    }
+
+    /// How often the marker was carried.
+    pub(super) fn markers(&self) -> u64 {
+        self.state.borrow().markers
+    }
+
+    /// Where it is: where the binlog ends that is asked for now, it cannot be before.
+    pub(super) fn here(&self) -> Option<End> {
+        let state = self.state.borrow();
+        match state.flavor {
+            ServerFlavor::MySql(_) => state.place.map(End::Place),
+            ServerFlavor::MariaDb(_) => Some(End::Position(state.seen.clone())),
+        }
     }
 
     /// Whether all that was written up to there is carried.
@@ -165,24 +208,15 @@ impl Carry {
     }
 
     /// Moves the clocks of all that the server shows. `prepared`: what is prepared there by XA, if that was asked for.
-    pub(super) fn settle(&self, shown: &Shown, prepared: Option<&[OwnedXid]>, now_ns: u64) {
+    pub(super) fn settle(&self, shown: Shown, prepared: Option<&[OwnedXid]>) {
         let mut state = self.state.borrow_mut();
-        let is_shown = |proof: &Proof| match (proof, shown) {
-            (Proof::Name(Name::MySql { uuid, tag, number }), Shown::Set(set)) => set.has(*uuid, tag, *number),
-            (Proof::UpTo(Some(end)), Shown::UpTo(place)) => place >= end,
-            (Proof::Finished(xids, until_ns), _) => {
-                now_ns >= *until_ns || prepared.is_some_and(|now| xids.iter().all(|xid| !now.contains(xid)))
-            }
-            _ => false,
-        };
-        let waiting = std::mem::take(&mut state.unproven);
-        for one in waiting {
-            match is_shown(&one.proof) {
-                true => one.carried.settle(),
-                false => state.unproven.push_back(one),
-            }
-        }
-        state.followed.note_unproven(state.unproven.len());
+        state.shown = Some(shown);
+        state.settle(prepared, boottime_ns());
+    }
+
+    /// The same by what the server said last: what it showed then may be carried only now.
+    pub(super) fn settle_again(&self) {
+        self.state.borrow_mut().settle(None, boottime_ns());
     }
 
     /// The picture of that number is of all events from here on.
@@ -192,6 +226,41 @@ impl Carry {
 }
 
 impl State {
+    fn settle(&mut self, prepared: Option<&[OwnedXid]>, now_ns: u64) {
+        let Some(shown) = self.shown.take() else { return };
+        let waiting = std::mem::take(&mut self.unproven);
+        for one in waiting {
+            match self.is_shown(&one, &shown, prepared, now_ns) {
+                true => one.carried.settle(),
+                false => self.unproven.push_back(one),
+            }
+        }
+        self.followed.note_unproven(self.unproven.len());
+        self.shown = Some(shown);
+    }
+
+    fn is_shown(&self, one: &Unproven, shown: &Shown, prepared: Option<&[OwnedXid]>, now_ns: u64) -> bool {
+        let has_waited = |patience_ns: u64| now_ns >= one.since_ns.saturating_add(patience_ns);
+        match (&one.proof, shown) {
+            (Proof::Name(Name::MySql { uuid, tag, number }), Shown::Set(set)) => set.has(*uuid, tag, *number),
+            (Proof::UpTo(Some(end)), Shown::UpTo(place)) => {
+                let is_proven = place >= end && self.ends.vouch_for(*place);
+                is_proven || place.file > end.file && has_waited(ROTATION_PATIENCE_NS)
+            }
+            (Proof::Begun(Some(end)), Shown::UpTo(place)) => {
+                let is_proven = place >= end && self.ends.vouch_for(*place);
+                let is_clear = end.offset > FRESH_FILE_BYTES || has_waited(BEGINNING_PATIENCE_NS);
+                is_proven
+                    || place == end && is_clear
+                    || place.file > end.file && has_waited(ROTATION_PATIENCE_NS)
+            }
+            (Proof::Finished(xids, until_ns), _) => {
+                now_ns >= *until_ns || prepared.is_some_and(|now| xids.iter().all(|xid| !now.contains(xid)))
+            }
+            _ => false,
+        }
+    }
+
     fn carry(&mut self, end: u64, event: &Event<'_>) {
         match event {
             Event::Rotate { file, position } => self.go_to(file, *position, false),
@@ -216,9 +285,10 @@ impl State {
             Event::Incident => {
                 self.trouble = Some("the server says that its binlog lacks something (INCIDENT)");
             }
+            Event::Unknown { .. } if self.transaction.is_none() => self.exact.forget_entries(),
             Event::Unknown { .. } => self.transaction().written.add_everything(),
             Event::Format | Event::LoadData | Event::Operand | Event::Stop | Event::Ignorable => {
-                self.pass(end)
+                self.pass(end);
             }
         }
     }
@@ -249,7 +319,7 @@ impl State {
     /// All up to there has come, so what was held until the first known place is held until this.
     fn note_first(&mut self, place: Place) {
         for one in &mut self.unproven {
-            if let Proof::UpTo(end @ None) = &mut one.proof {
+            if let Proof::UpTo(end @ None) | Proof::Begun(end @ None) = &mut one.proof {
                 *end = Some(place);
             }
         }
@@ -323,13 +393,17 @@ impl State {
 
     fn statement(&mut self, query: &QueryEvent<'_>) {
         let flavor = self.flavor;
+        if self.is_marker(query.text) {
+            return self.note_marker();
+        }
         let written = &mut self.transaction().written;
-        let Some(mode) = query.sql_mode else { return written.add_everything() };
+        let (Some(mode), Some(collation)) = (query.sql_mode, query.client_collation) else {
+            return written.add_everything();
+        };
         let lexing = Lexing {
             ansi_quotes: mode & MODE_ANSI_QUOTES != 0,
             no_backslash_escapes: mode & MODE_NO_BACKSLASH_ESCAPES != 0,
-            // A text in such a character set is not understood everywhere.
-            ascii_in_characters: true,
+            ascii_in_characters: COLLATIONS_WITH_ASCII.contains(&(collation % 1024)),
             server: flavor,
         };
         written.add_statement(Logged { schema: query.schema, text: query.text, lexing });
@@ -345,6 +419,10 @@ impl State {
         let (id, look) = (self.ids.id(schema, name), self.proven_look);
         let transaction = self.transaction();
         transaction.note_rows_of(table);
+        self.markers += u64::from(self.marker.as_ref().is_some_and(|marker| {
+            marker.names() == (&*String::from_utf8_lossy(schema), &*String::from_utf8_lossy(name))
+        }));
+        let transaction = self.transaction();
         if is_own(schema) {
             return note_own(&mut transaction.written, name);
         }
@@ -371,11 +449,25 @@ impl State {
         }
     }
 
+    /// Where rows are not logged as such, the marker's statement is.
+    fn is_marker(&self, text: &[u8]) -> bool {
+        self.marker.as_ref().is_some_and(|marker| text.starts_with(marker.beginning().as_bytes()))
+    }
+
+    fn note_marker(&mut self) {
+        self.markers += 1;
+        let Some((schema, table)) = self.marker.as_ref().map(Marker::names) else { return };
+        let (schema, table) = (schema.as_bytes().to_vec(), table.as_bytes().to_vec());
+        let id = self.ids.id(&schema, &table);
+        let deed = Deed::Changes { keeps_keys: true };
+        self.transaction().written.add_rows(id, (&schema, &table), None, deed);
+    }
+
     fn prepare(&mut self, end: u64, xid: &Xid<'_>) {
         self.end_statement();
         if let Some(Transaction { written, name, .. }) = self.transaction.take() {
             if self.prepared.len() < PREPARED_MAX {
-                self.prepared.insert(owned(xid), written);
+                self.prepared.insert(owned(xid), written.prepare());
             }
             self.note_end(end, &name);
         }
@@ -389,7 +481,7 @@ impl State {
         let known = self.prepared.remove(&xid);
         let transaction = self.transaction();
         match known {
-            Some(known) if commits => transaction.written.add_all(known),
+            Some(known) if commits => transaction.written.add_prepared(known),
             None if commits => transaction.written.add_everything(),
             _ => {}
         }
@@ -410,7 +502,7 @@ impl State {
         let proof = match (name, finishes) {
             // Where MariaDB's snapshots are comes too early for these.
             (Name::MariaDb { .. }, Some(xid)) => Proof::Finished(vec![xid], u64::MAX),
-            (Name::MariaDb { .. }, None) => Proof::UpTo(self.place),
+            (Name::MariaDb { .. }, None) => Proof::UpTo(self.place.filter(|_| end > 0)),
             (name @ Name::MySql { .. }, _) => Proof::Name(name),
         };
         let carried = written.raise();
@@ -419,7 +511,7 @@ impl State {
             return carried.settle();
         }
         self.has_raised = true;
-        self.unproven.push_back(Unproven { proof, carried });
+        self.unproven.push_back(Unproven { proof, since_ns: boottime_ns(), carried });
         self.followed.note_unproven(self.unproven.len());
     }
 
@@ -429,6 +521,9 @@ impl State {
             self.seen.reach(*domain, *sequence);
         }
         if let Some(place) = self.place {
+            if end > 0 {
+                self.ends.note(place);
+            }
             self.note_first(place);
             self.followed.note_position(place.file, place.offset);
         }

@@ -31,7 +31,7 @@ const WELL: Duration = Duration::from_secs(5);
 const HEARTBEAT_NS: u64 = 50_000_000;
 
 /// For so long a commit by XA may be on its way that was written before the proxy came.
-const XA_PATIENCE_NS: u64 = 60_000_000_000;
+const XA_PATIENCE_NS: u64 = 15_000_000_000;
 
 /// How often it is looked whether `exact` is possible by now.
 const LOOK: Duration = Duration::from_secs(5);
@@ -42,6 +42,15 @@ pub(super) struct Follower {
     pub(super) followed: Arc<Followed>,
     pub(super) ids: Arc<TableIds>,
     pub(super) stop: CancellationToken,
+}
+
+/// Nothing is served any more when this is dropped, however that comes.
+struct Closing<'a>(&'a Followed);
+
+impl Drop for Closing<'_> {
+    fn drop(&mut self) {
+        self.0.horizon().close();
+    }
 }
 
 impl Follower {
@@ -82,7 +91,12 @@ impl Follower {
             };
             self.followed.horizon().close();
             aim.fall(&error.to_string());
-            aim.stand(Follow::Off, &error.to_string());
+            match &error {
+                FollowError::Anew(why) => {
+                    tracing::info!(server = %self.followed.name(), "its binlog is followed anew: {why}");
+                }
+                error => aim.stand(Follow::Off, &error.to_string()),
+            }
             pause = if begun.elapsed() > WELL { PAUSE } else { (pause * 2).min(PAUSE_MAX) };
             sleep(pause).await;
         }
@@ -101,14 +115,16 @@ impl Follower {
             Follow::Exact => self.waited(&mut prover, &snapshot, aim).await?,
             Follow::Off | Follow::Bounded => None,
         };
-        let (carry, mut feed) = self.begin(&mut prover, &server.address, &login, waited.is_some()).await?;
+        let (carry, mut feed) = self.begin(&mut prover, &server.address, &login, waited.as_ref()).await?;
+        // Dropped before what is not proven, which counts as proven then.
+        let _closing = Closing(&self.followed);
         let mut leasing = match &waited {
             Some(_) => Some(in_time(Prover::open(&server.address, &login)).await?),
             None => None,
         };
         let lease = async {
             match (&mut leasing, &waited) {
-                (Some(prover), Some(waited)) => leasing::lease(prover, waited, aim).await,
+                (Some(prover), Some(waited)) => leasing::lease(prover, waited, &carry, aim).await,
                 _ => self.until_more_is_possible(&server.address, &login, aim).await,
             }
         };
@@ -128,18 +144,25 @@ impl Follower {
         prover: &mut Prover,
         server: &BackendAddress,
         login: &AskerLogin,
-        is_semi_sync: bool,
+        waited: Option<&Waited>,
     ) -> Result<(Carry, Feed), FollowError> {
         let exact = self.proxy.exact_shared();
         let flavor = prover.flavor();
         let start = in_time(prover.start()).await?;
-        let carry = Carry::begin(exact, &self.followed, &self.ids, flavor, &start);
+        let carry = Carry::begin(
+            exact,
+            &self.followed,
+            &self.ids,
+            flavor,
+            waited.map(|waited| waited.marker.clone()),
+            &start,
+        );
         match &start {
-            // What it does not hold comes, and what it holds is shown.
-            Start::Set(_) => exact.forget_entries(),
+            // What it holds is shown, and what it does not hold comes.
+            Start::Set(_) => {}
             // What is written up to there may not be shown yet.
             Start::Position(..) => {
-                carry.hold(exact.hold_everything(), Proof::UpTo(None));
+                carry.hold(exact.hold_everything(), Proof::Begun(None));
                 let split = |(format, first, data): (i64, usize, Vec<u8>)| -> OwnedXid {
                     let (global, branch) = data.split_at(first.min(data.len()));
                     (format, global.to_vec(), branch.to_vec())
@@ -151,9 +174,14 @@ impl Follower {
                 }
             }
         }
-        self.followed.note_begun_anew();
-        let options = FeedOptions { heartbeat_ns: HEARTBEAT_NS, is_semi_sync, server_id: fresh_server_id()? };
+        let options = FeedOptions {
+            heartbeat_ns: HEARTBEAT_NS,
+            is_semi_sync: waited.is_some(),
+            server_id: fresh_server_id()?,
+        };
         let feed = in_time(Feed::open(server, login, &start, options)).await?;
+        exact.begin_following(self.followed.name());
+        self.followed.note_begun_anew();
         Ok((carry, feed))
     }
 
@@ -172,7 +200,7 @@ impl Follower {
         };
         if !aim.may_try() {
             refuse(
-                "it fell from exact three times within ten minutes: it is tried again after an hour, or when the configuration is loaded"
+                "it fell from exact three times within ten minutes: it is tried again after an hour, or when another configuration is loaded"
                     .to_owned(),
             );
             return Ok(None);
@@ -194,7 +222,9 @@ impl Follower {
                         0 => u64::MAX,
                         ms => ms * 1_000_000,
                     };
-                    Ok(Some(Waited { marker, timeout_max_ms, lease_max_ns }))
+                    let user = &variables.query_cache_follow_username;
+                    let grants = missing_grants(flavor, user, Some(&marker));
+                    Ok(Some(Waited { marker, timeout_max_ms, lease_max_ns, grants }))
                 }
             },
         }
@@ -218,7 +248,7 @@ impl Follower {
             };
             let snapshot = self.proxy.snapshot();
             if let Ok(Some(_)) = self.waited(&mut prover, &snapshot, aim).await {
-                return FollowError::Lost(
+                return FollowError::Anew(
                     "the server would wait for the proxy now: it is followed anew".to_owned(),
                 );
             }
@@ -241,7 +271,7 @@ fn explained(
                 missing_grants(flavor, user, marker)
             ))
         }
-        lost @ FollowError::Lost(_) => lost,
+        other @ (FollowError::Lost(_) | FollowError::Anew(_)) => other,
     }
 }
 

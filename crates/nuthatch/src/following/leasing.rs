@@ -6,10 +6,14 @@ use nuthatch_source::follow::{FollowError, Lease, NotWaited, Prover};
 use tokio::time::{Duration, Instant, sleep};
 
 use crate::following::aim::{Aim, Waited};
+use crate::following::carry::Carry;
 use crate::following::patience::in_time;
 
 /// A lease is renewed so many times within its time.
 const TIMES_WITHIN_LEASE: u64 = 4;
+
+/// Between two markers at least.
+const PAUSE_MIN: Duration = Duration::from_millis(20);
 
 /// Between two tries while the server does not wait.
 const PAUSE: Duration = Duration::from_millis(200);
@@ -18,10 +22,11 @@ const PAUSE: Duration = Duration::from_millis(200);
 const ARRIVAL: Duration = Duration::from_secs(2);
 
 /// Goes on until something is wrong.
-pub(super) async fn lease(prover: &mut Prover, waited: &Waited, aim: &Aim) -> FollowError {
+pub(super) async fn lease(prover: &mut Prover, waited: &Waited, carry: &Carry, aim: &Aim) -> FollowError {
     let begun = Instant::now();
     let mut is_prepared = false;
     loop {
+        let markers = carry.markers();
         let leased = in_time(async {
             if !is_prepared {
                 prover.prepare(&waited.marker).await?;
@@ -31,17 +36,25 @@ pub(super) async fn lease(prover: &mut Prover, waited: &Waited, aim: &Aim) -> Fo
         })
         .await;
         let pause = match leased {
+            // Whom the server has waited for, and that it has written anything, only the marker's coming tells.
+            Ok(Ok(_)) if carry.markers() == markers => {
+                aim.fall("the server has acknowledged the marker, and it did not come in its binlog");
+                PAUSE
+            }
             Ok(Ok(lease)) => hold(lease, waited, aim),
             Ok(Err(why)) => {
                 if must_leave(&why) && begun.elapsed() > ARRIVAL {
                     aim.fall(&why.to_string());
-                    return FollowError::Lost(why.to_string());
+                    return FollowError::Anew(why.to_string());
                 }
                 aim.fall(&why.to_string());
                 PAUSE
             }
             Err(FollowError::Refused(why)) => {
-                aim.fall(&format!("the marker could not be written: {why}"));
+                aim.fall(&format!(
+                    "the marker could not be written: {why}; the account needs: {}",
+                    waited.grants
+                ));
                 PAUSE * 5
             }
             Err(lost) => {
@@ -51,7 +64,7 @@ pub(super) async fn lease(prover: &mut Prover, waited: &Waited, aim: &Aim) -> Fo
         };
         sleep(pause).await;
         if !aim.may_try() {
-            return FollowError::Lost("it fell from its promise too often".to_owned());
+            return FollowError::Anew("it fell from exact too often".to_owned());
         }
     }
 }
@@ -69,7 +82,8 @@ fn hold(lease: Lease, waited: &Waited, aim: &Aim) -> Duration {
     if until_ns > boottime_ns() {
         aim.leased_until_ns.set(until_ns);
         aim.followed.horizon().extend(until_ns, true);
+        aim.why_not_exact.borrow_mut().clear();
         aim.stand(Follow::Exact, "");
     }
-    Duration::from_nanos(lasts_ns / TIMES_WITHIN_LEASE)
+    Duration::from_nanos(lasts_ns / TIMES_WITHIN_LEASE).max(PAUSE_MIN)
 }

@@ -41,6 +41,7 @@ async fn prove_once(
     sought: &mut Option<Sought>,
     due: &mut Instant,
 ) -> Result<(), FollowError> {
+    carry.settle_again();
     if carry.unproven() > 0 {
         let prepared = match carry.awaits_finished() {
             true => Some(in_time(prover.prepared()).await?),
@@ -48,12 +49,17 @@ async fn prove_once(
         };
         let prepared: Option<Vec<_>> = prepared.map(|all| all.into_iter().map(split).collect());
         let shown = in_time(prover.shown()).await?;
-        carry.settle(&shown, prepared.as_deref(), boottime_ns());
+        carry.settle(shown, prepared.as_deref());
     }
     if sought.is_none() && Instant::now() >= *due {
         *due = Instant::now() + aim.bound / TIMES_WITHIN_BOUND;
-        let (asked_ns, look) = (boottime_ns(), aim.exact.looks());
+        let (asked_ns, look, here) = (boottime_ns(), aim.exact.looks(), carry.here());
         let end = in_time(prover.end()).await?;
+        if here.is_some_and(|here| !here.is_within(&end)) {
+            return Err(FollowError::Lost(
+                "its binlog ends before what was read of it: it has begun anew".to_owned(),
+            ));
+        }
         *sought = Some(Sought { asked_ns, end, look });
     }
     if let Some(Sought { asked_ns, look, .. }) = sought.take_if(|sought| carry.has_reached(&sought.end)) {

@@ -24,11 +24,7 @@ async fn read_one(feed: &mut Feed, reader: &mut EventReader, carry: &Carry) -> R
     let silent = |_elapsed| FollowError::Lost("the server has sent nothing for too long".to_owned());
     let arrived = timeout(SILENCE, feed.next()).await.map_err(silent)??;
     let mut carried = Ok(());
-    let mut end = 0;
     let read = reader.read(arrived.event, &mut |place, event| {
-        if !place.is_artificial() {
-            end = place.end;
-        }
         if carried.is_ok() {
             carried = carry.carry(if place.is_artificial() { 0 } else { place.end }, &event);
         }
@@ -36,8 +32,8 @@ async fn read_one(feed: &mut Feed, reader: &mut EventReader, carry: &Carry) -> R
     let wants_answer = arrived.wants_answer;
     read.map_err(|error| FollowError::Lost(format!("an event of its binlog is not understood: {error}")))?;
     carried.map_err(|why| FollowError::Lost(why.to_owned()))?;
-    if wants_answer {
-        feed.answer(&carry.file(), end).await?;
+    if wants_answer && let Some((file, offset)) = carry.answer() {
+        feed.answer(&file, offset).await?;
     }
     carry.begin_changes();
     Ok(())

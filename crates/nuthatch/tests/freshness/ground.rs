@@ -35,7 +35,7 @@ const WAITS_MARIADB: [&str; 3] = [
 fn prepare(lab: &ScratchLab, kind: Kind, mode: Follow) {
     let mut server = servers::primary(lab);
     let (grants, waits) = match kind {
-        Kind::MariaDb => ("REPLICATION SLAVE", &[][..]),
+        Kind::MariaDb => ("REPLICATION SLAVE, BINLOG MONITOR", &[][..]),
         Kind::MySql => (
             "REPLICATION SLAVE, REPLICATION CLIENT",
             &[

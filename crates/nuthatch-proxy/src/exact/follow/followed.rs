@@ -153,6 +153,9 @@ impl Followed {
         } else {
             format!(" ({} is asked for: {why})", self.wanted.word())
         };
+        if mode == Follow::Off {
+            return promise + &why;
+        }
         let DelayFigures { p50_us, p99_us, .. } = self.delays();
         format!(
             "{promise}{why}; at {position}, half of it within {p50_us} us, 99 % within {p99_us} us; {} ms are left",

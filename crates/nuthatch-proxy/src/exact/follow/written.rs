@@ -35,6 +35,16 @@ pub struct Written {
     is_everything: bool,
 }
 
+/// What a transaction has written that is prepared.
+#[derive(Debug)]
+pub struct Prepared {
+    clocks: ClockList,
+    changed: Vec<(Changed, Makes)>,
+    changes_begun: u64,
+    changes_privileges: bool,
+    is_everything: bool,
+}
+
 /// Where a table's key stands in its rows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct KeyPlace {
@@ -175,8 +185,11 @@ impl Written {
         let kind = class.kind();
         self.changes_privileges |= kind == Kind::Grant || changes_privileges(text, kind, lexing);
         let footprint = match self.catalogue() {
-            Some(catalogue) => write_footprint(text, class, lexing, schema, catalogue, &[]),
-            None => WriteFootprint::Everything,
+            // Of what others write as text it is not known what else it runs.
+            Some(catalogue) if matches!(kind, Kind::Ddl(_)) => {
+                write_footprint(text, class, lexing, schema, catalogue, &[])
+            }
+            _ => WriteFootprint::Everything,
         };
         let may_define = !kind.moves_rows() && !matches!(kind, Kind::Grant | Kind::Flush);
         let intent = Intent::of(&footprint, kind, may_define, Commits::Surely, &self.parts.clocks);
@@ -196,12 +209,24 @@ impl Written {
         self.changes_privileges = true;
     }
 
-    /// What another one has written as well.
-    pub fn add_all(&mut self, other: Self) {
-        self.clocks.add(other.clocks.list(), &self.parts.clocks);
-        self.changed.extend(other.changed);
-        self.changes_privileges |= other.changes_privileges;
-        self.is_everything |= other.is_everything;
+    /// What is to be remembered of it while it is prepared, which may be for long: not the picture that it was read by.
+    #[must_use]
+    pub fn prepare(self) -> Prepared {
+        Prepared {
+            clocks: self.clocks.list(),
+            changed: self.changed,
+            changes_begun: self.by.changes_begun,
+            changes_privileges: self.changes_privileges,
+            is_everything: self.is_everything,
+        }
+    }
+
+    /// What was prepared is committed with it. Where a definition was changed meanwhile it may be more than was known then.
+    pub fn add_prepared(&mut self, prepared: Prepared) {
+        self.clocks.add(prepared.clocks, &self.parts.clocks);
+        self.changed.extend(prepared.changed);
+        self.changes_privileges |= prepared.changes_privileges;
+        self.is_everything |= prepared.is_everything || prepared.changes_begun != self.by.changes_begun;
     }
 
     /// Whether it has written nothing that anything depends on.
