@@ -5,7 +5,7 @@
 //! - [`Fitness`]: whether its binlog tells of all that is written.
 //! - [`Waiting`]: whether the server waits for its semi-synchronous replicas, and how long.
 //!
-//! What an event means is [`crate::binlog`]'s; what comes of it, the program's. No time limits are set here: dropping a future of these
+//! What an event means is `EventReader`'s; what comes of it, the program's. No time limits are set here: dropping a future of these
 //! leaves its connection in the middle of an answer.
 
 mod account;

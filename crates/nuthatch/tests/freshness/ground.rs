@@ -90,11 +90,13 @@ impl Ground {
 
     /// The proxy follows the binlog in that mode, and these writers go past it.
     pub(crate) fn followed(kind: Kind, mode: Follow, past: Past, setup: Setup) -> Self {
-        let extra = match (kind, mode) {
-            (_, Follow::Bounded(_)) => vec![],
-            (Kind::MariaDb, Follow::Exact) => WAITS_MARIADB.map(str::to_owned).to_vec(),
-            (Kind::MySql, Follow::Exact) => vec!["plugin_load_add=semisync_source.so".to_owned()],
+        let waits: &[&str] = match (kind, mode) {
+            (_, Follow::Bounded(_)) => &[],
+            (Kind::MariaDb, Follow::Exact) => &WAITS_MARIADB,
+            (Kind::MySql, Follow::Exact) => &["plugin_load_add=semisync_source.so"],
         };
+        // Files that begin while transactions wait.
+        let extra = waits.iter().chain(&["max_binlog_size=65536"]).map(ToString::to_string).collect();
         let (word, reads) = match mode {
             Follow::Exact => ("exact", Reads::Current),
             Follow::Bounded(bound) => ("bounded", Reads::Within(bound)),
