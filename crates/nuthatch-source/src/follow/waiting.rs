@@ -83,6 +83,13 @@ impl Marker {
         (&self.schema, &self.table)
     }
 
+    /// Whether it is the table of that name, in any case.
+    #[must_use]
+    pub fn is(&self, schema: &[u8], table: &[u8]) -> bool {
+        schema.eq_ignore_ascii_case(self.schema.as_bytes())
+            && table.eq_ignore_ascii_case(self.table.as_bytes())
+    }
+
     /// What the statement begins with that writes it.
     #[must_use]
     pub fn beginning(&self) -> String {
@@ -164,6 +171,12 @@ impl Waiting {
             () if !self.is_enabled => Err(NotWaited::Disabled(flavor)),
             () => Ok(()),
         }
+    }
+
+    /// For how long the server waits for its replicas; 0 if it does not.
+    #[must_use]
+    pub const fn timeout_ns(&self) -> u64 {
+        if self.is_enabled { self.timeout_ms.saturating_mul(1_000_000) } else { 0 }
     }
 
     /// # Errors

@@ -16,12 +16,12 @@ use crate::following::transaction::{Name, Transaction};
 /// XA transactions that are remembered between their two halves; the COMMIT of another is of anything.
 const PREPARED_MAX: usize = 1000;
 
-/// MariaDB says nothing of the last transaction of a file before one of the next is committed. After so long it is.
+/// MariaDB says nothing of the last transaction of a file before one of the next is committed. After so long, and the time for which it waits
+/// for its replicas, it is.
 const ROTATION_PATIENCE_NS: u64 = 60_000_000_000;
 
-/// In a file that is no longer it is not known whether the last transaction stands in it, or in the one before and may still wait. After so
-/// long it does not.
-const FRESH_FILE_BYTES: u64 = 65_536;
+/// Of the place at which the stream begins it is not known whether the last transaction ends there, or one before may still wait. After so
+/// long, and that time, none does.
 const BEGINNING_PATIENCE_NS: u64 = 2_000_000_000;
 
 /// Character sets whose characters may hold what looks like a backslash or a back quote, by the numbers of their collations: big5, sjis, gbk,
@@ -84,6 +84,8 @@ struct State {
     ends: Ends,
     /// What the server said last that it shows.
     shown: Option<Shown>,
+    /// For how long the server waits for its replicas.
+    timeout_ns: u64,
     /// How the marker is written, and how often it was carried.
     marker: Option<Marker>,
     markers: u64,
@@ -105,7 +107,7 @@ impl Carry {
         followed: &Arc<Followed>,
         ids: &Arc<TableIds>,
         flavor: ServerFlavor,
-        marker: Option<Marker>,
+        (marker, timeout_ns): (Option<Marker>, u64),
         start: &Start,
     ) -> Self {
         let seen = match start {
@@ -122,6 +124,7 @@ impl Carry {
             seen,
             ends: Ends::default(),
             shown: None,
+            timeout_ns,
             marker,
             markers: 0,
             transaction: None,
@@ -208,8 +211,11 @@ impl Carry {
     }
 
     /// Moves the clocks of all that the server shows. `prepared`: what is prepared there by XA, if that was asked for.
-    pub(super) fn settle(&self, shown: Shown, prepared: Option<&[OwnedXid]>) {
+    /// It was asked at that moment.
+    pub(super) fn settle(&self, shown: Shown, prepared: Option<(u64, &[OwnedXid])>) {
         let mut state = self.state.borrow_mut();
+        // What it showed before may be carried only now.
+        state.settle(None, boottime_ns());
         state.shown = Some(shown);
         state.settle(prepared, boottime_ns());
     }
@@ -226,11 +232,15 @@ impl Carry {
 }
 
 impl State {
-    fn settle(&mut self, prepared: Option<&[OwnedXid]>, now_ns: u64) {
+    fn settle(&mut self, prepared: Option<(u64, &[OwnedXid])>, now_ns: u64) {
         let Some(shown) = self.shown.take() else { return };
+        let vouched = match shown {
+            Shown::UpTo(place) => self.ends.vouch_for(place),
+            Shown::Set(_) => false,
+        };
         let waiting = std::mem::take(&mut self.unproven);
         for one in waiting {
-            match self.is_shown(&one, &shown, prepared, now_ns) {
+            match self.is_shown(&one, (&shown, vouched), prepared, now_ns) {
                 true => one.carried.settle(),
                 false => self.unproven.push_back(one),
             }
@@ -239,23 +249,35 @@ impl State {
         self.shown = Some(shown);
     }
 
-    fn is_shown(&self, one: &Unproven, shown: &Shown, prepared: Option<&[OwnedXid]>, now_ns: u64) -> bool {
-        let has_waited = |patience_ns: u64| now_ns >= one.since_ns.saturating_add(patience_ns);
+    fn is_shown(
+        &self,
+        one: &Unproven,
+        (shown, vouched): (&Shown, bool),
+        prepared: Option<(u64, &[OwnedXid])>,
+        now_ns: u64,
+    ) -> bool {
+        let has_waited = |patience_ns: u64| {
+            let until_ns = one.since_ns.saturating_add(patience_ns).saturating_add(self.timeout_ns);
+            now_ns >= until_ns
+        };
         match (&one.proof, shown) {
             (Proof::Name(Name::MySql { uuid, tag, number }), Shown::Set(set)) => set.has(*uuid, tag, *number),
             (Proof::UpTo(Some(end)), Shown::UpTo(place)) => {
-                let is_proven = place >= end && self.ends.vouch_for(*place);
-                is_proven || place.file > end.file && has_waited(ROTATION_PATIENCE_NS)
+                let is_proven = place >= end && vouched;
+                is_proven || place >= end && has_waited(ROTATION_PATIENCE_NS)
             }
             (Proof::Begun(Some(end)), Shown::UpTo(place)) => {
-                let is_proven = place >= end && self.ends.vouch_for(*place);
-                let is_clear = end.offset > FRESH_FILE_BYTES || has_waited(BEGINNING_PATIENCE_NS);
+                let is_proven = place >= end && vouched;
                 is_proven
-                    || place == end && is_clear
-                    || place.file > end.file && has_waited(ROTATION_PATIENCE_NS)
+                    || place == end && has_waited(BEGINNING_PATIENCE_NS)
+                    || place >= end && has_waited(ROTATION_PATIENCE_NS)
             }
             (Proof::Finished(xids, until_ns), _) => {
-                now_ns >= *until_ns || prepared.is_some_and(|now| xids.iter().all(|xid| !now.contains(xid)))
+                // What was asked before it was carried says nothing of it.
+                let is_gone = |(asked_ns, now): (u64, &[OwnedXid])| {
+                    one.since_ns < asked_ns && xids.iter().all(|xid| !now.contains(xid))
+                };
+                now_ns >= *until_ns || prepared.is_some_and(is_gone)
             }
             _ => false,
         }
@@ -419,9 +441,8 @@ impl State {
         let (id, look) = (self.ids.id(schema, name), self.proven_look);
         let transaction = self.transaction();
         transaction.note_rows_of(table);
-        self.markers += u64::from(self.marker.as_ref().is_some_and(|marker| {
-            marker.names() == (&*String::from_utf8_lossy(schema), &*String::from_utf8_lossy(name))
-        }));
+        let is_marker = self.marker.as_ref().is_some_and(|marker| marker.is(schema, name));
+        self.markers += u64::from(is_marker);
         let transaction = self.transaction();
         if is_own(schema) {
             return note_own(&mut transaction.written, name);

@@ -148,13 +148,14 @@ impl Follower {
     ) -> Result<(Carry, Feed), FollowError> {
         let exact = self.proxy.exact_shared();
         let flavor = prover.flavor();
+        let timeout_ns = in_time(Waiting::of(prover)).await?.map_or(0, |waiting| waiting.timeout_ns());
         let start = in_time(prover.start()).await?;
         let carry = Carry::begin(
             exact,
             &self.followed,
             &self.ids,
             flavor,
-            waited.map(|waited| waited.marker.clone()),
+            (waited.map(|waited| waited.marker.clone()), timeout_ns),
             &start,
         );
         match &start {

@@ -12,6 +12,9 @@ use crate::following::patience::{PATIENCE, in_time};
 /// Between two questions what the server shows, while it does not show all: what comes meanwhile is proven with it.
 const PAUSE: Duration = Duration::from_micros(300);
 
+/// The same where nothing new was shown for long.
+const PAUSE_MAX: Duration = Duration::from_millis(20);
+
 /// How often within the bound the server is asked for the end of its binlog.
 const TIMES_WITHIN_BOUND: u32 = 4;
 
@@ -27,8 +30,9 @@ struct Sought {
 pub(super) async fn prove(prover: &mut Prover, carry: &Carry, aim: &Aim) -> FollowError {
     let mut sought = None;
     let mut due = Instant::now();
+    let mut pause = PAUSE;
     loop {
-        if let Err(error) = prove_once(prover, carry, aim, &mut sought, &mut due).await {
+        if let Err(error) = prove_once(prover, carry, aim, &mut sought, &mut due, &mut pause).await {
             return error;
         }
     }
@@ -40,16 +44,19 @@ async fn prove_once(
     aim: &Aim,
     sought: &mut Option<Sought>,
     due: &mut Instant,
+    pause: &mut Duration,
 ) -> Result<(), FollowError> {
+    let unproven = carry.unproven();
     carry.settle_again();
     if carry.unproven() > 0 {
+        let asked_ns = boottime_ns();
         let prepared = match carry.awaits_finished() {
             true => Some(in_time(prover.prepared()).await?),
             false => None,
         };
         let prepared: Option<Vec<_>> = prepared.map(|all| all.into_iter().map(split).collect());
         let shown = in_time(prover.shown()).await?;
-        carry.settle(shown, prepared.as_deref());
+        carry.settle(shown, prepared.as_deref().map(|prepared| (asked_ns, prepared)));
     }
     if sought.is_none() && Instant::now() >= *due {
         *due = Instant::now() + aim.bound / TIMES_WITHIN_BOUND;
@@ -66,7 +73,8 @@ async fn prove_once(
         carry.note_look(look);
         note_reached(asked_ns, aim);
     }
-    let pause = Instant::now() + PAUSE;
+    *pause = if carry.unproven() < unproven || unproven == 0 { PAUSE } else { (*pause * 2).min(PAUSE_MAX) };
+    let pause = Instant::now() + *pause;
     let next = match (carry.unproven() > 0, sought.is_some()) {
         (true, _) => pause,
         (false, true) => Instant::now() + PATIENCE,
