@@ -242,7 +242,9 @@ fn next_run_of_the_proxy_knows_what_is_lost() {
     let mut operator = stage.proxy.operator();
     operator.ok("SAVE MYSQL SERVERS TO DISK");
     stage.lab.start(Role::Primary).expect("it comes up again");
-    let lost = "SELECT known_by, count, gtids, time FROM stats_nuthatch_lost_transactions ORDER BY known_by";
+    // A surplus is in the file a little later: one that is not yet has the time of the next run.
+    let lost = "SELECT known_by, count, gtids, CASE known_by WHEN 'surplus' THEN 0 ELSE time END \
+                FROM stats_nuthatch_lost_transactions ORDER BY known_by";
     let stays_out = "it stays out, and must be built anew";
     await_that("the surplus is told", || told(&stage.proxy, stays_out) == 1);
     let before = operator.table(lost);
