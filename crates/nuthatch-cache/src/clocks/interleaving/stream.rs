@@ -21,8 +21,8 @@ pub(super) enum Follow {
     Exact,
 }
 
-/// For how many turns, which are short, a server waits for the follower. The lease is over before.
-const PATIENCE: usize = 1;
+/// For how many turns a server waits for the follower. The lease is over before.
+const PATIENCE: usize = 3;
 
 /// See the module's doc.
 pub(super) struct Stream {
