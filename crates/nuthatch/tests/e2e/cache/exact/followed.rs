@@ -296,6 +296,8 @@ fn server_that_begins_anew_or_ends_the_stream_is_followed_anew() {
     let anew = begun(&stage);
     stage.crash();
     await_that("it begins anew", || begun(&stage) > anew);
+    // Three falls in a row, after which an operator has to say that he knows.
+    stage.administer(["SET mysql-long_query_time = 1234", "LOAD MYSQL VARIABLES TO RUNTIME"]);
     let (mut client, mut direct) = (stage.client(), stage.primary());
     await_mode(&stage, "exact");
     await_known(&stage, &mut client, ROW);
