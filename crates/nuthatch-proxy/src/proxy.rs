@@ -84,13 +84,7 @@ impl Proxy {
 
     /// What is known of tables, for whoever looks at servers.
     #[must_use]
-    pub fn exact(&self) -> &Exact {
-        &self.shared.exact
-    }
-
-    /// The same, for who keeps it.
-    #[must_use]
-    pub fn exact_shared(&self) -> &Arc<Exact> {
+    pub fn exact(&self) -> &Arc<Exact> {
         &self.shared.exact
     }
 

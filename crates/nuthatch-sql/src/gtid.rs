@@ -78,27 +78,26 @@ impl GtidSet {
     pub fn contains(&self, other: &Self) -> bool {
         other.0.iter().all(|(origin, intervals)| {
             let own = self.0.get(origin).map_or(&[][..], Vec::as_slice);
-            intervals.iter().all(|(first, last)| {
-                let place = own.partition_point(|(own_first, _)| own_first <= first);
-                place.checked_sub(1).and_then(|place| own.get(place)).is_some_and(|(_, end)| end >= last)
-            })
+            intervals.iter().all(|interval| is_covered(*interval, own))
         })
     }
-}
 
-impl GtidSet {
     /// Whether this transaction of that server, by its UUID as a number, is in it.
     #[must_use]
     pub fn has(&self, uuid: u128, tag: &str, number: u64) -> bool {
-        let own = self.0.get(&(uuid, tag.into())).map_or(&[][..], Vec::as_slice);
-        let place = own.partition_point(|(first, _)| *first <= number);
-        place.checked_sub(1).and_then(|place| own.get(place)).is_some_and(|(_, last)| *last >= number)
+        self.0.get(&(uuid, tag.into())).is_some_and(|own| is_covered((number, number), own))
     }
 
     /// Each server's UUID and tag with the first and last of its intervals, in order.
     pub fn origins(&self) -> impl ExactSizeIterator<Item = (u128, &str, &[(u64, u64)])> {
         self.0.iter().map(|((uuid, tag), intervals)| (*uuid, &**tag, intervals.as_slice()))
     }
+}
+
+/// Whether one of the intervals has all of that.
+fn is_covered((first, last): (u64, u64), own: &[(u64, u64)]) -> bool {
+    let place = own.partition_point(|(own_first, _)| *own_first <= first);
+    place.checked_sub(1).and_then(|place| own.get(place)).is_some_and(|(_, end)| *end >= last)
 }
 
 /// Without its dashes it is a number of 32 hexadecimal digits.

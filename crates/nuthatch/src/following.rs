@@ -17,6 +17,8 @@ mod patience;
 mod proving;
 mod reading;
 mod transaction;
+mod unproven;
+mod xa;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -133,6 +135,5 @@ impl Drop for Running {
     fn drop(&mut self) {
         self.followed.horizon().close();
         self.stop.cancel();
-        drop(self.thread.take());
     }
 }

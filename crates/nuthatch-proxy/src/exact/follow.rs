@@ -29,11 +29,10 @@ mod horizon;
 mod standing;
 mod written;
 
-use std::collections::HashMap;
 use std::sync::Arc;
 
 use arc_swap::ArcSwap;
-use nuthatch_config::{Follow, ServerName};
+use nuthatch_config::Follow;
 
 use crate::exact::Domain;
 use crate::stats::not_cached::Uncarried;
@@ -44,29 +43,25 @@ pub use horizon::Horizon;
 pub use standing::{FollowRow, Standing};
 pub use written::{Carried, Deed, KeyPlace, Logged, Prepared, Written};
 
-/// The servers whose binlogs are followed, by name.
+/// The servers whose binlogs are followed: few.
 #[derive(Debug, Default)]
-pub(crate) struct Follows(ArcSwap<HashMap<ServerName, Arc<Followed>>>);
+pub(crate) struct Follows(ArcSwap<Vec<Arc<Followed>>>);
 
 impl Follows {
     /// The server's, if its binlog is followed.
     pub(crate) fn of(&self, domain: &Domain) -> Option<Arc<Followed>> {
-        let known = self.0.load();
-        known
-            .iter()
-            .find(|(name, _)| (&name.host, name.port) == (&domain.host, domain.port))
-            .map(|(_, one)| Arc::clone(one))
+        let is_it = |one: &&Arc<Followed>| (&one.name().host, one.name().port) == (&domain.host, domain.port);
+        self.0.load().iter().find(is_it).map(Arc::clone)
     }
 
     /// All, in no order.
-    pub(crate) fn all(&self) -> Vec<Arc<Followed>> {
-        self.0.load().values().map(Arc::clone).collect()
+    pub(crate) fn all(&self) -> Arc<Vec<Arc<Followed>>> {
+        self.0.load_full()
     }
 
     /// These are followed from now on, and no others.
     pub(crate) fn set(&self, followed: impl IntoIterator<Item = Arc<Followed>>) {
-        let followed = followed.into_iter().map(|one| (one.name().clone(), one)).collect();
-        self.0.store(Arc::new(followed));
+        self.0.store(Arc::new(followed.into_iter().collect()));
     }
 
     /// Until when an answer of the domain may be served that is stored now.
@@ -87,9 +82,7 @@ impl Follows {
         match () {
             // What a replica shows may not have been carried yet.
             () if is_of_replica => Err(Uncarried::OfReplica),
-            () if has_snapshot && !followed.horizon().holds_for_snapshots() => {
-                Err(Uncarried::SnapshotWithinBound)
-            }
+            () if has_snapshot && !followed.horizon().holds(true) => Err(Uncarried::SnapshotWithinBound),
             () => Ok(Some(Arc::clone(followed.horizon()))),
         }
     }

@@ -7,15 +7,6 @@ use nuthatch_sql::ServerFlavor;
 use super::prover::row;
 use super::{FollowError, Prover};
 
-/// See the module's doc.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Fitness {
-    /// Why it does not.
-    pub unfit: Option<Unfit>,
-    /// Its rows come as they were before and are after, whole: `binlog_row_image` is FULL, for sessions that do not say otherwise.
-    pub has_full_images: bool,
-}
-
 /// Why a binlog is not followed. As text a clause for an operator.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[expect(missing_docs, reason = "the texts say it")]
@@ -47,14 +38,14 @@ impl fmt::Display for Unfit {
     }
 }
 
-impl Fitness {
-    /// Asks the server.
+impl Unfit {
+    /// Asks the server; none if its binlog tells of all that is written.
     ///
     /// # Errors
     /// See [`FollowError`].
-    pub async fn of(server: &mut Prover) -> Result<Self, FollowError> {
+    pub async fn of(server: &mut Prover) -> Result<Option<Self>, FollowError> {
         let question = "SHOW GLOBAL VARIABLES WHERE Variable_name IN ('log_bin', 'gtid_mode', 'binlog_format', \
-                        'binlog_row_image', 'wsrep_on', 'binlog_do_db', 'binlog_ignore_db')";
+                        'wsrep_on', 'binlog_do_db', 'binlog_ignore_db')";
         let variables = server.ask(question).await?;
         let is = |name, word: &str| {
             row(&variables, name).is_some_and(|value| value.eq_ignore_ascii_case(word.as_bytes()))
@@ -63,28 +54,23 @@ impl Fitness {
         let is_mysql = matches!(server.flavor(), ServerFlavor::MySql(_));
         let tells_filters = row(&variables, "binlog_ignore_db").is_some();
         let filters = match tells_filters {
-            true => (names_some("binlog_do_db") || names_some("binlog_ignore_db")).then_some(Unfit::Filters),
+            true => (names_some("binlog_do_db") || names_some("binlog_ignore_db")).then_some(Self::Filters),
             false => filters_in_status(server).await?,
         };
-        let unfit = match () {
-            () if !is("log_bin", "ON") => Some(Unfit::NoBinlog),
-            () if is("wsrep_on", "ON") => Some(Unfit::Galera),
-            () if is_mysql && !is("gtid_mode", "ON") => Some(Unfit::NoGtids),
+        Ok(match () {
+            () if !is("log_bin", "ON") => Some(Self::NoBinlog),
+            () if is("wsrep_on", "ON") => Some(Self::Galera),
+            () if is_mysql && !is("gtid_mode", "ON") => Some(Self::NoGtids),
             // A variable that a server has no more says nothing.
-            () if is("binlog_format", "STATEMENT") => Some(Unfit::Statements),
+            () if is("binlog_format", "STATEMENT") => Some(Self::Statements),
             () => filters,
-        };
-        Ok(Self { unfit, has_full_images: is("binlog_row_image", "FULL") })
+        })
     }
 }
 
 /// What stands in the way by the filters that the server tells of with its status.
 async fn filters_in_status(server: &mut Prover) -> Result<Option<Unfit>, FollowError> {
-    let question = match server.flavor() {
-        ServerFlavor::MySql(80_200..) => "SHOW BINARY LOG STATUS",
-        _ => "SHOW MASTER STATUS",
-    };
-    match server.ask(question).await {
+    match server.binlog_status().await {
         Ok(status) => {
             let names_some = |name| status.value(name).is_some_and(|value| !value.is_empty());
             Ok((names_some("Binlog_Do_DB") || names_some("Binlog_Ignore_DB")).then_some(Unfit::Filters))

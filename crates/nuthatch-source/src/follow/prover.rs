@@ -60,12 +60,8 @@ impl Prover {
     /// See [`FollowError`].
     pub async fn end(&mut self) -> Result<End, FollowError> {
         match self.flavor {
-            ServerFlavor::MySql(version) => {
-                let question = match version {
-                    BINARY_LOG_STATUS_SINCE.. => "SHOW BINARY LOG STATUS",
-                    _ => "SHOW MASTER STATUS",
-                };
-                let status = self.asker.ask(question).await?;
+            ServerFlavor::MySql(_) => {
+                let status = self.binlog_status().await?;
                 place(status.value("File"), status.text("Position")).map(End::Place)
             }
             ServerFlavor::MariaDb(_) => {
@@ -91,17 +87,19 @@ impl Prover {
         }
     }
 
-    /// The transactions that are prepared by XA, each as its format, the length of its first part and its bytes.
+    /// The transactions that are prepared by XA: of each its format, its global part, its branch.
     ///
     /// # Errors
     /// See [`FollowError`].
-    pub async fn prepared(&mut self) -> Result<Vec<(i64, usize, Vec<u8>)>, FollowError> {
+    pub async fn prepared(&mut self) -> Result<Vec<(i64, Vec<u8>, Vec<u8>)>, FollowError> {
         let answer = self.asker.ask("XA RECOVER").await?;
         let number =
             |value: &Option<Vec<u8>>| std::str::from_utf8(value.as_deref()?).ok()?.parse::<i64>().ok();
         let of_row = |row: &Vec<Option<Vec<u8>>>| match row.as_slice() {
             [format, first, _second, data] => {
-                Some((number(format)?, usize::try_from(number(first)?).ok()?, data.clone()?))
+                let (global, branch) =
+                    data.as_deref()?.split_at_checked(usize::try_from(number(first)?).ok()?)?;
+                Some((number(format)?, global.to_vec(), branch.to_vec()))
             }
             _ => None,
         };
@@ -114,6 +112,15 @@ impl Prover {
     /// See [`FollowError`].
     pub(super) async fn ask(&mut self, question: &str) -> Result<AnswerTable, FollowError> {
         Ok(self.asker.ask(question).await?)
+    }
+
+    /// What the server says of the binlog that it writes.
+    pub(super) async fn binlog_status(&mut self) -> Result<AnswerTable, FollowError> {
+        let question = match self.flavor {
+            ServerFlavor::MySql(BINARY_LOG_STATUS_SINCE..) => "SHOW BINARY LOG STATUS",
+            _ => "SHOW MASTER STATUS",
+        };
+        self.ask(question).await
     }
 
     async fn executed(&mut self) -> Result<GtidSet, FollowError> {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use nuthatch_config::Follow;
-use nuthatch_proxy::{Exact, Followed, Proxy};
+use nuthatch_proxy::{Followed, Proxy};
 use nuthatch_source::follow::Marker;
 use tokio::time::Instant;
 
@@ -14,7 +14,6 @@ use crate::following::chances::Chances;
 /// What those have in common who prove and lease. See the module's doc.
 pub(super) struct Aim {
     pub(super) proxy: Arc<Proxy>,
-    pub(super) exact: Arc<Exact>,
     pub(super) followed: Arc<Followed>,
     pub(super) bound: Duration,
     /// Until when it is sure that the server waits for the proxy.

@@ -1,28 +1,21 @@
 //! What has been carried of a server's binlog: where that is, what it has written, and what the server is not proven to show yet.
 
 use std::cell::RefCell;
-use std::collections::{HashMap, VecDeque};
+use std::collections::HashMap;
 use std::sync::Arc;
 
-use nuthatch_proxy::{Carried, Deed, Exact, Followed, Logged, Prepared, Written, boottime_ns};
+use nuthatch_proxy::{Carried, Deed, Exact, Followed, Logged, Prepared, Written};
 use nuthatch_source::follow::{End, Marker, Place, Shown, Start};
 use nuthatch_source::{Event, MariaDbStart, QueryEvent, TableIds, TableMap, TransactionStart, Xid};
 use nuthatch_sql::{GtidPositions, Lexing, ServerFlavor};
 use tokio::sync::Notify;
 
-use crate::following::ends::Ends;
 use crate::following::transaction::{Name, Transaction};
+use crate::following::unproven::{Proof, Unproven};
+use crate::following::xa::{OwnedXid, owned, xid_of};
 
 /// XA transactions that are remembered between their two halves; the COMMIT of another is of anything.
 const PREPARED_MAX: usize = 1000;
-
-/// MariaDB says nothing of the last transaction of a file before one of the next is committed. After so long, and the time for which it waits
-/// for its replicas, it is.
-const ROTATION_PATIENCE_NS: u64 = 60_000_000_000;
-
-/// Of the place at which the stream begins it is not known whether the last transaction ends there, or one before may still wait. After so
-/// long, and that time, none does.
-const BEGINNING_PATIENCE_NS: u64 = 2_000_000_000;
 
 /// Character sets whose characters may hold what looks like a backslash or a back quote, by the numbers of their collations: big5, sjis, gbk,
 /// cp932, gb18030. MariaDB's without padding are 1,024 more.
@@ -43,32 +36,11 @@ const OWN_TABLES_WITHOUT_MEANING: [&[u8]; 7] = [
     b"transaction_registry",
 ];
 
-/// The name of an XA transaction: its format, its global part, its branch.
-pub(super) type OwnedXid = (i64, Vec<u8>, Vec<u8>);
-
 /// What is shared by those who read, prove and lease. One thread has it.
 pub(super) struct Carry {
     state: RefCell<State>,
     /// Something was carried, or the place is another.
     pub(super) news: Notify,
-}
-
-/// By what it is known that the server shows something.
-#[derive(Debug)]
-pub(super) enum Proof {
-    Name(Name),
-    /// When it shows all up to there; not known yet where that is.
-    UpTo(Option<Place>),
-    /// The same of what was written before the stream began.
-    Begun(Option<Place>),
-    /// When none of these is prepared any more, or at that moment.
-    Finished(Vec<OwnedXid>, u64),
-}
-
-struct Unproven {
-    proof: Proof,
-    since_ns: u64,
-    carried: Carried,
 }
 
 struct State {
@@ -81,11 +53,6 @@ struct State {
     place: Option<Place>,
     /// MariaDB's transactions that were carried.
     seen: GtidPositions,
-    ends: Ends,
-    /// What the server said last that it shows.
-    shown: Option<Shown>,
-    /// For how long the server waits for its replicas.
-    timeout_ns: u64,
     /// How the marker is written, and how often it was carried.
     marker: Option<Marker>,
     markers: u64,
@@ -93,7 +60,7 @@ struct State {
     /// Of a transaction whose events go on though it seemed over.
     last_name: Option<Name>,
     prepared: HashMap<OwnedXid, Prepared>,
-    unproven: VecDeque<Unproven>,
+    unproven: Unproven,
     /// Of the picture of that number it is known that it is of the events at hand.
     proven_look: u64,
     /// Something was raised by the event at hand.
@@ -122,15 +89,12 @@ impl Carry {
             file: Vec::new(),
             place: None,
             seen,
-            ends: Ends::default(),
-            shown: None,
-            timeout_ns,
             marker,
             markers: 0,
             transaction: None,
             last_name: None,
             prepared: HashMap::new(),
-            unproven: VecDeque::new(),
+            unproven: Unproven::new(timeout_ns),
             proven_look: 0,
             has_raised: false,
             trouble: None,
@@ -140,8 +104,7 @@ impl Carry {
 
     /// Holds what is not shown until that is proven.
     pub(super) fn hold(&self, carried: Carried, proof: Proof) {
-        let since_ns = boottime_ns();
-        self.state.borrow_mut().unproven.push_back(Unproven { proof, since_ns, carried });
+        self.state.borrow_mut().unproven.hold(carried, proof);
         self.news.notify_one();
     }
 
@@ -155,17 +118,14 @@ impl Carry {
         if let Event::Rotate { .. } | Event::Heartbeat { .. } = event {
             self.news.notify_one();
         }
-        match state.trouble {
-            Some(why) => Err(why),
-            None => Ok(()),
-        }
+        state.trouble.map_or(Ok(()), Err)
     }
 
     /// What its transactions change of definitions is not known any more: behind the answer to the server, which must not wait.
     pub(super) fn begin_changes(&self) {
         let mut state = self.state.borrow_mut();
         if std::mem::take(&mut state.has_raised) {
-            state.unproven.iter_mut().for_each(|one| one.carried.begin_changes());
+            state.unproven.begin_changes_of_last();
             self.news.notify_one();
         }
     }
@@ -206,23 +166,22 @@ impl Carry {
 
     /// Whether what is prepared by XA has to be asked for to prove something.
     pub(super) fn awaits_finished(&self) -> bool {
-        let is_of_xa = |one: &Unproven| matches!(one.proof, Proof::Finished(..));
-        self.state.borrow().unproven.iter().any(is_of_xa)
+        self.state.borrow().unproven.awaits_finished()
     }
 
-    /// Moves the clocks of all that the server shows. `prepared`: what is prepared there by XA, if that was asked for.
-    /// It was asked at that moment.
+    /// The server shows that: the clocks of what it is proven to show move. `prepared`: what is prepared there by XA, if that was asked for,
+    /// and when.
     pub(super) fn settle(&self, shown: Shown, prepared: Option<(u64, &[OwnedXid])>) {
-        let mut state = self.state.borrow_mut();
         // What it showed before may be carried only now.
-        state.settle(None, boottime_ns());
-        state.shown = Some(shown);
-        state.settle(prepared, boottime_ns());
+        self.settle_again();
+        let mut state = self.state.borrow_mut();
+        state.unproven.note_shown(shown);
+        state.settle(prepared);
     }
 
     /// The same by what the server said last: what it showed then may be carried only now.
     pub(super) fn settle_again(&self) {
-        self.state.borrow_mut().settle(None, boottime_ns());
+        self.state.borrow_mut().settle(None);
     }
 
     /// The picture of that number is of all events from here on.
@@ -232,55 +191,9 @@ impl Carry {
 }
 
 impl State {
-    fn settle(&mut self, prepared: Option<(u64, &[OwnedXid])>, now_ns: u64) {
-        let Some(shown) = self.shown.take() else { return };
-        let vouched = match shown {
-            Shown::UpTo(place) => self.ends.vouch_for(place),
-            Shown::Set(_) => false,
-        };
-        let waiting = std::mem::take(&mut self.unproven);
-        for one in waiting {
-            match self.is_shown(&one, (&shown, vouched), prepared, now_ns) {
-                true => one.carried.settle(),
-                false => self.unproven.push_back(one),
-            }
-        }
+    fn settle(&mut self, prepared: Option<(u64, &[OwnedXid])>) {
+        self.unproven.settle(prepared);
         self.followed.note_unproven(self.unproven.len());
-        self.shown = Some(shown);
-    }
-
-    fn is_shown(
-        &self,
-        one: &Unproven,
-        (shown, vouched): (&Shown, bool),
-        prepared: Option<(u64, &[OwnedXid])>,
-        now_ns: u64,
-    ) -> bool {
-        let has_waited = |patience_ns: u64| {
-            let until_ns = one.since_ns.saturating_add(patience_ns).saturating_add(self.timeout_ns);
-            now_ns >= until_ns
-        };
-        match (&one.proof, shown) {
-            (Proof::Name(Name::MySql { uuid, tag, number }), Shown::Set(set)) => set.has(*uuid, tag, *number),
-            (Proof::UpTo(Some(end)), Shown::UpTo(place)) => {
-                let is_proven = place >= end && vouched;
-                is_proven || place >= end && has_waited(ROTATION_PATIENCE_NS)
-            }
-            (Proof::Begun(Some(end)), Shown::UpTo(place)) => {
-                let is_proven = place >= end && vouched;
-                is_proven
-                    || place == end && has_waited(BEGINNING_PATIENCE_NS)
-                    || place >= end && has_waited(ROTATION_PATIENCE_NS)
-            }
-            (Proof::Finished(xids, until_ns), _) => {
-                // What was asked before it was carried says nothing of it.
-                let is_gone = |(asked_ns, now): (u64, &[OwnedXid])| {
-                    one.since_ns < asked_ns && xids.iter().all(|xid| !now.contains(xid))
-                };
-                now_ns >= *until_ns || prepared.is_some_and(is_gone)
-            }
-            _ => false,
-        }
     }
 
     fn carry(&mut self, end: u64, event: &Event<'_>) {
@@ -298,11 +211,7 @@ impl State {
                 }
             }
             Event::StatementEnd => self.end_statement(),
-            Event::Xid(_) => self.end(end),
-            Event::XaPrepare { xid, is_one_phase: true } => {
-                let _ended = xid;
-                self.end(end);
-            }
+            Event::Xid(_) | Event::XaPrepare { is_one_phase: true, .. } => self.end(end),
             Event::XaPrepare { xid, is_one_phase: false } => self.prepare(end, xid),
             Event::Incident => {
                 self.trouble = Some("the server says that its binlog lacks something (INCIDENT)");
@@ -333,18 +242,9 @@ impl State {
         }
         self.place = Some(place);
         if is_sent {
-            self.note_first(place);
+            self.unproven.note_first(place);
         }
         self.followed.note_position(place.file, place.offset);
-    }
-
-    /// All up to there has come, so what was held until the first known place is held until this.
-    fn note_first(&mut self, place: Place) {
-        for one in &mut self.unproven {
-            if let Proof::UpTo(end @ None) | Proof::Begun(end @ None) = &mut one.proof {
-                *end = Some(place);
-            }
-        }
     }
 
     /// An event that ends there has passed.
@@ -395,10 +295,8 @@ impl State {
         };
         if text.eq_ignore_ascii_case(b"BEGIN") || begins("START TRANSACTION") || begins("XA START") {
             self.transaction().has_begun = true;
-        } else if text.eq_ignore_ascii_case(b"COMMIT") {
-            self.end(end);
-        } else if text.eq_ignore_ascii_case(b"ROLLBACK") {
-            // Of tables without transactions it undoes nothing.
+        } else if text.eq_ignore_ascii_case(b"COMMIT") || text.eq_ignore_ascii_case(b"ROLLBACK") {
+            // A ROLLBACK undoes nothing of tables without transactions.
             self.end(end);
         } else if begins("XA COMMIT") || begins("XA ROLLBACK") {
             self.finish_xa(end, text, begins("XA COMMIT"));
@@ -439,11 +337,10 @@ impl State {
     ) {
         let (schema, name) = (table.schema(), table.name());
         let (id, look) = (self.ids.id(schema, name), self.proven_look);
-        let transaction = self.transaction();
-        transaction.note_rows_of(table);
         let is_marker = self.marker.as_ref().is_some_and(|marker| marker.is(schema, name));
         self.markers += u64::from(is_marker);
         let transaction = self.transaction();
+        transaction.note_rows_of(table);
         if is_own(schema) {
             return note_own(&mut transaction.written, name);
         }
@@ -532,7 +429,7 @@ impl State {
             return carried.settle();
         }
         self.has_raised = true;
-        self.unproven.push_back(Unproven { proof, since_ns: boottime_ns(), carried });
+        self.unproven.hold(carried, proof);
         self.followed.note_unproven(self.unproven.len());
     }
 
@@ -543,9 +440,9 @@ impl State {
         }
         if let Some(place) = self.place {
             if end > 0 {
-                self.ends.note(place);
+                self.unproven.note_end(place);
             }
-            self.note_first(place);
+            self.unproven.note_first(place);
             self.followed.note_position(place.file, place.offset);
         }
         self.followed.note_transaction();
@@ -565,40 +462,5 @@ fn note_own(written: &mut Written, table: &[u8]) {
     if !OWN_TABLES_WITHOUT_MEANING.iter().any(|known| known.eq_ignore_ascii_case(table)) {
         written.add_privileges();
         written.add_everything();
-    }
-}
-
-fn owned(xid: &Xid<'_>) -> OwnedXid {
-    (xid.format_id.into(), xid.gtrid.to_vec(), xid.bqual.to_vec())
-}
-
-/// The name in `XA COMMIT X'61',X'',1`.
-fn xid_of(text: &[u8]) -> Option<OwnedXid> {
-    let text = std::str::from_utf8(text).ok()?;
-    let (_, name) = text.split_once(char::is_whitespace)?.1.trim_start().split_once(char::is_whitespace)?;
-    let mut parts = name.trim().split(',').map(str::trim);
-    let hex = |part: &str| {
-        let digits = part.strip_prefix(['X', 'x'])?.strip_prefix('\'')?.strip_suffix('\'')?;
-        let pairs = digits.as_bytes().chunks(2);
-        pairs
-            .map(|pair| u8::from_str_radix(std::str::from_utf8(pair).ok()?, 16).ok())
-            .collect::<Option<Vec<u8>>>()
-    };
-    let (global, branch) = (hex(parts.next()?)?, hex(parts.next()?)?);
-    let format = parts.next()?.split_whitespace().next()?.parse().ok()?;
-    Some((format, global, branch))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn names_of_xa_transactions_are_read_from_texts() {
-        assert_eq!(xid_of(b"XA COMMIT X'6162',X'',1"), Some((1, b"ab".to_vec(), Vec::new())));
-        assert_eq!(xid_of(b"XA ROLLBACK X'61',X'62',7"), Some((7, b"a".to_vec(), b"b".to_vec())));
-        for other in ["XA COMMIT", "XA COMMIT 'a'", "XA COMMIT X'6g',X'',1", "XA COMMIT X'61'"] {
-            assert_eq!(xid_of(other.as_bytes()), None, "{other}");
-        }
     }
 }

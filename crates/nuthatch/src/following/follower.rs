@@ -9,15 +9,16 @@ use nuthatch_net::{AskerLogin, BackendAddress, BackendPassword};
 use nuthatch_proxy::{Followed, MonitoredServer, Proxy, boottime_ns};
 use nuthatch_source::TableIds;
 use nuthatch_source::follow::{
-    Feed, FeedOptions, Fitness, FollowError, Marker, Prover, Start, Waiting, missing_grants,
+    Feed, FeedOptions, FollowError, Marker, NotWaited, Prover, Start, Unfit, Waiting, missing_grants,
 };
 use nuthatch_sql::ServerFlavor;
 use tokio::time::{Instant, sleep};
 use tokio_util::sync::CancellationToken;
 
 use crate::following::aim::{Aim, Waited};
-use crate::following::carry::{Carry, OwnedXid, Proof};
+use crate::following::carry::Carry;
 use crate::following::patience::in_time;
+use crate::following::unproven::Proof;
 use crate::following::{leasing, proving, reading};
 
 /// Between two tries to follow: the first, and the longest.
@@ -69,13 +70,11 @@ impl Follower {
                 () = self.follow() => {}
             }
         });
-        self.followed.horizon().close();
     }
 
     async fn follow(&self) {
         let aim = Aim {
             proxy: Arc::clone(&self.proxy),
-            exact: Arc::clone(self.proxy.exact_shared()),
             followed: Arc::clone(&self.followed),
             bound: Duration::from_millis(self.proxy.snapshot().mysql.query_cache_max_staleness_ms),
             leased_until_ns: Cell::new(0),
@@ -89,7 +88,6 @@ impl Follower {
                 Ok(never) => match never {},
                 Err(error) => error,
             };
-            self.followed.horizon().close();
             aim.fall(&error.to_string());
             match &error {
                 FollowError::Anew(why) => {
@@ -108,7 +106,7 @@ impl Follower {
             reached(&self.proxy, &snapshot, self.followed.name()).map_err(FollowError::Refused)?;
         let mut prover = in_time(Prover::open(&server.address, &login)).await?;
         let flavor = prover.flavor();
-        if let Some(unfit) = in_time(Fitness::of(&mut prover)).await?.unfit {
+        if let Some(unfit) = in_time(Unfit::of(&mut prover)).await? {
             return Err(FollowError::Refused(unfit.to_string()));
         }
         let waited = match self.followed.wanted() {
@@ -133,8 +131,6 @@ impl Follower {
             error = proving::prove(&mut prover, &carry, aim) => error,
             error = lease => error,
         };
-        // Before anything that was not proven counts as proven.
-        self.followed.horizon().close();
         Err(explained(error, flavor, &snapshot, waited.as_ref().map(|waited| &waited.marker)))
     }
 
@@ -146,7 +142,7 @@ impl Follower {
         login: &AskerLogin,
         waited: Option<&Waited>,
     ) -> Result<(Carry, Feed), FollowError> {
-        let exact = self.proxy.exact_shared();
+        let exact = self.proxy.exact();
         let flavor = prover.flavor();
         let timeout_ns = in_time(Waiting::of(prover)).await?.map_or(0, |waiting| waiting.timeout_ns());
         let start = in_time(prover.start()).await?;
@@ -164,11 +160,7 @@ impl Follower {
             // What is written up to there may not be shown yet.
             Start::Position(..) => {
                 carry.hold(exact.hold_everything(), Proof::Begun(None));
-                let split = |(format, first, data): (i64, usize, Vec<u8>)| -> OwnedXid {
-                    let (global, branch) = data.split_at(first.min(data.len()));
-                    (format, global.to_vec(), branch.to_vec())
-                };
-                let prepared: Vec<_> = in_time(prover.prepared()).await?.into_iter().map(split).collect();
+                let prepared = in_time(prover.prepared()).await?;
                 if !prepared.is_empty() {
                     let until_ns = boottime_ns() + XA_PATIENCE_NS;
                     carry.hold(exact.hold_everything(), Proof::Finished(prepared, until_ns));
@@ -210,7 +202,7 @@ impl Follower {
         let flavor = prover.flavor();
         match in_time(Waiting::of(prover)).await? {
             None => {
-                refuse(nuthatch_source::follow::NotWaited::NoPlugin(flavor).to_string());
+                refuse(NotWaited::NoPlugin(flavor).to_string());
                 Ok(None)
             }
             Some(waiting) => match waiting.may_be_joined(flavor, timeout_max_ms) {

@@ -54,13 +54,12 @@ async fn prove_once(
             true => Some(in_time(prover.prepared()).await?),
             false => None,
         };
-        let prepared: Option<Vec<_>> = prepared.map(|all| all.into_iter().map(split).collect());
         let shown = in_time(prover.shown()).await?;
         carry.settle(shown, prepared.as_deref().map(|prepared| (asked_ns, prepared)));
     }
     if sought.is_none() && Instant::now() >= *due {
         *due = Instant::now() + aim.bound / TIMES_WITHIN_BOUND;
-        let (asked_ns, look, here) = (boottime_ns(), aim.exact.looks(), carry.here());
+        let (asked_ns, look, here) = (boottime_ns(), aim.proxy.exact().looks(), carry.here());
         let end = in_time(prover.end()).await?;
         if here.is_some_and(|here| !here.is_within(&end)) {
             return Err(FollowError::Lost(
@@ -101,10 +100,4 @@ fn note_reached(asked_ns: u64, aim: &Aim) {
         Follow::Off | Follow::Bounded => String::new(),
     };
     aim.stand(Follow::Bounded, &why);
-}
-
-/// What XA RECOVER says of one transaction, as its name.
-fn split((format, first, data): (i64, usize, Vec<u8>)) -> (i64, Vec<u8>, Vec<u8>) {
-    let (global, branch) = data.split_at(first.min(data.len()));
-    (format, global.to_vec(), branch.to_vec())
 }

@@ -6,6 +6,8 @@ use nuthatch_proxy::{Deed, KeyPlace, Written};
 use nuthatch_source::{Image, RowChange, Rows, RowsKind, TableMap, Value};
 use nuthatch_sql::RowKey;
 
+use crate::following::xa::OwnedXid;
+
 /// Rows of a transaction that are told apart; of more, their tables are.
 const ROWS_MAX: usize = 1000;
 
@@ -23,8 +25,8 @@ pub(super) struct Transaction {
     pub(super) written: Written,
     /// A statement of its own begins it, as BEGIN does, or its first event says that there are several.
     pub(super) has_begun: bool,
-    /// The XA transaction that it is the second half of: its format, its global part, its branch.
-    pub(super) finishes: Option<(i64, Vec<u8>, Vec<u8>)>,
+    /// The XA transaction that it is the second half of.
+    pub(super) finishes: Option<OwnedXid>,
     /// Tables that were named since the last statement ended, and have had no rows yet.
     named: BTreeSet<(Vec<u8>, Vec<u8>)>,
     rows_left: usize,

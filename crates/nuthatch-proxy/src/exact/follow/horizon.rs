@@ -22,11 +22,6 @@ impl Horizon {
         boottime_ns() < until_ns.load(SeqCst)
     }
 
-    /// Whether entries may be served to transactions with a snapshot.
-    pub(crate) fn holds_for_snapshots(&self) -> bool {
-        self.holds(true)
-    }
-
     /// Entries may be served until then, to transactions with a snapshot too if `snapshots`.
     pub fn extend(&self, until_ns: u64, snapshots: bool) {
         self.snapshots_until_ns.store(if snapshots { until_ns } else { 0 }, SeqCst);
