@@ -30,6 +30,7 @@ static CATALOGUE: LazyLock<Catalogue> = LazyLock::new(|| {
             id: TableId(id),
             is_view: false,
             time_columns: [Box::from(&b"begins"[..])].into(),
+            compared: nuthatch_sql::ComparedColumns::default(),
             key: Some(key),
             reads: [TableId(id)].into(),
             unsuitable: None,
@@ -58,6 +59,7 @@ fn check_read(query: &[u8], lexing: Lexing) {
         match &table.rows {
             ReadRows::Any => continue,
             ReadRows::Keys { keys, .. } => check_keys(keys),
+            ReadRows::Equal(_) => {}
             ReadRows::Range { from, to } => assert!(from <= to),
         }
         check_condition(query);

@@ -1,7 +1,8 @@
 //! Clocks: whether what a stored answer was made from has been written since.
 //!
-//! A table has three wide clocks: `any` moves at each write, `broad` at writes whose rows are not known, `absent` when
-//! rows of unknown keys appear. Each row has a clock by its integer key, and each block of neighbouring keys. One more
+//! A table has four wide clocks: `any` moves at each write, `broad` at writes whose rows are not known, `absent` when
+//! rows of unknown keys appear, `valued` at writes of which it is not known what the rows hold. Each row has a clock by its
+//! integer key, and each block of neighbouring keys; so has what rows hold in some of their columns, by its hash. One more
 //! stands for `everything`, and one for `definitions`. A write moves its clocks, whatever the number of entries; an entry
 //! names the clocks that it depends on, and whoever would serve it asks for their [`Standing`] since the answer was asked
 //! for.
@@ -131,6 +132,23 @@ impl Clocks {
     /// Moved when rows appear in the table whose keys were not known; none for tables past the configured number.
     pub fn absent(&self, table: u32) -> Option<Clock> {
         self.layout.wide(Column::Absent, table)
+    }
+
+    /// Moved by writes to the table of which it is not known which values its rows hold, before or after; none for tables past the configured
+    /// number.
+    pub fn valued(&self, table: u32) -> Option<Clock> {
+        self.layout.wide(Column::Valued, table)
+    }
+
+    /// Moved by writes to rows of the table that hold that, before or after: a hash of some columns and their values. Others may share it.
+    pub fn value(&self, table: u32, hash: u64) -> Clock {
+        self.layout.value(table, hash)
+    }
+
+    /// Whether it stands for more than what a write is known to have changed: for rows that are not known, or values. Not so `any`, nor what
+    /// stands for all tables.
+    pub fn is_open(&self, clock: Clock) -> bool {
+        [Column::Broad, Column::Absent, Column::Valued].iter().any(|column| self.layout.is_of(*column, clock))
     }
 
     /// Whose wide clock it is; none of a clock that tables share.

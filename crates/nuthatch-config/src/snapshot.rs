@@ -73,6 +73,11 @@ impl Snapshot {
         own.or_else(|| Follow::of_word(&self.mysql.query_cache_follow)).unwrap_or_default()
     }
 
+    /// Whether anything is promised of writes past the proxy anywhere.
+    pub fn follows_any(&self) -> bool {
+        self.hostgroups.iter().any(|(hostgroup, _)| self.follow(hostgroup) != Follow::Off)
+    }
+
     /// Whether servers are asked to tell the ids of transactions that they have committed.
     pub fn asks_for_gtids(&self) -> bool {
         self.mysql.default_session_track_gtids == "OWN_GTID" || self.mysql.failover != "off"

@@ -25,8 +25,8 @@ pub use clock::{Clock, boottime_ns};
 pub use configuration::keeper::{ConfigurationKeeper, Granting, Wish};
 pub use exact::{
     Began, BufferPool, Carried, Deed, DelayFigures, Domain, Domains, Evidence, Exact, ExactLevels, FollowRow,
-    Followed, Horizon, Isolation, Judge, KeyPlace, Logged, Moment, NoDomain, Prepared, Replaced, Replica,
-    Standing, StoredCodes, Vouched, Written,
+    Followed, Horizon, Isolation, Judge, KeyPlace, LearntFigures, LearntPlaces, Logged, Moment, NoDomain,
+    Places, Prepared, Replaced, Replica, Standing, StoredCodes, Told, Vouched, Written,
 };
 pub use housekeeping::{keep_house, keep_lines, keep_time, scout};
 pub use listener::Listener;

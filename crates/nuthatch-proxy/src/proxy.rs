@@ -39,7 +39,7 @@ use tokio::time::Instant;
 use crate::backend::{CatchUp, LagOutcome, PingOutcome};
 use crate::clock::Clock;
 use crate::configuration::keeper::ConfigurationKeeper;
-use crate::exact::{Domain, Exact, FollowRow, NoDomain, Replaced};
+use crate::exact::{Domain, Exact, FollowRow, LearntFigures, NoDomain, Replaced};
 use crate::floor::Floor;
 use crate::roster::EndReason;
 use crate::session::{self, Finding};
@@ -263,6 +263,12 @@ impl Proxy {
         let mut rows: Vec<_> = self.shared.exact.follows.all().iter().map(|one| one.row(unix_ms)).collect();
         rows.sort_by(|one, other| one.server.cmp(&other.server));
         rows
+    }
+
+    /// What is learnt of columns that reads compare with constants.
+    #[must_use]
+    pub fn learnt(&self) -> LearntFigures {
+        self.shared.exact.learnt_figures()
     }
 
     /// Offers clients that TLS from now on; `None` offers none.

@@ -16,7 +16,7 @@ use parking_lot::Mutex;
 use crate::backend::{Hostgroups, Restarts};
 use crate::clock::Clock;
 use crate::configuration::Configuration;
-use crate::exact::{CatalogueStore, Exact};
+use crate::exact::{CatalogueStore, Exact, Follows};
 use crate::roster::Roster;
 use crate::shared::answers::Answers;
 use crate::shared::doors::Doors;
@@ -50,8 +50,13 @@ impl Shared {
     pub(crate) fn new(clock: Clock, workers: Box<[Arc<Worker>]>, snapshot: &Arc<Snapshot>) -> Self {
         let clocks = Arc::new(Exact::clocks_for(snapshot));
         let catalogues = Arc::new(CatalogueStore::new(&clocks));
-        let forgetting = Arc::clone(&catalogues);
-        let restarts = Restarts::new(move |host, port| forgetting.forget_server(host, port));
+        let follows = Arc::new(Follows::default());
+        let (forgetting, followed) = (Arc::clone(&catalogues), Arc::clone(&follows));
+        let restarts = Restarts::new(move |host, port| {
+            // Who follows it begins anew.
+            followed.of_server(host, port).inspect(|followed| followed.close());
+            forgetting.forget_server(host, port)
+        });
         let hostgroups = Arc::new(Hostgroups::new(workers.len(), Arc::new(restarts)));
         let configuration = Arc::new(Configuration::new(Arc::clone(snapshot)));
         let (known, in_force) = (Arc::clone(&hostgroups), Arc::clone(&configuration));
@@ -64,7 +69,7 @@ impl Shared {
             hostgroups,
             orders: Orders::default(),
             answers: Answers::new(&snapshot.mysql),
-            exact: Arc::new(Exact::new(clocks, catalogues, known, in_force, clock)),
+            exact: Arc::new(Exact::new(clocks, catalogues, follows, known, in_force, clock)),
             workers,
             places: Mutex::new(Places::new(Arc::clone(snapshot))),
             panics: AtomicU64::new(0),

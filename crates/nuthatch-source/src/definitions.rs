@@ -55,6 +55,17 @@ const COLUMNS: Question = Question {
     ),
 };
 
+/// All of them, for those whose values can be told apart.
+const SHAPES: Question = Question {
+    what: "columns",
+    sql: outside_system_schemas!(
+        "SELECT TABLE_SCHEMA, TABLE_NAME, COLUMN_NAME, ORDINAL_POSITION, DATA_TYPE, COLUMN_TYPE, EXTRA, COLLATION_NAME \
+         FROM information_schema.COLUMNS",
+        "TABLE_SCHEMA",
+        ""
+    ),
+};
+
 /// Completes the question for one number of each table, made of all rows that describe it, in whatever order they come. The server
 /// does the sum, because there are many rows. A NULL is not the text of one. MariaDB compares names without regard to accents here, unless they
 /// are bytes.
@@ -184,6 +195,8 @@ const ROUTINES: Question = Question {
 pub(crate) struct Definitions {
     pub(crate) tables: Vec<TableDefinition>,
     pub(crate) columns: Vec<ColumnDefinition>,
+    /// All, if they were asked for.
+    pub(crate) shapes: Vec<ColumnShape>,
     /// Of columns and of indexes.
     pub(crate) numbers: Vec<TableNumber>,
     pub(crate) keys: Vec<KeyColumn>,
@@ -223,6 +236,13 @@ pub(crate) struct ColumnDefinition {
     pub(crate) extra: Vec<u8>,
     /// Empty if it is not generated.
     pub(crate) generated_by: Vec<u8>,
+}
+
+/// A column of any kind, and how it compares.
+pub(crate) struct ColumnShape {
+    pub(crate) column: ColumnDefinition,
+    /// Empty for what is not compared as characters.
+    pub(crate) collation: Vec<u8>,
 }
 
 /// A number that stands for a part of a table's definition.
@@ -272,11 +292,15 @@ pub(crate) struct RoutineDefinition {
 }
 
 impl Definitions {
-    /// Asks for all of it, one table of `information_schema` after the other.
+    /// Asks for all of it, one table of `information_schema` after the other; for the shapes of all columns if `wants_shapes`.
     ///
     /// # Errors
     /// When the server does not answer, or otherwise than expected.
-    pub(crate) async fn read(server: &mut impl Server, flavor: ServerFlavor) -> Result<Self, PictureError> {
+    pub(crate) async fn read(
+        server: &mut impl Server,
+        flavor: ServerFlavor,
+        wants_shapes: bool,
+    ) -> Result<Self, PictureError> {
         let all_indexes = match flavor {
             ServerFlavor::MariaDb(_) => ALL_INDEXES_OF_MARIADB,
             ServerFlavor::MySql(_) => ALL_INDEXES,
@@ -297,6 +321,7 @@ impl Definitions {
                 },
             )
             .await?,
+            shapes: if wants_shapes { all(server, SHAPES, ColumnShape::of_row).await? } else { Vec::new() },
             numbers: [numbers(server, ALL_COLUMNS).await?, numbers(server, all_indexes).await?]
                 .into_iter()
                 .flatten()
@@ -389,6 +414,17 @@ impl ForeignKey {
 
 fn cascades(rule: &[u8]) -> bool {
     !matches!(rule, b"RESTRICT" | b"NO ACTION")
+}
+
+impl ColumnShape {
+    fn of_row(
+        [schema, table, name, ordinal, data_type, column_type, extra, collation]: [Vec<u8>; 8],
+    ) -> Self {
+        let table = TableRef { schema, name: table };
+        let generated_by = Vec::new();
+        let column = ColumnDefinition { table, name, ordinal, data_type, column_type, extra, generated_by };
+        Self { column, collation }
+    }
 }
 
 impl ColumnDefinition {

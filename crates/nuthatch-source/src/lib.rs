@@ -12,6 +12,7 @@
 //! which write without any statement of a client, and loadable functions, which may have the names of known ones.
 
 mod binlog;
+mod compared_columns;
 mod connection;
 mod definitions;
 mod effects;
@@ -41,6 +42,7 @@ pub use binlog::{
     AlterPhase, BinlogError, Column, ColumnType, CommitOrder, Event, EventReader, Image, KeyPart,
     MariaDbStart, Place, QueryEvent, RowChange, Rows, RowsKind, TableMap, TransactionStart, Value, Xid,
 };
+pub use compared_columns::has_normal_form;
 pub use connection::Login;
 pub use error::{MissingPrivileges, PictureError};
 pub use picture::{Picture, look};

@@ -56,15 +56,20 @@ pub struct Picture {
     pub buffer_pool: Option<BufferPool>,
 }
 
-/// Logs in, asks, and closes. Sets no time limit: dropping the future closes the connection.
+/// Logs in, asks, and closes. `wants_columns`: which columns' values can be told apart is asked too. Sets no time limit: dropping the future closes the connection.
 ///
 /// Cost: about a dozen questions, however many tables there are; 2,000 tables take half a second to two.
 ///
 /// # Errors
 /// See [`PictureError`]. There is no picture without the proof that the account sees everything.
-pub async fn look(server: &BackendAddress, login: &Login, ids: &TableIds) -> Result<Picture, PictureError> {
+pub async fn look(
+    server: &BackendAddress,
+    login: &Login,
+    ids: &TableIds,
+    wants_columns: bool,
+) -> Result<Picture, PictureError> {
     let (mut connection, flavor) = Connection::open(server, login).await?;
-    let picture = picture(&mut connection, flavor, ids).await;
+    let picture = picture(&mut connection, flavor, ids, wants_columns).await;
     connection.close().await;
     picture
 }
@@ -73,6 +78,7 @@ async fn picture(
     server: &mut impl Server,
     flavor: ServerFlavor,
     ids: &TableIds,
+    wants_columns: bool,
 ) -> Result<Picture, PictureError> {
     for preparation in PREPARATIONS {
         server.ask(preparation).await?;
@@ -83,7 +89,7 @@ async fn picture(
     let settings = Settings::read(server).await?;
     let (suits, isolation) = (standing.and_then(|()| settings.suit(flavor)), settings.isolation()?);
     let variables = Variables::read(server, ALL_VARIABLES).await?.into_pairs();
-    let definitions = Definitions::read(server, flavor).await?;
+    let definitions = Definitions::read(server, flavor, wants_columns).await?;
     let stored_code = Arc::new(stored_code(&definitions, &Assignable::read(server).await?));
     let replication = replication(server, flavor, &status, &settings, suits, &definitions.routines).await;
     let source = if status.is_empty() { suits } else { Err(NotASource::Replica) };

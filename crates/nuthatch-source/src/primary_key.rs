@@ -23,7 +23,7 @@ pub(crate) fn primary_key(column: &ColumnDefinition, is_only_unique: bool) -> Op
 }
 
 /// The values that the type holds; `None` if it is no integer type. ZEROFILL columns are unsigned.
-fn range(column: &ColumnDefinition) -> Option<(i64, u64)> {
+pub(crate) fn range(column: &ColumnDefinition) -> Option<(i64, u64)> {
     let bits: u32 = match column.data_type.to_ascii_lowercase().as_slice() {
         b"tinyint" => 8,
         b"smallint" => 16,
@@ -42,7 +42,7 @@ fn range(column: &ColumnDefinition) -> Option<(i64, u64)> {
     })
 }
 
-fn position(column: &ColumnDefinition) -> Option<u16> {
+pub(crate) fn position(column: &ColumnDefinition) -> Option<u16> {
     let ordinal: u16 = std::str::from_utf8(&column.ordinal).ok()?.parse().ok()?;
     ordinal.checked_sub(1)
 }

@@ -1,6 +1,6 @@
 //! Stored functions that may be taken for the server's own, and routines that may change definitions or insert later.
 
-use nuthatch_sql::{Catalogue, is_one_of, is_own_schema, words};
+use nuthatch_sql::{Catalogue, is_one_of, is_own_schema, leaves_binlog, words};
 
 use crate::definitions::RoutineDefinition;
 
@@ -30,6 +30,9 @@ pub(crate) fn catalogue_with(routines: &[RoutineDefinition]) -> Catalogue {
     if !routines.iter().any(may_define) {
         catalogue.trust_routines();
     }
+    if routines.iter().any(may_leave_binlog) {
+        catalogue.note_leaving_routine();
+    }
     catalogue
 }
 
@@ -42,6 +45,14 @@ fn may_define(routine: &RoutineDefinition) -> bool {
     let defines = |word| is_own_schema(word) || is_one_of(plain(word), &DEFINING);
     // Those of the server are not looked into: whoever calls one is known by the schema's name.
     !is_own_schema(&routine.schema) && (routine.body.is_empty() || words(&routine.body).any(defines))
+}
+
+/// Whether a session that has called it may write past the binlog: its body says one of the words for that, runs what it is told to, or is not
+/// shown.
+fn may_leave_binlog(routine: &RoutineDefinition) -> bool {
+    let runs = |word| is_one_of(plain(word), &[b"execute", b"prepare"]);
+    let body = &routine.body;
+    !is_own_schema(&routine.schema) && (body.is_empty() || leaves_binlog(body) || words(body).any(runs))
 }
 
 /// A word without the number of an executable comment before it.
@@ -79,5 +90,24 @@ mod tests {
             assert_eq!(may_define_in("s", body), expected, "{body}");
         }
         assert!(!may_define_in("sys", "DROP TABLE t") && !may_define_in("mysql", ""));
+    }
+
+    #[test]
+    fn routines_by_which_a_session_may_leave_the_binlog_are_known() {
+        let leaves = |schema: &str, body: &str| {
+            let bytes = |text: &str| text.as_bytes().to_vec();
+            let (schema, name, kind, body) = (bytes(schema), bytes("p"), bytes("PROCEDURE"), bytes(body));
+            catalogue_with(&[RoutineDefinition { schema, name, kind, body }]).routines_leave_binlog()
+        };
+        for (schema, body, expected) in [
+            ("s", "BEGIN UPDATE t SET a = 1; END", false),
+            ("s", "BEGIN SET SQL_LOG_BIN = 0; END", true),
+            ("s", "BEGIN PREPARE s FROM @a; EXECUTE s; END", true),
+            ("s", "EXECUTE IMMEDIATE a", true),
+            ("s", "", true),
+            ("sys", "", false),
+        ] {
+            assert_eq!(leaves(schema, body), expected, "{body}");
+        }
     }
 }

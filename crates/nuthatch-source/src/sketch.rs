@@ -7,14 +7,15 @@ use std::borrow::Cow;
 use std::hash::{DefaultHasher, Hash, Hasher};
 
 use nuthatch_sql::{
-    Cascades, Catalogue, PrimaryKey, ServerFlavor, SideEffects, Table, TableId, Unsuitable,
+    Cascades, Catalogue, ComparedColumns, PrimaryKey, ServerFlavor, SideEffects, Table, TableId, Unsuitable,
     calls_stored_function, fold, may_rest_on_today,
 };
 
 use crate::TableIds;
+use crate::compared_columns::Columns;
 use crate::definitions::{
-    ColumnDefinition, Definitions, ForeignKey, KeyColumn, TableDefinition, TableNumber, TableRef,
-    TriggerDefinition, ViewDefinition,
+    ColumnDefinition, ColumnShape, Definitions, ForeignKey, KeyColumn, TableDefinition, TableNumber,
+    TableRef, TriggerDefinition, ViewDefinition,
 };
 use crate::effects::reach;
 use crate::generated_column::{canonical, is_immutable};
@@ -40,6 +41,7 @@ pub(crate) fn draw(definitions: &Definitions, server: ServerFlavor, ids: &TableI
     definitions.numbers.iter().for_each(|number| sketch.add_number(number));
     definitions.columns.iter().for_each(|column| sketch.note_column(column));
     definitions.columns.iter().for_each(|column| sketch.add_column(column));
+    definitions.shapes.iter().for_each(|shape| sketch.add_shape(shape));
     definitions.triggers.iter().for_each(|trigger| sketch.add_trigger(trigger));
     definitions.foreign_keys.iter().for_each(|key| sketch.add_foreign_key(key));
     definitions.views.iter().for_each(|view| sketch.add_view(view));
@@ -68,6 +70,7 @@ struct Draft {
     key: Option<PrimaryKey>,
     /// The names, folded, of its columns of type TIME.
     time_columns: Vec<Box<[u8]>>,
+    columns: Columns,
     unsuitable: Option<Unsuitable>,
     is_view: bool,
     is_transactional: bool,
@@ -109,6 +112,7 @@ impl Draft {
             has_unique_index: false,
             key: None,
             time_columns: Vec::new(),
+            columns: Columns::default(),
             unsuitable,
             is_view,
             // A sequence goes on whatever becomes of the transaction.
@@ -234,6 +238,12 @@ impl Sketch {
         }
     }
 
+    fn add_shape(&mut self, shape: &ColumnShape) {
+        if let Some(draft) = self.draft(&shape.column.table).filter(|draft| !draft.is_view) {
+            draft.columns.add(shape);
+        }
+    }
+
     /// A trigger writes all that its body may name.
     fn add_trigger(&mut self, trigger: &TriggerDefinition) {
         let body = TriggerBody::new(&trigger.body);
@@ -313,6 +323,11 @@ impl Sketch {
             id,
             is_view: own.is_view,
             time_columns: own.time_columns.clone().into(),
+            compared: if own.unsuitable.is_none() {
+                own.columns.compared()
+            } else {
+                ComparedColumns::default()
+            },
             key: own.key.clone().filter(|_| own.unsuitable.is_none()),
             unsuitable: calling.or(own.unsuitable).or(of_view),
             is_transactional: read.iter().all(|at| draft(*at).is_transactional),

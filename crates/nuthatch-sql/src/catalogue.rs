@@ -10,6 +10,7 @@ use std::collections::{HashMap, HashSet};
 use rapidhash::fast::RandomState;
 use std::fmt;
 
+use crate::compared::ComparedColumns;
 use crate::function::known_like;
 use crate::words::{is_one_of, words};
 
@@ -129,6 +130,8 @@ pub struct Table {
     pub key: Option<PrimaryKey>,
     /// The names, folded, of its columns of type TIME; a view has them too.
     pub time_columns: Box<[Box<[u8]>]>,
+    /// Its columns whose values can be told apart.
+    pub compared: ComparedColumns,
     /// Itself, and for a view all views and base tables that it reads, transitively.
     pub reads: Box<[TableId]>,
     /// Why results that read it are not cached.
@@ -166,6 +169,8 @@ pub struct Catalogue {
     has_hidden_code: bool,
     /// None of the stored routines that are not the server's own changes definitions.
     routines_define_nothing: bool,
+    /// One of them may have its session write past the binlog.
+    routines_leave_binlog: bool,
 }
 
 /// The tables of one schema, by their folded names.
@@ -279,6 +284,17 @@ impl Catalogue {
         self.routines_define_nothing = true;
     }
 
+    /// From now on a stored routine is known by which a session may write past the binlog.
+    pub fn note_leaving_routine(&mut self) {
+        self.routines_leave_binlog = true;
+    }
+
+    /// Whether there is a stored routine by which a session may write past the binlog.
+    #[must_use]
+    pub const fn routines_leave_binlog(&self) -> bool {
+        self.routines_leave_binlog
+    }
+
     /// Whether a stored routine that is called by `text`, in the default schema `schema`, may change definitions: so where nothing is
     /// known of them, and where it may be one of `sys` or `mysql`. Nothing is said of a statement that was prepared elsewhere.
     #[must_use]
@@ -365,6 +381,7 @@ mod tests {
             id: TableId(1),
             is_view: false,
             time_columns: [].into(),
+            compared: ComparedColumns::default(),
             key: None,
             reads: [TableId(1)].into(),
             unsuitable: None,

@@ -8,6 +8,7 @@
 mod call;
 mod change;
 mod definition;
+mod equality;
 mod from;
 mod index_hint;
 mod information_schema;
@@ -38,6 +39,7 @@ use std::fmt;
 use smallvec::SmallVec;
 
 use crate::catalogue::{RowKey, TableId};
+use crate::compared::ColumnPlaces;
 
 /// What the answer to a SELECT depends on.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -73,6 +75,8 @@ pub enum ReadRows {
         /// The answer has as many rows as there are keys exactly if each was found.
         rows_tell_if_found: bool,
     },
+    /// Those that hold one of some values.
+    Equal(Equality),
     /// Those whose keys are in this range, ends included.
     Range {
         /// The least key.
@@ -80,6 +84,15 @@ pub enum ReadRows {
         /// The greatest key, not less than `from`.
         to: RowKey,
     },
+}
+
+/// Which values the rows that an answer shows hold in some columns.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Equality {
+    /// The columns.
+    pub columns: ColumnPlaces,
+    /// What may be held in them, as hashes of all of them; rows that hold what has no normal form are among them.
+    pub hashes: Vec<u64>,
 }
 
 /// Why the answer to a SELECT cannot be cached as exact, apart from what its class says.
@@ -185,7 +198,7 @@ pub enum WrittenRows {
     New,
 }
 
-/// A value bound to a `?` of a prepared statement, as far as it can be a key.
+/// A value bound to a `?` of a prepared statement, as far as it can be a key or be told apart from others.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Parameter {
     /// An integer that was sent as one (`TINY` to `LONGLONG`), not negative.
@@ -196,6 +209,13 @@ pub enum Parameter {
     Time,
     /// One that was sent as DATE, DATETIME or TIMESTAMP.
     Date,
-    /// Anything else: NULL, text, a float.
+    /// A string, which holds the normal form of that hash, and an integer as a server would write it if it holds one.
+    Text {
+        /// See [`crate::ColumnValue`]; none if it has no normal form.
+        hash: Option<u64>,
+        /// That integer.
+        integer: Option<i64>,
+    },
+    /// Anything else: NULL, a float.
     Other,
 }

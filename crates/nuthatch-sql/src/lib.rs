@@ -18,6 +18,7 @@ mod assignments;
 mod binlog;
 mod catalogue;
 mod classify;
+mod compared;
 mod connection_numbers;
 mod default_schema;
 mod defaults;
@@ -55,6 +56,9 @@ pub use catalogue::{
     is_own_schema, is_plain,
 };
 pub use classify::classify;
+pub use compared::{
+    ColumnPlaces, ColumnValue, ComparedColumn, ComparedColumns, Holds, hash_of_others, hash_of_row,
+};
 pub use connection_numbers::{ConnectionNumber, NumberEdit, connection_numbers};
 pub use default_schema::needs_no_schema;
 pub use defaults::{DefaultsChange, defaults_change};
@@ -62,9 +66,9 @@ pub use delayed::may_insert_delayed;
 pub use diagnostics::{DiagnosticsCount, DiagnosticsQuestion, diagnostics_question};
 pub use digest::{Digest, DigestOptions, digest, digest_text};
 pub use footprint::{
-    FoldedName, NotExact, Parameter, ReadFootprint, ReadRows, RowKeys, TableRead, TableWrite, TableWrites,
-    WriteFootprint, WriteTemplate, WrittenRows, calls_stored_function, makes_up, may_rest_on_today,
-    names_another, read_footprint, rows_are_of_tables, write_footprint,
+    Equality, FoldedName, NotExact, Parameter, ReadFootprint, ReadRows, RowKeys, TableRead, TableWrite,
+    TableWrites, WriteFootprint, WriteTemplate, WrittenRows, calls_stored_function, makes_up,
+    may_rest_on_today, names_another, read_footprint, rows_are_of_tables, write_footprint,
 };
 pub use found_rows::{FoundRows, PageOffset, found_rows, found_rows_of_first, page_offset};
 pub use function::pure_functions;

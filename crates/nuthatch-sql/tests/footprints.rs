@@ -20,9 +20,9 @@
 use std::fmt::Write;
 
 use nuthatch_sql::{
-    Cascades, Catalogue, Class, FoldedName, Lexing, NotExact, Parameter, PrimaryKey, ReadFootprint, ReadRows,
-    RowKey, ServerFlavor, SideEffects, Table, TableId, Unsuitable, WriteFootprint, WrittenRows, classify,
-    read_footprint, write_footprint,
+    Cascades, Catalogue, Class, ComparedColumn, ComparedColumns, Equality, FoldedName, Holds, Lexing,
+    NotExact, Parameter, PrimaryKey, ReadFootprint, ReadRows, RowKey, ServerFlavor, SideEffects, Table,
+    TableId, Unsuitable, WriteFootprint, WrittenRows, classify, read_footprint, write_footprint,
 };
 
 mod footprints {
@@ -95,6 +95,7 @@ fn parameter(word: &str) -> Parameter {
     match (word.parse(), word.parse()) {
         _ if word == "time" => Parameter::Time,
         _ if word == "date" => Parameter::Date,
+        _ if word.starts_with('\'') => Parameter::of_string(word.trim_matches('\'').as_bytes()),
         (Ok(value), _) => Parameter::Unsigned(value),
         (_, Ok(value)) => Parameter::Negative(value),
         _ => Parameter::Other,
@@ -170,6 +171,12 @@ fn shown_read(shop: &Shop, read: &ReadFootprint) -> String {
             ReadRows::Any => String::new(),
             ReadRows::Keys { keys, rows_tell_if_found } => {
                 format!("[{}]{}", shown_keys(keys), if *rows_tell_if_found { "!" } else { "" })
+            }
+            ReadRows::Equal(Equality { columns, hashes }) => {
+                let names = ["id", "slug", "kind", "author"];
+                let names: Vec<_> = columns.iter().map(|place| names[usize::from(*place)]).collect();
+                // One more for rows that hold what has no normal form.
+                format!("{{{} {}}}", names.join(" "), hashes.len() - 1)
             }
             ReadRows::Range { from, to } => format!("[{}..{}]", shown_key(*from), shown_key(*to)),
         };

@@ -197,7 +197,8 @@ impl Keeper {
 
     async fn look_as(&self, source: &Source, login: &Login) -> Result<Picture, Unread> {
         let say = |why: String| format!("could not {why}, as {}@{}:{}", login.user, source.host, source.port);
-        match timeout(PATIENCE, look(&source.address, login, &self.ids)).await {
+        let wants_columns = self.proxy.snapshot().follows_any();
+        match timeout(PATIENCE, look(&source.address, login, &self.ids, wants_columns)).await {
             Ok(Ok(picture)) => Ok(picture),
             Ok(Err(error @ PictureError::Lost(_))) => Err(Unread::Lost(say(error.to_string()).into())),
             Ok(Err(error)) => Err(Unread::Refused(say(error.to_string()).into())),

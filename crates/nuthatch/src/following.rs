@@ -42,7 +42,7 @@ struct Setting {
     follow: Follow,
     account: (String, Secret),
     marker: String,
-    times: [u64; 3],
+    times: [u64; 4],
 }
 
 /// A thread that follows.
@@ -95,6 +95,7 @@ fn settings(
             variables.query_cache_max_staleness_ms,
             variables.query_cache_follow_lease_ms,
             variables.query_cache_follow_timeout_max_ms,
+            variables.query_cache_follow_event_wait_ms,
         ],
     };
     let mut wanted: BTreeMap<ServerName, Setting> = BTreeMap::new();
@@ -133,7 +134,7 @@ impl Running {
 /// The thread is not waited for: it ends within one question.
 impl Drop for Running {
     fn drop(&mut self) {
-        self.followed.horizon().close();
+        self.followed.close();
         self.stop.cancel();
     }
 }

@@ -190,6 +190,8 @@ impl DataPlane for Plane {
             left_ms: row.left_ms,
             transactions: row.transactions,
             unproven: row.unproven,
+            narrowed: row.narrowed,
+            late: row.late,
             begun_anew: row.begun_anew,
             falls: row.falls,
             delay_count: row.delay.count,

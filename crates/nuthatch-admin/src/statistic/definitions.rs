@@ -229,6 +229,14 @@ statistics! {
         "Of these, those that their server is not proven to show yet: what they wrote is not served.";
     QueryCacheFollowFalls = Counter "Query_Cache_Follow_Falls", "query_cache_follow_falls" {},
         "How often less was promised of writes past the proxy than before.";
+    QueryCacheFollowNarrowed = Counter "Query_Cache_Follow_Narrowed", "query_cache_follow_held" {"ended" = "narrowed"},
+        "Writes through the proxy that waited for their events: narrowed by what these showed, or too late (mysql-query_cache_follow_event_wait_ms).";
+    QueryCacheFollowLate = Counter "Query_Cache_Follow_Late", "query_cache_follow_held" {"ended" = "late"},
+        "Writes through the proxy that waited for their events: narrowed by what these showed, or too late (mysql-query_cache_follow_event_wait_ms).";
+    QueryCacheFollowColumns = Gauge "Query_Cache_Follow_Columns", "query_cache_follow_columns" {},
+        "Sets of columns that reads compare with constants, of all tables: what rows hold in them is read from binlogs.";
+    QueryCacheFollowColumnsLeftOut = Counter "Query_Cache_Follow_Columns_Left_Out", "query_cache_follow_columns_left_out" {},
+        "Reads that compare others, of a table that has as many as it may (mysql-query_cache_follow_columns_max).";
     QueryCacheFollowDelayUs = Gauge "Query_Cache_Follow_Delay_us", "query_cache_follow_delay_microseconds" {},
         "The longest time in which nearly all (99 of 100) was carried that a server had written when it was asked, in microseconds.";
     QueryCacheClockBytes = Gauge "Query_Cache_Clock_bytes", "query_cache_clock_bytes" {},

@@ -248,6 +248,10 @@ stats_table! {
     transactions: u64 => "transactions INT NOT NULL",
     /// Those that the server is not proven to show yet: what they wrote is not served.
     unproven: u64 => "unproven INT NOT NULL",
+    /// Writes through the proxy of which only what their events showed was forgotten.
+    narrowed: u64 => "narrowed INT NOT NULL",
+    /// Those whose events came too late for that.
+    late: u64 => "late INT NOT NULL",
     /// How often it began anew, with everything forgotten.
     begun_anew: u64 => "begun_anew INT NOT NULL",
     /// How often it promised less than before.

@@ -19,7 +19,7 @@ use std::sync::atomic::Ordering::Relaxed;
 use shuttle::scheduler::{PctScheduler, RandomScheduler};
 use shuttle::{Config, FailurePersistence, Runner, thread};
 
-use query::Query::{self, Both, Count, Range, Row1, Row2};
+use query::Query::{self, Both, Count, Named, Range, Row1, Row2};
 use rule::Rule;
 use stream::Follow;
 use world::{Coverage, World};
@@ -49,6 +49,15 @@ struct Scenario {
     /// What is promised of writes past the proxy, if anything.
     follow: Option<Follow>,
 }
+
+/// What is written at the same time where the binlog is followed.
+const FOLLOWED: [&[Write]; 5] = [
+    &[PastUpdate1, PastInsert2],
+    &[PastUpdate1, Update1],
+    &[PastBroad, InsertServerKey],
+    &[Named1, PastInsert2],
+    &[Update1, PastUnlearnt1],
+];
 
 #[test]
 fn reads_beside_writes_of_one_row_and_of_unknown_rows_are_right() {
@@ -87,14 +96,14 @@ fn lost_write_is_held_until_it_can_happen_no_more() {
 
 #[test]
 fn writes_past_the_proxy_are_followed_exactly() {
-    for writes in [&[PastUpdate1, PastInsert2][..], &[PastUpdate1, Update1], &[PastBroad, InsertServerKey]] {
+    for writes in FOLLOWED {
         check_followed(writes, Some(Follow::Exact));
     }
 }
 
 #[test]
 fn writes_past_the_proxy_are_followed_within_the_bound() {
-    for writes in [&[PastUpdate1, PastInsert2][..], &[PastUpdate1, Update1], &[PastBroad, InsertServerKey]] {
+    for writes in FOLLOWED {
         check_followed(writes, Some(Follow::Bounded));
     }
 }
@@ -120,6 +129,13 @@ fn each_rule_of_the_follower_left_out_is_found() {
         bounded(Rule::ProveVisible, &[PastUpdate1], &[&[Row1, Row1]], &[]),
         bounded(Rule::NoteBeforeAskingForEnd, &[PastUpdate1], &[&[Row1, Row1, Row1]], &[Row1]),
         bounded(Rule::CarryToTheEnd, &[PastUpdate1], &[&[Row1]], &[Row1]),
+        bounded(Rule::HoldPastAnswer, &[Named1], &[&[Row1]], &[Row1]),
+        bounded(Rule::HoldPastAnswer, &[Update1], &[&[Named]], &[Named]),
+        bounded(Rule::AskForEndPastAnswer, &[Named1], &[&[Row1]], &[Row1]),
+        bounded(Rule::MoveWhatIsLate, &[Named1], &[&[Row1]], &[Row1]),
+        bounded(Rule::DependOnValued, &[Update1], &[&[Named]], &[Named]),
+        exactly(Rule::SettleUnlearntFirst, &[PastUnlearnt1], &[&[Named]], &[]),
+        bounded(Rule::SettleUnlearntFirst, &[PastUnlearnt1], &[&[Named]], &[]),
     ];
     check_left_out(&table);
 }
@@ -164,14 +180,16 @@ fn check(writes: &'static [Write]) {
 
 /// The same while the binlog is followed.
 fn check_followed(writes: &'static [Write], follow: Option<Follow>) {
-    let same: [Readers; 5] = [
+    let same: [Readers; 6] = [
+        &[&[Named, Named], &[Named]],
         &[&[Row1, Row1], &[Row1]],
         &[&[Row2, Row2], &[Row2]],
         &[&[Range, Range], &[Range]],
         &[&[Count, Count], &[Count]],
         &[&[Both, Both], &[Both]],
     ];
-    let mixed: [Readers; 6] = [
+    let mixed: [Readers; 7] = [
+        &[&[Row1, Named], &[Named]],
         &[&[Count, Row2], &[Row2]],
         &[&[Row2, Range], &[Range]],
         &[&[Range, Row1], &[Row1]],
@@ -181,7 +199,7 @@ fn check_followed(writes: &'static [Write], follow: Option<Follow>) {
     ];
     let coverage = Arc::new(Coverage::default());
     for readers in same.into_iter().chain(mixed) {
-        for seeds in [&[][..], &[Row1, Row2, Range, Count, Both]] {
+        for seeds in [&[][..], &[Row1, Row2, Range, Count, Both, Named]] {
             Scenario { writes, readers, seeds, left_out: None, follow }.run(&coverage);
         }
     }

@@ -1,7 +1,7 @@
 //! Where each clock stands in the array.
 //!
-//! `everything`, and on the cache line behind it `definitions`, which seldom moves; then three columns of one clock for each table
-//! (`broad`, `absent`, `any`); then the stripes of rows and those of blocks, shared by all tables. So a wide clock has a smaller number than a narrow one.
+//! `everything`, and on the cache line behind it `definitions`, which seldom moves; then four columns of one clock for each table
+//! (`broad`, `absent`, `valued`, `any`); then the stripes of rows and values and those of blocks, shared by all tables. So a wide clock has a smaller number than a narrow one.
 //!
 //! A table's `any` is written by every write to it and its `broad` read by every read of a row, so they are in different
 //! columns. In a column the first eighth of the tables have a cache line each; later ones share those.
@@ -17,21 +17,22 @@ pub const BLOCK_KEYS: u64 = 64;
 const LINE_WORDS: u32 = 8;
 /// Words before the tables' clocks: two lines, as they are fetched in pairs.
 const EVERYTHING_WORDS: u32 = 16;
-const COLUMNS: u32 = 3;
+const COLUMNS: u32 = 4;
 /// The most that options may ask for, so that every clock has a number of 32 bits.
 const TABLES_MAX: u32 = 1 << 24;
 const STRIPES_MAX: u32 = 1 << 28;
 /// Any odd numbers with about as many ones as zeros.
 const MIX_ROW: u64 = 0x9E37_79B9_7F4A_7C15;
 const MIX_BLOCK: u64 = 0xBB67_AE85_84CA_A73B;
+const MIX_VALUE: u64 = 0x8CB9_2BA7_2F3D_8DD7;
 const MIX_TABLE: u64 = 0xD1B5_4A32_D192_ED03;
 
 /// How many clocks there are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct ClockOptions {
-    /// Tables that can have clocks: numbers below this; at most 2^24. Three words each.
+    /// Tables that can have clocks: numbers below this; at most 2^24. Four words each.
     pub tables_max: u32,
-    /// Clocks of single rows, of all tables together: rounded up to a power of two, at most 2^28. One word each.
+    /// Clocks of single rows and of values, of all tables together: rounded up to a power of two, at most 2^28. One word each.
     pub row_stripes: u32,
     /// Clocks of blocks of [`BLOCK_KEYS`] neighbouring keys, likewise.
     pub block_stripes: u32,
@@ -57,11 +58,12 @@ pub(super) struct Layout {
 pub(super) enum Column {
     Broad,
     Absent,
+    Valued,
     Any,
 }
 
 impl Default for ClockOptions {
-    /// 4 MiB of address space; a table that is written takes three lines of it, each of the rows one.
+    /// 5 MiB of address space; a table that is written takes four lines of it, each of the rows one.
     fn default() -> Self {
         Self { tables_max: 1 << 16, row_stripes: 1 << 18, block_stripes: 1 << 16 }
     }
@@ -118,8 +120,18 @@ impl Layout {
         Some(place / LINE_WORDS + place % LINE_WORDS * lines)
     }
 
+    /// Whether it is the clock of that column of some table.
+    pub(super) fn is_of(&self, column: Column, Clock(number): Clock) -> bool {
+        let from = EVERYTHING_WORDS + column as u32 * self.column_words;
+        (from..from + self.column_words).contains(&number)
+    }
+
     pub(super) fn row(&self, table: u32, key: u64) -> Clock {
         Clock(self.rows_from() + stripe(MIX_ROW, table, key, self.row_stripes))
+    }
+
+    pub(super) fn value(&self, table: u32, value: u64) -> Clock {
+        Clock(self.rows_from() + stripe(MIX_VALUE, table, value, self.row_stripes))
     }
 
     pub(super) fn block(&self, table: u32, block: u64) -> Clock {

@@ -64,6 +64,23 @@ impl Marks {
         self.lower();
     }
 
+    /// `moved` have moved, and none is held any more but those that `is_kept`: what they stand for comes to be known later. They stay pending,
+    /// and are ended as these marks would have been.
+    pub fn settle_but(mut self, moved: &[Clock], is_kept: impl Fn(Clock) -> bool) -> Self {
+        if !moved.is_empty() {
+            self.move_all(moved);
+        }
+        let shared = &self.shared;
+        self.clocks.retain(|clock| {
+            let stays = is_kept(*clock);
+            if !stays {
+                shared.lower_one(*clock);
+            }
+            stays
+        });
+        self
+    }
+
     /// None is held any more and none has moved: nothing was written.
     pub fn release(self) {
         self.lower();

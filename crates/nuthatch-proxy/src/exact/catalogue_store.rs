@@ -325,6 +325,7 @@ mod tests {
             id: TableId(number),
             is_view: false,
             time_columns: [].into(),
+            compared: nuthatch_sql::ComparedColumns::default(),
             key: None,
             reads: [TableId(number)].into(),
             unsuitable: None,

@@ -1,13 +1,19 @@
 //! From footprints to clocks: DESIGN's two tables, "reads depend on" and "writes move".
 
 use nuthatch_cache::{BLOCK_KEYS, Clock, ClockList, Clocks, Entry, Sequence, Standing};
-use nuthatch_sql::{ReadFootprint, ReadRows, RowKey, TableId, TableWrite, WrittenRows};
+use nuthatch_sql::{Equality, ReadFootprint, ReadRows, RowKey, TableId, TableWrite, WrittenRows};
 
 /// A range that covers more blocks depends on the whole table.
 const BLOCKS_MAX: u64 = 16;
 
-/// The clocks that an answer of that many rows depends on, wide ones first. `None` if a table has no clocks.
-pub(crate) fn dependencies(clocks: &Clocks, footprint: &ReadFootprint, rows: u64) -> Option<Vec<Clock>> {
+/// The clocks that an answer of that many rows depends on, wide ones first. `None` if a table has no clocks. `shows`: whether each write that
+/// may change it shows what rows hold in those columns.
+pub(crate) fn dependencies(
+    clocks: &Clocks,
+    footprint: &ReadFootprint,
+    rows: u64,
+    shows: impl Fn(TableId, &Equality) -> bool,
+) -> Option<Vec<Clock>> {
     let mut found = vec![clocks.everything()];
     found.extend(footprint.reads_definitions.then(|| clocks.definitions()));
     for read in &footprint.tables {
@@ -24,7 +30,11 @@ pub(crate) fn dependencies(clocks: &Clocks, footprint: &ReadFootprint, rows: u64
                 found.extend([clocks.broad(table)?, clocks.absent(table)?]);
                 found.extend(blocks(*from, *to).map(|block| clocks.block(table, block)));
             }
-            ReadRows::Range { .. } | ReadRows::Any => found.push(clocks.any(table)?),
+            ReadRows::Equal(equality) if shows(read.table, equality) => {
+                found.extend([clocks.broad(table)?, clocks.valued(table)?]);
+                found.extend(equality.hashes.iter().map(|hash| clocks.value(table, *hash)));
+            }
+            ReadRows::Range { .. } | ReadRows::Equal(_) | ReadRows::Any => found.push(clocks.any(table)?),
         }
     }
     found.sort_unstable();
@@ -52,13 +62,11 @@ fn blocks(RowKey(from): RowKey, RowKey(to): RowKey) -> impl Iterator<Item = u64>
     first..=last.min(first.saturating_add(BLOCKS_MAX))
 }
 
-/// The clocks that a write holds while it is in flight, and moves but for [`WrittenRows::Given`], of which more is known then.
+/// The clocks that a write holds while it is in flight, of which it is not known what the rows hold, and moves but for [`WrittenRows::Given`], of which more is known then.
 pub(super) fn of_write(clocks: &Clocks, write: &TableWrite) -> ClockList {
     let TableId(table) = write.table;
     let mut found = ClockList::new();
-    if let Some(any) = clocks.any(table) {
-        found.push(any);
-    }
+    found.extend([clocks.valued(table), clocks.any(table)].into_iter().flatten());
     let wide = match &write.rows {
         WrittenRows::Any => clocks.broad(table),
         WrittenRows::Given | WrittenRows::New => clocks.absent(table),
@@ -75,6 +83,34 @@ pub(super) fn of_write(clocks: &Clocks, write: &TableWrite) -> ClockList {
         found.push(wide);
     }
     found
+}
+
+/// Those of rows with these keys that hold that, before or after, as an event tells; none where what they hold is not told.
+pub(super) fn of_rows(clocks: &Clocks, table: TableId, keys: &[RowKey], held: Option<&[u64]>) -> ClockList {
+    let TableId(number) = table;
+    let mut found: ClockList = clocks.any(number).into_iter().collect();
+    found.extend(keys.iter().flat_map(|key| of_row(clocks, table, *key)));
+    match held {
+        Some(held) => found.extend(held.iter().map(|hash| clocks.value(number, *hash))),
+        None => found.extend(clocks.valued(number)),
+    }
+    found
+}
+
+/// Those of a table in which any row may be another.
+pub(super) fn of_any_row(clocks: &Clocks, table: TableId) -> ClockList {
+    of_write(clocks, &TableWrite { table, rows: WrittenRows::Any, is_transactional: true })
+}
+
+/// What stays pending past the answer of a write that has written these, where its event will tell: wide clocks, and of a table of which rows
+/// are not known, that of any change.
+pub(super) fn is_told_later(clocks: &Clocks, written: &[Clock], clock: Clock) -> bool {
+    if clocks.is_open(clock) {
+        return written.contains(&clock);
+    }
+    let wide = |table| [clocks.broad(table), clocks.absent(table)];
+    let of_table = clocks.table_of(clock).map(wide).into_iter().flatten().flatten();
+    of_table.into_iter().any(|wide| written.contains(&wide))
 }
 
 /// Those of a table that is defined anew.
@@ -126,7 +162,11 @@ mod tests {
         ] {
             let mut expected: Vec<_> = expected.into_iter().flatten().chain([clocks.everything()]).collect();
             expected.sort_unstable();
-            assert_eq!(dependencies(&clocks, &read(rows.clone()), answered), Some(expected), "{rows:?}");
+            assert_eq!(
+                dependencies(&clocks, &read(rows.clone()), answered, |_, _| true),
+                Some(expected),
+                "{rows:?}"
+            );
         }
     }
 
@@ -137,7 +177,8 @@ mod tests {
         let writes = [WrittenRows::Any, WrittenRows::Keys([RowKey(7)].into_iter().collect())];
         for write in writes {
             for rows in [ReadRows::Any, keys(&[7], true), keys(&[7], false), range(1, 9)] {
-                let depends = dependencies(&clocks, &read(rows.clone()), 1).expect("the table has clocks");
+                let depends =
+                    dependencies(&clocks, &read(rows.clone()), 1, |_, _| true).expect("the table has clocks");
                 let moved = written(write.clone());
                 assert!(depends.iter().any(|clock| moved.contains(clock)), "{write:?} {rows:?}");
             }
@@ -148,11 +189,13 @@ mod tests {
             (WrittenRows::New, ReadRows::Any, 1),
             (WrittenRows::Given, keys(&[7], true), 0),
         ] {
-            let depends = dependencies(&clocks, &read(rows.clone()), answered).expect("the table has clocks");
+            let depends = dependencies(&clocks, &read(rows.clone()), answered, |_, _| true)
+                .expect("the table has clocks");
             let moved = written(write.clone());
             assert!(depends.iter().any(|clock| moved.contains(clock)), "{write:?} {rows:?}");
         }
-        let other_row = dependencies(&clocks, &read(keys(&[8], true)), 1).expect("the table has clocks");
+        let other_row =
+            dependencies(&clocks, &read(keys(&[8], true)), 1, |_, _| true).expect("the table has clocks");
         assert!(
             !other_row
                 .iter()

@@ -6,9 +6,13 @@ use nuthatch_cache::{Clock, ClockList, Marks};
 use nuthatch_wire::{AnswerEnd, Ending, StatusFlags};
 
 use crate::exact::catalogue_store::Change;
+use crate::exact::clocks_of::is_told_later;
 use crate::exact::intent::{Commits, Intent};
 use crate::exact::turn::Turn;
-use crate::exact::{Catalogues, Lost, Touched};
+use crate::exact::{Catalogues, Followed, Lost, Touched};
+
+/// What has written more clocks moves them all: who looks for each of them among all must not take long.
+const TOLD_MAX: usize = 64;
 
 /// A statement in flight. Dropped without [`Self::hear`], its outcome is unknown.
 #[derive(Debug, Default)]
@@ -229,12 +233,35 @@ impl UnderWay {
         let change = self.change.take();
         match moved {
             _ if change.is_some() => exact.catalogues.finish(marks, change),
-            Moved::All if !self.touched.is_empty() => settle(marks, &with_touched(written)),
-            Moved::All | Moved::Written => settle(marks, written),
-            Moved::Ended if is_held => settle(marks, written),
+            Moved::All if !self.touched.is_empty() => self.settle(marks, &with_touched(written), end.ending),
+            Moved::All | Moved::Written => self.settle(marks, written, end.ending),
+            Moved::Ended if is_held => self.settle(marks, written, end.ending),
             Moved::Ended | Moved::Durable => settle(marks, &self.intent.durable),
         }
         self.after = after;
+    }
+
+    /// What is known to be written has moved. What is not known stays pending until its event tells it, where the binlog is followed.
+    fn settle(&self, marks: Marks, written: &[Clock], ending: Ending) {
+        let Some(teller) = self.teller(written, ending) else { return settle(marks, written) };
+        let clocks = &self.lost.exact.clocks;
+        let is_later = |clock: Clock| is_told_later(clocks, written, clock);
+        let now: ClockList = written.iter().copied().filter(|clock| !is_later(*clock)).collect();
+        teller.hold(marks.settle_but(&now, is_later));
+    }
+
+    /// Whose binlog will tell what was written, all of it: what is in it before the answer is there.
+    fn teller(&self, written: &[Clock], ending: Ending) -> Option<Arc<Followed>> {
+        let server = self.lost.server();
+        let teller = self.lost.exact.follows.of_server(&server.host, server.port)?;
+        let is_told = !matches!(ending, Ending::Err(_))
+            && matches!(self.intent.commits, Commits::No | Commits::Surely)
+            // What knows no transactions may come into the binlog with the transaction that it was written in.
+            && self.intent.durable.is_empty()
+            && self.lost.exact.binlogs.have_all()
+            && written.len() <= TOLD_MAX
+            && written.iter().any(|clock| self.lost.exact.clocks.is_open(*clock));
+        is_told.then_some(teller)
     }
 
     /// What it may have changed of the server besides rows.

@@ -11,6 +11,12 @@
 //! Every event moves what it shows, whosever it is: numbers of threads come again and can be forged. A write through the proxy is moved
 //! twice, which costs hits and nothing else.
 //!
+//! # What it shows of writes through the proxy
+//!
+//! A statement's text seldom tells which rows it changes, and never what these hold. So where the binlog is followed, what is not known of
+//! a write stays pending past its answer, and does not move: its event tells what has ([`held`]). That is what lets answers depend on what
+//! rows hold in columns that reads compare ([`learnt`]) instead of their whole table.
+//!
 //! # Up to when
 //!
 //! What is not carried yet may be served. So every look-up of an entry asks the [`Horizon`] of the server that it is of, behind the reading
@@ -25,7 +31,9 @@
 
 mod delay;
 mod followed;
+mod held;
 mod horizon;
+mod learnt;
 mod standing;
 mod written;
 
@@ -40,8 +48,10 @@ use crate::stats::not_cached::Uncarried;
 pub use delay::DelayFigures;
 pub use followed::Followed;
 pub use horizon::Horizon;
+pub use learnt::LearntFigures;
+pub(crate) use learnt::{Known, Learnt};
 pub use standing::{FollowRow, Standing};
-pub use written::{Carried, Deed, KeyPlace, Logged, Prepared, Written};
+pub use written::{Carried, Deed, KeyPlace, LearntPlaces, Logged, Places, Prepared, Told, Written};
 
 /// The servers whose binlogs are followed: few.
 #[derive(Debug, Default)]
@@ -50,8 +60,7 @@ pub(crate) struct Follows(ArcSwap<Vec<Arc<Followed>>>);
 impl Follows {
     /// The server's, if its binlog is followed.
     pub(crate) fn of(&self, domain: &Domain) -> Option<Arc<Followed>> {
-        let is_it = |one: &&Arc<Followed>| (&one.name().host, one.name().port) == (&domain.host, domain.port);
-        self.0.load().iter().find(is_it).map(Arc::clone)
+        self.of_server(&domain.host, domain.port)
     }
 
     /// All, in no order.
@@ -64,17 +73,23 @@ impl Follows {
         self.0.store(Arc::new(followed.into_iter().collect()));
     }
 
-    /// Until when an answer of the domain may be served that is stored now.
+    /// The server, by its host and port, if its binlog is followed. Cost: a load, where none is.
+    pub(crate) fn of_server(&self, host: &str, port: u16) -> Option<Arc<Followed>> {
+        let is_it = |one: &&Arc<Followed>| one.name().port == port && one.name().host == host;
+        self.0.load().iter().find(is_it).map(Arc::clone)
+    }
+
+    /// Whose binlog tells until when an answer of the domain may be served that is stored now.
     ///
     /// # Errors
     /// It may not be stored, as the bound would not hold for it.
-    pub(crate) fn horizon(
+    pub(crate) fn teller(
         &self,
         wanted: Follow,
         domain: &Domain,
         is_of_replica: bool,
         has_snapshot: bool,
-    ) -> Result<Option<Arc<Horizon>>, Uncarried> {
+    ) -> Result<Option<Arc<Followed>>, Uncarried> {
         if wanted == Follow::Off {
             return Ok(None);
         }
@@ -83,7 +98,7 @@ impl Follows {
             // What a replica shows may not have been carried yet.
             () if is_of_replica => Err(Uncarried::OfReplica),
             () if has_snapshot && !followed.horizon().holds(true) => Err(Uncarried::SnapshotWithinBound),
-            () => Ok(Some(Arc::clone(followed.horizon()))),
+            () => Ok(Some(followed)),
         }
     }
 }

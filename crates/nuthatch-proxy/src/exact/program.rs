@@ -7,14 +7,14 @@ use std::sync::{Arc, Once};
 
 use nuthatch_cache::{ClockOptions, Clocks};
 use nuthatch_config::{Follow, HostgroupId, QueryCacheType, ServerName, Snapshot};
-use nuthatch_sql::ReadFootprint;
+use nuthatch_sql::{ReadFootprint, leaves_binlog};
 
 use crate::backend::Hostgroups;
 use crate::clock::Clock;
 use crate::configuration::Configuration;
 use crate::exact::{
-    Binlogs, Carried, CatalogueStore, Catalogues, Delayed, Domain, Domains, Followed, Follows, Moment,
-    Replaced, StoredCodes, Written,
+    Binlogs, Carried, CatalogueStore, Catalogues, Delayed, Domain, Domains, Followed, Follows, Learnt,
+    LearntFigures, Moment, Replaced, StoredCodes, Written,
 };
 use crate::stats::TableCounters;
 use crate::stats::not_cached::NotCached;
@@ -27,7 +27,8 @@ pub struct Exact {
     pub(crate) table_counters: TableCounters,
     pub(crate) binlogs: Binlogs,
     pub(crate) delayed: Delayed,
-    pub(crate) follows: Follows,
+    pub(crate) follows: Arc<Follows>,
+    pub(crate) learnt: Learnt,
     pub(super) hostgroups: Arc<Hostgroups>,
     pub(super) configuration: Arc<Configuration>,
     pub(super) clock: Clock,
@@ -60,6 +61,7 @@ impl Exact {
     pub(crate) fn new(
         clocks: Arc<Clocks>,
         catalogues: Arc<CatalogueStore>,
+        follows: Arc<Follows>,
         hostgroups: Arc<Hostgroups>,
         configuration: Arc<Configuration>,
         clock: Clock,
@@ -71,7 +73,8 @@ impl Exact {
             table_counters: TableCounters::new(tables_max),
             binlogs: Binlogs::default(),
             delayed: Delayed::default(),
-            follows: Follows::default(),
+            follows,
+            learnt: Learnt::default(),
             hostgroups,
             configuration,
             clock,
@@ -184,7 +187,24 @@ impl Exact {
     /// What a transaction of that server's binlog has written: nothing yet.
     #[must_use]
     pub fn begin_written(&self, server: &ServerName) -> Written {
-        Written::begin(&self.clocks, &self.catalogues, &self.hostgroups, server)
+        let learnt = self.learnt.known();
+        Written::begin(&self.clocks, &self.catalogues, &self.hostgroups, learnt, server)
+    }
+
+    /// How often something was learnt of columns that reads compare.
+    #[must_use]
+    pub fn learnt(&self) -> u64 {
+        self.learnt.known().generation
+    }
+
+    /// What is learnt of columns that reads compare.
+    pub(crate) fn learnt_figures(&self) -> LearntFigures {
+        self.learnt.figures()
+    }
+
+    /// All events that a follower reads show what was learnt up to that generation, and those that do not have settled by now.
+    pub fn note_learnt(&self, followed: &Followed, generation: u64) {
+        followed.note_learnt(generation, self.clocks.now());
     }
 
     /// Everything is pending until it is settled.
@@ -230,11 +250,18 @@ impl Exact {
     /// Puts what was read of servers' tables in force, unless a definition was changed since `generation` was asked for.
     #[must_use]
     pub fn use_catalogues(&self, generation: u64, domains: Domains) -> Replaced {
+        let mut known = domains.values().flatten();
+        if known.any(|domain| domain.takes_writes && domain.catalogue.routines_leave_binlog()) {
+            self.binlogs.doubt("a stored routine");
+        }
         self.catalogues.replace(generation, domains)
     }
 
     /// Takes note of a configuration that wants answers cached as exact, or to know which tables have transactions.
     pub(crate) fn note_type(&self, snapshot: &Snapshot) {
+        if leaves_binlog(snapshot.mysql.init_connect.as_bytes()) {
+            self.binlogs.leave();
+        }
         if snapshot.mysql.transaction_replay
             || snapshot.mysql.query_cache_type != QueryCacheType::Off
             || snapshot.rules.caches_exact()

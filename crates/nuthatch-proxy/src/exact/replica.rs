@@ -84,6 +84,7 @@ pub struct Evidence {
 #[derive(Debug, Default)]
 pub(crate) struct Binlogs {
     are_left: AtomicBool,
+    are_doubted: AtomicBool,
 }
 
 impl Evidence {
@@ -218,6 +219,21 @@ impl Binlogs {
                  next start no answers of replicas are stored"
             );
         }
+    }
+
+    /// Something runs of which it is not seen whether its session writes past the binlog from then on.
+    pub(crate) fn doubt(&self, what: &str) {
+        if !self.are_doubted.swap(true, Ordering::SeqCst) {
+            tracing::info!(
+                "{what} may have its session write past the binlog (sql_log_bin): until the next start no write waits for its \
+                 event to tell which rows it has changed; where that is not known all of a table is forgotten"
+            );
+        }
+    }
+
+    /// Whether all that sessions write stands in the binlog, as far as is known.
+    pub(crate) fn have_all(&self) -> bool {
+        !self.are_left() && !self.are_doubted.load(Ordering::SeqCst)
     }
 
     pub(crate) fn are_left(&self) -> bool {

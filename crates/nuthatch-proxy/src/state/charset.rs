@@ -65,13 +65,13 @@ impl Charset {
         is_read_alike(name) || (self.is_utf8() && is_text())
     }
 
-    /// Whether the second byte of a character may look like a quote or a backslash.
+    /// Whether bytes of ASCII may be other characters, or the second byte of one: a quote, a backslash, a letter of `swe7`.
     pub(crate) fn has_ascii_in_characters(&self) -> bool {
         let statement = self.statement().unwrap_or_default();
         let name =
             statement.strip_prefix("SET NAMES ").unwrap_or_default().split(' ').next().unwrap_or_default();
         // The server's own may be any.
-        matches!(name, "big5" | "cp932" | "gb18030" | "gbk" | "sjis" | "default")
+        matches!(name, "big5" | "cp932" | "gb18030" | "gbk" | "sjis" | "swe7" | "default")
     }
 
     /// The statement that brings a connection into it; `None` when there is none but a new login.

@@ -40,7 +40,7 @@ async fn seen(
     tables_max: u32,
 ) -> Result<Picture, PictureError> {
     let mut server = Made([answers, &[GRANTED, REPEATABLE]].concat());
-    picture(&mut server, flavor, &TableIds::new(tables_max)).await
+    picture(&mut server, flavor, &TableIds::new(tables_max), true).await
 }
 
 #[tokio::test]

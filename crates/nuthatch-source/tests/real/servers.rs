@@ -88,7 +88,7 @@ pub(crate) fn run(server: Server<'_>, sql: &str) {
 
 pub(crate) async fn try_look(server: &BackendAddress, login: &Login) -> Result<Picture, PictureError> {
     let ids = TableIds::new(TABLES_MAX);
-    let look = nuthatch_source::look(server, login, &ids);
+    let look = nuthatch_source::look(server, login, &ids, true);
     tokio::time::timeout(LOOK_WITHIN, look).await.expect("it answers in time")
 }
 

@@ -3,7 +3,7 @@
 use super::from::places;
 use super::index_hint::take_index_hints;
 use super::insert::take_changes;
-use super::key::{Key, is_same, take_target};
+use super::key::{Key, Named, is_same, take_target};
 use super::keyword::Keyword;
 use super::names::{Mention, Scope, take_alias};
 use super::predicate::{Rows, ends_where, skip_parenthesis, take_rows};
@@ -134,7 +134,7 @@ fn rows_left(
     scope: &Scope<'_>,
 ) -> Option<WrittenRows> {
     cursor.take_word(b"WHERE").then_some(())?;
-    let key = Key { column, table, alias, scope };
+    let key = Key { column, of: Named { table, alias, scope } };
     let Rows::Keys(keys) = take_rows(&mut cursor, &key)? else { return None };
     while cursor.bump().is_some() {}
     (!cursor.has_executable).then_some(WrittenRows::Keys(keys.into()))

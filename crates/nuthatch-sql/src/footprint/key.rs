@@ -6,28 +6,60 @@ use crate::catalogue::PrimaryKey;
 use crate::classify::cursor::Cursor;
 use crate::statement::Name;
 use crate::token::{Token, TokenKind};
+use crate::words::is_one_of as is_one_of_words;
 
-/// A key as a statement may write it.
-pub(super) struct Key<'a, 'q> {
-    pub(super) column: &'a PrimaryKey,
+/// Words that without quotes are values, whatever columns there are: on some servers, or in some SQL modes.
+const NO_COLUMNS: [&[u8]; 24] = [
+    b"true",
+    b"false",
+    b"null",
+    b"default",
+    b"unknown",
+    b"current_user",
+    b"session_user",
+    b"system_user",
+    b"user",
+    b"current_role",
+    b"rownum",
+    b"sysdate",
+    b"sqlcode",
+    b"sqlerrm",
+    b"current_date",
+    b"current_time",
+    b"current_timestamp",
+    b"localtime",
+    b"localtimestamp",
+    b"utc_date",
+    b"utc_time",
+    b"utc_timestamp",
+    b"binary",
+    b"not",
+];
+
+/// A table as a statement names it, alone.
+#[derive(Clone, Copy)]
+pub(super) struct Named<'a, 'q> {
     pub(super) table: Mention<'q>,
     pub(super) alias: Option<Name<'q>>,
     pub(super) scope: &'a Scope<'a>,
 }
 
-impl Key<'_, '_> {
-    /// Takes the key's column, alone or behind its table, in parentheses or without; else nothing.
-    pub(super) fn take_column(&self, cursor: &mut Cursor<'_>) -> bool {
-        in_parentheses(cursor, |inside| self.is_column(inside).filter(|is_key| *is_key)).is_some()
-    }
+/// A key as a statement may write it.
+pub(super) struct Key<'a, 'q> {
+    pub(super) column: &'a PrimaryKey,
+    pub(super) of: Named<'a, 'q>,
+}
 
-    fn is_column(&self, cursor: &mut Cursor<'_>) -> Option<bool> {
+impl Named<'_, '_> {
+    /// Takes the name of a column, alone or behind its table; none, with anything taken, if another thing stands here or it is another
+    /// table's.
+    pub(super) fn take_column<'c>(&self, cursor: &mut Cursor<'c>) -> Option<Name<'c>> {
         let (qualifier, name) = take_column_name(cursor)?;
         let is_of_table = match qualifier {
-            None => true,
+            None => !is_one_of_words(name.as_written(), &NO_COLUMNS),
             Some(qualifier) => self.is_table(&qualifier),
         };
-        Some(is_of_table && is_same(name, &self.column.column))
+        is_of_table.then_some(name)
     }
 
     /// Whether columns of the table are written behind `qualifier`.
@@ -42,16 +74,28 @@ impl Key<'_, '_> {
             }
         }
     }
+}
+
+impl Key<'_, '_> {
+    /// Takes the key's column, alone or behind its table, in parentheses or without; else nothing.
+    pub(super) fn take_column(&self, cursor: &mut Cursor<'_>) -> bool {
+        let is_key = |name: &Name<'_>| is_same(*name, &self.column.column);
+        in_parentheses(cursor, |inside| self.of.take_column(inside).filter(is_key)).is_some()
+    }
 
     /// Takes a value that the column may hold; else nothing.
     pub(super) fn take_value(&self, cursor: &mut Cursor<'_>) -> Option<Value> {
-        take_value(cursor, self.column, self.scope)
+        take_value(cursor, self.column, self.of.scope)
     }
 }
 
 /// Takes a literal or marker that stands for a value of `column`, in parentheses or without; else nothing.
 pub(super) fn take_value(cursor: &mut Cursor<'_>, column: &PrimaryKey, scope: &Scope<'_>) -> Option<Value> {
-    let range = Range::of(column);
+    take_integer(cursor, Range::of(column), scope)
+}
+
+/// The same of any column that holds these integers.
+pub(super) fn take_integer(cursor: &mut Cursor<'_>, range: Range, scope: &Scope<'_>) -> Option<Value> {
     if cursor.peek_symbol(b'(') {
         in_parentheses(cursor, |inside| take_bare_value(inside, range, scope))
     } else {
@@ -98,7 +142,7 @@ fn literal(token: Token<'_>, spelling: Spelling, range: Range) -> (Place, Option
 const PARENTHESES_MAX: usize = 8;
 
 /// Takes parentheses, if there are any, what `take` takes, and those that close them; else nothing.
-fn in_parentheses<'q, T>(
+pub(super) fn in_parentheses<'q, T>(
     cursor: &mut Cursor<'q>,
     take: impl FnOnce(&mut Cursor<'q>) -> Option<T>,
 ) -> Option<T> {

@@ -1,4 +1,4 @@
-//! The rows of one table that a WHERE leaves: its conditions on the primary key.
+//! The rows of one table that a WHERE leaves: its conditions on the primary key, and how any conditions are found in it.
 //!
 //! A condition counts only if it is one term of a conjunction that is the whole WHERE: it stands between WHERE or an AND outside
 //! of all parentheses that is not a BETWEEN's, and the next such AND or the end. Nothing that binds looser than AND, or holds an
@@ -26,7 +26,28 @@ pub(super) enum Rows {
 /// Takes the WHERE whose conditions come next, up to what follows it; none, with anything taken, if it does not say which rows
 /// it leaves.
 pub(super) fn take_rows(cursor: &mut Cursor<'_>, key: &Key<'_, '_>) -> Option<Rows> {
-    take_terms(cursor, key, 0)?.rows()
+    take_conjunction::<Left>(cursor, key)?.rows()
+}
+
+/// What is demanded by the terms of a conjunction that are understood. Each alone holds for all rows that are left.
+pub(super) trait Demands: Default {
+    /// What one term demands.
+    type Condition;
+    /// By what it is understood.
+    type By<'b, 'q>;
+
+    /// Takes a condition; none, with anything taken, if another thing stands here.
+    fn take_condition(cursor: &mut Cursor<'_>, by: &Self::By<'_, '_>) -> Option<Self::Condition>;
+
+    fn add(&mut self, condition: Self::Condition);
+
+    fn add_all(&mut self, other: Self);
+}
+
+/// What the WHERE demands whose conditions come next, which is taken up to what follows it; none, with anything taken, if it cannot be told
+/// where a term ends.
+pub(super) fn take_conjunction<D: Demands>(cursor: &mut Cursor<'_>, by: &D::By<'_, '_>) -> Option<D> {
+    take_terms(cursor, by, 0)
 }
 
 /// So many parentheses may be around a condition.
@@ -34,16 +55,16 @@ const DEPTH_MAX: usize = 8;
 
 /// Takes the terms of a conjunction that is in so many parentheses, up to what follows it; none, with anything taken, if it cannot be
 /// told where a term ends.
-fn take_terms(cursor: &mut Cursor<'_>, key: &Key<'_, '_>, depth: usize) -> Option<Left> {
-    let mut left = Left::default();
+fn take_terms<D: Demands>(cursor: &mut Cursor<'_>, by: &D::By<'_, '_>, depth: usize) -> Option<D> {
+    let mut left = D::default();
     loop {
         let mut ahead = cursor.clone();
-        match take_condition(&mut ahead, key).filter(|_| ends_term(&ahead, depth)) {
+        match D::take_condition(&mut ahead, by).filter(|_| ends_term(&ahead, depth)) {
             Some(condition) => {
                 left.add(condition);
                 *cursor = ahead;
             }
-            None => match take_group(cursor, key, depth) {
+            None => match take_group(cursor, by, depth) {
                 Some(group) => left.add_all(group),
                 None => skip_term(cursor, depth)?,
             },
@@ -55,7 +76,7 @@ fn take_terms(cursor: &mut Cursor<'_>, key: &Key<'_, '_>, depth: usize) -> Optio
 }
 
 /// Takes a term that is a conjunction in parentheses; else nothing.
-fn take_group(cursor: &mut Cursor<'_>, key: &Key<'_, '_>, depth: usize) -> Option<Left> {
+fn take_group<D: Demands>(cursor: &mut Cursor<'_>, by: &D::By<'_, '_>, depth: usize) -> Option<D> {
     (depth < DEPTH_MAX && cursor.peek_symbol(b'(')).then_some(())?;
     let mut ahead = cursor.clone();
     ahead.advance();
@@ -64,7 +85,7 @@ fn take_group(cursor: &mut Cursor<'_>, key: &Key<'_, '_>, depth: usize) -> Optio
         Some(Keyword::Select | Keyword::Table | Keyword::Values | Keyword::With)
     );
     (!is_query).then_some(())?;
-    let left = take_terms(&mut ahead, key, depth + 1)?;
+    let left = take_terms(&mut ahead, by, depth + 1)?;
     let is_whole = ahead.take_symbol(b')') && ends_term(&ahead, depth);
     is_whole.then(|| {
         *cursor = ahead;
@@ -88,7 +109,14 @@ struct Left {
     greatest: Option<Value>,
 }
 
-impl Left {
+impl Demands for Left {
+    type Condition = Condition;
+    type By<'b, 'q> = Key<'b, 'q>;
+
+    fn take_condition(cursor: &mut Cursor<'_>, key: &Key<'_, '_>) -> Option<Condition> {
+        take_condition(cursor, key)
+    }
+
     fn add(&mut self, condition: Condition) {
         match condition {
             Condition::In(keys) => _ = self.keys.get_or_insert(keys),
@@ -105,7 +133,9 @@ impl Left {
         self.least = self.least.or(other.least);
         self.greatest = self.greatest.or(other.greatest);
     }
+}
 
+impl Left {
     fn rows(self) -> Option<Rows> {
         if let Some(keys) = self.keys {
             return Some(Rows::Keys(keys));

@@ -3,10 +3,11 @@
 use std::borrow::Cow;
 
 use super::call::stored_function;
+use super::equality::equality;
 use super::from::{Places, places};
 use super::index_hint::take_index_hints;
 use super::information_schema;
-use super::key::Key;
+use super::key::{Key, Named};
 use super::keyword::Keyword;
 use super::names::{Mention, Mentions, Scope, take_alias};
 use super::predicate::{Rows, skip_parenthesis, take_rows};
@@ -120,17 +121,17 @@ fn rows(mut cursor: Cursor<'_>, scope: &Scope<'_>) -> Option<(TableId, ReadRows)
     let alias = take_alias(&mut cursor);
     take_index_hints(&mut cursor)?;
     cursor.take_word(b"WHERE").then_some(())?;
-    let key = Key { column: table.key.as_ref()?, table: mention, alias, scope };
-    let rows = take_rows(&mut cursor, &key)?;
+    let (at_where, of) = (cursor.clone(), Named { table: mention, alias, scope });
+    let key = table.key.as_ref().map(|column| Key { column, of });
+    let by_key = key.and_then(|key| take_rows(&mut cursor, &key));
     is_row_by_row &= skip_clause(&mut cursor, |_| false)?;
     let is_certain = !cursor.has_executable;
-    is_certain.then(|| {
-        let rows = match rows {
-            Rows::Keys(keys) => ReadRows::Keys { keys, rows_tell_if_found: is_row_by_row },
-            Rows::Range(from, to) => ReadRows::Range { from, to },
-        };
-        (table.id, rows)
-    })
+    let rows = match by_key {
+        Some(Rows::Keys(keys)) => ReadRows::Keys { keys, rows_tell_if_found: is_row_by_row },
+        Some(Rows::Range(from, to)) => ReadRows::Range { from, to },
+        None => ReadRows::Equal(equality(at_where, table, of)?),
+    };
+    is_certain.then_some((table.id, rows))
 }
 
 /// Goes to the word that ends this part of the statement, or to the end, and says whether it surely leaves one row of the answer

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use super::{ReadFootprint, ReadRows, TableRead};
+use super::{Equality, ReadFootprint, ReadRows, TableRead};
 use crate::catalogue::{Catalogue, RowKey, Table};
 
 /// More keys are counted, not listed.
@@ -34,6 +34,16 @@ impl TableRead {
         };
         match &self.rows {
             ReadRows::Any => "any row".to_owned(),
+            ReadRows::Equal(Equality { columns, hashes }) => {
+                let name = |place: &u16| {
+                    table.compared.at(*place).map(|column| String::from_utf8_lossy(&column.name))
+                };
+                let names: Vec<_> = columns.iter().filter_map(name).collect();
+                let (names, values) = (names.join(", "), hashes.len().saturating_sub(1));
+                let them =
+                    if values == 1 { "one value".to_owned() } else { format!("one of {values} values") };
+                format!("rows with {them} of {names}")
+            }
             ReadRows::Range { from, to } => format!("keys {} to {}, also absent", key(*from), key(*to)),
             ReadRows::Keys { keys, rows_tell_if_found } => {
                 let listed: Vec<_> = keys.iter().take(KEYS_MAX).map(|one| key(*one)).collect();
@@ -76,6 +86,7 @@ mod tests {
             unsuitable: None,
             is_view: false,
             time_columns: [].into(),
+            compared: crate::compared::ComparedColumns::default(),
             side_effects,
             is_transactional: true,
         }

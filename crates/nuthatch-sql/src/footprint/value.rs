@@ -7,6 +7,7 @@
 use std::cell::RefCell;
 
 use crate::catalogue::{PrimaryKey, RowKey};
+use crate::compared::ColumnValue;
 use crate::footprint::Parameter;
 use crate::outline::Literal;
 
@@ -21,7 +22,7 @@ impl Value {
     }
 
     /// Its 64 bits.
-    fn bits(self) -> Option<RowKey> {
+    pub(super) fn bits(self) -> Option<RowKey> {
         let negative = || i64::try_from(self.0).ok().map(i64::cast_unsigned);
         u64::try_from(self.0).ok().or_else(negative).map(RowKey)
     }
@@ -100,6 +101,10 @@ pub(super) struct Range {
 }
 
 impl Range {
+    pub(super) const fn new(min: i64, max: u64) -> Self {
+        Self { min, max }
+    }
+
     pub(super) const fn of(column: &PrimaryKey) -> Self {
         Self { min: column.min, max: column.max }
     }
@@ -114,6 +119,7 @@ impl Range {
         let value = match parameters.get(number)? {
             Parameter::Unsigned(value) => i128::from(*value),
             Parameter::Negative(value) => i128::from(*value),
+            Parameter::Text { integer, .. } => i128::from((*integer)?),
             Parameter::Time | Parameter::Date | Parameter::Other => return None,
         };
         self.holds(value)
@@ -144,12 +150,28 @@ const EXACT_MAX: u64 = (1 << 53) - 1;
 
 /// The value of a string with its quotes, if what it holds is how a server writes an integer: `'7'`, `'-7'`.
 fn quoted(text: &[u8]) -> Option<i128> {
-    let inside = text.strip_prefix(b"'")?.strip_suffix(b"'")?;
+    written(text.strip_prefix(b"'")?.strip_suffix(b"'")?)
+}
+
+/// The value of a string that is how a server writes an integer.
+fn written(inside: &[u8]) -> Option<i128> {
     let digits = inside.strip_prefix(b"-").unwrap_or(inside);
     let value = decimal(digits).filter(|value| *value <= EXACT_MAX)?;
     let is_canonical = !digits.starts_with(b"0") || inside == b"0";
     let is_negative = digits.len() < inside.len();
     is_canonical.then(|| if is_negative { -i128::from(value) } else { i128::from(value) })
+}
+
+impl Parameter {
+    /// A string that was sent as one.
+    #[must_use]
+    pub fn of_string(string: &[u8]) -> Self {
+        let hash = match ColumnValue::of_string(string) {
+            ColumnValue::Known(hash) => Some(hash),
+            ColumnValue::Null | ColumnValue::Other => None,
+        };
+        Self::Text { hash, integer: written(string).and_then(|value| i64::try_from(value).ok()) }
+    }
 }
 
 #[cfg(test)]

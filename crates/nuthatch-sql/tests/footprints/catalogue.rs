@@ -1,6 +1,9 @@
 //! The tables that the statements are about.
 
-use super::super::{Cascades, Catalogue, PrimaryKey, SideEffects, Table, TableId, Unsuitable};
+use super::super::{
+    Cascades, Catalogue, ComparedColumn, ComparedColumns, Holds, PrimaryKey, SideEffects, Table, TableId,
+    Unsuitable,
+};
 
 /// A catalogue, and the names of its tables.
 pub(crate) struct Shop {
@@ -67,6 +70,7 @@ impl Shop {
         });
         shop.add("pauses", |table| table.time_columns = [Box::from(&b"begins"[..])].into());
         shop.add("Customers", |table| table.key = Some(given(int("ID"))));
+        shop.add_posts();
         // Names that a column or a keyword may have as well.
         shop.add("status", |_| {});
         shop.add("read", |table| table.key = Some(given(int("key"))));
@@ -85,6 +89,19 @@ impl Shop {
         shop.catalogue.add_code(b"INSERT INTO hidden_log VALUES (1)");
         assert_eq!(shop.name(recent), "recent_orders");
         shop
+    }
+
+    /// One whose columns are told apart by what they hold.
+    fn add_posts(&mut self) {
+        self.add("posts", |table| {
+            table.key = Some(int("id"));
+            table.compared = compared(&[
+                ("id", int_range()),
+                ("slug", Holds::Strings),
+                ("kind", Holds::Strings),
+                ("author", int_range()),
+            ]);
+        });
     }
 
     /// Tables with foreign keys to them that cascade.
@@ -115,6 +132,7 @@ impl Shop {
             id,
             is_view: false,
             time_columns: [].into(),
+            compared: ComparedColumns::default(),
             key: None,
             reads: [id].into(),
             unsuitable: None,
@@ -147,6 +165,19 @@ fn key(column: &str, min: i64, max: u64) -> PrimaryKey {
         is_auto_increment: false,
         is_only_unique: true,
     }
+}
+
+fn int_range() -> Holds {
+    Holds::Integers { min: i64::from(i32::MIN), max: 2_147_483_647 }
+}
+
+fn compared(columns: &[(&str, Holds)]) -> ComparedColumns {
+    let column = |(position, (name, holds)): (u16, &(&str, Holds))| ComparedColumn {
+        name: name.as_bytes().into(),
+        position,
+        holds: *holds,
+    };
+    ComparedColumns { all: 4, columns: (0..).zip(columns).map(column).collect() }
 }
 
 fn int(column: &str) -> PrimaryKey {

@@ -100,6 +100,8 @@ fn covers(table: &TableRead, id: u64) -> bool {
     match &table.rows {
         ReadRows::Any => true,
         ReadRows::Keys { keys, .. } => keys.contains(&RowKey(id)),
+        // Columns of `orders` are not told apart.
+        ReadRows::Equal(_) => false,
         ReadRows::Range { from, to } => (*from..=*to).contains(&RowKey(id)),
     }
 }

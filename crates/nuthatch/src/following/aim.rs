@@ -16,6 +16,8 @@ pub(super) struct Aim {
     pub(super) proxy: Arc<Proxy>,
     pub(super) followed: Arc<Followed>,
     pub(super) bound: Duration,
+    /// For so long a write through the proxy waits for its event.
+    pub(super) event_wait_ns: u64,
     /// Until when it is sure that the server waits for the proxy.
     pub(super) leased_until_ns: Cell<u64>,
     pub(super) why_not_exact: RefCell<String>,
@@ -56,13 +58,20 @@ impl Aim {
 
     /// `exact` holds no longer than until the lease ends, for that reason.
     pub(super) fn fall(&self, why: &str) {
+        if self.end_lease(why) {
+            self.chances.borrow_mut().note_fall(Instant::now(), self.epoch());
+        }
+    }
+
+    /// The same where that does not speak against trying again. Says whether it did hold.
+    pub(super) fn end_lease(&self, why: &str) -> bool {
         *self.why_not_exact.borrow_mut() = why.to_owned();
         if self.leased_until_ns.replace(0) == 0 {
-            return;
+            return false;
         }
         // What it gave is taken back at once: who proves gives the bound again.
         self.followed.horizon().close();
-        self.chances.borrow_mut().note_fall(Instant::now(), self.epoch());
         self.stand(Follow::Off, why);
+        true
     }
 }

@@ -4,7 +4,7 @@ use std::cell::RefCell;
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use nuthatch_proxy::{Carried, Deed, Exact, Followed, Logged, Prepared, Written};
+use nuthatch_proxy::{Carried, Deed, Exact, Followed, Logged, Prepared, Told, Written};
 use nuthatch_source::follow::{End, Marker, Place, Shown, Start};
 use nuthatch_source::{Event, MariaDbStart, QueryEvent, TableIds, TableMap, TransactionStart, Xid};
 use nuthatch_sql::{GtidPositions, Lexing, ServerFlavor};
@@ -184,6 +184,14 @@ impl Carry {
         self.state.borrow_mut().settle(None);
     }
 
+    /// Up to which generation all that is read and not settled shows what is learnt.
+    pub(super) fn learnt(&self) -> u64 {
+        let state = self.state.borrow();
+        let open = state.transaction.as_ref().map(|open| open.written.learnt());
+        let unproven = state.unproven.learnt();
+        open.into_iter().chain(unproven).min().unwrap_or_else(|| state.exact.learnt())
+    }
+
     /// The picture of that number is of all events from here on.
     pub(super) fn note_look(&self, look: u64) {
         self.state.borrow_mut().proven_look = look;
@@ -344,9 +352,10 @@ impl State {
         if is_own(schema) {
             return note_own(&mut transaction.written, name);
         }
-        let place = transaction.written.key_place(schema, name, look);
-        let changed = transaction.changed(kind, rows, place);
-        transaction.written.add_rows(id, (schema, name), changed.keys.as_deref(), changed.deed);
+        let places = transaction.written.places(schema, name, table.columns().len(), look);
+        let changed = transaction.changed(kind, rows, &places);
+        let told = Told { keys: changed.keys.as_deref(), held: changed.held.as_deref() };
+        transaction.written.add_rows(id, (schema, name), told, changed.deed);
     }
 
     /// Tables that a statement named and of which no row came are changed anyhow: by a foreign key's action, or by nothing.
@@ -359,7 +368,7 @@ impl State {
                     transaction.written.add_rows(
                         self.ids.id(&schema, &name),
                         (&schema, &name),
-                        None,
+                        Told::default(),
                         Deed::Removes,
                     );
                 }
@@ -378,7 +387,7 @@ impl State {
         let (schema, table) = (schema.as_bytes().to_vec(), table.as_bytes().to_vec());
         let id = self.ids.id(&schema, &table);
         let deed = Deed::Changes { keeps_keys: true };
-        self.transaction().written.add_rows(id, (&schema, &table), None, deed);
+        self.transaction().written.add_rows(id, (&schema, &table), Told::default(), deed);
     }
 
     fn prepare(&mut self, end: u64, xid: &Xid<'_>) {

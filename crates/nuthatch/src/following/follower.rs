@@ -50,7 +50,7 @@ struct Closing<'a>(&'a Followed);
 
 impl Drop for Closing<'_> {
     fn drop(&mut self) {
-        self.0.horizon().close();
+        self.0.close();
     }
 }
 
@@ -77,6 +77,7 @@ impl Follower {
             proxy: Arc::clone(&self.proxy),
             followed: Arc::clone(&self.followed),
             bound: Duration::from_millis(self.proxy.snapshot().mysql.query_cache_max_staleness_ms),
+            event_wait_ns: self.proxy.snapshot().mysql.query_cache_follow_event_wait_ms * 1_000_000,
             leased_until_ns: Cell::new(0),
             why_not_exact: RefCell::default(),
             chances: RefCell::default(),
@@ -88,12 +89,15 @@ impl Follower {
                 Ok(never) => match never {},
                 Err(error) => error,
             };
-            aim.fall(&error.to_string());
             match &error {
                 FollowError::Anew(why) => {
+                    aim.end_lease(why);
                     tracing::info!(server = %self.followed.name(), "its binlog is followed anew: {why}");
                 }
-                error => aim.stand(Follow::Off, &error.to_string()),
+                error => {
+                    aim.fall(&error.to_string());
+                    aim.stand(Follow::Off, &error.to_string());
+                }
             }
             pause = if begun.elapsed() > WELL { PAUSE } else { (pause * 2).min(PAUSE_MAX) };
             sleep(pause).await;
@@ -129,6 +133,7 @@ impl Follower {
         let error = tokio::select! {
             error = reading::read(&mut feed, flavor, &carry) => error,
             error = proving::prove(&mut prover, &carry, aim) => error,
+            error = proving::keep_held(&carry, aim) => error,
             error = lease => error,
         };
         Err(explained(error, flavor, &snapshot, waited.as_ref().map(|waited| &waited.marker)))
@@ -174,6 +179,7 @@ impl Follower {
         };
         let feed = in_time(Feed::open(server, login, &start, options)).await?;
         exact.begin_following(self.followed.name());
+        self.followed.open();
         self.followed.note_begun_anew();
         Ok((carry, feed))
     }

@@ -3,7 +3,7 @@
 use nuthatch_config::Follow;
 use nuthatch_proxy::boottime_ns;
 use nuthatch_source::follow::{End, FollowError, Prover};
-use tokio::time::{Duration, Instant, sleep_until};
+use tokio::time::{Duration, Instant, sleep, sleep_until};
 
 use crate::following::aim::Aim;
 use crate::following::carry::Carry;
@@ -14,6 +14,9 @@ const PAUSE: Duration = Duration::from_micros(300);
 
 /// The same where nothing new was shown for long.
 const PAUSE_MAX: Duration = Duration::from_millis(20);
+
+/// Between two looks at what waits for its event.
+const HELD_PAUSE: Duration = Duration::from_millis(1);
 
 /// How often within the bound the server is asked for the end of its binlog.
 const TIMES_WITHIN_BOUND: u32 = 4;
@@ -46,6 +49,11 @@ async fn prove_once(
     due: &mut Instant,
     pause: &mut Duration,
 ) -> Result<(), FollowError> {
+    if !aim.followed.is_open() {
+        return Err(FollowError::Anew(
+            "its server was started anew, or its name leads to another".to_owned(),
+        ));
+    }
     let unproven = carry.unproven();
     carry.settle_again();
     if carry.unproven() > 0 {
@@ -57,7 +65,9 @@ async fn prove_once(
         let shown = in_time(prover.shown()).await?;
         carry.settle(shown, prepared.as_deref().map(|prepared| (asked_ns, prepared)));
     }
-    if sought.is_none() && Instant::now() >= *due {
+    note_learnt(carry, aim);
+    let is_due = Instant::now() >= *due || aim.followed.held_since_ns().is_some();
+    if sought.is_none() && is_due {
         *due = Instant::now() + aim.bound / TIMES_WITHIN_BOUND;
         let (asked_ns, look, here) = (boottime_ns(), aim.proxy.exact().looks(), carry.here());
         let end = in_time(prover.end()).await?;
@@ -71,6 +81,7 @@ async fn prove_once(
     if let Some(Sought { asked_ns, look, .. }) = sought.take_if(|sought| carry.has_reached(&sought.end)) {
         carry.note_look(look);
         note_reached(asked_ns, aim);
+        aim.followed.release_held(asked_ns);
     }
     *pause = if carry.unproven() < unproven || unproven == 0 { PAUSE } else { (*pause * 2).min(PAUSE_MAX) };
     let pause = Instant::now() + *pause;
@@ -79,11 +90,36 @@ async fn prove_once(
         (false, true) => Instant::now() + PATIENCE,
         (false, false) => *due,
     };
+    let next =
+        if aim.followed.held_since_ns().is_some() { next.min(Instant::now() + HELD_PAUSE) } else { next };
     tokio::select! {
         () = carry.news.notified() => {}
         () = sleep_until(next) => {}
     }
     Ok(())
+}
+
+/// Has who proves look when writes begin to wait for their events, and those that wait for too long move. Never ends, whatever the server does.
+pub(super) async fn keep_held(carry: &Carry, aim: &Aim) -> FollowError {
+    loop {
+        aim.followed.held_news().await;
+        carry.news.notify_one();
+        loop {
+            sleep(HELD_PAUSE).await;
+            aim.followed.settle_late(boottime_ns().saturating_sub(aim.event_wait_ns));
+            if aim.followed.holds_nothing() {
+                break;
+            }
+        }
+    }
+}
+
+/// What was learnt counts when all that does not show it has settled.
+fn note_learnt(carry: &Carry, aim: &Aim) {
+    let learnt = carry.learnt();
+    if learnt > aim.followed.learnt() {
+        aim.proxy.exact().note_learnt(&aim.followed, learnt);
+    }
 }
 
 /// All that was written before that moment is carried.

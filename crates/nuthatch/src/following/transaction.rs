@@ -2,14 +2,17 @@
 
 use std::collections::BTreeSet;
 
-use nuthatch_proxy::{Deed, KeyPlace, Written};
+use nuthatch_proxy::{Deed, KeyPlace, LearntPlaces, Places, Written};
 use nuthatch_source::{Image, RowChange, Rows, RowsKind, TableMap, Value};
-use nuthatch_sql::RowKey;
+use nuthatch_sql::{ColumnValue, Holds, RowKey, hash_of_row};
 
 use crate::following::xa::OwnedXid;
 
 /// Rows of a transaction that are told apart; of more, their tables are.
 const ROWS_MAX: usize = 1000;
+
+/// Hashes of what rows of a transaction hold; of more, nothing is known of what they hold.
+const HELD_MAX: usize = 1500;
 
 /// By what the server says that it shows a transaction.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -30,19 +33,30 @@ pub(super) struct Transaction {
     /// Tables that were named since the last statement ended, and have had no rows yet.
     named: BTreeSet<(Vec<u8>, Vec<u8>)>,
     rows_left: usize,
+    held_left: usize,
 }
 
-/// Which rows a change was of, and what became of them.
+/// Which rows a change was of, what they hold, and what became of them.
 #[derive(Debug)]
 pub(super) struct Changed {
     /// None where some are not known.
     pub(super) keys: Option<Vec<RowKey>>,
+    /// As hashes; none where that of some is not known.
+    pub(super) held: Option<Vec<u64>>,
     pub(super) deed: Deed,
 }
 
 impl Transaction {
     pub(super) fn begin(name: Name, written: Written, has_begun: bool) -> Self {
-        Self { name, written, has_begun, finishes: None, named: BTreeSet::new(), rows_left: ROWS_MAX }
+        Self {
+            name,
+            written,
+            has_begun,
+            finishes: None,
+            named: BTreeSet::new(),
+            rows_left: ROWS_MAX,
+            held_left: HELD_MAX,
+        }
     }
 
     pub(super) fn note_named(&mut self, table: &TableMap) {
@@ -58,31 +72,43 @@ impl Transaction {
         std::mem::take(&mut self.named)
     }
 
-    /// Which rows they are, by the key that stands there.
-    pub(super) fn changed(
-        &mut self,
-        kind: RowsKind,
-        rows: Option<Rows<'_>>,
-        place: Option<KeyPlace>,
-    ) -> Changed {
-        let keys = rows.zip(place).and_then(|(rows, place)| self.keys(rows, place));
-        let keeps_keys = keys.as_ref().is_some_and(|keys| keys.iter().all(|[before, after]| before == after));
+    /// Which rows they are and what they hold, by what stands in those places.
+    pub(super) fn changed(&mut self, kind: RowsKind, rows: Option<Rows<'_>>, places: &Places) -> Changed {
+        let (mut keys, mut held) =
+            (places.key.map(|_| Vec::new()), places.learnt.as_ref().map(|_| BTreeSet::new()));
+        let mut keeps_keys = keys.is_some();
+        let wants_none = places.key.is_none() && places.learnt.as_ref().is_none_or(Vec::is_empty);
+        let rows = match rows {
+            Some(rows) if !wants_none => Some(rows),
+            Some(_) => None,
+            None => {
+                (keys, held) = (None, None);
+                None
+            }
+        };
+        for row in rows.into_iter().flatten() {
+            let row = row.ok().filter(|_| self.rows_left > 0);
+            let Some(row) = row else {
+                (keys, held) = (None, None);
+                break;
+            };
+            self.rows_left -= 1;
+            let of_row = places.key.and_then(|place| keys_of(&row, place));
+            keeps_keys &= of_row.is_some_and(|[before, after]| before == after);
+            keys = keys.zip(of_row).map(|(mut keys, of_row)| {
+                keys.extend(of_row);
+                keys
+            });
+            held = held.and_then(|held| add_held(held, &row, places.learnt.as_deref()?, self.held_left));
+        }
+        let held: Option<Vec<u64>> = held.map(|held| held.into_iter().collect());
+        self.held_left -= held.as_ref().map_or(0, Vec::len);
         let deed = match kind {
             RowsKind::Insert => Deed::Adds,
-            RowsKind::Update => Deed::Changes { keeps_keys },
+            RowsKind::Update => Deed::Changes { keeps_keys: keeps_keys && keys.is_some() },
             RowsKind::Delete => Deed::Removes,
         };
-        Changed { keys: keys.map(|keys| keys.concat()), deed }
-    }
-
-    /// Of each row before and after; none where one is not told, or there are too many.
-    fn keys(&mut self, rows: Rows<'_>, place: KeyPlace) -> Option<Vec<[RowKey; 2]>> {
-        let mut keys = Vec::new();
-        for row in rows {
-            self.rows_left = self.rows_left.checked_sub(1)?;
-            keys.push(keys_of(&row.ok()?, place)?);
-        }
-        Some(keys)
+        Changed { keys, held, deed }
     }
 }
 
@@ -98,6 +124,48 @@ fn keys_of(row: &RowChange<'_>, place: KeyPlace) -> Option<[RowKey; 2]> {
         (Some(before), Some(after)) => Some([before??, after??]),
         (Some(one), None) | (None, Some(one)) => Some([one??, one??]),
         (None, None) => None,
+    }
+}
+
+/// Adds what a row holds before and after; none if something of it is not told, or it is more than may be.
+fn add_held(
+    mut held: BTreeSet<u64>,
+    row: &RowChange<'_>,
+    learnt: &[LearntPlaces],
+    held_max: usize,
+) -> Option<BTreeSet<u64>> {
+    for columns in learnt {
+        let value = |image: &Option<Image<'_>>, at: usize| {
+            let (column, holds) = (columns.columns.get(at)?, columns.holds.get(at)?);
+            image.as_ref()?.value(usize::from(*column)).map(|value| value_of(value, *holds))
+        };
+        let (mut before, mut after) = (Vec::new(), Vec::new());
+        for at in 0..columns.columns.len() {
+            let (was, is) = (value(&row.before, at), value(&row.after, at));
+            before.push(was);
+            // What is not in the image behind a change is as it was.
+            after.push(is.or(was));
+        }
+        let images = [row.before.is_some().then_some(before), row.after.is_some().then_some(after)];
+        for values in images.into_iter().flatten() {
+            let values: Option<Vec<_>> = values.into_iter().map(Option::flatten).collect();
+            if let Some(hash) = hash_of_row(&columns.columns, values?) {
+                held.insert(hash);
+            }
+        }
+    }
+    (held.len() <= held_max).then_some(held)
+}
+
+/// None for what is not understood.
+fn value_of(value: Value<'_>, holds: Holds) -> Option<ColumnValue> {
+    match (value, holds) {
+        (Value::Null, _) => Some(ColumnValue::Null),
+        (Value::Integer { .. }, Holds::Integers { min, .. }) => {
+            key_of(value, min < 0).map(|RowKey(bits)| ColumnValue::of_integer(bits))
+        }
+        (Value::Bytes(bytes), Holds::Strings) => Some(ColumnValue::of_string(bytes)),
+        _ => None,
     }
 }
 

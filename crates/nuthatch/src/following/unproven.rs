@@ -54,6 +54,11 @@ impl Unproven {
         self.waiting.len()
     }
 
+    /// Up to which generation all of it shows what is learnt; none if nothing waits.
+    pub(super) fn learnt(&self) -> Option<u64> {
+        self.waiting.iter().map(|one| one.carried.learnt()).min()
+    }
+
     /// Holds it until that is proven.
     pub(super) fn hold(&mut self, carried: Carried, proof: Proof) {
         self.waiting.push_back(Waiting { proof, since_ns: boottime_ns(), carried });

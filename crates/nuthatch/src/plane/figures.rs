@@ -2,7 +2,7 @@
 
 use nuthatch_admin::{Sample, Statistic};
 use nuthatch_config::Follow;
-use nuthatch_proxy::{FollowRow, Levels, Proxy, Totals};
+use nuthatch_proxy::{FollowRow, LearntFigures, Levels, Proxy, Totals};
 
 use crate::switching::{Ended, Switching};
 
@@ -11,7 +11,7 @@ pub(super) fn samples(proxy: &Proxy, switching: &Switching) -> Vec<Sample> {
     let (totals, levels) = (proxy.totals(), proxy.levels());
     let mut samples = of_totals(&totals);
     samples.extend(of_levels(&levels));
-    samples.extend(of_follows(&proxy.follows()));
+    samples.extend(of_follows(&proxy.follows(), proxy.learnt()));
     samples.extend(of_role_changes(switching));
     samples.extend(proxy.pinned_by().into_iter().filter_map(|(reason, count)| {
         Statistic::labelled("pins", reason).map(|statistic| statistic.sample(count))
@@ -23,7 +23,7 @@ pub(super) fn samples(proxy: &Proxy, switching: &Switching) -> Vec<Sample> {
     samples
 }
 
-fn of_follows(follows: &[FollowRow]) -> [Sample; 7] {
+fn of_follows(follows: &[FollowRow], learnt: LearntFigures) -> [Sample; 11] {
     use Statistic as S;
     let standing = |mode: Follow| follows.iter().filter(|row| row.standing.mode == mode).count() as u64;
     let sum = |of: fn(&FollowRow) -> u64| follows.iter().map(of).sum();
@@ -34,6 +34,10 @@ fn of_follows(follows: &[FollowRow]) -> [Sample; 7] {
         S::QueryCacheFollowTransactions.sample(sum(|row| row.transactions)),
         S::QueryCacheFollowUnproven.sample(sum(|row| row.unproven)),
         S::QueryCacheFollowFalls.sample(sum(|row| row.falls)),
+        S::QueryCacheFollowNarrowed.sample(sum(|row| row.narrowed)),
+        S::QueryCacheFollowLate.sample(sum(|row| row.late)),
+        S::QueryCacheFollowColumns.sample(learnt.columns),
+        S::QueryCacheFollowColumnsLeftOut.sample(learnt.left_out),
         S::QueryCacheFollowDelayUs.sample(follows.iter().map(|row| row.delay.p99_us).max().unwrap_or(0)),
     ]
 }

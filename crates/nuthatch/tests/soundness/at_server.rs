@@ -68,7 +68,7 @@ impl AtServer {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
         let ids = TableIds::new(TABLES_MAX);
         let address = BackendAddress::Unix(PathBuf::from(lab.primary().socket()));
-        let picture = runtime.block_on(look(&address, &login, &ids)).expect("the catalogue is read");
+        let picture = runtime.block_on(look(&address, &login, &ids, true)).expect("the catalogue is read");
         let lexing = Lexing::of(picture.flavor);
         let judge = Judge::default();
         let templates = HashMap::new();
@@ -98,7 +98,7 @@ impl AtServer {
     }
 
     pub(crate) fn look(&mut self) {
-        let picture = self.runtime.block_on(look(&self.address, &self.login, &self.ids));
+        let picture = self.runtime.block_on(look(&self.address, &self.login, &self.ids, true));
         self.picture = picture.expect("the catalogue is read");
         self.templates.clear();
     }

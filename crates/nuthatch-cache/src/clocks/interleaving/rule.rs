@@ -35,4 +35,14 @@ pub(super) enum Rule {
     NoteBeforeAskingForEnd,
     /// It counts only when all up to that end is raised.
     CarryToTheEnd,
+    /// What a write through the proxy does not tell is held past its answer, until its event is carried.
+    HoldPastAnswer,
+    /// The end up to which that is carried is asked for when the answer is there.
+    AskForEndPastAnswer,
+    /// What is held for too long moves.
+    MoveWhatIsLate,
+    /// An answer about what rows hold depends on the writes of which that is not known yet.
+    DependOnValued,
+    /// What rows hold counts only for answers asked for when all is settled whose events did not show it.
+    SettleUnlearntFirst,
 }

@@ -95,9 +95,24 @@ impl Stream {
     }
 
     pub(super) fn wait_until_carried(&self, end: usize) {
-        while self.carried.load(SeqCst) < end as u64 {
+        while !self.is_carried(end) {
             thread::yield_now();
         }
+    }
+
+    /// Whether it is before somebody has lost patience.
+    pub(super) fn is_carried_soon(&self, end: usize) -> bool {
+        for _ in 0..PATIENCE {
+            if self.is_carried(end) {
+                return true;
+            }
+            thread::yield_now();
+        }
+        self.is_carried(end)
+    }
+
+    fn is_carried(&self, end: usize) -> bool {
+        self.carried.load(SeqCst) >= end as u64
     }
 
     /// The first write that is carried and not proven.

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::Ordering::{Relaxed, SeqCst};
 
+use shuttle::sync::Mutex;
 use shuttle::thread;
 
 use super::query::Query;
@@ -31,6 +32,8 @@ pub(super) struct World {
     left_out: Option<Rule>,
     follow: Option<Follow>,
     stream: Stream,
+    /// Since when all events show what rows hold, once it is known.
+    learnt_since: Mutex<Option<Sequence>>,
     /// What the server shows.
     visible: AtomicU64,
     /// What clients of writers have been told.
@@ -65,13 +68,15 @@ impl World {
             left_out,
             follow,
             stream: Stream::new(),
+            learnt_since: Mutex::new((!writes.contains(&Write::PastUnlearnt1)).then(Sequence::default)),
             visible: AtomicU64::new(0),
             acknowledged: Unscheduled::new(0),
             shown: Unscheduled::new(0),
             coverage: Coverage::default(),
         };
         for query in seeds {
-            world.insert(*query, 0, &world.dependencies(*query, 0), Sequence::default());
+            let since = Sequence::default();
+            world.insert(*query, 0, &world.dependencies(*query, 0, since), since);
         }
         world
     }
@@ -111,6 +116,7 @@ impl World {
                 self.become_visible(number);
                 held.release();
             }
+            _ if self.follow.is_some() => return self.commit_followed(number, self.clocks.raise(raised)),
             _ => {
                 let marks = self.clocks.raise(raised);
                 self.become_visible(number);
@@ -120,12 +126,42 @@ impl World {
         self.acknowledged.fetch_or(1 << number, Relaxed);
     }
 
+    /// The same where its event will show what is not known of it.
+    fn commit_followed(&self, number: usize, marks: Marks) {
+        let early = (self.left_out == Some(Rule::AskForEndPastAnswer)).then(|| self.stream.end());
+        self.stream.log(number);
+        if self.follow == Some(Follow::Exact) {
+            self.stream.wait_for_follower(number);
+        }
+        self.become_visible(number);
+        let written = self.writes[number].learns(&self.clocks).unwrap_or_else(|| marks.clocks().to_vec());
+        let is_open = |clock: Clock| self.clocks.is_open(clock);
+        let names_rows =
+            !written.iter().any(|clock| is_open(*clock) && Some(*clock) != self.clocks.valued(0));
+        let is_kept = |clock: Clock| is_open(clock) || !names_rows && Some(clock) == self.clocks.any(0);
+        let moved: Vec<Clock> = written.iter().copied().filter(|clock| !is_kept(*clock)).collect();
+        let written_open = |clock: Clock| is_kept(clock) && written.contains(&clock);
+        let held = marks.settle_but(&moved, written_open);
+        if self.left_out == Some(Rule::HoldPastAnswer) {
+            held.release();
+            self.acknowledged.fetch_or(1 << number, Relaxed);
+            return;
+        }
+        self.acknowledged.fetch_or(1 << number, Relaxed);
+        thread::yield_now();
+        let end = early.unwrap_or_else(|| self.stream.end());
+        match self.stream.is_carried_soon(end) || self.left_out == Some(Rule::MoveWhatIsLate) {
+            true => held.release(),
+            false => held.settle(),
+        }
+    }
+
     fn settle(&self, number: usize, marks: Marks) {
         let learned = self.writes[number].learns(&self.clocks);
         match (self.left_out, learned) {
             (Some(Rule::MoveByMaximum), _) => self.settle_by_store(marks),
             (Some(Rule::MoveNarrowBeforeLoweringWide), Some(moved)) => {
-                let late = self.clocks.raise(vec![moved[0]]);
+                let late = self.clocks.raise(vec![moved[0], moved[3]]);
                 marks.release();
                 late.settle_only(&moved);
             }
@@ -170,18 +206,25 @@ impl World {
         self.acknowledged.fetch_or(1 << number, Relaxed);
     }
 
-    fn written_past(&self) -> usize {
-        self.writes.iter().filter(|write| write.is_past()).count()
+    /// The writes that do not go through the proxy: the others are known to it whatever is promised of these.
+    fn past(&self) -> u64 {
+        let numbers = (0..self.writes.len()).filter(|number| self.writes[*number].is_past());
+        numbers.map(|number| 1 << number).sum()
+    }
+
+    /// How many writes will stand in the binlog.
+    fn logged(&self) -> usize {
+        self.writes.iter().filter(|write| !matches!(write, Write::RolledBack)).count()
     }
 
     /// Follows the binlog to its end.
     pub(super) fn carry(&self) {
-        for place in 0..self.written_past() {
+        for place in 0..self.logged() {
             let number = self.stream.next(place);
             if self.left_out == Some(Rule::RaiseBeforeAcknowledging) {
                 self.stream.acknowledge(number);
             }
-            let marks = self.clocks.raise(self.writes[number].raises(&self.clocks));
+            let marks = self.clocks.raise(self.writes[number].shows(&self.clocks));
             self.stream.acknowledge(number);
             self.stream.carry(number, marks);
         }
@@ -189,13 +232,16 @@ impl World {
 
     /// Settles what is carried when the server shows it.
     pub(super) fn prove(&self) {
-        for _ in 0..self.written_past() {
+        for _ in 0..self.logged() {
             let (number, marks) = self.stream.take_unproven();
             let is_shown = || self.visible.load(SeqCst) >> number & 1 == 1;
             while self.left_out != Some(Rule::ProveVisible) && !is_shown() {
                 thread::yield_now();
             }
             marks.settle();
+            if self.writes[number] == Write::PastUnlearnt1 {
+                *self.learnt_since.lock().expect("nobody panics with it") = Some(self.clocks.now());
+            }
         }
     }
 
@@ -229,7 +275,9 @@ impl World {
         let was_leased = self.is_leased();
         thread::yield_now();
         let is_bounded = self.follow == Some(Follow::Bounded);
-        let acknowledged = if is_bounded { self.stream.horizon() } else { self.acknowledged.load(Relaxed) };
+        let acknowledged = self.acknowledged.load(Relaxed);
+        let acknowledged =
+            if is_bounded { self.stream.horizon() | acknowledged & !self.past() } else { acknowledged };
         let shown_to_others = if is_bounded { 0 } else { self.shown.load(Relaxed) };
         let is_leased = if looks_late { self.is_leased() } else { was_leased };
         let served = if is_leased { self.serve(query) } else { None };
@@ -279,7 +327,7 @@ impl World {
     }
 
     fn store(&self, query: Query, answer: u64, since: Sequence) {
-        let mut dependencies = self.dependencies(query, answer);
+        let mut dependencies = self.dependencies(query, answer, since);
         dependencies.sort_unstable();
         if self.standing(dependencies.iter().copied(), since) == Standing::Holds {
             thread::yield_now();
@@ -333,8 +381,16 @@ impl World {
         }
     }
 
-    fn dependencies(&self, query: Query, answer: u64) -> Vec<Clock> {
-        query.dependencies(&self.clocks, self.has_row2(answer), self.left_out)
+    fn dependencies(&self, query: Query, answer: u64, since: Sequence) -> Vec<Clock> {
+        let learnt_since = *self.learnt_since.lock().expect("nobody panics with it");
+        let is_learnt = learnt_since.is_some_and(|learnt| learnt <= since);
+        let is_learnt = is_learnt || self.left_out == Some(Rule::SettleUnlearntFirst);
+        query.dependencies(
+            &self.clocks,
+            self.has_row2(answer),
+            is_learnt && self.follow.is_some(),
+            self.left_out,
+        )
     }
 
     fn has_row2(&self, answer: u64) -> bool {

@@ -6,10 +6,12 @@ const SMALL: ClockOptions = ClockOptions { tables_max: 37, row_stripes: 60, bloc
 
 /// All clocks of a layout's tables and of so many keys.
 fn clocks(layout: &Layout, tables: u32, keys: u64) -> (Vec<Clock>, Vec<Clock>) {
-    let columns = [Column::Broad, Column::Absent, Column::Any];
+    let columns = [Column::Broad, Column::Absent, Column::Valued, Column::Any];
     let wide = columns.iter().flat_map(|column| (0..tables).filter_map(|table| layout.wide(*column, table)));
-    let narrow = (0..tables)
-        .flat_map(|table| (0..keys).flat_map(move |key| [layout.row(table, key), layout.block(table, key)]));
+    let narrow = (0..tables).flat_map(|table| {
+        (0..keys)
+            .flat_map(move |key| [layout.row(table, key), layout.value(table, key), layout.block(table, key)])
+    });
     (wide.collect(), narrow.collect())
 }
 
@@ -17,7 +19,7 @@ fn clocks(layout: &Layout, tables: u32, keys: u64) -> (Vec<Clock>, Vec<Clock>) {
 fn wide_clocks_are_distinct_and_come_before_all_narrow_ones() {
     let layout = Layout::new(SMALL);
     let (wide, narrow) = clocks(&layout, 50, 300);
-    assert_eq!(wide.iter().collect::<HashSet<_>>().len(), 3 * 37);
+    assert_eq!(wide.iter().collect::<HashSet<_>>().len(), 4 * 37);
     assert!(Clock::EVERYTHING < Clock::DEFINITIONS && wide.iter().all(|clock| *clock > Clock::DEFINITIONS));
     assert_eq!([Clock::EVERYTHING, Clock::DEFINITIONS].map(|clock| layout.table_of(clock)), [None; 2]);
     assert!(wide.iter().max() < narrow.iter().min());
@@ -29,7 +31,7 @@ fn wide_clocks_are_distinct_and_come_before_all_narrow_ones() {
 fn tables_past_the_limit_have_no_clocks() {
     for tables_max in [0, 1, 7, 8, 9, 65_536] {
         let layout = Layout::new(ClockOptions { tables_max, ..SMALL });
-        for column in [Column::Broad, Column::Absent, Column::Any] {
+        for column in [Column::Broad, Column::Absent, Column::Valued, Column::Any] {
             assert!(tables_max == 0 || layout.wide(column, tables_max - 1).is_some(), "{tables_max}");
             assert_eq!(layout.wide(column, tables_max), None, "{tables_max}");
             assert_eq!(layout.wide(column, u32::MAX), None, "{tables_max}");
@@ -60,9 +62,9 @@ fn first_eighth_of_the_tables_share_no_cache_line() {
     let layout = Layout::new(ClockOptions { tables_max: 4_096, ..SMALL });
     let (wide, _) = clocks(&layout, 512, 0);
     let lines: HashSet<_> = wide.iter().map(|clock| clock.number() / LINE_WORDS).collect();
-    assert_eq!(lines.len(), 3 * 512);
+    assert_eq!(lines.len(), 4 * 512);
     let all = clocks(&layout, 4_096, 0).0;
-    assert_eq!(all.iter().collect::<HashSet<_>>().len(), 3 * 4_096);
+    assert_eq!(all.iter().collect::<HashSet<_>>().len(), 4 * 4_096);
     assert!(all.iter().all(|clock| clock.number() >= EVERYTHING_WORDS), "everything has its lines alone");
 }
 
@@ -91,7 +93,7 @@ fn keys_of_every_stride_and_table_spread_over_the_stripes() {
 #[test]
 fn wide_clocks_tell_their_table_and_others_none() {
     let layout = Layout::new(SMALL);
-    for column in [Column::Broad, Column::Absent, Column::Any] {
+    for column in [Column::Broad, Column::Absent, Column::Valued, Column::Any] {
         for table in 0..SMALL.tables_max {
             let clock = layout.wide(column, table).unwrap();
             assert_eq!(layout.table_of(clock), Some(table), "{column:?}");

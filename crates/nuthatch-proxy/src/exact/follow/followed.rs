@@ -3,10 +3,13 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use nuthatch_cache::{Marks, Sequence};
 use nuthatch_config::{Follow, ServerName};
 use parking_lot::Mutex;
+use tokio::sync::Notify;
 
 use crate::exact::follow::delay::Delays;
+use crate::exact::follow::held::Held;
 use crate::exact::follow::{DelayFigures, FollowRow, Horizon, Standing};
 
 /// See the module's doc.
@@ -17,6 +20,12 @@ pub struct Followed {
     horizon: Arc<Horizon>,
     standing: Mutex<Standing>,
     delays: Delays,
+    held: Held,
+    held_news: Notify,
+    /// All events that are read show what is learnt up to that generation; those that do not had settled at that moment.
+    learnt: Mutex<(u64, Sequence)>,
+    narrowed: AtomicU64,
+    late: AtomicU64,
     file: AtomicU64,
     offset: AtomicU64,
     transactions: AtomicU64,
@@ -35,6 +44,11 @@ impl Followed {
             horizon: Arc::default(),
             standing: Mutex::new(Standing { why: "it has not begun yet".to_owned(), ..Standing::default() }),
             delays: Delays::default(),
+            held: Held::default(),
+            held_news: Notify::new(),
+            learnt: Mutex::default(),
+            narrowed: AtomicU64::new(0),
+            late: AtomicU64::new(0),
             file: AtomicU64::new(0),
             offset: AtomicU64::new(0),
             transactions: AtomicU64::new(0),
@@ -109,6 +123,78 @@ impl Followed {
         self.unproven.store(count as u64, Ordering::Relaxed);
     }
 
+    /// From now on what writes through the proxy do not tell may wait for their events.
+    pub fn open(&self) {
+        self.held.open();
+    }
+
+    /// What waits for its event moves, and nothing more can wait.
+    pub fn close(&self) {
+        self.horizon.close();
+        self.held.close();
+    }
+
+    /// Holds what a write has not told of itself until its event is carried.
+    pub(crate) fn hold(&self, marks: Marks) {
+        if self.held.hold(marks) {
+            self.held_news.notify_one();
+        }
+    }
+
+    /// Completes when something begins to be held.
+    pub async fn held_news(&self) {
+        self.held_news.notified().await;
+    }
+
+    /// Since when the oldest write waits for its event, as far as is known without waiting for anybody.
+    #[must_use]
+    pub fn held_since_ns(&self) -> Option<u64> {
+        self.held.oldest_ns()
+    }
+
+    /// Whether no write waits for its event, as far as is known without waiting for anybody.
+    #[must_use]
+    pub fn holds_nothing(&self) -> bool {
+        self.held.is_empty()
+    }
+
+    /// Whether its stream goes on, and nobody has closed it.
+    #[must_use]
+    pub fn is_open(&self) -> bool {
+        self.held.is_open()
+    }
+
+    /// All that was written before that moment is carried, so what had been held by then is held no more.
+    pub fn release_held(&self, before_ns: u64) {
+        let carried = self.held.take_before(before_ns);
+        self.narrowed.fetch_add(carried.len() as u64, Ordering::Relaxed);
+        carried.into_iter().for_each(Marks::release);
+    }
+
+    /// What has been held since before that moment has waited for too long, and moves.
+    pub fn settle_late(&self, before_ns: u64) {
+        let late = self.held.take_before(before_ns);
+        self.late.fetch_add(late.len() as u64, Ordering::Relaxed);
+        late.into_iter().for_each(Marks::settle);
+    }
+
+    /// Up to which generation all events show what is learnt.
+    #[must_use]
+    pub fn learnt(&self) -> u64 {
+        self.learnt.lock().0
+    }
+
+    /// All events that are read show what was learnt up to that generation; those that do not have settled by that moment.
+    pub fn note_learnt(&self, generation: u64, since: Sequence) {
+        *self.learnt.lock() = (generation, since);
+    }
+
+    /// Whether what is learnt since that generation is shown by each event that may change an answer asked for at that moment.
+    pub(crate) fn shows_learnt(&self, generation: u64, since: Sequence) -> bool {
+        let (learnt, from) = *self.learnt.lock();
+        generation <= learnt && from <= since
+    }
+
     /// It begins at another place, so everything is forgotten.
     pub fn note_begun_anew(&self) {
         self.begun_anew.fetch_add(1, Ordering::Relaxed);
@@ -132,6 +218,8 @@ impl Followed {
             left_ms: self.horizon.left_ms(),
             transactions: self.transactions.load(Ordering::Relaxed),
             unproven: self.unproven.load(Ordering::Relaxed),
+            narrowed: self.narrowed.load(Ordering::Relaxed),
+            late: self.late.load(Ordering::Relaxed),
             begun_anew: self.begun_anew.load(Ordering::Relaxed),
             falls: self.falls.load(Ordering::Relaxed),
             delay: self.delays(),

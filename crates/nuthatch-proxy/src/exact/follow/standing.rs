@@ -27,6 +27,8 @@ pub struct FollowRow {
     pub left_ms: u64,
     pub transactions: u64,
     pub unproven: u64,
+    pub narrowed: u64,
+    pub late: u64,
     pub begun_anew: u64,
     pub falls: u64,
     pub delay: DelayFigures,

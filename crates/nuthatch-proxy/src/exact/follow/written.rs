@@ -5,14 +5,15 @@ use std::sync::Arc;
 use nuthatch_cache::{ClockList, Clocks, Marks};
 use nuthatch_config::ServerName;
 use nuthatch_sql::{
-    Cascades, Catalogue, Class, Kind, Lexing, RowKey, SideEffects, Table, TableId, TableWrite,
-    WriteFootprint, WrittenRows, changes_privileges, classify, write_footprint,
+    Cascades, Catalogue, Class, ColumnPlaces, Holds, Kind, Lexing, RowKey, SideEffects, Table, TableId,
+    WriteFootprint, changes_privileges, classify, write_footprint,
 };
 
 use crate::backend::Hostgroups;
 use crate::exact::catalogue_store::Change;
-use crate::exact::clocks_of::of_write;
+use crate::exact::clocks_of::{of_any_row, of_rows};
 use crate::exact::definitions::{Changed, Makes};
+use crate::exact::follow::Known;
 use crate::exact::{CatalogueStore, Catalogues, Commits, Domain, Intent, Touched};
 
 /// What it is told to.
@@ -28,6 +29,7 @@ struct Parts {
 pub struct Written {
     parts: Parts,
     by: Arc<Catalogues>,
+    learnt: Arc<Known>,
     domain: Option<Arc<Domain>>,
     clocks: Touched,
     changed: Vec<(Changed, Makes)>,
@@ -41,6 +43,7 @@ pub struct Prepared {
     clocks: ClockList,
     changed: Vec<(Changed, Makes)>,
     changes_begun: u64,
+    learnt: u64,
     changes_privileges: bool,
     is_everything: bool,
 }
@@ -52,6 +55,32 @@ pub struct KeyPlace {
     pub column: u16,
     /// Whether its values may be negative.
     pub is_signed: bool,
+}
+
+/// Where what is to be known of a table's rows stands in them.
+#[derive(Debug, Default)]
+pub struct Places {
+    /// Its key.
+    pub key: Option<KeyPlace>,
+    /// The columns that reads compare; none where it is not known which columns are which.
+    pub learnt: Option<Vec<LearntPlaces>>,
+}
+
+/// Columns that reads compare together, and what each holds.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[expect(missing_docs, reason = "the sentence above says it")]
+pub struct LearntPlaces {
+    pub columns: ColumnPlaces,
+    pub holds: Vec<Holds>,
+}
+
+/// What an event tells of the rows that it is of.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Told<'a> {
+    /// Their keys, before and after.
+    pub keys: Option<&'a [RowKey]>,
+    /// Hashes of what they hold in the columns that reads compare, before and after.
+    pub held: Option<&'a [u64]>,
 }
 
 /// What became of rows.
@@ -86,6 +115,7 @@ pub struct Carried {
     parts: Parts,
     by: Arc<Catalogues>,
     marks: Option<Marks>,
+    learnt: u64,
     changed: Vec<(Changed, Makes)>,
     changes: Vec<Change>,
     changes_privileges: bool,
@@ -97,6 +127,7 @@ impl Written {
         clocks: &Arc<Clocks>,
         catalogues: &Arc<CatalogueStore>,
         hostgroups: &Arc<Hostgroups>,
+        learnt: Arc<Known>,
         server: &ServerName,
     ) -> Self {
         let by = catalogues.current();
@@ -112,6 +143,7 @@ impl Written {
         Self {
             parts,
             by,
+            learnt,
             domain,
             clocks: Touched::default(),
             changed: Vec::new(),
@@ -120,22 +152,32 @@ impl Written {
         }
     }
 
-    /// Where the key stands in the rows of a table of so many columns, if its rows are told apart by one, and the picture is known to be
-    /// that of the events at hand: it was read as the `look`-th.
+    /// Where what is to be known stands in the rows of a table of so many columns, if the picture is known to be that of the events at hand: it
+    /// was read as the `look`-th.
     #[must_use]
-    pub fn key_place(&self, schema: &[u8], table: &[u8], look: u64) -> Option<KeyPlace> {
-        let known = self.catalogue()?.table(schema, table)?;
-        let key = known.key.as_ref().filter(|_| self.by.look == look)?;
-        Some(KeyPlace { column: key.position?, is_signed: key.min < 0 })
+    pub fn places(&self, schema: &[u8], table: &[u8], columns: usize, look: u64) -> Places {
+        let known = self.catalogue().and_then(|known| known.table(schema, table));
+        let Some(known) = known.filter(|_| self.by.look == look) else { return Places::default() };
+        let key = known.key.as_ref().and_then(|key| {
+            let column = key.position?;
+            Some(KeyPlace { column, is_signed: key.min < 0 })
+        });
+        let places = |columns: &ColumnPlaces| {
+            let holds = columns.iter().map(|place| Some(known.compared.at(*place)?.holds));
+            Some(LearntPlaces { columns: columns.clone(), holds: holds.collect::<Option<_>>()? })
+        };
+        // Who goes by this picture cannot ask for others, and their table has moved when it was defined anew.
+        let learnt = self.learnt.of(known.id).iter().filter_map(|learnt| places(&learnt.columns)).collect();
+        let has_all = usize::from(known.compared.all) == columns;
+        Places { key, learnt: has_all.then_some(learnt) }
     }
 
-    /// Rows of these keys were made, changed or removed in the table; `None` where the keys are not known. `id` is the table's number;
-    /// without one nothing depends on it.
+    /// Rows of which that is told were made, changed or removed in the table. `id` is the table's number; without one nothing depends on it.
     pub fn add_rows(
         &mut self,
         id: Option<TableId>,
         (schema, table): (&[u8], &[u8]),
-        keys: Option<&[RowKey]>,
+        told: Told<'_>,
         deed: Deed,
     ) {
         let known = self.catalogue().and_then(|known| known.table(schema, table)).cloned();
@@ -146,11 +188,16 @@ impl Written {
             None => {}
         }
         let Some(id) = id else { return };
-        let is_known = known.is_some_and(|table| table.key.is_some());
-        match keys.filter(|_| is_known) {
-            Some(keys) => self.add(id, WrittenRows::Keys(keys.iter().copied().collect())),
-            None => self.add(id, WrittenRows::Any),
-        }
+        let has_key = known.as_ref().is_some_and(|table| table.key.is_some());
+        let moved = match (told.keys.filter(|_| has_key), told.held) {
+            (Some(keys), held) => of_rows(&self.parts.clocks, id, keys, held),
+            // No answer depends on rows by their keys.
+            (None, Some(held)) if known.is_some() && !has_key => {
+                of_rows(&self.parts.clocks, id, &[], Some(held))
+            }
+            (None, _) => of_any_row(&self.parts.clocks, id),
+        };
+        self.clocks.add(moved, &self.parts.clocks);
     }
 
     /// What the engine changes besides, of which no event tells: by foreign keys. What triggers change has events of its own.
@@ -173,7 +220,7 @@ impl Written {
         };
         match others.cloned() {
             // The table itself too, if they lead back to it.
-            Some(others) => others.iter().for_each(|other| self.add(*other, WrittenRows::Any)),
+            Some(others) => others.iter().for_each(|other| self.add_any_row(*other)),
             None => self.add_everything(),
         }
     }
@@ -216,17 +263,21 @@ impl Written {
             clocks: self.clocks.list(),
             changed: self.changed,
             changes_begun: self.by.changes_begun,
+            learnt: self.learnt.generation,
             changes_privileges: self.changes_privileges,
             is_everything: self.is_everything,
         }
     }
 
-    /// What was prepared is committed with it. Where a definition was changed meanwhile it may be more than was known then.
+    /// What was prepared is committed with it. Where a definition was changed meanwhile, or something was learnt, it may be more than was known
+    /// then.
     pub fn add_prepared(&mut self, prepared: Prepared) {
         self.clocks.add(prepared.clocks, &self.parts.clocks);
         self.changed.extend(prepared.changed);
         self.changes_privileges |= prepared.changes_privileges;
-        self.is_everything |= prepared.is_everything || prepared.changes_begun != self.by.changes_begun;
+        let is_as_before =
+            prepared.changes_begun == self.by.changes_begun && prepared.learnt == self.learnt.generation;
+        self.is_everything |= prepared.is_everything || !is_as_before;
     }
 
     /// Whether it has written nothing that anything depends on.
@@ -243,14 +294,19 @@ impl Written {
             raised.push(clocks.everything());
         }
         let marks = Some(clocks.raise(raised));
-        let Self { parts, by, changed, changes_privileges, .. } = self;
-        Carried { parts, by, marks, changed, changes: Vec::new(), changes_privileges }
+        let Self { parts, by, learnt, changed, changes_privileges, .. } = self;
+        let learnt = learnt.generation;
+        Carried { parts, by, marks, learnt, changed, changes: Vec::new(), changes_privileges }
     }
 
-    fn add(&mut self, table: TableId, rows: WrittenRows) {
-        let clocks = &self.parts.clocks;
-        let moved = of_write(clocks, &TableWrite { table, rows, is_transactional: true });
-        self.clocks.add(moved, clocks);
+    /// Up to which generation it shows what is learnt.
+    #[must_use]
+    pub fn learnt(&self) -> u64 {
+        self.learnt.generation
+    }
+
+    fn add_any_row(&mut self, table: TableId) {
+        self.clocks.add(of_any_row(&self.parts.clocks, table), &self.parts.clocks);
     }
 
     fn catalogue(&self) -> Option<&Catalogue> {
@@ -259,6 +315,12 @@ impl Written {
 }
 
 impl Carried {
+    /// Up to which generation it shows what is learnt.
+    #[must_use]
+    pub const fn learnt(&self) -> u64 {
+        self.learnt
+    }
+
     /// The definitions that it changes are not known any more when this returns. Takes the lock of catalogues: behind the follower's answer
     /// to the server, which must not wait for anybody.
     pub fn begin_changes(&mut self) {

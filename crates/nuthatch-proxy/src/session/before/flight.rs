@@ -2,7 +2,7 @@
 
 use nuthatch_sql::{
     Catalogue, Ddl, DefaultsChange, Kind, LOCK_FUNCTIONS, Leaves, WriteFootprint, bare_words,
-    changes_privileges, is_one_of, leaves_binlog,
+    changes_privileges, is_one_of, leaves_binlog, words,
 };
 
 use crate::backend::prove;
@@ -219,9 +219,16 @@ fn note(ground: &Ground, plan: &Plan, sent: &Sent<'_>, known: Option<&Catalogue>
 }
 
 /// A statement is to be sent by which the session's writes may be missing in the binlog.
-fn note_binlog(ground: &Ground, kind: Kind, text: &[u8]) {
-    if !kind.moves_rows() && leaves_binlog(text) {
+pub(crate) fn note_binlog(ground: &Ground, kind: Kind, text: &[u8]) {
+    if kind.moves_rows() {
+        return;
+    }
+    if leaves_binlog(text) {
         ground.shared.exact.binlogs.leave();
+    }
+    let runs_others = matches!(kind, Kind::Execute | Kind::Multi | Kind::Other);
+    if runs_others && words(text).any(|word| is_one_of(word, &[b"execute"])) {
+        ground.shared.exact.binlogs.doubt("a text that is executed and was not seen");
     }
 }
 

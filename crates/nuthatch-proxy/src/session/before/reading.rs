@@ -1,7 +1,9 @@
 //! What an answer that may be stored depends on, noted before its statement is sent.
 
+use std::sync::Arc;
+
 use nuthatch_cache::{Clock, Sequence, Standing};
-use nuthatch_sql::{read_footprint, rows_are_of_tables};
+use nuthatch_sql::{Equality, ReadFootprint, ReadRows, read_footprint, rows_are_of_tables};
 use nuthatch_wire::AnswerEnd;
 
 use crate::backend::StatementKey;
@@ -9,7 +11,6 @@ use crate::exact::{Isolation, Vouched, dependencies, is_transactional};
 use crate::session::parts::{Context, Ground, Hands, Held, Transaction};
 use crate::session::statement::{Caching, Plan};
 use crate::session::way::{Depends, Reading, Sent};
-use crate::state::Settings;
 use crate::stats::not_cached::NotCached;
 
 /// Whether the answer may be stored. What a transaction saw may be older than now.
@@ -44,8 +45,7 @@ pub(crate) fn begin_reading(
     };
     let snapshot = transaction.beginning().snapshot();
     let wanted = ground.snapshot.follow(plan.hostgroup);
-    let horizon =
-        ground.shared.exact.follows.horizon(wanted, domain, replica.is_some(), snapshot.is_some())?;
+    let teller = ground.shared.exact.follows.teller(wanted, domain, replica.is_some(), snapshot.is_some())?;
     let shows_all_of = match replica {
         None => now,
         Some(replica) => shown_by(ground, replica, held, now).ok_or(NotCached::UnknownReplica)?,
@@ -67,6 +67,9 @@ pub(crate) fn begin_reading(
         sent.parameters,
     )?;
     ground.shared.exact.may_rest_on(&footprint, domain, &catalogues)?;
+    if teller.is_some() {
+        learn(ground, &footprint);
+    }
     if let Some(replica) = replica {
         // A write without a transaction may stand in the binlog long after it was acknowledged.
         if !is_transactional(&footprint, &domain.catalogue) {
@@ -82,7 +85,18 @@ pub(crate) fn begin_reading(
         && !footprint.reads_definitions
         && is_transactional(&footprint, &domain.catalogue)
         && rows_are_of_tables(sent.text, context.lexing);
-    Ok(Reading { since, sent: now, footprint, horizon, row_opens_snapshot })
+    Ok(Reading { since, sent: now, footprint, teller, row_opens_snapshot })
+}
+
+/// Takes note of the columns that it compares, so that events come to show what rows hold in them.
+fn learn(ground: &Ground, footprint: &ReadFootprint) {
+    let sets_max = ground.snapshot.mysql.query_cache_follow_columns_max;
+    for read in &footprint.tables {
+        if let ReadRows::Equal(equality) = &read.rows {
+            let sets_max = usize::try_from(sets_max).unwrap_or(usize::MAX);
+            ground.shared.exact.learnt.learn(read.table, &equality.columns, sets_max);
+        }
+    }
 }
 
 /// Of which moment it is known that a read over a replica's connection shows all that was written before it.
@@ -109,10 +123,19 @@ pub(crate) fn dependencies_of(
     reading: &Reading,
     end: &AnswerEnd,
 ) -> Result<Depends, NotCached> {
-    let clocks = dependencies(&ground.shared.exact.clocks, &reading.footprint, end.rows)
+    let learnt = ground.shared.exact.learnt.known();
+    let shows = |table, equality: &Equality| {
+        let since = learnt.since(table, &equality.columns);
+        let teller = reading.teller.as_ref();
+        teller.zip(since).is_some_and(|(teller, since)| teller.shows_learnt(since, reading.since))
+    };
+    let clocks = dependencies(&ground.shared.exact.clocks, &reading.footprint, end.rows, shows)
         .ok_or(NotCached::TooManyTables)?;
     match ground.shared.exact.clocks.standing(clocks.iter().copied(), reading.since) {
-        Standing::Holds => Ok(Depends { clocks, since: reading.since, horizon: reading.horizon.clone() }),
+        Standing::Holds => {
+            let horizon = reading.teller.as_ref().map(|teller| Arc::clone(teller.horizon()));
+            Ok(Depends { clocks, since: reading.since, horizon })
+        }
         Standing::Moved if has_stood(ground, &clocks, reading.sent) => Err(NotCached::ReplicaBehind),
         Standing::Pending | Standing::Moved => Err(NotCached::WrittenMeanwhile),
     }
@@ -124,6 +147,7 @@ fn has_stood(ground: &Ground, clocks: &[Clock], since: Sequence) -> bool {
 
 /// Whether a statement that was prepared so is read otherwise than the session's statements are now.
 pub(crate) fn reads_otherwise(context: &Context, key: &StatementKey) -> bool {
-    let mode = |settings: &Settings| settings.get(b"sql_mode").map(<[u8]>::to_vec);
-    key.charset != context.state.charset || mode(&key.settings) != mode(&context.state.settings)
+    const NAMES: [&[u8]; 3] = [b"sql_mode", b"character_set_connection", b"collation_connection"];
+    let is_other = |name: &[u8]| key.settings.get(name) != context.state.settings.get(name);
+    key.charset != context.state.charset || NAMES.iter().any(|name| is_other(name))
 }

@@ -7,7 +7,10 @@ use std::sync::Arc;
 
 use nuthatch_cache::{Entry, Judgement, Sequence, Standing};
 use nuthatch_config::{Follow, HostgroupId, QueryCacheType, RuleInput, Snapshot, User, Verdict};
-use nuthatch_sql::{CacheQuestion, Class, Lexing, cache_question, classify, read_footprint};
+use nuthatch_sql::{
+    CacheQuestion, Class, ColumnPlaces, Lexing, ReadFootprint, ReadRows, TableId, TableRead, cache_question,
+    classify, read_footprint,
+};
 
 use crate::exact::{Domain, standing};
 use crate::roster::ClientAddress;
@@ -201,7 +204,9 @@ impl Asker<'_> {
             .map_err(|why| why.to_string())
             .and_then(|read| {
                 let is_known = self.shared.exact.may_rest_on(&read, &domain, &catalogues);
-                is_known.map(|()| read).map_err(|why| why.to_string())
+                is_known
+                    .map(|()| self.as_depended_on(read, hostgroup, &domain))
+                    .map_err(|why| why.to_string())
             });
         match footprint.map(|read| read.told(catalogue)) {
             Ok(told) if told.is_empty() => findings.push(("reads", "no table".to_owned())),
@@ -209,6 +214,25 @@ impl Asker<'_> {
             Err(why) => findings.push(("reads", format!("not cached as exact: {why}"))),
         }
         findings
+    }
+
+    /// The same with the whole table in the place of rows by what they hold, where it is not known yet what they do.
+    fn as_depended_on(&self, read: ReadFootprint, hostgroup: HostgroupId, domain: &Domain) -> ReadFootprint {
+        let exact = &self.shared.exact;
+        let is_followed = self.snapshot.follow(hostgroup) != Follow::Off;
+        let (teller, learnt) = (exact.follows.of(domain).filter(|_| is_followed), exact.learnt.known());
+        let now = exact.clocks.now();
+        let is_shown = |table: TableId, columns: &ColumnPlaces| {
+            let since = teller.as_ref().zip(learnt.since(table, columns));
+            since.is_some_and(|(teller, since)| teller.shows_learnt(since, now))
+        };
+        let depended_on = |read: TableRead| match &read.rows {
+            ReadRows::Equal(equality) if !is_shown(read.table, &equality.columns) => {
+                TableRead { rows: ReadRows::Any, ..read }
+            }
+            _ => read,
+        };
+        ReadFootprint { tables: read.tables.into_iter().map(depended_on).collect(), ..read }
     }
 
     /// What is promised of writes past the proxy.

@@ -9,7 +9,14 @@ use crate::shared::answers::Environment;
 
 /// Works out the number of the session's environment anew: after a change of character set or configuration.
 pub(crate) fn renumber_environment(ground: &Ground, context: &mut Context) {
-    context.lexing.ascii_in_characters = context.state.charset.has_ascii_in_characters();
+    // Texts are taken from the one into the other.
+    let is_of_connection = |name: &[u8]| {
+        let value = context.state.settings.get(name).unwrap_or_default().to_ascii_lowercase();
+        value.windows(4).any(|word| word == b"swe7")
+    };
+    context.lexing.ascii_in_characters = context.state.charset.has_ascii_in_characters()
+        || is_of_connection(b"character_set_connection")
+        || is_of_connection(b"collation_connection");
     let (rules, address) = (&ground.snapshot.rules, &ground.handle.address());
     let proxy_addr = || (Arc::clone(&address.proxy_host), address.proxy_port);
     let inheritance = ground.shared.hostgroups.defaults.inheritance(context.begun.era());

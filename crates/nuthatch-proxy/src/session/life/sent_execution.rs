@@ -1,13 +1,13 @@
 //! An execution on its way to a server, and what its answer tells.
 
-use nuthatch_sql::Parameter;
+use nuthatch_sql::{Kind, Parameter};
 use nuthatch_wire::{AnswerEnd, AnswerKind, Ending, StatusFlags};
 
 use crate::exact::Flight;
 use crate::session::after::diagnostics::{keep_what_is_left, must_fetch_what_is_left};
 use crate::session::after::found_rows::{found_by, learn_found_rows};
 use crate::session::after::more::{ask_for_more, must_ask_for_more};
-use crate::session::before::flight::{land, land_lost, unwatched};
+use crate::session::before::flight::{land, land_lost, note_binlog, unwatched};
 use crate::session::before::more::{bring_more, must_bring_more};
 use crate::session::before::reading::reads_otherwise;
 use crate::session::lease::question::{way, way_and_client};
@@ -187,6 +187,9 @@ fn take_off_prepared(
     held: &Held,
 ) -> Flight {
     let unwatched = unwatched(&session.ground, &session.dealings.transaction, &plan.facts);
+    if plan.facts.kind == Kind::Set {
+        note_binlog(&session.ground, plan.facts.kind, text);
+    }
     if capture.is_none()
         && let Some(flight) = unwatched
     {

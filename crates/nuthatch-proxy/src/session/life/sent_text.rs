@@ -1,5 +1,6 @@
 //! A text on its way to a server, and what its answer tells.
 
+use nuthatch_sql::Kind;
 use nuthatch_wire::{AnswerEnd, AnswerKind, query_packet};
 
 use crate::exact::Flight;
@@ -9,7 +10,7 @@ use crate::session::after::more::{ask_for_more, must_ask_for_more};
 use crate::session::after::pins::handlers::learn_handlers;
 use crate::session::after::pins::named_locks::learn_named_locks;
 use crate::session::after::pins::temporary::learn_temporary_tables;
-use crate::session::before::flight::{land, land_lost, unwatched};
+use crate::session::before::flight::{land, land_lost, note_binlog, unwatched};
 use crate::session::before::more::{bring_more, must_bring_more};
 use crate::session::before::numbers::{list_processes, with_numbers};
 use crate::session::before::reading::reads_otherwise;
@@ -27,6 +28,10 @@ use crate::stats::pins::Pins;
 /// depends on is known.
 fn take_off(session: &Session, plan: &Plan, capture: Option<&mut Capture>, held: &Held) -> Flight {
     let unwatched = unwatched(&session.ground, &session.dealings.transaction, &plan.facts);
+    if plan.facts.kind == Kind::Set {
+        let text = session.statements.executed_text(&session.client, plan);
+        note_binlog(&session.ground, plan.facts.kind, text);
+    }
     if capture.is_none()
         && let Some(flight) = unwatched
     {

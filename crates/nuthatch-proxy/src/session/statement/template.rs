@@ -133,6 +133,7 @@ mod tests {
             id: TableId(number),
             is_view: false,
             time_columns: [].into(),
+            compared: nuthatch_sql::ComparedColumns::default(),
             key: Some(key),
             reads: [TableId(number)].into(),
             unsuitable: None,

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use nuthatch_cache::{Clock, Sequence};
 use nuthatch_sql::{Parameter, ReadFootprint};
 
-use crate::exact::Horizon;
+use crate::exact::{Followed, Horizon};
 
 /// A read on its way: what its answer will depend on, and since when it may have changed.
 #[derive(Debug)]
@@ -14,8 +14,8 @@ pub(crate) struct Reading {
     /// When it was sent: later than that of which a replica is known to show all.
     pub(crate) sent: Sequence,
     pub(crate) footprint: ReadFootprint,
-    /// Until when its answer may be served, if the binlog of its server is followed.
-    pub(crate) horizon: Option<Arc<Horizon>>,
+    /// Who tells what is written on its server, and until when the answer may be served, if its binlog is followed.
+    pub(crate) teller: Option<Arc<Followed>>,
     /// The snapshot of the session's transaction is open once the answer has a row.
     pub(crate) row_opens_snapshot: bool,
 }

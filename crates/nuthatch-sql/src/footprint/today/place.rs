@@ -203,7 +203,9 @@ impl Surroundings<'_, '_> {
         self.parameters.get(before).is_some_and(|parameter| match parameter {
             Parameter::Date => false,
             Parameter::Time => is_certain,
-            Parameter::Unsigned(_) | Parameter::Negative(_) | Parameter::Other => true,
+            Parameter::Unsigned(_) | Parameter::Negative(_) | Parameter::Text { .. } | Parameter::Other => {
+                true
+            }
         })
     }
 

@@ -128,7 +128,7 @@ impl Binding {
     pub(crate) fn only_number(&self, payload: &[u8]) -> Option<u64> {
         match self.values_of(payload).as_slice() {
             [Parameter::Unsigned(number)] => Some(*number),
-            [Parameter::Other] => {
+            [Parameter::Text { .. } | Parameter::Other] => {
                 let (flag_place, types) = self.place_of_types();
                 let place = if payload.get(flag_place) == Some(&1) { types.end } else { flag_place + 1 };
                 let mut value = Reader::new(payload.get(place..)?);

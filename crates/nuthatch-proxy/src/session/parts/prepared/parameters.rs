@@ -1,4 +1,4 @@
-//! Values that a COM_STMT_EXECUTE binds, as far as they can be keys.
+//! Values that a COM_STMT_EXECUTE binds, as far as they can be keys or told apart from others.
 //!
 //! Format: <https://dev.mysql.com/doc/dev/mysql-server/latest/page_protocol_com_stmt_execute.html>.
 
@@ -60,7 +60,8 @@ fn take(values: &mut Reader<'_>, [of_type, flags]: [u8; 2]) -> Option<Parameter>
             let len = values.u8().ok()?;
             values.bytes(len.into())
         }
-        0 | 15 | 16 | 245..=255 => values.lenenc_bytes(),
+        15 | 249..=254 => return values.lenenc_bytes().ok().map(Parameter::of_string),
+        0 | 16 | 245..=248 | 255 => values.lenenc_bytes(),
         _ => return None,
     };
     passed_over.ok().map(|_| of_its_type([of_type, flags]))
@@ -97,7 +98,8 @@ mod tests {
         ]
         .concat();
         use Parameter::{Negative, Other, Unsigned};
-        let expected = [Other, Unsigned(7), Negative(-3), Other, Unsigned(u64::MAX), Unsigned(200)];
+        let text = Parameter::of_string(b"ab");
+        let expected = [text, Unsigned(7), Negative(-3), Other, Unsigned(u64::MAX), Unsigned(200)];
         assert_eq!(parameters(&payload, 0, 1, &types), expected);
     }
 

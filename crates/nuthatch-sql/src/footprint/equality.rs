@@ -1,0 +1,174 @@
+//! The columns of one table that a WHERE compares with constants by `=` or IN.
+//!
+//! What is compared is certain: an integer column with what is surely an integer, a string column with one string in single quotes that has
+//! no backslash or quote in it, or with a parameter. Of all else (another collation by COLLATE, an introducer, strings side by side, numbers
+//! beside strings) something is left behind the value, or nothing is taken.
+
+use super::key::{Named, in_parentheses, take_integer};
+use super::predicate::{Demands, take_conjunction};
+use super::value::Range;
+use super::{Equality, Parameter};
+use crate::catalogue::Table;
+use crate::classify::cursor::Cursor;
+use crate::compared::{ColumnPlaces, ColumnValue, ComparedColumn, Holds, hash_of_others, hash_of_values};
+use crate::statement::Name;
+use crate::token::TokenKind;
+
+/// So many columns are looked at together.
+const COLUMNS_MAX: usize = 4;
+
+/// So many combinations of values are told apart.
+const COMBINATIONS_MAX: usize = 64;
+
+/// What the WHERE whose conditions come next demands of what rows hold; none if it demands nothing that is certain.
+pub(super) fn equality(mut cursor: Cursor<'_>, table: &Table, of: Named<'_, '_>) -> Option<Equality> {
+    if table.compared.columns.is_empty() {
+        return None;
+    }
+    take_conjunction::<Equal>(&mut cursor, &By { table, of })?.equality()
+}
+
+/// By what a condition is understood.
+struct By<'b, 'q> {
+    table: &'b Table,
+    of: Named<'b, 'q>,
+}
+
+/// For each column, in no order, the hashes of the values that it may have.
+#[derive(Default)]
+struct Equal(Vec<(u16, Vec<u64>)>);
+
+impl Demands for Equal {
+    type Condition = (u16, Vec<u64>);
+    type By<'b, 'q> = By<'b, 'q>;
+
+    fn take_condition(cursor: &mut Cursor<'_>, by: &By<'_, '_>) -> Option<Self::Condition> {
+        by.take_column_first(&mut cursor.clone(), cursor).or_else(|| by.take_value_first(cursor))
+    }
+
+    /// Of two for one column either will do.
+    fn add(&mut self, (column, values): Self::Condition) {
+        if !self.0.iter().any(|(known, _)| *known == column) {
+            self.0.push((column, values));
+        }
+    }
+
+    fn add_all(&mut self, other: Self) {
+        other.0.into_iter().for_each(|condition| self.add(condition));
+    }
+}
+
+impl Equal {
+    fn equality(mut self) -> Option<Equality> {
+        // Those with the fewest values tell most.
+        self.0.sort_by_key(|(column, values)| (values.len(), *column));
+        self.0.truncate(COLUMNS_MAX);
+        while self.combinations() > COMBINATIONS_MAX {
+            self.0.pop();
+        }
+        self.0.sort_by_key(|(column, _)| *column);
+        let columns: ColumnPlaces = self.0.iter().map(|(column, _)| *column).collect();
+        (!columns.is_empty()).then_some(())?;
+        let mut combined = vec![Vec::new()];
+        for (_, values) in &self.0 {
+            let with_each = |known: Vec<u64>| values.iter().map(move |value| [&*known, &[*value]].concat());
+            combined = combined.into_iter().flat_map(with_each).collect();
+        }
+        let mut hashes: Vec<u64> = combined.iter().map(|values| hash_of_values(&columns, values)).collect();
+        hashes.push(hash_of_others(&columns));
+        hashes.sort_unstable();
+        hashes.dedup();
+        Some(Equality { columns, hashes })
+    }
+
+    fn combinations(&self) -> usize {
+        self.0.iter().map(|(_, values)| values.len()).fold(1, usize::saturating_mul)
+    }
+}
+
+impl By<'_, '_> {
+    /// Takes `column = value` or `column IN (value, …)`.
+    fn take_column_first<'c>(
+        &self,
+        ahead: &mut Cursor<'c>,
+        cursor: &mut Cursor<'c>,
+    ) -> Option<(u16, Vec<u64>)> {
+        let column = self.take_column(ahead)?;
+        let values = if ahead.take_word(b"IN") {
+            self.take_list(ahead, column)?
+        } else {
+            ahead.take_symbol(b'=').then_some(())?;
+            vec![self.take_value(ahead, column)?]
+        };
+        *cursor = ahead.clone();
+        Some((column.position, values))
+    }
+
+    /// Takes `value = column`.
+    fn take_value_first(&self, cursor: &mut Cursor<'_>) -> Option<(u16, Vec<u64>)> {
+        // Whose value it is is known only behind it.
+        let mut ahead = cursor.clone();
+        ahead.bump()?;
+        while !(ahead.at_end() || ahead.peek_symbol(b'=')) {
+            ahead.bump().filter(|token| matches!(token.kind, TokenKind::Number | TokenKind::Symbol(b')')))?;
+        }
+        ahead.take_symbol(b'=').then_some(())?;
+        let column = self.take_column(&mut ahead)?;
+        let value = self.take_value(cursor, column)?;
+        cursor.take_symbol(b'=').then_some(())?;
+        self.take_column(cursor)?;
+        Some((column.position, vec![value]))
+    }
+
+    fn take_column(&self, cursor: &mut Cursor<'_>) -> Option<&ComparedColumn> {
+        let find = |name: Name<'_>| self.table.compared.named(&name.text());
+        in_parentheses(cursor, |inside| self.of.take_column(inside).and_then(find))
+    }
+
+    fn take_list(&self, cursor: &mut Cursor<'_>, column: &ComparedColumn) -> Option<Vec<u64>> {
+        cursor.take_symbol(b'(').then_some(())?;
+        let mut values = vec![self.take_value(cursor, column)?];
+        while values.len() < COMBINATIONS_MAX && cursor.take_symbol(b',') {
+            values.push(self.take_value(cursor, column)?);
+        }
+        cursor.take_symbol(b')').then_some(())?;
+        values.sort_unstable();
+        values.dedup();
+        Some(values)
+    }
+
+    /// Takes a value, by its hash; none, with anything taken, if it has no normal form.
+    fn take_value(&self, cursor: &mut Cursor<'_>, column: &ComparedColumn) -> Option<u64> {
+        let value = match column.holds {
+            Holds::Integers { min, max } => {
+                let value = take_integer(cursor, Range::new(min, max), self.of.scope)?;
+                ColumnValue::of_integer(value.bits()?.0)
+            }
+            Holds::Strings => return in_parentheses(cursor, |inside| self.take_string(inside)),
+        };
+        known(value)
+    }
+
+    fn take_string(&self, cursor: &mut Cursor<'_>) -> Option<u64> {
+        let token = cursor.bump()?;
+        match token.kind {
+            TokenKind::String => {
+                let inside = token.text.strip_prefix(b"'")?.strip_suffix(b"'")?;
+                let is_plain = !inside.iter().any(|byte| matches!(byte, b'\'' | b'\\'));
+                known(ColumnValue::of_string(inside)).filter(|_| is_plain)
+            }
+            TokenKind::Symbol(b'?') => match self.of.scope.parameters.get(cursor.markers.checked_sub(1)?)? {
+                Parameter::Text { hash, .. } => *hash,
+                _ => None,
+            },
+            _ => None,
+        }
+    }
+}
+
+fn known(value: ColumnValue) -> Option<u64> {
+    match value {
+        ColumnValue::Known(hash) => Some(hash),
+        ColumnValue::Null | ColumnValue::Other => None,
+    }
+}

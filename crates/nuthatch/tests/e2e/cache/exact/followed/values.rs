@@ -1,0 +1,278 @@
+//! What rows hold: answers of reads that compare columns with constants outlive writes of other rows, and no write of theirs.
+
+use std::collections::BTreeMap;
+
+use nuthatch_lab::Kind;
+
+use super::{await_mode, following, told};
+use crate::cache::exact::is_hit;
+use crate::client::Client;
+use crate::deadline::await_that;
+use crate::stage::Stage;
+
+const TABLES: [&str; 4] = [
+    "CREATE TABLE options (id INT AUTO_INCREMENT PRIMARY KEY, name VARCHAR(64), value TEXT, autoload INT, UNIQUE (name)) CHARACTER SET utf8mb4",
+    "INSERT INTO options (name, value, autoload) VALUES ('Url', 'a', 1), ('title', 'b', 1), ('cron', 'c', 0)",
+    "CREATE TABLE pairs (a INT, b VARCHAR(9), c INT, PRIMARY KEY (a, b)) CHARACTER SET latin1",
+    "INSERT INTO pairs VALUES (1, 'x', 1), (1, 'y', 2), (2, 'x', 3)",
+];
+
+fn stage(kind: Kind) -> Stage {
+    stage_with(kind, &[])
+}
+
+/// The same with more on the server.
+fn stage_with(kind: Kind, more: &[&str]) -> Stage {
+    let stage =
+        following(kind, "bounded", &[], |setup| setup.variable("mysql-query_cache_max_staleness_ms", 5000));
+    let mut direct = stage.primary();
+    for statement in TABLES.iter().chain(more) {
+        direct.ok(*statement);
+    }
+    stage.administer(["LOAD MYSQL VARIABLES TO RUNTIME"]);
+    await_mode(&stage, "bounded");
+    stage
+}
+
+/// Returns when the read's answer depends on what rows hold.
+#[track_caller]
+fn await_learnt(stage: &Stage, client: &mut Client, sql: &str) {
+    await_that("its columns are learnt", || {
+        client.ok(sql);
+        let explained = client.table(format!("EXPLAIN CACHE {sql}"));
+        explained.iter().any(|row| row[0] == "reads" && row[1].contains("one value of"))
+    });
+    await_that("it is served", || is_hit(stage, client, sql));
+}
+
+#[test]
+fn answers_about_what_rows_hold_outlive_writes_of_other_rows_on_mariadb() {
+    outlive_writes_of_other_rows(Kind::MariaDb);
+}
+
+#[test]
+fn answers_about_what_rows_hold_outlive_writes_of_other_rows_on_mysql() {
+    outlive_writes_of_other_rows(Kind::MySql);
+}
+
+fn outlive_writes_of_other_rows(kind: Kind) {
+    let stage = stage(kind);
+    let (mut client, mut other, mut direct) = (stage.client(), stage.client(), stage.primary());
+    let (url, title) = (
+        "SELECT value FROM options WHERE name = 'url' LIMIT 1",
+        "SELECT value FROM options WHERE name = 'title' LIMIT 1",
+    );
+    let pair = "SELECT c FROM pairs WHERE a = 1 AND b = 'X'";
+    [url, title, pair].into_iter().for_each(|sql| await_learnt(&stage, &mut client, sql));
+    // Through the proxy by a text that does not tell the row, and past it.
+    for (write, past) in [
+        ("UPDATE options SET value = CONCAT(value, '.') WHERE name = 'URL'", false),
+        ("UPDATE options SET value = CONCAT(value, '.') WHERE name = 'uRL'", true),
+        ("UPDATE options SET value = 'x' WHERE name = 'nobody'", false),
+        ("INSERT INTO options (value) VALUES ('n')", false),
+        ("DELETE FROM options WHERE name IS NULL", true),
+        ("INSERT INTO options (name, value) SELECT NULL, 'n'", false),
+        ("UPDATE pairs SET c = c + 1 WHERE a = 2", false),
+        ("UPDATE pairs SET c = c + 1 WHERE b = 'y'", true),
+    ] {
+        // Until the picture is known to be that of the events at hand, and where the machine is slow, more is forgotten.
+        await_that(write, || {
+            let before = ended(&stage);
+            [title, pair].into_iter().for_each(|sql| drop(client.table(sql)));
+            let writer = if past { &mut direct } else { &mut other };
+            writer.ok(write);
+            if !past {
+                await_that("its event is carried", || ended(&stage) > before);
+            }
+            await_that("all is carried", || carried(&stage));
+            [title, pair].into_iter().all(|sql| is_hit(&stage, &mut client, sql))
+        });
+        super::until(&mut client, url, &direct.value(url));
+        await_that("url is served again", || is_hit(&stage, &mut client, url));
+    }
+    // Theirs.
+    for write in [
+        "UPDATE options SET name = 'gone' WHERE name = 'title'",
+        "UPDATE options SET name = 'Title ' WHERE name = 'gone'",
+        "REPLACE INTO options (name, value) VALUES ('TITLE', 'r')",
+        "DELETE FROM options WHERE autoload IS NULL",
+        "INSERT INTO options (name, value) VALUES ('title', 'z')",
+        "UPDATE options SET value = 'y'",
+    ] {
+        await_that("it is served", || is_hit(&stage, &mut client, title));
+        other.ok(write);
+        assert_eq!(client.table(title), direct.table(title), "{write}");
+    }
+}
+
+/// How many writes have waited for their events.
+fn ended(stage: &Stage) -> u64 {
+    let count = |column| told(stage, column).parse::<u64>().expect("a count");
+    count("narrowed") + count("late")
+}
+
+#[test]
+fn random_writes_take_each_answer_with_them_that_they_change_on_mariadb() {
+    random_writes(Kind::MariaDb);
+}
+
+#[test]
+fn random_writes_take_each_answer_with_them_that_they_change_on_mysql() {
+    random_writes(Kind::MySql);
+}
+
+/// Numbers that are the same in each run.
+struct Dice(u64);
+
+impl Dice {
+    fn below(&mut self, limit: usize) -> usize {
+        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        usize::try_from(self.0 >> 33).expect("31 bits") % limit
+    }
+
+    fn of<'a>(&mut self, choices: &[&'a str]) -> &'a str {
+        choices[self.below(choices.len())]
+    }
+}
+
+/// Of random writes; another seed makes others.
+const SEED: u64 = 7;
+const ROUNDS: u32 = 25;
+
+const WORDS: [&str; 12] =
+    ["'a'", "'A'", "'b'", "'a '", "' a'", "'\u{e4}'", "'\u{e0}'", "''", "'ss'", "'\u{df}'", "'a\tb'", "NULL"];
+const NUMBERS: [&str; 6] = ["0", "1", "2", "-1", "'1'", "NULL"];
+
+fn predicate(dice: &mut Dice) -> String {
+    let one = |dice: &mut Dice| match dice.below(8) {
+        0 | 1 => format!("s = {}", dice.of(&WORDS)),
+        2 => format!("u = {}", dice.of(&WORDS)),
+        3 => format!("n = {}", dice.of(&NUMBERS)),
+        4 => format!("m = {}", dice.of(&NUMBERS)),
+        5 => format!("s IN ({}, {})", dice.of(&WORDS), dice.of(&WORDS)),
+        6 => format!("n IN ({}, {})", dice.of(&NUMBERS), dice.of(&NUMBERS)),
+        _ => format!("b = {}", dice.of(&WORDS)),
+    };
+    let first = one(dice);
+    if dice.below(2) == 0 { first } else { format!("{first} AND {}", one(dice)) }
+}
+
+fn write(dice: &mut Dice) -> String {
+    match dice.below(7) {
+        0 => format!(
+            "UPDATE held SET s = {}, n = {} WHERE {}",
+            dice.of(&WORDS),
+            dice.of(&NUMBERS),
+            predicate(dice)
+        ),
+        1 => format!("UPDATE held SET u = {} WHERE {}", dice.of(&WORDS), predicate(dice)),
+        2 => format!("UPDATE held SET v = v + 1 WHERE {} LIMIT 1", predicate(dice)),
+        3 => format!(
+            "UPDATE held SET b = {}, m = {} WHERE id = {}",
+            dice.of(&WORDS),
+            dice.of(&NUMBERS),
+            dice.below(30)
+        ),
+        4 => format!("DELETE FROM held WHERE {} LIMIT 2", predicate(dice)),
+        5 => format!(
+            "INSERT INTO held (s, u, b, n, m, v) SELECT {}, {}, {}, {}, {}, 0",
+            dice.of(&WORDS),
+            dice.of(&WORDS),
+            dice.of(&WORDS),
+            dice.of(&NUMBERS),
+            dice.of(&NUMBERS)
+        ),
+        _ => format!(
+            "REPLACE INTO held (id, s, u, b, n, m, v) VALUES ({}, {}, {}, {}, {}, {}, 1)",
+            1 + dice.below(30),
+            dice.of(&WORDS),
+            dice.of(&WORDS),
+            dice.of(&WORDS),
+            dice.of(&NUMBERS),
+            dice.of(&NUMBERS)
+        ),
+    }
+}
+
+fn random_writes(kind: Kind) {
+    let stage = stage(kind);
+    let (mut client, mut other, mut direct) = (stage.client(), stage.client(), stage.primary());
+    let swedish = if kind == Kind::MySql { "utf8mb4_0900_ai_ci" } else { "utf8mb4_unicode_520_ci" };
+    direct.ok("SET sql_mode = ''");
+    other.ok("SET sql_mode = ''");
+    direct.ok(format!(
+        "CREATE TABLE held (id INT AUTO_INCREMENT PRIMARY KEY, s VARCHAR(9) CHARACTER SET utf8mb4 COLLATE {swedish}, \
+         u CHAR(9) CHARACTER SET latin1, b VARBINARY(9), n INT, m TINYINT, v INT)"
+    ));
+    let mut dice = Dice(SEED);
+    for _ in 0..20 {
+        direct.ok(write(&mut dice));
+    }
+    // Those of few shapes, so that their columns are learnt.
+    let reads: Vec<String> = (0..24)
+        .map(|_| format!("SELECT id, v FROM held WHERE {} ORDER BY id", predicate(&mut dice)))
+        .collect();
+    let (mut outlived, mut served) = (0, BTreeMap::new());
+    for round in 0..ROUNDS {
+        for read in &reads {
+            client.ok(read);
+        }
+        let write = write(&mut dice);
+        let writer = if dice.below(3) == 0 { &mut other } else { &mut direct };
+        writer.ok(&*write);
+        // What is within the bound may be older: all of it is to be carried.
+        await_that("all is carried", || carried(&stage));
+        for read in &reads {
+            let is_served = is_hit(&stage, &mut client, read);
+            let answer = client.table(read);
+            assert_eq!(
+                answer,
+                direct.table(read),
+                "{round}: {write} behind {read}, served: {is_served}, seed {SEED}"
+            );
+            outlived += u32::from(is_served);
+            served.entry(read).and_modify(|count| *count += u32::from(is_served)).or_insert(0);
+        }
+    }
+    let asked = ROUNDS * u32::try_from(reads.len()).expect("a few");
+    assert!(outlived > asked / 4, "{outlived} of {asked}: {served:?}");
+}
+
+/// All that the server has written is carried and proven.
+fn carried(stage: &Stage) -> bool {
+    let before: u64 = told(stage, "delay_count").parse().expect("a count");
+    await_that("the end is reached again", || {
+        told(stage, "delay_count").parse::<u64>().expect("a count") > before + 1
+    });
+    told(stage, "unproven") == "0"
+}
+
+#[test]
+fn write_of_a_session_that_left_the_binlog_unseen_ends_what_it_may_have_changed() {
+    let stage = stage(Kind::MariaDb);
+    let mut client = stage.client();
+    let cron = "SELECT value FROM options WHERE name = 'cron'";
+    await_learnt(&stage, &mut client, cron);
+    // The word is in no text that the proxy sees.
+    let mut unseen = stage.client();
+    unseen.ok("EXECUTE IMMEDIATE CONCAT('SET sql_log_', 'bin = 0')");
+    unseen.ok("UPDATE options SET value = 'unseen' WHERE name = 'cron'");
+    assert_eq!(client.table(cron), [["unseen"]]);
+    await_that("all is carried", || carried(&stage));
+    assert_eq!(client.table(cron), [["unseen"]]);
+    assert!(stage.proxy.log().contains("was not seen may have its session write past the binlog"));
+}
+
+#[test]
+fn write_behind_a_routine_that_leaves_the_binlog_ends_what_it_may_have_changed() {
+    let stage = stage_with(Kind::MariaDb, &["CREATE PROCEDURE off() SET SESSION sql_log_bin = 0"]);
+    let (mut client, mut unseen) = (stage.client(), stage.client());
+    let cron = "SELECT value FROM options WHERE name = 'cron'";
+    await_learnt(&stage, &mut client, cron);
+    unseen.ok("CALL off()");
+    await_that("it is served", || is_hit(&stage, &mut client, cron));
+    unseen.ok("UPDATE options SET value = 'unseen' WHERE name = 'cron'");
+    assert_eq!(client.table(cron), [["unseen"]]);
+    await_that("all is carried", || carried(&stage));
+    assert_eq!(client.table(cron), [["unseen"]]);
+}
