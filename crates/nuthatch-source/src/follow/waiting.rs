@@ -3,7 +3,9 @@
 //! Nothing that a server says of itself proves it: it may have given its replica up a moment ago. A *marker* does: a commit of our own
 //! between two looks that are alike. Answers count for all that was written before, so the marker's OK says that everything before it was
 //! answered and nothing given up; and what is written later began to wait later, and is given up no sooner than the server's time-out
-//! after that. So from before the marker until the time-out behind that moment nothing is shown that the replica has not answered.
+//! after that. So from before the marker until the time-out behind that moment nothing is shown that the replica has not answered. It must
+//! have waited for the marker at all: an answer that was on its way when the binlog began anew is of a place far ahead, and then a server
+//! waits for nobody (measured on MySQL 9.7; MariaDB 10.11 does not let it count).
 //!
 //! That holds if the server waits *before* it commits (`AFTER_SYNC`), waits also while no replica is there, and for nobody else's answer in
 //! the place of ours.
@@ -37,6 +39,8 @@ pub struct Waiting {
     answers: u64,
     /// How often it has given them up, and how many transactions nobody answered.
     given_up: (u64, u64),
+    /// How often it has waited for an answer.
+    waits: u64,
 }
 
 /// Until when it is sure that a server waits.
@@ -62,6 +66,7 @@ pub enum NotWaited {
     FewerThanAll { clients: u64, answers: u64, flavor: ServerFlavor },
     Off,
     GivenUp,
+    Answered(ServerFlavor),
 }
 
 impl Marker {
@@ -154,6 +159,7 @@ impl Waiting {
                 number(of(status, ["source_no_times", "master_no_times"]))?,
                 number(of(status, ["source_no_tx", "master_no_tx"]))?,
             ),
+            waits: number(of(status, ["source_tx_waits", "master_tx_waits"]))?,
         })
     }
 
@@ -190,6 +196,17 @@ impl Waiting {
                 Err(NotWaited::FewerThanAll { clients, answers: self.answers, flavor })
             }
             _ => Ok(()),
+        }
+    }
+
+    /// # Errors
+    /// Why what was written between the two was not waited for.
+    fn has_waited_since(&self, before: &Self, flavor: ServerFlavor) -> Result<(), NotWaited> {
+        match () {
+            () if (Self { waits: before.waits, ..self.clone() }) != *before => Err(NotWaited::GivenUp),
+            // An answer that was on its way when the binlog began anew is of a place that is far ahead: then it waits for nobody.
+            () if self.waits == before.waits => Err(NotWaited::Answered(flavor)),
+            () => Ok(()),
         }
     }
 
@@ -240,13 +257,12 @@ impl Prover {
         }
         let since_ns = now_ns();
         self.ask(&marker.statement(since_ns)).await?;
-        let after = Waiting::of(self).await?;
-        Ok(match after {
-            Some(after) if after == before => {
-                // Clocks of two machines run apart, by less than a hundredth.
-                Ok(Lease { since_ns, lasts_ns: before.timeout_ms * 990_000 })
-            }
-            _ => Err(NotWaited::GivenUp),
+        Ok(match Waiting::of(self).await? {
+            // Clocks of two machines run apart, by less than a hundredth.
+            Some(after) => after
+                .has_waited_since(&before, flavor)
+                .map(|()| Lease { since_ns, lasts_ns: before.timeout_ms * 990_000 }),
+            None => Err(NotWaited::GivenUp),
         })
     }
 }
@@ -295,6 +311,12 @@ impl fmt::Display for NotWaited {
             ),
             Self::Off => f.write_str("the server has given its replicas up and does not wait for them now"),
             Self::GivenUp => f.write_str("the server has just given a replica up, or was set otherwise"),
+            Self::Answered(flavor) => write!(
+                f,
+                "the server did not wait for an answer: one of before RESET MASTER may count for all: SET GLOBAL \
+                 rpl_semi_sync_{side}_enabled = OFF, and then = ON",
+                side = side(flavor)
+            ),
         }
     }
 }
@@ -324,6 +346,7 @@ mod tests {
             ("Rpl_semi_sync_master_no_times", "3"),
             ("Rpl_semi_sync_master_no_tx", "4"),
             ("Rpl_semi_sync_master_status", "ON"),
+            ("Rpl_semi_sync_master_tx_waits", "5"),
         ];
         let changed: Vec<_> = changes.iter().chain(&all).copied().collect();
         Waiting::read(&table(&changed), &table(&changed)).expect("all is there")
@@ -363,6 +386,16 @@ mod tests {
         let both =
             [("rpl_semi_sync_source_wait_for_replica_count", "2"), ("rpl_semi_sync_source_clients", "2")];
         assert_eq!(said(&both, MYSQL), None);
+    }
+
+    #[test]
+    fn a_marker_that_was_not_waited_for_proves_nothing() {
+        let since = |changes: &[(&str, &str)]| waiting(changes).has_waited_since(&waiting(&[]), MARIADB);
+        let waits = ("Rpl_semi_sync_master_tx_waits", "6");
+        assert_eq!(since(&[waits]), Ok(()));
+        assert_eq!(since(&[]), Err(NotWaited::Answered(MARIADB)));
+        let given_up = ("Rpl_semi_sync_master_no_times", "4");
+        assert_eq!(since(&[waits, given_up]), Err(NotWaited::GivenUp));
     }
 
     #[test]

@@ -21,10 +21,13 @@ const PAUSE: Duration = Duration::from_millis(200);
 /// For so long a server may take to count the proxy among its replicas.
 const ARRIVAL: Duration = Duration::from_secs(2);
 
+/// So many markers in a row may have been answered before the server waited for that.
+const ANSWERED_MAX: u32 = 3;
+
 /// Goes on until something is wrong.
 pub(super) async fn lease(prover: &mut Prover, waited: &Waited, carry: &Carry, aim: &Aim) -> FollowError {
     let begun = Instant::now();
-    let mut is_prepared = false;
+    let (mut is_prepared, mut in_a_row) = (false, 0);
     loop {
         let markers = carry.markers();
         let leased = in_time(async {
@@ -41,7 +44,15 @@ pub(super) async fn lease(prover: &mut Prover, waited: &Waited, carry: &Carry, a
                 aim.fall("the server has acknowledged the marker, and it did not come in its binlog");
                 PAUSE
             }
-            Ok(Ok(lease)) => hold(lease, waited, aim),
+            Ok(Ok(lease)) => {
+                in_a_row = 0;
+                hold(lease, waited, aim)
+            }
+            // Our answer may have been there before it began to wait.
+            Ok(Err(NotWaited::Answered(_))) if in_a_row < ANSWERED_MAX => {
+                in_a_row += 1;
+                PAUSE_MIN
+            }
             Ok(Err(why)) => {
                 if must_leave(&why) && begun.elapsed() > ARRIVAL {
                     aim.fall(&why.to_string());
@@ -72,7 +83,7 @@ pub(super) async fn lease(prover: &mut Prover, waited: &Waited, carry: &Carry, a
 /// Whether the proxy must not stay a semi-synchronous replica: its answers would count in the place of others', or writes would wait for it
 /// longer than they may.
 fn must_leave(why: &NotWaited) -> bool {
-    !matches!(why, NotWaited::NotThere | NotWaited::Off | NotWaited::GivenUp)
+    !matches!(why, NotWaited::NotThere | NotWaited::Off | NotWaited::GivenUp | NotWaited::Answered(_))
 }
 
 /// Returns when it is to be renewed.

@@ -274,6 +274,45 @@ fn is_exact_after_a_standstill(kind: Kind) {
 }
 
 #[test]
+fn answer_of_before_the_binlog_of_mariadb_began_anew_is_none() {
+    is_exact_behind_an_answer_from_before(Kind::MariaDb);
+}
+
+#[test]
+fn answer_of_before_the_binlog_of_mysql_began_anew_is_none() {
+    is_exact_behind_an_answer_from_before(Kind::MySql);
+}
+
+/// It is of a place far ahead of all that is written then, so the server waits for nobody.
+fn is_exact_behind_an_answer_from_before(kind: Kind) {
+    let stage = waiting(kind);
+    let mut direct = stage.primary();
+    (0..5).for_each(|_| drop(direct.ok("FLUSH BINARY LOGS")));
+    await_mode(&stage, "exact");
+    let (anew, switch) = match kind {
+        Kind::MariaDb => ("RESET MASTER", "rpl_semi_sync_master_enabled"),
+        Kind::MySql => ("RESET BINARY LOGS AND GTIDS", "rpl_semi_sync_source_enabled"),
+    };
+    let begun = told(&stage, "begun_anew");
+    stage.proxy.signal(Signal::STOP);
+    held_by(&mut direct, "not answered yet");
+    direct.ok(anew);
+    stage.proxy.signal(Signal::CONT);
+    await_that("it begins anew", || told(&stage, "begun_anew") != begun);
+    let is_told = || told(&stage, "why").contains("did not wait for an answer");
+    await_that("it is exact, or says why not", || is_told() || told(&stage, "mode") == "exact");
+    if is_told() {
+        ["OFF", "ON"].iter().for_each(|value| drop(direct.ok(format!("SET GLOBAL {switch} = {value}"))));
+        stage.administer(["SET mysql-long_query_time = 1234", "LOAD MYSQL VARIABLES TO RUNTIME"]);
+        await_mode(&stage, "exact");
+    }
+    stage.proxy.signal(Signal::STOP);
+    let held = held_by(&mut direct, "waits");
+    stage.proxy.signal(Signal::CONT);
+    assert!(held > Duration::from_millis(300), "the server waits for a proxy that is exact: {held:?}");
+}
+
+#[test]
 fn server_that_begins_anew_or_ends_the_stream_is_followed_anew() {
     let mut stage = waiting(Kind::MariaDb);
     await_mode(&stage, "exact");
