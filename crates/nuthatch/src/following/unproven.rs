@@ -9,13 +9,16 @@ use crate::following::ends::Ends;
 use crate::following::transaction::Name;
 use crate::following::xa::OwnedXid;
 
-/// MariaDB says nothing of the last transaction of a file before one of the next is committed. After so long, and the time for which it waits
-/// for its replicas, it is.
+/// MariaDB says nothing of the last transaction of a file before one of the next is committed. When it has run for so long, and for the time
+/// for which it waits for its replicas, it is.
 const ROTATION_PATIENCE_NS: u64 = 60_000_000_000;
 
-/// Of the place at which the stream begins it is not known whether the last transaction ends there, or one before may still wait. After so
-/// long, and that time, none does.
+/// Of the place at which the stream begins it is not known whether the last transaction ends there, or one before may still wait. When it
+/// has run for so long, and for that time, none does.
 const BEGINNING_PATIENCE_NS: u64 = 2_000_000_000;
+
+/// Between two answers a server counts as having run for so long at most: one that stands still (SIGSTOP, a paused machine) commits nothing.
+const BETWEEN_ANSWERS_NS_MAX: u64 = 50_000_000;
 
 /// By what it is known that the server shows something.
 #[derive(Debug)]
@@ -32,7 +35,28 @@ pub(super) enum Proof {
 struct Waiting {
     proof: Proof,
     since_ns: u64,
+    /// For how long the server had run then.
+    since_run: Run,
     carried: Carried,
+}
+
+/// For how long the server is known to have run, by its answers.
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct Run {
+    ns: u64,
+}
+
+impl Run {
+    /// It has answered, so long behind its answer before.
+    const fn note_answer(&mut self, since_last_ns: u64) {
+        self.ns +=
+            if since_last_ns < BETWEEN_ANSWERS_NS_MAX { since_last_ns } else { BETWEEN_ANSWERS_NS_MAX };
+    }
+
+    /// Whether that was so long ago.
+    const fn has_gone_on(self, since: Self, ns: u64) -> bool {
+        self.ns >= since.ns.saturating_add(ns)
+    }
 }
 
 /// See the module's doc.
@@ -41,13 +65,23 @@ pub(super) struct Unproven {
     ends: Ends,
     /// What the server said last that it shows.
     shown: Option<Shown>,
+    run: Run,
+    /// When the server answered last.
+    answered_ns: u64,
     /// For how long the server waits for its replicas.
     timeout_ns: u64,
 }
 
 impl Unproven {
     pub(super) fn new(timeout_ns: u64) -> Self {
-        Self { waiting: VecDeque::new(), ends: Ends::default(), shown: None, timeout_ns }
+        Self {
+            waiting: VecDeque::new(),
+            ends: Ends::default(),
+            shown: None,
+            run: Run::default(),
+            answered_ns: boottime_ns(),
+            timeout_ns,
+        }
     }
 
     pub(super) fn len(&self) -> usize {
@@ -61,7 +95,8 @@ impl Unproven {
 
     /// Holds it until that is proven.
     pub(super) fn hold(&mut self, carried: Carried, proof: Proof) {
-        self.waiting.push_back(Waiting { proof, since_ns: boottime_ns(), carried });
+        let (since_ns, since_run) = (boottime_ns(), self.run);
+        self.waiting.push_back(Waiting { proof, since_ns, since_run, carried });
     }
 
     /// What came last changes its definitions from now on.
@@ -79,6 +114,9 @@ impl Unproven {
     /// The server shows that, as it said just now.
     pub(super) fn note_shown(&mut self, shown: Shown) {
         self.shown = Some(shown);
+        let now_ns = boottime_ns();
+        self.run.note_answer(now_ns.saturating_sub(self.answered_ns));
+        self.answered_ns = now_ns;
     }
 
     /// A transaction that ends there was carried.
@@ -122,8 +160,7 @@ impl Unproven {
         now_ns: u64,
     ) -> bool {
         let has_waited = |patience_ns: u64| {
-            let until_ns = one.since_ns.saturating_add(patience_ns).saturating_add(self.timeout_ns);
-            now_ns >= until_ns
+            self.run.has_gone_on(one.since_run, patience_ns.saturating_add(self.timeout_ns))
         };
         match (&one.proof, shown) {
             (Proof::Name(Name::MySql { uuid, tag, number }), Shown::Set(set)) => set.has(*uuid, tag, *number),
@@ -143,5 +180,23 @@ impl Unproven {
             }
             _ => false,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_server_that_stands_still_does_not_wear_patience_out() {
+        let mut run = Run::default();
+        let begun = run;
+        run.note_answer(20_000_000);
+        assert!(!run.has_gone_on(begun, BEGINNING_PATIENCE_NS));
+        run.note_answer(60_000_000_000);
+        assert!(!run.has_gone_on(begun, BEGINNING_PATIENCE_NS), "it stood still for a minute");
+        (0..100).for_each(|_| run.note_answer(20_000_000));
+        assert!(run.has_gone_on(begun, BEGINNING_PATIENCE_NS));
+        assert!(!run.has_gone_on(run, BEGINNING_PATIENCE_NS));
     }
 }
