@@ -37,6 +37,10 @@ const XA_PATIENCE_NS: u64 = 15_000_000_000;
 /// How often it is looked whether `exact` is possible by now.
 const LOOK: Duration = Duration::from_secs(5);
 
+/// For so long a server may count a connection among its replicas that we have lost, and how often it is asked whether it still does.
+const DEPARTURE: Duration = Duration::from_secs(1);
+const DEPARTURE_PAUSE: Duration = Duration::from_millis(50);
+
 /// See the module's doc.
 pub(super) struct Follower {
     pub(super) proxy: Arc<Proxy>,
@@ -114,7 +118,7 @@ impl Follower {
             return Err(FollowError::Refused(unfit.to_string()));
         }
         let waited = match self.followed.wanted() {
-            Follow::Exact => self.waited(&mut prover, &snapshot, aim).await?,
+            Follow::Exact => self.waited(&mut prover, &snapshot, aim, DEPARTURE).await?,
             Follow::Off | Follow::Bounded => None,
         };
         let (carry, mut feed) = self.begin(&mut prover, &server.address, &login, waited.as_ref()).await?;
@@ -184,12 +188,13 @@ impl Follower {
         Ok((carry, feed))
     }
 
-    /// What it takes to be waited for, if the server may wait for the proxy; why it may not is noted.
+    /// What it takes to be waited for, if the server may wait for the proxy; why it may not is noted. For so long others may be in the way.
     async fn waited(
         &self,
         prover: &mut Prover,
         snapshot: &Snapshot,
         aim: &Aim,
+        patience: Duration,
     ) -> Result<Option<Waited>, FollowError> {
         let variables = &snapshot.mysql;
         let refuse = |why: String| *aim.why_not_exact.borrow_mut() = why;
@@ -206,7 +211,7 @@ impl Follower {
         }
         let timeout_max_ms = variables.query_cache_follow_timeout_max_ms;
         let flavor = prover.flavor();
-        match in_time(Waiting::of(prover)).await? {
+        match without_those_lost(prover, timeout_max_ms, patience).await? {
             None => {
                 refuse(NotWaited::NoPlugin(flavor).to_string());
                 Ok(None)
@@ -246,12 +251,31 @@ impl Follower {
                 Err(_unreached) => continue,
             };
             let snapshot = self.proxy.snapshot();
-            if let Ok(Some(_)) = self.waited(&mut prover, &snapshot, aim).await {
+            if let Ok(Some(_)) = self.waited(&mut prover, &snapshot, aim, Duration::ZERO).await {
                 return FollowError::Anew(
                     "the server would wait for the proxy now: it is followed anew".to_owned(),
                 );
             }
         }
+    }
+}
+
+/// How the server waits, when it counts no replica any more that is in the way, or behind that time.
+async fn without_those_lost(
+    prover: &mut Prover,
+    timeout_max_ms: u64,
+    patience: Duration,
+) -> Result<Option<Waiting>, FollowError> {
+    let begun = Instant::now();
+    loop {
+        let waiting = in_time(Waiting::of(prover)).await?;
+        let joined = waiting.as_ref().map(|waiting| waiting.may_be_joined(prover.flavor(), timeout_max_ms));
+        match joined {
+            Some(Err(NotWaited::NotAlone { .. } | NotWaited::FewerThanAll { .. }))
+                if begun.elapsed() < patience => {}
+            _ => return Ok(waiting),
+        }
+        sleep(DEPARTURE_PAUSE).await;
     }
 }
 
