@@ -2,7 +2,7 @@
 
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
-.PHONY: help run demo demo-failover check test test-servers drivers driver-suites orm-suites mtr apps properties differential freshness soundness equivalence every-byte chaos bench bench-exact fuzz docs clean deps
+.PHONY: help run demo demo-failover check test test-servers drivers driver-suites orm-suites mtr apps properties differential freshness soundness equivalence every-byte chaos chaos-follow bench bench-exact fuzz docs clean deps
 MAKEFLAGS += --no-print-directory
 
 # So that a Rust which rustup has just installed is found without a new shell.
@@ -137,6 +137,16 @@ chaos: ## servers, network and proxy fail under 32 writers and 32 readers: nothi
 	@NUTHATCH_CHAOS_SEED=$(SEED) NUTHATCH_CHAOS_SECONDS=$(SECONDS) NUTHATCH_CHAOS_SERVER=$(SERVER) \
 	cargo test --release -p nuthatch --test chaos --locked -- --ignored --exact --nocapture \
 	  as_many_faults_as_wanted_leave_nothing_wrong
+
+# FAULTS of a seed, one after the other, until there were as many or SECONDS are over. Writers go past the proxy, readers through it.
+FAULTS ?= 100
+FOLLOW_SECONDS ?= 3600
+chaos-follow: ## server, proxy and network fail while binlogs are followed: no read is older than promised (SERVER=mysql FOLLOW=bounded SEED=1 FAULTS=100)
+	@tools/deps.sh test
+	@NUTHATCH_FRESHNESS_SEED=$(if $(filter command line environment,$(origin SEED)),$(SEED)) NUTHATCH_FRESHNESS_FAULTS=$(FAULTS) \
+	NUTHATCH_FRESHNESS_SECONDS=$(FOLLOW_SECONDS) NUTHATCH_FRESHNESS_SERVER=$(SERVER) NUTHATCH_FRESHNESS_FOLLOW=$(FOLLOW) \
+	cargo test --release -p nuthatch --test freshness --locked -- --ignored --exact --nocapture \
+	  no_read_is_stale_whatever_befalls_the_follower_for_as_long_as_wanted
 
 bench: ## CPU cost of each query against the floor and the direct connection (BENCH_ARGS="--help")
 	@tools/deps.sh run

@@ -109,6 +109,7 @@ impl<'a> Definer<'a> {
         let question = Question::about_definitions(self.definition.kind(), &mut self.session.random);
         let form = self.session.form();
         self.witness.read(&question, form);
+        self.session.pause_before_write();
         let version = self.session.run.next_version();
         self.take(self.step(version));
         self.witness.read(&question, form);

@@ -1,8 +1,9 @@
 //! What a run stands on: a server of its own, a proxy before it, the schema.
 
+mod harmed;
 mod pair;
 
-use nuthatch_lab::{Kind, Options, ScratchLab, SemiSync};
+use nuthatch_lab::{Kind, Options, Relays, ScratchLab, SemiSync};
 
 use std::time::Duration;
 
@@ -11,9 +12,10 @@ use crate::deadline::await_that;
 use crate::history::Reads;
 use crate::proxy::{Proxy, Setup};
 use crate::report::{self, Report};
-use crate::run::{End, Past, Place, Primary, Run};
+use crate::run::{DENSE, End, Past, Place, Primary, Run};
 use crate::{schema, servers, stage};
 
+pub(crate) use harmed::Harmed;
 pub(crate) use pair::{Changes, Pair};
 
 const SCHEMA: &str = "freshness";
@@ -25,24 +27,34 @@ pub(crate) enum Follow {
     Exact,
 }
 
+impl Follow {
+    const fn word(self) -> &'static str {
+        match self {
+            Self::Exact => "exact",
+            Self::Bounded(_) => "bounded",
+        }
+    }
+}
+
 const WAITS_MARIADB: [&str; 3] = [
     "rpl_semi_sync_master_enabled=1",
     "rpl_semi_sync_master_wait_point=AFTER_SYNC",
     "rpl_semi_sync_master_timeout=1000",
 ];
 
+/// The lab makes its accounts while nobody is there to be waited for.
+const WAITS_MYSQL: [&str; 3] = [
+    "plugin_load_add=semisync_source.so",
+    "loose_rpl_semi_sync_source_enabled=1",
+    "loose_rpl_semi_sync_source_timeout=1000",
+];
+
 /// The account that follows, with what it needs.
 fn prepare(lab: &ScratchLab, kind: Kind, mode: Follow) {
     let mut server = servers::primary(lab);
-    let (grants, waits) = match kind {
-        Kind::MariaDb => ("REPLICATION SLAVE, BINLOG MONITOR", &[][..]),
-        Kind::MySql => (
-            "REPLICATION SLAVE, REPLICATION CLIENT",
-            &[
-                "SET GLOBAL rpl_semi_sync_source_timeout = 1000",
-                "SET GLOBAL rpl_semi_sync_source_enabled = ON",
-            ][..],
-        ),
+    let grants = match kind {
+        Kind::MariaDb => "REPLICATION SLAVE, BINLOG MONITOR",
+        Kind::MySql => "REPLICATION SLAVE, REPLICATION CLIENT",
     };
     server.ok("CREATE USER follow@'%' IDENTIFIED BY 'pw'");
     server.ok(format!("GRANT {grants} ON *.* TO follow@'%'"));
@@ -50,7 +62,6 @@ fn prepare(lab: &ScratchLab, kind: Kind, mode: Follow) {
         server.ok("CREATE DATABASE nuthatch");
         server.ok("CREATE TABLE nuthatch.marker (id INT UNSIGNED PRIMARY KEY, at BIGINT UNSIGNED NOT NULL)");
         server.ok("GRANT INSERT, UPDATE ON nuthatch.marker TO follow@'%'");
-        waits.iter().for_each(|statement| drop(server.ok(statement)));
     }
 }
 
@@ -85,21 +96,27 @@ pub(crate) struct Ground {
 impl Ground {
     /// `setup` says what is cached.
     pub(crate) fn new(kind: Kind, setup: Setup) -> Self {
-        Self::of(kind, setup, Vec::new(), |_| {})
+        Self::of(kind, setup, (Relays::Off, Vec::new()), |_| {}).0
     }
 
     /// The proxy follows the binlog in that mode, and these writers go past it.
     pub(crate) fn followed(kind: Kind, mode: Follow, past: Past, setup: Setup) -> Self {
+        Self::followed_over(Relays::Off, kind, mode, past, setup).0
+    }
+
+    /// The same, and with what the proxy can be started again.
+    fn followed_over(relays: Relays, kind: Kind, mode: Follow, past: Past, setup: Setup) -> (Self, Setup) {
         let waits: &[&str] = match (kind, mode) {
             (_, Follow::Bounded(_)) => &[],
             (Kind::MariaDb, Follow::Exact) => &WAITS_MARIADB,
-            (Kind::MySql, Follow::Exact) => &["plugin_load_add=semisync_source.so"],
+            (Kind::MySql, Follow::Exact) => &WAITS_MYSQL,
         };
         // Files that begin while transactions wait.
         let extra = waits.iter().chain(&["max_binlog_size=65536"]).map(ToString::to_string).collect();
-        let (word, reads) = match mode {
-            Follow::Exact => ("exact", Reads::Current),
-            Follow::Bounded(bound) => ("bounded", Reads::Within(bound)),
+        let word = mode.word();
+        let reads = match mode {
+            Follow::Exact => Reads::Current,
+            Follow::Bounded(bound) => Reads::Within(bound),
         };
         let mut setup = setup
             .variable("mysql-query_cache_follow", format!("'{word}'"))
@@ -108,12 +125,12 @@ impl Ground {
         if let Follow::Bounded(bound) = mode {
             setup = setup.variable("mysql-query_cache_max_staleness_ms", bound.as_millis());
         }
-        let ground = Self::of(kind, setup, extra, |lab| prepare(lab, kind, mode));
+        let (ground, setup) = Self::of(kind, setup, (relays, extra), |lab| prepare(lab, kind, mode));
         await_that("it is followed", || {
             let rows = ground.proxy.operator().table("SELECT mode FROM stats_query_cache_follow");
             rows.first().is_some_and(|row| row[0] == word)
         });
-        Self { past: Some(past), reads, ..ground }
+        (Self { past: Some(past), reads, ..ground }, setup)
     }
 
     /// What the follower says of itself.
@@ -123,10 +140,16 @@ impl Ground {
         format!("{columns}\n{}", rows.concat().join(", "))
     }
 
-    fn of(kind: Kind, setup: Setup, extra: Vec<String>, prepare: impl FnOnce(&ScratchLab)) -> Self {
+    fn of(
+        kind: Kind,
+        setup: Setup,
+        (relays, extra): (Relays, Vec<String>),
+        prepare: impl FnOnce(&ScratchLab),
+    ) -> (Self, Setup) {
         let options = Options {
             installation: servers::installation(kind),
             replicas: 0,
+            relays,
             buffer_pool_mib: 64,
             connections_max: 300,
             extra,
@@ -139,7 +162,7 @@ impl Ground {
         let proxy = Proxy::start(&setup);
         let ground = Self { lab, proxy, past: None, reads: Reads::Current };
         ground.fill();
-        ground
+        (ground, setup)
     }
 
     fn fill(&self) {
@@ -177,6 +200,8 @@ impl Ground {
             level: None,
             primary: Primary::Stays,
             reads: self.reads,
+            crowd: DENSE,
+            bound_at_times: None,
         }
     }
 

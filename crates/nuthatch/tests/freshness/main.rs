@@ -26,6 +26,7 @@ mod random;
 mod register;
 
 mod history;
+mod late;
 
 mod estate;
 mod question;
@@ -42,6 +43,9 @@ mod writer;
 mod report;
 mod run;
 
+mod harm;
+mod outcome;
+
 mod ground;
 
 use std::time::Duration;
@@ -50,9 +54,10 @@ use parking_lot::Mutex;
 
 use e2e::{client, deadline, proxy, servers, stage};
 
-use ground::{Follow, Ground};
+use ground::{Follow, Ground, Harmed};
 use history::{Reads, Wrong};
 use nuthatch_lab::Kind;
+use outcome::Outcome;
 use proxy::Setup;
 use report::Report;
 use run::{End, Past};
@@ -63,6 +68,7 @@ const WHILE_THE_PRIMARY_CHANGES: Duration = Duration::from_secs(8);
 const AT_THE_SERVER: Duration = Duration::from_secs(6);
 
 const PAST_THE_PROXY: Duration = Duration::from_secs(8);
+const WHILE_ALL_FAILS: Duration = Duration::from_secs(4);
 
 /// What `bounded` promises.
 const BOUND: Duration = Duration::from_millis(100);
@@ -70,6 +76,12 @@ const BOUND: Duration = Duration::from_millis(100);
 /// Of a hundred point reads, those that must come from the cache; fewer in a short run, which begins with an empty one.
 const HITS_PERCENT: f64 = 50.0;
 const HITS_PERCENT_SHORT: f64 = 30.0;
+
+/// The same where it is forgotten again and again.
+const HITS_PERCENT_HARMED: f64 = 5.0;
+
+/// Of the faults.
+const SEED: u64 = 15;
 
 /// Within which a stale cache must be found out.
 const FOUND_WITHIN: Duration = Duration::from_secs(10);
@@ -155,6 +167,26 @@ fn no_read_is_stale_past(server: Kind, mode: Follow, past: Past, end: End) {
     println!("{}", ground.told());
     assert_fresh(&report);
     assert_hits(&report, HITS_PERCENT_SHORT);
+}
+
+/// Server, proxy and network fail, one fault after the other.
+#[test]
+fn no_read_is_stale_whatever_befalls_the_follower() {
+    no_read_is_stale_while_all_fails(Kind::MariaDb, Follow::Exact);
+}
+
+#[test]
+fn no_read_is_stale_whatever_befalls_the_follower_of_mysql() {
+    no_read_is_stale_while_all_fails(Kind::MySql, Follow::Exact);
+}
+
+#[expect(clippy::print_stdout, reason = "the outcome is what a run is for")]
+fn no_read_is_stale_while_all_fails(server: Kind, mode: Follow) {
+    let _alone = ALONE.lock();
+    let outcome = Harmed::new(server, mode, SEED, exact()).run(usize::MAX, WHILE_ALL_FAILS);
+    println!("{outcome}");
+    assert_eq!(outcome.violations(), 0, "violations, printed above");
+    assert!(outcome.report().reads() > 0);
 }
 
 fn mode_named(word: &str) -> Follow {
@@ -294,6 +326,28 @@ fn no_read_is_stale_for_as_long_as_wanted() {
     let report = ground.run_through_the_proxy(end);
     assert_fresh(&report);
     assert_hits(&report, HITS_PERCENT);
+}
+
+#[test]
+#[ignore = "takes as long as it is told: make chaos-follow"]
+fn no_read_is_stale_whatever_befalls_the_follower_for_as_long_as_wanted() {
+    let _alone = ALONE.lock();
+    let number = |name: &str| argument(name).map(|text| text.parse::<u64>().expect("a number"));
+    let server = servers::kind_named(argument("SERVER").as_deref());
+    let mode = mode_named(argument("FOLLOW").as_deref().unwrap_or("exact"));
+    let faults = usize::try_from(number("FAULTS").unwrap_or(100)).expect("a number of faults");
+    let seconds = Duration::from_secs(number("SECONDS").unwrap_or(3600));
+    let flags = argument("FLAGS").unwrap_or_default();
+    let setup = exact().flags(flags.split_whitespace());
+    let harmed = Harmed::new(server, mode, number("SEED").unwrap_or(SEED), setup);
+    assert_unharmed(&harmed.run(faults, seconds));
+}
+
+#[expect(clippy::print_stdout, reason = "the outcome is what a run is for")]
+fn assert_unharmed(outcome: &Outcome) {
+    println!("{outcome}");
+    assert_eq!(outcome.violations(), 0, "violations, printed above");
+    assert_hits(outcome.report(), HITS_PERCENT_HARMED);
 }
 
 #[expect(clippy::disallowed_methods, reason = "the test's own argument")]

@@ -37,7 +37,11 @@ impl<'a> Reader<'a> {
 
     /// Reads until the run is over.
     pub(crate) fn run(mut self) -> Tally {
+        let pause_ms_max = self.session.run.place.crowd.pause_ms_max;
         while !self.session.run.is_over() {
+            if pause_ms_max > 0 {
+                self.session.pause(pause_ms_max);
+            }
             if self.session.happens(TRANSACTIONS_PERCENT) {
                 self.transaction();
             } else {

@@ -9,6 +9,7 @@ use nuthatch_sql::{DigestOptions, digest_text};
 use crate::client::Client;
 use crate::connection::Failure;
 use crate::history::Wrong;
+use crate::late::{Late, Waits};
 use crate::question::Kind;
 
 /// Violations that are kept in full.
@@ -86,6 +87,12 @@ pub(crate) struct Answered {
 }
 
 impl Answered {
+    pub(crate) const fn add(&mut self, other: Self) {
+        self.by_cache += other.by_cache;
+        self.by_server += other.by_server;
+        self.look_ups += other.look_ups;
+    }
+
     /// Of 1.
     pub(crate) fn hit_ratio(self) -> f64 {
         self.by_cache as f64 / (self.by_cache + self.by_server).max(1) as f64
@@ -125,6 +132,10 @@ pub(crate) struct Report {
     /// Nothing of a run past the proxy.
     pub(crate) answered: BTreeMap<Kind, Answered>,
     pub(crate) violations: Violations,
+    /// Reads that were not explained, and are to be judged.
+    pub(crate) lates: Vec<Late>,
+    /// How long commits past the proxy took.
+    pub(crate) waits: Waits,
 }
 
 impl Report {

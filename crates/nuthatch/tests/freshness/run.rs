@@ -1,6 +1,6 @@
 //! One run: all sessions at once against one place, until its time is over.
 
-use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering};
 use std::thread::{self, Scope, ScopedJoinHandle};
 use std::time::Duration;
 
@@ -11,6 +11,7 @@ use crate::deadline::Stopwatch;
 use crate::definer::{Definer, Definition};
 use crate::estate::{Arrivals, Estate, Group};
 use crate::history::{History, Reads, Time, Wrong};
+use crate::late::{Late, Waits};
 use crate::question::Aim;
 use crate::reader::Reader;
 use crate::register::{GROUPS, Owner};
@@ -19,19 +20,38 @@ use crate::schema;
 use crate::session::Session;
 use crate::writer::Writer;
 
-/// Sessions that read.
-const READERS: usize = 64;
-
-/// Statements for each one that writes.
-const STATEMENTS_PER_WRITE: u64 = 50;
-
 /// Writes for each that is DDL, which is one of them.
 const WRITES_PER_DEFINITION: u64 = 200;
+
+/// How many read, and how fast.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Crowd {
+    /// Sessions that read.
+    pub(crate) readers: usize,
+    /// What each pauses at most, between two turns.
+    pub(crate) pause_ms_max: usize,
+    pub(crate) pace: Pace,
+}
+
+/// When a writer writes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Pace {
+    /// Once for so many statements.
+    PerStatements(u64),
+    /// Whatever others do, also while all of them are held up: so long at most behind what its witness was shown, who looks again as soon as it
+    /// is acknowledged.
+    ByItself { pause_ms_max: usize },
+}
+
+/// As many as there can be.
+pub(crate) const DENSE: Crowd = Crowd { readers: 64, pause_ms_max: 0, pace: Pace::PerStatements(50) };
 
 /// When a run ends.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum End {
     After(Duration),
+    /// When it is told to.
+    WhenTold,
     /// At the first violation of a kind, or after that time.
     Once(Wrong, Duration),
 }
@@ -73,6 +93,9 @@ pub(crate) struct Place {
     pub(crate) level: Option<&'static str>,
     pub(crate) primary: Primary,
     pub(crate) reads: Reads,
+    pub(crate) crowd: Crowd,
+    /// What is wrong with a read is judged when the run is over: less may be promised at times, no more than this.
+    pub(crate) bound_at_times: Option<Duration>,
 }
 
 /// What all sessions share.
@@ -81,6 +104,7 @@ pub(crate) struct Run {
     pub(crate) place: Place,
     pub(crate) history: History,
     end: End,
+    is_told_to_end: AtomicBool,
     watch: Stopwatch,
     reads: AtomicU64,
     writes: AtomicU64,
@@ -90,6 +114,8 @@ pub(crate) struct Run {
     next_arrival: AtomicI64,
     written_group: AtomicI64,
     violations: Mutex<Violations>,
+    lates: Mutex<Vec<Late>>,
+    waits: Mutex<Waits>,
 }
 
 impl Run {
@@ -104,6 +130,7 @@ impl Run {
             history: History::new(&schema::contents(), place.reads),
             place,
             end,
+            is_told_to_end: AtomicBool::new(false),
             watch: Stopwatch::start(),
             reads: AtomicU64::new(0),
             writes: AtomicU64::new(0),
@@ -113,6 +140,8 @@ impl Run {
             next_arrival: AtomicI64::new(1),
             written_group: AtomicI64::new(0),
             violations: Mutex::default(),
+            lates: Mutex::default(),
+            waits: Mutex::default(),
         };
         let tally = run.sessions(meanwhile);
         Report {
@@ -120,6 +149,8 @@ impl Run {
             took: run.watch.elapsed(),
             answered: [].into(),
             violations: run.violations.into_inner(),
+            lates: run.lates.into_inner(),
+            waits: run.waits.into_inner(),
         }
     }
 
@@ -127,7 +158,7 @@ impl Run {
         let mut tally = Tally::default();
         thread::scope(|scope| {
             let mut sessions = Vec::new();
-            for number in 0..READERS {
+            for number in 0..self.place.crowd.readers {
                 let session = Session::new(self, "reader", number);
                 sessions.push(scope.spawn(move || Reader::new(session).run()));
             }
@@ -173,10 +204,16 @@ impl Run {
     pub(crate) fn is_over(&self) -> bool {
         match self.end {
             End::After(time) => self.now() >= time,
+            End::WhenTold => self.is_told_to_end.load(Ordering::Relaxed),
             End::Once(wrong, time) => {
                 self.violations.lock().counts.contains_key(&wrong) || self.now() >= time
             }
         }
+    }
+
+    /// Ends one that ends when it is told to.
+    pub(crate) fn end(&self) {
+        self.is_told_to_end.store(true, Ordering::Relaxed);
     }
 
     /// A version that nobody has written before.
@@ -213,9 +250,10 @@ impl Run {
 
     /// Whether the reads since the last write are enough for another.
     pub(crate) fn is_write_due(&self) -> bool {
+        let Pace::PerStatements(statements_per_write) = self.place.crowd.pace else { return true };
         let writes = self.writes.load(Ordering::Relaxed);
         let statements = self.reads.load(Ordering::Relaxed) + writes;
-        writes * STATEMENTS_PER_WRITE <= statements
+        writes * statements_per_write <= statements
     }
 
     /// Whether the writes since the last change of a definition are enough for another.
@@ -246,5 +284,15 @@ impl Run {
 
     pub(crate) fn violation(&self, wrong: Wrong, account: impl FnOnce() -> String) {
         self.violations.lock().add(wrong, account);
+    }
+
+    /// A read that may be a violation.
+    pub(crate) fn late(&self, late: Late) {
+        self.lates.lock().push(late);
+    }
+
+    /// A commit past the proxy was acknowledged, which was sent at that moment.
+    pub(crate) fn waited(&self, sent: Time) {
+        self.waits.lock().note(sent, self.now());
     }
 }

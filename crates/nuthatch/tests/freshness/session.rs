@@ -5,11 +5,12 @@ use std::time::Duration;
 
 use crate::connection::{Connection, Failure, Form, Refusal, Reply, Statement};
 use crate::history::{Fault, Reads, Snapshot, Time, Wrong};
+use crate::late::Late;
 use crate::question::Question;
 use crate::random::Random;
 use crate::register::{Contents, Owner, Register, Sight, held};
 use crate::report::Tally;
-use crate::run::{Primary, Run};
+use crate::run::{Pace, Primary, Run};
 
 /// Errors that are nobody's fault. A session rolls back and goes on.
 const HARMLESS: [u16; 5] = [
@@ -22,6 +23,9 @@ const HARMLESS: [u16; 5] = [
 
 /// What clients are told while a primary is dead, or died under their statement: lost, no server in time, cut. A session connects anew.
 const OF_A_DEAD_PRIMARY: [u16; 3] = [2013, 9001, 9004];
+
+/// The same where sessions know nothing of a proxy, of a server that ends as it was told to: ER_SERVER_SHUTDOWN, ER_QUERY_INTERRUPTED, ER_CONNECTION_KILLED.
+const OF_A_SHUTDOWN: [u16; 3] = [1053, 1317, 1927];
 
 /// What a session is told that a switchover could not wait for any longer, because of a pin: "Connection was closed for a switchover of its
 /// server, which could not wait for stored_code any longer".
@@ -127,6 +131,13 @@ impl<'a> Session<'a> {
         sleep(Duration::from_millis(1 + self.random.below(ms_max) as u64));
     }
 
+    /// Between what a witness is shown and the write, where writers write by themselves.
+    pub(crate) fn pause_before_write(&mut self) {
+        if let Pace::ByItself { pause_ms_max } = self.run.place.crowd.pace {
+            self.pause(pause_ms_max);
+        }
+    }
+
     /// Runs a statement. Panics where it has no answer for another reason than those of a [`Setback`], which are counted.
     pub(crate) fn attempt(&mut self, statement: &Statement, form: Form) -> Result<Reply, Setback> {
         let failure = match self.connection.run(statement, form) {
@@ -169,7 +180,10 @@ impl<'a> Session<'a> {
 
     fn may_fail(&self, failure: &Failure) -> bool {
         let is_told = match failure {
-            Failure::Refused(refusal) => OF_A_DEAD_PRIMARY.contains(&refusal.code),
+            Failure::Refused(refusal) => {
+                let of_a_shutdown = self.run.place.past.is_some() && OF_A_SHUTDOWN.contains(&refusal.code);
+                OF_A_DEAD_PRIMARY.contains(&refusal.code) || of_a_shutdown
+            }
             Failure::Gone(error) => error.kind() != std::io::ErrorKind::WouldBlock,
         };
         self.run.place.primary == Primary::MayDie && is_told
@@ -198,6 +212,16 @@ impl<'a> Session<'a> {
     /// Runs a statement that has no rows.
     pub(crate) fn command(&mut self, sql: &'static str) -> Result<(), Setback> {
         self.attempt(&Statement::new(sql, []), Form::Text).map(drop)
+    }
+
+    /// The same of a commit, whose time is noted if it goes past the proxy.
+    pub(crate) fn timed(&mut self, sql: &'static str) -> Result<(), Setback> {
+        let sent = self.run.now();
+        self.command(sql)?;
+        if self.is_past {
+            self.run.waited(sent);
+        }
+        Ok(())
     }
 
     /// From when on a statement that is sent now may show things as they were.
@@ -252,16 +276,26 @@ impl<'a> Session<'a> {
             of_now.retain(|sight| sight.register != Register::Glance);
         }
         // A statement's definitions are those of its beginning, its rows those of a moment behind.
-        let own = || Snapshot::between(answer.begin, answer.end);
-        let (mut definitions, mut own_rows) = (own(), own());
+        let own = |begin| Snapshot::between(begin, answer.end);
+        let (mut definitions, mut own_rows) = (own(answer.begin), own(answer.begin));
+        let is_alone = of.is_none();
         let snapshot = of.unwrap_or(&mut own_rows);
         let history = &self.run.history;
-        let outcome = history
-            .explain(&mut definitions, &of_now, answer.end)
-            .and_then(|()| history.explain(snapshot, &rows, answer.end));
-        match outcome {
-            Ok(()) => self.comes_to(definitions.earliest().max(snapshot.earliest())),
-            Err(fault) => self.report(question, form, answer, &fault),
+        let explain = |definitions: &mut Snapshot, rows_of: &mut Snapshot| {
+            history
+                .explain(definitions, &of_now, answer.end)
+                .and_then(|()| history.explain(rows_of, &rows, answer.end))
+        };
+        match (explain(&mut definitions, snapshot), self.run.place.bound_at_times) {
+            (Ok(()), _) => self.comes_to(definitions.earliest().max(snapshot.earliest())),
+            (Err(fault), None) => self.report(question, form, answer, &fault),
+            (Err(fault), Some(bound)) => {
+                let begin = answer.begin.saturating_sub(bound);
+                let is_within_bound = is_alone && explain(&mut own(begin), &mut own(begin)).is_ok();
+                let account = self.account(question, form, answer, &fault);
+                let (begin, end, wrong) = (answer.begin, answer.end, fault.wrong);
+                self.run.late(Late { begin, end, is_within_bound, wrong, account });
+            }
         }
     }
 
@@ -306,17 +340,19 @@ impl<'a> Session<'a> {
     }
 
     fn report(&self, question: &Question, form: Form, answer: &Answer, fault: &Fault) {
-        self.run.violation(fault.wrong, || {
-            format!(
-                "{:?}: {} from {:.6} s to {:.6} s, {form:?} {}\n    {}",
-                fault.wrong,
-                self.name,
-                answer.begin.as_secs_f64(),
-                answer.end.as_secs_f64(),
-                question.statement.text(),
-                fault.account,
-            )
-        });
+        self.run.violation(fault.wrong, || self.account(question, form, answer, fault));
+    }
+
+    fn account(&self, question: &Question, form: Form, answer: &Answer, fault: &Fault) -> String {
+        format!(
+            "{:?}: {} from {:.6} s to {:.6} s, {form:?} {}\n    {}",
+            fault.wrong,
+            self.name,
+            answer.begin.as_secs_f64(),
+            answer.end.as_secs_f64(),
+            question.statement.text(),
+            fault.account,
+        )
     }
 }
 

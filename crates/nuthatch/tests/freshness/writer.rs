@@ -69,6 +69,7 @@ impl<'a, E: Estate> Writer<'a, E> {
         let question = self.estate.question(&mut self.session.random);
         let form = self.session.form();
         self.witness.read(&question, form);
+        self.session.pause_before_write();
         let before = self.estate.clone();
         let has_committed =
             if self.session.happens(TRANSACTIONS_PERCENT) { self.transaction() } else { self.single() };
@@ -150,7 +151,7 @@ impl<'a, E: Estate> Writer<'a, E> {
             Ending::AutocommitOn => "SET autocommit = 1",
             Ending::Rollback => return None,
         };
-        self.committing(|writer| writer.session.command(sql))?;
+        self.committing(|writer| writer.session.timed(sql))?;
         self.session.tally.wrote("commit");
         if matches!(ending, Ending::BeginAgain) {
             self.session.must("COMMIT").unwrap_or_default();

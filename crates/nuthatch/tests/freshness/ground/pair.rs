@@ -15,7 +15,7 @@ use crate::deadline::{Stopwatch, await_that};
 use crate::history::Reads;
 use crate::proxy::{Proxy, Setup};
 use crate::random::Random;
-use crate::run::{Place, Primary, Run};
+use crate::run::{DENSE, Place, Primary, Run};
 use crate::servers;
 
 use super::SCHEMA;
@@ -120,6 +120,8 @@ impl Pair {
             level: None,
             primary: Primary::MayDie,
             reads,
+            crowd: DENSE,
+            bound_at_times: None,
         }
     }
 
