@@ -27,6 +27,10 @@ const OF_A_DEAD_PRIMARY: [u16; 3] = [2013, 9001, 9004];
 /// The same where sessions know nothing of a proxy, of a server that ends as it was told to: ER_SERVER_SHUTDOWN, ER_QUERY_INTERRUPTED, ER_CONNECTION_KILLED.
 const OF_A_SHUTDOWN: [u16; 3] = [1053, 1317, 1927];
 
+/// ER_UNKNOWN_SYSTEM_VARIABLE: who logs in at a proxy that has seen no server since it was started is taken for a client of MySQL, and has the name
+/// of the isolation level as that has it.
+const OF_AN_UNSEEN_SERVER: u16 = 1193;
+
 /// What a session is told that a switchover could not wait for any longer, because of a pin: "Connection was closed for a switchover of its
 /// server, which could not wait for stored_code any longer".
 const ENDED_BY_SWITCHOVER: u16 = 1927;
@@ -181,8 +185,8 @@ impl<'a> Session<'a> {
     fn may_fail(&self, failure: &Failure) -> bool {
         let is_told = match failure {
             Failure::Refused(refusal) => {
-                let of_a_shutdown = self.run.place.past.is_some() && OF_A_SHUTDOWN.contains(&refusal.code);
-                OF_A_DEAD_PRIMARY.contains(&refusal.code) || of_a_shutdown
+                let of_ends = OF_A_SHUTDOWN.contains(&refusal.code) || refusal.code == OF_AN_UNSEEN_SERVER;
+                OF_A_DEAD_PRIMARY.contains(&refusal.code) || self.run.place.past.is_some() && of_ends
             }
             Failure::Gone(error) => error.kind() != std::io::ErrorKind::WouldBlock,
         };
