@@ -76,11 +76,11 @@ mtr: ## the main suite of MariaDB's own tests directly and through the proxy wit
 	@NUTHATCH=$(abspath $(or $(CARGO_TARGET_DIR),target))/release/nuthatch /usr/bin/python3 -B drivers/mtr/run.py $(TESTS)
 
 APPS_WRITES ?= 40
-apps: ## WordPress and MediaWiki through the proxy with its cache on: each page as directly, few connections (APPS=wordpress SEED=1)
+apps: ## WordPress and MediaWiki through the proxy with its cache on: each page as directly, few connections (APPS=wordpress SEED=1 FOLLOW=bounded)
 	@tools/deps.sh apps
 	cargo build --release
 	@NUTHATCH=$(abspath $(or $(CARGO_TARGET_DIR),target))/release/nuthatch \
-	/usr/bin/python3 -B drivers/apps/run.py --seed $(or $(SEED),1) --writes $(APPS_WRITES) $(APPS)
+	/usr/bin/python3 -B drivers/apps/run.py --seed $(or $(SEED),1) --writes $(APPS_WRITES) --follow $(or $(FOLLOW),off) $(APPS)
 
 # SERVER=mysql takes MySQL of Debian sid, fetched to target/servers; SEED=… STATEMENTS=1 repeats a single round.
 SEED ?= 1

@@ -37,7 +37,7 @@ def main():
         with Stage() as stage:
             tree = stage.program.parent.parent / "apps/tree" if arguments.tree is None else arguments.tree
             subprocess.run([SOURCES / "tools/unpack.sh", tree, *PACKAGES], check=True)
-            run = Run(stage, APPS[name], tree)
+            run = Run(stage, APPS[name], tree, arguments.follow)
             run.go(arguments.seed, arguments.writes)
             passed, failed = passed + run.passed, failed + run.failed
     print(f"{passed} passed, {failed} failed")
@@ -49,6 +49,7 @@ def parsed():
     parser.add_argument("apps", nargs="*", metavar="APP", help="of " + ", ".join(APPS) + "; none is all")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--writes", type=int, default=40, help="after each, six pages are compared")
+    parser.add_argument("--follow", default="off", choices=("off", "bounded"), help="whether the binlog is followed: writes end less")
     parser.add_argument("--tree", type=Path, help="where the packages are unpacked")
     arguments = parser.parse_args()
     if unknown := set(arguments.apps) - set(APPS):
@@ -60,14 +61,20 @@ def parsed():
 class Run:
     """One application on a server of its own."""
 
-    def __init__(self, stage, app, tree):
-        self.stage, self.app, self.passed, self.failed, self.most = stage, app, 0, 0, 0
+    def __init__(self, stage, app, tree, follow):
+        self.stage, self.app, self.follow, self.passed, self.failed, self.most = stage, app, follow, 0, 0, 0
         self.root = stage.dir / app.NAME
         app.lay_out(tree, self.root)
         stage.direct.rows(f"CREATE DATABASE {app.SCHEMA} CHARACTER SET utf8mb4")
         stage.direct.rows("CREATE USER reader@'127.0.0.1' IDENTIFIED BY 'of-the-reader'")
         stage.direct.rows(f"GRANT SELECT ON {app.SCHEMA}.* TO reader@'127.0.0.1'")
         stage.admin.rows("SET mysql-query_cache_type = 1")
+        if follow != "off":
+            stage.direct.rows("CREATE USER follow@'127.0.0.1' IDENTIFIED BY 'of-the-follower'")
+            stage.direct.rows("GRANT REPLICATION SLAVE, BINLOG MONITOR ON *.* TO follow@'127.0.0.1'")
+            stage.admin.rows("SET mysql-query_cache_follow_username = 'follow'")
+            stage.admin.rows("SET mysql-query_cache_follow_password = 'of-the-follower'")
+            stage.admin.rows(f"SET mysql-query_cache_follow = '{follow}'")
         stage.admin.rows("LOAD MYSQL VARIABLES TO RUNTIME")
         self._await_exact()
 
@@ -75,6 +82,9 @@ class Run:
         asked = f"EXPLAIN CACHE FOR USER '{self.stage.direct.user}' SELECT 1"
         if not holds(lambda: dict(self.stage.admin.rows(asked))["mode"].startswith("exact"), LOOK_SECONDS_MAX):
             sys.exit("the proxy does not cache as exact")
+        told = "SELECT mode FROM stats_query_cache_follow"
+        if self.follow != "off" and not holds(lambda: [row[0] for row in self.stage.admin.rows(told)] == [self.follow], LOOK_SECONDS_MAX):
+            sys.exit(f"the binlog is not followed: {self.stage.admin.rows('SELECT mode, why FROM stats_query_cache_follow')}")
 
     def _let_go_of_connections(self):
         """Those of an installation, which takes several at a time, are none that pages need."""
@@ -144,6 +154,11 @@ class Run:
         opened = grown["opened"]
         print(f"-- {self.app.NAME}: {pages} pages, {self.passed} compared alike; {hits} hits of {asked} look-ups "
               f"({100 * hits / max(asked, 1):.1f} %); at most {self.most} server connections at a time, {opened} opened")
+        ((invalidated,),) = self.stage.admin.rows("SELECT SUM(invalidated) FROM stats_query_cache")
+        print(f"   {asked - hits} misses, {invalidated} of them of what was written over, since its installation; those with most:")
+        for misses, invalidated, text in self.stage.admin.rows(
+                "SELECT look_ups - hits, invalidated, digest_text FROM stats_query_cache WHERE look_ups > hits ORDER BY 1 DESC LIMIT 12"):
+            print(f"   {misses} misses, {invalidated} of them invalidated: {str(text)[:SHOWN_CHARS_MAX]}")
         self._check(f"at most {CONNECTIONS_MAX} server connections at a time", self.most <= CONNECTIONS_MAX)
         self._check(f"at most {OPENED_MAX} server connections opened over all pages", opened <= OPENED_MAX)
 
