@@ -39,7 +39,6 @@ mod tally;
 mod word;
 
 use std::fmt;
-#[cfg(debug_assertions)]
 use std::sync::atomic::AtomicBool;
 use std::sync::atomic::Ordering::SeqCst;
 
@@ -63,6 +62,8 @@ pub struct Clocks {
     /// How many versions have been drawn.
     drawn: Line<AtomicU64>,
     tally: Line<Tally>,
+    /// Something depends on what rows hold, or may.
+    values_matter: AtomicBool,
     /// The fault that [`Clocks::stop`] makes.
     #[cfg(debug_assertions)]
     are_stopped: AtomicBool,
@@ -91,6 +92,7 @@ impl Clocks {
             layout,
             drawn: Line(AtomicU64::new(0)),
             tally: Line(Tally::default()),
+            values_matter: AtomicBool::new(false),
             #[cfg(debug_assertions)]
             are_stopped: AtomicBool::new(false),
         }
@@ -134,10 +136,15 @@ impl Clocks {
         self.layout.wide(Column::Absent, table)
     }
 
+    /// From now on [`Self::valued`] gives clocks. Says whether it did not before: writes that are on their way have not raised them.
+    pub fn begin_values(&self) -> bool {
+        !self.values_matter.swap(true, SeqCst)
+    }
+
     /// Moved by writes to the table of which it is not known which values its rows hold, before or after; none for tables past the configured
-    /// number.
+    /// number, and while nothing depends on what rows hold.
     pub fn valued(&self, table: u32) -> Option<Clock> {
-        self.layout.wide(Column::Valued, table)
+        if self.values_matter.load(SeqCst) { self.layout.wide(Column::Valued, table) } else { None }
     }
 
     /// Moved by writes to rows of the table that hold that, before or after: a hash of some columns and their values. Others may share it.

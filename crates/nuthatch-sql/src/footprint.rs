@@ -13,6 +13,7 @@ mod from;
 mod index_hint;
 mod information_schema;
 mod insert;
+mod join;
 mod key;
 mod keyword;
 mod names;

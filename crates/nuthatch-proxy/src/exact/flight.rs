@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use nuthatch_cache::{Clock, ClockList, Marks};
+use nuthatch_cache::{Clock, ClockList, Clocks, Marks};
 use nuthatch_wire::{AnswerEnd, Ending, StatusFlags};
 
 use crate::exact::catalogue_store::Change;
@@ -121,7 +121,7 @@ impl Flight {
         inside: Inside,
         lost: Lost,
     ) -> Self {
-        let touched = touched.list();
+        let touched = with_values(&lost.exact.clocks, touched.list());
         let mut held = match (inside, intent.commits) {
             (Inside::Surely, Commits::No) => ClockList::from_slice(&intent.durable),
             _ => ClockList::from_slice(&intent.held),
@@ -331,6 +331,14 @@ fn outcome(ending: Ending, is_open: bool, commits: Commits, inside: Inside) -> (
         (_, Commits::Surely | Commits::Maybe) => (Moved::All, Transaction::Over),
         (_, Commits::No) => (Moved::Ended, Transaction::Over),
     }
+}
+
+/// The same with what a transaction has written before that mattered.
+fn with_values(clocks: &Clocks, mut touched: ClockList) -> ClockList {
+    let tables: ClockList =
+        touched.iter().filter_map(|clock| clocks.valued(clocks.table_of(*clock)?)).collect();
+    touched.extend(tables);
+    touched
 }
 
 fn settle(marks: Marks, moved: &[Clock]) {

@@ -166,6 +166,11 @@ impl Exact {
 
     /// The binlogs of these servers are followed from now on, and no others. What was stored before is served no more when this returns.
     pub fn follow(&self, followed: impl IntoIterator<Item = Arc<Followed>>) {
+        let followed: Vec<_> = followed.into_iter().collect();
+        if !followed.is_empty() && self.clocks.begin_values() {
+            // What is on its way has not raised them: everything is pending until it has landed.
+            self.catalogues.begin_watching();
+        }
         self.follows.set(followed);
         self.forget_entries();
     }

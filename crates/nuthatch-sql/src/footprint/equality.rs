@@ -1,17 +1,16 @@
-//! The columns of one table that a WHERE compares with constants by `=` or IN.
+//! The columns of a table that a WHERE compares with constants by `=` or IN.
 //!
 //! What is compared is certain: an integer column with what is surely an integer, a string column with one string in single quotes that has
 //! no backslash or quote in it, or with a parameter. Of all else (another collation by COLLATE, an introducer, strings side by side, numbers
 //! beside strings) something is left behind the value, or nothing is taken.
 
-use super::key::{Named, in_parentheses, take_integer};
+use super::key::{Named, in_parentheses, take_column_name, take_integer};
 use super::predicate::{Demands, take_conjunction};
 use super::value::Range;
 use super::{Equality, Parameter};
 use crate::catalogue::Table;
 use crate::classify::cursor::Cursor;
 use crate::compared::{ColumnPlaces, ColumnValue, ComparedColumn, Holds, hash_of_others, hash_of_values};
-use crate::statement::Name;
 use crate::token::TokenKind;
 
 /// So many columns are looked at together.
@@ -20,18 +19,25 @@ const COLUMNS_MAX: usize = 4;
 /// So many combinations of values are told apart.
 const COMBINATIONS_MAX: usize = 64;
 
-/// What the WHERE whose conditions come next demands of what rows hold; none if it demands nothing that is certain.
-pub(super) fn equality(mut cursor: Cursor<'_>, table: &Table, of: Named<'_, '_>) -> Option<Equality> {
+/// What the WHERE whose conditions come next demands of what the table's rows hold that it shows; none if it demands nothing that is certain.
+/// `others`: the other tables of the statement. A column that is named alone and may be one of theirs is nobody's.
+pub(super) fn equality(
+    mut cursor: Cursor<'_>,
+    table: &Table,
+    of: Named<'_, '_>,
+    others: &[&Table],
+) -> Option<Equality> {
     if table.compared.columns.is_empty() {
         return None;
     }
-    take_conjunction::<Equal>(&mut cursor, &By { table, of })?.equality()
+    take_conjunction::<Equal>(&mut cursor, &By { table, of, others })?.equality()
 }
 
 /// By what a condition is understood.
 struct By<'b, 'q> {
     table: &'b Table,
     of: Named<'b, 'q>,
+    others: &'b [&'b Table],
 }
 
 /// For each column, in no order, the hashes of the values that it may have.
@@ -121,8 +127,14 @@ impl By<'_, '_> {
     }
 
     fn take_column(&self, cursor: &mut Cursor<'_>) -> Option<&ComparedColumn> {
-        let find = |name: Name<'_>| self.table.compared.named(&name.text());
-        in_parentheses(cursor, |inside| self.of.take_column(inside).and_then(find))
+        in_parentheses(cursor, |inside| {
+            let (qualifier, _) = take_column_name(&mut inside.clone())?;
+            let name = self.of.take_column(inside)?.text();
+            // Where another table has one of that name in a form that is not known, the server refuses the statement.
+            let is_theirs = |other: &&Table| other.compared.named(&name).is_some();
+            let is_ours = qualifier.is_some() || !self.others.iter().any(is_theirs);
+            self.table.compared.named(&name).filter(|_| is_ours)
+        })
     }
 
     fn take_list(&self, cursor: &mut Cursor<'_>, column: &ComparedColumn) -> Option<Vec<u64>> {

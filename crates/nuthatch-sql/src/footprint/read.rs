@@ -7,12 +7,13 @@ use super::equality::equality;
 use super::from::{Places, places};
 use super::index_hint::take_index_hints;
 use super::information_schema;
+use super::join::equalities;
 use super::key::{Key, Named};
 use super::keyword::Keyword;
 use super::names::{Mention, Mentions, Scope, take_alias};
 use super::predicate::{Rows, skip_parenthesis, take_rows};
 use super::today::{Tables, is_maker, rests_on_today};
-use super::{NotExact, Parameter, ReadFootprint, ReadRows, TableRead};
+use super::{Equality, NotExact, Parameter, ReadFootprint, ReadRows, TableRead};
 use crate::catalogue::{Catalogue, Table, TableId, fold};
 use crate::classify::cursor::Cursor;
 use crate::statement::Class;
@@ -52,10 +53,11 @@ pub fn read_footprint(
     if is_unsteady || reads_definitions && !information_schema::asks_for_definitions_only(&start) {
         return Err(NotExact::MoreThanDefinitions);
     }
-    let mut narrowed = if queries == 1 { rows(start, &scope) } else { None };
-    let rows_of = |table| match narrowed.take_if(|(narrowed, _)| *narrowed == table) {
-        Some((_, rows)) => TableRead { table, rows },
-        None => TableRead { table, rows: ReadRows::Any },
+    let mut narrowed = if queries == 1 { narrowed(&start, &scope) } else { Vec::new() };
+    let rows_of = |table| {
+        let known = narrowed.iter().position(|(narrowed, _)| *narrowed == table);
+        let rows = known.map_or(ReadRows::Any, |known| narrowed.swap_remove(known).1);
+        TableRead { table, rows }
     };
     let tables = found.tables.into_iter().map(rows_of).collect();
     Ok(ReadFootprint { tables, has_view: found.has_view, reads_definitions, reads_columns })
@@ -110,6 +112,24 @@ fn tables<'a>(start: &Cursor<'_>, scope: &Scope<'a>) -> Result<Found<'a>, NotExa
     Ok(found)
 }
 
+/// The tables of a SELECT without other queries in it of which it reads certain rows only.
+fn narrowed(start: &Cursor<'_>, scope: &Scope<'_>) -> Vec<(TableId, ReadRows)> {
+    if let Some(one) = rows(start.clone(), scope) {
+        return vec![one];
+    }
+    let several = of_several(start.clone(), scope).unwrap_or_default();
+    several.into_iter().map(|(table, held)| (table, ReadRows::Equal(held))).collect()
+}
+
+fn of_several(mut cursor: Cursor<'_>, scope: &Scope<'_>) -> Option<Vec<(TableId, Equality)>> {
+    cursor.take_word(b"SELECT").then_some(())?;
+    skip_clause(&mut cursor, |word| word == Keyword::From)?;
+    cursor.take_word(b"FROM").then_some(())?;
+    let found = equalities(cursor.clone(), scope)?;
+    while cursor.bump().is_some() {}
+    (!cursor.has_executable).then_some(found)
+}
+
 /// The one table that a SELECT without other queries in it is about, and the rows of it that it reads; none if these are not
 /// certain.
 fn rows(mut cursor: Cursor<'_>, scope: &Scope<'_>) -> Option<(TableId, ReadRows)> {
@@ -129,7 +149,7 @@ fn rows(mut cursor: Cursor<'_>, scope: &Scope<'_>) -> Option<(TableId, ReadRows)
     let rows = match by_key {
         Some(Rows::Keys(keys)) => ReadRows::Keys { keys, rows_tell_if_found: is_row_by_row },
         Some(Rows::Range(from, to)) => ReadRows::Range { from, to },
-        None => ReadRows::Equal(equality(at_where, table, of)?),
+        None => ReadRows::Equal(equality(at_where, table, of, &[])?),
     };
     is_certain.then_some((table.id, rows))
 }

@@ -91,7 +91,7 @@ impl Shop {
         shop
     }
 
-    /// One whose columns are told apart by what they hold.
+    /// Those whose columns are told apart by what they hold.
     fn add_posts(&mut self) {
         self.add("posts", |table| {
             table.key = Some(int("id"));
@@ -101,6 +101,9 @@ impl Shop {
                 ("kind", Holds::Strings),
                 ("author", int_range()),
             ]);
+        });
+        self.add("notes", |table| {
+            table.compared = compared(&[("id", int_range()), ("slug", Holds::Strings)]);
         });
     }
 

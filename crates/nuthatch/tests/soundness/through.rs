@@ -194,7 +194,7 @@ impl Trial for ThroughProxy {
         if self.caching == Caching::Followed {
             let operator = &mut self.operator;
             await_that("it is followed", || {
-                operator.value("SELECT mode FROM stats_query_cache_follow") == "bounded"
+                operator.value("SELECT COUNT(*) FROM stats_query_cache_follow WHERE mode = 'bounded'") == "1"
             });
             self.await_proven();
         }

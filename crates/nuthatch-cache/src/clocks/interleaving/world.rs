@@ -60,6 +60,7 @@ impl World {
         follow: Option<Follow>,
     ) -> Self {
         let clocks = Arc::new(Clocks::new(OPTIONS));
+        clocks.begin_values();
         assert_ne!(clocks.row(0, 1), clocks.row(0, 2), "rows that share a stripe hide what is missing");
         let world = Self {
             clocks,

@@ -137,7 +137,7 @@ impl Dice {
 
 /// Of random writes; another seed makes others.
 const SEED: u64 = 7;
-const ROUNDS: u32 = 25;
+const ROUNDS: u32 = 20;
 
 const WORDS: [&str; 12] =
     ["'a'", "'A'", "'b'", "'a '", "' a'", "'\u{e4}'", "'\u{e0}'", "''", "'ss'", "'\u{df}'", "'a\tb'", "NULL"];
@@ -157,8 +157,30 @@ fn predicate(dice: &mut Dice) -> String {
     if dice.below(2) == 0 { first } else { format!("{first} AND {}", one(dice)) }
 }
 
+fn read(dice: &mut Dice) -> String {
+    let join = dice.of(&["LEFT JOIN", "JOIN", "RIGHT JOIN"]);
+    match dice.below(6) {
+        0 => format!(
+            "SELECT held.id, held.v, o.id, o.k FROM held {join} other o ON o.id = held.n WHERE {} ORDER BY 1, 3",
+            predicate(dice)
+        ),
+        1 => format!(
+            "SELECT h.id, h.v, k FROM held h {join} other ON other.id = h.n WHERE k = {} AND h.s = {} ORDER BY 1",
+            dice.of(&NUMBERS),
+            dice.of(&WORDS)
+        ),
+        2 => format!(
+            "SELECT COUNT(h.id), SUM(h.v) FROM held h, other WHERE h.n = other.id AND k IN ({}, 1)",
+            dice.of(&NUMBERS)
+        ),
+        _ => format!("SELECT id, v FROM held WHERE {} ORDER BY id", predicate(dice)),
+    }
+}
+
 fn write(dice: &mut Dice) -> String {
-    match dice.below(7) {
+    match dice.below(9) {
+        7 => format!("UPDATE other SET k = {} WHERE id = {}", dice.of(&NUMBERS), dice.below(4)),
+        8 => format!("UPDATE other SET id = id + 10, k = k + 1 WHERE k = {} LIMIT 1", dice.of(&NUMBERS)),
         0 => format!(
             "UPDATE held SET s = {}, n = {} WHERE {}",
             dice.of(&WORDS),
@@ -205,13 +227,13 @@ fn random_writes(kind: Kind) {
          u CHAR(9) CHARACTER SET latin1, b VARBINARY(9), n INT, m TINYINT, v INT)"
     ));
     let mut dice = Dice(SEED);
+    direct.ok("CREATE TABLE other (id INT, k INT)");
+    direct.ok("INSERT INTO other VALUES (0, 1), (1, 1), (2, 2), (-1, 0), (1, 2), (NULL, 1)");
     for _ in 0..20 {
         direct.ok(write(&mut dice));
     }
     // Those of few shapes, so that their columns are learnt.
-    let reads: Vec<String> = (0..24)
-        .map(|_| format!("SELECT id, v FROM held WHERE {} ORDER BY id", predicate(&mut dice)))
-        .collect();
+    let reads: Vec<String> = (0..32).map(|_| read(&mut dice)).collect();
     let (mut outlived, mut served) = (0, BTreeMap::new());
     for round in 0..ROUNDS {
         for read in &reads {
