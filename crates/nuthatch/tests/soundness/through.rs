@@ -43,7 +43,7 @@ impl Caching {
     }
 }
 
-/// One session that reads and one that writes, through a proxy; one that reads past it.
+/// One session that reads and one that writes, through a proxy; one that reads past it, and one that writes so.
 #[derive(Debug)]
 pub(crate) struct ThroughProxy {
     server: Kind,
@@ -52,6 +52,8 @@ pub(crate) struct ThroughProxy {
     reader: Client,
     writer: Client,
     direct: Client,
+    /// Writes past the proxy.
+    past: Client,
     pairs: u64,
     _proxy: Proxy,
     _lab: ScratchLab,
@@ -66,9 +68,9 @@ impl ThroughProxy {
             Proxy::start(&stage::before(caching.setup(&login), &lab).user(stage::user_row(&login, "")));
         let connect = |address: &Address| Client::connect(address, &login).expect("the login is taken");
         let (front, back) = (Address::Tcp(proxy.mysql), ground::socket(&lab));
-        let [reader, writer, direct] = [&front, &front, &back].map(connect);
+        let [reader, writer, direct, past] = [&front, &front, &back, &back].map(connect);
         let operator = proxy.operator();
-        Self { server, caching, operator, reader, writer, direct, pairs: 0, _proxy: proxy, _lab: lab }
+        Self { server, caching, operator, reader, writer, direct, past, pairs: 0, _proxy: proxy, _lab: lab }
     }
 
     /// Asks the proxy, and says whether its cache answered.
@@ -84,7 +86,7 @@ impl ThroughProxy {
 
     /// Runs the write to its end; what the statement itself was told.
     fn write(&mut self, pair: &Pair, past: bool) -> Told {
-        let writer = if past { &mut self.direct } else { &mut self.writer };
+        let writer = if past { &mut self.past } else { &mut self.writer };
         if pair.ending != Ending::Autocommit {
             writer.ok("BEGIN");
         }
@@ -178,7 +180,7 @@ impl Trial for ThroughProxy {
     }
 
     fn begin(&mut self, sql_mode: &str) {
-        for session in [&mut self.reader, &mut self.writer, &mut self.direct] {
+        for session in [&mut self.reader, &mut self.writer, &mut self.direct, &mut self.past] {
             // A statement that the proxy does not understand may have bound its session to a connection.
             session.command(Command::ResetConnection as u8, &[]).expect("the session is reset");
         }
@@ -186,7 +188,7 @@ impl Trial for ThroughProxy {
         for statement in statements(self.server) {
             self.writer.ok(statement);
         }
-        for session in [&mut self.reader, &mut self.writer, &mut self.direct] {
+        for session in [&mut self.reader, &mut self.writer, &mut self.direct, &mut self.past] {
             session.init_db(SCHEMA).expect("the schema is there");
             session.ok(format!("SET SESSION sql_mode = '{sql_mode}'"));
         }
