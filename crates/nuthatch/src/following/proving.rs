@@ -15,7 +15,7 @@ const PAUSE: Duration = Duration::from_micros(300);
 /// The same where nothing new was shown for long.
 const PAUSE_MAX: Duration = Duration::from_millis(20);
 
-/// Between two looks at what waits for its event.
+/// Between two questions for the end of the binlog for the sake of what waits for its event, and two looks at that.
 const HELD_PAUSE: Duration = Duration::from_millis(1);
 
 /// How often within the bound the server is asked for the end of its binlog.
@@ -66,9 +66,11 @@ async fn prove_once(
         carry.settle(shown, prepared.as_deref().map(|prepared| (asked_ns, prepared)));
     }
     note_learnt(carry, aim);
-    let is_due = Instant::now() >= *due || aim.followed.held_since_ns().is_some();
+    let within_bound = aim.bound / TIMES_WITHIN_BOUND;
+    let is_due_for_held = Instant::now() + within_bound >= *due + HELD_PAUSE;
+    let is_due = Instant::now() >= *due || is_due_for_held && aim.followed.held_since_ns().is_some();
     if sought.is_none() && is_due {
-        *due = Instant::now() + aim.bound / TIMES_WITHIN_BOUND;
+        *due = Instant::now() + within_bound;
         let (asked_ns, look, here) = (boottime_ns(), aim.proxy.exact().looks(), carry.here());
         let end = in_time(prover.end()).await?;
         if here.is_some_and(|here| !here.is_within(&end)) {
