@@ -7,11 +7,12 @@
 
 use std::fmt;
 
-use nuthatch_sql::{ServerFlavor, is_own_schema, leaves_binlog};
+use nuthatch_sql::ServerFlavor;
 
 use crate::NotASource;
 use crate::definitions::RoutineDefinition;
 use crate::question::{NamedRow, Question, Server};
+use crate::routines::may_leave_binlog;
 use crate::settings::Settings;
 
 /// MySQL's since 8.2, and the only words since 8.4.
@@ -294,12 +295,6 @@ async fn as_primary(
         Some([Some(_), Some(_)]) => Err(NoEvidence::PrimaryFilters),
         _ => Err(NoEvidence::PrimaryHidesBinlog),
     }
-}
-
-/// Whether a routine's body says one of the words by which a write leaves the binlog, or is not shown. What the server's own write is nothing
-/// that is cached.
-fn may_leave_binlog(routine: &RoutineDefinition) -> bool {
-    !is_own_schema(&routine.schema) && (routine.body.is_empty() || leaves_binlog(&routine.body))
 }
 
 /// A flag's value, as variables and SELECT write it.

@@ -30,7 +30,7 @@ pub(crate) fn catalogue_with(routines: &[RoutineDefinition]) -> Catalogue {
     if !routines.iter().any(may_define) {
         catalogue.trust_routines();
     }
-    if routines.iter().any(may_leave_binlog) {
+    if routines.iter().any(|routine| may_leave_binlog(routine) || runs_others(routine)) {
         catalogue.note_leaving_routine();
     }
     catalogue
@@ -47,12 +47,16 @@ fn may_define(routine: &RoutineDefinition) -> bool {
     !is_own_schema(&routine.schema) && (routine.body.is_empty() || words(&routine.body).any(defines))
 }
 
-/// Whether a session that has called it may write past the binlog: its body says one of the words for that, runs what it is told to, or is not
-/// shown.
-fn may_leave_binlog(routine: &RoutineDefinition) -> bool {
+/// Whether a routine's body says one of the words by which a write leaves the binlog, or is not shown. What the server's own write is nothing
+/// that is cached.
+pub(crate) fn may_leave_binlog(routine: &RoutineDefinition) -> bool {
+    !is_own_schema(&routine.schema) && (routine.body.is_empty() || leaves_binlog(&routine.body))
+}
+
+/// Whether its body runs what it is told to, which may say such a word.
+fn runs_others(routine: &RoutineDefinition) -> bool {
     let runs = |word| is_one_of(plain(word), &[b"execute", b"prepare"]);
-    let body = &routine.body;
-    !is_own_schema(&routine.schema) && (body.is_empty() || leaves_binlog(body) || words(body).any(runs))
+    !is_own_schema(&routine.schema) && words(&routine.body).any(runs)
 }
 
 /// A word without the number of an executable comment before it.

@@ -88,6 +88,15 @@ impl ColumnValue {
         Self::Known(hash(&bits.to_le_bytes()))
     }
 
+    /// The hash of what has a normal form.
+    #[must_use]
+    pub(crate) const fn known(self) -> Option<u64> {
+        match self {
+            Self::Known(hash) => Some(hash),
+            Self::Null | Self::Other => None,
+        }
+    }
+
     /// A string's.
     #[must_use]
     pub fn of_string(string: &[u8]) -> Self {
@@ -117,8 +126,7 @@ pub fn hash_of_row(columns: &[u16], values: impl IntoIterator<Item = ColumnValue
 }
 
 /// That of rows which hold another string in one of these columns.
-#[must_use]
-pub fn hash_of_others(columns: &[u16]) -> u64 {
+pub(crate) fn hash_of_others(columns: &[u16]) -> u64 {
     hash_of_values(columns, &[OTHERS])
 }
 

@@ -56,9 +56,7 @@ pub use catalogue::{
     is_own_schema, is_plain,
 };
 pub use classify::classify;
-pub use compared::{
-    ColumnPlaces, ColumnValue, ComparedColumn, ComparedColumns, Holds, hash_of_others, hash_of_row,
-};
+pub use compared::{ColumnPlaces, ColumnValue, ComparedColumn, ComparedColumns, Holds, hash_of_row};
 pub use connection_numbers::{ConnectionNumber, NumberEdit, connection_numbers};
 pub use default_schema::needs_no_schema;
 pub use defaults::{DefaultsChange, defaults_change};

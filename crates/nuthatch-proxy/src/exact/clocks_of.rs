@@ -62,38 +62,25 @@ fn blocks(RowKey(from): RowKey, RowKey(to): RowKey) -> impl Iterator<Item = u64>
     first..=last.min(first.saturating_add(BLOCKS_MAX))
 }
 
-/// The clocks that a write holds while it is in flight, of which it is not known what the rows hold, and moves but for [`WrittenRows::Given`], of which more is known then.
+/// The clocks that a write holds while it is in flight, of which it is not known what the rows hold, and moves but for
+/// [`WrittenRows::Given`], of which more is known then.
 pub(super) fn of_write(clocks: &Clocks, write: &TableWrite) -> ClockList {
     let TableId(table) = write.table;
-    let mut found = ClockList::new();
-    found.extend([clocks.valued(table), clocks.any(table)].into_iter().flatten());
     let wide = match &write.rows {
         WrittenRows::Any => clocks.broad(table),
         WrittenRows::Given | WrittenRows::New => clocks.absent(table),
-        WrittenRows::Keys(keys) => {
-            for key in keys {
-                let [row, block] = of_row(clocks, write.table, *key);
-                found.push(row);
-                found.push(block);
-            }
-            None
-        }
+        WrittenRows::Keys(keys) => return of_rows(clocks, write.table, keys, None),
     };
-    if let Some(wide) = wide {
-        found.push(wide);
-    }
-    found
+    [wide, clocks.valued(table), clocks.any(table)].into_iter().flatten().collect()
 }
 
 /// Those of rows with these keys that hold that, before or after, as an event tells; none where what they hold is not told.
 pub(super) fn of_rows(clocks: &Clocks, table: TableId, keys: &[RowKey], held: Option<&[u64]>) -> ClockList {
     let TableId(number) = table;
-    let mut found: ClockList = clocks.any(number).into_iter().collect();
+    let valued = if held.is_none() { clocks.valued(number) } else { None };
+    let mut found: ClockList = [valued, clocks.any(number)].into_iter().flatten().collect();
     found.extend(keys.iter().flat_map(|key| of_row(clocks, table, *key)));
-    match held {
-        Some(held) => found.extend(held.iter().map(|hash| clocks.value(number, *hash))),
-        None => found.extend(clocks.valued(number)),
-    }
+    found.extend(held.into_iter().flatten().map(|hash| clocks.value(number, *hash)));
     found
 }
 
@@ -108,9 +95,9 @@ pub(super) fn is_told_later(clocks: &Clocks, written: &[Clock], clock: Clock) ->
     if clocks.is_open(clock) {
         return written.contains(&clock);
     }
-    let wide = |table| [clocks.broad(table), clocks.absent(table)];
-    let of_table = clocks.table_of(clock).map(wide).into_iter().flatten().flatten();
-    of_table.into_iter().any(|wide| written.contains(&wide))
+    clocks.table_of(clock).is_some_and(|table| {
+        [clocks.broad(table), clocks.absent(table)].into_iter().flatten().any(|wide| written.contains(&wide))
+    })
 }
 
 /// Those of a table that is defined anew.

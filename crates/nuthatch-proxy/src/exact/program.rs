@@ -5,9 +5,9 @@ use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Once};
 
-use nuthatch_cache::{ClockOptions, Clocks};
+use nuthatch_cache::{ClockOptions, Clocks, Sequence};
 use nuthatch_config::{Follow, HostgroupId, QueryCacheType, ServerName, Snapshot};
-use nuthatch_sql::{ReadFootprint, leaves_binlog};
+use nuthatch_sql::{ColumnPlaces, ReadFootprint, TableId, leaves_binlog};
 
 use crate::backend::Hostgroups;
 use crate::clock::Clock;
@@ -200,6 +200,22 @@ impl Exact {
     #[must_use]
     pub fn learnt(&self) -> u64 {
         self.learnt.known().generation
+    }
+
+    /// Whether each write that may change an answer asked for at that moment shows what rows of the table hold in those columns. `teller`: who
+    /// follows the server's binlog, if anybody does.
+    pub(crate) fn shows(
+        &self,
+        teller: Option<&Followed>,
+        table: TableId,
+        columns: &ColumnPlaces,
+        asked: Sequence,
+    ) -> bool {
+        let shows = |teller: &Followed| {
+            let learnt = self.learnt.since(table, columns);
+            learnt.is_some_and(|learnt| teller.shows_learnt(learnt, asked))
+        };
+        teller.is_some_and(shows)
     }
 
     /// What is learnt of columns that reads compare.

@@ -49,7 +49,12 @@ impl Demands for Equal {
     type By<'b, 'q> = By<'b, 'q>;
 
     fn take_condition(cursor: &mut Cursor<'_>, by: &By<'_, '_>) -> Option<Self::Condition> {
-        by.take_column_first(&mut cursor.clone(), cursor).or_else(|| by.take_value_first(cursor))
+        let mut ahead = cursor.clone();
+        let condition = by.take_column_first(&mut ahead);
+        if condition.is_some() {
+            *cursor = ahead;
+        }
+        condition.or_else(|| by.take_value_first(cursor))
     }
 
     /// Of two for one column either will do.
@@ -93,20 +98,15 @@ impl Equal {
 }
 
 impl By<'_, '_> {
-    /// Takes `column = value` or `column IN (value, …)`.
-    fn take_column_first<'c>(
-        &self,
-        ahead: &mut Cursor<'c>,
-        cursor: &mut Cursor<'c>,
-    ) -> Option<(u16, Vec<u64>)> {
-        let column = self.take_column(ahead)?;
-        let values = if ahead.take_word(b"IN") {
-            self.take_list(ahead, column)?
+    /// Takes `column = value` or `column IN (value, …)`; none, with anything taken, if another thing stands here.
+    fn take_column_first(&self, cursor: &mut Cursor<'_>) -> Option<(u16, Vec<u64>)> {
+        let column = self.take_column(cursor)?;
+        let values = if cursor.take_word(b"IN") {
+            self.take_list(cursor, column)?
         } else {
-            ahead.take_symbol(b'=').then_some(())?;
-            vec![self.take_value(ahead, column)?]
+            cursor.take_symbol(b'=').then_some(())?;
+            vec![self.take_value(cursor, column)?]
         };
-        *cursor = ahead.clone();
         Some((column.position, values))
     }
 
@@ -151,14 +151,13 @@ impl By<'_, '_> {
 
     /// Takes a value, by its hash; none, with anything taken, if it has no normal form.
     fn take_value(&self, cursor: &mut Cursor<'_>, column: &ComparedColumn) -> Option<u64> {
-        let value = match column.holds {
+        match column.holds {
             Holds::Integers { min, max } => {
                 let value = take_integer(cursor, Range::new(min, max), self.of.scope)?;
-                ColumnValue::of_integer(value.bits()?.0)
+                ColumnValue::of_integer(value.bits()?.0).known()
             }
-            Holds::Strings => return in_parentheses(cursor, |inside| self.take_string(inside)),
-        };
-        known(value)
+            Holds::Strings => in_parentheses(cursor, |inside| self.take_string(inside)),
+        }
     }
 
     fn take_string(&self, cursor: &mut Cursor<'_>) -> Option<u64> {
@@ -167,7 +166,7 @@ impl By<'_, '_> {
             TokenKind::String => {
                 let inside = token.text.strip_prefix(b"'")?.strip_suffix(b"'")?;
                 let is_plain = !inside.iter().any(|byte| matches!(byte, b'\'' | b'\\'));
-                known(ColumnValue::of_string(inside)).filter(|_| is_plain)
+                ColumnValue::of_string(inside).known().filter(|_| is_plain)
             }
             TokenKind::Symbol(b'?') => match self.of.scope.parameters.get(cursor.markers.checked_sub(1)?)? {
                 Parameter::Text { hash, .. } => *hash,
@@ -175,12 +174,5 @@ impl By<'_, '_> {
             },
             _ => None,
         }
-    }
-}
-
-fn known(value: ColumnValue) -> Option<u64> {
-    match value {
-        ColumnValue::Known(hash) => Some(hash),
-        ColumnValue::Null | ColumnValue::Other => None,
     }
 }

@@ -166,10 +166,7 @@ impl Parameter {
     /// A string that was sent as one.
     #[must_use]
     pub fn of_string(string: &[u8]) -> Self {
-        let hash = match ColumnValue::of_string(string) {
-            ColumnValue::Known(hash) => Some(hash),
-            ColumnValue::Null | ColumnValue::Other => None,
-        };
+        let hash = ColumnValue::of_string(string).known();
         Self::Text { hash, integer: written(string).and_then(|value| i64::try_from(value).ok()) }
     }
 }

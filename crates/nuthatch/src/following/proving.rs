@@ -68,7 +68,7 @@ async fn prove_once(
     note_learnt(carry, aim);
     let within_bound = aim.bound / TIMES_WITHIN_BOUND;
     let is_due_for_held = Instant::now() + within_bound >= *due + HELD_PAUSE;
-    let is_due = Instant::now() >= *due || is_due_for_held && aim.followed.held_since_ns().is_some();
+    let is_due = Instant::now() >= *due || is_due_for_held && !aim.followed.holds_nothing();
     if sought.is_none() && is_due {
         *due = Instant::now() + within_bound;
         let (asked_ns, look, here) = (boottime_ns(), aim.proxy.exact().looks(), carry.here());
@@ -92,8 +92,7 @@ async fn prove_once(
         (false, true) => Instant::now() + PATIENCE,
         (false, false) => *due,
     };
-    let next =
-        if aim.followed.held_since_ns().is_some() { next.min(Instant::now() + HELD_PAUSE) } else { next };
+    let next = if aim.followed.holds_nothing() { next } else { next.min(Instant::now() + HELD_PAUSE) };
     tokio::select! {
         () = carry.news.notified() => {}
         () = sleep_until(next) => {}

@@ -74,41 +74,33 @@ impl Transaction {
 
     /// Which rows they are and what they hold, by what stands in those places.
     pub(super) fn changed(&mut self, kind: RowsKind, rows: Option<Rows<'_>>, places: &Places) -> Changed {
-        let (mut keys, mut held) =
-            (places.key.map(|_| Vec::new()), places.learnt.as_ref().map(|_| BTreeSet::new()));
-        let mut keeps_keys = keys.is_some();
-        let wants_none = places.key.is_none() && places.learnt.as_ref().is_none_or(Vec::is_empty);
-        let rows = match rows {
-            Some(rows) if !wants_none => Some(rows),
-            Some(_) => None,
-            None => {
-                (keys, held) = (None, None);
-                None
-            }
+        let (keys, held) = rows.map(|rows| self.told(rows, places)).unwrap_or_default();
+        let keeps_keys = keys.as_ref().is_some_and(|keys| keys.iter().all(|[before, after]| before == after));
+        let deed = match kind {
+            RowsKind::Insert => Deed::Adds,
+            RowsKind::Update => Deed::Changes { keeps_keys },
+            RowsKind::Delete => Deed::Removes,
         };
-        for row in rows.into_iter().flatten() {
-            let row = row.ok().filter(|_| self.rows_left > 0);
-            let Some(row) = row else {
-                (keys, held) = (None, None);
-                break;
-            };
+        Changed { keys: keys.map(|keys| keys.concat()), held, deed }
+    }
+
+    /// The keys of each row before and after, and all that they hold; none where some of it is not told, or there are too many.
+    fn told(&mut self, rows: Rows<'_>, places: &Places) -> (Option<Vec<[RowKey; 2]>>, Option<Vec<u64>>) {
+        let mut keys = places.key.map(|_| Vec::new());
+        let mut held = places.learnt.as_ref().map(|_| BTreeSet::new());
+        let wants_rows = keys.is_some() || places.learnt.as_ref().is_some_and(|learnt| !learnt.is_empty());
+        for row in Some(rows).filter(|_| wants_rows).into_iter().flatten() {
+            let Some(row) = row.ok().filter(|_| self.rows_left > 0) else { return (None, None) };
             self.rows_left -= 1;
-            let of_row = places.key.and_then(|place| keys_of(&row, place));
-            keeps_keys &= of_row.is_some_and(|[before, after]| before == after);
-            keys = keys.zip(of_row).map(|(mut keys, of_row)| {
-                keys.extend(of_row);
-                keys
+            keys = keys.and_then(|mut keys| {
+                keys.push(keys_of(&row, places.key?)?);
+                Some(keys)
             });
             held = held.and_then(|held| add_held(held, &row, places.learnt.as_deref()?, self.held_left));
         }
         let held: Option<Vec<u64>> = held.map(|held| held.into_iter().collect());
         self.held_left -= held.as_ref().map_or(0, Vec::len);
-        let deed = match kind {
-            RowsKind::Insert => Deed::Adds,
-            RowsKind::Update => Deed::Changes { keeps_keys: keeps_keys && keys.is_some() },
-            RowsKind::Delete => Deed::Removes,
-        };
-        Changed { keys, held, deed }
+        (keys, held)
     }
 }
 

@@ -146,12 +146,6 @@ impl Followed {
         self.held_news.notified().await;
     }
 
-    /// Since when the oldest write waits for its event, as far as is known without waiting for anybody.
-    #[must_use]
-    pub fn held_since_ns(&self) -> Option<u64> {
-        self.held.oldest_ns()
-    }
-
     /// Whether no write waits for its event, as far as is known without waiting for anybody.
     #[must_use]
     pub fn holds_nothing(&self) -> bool {

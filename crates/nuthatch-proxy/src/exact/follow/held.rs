@@ -62,11 +62,6 @@ impl Held {
         self.0.try_lock().is_some_and(|queue| queue.waiting.is_empty())
     }
 
-    /// Since when the oldest waits; none if none does, or if somebody is adding one.
-    pub(super) fn oldest_ns(&self) -> Option<u64> {
-        self.0.try_lock()?.waiting.first().map(|(since_ns, _)| *since_ns)
-    }
-
     /// Those held before that moment, if nobody is adding one.
     pub(super) fn take_before(&self, before_ns: u64) -> Vec<Marks> {
         let Some(mut queue) = self.0.try_lock() else { return Vec::new() };
@@ -99,11 +94,12 @@ mod tests {
         assert!(!held.hold(one(1)));
         assert_eq!(standing(1), Standing::Moved, "nobody carries it");
         held.open();
+        let before_ns = boottime_ns();
         assert!(held.hold(one(2)) && !held.hold(one(3)));
-        assert!(held.take_before(held.oldest_ns().unwrap()).is_empty());
+        assert!(held.take_before(before_ns).is_empty() && !held.is_empty());
         held.take_before(u64::MAX).into_iter().for_each(Marks::release);
         assert_eq!([standing(2), standing(3)], [Standing::Holds; 2]);
-        assert!(held.oldest_ns().is_none() && held.hold(one(4)));
+        assert!(held.is_empty() && held.hold(one(4)));
         drop(held);
         assert_eq!(standing(4), Standing::Moved);
         assert_eq!(clocks.pending(), 0);

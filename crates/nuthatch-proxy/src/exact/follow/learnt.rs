@@ -51,17 +51,22 @@ impl Learnt {
         self.known.load_full()
     }
 
+    /// Since which generation these are known; none if they are not.
+    pub(crate) fn since(&self, table: TableId, columns: &ColumnPlaces) -> Option<u64> {
+        self.known.load().since(table, columns)
+    }
+
     /// These columns of the table are compared together; it may have so many sets of them. Cost: a look, if they are known.
     pub(crate) fn learn(&self, table: TableId, columns: &ColumnPlaces, sets_max: usize) {
-        if self.known.load().of(table).iter().any(|known| known.columns == *columns) {
+        if self.since(table, columns).is_some() {
             return;
         }
         let _one_at_a_time = self.making.lock();
         let mut known = Known::clone(&self.known.load());
-        let of_table = known.of(table);
-        if of_table.iter().any(|known| known.columns == *columns) {
+        if known.since(table, columns).is_some() {
             return;
         }
+        let of_table = known.of(table);
         if of_table.len() >= sets_max {
             self.left_out.fetch_add(1, Ordering::Relaxed);
             return;
@@ -86,7 +91,7 @@ impl Known {
     }
 
     /// Since which generation these are; none if they are not.
-    pub(crate) fn since(&self, table: TableId, columns: &ColumnPlaces) -> Option<u64> {
+    fn since(&self, table: TableId, columns: &ColumnPlaces) -> Option<u64> {
         self.of(table).iter().find(|known| known.columns == *columns).map(|known| known.since)
     }
 }

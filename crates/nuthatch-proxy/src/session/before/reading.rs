@@ -123,15 +123,13 @@ pub(crate) fn dependencies_of(
     reading: &Reading,
     end: &AnswerEnd,
 ) -> Result<Depends, NotCached> {
-    let learnt = ground.shared.exact.learnt.known();
+    let exact = &ground.shared.exact;
     let shows = |table, equality: &Equality| {
-        let since = learnt.since(table, &equality.columns);
-        let teller = reading.teller.as_ref();
-        teller.zip(since).is_some_and(|(teller, since)| teller.shows_learnt(since, reading.since))
+        exact.shows(reading.teller.as_deref(), table, &equality.columns, reading.since)
     };
-    let clocks = dependencies(&ground.shared.exact.clocks, &reading.footprint, end.rows, shows)
-        .ok_or(NotCached::TooManyTables)?;
-    match ground.shared.exact.clocks.standing(clocks.iter().copied(), reading.since) {
+    let clocks =
+        dependencies(&exact.clocks, &reading.footprint, end.rows, shows).ok_or(NotCached::TooManyTables)?;
+    match exact.clocks.standing(clocks.iter().copied(), reading.since) {
         Standing::Holds => {
             let horizon = reading.teller.as_ref().map(|teller| Arc::clone(teller.horizon()));
             Ok(Depends { clocks, since: reading.since, horizon })

@@ -8,8 +8,8 @@ use std::sync::Arc;
 use nuthatch_cache::{Entry, Judgement, Sequence, Standing};
 use nuthatch_config::{Follow, HostgroupId, QueryCacheType, RuleInput, Snapshot, User, Verdict};
 use nuthatch_sql::{
-    CacheQuestion, Class, ColumnPlaces, Lexing, ReadFootprint, ReadRows, TableId, TableRead, cache_question,
-    classify, read_footprint,
+    CacheQuestion, Class, Lexing, ReadFootprint, ReadRows, TableRead, cache_question, classify,
+    read_footprint,
 };
 
 use crate::exact::{Domain, standing};
@@ -220,14 +220,12 @@ impl Asker<'_> {
     fn as_depended_on(&self, read: ReadFootprint, hostgroup: HostgroupId, domain: &Domain) -> ReadFootprint {
         let exact = &self.shared.exact;
         let is_followed = self.snapshot.follow(hostgroup) != Follow::Off;
-        let (teller, learnt) = (exact.follows.of(domain).filter(|_| is_followed), exact.learnt.known());
+        let teller = exact.follows.of(domain).filter(|_| is_followed);
         let now = exact.clocks.now();
-        let is_shown = |table: TableId, columns: &ColumnPlaces| {
-            let since = teller.as_ref().zip(learnt.since(table, columns));
-            since.is_some_and(|(teller, since)| teller.shows_learnt(since, now))
-        };
         let depended_on = |read: TableRead| match &read.rows {
-            ReadRows::Equal(equality) if !is_shown(read.table, &equality.columns) => {
+            ReadRows::Equal(equality)
+                if !exact.shows(teller.as_deref(), read.table, &equality.columns, now) =>
+            {
                 TableRead { rows: ReadRows::Any, ..read }
             }
             _ => read,

@@ -9,6 +9,7 @@ use crate::cache::exact::is_hit;
 use crate::client::Client;
 use crate::deadline::await_that;
 use crate::stage::Stage;
+use crate::twins::random::Random;
 
 const TABLES: [&str; 4] = [
     "CREATE TABLE options (id INT AUTO_INCREMENT PRIMARY KEY, name VARCHAR(64), value TEXT, autoload INT, UNIQUE (name)) CHARACTER SET utf8mb4",
@@ -121,20 +122,6 @@ fn random_writes_take_each_answer_with_them_that_they_change_on_mysql() {
     random_writes(Kind::MySql);
 }
 
-/// Numbers that are the same in each run.
-struct Dice(u64);
-
-impl Dice {
-    fn below(&mut self, limit: usize) -> usize {
-        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        usize::try_from(self.0 >> 33).expect("31 bits") % limit
-    }
-
-    fn of<'a>(&mut self, choices: &[&'a str]) -> &'a str {
-        choices[self.below(choices.len())]
-    }
-}
-
 /// Of random writes; another seed makes others.
 const SEED: u64 = 7;
 const ROUNDS: u32 = 20;
@@ -143,75 +130,75 @@ const WORDS: [&str; 12] =
     ["'a'", "'A'", "'b'", "'a '", "' a'", "'\u{e4}'", "'\u{e0}'", "''", "'ss'", "'\u{df}'", "'a\tb'", "NULL"];
 const NUMBERS: [&str; 6] = ["0", "1", "2", "-1", "'1'", "NULL"];
 
-fn predicate(dice: &mut Dice) -> String {
-    let one = |dice: &mut Dice| match dice.below(8) {
-        0 | 1 => format!("s = {}", dice.of(&WORDS)),
-        2 => format!("u = {}", dice.of(&WORDS)),
-        3 => format!("n = {}", dice.of(&NUMBERS)),
-        4 => format!("m = {}", dice.of(&NUMBERS)),
-        5 => format!("s IN ({}, {})", dice.of(&WORDS), dice.of(&WORDS)),
-        6 => format!("n IN ({}, {})", dice.of(&NUMBERS), dice.of(&NUMBERS)),
-        _ => format!("b = {}", dice.of(&WORDS)),
+fn predicate(random: &mut Random) -> String {
+    let one = |random: &mut Random| match random.below(8) {
+        0 | 1 => format!("s = {}", *random.pick(&WORDS)),
+        2 => format!("u = {}", *random.pick(&WORDS)),
+        3 => format!("n = {}", *random.pick(&NUMBERS)),
+        4 => format!("m = {}", *random.pick(&NUMBERS)),
+        5 => format!("s IN ({}, {})", *random.pick(&WORDS), *random.pick(&WORDS)),
+        6 => format!("n IN ({}, {})", *random.pick(&NUMBERS), *random.pick(&NUMBERS)),
+        _ => format!("b = {}", *random.pick(&WORDS)),
     };
-    let first = one(dice);
-    if dice.below(2) == 0 { first } else { format!("{first} AND {}", one(dice)) }
+    let first = one(random);
+    if random.below(2) == 0 { first } else { format!("{first} AND {}", one(random)) }
 }
 
-fn read(dice: &mut Dice) -> String {
-    let join = dice.of(&["LEFT JOIN", "JOIN", "RIGHT JOIN"]);
-    match dice.below(6) {
+fn read(random: &mut Random) -> String {
+    let join = random.pick(&["LEFT JOIN", "JOIN", "RIGHT JOIN"]);
+    match random.below(6) {
         0 => format!(
             "SELECT held.id, held.v, o.id, o.k FROM held {join} other o ON o.id = held.n WHERE {} ORDER BY 1, 3",
-            predicate(dice)
+            predicate(random)
         ),
         1 => format!(
             "SELECT h.id, h.v, k FROM held h {join} other ON other.id = h.n WHERE k = {} AND h.s = {} ORDER BY 1",
-            dice.of(&NUMBERS),
-            dice.of(&WORDS)
+            *random.pick(&NUMBERS),
+            *random.pick(&WORDS)
         ),
         2 => format!(
             "SELECT COUNT(h.id), SUM(h.v) FROM held h, other WHERE h.n = other.id AND k IN ({}, 1)",
-            dice.of(&NUMBERS)
+            *random.pick(&NUMBERS)
         ),
-        _ => format!("SELECT id, v FROM held WHERE {} ORDER BY id", predicate(dice)),
+        _ => format!("SELECT id, v FROM held WHERE {} ORDER BY id", predicate(random)),
     }
 }
 
-fn write(dice: &mut Dice) -> String {
-    match dice.below(9) {
-        7 => format!("UPDATE other SET k = {} WHERE id = {}", dice.of(&NUMBERS), dice.below(4)),
-        8 => format!("UPDATE other SET id = id + 10, k = k + 1 WHERE k = {} LIMIT 1", dice.of(&NUMBERS)),
+fn write(random: &mut Random) -> String {
+    match random.below(9) {
+        7 => format!("UPDATE other SET k = {} WHERE id = {}", *random.pick(&NUMBERS), random.below(4)),
+        8 => format!("UPDATE other SET id = id + 10, k = k + 1 WHERE k = {} LIMIT 1", *random.pick(&NUMBERS)),
         0 => format!(
             "UPDATE held SET s = {}, n = {} WHERE {}",
-            dice.of(&WORDS),
-            dice.of(&NUMBERS),
-            predicate(dice)
+            *random.pick(&WORDS),
+            *random.pick(&NUMBERS),
+            predicate(random)
         ),
-        1 => format!("UPDATE held SET u = {} WHERE {}", dice.of(&WORDS), predicate(dice)),
-        2 => format!("UPDATE held SET v = v + 1 WHERE {} LIMIT 1", predicate(dice)),
+        1 => format!("UPDATE held SET u = {} WHERE {}", *random.pick(&WORDS), predicate(random)),
+        2 => format!("UPDATE held SET v = v + 1 WHERE {} LIMIT 1", predicate(random)),
         3 => format!(
             "UPDATE held SET b = {}, m = {} WHERE id = {}",
-            dice.of(&WORDS),
-            dice.of(&NUMBERS),
-            dice.below(30)
+            *random.pick(&WORDS),
+            *random.pick(&NUMBERS),
+            random.below(30)
         ),
-        4 => format!("DELETE FROM held WHERE {} LIMIT 2", predicate(dice)),
+        4 => format!("DELETE FROM held WHERE {} LIMIT 2", predicate(random)),
         5 => format!(
             "INSERT INTO held (s, u, b, n, m, v) SELECT {}, {}, {}, {}, {}, 0",
-            dice.of(&WORDS),
-            dice.of(&WORDS),
-            dice.of(&WORDS),
-            dice.of(&NUMBERS),
-            dice.of(&NUMBERS)
+            *random.pick(&WORDS),
+            *random.pick(&WORDS),
+            *random.pick(&WORDS),
+            *random.pick(&NUMBERS),
+            *random.pick(&NUMBERS)
         ),
         _ => format!(
             "REPLACE INTO held (id, s, u, b, n, m, v) VALUES ({}, {}, {}, {}, {}, {}, 1)",
-            1 + dice.below(30),
-            dice.of(&WORDS),
-            dice.of(&WORDS),
-            dice.of(&WORDS),
-            dice.of(&NUMBERS),
-            dice.of(&NUMBERS)
+            1 + random.below(30),
+            *random.pick(&WORDS),
+            *random.pick(&WORDS),
+            *random.pick(&WORDS),
+            *random.pick(&NUMBERS),
+            *random.pick(&NUMBERS)
         ),
     }
 }
@@ -226,21 +213,21 @@ fn random_writes(kind: Kind) {
         "CREATE TABLE held (id INT AUTO_INCREMENT PRIMARY KEY, s VARCHAR(9) CHARACTER SET utf8mb4 COLLATE {swedish}, \
          u CHAR(9) CHARACTER SET latin1, b VARBINARY(9), n INT, m TINYINT, v INT)"
     ));
-    let mut dice = Dice(SEED);
+    let mut random = Random::new(SEED);
     direct.ok("CREATE TABLE other (id INT, k INT)");
     direct.ok("INSERT INTO other VALUES (0, 1), (1, 1), (2, 2), (-1, 0), (1, 2), (NULL, 1)");
     for _ in 0..20 {
-        direct.ok(write(&mut dice));
+        direct.ok(write(&mut random));
     }
     // Those of few shapes, so that their columns are learnt.
-    let reads: Vec<String> = (0..32).map(|_| read(&mut dice)).collect();
+    let reads: Vec<String> = (0..32).map(|_| read(&mut random)).collect();
     let (mut outlived, mut served) = (0, BTreeMap::new());
     for round in 0..ROUNDS {
         for read in &reads {
             client.ok(read);
         }
-        let write = write(&mut dice);
-        let writer = if dice.below(3) == 0 { &mut other } else { &mut direct };
+        let write = write(&mut random);
+        let writer = if random.below(3) == 0 { &mut other } else { &mut direct };
         writer.ok(&*write);
         // What is within the bound may be older: all of it is to be carried.
         await_that("all is carried", || carried(&stage));
