@@ -3,6 +3,9 @@
 //! The server runs under valgrind. The counters are zeroed, the load sends a number of queries, the counters are
 //! read; then the same with three times as many. The difference over the difference has no login and no fill in
 //! it. The kernel's share is not seen; that is what `run` is for.
+//!
+//! What the server does beside the queries now and then, as looking at the catalogue, falls into one of the two runs, and can only add where a
+//! number is too large. So what seems to be dearer than what is kept is measured again, and the least counts.
 
 mod kept;
 mod profile;
@@ -12,7 +15,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
 
-use anyhow::{Context, Result, bail, ensure};
+use anyhow::{Context, Result, ensure};
 use tempfile::TempDir;
 
 use crate::address::Address;
@@ -25,6 +28,9 @@ use crate::running::Running;
 use crate::socket::Socket;
 
 use kept::Kept;
+
+/// How often what seems to be dearer is measured.
+const TRIES: usize = 3;
 
 /// Ids asked for.
 const IDS: u32 = 100;
@@ -81,15 +87,16 @@ pub(crate) fn run(options: &CallgrindOptions) -> Result<()> {
     let mut measured = Kept::here()?;
     measure_floor(options, &mut measured)?;
     if !options.floor_only {
-        measure_proxies(options, &mut measured)?;
+        measure_proxies(options, &options.only, &mut measured)?;
     }
     if let Some(path) = &options.keep {
         measured.write(path)?;
     }
-    options.check.as_ref().map_or(Ok(()), |path| compare(&Kept::read(path)?, &measured))
+    options.check.as_ref().map_or(Ok(()), |path| compare(&Kept::read(path)?, measured, options))
 }
 
-fn measure_proxies(options: &CallgrindOptions, measured: &mut Kept) -> Result<()> {
+/// All, if `only` names none.
+fn measure_proxies(options: &CallgrindOptions, only: &[String], measured: &mut Kept) -> Result<()> {
     let database = Database::start()?;
     let by_rule = CacheRule::Matching(POINT_SELECT);
     for (name, rule, reads, statement) in [
@@ -103,7 +110,7 @@ fn measure_proxies(options: &CallgrindOptions, measured: &mut Kept) -> Result<()
         ("write, split", CacheRule::Nothing, Reads::Split, Statement::Update),
         ("write, cache exact", CacheRule::Exact, Reads::Alike, Statement::Update),
     ] {
-        if options.only.is_empty() || options.only.iter().any(|wanted| wanted == name) {
+        if only.is_empty() || only.iter().any(|wanted| wanted == name) {
             measure_proxy(name, (rule, reads), statement, &database, options, measured)?;
         }
     }
@@ -111,15 +118,21 @@ fn measure_proxies(options: &CallgrindOptions, measured: &mut Kept) -> Result<()
 }
 
 /// Tells what has grown, which is an error.
-fn compare(kept: &Kept, measured: &Kept) -> Result<()> {
-    if let Some(why) = kept.incomparable_to(measured) {
+fn compare(kept: &Kept, mut measured: Kept, options: &CallgrindOptions) -> Result<()> {
+    if let Some(why) = kept.incomparable_to(&measured) {
         println!("skipped: not compared: {why}");
         return Ok(());
     }
-    let grown = kept.grown_in(measured);
-    if !grown.is_empty() {
-        bail!("dearer than what is kept:\n{}", grown.join("\n"));
+    for _again in 1..TRIES {
+        let dearer: Vec<String> =
+            kept.grown_in(&measured).into_iter().map(|grown| grown.contestant).collect();
+        if dearer.is_empty() {
+            break;
+        }
+        measure_proxies(options, &dearer, &mut measured)?;
     }
+    let grown: Vec<String> = kept.grown_in(&measured).iter().map(ToString::to_string).collect();
+    ensure!(grown.is_empty(), "dearer than what is kept:\n{}", grown.join("\n"));
     println!("nothing is dearer than what is kept");
     Ok(())
 }

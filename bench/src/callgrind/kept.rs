@@ -4,9 +4,9 @@
 //! nothing between two of these: with others than the kept ones nothing is compared, and that is said.
 
 use std::collections::BTreeMap;
-use std::fs;
 use std::path::Path;
 use std::process::Command;
+use std::{fmt, fs};
 
 use anyhow::{Context, Result};
 use serde::{Deserialize, Serialize};
@@ -26,6 +26,15 @@ pub(super) struct Kept {
     cpu: String,
     /// User instructions a query, by contestant and connections.
     instructions: BTreeMap<String, u64>,
+}
+
+/// What costs more than it may.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Grown {
+    pub(super) contestant: String,
+    connections: String,
+    kept: u64,
+    measured: u64,
 }
 
 impl Kept {
@@ -53,6 +62,7 @@ impl Kept {
         fs::write(path, text).with_context(|| format!("writing {}", path.display()))
     }
 
+    /// Of a contestant that is measured again the least counts.
     pub(super) fn add(&mut self, contestant: &str, connections: usize, instructions: f64) {
         // Far below 2^52.
         #[expect(
@@ -61,7 +71,8 @@ impl Kept {
             reason = "a count of instructions"
         )]
         let rounded = instructions.round() as u64;
-        self.instructions.insert(format!("{contestant}, {connections}"), rounded);
+        let least = self.instructions.entry(format!("{contestant}, {connections}")).or_insert(rounded);
+        *least = rounded.min(*least);
     }
 
     /// Why the two cannot be compared.
@@ -70,17 +81,25 @@ impl Kept {
         (told(self) != told(now)).then(|| format!("kept with {}; measured with {}", told(self), told(now)))
     }
 
-    /// What costs more now than it may: a sentence each.
-    pub(super) fn grown_in(&self, now: &Self) -> Vec<String> {
+    /// What costs more now than it may.
+    pub(super) fn grown_in(&self, now: &Self) -> Vec<Grown> {
         let grown = self.instructions.iter().filter_map(|(name, kept)| {
             let measured = now.instructions.get(name)?;
+            let (contestant, connections) = name.rsplit_once(", ")?;
+            let [contestant, connections] = [contestant, connections].map(str::to_owned);
             let is_grown = measured * 100 > kept * (100 + GROWTH_PERCENT_MAX);
-            let growth = *measured as f64 / *kept as f64 - 1.0;
-            is_grown.then(|| {
-                format!("{name}: {measured} instructions, {kept} are kept: {:+.1} %", growth * 100.0)
-            })
+            is_grown.then_some(Grown { contestant, connections, kept: *kept, measured: *measured })
         });
         grown.collect()
+    }
+}
+
+/// In a sentence.
+impl fmt::Display for Grown {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { contestant, connections, kept, measured } = self;
+        let growth = (*measured as f64 / *kept as f64 - 1.0) * 100.0;
+        write!(f, "{contestant}, {connections}: {measured} instructions, {kept} are kept: {growth:+.1} %")
     }
 }
 
@@ -115,11 +134,19 @@ mod tests {
 
     #[test]
     fn what_grows_by_more_than_three_percent_is_told() {
-        assert_eq!(kept("1", 10_000).grown_in(&kept("1", 10_300)), Vec::<String>::new());
+        assert!(kept("1", 10_000).grown_in(&kept("1", 10_300)).is_empty());
         let told = kept("1", 10_000).grown_in(&kept("1", 10_301));
         assert_eq!(told.len(), 1);
-        assert!(told[0].starts_with("pass, 1: 10301 instructions"), "{told:?}");
+        assert_eq!(told[0].to_string(), "pass, 1: 10301 instructions, 10000 are kept: +3.0 %");
         assert!(kept("1", 10_000).grown_in(&kept("1", 9_000)).is_empty());
+    }
+
+    #[test]
+    fn least_of_what_is_measured_again_counts() {
+        let mut measured = kept("1", 10_301);
+        measured.add("pass", 1, 10_299.6);
+        measured.add("pass", 1, 10_400.0);
+        assert!(kept("1", 10_000).grown_in(&measured).is_empty());
     }
 
     #[test]

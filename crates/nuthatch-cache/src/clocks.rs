@@ -144,7 +144,12 @@ impl Clocks {
     /// Moved by writes to the table of which it is not known which values its rows hold, before or after; none for tables past the configured
     /// number, and while nothing depends on what rows hold.
     pub fn valued(&self, table: u32) -> Option<Clock> {
-        if self.values_matter.load(SeqCst) { self.layout.wide(Column::Valued, table) } else { None }
+        if self.do_values_matter() { self.layout.wide(Column::Valued, table) } else { None }
+    }
+
+    /// Whether anything may depend on what rows hold.
+    pub fn do_values_matter(&self) -> bool {
+        self.values_matter.load(SeqCst)
     }
 
     /// Moved by writes to rows of the table that hold that, before or after: a hash of some columns and their values. Others may share it.

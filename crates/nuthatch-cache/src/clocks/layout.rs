@@ -63,7 +63,7 @@ pub(super) enum Column {
 }
 
 impl Default for ClockOptions {
-    /// 5 MiB of address space; a table that is written takes four lines of it, each of the rows one.
+    /// 4.5 MiB of address space; a table that is written takes four lines of it, each of the rows one.
     fn default() -> Self {
         Self { tables_max: 1 << 16, row_stripes: 1 << 18, block_stripes: 1 << 16 }
     }

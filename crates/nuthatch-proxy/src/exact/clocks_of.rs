@@ -78,8 +78,19 @@ pub(super) fn of_write(clocks: &Clocks, write: &TableWrite) -> ClockList {
 pub(super) fn of_rows(clocks: &Clocks, table: TableId, keys: &[RowKey], held: Option<&[u64]>) -> ClockList {
     let TableId(number) = table;
     let valued = if held.is_none() { clocks.valued(number) } else { None };
-    let mut found: ClockList = [valued, clocks.any(number)].into_iter().flatten().collect();
-    found.extend(keys.iter().flat_map(|key| of_row(clocks, table, *key)));
+    let mut found = ClockList::new();
+    // One by one, which costs less than iterators do here.
+    if let Some(valued) = valued {
+        found.push(valued);
+    }
+    if let Some(any) = clocks.any(number) {
+        found.push(any);
+    }
+    for key in keys {
+        let [row, block] = of_row(clocks, table, *key);
+        found.push(row);
+        found.push(block);
+    }
     found.extend(held.into_iter().flatten().map(|hash| clocks.value(number, *hash)));
     found
 }

@@ -252,6 +252,9 @@ impl UnderWay {
 
     /// Whose binlog will tell what was written, all of it: what is in it before the answer is there.
     fn teller(&self, written: &[Clock], ending: Ending) -> Option<Arc<Followed>> {
+        if !self.lost.exact.clocks.do_values_matter() {
+            return None;
+        }
         let server = self.lost.server();
         let teller = self.lost.exact.follows.of_server(&server.host, server.port)?;
         let is_told = !matches!(ending, Ending::Err(_))
@@ -335,6 +338,9 @@ fn outcome(ending: Ending, is_open: bool, commits: Commits, inside: Inside) -> (
 
 /// The same with what a transaction has written before that mattered.
 fn with_values(clocks: &Clocks, mut touched: ClockList) -> ClockList {
+    if touched.is_empty() || !clocks.do_values_matter() {
+        return touched;
+    }
     let tables: ClockList =
         touched.iter().filter_map(|clock| clocks.valued(clocks.table_of(*clock)?)).collect();
     touched.extend(tables);
