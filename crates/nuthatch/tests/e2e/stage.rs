@@ -2,6 +2,8 @@
 //!
 //! Hostgroup 0 is the primary, hostgroup 1 the replica, and the lab's account may log in through the proxy.
 
+use std::sync::Arc;
+
 use nuthatch_lab::{Kind, Options, Role, ScratchLab};
 
 use crate::client::{Client, Login};
@@ -20,7 +22,7 @@ pub(crate) struct Stage {
     pub(crate) schema: String,
     login: Login,
     /// If it is the test's own.
-    lab: Option<ScratchLab>,
+    lab: Option<Arc<ScratchLab>>,
 }
 
 impl Stage {
@@ -91,18 +93,25 @@ impl Stage {
         let schema = make_schema(lab);
         let login = servers::account(lab);
         let setup = before(setup, lab).user(user_row(&login, columns));
-        Self { proxy: Proxy::start(&setup), login: login.schema(&schema), schema, lab: own }
+        Self { proxy: Proxy::start(&setup), login: login.schema(&schema), schema, lab: own.map(Arc::new) }
+    }
+
+    /// With another proxy before the same server and schema.
+    pub(crate) fn beside(&self, setup: Setup) -> Self {
+        let setup = before(setup, self.lab()).user(user_row(&servers::account(self.lab()), ""));
+        let (login, schema) = (self.login.clone(), self.schema.clone());
+        Self { proxy: Proxy::start(&setup), login, schema, lab: self.lab.clone() }
     }
 
     /// Kills the server, which must be the test's own, and starts it again.
     pub(crate) fn crash(&mut self) {
-        let lab = self.lab.as_mut().expect("the server is the test's own");
+        let lab = self.lab.as_mut().and_then(Arc::get_mut).expect("the server is the test's own");
         lab.kill(Role::Primary).expect("it runs");
         lab.start(Role::Primary).expect("it comes up again");
     }
 
     fn lab(&self) -> &ScratchLab {
-        self.lab.as_ref().unwrap_or_else(|| servers::shared())
+        self.lab.as_deref().unwrap_or_else(|| servers::shared())
     }
 
     /// The login of the lab's account, with the test's schema.

@@ -3,6 +3,7 @@
 //! Each test has a server of its own, on which an account has what the page says that it needs, and nothing more.
 
 mod kinds;
+mod several;
 mod values;
 
 use std::time::Duration;
@@ -56,11 +57,15 @@ fn following_with(
     ] {
         server.ok(statement);
     }
-    let setup = on(Setup::default())
+    Stage::before_lab(lab, further(setup(mode, password)))
+}
+
+/// That follows so.
+fn setup(mode: &str, password: &str) -> Setup {
+    on(Setup::default())
         .variable("mysql-query_cache_follow", format!("'{mode}'"))
         .variable("mysql-query_cache_follow_username", "'follow'")
-        .variable("mysql-query_cache_follow_password", format!("'{password}'"));
-    Stage::before_lab(lab, further(setup))
+        .variable("mysql-query_cache_follow_password", format!("'{password}'"))
 }
 
 /// What `stats_query_cache_follow` says in that column.
