@@ -31,10 +31,16 @@ pub(super) struct Kept {
 /// What costs more than it may.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Grown {
-    pub(super) contestant: String,
-    connections: String,
+    /// Its contestant and connections.
+    name: String,
     kept: u64,
     measured: u64,
+}
+
+impl Grown {
+    pub(super) fn contestant(&self) -> &str {
+        self.name.rsplit_once(", ").map_or(&self.name, |(contestant, _connections)| contestant)
+    }
 }
 
 impl Kept {
@@ -85,10 +91,8 @@ impl Kept {
     pub(super) fn grown_in(&self, now: &Self) -> Vec<Grown> {
         let grown = self.instructions.iter().filter_map(|(name, kept)| {
             let measured = now.instructions.get(name)?;
-            let (contestant, connections) = name.rsplit_once(", ")?;
-            let [contestant, connections] = [contestant, connections].map(str::to_owned);
             let is_grown = measured * 100 > kept * (100 + GROWTH_PERCENT_MAX);
-            is_grown.then_some(Grown { contestant, connections, kept: *kept, measured: *measured })
+            is_grown.then(|| Grown { name: name.clone(), kept: *kept, measured: *measured })
         });
         grown.collect()
     }
@@ -97,9 +101,9 @@ impl Kept {
 /// In a sentence.
 impl fmt::Display for Grown {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { contestant, connections, kept, measured } = self;
+        let Self { name, kept, measured } = self;
         let growth = (*measured as f64 / *kept as f64 - 1.0) * 100.0;
-        write!(f, "{contestant}, {connections}: {measured} instructions, {kept} are kept: {growth:+.1} %")
+        write!(f, "{name}: {measured} instructions, {kept} are kept: {growth:+.1} %")
     }
 }
 
@@ -137,6 +141,7 @@ mod tests {
         assert!(kept("1", 10_000).grown_in(&kept("1", 10_300)).is_empty());
         let told = kept("1", 10_000).grown_in(&kept("1", 10_301));
         assert_eq!(told.len(), 1);
+        assert_eq!(told[0].contestant(), "pass");
         assert_eq!(told[0].to_string(), "pass, 1: 10301 instructions, 10000 are kept: +3.0 %");
         assert!(kept("1", 10_000).grown_in(&kept("1", 9_000)).is_empty());
     }

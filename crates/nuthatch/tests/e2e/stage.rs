@@ -98,7 +98,7 @@ impl Stage {
 
     /// With another proxy before the same server and schema.
     pub(crate) fn beside(&self, setup: Setup) -> Self {
-        let setup = before(setup, self.lab()).user(user_row(&servers::account(self.lab()), ""));
+        let setup = before(setup, self.lab()).user(user_row(&self.login, ""));
         let (login, schema) = (self.login.clone(), self.schema.clone());
         Self { proxy: Proxy::start(&setup), login, schema, lab: self.lab.clone() }
     }

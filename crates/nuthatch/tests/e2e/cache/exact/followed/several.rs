@@ -32,28 +32,35 @@ fn falls(pair: &[Stage; 2]) -> u64 {
     pair.iter().map(|stage| told(stage, "falls").parse::<u64>().expect("a count")).sum()
 }
 
+/// Returns when both are exact, with how often one had fallen before.
+#[track_caller]
+fn await_exact(pair: &[Stage; 2]) -> u64 {
+    let fallen = falls(pair);
+    for stage in pair {
+        await_mode(stage, "exact");
+    }
+    fallen
+}
+
 #[test]
 fn no_read_of_one_proxy_is_older_than_what_another_acknowledged() {
     let pair = pair_of_exact();
     let mut clients = [pair[0].client(), pair[1].client()];
     // On a machine that is too busy to answer in time they are bounded for a while.
-    let mut fallen = falls(&pair);
+    let mut fallen = await_exact(&pair);
     for round in 0..300 {
         let (writer, reader) = (round % 2, 1 - round % 2);
         clients[writer].ok(format!("UPDATE t SET v = '{round}' WHERE id = 1"));
         let read = clients[reader].value(ROW);
         if read != round.to_string() {
-            let now = falls(&pair);
-            assert!(now > fallen, "{read} after the other's OK to {round}");
-            fallen = now;
+            assert!(falls(&pair) > fallen, "{read} after the other's OK to {round}");
+            fallen = await_exact(&pair);
         }
         if round % 10 < 2 {
             await_that("it is served again", || is_hit(&pair[reader], &mut clients[reader], ROW));
             until(&mut clients[reader], ROW, &round.to_string());
+            fallen = await_exact(&pair);
         }
-    }
-    for stage in &pair {
-        await_mode(stage, "exact");
     }
 }
 
@@ -76,9 +83,7 @@ fn proxy_whose_neighbour_stands_still_is_bounded_until_it_comes_back() {
         pair[1].proxy.signal(Signal::CONT);
         // What it had stored was served until a moment that is long past.
         assert_eq!(pair[1].client().value(ROW), format!("{round}.4"));
-        for stage in &pair {
-            await_mode(stage, "exact");
-        }
+        await_exact(&pair);
     }
 }
 
