@@ -3,7 +3,9 @@
 //! Its log is kept, and printed when the test that started it fails.
 
 use std::fs::{self, File};
+use std::hash::{BuildHasher, Hasher, RandomState};
 use std::net::{Ipv4Addr, SocketAddr, TcpListener};
+use std::ops::Range;
 use std::process::{Child, Command, ExitStatus, Stdio};
 
 use nuthatch_lab::{Duty, Role, ScratchLab};
@@ -271,9 +273,20 @@ pub(crate) fn program() -> Command {
     command
 }
 
+/// Ports that the kernel gives to no outgoing connection and no lab takes: who waits before it listens finds them free still.
+const PORTS: Range<u16> = 10_000..20_000;
+
 /// Ports of 127.0.0.1 that were free a moment ago, all different.
 pub(crate) fn free_addresses<const N: usize>() -> [SocketAddr; N] {
-    let listeners: [TcpListener; N] =
-        std::array::from_fn(|_| TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).expect("a free port"));
+    let listeners: [TcpListener; N] = std::array::from_fn(|_| {
+        std::iter::repeat_with(random_port)
+            .find_map(|port| TcpListener::bind((Ipv4Addr::LOCALHOST, port)).ok())
+            .expect("a free port")
+    });
     listeners.each_ref().map(|listener| listener.local_addr().expect("its address"))
+}
+
+fn random_port() -> u16 {
+    let random = RandomState::new().build_hasher().finish();
+    PORTS.start + u16::try_from(random % PORTS.len() as u64).expect("below the range's length")
 }

@@ -8,7 +8,7 @@ use std::process::{Child, Command, Output, Stdio};
 use rustix::process::{Pid, Signal, kill_process};
 use tempfile::TempDir;
 
-use crate::deadline::await_that;
+use crate::deadline::{await_agreement, await_that};
 use crate::proxy::free_addresses;
 
 /// A copy of the scripts, which work on the directory above them.
@@ -52,10 +52,15 @@ impl Checkout {
         self.script("run.sh").stdout(log).stderr(errors).spawn().expect("bash")
     }
 
-    fn await_ready(&self) {
-        await_that("it is ready", || {
-            fs::read_to_string(self.dir.path().join("output"))
-                .is_ok_and(|text| text.contains("Nuthatch is ready"))
+    /// Returns when `run`, which makes and starts two servers first, is ready. Panics with its output if it ended.
+    #[track_caller]
+    fn await_ready(&self, run: &mut Child) {
+        await_agreement("it is ready", || {
+            let output = fs::read_to_string(self.dir.path().join("output")).unwrap_or_default();
+            if let Some(status) = run.try_wait().expect("a child") {
+                panic!("it ended with {status}:\n{output}");
+            }
+            output.contains("Nuthatch is ready")
         });
     }
 
@@ -90,7 +95,7 @@ fn a_second_run_says_that_one_runs_and_touches_nothing() {
         told.contains(&format!("process {}", first.id())) && told.contains("kill"),
         "while it starts: {told}"
     );
-    checkout.await_ready();
+    checkout.await_ready(&mut first);
     for script in ["run.sh", "clean.sh"] {
         let told = checkout.refused(script);
         let (host, port) = checkout.mysql.split_once(':').expect("an address");
@@ -109,12 +114,12 @@ fn a_second_run_says_that_one_runs_and_touches_nothing() {
 fn a_run_that_was_killed_is_in_nobodys_way() {
     let checkout = Checkout::new();
     let mut first = checkout.run();
-    checkout.await_ready();
+    checkout.await_ready(&mut first);
     signal(&first, Signal::KILL);
     first.wait().expect("it ends");
     assert!(checkout.is_up(), "its proxy is left");
     let mut second = checkout.run();
-    checkout.await_ready();
+    checkout.await_ready(&mut second);
     await_that("the second's proxy is there", || checkout.is_up());
     signal(&second, Signal::TERM);
     second.wait().expect("it ends");
