@@ -154,11 +154,12 @@ class Run:
         opened = grown["opened"]
         print(f"-- {self.app.NAME}: {pages} pages, {self.passed} compared alike; {hits} hits of {asked} look-ups "
               f"({100 * hits / max(asked, 1):.1f} %); at most {self.most} server connections at a time, {opened} opened")
-        ((invalidated,),) = self.stage.admin.rows("SELECT SUM(invalidated) FROM stats_query_cache")
-        print(f"   {asked - hits} misses, {invalidated} of them of what was written over, since its installation; those with most:")
-        for misses, invalidated, text in self.stage.admin.rows(
-                "SELECT look_ups - hits, invalidated, digest_text FROM stats_query_cache WHERE look_ups > hits ORDER BY 1 DESC LIMIT 12"):
-            print(f"   {misses} misses, {invalidated} of them invalidated: {str(text)[:SHOWN_CHARS_MAX]}")
+        ((invalidated, repeated),) = self.stage.admin.rows("SELECT SUM(invalidated), SUM(repeated) FROM stats_query_cache")
+        print(f"   {asked - hits} misses, {invalidated} of them of what was written over ({repeated} to be the same again), since its installation;"
+              " those with most:")
+        for misses, invalidated, repeated, text in self.stage.admin.rows(
+                "SELECT look_ups - hits, invalidated, repeated, digest_text FROM stats_query_cache WHERE look_ups > hits ORDER BY 1 DESC LIMIT 12"):
+            print(f"   {misses} misses, {invalidated} invalidated, {repeated} the same again: {str(text)[:SHOWN_CHARS_MAX]}")
         self._check(f"at most {CONNECTIONS_MAX} server connections at a time", self.most <= CONNECTIONS_MAX)
         self._check(f"at most {OPENED_MAX} server connections opened over all pages", opened <= OPENED_MAX)
 

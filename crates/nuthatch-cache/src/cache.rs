@@ -14,12 +14,22 @@ use crate::key::Key;
 use crate::limits::{Limits, Partition, SHARDS_MAX};
 use crate::line::Line;
 use crate::refusal::Refusal;
+use crate::repeats::Repeats;
 use crate::shard::{Shard, Slot};
 use crate::sweep::{Cursor, Sweep};
 use crate::usage::{Counters, Usage, add};
 
 /// How many entries a sweep looks at under one hold of a shard's lock.
 const SWEEP_CHUNK: usize = 512;
+
+/// How an answer was kept.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Kept {
+    /// As the first of its key, or another than what was written over, as far as is known.
+    Anew,
+    /// It is the answer that was there before it was taken to be [written over](Cache::remove_invalidated).
+    Again,
+}
 
 /// A bounded store of answers. `T` is the caller's plan for an entry; share the cache by reference or `Arc`.
 pub struct Cache<T> {
@@ -31,6 +41,7 @@ pub struct Cache<T> {
     entry_bytes_max: AtomicU64,
     partition: RwLock<Partition>,
     cursor: Mutex<Cursor>,
+    repeats: Repeats,
     counters: Counters,
 }
 
@@ -46,6 +57,7 @@ impl<T> Cache<T> {
             entry_bytes_max: AtomicU64::new(partition.entry_bytes_max),
             partition: RwLock::new(partition),
             cursor: Mutex::default(),
+            repeats: Repeats::new(),
             counters: Counters::default(),
         }
     }
@@ -79,7 +91,7 @@ impl<T> Cache<T> {
     /// [`Refusal::NoRoom`].
     ///
     /// Cost: one allocation and one copy without a lock, then one shard's lock.
-    pub fn insert(&self, fill: Fill<'_, T>) -> Result<(), Refusal> {
+    pub fn insert(&self, fill: Fill<'_, T>) -> Result<Kept, Refusal> {
         self.insert_and(fill, |_| ())
     }
 
@@ -88,12 +100,13 @@ impl<T> Cache<T> {
     ///
     /// # Errors
     /// As those of [`Self::insert`].
-    pub fn insert_and(&self, fill: Fill<'_, T>, evicted: impl FnMut(&Entry<T>)) -> Result<(), Refusal> {
+    pub fn insert_and(&self, fill: Fill<'_, T>, evicted: impl FnMut(&Entry<T>)) -> Result<Kept, Refusal> {
         let slot = Slot::of(&fill.key);
         let packet_bytes = fill.packets.bytes() as u64;
         let kept = self.try_insert(slot, fill, evicted);
         match kept {
-            Ok(()) => {
+            Ok(kept) => {
+                add(&self.counters.repeated, u64::from(kept == Kept::Again));
                 add(&self.counters.sets, 1);
                 add(&self.counters.bytes_in, packet_bytes);
             }
@@ -107,7 +120,7 @@ impl<T> Cache<T> {
         slot: Slot,
         fill: Fill<'_, T>,
         mut evicted: impl FnMut(&Entry<T>),
-    ) -> Result<(), Refusal> {
+    ) -> Result<Kept, Refusal> {
         let entry = match self.entry_bytes_max() {
             0 if self.partition.read().limits.bytes == 0 => return Err(Refusal::Off),
             bytes_max => Entry::new(fill, bytes_max)?,
@@ -117,7 +130,11 @@ impl<T> Cache<T> {
         of_others.for_each(|(_, old)| evicted(old));
         add(&self.counters.replaced, inserted.replaced);
         add(&self.counters.evicted, inserted.evicted);
-        if inserted.is_kept { Ok(()) } else { Err(Refusal::NoRoom) }
+        match inserted.is_kept {
+            true if self.repeats.take(slot, || entry.answer_hash()) => Ok(Kept::Again),
+            true => Ok(Kept::Anew),
+            false => Err(Refusal::NoRoom),
+        }
     }
 
     /// Removes the entry of exactly that key, counted as purged; says whether there was one.
@@ -143,6 +160,9 @@ impl<T> Cache<T> {
     pub fn remove_invalidated(&self, key: &Key<'_>, entry: &Entry<T>) -> bool {
         let slot = Slot::of(key);
         let removed = self.write(slot).remove_if(slot, |stored| stored.is_same(entry));
+        if let Some(removed) = &removed {
+            self.repeats.note(slot, removed.answer_hash());
+        }
         add(&self.counters.invalidated, u64::from(removed.is_some()));
         removed.is_some()
     }

@@ -14,7 +14,8 @@ use triomphe::{Arc, ThinArc};
 
 use crate::clocks::{Clock, Sequence};
 use crate::fill::{Fill, Packets, STATUS_OFFSETS_MAX};
-use crate::key::{Key, Protocol};
+use crate::key::{Key, Protocol, hash_of};
+use crate::mix::mix;
 use crate::refusal::Refusal;
 use crate::weight::allocated_bytes;
 
@@ -28,6 +29,9 @@ pub enum Judgement {
     /// It was cached under an older configuration: judge it anew by its plan (see [`Entry::renewed`]).
     OlderEpoch,
 }
+
+/// Any odd number with about as many ones as zeros.
+const MIX_ANSWER: u64 = 0xA24B_AED4_963E_E407;
 
 /// See [`Header::served_ms`].
 const FOR_EVER: u32 = u32::MAX;
@@ -81,6 +85,17 @@ impl<T> Entry<T> {
         let Some(&offset) = self.status_offsets().last() else { return 0 };
         let at = self.header().packets_from() + offset as usize;
         u16::from_le_bytes([self.0.slice[at], self.0.slice[at + 1]])
+    }
+
+    /// A hash of the answer but for its status flags. Cost: that of hashing all of it.
+    pub(crate) fn answer_hash(&self) -> u64 {
+        let (mut rest, mut at, mut hash) = (self.packets(), 0, 0);
+        for offset in self.status_offsets().iter().map(|offset| *offset as usize) {
+            let (before, behind) = rest.split_at(offset - at);
+            hash = mix(hash ^ hash_of(before), MIX_ANSWER);
+            (rest, at) = (&behind[2..], offset + 2);
+        }
+        mix(hash ^ hash_of(rest), MIX_ANSWER)
     }
 
     /// What the filling caller left for those who hit.

@@ -130,6 +130,11 @@ impl fmt::Debug for Key<'_> {
     }
 }
 
+/// Of any bytes, with no parts. It differs between versions of this program.
+pub(crate) fn hash_of(bytes: &[u8]) -> u64 {
+    rapidhash_v3_inline::<true, false, false>(bytes, &DEFAULT_RAPID_SECRETS)
+}
+
 #[inline]
 fn hash_parts(
     user: NameHash,

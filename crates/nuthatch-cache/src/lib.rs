@@ -24,12 +24,13 @@ mod limits;
 mod line;
 mod mix;
 mod refusal;
+mod repeats;
 mod shard;
 mod sweep;
 mod usage;
 mod weight;
 
-pub use cache::Cache;
+pub use cache::{Cache, Kept};
 pub use clocks::{BLOCK_KEYS, Clock, ClockList, ClockOptions, Clocks, Marks, Sequence, Standing};
 pub use entry::{Entry, Judgement};
 pub use fill::{Fill, Packets, STATUS_OFFSETS_MAX};

@@ -30,6 +30,8 @@ pub struct Usage {
     pub expired: u64,
     /// Entries removed because a clock that they depend on had moved.
     pub invalidated: u64,
+    /// Answers that were the same when they were read again after that, as far as is known.
+    pub repeated: u64,
     /// Entries removed by request: one by one, or by a flush.
     pub purged: u64,
     /// Fills that were not kept.
@@ -47,6 +49,7 @@ pub(crate) struct Counters {
     pub(crate) evicted: AtomicU64,
     pub(crate) expired: AtomicU64,
     pub(crate) invalidated: AtomicU64,
+    pub(crate) repeated: AtomicU64,
     pub(crate) purged: AtomicU64,
     pub(crate) refused: AtomicU64,
     pub(crate) collisions: AtomicU64,
@@ -63,6 +66,7 @@ impl Counters {
             evicted: of(&self.evicted),
             expired: of(&self.expired),
             invalidated: of(&self.invalidated),
+            repeated: of(&self.repeated),
             purged: of(&self.purged),
             refused: of(&self.refused),
             collisions: of(&self.collisions),

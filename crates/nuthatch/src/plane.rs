@@ -139,6 +139,7 @@ impl DataPlane for Plane {
                 evicted: row.evicted,
                 expired: row.expired,
                 invalidated: row.invalidated,
+                repeated: row.repeated,
                 last_not_cached: row.last_not_cached,
             })
             .collect()

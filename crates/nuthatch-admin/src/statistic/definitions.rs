@@ -213,6 +213,9 @@ statistics! {
     QueryCacheRefused = Counter "Query_Cache_Refused", "query_cache_outcomes" {"outcome" = "refused"},
         "Entries that left the cache, or were not let in, by reason.";
 
+    QueryCacheRepeated = Counter "Query_Cache_Repeated", "query_cache_repeated" {},
+        "Answers that were the same when they were read again after they had been written over, as far as is known.";
+
     QueryCacheTables = Gauge "Query_Cache_Tables", "query_cache_tables" {},
         "Tables and views of which it is known what reads and writes of them depend on and change.";
     QueryCacheTablesLimit = Gauge "Query_Cache_Tables_Limit", "query_cache_tables_limit" {},

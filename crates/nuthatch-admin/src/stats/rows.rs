@@ -113,6 +113,8 @@ stats_table! {
     expired: u64 => "expired INTEGER NOT NULL",
     /// Entries that a look-up found to have been written over.
     invalidated: u64 => "invalidated INTEGER NOT NULL",
+    /// Answers that were the same when they were read again after that.
+    repeated: u64 => "repeated INTEGER NOT NULL",
     /// Why the last answer was not stored, in words; NULL if it was.
     last_not_cached: Option<String> => "last_not_cached VARCHAR",
 }

@@ -77,6 +77,7 @@ impl DataPlane for Plane {
             evicted: 0,
             expired: 0,
             invalidated: 0,
+            repeated: 0,
             last_not_cached: None,
         }]
     }

@@ -30,6 +30,8 @@ pub struct QueryCacheRow {
     pub evicted: u64,
     pub expired: u64,
     pub invalidated: u64,
+    /// Answers that were the same when they were read again after that, as far as is known.
+    pub repeated: u64,
     pub last_not_cached: Option<String>,
 }
 
@@ -132,6 +134,7 @@ impl QueryCacheRow {
         self.evicted += digest.cache.evicted;
         self.expired += digest.cache.expired;
         self.invalidated += digest.cache.invalidated;
+        self.repeated += digest.cache.repeated;
         if self.username.is_empty() {
             self.name(digest);
         }

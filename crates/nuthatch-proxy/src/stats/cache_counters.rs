@@ -17,6 +17,7 @@ pub(crate) struct CacheCounters {
     evicted: AtomicU64,
     expired: AtomicU64,
     invalidated: AtomicU64,
+    repeated: AtomicU64,
     /// Of the last answer; nothing if it was stored.
     not_cached: Mutex<Option<NotCached>>,
 }
@@ -34,6 +35,8 @@ pub struct CacheFigures {
     pub expired: u64,
     /// Entries that a look-up found to have been written over.
     pub invalidated: u64,
+    /// Answers that were the same when they were read again after that, as far as is known.
+    pub repeated: u64,
     /// Why the last answer was not stored, in words.
     pub not_cached: Option<String>,
 }
@@ -53,6 +56,10 @@ impl CacheCounters {
 
     pub(crate) fn count_invalidated(&self) {
         self.invalidated.fetch_add(1, Ordering::Relaxed);
+    }
+
+    pub(crate) fn count_repeated(&self) {
+        self.repeated.fetch_add(1, Ordering::Relaxed);
     }
 
     /// Takes note of whether an answer was stored. Where two do at once, the reason of either stands.
@@ -81,6 +88,7 @@ impl CacheCounters {
             evicted: take(&self.evicted),
             expired: take(&self.expired),
             invalidated: take(&self.invalidated),
+            repeated: take(&self.repeated),
             not_cached: last.map(|why| why.to_string()),
         }
     }

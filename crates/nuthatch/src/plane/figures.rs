@@ -158,6 +158,7 @@ fn of_levels(levels: &Levels) -> Vec<Sample> {
         S::QueryCacheReplaced.sample(cache.replaced),
         S::QueryCacheRefused.sample(cache.refused),
         S::QueryCacheInvalidated.sample(cache.invalidated),
+        S::QueryCacheRepeated.sample(cache.repeated),
         S::QueryCacheTables.sample(levels.exact.tables),
         S::QueryCacheTablesLimit.sample(levels.exact.tables_max),
         S::QueryCacheClockBytes.sample(levels.exact.clock_bytes),

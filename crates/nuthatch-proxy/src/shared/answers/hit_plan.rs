@@ -46,6 +46,12 @@ impl HitPlan {
         }
     }
 
+    pub(crate) fn count_repeated(&self) {
+        if let Some(digest) = &self.digest {
+            digest.cache().count_repeated();
+        }
+    }
+
     pub(crate) fn count_evicted(&self) {
         if let Some(digest) = &self.digest {
             digest.cache().count_evicted();

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use nuthatch_cache::{Entry, Fill, Judgement, Key, Packets, Protocol, Refusal};
+use nuthatch_cache::{Entry, Fill, Judgement, Kept, Key, Packets, Protocol, Refusal};
 use nuthatch_config::Follow;
 use nuthatch_wire::AnswerEnd;
 
@@ -142,5 +142,10 @@ pub(super) fn capture(ground: &Ground, caching: Caching) -> Capture {
 }
 
 fn insert(ground: &Ground, fill: Fill<'_, Arc<HitPlan>>) -> Result<(), Refusal> {
-    ground.shared.answers.cache.insert_and(fill, |evicted| evicted.plan().count_evicted())
+    let plan = Arc::clone(&fill.plan);
+    let kept = ground.shared.answers.cache.insert_and(fill, |evicted| evicted.plan().count_evicted())?;
+    if kept == Kept::Again {
+        plan.count_repeated();
+    }
+    Ok(())
 }
