@@ -2,7 +2,7 @@
 
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
-.PHONY: help run demo demo-failover check test test-servers drivers driver-suites orm-suites mtr apps properties differential freshness soundness equivalence every-byte chaos chaos-follow bench bench-exact fuzz docs clean deps
+.PHONY: help run demo demo-failover check test test-servers drivers driver-suites orm-suites mtr apps properties differential freshness soundness equivalence every-byte chaos chaos-follow bench bench-exact bench-follow fuzz docs clean deps
 MAKEFLAGS += --no-print-directory
 
 # So that a Rust which rustup has just installed is found without a new shell.
@@ -96,7 +96,8 @@ differential: ## random sessions on two connections against the server itself (S
 	  twins::parameters_never_have_the_types_of_another_session
 
 # SWITCHES=1: meanwhile the primary of three servers changes every few seconds, by a switchover or because it is killed; with SPLIT=1 too
-# replicas answer reads, and each session must never go back.
+# replicas answer reads, and each session must never go back. NUTHATCH_MARIADB_ROOT=target/servers/mariadb takes the newer MariaDB that
+# `make test-servers` fetches, here and in what follows.
 SECONDS ?= 60
 freshness: ## 32 writers, 64 readers: no read through the proxy is older than it may be (SERVER=mysql SECONDS=60 SWITCHES=1 FOLLOW=exact HALF=1)
 	@tools/deps.sh test
@@ -155,6 +156,9 @@ bench: ## CPU cost of each query against the floor and the direct connection (BE
 
 bench-exact: ## sysbench's oltp_read_write with the exact cache off and on in turn (EXACT_SECONDS=8 EXACT_ROUNDS=3)
 	@tools/bench-exact.sh
+
+bench-follow: ## commits past the proxy, and its processor time, with mysql-query_cache_follow off, bounded and exact in turn (FOLLOW_SECONDS=5 FOLLOW_ROUNDS=3)
+	@tools/bench-follow.sh
 
 FUZZ_SECONDS ?= 60
 fuzz: ## each fuzz target for a minute (FUZZ_SECONDS=60); needs a nightly Rust and cargo-fuzz

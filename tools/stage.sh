@@ -1,5 +1,5 @@
 # shellcheck shell=bash
-# Sourced by tools/run.sh, tools/demo.sh, tools/demo-failover.sh and tools/bench-exact.sh: a lab and a proxy in front of it, both gone when the script ends.
+# Sourced by tools/run.sh, tools/demo.sh, tools/demo-failover.sh, tools/bench-exact.sh and tools/bench-follow.sh: a lab and a proxy in front of it, both gone when the script ends.
 #
 #   stage_alone NAME DEPS        at most one of that name in this checkout from here on, or this ends; then builds
 #                                the program, unless $NUTHATCH names one

@@ -11,3 +11,4 @@ cargo test -p nuthatch-lab --test beside --locked -- --ignored
 cargo test -p nuthatch --test e2e --locked session::assignments -- --ignored
 cargo test -p nuthatch --test e2e --locked cache::hints -- --ignored
 cargo test -p nuthatch --test e2e --locked session::bulk -- --ignored
+cargo test -p nuthatch --test e2e --locked cache::exact::followed -- --test-threads 2

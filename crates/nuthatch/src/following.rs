@@ -13,6 +13,7 @@ mod chances;
 mod ends;
 mod follower;
 mod leasing;
+mod pace;
 mod patience;
 mod proving;
 mod reading;

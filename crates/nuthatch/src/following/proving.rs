@@ -7,10 +7,17 @@ use tokio::time::{Duration, Instant, sleep, sleep_until};
 
 use crate::following::aim::Aim;
 use crate::following::carry::Carry;
+use crate::following::pace::Pace;
 use crate::following::patience::{PATIENCE, in_time};
 
 /// Between two questions what the server shows, while it does not show all: what comes meanwhile is proven with it.
 const PAUSE: Duration = Duration::from_micros(300);
+
+/// On an average, where more is written than is proven by then.
+const PAUSE_OF_MANY: Duration = Duration::from_millis(2);
+
+/// So many questions may come without it: those behind a few transactions.
+const AT_ONCE: u32 = 10;
 
 /// The same where nothing new was shown for long.
 const PAUSE_MAX: Duration = Duration::from_millis(20);
@@ -29,75 +36,103 @@ struct Sought {
     look: u64,
 }
 
+/// What is asked next, and when.
+struct Proving<'a> {
+    prover: &'a mut Prover,
+    carry: &'a Carry,
+    aim: &'a Aim,
+    sought: Option<Sought>,
+    /// When the end is to be asked for at the latest.
+    due: Instant,
+    pause: Duration,
+    pace: Pace,
+}
+
 /// Goes on until something is wrong.
 pub(super) async fn prove(prover: &mut Prover, carry: &Carry, aim: &Aim) -> FollowError {
-    let mut sought = None;
-    let mut due = Instant::now();
-    let mut pause = PAUSE;
+    let pace = Pace::new(PAUSE_OF_MANY, AT_ONCE);
+    let mut proving = Proving { prover, carry, aim, sought: None, due: Instant::now(), pause: PAUSE, pace };
     loop {
-        if let Err(error) = prove_once(prover, carry, aim, &mut sought, &mut due, &mut pause).await {
+        if let Err(error) = proving.turn().await {
             return error;
         }
     }
 }
 
-async fn prove_once(
-    prover: &mut Prover,
-    carry: &Carry,
-    aim: &Aim,
-    sought: &mut Option<Sought>,
-    due: &mut Instant,
-    pause: &mut Duration,
-) -> Result<(), FollowError> {
-    if !aim.followed.is_open() {
-        return Err(FollowError::Anew(
-            "its server was started anew, or its name leads to another".to_owned(),
-        ));
+impl Proving<'_> {
+    async fn turn(&mut self) -> Result<(), FollowError> {
+        let (carry, aim) = (self.carry, self.aim);
+        if !aim.followed.is_open() {
+            return Err(FollowError::Anew(
+                "its server was started anew, or its name leads to another".to_owned(),
+            ));
+        }
+        let shown_again = self.ask_what_is_shown().await?;
+        note_learnt(carry, aim);
+        self.seek_end().await?;
+        if let Some(Sought { asked_ns, look, .. }) =
+            self.sought.take_if(|sought| carry.has_reached(&sought.end))
+        {
+            carry.note_look(look);
+            note_reached(asked_ns, aim);
+            aim.followed.release_held(asked_ns);
+        }
+        let next = match (carry.unproven() > 0, self.sought.is_some()) {
+            (true, _) => shown_again,
+            (false, true) => Instant::now() + PATIENCE,
+            (false, false) => self.due,
+        };
+        let next = if aim.followed.holds_nothing() { next } else { next.min(Instant::now() + HELD_PAUSE) };
+        tokio::select! {
+            () = carry.news.notified() => {}
+            () = sleep_until(next) => {}
+        }
+        Ok(())
     }
-    let unproven = carry.unproven();
-    carry.settle_again();
-    if carry.unproven() > 0 {
+
+    /// Settles what the server shows; it is asked if that is needed and its turn. Gives when to ask again, if nothing new is carried.
+    async fn ask_what_is_shown(&mut self) -> Result<Instant, FollowError> {
+        let carry = self.carry;
+        carry.settle_again();
+        let unproven = carry.unproven();
+        if unproven == 0 {
+            self.pause = PAUSE;
+        }
+        if unproven == 0 || Instant::now() < self.pace.next() {
+            return Ok(self.pace.next());
+        }
+        self.pace.note(Instant::now());
         let asked_ns = boottime_ns();
         let prepared = match carry.awaits_finished() {
-            true => Some(in_time(prover.prepared()).await?),
+            true => Some(in_time(self.prover.prepared()).await?),
             false => None,
         };
-        let shown = in_time(prover.shown()).await?;
+        let shown = in_time(self.prover.shown()).await?;
         carry.settle(shown, prepared.as_deref().map(|prepared| (asked_ns, prepared)));
+        self.pause = if carry.unproven() < unproven { PAUSE } else { (self.pause * 2).min(PAUSE_MAX) };
+        Ok(self.pace.next().max(Instant::now() + self.pause))
     }
-    note_learnt(carry, aim);
-    let within_bound = aim.bound / TIMES_WITHIN_BOUND;
-    let is_due_for_held = Instant::now() + within_bound >= *due + HELD_PAUSE;
-    let is_due = Instant::now() >= *due || is_due_for_held && !aim.followed.holds_nothing();
-    if sought.is_none() && is_due {
-        *due = Instant::now() + within_bound;
+
+    /// Asks for the end of the binlog, if it is due.
+    async fn seek_end(&mut self) -> Result<(), FollowError> {
+        let (carry, aim) = (self.carry, self.aim);
+        let within_bound = aim.bound / TIMES_WITHIN_BOUND;
+        let is_due_for_held = Instant::now() + within_bound >= self.due + HELD_PAUSE;
+        let is_due = Instant::now() >= self.due || is_due_for_held && !aim.followed.holds_nothing();
+        if self.sought.is_some() || !is_due {
+            return Ok(());
+        }
+        self.due = Instant::now() + within_bound;
         let (asked_ns, look, here) = (boottime_ns(), aim.proxy.exact().looks(), carry.here());
-        let end = in_time(prover.end()).await?;
+        let end = in_time(self.prover.end()).await?;
         if here.is_some_and(|here| !here.is_within(&end)) {
             return Err(FollowError::Lost(
                 "its binlog ends before what was read of it: it has begun anew".to_owned(),
             ));
         }
-        *sought = Some(Sought { asked_ns, end, look });
+        self.sought = Some(Sought { asked_ns, end, look });
+        Ok(())
     }
-    if let Some(Sought { asked_ns, look, .. }) = sought.take_if(|sought| carry.has_reached(&sought.end)) {
-        carry.note_look(look);
-        note_reached(asked_ns, aim);
-        aim.followed.release_held(asked_ns);
-    }
-    *pause = if carry.unproven() < unproven || unproven == 0 { PAUSE } else { (*pause * 2).min(PAUSE_MAX) };
-    let pause = Instant::now() + *pause;
-    let next = match (carry.unproven() > 0, sought.is_some()) {
-        (true, _) => pause,
-        (false, true) => Instant::now() + PATIENCE,
-        (false, false) => *due,
-    };
-    let next = if aim.followed.holds_nothing() { next } else { next.min(Instant::now() + HELD_PAUSE) };
-    tokio::select! {
-        () = carry.news.notified() => {}
-        () = sleep_until(next) => {}
-    }
-    Ok(())
 }
 
 /// Has who proves look when writes begin to wait for their events, and those that wait for too long move. Never ends, whatever the server does.

@@ -50,10 +50,13 @@ pub(crate) fn own_of(kind: Kind, connections_max: u16) -> ScratchLab {
     ScratchLab::up(&Options { connections_max: connections_max.into(), ..options }).expect("a lab comes up")
 }
 
-/// This system's MariaDB, or a MySQL that is fetched beside it.
+/// This system's MariaDB or the one in the directory that NUTHATCH_MARIADB_ROOT names, or a MySQL that is fetched beside it.
 pub(crate) fn installation(kind: Kind) -> Installation {
     match kind {
-        Kind::MariaDb => Installation::debian_mariadb(),
+        Kind::MariaDb => match std::env::var_os("NUTHATCH_MARIADB_ROOT") {
+            Some(root) => Installation { kind, root: root.into() },
+            None => Installation::debian_mariadb(),
+        },
         Kind::MySql => fetched::mysql(),
     }
 }
