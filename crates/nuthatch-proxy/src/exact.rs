@@ -51,11 +51,11 @@ pub(crate) use clocks_of::{dependencies, of_definition, standing};
 pub(crate) use definitions::Makes;
 pub(crate) use delayed::{Delayed, is_transactional};
 pub(crate) use flight::{After, Flight, Inside};
+pub(crate) use follow::{AsOf, Follows, Learnt};
 pub use follow::{
     Carried, Deed, DelayFigures, FollowRow, Followed, Horizon, KeyPlace, LearntFigures, LearntPlaces, Logged,
     Places, Prepared, Standing, Told, Written,
 };
-pub(crate) use follow::{Follows, Learnt};
 pub(crate) use intent::{Commits, Intent};
 pub use judge::Judge;
 pub(crate) use lost::Lost;

@@ -43,6 +43,8 @@ struct Scenario {
     writes: &'static [Write],
     /// A thread each.
     readers: Readers,
+    /// A thread each, which asks in a transaction with a snapshot.
+    snapshots: &'static [Query],
     /// What the cache holds from the start.
     seeds: &'static [Query],
     left_out: Option<Rule>,
@@ -109,6 +111,43 @@ fn writes_past_the_proxy_are_followed_within_the_bound() {
 }
 
 #[test]
+fn snapshots_are_given_what_they_show_within_the_bound() {
+    let coverage = Arc::new(Coverage::default());
+    for writes in FOLLOWED {
+        for query in [Row1, Row2, Range, Count, Both, Named] {
+            for seeds in [&[][..], &[Row1, Row2, Range, Count, Both, Named]] {
+                let (readers, snapshots): (Readers, &[Query]) = match query {
+                    Row1 => (&[&[Row1, Row1]], &[Row1, Row1]),
+                    Row2 => (&[&[Row2, Row2]], &[Row2, Row2]),
+                    Range => (&[&[Range, Range]], &[Range, Range]),
+                    Count => (&[&[Count, Count]], &[Count, Count]),
+                    Both => (&[&[Both, Both]], &[Both, Both]),
+                    Named => (&[&[Named, Named]], &[Named, Named]),
+                };
+                let follow = Some(Follow::Bounded);
+                Scenario { writes, readers, snapshots, seeds, left_out: None, follow }.run(&coverage);
+            }
+        }
+    }
+    assert!(coverage.served_to_snapshots.load(Relaxed) > SCHEDULES as u64, "{coverage:?}");
+}
+
+#[test]
+fn each_rule_of_snapshots_left_out_is_found() {
+    let snapshot = |rule, writes, readers, seeds| Scenario {
+        follow: Some(Follow::Bounded),
+        snapshots: &[Row1],
+        ..without(rule, writes, readers, seeds)
+    };
+    check_left_out(&[
+        snapshot(Rule::CarryPastSnapshot, &[PastUpdate1], &[], &[Row1]),
+        snapshot(Rule::CarryPastAnswer, &[PastUpdate1], &[&[Row1]], &[]),
+        snapshot(Rule::LookAtCarriedFirst, &[PastUpdate1], &[], &[Row1]),
+        snapshot(Rule::ProveVisible, &[PastUpdate1], &[&[Row1, Row1]], &[]),
+    ]);
+}
+
+#[test]
 fn each_rule_of_the_follower_left_out_is_found() {
     let exactly = |rule, writes, readers, seeds| Scenario {
         follow: Some(Follow::Exact),
@@ -170,7 +209,7 @@ fn check_left_out(scenarios: &[Scenario]) {
 }
 
 fn without(rule: Rule, writes: &'static [Write], readers: Readers, seeds: &'static [Query]) -> Scenario {
-    Scenario { writes, readers, seeds, left_out: Some(rule), follow: None }
+    Scenario { writes, readers, snapshots: &[], seeds, left_out: Some(rule), follow: None }
 }
 
 /// Runs the writes beside all kinds of readers.
@@ -200,10 +239,10 @@ fn check_followed(writes: &'static [Write], follow: Option<Follow>) {
     let coverage = Arc::new(Coverage::default());
     for readers in same.into_iter().chain(mixed) {
         for seeds in [&[][..], &[Row1, Row2, Range, Count, Both, Named]] {
-            Scenario { writes, readers, seeds, left_out: None, follow }.run(&coverage);
+            Scenario { writes, readers, snapshots: &[], seeds, left_out: None, follow }.run(&coverage);
         }
     }
-    let Coverage { served, stored, refused, invalidated } = &*coverage;
+    let Coverage { served, stored, refused, invalidated, .. } = &*coverage;
     for seen in [served, stored, refused, invalidated] {
         assert!(seen.load(Relaxed) > SCHEDULES as u64, "{coverage:?}");
     }
@@ -252,13 +291,18 @@ impl Scenario {
                 thread::spawn(move || queries.iter().for_each(|query| world.read(*query)))
             })
             .collect();
+        let snapshots = self.snapshots.iter().map(|query| {
+            let world = world.clone();
+            thread::spawn(move || world.read_in_snapshot(*query))
+        });
+        let snapshots: Vec<_> = snapshots.collect();
         let steps: [fn(&World); 3] = [World::carry, World::prove, World::find_horizon];
         let follower = steps.into_iter().filter(|_| self.follow.is_some()).map(|step| {
             let world = world.clone();
             thread::spawn(move || step(&world))
         });
         let follower: Vec<_> = follower.collect();
-        for session in writers.into_iter().chain(readers).chain(follower) {
+        for session in writers.into_iter().chain(readers).chain(snapshots).chain(follower) {
             session.join().expect("its complaint has ended the schedule");
         }
         world.check_end();

@@ -47,6 +47,7 @@ use crate::stats::not_cached::Uncarried;
 
 pub use delay::DelayFigures;
 pub use followed::Followed;
+pub(crate) use horizon::AsOf;
 pub use horizon::Horizon;
 pub use learnt::LearntFigures;
 pub(crate) use learnt::{Known, Learnt};
@@ -88,17 +89,12 @@ impl Follows {
         wanted: Follow,
         domain: &Domain,
         is_of_replica: bool,
-        has_snapshot: bool,
     ) -> Result<Option<Arc<Followed>>, Uncarried> {
         if wanted == Follow::Off {
             return Ok(None);
         }
         let followed = self.of(domain).ok_or(Uncarried::NotFollowed)?;
-        match () {
-            // What a replica shows may not have been carried yet.
-            () if is_of_replica => Err(Uncarried::OfReplica),
-            () if has_snapshot && !followed.horizon().holds(true) => Err(Uncarried::SnapshotWithinBound),
-            () => Ok(Some(followed)),
-        }
+        // What a replica shows may not have been carried yet.
+        if is_of_replica { Err(Uncarried::OfReplica) } else { Ok(Some(followed)) }
     }
 }

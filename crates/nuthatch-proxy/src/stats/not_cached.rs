@@ -138,7 +138,6 @@ impl fmt::Display for NotCached {
 pub(crate) enum Uncarried {
     NotFollowed,
     OfReplica,
-    SnapshotWithinBound,
 }
 
 /// A clause: "is not cached because …".
@@ -150,9 +149,6 @@ impl fmt::Display for Uncarried {
             }
             Self::OfReplica => {
                 "a replica has answered, which may show what has not been carried here yet (mysql-query_cache_follow)"
-            }
-            Self::SnapshotWithinBound => {
-                "its transaction has a snapshot, and writes past the proxy are seen within a bound only (stats_query_cache_follow)"
             }
         })
     }

@@ -25,12 +25,17 @@ const PAUSE_MAX: Duration = Duration::from_millis(20);
 /// Between two questions for the end of the binlog for the sake of what waits for its event, and two looks at that.
 const HELD_PAUSE: Duration = Duration::from_millis(1);
 
+/// The same for the sake of snapshots that have been opened.
+const SNAPSHOT_PAUSE: Duration = Duration::from_millis(2);
+
 /// How often within the bound the server is asked for the end of its binlog.
 const TIMES_WITHIN_BOUND: u32 = 4;
 
 /// The end of a binlog, as it was asked for at that moment.
 struct Sought {
     asked_ns: u64,
+    /// The same moment, since the start.
+    asked_ms: u64,
     end: End,
     /// The picture that was in force then.
     look: u64,
@@ -70,10 +75,11 @@ impl Proving<'_> {
         let shown_again = self.ask_what_is_shown().await?;
         note_learnt(carry, aim);
         self.seek_end().await?;
-        if let Some(Sought { asked_ns, look, .. }) =
+        if let Some(Sought { asked_ns, asked_ms, look, .. }) =
             self.sought.take_if(|sought| carry.has_reached(&sought.end))
         {
             carry.note_look(look);
+            aim.followed.horizon().reach(asked_ms);
             note_reached(asked_ns, aim);
             aim.followed.release_held(asked_ns);
         }
@@ -82,7 +88,7 @@ impl Proving<'_> {
             (false, true) => Instant::now() + PATIENCE,
             (false, false) => self.due,
         };
-        let next = if aim.followed.holds_nothing() { next } else { next.min(Instant::now() + HELD_PAUSE) };
+        let next = next.min(Instant::now() + self.pause_of_waiting().unwrap_or(PATIENCE));
         tokio::select! {
             () = carry.news.notified() => {}
             () = sleep_until(next) => {}
@@ -113,24 +119,34 @@ impl Proving<'_> {
         Ok(self.pace.next().max(Instant::now() + self.pause))
     }
 
+    /// How long behind the last time the end is to be asked for, for the sake of what waits, if anything does.
+    fn pause_of_waiting(&self) -> Option<Duration> {
+        match (self.aim.followed.holds_nothing(), self.aim.followed.horizon().is_awaited()) {
+            (false, _) => Some(HELD_PAUSE),
+            (true, true) => Some(SNAPSHOT_PAUSE),
+            (true, false) => None,
+        }
+    }
+
     /// Asks for the end of the binlog, if it is due.
     async fn seek_end(&mut self) -> Result<(), FollowError> {
         let (carry, aim) = (self.carry, self.aim);
         let within_bound = aim.bound / TIMES_WITHIN_BOUND;
-        let is_due_for_held = Instant::now() + within_bound >= self.due + HELD_PAUSE;
-        let is_due = Instant::now() >= self.due || is_due_for_held && !aim.followed.holds_nothing();
+        let last = self.due.checked_sub(within_bound).unwrap_or(self.due);
+        let is_due = Instant::now() >= self.pause_of_waiting().map_or(self.due, |pause| last + pause);
         if self.sought.is_some() || !is_due {
             return Ok(());
         }
         self.due = Instant::now() + within_bound;
-        let (asked_ns, look, here) = (boottime_ns(), aim.proxy.exact().looks(), carry.here());
+        let (asked_ns, asked_ms) = (boottime_ns(), aim.proxy.now_us() / 1000);
+        let (look, here) = (aim.proxy.exact().looks(), carry.here());
         let end = in_time(self.prover.end()).await?;
         if here.is_some_and(|here| !here.is_within(&end)) {
             return Err(FollowError::Lost(
                 "its binlog ends before what was read of it: it has begun anew".to_owned(),
             ));
         }
-        self.sought = Some(Sought { asked_ns, end, look });
+        self.sought = Some(Sought { asked_ns, asked_ms, end, look });
         Ok(())
     }
 }

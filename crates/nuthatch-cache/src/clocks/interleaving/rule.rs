@@ -35,6 +35,12 @@ pub(super) enum Rule {
     NoteBeforeAskingForEnd,
     /// It counts only when all up to that end is raised.
     CarryToTheEnd,
+    /// Within the bound a snapshot is given nothing before all is carried that was written when it was opened.
+    CarryPastSnapshot,
+    /// Nor an answer that may show what is not carried yet.
+    CarryPastAnswer,
+    /// What is carried is looked at before the clocks.
+    LookAtCarriedFirst,
     /// What a write through the proxy does not tell is held past its answer, until its event is carried.
     HoldPastAnswer,
     /// The end up to which that is carried is asked for when the answer is there.

@@ -36,6 +36,9 @@ pub(super) struct Stream {
     lease_is_over: AtomicU64,
     /// What had been acknowledged to clients at a moment of which all that was written by then is carried.
     horizon: AtomicU64,
+    /// How often the end was asked for, and which of these times all has been carried up to the end.
+    asked: AtomicU64,
+    reached: AtomicU64,
 }
 
 impl Stream {
@@ -47,6 +50,8 @@ impl Stream {
             unproven: Mutex::new(VecDeque::new()),
             lease_is_over: AtomicU64::new(0),
             horizon: AtomicU64::new(0),
+            asked: AtomicU64::new(0),
+            reached: AtomicU64::new(0),
         }
     }
 
@@ -128,6 +133,25 @@ impl Stream {
 
     pub(super) fn note_horizon(&self, acknowledged: u64) {
         self.horizon.store(acknowledged, SeqCst);
+    }
+
+    /// The end is to be asked for; which time it is, from 1.
+    pub(super) fn begin_asking(&self) -> u64 {
+        self.asked.fetch_add(1, SeqCst) + 1
+    }
+
+    /// A moment: what is asked for later has a greater number.
+    pub(super) fn moment(&self) -> u64 {
+        self.asked.load(SeqCst)
+    }
+
+    pub(super) fn note_reached(&self, asked: u64) {
+        self.reached.store(asked, SeqCst);
+    }
+
+    /// Whether all is carried that was written at that moment.
+    pub(super) fn has_reached_past(&self, moment: u64) -> bool {
+        self.reached.load(SeqCst) > moment
     }
 
     pub(super) fn horizon(&self) -> u64 {

@@ -47,6 +47,7 @@ pub(super) struct World {
 #[derive(Debug, Default)]
 pub(super) struct Coverage {
     pub(super) served: Unscheduled,
+    pub(super) served_to_snapshots: Unscheduled,
     pub(super) stored: Unscheduled,
     pub(super) refused: Unscheduled,
     pub(super) invalidated: Unscheduled,
@@ -248,7 +249,8 @@ impl World {
 
     /// Finds again and again up to which moment all that was written is carried.
     pub(super) fn find_horizon(&self) {
-        for _ in 0..2 {
+        for _ in 0..3 {
+            let asked = self.stream.begin_asking();
             let noted = self.acknowledged.load(Relaxed);
             thread::yield_now();
             let end = self.stream.end();
@@ -263,6 +265,7 @@ impl World {
                 self.stream.wait_until_carried(end);
             }
             self.stream.note_horizon(moment);
+            self.stream.note_reached(asked);
         }
     }
 
@@ -293,6 +296,41 @@ impl World {
         if let Some((answer, since)) = asked {
             self.store(query, answer, since);
         }
+    }
+
+    /// One query in a transaction whose snapshot is opened first: its answer is of that moment, whoever gives it.
+    pub(super) fn read_in_snapshot(&self, query: Query) {
+        let since = self.clocks.now();
+        let right = self.visible.load(SeqCst) & self.mask(query);
+        let opened = self.stream.moment();
+        for _ in 0..4 {
+            thread::yield_now();
+            if let Some(served) = self.serve_snapshot(query, since, opened) {
+                assert_eq!(served, right, "{query:?} from the cache is not of the snapshot");
+            }
+        }
+        self.store(query, right, since);
+    }
+
+    fn serve_snapshot(&self, query: Query, snapshot: Sequence, opened: u64) -> Option<u64> {
+        let entry = self.cache.get(&key(query))?;
+        let is_carried = || match self.left_out {
+            Some(Rule::CarryPastSnapshot) => self.stream.has_reached_past(entry.created_ms()),
+            Some(Rule::CarryPastAnswer) => self.stream.has_reached_past(opened),
+            _ => self.stream.has_reached_past(opened.max(entry.created_ms())),
+        };
+        let holds = || {
+            // What was found was not there before, perhaps.
+            let absent = self.clocks.absent(0);
+            let dependencies = absent.into_iter().chain(entry.clocks());
+            self.standing(dependencies, snapshot.min(entry.since())) == Standing::Holds
+        };
+        let is_served = match self.left_out {
+            Some(Rule::LookAtCarriedFirst) => holds() && is_carried(),
+            _ => is_carried() && holds(),
+        };
+        self.coverage.served_to_snapshots.fetch_add(u64::from(is_served), Relaxed);
+        is_served.then(|| answer_of(&entry))
     }
 
     /// Whether the cache may be looked into.
@@ -357,7 +395,7 @@ impl World {
             status_offsets: &[],
             rows: 1,
             hostgroup: 0,
-            created_ms: 0,
+            created_ms: self.stream.moment(),
             expires_ms: u64::MAX,
             epoch: 0,
             clocks: dependencies,
@@ -419,6 +457,7 @@ impl Coverage {
     pub(super) fn add(&self, other: &Self) {
         let pairs = [
             (&self.served, &other.served),
+            (&self.served_to_snapshots, &other.served_to_snapshots),
             (&self.stored, &other.stored),
             (&self.refused, &other.refused),
             (&self.invalidated, &other.invalidated),

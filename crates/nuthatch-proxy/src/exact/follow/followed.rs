@@ -141,7 +141,13 @@ impl Followed {
         }
     }
 
-    /// Completes when something begins to be held.
+    /// A snapshot has been opened by then, which is to be given what is stored.
+    pub(crate) fn await_snapshot(&self, opened_ms: u64) {
+        self.horizon.await_snapshot(opened_ms);
+        self.held_news.notify_one();
+    }
+
+    /// Completes when something begins to be held, or a snapshot to wait for what it shows.
     pub async fn held_news(&self) {
         self.held_news.notified().await;
     }

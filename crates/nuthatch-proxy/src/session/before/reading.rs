@@ -45,7 +45,7 @@ pub(crate) fn begin_reading(
     };
     let snapshot = transaction.beginning().snapshot();
     let wanted = ground.snapshot.follow(plan.hostgroup);
-    let teller = ground.shared.exact.follows.teller(wanted, domain, replica.is_some(), snapshot.is_some())?;
+    let teller = ground.shared.exact.follows.teller(wanted, domain, replica.is_some())?;
     let shows_all_of = match replica {
         None => now,
         Some(replica) => shown_by(ground, replica, held, now).ok_or(NotCached::UnknownReplica)?,

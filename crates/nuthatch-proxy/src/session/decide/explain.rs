@@ -12,7 +12,7 @@ use nuthatch_sql::{
     read_footprint,
 };
 
-use crate::exact::{Domain, standing};
+use crate::exact::{AsOf, Domain, standing};
 use crate::roster::ClientAddress;
 use crate::session::before::begin::may_open_snapshot;
 use crate::session::decide::cache_use::state_off_cache;
@@ -52,7 +52,7 @@ struct Asker<'a> {
 enum Sees {
     Now,
     /// When the snapshot of its transaction was opened.
-    At(Sequence),
+    At(Sequence, AsOf),
     /// A server is to open the snapshot for this statement.
     SnapshotToOpen,
 }
@@ -87,7 +87,7 @@ pub(crate) fn explain_cache(
         routed: &routed,
         sees: match dealings.transaction.beginning().snapshot() {
             _ if may_open_snapshot(ground, account, context, dealings) => Sees::SnapshotToOpen,
-            Some(snapshot) => Sees::At(snapshot),
+            Some(snapshot) => Sees::At(snapshot, dealings.transaction.as_of()),
             None => Sees::Now,
         },
         entries: entry.into_iter().collect(),
@@ -266,9 +266,9 @@ impl Asker<'_> {
     }
 
     fn fate(&self, entry: &Entry<Arc<HitPlan>>, caching: Caching) -> &'static str {
-        let snapshot = match self.sees {
-            Sees::At(snapshot) => Some(snapshot),
-            Sees::Now | Sees::SnapshotToOpen => None,
+        let (snapshot, of) = match self.sees {
+            Sees::At(snapshot, of) => (Some(snapshot), of),
+            Sees::Now | Sees::SnapshotToOpen => (None, AsOf::Now),
         };
         let standing = standing(&self.shared.exact.clocks, entry, snapshot);
         match (standing, entry.judge(self.now_ms, self.snapshot.epoch.0)) {
@@ -276,7 +276,7 @@ impl Asker<'_> {
             _ if entry.is_exact() && matches!(self.sees, Sees::SnapshotToOpen) => {
                 "miss, a server opens its transaction's snapshot first"
             }
-            (Standing::Holds, _) if !entry.plan().is_within_horizon(snapshot.is_some()) => {
+            (Standing::Holds, _) if !entry.plan().is_within_horizon(of, entry.created_ms()) => {
                 "miss, it is not known that all that was written past the proxy is seen (stats_query_cache_follow)"
             }
             (Standing::Moved, _) => "stale, what it reads has been written since",

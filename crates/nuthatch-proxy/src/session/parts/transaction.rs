@@ -1,10 +1,11 @@
 //! What is known of a session's open transaction, besides the connection that it is open on.
 
-use nuthatch_cache::{Clock, Clocks, Sequence};
+use nuthatch_cache::{Clocks, Sequence};
 use nuthatch_config::HostgroupId;
 use nuthatch_wire::{AnswerEnd, Ending};
 
-use crate::exact::{Commits, Touched};
+use crate::clock::Clock;
+use crate::exact::{AsOf, Commits, Touched};
 use crate::session::parts::Held;
 use crate::session::statement::Facts;
 use crate::session::way::Reading;
@@ -28,6 +29,22 @@ pub(crate) enum Beginning {
     Begun(Sequence),
     /// It has one.
     Snapshot(Sequence),
+}
+
+/// By when a snapshot was open, in milliseconds since the start: in six bytes, as idle sessions are many.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+struct Opened([u8; 6]);
+
+impl Opened {
+    const fn by(ms: u64) -> Self {
+        let [a, b, c, d, e, f, _, _] = ms.to_le_bytes();
+        Self([a, b, c, d, e, f])
+    }
+
+    const fn by_ms(self) -> u64 {
+        let [a, b, c, d, e, f] = self.0;
+        u64::from_le_bytes([a, b, c, d, e, f, 0, 0])
+    }
 }
 
 impl Beginning {
@@ -62,6 +79,8 @@ impl Beginning {
 #[derive(Debug, Default)]
 pub(crate) struct Transaction {
     beginning: Beginning,
+    /// Of its snapshot, if it has one.
+    opened: Opened,
     touched: Touched,
     has_written: bool,
     /// One of its statements may have written what does not end with it.
@@ -88,13 +107,26 @@ impl Transaction {
         self.beginning = beginning;
     }
 
+    /// Of which moment its answers are.
+    pub(crate) const fn as_of(&self) -> AsOf {
+        match self.beginning {
+            Beginning::Usual | Beginning::HeldBack(_) => AsOf::Now,
+            Beginning::Sent { .. } | Beginning::Begun(_) => AsOf::Snapshot { opened_ms: u64::MAX },
+            Beginning::Snapshot(_) => AsOf::Snapshot { opened_ms: self.opened.by_ms() },
+        }
+    }
+
     /// What it has written.
     pub(crate) const fn touched(&self) -> &Touched {
         &self.touched
     }
 
     /// It has written what these clocks stand for.
-    pub(crate) fn touch(&mut self, written: impl IntoIterator<Item = Clock>, clocks: &Clocks) {
+    pub(crate) fn touch(
+        &mut self,
+        written: impl IntoIterator<Item = nuthatch_cache::Clock>,
+        clocks: &Clocks,
+    ) {
         self.touched.add(written, clocks);
     }
 
@@ -136,12 +168,17 @@ impl Transaction {
     }
 
     /// Takes note of whether the statement has had the snapshot opened.
-    pub(crate) fn learn_opening(&mut self, reading: Option<&Reading>, end: &AnswerEnd) {
+    pub(crate) fn learn_opening(&mut self, reading: Option<&Reading>, end: &AnswerEnd, clock: &Clock) {
         let has_row = matches!(end.ending, Ending::ResultSet) && end.rows > 0;
         if let Beginning::Begun(since) = self.beginning
             && has_row
-            && reading.is_some_and(|reading| reading.row_opens_snapshot)
+            && let Some(reading) = reading.filter(|reading| reading.row_opens_snapshot)
         {
+            let opened_ms = clock.now_ms();
+            if let Some(teller) = &reading.teller {
+                teller.await_snapshot(opened_ms);
+            }
+            self.opened = Opened::by(opened_ms);
             self.beginning = Beginning::Snapshot(since);
         }
     }
@@ -152,6 +189,13 @@ mod tests {
     use nuthatch_cache::{ClockOptions, Clocks};
 
     use super::*;
+
+    #[test]
+    fn moment_of_opening_is_kept() {
+        for ms in [0, 1, 1 << 32, (1 << 48) - 1] {
+            assert_eq!(Opened::by(ms).by_ms(), ms);
+        }
+    }
 
     #[test]
     fn what_is_held_back_is_known_until_a_server_has_it() {

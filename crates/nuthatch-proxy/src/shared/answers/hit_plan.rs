@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use nuthatch_config::RuleHits;
 
-use crate::exact::Horizon;
+use crate::exact::{AsOf, Horizon};
 use crate::state::Found;
 use crate::stats::DigestCounters;
 
@@ -31,8 +31,8 @@ impl HitPlan {
     ///
     /// Cost: where they are followed, a load and a look at the clock.
     #[inline]
-    pub(crate) fn is_within_horizon(&self, has_snapshot: bool) -> bool {
-        self.horizon.as_ref().is_none_or(|horizon| horizon.holds(has_snapshot))
+    pub(crate) fn is_within_horizon(&self, of: AsOf, created_ms: u64) -> bool {
+        self.horizon.as_ref().is_none_or(|horizon| horizon.holds(of, created_ms))
     }
 
     /// Whether the rule has matched the statement.

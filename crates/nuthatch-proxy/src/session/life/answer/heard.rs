@@ -74,7 +74,8 @@ pub(super) fn take_note(
         learn_counts(ground, context, dealings, &plan.facts, text, end, &mut held);
     } else {
         learn(ground, context, dealings, &plan.facts, text, end, &mut held);
-        dealings.transaction.learn_opening(capture.and_then(|capture| capture.reading.as_ref()), end);
+        let reading = capture.and_then(|capture| capture.reading.as_ref());
+        dealings.transaction.learn_opening(reading, end, &ground.shared.clock);
     }
     if dealings.hands.position.is_kept() {
         note_position(ground, dealings, plan, &held);

@@ -2,12 +2,13 @@
 
 use std::sync::Arc;
 
-use nuthatch_cache::{Entry, Fill, Judgement, Kept, Key, Packets, Protocol, Refusal};
+use nuthatch_cache::{Entry, Fill, Judgement, Kept, Key, Packets, Protocol, Refusal, Standing};
 use nuthatch_config::Follow;
 use nuthatch_wire::AnswerEnd;
 
+use crate::exact::AsOf;
 use crate::session::before::reading::dependencies_of;
-use crate::session::decide::key::key_in;
+use crate::session::decide::key::{key_in, standing_of};
 use crate::session::decide::plan::hit_plan;
 use crate::session::life::arrival::hit::stands;
 use crate::session::parts::Ground;
@@ -103,6 +104,9 @@ pub(super) fn store(
         (Caching::Exact { .. }, None) => return Err(NotCached::TablesNotUnderstood),
         _ => Depends::default(),
     };
+    if caching.is_exact() && is_there_for_snapshot(session, request) {
+        return Ok(());
+    }
     // Behind all that it shows. The latest look at the clock may be from before the answer came: see `count_hit`.
     let created_ms = session.ground.shared.clock.now_ms();
     insert(
@@ -132,6 +136,21 @@ pub(super) fn store(
         session.ground.shared.exact.table_counters.count_reads(&reading.footprint);
     }
     Ok(())
+}
+
+/// Whether an older entry gives the session's snapshot the same: it is sooner known to, so it stays.
+fn is_there_for_snapshot(session: &Session, request: &Request) -> bool {
+    let Session { ground, dealings, .. } = session;
+    let transaction = &dealings.transaction;
+    if transaction.as_of() == AsOf::Now {
+        return false;
+    }
+    let stored = key_of(session, request).and_then(|key| ground.shared.answers.cache.peek(&key));
+    stored.is_some_and(|entry| {
+        entry.is_exact()
+            && entry.judge(ground.latest_us / 1000, ground.snapshot.epoch.0) == Judgement::Fresh
+            && standing_of(ground, transaction, &entry) == Standing::Holds
+    })
 }
 
 /// Room for a copy of its answer.
