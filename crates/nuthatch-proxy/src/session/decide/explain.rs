@@ -276,7 +276,7 @@ impl Asker<'_> {
             _ if entry.is_exact() && matches!(self.sees, Sees::SnapshotToOpen) => {
                 "miss, a server opens its transaction's snapshot first"
             }
-            (Standing::Holds, _) if !entry.plan().is_within_horizon(of, entry.created_ms()) => {
+            (Standing::Holds, _) if !entry.plan().is_within_horizon(|| of, || entry.created_ms()) => {
                 "miss, it is not known that all that was written past the proxy is seen (stats_query_cache_follow)"
             }
             (Standing::Moved, _) => "stale, what it reads has been written since",

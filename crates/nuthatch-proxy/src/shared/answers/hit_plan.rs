@@ -31,8 +31,12 @@ impl HitPlan {
     ///
     /// Cost: where they are followed, a load and a look at the clock.
     #[inline]
-    pub(crate) fn is_within_horizon(&self, of: AsOf, created_ms: u64) -> bool {
-        self.horizon.as_ref().is_none_or(|horizon| horizon.holds(of, created_ms))
+    pub(crate) fn is_within_horizon(
+        &self,
+        of: impl FnOnce() -> AsOf,
+        created_ms: impl FnOnce() -> u64,
+    ) -> bool {
+        self.horizon.as_ref().is_none_or(|horizon| horizon.holds(of(), created_ms()))
     }
 
     /// Whether the rule has matched the statement.
