@@ -143,8 +143,9 @@ impl Followed {
 
     /// A snapshot has been opened by then, which is to be given what is stored.
     pub(crate) fn await_snapshot(&self, opened_ms: u64) {
-        self.horizon.await_snapshot(opened_ms);
-        self.held_news.notify_one();
+        if self.horizon.await_snapshot(opened_ms) {
+            self.held_news.notify_one();
+        }
     }
 
     /// Completes when something begins to be held, or a snapshot to wait for what it shows.

@@ -61,9 +61,13 @@ impl Horizon {
         self.reached_ms.store(asked_ms, SeqCst);
     }
 
-    /// A snapshot has been opened by then: what it shows is to be carried soon.
-    pub(crate) fn await_snapshot(&self, opened_ms: u64) {
-        self.awaited_ms.fetch_max(opened_ms, SeqCst);
+    /// A snapshot has been opened by then: what it shows is to be carried soon, if it is not served without. Says whether that is so.
+    pub(crate) fn await_snapshot(&self, opened_ms: u64) -> bool {
+        let is_served = boottime_ns() < self.snapshots_until_ns.load(SeqCst);
+        if !is_served {
+            self.awaited_ms.fetch_max(opened_ms, SeqCst);
+        }
+        !is_served
     }
 
     /// Whether a snapshot waits for what it shows.
@@ -113,13 +117,15 @@ mod tests {
         let horizon = Horizon::default();
         horizon.extend(boottime_ns() + HOUR_NS, false);
         let holds = |opened_ms, created_ms| horizon.holds(AsOf::Snapshot { opened_ms }, created_ms);
-        horizon.await_snapshot(5);
+        assert!(horizon.await_snapshot(5));
         assert!(!holds(5, 3) && horizon.is_awaited());
         horizon.reach(5);
         assert!(!holds(5, 3) && horizon.is_awaited(), "it may have been opened later in that millisecond");
         horizon.reach(6);
         assert!(holds(5, 3) && !horizon.is_awaited());
         assert!(!holds(5, 6) && !holds(6, 3) && !holds(u64::MAX, 3));
+        horizon.extend(boottime_ns() + HOUR_NS, true);
+        assert!(!horizon.await_snapshot(9) && !horizon.is_awaited(), "it is served without");
         horizon.extend(boottime_ns() - 1, false);
         assert!(!holds(5, 3), "the stream has been lost since");
         horizon.close();

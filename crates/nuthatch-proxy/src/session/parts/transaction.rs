@@ -1,10 +1,9 @@
 //! What is known of a session's open transaction, besides the connection that it is open on.
 
-use nuthatch_cache::{Clocks, Sequence};
+use nuthatch_cache::{Clock, Clocks, Sequence};
 use nuthatch_config::HostgroupId;
 use nuthatch_wire::{AnswerEnd, Ending};
 
-use crate::clock::Clock;
 use crate::exact::{AsOf, Commits, Touched};
 use crate::session::parts::Held;
 use crate::session::statement::Facts;
@@ -122,11 +121,7 @@ impl Transaction {
     }
 
     /// It has written what these clocks stand for.
-    pub(crate) fn touch(
-        &mut self,
-        written: impl IntoIterator<Item = nuthatch_cache::Clock>,
-        clocks: &Clocks,
-    ) {
+    pub(crate) fn touch(&mut self, written: impl IntoIterator<Item = Clock>, clocks: &Clocks) {
         self.touched.add(written, clocks);
     }
 
@@ -167,14 +162,19 @@ impl Transaction {
         }
     }
 
-    /// Takes note of whether the statement has had the snapshot opened.
-    pub(crate) fn learn_opening(&mut self, reading: Option<&Reading>, end: &AnswerEnd, clock: &Clock) {
+    /// Takes note of whether the statement has had the snapshot opened; by now, if so.
+    pub(crate) fn learn_opening(
+        &mut self,
+        reading: Option<&Reading>,
+        end: &AnswerEnd,
+        now_ms: impl FnOnce() -> u64,
+    ) {
         let has_row = matches!(end.ending, Ending::ResultSet) && end.rows > 0;
         if let Beginning::Begun(since) = self.beginning
             && has_row
             && let Some(reading) = reading.filter(|reading| reading.row_opens_snapshot)
         {
-            let opened_ms = clock.now_ms();
+            let opened_ms = now_ms();
             if let Some(teller) = &reading.teller {
                 teller.await_snapshot(opened_ms);
             }

@@ -75,7 +75,7 @@ pub(super) fn take_note(
     } else {
         learn(ground, context, dealings, &plan.facts, text, end, &mut held);
         let reading = capture.and_then(|capture| capture.reading.as_ref());
-        dealings.transaction.learn_opening(reading, end, &ground.shared.clock);
+        dealings.transaction.learn_opening(reading, end, || ground.shared.clock.now_ms());
     }
     if dealings.hands.position.is_kept() {
         note_position(ground, dealings, plan, &held);

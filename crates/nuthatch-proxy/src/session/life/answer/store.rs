@@ -104,7 +104,7 @@ pub(super) fn store(
         (Caching::Exact { .. }, None) => return Err(NotCached::TablesNotUnderstood),
         _ => Depends::default(),
     };
-    if caching.is_exact() && is_there_for_snapshot(session, request) {
+    if horizon.is_some() && is_there_for_snapshot(session, request) {
         return Ok(());
     }
     // Behind all that it shows. The latest look at the clock may be from before the answer came: see `count_hit`.
