@@ -20,13 +20,7 @@ dir=.run/bench-exact rows=10000
 (umask 077 && mkdir -p "$dir")
 stage_alone bench-exact demo
 stage_lab "$dir" 0
-password=$(cat "$lab_password_file")
-(umask 077
-  printf '[client]\nuser=%s\npassword="%s"\n' "$lab_user" "$password" > "$dir/client.cnf"
-  printf 'mysql-user=%s\nmysql-password=%s\nmysql-db=sbtest\n' "$lab_user" "$password" > "$dir/sysbench.cnf")
-
-server() { mariadb --defaults-file="$dir/client.cnf" -h 127.0.0.1 -P "$lab_port" -N -B -e "$1"; }
-admin() { mariadb --no-defaults -h "${admin%:*}" -P "${admin##*:}" -u admin -padmin -N -B -e "$1"; }
+stage_logins "$dir"
 
 bench() { # COMMAND SECONDS OPTIONS...
   local command=$1 time=$2

@@ -17,13 +17,7 @@ dir=.run/bench-follow rows=10000
 (umask 077 && mkdir -p "$dir")
 stage_alone bench-follow demo
 stage_lab "$dir" 0
-password=$(cat "$lab_password_file")
-(umask 077
-  printf '[client]\nuser=%s\npassword="%s"\n' "$lab_user" "$password" > "$dir/client.cnf"
-  printf 'mysql-user=%s\nmysql-password=%s\nmysql-db=sbtest\n' "$lab_user" "$password" > "$dir/sysbench.cnf")
-
-server() { mariadb --defaults-file="$dir/client.cnf" -h 127.0.0.1 -P "$lab_port" -N -B "$@"; }
-admin() { mariadb --no-defaults -h "${admin%:*}" -P "${admin##*:}" -u admin -padmin -N -B -e "$1"; }
+stage_logins "$dir"
 
 bench() { # COMMAND THREADS
   sysbench oltp_update_index --config-file="$dir/sysbench.cnf" --mysql-host=127.0.0.1 --mysql-port="$lab_port" \
@@ -41,7 +35,7 @@ switch() { # LEVEL
   [ "$1" = exact ] && semi_sync=ON
   want=$([ "$1" = off ] || echo "$1")
   admin "SET mysql-query_cache_follow='$1'; LOAD MYSQL VARIABLES TO RUNTIME"
-  server -e "SET GLOBAL rpl_semi_sync_master_enabled=$semi_sync"
+  server "SET GLOBAL rpl_semi_sync_master_enabled=$semi_sync"
   for _ in $(seq 200); do
     learn
     mode=$(admin 'SELECT mode FROM stats_query_cache_follow')
@@ -58,7 +52,7 @@ ticks() { awk '{print $14 + $15}' "/proc/$proxy_pid/stat"; }
 caught_up() {
   [ "$1" = off ] && return
   local end position
-  end=$(server -e 'SHOW MASTER STATUS' | awk '{sub(/.*\./, "", $1); printf "%06d:%d", $1, $2}')
+  end=$(server 'SHOW MASTER STATUS' | awk '{sub(/.*\./, "", $1); printf "%06d:%d", $1, $2}')
   for _ in $(seq 600); do
     position=$(admin 'SELECT position FROM stats_query_cache_follow')
     awk -v a="$position" -v b="$end" 'BEGIN {split(a, x, ":"); split(b, y, ":"); exit !(x[1] + 0 > y[1] + 0 || x[1] + 0 == y[1] + 0 && x[2] + 0 >= y[2] + 0)}' && return
@@ -69,20 +63,21 @@ caught_up() {
 }
 
 tell() { # ROUND LEVEL WHAT COUNT PER-SECOND TICKS
-  awk -v r="$1" -v l="$2" -v w="$3" -v n="$4" -v s="$5" -v t="$6" 'BEGIN {
-    printf "round %s  %-8s %-22s %8.0f/s  proxy %6.2f us each, %5.1f %% of a core at 10,000 a second\n", r, l, w, s, t * 1e4 / n, t * 1e4 / n
-  }' | tee -a "$dir/lines"
+  local cpu_us
+  cpu_us=$(awk "BEGIN {printf \"%.2f\", $6 * 1e4 / $4}")
+  printf 'round %s  %-8s %-22s %8.0f/s  proxy %6s us each\n' "$1" "$2" "$3" "$5" "$cpu_us"
+  printf '%s\t%s\t%s\t%s\n' "$3" "$2" "$5" "$cpu_us" >> "$dir/figures"
 }
 
-server -e "DROP DATABASE IF EXISTS sbtest; CREATE DATABASE sbtest; DROP DATABASE IF EXISTS nuthatch; CREATE DATABASE nuthatch;
+server "DROP DATABASE IF EXISTS sbtest; CREATE DATABASE sbtest; DROP DATABASE IF EXISTS nuthatch; CREATE DATABASE nuthatch;
   CREATE TABLE nuthatch.marker (id INT UNSIGNED PRIMARY KEY, at BIGINT UNSIGNED NOT NULL) ENGINE=InnoDB;
   SET GLOBAL rpl_semi_sync_master_timeout=1000; SET GLOBAL rpl_semi_sync_master_wait_point=AFTER_SYNC"
-rm -rf "$dir/nuthatch" "$dir/lines"
+rm -rf "$dir/nuthatch" "$dir/figures"
 stage_proxy "$dir" "$mysql" "$admin"
 stage_wait "$mysql"
 stage_wait "$admin"
 bench prepare 1 > /dev/null
-admin "SET mysql-query_cache_type=1; SET mysql-query_cache_follow_username='$lab_user'; SET mysql-query_cache_follow_password='$password'; LOAD MYSQL VARIABLES TO RUNTIME"
+admin "SET mysql-query_cache_type=1; SET mysql-query_cache_follow_username='$lab_user'; SET mysql-query_cache_follow_password='$(cat "$lab_password_file")'; LOAD MYSQL VARIABLES TO RUNTIME"
 seq 0 $((changed / 100 - 1)) | awk -v rows="$rows" '{from = $1 * 100 % rows + 1; print "UPDATE sbtest1 SET k = k + 1 WHERE id BETWEEN " from " AND " from + 99 ";"}' > "$dir/statements.sql"
 
 for round in $(seq "$rounds"); do
@@ -95,24 +90,21 @@ for round in $(seq "$rounds"); do
       tell "$round" "$level" "commits, $count writers" "$transactions" "$rate" $(($(ticks) - before))
     done
     before=$(ticks) began=$(date +%s%N)
-    server sbtest < "$dir/statements.sql"
+    mariadb --defaults-file="$dir/client.cnf" -h 127.0.0.1 -P "$lab_port" sbtest < "$dir/statements.sql"
     took=$(($(date +%s%N) - began))
     caught_up "$level"
     tell "$round" "$level" "rows, 100 in each" "$changed" "$(awk "BEGIN {print $changed * 1e9 / $took}")" $(($(ticks) - before))
   done
 done
 
-# Medians of the rounds, and the share of commits that is left.
-awk -v rounds="$rounds" '
-  { level = $3; sub(/^round +[0-9]+ +[a-z]+ +/, ""); what = $0; sub(/ +[0-9]+\/s.*/, "", what)
-    match($0, /[0-9]+\/s/); rate = substr($0, RSTART, RLENGTH - 2); match($0, /proxy +[0-9.]+/); cpu = substr($0, RSTART + 5, RLENGTH - 5)
-    key = what SUBSEP level; n[key]++; rates[key, n[key]] = rate + 0; cpus[key, n[key]] = cpu + 0; if (!(what in seen)) { seen[what] = 1; order[++kinds] = what } }
-  function median(of, key, count,   i, j, held) {
-    for (i = 2; i <= count; i++) for (j = i; j > 1 && of[key, j] < of[key, j - 1]; j--) { held = of[key, j]; of[key, j] = of[key, j - 1]; of[key, j - 1] = held }
-    return of[key, int((count + 1) / 2)]
-  }
-  END { split("off bounded exact", levels, " ")
-    for (i = 1; i <= kinds; i++) for (j = 1; j <= 3; j++) { key = order[i] SUBSEP levels[j]
-      rate = median(rates, key, n[key]); if (j == 1) base = rate
-      printf "median  %-22s %-8s %8.0f/s, %.2f of off; proxy %.2f us each\n", order[i], levels[j], rate, rate / base, median(cpus, key, n[key]) } }
-' "$dir/lines"
+median() { sort -n | awk '{v[NR] = $1} END {print v[int((NR + 1) / 2)]}'; }
+of() { awk -F '\t' -v what="$1" -v level="$2" -v column="$3" '$1 == what && $2 == level {print $column}' "$dir/figures"; }
+
+cut -f 1 "$dir/figures" | awk '!seen[$0]++' | while read -r what; do
+  base=$(of "$what" off 3 | median)
+  for level in off bounded exact; do
+    rate=$(of "$what" "$level" 3 | median)
+    printf 'median  %-22s %-8s %8.0f/s, %.2f of off; proxy %s us each\n' \
+      "$what" "$level" "$rate" "$(awk "BEGIN {print $rate / $base}")" "$(of "$what" "$level" 4 | median)"
+  done
+done

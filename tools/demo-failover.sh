@@ -10,8 +10,6 @@ seconds=${DEMO_SECONDS:-5} threads=${DEMO_THREADS:-16}
 mysql=$(free_address 7033) admin=$(free_address $((${mysql##*:} + 1)))
 dir=.run/demo-failover
 
-admin() { mariadb --no-defaults -h "${admin%:*}" -P "${admin##*:}" -u admin -padmin -N -B -e "$1"; }
-
 # The accounts that change who writes, from the files that the lab has made.
 accounts() {
   local duty

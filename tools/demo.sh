@@ -16,18 +16,6 @@ tables=4 rows=10000 ttl_ms=5000
 point="oltp_point_select"
 range="oltp_read_only --point_selects=0 --simple_ranges=1 --sum_ranges=0 --order_ranges=0 --distinct_ranges=0"
 
-# The login stands in files, so that no password shows in the process list.
-write_logins() {
-  local password
-  password=$(cat "$lab_password_file")
-  (umask 077
-    printf '[client]\nuser=%s\npassword="%s"\n' "$lab_user" "$password" > "$dir/client.cnf"
-    printf 'mysql-user=%s\nmysql-password=%s\nmysql-db=sbtest\n' "$lab_user" "$password" > "$dir/sysbench.cnf")
-}
-
-server() { mariadb --defaults-file="$dir/client.cnf" -h 127.0.0.1 -P "$lab_port" -N -B -e "$1"; }
-admin() { mariadb --no-defaults -h "${admin%:*}" -P "${admin##*:}" -u admin -padmin -N -B -e "$1"; }
-
 bench() { # ADDR COMMAND TEST OPTIONS...
   local address=$1 command=$2
   shift 2
@@ -84,7 +72,7 @@ compare() { # NAME TEST OPTIONS...
 
 stage_alone demo demo
 stage_lab "$dir" 0
-write_logins
+stage_logins "$dir"
 server "DROP DATABASE IF EXISTS sbtest; CREATE DATABASE sbtest"
 echo "loading $tables tables of $rows rows"
 bench "127.0.0.1:$lab_port" prepare oltp_point_select > /dev/null

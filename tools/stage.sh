@@ -6,6 +6,9 @@
 #   stage_tell LINE...           what the next one of that name is told
 #   stage_lab DIR REPLICAS       brings up DIR/lab; sets lab_port (the primary's) and lab_user, lab_password_file
 #   stage_proxy DIR MYSQL ADMIN  starts the proxy on the two addresses; sets proxy_pid; its log is DIR/nuthatch.log
+#   stage_logins DIR             DIR/client.cnf and DIR/sysbench.cnf (schema sbtest): no password shows in the process list
+#   server SQL                   asks the primary, by the logins in $dir
+#   admin SQL                    asks the proxy that listens on $admin for operators
 #   stage_wait ADDR              the proxy accepts there; fails with the end of its log
 #
 # The proxy runs in a process group of its own, so that Ctrl-C reaches this script only, which then ends it once.
@@ -52,6 +55,19 @@ stage_proxy() {
   set +m
   echo "$proxy_pid" > "$1/nuthatch.pid" # for end_orphan
 }
+
+stage_logins() {
+  local password
+  password=$(cat "$lab_password_file")
+  (umask 077
+    printf '[client]\nuser=%s\npassword="%s"\n' "$lab_user" "$password" > "$1/client.cnf"
+    printf 'mysql-user=%s\nmysql-password=%s\nmysql-db=sbtest\n' "$lab_user" "$password" > "$1/sysbench.cnf")
+}
+
+server() { mariadb --defaults-file="$dir/client.cnf" -h 127.0.0.1 -P "$lab_port" -N -B -e "$1"; }
+
+# By its standard input, as it may hold a password.
+admin() { mariadb --no-defaults -h "${admin%:*}" -P "${admin##*:}" -u admin -padmin -N -B <<< "$1"; }
 
 # The first address of this host from that port on where nothing listens.
 free_address() {
