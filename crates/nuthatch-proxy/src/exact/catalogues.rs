@@ -5,7 +5,7 @@ use std::hash::BuildHasherDefault;
 use std::sync::Arc;
 
 use nuthatch_config::HostgroupId;
-use nuthatch_sql::{Catalogue, FoldedName, TableId};
+use nuthatch_sql::{Catalogue, Class, FoldedName, Leaves, Lexing, TableId};
 use rapidhash::fast::RapidHasher;
 use tokio::time::Instant;
 
@@ -102,6 +102,14 @@ impl Catalogues {
     /// What is known of the code behind a hostgroup.
     pub(crate) fn stored_code(&self, hostgroup: HostgroupId) -> CodeOf<'_> {
         self.code.of(hostgroup)
+    }
+
+    /// Whether a statement of that text is known to leave nothing in its session, and to ask nothing of it, behind whichever hostgroup it runs.
+    pub(super) fn leaves_nothing(&self, text: &[u8], class: Class, lexing: Lexing, schema: &[u8]) -> bool {
+        self.code.is_all(|code| {
+            code.leaves(text, class, lexing, schema) == Leaves::Nothing
+                && !code.asks_for_insert_id(text, lexing)
+        })
     }
 
     /// How often code may have been made, or what was known forgotten, in beginnings and ends.

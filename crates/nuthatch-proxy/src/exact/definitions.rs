@@ -1,6 +1,6 @@
 //! What a change of definitions is of.
 
-use nuthatch_sql::{FoldedName, Kind, bare_words, is_one_of};
+use nuthatch_sql::{FoldedName, Kind, LOCK_FUNCTIONS, bare_words, is_one_of};
 
 /// Which tables a change of definitions is of.
 #[derive(Debug, Clone)]
@@ -33,6 +33,20 @@ impl Makes {
             Kind::Ddl(_) if names(&[b"view"]) => Self::Views,
             Kind::Ddl(_) => Self::Tables,
             _ => Self::Maybe,
+        }
+    }
+
+    /// The same of a text that `leaves_nothing`, by what was known when code had been made so many times.
+    pub(crate) fn of_known(
+        text: &[u8],
+        kind: Kind,
+        times_made: u64,
+        leaves_nothing: impl FnOnce() -> bool,
+    ) -> Self {
+        let locks = || bare_words(text).any(|word| is_one_of(word, &LOCK_FUNCTIONS));
+        match Self::of(text, kind) {
+            Self::Views if leaves_nothing() && !locks() => Self::PlainViews { times_made },
+            makes => makes,
         }
     }
 }

@@ -85,6 +85,12 @@ impl KnownCode {
         }
     }
 
+    /// Whether that of each hostgroup is known, and is `such`.
+    pub(super) fn is_all(&self, such: impl Fn(&StoredCode) -> bool) -> bool {
+        let mut codes = self.codes.values();
+        self.is_current() && !self.codes.is_empty() && codes.all(|code| code.as_deref().is_some_and(&such))
+    }
+
     fn is_current(&self) -> bool {
         self.known_at == Some(self.changes)
     }

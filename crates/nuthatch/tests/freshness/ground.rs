@@ -137,7 +137,19 @@ impl Ground {
     pub(crate) fn told(&self) -> String {
         let columns = "mode, falls, begun_anew, transactions, delay_p50_us, delay_p99_us, delay_max_us, why";
         let rows = self.proxy.operator().table(format!("SELECT {columns} FROM stats_query_cache_follow"));
-        format!("{columns}\n{}", rows.concat().join(", "))
+        format!("{columns}\n{}\n{}", rows.concat().join(", "), self.most_asked())
+    }
+
+    /// What became of the statements that the cache was asked for most, and for what connections were kept: why hits fail to come.
+    fn most_asked(&self) -> String {
+        let columns = "look_ups, hits, fills, invalidated, repeated, last_not_cached, digest_text";
+        let asked = format!("SELECT {columns} FROM stats_query_cache ORDER BY look_ups DESC LIMIT 8");
+        let rows = self.proxy.operator().table(asked);
+        let pins =
+            "SELECT * FROM stats_mysql_global WHERE Variable_Name LIKE 'Pins%' AND Variable_Value <> '0'";
+        let pins = self.proxy.operator().table(pins);
+        let lines: Vec<String> = rows.iter().chain(&pins).map(|row| row.join(", ")).collect();
+        format!("{columns}\n{}", lines.join("\n"))
     }
 
     fn of(

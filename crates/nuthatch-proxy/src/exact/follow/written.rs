@@ -228,7 +228,8 @@ impl Written {
     /// A statement ran that stands in the binlog as text.
     pub fn add_statement(&mut self, logged: Logged<'_>) {
         let Logged { schema, text, lexing } = logged;
-        let class = Class::of(&classify(text, lexing));
+        let statement = classify(text, lexing);
+        let class = Class::of(&statement);
         let kind = class.kind();
         self.changes_privileges |= kind == Kind::Grant || changes_privileges(text, kind, lexing);
         let footprint = match self.catalogue() {
@@ -242,7 +243,10 @@ impl Written {
         let intent = Intent::of(&footprint, kind, may_define, Commits::Surely, &self.parts.clocks);
         self.clocks.add(intent.held.iter().copied(), &self.parts.clocks);
         if let Some(changed) = intent.changed {
-            self.changed.push((changed, Makes::of(text, kind)));
+            let makes = Makes::of_known(text, kind, self.by.times_code_was_made(), || {
+                !statement.effects.reads_insert_id && self.by.leaves_nothing(text, class, lexing, schema)
+            });
+            self.changed.push((changed, makes));
         }
     }
 

@@ -1,8 +1,8 @@
 //! What a statement may write or commit: pending from before it is sent, moved when its answer is heard.
 
 use nuthatch_sql::{
-    Catalogue, Ddl, DefaultsChange, Kind, LOCK_FUNCTIONS, Leaves, WriteFootprint, bare_words,
-    changes_privileges, is_one_of, leaves_binlog, words,
+    Catalogue, Ddl, DefaultsChange, Kind, Leaves, WriteFootprint, changes_privileges, is_one_of,
+    leaves_binlog, words,
 };
 
 use crate::backend::prove;
@@ -59,16 +59,9 @@ pub(crate) fn start_flight(
 
 /// What code the statement may make.
 fn makes(facts: &Facts, sent: &Sent<'_>) -> Makes {
-    let leaves_none = || {
-        facts.code.leaves == Some(Leaves::Nothing)
-            && !facts.reads_insert_id()
-            && !sent.is_read_otherwise
-            && !bare_words(sent.text).any(|word| is_one_of(word, &LOCK_FUNCTIONS))
-    };
-    match Makes::of(sent.text, facts.kind) {
-        Makes::Views if leaves_none() => Makes::PlainViews { times_made: facts.code.changes },
-        makes => makes,
-    }
+    Makes::of_known(sent.text, facts.kind, facts.code.changes, || {
+        facts.code.leaves == Some(Leaves::Nothing) && !facts.reads_insert_id() && !sent.is_read_otherwise
+    })
 }
 
 /// What the statement may write, by that picture.

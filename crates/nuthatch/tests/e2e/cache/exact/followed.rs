@@ -5,6 +5,7 @@
 mod kinds;
 mod several;
 mod values;
+mod views;
 
 use std::time::Duration;
 
