@@ -24,7 +24,10 @@ pub(crate) fn read_view<T>(
     find: impl Fn(&[u8], &[u8]) -> Option<T>,
 ) -> ViewText<T> {
     let statement = classify(text, lexing);
-    let is_pure = statement.cache.is_ok() && statement.volatile.is_none() && !asks_for_default(text, lexing);
+    let is_pure = statement.cache.is_ok()
+        && statement.effects.pin.is_none()
+        && statement.volatile.is_none()
+        && !asks_for_default(text, lexing);
     let tokens: Vec<Token<'_>> = Tokens::new(text, lexing)
         .filter(|token| !matches!(token.kind, TokenKind::Space | TokenKind::Comment))
         .collect();

@@ -57,6 +57,7 @@ pub(crate) enum NotCached {
     NotOneResultSet,
     Warnings,
     SessionChanged,
+    FoundRowsUntold,
     Empty,
     TooLarge,
     WrittenMeanwhile,
@@ -125,6 +126,9 @@ impl fmt::Display for NotCached {
             Self::NotOneResultSet => "its answer was not one result set",
             Self::Warnings => "its answer came with warnings",
             Self::SessionChanged => "it has changed the session",
+            Self::FoundRowsUntold => {
+                "it has SQL_CALC_FOUND_ROWS, and its server is asked for that only where its connection is let go of"
+            }
             Self::Empty => "its answer had no rows, and those are not stored",
             Self::TooLarge => "its answer was larger than an entry may be",
             Self::WrittenMeanwhile => "what it reads was written meanwhile",

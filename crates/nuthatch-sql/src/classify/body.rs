@@ -145,7 +145,6 @@ impl Body {
             }
             (b's', 12) if is_word(token, b"SQL_NO_CACHE") => self.block(NotCacheable::SqlNoCache),
             (b's', 19) if is_word(token, b"SQL_CALC_FOUND_ROWS") => {
-                self.block(NotCacheable::Function("SQL_CALC_FOUND_ROWS"));
                 self.pin.get_or_insert(PinReason::FoundRows);
             }
             (b'c' | b'l' | b'u', 8..=17) if is_clock(token.text) => {

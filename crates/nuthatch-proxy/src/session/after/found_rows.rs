@@ -100,9 +100,8 @@ pub(crate) fn found_by(
     }
     Some(match facts.found_rows {
         FoundRows::LeftAlone if end.ending == Ending::Ok || facts.kind == Kind::Show => return None,
-        _ if end.ending != Ending::ResultSet || end.results != 1 || is_limited_otherwise(context) => {
-            Found::Elsewhere
-        }
+        _ if end.ending != Ending::ResultSet || end.results != 1 => Found::Elsewhere,
+        _ if facts.counts_all_rows() || is_limited_otherwise(context) => Found::Elsewhere,
         FoundRows::Rows => Found::Known(end.rows),
         FoundRows::Page if end.rows > 0 => match page_offset(text, context.lexing) {
             Some(PageOffset::Rows(offset)) => Found::Known(end.rows + offset),

@@ -46,6 +46,11 @@ impl TextFacts {
         self.kind == Kind::Select && self.cache.allowed.is_ok() && !self.writes && !self.tables.none
     }
 
+    /// `SQL_CALC_FOUND_ROWS`: what it found besides its rows, only its server can tell.
+    pub(crate) const fn counts_all_rows(&self) -> bool {
+        self.pins.contains(Pins::FOUND_ROWS)
+    }
+
     /// It reads tables of applications, and does, asks and says nothing else: any server that has them may answer it.
     pub(crate) fn is_for_any_server(&self) -> bool {
         let is_understood = matches!(self.cache.allowed, Ok(()) | Err(NotCacheable::SqlNoCache));

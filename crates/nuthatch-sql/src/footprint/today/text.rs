@@ -10,7 +10,7 @@ use crate::token::{Token, TokenKind};
 const TOKENS_MAX: usize = 20_000;
 
 /// Words between SELECT and the first column.
-const LIST_STARTS: [&[u8]; 9] = [
+const LIST_STARTS: [&[u8]; 10] = [
     b"SELECT",
     b"DISTINCT",
     b"DISTINCTROW",
@@ -20,6 +20,7 @@ const LIST_STARTS: [&[u8]; 9] = [
     b"SQL_SMALL_RESULT",
     b"SQL_BIG_RESULT",
     b"SQL_BUFFER_RESULT",
+    b"SQL_CALC_FOUND_ROWS",
 ];
 
 /// Words behind the last column of a list, or behind one that it is ordered by.

@@ -51,7 +51,6 @@ fn what_the_session_alone_knows_is_not_cached() {
             "SELECT ROW_COUNT()",
             "SELECT CONNECTION_ID()",
             "SELECT CONNECTION_ID(), 1",
-            "SELECT SQL_CALC_FOUND_ROWS v FROM t LIMIT 1",
             "SELECT @a",
             "SELECT @a := 5",
             "SELECT v FROM t WHERE id = @a",

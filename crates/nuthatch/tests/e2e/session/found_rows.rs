@@ -1,10 +1,11 @@
-//! `FOUND_ROWS()` without SQL_CALC_FOUND_ROWS, behind each kind of statement, beside the same straight at the server.
+//! `FOUND_ROWS()` behind each kind of statement, beside the same straight at the server; with SQL_CALC_FOUND_ROWS behind hits too.
 
 use nuthatch_lab::Kind;
 
 use crate::client::{Client, Value};
 use crate::deadline::await_that;
 use crate::proxy::Setup;
+use crate::stage::Stage;
 use crate::two_ways::{TwoWays, seen, seen_prepared};
 
 const TABLES: [&str; 6] = [
@@ -204,5 +205,77 @@ fn found_rows_behind_insert_select_are_told_to_who_is_alone() {
             });
             assert_eq!(found[0], found[1], "{kind:?}: {statement}");
         }
+    }
+}
+
+const PAGE: &str = "SELECT SQL_CALC_FOUND_ROWS v FROM t ORDER BY id LIMIT 1, 1";
+
+fn counted(client: &mut Client, page: &str) -> String {
+    client.ok(page);
+    client.value("SELECT FOUND_ROWS()")
+}
+
+#[test]
+fn count_of_all_rows_is_told_behind_a_hit() {
+    let stage = Stage::with(Setup::default().variable("mysql-query_cache_type", 1));
+    let (mut client, mut other) = (stage.client(), stage.client());
+    let hits = || stage.figure("Query_Cache_count_GET_OK");
+    let is_hit_with = |client: &mut Client, count: &str| {
+        let before = hits();
+        assert_eq!(counted(client, PAGE), count);
+        hits() > before
+    };
+    await_that("it is served", || is_hit_with(&mut client, "3"));
+    assert!(is_hit_with(&mut other, "3"));
+    // Of the statement before, whichever that was.
+    other.ok("SELECT v FROM t LIMIT 1");
+    assert_eq!(other.value("SELECT FOUND_ROWS()"), "1");
+    client.ok("INSERT INTO t VALUES (9, 'nine')");
+    assert!(!is_hit_with(&mut other, "4"));
+    assert!(is_hit_with(&mut client, "4"));
+    let prepared = client.prepare(PAGE).expect("it can be prepared");
+    let before = hits();
+    for _ in 0..3 {
+        client.execute(&prepared, &[]).expect("it is answered");
+        assert_eq!(client.value("SELECT FOUND_ROWS() AS `all`"), "4");
+    }
+    assert_eq!(hits(), before + 2, "the binary protocol's too");
+}
+
+/// The connection is held, which would have to be asked: what is not stored is not told wrongly.
+#[test]
+fn count_of_all_rows_is_told_in_transactions() {
+    let stage = Stage::with(Setup::default().variable("mysql-query_cache_type", 1));
+    let (mut client, mut other) = (stage.client(), stage.client());
+    let page = |place: u32| format!("SELECT SQL_CALC_FOUND_ROWS v FROM t ORDER BY id LIMIT {place}, 1");
+    await_that("it is served", || {
+        let before = stage.figure("Query_Cache_count_GET_OK");
+        client.ok(page(1));
+        stage.figure("Query_Cache_count_GET_OK") > before
+    });
+    client.ok("BEGIN");
+    for _ in 0..3 {
+        for place in 0..3 {
+            assert_eq!(counted(&mut client, &page(place)), "3");
+            client.ok("SELECT v FROM t WHERE id = 1");
+            client.ok("SELECT v FROM t WHERE id = 1");
+            assert_eq!(client.value("SELECT FOUND_ROWS()"), "1");
+        }
+        other.ok("INSERT INTO t (id, v) SELECT MAX(id) + 1, 'more' FROM t");
+    }
+    client.ok("COMMIT");
+    assert_eq!([1, 2, 5].map(|place| counted(&mut client, &page(place))), ["6", "6", "6"]);
+}
+
+/// MySQL warns of it each time, and what came with warnings is not stored.
+#[test]
+fn count_of_all_rows_is_told_by_mysql_itself() {
+    let stage = Stage::of_mysql(Setup::default().variable("mysql-query_cache_type", 1));
+    let mut client = stage.client();
+    for count in 3..6 {
+        for _ in 0..3 {
+            assert_eq!(counted(&mut client, PAGE), count.to_string());
+        }
+        client.ok("INSERT INTO t (id, v) SELECT MAX(id) + 1, 'more' FROM t");
     }
 }

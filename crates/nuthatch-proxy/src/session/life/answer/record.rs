@@ -106,6 +106,8 @@ fn refused(
 /// Whether a statement of that text does the same whenever it runs on the same rows, and leaves nothing but rows.
 fn may_be_repeated(facts: &Facts, text: &[u8], lexing: Lexing) -> bool {
     let moves_rows = match facts.kind {
+        // Where it has run first, its count is.
+        Kind::Select if facts.counts_all_rows() => false,
         Kind::Select => !facts.writes && matches!(facts.cache.allowed, Ok(()) | Err(NotCacheable::Locking)),
         Kind::Insert | Kind::Replace | Kind::Update | Kind::Delete | Kind::Savepoint => true,
         _ => false,

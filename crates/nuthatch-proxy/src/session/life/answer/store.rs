@@ -16,6 +16,7 @@ use crate::session::statement::{Caching, Plan, Request};
 use crate::session::way::{Capture, Depends};
 use crate::session::whole::Session;
 use crate::shared::answers::HitPlan;
+use crate::state::Found;
 use crate::stats::not_cached::NotCached;
 
 /// The cache's key of the statement at hand.
@@ -96,6 +97,10 @@ pub(super) fn store(
         .unwrap_or(session.ground.snapshot.mysql.query_cache_stores_empty_result);
     let reading = capture.reading.take();
     let (packets, status_offsets) = capture.finish(end)?;
+    let found_rows = session.dealings.results.found_rows();
+    if plan.facts.counts_all_rows() && found_rows == Found::Elsewhere {
+        return Err(NotCached::FoundRowsUntold);
+    }
     if end.rows == 0 && !stores_empty {
         return Err(NotCached::Empty);
     }
@@ -122,14 +127,7 @@ pub(super) fn store(
             epoch: session.ground.snapshot.epoch.0,
             clocks: &clocks,
             since,
-            plan: hit_plan(
-                &session.ground,
-                &session.account,
-                &session.context,
-                plan,
-                session.dealings.results.found_rows(),
-                horizon,
-            ),
+            plan: hit_plan(&session.ground, &session.account, &session.context, plan, found_rows, horizon),
         },
     )?;
     if let Some(reading) = reading {
