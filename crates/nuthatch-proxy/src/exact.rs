@@ -51,7 +51,7 @@ pub(crate) use clocks_of::{dependencies, of_definition, standing};
 pub(crate) use definitions::Makes;
 pub(crate) use delayed::{Delayed, is_transactional};
 pub(crate) use flight::{After, Flight, Inside};
-pub(crate) use follow::{AsOf, Follows, Learnt};
+pub(crate) use follow::{AsOf, Follows, Learnt, Tenure};
 pub use follow::{
     Carried, Deed, DelayFigures, FollowRow, Followed, Horizon, KeyPlace, LearntFigures, LearntPlaces, Logged,
     Places, Prepared, Standing, Told, Written,

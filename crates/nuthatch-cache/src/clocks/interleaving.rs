@@ -45,6 +45,8 @@ struct Scenario {
     readers: Readers,
     /// A thread each, which asks in a transaction with a snapshot.
     snapshots: &'static [Query],
+    /// A thread each, which asks a replica.
+    at_replica: &'static [Query],
     /// What the cache holds from the start.
     seeds: &'static [Query],
     left_out: Option<Rule>,
@@ -125,11 +127,57 @@ fn snapshots_are_given_what_they_show_within_the_bound() {
                     Named => (&[&[Named, Named]], &[Named, Named]),
                 };
                 let follow = Some(Follow::Bounded);
-                Scenario { writes, readers, snapshots, seeds, left_out: None, follow }.run(&coverage);
+                Scenario { writes, readers, snapshots, at_replica: &[], seeds, left_out: None, follow }
+                    .run(&coverage);
             }
         }
     }
     assert!(coverage.served_to_snapshots.load(Relaxed) > SCHEDULES as u64, "{coverage:?}");
+}
+
+#[test]
+fn what_replicas_answer_is_served_as_if_their_primary_had() {
+    let coverage = Arc::new(Coverage::default());
+    for follow in [Follow::Bounded, Follow::Exact] {
+        for writes in FOLLOWED {
+            for query in [Row1, Row2, Range, Count, Both, Named] {
+                let (readers, asked): (Readers, &[Query]) = match query {
+                    Row1 => (&[&[Row1, Row1], &[Row1]], &[Row1]),
+                    Row2 => (&[&[Row2, Row2], &[Row2]], &[Row2]),
+                    Range => (&[&[Range, Range], &[Range]], &[Range]),
+                    Count => (&[&[Count, Count], &[Count]], &[Count]),
+                    Both => (&[&[Both, Both], &[Both]], &[Both]),
+                    Named => (&[&[Named, Named], &[Named]], &[Named]),
+                };
+                let (at_replica, follow) = (asked, Some(follow));
+                let alone = Scenario {
+                    writes,
+                    readers,
+                    snapshots: &[],
+                    at_replica,
+                    seeds: &[],
+                    left_out: None,
+                    follow,
+                };
+                alone.run(&coverage);
+                Scenario { snapshots: asked, readers: &readers[..1], ..alone }.run(&coverage);
+            }
+        }
+    }
+    assert!(coverage.served_of_replica.load(Relaxed) > SCHEDULES as u64, "{coverage:?}");
+}
+
+#[test]
+fn each_rule_of_replicas_left_out_is_found() {
+    let of_replica = |rule, follow, readers| Scenario {
+        follow: Some(follow),
+        at_replica: &[Row1],
+        ..without(rule, &[PastUpdate1], readers, &[])
+    };
+    check_left_out(&[
+        of_replica(Rule::NoteBeforeProvingReplica, Follow::Bounded, &[&[Row1]]),
+        of_replica(Rule::CarryPastReplica, Follow::Exact, &[&[Row1], &[Row1]]),
+    ]);
 }
 
 #[test]
@@ -209,7 +257,7 @@ fn check_left_out(scenarios: &[Scenario]) {
 }
 
 fn without(rule: Rule, writes: &'static [Write], readers: Readers, seeds: &'static [Query]) -> Scenario {
-    Scenario { writes, readers, snapshots: &[], seeds, left_out: Some(rule), follow: None }
+    Scenario { writes, readers, snapshots: &[], at_replica: &[], seeds, left_out: Some(rule), follow: None }
 }
 
 /// Runs the writes beside all kinds of readers.
@@ -239,7 +287,8 @@ fn check_followed(writes: &'static [Write], follow: Option<Follow>) {
     let coverage = Arc::new(Coverage::default());
     for readers in same.into_iter().chain(mixed) {
         for seeds in [&[][..], &[Row1, Row2, Range, Count, Both, Named]] {
-            Scenario { writes, readers, snapshots: &[], seeds, left_out: None, follow }.run(&coverage);
+            Scenario { writes, readers, snapshots: &[], at_replica: &[], seeds, left_out: None, follow }
+                .run(&coverage);
         }
     }
     let Coverage { served, stored, refused, invalidated, .. } = &*coverage;
@@ -296,13 +345,22 @@ impl Scenario {
             thread::spawn(move || world.read_in_snapshot(*query))
         });
         let snapshots: Vec<_> = snapshots.collect();
-        let steps: [fn(&World); 3] = [World::carry, World::prove, World::find_horizon];
-        let follower = steps.into_iter().filter(|_| self.follow.is_some()).map(|step| {
+        let at_replica = self.at_replica.iter().map(|query| {
+            let world = world.clone();
+            thread::spawn(move || world.read_at_replica(*query))
+        });
+        let at_replica: Vec<_> = at_replica.collect();
+        let of_follower: [fn(&World); 3] = [World::carry, World::prove, World::find_horizon];
+        let of_replica: [fn(&World); 2] = [World::apply, World::prove_replica];
+        let of_follower = of_follower.into_iter().filter(|_| self.follow.is_some());
+        let of_replica = of_replica.into_iter().filter(|_| !self.at_replica.is_empty());
+        let steps = of_follower.chain(of_replica).map(|step| {
             let world = world.clone();
             thread::spawn(move || step(&world))
         });
-        let follower: Vec<_> = follower.collect();
-        for session in writers.into_iter().chain(readers).chain(snapshots).chain(follower) {
+        let steps: Vec<_> = steps.collect();
+        let sessions = writers.into_iter().chain(readers).chain(snapshots).chain(at_replica);
+        for session in sessions.chain(steps) {
             session.join().expect("its complaint has ended the schedule");
         }
         world.check_end();

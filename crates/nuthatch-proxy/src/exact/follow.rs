@@ -24,7 +24,7 @@
 //! stopped and goes on serves nothing before it has looked.
 //!
 //! - `bounded`: the moment at which the server was asked for the end of its binlog, which has been carried since, and the bound. A
-//!   transaction with a snapshot neither reads nor fills then: an event that is late would give it a row that is newer than its snapshot.
+//!   transaction with a snapshot is served once all is carried that was written before that was opened.
 //! - `exact`: a lease, given by a write of the proxy's own that the server acknowledged (nuthatch-source).
 //!
 //! When a follower begins anew, everything moves once it has its place in the binlog: what is stored from then on is carried or proven.
@@ -35,6 +35,7 @@ mod held;
 mod horizon;
 mod learnt;
 mod standing;
+mod tenure;
 mod written;
 
 use std::sync::Arc;
@@ -43,7 +44,7 @@ use arc_swap::ArcSwap;
 use nuthatch_config::Follow;
 
 use crate::exact::Domain;
-use crate::stats::not_cached::Uncarried;
+use crate::stats::not_cached::NotFollowed;
 
 pub use delay::DelayFigures;
 pub use followed::Followed;
@@ -52,6 +53,7 @@ pub use horizon::Horizon;
 pub use learnt::LearntFigures;
 pub(crate) use learnt::{Known, Learnt};
 pub use standing::{FollowRow, Standing};
+pub(crate) use tenure::Tenure;
 pub use written::{Carried, Deed, KeyPlace, LearntPlaces, Logged, Places, Prepared, Told, Written};
 
 /// The servers whose binlogs are followed: few.
@@ -88,13 +90,10 @@ impl Follows {
         &self,
         wanted: Follow,
         domain: &Domain,
-        is_of_replica: bool,
-    ) -> Result<Option<Arc<Followed>>, Uncarried> {
-        if wanted == Follow::Off {
-            return Ok(None);
+    ) -> Result<Option<Arc<Followed>>, NotFollowed> {
+        match wanted {
+            Follow::Off => Ok(None),
+            Follow::Bounded | Follow::Exact => self.of(domain).map(Some).ok_or(NotFollowed),
         }
-        let followed = self.of(domain).ok_or(Uncarried::NotFollowed)?;
-        // What a replica shows may not have been carried yet.
-        if is_of_replica { Err(Uncarried::OfReplica) } else { Ok(Some(followed)) }
     }
 }

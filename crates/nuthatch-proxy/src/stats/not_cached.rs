@@ -38,7 +38,7 @@ pub(crate) enum NotCached {
     ReplicaBehind,
     ReplicaWithoutTransactions,
     Delayed,
-    Uncarried(Uncarried),
+    NotFollowed,
     OtherHostgroup,
     UnknownIsolation,
     Unproven(Unproven),
@@ -105,7 +105,9 @@ impl fmt::Display for NotCached {
             Self::Delayed => {
                 "a table in it is without transactions, and INSERT DELAYED or LOCK TABLES … WRITE CONCURRENT, or code that may contain it, was sent since the start"
             }
-            Self::Uncarried(why) => return why.fmt(f),
+            Self::NotFollowed => {
+                "mysql-query_cache_follow asks for its server's binlog, which is not followed (yet)"
+            }
             Self::OtherHostgroup => {
                 "a transaction or a pin had it answered by another hostgroup than the rules say"
             }
@@ -137,26 +139,9 @@ impl fmt::Display for NotCached {
     }
 }
 
-/// Why it is not known until when an answer holds, where the binlog is to be followed.
+/// The binlog of its server, which is to be followed, is not.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Uncarried {
-    NotFollowed,
-    OfReplica,
-}
-
-/// A clause: "is not cached because …".
-impl fmt::Display for Uncarried {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::NotFollowed => {
-                "mysql-query_cache_follow asks for its server's binlog, which is not followed (yet)"
-            }
-            Self::OfReplica => {
-                "a replica has answered, which may show what has not been carried here yet (mysql-query_cache_follow)"
-            }
-        })
-    }
-}
+pub(crate) struct NotFollowed;
 
 /// Why others might be answered otherwise than over this connection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -182,9 +167,9 @@ impl fmt::Display for Unproven {
     }
 }
 
-impl From<Uncarried> for NotCached {
-    fn from(why: Uncarried) -> Self {
-        Self::Uncarried(why)
+impl From<NotFollowed> for NotCached {
+    fn from(_: NotFollowed) -> Self {
+        Self::NotFollowed
     }
 }
 

@@ -41,6 +41,10 @@ pub(super) enum Rule {
     CarryPastAnswer,
     /// What is carried is looked at before the clocks.
     LookAtCarriedFirst,
+    /// The moment of which a replica is proven to show everything is noted before its primary is asked for the end.
+    NoteBeforeProvingReplica,
+    /// What a replica has answered is served when all is carried that was written by then: it may show what its primary does not yet.
+    CarryPastReplica,
     /// What a write through the proxy does not tell is held past its answer, until its event is carried.
     HoldPastAnswer,
     /// The end up to which that is carried is asked for when the answer is there.

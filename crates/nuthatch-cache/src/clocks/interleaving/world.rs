@@ -27,7 +27,8 @@ const LIMITS: Limits = Limits { bytes: 64 << 10, entry_bytes_max: 1 << 10 };
 /// A set of writes is a bit each; an answer is the set that it shows.
 pub(super) struct World {
     clocks: Arc<Clocks>,
-    cache: Cache<()>,
+    /// Of each answer whether a replica gave it.
+    cache: Cache<bool>,
     writes: &'static [Write],
     left_out: Option<Rule>,
     follow: Option<Follow>,
@@ -36,6 +37,11 @@ pub(super) struct World {
     learnt_since: Mutex<Option<Sequence>>,
     /// What the server shows.
     visible: AtomicU64,
+    /// What a replica of the server shows, and how many writes that are.
+    applied: AtomicU64,
+    applied_count: AtomicU64,
+    /// All that could be seen at that moment is known to be applied there.
+    proven_of_replica: Mutex<Option<Sequence>>,
     /// What clients of writers have been told.
     acknowledged: Unscheduled,
     /// What clients of readers have been shown.
@@ -48,6 +54,7 @@ pub(super) struct World {
 pub(super) struct Coverage {
     pub(super) served: Unscheduled,
     pub(super) served_to_snapshots: Unscheduled,
+    pub(super) served_of_replica: Unscheduled,
     pub(super) stored: Unscheduled,
     pub(super) refused: Unscheduled,
     pub(super) invalidated: Unscheduled,
@@ -72,13 +79,16 @@ impl World {
             stream: Stream::new(),
             learnt_since: Mutex::new((!writes.contains(&Write::PastUnlearnt1)).then(Sequence::default)),
             visible: AtomicU64::new(0),
+            applied: AtomicU64::new(0),
+            applied_count: AtomicU64::new(0),
+            proven_of_replica: Mutex::new(None),
             acknowledged: Unscheduled::new(0),
             shown: Unscheduled::new(0),
             coverage: Coverage::default(),
         };
         for query in seeds {
             let since = Sequence::default();
-            world.insert(*query, 0, &world.dependencies(*query, 0, since), since);
+            world.insert(*query, 0, &world.dependencies(*query, 0, since), since, false);
         }
         world
     }
@@ -249,23 +259,66 @@ impl World {
 
     /// Finds again and again up to which moment all that was written is carried.
     pub(super) fn find_horizon(&self) {
-        for _ in 0..3 {
-            let asked = self.stream.begin_asking();
-            let noted = self.acknowledged.load(Relaxed);
-            thread::yield_now();
-            let end = self.stream.end();
-            let moment = match self.left_out {
-                Some(Rule::NoteBeforeAskingForEnd) => {
-                    thread::yield_now();
-                    self.acknowledged.load(Relaxed)
-                }
-                _ => noted,
-            };
-            if self.left_out != Some(Rule::CarryToTheEnd) {
-                self.stream.wait_until_carried(end);
+        (0..3).for_each(|_| self.find_horizon_once());
+    }
+
+    fn find_horizon_once(&self) {
+        let asked = self.stream.begin_asking();
+        let noted = self.acknowledged.load(Relaxed);
+        thread::yield_now();
+        let end = self.stream.end();
+        let moment = match self.left_out {
+            Some(Rule::NoteBeforeAskingForEnd) => {
+                thread::yield_now();
+                self.acknowledged.load(Relaxed)
             }
-            self.stream.note_horizon(moment);
-            self.stream.note_reached(asked);
+            _ => noted,
+        };
+        if self.left_out != Some(Rule::CarryToTheEnd) {
+            self.stream.wait_until_carried(end);
+        }
+        self.stream.note_horizon(moment);
+        self.stream.note_reached(asked);
+    }
+
+    /// Applies on the replica what the server logs, whether it shows it already or not.
+    pub(super) fn apply(&self) {
+        for place in 0..self.logged() {
+            let number = self.stream.next(place);
+            self.applied.fetch_or(1 << number, SeqCst);
+            self.applied_count.fetch_add(1, SeqCst);
+        }
+    }
+
+    /// Proves again and again what the replica has applied.
+    pub(super) fn prove_replica(&self) {
+        for _ in 0..3 {
+            let noted = self.clocks.now();
+            let end = self.stream.end() as u64;
+            while self.applied_count.load(SeqCst) < end {
+                thread::yield_now();
+            }
+            let moment =
+                if self.left_out == Some(Rule::NoteBeforeProvingReplica) { self.clocks.now() } else { noted };
+            *self.proven_of_replica.lock().expect("nobody panics with it") = Some(moment);
+        }
+    }
+
+    /// One query that is sent to the replica, whose client is shown what the replica has; and what is served of it afterwards.
+    pub(super) fn read_at_replica(&self, query: Query) {
+        let since = loop {
+            match *self.proven_of_replica.lock().expect("nobody panics with it") {
+                Some(since) => break since,
+                None => thread::yield_now(),
+            }
+        };
+        thread::yield_now();
+        let answer = self.applied.load(SeqCst) & self.mask(query);
+        self.store(query, answer, since, true);
+        for _ in 0..2 {
+            self.read_or(query, || None);
+            self.find_horizon_once();
+            self.read_or(query, || None);
         }
     }
 
@@ -275,6 +328,11 @@ impl World {
 
     /// One query, from its client's command to its answer and the entry that is left behind.
     pub(super) fn read(&self, query: Query) {
+        self.read_or(query, || Some(self.ask(query)));
+    }
+
+    /// The same of a client who asks so where nothing is served, or goes away.
+    fn read_or(&self, query: Query, ask: impl FnOnce() -> Option<(u64, Sequence)>) {
         let looks_late = self.left_out != Some(Rule::LookAtLeaseLast);
         let was_leased = self.is_leased();
         thread::yield_now();
@@ -285,8 +343,8 @@ impl World {
         let shown_to_others = if is_bounded { 0 } else { self.shown.load(Relaxed) };
         let is_leased = if looks_late { self.is_leased() } else { was_leased };
         let served = if is_leased { self.serve(query) } else { None };
-        let asked = if served.is_none() { Some(self.ask(query)) } else { None };
-        let answer = served.or(asked.map(|(answer, _)| answer)).expect("one of them has answered");
+        let asked = if served.is_none() { ask() } else { None };
+        let Some(answer) = served.or(asked.map(|(answer, _)| answer)) else { return };
         for (what, writes) in [("acknowledged", acknowledged), ("shown to others", shown_to_others)] {
             let missing = writes & self.mask(query) & !answer;
             let source = if served.is_some() { "cache" } else { "server" };
@@ -294,7 +352,7 @@ impl World {
         }
         self.shown.fetch_or(answer, Relaxed);
         if let Some((answer, since)) = asked {
-            self.store(query, answer, since);
+            self.store(query, answer, since, false);
         }
     }
 
@@ -309,7 +367,7 @@ impl World {
                 assert_eq!(served, right, "{query:?} from the cache is not of the snapshot");
             }
         }
-        self.store(query, right, since);
+        self.store(query, right, since, false);
     }
 
     fn serve_snapshot(&self, query: Query, snapshot: Sequence, opened: u64) -> Option<u64> {
@@ -341,9 +399,14 @@ impl World {
 
     fn serve(&self, query: Query) -> Option<u64> {
         let entry = self.cache.get(&key(query))?;
+        let must_be_carried = *entry.plan() && self.left_out != Some(Rule::CarryPastReplica);
+        if must_be_carried && !self.stream.has_reached_past(entry.created_ms()) {
+            return None;
+        }
         match self.standing(entry.clocks(), entry.since()) {
             Standing::Holds => {
                 self.coverage.served.fetch_add(1, Relaxed);
+                self.coverage.served_of_replica.fetch_add(u64::from(*entry.plan()), Relaxed);
                 Some(answer_of(&entry))
             }
             Standing::Pending => None,
@@ -365,12 +428,12 @@ impl World {
         (ask(), since)
     }
 
-    fn store(&self, query: Query, answer: u64, since: Sequence) {
+    fn store(&self, query: Query, answer: u64, since: Sequence, is_of_replica: bool) {
         let mut dependencies = self.dependencies(query, answer, since);
         dependencies.sort_unstable();
         if self.standing(dependencies.iter().copied(), since) == Standing::Holds {
             thread::yield_now();
-            self.insert(query, answer, &dependencies, since);
+            self.insert(query, answer, &dependencies, since, is_of_replica);
             self.coverage.stored.fetch_add(1, Relaxed);
         } else {
             self.coverage.refused.fetch_add(1, Relaxed);
@@ -388,7 +451,14 @@ impl World {
         }
     }
 
-    fn insert(&self, query: Query, answer: u64, dependencies: &[Clock], since: Sequence) {
+    fn insert(
+        &self,
+        query: Query,
+        answer: u64,
+        dependencies: &[Clock],
+        since: Sequence,
+        is_of_replica: bool,
+    ) {
         let stored = self.cache.insert(Fill {
             key: key(query),
             packets: Packets::Whole(&answer.to_le_bytes()),
@@ -400,7 +470,7 @@ impl World {
             epoch: 0,
             clocks: dependencies,
             since,
-            plan: (),
+            plan: is_of_replica,
         });
         stored.expect("there is room for all entries");
     }
@@ -458,6 +528,7 @@ impl Coverage {
         let pairs = [
             (&self.served, &other.served),
             (&self.served_to_snapshots, &other.served_to_snapshots),
+            (&self.served_of_replica, &other.served_of_replica),
             (&self.stored, &other.stored),
             (&self.refused, &other.refused),
             (&self.invalidated, &other.invalidated),
@@ -472,6 +543,6 @@ fn key(query: Query) -> Key<'static> {
     Key::new(b"app", b"shop", 0, Protocol::Text, query.statement())
 }
 
-fn answer_of(entry: &Entry<()>) -> u64 {
+fn answer_of(entry: &Entry<bool>) -> u64 {
     u64::from_le_bytes(entry.packets().try_into().expect("answers are eight bytes"))
 }

@@ -142,8 +142,15 @@ impl Followed {
     }
 
     /// A snapshot has been opened by then, which is to be given what is stored.
-    pub(crate) fn await_snapshot(&self, opened_ms: u64) {
-        if self.horizon.await_snapshot(opened_ms) {
+    pub(crate) fn await_snapshot(&self, opened_ms: u64, by_replica: bool) {
+        if self.horizon.await_snapshot(opened_ms, by_replica) {
+            self.held_news.notify_one();
+        }
+    }
+
+    /// A replica's answer is stored that was complete by then, and is to be given to others.
+    pub(crate) fn await_answer(&self, created_ms: u64) {
+        if self.horizon.await_answer(created_ms) {
             self.held_news.notify_one();
         }
     }

@@ -13,7 +13,7 @@ pub struct Horizon {
     snapshots_until_ns: AtomicU64,
     /// All is carried that was written before.
     reached_ms: AtomicU64,
-    /// The latest snapshot that waits for that was opened then.
+    /// The latest snapshot, or answer of a replica, that waits for that is of then.
     awaited_ms: AtomicU64,
 }
 
@@ -26,6 +26,8 @@ pub(crate) enum AsOf {
     Snapshot {
         /// See above.
         opened_ms: u64,
+        /// A replica has opened it, which may show what has not been carried yet, whatever is promised of its primary.
+        by_replica: bool,
     },
 }
 
@@ -42,12 +44,17 @@ impl Horizon {
         let now_ns = boottime_ns();
         match of {
             AsOf::Now => now_ns < self.until_ns.load(SeqCst),
-            AsOf::Snapshot { opened_ms } => {
-                now_ns < self.snapshots_until_ns.load(SeqCst)
-                    || now_ns < self.until_ns.load(SeqCst)
-                        && self.reached_ms.load(SeqCst) > opened_ms.max(created_ms)
+            AsOf::Snapshot { opened_ms, by_replica } => {
+                !by_replica && now_ns < self.snapshots_until_ns.load(SeqCst)
+                    || now_ns < self.until_ns.load(SeqCst) && self.has_reached_past(opened_ms.max(created_ms))
             }
         }
+    }
+
+    /// Whether all is carried that was written by that moment.
+    #[inline]
+    pub(super) fn has_reached_past(&self, ms: u64) -> bool {
+        self.reached_ms.load(SeqCst) > ms
     }
 
     /// Entries may be served until then, to transactions with a snapshot too if `snapshots`.
@@ -62,15 +69,19 @@ impl Horizon {
     }
 
     /// A snapshot has been opened by then: what it shows is to be carried soon, if it is not served without. Says whether that is so.
-    pub(crate) fn await_snapshot(&self, opened_ms: u64) -> bool {
-        let is_served = boottime_ns() < self.snapshots_until_ns.load(SeqCst);
-        if !is_served {
-            self.awaited_ms.fetch_max(opened_ms, SeqCst);
-        }
-        !is_served
+    pub(crate) fn await_snapshot(&self, opened_ms: u64, by_replica: bool) -> bool {
+        let is_served = !by_replica && boottime_ns() < self.snapshots_until_ns.load(SeqCst);
+        !is_served && self.await_answer(opened_ms)
     }
 
-    /// Whether a snapshot waits for what it shows.
+    /// What was written by then is to be carried soon. Says whether nothing waited so far.
+    pub(super) fn await_answer(&self, ms: u64) -> bool {
+        let waited = self.is_awaited();
+        self.awaited_ms.fetch_max(ms, SeqCst);
+        !waited
+    }
+
+    /// Whether a snapshot, or a replica's answer, waits for what it shows.
     pub fn is_awaited(&self) -> bool {
         let awaited_ms = self.awaited_ms.load(SeqCst);
         awaited_ms > 0 && awaited_ms >= self.reached_ms.load(SeqCst)
@@ -98,7 +109,7 @@ mod tests {
     #[test]
     fn nothing_is_served_before_it_is_extended_nor_past_its_end() {
         let horizon = Horizon::default();
-        let moments = [AsOf::Now, AsOf::Snapshot { opened_ms: 5 }];
+        let moments = [AsOf::Now, AsOf::Snapshot { opened_ms: 5, by_replica: false }];
         let holds = |horizon: &Horizon| moments.map(|of| horizon.holds(of, 3));
         assert_eq!(holds(&horizon), [false, false]);
         horizon.extend(boottime_ns() + HOUR_NS, false);
@@ -116,8 +127,10 @@ mod tests {
     fn snapshot_is_served_within_a_bound_when_it_and_the_answer_are_carried_past() {
         let horizon = Horizon::default();
         horizon.extend(boottime_ns() + HOUR_NS, false);
-        let holds = |opened_ms, created_ms| horizon.holds(AsOf::Snapshot { opened_ms }, created_ms);
-        assert!(horizon.await_snapshot(5));
+        let holds = |opened_ms, created_ms| {
+            horizon.holds(AsOf::Snapshot { opened_ms, by_replica: false }, created_ms)
+        };
+        assert!(horizon.await_snapshot(5, false));
         assert!(!holds(5, 3) && horizon.is_awaited());
         horizon.reach(5);
         assert!(!holds(5, 3) && horizon.is_awaited(), "it may have been opened later in that millisecond");
@@ -125,11 +138,21 @@ mod tests {
         assert!(holds(5, 3) && !horizon.is_awaited());
         assert!(!holds(5, 6) && !holds(6, 3) && !holds(u64::MAX, 3));
         horizon.extend(boottime_ns() + HOUR_NS, true);
-        assert!(!horizon.await_snapshot(9) && !horizon.is_awaited(), "it is served without");
+        assert!(!horizon.await_snapshot(9, false) && !horizon.is_awaited(), "it is served without");
         horizon.extend(boottime_ns() - 1, false);
         assert!(!holds(5, 3), "the stream has been lost since");
         horizon.close();
         horizon.extend(boottime_ns() + HOUR_NS, false);
         assert!(!holds(5, 3), "another stream tells nothing of what was before it");
+    }
+    #[test]
+    fn what_a_replica_opened_is_carried_past_whatever_is_promised() {
+        let horizon = Horizon::default();
+        horizon.extend(boottime_ns() + HOUR_NS, true);
+        let holds = |by_replica| horizon.holds(AsOf::Snapshot { opened_ms: 5, by_replica }, 3);
+        assert!(holds(false) && !holds(true));
+        assert!(horizon.await_snapshot(5, true) && !horizon.await_snapshot(5, true), "once");
+        horizon.reach(6);
+        assert!(holds(true));
     }
 }

@@ -7,7 +7,7 @@ use nuthatch_sql::{Equality, ReadFootprint, ReadRows, read_footprint, rows_are_o
 use nuthatch_wire::AnswerEnd;
 
 use crate::backend::StatementKey;
-use crate::exact::{Isolation, Vouched, dependencies, is_transactional};
+use crate::exact::{Followed, Isolation, Tenure, Vouched, dependencies, is_transactional};
 use crate::session::parts::{Context, Ground, Hands, Held, Transaction};
 use crate::session::statement::{Caching, Plan};
 use crate::session::way::{Depends, Reading, Sent};
@@ -45,7 +45,7 @@ pub(crate) fn begin_reading(
     };
     let snapshot = transaction.beginning().snapshot();
     let wanted = ground.snapshot.follow(plan.hostgroup);
-    let teller = ground.shared.exact.follows.teller(wanted, domain, replica.is_some())?;
+    let teller = ground.shared.exact.follows.teller(wanted, domain)?;
     let shows_all_of = match replica {
         None => now,
         Some(replica) => shown_by(ground, replica, held, now).ok_or(NotCached::UnknownReplica)?,
@@ -85,7 +85,8 @@ pub(crate) fn begin_reading(
         && !footprint.reads_definitions
         && is_transactional(&footprint, &domain.catalogue)
         && rows_are_of_tables(sent.text, context.lexing);
-    Ok(Reading { since, sent: now, footprint, teller, row_opens_snapshot })
+    let is_of_replica = replica.is_some();
+    Ok(Reading { since, sent: now, footprint, teller, is_of_replica, row_opens_snapshot })
 }
 
 /// Takes note of the columns that it compares, so that events come to show what rows hold in them.
@@ -131,8 +132,9 @@ pub(crate) fn dependencies_of(
         dependencies(&exact.clocks, &reading.footprint, end.rows, shows).ok_or(NotCached::TooManyTables)?;
     match exact.clocks.standing(clocks.iter().copied(), reading.since) {
         Standing::Holds => {
-            let horizon = reading.teller.as_ref().map(|teller| Arc::clone(teller.horizon()));
-            Ok(Depends { clocks, since: reading.since, horizon })
+            let tenure =
+                |teller: &Arc<Followed>| Tenure::new(Arc::clone(teller.horizon()), reading.is_of_replica);
+            Ok(Depends { clocks, since: reading.since, tenure: reading.teller.as_ref().map(tenure) })
         }
         Standing::Moved if has_stood(ground, &clocks, reading.sent) => Err(NotCached::ReplicaBehind),
         Standing::Pending | Standing::Moved => Err(NotCached::WrittenMeanwhile),

@@ -22,7 +22,7 @@ use crate::session::parts::{Account, CacheUse, Context, Dealings, Ground, Off, c
 use crate::session::statement::{Caching, Facts, heed_hint, look};
 use crate::shared::Shared;
 use crate::shared::answers::HitPlan;
-use crate::stats::not_cached::{NotCached, Uncarried};
+use crate::stats::not_cached::NotCached;
 
 /// A step and what came of it.
 pub type Finding = (&'static str, String);
@@ -240,7 +240,7 @@ impl Asker<'_> {
         }
         let told = match self.shared.exact.follows.of(domain) {
             Some(followed) => followed.told(),
-            None => Uncarried::NotFollowed.to_string(),
+            None => NotCached::NotFollowed.to_string(),
         };
         Some(("follow", told))
     }
@@ -276,7 +276,7 @@ impl Asker<'_> {
             _ if entry.is_exact() && matches!(self.sees, Sees::SnapshotToOpen) => {
                 "miss, a server opens its transaction's snapshot first"
             }
-            (Standing::Holds, _) if !entry.plan().is_within_horizon(|| of, || entry.created_ms()) => {
+            (Standing::Holds, _) if !entry.plan().is_within_tenure(|| of, || entry.created_ms()) => {
                 "miss, it is not known that all that was written past the proxy is seen (stats_query_cache_follow)"
             }
             (Standing::Moved, _) => "stale, what it reads has been written since",

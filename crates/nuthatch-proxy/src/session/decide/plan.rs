@@ -5,7 +5,7 @@ use std::sync::Arc;
 use nuthatch_config::{RuleInput, Verdict};
 use nuthatch_sql::ServerFlavor;
 
-use crate::exact::Horizon;
+use crate::exact::Tenure;
 use crate::session::decide::split::{Way, way};
 use crate::session::decide::stored_code::code_run;
 use crate::session::parts::{Account, CacheUse, Context, Dealings, Ground, Statement};
@@ -115,7 +115,7 @@ pub(crate) fn hit_plan(
     context: &Context,
     plan: &Plan,
     found_rows: Found,
-    horizon: Option<Arc<Horizon>>,
+    tenure: Option<Tenure>,
 ) -> Arc<HitPlan> {
     let digest = plan.digest.as_ref().and_then(|row| {
         digest_row(ground, account, context, crate::stats::HOSTGROUP_CACHE, row.digest(), row.digest_text())
@@ -126,7 +126,7 @@ pub(crate) fn hit_plan(
         digest,
         rules: plan.verdict.matched.as_slice().into(),
         found_rows,
-        horizon,
+        tenure,
         leaves_diagnostics,
     })
 }

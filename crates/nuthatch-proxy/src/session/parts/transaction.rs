@@ -30,19 +30,20 @@ pub(crate) enum Beginning {
     Snapshot(Sequence),
 }
 
-/// By when a snapshot was open, in milliseconds since the start: in six bytes, as idle sessions are many.
+/// By when a snapshot was open, in milliseconds since the start, and whether a replica has opened it: in six bytes, as idle sessions are many.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 struct Opened([u8; 6]);
 
 impl Opened {
-    const fn by(ms: u64) -> Self {
-        let [a, b, c, d, e, f, _, _] = ms.to_le_bytes();
+    const fn by(ms: u64, by_replica: bool) -> Self {
+        let [a, b, c, d, e, f, _, _] = (ms << 1 | by_replica as u64).to_le_bytes();
         Self([a, b, c, d, e, f])
     }
 
-    const fn by_ms(self) -> u64 {
+    const fn as_of(self) -> AsOf {
         let [a, b, c, d, e, f] = self.0;
-        u64::from_le_bytes([a, b, c, d, e, f, 0, 0])
+        let told = u64::from_le_bytes([a, b, c, d, e, f, 0, 0]);
+        AsOf::Snapshot { opened_ms: told >> 1, by_replica: told & 1 == 1 }
     }
 }
 
@@ -110,8 +111,10 @@ impl Transaction {
     pub(crate) const fn as_of(&self) -> AsOf {
         match self.beginning {
             Beginning::Usual | Beginning::HeldBack(_) => AsOf::Now,
-            Beginning::Sent { .. } | Beginning::Begun(_) => AsOf::Snapshot { opened_ms: u64::MAX },
-            Beginning::Snapshot(_) => AsOf::Snapshot { opened_ms: self.opened.by_ms() },
+            Beginning::Sent { .. } | Beginning::Begun(_) => {
+                AsOf::Snapshot { opened_ms: u64::MAX, by_replica: false }
+            }
+            Beginning::Snapshot(_) => self.opened.as_of(),
         }
     }
 
@@ -176,9 +179,9 @@ impl Transaction {
         {
             let opened_ms = now_ms();
             if let Some(teller) = &reading.teller {
-                teller.await_snapshot(opened_ms);
+                teller.await_snapshot(opened_ms, reading.is_of_replica);
             }
-            self.opened = Opened::by(opened_ms);
+            self.opened = Opened::by(opened_ms, reading.is_of_replica);
             self.beginning = Beginning::Snapshot(since);
         }
     }
@@ -192,8 +195,13 @@ mod tests {
 
     #[test]
     fn moment_of_opening_is_kept() {
-        for ms in [0, 1, 1 << 32, (1 << 48) - 1] {
-            assert_eq!(Opened::by(ms).by_ms(), ms);
+        for opened_ms in [0, 1, 1 << 32, (1 << 47) - 1] {
+            for by_replica in [false, true] {
+                assert_eq!(
+                    Opened::by(opened_ms, by_replica).as_of(),
+                    AsOf::Snapshot { opened_ms, by_replica }
+                );
+            }
         }
     }
 

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use nuthatch_cache::{Clock, Sequence};
 use nuthatch_sql::{Parameter, ReadFootprint};
 
-use crate::exact::{Followed, Horizon};
+use crate::exact::{Followed, Tenure};
 
 /// A read on its way: what its answer will depend on, and since when it may have changed.
 #[derive(Debug)]
@@ -16,6 +16,8 @@ pub(crate) struct Reading {
     pub(crate) footprint: ReadFootprint,
     /// Who tells what is written on its server, and until when the answer may be served, if its binlog is followed.
     pub(crate) teller: Option<Arc<Followed>>,
+    /// It goes to a replica of that server.
+    pub(crate) is_of_replica: bool,
     /// The snapshot of the session's transaction is open once the answer has a row.
     pub(crate) row_opens_snapshot: bool,
 }
@@ -40,5 +42,5 @@ pub(crate) struct Depends {
     pub(crate) clocks: Vec<Clock>,
     pub(crate) since: Sequence,
     /// Until when the answer may be served, if the binlog of its server is followed.
-    pub(crate) horizon: Option<Arc<Horizon>>,
+    pub(crate) tenure: Option<Tenure>,
 }

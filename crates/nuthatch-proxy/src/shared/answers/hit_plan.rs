@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use nuthatch_config::RuleHits;
 
-use crate::exact::{AsOf, Horizon};
+use crate::exact::{AsOf, Tenure};
 use crate::state::Found;
 use crate::stats::DigestCounters;
 
@@ -16,7 +16,7 @@ pub(crate) struct HitPlan {
     /// What FOUND_ROWS() is behind it.
     pub(crate) found_rows: Found,
     /// Until when it may be served, if the binlog of its server is followed.
-    pub(crate) horizon: Option<Arc<Horizon>>,
+    pub(crate) tenure: Option<Tenure>,
     /// A server would leave the warnings and errors of the statement before alone.
     pub(crate) leaves_diagnostics: bool,
 }
@@ -31,12 +31,12 @@ impl HitPlan {
     ///
     /// Cost: where they are followed, a load and a look at the clock.
     #[inline]
-    pub(crate) fn is_within_horizon(
+    pub(crate) fn is_within_tenure(
         &self,
         of: impl FnOnce() -> AsOf,
         created_ms: impl FnOnce() -> u64,
     ) -> bool {
-        self.horizon.as_ref().is_none_or(|horizon| horizon.holds(of(), created_ms()))
+        self.tenure.as_ref().is_none_or(|tenure| tenure.holds(of(), created_ms()))
     }
 
     /// Whether the rule has matched the statement.

@@ -13,7 +13,7 @@ use crate::session::decide::plan::hit_plan;
 use crate::session::life::arrival::hit::stands;
 use crate::session::parts::Ground;
 use crate::session::statement::{Caching, Plan, Request};
-use crate::session::way::{Capture, Depends};
+use crate::session::way::{Capture, Depends, Reading};
 use crate::session::whole::Session;
 use crate::shared::answers::HitPlan;
 use crate::state::Found;
@@ -68,13 +68,13 @@ pub(super) fn entry_of_any_epoch(
             }
             let is_followed =
                 entry.is_exact() && session.ground.snapshot.follow(plan.hostgroup) != Follow::Off;
-            let horizon = entry.plan().horizon.clone().filter(|_| is_followed);
-            if is_followed && horizon.is_none() {
+            let tenure = entry.plan().tenure.clone().filter(|_| is_followed);
+            if is_followed && tenure.is_none() {
                 return None;
             }
             let found_rows = entry.plan().found_rows;
             let hit_plan =
-                hit_plan(&session.ground, &session.account, &session.context, plan, found_rows, horizon);
+                hit_plan(&session.ground, &session.account, &session.context, plan, found_rows, tenure);
             let renewed = entry.renewed(session.ground.snapshot.epoch.0, expires_ms, hit_plan);
             insert(&session.ground, renewed).ok()?;
             session.ground.shared.answers.cache.get(&key)
@@ -104,12 +104,14 @@ pub(super) fn store(
     if end.rows == 0 && !stores_empty {
         return Err(NotCached::Empty);
     }
-    let Depends { clocks, since, horizon } = match (caching, &reading) {
+    let Depends { clocks, since, tenure } = match (caching, &reading) {
         (Caching::Exact { .. }, Some(reading)) => dependencies_of(&session.ground, reading, end)?,
         (Caching::Exact { .. }, None) => return Err(NotCached::TablesNotUnderstood),
         _ => Depends::default(),
     };
-    if horizon.is_some() && is_there_for_snapshot(session, request) {
+    let is_given_later =
+        tenure.is_some() && reading.as_ref().is_some_and(|reading| is_given_later(session, reading));
+    if is_given_later && is_there(session, request) {
         return Ok(());
     }
     // Behind all that it shows. The latest look at the clock may be from before the answer came: see `count_hit`.
@@ -127,22 +129,27 @@ pub(super) fn store(
             epoch: session.ground.snapshot.epoch.0,
             clocks: &clocks,
             since,
-            plan: hit_plan(&session.ground, &session.account, &session.context, plan, found_rows, horizon),
+            plan: hit_plan(&session.ground, &session.account, &session.context, plan, found_rows, tenure),
         },
     )?;
     if let Some(reading) = reading {
+        if let Some(teller) = reading.teller.filter(|_| reading.is_of_replica) {
+            teller.await_answer(created_ms);
+        }
         session.ground.shared.exact.table_counters.count_reads(&reading.footprint);
     }
     Ok(())
 }
 
-/// Whether an older entry gives the session's snapshot the same: it is sooner known to, so it stays.
-fn is_there_for_snapshot(session: &Session, request: &Request) -> bool {
+/// Whether an answer is given to others only when all is carried that was written before it was complete.
+fn is_given_later(session: &Session, reading: &Reading) -> bool {
+    reading.is_of_replica || session.dealings.transaction.as_of() != AsOf::Now
+}
+
+/// Whether an older entry gives the session the same: it is sooner known to, so it stays.
+fn is_there(session: &Session, request: &Request) -> bool {
     let Session { ground, dealings, .. } = session;
     let transaction = &dealings.transaction;
-    if transaction.as_of() == AsOf::Now {
-        return false;
-    }
     let stored = key_of(session, request).and_then(|key| ground.shared.answers.cache.peek(&key));
     stored.is_some_and(|entry| {
         entry.is_exact()

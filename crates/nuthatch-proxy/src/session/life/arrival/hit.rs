@@ -100,7 +100,7 @@ fn find(session: &Session, key: &Key<'_>, now_ms: u64) -> Option<Entry<Arc<HitPl
             cache.may_use_exact()
                 && cache.answers_from().is_none_or(|bound| bound.0 == entry.hostgroup())
                 // What is carried while the clocks are looked at would be missed.
-                && entry.plan().is_within_horizon(|| transaction.as_of(), || entry.created_ms())
+                && entry.plan().is_within_tenure(|| transaction.as_of(), || entry.created_ms())
                 && standing_of(ground, transaction, &entry) == Standing::Holds
         }
         false => cache.may_use_any(),
@@ -186,7 +186,7 @@ pub(crate) fn stands(
     key: &Key<'_>,
     entry: &Entry<Arc<HitPlan>>,
 ) -> bool {
-    if !entry.plan().is_within_horizon(|| transaction.as_of(), || entry.created_ms()) {
+    if !entry.plan().is_within_tenure(|| transaction.as_of(), || entry.created_ms()) {
         return false;
     }
     let standing = standing_of(ground, transaction, entry);

@@ -3,6 +3,7 @@
 //! Each test has a server of its own, on which an account has what the page says that it needs, and nothing more.
 
 mod kinds;
+mod replicas;
 mod several;
 mod values;
 mod views;
@@ -36,10 +37,15 @@ fn following_with(
     extra: &[&str],
     further: impl FnOnce(Setup) -> Setup,
 ) -> Stage {
+    before(kind, 0, extra, further(setup(mode, password)))
+}
+
+/// A proxy before a server of that kind with so many replicas, which take no writes.
+fn before(kind: Kind, replicas: u16, extra: &[&str], setup: Setup) -> Stage {
     let extra: Vec<String> = extra.iter().map(ToString::to_string).collect();
     let options = Options {
         installation: servers::installation(kind),
-        replicas: 0,
+        replicas,
         buffer_pool_mib: 64,
         extra,
         ..Options::default()
@@ -58,7 +64,11 @@ fn following_with(
     ] {
         server.ok(statement);
     }
-    Stage::before_lab(lab, further(setup(mode, password)))
+    if replicas > 0 {
+        servers::await_replicas(&lab);
+        servers::replica(&lab).ok("SET GLOBAL read_only = 1");
+    }
+    Stage::before_lab(lab, setup)
 }
 
 /// That follows so.
@@ -209,12 +219,16 @@ fn waiting(kind: Kind) -> Stage {
         Kind::MariaDb => following(kind, "exact", &WAITS_MARIADB, |setup| setup),
         Kind::MySql => following(kind, "exact", &["plugin_load_add=semisync_source.so"], |setup| setup),
     };
+    wait_for_replicas(kind, &mut stage.primary());
+    stage
+}
+
+/// Has a server wait that does not from its start on.
+fn wait_for_replicas(kind: Kind, direct: &mut Client) {
     if kind == Kind::MySql {
-        let mut direct = stage.primary();
         direct.ok("SET GLOBAL rpl_semi_sync_source_timeout = 1000");
         direct.ok("SET GLOBAL rpl_semi_sync_source_enabled = ON");
     }
-    stage
 }
 
 #[test]
