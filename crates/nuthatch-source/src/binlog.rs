@@ -16,6 +16,7 @@
 
 mod column_type;
 mod cursor;
+mod decimal;
 mod error;
 mod event;
 mod header;

@@ -80,6 +80,9 @@ const COLLATIONS: [(Names, Names); 3] = [
 const STRINGS: [&[u8]; 6] = [b"char", b"varchar", b"tinytext", b"text", b"mediumtext", b"longtext"];
 const BYTES: [&[u8]; 6] = [b"binary", b"varbinary", b"tinyblob", b"blob", b"mediumblob", b"longblob"];
 
+/// An ENUM with more members is not told apart.
+const MEMBERS_MAX: usize = 256;
+
 /// What may be another in a binlog than a statement that names the column says: not all are there, or in another order.
 const UNCERTAIN: [&[u8]; 3] = [b"STORED GENERATED", b"VIRTUAL GENERATED", b"INVISIBLE"];
 
@@ -110,9 +113,32 @@ fn compared(ColumnShape { column, collation }: &ColumnShape) -> Option<ComparedC
     let holds = match range(column) {
         Some((min, max)) => Holds::Integers { min, max },
         None if is_of(&BYTES) || is_of(&STRINGS) && has_normal_form(collation) => Holds::Strings,
+        None if is_of(&[b"decimal"]) => Holds::Decimals,
+        None if is_of(&[b"date"]) => Holds::Dates,
+        // With a fraction of seconds it would say of how many digits.
+        None if column.column_type.eq_ignore_ascii_case(b"datetime") => Holds::Moments,
+        None if is_of(&[b"enum"]) && has_normal_form(collation) => {
+            Holds::members(members(&column.column_type)?)?
+        }
         None => return None,
     };
     Some(ComparedColumn { name: fold(&column.name), position: position(column)?, holds })
+}
+
+/// The members of an ENUM, by its type as it is shown; none if there are many, or one with a quote or a backslash.
+fn members(column_type: &[u8]) -> Option<Vec<&[u8]>> {
+    let inside = column_type.get(b"enum('".len()..)?.strip_suffix(b"')")?;
+    let (mut members, mut rest) = (Vec::new(), inside);
+    while members.len() < MEMBERS_MAX {
+        let end = rest.iter().position(|byte| matches!(byte, b'\'' | b'\\'));
+        let Some(end) = end else {
+            members.push(rest);
+            return Some(members);
+        };
+        members.push(rest.get(..end)?);
+        rest = rest.get(end..)?.strip_prefix(b"','")?;
+    }
+    None
 }
 
 /// Whether equal strings of that collation have one normal form (see [`nuthatch_sql::ColumnValue`]).
@@ -152,7 +178,10 @@ mod tests {
         let mut columns = Columns::default();
         shapes.iter().for_each(|shape| columns.add(shape));
         let compared = columns.compared();
-        (compared.all, compared.columns.iter().map(|column| (column.position, column.holds)).collect())
+        (
+            compared.all,
+            compared.columns.iter().map(|column| (column.position, column.holds.clone())).collect(),
+        )
     }
 
     #[test]
@@ -161,12 +190,31 @@ mod tests {
             shape("d", 4, "text", "utf8mb4_lithuanian_ci", ""),
             shape("a", 1, "tinyint(1)", "", "auto_increment"),
             shape("C", 3, "varchar(20)", "utf8mb4_bin", "DEFAULT_GENERATED"),
-            shape("b", 2, "decimal(9,2)", "", ""),
+            shape("b", 2, "float", "", ""),
             shape("e", 5, "varbinary(9)", "", ""),
-            shape("f", 6, "enum('a','b')", "utf8mb4_bin", ""),
+            shape("f", 6, "set('a','b')", "utf8mb4_bin", ""),
         ];
         let integers = Holds::Integers { min: -128, max: 127 };
         assert_eq!(told(&shapes), (6, vec![(0, integers), (2, Holds::Strings), (4, Holds::Strings)]));
+    }
+
+    #[test]
+    fn decimals_dates_and_members_are_compared() {
+        let shapes = [
+            shape("a", 1, "decimal(9,2) unsigned", "", ""),
+            shape("b", 2, "date", "", ""),
+            shape("c", 3, "datetime", "", ""),
+            shape("d", 4, "datetime(3)", "", ""),
+            shape("e", 5, "timestamp", "", ""),
+            shape("f", 6, "enum('a','B c','')", "utf8mb4_general_ci", ""),
+            shape("g", 7, "enum('it''s','b')", "utf8mb4_general_ci", ""),
+            shape("h", 8, "enum('a')", "utf8mb4_lithuanian_ci", ""),
+        ];
+        let members = Holds::members([&b"a"[..], b"b c", b""]).expect("they are plain");
+        assert_eq!(
+            told(&shapes).1,
+            [(0, Holds::Decimals), (1, Holds::Dates), (2, Holds::Moments), (5, members)]
+        );
     }
 
     #[test]

@@ -8,7 +8,12 @@
 //! - Of a string of up to 1,024 bytes, all from 0x20 to 0x7E: its letters in lower case, without spaces at its end. This holds in collations
 //!   that were tested for it (`tests/soundness`), and in those that compare bytes. Any other string is *another*: it may be equal to anything,
 //!   so every read of these columns depends on rows with such ones.
+//! - A DECIMAL is its digits, without those that are zero at either end.
+//! - A DATE, or a DATETIME of whole seconds, is as it is written in full.
+//! - Of an ENUM each member is a string like those above; a read that compares it with another string is not told apart.
 //! - NULL is equal to nothing.
+
+use std::sync::Arc;
 
 use rapidhash::v3::rapidhash_v3;
 use smallvec::SmallVec;
@@ -31,7 +36,7 @@ pub struct ComparedColumn {
 }
 
 /// What a column holds.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Holds {
     /// Integers in that range.
     Integers {
@@ -42,6 +47,22 @@ pub enum Holds {
     },
     /// Strings, under a collation in which equal ones have one normal form.
     Strings,
+    /// DECIMAL.
+    Decimals,
+    /// DATE.
+    Dates,
+    /// DATETIME of whole seconds.
+    Moments,
+    /// The members of an ENUM, in order, each by the hash of its normal form; its collation is one in which equal strings have one.
+    Members(Arc<[u64]>),
+}
+
+impl Holds {
+    /// Of an ENUM with these members; none if one of them has no normal form.
+    pub fn members<'m>(members: impl IntoIterator<Item = &'m [u8]>) -> Option<Self> {
+        let hashes = members.into_iter().map(|member| ColumnValue::of_string(member).known());
+        hashes.collect::<Option<_>>().map(Self::Members)
+    }
 }
 
 /// The columns of a table.
@@ -86,6 +107,45 @@ impl ColumnValue {
     #[must_use]
     pub fn of_integer(bits: u64) -> Self {
         Self::Known(hash(&bits.to_le_bytes()))
+    }
+
+    /// A number's with digits behind the point, if it is one: a minus or none, digits, a point and digits or none.
+    #[must_use]
+    pub fn of_decimal(text: &[u8]) -> Option<Self> {
+        let (sign, digits) = text.strip_prefix(b"-").map_or((&b""[..], text), |digits| (b"-", digits));
+        let (whole, fraction) = match digits.iter().position(|byte| *byte == b'.') {
+            Some(point) => (digits.get(..point)?, digits.get(point + 1..)?),
+            None => (digits, &b""[..]),
+        };
+        let are_digits = |part: &[u8]| part.iter().all(u8::is_ascii_digit);
+        (whole.len() + fraction.len() > 0 && are_digits(whole) && are_digits(fraction)).then_some(())?;
+        let first = whole.iter().position(|digit| *digit != b'0').unwrap_or(whole.len());
+        let end = fraction.iter().rposition(|digit| *digit != b'0').map_or(0, |last| last + 1);
+        let (whole, fraction) = (whole.get(first..)?, fraction.get(..end)?);
+        let sign = if whole.is_empty() && fraction.is_empty() { b"" } else { sign };
+        Some(Self::Known(hash(&[sign, whole, b".", fraction].concat())))
+    }
+
+    /// A date's.
+    #[must_use]
+    pub fn of_date([year, month, day]: [u16; 3]) -> Self {
+        Self::Known(hash(format!("{year:04}-{month:02}-{day:02}").as_bytes()))
+    }
+
+    /// A date's with a time of day.
+    #[must_use]
+    pub fn of_moment([year, month, day]: [u16; 3], [hour, minute, second]: [u16; 3]) -> Self {
+        let text = format!("{year:04}-{month:02}-{day:02} {hour:02}:{minute:02}:{second:02}");
+        Self::Known(hash(text.as_bytes()))
+    }
+
+    /// A member's of an ENUM, by its number from 1 on; 0 stands for what is none.
+    #[must_use]
+    pub fn of_member(members: &[u64], number: u64) -> Option<Self> {
+        match number {
+            0 => Some(Self::of_string(b"")),
+            _ => members.get(usize::try_from(number - 1).ok()?).map(|hash| Self::Known(*hash)),
+        }
     }
 
     /// The hash of what has a normal form.
@@ -158,6 +218,33 @@ mod tests {
             assert_eq!(of(other), ColumnValue::Other, "{other:?}");
         }
         assert!(matches!(of(&"a".repeat(300)), ColumnValue::Known(_)));
+    }
+
+    #[test]
+    fn decimals_that_are_equal_have_one_normal_form() {
+        let of = |text: &str| ColumnValue::of_decimal(text.as_bytes());
+        for (one, other) in [("12.30", "0012.3"), ("5", "5.00"), (".5", "0.50"), ("-0.00", "0"), ("7.", "7")]
+        {
+            assert_eq!(of(one), of(other), "{one} {other}");
+        }
+        for (one, other) in [("12.3", "12.03"), ("5", "-5"), ("50", "5"), ("0.5", "5"), ("1.2", "12")] {
+            assert_ne!(of(one), of(other), "{one} {other}");
+        }
+        for none in ["", "-", ".", "1e3", "+5", "--5", "1.2.3", "0x10", " 5"] {
+            assert_eq!(of(none), None, "{none}");
+        }
+    }
+
+    #[test]
+    fn member_is_the_string_that_it_stands_for() {
+        let held = Holds::members([&b"open"[..], b"Shut"]);
+        let of = |number| match &held {
+            Some(Holds::Members(members)) => ColumnValue::of_member(members, number),
+            _ => None,
+        };
+        assert_eq!(of(2), Some(ColumnValue::of_string(b"shut ")));
+        assert_eq!((of(0), of(3)), (Some(ColumnValue::of_string(b"")), None));
+        assert_eq!(Holds::members([&b"caf\xc3\xa9"[..]]), None);
     }
 
     #[test]

@@ -7,6 +7,7 @@
 
 mod call;
 mod change;
+mod date_literal;
 mod definition;
 mod equality;
 mod from;

@@ -173,7 +173,10 @@ fn shown_read(shop: &Shop, read: &ReadFootprint) -> String {
                 format!("[{}]{}", shown_keys(keys), if *rows_tell_if_found { "!" } else { "" })
             }
             ReadRows::Equal(Equality { columns, hashes }) => {
-                let names = ["id", "slug", "kind", "author"];
+                let names = match shop.name(table.table) {
+                    "bookings" => ["id", "day", "at", "price", "state"],
+                    _ => ["id", "slug", "kind", "author", ""],
+                };
                 let names: Vec<_> = columns.iter().map(|place| names[usize::from(*place)]).collect();
                 // One more for rows that hold what has no normal form.
                 format!("{{{} {}}}", names.join(" "), hashes.len() - 1)

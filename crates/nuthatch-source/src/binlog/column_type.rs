@@ -7,15 +7,13 @@ use nuthatch_sql::ServerFlavor;
 
 use super::BinlogError;
 use super::cursor::Cursor;
+use super::decimal;
 use super::value::Value;
 
 /// The most digits behind the point of a second.
 const FRACTION_MAX: u8 = 6;
-/// The most digits of a decimal, and how many of them stand in four bytes.
+/// The most digits of a decimal.
 const DECIMAL_DIGITS_MAX: u8 = 65;
-const DIGITS_OF_4_BYTES: usize = 9;
-/// Bytes that hold so many digits.
-const BYTES_OF_DIGITS: [usize; DIGITS_OF_4_BYTES] = [0, 1, 1, 2, 2, 3, 3, 4, 4];
 
 /// A column's type, as far as its values differ in a row.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -164,12 +162,16 @@ impl ColumnType {
             Self::Integer { bytes } => Value::Integer { bits: row.number(usize::from(bytes))?, bytes },
             Self::Float => Value::Float(f32::from_le_bytes(row.array()?)),
             Self::Double => Value::Double(f64::from_le_bytes(row.array()?)),
-            Self::Decimal { precision, scale } => Value::Decimal(row.bytes(decimal_bytes(precision, scale))?),
+            Self::Decimal { precision, scale } => {
+                Value::Decimal { bytes: row.bytes(decimal::size(precision, scale))?, precision, scale }
+            }
             Self::Bit { bits } => Value::Bit(row.bytes(usize::from(bits.div_ceil(8)))?),
             Self::Year => Value::Year(row.u8()?),
             Self::Date => Value::Date(row.number(3)?),
             Self::Time { fraction } => Value::Time(big_endian(row, 3 + fraction_bytes(fraction))?),
-            Self::DateTime { fraction } => Value::DateTime(big_endian(row, 5 + fraction_bytes(fraction))?),
+            Self::DateTime { fraction } => {
+                Value::DateTime { packed: big_endian(row, 5 + fraction_bytes(fraction))?, fraction }
+            }
             Self::Timestamp { fraction } => Value::Timestamp(big_endian(row, 4 + fraction_bytes(fraction))?),
             Self::OldTime => Value::OldTemporal(row.number(3)?),
             Self::OldDateTime => Value::OldTemporal(row.number(8)?),
@@ -227,15 +229,6 @@ const fn prefix_of(bytes_max: u16) -> u8 {
 
 const fn fraction_bytes(digits: u8) -> usize {
     digits.div_ceil(2) as usize
-}
-
-/// `decimal_bin_size`.
-fn decimal_bytes(precision: u8, scale: u8) -> usize {
-    let of = |digits: usize| {
-        digits / DIGITS_OF_4_BYTES * 4
-            + BYTES_OF_DIGITS.get(digits % DIGITS_OF_4_BYTES).copied().unwrap_or_default()
-    };
-    of(usize::from(precision.saturating_sub(scale))) + of(usize::from(scale))
 }
 
 fn big_endian(row: &mut Cursor<'_>, bytes: usize) -> Result<u64, BinlogError> {

@@ -1,5 +1,7 @@
 //! A value of a row, as it is stored: what it means is the column's matter.
 
+use super::decimal;
+
 /// One column's value in an image.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Value<'e> {
@@ -16,8 +18,15 @@ pub enum Value<'e> {
     Float(f32),
     /// DOUBLE.
     Double(f64),
-    /// DECIMAL, in the form of `decimal2bin`: groups of nine digits, the highest bit inverted.
-    Decimal(&'e [u8]),
+    /// DECIMAL; its digits are told by [`Value::decimal_text`].
+    Decimal {
+        /// In the form of `decimal2bin`: groups of nine digits, the highest bit inverted.
+        bytes: &'e [u8],
+        /// How many digits there are.
+        precision: u8,
+        /// Of these, those behind the point.
+        scale: u8,
+    },
     /// BIT, the highest byte first.
     Bit(&'e [u8]),
     /// Since 1900; 0 is the year 0.
@@ -27,7 +36,12 @@ pub enum Value<'e> {
     /// All bytes as one number, with those of the fraction, whose number is the column's.
     Time(u64),
     /// The same.
-    DateTime(u64),
+    DateTime {
+        /// See above: the year and month as one number, the day, hour, minute and second, then the fraction.
+        packed: u64,
+        /// The digits of the fraction.
+        fraction: u8,
+    },
     /// The same: seconds since 1970, then the fraction.
     Timestamp(u64),
     /// Of the types that MySQL had before 5.6.
@@ -55,6 +69,41 @@ impl Value<'_> {
             false => i128::from((bits << spare).cast_signed() >> spare),
         })
     }
+
+    /// A DECIMAL's digits, with a minus and a point.
+    #[must_use]
+    pub fn decimal_text(&self) -> Option<String> {
+        let Self::Decimal { bytes, precision, scale } = *self else { return None };
+        decimal::text(bytes, precision, scale)
+    }
+
+    /// Year, month and day of a DATE.
+    #[must_use]
+    pub fn as_date(&self) -> Option<[u16; 3]> {
+        let Self::Date(packed) = *self else { return None };
+        small([packed >> 9, bits(packed, 5, 4), bits(packed, 0, 5)])
+    }
+
+    /// Date and time of day of a DATETIME of whole seconds.
+    #[must_use]
+    pub fn as_moment(&self) -> Option<([u16; 3], [u16; 3])> {
+        let Self::DateTime { packed, fraction: 0 } = *self else { return None };
+        // Its highest bit is a sign, which all have.
+        let months = bits(packed, 22, 17);
+        let date = small([months / 13, months % 13, bits(packed, 17, 5)])?;
+        let time = small([bits(packed, 12, 5), bits(packed, 6, 6), bits(packed, 0, 6)])?;
+        (packed >> 39 & 1 == 1).then_some((date, time))
+    }
+}
+
+/// So many bits of it, above so many others.
+const fn bits(packed: u64, above: u32, count: u32) -> u64 {
+    packed >> above & ((1 << count) - 1)
+}
+
+fn small(numbers: [u64; 3]) -> Option<[u16; 3]> {
+    let [a, b, c] = numbers.map(u16::try_from);
+    Some([a.ok()?, b.ok()?, c.ok()?])
 }
 
 #[cfg(test)]
@@ -73,5 +122,16 @@ mod tests {
             assert_eq!((value.as_integer(false), value.as_integer(true)), (Some(signed), Some(unsigned)));
         }
         assert_eq!(Value::Null.as_integer(true), None);
+    }
+
+    #[test]
+    fn dates_are_packed() {
+        assert_eq!(Value::Date(2026 << 9 | 11 << 5 | 27).as_date(), Some([2026, 11, 27]));
+        let months = 2026 * 13 + 11;
+        let packed = 1 << 39 | months << 22 | 27 << 17 | 9 << 12 | 30 << 6 | 5;
+        let moment = Value::DateTime { packed, fraction: 0 };
+        assert_eq!(moment.as_moment(), Some(([2026, 11, 27], [9, 30, 5])));
+        assert_eq!(Value::DateTime { packed, fraction: 3 }.as_moment(), None);
+        assert_eq!(Value::DateTime { packed: 0, fraction: 0 }.as_moment(), None);
     }
 }

@@ -1,9 +1,11 @@
 //! The columns of a table that a WHERE compares with constants by `=` or IN.
 //!
 //! What is compared is certain: an integer column with what is surely an integer, a string column with one string in single quotes that has
-//! no backslash or quote in it, or with a parameter. Of all else (another collation by COLLATE, an introducer, strings side by side, numbers
+//! no backslash or quote in it, or with a parameter; a DECIMAL with a number that has no exponent, a date with one that is written in full
+//! in single quotes, an ENUM with one of its members. Of all else (another collation by COLLATE, an introducer, strings side by side, numbers
 //! beside strings) something is left behind the value, or nothing is taken.
 
+use super::date_literal::{date, moment};
 use super::key::{Named, in_parentheses, take_column_name, take_integer};
 use super::predicate::{Demands, take_conjunction};
 use super::value::Range;
@@ -11,10 +13,13 @@ use super::{Equality, Parameter};
 use crate::catalogue::Table;
 use crate::classify::cursor::Cursor;
 use crate::compared::{ColumnPlaces, ColumnValue, ComparedColumn, Holds, hash_of_others, hash_of_values};
-use crate::token::TokenKind;
+use crate::token::{Token, TokenKind};
 
 /// So many columns are looked at together.
 const COLUMNS_MAX: usize = 4;
+
+/// A number of more is none that a DECIMAL holds as it is written.
+const DECIMAL_DIGITS_MAX: usize = 30;
 
 /// So many combinations of values are told apart.
 const COMBINATIONS_MAX: usize = 64;
@@ -151,23 +156,28 @@ impl By<'_, '_> {
 
     /// Takes a value, by its hash; none, with anything taken, if it has no normal form.
     fn take_value(&self, cursor: &mut Cursor<'_>, column: &ComparedColumn) -> Option<u64> {
-        match column.holds {
+        match &column.holds {
             Holds::Integers { min, max } => {
-                let value = take_integer(cursor, Range::new(min, max), self.of.scope)?;
+                let value = take_integer(cursor, Range::new(*min, *max), self.of.scope)?;
                 ColumnValue::of_integer(value.bits()?.0).known()
             }
             Holds::Strings => in_parentheses(cursor, |inside| self.take_string(inside)),
+            Holds::Members(members) => in_parentheses(cursor, |inside| self.take_string(inside))
+                .filter(|member| members.contains(member)),
+            Holds::Decimals => in_parentheses(cursor, take_decimal),
+            Holds::Dates => {
+                in_parentheses(cursor, |inside| date(take_plain(inside)?)).and_then(ColumnValue::known)
+            }
+            Holds::Moments => {
+                in_parentheses(cursor, |inside| moment(take_plain(inside)?)).and_then(ColumnValue::known)
+            }
         }
     }
 
     fn take_string(&self, cursor: &mut Cursor<'_>) -> Option<u64> {
         let token = cursor.bump()?;
         match token.kind {
-            TokenKind::String => {
-                let inside = token.text.strip_prefix(b"'")?.strip_suffix(b"'")?;
-                let is_plain = !inside.iter().any(|byte| matches!(byte, b'\'' | b'\\'));
-                ColumnValue::of_string(inside).known().filter(|_| is_plain)
-            }
+            TokenKind::String => ColumnValue::of_string(plain(token)?).known(),
             TokenKind::Symbol(b'?') => match self.of.scope.parameters.get(cursor.markers.checked_sub(1)?)? {
                 Parameter::Text { hash, .. } => *hash,
                 _ => None,
@@ -175,4 +185,23 @@ impl By<'_, '_> {
             _ => None,
         }
     }
+}
+
+/// Takes what stands in single quotes, without a quote or a backslash in it.
+fn take_plain<'q>(cursor: &mut Cursor<'q>) -> Option<&'q [u8]> {
+    plain(cursor.bump().filter(|token| token.kind == TokenKind::String)?)
+}
+
+fn plain(token: Token<'_>) -> Option<&[u8]> {
+    let inside = token.text.strip_prefix(b"'")?.strip_suffix(b"'")?;
+    (!inside.iter().any(|byte| matches!(byte, b'\'' | b'\\'))).then_some(inside)
+}
+
+/// Takes a number with a minus or without, as far as it is surely a DECIMAL or an integer for the server.
+fn take_decimal(cursor: &mut Cursor<'_>) -> Option<u64> {
+    let is_negative = cursor.take_symbol(b'-');
+    let token = cursor.bump().filter(|token| token.kind == TokenKind::Number)?;
+    (token.text.len() <= DECIMAL_DIGITS_MAX).then_some(())?;
+    let sign = if is_negative { &b"-"[..] } else { b"" };
+    ColumnValue::of_decimal(&[sign, token.text].concat())?.known()
 }

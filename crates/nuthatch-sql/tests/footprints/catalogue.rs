@@ -102,6 +102,15 @@ impl Shop {
                 ("author", int_range()),
             ]);
         });
+        self.add("bookings", |table| {
+            table.compared = compared(&[
+                ("id", int_range()),
+                ("day", Holds::Dates),
+                ("at", Holds::Moments),
+                ("price", Holds::Decimals),
+                ("state", Holds::members([&b"open"[..], b"Shut"]).expect("they are plain")),
+            ]);
+        });
         self.add("notes", |table| {
             table.compared = compared(&[("id", int_range()), ("slug", Holds::Strings)]);
         });
@@ -178,7 +187,7 @@ fn compared(columns: &[(&str, Holds)]) -> ComparedColumns {
     let column = |(position, (name, holds)): (u16, &(&str, Holds))| ComparedColumn {
         name: name.as_bytes().into(),
         position,
-        holds: *holds,
+        holds: holds.clone(),
     };
     ComparedColumns { all: 4, columns: (0..).zip(columns).map(column).collect() }
 }

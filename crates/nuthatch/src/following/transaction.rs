@@ -129,7 +129,7 @@ fn add_held(
     for columns in learnt {
         let value = |image: &Option<Image<'_>>, at: usize| {
             let (column, holds) = (columns.columns.get(at)?, columns.holds.get(at)?);
-            image.as_ref()?.value(usize::from(*column)).map(|value| value_of(value, *holds))
+            image.as_ref()?.value(usize::from(*column)).map(|value| value_of(value, holds))
         };
         let (mut before, mut after) = (Vec::new(), Vec::new());
         for at in 0..columns.columns.len() {
@@ -150,13 +150,19 @@ fn add_held(
 }
 
 /// None for what is not understood.
-fn value_of(value: Value<'_>, holds: Holds) -> Option<ColumnValue> {
+fn value_of(value: Value<'_>, holds: &Holds) -> Option<ColumnValue> {
     match (value, holds) {
         (Value::Null, _) => Some(ColumnValue::Null),
         (Value::Integer { .. }, Holds::Integers { min, .. }) => {
-            key_of(value, min < 0).map(|RowKey(bits)| ColumnValue::of_integer(bits))
+            key_of(value, *min < 0).map(|RowKey(bits)| ColumnValue::of_integer(bits))
         }
         (Value::Bytes(bytes), Holds::Strings) => Some(ColumnValue::of_string(bytes)),
+        (Value::Decimal { .. }, Holds::Decimals) => ColumnValue::of_decimal(value.decimal_text()?.as_bytes()),
+        (Value::Date(_), Holds::Dates) => value.as_date().map(ColumnValue::of_date),
+        (Value::DateTime { .. }, Holds::Moments) => {
+            value.as_moment().map(|(date, time)| ColumnValue::of_moment(date, time))
+        }
+        (Value::Members(number), Holds::Members(members)) => ColumnValue::of_member(members, number),
         _ => None,
     }
 }

@@ -11,7 +11,7 @@ mod write;
 use nuthatch_lab::Kind;
 
 use crate::random::Random;
-use crate::schema::{ARRIVAL, CHILDREN, RELATIVES, SCHEMA, TABLES};
+use crate::schema::{ARRIVAL, CHILDREN, RELATIVES, SCHEMA, TABLES, TYPED};
 use crate::statement::{Form, Statement};
 
 /// What becomes of a write.
@@ -112,7 +112,11 @@ impl Author {
 
     fn any_table(&mut self) -> &'static str {
         // Rows of keys are told apart in the first ones.
-        let among: &[&'static str] = if self.random.below(2) == 0 { &TABLES[..8] } else { &TABLES };
+        let among: &[&'static str] = match self.random.below(8) {
+            0 => &TABLES[TABLES.len() - TYPED.len()..],
+            1..5 => &TABLES[..8],
+            _ => &TABLES,
+        };
         self.random.pick::<&'static str>(among)
     }
 

@@ -6,7 +6,7 @@ use nuthatch_lab::Kind;
 pub(crate) const SCHEMA: &str = "soundness";
 
 /// All tables and views, by which a statement may name them.
-pub(crate) const TABLES: [&str; 27] = [
+pub(crate) const TABLES: [&str; 31] = [
     "item",
     "tiny",
     "wide",
@@ -34,6 +34,10 @@ pub(crate) const TABLES: [&str; 27] = [
     "seen_twice",
     "joined",
     "elsewhere.item",
+    "priced",
+    "dated",
+    "timed",
+    "listed",
 ];
 
 /// Tables with foreign keys that cascade.
@@ -51,7 +55,7 @@ pub(crate) const RELATIVES: [(&str, &str); 5] = [
 /// The one whose keys the server gives.
 pub(crate) const ARRIVAL: &str = "arrival";
 
-const DEFINITIONS: [&str; 41] = [
+const DEFINITIONS: [&str; 45] = [
     "DROP DATABASE IF EXISTS soundness",
     "DROP DATABASE IF EXISTS elsewhere",
     "DROP DATABASE IF EXISTS elsewhere_too",
@@ -87,6 +91,11 @@ const DEFINITIONS: [&str; 41] = [
     "CREATE TABLE slices (id INT PRIMARY KEY, n INT DEFAULT 1, g INT) \
      PARTITION BY RANGE (id) (PARTITION p0 VALUES LESS THAN (5), PARTITION p1 VALUES LESS THAN MAXVALUE)",
     "CREATE TABLE swap (id INT PRIMARY KEY, n INT DEFAULT 1, g INT)",
+    "CREATE TABLE priced (id DECIMAL(9,2) PRIMARY KEY, n INT DEFAULT 1, g INT)",
+    "CREATE TABLE dated (id DATE, n INT DEFAULT 1, g INT, KEY (id))",
+    "CREATE TABLE timed (id DATETIME, n INT DEFAULT 1, g INT, KEY (id))",
+    "CREATE TABLE listed (id ENUM('k1', 'k2', 'k3', 'k4', 'k6', 'k7', 'K8', 'k9', '5', 'k12', 'k63', 'k64', 'k127', '7'), \
+     n INT DEFAULT 1, g INT, KEY (id))",
     "CREATE TABLE old (id INT PRIMARY KEY, n INT DEFAULT 1, g INT) ENGINE=MyISAM",
     "CREATE VIEW seen AS SELECT id, n, g FROM item WHERE id < 100",
     "CREATE VIEW seen_twice AS SELECT id, n + 1 AS n, g FROM seen WHERE n IS NOT NULL",
@@ -148,6 +157,10 @@ pub(crate) fn statements(server: Kind) -> Vec<String> {
             .join(", ")
     };
     statements.extend(FILLED.map(|table| format!("INSERT INTO {table} VALUES {}", rows(|id| id * 2))));
+    statements.extend(TYPED.map(|(table, spellings)| {
+        let rows = IDS.map(|id| format!("({}, {}, 1)", spelled(spellings[0], id), id * 2));
+        format!("INSERT INTO {table} (id, n, g) VALUES {}", rows.join(", "))
+    }));
     statements.push("INSERT INTO follower SELECT id, n, n FROM badge".to_owned());
     statements.push(format!(
         "INSERT INTO made (id, n) VALUES {}",
@@ -163,4 +176,112 @@ pub(crate) fn statements(server: Kind) -> Vec<String> {
     );
     statements.push("SET SESSION foreign_key_checks = 1".to_owned());
     statements
+}
+
+/// Tables whose keys are of another type, and these in their spellings, of which few are surely that key: `##` is the key as a day or a
+/// number of two digits, `#` its digits. The first ones are what people write.
+pub(crate) const TYPED: [(&str, &[&str]); 4] = [
+    (
+        "priced",
+        &[
+            "#.00",
+            "#.00",
+            "#",
+            "#.0",
+            "#.50",
+            "'#'",
+            "'#.00'",
+            "#e0",
+            "-#",
+            "- #.0",
+            "(#.00)",
+            "+#.0",
+            "0#.",
+            "#.001",
+            "#.004999",
+            "CAST(# AS DECIMAL(9,2))",
+            "#.0 + 0",
+            "NULL",
+        ],
+    ),
+    (
+        "dated",
+        &[
+            "'2000-01-##'",
+            "'2000-01-##'",
+            "'2000-01-##'",
+            "'2000-1-#'",
+            "'2000-01-## '",
+            "'2000-01-## 00:00:00'",
+            "'2000-01-## 10:00:00'",
+            "'00-01-##'",
+            "200001##",
+            "DATE'2000-01-##'",
+            "DATE '2000-01-##'",
+            "('2000-01-##')",
+            "'2000-01-##x'",
+            "'2000/01/##'",
+            "'2000-02-30'",
+            "'2000-00-##'",
+            "'0000-00-00'",
+            "0",
+            "'2000-01-##' + INTERVAL 1 DAY",
+            "'2000-01-##' COLLATE utf8mb4_bin",
+            "NULL",
+        ],
+    ),
+    (
+        "timed",
+        &[
+            "'2000-01-## 10:20:30'",
+            "'2000-01-## 10:20:30'",
+            "'2000-01-## 10:20:30'",
+            "'2000-01-##T10:20:30'",
+            "'2000-01-## 10:20:30.0'",
+            "'2000-01-## 10:20:30.4'",
+            "'2000-01-## 10:20:30 '",
+            "TIMESTAMP'2000-01-## 10:20:30'",
+            "'2000-01-##'",
+            "'2000-01-## 10:20'",
+            "'2000-1-# 10:20:30'",
+            "200001##102030",
+            "('2000-01-## 10:20:30')",
+            "'2000-02-30 10:20:30'",
+            "'0000-00-00 00:00:00'",
+            "NULL",
+        ],
+    ),
+    (
+        "listed",
+        &[
+            "'k#'",
+            "'k#'",
+            "'k#'",
+            "'K#'",
+            "'k# '",
+            "'k#x'",
+            "#",
+            "'#'",
+            "('k#')",
+            "'k' '#'",
+            "'none'",
+            "''",
+            "0",
+            "'7'",
+            "'5'",
+            "_utf8mb4'k#'",
+            "'k#' COLLATE utf8mb4_bin",
+            "NULL",
+        ],
+    ),
+];
+
+/// A key so spelled.
+pub(crate) fn spelled(spelling: &str, key: i64) -> String {
+    let day = key.rem_euclid(28) + 1;
+    match spelling.contains("##") {
+        true => spelling.replace("##", &format!("{day:02}")),
+        false if spelling.contains("2000-1-#") => spelling.replace('#', &day.to_string()),
+        false => spelling.replace('#', &key.to_string()),
+    }
 }

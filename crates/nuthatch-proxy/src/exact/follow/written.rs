@@ -163,7 +163,7 @@ impl Written {
             Some(KeyPlace { column, is_signed: key.min < 0 })
         });
         let places = |columns: &ColumnPlaces| {
-            let holds = columns.iter().map(|place| Some(known.compared.at(*place)?.holds));
+            let holds = columns.iter().map(|place| Some(known.compared.at(*place)?.holds.clone()));
             Some(LearntPlaces { columns: columns.clone(), holds: holds.collect::<Option<_>>()? })
         };
         // Who goes by this picture cannot ask for others, and their table has moved when it was defined anew.

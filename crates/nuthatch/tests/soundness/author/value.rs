@@ -1,5 +1,6 @@
 //! A key's value in all its spellings, of which few are surely that key.
 
+use crate::schema::{TYPED, spelled};
 use crate::statement::{VALUE_BEGINS, VALUE_ENDS};
 
 use super::Author;
@@ -95,6 +96,9 @@ impl Author {
     /// A value that may be written for a key.
     pub(super) fn value(&mut self) -> String {
         let key = self.some_key();
+        if let Some(typed) = self.typed_value(key) {
+            return typed;
+        }
         match self.random.below(16) {
             0..4 => key.to_string(),
             4..6 => format!("'{key}'"),
@@ -109,5 +113,21 @@ impl Author {
                 _ => format!("{VALUE_BEGINS}{VALUE_ENDS}"),
             },
         }
+    }
+
+    /// The same where the pair's table has keys of another type.
+    fn typed_value(&mut self, key: i64) -> Option<String> {
+        let (_, spellings) = TYPED.iter().find(|(table, _)| *table == self.table)?;
+        let spelling: &&str = self.random.pick(spellings);
+        let text = spelled(spelling, key);
+        let inside = text
+            .strip_prefix('\'')
+            .and_then(|text| text.strip_suffix('\''))
+            .filter(|text| !text.contains('\''));
+        let binds = self.random.below(3) == 0;
+        Some(match inside.filter(|_| binds) {
+            Some(inside) => format!("{VALUE_BEGINS}'{inside}{VALUE_ENDS}"),
+            None => text,
+        })
     }
 }
