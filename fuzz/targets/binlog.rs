@@ -5,7 +5,7 @@
 
 use libfuzzer_sys::fuzz_target;
 use nuthatch_source::{Event, EventReader, Image, TableMap};
-use nuthatch_sql::ServerFlavor;
+use nuthatch_sql::{ColumnValue, ServerFlavor};
 
 const HEADER_BYTES: u32 = 19;
 
@@ -48,6 +48,11 @@ fn look(event: &Event<'_>) {
 
 fn values(table: &TableMap, image: &Image<'_>) {
     let listed: Vec<_> = image.values().collect();
+    for (_, value) in &listed {
+        let digits = value.decimal_text();
+        assert!(digits.is_none_or(|digits| ColumnValue::of_decimal(digits.as_bytes()).is_some()));
+        let (_date, _moment) = (value.as_date(), value.as_moment());
+    }
     // Not a number is no number's equal.
     assert!(
         listed
