@@ -50,7 +50,7 @@ fn values(table: &TableMap, image: &Image<'_>) {
     let listed: Vec<_> = image.values().collect();
     for (_, value) in &listed {
         let digits = value.decimal_text();
-        assert!(digits.is_none_or(|digits| ColumnValue::of_decimal(digits.as_bytes()).is_some()));
+        assert!(digits.is_none_or(|digits| ColumnValue::of_decimal(digits.as_bytes(), u8::MAX).is_some()));
         let (_date, _moment) = (value.as_date(), value.as_moment());
     }
     // Not a number is no number's equal.

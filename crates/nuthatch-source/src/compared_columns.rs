@@ -113,7 +113,7 @@ fn compared(ColumnShape { column, collation }: &ColumnShape) -> Option<ComparedC
     let holds = match range(column) {
         Some((min, max)) => Holds::Integers { min, max },
         None if is_of(&BYTES) || is_of(&STRINGS) && has_normal_form(collation) => Holds::Strings,
-        None if is_of(&[b"decimal"]) => Holds::Decimals,
+        None if is_of(&[b"decimal"]) => Holds::Decimals { scale: scale(&column.column_type)? },
         None if is_of(&[b"date"]) => Holds::Dates,
         // With a fraction of seconds it would say of how many digits.
         None if column.column_type.eq_ignore_ascii_case(b"datetime") => Holds::Moments,
@@ -125,12 +125,19 @@ fn compared(ColumnShape { column, collation }: &ColumnShape) -> Option<ComparedC
     Some(ComparedColumn { name: fold(&column.name), position: position(column)?, holds })
 }
 
-/// The members of an ENUM, by its type as it is shown; none if there are many, or one with a quote or a backslash.
+/// How many digits a DECIMAL has behind the point, by its type as it is shown: `decimal(9,2) unsigned`.
+fn scale(column_type: &[u8]) -> Option<u8> {
+    let digits = column_type.get(b"decimal(".len()..)?.split(|byte| *byte == b')').next()?;
+    std::str::from_utf8(digits.split(|byte| *byte == b',').nth(1)?).ok()?.parse().ok()
+}
+
+/// The members of an ENUM, by its type as it is shown; none if there are many, or one with a quote or a backslash, or with what MariaDB
+/// shows in the place of a character that it cannot show.
 fn members(column_type: &[u8]) -> Option<Vec<&[u8]>> {
     let inside = column_type.get(b"enum('".len()..)?.strip_suffix(b"')")?;
     let (mut members, mut rest) = (Vec::new(), inside);
     while members.len() < MEMBERS_MAX {
-        let end = rest.iter().position(|byte| matches!(byte, b'\'' | b'\\'));
+        let end = rest.iter().position(|byte| matches!(byte, b'\'' | b'\\' | b'?'));
         let Some(end) = end else {
             members.push(rest);
             return Some(members);
@@ -209,11 +216,12 @@ mod tests {
             shape("f", 6, "enum('a','B c','')", "utf8mb4_general_ci", ""),
             shape("g", 7, "enum('it''s','b')", "utf8mb4_general_ci", ""),
             shape("h", 8, "enum('a')", "utf8mb4_lithuanian_ci", ""),
+            shape("i", 9, "enum('a','a?')", "utf8mb4_general_ci", ""),
         ];
         let members = Holds::members([&b"a"[..], b"b c", b""]).expect("they are plain");
         assert_eq!(
             told(&shapes).1,
-            [(0, Holds::Decimals), (1, Holds::Dates), (2, Holds::Moments), (5, members)]
+            [(0, Holds::Decimals { scale: 2 }), (1, Holds::Dates), (2, Holds::Moments), (5, members)]
         );
     }
 

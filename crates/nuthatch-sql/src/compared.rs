@@ -47,8 +47,12 @@ pub enum Holds {
     },
     /// Strings, under a collation in which equal ones have one normal form.
     Strings,
-    /// DECIMAL.
-    Decimals,
+    /// DECIMAL with so many digits behind the point. MariaDB finds rows by a key with the constant rounded to these, and does not look again: so
+    /// one with more digits is not told apart.
+    Decimals {
+        /// See above.
+        scale: u8,
+    },
     /// DATE.
     Dates,
     /// DATETIME of whole seconds.
@@ -109,9 +113,10 @@ impl ColumnValue {
         Self::Known(hash(&bits.to_le_bytes()))
     }
 
-    /// A number's with digits behind the point, if it is one: a minus or none, digits, a point and digits or none.
+    /// A number's with digits behind the point, if it is one: a minus or none, digits, a point and digits or none; at most `scale` of these, not
+    /// counting those that are zero at the end.
     #[must_use]
-    pub fn of_decimal(text: &[u8]) -> Option<Self> {
+    pub fn of_decimal(text: &[u8], scale: u8) -> Option<Self> {
         let (sign, digits) = text.strip_prefix(b"-").map_or((&b""[..], text), |digits| (b"-", digits));
         let (whole, fraction) = match digits.iter().position(|byte| *byte == b'.') {
             Some(point) => (digits.get(..point)?, digits.get(point + 1..)?),
@@ -122,6 +127,7 @@ impl ColumnValue {
         let first = whole.iter().position(|digit| *digit != b'0').unwrap_or(whole.len());
         let end = fraction.iter().rposition(|digit| *digit != b'0').map_or(0, |last| last + 1);
         let (whole, fraction) = (whole.get(first..)?, fraction.get(..end)?);
+        (fraction.len() <= usize::from(scale)).then_some(())?;
         let sign = if whole.is_empty() && fraction.is_empty() { b"" } else { sign };
         Some(Self::Known(hash(&[sign, whole, b".", fraction].concat())))
     }
@@ -222,15 +228,16 @@ mod tests {
 
     #[test]
     fn decimals_that_are_equal_have_one_normal_form() {
-        let of = |text: &str| ColumnValue::of_decimal(text.as_bytes());
-        for (one, other) in [("12.30", "0012.3"), ("5", "5.00"), (".5", "0.50"), ("-0.00", "0"), ("7.", "7")]
+        let of = |text: &str| ColumnValue::of_decimal(text.as_bytes(), 2);
+        for (one, other) in
+            [("12.30", "0012.3000"), ("5", "5.00"), (".5", "0.50"), ("-0.00", "0"), ("7.", "7")]
         {
             assert_eq!(of(one), of(other), "{one} {other}");
         }
         for (one, other) in [("12.3", "12.03"), ("5", "-5"), ("50", "5"), ("0.5", "5"), ("1.2", "12")] {
             assert_ne!(of(one), of(other), "{one} {other}");
         }
-        for none in ["", "-", ".", "1e3", "+5", "--5", "1.2.3", "0x10", " 5"] {
+        for none in ["", "-", ".", "1e3", "+5", "--5", "1.2.3", "0x10", " 5", "12.001"] {
             assert_eq!(of(none), None, "{none}");
         }
     }

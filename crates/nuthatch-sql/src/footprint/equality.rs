@@ -164,7 +164,7 @@ impl By<'_, '_> {
             Holds::Strings => in_parentheses(cursor, |inside| self.take_string(inside)),
             Holds::Members(members) => in_parentheses(cursor, |inside| self.take_string(inside))
                 .filter(|member| members.contains(member)),
-            Holds::Decimals => in_parentheses(cursor, take_decimal),
+            Holds::Decimals { scale } => in_parentheses(cursor, |inside| take_decimal(inside, *scale)),
             Holds::Dates => {
                 in_parentheses(cursor, |inside| date(take_plain(inside)?)).and_then(ColumnValue::known)
             }
@@ -198,10 +198,10 @@ fn plain(token: Token<'_>) -> Option<&[u8]> {
 }
 
 /// Takes a number with a minus or without, as far as it is surely a DECIMAL or an integer for the server.
-fn take_decimal(cursor: &mut Cursor<'_>) -> Option<u64> {
+fn take_decimal(cursor: &mut Cursor<'_>, scale: u8) -> Option<u64> {
     let is_negative = cursor.take_symbol(b'-');
     let token = cursor.bump().filter(|token| token.kind == TokenKind::Number)?;
     (token.text.len() <= DECIMAL_DIGITS_MAX).then_some(())?;
     let sign = if is_negative { &b"-"[..] } else { b"" };
-    ColumnValue::of_decimal(&[sign, token.text].concat())?.known()
+    ColumnValue::of_decimal(&[sign, token.text].concat(), scale)?.known()
 }

@@ -107,7 +107,7 @@ impl Shop {
                 ("id", int_range()),
                 ("day", Holds::Dates),
                 ("at", Holds::Moments),
-                ("price", Holds::Decimals),
+                ("price", Holds::Decimals { scale: 2 }),
                 ("state", Holds::members([&b"open"[..], b"Shut"]).expect("they are plain")),
             ]);
         });

@@ -157,7 +157,9 @@ fn value_of(value: Value<'_>, holds: &Holds) -> Option<ColumnValue> {
             key_of(value, *min < 0).map(|RowKey(bits)| ColumnValue::of_integer(bits))
         }
         (Value::Bytes(bytes), Holds::Strings) => Some(ColumnValue::of_string(bytes)),
-        (Value::Decimal { .. }, Holds::Decimals) => ColumnValue::of_decimal(value.decimal_text()?.as_bytes()),
+        (Value::Decimal { .. }, Holds::Decimals { scale }) => {
+            ColumnValue::of_decimal(value.decimal_text()?.as_bytes(), *scale)
+        }
         (Value::Date(_), Holds::Dates) => value.as_date().map(ColumnValue::of_date),
         (Value::DateTime { .. }, Holds::Moments) => {
             value.as_moment().map(|(date, time)| ColumnValue::of_moment(date, time))

@@ -91,7 +91,7 @@ const DEFINITIONS: [&str; 45] = [
     "CREATE TABLE slices (id INT PRIMARY KEY, n INT DEFAULT 1, g INT) \
      PARTITION BY RANGE (id) (PARTITION p0 VALUES LESS THAN (5), PARTITION p1 VALUES LESS THAN MAXVALUE)",
     "CREATE TABLE swap (id INT PRIMARY KEY, n INT DEFAULT 1, g INT)",
-    "CREATE TABLE priced (id DECIMAL(9,2) PRIMARY KEY, n INT DEFAULT 1, g INT)",
+    "CREATE TABLE priced (id DECIMAL(9,2), n INT DEFAULT 1, g INT, KEY (id))",
     "CREATE TABLE dated (id DATE, n INT DEFAULT 1, g INT, KEY (id))",
     "CREATE TABLE timed (id DATETIME, n INT DEFAULT 1, g INT, KEY (id))",
     "CREATE TABLE listed (id ENUM('k1', 'k2', 'k3', 'k4', 'k6', 'k7', 'K8', 'k9', '5', 'k12', 'k63', 'k64', 'k127', '7'), \

@@ -126,6 +126,7 @@ pub(crate) fn hit_plan(
         digest,
         rules: plan.verdict.matched.as_slice().into(),
         found_rows,
+        counts_all_rows: plan.facts.counts_all_rows(),
         tenure,
         leaves_diagnostics,
     })

@@ -15,6 +15,8 @@ pub(crate) struct HitPlan {
     pub(crate) rules: Box<[Arc<RuleHits>]>,
     /// What FOUND_ROWS() is behind it.
     pub(crate) found_rows: Found,
+    /// It has SQL_CALC_FOUND_ROWS: who has a connection of its own is to find the count there.
+    pub(crate) counts_all_rows: bool,
     /// Until when it may be served, if the binlog of its server is followed.
     pub(crate) tenure: Option<Tenure>,
     /// A server would leave the warnings and errors of the statement before alone.

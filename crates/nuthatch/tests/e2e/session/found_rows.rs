@@ -257,6 +257,8 @@ fn count_of_all_rows_is_told_in_transactions() {
     for _ in 0..3 {
         for place in 0..3 {
             assert_eq!(counted(&mut client, &page(place)), "3");
+            client.ok(page(place));
+            assert_eq!(client.value("SELECT FOUND_ROWS() + 0"), "3");
             client.ok("SELECT v FROM t WHERE id = 1");
             client.ok("SELECT v FROM t WHERE id = 1");
             assert_eq!(client.value("SELECT FOUND_ROWS()"), "1");

@@ -82,7 +82,7 @@ const NESTED: [&str; 18] = [
     "SELECT (SELECT n FROM {t} WHERE id = {k}) AS x",
     "SELECT n FROM {t} WHERE id = (SELECT u.id FROM {u} AS u WHERE u.id = {k})",
     "SELECT id, SUM(n) OVER w FROM {t} WHERE {where} WINDOW w AS (ORDER BY id)",
-    "SELECT n, ROW_NUMBER() OVER (PARTITION BY g ORDER BY id) FROM {t} WHERE id IN ({k}, {k})",
+    "SELECT n, ROW_NUMBER() OVER (PARTITION BY g ORDER BY id, n) FROM {t} WHERE id IN ({k}, {k})",
     "SELECT j.x, a.n FROM JSON_TABLE('[1,3,7]', '$[*]' COLUMNS (x INT PATH '$')) AS j JOIN {u} AS a ON a.id = j.x",
 ];
 
@@ -165,7 +165,7 @@ const LISTS: [&str; 25] = [
     "MIN(n), MAX(n)",
     "GROUP_CONCAT(id ORDER BY id)",
     "COUNT(DISTINCT g)",
-    "ROW_NUMBER() OVER (ORDER BY id)",
+    "ROW_NUMBER() OVER (ORDER BY id, n, g)",
     "id = {k}, n",
     "(SELECT COUNT(*) FROM {u} AS u WHERE u.id = {k})",
 ];

@@ -10,7 +10,7 @@ use crate::exact::AsOf;
 use crate::session::before::reading::dependencies_of;
 use crate::session::decide::key::{key_in, standing_of};
 use crate::session::decide::plan::hit_plan;
-use crate::session::life::arrival::hit::stands;
+use crate::session::life::arrival::hit::{may_tell_count, stands};
 use crate::session::parts::Ground;
 use crate::session::statement::{Caching, Plan, Request};
 use crate::session::way::{Capture, Depends, Reading};
@@ -43,6 +43,9 @@ pub(super) fn entry_of_any_epoch(
     let key = key_of(session, request)?;
     let entry = session.ground.shared.answers.cache.get(&key)?;
     if entry.is_exact() != caching.is_exact() {
+        return None;
+    }
+    if entry.plan().counts_all_rows && !may_tell_count(&session.ground, &session.dealings) {
         return None;
     }
     let is_from_there = entry.hostgroup() == plan.hostgroup.0;

@@ -16,7 +16,7 @@ use crate::roster::SessionEnd;
 use crate::session::decide::key::{key, key_in, standing_of};
 use crate::session::life::arrival::attributes::text_in;
 use crate::session::life::sent_execution::write_down_execution;
-use crate::session::parts::{CacheUse, Ground, Transaction};
+use crate::session::parts::{CacheUse, Dealings, Ground, Transaction};
 use crate::session::whole::Session;
 use crate::shared::answers::HitPlan;
 
@@ -105,7 +105,15 @@ fn find(session: &Session, key: &Key<'_>, now_ms: u64) -> Option<Entry<Arc<HitPl
         }
         false => cache.may_use_any(),
     };
-    (is_allowed && entry.judge(now_ms, ground.snapshot.epoch.0) == Judgement::Fresh).then_some(entry)
+    let is_told = !entry.plan().counts_all_rows || may_tell_count(ground, dealings);
+    (is_allowed && is_told && entry.judge(now_ms, ground.snapshot.epoch.0) == Judgement::Fresh)
+        .then_some(entry)
+}
+
+/// Whether nobody can ask a connection for the count of all rows behind a hit, as larger statements and stored code do: it would tell that of the
+/// statement before.
+pub(crate) fn may_tell_count(ground: &Ground, dealings: &Dealings) -> bool {
+    dealings.hands.held.is_empty() && !ground.snapshot.mysql.hold_for_diagnostics
 }
 
 /// Answers with the entry's packets.
