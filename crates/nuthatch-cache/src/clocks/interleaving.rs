@@ -192,6 +192,10 @@ fn each_rule_of_snapshots_left_out_is_found() {
         snapshot(Rule::CarryPastAnswer, &[PastUpdate1], &[&[Row1]], &[]),
         snapshot(Rule::LookAtCarriedFirst, &[PastUpdate1], &[], &[Row1]),
         snapshot(Rule::ProveVisible, &[PastUpdate1], &[&[Row1, Row1]], &[]),
+        Scenario {
+            snapshots: &[Named],
+            ..snapshot(Rule::DependOnAnyBeforeAnswer, &[PastUnlearnt1], &[&[Named, Named]], &[])
+        },
     ]);
 }
 

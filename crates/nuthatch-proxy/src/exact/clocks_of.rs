@@ -45,15 +45,20 @@ pub(crate) fn dependencies(
 /// What became of what an answer depends on since it was asked for, and since a snapshot.
 ///
 /// A row that was found does not depend on `absent`: from then on it is there. At a snapshot it may not have been, be that older than the
-/// answer or opened while the answer was on its way; so before a snapshot the `absent` of its tables counts as well. Cost: a load for
-/// each clock.
+/// answer or opened while the answer was on its way; so before a snapshot the `absent` of its tables counts as well. And what rows hold may
+/// not have been shown by events yet when a snapshot was opened that is older than the answer: then any change of their table counts. Cost: a
+/// load for each clock.
 pub(crate) fn standing<P>(clocks: &Clocks, entry: &Entry<P>, snapshot: Option<Sequence>) -> Standing {
     let Some(snapshot) = snapshot else {
         return clocks.standing(entry.clocks(), entry.since());
     };
     let tables = entry.clocks().filter_map(|clock| clocks.table_of(clock));
     let absent = tables.filter_map(|table| clocks.absent(table));
-    clocks.standing(absent.chain(entry.clocks()), snapshot.min(entry.since()))
+    let is_older = snapshot < entry.since();
+    let valued = |clock: Clock| clocks.table_of(clock).filter(|table| clocks.valued(*table) == Some(clock));
+    let told_by_value = entry.clocks().filter(|_| is_older).filter_map(valued);
+    let any = told_by_value.filter_map(|table| clocks.any(table));
+    clocks.standing(absent.chain(any).chain(entry.clocks()), snapshot.min(entry.since()))
 }
 
 /// The blocks of a range, but no more than one too many.

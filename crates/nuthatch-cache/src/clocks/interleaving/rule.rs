@@ -45,6 +45,8 @@ pub(super) enum Rule {
     NoteBeforeProvingReplica,
     /// What a replica has answered is served when all is carried that was written by then: it may show what its primary does not yet.
     CarryPastReplica,
+    /// To a snapshot that is older than an answer about what rows hold, any change of their table counts: events may not have shown that then.
+    DependOnAnyBeforeAnswer,
     /// What a write through the proxy does not tell is held past its answer, until its event is carried.
     HoldPastAnswer,
     /// The end up to which that is carried is asked for when the answer is there.

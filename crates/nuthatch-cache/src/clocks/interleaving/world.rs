@@ -380,7 +380,11 @@ impl World {
         let holds = || {
             // What was found was not there before, perhaps.
             let absent = self.clocks.absent(0);
-            let dependencies = absent.into_iter().chain(entry.clocks());
+            // What rows hold may not have been shown then.
+            let is_told_by_value = entry.clocks().any(|clock| Some(clock) == self.clocks.valued(0));
+            let is_older = snapshot < entry.since() && self.left_out != Some(Rule::DependOnAnyBeforeAnswer);
+            let any = self.clocks.any(0).filter(|_| is_older && is_told_by_value);
+            let dependencies = absent.into_iter().chain(any).chain(entry.clocks());
             self.standing(dependencies, snapshot.min(entry.since())) == Standing::Holds
         };
         let is_served = match self.left_out {

@@ -76,9 +76,8 @@ impl Horizon {
 
     /// What was written by then is to be carried soon. Says whether nothing waited so far.
     pub(super) fn await_answer(&self, ms: u64) -> bool {
-        let waited = self.is_awaited();
-        self.awaited_ms.fetch_max(ms, SeqCst);
-        !waited
+        let before = self.awaited_ms.fetch_max(ms, SeqCst);
+        before == 0 || before < self.reached_ms.load(SeqCst)
     }
 
     /// Whether a snapshot, or a replica's answer, waits for what it shows.

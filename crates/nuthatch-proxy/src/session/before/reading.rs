@@ -111,10 +111,10 @@ pub(crate) fn snapshot_on(ground: &Ground, held: &Held) -> Option<Sequence> {
     let now = ground.shared.exact.clocks.now();
     let catalogues = ground.shared.exact.catalogues.current();
     match catalogues.domain(held.hostgroup) {
-        Ok(domain) if !domain.is_of(held.connection.server()) => {
-            shown_by(ground, domain.replica(held.connection.server())?, held, now)
-        }
-        _ => Some(now),
+        Ok(domain) if domain.is_of(held.connection.server()) => Some(now),
+        Ok(domain) => shown_by(ground, domain.replica(held.connection.server())?, held, now),
+        // It may be a replica that is behind.
+        Err(_) => None,
     }
 }
 

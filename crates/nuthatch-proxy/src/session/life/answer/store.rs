@@ -156,6 +156,7 @@ fn is_there(session: &Session, request: &Request) -> bool {
     let stored = key_of(session, request).and_then(|key| ground.shared.answers.cache.peek(&key));
     stored.is_some_and(|entry| {
         entry.is_exact()
+            && session.cache.answers_from().is_none_or(|bound| bound.0 == entry.hostgroup())
             && entry.judge(ground.latest_us / 1000, ground.snapshot.epoch.0) == Judgement::Fresh
             && standing_of(ground, transaction, &entry) == Standing::Holds
     })

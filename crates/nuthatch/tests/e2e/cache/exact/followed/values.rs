@@ -167,6 +167,27 @@ fn types_outlive_writes_of_other_rows(kind: Kind) {
     }
 }
 
+/// Events do not show what rows hold before a column is learnt: a snapshot that is older is given nothing that was changed meanwhile.
+#[test]
+fn snapshot_that_is_older_than_what_was_learnt_is_given_what_it_shows() {
+    let stage = stage(Kind::MariaDb);
+    let (mut client, mut old, mut direct) = (stage.client(), stage.client(), stage.primary());
+    let cron = "SELECT value FROM options WHERE name = 'cron'";
+    // The tables are known, and none of their columns is learnt.
+    await_that("the table is known", || is_hit(&stage, &mut client, "SELECT COUNT(*) FROM options"));
+    old.ok("BEGIN");
+    old.ok("SELECT v FROM t WHERE id = 1");
+    direct.ok("UPDATE options SET value = 'later' WHERE id = 3");
+    await_learnt(&stage, &mut client, cron);
+    assert_eq!(client.value(cron), "later");
+    for _ in 0..20 {
+        assert_eq!(old.value(cron), "c", "its snapshot was opened before");
+        std::thread::sleep(std::time::Duration::from_millis(5));
+    }
+    old.ok("COMMIT");
+    assert_eq!(old.value(cron), "later");
+}
+
 /// How many writes have waited for their events.
 fn ended(stage: &Stage) -> u64 {
     let count = |column| told(stage, column).parse::<u64>().expect("a count");
