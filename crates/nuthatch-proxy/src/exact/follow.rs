@@ -44,7 +44,7 @@ use arc_swap::ArcSwap;
 use nuthatch_config::Follow;
 
 use crate::exact::Domain;
-use crate::stats::not_cached::NotFollowed;
+use crate::stats::not_cached::NotCached;
 
 pub use delay::DelayFigures;
 pub use followed::Followed;
@@ -86,14 +86,10 @@ impl Follows {
     ///
     /// # Errors
     /// It may not be stored, as the bound would not hold for it.
-    pub(crate) fn teller(
-        &self,
-        wanted: Follow,
-        domain: &Domain,
-    ) -> Result<Option<Arc<Followed>>, NotFollowed> {
+    pub(crate) fn teller(&self, wanted: Follow, domain: &Domain) -> Result<Option<Arc<Followed>>, NotCached> {
         match wanted {
             Follow::Off => Ok(None),
-            Follow::Bounded | Follow::Exact => self.of(domain).map(Some).ok_or(NotFollowed),
+            Follow::Bounded | Follow::Exact => self.of(domain).map(Some).ok_or(NotCached::NotFollowed),
         }
     }
 }

@@ -139,10 +139,6 @@ impl fmt::Display for NotCached {
     }
 }
 
-/// The binlog of its server, which is to be followed, is not.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct NotFollowed;
-
 /// Why others might be answered otherwise than over this connection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Unproven {
@@ -164,12 +160,6 @@ impl fmt::Display for Unproven {
                 "what sessions begin with was changed since the session's login, and what that was is not known"
             }
         })
-    }
-}
-
-impl From<NotFollowed> for NotCached {
-    fn from(_: NotFollowed) -> Self {
-        Self::NotFollowed
     }
 }
 

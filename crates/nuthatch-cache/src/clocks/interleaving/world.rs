@@ -37,7 +37,7 @@ pub(super) struct World {
     learnt_since: Mutex<Option<Sequence>>,
     /// What the server shows.
     visible: AtomicU64,
-    /// What a replica of the server shows, and how many writes that are.
+    /// What a replica of the server shows, and how many writes it tells of: later, so that is a step of its own.
     applied: AtomicU64,
     applied_count: AtomicU64,
     /// All that could be seen at that moment is known to be applied there.

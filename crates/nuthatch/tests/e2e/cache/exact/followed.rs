@@ -208,17 +208,20 @@ fn serves_snapshots(kind: Kind) {
     }
 }
 
-const WAITS_MARIADB: [&str; 3] = [
-    "rpl_semi_sync_master_enabled=1",
-    "rpl_semi_sync_master_wait_point=AFTER_SYNC",
-    "rpl_semi_sync_master_timeout=1000",
-];
+/// What a server is started with that is to wait for replicas.
+fn waits(kind: Kind) -> &'static [&'static str] {
+    match kind {
+        Kind::MariaDb => &[
+            "rpl_semi_sync_master_enabled=1",
+            "rpl_semi_sync_master_wait_point=AFTER_SYNC",
+            "rpl_semi_sync_master_timeout=1000",
+        ],
+        Kind::MySql => &["plugin_load_add=semisync_source.so"],
+    }
+}
 
 fn waiting(kind: Kind) -> Stage {
-    let stage = match kind {
-        Kind::MariaDb => following(kind, "exact", &WAITS_MARIADB, |setup| setup),
-        Kind::MySql => following(kind, "exact", &["plugin_load_add=semisync_source.so"], |setup| setup),
-    };
+    let stage = following(kind, "exact", waits(kind), |setup| setup);
     wait_for_replicas(kind, &mut stage.primary());
     stage
 }

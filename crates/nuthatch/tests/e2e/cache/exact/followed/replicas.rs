@@ -4,23 +4,20 @@ use std::time::Duration;
 
 use nuthatch_lab::Kind;
 
-use super::{ROW, WAITS_MARIADB, await_mode, before, hits, setup, told, wait_for_replicas};
+use super::{ROW, await_mode, before, hits, setup, told, wait_for_replicas, waits};
 use crate::client::Client;
 use crate::deadline::{Stopwatch, await_that};
+use crate::servers;
 use crate::stage::Stage;
 
 const ROUNDS: u32 = 150;
 
 /// A proxy that follows so, whose reads go to a replica.
 fn pair(kind: Kind, mode: &str) -> Stage {
-    let extra = match kind {
-        Kind::MariaDb => &WAITS_MARIADB[..],
-        Kind::MySql => &["plugin_load_add=semisync_source.so"],
-    };
     let of_pair = setup(mode, "pw")
         .variable("mysql-query_cache_catalogue_interval_ms", 1000)
         .rule("rule_id=1, match_pattern='^SELECT', destination_hostgroup=1, apply=1");
-    let stage = before(kind, 1, extra, of_pair);
+    let stage = before(kind, 1, waits(kind), of_pair);
     wait_for_replicas(kind, &mut stage.primary());
     stage
 }
@@ -78,12 +75,8 @@ fn replicas_fill_the_cache(kind: Kind, mode: &str) {
             served_again(&mut client, &round.to_string());
         }
     }
-    let (stop, start) = ("STOP SLAVE SQL_THREAD", "START SLAVE SQL_THREAD");
-    let of_kind = |sql: &str| match kind {
-        Kind::MariaDb => sql.to_owned(),
-        Kind::MySql => sql.replace("SLAVE", "REPLICA"),
-    };
-    replica.ok(of_kind(stop));
+    let word = servers::replica_word(kind);
+    replica.ok(format!("STOP {word} SQL_THREAD"));
     direct.ok("UPDATE t SET v = 'behind' WHERE id = 1");
     let watch = Stopwatch::start();
     std::thread::sleep(Duration::from_millis(100));
@@ -91,7 +84,7 @@ fn replicas_fill_the_cache(kind: Kind, mode: &str) {
         let (value, is_hit) = asked(&stage, &mut client);
         assert!(!is_hit, "{value} is served, though the replica is behind");
     }
-    replica.ok(of_kind(start));
+    replica.ok(format!("START {word} SQL_THREAD"));
     served_again(&mut client, "behind");
     assert_eq!(stage.pool("Queries", 0), by_primary, "no read went to the primary");
 }

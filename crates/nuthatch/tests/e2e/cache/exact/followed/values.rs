@@ -41,8 +41,7 @@ fn await_learnt(stage: &Stage, client: &mut Client, sql: &str) {
     await_that("its columns are learnt", || {
         client.ok(sql);
         let explained = client.table(format!("EXPLAIN CACHE {sql}"));
-        let tells = |told: &str| ["one value of", "values of"].iter().any(|words| told.contains(words));
-        explained.iter().any(|row| row[0] == "reads" && tells(&row[1]))
+        explained.iter().any(|row| row[0] == "reads" && row[1].contains("one value of"))
     });
     await_that("it is served", || is_hit(stage, client, sql));
 }
@@ -132,11 +131,12 @@ fn types_outlive_writes_of_other_rows(kind: Kind) {
         "day = '2026-11-27'",
         "at = '2026-11-27 09:30:00'",
         "price = 12.3",
-        "price IN (-99, 012.300)",
         "state = 'shut'",
+        "price IN (-99, 012.300)",
     ]
     .map(|condition| format!("SELECT SUM(n), COUNT(*) FROM bookings WHERE {condition}"));
-    reads.iter().for_each(|sql| await_learnt(&stage, &mut client, sql));
+    // The last is of a column that another one compares.
+    reads[..4].iter().for_each(|sql| await_learnt(&stage, &mut client, sql));
     for write in [
         "UPDATE bookings SET n = n + 1 WHERE id > 1",
         "UPDATE bookings SET day = '2026-12-27', price = 1230 WHERE id = 2",
