@@ -10,6 +10,7 @@ mod first_words;
 mod head;
 mod hint;
 mod set;
+pub(crate) mod shown;
 mod transaction;
 
 use std::ops::Range;
@@ -93,7 +94,7 @@ fn empty<'q>() -> Statement<'q> {
 
 /// Takes one statement, up to its semicolon.
 fn one<'q>(cursor: &mut Cursor<'q>) -> Statement<'q> {
-    let Head { kind, mut effects, has_routine, is_plain_select, is_with } = head(cursor);
+    let Head { kind, mut effects, has_routine, is_query, is_with } = head(cursor);
     let mut body = Body {
         with_depth: is_with.then_some(0),
         names_until: names_until(kind),
@@ -109,7 +110,7 @@ fn one<'q>(cursor: &mut Cursor<'q>) -> Statement<'q> {
     } else {
         body.scan(cursor);
     }
-    let cache = if is_plain_select { body.blocked.map_or(Ok(()), Err) } else { Err(NotCacheable::NotSelect) };
+    let cache = if is_query { body.blocked.map_or(Ok(()), Err) } else { Err(NotCacheable::NotSelect) };
     add_body(&mut effects, &body, kind);
     effects.names_no_table = match kind {
         Kind::Set | Kind::Do => !body.has_from,

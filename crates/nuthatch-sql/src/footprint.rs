@@ -21,6 +21,7 @@ mod names;
 mod predicate;
 mod read;
 mod rows;
+mod shown;
 mod template;
 mod today;
 mod told;

@@ -11,7 +11,7 @@ use std::ops::Range;
 pub struct Statement<'q> {
     /// What sort of statement it is.
     pub kind: Kind,
-    /// Ok only for one plain SELECT whose result is a function of its text, the session environment and the tables.
+    /// Ok only for one plain SELECT, or SHOW of definitions, whose result is a function of its text, the session environment and the tables.
     pub cache: Result<(), NotCacheable>,
     /// Why a later execution may give another result although no table changed (`NOW`, `RAND`, `UUID`, `SLEEP`, the schema `mysql`, …).
     /// A cache with a time to live may hold such a result, an exact one may not.
@@ -155,7 +155,7 @@ pub enum Ddl {
 /// Why a result must not be stored or served. The first reason in the text is given.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum NotCacheable {
-    /// It is not a SELECT.
+    /// It is neither a SELECT nor a SHOW of schemas, tables or columns.
     NotSelect,
     /// It is several statements.
     Multi,
@@ -191,7 +191,7 @@ pub enum NotCacheable {
 impl fmt::Display for NotCacheable {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Self::NotSelect => "it is not a SELECT",
+            Self::NotSelect => "it is neither a SELECT nor a SHOW of schemas, tables or columns",
             Self::Multi => "it is several statements",
             Self::Locking => "it locks rows or moves a sequence",
             Self::Into => "it writes its result to a file or to variables",

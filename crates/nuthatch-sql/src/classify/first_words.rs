@@ -4,6 +4,7 @@ use super::body::MAIN_WORDS;
 use super::cursor::{Cursor, is_word};
 use super::head::Head;
 use super::set::set;
+use super::shown::shown;
 use super::transaction::{begin, commit, rollback, start};
 use crate::statement::{Ddl, Kind, Name, PinReason, SetEffect, TransactionEnd};
 use crate::token::TokenKind;
@@ -13,7 +14,7 @@ const WORD_BYTES_MAX: usize = 16;
 /// The head of the statement that `cursor` stands before.
 pub(super) fn head<'q>(cursor: &Cursor<'q>) -> Head<'q> {
     if cursor.peek_word(b"SELECT") {
-        return Head { is_plain_select: true, ..Head::reads(Kind::Select) }.without_table(true);
+        return Head { is_query: true, ..Head::reads(Kind::Select) }.without_table(true);
     }
     of_other_than_select(cursor.clone())
 }
@@ -28,7 +29,7 @@ fn of_other_than_select<'q>(mut cursor: Cursor<'q>) -> Head<'q> {
     lower.copy_from_slice(token.text);
     lower.make_ascii_lowercase();
     if lower == b"select" {
-        return Head { is_plain_select: true, ..Head::reads(Kind::Select) }.without_table(true);
+        return Head { is_query: true, ..Head::reads(Kind::Select) }.without_table(true);
     }
     of_word(lower, cursor)
 }
@@ -167,14 +168,14 @@ fn with_main<'q>(word: &[u8]) -> Head<'q> {
         b"REPLACE" => Head::writes(Kind::Replace, TransactionEnd::No),
         _ => {
             let is_select = word == b"SELECT";
-            Head { is_plain_select: is_select, ..Head::reads(Kind::Select) }.without_table(is_select)
+            Head { is_query: is_select, ..Head::reads(Kind::Select) }.without_table(is_select)
         }
     };
     Head { is_with: true, ..head }
 }
 
 fn show<'q>(mut cursor: Cursor<'q>) -> Head<'q> {
-    let mut head = Head::reads(Kind::Show);
+    let mut head = Head { is_query: shown(cursor.clone()).is_some(), ..Head::reads(Kind::Show) };
     head.effects.reads_diagnostics =
         cursor.peek_word(b"WARNINGS") || cursor.peek_word(b"ERRORS") || cursor.take_word(b"COUNT");
     head

@@ -8,8 +8,8 @@ pub(super) struct Head<'q> {
     pub(super) effects: Effects<'q>,
     /// The rest may hold semicolons that end no statement: a routine's body.
     pub(super) has_routine: bool,
-    /// It is a SELECT in the narrow sense, which a cache may hold.
-    pub(super) is_plain_select: bool,
+    /// It is a SELECT in the narrow sense, or a SHOW of definitions: a cache may hold its answer.
+    pub(super) is_query: bool,
     /// The names and queries of WITH come first.
     pub(super) is_with: bool,
 }
@@ -17,7 +17,7 @@ pub(super) struct Head<'q> {
 impl<'q> Head<'q> {
     /// A statement that neither writes nor ends a transaction.
     pub(super) fn reads(kind: Kind) -> Self {
-        Self { kind, effects: Effects::default(), has_routine: false, is_plain_select: false, is_with: false }
+        Self { kind, effects: Effects::default(), has_routine: false, is_query: false, is_with: false }
     }
 
     /// A statement that writes.

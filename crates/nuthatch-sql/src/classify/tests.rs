@@ -577,7 +577,11 @@ fn what_reads_is_a_read_and_what_pins_pins() {
         " => Empty
         /* only */ -- comments => Empty
         ;; => Empty
-        SHOW TABLES => Show
+        SHOW TABLES => Show ok
+        SHOW FULL COLUMNS FROM t => Show ok
+        SHOW TABLES FROM mysql => Show ok
+        SHOW TABLES; SHOW TABLES => Multi Multi
+        SHOW CREATE TABLE t => Show
         SHOW VARIABLES LIKE 'x' => Show
         SHOW TABLES WHERE f(1) => Show writes unseen
         SHOW WARNINGS => Show diagnostics

@@ -12,14 +12,15 @@ use super::key::{Key, Named};
 use super::keyword::Keyword;
 use super::names::{Mention, Mentions, Scope, take_alias};
 use super::predicate::{Rows, skip_parenthesis, take_rows};
+use super::shown;
 use super::today::{Tables, is_maker, rests_on_today};
 use super::{Equality, NotExact, Parameter, ReadFootprint, ReadRows, TableRead};
 use crate::catalogue::{Catalogue, Table, TableId, fold};
 use crate::classify::cursor::Cursor;
-use crate::statement::Class;
+use crate::statement::{Class, Kind};
 use crate::token::{Lexing, TokenKind};
 
-/// What the answer to `text` depends on, if it is one SELECT whose answer follows from its text and the tables that it reads.
+/// What the answer to `text` depends on, if it is one SELECT, or SHOW of definitions, whose answer follows from its text and the tables that it reads.
 ///
 /// `class` is what [`crate::classify`] says of this very text; `schema` is the session's default schema, empty for none; `parameters` are the values of the `?` in order, none for a statement
 /// that is not prepared. Cost: 12,600 instructions (about 2 µs) for a point select.
@@ -43,6 +44,9 @@ pub fn read_footprint(
         return Err(NotExact::StoredFunction(name.text().into()));
     }
     let scope = Scope::new(schema, catalogue, parameters);
+    if class.kind == Kind::Show {
+        return shown::footprint(&start, &scope);
+    }
     let found = tables(&start, &scope)?;
     if found.may_hold_time(text, parameters) && found.rests_on_today(&start, parameters) {
         return Err(NotExact::Today);

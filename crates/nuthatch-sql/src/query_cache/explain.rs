@@ -16,8 +16,8 @@ pub struct CacheQuestion<'q> {
 }
 
 /// Words that begin a statement and cannot be a column's name, as `col` in `EXPLAIN cache col`.
-const BEGINNINGS: [&[u8]; 9] =
-    [b"SELECT", b"WITH", b"TABLE", b"VALUES", b"INSERT", b"REPLACE", b"UPDATE", b"DELETE", b"CALL"];
+const BEGINNINGS: [&[u8]; 10] =
+    [b"SELECT", b"WITH", b"TABLE", b"VALUES", b"INSERT", b"REPLACE", b"UPDATE", b"DELETE", b"CALL", b"SHOW"];
 
 /// The question that `query`, an `EXPLAIN CACHE [FOR USER 'u'] [IN SCHEMA s] …`, asks. `EXPLAIN cache` and `EXPLAIN cache col` are about
 /// a table of that name.
@@ -55,6 +55,7 @@ mod tests {
                 Some("WITH x AS (SELECT 1) SELECT * FROM x;"),
             ),
             ("EXPLAIN CACHE UPDATE t SET a = 1", Some("UPDATE t SET a = 1")),
+            ("EXPLAIN CACHE SHOW TABLES", Some("SHOW TABLES")),
             ("EXPLAIN CACHE", None),
             ("EXPLAIN cache id", None),
             ("EXPLAIN cache 'i%'", None),

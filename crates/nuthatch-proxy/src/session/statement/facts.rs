@@ -46,6 +46,11 @@ impl TextFacts {
         self.kind == Kind::Select && self.cache.allowed.is_ok() && !self.writes && !self.tables.none
     }
 
+    /// It is a SELECT, or another statement that a cache may hold: its digest tells why none does.
+    pub(crate) fn asks_for_rows(&self) -> bool {
+        self.kind == Kind::Select || self.cache.allowed.is_ok()
+    }
+
     /// `SQL_CALC_FOUND_ROWS`: what it found besides its rows, only its server can tell.
     pub(crate) const fn counts_all_rows(&self) -> bool {
         self.pins.contains(Pins::FOUND_ROWS)

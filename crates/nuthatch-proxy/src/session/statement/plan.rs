@@ -3,7 +3,6 @@
 use std::sync::Arc;
 
 use nuthatch_config::{HostgroupId, MysqlVariables};
-use nuthatch_sql::Kind;
 
 use crate::session::statement::named::may_use_names;
 use crate::session::statement::{Facts, Named, SaidByRules, SaidToCache};
@@ -93,9 +92,9 @@ impl Plan {
         }
     }
 
-    /// Takes note of whether a SELECT's answer was stored.
+    /// Takes note of whether the answer of what [asks](crate::session::statement::TextFacts::asks_for_rows) was stored.
     pub(crate) fn count_fill(&self, stored: Result<(), NotCached>) {
-        if let (Some(digest), Kind::Select) = (&self.digest, self.facts.kind) {
+        if let Some(digest) = self.digest.as_ref().filter(|_| self.facts.asks_for_rows()) {
             digest.cache().count_fill(stored);
         }
     }

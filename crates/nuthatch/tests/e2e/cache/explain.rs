@@ -128,7 +128,12 @@ fn entry_is_told_from_its_fill_to_its_end_and_nothing_is_counted() {
 /// What a session has said before, a statement, and what is told of a step of it.
 const REASONS: [(&str, &str, &str, &str); 14] = [
     ("DO 1", "SELECT @a", "mode", "not cached: it reads or sets a user variable"),
-    ("DO 1", "UPDATE t SET v = 1", "mode", "not cached: it is not a SELECT"),
+    (
+        "DO 1",
+        "UPDATE t SET v = 1",
+        "mode",
+        "not cached: it is neither a SELECT nor a SHOW of schemas, tables or columns",
+    ),
     (
         "DO 1",
         "SELECT * FROM t FOR UPDATE",

@@ -100,7 +100,7 @@ const MARIADB: [&str; 3] = [
 ];
 
 /// Which definitions there are.
-const DEFINITIONS: [&str; 16] = [
+const DEFINITIONS: [&str; 22] = [
     "SELECT table_name, table_type, table_comment FROM information_schema.tables WHERE table_schema = DATABASE()",
     "SELECT table_name, engine, table_collation FROM information_schema.tables WHERE table_schema IN ('soundness', 'elsewhere')",
     "SELECT COUNT(*) FROM INFORMATION_SCHEMA.TABLES WHERE TABLE_TYPE='BASE TABLE' AND TABLE_NAME='gone' AND TABLE_SCHEMA='soundness'",
@@ -125,6 +125,12 @@ const DEFINITIONS: [&str; 16] = [
      FROM information_schema.referential_constraints WHERE constraint_schema = DATABASE()",
     "SELECT table_name, is_updatable, security_type, check_option, definer FROM information_schema.views WHERE table_schema = DATABASE()",
     "SELECT schema_name, default_character_set_name, default_collation_name FROM information_schema.schemata",
+    "SHOW TABLES",
+    "SHOW FULL TABLES FROM soundness WHERE Table_type = 'BASE TABLE'",
+    "SHOW FULL COLUMNS FROM item",
+    "SHOW COLUMNS FROM {t}",
+    "SHOW FIELDS FROM elsewhere.item LIKE '%n%'",
+    "SHOW SCHEMAS",
     "SELECT table_name, (SELECT COUNT(*) FROM information_schema.statistics s WHERE s.table_name = t.table_name) AS indexed \
      FROM information_schema.tables AS t WHERE t.table_schema = 'soundness' AND t.table_name LIKE '%a%'",
 ];

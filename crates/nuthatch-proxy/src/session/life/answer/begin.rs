@@ -3,7 +3,6 @@
 use std::sync::Arc;
 
 use nuthatch_cache::Entry;
-use nuthatch_sql::Kind;
 use nuthatch_wire::Form;
 
 use crate::backend::{InLine, Turn};
@@ -42,7 +41,7 @@ pub(crate) fn begin(
         }
         session.ground.worker.counters.cache_get.bump();
         plan.count_miss();
-    } else if plan.facts.kind == Kind::Select {
+    } else if plan.facts.asks_for_rows() {
         session.ground.worker.counters.selects_not_cached.bump();
     }
     plan.count_rules();

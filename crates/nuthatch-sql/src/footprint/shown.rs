@@ -1,0 +1,53 @@
+//! What the answer to a SHOW of definitions depends on.
+
+use std::borrow::Cow;
+
+use super::names::{Mention, Scope};
+use super::{NotExact, ReadFootprint};
+use crate::classify::cursor::Cursor;
+use crate::classify::shown::{Shown, shown};
+use crate::statement::Name;
+use crate::words::is_one_of;
+
+const OWN_SCHEMAS: [&[u8]; 4] = [b"information_schema", b"performance_schema", b"mysql", b"sys"];
+
+/// What the answer to a SHOW that was classified as one of definitions depends on; `start` is its first word.
+pub(super) fn footprint(start: &Cursor<'_>, scope: &Scope<'_>) -> Result<ReadFootprint, NotExact> {
+    let mut behind = start.clone();
+    behind.advance();
+    let reads_columns = match shown(behind).ok_or(NotExact::NotUnderstood)? {
+        Shown::Schemas => false,
+        Shown::Tables(schema) => is_known(schema, scope).map(|()| false)?,
+        Shown::Columns { schema, table } => is_view(Mention { schema, name: table }, scope)?,
+    };
+    if reads_columns && scope.catalogue.has_unsteady_views() {
+        return Err(NotExact::MoreThanDefinitions);
+    }
+    Ok(ReadFootprint { reads_definitions: true, reads_columns, ..ReadFootprint::default() })
+}
+
+/// Definitions of the server's own schemas are not looked at, nor those of schemas in which no table is known.
+fn is_known(schema: Option<Name<'_>>, scope: &Scope<'_>) -> Result<(), NotExact> {
+    let schema = schema.map_or(Cow::Borrowed(scope.schema), |schema| Cow::Owned(schema.text().into_owned()));
+    if schema.is_empty() {
+        return Err(NotExact::NoSchema);
+    }
+    if !schema.is_ascii() {
+        return Err(NotExact::NameNotAscii);
+    }
+    let is_looked_at = !is_one_of(&schema, &OWN_SCHEMAS) && scope.catalogue.schema(&schema).is_some();
+    if is_looked_at { Ok(()) } else { Err(NotExact::MoreThanDefinitions) }
+}
+
+/// Columns of views are worked out anew each time, and those of some engines are told by other servers.
+fn is_view(mention: Mention<'_>, scope: &Scope<'_>) -> Result<bool, NotExact> {
+    is_known(mention.schema, scope)?;
+    if !mention.name.text().is_ascii() {
+        return Err(NotExact::NameNotAscii);
+    }
+    let table = mention.find(scope).ok_or_else(|| NotExact::UnknownTable(mention.text()))?;
+    match table.unsuitable {
+        Some(reason) => Err(NotExact::Unsuitable(mention.text(), reason)),
+        None => Ok(table.is_view),
+    }
+}
