@@ -20,13 +20,23 @@ count() {
   fi
 }
 
-cargo test --workspace --no-fail-fast --locked 2>&1 < /dev/null | tee "$log"
-code=${PIPESTATUS[0]}
-read -r ok bad < <(awk '/^test result:/ {ok += $4; bad += $6} END {print ok + 0, bad + 0}' "$log")
-count "$ok" "$bad" "$code" "cargo test"
-mapfile -t -O "${#names[@]}" names < <(awk '/^test .* \.\.\. FAILED$/ {print $2}
-  /^thread .* panicked at / {print; getline; print "  " $0}
-  /^ +(left|right): / {print "  " $0}' "$log" | head -60 | cut -c -400)
+# cargo_test ARGS...: one `cargo test` of the workspace, counted.
+cargo_test() {
+  local begun=$SECONDS code ok bad
+  cargo test --workspace --no-fail-fast --locked "$@" 2>&1 < /dev/null | tee "$log"
+  code=${PIPESTATUS[0]}
+  read -r ok bad < <(awk '/^test result:/ {ok += $4; bad += $6} END {print ok + 0, bad + 0}' "$log")
+  count "$ok" "$bad" "$code" "cargo test $*"
+  mapfile -t -O "${#names[@]}" names < <(awk '/^test .* \.\.\. FAILED$/ {print $2}
+    /^thread .* panicked at / {print; getline; print "  " $0}
+    /^ +(left|right): / {print "  " $0}' "$log" | head -60 | cut -c -400)
+  echo "== cargo test $* took $((SECONDS - begun)) s"
+}
+
+# The end-to-end tests wait for servers more than they compute: two a core take half as long as one.
+cargo_test --lib --bins --examples --test '[!e]*' --test 'e[!2]*'
+cargo_test --test e2e -- --test-threads "$((2 * $(nproc)))"
+cargo_test --doc
 
 shopt -s nullglob
 suites=(tests/*/*.sh)
@@ -36,10 +46,12 @@ if [ "${#suites[@]}" != 0 ]; then
     export NUTHATCH
     for suite in "${suites[@]}"; do
       echo "== $suite"
+      begun=$SECONDS
       bash "$suite" 2>&1 < /dev/null | tee "$log"
       code=${PIPESTATUS[0]}
       read -r ok bad < <(awk '/^[0-9]+ passed, [0-9]+ failed$/ {ok = $1; bad = $3} END {print ok + 0, bad + 0}' "$log")
       count "$ok" "$bad" "$code" "$suite"
+      echo "== $suite took $((SECONDS - begun)) s"
     done
   else
     count 0 0 1 "cargo build --release"

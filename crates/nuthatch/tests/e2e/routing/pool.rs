@@ -130,6 +130,8 @@ fn old_connections_are_closed() {
     let stage = Stage::with(Setup::default().variable("mysql-connection_max_age_ms", 300));
     let mut client = stage.client();
     client.ok("SELECT 1");
+    // Or it may not be idle yet.
+    client.settle();
     await_that("the idle one is closed", || stage.pool("ConnFree", 0) == 0);
     let opened = stage.pool("ConnOK", 0);
     client.ok("BEGIN");
