@@ -51,10 +51,17 @@ pub struct ReadFootprint {
     pub tables: Vec<TableRead>,
     /// One of them is a view.
     pub has_view: bool,
-    /// It asks `information_schema` which tables, columns and the like there are.
-    pub reads_definitions: bool,
-    /// Columns are among them: what views have of them is told only as long as all views are known to have the same each time.
-    pub reads_columns: bool,
+    /// It asks which tables, columns and the like there are.
+    pub definitions: Option<ReadDefinitions>,
+}
+
+/// What of definitions is asked for, of which servers tell more than of others.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ReadDefinitions {
+    /// Columns: what views have of them is told only as long as all views are known to have the same each time.
+    pub columns: bool,
+    /// Which tables there are: MariaDB lists one that a CREATE TABLE … SELECT fills too, and if that fails says nothing.
+    pub tables: bool,
 }
 
 /// What an answer depends on in one table.

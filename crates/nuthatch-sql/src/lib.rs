@@ -64,8 +64,8 @@ pub use delayed::may_insert_delayed;
 pub use diagnostics::{DiagnosticsCount, DiagnosticsQuestion, diagnostics_question};
 pub use digest::{Digest, DigestOptions, digest, digest_text};
 pub use footprint::{
-    Equality, FoldedName, NotExact, Parameter, ReadFootprint, ReadRows, RowKeys, TableRead, TableWrite,
-    TableWrites, WriteFootprint, WriteTemplate, WrittenRows, calls_stored_function, makes_up,
+    Equality, FoldedName, NotExact, Parameter, ReadDefinitions, ReadFootprint, ReadRows, RowKeys, TableRead,
+    TableWrite, TableWrites, WriteFootprint, WriteTemplate, WrittenRows, calls_stored_function, makes_up,
     may_rest_on_today, names_another, read_footprint, rows_are_of_tables, write_footprint,
 };
 pub use found_rows::{FoundRows, PageOffset, found_rows, found_rows_of_first, page_offset};
@@ -74,7 +74,7 @@ pub use gtid::{Gtid, GtidPositions, GtidSet, KnownGtids};
 pub use handler::{Handler, handler};
 pub use kill::{Kill, Whom, kill};
 pub use locks::{LOCK_FUNCTIONS, Locks, locks};
-pub use privileges::changes_privileges;
+pub use privileges::{ROLE_VARIABLES, changes_privileges};
 pub use query_cache::{
     CacheHint, CacheOrder, CachePart, CacheQuestion, CacheSetting, CacheSettings, CacheShow, CacheStatus,
     CacheVariable, CacheWish, cache_hint, cache_order, cache_question, cache_settings, cache_show,

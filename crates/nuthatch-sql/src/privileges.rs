@@ -21,8 +21,8 @@ const PAIRS: [[&[u8]; 2]; 8] = [
     [b"replace", b"user"],
 ];
 
-/// Variables by which other roles are active from the login on.
-const VARIABLES: [&[u8]; 2] = [b"mandatory_roles", b"activate_all_roles_on_login"];
+/// Variables by which other roles are active from the login on; in lower case.
+pub const ROLE_VARIABLES: [&[u8]; 2] = [b"mandatory_roles", b"activate_all_roles_on_login"];
 
 /// Whether a statement of this kind changes privileges. What it runs without saying so is not seen.
 #[must_use]
@@ -47,7 +47,7 @@ fn is_about_accounts(text: &[u8], lexing: Lexing) -> bool {
 fn is_set_for_all(text: &[u8], lexing: Lexing) -> bool {
     let cursor = Cursor::behind_first_word(text, lexing);
     cursor.peek_word(b"DEFAULT")
-        || words(text).any(|word| is_one_of(word, &VARIABLES))
+        || words(text).any(|word| is_one_of(word, &ROLE_VARIABLES))
         || cursor.peek_word(b"STATEMENT") && says_so(text)
 }
 

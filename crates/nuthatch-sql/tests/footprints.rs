@@ -185,7 +185,7 @@ fn shown_read(shop: &Shop, read: &ReadFootprint) -> String {
         };
         format!("{}{rows}", shop.name(table.table))
     };
-    let definitions = read.reads_definitions.then(|| "definitions".to_owned());
+    let definitions = read.definitions.map(|_| "definitions".to_owned());
     listed(read.tables.iter().map(one).chain(definitions))
 }
 

@@ -15,7 +15,7 @@ pub(crate) fn dependencies(
     shows: impl Fn(TableId, &Equality) -> bool,
 ) -> Option<Vec<Clock>> {
     let mut found = vec![clocks.everything()];
-    found.extend(footprint.reads_definitions.then(|| clocks.definitions()));
+    found.extend(footprint.definitions.map(|_| clocks.definitions()));
     for read in &footprint.tables {
         let TableId(table) = read.table;
         match &read.rows {

@@ -7,7 +7,7 @@ use std::sync::{Arc, Once};
 
 use nuthatch_cache::{ClockOptions, Clocks, Sequence};
 use nuthatch_config::{Follow, HostgroupId, QueryCacheType, ServerName, Snapshot};
-use nuthatch_sql::{ColumnPlaces, ReadFootprint, TableId, leaves_binlog};
+use nuthatch_sql::{ColumnPlaces, ReadFootprint, ServerFlavor, TableId, leaves_binlog};
 
 use crate::backend::Hostgroups;
 use crate::clock::Clock;
@@ -364,15 +364,19 @@ impl Exact {
         }
     }
 
-    /// Whether each change of what is read is known by a clock.
+    /// Whether each change of what is read is known by a clock; `followed` is what server it is whose binlog is followed, if it is.
     pub(crate) fn may_rest_on(
         &self,
         read: &ReadFootprint,
         domain: &Domain,
         catalogues: &Catalogues,
+        followed: Option<ServerFlavor>,
     ) -> Result<(), NotCached> {
+        let asked = read.definitions.unwrap_or_default();
+        let is_mariadb_followed = matches!(followed, Some(ServerFlavor::MariaDb(_)));
         match () {
-            () if read.reads_columns && !catalogues.is_whole() => Err(NotCached::DefinedJustNow),
+            () if asked.columns && !catalogues.is_whole() => Err(NotCached::DefinedJustNow),
+            () if asked.tables && is_mariadb_followed => Err(NotCached::TablesBeingMade),
             () if self.delayed.may_add_to(read, &domain.catalogue) => Err(NotCached::Delayed),
             () => Ok(()),
         }

@@ -185,7 +185,7 @@ impl Vouched {
     /// Whether all that is read is defined there as on the primary. Of definitions it is not known: there may be other tables.
     pub(crate) fn has_all_of(&self, footprint: &ReadFootprint) -> bool {
         let differs = |table| self.differing.contains(table);
-        !footprint.reads_definitions && !footprint.tables.iter().any(|read| differs(&read.table))
+        footprint.definitions.is_none() && !footprint.tables.iter().any(|read| differs(&read.table))
     }
 }
 

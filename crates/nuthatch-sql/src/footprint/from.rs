@@ -8,7 +8,7 @@ use super::information_schema;
 use super::keyword::Keyword;
 use super::names::{Mention, Scope, is_name_behind_dot, take_name};
 use crate::classify::cursor::Cursor;
-use crate::footprint::NotExact;
+use crate::footprint::{NotExact, ReadDefinitions};
 use crate::statement::Name;
 use crate::token::{Token, TokenKind};
 
@@ -22,10 +22,8 @@ const DEFINED_MAX: usize = 128;
 pub(super) struct Places {
     /// How many queries there are: SELECT, VALUES, TABLE, and what joins and names them.
     pub(super) queries: usize,
-    /// One of them is of `information_schema`, that tells of definitions.
-    pub(super) has_definitions: bool,
-    /// That of columns is among them.
-    pub(super) has_columns: bool,
+    /// Some of them are of `information_schema`, that tells of definitions.
+    pub(super) definitions: Option<ReadDefinitions>,
 }
 
 /// Walks through the places of tables, all of which are of known ones then.
@@ -204,8 +202,9 @@ impl<'q> Walk<'q, '_> {
 
     fn know(&mut self, table: Mention<'q>) -> Result<(), NotExact> {
         if table.schema.is_some_and(information_schema::is_named) {
-            self.found.has_definitions = true;
-            self.found.has_columns |= information_schema::tells_of_columns(table.name);
+            let definitions = self.found.definitions.get_or_insert_default();
+            definitions.columns |= information_schema::tells_of_columns(table.name);
+            definitions.tables |= information_schema::lists_tables(table.name);
             let is_of_definitions = information_schema::tells_of_definitions(table.name);
             return if is_of_definitions { Ok(()) } else { Err(NotExact::MoreThanDefinitions) };
         }

@@ -59,6 +59,12 @@ pub(super) fn tells_of_columns(table: Name<'_>) -> bool {
     table.text().eq_ignore_ascii_case(b"columns")
 }
 
+/// Whether it tells which tables there are without opening them, as all others do, which wait for who makes one or warn that they pass it
+/// over.
+pub(super) fn lists_tables(table: Name<'_>) -> bool {
+    table.text().eq_ignore_ascii_case(b"tables")
+}
+
 /// Whether a SELECT that calls no function but known ones asks for nothing else of it than what changes with definitions.
 pub(super) fn asks_for_definitions_only(start: &Cursor<'_>) -> bool {
     let mut cursor = start.clone();

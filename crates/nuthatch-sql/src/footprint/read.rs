@@ -51,10 +51,9 @@ pub fn read_footprint(
     if found.may_hold_time(text, parameters) && found.rests_on_today(&start, parameters) {
         return Err(NotExact::Today);
     }
-    let Places { queries, has_definitions: reads_definitions, has_columns: reads_columns } =
-        places(&start, &scope)?;
-    let is_unsteady = reads_columns && catalogue.has_unsteady_views();
-    if is_unsteady || reads_definitions && !information_schema::asks_for_definitions_only(&start) {
+    let Places { queries, definitions } = places(&start, &scope)?;
+    let is_unsteady = definitions.is_some_and(|asked| asked.columns) && catalogue.has_unsteady_views();
+    if is_unsteady || definitions.is_some() && !information_schema::asks_for_definitions_only(&start) {
         return Err(NotExact::MoreThanDefinitions);
     }
     let mut narrowed = if queries == 1 { narrowed(&start, &scope) } else { Vec::new() };
@@ -64,7 +63,7 @@ pub fn read_footprint(
         TableRead { table, rows }
     };
     let tables = found.tables.into_iter().map(rows_of).collect();
-    Ok(ReadFootprint { tables, has_view: found.has_view, reads_definitions, reads_columns })
+    Ok(ReadFootprint { tables, has_view: found.has_view, definitions })
 }
 
 /// What the names of a statement tell.

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use super::names::{Mention, Scope};
-use super::{NotExact, ReadFootprint};
+use super::{NotExact, ReadDefinitions, ReadFootprint};
 use crate::classify::cursor::Cursor;
 use crate::classify::shown::{Shown, shown};
 use crate::statement::Name;
@@ -15,15 +15,21 @@ const OWN_SCHEMAS: [&[u8]; 4] = [b"information_schema", b"performance_schema", b
 pub(super) fn footprint(start: &Cursor<'_>, scope: &Scope<'_>) -> Result<ReadFootprint, NotExact> {
     let mut behind = start.clone();
     behind.advance();
-    let reads_columns = match shown(behind).ok_or(NotExact::NotUnderstood)? {
-        Shown::Schemas => false,
-        Shown::Tables(schema) => is_known(schema, scope).map(|()| false)?,
-        Shown::Columns { schema, table } => is_view(Mention { schema, name: table }, scope)?,
-    };
-    if reads_columns && scope.catalogue.has_unsteady_views() {
+    let mut asked = ReadDefinitions::default();
+    match shown(behind).ok_or(NotExact::NotUnderstood)? {
+        Shown::Schemas => {}
+        Shown::Tables(schema) => {
+            is_known(schema, scope)?;
+            asked.tables = true;
+        }
+        Shown::Columns { schema, table } => {
+            asked.columns = is_view(Mention { schema, name: table }, scope)?;
+        }
+    }
+    if asked.columns && scope.catalogue.has_unsteady_views() {
         return Err(NotExact::MoreThanDefinitions);
     }
-    Ok(ReadFootprint { reads_definitions: true, reads_columns, ..ReadFootprint::default() })
+    Ok(ReadFootprint { definitions: Some(asked), ..ReadFootprint::default() })
 }
 
 /// Definitions of the server's own schemas are not looked at, nor those of schemas in which no table is known.

@@ -20,7 +20,7 @@ impl ReadFootprint {
         });
         let mut told: Vec<_> = tables.collect();
         told.sort_unstable();
-        told.extend(self.reads_definitions.then(|| "information_schema: definitions".to_owned()));
+        told.extend(self.definitions.map(|_| "information_schema: definitions".to_owned()));
         told
     }
 }
@@ -65,6 +65,7 @@ impl TableRead {
 mod tests {
     use super::*;
     use crate::catalogue::{PrimaryKey, SideEffects, TableId};
+    use crate::footprint::ReadDefinitions;
 
     fn table(number: u32, min: i64) -> Table {
         let id = TableId(number);
@@ -124,7 +125,8 @@ mod tests {
             assert_eq!(footprint.told(&catalogue), [expected]);
         }
         assert_eq!(ReadFootprint::default().told(&catalogue), [""; 0]);
-        let of_definitions = ReadFootprint { reads_definitions: true, ..ReadFootprint::default() };
+        let of_definitions =
+            ReadFootprint { definitions: Some(ReadDefinitions::default()), ..ReadFootprint::default() };
         assert_eq!(of_definitions.told(&catalogue), ["information_schema: definitions"]);
     }
 }

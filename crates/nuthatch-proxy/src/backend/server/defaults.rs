@@ -19,7 +19,7 @@ use std::sync::{Arc, Weak};
 use std::time::Duration;
 
 use arc_swap::ArcSwap;
-use nuthatch_sql::{Carry, ServerFlavor, SystemVariable};
+use nuthatch_sql::{Carry, ROLE_VARIABLES, ServerFlavor, SystemVariable};
 use parking_lot::Mutex;
 use tokio::sync::Notify;
 use tokio::time::timeout;
@@ -376,9 +376,13 @@ impl Defaults {
         server: ServerFlavor,
     ) -> Option<Self> {
         let of_sessions = variables.into_iter().filter_map(|(name, value)| {
-            let variable = SystemVariable::named(name, server)?;
-            let name = variable.name_on(server).as_bytes();
-            variable.is_inherited().then(|| (name.into(), value.into()))
+            let name = match SystemVariable::named(name, server) {
+                // No session can set them, but they tell what it may see.
+                _ if ROLE_VARIABLES.contains(&name) => name.into(),
+                Some(variable) if variable.is_inherited() => variable.name_on(server).as_bytes().into(),
+                _ => return None,
+            };
+            Some((name, value.into()))
         });
         let values: BTreeMap<Box<[u8]>, Box<[u8]>> = of_sessions.collect();
         let is_whole = [&b"sql_mode"[..], b"wait_timeout"].iter().all(|name| values.contains_key(*name));
@@ -481,6 +485,9 @@ mod tests {
         assert_eq!(over(&[], &[]), Ok(settings(&[])));
         assert_eq!(over(&[("sql_mode", "ANSI")], &[]), Ok(settings(&[("sql_mode", "''")])));
         assert_eq!(over(&[("port", "1")], &[]), Ok(settings(&[])), "no session variable");
+        let roles = [("mandatory_roles", "reader@%")];
+        assert_ne!(defaults(&roles), defaults(&[]), "sessions that begin now may see more");
+        assert_eq!(over(&roles, &[]), Ok(settings(&[])), "and none can set that");
         let both = settings(&[("max_join_size", "5"), ("sql_big_selects", "'ON'")]);
         let to = [("max_join_size", "5"), ("sql_big_selects", "ON")];
         assert_eq!(

@@ -66,7 +66,12 @@ pub(crate) fn begin_reading(
         &domain.catalogue,
         sent.parameters,
     )?;
-    ground.shared.exact.may_rest_on(&footprint, domain, &catalogues)?;
+    ground.shared.exact.may_rest_on(
+        &footprint,
+        domain,
+        &catalogues,
+        teller.is_some().then_some(context.lexing.server),
+    )?;
     if teller.is_some() {
         learn(ground, &footprint);
     }
@@ -82,7 +87,7 @@ pub(crate) fn begin_reading(
     // What knows no transactions knows no snapshots.
     let row_opens_snapshot = transaction.beginning().awaits_snapshot()
         && !footprint.has_view
-        && !footprint.reads_definitions
+        && footprint.definitions.is_none()
         && is_transactional(&footprint, &domain.catalogue)
         && rows_are_of_tables(sent.text, context.lexing);
     let is_of_replica = replica.is_some();

@@ -199,11 +199,17 @@ impl Asker<'_> {
         let mut findings = vec![("source", source)];
         findings.extend(domain.replicas.iter().map(|replica| ("replica", replica.told())));
         findings.extend(self.follow(hostgroup, &domain));
+        let is_followed = self.snapshot.follow(hostgroup) != Follow::Off;
         let class = Class::of(&classify(statement, self.lexing));
         let footprint = read_footprint(statement, class, self.lexing, self.schema, catalogue, &[])
             .map_err(|why| why.to_string())
             .and_then(|read| {
-                let is_known = self.shared.exact.may_rest_on(&read, &domain, &catalogues);
+                let is_known = self.shared.exact.may_rest_on(
+                    &read,
+                    &domain,
+                    &catalogues,
+                    is_followed.then_some(self.lexing.server),
+                );
                 is_known
                     .map(|()| self.as_depended_on(read, hostgroup, &domain))
                     .map_err(|why| why.to_string())

@@ -269,6 +269,35 @@ fn count_of_all_rows_is_told_in_transactions() {
     assert_eq!([1, 2, 5].map(|place| counted(&mut client, &page(place))), ["6", "6", "6"]);
 }
 
+/// A transaction may begin with it of which no server knows yet.
+#[test]
+fn count_of_all_rows_is_told_to_expressions_and_code_of_a_transaction() {
+    let stage = Stage::with(Setup::default().variable("mysql-query_cache_type", 1));
+    let (mut client, mut other) = (stage.client(), stage.client());
+    client.ok("CREATE PROCEDURE found() SELECT FOUND_ROWS()");
+    await_that("it is served", || {
+        let before = stage.figure("Query_Cache_count_GET_OK");
+        other.ok(PAGE);
+        stage.figure("Query_Cache_count_GET_OK") > before
+    });
+    for level in ["READ COMMITTED", "REPEATABLE READ"] {
+        client.ok(format!("SET SESSION TRANSACTION ISOLATION LEVEL {level}"));
+        for begin in ["SET autocommit = 0", "BEGIN"] {
+            for asked in ["SELECT FOUND_ROWS() + 0", "CALL found()"] {
+                client.ok(begin);
+                client.ok(PAGE);
+                let told = client.query_all(asked).map(|answers| answers[0].value());
+                assert_eq!(
+                    told.map_err(|failure| failure.server().code),
+                    Ok("3".to_owned()),
+                    "{level}, {begin}, {asked}"
+                );
+                client.ok("COMMIT");
+            }
+        }
+    }
+}
+
 /// MySQL warns of it each time, and what came with warnings is not stored.
 #[test]
 fn count_of_all_rows_is_told_by_mysql_itself() {

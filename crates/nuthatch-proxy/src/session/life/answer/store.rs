@@ -45,7 +45,7 @@ pub(super) fn entry_of_any_epoch(
     if entry.is_exact() != caching.is_exact() {
         return None;
     }
-    if entry.plan().counts_all_rows && !may_tell_count(&session.ground, &session.dealings) {
+    if entry.plan().counts_all_rows && !may_tell_count(&session.ground, &session.context, &session.dealings) {
         return None;
     }
     let is_from_there = entry.hostgroup() == plan.hostgroup.0;

@@ -16,7 +16,7 @@ use crate::roster::SessionEnd;
 use crate::session::decide::key::{key, key_in, standing_of};
 use crate::session::life::arrival::attributes::text_in;
 use crate::session::life::sent_execution::write_down_execution;
-use crate::session::parts::{CacheUse, Dealings, Ground, Transaction};
+use crate::session::parts::{CacheUse, Context, Dealings, Ground, Transaction};
 use crate::session::whole::Session;
 use crate::shared::answers::HitPlan;
 
@@ -92,7 +92,7 @@ fn find_execution(session: &Session, now_ms: u64) -> Option<Entry<Arc<HitPlan>>>
 }
 
 fn find(session: &Session, key: &Key<'_>, now_ms: u64) -> Option<Entry<Arc<HitPlan>>> {
-    let Session { ground, cache, dealings, .. } = session;
+    let Session { ground, cache, context, dealings, .. } = session;
     let transaction = &dealings.transaction;
     let entry = ground.shared.answers.cache.get(key)?;
     let is_allowed = match entry.is_exact() {
@@ -105,15 +105,16 @@ fn find(session: &Session, key: &Key<'_>, now_ms: u64) -> Option<Entry<Arc<HitPl
         }
         false => cache.may_use_any(),
     };
-    let is_told = !entry.plan().counts_all_rows || may_tell_count(ground, dealings);
+    let is_told = !entry.plan().counts_all_rows || may_tell_count(ground, context, dealings);
     (is_allowed && is_told && entry.judge(now_ms, ground.snapshot.epoch.0) == Judgement::Fresh)
         .then_some(entry)
 }
 
 /// Whether nobody can ask a connection for the count of all rows behind a hit, as larger statements and stored code do: it would tell that of the
-/// statement before.
-pub(crate) fn may_tell_count(ground: &Ground, dealings: &Dealings) -> bool {
-    dealings.hands.held.is_empty() && !ground.snapshot.mysql.hold_for_diagnostics
+/// statement before. Where a transaction may begin with it, its connection is held from then on.
+pub(crate) fn may_tell_count(ground: &Ground, context: &Context, dealings: &Dealings) -> bool {
+    let begins_nothing = context.state.autocommit && !dealings.are_in_transaction();
+    begins_nothing && dealings.hands.held.is_empty() && !ground.snapshot.mysql.hold_for_diagnostics
 }
 
 /// Answers with the entry's packets.

@@ -3,6 +3,7 @@
 //! Each test has a server of its own, on which an account has what the page says that it needs, and nothing more.
 
 mod kinds;
+mod lists;
 mod replicas;
 mod several;
 mod values;

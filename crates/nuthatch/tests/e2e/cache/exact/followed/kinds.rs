@@ -71,6 +71,14 @@ const READS: &[&str] = &[
     "SELECT id, a FROM shown ORDER BY id",
     "SELECT COUNT(*) FROM parts",
     "SELECT a FROM parts WHERE id = 11",
+    "SHOW FULL COLUMNS FROM plain",
+    "SHOW COLUMNS FROM shown",
+];
+
+/// The same, of which the answer is not served everywhere.
+const LISTS: &[&str] = &[
+    "SHOW FULL TABLES",
+    "SELECT table_name, table_type FROM information_schema.tables WHERE table_schema = DATABASE() ORDER BY 1",
 ];
 
 /// What is written, each in a session of its own, statement by statement.
@@ -193,7 +201,7 @@ fn is_seen(kind: Kind) {
     let mut hits = 0;
     for writes in WRITES {
         // What was stored behind the writes before, and is to be written over.
-        for sql in READS.iter().chain(READS) {
+        for sql in READS.iter().chain(READS).chain(LISTS).chain(LISTS) {
             assert_eq!(answer(&mut client, sql), answer(&mut direct, sql), "{sql} before {writes:?}");
         }
         let mut writer = stage.primary();
@@ -202,7 +210,7 @@ fn is_seen(kind: Kind) {
             if writer.query(write).is_err() {
                 continue;
             }
-            for sql in READS {
+            for sql in READS.iter().chain(LISTS) {
                 let before = super::hits(&stage);
                 let (proxied, at_server) = (answer(&mut client, sql), answer(&mut direct, sql));
                 hits += super::hits(&stage) - before;
