@@ -115,9 +115,7 @@ impl fmt::Display for NotCached {
             Self::UnknownIsolation => "it is not known that its connection hides what is not committed",
             Self::Unproven(why) => return why.fmt(f),
             Self::DefinedJustNow => "a definition has just been changed",
-            Self::TablesBeingMade => {
-                "it lists tables, and MariaDB lists those that are being made too: if that fails, the binlog does not tell"
-            }
+            Self::TablesBeingMade => "it lists tables, and MariaDB those that are being made too",
             Self::ReadOtherwise => "it was prepared under another SQL mode or character set",
             Self::UnknownTable => "a table in it is not known (yet)",
             Self::UnsuitableTable(why) => return write!(f, "a table in it {why}"),
