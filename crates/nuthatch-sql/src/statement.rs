@@ -165,7 +165,7 @@ pub enum NotCacheable {
     Into,
     /// It reads or sets a user variable.
     UserVariable,
-    /// It reads a system variable other than `@@version` and `@@version_comment`.
+    /// It reads a system variable that others than the session set too, or that tells something.
     SystemVariable,
     /// It calls this function or has this option, whose effect or result belongs to the session.
     Function(&'static str),
@@ -196,7 +196,7 @@ impl fmt::Display for NotCacheable {
             Self::Locking => "it locks rows or moves a sequence",
             Self::Into => "it writes its result to a file or to variables",
             Self::UserVariable => "it reads or sets a user variable",
-            Self::SystemVariable => "it reads a system variable other than @@version and @@version_comment",
+            Self::SystemVariable => "it reads a system variable that more than the session sets",
             Self::Function(name) => {
                 return write!(f, "{name} in it has an effect or a result that belongs to the session");
             }

@@ -47,6 +47,18 @@ enum Before {
     Other,
 }
 
+/// System variables that are the server's for good, or that a session has from its login on and changes by SET alone: what any SELECT
+/// rests on. Not those that a login, a schema or a statement sets, nor those that the proxy has a hand in.
+#[rustfmt::skip]
+const CACHEABLE_VARIABLES: [&str; 26] = [
+    "version", "version_comment",
+    "auto_increment_increment", "auto_increment_offset", "default_storage_engine", "div_precision_increment",
+    "foreign_key_checks", "group_concat_max_len", "innodb_lock_wait_timeout", "innodb_strict_mode", "lc_messages",
+    "lc_time_names", "lock_wait_timeout", "max_allowed_packet", "max_execution_time", "max_statement_time",
+    "net_read_timeout", "net_write_timeout", "sql_mode", "sql_safe_updates", "sql_select_limit", "time_zone",
+    "transaction_isolation", "tx_isolation", "transaction_read_only", "unique_checks",
+];
+
 /// Words that begin the main statement after WITH.
 pub(super) const MAIN_WORDS: [&[u8]; 7] =
     [b"SELECT", b"UPDATE", b"DELETE", b"INSERT", b"REPLACE", b"VALUES", b"TABLE"];
@@ -280,7 +292,7 @@ impl Body {
         };
         // Spaces around the dot, or quotes: the name is not looked for, everything is possible.
         let is_split = cursor.peek_symbol(b'.') || token.text.contains(&b'`') || name.ends_with(b".");
-        if is_split || !is_one_of(&["version", "version_comment"]) {
+        if is_split || !is_one_of(&CACHEABLE_VARIABLES) {
             self.block(NotCacheable::SystemVariable);
         }
         self.reads_insert_id |= is_split || is_one_of(&["last_insert_id", "identity"]);

@@ -248,7 +248,11 @@ const OTHER_SELECTS: &str = "SELECT a FROM t FOR UPDATE => Select Locking
     SELECT @`a b` := 1 => Select UserVariable +UserVariable
     SELECT @'a' => Select UserVariable
     SELECT a FROM t, (SELECT @n := 0) AS r => Select UserVariable +UserVariable
-    SELECT @@sql_mode => Select SystemVariable
+    SELECT @@sql_mode => Select ok
+    SELECT @@SESSION.sql_mode, @@local.time_zone => Select ok
+    SELECT @@global.sql_mode => Select SystemVariable
+    SELECT @@session . sql_mode => Select SystemVariable diagnostics insert_id
+    SELECT @@sql_mode, @@autocommit => Select SystemVariable
     SELECT @@session.autocommit => Select SystemVariable
     SELECT @@global.version_comment => Select SystemVariable
     SELECT @@last_insert_id => Select SystemVariable insert_id

@@ -13,6 +13,7 @@ mod restarts;
 mod rows;
 mod snapshots;
 mod transactions;
+mod variables;
 mod where_not;
 
 use nuthatch_wire::Command;

@@ -56,7 +56,7 @@ fn what_the_session_alone_knows_is_not_cached() {
             "SELECT v FROM t WHERE id = @a",
             "SELECT v INTO @x FROM t WHERE id = 1",
             "SELECT v FROM t WHERE id = 1 INTO @x",
-            "SELECT @@sql_mode",
+            "SELECT @@global.sql_mode",
             "SELECT @@session.autocommit",
             "SELECT UUID()",
         ],
