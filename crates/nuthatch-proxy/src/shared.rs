@@ -172,7 +172,11 @@ impl Shared {
         if !moves.deposed.is_empty() || moves.has_new_writer {
             self.exact.forget_all();
         }
-        self.hostgroups.publish(&snapshot, self.clock.now_us());
+        if self.hostgroups.publish(&snapshot, self.clock.now_us()) {
+            // No SET says what an init_connect has set.
+            self.exact.forget_all();
+            self.answers.cache.flush();
+        }
         self.answers.keep_to(&snapshot.mysql);
         // Nothing is stored by it before all that is written is watched.
         self.exact.note_type(&snapshot);

@@ -30,6 +30,15 @@ pub enum Isolation {
     Serializable,
 }
 
+/// Whether a statement of an `init_connect` sets no variable but what each login sets anew: DEFAULT would give any other not what a session
+/// begins with, but the global value.
+fn leaves_variables(statement: &[u8]) -> bool {
+    const BEGINNINGS: [&[u8]; 4] = [b"set names ", b"set autocommit=", b"set autocommit =", b"insert into "];
+    let statement = statement.trim_ascii().to_ascii_lowercase();
+    let is_one = statement.starts_with(b"insert") || !statement.contains(&b',');
+    statement.is_empty() || is_one && BEGINNINGS.iter().any(|beginning| statement.starts_with(beginning))
+}
+
 /// The variables that were asked for, as far as the server has them.
 pub(crate) struct Settings(Variables);
 
@@ -62,12 +71,11 @@ impl Settings {
     /// Why its answers are not to be stored.
     pub(crate) fn suit(&self, flavor: ServerFlavor) -> Result<(), NotASource> {
         let is_off = |value: &[u8]| value.eq_ignore_ascii_case(b"OFF") || value == b"0";
-        let init_connect = self.value("init_connect").unwrap_or_default().to_ascii_lowercase();
-        let init_sets = |name: &[u8]| init_connect.windows(name.len()).any(|window| window == name);
+        let init_connect = self.value("init_connect").unwrap_or_default();
         if !self.value("innodb_read_only").is_none_or(is_off) {
             return Err(NotASource::ReadOnlyStorage);
         }
-        if init_sets(b"isolation") || init_sets(b"sql_mode") || init_sets(b"sql_auto_is_null") {
+        if !init_connect.split(|byte| *byte == b';').all(leaves_variables) {
             return Err(NotASource::InitConnect);
         }
         if !self.value("sql_auto_is_null").is_none_or(is_off) {

@@ -166,6 +166,11 @@ impl Connection {
         self.is_told_of_changes || self.has_init_connect()
     }
 
+    /// Whether it may have begun with another value of the variable than DEFAULT gives it.
+    pub(crate) fn begins_otherwise(&self, name: &[u8]) -> bool {
+        self.has_init_connect() || name == b"sql_mode" && !self.can_be_reset()
+    }
+
     /// Whether `mysql-init_connect` was sent on it.
     pub(crate) fn has_init_connect(&self) -> bool {
         !self.init_connect.is_empty()

@@ -157,12 +157,14 @@ impl Hostgroups {
         }
     }
 
-    /// Takes over what the configuration says. Servers that it still names keep their connections and counters.
-    pub(crate) fn publish(&self, snapshot: &Snapshot, now_us: u64) {
+    /// Takes over what the configuration says. Servers that it still names keep their connections and counters. Says whether connections
+    /// to one of them begin otherwise from now on.
+    pub(crate) fn publish(&self, snapshot: &Snapshot, now_us: u64) -> bool {
         let _one_at_a_time = self.publishing.lock();
         let old = self.groups.load_full();
         let mut tls = TlsOfAll::default();
         let mut groups = Groups::default();
+        let mut begin_otherwise = false;
         for id in all_ids(&old, snapshot) {
             let known = old.get(&id);
             let line = known.map_or_else(
@@ -194,7 +196,7 @@ impl Hostgroups {
                         }
                     };
                     server.use_tls(tls.of(snapshot, config));
-                    server.use_settings(&settings);
+                    begin_otherwise |= server.use_settings(&settings) && before.is_some();
                     server.tell_gtids(snapshot.asks_for_gtids());
                     server.limit_health(snapshot.health_limits(config));
                     if before.is_none()
@@ -227,6 +229,7 @@ impl Hostgroups {
         gone.iter().for_each(|server| server.retire());
         self.look_for_servers(now_us);
         self.all_groups().iter().filter(|group| group.is_gone()).for_each(|group| group.line.tell_all());
+        begin_otherwise
     }
 
     fn put_in_force(&self, groups: Groups) {

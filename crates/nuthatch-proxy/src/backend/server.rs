@@ -286,13 +286,16 @@ impl<C: Pooled> Server<C> {
         }
     }
 
-    /// Keeps connections so from now on; idle ones that were begun otherwise are closed.
-    pub(super) fn use_settings(&self, settings: &Arc<PoolSettings>) {
+    /// Keeps connections so from now on; idle ones that were begun otherwise are closed, and what others answer is not stored. Says whether
+    /// they begin otherwise from now on.
+    pub(super) fn use_settings(&self, settings: &Arc<PoolSettings>) -> bool {
         self.keeping.take_over(settings);
         let before = self.settings.swap(Arc::clone(settings));
-        if before.init_connect != settings.init_connect {
-            self.pool.clear();
+        let begins_otherwise = before.init_connect != settings.init_connect;
+        if begins_otherwise {
+            self.note_privileges();
         }
+        begins_otherwise
     }
 
     /// Connections to it tell of what was committed from now on, or do not; idle ones that were begun otherwise are closed.

@@ -48,14 +48,14 @@ enum Before {
 }
 
 /// System variables that are the server's for good, or that a session has from its login on and changes by SET alone: what any SELECT
-/// rests on. Not those that a login, a schema or a statement sets, nor those that the proxy has a hand in.
+/// rests on. Not those that a login (`max_statement_time` of an account), a schema or a statement sets, nor those that the proxy has a hand in,
+/// nor InnoDB's, which MariaDB gives a session when it first reads one.
 #[rustfmt::skip]
-const CACHEABLE_VARIABLES: [&str; 26] = [
+const CACHEABLE_VARIABLES: [&str; 23] = [
     "version", "version_comment",
     "auto_increment_increment", "auto_increment_offset", "default_storage_engine", "div_precision_increment",
-    "foreign_key_checks", "group_concat_max_len", "innodb_lock_wait_timeout", "innodb_strict_mode", "lc_messages",
-    "lc_time_names", "lock_wait_timeout", "max_allowed_packet", "max_execution_time", "max_statement_time",
-    "net_read_timeout", "net_write_timeout", "sql_mode", "sql_safe_updates", "sql_select_limit", "time_zone",
+    "foreign_key_checks", "group_concat_max_len", "lc_messages", "lc_time_names", "lock_wait_timeout",
+    "max_allowed_packet", "max_execution_time", "net_read_timeout", "net_write_timeout", "sql_mode", "sql_safe_updates", "sql_select_limit", "time_zone",
     "transaction_isolation", "tx_isolation", "transaction_read_only", "unique_checks",
 ];
 

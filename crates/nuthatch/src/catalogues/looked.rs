@@ -344,7 +344,7 @@ fn sentence(why: NotASource) -> &'static str {
             "its server's innodb_read_only is on: what changes its tables is written elsewhere and not seen"
         }
         NotASource::InitConnect => {
-            "its server's init_connect names an isolation, sql_mode or sql_auto_is_null: what its sessions begin with is not known"
+            "its server's init_connect does more than SET NAMES, SET autocommit and INSERT: what its sessions begin with is not known"
         }
         NotASource::AutoIsNull => {
             "its server's sql_auto_is_null is on: what its sessions are answered follows their last insert id"

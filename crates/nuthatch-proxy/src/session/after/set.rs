@@ -2,7 +2,8 @@
 //!
 //! One SET may change several kinds of things at once. That is all or nothing on a server: measured on MariaDB 10.11 and MySQL 9.7, all values are
 //! worked out before the first is set, and what can be wrong is found then. So a SET that failed changed nothing, but for a commit
-//! that failed when it turned autocommit on.
+//! that failed when it turned autocommit on; and where the server's own variables are among the session's, of which some are refused only when
+//! they are set (`GLOBAL key_buffer_size = 0`): such a SET is not understood.
 
 use nuthatch_config::QueryCacheType;
 use nuthatch_sql::ServerFlavor;
@@ -113,7 +114,7 @@ fn learn_setting(ground: &Ground, context: &mut Context, setting: &Setting, held
     let value = match value {
         Given::Literal(literal) => Some(&**literal),
         Given::Nothing => {
-            if !is_user_variable && held.connection.has_init_connect() {
+            if !is_user_variable && held.connection.begins_otherwise(name) {
                 // That is not what a new connection begins with.
                 held.pin(Pins::SESSION_VARIABLE);
             }

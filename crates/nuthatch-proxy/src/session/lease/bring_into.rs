@@ -49,9 +49,11 @@ pub(crate) async fn bring_into(
         // What changes it would be profiled, for whoever asks next.
         return Err(Trouble::Unfit);
     }
-    // DEFAULT would be the server's value, not what `mysql-init_connect` has made it.
+    // DEFAULT would be the server's value, not what `mysql-init_connect` or the login has made it.
+    let lacks =
+        |(name, _): (&[u8], &[u8])| state.settings.get(name).is_none() && there.begins_otherwise(name);
     let must_forget = state.user_variables.lacks_some_of(&there.state.user_variables)
-        || (there.has_init_connect() && state.settings.lacks_some_of(&there.state.settings));
+        || there.state.settings.iter().any(lacks);
     // What else is on it would be gone too.
     if must_forget && !dealings.results.is_state_of(held) {
         reset(ground, held).await?;
@@ -131,6 +133,9 @@ async fn change(
 /// Has the server forget what it keeps for a connection of the pool: a variable that was set once can be told from one that
 /// never was, also if it is NULL.
 async fn reset(ground: &Ground, held: &mut Held) -> Result<(), Trouble> {
+    if !held.connection.can_be_reset() {
+        return Err(Trouble::Unfit);
+    }
     ground.worker.counters.resets.bump();
     way(ground, held).hear_ahead().await?;
     let control = Arc::clone(&held.connection.control);

@@ -81,6 +81,12 @@ pub(crate) fn set_outcome(text: &[u8], lexing: Lexing) -> Option<SetOutcome> {
         Assignments::Role(role) => return role_statement(&role).map(SetOutcome::Role),
         _ => return None,
     };
+    let is_servers = |assignment: &&Assignment| matches!(assignment, Assignment::Server { .. });
+    let of_server = list.iter().filter(is_servers).count();
+    if of_server > 0 && of_server < list.len() {
+        // A value that a server takes for good may be refused when it is set, behind what has been set for the session.
+        return None;
+    }
     let (mut steps, mut is_of_next_transaction) = (Vec::with_capacity(list.len()), false);
     for assignment in &list {
         match assignment {
