@@ -33,7 +33,7 @@ cargo_test() {
   echo "== cargo test $* took $((SECONDS - begun)) s"
 }
 
-# Those wait for servers more than they compute: two a core take half as long as one.
+# Those wait for servers more than they compute.
 waiting=() others=()
 for file in crates/*/tests/*.rs crates/*/tests/*/main.rs; do
   name=$(basename "${file%/main.rs}" .rs)
@@ -43,7 +43,7 @@ for file in crates/*/tests/*.rs crates/*/tests/*/main.rs; do
   esac
 done
 cargo_test --lib --bins --examples "${others[@]}"
-cargo_test "${waiting[@]}" -- --test-threads "$((2 * $(nproc)))"
+cargo_test "${waiting[@]}" -- --test-threads "$((($(nproc) * 3 + 1) / 2))"
 cargo_test --doc
 
 shopt -s nullglob

@@ -206,6 +206,7 @@ fn is_seen(kind: Kind) {
         }
         let mut writer = stage.primary();
         for write in *writes {
+            let falls = falls(&stage);
             // What a server does not have (binlog formats on MySQL) is not written.
             if writer.query(write).is_err() {
                 continue;
@@ -214,12 +215,27 @@ fn is_seen(kind: Kind) {
                 let before = super::hits(&stage);
                 let (proxied, at_server) = (answer(&mut client, sql), answer(&mut direct, sql));
                 hits += super::hits(&stage) - before;
+                let is_exact = || super::told(&stage, "mode") == "exact" && falls == self::falls(&stage);
+                if proxied != at_server && !is_exact() {
+                    // The server may give up waiting for the proxy on a busy machine: within the bound then.
+                    await_that(sql, || answer(&mut client, sql) == answer(&mut direct, sql));
+                    continue;
+                }
                 assert_eq!(proxied, at_server, "{sql} behind {write} of {writes:?}");
             }
         }
     }
     assert!(hits > 300, "only {hits} were served from the cache");
-    assert_eq!(super::told(&stage, "begun_anew"), "1");
+    assert!(super::told(&stage, "begun_anew") == "1" || has_fallen_too_often(&stage));
+}
+
+fn falls(stage: &Stage) -> String {
+    super::told(stage, "falls")
+}
+
+/// It is not exact any more, whatever comes.
+fn has_fallen_too_often(stage: &Stage) -> bool {
+    super::told(stage, "falls").parse::<u64>().expect("a number") >= 3
 }
 
 /// The rows, or the number of the error.
