@@ -112,6 +112,7 @@ fn find(session: &Session, key: &Key<'_>, now_ms: u64) -> Option<Entry<Arc<HitPl
 
 /// Whether nobody can ask a connection for the count of all rows behind a hit, as larger statements and stored code do: it would tell that of the
 /// statement before. Where a transaction may begin with it, its connection is held from then on.
+#[cold]
 pub(crate) fn may_tell_count(ground: &Ground, context: &Context, dealings: &Dealings) -> bool {
     let begins_nothing = context.state.autocommit && !dealings.are_in_transaction();
     begins_nothing && dealings.hands.held.is_empty() && !ground.snapshot.mysql.hold_for_diagnostics
