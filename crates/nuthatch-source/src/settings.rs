@@ -33,10 +33,10 @@ pub enum Isolation {
 /// Whether a statement of an `init_connect` sets no variable but what each login sets anew: DEFAULT would give any other not what a session
 /// begins with, but the global value.
 fn leaves_variables(statement: &[u8]) -> bool {
-    const BEGINNINGS: [&[u8]; 4] = [b"set names ", b"set autocommit=", b"set autocommit =", b"insert into "];
+    const SETS: [&[u8]; 3] = [b"set names ", b"set autocommit=", b"set autocommit ="];
     let statement = statement.trim_ascii().to_ascii_lowercase();
-    let is_one = statement.starts_with(b"insert") || !statement.contains(&b',');
-    statement.is_empty() || is_one && BEGINNINGS.iter().any(|beginning| statement.starts_with(beginning))
+    let sets_one = || !statement.contains(&b',') && SETS.iter().any(|set| statement.starts_with(set));
+    statement.is_empty() || statement.starts_with(b"insert into ") || sets_one()
 }
 
 /// The variables that were asked for, as far as the server has them.

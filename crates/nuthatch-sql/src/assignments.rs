@@ -3,7 +3,7 @@
 //! All or nothing: a statement with any part that is not understood, or with an effect that its text does not name (a stored
 //! function, `:=` inside a value), gives none. So what is given is all that the statement changes in the session, if the
 //! server takes it. Whether it does is not looked at: a statement that the server refuses changes nothing, since all values
-//! are worked out before the first is set.
+//! are worked out before the first is set; but for one that sets variables of the server too, which may be refused half done.
 //!
 //! So `SET @old = @@sql_mode, sql_mode = ''` and the same in the other order leave the same in `@old`. The order matters all
 //! the same when a list is set again, where variables write over each other: see [`Carry`](crate::Carry).

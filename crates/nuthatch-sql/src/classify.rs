@@ -4,7 +4,7 @@
 //! side: what is not understood is not cacheable, writes, and changes unknown session state. It does not find the tables.
 //! Cost: about 100 ns (2,000 instructions) for a point select; no allocation.
 
-mod body;
+pub(crate) mod body;
 pub(crate) mod cursor;
 mod first_words;
 mod head;

@@ -41,7 +41,7 @@ use std::fmt;
 
 use smallvec::SmallVec;
 
-use crate::catalogue::{RowKey, TableId};
+use crate::catalogue::{Catalogue, RowKey, TableId};
 use crate::compared::ColumnPlaces;
 
 /// What the answer to a SELECT depends on.
@@ -62,6 +62,13 @@ pub struct ReadDefinitions {
     pub columns: bool,
     /// Which tables there are: MariaDB lists one that a CREATE TABLE … SELECT fills too, and if that fails says nothing.
     pub tables: bool,
+}
+
+impl ReadDefinitions {
+    /// Whether what is told may be another although no definition changes.
+    fn may_change_by_itself(self, catalogue: &Catalogue) -> bool {
+        self.columns && catalogue.has_unsteady_views()
+    }
 }
 
 /// What an answer depends on in one table.

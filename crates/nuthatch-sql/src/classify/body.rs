@@ -55,8 +55,9 @@ const CACHEABLE_VARIABLES: [&str; 23] = [
     "version", "version_comment",
     "auto_increment_increment", "auto_increment_offset", "default_storage_engine", "div_precision_increment",
     "foreign_key_checks", "group_concat_max_len", "lc_messages", "lc_time_names", "lock_wait_timeout",
-    "max_allowed_packet", "max_execution_time", "net_read_timeout", "net_write_timeout", "sql_mode", "sql_safe_updates", "sql_select_limit", "time_zone",
-    "transaction_isolation", "tx_isolation", "transaction_read_only", "unique_checks",
+    "max_allowed_packet", "max_execution_time", "net_read_timeout", "net_write_timeout", "sql_mode",
+    "sql_safe_updates", "sql_select_limit", "time_zone", "transaction_isolation", "tx_isolation",
+    "transaction_read_only", "unique_checks",
 ];
 
 /// Words that begin the main statement after WITH.
@@ -301,7 +302,8 @@ impl Body {
     }
 }
 
-fn is_system_schema(name: &[u8]) -> bool {
+/// A schema of the server's own, but for `information_schema`.
+pub(crate) fn is_system_schema(name: &[u8]) -> bool {
     [&b"performance_schema"[..], b"mysql", b"sys"].iter().any(|schema| name.eq_ignore_ascii_case(schema))
 }
 

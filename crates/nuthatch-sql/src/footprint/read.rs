@@ -52,7 +52,7 @@ pub fn read_footprint(
         return Err(NotExact::Today);
     }
     let Places { queries, definitions } = places(&start, &scope)?;
-    let is_unsteady = definitions.is_some_and(|asked| asked.columns) && catalogue.has_unsteady_views();
+    let is_unsteady = definitions.is_some_and(|asked| asked.may_change_by_itself(catalogue));
     if is_unsteady || definitions.is_some() && !information_schema::asks_for_definitions_only(&start) {
         return Err(NotExact::MoreThanDefinitions);
     }

@@ -2,14 +2,13 @@
 
 use std::borrow::Cow;
 
+use super::information_schema;
 use super::names::{Mention, Scope};
 use super::{NotExact, ReadDefinitions, ReadFootprint};
+use crate::classify::body::is_system_schema;
 use crate::classify::cursor::Cursor;
 use crate::classify::shown::{Shown, shown};
 use crate::statement::Name;
-use crate::words::is_one_of;
-
-const OWN_SCHEMAS: [&[u8]; 4] = [b"information_schema", b"performance_schema", b"mysql", b"sys"];
 
 /// What the answer to a SHOW that was classified as one of definitions depends on; `start` is its first word.
 pub(super) fn footprint(start: &Cursor<'_>, scope: &Scope<'_>) -> Result<ReadFootprint, NotExact> {
@@ -26,7 +25,7 @@ pub(super) fn footprint(start: &Cursor<'_>, scope: &Scope<'_>) -> Result<ReadFoo
             asked.columns = is_view(Mention { schema, name: table }, scope)?;
         }
     }
-    if asked.columns && scope.catalogue.has_unsteady_views() {
+    if asked.may_change_by_itself(scope.catalogue) {
         return Err(NotExact::MoreThanDefinitions);
     }
     Ok(ReadFootprint { definitions: Some(asked), ..ReadFootprint::default() })
@@ -34,14 +33,15 @@ pub(super) fn footprint(start: &Cursor<'_>, scope: &Scope<'_>) -> Result<ReadFoo
 
 /// Definitions of the server's own schemas are not looked at, nor those of schemas in which no table is known.
 fn is_known(schema: Option<Name<'_>>, scope: &Scope<'_>) -> Result<(), NotExact> {
-    let schema = schema.map_or(Cow::Borrowed(scope.schema), |schema| Cow::Owned(schema.text().into_owned()));
+    let schema = schema.map_or(Cow::Borrowed(scope.schema), Name::text);
     if schema.is_empty() {
         return Err(NotExact::NoSchema);
     }
     if !schema.is_ascii() {
         return Err(NotExact::NameNotAscii);
     }
-    let is_looked_at = !is_one_of(&schema, &OWN_SCHEMAS) && scope.catalogue.schema(&schema).is_some();
+    let is_own = is_system_schema(&schema) || information_schema::is_named(Name(&schema));
+    let is_looked_at = !is_own && scope.catalogue.schema(&schema).is_some();
     if is_looked_at { Ok(()) } else { Err(NotExact::MoreThanDefinitions) }
 }
 

@@ -235,7 +235,7 @@ fn falls(stage: &Stage) -> String {
 
 /// It is not exact any more, whatever comes.
 fn has_fallen_too_often(stage: &Stage) -> bool {
-    super::told(stage, "falls").parse::<u64>().expect("a number") >= 3
+    falls(stage).parse::<u64>().expect("a number") >= 3
 }
 
 /// The rows, or the number of the error.
