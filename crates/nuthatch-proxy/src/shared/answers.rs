@@ -10,7 +10,7 @@ use nuthatch_cache::{Cache, Limits};
 use nuthatch_config::MysqlVariables;
 
 pub(crate) use crate::shared::answers::environment::{ENVIRONMENTS_MAX, Environment, Environments};
-pub(crate) use crate::shared::answers::hit_plan::HitPlan;
+pub(crate) use crate::shared::answers::hit_plan::{HitPlan, Terms};
 use crate::stats::Digests;
 
 /// See the module's doc.

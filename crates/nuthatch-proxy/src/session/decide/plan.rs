@@ -10,7 +10,7 @@ use crate::session::decide::split::{Way, way};
 use crate::session::decide::stored_code::code_run;
 use crate::session::parts::{Account, CacheUse, Context, Dealings, Ground, Statement};
 use crate::session::statement::{Facts, Known, Looked, Plan, SaidByRules, look};
-use crate::shared::answers::HitPlan;
+use crate::shared::answers::{HitPlan, Terms};
 use crate::state::Found;
 use crate::stats::{DigestCounters, Observed};
 
@@ -126,8 +126,7 @@ pub(crate) fn hit_plan(
         digest,
         rules: plan.verdict.matched.as_slice().into(),
         found_rows,
-        counts_all_rows: plan.facts.counts_all_rows(),
-        tenure,
+        terms: Terms::of(plan.facts.counts_all_rows(), tenure),
         leaves_diagnostics,
     })
 }

@@ -15,12 +15,26 @@ pub(crate) struct HitPlan {
     pub(crate) rules: Box<[Arc<RuleHits>]>,
     /// What FOUND_ROWS() is behind it.
     pub(crate) found_rows: Found,
+    /// What few answers have, so that a look-up asks once.
+    pub(crate) terms: Option<Box<Terms>>,
+    /// A server would leave the warnings and errors of the statement before alone.
+    pub(crate) leaves_diagnostics: bool,
+}
+
+/// On what terms the answer may be served.
+#[derive(Debug)]
+pub(crate) struct Terms {
     /// It has SQL_CALC_FOUND_ROWS: who has a connection of its own is to find the count there.
     pub(crate) counts_all_rows: bool,
     /// Until when it may be served, if the binlog of its server is followed.
     pub(crate) tenure: Option<Tenure>,
-    /// A server would leave the warnings and errors of the statement before alone.
-    pub(crate) leaves_diagnostics: bool,
+}
+
+impl Terms {
+    /// Those of an answer, if it has any.
+    pub(crate) fn of(counts_all_rows: bool, tenure: Option<Tenure>) -> Option<Box<Self>> {
+        (counts_all_rows || tenure.is_some()).then(|| Box::new(Self { counts_all_rows, tenure }))
+    }
 }
 
 impl HitPlan {
@@ -38,7 +52,16 @@ impl HitPlan {
         of: impl FnOnce() -> AsOf,
         created_ms: impl FnOnce() -> u64,
     ) -> bool {
-        self.tenure.as_ref().is_none_or(|tenure| tenure.holds(of(), created_ms()))
+        self.tenure().is_none_or(|tenure| tenure.holds(of(), created_ms()))
+    }
+
+    /// Until when it may be served, if the binlog of its server is followed.
+    pub(crate) fn tenure(&self) -> Option<&Tenure> {
+        self.terms.as_ref()?.tenure.as_ref()
+    }
+
+    pub(crate) fn counts_all_rows(&self) -> bool {
+        self.terms.as_ref().is_some_and(|terms| terms.counts_all_rows)
     }
 
     /// Whether the rule has matched the statement.

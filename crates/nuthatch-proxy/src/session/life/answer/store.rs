@@ -45,7 +45,8 @@ pub(super) fn entry_of_any_epoch(
     if entry.is_exact() != caching.is_exact() {
         return None;
     }
-    if entry.plan().counts_all_rows && !may_tell_count(&session.ground, &session.context, &session.dealings) {
+    if entry.plan().counts_all_rows() && !may_tell_count(&session.ground, &session.context, &session.dealings)
+    {
         return None;
     }
     let is_from_there = entry.hostgroup() == plan.hostgroup.0;
@@ -71,7 +72,7 @@ pub(super) fn entry_of_any_epoch(
             }
             let is_followed =
                 entry.is_exact() && session.ground.snapshot.follow(plan.hostgroup) != Follow::Off;
-            let tenure = entry.plan().tenure.clone().filter(|_| is_followed);
+            let tenure = entry.plan().tenure().cloned().filter(|_| is_followed);
             if is_followed && tenure.is_none() {
                 return None;
             }

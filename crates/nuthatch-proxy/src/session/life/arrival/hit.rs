@@ -12,6 +12,7 @@ use nuthatch_net::NetError;
 use nuthatch_sql::TableId;
 use nuthatch_wire::Command;
 
+use crate::exact::Tenure;
 use crate::roster::SessionEnd;
 use crate::session::decide::key::{key, key_in, standing_of};
 use crate::session::life::arrival::attributes::text_in;
@@ -95,19 +96,23 @@ fn find(session: &Session, key: &Key<'_>, now_ms: u64) -> Option<Entry<Arc<HitPl
     let Session { ground, cache, context, dealings, .. } = session;
     let transaction = &dealings.transaction;
     let entry = ground.shared.answers.cache.get(key)?;
+    // Asked before the clocks: what is carried while they are looked at would be missed.
+    if let Some(terms) = entry.plan().terms.as_deref() {
+        let holds = |tenure: &Tenure| tenure.holds(transaction.as_of(), entry.created_ms());
+        let is_told = !terms.counts_all_rows || may_tell_count(ground, context, dealings);
+        if !is_told || !terms.tenure.as_ref().is_none_or(holds) {
+            return None;
+        }
+    }
     let is_allowed = match entry.is_exact() {
         true => {
             cache.may_use_exact()
                 && cache.answers_from().is_none_or(|bound| bound.0 == entry.hostgroup())
-                // What is carried while the clocks are looked at would be missed.
-                && entry.plan().is_within_tenure(|| transaction.as_of(), || entry.created_ms())
                 && standing_of(ground, transaction, &entry) == Standing::Holds
         }
         false => cache.may_use_any(),
     };
-    let is_told = !entry.plan().counts_all_rows || may_tell_count(ground, context, dealings);
-    (is_allowed && is_told && entry.judge(now_ms, ground.snapshot.epoch.0) == Judgement::Fresh)
-        .then_some(entry)
+    (is_allowed && entry.judge(now_ms, ground.snapshot.epoch.0) == Judgement::Fresh).then_some(entry)
 }
 
 /// Whether nobody can ask a connection for the count of all rows behind a hit, as larger statements and stored code do: it would tell that of the
