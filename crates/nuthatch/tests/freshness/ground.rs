@@ -70,10 +70,10 @@ pub(crate) fn run_while_the_primary_changes(
     kind: Kind,
     setup: Setup,
     reads: Reads,
-    end: End,
+    time: Duration,
 ) -> (Report, Changes) {
     let mut pair = Pair::new(kind, setup, SemiSync::AfterSync, &schema::statements());
-    let report = Run::go_while(pair.place(reads), end, |run| pair.change_until_over(run));
+    let report = Run::go_while(pair.place(reads), End::WhenTold, |run| pair.change_for(time, run));
     let answered = report::answered(&mut pair.proxy.operator());
     (Report { answered, ..report }, pair.changes)
 }

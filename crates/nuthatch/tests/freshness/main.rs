@@ -86,11 +86,11 @@ const HITS_PERCENT_HARMED: f64 = 5.0;
 /// Of the faults.
 const SEED: u64 = 15;
 
-/// Within which a stale cache must be found out.
-const FOUND_WITHIN: Duration = Duration::from_secs(10);
+/// Within which a stale cache must be found out; it takes seconds, on a machine that does nothing else.
+const FOUND_WITHIN: Duration = Duration::from_secs(60);
 
 /// The same of what a failover loses.
-const LOST_WITHIN: Duration = Duration::from_secs(20);
+const LOST_WITHIN: Duration = Duration::from_secs(60);
 
 /// Each takes all of the machine.
 static ALONE: Mutex<()> = Mutex::new(());
@@ -204,30 +204,22 @@ fn mode_named(word: &str) -> Follow {
 /// Switchovers, and failovers of primaries that are killed: nothing that was acknowledged or shown is gone, nothing stale is shown.
 #[test]
 fn no_read_is_stale_while_the_primary_changes() {
-    no_read_is_stale_while_the_primary_changes_of(
-        Kind::MariaDb,
-        Reads::Current,
-        End::After(WHILE_THE_PRIMARY_CHANGES),
-    );
+    no_read_is_stale_while_the_primary_changes_of(Kind::MariaDb, Reads::Current, WHILE_THE_PRIMARY_CHANGES);
 }
 
 #[test]
 fn no_read_is_stale_while_the_primary_of_mysql_changes() {
-    no_read_is_stale_while_the_primary_changes_of(
-        Kind::MySql,
-        Reads::Current,
-        End::After(WHILE_THE_PRIMARY_CHANGES),
-    );
+    no_read_is_stale_while_the_primary_changes_of(Kind::MySql, Reads::Current, WHILE_THE_PRIMARY_CHANGES);
 }
 
 #[expect(clippy::print_stdout, reason = "the outcome is what a run is for")]
-fn no_read_is_stale_while_the_primary_changes_of(server: Kind, reads: Reads, end: End) {
+fn no_read_is_stale_while_the_primary_changes_of(server: Kind, reads: Reads, time: Duration) {
     let _alone = ALONE.lock();
     let setup = match reads {
         Reads::Current | Reads::Within(_) => exact(),
         Reads::OfSession => exact().variable("mysql-read_write_split", 1),
     };
-    let (report, changes) = ground::run_while_the_primary_changes(server, setup, reads, end);
+    let (report, changes) = ground::run_while_the_primary_changes(server, setup, reads, time);
     println!("{report}\n{changes}");
     assert!(report.violations.counts.is_empty(), "violations, printed above");
     assert_eq!(report.unchecked(), [question::Kind::Legacy], "all else is checked");
@@ -311,11 +303,12 @@ fn snapshots_that_move_are_found_within_seconds() {
 #[ignore = "takes as long as it is told: make freshness"]
 fn no_read_is_stale_for_as_long_as_wanted() {
     let seconds = argument("SECONDS").map_or(60, |text| text.parse().expect("a number"));
-    let end = End::After(Duration::from_secs(seconds));
+    let time = Duration::from_secs(seconds);
+    let end = End::After(time);
     let server = servers::kind_named(argument("SERVER").as_deref());
     if argument("SWITCHES").is_some() {
         let reads = if argument("SPLIT").is_some() { Reads::OfSession } else { Reads::Current };
-        return no_read_is_stale_while_the_primary_changes_of(server, reads, end);
+        return no_read_is_stale_while_the_primary_changes_of(server, reads, time);
     }
     if let Some(mode) = argument("FOLLOW") {
         let past = if argument("HALF").is_some() { Past::EverySecond } else { Past::All };

@@ -118,6 +118,15 @@ pub(crate) struct Run {
     waits: Mutex<Waits>,
 }
 
+/// See [`Run::ending`].
+pub(crate) struct Ending<'a>(&'a Run);
+
+impl Drop for Ending<'_> {
+    fn drop(&mut self) {
+        self.0.is_told_to_end.store(true, Ordering::Relaxed);
+    }
+}
+
 impl Run {
     /// Runs all sessions in a schema that was just made. The report lacks who answered.
     pub(crate) fn go(place: Place, end: End) -> Report {
@@ -211,9 +220,9 @@ impl Run {
         }
     }
 
-    /// Ends one that ends when it is told to.
-    pub(crate) fn end(&self) {
-        self.is_told_to_end.store(true, Ordering::Relaxed);
+    /// Ends one that ends when it is told to, when it is dropped: also if who holds it panics.
+    pub(crate) const fn ending(&self) -> Ending<'_> {
+        Ending(self)
     }
 
     /// A version that nobody has written before.

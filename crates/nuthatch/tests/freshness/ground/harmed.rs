@@ -81,8 +81,8 @@ impl Harmed {
     pub(crate) fn run(mut self, faults: usize, time: Duration) -> Outcome {
         let begun = time_of_day();
         let report = Run::go_while(self.place(), End::WhenTold, |run| {
-            // Sessions end, also if a fault does not heal.
-            let _ending = Ending(run);
+            // Also if a fault does not heal.
+            let _ending = run.ending();
             while self.faults.len() < faults && run.now() < time {
                 self.befall(run);
             }
@@ -323,14 +323,6 @@ impl Harmed {
         for (kind, answered) in report::answered(&mut self.ground.proxy.operator()) {
             self.answered.entry(kind).or_default().add(answered);
         }
-    }
-}
-
-struct Ending<'a>(&'a Run);
-
-impl Drop for Ending<'_> {
-    fn drop(&mut self) {
-        self.0.end();
     }
 }
 
