@@ -2,6 +2,7 @@
 
 use std::io;
 use std::path::PathBuf;
+use std::process::ExitStatus;
 
 use crate::role::Role;
 
@@ -76,10 +77,12 @@ pub enum LabError {
         path: PathBuf,
     },
     /// The empty data directory could not be made.
-    #[error("make an empty data directory; end of what {program} said:\n{log_tail}")]
+    #[error("make an empty data directory: {program} ended with {status}; end of what it said:\n{log_tail}")]
     Template {
         /// The program that makes it.
         program: &'static str,
+        /// How it ended: a signal is somebody else's.
+        status: ExitStatus,
         /// Its last lines.
         log_tail: String,
     },

@@ -95,7 +95,7 @@ fn initialize(installation: &Installation, dialect: &dyn Dialect, data: &Path) -
     if status.success() {
         return Ok(());
     }
-    Err(LabError::Template { program: dialect.initializer().name, log_tail: tail(&log) })
+    Err(LabError::Template { program: dialect.initializer().name, status, log_tail: tail(&log) })
 }
 
 /// Refuses a directory that another user could have prepared, as anyone could under `/tmp`.
