@@ -13,6 +13,7 @@ use crate::fill::Fill;
 use crate::key::Key;
 use crate::limits::{Limits, Partition, SHARDS_MAX};
 use crate::line::Line;
+use crate::plan::Plan;
 use crate::refusal::Refusal;
 use crate::repeats::Repeats;
 use crate::shard::{Shard, Slot};
@@ -32,7 +33,7 @@ pub enum Kept {
 }
 
 /// A bounded store of answers. `T` is the caller's plan for an entry; share the cache by reference or `Arc`.
-pub struct Cache<T> {
+pub struct Cache<T: Plan> {
     /// Always [`SHARDS_MAX`]; those past the mask are empty and have no share.
     shards: Box<[Line<RwLock<Shard<T>>>]>,
     /// Number of shards in use, less one. Written only under all shards' locks.
@@ -45,7 +46,7 @@ pub struct Cache<T> {
     counters: Counters,
 }
 
-impl<T> Cache<T> {
+impl<T: Plan> Cache<T> {
     /// An empty cache under `limits`.
     pub fn new(limits: Limits) -> Self {
         let partition = Partition::of(limits);
@@ -346,7 +347,7 @@ impl<T> Cache<T> {
 }
 
 /// Puts an entry into a resized shard; returns how many entries had to go for it, itself included.
-fn move_into<T>(shard: &mut Shard<T>, slot: Slot, entry: Entry<T>, new: &Partition) -> u64 {
+fn move_into<T: Plan>(shard: &mut Shard<T>, slot: Slot, entry: Entry<T>, new: &Partition) -> u64 {
     if entry.weight_bytes() > new.entry_bytes_max {
         return 1;
     }
@@ -354,7 +355,7 @@ fn move_into<T>(shard: &mut Shard<T>, slot: Slot, entry: Entry<T>, new: &Partiti
     inserted.evicted + u64::from(!inserted.is_kept)
 }
 
-impl<T> fmt::Debug for Cache<T> {
+impl<T: Plan> fmt::Debug for Cache<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Cache").field("usage", &self.usage()).finish_non_exhaustive()
     }

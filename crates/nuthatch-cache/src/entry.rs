@@ -16,6 +16,7 @@ use crate::clocks::{Clock, Sequence};
 use crate::fill::{Fill, Packets, STATUS_OFFSETS_MAX};
 use crate::key::{Key, Protocol, hash_of};
 use crate::mix::mix;
+use crate::plan::Plan;
 use crate::refusal::Refusal;
 use crate::weight::allocated_bytes;
 
@@ -238,18 +239,25 @@ impl<T> Entry<T> {
         }
     }
 
-    /// What the entry takes from the allocator, in bytes; the index comes on top of it.
+    /// What the entry takes from the allocator, in bytes, with what of its plan is its own; the index comes on top of it.
     #[inline]
-    pub fn weight_bytes(&self) -> u64 {
-        weight_of::<T>(self.0.slice.len())
+    pub fn weight_bytes(&self) -> u64
+    where
+        T: Plan,
+    {
+        weight_of::<T>(self.0.slice.len()) + self.plan().weight_bytes()
     }
 
     /// Makes the entry of `fill`, or refuses one that weighs more than `bytes_max`. Cost: one allocation, one copy.
-    pub(crate) fn new(fill: Fill<'_, T>, bytes_max: u64) -> Result<Self, Refusal> {
-        let Fill { key, packets, clocks, since, .. } = fill;
+    pub(crate) fn new(fill: Fill<'_, T>, bytes_max: u64) -> Result<Self, Refusal>
+    where
+        T: Plan,
+    {
+        let Fill { key, packets, clocks, since, .. } = &fill;
+        let (key, packets, clocks, since) = (*key, *packets, *clocks, *since);
         let slice_bytes =
             (dependencies::bytes_of(clocks.len()) + key.bytes()).saturating_add(packets.bytes());
-        let bytes = weight_of::<T>(slice_bytes);
+        let bytes = weight_of::<T>(slice_bytes).saturating_add(fill.plan.weight_bytes());
         if bytes > bytes_max {
             return Err(Refusal::TooLarge { bytes, bytes_max });
         }

@@ -77,6 +77,6 @@ pub struct Fill<'a, T> {
     pub clocks: &'a [Clock],
     /// The moment noted before the answer was asked for; kept with clocks only.
     pub since: Sequence,
-    /// What a hit needs of the caller's own, such as counters to bump; shared allocations behind it are not weighed.
+    /// What a hit needs of the caller's own, such as counters to bump; of what is behind it is weighed what it says.
     pub plan: T,
 }

@@ -15,6 +15,7 @@ use quick_cache::{Lifecycle, OptionsBuilder, Weighter};
 
 use crate::entry::Entry;
 use crate::key::Key;
+use crate::plan::Plan;
 
 /// Each this many bytes of share buy a place in the estimate of entries; half as many evicted keys are remembered.
 const BYTES_PER_ESTIMATED_ENTRY: u64 = 1024;
@@ -38,7 +39,7 @@ pub(crate) struct Inserted<T> {
     pub(crate) outgoing: Outgoing<T>,
 }
 
-pub(crate) struct Shard<T> {
+pub(crate) struct Shard<T: Plan> {
     index: Index<Slot, Entry<T>, EntryWeight, IdentityHash, Eviction>,
     share_bytes: u64,
     /// What the index may hold before the entries' part is cut again.
@@ -50,7 +51,7 @@ pub(crate) struct Shard<T> {
 #[derive(Debug, Clone, Copy, Default)]
 struct EntryWeight;
 
-impl<T> Shard<T> {
+impl<T: Plan> Shard<T> {
     /// An empty shard that takes at most `share_bytes`.
     pub(crate) fn new(share_bytes: u64) -> Self {
         let index_reserved_bytes = index_step_bytes(share_bytes).min(share_bytes);
@@ -202,7 +203,7 @@ fn index_step_bytes(share_bytes: u64) -> u64 {
 #[derive(Debug, Clone, Copy)]
 struct Eviction;
 
-impl<T> Weighter<Slot, Entry<T>> for EntryWeight {
+impl<T: Plan> Weighter<Slot, Entry<T>> for EntryWeight {
     #[inline]
     fn weight(&self, _slot: &Slot, entry: &Entry<T>) -> u64 {
         entry.weight_bytes()

@@ -265,6 +265,10 @@ statistics! {
         "Session environments that are interned.";
     SessionEnvironmentLimit = Gauge "Session_Environment_Limit", "session_environment_limit" {},
         "The most session environments that are interned.";
+    QueryCachePlans = Gauge "Query_Cache_Plans", "query_cache_plans" {},
+        "What hits of cached answers do, kept once for all answers of a kind.";
+    QueryCachePlansLimit = Gauge "Query_Cache_Plans_Limit", "query_cache_plans_limit" {},
+        "The most of them that answers share; further ones are charged to their answer.";
 
     StatementRetries = Counter "Statement_Retries", "statement_retries" {},
         "Statements sent again after their connection was lost.";

@@ -1,7 +1,7 @@
 //! `FOUND_ROWS()`, as far as it is known.
 
 /// What is known of FOUND_ROWS().
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) enum Found {
     /// Its value.
     Known(u64),

@@ -1,5 +1,6 @@
 //! Until when, and to whom, one stored answer may be given, where the binlog of its server is followed.
 
+use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
 use crate::exact::follow::horizon::{AsOf, Horizon};
@@ -9,6 +10,21 @@ use crate::exact::follow::horizon::{AsOf, Horizon};
 pub(crate) struct Tenure {
     horizon: Arc<Horizon>,
     is_of_replica: bool,
+}
+
+/// Of one server, whose horizon is one.
+impl PartialEq for Tenure {
+    fn eq(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.horizon, &other.horizon) && self.is_of_replica == other.is_of_replica
+    }
+}
+
+impl Eq for Tenure {}
+
+impl Hash for Tenure {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        (Arc::as_ptr(&self.horizon).addr(), self.is_of_replica).hash(state);
+    }
 }
 
 impl Tenure {

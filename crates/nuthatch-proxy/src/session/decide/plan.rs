@@ -114,7 +114,7 @@ pub(crate) fn hit_plan(
     account: &Account,
     context: &Context,
     plan: &Plan,
-    found_rows: Found,
+    found_rows: Option<Found>,
     tenure: Option<Tenure>,
 ) -> Arc<HitPlan> {
     let digest = plan.digest.as_ref().and_then(|row| {
@@ -122,12 +122,13 @@ pub(crate) fn hit_plan(
     });
     let leaves_diagnostics =
         matches!(context.lexing.server, ServerFlavor::MariaDb(_)) && plan.facts.tables.none;
-    Arc::new(HitPlan {
+    ground.shared.answers.plans.shared(HitPlan {
         digest,
         rules: plan.verdict.matched.as_slice().into(),
         found_rows,
         terms: Terms::of(plan.facts.counts_all_rows(), tenure),
         leaves_diagnostics,
+        is_alone: false,
     })
 }
 

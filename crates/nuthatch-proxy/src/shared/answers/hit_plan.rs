@@ -1,7 +1,9 @@
 //! What is kept with a cached answer.
 
+use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
+use nuthatch_cache::Plan;
 use nuthatch_config::RuleHits;
 
 use crate::exact::{AsOf, Tenure};
@@ -9,20 +11,24 @@ use crate::state::Found;
 use crate::stats::DigestCounters;
 
 /// What a hit does to its session, and bumps besides the worker's counters: as if the statement had gone its way.
+///
+/// Of those that are equal one is kept ([`Plans`](super::plans::Plans)): those of one digest most often.
 #[derive(Debug)]
 pub(crate) struct HitPlan {
     pub(crate) digest: Option<Arc<DigestCounters>>,
     pub(crate) rules: Box<[Arc<RuleHits>]>,
-    /// What FOUND_ROWS() is behind it.
-    pub(crate) found_rows: Found,
+    /// What FOUND_ROWS() is behind it; none for as many as there are rows.
+    pub(crate) found_rows: Option<Found>,
     /// What few answers have, so that a look-up asks once.
     pub(crate) terms: Option<Box<Terms>>,
     /// A server would leave the warnings and errors of the statement before alone.
     pub(crate) leaves_diagnostics: bool,
+    /// No other answer has it: there was no room among those that are shared.
+    pub(crate) is_alone: bool,
 }
 
 /// On what terms the answer may be served.
-#[derive(Debug)]
+#[derive(Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Terms {
     /// It has SQL_CALC_FOUND_ROWS: who has a connection of its own is to find the count there.
     pub(crate) counts_all_rows: bool,
@@ -38,6 +44,29 @@ impl Terms {
 }
 
 impl HitPlan {
+    /// What FOUND_ROWS() is behind an answer of so many rows.
+    #[inline]
+    pub(crate) fn found_rows(&self, rows: u64) -> Found {
+        self.found_rows.unwrap_or(Found::Known(rows))
+    }
+
+    /// What two equal ones have in common: counters by where they stand.
+    fn parts(&self) -> impl PartialEq + Hash {
+        let digest = self.digest.as_ref().map_or(0, |digest| Arc::as_ptr(digest).addr());
+        (digest, self.found_rows, &self.terms, self.leaves_diagnostics)
+    }
+
+    /// What it takes from the allocator, about; counters are others' too.
+    fn allocated_bytes(&self) -> u64 {
+        const OWNERS_BYTES: usize = 2 * size_of::<usize>();
+        let terms_bytes = self.terms.as_ref().map_or(0, |_| size_of::<Terms>());
+        (OWNERS_BYTES + size_of::<Self>() + size_of_val(&*self.rules) + terms_bytes) as u64
+    }
+
+    fn rule_places(&self) -> impl Iterator<Item = usize> {
+        self.rules.iter().map(|rule| Arc::as_ptr(rule).addr())
+    }
+
     /// The counters of the statement's digest, unless there was no room for them.
     pub(crate) fn counters(&self) -> Option<&Arc<DigestCounters>> {
         self.digest.as_ref()
@@ -91,5 +120,59 @@ impl HitPlan {
         if let Some(digest) = &self.digest {
             digest.cache().count_expired();
         }
+    }
+}
+
+impl PartialEq for HitPlan {
+    fn eq(&self, other: &Self) -> bool {
+        self.parts() == other.parts() && self.rule_places().eq(other.rule_places())
+    }
+}
+
+impl Eq for HitPlan {}
+
+impl Hash for HitPlan {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.parts().hash(state);
+        self.rule_places().for_each(|place| place.hash(state));
+    }
+}
+
+impl Plan for HitPlan {
+    fn weight_bytes(&self) -> u64 {
+        if self.is_alone { self.allocated_bytes() } else { 0 }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::exact::Horizon;
+
+    fn plan(tenure: Option<Tenure>) -> HitPlan {
+        HitPlan {
+            digest: None,
+            rules: Box::default(),
+            found_rows: None,
+            terms: Terms::of(false, tenure),
+            leaves_diagnostics: false,
+            is_alone: false,
+        }
+    }
+
+    #[test]
+    fn plans_are_equal_that_bump_and_ask_the_same() {
+        let [here, there] = [(), ()].map(|()| Arc::new(Horizon::default()));
+        let of = |horizon: &Arc<Horizon>| plan(Some(Tenure::new(Arc::clone(horizon), false)));
+        assert_eq!(of(&here), of(&here));
+        assert_ne!(of(&here), of(&there));
+        assert_ne!(of(&here), plan(None));
+        assert_ne!(of(&here), plan(Some(Tenure::new(here.clone(), true))));
+    }
+
+    #[test]
+    fn found_rows_are_the_rows_unless_told_otherwise() {
+        let limited = HitPlan { found_rows: Some(Found::Known(7)), ..plan(None) };
+        assert_eq!((plan(None).found_rows(3), limited.found_rows(3)), (Found::Known(3), Found::Known(7)));
     }
 }

@@ -118,6 +118,7 @@ pub(super) fn store(
     if is_given_later && is_there(session, request) {
         return Ok(());
     }
+    let found_rows = Some(found_rows).filter(|found| *found != Found::Known(end.rows));
     // Behind all that it shows. The latest look at the clock may be from before the answer came: see `count_hit`.
     let created_ms = session.ground.shared.clock.now_ms();
     insert(

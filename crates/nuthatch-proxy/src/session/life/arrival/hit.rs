@@ -185,7 +185,7 @@ pub(crate) fn count_hit(session: &mut Session, entry: &Entry<Arc<HitPlan>>, now_
         dealings.diagnostics.forget();
     }
     dealings.hands.forget_what_ran_last();
-    dealings.results.set_found_rows(plan.found_rows, None);
+    dealings.results.set_found_rows(plan.found_rows(entry.rows()), None);
     dealings.results.set_row_count(-1);
 }
 
