@@ -145,7 +145,9 @@ class Run:
     def _counters(self):
         return {name: int(value) for name, value in self.stage.admin.rows("SELECT Variable_Name, Variable_Value FROM stats_mysql_global")
                 if name.startswith("Query_Cache_count")} | {
-                    "opened": int(self.stage.admin.rows("SELECT SUM(ConnOK) FROM stats_mysql_connection_pool")[0][0])}
+                    "opened": int(self.stage.admin.rows("SELECT SUM(ConnOK) FROM stats_mysql_connection_pool")[0][0]),
+                    **dict(zip(("invalidated", "repeated"), map(int, self.stage.admin.rows(
+                        "SELECT COALESCE(SUM(invalidated), 0), COALESCE(SUM(repeated), 0) FROM stats_query_cache")[0])))}
 
     def _tell(self, before, pages):
         after = self._counters()
@@ -154,11 +156,11 @@ class Run:
         opened = grown["opened"]
         print(f"-- {self.app.NAME}: {pages} pages, {self.passed} compared alike; {hits} hits of {asked} look-ups "
               f"({100 * hits / max(asked, 1):.1f} %); at most {self.most} server connections at a time, {opened} opened")
-        ((invalidated, repeated),) = self.stage.admin.rows("SELECT SUM(invalidated), SUM(repeated) FROM stats_query_cache")
-        print(f"   {asked - hits} misses, {invalidated} of them of what was written over ({repeated} to be the same again), since its installation;"
-              " those with most:")
+        print(f"   {asked - hits} misses, {grown['invalidated']} of them of what was written over ({grown['repeated']} to be the same again);"
+              " since its installation, those with most and most written over:")
         for misses, invalidated, repeated, text in self.stage.admin.rows(
-                "SELECT look_ups - hits, invalidated, repeated, digest_text FROM stats_query_cache WHERE look_ups > hits ORDER BY 1 DESC LIMIT 12"):
+                "SELECT look_ups - hits, invalidated, repeated, digest_text FROM stats_query_cache WHERE look_ups > hits ORDER BY 1 DESC LIMIT 8") + self.stage.admin.rows(
+                    "SELECT look_ups - hits, invalidated, repeated, digest_text FROM stats_query_cache ORDER BY repeated DESC LIMIT 8"):
             print(f"   {misses} misses, {invalidated} invalidated, {repeated} the same again: {str(text)[:SHOWN_CHARS_MAX]}")
         self._check(f"at most {CONNECTIONS_MAX} server connections at a time", self.most <= CONNECTIONS_MAX)
         self._check(f"at most {OPENED_MAX} server connections opened over all pages", opened <= OPENED_MAX)
