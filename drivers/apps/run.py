@@ -158,10 +158,10 @@ class Run:
               f"({100 * hits / max(asked, 1):.1f} %); at most {self.most} server connections at a time, {opened} opened")
         print(f"   {asked - hits} misses, {grown['invalidated']} of them of what was written over ({grown['repeated']} to be the same again);"
               " since its installation, those with most and most written over:")
-        for misses, invalidated, repeated, text in self.stage.admin.rows(
-                "SELECT look_ups - hits, invalidated, repeated, digest_text FROM stats_query_cache WHERE look_ups > hits ORDER BY 1 DESC LIMIT 8") + self.stage.admin.rows(
-                    "SELECT look_ups - hits, invalidated, repeated, digest_text FROM stats_query_cache ORDER BY repeated DESC LIMIT 8"):
-            print(f"   {misses} misses, {invalidated} invalidated, {repeated} the same again: {str(text)[:SHOWN_CHARS_MAX]}")
+        for most in ("look_ups - hits", "repeated"):
+            for misses, invalidated, repeated, text in self.stage.admin.rows(
+                    f"SELECT look_ups - hits, invalidated, repeated, digest_text FROM stats_query_cache WHERE look_ups > hits ORDER BY {most} DESC LIMIT 8"):
+                print(f"   {misses} misses, {invalidated} invalidated, {repeated} the same again: {str(text)[:SHOWN_CHARS_MAX]}")
         self._check(f"at most {CONNECTIONS_MAX} server connections at a time", self.most <= CONNECTIONS_MAX)
         self._check(f"at most {OPENED_MAX} server connections opened over all pages", opened <= OPENED_MAX)
 

@@ -253,8 +253,7 @@ impl<T> Entry<T> {
     where
         T: Plan,
     {
-        let Fill { key, packets, clocks, since, .. } = &fill;
-        let (key, packets, clocks, since) = (*key, *packets, *clocks, *since);
+        let Fill { key, packets, clocks, since, .. } = fill;
         let slice_bytes =
             (dependencies::bytes_of(clocks.len()) + key.bytes()).saturating_add(packets.bytes());
         let bytes = weight_of::<T>(slice_bytes).saturating_add(fill.plan.weight_bytes());

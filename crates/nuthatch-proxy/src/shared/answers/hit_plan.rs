@@ -161,7 +161,7 @@ mod tests {
     }
 
     #[test]
-    fn plans_are_equal_that_bump_and_ask_the_same() {
+    fn plans_are_equal_that_ask_the_same() {
         let [here, there] = [(), ()].map(|()| Arc::new(Horizon::default()));
         let of = |horizon: &Arc<Horizon>| plan(Some(Tenure::new(Arc::clone(horizon), false)));
         assert_eq!(of(&here), of(&here));

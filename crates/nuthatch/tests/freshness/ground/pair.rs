@@ -125,16 +125,14 @@ impl Pair {
         }
     }
 
-    /// A switchover and a failover in turn, for that long and until each was at least once; then the run is over.
+    /// A switchover and a failover in turn, for that long, in whole rounds; then the run is over.
     pub(super) fn change_for(&mut self, time: Duration, run: &Run) {
         let _ending = run.ending();
-        while run.now() < time || self.changes.failovers == 0 {
+        while run.now() < time {
             self.pause();
             self.switch_over(run);
-            if run.now() < time || self.changes.failovers == 0 {
-                self.pause();
-                self.fail_over(run);
-            }
+            self.pause();
+            self.fail_over(run);
         }
     }
 

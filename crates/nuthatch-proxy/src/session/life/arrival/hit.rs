@@ -12,7 +12,6 @@ use nuthatch_net::NetError;
 use nuthatch_sql::TableId;
 use nuthatch_wire::Command;
 
-use crate::exact::Tenure;
 use crate::roster::SessionEnd;
 use crate::session::decide::key::{key, key_in, standing_of};
 use crate::session::life::arrival::attributes::text_in;
@@ -97,10 +96,10 @@ fn find(session: &Session, key: &Key<'_>, now_ms: u64) -> Option<Entry<Arc<HitPl
     let transaction = &dealings.transaction;
     let entry = ground.shared.answers.cache.get(key)?;
     // Asked before the clocks: what is carried while they are looked at would be missed.
-    if let Some(terms) = entry.plan().terms.as_deref() {
-        let holds = |tenure: &Tenure| tenure.holds(transaction.as_of(), entry.created_ms());
-        let is_told = !terms.counts_all_rows || may_tell_count(ground, context, dealings);
-        if !is_told || !terms.tenure.as_ref().is_none_or(holds) {
+    let plan = entry.plan();
+    if plan.terms.is_some() {
+        let is_told = !plan.counts_all_rows() || may_tell_count(ground, context, dealings);
+        if !is_told || !plan.is_within_tenure(|| transaction.as_of(), || entry.created_ms()) {
             return None;
         }
     }
