@@ -33,6 +33,16 @@ impl Gtids {
         }
     }
 
+    /// Whether it lacks something of the other, and all of that was written first by the MySQL server with this `server_uuid`.
+    pub(crate) fn lacks_only_of(&self, other: &Self, server_uuid: &str) -> bool {
+        let (KnownGtids::Set(own), KnownGtids::Set(other)) = (&self.understood, &other.understood) else {
+            return false;
+        };
+        let Ok(writer) = u128::from_str_radix(&server_uuid.replace('-', ""), 16) else { return false };
+        let lacking = other.without(own);
+        lacking.count() > 0 && lacking.origins().all(|(uuid, ..)| uuid == writer)
+    }
+
     /// It has what the other has as well. Two kinds do not mix: what is of another one is left out.
     pub(crate) fn add(&mut self, other: &Self) {
         match (&mut self.understood, &other.understood) {
@@ -147,6 +157,27 @@ mod tests {
         for wrong in ["x:5-3", "x:1-", "x:-1"] {
             assert_eq!(Gtids::parse(MYSQL, &wrong.replace('x', A)), None, "{wrong}");
         }
+    }
+
+    #[test]
+    fn what_a_server_lacks_of_its_own_is_told_apart_from_what_others_wrote() {
+        let set = |text: &str| {
+            let text = text.replace('A', A).replace('B', B);
+            Gtids::parse(MYSQL, &text).unwrap_or_else(|| panic!("{text}"))
+        };
+        for (one, other, is_so) in [
+            ("A:1-5", "A:1-5", false),
+            ("A:1-6", "A:1-5", false),
+            ("A:1-5", "A:1-7", true),
+            ("A:1-5", "A:1-5:tag:1", true),
+            ("A:1-5", "A:1-7,\nB:1", false),
+            ("A:1-5,B:1", "A:1-7,\nB:1", true),
+            ("A:1-5", "B:1", false),
+        ] {
+            assert_eq!(set(one).lacks_only_of(&set(other), A), is_so, "{one} {other}");
+        }
+        let positions = |text| Gtids::parse(MARIADB, text).expect(text);
+        assert!(!positions("0-1-5").lacks_only_of(&positions("0-1-6"), ""));
     }
 
     #[test]

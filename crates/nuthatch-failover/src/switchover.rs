@@ -122,13 +122,24 @@ impl Field {
         findings.extend(Self::try_replication(order).await);
         match (old, new) {
             (Some((mut link, _)), Some(new)) => {
-                // Asked last: what others have was there before.
-                let survey =
-                    Survey::of(&mut link).await.map_err(|failure| vec![refused(failure.to_string())])?;
+                let survey = Self::of_primary(&mut link, &new.1, order.limits.answer)
+                    .await
+                    .map_err(|failure| vec![refused(failure.to_string())])?;
                 Ok(Self { old: (link, survey), new, others, findings, events: Vec::new() })
             }
             _ => Err(vec![refused(format!("{writer} is not among the servers of the pair any more"))]),
         }
+    }
+
+    /// Asks the old primary, after the others: what they have was there before. A transaction of its own that only the new one has is being
+    /// committed, and waited for: MySQL counts it as executed when replicas may have applied it already.
+    async fn of_primary(link: &mut Link, new: &Survey, patience: Duration) -> Result<Survey, Failure> {
+        let survey = Survey::of(link).await?;
+        if !survey.has.lacks_only_of(&new.has, &survey.uuid) {
+            return Ok(survey);
+        }
+        link.has_applied(&new.has, patience).await?;
+        Survey::of(link).await
     }
 
     /// Whether others can log in to the new primary; the account may be for their hosts only.

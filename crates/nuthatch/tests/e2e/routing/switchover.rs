@@ -2,7 +2,7 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use nuthatch_lab::{Kind, Role};
+use nuthatch_lab::{Kind, Options, Role, SemiSync};
 
 use super::pair::Stage;
 use crate::client::Login;
@@ -148,6 +148,27 @@ fn what_would_hinder_it_is_told_and_refused_before_anything_is_touched() {
     }
     assert_eq!(stage.direct(Role::Primary).value("SELECT @@global.read_only"), "0");
     assert_eq!(stage.client().value(WHO), "1");
+}
+
+#[test]
+fn what_mysql_is_still_committing_is_no_surplus_of_its_replica() {
+    let options = Options { semi_sync: SemiSync::AfterSync, ..Options::default() };
+    let stage = Stage::with(Kind::MySql, options, Setup::default());
+    let mut primary = stage.direct(Role::Primary);
+    primary.ok("CREATE TABLE test.t (a INT PRIMARY KEY)");
+    servers::await_replicas(&stage.lab);
+    // One replica more than there are would have to acknowledge it: the commit lasts as long as the time-out.
+    primary.ok("SET GLOBAL rpl_semi_sync_source_wait_for_replica_count = 3");
+    primary.ok("SET GLOBAL rpl_semi_sync_source_timeout = 2000");
+    let mut first = stage.direct(Role::Replica(1));
+    std::thread::scope(|scope| {
+        scope.spawn(|| primary.ok("INSERT INTO test.t VALUES (1)"));
+        await_that("it is applied", || first.value("SELECT COUNT(*) FROM test.t") == "1");
+        let visible = stage.direct(Role::Primary).value("SELECT COUNT(*) FROM test.t");
+        assert_eq!(visible, "0", "it is not committed yet: else this shows nothing");
+        let checked = stage.proxy.operator().table(stage.order(Role::Replica(1), " CHECK"));
+        assert!(checked.iter().all(|row| row[0] != "refused"), "{checked:?}");
+    });
 }
 
 #[test]
