@@ -62,11 +62,12 @@ fn hits(stage: &Stage) -> u64 {
     stage.figure("Query_Cache_count_GET_OK")
 }
 
-/// Has the answer stored.
+/// Has the answer stored. The second time does not always do: other tests make tables on the same server, and what was asked while such a change
+/// was learnt is not kept.
 #[track_caller]
 fn warm(stage: &Stage, client: &mut Client, sql: &str) {
     client.ok(sql);
-    assert!(is_hit(stage, client, sql), "{sql} is served from the cache");
+    await_known(stage, client, sql);
 }
 
 /// Sends a statement that has to wait, and returns when the server is at it. (`innodb_trx` does not tell: that is a copy which
