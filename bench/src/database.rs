@@ -65,6 +65,17 @@ impl Database {
         Ok(Self { lab })
     }
 
+    /// With so many rows, if it has fewer.
+    pub(crate) fn grow_to(&self, rows: u64) -> Result<()> {
+        let insert = format!(
+            "USE sbtest; INSERT INTO sbtest1 SELECT seq, 1 + FLOOR(RAND(seq) * 10000), RPAD(SHA2(seq, 512), 119, seq), \
+             LEFT(SHA2(seq, 256), 59) FROM seq_10001_to_{}; ANALYZE TABLE sbtest1;",
+            rows.max(10_001)
+        );
+        self.lab.primary().query(&insert).context("cannot load more of sbtest1")?;
+        Ok(())
+    }
+
     /// `MariaDB 10.11...`.
     pub(crate) fn version(&self) -> String {
         self.lab.primary().version().to_owned()

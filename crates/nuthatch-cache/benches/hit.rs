@@ -10,8 +10,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use nuthatch_cache::{
-    BLOCK_KEYS, Cache, ClockOptions, Clocks, Fill, Judgement, Key, Limits, Packets, Protocol, Sequence,
-    Standing,
+    BLOCK_KEYS, Cache, ClockOptions, Clocks, Fill, Judgement, Key, Limits, Protocol, Sequence, Standing,
 };
 
 const ROUNDS: usize = 7;
@@ -33,7 +32,7 @@ fn look_ups(name: &str, entries: u64, count: u64) {
     let cache = Cache::new(LIMITS);
     let mut statement = Statement::new();
     for id in 0..entries {
-        cache.insert(fill(statement.of(id), &[0; 190])).expect("it fits");
+        cache.insert(&fill(statement.of(id), &[0; 190])).expect("it fits");
     }
     let order = shuffled(entries, count);
     let keys = best(|| {
@@ -99,7 +98,7 @@ fn fills(name: &str, bytes: usize, count: u64) {
     let mut statement = Statement::new();
     let taken = best(|| {
         for id in 0..count {
-            cache.insert(fill(statement.of(id), &answer)).expect("it fits");
+            cache.insert(&fill(statement.of(id), &answer)).expect("it fits");
         }
     });
     report(name, taken, count);
@@ -164,8 +163,9 @@ fn key(statement: &[u8]) -> Key<'_> {
 fn fill<'a>(statement: &'a [u8], packets: &'a [u8]) -> Fill<'a, usize> {
     Fill {
         key: key(statement),
-        packets: Packets::Whole(packets),
-        status_offsets: &[],
+        head: b"",
+        rest: packets,
+        status_offsets: [None; 2],
         rows: 1,
         hostgroup: 0,
         created_ms: 0,

@@ -11,6 +11,7 @@ use parking_lot::{Mutex, RwLock, RwLockReadGuard, RwLockWriteGuard};
 use crate::entry::Entry;
 use crate::fill::Fill;
 use crate::key::Key;
+use crate::kinds::Kinds;
 use crate::limits::{Limits, Partition, SHARDS_MAX};
 use crate::line::Line;
 use crate::plan::Plan;
@@ -41,6 +42,7 @@ pub struct Cache<T: Plan> {
     /// Copy of the partition's, for inserts.
     entry_bytes_max: AtomicU64,
     partition: RwLock<Partition>,
+    kinds: Kinds<T>,
     cursor: Mutex<Cursor>,
     repeats: Repeats,
     counters: Counters,
@@ -57,6 +59,7 @@ impl<T: Plan> Cache<T> {
             mask: AtomicUsize::new(partition.shards - 1),
             entry_bytes_max: AtomicU64::new(partition.entry_bytes_max),
             partition: RwLock::new(partition),
+            kinds: Kinds::new(partition.kinds_bytes),
             cursor: Mutex::default(),
             repeats: Repeats::new(),
             counters: Counters::default(),
@@ -92,7 +95,7 @@ impl<T: Plan> Cache<T> {
     /// [`Refusal::NoRoom`].
     ///
     /// Cost: one allocation and one copy without a lock, then one shard's lock.
-    pub fn insert(&self, fill: Fill<'_, T>) -> Result<Kept, Refusal> {
+    pub fn insert(&self, fill: &Fill<'_, T>) -> Result<Kept, Refusal> {
         self.insert_and(fill, |_| ())
     }
 
@@ -101,9 +104,9 @@ impl<T: Plan> Cache<T> {
     ///
     /// # Errors
     /// As those of [`Self::insert`].
-    pub fn insert_and(&self, fill: Fill<'_, T>, evicted: impl FnMut(&Entry<T>)) -> Result<Kept, Refusal> {
+    pub fn insert_and(&self, fill: &Fill<'_, T>, evicted: impl FnMut(&Entry<T>)) -> Result<Kept, Refusal> {
         let slot = Slot::of(&fill.key);
-        let packet_bytes = fill.packets.bytes() as u64;
+        let packet_bytes = fill.packet_bytes() as u64;
         let kept = self.try_insert(slot, fill, evicted);
         match kept {
             Ok(kept) => {
@@ -119,14 +122,19 @@ impl<T: Plan> Cache<T> {
     fn try_insert(
         &self,
         slot: Slot,
-        fill: Fill<'_, T>,
+        fill: &Fill<'_, T>,
         mut evicted: impl FnMut(&Entry<T>),
     ) -> Result<Kept, Refusal> {
         let entry = match self.entry_bytes_max() {
             0 if self.partition.read().limits.bytes == 0 => return Err(Refusal::Off),
-            bytes_max => Entry::new(fill, bytes_max)?,
+            bytes_max => Entry::new(fill, self.kinds.of(fill).ok_or(Refusal::Malformed)?, bytes_max)?,
         };
-        let inserted = self.write(slot).insert(slot, entry.clone());
+        let mut shard = self.write(slot);
+        if !self.kinds.know(entry.kind()) {
+            return Err(Refusal::NoRoom);
+        }
+        let inserted = shard.insert(slot, entry.clone());
+        drop(shard);
         let of_others = inserted.outgoing.iter().filter(|(gone, old)| *gone != slot && !old.is_same(&entry));
         of_others.for_each(|(_, old)| evicted(old));
         add(&self.counters.replaced, inserted.replaced);
@@ -261,6 +269,7 @@ impl<T: Plan> Cache<T> {
             let outgoing = line.0.write().take(partition.share_bytes);
             purged += outgoing.len() as u64;
         }
+        self.kinds.let_go();
         add(&self.counters.purged, purged);
         purged
     }
@@ -273,7 +282,10 @@ impl<T: Plan> Cache<T> {
         let mut partition = self.partition.write();
         let (old, new) = (*partition, Partition::of(limits));
         self.entry_bytes_max.store(new.entry_bytes_max, Ordering::Relaxed);
-        let evicted = if old.shards == new.shards { self.resize(&new) } else { self.reshard(&old, &new) };
+        let mut evicted = if old.shards == new.shards { self.resize(&new) } else { self.reshard(&old, &new) };
+        if !self.kinds.keep_to(new.kinds_bytes) {
+            evicted += self.renounce(&new);
+        }
         add(&self.counters.evicted, evicted);
         *partition = new;
     }
@@ -307,12 +319,23 @@ impl<T: Plan> Cache<T> {
         evicted
     }
 
+    /// Lets go of all entries, since what they have in common is too much; returns how many there were.
+    fn renounce(&self, new: &Partition) -> u64 {
+        self.kinds.renounce();
+        let outgoing = |line: &Line<RwLock<Shard<T>>>| line.0.write().take(new.share_bytes).len() as u64;
+        self.shards[..new.shards].iter().map(outgoing).sum()
+    }
+
     /// What is held now and what has been done since the start.
     pub fn usage(&self) -> Usage {
         let partition = self.partition.read();
         let mut usage = self.counters.read();
         usage.limit_bytes = partition.limits.bytes;
         usage.entry_bytes_max = partition.entry_bytes_max;
+        usage.kinds = self.kinds.len() as u64;
+        usage.kinds_bytes = self.kinds.bytes();
+        usage.kinds_bytes_max = partition.kinds_bytes;
+        usage.bytes = usage.kinds_bytes;
         for line in &self.shards[..partition.shards] {
             let shard = line.0.read();
             usage.entries += shard.len() as u64;

@@ -1,4 +1,4 @@
-//! A stored answer: header, dependencies, key bytes and packets in one allocation.
+//! A stored answer: header, dependencies, statement and packets in one allocation, and its kind, which others may be of.
 //!
 //! An [`Entry`] is immutable, but for counts of its use, and shared: a clone is one atomic increment, and whoever holds one can go on sending it
 //! after the cache has let it go. It knows what is needed to judge it, and does not judge by itself: no clock here.
@@ -13,8 +13,9 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use triomphe::{Arc, ThinArc};
 
 use crate::clocks::{Clock, Sequence};
-use crate::fill::{Fill, Packets, STATUS_OFFSETS_MAX};
-use crate::key::{Key, Protocol, hash_of};
+use crate::fill::{Fill, STATUS_OFFSETS_MAX};
+use crate::key::{Key, hash_of};
+use crate::kind::{Kind, Membership};
 use crate::mix::mix;
 use crate::plan::Plan;
 use crate::refusal::Refusal;
@@ -36,73 +37,85 @@ const MIX_ANSWER: u64 = 0xA24B_AED4_963E_E407;
 
 /// See [`Header::served_ms`].
 const FOR_EVER: u32 = u32::MAX;
+/// See [`Header::status_offset`].
+const NOWHERE: u32 = u32::MAX;
 
 /// A stored answer.
 pub struct Entry<T>(ThinArc<Header<T>, u8>);
 
-/// Everything of an entry but its bytes. The bytes are dependencies, user, schema, statement, packets, without separators.
+/// Everything of an entry that is its own but its bytes, which are dependencies, statement, packets, without separators. Of the packets what its
+/// kind has is not among them.
 ///
-/// Invariant: dependencies, user, schema and statement together are at most the slice's length, and each status offset leaves
-/// room for two bytes in the packets.
+/// Invariant: the dependencies end before the packets begin, these at most where the slice ends, and each place of status flags leaves room for two bytes in the
+/// packets, on one side of the head's end.
 struct Header<T> {
-    plan: T,
-    environment: u32,
-    statement_bytes: u32,
-    user_bytes: u16,
-    schema_bytes: u16,
-    protocol: Protocol,
-    status_offsets_len: u8,
-    clocks_len: u16,
-    hostgroup: u32,
-    status_offsets: [u32; STATUS_OFFSETS_MAX],
-    rows: u32,
-    /// From `2^32` on it is always older than the configuration in force, and judged anew.
-    epoch: u32,
+    kind: Kind<T>,
     created_ms: u64,
     /// Milliseconds from `created_ms` on for which it is served; [`FOR_EVER`] for no end. At most 49 days.
     served_ms: u32,
+    /// Where dependencies and statement end.
+    packets_from: u32,
+    rows: u32,
     hits: AtomicU32,
     /// Milliseconds from `created_ms` to the last hit.
     hit_after_ms: AtomicU32,
+    /// The packets before the first row; the kind has all of them or none.
+    head_bytes: u32,
+    /// Where status flags stand besides those in the end; [`NOWHERE`] for no such place.
+    status_offset: u32,
+    /// How many bytes before the end of the packets the last status flags stand; 0 if there are none.
+    status_from_end: u16,
+    clocks_len: u16,
 }
 
 impl<T> Entry<T> {
-    /// The answer, ready to send: sequence ids from 1, status flags as the filling session had them.
+    /// The answer, ready to send, as two slices that follow one another: sequence ids from 1, status flags as the filling session had them. The
+    /// first is empty unless other answers begin with it as well.
     #[inline]
-    pub fn packets(&self) -> &[u8] {
-        &self.0.slice[self.header().packets_from()..]
+    pub fn packets(&self) -> [&[u8]; 2] {
+        [self.header().kind.head(), self.own_packets()]
+    }
+
+    /// How many bytes the answer has.
+    #[inline]
+    pub fn packet_bytes(&self) -> usize {
+        self.header().kind.head().len() + self.own_packets().len()
     }
 
     /// Where in [`Entry::packets`] the two bytes of status flags stand, ascending.
-    #[inline]
-    pub fn status_offsets(&self) -> &[u32] {
+    pub fn status_offsets(&self) -> [Option<u32>; STATUS_OFFSETS_MAX] {
         let header = self.header();
-        &header.status_offsets[..usize::from(header.status_offsets_len)]
-    }
-
-    /// The status flags that stand at the last of those places; 0 if there is none.
-    #[inline]
-    pub fn status(&self) -> u16 {
-        let Some(&offset) = self.status_offsets().last() else { return 0 };
-        let at = self.header().packets_from() + offset as usize;
-        u16::from_le_bytes([self.0.slice[at], self.0.slice[at + 1]])
+        let first = Some(header.status_offset).filter(|offset| *offset != NOWHERE);
+        let last = Some(usize::from(header.status_from_end)).filter(|from_end| *from_end != 0);
+        let last = last.and_then(|from_end| u32::try_from(self.packet_bytes() - from_end).ok());
+        if first.is_some() { [first, last] } else { [last, None] }
     }
 
     /// A hash of the answer but for its status flags. Cost: that of hashing all of it.
     pub(crate) fn answer_hash(&self) -> u64 {
-        let (mut rest, mut at, mut hash) = (self.packets(), 0, 0);
-        for offset in self.status_offsets().iter().map(|offset| *offset as usize) {
-            let (before, behind) = rest.split_at(offset - at);
-            hash = mix(hash ^ hash_of(before), MIX_ANSWER);
-            (rest, at) = (&behind[2..], offset + 2);
+        let head_bytes = self.header().head_bytes as usize;
+        let [common, own] = self.packets();
+        let (head, rest) = if common.is_empty() { own.split_at(head_bytes) } else { (common, own) };
+        let offsets = self.status_offsets();
+        let mut hash = 0;
+        for (slice, from) in [(head, 0), (rest, head_bytes)] {
+            let (mut left, mut at) = (slice, from);
+            for offset in offsets.iter().flatten().map(|offset| *offset as usize) {
+                if (at..from + slice.len()).contains(&offset) {
+                    let (before, behind) = left.split_at(offset - at);
+                    hash = mix(hash ^ hash_of(before), MIX_ANSWER);
+                    (left, at) = (&behind[2..], offset + 2);
+                }
+            }
+            hash = mix(hash ^ hash_of(left), MIX_ANSWER);
         }
-        mix(hash ^ hash_of(rest), MIX_ANSWER)
+        hash
     }
 
     /// What the filling caller left for those who hit.
     #[inline]
     pub fn plan(&self) -> &T {
-        &self.header().plan
+        self.header().kind.plan()
     }
 
     /// How many rows the answer has.
@@ -157,13 +170,13 @@ impl<T> Entry<T> {
     /// The configuration under which it was cached.
     #[inline]
     pub fn epoch(&self) -> u64 {
-        u64::from(self.header().epoch)
+        u64::from(self.header().kind.epoch())
     }
 
     /// The hostgroup that answered.
     #[inline]
     pub fn hostgroup(&self) -> u32 {
-        self.header().hostgroup
+        self.header().kind.hostgroup()
     }
 
     /// Whether it depends on clocks, so that it may be served only if they hold.
@@ -186,24 +199,26 @@ impl<T> Entry<T> {
 
     /// Whose question it answers.
     pub fn user(&self) -> &[u8] {
-        self.key_parts().0
+        self.header().kind.names().0
     }
 
     /// In which default schema it was asked.
     pub fn schema(&self) -> &[u8] {
-        self.key_parts().1
+        self.header().kind.names().1
     }
 
     /// The statement, or what stands for an execution.
+    #[inline]
     pub fn statement(&self) -> &[u8] {
-        self.key_parts().2
+        let header = self.header();
+        &self.0.slice[header.dependency_bytes()..header.packets_from as usize]
     }
 
     /// What it was filled for, hashed anew (so a hash of the caller's own is not kept).
     pub fn key(&self) -> Key<'_> {
-        let header = self.header();
-        let (user, schema, statement) = self.key_parts();
-        Key::new(user, schema, header.environment, header.protocol, statement)
+        let kind = &self.header().kind;
+        let (user, schema) = kind.names();
+        Key::new(user, schema, kind.environment(), kind.protocol(), self.statement())
     }
 
     /// Whether it may be served at `now_ms` to a session whose configuration is `epoch`. An expired entry of an older
@@ -224,12 +239,16 @@ impl<T> Entry<T> {
     /// The same answer under a new plan, to be inserted in this entry's place once a newer configuration has been asked.
     pub fn renewed(&self, epoch: u64, expires_ms: u64, plan: T) -> Fill<'_, T> {
         let header = self.header();
+        let [common, own] = self.packets();
+        let (head, rest) =
+            if common.is_empty() { own.split_at(header.head_bytes as usize) } else { (common, own) };
         Fill {
             key: self.key(),
-            packets: Packets::Whole(self.packets()),
+            head,
+            rest,
             status_offsets: self.status_offsets(),
             rows: u64::from(header.rows),
-            hostgroup: header.hostgroup,
+            hostgroup: header.kind.hostgroup(),
             created_ms: header.created_ms,
             expires_ms,
             epoch,
@@ -239,52 +258,85 @@ impl<T> Entry<T> {
         }
     }
 
-    /// What the entry takes from the allocator, in bytes, with what of its plan is its own; the index comes on top of it.
+    /// What the entry takes from the allocator, in bytes, with its kind where no others are of it; the index comes on top of it.
     #[inline]
     pub fn weight_bytes(&self) -> u64
     where
         T: Plan,
     {
-        weight_of::<T>(self.0.slice.len()) + self.plan().weight_bytes()
+        self.own_bytes() + charge_for(&self.header().kind)
     }
 
-    /// Makes the entry of `fill`, or refuses one that weighs more than `bytes_max`. Cost: one allocation, one copy.
-    pub(crate) fn new(fill: Fill<'_, T>, bytes_max: u64) -> Result<Self, Refusal>
+    /// The same without its kind.
+    #[inline]
+    pub(crate) fn own_bytes(&self) -> u64 {
+        weight_of::<T>(self.0.slice.len())
+    }
+
+    /// The same entry in another allocation, with counts of its own.
+    pub(crate) fn copied(&self) -> Self {
+        let header = self.header();
+        let of = |count: &AtomicU32| AtomicU32::new(count.load(Ordering::Relaxed));
+        let header = Header {
+            kind: header.kind.clone(),
+            hits: of(&header.hits),
+            hit_after_ms: of(&header.hit_after_ms),
+            ..*header
+        };
+        Self(ThinArc::from_header_and_slice(header, &self.0.slice))
+    }
+
+    /// Makes the entry of `fill`, which is of that kind, or refuses one that weighs more than `bytes_max`. Cost: one allocation, one copy.
+    pub(crate) fn new(fill: &Fill<'_, T>, kind: Kind<T>, bytes_max: u64) -> Result<Self, Refusal>
     where
         T: Plan,
     {
-        let Fill { key, packets, clocks, since, .. } = fill;
-        let slice_bytes =
-            (dependencies::bytes_of(clocks.len()) + key.bytes()).saturating_add(packets.bytes());
-        let bytes = weight_of::<T>(slice_bytes).saturating_add(fill.plan.weight_bytes());
+        let Fill { key, head, rest, clocks, since, .. } = fill;
+        let own_head: &[u8] = if kind.head().is_empty() { head } else { b"" };
+        let slice_bytes = (front_bytes_of(fill) + own_head.len()).saturating_add(rest.len());
+        let bytes = weight_of::<T>(slice_bytes).saturating_add(charge_for(&kind));
         if bytes > bytes_max {
             return Err(Refusal::TooLarge { bytes, bytes_max });
         }
-        let header = Header::new(fill).ok_or(Refusal::Malformed)?;
-        let zeros = repeat_n(0u8, slice_bytes);
-        let mut thin = ThinArc::from_header_and_iter(header, zeros);
+        let header = Header::new(fill, kind).ok_or(Refusal::Malformed)?;
+        let mut thin = ThinArc::from_header_and_iter(header, repeat_n(0u8, slice_bytes));
         thin.with_arc_mut(|arc| {
             let inner = Arc::get_mut(arc).expect("an allocation just made has one owner");
-            let (front, rest) = inner.slice_mut().split_at_mut(dependencies::bytes_of(clocks.len()));
-            dependencies::write(front, since, clocks);
-            write_bytes(rest, &key, &packets);
+            let (front, mut left) = inner.slice_mut().split_at_mut(dependencies::bytes_of(clocks.len()));
+            dependencies::write(front, *since, clocks);
+            for bytes in [key.statement, own_head, rest] {
+                let (here, behind) = left.split_at_mut(bytes.len());
+                here.copy_from_slice(bytes);
+                left = behind;
+            }
         });
         Ok(Self(thin))
     }
 
     /// Whether this is the answer to exactly that question.
-    #[inline]
+    #[expect(clippy::inline_always, reason = "each hit asks it in one place: a call costs a fifth of it")]
+    #[inline(always)]
     pub(crate) fn answers(&self, key: &Key<'_>) -> bool {
-        let header = self.header();
-        if header.environment != key.environment || header.protocol != key.protocol {
-            return false;
-        }
-        self.key_parts() == (key.user, key.schema, key.statement)
+        let kind = &self.header().kind;
+        self.statement() == key.statement
+            && kind.environment() == key.environment
+            && kind.protocol() == key.protocol
+            && kind.names() == (key.user, key.schema)
     }
 
     /// Whether both are one allocation.
     pub(crate) fn is_same(&self, other: &Self) -> bool {
-        self.0.as_ptr() == other.0.as_ptr()
+        self.address() == other.address()
+    }
+
+    /// Where it stands in memory.
+    pub(crate) fn address(&self) -> usize {
+        self.0.as_ptr().addr()
+    }
+
+    /// What it has in common with others.
+    pub(crate) fn kind(&self) -> &Kind<T> {
+        &self.header().kind
     }
 
     #[inline]
@@ -297,13 +349,10 @@ impl<T> Entry<T> {
         &self.0.slice[..self.header().dependency_bytes()]
     }
 
+    /// The packets that it keeps itself.
     #[inline]
-    fn key_parts(&self) -> (&[u8], &[u8], &[u8]) {
-        let header = self.header();
-        let (_, rest) = self.0.slice.split_at(header.dependency_bytes());
-        let (user, rest) = rest.split_at(usize::from(header.user_bytes));
-        let (schema, rest) = rest.split_at(usize::from(header.schema_bytes));
-        (user, schema, &rest[..header.statement_bytes as usize])
+    fn own_packets(&self) -> &[u8] {
+        &self.0.slice[self.header().packets_from as usize..]
     }
 }
 
@@ -318,7 +367,7 @@ impl<T> Clone for Entry<T> {
 impl<T> fmt::Debug for Entry<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Entry")
-            .field("packet_bytes", &self.packets().len())
+            .field("packet_bytes", &self.packet_bytes())
             .field("rows", &self.rows())
             .field("expires_ms", &self.expires_ms())
             .field("epoch", &self.epoch())
@@ -327,28 +376,23 @@ impl<T> fmt::Debug for Entry<T> {
 }
 
 impl<T> Header<T> {
-    /// Nothing where the fill contradicts itself or a key part is longer than any server's.
-    fn new(fill: Fill<'_, T>) -> Option<Self> {
-        let key = fill.key;
-        let mut status_offsets = [0; STATUS_OFFSETS_MAX];
-        status_offsets.get_mut(..fill.status_offsets.len())?.copy_from_slice(fill.status_offsets);
-        let packet_bytes = fill.packets.bytes();
-        if fill.status_offsets.iter().any(|offset| *offset as usize + 2 > packet_bytes) {
+    /// Nothing where the fill contradicts itself or a part is longer than any server's.
+    fn new(fill: &Fill<'_, T>, kind: Kind<T>) -> Option<Self> {
+        let (head_bytes, packet_bytes) = (fill.head.len(), fill.packet_bytes());
+        let mut offsets = fill.status_offsets.iter().flatten().copied();
+        let is_whole = |offset: &u32| {
+            let end = *offset as usize + 2;
+            end <= packet_bytes && (end <= head_bytes || *offset as usize >= head_bytes)
+        };
+        let (first, second) = (offsets.next(), offsets.next());
+        let is_sound = [first, second].iter().flatten().all(is_whole) && (first < second || second.is_none());
+        let (status_offset, last) = if second.is_some() { (first, second) } else { (None, first) };
+        let is_in_rest = last.is_none_or(|last| last as usize >= head_bytes);
+        if !is_sound || !is_in_rest {
             return None;
         }
         Some(Self {
-            plan: fill.plan,
-            environment: key.environment,
-            statement_bytes: u32::try_from(key.statement.len()).ok()?,
-            user_bytes: u16::try_from(key.user.len()).ok()?,
-            schema_bytes: u16::try_from(key.schema.len()).ok()?,
-            protocol: key.protocol,
-            status_offsets_len: u8::try_from(fill.status_offsets.len()).ok()?,
-            clocks_len: u16::try_from(fill.clocks.len()).ok()?,
-            hostgroup: fill.hostgroup,
-            status_offsets,
-            rows: u32::try_from(fill.rows).ok()?,
-            epoch: u32::try_from(fill.epoch).unwrap_or(u32::MAX),
+            kind,
             created_ms: fill.created_ms,
             served_ms: match fill.expires_ms {
                 u64::MAX => FOR_EVER,
@@ -357,8 +401,17 @@ impl<T> Header<T> {
                     u32::try_from(served_ms).unwrap_or(FOR_EVER).min(FOR_EVER - 1)
                 }
             },
+            packets_from: u32::try_from(front_bytes_of(fill)).ok()?,
+            rows: u32::try_from(fill.rows).ok()?,
             hits: AtomicU32::new(0),
             hit_after_ms: AtomicU32::new(0),
+            head_bytes: u32::try_from(head_bytes).ok()?,
+            status_offset: status_offset.unwrap_or(NOWHERE),
+            status_from_end: match last {
+                Some(last) => u16::try_from(packet_bytes - last as usize).ok()?,
+                None => 0,
+            },
+            clocks_len: u16::try_from(fill.clocks.len()).ok()?,
         })
     }
 
@@ -366,13 +419,17 @@ impl<T> Header<T> {
     fn dependency_bytes(&self) -> usize {
         dependencies::bytes_of(usize::from(self.clocks_len))
     }
+}
 
-    #[inline]
-    fn packets_from(&self) -> usize {
-        let key_bytes =
-            usize::from(self.user_bytes) + usize::from(self.schema_bytes) + self.statement_bytes as usize;
-        self.dependency_bytes() + key_bytes
-    }
+/// How many bytes of an entry stand before its packets.
+fn front_bytes_of<T>(fill: &Fill<'_, T>) -> usize {
+    dependencies::bytes_of(fill.clocks.len()) + fill.key.statement.len()
+}
+
+/// What is charged for the kind to an entry of it.
+#[inline]
+fn charge_for<T: Plan>(kind: &Kind<T>) -> u64 {
+    if kind.membership() == Membership::Own { kind.weight_bytes() } else { 0 }
 }
 
 /// What an entry with that many bytes behind its header takes from the allocator.
@@ -382,16 +439,6 @@ const fn weight_of<T>(bytes: usize) -> u64 {
     const SHARED_BYTES: usize = 2 * size_of::<usize>();
     let fixed = (SHARED_BYTES + size_of::<Header<T>>()) as u64;
     allocated_bytes((bytes as u64).saturating_add(fixed).next_multiple_of(8))
-}
-
-fn write_bytes(to: &mut [u8], key: &Key<'_>, packets: &Packets<'_>) {
-    let (user, rest) = to.split_at_mut(key.user.len());
-    user.copy_from_slice(key.user);
-    let (schema, rest) = rest.split_at_mut(key.schema.len());
-    schema.copy_from_slice(key.schema);
-    let (statement, rest) = rest.split_at_mut(key.statement.len());
-    statement.copy_from_slice(key.statement);
-    packets.copy_to(rest);
 }
 
 #[cfg(test)]

@@ -1,68 +1,25 @@
 //! An answer on its way into the cache.
 //!
-//! A [`Fill`] borrows the key and the packets; `Cache::insert` copies both into the entry's one allocation. So the
-//! caller may keep the captured pieces as they came and reuse their buffers.
+//! A [`Fill`] borrows the key and the packets; `Cache::insert` copies what is the answer's own into the entry's one allocation, and finds the rest
+//! where other answers keep it.
 
 use crate::{Clock, Key, Sequence};
 
 /// The most places at which a stored answer holds status flags: the EOF after the columns and the last packet.
 pub const STATUS_OFFSETS_MAX: usize = 2;
 
-/// The bytes of an answer, whole or as they were captured.
-#[derive(Debug, Clone, Copy)]
-pub enum Packets<'a> {
-    /// All bytes in one slice.
-    Whole(&'a [u8]),
-    /// Slices that follow one another; a packet may span them.
-    Pieces(&'a [&'a [u8]]),
-}
-
-impl Packets<'_> {
-    /// How many bytes there are in all.
-    pub fn bytes(&self) -> usize {
-        match self {
-            Self::Whole(whole) => whole.len(),
-            Self::Pieces(pieces) => pieces.iter().map(|piece| piece.len()).sum(),
-        }
-    }
-
-    /// Copies all bytes to `to`, which is exactly as long.
-    pub(crate) fn copy_to(&self, to: &mut [u8]) {
-        match self {
-            Self::Whole(whole) => to.copy_from_slice(whole),
-            Self::Pieces(pieces) => {
-                let mut rest = to;
-                for piece in *pieces {
-                    let (here, after) = rest.split_at_mut(piece.len());
-                    here.copy_from_slice(piece);
-                    rest = after;
-                }
-            }
-        }
-    }
-}
-
-impl<'a> From<&'a [u8]> for Packets<'a> {
-    fn from(whole: &'a [u8]) -> Self {
-        Self::Whole(whole)
-    }
-}
-
-impl<'a> From<&'a [&'a [u8]]> for Packets<'a> {
-    fn from(pieces: &'a [&'a [u8]]) -> Self {
-        Self::Pieces(pieces)
-    }
-}
-
 /// A question with its answer and all that a later reader needs to judge it.
 #[derive(Debug, Clone, Copy)]
 pub struct Fill<'a, T> {
     /// What was asked.
     pub key: Key<'a>,
-    /// The answer as it is sent to a client, sequence ids from 1.
-    pub packets: Packets<'a>,
-    /// Where in the packets the two bytes of status flags stand, ascending, at most [`STATUS_OFFSETS_MAX`] places.
-    pub status_offsets: &'a [u32],
+    /// What the answer begins with as other answers may: its packets before the first row, as they are sent to a client, sequence ids from 1. May
+    /// be empty.
+    pub head: &'a [u8],
+    /// All that follows.
+    pub rest: &'a [u8],
+    /// Where in head and rest together the two bytes of status flags stand, ascending; the last of them at most 65,535 bytes before the end.
+    pub status_offsets: [Option<u32>; STATUS_OFFSETS_MAX],
     /// How many rows the answer has.
     pub rows: u64,
     /// The hostgroup that answered.
@@ -79,4 +36,11 @@ pub struct Fill<'a, T> {
     pub since: Sequence,
     /// What a hit needs of the caller's own, such as counters to bump; of what is behind it is weighed what it says.
     pub plan: T,
+}
+
+impl<T> Fill<'_, T> {
+    /// How many bytes the answer has.
+    pub(crate) fn packet_bytes(&self) -> usize {
+        self.head.len() + self.rest.len()
+    }
 }

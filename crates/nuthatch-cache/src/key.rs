@@ -111,11 +111,6 @@ impl<'a> Key<'a> {
     pub fn hash(&self) -> u64 {
         self.hash
     }
-
-    /// How many bytes an entry keeps of this key, apart from its fixed part.
-    pub(crate) fn bytes(&self) -> usize {
-        self.user.len() + self.schema.len() + self.statement.len()
-    }
 }
 
 /// Says how long the parts are, not what they are: a statement can hold anybody's secrets.

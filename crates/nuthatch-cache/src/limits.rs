@@ -14,6 +14,9 @@ const LARGEST_PER_SHARD: u64 = 4;
 /// This fraction of the limit is never filled: the allocator loses it between entries of different sizes.
 const RESERVE: u64 = 32;
 
+/// This fraction of the limit is for what entries have in common.
+const KINDS: u64 = 64;
+
 /// What the cache may hold.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Limits {
@@ -29,7 +32,9 @@ pub(crate) struct Partition {
     pub(crate) limits: Limits,
     /// A power of two, at most [`SHARDS_MAX`].
     pub(crate) shards: usize,
-    /// What each shard may take. Invariant: `shards * share_bytes <= limits.bytes`.
+    /// What all kinds of entries that are shared may take.
+    pub(crate) kinds_bytes: u64,
+    /// What each shard may take. Invariant: `shards * share_bytes + kinds_bytes <= limits.bytes`.
     pub(crate) share_bytes: u64,
     /// What one entry may weigh. Invariant: at most half of `share_bytes`.
     pub(crate) entry_bytes_max: u64,
@@ -38,7 +43,8 @@ pub(crate) struct Partition {
 impl Partition {
     /// As many shards as still hold a few of the largest entries each.
     pub(crate) fn of(limits: Limits) -> Self {
-        let usable_bytes = limits.bytes - limits.bytes / RESERVE;
+        let kinds_bytes = limits.bytes / KINDS;
+        let usable_bytes = limits.bytes - limits.bytes / RESERVE - kinds_bytes;
         let roomy_bytes = limits.entry_bytes_max.max(1).saturating_mul(LARGEST_PER_SHARD);
         let mut shards = SHARDS_MAX;
         while shards > 1 && usable_bytes / (shards as u64) < roomy_bytes {
@@ -46,7 +52,7 @@ impl Partition {
         }
         let share_bytes = usable_bytes / shards as u64;
         let entry_bytes_max = limits.entry_bytes_max.min(share_bytes / 2);
-        Self { limits, shards, share_bytes, entry_bytes_max }
+        Self { limits, shards, kinds_bytes, share_bytes, entry_bytes_max }
     }
 
     /// What the shard of that number may take: nothing, past the last one in use.
@@ -66,9 +72,9 @@ mod tests {
             for entry_bytes_max in [0, 1, 500, 16 << 10, 1 << 20, 16 << 20, u64::MAX] {
                 let split = Partition::of(Limits { bytes, entry_bytes_max });
                 assert!(split.shards.is_power_of_two() && split.shards <= SHARDS_MAX);
-                assert!(split.share_bytes * split.shards as u64 <= bytes);
+                assert!(split.share_bytes * split.shards as u64 + split.kinds_bytes <= bytes);
                 assert!(split.entry_bytes_max <= split.share_bytes / 2);
-                let promised = entry_bytes_max.min((bytes - bytes / RESERVE) / 2);
+                let promised = entry_bytes_max.min((bytes - bytes / RESERVE - bytes / KINDS) / 2);
                 assert_eq!(split.entry_bytes_max, promised, "{bytes} {entry_bytes_max}");
             }
         }

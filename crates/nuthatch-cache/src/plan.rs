@@ -1,10 +1,12 @@
 //! What the caller keeps with answers.
 
+use std::hash::Hash;
 use std::sync::Arc;
 
-/// A plan for those who hit: the cache keeps it, and asks it only what it weighs.
-pub trait Plan {
-    /// What the entry that has it is to be charged for besides its own bytes: what is freed with that entry. It must not change.
+/// A plan for those who hit: the cache keeps one for all answers of a [kind](crate::Cache), tells two apart by what they are, and asks what it
+/// weighs.
+pub trait Plan: Clone + Eq + Hash {
+    /// What whoever keeps it is to be charged for besides its own bytes: what is freed with it. It must not change.
     fn weight_bytes(&self) -> u64 {
         0
     }

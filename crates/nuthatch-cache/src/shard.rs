@@ -15,6 +15,7 @@ use quick_cache::{Lifecycle, OptionsBuilder, Weighter};
 
 use crate::entry::Entry;
 use crate::key::Key;
+use crate::occupancy::{Occupancy, class_of};
 use crate::plan::Plan;
 
 /// Each this many bytes of share buy a place in the estimate of entries; half as many evicted keys are remembered.
@@ -37,6 +38,8 @@ pub(crate) struct Inserted<T> {
     pub(crate) evicted: u64,
     /// Drop it without the lock.
     pub(crate) outgoing: Outgoing<T>,
+    /// Whose copies stand in their places. Drop them without the lock.
+    pub(crate) copied: Vec<Entry<T>>,
 }
 
 pub(crate) struct Shard<T: Plan> {
@@ -45,6 +48,7 @@ pub(crate) struct Shard<T: Plan> {
     /// What the index may hold before the entries' part is cut again.
     /// Invariant: index's capacity for entries + `index_reserved_bytes` <= `share_bytes`, or that capacity is 0.
     index_reserved_bytes: u64,
+    occupancy: Occupancy,
 }
 
 /// Weighs entries for the index; the weight of an entry never changes.
@@ -62,7 +66,7 @@ impl<T: Plan> Shard<T> {
             .build()
             .expect("both capacities are given");
         let index = Index::with_options(options, EntryWeight, IdentityHash, Eviction);
-        Self { index, share_bytes, index_reserved_bytes }
+        Self { index, share_bytes, index_reserved_bytes, occupancy: Occupancy::new(share_bytes) }
     }
 
     /// The entry in that place, whoever's it is. Marks it as used.
@@ -93,8 +97,10 @@ impl<T: Plan> Shard<T> {
     pub(crate) fn insert(&mut self, slot: Slot, entry: Entry<T>) -> Inserted<T> {
         let mut outgoing = Outgoing::default();
         self.index.insert_with_lifecycle(slot, entry.clone(), &mut outgoing);
-        let mut inserted = Inserted { is_kept: true, replaced: 0, evicted: 0, outgoing };
+        let mut inserted = Inserted { is_kept: true, replaced: 0, evicted: 0, outgoing, copied: Vec::new() };
+        self.occupancy.came(entry.own_bytes());
         for (gone, old) in &inserted.outgoing.0 {
+            self.occupancy.went(old.own_bytes());
             if old.is_same(&entry) {
                 inserted.is_kept = false;
             } else if *gone == slot {
@@ -104,7 +110,25 @@ impl<T: Plan> Shard<T> {
             }
         }
         inserted.evicted += self.make_room_for_index();
+        if let Some(class) = self.occupancy.take_sparse() {
+            inserted.copied = self.copy_all_of(class);
+        }
         inserted
+    }
+
+    /// Puts copies in the place of entries of that size, in the order in which they stand in memory: those that came together go together, and
+    /// with them their slab. Returns the entries. See [`Occupancy`].
+    fn copy_all_of(&mut self, class: usize) -> Vec<Entry<T>> {
+        let of_class = |(_, entry): &(&Slot, &Entry<T>)| class_of(entry.own_bytes()) == class;
+        let mut found: Vec<_> =
+            self.index.iter().filter(of_class).map(|(slot, entry)| (*slot, entry.clone())).collect();
+        found.sort_unstable_by_key(|(_, entry)| entry.address());
+        for (slot, entry) in &found {
+            if let Some(mut place) = self.index.peek_mut(slot) {
+                *place = entry.copied();
+            }
+        }
+        found.into_iter().map(|(_, entry)| entry).collect()
     }
 
     /// Removes the entry of that key, if `wanted` says so of it.
@@ -113,7 +137,9 @@ impl<T: Plan> Shard<T> {
         slot: Slot,
         wanted: impl FnOnce(&Entry<T>) -> bool,
     ) -> Option<Entry<T>> {
-        self.index.remove_if(&slot, wanted).map(|(_slot, entry)| entry)
+        let (_slot, entry) = self.index.remove_if(&slot, wanted)?;
+        self.occupancy.went(entry.own_bytes());
+        Some(entry)
     }
 
     /// Calls `visit` on up to `count` entries from the `offset`th on in index order; returns how many there were.

@@ -10,8 +10,14 @@ use std::sync::atomic::{AtomicU64, Ordering};
 pub struct Usage {
     /// Entries held now, expired ones that no one has removed yet included.
     pub entries: u64,
-    /// Bytes held now: entries as allocated, and the index with its memory of evicted keys. Never above `limit_bytes`.
+    /// Bytes held now: entries as allocated, what they have in common, and the index with its memory of evicted keys. Never above `limit_bytes`.
     pub bytes: u64,
+    /// The part of `bytes` that is kept once for all entries of a kind.
+    pub kinds_bytes: u64,
+    /// The most that that may be.
+    pub kinds_bytes_max: u64,
+    /// How many kinds are kept so.
+    pub kinds: u64,
     /// The part of `bytes` that is index.
     pub index_bytes: u64,
     /// The limit in force.

@@ -8,12 +8,13 @@
 
 const QUANTUM_BYTES: u64 = 16;
 const STEPS_PER_DOUBLING: u64 = 4;
-const PAGED_FROM_BYTES: u64 = 14 << 10;
+/// Up to this an allocation shares its pages with others.
+pub(crate) const SMALL_BYTES_MAX: u64 = 14 << 10;
 const PAGE_BYTES: u64 = 4 << 10;
 
 /// What the allocator takes for an allocation of `requested` bytes.
 pub(crate) const fn allocated_bytes(requested: u64) -> u64 {
-    if requested > PAGED_FROM_BYTES {
+    if requested > SMALL_BYTES_MAX {
         return (requested + PAGE_BYTES).next_multiple_of(PAGE_BYTES);
     }
     if requested <= STEPS_PER_DOUBLING * QUANTUM_BYTES {

@@ -6,8 +6,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use nuthatch_cache::{
-    BLOCK_KEYS, Cache, Clock, ClockOptions, Clocks, Entry, Fill, Key, Limits, Marks, Packets, Protocol,
-    Sequence, Standing,
+    BLOCK_KEYS, Cache, Clock, ClockOptions, Clocks, Entry, Fill, Key, Limits, Marks, Protocol, Sequence,
+    Standing,
 };
 use proptest::prelude::*;
 use proptest::sample::Index;
@@ -293,7 +293,7 @@ impl World {
         prop_assert_eq!(standing, self.log.standing(&answer));
         if standing == Standing::Holds {
             let statement = format!("{:?}", answer.query);
-            self.cache.insert(fill(&statement, &answer, self.stored.len())).expect("it fits");
+            self.cache.insert(&fill(&statement, &answer, self.stored.len())).expect("it fits");
             self.stored.push(answer);
         }
         Ok(())
@@ -305,7 +305,9 @@ impl World {
         let standing = self.clocks.standing(entry.clocks(), entry.since());
         prop_assert_eq!(standing, self.log.standing(&self.stored[*entry.plan()]));
         match standing {
-            Standing::Holds => prop_assert_eq!(entry.packets(), encode(&self.answer(query)), "{:?}", query),
+            Standing::Holds => {
+                prop_assert_eq!(entry.packets().concat(), encode(&self.answer(query)), "{:?}", query);
+            }
             Standing::Pending => {}
             Standing::Moved => self.invalidate(&statement, &entry)?,
         }
@@ -347,8 +349,9 @@ fn key(statement: &str) -> Key<'_> {
 fn fill<'a>(statement: &'a str, answer: &'a Answer, number: usize) -> Fill<'a, usize> {
     Fill {
         key: key(statement),
-        packets: Packets::Whole(&answer.bytes),
-        status_offsets: &[],
+        head: b"",
+        rest: &answer.bytes,
+        status_offsets: [None; 2],
         rows: 1,
         hostgroup: 0,
         created_ms: 0,

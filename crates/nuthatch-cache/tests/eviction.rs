@@ -2,7 +2,7 @@
 
 use std::thread;
 
-use nuthatch_cache::{Cache, Fill, Key, Limits, Packets, Protocol, Sequence};
+use nuthatch_cache::{Cache, Fill, Key, Limits, Protocol, Sequence};
 
 const LIMITS: Limits = Limits { bytes: 4 << 20, entry_bytes_max: 64 << 10 };
 /// What one of these entries is charged, about.
@@ -17,12 +17,12 @@ fn hot_set_survives_a_scan_of_ten_times_the_capacity() {
     for _round in 0..3 {
         for statement in hot() {
             if !is_there(&statement) {
-                cache.insert(entry(&statement, u64::MAX)).unwrap();
+                cache.insert(&entry(&statement, u64::MAX)).unwrap();
             }
         }
     }
     for id in 0..10 * CAPACITY {
-        cache.insert(entry(&format!("scan {id}"), u64::MAX)).unwrap();
+        cache.insert(&entry(&format!("scan {id}"), u64::MAX)).unwrap();
     }
     let kept = hot().filter(is_there).count() as u64;
     let scanned = (0..10 * CAPACITY).filter(|id| is_there(&format!("scan {id}"))).count() as u64;
@@ -35,7 +35,7 @@ fn hot_set_survives_a_scan_of_ten_times_the_capacity() {
 fn evicted_entry_that_comes_back_is_kept_longer_than_a_scan() {
     let cache = Cache::new(LIMITS);
     for id in 0..2 * CAPACITY {
-        cache.insert(entry(&format!("scan {id}"), u64::MAX)).unwrap();
+        cache.insert(&entry(&format!("scan {id}"), u64::MAX)).unwrap();
     }
     let gone: Vec<String> = (0..2 * CAPACITY)
         .rev()
@@ -44,10 +44,10 @@ fn evicted_entry_that_comes_back_is_kept_longer_than_a_scan() {
         .take(50)
         .collect();
     for statement in &gone {
-        cache.insert(entry(statement, u64::MAX)).unwrap();
+        cache.insert(&entry(statement, u64::MAX)).unwrap();
     }
     for id in 0..CAPACITY / 2 {
-        cache.insert(entry(&format!("second scan {id}"), u64::MAX)).unwrap();
+        cache.insert(&entry(&format!("second scan {id}"), u64::MAX)).unwrap();
     }
     let kept = gone.iter().filter(|statement| cache.get(&key(statement)).is_some()).count();
     assert!(kept > 40, "{kept} of {} were kept", gone.len());
@@ -56,18 +56,18 @@ fn evicted_entry_that_comes_back_is_kept_longer_than_a_scan() {
 #[test]
 fn entry_in_use_outlives_its_eviction() {
     let cache = Cache::new(LIMITS);
-    cache.insert(entry("held", 7)).unwrap();
+    cache.insert(&entry("held", 7)).unwrap();
     let held = cache.get(&key("held")).unwrap();
     cache.flush();
     assert!(cache.get(&key("held")).is_none());
-    assert_eq!((held.packets(), held.expires_ms()), (&[7u8; 190][..], 7));
+    assert_eq!((held.packets().concat(), held.expires_ms()), (vec![7u8; 190], 7));
 }
 
 #[test]
 fn sweep_removes_what_is_due_and_nothing_else_within_its_budget() {
     let cache = Cache::new(LIMITS);
     for id in 0..4000 {
-        cache.insert(entry(&format!("{id}"), 100 + id % 2)).unwrap();
+        cache.insert(&entry(&format!("{id}"), 100 + id % 2)).unwrap();
     }
     assert_eq!(cache.expire(99, usize::MAX).expired, 0);
     let (mut examined, mut calls) = (0, 0);
@@ -98,7 +98,7 @@ fn sweep_goes_on_beside_fills_and_look_ups() {
             scope.spawn(move || {
                 for id in 0..20_000u64 {
                     let statement = format!("{writer} {}", id % 3000);
-                    cache.insert(entry(&statement, id)).unwrap();
+                    cache.insert(&entry(&statement, id)).unwrap();
                     if let Some(found) = cache.get(&key(&statement)) {
                         assert_eq!((found.rows(), found.expires_ms()), (id % 1000, id));
                     }
@@ -122,8 +122,9 @@ fn key(statement: &str) -> Key<'_> {
 fn entry(statement: &str, expires_ms: u64) -> Fill<'_, u64> {
     Fill {
         key: key(statement),
-        packets: Packets::Whole(&[7; 190]),
-        status_offsets: &[],
+        head: b"",
+        rest: &[7; 190],
+        status_offsets: [None; 2],
         rows: expires_ms % 1000,
         hostgroup: 0,
         created_ms: 0,

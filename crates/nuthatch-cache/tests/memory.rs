@@ -10,7 +10,7 @@ use std::fs;
 use std::sync::Barrier;
 use std::thread;
 
-use nuthatch_cache::{Cache, Fill, Key, Limits, Packets, Protocol, Sequence};
+use nuthatch_cache::{Cache, Fill, Key, Limits, Protocol, Sequence};
 use tikv_jemallocator::Jemalloc;
 
 #[global_allocator]
@@ -105,7 +105,7 @@ fn fill(cache: &Cache<usize>, writer: u64, size: Size) {
         let packets = &answer[..size(random >> 33)];
         bytes += 400 + packets.len() as u64;
         // A panic here would leave the others waiting: `measure` sees what was refused.
-        let _counted = cache.insert(fill_of(&statement, packets));
+        let _counted = cache.insert(&fill_of(&statement, packets));
     }
 }
 
@@ -121,8 +121,9 @@ fn mixed(random: u64) -> usize {
 fn fill_of<'a>(statement: &'a str, packets: &'a [u8]) -> Fill<'a, usize> {
     Fill {
         key: Key::new(b"app", b"shop", 1, Protocol::Text, statement.as_bytes()),
-        packets: Packets::Whole(packets),
-        status_offsets: &[],
+        head: b"",
+        rest: packets,
+        status_offsets: [None; 2],
         rows: 1,
         hostgroup: 0,
         created_ms: 0,

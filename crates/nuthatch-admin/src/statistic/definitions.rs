@@ -265,10 +265,12 @@ statistics! {
         "Session environments that are interned.";
     SessionEnvironmentLimit = Gauge "Session_Environment_Limit", "session_environment_limit" {},
         "The most session environments that are interned.";
-    QueryCachePlans = Gauge "Query_Cache_Plans", "query_cache_plans" {},
-        "What hits of cached answers do, kept once for all answers of a kind.";
-    QueryCachePlansLimit = Gauge "Query_Cache_Plans_Limit", "query_cache_plans_limit" {},
-        "The most of them that answers share; further ones are charged to their answer.";
+    QueryCacheKinds = Gauge "Query_Cache_Kinds", "query_cache_kinds" {},
+        "Kinds of cached answers: who asked, by which rules, the columns; kept once for all answers of a kind.";
+    QueryCacheKindBytes = Gauge "Query_Cache_Kind_bytes", "query_cache_kind_bytes" {},
+        "Bytes that they take, a part of the cache's.";
+    QueryCacheKindBytesLimit = Gauge "Query_Cache_Kind_bytes_Limit", "query_cache_kind_bytes_limit" {},
+        "The most that they take, a part of the cache's limit; what is over is charged to its answer.";
 
     StatementRetries = Counter "Statement_Retries", "statement_retries" {},
         "Statements sent again after their connection was lost.";

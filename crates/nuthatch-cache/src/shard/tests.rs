@@ -1,15 +1,17 @@
 use super::*;
 use crate::clocks::Sequence;
-use crate::fill::{Fill, Packets};
+use crate::fill::Fill;
 use crate::key::Protocol;
+use crate::kinds::Kinds;
 
 const SHARE_BYTES: u64 = 64 << 10;
 
 fn entry(bytes: usize) -> Entry<u8> {
     let fill = Fill {
         key: Key::new(b"app", b"shop", 0, Protocol::Text, b"SELECT 1"),
-        packets: Packets::Whole(&vec![0; bytes]),
-        status_offsets: &[],
+        head: b"",
+        rest: &vec![0; bytes],
+        status_offsets: [None; 2],
         rows: 1,
         hostgroup: 0,
         created_ms: 0,
@@ -19,7 +21,7 @@ fn entry(bytes: usize) -> Entry<u8> {
         since: Sequence::default(),
         plan: 0,
     };
-    Entry::new(fill, u64::MAX).unwrap()
+    Entry::new(&fill, Kinds::new(1 << 20).of(&fill).unwrap(), u64::MAX).unwrap()
 }
 
 #[test]

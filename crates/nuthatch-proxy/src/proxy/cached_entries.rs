@@ -1,7 +1,5 @@
 //! The rows of `stats_query_cache_entries`: the largest entries.
 
-use std::sync::Arc;
-
 use nuthatch_cache::Entry;
 
 use crate::clock::Clock;
@@ -40,7 +38,7 @@ pub struct CachedEntryRow {
 
 /// The rows of `stats_query_cache_entries`, the largest first. Cost: a pass over all entries.
 pub(super) fn cached_entries(shared: &Shared) -> Vec<CachedEntryRow> {
-    let mut largest: Vec<Entry<Arc<HitPlan>>> = Vec::new();
+    let mut largest: Vec<Entry<HitPlan>> = Vec::new();
     shared.answers.cache.visit(|entry| {
         largest.push(entry.clone());
         if largest.len() == 2 * ENTRIES_MAX {
@@ -51,7 +49,7 @@ pub(super) fn cached_entries(shared: &Shared) -> Vec<CachedEntryRow> {
     largest.iter().map(|entry| cached_entry(entry, shared.clock)).collect()
 }
 
-fn cached_entry(entry: &Entry<Arc<HitPlan>>, clock: Clock) -> CachedEntryRow {
+fn cached_entry(entry: &Entry<HitPlan>, clock: Clock) -> CachedEntryRow {
     let digest = entry.plan().counters();
     let text = digest.map(|digest| digest.digest_text()).unwrap_or_default();
     let expires = (entry.expires_ms() != u64::MAX).then_some(entry.expires_ms());
@@ -76,7 +74,7 @@ fn cached_entry(entry: &Entry<Arc<HitPlan>>, clock: Clock) -> CachedEntryRow {
     }
 }
 
-fn keep_largest(entries: &mut Vec<Entry<Arc<HitPlan>>>) {
+fn keep_largest(entries: &mut Vec<Entry<HitPlan>>) {
     entries.sort_unstable_by_key(|entry| std::cmp::Reverse(entry.weight_bytes()));
     entries.truncate(ENTRIES_MAX);
 }

@@ -6,7 +6,7 @@ use crate::backend::{PoolRow, line_levels};
 use crate::exact::ExactLevels;
 use crate::floor::Floor;
 use crate::shared::Shared;
-use crate::shared::answers::{ENVIRONMENTS_MAX, PLANS_MAX};
+use crate::shared::answers::ENVIRONMENTS_MAX;
 
 /// Where the admin interface's figures come from, besides [`Totals`](crate::Totals).
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -42,9 +42,6 @@ pub struct Levels {
     pub hostgroups_without_server: u64,
     pub environments: u64,
     pub environments_max: u64,
-    /// Of cached answers.
-    pub plans: u64,
-    pub plans_max: u64,
     pub max_connections: u64,
     pub cache: Usage,
     pub exact: ExactLevels,
@@ -89,8 +86,6 @@ pub(super) fn levels(shared: &Shared, floor: &Floor) -> Levels {
         hostgroups_without_server: lines.without_server,
         environments: shared.answers.environments.len() as u64,
         environments_max: ENVIRONMENTS_MAX as u64,
-        plans: shared.answers.plans.len() as u64,
-        plans_max: PLANS_MAX as u64,
         max_connections: variables.mysql.max_connections,
         cache: shared.answers.cache.usage(),
         exact: shared.exact.levels(),

@@ -51,9 +51,9 @@ pub(super) fn query_cache(answers: &Answers, reading: DigestReading) -> Vec<Quer
 }
 
 /// What the cache holds now of each digest. Cost: a pass over all entries.
-fn stored(cache: &Cache<Arc<HitPlan>>) -> HashMap<Asked, Stored> {
+fn stored(cache: &Cache<HitPlan>) -> HashMap<Asked, Stored> {
     let mut rows: HashMap<usize, (Arc<DigestCounters>, Stored)> = HashMap::new();
-    cache.visit(|entry: &Entry<Arc<HitPlan>>| {
+    cache.visit(|entry: &Entry<HitPlan>| {
         let Some(digest) = entry.plan().counters() else { return };
         let (_, stored) =
             rows.entry(Arc::as_ptr(digest).addr()).or_insert_with(|| (Arc::clone(digest), Stored::default()));

@@ -3,8 +3,6 @@
 //! A session that waits for a server mostly does so on its seat, like one that waits for its client. When anything comes that takes
 //! more than the one step that is expected, it rises, and its task goes on from here.
 
-use std::sync::Arc;
-
 use nuthatch_cache::Entry;
 use nuthatch_wire::AnswerEnd;
 
@@ -26,7 +24,7 @@ pub(crate) enum Unfinished {
     /// So it was, and it is a statement that was planned: more than to ask a server is to be done for it.
     Planned(Box<Plan>),
     /// So it was, and the cache answers it after all.
-    Found(Entry<Arc<HitPlan>>),
+    Found(Entry<HitPlan>),
     /// A server is to answer it.
     Asked(Box<Inquiry>),
 }

@@ -13,7 +13,7 @@ mod transcode;
 mod trouble;
 mod when_late;
 
-pub(crate) use capture::Capture;
+pub(crate) use capture::{Capture, STORED_STATUS};
 pub(crate) use departure::{Departure, Rest};
 pub(crate) use passage::{Forms, Passage};
 pub(crate) use print::Print;

@@ -2,9 +2,7 @@
 
 mod environment;
 mod hit_plan;
-mod plans;
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use nuthatch_cache::{Cache, Limits};
@@ -12,14 +10,12 @@ use nuthatch_config::MysqlVariables;
 
 pub(crate) use crate::shared::answers::environment::{ENVIRONMENTS_MAX, Environment, Environments};
 pub(crate) use crate::shared::answers::hit_plan::{HitPlan, Terms};
-pub(crate) use crate::shared::answers::plans::{PLANS_MAX, Plans};
 use crate::stats::Digests;
 
 /// See the module's doc.
 #[derive(Debug)]
 pub(crate) struct Answers {
-    pub(crate) cache: Cache<Arc<HitPlan>>,
-    pub(crate) plans: Plans,
+    pub(crate) cache: Cache<HitPlan>,
     pub(crate) environments: Environments,
     pub(crate) digests: Digests,
     /// A statement has asked to be cached, whatever rules say.
@@ -30,7 +26,6 @@ impl Answers {
     pub(crate) fn new(variables: &MysqlVariables) -> Self {
         Self {
             cache: Cache::new(limits(variables)),
-            plans: Plans::default(),
             environments: Environments::default(),
             digests: Digests::new(),
             are_asked_for: AtomicBool::new(false),

@@ -181,8 +181,9 @@ fn of_levels(levels: &Levels) -> Vec<Sample> {
         S::SessionsPinned.sample(levels.sessions_pinned),
         S::SessionEnvironmentEntries.sample(levels.environments),
         S::SessionEnvironmentLimit.sample(levels.environments_max),
-        S::QueryCachePlans.sample(levels.plans),
-        S::QueryCachePlansLimit.sample(levels.plans_max),
+        S::QueryCacheKinds.sample(levels.cache.kinds),
+        S::QueryCacheKindBytes.sample(levels.cache.kinds_bytes),
+        S::QueryCacheKindBytesLimit.sample(levels.cache.kinds_bytes_max),
         S::WorkerPanics.sample(levels.panics),
     ]
 }

@@ -14,7 +14,7 @@ use crate::atomic::AtomicU64;
 use crate::cache::Cache;
 use crate::clocks::{Clock, ClockOptions, Clocks, Marks, Sequence, Standing};
 use crate::entry::Entry;
-use crate::fill::{Fill, Packets};
+use crate::fill::Fill;
 use crate::key::{Key, Protocol};
 use crate::limits::Limits;
 
@@ -463,10 +463,11 @@ impl World {
         since: Sequence,
         is_of_replica: bool,
     ) {
-        let stored = self.cache.insert(Fill {
+        let stored = self.cache.insert(&Fill {
             key: key(query),
-            packets: Packets::Whole(&answer.to_le_bytes()),
-            status_offsets: &[],
+            head: b"",
+            rest: &answer.to_le_bytes(),
+            status_offsets: [None; 2],
             rows: 1,
             hostgroup: 0,
             created_ms: self.stream.moment(),
@@ -548,5 +549,5 @@ fn key(query: Query) -> Key<'static> {
 }
 
 fn answer_of(entry: &Entry<bool>) -> u64 {
-    u64::from_le_bytes(entry.packets().try_into().expect("answers are eight bytes"))
+    u64::from_le_bytes(entry.packets().concat().try_into().expect("answers are eight bytes"))
 }

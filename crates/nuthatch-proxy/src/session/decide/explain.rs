@@ -3,8 +3,6 @@
 //! The steps are those of a statement, decided by the same functions: digest and rules (`plan.rs`), session and statement
 //! (`cache_use.rs`), tables (nuthatch-sql), entry. Nothing is counted, learned, remembered or asked of a server.
 
-use std::sync::Arc;
-
 use nuthatch_cache::{Entry, Judgement, Sequence, Standing};
 use nuthatch_config::{Follow, HostgroupId, QueryCacheType, RuleInput, Snapshot, User, Verdict};
 use nuthatch_sql::{
@@ -43,7 +41,7 @@ struct Asker<'a> {
     routed: &'a dyn Fn(HostgroupId, &Facts) -> HostgroupId,
     sees: Sees,
     /// What is stored for it.
-    entries: Vec<Entry<Arc<HitPlan>>>,
+    entries: Vec<Entry<HitPlan>>,
     now_ms: u64,
 }
 
@@ -259,19 +257,19 @@ impl Asker<'_> {
         }
     }
 
-    fn entry_told(&self, entry: &Entry<Arc<HitPlan>>, caching: Caching) -> String {
+    fn entry_told(&self, entry: &Entry<HitPlan>, caching: Caching) -> String {
         let age_ms = self.now_ms.saturating_sub(entry.created_ms());
         format!(
             "{}: {} rows, {} bytes, stored {}.{:03} s ago",
             self.fate(entry, caching),
             entry.rows(),
-            entry.packets().len(),
+            entry.packet_bytes(),
             age_ms / 1000,
             age_ms % 1000
         )
     }
 
-    fn fate(&self, entry: &Entry<Arc<HitPlan>>, caching: Caching) -> &'static str {
+    fn fate(&self, entry: &Entry<HitPlan>, caching: Caching) -> &'static str {
         let (snapshot, of) = match self.sees {
             Sees::At(snapshot, of) => (Some(snapshot), of),
             Sees::Now | Sees::SnapshotToOpen => (None, AsOf::Now),

@@ -1,7 +1,5 @@
 //! The cache's key of a statement, and whether an entry stands for the session.
 
-use std::sync::Arc;
-
 use nuthatch_cache::{Entry, Key, Protocol, Standing};
 
 use crate::exact::standing;
@@ -9,11 +7,7 @@ use crate::session::parts::{Account, Context, Ground, Transaction};
 use crate::shared::answers::HitPlan;
 
 /// What became of what the entry depends on, since it was read or since the snapshot of the open transaction. Cost: a load for each clock.
-pub(crate) fn standing_of(
-    ground: &Ground,
-    transaction: &Transaction,
-    entry: &Entry<Arc<HitPlan>>,
-) -> Standing {
+pub(crate) fn standing_of(ground: &Ground, transaction: &Transaction, entry: &Entry<HitPlan>) -> Standing {
     standing(&ground.shared.exact.clocks, entry, transaction.beginning().snapshot())
 }
 

@@ -116,20 +116,19 @@ pub(crate) fn hit_plan(
     plan: &Plan,
     found_rows: Option<Found>,
     tenure: Option<Tenure>,
-) -> Arc<HitPlan> {
+) -> HitPlan {
     let digest = plan.digest.as_ref().and_then(|row| {
         digest_row(ground, account, context, crate::stats::HOSTGROUP_CACHE, row.digest(), row.digest_text())
     });
     let leaves_diagnostics =
         matches!(context.lexing.server, ServerFlavor::MariaDb(_)) && plan.facts.tables.none;
-    ground.shared.answers.plans.shared(HitPlan {
+    HitPlan {
         digest,
         rules: plan.verdict.matched.as_slice().into(),
         found_rows,
         terms: Terms::of(plan.facts.counts_all_rows(), tenure),
         leaves_diagnostics,
-        is_alone: false,
-    })
+    }
 }
 
 fn digest_row(

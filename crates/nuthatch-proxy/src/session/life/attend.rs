@@ -3,7 +3,6 @@
 pub(crate) mod inquire;
 
 use std::mem::MaybeUninit;
-use std::sync::Arc;
 
 use nuthatch_cache::Entry;
 use nuthatch_net::Arrival;
@@ -11,7 +10,7 @@ use nuthatch_wire::{Command, FrameHeader, HEADER_LEN};
 
 use crate::clock::Now;
 use crate::session::fall::{Fall, PanicCounter, trip};
-use crate::session::life::arrival::hit::{count_hit, look_up, write_entry_now};
+use crate::session::life::arrival::hit::{bytes_of, count_hit, look_up, write_entry_now};
 use crate::session::life::seat::count_command;
 use crate::session::parts::Unsent;
 use crate::session::whole::Session;
@@ -117,11 +116,12 @@ pub(crate) fn fall(session: &mut Session) {
 }
 
 /// Answers with the entry's packets; what the client does not take now is kept as unsent.
-fn give_hit(session: &mut Session, entry: Entry<Arc<HitPlan>>, now_ms: u64) {
-    count_hit(session, &entry, now_ms);
+fn give_hit(session: &mut Session, entry: Entry<HitPlan>, now_ms: u64) {
+    let packets = entry.packets();
+    count_hit(session, &entry, packets, now_ms);
     // An error will be met again by the task that sends the rest.
-    let written = write_entry_now(session, &entry).unwrap_or(0);
-    if written < entry.packets().len() {
+    let written = write_entry_now(session, &entry, packets).unwrap_or(0);
+    if written < bytes_of(packets) {
         session.client.keep_unsent(Unsent { entry, written });
     }
 }

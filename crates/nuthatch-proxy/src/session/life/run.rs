@@ -187,7 +187,7 @@ async fn refuse_attributes(session: &mut Session) -> Result<(), SessionEnd> {
 }
 
 /// Looks up the command at hand, unless that was done on the seat.
-fn look_up_once(session: &mut Session, now_ms: u64) -> Option<nuthatch_cache::Entry<Arc<HitPlan>>> {
+fn look_up_once(session: &mut Session, now_ms: u64) -> Option<nuthatch_cache::Entry<HitPlan>> {
     match session.client.takes_looked_up() {
         true => None,
         false => look_up_at_hand(session, now_ms),

@@ -1,7 +1,5 @@
 //! The client's side of a session: its socket, and how it wants to be talked to.
 
-use std::sync::Arc;
-
 use nuthatch_cache::Entry;
 use nuthatch_net::Framed;
 use nuthatch_wire::{Attributes, CapabilityFlags, Nonce};
@@ -27,7 +25,7 @@ pub(crate) struct Client {
 /// An answer of which the client took only the first bytes.
 #[derive(Debug)]
 pub(crate) struct Unsent {
-    pub(crate) entry: Entry<Arc<HitPlan>>,
+    pub(crate) entry: Entry<HitPlan>,
     pub(crate) written: usize,
 }
 

@@ -1,12 +1,12 @@
 //! A copy of an answer on its way to the client, for the cache; or only its print, for a transaction that may be done again.
 
-use nuthatch_wire::{AnswerEnd, Ending, StatusFlags};
+use nuthatch_wire::{AnswerEnd, Ending, FrameHeader, HEADER_LEN, Reader, StatusFlags};
 
 use crate::session::way::{Print, Reading};
 use crate::stats::not_cached::NotCached;
 
-/// What is stored as the status flags of every entry: what most readers have.
-const STORED_STATUS: StatusFlags = StatusFlags::SERVER_STATUS_AUTOCOMMIT;
+/// What is stored as the status flags of every entry: what most readers have, so that most are sent what is stored.
+pub(crate) const STORED_STATUS: StatusFlags = StatusFlags::SERVER_STATUS_AUTOCOMMIT;
 
 /// Bytes of an answer, up to a limit. Past the limit it holds nothing more.
 #[derive(Debug)]
@@ -86,20 +86,52 @@ impl Capture {
         self.bytes.extend_from_slice(bytes);
     }
 
-    /// The packets to store and where their status flags stand, if `end` is that of one whole result set without
-    /// warnings. The server's own flags have been replaced.
-    pub(crate) fn finish(mut self, end: &AnswerEnd) -> Result<(Vec<u8>, Vec<u32>), NotCached> {
+    /// The packets to store, if `end` is that of one whole result set without warnings. The server's own flags have been replaced.
+    pub(crate) fn finish(mut self, end: &AnswerEnd) -> Result<Captured, NotCached> {
         if let Some(why) = unfit(end).or(self.given_up) {
             return Err(why);
         }
-        let offsets: Vec<u32> = end.status_offsets.iter().flatten().copied().collect();
-        for offset in &offsets {
+        for offset in end.status_offsets.iter().flatten() {
             let start = *offset as usize;
             let flags = self.bytes.get_mut(start..start + 2).ok_or(NotCached::NotOneResultSet)?;
             flags.copy_from_slice(&STORED_STATUS.bits().to_le_bytes());
         }
-        if offsets.is_empty() { Err(NotCached::NotOneResultSet) } else { Ok((self.bytes, offsets)) }
+        let head_bytes = match end.status_offsets {
+            [None, _] => return Err(NotCached::NotOneResultSet),
+            // Behind the flags in the EOF after the columns.
+            [Some(columns), Some(_)] => columns as usize + 2,
+            [Some(_), None] => column_bytes(&self.bytes).unwrap_or(0),
+        };
+        Ok(Captured { bytes: self.bytes, head_bytes })
     }
+}
+
+/// The packets of an answer.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Captured {
+    bytes: Vec<u8>,
+    head_bytes: usize,
+}
+
+impl Captured {
+    /// Those before the first row, and the others.
+    pub(crate) fn parts(&self) -> (&[u8], &[u8]) {
+        self.bytes.split_at(self.head_bytes)
+    }
+}
+
+/// How long the count of columns and their packets are, in an answer without an EOF behind them.
+fn column_bytes(answer: &[u8]) -> Option<usize> {
+    let packet = |from: usize| {
+        let header = FrameHeader::parse(answer.get(from..)?)?;
+        let start = from + HEADER_LEN;
+        Some((start + header.payload_len, answer.get(start..start + header.payload_len)?))
+    };
+    let (mut end, count) = packet(0)?;
+    for _ in 0..Reader::new(count).lenenc_int().ok()? {
+        (end, _) = packet(end)?;
+    }
+    Some(end)
 }
 
 /// Why no answer with that end is stored.
@@ -141,7 +173,10 @@ mod tests {
             capture.take(b"cd");
             capture.finish(&end)
         };
-        assert_eq!(finish(4, end(Ending::ResultSet, 1, 0)), Ok((b"a\x02\x00d".to_vec(), vec![1])));
+        assert_eq!(
+            finish(4, end(Ending::ResultSet, 1, 0)),
+            Ok(Captured { bytes: b"a\x02\x00d".to_vec(), head_bytes: 0 })
+        );
         assert_eq!(finish(3, end(Ending::ResultSet, 1, 0)), Err(NotCached::TooLarge));
         assert_eq!(finish(4, end(Ending::ResultSet, 2, 0)), Err(NotCached::NotOneResultSet));
         assert_eq!(finish(4, end(Ending::ResultSet, 1, 1)), Err(NotCached::Warnings));
@@ -152,5 +187,26 @@ mod tests {
         assert_eq!(finish(4, changed), Err(NotCached::SessionChanged));
         assert_eq!(finish(4, end(Ending::Ok, 1, 0)), Err(NotCached::NotOneResultSet));
         assert_eq!(finish(4, end(Ending::Err(1064), 0, 0)), Err(NotCached::Failed));
+    }
+
+    #[test]
+    fn head_ends_where_the_rows_begin() {
+        let columns = b"\x01\0\0\x01\x02\x03\0\0\x02abc\x01\0\0\x03d";
+        let eof = b"\x05\0\0\x04\xfe\0\0\x02\0";
+        let rest = b"\x02\0\0\x05\x01x\x05\0\0\x06\xfe\0\0\x02\0";
+        let check = |head: &[u8], offsets: [Option<usize>; 2]| {
+            let mut capture = Capture::new(1 << 10, false);
+            capture.take(head);
+            capture.take(rest);
+            let status_offsets = offsets.map(|offset| offset.and_then(|offset| u32::try_from(offset).ok()));
+            let captured = capture
+                .finish(&AnswerEnd { status_offsets, ..end(Ending::ResultSet, 1, 0) })
+                .expect("it is whole");
+            assert_eq!(captured.parts(), (head, &rest[..]));
+        };
+        let last = rest.len() - 2;
+        check(&columns[..], [Some(columns.len() + last), None]);
+        let with_eof = [&columns[..], eof].concat();
+        check(&with_eof, [Some(with_eof.len() - 2), Some(with_eof.len() + last)]);
     }
 }

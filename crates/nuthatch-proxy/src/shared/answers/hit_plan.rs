@@ -12,8 +12,8 @@ use crate::stats::DigestCounters;
 
 /// What a hit does to its session, and bumps besides the worker's counters: as if the statement had gone its way.
 ///
-/// Of those that are equal one is kept ([`Plans`](super::plans::Plans)): those of one digest most often.
-#[derive(Debug)]
+/// Of those that are equal the cache keeps one: those of one digest most often.
+#[derive(Debug, Clone)]
 pub(crate) struct HitPlan {
     pub(crate) digest: Option<Arc<DigestCounters>>,
     pub(crate) rules: Box<[Arc<RuleHits>]>,
@@ -23,12 +23,10 @@ pub(crate) struct HitPlan {
     pub(crate) terms: Option<Box<Terms>>,
     /// A server would leave the warnings and errors of the statement before alone.
     pub(crate) leaves_diagnostics: bool,
-    /// No other answer has it: there was no room among those that are shared.
-    pub(crate) is_alone: bool,
 }
 
 /// On what terms the answer may be served.
-#[derive(Debug, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(crate) struct Terms {
     /// It has SQL_CALC_FOUND_ROWS: who has a connection of its own is to find the count there.
     pub(crate) counts_all_rows: bool,
@@ -54,13 +52,6 @@ impl HitPlan {
     fn parts(&self) -> impl PartialEq + Hash {
         let digest = self.digest.as_ref().map_or(0, |digest| Arc::as_ptr(digest).addr());
         (digest, self.found_rows, &self.terms, self.leaves_diagnostics)
-    }
-
-    /// What it takes from the allocator, about; counters are others' too.
-    fn allocated_bytes(&self) -> u64 {
-        const OWNERS_BYTES: usize = 2 * size_of::<usize>();
-        let terms_bytes = self.terms.as_ref().map_or(0, |_| size_of::<Terms>());
-        (OWNERS_BYTES + size_of::<Self>() + size_of_val(&*self.rules) + terms_bytes) as u64
     }
 
     fn rule_places(&self) -> impl Iterator<Item = usize> {
@@ -139,8 +130,10 @@ impl Hash for HitPlan {
 }
 
 impl Plan for HitPlan {
+    /// Rules and terms; counters are others' too.
     fn weight_bytes(&self) -> u64 {
-        if self.is_alone { self.allocated_bytes() } else { 0 }
+        let terms_bytes = self.terms.as_ref().map_or(0, |_| size_of::<Terms>());
+        (size_of_val(&*self.rules) + terms_bytes).next_multiple_of(16) as u64
     }
 }
 
@@ -156,7 +149,6 @@ mod tests {
             found_rows: None,
             terms: Terms::of(false, tenure),
             leaves_diagnostics: false,
-            is_alone: false,
         }
     }
 

@@ -1,7 +1,5 @@
 //! How a statement begins to be asked, as far as that takes no waiting.
 
-use std::sync::Arc;
-
 use nuthatch_cache::Entry;
 use nuthatch_wire::Form;
 
@@ -32,7 +30,7 @@ pub(crate) fn begin(
     session: &mut Session,
     asked: Asked,
     now_ms: u64,
-) -> Result<Box<Inquiry>, Entry<Arc<HitPlan>>> {
+) -> Result<Box<Inquiry>, Entry<HitPlan>> {
     let Asked { request, plan, caching } = &asked;
     let caching = *caching;
     if caching.is_any() {

@@ -1,8 +1,6 @@
 //! What the cache has for a statement that is to be asked, and what becomes of its answer.
 
-use std::sync::Arc;
-
-use nuthatch_cache::{Entry, Fill, Judgement, Kept, Key, Packets, Protocol, Refusal, Standing};
+use nuthatch_cache::{Entry, Fill, Judgement, Kept, Key, Protocol, Refusal, Standing};
 use nuthatch_config::Follow;
 use nuthatch_wire::AnswerEnd;
 
@@ -39,7 +37,7 @@ pub(super) fn entry_of_any_epoch(
     plan: &Plan,
     caching: Caching,
     now_ms: u64,
-) -> Option<Entry<Arc<HitPlan>>> {
+) -> Option<Entry<HitPlan>> {
     let key = key_of(session, request)?;
     let entry = session.ground.shared.answers.cache.get(&key)?;
     if entry.is_exact() != caching.is_exact() {
@@ -80,7 +78,7 @@ pub(super) fn entry_of_any_epoch(
             let hit_plan =
                 hit_plan(&session.ground, &session.account, &session.context, plan, found_rows, tenure);
             let renewed = entry.renewed(session.ground.snapshot.epoch.0, expires_ms, hit_plan);
-            insert(&session.ground, renewed).ok()?;
+            insert(&session.ground, &renewed).ok()?;
             session.ground.shared.answers.cache.get(&key)
         }
     }
@@ -100,7 +98,8 @@ pub(super) fn store(
         .cache_empty_result
         .unwrap_or(session.ground.snapshot.mysql.query_cache_stores_empty_result);
     let reading = capture.reading.take();
-    let (packets, status_offsets) = capture.finish(end)?;
+    let captured = capture.finish(end)?;
+    let (head, rest) = captured.parts();
     let found_rows = session.dealings.results.found_rows();
     if plan.facts.counts_all_rows() && found_rows == Found::Elsewhere {
         return Err(NotCached::FoundRowsUntold);
@@ -123,10 +122,11 @@ pub(super) fn store(
     let created_ms = session.ground.shared.clock.now_ms();
     insert(
         &session.ground,
-        Fill {
+        &Fill {
             key: key_of(session, request).ok_or(NotCached::TooManyEnvironments)?,
-            packets: Packets::Whole(&packets),
-            status_offsets: &status_offsets,
+            head,
+            rest,
+            status_offsets: end.status_offsets,
             rows: end.rows,
             hostgroup: plan.hostgroup.0,
             created_ms,
@@ -171,11 +171,10 @@ pub(super) fn capture(ground: &Ground, caching: Caching) -> Capture {
     Capture::new(usize::try_from(bytes_max).unwrap_or(usize::MAX), caching.is_exact())
 }
 
-fn insert(ground: &Ground, fill: Fill<'_, Arc<HitPlan>>) -> Result<(), Refusal> {
-    let plan = Arc::clone(&fill.plan);
+fn insert(ground: &Ground, fill: &Fill<'_, HitPlan>) -> Result<(), Refusal> {
     let kept = ground.shared.answers.cache.insert_and(fill, |evicted| evicted.plan().count_evicted())?;
     if kept == Kept::Again {
-        plan.count_repeated();
+        fill.plan.count_repeated();
     }
     Ok(())
 }

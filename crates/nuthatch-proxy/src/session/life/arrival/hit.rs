@@ -3,12 +3,12 @@
 //! Cost of a hit: one hash of the key, one look-up under a shared lock, a full comparison, a few counters, one write. No
 //! allocation, no tokenising, no lock across an await; the answer is copied only into the kernel.
 
+use std::cell::RefCell;
 use std::io::IoSlice;
-use std::sync::Arc;
 
 use nuthatch_cache::{Clock, Entry, Judgement, Key, Protocol, Standing};
 use nuthatch_config::HostgroupId;
-use nuthatch_net::NetError;
+use nuthatch_net::{Framed, NetError};
 use nuthatch_sql::TableId;
 use nuthatch_wire::Command;
 
@@ -17,33 +17,45 @@ use crate::session::decide::key::{key, key_in, standing_of};
 use crate::session::life::arrival::attributes::text_in;
 use crate::session::life::sent_execution::write_down_execution;
 use crate::session::parts::{CacheUse, Context, Dealings, Ground, Transaction};
+use crate::session::way::STORED_STATUS;
 use crate::session::whole::Session;
 use crate::shared::answers::HitPlan;
 
-const PIECES_MAX: usize = 2 * nuthatch_cache::STATUS_OFFSETS_MAX + 1;
+/// Each place of status flags makes two pieces more of the two.
+const PIECES_MAX: usize = 2 * nuthatch_cache::STATUS_OFFSETS_MAX + 2;
+
+/// So short an answer is sent as one piece: to join it costs less than it costs the kernel to take two.
+const JOINED_BYTES_MAX: usize = 4 << 10;
+
+thread_local! {
+    static JOINED: RefCell<[u8; JOINED_BYTES_MAX]> = const { RefCell::new([0; JOINED_BYTES_MAX]) };
+}
 
 /// Cuts the entry's packets at its status flags, with `flags` in their place. Returns how many pieces there are.
-fn cut<'a>(
-    entry: &'a Entry<Arc<HitPlan>>,
-    flags: &'a [u8; 2],
-    pieces: &mut [IoSlice<'a>; PIECES_MAX],
-) -> usize {
-    let (mut rest, mut done, mut count) = (entry.packets(), 0, 0);
-    for offset in entry.status_offsets() {
-        let place = *offset as usize - done;
-        let (before, from_flags) = rest.split_at(place);
-        pieces[count] = IoSlice::new(before);
-        pieces[count + 1] = IoSlice::new(flags);
-        rest = &from_flags[flags.len()..];
-        done += place + flags.len();
-        count += 2;
+fn cut<'a>(entry: &'a Entry<HitPlan>, flags: &'a [u8; 2], pieces: &mut [IoSlice<'a>; PIECES_MAX]) -> usize {
+    let offsets = entry.status_offsets();
+    let (mut done, mut count) = (0, 0);
+    for mut rest in entry.packets() {
+        let end = done + rest.len();
+        for offset in offsets.iter().flatten().map(|offset| *offset as usize) {
+            if !(done..end).contains(&offset) {
+                continue;
+            }
+            let (before, from_flags) = rest.split_at(offset - done);
+            pieces[count] = IoSlice::new(before);
+            pieces[count + 1] = IoSlice::new(flags);
+            rest = &from_flags[flags.len()..];
+            done = offset + flags.len();
+            count += 2;
+        }
+        pieces[count] = IoSlice::new(rest);
+        (done, count) = (end, count + 1);
     }
-    pieces[count] = IoSlice::new(rest);
-    count + 1
+    count
 }
 
 /// The entry that answers the command with that payload, if the session may use it as it stands.
-pub(crate) fn look_up(session: &mut Session, payload: &[u8], now_ms: u64) -> Option<Entry<Arc<HitPlan>>> {
+pub(crate) fn look_up(session: &mut Session, payload: &[u8], now_ms: u64) -> Option<Entry<HitPlan>> {
     if !may_look_up(&session.ground, &session.cache) {
         return None;
     }
@@ -65,7 +77,7 @@ pub(crate) fn look_up(session: &mut Session, payload: &[u8], now_ms: u64) -> Opt
 }
 
 /// The same of the command at hand, whose payload is the session's own.
-pub(crate) fn look_up_at_hand(session: &mut Session, now_ms: u64) -> Option<Entry<Arc<HitPlan>>> {
+pub(crate) fn look_up_at_hand(session: &mut Session, now_ms: u64) -> Option<Entry<HitPlan>> {
     if !may_look_up(&session.ground, &session.cache) {
         return None;
     }
@@ -83,7 +95,7 @@ pub(crate) fn look_up_at_hand(session: &mut Session, now_ms: u64) -> Option<Entr
     }
 }
 
-fn find_execution(session: &Session, now_ms: u64) -> Option<Entry<Arc<HitPlan>>> {
+fn find_execution(session: &Session, now_ms: u64) -> Option<Entry<HitPlan>> {
     find(
         session,
         &key_in(&session.account, &session.context, Protocol::Binary, session.statements.execution())?,
@@ -91,7 +103,7 @@ fn find_execution(session: &Session, now_ms: u64) -> Option<Entry<Arc<HitPlan>>>
     )
 }
 
-fn find(session: &Session, key: &Key<'_>, now_ms: u64) -> Option<Entry<Arc<HitPlan>>> {
+fn find(session: &Session, key: &Key<'_>, now_ms: u64) -> Option<Entry<HitPlan>> {
     let Session { ground, cache, context, dealings, .. } = session;
     let transaction = &dealings.transaction;
     let entry = ground.shared.answers.cache.get(key)?;
@@ -125,20 +137,25 @@ pub(crate) fn may_tell_count(ground: &Ground, context: &Context, dealings: &Deal
 /// Answers with the entry's packets.
 pub(crate) async fn serve_hit(
     session: &mut Session,
-    entry: Entry<Arc<HitPlan>>,
+    entry: Entry<HitPlan>,
     now_ms: u64,
 ) -> Result<(), SessionEnd> {
-    count_hit(session, &entry, now_ms);
-    let written = write_entry_now(session, &entry)?;
-    if written < entry.packets().len() { send_entry(session, &entry, written).await } else { Ok(()) }
+    let packets = entry.packets();
+    count_hit(session, &entry, packets, now_ms);
+    let written = write_entry_now(session, &entry, packets)?;
+    if written < bytes_of(packets) { send_entry(session, &entry, written).await } else { Ok(()) }
 }
 
 /// Writes as much of the entry's packets as goes out at once, under the session's own status flags.
-pub(crate) fn write_entry_now(session: &mut Session, entry: &Entry<Arc<HitPlan>>) -> Result<usize, NetError> {
+pub(crate) fn write_entry_now(
+    session: &mut Session,
+    entry: &Entry<HitPlan>,
+    packets: [&[u8]; 2],
+) -> Result<usize, NetError> {
     let Session { client, context, dealings, .. } = session;
     let status = dealings.status(context).bits();
-    if entry.status() == status {
-        return client.framed_mut().write_now(entry.packets());
+    if status == STORED_STATUS.bits() {
+        return write_as_it_is(client.framed_mut(), packets);
     }
     let flags = status.to_le_bytes();
     let mut pieces = [IoSlice::new(&[]); PIECES_MAX];
@@ -146,10 +163,26 @@ pub(crate) fn write_entry_now(session: &mut Session, entry: &Entry<Arc<HitPlan>>
     client.framed_mut().write_pieces_now(&pieces[..count])
 }
 
+#[inline]
+fn write_as_it_is(client: &mut Framed, [head, rest]: [&[u8]; 2]) -> Result<usize, NetError> {
+    if head.is_empty() {
+        return client.write_now(rest);
+    }
+    JOINED.with_borrow_mut(|joined| match joined.get_mut(..bytes_of([head, rest])) {
+        Some(joined) => {
+            let (first, second) = joined.split_at_mut(head.len());
+            first.copy_from_slice(head);
+            second.copy_from_slice(rest);
+            client.write_now(joined)
+        }
+        None => client.write_pieces_now(&[IoSlice::new(head), IoSlice::new(rest)]),
+    })
+}
+
 /// Sends the entry's packets from the byte `written` on.
 pub(crate) async fn send_entry(
     session: &mut Session,
-    entry: &Entry<Arc<HitPlan>>,
+    entry: &Entry<HitPlan>,
     written: usize,
 ) -> Result<(), SessionEnd> {
     let flags = session.dealings.status(&session.context).bits().to_le_bytes();
@@ -161,14 +194,21 @@ pub(crate) async fn send_entry(
     Ok(session.ground.handle.unless_ended(writing).await.map_err(SessionEnd::InAnswer)??)
 }
 
-pub(crate) fn count_hit(session: &mut Session, entry: &Entry<Arc<HitPlan>>, now_ms: u64) {
+/// How many bytes the packets of an entry have.
+#[inline]
+pub(crate) fn bytes_of([head, rest]: [&[u8]; 2]) -> usize {
+    head.len() + rest.len()
+}
+
+/// Counts a hit of the entry, which has these packets.
+pub(crate) fn count_hit(session: &mut Session, entry: &Entry<HitPlan>, packets: [&[u8]; 2], now_ms: u64) {
     let Session { ground, dealings, .. } = session;
     let counters = &ground.worker.counters;
-    let bytes = entry.packets().len() as u64;
+    let bytes = bytes_of(packets);
     counters.cache_get.bump();
     counters.cache_get_ok.bump();
-    counters.cache_bytes_out.add(bytes);
-    counters.frontend_bytes_sent.add(bytes);
+    counters.cache_bytes_out.add(bytes as u64);
+    counters.frontend_bytes_sent.add(bytes as u64);
     entry.note_hit(now_ms);
     if dealings.hands.position.is_kept() {
         // Whoever gave the answer had given it before the next millisecond.
@@ -198,7 +238,7 @@ pub(crate) fn stands(
     ground: &Ground,
     transaction: &Transaction,
     key: &Key<'_>,
-    entry: &Entry<Arc<HitPlan>>,
+    entry: &Entry<HitPlan>,
 ) -> bool {
     if !entry.plan().is_within_tenure(|| transaction.as_of(), || entry.created_ms()) {
         return false;
@@ -217,7 +257,7 @@ pub(crate) fn stands(
 }
 
 /// Counts an entry that was written over for the table that was written, if it is certain which.
-fn count_invalidation(ground: &Ground, entry: &Entry<Arc<HitPlan>>) {
+fn count_invalidation(ground: &Ground, entry: &Entry<HitPlan>) {
     let clocks = &ground.shared.exact.clocks;
     let is_moved = |clock: &Clock| clocks.standing([*clock], entry.since()) == Standing::Moved;
     let mut tables = entry.clocks().filter_map(|clock| clocks.table_of(clock));

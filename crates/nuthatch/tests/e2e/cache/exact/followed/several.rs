@@ -27,13 +27,13 @@ fn pair_of_exact() -> [Stage; 2] {
     pair
 }
 
-/// Another configuration, behind which both are exact: how often one fell before does not count any more.
+/// Another configuration, behind which both are exact: also one that fell three times within ten minutes, as a busy machine makes it.
 fn speak(pair: &[Stage; 2], number: u32) {
     for stage in pair {
         let set = format!("SET mysql-long_query_time = {}", 1000 + number);
         stage.administer([set.as_str(), "LOAD MYSQL VARIABLES TO RUNTIME"]);
     }
-    await_exact(pair);
+    pair.iter().for_each(|stage| await_mode(stage, "exact"));
 }
 
 /// How often one of them has fallen from exact.
@@ -78,7 +78,6 @@ fn proxy_whose_neighbour_stands_still_is_bounded_until_it_comes_back() {
     let pair = pair_of_exact();
     let (mut direct, mut client) = (pair[0].primary(), pair[0].client());
     for round in 0..2 {
-        speak(&pair, round);
         pair[1].proxy.signal(Signal::STOP);
         for turn in 0..5 {
             let value = format!("{round}.{turn}");
@@ -93,7 +92,7 @@ fn proxy_whose_neighbour_stands_still_is_bounded_until_it_comes_back() {
         pair[1].proxy.signal(Signal::CONT);
         // What it had stored was served until a moment that is long past.
         assert_eq!(pair[1].client().value(ROW), format!("{round}.4"));
-        await_exact(&pair);
+        speak(&pair, round);
     }
 }
 

@@ -1,0 +1,213 @@
+//! What many answers have in common: who asked, where, by which rules, and the packets before the first row.
+//!
+//! A kind is immutable but for a note of its [`Kinds`](crate::kinds::Kinds), and one for all entries that are of it: most of what a short answer
+//! would keep is here. Where there is no room among those that are shared, an entry has one of its own and is charged for it.
+
+use std::hash::{Hash, Hasher};
+use std::mem::size_of;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use rapidhash::fast::RapidHasher;
+use triomphe::ThinArc;
+
+use crate::fill::Fill;
+use crate::key::{Key, Protocol};
+use crate::plan::Plan;
+use crate::weight::allocated_bytes;
+
+/// See the module's doc. A clone is one atomic increment.
+pub(crate) struct Kind<T>(ThinArc<Common<T>, u8>);
+
+/// Everything of a kind but its bytes, which are user, schema and head, without separators.
+struct Common<T> {
+    plan: T,
+    /// The hash of the head that the latest answer of this kind had; of kinds without one.
+    latest_head: AtomicU64,
+    environment: u32,
+    hostgroup: u32,
+    epoch: u32,
+    user_bytes: u16,
+    schema_bytes: u16,
+    protocol: Protocol,
+    membership: Membership,
+}
+
+/// Whether others may be of the same kind.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Membership {
+    /// It is shared, since its `Kinds` were emptied so many times.
+    Shared(u32),
+    /// It is its entry's own.
+    Own,
+}
+
+/// What a kind is made of; two with the same parts are one.
+pub(crate) struct Parts<'a, T> {
+    plan: &'a T,
+    user: &'a [u8],
+    schema: &'a [u8],
+    environment: u32,
+    protocol: Protocol,
+    hostgroup: u32,
+    epoch: u32,
+    head: &'a [u8],
+}
+
+impl<'a, T: Plan> Parts<'a, T> {
+    /// Those of an answer, with `head` as what it begins with like others. Nothing where a name is longer than any server's.
+    pub(crate) fn of(fill: &'a Fill<'_, T>, head: &'a [u8]) -> Option<Self> {
+        let Key { user, schema, environment, protocol, .. } = fill.key;
+        u16::try_from(user.len()).ok()?;
+        u16::try_from(schema.len()).ok()?;
+        let epoch = u32::try_from(fill.epoch).unwrap_or(u32::MAX);
+        Some(Self {
+            plan: &fill.plan,
+            user,
+            schema,
+            environment,
+            protocol,
+            hostgroup: fill.hostgroup,
+            epoch,
+            head,
+        })
+    }
+
+    pub(crate) fn hash(&self) -> u64 {
+        let mut hasher = RapidHasher::default();
+        self.plan.hash(&mut hasher);
+        (self.environment, self.protocol, self.hostgroup, self.epoch).hash(&mut hasher);
+        (self.user, self.schema, self.head).hash(&mut hasher);
+        hasher.finish()
+    }
+
+    /// What a kind of them weighs.
+    pub(crate) fn weight_bytes(&self) -> u64 {
+        weight_of(self.plan, self.user.len() + self.schema.len() + self.head.len())
+    }
+}
+
+impl<T: Plan> Kind<T> {
+    /// A new one. Cost: two allocations.
+    pub(crate) fn new(parts: &Parts<'_, T>, membership: Membership) -> Self {
+        let Parts { plan, user, schema, environment, protocol, hostgroup, epoch, head } = *parts;
+        let length = |name: &[u8]| u16::try_from(name.len()).expect("parts have no longer ones");
+        let common = Common {
+            plan: plan.clone(),
+            latest_head: AtomicU64::new(0),
+            environment,
+            hostgroup,
+            epoch,
+            user_bytes: length(user),
+            schema_bytes: length(schema),
+            protocol,
+            membership,
+        };
+        Self(ThinArc::from_header_and_slice(common, &[user, schema, head].concat()))
+    }
+
+    pub(crate) fn is_of(&self, parts: &Parts<'_, T>) -> bool {
+        let common = self.common();
+        common.environment == parts.environment
+            && common.protocol == parts.protocol
+            && common.hostgroup == parts.hostgroup
+            && common.epoch == parts.epoch
+            && self.names() == (parts.user, parts.schema)
+            && self.head() == parts.head
+            && common.plan == *parts.plan
+    }
+
+    pub(crate) fn hash(&self) -> u64 {
+        let common = self.common();
+        let (user, schema) = self.names();
+        let Common { plan, environment, protocol, hostgroup, epoch, .. } = common;
+        let (environment, protocol, hostgroup, epoch) = (*environment, *protocol, *hostgroup, *epoch);
+        Parts { plan, user, schema, environment, protocol, hostgroup, epoch, head: self.head() }.hash()
+    }
+
+    /// What it weighs, whoever is charged for it.
+    pub(crate) fn weight_bytes(&self) -> u64 {
+        weight_of(self.plan(), self.0.slice.len())
+    }
+}
+
+impl<T> Kind<T> {
+    /// What the filling caller left for those who hit.
+    #[inline]
+    pub(crate) fn plan(&self) -> &T {
+        &self.common().plan
+    }
+
+    #[inline]
+    pub(crate) fn environment(&self) -> u32 {
+        self.common().environment
+    }
+
+    #[inline]
+    pub(crate) fn protocol(&self) -> Protocol {
+        self.common().protocol
+    }
+
+    #[inline]
+    pub(crate) fn hostgroup(&self) -> u32 {
+        self.common().hostgroup
+    }
+
+    /// From `2^32` on the configuration is always older than the one in force.
+    #[inline]
+    pub(crate) fn epoch(&self) -> u32 {
+        self.common().epoch
+    }
+
+    pub(crate) fn membership(&self) -> Membership {
+        self.common().membership
+    }
+
+    /// User and schema.
+    #[inline]
+    pub(crate) fn names(&self) -> (&[u8], &[u8]) {
+        let common = self.common();
+        let (user, rest) = self.0.slice.split_at(usize::from(common.user_bytes));
+        (user, &rest[..usize::from(common.schema_bytes)])
+    }
+
+    /// What all answers of this kind begin with; empty if each keeps that itself.
+    #[inline]
+    pub(crate) fn head(&self) -> &[u8] {
+        let common = self.common();
+        &self.0.slice[usize::from(common.user_bytes) + usize::from(common.schema_bytes)..]
+    }
+
+    /// Takes note of the head of one more answer; says whether the one before had the same.
+    pub(crate) fn had_head(&self, hash: u64) -> bool {
+        let latest = &self.common().latest_head;
+        let is_same = latest.load(Ordering::Relaxed) == hash;
+        if !is_same {
+            latest.store(hash, Ordering::Relaxed);
+        }
+        is_same
+    }
+
+    /// Whether nobody has it but who asks.
+    pub(crate) fn is_unused(&self) -> bool {
+        ThinArc::strong_count(&self.0) == 1
+    }
+
+    #[inline]
+    fn common(&self) -> &Common<T> {
+        &self.0.header.header
+    }
+}
+
+impl<T> Clone for Kind<T> {
+    fn clone(&self) -> Self {
+        Self(self.0.clone())
+    }
+}
+
+/// What a kind with so many bytes takes from the allocator.
+fn weight_of<T: Plan>(plan: &T, bytes: usize) -> u64 {
+    /// The count of owners and the length of the slice.
+    const SHARED_BYTES: usize = 2 * size_of::<usize>();
+    let fixed = SHARED_BYTES + size_of::<Common<T>>();
+    allocated_bytes((fixed.saturating_add(bytes) as u64).next_multiple_of(8)) + plan.weight_bytes()
+}
