@@ -96,7 +96,7 @@ differential: ## random sessions on two connections against the server itself (S
 	  twins::parameters_never_have_the_types_of_another_session
 
 # SWITCHES=1: meanwhile the primary of three servers changes every few seconds, by a switchover or because it is killed; with SPLIT=1 too
-# replicas answer reads, and each session must never go back. NUTHATCH_MARIADB_ROOT=target/servers/mariadb takes the newer MariaDB that
+# replicas answer reads, and each session must never go back (FOLLOW=exact SPLIT=1: by one replica, past the proxy). NUTHATCH_MARIADB_ROOT=target/servers/mariadb takes the newer MariaDB that
 # `make test-servers` fetches, here and in what follows.
 SECONDS ?= 60
 freshness: ## 32 writers, 64 readers: no read through the proxy is older than it may be (SERVER=mysql SECONDS=60 SWITCHES=1 FOLLOW=exact HALF=1)

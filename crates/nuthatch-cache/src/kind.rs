@@ -1,6 +1,6 @@
 //! What many answers have in common: who asked, where, by which rules, and the packets before the first row.
 //!
-//! A kind is immutable but for a note of its [`Kinds`](crate::kinds::Kinds), and one for all entries that are of it: most of what a short answer
+//! A kind is one for all entries that are of it, and immutable but for a note of its [`Kinds`](crate::kinds::Kinds): most of what a short answer
 //! would keep is here. Where there is no room among those that are shared, an entry has one of its own and is charged for it.
 
 use std::hash::{Hash, Hasher};

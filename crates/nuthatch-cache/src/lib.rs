@@ -4,8 +4,8 @@
 //!
 //! - **Exact keys.** `get` compares the whole key, never a hash alone. Two keys with one hash share one place; the
 //!   later one has it and the other is a miss, which is counted.
-//! - **The limit is a limit.** Entries with their keys and headers, rounded as the allocator rounds them, and the
-//!   index with its memory of evicted keys all count. An insert evicts first or is refused.
+//! - **The limit is a limit.** Entries with their keys and headers, rounded as the allocator rounds them, what they have
+//!   in common, and the index with its memory of evicted keys all count. An insert evicts first or is refused.
 //! - **A hit is cheap.** One shard look-up under a shared lock and one atomic increment; it allocates nothing.
 //!
 //! An exact entry names the [`Clocks`] that writes to its tables and rows move, and the moment that its answer was asked

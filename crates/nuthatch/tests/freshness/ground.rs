@@ -3,7 +3,7 @@
 mod harmed;
 mod pair;
 
-use nuthatch_lab::{Kind, Options, Relays, ScratchLab, SemiSync};
+use nuthatch_lab::{Duty, Kind, Options, Relays, Role, ScratchLab, SemiSync};
 
 use std::time::Duration;
 
@@ -65,6 +65,14 @@ fn prepare(lab: &ScratchLab, kind: Kind, mode: Follow) {
     }
 }
 
+/// It has all that was made so far, takes no writes, and the proxy can see that.
+fn look_at_replica(setup: Setup, lab: &ScratchLab) -> Setup {
+    servers::await_replicas(lab);
+    servers::client_of(lab, Role::Replica(1)).ok("SET GLOBAL read_only = 1");
+    let login = lab.login_for(Duty::Monitor).expect("an account");
+    setup.account("monitor", &login.user, login.password.reveal())
+}
+
 /// A run while the primary changes again and again, and what was done to it.
 pub(crate) fn run_while_the_primary_changes(
     kind: Kind,
@@ -96,7 +104,7 @@ pub(crate) struct Ground {
 impl Ground {
     /// `setup` says what is cached.
     pub(crate) fn new(kind: Kind, setup: Setup) -> Self {
-        Self::of(kind, setup, (Relays::Off, Vec::new()), |_| {}).0
+        Self::of(kind, setup, (0, Relays::Off, Vec::new()), |_| {}).0
     }
 
     /// The proxy follows the binlog in that mode, and these writers go past it.
@@ -104,8 +112,40 @@ impl Ground {
         Self::followed_over(Relays::Off, kind, mode, past, setup).0
     }
 
+    /// The same in mode exact, where reads go to a replica as well, whose answers are stored. A session is shown what it has seen and written.
+    pub(crate) fn followed_with_a_replica(kind: Kind, past: Past, setup: Setup) -> Self {
+        let setup = setup
+            .variable("mysql-read_write_split", 1)
+            .variable("mysql-monitor_enabled", true)
+            .variable("mysql-monitor_read_only_interval", 200);
+        let (ground, _) = Self::followed_of(1, Relays::Off, kind, Follow::Exact, past, setup);
+        let mut operator = ground.proxy.operator();
+        operator.ok(
+            "INSERT INTO mysql_replication_hostgroups (writer_hostgroup, reader_hostgroup) VALUES (0, 1)",
+        );
+        operator.ok("LOAD MYSQL SERVERS TO RUNTIME");
+        let known = "SELECT COUNT(*) FROM stats_nuthatch_servers WHERE role IN ('writer', 'reader')";
+        await_that("both were looked at", || operator.value(known) == "2");
+        await_that("the replica's answers are stored", || {
+            let rows = operator.table("SELECT mode FROM stats_query_cache_follow");
+            rows.first().is_some_and(|row| row[0] == "exact")
+        });
+        Self { reads: Reads::OfSession, ..ground }
+    }
+
     /// The same, and with what the proxy can be started again.
     fn followed_over(relays: Relays, kind: Kind, mode: Follow, past: Past, setup: Setup) -> (Self, Setup) {
+        Self::followed_of(0, relays, kind, mode, past, setup)
+    }
+
+    fn followed_of(
+        replicas: u16,
+        relays: Relays,
+        kind: Kind,
+        mode: Follow,
+        past: Past,
+        setup: Setup,
+    ) -> (Self, Setup) {
         let waits: &[&str] = match (kind, mode) {
             (_, Follow::Bounded(_)) => &[],
             (Kind::MariaDb, Follow::Exact) => &WAITS_MARIADB,
@@ -125,12 +165,19 @@ impl Ground {
         if let Follow::Bounded(bound) = mode {
             setup = setup.variable("mysql-query_cache_max_staleness_ms", bound.as_millis());
         }
-        let (ground, setup) = Self::of(kind, setup, (relays, extra), |lab| prepare(lab, kind, mode));
+        let (ground, setup) =
+            Self::of(kind, setup, (replicas, relays, extra), |lab| prepare(lab, kind, mode));
         await_that("it is followed", || {
             let rows = ground.proxy.operator().table("SELECT mode FROM stats_query_cache_follow");
             rows.first().is_some_and(|row| row[0] == word)
         });
         (Self { past: Some(past), reads, ..ground }, setup)
+    }
+
+    /// How many statements the replica has answered.
+    pub(crate) fn by_replica(&self) -> u64 {
+        let asked = "SELECT SUM(Queries) FROM stats_mysql_connection_pool WHERE hostgroup = 1";
+        self.proxy.operator().value(asked).parse().expect("a number")
     }
 
     /// What the follower says of itself.
@@ -155,12 +202,12 @@ impl Ground {
     fn of(
         kind: Kind,
         setup: Setup,
-        (relays, extra): (Relays, Vec<String>),
+        (replicas, relays, extra): (u16, Relays, Vec<String>),
         prepare: impl FnOnce(&ScratchLab),
     ) -> (Self, Setup) {
         let options = Options {
             installation: servers::installation(kind),
-            replicas: 0,
+            replicas,
             relays,
             buffer_pool_mib: 64,
             connections_max: 300,
@@ -169,6 +216,7 @@ impl Ground {
         };
         let lab = ScratchLab::up(&options).expect("a server comes up");
         prepare(&lab);
+        let setup = if replicas > 0 { look_at_replica(setup, &lab) } else { setup };
         let login = servers::account(&lab);
         let setup = stage::before(setup, &lab).user(stage::user_row(&login, ""));
         let proxy = Proxy::start(&setup);

@@ -175,6 +175,22 @@ fn no_read_is_stale_past(server: Kind, mode: Follow, past: Past, end: End) {
     assert_hits(&report, HITS_PERCENT_SHORT);
 }
 
+/// Answers of a replica are stored, while writers go past the proxy.
+#[test]
+fn no_session_is_shown_by_replica_or_cache_what_was_before_what_it_has_seen() {
+    no_read_of_replicas_goes_back_past(Kind::MariaDb, Past::EverySecond, End::After(PAST_THE_PROXY));
+}
+
+#[expect(clippy::print_stdout, reason = "the outcome is what a run is for")]
+fn no_read_of_replicas_goes_back_past(server: Kind, past: Past, end: End) {
+    let _alone = ALONE.lock();
+    let ground = Ground::followed_with_a_replica(server, past, exact());
+    let report = ground.run_through_the_proxy(end);
+    println!("{}\n{report}\n{} reads were answered by the replica", ground.told(), ground.by_replica());
+    assert!(report.violations.counts.is_empty(), "violations, printed above");
+    assert!(ground.by_replica() > 0, "the replica was asked nothing");
+}
+
 /// Server, proxy and network fail, one fault after the other.
 #[test]
 fn no_read_is_stale_whatever_befalls_the_follower() {
@@ -263,6 +279,17 @@ fn exact_cache_without_clocks_is_found_stale_within_seconds() {
     assert_found(Wrong::Stale, &report);
 }
 
+/// The same before a replica, where a session is held against what it has seen itself.
+#[cfg(debug_assertions)]
+#[test]
+fn answers_of_replicas_without_clocks_are_found_within_seconds() {
+    let _alone = ALONE.lock();
+    let setup = exact().flags(["--fault-stopped-clocks"]);
+    let ground = Ground::followed_with_a_replica(Kind::MariaDb, Past::All, setup);
+    let report = ground.run_through_the_proxy(End::Once(Wrong::Stale, FOUND_WITHIN));
+    assert_found(Wrong::Stale, &report);
+}
+
 /// What stands in the binlog is not shown yet: without the proof that it is, the row as it was is stored behind its event.
 #[cfg(debug_assertions)]
 #[test]
@@ -315,6 +342,9 @@ fn no_read_is_stale_for_as_long_as_wanted() {
     }
     if let Some(mode) = argument("FOLLOW") {
         let past = if argument("HALF").is_some() { Past::EverySecond } else { Past::All };
+        if argument("SPLIT").is_some() {
+            return no_read_of_replicas_goes_back_past(server, past, end);
+        }
         return no_read_is_stale_past(server, mode_named(&mode), past, end);
     }
     let _alone = ALONE.lock();
