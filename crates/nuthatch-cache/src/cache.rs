@@ -14,6 +14,7 @@ use crate::key::Key;
 use crate::kinds::Kinds;
 use crate::limits::{Limits, Partition, SHARDS_MAX};
 use crate::line::Line;
+use crate::occupancy::{Occupancy, is_among};
 use crate::plan::Plan;
 use crate::refusal::Refusal;
 use crate::repeats::Repeats;
@@ -23,6 +24,20 @@ use crate::usage::{Counters, Usage, add};
 
 /// How many entries a sweep looks at under one hold of a shard's lock.
 const SWEEP_CHUNK: usize = 512;
+
+/// How much is copied before what it was copied from is freed.
+const COPIED_BYTES: u64 = 1 << 20;
+
+/// Worth to be copied for is this fraction of the limit.
+const WORTH: u64 = 64;
+
+/// Where the copying of entries stands.
+#[derive(Debug, Default)]
+struct Copying {
+    /// Of which sizes; none when all is done.
+    sizes: u64,
+    shard: usize,
+}
 
 /// How an answer was kept.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -44,6 +59,7 @@ pub struct Cache<T: Plan> {
     partition: RwLock<Partition>,
     kinds: Kinds<T>,
     cursor: Mutex<Cursor>,
+    copying: Mutex<Copying>,
     repeats: Repeats,
     counters: Counters,
 }
@@ -61,6 +77,7 @@ impl<T: Plan> Cache<T> {
             partition: RwLock::new(partition),
             kinds: Kinds::new(partition.kinds_bytes),
             cursor: Mutex::default(),
+            copying: Mutex::default(),
             repeats: Repeats::new(),
             counters: Counters::default(),
         }
@@ -275,7 +292,7 @@ impl<T: Plan> Cache<T> {
     }
 
     /// Puts other limits in force: when the call returns, no more than `limits.bytes` are held. What does not fit is
-    /// evicted, the least used first.
+    /// evicted, the least used first; all are, where what they have in common is more than its part of the new limit.
     ///
     /// Cost: a pass over all entries. Where the number of shards changes, nobody can look up meanwhile.
     pub fn set_limits(&self, limits: Limits) {
@@ -324,6 +341,75 @@ impl<T: Plan> Cache<T> {
         self.kinds.renounce();
         let outgoing = |line: &Line<RwLock<Shard<T>>>| line.0.write().take(new.share_bytes).len() as u64;
         self.shards[..new.shards].iter().map(outgoing).sum()
+    }
+
+    /// Copies entries of sizes of which most have gone, so that the allocator can give back what those have left. To be called now and then: it
+    /// goes on where it stopped when so many were copied (`budget`), a shard at a time. Does nothing while another call is at work.
+    ///
+    /// Cost: a look at each shard. Where there are such, a pass over shards' entries under their shared lock, a few hundred at a time, and the
+    /// exclusive one for as many that are copied.
+    pub fn defragment(&self, budget: usize) {
+        let Some(mut copying) = self.copying.try_lock() else { return };
+        if copying.sizes == 0 {
+            *copying = Copying { sizes: self.sparse_sizes(), shard: 0 };
+        }
+        let mut copied = 0;
+        while copying.sizes != 0 && copied < budget {
+            copied += self.copy_all_of(copying.sizes, copying.shard);
+            copying.shard += 1;
+            if copying.shard > self.mask.load(Ordering::Acquire) {
+                copying.sizes = 0;
+            }
+        }
+    }
+
+    fn sparse_sizes(&self) -> u64 {
+        let worth_bytes = self.partition.read().limits.bytes / WORTH;
+        let mut all = Occupancy::new();
+        let shards = &self.shards[..=self.mask.load(Ordering::Acquire)];
+        shards.iter().for_each(|shard| all.add(&shard.0.read().occupancy));
+        let sizes = all.sparse(worth_bytes);
+        if sizes != 0 {
+            shards.iter().for_each(|shard| shard.0.write().occupancy.copied(sizes));
+        }
+        sizes
+    }
+
+    /// Copies a shard's entries of these sizes; returns how many there were.
+    fn copy_all_of(&self, sizes: u64, number: usize) -> usize {
+        let mut found = Vec::new();
+        self.visit_shard(number, |slot, entry| {
+            if is_among(entry.own_bytes(), sizes) {
+                found.push((slot, entry.clone()));
+            }
+        });
+        // Those that came together go together, and with them their slab.
+        found.sort_unstable_by_key(|(_, entry)| entry.address());
+        let count = found.len();
+        while !found.is_empty() {
+            found = self.copy_some(number, found);
+        }
+        count
+    }
+
+    /// Puts copies in the place of the first of these entries, and frees them; returns the others.
+    fn copy_some(&self, number: usize, mut entries: Vec<(Slot, Entry<T>)>) -> Vec<(Slot, Entry<T>)> {
+        let mut bytes = 0;
+        let count = entries.iter().take_while(|(_, entry)| {
+            bytes += entry.own_bytes();
+            bytes <= COPIED_BYTES
+        });
+        let others = entries.split_off(count.count().max(1));
+        let mut copies: Vec<_> = entries.iter().map(|(_, entry)| Some(entry.copied())).collect();
+        for (chunk, copies) in entries.chunks(SWEEP_CHUNK).zip(copies.chunks_mut(SWEEP_CHUNK)) {
+            let mut shard = self.shards[number].0.write();
+            for ((slot, entry), copy) in chunk.iter().zip(copies) {
+                if let Some(copy) = copy.take() {
+                    shard.exchange(*slot, entry, copy);
+                }
+            }
+        }
+        others
     }
 
     /// What is held now and what has been done since the start.

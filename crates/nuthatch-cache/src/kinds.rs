@@ -95,9 +95,9 @@ impl<T: Plan> Kinds<T> {
         kind
     }
 
-    #[expect(clippy::cast_possible_truncation, reason = "the low bits of a hash are asked for")]
+    /// By the middle bits, as the table uses the low and the high ones.
     fn table(&self, hash: u64) -> &Mutex<Table<T>> {
-        &self.tables[hash as usize % TABLES].0
+        &self.tables[(hash >> 32) as usize % TABLES].0
     }
 
     /// Whether an entry of this kind may come into a shard whose lock is held.

@@ -1,71 +1,93 @@
-//! How full the allocator's slabs are with small entries, by size.
+//! How full the allocator's slabs are with small entries, by size. Slabs are those of all shards.
 //!
 //! An allocator keeps small blocks of about one size in slabs of some pages each, and gives a slab back when it is empty. When many entries of a
-//! size have left, the few that stayed hold their slabs: a kilobyte in use can keep twenty. Those few are copied then, all of a shard before the
-//! first of them is freed: the copies fill what is free in the oldest slabs, and the others are given back. (One after the other would be of no
-//! use: each copy would get the block that the one before has left.)
+//! size have left, the few that stayed hold their slabs: a kilobyte in use can keep twenty. Those few are [copied](crate::Cache::defragment)
+//! then, many before the first of them is freed: the copies fill what is free in the oldest slabs, and the others are given back. (One after the
+//! other would be of no use: each copy would get the block that the one before has left.)
 
 use crate::weight::{SMALL_BYTES_MAX, allocated_bytes};
 
 /// How many sizes are small.
 const CLASSES: usize = class_of(SMALL_BYTES_MAX) + 1;
 /// Copied when less than one in so many is left.
-const LEFT: u32 = 2;
-/// Worth a pass over a shard is this fraction of its share.
-const SPARED: u64 = 32;
+const LEFT: u64 = 2;
 
-/// See the module's doc. Of one shard.
-pub(crate) struct Occupancy {
-    classes: Box<[Class; CLASSES]>,
-    spared_bytes_min: u64,
-    sparse: Option<usize>,
-}
+/// How many entries of each small size there are: in a shard, or in several.
+#[derive(Debug, Clone)]
+pub(crate) struct Occupancy(Box<[Class; CLASSES]>);
 
 #[derive(Debug, Clone, Copy, Default)]
 struct Class {
-    live: u32,
+    live: u64,
     /// The most there were since they were copied last.
-    peak: u32,
+    peak: u64,
+    /// What each of them takes.
+    bytes: u64,
 }
 
 impl Occupancy {
     /// Of a shard without entries.
-    pub(crate) fn new(share_bytes: u64) -> Self {
-        Self {
-            classes: Box::new([Class::default(); CLASSES]),
-            spared_bytes_min: share_bytes / SPARED,
-            sparse: None,
-        }
+    pub(crate) fn new() -> Self {
+        Self(Box::new([Class::default(); CLASSES]))
     }
 
     /// An entry that takes so many bytes has come.
     #[inline]
     pub(crate) fn came(&mut self, bytes: u64) {
-        if let Some(class) = self.classes.get_mut(class_of(bytes)) {
+        if let Some(class) = self.0.get_mut(class_of(bytes)) {
             class.live += 1;
             class.peak = class.peak.max(class.live);
+            class.bytes = bytes;
         }
     }
 
     /// An entry that took so many bytes has gone.
     #[inline]
     pub(crate) fn went(&mut self, bytes: u64) {
-        let number = class_of(bytes);
-        let Some(class) = self.classes.get_mut(number) else { return };
-        class.live = class.live.saturating_sub(1);
-        let spared_bytes = u64::from(class.peak - class.live) * bytes;
-        if class.live < class.peak / LEFT && spared_bytes >= self.spared_bytes_min {
-            self.sparse = Some(number);
+        if let Some(class) = self.0.get_mut(class_of(bytes)) {
+            class.live = class.live.saturating_sub(1);
         }
     }
 
-    /// The size whose entries are to be copied now, if there is one. They are taken to be so from then on.
-    #[inline]
-    pub(crate) fn take_sparse(&mut self) -> Option<usize> {
-        let number = self.sparse.take()?;
-        self.classes[number].peak = self.classes[number].live;
-        Some(number)
+    /// All have gone. How many there were stays noted.
+    pub(crate) fn all_went(mut self) -> Self {
+        self.0.iter_mut().for_each(|class| class.live = 0);
+        self
     }
+
+    /// Those of another shard as well.
+    pub(crate) fn add(&mut self, other: &Self) {
+        for (class, other) in self.0.iter_mut().zip(other.0.iter()) {
+            class.live += other.live;
+            class.peak += other.peak;
+            class.bytes = class.bytes.max(other.bytes);
+        }
+    }
+
+    /// Of which sizes most have gone, and what they took is worth a pass over all, a bit for each.
+    pub(crate) fn sparse(&self, worth_bytes: u64) -> u64 {
+        let is_sparse = |class: &Class| {
+            let spared_bytes = class.peak.saturating_sub(class.live) * class.bytes;
+            class.live < class.peak / LEFT && spared_bytes >= worth_bytes
+        };
+        let numbered = self.0.iter().enumerate();
+        numbered.filter(|(_, class)| is_sparse(class)).fold(0, |sizes, (number, _)| sizes | 1 << number)
+    }
+
+    /// Those of these sizes are copied from now on.
+    pub(crate) fn copied(&mut self, sizes: u64) {
+        for (number, class) in self.0.iter_mut().enumerate() {
+            if sizes >> number & 1 == 1 {
+                class.peak = class.live;
+            }
+        }
+    }
+}
+
+/// Whether an entry of so many bytes has one of these sizes.
+pub(crate) const fn is_among(bytes: u64, sizes: u64) -> bool {
+    let number = class_of(bytes);
+    number < CLASSES && sizes >> number & 1 == 1
 }
 
 /// The number of the size that an entry of so many bytes has; past those that are small for all others.
@@ -99,33 +121,41 @@ mod tests {
             assert!(class == last.1 || class == last.1 + 1, "{bytes}");
             last = (size, class);
         }
-        assert_eq!(last.1 + 1, CLASSES);
+        assert!(last.1 + 1 == CLASSES && CLASSES <= 64);
         assert_eq!(class_of(SMALL_BYTES_MAX + 1), usize::MAX);
     }
 
     #[test]
     fn size_is_sparse_when_most_of_many_have_gone_and_once() {
-        let mut occupancy = Occupancy::new(32 << 10);
+        let [mut one, mut other] = [Occupancy::new(), Occupancy::new()];
+        let sparse = |one: &Occupancy, other: &Occupancy| {
+            let mut all = Occupancy::new();
+            [one, other].iter().for_each(|shard| all.add(shard));
+            all.sparse(1 << 10)
+        };
         for _ in 0..100 {
-            occupancy.came(100);
+            one.came(100);
+            other.came(100);
         }
-        for gone in 1..=51 {
-            occupancy.went(100);
-            assert_eq!(occupancy.take_sparse(), (gone == 51).then_some(class_of(112)), "{gone}");
-        }
-        (0..9).for_each(|_| occupancy.went(100));
-        assert_eq!(occupancy.take_sparse(), None, "half of what was left has to go");
-        (0..90).for_each(|_| occupancy.went(100));
-        assert!(occupancy.take_sparse().is_some());
-        occupancy.went(1 << 20);
-        assert_eq!(occupancy.take_sparse(), None);
+        (0..99).for_each(|_| one.went(100));
+        assert_eq!(sparse(&one, &other), 0, "the slabs are those of both shards");
+        (0..2).for_each(|_| other.went(100));
+        let sizes = sparse(&one, &other);
+        assert_eq!(sizes, 1 << class_of(100));
+        assert!(is_among(110, sizes) && !is_among(113, sizes) && !is_among(1 << 20, sizes));
+        [&mut one, &mut other].into_iter().for_each(|shard| shard.copied(sizes));
+        (0..49).for_each(|_| other.went(100));
+        assert_eq!(sparse(&one, &other), 0, "half of what was left has to go");
+        (0..2).for_each(|_| other.went(100));
+        assert_eq!(sparse(&one, &other), sizes);
+        assert_eq!(sparse(&one.all_went(), &other.all_went()), sizes);
     }
 
     #[test]
     fn few_bytes_are_not_worth_a_pass() {
-        let mut occupancy = Occupancy::new(1 << 20);
+        let mut occupancy = Occupancy::new();
         (0..100).for_each(|_| occupancy.came(100));
         (0..100).for_each(|_| occupancy.went(100));
-        assert_eq!(occupancy.take_sparse(), None);
+        assert_eq!((occupancy.sparse(10_001), occupancy.sparse(10_000)), (0, 1 << class_of(100)));
     }
 }

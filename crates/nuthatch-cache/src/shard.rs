@@ -15,7 +15,7 @@ use quick_cache::{Lifecycle, OptionsBuilder, Weighter};
 
 use crate::entry::Entry;
 use crate::key::Key;
-use crate::occupancy::{Occupancy, class_of};
+use crate::occupancy::Occupancy;
 use crate::plan::Plan;
 
 /// Each this many bytes of share buy a place in the estimate of entries; half as many evicted keys are remembered.
@@ -38,8 +38,6 @@ pub(crate) struct Inserted<T> {
     pub(crate) evicted: u64,
     /// Drop it without the lock.
     pub(crate) outgoing: Outgoing<T>,
-    /// Whose copies stand in their places. Drop them without the lock.
-    pub(crate) copied: Vec<Entry<T>>,
 }
 
 pub(crate) struct Shard<T: Plan> {
@@ -48,7 +46,7 @@ pub(crate) struct Shard<T: Plan> {
     /// What the index may hold before the entries' part is cut again.
     /// Invariant: index's capacity for entries + `index_reserved_bytes` <= `share_bytes`, or that capacity is 0.
     index_reserved_bytes: u64,
-    occupancy: Occupancy,
+    pub(crate) occupancy: Occupancy,
 }
 
 /// Weighs entries for the index; the weight of an entry never changes.
@@ -66,7 +64,7 @@ impl<T: Plan> Shard<T> {
             .build()
             .expect("both capacities are given");
         let index = Index::with_options(options, EntryWeight, IdentityHash, Eviction);
-        Self { index, share_bytes, index_reserved_bytes, occupancy: Occupancy::new(share_bytes) }
+        Self { index, share_bytes, index_reserved_bytes, occupancy: Occupancy::new() }
     }
 
     /// The entry in that place, whoever's it is. Marks it as used.
@@ -97,7 +95,7 @@ impl<T: Plan> Shard<T> {
     pub(crate) fn insert(&mut self, slot: Slot, entry: Entry<T>) -> Inserted<T> {
         let mut outgoing = Outgoing::default();
         self.index.insert_with_lifecycle(slot, entry.clone(), &mut outgoing);
-        let mut inserted = Inserted { is_kept: true, replaced: 0, evicted: 0, outgoing, copied: Vec::new() };
+        let mut inserted = Inserted { is_kept: true, replaced: 0, evicted: 0, outgoing };
         self.occupancy.came(entry.own_bytes());
         for (gone, old) in &inserted.outgoing.0 {
             self.occupancy.went(old.own_bytes());
@@ -110,25 +108,16 @@ impl<T: Plan> Shard<T> {
             }
         }
         inserted.evicted += self.make_room_for_index();
-        if let Some(class) = self.occupancy.take_sparse() {
-            inserted.copied = self.copy_all_of(class);
-        }
         inserted
     }
 
-    /// Puts copies in the place of entries of that size, in the order in which they stand in memory: those that came together go together, and
-    /// with them their slab. Returns the entries. See [`Occupancy`].
-    fn copy_all_of(&mut self, class: usize) -> Vec<Entry<T>> {
-        let of_class = |(_, entry): &(&Slot, &Entry<T>)| class_of(entry.own_bytes()) == class;
-        let mut found: Vec<_> =
-            self.index.iter().filter(of_class).map(|(slot, entry)| (*slot, entry.clone())).collect();
-        found.sort_unstable_by_key(|(_, entry)| entry.address());
-        for (slot, entry) in &found {
-            if let Some(mut place) = self.index.peek_mut(slot) {
-                *place = entry.copied();
-            }
+    /// Puts a copy in the place of that very entry, if it is still there; returns whether it is done.
+    pub(crate) fn exchange(&mut self, slot: Slot, entry: &Entry<T>, copy: Entry<T>) -> bool {
+        match self.index.peek_mut(&slot) {
+            Some(mut place) if place.is_same(entry) => *place = copy,
+            _ => return false,
         }
-        found.into_iter().map(|(_, entry)| entry).collect()
+        true
     }
 
     /// Removes the entry of that key, if `wanted` says so of it.
@@ -158,6 +147,7 @@ impl<T: Plan> Shard<T> {
     /// Takes all entries out and leaves an empty shard with `share_bytes`, its index as small as a new one's.
     pub(crate) fn take(&mut self, share_bytes: u64) -> Outgoing<T> {
         let mut old = std::mem::replace(self, Self::new(share_bytes));
+        self.occupancy = old.occupancy.all_went();
         Outgoing(old.index.drain().collect())
     }
 

@@ -130,6 +130,7 @@ fn limits_may_change_while_others_fill_and_look_up() {
         while !writers.iter().all(ScopedJoinHandle::is_finished) {
             let entry_bytes_max = (1 << (round % 7)) << 16;
             cache.set_limits(Limits { bytes: (round % 5) * MIB, entry_bytes_max });
+            cache.defragment(100);
             let usage = cache.usage();
             assert!(usage.bytes <= usage.limit_bytes, "{usage:?}");
             round += 1;

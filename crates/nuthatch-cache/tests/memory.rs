@@ -48,7 +48,7 @@ fn process_grows_by_no_more_than_the_limit_and_fifteen_percent() {
     // The worst that a change of load does: few small entries stay, each holding a page that others have left.
     let ratios = run_phases(&cache, before, "change", &[|_| 190, up_to_a_mebibyte, mixed, |_| 190, mixed]);
     let worst = ratios.iter().copied().fold(0.0, f64::max);
-    assert!(worst <= 1.4, "changing load: the process grew by {worst:.3} times the limit");
+    assert!(worst <= 1.2, "changing load: the process grew by {worst:.3} times the limit");
 }
 
 /// Runs each phase on the same threads, as a proxy's workers live on; returns the growth after each, in limits.
@@ -76,6 +76,8 @@ fn run_phases(cache: &Cache<usize>, before: u64, name: &str, phases: &[Size]) ->
 
 #[expect(clippy::print_stdout, reason = "the figures are what one reads when the test fails")]
 fn measure(cache: &Cache<usize>, before: u64, name: &str) -> f64 {
+    // As housekeeping does twice a second.
+    cache.defragment(usize::MAX);
     let usage = cache.usage();
     let ratio = resident_bytes().saturating_sub(before) as f64 / LIMIT_BYTES as f64;
     println!(

@@ -22,6 +22,7 @@ enum Step {
     InvalidateReplaced { key: usize },
     Renew { key: usize },
     Expire { budget: usize },
+    Defragment,
     Flush,
     SetLimits { bytes: u64, entry_bytes_max: u64 },
     Wait { ms: u64 },
@@ -128,6 +129,7 @@ impl Pair {
                 let sweep = self.cache.expire(self.now_ms, budget);
                 prop_assert!(sweep.examined <= budget);
             }
+            Step::Defragment => self.cache.defragment(10),
             Step::Flush => {
                 let entries = self.cache.usage().entries;
                 prop_assert_eq!(self.cache.flush(), entries);
@@ -201,6 +203,7 @@ fn step() -> impl Strategy<Value = Step> {
         1 => key().prop_map(|key| Step::InvalidateReplaced { key }),
         2 => key().prop_map(|key| Step::Renew { key }),
         2 => (0..40usize).prop_map(|budget| Step::Expire { budget }),
+        1 => Just(Step::Defragment),
         1 => Just(Step::Flush),
         1 => limits(),
         4 => (0..40u64).prop_map(|ms| Step::Wait { ms }),

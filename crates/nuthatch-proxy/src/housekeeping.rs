@@ -25,6 +25,9 @@ const ROUND: Duration = Duration::from_millis(500);
 /// Entries of the cache that a round looks at.
 const EXPIRE_BUDGET: usize = 100_000;
 
+/// Entries of the cache after which a round copies those of no other shard.
+const COPY_BUDGET: usize = 20_000;
+
 /// Rounds between two looks at servers that have not been seen.
 const SCOUT_EVERY: u64 = 4;
 
@@ -49,6 +52,7 @@ pub async fn keep_house(proxy: Arc<Proxy>, stop: CancellationToken) {
         shared.hostgroups.look_for_servers(shared.clock.now_us());
         shared.orders.end_those_until(now_ms);
         let _sweep = shared.answers.cache.expire(now_ms, EXPIRE_BUDGET);
+        shared.answers.cache.defragment(COPY_BUDGET);
         shared.greetings.learn(&shared.hostgroups);
         if round % SCOUT_EVERY == 0 && shared.hostgroups.greeting().is_none() {
             scout(&proxy).await;
