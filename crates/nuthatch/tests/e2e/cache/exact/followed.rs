@@ -295,7 +295,7 @@ fn is_exact_after_a_standstill(kind: Kind) {
         await_mode(&stage, "exact");
         await_that("it is served", || is_hit(&stage, &mut clients[0], ROW));
         stage.proxy.signal(Signal::STOP);
-        // A process is not stopped at once.
+        // It waits for the first, and then for none.
         let turns = (0..10).map(|turn| {
             last = format!("late {round}.{turn}");
             held_by(&mut direct, &last)
