@@ -386,30 +386,29 @@ impl<T: Plan> Cache<T> {
         // Those that came together go together, and with them their slab.
         found.sort_unstable_by_key(|(_, entry)| entry.address());
         let count = found.len();
-        while !found.is_empty() {
-            found = self.copy_some(number, found);
+        let (mut batch, mut bytes) = (Vec::new(), 0);
+        for (slot, entry) in found {
+            bytes += entry.own_bytes();
+            batch.push((slot, entry));
+            if bytes >= COPIED_BYTES {
+                self.copy(number, &batch);
+                batch.clear();
+                bytes = 0;
+            }
         }
+        self.copy(number, &batch);
         count
     }
 
-    /// Puts copies in the place of the first of these entries, and frees them; returns the others.
-    fn copy_some(&self, number: usize, mut entries: Vec<(Slot, Entry<T>)>) -> Vec<(Slot, Entry<T>)> {
-        let mut bytes = 0;
-        let count = entries.iter().take_while(|(_, entry)| {
-            bytes += entry.own_bytes();
-            bytes <= COPIED_BYTES
-        });
-        let others = entries.split_off(count.count().max(1));
-        let mut copies: Vec<_> = entries.iter().map(|(_, entry)| Some(entry.copied())).collect();
-        for (chunk, copies) in entries.chunks(SWEEP_CHUNK).zip(copies.chunks_mut(SWEEP_CHUNK)) {
+    /// Puts copies in the place of these entries of a shard, as far as they are still there.
+    fn copy(&self, number: usize, entries: &[(Slot, Entry<T>)]) {
+        for chunk in entries.chunks(SWEEP_CHUNK) {
+            let copies: Vec<_> = chunk.iter().map(|(_, entry)| entry.copied()).collect();
             let mut shard = self.shards[number].0.write();
             for ((slot, entry), copy) in chunk.iter().zip(copies) {
-                if let Some(copy) = copy.take() {
-                    shard.exchange(*slot, entry, copy);
-                }
+                shard.exchange(*slot, entry, copy);
             }
         }
-        others
     }
 
     /// What is held now and what has been done since the start.

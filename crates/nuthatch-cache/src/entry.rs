@@ -19,7 +19,7 @@ use crate::kind::{Kind, Membership};
 use crate::mix::mix;
 use crate::plan::Plan;
 use crate::refusal::Refusal;
-use crate::weight::allocated_bytes;
+use crate::weight::thin_bytes;
 
 /// Whether an entry may be served.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -93,12 +93,10 @@ impl<T> Entry<T> {
 
     /// A hash of the answer but for its status flags. Cost: that of hashing all of it.
     pub(crate) fn answer_hash(&self) -> u64 {
-        let head_bytes = self.header().head_bytes as usize;
-        let [common, own] = self.packets();
-        let (head, rest) = if common.is_empty() { own.split_at(head_bytes) } else { (common, own) };
+        let (head, rest) = self.parts();
         let offsets = self.status_offsets();
         let mut hash = 0;
-        for (slice, from) in [(head, 0), (rest, head_bytes)] {
+        for (slice, from) in [(head, 0), (rest, head.len())] {
             let (mut left, mut at) = (slice, from);
             for offset in offsets.iter().flatten().map(|offset| *offset as usize) {
                 if (at..from + slice.len()).contains(&offset) {
@@ -239,9 +237,7 @@ impl<T> Entry<T> {
     /// The same answer under a new plan, to be inserted in this entry's place once a newer configuration has been asked.
     pub fn renewed(&self, epoch: u64, expires_ms: u64, plan: T) -> Fill<'_, T> {
         let header = self.header();
-        let [common, own] = self.packets();
-        let (head, rest) =
-            if common.is_empty() { own.split_at(header.head_bytes as usize) } else { (common, own) };
+        let (head, rest) = self.parts();
         Fill {
             key: self.key(),
             head,
@@ -349,6 +345,14 @@ impl<T> Entry<T> {
         &self.0.slice[..self.header().dependency_bytes()]
     }
 
+    /// The packets before the first row, and the others, whoever keeps them.
+    fn parts(&self) -> (&[u8], &[u8]) {
+        match self.packets() {
+            [b"", own] => own.split_at(self.header().head_bytes as usize),
+            [head, rest] => (head, rest),
+        }
+    }
+
     /// The packets that it keeps itself.
     #[inline]
     fn own_packets(&self) -> &[u8] {
@@ -435,10 +439,7 @@ fn charge_for<T: Plan>(kind: &Kind<T>) -> u64 {
 /// What an entry with that many bytes behind its header takes from the allocator.
 #[inline]
 const fn weight_of<T>(bytes: usize) -> u64 {
-    /// The count of owners and the length of the slice.
-    const SHARED_BYTES: usize = 2 * size_of::<usize>();
-    let fixed = (SHARED_BYTES + size_of::<Header<T>>()) as u64;
-    allocated_bytes((bytes as u64).saturating_add(fixed).next_multiple_of(8))
+    thin_bytes(size_of::<Header<T>>(), bytes)
 }
 
 #[cfg(test)]

@@ -13,7 +13,7 @@ use triomphe::ThinArc;
 use crate::fill::Fill;
 use crate::key::{Key, Protocol};
 use crate::plan::Plan;
-use crate::weight::allocated_bytes;
+use crate::weight::thin_bytes;
 
 /// See the module's doc. A clone is one atomic increment.
 pub(crate) struct Kind<T>(ThinArc<Common<T>, u8>);
@@ -42,6 +42,7 @@ pub(crate) enum Membership {
 }
 
 /// What a kind is made of; two with the same parts are one.
+#[derive(PartialEq, Hash)]
 pub(crate) struct Parts<'a, T> {
     plan: &'a T,
     user: &'a [u8],
@@ -72,11 +73,10 @@ impl<'a, T: Plan> Parts<'a, T> {
         })
     }
 
-    pub(crate) fn hash(&self) -> u64 {
+    /// The hash of all.
+    pub(crate) fn hashed(&self) -> u64 {
         let mut hasher = RapidHasher::default();
-        self.plan.hash(&mut hasher);
-        (self.environment, self.protocol, self.hostgroup, self.epoch).hash(&mut hasher);
-        (self.user, self.schema, self.head).hash(&mut hasher);
+        self.hash(&mut hasher);
         hasher.finish()
     }
 
@@ -105,23 +105,20 @@ impl<T: Plan> Kind<T> {
         Self(ThinArc::from_header_and_slice(common, &[user, schema, head].concat()))
     }
 
-    pub(crate) fn is_of(&self, parts: &Parts<'_, T>) -> bool {
-        let common = self.common();
-        common.environment == parts.environment
-            && common.protocol == parts.protocol
-            && common.hostgroup == parts.hostgroup
-            && common.epoch == parts.epoch
-            && self.names() == (parts.user, parts.schema)
-            && self.head() == parts.head
-            && common.plan == *parts.plan
-    }
-
-    pub(crate) fn hash(&self) -> u64 {
-        let common = self.common();
+    /// What it is made of.
+    pub(crate) fn parts(&self) -> Parts<'_, T> {
+        let Common { plan, environment, hostgroup, epoch, protocol, .. } = self.common();
         let (user, schema) = self.names();
-        let Common { plan, environment, protocol, hostgroup, epoch, .. } = common;
-        let (environment, protocol, hostgroup, epoch) = (*environment, *protocol, *hostgroup, *epoch);
-        Parts { plan, user, schema, environment, protocol, hostgroup, epoch, head: self.head() }.hash()
+        Parts {
+            plan,
+            user,
+            schema,
+            environment: *environment,
+            protocol: *protocol,
+            hostgroup: *hostgroup,
+            epoch: *epoch,
+            head: self.head(),
+        }
     }
 
     /// What it weighs, whoever is charged for it.
@@ -206,8 +203,5 @@ impl<T> Clone for Kind<T> {
 
 /// What a kind with so many bytes takes from the allocator.
 fn weight_of<T: Plan>(plan: &T, bytes: usize) -> u64 {
-    /// The count of owners and the length of the slice.
-    const SHARED_BYTES: usize = 2 * size_of::<usize>();
-    let fixed = SHARED_BYTES + size_of::<Common<T>>();
-    allocated_bytes((fixed.saturating_add(bytes) as u64).next_multiple_of(8)) + plan.weight_bytes()
+    thin_bytes(size_of::<Common<T>>(), bytes) + plan.weight_bytes()
 }

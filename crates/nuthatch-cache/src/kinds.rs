@@ -60,39 +60,31 @@ impl<T: Plan> Kinds<T> {
     ///
     /// Cost: one or two look-ups, each under a lock that some fills share.
     pub(crate) fn of(&self, fill: &Fill<'_, T>) -> Option<Kind<T>> {
-        let without = self.shared(&Parts::of(fill, b"")?);
+        let parts = Parts::of(fill, b"")?;
+        let Some(without) = self.shared(&parts) else { return Some(Kind::new(&parts, Membership::Own)) };
         let head = fill.head;
-        let is_common = !head.is_empty()
-            && head.len() <= HEAD_BYTES_MAX
-            && without.membership() != Membership::Own
-            && without.had_head(hash_of(head));
-        if !is_common {
-            return Some(without);
-        }
-        let with = self.shared(&Parts::of(fill, head)?);
-        Some(if with.membership() == Membership::Own { without } else { with })
+        let is_common = !head.is_empty() && head.len() <= HEAD_BYTES_MAX && without.had_head(hash_of(head));
+        let with = if is_common { self.shared(&Parts::of(fill, head)?) } else { None };
+        Some(with.unwrap_or(without))
     }
 
-    /// The kind with these parts: the one that there is, or a new one.
-    fn shared(&self, parts: &Parts<'_, T>) -> Kind<T> {
-        let hash = parts.hash();
+    /// The kind with these parts: the one that there is, or a new one, if there is room for it.
+    fn shared(&self, parts: &Parts<'_, T>) -> Option<Kind<T>> {
+        let hash = parts.hashed();
         let mut table = self.table(hash).lock();
-        if let Some(there) = table.kinds.find(hash, |kind| kind.is_of(parts)) {
-            return there.clone();
+        if let Some(there) = table.kinds.find(hash, |kind| kind.parts() == *parts) {
+            return Some(there.clone());
         }
         table.new += 1;
         if table.new > table.left.max(PASS_AFTER_MIN) {
             self.pass_over(&mut table);
         }
-        let membership = match self.reserve(parts.weight_bytes() + PLACE_BYTES) {
-            true => Membership::Shared(self.renounced.load(Ordering::Acquire)),
-            false => Membership::Own,
-        };
-        let kind = Kind::new(parts, membership);
-        if membership != Membership::Own {
-            table.kinds.insert_unique(hash, kind.clone(), Kind::hash);
+        if !self.reserve(parts.weight_bytes() + PLACE_BYTES) {
+            return None;
         }
-        kind
+        let kind = Kind::new(parts, Membership::Shared(self.renounced.load(Ordering::Acquire)));
+        table.kinds.insert_unique(hash, kind.clone(), hash_of_kind);
+        Some(kind)
     }
 
     /// By the middle bits, as the table uses the low and the high ones.
@@ -149,7 +141,7 @@ impl<T: Plan> Kinds<T> {
             gone_bytes += if is_kept { 0 } else { kind.weight_bytes() + PLACE_BYTES };
             is_kept
         });
-        table.kinds.shrink_to_fit(Kind::hash);
+        table.kinds.shrink_to_fit(hash_of_kind);
         self.bytes.fetch_sub(gone_bytes, Ordering::Relaxed);
         (table.new, table.left) = (0, table.kinds.len());
     }
@@ -160,6 +152,10 @@ impl<T: Plan> Kinds<T> {
         let with = |held: u64| held.checked_add(bytes).filter(|all| *all <= budget_bytes);
         self.bytes.fetch_update(Ordering::Relaxed, Ordering::Relaxed, with).is_ok()
     }
+}
+
+fn hash_of_kind<T: Plan>(kind: &Kind<T>) -> u64 {
+    kind.parts().hashed()
 }
 
 #[cfg(test)]

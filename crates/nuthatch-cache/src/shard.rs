@@ -111,13 +111,11 @@ impl<T: Plan> Shard<T> {
         inserted
     }
 
-    /// Puts a copy in the place of that very entry, if it is still there; returns whether it is done.
-    pub(crate) fn exchange(&mut self, slot: Slot, entry: &Entry<T>, copy: Entry<T>) -> bool {
-        match self.index.peek_mut(&slot) {
-            Some(mut place) if place.is_same(entry) => *place = copy,
-            _ => return false,
+    /// Puts a copy in the place of that very entry, if it is still there.
+    pub(crate) fn exchange(&mut self, slot: Slot, entry: &Entry<T>, copy: Entry<T>) {
+        if let Some(mut place) = self.index.peek_mut(&slot).filter(|place| place.is_same(entry)) {
+            *place = copy;
         }
-        true
     }
 
     /// Removes the entry of that key, if `wanted` says so of it.

@@ -24,6 +24,14 @@ pub(crate) const fn allocated_bytes(requested: u64) -> u64 {
     requested.next_multiple_of(doubling_bytes / STEPS_PER_DOUBLING)
 }
 
+/// The same for a header and the bytes of a slice behind it, shared by owners that are counted.
+#[inline]
+pub(crate) const fn thin_bytes(header: usize, slice: usize) -> u64 {
+    /// The count of owners and the length of the slice.
+    const SHARED_BYTES: usize = 2 * size_of::<usize>();
+    allocated_bytes((slice as u64).saturating_add((SHARED_BYTES + header) as u64).next_multiple_of(8))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

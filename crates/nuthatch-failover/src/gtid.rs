@@ -5,7 +5,7 @@
 
 use std::fmt;
 
-use nuthatch_sql::{GtidPositions, GtidSet, KnownGtids, ServerFlavor};
+use nuthatch_sql::{GtidPositions, GtidSet, KnownGtids, ServerFlavor, uuid_of};
 
 use crate::loss::Lacking;
 
@@ -38,7 +38,7 @@ impl Gtids {
         let (KnownGtids::Set(own), KnownGtids::Set(other)) = (&self.understood, &other.understood) else {
             return false;
         };
-        let Ok(writer) = u128::from_str_radix(&server_uuid.replace('-', ""), 16) else { return false };
+        let Some(writer) = uuid_of(server_uuid) else { return false };
         let lacking = other.without(own);
         lacking.count() > 0 && lacking.origins().all(|(uuid, ..)| uuid == writer)
     }

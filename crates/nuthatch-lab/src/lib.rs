@@ -54,6 +54,7 @@ pub use error::LabError;
 pub use lab::{Lab, Result};
 pub use options::{Cluster, Installation, Kind, Options, QueryCache, Relays, SemiSync};
 pub use password::Password;
+pub use process::stands_still;
 pub use progress::{Progress, Step};
 pub use relay::control::Passed;
 pub use relay::rules::{Direction, Peers};

@@ -54,14 +54,9 @@ impl ProcessMark {
         }
     }
 
-    /// Whether none of its threads runs, after a SIGSTOP: they stop one after the other.
+    /// See [`stands_still`].
     pub(crate) fn stands_still(&self) -> bool {
-        let Ok(threads) = fs::read_dir(format!("/proc/{}/task", self.pid)) else { return false };
-        let stats = threads.flatten().map(|thread| fs::read_to_string(thread.path().join("stat")));
-        // A thread that has ended meanwhile runs no more.
-        stats
-            .flatten()
-            .all(|stat| state_and_on(&stat).is_some_and(|fields| fields.starts_with(['T', 'Z', 'X'])))
+        stands_still(self.pid)
     }
 
     /// Sends the signal to this very process, or to nobody if it has ended.
@@ -93,6 +88,15 @@ fn look(pid: i32) -> Option<Seen> {
         zombie: ["Z", "X"].contains(fields.get(STATE_FIELD)?),
         start_ticks: fields.get(START_FIELD)?.parse().ok()?,
     })
+}
+
+/// Whether none of the process's threads runs, after a SIGSTOP: they stop one after the other. Not so if there is no such process.
+#[must_use]
+pub fn stands_still(pid: i32) -> bool {
+    let Ok(threads) = fs::read_dir(format!("/proc/{pid}/task")) else { return false };
+    let stats = threads.flatten().map(|thread| fs::read_to_string(thread.path().join("stat")));
+    // A thread that has ended meanwhile runs no more.
+    stats.flatten().all(|stat| state_and_on(&stat).is_some_and(|fields| fields.starts_with(['T', 'Z', 'X'])))
 }
 
 /// What stands behind the command, which may have any characters.

@@ -100,8 +100,8 @@ fn is_covered((first, last): (u64, u64), own: &[(u64, u64)]) -> bool {
     place.checked_sub(1).and_then(|place| own.get(place)).is_some_and(|(_, end)| *end >= last)
 }
 
-/// Without its dashes it is a number of 32 hexadecimal digits.
-fn uuid_of(text: &str) -> Option<u128> {
+/// The number that a server's uuid is: without its dashes 32 hexadecimal digits.
+pub fn uuid_of(text: &str) -> Option<u128> {
     let digits: String = text.trim().chars().filter(|letter| *letter != '-').collect();
     let is_uuid = digits.len() == 32 && digits.bytes().all(|digit| digit.is_ascii_hexdigit());
     is_uuid.then(|| u128::from_str_radix(&digits, 16).ok()).flatten()

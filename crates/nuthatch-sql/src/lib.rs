@@ -70,7 +70,7 @@ pub use footprint::{
 };
 pub use found_rows::{FoundRows, PageOffset, found_rows, found_rows_of_first, page_offset};
 pub use function::pure_functions;
-pub use gtid::{Gtid, GtidPositions, GtidSet, KnownGtids};
+pub use gtid::{Gtid, GtidPositions, GtidSet, KnownGtids, uuid_of};
 pub use handler::{Handler, handler};
 pub use kill::{Kill, Whom, kill};
 pub use locks::{LOCK_FUNCTIONS, Locks, locks};

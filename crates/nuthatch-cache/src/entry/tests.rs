@@ -8,6 +8,10 @@ type Offsets = [Option<u32>; STATUS_OFFSETS_MAX];
 const NO_STATUS: Offsets = [None; 2];
 
 fn fill<'a>(key: Key<'a>, rest: &'a [u8], status_offsets: Offsets) -> Fill<'a, u8> {
+    planned(key, rest, status_offsets, 7)
+}
+
+fn planned<'a, T>(key: Key<'a>, rest: &'a [u8], status_offsets: Offsets, plan: T) -> Fill<'a, T> {
     Fill {
         key,
         head: b"",
@@ -20,7 +24,7 @@ fn fill<'a>(key: Key<'a>, rest: &'a [u8], status_offsets: Offsets) -> Fill<'a, u
         epoch: 3,
         clocks: &[],
         since: Sequence::default(),
-        plan: 7,
+        plan,
     }
 }
 
@@ -205,33 +209,7 @@ fn clocks_are_read_in_place_behind_a_plan_of_any_alignment() {
     }
     fn check<T: Plan>(plan: T) {
         let clocks = [clock(1), clock(2)];
-        let Fill {
-            key,
-            head,
-            rest,
-            status_offsets,
-            rows,
-            hostgroup,
-            created_ms,
-            expires_ms,
-            epoch,
-            since,
-            ..
-        } = fill(key(b"S"), b"1", NO_STATUS);
-        let fill = Fill {
-            key,
-            head,
-            rest,
-            status_offsets,
-            rows,
-            hostgroup,
-            created_ms,
-            expires_ms,
-            epoch,
-            clocks: &clocks,
-            since,
-            plan,
-        };
+        let fill = Fill { clocks: &clocks, ..planned(key(b"S"), b"1", NO_STATUS, plan) };
         assert_eq!(make(&fill, u64::MAX).unwrap().clocks().collect::<Vec<_>>(), clocks);
     }
     check(1u8);

@@ -220,20 +220,11 @@ impl Proxy {
 
     /// Sends it a signal. Behind a SIGSTOP it does nothing more: its threads stop one by one, on a busy machine milliseconds later.
     pub(crate) fn signal(&self, signal: Signal) {
-        let pid = Pid::from_raw(i32::try_from(self.child.id()).expect("a pid")).expect("a pid");
-        kill_process(pid, signal).expect("the process is there");
+        let pid = i32::try_from(self.child.id()).expect("a pid");
+        kill_process(Pid::from_raw(pid).expect("a pid"), signal).expect("the process is there");
         if signal == Signal::STOP {
-            eventually("it stands still", || self.stands_still().then_some(()));
+            eventually("it stands still", || nuthatch_lab::stands_still(pid).then_some(()));
         }
-    }
-
-    fn stands_still(&self) -> bool {
-        let tasks = fs::read_dir(format!("/proc/{}/task", self.child.id())).expect("the process is there");
-        tasks.flatten().all(|task| {
-            let told = fs::read_to_string(task.path().join("stat")).unwrap_or_default();
-            // Behind the name, which may hold anything.
-            told.rsplit_once(") ").is_none_or(|(_, rest)| rest.starts_with('T'))
-        })
     }
 
     /// How it ended, if it has.

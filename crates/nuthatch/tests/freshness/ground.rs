@@ -109,7 +109,7 @@ impl Ground {
 
     /// The proxy follows the binlog in that mode, and these writers go past it.
     pub(crate) fn followed(kind: Kind, mode: Follow, past: Past, setup: Setup) -> Self {
-        Self::followed_over(Relays::Off, kind, mode, past, setup).0
+        Self::followed_over((0, Relays::Off), kind, mode, past, setup).0
     }
 
     /// The same in mode exact, where reads go to a replica as well, whose answers are stored. A session is shown what it has seen and written.
@@ -118,7 +118,7 @@ impl Ground {
             .variable("mysql-read_write_split", 1)
             .variable("mysql-monitor_enabled", true)
             .variable("mysql-monitor_read_only_interval", 200);
-        let (ground, _) = Self::followed_of(1, Relays::Off, kind, Follow::Exact, past, setup);
+        let (ground, _) = Self::followed_over((1, Relays::Off), kind, Follow::Exact, past, setup);
         let mut operator = ground.proxy.operator();
         operator.ok(
             "INSERT INTO mysql_replication_hostgroups (writer_hostgroup, reader_hostgroup) VALUES (0, 1)",
@@ -126,21 +126,13 @@ impl Ground {
         operator.ok("LOAD MYSQL SERVERS TO RUNTIME");
         let known = "SELECT COUNT(*) FROM stats_nuthatch_servers WHERE role IN ('writer', 'reader')";
         await_that("both were looked at", || operator.value(known) == "2");
-        await_that("the replica's answers are stored", || {
-            let rows = operator.table("SELECT mode FROM stats_query_cache_follow");
-            rows.first().is_some_and(|row| row[0] == "exact")
-        });
+        ground.await_mode(Follow::Exact);
         Self { reads: Reads::OfSession, ..ground }
     }
 
     /// The same, and with what the proxy can be started again.
-    fn followed_over(relays: Relays, kind: Kind, mode: Follow, past: Past, setup: Setup) -> (Self, Setup) {
-        Self::followed_of(0, relays, kind, mode, past, setup)
-    }
-
-    fn followed_of(
-        replicas: u16,
-        relays: Relays,
+    fn followed_over(
+        (replicas, relays): (u16, Relays),
         kind: Kind,
         mode: Follow,
         past: Past,
@@ -167,11 +159,15 @@ impl Ground {
         }
         let (ground, setup) =
             Self::of(kind, setup, (replicas, relays, extra), |lab| prepare(lab, kind, mode));
-        await_that("it is followed", || {
-            let rows = ground.proxy.operator().table("SELECT mode FROM stats_query_cache_follow");
-            rows.first().is_some_and(|row| row[0] == word)
-        });
+        ground.await_mode(mode);
         (Self { past: Some(past), reads, ..ground }, setup)
+    }
+
+    fn await_mode(&self, mode: Follow) {
+        await_that("it is followed", || {
+            let rows = self.proxy.operator().table("SELECT mode FROM stats_query_cache_follow");
+            rows.first().is_some_and(|row| row[0] == mode.word())
+        });
     }
 
     /// How many statements the replica has answered.

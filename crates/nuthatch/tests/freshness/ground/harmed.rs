@@ -59,7 +59,7 @@ pub(crate) struct Harmed {
 
 impl Harmed {
     pub(crate) fn new(kind: Kind, mode: Follow, seed: u64, setup: Setup) -> Self {
-        let (ground, setup) = Ground::followed_over(Relays::Here, kind, mode, Past::All, setup);
+        let (ground, setup) = Ground::followed_over((0, Relays::Here), kind, mode, Past::All, setup);
         let admin = direct(&ground);
         Self {
             ground,
