@@ -11,7 +11,8 @@
 lock_or_tell() {
   (umask 077 && mkdir -p .run)
   exec {lock}>> ".run/$1.lock"
-  flock -n "$lock" && return
+  # A command of a run that was killed may be ending still.
+  flock -w 1 "$lock" && return
   cat ".run/$1.lock" >&2
   return 1
 }
@@ -28,7 +29,9 @@ end_orphan() {
   [[ $pid =~ ^[0-9]+$ ]] && tr '\0' ' ' < "/proc/$pid/cmdline" 2> /dev/null | grep -qF -- "--datadir $1/nuthatch " || return 0
   [ "$(readlink "/proc/$pid/cwd")" = "$PWD" ] || return 0
   echo "ending process $pid, which a run that was killed has left"
-  kill -TERM "$pid"
-  for _ in $(seq 100); do kill -0 "$pid" 2> /dev/null || return 0; sleep 0.1; done
-  kill -KILL "$pid"
+  local signal
+  for signal in TERM KILL; do
+    kill -"$signal" "$pid" 2> /dev/null || return 0
+    for _ in $(seq 100); do kill -0 "$pid" 2> /dev/null || return 0; sleep 0.1; done
+  done
 }

@@ -79,7 +79,7 @@ free_address() {
 accepts() { (: < "/dev/tcp/${1%:*}/${1##*:}") 2> /dev/null; }
 
 stage_wait() {
-  for _ in $(seq 100); do
+  for _ in $(seq 600); do
     accepts "$1" && return
     runs "$proxy_pid" || break
     sleep 0.1

@@ -28,8 +28,9 @@ cargo_test() {
   read -r ok bad < <(awk '/^test result:/ {ok += $4; bad += $6} END {print ok + 0, bad + 0}' "$log")
   count "$ok" "$bad" "$code" "cargo test $*"
   mapfile -t -O "${#names[@]}" names < <(awk '/^test .* \.\.\. FAILED$/ {print $2}
-    /^thread .* panicked at / {print; getline; print "  " $0}
-    /^ +(left|right): / {print "  " $0}' "$log" | head -60 | cut -c -400)
+    /^thread .* panicked at / {print; more = 12; next}
+    /^(note: run with|stack backtrace|----|test |$)/ {more = 0}
+    more > 0 {print "  " $0; more--}' "$log" | head -100 | cut -c -400)
   echo "== cargo test $* took $((SECONDS - begun)) s"
 }
 

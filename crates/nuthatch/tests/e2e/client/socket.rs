@@ -78,9 +78,15 @@ impl Socket {
 
 impl Read for Socket {
     fn read(&mut self, buf: &mut [u8]) -> io::Result<usize> {
-        match self {
-            Self::Tcp(stream) => stream.read(buf),
-            Self::Unix(stream) => stream.read(buf),
+        // A read that has a time-out is interrupted whenever the process is stopped and goes on: signal(7).
+        loop {
+            let read = match self {
+                Self::Tcp(stream) => stream.read(buf),
+                Self::Unix(stream) => stream.read(buf),
+            };
+            if !matches!(&read, Err(error) if error.kind() == io::ErrorKind::Interrupted) {
+                return read;
+            }
         }
     }
 }
