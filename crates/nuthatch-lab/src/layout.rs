@@ -216,14 +216,21 @@ pub(crate) fn write_private(path: &Path, text: &str) -> Result<(), LabError> {
 
 /// The last lines of a log file, each indented; says so when there are none.
 pub(crate) fn tail(log: &Path) -> String {
+    last_lines(log, |_| true).unwrap_or_else(|| "  (nothing)".into())
+}
+
+/// The lines of a log file that tell of errors, or else its last ones: behind errors some programs give advice.
+pub(crate) fn errors_or_tail(log: &Path) -> String {
+    last_lines(log, |line| line.contains("ERROR")).unwrap_or_else(|| tail(log))
+}
+
+fn last_lines(log: &Path, is_wanted: impl Fn(&str) -> bool) -> Option<String> {
     let text = fs::read(log).unwrap_or_default();
     let text = String::from_utf8_lossy(&text);
-    let lines: Vec<&str> = text.lines().collect();
+    let lines: Vec<String> =
+        text.lines().filter(|line| is_wanted(line)).map(|line| format!("  {line}")).collect();
     let last = lines.get(lines.len().saturating_sub(LOG_TAIL_LINES)..).unwrap_or_default();
-    if last.is_empty() {
-        return "  (nothing)".into();
-    }
-    last.iter().map(|line| format!("  {line}")).collect::<Vec<_>>().join("\n")
+    (!last.is_empty()).then(|| last.join("\n"))
 }
 
 #[cfg(test)]

@@ -15,7 +15,7 @@ use rustix::process::geteuid;
 
 use crate::dialect::Dialect;
 use crate::error::LabError;
-use crate::layout::{make_private_dir, tail};
+use crate::layout::{errors_or_tail, make_private_dir};
 use crate::options::Installation;
 use crate::progress::{Progress, Step};
 
@@ -86,16 +86,23 @@ fn make(installation: &Installation, template: &Path) -> Result<(), LabError> {
 fn initialize(installation: &Installation, dialect: &dyn Dialect, data: &Path) -> Result<(), LabError> {
     let program = installation.find(dialect.initializer())?;
     let log = data.with_extension("log");
+    // A server that starts removes what others have left among its temporary files, and all that others have there now.
+    let temporary = data.with_extension("tmp");
     let run = || {
+        remove_leftover(&temporary)?;
+        fs::DirBuilder::new().mode(0o700).create(&temporary)?;
         let output = File::create(&log)?;
         let mut command = dialect.initialize(&program, &installation.root, data);
-        command.stdin(Stdio::null()).stdout(output.try_clone()?).stderr(output).status()
+        command.env("TMPDIR", &temporary).stdin(Stdio::null());
+        let status = command.stdout(output.try_clone()?).stderr(output).status()?;
+        remove_leftover(&temporary)?;
+        Ok(status)
     };
     let status = run().map_err(LabError::file("run", &program))?;
     if status.success() {
         return Ok(());
     }
-    Err(LabError::Template { program: dialect.initializer().name, status, log_tail: tail(&log) })
+    Err(LabError::Template { program: dialect.initializer().name, status, log_tail: errors_or_tail(&log) })
 }
 
 /// Refuses a directory that another user could have prepared, as anyone could under `/tmp`.
