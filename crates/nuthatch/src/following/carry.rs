@@ -3,6 +3,7 @@
 use std::cell::RefCell;
 use std::collections::HashMap;
 use std::sync::Arc;
+use std::time::Duration;
 
 use nuthatch_proxy::{Carried, Deed, Exact, Followed, Logged, Prepared, Told, Written};
 use nuthatch_source::follow::{End, Marker, Place, Shown, Start};
@@ -56,6 +57,10 @@ struct State {
     /// How the marker is written, and how often it was carried.
     marker: Option<Marker>,
     markers: u64,
+    /// The same when the server was answered last.
+    markers_answered: u64,
+    /// For how long the marker is not answered yet when it has come.
+    marker_rests: Duration,
     transaction: Option<Transaction>,
     /// Of a transaction whose events go on though it seemed over.
     last_name: Option<Name>,
@@ -91,6 +96,8 @@ impl Carry {
             seen,
             marker,
             markers: 0,
+            markers_answered: 0,
+            marker_rests: Duration::ZERO,
             transaction: None,
             last_name: None,
             prepared: HashMap::new(),
@@ -134,6 +141,19 @@ impl Carry {
     pub(super) fn answer(&self) -> Option<(Vec<u8>, u64)> {
         let state = self.state.borrow();
         state.place.map(|place| (state.file.clone(), place.offset))
+    }
+
+    /// For how long the server is to wait before it is answered, since the marker has come.
+    pub(super) fn rest(&self) -> Option<Duration> {
+        let mut state = self.state.borrow_mut();
+        let has_come = state.markers_answered != state.markers;
+        state.markers_answered = state.markers;
+        Some(state.marker_rests).filter(|rest| has_come && !rest.is_zero())
+    }
+
+    /// From now on the server is to wait for so long when the marker has come.
+    pub(super) fn rest_before_the_marker(&self, rest: Duration) {
+        self.state.borrow_mut().marker_rests = rest;
     }
 
     /// How often the marker was carried.

@@ -3,7 +3,7 @@
 use nuthatch_source::EventReader;
 use nuthatch_source::follow::{Feed, FollowError};
 use nuthatch_sql::ServerFlavor;
-use tokio::time::{Duration, timeout};
+use tokio::time::{Duration, sleep, timeout};
 
 use crate::following::carry::Carry;
 
@@ -33,6 +33,9 @@ async fn read_one(feed: &mut Feed, reader: &mut EventReader, carry: &Carry) -> R
     read.map_err(|error| FollowError::Lost(format!("an event of its binlog is not understood: {error}")))?;
     carried.map_err(|why| FollowError::Lost(why.to_owned()))?;
     if wants_answer && let Some((file, offset)) = carry.answer() {
+        if let Some(rest) = carry.rest() {
+            sleep(rest).await;
+        }
         feed.answer(&file, offset).await?;
     }
     carry.begin_changes();
