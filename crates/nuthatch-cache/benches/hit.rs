@@ -171,6 +171,7 @@ fn fill<'a>(statement: &'a [u8], packets: &'a [u8]) -> Fill<'a, usize> {
         created_ms: 0,
         expires_ms: u64::MAX,
         epoch: 0,
+        cost_us: None,
         clocks: &[],
         since: Sequence::default(),
         plan: 0,

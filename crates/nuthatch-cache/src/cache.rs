@@ -18,7 +18,9 @@ use crate::occupancy::{Occupancy, is_among};
 use crate::plan::Plan;
 use crate::refusal::Refusal;
 use crate::repeats::Repeats;
-use crate::shard::{Shard, Slot};
+use crate::shard::{
+    Fate, Held, Left, Moved, Newcomer, Over, Part, Rule, Ruling, Sample, Shard, Tag, Trials, Worth,
+};
 use crate::sweep::{Cursor, Sweep};
 use crate::usage::{Counters, Usage, add};
 
@@ -28,8 +30,8 @@ const SWEEP_CHUNK: usize = 512;
 /// How much is copied before what it was copied from is freed.
 const COPIED_BYTES: u64 = 1 << 20;
 
-/// Worth to be copied for is this fraction of the limit.
-const WORTH: u64 = 64;
+/// Worth to be copied for is this fraction of the limit: so much more than that the process may take at most.
+const WORTH: u64 = 8;
 
 /// Where the copying of entries stands.
 #[derive(Debug, Default)]
@@ -48,10 +50,12 @@ pub enum Kept {
     Again,
 }
 
+type Shards<T> = Box<[Line<RwLock<Shard<Entry<T>>>>]>;
+
 /// A bounded store of answers. `T` is the caller's plan for an entry; share the cache by reference or `Arc`.
 pub struct Cache<T: Plan> {
     /// Always [`SHARDS_MAX`]; those past the mask are empty and have no share.
-    shards: Box<[Line<RwLock<Shard<T>>>]>,
+    shards: Shards<T>,
     /// Number of shards in use, less one. Written only under all shards' locks.
     mask: AtomicUsize,
     /// Copy of the partition's, for inserts.
@@ -60,6 +64,10 @@ pub struct Cache<T: Plan> {
     kinds: Kinds<T>,
     cursor: Mutex<Cursor>,
     copying: Mutex<Copying>,
+    trials: Mutex<Trials>,
+    /// With keys whose hash has none of these bits trials are made.
+    trials_mask: AtomicU64,
+    ruling: Ruling,
     repeats: Repeats,
     counters: Counters,
 }
@@ -78,6 +86,9 @@ impl<T: Plan> Cache<T> {
             kinds: Kinds::new(partition.kinds_bytes),
             cursor: Mutex::default(),
             copying: Mutex::default(),
+            trials: Mutex::new(Trials::new(limits.bytes)),
+            trials_mask: AtomicU64::new(Part::of(limits.bytes).mask()),
+            ruling: Ruling::new(Rule::default()),
             repeats: Repeats::new(),
             counters: Counters::default(),
         }
@@ -86,87 +97,150 @@ impl<T: Plan> Cache<T> {
     /// The entry that was last inserted for exactly that key, if it is still here. Its time may be over:
     /// [`Entry::judge`] says.
     ///
-    /// Cost: one shard's shared lock, one comparison of the key, one atomic increment; no allocation.
+    /// Cost: one shard's shared lock, one comparison of the key, one atomic increment; no allocation. Of a small part of the keys the trials are asked
+    /// too, if nobody else asks them just then.
     #[inline]
     pub fn get(&self, key: &Key<'_>) -> Option<Entry<T>> {
-        let slot = Slot::of(key);
-        let shard = self.read(slot);
-        let entry = shard.get(slot)?;
-        if !entry.answers(key) {
-            add(&self.counters.collisions, 1);
-            return None;
+        let tag = Tag::of(key.hash());
+        let shard = self.read(tag);
+        let (entry, heat) = shard.get(tag, |entry| entry.answers(key))?;
+        let entry = entry.clone();
+        drop(shard);
+        if self.is_tried(key.hash()) {
+            self.ask_if_free(tag, &entry, heat.worth());
         }
-        Some(entry.clone())
+        Some(entry)
     }
 
     /// The same for those who only look: it does not count as used.
     pub fn peek(&self, key: &Key<'_>) -> Option<Entry<T>> {
-        let slot = Slot::of(key);
-        self.read(slot).peek(slot).filter(|entry| entry.answers(key)).cloned()
+        let tag = Tag::of(key.hash());
+        self.read(tag).peek(tag, |entry| entry.answers(key)).cloned()
     }
 
     /// Keeps an answer in place of what stood there, evicting others until it fits.
     ///
     /// # Errors
     /// A [`Refusal`] says why the answer is not kept; an older one of that key may then still be there, except after
-    /// [`Refusal::NoRoom`].
+    /// [`Refusal::NoRoom`] and [`Refusal::NotAdmitted`].
     ///
     /// Cost: one allocation and one copy without a lock, then one shard's lock.
     pub fn insert(&self, fill: &Fill<'_, T>) -> Result<Kept, Refusal> {
-        self.insert_and(fill, |_| ())
+        self.insert_and(fill, |_| None, |_, _| ())
     }
 
-    /// The same; `evicted` is called, without a lock, for each entry that had to make room. Those that make room for the index are
-    /// counted only.
+    /// The same. Of those that may have to make room, `over` is asked about some: who is over goes first. `made_room` is called, without a lock, for
+    /// each that did, with why it was over, if it was.
     ///
     /// # Errors
     /// As those of [`Self::insert`].
-    pub fn insert_and(&self, fill: &Fill<'_, T>, evicted: impl FnMut(&Entry<T>)) -> Result<Kept, Refusal> {
-        let slot = Slot::of(&fill.key);
+    pub fn insert_and(
+        &self,
+        fill: &Fill<'_, T>,
+        over: impl Fn(&Entry<T>) -> Option<Over>,
+        made_room: impl FnMut(&Entry<T>, Option<Over>),
+    ) -> Result<Kept, Refusal> {
         let packet_bytes = fill.packet_bytes() as u64;
-        let kept = self.try_insert(slot, fill, evicted);
+        let kept = self.try_insert(fill, over, made_room);
         match kept {
             Ok(kept) => {
                 add(&self.counters.repeated, u64::from(kept == Kept::Again));
                 add(&self.counters.sets, 1);
                 add(&self.counters.bytes_in, packet_bytes);
             }
-            Err(_) => add(&self.counters.refused, 1),
+            Err(refusal) => {
+                add(&self.counters.refused, 1);
+                add(&self.counters.not_admitted, u64::from(refusal == Refusal::NotAdmitted));
+            }
         }
         kept
     }
 
     fn try_insert(
         &self,
-        slot: Slot,
         fill: &Fill<'_, T>,
-        mut evicted: impl FnMut(&Entry<T>),
+        over: impl Fn(&Entry<T>) -> Option<Over>,
+        mut made_room: impl FnMut(&Entry<T>, Option<Over>),
     ) -> Result<Kept, Refusal> {
         let entry = match self.entry_bytes_max() {
             0 if self.partition.read().limits.bytes == 0 => return Err(Refusal::Off),
             bytes_max => Entry::new(fill, self.kinds.of(fill).ok_or(Refusal::Malformed)?, bytes_max)?,
         };
-        let mut shard = self.write(slot);
+        let hash = fill.key.hash();
+        let worth = fill.cost_us.map(|cost_us| Worth::of(cost_us, entry.weight_bytes()));
+        let tag = Tag::of(hash);
+        if self.is_tried(hash) {
+            let sample = Sample::of(entry.weight_bytes(), entry.answer_hash());
+            self.ask(&mut self.trials.lock(), tag, sample, worth);
+        }
+        let mut shard = self.write(tag);
         if !self.kinds.know(entry.kind()) {
             return Err(Refusal::NoRoom);
         }
-        let inserted = shard.insert(slot, entry.clone());
+        let newcomer = Newcomer { tag, value: entry.clone(), worth };
+        let (fate, outgoing) = shard.insert(newcomer, &self.ruling, over);
         drop(shard);
-        let of_others = inserted.outgoing.iter().filter(|(gone, old)| *gone != slot && !old.is_same(&entry));
-        of_others.for_each(|(_, old)| evicted(old));
-        add(&self.counters.replaced, inserted.replaced);
-        add(&self.counters.evicted, inserted.evicted);
-        match inserted.is_kept {
-            true if self.repeats.take(slot, || entry.answer_hash()) => Ok(Kept::Again),
-            true => Ok(Kept::Anew),
-            false => Err(Refusal::NoRoom),
+        for (_, gone, why) in &outgoing {
+            self.count_left(gone, *why);
+            match why {
+                Left::Replaced => {}
+                Left::Evicted => made_room(gone, None),
+                Left::Over(why) => made_room(gone, Some(*why)),
+            }
+        }
+        match fate {
+            Fate::Kept if self.repeats.take(hash, || entry.answer_hash()) => Ok(Kept::Again),
+            Fate::Kept => Ok(Kept::Anew),
+            Fate::NotAdmitted => Err(Refusal::NotAdmitted),
+            Fate::NoRoom => Err(Refusal::NoRoom),
+        }
+    }
+
+    fn count_left(&self, entry: &Entry<T>, why: Left) {
+        match why {
+            Left::Replaced => add(&self.counters.replaced, 1),
+            Left::Evicted => add(&self.counters.evicted, 1),
+            Left::Over(Over::Expired) => add(&self.counters.expired, 1),
+            Left::Over(Over::Invalidated) => {
+                self.repeats.note(entry.key().hash(), entry.answer_hash());
+                add(&self.counters.invalidated, 1);
+            }
+        }
+    }
+
+    /// By which rule it is chosen now who goes.
+    pub fn rule(&self) -> Rule {
+        self.ruling.rule()
+    }
+
+    #[inline]
+    fn is_tried(&self, hash: u64) -> bool {
+        hash & self.trials_mask.load(Ordering::Relaxed) == 0
+    }
+
+    #[cold]
+    fn ask_if_free(&self, tag: Tag, entry: &Entry<T>, worth: Worth) {
+        let sample = Sample::of(entry.weight_bytes(), entry.answer_hash());
+        if let Some(mut trials) = self.trials.try_lock() {
+            self.ask(&mut trials, tag, sample, Some(worth));
+        }
+    }
+
+    fn ask(&self, trials: &mut Trials, tag: Tag, sample: Sample, worth: Option<Worth>) {
+        trials.ask(tag, sample, worth);
+        self.ruling.set(trials.rule());
+    }
+
+    /// The answer to the key with that hash is not valid any more.
+    fn forget_tried(&self, hash: u64) {
+        if self.is_tried(hash) {
+            self.trials.lock().forget(Tag::of(hash));
         }
     }
 
     /// Removes the entry of exactly that key, counted as purged; says whether there was one.
     pub fn remove(&self, key: &Key<'_>) -> bool {
-        let slot = Slot::of(key);
-        let removed = self.write(slot).remove_if(slot, |entry| entry.answers(key));
+        let removed = self.take_out(key, |entry| entry.answers(key));
         add(&self.counters.purged, u64::from(removed.is_some()));
         removed.is_some()
     }
@@ -174,9 +248,7 @@ impl<T: Plan> Cache<T> {
     /// Removes the entry of exactly that key if its time is over at `now_ms`, counted as expired; says whether it was.
     /// A fresh entry that another session has just filled stays.
     pub fn remove_expired(&self, key: &Key<'_>, now_ms: u64) -> bool {
-        let slot = Slot::of(key);
-        let is_due = |entry: &Entry<T>| entry.answers(key) && entry.expires_ms() <= now_ms;
-        let removed = self.write(slot).remove_if(slot, is_due);
+        let removed = self.take_out(key, |entry| entry.answers(key) && entry.expires_ms() <= now_ms);
         add(&self.counters.expired, u64::from(removed.is_some()));
         removed.is_some()
     }
@@ -184,13 +256,20 @@ impl<T: Plan> Cache<T> {
     /// Removes that very entry of the key, one of whose clocks has moved, counted as invalidated; says whether it was
     /// still there. What another session has filled in its place stays.
     pub fn remove_invalidated(&self, key: &Key<'_>, entry: &Entry<T>) -> bool {
-        let slot = Slot::of(key);
-        let removed = self.write(slot).remove_if(slot, |stored| stored.is_same(entry));
+        let removed = self.take_out(key, |stored| stored.is_same(entry));
         if let Some(removed) = &removed {
-            self.repeats.note(slot, removed.answer_hash());
+            self.repeats.note(key.hash(), removed.answer_hash());
         }
         add(&self.counters.invalidated, u64::from(removed.is_some()));
         removed.is_some()
+    }
+
+    /// Removes what `wanted` says of the entries with that key's tag.
+    fn take_out(&self, key: &Key<'_>, wanted: impl Fn(&Entry<T>) -> bool) -> Option<Entry<T>> {
+        let tag = Tag::of(key.hash());
+        let removed = self.write(tag).remove_if(tag, wanted)?;
+        self.forget_tried(key.hash());
+        Some(removed)
     }
 
     /// Removes entries whose time is over at `now_ms`, looking at no more than `budget` of them, from where the last
@@ -200,50 +279,46 @@ impl<T: Plan> Cache<T> {
     pub fn expire(&self, now_ms: u64, budget: usize) -> Sweep {
         let mut sweep = Sweep::default();
         let Some(mut cursor) = self.cursor.try_lock() else { return sweep };
-        let mut due = Vec::new();
+        let is_due = |entry: &Entry<T>| entry.expires_ms() <= now_ms;
         while sweep.examined < budget && !sweep.lap_ended {
             let chunk = SWEEP_CHUNK.min(budget - sweep.examined);
-            let visited = self.visit_due(*cursor, chunk, now_ms, &mut due);
-            let expired = self.remove_due(cursor.shard, &mut due, now_ms);
+            let mut due = Vec::new();
+            let shard = self.shards[cursor.shard].0.read();
+            let (next, visited) =
+                shard.visit(cursor.from, chunk, |tag, entry| due.extend(is_due(entry).then_some(tag)));
+            drop(shard);
             sweep.examined += visited;
-            sweep.expired += expired as u64;
-            cursor.offset += visited - expired;
-            if visited < chunk {
-                let next = cursor.shard + 1;
-                sweep.lap_ended = next > self.mask.load(Ordering::Relaxed);
-                *cursor = Cursor { shard: if sweep.lap_ended { 0 } else { next }, offset: 0 };
-            }
+            sweep.expired += self.remove_all(cursor.shard, due, is_due);
+            let next_shard = cursor.shard + 1;
+            sweep.lap_ended = next.is_none() && next_shard > self.mask.load(Ordering::Relaxed);
+            *cursor = match next {
+                Some(from) => Cursor { from, ..*cursor },
+                None if sweep.lap_ended => Cursor::default(),
+                None => Cursor { shard: next_shard, ..Cursor::default() },
+            };
         }
         add(&self.counters.expired, sweep.expired);
         sweep
     }
 
-    fn visit_due(&self, cursor: Cursor, count: usize, now_ms: u64, due: &mut Vec<Slot>) -> usize {
-        let shard = self.shards[cursor.shard].0.read();
-        shard.visit(cursor.offset, count, |slot, entry| {
-            if entry.expires_ms() <= now_ms {
-                due.push(slot);
-            }
-        })
-    }
-
-    fn remove_due(&self, shard: usize, due: &mut Vec<Slot>, now_ms: u64) -> usize {
-        if due.is_empty() {
+    /// Removes from that shard the entries with these tags of which `wanted` says so; returns how many there were.
+    fn remove_all(&self, shard: usize, tags: Vec<Tag>, wanted: impl Fn(&Entry<T>) -> bool) -> u64 {
+        if tags.is_empty() {
             return 0;
         }
         let mut shard = self.shards[shard].0.write();
-        let is_due = |entry: &Entry<T>| entry.expires_ms() <= now_ms;
-        let removed: Vec<_> = due.drain(..).filter_map(|slot| shard.remove_if(slot, is_due)).collect();
+        let removed: Vec<_> = tags.into_iter().filter_map(|tag| shard.remove_if(tag, &wanted)).collect();
         drop(shard);
-        removed.len()
+        removed.iter().for_each(|entry| self.forget_tried(entry.key().hash()));
+        removed.len() as u64
     }
 
-    /// Calls `visit` on every entry that stays here while it goes on; of those that come meanwhile on some, where others go perhaps not on all.
+    /// Calls `visit` on every entry that stays here while it goes on; of those that come meanwhile on some.
     ///
     /// Cost: a shard's shared lock for a few hundred entries at a time.
     pub fn visit(&self, mut visit: impl FnMut(&Entry<T>)) {
         for number in 0..=self.mask.load(Ordering::Acquire) {
-            self.visit_shard(number, |_slot, entry| visit(entry));
+            self.visit_shard(number, |_, entry| visit(entry));
         }
     }
 
@@ -254,27 +329,19 @@ impl<T: Plan> Cache<T> {
         let mut purged = 0;
         for number in 0..=self.mask.load(Ordering::Acquire) {
             let mut wanted = Vec::new();
-            self.visit_shard(number, |slot, entry| wanted.extend(is_wanted(entry).then_some(slot)));
+            self.visit_shard(number, |tag, entry| wanted.extend(is_wanted(entry).then_some(tag)));
             for chunk in wanted.chunks(SWEEP_CHUNK) {
-                let mut shard = self.shards[number].0.write();
-                let removed: Vec<_> =
-                    chunk.iter().filter_map(|slot| shard.remove_if(*slot, &is_wanted)).collect();
-                drop(shard);
-                purged += removed.len() as u64;
+                purged += self.remove_all(number, chunk.to_vec(), &is_wanted);
             }
         }
         add(&self.counters.purged, purged);
         purged
     }
 
-    fn visit_shard(&self, number: usize, mut visit: impl FnMut(Slot, &Entry<T>)) {
-        let mut offset = 0;
-        loop {
-            let visited = self.shards[number].0.read().visit(offset, SWEEP_CHUNK, &mut visit);
-            offset += visited;
-            if visited < SWEEP_CHUNK {
-                return;
-            }
+    fn visit_shard(&self, number: usize, mut visit: impl FnMut(Tag, &Entry<T>)) {
+        let mut from = Some(Tag::FIRST);
+        while let Some(tag) = from {
+            (from, _) = self.shards[number].0.read().visit(tag, SWEEP_CHUNK, &mut visit);
         }
     }
 
@@ -287,6 +354,7 @@ impl<T: Plan> Cache<T> {
             purged += outgoing.len() as u64;
         }
         self.kinds.let_go();
+        self.trials.lock().restart(partition.limits.bytes);
         add(&self.counters.purged, purged);
         purged
     }
@@ -303,6 +371,10 @@ impl<T: Plan> Cache<T> {
         if !self.kinds.keep_to(new.kinds_bytes) {
             evicted += self.renounce(&new);
         }
+        if new.limits.bytes != old.limits.bytes {
+            self.trials.lock().restart(new.limits.bytes);
+            self.trials_mask.store(Part::of(new.limits.bytes).mask(), Ordering::Relaxed);
+        }
         add(&self.counters.evicted, evicted);
         *partition = new;
     }
@@ -312,10 +384,10 @@ impl<T: Plan> Cache<T> {
         let mut evicted = 0;
         for line in &self.shards[..new.shards] {
             let mut shard = line.0.write();
-            evicted += shard.evict_to(new.share_bytes);
-            let moving = shard.take(new.share_bytes);
-            evicted +=
-                moving.into_iter().map(|(slot, entry)| move_into(&mut shard, slot, entry, new)).sum::<u64>();
+            let large = take_large(&mut shard, new);
+            let outgoing = shard.set_share(new.share_bytes, &self.ruling);
+            drop(shard);
+            evicted += (large.len() + outgoing.len()) as u64;
         }
         evicted
     }
@@ -325,13 +397,18 @@ impl<T: Plan> Cache<T> {
         let mut shards: Vec<_> = self.shards.iter().map(|line| line.0.write()).collect();
         let (mut evicted, mut moving) = (0, Vec::new());
         for (number, shard) in shards.iter_mut().enumerate() {
-            evicted += shard.evict_to(new.share_bytes * new.shards as u64 / old.shards as u64);
+            evicted += take_large(shard, new).len() as u64;
+            evicted += shard
+                .set_share(new.share_bytes * new.shards as u64 / old.shards as u64, &self.ruling)
+                .len() as u64;
             moving.extend(shard.take(new.share_of(number)));
         }
         let mask = new.shards - 1;
         self.mask.store(mask, Ordering::Release);
-        for (slot, entry) in moving {
-            evicted += move_into(&mut shards[slot.shard(mask)], slot, entry, new);
+        for moved in moving {
+            let Moved { tag, .. } = &moved;
+            let (fate, outgoing) = shards[shard_of(*tag, mask)].put(moved, &self.ruling);
+            evicted += outgoing.len() as u64 + u64::from(fate != Fate::Kept);
         }
         evicted
     }
@@ -339,7 +416,8 @@ impl<T: Plan> Cache<T> {
     /// Lets go of all entries, since what they have in common is too much; returns how many there were.
     fn renounce(&self, new: &Partition) -> u64 {
         self.kinds.renounce();
-        let outgoing = |line: &Line<RwLock<Shard<T>>>| line.0.write().take(new.share_bytes).len() as u64;
+        let outgoing =
+            |line: &Line<RwLock<Shard<Entry<T>>>>| line.0.write().take(new.share_bytes).len() as u64;
         self.shards[..new.shards].iter().map(outgoing).sum()
     }
 
@@ -378,18 +456,18 @@ impl<T: Plan> Cache<T> {
     /// Copies a shard's entries of these sizes; returns how many there were.
     fn copy_all_of(&self, sizes: u64, number: usize) -> usize {
         let mut found = Vec::new();
-        self.visit_shard(number, |slot, entry| {
+        self.visit_shard(number, |tag, entry| {
             if is_among(entry.own_bytes(), sizes) {
-                found.push((slot, entry.clone()));
+                found.push((tag, entry.clone()));
             }
         });
-        // Those that came together go together, and with them their slab.
-        found.sort_unstable_by_key(|(_, entry)| entry.address());
+        // The copies come into the slabs that stand first: those of the last go, all of a slab together.
+        found.sort_unstable_by_key(|(_, entry)| std::cmp::Reverse(entry.address()));
         let count = found.len();
         let (mut batch, mut bytes) = (Vec::new(), 0);
-        for (slot, entry) in found {
+        for (tag, entry) in found {
             bytes += entry.own_bytes();
-            batch.push((slot, entry));
+            batch.push((tag, entry));
             if bytes >= COPIED_BYTES {
                 self.copy(number, &batch);
                 batch.clear();
@@ -401,12 +479,14 @@ impl<T: Plan> Cache<T> {
     }
 
     /// Puts copies in the place of these entries of a shard, as far as they are still there.
-    fn copy(&self, number: usize, entries: &[(Slot, Entry<T>)]) {
+    fn copy(&self, number: usize, entries: &[(Tag, Entry<T>)]) {
         for chunk in entries.chunks(SWEEP_CHUNK) {
             let copies: Vec<_> = chunk.iter().map(|(_, entry)| entry.copied()).collect();
             let mut shard = self.shards[number].0.write();
-            for ((slot, entry), copy) in chunk.iter().zip(copies) {
-                shard.exchange(*slot, entry, copy);
+            for ((tag, entry), copy) in chunk.iter().zip(copies) {
+                if let Some(place) = shard.peek_mut(*tag, |stored| stored.is_same(entry)) {
+                    *place = copy;
+                }
             }
         }
     }
@@ -427,6 +507,11 @@ impl<T: Plan> Cache<T> {
             usage.bytes += shard.bytes();
             usage.index_bytes += shard.index_bytes();
         }
+        let trials = self.trials.lock();
+        usage.bytes += trials.bytes();
+        usage.index_bytes += trials.bytes();
+        usage.rule = trials.rule();
+        (usage.trials, usage.trial_hits) = trials.figures();
         usage
     }
 
@@ -437,16 +522,16 @@ impl<T: Plan> Cache<T> {
     }
 
     #[inline]
-    fn read(&self, slot: Slot) -> RwLockReadGuard<'_, Shard<T>> {
-        self.shards[slot.shard(self.mask.load(Ordering::Acquire))].0.read()
+    fn read(&self, tag: Tag) -> RwLockReadGuard<'_, Shard<Entry<T>>> {
+        self.shards[shard_of(tag, self.mask.load(Ordering::Acquire))].0.read()
     }
 
-    /// The shard in which the slot belongs *while the lock is held*: an entry must never come into a shard that
+    /// The shard in which the tag belongs *while the lock is held*: an entry must never come into a shard that
     /// look-ups have left, where a later change of shards would find it again.
-    fn write(&self, slot: Slot) -> RwLockWriteGuard<'_, Shard<T>> {
+    fn write(&self, tag: Tag) -> RwLockWriteGuard<'_, Shard<Entry<T>>> {
         loop {
             let mask = self.mask.load(Ordering::Acquire);
-            let shard = self.shards[slot.shard(mask)].0.write();
+            let shard = self.shards[shard_of(tag, mask)].0.write();
             if self.mask.load(Ordering::Acquire) == mask {
                 return shard;
             }
@@ -454,13 +539,32 @@ impl<T: Plan> Cache<T> {
     }
 }
 
-/// Puts an entry into a resized shard; returns how many entries had to go for it, itself included.
-fn move_into<T: Plan>(shard: &mut Shard<T>, slot: Slot, entry: Entry<T>, new: &Partition) -> u64 {
-    if entry.weight_bytes() > new.entry_bytes_max {
-        return 1;
+/// The number of the shard where entries with that tag belong, of `2^n`, given `2^n - 1`.
+#[inline]
+fn shard_of(tag: Tag, mask: usize) -> usize {
+    tag.number() as usize & mask
+}
+
+/// Takes out what is larger than one entry may be from now on.
+fn take_large<T: Plan>(shard: &mut Shard<Entry<T>>, new: &Partition) -> Vec<Entry<T>> {
+    let is_large = |entry: &Entry<T>| entry.weight_bytes() > new.entry_bytes_max;
+    let mut large = Vec::new();
+    let _all = shard.visit(Tag::FIRST, usize::MAX, |tag, entry| large.extend(is_large(entry).then_some(tag)));
+    large.into_iter().filter_map(|tag| shard.remove_if(tag, is_large)).collect()
+}
+
+impl<T: Plan> Held for Entry<T> {
+    fn weight_bytes(&self) -> u64 {
+        Self::weight_bytes(self)
     }
-    let inserted = shard.insert(slot, entry);
-    inserted.evicted + u64::from(!inserted.is_kept)
+
+    fn own_bytes(&self) -> u64 {
+        Self::own_bytes(self)
+    }
+
+    fn is_like(&self, other: &Self) -> bool {
+        Self::is_like(self, other)
+    }
 }
 
 impl<T: Plan> fmt::Debug for Cache<T> {

@@ -248,6 +248,7 @@ impl<T> Entry<T> {
             created_ms: header.created_ms,
             expires_ms,
             epoch,
+            cost_us: None,
             clocks: dependencies::clocks(self.dependencies()),
             since: self.since(),
             plan,
@@ -318,6 +319,15 @@ impl<T> Entry<T> {
             && kind.environment() == key.environment
             && kind.protocol() == key.protocol
             && kind.names() == (key.user, key.schema)
+    }
+
+    /// Whether both answer the same question.
+    pub(crate) fn is_like(&self, other: &Self) -> bool {
+        let (kind, others) = (&self.header().kind, &other.header().kind);
+        self.statement() == other.statement()
+            && kind.environment() == others.environment()
+            && kind.protocol() == others.protocol()
+            && kind.names() == others.names()
     }
 
     /// Whether both are one allocation.

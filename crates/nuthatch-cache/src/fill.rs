@@ -30,6 +30,8 @@ pub struct Fill<'a, T> {
     pub expires_ms: u64,
     /// The configuration under which it was cached.
     pub epoch: u64,
+    /// How long the server took for it, in microseconds, if that is known: of two that are used alike the one stays that took longer.
+    pub cost_us: Option<u32>,
     /// The clocks that the answer depends on, in any order; none for an entry of mode ttl, which writes do not concern.
     pub clocks: &'a [Clock],
     /// The moment noted before the answer was asked for; kept with clocks only.

@@ -175,6 +175,7 @@ mod tests {
             created_ms: 0,
             expires_ms: u64::MAX,
             epoch: 0,
+            cost_us: None,
             clocks: &[],
             since: Sequence::default(),
             plan,

@@ -2,8 +2,7 @@
 //!
 //! A [`Cache`] maps what was asked (a [`Key`]) to the packets that answered it (an [`Entry`]). Three things hold:
 //!
-//! - **Exact keys.** `get` compares the whole key, never a hash alone. Two keys with one hash share one place; the
-//!   later one has it and the other is a miss, which is counted.
+//! - **Exact keys.** `get` compares the whole key, never a hash alone.
 //! - **The limit is a limit.** Entries with their keys and headers, rounded as the allocator rounds them, what they have
 //!   in common, and the index with its memory of evicted keys all count. An insert evicts first or is refused.
 //! - **A hit is cheap.** One shard look-up under a shared lock and one atomic increment; it allocates nothing.
@@ -42,5 +41,6 @@ pub use key::{Key, Name, NameHash, Protocol};
 pub use limits::Limits;
 pub use plan::Plan;
 pub use refusal::Refusal;
+pub use shard::{Over, Rule};
 pub use sweep::Sweep;
 pub use usage::Usage;

@@ -1,16 +1,16 @@
 //! How full the allocator's slabs are with small entries, by size. Slabs are those of all shards.
 //!
 //! An allocator keeps small blocks of about one size in slabs of some pages each, and gives a slab back when it is empty. When many entries of a
-//! size have left, the few that stayed hold their slabs: a kilobyte in use can keep twenty. Those few are [copied](crate::Cache::defragment)
-//! then, many before the first of them is freed: the copies fill what is free in the oldest slabs, and the others are given back. (One after the
-//! other would be of no use: each copy would get the block that the one before has left.)
+//! size have left, those that stayed hold their slabs: a kilobyte in use can keep twenty. They are [copied](crate::Cache::defragment) then, from the
+//! last in memory on, and many before the first of them is freed: the copies fill what is free in the oldest slabs, and the others are given back.
+//! (One after the other would be of no use: each copy would get the block that the one before has left.)
 
 use crate::weight::{SMALL_BYTES_MAX, allocated_bytes};
 
 /// How many sizes are small.
 const CLASSES: usize = class_of(SMALL_BYTES_MAX) + 1;
-/// Copied when less than one in so many is left.
-const LEFT: u64 = 2;
+/// Of a size nothing is copied that has left less than this part of what all have.
+const PARTS: u64 = 16;
 
 /// How many entries of each small size there are: in a shard, or in several.
 #[derive(Debug, Clone)]
@@ -23,6 +23,13 @@ struct Class {
     peak: u64,
     /// What each of them takes.
     bytes: u64,
+}
+
+impl Class {
+    /// What those took that have gone.
+    fn spared_bytes(&self) -> u64 {
+        self.peak.saturating_sub(self.live) * self.bytes
+    }
 }
 
 impl Occupancy {
@@ -64,14 +71,15 @@ impl Occupancy {
         }
     }
 
-    /// Of which sizes most have gone, and what they took is worth a pass over all, a bit for each.
+    /// Of which sizes so many have gone that what they took is worth a pass over all, a bit for each.
     pub(crate) fn sparse(&self, worth_bytes: u64) -> u64 {
-        let is_sparse = |class: &Class| {
-            let spared_bytes = class.peak.saturating_sub(class.live) * class.bytes;
-            class.live < class.peak / LEFT && spared_bytes >= worth_bytes
-        };
+        let spared_bytes: u64 = self.0.iter().map(Class::spared_bytes).sum();
+        if spared_bytes < worth_bytes {
+            return 0;
+        }
         let numbered = self.0.iter().enumerate();
-        numbered.filter(|(_, class)| is_sparse(class)).fold(0, |sizes, (number, _)| sizes | 1 << number)
+        let sparse = numbered.filter(|(_, class)| class.spared_bytes() * PARTS >= spared_bytes);
+        sparse.fold(0, |sizes, (number, _)| sizes | 1 << number)
     }
 
     /// Those of these sizes are copied from now on.
@@ -126,36 +134,39 @@ mod tests {
     }
 
     #[test]
-    fn size_is_sparse_when_most_of_many_have_gone_and_once() {
+    fn size_is_sparse_when_enough_have_gone_from_all_shards_together_and_once() {
         let [mut one, mut other] = [Occupancy::new(), Occupancy::new()];
         let sparse = |one: &Occupancy, other: &Occupancy| {
             let mut all = Occupancy::new();
             [one, other].iter().for_each(|shard| all.add(shard));
-            all.sparse(1 << 10)
+            all.sparse(6_000)
         };
         for _ in 0..100 {
             one.came(100);
             other.came(100);
         }
-        (0..99).for_each(|_| one.went(100));
+        (0..59).for_each(|_| one.went(100));
         assert_eq!(sparse(&one, &other), 0, "the slabs are those of both shards");
-        (0..2).for_each(|_| other.went(100));
+        other.went(100);
         let sizes = sparse(&one, &other);
         assert_eq!(sizes, 1 << class_of(100));
         assert!(is_among(110, sizes) && !is_among(113, sizes) && !is_among(1 << 20, sizes));
         [&mut one, &mut other].into_iter().for_each(|shard| shard.copied(sizes));
-        (0..49).for_each(|_| other.went(100));
-        assert_eq!(sparse(&one, &other), 0, "half of what was left has to go");
-        (0..2).for_each(|_| other.went(100));
-        assert_eq!(sparse(&one, &other), sizes);
+        (0..59).for_each(|_| other.went(100));
+        assert_eq!(sparse(&one, &other), 0, "as many have to go again");
         assert_eq!(sparse(&one.all_went(), &other.all_went()), sizes);
     }
 
     #[test]
-    fn few_bytes_are_not_worth_a_pass() {
+    fn size_of_which_little_has_gone_is_spared_where_much_has_gone_of_another() {
         let mut occupancy = Occupancy::new();
-        (0..100).for_each(|_| occupancy.came(100));
-        (0..100).for_each(|_| occupancy.went(100));
-        assert_eq!((occupancy.sparse(10_001), occupancy.sparse(10_000)), (0, 1 << class_of(100)));
+        for bytes in [100, 1000] {
+            (0..100).for_each(|_| occupancy.came(bytes));
+        }
+        (0..50).for_each(|_| occupancy.went(1000));
+        (0..30).for_each(|_| occupancy.went(100));
+        assert_eq!((occupancy.sparse(53_001), occupancy.sparse(53_000)), (0, 1 << class_of(1000)));
+        (0..40).for_each(|_| occupancy.went(100));
+        assert_eq!(occupancy.sparse(50_000), 1 << class_of(1000) | 1 << class_of(100));
     }
 }

@@ -16,6 +16,9 @@ pub enum Refusal {
         /// What an entry may weigh: the configured limit, or half a shard where that is less.
         bytes_max: u64,
     },
+    /// The cache is full of answers that are asked for more often: this one is kept when it is asked for again and again.
+    #[error("cache is full of answers that are asked for more often")]
+    NotAdmitted,
     /// The limits were lowered while the entry was being made.
     #[error("no room is left for the entry")]
     NoRoom,

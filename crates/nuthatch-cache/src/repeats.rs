@@ -5,8 +5,6 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use crate::shard::Slot;
-
 /// How many answers are remembered, in eight bytes each.
 const CELLS: usize = 4_096;
 
@@ -18,31 +16,31 @@ impl Repeats {
         Self((0..CELLS).map(|_| AtomicU64::new(0)).collect())
     }
 
-    /// The answer in that place, which has this hash, has been written over.
-    pub(crate) fn note(&self, slot: Slot, answer: u64) {
-        self.cell(slot).store(of_both(slot, answer), Ordering::Relaxed);
+    /// The answer to the key with that hash, which has this hash itself, has been written over.
+    pub(crate) fn note(&self, key: u64, answer: u64) {
+        self.cell(key).store(of_both(key, answer), Ordering::Relaxed);
     }
 
-    /// Whether the answer that comes into that place, with the hash that is to be computed, is the one that was written over there. It is
+    /// Whether the answer that comes for that key, with the hash that is to be computed, is the one that was written over. It is
     /// forgotten then. Cost: a load, where none was.
-    pub(crate) fn take(&self, slot: Slot, answer: impl FnOnce() -> u64) -> bool {
-        let cell = self.cell(slot);
+    pub(crate) fn take(&self, key: u64, answer: impl FnOnce() -> u64) -> bool {
+        let cell = self.cell(key);
         let noted = cell.load(Ordering::Relaxed);
-        if noted == 0 || upper(noted) != upper(of_both(slot, 0)) {
+        if noted == 0 || upper(noted) != upper(of_both(key, 0)) {
             return false;
         }
         let is_taken = cell.compare_exchange(noted, 0, Ordering::Relaxed, Ordering::Relaxed).is_ok();
-        is_taken && noted == of_both(slot, answer())
+        is_taken && noted == of_both(key, answer())
     }
 
     #[expect(clippy::cast_possible_truncation, reason = "the low bits of a hash are asked for")]
-    fn cell(&self, Slot(hash): Slot) -> &AtomicU64 {
+    fn cell(&self, hash: u64) -> &AtomicU64 {
         &self.0[hash as usize % CELLS]
     }
 }
 
 /// The upper half of the key's hash, whose lower half has said which cell, and half of the answer's.
-fn of_both(Slot(hash): Slot, answer: u64) -> u64 {
+fn of_both(hash: u64, answer: u64) -> u64 {
     upper(hash) | answer >> 32
 }
 
@@ -57,7 +55,7 @@ mod tests {
     #[test]
     fn answer_repeats_once_in_its_own_place_only() {
         let repeats = Repeats::new();
-        let [one, other] = [Slot(1 << 40 | 7), Slot(2 << 40 | 7)];
+        let [one, other] = [1 << 40 | 7, 2 << 40 | 7];
         let answer = 0xABCD_EF01_2345_6789;
         assert!(!repeats.take(one, || unreachable!("none was noted")));
         repeats.note(one, answer);

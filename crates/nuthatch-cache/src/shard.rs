@@ -1,266 +1,435 @@
-//! One shard: an index with its eviction policy, held under its share of the limit.
+//! One shard: an index, held under its share of the limit, and who goes when that is full.
 //!
-//! The policy is quick_cache's (CLOCK-Pro with a memory of evicted keys, so a scan does not push out what is used
-//! again). Three of its habits are met here. It silently drops an entry that does not fit: `insert` says so. Its index
-//! never shrinks while it lives: what the index really holds is charged against the share, so entries make room for it,
-//! and a resize builds it anew. It rounds its ghost memory down at each change of capacity: so capacity changes in
-//! few steps.
+//! Among sixteen that a hand meets, the one goes for which the [`Rule`] in force says least; how often those that have left were used is remembered
+//! for a while (see `ghosts`). What the hand meets that is over in any case goes before all. The memory of index and ghosts is charged against the
+//! share, as entries are, and neither grows before there is room for it.
 //!
-//! Not synchronised: `cache` puts a lock around each.
+//! Not synchronised, but that a use is noted under a shared lock: `cache` puts one around each. The same without answers, a small part of the keys in
+//! each of three under one rule, are the [`trials`] that tell which rule is best.
 
-use std::hash::{BuildHasher, Hash, Hasher};
+mod ghosts;
+mod heat;
+mod index;
+mod rule;
+mod trials;
 
-use quick_cache::unsync::Cache as Index;
-use quick_cache::{Lifecycle, OptionsBuilder, Weighter};
+use smallvec::SmallVec;
 
-use crate::entry::Entry;
-use crate::key::Key;
+pub(crate) use heat::{Heat, Worth};
+pub(crate) use index::Tag;
+pub use rule::Rule;
+pub(crate) use rule::Ruling;
+pub(crate) use trials::{Part, Sample, Trials};
+
+use ghosts::Ghosts;
+use heat::{Moment, TURN, Uses};
+use index::Index;
+use rule::Door;
+
 use crate::occupancy::Occupancy;
-use crate::plan::Plan;
 
-/// Each this many bytes of share buy a place in the estimate of entries; half as many evicted keys are remembered.
-const BYTES_PER_ESTIMATED_ENTRY: u64 = 1024;
-/// The index reserves in steps of this fraction of the share.
-const INDEX_STEPS: u64 = 64;
-const INDEX_STEP_BYTES_MIN: u64 = 256;
+/// How many the hand meets for each that has to go.
+const MET: usize = 16;
+/// The hand asks of one in so many that it meets whether it is over: of each in as many turns.
+const ASKED: usize = 4;
 
-/// The place of an entry: the hash of its key.
+/// Time passes no faster than with so many entries.
+const LEN_MIN: usize = 4;
+
+/// What a shard holds.
+pub(crate) trait Held {
+    /// What it takes from the share, in bytes; it never changes.
+    fn weight_bytes(&self) -> u64;
+
+    /// The same without what it may share with others.
+    fn own_bytes(&self) -> u64;
+
+    /// Whether both answer the same question.
+    fn is_like(&self, other: &Self) -> bool;
+}
+
+/// Why an entry is of no use any more, whoever asks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Slot(pub(crate) u64);
-
-/// Entries that left the index, to be dropped after the lock: freeing memory takes long.
-pub(crate) struct Outgoing<T>(Vec<(Slot, Entry<T>)>);
-
-/// What became of an insert.
-pub(crate) struct Inserted<T> {
-    pub(crate) is_kept: bool,
-    pub(crate) replaced: u64,
-    pub(crate) evicted: u64,
-    /// Drop it without the lock.
-    pub(crate) outgoing: Outgoing<T>,
+pub enum Over {
+    /// Its time is over.
+    Expired,
+    /// A clock that it depends on has moved.
+    Invalidated,
 }
 
-pub(crate) struct Shard<T: Plan> {
-    index: Index<Slot, Entry<T>, EntryWeight, IdentityHash, Eviction>,
+/// Why one that leaves does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Left {
+    /// A later one has come in its place.
+    Replaced,
+    /// It made room.
+    Evicted,
+    /// It made room, being over.
+    Over(Over),
+}
+
+/// What became of one that was to be inserted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Fate {
+    Kept,
+    /// Those that would have to go are used more.
+    NotAdmitted,
+    /// It fits nowhere.
+    NoRoom,
+}
+
+/// One to be inserted.
+pub(crate) struct Newcomer<V> {
+    pub(crate) tag: Tag,
+    pub(crate) value: V,
+    /// What is known of it; else it is that of the one that it replaces.
+    pub(crate) worth: Option<Worth>,
+}
+
+/// One on its way from a shard to another.
+pub(crate) struct Moved<V> {
+    pub(crate) tag: Tag,
+    pub(crate) value: V,
+    /// As of the first moment.
+    heat: Heat,
+}
+
+/// What left, to be dropped after the lock: freeing memory takes long.
+pub(crate) type Outgoing<V> = SmallVec<[(Tag, V, Left); 2]>;
+
+pub(crate) struct Shard<V> {
+    index: Index<V>,
+    ghosts: Ghosts,
     share_bytes: u64,
-    /// What the index may hold before the entries' part is cut again.
-    /// Invariant: index's capacity for entries + `index_reserved_bytes` <= `share_bytes`, or that capacity is 0.
-    index_reserved_bytes: u64,
+    /// What all entries weigh. Invariant: with index and ghosts it is at most `share_bytes`.
+    weight_bytes: u64,
     pub(crate) occupancy: Occupancy,
+    /// Time, with 16 bits behind the point.
+    clock: u32,
+    /// The place that is looked at next.
+    hand: usize,
+    /// How often the hand has come around.
+    laps: usize,
 }
 
-/// Weighs entries for the index; the weight of an entry never changes.
-#[derive(Debug, Clone, Copy, Default)]
-struct EntryWeight;
+/// The places of those who have to go, and why they do.
+type Leaving = SmallVec<[(usize, Left); MET]>;
 
-impl<T: Plan> Shard<T> {
+/// Who was met.
+#[derive(Default)]
+struct Met {
+    count: usize,
+    /// Who is over.
+    over: SmallVec<[(usize, Over); MET]>,
+    /// For whom least is said, and how much that is.
+    least: Option<(i32, usize)>,
+}
+
+impl<V: Held> Shard<V> {
     /// An empty shard that takes at most `share_bytes`.
     pub(crate) fn new(share_bytes: u64) -> Self {
-        let index_reserved_bytes = index_step_bytes(share_bytes).min(share_bytes);
-        let entries = usize::try_from(share_bytes / BYTES_PER_ESTIMATED_ENTRY).unwrap_or(usize::MAX);
-        let options = OptionsBuilder::new()
-            .estimated_items_capacity(entries)
-            .weight_capacity(share_bytes - index_reserved_bytes)
-            .build()
-            .expect("both capacities are given");
-        let index = Index::with_options(options, EntryWeight, IdentityHash, Eviction);
-        Self { index, share_bytes, index_reserved_bytes, occupancy: Occupancy::new() }
+        Self {
+            index: Index::new(),
+            ghosts: Ghosts::new(0),
+            share_bytes,
+            weight_bytes: 0,
+            occupancy: Occupancy::new(),
+            clock: 0,
+            hand: 0,
+            laps: 0,
+        }
     }
 
-    /// The entry in that place, whoever's it is. Marks it as used.
+    /// The entry with that tag of which `is_it` says so, and its heat; it counts as used.
     #[inline]
-    pub(crate) fn get(&self, slot: Slot) -> Option<&Entry<T>> {
-        self.index.get(&slot)
+    pub(crate) fn get(&self, tag: Tag, is_it: impl Fn(&V) -> bool) -> Option<(&V, Heat)> {
+        self.index.use_one(tag, self.now(), is_it)
     }
 
-    /// The same without marking it.
-    pub(crate) fn peek(&self, slot: Slot) -> Option<&Entry<T>> {
-        self.index.peek(&slot)
+    /// The same, and it does not count.
+    pub(crate) fn peek(&self, tag: Tag, is_it: impl Fn(&V) -> bool) -> Option<&V> {
+        let place = self.index.find(tag, is_it)?;
+        self.index.at(place).map(|(_, value, _)| value)
+    }
+
+    /// The same, to be changed for one of its weight.
+    pub(crate) fn peek_mut(&mut self, tag: Tag, is_it: impl Fn(&V) -> bool) -> Option<&mut V> {
+        let place = self.index.find(tag, is_it)?;
+        self.index.at_mut(place)
     }
 
     pub(crate) fn len(&self) -> usize {
         self.index.len()
     }
 
-    /// Entries and index; never above the share.
+    /// Entries, index and ghosts; never above the share.
     pub(crate) fn bytes(&self) -> u64 {
-        self.index.weight() + self.index_bytes()
+        self.weight_bytes + self.index_bytes()
     }
 
+    /// What index and ghosts take, in bytes.
     pub(crate) fn index_bytes(&self) -> u64 {
-        self.index.memory_used().total() as u64
+        self.index.bytes() + self.ghosts.bytes()
     }
 
-    /// Puts the entry in its place and evicts until the share holds.
-    pub(crate) fn insert(&mut self, slot: Slot, entry: Entry<T>) -> Inserted<T> {
-        let mut outgoing = Outgoing::default();
-        self.index.insert_with_lifecycle(slot, entry.clone(), &mut outgoing);
-        let mut inserted = Inserted { is_kept: true, replaced: 0, evicted: 0, outgoing };
-        self.occupancy.came(entry.own_bytes());
-        for (gone, old) in &inserted.outgoing.0 {
-            self.occupancy.went(old.own_bytes());
-            if old.is_same(&entry) {
-                inserted.is_kept = false;
-            } else if *gone == slot {
-                inserted.replaced += 1;
-            } else {
-                inserted.evicted += 1;
+    /// Keeps the newcomer in place of one like it, if there is or becomes room. Whom `over` names goes first, of those that are met.
+    pub(crate) fn insert(
+        &mut self,
+        newcomer: Newcomer<V>,
+        ruling: &Ruling,
+        over: impl Fn(&V) -> Option<Over>,
+    ) -> (Fate, Outgoing<V>) {
+        let Newcomer { tag, value, mut worth } = newcomer;
+        let mut outgoing = Outgoing::new();
+        self.pass_time();
+        let now = self.now();
+        let mut uses = self.ghosts.take(tag.number(), now).unwrap_or(Uses::ONE);
+        let place = self.index.find(tag, |stored| stored.is_like(&value));
+        if let Some((tag, old, heat)) = place.and_then(|place| self.take_out(place)) {
+            uses = heat.uses().and_one(heat.age(now));
+            worth = worth.or(Some(heat.worth()));
+            outgoing.push((tag, old, Left::Replaced));
+        }
+        ruling.note_newcomer(uses);
+        let heat = Heat::new(now, uses, worth.unwrap_or_else(|| Worth::of(0, value.weight_bytes())));
+        let fate = self.make_room(&value, heat, ruling, over, &mut outgoing);
+        match fate {
+            Fate::Kept => self.take_in(tag, value, heat),
+            Fate::NotAdmitted => self.ghosts.note(tag.number(), heat, now),
+            Fate::NoRoom => {}
+        }
+        (fate, outgoing)
+    }
+
+    /// Makes others go until there is room for `value`, also for its place in the index.
+    fn make_room(
+        &mut self,
+        value: &V,
+        heat: Heat,
+        ruling: &Ruling,
+        over: impl Fn(&V) -> Option<Over>,
+        outgoing: &mut Outgoing<V>,
+    ) -> Fate {
+        let (weight_bytes, door) = (value.weight_bytes(), ruling.door());
+        loop {
+            let entries_bytes = self.weight_bytes.saturating_add(weight_bytes);
+            let homes = self.homes_wanted(weight_bytes);
+            let index_bytes = self.index_bytes();
+            let wanted_bytes =
+                if homes == self.index.homes() { index_bytes } else { Self::index_bytes_with(homes) };
+            if entries_bytes.saturating_add(wanted_bytes) <= self.share_bytes {
+                self.resize_index(homes);
+                self.keep_one_old();
+                return Fate::Kept;
+            }
+            if self.len() == 0 {
+                return Fate::NoRoom;
+            }
+            // For a larger index nobody goes: with one entry less the one that there is will do.
+            let least_bytes = entries_bytes.saturating_add(index_bytes.min(wanted_bytes));
+            let missing_bytes = least_bytes.saturating_sub(self.share_bytes).max(1);
+            let (fate, mut leaving) = self.choose(missing_bytes, (heat, door), ruling, &over);
+            leaving.sort_unstable_by_key(|(place, _)| *place);
+            leaving.into_iter().rev().for_each(|(place, why)| self.evict(place, why, outgoing));
+            if fate == Fate::NotAdmitted {
+                return fate;
             }
         }
-        inserted.evicted += self.make_room_for_index();
-        inserted
     }
 
-    /// Puts a copy in the place of that very entry, if it is still there.
-    pub(crate) fn exchange(&mut self, slot: Slot, entry: &Entry<T>, copy: Entry<T>) {
-        if let Some(mut place) = self.index.peek_mut(&slot).filter(|place| place.is_same(entry)) {
-            *place = copy;
-        }
-    }
-
-    /// Removes the entry of that key, if `wanted` says so of it.
-    pub(crate) fn remove_if(
+    /// Who has to go for the newcomer, if it is let in: enough, or as many as the hand meets in one turn around. Who is over goes in any case.
+    fn choose(
         &mut self,
-        slot: Slot,
-        wanted: impl FnOnce(&Entry<T>) -> bool,
-    ) -> Option<Entry<T>> {
-        let (_slot, entry) = self.index.remove_if(&slot, wanted)?;
-        self.occupancy.went(entry.own_bytes());
-        Some(entry)
-    }
-
-    /// Calls `visit` on up to `count` entries from the `offset`th on in index order; returns how many there were.
-    pub(crate) fn visit(&self, offset: usize, count: usize, mut visit: impl FnMut(Slot, &Entry<T>)) -> usize {
-        let entries = self.index.iter().skip(offset).take(count);
-        entries.map(|(slot, entry)| visit(*slot, entry)).count()
-    }
-
-    /// Evicts by policy until entries and index take at most `bytes`, as far as entries can do that.
-    pub(crate) fn evict_to(&mut self, bytes: u64) -> u64 {
-        let before = self.len();
-        self.index.set_capacity(bytes.saturating_sub(self.index_bytes()));
-        (before - self.len()) as u64
-    }
-
-    /// Takes all entries out and leaves an empty shard with `share_bytes`, its index as small as a new one's.
-    pub(crate) fn take(&mut self, share_bytes: u64) -> Outgoing<T> {
-        let mut old = std::mem::replace(self, Self::new(share_bytes));
-        self.occupancy = old.occupancy.all_went();
-        Outgoing(old.index.drain().collect())
-    }
-
-    /// Cuts the entries' part when the index has outgrown what was reserved for it.
-    fn make_room_for_index(&mut self) -> u64 {
-        let index_bytes = self.index_bytes();
-        if index_bytes <= self.index_reserved_bytes {
-            return 0;
+        missing_bytes: u64,
+        (newcomer, door): (Heat, Door),
+        ruling: &Ruling,
+        over: &impl Fn(&V) -> Option<Over>,
+    ) -> (Fate, Leaving) {
+        let (mut leaving, mut freed_bytes, mut left) = (Leaving::new(), 0, self.len());
+        while freed_bytes < missing_bytes && left > 0 {
+            let met = self.meet(left, ruling, over);
+            left -= met.count;
+            let least = met.least.filter(|_| met.over.is_empty());
+            if least.is_some_and(|(score, _)| !door.admits(newcomer, score)) {
+                leaving.retain(|(_, why)| *why != Left::Evicted);
+                return (Fate::NotAdmitted, leaving);
+            }
+            let over = met.over.into_iter().map(|(place, why)| (place, Left::Over(why)));
+            for (place, why) in over.chain(least.map(|(_, place)| (place, Left::Evicted))) {
+                freed_bytes += self.index.at(place).map_or(0, |(_, value, _)| value.weight_bytes());
+                leaving.push((place, why));
+            }
         }
-        let step_bytes = index_step_bytes(self.share_bytes);
-        self.index_reserved_bytes = index_bytes.next_multiple_of(step_bytes);
-        let before = self.len();
-        self.index.set_capacity(self.share_bytes.saturating_sub(self.index_reserved_bytes));
-        (before - self.len()) as u64
-    }
-}
-
-impl<T> Outgoing<T> {
-    pub(crate) fn len(&self) -> usize {
-        self.0.len()
+        (Fate::Kept, leaving)
     }
 
-    pub(crate) fn iter(&self) -> std::slice::Iter<'_, (Slot, Entry<T>)> {
-        self.0.iter()
+    /// Looks at the next ones that the hand meets, no more than `max`.
+    fn meet(&mut self, max: usize, ruling: &Ruling, over: &impl Fn(&V) -> Option<Over>) -> Met {
+        /// Who came within so many moments came lately.
+        const LATELY: i32 = TURN / 32;
+        let (now, rule, is_scanned) = (self.now(), ruling.rule(), ruling.is_scanned());
+        let mut met = Met { count: MET.min(max), ..Met::default() };
+        for _ in 0..met.count {
+            let Some(place) = self.next_taken() else { break };
+            let Some((_, value, heat)) = self.index.at(place) else { break };
+            let is_asked = (place + self.laps).is_multiple_of(ASKED);
+            if let Some(why) = Some(value).filter(|_| is_asked).and_then(over) {
+                met.over.push((place, why));
+                continue;
+            }
+            let (age, uses) = (heat.age(now), heat.uses());
+            if age < LATELY && !is_scanned {
+                ruling.note(uses);
+            }
+            let score = rule.score(heat, now);
+            if met.least.is_none_or(|(least, _)| score < least) {
+                met.least = Some((score, place));
+            }
+            self.index.set_heat(place, heat.kept_old(now));
+        }
+        met
     }
-}
 
-impl<T> Default for Outgoing<T> {
-    fn default() -> Self {
-        Self(Vec::new())
+    /// Moves the hand behind the next place that is taken, and says which that is; none is in an empty shard.
+    fn next_taken(&mut self) -> Option<usize> {
+        while self.len() > 0 {
+            if self.hand >= self.index.places() {
+                self.hand = 0;
+                self.laps += 1;
+            }
+            let place = self.hand;
+            self.hand += 1;
+            if self.index.at(place).is_some() {
+                return Some(place);
+            }
+        }
+        None
     }
-}
 
-impl<T> IntoIterator for Outgoing<T> {
-    type Item = (Slot, Entry<T>);
-    type IntoIter = std::vec::IntoIter<(Slot, Entry<T>)>;
-
-    fn into_iter(self) -> Self::IntoIter {
-        self.0.into_iter()
+    fn evict(&mut self, place: usize, why: Left, outgoing: &mut Outgoing<V>) {
+        if let Some((tag, value, heat)) = self.take_out(place) {
+            self.ghosts.note(tag.number(), heat, self.now());
+            outgoing.push((tag, value, why));
+        }
     }
-}
 
-impl Slot {
+    /// There must be room for it.
+    fn take_in(&mut self, tag: Tag, value: V, heat: Heat) {
+        self.weight_bytes += value.weight_bytes();
+        self.occupancy.came(value.own_bytes());
+        self.index.insert(tag, value, heat);
+    }
+
+    fn take_out(&mut self, place: usize) -> Option<(Tag, V, Heat)> {
+        let taken = self.index.remove(place)?;
+        self.weight_bytes -= taken.1.weight_bytes();
+        self.occupancy.went(taken.1.own_bytes());
+        Some(taken)
+    }
+
+    /// Removes the entry with that tag of which `wanted` says so. How often it was used stays known.
+    pub(crate) fn remove_if(&mut self, tag: Tag, wanted: impl Fn(&V) -> bool) -> Option<V> {
+        let place = self.index.find(tag, wanted)?;
+        let (tag, value, heat) = self.take_out(place)?;
+        self.ghosts.note(tag.number(), heat, self.now());
+        Some(value)
+    }
+
+    /// See [`Index::visit`].
+    pub(crate) fn visit(&self, from: Tag, count: usize, visit: impl FnMut(Tag, &V)) -> (Option<Tag>, usize) {
+        self.index.visit(from, count, visit)
+    }
+
+    /// Has at most `share_bytes` from now on, if need be without those of which least is said.
+    pub(crate) fn set_share(&mut self, share_bytes: u64, ruling: &Ruling) -> Outgoing<V> {
+        self.share_bytes = share_bytes;
+        let mut outgoing = Outgoing::new();
+        if self.bytes() <= share_bytes {
+            return outgoing;
+        }
+        while self.len() > 0 && self.weight_bytes + Self::index_bytes_with(self.homes_fitted()) > share_bytes
+        {
+            match self.meet(self.len(), ruling, &|_| None).least {
+                Some((_, place)) => self.evict(place, Left::Evicted, &mut outgoing),
+                None => break,
+            }
+        }
+        self.resize_index(if self.len() == 0 { 0 } else { self.homes_fitted() });
+        outgoing
+    }
+
+    /// Takes all entries out; it has `share_bytes` from now on, and remembers none.
+    pub(crate) fn take(&mut self, share_bytes: u64) -> Vec<Moved<V>> {
+        let mut old = std::mem::replace(self, Self::new(share_bytes));
+        let now = old.now();
+        self.occupancy = old.occupancy.all_went();
+        let moved =
+            |(tag, value, heat): (Tag, V, Heat)| Moved { tag, value, heat: heat.moved(now, Moment::FIRST) };
+        old.index.drain().map(moved).collect()
+    }
+
+    /// Puts in what came out of another one, as if it had been here always.
+    pub(crate) fn put(&mut self, moved: Moved<V>, ruling: &Ruling) -> (Fate, Outgoing<V>) {
+        let Moved { tag, value, heat } = moved;
+        let heat = heat.moved(Moment::FIRST, self.now());
+        let mut outgoing = Outgoing::new();
+        let fate = self.make_room(&value, heat, ruling, |_| None, &mut outgoing);
+        if fate == Fate::Kept {
+            self.take_in(tag, value, heat);
+        }
+        (fate, outgoing)
+    }
+
+    /// How many homes there have to be for one entry more. Where there is no room, and most are free, fewer than there are.
+    fn homes_wanted(&self, weight_bytes: u64) -> usize {
+        let (homes, entries) = (self.index.homes(), self.len() + 1);
+        let is_full = self.bytes().saturating_add(weight_bytes) > self.share_bytes;
+        if is_full && entries * 5 < homes * 2 {
+            fitted(entries)
+        } else {
+            Index::<V>::homes_for(homes, entries)
+        }
+    }
+
+    /// What index and ghosts take with so many homes, in bytes.
+    fn index_bytes_with(homes: usize) -> u64 {
+        Index::<V>::bytes_of(homes) + Ghosts::bytes_of(homes)
+    }
+
+    fn homes_fitted(&self) -> usize {
+        fitted(self.len()).min(self.index.homes())
+    }
+
+    fn resize_index(&mut self, homes: usize) {
+        if homes != self.index.homes() {
+            self.index.resize(homes);
+            self.ghosts = Ghosts::new(homes);
+        }
+    }
+
     #[inline]
-    pub(crate) fn of(key: &Key<'_>) -> Self {
-        Self(key.hash())
+    fn now(&self) -> Moment {
+        Moment((self.clock >> 16) as u16)
     }
 
-    /// Which of `2^n` shards, given `2^n - 1`: by the middle bits, as the index uses the low and the high ones.
-    #[inline]
-    pub(crate) fn shard(self, mask: usize) -> usize {
-        let middle = (self.0 >> 32) as usize;
-        middle & mask
+    /// So much passes with each that comes that a turn has passed when as many have come as there are.
+    fn pass_time(&mut self) {
+        let entries = u32::try_from(self.len().max(LEN_MIN)).unwrap_or(u32::MAX);
+        self.clock = self.clock.wrapping_add((TURN.unsigned_abs() << 16) / entries);
     }
-}
 
-impl Hash for Slot {
-    #[inline]
-    fn hash<H: Hasher>(&self, state: &mut H) {
-        state.write_u64(self.0);
-    }
-}
-
-fn index_step_bytes(share_bytes: u64) -> u64 {
-    (share_bytes / INDEX_STEPS).max(INDEX_STEP_BYTES_MIN)
-}
-
-/// Collects what leaves, so that it is dropped by whoever holds no lock.
-#[derive(Debug, Clone, Copy)]
-struct Eviction;
-
-impl<T: Plan> Weighter<Slot, Entry<T>> for EntryWeight {
-    #[inline]
-    fn weight(&self, _slot: &Slot, entry: &Entry<T>) -> u64 {
-        entry.weight_bytes()
+    /// Has one that was not used for very long be no older than can be told.
+    fn keep_one_old(&mut self) {
+        let Some(place) = self.next_taken() else { return };
+        if let Some((_, _, heat)) = self.index.at(place) {
+            self.index.set_heat(place, heat.kept_old(self.now()));
+        }
     }
 }
 
-impl<T> Lifecycle<Slot, Entry<T>> for Eviction {
-    type RequestState = Outgoing<T>;
-
-    fn on_evict(&self, outgoing: &mut Outgoing<T>, slot: Slot, entry: Entry<T>) {
-        outgoing.0.push((slot, entry));
-    }
-}
-
-/// A slot is a hash already.
-#[derive(Debug, Clone, Copy)]
-struct IdentityHash;
-
-impl BuildHasher for IdentityHash {
-    type Hasher = Identity;
-
-    #[inline]
-    fn build_hasher(&self) -> Identity {
-        Identity(0)
-    }
-}
-
-struct Identity(u64);
-
-impl Hasher for Identity {
-    #[inline]
-    fn finish(&self) -> u64 {
-        self.0
-    }
-
-    fn write(&mut self, _bytes: &[u8]) {
-        unreachable!("a slot hashes itself with write_u64");
-    }
-
-    #[inline]
-    fn write_u64(&mut self, hash: u64) {
-        self.0 = hash;
-    }
+/// So many homes that so many entries take three of four.
+fn fitted(entries: usize) -> usize {
+    entries * 4 / 3 + 1
 }
 
 #[cfg(test)]

@@ -1,7 +1,9 @@
 //! Where the search for expired entries stands.
 //!
-//! A timer calls `Cache::expire` with a budget; the search goes on from where the last call stopped, shard after shard.
-//! It is not exact: what moves in the index behind its back is met one lap later.
+//! A timer calls `Cache::expire` with a budget; the search goes on from where the last call stopped, shard after shard, in the order of tags: what
+//! stays there for a lap is looked at once.
+
+use crate::shard::Tag;
 
 /// What one call of `Cache::expire` did.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -15,9 +17,14 @@ pub struct Sweep {
 }
 
 /// The place at which the next call goes on.
-#[derive(Debug, Clone, Copy, Default)]
+#[derive(Debug, Clone, Copy)]
 pub(crate) struct Cursor {
     pub(crate) shard: usize,
-    /// How many of the shard's entries, in index order, have been looked at.
-    pub(crate) offset: usize,
+    pub(crate) from: Tag,
+}
+
+impl Default for Cursor {
+    fn default() -> Self {
+        Self { shard: 0, from: Tag::FIRST }
+    }
 }

@@ -5,12 +5,14 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use crate::shard::Rule;
+
 /// A reading of a cache. Each shard's figures are of one moment; the shards are read one after the other.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Usage {
     /// Entries held now, expired ones that no one has removed yet included.
     pub entries: u64,
-    /// Bytes held now: entries as allocated, what they have in common, and the index with its memory of evicted keys. Never above `limit_bytes`.
+    /// Bytes held now: entries as allocated, what they have in common, and the index with its memory of evicted keys and trials. Never above `limit_bytes`.
     pub bytes: u64,
     /// The part of `bytes` that is kept once for all entries of a kind.
     pub kinds_bytes: u64,
@@ -42,8 +44,14 @@ pub struct Usage {
     pub purged: u64,
     /// Fills that were not kept.
     pub refused: u64,
-    /// Look-ups that met another key's entry under their hash.
-    pub collisions: u64,
+    /// The part of these that was not let in: those that would have had to go are used more.
+    pub not_admitted: u64,
+    /// By which rule it is chosen now who goes.
+    pub rule: Rule,
+    /// How often the three rules were tried with a question.
+    pub trials: u64,
+    /// How often each would have had the answer, in the order of [`Rule::ALL`].
+    pub trial_hits: [u64; Rule::ALL.len()],
 }
 
 /// The counters behind [`Usage`].
@@ -58,7 +66,7 @@ pub(crate) struct Counters {
     pub(crate) repeated: AtomicU64,
     pub(crate) purged: AtomicU64,
     pub(crate) refused: AtomicU64,
-    pub(crate) collisions: AtomicU64,
+    pub(crate) not_admitted: AtomicU64,
 }
 
 impl Counters {
@@ -75,7 +83,7 @@ impl Counters {
             repeated: of(&self.repeated),
             purged: of(&self.purged),
             refused: of(&self.refused),
-            collisions: of(&self.collisions),
+            not_admitted: of(&self.not_admitted),
             ..Usage::default()
         }
     }

@@ -47,6 +47,7 @@ fn hit_allocates_nothing_and_fill_allocates_once() {
         created_ms: 0,
         expires_ms: 100,
         epoch: 0,
+        cost_us: None,
         clocks: &dependencies,
         since: clocks.now(),
         plan: plan.clone(),

@@ -357,6 +357,7 @@ fn fill<'a>(statement: &'a str, answer: &'a Answer, number: usize) -> Fill<'a, u
         created_ms: 0,
         expires_ms: u64::MAX,
         epoch: 0,
+        cost_us: None,
         clocks: &answer.clocks,
         since: answer.since,
         plan: number,

@@ -88,7 +88,7 @@ fn measure(cache: &Cache<usize>, before: u64, name: &str) -> f64 {
         usage.index_bytes as f64 / LIMIT_BYTES as f64,
     );
     assert!(usage.bytes <= LIMIT_BYTES);
-    assert_eq!(usage.refused, 0);
+    assert_eq!(usage.refused, usage.not_admitted);
     ratio
 }
 
@@ -107,7 +107,12 @@ fn fill(cache: &Cache<usize>, writer: u64, size: Size) {
         let packets = &answer[..size(random >> 33)];
         bytes += 400 + packets.len() as u64;
         // A panic here would leave the others waiting: `measure` sees what was refused.
-        let _counted = cache.insert(&fill_of(&statement, packets));
+        let fill = fill_of(&statement, packets);
+        let _counted = cache.insert(&fill);
+        // Asked for again at once, and never later: what is full of others takes each newcomer then.
+        if cache.get(&fill.key).is_none() {
+            let _counted = cache.insert(&fill);
+        }
     }
 }
 
@@ -131,6 +136,7 @@ fn fill_of<'a>(statement: &'a str, packets: &'a [u8]) -> Fill<'a, usize> {
         created_ms: 0,
         expires_ms: u64::MAX,
         epoch: 0,
+        cost_us: None,
         clocks: &[],
         since: Sequence::default(),
         plan: 0,

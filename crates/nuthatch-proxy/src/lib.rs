@@ -36,5 +36,6 @@ pub use proxy::{
 };
 pub use roster::ClientAddress;
 pub use session::Finding;
+pub use shared::answers::CaptureUsage;
 pub use shared::purge::Purged;
 pub use stats::{COMMAND_BUCKETS, CacheFigures, CommandRow, DigestReading, DigestRow, ErrorRow, Totals};

@@ -271,6 +271,24 @@ statistics! {
         "Bytes that they take, a part of the cache's.";
     QueryCacheKindBytesLimit = Gauge "Query_Cache_Kind_bytes_Limit", "query_cache_kind_bytes_limit" {},
         "The most that they take, a part of the cache's limit; what is over is charged to its answer.";
+    QueryCacheCaptureBytes = Gauge "Query_Cache_Capture_bytes", "query_cache_capture_bytes" {},
+        "Bytes that copies of answers on their way into the cache take, beside it, from 16 KiB on each.";
+    QueryCacheCaptureBytesLimit = Gauge "Query_Cache_Capture_bytes_Limit", "query_cache_capture_bytes_limit" {},
+        "The most that they take together.";
+    QueryCacheCapturesRefused = Counter "Query_Cache_Captures_refused", "query_cache_captures_refused" {},
+        "Answers that were not stored because such copies took all of that.";
+    QueryCacheNotAdmitted = Counter "Query_Cache_Not_admitted", "query_cache_not_admitted" {},
+        "Answers that were not stored because those that would have had to go for them were asked for more often.";
+    QueryCacheRule = Gauge "Query_Cache_Rule", "query_cache_rule" {},
+        "By what it is chosen which answers go when the cache is full: 0 the time of the last use, 1 the same and those used twice at most before, 2 how often they were used.";
+    QueryCacheTrials = Counter "Query_Cache_Trials", "query_cache_trials" {},
+        "Look-ups of a part of all questions with which the three rules are tried.";
+    QueryCacheTrialHitsRecency = Counter "Query_Cache_Trial_hits_recency", "query_cache_trial_hits_recency" {},
+        "Those of them that rule 0 would have had the answer to.";
+    QueryCacheTrialHitsProven = Counter "Query_Cache_Trial_hits_proven", "query_cache_trial_hits_proven" {},
+        "Those of them that rule 1 would have had the answer to.";
+    QueryCacheTrialHitsFrequency = Counter "Query_Cache_Trial_hits_frequency", "query_cache_trial_hits_frequency" {},
+        "Those of them that rule 2 would have had the answer to.";
 
     StatementRetries = Counter "Statement_Retries", "statement_retries" {},
         "Statements sent again after their connection was lost.";

@@ -22,6 +22,7 @@ fn planned<'a, T>(key: Key<'a>, rest: &'a [u8], status_offsets: Offsets, plan: T
         created_ms: 1_000,
         expires_ms: 6_000,
         epoch: 3,
+        cost_us: None,
         clocks: &[],
         since: Sequence::default(),
         plan,

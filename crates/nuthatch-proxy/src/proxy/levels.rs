@@ -6,7 +6,7 @@ use crate::backend::{PoolRow, line_levels};
 use crate::exact::ExactLevels;
 use crate::floor::Floor;
 use crate::shared::Shared;
-use crate::shared::answers::ENVIRONMENTS_MAX;
+use crate::shared::answers::{CaptureUsage, ENVIRONMENTS_MAX};
 
 /// Where the admin interface's figures come from, besides [`Totals`](crate::Totals).
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -44,6 +44,8 @@ pub struct Levels {
     pub environments_max: u64,
     pub max_connections: u64,
     pub cache: Usage,
+    /// Copies of answers on their way into it.
+    pub captures: CaptureUsage,
     pub exact: ExactLevels,
     pub panics: u64,
 }
@@ -88,6 +90,7 @@ pub(super) fn levels(shared: &Shared, floor: &Floor) -> Levels {
         environments_max: ENVIRONMENTS_MAX as u64,
         max_connections: variables.mysql.max_connections,
         cache: shared.answers.cache.usage(),
+        captures: shared.answers.capture_room.usage(),
         exact: shared.exact.levels(),
         panics: shared.panics(),
     }

@@ -1,13 +1,17 @@
 //! What is cached, for whom, and how often it was asked for.
 
+mod capture_room;
 mod environment;
 mod hit_plan;
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use nuthatch_cache::{Cache, Limits};
 use nuthatch_config::MysqlVariables;
 
+pub use crate::shared::answers::capture_room::CaptureUsage;
+pub(crate) use crate::shared::answers::capture_room::{CaptureRoom, CaptureShare, UNCOUNTED_BYTES};
 pub(crate) use crate::shared::answers::environment::{ENVIRONMENTS_MAX, Environment, Environments};
 pub(crate) use crate::shared::answers::hit_plan::{HitPlan, Terms};
 use crate::stats::Digests;
@@ -16,6 +20,8 @@ use crate::stats::Digests;
 #[derive(Debug)]
 pub(crate) struct Answers {
     pub(crate) cache: Cache<HitPlan>,
+    /// For copies of answers on their way there.
+    pub(crate) capture_room: Arc<CaptureRoom>,
     pub(crate) environments: Environments,
     pub(crate) digests: Digests,
     /// A statement has asked to be cached, whatever rules say.
@@ -24,8 +30,12 @@ pub(crate) struct Answers {
 
 impl Answers {
     pub(crate) fn new(variables: &MysqlVariables) -> Self {
+        let capture_room = Arc::new(CaptureRoom::default());
+        let cache = Cache::new(limits(variables));
+        capture_room.keep_to(limits(variables).bytes, cache.entry_bytes_max());
         Self {
-            cache: Cache::new(limits(variables)),
+            cache,
+            capture_room,
             environments: Environments::default(),
             digests: Digests::new(),
             are_asked_for: AtomicBool::new(false),
@@ -35,6 +45,7 @@ impl Answers {
     /// Keeps to the limits of these variables from now on.
     pub(crate) fn keep_to(&self, variables: &MysqlVariables) {
         self.cache.set_limits(limits(variables));
+        self.capture_room.keep_to(limits(variables).bytes, self.cache.entry_bytes_max());
     }
 
     /// From now on sessions look their statements up, though no rule caches anything.

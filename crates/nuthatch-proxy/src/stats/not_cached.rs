@@ -62,7 +62,7 @@ pub(crate) enum NotCached {
     Empty,
     TooLarge,
     WrittenMeanwhile,
-    NoRoom,
+    Full(Full),
 }
 
 /// A clause: "is not cached because …".
@@ -136,7 +136,30 @@ impl fmt::Display for NotCached {
             Self::Empty => "its answer had no rows, and those are not stored",
             Self::TooLarge => "its answer was larger than an entry may be",
             Self::WrittenMeanwhile => "what it reads was written meanwhile",
-            Self::NoRoom => "the cache had no room for its answer",
+            Self::Full(why) => return why.fmt(f),
+        })
+    }
+}
+
+/// What there was no room in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Full {
+    /// In what copies of answers may take on their way into the cache.
+    Copies,
+    /// In a cache full of what is asked for more often.
+    OfOthers,
+    Cache,
+}
+
+/// A clause: "is not cached because …".
+impl fmt::Display for Full {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Copies => {
+                "other answers on their way into the cache took all the room that there is for such"
+            }
+            Self::OfOthers => "the cache was full of answers that are asked for more often",
+            Self::Cache => "the cache had no room for its answer",
         })
     }
 }
@@ -190,7 +213,8 @@ impl From<Refusal> for NotCached {
     fn from(refusal: Refusal) -> Self {
         match refusal {
             Refusal::TooLarge { .. } | Refusal::Malformed => Self::TooLarge,
-            Refusal::Off | Refusal::NoRoom => Self::NoRoom,
+            Refusal::NotAdmitted => Self::Full(Full::OfOthers),
+            Refusal::Off | Refusal::NoRoom => Self::Full(Full::Cache),
         }
     }
 }

@@ -184,6 +184,15 @@ fn of_levels(levels: &Levels) -> Vec<Sample> {
         S::QueryCacheKinds.sample(levels.cache.kinds),
         S::QueryCacheKindBytes.sample(levels.cache.kinds_bytes),
         S::QueryCacheKindBytesLimit.sample(levels.cache.kinds_bytes_max),
+        S::QueryCacheCaptureBytes.sample(levels.captures.bytes),
+        S::QueryCacheCaptureBytesLimit.sample(levels.captures.bytes_max),
+        S::QueryCacheCapturesRefused.sample(levels.captures.refused),
+        S::QueryCacheNotAdmitted.sample(levels.cache.not_admitted),
+        S::QueryCacheRule.sample(levels.cache.rule.number().into()),
+        S::QueryCacheTrials.sample(levels.cache.trials),
+        S::QueryCacheTrialHitsRecency.sample(levels.cache.trial_hits[0]),
+        S::QueryCacheTrialHitsProven.sample(levels.cache.trial_hits[1]),
+        S::QueryCacheTrialHitsFrequency.sample(levels.cache.trial_hits[2]),
         S::WorkerPanics.sample(levels.panics),
     ]
 }

@@ -473,6 +473,7 @@ impl World {
             created_ms: self.stream.moment(),
             expires_ms: u64::MAX,
             epoch: 0,
+            cost_us: None,
             clocks: dependencies,
             since,
             plan: is_of_replica,

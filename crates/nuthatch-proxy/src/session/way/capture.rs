@@ -3,7 +3,8 @@
 use nuthatch_wire::{AnswerEnd, Ending, FrameHeader, HEADER_LEN, Reader, StatusFlags};
 
 use crate::session::way::{Print, Reading};
-use crate::stats::not_cached::NotCached;
+use crate::shared::answers::{CaptureShare, UNCOUNTED_BYTES};
+use crate::stats::not_cached::{Full, NotCached};
 
 /// What is stored as the status flags of every entry: what most readers have, so that most are sent what is stored.
 pub(crate) const STORED_STATUS: StatusFlags = StatusFlags::SERVER_STATUS_AUTOCOMMIT;
@@ -13,6 +14,8 @@ pub(crate) const STORED_STATUS: StatusFlags = StatusFlags::SERVER_STATUS_AUTOCOM
 pub(crate) struct Capture {
     bytes: Vec<u8>,
     bytes_max: usize,
+    /// Of an answer that may be stored.
+    share: Option<CaptureShare>,
     /// Why it will not be stored, as far as that is known already.
     given_up: Option<NotCached>,
     /// What the answer depends on is to be found out when the statement is sent.
@@ -22,8 +25,9 @@ pub(crate) struct Capture {
 }
 
 impl Capture {
-    pub(crate) const fn new(bytes_max: usize, is_exact: bool) -> Self {
-        Self { bytes: Vec::new(), bytes_max, given_up: None, is_exact, reading: None, print: None }
+    pub(crate) const fn new(bytes_max: usize, share: CaptureShare, is_exact: bool) -> Self {
+        let share = Some(share);
+        Self { bytes: Vec::new(), bytes_max, share, given_up: None, is_exact, reading: None, print: None }
     }
 
     /// Of an answer that is not stored, for that reason.
@@ -31,6 +35,7 @@ impl Capture {
         Self {
             bytes: Vec::new(),
             bytes_max: 0,
+            share: None,
             given_up: Some(why),
             is_exact: false,
             reading: None,
@@ -78,12 +83,32 @@ impl Capture {
         if self.given_up.is_some() {
             return;
         }
-        if self.bytes.len() + bytes.len() > self.bytes_max {
-            self.given_up = Some(NotCached::TooLarge);
+        let length = self.bytes.len() + bytes.len();
+        let refused = match length {
+            _ if length > self.bytes_max => Some(NotCached::TooLarge),
+            _ if length > self.bytes.capacity() && !self.grow(length) => Some(NotCached::Full(Full::Copies)),
+            _ => None,
+        };
+        if refused.is_some() {
+            self.given_up = refused;
             self.bytes = Vec::new();
+            self.share = None;
             return;
         }
         self.bytes.extend_from_slice(bytes);
+    }
+
+    /// Makes room for so many bytes, if there is any.
+    fn grow(&mut self, length: usize) -> bool {
+        let wanted = match length {
+            ..=UNCOUNTED_BYTES => length,
+            _ => length.next_power_of_two().min(self.bytes_max),
+        };
+        let is_given = self.share.as_mut().is_some_and(|share| share.grow_to(wanted));
+        if is_given {
+            self.bytes.reserve_exact(wanted - self.bytes.len());
+        }
+        is_given
     }
 
     /// The packets to store, if `end` is that of one whole result set without warnings. The server's own flags have been replaced.
@@ -151,9 +176,12 @@ fn unfit(end: &AnswerEnd) -> Option<NotCached> {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+
     use nuthatch_wire::OkPacket;
 
     use super::*;
+    use crate::shared::answers::CaptureRoom;
 
     fn end(ending: Ending, results: u32, warnings: u16) -> AnswerEnd {
         AnswerEnd {
@@ -165,10 +193,32 @@ mod tests {
         }
     }
 
+    fn share() -> CaptureShare {
+        let room = CaptureRoom::default();
+        room.keep_to(1 << 20, 1 << 20);
+        CaptureShare::new(Arc::new(room))
+    }
+
+    #[test]
+    fn copy_that_finds_no_room_is_given_up_and_gives_back_what_it_had() {
+        let room = Arc::new(CaptureRoom::default());
+        room.keep_to(64 << 10, 64 << 10);
+        let of = || Capture::new(1 << 20, CaptureShare::new(Arc::clone(&room)), false);
+        let (mut first, mut second) = (of(), of());
+        first.take(&[0; 40 << 10]);
+        second.take(&[0; 10 << 10]);
+        second.take(&[0; 10 << 10]);
+        assert_eq!(second.finish(&end(Ending::ResultSet, 1, 0)), Err(NotCached::Full(Full::Copies)));
+        assert_eq!((room.usage().bytes, room.usage().refused), (64 << 10, 1));
+        first.take(&[0; 30 << 10]);
+        assert_eq!(room.usage().bytes, 0);
+        assert_eq!(first.finish(&end(Ending::ResultSet, 1, 0)), Err(NotCached::Full(Full::Copies)));
+    }
+
     #[test]
     fn only_one_whole_result_set_without_warnings_is_kept() {
         let finish = |bytes_max, end| {
-            let mut capture = Capture::new(bytes_max, false);
+            let mut capture = Capture::new(bytes_max, share(), false);
             capture.take(b"ab");
             capture.take(b"cd");
             capture.finish(&end)
@@ -195,7 +245,7 @@ mod tests {
         let eof = b"\x05\0\0\x04\xfe\0\0\x02\0";
         let rest = b"\x02\0\0\x05\x01x\x05\0\0\x06\xfe\0\0\x02\0";
         let check = |head: &[u8], offsets: [Option<usize>; 2]| {
-            let mut capture = Capture::new(1 << 10, false);
+            let mut capture = Capture::new(1 << 10, share(), false);
             capture.take(head);
             capture.take(rest);
             let status_offsets = offsets.map(|offset| offset.and_then(|offset| u32::try_from(offset).ok()));

@@ -140,14 +140,15 @@ fn operator_is_told_how_well_the_servers_memory_serves_it() {
 fn digest_is_told_how_many_of_its_entries_made_room() {
     let stage = Stage::with(Setup::default().rule(CACHE_ALL).variable("mysql-query_cache_size_MB", 1));
     let mut client = stage.client();
-    for number in 0..100 {
-        client.ok(format!("SELECT REPEAT('x', 20000), {number}"));
+    // Asked for some times, and never again: it is found out that it is best to let those in.
+    for number in 0..300 {
+        (0..4).for_each(|_| drop(client.ok(format!("SELECT REPEAT('x', 20000), {number}"))));
     }
     client.settle();
     let figures = row(&stage, "fills, entries, evicted", "SELECT REPEAT%");
     let [fills, entries, evicted]: [u64; 3] =
         figures.iter().map(|figure| figure.parse().unwrap()).collect::<Vec<_>>().try_into().unwrap();
-    assert_eq!(fills, 100);
     assert!(evicted > 20 && evicted <= fills - entries, "{evicted} of {fills}, {entries} are left");
+    assert!(stage.figure("Query_Cache_Not_admitted") > 0);
     assert!(stage.figure("Query_Cache_Evicted") >= evicted);
 }

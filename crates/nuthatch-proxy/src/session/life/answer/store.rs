@@ -1,6 +1,8 @@
 //! What the cache has for a statement that is to be asked, and what becomes of its answer.
 
-use nuthatch_cache::{Entry, Fill, Judgement, Kept, Key, Protocol, Refusal, Standing};
+use std::sync::Arc;
+
+use nuthatch_cache::{Entry, Fill, Judgement, Kept, Key, Over, Protocol, Refusal, Standing};
 use nuthatch_config::Follow;
 use nuthatch_wire::AnswerEnd;
 
@@ -8,12 +10,12 @@ use crate::exact::AsOf;
 use crate::session::before::reading::dependencies_of;
 use crate::session::decide::key::{key_in, standing_of};
 use crate::session::decide::plan::hit_plan;
-use crate::session::life::arrival::hit::{may_tell_count, stands};
+use crate::session::life::arrival::hit::{count_invalidation, may_tell_count, stands};
 use crate::session::parts::Ground;
 use crate::session::statement::{Caching, Plan, Request};
 use crate::session::way::{Capture, Depends, Reading};
 use crate::session::whole::Session;
-use crate::shared::answers::HitPlan;
+use crate::shared::answers::{CaptureShare, HitPlan};
 use crate::state::Found;
 use crate::stats::not_cached::NotCached;
 
@@ -132,6 +134,7 @@ pub(super) fn store(
             created_ms,
             expires_ms: caching.expires_ms(created_ms),
             epoch: session.ground.snapshot.epoch.0,
+            cost_us: Some(cost_us(&session.ground, plan)),
             clocks: &clocks,
             since,
             plan: hit_plan(&session.ground, &session.account, &session.context, plan, found_rows, tenure),
@@ -168,11 +171,31 @@ fn is_there(session: &Session, request: &Request) -> bool {
 pub(super) fn capture(ground: &Ground, caching: Caching) -> Capture {
     let configured = ground.snapshot.mysql.threshold_resultset_size;
     let bytes_max = configured.min(ground.shared.answers.cache.entry_bytes_max());
-    Capture::new(usize::try_from(bytes_max).unwrap_or(usize::MAX), caching.is_exact())
+    let share = CaptureShare::new(Arc::clone(&ground.shared.answers.capture_room));
+    Capture::new(usize::try_from(bytes_max).unwrap_or(usize::MAX), share, caching.is_exact())
+}
+
+/// How long the server took for what was asked.
+fn cost_us(ground: &Ground, plan: &Plan) -> u32 {
+    u32::try_from(ground.latest_us.saturating_sub(plan.started_us)).unwrap_or(u32::MAX)
 }
 
 fn insert(ground: &Ground, fill: &Fill<'_, HitPlan>) -> Result<(), Refusal> {
-    let kept = ground.shared.answers.cache.insert_and(fill, |evicted| evicted.plan().count_evicted())?;
+    let clocks = &ground.shared.exact.clocks;
+    let over = |entry: &Entry<HitPlan>| match clocks.standing(entry.clocks(), entry.since()) {
+        _ if entry.expires_ms() <= fill.created_ms => Some(Over::Expired),
+        Standing::Moved => Some(Over::Invalidated),
+        _ => None,
+    };
+    let made_room = |entry: &Entry<HitPlan>, over| match over {
+        None => entry.plan().count_evicted(),
+        Some(Over::Expired) => entry.plan().count_expired(),
+        Some(Over::Invalidated) => {
+            entry.plan().count_invalidated();
+            count_invalidation(ground, entry);
+        }
+    };
+    let kept = ground.shared.answers.cache.insert_and(fill, over, made_room)?;
     if kept == Kept::Again {
         fill.plan.count_repeated();
     }

@@ -257,7 +257,7 @@ pub(crate) fn stands(
 }
 
 /// Counts an entry that was written over for the table that was written, if it is certain which.
-fn count_invalidation(ground: &Ground, entry: &Entry<HitPlan>) {
+pub(crate) fn count_invalidation(ground: &Ground, entry: &Entry<HitPlan>) {
     let clocks = &ground.shared.exact.clocks;
     let is_moved = |clock: &Clock| clocks.standing([*clock], entry.since()) == Standing::Moved;
     let mut tables = entry.clocks().filter_map(|clock| clocks.table_of(clock));
