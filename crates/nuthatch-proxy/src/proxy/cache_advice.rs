@@ -70,10 +70,12 @@ fn hit_ratio(totals: &Totals) -> CacheAdvice {
 
 fn size(usage: &Usage, pool: Option<BufferPool>) -> CacheAdvice {
     let used = percent(usage.bytes, usage.limit_bytes);
-    let evicted = percent(usage.evicted, usage.sets);
-    let advice = match (used, evicted) {
+    // Which of the two it is depends on the rule by which it is chosen who goes.
+    let answers = usage.sets + usage.not_admitted;
+    let without_room = percent(usage.evicted + usage.not_admitted, answers);
+    let advice = match (used, without_room) {
         _ if usage.limit_bytes == 0 => "nothing is cached: raise mysql-query_cache_size_MB".into(),
-        _ if usage.sets < COUNT_MIN => {
+        _ if answers < COUNT_MIN => {
             let tenth = pool.map_or(String::new(), |pool| format!(": {} MiB", (pool.size_bytes / 10) >> 20));
             format!(
                 "too few answers yet; begin with 20 % of what all results together take, or 10 % of innodb_buffer_pool_size{tenth}"
@@ -81,13 +83,14 @@ fn size(usage: &Usage, pool: Option<BufferPool>) -> CacheAdvice {
             .into()
         }
         (_, 10..) => {
-            "entries make room for others before they are of use: double mysql-query_cache_size_MB, and take as much from the buffer pool".into()
+            "answers make room for others, or are not let in, before they are of use: double mysql-query_cache_size_MB, and take as much from the buffer pool".into()
         }
         (..50, 0) => "half of it would do: mysql-query_cache_size_MB can be lowered".into(),
         _ => Cow::default(),
     };
+    let limit = usage.limit_bytes >> 20;
     let value =
-        format!("{} MiB, {used} % of it used, {evicted} % of the answers evicted", usage.limit_bytes >> 20);
+        format!("{limit} MiB, {used} % of it used, {without_room} % of the answers evicted or not let in");
     CacheAdvice { name: "query_cache_size", value, advice }
 }
 
@@ -180,12 +183,16 @@ mod tests {
         assert!(ratio(600, 1000).starts_with("point reads"));
         assert!(ratio(100, 1000).starts_with("a low ratio"));
 
+        let of = |usage: &Usage| size(usage, Some(POOL)).advice;
         let size = |limit_bytes, bytes, sets, evicted| {
-            size(&Usage { limit_bytes, bytes, sets, evicted, ..Usage::default() }, Some(POOL)).advice
+            of(&Usage { limit_bytes, bytes, sets, evicted, ..Usage::default() })
         };
+        let not_let_in =
+            Usage { limit_bytes: 1 << 20, bytes: 1 << 20, sets: 900, not_admitted: 100, ..Usage::default() };
+        assert!(of(&not_let_in).starts_with("answers make room"));
         assert!(size(0, 0, 0, 0).starts_with("nothing is cached"));
         assert!(size(1 << 20, 9, 9, 0).ends_with("innodb_buffer_pool_size: 12 MiB"));
-        assert!(size(1 << 20, 1 << 20, 1000, 100).starts_with("entries make room"));
+        assert!(size(1 << 20, 1 << 20, 1000, 100).starts_with("answers make room"));
         assert!(size(1 << 20, 1 << 10, 1000, 0).starts_with("half"));
         assert_eq!(size(1 << 20, 1 << 20, 1000, 99), "");
 
