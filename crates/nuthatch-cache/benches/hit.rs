@@ -10,7 +10,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use nuthatch_cache::{
-    BLOCK_KEYS, Cache, ClockOptions, Clocks, Fill, Judgement, Key, Limits, Protocol, Sequence, Standing,
+    BLOCK_KEYS, Cache, ClockOptions, Clocks, Fill, Judgement, Key, Limits, Protocol, Standing,
 };
 
 const ROUNDS: usize = 7;
@@ -161,19 +161,5 @@ fn key(statement: &[u8]) -> Key<'_> {
 }
 
 fn fill<'a>(statement: &'a [u8], packets: &'a [u8]) -> Fill<'a, usize> {
-    Fill {
-        key: key(statement),
-        head: b"",
-        rest: packets,
-        status_offsets: [None; 2],
-        rows: 1,
-        hostgroup: 0,
-        created_ms: 0,
-        expires_ms: u64::MAX,
-        epoch: 0,
-        cost_us: None,
-        clocks: &[],
-        since: Sequence::default(),
-        plan: 0,
-    }
+    Fill::new(key(statement), b"", packets, 0)
 }

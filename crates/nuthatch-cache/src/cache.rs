@@ -3,6 +3,8 @@
 //! Each operation takes one shard's lock once; look-ups share it. Entries that leave are freed after the lock. A change
 //! of limits takes the limits' lock first, then shards' locks in ascending order; nothing else takes two locks.
 
+mod copying;
+
 use std::fmt;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
@@ -14,32 +16,16 @@ use crate::key::Key;
 use crate::kinds::Kinds;
 use crate::limits::{Limits, Partition, SHARDS_MAX};
 use crate::line::Line;
-use crate::occupancy::{Occupancy, is_among};
+use crate::occupancy::Copying;
 use crate::plan::Plan;
 use crate::refusal::Refusal;
 use crate::repeats::Repeats;
-use crate::shard::{
-    Fate, Held, Left, Moved, Newcomer, Over, Part, Rule, Ruling, Sample, Shard, Tag, Trials, Worth,
-};
+use crate::shard::{Choice, Fate, Held, Left, Moved, Newcomer, Over, Rule, Sample, Shard, Tag, Worth};
 use crate::sweep::{Cursor, Sweep};
 use crate::usage::{Counters, Usage, add};
 
 /// How many entries a sweep looks at under one hold of a shard's lock.
 const SWEEP_CHUNK: usize = 512;
-
-/// How much is copied before what it was copied from is freed.
-const COPIED_BYTES: u64 = 1 << 20;
-
-/// Worth to be copied for is this fraction of the limit: so much more than that the process may take at most.
-const WORTH: u64 = 8;
-
-/// Where the copying of entries stands.
-#[derive(Debug, Default)]
-struct Copying {
-    /// Of which sizes; none when all is done.
-    sizes: u64,
-    shard: usize,
-}
 
 /// How an answer was kept.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -64,10 +50,7 @@ pub struct Cache<T: Plan> {
     kinds: Kinds<T>,
     cursor: Mutex<Cursor>,
     copying: Mutex<Copying>,
-    trials: Mutex<Trials>,
-    /// With keys whose hash has none of these bits trials are made.
-    trials_mask: AtomicU64,
-    ruling: Ruling,
+    choice: Choice,
     repeats: Repeats,
     counters: Counters,
 }
@@ -86,9 +69,7 @@ impl<T: Plan> Cache<T> {
             kinds: Kinds::new(partition.kinds_bytes),
             cursor: Mutex::default(),
             copying: Mutex::default(),
-            trials: Mutex::new(Trials::new(limits.bytes)),
-            trials_mask: AtomicU64::new(Part::of(limits.bytes).mask()),
-            ruling: Ruling::new(Rule::default()),
+            choice: Choice::new(limits.bytes),
             repeats: Repeats::new(),
             counters: Counters::default(),
         }
@@ -106,8 +87,8 @@ impl<T: Plan> Cache<T> {
         let (entry, heat) = shard.get(tag, |entry| entry.answers(key))?;
         let entry = entry.clone();
         drop(shard);
-        if self.is_tried(key.hash()) {
-            self.ask_if_free(tag, &entry, heat.worth());
+        if self.choice.is_tried(key.hash()) {
+            self.choice.ask_if_free(key.hash(), sample_of(&entry), Some(heat.worth()));
         }
         Some(entry)
     }
@@ -169,23 +150,27 @@ impl<T: Plan> Cache<T> {
         let hash = fill.key.hash();
         let worth = fill.cost_us.map(|cost_us| Worth::of(cost_us, entry.weight_bytes()));
         let tag = Tag::of(hash);
-        if self.is_tried(hash) {
-            let sample = Sample::of(entry.weight_bytes(), entry.answer_hash());
-            self.ask(&mut self.trials.lock(), tag, sample, worth);
+        if self.choice.is_tried(hash) {
+            self.choice.ask(hash, sample_of(&entry), worth);
         }
         let mut shard = self.write(tag);
         if !self.kinds.know(entry.kind()) {
             return Err(Refusal::NoRoom);
         }
         let newcomer = Newcomer { tag, value: entry.clone(), worth };
-        let (fate, outgoing) = shard.insert(newcomer, &self.ruling, over);
+        let (fate, outgoing) = shard.insert(newcomer, self.choice.ruling(), over);
         drop(shard);
         for (_, gone, why) in &outgoing {
-            self.count_left(gone, *why);
             match why {
-                Left::Replaced => {}
-                Left::Evicted => made_room(gone, None),
-                Left::Over(why) => made_room(gone, Some(*why)),
+                Left::Replaced => add(&self.counters.replaced, 1),
+                Left::Evicted => {
+                    add(&self.counters.evicted, 1);
+                    made_room(gone, None);
+                }
+                Left::Over(why) => {
+                    self.let_go_of(gone, gone.key().hash(), *why);
+                    made_room(gone, Some(*why));
+                }
             }
         }
         match fate {
@@ -196,13 +181,13 @@ impl<T: Plan> Cache<T> {
         }
     }
 
-    fn count_left(&self, entry: &Entry<T>, why: Left) {
+    /// The entry to the key with that hash has been removed, being over.
+    fn let_go_of(&self, entry: &Entry<T>, hash: u64, why: Over) {
+        self.choice.forget(hash);
         match why {
-            Left::Replaced => add(&self.counters.replaced, 1),
-            Left::Evicted => add(&self.counters.evicted, 1),
-            Left::Over(Over::Expired) => add(&self.counters.expired, 1),
-            Left::Over(Over::Invalidated) => {
-                self.repeats.note(entry.key().hash(), entry.answer_hash());
+            Over::Expired => add(&self.counters.expired, 1),
+            Over::Invalidated => {
+                self.repeats.note(hash, entry.answer_hash());
                 add(&self.counters.invalidated, 1);
             }
         }
@@ -210,37 +195,13 @@ impl<T: Plan> Cache<T> {
 
     /// By which rule it is chosen now who goes.
     pub fn rule(&self) -> Rule {
-        self.ruling.rule()
-    }
-
-    #[inline]
-    fn is_tried(&self, hash: u64) -> bool {
-        hash & self.trials_mask.load(Ordering::Relaxed) == 0
-    }
-
-    #[cold]
-    fn ask_if_free(&self, tag: Tag, entry: &Entry<T>, worth: Worth) {
-        let sample = Sample::of(entry.weight_bytes(), entry.answer_hash());
-        if let Some(mut trials) = self.trials.try_lock() {
-            self.ask(&mut trials, tag, sample, Some(worth));
-        }
-    }
-
-    fn ask(&self, trials: &mut Trials, tag: Tag, sample: Sample, worth: Option<Worth>) {
-        trials.ask(tag, sample, worth);
-        self.ruling.set(trials.rule());
-    }
-
-    /// The answer to the key with that hash is not valid any more.
-    fn forget_tried(&self, hash: u64) {
-        if self.is_tried(hash) {
-            self.trials.lock().forget(Tag::of(hash));
-        }
+        self.choice.ruling().rule()
     }
 
     /// Removes the entry of exactly that key, counted as purged; says whether there was one.
     pub fn remove(&self, key: &Key<'_>) -> bool {
         let removed = self.take_out(key, |entry| entry.answers(key));
+        removed.iter().for_each(|_| self.choice.forget(key.hash()));
         add(&self.counters.purged, u64::from(removed.is_some()));
         removed.is_some()
     }
@@ -249,7 +210,7 @@ impl<T: Plan> Cache<T> {
     /// A fresh entry that another session has just filled stays.
     pub fn remove_expired(&self, key: &Key<'_>, now_ms: u64) -> bool {
         let removed = self.take_out(key, |entry| entry.answers(key) && entry.expires_ms() <= now_ms);
-        add(&self.counters.expired, u64::from(removed.is_some()));
+        removed.iter().for_each(|entry| self.let_go_of(entry, key.hash(), Over::Expired));
         removed.is_some()
     }
 
@@ -257,19 +218,14 @@ impl<T: Plan> Cache<T> {
     /// still there. What another session has filled in its place stays.
     pub fn remove_invalidated(&self, key: &Key<'_>, entry: &Entry<T>) -> bool {
         let removed = self.take_out(key, |stored| stored.is_same(entry));
-        if let Some(removed) = &removed {
-            self.repeats.note(key.hash(), removed.answer_hash());
-        }
-        add(&self.counters.invalidated, u64::from(removed.is_some()));
+        removed.iter().for_each(|entry| self.let_go_of(entry, key.hash(), Over::Invalidated));
         removed.is_some()
     }
 
     /// Removes what `wanted` says of the entries with that key's tag.
     fn take_out(&self, key: &Key<'_>, wanted: impl Fn(&Entry<T>) -> bool) -> Option<Entry<T>> {
         let tag = Tag::of(key.hash());
-        let removed = self.write(tag).remove_if(tag, wanted)?;
-        self.forget_tried(key.hash());
-        Some(removed)
+        self.write(tag).remove_if(tag, wanted)
     }
 
     /// Removes entries whose time is over at `now_ms`, looking at no more than `budget` of them, from where the last
@@ -309,7 +265,7 @@ impl<T: Plan> Cache<T> {
         let mut shard = self.shards[shard].0.write();
         let removed: Vec<_> = tags.into_iter().filter_map(|tag| shard.remove_if(tag, &wanted)).collect();
         drop(shard);
-        removed.iter().for_each(|entry| self.forget_tried(entry.key().hash()));
+        removed.iter().for_each(|entry| self.choice.forget(entry.key().hash()));
         removed.len() as u64
     }
 
@@ -354,7 +310,7 @@ impl<T: Plan> Cache<T> {
             purged += outgoing.len() as u64;
         }
         self.kinds.let_go();
-        self.trials.lock().restart(partition.limits.bytes);
+        self.choice.restart(partition.limits.bytes);
         add(&self.counters.purged, purged);
         purged
     }
@@ -372,8 +328,7 @@ impl<T: Plan> Cache<T> {
             evicted += self.renounce(&new);
         }
         if new.limits.bytes != old.limits.bytes {
-            self.trials.lock().restart(new.limits.bytes);
-            self.trials_mask.store(Part::of(new.limits.bytes).mask(), Ordering::Relaxed);
+            self.choice.restart(new.limits.bytes);
         }
         add(&self.counters.evicted, evicted);
         *partition = new;
@@ -385,7 +340,7 @@ impl<T: Plan> Cache<T> {
         for line in &self.shards[..new.shards] {
             let mut shard = line.0.write();
             let large = take_large(&mut shard, new);
-            let outgoing = shard.set_share(new.share_bytes, &self.ruling);
+            let outgoing = shard.set_share(new.share_bytes, self.choice.ruling());
             drop(shard);
             evicted += (large.len() + outgoing.len()) as u64;
         }
@@ -399,7 +354,7 @@ impl<T: Plan> Cache<T> {
         for (number, shard) in shards.iter_mut().enumerate() {
             evicted += take_large(shard, new).len() as u64;
             evicted += shard
-                .set_share(new.share_bytes * new.shards as u64 / old.shards as u64, &self.ruling)
+                .set_share(new.share_bytes * new.shards as u64 / old.shards as u64, self.choice.ruling())
                 .len() as u64;
             moving.extend(shard.take(new.share_of(number)));
         }
@@ -407,7 +362,7 @@ impl<T: Plan> Cache<T> {
         self.mask.store(mask, Ordering::Release);
         for moved in moving {
             let Moved { tag, .. } = &moved;
-            let (fate, outgoing) = shards[shard_of(*tag, mask)].put(moved, &self.ruling);
+            let (fate, outgoing) = shards[shard_of(*tag, mask)].put(moved, self.choice.ruling());
             evicted += outgoing.len() as u64 + u64::from(fate != Fate::Kept);
         }
         evicted
@@ -419,76 +374,6 @@ impl<T: Plan> Cache<T> {
         let outgoing =
             |line: &Line<RwLock<Shard<Entry<T>>>>| line.0.write().take(new.share_bytes).len() as u64;
         self.shards[..new.shards].iter().map(outgoing).sum()
-    }
-
-    /// Copies entries of sizes of which most have gone, so that the allocator can give back what those have left. To be called now and then: it
-    /// goes on where it stopped when so many were copied (`budget`), a shard at a time. Does nothing while another call is at work.
-    ///
-    /// Cost: a look at each shard. Where there are such, a pass over shards' entries under their shared lock, a few hundred at a time, and the
-    /// exclusive one for as many that are copied.
-    pub fn defragment(&self, budget: usize) {
-        let Some(mut copying) = self.copying.try_lock() else { return };
-        if copying.sizes == 0 {
-            *copying = Copying { sizes: self.sparse_sizes(), shard: 0 };
-        }
-        let mut copied = 0;
-        while copying.sizes != 0 && copied < budget {
-            copied += self.copy_all_of(copying.sizes, copying.shard);
-            copying.shard += 1;
-            if copying.shard > self.mask.load(Ordering::Acquire) {
-                copying.sizes = 0;
-            }
-        }
-    }
-
-    fn sparse_sizes(&self) -> u64 {
-        let worth_bytes = self.partition.read().limits.bytes / WORTH;
-        let mut all = Occupancy::new();
-        let shards = &self.shards[..=self.mask.load(Ordering::Acquire)];
-        shards.iter().for_each(|shard| all.add(&shard.0.read().occupancy));
-        let sizes = all.sparse(worth_bytes);
-        if sizes != 0 {
-            shards.iter().for_each(|shard| shard.0.write().occupancy.copied(sizes));
-        }
-        sizes
-    }
-
-    /// Copies a shard's entries of these sizes; returns how many there were.
-    fn copy_all_of(&self, sizes: u64, number: usize) -> usize {
-        let mut found = Vec::new();
-        self.visit_shard(number, |tag, entry| {
-            if is_among(entry.own_bytes(), sizes) {
-                found.push((tag, entry.clone()));
-            }
-        });
-        // The copies come into the slabs that stand first: those of the last go, all of a slab together.
-        found.sort_unstable_by_key(|(_, entry)| std::cmp::Reverse(entry.address()));
-        let count = found.len();
-        let (mut batch, mut bytes) = (Vec::new(), 0);
-        for (tag, entry) in found {
-            bytes += entry.own_bytes();
-            batch.push((tag, entry));
-            if bytes >= COPIED_BYTES {
-                self.copy(number, &batch);
-                batch.clear();
-                bytes = 0;
-            }
-        }
-        self.copy(number, &batch);
-        count
-    }
-
-    /// Puts copies in the place of these entries of a shard, as far as they are still there.
-    fn copy(&self, number: usize, entries: &[(Tag, Entry<T>)]) {
-        for chunk in entries.chunks(SWEEP_CHUNK) {
-            let copies: Vec<_> = chunk.iter().map(|(_, entry)| entry.copied()).collect();
-            let mut shard = self.shards[number].0.write();
-            for ((tag, entry), copy) in chunk.iter().zip(copies) {
-                if let Some(place) = shard.peek_mut(*tag, |stored| stored.is_same(entry)) {
-                    *place = copy;
-                }
-            }
-        }
     }
 
     /// What is held now and what has been done since the start.
@@ -507,11 +392,11 @@ impl<T: Plan> Cache<T> {
             usage.bytes += shard.bytes();
             usage.index_bytes += shard.index_bytes();
         }
-        let trials = self.trials.lock();
-        usage.bytes += trials.bytes();
-        usage.index_bytes += trials.bytes();
-        usage.rule = trials.rule();
-        (usage.trials, usage.trial_hits) = trials.figures();
+        let (bytes, trials, trial_hits) = self.choice.figures();
+        usage.bytes += bytes;
+        usage.index_bytes += bytes;
+        usage.rule = self.rule();
+        (usage.trials, usage.trial_hits) = (trials, trial_hits);
         usage
     }
 
@@ -551,6 +436,12 @@ fn take_large<T: Plan>(shard: &mut Shard<Entry<T>>, new: &Partition) -> Vec<Entr
     let mut large = Vec::new();
     let _all = shard.visit(Tag::FIRST, usize::MAX, |tag, entry| large.extend(is_large(entry).then_some(tag)));
     large.into_iter().filter_map(|tag| shard.remove_if(tag, is_large)).collect()
+}
+
+/// What stands for an entry in the trials. Cost: that of hashing its answer.
+#[cold]
+fn sample_of<T: Plan>(entry: &Entry<T>) -> Sample {
+    Sample::of(entry.weight_bytes(), entry.answer_hash())
 }
 
 impl<T: Plan> Held for Entry<T> {

@@ -40,7 +40,26 @@ pub struct Fill<'a, T> {
     pub plan: T,
 }
 
-impl<T> Fill<'_, T> {
+impl<'a, T> Fill<'a, T> {
+    /// An answer of one row without clocks and status flags, that is served for ever. All else is told by who fills.
+    pub fn new(key: Key<'a>, head: &'a [u8], rest: &'a [u8], plan: T) -> Self {
+        Self {
+            key,
+            head,
+            rest,
+            status_offsets: [None; STATUS_OFFSETS_MAX],
+            rows: 1,
+            hostgroup: 0,
+            created_ms: 0,
+            expires_ms: u64::MAX,
+            epoch: 0,
+            cost_us: None,
+            clocks: &[],
+            since: Sequence::default(),
+            plan,
+        }
+    }
+
     /// How many bytes the answer has.
     pub(crate) fn packet_bytes(&self) -> usize {
         self.head.len() + self.rest.len()

@@ -161,25 +161,10 @@ fn hash_of_kind<T: Plan>(kind: &Kind<T>) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::clocks::Sequence;
     use crate::key::{Key, Protocol};
 
     fn fill<'a>(schema: &'a [u8], head: &'static [u8], plan: u64) -> Fill<'a, u64> {
-        Fill {
-            key: Key::new(b"app", schema, 0, Protocol::Text, b"SELECT 1"),
-            head,
-            rest: b"row",
-            status_offsets: [None; 2],
-            rows: 1,
-            hostgroup: 0,
-            created_ms: 0,
-            expires_ms: u64::MAX,
-            epoch: 0,
-            cost_us: None,
-            clocks: &[],
-            since: Sequence::default(),
-            plan,
-        }
+        Fill::new(Key::new(b"app", schema, 0, Protocol::Text, b"SELECT 1"), head, b"row", plan)
     }
 
     fn of(kinds: &Kinds<u64>, schema: &[u8], head: &'static [u8], plan: u64) -> Kind<u64> {

@@ -25,6 +25,15 @@ struct Class {
     bytes: u64,
 }
 
+/// Where the copying of entries stands.
+#[derive(Debug, Default)]
+pub(crate) struct Copying {
+    /// Of which sizes; none when all is done.
+    pub(crate) sizes: u64,
+    /// The shard that comes next.
+    pub(crate) shard: usize,
+}
+
 impl Class {
     /// What those took that have gone.
     fn spared_bytes(&self) -> u64 {

@@ -7,6 +7,7 @@
 //! Not synchronised, but that a use is noted under a shared lock: `cache` puts one around each. The same without answers, a small part of the keys in
 //! each of three under one rule, are the [`trials`] that tell which rule is best.
 
+mod choice;
 mod ghosts;
 mod heat;
 mod index;
@@ -15,16 +16,16 @@ mod trials;
 
 use smallvec::SmallVec;
 
+pub(crate) use choice::Choice;
 pub(crate) use heat::{Heat, Worth};
 pub(crate) use index::Tag;
 pub use rule::Rule;
-pub(crate) use rule::Ruling;
-pub(crate) use trials::{Part, Sample, Trials};
+pub(crate) use trials::Sample;
 
 use ghosts::Ghosts;
 use heat::{Moment, TURN, Uses};
 use index::Index;
-use rule::Door;
+use rule::{Door, Ruling};
 
 use crate::occupancy::Occupancy;
 

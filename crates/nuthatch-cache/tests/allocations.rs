@@ -38,19 +38,16 @@ fn hit_allocates_nothing_and_fill_allocates_once() {
     let dependencies = [clocks.everything(), clocks.broad(3).expect("it has clocks"), clocks.row(3, 7)];
     let plan = Arc::new(7u64);
     let fill = |statement| Fill {
-        key: Key::new(b"app", b"shop", 0, Protocol::Text, statement),
-        head: &[1; 300],
-        rest: &[2; 500],
         status_offsets: [Some(4), Some(790)],
-        rows: 1,
-        hostgroup: 0,
-        created_ms: 0,
         expires_ms: 100,
-        epoch: 0,
-        cost_us: None,
         clocks: &dependencies,
         since: clocks.now(),
-        plan: plan.clone(),
+        ..Fill::new(
+            Key::new(b"app", b"shop", 0, Protocol::Text, statement),
+            &[1; 300],
+            &[2; 500],
+            plan.clone(),
+        )
     };
     cache.insert(&fill(b"first")).unwrap();
     cache.insert(&fill(b"second")).unwrap();

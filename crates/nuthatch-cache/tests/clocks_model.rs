@@ -348,19 +348,9 @@ fn key(statement: &str) -> Key<'_> {
 
 fn fill<'a>(statement: &'a str, answer: &'a Answer, number: usize) -> Fill<'a, usize> {
     Fill {
-        key: key(statement),
-        head: b"",
-        rest: &answer.bytes,
-        status_offsets: [None; 2],
-        rows: 1,
-        hostgroup: 0,
-        created_ms: 0,
-        expires_ms: u64::MAX,
-        epoch: 0,
-        cost_us: None,
         clocks: &answer.clocks,
         since: answer.since,
-        plan: number,
+        ..Fill::new(key(statement), b"", &answer.bytes, number)
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::thread;
 
-use nuthatch_cache::{Cache, Fill, Key, Limits, Protocol, Sequence};
+use nuthatch_cache::{Cache, Fill, Key, Limits, Protocol};
 
 const LIMITS: Limits = Limits { bytes: 4 << 20, entry_bytes_max: 64 << 10 };
 /// What one of these entries is charged, about.
@@ -122,19 +122,5 @@ fn key(statement: &str) -> Key<'_> {
 
 /// Its number of rows tells when it was filled, as its packets do not.
 fn entry(statement: &str, expires_ms: u64) -> Fill<'_, u64> {
-    Fill {
-        key: key(statement),
-        head: b"",
-        rest: &[7; 190],
-        status_offsets: [None; 2],
-        rows: expires_ms % 1000,
-        hostgroup: 0,
-        created_ms: 0,
-        expires_ms,
-        epoch: 0,
-        cost_us: None,
-        clocks: &[],
-        since: Sequence::default(),
-        plan: 0,
-    }
+    Fill { rows: expires_ms % 1000, expires_ms, ..Fill::new(key(statement), b"", &[7; 190], 0) }
 }

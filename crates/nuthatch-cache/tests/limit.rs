@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::thread::{self, ScopedJoinHandle};
 
-use nuthatch_cache::{Cache, Fill, Key, Limits, Protocol, Refusal, Sequence};
+use nuthatch_cache::{Cache, Fill, Key, Limits, Protocol, Refusal};
 
 const MIB: u64 = 1 << 20;
 const LIMITS: Limits = Limits { bytes: 64 * MIB, entry_bytes_max: 2 * MIB };
@@ -189,19 +189,5 @@ fn key(statement: &str) -> Key<'_> {
 }
 
 fn entry<'a>(statement: &'a str, packets: &'a [u8]) -> Fill<'a, u64> {
-    Fill {
-        key: key(statement),
-        head: b"",
-        rest: packets,
-        status_offsets: [None; 2],
-        rows: 1,
-        hostgroup: 0,
-        created_ms: 0,
-        expires_ms: u64::MAX,
-        epoch: 0,
-        cost_us: None,
-        clocks: &[],
-        since: Sequence::default(),
-        plan: 0,
-    }
+    Fill::new(key(statement), b"", packets, 0)
 }

@@ -10,7 +10,7 @@ use std::fs;
 use std::sync::Barrier;
 use std::thread;
 
-use nuthatch_cache::{Cache, Fill, Key, Limits, Protocol, Sequence};
+use nuthatch_cache::{Cache, Fill, Key, Limits, Protocol};
 use tikv_jemallocator::Jemalloc;
 
 #[global_allocator]
@@ -126,21 +126,7 @@ fn mixed(random: u64) -> usize {
 }
 
 fn fill_of<'a>(statement: &'a str, packets: &'a [u8]) -> Fill<'a, usize> {
-    Fill {
-        key: Key::new(b"app", b"shop", 1, Protocol::Text, statement.as_bytes()),
-        head: b"",
-        rest: packets,
-        status_offsets: [None; 2],
-        rows: 1,
-        hostgroup: 0,
-        created_ms: 0,
-        expires_ms: u64::MAX,
-        epoch: 0,
-        cost_us: None,
-        clocks: &[],
-        since: Sequence::default(),
-        plan: 0,
-    }
+    Fill::new(Key::new(b"app", b"shop", 1, Protocol::Text, statement.as_bytes()), b"", packets, 0)
 }
 
 fn resident_bytes() -> u64 {

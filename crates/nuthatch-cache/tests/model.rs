@@ -5,7 +5,7 @@
 
 use std::collections::HashMap;
 
-use nuthatch_cache::{Cache, Fill, Judgement, Key, Limits, Protocol, Sequence};
+use nuthatch_cache::{Cache, Fill, Judgement, Key, Limits, Protocol};
 use proptest::prelude::*;
 
 const KEYS: usize = 24;
@@ -223,19 +223,5 @@ fn limits() -> impl Strategy<Value = Step> {
 /// What it begins with is one of few, so that some are kept for several answers.
 fn fill<'a>(key: Key<'a>, packets: &'a [u8], epoch: u64, expires_ms: u64) -> Fill<'a, u64> {
     let (head, rest) = packets.split_at(packets.len() / 3);
-    Fill {
-        key,
-        head,
-        rest,
-        status_offsets: [None; 2],
-        rows: 1,
-        hostgroup: 0,
-        created_ms: 0,
-        expires_ms,
-        epoch,
-        cost_us: None,
-        clocks: &[],
-        since: Sequence::default(),
-        plan: 0,
-    }
+    Fill { expires_ms, epoch, ..Fill::new(key, head, rest, 0) }
 }

@@ -16,7 +16,7 @@ mod traces;
 
 use std::env;
 
-use nuthatch_cache::{Cache, Fill, Key, Limits, Protocol, Rule, Sequence};
+use nuthatch_cache::{Cache, Fill, Key, Limits, Protocol, Rule};
 
 use policies::{Lru, Policy, S3Fifo, Sieve, TinyLfu};
 use traces::Trace;
@@ -96,21 +96,7 @@ impl Ours {
 
     fn fill(&self, question: u64) {
         let statement = statement(question);
-        let _refused = self.cache.insert(&Fill {
-            key: key(&statement),
-            head: b"",
-            rest: &[0; 190],
-            status_offsets: [None; 2],
-            rows: 1,
-            hostgroup: 0,
-            created_ms: 0,
-            expires_ms: u64::MAX,
-            epoch: 0,
-            cost_us: None,
-            clocks: &[],
-            since: Sequence::default(),
-            plan: 0,
-        });
+        let _refused = self.cache.insert(&Fill::new(key(&statement), b"", &[0; 190], 0));
     }
 
     fn told(&self) -> String {

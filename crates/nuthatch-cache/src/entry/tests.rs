@@ -13,19 +13,13 @@ fn fill<'a>(key: Key<'a>, rest: &'a [u8], status_offsets: Offsets) -> Fill<'a, u
 
 fn planned<'a, T>(key: Key<'a>, rest: &'a [u8], status_offsets: Offsets, plan: T) -> Fill<'a, T> {
     Fill {
-        key,
-        head: b"",
-        rest,
         status_offsets,
         rows: 2,
         hostgroup: 10,
         created_ms: 1_000,
         expires_ms: 6_000,
         epoch: 3,
-        cost_us: None,
-        clocks: &[],
-        since: Sequence::default(),
-        plan,
+        ..Fill::new(key, b"", rest, plan)
     }
 }
 

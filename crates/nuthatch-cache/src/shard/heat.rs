@@ -41,10 +41,10 @@ pub(crate) struct Heat(pub(crate) u32);
 impl Moment {
     pub(crate) const FIRST: Self = Self(0);
 
-    /// How many moments lie between.
+    /// So many moments before.
     #[inline]
-    pub(crate) fn since(self, earlier: Self) -> i32 {
-        i32::from(self.0.wrapping_sub(earlier.0))
+    const fn before(self, moments: u16) -> Self {
+        Self(self.0.wrapping_sub(moments))
     }
 }
 
@@ -115,7 +115,7 @@ impl Heat {
     /// How many moments it was not used for.
     #[inline]
     pub(crate) fn age(self, now: Moment) -> i32 {
-        now.since(self.last())
+        now.before(self.last().0).0.into()
     }
 
     /// After a use. One in steady use is the same again within a moment.
@@ -133,18 +133,14 @@ impl Heat {
         if self.age(now) <= i32::from(AGE_MAX) {
             return self;
         }
-        Self::new(Moment(now.0.wrapping_sub(AGE_MAX)), Uses::ONE, self.worth())
+        Self::new(now.before(AGE_MAX), Uses::ONE, self.worth())
     }
 
     /// The same in another shard, whose time is `there`.
     pub(crate) fn moved(self, here: Moment, there: Moment) -> Self {
-        let age = now_minus(here, self.last()).min(AGE_MAX);
-        Self::new(Moment(there.0.wrapping_sub(age)), self.uses(), self.worth())
+        let age = here.before(self.last().0).0.min(AGE_MAX);
+        Self::new(there.before(age), self.uses(), self.worth())
     }
-}
-
-fn now_minus(now: Moment, earlier: Moment) -> u16 {
-    now.0.wrapping_sub(earlier.0)
 }
 
 /// Four times the logarithm to the base of two, about.

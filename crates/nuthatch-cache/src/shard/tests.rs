@@ -1,3 +1,4 @@
+use super::trials::{Part, Trials};
 use super::*;
 
 const SHARE_BYTES: u64 = 64 << 10;
@@ -217,18 +218,18 @@ fn trials_find_the_rule_for_the_load() {
         ("looping", &looping, Rule::Frequency),
         ("drifting", &drifting, Rule::Recency),
     ] {
-        let mut trials = Trials::new(1 << 20);
+        let (mut trials, in_force) = (Trials::new(1 << 20), Ruling::new(Rule::default()));
         let mut random = 1u64;
         for turn in 0..400_000 {
             random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
             let hash = hash_of(load(turn, random >> 40));
             if hash & Part::of(1 << 20).mask() == 0 {
-                trials.ask(Tag::of(hash), Sample::of(200, 0), None);
+                trials.ask(Tag::of(hash), Sample::of(200, 0), None, &in_force);
             }
         }
         let (_, hits) = trials.figures();
         let best = Rule::ALL.into_iter().max_by_key(|rule| hits[usize::from(rule.number())]);
-        assert_eq!((Some(trials.rule()), trials.rule()), (best, rule), "{name}: {hits:?}");
+        assert_eq!((Some(in_force.rule()), in_force.rule()), (best, rule), "{name}: {hits:?}");
     }
 }
 

@@ -33,7 +33,6 @@ pub(crate) struct Trials {
     hits: [u64; Rule::ALL.len()],
     lookups: u64,
     share_bytes: u64,
-    rule: Rule,
 }
 
 impl Sample {
@@ -95,19 +94,13 @@ impl Trials {
             hits: [0; Rule::ALL.len()],
             lookups: 0,
             share_bytes,
-            rule: Rule::default(),
         }
     }
 
-    /// Begins anew under this limit, when nothing is known of any answer any more. What was counted stays, and the rule.
+    /// Begins anew under this limit, when nothing is known of any answer any more. What was counted stays.
     pub(crate) fn restart(&mut self, limit_bytes: u64) {
         let Self { shards, share_bytes, .. } = Self::new(limit_bytes);
         *self = Self { shards, share_bytes, behind: [0; Rule::ALL.len()], ..*self };
-    }
-
-    /// The rule in force.
-    pub(crate) fn rule(&self) -> Rule {
-        self.rule
     }
 
     /// How often they were asked, and how often each had the answer, in the order of [`Rule::ALL`].
@@ -120,9 +113,9 @@ impl Trials {
         self.shards.iter().map(|(_, shard)| shard.index_bytes()).sum()
     }
 
-    /// Puts a question to all of them whose answer is now this. To be called for each look-up that hits and for each fill whose key's hash
-    /// has none of the bits of the mask.
-    pub(crate) fn ask(&mut self, tag: Tag, sample: Sample, worth: Option<Worth>) {
+    /// Puts a question to all of them whose answer is now this, and has the best rule be in force. To be called for each look-up that hits and for
+    /// each fill whose key's hash has none of the bits of the mask.
+    pub(crate) fn ask(&mut self, tag: Tag, sample: Sample, worth: Option<Worth>, in_force: &Ruling) {
         let largest = u32::try_from(self.share_bytes / LARGEST).unwrap_or(u32::MAX);
         let value = Sample { weight_bytes: sample.weight_bytes.max(SMALLEST_BYTES).min(largest), ..sample };
         self.lookups += 1;
@@ -134,10 +127,10 @@ impl Trials {
                 shard.insert(Newcomer { tag, value, worth }, ruling, |_| None);
             }
         }
-        self.judge(has);
+        self.judge(has, in_force);
     }
 
-    fn judge(&mut self, has: [u64; Rule::ALL.len()]) {
+    fn judge(&mut self, has: [u64; Rule::ALL.len()], in_force: &Ruling) {
         self.hits.iter_mut().zip(has).for_each(|(hits, has)| *hits += has);
         let lead = has.iter().max().copied().unwrap_or_default();
         if has.iter().all(|has| *has == lead) {
@@ -150,9 +143,9 @@ impl Trials {
         }
         let first = self.behind.iter().min().copied().unwrap_or_default();
         self.behind.iter_mut().for_each(|behind| *behind = (*behind - first).min(held / 2));
-        let best = (0..self.behind.len()).find(|place| self.behind[*place] == 0).unwrap_or_default();
-        if self.behind[usize::from(self.rule.number())] > held / 5 {
-            self.rule = Rule::ALL[best];
+        if self.behind[usize::from(in_force.rule().number())] > held / 5 {
+            let best = Rule::ALL.into_iter().zip(self.behind).find(|(_, behind)| *behind == 0);
+            best.into_iter().for_each(|(rule, _)| in_force.set(rule));
         }
     }
 

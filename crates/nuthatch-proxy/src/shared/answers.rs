@@ -30,21 +30,24 @@ pub(crate) struct Answers {
 
 impl Answers {
     pub(crate) fn new(variables: &MysqlVariables) -> Self {
-        let capture_room = Arc::new(CaptureRoom::default());
-        let cache = Cache::new(limits(variables));
-        capture_room.keep_to(limits(variables).bytes, cache.entry_bytes_max());
-        Self {
-            cache,
-            capture_room,
+        let new = Self {
+            cache: Cache::new(limits(variables)),
+            capture_room: Arc::default(),
             environments: Environments::default(),
             digests: Digests::new(),
             are_asked_for: AtomicBool::new(false),
-        }
+        };
+        new.bound_captures(variables);
+        new
     }
 
     /// Keeps to the limits of these variables from now on.
     pub(crate) fn keep_to(&self, variables: &MysqlVariables) {
         self.cache.set_limits(limits(variables));
+        self.bound_captures(variables);
+    }
+
+    fn bound_captures(&self, variables: &MysqlVariables) {
         self.capture_room.keep_to(limits(variables).bytes, self.cache.entry_bytes_max());
     }
 

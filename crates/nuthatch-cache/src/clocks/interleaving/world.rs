@@ -464,19 +464,10 @@ impl World {
         is_of_replica: bool,
     ) {
         let stored = self.cache.insert(&Fill {
-            key: key(query),
-            head: b"",
-            rest: &answer.to_le_bytes(),
-            status_offsets: [None; 2],
-            rows: 1,
-            hostgroup: 0,
             created_ms: self.stream.moment(),
-            expires_ms: u64::MAX,
-            epoch: 0,
-            cost_us: None,
             clocks: dependencies,
             since,
-            plan: is_of_replica,
+            ..Fill::new(key(query), b"", &answer.to_le_bytes(), is_of_replica)
         });
         stored.expect("there is room for all entries");
     }

@@ -80,17 +80,12 @@ impl CaptureShare {
         }
         is_given
     }
-
-    /// Gives all back.
-    pub(crate) fn give_back(&mut self) {
-        self.room.bytes.fetch_sub(std::mem::take(&mut self.bytes), Ordering::Relaxed);
-    }
 }
 
 impl Drop for CaptureShare {
     fn drop(&mut self) {
         if self.bytes > 0 {
-            self.give_back();
+            self.room.bytes.fetch_sub(self.bytes, Ordering::Relaxed);
         }
     }
 }
@@ -111,7 +106,6 @@ mod tests {
         assert_eq!(room.usage(), CaptureUsage { bytes: 2 << 20, bytes_max: 2 << 20, refused: 1 });
         drop(other);
         assert!(one.grow_to(2 << 20) && one.grow_to(100), "and one has less than it was given");
-        one.give_back();
         drop(one);
         assert_eq!(room.usage().bytes, 0);
     }
