@@ -47,11 +47,11 @@ pub(crate) use catalogue_store::CatalogueStore;
 pub use catalogue_store::Replaced;
 pub(crate) use catalogues::Catalogues;
 pub use catalogues::{Began, BufferPool, Domain, Domains, Isolation};
-pub(crate) use clocks_of::{dependencies, of_definition, standing};
+pub(crate) use clocks_of::{are_told_by_what_they_hold, dependencies, of_definition, standing};
 pub(crate) use definitions::Makes;
 pub(crate) use delayed::{Delayed, is_transactional};
 pub(crate) use flight::{After, Flight, Inside};
-pub(crate) use follow::{AsOf, Follows, Learnt, Tenure};
+pub(crate) use follow::{AsOf, Follows, Learnt, LearntColumns, Tenure};
 pub use follow::{
     Carried, Deed, DelayFigures, FollowRow, Followed, Horizon, KeyPlace, LearntFigures, LearntPlaces, Logged,
     Places, Prepared, Standing, Told, Written,

@@ -91,6 +91,7 @@ const UNCERTAIN: [&[u8]; 3] = [b"STORED GENERATED", b"VIRTUAL GENERATED", b"INVI
 pub(crate) struct Columns {
     all: u16,
     compared: Vec<ComparedColumn>,
+    names: Vec<(Option<u16>, Box<[u8]>)>,
     are_uncertain: bool,
 }
 
@@ -99,13 +100,30 @@ impl Columns {
         self.all = self.all.saturating_add(1);
         self.are_uncertain |= UNCERTAIN.iter().any(|words| shape.column.is(words));
         self.compared.extend(compared(shape));
+        self.names.push((position(&shape.column), fold(&shape.column.name)));
     }
 
     pub(crate) fn compared(&self) -> ComparedColumns {
         let mut columns = if self.are_uncertain { Vec::new() } else { self.compared.clone() };
         columns.sort_unstable_by_key(|column| column.position);
-        ComparedColumns { all: self.all, columns: columns.into() }
+        ComparedColumns { all: self.all, columns: columns.into(), names: self.names().unwrap_or_default() }
     }
+
+    /// In order; none where a statement may name one otherwise than it is written here, or a place is not known.
+    fn names(&self) -> Option<Box<[Box<[u8]>]>> {
+        let mut names = self.names.clone();
+        names.sort_unstable();
+        let are_all =
+            names.iter().zip(0..).all(|((place, name), at)| *place == Some(at) && is_plain_name(name));
+        (are_all && !self.are_uncertain).then(|| names.into_iter().map(|(_, name)| name).collect())
+    }
+}
+
+/// Whether a lexer takes it for one word, and for the same one in whatever case.
+fn is_plain_name(name: &[u8]) -> bool {
+    let is_first = |byte: &u8| byte.is_ascii_alphabetic() || *byte == b'_';
+    name.first().is_some_and(is_first)
+        && name.iter().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'$'))
 }
 
 fn compared(ColumnShape { column, collation }: &ColumnShape) -> Option<ComparedColumn> {

@@ -12,11 +12,16 @@
 //! - A DATE, or a DATETIME of whole seconds, is as it is written in full.
 //! - Of an ENUM each member is a string like those above; a read that compares it with another string is not told apart.
 //! - NULL is equal to nothing.
+//!
+//! And it looks at some columns only: a change of others does not change its answer. So what is known of a row may be of those changes only that
+//! are seen in some columns ([`hash_of_changes`]).
 
 use std::sync::Arc;
 
 use rapidhash::v3::rapidhash_v3;
 use smallvec::SmallVec;
+
+use crate::column_set::ColumnSet;
 
 /// A longer one has no normal form: somebody may wait for who reads it.
 const STRING_BYTES_MAX: usize = 1024;
@@ -76,6 +81,8 @@ pub struct ComparedColumns {
     pub all: u16,
     /// Those whose values have a normal form, ascending by their places; empty where these are not known to be those in a binlog.
     pub columns: Box<[ComparedColumn]>,
+    /// The names of all, folded, in order; empty where one has other characters than letters, digits, `_` and `$`, and as above.
+    pub names: Box<[Box<[u8]>]>,
 }
 
 /// What a row holds in one column.
@@ -98,6 +105,11 @@ impl ComparedColumns {
     pub fn at(&self, position: u16) -> Option<&ComparedColumn> {
         let found = self.columns.binary_search_by_key(&position, |column| column.position).ok()?;
         self.columns.get(found)
+    }
+
+    /// The names of all, in order; none where they are not known.
+    pub(crate) fn names(&self) -> Option<impl Iterator<Item = &[u8]>> {
+        (!self.names.is_empty()).then(|| self.names.iter().map(|name| &**name))
     }
 
     /// The column of that name, in whatever case.
@@ -189,6 +201,12 @@ pub fn hash_of_row(columns: &[u16], values: impl IntoIterator<Item = ColumnValue
         }
     }
     Some(if has_other { hash_of_others(columns) } else { hash_of_values(columns, &known) })
+}
+
+/// That of rows of which `hash` is known, where only changes count that are seen in these columns.
+#[must_use]
+pub fn hash_of_changes(hash: u64, looked_at: ColumnSet) -> u64 {
+    if looked_at == ColumnSet::ALL { hash } else { hash_of_values(&[], &[hash, looked_at.bits()]) }
 }
 
 /// That of rows which hold another string in one of these columns.

@@ -17,6 +17,8 @@ mod insert;
 mod join;
 mod key;
 mod keyword;
+mod linked;
+mod looked_at;
 mod names;
 mod predicate;
 mod read;
@@ -42,6 +44,7 @@ use std::fmt;
 use smallvec::SmallVec;
 
 use crate::catalogue::{Catalogue, RowKey, TableId};
+use crate::column_set::ColumnSet;
 use crate::compared::ColumnPlaces;
 
 /// What the answer to a SELECT depends on.
@@ -78,6 +81,8 @@ pub struct TableRead {
     pub table: TableId,
     /// Which rows of it.
     pub rows: ReadRows,
+    /// Which columns of these, as far as it was asked ([`ReadFootprint::with_columns`]).
+    pub looked_at: ColumnSet,
 }
 
 /// Which rows of a table an answer depends on.

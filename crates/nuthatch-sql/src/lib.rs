@@ -18,6 +18,7 @@ mod assignments;
 mod binlog;
 mod catalogue;
 mod classify;
+mod column_set;
 mod compared;
 mod connection_numbers;
 mod default_schema;
@@ -56,7 +57,10 @@ pub use catalogue::{
     is_own_schema, is_plain,
 };
 pub use classify::classify;
-pub use compared::{ColumnPlaces, ColumnValue, ComparedColumn, ComparedColumns, Holds, hash_of_row};
+pub use column_set::ColumnSet;
+pub use compared::{
+    ColumnPlaces, ColumnValue, ComparedColumn, ComparedColumns, Holds, hash_of_changes, hash_of_row,
+};
 pub use connection_numbers::{ConnectionNumber, NumberEdit, connection_numbers};
 pub use default_schema::needs_no_schema;
 pub use defaults::{DefaultsChange, defaults_change};

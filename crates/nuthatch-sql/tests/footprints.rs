@@ -20,9 +20,9 @@
 use std::fmt::Write;
 
 use nuthatch_sql::{
-    Cascades, Catalogue, Class, ComparedColumn, ComparedColumns, Equality, FoldedName, Holds, Lexing,
-    NotExact, Parameter, PrimaryKey, ReadFootprint, ReadRows, RowKey, ServerFlavor, SideEffects, Table,
-    TableId, Unsuitable, WriteFootprint, WrittenRows, classify, read_footprint, write_footprint,
+    Cascades, Catalogue, Class, ColumnSet, ComparedColumn, ComparedColumns, Equality, FoldedName, Holds,
+    Lexing, NotExact, Parameter, PrimaryKey, ReadFootprint, ReadRows, RowKey, ServerFlavor, SideEffects,
+    Table, TableId, Unsuitable, WriteFootprint, WrittenRows, classify, read_footprint, write_footprint,
 };
 
 mod footprints {
@@ -130,6 +130,32 @@ fn reads_depend_on_what_the_file_says() {
         session.read(&shop, text).map_or_else(|reason| shown_reason(&reason), |read| shown_read(&shop, &read))
     });
     assert!(count >= 200, "{count}");
+}
+
+#[test]
+fn reads_look_at_what_the_file_says() {
+    let shop = Shop::new();
+    let count =
+        check(include_str!("footprints/columns.txt"), |session, text, _| match session.read(&shop, text) {
+            Ok(read) => {
+                let read = read.with_columns(text, session.lexing, &session.schema, &shop.catalogue);
+                let shown: Vec<_> = read.tables.iter().map(|table| shown_columns(&shop, table)).collect();
+                shown.join(" ")
+            }
+            Err(reason) => shown_reason(&reason),
+        });
+    assert!(count >= 30, "{count}");
+}
+
+fn shown_columns(shop: &Shop, read: &nuthatch_sql::TableRead) -> String {
+    let name = shop.name(read.table);
+    if read.looked_at == ColumnSet::ALL {
+        return format!("{name} all");
+    }
+    let is_looked_at = |place| read.looked_at.meets(ColumnSet::NONE.with(place));
+    let columns = ["id", "slug", "kind", "author"].into_iter().enumerate();
+    let columns = columns.filter(|(place, _)| is_looked_at(*place)).map(|(_, column)| column);
+    std::iter::once(name).chain(columns).collect::<Vec<_>>().join(" ")
 }
 
 #[test]

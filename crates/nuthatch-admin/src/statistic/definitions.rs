@@ -237,7 +237,7 @@ statistics! {
     QueryCacheFollowLate = Counter "Query_Cache_Follow_Late", "query_cache_follow_held" {"ended" = "late"},
         "Writes through the proxy that waited for their events: narrowed by what these showed, or too late (mysql-query_cache_follow_event_wait_ms).";
     QueryCacheFollowColumns = Gauge "Query_Cache_Follow_Columns", "query_cache_follow_columns" {},
-        "Sets of columns that reads compare with constants, of all tables: what rows hold in them is read from binlogs.";
+        "Sets of columns that reads compare with constants and look at, of all tables: what rows hold in them, and whether it changes, is read from binlogs.";
     QueryCacheFollowColumnsLeftOut = Counter "Query_Cache_Follow_Columns_Left_Out", "query_cache_follow_columns_left_out" {},
         "Reads that compare others, of a table that has as many as it may (mysql-query_cache_follow_columns_max).";
     QueryCacheFollowDelayUs = Gauge "Query_Cache_Follow_Delay_us", "query_cache_follow_delay_microseconds" {},

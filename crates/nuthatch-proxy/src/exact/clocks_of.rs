@@ -1,18 +1,18 @@
 //! From footprints to clocks: DESIGN's two tables, "reads depend on" and "writes move".
 
 use nuthatch_cache::{BLOCK_KEYS, Clock, ClockList, Clocks, Entry, Sequence, Standing};
-use nuthatch_sql::{Equality, ReadFootprint, ReadRows, RowKey, TableId, TableWrite, WrittenRows};
+use nuthatch_sql::{ReadFootprint, ReadRows, RowKey, TableId, TableRead, TableWrite, WrittenRows};
 
 /// A range that covers more blocks depends on the whole table.
 const BLOCKS_MAX: u64 = 16;
 
-/// The clocks that an answer of that many rows depends on, wide ones first. `None` if a table has no clocks. `shows`: whether each write that
-/// may change it shows what rows hold in those columns.
+/// The clocks that an answer of that many rows depends on, wide ones first. `None` if a table has no clocks. `held`: by which hashes of what
+/// rows hold each write shows that it may change it; none if not each does.
 pub(crate) fn dependencies(
     clocks: &Clocks,
     footprint: &ReadFootprint,
     rows: u64,
-    shows: impl Fn(TableId, &Equality) -> bool,
+    held: impl Fn(&TableRead) -> Option<Vec<u64>>,
 ) -> Option<Vec<Clock>> {
     let mut found = vec![clocks.everything()];
     found.extend(footprint.definitions.map(|_| clocks.definitions()));
@@ -26,15 +26,17 @@ pub(crate) fn dependencies(
                 }
                 found.extend(keys.iter().map(|RowKey(key)| clocks.row(table, *key)));
             }
-            ReadRows::Range { from, to } if blocks(*from, *to).count() as u64 <= BLOCKS_MAX => {
+            ReadRows::Range { from, to } if is_short(*from, *to) => {
                 found.extend([clocks.broad(table)?, clocks.absent(table)?]);
                 found.extend(blocks(*from, *to).map(|block| clocks.block(table, block)));
             }
-            ReadRows::Equal(equality) if shows(read.table, equality) => {
-                found.extend([clocks.broad(table)?, clocks.valued(table)?]);
-                found.extend(equality.hashes.iter().map(|hash| clocks.value(table, *hash)));
-            }
-            ReadRows::Range { .. } | ReadRows::Equal(_) | ReadRows::Any => found.push(clocks.any(table)?),
+            ReadRows::Range { .. } | ReadRows::Equal(_) | ReadRows::Any => match held(read) {
+                Some(hashes) => {
+                    found.extend([clocks.broad(table)?, clocks.valued(table)?]);
+                    found.extend(hashes.into_iter().map(|hash| clocks.value(table, hash)));
+                }
+                None => found.push(clocks.any(table)?),
+            },
         }
     }
     found.sort_unstable();
@@ -59,6 +61,19 @@ pub(crate) fn standing<P>(clocks: &Clocks, entry: &Entry<P>, snapshot: Option<Se
     let told_by_value = entry.clocks().filter(|_| is_older).filter_map(valued);
     let any = told_by_value.filter_map(|table| clocks.any(table));
     clocks.standing(absent.chain(any).chain(entry.clocks()), snapshot.min(entry.since()))
+}
+
+/// Whether what these rows hold counts, not their keys.
+pub(crate) fn are_told_by_what_they_hold(rows: &ReadRows) -> bool {
+    match rows {
+        ReadRows::Keys { .. } => false,
+        ReadRows::Range { from, to } => !is_short(*from, *to),
+        ReadRows::Equal(_) | ReadRows::Any => true,
+    }
+}
+
+fn is_short(from: RowKey, to: RowKey) -> bool {
+    blocks(from, to).count() as u64 <= BLOCKS_MAX
 }
 
 /// The blocks of a range, but no more than one too many.
@@ -129,14 +144,15 @@ pub(super) fn of_row(clocks: &Clocks, TableId(table): TableId, RowKey(key): RowK
 #[cfg(test)]
 mod tests {
     use nuthatch_cache::ClockOptions;
-    use nuthatch_sql::TableRead;
+    use nuthatch_sql::ColumnSet;
 
     use super::*;
 
     const TABLE: TableId = TableId(3);
 
     fn read(rows: ReadRows) -> ReadFootprint {
-        ReadFootprint { tables: vec![TableRead { table: TABLE, rows }], ..ReadFootprint::default() }
+        let read = TableRead { table: TABLE, rows, looked_at: ColumnSet::ALL };
+        ReadFootprint { tables: vec![read], ..ReadFootprint::default() }
     }
 
     fn keys(keys: &[u64], rows_tell_if_found: bool) -> ReadRows {
@@ -166,7 +182,7 @@ mod tests {
             let mut expected: Vec<_> = expected.into_iter().flatten().chain([clocks.everything()]).collect();
             expected.sort_unstable();
             assert_eq!(
-                dependencies(&clocks, &read(rows.clone()), answered, |_, _| true),
+                dependencies(&clocks, &read(rows.clone()), answered, |_| None),
                 Some(expected),
                 "{rows:?}"
             );
@@ -181,7 +197,7 @@ mod tests {
         for write in writes {
             for rows in [ReadRows::Any, keys(&[7], true), keys(&[7], false), range(1, 9)] {
                 let depends =
-                    dependencies(&clocks, &read(rows.clone()), 1, |_, _| true).expect("the table has clocks");
+                    dependencies(&clocks, &read(rows.clone()), 1, |_| None).expect("the table has clocks");
                 let moved = written(write.clone());
                 assert!(depends.iter().any(|clock| moved.contains(clock)), "{write:?} {rows:?}");
             }
@@ -192,13 +208,13 @@ mod tests {
             (WrittenRows::New, ReadRows::Any, 1),
             (WrittenRows::Given, keys(&[7], true), 0),
         ] {
-            let depends = dependencies(&clocks, &read(rows.clone()), answered, |_, _| true)
-                .expect("the table has clocks");
+            let depends =
+                dependencies(&clocks, &read(rows.clone()), answered, |_| None).expect("the table has clocks");
             let moved = written(write.clone());
             assert!(depends.iter().any(|clock| moved.contains(clock)), "{write:?} {rows:?}");
         }
         let other_row =
-            dependencies(&clocks, &read(keys(&[8], true)), 1, |_, _| true).expect("the table has clocks");
+            dependencies(&clocks, &read(keys(&[8], true)), 1, |_| None).expect("the table has clocks");
         assert!(
             !other_row
                 .iter()

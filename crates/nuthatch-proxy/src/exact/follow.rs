@@ -51,7 +51,7 @@ pub use followed::Followed;
 pub(crate) use horizon::AsOf;
 pub use horizon::Horizon;
 pub use learnt::LearntFigures;
-pub(crate) use learnt::{Known, Learnt};
+pub(crate) use learnt::{Known, Learnt, LearntColumns};
 pub use standing::{FollowRow, Standing};
 pub(crate) use tenure::Tenure;
 pub use written::{Carried, Deed, KeyPlace, LearntPlaces, Logged, Places, Prepared, Told, Written};

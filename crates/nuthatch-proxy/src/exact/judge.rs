@@ -34,7 +34,7 @@ impl Judge {
         let (affected_rows, insert_id) = told.unwrap_or_default();
         let intent = Intent::of(&write, kind, false, Commits::No, &self.0);
         let moved = intent.told(affected_rows, insert_id, &self.0).unwrap_or(intent.held);
-        let Some(depends) = dependencies(&self.0, read, rows, |_, _| false) else { return true };
+        let Some(depends) = dependencies(&self.0, read, rows, |_| None) else { return true };
         depends.iter().any(|clock| moved.contains(clock))
     }
 }

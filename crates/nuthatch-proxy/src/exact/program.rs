@@ -7,14 +7,14 @@ use std::sync::{Arc, Once};
 
 use nuthatch_cache::{ClockOptions, Clocks, Sequence};
 use nuthatch_config::{Follow, HostgroupId, QueryCacheType, ServerName, Snapshot};
-use nuthatch_sql::{ColumnPlaces, ReadFootprint, ServerFlavor, TableId, leaves_binlog};
+use nuthatch_sql::{ReadFootprint, ServerFlavor, TableRead, leaves_binlog};
 
 use crate::backend::Hostgroups;
 use crate::clock::Clock;
 use crate::configuration::Configuration;
 use crate::exact::{
     Binlogs, Carried, CatalogueStore, Catalogues, Delayed, Domain, Domains, Followed, Follows, Learnt,
-    LearntFigures, Moment, Replaced, StoredCodes, Written,
+    LearntColumns, LearntFigures, Moment, Replaced, StoredCodes, Written,
 };
 use crate::stats::TableCounters;
 use crate::stats::not_cached::NotCached;
@@ -202,20 +202,16 @@ impl Exact {
         self.learnt.known().generation
     }
 
-    /// Whether each write that may change an answer asked for at that moment shows what rows of the table hold in those columns. `teller`: who
+    /// By what each write that may change an answer asked for at that moment shows that it does; none if not each shows it. `teller`: who
     /// follows the server's binlog, if anybody does.
-    pub(crate) fn shows(
+    pub(crate) fn shown(
         &self,
         teller: Option<&Followed>,
-        table: TableId,
-        columns: &ColumnPlaces,
+        read: &TableRead,
         asked: Sequence,
-    ) -> bool {
-        let shows = |teller: &Followed| {
-            let learnt = self.learnt.since(table, columns);
-            learnt.is_some_and(|learnt| teller.shows_learnt(learnt, asked))
-        };
-        teller.is_some_and(shows)
+    ) -> Option<LearntColumns> {
+        let teller = teller?;
+        self.learnt.known().narrowest(read, |since| teller.shows_learnt(since, asked)).cloned()
     }
 
     /// What is learnt of columns that reads compare.

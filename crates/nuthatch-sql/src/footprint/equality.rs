@@ -7,7 +7,7 @@
 
 use super::date_literal::{date, moment};
 use super::key::{Named, in_parentheses, take_column_name, take_integer};
-use super::predicate::{Demands, take_conjunction};
+use super::predicate::{Demands, take_condition_of};
 use super::value::Range;
 use super::{Equality, Parameter};
 use crate::catalogue::Table;
@@ -27,27 +27,32 @@ const COMBINATIONS_MAX: usize = 64;
 /// What the WHERE whose conditions come next demands of what the table's rows hold that it shows; none if it demands nothing that is certain.
 /// `others`: the other tables of the statement. A column that is named alone and may be one of theirs is nobody's.
 pub(super) fn equality(
-    mut cursor: Cursor<'_>,
+    cursor: Cursor<'_>,
     table: &Table,
     of: Named<'_, '_>,
     others: &[&Table],
 ) -> Option<Equality> {
-    if table.compared.columns.is_empty() {
-        return None;
+    equal(cursor, &By { table, of, others }).equality()
+}
+
+/// The same, as it stands there.
+pub(super) fn equal(mut cursor: Cursor<'_>, by: &By<'_, '_>) -> Equal {
+    if by.table.compared.columns.is_empty() {
+        return Equal::default();
     }
-    take_conjunction::<Equal>(&mut cursor, &By { table, of, others })?.equality()
+    take_condition_of(&mut cursor, by).unwrap_or_default()
 }
 
 /// By what a condition is understood.
-struct By<'b, 'q> {
-    table: &'b Table,
-    of: Named<'b, 'q>,
-    others: &'b [&'b Table],
+pub(super) struct By<'b, 'q> {
+    pub(super) table: &'b Table,
+    pub(super) of: Named<'b, 'q>,
+    pub(super) others: &'b [&'b Table],
 }
 
 /// For each column, in no order, the hashes of the values that it may have.
 #[derive(Default)]
-struct Equal(Vec<(u16, Vec<u64>)>);
+pub(super) struct Equal(Vec<(u16, Vec<u64>)>);
 
 impl Demands for Equal {
     type Condition = (u16, Vec<u64>);
@@ -72,10 +77,27 @@ impl Demands for Equal {
     fn add_all(&mut self, other: Self) {
         other.0.into_iter().for_each(|condition| self.add(condition));
     }
+
+    /// Of columns that both compare; each with the values of both, which is more than they leave together.
+    fn or(self, other: Self) -> Self {
+        let with_others = |(column, mut values): (u16, Vec<u64>)| {
+            let (_, others) = other.0.iter().find(|(known, _)| *known == column)?;
+            values.extend(others);
+            values.sort_unstable();
+            values.dedup();
+            Some((column, values))
+        };
+        Self(self.0.into_iter().filter_map(with_others).collect())
+    }
 }
 
 impl Equal {
-    fn equality(mut self) -> Option<Equality> {
+    /// What the column may have; none if it may have anything.
+    pub(super) fn values(&self, column: u16) -> Option<&[u64]> {
+        self.0.iter().find(|(known, _)| *known == column).map(|(_, values)| &**values)
+    }
+
+    pub(super) fn equality(mut self) -> Option<Equality> {
         // Those with the fewest values tell most.
         self.0.sort_by_key(|(column, values)| (values.len(), *column));
         self.0.truncate(COLUMNS_MAX);
@@ -131,7 +153,8 @@ impl By<'_, '_> {
         Some((column.position, vec![value]))
     }
 
-    fn take_column(&self, cursor: &mut Cursor<'_>) -> Option<&ComparedColumn> {
+    /// Takes the name of a column of the table that has a normal form; none, with anything taken, if another thing stands here.
+    pub(super) fn take_column(&self, cursor: &mut Cursor<'_>) -> Option<&ComparedColumn> {
         in_parentheses(cursor, |inside| {
             let (qualifier, _) = take_column_name(&mut inside.clone())?;
             let name = self.of.take_column(inside)?.text();

@@ -104,3 +104,21 @@ impl Keyword {
         Self::of(cursor.peek()?)
     }
 }
+
+/// Whether what comes next belongs to the JOIN behind it, and is no alias.
+pub(super) fn begins_join(cursor: &Cursor<'_>) -> bool {
+    [&b"INNER"[..], b"CROSS", b"LEFT", b"RIGHT", b"NATURAL"].iter().any(|word| cursor.peek_word(word))
+}
+
+/// Whether what comes next stands behind the condition of a join.
+pub(super) fn ends_condition_of_join(cursor: &Cursor<'_>) -> bool {
+    let is_function = || {
+        let mut ahead = cursor.clone();
+        ahead.advance();
+        // LEFT and RIGHT are functions, too.
+        ahead.peek_symbol(b'(')
+    };
+    cursor.peek_symbol(b',')
+        || matches!(Keyword::next(cursor), Some(Keyword::Where | Keyword::Join))
+        || begins_join(cursor) && !is_function()
+}

@@ -1,9 +1,9 @@
 //! The rows of one table that a WHERE leaves: its conditions on the primary key, and how any conditions are found in it.
 //!
-//! A condition counts only if it is one term of a conjunction that is the whole WHERE: it stands between WHERE or an AND outside
-//! of all parentheses that is not a BETWEEN's, and the next such AND or the end. Nothing that binds looser than AND, or holds an
-//! AND without parentheses around it (OR, XOR, `||`, `:=`, CASE, INTERVAL, `{…}`), may stand beside it. A term in parentheses is a
-//! conjunction of its own if all that they hold is understood as one; else what is in parentheses is passed over as a whole.
+//! A condition counts only if it is one term of a conjunction: it stands between WHERE, an OR or an AND outside of all parentheses that is not a
+//! BETWEEN's, and the next such OR or AND or the end. Conjunctions with OR between them demand what each of them does. Nothing else that
+//! binds looser than AND, or holds an AND without parentheses around it (XOR, `||`, `:=`, CASE, INTERVAL, `{…}`), may stand beside it. A term in
+//! parentheses is a condition of its own if all that they hold is understood; else what is in parentheses is passed over as a whole.
 
 use super::key::Key;
 use super::keyword::Keyword;
@@ -26,10 +26,10 @@ pub(super) enum Rows {
 /// Takes the WHERE whose conditions come next, up to what follows it; none, with anything taken, if it does not say which rows
 /// it leaves.
 pub(super) fn take_rows(cursor: &mut Cursor<'_>, key: &Key<'_, '_>) -> Option<Rows> {
-    take_conjunction::<Left>(cursor, key)?.rows()
+    take_condition_of::<Left>(cursor, key)?.rows()
 }
 
-/// What is demanded by the terms of a conjunction that are understood. Each alone holds for all rows that are left.
+/// What is demanded by the terms of a condition that are understood. Each alone holds for all rows that are left.
 pub(super) trait Demands: Default {
     /// What one term demands.
     type Condition;
@@ -42,16 +42,34 @@ pub(super) trait Demands: Default {
     fn add(&mut self, condition: Self::Condition);
 
     fn add_all(&mut self, other: Self);
+
+    /// What is demanded where these or the others have to be met.
+    fn or(self, other: Self) -> Self;
+
+    /// Whether what comes next, outside of all parentheses, stands behind the whole condition.
+    fn is_over(cursor: &Cursor<'_>) -> bool {
+        Keyword::next(cursor).is_some_and(ends_where)
+    }
 }
 
-/// What the WHERE demands whose conditions come next, which is taken up to what follows it; none, with anything taken, if it cannot be told
-/// where a term ends.
-pub(super) fn take_conjunction<D: Demands>(cursor: &mut Cursor<'_>, by: &D::By<'_, '_>) -> Option<D> {
-    take_terms(cursor, by, 0)
+/// What the condition demands that comes next, which is taken up to what follows it; none, with anything taken, if it cannot be told where a
+/// term ends.
+pub(super) fn take_condition_of<D: Demands>(cursor: &mut Cursor<'_>, by: &D::By<'_, '_>) -> Option<D> {
+    take_conjunctions(cursor, by, 0)
 }
 
 /// So many parentheses may be around a condition.
 const DEPTH_MAX: usize = 8;
+
+/// Takes conjunctions with OR between them that are in so many parentheses, up to what follows them; none, with anything taken, if it cannot be
+/// told where a term ends.
+fn take_conjunctions<D: Demands>(cursor: &mut Cursor<'_>, by: &D::By<'_, '_>, depth: usize) -> Option<D> {
+    let mut left: D = take_terms(cursor, by, depth)?;
+    while cursor.take_word(b"OR") {
+        left = left.or(take_terms(cursor, by, depth)?);
+    }
+    Some(left)
+}
 
 /// Takes the terms of a conjunction that is in so many parentheses, up to what follows it; none, with anything taken, if it cannot be
 /// told where a term ends.
@@ -59,14 +77,14 @@ fn take_terms<D: Demands>(cursor: &mut Cursor<'_>, by: &D::By<'_, '_>, depth: us
     let mut left = D::default();
     loop {
         let mut ahead = cursor.clone();
-        match D::take_condition(&mut ahead, by).filter(|_| ends_term(&ahead, depth)) {
+        match D::take_condition(&mut ahead, by).filter(|_| ends_term::<D>(&ahead, depth)) {
             Some(condition) => {
                 left.add(condition);
                 *cursor = ahead;
             }
             None => match take_group(cursor, by, depth) {
                 Some(group) => left.add_all(group),
-                None => skip_term(cursor, depth)?,
+                None => skip_term::<D>(cursor, depth)?,
             },
         }
         if !cursor.take_word(b"AND") {
@@ -75,7 +93,7 @@ fn take_terms<D: Demands>(cursor: &mut Cursor<'_>, by: &D::By<'_, '_>, depth: us
     }
 }
 
-/// Takes a term that is a conjunction in parentheses; else nothing.
+/// Takes a term that is a condition in parentheses; else nothing.
 fn take_group<D: Demands>(cursor: &mut Cursor<'_>, by: &D::By<'_, '_>, depth: usize) -> Option<D> {
     (depth < DEPTH_MAX && cursor.peek_symbol(b'(')).then_some(())?;
     let mut ahead = cursor.clone();
@@ -85,8 +103,8 @@ fn take_group<D: Demands>(cursor: &mut Cursor<'_>, by: &D::By<'_, '_>, depth: us
         Some(Keyword::Select | Keyword::Table | Keyword::Values | Keyword::With)
     );
     (!is_query).then_some(())?;
-    let left = take_terms(&mut ahead, by, depth + 1)?;
-    let is_whole = ahead.take_symbol(b')') && ends_term(&ahead, depth);
+    let left = take_conjunctions(&mut ahead, by, depth + 1)?;
+    let is_whole = ahead.take_symbol(b')') && ends_term::<D>(&ahead, depth);
     is_whole.then(|| {
         *cursor = ahead;
         left
@@ -132,6 +150,11 @@ impl Demands for Left {
         self.keys = self.keys.take().or(other.keys);
         self.least = self.least.or(other.least);
         self.greatest = self.greatest.or(other.greatest);
+    }
+
+    /// Not looked into.
+    fn or(self, _other: Self) -> Self {
+        Self::default()
     }
 }
 
@@ -224,14 +247,13 @@ fn take_comparison(cursor: &mut Cursor<'_>) -> Option<Comparison> {
 }
 
 /// Whether the term before, in so many parentheses, is whole.
-fn ends_term(cursor: &Cursor<'_>, depth: usize) -> bool {
-    let ends = |word| word == Keyword::And || depth == 0 && ends_where(word);
-    ends_conjunction(cursor, depth) || Keyword::next(cursor).is_some_and(ends)
+fn ends_term<D: Demands>(cursor: &Cursor<'_>, depth: usize) -> bool {
+    ends_condition::<D>(cursor, depth) || cursor.peek_word(b"AND") || cursor.peek_word(b"OR")
 }
 
-/// Whether nothing more stands in these parentheses, or in the statement.
-fn ends_conjunction(cursor: &Cursor<'_>, depth: usize) -> bool {
-    if depth == 0 { cursor.at_end() } else { cursor.peek_symbol(b')') }
+/// Whether nothing more stands in these parentheses, or in the condition.
+fn ends_condition<D: Demands>(cursor: &Cursor<'_>, depth: usize) -> bool {
+    if depth == 0 { cursor.at_end() || D::is_over(cursor) } else { cursor.peek_symbol(b')') }
 }
 
 /// Whether `word` follows the WHERE, in any statement of any server.
@@ -239,18 +261,19 @@ pub(super) fn ends_where(word: Keyword) -> bool {
     matches!(word, Keyword::Group | Keyword::Having | Keyword::Order | Keyword::Limit)
 }
 
-/// Goes to the AND behind this term, or to the end of the WHERE or of its parentheses; none if it cannot be told where the term ends.
+/// Goes to the AND or OR behind this term, or to the end of the condition or of its parentheses; none if it cannot be told where the term ends.
 ///
 /// A word behind an operand that is no operator begins a clause, which may hold an AND of its own: RETURNING, QUALIFY, and
 /// whatever a newer server has.
-fn skip_term(cursor: &mut Cursor<'_>, depth: usize) -> Option<()> {
+fn skip_term<D: Demands>(cursor: &mut Cursor<'_>, depth: usize) -> Option<()> {
     let mut betweens = 0_u32;
     let mut behind_operand = false;
-    while !ends_conjunction(cursor, depth) {
+    while !ends_condition::<D>(cursor, depth) {
         match Keyword::next(cursor) {
             Some(Keyword::And) if betweens == 0 => return Some(()),
+            Some(Keyword::Or) if betweens == 0 && cursor.peek_word(b"OR") => return Some(()),
             Some(Keyword::Or | Keyword::Case | Keyword::Interval) => return None,
-            Some(word) if ends_where(word) => break,
+            Some(word) if ends_where(word) => return None,
             Some(Keyword::And) => betweens -= 1,
             Some(Keyword::Between) => betweens += 1,
             _ => {}

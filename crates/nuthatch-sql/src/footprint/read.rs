@@ -17,6 +17,7 @@ use super::today::{Tables, is_maker, rests_on_today};
 use super::{Equality, NotExact, Parameter, ReadFootprint, ReadRows, TableRead};
 use crate::catalogue::{Catalogue, Table, TableId, fold};
 use crate::classify::cursor::Cursor;
+use crate::column_set::ColumnSet;
 use crate::statement::{Class, Kind};
 use crate::token::{Lexing, TokenKind};
 
@@ -60,7 +61,7 @@ pub fn read_footprint(
     let rows_of = |table| {
         let known = narrowed.iter().position(|(narrowed, _)| *narrowed == table);
         let rows = known.map_or(ReadRows::Any, |known| narrowed.swap_remove(known).1);
-        TableRead { table, rows }
+        TableRead { table, rows, looked_at: ColumnSet::ALL }
     };
     let tables = found.tables.into_iter().map(rows_of).collect();
     Ok(ReadFootprint { tables, has_view: found.has_view, definitions })

@@ -4,9 +4,13 @@ use std::fmt::Write as _;
 
 use super::{Equality, ReadFootprint, ReadRows, TableRead};
 use crate::catalogue::{Catalogue, RowKey, Table};
+use crate::column_set::ColumnSet;
 
 /// More keys are counted, not listed.
 const KEYS_MAX: usize = 20;
+
+/// More columns are counted.
+const COLUMNS_MAX: usize = 8;
 
 impl ReadFootprint {
     /// One text for each table, by their names, and one for definitions: `shop.orders: keys 7, 8, also absent`. "Also absent" is that
@@ -16,7 +20,9 @@ impl ReadFootprint {
         let read = |table: &Table| self.tables.iter().find(|read| read.table == table.id);
         let tables = catalogue.tables().filter_map(|(schema, name, table)| {
             let rows = read(table)?.rows_told(table);
-            Some(format!("{}.{}: {rows}", String::from_utf8_lossy(schema), String::from_utf8_lossy(name)))
+            let looked_at = read(table)?.looked_at_told(table);
+            let (schema, name) = (String::from_utf8_lossy(schema), String::from_utf8_lossy(name));
+            Some(format!("{schema}.{name}: {rows}{looked_at}"))
         });
         let mut told: Vec<_> = tables.collect();
         told.sort_unstable();
@@ -26,6 +32,23 @@ impl ReadFootprint {
 }
 
 impl TableRead {
+    /// Which columns it is that count, behind a comma; nothing where all do.
+    fn looked_at_told(&self, table: &Table) -> String {
+        let Some(names) = table.compared.names().filter(|_| self.looked_at != ColumnSet::ALL) else {
+            return String::new();
+        };
+        let is_looked_at = |place: usize| self.looked_at.meets(ColumnSet::NONE.with(place));
+        let names = names.enumerate().filter(|(place, _)| is_looked_at(*place));
+        let mut names: Vec<_> = names.map(|(_, name)| String::from_utf8_lossy(name).into_owned()).collect();
+        let more = names.len().saturating_sub(COLUMNS_MAX);
+        names.truncate(COLUMNS_MAX);
+        match (names.is_empty(), more) {
+            (true, _) => ", made or removed".to_owned(),
+            (false, 0) => format!(", changed in {}", names.join(", ")),
+            (false, more) => format!(", changed in {} and {more} more", names.join(", ")),
+        }
+    }
+
     fn rows_told(&self, table: &Table) -> String {
         let is_signed = table.key.as_ref().is_some_and(|key| key.min < 0);
         let key = |RowKey(key): RowKey| match is_signed {
@@ -120,7 +143,7 @@ mod tests {
                 "shop.users: keys 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20 and 2 more, also absent",
             ),
         ] {
-            let tables = vec![TableRead { table: TableId(table), rows }];
+            let tables = vec![TableRead { table: TableId(table), rows, looked_at: ColumnSet::ALL }];
             let footprint = ReadFootprint { tables, ..ReadFootprint::default() };
             assert_eq!(footprint.told(&catalogue), [expected]);
         }

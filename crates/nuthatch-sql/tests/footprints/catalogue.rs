@@ -189,7 +189,8 @@ fn compared(columns: &[(&str, Holds)]) -> ComparedColumns {
         position,
         holds: holds.clone(),
     };
-    ComparedColumns { all: 4, columns: (0..).zip(columns).map(column).collect() }
+    let names = columns.iter().map(|(name, _)| name.as_bytes().into()).collect();
+    ComparedColumns { all: 4, columns: (0..).zip(columns).map(column).collect(), names }
 }
 
 fn int(column: &str) -> PrimaryKey {

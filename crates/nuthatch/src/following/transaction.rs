@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use nuthatch_proxy::{Deed, KeyPlace, LearntPlaces, Places, Written};
 use nuthatch_source::{Image, RowChange, Rows, RowsKind, TableMap, Value};
-use nuthatch_sql::{ColumnValue, Holds, RowKey, hash_of_row};
+use nuthatch_sql::{ColumnSet, ColumnValue, Holds, RowKey, hash_of_changes, hash_of_row};
 
 use crate::following::xa::OwnedXid;
 
@@ -126,7 +126,9 @@ fn add_held(
     learnt: &[LearntPlaces],
     held_max: usize,
 ) -> Option<BTreeSet<u64>> {
-    for columns in learnt {
+    let changed = changed(row);
+    let counts = |columns: &&LearntPlaces| changed.is_none_or(|changed| columns.looked_at.meets(changed));
+    for columns in learnt.iter().filter(counts) {
         let value = |image: &Option<Image<'_>>, at: usize| {
             let (column, holds) = (columns.columns.get(at)?, columns.holds.get(at)?);
             image.as_ref()?.value(usize::from(*column)).map(|value| value_of(value, holds))
@@ -142,11 +144,36 @@ fn add_held(
         for values in images.into_iter().flatten() {
             let values: Option<Vec<_>> = values.into_iter().map(Option::flatten).collect();
             if let Some(hash) = hash_of_row(&columns.columns, values?) {
-                held.insert(hash);
+                held.insert(hash_of_changes(hash, columns.looked_at));
             }
         }
     }
     (held.len() <= held_max).then_some(held)
+}
+
+/// The columns in which a row is another than it was; none for one that was made or removed, which counts for those too who look at no column.
+fn changed(row: &RowChange<'_>) -> Option<ColumnSet> {
+    let (before, after) = (row.before.as_ref()?, row.after.as_ref()?);
+    let mut before = before.values().peekable();
+    // What is not in the image behind a change is as it was.
+    let is_another = |(place, value): &(usize, Value<'_>)| {
+        while before.next_if(|(earlier, _)| earlier < place).is_some() {}
+        let was = before.next_if(|(column, _)| column == place);
+        !was.is_some_and(|(_, was)| is_same(was, *value))
+    };
+    Some(after.values().filter(is_another).map(|(place, _)| place).collect())
+}
+
+/// Whether a server shows both alike; not where that is not certain.
+fn is_same(one: Value<'_>, other: Value<'_>) -> bool {
+    match (one, other) {
+        // 0 and -0 are equal, and are not shown alike.
+        (Value::Float(one), Value::Float(other)) => one.to_bits() == other.to_bits(),
+        (Value::Double(one), Value::Double(other)) => one.to_bits() == other.to_bits(),
+        // Only what is to be done to it.
+        (Value::Partial(_), _) | (_, Value::Partial(_)) => false,
+        _ => one == other,
+    }
 }
 
 /// None for what is not understood.
@@ -193,5 +220,21 @@ mod tests {
         assert_eq!(key(u64::MAX, 8, true), Some(RowKey(u64::MAX)));
         assert_eq!(key(5, 8, false), Some(RowKey(5)));
         assert_eq!(key_of(Value::Null, true), None);
+    }
+
+    #[test]
+    fn values_are_the_same_where_they_are_shown_alike() {
+        let of = |bytes| Value::Bytes(bytes);
+        assert!(is_same(Value::Null, Value::Null) && is_same(of(b"a"), of(b"a")));
+        assert!(is_same(Value::Double(f64::NAN), Value::Double(f64::NAN)));
+        for (one, other) in [
+            (Value::Null, of(b"")),
+            (of(b"a"), of(b"A")),
+            (Value::Double(0.0), Value::Double(-0.0)),
+            (Value::Float(0.0), Value::Float(-0.0)),
+            (Value::Partial(b"x"), Value::Partial(b"x")),
+        ] {
+            assert!(!is_same(one, other), "{one:?} {other:?}");
+        }
     }
 }

@@ -5,15 +5,15 @@ use std::sync::Arc;
 use nuthatch_cache::{ClockList, Clocks, Marks};
 use nuthatch_config::ServerName;
 use nuthatch_sql::{
-    Cascades, Catalogue, Class, ColumnPlaces, Holds, Kind, Lexing, RowKey, SideEffects, Table, TableId,
-    WriteFootprint, changes_privileges, classify, write_footprint,
+    Cascades, Catalogue, Class, ColumnPlaces, ColumnSet, Holds, Kind, Lexing, RowKey, SideEffects, Table,
+    TableId, WriteFootprint, changes_privileges, classify, write_footprint,
 };
 
 use crate::backend::Hostgroups;
 use crate::exact::catalogue_store::Change;
 use crate::exact::clocks_of::{of_any_row, of_rows};
 use crate::exact::definitions::{Changed, Makes};
-use crate::exact::follow::Known;
+use crate::exact::follow::{Known, LearntColumns};
 use crate::exact::{CatalogueStore, Catalogues, Commits, Domain, Intent, Touched};
 
 /// What it is told to.
@@ -72,6 +72,8 @@ pub struct Places {
 pub struct LearntPlaces {
     pub columns: ColumnPlaces,
     pub holds: Vec<Holds>,
+    /// Only what changes one of these counts.
+    pub looked_at: ColumnSet,
 }
 
 /// What an event tells of the rows that it is of.
@@ -162,12 +164,14 @@ impl Written {
             let column = key.position?;
             Some(KeyPlace { column, is_signed: key.min < 0 })
         });
-        let places = |columns: &ColumnPlaces| {
+        let places = |learnt: &LearntColumns| {
+            let LearntColumns { columns, looked_at, .. } = learnt.clone();
             let holds = columns.iter().map(|place| Some(known.compared.at(*place)?.holds.clone()));
-            Some(LearntPlaces { columns: columns.clone(), holds: holds.collect::<Option<_>>()? })
+            let holds = holds.collect::<Option<_>>()?;
+            Some(LearntPlaces { columns, holds, looked_at })
         };
         // Who goes by this picture cannot ask for others, and their table has moved when it was defined anew.
-        let learnt = self.learnt.of(known.id).iter().filter_map(|learnt| places(&learnt.columns)).collect();
+        let learnt = self.learnt.of(known.id).iter().filter_map(places).collect();
         let has_all = usize::from(known.compared.all) == columns;
         Places { key, learnt: has_all.then_some(learnt) }
     }

@@ -3,11 +3,13 @@
 use std::sync::Arc;
 
 use nuthatch_cache::{Clock, Sequence, Standing};
-use nuthatch_sql::{Equality, ReadFootprint, ReadRows, read_footprint, rows_are_of_tables};
+use nuthatch_sql::{ReadFootprint, TableRead, read_footprint, rows_are_of_tables};
 use nuthatch_wire::AnswerEnd;
 
 use crate::backend::StatementKey;
-use crate::exact::{Followed, Isolation, Tenure, Vouched, dependencies, is_transactional};
+use crate::exact::{
+    Followed, Isolation, Tenure, Vouched, are_told_by_what_they_hold, dependencies, is_transactional,
+};
 use crate::session::parts::{Context, Ground, Hands, Held, Transaction};
 use crate::session::statement::{Caching, Plan};
 use crate::session::way::{Depends, Reading, Sent};
@@ -58,7 +60,7 @@ pub(crate) fn begin_reading(
     if sent.is_read_otherwise {
         return Err(NotCached::ReadOtherwise);
     }
-    let footprint = read_footprint(
+    let mut footprint = read_footprint(
         sent.text,
         plan.facts.class,
         context.lexing,
@@ -73,6 +75,7 @@ pub(crate) fn begin_reading(
         teller.is_some().then_some(context.lexing.server),
     )?;
     if teller.is_some() {
+        footprint = footprint.with_columns(sent.text, context.lexing, sent.schema, &domain.catalogue);
         learn(ground, &footprint);
     }
     if let Some(replica) = replica {
@@ -94,14 +97,12 @@ pub(crate) fn begin_reading(
     Ok(Reading { since, sent: now, footprint, teller, is_of_replica, row_opens_snapshot })
 }
 
-/// Takes note of the columns that it compares, so that events come to show what rows hold in them.
+/// Takes note of the columns that it compares and looks at, so that events come to show what rows hold in them.
 fn learn(ground: &Ground, footprint: &ReadFootprint) {
     let sets_max = ground.snapshot.mysql.query_cache_follow_columns_max;
-    for read in &footprint.tables {
-        if let ReadRows::Equal(equality) = &read.rows {
-            let sets_max = usize::try_from(sets_max).unwrap_or(usize::MAX);
-            ground.shared.exact.learnt.learn(read.table, &equality.columns, sets_max);
-        }
+    let sets_max = usize::try_from(sets_max).unwrap_or(usize::MAX);
+    for read in footprint.tables.iter().filter(|read| are_told_by_what_they_hold(&read.rows)) {
+        ground.shared.exact.learnt.learn(read, sets_max);
     }
 }
 
@@ -130,11 +131,12 @@ pub(crate) fn dependencies_of(
     end: &AnswerEnd,
 ) -> Result<Depends, NotCached> {
     let exact = &ground.shared.exact;
-    let shows = |table, equality: &Equality| {
-        exact.shows(reading.teller.as_deref(), table, &equality.columns, reading.since)
+    let held = |read: &TableRead| {
+        let shown = exact.shown(reading.teller.as_deref(), read, reading.since)?;
+        Some(shown.hashes_of(read))
     };
     let clocks =
-        dependencies(&exact.clocks, &reading.footprint, end.rows, shows).ok_or(NotCached::TooManyTables)?;
+        dependencies(&exact.clocks, &reading.footprint, end.rows, held).ok_or(NotCached::TooManyTables)?;
     match exact.clocks.standing(clocks.iter().copied(), reading.since) {
         Standing::Holds => {
             let tenure =

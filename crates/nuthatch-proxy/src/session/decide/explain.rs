@@ -6,11 +6,11 @@
 use nuthatch_cache::{Entry, Judgement, Sequence, Standing};
 use nuthatch_config::{Follow, HostgroupId, QueryCacheType, RuleInput, Snapshot, User, Verdict};
 use nuthatch_sql::{
-    CacheQuestion, Class, Lexing, ReadFootprint, ReadRows, TableRead, cache_question, classify,
+    CacheQuestion, Class, ColumnSet, Lexing, ReadFootprint, ReadRows, TableRead, cache_question, classify,
     read_footprint,
 };
 
-use crate::exact::{AsOf, Domain, standing};
+use crate::exact::{AsOf, Domain, are_told_by_what_they_hold, standing};
 use crate::roster::ClientAddress;
 use crate::session::before::begin::may_open_snapshot;
 use crate::session::decide::cache_use::state_off_cache;
@@ -208,6 +208,7 @@ impl Asker<'_> {
                     &catalogues,
                     is_followed.then_some(self.lexing.server),
                 );
+                let read = read.with_columns(statement, self.lexing, self.schema, catalogue);
                 is_known
                     .map(|()| self.as_depended_on(read, hostgroup, &domain))
                     .map_err(|why| why.to_string())
@@ -226,13 +227,13 @@ impl Asker<'_> {
         let is_followed = self.snapshot.follow(hostgroup) != Follow::Off;
         let teller = exact.follows.of(domain).filter(|_| is_followed);
         let now = exact.clocks.now();
-        let depended_on = |read: TableRead| match &read.rows {
-            ReadRows::Equal(equality)
-                if !exact.shows(teller.as_deref(), read.table, &equality.columns, now) =>
-            {
-                TableRead { rows: ReadRows::Any, ..read }
+        let depended_on = |read: TableRead| match exact.shown(teller.as_deref(), &read, now) {
+            _ if !are_told_by_what_they_hold(&read.rows) => TableRead { looked_at: ColumnSet::ALL, ..read },
+            None => TableRead { rows: ReadRows::Any, looked_at: ColumnSet::ALL, ..read },
+            Some(shown) if shown.columns.is_empty() => {
+                TableRead { rows: ReadRows::Any, looked_at: shown.looked_at, ..read }
             }
-            _ => read,
+            Some(shown) => TableRead { looked_at: shown.looked_at, ..read },
         };
         ReadFootprint { tables: read.tables.into_iter().map(depended_on).collect(), ..read }
     }

@@ -5,12 +5,16 @@ use nuthatch_lab::Kind;
 use super::Author;
 use crate::statement::Statement;
 
-const ONE_TABLE: [&str; 9] = [
+const ONE_TABLE: [&str; 13] = [
     "SELECT {list} FROM {t} WHERE {where}{tail}",
     "SELECT {list} FROM {t} WHERE {where}{tail}",
     "SELECT {list} FROM {t} WHERE {where}",
     "select {list} from {t} where {where}",
     "SELECT {list} FROM {t}{tail}",
+    "SELECT COUNT(*) FROM {t}",
+    "SELECT 1 FROM {t} LIMIT 3",
+    "SELECT COUNT(*), MAX(n) FROM {t} WHERE {where}",
+    "SELECT g, COUNT(*) FROM {t} GROUP BY g ORDER BY g",
     "(SELECT {list} FROM {t} WHERE {where})",
     "SELECT DISTINCT n FROM {t} WHERE {where}",
     "SELECT DISTINCT g FROM {t} WHERE {where} ORDER BY g LIMIT 2",
@@ -49,7 +53,7 @@ const HINTED: [&str; 10] = [
     "SELECT HIGH_PRIORITY SQL_SMALL_RESULT DISTINCT n FROM {t} WHERE {where}",
 ];
 
-const JOINS: [&str; 12] = [
+const JOINS: [&str; 19] = [
     "SELECT a.id, b.n FROM {u} AS a JOIN {u} AS b USING (id) WHERE a.id = {k}",
     "SELECT * FROM {u} AS a JOIN {u} AS b USING (id) WHERE id = {k}",
     "SELECT a.n, b.n FROM {u} AS a, {u} AS b WHERE a.id = {k} AND b.id = a.id",
@@ -61,6 +65,13 @@ const JOINS: [&str; 12] = [
     "SELECT COUNT(*) FROM ({u} AS a CROSS JOIN {u} AS b ON a.id = b.id) WHERE a.id = {k}",
     "SELECT a.n, b.n FROM {u} AS a JOIN ({u} AS b, {u} AS c) ON a.id = b.id AND b.id = c.id WHERE a.id = {k}",
     "SELECT a.n, b.n FROM {oj} WHERE a.id = {k}",
+    "SELECT a.n, b.g FROM {u} AS a LEFT JOIN {u} AS b ON b.g = a.n WHERE a.n = {m}",
+    "SELECT a.n, b.g FROM {u} AS a LEFT JOIN {u} AS b ON (b.g = a.n AND b.n > 1) WHERE b.g IN ({m}, 2)",
+    "SELECT a.id, c.n FROM {u} AS a JOIN {u} AS b ON a.g = b.n LEFT JOIN {u} AS c ON c.n = b.g AND c.g = a.g WHERE b.n = {m}",
+    "SELECT COUNT(*), MAX(c.g) FROM {u} AS a LEFT JOIN {u} AS b ON a.g = b.g LEFT JOIN {u} AS c ON b.n = c.g WHERE a.g = {m} OR a.g = 1",
+    "SELECT a.id, c.g FROM {u} AS a LEFT JOIN {u} AS b ON a.g = b.g JOIN {u} AS c ON b.g = c.n WHERE c.n = {m} AND a.n > 0",
+    "SELECT b.n FROM {u} AS a JOIN {u} AS b ON a.g = b.n RIGHT JOIN {u} AS c ON c.n = b.g WHERE a.g = {m} OR c.g = {m}",
+    "SELECT a.g, b.g FROM {u} AS a, {u} AS b, {u} AS c WHERE (a.g = b.n AND b.n = c.g) AND c.g IN (1, {m}) AND a.id < {k}",
     "SELECT item.n, badge.n FROM item JOIN badge ON item.id = badge.id AND badge.id = {k} WHERE item.id = {k}",
 ];
 

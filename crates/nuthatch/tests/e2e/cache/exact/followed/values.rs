@@ -1,5 +1,7 @@
 //! What rows hold: answers of reads that compare columns with constants outlive writes of other rows, and no write of theirs.
 
+mod columns;
+
 use std::collections::BTreeMap;
 
 use nuthatch_lab::Kind;
