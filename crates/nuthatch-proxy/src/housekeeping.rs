@@ -7,6 +7,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
+use nuthatch_config::MysqlVariables;
 use tokio::time::{MissedTickBehavior, interval};
 use tokio_util::sync::CancellationToken;
 
@@ -16,6 +17,7 @@ use crate::Proxy;
 use crate::backend::{Start, Upkeep, Wanted};
 use crate::housekeeping::transactions::end_old_transactions;
 use crate::roster::{EndReason, Roster};
+use crate::shared::Shared;
 use crate::shared::doors::scouts;
 use crate::state::{Charset, SessionState};
 
@@ -30,6 +32,9 @@ const COPY_BUDGET: usize = 20_000;
 
 /// Rounds between two looks at servers that have not been seen.
 const SCOUT_EVERY: u64 = 4;
+
+/// Rounds between two judgements of which digests' answers are worth a copy.
+const JUDGE_EVERY: u64 = 2;
 
 /// Keeps house until `stop`.
 pub async fn keep_house(proxy: Arc<Proxy>, stop: CancellationToken) {
@@ -53,6 +58,9 @@ pub async fn keep_house(proxy: Arc<Proxy>, stop: CancellationToken) {
         shared.orders.end_those_until(now_ms);
         let _sweep = shared.answers.cache.expire(now_ms, EXPIRE_BUDGET);
         shared.answers.cache.defragment(COPY_BUDGET);
+        if round % JUDGE_EVERY == 0 {
+            judge_digests(shared, &variables.mysql, now_ms);
+        }
         shared.greetings.learn(&shared.hostgroups);
         if round % SCOUT_EVERY == 0 && shared.hostgroups.greeting().is_none() {
             scout(&proxy).await;
@@ -65,6 +73,15 @@ pub async fn keep_lines(proxy: Arc<Proxy>, stop: CancellationToken) {
     tokio::select! {
         () = stop.cancelled() => {}
         () = crate::backend::keep_lines(&proxy.shared.hostgroups, &proxy.shared.clock) => {}
+    }
+}
+
+fn judge_digests(shared: &Shared, variables: &MysqlVariables, now_ms: u64) {
+    let digests = &shared.answers.digests;
+    if variables.query_cache_admission {
+        digests.judge(|table| shared.exact.table_counters.read(table).writes, now_ms);
+    } else {
+        digests.admit_all();
     }
 }
 

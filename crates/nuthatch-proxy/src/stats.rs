@@ -3,6 +3,7 @@
 //! [`Counters`] are a worker's own and are summed when somebody asks; [`Digests`] is the bounded map behind
 //! `stats_mysql_query_digest`. Nothing here is reset by reading unless the caller says so.
 
+mod admission;
 mod cache_counters;
 mod commands;
 mod counters;

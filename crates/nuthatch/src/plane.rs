@@ -141,6 +141,7 @@ impl DataPlane for Plane {
                 invalidated: row.invalidated,
                 repeated: row.repeated,
                 last_not_cached: row.last_not_cached,
+                admission: row.admission,
             })
             .collect()
     }

@@ -220,7 +220,7 @@ statistics! {
         "Tables and views of which it is known what reads and writes of them depend on and change.";
     QueryCacheTablesLimit = Gauge "Query_Cache_Tables_Limit", "query_cache_tables_limit" {},
         "The most tables whose changes are followed (mysql-query_cache_tables_max).";
-    QueryCacheFollowed = Gauge "Query_Cache_Followed", "query_cache_followed" {"mode" = "off"},
+    QueryCacheFollowedOff = Gauge "Query_Cache_Followed_Off", "query_cache_followed" {"mode" = "off"},
         "Servers whose binlogs are followed, by what is promised of writes past the proxy; off: nothing of them is served.";
     QueryCacheFollowedBounded = Gauge "Query_Cache_Followed_Bounded", "query_cache_followed" {"mode" = "bounded"},
         "Servers whose binlogs are followed, by what is promised of writes past the proxy; off: nothing of them is served.";
@@ -279,6 +279,10 @@ statistics! {
         "Answers that were not stored because such copies took all of that.";
     QueryCacheNotAdmitted = Counter "Query_Cache_Not_admitted", "query_cache_not_admitted" {},
         "Answers that were not stored because those that would have had to go for them were asked for more often.";
+    QueryCacheOnProbation = Gauge "Query_Cache_On_probation", "query_cache_on_probation" {},
+        "Digests of whose answers copies are made for one key in 16 only, as copies of all did not pay (stats_query_cache: admission).";
+    QueryCacheProbationAnswers = Counter "Query_Cache_Probation_answers", "query_cache_probation_answers" {},
+        "Answers to such digests of which no copy was made.";
     QueryCacheRule = Gauge "Query_Cache_Rule", "query_cache_rule" {},
         "By what it is chosen which answers go when the cache is full: 0 the time of the last use, 1 the same and those used twice at most before, 2 how often they were used.";
     QueryCacheTrials = Counter "Query_Cache_Trials", "query_cache_trials" {},

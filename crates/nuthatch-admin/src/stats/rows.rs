@@ -117,6 +117,8 @@ stats_table! {
     repeated: u64 => "repeated INTEGER NOT NULL",
     /// Why the last answer was not stored, in words; NULL if it was.
     last_not_cached: Option<String> => "last_not_cached VARCHAR",
+    /// Whether copies of its answers pay, in words; NULL if that is not known yet.
+    admission: Option<String> => "admission VARCHAR",
 }
 
 stats_table! {

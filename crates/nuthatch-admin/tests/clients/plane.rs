@@ -79,6 +79,7 @@ impl DataPlane for Plane {
             invalidated: 0,
             repeated: 0,
             last_not_cached: None,
+            admission: None,
         }]
     }
 

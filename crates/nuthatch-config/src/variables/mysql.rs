@@ -21,6 +21,8 @@ variables! {
         "MiB that the query cache may take, everything counted. A hard limit; 0 caches nothing. Clients see it in bytes, as `query_cache_size`.";
     query_cache_soft_ttl_pct: count(0..=100) = 0, Stored,
         "Percent of a rule's TTL after which one reader refreshes the entry; 0 and 100: off.";
+    query_cache_admission: flag = true, Acts, own,
+        "Whether copies are made of answers only where they pay: a digest whose copies cost more time than its hits save is on probation, with one key in 16, until they save more. What a rule or a comment asks to be cached is not judged.";
     query_cache_handle_warnings: count(0..=1) = 0, Stored,
         "Cache results that came with warnings: 0 no, 1 yes, without the warnings.";
     query_cache_stores_empty_result: flag = true, Acts,

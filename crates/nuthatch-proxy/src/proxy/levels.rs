@@ -24,6 +24,8 @@ pub struct Levels {
     pub digests: u64,
     pub digests_max: u64,
     pub digests_dropped: u64,
+    /// Those whose answers are hardly copied for the cache.
+    pub digests_on_probation: u64,
     /// Shapes of statements that the workers remember.
     pub shapes: u64,
     /// The most that they do.
@@ -76,6 +78,7 @@ pub(super) fn levels(shared: &Shared, floor: &Floor) -> Levels {
         digests: digests.len() as u64,
         digests_max: variables.mysql.query_digests_max_entries,
         digests_dropped: digests.dropped(),
+        digests_on_probation: digests.on_probation(),
         shapes: lobbies.iter().map(|lobby| lobby.memo.len() as u64).sum(),
         shapes_max: 2 * variables.mysql.shapes_max_entries * lobbies.len() as u64,
         waiting: lines.waiting,

@@ -33,6 +33,8 @@ pub struct QueryCacheRow {
     /// Answers that were the same when they were read again after that, as far as is known.
     pub repeated: u64,
     pub last_not_cached: Option<String>,
+    /// Whether copies of its answers pay, in words; none if that is not known yet.
+    pub admission: Option<String>,
 }
 
 /// What tells statements apart besides where they go.
@@ -46,8 +48,8 @@ struct Stored {
 }
 
 /// The rows of `stats_query_cache`.
-pub(super) fn query_cache(answers: &Answers, reading: DigestReading) -> Vec<QueryCacheRow> {
-    query_cache_rows(answers.digests.read(reading), &stored(&answers.cache))
+pub(super) fn query_cache(answers: &Answers, reading: DigestReading, now_ms: u64) -> Vec<QueryCacheRow> {
+    query_cache_rows(answers.digests.read(reading, now_ms), &stored(&answers.cache))
 }
 
 /// What the cache holds now of each digest. Cost: a pass over all entries.
@@ -125,6 +127,7 @@ impl QueryCacheRow {
         self.look_ups += digest.cache.misses;
         self.fills += digest.cache.fills;
         self.last_not_cached = digest.cache.not_cached.clone().or(self.last_not_cached.take());
+        self.admission = digest.admission.clone().or(self.admission.take());
         self.name(digest);
     }
 
@@ -169,6 +172,7 @@ mod tests {
             sum_rows_affected: 0,
             sum_rows_sent: 0,
             cache,
+            admission: None,
         }
     }
 

@@ -68,7 +68,7 @@ impl Proxy {
     /// The rows of `stats_mysql_query_digest`.
     #[must_use]
     pub fn query_digests(&self, reading: DigestReading) -> Vec<DigestRow> {
-        let mut rows = self.shared.answers.digests.read(reading);
+        let mut rows = self.shared.answers.digests.read(reading, self.shared.clock.now_ms());
         rows.retain(|row| row.count_star > 0);
         rows
     }
@@ -102,7 +102,7 @@ impl Proxy {
     /// The rows of `stats_query_cache`.
     #[must_use]
     pub fn query_cache(&self, reading: DigestReading) -> Vec<QueryCacheRow> {
-        query_cache::query_cache(&self.shared.answers, reading)
+        query_cache::query_cache(&self.shared.answers, reading, self.shared.clock.now_ms())
     }
 
     /// The rows of `stats_query_cache_tables`.

@@ -14,6 +14,8 @@ use crate::stats::reading::DigestReading;
 pub(crate) struct CacheCounters {
     misses: AtomicU64,
     fills: AtomicU64,
+    /// Copies that were made of whole answers, stored or not.
+    copies: AtomicU64,
     evicted: AtomicU64,
     expired: AtomicU64,
     invalidated: AtomicU64,
@@ -67,9 +69,17 @@ impl CacheCounters {
         if stored.is_ok() {
             self.fills.fetch_add(1, Ordering::Relaxed);
         }
+        if stored.is_ok() || stored.is_err_and(NotCached::is_of_copy) {
+            self.copies.fetch_add(1, Ordering::Relaxed);
+        }
         if let Some(mut not_cached) = self.not_cached.try_lock() {
             *not_cached = stored.err();
         }
+    }
+
+    /// Copies that were made of whole answers, stored or not.
+    pub(super) fn copies(&self) -> u64 {
+        self.copies.load(Ordering::Relaxed)
     }
 
     pub(super) fn read(&self, reading: DigestReading) -> CacheFigures {

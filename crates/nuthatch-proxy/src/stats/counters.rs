@@ -73,6 +73,8 @@ counters! {
     cache_bytes_out,
     /// SELECTs that went to a server and could not be cached, or were not wanted in the cache.
     selects_not_cached,
+    /// Answers of which no copy was made, as those of their digests did not pay.
+    answers_on_probation,
     /// Sessions' connections taken from a pool at once.
     pool_immediate,
     /// Sessions' connections had after all.

@@ -8,11 +8,13 @@
 
 use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Arc, OnceLock};
 
-use parking_lot::Mutex;
+use nuthatch_sql::{ReadFootprint, TableId};
+use parking_lot::{Mutex, MutexGuard};
 
+use crate::stats::admission::{Admission, Counted};
 use crate::stats::cache_counters::{CacheCounters, CacheFigures};
 use crate::stats::reading::DigestReading;
 
@@ -60,6 +62,11 @@ pub(crate) struct DigestCounters {
     rows_affected: AtomicU64,
     rows_sent: AtomicU64,
     cache: CacheCounters,
+    admission: Admission,
+    /// What is hit when its answers are stored: the row of the cache.
+    hit: OnceLock<Arc<Self>>,
+    /// The tables that its answers depend on.
+    tables: OnceLock<Box<[TableId]>>,
 }
 
 /// A row of `stats_mysql_query_digest`, times in milliseconds since the proxy's start.
@@ -81,6 +88,8 @@ pub struct DigestRow {
     pub sum_rows_affected: u64,
     pub sum_rows_sent: u64,
     pub cache: CacheFigures,
+    /// Whether copies of its answers pay, in words; none if that is not known yet.
+    pub admission: Option<String>,
 }
 
 type Shard = HashMap<u64, Arc<DigestCounters>, BuildHasherDefault<AlreadyHashed>>;
@@ -91,18 +100,22 @@ pub(crate) struct Digests {
     shards: [Mutex<Shard>; SHARDS],
     len: AtomicUsize,
     dropped: AtomicU64,
+    on_probation: AtomicU64,
 }
 
 impl Digests {
     pub(crate) fn new() -> Self {
-        Self { shards: Default::default(), len: AtomicUsize::new(0), dropped: AtomicU64::new(0) }
+        Self {
+            shards: Default::default(),
+            len: AtomicUsize::new(0),
+            dropped: AtomicU64::new(0),
+            on_probation: AtomicU64::new(0),
+        }
     }
 
     /// The row of `observed`, made if there is room for it among `entries_max`.
     pub(crate) fn row(&self, observed: &Observed<'_>, entries_max: u64) -> Option<Arc<DigestCounters>> {
-        let hash = observed.hash();
-        let shard = usize::try_from(hash % SHARDS as u64).unwrap_or_default();
-        let mut shard = self.shards.get(shard)?.lock();
+        let (hash, mut shard) = self.shard(observed)?;
         if let Some(row) = shard.get(&hash) {
             return Some(Arc::clone(row));
         }
@@ -116,12 +129,25 @@ impl Digests {
         Some(row)
     }
 
+    /// The row of `observed`, if there is one.
+    pub(crate) fn known(&self, observed: &Observed<'_>) -> Option<Arc<DigestCounters>> {
+        let (hash, shard) = self.shard(observed)?;
+        shard.get(&hash).map(Arc::clone)
+    }
+
+    /// Where the row of `observed` stands, and under which hash.
+    fn shard(&self, observed: &Observed<'_>) -> Option<(u64, MutexGuard<'_, Shard>)> {
+        let hash = observed.hash();
+        let shard = usize::try_from(hash % SHARDS as u64).unwrap_or_default();
+        Some((hash, self.shards.get(shard)?.lock()))
+    }
+
     /// Every row that has counted something since the last reset.
-    pub(crate) fn read(&self, reading: DigestReading) -> Vec<DigestRow> {
+    pub(crate) fn read(&self, reading: DigestReading, now_ms: u64) -> Vec<DigestRow> {
         let mut rows = Vec::new();
         for shard in &self.shards {
             let mut shard = shard.lock();
-            rows.extend(shard.values().filter_map(|row| row.read(reading)));
+            rows.extend(shard.values().filter_map(|row| row.read(reading, now_ms)));
             if reading == DigestReading::Reset {
                 let before = shard.len();
                 shard.retain(|_, row| Arc::strong_count(row) > 1);
@@ -129,6 +155,30 @@ impl Digests {
             }
         }
         rows
+    }
+
+    /// Judges of each row whether copies of its answers pay. `writes` says how often a table was written. Cost: a pass over all rows.
+    pub(crate) fn judge(&self, writes: impl Fn(TableId) -> u64, now_ms: u64) {
+        let mut on_probation = 0;
+        for shard in &self.shards {
+            for row in shard.lock().values() {
+                row.judge(&writes, now_ms);
+                on_probation += u64::from(row.admission.is_on_probation());
+            }
+        }
+        self.on_probation.store(on_probation, Ordering::Relaxed);
+    }
+
+    /// Copies are made for all again. Cost: a pass over all rows, if any is on probation.
+    pub(crate) fn admit_all(&self) {
+        if self.on_probation.swap(0, Ordering::Relaxed) > 0 {
+            self.shards.iter().for_each(|shard| shard.lock().values().for_each(|row| row.admission.forget()));
+        }
+    }
+
+    /// How many rows are on probation, as of when they were judged last.
+    pub(crate) fn on_probation(&self) -> u64 {
+        self.on_probation.load(Ordering::Relaxed)
     }
 
     /// Rows in the map.
@@ -170,6 +220,9 @@ impl DigestCounters {
             rows_affected: AtomicU64::new(0),
             rows_sent: AtomicU64::new(0),
             cache: CacheCounters::default(),
+            admission: Admission::default(),
+            hit: OnceLock::new(),
+            tables: OnceLock::new(),
         }
     }
 
@@ -189,6 +242,36 @@ impl DigestCounters {
 
     pub(crate) fn digest_text(&self) -> &[u8] {
         &self.digest_text
+    }
+
+    /// Whether copies of its answers pay.
+    pub(crate) const fn admission(&self) -> &Admission {
+        &self.admission
+    }
+
+    /// The row of what the cache answers of its statements, found by `find` at first.
+    pub(crate) fn hit_row(&self, find: impl FnOnce() -> Option<Arc<Self>>) -> Option<Arc<Self>> {
+        if let Some(row) = self.hit.get() {
+            return Some(Arc::clone(row));
+        }
+        let row = find()?;
+        Some(Arc::clone(self.hit.get_or_init(|| row)))
+    }
+
+    /// Takes note of the tables that its answers depend on.
+    pub(crate) fn note_tables(&self, footprint: &ReadFootprint) {
+        let _known = self.tables.get_or_init(|| footprint.tables.iter().map(|read| read.table).collect());
+    }
+
+    fn judge(&self, writes: &impl Fn(TableId) -> u64, now_ms: u64) {
+        let answered = self.count.load(Ordering::Relaxed);
+        let counted = Counted {
+            hits: self.hit.get().map_or(0, |hit| hit.count.load(Ordering::Relaxed)),
+            copies: self.cache.copies(),
+            writes: self.tables.get().map_or(0, |tables| tables.iter().map(|table| writes(*table)).sum()),
+            average_us: self.sum_us.load(Ordering::Relaxed).checked_div(answered).unwrap_or(0),
+        };
+        self.admission.judge(counted, now_ms);
     }
 
     /// Counts one statement that a server answered.
@@ -214,7 +297,7 @@ impl DigestCounters {
         self.last_seen_ms.store(now_ms, Ordering::Relaxed);
     }
 
-    fn read(&self, reading: DigestReading) -> Option<DigestRow> {
+    fn read(&self, reading: DigestReading, now_ms: u64) -> Option<DigestRow> {
         let take = |counter: &AtomicU64, zero: u64| match reading {
             DigestReading::Keep => counter.load(Ordering::Relaxed),
             DigestReading::Reset => counter.swap(zero, Ordering::Relaxed),
@@ -237,6 +320,7 @@ impl DigestCounters {
             sum_rows_affected: take(&self.rows_affected, 0),
             sum_rows_sent: take(&self.rows_sent, 0),
             cache: self.cache.read(reading),
+            admission: self.admission.told(now_ms),
         };
         (count_star > 0 || row.cache != CacheFigures::default()).then_some(row)
     }
@@ -282,7 +366,7 @@ mod tests {
             let row = digests.row(&observed(7), 10).unwrap();
             row.observe(&Observation { now_ms: time_us, time_us, rows_affected: 1, rows_sent: 2 });
         }
-        let rows = digests.read(DigestReading::Keep);
+        let rows = digests.read(DigestReading::Keep, 0);
         assert_eq!(rows.len(), 1);
         let row = &rows[0];
         assert_eq!((row.count_star, row.sum_time_us, row.min_time_us, row.max_time_us), (3, 60, 10, 30));
@@ -304,7 +388,7 @@ mod tests {
         ] {
             digests.row(&other, 100).unwrap().hit(1, 0);
         }
-        assert_eq!(digests.read(DigestReading::Keep).len(), 6);
+        assert_eq!(digests.read(DigestReading::Keep, 0).len(), 6);
     }
 
     #[test]
@@ -320,10 +404,10 @@ mod tests {
         let held = digests.row(&observed(1), 10).unwrap();
         held.hit(1, 0);
         digests.row(&observed(2), 10).unwrap().hit(1, 0);
-        assert_eq!(digests.read(DigestReading::Reset).len(), 2);
-        assert_eq!(digests.read(DigestReading::Keep).len(), 0);
+        assert_eq!(digests.read(DigestReading::Reset, 0).len(), 2);
+        assert_eq!(digests.read(DigestReading::Keep, 0).len(), 0);
         assert_eq!(digests.len(), 1);
         held.hit(2, 0);
-        assert_eq!(digests.read(DigestReading::Keep)[0].count_star, 1);
+        assert_eq!(digests.read(DigestReading::Keep, 0)[0].count_star, 1);
     }
 }

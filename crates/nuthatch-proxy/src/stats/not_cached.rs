@@ -54,6 +54,7 @@ pub(crate) enum NotCached {
     Today,
     TablesNotUnderstood,
     TooManyTables,
+    OnProbation,
     Failed,
     NotOneResultSet,
     Warnings,
@@ -63,6 +64,33 @@ pub(crate) enum NotCached {
     TooLarge,
     WrittenMeanwhile,
     Full(Full),
+}
+
+impl NotCached {
+    /// Whether a copy of the whole answer was made before it was found out.
+    pub(crate) const fn is_of_copy(self) -> bool {
+        matches!(
+            self,
+            Self::Empty | Self::TooLarge | Self::WrittenMeanwhile | Self::ReplicaBehind | Self::Full(_)
+        )
+    }
+
+    /// In words, of what was found out when the answer was there, or before a copy of it was begun.
+    const fn of_answer(self) -> &'static str {
+        match self {
+            Self::OnProbation => "copies of such answers did not pay (stats_query_cache: admission)",
+            Self::NotOneResultSet => "its answer was not one result set",
+            Self::Warnings => "its answer came with warnings",
+            Self::SessionChanged => "it has changed the session",
+            Self::FoundRowsUntold => {
+                "it has SQL_CALC_FOUND_ROWS, and its server is asked for that only where its connection is let go of"
+            }
+            Self::Empty => "its answer had no rows, and those are not stored",
+            Self::TooLarge => "its answer was larger than an entry may be",
+            Self::WrittenMeanwhile => "what it reads was written meanwhile",
+            _ => "it failed",
+        }
+    }
 }
 
 /// A clause: "is not cached because …".
@@ -126,17 +154,8 @@ impl fmt::Display for NotCached {
             Self::Today => "it may make a date of a TIME, for which today's is taken",
             Self::TablesNotUnderstood => "which tables it reads is not understood",
             Self::TooManyTables => "a table in it is past mysql-query_cache_tables_max",
-            Self::Failed => "it failed",
-            Self::NotOneResultSet => "its answer was not one result set",
-            Self::Warnings => "its answer came with warnings",
-            Self::SessionChanged => "it has changed the session",
-            Self::FoundRowsUntold => {
-                "it has SQL_CALC_FOUND_ROWS, and its server is asked for that only where its connection is let go of"
-            }
-            Self::Empty => "its answer had no rows, and those are not stored",
-            Self::TooLarge => "its answer was larger than an entry may be",
-            Self::WrittenMeanwhile => "what it reads was written meanwhile",
             Self::Full(why) => return why.fmt(f),
+            Self::OnProbation | Self::Failed | Self::NotOneResultSet | Self::Warnings | Self::SessionChanged | Self::FoundRowsUntold | Self::Empty | Self::TooLarge | Self::WrittenMeanwhile => self.of_answer(),
         })
     }
 }

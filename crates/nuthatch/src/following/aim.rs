@@ -24,6 +24,12 @@ pub(super) struct Aim {
     pub(super) chances: RefCell<Chances>,
 }
 
+/// Why it is not `exact` yet, where nothing is known to stand in the way.
+pub(super) const TRYING: &str = "exact is being tried: the first marker is on its way";
+
+/// Why it is not `exact` any more, where nobody has said why.
+const LATE: &str = "the last marker was answered too late: this host, the network or the server is slow";
+
 /// As a semi-synchronous replica.
 #[derive(Debug, Clone)]
 pub(super) struct Waited {
@@ -42,8 +48,19 @@ impl Aim {
         }
         let (server, mode) = (self.followed.name(), mode.word());
         match why {
-            "" => tracing::info!(%server, mode, "writes past the proxy are followed"),
+            "" | TRYING => tracing::info!(%server, mode, "writes past the proxy are followed"),
             why => tracing::warn!(%server, mode, "writes past the proxy are followed no better: {why}"),
+        }
+    }
+
+    /// Why no more than the bound is promised; nothing where no more is asked for.
+    pub(super) fn why_bounded(&self) -> String {
+        let why = self.why_not_exact.borrow();
+        match self.followed.wanted() {
+            Follow::Off | Follow::Bounded => String::new(),
+            // It was held, and is not any more.
+            Follow::Exact if why.is_empty() => LATE.to_owned(),
+            Follow::Exact => why.clone(),
         }
     }
 

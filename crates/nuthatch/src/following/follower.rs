@@ -15,7 +15,7 @@ use nuthatch_sql::ServerFlavor;
 use tokio::time::{Instant, sleep};
 use tokio_util::sync::CancellationToken;
 
-use crate::following::aim::{Aim, Waited};
+use crate::following::aim::{Aim, TRYING, Waited};
 use crate::following::carry::Carry;
 use crate::following::patience::in_time;
 use crate::following::unproven::Proof;
@@ -83,7 +83,7 @@ impl Follower {
             bound: Duration::from_millis(self.proxy.snapshot().mysql.query_cache_max_staleness_ms),
             event_wait_ns: self.proxy.snapshot().mysql.query_cache_follow_event_wait_ms * 1_000_000,
             leased_until_ns: Cell::new(0),
-            why_not_exact: RefCell::default(),
+            why_not_exact: RefCell::new(TRYING.to_owned()),
             chances: RefCell::default(),
         };
         let mut pause = PAUSE;
@@ -228,6 +228,7 @@ impl Follower {
                     };
                     let user = &variables.query_cache_follow_username;
                     let grants = missing_grants(flavor, user, Some(&marker));
+                    refuse(TRYING.to_owned());
                     Ok(Some(Waited { marker, timeout_max_ms, lease_max_ns, grants }))
                 }
             },
@@ -252,9 +253,7 @@ impl Follower {
             };
             let snapshot = self.proxy.snapshot();
             if let Ok(Some(_)) = self.waited(&mut prover, &snapshot, aim, Duration::ZERO).await {
-                return FollowError::Anew(
-                    "the server would wait for the proxy now: it is followed anew".to_owned(),
-                );
+                return FollowError::Anew("the server would wait for the proxy now".to_owned());
             }
         }
     }

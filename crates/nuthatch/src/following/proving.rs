@@ -183,9 +183,5 @@ fn note_reached(asked_ns: u64, aim: &Aim) {
     }
     let bound_ns = u64::try_from(aim.bound.as_nanos()).unwrap_or(u64::MAX);
     aim.followed.horizon().extend(asked_ns.saturating_add(bound_ns), false);
-    let why = match aim.followed.wanted() {
-        Follow::Exact => aim.why_not_exact.borrow().clone(),
-        Follow::Off | Follow::Bounded => String::new(),
-    };
-    aim.stand(Follow::Bounded, &why);
+    aim.stand(Follow::Bounded, &aim.why_bounded());
 }

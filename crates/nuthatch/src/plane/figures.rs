@@ -28,7 +28,7 @@ fn of_follows(follows: &[FollowRow], learnt: LearntFigures) -> [Sample; 11] {
     let standing = |mode: Follow| follows.iter().filter(|row| row.standing.mode == mode).count() as u64;
     let sum = |of: fn(&FollowRow) -> u64| follows.iter().map(of).sum();
     [
-        S::QueryCacheFollowed.sample(standing(Follow::Off)),
+        S::QueryCacheFollowedOff.sample(standing(Follow::Off)),
         S::QueryCacheFollowedBounded.sample(standing(Follow::Bounded)),
         S::QueryCacheFollowedExact.sample(standing(Follow::Exact)),
         S::QueryCacheFollowTransactions.sample(sum(|row| row.transactions)),
@@ -47,6 +47,7 @@ fn of_totals(totals: &Totals) -> Vec<Sample> {
     vec![
         S::Questions.sample(totals.questions),
         S::SlowQueries.sample(totals.slow_queries),
+        S::QueryCacheProbationAnswers.sample(totals.answers_on_probation),
         S::ClientConnectionsCreated.sample(totals.clients_created),
         S::ClientConnectionsAborted.sample(totals.clients_aborted),
         S::QueriesBackendsBytesRecv.sample(totals.backend_bytes_received),
@@ -188,6 +189,7 @@ fn of_levels(levels: &Levels) -> Vec<Sample> {
         S::QueryCacheCaptureBytesLimit.sample(levels.captures.bytes_max),
         S::QueryCacheCapturesRefused.sample(levels.captures.refused),
         S::QueryCacheNotAdmitted.sample(levels.cache.not_admitted),
+        S::QueryCacheOnProbation.sample(levels.digests_on_probation),
         S::QueryCacheRule.sample(levels.cache.rule.number().into()),
         S::QueryCacheTrials.sample(levels.cache.trials),
         S::QueryCacheTrialHitsRecency.sample(levels.cache.trial_hits[0]),

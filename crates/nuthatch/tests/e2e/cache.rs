@@ -2,6 +2,7 @@
 //!
 //! Whether an answer came from the cache is seen by changing the row behind the proxy: a hit still has the old value.
 
+mod admission;
 mod apart;
 mod bounds;
 mod by_rule;

@@ -20,6 +20,7 @@ use crate::session::parts::{Account, CacheUse, Context, Dealings, Ground, Off, c
 use crate::session::statement::{Caching, Facts, heed_hint, look};
 use crate::shared::Shared;
 use crate::shared::answers::HitPlan;
+use crate::stats::Observed;
 use crate::stats::not_cached::NotCached;
 
 /// A step and what came of it.
@@ -166,6 +167,7 @@ impl Asker<'_> {
             findings.extend(self.tables(statement, hostgroup));
         }
         if caching.is_any() {
+            findings.extend(self.admission(known.digest, hostgroup));
             findings.extend(self.entries_told(caching));
         }
         findings
@@ -236,6 +238,21 @@ impl Asker<'_> {
             Some(shown) => TableRead { looked_at: shown.looked_at, ..read },
         };
         ReadFootprint { tables: read.tables.into_iter().map(depended_on).collect(), ..read }
+    }
+
+    /// Whether copies of its answers pay, if that is known.
+    fn admission(&self, digest: u64, hostgroup: HostgroupId) -> Option<Finding> {
+        let variables = &self.snapshot.mysql;
+        let observed = Observed {
+            hostgroup: hostgroup.0.into(),
+            schema: self.schema,
+            user: &self.user.name,
+            client_addr: if variables.query_digests_track_hostname { &self.address.host } else { "" },
+            digest,
+            digest_text: b"",
+        };
+        let row = self.shared.answers.digests.known(&observed).filter(|_| variables.query_cache_admission)?;
+        Some(("admission", row.admission().told(self.now_ms)?))
     }
 
     /// What is promised of writes past the proxy.

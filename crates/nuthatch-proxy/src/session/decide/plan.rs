@@ -12,7 +12,7 @@ use crate::session::parts::{Account, CacheUse, Context, Dealings, Ground, Statem
 use crate::session::statement::{Facts, Known, Looked, Plan, SaidByRules, look};
 use crate::shared::answers::{HitPlan, Terms};
 use crate::state::Found;
-use crate::stats::{DigestCounters, Observed};
+use crate::stats::{DigestCounters, HOSTGROUP_CACHE, Observed};
 
 /// Looks at the statement as the client sent it. What it says of the cache is not in it yet: see [`plan_for_cache`](super::query_cache::plan_for_cache).
 pub(crate) fn plan(
@@ -118,7 +118,8 @@ pub(crate) fn hit_plan(
     tenure: Option<Tenure>,
 ) -> HitPlan {
     let digest = plan.digest.as_ref().and_then(|row| {
-        digest_row(ground, account, context, crate::stats::HOSTGROUP_CACHE, row.digest(), row.digest_text())
+        let find = || digest_row(ground, account, context, HOSTGROUP_CACHE, row.digest(), row.digest_text());
+        row.hit_row(find)
     });
     let leaves_diagnostics =
         matches!(context.lexing.server, ServerFlavor::MariaDb(_)) && plan.facts.tables.none;

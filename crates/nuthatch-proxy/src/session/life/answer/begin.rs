@@ -1,6 +1,9 @@
 //! How a statement begins to be asked, as far as that takes no waiting.
 
+use std::sync::Arc;
+
 use nuthatch_cache::Entry;
+use nuthatch_sql::CacheWish;
 use nuthatch_wire::Form;
 
 use crate::backend::{InLine, Turn};
@@ -11,15 +14,16 @@ use crate::session::inquiry::{Inquiry, Stage};
 use crate::session::lease::causal::{demand, may_be_asked_of};
 use crate::session::lease::check_out::{Begun, Leased, State, lease_in_turn, lease_or_join};
 use crate::session::life::answer::record::may_be_recorded;
-use crate::session::life::answer::store::{capture, entry_of_any_epoch};
+use crate::session::life::answer::store::{capture, entry_of_any_epoch, key_of};
 use crate::session::life::sent_execution::send_execution_at_once;
 use crate::session::life::sent_text::send_text_at_once;
 use crate::session::parts::Context;
-use crate::session::statement::{Asked, Plan, Request};
+use crate::session::statement::{Asked, Caching, Plan, Request};
 use crate::session::way::{Capture, Print, Trouble};
 use crate::session::whole::Session;
 use crate::shared::answers::HitPlan;
 use crate::state::Errand;
+use crate::stats::DigestCounters;
 use crate::stats::not_cached::NotCached;
 
 /// Counts the statement, which is to be asked, and makes room for a copy of its answer if that may be stored.
@@ -45,12 +49,34 @@ pub(crate) fn begin(
     plan.count_rules();
     own_up(&session.ground, &mut session.dealings.transaction);
     let mut capture = may_fill(&session.dealings.transaction, &session.dealings.hands, caching)
+        .and_then(|()| admit(session, request, plan, caching, now_ms))
         .map(|()| Box::new(capture(&session.ground, caching)));
     if may_be_recorded(&session.ground, &session.context, &session.dealings, plan) {
         capture = Ok(with_print(&session.context, capture));
         session.dealings.transaction.takes_outlasting();
     }
     Ok(Box::new(Inquiry { asked, capture, stage: Stage::New }))
+}
+
+/// Whether a copy of the answer may pay.
+#[inline]
+fn admit(
+    session: &Session,
+    request: &Request,
+    plan: &Plan,
+    caching: Caching,
+    now_ms: u64,
+) -> Result<(), NotCached> {
+    let hash = || key_of(session, request).map(|key| key.hash());
+    let refuses = |digest: &Arc<DigestCounters>| digest.admission().refuses(hash, now_ms);
+    let is_asked_for = plan.verdict.cache_mode.is_some() || plan.facts.cache.hint.wish == CacheWish::Cache;
+    let is_judged =
+        session.ground.snapshot.mysql.query_cache_admission && caching.is_exact() && !is_asked_for;
+    if !is_judged || !plan.digest.as_ref().is_some_and(refuses) {
+        return Ok(());
+    }
+    session.ground.worker.counters.answers_on_probation.bump();
+    Err(NotCached::OnProbation)
 }
 
 /// The same with a print of the answer, which is written down.

@@ -20,7 +20,7 @@ use crate::state::Found;
 use crate::stats::not_cached::NotCached;
 
 /// The cache's key of the statement at hand.
-fn key_of<'a>(session: &'a Session, request: &Request) -> Option<Key<'a>> {
+pub(super) fn key_of<'a>(session: &'a Session, request: &Request) -> Option<Key<'a>> {
     match request {
         Request::Text => {
             key_in(&session.account, &session.context, Protocol::Text, session.client.statement_text())
@@ -145,6 +145,9 @@ pub(super) fn store(
             teller.await_answer(created_ms);
         }
         session.ground.shared.exact.table_counters.count_reads(&reading.footprint);
+        if let Some(digest) = &plan.digest {
+            digest.note_tables(&reading.footprint);
+        }
     }
     Ok(())
 }
