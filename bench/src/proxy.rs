@@ -42,6 +42,8 @@ pub(crate) enum CacheRule {
     Matching(&'static str),
     /// All that it can, until what they read is written.
     Exact,
+    /// All that it can, until what they read is written, but no longer than a millisecond: so each answer is stored, and none is used.
+    ExactForAMoment,
 }
 
 /// A running proxy; dropping stops it.
@@ -133,6 +135,13 @@ impl Proxy {
             CacheRule::Exact => {
                 self.administer("SET mysql-query_cache_type=1; LOAD MYSQL VARIABLES TO RUNTIME;")?;
                 self.wait_until_tables_are_known()
+            }
+            CacheRule::ExactForAMoment => {
+                self.load_rule(CacheRule::Exact)?;
+                self.administer(
+                    "INSERT INTO mysql_query_rules (rule_id,active,match_digest,cache_ttl,attributes,apply) \
+                     VALUES (1,1,'^SELECT',1,'{\"cache\":\"both\"}',1); LOAD MYSQL QUERY RULES TO RUNTIME;",
+                )
             }
         }
     }

@@ -152,7 +152,7 @@ fn line(case: Case, found: Found) -> String {
     };
     let rule = match case.rule {
         CacheRule::Nothing => "none",
-        CacheRule::Exact => "exact",
+        CacheRule::Exact | CacheRule::ExactForAMoment => "exact",
         CacheRule::Matching(_) => "matches",
     };
     format!(

@@ -272,7 +272,7 @@ impl State {
         if is_sent {
             self.unproven.note_first(place);
         }
-        self.followed.note_position(place.file, place.offset);
+        self.tell_place();
     }
 
     /// An event that ends there has passed.
@@ -417,6 +417,7 @@ impl State {
                 self.prepared.insert(owned(xid), written.prepare());
             }
             self.note_end(end, &name);
+            self.tell_place();
         }
     }
 
@@ -443,6 +444,13 @@ impl State {
             return self.pass(end);
         };
         self.note_end(end, &name);
+        self.hold_written(end, name, finishes, written);
+        // Not before: whoever sees that it is carried up to there may rely on it.
+        self.tell_place();
+    }
+
+    /// What was written is pending until it is proven to be shown.
+    fn hold_written(&mut self, end: u64, name: Name, finishes: Option<OwnedXid>, written: Written) {
         if written.is_nothing() {
             return;
         }
@@ -472,9 +480,14 @@ impl State {
                 self.unproven.note_end(place);
             }
             self.unproven.note_first(place);
-            self.followed.note_position(place.file, place.offset);
         }
         self.followed.note_transaction();
+    }
+
+    fn tell_place(&self) {
+        if let Some(place) = self.place {
+            self.followed.note_position(place.file, place.offset);
+        }
     }
 }
 

@@ -100,7 +100,12 @@ impl Author {
             15..18 => Ending::Commit,
             _ => Ending::Rollback,
         };
-        Pair { read, writes, ending }
+        let mut pair = Pair { read, writes, ending };
+        // What MySQL has prepared keeps the types of its parameters when a column's is changed: it answers otherwise than if it was prepared anew.
+        while self.server == Kind::MySql && pair.defines() && pair.read.is_prepared() {
+            pair.read = self.read();
+        }
+        pair
     }
 
     /// Takes note of a key that the server gave.

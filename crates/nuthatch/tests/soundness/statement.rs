@@ -54,6 +54,10 @@ impl Statement {
         Self::new(kind, sql, Form::Text)
     }
 
+    pub(crate) fn is_prepared(&self) -> bool {
+        self.form == Form::Prepared
+    }
+
     /// Its values, as footprints are told of them.
     pub(crate) fn parameters(&self) -> Vec<Parameter> {
         let known = |value: &Value| match value {

@@ -98,14 +98,15 @@ impl Followed {
         is_news
     }
 
-    /// It has been carried up to that byte of the file of that number.
+    /// It has been carried up to that byte of the file of that number. Whoever reads it finds what was noted before, too.
     pub fn note_position(&self, file: u64, offset: u64) {
-        self.file.store(file, Ordering::Relaxed);
-        self.offset.store(offset, Ordering::Relaxed);
+        self.file.store(file, Ordering::Release);
+        self.offset.store(offset, Ordering::Release);
     }
 
     fn position(&self) -> String {
-        format!("{:06}:{}", self.file.load(Ordering::Relaxed), self.offset.load(Ordering::Relaxed))
+        let offset = self.offset.load(Ordering::Acquire);
+        format!("{:06}:{offset}", self.file.load(Ordering::Acquire))
     }
 
     /// What was written before so many microseconds has come to be carried only now.

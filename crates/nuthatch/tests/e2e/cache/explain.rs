@@ -66,6 +66,7 @@ fn table_in_words(read: &str) -> String {
     let schema = if name.contains('.') { "" } else { "shop." };
     let rows = match rows.split_once(']') {
         None => "any row".to_owned(),
+        Some((range, _)) if is_wide(range) => "any row".to_owned(),
         Some((range, _)) if range.contains("..") => {
             format!("keys {}, also absent", range.replace("..", " to "))
         }
@@ -75,6 +76,12 @@ fn table_in_words(read: &str) -> String {
     // The file has the keys of all tables with a sign.
     let rows = if name == "users" { rows.replace("keys -1", "keys 18446744073709551615") } else { rows };
     format!("{}: {rows}", format!("{schema}{name}").to_lowercase())
+}
+
+/// Whether it is a range of keys that covers more than 16 blocks of 64.
+fn is_wide(range: &str) -> bool {
+    let key = |text: &str| text.parse::<i64>().map_or(u64::MAX, i64::cast_unsigned);
+    range.split_once("..").is_some_and(|(from, to)| key(to) / 64 - key(from) / 64 >= 16)
 }
 
 #[test]
