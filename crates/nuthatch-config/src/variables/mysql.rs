@@ -51,7 +51,7 @@ variables! {
         "The longest semi-sync time-out with which the proxy takes part: for so long it may hold up every write, once, when it dies.";
     query_cache_follow_event_wait_ms: count(0..=60_000) = 20, Acts, own,
         "Milliseconds for which what a write through the proxy does not tell of itself waits for its event, where the binlog is followed: then only what the event shows is forgotten. After that all that the write may have changed is.";
-    query_cache_follow_columns_max: count(0..=1_000) = 16, Acts, own,
+    query_cache_follow_columns_max: count(0..=1_000) = 64, Acts, own,
         "Sets of columns of a table that are learnt from reads which compare them with constants and look at them, where the binlog is followed; 0: none. Half of them are left to reads that look at all. Answers about others depend on the whole table.";
     query_cache_tables_max: count(1..=16_777_216) = 65_536, AtStart, own,
         "Tables whose changes are followed; what reads others is not cached.";

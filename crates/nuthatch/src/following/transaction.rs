@@ -12,7 +12,7 @@ use crate::following::xa::OwnedXid;
 const ROWS_MAX: usize = 1000;
 
 /// Hashes of what rows of a transaction hold; of more, nothing is known of what they hold.
-const HELD_MAX: usize = 1500;
+const HELD_MAX: usize = 6000;
 
 /// By what the server says that it shows a transaction.
 #[derive(Debug, Clone, PartialEq, Eq)]
