@@ -69,7 +69,7 @@ impl CacheCounters {
         if stored.is_ok() {
             self.fills.fetch_add(1, Ordering::Relaxed);
         }
-        if stored.is_ok() || stored.is_err_and(NotCached::is_of_copy) {
+        if stored.err().is_none_or(NotCached::is_of_copy) {
             self.copies.fetch_add(1, Ordering::Relaxed);
         }
         if let Some(mut not_cached) = self.not_cached.try_lock() {

@@ -53,28 +53,39 @@ pub(super) fn links_of_on(
 /// Adds what follows of other columns from what is demanded of some by the WHERE.
 pub(super) fn link_all(demanded: &mut [Equal], links: &[Link]) {
     let mut weak: Vec<Place> = Vec::new();
-    let told = |demanded: &[Equal], (table, column): Place| -> Option<Vec<u64>> {
-        demanded.get(table)?.values(column).map(<[u64]>::to_vec)
+    let next = |demanded: &[Equal], weak: &[Place]| {
+        links.iter().find_map(|link| {
+            let [one, other] = link.columns;
+            [(one, other), (other, one)].into_iter().find_map(|(from, to)| {
+                let values = values(demanded, from).filter(|_| values(demanded, to).is_none())?;
+                Some((to, values.to_vec(), link.tells_weakly((from, weak.contains(&from)), to)?))
+            })
+        })
     };
     // Each round but the last tells of one more column at least.
-    while let Some((to, values, is_weak)) = links.iter().find_map(|link| {
-        let [one, other] = link.columns;
-        [(one, other), (other, one)].into_iter().find_map(|(from, to)| {
-            let values = told(demanded, from).filter(|_| told(demanded, to).is_none())?;
-            let is_weak = weak.contains(&from);
-            match link.reach {
-                Reach::Both => Some((to, values, is_weak)),
-                Reach::LeftInto(table) if to.0 == table => Some((to, values, true)),
-                Reach::LeftInto(table) => (from.0 == table && !is_weak).then_some((to, values, false)),
-            }
-        })
-    }) {
+    while let Some((to, values, is_weak)) = next(demanded, &weak) {
         if is_weak {
             weak.push(to);
         }
         match demanded.get_mut(to.0) {
             Some(table) => table.add((to.1, values)),
             None => return,
+        }
+    }
+}
+
+/// What is demanded of the column.
+fn values(demanded: &[Equal], (table, column): Place) -> Option<&[u64]> {
+    demanded.get(table)?.values(column)
+}
+
+impl Link {
+    /// Whether what it tells of `to`, by what is demanded of `from`, weakly or not, is weak; none if it tells nothing.
+    fn tells_weakly(&self, (from, is_weak): (Place, bool), to: Place) -> Option<bool> {
+        match self.reach {
+            Reach::Both => Some(is_weak),
+            Reach::LeftInto(table) if to.0 == table => Some(true),
+            Reach::LeftInto(table) => (from.0 == table && !is_weak).then_some(false),
         }
     }
 }

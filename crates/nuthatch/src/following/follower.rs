@@ -197,13 +197,13 @@ impl Follower {
         patience: Duration,
     ) -> Result<Option<Waited>, FollowError> {
         let variables = &snapshot.mysql;
-        let refuse = |why: String| *aim.why_not_exact.borrow_mut() = why;
+        let note_why = |why: String| *aim.why_not_exact.borrow_mut() = why;
         let Some(marker) = Marker::parse(&variables.query_cache_follow_marker) else {
-            refuse("mysql-query_cache_follow_marker is no schema.table".to_owned());
+            note_why("mysql-query_cache_follow_marker is no schema.table".to_owned());
             return Ok(None);
         };
         if !aim.may_try() {
-            refuse(
+            note_why(
                 "it fell from exact three times within ten minutes: it is tried again after an hour, or when another configuration is loaded"
                     .to_owned(),
             );
@@ -213,12 +213,12 @@ impl Follower {
         let flavor = prover.flavor();
         match without_those_lost(prover, timeout_max_ms, patience).await? {
             None => {
-                refuse(NotWaited::NoPlugin(flavor).to_string());
+                note_why(NotWaited::NoPlugin(flavor).to_string());
                 Ok(None)
             }
             Some(waiting) => match waiting.may_be_joined(flavor, timeout_max_ms) {
                 Err(why) => {
-                    refuse(why.to_string());
+                    note_why(why.to_string());
                     Ok(None)
                 }
                 Ok(()) => {
@@ -228,7 +228,7 @@ impl Follower {
                     };
                     let user = &variables.query_cache_follow_username;
                     let grants = missing_grants(flavor, user, Some(&marker));
-                    refuse(TRYING.to_owned());
+                    note_why(TRYING.to_owned());
                     Ok(Some(Waited { marker, timeout_max_ms, lease_max_ns, grants }))
                 }
             },

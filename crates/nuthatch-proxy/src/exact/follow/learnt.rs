@@ -75,7 +75,7 @@ impl Learnt {
             return;
         }
         let new = LearntColumns {
-            columns: compared(read),
+            columns: ColumnPlaces::from_slice(compared(read)),
             looked_at: known.width_of(read, sets_max),
             since: known.generation + 1,
         };
@@ -101,19 +101,18 @@ impl Known {
     pub(crate) fn narrowest(&self, read: &TableRead, shows: impl Fn(u64) -> bool) -> Option<&LearntColumns> {
         let columns = compared(read);
         let tells = |known: &&LearntColumns| {
-            let is_of_all = known.columns.is_empty() && known.looked_at == ColumnSet::ALL;
-            (known.columns == columns || known.columns.is_empty() && !is_of_all)
+            (*known.columns == *columns || known.columns.is_empty())
                 && known.looked_at.has_all_of(looked_at(read))
                 && shows(known.since)
         };
         let told = self.of(read.table).iter().filter(tells);
-        told.min_by_key(|known| (known.columns != columns, known.looked_at.count()))
+        told.min_by_key(|known| (*known.columns != *columns, known.looked_at.count()))
     }
 
     /// Whether nothing is to be learnt of a read.
     fn has(&self, read: &TableRead, sets_max: usize) -> bool {
         let (columns, width) = (compared(read), self.width_of(read, sets_max));
-        let is_it = |known: &LearntColumns| known.columns == columns && known.looked_at == width;
+        let is_it = |known: &LearntColumns| *known.columns == *columns && known.looked_at == width;
         columns.is_empty() && width == ColumnSet::ALL || self.of(read.table).iter().any(is_it)
     }
 
@@ -122,7 +121,7 @@ impl Known {
         let wanted = looked_at(read);
         let narrow = || self.of(read.table).iter().filter(|known| known.looked_at != ColumnSet::ALL);
         let columns = compared(read);
-        let of_columns = || narrow().filter(|known| known.columns == columns);
+        let of_columns = || narrow().filter(|known| *known.columns == *columns);
         let is_known = of_columns().any(|known| known.looked_at == wanted);
         let has_room = of_columns().count() < WIDTHS_MAX && narrow().count() < sets_max / 2;
         if is_known || has_room { wanted } else { ColumnSet::ALL }
@@ -142,10 +141,10 @@ impl LearntColumns {
 }
 
 /// The columns that a read compares with constants.
-fn compared(read: &TableRead) -> ColumnPlaces {
+fn compared(read: &TableRead) -> &[u16] {
     match &read.rows {
-        ReadRows::Equal(equality) => equality.columns.clone(),
-        _ => ColumnPlaces::new(),
+        ReadRows::Equal(equality) => &equality.columns,
+        _ => &[],
     }
 }
 
