@@ -193,6 +193,8 @@ impl Compiled {
         set(&mut verdict.cache_ttl_ms, &self.rule.cache_ttl_ms);
         set(&mut verdict.cache_mode, &self.rule.cache_mode);
         set(&mut verdict.cache_empty_result, &self.rule.cache_empty_result);
+        set(&mut verdict.cache_timeout_ms, &self.rule.cache_timeout_ms);
+        set(&mut verdict.cache_stale_if_error_ms, &self.rule.cache_stale_if_error_ms);
         set(&mut verdict.timeout_ms, &self.rule.timeout_ms);
         set(&mut verdict.retries, &self.rule.retries);
         set(&mut verdict.delay_ms, &self.rule.delay_ms);

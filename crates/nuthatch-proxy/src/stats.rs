@@ -10,6 +10,7 @@ mod counters;
 mod digests;
 mod errors;
 pub(crate) mod not_cached;
+mod patience;
 mod pin_counters;
 pub(crate) mod pins;
 mod reading;

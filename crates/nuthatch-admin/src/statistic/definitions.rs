@@ -283,6 +283,12 @@ statistics! {
         "Digests of whose answers copies are made for one key in 16 only, as copies of all did not pay (stats_query_cache: admission).";
     QueryCacheProbationAnswers = Counter "Query_Cache_Probation_answers", "query_cache_probation_answers" {},
         "Answers to such digests of which no copy was made.";
+    QueryCacheWaits = Counter "Query_Cache_Waits", "query_cache_waits" {},
+        "Statements that waited while somebody else was asking a server the same for the cache.";
+    QueryCacheWaitsAnswered = Counter "Query_Cache_Waits_answered", "query_cache_waits_answered" {},
+        "Those of them that were answered from the cache then.";
+    QueryCacheWaitsOver = Counter "Query_Cache_Waits_over", "query_cache_waits_over" {},
+        "Those of them that had waited for as long as they may (mysql-query_cache_wait_max_ms), and were asked by themselves.";
     QueryCacheRule = Gauge "Query_Cache_Rule", "query_cache_rule" {},
         "By what it is chosen which answers go when the cache is full: 0 the time of the last use, 1 the same and those used twice at most before, 2 how often they were used.";
     QueryCacheTrials = Counter "Query_Cache_Trials", "query_cache_trials" {},

@@ -45,6 +45,8 @@ struct Scenario {
     readers: Readers,
     /// A thread each, which asks in a transaction with a snapshot.
     snapshots: &'static [Query],
+    /// A thread each, which waits for what another asks, and then is served or asks.
+    together: Readers,
     /// A thread each, which asks a replica.
     at_replica: &'static [Query],
     /// What the cache holds from the start.
@@ -127,8 +129,17 @@ fn snapshots_are_given_what_they_show_within_the_bound() {
                     Named => (&[&[Named, Named]], &[Named, Named]),
                 };
                 let follow = Some(Follow::Bounded);
-                Scenario { writes, readers, snapshots, at_replica: &[], seeds, left_out: None, follow }
-                    .run(&coverage);
+                Scenario {
+                    writes,
+                    readers,
+                    snapshots,
+                    together: &[],
+                    at_replica: &[],
+                    seeds,
+                    left_out: None,
+                    follow,
+                }
+                .run(&coverage);
             }
         }
     }
@@ -154,6 +165,7 @@ fn what_replicas_answer_is_served_as_if_their_primary_had() {
                     writes,
                     readers,
                     snapshots: &[],
+                    together: &[],
                     at_replica,
                     seeds: &[],
                     left_out: None,
@@ -165,6 +177,40 @@ fn what_replicas_answer_is_served_as_if_their_primary_had() {
         }
     }
     assert!(coverage.served_of_replica.load(Relaxed) > SCHEDULES as u64, "{coverage:?}");
+}
+
+#[test]
+fn who_waits_for_what_another_asks_is_given_what_holds() {
+    let coverage = Arc::new(Coverage::default());
+    let past: [&[Write]; 2] = [&[PastUpdate1, PastInsert2], &[PastUpdate1, Update1]];
+    let own: [&[Write]; 2] = [&[Update1, Broad], &[InsertServerKey, Lost]];
+    let past = past.map(|writes| (writes, Some(Follow::Exact)));
+    for (writes, follow) in own.map(|writes| (writes, None)).into_iter().chain(past) {
+        for query in [Row1, Range, Count] {
+            let (readers, together): (Readers, Readers) = match query {
+                Row1 => (&[&[Row1]], &[&[Row1, Row1], &[Row1]]),
+                Range => (&[&[Range]], &[&[Range, Range], &[Range]]),
+                _ => (&[&[Count]], &[&[Count, Count], &[Count]]),
+            };
+            let (snapshots, at_replica, seeds): (&[Query], &[Query], &[Query]) = (&[], &[], &[]);
+            let left_out = None;
+            Scenario { writes, readers, snapshots, together, at_replica, seeds, left_out, follow }
+                .run(&coverage);
+        }
+    }
+    assert!(coverage.served.load(Relaxed) > SCHEDULES as u64, "{coverage:?}");
+}
+
+#[test]
+fn rule_of_those_who_wait_left_out_is_found() {
+    let together = |writes| Scenario {
+        together: &[&[Row1]],
+        ..without(Rule::LookUpPastWaiting, writes, &[&[Row1]], &[])
+    };
+    check_left_out(&[
+        together(&[Update1]),
+        Scenario { follow: Some(Follow::Exact), ..together(&[PastUpdate1]) },
+    ]);
 }
 
 #[test]
@@ -261,7 +307,16 @@ fn check_left_out(scenarios: &[Scenario]) {
 }
 
 fn without(rule: Rule, writes: &'static [Write], readers: Readers, seeds: &'static [Query]) -> Scenario {
-    Scenario { writes, readers, snapshots: &[], at_replica: &[], seeds, left_out: Some(rule), follow: None }
+    Scenario {
+        writes,
+        readers,
+        snapshots: &[],
+        together: &[],
+        at_replica: &[],
+        seeds,
+        left_out: Some(rule),
+        follow: None,
+    }
 }
 
 /// Runs the writes beside all kinds of readers.
@@ -291,8 +346,17 @@ fn check_followed(writes: &'static [Write], follow: Option<Follow>) {
     let coverage = Arc::new(Coverage::default());
     for readers in same.into_iter().chain(mixed) {
         for seeds in [&[][..], &[Row1, Row2, Range, Count, Both, Named]] {
-            Scenario { writes, readers, snapshots: &[], at_replica: &[], seeds, left_out: None, follow }
-                .run(&coverage);
+            Scenario {
+                writes,
+                readers,
+                snapshots: &[],
+                together: &[],
+                at_replica: &[],
+                seeds,
+                left_out: None,
+                follow,
+            }
+            .run(&coverage);
         }
     }
     let Coverage { served, stored, refused, invalidated, .. } = &*coverage;
@@ -349,6 +413,11 @@ impl Scenario {
             thread::spawn(move || world.read_in_snapshot(*query))
         });
         let snapshots: Vec<_> = snapshots.collect();
+        let together = self.together.iter().map(|queries| {
+            let world = world.clone();
+            thread::spawn(move || queries.iter().for_each(|query| world.read_together(*query)))
+        });
+        let together: Vec<_> = together.collect();
         let at_replica = self.at_replica.iter().map(|query| {
             let world = world.clone();
             thread::spawn(move || world.read_at_replica(*query))
@@ -363,7 +432,7 @@ impl Scenario {
             thread::spawn(move || step(&world))
         });
         let steps: Vec<_> = steps.collect();
-        let sessions = writers.into_iter().chain(readers).chain(snapshots).chain(at_replica);
+        let sessions = writers.into_iter().chain(readers).chain(together).chain(snapshots).chain(at_replica);
         for session in sessions.chain(steps) {
             session.join().expect("its complaint has ended the schedule");
         }

@@ -18,6 +18,10 @@ pub struct Verdict {
     pub cache_mode: Option<CacheMode>,
     /// Whether a result without rows is cached; `None` leaves it to `mysql-query_cache_stores_empty_result`.
     pub cache_empty_result: Option<bool>,
+    /// How many milliseconds it waits for somebody else's answer to it; 0 for none; `None` leaves it to `mysql-query_cache_wait_max_ms`.
+    pub cache_timeout_ms: Option<u32>,
+    /// For how many milliseconds past its time a result may be served while no server answers; `None` and 0 for none.
+    pub cache_stale_if_error_ms: Option<u32>,
     /// How long it may run, in milliseconds; `None` and 0 leave it to `mysql-default_query_timeout`.
     pub timeout_ms: Option<u32>,
     /// How often it may be sent again; `None` leaves it to `mysql-query_retries_on_failure`.
@@ -50,6 +54,8 @@ impl Verdict {
         cache_ttl_ms: None,
         cache_mode: None,
         cache_empty_result: None,
+        cache_timeout_ms: None,
+        cache_stale_if_error_ms: None,
         timeout_ms: None,
         retries: None,
         delay_ms: None,

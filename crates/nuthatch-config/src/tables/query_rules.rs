@@ -30,7 +30,7 @@ pub(crate) static MYSQL_QUERY_RULES: Table = Table {
         Column::int("destination_hostgroup").default_null(),
         Column::int("cache_ttl").check("cache_ttl > 0").or_null(),
         Column::int("cache_empty_result").check("cache_empty_result IN (0, 1)").default_null(),
-        Column::int("cache_timeout").check("cache_timeout >= 0").or_null().stored(),
+        Column::int("cache_timeout").check("cache_timeout >= 0").or_null(),
         Column::int("reconnect").check("reconnect IN (0, 1)").default_null().stored(),
         Column::int("timeout").of_type("INT UNSIGNED").check("timeout >= 0").or_null(),
         Column::int("retries").check("retries >= 0 AND retries <= 1000").or_null(),

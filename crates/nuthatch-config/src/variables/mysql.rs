@@ -19,8 +19,10 @@ variables! {
         "What is cached by itself: 0 nothing, though rules with `cache_ttl` and comments with `ttl` still act; 1 every SELECT that can be proven safe, until what it reads is written through this proxy (writes past it are not seen); 2 only those with SQL_CACHE or `/* nuthatch: cache */`. A session may say another for itself.";
     query_cache_size as "query_cache_size_MB": cache_size(..=10_485_760) = 256, Acts,
         "MiB that the query cache may take, everything counted. A hard limit; 0 caches nothing. Clients see it in bytes, as `query_cache_size`.";
-    query_cache_soft_ttl_pct: count(0..=100) = 0, Stored,
-        "Percent of a rule's TTL after which one reader refreshes the entry; 0 and 100: off.";
+    query_cache_soft_ttl_pct: count(0..=100) = 0, Acts,
+        "Percent of a rule's TTL after which an entry that is asked for is read anew, by the proxy, so that nobody waits for it; 0 and 100: off.";
+    query_cache_wait_max_ms: count(0..=600_000) = 5_000, Acts, own,
+        "Milliseconds for which a statement waits, at most, while somebody else is asking the same for the cache; then it is asked by itself. It never waits for more than four times as long as such a question takes on an average. 0: it does not wait. A rule may say another (`cache_timeout`).";
     query_cache_admission: flag = true, Acts, own,
         "Whether copies are made of answers only where they pay: a digest whose copies cost more time than its hits save is on probation, with one key in 16, until they save more. What a rule or a comment asks to be cached is not judged.";
     query_cache_handle_warnings: count(0..=1) = 0, Stored,

@@ -3,6 +3,8 @@
 //! A session that waits for a server mostly does so on its seat, like one that waits for its client. When anything comes that takes
 //! more than the one step that is expected, it rises, and its task goes on from here.
 
+use std::time::Duration;
+
 use nuthatch_cache::Entry;
 use nuthatch_wire::AnswerEnd;
 
@@ -11,7 +13,7 @@ use crate::session::lease::check_out::Leased;
 use crate::session::parts::Held;
 use crate::session::statement::{Asked, Plan};
 use crate::session::way::{Capture, Departure, Trouble};
-use crate::shared::answers::HitPlan;
+use crate::shared::answers::{HitPlan, Lead, Waiting};
 use crate::stats::not_cached::NotCached;
 
 /// See the module's doc.
@@ -35,7 +37,23 @@ pub(crate) struct Inquiry {
     pub(crate) asked: Asked,
     /// What is kept of the answer for the cache, or why nothing is.
     pub(crate) capture: Result<Box<Capture>, NotCached>,
+    /// Others wait for the answer, or may.
+    pub(crate) leading: Option<Leading>,
     pub(crate) stage: Stage,
+}
+
+/// Its session asks for others too.
+#[derive(Debug)]
+pub(crate) struct Leading {
+    pub(crate) lead: Lead,
+    pub(crate) since_us: u64,
+}
+
+/// A wait for the answer of another.
+#[derive(Debug)]
+pub(crate) struct Wait {
+    pub(crate) waiting: Waiting,
+    pub(crate) at_most: Duration,
 }
 
 /// How far it has come. It is moved for every statement: what few have stands in boxes.
@@ -44,6 +62,8 @@ pub(crate) enum Stage {
     /// Nothing was done for it yet.
     #[default]
     New,
+    /// Somebody else asks for the same, and its session waits for that.
+    Waits(Wait),
     /// Its session stands in line for a connection.
     InLine(InLine),
     /// A connection has been had so far, and it takes waiting to go on.

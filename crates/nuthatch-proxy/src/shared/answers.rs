@@ -1,6 +1,7 @@
 //! What is cached, for whom, and how often it was asked for.
 
 mod capture_room;
+mod coalescing;
 mod environment;
 mod hit_plan;
 
@@ -12,6 +13,7 @@ use nuthatch_config::MysqlVariables;
 
 pub use crate::shared::answers::capture_room::CaptureUsage;
 pub(crate) use crate::shared::answers::capture_room::{CaptureRoom, CaptureShare, UNCOUNTED_BYTES};
+pub(crate) use crate::shared::answers::coalescing::{Brought, Coalescing, Joined, Lead, Waited, Waiting};
 pub(crate) use crate::shared::answers::environment::{ENVIRONMENTS_MAX, Environment, Environments};
 pub(crate) use crate::shared::answers::hit_plan::{HitPlan, Terms};
 use crate::stats::Digests;
@@ -22,6 +24,8 @@ pub(crate) struct Answers {
     pub(crate) cache: Cache<HitPlan>,
     /// For copies of answers on their way there.
     pub(crate) capture_room: Arc<CaptureRoom>,
+    /// What is asked of servers for it at the moment.
+    pub(crate) coalescing: Arc<Coalescing>,
     pub(crate) environments: Environments,
     pub(crate) digests: Digests,
     /// A statement has asked to be cached, whatever rules say.
@@ -33,6 +37,7 @@ impl Answers {
         let new = Self {
             cache: Cache::new(limits(variables)),
             capture_room: Arc::default(),
+            coalescing: Arc::default(),
             environments: Environments::default(),
             digests: Digests::new(),
             are_asked_for: AtomicBool::new(false),

@@ -75,6 +75,12 @@ counters! {
     selects_not_cached,
     /// Answers of which no copy was made, as those of their digests did not pay.
     answers_on_probation,
+    /// Statements that waited for somebody else's answer to the same.
+    cache_waits,
+    /// Of those, the ones that were answered so.
+    cache_waits_answered,
+    /// Of those, the ones that had waited for as long as they may.
+    cache_waits_over,
     /// Sessions' connections taken from a pool at once.
     pool_immediate,
     /// Sessions' connections had after all.

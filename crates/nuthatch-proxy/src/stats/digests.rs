@@ -16,6 +16,7 @@ use parking_lot::{Mutex, MutexGuard};
 
 use crate::stats::admission::{Admission, Counted};
 use crate::stats::cache_counters::{CacheCounters, CacheFigures};
+use crate::stats::patience::Patience;
 use crate::stats::reading::DigestReading;
 
 const SHARDS: usize = 16;
@@ -63,6 +64,7 @@ pub(crate) struct DigestCounters {
     rows_sent: AtomicU64,
     cache: CacheCounters,
     admission: Admission,
+    patience: Patience,
     /// What is hit when its answers are stored: the row of the cache.
     hit: OnceLock<Arc<Self>>,
     /// The tables that its answers depend on.
@@ -221,6 +223,7 @@ impl DigestCounters {
             rows_sent: AtomicU64::new(0),
             cache: CacheCounters::default(),
             admission: Admission::default(),
+            patience: Patience::default(),
             hit: OnceLock::new(),
             tables: OnceLock::new(),
         }
@@ -247,6 +250,11 @@ impl DigestCounters {
     /// Whether copies of its answers pay.
     pub(crate) const fn admission(&self) -> &Admission {
         &self.admission
+    }
+
+    /// How long its statements wait for each other's answers.
+    pub(crate) const fn patience(&self) -> &Patience {
+        &self.patience
     }
 
     /// The row of what the cache answers of its statements, found by `find` at first.

@@ -15,6 +15,7 @@ mod never;
 mod purge;
 mod reload;
 mod statistics;
+mod together;
 mod transactions;
 mod words;
 

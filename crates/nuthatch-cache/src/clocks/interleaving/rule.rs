@@ -19,6 +19,8 @@ pub(super) enum Rule {
     MoveByMaximum,
     /// A version is drawn when the write can be seen by all.
     DrawAfterAcknowledgement,
+    /// Who has waited for what another asked is given what holds then.
+    LookUpPastWaiting,
     /// Marks of a lost write are held until the server's thread is gone.
     HoldUntilKnown,
     /// The follower of the binlog raises what a write shows before it acknowledges it to the server.

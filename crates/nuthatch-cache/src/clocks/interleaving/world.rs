@@ -18,6 +18,9 @@ use crate::fill::Fill;
 use crate::key::{Key, Protocol};
 use crate::limits::Limits;
 
+/// For how many turns a reader waits for what another asks.
+const PATIENCE: usize = 8;
+
 /// What the checker remembers is no step of any schedule.
 type Unscheduled = std::sync::atomic::AtomicU64;
 
@@ -316,9 +319,9 @@ impl World {
         let answer = self.applied.load(SeqCst) & self.mask(query);
         self.store(query, answer, since, true);
         for _ in 0..2 {
-            self.read_or(query, || None);
+            self.read_or(query, || (), || None);
             self.find_horizon_once();
-            self.read_or(query, || None);
+            self.read_or(query, || (), || None);
         }
     }
 
@@ -328,11 +331,24 @@ impl World {
 
     /// One query, from its client's command to its answer and the entry that is left behind.
     pub(super) fn read(&self, query: Query) {
-        self.read_or(query, || Some(self.ask(query)));
+        self.read_or(query, || (), || Some(self.ask(query)));
     }
 
-    /// The same of a client who asks so where nothing is served, or goes away.
-    fn read_or(&self, query: Query, ask: impl FnOnce() -> Option<(u64, Sequence)>) {
+    /// The same of a client who waits for what another is asking, as long as that is not stored.
+    pub(super) fn read_together(&self, query: Query) {
+        let wait = || {
+            for _ in 0..PATIENCE {
+                if self.cache.get(&key(query)).is_some() {
+                    return;
+                }
+                thread::yield_now();
+            }
+        };
+        self.read_or(query, wait, || Some(self.ask(query)));
+    }
+
+    /// The same of a client who waits so, and asks so where nothing is served, or goes away.
+    fn read_or(&self, query: Query, wait: impl FnOnce(), ask: impl FnOnce() -> Option<(u64, Sequence)>) {
         let looks_late = self.left_out != Some(Rule::LookAtLeaseLast);
         let was_leased = self.is_leased();
         thread::yield_now();
@@ -341,8 +357,13 @@ impl World {
         let acknowledged =
             if is_bounded { self.stream.horizon() | acknowledged & !self.past() } else { acknowledged };
         let shown_to_others = if is_bounded { 0 } else { self.shown.load(Relaxed) };
+        wait();
         let is_leased = if looks_late { self.is_leased() } else { was_leased };
-        let served = if is_leased { self.serve(query) } else { None };
+        let served = match self.left_out {
+            Some(Rule::LookUpPastWaiting) => self.cache.get(&key(query)).map(|entry| answer_of(&entry)),
+            _ if is_leased => self.serve(query),
+            _ => None,
+        };
         let asked = if served.is_none() { ask() } else { None };
         let Some(answer) = served.or(asked.map(|(answer, _)| answer)) else { return };
         for (what, writes) in [("acknowledged", acknowledged), ("shown to others", shown_to_others)] {

@@ -43,13 +43,12 @@ fn rule(row: &RowReader<'_>) -> Result<(Rule, Vec<String>), ColumnFault> {
         .into_iter()
         .map(|word| format!("column \"re_modifiers\": \"{word}\" is unknown and ignored"))
         .collect();
-    let mut cache_mode = None;
+    let mut attributes = Attributes::default();
     match keys(&row.text_or_null("attributes")?.unwrap_or_default()) {
         Ok(keys) => {
             for (key, value) in &keys {
-                match mode_by(key, value) {
-                    Ok(mode) => cache_mode = Some(mode),
-                    Err(why) => unsaid.push(format!("column \"attributes\": \"{key}\" {why}")),
+                if let Err(why) = attributes.take(key, value) {
+                    unsaid.push(format!("column \"attributes\": \"{key}\" {why}"));
                 }
             }
         }
@@ -74,7 +73,9 @@ fn rule(row: &RowReader<'_>) -> Result<(Rule, Vec<String>), ColumnFault> {
         gtid_from_hostgroup: hostgroup(row, "gtid_from_hostgroup")?,
         cache_ttl_ms: row.number_or_null("cache_ttl")?,
         cache_empty_result: row.number_or_null("cache_empty_result")?.map(|number: i64| number != 0),
-        cache_mode,
+        cache_mode: attributes.cache_mode,
+        cache_timeout_ms: row.number_or_null("cache_timeout")?,
+        cache_stale_if_error_ms: attributes.cache_stale_if_error_ms,
         timeout_ms: row.number_or_null("timeout")?,
         retries: row.number_or_null("retries")?,
         delay_ms: row.number_or_null("delay")?,
@@ -84,6 +85,12 @@ fn rule(row: &RowReader<'_>) -> Result<(Rule, Vec<String>), ColumnFault> {
         next_query_flag_in: row.number_or_null("next_query_flagIN")?,
         apply: row.flag("apply")?,
     };
+    if rule.cache_stale_if_error_ms.is_some() && rule.cache_mode.is_some_and(CacheMode::is_exact) {
+        unsaid.push(
+            "column \"attributes\": \"cache_stale_if_error_ms\" does not act beside \"cache\" = \"exact\" or \"both\""
+                .to_owned(),
+        );
+    }
     if matches!(rule.cache_mode, Some(CacheMode::Ttl | CacheMode::Both))
         && rule.cache_ttl_ms.is_none_or(|ttl_ms| ttl_ms == 0)
     {
@@ -99,13 +106,31 @@ fn keys(attributes: &str) -> serde_json::Result<Map<String, Value>> {
     if attributes.is_empty() { Ok(Map::new()) } else { serde_json::from_str(attributes) }
 }
 
-/// What a key of a rule's attributes says of the cache, or why it says nothing.
-fn mode_by(key: &str, value: &Value) -> Result<CacheMode, &'static str> {
-    if key != "cache" {
-        return Err("is stored and does not act");
+/// What a rule's attributes say of the cache.
+#[derive(Default)]
+struct Attributes {
+    cache_mode: Option<CacheMode>,
+    cache_stale_if_error_ms: Option<u32>,
+}
+
+impl Attributes {
+    /// Takes what that key says, or tells why it says nothing.
+    fn take(&mut self, key: &str, value: &Value) -> Result<(), &'static str> {
+        match key {
+            "cache" => {
+                let mode = value.as_str().and_then(CacheMode::parse);
+                self.cache_mode =
+                    Some(mode.ok_or("takes \"exact\", \"ttl\", \"both\" or \"off\"; it is ignored")?);
+            }
+            "cache_stale_if_error_ms" => {
+                let milliseconds = value.as_u64().and_then(|number| u32::try_from(number).ok());
+                self.cache_stale_if_error_ms =
+                    Some(milliseconds.ok_or("takes milliseconds, 0 to 4294967295; it is ignored")?);
+            }
+            _ => return Err("is stored and does not act"),
+        }
+        Ok(())
     }
-    let mode = value.as_str().and_then(CacheMode::parse);
-    mode.ok_or("takes \"exact\", \"ttl\", \"both\" or \"off\"; it is ignored")
 }
 
 /// A negative number says as little as NULL, as in ProxySQL.

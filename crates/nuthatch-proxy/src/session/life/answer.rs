@@ -10,6 +10,7 @@ mod heard;
 mod record;
 mod replay;
 mod store;
+mod together;
 
 pub(in crate::session::life) use again::after_lost_lease;
 pub(crate) use begin::{begin, lease, take_turn};
@@ -18,6 +19,7 @@ pub(crate) use replay::{LostTransaction, replay};
 
 use std::time::Duration;
 
+use nuthatch_cache::Entry;
 use nuthatch_wire::AnswerEnd;
 use tokio::time::sleep;
 
@@ -29,14 +31,24 @@ use crate::session::lease::question::{way, way_and_client};
 use crate::session::life::answer::again::{
     ask_a_server, ask_after, ask_again, end_others, has_other_transactions,
 };
+use crate::session::life::answer::begin::count_asked;
+use crate::session::life::answer::together::{tell_others, wait};
+use crate::session::life::arrival::hit::serve_hit;
 use crate::session::life::replies::reply_trouble;
 use crate::session::parts::Ground;
 use crate::session::statement::{Asked, Plan};
 use crate::session::way::{Departure, Rest, Trouble, WhenLate};
 use crate::session::whole::Session;
+use crate::shared::answers::{Brought, HitPlan};
 
 /// Sees an inquiry through, however far it has come.
 pub(crate) async fn see_through(session: &mut Session, mut inquiry: Box<Inquiry>) -> Result<(), SessionEnd> {
+    if let Stage::Waits(_) = inquiry.stage
+        && let Some(entry) = Box::pin(wait_for_others(session, &mut inquiry)).await
+    {
+        let now_ms = session.ground.latest_us / 1000;
+        return Box::pin(serve_hit(session, entry, now_ms)).await;
+    }
     match ask(session, &mut inquiry).await {
         Ok(end) => {
             let hangs_up = inquiry.asked.plan.facts.hangs_up(&end);
@@ -44,8 +56,28 @@ pub(crate) async fn see_through(session: &mut Session, mut inquiry: Box<Inquiry>
             if hangs_up { Err(SessionEnd::Quit) } else { Ok(()) }
         }
         Err(trouble) => {
+            if let Some(leading) = inquiry.leading.take().filter(|_| !matches!(trouble, Trouble::End(_))) {
+                tell_others(&session.ground, &inquiry.asked.plan, leading, Brought::Nothing);
+            }
             session.ground.observe(&inquiry.asked.plan, 0, 0);
             Box::pin(reply_trouble(session, trouble)).await
+        }
+    }
+}
+
+/// Waits while somebody else asks for the same. Returns the entry that answers it; without one it is to be asked.
+async fn wait_for_others(session: &mut Session, inquiry: &mut Inquiry) -> Option<Entry<HitPlan>> {
+    let Stage::Waits(waiting) = std::mem::take(&mut inquiry.stage) else { return None };
+    match wait(session, inquiry, waiting).await {
+        Ok(Some(entry)) => Some(entry),
+        Ok(None) => {
+            let Asked { plan, caching, .. } = &inquiry.asked;
+            count_asked(&session.ground, &mut session.dealings, plan, *caching);
+            None
+        }
+        Err(trouble) => {
+            inquiry.stage = Stage::Failed(trouble);
+            None
         }
     }
 }
@@ -156,6 +188,7 @@ async fn ask(session: &mut Session, inquiry: &mut Inquiry) -> Result<AnswerEnd, 
                 return Ok(*end);
             }
             Stage::Done(end) => return Ok(end),
+            Stage::Waits(_) => {}
             Stage::Failed(trouble) => return Err(trouble),
         }
     }

@@ -15,9 +15,10 @@ use crate::session::lease::causal::{demand, may_be_asked_of};
 use crate::session::lease::check_out::{Begun, Leased, State, lease_in_turn, lease_or_join};
 use crate::session::life::answer::record::may_be_recorded;
 use crate::session::life::answer::store::{capture, entry_of_any_epoch, key_of};
+use crate::session::life::answer::together::{Company, join};
 use crate::session::life::sent_execution::send_execution_at_once;
 use crate::session::life::sent_text::send_text_at_once;
-use crate::session::parts::Context;
+use crate::session::parts::{Context, Dealings, Ground};
 use crate::session::statement::{Asked, Caching, Plan, Request};
 use crate::session::way::{Capture, Print, Trouble};
 use crate::session::whole::Session;
@@ -41,21 +42,36 @@ pub(crate) fn begin(
         if let Some(entry) = entry_of_any_epoch(session, request, plan, caching, now_ms) {
             return Err(entry);
         }
-        session.ground.worker.counters.cache_get.bump();
-        plan.count_miss();
     } else if plan.facts.asks_for_rows() {
         session.ground.worker.counters.selects_not_cached.bump();
     }
-    plan.count_rules();
-    own_up(&session.ground, &mut session.dealings.transaction);
     let mut capture = may_fill(&session.dealings.transaction, &session.dealings.hands, caching)
         .and_then(|()| admit(session, request, plan, caching, now_ms))
         .map(|()| Box::new(capture(&session.ground, caching)));
+    let company = if capture.is_ok() { join(session, request, plan, now_ms) } else { Company::Alone };
+    let (stage, leading) = match company {
+        Company::Waits(wait) => (Stage::Waits(wait), None),
+        Company::Leads(leading) => (Stage::New, Some(leading)),
+        Company::Alone => (Stage::New, None),
+    };
+    if !matches!(stage, Stage::Waits(_)) {
+        count_asked(&session.ground, &mut session.dealings, plan, caching);
+    }
     if may_be_recorded(&session.ground, &session.context, &session.dealings, plan) {
         capture = Ok(with_print(&session.context, capture));
         session.dealings.transaction.takes_outlasting();
     }
-    Ok(Box::new(Inquiry { asked, capture, stage: Stage::New }))
+    Ok(Box::new(Inquiry { asked, capture, leading, stage }))
+}
+
+/// Counts the statement, which a server is to be asked.
+pub(super) fn count_asked(ground: &Ground, dealings: &mut Dealings, plan: &Plan, caching: Caching) {
+    if caching.is_any() {
+        ground.worker.counters.cache_get.bump();
+        plan.count_miss();
+    }
+    plan.count_rules();
+    own_up(ground, &mut dealings.transaction);
 }
 
 /// Whether a copy of the answer may pay.
@@ -89,6 +105,9 @@ fn with_print(context: &Context, capture: Result<Box<Capture>, NotCached>) -> Bo
 
 /// Has a connection for the statement, if that can be at once, and sends it, or stands in line.
 pub(crate) fn lease(session: &mut Session, inquiry: &mut Inquiry) -> Result<(), Trouble> {
+    if matches!(inquiry.stage, Stage::Waits(_)) {
+        return Ok(());
+    }
     let Asked { request, plan, .. } = &inquiry.asked;
     session.dealings.hands.set_errand(errand_of(session, request, plan));
     let Session { ground, account, context, dealings, .. } = session;

@@ -12,12 +12,14 @@ use crate::session::inquiry::{Inquiry, Stage};
 use crate::session::lease::put_away::settle;
 use crate::session::life::answer::record::record;
 use crate::session::life::answer::store::store;
+use crate::session::life::answer::together::tell_others;
 use crate::session::life::sent_execution::{keep_cursor, learn_cursor, learn_of_execution};
 use crate::session::life::sent_text::learn_of_text;
 use crate::session::parts::{Dealings, Ground, Held};
 use crate::session::statement::{Asked, Plan, Request};
 use crate::session::way::{Capture, Departure, Trouble, is_of_time};
 use crate::session::whole::Session;
+use crate::shared::answers::Brought;
 
 /// The statement that was sent over `held` has its answer by now, which the ground's latest look at the clock tells, or none.
 pub(crate) fn heard(
@@ -50,9 +52,14 @@ pub(crate) fn heard(
 
 /// Counts the statement, which is done, and stores its answer if it may be.
 pub(crate) fn conclude(session: &mut Session, inquiry: Box<Inquiry>, end: &AnswerEnd) {
-    let Inquiry { asked: Asked { request, plan, caching }, capture, .. } = *inquiry;
+    let Inquiry { asked: Asked { request, plan, caching }, capture, leading, .. } = *inquiry;
     session.ground.observe_at(session.ground.latest_us, &plan, end.ok.affected_rows, end.rows);
-    plan.count_fill(capture.and_then(|capture| store(session, &request, &plan, caching, end, *capture)));
+    let stored = capture.and_then(|capture| store(session, &request, &plan, caching, end, *capture));
+    if let Some(leading) = leading {
+        let brought = if stored.is_ok() { Brought::Stored } else { Brought::Nothing };
+        tell_others(&session.ground, &plan, leading, brought);
+    }
+    plan.count_fill(stored);
 }
 
 /// Learns from the answer that the client has by now, so that nothing may be tried again, and lets go of the connection. Returns it if
