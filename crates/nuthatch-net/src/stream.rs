@@ -29,6 +29,8 @@ pub enum Stream {
     Tls(Box<TlsStream<Self>>),
     /// The compressed protocol over one of the others.
     Compressed(Box<Compressed<Self>>),
+    /// Of nobody: takes all that is written, and nothing ever comes.
+    Nowhere,
     /// Closed: reads and writes fail.
     Closed,
 }
@@ -61,7 +63,7 @@ impl Stream {
             Self::Tls(tls) => tls.get_ref().0.keep_alive(idle),
             Self::Compressed(compressed) => compressed.inner().keep_alive(idle),
             Self::Watched(socket) => socket.keep_alive(idle),
-            Self::Unix(_) | Self::Closed => Ok(()),
+            Self::Unix(_) | Self::Nowhere | Self::Closed => Ok(()),
         }
     }
 
@@ -77,6 +79,7 @@ impl Stream {
             Self::Watched(socket) => return socket.is_disturbed(),
             Self::Tls(tls) => return tls.get_ref().0.is_disturbed(),
             Self::Compressed(compressed) => return compressed.inner().is_disturbed(),
+            Self::Nowhere => return false,
             Self::Closed => return true,
         };
         !matches!(peeked, Err(error) if error.kind() == io::ErrorKind::WouldBlock)
@@ -92,6 +95,7 @@ impl Stream {
             Self::Unix(stream) => stream.try_write(bytes),
             Self::Watched(socket) => socket.write_now(bytes),
             Self::Tls(_) | Self::Compressed(_) => Err(io::ErrorKind::WouldBlock.into()),
+            Self::Nowhere => Ok(bytes.len()),
             Self::Closed => Err(closed()),
         }
     }
@@ -106,6 +110,7 @@ impl Stream {
             Self::Unix(stream) => stream.try_write_vectored(pieces),
             Self::Watched(socket) => socket.write_pieces_now(pieces),
             Self::Tls(_) | Self::Compressed(_) => Err(io::ErrorKind::WouldBlock.into()),
+            Self::Nowhere => Ok(bytes_of(pieces)),
             Self::Closed => Err(closed()),
         }
     }
@@ -118,7 +123,9 @@ impl Stream {
         Ok(match self {
             Self::Tcp(stream) => IdleStream::Tcp(stream.into_std()?),
             Self::Unix(stream) => IdleStream::Unix(stream.into_std()?),
-            Self::Watched(_) | Self::Tls(_) | Self::Compressed(_) | Self::Closed => return Err(closed()),
+            Self::Watched(_) | Self::Tls(_) | Self::Compressed(_) | Self::Nowhere | Self::Closed => {
+                return Err(closed());
+            }
         })
     }
 
@@ -142,7 +149,7 @@ impl Stream {
     #[must_use]
     pub fn is_private(&self) -> bool {
         match self {
-            Self::Tls(_) | Self::Unix(_) => true,
+            Self::Tls(_) | Self::Unix(_) | Self::Nowhere => true,
             Self::Watched(socket) => socket.is_unix(),
             Self::Compressed(compressed) => compressed.inner().is_private(),
             Self::Tcp(_) | Self::Closed => false,
@@ -156,7 +163,7 @@ impl Stream {
             // It wants no more from the socket while it has something for the reader.
             Self::Tls(tls) => !tls.get_ref().1.wants_read() || tls.get_ref().0.has_buffered(),
             Self::Compressed(compressed) => compressed.has_buffered() || compressed.inner().has_buffered(),
-            Self::Watched(_) | Self::Tcp(_) | Self::Unix(_) | Self::Closed => false,
+            Self::Watched(_) | Self::Tcp(_) | Self::Unix(_) | Self::Nowhere | Self::Closed => false,
         }
     }
 
@@ -201,6 +208,10 @@ impl Stream {
     }
 }
 
+fn bytes_of(pieces: &[IoSlice<'_>]) -> usize {
+    pieces.iter().map(|piece| piece.len()).sum()
+}
+
 fn closed() -> io::Error {
     io::ErrorKind::NotConnected.into()
 }
@@ -218,6 +229,7 @@ impl AsyncRead for Stream {
             Self::Unix(stream) => Pin::new(stream).poll_read(cx, buf),
             Self::Tls(stream) => Pin::new(stream).poll_read(cx, buf),
             Self::Compressed(stream) => Pin::new(stream).poll_read(cx, buf),
+            Self::Nowhere => Poll::Pending,
             Self::Closed => Poll::Ready(Err(closed())),
         }
     }
@@ -231,6 +243,7 @@ impl AsyncWrite for Stream {
             Self::Unix(stream) => Pin::new(stream).poll_write(cx, buf),
             Self::Tls(stream) => Pin::new(stream).poll_write(cx, buf),
             Self::Compressed(stream) => Pin::new(stream).poll_write(cx, buf),
+            Self::Nowhere => Poll::Ready(Ok(buf.len())),
             Self::Closed => Poll::Ready(Err(closed())),
         }
     }
@@ -246,6 +259,7 @@ impl AsyncWrite for Stream {
             Self::Unix(stream) => Pin::new(stream).poll_write_vectored(cx, bufs),
             Self::Tls(stream) => Pin::new(stream).poll_write_vectored(cx, bufs),
             Self::Compressed(stream) => Pin::new(stream).poll_write_vectored(cx, bufs),
+            Self::Nowhere => Poll::Ready(Ok(bytes_of(bufs))),
             Self::Closed => Poll::Ready(Err(closed())),
         }
     }
@@ -269,7 +283,7 @@ impl AsyncWrite for Stream {
             Self::Tls(stream) => Pin::new(stream).poll_shutdown(cx),
             Self::Compressed(stream) => Pin::new(stream).poll_shutdown(cx),
             // Closed when it is dropped.
-            Self::Watched(_) | Self::Closed => Poll::Ready(Ok(())),
+            Self::Watched(_) | Self::Nowhere | Self::Closed => Poll::Ready(Ok(())),
         }
     }
 }

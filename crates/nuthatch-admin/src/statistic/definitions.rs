@@ -289,6 +289,16 @@ statistics! {
         "Those of them that were answered from the cache then.";
     QueryCacheWaitsOver = Counter "Query_Cache_Waits_over", "query_cache_waits_over" {},
         "Those of them that had waited for as long as they may (mysql-query_cache_wait_max_ms), and were asked by themselves.";
+    QueryCacheRefreshes = Counter "Query_Cache_Refreshes", "query_cache_refreshes" {},
+        "Entries that were read anew before their time was over (mysql-query_cache_soft_ttl_pct).";
+    QueryCacheRefreshesFailed = Counter "Query_Cache_Refreshes_failed", "query_cache_refreshes_failed" {},
+        "What was to be read anew so, and was not stored: no server answered, or with an error.";
+    QueryCacheRefreshesRefused = Counter "Query_Cache_Refreshes_refused", "query_cache_refreshes_refused" {},
+        "What was to be read anew so while 32 others were, and was left to the next who asks.";
+    QueryCacheRefreshesUnderWay = Gauge "Query_Cache_Refreshes_under_way", "query_cache_refreshes_under_way" {},
+        "Entries that are being read anew at the moment.";
+    QueryCacheStaleAnswers = Counter "Query_Cache_Stale_answers", "query_cache_stale_answers" {},
+        "Answers past their time that were given because no server answered, where a rule allows that (cache_stale_if_error_ms).";
     QueryCacheRule = Gauge "Query_Cache_Rule", "query_cache_rule" {},
         "By what it is chosen which answers go when the cache is full: 0 the time of the last use, 1 the same and those used twice at most before, 2 how often they were used.";
     QueryCacheTrials = Counter "Query_Cache_Trials", "query_cache_trials" {},

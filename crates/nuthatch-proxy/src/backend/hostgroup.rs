@@ -300,6 +300,14 @@ impl Hostgroups {
         shown.unwrap_or(WhoShows::Nobody)
     }
 
+    /// Whether a server of the hostgroup takes statements, or somebody holds it, who will have it go on.
+    pub(crate) fn takes_statements(&self, id: HostgroupId, now_us: u64) -> bool {
+        self.group(id).is_some_and(|group| {
+            let takes_new_work = |server: &Arc<Server>| server.takes_new_work(now_us / 1000);
+            group.line.is_held() || group.servers.iter().any(takes_new_work)
+        })
+    }
+
     /// Whether a server of the hostgroup takes statements, or one is waited for.
     pub(crate) fn has_or_awaits_server(&self, id: HostgroupId, now_us: u64) -> bool {
         self.group(id).is_some_and(|group| {

@@ -1,5 +1,7 @@
 //! What rises and falls.
 
+use std::sync::atomic::Ordering;
+
 use nuthatch_cache::Usage;
 
 use crate::backend::{PoolRow, line_levels};
@@ -48,6 +50,8 @@ pub struct Levels {
     pub cache: Usage,
     /// Copies of answers on their way into it.
     pub captures: CaptureUsage,
+    /// Entries that are being read anew before their time is over.
+    pub refreshes_under_way: u64,
     pub exact: ExactLevels,
     pub panics: u64,
 }
@@ -94,6 +98,7 @@ pub(super) fn levels(shared: &Shared, floor: &Floor) -> Levels {
         max_connections: variables.mysql.max_connections,
         cache: shared.answers.cache.usage(),
         captures: shared.answers.capture_room.usage(),
+        refreshes_under_way: shared.answers.refreshes.load(Ordering::Relaxed) as u64,
         exact: shared.exact.levels(),
         panics: shared.panics(),
     }

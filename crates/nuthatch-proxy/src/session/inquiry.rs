@@ -39,6 +39,8 @@ pub(crate) struct Inquiry {
     pub(crate) capture: Result<Box<Capture>, NotCached>,
     /// Others wait for the answer, or may.
     pub(crate) leading: Option<Leading>,
+    /// What is past its time may be given in the place of an answer.
+    pub(crate) may_be_stale: bool,
     pub(crate) stage: Stage,
 }
 

@@ -20,6 +20,15 @@ pub(crate) struct Session {
     pub(crate) unfinished: Option<Unfinished>,
 }
 
+impl Session {
+    /// Whether nothing ties the statement at hand to the ones before it: neither a transaction nor a connection.
+    pub(crate) fn holds_nothing(&self) -> bool {
+        self.context.state.autocommit
+            && !self.dealings.are_in_transaction()
+            && self.dealings.hands.held.is_empty()
+    }
+}
+
 impl Drop for Session {
     fn drop(&mut self) {
         let_go(&self.ground, &mut self.dealings.hands, &mut self.statements);

@@ -4,9 +4,10 @@ mod capture_room;
 mod coalescing;
 mod environment;
 mod hit_plan;
+mod refreshing;
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use nuthatch_cache::{Cache, Limits};
 use nuthatch_config::MysqlVariables;
@@ -15,7 +16,8 @@ pub use crate::shared::answers::capture_room::CaptureUsage;
 pub(crate) use crate::shared::answers::capture_room::{CaptureRoom, CaptureShare, UNCOUNTED_BYTES};
 pub(crate) use crate::shared::answers::coalescing::{Brought, Coalescing, Joined, Lead, Waited, Waiting};
 pub(crate) use crate::shared::answers::environment::{ENVIRONMENTS_MAX, Environment, Environments};
-pub(crate) use crate::shared::answers::hit_plan::{HitPlan, Terms};
+pub(crate) use crate::shared::answers::hit_plan::{Ageing, HitPlan, Terms};
+pub(crate) use crate::shared::answers::refreshing::Refreshing;
 use crate::stats::Digests;
 
 /// See the module's doc.
@@ -26,6 +28,8 @@ pub(crate) struct Answers {
     pub(crate) capture_room: Arc<CaptureRoom>,
     /// What is asked of servers for it at the moment.
     pub(crate) coalescing: Arc<Coalescing>,
+    /// How many entries are being read anew.
+    pub(crate) refreshes: Arc<AtomicUsize>,
     pub(crate) environments: Environments,
     pub(crate) digests: Digests,
     /// A statement has asked to be cached, whatever rules say.
@@ -38,6 +42,7 @@ impl Answers {
             cache: Cache::new(limits(variables)),
             capture_room: Arc::default(),
             coalescing: Arc::default(),
+            refreshes: Arc::default(),
             environments: Environments::default(),
             digests: Digests::new(),
             are_asked_for: AtomicBool::new(false),

@@ -81,6 +81,14 @@ counters! {
     cache_waits_answered,
     /// Of those, the ones that had waited for as long as they may.
     cache_waits_over,
+    /// Entries that were read anew before their time was over.
+    cache_refreshes,
+    /// What was to be read anew so, and was not stored.
+    cache_refreshes_failed,
+    /// What was to be read anew while as much was as may be at a time.
+    cache_refreshes_refused,
+    /// Answers past their time that were given because no server answered.
+    cache_stale_answers,
     /// Sessions' connections taken from a pool at once.
     pool_immediate,
     /// Sessions' connections had after all.

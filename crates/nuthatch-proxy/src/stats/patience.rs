@@ -34,7 +34,7 @@ pub(crate) struct Patience {
 impl Patience {
     /// For how long to wait, where `longest_ms` may be waited at most; none if it is not to be waited at all.
     pub(crate) fn wait_for(&self, longest_ms: u64, now_ms: u64) -> Option<Duration> {
-        if longest_ms == 0 || now_ms < self.rests_until_ms.load(Ordering::Relaxed) {
+        if longest_ms == 0 || self.rests(now_ms) {
             return None;
         }
         let longest_us = longest_ms.saturating_mul(1000);
@@ -42,6 +42,11 @@ impl Patience {
             0 => longest_us,
             asking_us => asking_us.saturating_mul(ASKINGS).max(PATIENCE_MIN_US).min(longest_us),
         }))
+    }
+
+    /// Whether nobody is to wait now, as it was in vain lately.
+    pub(crate) fn rests(&self, now_ms: u64) -> bool {
+        now_ms < self.rests_until_ms.load(Ordering::Relaxed)
     }
 
     /// To ask took so long.
@@ -55,7 +60,7 @@ impl Patience {
     pub(crate) fn note_wait(&self, was_of_use: bool, now_ms: u64) {
         if was_of_use {
             self.in_vain.store(0, Ordering::Relaxed);
-        } else if now_ms >= self.rests_until_ms.load(Ordering::Relaxed) {
+        } else if !self.rests(now_ms) {
             // Of many who have waited for the same the first counts.
             let before = self.in_vain.load(Ordering::Relaxed).min(DOUBLINGS_MAX);
             self.in_vain.store(before + 1, Ordering::Relaxed);

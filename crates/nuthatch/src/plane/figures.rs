@@ -10,6 +10,7 @@ use crate::switching::{Ended, Switching};
 pub(super) fn samples(proxy: &Proxy, switching: &Switching) -> Vec<Sample> {
     let (totals, levels) = (proxy.totals(), proxy.levels());
     let mut samples = of_totals(&totals);
+    samples.extend(of_cache_totals(&totals));
     samples.extend(of_levels(&levels));
     samples.extend(of_follows(&proxy.follows(), proxy.learnt()));
     samples.extend(of_role_changes(switching));
@@ -42,15 +43,25 @@ fn of_follows(follows: &[FollowRow], learnt: LearntFigures) -> [Sample; 11] {
     ]
 }
 
+fn of_cache_totals(totals: &Totals) -> Vec<Sample> {
+    use Statistic as S;
+    vec![
+        S::QueryCacheProbationAnswers.sample(totals.answers_on_probation),
+        S::QueryCacheWaits.sample(totals.cache_waits),
+        S::QueryCacheWaitsAnswered.sample(totals.cache_waits_answered),
+        S::QueryCacheWaitsOver.sample(totals.cache_waits_over),
+        S::QueryCacheRefreshes.sample(totals.cache_refreshes),
+        S::QueryCacheRefreshesFailed.sample(totals.cache_refreshes_failed),
+        S::QueryCacheRefreshesRefused.sample(totals.cache_refreshes_refused),
+        S::QueryCacheStaleAnswers.sample(totals.cache_stale_answers),
+    ]
+}
+
 fn of_totals(totals: &Totals) -> Vec<Sample> {
     use Statistic as S;
     vec![
         S::Questions.sample(totals.questions),
         S::SlowQueries.sample(totals.slow_queries),
-        S::QueryCacheProbationAnswers.sample(totals.answers_on_probation),
-        S::QueryCacheWaits.sample(totals.cache_waits),
-        S::QueryCacheWaitsAnswered.sample(totals.cache_waits_answered),
-        S::QueryCacheWaitsOver.sample(totals.cache_waits_over),
         S::ClientConnectionsCreated.sample(totals.clients_created),
         S::ClientConnectionsAborted.sample(totals.clients_aborted),
         S::QueriesBackendsBytesRecv.sample(totals.backend_bytes_received),
@@ -188,6 +199,7 @@ fn of_levels(levels: &Levels) -> Vec<Sample> {
         S::QueryCacheKinds.sample(levels.cache.kinds),
         S::QueryCacheKindBytes.sample(levels.cache.kinds_bytes),
         S::QueryCacheKindBytesLimit.sample(levels.cache.kinds_bytes_max),
+        S::QueryCacheRefreshesUnderWay.sample(levels.refreshes_under_way),
         S::QueryCacheCaptureBytes.sample(levels.captures.bytes),
         S::QueryCacheCaptureBytesLimit.sample(levels.captures.bytes_max),
         S::QueryCacheCapturesRefused.sample(levels.captures.refused),

@@ -3,6 +3,7 @@
 //! Whether an answer came from the cache is seen by changing the row behind the proxy: a hit still has the old value.
 
 mod admission;
+mod ageing;
 mod apart;
 mod bounds;
 mod by_rule;

@@ -105,9 +105,22 @@ impl Stage {
 
     /// Kills the server, which must be the test's own, and starts it again.
     pub(crate) fn crash(&mut self) {
-        let lab = self.lab.as_mut().and_then(Arc::get_mut).expect("the server is the test's own");
-        lab.kill(Role::Primary).expect("it runs");
-        lab.start(Role::Primary).expect("it comes up again");
+        self.stop_server();
+        self.start_server();
+    }
+
+    /// Stops the server, which must be the test's own.
+    pub(crate) fn stop_server(&mut self) {
+        self.own_lab().kill(Role::Primary).expect("it runs");
+    }
+
+    /// Starts it again.
+    pub(crate) fn start_server(&mut self) {
+        self.own_lab().start(Role::Primary).expect("it comes up again");
+    }
+
+    fn own_lab(&mut self) -> &mut ScratchLab {
+        self.lab.as_mut().and_then(Arc::get_mut).expect("the server is the test's own")
     }
 
     fn lab(&self) -> &ScratchLab {

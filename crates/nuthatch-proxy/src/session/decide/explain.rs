@@ -161,7 +161,7 @@ impl Asker<'_> {
             ("query_cache_type", self.kind.word().to_owned()),
             ("session", off.told()),
             ("statement", statement_told(&facts)),
-            ("mode", mode(caching)),
+            ("mode", mode(caching) + &self.ageing(&verdict, caching)),
         ];
         if facts.cache.allowed.is_ok() && facts.cache.volatile.is_none() {
             findings.extend(self.tables(statement, hostgroup));
@@ -185,6 +185,20 @@ impl Asker<'_> {
             query,
             flag_in: self.flag_in,
         })
+    }
+
+    /// What becomes of the answer before its time is over, and behind it.
+    fn ageing(&self, verdict: &Verdict, caching: Caching) -> String {
+        let ageing = caching.ageing(verdict, &self.snapshot.mysql);
+        let refreshed = match ageing.refreshed_after_ms {
+            u32::MAX => String::new(),
+            after_ms => format!("; read anew when it is asked for from {after_ms} ms on"),
+        };
+        let stale = match caching.stale_if_error_ms(verdict) {
+            0 => String::new(),
+            longer_ms => format!("; for {longer_ms} ms more while no server answers"),
+        };
+        refreshed + &stale
     }
 
     /// Whose writes are seen, and what the answer would depend on.
@@ -304,6 +318,9 @@ impl Asker<'_> {
             (Standing::Moved, _) => "stale, what it reads has been written since",
             (Standing::Pending, _) => "pending, what it reads is being written",
             (Standing::Holds, Judgement::Expired) => "miss, its time is over",
+            _ if entry.plan().is_stale(entry.created_ms(), self.now_ms) => {
+                "miss, its time is over, and it is kept for when no server answers"
+            }
             (Standing::Holds, Judgement::OlderEpoch) => "hit, if the rules in force would have made it",
             (Standing::Holds, Judgement::Fresh) => "hit",
         }

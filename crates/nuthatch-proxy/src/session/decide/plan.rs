@@ -9,7 +9,7 @@ use crate::exact::Tenure;
 use crate::session::decide::split::{Way, way};
 use crate::session::decide::stored_code::code_run;
 use crate::session::parts::{Account, CacheUse, Context, Dealings, Ground, Statement};
-use crate::session::statement::{Facts, Known, Looked, Plan, SaidByRules, look};
+use crate::session::statement::{Caching, Facts, Known, Looked, Plan, SaidByRules, look};
 use crate::shared::answers::{HitPlan, Terms};
 use crate::state::Found;
 use crate::stats::{DigestCounters, HOSTGROUP_CACHE, Observed};
@@ -114,6 +114,7 @@ pub(crate) fn hit_plan(
     account: &Account,
     context: &Context,
     plan: &Plan,
+    caching: Caching,
     found_rows: Option<Found>,
     tenure: Option<Tenure>,
 ) -> HitPlan {
@@ -127,7 +128,11 @@ pub(crate) fn hit_plan(
         digest,
         rules: plan.verdict.matched.as_slice().into(),
         found_rows,
-        terms: Terms::of(plan.facts.counts_all_rows(), tenure),
+        terms: Terms::of(
+            plan.facts.counts_all_rows(),
+            tenure,
+            caching.ageing(&plan.verdict, &ground.snapshot.mysql),
+        ),
         leaves_diagnostics,
     }
 }

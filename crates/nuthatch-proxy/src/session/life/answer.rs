@@ -9,11 +9,12 @@ mod begin;
 mod heard;
 mod record;
 mod replay;
+mod stale;
 mod store;
 mod together;
 
 pub(in crate::session::life) use again::after_lost_lease;
-pub(crate) use begin::{begin, lease, take_turn};
+pub(crate) use begin::{begin, begin_refreshing, lease, take_turn};
 pub(crate) use heard::{conclude, heard};
 pub(crate) use replay::{LostTransaction, replay};
 
@@ -32,6 +33,7 @@ use crate::session::life::answer::again::{
     ask_a_server, ask_after, ask_again, end_others, has_other_transactions,
 };
 use crate::session::life::answer::begin::count_asked;
+use crate::session::life::answer::stale::instead_of;
 use crate::session::life::answer::together::{tell_others, wait};
 use crate::session::life::arrival::hit::serve_hit;
 use crate::session::life::replies::reply_trouble;
@@ -59,10 +61,24 @@ pub(crate) async fn see_through(session: &mut Session, mut inquiry: Box<Inquiry>
             if let Some(leading) = inquiry.leading.take().filter(|_| !matches!(trouble, Trouble::End(_))) {
                 tell_others(&session.ground, &inquiry.asked.plan, leading, Brought::Nothing);
             }
+            if let Some(entry) = instead_of_answer(session, &inquiry, &trouble) {
+                let now_ms = session.ground.latest_us / 1000;
+                return Box::pin(serve_hit(session, entry, now_ms)).await;
+            }
             session.ground.observe(&inquiry.asked.plan, 0, 0);
             Box::pin(reply_trouble(session, trouble)).await
         }
     }
+}
+
+/// What is past its time, in the place of an answer that does not come.
+fn instead_of_answer(session: &mut Session, inquiry: &Inquiry, trouble: &Trouble) -> Option<Entry<HitPlan>> {
+    if !inquiry.may_be_stale {
+        return None;
+    }
+    session.ground.look_at_clock();
+    let Asked { request, plan, .. } = &inquiry.asked;
+    instead_of(session, request, plan, trouble)
 }
 
 /// Waits while somebody else asks for the same. Returns the entry that answers it; without one it is to be asked.

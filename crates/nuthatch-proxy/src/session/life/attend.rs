@@ -1,6 +1,7 @@
 //! On the seat: what of a client's bytes is answered at once, be it from the cache or by a server that is [inquired](inquire) of.
 
 pub(crate) mod inquire;
+pub(crate) mod refresh;
 
 use std::mem::MaybeUninit;
 
@@ -11,6 +12,7 @@ use nuthatch_wire::{Command, FrameHeader, HEADER_LEN};
 use crate::clock::Now;
 use crate::session::fall::{Fall, PanicCounter, trip};
 use crate::session::life::arrival::hit::{bytes_of, count_hit, look_up, write_entry_now};
+use crate::session::life::attend::refresh::refresh_if_due;
 use crate::session::life::seat::count_command;
 use crate::session::parts::Unsent;
 use crate::session::whole::Session;
@@ -95,7 +97,7 @@ fn answer_at_once(session: &mut Session, bytes: &[u8], now: Now) -> Found {
     };
     session.client.shift_sequence(0);
     count_command(session, payload, now_ms);
-    give_hit(session, entry, now_ms);
+    give_hit(session, entry, payload, now_ms);
     Found::Hit
 }
 
@@ -116,11 +118,12 @@ pub(crate) fn fall(session: &mut Session) {
 }
 
 /// Answers with the entry's packets; what the client does not take now is kept as unsent.
-fn give_hit(session: &mut Session, entry: Entry<HitPlan>, now_ms: u64) {
+fn give_hit(session: &mut Session, entry: Entry<HitPlan>, payload: &[u8], now_ms: u64) {
     let packets = entry.packets();
     count_hit(session, &entry, packets, now_ms);
     // An error will be met again by the task that sends the rest.
     let written = write_entry_now(session, &entry, packets).unwrap_or(0);
+    refresh_if_due(session, &entry, payload, now_ms);
     if written < bytes_of(packets) {
         session.client.keep_unsent(Unsent { entry, written });
     }

@@ -14,6 +14,7 @@ use crate::session::life::answer::{begin, see_through};
 use crate::session::life::arrival::attributes::take_attributes;
 use crate::session::life::arrival::fast_forward::fast_forward;
 use crate::session::life::arrival::hit::{look_up_at_hand, send_entry, serve_hit};
+use crate::session::life::attend::refresh::refresh_if_due;
 use crate::session::life::command::serve_command;
 use crate::session::life::execution::{stmt_bulk_execute, stmt_execute};
 use crate::session::life::seat::{count_command, has_lost_what_it_holds, may_sit_down, rest, watch_held};
@@ -172,6 +173,7 @@ async fn take_command(session: &mut Session) -> Result<Taken, SessionEnd> {
         return Ok(Taken::AndServed);
     }
     if let Some(entry) = look_up_once(session, now_ms) {
+        refresh_if_due(session, &entry, session.client.payload(), now_ms);
         Box::pin(serve_hit(session, entry, now_ms)).await?;
         return Ok(Taken::AndServed);
     }

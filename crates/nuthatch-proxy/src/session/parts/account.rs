@@ -33,6 +33,17 @@ impl Account {
         Self { name: UserName::new(name), user, password, place, login_charset }
     }
 
+    /// The same for a session of the proxy's own.
+    pub(crate) fn stand_in(&self) -> Self {
+        Self {
+            name: UserName::new(Arc::clone(&self.name)),
+            user: Arc::clone(&self.user),
+            password: self.password.clone(),
+            place: UserPlace::nowhere(Arc::clone(&self.place.shared)),
+            login_charset: self.login_charset.clone(),
+        }
+    }
+
     pub(crate) const fn name(&self) -> &UserName {
         &self.name
     }
@@ -112,6 +123,11 @@ impl UserPlace {
 }
 
 impl UserPlace {
+    /// That of a session of the proxy's own, which counts against nobody.
+    const fn nowhere(shared: Arc<Shared>) -> Self {
+        Self { shared, user: None }
+    }
+
     /// Frees the place before its end.
     fn leave(&mut self) {
         if let Some(user) = self.user.take() {

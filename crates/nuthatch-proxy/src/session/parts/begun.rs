@@ -6,7 +6,7 @@ use crate::backend::{Connection, Defaults, Era, Inheritance};
 use crate::state::Settings;
 
 /// See the module's doc.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(crate) struct Begun {
     /// When the session began.
     era: Arc<Era>,

@@ -1,7 +1,7 @@
 //! The client's side of a session: its socket, and how it wants to be talked to.
 
 use nuthatch_cache::Entry;
-use nuthatch_net::Framed;
+use nuthatch_net::{Framed, Stream};
 use nuthatch_wire::{Attributes, CapabilityFlags, Nonce};
 
 use crate::roster::SessionEnd;
@@ -42,6 +42,11 @@ impl Client {
             has_looked_up: false,
             has_fallen: false,
         }
+    }
+
+    /// Nobody, who talks as this one does.
+    pub(crate) const fn nobody(&self) -> Self {
+        Self::new(Framed::new(Stream::Nowhere), self.capabilities, self.nonce)
     }
 
     pub(crate) const fn framed(&self) -> &Framed {

@@ -10,7 +10,7 @@ use crate::session::statement::Facts;
 use crate::state::{Behind, Errand, SessionState};
 
 /// See the module's doc.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(crate) struct Context {
     pub(crate) state: SessionState,
     /// What it began with.

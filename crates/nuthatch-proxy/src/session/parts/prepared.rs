@@ -83,6 +83,12 @@ impl Prepared {
         self.statements.get(&self.named_in(payload)?)
     }
 
+    /// The statement that the execution is of, for another session.
+    pub(super) fn stand_in(&self, payload: &[u8]) -> Option<(u32, Statement)> {
+        let id = self.named_in(payload)?;
+        Some((id, self.statements.get(&id)?.stand_in()))
+    }
+
     /// Writes down what the execution asks, as a cache knows it: what is bound, the text, and its length. `None` if the same from another
     /// session in that state might have another answer.
     pub(crate) fn write_down(&mut self, payload: &[u8], state: &SessionState) -> Option<()> {
@@ -145,6 +151,13 @@ impl Statement {
             cursor: None,
             looked: None,
         }
+    }
+
+    /// The same for another session, without what was sent for its next execution.
+    fn stand_in(&self) -> Self {
+        let Self { key, binding, is_cacheable, .. } = self;
+        let (key, binding) = (key.clone(), binding.clone());
+        Self { binding, ..Self::new(key, 0, *is_cacheable) }
     }
 
     /// Under what it was prepared.

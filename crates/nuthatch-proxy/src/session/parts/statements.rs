@@ -27,6 +27,15 @@ impl Statements {
         self.prepared.as_deref_mut()
     }
 
+    /// For another session, which executes the same: what that takes.
+    pub(crate) fn stand_in(&self, payload: &[u8]) -> Self {
+        let mut new = Self::default();
+        if let Some((id, statement)) = self.prepared().and_then(|prepared| prepared.stand_in(payload)) {
+            new.add(id, statement);
+        }
+        new
+    }
+
     /// Those that are known by name.
     pub(crate) fn names(&self) -> Option<&Names> {
         self.names.as_deref()

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use nuthatch_config::{HostgroupId, MysqlVariables};
 
 use crate::session::statement::named::may_use_names;
-use crate::session::statement::{Facts, Named, SaidByRules, SaidToCache};
+use crate::session::statement::{Caching, Facts, Named, SaidByRules, SaidToCache};
 use crate::stats::DigestCounters;
 use crate::stats::not_cached::NotCached;
 
@@ -73,6 +73,11 @@ impl Plan {
     /// By how many milliseconds it is held back before a connection is looked for; a rule adds to the variable.
     pub(crate) fn delay_ms(&self, variables: &MysqlVariables) -> u64 {
         variables.default_query_delay + self.verdict.delay_ms.map_or(0, u64::from)
+    }
+
+    /// Until when its answer of that moment is kept.
+    pub(crate) fn kept_until_ms(&self, caching: Caching, created_ms: u64) -> u64 {
+        caching.expires_ms(created_ms).saturating_add(u64::from(caching.stale_if_error_ms(&self.verdict)))
     }
 
     /// How often it may be sent again; a rule goes before the variable.

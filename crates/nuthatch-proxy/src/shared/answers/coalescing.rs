@@ -109,6 +109,15 @@ impl Coalescing {
         }
     }
 
+    /// The lead, if nobody asks for that now.
+    pub(crate) fn lead(self: &Arc<Self>, asked: u64) -> Option<Lead> {
+        let mut place = self.place(asked).lock();
+        place.asked.is_none().then(|| {
+            place.asked = Some(asked);
+            Lead::new(self, asked)
+        })
+    }
+
     fn place(&self, asked: u64) -> &Mutex<Place> {
         // The lowest bits choose the shard of the cache; any do.
         let place = usize::try_from(asked >> 32).unwrap_or_default() % self.0.len();
@@ -239,7 +248,7 @@ mod tests {
         let lead = leads(&coalescing, 7);
         assert!(matches!(coalescing.join(8), Joined::Alone));
         drop(lead);
-        drop(leads(&coalescing, 8));
+        drop(coalescing.lead(8).expect("nobody asks there"));
     }
 
     #[test]

@@ -32,12 +32,29 @@ pub(crate) struct Terms {
     pub(crate) counts_all_rows: bool,
     /// Until when it may be served, if the binlog of its server is followed.
     pub(crate) tenure: Option<Tenure>,
+    /// What becomes of it before and behind its time.
+    pub(crate) ageing: Ageing,
+}
+
+/// What becomes of an answer with a time before that is over, and behind it: milliseconds from when it was stored on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(crate) struct Ageing {
+    /// Whoever asks for it from then on has it read anew.
+    pub(crate) refreshed_after_ms: u32,
+    /// From then on it is served only while no server answers.
+    pub(crate) stale_after_ms: u32,
+}
+
+impl Ageing {
+    /// It is read anew when nobody is given it any more.
+    pub(crate) const NONE: Self = Self { refreshed_after_ms: u32::MAX, stale_after_ms: u32::MAX };
 }
 
 impl Terms {
     /// Those of an answer, if it has any.
-    pub(crate) fn of(counts_all_rows: bool, tenure: Option<Tenure>) -> Option<Box<Self>> {
-        (counts_all_rows || tenure.is_some()).then(|| Box::new(Self { counts_all_rows, tenure }))
+    pub(crate) fn of(counts_all_rows: bool, tenure: Option<Tenure>, ageing: Ageing) -> Option<Box<Self>> {
+        let has_any = counts_all_rows || tenure.is_some() || ageing != Ageing::NONE;
+        has_any.then(|| Box::new(Self { counts_all_rows, tenure, ageing }))
     }
 }
 
@@ -78,6 +95,24 @@ impl HitPlan {
     /// Until when it may be served, if the binlog of its server is followed.
     pub(crate) fn tenure(&self) -> Option<&Tenure> {
         self.terms.as_ref()?.tenure.as_ref()
+    }
+
+    /// Whether an answer of that moment is served only while no server answers.
+    pub(crate) fn is_stale(&self, created_ms: u64, now_ms: u64) -> bool {
+        self.is_older_than(created_ms, now_ms, |ageing| ageing.stale_after_ms)
+    }
+
+    /// Whether an answer of that moment is to be read anew.
+    #[inline]
+    pub(crate) fn is_due(&self, created_ms: u64, now_ms: u64) -> bool {
+        self.is_older_than(created_ms, now_ms, |ageing| ageing.refreshed_after_ms)
+    }
+
+    #[inline]
+    fn is_older_than(&self, created_ms: u64, now_ms: u64, limit: impl FnOnce(&Ageing) -> u32) -> bool {
+        let limit_ms = self.terms.as_ref().map(|terms| limit(&terms.ageing));
+        let age_ms = || now_ms.saturating_sub(created_ms);
+        limit_ms.is_some_and(|limit_ms| limit_ms < u32::MAX && age_ms() >= u64::from(limit_ms))
     }
 
     pub(crate) fn counts_all_rows(&self) -> bool {
@@ -147,7 +182,7 @@ mod tests {
             digest: None,
             rules: Box::default(),
             found_rows: None,
-            terms: Terms::of(false, tenure),
+            terms: Terms::of(false, tenure, Ageing::NONE),
             leaves_diagnostics: false,
         }
     }
@@ -160,6 +195,17 @@ mod tests {
         assert_ne!(of(&here), of(&there));
         assert_ne!(of(&here), plan(None));
         assert_ne!(of(&here), plan(Some(Tenure::new(here.clone(), true))));
+    }
+
+    #[test]
+    fn answers_are_due_and_stale_by_their_age() {
+        let ageing = Ageing { refreshed_after_ms: 80, stale_after_ms: 100 };
+        let plan = HitPlan { terms: Terms::of(false, None, ageing), ..plan(None) };
+        let at = |now_ms| (plan.is_due(1_000, now_ms), plan.is_stale(1_000, now_ms));
+        assert_eq!([1_000, 1_079].map(at), [(false, false); 2]);
+        assert_eq!([1_080, 1_099, 1_100].map(at), [(true, false), (true, false), (true, true)]);
+        let plan = HitPlan { terms: Terms::of(true, None, Ageing::NONE), ..plan };
+        assert!(!plan.is_due(0, u64::MAX) && !plan.is_stale(0, u64::MAX));
     }
 
     #[test]

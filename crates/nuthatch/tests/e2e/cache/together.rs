@@ -29,7 +29,7 @@ impl Locked {
 fn waiting_there(stage: &Stage) -> String {
     stage.primary().value(
         "SELECT COUNT(*) FROM information_schema.PROCESSLIST \
-         WHERE INFO LIKE 'SELECT v FROM t%' AND STATE LIKE 'Waiting for table%lock%'",
+         WHERE DB = DATABASE() AND INFO LIKE 'SELECT v FROM t%' AND STATE LIKE 'Waiting for table%lock%'",
     )
 }
 
@@ -119,7 +119,7 @@ fn who_came_behind_a_write_is_not_given_what_was_asked_before_it() {
     await_that("the write waits", || {
         stage.primary().value(
             "SELECT COUNT(*) FROM information_schema.PROCESSLIST \
-             WHERE INFO LIKE 'UPDATE t%' AND STATE LIKE 'Waiting%'",
+             WHERE DB = DATABASE() AND INFO LIKE 'UPDATE t%' AND STATE LIKE 'Waiting%'",
         ) == "1"
     });
     locked.write("UPDATE t SET v = 'two' WHERE id = 2");

@@ -10,10 +10,11 @@ use crate::backend::{InLine, Turn};
 use crate::session::before::flight::own_up;
 use crate::session::before::reading::may_fill;
 use crate::session::decide::errand::errand_of_text;
-use crate::session::inquiry::{Inquiry, Stage};
+use crate::session::inquiry::{Inquiry, Leading, Stage};
 use crate::session::lease::causal::{demand, may_be_asked_of};
 use crate::session::lease::check_out::{Begun, Leased, State, lease_in_turn, lease_or_join};
 use crate::session::life::answer::record::may_be_recorded;
+use crate::session::life::answer::stale::{instead_of_asking, may_be_stale};
 use crate::session::life::answer::store::{capture, entry_of_any_epoch, key_of};
 use crate::session::life::answer::together::{Company, join};
 use crate::session::life::sent_execution::send_execution_at_once;
@@ -22,7 +23,7 @@ use crate::session::parts::{Context, Dealings, Ground};
 use crate::session::statement::{Asked, Caching, Plan, Request};
 use crate::session::way::{Capture, Print, Trouble};
 use crate::session::whole::Session;
-use crate::shared::answers::HitPlan;
+use crate::shared::answers::{HitPlan, Lead};
 use crate::state::Errand;
 use crate::stats::DigestCounters;
 use crate::stats::not_cached::NotCached;
@@ -40,6 +41,9 @@ pub(crate) fn begin(
     let caching = *caching;
     if caching.is_any() {
         if let Some(entry) = entry_of_any_epoch(session, request, plan, caching, now_ms) {
+            return Err(entry);
+        }
+        if let Some(entry) = instead_of_asking(session, request, plan, caching) {
             return Err(entry);
         }
     } else if plan.facts.asks_for_rows() {
@@ -61,7 +65,17 @@ pub(crate) fn begin(
         capture = Ok(with_print(&session.context, capture));
         session.dealings.transaction.takes_outlasting();
     }
-    Ok(Box::new(Inquiry { asked, capture, leading, stage }))
+    let may_be_stale = may_be_stale(session, &asked.plan, caching);
+    Ok(Box::new(Inquiry { asked, capture, leading, may_be_stale, stage }))
+}
+
+/// The same of a statement that nobody waits for, and that is asked though the cache has an answer.
+pub(crate) fn begin_refreshing(session: &mut Session, asked: Asked, lead: Lead) -> Box<Inquiry> {
+    own_up(&session.ground, &mut session.dealings.transaction);
+    let capture = may_fill(&session.dealings.transaction, &session.dealings.hands, asked.caching)
+        .map(|()| Box::new(capture(&session.ground, asked.caching)));
+    let leading = Some(Leading { lead, since_us: session.ground.latest_us });
+    Box::new(Inquiry { asked, capture, leading, may_be_stale: false, stage: Stage::New })
 }
 
 /// Counts the statement, which a server is to be asked.

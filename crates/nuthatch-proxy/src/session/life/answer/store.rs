@@ -49,6 +49,9 @@ pub(super) fn entry_of_any_epoch(
     {
         return None;
     }
+    if entry.plan().is_stale(entry.created_ms(), now_ms) {
+        return None;
+    }
     let is_from_there = entry.hostgroup() == plan.hostgroup.0;
     if entry.is_exact()
         && !(session.cache.may_use_exact()
@@ -66,8 +69,9 @@ pub(super) fn entry_of_any_epoch(
         }
         Judgement::Fresh => Some(entry),
         Judgement::OlderEpoch => {
-            let expires_ms = entry.expires_ms().min(caching.expires_ms(entry.created_ms()));
-            if !is_from_there || now_ms >= expires_ms {
+            let created_ms = entry.created_ms();
+            let expires_ms = entry.expires_ms().min(plan.kept_until_ms(caching, created_ms));
+            if !is_from_there || now_ms >= expires_ms.min(caching.expires_ms(created_ms)) {
                 return None;
             }
             let is_followed =
@@ -77,8 +81,15 @@ pub(super) fn entry_of_any_epoch(
                 return None;
             }
             let found_rows = entry.plan().found_rows;
-            let hit_plan =
-                hit_plan(&session.ground, &session.account, &session.context, plan, found_rows, tenure);
+            let hit_plan = hit_plan(
+                &session.ground,
+                &session.account,
+                &session.context,
+                plan,
+                caching,
+                found_rows,
+                tenure,
+            );
             let renewed = entry.renewed(session.ground.snapshot.epoch.0, expires_ms, hit_plan);
             insert(&session.ground, &renewed).ok()?;
             session.ground.shared.answers.cache.get(&key)
@@ -132,12 +143,20 @@ pub(super) fn store(
             rows: end.rows,
             hostgroup: plan.hostgroup.0,
             created_ms,
-            expires_ms: caching.expires_ms(created_ms),
+            expires_ms: plan.kept_until_ms(caching, created_ms),
             epoch: session.ground.snapshot.epoch.0,
             cost_us: Some(cost_us(&session.ground, plan)),
             clocks: &clocks,
             since,
-            plan: hit_plan(&session.ground, &session.account, &session.context, plan, found_rows, tenure),
+            plan: hit_plan(
+                &session.ground,
+                &session.account,
+                &session.context,
+                plan,
+                caching,
+                found_rows,
+                tenure,
+            ),
         },
     )?;
     if let Some(reading) = reading {

@@ -26,11 +26,9 @@ pub(super) enum Company {
 
 /// Joins those who ask for the same at the moment.
 pub(super) fn join(session: &Session, request: &Request, plan: &Plan, now_ms: u64) -> Company {
-    let Session { ground, context, dealings, .. } = session;
-    let holds_nothing =
-        context.state.autocommit && !dealings.are_in_transaction() && dealings.hands.held.is_empty();
+    let ground = &session.ground;
     let at_most = || plan.digest.as_ref()?.patience().wait_for(wait_max_ms(ground, plan), now_ms);
-    let Some(at_most) = at_most().filter(|_| holds_nothing) else { return Company::Alone };
+    let Some(at_most) = at_most().filter(|_| session.holds_nothing()) else { return Company::Alone };
     let Some(key) = key_of(session, request) else { return Company::Alone };
     match ground.shared.answers.coalescing.join(key.hash()) {
         Joined::Leads(lead) => Company::Leads(Leading { lead, since_us: ground.latest_us }),

@@ -111,7 +111,8 @@ fn find(session: &Session, key: &Key<'_>, now_ms: u64) -> Option<Entry<HitPlan>>
     let plan = entry.plan();
     if plan.terms.is_some() {
         let is_told = !plan.counts_all_rows() || may_tell_count(ground, context, dealings);
-        if !is_told || !plan.is_within_tenure(|| transaction.as_of(), || entry.created_ms()) {
+        let is_within = || plan.is_within_tenure(|| transaction.as_of(), || entry.created_ms());
+        if !is_told || plan.is_stale(entry.created_ms(), now_ms) || !is_within() {
             return None;
         }
     }

@@ -78,7 +78,7 @@ fn behind_header(mut out: Vec<u8>) -> Vec<u8> {
 }
 
 /// How many parameters a statement has, and their types as the client bound them last: two bytes for each.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub(crate) struct Binding {
     parameters: usize,
     types: Vec<u8>,
