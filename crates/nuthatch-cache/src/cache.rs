@@ -181,6 +181,25 @@ impl<T: Plan> Cache<T> {
         }
     }
 
+    /// Whether what has that hash is here, or was asked for not long ago, as far as is remembered. Nothing is noted. Of the few keys with which
+    /// the rules are tried it is said in any case, so that all of these are inserted.
+    ///
+    /// Cost: a shard's shared lock.
+    pub fn comes_again(&self, hash: u64) -> bool {
+        let tag = Tag::of(hash);
+        self.choice.is_tried(hash) || self.read(tag).comes_again(tag)
+    }
+
+    /// Remembers that what has that hash was asked for, and is not inserted; counted as not admitted.
+    ///
+    /// Cost: a shard's lock.
+    pub fn turn_away(&self, hash: u64) {
+        let tag = Tag::of(hash);
+        self.write(tag).turn_away(tag, self.choice.ruling());
+        add(&self.counters.refused, 1);
+        add(&self.counters.not_admitted, 1);
+    }
+
     /// The entry to the key with that hash has been removed, being over.
     fn let_go_of(&self, entry: &Entry<T>, hash: u64, why: Over) {
         self.choice.forget(hash);

@@ -202,6 +202,21 @@ impl<V: Held> Shard<V> {
         (fate, outgoing)
     }
 
+    /// Whether one with that tag is here, or was asked for not long ago.
+    pub(crate) fn comes_again(&self, tag: Tag) -> bool {
+        let is_remembered = || self.ghosts.uses(tag.number(), self.now()).is_some_and(Uses::is_again);
+        self.index.find(tag, |_| true).is_some() || is_remembered()
+    }
+
+    /// Remembers that one was asked for that is not inserted.
+    pub(crate) fn turn_away(&mut self, tag: Tag, ruling: &Ruling) {
+        self.pass_time();
+        let now = self.now();
+        let uses = self.ghosts.take(tag.number(), now).unwrap_or(Uses::ONE);
+        ruling.note_newcomer(uses);
+        self.ghosts.note(tag.number(), Heat::new(now, uses, Worth::of(0, 1)), now);
+    }
+
     /// Makes others go until there is room for `value`, also for its place in the index.
     fn make_room(
         &mut self,

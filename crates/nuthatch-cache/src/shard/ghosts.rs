@@ -3,6 +3,8 @@
 //! A word for each: 14 bits of its tag, 12 of when it was used last, 6 of how often. Four share a bucket; there the least used one makes room. Two
 //! tags can be taken for one another, by a chance of four in 2^14: then a newcomer counts as known.
 
+use std::ops::Range;
+
 use super::heat::{Heat, Moment, TURN, Uses};
 
 const WAYS: usize = 4;
@@ -39,6 +41,12 @@ impl Ghosts {
         Some(uses_of(ghost).and_one(age_of(ghost, now)))
     }
 
+    /// How often one was used that is remembered, this time included.
+    pub(crate) fn uses(&self, tag: u32, now: Moment) -> Option<Uses> {
+        let ghost = self.0.get(self.places(tag))?.iter().find(|ghost| is_of(**ghost, tag))?;
+        Some(uses_of(*ghost).and_one(age_of(*ghost, now)))
+    }
+
     /// Remembers one that leaves, or is not let in.
     pub(crate) fn note(&mut self, tag: u32, heat: Heat, now: Moment) {
         let bucket = self.bucket(tag);
@@ -52,9 +60,14 @@ impl Ghosts {
     }
 
     fn bucket(&mut self, tag: u32) -> &mut [u32] {
+        let places = self.places(tag);
+        &mut self.0[places]
+    }
+
+    fn places(&self, tag: u32) -> Range<usize> {
         let buckets = self.0.len() / WAYS;
         let place = usize::try_from((u64::from(tag) * buckets as u64) >> 32).unwrap_or_default() * WAYS;
-        &mut self.0[place..(place + WAYS).min(buckets * WAYS)]
+        place..(place + WAYS).min(buckets * WAYS)
     }
 }
 
@@ -99,6 +112,7 @@ mod tests {
     fn one_that_was_noted_is_known_once_with_its_uses() {
         let mut ghosts = Ghosts::new(64);
         ghosts.note(7 << 20 | 7, heat(160, 64), Moment(160));
+        assert_eq!(ghosts.uses(7 << 20 | 7, Moment(160)), Some(Uses(64).and_one(0)));
         assert_eq!(ghosts.take(9 << 20 | 9, Moment(160)), None);
         assert_eq!(ghosts.take(7 << 20 | 7, Moment(160)), Some(Uses(64).and_one(0)));
         assert_eq!(ghosts.take(7 << 20 | 7, Moment(160)), None, "it is here now");
@@ -119,6 +133,6 @@ mod tests {
     fn no_room_for_any_remembers_nobody() {
         let mut ghosts = Ghosts::new(0);
         ghosts.note(1, heat(0, 0), Moment(0));
-        assert_eq!(ghosts.take(1, Moment(0)), None);
+        assert_eq!((ghosts.uses(1, Moment(0)), ghosts.take(1, Moment(0))), (None, None));
     }
 }

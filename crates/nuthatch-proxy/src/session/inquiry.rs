@@ -14,6 +14,7 @@ use crate::session::parts::Held;
 use crate::session::statement::{Asked, Plan};
 use crate::session::way::{Capture, Departure, Trouble};
 use crate::shared::answers::{HitPlan, Lead, Waiting};
+use crate::stats::Comer;
 use crate::stats::not_cached::NotCached;
 
 /// See the module's doc.
@@ -37,6 +38,8 @@ pub(crate) struct Inquiry {
     pub(crate) asked: Asked,
     /// What is kept of the answer for the cache, or why nothing is.
     pub(crate) capture: Result<Box<Capture>, NotCached>,
+    /// As whom the answer comes to the cache.
+    pub(crate) comer: Comer,
     /// Others wait for the answer, or may.
     pub(crate) leading: Option<Leading>,
     /// What is past its time may be given in the place of an answer.

@@ -16,6 +16,7 @@ use parking_lot::{Mutex, MutexGuard};
 
 use crate::stats::admission::{Admission, Counted};
 use crate::stats::cache_counters::{CacheCounters, CacheFigures};
+use crate::stats::door::Door;
 use crate::stats::patience::Patience;
 use crate::stats::reading::DigestReading;
 
@@ -65,6 +66,7 @@ pub(crate) struct DigestCounters {
     cache: CacheCounters,
     admission: Admission,
     patience: Patience,
+    door: Door,
     /// What is hit when its answers are stored: the row of the cache.
     hit: OnceLock<Arc<Self>>,
     /// The tables that its answers depend on.
@@ -224,6 +226,7 @@ impl DigestCounters {
             cache: CacheCounters::default(),
             admission: Admission::default(),
             patience: Patience::default(),
+            door: Door::default(),
             hit: OnceLock::new(),
             tables: OnceLock::new(),
         }
@@ -250,6 +253,11 @@ impl DigestCounters {
     /// Whether copies of its answers pay.
     pub(crate) const fn admission(&self) -> &Admission {
         &self.admission
+    }
+
+    /// Whether its answers are let in where the cache is full.
+    pub(crate) const fn door(&self) -> &Door {
+        &self.door
     }
 
     /// How long its statements wait for each other's answers.

@@ -71,7 +71,11 @@ impl NotCached {
     pub(crate) const fn is_of_copy(self) -> bool {
         matches!(
             self,
-            Self::Empty | Self::TooLarge | Self::WrittenMeanwhile | Self::ReplicaBehind | Self::Full(_)
+            Self::Empty
+                | Self::TooLarge
+                | Self::WrittenMeanwhile
+                | Self::ReplicaBehind
+                | Self::Full(Full::Copies | Full::OfOthers | Full::Cache)
         )
     }
 
@@ -167,6 +171,8 @@ pub(crate) enum Full {
     Copies,
     /// In a cache full of what is asked for more often.
     OfOthers,
+    /// The same, and no copy was made of what comes for the first time.
+    AtTheDoor,
     Cache,
 }
 
@@ -178,6 +184,9 @@ impl fmt::Display for Full {
                 "other answers on their way into the cache took all the room that there is for such"
             }
             Self::OfOthers => "the cache was full of answers that are asked for more often",
+            Self::AtTheDoor => {
+                "the cache was full, answers like it were not let in when they came for the first time, and it did"
+            }
             Self::Cache => "the cache had no room for its answer",
         })
     }

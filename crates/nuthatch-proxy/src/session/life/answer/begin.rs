@@ -15,7 +15,7 @@ use crate::session::lease::causal::{demand, may_be_asked_of};
 use crate::session::lease::check_out::{Begun, Leased, State, lease_in_turn, lease_or_join};
 use crate::session::life::answer::record::may_be_recorded;
 use crate::session::life::answer::stale::{instead_of_asking, may_be_stale};
-use crate::session::life::answer::store::{capture, entry_of_any_epoch, key_of};
+use crate::session::life::answer::store::{capture_for, entry_of_any_epoch, key_of};
 use crate::session::life::answer::together::{Company, join};
 use crate::session::life::sent_execution::send_execution_at_once;
 use crate::session::life::sent_text::send_text_at_once;
@@ -25,8 +25,8 @@ use crate::session::way::{Capture, Print, Trouble};
 use crate::session::whole::Session;
 use crate::shared::answers::{HitPlan, Lead};
 use crate::state::Errand;
-use crate::stats::DigestCounters;
-use crate::stats::not_cached::NotCached;
+use crate::stats::not_cached::{Full, NotCached};
+use crate::stats::{Comer, DigestCounters};
 
 /// Counts the statement, which is to be asked, and makes room for a copy of its answer if that may be stored.
 ///
@@ -49,9 +49,11 @@ pub(crate) fn begin(
     } else if plan.facts.asks_for_rows() {
         session.ground.worker.counters.selects_not_cached.bump();
     }
-    let mut capture = may_fill(&session.dealings.transaction, &session.dealings.hands, caching)
+    let capture = may_fill(&session.dealings.transaction, &session.dealings.hands, caching)
         .and_then(|()| admit(session, request, plan, caching, now_ms))
-        .map(|()| Box::new(capture(&session.ground, caching)));
+        .and_then(|()| let_in(session, request, plan, now_ms));
+    let comer = capture.as_ref().copied().unwrap_or(Comer::Known);
+    let mut capture = capture.map(|_comer| Box::new(capture_for(&session.ground, caching)));
     let company = if capture.is_ok() { join(session, request, plan, now_ms) } else { Company::Alone };
     let (stage, leading) = match company {
         Company::Waits(wait) => (Stage::Waits(wait), None),
@@ -66,16 +68,16 @@ pub(crate) fn begin(
         session.dealings.transaction.takes_outlasting();
     }
     let may_be_stale = may_be_stale(session, &asked.plan, caching);
-    Ok(Box::new(Inquiry { asked, capture, leading, may_be_stale, stage }))
+    Ok(Box::new(Inquiry { asked, capture, comer, leading, may_be_stale, stage }))
 }
 
 /// The same of a statement that nobody waits for, and that is asked though the cache has an answer.
 pub(crate) fn begin_refreshing(session: &mut Session, asked: Asked, lead: Lead) -> Box<Inquiry> {
     own_up(&session.ground, &mut session.dealings.transaction);
     let capture = may_fill(&session.dealings.transaction, &session.dealings.hands, asked.caching)
-        .map(|()| Box::new(capture(&session.ground, asked.caching)));
+        .map(|()| Box::new(capture_for(&session.ground, asked.caching)));
     let leading = Some(Leading { lead, since_us: session.ground.latest_us });
-    Box::new(Inquiry { asked, capture, leading, may_be_stale: false, stage: Stage::New })
+    Box::new(Inquiry { asked, capture, comer: Comer::Known, leading, may_be_stale: false, stage: Stage::New })
 }
 
 /// Counts the statement, which a server is to be asked.
@@ -107,6 +109,22 @@ fn admit(
     }
     session.ground.worker.counters.answers_on_probation.bump();
     Err(NotCached::OnProbation)
+}
+
+/// Whether the cache may let the answer in, and as whom.
+#[inline]
+fn let_in(session: &Session, request: &Request, plan: &Plan, now_ms: u64) -> Result<Comer, NotCached> {
+    let Some((digest, key)) = plan.digest.as_ref().zip(key_of(session, request)) else {
+        return Ok(Comer::Known);
+    };
+    let (cache, hash) = (&session.ground.shared.answers.cache, key.hash());
+    match digest.door().look(hash, now_ms, || cache.comes_again(hash)) {
+        Comer::TurnedAway => {
+            cache.turn_away(hash);
+            Err(NotCached::Full(Full::AtTheDoor))
+        }
+        comer => Ok(comer),
+    }
 }
 
 /// The same with a print of the answer, which is written down.

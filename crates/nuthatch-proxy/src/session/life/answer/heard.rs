@@ -20,6 +20,7 @@ use crate::session::statement::{Asked, Plan, Request};
 use crate::session::way::{Capture, Departure, Trouble, is_of_time};
 use crate::session::whole::Session;
 use crate::shared::answers::Brought;
+use crate::stats::not_cached::{Full, NotCached};
 
 /// The statement that was sent over `held` has its answer by now, which the ground's latest look at the clock tells, or none.
 pub(crate) fn heard(
@@ -52,12 +53,16 @@ pub(crate) fn heard(
 
 /// Counts the statement, which is done, and stores its answer if it may be.
 pub(crate) fn conclude(session: &mut Session, inquiry: Box<Inquiry>, end: &AnswerEnd) {
-    let Inquiry { asked: Asked { request, plan, caching }, capture, leading, .. } = *inquiry;
+    let Inquiry { asked: Asked { request, plan, caching }, capture, comer, leading, .. } = *inquiry;
     session.ground.observe_at(session.ground.latest_us, &plan, end.ok.affected_rows, end.rows);
     let stored = capture.and_then(|capture| store(session, &request, &plan, caching, end, *capture));
     if let Some(leading) = leading {
         let brought = if stored.is_ok() { Brought::Stored } else { Brought::Nothing };
         tell_others(&session.ground, &plan, leading, brought);
+    }
+    let is_refused = stored == Err(NotCached::Full(Full::OfOthers));
+    if let Some(digest) = plan.digest.as_ref().filter(|_| is_refused || stored.is_ok()) {
+        digest.door().note(comer, stored.is_ok());
     }
     plan.count_fill(stored);
 }

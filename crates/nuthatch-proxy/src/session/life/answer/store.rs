@@ -190,7 +190,7 @@ fn is_there(session: &Session, request: &Request) -> bool {
 }
 
 /// Room for a copy of its answer.
-pub(super) fn capture(ground: &Ground, caching: Caching) -> Capture {
+pub(super) fn capture_for(ground: &Ground, caching: Caching) -> Capture {
     let configured = ground.snapshot.mysql.threshold_resultset_size;
     let bytes_max = configured.min(ground.shared.answers.cache.entry_bytes_max());
     let share = CaptureShare::new(Arc::clone(&ground.shared.answers.capture_room));
