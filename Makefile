@@ -2,7 +2,7 @@
 
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
-.PHONY: help run demo demo-failover check test test-servers drivers driver-suites orm-suites mtr apps properties differential freshness soundness equivalence every-byte chaos chaos-follow bench bench-victims bench-exact bench-follow fuzz docs clean deps
+.PHONY: help run demo demo-failover check test test-servers drivers driver-suites orm-suites mtr apps properties differential freshness soundness equivalence every-byte chaos chaos-follow bench bench-paper bench-victims bench-exact bench-follow fuzz docs clean deps
 MAKEFLAGS += --no-print-directory
 
 # So that a Rust which rustup has just installed is found without a new shell.
@@ -153,6 +153,12 @@ bench: ## CPU cost of each query against the floor and the direct connection (BE
 	@tools/deps.sh run
 	cargo build --release
 	cargo run --release -p nuthatch-bench -- $(BENCH_ARGS)
+
+bench-paper: ## the published benchmarks of query caches again, beside what was published: docs/benchmarks.md (PAPER_ARGS="--help")
+	@tools/deps.sh demo
+	cargo build --release --locked -p nuthatch -p nuthatch-bench
+	@target=$(abspath $(or $(CARGO_TARGET_DIR),target)); $$target/release/nuthatch-bench paper \
+	  --nuthatch $$target/release/nuthatch $(PAPER_ARGS)
 
 bench-victims: ## hits on 37 made loads beside LRU, SIEVE, S3-FIFO and W-TinyLFU, and what scans cost: bench/victims.md (SEED=1 SCALE=1)
 	cargo bench --locked -p nuthatch-cache --bench victims -- $(or $(SEED),1) $(or $(SCALE),1)

@@ -21,6 +21,7 @@ use anyhow::{Context, Result, bail};
 use serde::Serialize;
 
 use crate::affinity;
+use crate::machine::machine;
 use crate::priority::Priority;
 use contestant::{Candidate, Contestant, Transport};
 use field::Field;
@@ -123,12 +124,4 @@ impl CompareOptions {
         }
         Ok(())
     }
-}
-
-/// Processor and kernel, as far as the kernel tells.
-fn machine() -> String {
-    let cpu = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
-    let model = cpu.lines().find_map(|line| line.strip_prefix("model name")).unwrap_or_default();
-    let kernel = rustix::system::uname();
-    format!("{}, kernel {}", model.trim_start_matches([' ', '\t', ':']), kernel.release().to_string_lossy())
 }

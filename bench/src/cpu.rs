@@ -102,6 +102,11 @@ impl Usage {
     }
 }
 
+/// CPU time that a process has used since its start, all its threads.
+pub(crate) fn used_us(pid: Pid) -> Result<f64> {
+    Ok(ProcessCpu::of(pid)?.total.as_secs_f64() * 1e6)
+}
+
 fn ticks_us(ticks: u64) -> f64 {
     ticks as f64 * 1e6 / rustix::param::clock_ticks_per_second() as f64
 }

@@ -1,12 +1,14 @@
 //! The MariaDB that stands behind the proxy, with sysbench's table.
 
+use std::net::SocketAddr;
 use std::time::Duration;
 
-use anyhow::{Context, Result};
-use nuthatch_lab::{Options, Password, ScratchLab};
+use anyhow::{Context, Result, ensure};
+use nuthatch_lab::{Options, Password, QueryCache, ScratchLab, Server};
 
 use crate::address::Address;
 use crate::affinity::{self, Core};
+use crate::clock::monotonic;
 use crate::cpu::Pid;
 use crate::login::Login;
 use crate::reply::EofForm;
@@ -21,20 +23,62 @@ pub(crate) const SCHEMA: &str = "sbtest";
 /// Sessions that the server takes unless said otherwise.
 const CONNECTIONS_MAX: u32 = 2500;
 
-/// Sysbench's schema; the text is made from the ids, so that each run reads the same rows.
-const LOAD_TABLE: &str = "
-CREATE DATABASE sbtest;
-USE sbtest;
-CREATE TABLE sbtest1 (
+/// How long replicas may take to get the tables.
+const REPLICAS_WAIT: Duration = Duration::from_secs(120);
+
+/// Prepared statements that sessions may have in all: a thousand of sysbench's with ten for each of eight tables, and more.
+const PREPARED_MAX: u32 = 1_000_000;
+
+/// What a server is to be.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Shape {
+    /// Sessions that it takes.
+    pub(crate) connections_max: u32,
+    /// Its own cache.
+    pub(crate) query_cache: QueryCache,
+    /// Replicas beside it.
+    pub(crate) replicas: u16,
+    /// `sbtest1` and on.
+    pub(crate) tables: u32,
+    /// In each of them.
+    pub(crate) rows: u32,
+}
+
+impl Default for Shape {
+    fn default() -> Self {
+        Self {
+            connections_max: CONNECTIONS_MAX,
+            query_cache: QueryCache::Off,
+            replicas: 0,
+            tables: 1,
+            rows: 10_000,
+        }
+    }
+}
+
+impl Shape {
+    /// Sysbench's schema; the text is made from the ids, so that each run reads the same rows.
+    fn load(&self) -> String {
+        let tables = (1..=self.tables).map(|table| load_table(table, self.rows));
+        ["CREATE DATABASE sbtest;\nUSE sbtest;".to_owned()].into_iter().chain(tables).collect()
+    }
+}
+
+fn load_table(table: u32, rows: u32) -> String {
+    format!(
+        "
+CREATE TABLE sbtest{table} (
     id INTEGER NOT NULL AUTO_INCREMENT, k INTEGER DEFAULT '0' NOT NULL,
     c CHAR(120) DEFAULT '' NOT NULL, pad CHAR(60) DEFAULT '' NOT NULL,
-    PRIMARY KEY (id), KEY k_1 (k)) ENGINE = InnoDB;
-INSERT INTO sbtest1
+    PRIMARY KEY (id), KEY k_{table} (k)) ENGINE = InnoDB;
+INSERT INTO sbtest{table}
 SELECT seq, 1 + FLOOR(RAND(seq) * 10000),
-    LEFT(REGEXP_REPLACE(CONCAT(SHA2(seq, 512), SHA2(-seq, 512)), '(.{11})', '\\\\1-'), 119),
-    LEFT(REGEXP_REPLACE(SHA2(seq * 7, 512), '(.{11})', '\\\\1-'), 59)
-FROM seq_1_to_10000;
-ANALYZE TABLE sbtest1;";
+    LEFT(REGEXP_REPLACE(CONCAT(SHA2(seq, 512), SHA2(-seq, 512)), '(.{{11}})', '\\\\1-'), 119),
+    LEFT(REGEXP_REPLACE(SHA2(seq * 7, 512), '(.{{11}})', '\\\\1-'), 59)
+FROM seq_1_to_{rows};
+ANALYZE TABLE sbtest{table};"
+    )
+}
 
 /// A running server; dropping stops and removes it.
 #[derive(Debug)]
@@ -50,18 +94,25 @@ impl Database {
 
     /// The same, taking so many sessions.
     pub(crate) fn start_for(connections_max: u32) -> Result<Self> {
+        Self::start_as(&Shape { connections_max, ..Shape::default() })
+    }
+
+    /// As it is wanted.
+    pub(crate) fn start_as(shape: &Shape) -> Result<Self> {
+        let prepared_max = format!("max_prepared_stmt_count={PREPARED_MAX}");
         let options = Options {
-            replicas: 0,
+            replicas: shape.replicas,
             buffer_pool_mib: 256,
-            connections_max,
+            connections_max: shape.connections_max,
+            query_cache: shape.query_cache,
             user: USER.into(),
             password: Some(Password::new(PASSWORD)?),
-            extra: vec!["max_allowed_packet=1G".into(), "log_warnings=0".into()],
+            extra: vec!["max_allowed_packet=1G".into(), "log_warnings=0".into(), prepared_max],
             ready_within: Duration::from_secs(120),
             ..Options::default()
         };
         let lab = ScratchLab::up(&options).context("cannot start MariaDB")?;
-        lab.primary().query(LOAD_TABLE).context("cannot load sbtest1")?;
+        lab.primary().query(&shape.load()).context("cannot load sysbench's tables")?;
         Ok(Self { lab })
     }
 
@@ -99,6 +150,35 @@ impl Database {
         Ok(pid.cast_unsigned())
     }
 
+    /// The processes of the server and its replicas.
+    pub(crate) fn pids(&self) -> Result<Vec<Pid>> {
+        let pid = |pid: Option<i32>| pid.map(i32::cast_unsigned).context("MariaDB has ended");
+        self.lab.servers().map(|server| pid(server.pid())).collect()
+    }
+
+    /// TCP addresses of the server and its replicas.
+    pub(crate) fn addresses(&self) -> Vec<SocketAddr> {
+        self.lab.servers().map(|server| server.address()).collect()
+    }
+
+    /// Returns when each replica has the rows of the first table.
+    pub(crate) fn wait_for_replicas(&self, rows: u32) -> Result<()> {
+        let deadline = monotonic() + REPLICAS_WAIT;
+        let count = format!("SELECT 1 FROM sbtest.sbtest1 HAVING COUNT(*) = {rows}");
+        for server in self.lab.servers() {
+            while server.query(&count).ok().is_none_or(|rows| rows.first().is_none()) {
+                ensure!(monotonic() < deadline, "a replica does not get the tables");
+                std::thread::sleep(Duration::from_millis(50));
+            }
+        }
+        Ok(())
+    }
+
+    /// Executes statements.
+    pub(crate) fn execute(&self, sql: &str) -> Result<()> {
+        self.lab.primary().query(sql).map(drop).with_context(|| format!("MariaDB refuses {sql:?}"))
+    }
+
     /// Moves it to a core.
     pub(crate) fn move_to(&self, core: Core) -> Result<()> {
         core.take(self.pid()?)
@@ -111,15 +191,24 @@ impl Database {
 
     /// One of its counters.
     pub(crate) fn counted(&self, name: &str) -> Result<u64> {
-        let rows = self.lab.primary().query(&format!("SHOW GLOBAL STATUS LIKE '{name}'"))?;
-        let value = rows.value("Value").and_then(|text| text.parse().ok());
-        value.with_context(|| format!("MariaDB does not say {name}"))
+        counted(self.lab.primary(), name)
+    }
+
+    /// The same of the server and its replicas together.
+    pub(crate) fn counted_by_all(&self, name: &str) -> Result<u64> {
+        self.lab.servers().map(|server| counted(server, name)).sum()
     }
 
     /// Stays beside the load while a proxy has the other core.
     pub(crate) fn stand_behind_proxy(&self) -> Result<()> {
         self.move_to(affinity::LOAD)
     }
+}
+
+fn counted(server: Server<'_>, name: &str) -> Result<u64> {
+    let rows = server.query(&format!("SHOW GLOBAL STATUS LIKE '{name}'"))?;
+    let value = rows.value("Value").and_then(|text| text.parse().ok());
+    value.with_context(|| format!("MariaDB does not say {name}"))
 }
 
 /// The login of every benchmark.

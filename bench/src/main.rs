@@ -19,9 +19,12 @@ mod event_loop;
 mod floor;
 mod load;
 mod login;
+mod machine;
+mod median;
 mod memory;
 mod mixed;
 mod multiplex;
+mod paper;
 mod priority;
 mod proxy;
 mod relay;
@@ -30,6 +33,7 @@ mod resident;
 mod running;
 mod socket;
 mod stream;
+mod sysbench;
 mod timeline;
 
 use std::process::ExitCode;
@@ -42,6 +46,8 @@ use clap::Parser;
 enum Command {
     /// Compare CPU time a query: floor, cached hit, pass-through, direct
     Run(compare::CompareOptions),
+    /// The published benchmarks of query caches again, beside what was published
+    Paper(paper::PaperOptions),
     /// Resident memory of each of many idle clients
     Memory(memory::MemoryOptions),
     /// Growth of memory while a large result set goes through
@@ -75,6 +81,7 @@ fn main() -> ExitCode {
 fn run(command: &Command) -> Result<()> {
     match command {
         Command::Run(options) => compare::run(options),
+        Command::Paper(options) => paper::run(options),
         Command::Memory(options) => memory::run(options),
         Command::Stream(options) => stream::run(options),
         Command::Multiplex(options) => multiplex::run(options),

@@ -190,6 +190,11 @@ impl Proxy {
         self.running.pid()
     }
 
+    /// Where operators connect.
+    pub(crate) fn admin_port(&self) -> u16 {
+        self.admin_port
+    }
+
     /// Its TCP address for clients.
     pub(crate) fn tcp(&self) -> &Address {
         &self.tcp
@@ -207,7 +212,7 @@ impl Proxy {
 }
 
 /// What the admin port answers, by the `mariadb` command, without names of columns.
-fn ask_admin(port: u16, sql: &str) -> Result<String> {
+pub(crate) fn ask_admin(port: u16, sql: &str) -> Result<String> {
     let output = Command::new("mariadb")
         .args([
             "--no-defaults",

@@ -9,6 +9,7 @@ use serde::Serialize;
 use super::contestant::Contestant;
 use super::plan::Driver;
 use super::slice::Slice;
+use crate::median::median;
 
 /// One contestant under one load.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -115,18 +116,6 @@ impl Slice {
     }
 }
 
-/// The middle value, or the mean of the two in the middle; NaN of nothing.
-pub(super) fn median(values: impl IntoIterator<Item = f64>) -> f64 {
-    let mut sorted: Vec<f64> = values.into_iter().collect();
-    sorted.sort_by(f64::total_cmp);
-    let middle = sorted.len() / 2;
-    match sorted.len() {
-        0 => f64::NAN,
-        length if length % 2 == 1 => sorted[middle],
-        _ => f64::midpoint(sorted[middle - 1], sorted[middle]),
-    }
-}
-
 #[cfg(test)]
 pub(super) mod tests {
     use super::super::contestant::{Candidate, Transport};
@@ -153,16 +142,6 @@ pub(super) mod tests {
 
     fn disturbed(slice: Slice) -> Slice {
         Slice { is_disturbed: true, foreign_share: 0.5, ..slice }
-    }
-
-    #[test]
-    fn median_is_the_middle() {
-        for (values, middle) in
-            [(vec![3.0], 3.0), (vec![9.0, 1.0, 2.0], 2.0), (vec![4.0, 1.0, 2.0, 100.0], 3.0)]
-        {
-            assert_eq!(median(values.clone()), middle, "{values:?}");
-        }
-        assert!(median([]).is_nan());
     }
 
     #[test]
