@@ -97,6 +97,8 @@ statistics! {
     ComRollback = Counter "Com_rollback", "com_rollback" {}, "ROLLBACK that clients sent.";
     ComAutocommitFiltered = Counter "Com_autocommit_filtered", "com_autocommit_filtered" {},
         "SET autocommit answered without a server.";
+    ComCommitEarly = Counter "Com_commit_early", "com_commit_early" {},
+        "COMMIT and ROLLBACK of transactions that had only read, answered before their server had (mysql-commit_reads_early).";
     ComCommitFiltered = Counter "Com_commit_filtered", "com_commit_filtered" {}, "COMMIT answered without a server.";
     ComRollbackFiltered = Counter "Com_rollback_filtered", "com_rollback_filtered" {},
         "ROLLBACK answered without a server.";

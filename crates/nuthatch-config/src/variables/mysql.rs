@@ -120,6 +120,8 @@ variables! {
         "What a read that a replica answers must show: what its own session has written and seen, or what anybody had written before it came, also past this proxy.";
     causal_reads_timeout_ms: count(0..=60_000) = 100, Acts, own,
         "Milliseconds for which such a read waits for a replica that shows it; then the writer answers.";
+    commit_reads_early: flag = true, Acts, own,
+        "Whether COMMIT and ROLLBACK of a transaction that has only read are answered when they are sent, so that a client does not wait for the server's answer; where its BEGIN was held back (docs/query-cache.md).";
     transaction_replay: flag = false, Acts, own,
         "Do an open transaction again on another connection when its own is lost before COMMIT was sent, if each of its statements is answered as it was.";
     transaction_replay_max_bytes: count(1_024..=14_680_064) = 1_048_576, Acts, own,

@@ -44,6 +44,8 @@ pub(crate) struct Inquiry {
     pub(crate) leading: Option<Leading>,
     /// What is past its time may be given in the place of an answer.
     pub(crate) may_be_stale: bool,
+    /// The client has its answer already.
+    pub(crate) is_told: bool,
     pub(crate) stage: Stage,
 }
 

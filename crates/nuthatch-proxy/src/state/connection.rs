@@ -12,6 +12,8 @@ pub(crate) struct ConnectionState {
     pub(crate) charset: Charset,
     /// `None` when it is not known.
     pub(crate) autocommit: Option<bool>,
+    /// The last COMMIT was the end of a transaction and the beginning of none: `completion_type` may have it otherwise.
+    pub(crate) ends_transactions: bool,
     /// Session variables with another value than the server's own.
     pub(crate) settings: Settings,
     /// User variables.
@@ -28,6 +30,7 @@ impl ConnectionState {
             schema: schema.into(),
             charset,
             autocommit: Some(autocommit),
+            ends_transactions: false,
             settings,
             user_variables,
             role: None,

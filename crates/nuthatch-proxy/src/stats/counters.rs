@@ -119,6 +119,8 @@ counters! {
     frontend_set_names,
     /// COMMIT from clients.
     commit,
+    /// Of these and of ROLLBACK, those that were answered before their server had.
+    commit_early,
     /// COMMIT answered without a server, for want of a transaction.
     commit_filtered,
     /// ROLLBACK from clients.

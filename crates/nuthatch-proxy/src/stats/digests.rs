@@ -22,6 +22,9 @@ use crate::stats::reading::DigestReading;
 
 const SHARDS: usize = 16;
 
+/// What a statement takes beyond so many times the least is waiting.
+const WAITING_FACTOR: u64 = 4;
+
 /// Hostgroup of what the cache answered: ProxySQL's convention.
 pub(crate) const HOSTGROUP_CACHE: i64 = -1;
 
@@ -285,9 +288,16 @@ impl DigestCounters {
             hits: self.hit.get().map_or(0, |hit| hit.count.load(Ordering::Relaxed)),
             copies: self.cache.copies(),
             writes: self.tables.get().map_or(0, |tables| tables.iter().map(|table| writes(*table)).sum()),
-            average_us: self.sum_us.load(Ordering::Relaxed).checked_div(answered).unwrap_or(0),
+            average_us: self.average_us(answered),
         };
         self.admission.judge(counted, now_ms);
+    }
+
+    /// What its statements take a server on an average. Where the least is far less, the rest is taken for waiting at a busy server, which is not
+    /// what an answer costs it.
+    fn average_us(&self, answered: u64) -> u64 {
+        let average_us = self.sum_us.load(Ordering::Relaxed).checked_div(answered).unwrap_or(0);
+        average_us.min(self.min_us.load(Ordering::Relaxed).saturating_mul(WAITING_FACTOR))
     }
 
     /// Counts one statement that a server answered.

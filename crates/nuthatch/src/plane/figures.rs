@@ -71,6 +71,7 @@ fn of_totals(totals: &Totals) -> Vec<Sample> {
         S::ComAutocommit.sample(totals.autocommit),
         S::ComAutocommitFiltered.sample(totals.autocommit_filtered),
         S::ComCommit.sample(totals.commit),
+        S::ComCommitEarly.sample(totals.commit_early),
         S::ComCommitFiltered.sample(totals.commit_filtered),
         S::ComRollback.sample(totals.rollback),
         S::ComRollbackFiltered.sample(totals.rollback_filtered),

@@ -5,6 +5,7 @@
 use std::sync::Arc;
 
 use nuthatch_lab::{Kind, Options, Role, ScratchLab};
+use rustix::process::{Pid, Signal, kill_process};
 
 use crate::client::{Client, Login};
 use crate::deadline::await_that;
@@ -112,6 +113,20 @@ impl Stage {
     /// Stops the server, which must be the test's own.
     pub(crate) fn stop_server(&mut self) {
         self.own_lab().kill(Role::Primary).expect("it runs");
+    }
+
+    /// Sends the server's process that signal.
+    pub(crate) fn signal_server(&self, signal: Signal) {
+        let pid = self
+            .lab()
+            .servers()
+            .find(|server| server.role() == Role::Primary)
+            .and_then(|server| server.pid());
+        let pid = pid.expect("it runs");
+        kill_process(Pid::from_raw(pid).expect("a pid"), signal).expect("it is the test's own");
+        if signal == Signal::STOP {
+            await_that("it stands still", || nuthatch_lab::stands_still(pid));
+        }
     }
 
     /// Starts it again.

@@ -140,6 +140,9 @@ pub(crate) async fn bring_transaction(
         }
     };
     dealings.transaction.set_beginning(beginning);
+    if held_back.is_some() && !ground.shared.exact.catalogues.reads_may_write() {
+        dealings.transaction.begin_to_read();
+    }
     if held_back.is_some() && ground.snapshot.mysql.transaction_replay {
         held.set_journal(Some(Journal::of_begin(BEGIN, dealings.results.known_insert_id(), &context.state)));
     }

@@ -6,6 +6,7 @@
 
 mod again;
 mod begin;
+mod early;
 mod heard;
 mod record;
 mod replay;
@@ -21,6 +22,7 @@ pub(crate) use replay::{LostTransaction, replay};
 use std::time::Duration;
 
 use nuthatch_cache::Entry;
+use nuthatch_net::{Framed, Stream};
 use nuthatch_wire::AnswerEnd;
 use tokio::time::sleep;
 
@@ -28,16 +30,18 @@ use crate::backend::CheckOutError;
 use crate::roster::SessionEnd;
 use crate::session::inquiry::{Answered, Inquiry, Stage};
 use crate::session::lease::causal::await_server;
+use crate::session::lease::put_away::put_away;
 use crate::session::lease::question::{way, way_and_client};
 use crate::session::life::answer::again::{
     ask_a_server, ask_after, ask_again, end_others, has_other_transactions,
 };
 use crate::session::life::answer::begin::count_asked;
+use crate::session::life::answer::early::{has_ended_it, tell_early};
 use crate::session::life::answer::stale::instead_of;
 use crate::session::life::answer::together::{tell_others, wait};
 use crate::session::life::arrival::hit::serve_hit;
 use crate::session::life::replies::reply_trouble;
-use crate::session::parts::Ground;
+use crate::session::parts::{Ground, Held};
 use crate::session::statement::{Asked, Plan};
 use crate::session::way::{Departure, Rest, Trouble, WhenLate};
 use crate::session::whole::Session;
@@ -66,6 +70,9 @@ pub(crate) async fn see_through(session: &mut Session, mut inquiry: Box<Inquiry>
                 return Box::pin(serve_hit(session, entry, now_ms)).await;
             }
             session.ground.observe(&inquiry.asked.plan, 0, 0);
+            if inquiry.is_told && !matches!(trouble, Trouble::End(_)) {
+                return Ok(());
+            }
             Box::pin(reply_trouble(session, trouble)).await
         }
     }
@@ -96,6 +103,11 @@ async fn wait_for_others(session: &mut Session, inquiry: &mut Inquiry) -> Option
             None
         }
     }
+}
+
+/// What is heard of a statement whose client has its answer: another one is none, and its connection is closed for it.
+fn as_told(answered: Result<AnswerEnd, Trouble>) -> Result<AnswerEnd, Trouble> {
+    answered.and_then(|end| if has_ended_it(&end) { Ok(end) } else { Err(Trouble::Unfit) })
 }
 
 /// Returns when the delay of the statement is over.
@@ -144,6 +156,41 @@ async fn begin_asking(session: &mut Session, inquiry: &mut Inquiry) -> Result<()
     lease(session, inquiry)
 }
 
+/// Sends what is left of a statement that has been sent so far, and hears its answer.
+async fn hear(session: &mut Session, inquiry: &mut Inquiry, mut held: Held, mut departure: Departure) {
+    let Asked { request, plan, .. } = &inquiry.asked;
+    let told = match departure.rest {
+        None => tell_early(session, request, plan, &held).await,
+        Some(_) => Ok(false),
+    };
+    inquiry.is_told = told.as_ref().is_ok_and(|is_told| *is_told);
+    let Session { ground, client, context, dealings, .. } = &mut *session;
+    let Departure { flight, kind, rest, .. } = &mut departure;
+    let sent = match (told, rest.take().map(|rest| *rest)) {
+        (Err(end), _) => Err(end.into()),
+        (Ok(_), None) => Ok(()),
+        (Ok(_), Some(Rest::All(packet))) => Box::pin(way(ground, &mut held).write(&packet)).await,
+        (Ok(_), Some(Rest::Part(rest))) => {
+            Box::pin(way(ground, &mut held).write(&rest)).await.map_err(Trouble::having_begun)
+        }
+        (Ok(_), Some(Rest::Failed(trouble))) => Err(trouble),
+    };
+    let answered = match sent {
+        Ok(()) => {
+            let (way, framed) = way_and_client(ground, client, context, dealings, &mut held);
+            let mut nobody = Framed::new(Stream::Nowhere);
+            let framed = if inquiry.is_told { &mut nobody } else { framed };
+            let capture = inquiry.capture.as_deref_mut().ok();
+            let way = way.when_late(WhenLate::of(&plan.facts));
+            way.hearing(flight).pass_answer(framed, *kind, capture, |_| ()).await
+        }
+        Err(trouble) => Err(trouble),
+    };
+    session.ground.look_at_clock();
+    let answered = if inquiry.is_told { as_told(answered) } else { answered };
+    heard(session, inquiry, held, departure, answered);
+}
+
 /// Has a server answer.
 async fn ask(session: &mut Session, inquiry: &mut Inquiry) -> Result<AnswerEnd, Trouble> {
     loop {
@@ -159,29 +206,7 @@ async fn ask(session: &mut Session, inquiry: &mut Inquiry) -> Result<AnswerEnd, 
                     return answered;
                 }
             }
-            Stage::Sent(mut held, mut departure) => {
-                let Session { ground, client, context, dealings, .. } = &mut *session;
-                let Departure { flight, kind, rest, .. } = &mut departure;
-                let sent = match rest.take().map(|rest| *rest) {
-                    None => Ok(()),
-                    Some(Rest::All(packet)) => Box::pin(way(ground, &mut held).write(&packet)).await,
-                    Some(Rest::Part(rest)) => {
-                        Box::pin(way(ground, &mut held).write(&rest)).await.map_err(Trouble::having_begun)
-                    }
-                    Some(Rest::Failed(trouble)) => Err(trouble),
-                };
-                let answered = match sent {
-                    Ok(()) => {
-                        let (way, framed) = way_and_client(ground, client, context, dealings, &mut held);
-                        let capture = inquiry.capture.as_deref_mut().ok();
-                        let way = way.when_late(WhenLate::of(&inquiry.asked.plan.facts));
-                        way.hearing(flight).pass_answer(framed, *kind, capture, |_| ()).await
-                    }
-                    Err(trouble) => Err(trouble),
-                };
-                session.ground.look_at_clock();
-                heard(session, inquiry, held, departure, answered);
-            }
+            Stage::Sent(held, departure) => hear(session, inquiry, held, departure).await,
             Stage::Answered(answered) => {
                 let Answered { held, departure, end, rest } = *answered;
                 let Session { ground, client, .. } = &mut *session;
@@ -192,6 +217,13 @@ async fn ask(session: &mut Session, inquiry: &mut Inquiry) -> Result<AnswerEnd, 
                 };
                 session.ground.look_at_clock();
                 heard(session, inquiry, held, departure, answered);
+            }
+            Stage::Lost(held, trouble) if inquiry.is_told => {
+                let Session { ground, account, context, dealings, .. } = session;
+                put_away(ground, account, context, dealings, held, Some(&trouble));
+                // The client was told how it ended.
+                let _told = dealings.hands.take_outcome();
+                return Err(trouble);
             }
             Stage::Lost(held, trouble) => {
                 let answered = Box::pin(ask_again(session, inquiry, held, trouble)).await;

@@ -75,6 +75,17 @@ impl Beginning {
     }
 }
 
+/// What its statements have done.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+enum Done {
+    #[default]
+    Anything,
+    /// It began with a BEGIN of its client's, and a server was asked for rows of tables since, and for nothing else.
+    OnlyRead,
+    /// One of them may have written.
+    Written,
+}
+
 /// See the module's doc.
 #[derive(Debug, Default)]
 pub(crate) struct Transaction {
@@ -82,7 +93,7 @@ pub(crate) struct Transaction {
     /// Of its snapshot, if it has one.
     opened: Opened,
     touched: Touched,
-    has_written: bool,
+    done: Done,
     /// One of its statements may have written what does not end with it.
     outlasts: bool,
 }
@@ -138,13 +149,32 @@ impl Transaction {
         self.touched.clear();
     }
 
+    /// It has begun at a server.
+    pub(crate) fn begin_to_read(&mut self) {
+        if self.done == Done::Anything {
+            self.done = Done::OnlyRead;
+        }
+    }
+
+    /// A server has answered a statement.
+    pub(crate) fn note_statement(&mut self, facts: &Facts) {
+        if self.done == Done::OnlyRead && (!facts.is_plain_read() || facts.may_write()) {
+            self.done = Done::Anything;
+        }
+    }
+
+    /// Whether nothing was asked of a server in it but rows of tables.
+    pub(crate) const fn has_only_read(&self) -> bool {
+        matches!(self.done, Done::OnlyRead)
+    }
+
     /// Whether one of its statements may have written.
     pub(crate) const fn has_written(&self) -> bool {
-        self.has_written
+        matches!(self.done, Done::Written)
     }
 
     pub(crate) const fn set_has_written(&mut self, has_written: bool) {
-        self.has_written = has_written;
+        self.done = if has_written { Done::Written } else { Done::Anything };
     }
 
     /// Forgets the moment of a snapshot that may be none of the open transaction's any more.

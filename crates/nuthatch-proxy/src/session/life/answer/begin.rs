@@ -68,7 +68,7 @@ pub(crate) fn begin(
         session.dealings.transaction.takes_outlasting();
     }
     let may_be_stale = may_be_stale(session, &asked.plan, caching);
-    Ok(Box::new(Inquiry { asked, capture, comer, leading, may_be_stale, stage }))
+    Ok(Box::new(Inquiry { asked, capture, comer, leading, may_be_stale, is_told: false, stage }))
 }
 
 /// The same of a statement that nobody waits for, and that is asked though the cache has an answer.
@@ -77,7 +77,15 @@ pub(crate) fn begin_refreshing(session: &mut Session, asked: Asked, lead: Lead) 
     let capture = may_fill(&session.dealings.transaction, &session.dealings.hands, asked.caching)
         .map(|()| Box::new(capture_for(&session.ground, asked.caching)));
     let leading = Some(Leading { lead, since_us: session.ground.latest_us });
-    Box::new(Inquiry { asked, capture, comer: Comer::Known, leading, may_be_stale: false, stage: Stage::New })
+    Box::new(Inquiry {
+        asked,
+        capture,
+        comer: Comer::Known,
+        leading,
+        may_be_stale: false,
+        is_told: false,
+        stage: Stage::New,
+    })
 }
 
 /// Counts the statement, which a server is to be asked.

@@ -1,5 +1,6 @@
 //! What follows when a statement has its answer, as far as that takes no waiting.
 
+use nuthatch_sql::TransactionEnd;
 use nuthatch_wire::{AnswerEnd, Ending};
 
 use crate::session::after::errors::{count_error, note_that_time_is_over};
@@ -10,6 +11,7 @@ use crate::session::after::stored_code::learn_stored_code;
 use crate::session::before::flight::{land, land_lost};
 use crate::session::inquiry::{Inquiry, Stage};
 use crate::session::lease::put_away::settle;
+use crate::session::life::answer::early::has_ended_it;
 use crate::session::life::answer::record::record;
 use crate::session::life::answer::store::store;
 use crate::session::life::answer::together::tell_others;
@@ -78,6 +80,10 @@ pub(super) fn take_note(
 ) -> Option<Held> {
     let Asked { request, plan, .. } = asked;
     let Session { ground, client, account, context, dealings, statements, .. } = session;
+    if plan.facts.transaction.end == TransactionEnd::Commit {
+        held.connection.state.ends_transactions = has_ended_it(end);
+    }
+    dealings.transaction.note_statement(&plan.facts);
     let (text, executed) = match request {
         Request::Text => (client.statement_text(), statements.executed_text(client, plan)),
         Request::Execution { text, .. } => (&**text, &**text),
