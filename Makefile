@@ -2,7 +2,7 @@
 
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
-.PHONY: help run demo demo-failover check test test-servers drivers driver-suites orm-suites mtr apps properties differential freshness soundness equivalence every-byte chaos chaos-follow bench bench-paper bench-victims bench-exact bench-follow fuzz docs clean deps
+.PHONY: help run demo demo-failover check test test-servers drivers driver-suites orm-suites mtr apps properties differential freshness soundness equivalence every-byte chaos chaos-follow soak bench bench-paper bench-victims bench-exact bench-follow fuzz docs clean deps
 MAKEFLAGS += --no-print-directory
 
 # So that a Rust which rustup has just installed is found without a new shell.
@@ -148,6 +148,14 @@ chaos-follow: ## server, proxy and network fail while binlogs are followed: no r
 	NUTHATCH_FRESHNESS_SECONDS=$(FOLLOW_SECONDS) NUTHATCH_FRESHNESS_SERVER=$(SERVER) NUTHATCH_FRESHNESS_FOLLOW=$(FOLLOW) \
 	cargo test --release -p nuthatch --test freshness --locked -- --ignored --exact --nocapture \
 	  no_read_is_stale_whatever_befalls_the_follower_for_as_long_as_wanted
+
+# Less than four minutes cannot tell growth from a cache that fills, and are not judged for it.
+soak: ## full load with DDL, purges, clients that vanish: no memory, file or thread grows, no limit is crossed (SERVER=mysql SEED=1 SECONDS=1800)
+	@tools/deps.sh test
+	@NUTHATCH_SOAK_SEED=$(SEED) NUTHATCH_SOAK_SERVER=$(SERVER) \
+	NUTHATCH_SOAK_SECONDS=$(if $(filter command line environment,$(origin SECONDS)),$(SECONDS)) \
+	cargo test --release -p nuthatch --test soak --locked -- --ignored --exact --nocapture \
+	  nothing_grows_for_as_long_as_wanted
 
 bench: ## CPU cost of each query against the floor and the direct connection (BENCH_ARGS="--help")
 	@tools/deps.sh run

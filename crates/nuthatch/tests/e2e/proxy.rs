@@ -198,9 +198,13 @@ impl Proxy {
         Client::connect(&Address::Tcp(self.admin), &Login::new("admin", "admin")).expect("admin may enter")
     }
 
+    pub(crate) fn pid(&self) -> u32 {
+        self.child.id()
+    }
+
     /// Its resident memory.
     pub(crate) fn resident_kib(&self) -> u64 {
-        let status = fs::read_to_string(format!("/proc/{}/status", self.child.id())).expect("it runs");
+        let status = fs::read_to_string(format!("/proc/{}/status", self.pid())).expect("it runs");
         let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).expect("a resident size");
         line.trim().trim_end_matches(" kB").parse().expect("a number")
     }
@@ -220,7 +224,7 @@ impl Proxy {
 
     /// Sends it a signal. Behind a SIGSTOP it does nothing more: its threads stop one by one, on a busy machine milliseconds later.
     pub(crate) fn signal(&self, signal: Signal) {
-        let pid = i32::try_from(self.child.id()).expect("a pid");
+        let pid = i32::try_from(self.pid()).expect("a pid");
         kill_process(Pid::from_raw(pid).expect("a pid"), signal).expect("the process is there");
         if signal == Signal::STOP {
             eventually("it stands still", || nuthatch_lab::stands_still(pid).then_some(()));
