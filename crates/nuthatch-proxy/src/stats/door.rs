@@ -1,7 +1,7 @@
 //! Whether a full cache lets the answers of a digest in that are asked for the first time.
 //!
 //! Answers of one digest are of a size and take a server the same, so what became of the last ones tells of the next. Where nearly none was let
-//! in, no copies are made of the others either, but of one in sixteen: to be refused costs as much as to be stored. The cache remembers that they
+//! in, no copies are made of the others either, but of one in 64: to be refused costs as much as to be stored. The cache remembers that they
 //! were asked for, and lets them in when they come again.
 //!
 //! Cost: a load where a copy may be made; where some were refused, a look at what the cache remembers.
@@ -18,7 +18,7 @@ const LATEST: u32 = 64;
 const NEARLY_ALL: u32 = ALL - ALL / 8;
 
 /// Of so many one is tried all the same.
-const TRIED: u64 = 16;
+const TRIED: u64 = 64;
 
 /// That of one digest.
 #[derive(Debug, Default)]
@@ -76,7 +76,7 @@ mod tests {
         assert_eq!((of(1, false), of(1, true)), (Comer::First, Comer::Known));
         (0..200).for_each(|_| door.note(Comer::First, false));
         assert_eq!(
-            (of(1, false), of(1, true), of(16, false)),
+            (of(1, false), of(1, true), of(64, false)),
             (Comer::TurnedAway, Comer::Known, Comer::First)
         );
         (0..100).for_each(|_| door.note(Comer::Known, true));
