@@ -54,6 +54,8 @@ impl Door {
         let before = self.refused.load(Ordering::Relaxed);
         let after = match (comer, is_let_in) {
             (_, false) => before + (ALL - before).div_ceil(LATEST),
+            // Of the few that are tried each says as much of those that are not.
+            (Comer::First, true) if before >= NEARLY_ALL => before - before / 8,
             (Comer::First, true) => before - before.div_ceil(LATEST),
             _ => before,
         };
@@ -81,8 +83,8 @@ mod tests {
         );
         (0..100).for_each(|_| door.note(Comer::Known, true));
         assert_eq!(of(1, false), Comer::TurnedAway, "who comes again says nothing of those who do not");
-        (0..16).for_each(|_| door.note(Comer::First, true));
-        assert_eq!(of(1, false), Comer::First);
+        (0..2).for_each(|_| door.note(Comer::First, true));
+        assert_eq!(of(1, false), Comer::First, "two of the few that are tried were let in");
         (0..4_096).for_each(|_| door.note(Comer::First, true));
         assert_eq!(of(1, false), Comer::Known);
         (0..100_000).for_each(|_| door.note(Comer::First, false));
