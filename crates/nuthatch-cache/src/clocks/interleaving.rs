@@ -56,6 +56,18 @@ struct Scenario {
     follow: Option<Follow>,
 }
 
+/// Nobody does anything.
+const NOTHING: Scenario = Scenario {
+    writes: &[],
+    readers: &[],
+    snapshots: &[],
+    together: &[],
+    at_replica: &[],
+    seeds: &[],
+    left_out: None,
+    follow: None,
+};
+
 /// What is written at the same time where the binlog is followed.
 const FOLLOWED: [&[Write]; 5] = [
     &[PastUpdate1, PastInsert2],
@@ -129,17 +141,7 @@ fn snapshots_are_given_what_they_show_within_the_bound() {
                     Named => (&[&[Named, Named]], &[Named, Named]),
                 };
                 let follow = Some(Follow::Bounded);
-                Scenario {
-                    writes,
-                    readers,
-                    snapshots,
-                    together: &[],
-                    at_replica: &[],
-                    seeds,
-                    left_out: None,
-                    follow,
-                }
-                .run(&coverage);
+                Scenario { writes, readers, snapshots, seeds, follow, ..NOTHING }.run(&coverage);
             }
         }
     }
@@ -161,16 +163,7 @@ fn what_replicas_answer_is_served_as_if_their_primary_had() {
                     Named => (&[&[Named, Named], &[Named]], &[Named]),
                 };
                 let (at_replica, follow) = (asked, Some(follow));
-                let alone = Scenario {
-                    writes,
-                    readers,
-                    snapshots: &[],
-                    together: &[],
-                    at_replica,
-                    seeds: &[],
-                    left_out: None,
-                    follow,
-                };
+                let alone = Scenario { writes, readers, at_replica, follow, ..NOTHING };
                 alone.run(&coverage);
                 Scenario { snapshots: asked, readers: &readers[..1], ..alone }.run(&coverage);
             }
@@ -192,10 +185,7 @@ fn who_waits_for_what_another_asks_is_given_what_holds() {
                 Range => (&[&[Range]], &[&[Range, Range], &[Range]]),
                 _ => (&[&[Count]], &[&[Count, Count], &[Count]]),
             };
-            let (snapshots, at_replica, seeds): (&[Query], &[Query], &[Query]) = (&[], &[], &[]);
-            let left_out = None;
-            Scenario { writes, readers, snapshots, together, at_replica, seeds, left_out, follow }
-                .run(&coverage);
+            Scenario { writes, readers, together, follow, ..NOTHING }.run(&coverage);
         }
     }
     assert!(coverage.served.load(Relaxed) > SCHEDULES as u64, "{coverage:?}");
@@ -307,16 +297,7 @@ fn check_left_out(scenarios: &[Scenario]) {
 }
 
 fn without(rule: Rule, writes: &'static [Write], readers: Readers, seeds: &'static [Query]) -> Scenario {
-    Scenario {
-        writes,
-        readers,
-        snapshots: &[],
-        together: &[],
-        at_replica: &[],
-        seeds,
-        left_out: Some(rule),
-        follow: None,
-    }
+    Scenario { writes, readers, seeds, left_out: Some(rule), ..NOTHING }
 }
 
 /// Runs the writes beside all kinds of readers.
@@ -346,17 +327,7 @@ fn check_followed(writes: &'static [Write], follow: Option<Follow>) {
     let coverage = Arc::new(Coverage::default());
     for readers in same.into_iter().chain(mixed) {
         for seeds in [&[][..], &[Row1, Row2, Range, Count, Both, Named]] {
-            Scenario {
-                writes,
-                readers,
-                snapshots: &[],
-                together: &[],
-                at_replica: &[],
-                seeds,
-                left_out: None,
-                follow,
-            }
-            .run(&coverage);
+            Scenario { writes, readers, seeds, follow, ..NOTHING }.run(&coverage);
         }
     }
     let Coverage { served, stored, refused, invalidated, .. } = &*coverage;

@@ -48,10 +48,14 @@ impl Hostgroup {
         self.servers.is_empty() && !self.is_named
     }
 
+    /// Whether one of its servers takes statements now.
+    fn has_taker(&self, now_us: u64) -> bool {
+        self.servers.iter().any(|server| server.takes_new_work(now_us / 1000))
+    }
+
     /// Looks whether servers take statements, as who stands in line is to know where others may come.
     pub(super) fn look_for_servers(&self, now_us: u64) {
-        let takes_new_work = |server: &Arc<Server>| server.takes_new_work(now_us / 1000);
-        let servers = match self.is_named && !self.servers.iter().any(takes_new_work) {
+        let servers = match self.is_named && !self.has_taker(now_us) {
             true => Servers::None,
             false => Servers::Some,
         };
@@ -302,18 +306,12 @@ impl Hostgroups {
 
     /// Whether a server of the hostgroup takes statements, or somebody holds it, who will have it go on.
     pub(crate) fn takes_statements(&self, id: HostgroupId, now_us: u64) -> bool {
-        self.group(id).is_some_and(|group| {
-            let takes_new_work = |server: &Arc<Server>| server.takes_new_work(now_us / 1000);
-            group.line.is_held() || group.servers.iter().any(takes_new_work)
-        })
+        self.group(id).is_some_and(|group| group.line.is_held() || group.has_taker(now_us))
     }
 
     /// Whether a server of the hostgroup takes statements, or one is waited for.
     pub(crate) fn has_or_awaits_server(&self, id: HostgroupId, now_us: u64) -> bool {
-        self.group(id).is_some_and(|group| {
-            let takes_new_work = |server: &Arc<Server>| server.takes_new_work(now_us / 1000);
-            group.is_named || group.line.is_held() || group.servers.iter().any(takes_new_work)
-        })
+        self.group(id).is_some_and(|group| group.is_named || group.line.is_held() || group.has_taker(now_us))
     }
 
     /// Does something with a hostgroup on a worker's own thread, under a lock that no other worker takes.

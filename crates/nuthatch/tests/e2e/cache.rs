@@ -27,6 +27,14 @@ use crate::stage::Stage;
 /// What is cached in most of these tests.
 const SELECT: &str = "SELECT v FROM t WHERE id = 1";
 
+/// How many statements of the test that are like that wait for a table at the primary.
+fn waiting_for_table(stage: &Stage, like: &str) -> String {
+    stage.primary().value(format!(
+        "SELECT COUNT(*) FROM information_schema.PROCESSLIST \
+         WHERE DB = DATABASE() AND INFO LIKE '{like}' AND STATE LIKE 'Waiting for table%lock%'"
+    ))
+}
+
 /// Puts another value there past the proxy.
 fn change_behind(stage: &Stage) {
     stage.primary().ok("UPDATE t SET v = 'changed' WHERE id = 1");

@@ -18,6 +18,7 @@ pub(in crate::session::life) use again::after_lost_lease;
 pub(crate) use begin::{begin, begin_refreshing, lease, take_turn};
 pub(crate) use heard::{conclude, heard};
 pub(crate) use replay::{LostTransaction, replay};
+pub(in crate::session::life) use store::key_at_hand;
 
 use std::time::Duration;
 

@@ -16,7 +16,7 @@ use std::task::{Context, Poll, Waker};
 
 use parking_lot::Mutex;
 
-/// How many coalescing there can be: more than statements are under way at servers, as a rule.
+/// How much can be asked at a time: more than is under way at servers, as a rule.
 const PLACES: usize = 1024;
 
 /// See the module's doc.
@@ -131,14 +131,14 @@ impl Lead {
     }
 
     /// Tells those who wait. Returns how many these were.
-    pub(crate) fn bring(mut self, landed: Brought) -> usize {
+    pub(crate) fn bring(mut self, brought: Brought) -> usize {
         self.has_brought = true;
         let waiting = {
             let mut place = self.coalescing.place(self.asked).lock();
             place.asked = None;
             std::mem::take(&mut place.waiting)
         };
-        waiting.iter().for_each(|told| told.tell(News::Brought(landed)));
+        waiting.iter().for_each(|told| told.tell(News::Brought(brought)));
         waiting.len()
     }
 }
@@ -186,7 +186,7 @@ impl Future for Waiting {
                 told.1 = Some(cx.waker().clone());
                 Poll::Pending
             }
-            News::Brought(landed) => Poll::Ready(Waited::For(landed)),
+            News::Brought(brought) => Poll::Ready(Waited::For(brought)),
             News::Leads => Poll::Ready(Waited::Leads(self.lead())),
         }
     }

@@ -3,7 +3,7 @@
 use std::thread::sleep;
 use std::time::Duration;
 
-use super::{SELECT, change_behind};
+use super::{SELECT, change_behind, waiting_for_table};
 use crate::client::{Client, Value};
 use crate::deadline::await_that;
 use crate::proxy::Setup;
@@ -44,9 +44,7 @@ fn answer_is_read_anew_before_its_time_is_over_and_nobody_waits_for_it() {
         assert_eq!(client.value(SELECT), "one");
     }
     await_that("it is being read anew", || stage.figure("Query_Cache_Refreshes_under_way") == 1);
-    let waiting = "SELECT COUNT(*) FROM information_schema.PROCESSLIST \
-                   WHERE DB = DATABASE() AND INFO LIKE 'SELECT v FROM t%' AND STATE LIKE 'Waiting for table%lock%'";
-    await_that("the server is asked", || stage.primary().value(waiting) == "1");
+    await_that("the server is asked", || waiting_for_table(&stage, "SELECT v FROM t%") == "1");
     primary.ok("UNLOCK TABLES");
     await_that("it is read anew", || client.value(SELECT) == "changed");
     assert_eq!((stage.figure("Query_Cache_Refreshes"), misses(&stage)), (1, 1));

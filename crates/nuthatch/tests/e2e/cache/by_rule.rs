@@ -1,7 +1,7 @@
 //! The key `cache` in a rule's attributes: until when what it matches is served.
 
 use super::SELECT;
-use crate::client::Client;
+use super::exact::is_hit;
 use crate::deadline::await_that;
 use crate::proxy::Setup;
 use crate::stage::Stage;
@@ -9,12 +9,6 @@ use crate::stage::Stage;
 /// A proxy with one rule, which matches everything; nothing is cached by itself.
 fn ruled(columns: &str) -> Stage {
     Stage::with(Setup::default().rule(format!("rule_id=1, match_pattern='.', {columns}, apply=1")))
-}
-
-fn is_hit(stage: &Stage, client: &mut Client, sql: &str) -> bool {
-    let before = stage.figure("Query_Cache_count_GET_OK");
-    client.ok(sql);
-    stage.figure("Query_Cache_count_GET_OK") > before
 }
 
 fn modes(stage: &Stage) -> Vec<String> {

@@ -47,12 +47,12 @@ fn exact_with(statements: &[&str]) -> Stage {
 
 /// Returns when the statement's answer is served from the cache: its tables are known.
 #[track_caller]
-fn await_known(stage: &Stage, client: &mut Client, sql: &str) {
+pub(super) fn await_known(stage: &Stage, client: &mut Client, sql: &str) {
     await_that(sql, || is_hit(stage, client, sql));
 }
 
 /// Asks, and says whether the answer came from the cache.
-fn is_hit(stage: &Stage, client: &mut Client, sql: &str) -> bool {
+pub(super) fn is_hit(stage: &Stage, client: &mut Client, sql: &str) -> bool {
     let before = hits(stage);
     client.ok(sql);
     hits(stage) > before

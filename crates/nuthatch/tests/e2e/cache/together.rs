@@ -2,7 +2,8 @@
 
 use std::thread::{self, JoinHandle};
 
-use super::SELECT;
+use super::exact::await_known;
+use super::{SELECT, waiting_for_table};
 use crate::client::Client;
 use crate::deadline::await_that;
 use crate::proxy::Setup;
@@ -27,10 +28,7 @@ impl Locked {
 
 /// How many statements wait for the table at the server.
 fn waiting_there(stage: &Stage) -> String {
-    stage.primary().value(
-        "SELECT COUNT(*) FROM information_schema.PROCESSLIST \
-         WHERE DB = DATABASE() AND INFO LIKE 'SELECT v FROM t%' AND STATE LIKE 'Waiting for table%lock%'",
-    )
+    waiting_for_table(stage, "SELECT v FROM t%")
 }
 
 /// Where a rule caches everything for a minute.
@@ -42,11 +40,7 @@ fn ruled(columns: &str) -> Stage {
 /// Where answers are cached until something is written.
 fn exact() -> Stage {
     let stage = Stage::with(Setup::default().variable("mysql-query_cache_type", 1));
-    let mut client = stage.client();
-    await_that("it is cached", || {
-        client.ok("SELECT MAX(id) FROM t");
-        stage.figure("Query_Cache_count_GET_OK") > 0
-    });
+    await_known(&stage, &mut stage.client(), "SELECT MAX(id) FROM t");
     stage
 }
 
@@ -116,12 +110,7 @@ fn who_came_behind_a_write_is_not_given_what_was_asked_before_it() {
     let others = others_ask(&stage);
     await_waiting(&stage);
     let writing = Asking::with(stage.client(), "UPDATE t SET v = 'written' WHERE id = 1");
-    await_that("the write waits", || {
-        stage.primary().value(
-            "SELECT COUNT(*) FROM information_schema.PROCESSLIST \
-             WHERE DB = DATABASE() AND INFO LIKE 'UPDATE t%' AND STATE LIKE 'Waiting%'",
-        ) == "1"
-    });
+    await_that("the write waits", || waiting_for_table(&stage, "UPDATE t%") == "1");
     locked.write("UPDATE t SET v = 'two' WHERE id = 2");
     drop(locked);
     writing.must_be_told(None);

@@ -49,12 +49,14 @@ pub(crate) fn begin(
     } else if plan.facts.asks_for_rows() {
         session.ground.worker.counters.selects_not_cached.bump();
     }
-    let capture = may_fill(&session.dealings.transaction, &session.dealings.hands, caching)
-        .and_then(|()| admit(session, request, plan, caching, now_ms))
-        .and_then(|()| let_in(session, request, plan, now_ms));
+    let may_fill = may_fill(&session.dealings.transaction, &session.dealings.hands, caching);
+    let hash = may_fill.is_ok().then(|| key_of(session, request)).flatten().map(|key| key.hash());
+    let capture = may_fill
+        .and_then(|()| admit(session, plan, caching, hash, now_ms))
+        .and_then(|()| let_in(session, plan, hash, now_ms));
     let comer = capture.as_ref().copied().unwrap_or(Comer::Known);
     let mut capture = capture.map(|_comer| Box::new(capture_for(&session.ground, caching)));
-    let company = if capture.is_ok() { join(session, request, plan, now_ms) } else { Company::Alone };
+    let company = if capture.is_ok() { join(session, plan, hash, now_ms) } else { Company::Alone };
     let (stage, leading) = match company {
         Company::Waits(wait) => (Stage::Waits(wait), None),
         Company::Leads(leading) => (Stage::New, Some(leading)),
@@ -73,7 +75,6 @@ pub(crate) fn begin(
 
 /// The same of a statement that nobody waits for, and that is asked though the cache has an answer.
 pub(crate) fn begin_refreshing(session: &mut Session, asked: Asked, lead: Lead) -> Box<Inquiry> {
-    own_up(&session.ground, &mut session.dealings.transaction);
     let capture = may_fill(&session.dealings.transaction, &session.dealings.hands, asked.caching)
         .map(|()| Box::new(capture_for(&session.ground, asked.caching)));
     let leading = Some(Leading { lead, since_us: session.ground.latest_us });
@@ -102,13 +103,12 @@ pub(super) fn count_asked(ground: &Ground, dealings: &mut Dealings, plan: &Plan,
 #[inline]
 fn admit(
     session: &Session,
-    request: &Request,
     plan: &Plan,
     caching: Caching,
+    hash: Option<u64>,
     now_ms: u64,
 ) -> Result<(), NotCached> {
-    let hash = || key_of(session, request).map(|key| key.hash());
-    let refuses = |digest: &Arc<DigestCounters>| digest.admission().refuses(hash, now_ms);
+    let refuses = |digest: &Arc<DigestCounters>| digest.admission().refuses(|| hash, now_ms);
     let is_asked_for = plan.verdict.cache_mode.is_some() || plan.facts.cache.hint.wish == CacheWish::Cache;
     let is_judged =
         session.ground.snapshot.mysql.query_cache_admission && caching.is_exact() && !is_asked_for;
@@ -121,11 +121,9 @@ fn admit(
 
 /// Whether the cache may let the answer in, and as whom.
 #[inline]
-fn let_in(session: &Session, request: &Request, plan: &Plan, now_ms: u64) -> Result<Comer, NotCached> {
-    let Some((digest, key)) = plan.digest.as_ref().zip(key_of(session, request)) else {
-        return Ok(Comer::Known);
-    };
-    let (cache, hash) = (&session.ground.shared.answers.cache, key.hash());
+fn let_in(session: &Session, plan: &Plan, hash: Option<u64>, now_ms: u64) -> Result<Comer, NotCached> {
+    let Some((digest, hash)) = plan.digest.as_ref().zip(hash) else { return Ok(Comer::Known) };
+    let cache = &session.ground.shared.answers.cache;
     match digest.door().look(hash, now_ms, || cache.comes_again(hash)) {
         Comer::TurnedAway => {
             cache.turn_away(hash);

@@ -6,7 +6,7 @@ use nuthatch_cache::{Entry, Fill, Judgement, Kept, Key, Over, Protocol, Refusal,
 use nuthatch_config::Follow;
 use nuthatch_wire::AnswerEnd;
 
-use crate::exact::AsOf;
+use crate::exact::{AsOf, Tenure};
 use crate::session::before::reading::dependencies_of;
 use crate::session::decide::key::{key_in, standing_of};
 use crate::session::decide::plan::hit_plan;
@@ -21,14 +21,16 @@ use crate::stats::not_cached::NotCached;
 
 /// The cache's key of the statement at hand.
 pub(super) fn key_of<'a>(session: &'a Session, request: &Request) -> Option<Key<'a>> {
-    match request {
-        Request::Text => {
-            key_in(&session.account, &session.context, Protocol::Text, session.client.statement_text())
-        }
-        Request::Execution { .. } => {
-            key_in(&session.account, &session.context, Protocol::Binary, session.statements.execution())
-        }
-    }
+    key_at_hand(session, if request.execution().is_some() { Protocol::Binary } else { Protocol::Text })
+}
+
+/// The same of one that came over that protocol.
+pub(in crate::session::life) fn key_at_hand(session: &Session, protocol: Protocol) -> Option<Key<'_>> {
+    let statement = match protocol {
+        Protocol::Text => session.client.statement_text(),
+        Protocol::Binary => session.statements.execution(),
+    };
+    key_in(&session.account, &session.context, protocol, statement)
 }
 
 /// The entry that answers the statement, also one that an older configuration made, if the rules in force would have
@@ -81,15 +83,7 @@ pub(super) fn entry_of_any_epoch(
                 return None;
             }
             let found_rows = entry.plan().found_rows;
-            let hit_plan = hit_plan(
-                &session.ground,
-                &session.account,
-                &session.context,
-                plan,
-                caching,
-                found_rows,
-                tenure,
-            );
+            let hit_plan = hit_plan_of(session, plan, caching, found_rows, tenure);
             let renewed = entry.renewed(session.ground.snapshot.epoch.0, expires_ms, hit_plan);
             insert(&session.ground, &renewed).ok()?;
             session.ground.shared.answers.cache.get(&key)
@@ -148,15 +142,7 @@ pub(super) fn store(
             cost_us: Some(cost_us(&session.ground, plan)),
             clocks: &clocks,
             since,
-            plan: hit_plan(
-                &session.ground,
-                &session.account,
-                &session.context,
-                plan,
-                caching,
-                found_rows,
-                tenure,
-            ),
+            plan: hit_plan_of(session, plan, caching, found_rows, tenure),
         },
     )?;
     if let Some(reading) = reading {
@@ -169,6 +155,17 @@ pub(super) fn store(
         }
     }
     Ok(())
+}
+
+/// What a hit on the statement's answer will do to the session that has it.
+fn hit_plan_of(
+    session: &Session,
+    plan: &Plan,
+    caching: Caching,
+    found_rows: Option<Found>,
+    tenure: Option<Tenure>,
+) -> HitPlan {
+    hit_plan(&session.ground, &session.account, &session.context, plan, caching, found_rows, tenure)
 }
 
 /// Whether an answer is given to others only when all is carried that was written before it was complete.

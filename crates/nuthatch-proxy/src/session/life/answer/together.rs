@@ -10,9 +10,9 @@ use nuthatch_cache::Entry;
 use tokio::time::timeout;
 
 use crate::session::inquiry::{Inquiry, Leading, Wait};
-use crate::session::life::answer::store::{entry_of_any_epoch, key_of};
+use crate::session::life::answer::store::entry_of_any_epoch;
 use crate::session::parts::Ground;
-use crate::session::statement::{Asked, Plan, Request};
+use crate::session::statement::{Asked, Plan};
 use crate::session::way::Trouble;
 use crate::session::whole::Session;
 use crate::shared::answers::{Brought, HitPlan, Joined, Waited};
@@ -25,12 +25,12 @@ pub(super) enum Company {
 }
 
 /// Joins those who ask for the same at the moment.
-pub(super) fn join(session: &Session, request: &Request, plan: &Plan, now_ms: u64) -> Company {
+pub(super) fn join(session: &Session, plan: &Plan, hash: Option<u64>, now_ms: u64) -> Company {
     let ground = &session.ground;
     let at_most = || plan.digest.as_ref()?.patience().wait_for(wait_max_ms(ground, plan), now_ms);
     let Some(at_most) = at_most().filter(|_| session.holds_nothing()) else { return Company::Alone };
-    let Some(key) = key_of(session, request) else { return Company::Alone };
-    match ground.shared.answers.coalescing.join(key.hash()) {
+    let Some(hash) = hash else { return Company::Alone };
+    match ground.shared.answers.coalescing.join(hash) {
         Joined::Leads(lead) => Company::Leads(Leading { lead, since_us: ground.latest_us }),
         Joined::Waits(waiting) => Company::Waits(Wait { waiting, at_most }),
         Joined::Alone => Company::Alone,

@@ -9,15 +9,14 @@
 
 use std::sync::Arc;
 
-use nuthatch_cache::{Entry, Key, Protocol};
+use nuthatch_cache::{Entry, Protocol};
 use nuthatch_wire::{Command, FRAME_PAYLOAD_MAX, FrameHeader};
 
 use crate::roster::SessionHandle;
 use crate::session::decide::cache_use::judge_cache_use;
-use crate::session::decide::key::{key, key_in};
 use crate::session::fall::PanicCounter;
-use crate::session::life::answer::{begin_refreshing, see_through};
-use crate::session::life::arrival::attributes::{take_attributes, text_in};
+use crate::session::life::answer::{begin_refreshing, key_at_hand, see_through};
+use crate::session::life::arrival::attributes::take_attributes;
 use crate::session::life::execution::stmt_execute;
 use crate::session::life::statement::statement;
 use crate::session::parts::{CacheUse, Dealings, Ground};
@@ -39,13 +38,10 @@ fn refresh(session: &Session, entry: &Entry<HitPlan>, payload: &[u8], now_ms: u6
     let answers = &session.ground.shared.answers;
     let counters = entry.plan().counters();
     let rests = counters.is_some_and(|counters| counters.patience().rests(now_ms));
-    let is_stale = entry.plan().is_stale(entry.created_ms(), now_ms);
-    if rests || is_stale || session.account.user().fast_forward {
+    if rests {
         return;
     }
-    let Some(lead) = key_of(session, payload).and_then(|key| answers.coalescing.lead(key.hash())) else {
-        return;
-    };
+    let Some(lead) = answers.coalescing.lead(entry.key().hash()) else { return };
     let Some(refreshing) = Refreshing::begin(&answers.refreshes) else {
         session.ground.worker.counters.cache_refreshes_refused.bump();
         return;
@@ -54,17 +50,6 @@ fn refresh(session: &Session, entry: &Entry<HitPlan>, payload: &[u8], now_ms: u6
     let counters = counters.cloned();
     let worker = Arc::clone(&session.ground.worker);
     drop(worker.spawn(ask(stand_in, lead, counters, refreshing)));
-}
-
-/// The key of the command with that payload, which was found by it just now.
-fn key_of<'a>(session: &'a Session, payload: &'a [u8]) -> Option<Key<'a>> {
-    let Session { client, account, context, statements, .. } = session;
-    let (command, rest) = payload.split_first()?;
-    match Command::parse(*command)? {
-        Command::Query => key(account, context, text_in(client, rest)?),
-        Command::StmtExecute => key_in(account, context, Protocol::Binary, statements.execution()),
-        _ => None,
-    }
 }
 
 /// A session that has the command at hand, and nobody to tell.
@@ -143,13 +128,9 @@ async fn ask_as_told(session: &mut Session, lead: Lead) -> Option<bool> {
         _ => stmt_execute(session, now_ms, None, &mut asked).await.ok()?,
     }
     let asked = asked.filter(|asked| asked.caching.ttl_ms().is_some())?;
-    let is_execution = asked.request.execution().is_some();
+    let protocol = if command == Command::Query { Protocol::Text } else { Protocol::Binary };
     let inquiry = begin_refreshing(session, asked, lead);
     see_through(session, inquiry).await.ok()?;
-    let Session { ground, client, account, context, statements, .. } = session;
-    let key = match is_execution {
-        true => key_in(account, context, Protocol::Binary, statements.execution())?,
-        false => key(account, context, client.statement_text())?,
-    };
-    Some(ground.shared.answers.cache.peek(&key)?.created_ms() >= now_ms)
+    let stored = session.ground.shared.answers.cache.peek(&key_at_hand(session, protocol)?)?;
+    Some(stored.created_ms() >= now_ms)
 }
