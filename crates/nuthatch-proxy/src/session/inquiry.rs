@@ -37,16 +37,22 @@ pub(crate) enum Unfinished {
 pub(crate) struct Inquiry {
     pub(crate) asked: Asked,
     /// What is kept of the answer for the cache, or why nothing is.
-    pub(crate) capture: Result<Box<Capture>, NotCached>,
-    /// As whom the answer comes to the cache.
-    pub(crate) comer: Comer,
-    /// Others wait for the answer, or may.
-    pub(crate) leading: Option<Leading>,
+    pub(crate) filling: Result<Box<Filling>, NotCached>,
     /// What is past its time may be given in the place of an answer.
     pub(crate) may_be_stale: bool,
     /// The client has its answer already.
     pub(crate) is_told: bool,
     pub(crate) stage: Stage,
+}
+
+/// An answer that is copied as it passes.
+#[derive(Debug)]
+pub(crate) struct Filling {
+    pub(crate) capture: Capture,
+    /// As whom it comes to the cache.
+    pub(crate) comer: Comer,
+    /// Others wait for it, or may.
+    pub(crate) leading: Option<Leading>,
 }
 
 /// Its session asks for others too.
@@ -63,6 +69,25 @@ pub(crate) struct Wait {
     pub(crate) at_most: Duration,
 }
 
+impl Filling {
+    /// Nothing is stored, for that reason.
+    pub(crate) fn of_nothing(why: NotCached) -> Self {
+        Self { capture: Capture::of_nothing(why), comer: Comer::Known, leading: None }
+    }
+}
+
+impl Inquiry {
+    /// Who is to be told of its answer by the caller from now on.
+    pub(crate) fn take_leading(&mut self) -> Option<Leading> {
+        self.filling.as_mut().ok()?.leading.take()
+    }
+}
+
+/// What is kept of an answer.
+pub(crate) fn capture_of(filling: &mut Result<Box<Filling>, NotCached>) -> Option<&mut Capture> {
+    filling.as_mut().ok().map(|filling| &mut filling.capture)
+}
+
 /// How far it has come. It is moved for every statement: what few have stands in boxes.
 #[derive(Debug, Default)]
 pub(crate) enum Stage {
@@ -70,7 +95,7 @@ pub(crate) enum Stage {
     #[default]
     New,
     /// Somebody else asks for the same, and its session waits for that.
-    Waits(Wait),
+    Waits(Box<Wait>),
     /// Its session stands in line for a connection.
     InLine(InLine),
     /// A connection has been had so far, and it takes waiting to go on.

@@ -12,7 +12,7 @@ use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
 
 use nuthatch_sql::{ReadFootprint, TableId};
-use parking_lot::{Mutex, MutexGuard};
+use parking_lot::Mutex;
 
 use crate::stats::admission::{Admission, Counted};
 use crate::stats::cache_counters::{CacheCounters, CacheFigures};
@@ -122,7 +122,8 @@ impl Digests {
 
     /// The row of `observed`, made if there is room for it among `entries_max`.
     pub(crate) fn row(&self, observed: &Observed<'_>, entries_max: u64) -> Option<Arc<DigestCounters>> {
-        let (hash, mut shard) = self.shard(observed)?;
+        let hash = observed.hash();
+        let mut shard = self.shard(hash)?.lock();
         if let Some(row) = shard.get(&hash) {
             return Some(Arc::clone(row));
         }
@@ -138,15 +139,13 @@ impl Digests {
 
     /// The row of `observed`, if there is one.
     pub(crate) fn known(&self, observed: &Observed<'_>) -> Option<Arc<DigestCounters>> {
-        let (hash, shard) = self.shard(observed)?;
-        shard.get(&hash).map(Arc::clone)
+        let hash = observed.hash();
+        self.shard(hash)?.lock().get(&hash).map(Arc::clone)
     }
 
-    /// Where the row of `observed` stands, and under which hash.
-    fn shard(&self, observed: &Observed<'_>) -> Option<(u64, MutexGuard<'_, Shard>)> {
-        let hash = observed.hash();
-        let shard = usize::try_from(hash % SHARDS as u64).unwrap_or_default();
-        Some((hash, self.shards.get(shard)?.lock()))
+    /// Where the row of that hash stands.
+    fn shard(&self, hash: u64) -> Option<&Mutex<Shard>> {
+        self.shards.get(usize::try_from(hash % SHARDS as u64).unwrap_or_default())
     }
 
     /// Every row that has counted something since the last reset.

@@ -29,7 +29,7 @@ use tokio::time::sleep;
 
 use crate::backend::CheckOutError;
 use crate::roster::SessionEnd;
-use crate::session::inquiry::{Answered, Inquiry, Stage};
+use crate::session::inquiry::{Answered, Inquiry, Stage, capture_of};
 use crate::session::lease::causal::await_server;
 use crate::session::lease::put_away::put_away;
 use crate::session::lease::question::{way, way_and_client};
@@ -63,7 +63,7 @@ pub(crate) async fn see_through(session: &mut Session, mut inquiry: Box<Inquiry>
             if hangs_up { Err(SessionEnd::Quit) } else { Ok(()) }
         }
         Err(trouble) => {
-            if let Some(leading) = inquiry.leading.take().filter(|_| !matches!(trouble, Trouble::End(_))) {
+            if let Some(leading) = inquiry.take_leading().filter(|_| !matches!(trouble, Trouble::End(_))) {
                 tell_others(&session.ground, &inquiry.asked.plan, leading, Brought::Nothing);
             }
             if let Some(entry) = instead_of_answer(session, &inquiry, &trouble) {
@@ -92,7 +92,7 @@ fn instead_of_answer(session: &mut Session, inquiry: &Inquiry, trouble: &Trouble
 /// Waits while somebody else asks for the same. Returns the entry that answers it; without one it is to be asked.
 async fn wait_for_others(session: &mut Session, inquiry: &mut Inquiry) -> Option<Entry<HitPlan>> {
     let Stage::Waits(waiting) = std::mem::take(&mut inquiry.stage) else { return None };
-    match wait(session, inquiry, waiting).await {
+    match wait(session, inquiry, *waiting).await {
         Ok(Some(entry)) => Some(entry),
         Ok(None) => {
             let Asked { plan, caching, .. } = &inquiry.asked;
@@ -181,7 +181,7 @@ async fn hear(session: &mut Session, inquiry: &mut Inquiry, mut held: Held, mut 
             let (way, framed) = way_and_client(ground, client, context, dealings, &mut held);
             let mut nobody = Framed::new(Stream::Nowhere);
             let framed = if inquiry.is_told { &mut nobody } else { framed };
-            let capture = inquiry.capture.as_deref_mut().ok();
+            let capture = capture_of(&mut inquiry.filling);
             let way = way.when_late(WhenLate::of(&plan.facts));
             way.hearing(flight).pass_answer(framed, *kind, capture, |_| ()).await
         }

@@ -8,7 +8,7 @@ use nuthatch_wire::AnswerEnd;
 use crate::backend::CheckOutError;
 use crate::roster::SessionEnd;
 use crate::session::before::flight::start_flight;
-use crate::session::inquiry::Inquiry;
+use crate::session::inquiry::{Inquiry, capture_of};
 use crate::session::lease::causal::may_be_asked_of;
 use crate::session::lease::check_out::{Leased, State, finish_lease, lease_at_once, may_wait_instead};
 use crate::session::lease::put_away::put_away;
@@ -53,8 +53,8 @@ pub(super) async fn ask_a_server(
     mut leased: Leased,
     mut retries_left: Option<u64>,
 ) -> Result<AnswerEnd, Trouble> {
-    let Inquiry { asked, capture, .. } = inquiry;
-    let (Asked { request, plan, .. }, mut capture) = (&*asked, capture.as_deref_mut().ok());
+    let Inquiry { asked, filling, .. } = inquiry;
+    let (Asked { request, plan, .. }, mut capture) = (&*asked, capture_of(filling));
     loop {
         let Session { ground, account, context, dealings, .. } = &mut *session;
         // Before it is brought into the session's state; behind that it may be another one.

@@ -10,18 +10,18 @@ use crate::backend::{InLine, Turn};
 use crate::session::before::flight::own_up;
 use crate::session::before::reading::may_fill;
 use crate::session::decide::errand::errand_of_text;
-use crate::session::inquiry::{Inquiry, Leading, Stage};
+use crate::session::inquiry::{Filling, Inquiry, Leading, Stage, capture_of};
 use crate::session::lease::causal::{demand, may_be_asked_of};
 use crate::session::lease::check_out::{Begun, Leased, State, lease_in_turn, lease_or_join};
 use crate::session::life::answer::record::may_be_recorded;
 use crate::session::life::answer::stale::{instead_of_asking, may_be_stale};
 use crate::session::life::answer::store::{capture_for, entry_of_any_epoch, key_of};
-use crate::session::life::answer::together::{Company, join};
+use crate::session::life::answer::together::join;
 use crate::session::life::sent_execution::send_execution_at_once;
 use crate::session::life::sent_text::send_text_at_once;
 use crate::session::parts::{Context, Dealings, Ground};
 use crate::session::statement::{Asked, Caching, Plan, Request};
-use crate::session::way::{Capture, Print, Trouble};
+use crate::session::way::{Print, Trouble};
 use crate::session::whole::Session;
 use crate::shared::answers::{HitPlan, Lead};
 use crate::state::Errand;
@@ -51,42 +51,42 @@ pub(crate) fn begin(
     }
     let may_fill = may_fill(&session.dealings.transaction, &session.dealings.hands, caching);
     let hash = may_fill.is_ok().then(|| key_of(session, request)).flatten().map(|key| key.hash());
-    let capture = may_fill
+    let comer = may_fill
         .and_then(|()| admit(session, plan, caching, hash, now_ms))
         .and_then(|()| let_in(session, plan, hash, now_ms));
-    let comer = capture.as_ref().copied().unwrap_or(Comer::Known);
-    let mut capture = capture.map(|_comer| Box::new(capture_for(&session.ground, caching)));
-    let company = if capture.is_ok() { join(session, plan, hash, now_ms) } else { Company::Alone };
-    let (stage, leading) = match company {
-        Company::Waits(wait) => (Stage::Waits(wait), None),
-        Company::Leads(leading) => (Stage::New, Some(leading)),
-        Company::Alone => (Stage::New, None),
-    };
-    if !matches!(stage, Stage::Waits(_)) {
+    let mut wait = None;
+    let mut filling = comer.map(|comer| {
+        let (leading, others) = join(session, plan, hash, now_ms).split();
+        wait = others;
+        Box::new(Filling { capture: capture_for(&session.ground, caching), comer, leading })
+    });
+    if wait.is_none() {
         count_asked(&session.ground, &mut session.dealings, plan, caching);
     }
     if may_be_recorded(&session.ground, &session.context, &session.dealings, plan) {
-        capture = Ok(with_print(&session.context, capture));
+        filling = Ok(with_print(&session.context, filling));
         session.dealings.transaction.takes_outlasting();
     }
     let may_be_stale = may_be_stale(session, &asked.plan, caching);
-    Ok(Box::new(Inquiry { asked, capture, comer, leading, may_be_stale, is_told: false, stage }))
+    let stage = Stage::New;
+    let mut inquiry = Box::new(Inquiry { asked, filling, may_be_stale, is_told: false, stage });
+    if let Some(wait) = wait {
+        inquiry.stage = Stage::Waits(wait);
+    }
+    Ok(inquiry)
 }
 
 /// The same of a statement that nobody waits for, and that is asked though the cache has an answer.
 pub(crate) fn begin_refreshing(session: &mut Session, asked: Asked, lead: Lead) -> Box<Inquiry> {
-    let capture = may_fill(&session.dealings.transaction, &session.dealings.hands, asked.caching)
-        .map(|()| Box::new(capture_for(&session.ground, asked.caching)));
-    let leading = Some(Leading { lead, since_us: session.ground.latest_us });
-    Box::new(Inquiry {
-        asked,
-        capture,
-        comer: Comer::Known,
-        leading,
-        may_be_stale: false,
-        is_told: false,
-        stage: Stage::New,
-    })
+    let filling = may_fill(&session.dealings.transaction, &session.dealings.hands, asked.caching).map(|()| {
+        let leading = Some(Leading { lead, since_us: session.ground.latest_us });
+        Box::new(Filling {
+            capture: capture_for(&session.ground, asked.caching),
+            comer: Comer::Known,
+            leading,
+        })
+    });
+    Box::new(Inquiry { asked, filling, may_be_stale: false, is_told: false, stage: Stage::New })
 }
 
 /// Counts the statement, which a server is to be asked.
@@ -135,10 +135,10 @@ fn let_in(session: &Session, plan: &Plan, hash: Option<u64>, now_ms: u64) -> Res
 
 /// The same with a print of the answer, which is written down.
 #[cold]
-fn with_print(context: &Context, capture: Result<Box<Capture>, NotCached>) -> Box<Capture> {
+fn with_print(context: &Context, filling: Result<Box<Filling>, NotCached>) -> Box<Filling> {
     let print = Print::new(Form::of(context.shape).optional_metadata);
-    let capture = capture.map_or_else(Capture::of_nothing, |capture| *capture);
-    Box::new(capture.with_print(print))
+    let filling = filling.map_or_else(Filling::of_nothing, |filling| *filling);
+    Box::new(Filling { capture: filling.capture.with_print(print), ..filling })
 }
 
 /// Has a connection for the statement, if that can be at once, and sends it, or stands in line.
@@ -201,7 +201,7 @@ fn send(session: &mut Session, inquiry: &mut Inquiry, leased: Leased) {
         }
     };
     let Asked { request, plan, .. } = &inquiry.asked;
-    let capture = inquiry.capture.as_deref_mut().ok();
+    let capture = capture_of(&mut inquiry.filling);
     let departure = match request {
         Request::Text => send_text_at_once(session, plan, capture, &mut held),
         Request::Execution { id, text } => {

@@ -9,7 +9,7 @@ use crate::session::after::pins::delay::learn_delay;
 use crate::session::after::plain::{has_left_counts_only, learn_counts};
 use crate::session::after::stored_code::learn_stored_code;
 use crate::session::before::flight::{land, land_lost};
-use crate::session::inquiry::{Inquiry, Stage};
+use crate::session::inquiry::{Filling, Inquiry, Stage, capture_of};
 use crate::session::lease::put_away::settle;
 use crate::session::life::answer::early::has_ended_it;
 use crate::session::life::answer::record::record;
@@ -18,7 +18,7 @@ use crate::session::life::answer::together::tell_others;
 use crate::session::life::sent_execution::{keep_cursor, learn_cursor, learn_of_execution};
 use crate::session::life::sent_text::learn_of_text;
 use crate::session::parts::{Dealings, Ground, Held};
-use crate::session::statement::{Asked, Plan, Request};
+use crate::session::statement::{Asked, Caching, Plan, Request};
 use crate::session::way::{Capture, Departure, Trouble, is_of_time};
 use crate::session::whole::Session;
 use crate::shared::answers::Brought;
@@ -44,8 +44,8 @@ pub(crate) fn heard(
             if let Request::Execution { id, .. } = inquiry.asked.request {
                 learn_cursor(statements, id, (kind, number), &end, &held);
             }
-            let capture = inquiry.capture.as_deref().ok();
-            match take_note(session, &inquiry.asked, capture, &end, held) {
+            let capture = capture_of(&mut inquiry.filling);
+            match take_note(session, &inquiry.asked, capture.as_deref(), &end, held) {
                 Some(held) => Stage::Noted(held, Box::new(end)),
                 None => Stage::Done(end),
             }
@@ -55,18 +55,31 @@ pub(crate) fn heard(
 
 /// Counts the statement, which is done, and stores its answer if it may be.
 pub(crate) fn conclude(session: &mut Session, inquiry: Box<Inquiry>, end: &AnswerEnd) {
-    let Inquiry { asked: Asked { request, plan, caching }, capture, comer, leading, .. } = *inquiry;
+    let Inquiry { asked: Asked { request, plan, caching }, filling, .. } = *inquiry;
     session.ground.observe_at(session.ground.latest_us, &plan, end.ok.affected_rows, end.rows);
-    let stored = capture.and_then(|capture| store(session, &request, &plan, caching, end, *capture));
+    plan.count_fill(filling.and_then(|filling| fill(session, &request, &plan, caching, end, *filling)));
+}
+
+/// Stores the answer if it may be, and tells those of it who wait for it.
+fn fill(
+    session: &mut Session,
+    request: &Request,
+    plan: &Plan,
+    caching: Caching,
+    end: &AnswerEnd,
+    filling: Filling,
+) -> Result<(), NotCached> {
+    let Filling { capture, comer, leading } = filling;
+    let stored = store(session, request, plan, caching, end, capture);
     if let Some(leading) = leading {
         let brought = if stored.is_ok() { Brought::Stored } else { Brought::Nothing };
-        tell_others(&session.ground, &plan, leading, brought);
+        tell_others(&session.ground, plan, leading, brought);
     }
     let is_refused = stored == Err(NotCached::Full(Full::OfOthers));
     if let Some(digest) = plan.digest.as_ref().filter(|_| is_refused || stored.is_ok()) {
         digest.door().note(comer, stored.is_ok());
     }
-    plan.count_fill(stored);
+    stored
 }
 
 /// Learns from the answer that the client has by now, so that nothing may be tried again, and lets go of the connection. Returns it if

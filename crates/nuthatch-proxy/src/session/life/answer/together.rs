@@ -24,6 +24,17 @@ pub(super) enum Company {
     Alone,
 }
 
+impl Company {
+    /// Whom it leads, or for whom it waits.
+    pub(super) fn split(self) -> (Option<Leading>, Option<Box<Wait>>) {
+        match self {
+            Self::Leads(leading) => (Some(leading), None),
+            Self::Waits(wait) => (None, Some(Box::new(wait))),
+            Self::Alone => (None, None),
+        }
+    }
+}
+
 /// Joins those who ask for the same at the moment.
 pub(super) fn join(session: &Session, plan: &Plan, hash: Option<u64>, now_ms: u64) -> Company {
     let ground = &session.ground;
@@ -67,13 +78,14 @@ pub(super) async fn wait(
     let waited = ground.handle.while_client_waits(waiting).await?;
     let now_us = ground.look_at_clock();
     let Asked { request, plan, caching } = &inquiry.asked;
+    let mut leading = None;
     let entry = match waited {
         Ok(Waited::For(Brought::Stored)) => {
             entry_of_any_epoch(session, request, plan, *caching, now_us / 1000)
         }
         Ok(Waited::For(Brought::Nothing)) => None,
         Ok(Waited::Leads(lead)) => {
-            inquiry.leading = Some(Leading { lead, since_us: now_us });
+            leading = Some(Leading { lead, since_us: now_us });
             None
         }
         Err(_over) => {
@@ -84,8 +96,11 @@ pub(super) async fn wait(
     if entry.is_some() {
         session.ground.worker.counters.cache_waits_answered.bump();
     }
-    if let Some(digest) = plan.digest.as_ref().filter(|_| inquiry.leading.is_none()) {
+    if let Some(digest) = plan.digest.as_ref().filter(|_| leading.is_none()) {
         digest.patience().note_wait(entry.is_some(), now_us / 1000);
+    }
+    if let Ok(filling) = &mut inquiry.filling {
+        filling.leading = leading;
     }
     Ok(entry)
 }

@@ -14,7 +14,7 @@ use nuthatch_wire::Command;
 use crate::clock::Now;
 use crate::session::after::doubts::has_delays;
 use crate::session::after::forget::must_ask_before_forgetting;
-use crate::session::inquiry::{Answered, Inquiry, Stage, Unfinished};
+use crate::session::inquiry::{Answered, Inquiry, Stage, Unfinished, capture_of};
 use crate::session::lease::causal::is_ready;
 use crate::session::lease::question::way_and_client;
 use crate::session::life::answer::{begin, conclude, heard, lease, take_turn};
@@ -167,7 +167,7 @@ fn awaits_answer(held: &Held, departure: &Departure, seat: usize) -> bool {
 
 /// Passes the answer on that has come, if it is whole; what is not is left to the task.
 fn pass_answer(session: &mut Session, inquiry: &mut Inquiry, room: &mut [MaybeUninit<u8>]) {
-    let Inquiry { stage: Stage::Sent(held, departure), capture, .. } = &mut *inquiry else { return };
+    let Inquiry { stage: Stage::Sent(held, departure), filling, .. } = &mut *inquiry else { return };
     let control = &held.connection.control;
     if session.ground.handle.ending().is_some() || control.is_cut() || control.is_late() {
         return;
@@ -183,7 +183,7 @@ fn pass_answer(session: &mut Session, inquiry: &mut Inquiry, room: &mut [MaybeUn
     let Session { ground, client, context, dealings, .. } = &mut *session;
     let (way, framed) = way_and_client(ground, client, context, dealings, held);
     let Departure { flight, kind, .. } = departure;
-    let capture = capture.as_deref_mut().ok();
+    let capture = capture_of(filling);
     let Some((end, taken)) = way.hearing(flight).pass_at_once(framed, *kind, capture, bytes) else {
         held.connection.framed.feed(bytes);
         return;
