@@ -4,8 +4,8 @@ use std::hash::Hash;
 use std::sync::Arc;
 
 /// A plan for those who hit. The cache keeps one for all answers that have it and the rest of their kind in common: it tells two apart by what
-/// they are, and asks what one weighs.
-pub trait Plan: Clone + Eq + Hash {
+/// they are, and asks what one weighs. Threads share them.
+pub trait Plan: Clone + Eq + Hash + Send + Sync {
     /// What whoever keeps it is to be charged for besides its own bytes: what is freed with it. It must not change.
     fn weight_bytes(&self) -> u64 {
         0

@@ -1,6 +1,7 @@
 //! Copies entries, so that slabs that hold few become empty: see `occupancy`.
 
 use std::sync::atomic::Ordering;
+use std::thread;
 
 use super::{Cache, SWEEP_CHUNK};
 use crate::entry::Entry;
@@ -64,11 +65,12 @@ impl<T: Plan> Cache<T> {
             batch.push((tag, entry));
             if bytes >= COPIED_BYTES {
                 self.copy(number, &batch);
-                batch.clear();
+                free(std::mem::take(&mut batch));
                 bytes = 0;
             }
         }
         self.copy(number, &batch);
+        free(batch);
         count
     }
 
@@ -84,4 +86,20 @@ impl<T: Plan> Cache<T> {
             }
         }
     }
+}
+
+/// Lets go of what was copied, on a thread of its own. An allocator keeps some of what a thread frees for what the same thread asks for next:
+/// of the next copies some would come into slabs that are to become empty, and hold them.
+fn free<T: Plan>(copied: Vec<(Tag, Entry<T>)>) {
+    if copied.is_empty() {
+        return;
+    }
+    thread::scope(|scope| {
+        // Behind the join the allocator has all of it. Where there is no other thread to be had, it is freed here.
+        if let Ok(thread) =
+            thread::Builder::new().name("nuthatch-free".to_owned()).spawn_scoped(scope, || drop(copied))
+        {
+            let _freed = thread.join();
+        }
+    });
 }
