@@ -73,26 +73,13 @@ impl Fenced {
         Self { all: Mutex::new(kept.all().into_iter().map(old).collect()), kept }
     }
 
-    /// The old one is, and the new one no longer.
+    /// The old one is, and the new one no longer: also for the next run of the proxy when this returns.
     pub(in crate::switching) fn note(&self, hostgroup: HostgroupId, replaced: &Replaced<'_>) {
         let is_one = |name: &ServerName| name == replaced.old || Some(name) == replaced.new;
-        self.change(|all| {
-            all.retain(|old| old.hostgroup != hostgroup || !is_one(&old.name));
-            all.push(Old::new(hostgroup, replaced.old.clone(), replaced.over_tls));
-        });
-    }
-
-    fn change(&self, change: impl FnOnce(&mut Vec<Old>)) {
         let mut all = self.all.lock();
-        change(&mut all);
-        let line = |old: &Old| Line {
-            writer_hostgroup: old.hostgroup.0,
-            hostname: old.name.host.clone(),
-            port: old.name.port,
-            over_tls: old.over_tls,
-        };
-        let lines = all.iter().map(line).collect();
-        self.kept.change_soon(|kept| *kept = lines);
+        all.retain(|old| old.hostgroup != hostgroup || !is_one(&old.name));
+        all.push(Old::new(hostgroup, replaced.old.clone(), replaced.over_tls));
+        self.kept.change(|kept| *kept = lines_of(&all));
     }
 
     /// Those of that pair.
@@ -113,12 +100,43 @@ impl Fenced {
 
     /// What is known of it now; none if it is not fenced any more.
     pub(in crate::switching) fn put(&self, known: &Old, now: Option<Old>) {
-        self.change(|all| {
-            let Some(place) = all.iter().position(|old| old == known) else { return };
-            match now {
-                Some(now) => all.splice(place..=place, [now]).for_each(drop),
-                None => drop(all.remove(place)),
-            }
-        });
+        let mut all = self.all.lock();
+        let Some(place) = all.iter().position(|old| old == known) else { return };
+        match now {
+            Some(now) => all.splice(place..=place, [now]).for_each(drop),
+            None => drop(all.remove(place)),
+        }
+        self.kept.change_soon(|kept| *kept = lines_of(&all));
+    }
+}
+
+fn lines_of(all: &[Old]) -> Vec<Line> {
+    let line = |old: &Old| Line {
+        writer_hostgroup: old.hostgroup.0,
+        hostname: old.name.host.clone(),
+        port: old.name.port,
+        over_tls: old.over_tls,
+    };
+    all.iter().map(line).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn next_run_knows_who_was_replaced_as_soon_as_it_is_noted() {
+        let directory = tempfile::tempdir().expect("a directory");
+        let name = |host: &str| ServerName { host: host.to_owned(), port: 3306 };
+        let (first, second, hostgroup) = (name("db1"), name("db2"), HostgroupId(10));
+        let replaced_by_next_run = || {
+            let all = Fenced::open(Some(directory.path())).all();
+            all.into_iter().map(|old| old.name).collect::<Vec<_>>()
+        };
+        let fenced = Fenced::open(Some(directory.path()));
+        fenced.note(hostgroup, &Replaced { old: &first, new: Some(&second), over_tls: false });
+        assert_eq!(replaced_by_next_run(), std::slice::from_ref(&first));
+        fenced.note(hostgroup, &Replaced { old: &second, new: Some(&first), over_tls: false });
+        assert_eq!(replaced_by_next_run(), [second], "who takes the writes again is replaced no more");
     }
 }
