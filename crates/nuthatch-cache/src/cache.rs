@@ -3,6 +3,7 @@
 //! Each operation takes one shard's lock once; look-ups share it. Entries that leave are freed after the lock. A change
 //! of limits takes the limits' lock first, then shards' locks in ascending order; nothing else takes two locks.
 
+mod compression;
 mod copying;
 
 use std::fmt;
@@ -20,9 +21,13 @@ use crate::occupancy::Copying;
 use crate::plan::Plan;
 use crate::refusal::Refusal;
 use crate::repeats::Repeats;
-use crate::shard::{Choice, Fate, Held, Left, Moved, Newcomer, Over, Rule, Sample, Shard, Tag, Worth};
+use crate::shard::{
+    Choice, Fate, Held, Left, Moved, Newcomer, Outgoing, Over, Rule, Sample, Shard, Tag, Worth,
+};
 use crate::sweep::{Cursor, Sweep};
 use crate::usage::{Counters, Usage, add};
+
+use compression::Pace;
 
 /// How many entries a sweep looks at under one hold of a shard's lock.
 const SWEEP_CHUNK: usize = 512;
@@ -46,6 +51,9 @@ pub struct Cache<T: Plan> {
     mask: AtomicUsize,
     /// Copy of the partition's, for inserts.
     entry_bytes_max: AtomicU64,
+    /// Entries with packets of so many bytes may be compressed; 0 for none.
+    compress_bytes_min: AtomicU64,
+    pace: Pace,
     partition: RwLock<Partition>,
     kinds: Kinds<T>,
     cursor: Mutex<Cursor>,
@@ -65,6 +73,8 @@ impl<T: Plan> Cache<T> {
                 .collect(),
             mask: AtomicUsize::new(partition.shards - 1),
             entry_bytes_max: AtomicU64::new(partition.entry_bytes_max),
+            compress_bytes_min: AtomicU64::new(0),
+            pace: Pace::default(),
             partition: RwLock::new(partition),
             kinds: Kinds::new(partition.kinds_bytes),
             cursor: Mutex::default(),
@@ -159,9 +169,25 @@ impl<T: Plan> Cache<T> {
         }
         let newcomer = Newcomer { tag, value: entry.clone(), worth };
         let (fate, outgoing) = shard.insert(newcomer, self.choice.ruling(), over);
+        let to_compress = self.to_compress(&mut shard, (fate == Fate::Kept).then_some((tag, &entry)));
         drop(shard);
+        self.see_off(outgoing, &mut made_room);
+        if let Some((tag, entry)) = to_compress {
+            self.compress(tag, &entry, made_room);
+        }
+        match fate {
+            Fate::Kept if self.repeats.take(hash, || entry.answer_hash()) => Ok(Kept::Again),
+            Fate::Kept => Ok(Kept::Anew),
+            Fate::NotAdmitted => Err(Refusal::NotAdmitted),
+            Fate::NoRoom => Err(Refusal::NoRoom),
+        }
+    }
+
+    /// Counts who has left a shard, whose lock is not held, and frees them.
+    fn see_off(&self, outgoing: Outgoing<Entry<T>>, made_room: &mut impl FnMut(&Entry<T>, Option<Over>)) {
         for (_, gone, why) in &outgoing {
             match why {
+                Left::Exchanged => {}
                 Left::Replaced => add(&self.counters.replaced, 1),
                 Left::Evicted => {
                     add(&self.counters.evicted, 1);
@@ -172,12 +198,6 @@ impl<T: Plan> Cache<T> {
                     made_room(gone, Some(*why));
                 }
             }
-        }
-        match fate {
-            Fate::Kept if self.repeats.take(hash, || entry.answer_hash()) => Ok(Kept::Again),
-            Fate::Kept => Ok(Kept::Anew),
-            Fate::NotAdmitted => Err(Refusal::NotAdmitted),
-            Fate::NoRoom => Err(Refusal::NoRoom),
         }
     }
 
@@ -410,6 +430,9 @@ impl<T: Plan> Cache<T> {
             usage.entries += shard.len() as u64;
             usage.bytes += shard.bytes();
             usage.index_bytes += shard.index_bytes();
+            let compressed = shard.compressed();
+            usage.compressed += compressed.entries;
+            usage.spared_bytes += compressed.spared_bytes;
         }
         let (bytes, trials, trial_hits) = self.choice.figures();
         usage.bytes += bytes;
@@ -470,6 +493,10 @@ impl<T: Plan> Held for Entry<T> {
 
     fn own_bytes(&self) -> u64 {
         Self::own_bytes(self)
+    }
+
+    fn spared_bytes(&self) -> u64 {
+        Self::spared_bytes(self)
     }
 
     fn is_like(&self, other: &Self) -> bool {

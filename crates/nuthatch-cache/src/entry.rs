@@ -3,6 +3,7 @@
 //! An [`Entry`] is immutable, but for counts of its use, and shared: a clone is one atomic increment, and whoever holds one can go on sending it
 //! after the cache has let it go. It knows what is needed to judge it, and does not judge by itself: no clock here.
 
+mod compressed;
 mod dependencies;
 
 use std::fmt;
@@ -20,6 +21,10 @@ use crate::mix::mix;
 use crate::plan::Plan;
 use crate::refusal::Refusal;
 use crate::weight::thin_bytes;
+
+pub use compressed::PIECE_BYTES_MAX;
+
+use compressed::Compressed;
 
 /// Whether an entry may be served.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -39,12 +44,14 @@ const MIX_ANSWER: u64 = 0xA24B_AED4_963E_E407;
 const FOR_EVER: u32 = u32::MAX;
 /// See [`Header::status_offset`].
 const NOWHERE: u32 = u32::MAX;
+/// See [`Header::head_bytes`].
+const COMPRESSED: u32 = 1 << 31;
 
 /// A stored answer.
 pub struct Entry<T>(ThinArc<Header<T>, u8>);
 
 /// Everything of an entry that is its own but its bytes, which are dependencies, statement, packets, without separators. Of the packets what its
-/// kind has is not among them.
+/// kind has is not among them. They may be compressed: see `compressed`.
 ///
 /// Invariant: the dependencies end before the packets begin, these at most where the slice ends, and each place of status flags leaves room for two bytes in the
 /// packets, on one side of the head's end.
@@ -59,7 +66,7 @@ struct Header<T> {
     hits: AtomicU32,
     /// Milliseconds from `created_ms` to the last hit.
     hit_after_ms: AtomicU32,
-    /// The packets before the first row; the kind has all of them or none.
+    /// The packets before the first row; the kind has all of them or none. With [`COMPRESSED`] the entry's own packets are.
     head_bytes: u32,
     /// Where status flags stand besides those in the end; [`NOWHERE`] for no such place.
     status_offset: u32,
@@ -70,16 +77,46 @@ struct Header<T> {
 
 impl<T> Entry<T> {
     /// The answer, ready to send, as two slices that follow one another: sequence ids from 1, status flags as the filling session had them. The
-    /// first is empty unless other answers begin with it as well.
+    /// first is empty unless other answers begin with it as well. Nothing of an entry that is compressed: see [`Self::piece`].
     #[inline]
-    pub fn packets(&self) -> [&[u8]; 2] {
-        [self.header().kind.head(), self.own_packets()]
+    pub fn packets(&self) -> Option<[&[u8]; 2]> {
+        (!self.is_compressed()).then(|| [self.header().kind.head(), self.own_bytes_stored()])
+    }
+
+    /// Whether its packets are held compressed.
+    #[inline]
+    pub fn is_compressed(&self) -> bool {
+        self.header().head_bytes & COMPRESSED != 0
+    }
+
+    /// What the packets are from the byte `from` of the answer on, as far as one block of a compressed entry goes; at most
+    /// [`PIECE_BYTES_MAX`] bytes, laid down in `scratch`. Nothing behind the end, and nothing of an entry that is not compressed.
+    ///
+    /// Cost: that of decompressing a block; no allocation.
+    pub fn piece<'s>(&self, from: usize, scratch: &'s mut [u8; PIECE_BYTES_MAX]) -> &'s mut [u8] {
+        let head = self.header().kind.head();
+        match self.stored_compressed() {
+            Some(compressed) => compressed.piece(head, from, scratch),
+            None => &mut [],
+        }
+    }
+
+    /// All packets, in memory of their own.
+    pub fn all_packets(&self) -> Vec<u8> {
+        match self.plain().packets() {
+            Some(packets) => packets.concat(),
+            None => Vec::new(),
+        }
     }
 
     /// How many bytes the answer has.
     #[inline]
     pub fn packet_bytes(&self) -> usize {
-        self.header().kind.head().len() + self.own_packets().len()
+        let own = match self.stored_compressed() {
+            Some(compressed) => compressed.plain_bytes(),
+            None => self.own_bytes_stored().len(),
+        };
+        self.header().kind.head().len() + own
     }
 
     /// Where in [`Entry::packets`] the two bytes of status flags stand, ascending.
@@ -91,9 +128,11 @@ impl<T> Entry<T> {
         if first.is_some() { [first, last] } else { [last, None] }
     }
 
-    /// A hash of the answer but for its status flags. Cost: that of hashing all of it.
+    /// A hash of the answer but for its status flags. Cost: that of hashing all of it, unless it is compressed.
     pub(crate) fn answer_hash(&self) -> u64 {
-        let (head, rest) = self.parts();
+        let Some((head, rest)) = self.parts() else {
+            return self.stored_compressed().map_or(0, |compressed| compressed.answer_hash());
+        };
         let offsets = self.status_offsets();
         let mut hash = 0;
         for (slice, from) in [(head, 0), (rest, head.len())] {
@@ -234,11 +273,12 @@ impl<T> Entry<T> {
         }
     }
 
-    /// The same answer under a new plan, to be inserted in this entry's place once a newer configuration has been asked.
-    pub fn renewed(&self, epoch: u64, expires_ms: u64, plan: T) -> Fill<'_, T> {
+    /// The same answer under a new plan, to be inserted in this entry's place once a newer configuration has been asked. Of one that is
+    /// compressed nothing: ask [its like](Self::plain).
+    pub fn renewed(&self, epoch: u64, expires_ms: u64, plan: T) -> Option<Fill<'_, T>> {
         let header = self.header();
-        let (head, rest) = self.parts();
-        Fill {
+        let (head, rest) = self.parts()?;
+        Some(Fill {
             key: self.key(),
             head,
             rest,
@@ -252,7 +292,7 @@ impl<T> Entry<T> {
             clocks: dependencies::clocks(self.dependencies()),
             since: self.since(),
             plan,
-        }
+        })
     }
 
     /// What the entry takes from the allocator, in bytes, with its kind where no others are of it; the index comes on top of it.
@@ -272,15 +312,48 @@ impl<T> Entry<T> {
 
     /// The same entry in another allocation, with counts of its own.
     pub(crate) fn copied(&self) -> Self {
+        self.with_slice(self.header().head_bytes, &self.0.slice)
+    }
+
+    /// The same, with its packets compressed, if it is not and that spares a quarter of what it takes at least.
+    ///
+    /// Cost: of what does not shrink, that of compressing a few KiB of it.
+    pub(crate) fn compressed(&self) -> Option<Self> {
+        let own = self.parts().map(|_| self.own_bytes_stored())?;
+        let front = &self.0.slice[..self.header().packets_from as usize];
+        let slice = compressed::compress(front, own, || self.answer_hash())?;
+        let pays = weight_of::<T>(slice.len()) <= self.own_bytes() / 4 * 3;
+        pays.then(|| self.with_slice(self.header().head_bytes | COMPRESSED, &slice))
+    }
+
+    /// The same, with its packets as they are sent: itself, if they are so.
+    pub fn plain(&self) -> Self {
+        let Some(compressed) = self.stored_compressed() else { return self.clone() };
+        let front = &self.0.slice[..self.header().packets_from as usize];
+        self.with_slice(self.header().head_bytes & !COMPRESSED, &compressed.decompress_behind(front))
+    }
+
+    /// By how much it weighs less than its like that is not compressed.
+    pub fn spared_bytes(&self) -> u64 {
+        let front = self.header().packets_from as usize;
+        let spared = |compressed: Compressed<'_>| {
+            weight_of::<T>(front + compressed.plain_bytes()).saturating_sub(self.own_bytes())
+        };
+        self.stored_compressed().map_or(0, spared)
+    }
+
+    /// Its like with other bytes, in another allocation, with counts of its own.
+    fn with_slice(&self, head_bytes: u32, slice: &[u8]) -> Self {
         let header = self.header();
         let of = |count: &AtomicU32| AtomicU32::new(count.load(Ordering::Relaxed));
         let header = Header {
             kind: header.kind.clone(),
             hits: of(&header.hits),
             hit_after_ms: of(&header.hit_after_ms),
+            head_bytes,
             ..*header
         };
-        Self(ThinArc::from_header_and_slice(header, &self.0.slice))
+        Self(ThinArc::from_header_and_slice(header, slice))
     }
 
     /// Makes the entry of `fill`, which is of that kind, or refuses one that weighs more than `bytes_max`. Cost: one allocation, one copy.
@@ -355,18 +428,22 @@ impl<T> Entry<T> {
         &self.0.slice[..self.header().dependency_bytes()]
     }
 
-    /// The packets before the first row, and the others, whoever keeps them.
-    fn parts(&self) -> (&[u8], &[u8]) {
-        match self.packets() {
+    /// The packets before the first row, and the others, whoever keeps them; nothing if they are compressed.
+    fn parts(&self) -> Option<(&[u8], &[u8])> {
+        Some(match self.packets()? {
             [b"", own] => own.split_at(self.header().head_bytes as usize),
             [head, rest] => (head, rest),
-        }
+        })
     }
 
-    /// The packets that it keeps itself.
+    /// What it keeps of the packets itself, as it keeps it.
     #[inline]
-    fn own_packets(&self) -> &[u8] {
+    fn own_bytes_stored(&self) -> &[u8] {
         &self.0.slice[self.header().packets_from as usize..]
+    }
+
+    fn stored_compressed(&self) -> Option<Compressed<'_>> {
+        self.is_compressed().then(|| Compressed::of(self.own_bytes_stored()))
     }
 }
 
@@ -419,7 +496,7 @@ impl<T> Header<T> {
             rows: u32::try_from(fill.rows).ok()?,
             hits: AtomicU32::new(0),
             hit_after_ms: AtomicU32::new(0),
-            head_bytes: u32::try_from(head_bytes).ok()?,
+            head_bytes: u32::try_from(head_bytes).ok().filter(|bytes| bytes & COMPRESSED == 0)?,
             status_offset: status_offset.unwrap_or(NOWHERE),
             status_from_end: match last {
                 Some(last) => u16::try_from(packet_bytes - last as usize).ok()?,

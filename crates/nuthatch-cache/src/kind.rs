@@ -15,6 +15,9 @@ use crate::key::{Key, Protocol};
 use crate::plan::Plan;
 use crate::weight::thin_bytes;
 
+/// A longer head is each answer's own: it is a small part of a large answer, or nothing that comes again.
+pub(crate) const HEAD_BYTES_MAX: usize = 16 << 10;
+
 /// See the module's doc. A clone is one atomic increment.
 pub(crate) struct Kind<T>(ThinArc<Common<T>, u8>);
 

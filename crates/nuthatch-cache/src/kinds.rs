@@ -14,14 +14,12 @@ use parking_lot::Mutex;
 
 use crate::fill::Fill;
 use crate::key::hash_of;
-use crate::kind::{Kind, Membership, Parts};
+use crate::kind::{HEAD_BYTES_MAX, Kind, Membership, Parts};
 use crate::line::Line;
 use crate::plan::Plan;
 
 /// Enough that workers that fill seldom meet. A power of two.
 const TABLES: usize = 16;
-/// A longer head is each answer's own: it is a small part of a large answer, or nothing that comes again.
-const HEAD_BYTES_MAX: usize = 16 << 10;
 /// How many new kinds come at least between two passes over a table.
 const PASS_AFTER_MIN: usize = 64;
 /// What a table takes for each kind that it has, about.

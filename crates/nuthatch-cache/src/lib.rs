@@ -35,7 +35,7 @@ mod weight;
 
 pub use cache::{Cache, Kept};
 pub use clocks::{BLOCK_KEYS, Clock, ClockList, ClockOptions, Clocks, Marks, Sequence, Standing};
-pub use entry::{Entry, Judgement};
+pub use entry::{Entry, Judgement, PIECE_BYTES_MAX};
 pub use fill::{Fill, STATUS_OFFSETS_MAX};
 pub use key::{Key, Name, NameHash, Protocol};
 pub use limits::Limits;

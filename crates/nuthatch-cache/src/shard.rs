@@ -45,6 +45,11 @@ pub(crate) trait Held {
     /// The same without what it may share with others.
     fn own_bytes(&self) -> u64;
 
+    /// By how much it weighs less than it would without being compressed.
+    fn spared_bytes(&self) -> u64 {
+        0
+    }
+
     /// Whether both answer the same question.
     fn is_like(&self, other: &Self) -> bool;
 }
@@ -63,6 +68,8 @@ pub enum Over {
 pub(crate) enum Left {
     /// A later one has come in its place.
     Replaced,
+    /// Its like of another weight has.
+    Exchanged,
     /// It made room.
     Evicted,
     /// It made room, being over.
@@ -105,12 +112,24 @@ pub(crate) struct Shard<V> {
     /// What all entries weigh. Invariant: with index and ghosts it is at most `share_bytes`.
     weight_bytes: u64,
     pub(crate) occupancy: Occupancy,
+    compressed: Compressed,
+    /// When something had to go last, if that is not long ago.
+    pressed: Option<Moment>,
+    /// Whom the last newcomer that was not let in would have pushed out.
+    spared: Option<Tag>,
     /// Time, with 16 bits behind the point.
     clock: u32,
     /// The place that is looked at next.
     hand: usize,
     /// How often the hand has come around.
     laps: usize,
+}
+
+/// How many entries are compressed, and what that spares.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Compressed {
+    pub(crate) entries: u64,
+    pub(crate) spared_bytes: u64,
 }
 
 /// The places of those who have to go, and why they do.
@@ -135,6 +154,9 @@ impl<V: Held> Shard<V> {
             share_bytes,
             weight_bytes: 0,
             occupancy: Occupancy::new(),
+            compressed: Compressed::default(),
+            pressed: None,
+            spared: None,
             clock: 0,
             hand: 0,
             laps: 0,
@@ -217,6 +239,52 @@ impl<V: Held> Shard<V> {
         self.ghosts.note(tag.number(), Heat::new(now, uses, Worth::of(0, 1)), now);
     }
 
+    /// Puts its like of another weight in the place of the entry with that tag of which `is_it` says so, if there is room or who would have to go
+    /// for it is used less; else all stays as it was, but for who had to go in any case.
+    pub(crate) fn exchange(
+        &mut self,
+        tag: Tag,
+        value: V,
+        is_it: impl Fn(&V) -> bool,
+        ruling: &Ruling,
+    ) -> Outgoing<V> {
+        let mut outgoing = Outgoing::new();
+        let place = self.index.find(tag, is_it);
+        let Some((tag, old, heat)) = place.and_then(|place| self.take_out(place)) else { return outgoing };
+        let worth = heat.worth().resized(old.weight_bytes(), value.weight_bytes());
+        let new_heat = Heat::new(heat.last(), heat.uses(), worth);
+        match self.make_room(&value, new_heat, ruling, |_| None, &mut outgoing) {
+            Fate::Kept => {
+                self.take_in(tag, value, new_heat);
+                outgoing.push((tag, old, Left::Exchanged));
+            }
+            Fate::NotAdmitted | Fate::NoRoom => self.take_in(tag, old, heat),
+        }
+        outgoing
+    }
+
+    /// Whether something had to go lately: within the time in which as many come as there are.
+    pub(crate) fn is_short(&self) -> bool {
+        self.pressed.is_some()
+    }
+
+    /// Whether the entry with that tag of which `is_it` says so is in steady use.
+    pub(crate) fn is_steady(&self, tag: Tag, is_it: impl Fn(&V) -> bool) -> bool {
+        let found = self.index.find(tag, is_it).and_then(|place| self.index.at(place));
+        found.is_some_and(|(_, _, heat)| heat.uses().is_steady())
+    }
+
+    /// Whom the last newcomer that was not let in would have pushed out, if it is one of which `is_wanted` says so; once.
+    pub(crate) fn take_spared(&mut self, is_wanted: impl Fn(&V) -> bool) -> Option<(Tag, &V)> {
+        let tag = self.spared.take()?;
+        self.peek(tag, is_wanted).map(|value| (tag, value))
+    }
+
+    /// How many are compressed.
+    pub(crate) fn compressed(&self) -> Compressed {
+        self.compressed
+    }
+
     /// Makes others go until there is room for `value`, also for its place in the index.
     fn make_room(
         &mut self,
@@ -241,6 +309,7 @@ impl<V: Held> Shard<V> {
             if self.len() == 0 {
                 return Fate::NoRoom;
             }
+            self.pressed = Some(self.now());
             // For a larger index nobody goes: with one entry less the one that there is will do.
             let least_bytes = entries_bytes.saturating_add(index_bytes.min(wanted_bytes));
             let missing_bytes = least_bytes.saturating_sub(self.share_bytes).max(1);
@@ -266,7 +335,8 @@ impl<V: Held> Shard<V> {
             let met = self.meet(left, ruling, over);
             left -= met.count;
             let least = met.least.filter(|_| met.over.is_empty());
-            if least.is_some_and(|(score, _)| !door.admits(newcomer, score)) {
+            if let Some((_, place)) = least.filter(|(score, _)| !door.admits(newcomer, *score)) {
+                self.spared = self.index.at(place).map(|(tag, _, _)| tag);
                 leaving.retain(|(_, why)| *why != Left::Evicted);
                 return (Fate::NotAdmitted, leaving);
             }
@@ -333,6 +403,9 @@ impl<V: Held> Shard<V> {
     fn take_in(&mut self, tag: Tag, value: V, heat: Heat) {
         self.weight_bytes += value.weight_bytes();
         self.occupancy.came(value.own_bytes());
+        let spared_bytes = value.spared_bytes();
+        self.compressed.entries += u64::from(spared_bytes > 0);
+        self.compressed.spared_bytes += spared_bytes;
         self.index.insert(tag, value, heat);
     }
 
@@ -340,6 +413,9 @@ impl<V: Held> Shard<V> {
         let taken = self.index.remove(place)?;
         self.weight_bytes -= taken.1.weight_bytes();
         self.occupancy.went(taken.1.own_bytes());
+        let spared_bytes = taken.1.spared_bytes();
+        self.compressed.entries -= u64::from(spared_bytes > 0);
+        self.compressed.spared_bytes -= spared_bytes;
         Some(taken)
     }
 
@@ -432,6 +508,8 @@ impl<V: Held> Shard<V> {
     fn pass_time(&mut self) {
         let entries = u32::try_from(self.len().max(LEN_MIN)).unwrap_or(u32::MAX);
         self.clock = self.clock.wrapping_add((TURN.unsigned_abs() << 16) / entries);
+        let now = self.now();
+        self.pressed = self.pressed.filter(|pressed| now.since(*pressed) < TURN);
     }
 
     /// Has one that was not used for very long be no older than can be told.

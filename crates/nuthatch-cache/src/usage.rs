@@ -22,6 +22,10 @@ pub struct Usage {
     pub kinds: u64,
     /// The part of `bytes` that is index.
     pub index_bytes: u64,
+    /// How many entries are compressed.
+    pub compressed: u64,
+    /// What they would take besides if they were not, in bytes.
+    pub spared_bytes: u64,
     /// The limit in force.
     pub limit_bytes: u64,
     /// The most that one entry may weigh.
@@ -46,6 +50,10 @@ pub struct Usage {
     pub refused: u64,
     /// The part of these that was not let in: those that would have had to go are used more.
     pub not_admitted: u64,
+    /// How often an entry was compressed.
+    pub compressions: u64,
+    /// How often one was held as it is sent again, being in steady use.
+    pub made_plain: u64,
     /// By which rule it is chosen now who goes.
     pub rule: Rule,
     /// How often the three rules were tried with a question.
@@ -67,6 +75,8 @@ pub(crate) struct Counters {
     pub(crate) purged: AtomicU64,
     pub(crate) refused: AtomicU64,
     pub(crate) not_admitted: AtomicU64,
+    pub(crate) compressions: AtomicU64,
+    pub(crate) made_plain: AtomicU64,
 }
 
 impl Counters {
@@ -84,6 +94,8 @@ impl Counters {
             purged: of(&self.purged),
             refused: of(&self.refused),
             not_admitted: of(&self.not_admitted),
+            compressions: of(&self.compressions),
+            made_plain: of(&self.made_plain),
             ..Usage::default()
         }
     }

@@ -68,7 +68,7 @@ fn look_up(cache: &Cache<Arc<u64>>, clocks: &Clocks) -> usize {
     let entry = cache.get(&key).expect("it was filled");
     assert!(entry.judge(99, 0) == Judgement::Fresh && **entry.plan() == 7);
     assert_eq!(clocks.standing(entry.clocks(), entry.since()), Standing::Holds);
-    let [head, rest] = entry.packets();
+    let [head, rest] = entry.packets().expect("it is not compressed");
     assert_eq!(head.len(), 300, "it is kept for all that begin so");
     entry.packet_bytes() + usize::from(!rest.is_empty()) + entry.status_offsets().iter().flatten().count()
 }

@@ -306,7 +306,7 @@ impl World {
         prop_assert_eq!(standing, self.log.standing(&self.stored[*entry.plan()]));
         match standing {
             Standing::Holds => {
-                prop_assert_eq!(entry.packets().concat(), encode(&self.answer(query)), "{:?}", query);
+                prop_assert_eq!(entry.all_packets(), encode(&self.answer(query)), "{:?}", query);
             }
             Standing::Pending => {}
             Standing::Moved => self.invalidate(&statement, &entry)?,

@@ -62,7 +62,7 @@ fn entry_in_use_outlives_its_eviction() {
     let held = cache.get(&key("held")).unwrap();
     cache.flush();
     assert!(cache.get(&key("held")).is_none());
-    assert_eq!((held.packets().concat(), held.expires_ms()), (vec![7u8; 190], 7));
+    assert_eq!((held.all_packets(), held.expires_ms()), (vec![7u8; 190], 7));
 }
 
 #[test]

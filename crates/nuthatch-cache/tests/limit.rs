@@ -54,7 +54,7 @@ fn entries_are_found_after_every_change_of_limits() {
         cache.set_limits(Limits { bytes: bytes * MIB, entry_bytes_max: entry_bytes_max * MIB });
         for id in 0..1000u64 {
             let found = cache.get(&key(&id.to_string())).expect("all fit under each of these limits");
-            assert_eq!(found.packets().concat(), id.to_le_bytes());
+            assert_eq!(found.all_packets(), id.to_le_bytes());
         }
     }
 }
@@ -70,7 +70,7 @@ fn limit_of_zero_keeps_nothing() {
     assert_eq!(cache.usage().refused, 1);
     cache.set_limits(LIMITS);
     cache.insert(&entry("a", b"answer")).unwrap();
-    assert_eq!(cache.get(&key("a")).unwrap().packets().concat(), b"answer");
+    assert_eq!(cache.get(&key("a")).unwrap().all_packets(), b"answer");
 }
 
 #[test]
@@ -148,7 +148,7 @@ fn fill_and_look_up(cache: &Cache<u64>, writer: u64) {
     for version in 0..30_000u64 {
         let statement = format!("{writer} {}", version % 2500);
         if let Some(found) = cache.get(&key(&statement)) {
-            assert_eq!(Some(&found.packets().concat()), last.get(&statement));
+            assert_eq!(Some(&found.all_packets()), last.get(&statement));
         }
         let packets = version.to_le_bytes();
         if cache.insert(&entry(&statement, &packets)).is_ok() {

@@ -68,7 +68,7 @@ fn nothing_is_forgotten_without_need() {
     }
     for key in 0..KEYS {
         let found = pair.cache.get(&pair.key(key)).expect("all fit");
-        assert_eq!(found.packets().concat(), pair.model[&key].packets);
+        assert_eq!(found.all_packets(), pair.model[&key].packets);
     }
 }
 
@@ -76,7 +76,7 @@ fn nothing_is_forgotten_without_need() {
 fn keys_of_one_hash_do_not_stand_for_one_another() {
     let cache = Cache::new(Limits { bytes: 1 << 20, entry_bytes_max: 1 << 16 });
     let key = |statement| Key::new(b"app", b"shop", 0, Protocol::Text, statement).with_hash(42);
-    let packets = |statement| cache.get(&key(statement)).map(|entry| entry.packets().concat());
+    let packets = |statement| cache.get(&key(statement)).map(|entry| entry.all_packets());
     cache.insert(&fill(key(b"first"), b"1", 0, TTL_MS)).unwrap();
     assert_eq!(packets(b"second"), None);
     cache.insert(&fill(key(b"second"), b"2", 0, TTL_MS)).unwrap();
@@ -156,7 +156,7 @@ impl Pair {
     fn check(&self, key: usize) -> Result<(), TestCaseError> {
         let Some(found) = self.cache.get(&self.key(key)) else { return Ok(()) };
         let last = self.model.get(&key);
-        let given = Last { packets: found.packets().concat(), expires_ms: found.expires_ms() };
+        let given = Last { packets: found.all_packets(), expires_ms: found.expires_ms() };
         prop_assert_eq!(Some(&given), last);
         let is_due = self.now_ms >= given.expires_ms;
         prop_assert_eq!(found.judge(self.now_ms, 0) == Judgement::Expired, is_due);
@@ -179,7 +179,8 @@ impl Pair {
         let Some(found) = self.cache.get(&self.key(key)) else { return };
         self.epoch += 1;
         let expires_ms = found.expires_ms() + 1;
-        let renewed = Fill { key: self.key(key), ..found.renewed(self.epoch, expires_ms, 9) };
+        let Some(renewed) = found.renewed(self.epoch, expires_ms, 9) else { return };
+        let renewed = Fill { key: self.key(key), ..renewed };
         if self.cache.insert(&renewed).is_ok() {
             self.model.get_mut(&key).expect("it was found").expires_ms = expires_ms;
         }

@@ -169,6 +169,7 @@ impl DataPlane for Plane {
                 digest: row.digest.map(Digest),
                 query: text(&row.query),
                 length: row.length,
+                spared: row.spared,
                 rows: row.rows,
                 mode: row.mode.to_owned(),
                 created_ms: row.created_ms,

@@ -218,6 +218,19 @@ statistics! {
     QueryCacheRepeated = Counter "Query_Cache_Repeated", "query_cache_repeated" {},
         "Answers that were the same when they were read again after they had been written over, as far as is known.";
 
+    QueryCacheCompressedEntries = Gauge "Query_Cache_Compressed_entries", "query_cache_compressed_entries" {},
+        "Entries that are held compressed (mysql-query_cache_compress_min_bytes).";
+    QueryCacheCompressionSparedBytes = Gauge "Query_Cache_Compression_spared_bytes", "query_cache_compression_spared_bytes" {},
+        "Bytes that they would take besides were they not.";
+    QueryCacheCompressions = Counter "Query_Cache_Compressions", "query_cache_compressions" {},
+        "How often an entry was compressed, as the cache was short of memory.";
+    QueryCacheDecompressions = Counter "Query_Cache_Decompressions", "query_cache_decompressions" {},
+        "Hits of compressed entries.";
+    QueryCacheMadePlain = Counter "Query_Cache_Made_plain", "query_cache_made_plain" {},
+        "How often a compressed entry was held plain again, being hit all the time.";
+    QueryCacheDecompressionBytes = Gauge "Query_Cache_Decompression_bytes", "query_cache_decompression_bytes" {},
+        "Bytes of the workers' buffers in which they are decompressed, beside the cache: 80 KiB for each worker that has met one.";
+
     QueryCacheTables = Gauge "Query_Cache_Tables", "query_cache_tables" {},
         "Tables and views of which it is known what reads and writes of them depend on and change.";
     QueryCacheTablesLimit = Gauge "Query_Cache_Tables_Limit", "query_cache_tables_limit" {},

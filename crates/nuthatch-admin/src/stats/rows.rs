@@ -153,6 +153,8 @@ stats_table! {
     query: String => "query VARCHAR NOT NULL",
     /// What it takes, in bytes.
     length: u64 => "length INTEGER NOT NULL",
+    /// How much more it would take were it not compressed, in bytes; 0 for one that is not.
+    spared: u64 => "spared INTEGER NOT NULL",
     /// Rows of the answer.
     rows: u64 => "\"rows\" INTEGER NOT NULL",
     /// `ttl`, `exact`, or `both`.

@@ -101,6 +101,7 @@ impl DataPlane for Plane {
             digest: Some(Digest(0xBF00_1A0C_1378_1C1D)),
             query: "SELECT c FROM sbtest1 WHERE id=?".to_owned(),
             length: 300,
+            spared: 0,
             rows: 1,
             mode: "exact".to_owned(),
             created_ms: 1_700_000_000_000,

@@ -11,6 +11,8 @@ pub(crate) const TURN: i32 = 64;
 const STEPS: u8 = 32;
 /// The number of uses at which counting ends: 64, as steps.
 const USES_MAX: u8 = 6 * STEPS;
+/// The number of uses of which it is worth to spare what each costs: 32, as steps.
+const STEADY: Uses = Uses(5 * STEPS);
 /// In so many moments a number of uses becomes one step less: by half in twelve turns.
 const MOMENTS_PER_STEP: i32 = 12 * TURN / STEPS as i32;
 /// Older counts as so old: moments come again after twice as many.
@@ -41,6 +43,12 @@ pub(crate) struct Heat(pub(crate) u32);
 impl Moment {
     pub(crate) const FIRST: Self = Self(0);
 
+    /// How many moments have passed since that one.
+    #[inline]
+    pub(crate) const fn since(self, earlier: Self) -> i32 {
+        self.0.wrapping_sub(earlier.0) as i32
+    }
+
     /// So many moments before.
     #[inline]
     const fn before(self, moments: u16) -> Self {
@@ -50,6 +58,11 @@ impl Moment {
 
 impl Uses {
     pub(crate) const ONE: Self = Self(0);
+
+    /// Whether it is in steady use: by what it costs to decompress it more is lost than the bytes that it takes otherwise are worth.
+    pub(crate) fn is_steady(self) -> bool {
+        self >= STEADY
+    }
 
     /// Whether it was used again, not long ago.
     pub(crate) fn is_again(self) -> bool {
@@ -82,6 +95,12 @@ impl Worth {
         const OVERHEAD_US: u64 = 64;
         let cost = quarters(u64::from(cost_us) + OVERHEAD_US);
         let steps = BASE + cost / 2 - quarters(bytes.max(1)) / 2;
+        Self(u8::try_from(steps.clamp(0, 127)).unwrap_or_default())
+    }
+
+    /// What the same answer is worth where it takes another number of bytes.
+    pub(crate) fn resized(self, from_bytes: u64, to_bytes: u64) -> Self {
+        let steps = i64::from(self.0) + (quarters(from_bytes.max(1)) - quarters(to_bytes.max(1))) / 2;
         Self(u8::try_from(steps.clamp(0, 127)).unwrap_or_default())
     }
 

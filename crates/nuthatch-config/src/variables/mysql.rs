@@ -23,6 +23,8 @@ variables! {
         "Percent of a rule's TTL after which an entry that is asked for is read anew, by the proxy, so that nobody waits for it; 0 and 100: off.";
     query_cache_wait_max_ms: count(0..=600_000) = 5_000, Acts, own,
         "Milliseconds for which a statement waits, at most, while somebody else is asking the same for the cache; then it is asked by itself. It never waits for more than four times as long as such a question takes on an average. 0: it does not wait. A rule may say another (`cache_timeout`).";
+    query_cache_compress_min_bytes: count(0..=1_073_741_824) = 16_384, Acts, own,
+        "Bytes of a result from which on it is held compressed while the cache is full, if that spares a quarter of it and it is not in steady use; 0: none is.";
     query_cache_admission: flag = true, Acts, own,
         "Whether copies are made of answers only where they pay: a digest whose copies cost more time than its hits save is on probation, with one key in 16, until they save more. What a rule or a comment asks to be cached is not judged.";
     query_cache_handle_warnings: count(0..=1) = 0, Stored,

@@ -23,6 +23,8 @@ pub struct CachedEntryRow {
     pub query: Vec<u8>,
     /// Bytes with key and header.
     pub length: u64,
+    /// By how many it would be longer were it not compressed.
+    pub spared: u64,
     pub rows: u64,
     pub mode: &'static str,
     /// Since 1970.
@@ -59,6 +61,7 @@ fn cached_entry(entry: &Entry<HitPlan>, clock: Clock) -> CachedEntryRow {
         digest: digest.map(|digest| digest.digest()),
         query: text[..text.len().min(QUERY_BYTES_MAX)].to_vec(),
         length: entry.weight_bytes(),
+        spared: entry.spared_bytes(),
         rows: entry.rows(),
         mode: match (entry.is_exact(), expires) {
             (true, None) => "exact",

@@ -47,6 +47,7 @@ impl Answers {
             digests: Digests::new(),
             are_asked_for: AtomicBool::new(false),
         };
+        new.cache.compress_from(variables.query_cache_compress_min_bytes);
         new.bound_captures(variables);
         new
     }
@@ -54,6 +55,7 @@ impl Answers {
     /// Keeps to the limits of these variables from now on.
     pub(crate) fn keep_to(&self, variables: &MysqlVariables) {
         self.cache.set_limits(limits(variables));
+        self.cache.compress_from(variables.query_cache_compress_min_bytes);
         self.bound_captures(variables);
     }
 

@@ -71,6 +71,10 @@ counters! {
     cache_get_ok,
     /// Bytes of answers from the cache.
     cache_bytes_out,
+    /// Of the hits, those whose entries were compressed.
+    cache_decompressions,
+    /// Bytes of the buffers in which they are decompressed.
+    cache_scratch_bytes,
     /// SELECTs that went to a server and could not be cached, or were not wanted in the cache.
     selects_not_cached,
     /// Answers of which no copy was made, as those of their digests did not pay.

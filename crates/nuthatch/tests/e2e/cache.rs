@@ -7,6 +7,7 @@ mod ageing;
 mod apart;
 mod bounds;
 mod by_rule;
+mod compressed;
 mod early;
 mod exact;
 mod executions;

@@ -562,5 +562,5 @@ fn key(query: Query) -> Key<'static> {
 }
 
 fn answer_of(entry: &Entry<bool>) -> u64 {
-    u64::from_le_bytes(entry.packets().concat().try_into().expect("answers are eight bytes"))
+    u64::from_le_bytes(entry.all_packets().try_into().expect("answers are eight bytes"))
 }

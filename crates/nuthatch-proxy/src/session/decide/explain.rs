@@ -292,10 +292,11 @@ impl Asker<'_> {
     fn entry_told(&self, entry: &Entry<HitPlan>, caching: Caching) -> String {
         let age_ms = self.now_ms.saturating_sub(entry.created_ms());
         format!(
-            "{}: {} rows, {} bytes, stored {}.{:03} s ago",
+            "{}: {} rows, {} bytes{}, stored {}.{:03} s ago",
             self.fate(entry, caching),
             entry.rows(),
             entry.packet_bytes(),
+            if entry.is_compressed() { ", compressed" } else { "" },
             age_ms / 1000,
             age_ms % 1000
         )

@@ -3,6 +3,7 @@
 pub(crate) mod attributes;
 pub(crate) mod begin_anew;
 pub(crate) mod change_user;
+pub(crate) mod compressed;
 pub(crate) mod configuration;
 pub(crate) mod fast_forward;
 pub(crate) mod hit;

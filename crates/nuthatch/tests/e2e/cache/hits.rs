@@ -9,13 +9,13 @@ use crate::proxy::Setup;
 use crate::stage::{CACHE_ALL, Stage};
 
 /// With and without CLIENT_DEPRECATE_EOF.
-fn both_forms(stage: &Stage) -> [Login; 2] {
+pub(super) fn both_forms(stage: &Stage) -> [Login; 2] {
     [stage.login(), stage.login().without(CapabilityFlags::CLIENT_DEPRECATE_EOF)]
 }
 
 /// The answer's bytes with its status flags blanked, which stand in its last packet and, in the old form, also in the EOF
 /// behind the columns.
-fn without_status(answer: &Answer) -> Vec<u8> {
+pub(super) fn without_status(answer: &Answer) -> Vec<u8> {
     let mut raw = answer.raw.clone();
     let mut start = 0;
     while start < raw.len() {

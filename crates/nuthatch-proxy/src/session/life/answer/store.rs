@@ -84,7 +84,8 @@ pub(super) fn entry_of_any_epoch(
             }
             let found_rows = entry.plan().found_rows;
             let hit_plan = hit_plan_of(session, plan, caching, found_rows, tenure);
-            let renewed = entry.renewed(session.ground.snapshot.epoch.0, expires_ms, hit_plan);
+            let entry = entry.plain();
+            let renewed = entry.renewed(session.ground.snapshot.epoch.0, expires_ms, hit_plan)?;
             insert(&session.ground, &renewed).ok()?;
             session.ground.shared.answers.cache.get(&key)
         }

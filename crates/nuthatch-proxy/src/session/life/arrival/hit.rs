@@ -15,6 +15,7 @@ use nuthatch_wire::Command;
 use crate::roster::SessionEnd;
 use crate::session::decide::key::{key, key_in, standing_of};
 use crate::session::life::arrival::attributes::text_in;
+use crate::session::life::arrival::compressed::{send_compressed, write_compressed_now};
 use crate::session::life::sent_execution::write_down_execution;
 use crate::session::parts::{CacheUse, Context, Dealings, Ground, Transaction};
 use crate::session::way::STORED_STATUS;
@@ -32,10 +33,15 @@ thread_local! {
 }
 
 /// Cuts the entry's packets at its status flags, with `flags` in their place. Returns how many pieces there are.
-fn cut<'a>(entry: &'a Entry<HitPlan>, flags: &'a [u8; 2], pieces: &mut [IoSlice<'a>; PIECES_MAX]) -> usize {
+fn cut<'a>(
+    entry: &Entry<HitPlan>,
+    packets: [&'a [u8]; 2],
+    flags: &'a [u8; 2],
+    pieces: &mut [IoSlice<'a>; PIECES_MAX],
+) -> usize {
     let offsets = entry.status_offsets();
     let (mut done, mut count) = (0, 0);
-    for mut rest in entry.packets() {
+    for mut rest in packets {
         let end = done + rest.len();
         for offset in offsets.iter().flatten().map(|offset| *offset as usize) {
             if !(done..end).contains(&offset) {
@@ -141,10 +147,13 @@ pub(crate) async fn serve_hit(
     entry: Entry<HitPlan>,
     now_ms: u64,
 ) -> Result<(), SessionEnd> {
-    let packets = entry.packets();
-    count_hit(session, &entry, packets, now_ms);
-    let written = write_entry_now(session, &entry, packets)?;
-    if written < bytes_of(packets) { send_entry(session, &entry, written).await } else { Ok(()) }
+    let bytes = entry.packet_bytes();
+    count_hit(session, &entry, bytes, now_ms);
+    let written = match entry.packets() {
+        Some(packets) => write_entry_now(session, &entry, packets)?,
+        None => write_compressed_now(session, &entry)?,
+    };
+    if written < bytes { send_entry(session, &entry, written).await } else { Ok(()) }
 }
 
 /// Writes as much of the entry's packets as goes out at once, under the session's own status flags.
@@ -160,7 +169,7 @@ pub(crate) fn write_entry_now(
     }
     let flags = status.to_le_bytes();
     let mut pieces = [IoSlice::new(&[]); PIECES_MAX];
-    let count = cut(entry, &flags, &mut pieces);
+    let count = cut(entry, packets, &flags, &mut pieces);
     client.framed_mut().write_pieces_now(&pieces[..count])
 }
 
@@ -186,9 +195,10 @@ pub(crate) async fn send_entry(
     entry: &Entry<HitPlan>,
     written: usize,
 ) -> Result<(), SessionEnd> {
+    let Some(packets) = entry.packets() else { return send_compressed(session, entry, written).await };
     let flags = session.dealings.status(&session.context).bits().to_le_bytes();
     let mut pieces = [IoSlice::new(&[]); PIECES_MAX];
-    let count = cut(entry, &flags, &mut pieces);
+    let count = cut(entry, packets, &flags, &mut pieces);
     let mut left = &mut pieces[..count];
     IoSlice::advance_slices(&mut left, written);
     let writing = session.client.framed_mut().write_pieces(left);
@@ -201,11 +211,10 @@ pub(crate) fn bytes_of([head, rest]: [&[u8]; 2]) -> usize {
     head.len() + rest.len()
 }
 
-/// Counts a hit of the entry, which has these packets.
-pub(crate) fn count_hit(session: &mut Session, entry: &Entry<HitPlan>, packets: [&[u8]; 2], now_ms: u64) {
+/// Counts a hit of the entry, whose packets have so many bytes.
+pub(crate) fn count_hit(session: &mut Session, entry: &Entry<HitPlan>, bytes: usize, now_ms: u64) {
     let Session { ground, dealings, .. } = session;
     let counters = &ground.worker.counters;
-    let bytes = bytes_of(packets);
     counters.cache_get.bump();
     counters.cache_get_ok.bump();
     counters.cache_bytes_out.add(bytes as u64);
