@@ -106,6 +106,7 @@ fn measure_proxies(options: &CallgrindOptions, only: &[String], measured: &mut K
         ("hit", by_rule, Reads::Alike, Statement::Select),
         ("exact hit", CacheRule::Exact, Reads::Alike, Statement::Select),
         ("exact hit, prepared", CacheRule::Exact, Reads::Alike, Statement::Execution),
+        ("exact hit, 100 rows", CacheRule::Exact, Reads::Alike, Statement::Range),
         ("exact miss", CacheRule::ExactForAMoment, Reads::Alike, Statement::Select),
         ("pass", CacheRule::Nothing, Reads::Alike, Statement::Select),
         ("pass, prepared", CacheRule::Nothing, Reads::Alike, Statement::Execution),

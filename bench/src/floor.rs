@@ -2,7 +2,7 @@
 //!
 //! One `recv` and one `send` a query, in the same [event loop](crate::event_loop) as the relay. It speaks enough of the
 //! handshake that real clients log in (any name, any password), answers every SELECT with one fixed row of sbtest1
-//! (195 bytes) and everything else with OK. What a proxy costs above it is the proxy's own; nobody can be below it by far.
+//! (195 bytes), a long one with a hundred, and everything else with OK. What a proxy costs above it is the proxy's own; nobody can be below it by far.
 
 mod reply;
 
@@ -15,6 +15,8 @@ use crate::event_loop::{self, Fate, Service, send_all};
 use crate::reply::{EofForm, HEADER_BYTES};
 use reply::Replies;
 
+/// A longer SELECT is of a range of rows.
+const POINT_BYTES_MAX: usize = 50;
 const COM_QUIT: u8 = 1;
 const COM_QUERY: u8 = 3;
 
@@ -94,7 +96,8 @@ impl Session {
     fn handle_command(&self, payload: &[u8], form: EofForm, replies: &Replies) -> Fate {
         match payload {
             [COM_QUERY, b'S' | b's', b'E' | b'e', b'L' | b'l', ..] => {
-                send_all(&self.fd, replies.result_set(form))
+                let is_range = payload.len() > POINT_BYTES_MAX;
+                send_all(&self.fd, if is_range { replies.range(form) } else { replies.result_set(form) })
             }
             [COM_QUIT] => Fate::Ends,
             _ => send_all(&self.fd, &replies.ok),

@@ -8,6 +8,9 @@ use anyhow::{Result, bail};
 /// Length of a packet header: three bytes of length, one of sequence.
 pub(crate) const HEADER_BYTES: usize = 4;
 
+/// How many rows the answer to a range of ids has.
+pub(crate) const RANGE_ROWS: u32 = 100;
+
 /// A frame of this length is continued by the next one.
 const FRAME_BYTES_MAX: u32 = 0x00ff_ffff;
 

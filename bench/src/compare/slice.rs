@@ -96,6 +96,7 @@ fn run_own_load(turn: &Turn, target: &Target, options: &SliceOptions) -> Result<
         ("--seconds", options.seconds.to_string()),
         ("--warmup-seconds", options.warmup_seconds.to_string()),
         ("--ids", options.ids.to_string()),
+        ("--statement", options.statement.word()),
         ("--measure", target.pid.to_string()),
         ("--participant", std::process::id().to_string()),
     ] {

@@ -2,6 +2,7 @@
 
 use crate::address::Address;
 use crate::cpu::Pid;
+use crate::load::Statement;
 
 /// How slices are taken.
 #[derive(Debug, clap::Args)]
@@ -15,6 +16,9 @@ pub(crate) struct SliceOptions {
     /// Ids asked for: 1 to this
     #[arg(long, default_value_t = 1000)]
     pub(super) ids: u32,
+    /// What the own driver asks
+    #[arg(long, value_enum, default_value = "select")]
+    pub(super) statement: Statement,
     /// A slice is disturbed when other processes took more than this share of one core
     #[arg(long, default_value_t = 0.04)]
     pub(super) foreign_share_max: f64,

@@ -2,7 +2,7 @@
 
 use crate::capability;
 use crate::login::encode_packet;
-use crate::reply::EofForm;
+use crate::reply::{EofForm, RANGE_ROWS};
 
 /// Status: autocommit.
 const STATUS: [u8; 2] = [2, 0];
@@ -21,6 +21,9 @@ pub(super) struct Replies {
     pub(super) ok: Vec<u8>,
     with_eof: Vec<u8>,
     without_eof: Vec<u8>,
+    /// A hundred rows.
+    range_with_eof: Vec<u8>,
+    range_without_eof: Vec<u8>,
 }
 
 impl Replies {
@@ -30,8 +33,10 @@ impl Replies {
             greeting: encode_packet(0, &greeting()),
             logged_in: encode_packet(2, &ok),
             ok: encode_packet(1, &ok),
-            with_eof: result_set(EofForm::Packets),
-            without_eof: result_set(EofForm::Deprecated),
+            with_eof: result_set(EofForm::Packets, 1),
+            without_eof: result_set(EofForm::Deprecated, 1),
+            range_with_eof: result_set(EofForm::Packets, RANGE_ROWS),
+            range_without_eof: result_set(EofForm::Deprecated, RANGE_ROWS),
         }
     }
 
@@ -39,6 +44,13 @@ impl Replies {
         match form {
             EofForm::Packets => &self.with_eof,
             EofForm::Deprecated => &self.without_eof,
+        }
+    }
+
+    pub(super) fn range(&self, form: EofForm) -> &[u8] {
+        match form {
+            EofForm::Packets => &self.range_with_eof,
+            EofForm::Deprecated => &self.range_without_eof,
         }
     }
 }
@@ -60,13 +72,13 @@ fn greeting() -> Vec<u8> {
     payload
 }
 
-fn result_set(form: EofForm) -> Vec<u8> {
+fn result_set(form: EofForm, rows: u32) -> Vec<u8> {
     let eof = [&[0xfe, 0, 0][..], &STATUS].concat();
     let mut packets = vec![vec![1], column()];
     if form == EofForm::Packets {
         packets.push(eof.clone());
     }
-    packets.push([&[119][..], ROW].concat());
+    packets.extend((0..rows).map(|_| [&[119][..], ROW].concat()));
     match form {
         EofForm::Packets => packets.push(eof),
         EofForm::Deprecated => packets.push([&eof[..], &[0, 0]].concat()),
@@ -98,6 +110,10 @@ mod tests {
             assert_eq!(reply.len(), bytes);
             let finished = ReplyScan::new(form).feed(reply).unwrap().unwrap();
             assert_eq!((finished.ending, finished.consumed), (Ending::Rows(1), bytes));
+            let range = replies.range(form);
+            assert_eq!(range.len(), bytes + 99 * 124);
+            let finished = ReplyScan::new(form).feed(range).unwrap().unwrap();
+            assert_eq!((finished.ending, finished.consumed), (Ending::Rows(100), range.len()));
         }
     }
 

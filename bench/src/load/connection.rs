@@ -10,7 +10,7 @@ use super::Statement;
 use super::answers::{Answers, IdIndex};
 use crate::address::Address;
 use crate::login::{Login, encode_packet, log_in, refuse_error};
-use crate::reply::{Ending, EofForm, HEADER_BYTES, ReplyScan};
+use crate::reply::{Ending, EofForm, HEADER_BYTES, RANGE_ROWS, ReplyScan};
 use crate::socket::Socket;
 
 const COM_QUIT: u8 = 1;
@@ -97,8 +97,15 @@ impl Connection {
         if finished.ending == Ending::Err {
             refuse_error(&partial.bytes[HEADER_BYTES..])?;
         }
-        let is_wanted = matches!(finished.ending, Ending::Rows(1) | Ending::Ok);
-        ensure!(is_wanted, "one row is wanted, or that one was written, not {:?}", finished.ending);
+        let is_wanted = match finished.ending {
+            Ending::Rows(rows) => rows == 1 || rows == u64::from(RANGE_ROWS),
+            ending => ending == Ending::Ok,
+        };
+        ensure!(
+            is_wanted,
+            "one row or a range is wanted, or that one was written, not {:?}",
+            finished.ending
+        );
         answers.learn(id, &partial.bytes)?;
         self.asked = None;
         Ok(true)

@@ -3,9 +3,10 @@
 use std::io::{Read, Write};
 
 use anyhow::{Context, Result, ensure};
+use clap::ValueEnum;
 
 use crate::login::{encode_packet, refuse_error};
-use crate::reply::{EofForm, HEADER_BYTES};
+use crate::reply::{EofForm, HEADER_BYTES, RANGE_ROWS};
 use crate::socket::Socket;
 
 const COM_QUERY: u8 = 3;
@@ -19,7 +20,7 @@ const MYSQL_TYPE_LONG: [u8; 2] = [3, 0];
 const FIRST_NUMBER: u32 = 1;
 
 /// What a load consists of.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Statement {
     /// A point select as text
     Select,
@@ -27,14 +28,25 @@ pub(crate) enum Statement {
     Execution,
     /// An update of one row
     Update,
+    /// A select of a hundred rows as text: some 12 KiB
+    Range,
 }
 
 impl Statement {
+    /// Its name on a command line.
+    pub(crate) fn word(self) -> String {
+        self.to_possible_value().map_or_else(String::new, |value| value.get_name().to_owned())
+    }
+
     /// The packet that asks for that id.
     pub(super) fn packet(self, id: u32) -> Vec<u8> {
         let query = |text: String| [&[COM_QUERY], text.as_bytes()].concat();
         let payload = match self {
             Self::Select => query(format!("SELECT c FROM sbtest1 WHERE id={id}")),
+            Self::Range => {
+                let last = id + RANGE_ROWS - 1;
+                query(format!("SELECT c FROM sbtest1 WHERE id BETWEEN {id} AND {last}"))
+            }
             Self::Update => query(format!("UPDATE sbtest1 SET k=k+1 WHERE id={id}")),
             Self::Execution => {
                 let mut payload = vec![COM_STMT_EXECUTE];
