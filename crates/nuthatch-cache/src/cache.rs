@@ -18,6 +18,7 @@ use crate::kinds::Kinds;
 use crate::limits::{Limits, Partition, SHARDS_MAX};
 use crate::line::Line;
 use crate::occupancy::Copying;
+use crate::pace::Pace;
 use crate::plan::Plan;
 use crate::refusal::Refusal;
 use crate::repeats::Repeats;
@@ -26,8 +27,6 @@ use crate::shard::{
 };
 use crate::sweep::{Cursor, Sweep};
 use crate::usage::{Counters, Usage, add};
-
-use compression::Pace;
 
 /// How many entries a sweep looks at under one hold of a shard's lock.
 const SWEEP_CHUNK: usize = 512;

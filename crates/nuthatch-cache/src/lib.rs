@@ -25,6 +25,7 @@ mod limits;
 mod line;
 mod mix;
 mod occupancy;
+mod pace;
 mod plan;
 mod refusal;
 mod repeats;

@@ -4,7 +4,7 @@
 //! or, where that was not let in, whom it would have pushed out. An entry that is hit all the time costs more to decompress than its bytes are
 //! worth; it is held plain again, if who has to go for it is used less. Neither holds a lock while it works.
 
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::atomic::Ordering;
 
 use super::Cache;
 use crate::entry::Entry;
@@ -14,33 +14,6 @@ use crate::usage::add;
 
 /// One in so many hits of a compressed entry asks whether it is in steady use.
 const ASKED: u32 = 16;
-
-/// How many entries are let pass after some that did not shrink: a cache full of what does not costs next to nothing.
-#[derive(Default)]
-pub(super) struct Pace {
-    pause: AtomicU32,
-    left: AtomicU32,
-}
-
-impl Pace {
-    /// Whether one more is tried.
-    fn is_due(&self) -> bool {
-        let left = self.left.load(Ordering::Relaxed);
-        if left > 0 {
-            self.left.store(left - 1, Ordering::Relaxed);
-        }
-        left == 0
-    }
-
-    fn note(&self, has_shrunk: bool) {
-        /// The longest pause.
-        const PAUSE_MAX: u32 = 64;
-        let longer = (self.pause.load(Ordering::Relaxed) * 2).clamp(1, PAUSE_MAX);
-        let pause = if has_shrunk { 0 } else { longer };
-        self.pause.store(pause, Ordering::Relaxed);
-        self.left.store(pause, Ordering::Relaxed);
-    }
-}
 
 impl<T: Plan> Cache<T> {
     /// From now on entries that come, with packets of so many bytes at least, may be held compressed; none for 0. Those that are stay so.
