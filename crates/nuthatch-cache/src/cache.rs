@@ -52,14 +52,15 @@ pub struct Cache<T: Plan> {
     entry_bytes_max: AtomicU64,
     /// Entries with packets of so many bytes may be compressed; 0 for none.
     compress_bytes_min: AtomicU64,
-    pace: Pace,
-    partition: RwLock<Partition>,
-    kinds: Kinds<T>,
-    cursor: Mutex<Cursor>,
-    copying: Mutex<Copying>,
     choice: Choice,
     repeats: Repeats,
-    counters: Counters,
+    kinds: Kinds<T>,
+    // What is written stands on lines that no hit reads.
+    pace: Line<Pace>,
+    partition: Line<RwLock<Partition>>,
+    cursor: Line<Mutex<Cursor>>,
+    copying: Line<Mutex<Copying>>,
+    counters: Line<Counters>,
 }
 
 impl<T: Plan> Cache<T> {
@@ -73,14 +74,14 @@ impl<T: Plan> Cache<T> {
             mask: AtomicUsize::new(partition.shards - 1),
             entry_bytes_max: AtomicU64::new(partition.entry_bytes_max),
             compress_bytes_min: AtomicU64::new(0),
-            pace: Pace::default(),
-            partition: RwLock::new(partition),
-            kinds: Kinds::new(partition.kinds_bytes),
-            cursor: Mutex::default(),
-            copying: Mutex::default(),
             choice: Choice::new(limits.bytes),
             repeats: Repeats::new(),
-            counters: Counters::default(),
+            kinds: Kinds::new(partition.kinds_bytes),
+            pace: Line::default(),
+            partition: Line(RwLock::new(partition)),
+            cursor: Line::default(),
+            copying: Line::default(),
+            counters: Line::default(),
         }
     }
 
@@ -134,13 +135,13 @@ impl<T: Plan> Cache<T> {
         let kept = self.try_insert(fill, over, made_room);
         match kept {
             Ok(kept) => {
-                add(&self.counters.repeated, u64::from(kept == Kept::Again));
-                add(&self.counters.sets, 1);
-                add(&self.counters.bytes_in, packet_bytes);
+                add(&self.counters.0.repeated, u64::from(kept == Kept::Again));
+                add(&self.counters.0.sets, 1);
+                add(&self.counters.0.bytes_in, packet_bytes);
             }
             Err(refusal) => {
-                add(&self.counters.refused, 1);
-                add(&self.counters.not_admitted, u64::from(refusal == Refusal::NotAdmitted));
+                add(&self.counters.0.refused, 1);
+                add(&self.counters.0.not_admitted, u64::from(refusal == Refusal::NotAdmitted));
             }
         }
         kept
@@ -153,7 +154,7 @@ impl<T: Plan> Cache<T> {
         mut made_room: impl FnMut(&Entry<T>, Option<Over>),
     ) -> Result<Kept, Refusal> {
         let entry = match self.entry_bytes_max() {
-            0 if self.partition.read().limits.bytes == 0 => return Err(Refusal::Off),
+            0 if self.partition.0.read().limits.bytes == 0 => return Err(Refusal::Off),
             bytes_max => Entry::new(fill, self.kinds.of(fill).ok_or(Refusal::Malformed)?, bytes_max)?,
         };
         let hash = fill.key.hash();
@@ -187,9 +188,9 @@ impl<T: Plan> Cache<T> {
         for (_, gone, why) in &outgoing {
             match why {
                 Left::Exchanged => {}
-                Left::Replaced => add(&self.counters.replaced, 1),
+                Left::Replaced => add(&self.counters.0.replaced, 1),
                 Left::Evicted => {
-                    add(&self.counters.evicted, 1);
+                    add(&self.counters.0.evicted, 1);
                     made_room(gone, None);
                 }
                 Left::Over(why) => {
@@ -223,10 +224,10 @@ impl<T: Plan> Cache<T> {
     fn let_go_of(&self, entry: &Entry<T>, hash: u64, why: Over) {
         self.choice.forget(hash);
         match why {
-            Over::Expired => add(&self.counters.expired, 1),
+            Over::Expired => add(&self.counters.0.expired, 1),
             Over::Invalidated => {
                 self.repeats.note(hash, entry.answer_hash());
-                add(&self.counters.invalidated, 1);
+                add(&self.counters.0.invalidated, 1);
             }
         }
     }
@@ -240,7 +241,7 @@ impl<T: Plan> Cache<T> {
     pub fn remove(&self, key: &Key<'_>) -> bool {
         let removed = self.take_out(key, |entry| entry.answers(key));
         removed.iter().for_each(|_| self.choice.forget(key.hash()));
-        add(&self.counters.purged, u64::from(removed.is_some()));
+        add(&self.counters.0.purged, u64::from(removed.is_some()));
         removed.is_some()
     }
 
@@ -272,7 +273,7 @@ impl<T: Plan> Cache<T> {
     /// Cost: a shard's shared lock for a few hundred entries at a time, its exclusive one for those to be removed.
     pub fn expire(&self, now_ms: u64, budget: usize) -> Sweep {
         let mut sweep = Sweep::default();
-        let Some(mut cursor) = self.cursor.try_lock() else { return sweep };
+        let Some(mut cursor) = self.cursor.0.try_lock() else { return sweep };
         let is_due = |entry: &Entry<T>| entry.expires_ms() <= now_ms;
         while sweep.examined < budget && !sweep.lap_ended {
             let chunk = SWEEP_CHUNK.min(budget - sweep.examined);
@@ -291,7 +292,7 @@ impl<T: Plan> Cache<T> {
                 None => Cursor { shard: next_shard, ..Cursor::default() },
             };
         }
-        add(&self.counters.expired, sweep.expired);
+        add(&self.counters.0.expired, sweep.expired);
         sweep
     }
 
@@ -328,7 +329,7 @@ impl<T: Plan> Cache<T> {
                 purged += self.remove_all(number, chunk.to_vec(), &is_wanted);
             }
         }
-        add(&self.counters.purged, purged);
+        add(&self.counters.0.purged, purged);
         purged
     }
 
@@ -341,7 +342,7 @@ impl<T: Plan> Cache<T> {
 
     /// Removes every entry that was here when the call began, and gives back the index's memory; returns how many.
     pub fn flush(&self) -> u64 {
-        let partition = self.partition.read();
+        let partition = self.partition.0.read();
         let mut purged = 0;
         for line in &self.shards[..partition.shards] {
             let outgoing = line.0.write().take(partition.share_bytes);
@@ -349,7 +350,7 @@ impl<T: Plan> Cache<T> {
         }
         self.kinds.let_go();
         self.choice.restart(partition.limits.bytes);
-        add(&self.counters.purged, purged);
+        add(&self.counters.0.purged, purged);
         purged
     }
 
@@ -358,7 +359,7 @@ impl<T: Plan> Cache<T> {
     ///
     /// Cost: a pass over all entries. Where the number of shards changes, nobody can look up meanwhile.
     pub fn set_limits(&self, limits: Limits) {
-        let mut partition = self.partition.write();
+        let mut partition = self.partition.0.write();
         let (old, new) = (*partition, Partition::of(limits));
         self.entry_bytes_max.store(new.entry_bytes_max, Ordering::Relaxed);
         let mut evicted = if old.shards == new.shards { self.resize(&new) } else { self.reshard(&old, &new) };
@@ -368,7 +369,7 @@ impl<T: Plan> Cache<T> {
         if new.limits.bytes != old.limits.bytes {
             self.choice.restart(new.limits.bytes);
         }
-        add(&self.counters.evicted, evicted);
+        add(&self.counters.0.evicted, evicted);
         *partition = new;
     }
 
@@ -416,8 +417,8 @@ impl<T: Plan> Cache<T> {
 
     /// What is held now and what has been done since the start.
     pub fn usage(&self) -> Usage {
-        let partition = self.partition.read();
-        let mut usage = self.counters.read();
+        let partition = self.partition.0.read();
+        let mut usage = self.counters.0.read();
         usage.limit_bytes = partition.limits.bytes;
         usage.entry_bytes_max = partition.entry_bytes_max;
         usage.kinds = self.kinds.len() as u64;
@@ -508,3 +509,6 @@ impl<T: Plan> fmt::Debug for Cache<T> {
         f.debug_struct("Cache").field("usage", &self.usage()).finish_non_exhaustive()
     }
 }
+
+#[cfg(test)]
+mod contention;

@@ -413,6 +413,14 @@ impl<T> Entry<T> {
         self.0.as_ptr().addr()
     }
 
+    /// Where a hit counts: its owners, how often it was served, and when last.
+    #[cfg(test)]
+    pub(crate) fn counted_at(&self) -> impl Iterator<Item = usize> {
+        let header = self.header();
+        let counts = [&header.hits, &header.hit_after_ms].map(|count| std::ptr::from_ref(count).addr());
+        counts.into_iter().chain([self.address()])
+    }
+
     /// What it has in common with others.
     pub(crate) fn kind(&self) -> &Kind<T> {
         &self.header().kind

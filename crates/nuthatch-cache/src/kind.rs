@@ -1,11 +1,10 @@
 //! What many answers have in common: who asked, where, by which rules, and the packets before the first row.
 //!
-//! A kind is one for all entries that are of it, and immutable but for a note of its [`Kinds`](crate::kinds::Kinds): most of what a short answer
+//! A kind is one for all entries that are of it, and immutable: most of what a short answer
 //! would keep is here. Where there is no room among those that are shared, an entry has one of its own and is charged for it.
 
 use std::hash::{Hash, Hasher};
 use std::mem::size_of;
-use std::sync::atomic::{AtomicU64, Ordering};
 
 use rapidhash::fast::RapidHasher;
 use triomphe::ThinArc;
@@ -22,10 +21,12 @@ pub(crate) const HEAD_BYTES_MAX: usize = 16 << 10;
 pub(crate) struct Kind<T>(ThinArc<Common<T>, u8>);
 
 /// Everything of a kind but its bytes, which are user, schema and head, without separators.
+///
+/// Fills count their hold on a kind in front of it, and hits read the rest: `_room` keeps it off that line.
+#[repr(C)]
 struct Common<T> {
+    _room: [u64; 7],
     plan: T,
-    /// The hash of the head that the latest answer of this kind had; of kinds without one.
-    latest_head: AtomicU64,
     environment: u32,
     hostgroup: u32,
     epoch: u32,
@@ -95,8 +96,8 @@ impl<T: Plan> Kind<T> {
         let Parts { plan, user, schema, environment, protocol, hostgroup, epoch, head } = *parts;
         let length = |name: &[u8]| u16::try_from(name.len()).expect("parts have no longer ones");
         let common = Common {
+            _room: [0; 7],
             plan: plan.clone(),
-            latest_head: AtomicU64::new(0),
             environment,
             hostgroup,
             epoch,
@@ -177,14 +178,18 @@ impl<T> Kind<T> {
         &self.0.slice[usize::from(common.user_bytes) + usize::from(common.schema_bytes)..]
     }
 
-    /// Takes note of the head of one more answer; says whether the one before had the same.
-    pub(crate) fn had_head(&self, hash: u64) -> bool {
-        let latest = &self.common().latest_head;
-        let is_same = latest.load(Ordering::Relaxed) == hash;
-        if !is_same {
-            latest.store(hash, Ordering::Relaxed);
-        }
-        is_same
+    /// Where its owners are counted: by fills, and by those who leave.
+    #[cfg(test)]
+    pub(crate) fn counted_at(&self) -> usize {
+        self.0.as_ptr().addr()
+    }
+
+    /// What a hit reads of it.
+    #[cfg(test)]
+    pub(crate) fn read_at(&self) -> impl Iterator<Item = usize> {
+        let first = std::ptr::from_ref(self.plan()).addr();
+        let end = self.0.slice.as_ptr_range().end.addr();
+        (first..end).step_by(8)
     }
 
     /// Whether nobody has it but who asks.

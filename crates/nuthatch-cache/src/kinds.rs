@@ -23,20 +23,27 @@ const TABLES: usize = 16;
 /// How many new kinds come at least between two passes over a table.
 const PASS_AFTER_MIN: usize = 64;
 /// What a table takes for each kind that it has, about.
-const PLACE_BYTES: u64 = 16;
+const PLACE_BYTES: u64 = 24;
 
 /// See the module's doc.
 pub(crate) struct Kinds<T> {
     tables: Box<[Line<Mutex<Table<T>>>]>,
     /// What those in the tables weigh. Invariant: never more than the budget, but while that is lowered.
-    bytes: AtomicU64,
+    bytes: Line<AtomicU64>,
     budget_bytes: AtomicU64,
     /// How often all were renounced.
     renounced: AtomicU32,
 }
 
+/// A kind that is shared.
+struct Known<T> {
+    kind: Kind<T>,
+    /// The hash of the head that the latest answer of this kind had; of kinds without one.
+    latest_head: u64,
+}
+
 struct Table<T> {
-    kinds: HashTable<Kind<T>>,
+    kinds: HashTable<Known<T>>,
     /// New ones since the last pass.
     new: usize,
     /// How many there were behind it.
@@ -48,7 +55,7 @@ impl<T: Plan> Kinds<T> {
         let table = || Table { kinds: HashTable::new(), new: 0, left: 0 };
         Self {
             tables: (0..TABLES).map(|_| Line(Mutex::new(table()))).collect(),
-            bytes: AtomicU64::new(0),
+            bytes: Line(AtomicU64::new(0)),
             budget_bytes: AtomicU64::new(budget_bytes),
             renounced: AtomicU32::new(0),
         }
@@ -59,19 +66,23 @@ impl<T: Plan> Kinds<T> {
     /// Cost: one or two look-ups, each under a lock that some fills share.
     pub(crate) fn of(&self, fill: &Fill<'_, T>) -> Option<Kind<T>> {
         let parts = Parts::of(fill, b"")?;
-        let Some(without) = self.shared(&parts) else { return Some(Kind::new(&parts, Membership::Own)) };
         let head = fill.head;
-        let is_common = !head.is_empty() && head.len() <= HEAD_BYTES_MAX && without.had_head(hash_of(head));
-        let with = if is_common { self.shared(&Parts::of(fill, head)?) } else { None };
-        Some(with.unwrap_or(without))
+        let head_hash = (!head.is_empty() && head.len() <= HEAD_BYTES_MAX).then(|| hash_of(head));
+        let Some((without, is_common)) = self.shared(&parts, head_hash) else {
+            return Some(Kind::new(&parts, Membership::Own));
+        };
+        let with = if is_common { self.shared(&Parts::of(fill, head)?, None) } else { None };
+        Some(with.map_or(without, |(with, _)| with))
     }
 
-    /// The kind with these parts: the one that there is, or a new one, if there is room for it.
-    fn shared(&self, parts: &Parts<'_, T>) -> Option<Kind<T>> {
+    /// The kind with these parts: the one that there is, or a new one, if there is room for it; and whether its latest answer had that head,
+    /// which is taken note of.
+    fn shared(&self, parts: &Parts<'_, T>, head_hash: Option<u64>) -> Option<(Kind<T>, bool)> {
         let hash = parts.hashed();
         let mut table = self.table(hash).lock();
-        if let Some(there) = table.kinds.find(hash, |kind| kind.parts() == *parts) {
-            return Some(there.clone());
+        if let Some(there) = table.kinds.find_mut(hash, |known| known.kind.parts() == *parts) {
+            let had = head_hash.is_some_and(|head| std::mem::replace(&mut there.latest_head, head) == head);
+            return Some((there.kind.clone(), had));
         }
         table.new += 1;
         if table.new > table.left.max(PASS_AFTER_MIN) {
@@ -81,8 +92,9 @@ impl<T: Plan> Kinds<T> {
             return None;
         }
         let kind = Kind::new(parts, Membership::Shared(self.renounced.load(Ordering::Acquire)));
-        table.kinds.insert_unique(hash, kind.clone(), hash_of_kind);
-        Some(kind)
+        let known = Known { kind: kind.clone(), latest_head: head_hash.unwrap_or_default() };
+        table.kinds.insert_unique(hash, known, hash_of_kind);
+        Some((kind, false))
     }
 
     /// By the middle bits, as the table uses the low and the high ones.
@@ -105,7 +117,7 @@ impl<T: Plan> Kinds<T> {
 
     /// What those that are shared weigh.
     pub(crate) fn bytes(&self) -> u64 {
-        self.bytes.load(Ordering::Relaxed)
+        self.bytes.0.load(Ordering::Relaxed)
     }
 
     /// Puts another budget in force, and lets go of those that no entry has. Returns whether the others keep to it.
@@ -134,13 +146,13 @@ impl<T: Plan> Kinds<T> {
     /// Whoever might want one of those that go waits for the table's lock.
     fn keep(&self, table: &mut Table<T>, is_kept: impl Fn(&Kind<T>) -> bool) {
         let mut gone_bytes = 0;
-        table.kinds.retain(|kind| {
+        table.kinds.retain(|Known { kind, .. }| {
             let is_kept = is_kept(kind);
             gone_bytes += if is_kept { 0 } else { kind.weight_bytes() + PLACE_BYTES };
             is_kept
         });
         table.kinds.shrink_to_fit(hash_of_kind);
-        self.bytes.fetch_sub(gone_bytes, Ordering::Relaxed);
+        self.bytes.0.fetch_sub(gone_bytes, Ordering::Relaxed);
         (table.new, table.left) = (0, table.kinds.len());
     }
 
@@ -148,12 +160,12 @@ impl<T: Plan> Kinds<T> {
     fn reserve(&self, bytes: u64) -> bool {
         let budget_bytes = self.budget_bytes.load(Ordering::Relaxed);
         let with = |held: u64| held.checked_add(bytes).filter(|all| *all <= budget_bytes);
-        self.bytes.fetch_update(Ordering::Relaxed, Ordering::Relaxed, with).is_ok()
+        self.bytes.0.fetch_update(Ordering::Relaxed, Ordering::Relaxed, with).is_ok()
     }
 }
 
-fn hash_of_kind<T: Plan>(kind: &Kind<T>) -> u64 {
-    kind.parts().hashed()
+fn hash_of_kind<T: Plan>(known: &Known<T>) -> u64 {
+    known.kind.parts().hashed()
 }
 
 #[cfg(test)]

@@ -181,6 +181,12 @@ impl<V: Held> Shard<V> {
         self.index.at_mut(place)
     }
 
+    /// Where the use of the entry with that tag is noted of which `is_it` says so.
+    #[cfg(test)]
+    pub(crate) fn place_of(&self, tag: Tag, is_it: impl Fn(&V) -> bool) -> Option<usize> {
+        self.index.find(tag, is_it).map(|place| self.index.address_of(place))
+    }
+
     pub(crate) fn len(&self) -> usize {
         self.index.len()
     }

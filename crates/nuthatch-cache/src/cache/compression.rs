@@ -32,7 +32,7 @@ impl<T: Plan> Cache<T> {
         let tag = Tag::of(entry.key().hash());
         if self.read(tag).is_steady(tag, |stored| stored.is_same(entry)) {
             let count = self.exchange(tag, entry, entry.plain(), &mut made_room);
-            add(&self.counters.made_plain, count);
+            add(&self.counters.0.made_plain, count);
         }
     }
 
@@ -51,7 +51,7 @@ impl<T: Plan> Cache<T> {
             Some((tag, entry)) => Some((tag, entry)).filter(|(_, entry)| is_wanted(entry)),
             None => shard.take_spared(is_wanted),
         };
-        found.filter(|_| self.pace.is_due()).map(|(tag, entry)| (tag, entry.clone()))
+        found.filter(|_| self.pace.0.is_due()).map(|(tag, entry)| (tag, entry.clone()))
     }
 
     /// Compresses the entry, which stands in a shard that is short of memory, if it shrinks.
@@ -62,10 +62,10 @@ impl<T: Plan> Cache<T> {
         mut made_room: impl FnMut(&Entry<T>, Option<Over>),
     ) {
         let compressed = entry.compressed();
-        self.pace.note(compressed.is_some());
+        self.pace.0.note(compressed.is_some());
         if let Some(compressed) = compressed {
             let count = self.exchange(tag, entry, compressed, &mut made_room);
-            add(&self.counters.compressions, count);
+            add(&self.counters.0.compressions, count);
         }
     }
 

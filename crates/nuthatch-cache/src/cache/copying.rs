@@ -22,7 +22,7 @@ impl<T: Plan> Cache<T> {
     /// Cost: a look at each shard. Where there are such, a pass over shards' entries under their shared lock, a few hundred at a time, and the
     /// exclusive one for as many that are copied.
     pub fn defragment(&self, budget: usize) {
-        let Some(mut copying) = self.copying.try_lock() else { return };
+        let Some(mut copying) = self.copying.0.try_lock() else { return };
         if copying.sizes == 0 {
             *copying = Copying { sizes: self.sparse_sizes(), shard: 0 };
         }
@@ -37,7 +37,7 @@ impl<T: Plan> Cache<T> {
     }
 
     fn sparse_sizes(&self) -> u64 {
-        let worth_bytes = self.partition.read().limits.bytes / WORTH;
+        let worth_bytes = self.partition.0.read().limits.bytes / WORTH;
         let mut all = Occupancy::new();
         let shards = &self.shards[..=self.mask.load(Ordering::Acquire)];
         shards.iter().for_each(|shard| all.add(&shard.0.read().occupancy));

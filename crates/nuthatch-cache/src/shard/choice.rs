@@ -8,11 +8,12 @@ use super::heat::Worth;
 use super::index::Tag;
 use super::rule::{Rule, Ruling};
 use super::trials::{Part, Sample, Trials};
+use crate::line::Line;
 
 /// Shared by all shards of a cache.
 pub(crate) struct Choice {
-    ruling: Ruling,
-    trials: Mutex<Trials>,
+    ruling: Line<Ruling>,
+    trials: Line<Mutex<Trials>>,
     /// With keys whose hash has none of these bits trials are made.
     mask: AtomicU64,
 }
@@ -21,15 +22,21 @@ impl Choice {
     /// That of a cache with this limit, in bytes, of whose load nothing is known.
     pub(crate) fn new(limit_bytes: u64) -> Self {
         Self {
-            ruling: Ruling::new(Rule::default()),
-            trials: Mutex::new(Trials::new(limit_bytes)),
+            ruling: Line(Ruling::new(Rule::default())),
+            trials: Line(Mutex::new(Trials::new(limit_bytes))),
             mask: AtomicU64::new(Part::of(limit_bytes).mask()),
         }
     }
 
     /// The rule in force.
     pub(crate) const fn ruling(&self) -> &Ruling {
-        &self.ruling
+        &self.ruling.0
+    }
+
+    /// What a hit reads of it.
+    #[cfg(test)]
+    pub(crate) fn read_at(&self) -> usize {
+        std::ptr::from_ref(&self.mask).addr()
     }
 
     /// Whether trials are made with a key of that hash.
@@ -40,32 +47,32 @@ impl Choice {
 
     /// The key with that hash, with which trials are made, was asked for, and its answer is now this.
     pub(crate) fn ask(&self, hash: u64, sample: Sample, worth: Option<Worth>) {
-        self.trials.lock().ask(Tag::of(hash), sample, worth, &self.ruling);
+        self.trials.0.lock().ask(Tag::of(hash), sample, worth, &self.ruling.0);
     }
 
     /// The same, unless others ask just then.
     pub(crate) fn ask_if_free(&self, hash: u64, sample: Sample, worth: Option<Worth>) {
-        if let Some(mut trials) = self.trials.try_lock() {
-            trials.ask(Tag::of(hash), sample, worth, &self.ruling);
+        if let Some(mut trials) = self.trials.0.try_lock() {
+            trials.ask(Tag::of(hash), sample, worth, &self.ruling.0);
         }
     }
 
     /// The answer to the key with that hash is not valid any more.
     pub(crate) fn forget(&self, hash: u64) {
         if self.is_tried(hash) {
-            self.trials.lock().forget(Tag::of(hash));
+            self.trials.0.lock().forget(Tag::of(hash));
         }
     }
 
     /// No answer is valid any more, or the limit is another. The rule stays, and what was counted.
     pub(crate) fn restart(&self, limit_bytes: u64) {
-        self.trials.lock().restart(limit_bytes);
+        self.trials.0.lock().restart(limit_bytes);
         self.mask.store(Part::of(limit_bytes).mask(), Ordering::Relaxed);
     }
 
     /// What the trials take in memory, in bytes; how often they were asked; how often each had the answer, in the order of [`Rule::ALL`].
     pub(crate) fn figures(&self) -> (u64, u64, [u64; Rule::ALL.len()]) {
-        let trials = self.trials.lock();
+        let trials = self.trials.0.lock();
         let (lookups, hits) = trials.figures();
         (trials.bytes(), lookups, hits)
     }

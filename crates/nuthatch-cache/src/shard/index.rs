@@ -126,6 +126,12 @@ impl<V> Index<V> {
         Some((Tag(cell.tag), value, Heat(cell.heat.load(Ordering::Relaxed))))
     }
 
+    /// Where the word stands that is written when the place is used.
+    #[cfg(test)]
+    pub(crate) fn address_of(&self, place: usize) -> usize {
+        std::ptr::from_ref(&self.cells[place].heat).addr()
+    }
+
     pub(crate) fn at_mut(&mut self, place: usize) -> Option<&mut V> {
         self.cells.get_mut(place)?.value.as_mut()
     }

@@ -11,6 +11,7 @@ use std::hash::{BuildHasherDefault, Hasher};
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
 
+use nuthatch_config::Stripes;
 use nuthatch_sql::{ReadFootprint, TableId};
 use parking_lot::Mutex;
 
@@ -66,6 +67,8 @@ pub(crate) struct DigestCounters {
     max_us: AtomicU64,
     rows_affected: AtomicU64,
     rows_sent: AtomicU64,
+    /// What the cache answered, by workers; of the cache's own row.
+    hits: Stripes<Hits>,
     cache: CacheCounters,
     admission: Admission,
     patience: Patience,
@@ -74,6 +77,15 @@ pub(crate) struct DigestCounters {
     hit: OnceLock<Arc<Self>>,
     /// The tables that its answers depend on.
     tables: OnceLock<Box<[TableId]>>,
+}
+
+/// What the cache answered on one worker.
+#[derive(Debug, Default)]
+struct Hits {
+    count: AtomicU64,
+    rows_sent: AtomicU64,
+    first_ms: AtomicU64,
+    last_ms: AtomicU64,
 }
 
 /// A row of `stats_mysql_query_digest`, times in milliseconds since the proxy's start.
@@ -225,6 +237,7 @@ impl DigestCounters {
             max_us: AtomicU64::new(0),
             rows_affected: AtomicU64::new(0),
             rows_sent: AtomicU64::new(0),
+            hits: Stripes::new(),
             cache: CacheCounters::default(),
             admission: Admission::default(),
             patience: Patience::default(),
@@ -284,7 +297,7 @@ impl DigestCounters {
     fn judge(&self, writes: &impl Fn(TableId) -> u64, now_ms: u64) {
         let answered = self.count.load(Ordering::Relaxed);
         let counted = Counted {
-            hits: self.hit.get().map_or(0, |hit| hit.count.load(Ordering::Relaxed)),
+            hits: self.hit.get().map_or(0, |hit| hit.answered_from_cache()),
             copies: self.cache.copies(),
             writes: self.tables.get().map_or(0, |tables| tables.iter().map(|table| writes(*table)).sum()),
             average_us: self.average_us(answered),
@@ -309,10 +322,19 @@ impl DigestCounters {
         self.rows_sent.fetch_add(seen.rows_sent, Ordering::Relaxed);
     }
 
-    /// Counts one statement that the cache answered: it took no time that is counted.
-    pub(crate) fn hit(&self, now_ms: u64, rows_sent: u64) {
-        self.count_at(now_ms);
-        self.rows_sent.fetch_add(rows_sent, Ordering::Relaxed);
+    /// Counts one statement that the cache answered on that worker: it took no time that is counted.
+    #[inline]
+    pub(crate) fn hit(&self, worker: usize, now_ms: u64, rows_sent: u64) {
+        let hits = self.hits.of(worker);
+        if hits.count.fetch_add(1, Ordering::Relaxed) == 0 {
+            hits.first_ms.store(now_ms, Ordering::Relaxed);
+        }
+        hits.last_ms.store(now_ms, Ordering::Relaxed);
+        hits.rows_sent.fetch_add(rows_sent, Ordering::Relaxed);
+    }
+
+    fn answered_from_cache(&self) -> u64 {
+        self.hits.all().map(|hits| hits.count.load(Ordering::Relaxed)).sum()
     }
 
     fn count_at(&self, now_ms: u64) {
@@ -322,12 +344,37 @@ impl DigestCounters {
         self.last_seen_ms.store(now_ms, Ordering::Relaxed);
     }
 
+    /// How many hits there were, their rows, and when the first and the last was.
+    fn read_hits(&self, take: impl Fn(&AtomicU64, u64) -> u64) -> (u64, u64, Option<(u64, u64)>) {
+        let (mut count, mut rows, mut seen_ms) = (0, 0, None);
+        for hits in self.hits.all() {
+            let of_worker = take(&hits.count, 0);
+            if of_worker > 0 {
+                let of = (hits.first_ms.load(Ordering::Relaxed), hits.last_ms.load(Ordering::Relaxed));
+                let (first, last) = seen_ms.unwrap_or(of);
+                seen_ms = Some((of.0.min(first), of.1.max(last)));
+            }
+            count += of_worker;
+            rows += take(&hits.rows_sent, 0);
+        }
+        (count, rows, seen_ms)
+    }
+
     fn read(&self, reading: DigestReading, now_ms: u64) -> Option<DigestRow> {
         let take = |counter: &AtomicU64, zero: u64| match reading {
             DigestReading::Keep => counter.load(Ordering::Relaxed),
             DigestReading::Reset => counter.swap(zero, Ordering::Relaxed),
         };
-        let count_star = take(&self.count, 0);
+        let (hits, hit_rows, seen_ms) = self.read_hits(take);
+        let observed = take(&self.count, 0);
+        let of_observed =
+            (self.first_seen_ms.load(Ordering::Relaxed), self.last_seen_ms.load(Ordering::Relaxed));
+        let (first_seen_ms, last_seen_ms) = match seen_ms {
+            Some((first, last)) if observed > 0 => (first.min(of_observed.0), last.max(of_observed.1)),
+            Some(of_hits) => of_hits,
+            None => of_observed,
+        };
+        let count_star = observed + hits;
         let min_us = take(&self.min_us, u64::MAX);
         let row = DigestRow {
             hostgroup: self.hostgroup,
@@ -337,13 +384,13 @@ impl DigestCounters {
             digest: self.digest,
             digest_text: self.digest_text.to_vec(),
             count_star,
-            first_seen_ms: self.first_seen_ms.load(Ordering::Relaxed),
-            last_seen_ms: self.last_seen_ms.load(Ordering::Relaxed),
+            first_seen_ms,
+            last_seen_ms,
             sum_time_us: take(&self.sum_us, 0),
             min_time_us: if min_us == u64::MAX { 0 } else { min_us },
             max_time_us: take(&self.max_us, 0),
             sum_rows_affected: take(&self.rows_affected, 0),
-            sum_rows_sent: take(&self.rows_sent, 0),
+            sum_rows_sent: take(&self.rows_sent, 0) + hit_rows,
             cache: self.cache.read(reading),
             admission: self.admission.told(now_ms),
         };
@@ -400,6 +447,23 @@ mod tests {
     }
 
     #[test]
+    fn hits_of_all_workers_add_up_and_begin_anew_behind_a_reset() {
+        let digests = Digests::new();
+        let row = digests.row(&observed(7), 10).unwrap();
+        for (worker, now_ms) in [(3, 40), (0, 20), (11, 70), (0, 30)] {
+            row.hit(worker, now_ms, 5);
+        }
+        let read = |reading| {
+            let row = digests.read(reading, 0).first().cloned();
+            row.map(|row| (row.count_star, row.sum_rows_sent, row.first_seen_ms, row.last_seen_ms))
+        };
+        assert_eq!(read(DigestReading::Reset), Some((4, 20, 20, 70)));
+        assert_eq!(read(DigestReading::Keep), None);
+        row.hit(3, 90, 1);
+        assert_eq!(read(DigestReading::Keep), Some((1, 1, 90, 90)));
+    }
+
+    #[test]
     fn rows_are_apart_by_every_part_of_their_key() {
         let digests = Digests::new();
         let base = observed(7);
@@ -411,7 +475,7 @@ mod tests {
             observed(8),
             base,
         ] {
-            digests.row(&other, 100).unwrap().hit(1, 0);
+            digests.row(&other, 100).unwrap().hit(0, 1, 0);
         }
         assert_eq!(digests.read(DigestReading::Keep, 0).len(), 6);
     }

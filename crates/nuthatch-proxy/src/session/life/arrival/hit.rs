@@ -226,10 +226,11 @@ pub(crate) fn count_hit(session: &mut Session, entry: &Entry<HitPlan>, bytes: us
         dealings.hands.position.saw_somewhere(writer, (entry.created_ms() + 1) * 1000);
     }
     let plan = entry.plan();
+    let worker = ground.worker.id;
     if let Some(digest) = &plan.digest {
-        digest.hit(now_ms, entry.rows());
+        digest.hit(worker, now_ms, entry.rows());
     }
-    plan.rules.iter().for_each(|rule| rule.bump());
+    plan.rules.iter().for_each(|rule| rule.bump_cached(worker));
     if !plan.leaves_diagnostics {
         dealings.diagnostics.forget();
     }
