@@ -80,7 +80,7 @@ struct Report {
 pub(crate) fn run(options: &CompareOptions) -> Result<()> {
     affinity::require_both()?;
     let mut priority = Priority::of_this_process(options.nice)?;
-    let mut field = Field::start(&options.candidates, &options.nuthatch)?;
+    let mut field = Field::start(&options.candidates, &options.nuthatch, options.slice.statement)?;
     priority.include(field.database_pid()?)?;
     let mut patience = Patience::of_seconds(options.patience);
     let mut slices = Vec::new();

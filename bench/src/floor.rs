@@ -2,7 +2,8 @@
 //!
 //! One `recv` and one `send` a query, in the same [event loop](crate::event_loop) as the relay. It speaks enough of the
 //! handshake that real clients log in (any name, any password), answers every SELECT with one fixed row of sbtest1
-//! (195 bytes), a long one with a hundred, and everything else with OK. What a proxy costs above it is the proxy's own; nobody can be below it by far.
+//! (195 bytes), or with as many as it is told, and everything else with OK. What a proxy costs above it is the proxy's own; nobody can be below it
+//! by far.
 
 mod reply;
 
@@ -15,8 +16,6 @@ use crate::event_loop::{self, Fate, Service, send_all};
 use crate::reply::{EofForm, HEADER_BYTES};
 use reply::Replies;
 
-/// A longer SELECT is of a range of rows.
-const POINT_BYTES_MAX: usize = 50;
 const COM_QUIT: u8 = 1;
 const COM_QUERY: u8 = 3;
 
@@ -25,26 +24,29 @@ pub(crate) struct FloorOptions {
     /// IP:PORT or a socket's path; may be given more than once
     #[arg(long = "listen", required = true)]
     listen: Vec<Address>,
+    /// Rows of each answer
+    #[arg(long, default_value_t = 1)]
+    rows: u32,
 }
 
 impl FloorOptions {
     /// Listening on one address.
     #[cfg(test)]
     pub(crate) fn listening_on(address: Address) -> Self {
-        Self { listen: vec![address] }
+        Self { listen: vec![address], rows: 1 }
     }
 }
 
 /// What the floor says during a login, in order.
 #[cfg(test)]
 pub(crate) fn login_replies() -> Vec<Vec<u8>> {
-    let replies = Replies::new();
+    let replies = Replies::new(1);
     vec![replies.greeting, replies.logged_in]
 }
 
 /// Serves until the process is killed.
 pub(crate) fn serve(options: &FloorOptions) -> Result<()> {
-    event_loop::serve(Floor { replies: Replies::new() }, &options.listen)
+    event_loop::serve(Floor { replies: Replies::new(options.rows) }, &options.listen)
 }
 
 struct Floor {
@@ -96,8 +98,7 @@ impl Session {
     fn handle_command(&self, payload: &[u8], form: EofForm, replies: &Replies) -> Fate {
         match payload {
             [COM_QUERY, b'S' | b's', b'E' | b'e', b'L' | b'l', ..] => {
-                let is_range = payload.len() > POINT_BYTES_MAX;
-                send_all(&self.fd, if is_range { replies.range(form) } else { replies.result_set(form) })
+                send_all(&self.fd, replies.result_set(form))
             }
             [COM_QUIT] => Fate::Ends,
             _ => send_all(&self.fd, &replies.ok),

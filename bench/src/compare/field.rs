@@ -16,6 +16,7 @@ use crate::address::Address;
 use crate::affinity::SERVER;
 use crate::cpu::Pid;
 use crate::database::Database;
+use crate::load::Statement;
 use crate::proxy::{CacheRule, POINT_SELECT, Program, Proxy, free_port};
 use crate::running::Running;
 use crate::socket::Socket;
@@ -47,7 +48,7 @@ struct Bare {
 
 impl Field {
     /// Starts what the candidates need.
-    pub(super) fn start(candidates: &[Candidate], program: &Path) -> Result<Self> {
+    pub(super) fn start(candidates: &[Candidate], program: &Path, statement: Statement) -> Result<Self> {
         let program = candidates
             .iter()
             .any(|candidate| matches!(candidate, Candidate::Hit | Candidate::Pass))
@@ -63,7 +64,7 @@ impl Field {
         };
         let hit = proxy(Candidate::Hit, CacheRule::Matching(POINT_SELECT))?;
         let pass = proxy(Candidate::Pass, CacheRule::Nothing)?;
-        let floor = Bare::start("floor", &[])?;
+        let floor = Bare::start("floor", &["--rows", &statement.rows().to_string()])?;
         let relay = Bare::start("relay", &["--to", &database.tcp().to_string()])?;
         Ok(Self { floor, relay, hit, pass, database })
     }

@@ -2,7 +2,7 @@
 
 use crate::capability;
 use crate::login::encode_packet;
-use crate::reply::{EofForm, RANGE_ROWS};
+use crate::reply::EofForm;
 
 /// Status: autocommit.
 const STATUS: [u8; 2] = [2, 0];
@@ -21,22 +21,17 @@ pub(super) struct Replies {
     pub(super) ok: Vec<u8>,
     with_eof: Vec<u8>,
     without_eof: Vec<u8>,
-    /// A hundred rows.
-    range_with_eof: Vec<u8>,
-    range_without_eof: Vec<u8>,
 }
 
 impl Replies {
-    pub(super) fn new() -> Self {
+    pub(super) fn new(rows: u32) -> Self {
         let ok = [&[0, 0, 0][..], &STATUS, &[0, 0]].concat();
         Self {
             greeting: encode_packet(0, &greeting()),
             logged_in: encode_packet(2, &ok),
             ok: encode_packet(1, &ok),
-            with_eof: result_set(EofForm::Packets, 1),
-            without_eof: result_set(EofForm::Deprecated, 1),
-            range_with_eof: result_set(EofForm::Packets, RANGE_ROWS),
-            range_without_eof: result_set(EofForm::Deprecated, RANGE_ROWS),
+            with_eof: result_set(EofForm::Packets, rows),
+            without_eof: result_set(EofForm::Deprecated, rows),
         }
     }
 
@@ -44,13 +39,6 @@ impl Replies {
         match form {
             EofForm::Packets => &self.with_eof,
             EofForm::Deprecated => &self.without_eof,
-        }
-    }
-
-    pub(super) fn range(&self, form: EofForm) -> &[u8] {
-        match form {
-            EofForm::Packets => &self.range_with_eof,
-            EofForm::Deprecated => &self.range_without_eof,
         }
     }
 }
@@ -104,13 +92,13 @@ mod tests {
 
     #[test]
     fn canned_answer_is_one_row_of_the_size_that_mariadb_sends() {
-        let replies = Replies::new();
+        let (replies, long) = (Replies::new(1), Replies::new(100));
         for (form, bytes) in [(EofForm::Packets, 195), (EofForm::Deprecated, 188)] {
             let reply = replies.result_set(form);
             assert_eq!(reply.len(), bytes);
             let finished = ReplyScan::new(form).feed(reply).unwrap().unwrap();
             assert_eq!((finished.ending, finished.consumed), (Ending::Rows(1), bytes));
-            let range = replies.range(form);
+            let range = long.result_set(form);
             assert_eq!(range.len(), bytes + 99 * 124);
             let finished = ReplyScan::new(form).feed(range).unwrap().unwrap();
             assert_eq!((finished.ending, finished.consumed), (Ending::Rows(100), range.len()));

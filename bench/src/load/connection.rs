@@ -10,13 +10,15 @@ use super::Statement;
 use super::answers::{Answers, IdIndex};
 use crate::address::Address;
 use crate::login::{Login, encode_packet, log_in, refuse_error};
-use crate::reply::{Ending, EofForm, HEADER_BYTES, RANGE_ROWS, ReplyScan};
+use crate::reply::{Ending, EofForm, HEADER_BYTES, ReplyScan};
 use crate::socket::Socket;
 
 const COM_QUIT: u8 = 1;
 
 pub(super) struct Connection {
     pub(super) fd: OwnedFd,
+    /// How many rows an answer has.
+    rows: u64,
     asked: Option<IdIndex>,
     /// A reply that did not come at once, or not as the one before.
     partial: Option<Partial>,
@@ -33,7 +35,7 @@ impl Connection {
         let mut socket = Socket::connect(target)?;
         log_in(&mut socket, login)?;
         statement.begin(&mut socket, login.form)?;
-        Ok(Self { fd: socket.into_fd(), asked: None, partial: None })
+        Ok(Self { fd: socket.into_fd(), rows: statement.rows().into(), asked: None, partial: None })
     }
 
     /// Sends the next id's query.
@@ -97,15 +99,9 @@ impl Connection {
         if finished.ending == Ending::Err {
             refuse_error(&partial.bytes[HEADER_BYTES..])?;
         }
-        let is_wanted = match finished.ending {
-            Ending::Rows(rows) => rows == 1 || rows == u64::from(RANGE_ROWS),
-            ending => ending == Ending::Ok,
-        };
-        ensure!(
-            is_wanted,
-            "one row or a range is wanted, or that one was written, not {:?}",
-            finished.ending
-        );
+        let wanted = self.rows;
+        let is_wanted = [Ending::Rows(wanted), Ending::Ok].contains(&finished.ending);
+        ensure!(is_wanted, "rows wanted: {wanted}, or that one was written, not {:?}", finished.ending);
         answers.learn(id, &partial.bytes)?;
         self.asked = None;
         Ok(true)

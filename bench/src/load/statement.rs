@@ -38,6 +38,11 @@ impl Statement {
         self.to_possible_value().map_or_else(String::new, |value| value.get_name().to_owned())
     }
 
+    /// Rows of the answer, where there are any.
+    pub(crate) const fn rows(self) -> u32 {
+        if matches!(self, Self::Range) { RANGE_ROWS } else { 1 }
+    }
+
     /// The packet that asks for that id.
     pub(super) fn packet(self, id: u32) -> Vec<u8> {
         let query = |text: String| [&[COM_QUERY], text.as_bytes()].concat();

@@ -93,7 +93,7 @@ fn wrong_answers_fail_the_run() {
         (vec![one_row(b"\x01a"), one_row(b"\x01b")], "wrong answer"),
         (vec![one_row(b"\x01a"), [one_row(b"\x01a"), vec![1]].concat()], "behind the end"),
         (vec![encode_packet(1, b"\xff\x28\x04#42000no such table")], "1064: #42000no such table"),
-        (vec![no_row], "one row is wanted"),
+        (vec![no_row], "rows wanted: 1"),
         (vec![one_row(b"\x01a")], "closed a connection"),
     ];
     for (replies, words) in cases {

@@ -216,8 +216,8 @@ impl<T: Plan> Cache<T> {
     pub fn turn_away(&self, hash: u64) {
         let tag = Tag::of(hash);
         self.write(tag).turn_away(tag, self.choice.ruling());
-        add(&self.counters.refused, 1);
-        add(&self.counters.not_admitted, 1);
+        add(&self.counters.0.refused, 1);
+        add(&self.counters.0.not_admitted, 1);
     }
 
     /// The entry to the key with that hash has been removed, being over.

@@ -55,7 +55,9 @@ mod tests {
         let lines: HashSet<usize> =
             (0..16).map(|thread| std::ptr::from_ref(stripes.of(thread)).addr() / 64).collect();
         assert_eq!(lines.len(), STRIPES);
-        (0..16).for_each(|thread| drop(stripes.of(thread)[0].fetch_add(thread as u64, Relaxed)));
+        for thread in 0..16 {
+            stripes.of(thread)[0].fetch_add(thread as u64, Relaxed);
+        }
         assert_eq!(stripes.all().map(|counters| counters[0].load(Relaxed)).sum::<u64>(), 120);
     }
 }

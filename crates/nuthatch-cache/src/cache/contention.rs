@@ -109,7 +109,6 @@ fn hits_of_different_keys_share_no_line_that_they_write_but_shards_and_neighbour
         let shared = shared_lines(workers);
         let of = |what| shared.get(&what).copied().unwrap_or(0);
         let all = [What::Shard, What::Counts, What::Place, What::Kind, What::Cache].map(of);
-        #[expect(clippy::print_stdout, reason = "the table in docs/design/hit-path.md")]
         {
             println!("{workers} workers, {} keys: {all:?}", workers * KEYS_PER_WORKER);
         }

@@ -491,12 +491,12 @@ mod tests {
     fn a_reset_clears_everything_but_keeps_rows_that_are_held() {
         let digests = Digests::new();
         let held = digests.row(&observed(1), 10).unwrap();
-        held.hit(1, 0);
-        digests.row(&observed(2), 10).unwrap().hit(1, 0);
+        held.hit(0, 1, 0);
+        digests.row(&observed(2), 10).unwrap().hit(0, 1, 0);
         assert_eq!(digests.read(DigestReading::Reset, 0).len(), 2);
         assert_eq!(digests.read(DigestReading::Keep, 0).len(), 0);
         assert_eq!(digests.len(), 1);
-        held.hit(2, 0);
+        held.hit(0, 2, 0);
         assert_eq!(digests.read(DigestReading::Keep, 0)[0].count_star, 1);
     }
 }
