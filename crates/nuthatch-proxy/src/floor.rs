@@ -43,10 +43,12 @@ impl Floor {
         Ok(Self { lobbies, threads: Mutex::new(threads), placing: Mutex::new(()) })
     }
 
-    /// Takes a place on the worker with the fewest sessions.
-    pub(crate) fn least(&self) -> Option<Place> {
+    /// Takes a place on the worker with the fewest sessions. Where so many are taken, it is one of a client that is to be refused there: such
+    /// are not among those that are taken, so that who asks again and again keeps nobody out.
+    pub(crate) fn least(&self, clients_max: u64) -> Option<Place> {
         let _one_at_a_time = self.placing.lock();
-        self.lobbies.iter().min_by_key(|lobby| lobby.taken()).map(Place::take)
+        let lobby = self.lobbies.iter().min_by_key(|lobby| lobby.taken())?;
+        Some(if (self.taken() as u64) < clients_max { Place::take(lobby) } else { Place::beside(lobby) })
     }
 
     /// The lobbies, in the order of their workers' numbers.
@@ -90,10 +92,25 @@ mod tests {
     #[test]
     fn eight_clients_on_four_workers_are_two_on_each() {
         let floor = Floor::start(4, Clock::start()).unwrap();
-        let mut places: Vec<_> = (0..8).filter_map(|_| floor.least()).collect();
+        let mut places: Vec<_> = (0..8).filter_map(|_| floor.least(100)).collect();
         assert!(floor.lobbies().iter().all(|lobby| lobby.taken() == 2));
         places.retain(|place| place.lobby.worker.id != 1);
-        assert_eq!(floor.least().unwrap().lobby.worker.id, 1);
+        assert_eq!(floor.least(100).unwrap().lobby.worker.id, 1);
+        floor.stop();
+    }
+
+    #[test]
+    fn those_who_are_refused_keep_nobody_out_when_one_has_left() {
+        let floor = Floor::start(2, Clock::start()).unwrap();
+        let mut places: Vec<_> = (0..2).filter_map(|_| floor.least(2)).collect();
+        assert!(places.iter().all(Place::is_taken));
+        let refused: Vec<_> = (0..5).filter_map(|_| floor.least(2)).collect();
+        assert!(!refused.iter().any(Place::is_taken));
+        assert_eq!(floor.taken(), 2);
+        places.pop();
+        assert!(floor.least(2).unwrap().is_taken());
+        drop(refused);
+        assert_eq!(floor.taken(), 1);
         floor.stop();
     }
 }

@@ -128,7 +128,8 @@ fn remove_if_abandoned(path: &Path) -> io::Result<()> {
 
 /// Gives a connection to a worker, where it becomes a session.
 fn place(proxy: &Arc<Proxy>, stream: IdleStream, address: ClientAddress) {
-    let Some(place) = proxy.floor.least() else { return };
+    let clients_max = proxy.shared.configuration.snapshot().mysql.max_connections;
+    let Some(place) = proxy.floor.least(clients_max) else { return };
     let worker = Arc::clone(&place.lobby.worker);
     drop(worker.spawn(welcome(Arc::clone(proxy), place, stream, address)));
 }
@@ -138,8 +139,7 @@ async fn welcome(proxy: Arc<Proxy>, mut place: Place, stream: IdleStream, addres
     let (shared, lobby) = (&proxy.shared, Arc::clone(&place.lobby));
     let worker = &lobby.worker;
     let Ok(stream) = place.admit(stream) else { return };
-    let variables = shared.configuration.snapshot();
-    if proxy.floor.taken() as u64 > variables.mysql.max_connections {
+    if !place.is_taken() {
         drop(session::refuse_for_room(worker, stream).await);
         return;
     }
@@ -147,7 +147,8 @@ async fn welcome(proxy: Arc<Proxy>, mut place: Place, stream: IdleStream, addres
     let handle = Arc::new(handle);
     place.register(&shared.roster, &handle);
     handle.runs().await;
-    let patience = Duration::from_millis(variables.mysql.connect_timeout_client);
+    let patience = shared.configuration.snapshot().mysql.connect_timeout_client;
+    let patience = Duration::from_millis(patience);
     let counted = PanicCounter::new(shared, worker.id);
     let login = handle.unless_ended(session::log_in(shared, worker, &lobby.memo, &handle, stream));
     match Box::pin(timeout(patience, login)).await {

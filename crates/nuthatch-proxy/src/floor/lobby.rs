@@ -57,9 +57,11 @@ struct Seat {
 #[derive(Debug)]
 pub(crate) struct Place {
     pub(crate) lobby: Arc<Lobby>,
-    /// Where the session waits.
-    seat: Option<usize>,
+    /// Where the session waits. In four bytes, as idle sessions are many.
+    seat: Option<u32>,
     entry: Option<Entry>,
+    /// It counts among those that are.
+    is_taken: bool,
 }
 
 /// A session with its place, which is freed last.
@@ -77,13 +79,29 @@ impl Place {
     /// Takes one.
     pub(crate) fn take(lobby: &Arc<Lobby>) -> Self {
         lobby.taken.fetch_add(1, Ordering::AcqRel);
-        Self { lobby: Arc::clone(lobby), seat: None, entry: None }
+        let mut place = Self::beside(lobby);
+        place.is_taken = true;
+        place
+    }
+
+    /// One for a client that is to be refused.
+    pub(crate) fn beside(lobby: &Arc<Lobby>) -> Self {
+        Self { lobby: Arc::clone(lobby), seat: None, entry: None, is_taken: false }
+    }
+
+    fn seat(&self) -> Option<usize> {
+        self.seat.map(|seat| seat as usize)
+    }
+
+    /// Whether it is one for a client to stay.
+    pub(crate) const fn is_taken(&self) -> bool {
+        self.is_taken
     }
 
     /// Watches the client's socket, on the worker's own thread.
     pub(crate) fn admit(&mut self, stream: IdleStream) -> io::Result<Stream> {
         let (stream, seat) = self.lobby.admit(stream)?;
-        self.seat = Some(seat);
+        self.seat = Some(u32::try_from(seat).map_err(io::Error::other)?);
         Ok(stream)
     }
 
@@ -95,11 +113,13 @@ impl Place {
 
 impl Drop for Place {
     fn drop(&mut self) {
-        if let Some(seat) = self.seat {
+        if let Some(seat) = self.seat() {
             self.lobby.vacate(seat);
         }
         self.entry = None;
-        self.lobby.taken.fetch_sub(1, Ordering::AcqRel);
+        if self.is_taken {
+            self.lobby.taken.fetch_sub(1, Ordering::AcqRel);
+        }
     }
 }
 
@@ -146,7 +166,7 @@ impl Lobby {
 
     /// Has a session wait on its seat; it runs on when it was told to end meanwhile.
     fn seat(self: &Arc<Self>, mut guest: Box<Guest>) {
-        match guest.place.seat {
+        match guest.place.seat() {
             Some(seat) if may_sit_at(&mut guest.session, seat) => {
                 if let Some(seat) = self.seats.lock().get_mut(seat) {
                     seat.guest = Some(guest);

@@ -17,13 +17,8 @@ pub(crate) struct Bound {
 pub(crate) enum Limit {
     /// Another figure.
     Figure(&'static str),
-    /// The same, and so many more for a moment.
-    Nearly(&'static str, u64),
     Fixed(u64),
 }
-
-/// Who is told that there are too many clients is counted among them until he has been told: of each thread of the load, one at a time.
-const TOLD_AT_ONCE: u64 = 30;
 
 /// Clients that the proxy lets in.
 pub(crate) const CLIENTS_MAX: u64 = 80;
@@ -41,7 +36,7 @@ pub(crate) const BOUNDS: [Bound; 12] = [
     of("Query_Digest_Entries", Limit::Figure("Query_Digest_Limit")),
     of("Statement_Shapes", Limit::Figure("Statement_Shapes_Limit")),
     of("Session_Environment_Entries", Limit::Figure("Session_Environment_Limit")),
-    of("Client_Connections_connected", Limit::Nearly("Client_Connections_limit", TOLD_AT_ONCE)),
+    of("Client_Connections_connected", Limit::Figure("Client_Connections_limit")),
     of("Server_Connections_connected", Limit::Fixed(SERVER_CONNECTIONS_MAX)),
     of("Line_Longest", Limit::Figure("Line_Longest_limit")),
     of("Line_Bytes", Limit::Figure("Line_Bytes_limit")),
@@ -76,7 +71,6 @@ impl Sample {
         let level = |bound: Bound| {
             let limit = match bound.limit {
                 Limit::Figure(name) => figures[name],
-                Limit::Nearly(name, more) => figures[name] + more,
                 Limit::Fixed(limit) => limit,
             };
             Level { is: figures[bound.figure], limit }

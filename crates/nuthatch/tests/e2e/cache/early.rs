@@ -14,9 +14,10 @@ use crate::stage::Stage;
 
 const OTHER: &str = "SELECT v FROM t WHERE id = 2";
 
-/// Before a server of its own, with answers cached until something is written, that has seen a COMMIT.
+/// Before a server of its own, with answers cached until something is written, over one connection, that has seen a COMMIT.
 fn stage() -> (Stage, Client) {
     let stage = Stage::alone(Setup::default().variable("mysql-query_cache_type", 1));
+    stage.administer(["UPDATE mysql_servers SET max_connections = 1", "LOAD MYSQL SERVERS TO RUNTIME"]);
     let mut client = stage.client();
     await_known(&stage, &mut client, SELECT);
     for sql in ["BEGIN", SELECT, "COMMIT"] {
