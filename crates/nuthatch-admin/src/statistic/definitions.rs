@@ -314,6 +314,8 @@ statistics! {
         "Entries that are being read anew at the moment.";
     QueryCacheStaleAnswers = Counter "Query_Cache_Stale_answers", "query_cache_stale_answers" {},
         "Answers past their time that were given because no server answered, where a rule allows that (cache_stale_if_error_ms).";
+    QueryCacheSnapshotsOpened = Counter "Query_Cache_Snapshots_opened", "query_cache_snapshots_opened" {},
+        "Snapshots of transactions that were opened by themselves, as the cache had what the first read asked for (mysql-query_cache_opens_snapshots).";
     QueryCacheRule = Gauge "Query_Cache_Rule", "query_cache_rule" {},
         "By what it is chosen which answers go when the cache is full: 0 the time of the last use, 1 the same and those used twice at most before, 2 how often they were used.";
     QueryCacheTrials = Counter "Query_Cache_Trials", "query_cache_trials" {},

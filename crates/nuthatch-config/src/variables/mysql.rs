@@ -19,6 +19,8 @@ variables! {
         "What is cached by itself: 0 nothing, though rules with `cache_ttl` and comments with `ttl` still act; 1 every SELECT that can be proven safe, until what it reads is written through this proxy (writes past it are not seen); 2 only those with SQL_CACHE or `/* nuthatch: cache */`. A session may say another for itself.";
     query_cache_size as "query_cache_size_MB": cache_size(..=10_485_760) = 256, Acts,
         "MiB that the query cache may take, everything counted. A hard limit; 0 caches nothing. Clients see it in bytes, as `query_cache_size`.";
+    query_cache_opens_snapshots: flag = true, Acts, own,
+        "Whether a transaction in REPEATABLE READ whose first read the cache can answer has its snapshot opened by itself (START TRANSACTION WITH CONSISTENT SNAPSHOT), so that the read need not be asked.";
     query_cache_soft_ttl_pct: count(0..=100) = 0, Acts,
         "Percent of a rule's TTL after which an entry that is asked for is read anew, by the proxy, so that nobody waits for it; 0 and 100: off.";
     query_cache_wait_max_ms: count(0..=600_000) = 5_000, Acts, own,

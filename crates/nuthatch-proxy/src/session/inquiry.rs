@@ -94,6 +94,8 @@ pub(crate) enum Stage {
     /// Nothing was done for it yet.
     #[default]
     New,
+    /// The cache has its answer, which is given when the transaction's snapshot is open.
+    Opens,
     /// Somebody else asks for the same, and its session waits for that.
     Waits(Box<Wait>),
     /// Its session stands in line for a connection.

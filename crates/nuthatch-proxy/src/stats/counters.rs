@@ -93,6 +93,8 @@ counters! {
     cache_refreshes_refused,
     /// Answers past their time that were given because no server answered.
     cache_stale_answers,
+    /// Snapshots of transactions that were opened for a read that the cache was to answer.
+    cache_snapshots_opened,
     /// Sessions' connections taken from a pool at once.
     pool_immediate,
     /// Sessions' connections had after all.

@@ -54,6 +54,7 @@ fn of_cache_totals(totals: &Totals) -> Vec<Sample> {
         S::QueryCacheRefreshesFailed.sample(totals.cache_refreshes_failed),
         S::QueryCacheRefreshesRefused.sample(totals.cache_refreshes_refused),
         S::QueryCacheStaleAnswers.sample(totals.cache_stale_answers),
+        S::QueryCacheSnapshotsOpened.sample(totals.cache_snapshots_opened),
     ]
 }
 

@@ -1,10 +1,11 @@
 //! A BEGIN is held back until a statement needs a server, so that it is known since when the transaction's snapshot may be open.
 //!
 //! In REPEATABLE READ a transaction sees what was committed when its snapshot was opened, and which statement opens it differs
-//! between servers and versions (`SELECT 1`, `WHERE 1=0` and a first UPDATE do not). So nothing is done to have it opened, and the
-//! server alone decides: the moment before its BEGIN is noted, which no snapshot of it is older than. Exact entries are served that
-//! have not changed since that moment, whenever it was opened. But not before it surely is, or it would open later than at a server
-//! that was asked each time: a transaction reads past the cache until an answer has had a row that only a snapshot shows
+//! between servers and versions (`SELECT 1`, `WHERE 1=0` and a first UPDATE do not). So nothing is done to have it opened where a
+//! server might not open it ([`open`](crate::session::life::answer) does where it surely would), and the server alone decides: the
+//! moment before its BEGIN is noted, which no snapshot of it is older than. Exact entries are served that have not changed since that
+//! moment, whenever it was opened. But not before it surely is, or it would open later than at a server that was asked each time: a
+//! transaction reads past the cache until an answer has had a row that only a snapshot shows
 //! ([`rows_are_of_tables`](nuthatch_sql::rows_are_of_tables)). The snapshot of a replica shows what it is known to have applied; where
 //! that is not known, its transaction reads past the cache too.
 

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use nuthatch_cache::{Clock, Sequence, Standing};
-use nuthatch_sql::{ReadFootprint, TableRead, read_footprint, rows_are_of_tables};
+use nuthatch_sql::{Catalogue, Lexing, ReadFootprint, TableRead, read_footprint, rows_are_of_tables};
 use nuthatch_wire::AnswerEnd;
 
 use crate::backend::StatementKey;
@@ -89,12 +89,34 @@ pub(crate) fn begin_reading(
     }
     // What knows no transactions knows no snapshots.
     let row_opens_snapshot = transaction.beginning().awaits_snapshot()
-        && !footprint.has_view
-        && footprint.definitions.is_none()
-        && is_transactional(&footprint, &domain.catalogue)
-        && rows_are_of_tables(sent.text, context.lexing);
+        && does_row_open_snapshot(&footprint, &domain.catalogue, sent.text, context.lexing);
     let is_of_replica = replica.is_some();
     Ok(Reading { since, sent: now, footprint, teller, is_of_replica, row_opens_snapshot })
+}
+
+fn does_row_open_snapshot(
+    footprint: &ReadFootprint,
+    catalogue: &Catalogue,
+    text: &[u8],
+    lexing: Lexing,
+) -> bool {
+    !footprint.has_view
+        && footprint.definitions.is_none()
+        && is_transactional(footprint, catalogue)
+        && rows_are_of_tables(text, lexing)
+}
+
+/// Whether a server that is asked so, and answers with a row, has opened the snapshot of its transaction for that. Cost: that of finding out
+/// what the statement reads.
+pub(crate) fn would_open_snapshot(ground: &Ground, context: &Context, plan: &Plan, sent: &Sent<'_>) -> bool {
+    let catalogues = ground.shared.exact.catalogues.current();
+    let Ok(domain) = catalogues.domain(plan.hostgroup) else { return false };
+    let (catalogue, lexing) = (&domain.catalogue, context.lexing);
+    let footprint =
+        read_footprint(sent.text, plan.facts.class, lexing, sent.schema, catalogue, sent.parameters);
+    context.own_isolation().unwrap_or(domain.isolation) == Isolation::RepeatableRead
+        && !sent.is_read_otherwise
+        && footprint.is_ok_and(|footprint| does_row_open_snapshot(&footprint, catalogue, sent.text, lexing))
 }
 
 /// Takes note of the columns that it compares and looks at, so that events come to show what rows hold in them.

@@ -8,6 +8,7 @@ mod again;
 mod begin;
 mod early;
 mod heard;
+mod open;
 mod record;
 mod replay;
 mod stale;
@@ -38,6 +39,7 @@ use crate::session::life::answer::again::{
 };
 use crate::session::life::answer::begin::count_asked;
 use crate::session::life::answer::early::{has_ended_it, tell_early};
+use crate::session::life::answer::open::open;
 use crate::session::life::answer::stale::instead_of;
 use crate::session::life::answer::together::{tell_others, wait};
 use crate::session::life::arrival::hit::serve_hit;
@@ -50,8 +52,8 @@ use crate::shared::answers::{Brought, HitPlan};
 
 /// Sees an inquiry through, however far it has come.
 pub(crate) async fn see_through(session: &mut Session, mut inquiry: Box<Inquiry>) -> Result<(), SessionEnd> {
-    if let Stage::Waits(_) = inquiry.stage
-        && let Some(entry) = Box::pin(wait_for_others(session, &mut inquiry)).await
+    if matches!(inquiry.stage, Stage::Waits(_) | Stage::Opens)
+        && let Some(entry) = Box::pin(look_up_later(session, &mut inquiry)).await
     {
         let now_ms = session.ground.latest_us / 1000;
         return Box::pin(serve_hit(session, entry, now_ms)).await;
@@ -89,10 +91,13 @@ fn instead_of_answer(session: &mut Session, inquiry: &Inquiry, trouble: &Trouble
     instead_of(session, request, plan, trouble)
 }
 
-/// Waits while somebody else asks for the same. Returns the entry that answers it; without one it is to be asked.
-async fn wait_for_others(session: &mut Session, inquiry: &mut Inquiry) -> Option<Entry<HitPlan>> {
-    let Stage::Waits(waiting) = std::mem::take(&mut inquiry.stage) else { return None };
-    match wait(session, inquiry, *waiting).await {
+/// Waits while somebody else asks for the same, or has the snapshot opened. Returns the entry that answers it; without one it is to be asked.
+async fn look_up_later(session: &mut Session, inquiry: &mut Inquiry) -> Option<Entry<HitPlan>> {
+    let found = match std::mem::take(&mut inquiry.stage) {
+        Stage::Waits(waiting) => wait(session, inquiry, *waiting).await,
+        _ => open(session, inquiry).await,
+    };
+    match found {
         Ok(Some(entry)) => Some(entry),
         Ok(None) => {
             let Asked { plan, caching, .. } = &inquiry.asked;
@@ -237,7 +242,7 @@ async fn ask(session: &mut Session, inquiry: &mut Inquiry) -> Result<AnswerEnd, 
                 return Ok(*end);
             }
             Stage::Done(end) => return Ok(end),
-            Stage::Waits(_) => {}
+            Stage::Waits(_) | Stage::Opens => {}
             Stage::Failed(trouble) => return Err(trouble),
         }
     }

@@ -195,22 +195,36 @@ fn take_off_prepared(
     {
         return flight;
     }
+    let parameters = parameters_of(session, id);
+    watch(session, plan, &sent_by_execution(session, id, text, &parameters), unwatched, capture, held)
+}
+
+/// What a server is to execute by the execution at hand, which is of that statement.
+pub(crate) fn sent_by_execution<'a>(
+    session: &'a Session,
+    id: u32,
+    text: &'a [u8],
+    parameters: &'a [Parameter],
+) -> Sent<'a> {
     let statement = session.statements.prepared_statement(id);
-    let parameters: Vec<Parameter> = match statement {
+    Sent {
+        text,
+        schema: statement.map_or(b"", |statement| &statement.key().schema),
+        parameters,
+        is_read_otherwise: statement
+            .is_none_or(|statement| reads_otherwise(&session.context, statement.key())),
+        is_repeated: is_bulk(session.client.payload()),
+    }
+}
+
+/// The values that the execution at hand has, as far as they came with it.
+pub(crate) fn parameters_of(session: &Session, id: u32) -> Vec<Parameter> {
+    match session.statements.prepared_statement(id) {
         Some(statement) if statement.long_data().is_empty() => {
             statement.binding().values_of(session.client.payload())
         }
         _ => Vec::new(),
-    };
-    let sent = Sent {
-        text,
-        schema: statement.map_or(b"", |statement| &statement.key().schema),
-        parameters: &parameters,
-        is_read_otherwise: statement
-            .is_none_or(|statement| reads_otherwise(&session.context, statement.key())),
-        is_repeated: is_bulk(session.client.payload()),
-    };
-    watch(session, plan, &sent, unwatched, capture, held)
+    }
 }
 
 /// Writes the execution at hand down for the cache; `false` if the same by another session might have another answer.

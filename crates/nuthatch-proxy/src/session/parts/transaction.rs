@@ -195,6 +195,12 @@ impl Transaction {
         }
     }
 
+    /// A primary has opened its snapshot, by that millisecond, which is no older than `since`.
+    pub(crate) const fn has_opened(&mut self, since: Sequence, opened_ms: u64) {
+        self.opened = Opened::by(opened_ms, false);
+        self.beginning = Beginning::Snapshot(since);
+    }
+
     /// Takes note of whether the statement has had the snapshot opened; by now, if so.
     pub(crate) fn learn_opening(
         &mut self,

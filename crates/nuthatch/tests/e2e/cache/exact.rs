@@ -8,6 +8,7 @@ mod followed;
 mod hidden;
 mod introspection;
 mod lost;
+mod opened;
 mod replicas;
 mod restarts;
 mod rows;

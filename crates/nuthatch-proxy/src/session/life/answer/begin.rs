@@ -13,6 +13,7 @@ use crate::session::decide::errand::errand_of_text;
 use crate::session::inquiry::{Filling, Inquiry, Leading, Stage, capture_of};
 use crate::session::lease::causal::{demand, may_be_asked_of};
 use crate::session::lease::check_out::{Begun, Leased, State, lease_in_turn, lease_or_join};
+use crate::session::life::answer::open::opens_for;
 use crate::session::life::answer::record::may_be_recorded;
 use crate::session::life::answer::stale::{instead_of_asking, may_be_stale};
 use crate::session::life::answer::store::{capture_for, entry_of_any_epoch, key_of};
@@ -54,13 +55,14 @@ pub(crate) fn begin(
     let comer = may_fill
         .and_then(|()| admit(session, plan, caching, hash, now_ms))
         .and_then(|()| let_in(session, plan, hash, now_ms));
+    let opens = opens_for(session, request, plan, caching, now_ms);
     let mut wait = None;
     let mut filling = comer.map(|comer| {
         let (leading, others) = join(session, plan, hash, now_ms).split();
         wait = others;
         Box::new(Filling { capture: capture_for(&session.ground, caching), comer, leading })
     });
-    if wait.is_none() {
+    if wait.is_none() && !opens {
         count_asked(&session.ground, &mut session.dealings, plan, caching);
     }
     if may_be_recorded(&session.ground, &session.context, &session.dealings, plan) {
@@ -72,6 +74,8 @@ pub(crate) fn begin(
     let mut inquiry = Box::new(Inquiry { asked, filling, may_be_stale, is_told: false, stage });
     if let Some(wait) = wait {
         inquiry.stage = Stage::Waits(wait);
+    } else if opens {
+        inquiry.stage = Stage::Opens;
     }
     Ok(inquiry)
 }
@@ -143,7 +147,7 @@ fn with_print(context: &Context, filling: Result<Box<Filling>, NotCached>) -> Bo
 
 /// Has a connection for the statement, if that can be at once, and sends it, or stands in line.
 pub(crate) fn lease(session: &mut Session, inquiry: &mut Inquiry) -> Result<(), Trouble> {
-    if matches!(inquiry.stage, Stage::Waits(_)) {
+    if matches!(inquiry.stage, Stage::Waits(_) | Stage::Opens) {
         return Ok(());
     }
     let Asked { request, plan, .. } = &inquiry.asked;
