@@ -105,14 +105,17 @@ const fn opened_at(now_ms: u64) -> AsOf {
 /// Opens the snapshot for the statement, and looks up what it asks for. Without an entry it is to be counted and asked.
 ///
 /// # Errors
-/// No connection is to be had, or that came to nothing; the transaction begins with the next statement then.
+/// The session ends, or no connection is to be had.
 pub(super) async fn open(
     session: &mut Session,
     inquiry: &mut Inquiry,
 ) -> Result<Option<Entry<HitPlan>>, Trouble> {
     let Session { ground, account, context, cache, dealings, .. } = &mut *session;
     let Asked { request, plan, caching } = &inquiry.asked;
-    let mut held = lease(ground, account, context, dealings, plan.hostgroup).await?;
+    let mut held = match lease(ground, account, context, dealings, plan.hostgroup).await {
+        Ok(held) => held,
+        Err(trouble) => return or_asked(trouble),
+    };
     let opened = match may_open(ground, &held) {
         true => {
             forget_what_a_question_changes(context, dealings);
@@ -125,9 +128,15 @@ pub(super) async fn open(
     judge_cache_use(ground, account, context, cache, dealings);
     match opened {
         Ok(()) => Ok(entry_of_any_epoch(session, request, plan, *caching, now_ms)),
-        // Nothing was asked yet: the read is, with a BEGIN before it, as if this had not been tried.
-        Err(trouble @ (Trouble::End(_) | Trouble::CheckOut(_))) => Err(trouble),
-        Err(_) => Ok(None),
+        Err(trouble) => or_asked(trouble),
+    }
+}
+
+/// Where a connection was lost, or its server refused, nothing was asked yet: the read is, with a BEGIN before it, as if this had not been tried.
+fn or_asked(trouble: Trouble) -> Result<Option<Entry<HitPlan>>, Trouble> {
+    match trouble {
+        Trouble::End(_) | Trouble::CheckOut(_) => Err(trouble),
+        _ => Ok(None),
     }
 }
 
