@@ -78,6 +78,18 @@ fn entries(cache: &Cache<u8>) -> Vec<Entry<u8>> {
     entries
 }
 
+/// A cache past its limit, what it was filled with, and an entry of it that is compressed.
+fn with_a_compressed_entry() -> (Cache<u8>, HashMap<String, Vec<u8>>, Entry<u8>) {
+    let cache = compressing();
+    let answers = fill_past_the_limit(&cache, |id| rows(id, 12 << 10));
+    let entry = entries(&cache).into_iter().find(Entry::is_compressed).expect("some are");
+    (cache, answers, entry)
+}
+
+fn statement_of(entry: &Entry<u8>) -> String {
+    String::from_utf8(entry.statement().to_vec()).expect("it is of ASCII")
+}
+
 #[test]
 fn full_cache_holds_more_answers_when_they_are_compressed_and_gives_them_back() {
     let (plain, compressing) = (Cache::new(LIMITS), compressing());
@@ -88,9 +100,8 @@ fn full_cache_holds_more_answers_when_they_are_compressed_and_gives_them_back() 
     assert!(usage.entries * 2 > plain.usage().entries * 3, "{usage:?} {:?}", plain.usage());
     assert!(usage.compressed > 0 && usage.compressions >= usage.compressed, "{usage:?}");
     for entry in entries(&compressing) {
-        let statement = String::from_utf8(entry.statement().to_vec()).unwrap();
-        assert_eq!(sent(&entry), answers[&statement]);
-        assert_eq!(entry.all_packets(), answers[&statement]);
+        let answer = &answers[&statement_of(&entry)];
+        assert_eq!((&sent(&entry), &entry.all_packets()), (answer, answer));
     }
 }
 
@@ -132,10 +143,8 @@ fn what_is_spared_is_nothing_once_all_have_gone() {
 
 #[test]
 fn entry_in_steady_use_is_held_plain() {
-    let cache = compressing();
-    let answers = fill_past_the_limit(&cache, |id| rows(id, 12 << 10));
-    let found = entries(&cache).into_iter().find(Entry::is_compressed).unwrap();
-    let statement = String::from_utf8(found.statement().to_vec()).unwrap();
+    let (cache, answers, found) = with_a_compressed_entry();
+    let statement = statement_of(&found);
     let mut hits = 0;
     loop {
         let entry = cache.get(&key(&statement)).unwrap();
@@ -155,10 +164,8 @@ fn entry_in_steady_use_is_held_plain() {
 
 #[test]
 fn answer_that_comes_again_is_known_though_it_was_compressed() {
-    let cache = compressing();
-    let answers = fill_past_the_limit(&cache, |id| rows(id, 12 << 10));
-    let gone = entries(&cache).into_iter().find(Entry::is_compressed).unwrap();
-    let statement = String::from_utf8(gone.statement().to_vec()).unwrap();
+    let (cache, answers, gone) = with_a_compressed_entry();
+    let statement = statement_of(&gone);
     assert!(cache.remove_invalidated(&gone.key(), &gone));
     fill(&cache, &statement, &answers[&statement]);
     assert_eq!(cache.usage().repeated, 1);
@@ -166,9 +173,7 @@ fn answer_that_comes_again_is_known_though_it_was_compressed() {
 
 #[test]
 fn compressed_entry_is_renewed_by_its_plain_like() {
-    let cache = compressing();
-    fill_past_the_limit(&cache, |id| rows(id, 12 << 10));
-    let entry = entries(&cache).into_iter().find(Entry::is_compressed).unwrap();
+    let (cache, _, entry) = with_a_compressed_entry();
     assert!(entry.renewed(1, u64::MAX, 1).is_none());
     let plain = entry.plain();
     let renewed = plain.renewed(1, u64::MAX, 1).unwrap();

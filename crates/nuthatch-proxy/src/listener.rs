@@ -147,8 +147,7 @@ async fn welcome(proxy: Arc<Proxy>, mut place: Place, stream: IdleStream, addres
     let handle = Arc::new(handle);
     place.register(&shared.roster, &handle);
     handle.runs().await;
-    let patience = shared.configuration.snapshot().mysql.connect_timeout_client;
-    let patience = Duration::from_millis(patience);
+    let patience = Duration::from_millis(shared.configuration.snapshot().mysql.connect_timeout_client);
     let counted = PanicCounter::new(shared, worker.id);
     let login = handle.unless_ended(session::log_in(shared, worker, &lobby.memo, &handle, stream));
     match Box::pin(timeout(patience, login)).await {

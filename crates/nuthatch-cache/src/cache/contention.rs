@@ -109,9 +109,7 @@ fn hits_of_different_keys_share_no_line_that_they_write_but_shards_and_neighbour
         let shared = shared_lines(workers);
         let of = |what| shared.get(&what).copied().unwrap_or(0);
         let all = [What::Shard, What::Counts, What::Place, What::Kind, What::Cache].map(of);
-        {
-            println!("{workers} workers, {} keys: {all:?}", workers * KEYS_PER_WORKER);
-        }
+        println!("{workers} workers, {} keys: {all:?}", workers * KEYS_PER_WORKER);
         assert_eq!((of(What::Kind), of(What::Cache)), (0, 0), "they are read only");
         assert!(of(What::Shard) <= 2 * SHARDS_MAX, "{all:?}");
         // An entry's counts stand on one line with the end of the one before it; a place with three others.

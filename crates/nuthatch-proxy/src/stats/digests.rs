@@ -59,16 +59,14 @@ pub(crate) struct DigestCounters {
     client_addr: Box<str>,
     digest: u64,
     digest_text: Box<[u8]>,
-    count: AtomicU64,
-    first_seen_ms: AtomicU64,
-    last_seen_ms: AtomicU64,
+    /// What servers answered.
+    answered: Seen,
     sum_us: AtomicU64,
     min_us: AtomicU64,
     max_us: AtomicU64,
     rows_affected: AtomicU64,
-    rows_sent: AtomicU64,
     /// What the cache answered, by workers; of the cache's own row.
-    hits: Stripes<Hits>,
+    hits: Stripes<Seen>,
     cache: CacheCounters,
     admission: Admission,
     patience: Patience,
@@ -79,13 +77,22 @@ pub(crate) struct DigestCounters {
     tables: OnceLock<Box<[TableId]>>,
 }
 
-/// What the cache answered on one worker.
+/// How many statements were answered with how many rows, and when the first and the last was.
 #[derive(Debug, Default)]
-struct Hits {
+struct Seen {
     count: AtomicU64,
     rows_sent: AtomicU64,
     first_ms: AtomicU64,
     last_ms: AtomicU64,
+}
+
+/// The same, read.
+#[derive(Debug, Clone, Copy)]
+struct Told {
+    count: u64,
+    rows_sent: u64,
+    first_ms: u64,
+    last_ms: u64,
 }
 
 /// A row of `stats_mysql_query_digest`, times in milliseconds since the proxy's start.
@@ -229,14 +236,11 @@ impl DigestCounters {
             client_addr: observed.client_addr.into(),
             digest: observed.digest,
             digest_text: observed.digest_text.into(),
-            count: AtomicU64::new(0),
-            first_seen_ms: AtomicU64::new(0),
-            last_seen_ms: AtomicU64::new(0),
+            answered: Seen::default(),
             sum_us: AtomicU64::new(0),
             min_us: AtomicU64::new(u64::MAX),
             max_us: AtomicU64::new(0),
             rows_affected: AtomicU64::new(0),
-            rows_sent: AtomicU64::new(0),
             hits: Stripes::new(),
             cache: CacheCounters::default(),
             admission: Admission::default(),
@@ -295,7 +299,7 @@ impl DigestCounters {
     }
 
     fn judge(&self, writes: &impl Fn(TableId) -> u64, now_ms: u64) {
-        let answered = self.count.load(Ordering::Relaxed);
+        let answered = self.answered.count.load(Ordering::Relaxed);
         let counted = Counted {
             hits: self.hit.get().map_or(0, |hit| hit.answered_from_cache()),
             copies: self.cache.copies(),
@@ -314,50 +318,21 @@ impl DigestCounters {
 
     /// Counts one statement that a server answered.
     pub(crate) fn observe(&self, seen: &Observation) {
-        self.count_at(seen.now_ms);
+        self.answered.note(seen.now_ms, seen.rows_sent);
         self.sum_us.fetch_add(seen.time_us, Ordering::Relaxed);
         self.min_us.fetch_min(seen.time_us, Ordering::Relaxed);
         self.max_us.fetch_max(seen.time_us, Ordering::Relaxed);
         self.rows_affected.fetch_add(seen.rows_affected, Ordering::Relaxed);
-        self.rows_sent.fetch_add(seen.rows_sent, Ordering::Relaxed);
     }
 
     /// Counts one statement that the cache answered on that worker: it took no time that is counted.
     #[inline]
     pub(crate) fn hit(&self, worker: usize, now_ms: u64, rows_sent: u64) {
-        let hits = self.hits.of(worker);
-        if hits.count.fetch_add(1, Ordering::Relaxed) == 0 {
-            hits.first_ms.store(now_ms, Ordering::Relaxed);
-        }
-        hits.last_ms.store(now_ms, Ordering::Relaxed);
-        hits.rows_sent.fetch_add(rows_sent, Ordering::Relaxed);
+        self.hits.of(worker).note(now_ms, rows_sent);
     }
 
     fn answered_from_cache(&self) -> u64 {
         self.hits.all().map(|hits| hits.count.load(Ordering::Relaxed)).sum()
-    }
-
-    fn count_at(&self, now_ms: u64) {
-        if self.count.fetch_add(1, Ordering::Relaxed) == 0 {
-            self.first_seen_ms.store(now_ms, Ordering::Relaxed);
-        }
-        self.last_seen_ms.store(now_ms, Ordering::Relaxed);
-    }
-
-    /// How many hits there were, their rows, and when the first and the last was.
-    fn read_hits(&self, take: impl Fn(&AtomicU64, u64) -> u64) -> (u64, u64, Option<(u64, u64)>) {
-        let (mut count, mut rows, mut seen_ms) = (0, 0, None);
-        for hits in self.hits.all() {
-            let of_worker = take(&hits.count, 0);
-            if of_worker > 0 {
-                let of = (hits.first_ms.load(Ordering::Relaxed), hits.last_ms.load(Ordering::Relaxed));
-                let (first, last) = seen_ms.unwrap_or(of);
-                seen_ms = Some((of.0.min(first), of.1.max(last)));
-            }
-            count += of_worker;
-            rows += take(&hits.rows_sent, 0);
-        }
-        (count, rows, seen_ms)
     }
 
     fn read(&self, reading: DigestReading, now_ms: u64) -> Option<DigestRow> {
@@ -365,16 +340,8 @@ impl DigestCounters {
             DigestReading::Keep => counter.load(Ordering::Relaxed),
             DigestReading::Reset => counter.swap(zero, Ordering::Relaxed),
         };
-        let (hits, hit_rows, seen_ms) = self.read_hits(take);
-        let observed = take(&self.count, 0);
-        let of_observed =
-            (self.first_seen_ms.load(Ordering::Relaxed), self.last_seen_ms.load(Ordering::Relaxed));
-        let (first_seen_ms, last_seen_ms) = match seen_ms {
-            Some((first, last)) if observed > 0 => (first.min(of_observed.0), last.max(of_observed.1)),
-            Some(of_hits) => of_hits,
-            None => of_observed,
-        };
-        let count_star = observed + hits;
+        let hits = self.hits.all().map(|hits| hits.read(take));
+        let seen = hits.fold(self.answered.read(take), Told::and);
         let min_us = take(&self.min_us, u64::MAX);
         let row = DigestRow {
             hostgroup: self.hostgroup,
@@ -383,18 +350,52 @@ impl DigestCounters {
             client_address: self.client_addr.to_string(),
             digest: self.digest,
             digest_text: self.digest_text.to_vec(),
-            count_star,
-            first_seen_ms,
-            last_seen_ms,
+            count_star: seen.count,
+            first_seen_ms: seen.first_ms,
+            last_seen_ms: seen.last_ms,
             sum_time_us: take(&self.sum_us, 0),
             min_time_us: if min_us == u64::MAX { 0 } else { min_us },
             max_time_us: take(&self.max_us, 0),
             sum_rows_affected: take(&self.rows_affected, 0),
-            sum_rows_sent: take(&self.rows_sent, 0) + hit_rows,
+            sum_rows_sent: seen.rows_sent,
             cache: self.cache.read(reading),
             admission: self.admission.told(now_ms),
         };
-        (count_star > 0 || row.cache != CacheFigures::default()).then_some(row)
+        (seen.count > 0 || row.cache != CacheFigures::default()).then_some(row)
+    }
+}
+
+impl Seen {
+    /// One more was, with so many rows.
+    #[inline]
+    fn note(&self, now_ms: u64, rows_sent: u64) {
+        if self.count.fetch_add(1, Ordering::Relaxed) == 0 {
+            self.first_ms.store(now_ms, Ordering::Relaxed);
+        }
+        self.last_ms.store(now_ms, Ordering::Relaxed);
+        self.rows_sent.fetch_add(rows_sent, Ordering::Relaxed);
+    }
+
+    fn read(&self, take: impl Fn(&AtomicU64, u64) -> u64) -> Told {
+        Told {
+            count: take(&self.count, 0),
+            rows_sent: take(&self.rows_sent, 0),
+            first_ms: self.first_ms.load(Ordering::Relaxed),
+            last_ms: self.last_ms.load(Ordering::Relaxed),
+        }
+    }
+}
+
+impl Told {
+    /// Both together. Times of nothing are of no account.
+    fn and(self, other: Self) -> Self {
+        let (first_ms, last_ms) = match (self.count, other.count) {
+            (_, 0) => (self.first_ms, self.last_ms),
+            (0, _) => (other.first_ms, other.last_ms),
+            _ => (self.first_ms.min(other.first_ms), self.last_ms.max(other.last_ms)),
+        };
+        let (count, rows_sent) = (self.count + other.count, self.rows_sent + other.rows_sent);
+        Self { count, rows_sent, first_ms, last_ms }
     }
 }
 

@@ -112,11 +112,12 @@ pub(crate) fn would_open_snapshot(ground: &Ground, context: &Context, plan: &Pla
     let catalogues = ground.shared.exact.catalogues.current();
     let Ok(domain) = catalogues.domain(plan.hostgroup) else { return false };
     let (catalogue, lexing) = (&domain.catalogue, context.lexing);
-    let footprint =
-        read_footprint(sent.text, plan.facts.class, lexing, sent.schema, catalogue, sent.parameters);
-    context.own_isolation().unwrap_or(domain.isolation) == Isolation::RepeatableRead
-        && !sent.is_read_otherwise
-        && footprint.is_ok_and(|footprint| does_row_open_snapshot(&footprint, catalogue, sent.text, lexing))
+    let has_snapshots = context.own_isolation().unwrap_or(domain.isolation) == Isolation::RepeatableRead;
+    if !has_snapshots || sent.is_read_otherwise {
+        return false;
+    }
+    read_footprint(sent.text, plan.facts.class, lexing, sent.schema, catalogue, sent.parameters)
+        .is_ok_and(|footprint| does_row_open_snapshot(&footprint, catalogue, sent.text, lexing))
 }
 
 /// Takes note of the columns that it compares and looks at, so that events come to show what rows hold in them.

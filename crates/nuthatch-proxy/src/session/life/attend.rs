@@ -11,8 +11,7 @@ use nuthatch_wire::{Command, FrameHeader, HEADER_LEN};
 
 use crate::clock::Now;
 use crate::session::fall::{Fall, PanicCounter, trip};
-use crate::session::life::arrival::compressed::write_compressed_now;
-use crate::session::life::arrival::hit::{bytes_of, count_hit, look_up, write_entry_now};
+use crate::session::life::arrival::hit::{count_hit, look_up, write_entry_now};
 use crate::session::life::attend::refresh::refresh_if_due;
 use crate::session::life::seat::count_command;
 use crate::session::parts::Unsent;
@@ -120,23 +119,10 @@ pub(crate) fn fall(session: &mut Session) {
 
 /// Answers with the entry's packets; what the client does not take now is kept as unsent.
 fn give_hit(session: &mut Session, entry: Entry<HitPlan>, payload: &[u8], now_ms: u64) {
-    let Some(packets) = entry.packets() else { return give_compressed(session, entry, payload, now_ms) };
-    let bytes = bytes_of(packets);
-    count_hit(session, &entry, bytes, now_ms);
-    // An error will be met again by the task that sends the rest.
-    let written = write_entry_now(session, &entry, packets).unwrap_or(0);
-    refresh_if_due(session, &entry, payload, now_ms);
-    if written < bytes {
-        session.client.keep_unsent(Unsent { entry, written });
-    }
-}
-
-/// The same with a compressed one.
-#[cold]
-fn give_compressed(session: &mut Session, entry: Entry<HitPlan>, payload: &[u8], now_ms: u64) {
     let bytes = entry.packet_bytes();
     count_hit(session, &entry, bytes, now_ms);
-    let written = write_compressed_now(session, &entry).unwrap_or(0);
+    // An error will be met again by the task that sends the rest.
+    let written = write_entry_now(session, &entry).unwrap_or(0);
     refresh_if_due(session, &entry, payload, now_ms);
     if written < bytes {
         session.client.keep_unsent(Unsent { entry, written });

@@ -37,15 +37,19 @@ fn take_off(session: &Session, plan: &Plan, capture: Option<&mut Capture>, held:
     {
         return flight;
     }
+    watch(session, plan, &sent_by_text(session, plan), unwatched, capture, held)
+}
+
+/// What a server is to execute by the text at hand.
+pub(crate) fn sent_by_text<'a>(session: &'a Session, plan: &'a Plan) -> Sent<'a> {
     let key = session.statements.prepared_key(plan);
-    let sent = Sent {
+    Sent {
         text: session.statements.executed_text(&session.client, plan),
         schema: key.map_or(&session.context.state.schema, |key| &key.schema),
         parameters: &[],
         is_read_otherwise: key.is_some_and(|key| reads_otherwise(&session.context, key)),
         is_repeated: false,
-    };
-    watch(session, plan, &sent, unwatched, capture, held)
+    }
 }
 
 /// Sends the text over a connection to which nothing need be brought. None if that takes waiting, and nothing was done then.

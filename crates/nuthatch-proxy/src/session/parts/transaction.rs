@@ -4,7 +4,7 @@ use nuthatch_cache::{Clock, Clocks, Sequence};
 use nuthatch_config::HostgroupId;
 use nuthatch_wire::{AnswerEnd, Ending};
 
-use crate::exact::{AsOf, Commits, Touched};
+use crate::exact::{AsOf, Commits, Followed, Touched};
 use crate::session::parts::Held;
 use crate::session::statement::Facts;
 use crate::session::way::Reading;
@@ -195,9 +195,18 @@ impl Transaction {
         }
     }
 
-    /// A primary has opened its snapshot, by that millisecond, which is no older than `since`.
-    pub(crate) const fn has_opened(&mut self, since: Sequence, opened_ms: u64) {
-        self.opened = Opened::by(opened_ms, false);
+    /// A server has opened its snapshot by that millisecond, which is no older than `since`; `teller` tells what that shows, if a binlog is followed.
+    pub(crate) fn has_opened(
+        &mut self,
+        since: Sequence,
+        opened_ms: u64,
+        teller: Option<&Followed>,
+        by_replica: bool,
+    ) {
+        if let Some(teller) = teller {
+            teller.await_snapshot(opened_ms, by_replica);
+        }
+        self.opened = Opened::by(opened_ms, by_replica);
         self.beginning = Beginning::Snapshot(since);
     }
 
@@ -213,12 +222,7 @@ impl Transaction {
             && has_row
             && let Some(reading) = reading.filter(|reading| reading.row_opens_snapshot)
         {
-            let opened_ms = now_ms();
-            if let Some(teller) = &reading.teller {
-                teller.await_snapshot(opened_ms, reading.is_of_replica);
-            }
-            self.opened = Opened::by(opened_ms, reading.is_of_replica);
-            self.beginning = Beginning::Snapshot(since);
+            self.has_opened(since, now_ms(), reading.teller.as_deref(), reading.is_of_replica);
         }
     }
 }

@@ -17,7 +17,7 @@ use crate::session::life::answer::open::opens_for;
 use crate::session::life::answer::record::may_be_recorded;
 use crate::session::life::answer::stale::{instead_of_asking, may_be_stale};
 use crate::session::life::answer::store::{capture_for, entry_of_any_epoch, key_of};
-use crate::session::life::answer::together::join;
+use crate::session::life::answer::together::{Company, join};
 use crate::session::life::sent_execution::send_execution_at_once;
 use crate::session::life::sent_text::send_text_at_once;
 use crate::session::parts::{Context, Dealings, Ground};
@@ -56,12 +56,10 @@ pub(crate) fn begin(
         .and_then(|()| admit(session, plan, caching, hash, now_ms))
         .and_then(|()| let_in(session, plan, hash, now_ms));
     let opens = opens_for(session, request, plan, caching, now_ms);
-    let mut wait = None;
-    let mut filling = comer.map(|comer| {
-        let (leading, others) = join(session, plan, hash, now_ms).split();
-        wait = others;
-        Box::new(Filling { capture: capture_for(&session.ground, caching), comer, leading })
-    });
+    let company = if comer.is_ok() { join(session, plan, hash, now_ms) } else { Company::Alone };
+    let (leading, wait) = company.split();
+    let mut filling = comer
+        .map(|comer| Box::new(Filling { capture: capture_for(&session.ground, caching), comer, leading }));
     if wait.is_none() && !opens {
         count_asked(&session.ground, &mut session.dealings, plan, caching);
     }

@@ -10,10 +10,12 @@
 //!
 //! Only at a primary, as it is not known of which moment a replica's snapshot is before something was read there.
 
+use std::sync::Arc;
+
 use nuthatch_cache::{Entry, Judgement, Standing};
 use nuthatch_wire::{AnswerKind, Command};
 
-use crate::exact::AsOf;
+use crate::exact::{AsOf, Followed};
 use crate::session::before::begin::may_open_snapshot;
 use crate::session::before::reading::would_open_snapshot;
 use crate::session::decide::cache_use::judge_cache_use;
@@ -24,9 +26,10 @@ use crate::session::lease::put_away::let_go_after;
 use crate::session::lease::question::{forget_what_a_question_changes, way};
 use crate::session::life::answer::store::{entry_of_any_epoch, key_of};
 use crate::session::life::sent_execution::{parameters_of, sent_by_execution};
+use crate::session::life::sent_text::sent_by_text;
 use crate::session::parts::{Beginning, Ground, Held, Transaction};
 use crate::session::statement::{Asked, Caching, Plan, Request};
-use crate::session::way::{Sent, Trouble, command_packet};
+use crate::session::way::{Trouble, command_packet};
 use crate::session::whole::Session;
 use crate::shared::answers::HitPlan;
 
@@ -83,19 +86,12 @@ fn would_be_given(session: &Session, request: &Request, plan: &Plan, now_ms: u64
 
 /// Whether a server would open the snapshot for a row of the statement's answer.
 fn would_be_opened(session: &Session, request: &Request, plan: &Plan) -> bool {
-    let Session { ground, client, context, .. } = session;
     let parameters = request.execution().map(|id| parameters_of(session, id)).unwrap_or_default();
     let sent = match request {
-        Request::Text => Sent {
-            text: client.statement_text(),
-            schema: &context.state.schema,
-            parameters: &[],
-            is_read_otherwise: false,
-            is_repeated: false,
-        },
+        Request::Text => sent_by_text(session, plan),
         Request::Execution { id, text } => sent_by_execution(session, *id, text, &parameters),
     };
-    would_open_snapshot(ground, context, plan, &sent)
+    would_open_snapshot(&session.ground, &session.context, plan, &sent)
 }
 
 const fn opened_at(now_ms: u64) -> AsOf {
@@ -116,12 +112,12 @@ pub(super) async fn open(
         Ok(held) => held,
         Err(trouble) => return or_asked(trouble),
     };
-    let opened = match may_open(ground, &held) {
-        true => {
+    let opened = match teller_of(ground, &held) {
+        Some(teller) => {
             forget_what_a_question_changes(context, dealings);
-            open_over(ground, &mut dealings.transaction, plan, &mut held).await
+            open_over(ground, &mut dealings.transaction, teller.as_deref(), &mut held).await
         }
-        false => Ok(()),
+        None => Ok(()),
     };
     let_go_after(ground, account, context, dealings, held, opened.as_ref().err());
     let now_ms = ground.look_at_clock() / 1000;
@@ -140,21 +136,22 @@ fn or_asked(trouble: Trouble) -> Result<Option<Entry<HitPlan>>, Trouble> {
     }
 }
 
-/// Whether it is a primary's connection, on which no transaction is open.
-fn may_open(ground: &Ground, held: &Held) -> bool {
+/// Whose binlog tells what a snapshot opened over the connection shows, if one is followed. Nothing where it must not be opened there: where a
+/// transaction is open, at a replica, or where nothing would be given to it.
+fn teller_of(ground: &Ground, held: &Held) -> Option<Option<Arc<Followed>>> {
     let catalogues = ground.shared.exact.catalogues.current();
-    let is_primary = || {
-        let domain = catalogues.domain(held.hostgroup);
-        domain.is_ok_and(|domain| domain.is_of(held.connection.server()))
-    };
-    !held.in_transaction() && !held.pins().is_sticky() && is_primary()
+    let domain = catalogues.domain(held.hostgroup).ok()?;
+    let is_free = !held.in_transaction() && !held.pins().is_sticky();
+    let may_open = is_free && domain.is_of(held.connection.server());
+    let teller = || ground.shared.exact.follows.teller(ground.snapshot.follow(held.hostgroup), domain).ok();
+    may_open.then(teller).flatten()
 }
 
 /// Opens it over the connection of a primary.
 async fn open_over(
     ground: &Ground,
     transaction: &mut Transaction,
-    plan: &Plan,
+    teller: Option<&Followed>,
     held: &mut Held,
 ) -> Result<(), Trouble> {
     // No snapshot that is opened from now on is older.
@@ -167,19 +164,9 @@ async fn open_over(
         transaction.begin_to_read();
     }
     ground.worker.counters.cache_snapshots_opened.bump();
-    let catalogues = ground.shared.exact.catalogues.current();
-    let domain = catalogues.domain(plan.hostgroup).ok();
-    let follow = ground.snapshot.follow(plan.hostgroup);
-    let teller = domain.and_then(|domain| ground.shared.exact.follows.teller(follow, domain).ok());
-    match teller {
-        // A warning says that the connection's isolation has none.
-        Some(teller) if end.ok.warnings == 0 => {
-            let opened_ms = ground.shared.clock.now_ms();
-            if let Some(teller) = teller {
-                teller.await_snapshot(opened_ms, false);
-            }
-            transaction.has_opened(since, opened_ms);
-        }
+    match end.ok.warnings {
+        0 => transaction.has_opened(since, ground.shared.clock.now_ms(), teller, false),
+        // The connection's isolation has none.
         _ => transaction.set_beginning(Beginning::Begun(since)),
     }
     Ok(())

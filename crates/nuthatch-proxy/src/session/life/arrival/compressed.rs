@@ -22,7 +22,8 @@ thread_local! {
 
 /// Writes as much of the entry's packets as goes out at once, under the session's own status flags, and returns how much that was. An entry in
 /// steady use is held plain from then on.
-pub(crate) fn write_compressed_now(session: &mut Session, entry: &Entry<HitPlan>) -> Result<usize, NetError> {
+#[cold]
+pub(super) fn write_compressed_now(session: &mut Session, entry: &Entry<HitPlan>) -> Result<usize, NetError> {
     let flags = session.dealings.status(&session.context).bits().to_le_bytes();
     let worker = &session.ground.worker;
     worker.counters.cache_decompressions.bump();

@@ -149,19 +149,14 @@ pub(crate) async fn serve_hit(
 ) -> Result<(), SessionEnd> {
     let bytes = entry.packet_bytes();
     count_hit(session, &entry, bytes, now_ms);
-    let written = match entry.packets() {
-        Some(packets) => write_entry_now(session, &entry, packets)?,
-        None => write_compressed_now(session, &entry)?,
-    };
+    let written = write_entry_now(session, &entry)?;
     if written < bytes { send_entry(session, &entry, written).await } else { Ok(()) }
 }
 
 /// Writes as much of the entry's packets as goes out at once, under the session's own status flags.
-pub(crate) fn write_entry_now(
-    session: &mut Session,
-    entry: &Entry<HitPlan>,
-    packets: [&[u8]; 2],
-) -> Result<usize, NetError> {
+#[inline]
+pub(crate) fn write_entry_now(session: &mut Session, entry: &Entry<HitPlan>) -> Result<usize, NetError> {
+    let Some(packets) = entry.packets() else { return write_compressed_now(session, entry) };
     let Session { client, context, dealings, .. } = session;
     let status = dealings.status(context).bits();
     if status == STORED_STATUS.bits() {
@@ -207,7 +202,7 @@ pub(crate) async fn send_entry(
 
 /// How many bytes the packets of an entry have.
 #[inline]
-pub(crate) fn bytes_of([head, rest]: [&[u8]; 2]) -> usize {
+fn bytes_of([head, rest]: [&[u8]; 2]) -> usize {
     head.len() + rest.len()
 }
 
