@@ -33,6 +33,7 @@ mycli                mycli
 python3              /usr/bin/python3
 python3-cryptography /usr/lib/python3/dist-packages/cryptography
 python3-pymysql      /usr/lib/python3/dist-packages/pymysql
+systemd              systemd-analyze
 valgrind             valgrind
 "
 

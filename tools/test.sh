@@ -39,7 +39,7 @@ waiting=() others=()
 for file in crates/*/tests/*.rs crates/*/tests/*/main.rs; do
   name=$(basename "${file%/main.rs}" .rs)
   case $name in
-    e2e | failing | real | mariadb) waiting+=(--test "$name") ;;
+    e2e | failing | instances | real | mariadb) waiting+=(--test "$name") ;;
     *) others+=(--test "$name") ;;
   esac
 done

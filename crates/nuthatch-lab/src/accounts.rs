@@ -2,12 +2,12 @@
 
 use std::path::PathBuf;
 
+use nuthatch_server::{Password, write_private};
+
 use crate::dialect::Binlog;
 use crate::duty::{Duty, Login};
 use crate::error::LabError;
 use crate::lab::{Lab, Result};
-use crate::layout::write_private;
-use crate::password::Password;
 use crate::role::Role;
 use crate::status::AccountStatus;
 

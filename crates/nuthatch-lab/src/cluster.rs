@@ -5,14 +5,14 @@
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
+use nuthatch_server::{Deadline, ProcessMark};
+
 use crate::client::Client;
-use crate::deadline::Deadline;
 use crate::dialect::Binlog;
 use crate::duty::Duty;
 use crate::error::LabError;
 use crate::lab::{Lab, Result};
 use crate::options::Cluster;
-use crate::process::ProcessMark;
 use crate::progress::{Progress, Step};
 use crate::role::Role;
 use crate::status::Member;
@@ -201,7 +201,7 @@ impl Lab {
 
     /// Has a node that crashed find out how far it had come.
     fn recover_position(&self, role: Role) -> Result<Option<u64>> {
-        let program = self.state.installation.find(self.dialect().server())?;
+        let program = self.state.installation.find(self.state.installation.kind.server())?;
         let log = self.layout.server(role).join("recovery.log");
         let output = Command::new(&program)
             .arg(format!("--defaults-file={}", self.layout.server_config(role).display()))

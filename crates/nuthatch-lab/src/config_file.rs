@@ -3,6 +3,7 @@
 
 use rustix::process::geteuid;
 
+use crate::dialects::dialect_of;
 use crate::error::LabError;
 use crate::layout::Layout;
 use crate::options::{Cluster, Options, QueryCache, SemiSync};
@@ -18,6 +19,7 @@ pub(crate) fn server_config(
     options: &Options,
 ) -> Result<String, LabError> {
     let installation = &state.installation;
+    let dialect = dialect_of(installation.kind);
     let mut lines = vec!["[server]".to_owned()];
     lines.extend(place_lines(layout, server));
     lines.extend(size_lines(options));
@@ -28,16 +30,18 @@ pub(crate) fn server_config(
         Some(Cluster::GroupReplication(_)) => lines.extend(group::option_lines(state, server)),
     }
     if matches!(server.role, Role::Replica(_)) {
-        lines.extend(installation.dialect().replica_lines().iter().map(ToString::to_string));
+        lines.extend(dialect.replica_lines().iter().map(ToString::to_string));
     }
     if options.semi_sync == SemiSync::AfterSync {
-        lines.extend(installation.dialect().semi_sync_lines().iter().map(ToString::to_string));
+        lines.extend(dialect.semi_sync_lines().iter().map(ToString::to_string));
     }
     let query_cache_mib = match options.query_cache {
         QueryCache::Off => 0,
         QueryCache::OnMib(mib) => mib,
     };
-    lines.extend(installation.dialect().option_lines(&installation.root, query_cache_mib));
+    lines.extend(dialect.option_lines(query_cache_mib));
+    let places = installation.kind.place_options(&installation.root);
+    lines.extend(places.into_iter().map(|(name, value)| format!("{name}={value}")));
     lines.extend(options.extra.iter().cloned());
     Ok(lines.join("\n") + "\n")
 }

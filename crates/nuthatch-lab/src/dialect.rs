@@ -1,17 +1,8 @@
-//! Where MariaDB and MySQL differ, as one trait: programs, options, accounts, replication.
+//! Where MariaDB and MySQL differ, as one trait: options, accounts, replication.
 
-use std::path::Path;
-use std::process::Command;
+use nuthatch_server::Password;
 
 use crate::duty::{Duty, Login};
-use crate::password::Password;
-
-/// A program of an installation, and what to do where it is not there.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Program {
-    pub(crate) name: &'static str,
-    pub(crate) remedy: &'static str,
-}
 
 /// Whether what is run goes to the binlog, and so to other servers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -31,19 +22,9 @@ pub(crate) struct ReplicaColumns {
 
 /// What one kind of server wants to be told, and how.
 pub(crate) trait Dialect {
-    fn server(&self) -> Program;
-    fn client(&self) -> Program;
-    fn initializer(&self) -> Program;
-
-    /// The command that fills `data` (which does not exist yet) with system tables and a passwordless root.
-    fn initialize(&self, program: &Path, root: &Path, data: &Path) -> Command;
-    /// Files of a fresh data directory that must not be copied into a second one.
-    fn unique_files(&self) -> &'static [&'static str];
     /// Option lines that only this kind knows.
-    fn option_lines(&self, root: &Path, query_cache_mib: u32) -> Vec<String>;
+    fn option_lines(&self, query_cache_mib: u32) -> Vec<String>;
 
-    /// For the init file, one statement a line: no one but root with this password may log in.
-    fn lock_down(&self, root_password: &Password) -> String;
     /// One account without privileges, made or mended.
     fn account(&self, user: &str, host: &str, password: &Password) -> String;
     /// What the duty needs: privileges, and on what.

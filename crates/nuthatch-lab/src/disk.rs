@@ -9,9 +9,10 @@
 use std::fs::OpenOptions;
 use std::io::{ErrorKind, Write};
 
+use nuthatch_server::remove_file;
+
 use crate::error::LabError;
 use crate::lab::{Lab, Result};
-use crate::layout::remove_file;
 use crate::role::Role;
 use crate::tmpfs::is_mounted;
 
@@ -51,6 +52,6 @@ impl Lab {
     /// [`LabError::NoSuchServer`], [`LabError::File`].
     pub fn free_disk(&self, role: Role) -> Result<()> {
         self.server(role)?;
-        remove_file(&self.layout.filler(role))
+        Ok(remove_file(&self.layout.filler(role))?)
     }
 }

@@ -1,7 +1,5 @@
 //! What a lab's accounts are for, apart from the one that may do everything.
 
-use crate::password::Password;
-
 /// An account with no more rights than one duty needs, as an operator would make it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Duty {
@@ -36,3 +34,4 @@ pub struct Login {
     /// Its password.
     pub password: Password,
 }
+use nuthatch_server::Password;

@@ -2,7 +2,8 @@
 
 use std::io;
 use std::path::PathBuf;
-use std::process::ExitStatus;
+
+use nuthatch_server::ServerError;
 
 use crate::role::Role;
 
@@ -15,16 +16,6 @@ pub enum LabError {
     BadOption {
         /// What is wrong, as a sentence.
         what: String,
-    },
-    /// A server program is not installed.
-    #[error("find {program} in {}: {remedy}", places.join(", "))]
-    ProgramMissing {
-        /// Name of the program.
-        program: &'static str,
-        /// Directories that were searched.
-        places: Vec<String>,
-        /// What to do about it.
-        remedy: &'static str,
     },
     /// There is no lab in this directory.
     #[error("open a lab in {}: there is none", dir.display())]
@@ -70,22 +61,9 @@ pub enum LabError {
         /// Where it is wrong.
         source: serde_json::Error,
     },
-    /// A template directory belongs to someone else, so nothing in it can be trusted.
-    #[error("use {}: it belongs to another user, or others may write to it", path.display())]
-    Untrusted {
-        /// The directory.
-        path: PathBuf,
-    },
-    /// The empty data directory could not be made.
-    #[error("make an empty data directory: {program} ended with {status}; end of what it said:\n{log_tail}")]
-    Template {
-        /// The program that makes it.
-        program: &'static str,
-        /// How it ended: a signal is somebody else's.
-        status: ExitStatus,
-        /// Its last lines.
-        log_tail: String,
-    },
+    /// A program, a file or an empty data directory of a server.
+    #[error(transparent)]
+    Server(#[from] ServerError),
     /// A server ended while it was starting.
     #[error("start {role}: it ended at once; end of its log:\n{log_tail}")]
     Exited {

@@ -7,10 +7,11 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
+use nuthatch_server::{Program, ServerError, make_private_dir, write_private};
+
 use crate::client::Client;
-use crate::dialect::Program;
 use crate::error::LabError;
-use crate::layout::{Layout, make_private_dir, write_private};
+use crate::layout::Layout;
 use crate::state::{ServerState, State};
 use crate::status::Member;
 
@@ -66,21 +67,22 @@ pub(crate) fn option_lines(state: &State, server: &ServerState) -> Result<Vec<St
     ])
 }
 
+fn missing(program: Program, places: &[PathBuf]) -> LabError {
+    let places = places.iter().map(|place| place.display().to_string()).collect();
+    ServerError::ProgramMissing { program: program.name, places, remedy: program.remedy }.into()
+}
+
 fn provider(roots: &[PathBuf]) -> Result<PathBuf, LabError> {
     let places: Vec<PathBuf> = roots.iter().map(|root| root.join("usr/lib/galera")).collect();
     let found = places.iter().map(|place| place.join(PROVIDER.name)).find(|path| path.exists());
-    found.ok_or_else(|| LabError::ProgramMissing {
-        program: PROVIDER.name,
-        places: places.iter().map(|place| place.display().to_string()).collect(),
-        remedy: PROVIDER.remedy,
-    })
+    found.ok_or_else(|| missing(PROVIDER, &places))
 }
 
 /// The node may be the first of a new cluster, whatever it noted when it ended.
 pub(crate) fn allow_bootstrap(data: &Path) -> Result<(), LabError> {
     let file = data.join("grastate.dat");
     let Ok(text) = fs::read_to_string(&file) else { return Ok(()) };
-    write_private(&file, &text.replace("safe_to_bootstrap: 0", "safe_to_bootstrap: 1"))
+    Ok(write_private(&file, &text.replace("safe_to_bootstrap: 0", "safe_to_bootstrap: 1"))?)
 }
 
 /// How far the node had come when it ended, as it noted; `None` after a crash.

@@ -5,20 +5,21 @@
 
 use std::path::{Path, PathBuf};
 
+use nuthatch_server::{Password, copy_empty_data, write_private};
+
 use crate::client::Client;
 use crate::dialect::{Binlog, Dialect};
+use crate::dialects::dialect_of;
 use crate::duty::Duty;
 use crate::error::LabError;
 use crate::galera;
-use crate::layout::{Layout, write_private};
+use crate::layout::Layout;
 use crate::options::{Cluster, Options, Relays};
-use crate::password::Password;
 use crate::port;
 use crate::progress::{Progress, Silent, Step};
 use crate::role::Role;
 use crate::state::{ServerState, State};
 use crate::status::Status;
-use crate::template;
 use crate::tmpfs;
 
 /// What a lab's operations give.
@@ -134,7 +135,7 @@ impl Lab {
     }
 
     pub(crate) fn dialect(&self) -> &'static dyn Dialect {
-        self.state.installation.dialect()
+        dialect_of(self.state.installation.kind)
     }
 
     pub(crate) fn roles(&self) -> Vec<Role> {
@@ -156,7 +157,7 @@ impl Lab {
     pub(crate) fn client(&self, server: &ServerState) -> Result<Client> {
         Ok(Client {
             role: server.role,
-            program: self.state.installation.find(self.dialect().client())?,
+            program: self.state.installation.find(self.state.installation.kind.client())?,
             config: self.layout.client_config(),
             socket: server.socket.clone(),
         })
@@ -222,12 +223,9 @@ impl Lab {
             return Ok(());
         }
         let beside = self.dir().parent().unwrap_or(self.dir()).join(".lab-templates");
-        template::copy_to(
-            &data,
-            &self.state.installation,
-            options.templates.as_ref().unwrap_or(&beside),
-            progress,
-        )
+        let templates = options.templates.as_ref().unwrap_or(&beside);
+        let mut say = |template: &Path| progress.step(&Step::MakingTemplate(template.to_owned()));
+        Ok(copy_empty_data(&data, &self.state.installation, templates, &mut say)?)
     }
 
     /// Gives every server its accounts and what it follows, or its place in the cluster.
@@ -267,12 +265,12 @@ fn lay_out(layout: &Layout, options: &Options) -> Result<State> {
     let has_relays = options.relays != Relays::Off;
     let mut servers = Vec::new();
     for role in options.roles() {
-        crate::layout::make_private_dir(&layout.server(role))
+        nuthatch_server::make_private_dir(&layout.server(role))
             .map_err(LabError::file("make the directory", layout.server(role)))?;
         if let Some(mib) = options.disk_mib {
             tmpfs::mount(&layout.server(role), mib)?;
         }
-        write_private(&layout.init_file(role), &options.installation.dialect().lock_down(&root))?;
+        write_private(&layout.init_file(role), &options.installation.kind.lock_down(&root))?;
         servers.push(ServerState {
             role,
             port: claim(layout)?,

@@ -13,14 +13,13 @@ use std::time::Duration;
 
 use rustix::process::Signal;
 
+use nuthatch_server::{Deadline, ProcessMark, write_private};
+
 use crate::config_file::server_config;
-use crate::deadline::Deadline;
 use crate::error::LabError;
 use crate::lab::{Lab, Result};
-use crate::layout::write_private;
 use crate::options::Options;
 use crate::port;
-use crate::process::ProcessMark;
 use crate::progress::{Progress, Silent, Step};
 use crate::role::Role;
 use crate::state::State;
@@ -148,7 +147,7 @@ impl Lab {
 
     /// Starts the server's process and writes it down.
     pub(crate) fn spawn(&mut self, role: Role) -> Result<()> {
-        let program = self.state.installation.find(self.dialect().server())?;
+        let program = self.state.installation.find(self.state.installation.kind.server())?;
         let log = self.layout.error_log(role);
         let config = self.layout.server_config(role);
         let dir = self.layout.server(role);

@@ -15,21 +15,19 @@
 //!
 //! The directory is 0700 and its files are 0600. Only what the lab made is ever removed.
 
-use std::fs::{self, DirBuilder, File, OpenOptions};
-use std::io::{self, ErrorKind, Write};
-use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
+use std::fs::{self, DirBuilder, File};
+use std::io::{self, ErrorKind};
+use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
+
+use nuthatch_server::{Password, lock, make_private_dir, tail};
 
 use crate::duty::Duty;
 use crate::error::LabError;
-use crate::password::Password;
 use crate::role::Role;
 
 /// Longest path that a Unix socket's address holds, the closing NUL not counted: unix(7).
 const SOCKET_PATH_MAX: usize = 107;
-
-/// Lines of a server's log that go into an error.
-const LOG_TAIL_LINES: usize = 20;
 
 const STATE: &str = "lab.json";
 pub(crate) const LOCK: &str = "lab.lock";
@@ -67,13 +65,7 @@ impl Layout {
 
     /// Waits until no other process changes this lab; others wait until the file is dropped.
     pub(crate) fn lock(&self) -> Result<File, LabError> {
-        let path = self.dir.join(LOCK);
-        let lock = || {
-            let file = OpenOptions::new().create(true).append(true).mode(0o600).open(&path)?;
-            file.lock()?;
-            Ok(file)
-        };
-        lock().map_err(LabError::file("lock", &path))
+        Ok(lock(&self.dir.join(LOCK))?)
     }
 
     pub(crate) fn dir(&self) -> &Path {
@@ -149,7 +141,7 @@ impl Layout {
 
     /// The saved password of the lab's account.
     pub(crate) fn load_password(&self) -> Result<Option<Password>, LabError> {
-        Password::load(&self.password())
+        Ok(Password::load(&self.password())?)
     }
 
     /// The last lines of the server's error log, each indented, for an error message.
@@ -188,54 +180,9 @@ fn absent_is_fine(outcome: io::Result<()>) -> io::Result<()> {
     }
 }
 
-/// The file is not there afterwards.
-pub(crate) fn remove_file(path: &Path) -> Result<(), LabError> {
-    absent_is_fine(fs::remove_file(path)).map_err(LabError::file("remove", path))
-}
-
-/// Makes a directory, and those above it, that only its owner may enter; one that exists is left as it is.
-pub(crate) fn make_private_dir(dir: &Path) -> io::Result<()> {
-    DirBuilder::new().recursive(true).mode(0o700).create(dir)
-}
-
-/// Replaces the file at once by one with this text that only its owner may read.
-pub(crate) fn write_private(path: &Path, text: &str) -> Result<(), LabError> {
-    let fresh = path.with_extension("new");
-    let write = || {
-        absent_is_fine(fs::remove_file(&fresh))?;
-        OpenOptions::new()
-            .create_new(true)
-            .write(true)
-            .mode(0o600)
-            .open(&fresh)?
-            .write_all(text.as_bytes())?;
-        fs::rename(&fresh, path)
-    };
-    write().map_err(LabError::file("write", path))
-}
-
-/// The last lines of a log file, each indented; says so when there are none.
-pub(crate) fn tail(log: &Path) -> String {
-    last_lines(log, |_| true).unwrap_or_else(|| "  (nothing)".into())
-}
-
-/// The lines of a log file that tell of errors, or else its last ones: behind errors some programs give advice.
-pub(crate) fn errors_or_tail(log: &Path) -> String {
-    last_lines(log, |line| line.contains("ERROR")).unwrap_or_else(|| tail(log))
-}
-
-fn last_lines(log: &Path, is_wanted: impl Fn(&str) -> bool) -> Option<String> {
-    let text = fs::read(log).unwrap_or_default();
-    let text = String::from_utf8_lossy(&text);
-    let lines: Vec<String> =
-        text.lines().filter(|line| is_wanted(line)).map(|line| format!("  {line}")).collect();
-    let last = lines.get(lines.len().saturating_sub(LOG_TAIL_LINES)..).unwrap_or_default();
-    (!last.is_empty()).then(|| last.join("\n"))
-}
-
 #[cfg(test)]
 mod tests {
-    use std::os::unix::fs::PermissionsExt;
+    use nuthatch_server::write_private;
 
     use super::*;
 
@@ -255,16 +202,6 @@ mod tests {
         layout.remove(&[Role::Primary], &[]).unwrap();
         assert!(layout.dir().join("letter.txt").exists());
         assert!(!layout.state().exists());
-    }
-
-    #[test]
-    fn private_files_are_for_their_owner_only() {
-        let dir = tempfile::tempdir().unwrap();
-        let path = dir.path().join("secret");
-        fs::write(&path, "old, readable by all").unwrap();
-        write_private(&path, "new").unwrap();
-        assert_eq!(fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o600);
-        assert_eq!(fs::read_to_string(&path).unwrap(), "new");
     }
 
     #[test]

@@ -1,44 +1,14 @@
 //! How MariaDB is set up, made to replicate and asked how it is.
 
-use std::path::Path;
-use std::process::Command;
+use nuthatch_server::Password;
 
-use crate::dialect::{Dialect, Program, ReplicaColumns};
+use crate::dialect::{Dialect, ReplicaColumns};
 use crate::duty::{Duty, Login};
-use crate::password::Password;
 
 pub(crate) struct MariaDb;
 
 impl Dialect for MariaDb {
-    fn server(&self) -> Program {
-        Program { name: "mariadbd", remedy: "install Debian's mariadb-server-core" }
-    }
-
-    fn client(&self) -> Program {
-        Program { name: "mariadb", remedy: "install Debian's mariadb-client-core" }
-    }
-
-    fn initializer(&self) -> Program {
-        Program { name: "mariadb-install-db", remedy: "install Debian's mariadb-server-core" }
-    }
-
-    /// Without `--user`, also as root: with it, the script changes the owner of the system's PAM helper. With
-    /// `--force`, because it otherwise refuses on a machine that cannot look up its own name.
-    fn initialize(&self, program: &Path, root: &Path, data: &Path) -> Command {
-        let mut command = Command::new(program);
-        command
-            .args(["--no-defaults", "--skip-test-db", "--auth-root-authentication-method=normal"])
-            .args(["--force", "--skip-name-resolve", "--innodb-log-file-size=32M"])
-            .arg(format!("--basedir={}", root.join("usr").display()))
-            .arg(format!("--datadir={}", data.display()));
-        command
-    }
-
-    fn unique_files(&self) -> &'static [&'static str] {
-        &[]
-    }
-
-    fn option_lines(&self, root: &Path, query_cache_mib: u32) -> Vec<String> {
+    fn option_lines(&self, query_cache_mib: u32) -> Vec<String> {
         let mut lines: Vec<String> = [
             "log_slave_updates=ON",
             "gtid_strict_mode=ON",
@@ -54,24 +24,7 @@ impl Dialect for MariaDb {
         .into();
         lines.push(format!("query_cache_type={}", if query_cache_mib > 0 { "ON" } else { "OFF" }));
         lines.push(format!("query_cache_size={query_cache_mib}M"));
-        if root != Path::new("/") {
-            let usr = root.join("usr").display().to_string();
-            lines.push(format!("basedir={usr}"));
-            lines.push(format!("plugin_dir={usr}/lib/mysql/plugin"));
-            lines.push(format!("lc_messages_dir={usr}/share/mysql"));
-            lines.push(format!("character_sets_dir={usr}/share/mysql/charsets"));
-        }
         lines
-    }
-
-    fn lock_down(&self, root_password: &Password) -> String {
-        format!(
-            "SET sql_log_bin = 0;\n\
-             DELETE FROM mysql.global_priv WHERE user IN ('', 'root') AND NOT (user = 'root' AND host = 'localhost');\n\
-             FLUSH PRIVILEGES;\n\
-             ALTER USER root@localhost IDENTIFIED BY {};\n",
-            root_password.to_sql()
-        )
     }
 
     fn account(&self, user: &str, host: &str, password: &Password) -> String {

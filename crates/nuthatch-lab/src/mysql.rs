@@ -1,48 +1,16 @@
 //! How MySQL is set up, made to replicate and asked how it is: 8.4 and 9, where `SLAVE` and `MASTER` are
 //! gone.
 
-use std::path::Path;
-use std::process::Command;
+use nuthatch_server::Password;
 
-use crate::dialect::{Dialect, Program, ReplicaColumns};
+use crate::dialect::{Dialect, ReplicaColumns};
 use crate::duty::{Duty, Login};
-use crate::password::Password;
-
-/// Debian's stable release has no MySQL.
-const REMEDY: &str = "\"tools/side-apt.sh DIR sid mysql-server-core mysql-client-core\" unpacks MySQL to DIR, then say --root DIR";
 
 pub(crate) struct MySql;
 
 impl Dialect for MySql {
-    fn server(&self) -> Program {
-        Program { name: "mysqld", remedy: REMEDY }
-    }
-
-    fn client(&self) -> Program {
-        Program { name: "mysql", remedy: REMEDY }
-    }
-
-    fn initializer(&self) -> Program {
-        self.server()
-    }
-
-    fn initialize(&self, program: &Path, root: &Path, data: &Path) -> Command {
-        let mut command = Command::new(program);
-        command
-            .args(["--no-defaults", "--initialize-insecure", "--user=root", "--innodb-redo-log-capacity=32M"])
-            .arg("--secure-file-priv=NULL")
-            .arg(format!("--datadir={}", data.display()))
-            .args(places(root).map(|(option, place)| format!("--{option}={place}")));
-        command
-    }
-
-    /// It holds the server's UUID.
-    fn unique_files(&self) -> &'static [&'static str] {
-        &["auto.cnf"]
-    }
-
-    fn option_lines(&self, root: &Path, _query_cache_mib: u32) -> Vec<String> {
-        let mut lines: Vec<String> = [
+    fn option_lines(&self, _query_cache_mib: u32) -> Vec<String> {
+        [
             "log_replica_updates=ON",
             "gtid_mode=ON",
             "enforce_gtid_consistency=ON",
@@ -54,13 +22,7 @@ impl Dialect for MySql {
             "secure_file_priv=NULL",
         ]
         .map(String::from)
-        .into();
-        lines.extend(places(root).map(|(option, place)| format!("{option}={place}")));
-        lines
-    }
-
-    fn lock_down(&self, root_password: &Password) -> String {
-        format!("SET sql_log_bin = 0;\nALTER USER root@localhost IDENTIFIED BY {};\n", root_password.to_sql())
+        .into()
     }
 
     fn account(&self, user: &str, host: &str, password: &Password) -> String {
@@ -168,16 +130,4 @@ impl Dialect for MySql {
     fn wait_for(&self, position: &str, wait_s: u64) -> String {
         format!("SELECT WAIT_FOR_EXECUTED_GTID_SET('{position}', {wait_s})")
     }
-}
-
-/// Options for the directories that a server unpacked beside the system does not find by itself.
-fn places(root: &Path) -> impl Iterator<Item = (&'static str, String)> {
-    let usr = root.join("usr").display().to_string();
-    [
-        ("basedir", usr.clone()),
-        ("plugin-dir", format!("{usr}/lib/mysql/plugin")),
-        ("lc-messages-dir", format!("{usr}/share/mysql")),
-        ("character-sets-dir", format!("{usr}/share/mysql/charsets")),
-    ]
-    .into_iter()
 }

@@ -4,11 +4,11 @@ use std::fmt;
 use std::path::PathBuf;
 use std::time::Duration;
 
+use nuthatch_server::{Installation, Kind, Password};
 use serde::{Deserialize, Serialize};
 
 use crate::duty::Duty;
 use crate::error::LabError;
-use crate::password::Password;
 use crate::role::Role;
 
 /// Replicas that one lab may have; each is a real server, and a test machine is small.
@@ -19,34 +19,6 @@ const NODES_MAX: u16 = 9;
 
 /// Length of a user name that both MariaDB and MySQL take.
 const USER_CHARS_MAX: usize = 32;
-
-/// Whose server it is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Kind {
-    /// MariaDB 10.5 or later.
-    MariaDb,
-    /// MySQL 8.4 or later. The account uses `caching_sha2_password`.
-    MySql,
-}
-
-/// Where a kind of server is installed.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Installation {
-    /// Whose server it is.
-    pub kind: Kind,
-    /// The directory that holds `usr/sbin`: `/` for Debian's packages, or the destination of
-    /// `tools/side-apt.sh`.
-    pub root: PathBuf,
-}
-
-impl Installation {
-    /// The MariaDB that Debian's packages installed.
-    #[must_use]
-    pub fn debian_mariadb() -> Self {
-        Self { kind: Kind::MariaDb, root: "/".into() }
-    }
-}
 
 /// The query cache of the server itself (MariaDB only), which would hide what the proxy does.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

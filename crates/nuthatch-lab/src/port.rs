@@ -13,7 +13,9 @@ use std::path::{Path, PathBuf};
 
 use rustix::process::geteuid;
 
-use crate::layout::{LOCK, make_private_dir};
+use nuthatch_server::make_private_dir;
+
+use crate::layout::LOCK;
 
 /// Below Linux's default `ip_local_port_range`, above the ports of known services.
 const FIRST: u16 = 20_000;

@@ -5,13 +5,14 @@
 
 use std::fs;
 
+use nuthatch_server::{copy_dir, remove_leftover};
+
 use crate::error::LabError;
 use crate::lab::{Lab, Result};
 use crate::launch::RESTART_WITHIN;
 use crate::progress::Silent;
 use crate::role::Role;
 use crate::state::State;
-use crate::template::{copy_dir, remove_leftover};
 
 impl Lab {
     /// The server has the data of that replica in place of its own, takes no writes, and follows whom that follows. Both run.
@@ -34,7 +35,7 @@ impl Lab {
         let copy = || {
             remove_leftover(&target)?;
             copy_dir(&source, &target)?;
-            let unique = self.dialect().unique_files().iter();
+            let unique = self.state.installation.kind.unique_files().iter();
             unique.map(|file| target.join(file)).try_for_each(|file| match file.exists() {
                 true => fs::remove_file(file),
                 false => Ok(()),

@@ -24,10 +24,10 @@ use std::time::Duration;
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
-use crate::deadline::Deadline;
+use nuthatch_server::{Deadline, ProcessMark};
+
 use crate::error::LabError;
 use crate::layout::Layout;
-use crate::process::ProcessMark;
 use crate::relay::connection::{Board, Connection};
 use crate::relay::control::{Answer, Command, Passed};
 use crate::role::Role;
@@ -61,7 +61,7 @@ impl Relay {
         let layout = Layout::open(dir)?;
         let state = State::load(&layout)?;
         let socket = state.relay_socket.clone().ok_or(LabError::NoRelays)?;
-        crate::layout::remove_file(&socket)?;
+        nuthatch_server::remove_file(&socket)?;
         let bind = || {
             let control = UnixListener::bind(&socket)?;
             control.set_nonblocking(true)?;

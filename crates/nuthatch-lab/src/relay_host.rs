@@ -10,12 +10,11 @@ use std::time::Duration;
 
 use rustix::process::Signal;
 
-use crate::deadline::Deadline;
+use nuthatch_server::{Deadline, ProcessMark, tail};
+
 use crate::error::LabError;
 use crate::lab::{Lab, Result};
-use crate::layout::tail;
 use crate::options::{Options, Relays};
-use crate::process::ProcessMark;
 use crate::relay::Relay;
 
 /// How long a relay may take to answer, and to end.

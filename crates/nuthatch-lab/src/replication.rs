@@ -2,12 +2,12 @@
 
 use std::time::Duration;
 
+use nuthatch_server::{Deadline, ProcessMark};
+
 use crate::client::{Client, Rows};
-use crate::deadline::Deadline;
 use crate::duty::Duty;
 use crate::error::LabError;
 use crate::lab::{Lab, Result};
-use crate::process::ProcessMark;
 use crate::role::Role;
 use crate::server::Server;
 use crate::state::ServerState;

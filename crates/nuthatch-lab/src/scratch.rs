@@ -9,12 +9,12 @@ use std::path::Path;
 use std::process::id;
 use std::sync::atomic::{AtomicU32, Ordering};
 
+use nuthatch_server::{ProcessMark, make_private_dir};
+
 use crate::error::LabError;
 use crate::lab::{Lab, Result};
-use crate::layout::make_private_dir;
 use crate::options::Options;
 use crate::port::place;
-use crate::process::ProcessMark;
 
 /// Numbers the labs of this process.
 static NEXT: AtomicU32 = AtomicU32::new(0);

@@ -5,10 +5,11 @@ use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
+use nuthatch_server::{Installation, ProcessMark, write_private};
+
 use crate::error::LabError;
-use crate::layout::{Layout, write_private};
-use crate::options::{Cluster, Installation};
-use crate::process::ProcessMark;
+use crate::layout::Layout;
+use crate::options::Cluster;
 use crate::role::Role;
 
 /// Moves when an older program could not read the file any more.
@@ -94,7 +95,7 @@ impl State {
         let path = layout.state();
         let text = serde_json::to_string_pretty(self)
             .map_err(|source| LabError::State { path: path.clone(), source })?;
-        write_private(&path, &(text + "\n"))
+        Ok(write_private(&path, &(text + "\n"))?)
     }
 }
 

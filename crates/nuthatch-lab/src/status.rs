@@ -5,7 +5,8 @@ use std::path::PathBuf;
 
 use serde::Serialize;
 
-use crate::options::Kind;
+use nuthatch_server::Kind;
+
 use crate::role::Role;
 
 /// How a server's process is.

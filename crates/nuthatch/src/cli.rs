@@ -1,12 +1,15 @@
 //! The command line. Every flag of `serve` has a key of the same name in the configuration file, but for what is for one start
 //! only.
 
+mod instance;
+
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand};
 use nuthatch_lab::{Direction, Peers, Role};
 use nuthatch_net::ListenAddress;
 
+pub(crate) use self::instance::*;
 use crate::faults::Faults;
 
 /// A MySQL/MariaDB proxy with a query cache.
@@ -27,6 +30,8 @@ pub(crate) enum Command {
     /// Have another server of a replication pair take the writes, without an error for any client
     Switchover(SwitchoverArguments),
     Failover(FailoverArguments),
+    /// Add, configure, run and remove MariaDB and MySQL instances on this host
+    Instance(InstanceArguments),
     /// Bring up, look at and stop real servers on this host, to try things on
     #[command(subcommand)]
     Lab(LabCommand),

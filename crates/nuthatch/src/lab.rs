@@ -124,6 +124,6 @@ fn lines(is_quiet: bool) -> impl FnMut(&Step) {
     }
 }
 
-fn failed(error: LabError) -> anyhow::Error {
-    anyhow::Error::new(error).context("failed to work on the lab")
+fn failed(error: impl Into<LabError>) -> anyhow::Error {
+    anyhow::Error::new(error.into()).context("failed to work on the lab")
 }

@@ -11,6 +11,7 @@ mod cli;
 mod config_file;
 mod faults;
 mod following;
+mod instance;
 mod keeper;
 mod lab;
 mod log;
@@ -35,6 +36,7 @@ fn main() -> ExitCode {
         Command::Serve(arguments) => serve::run(&arguments),
         Command::Switchover(arguments) => operator::switch_over(&arguments),
         Command::Failover(arguments) => operator::fail_over(&arguments),
+        Command::Instance(arguments) => instance::run(&arguments),
         Command::Lab(command) => lab::run(&command),
     };
     match outcome {

@@ -4,7 +4,8 @@ use std::collections::HashSet;
 use std::fs;
 use std::net::SocketAddr;
 
-use crate::process::ProcessMark;
+use nuthatch_server::ProcessMark;
+
 use crate::role::Role;
 
 /// Fields of a line of `/proc/net/tcp`: proc_pid_net(5).

@@ -5,7 +5,7 @@ use std::fs::{self, File};
 use std::io::{self, Read};
 use std::path::Path;
 
-use crate::error::LabError;
+use crate::error::ServerError;
 
 /// Characters of a generated password: none needs quoting in SQL, in option files or in a shell.
 const ALPHABET: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-";
@@ -22,35 +22,42 @@ impl Password {
     /// file could hold.
     ///
     /// # Errors
-    /// [`LabError::BadOption`] says what is wrong with it, without showing it.
-    pub fn new(text: impl Into<String>) -> Result<Self, LabError> {
+    /// [`ServerError::BadPassword`].
+    pub fn new(text: impl Into<String>) -> Result<Self, ServerError> {
         let text = text.into();
         if text.is_empty() || text.chars().any(char::is_control) {
-            return Err(LabError::BadOption {
-                what: "the password is empty or has a control character".into(),
-            });
+            return Err(ServerError::BadPassword);
         }
         Ok(Self(text))
     }
 
     /// A random password of 144 bits from the system's generator.
-    pub(crate) fn generate() -> io::Result<Self> {
+    ///
+    /// # Errors
+    /// The generator's.
+    pub fn generate() -> io::Result<Self> {
         let mut bytes = [0_u8; GENERATED_CHARS];
         File::open("/dev/urandom")?.read_exact(&mut bytes)?;
         Ok(Self(bytes.iter().map(|byte| char::from(ALPHABET[usize::from(byte & 63)])).collect()))
     }
 
     /// A random password, or why there is none.
-    pub(crate) fn fresh() -> Result<Self, LabError> {
-        Self::generate().map_err(LabError::file("read", "/dev/urandom"))
+    ///
+    /// # Errors
+    /// [`ServerError::File`].
+    pub fn fresh() -> Result<Self, ServerError> {
+        Self::generate().map_err(ServerError::file("read", "/dev/urandom"))
     }
 
     /// The password that a file holds; `None` where there is no file.
-    pub(crate) fn load(file: &Path) -> Result<Option<Self>, LabError> {
+    ///
+    /// # Errors
+    /// [`ServerError::File`], [`ServerError::BadPassword`].
+    pub fn load(file: &Path) -> Result<Option<Self>, ServerError> {
         match fs::read_to_string(file) {
             Ok(text) => Self::new(text).map(Some),
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
-            Err(error) => Err(LabError::file("read", file)(error)),
+            Err(error) => Err(ServerError::file("read", file)(error)),
         }
     }
 
@@ -61,7 +68,8 @@ impl Password {
     }
 
     /// The secret as an SQL string literal, quotes included.
-    pub(crate) fn to_sql(&self) -> String {
+    #[must_use]
+    pub fn to_sql(&self) -> String {
         format!("'{}'", self.0.replace('\\', "\\\\").replace('\'', "\\'"))
     }
 }

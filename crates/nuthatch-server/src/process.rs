@@ -16,7 +16,7 @@ const START_FIELD: usize = 19;
 
 /// The identity of one process on this machine.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct ProcessMark {
+pub struct ProcessMark {
     pid: i32,
     /// Clock ticks between boot and the start of the process.
     start_ticks: u64,
@@ -31,22 +31,28 @@ struct Seen {
 
 impl ProcessMark {
     /// The identity of the running process `pid`; `None` when there is none.
-    pub(crate) fn of(pid: u32) -> Option<Self> {
+    #[must_use]
+    pub fn of(pid: u32) -> Option<Self> {
         let pid = i32::try_from(pid).ok()?;
         let seen = look(pid).filter(|seen| !seen.zombie)?;
         Some(Self { pid, start_ticks: seen.start_ticks, boot: boot()? })
     }
 
-    pub(crate) fn pid(&self) -> i32 {
+    /// Its number.
+    #[must_use]
+    pub fn pid(&self) -> i32 {
         self.pid
     }
 
-    pub(crate) fn start_ticks(&self) -> u64 {
+    /// When it started, in clock ticks since boot.
+    #[must_use]
+    pub fn start_ticks(&self) -> u64 {
         self.start_ticks
     }
 
     /// Whether this very process still runs. One that has ended is reaped if it was this process's child.
-    pub(crate) fn is_alive(&self) -> bool {
+    #[must_use]
+    pub fn is_alive(&self) -> bool {
         match look(self.pid) {
             Some(seen) if seen.zombie => !self.reap(),
             Some(seen) => seen.start_ticks == self.start_ticks && boot().as_ref() == Some(&self.boot),
@@ -55,12 +61,13 @@ impl ProcessMark {
     }
 
     /// See [`stands_still`].
-    pub(crate) fn stands_still(&self) -> bool {
+    #[must_use]
+    pub fn stands_still(&self) -> bool {
         stands_still(self.pid)
     }
 
     /// Sends the signal to this very process, or to nobody if it has ended.
-    pub(crate) fn signal(&self, signal: Signal) {
+    pub fn signal(&self, signal: Signal) {
         let Some(pid) = Pid::from_raw(self.pid) else { return };
         let Ok(descriptor) = pidfd_open(pid, PidfdFlags::empty()) else { return };
         if self.is_alive() && pidfd_send_signal(&descriptor, signal).is_err() {

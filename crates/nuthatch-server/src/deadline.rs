@@ -1,7 +1,6 @@
 //! A moment after which waiting is given up, and polling until then.
 //!
-//! The lab waits for processes, which know no paused clock, so this is the one place of the crate that reads
-//! the machine's.
+//! Processes know no paused clock, so this is the one place of the crate that reads the machine's.
 
 use std::thread::sleep;
 use std::time::{Duration, Instant};
@@ -11,21 +10,25 @@ const PAUSE: Duration = Duration::from_millis(10);
 
 /// The moment at which a wait ends without success.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Deadline(Instant);
+pub struct Deadline(Instant);
 
 impl Deadline {
+    /// So much from now on.
+    #[must_use]
     #[expect(clippy::disallowed_methods, reason = "processes run on the machine's clock, not on Tokio's")]
-    pub(crate) fn after(wait: Duration) -> Self {
+    pub fn after(wait: Duration) -> Self {
         Self(Instant::now() + wait)
     }
 
+    /// Whether it has passed.
+    #[must_use]
     #[expect(clippy::disallowed_methods, reason = "processes run on the machine's clock, not on Tokio's")]
-    pub(crate) fn is_over(self) -> bool {
+    pub fn is_over(self) -> bool {
         Instant::now() >= self.0
     }
 
     /// Looks until `look` gives something, at least once; `None` when the deadline passed first.
-    pub(crate) fn poll<T>(self, mut look: impl FnMut() -> Option<T>) -> Option<T> {
+    pub fn poll<T>(self, mut look: impl FnMut() -> Option<T>) -> Option<T> {
         loop {
             if let Some(found) = look() {
                 return Some(found);

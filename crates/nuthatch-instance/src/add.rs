@@ -1,0 +1,140 @@
+//! Adding an instance.
+//!
+//! Port and memory are chosen with the root locked, and written down in `.making-NAME` before anything slow is done; what is complete is
+//! renamed. So two that are added at the same time never have the same port, and a crash leaves nothing that looks like an instance.
+
+use std::fs::{self, File};
+use std::path::Path;
+
+use nuthatch_server::{
+    Installation, Password, ServerError, copy_empty_data, make_private_dir, remove_leftover,
+};
+
+use crate::account::Account;
+use crate::error::InstanceError;
+use crate::life::check;
+use crate::name::InstanceName;
+use crate::port;
+use crate::progress::{Progress, Step};
+use crate::record::Record;
+use crate::root::{Place, Root, give_all, is_held};
+use crate::settling::{choose_pool, parse_assignment, pool_mib, settle, settle_in};
+use crate::template::Template;
+
+/// What an instance is to be.
+#[derive(Clone, Debug)]
+pub struct Wanted {
+    /// Its name.
+    pub name: InstanceName,
+    /// Which server.
+    pub server: Installation,
+    /// From which template.
+    pub template: String,
+    /// Its own options, `name=value` each.
+    pub own: Vec<String>,
+    /// On which port; `None` for the first free one.
+    pub port: Option<u16>,
+    /// Whether it is started with the host.
+    pub enabled: bool,
+}
+
+/// The instance is there, and was not started yet.
+///
+/// # Errors
+/// [`InstanceError::Refused`] before anything is touched; else what kept it from that, and nothing of it is left.
+pub fn add(root: &Root, wanted: &Wanted, progress: &mut dyn Progress) -> Result<(), InstanceError> {
+    let name = &wanted.name;
+    let account = Account::of(&root.host()?)?;
+    let (making, _lock) = claim(root, wanted, progress)?;
+    let made = make(root, &making, &wanted.server, account.as_ref(), progress).and_then(|()| {
+        let place = root.place(name);
+        fs::rename(making.dir(), place.dir()).map_err(ServerError::file("rename", making.dir()))?;
+        Ok(())
+    });
+    if made.is_err() {
+        // What is left of it says nothing that the error does not.
+        drop(remove_leftover(making.dir()));
+    }
+    made
+}
+
+/// Chooses what is to be chosen, and writes it down, so that nobody else chooses the same.
+fn claim(root: &Root, wanted: &Wanted, progress: &mut dyn Progress) -> Result<(Place, File), InstanceError> {
+    let name = &wanted.name;
+    let _lock = root.lock()?;
+    let (place, making) = (root.place(name), root.making(name));
+    if place.dir().exists() {
+        root.find(name)?;
+        return Err(InstanceError::Refused(format!("add {name}: it is there already")));
+    }
+    if is_held(&making.dir().join("lock")) {
+        return Err(InstanceError::Refused(format!("add {name}: another command is adding it")));
+    }
+    remove_leftover(making.dir()).map_err(ServerError::file("remove", making.dir()))?;
+    place.check_depth()?;
+    check::room_on_disk(&place)?;
+    let record = choose(root, wanted)?;
+    let place_made = make_private_dir(making.dir());
+    place_made.map_err(ServerError::file("make the directory", making.dir()))?;
+    let held = making.lock()?;
+    let settings = settle(root, &record)?;
+    let take = || {
+        check::options_are_known(&record, &settings.to_text(), making.dir())?;
+        making.write(&making.record_file(), &record.to_text()?)
+    };
+    if let Err(error) = take() {
+        drop(remove_leftover(making.dir()));
+        return Err(error);
+    }
+    let chosen = format!(
+        "port {}, server_id {}, a buffer pool of {} MiB",
+        record.port,
+        record.server_id,
+        pool_mib(&settings)?
+    );
+    progress.step(&Step::Chosen(name.clone(), chosen));
+    Ok((making, held))
+}
+
+/// Port, memory and options of a new one; others count with what they have.
+fn choose(root: &Root, wanted: &Wanted) -> Result<Record, InstanceError> {
+    let host = root.host()?;
+    Template::find(root, &wanted.template)?;
+    let mut taken = Vec::new();
+    for place in root.claimed()? {
+        taken.push((place.name().clone(), place.record()?.port));
+    }
+    let port = port::choose(&host, &taken, wanted.port)?;
+    let mut record = Record::new(wanted.server.clone(), wanted.template.clone(), host.address, port);
+    record.enabled = wanted.enabled;
+    for assignment in &wanted.own {
+        let (option, value) = parse_assignment(assignment)?;
+        record.own.insert(option, value);
+    }
+    choose_pool(root, &wanted.name, &mut record)?;
+    Ok(record)
+}
+
+/// Makes what an instance consists of.
+fn make(
+    root: &Root,
+    making: &Place,
+    server: &Installation,
+    account: Option<&Account>,
+    progress: &mut dyn Progress,
+) -> Result<(), InstanceError> {
+    for dir in making.dirs() {
+        make_private_dir(&dir).map_err(ServerError::file("make the directory", &dir))?;
+    }
+    let mut say = |empty: &Path| progress.step(&Step::MakingEmpty(empty.to_owned()));
+    copy_empty_data(&making.data(), server, &root.empty_dir(), &mut say)?;
+    let password = Password::fresh()?;
+    making.write(&making.password_file(), password.reveal())?;
+    making.write(&making.client_file(), &root.place(making.name()).client_login(&password))?;
+    making.write(&making.init_file(), &server.kind.lock_down(&password))?;
+    give_all(making.dir(), account)?;
+    // As it will be where it will be.
+    let place = root.place(making.name());
+    let settings = settle_in(root, &place, &making.record()?)?;
+    making.write(&making.option_file(), &settings.to_text())
+}

@@ -1,0 +1,216 @@
+//! Changing an instance's options: at once where its server can, else at its next start.
+//!
+//! A change is tried in this order: the names and values, the room in memory, the server's own check of the whole, `SET GLOBAL` on a server
+//! that runs. It is written down when all of that went well; a value that the server refuses leaves everything as it was.
+
+use std::collections::BTreeMap;
+use std::fs;
+
+use nuthatch_server::ServerError;
+
+use crate::ask::{PATIENTLY, Session, wait_for};
+use crate::error::InstanceError;
+use crate::life::check;
+use crate::life::state::{Doing, State};
+use crate::options::layers::Settings;
+use crate::options::option_file::{check_name, line_of};
+use crate::options::size::parse_bytes;
+use crate::record::Record;
+use crate::root::{Place, Root, read_if_there};
+use crate::settling::{choose_pool, parse_assignment, settle_in};
+use crate::template::Template;
+
+/// What becomes of an option that was changed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Changed {
+    /// The option.
+    pub name: String,
+    /// Its line in the option file before; `None` where it had none.
+    pub before: Option<String>,
+    /// And now.
+    pub after: Option<String>,
+    /// When that is in force.
+    pub when: When,
+}
+
+/// When a change is in force.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum When {
+    /// Since now.
+    Now,
+    /// The server does not run.
+    AtStart,
+    /// The server runs, and takes it from its option file only.
+    AtNextStart,
+}
+
+/// What is wanted to be different.
+#[derive(Clone, Debug, Default)]
+pub struct Change {
+    /// Own options, `name=value` each.
+    pub set: Vec<String>,
+    /// Own options that are to be those of the layers below again.
+    pub unset: Vec<String>,
+    /// Another template.
+    pub template: Option<String>,
+}
+
+/// What a change would make different, against what the server was started with and was told since. Nothing is touched.
+///
+/// # Errors
+/// [`InstanceError::Refused`] for what cannot be set.
+pub fn preview(root: &Root, place: &Place, change: &Change) -> Result<Vec<Changed>, InstanceError> {
+    let _lock = root.lock()?;
+    let (_, settings) = plan(root, place, change)?;
+    differences(place, &settings)
+}
+
+/// Has it so.
+///
+/// # Errors
+/// [`InstanceError::Refused`], [`InstanceError::Statement`] for a value that the server refuses: nothing is changed then.
+pub fn change(root: &Root, place: &Place, change: &Change) -> Result<Vec<Changed>, InstanceError> {
+    let _lock = place.lock()?;
+    let _chosen = root.lock()?;
+    let (record, settings) = plan(root, place, change)?;
+    check::options_are_known(&record, &settings.to_text(), &place.run_dir())?;
+    let mut changed = differences(place, &settings)?;
+    let state = State::load(place)?;
+    if state.live_server().is_some() && matches!(state.doing(), Doing::Running | Doing::Unsupervised) {
+        wait_for(set_all(place, &settings, &mut changed))?;
+    }
+    place.write(&place.record_file(), &record.to_text()?)?;
+    note_in_option_file(place, &changed)?;
+    Ok(changed)
+}
+
+/// The record and the settings that the change comes to; the buffer pool is chosen anew only where the change is about it.
+fn plan(root: &Root, place: &Place, change: &Change) -> Result<(Record, Settings), InstanceError> {
+    let mut record = place.record()?;
+    let before = settle_in(root, place, &record)?.pool_share();
+    for name in &change.unset {
+        let name =
+            check_name(name).map_err(|what| InstanceError::Refused(format!("unset {name}: {what}")))?;
+        if record.own.remove(&name).is_none() {
+            return Err(InstanceError::Refused(format!(
+                "unset {name}: {} has none of its own{}",
+                place.name(),
+                own_words(&record)
+            )));
+        }
+    }
+    for assignment in &change.set {
+        let (name, value) = parse_assignment(assignment)?;
+        record.own.insert(name, value);
+    }
+    if let Some(template) = &change.template {
+        Template::find(root, template)?;
+        record.template.clone_from(template);
+    }
+    let mut chosen = record.clone();
+    choose_pool(root, place.name(), &mut chosen)?;
+    let is_about_pool = record.own != place.record()?.own || change.template.is_some();
+    if is_about_pool || before.is_some() || record.buffer_pool_mib.is_none() {
+        record = chosen;
+    }
+    let settings = settle_in(root, place, &record)?;
+    Ok((record, settings))
+}
+
+fn own_words(record: &Record) -> String {
+    if record.own.is_empty() {
+        return ", nor any other".into();
+    }
+    let names: Vec<&str> = record.own.keys().map(String::as_str).collect();
+    format!("; it has {}", names.join(", "))
+}
+
+fn differences(place: &Place, settings: &Settings) -> Result<Vec<Changed>, InstanceError> {
+    let text = read_if_there(&place.option_file())?.unwrap_or_default();
+    let is_running = State::load(place)?.live_server().is_some();
+    let when = if is_running { When::AtNextStart } else { When::AtStart };
+    let differences = settings.differences(&text).into_iter();
+    Ok(differences.map(|(name, before, after)| Changed { name, before, after, when }).collect())
+}
+
+/// Sets what the server takes at run time. What it has taken is taken back if it refuses a later one.
+async fn set_all(place: &Place, settings: &Settings, changed: &mut [Changed]) -> Result<(), InstanceError> {
+    /// `ER_INCORRECT_GLOBAL_LOCAL_VAR`: the variable is read only.
+    const READ_ONLY: u16 = 1238;
+    /// `ER_UNKNOWN_SYSTEM_VARIABLE`: it is an option of the start alone.
+    const UNKNOWN: u16 = 1193;
+    let mut session = Session::open(place).await?;
+    let mut taken: Vec<(String, Option<String>)> = Vec::new();
+    for one in changed.iter_mut() {
+        let value = settings.value(&one.name);
+        let literal = value.map_or_else(|| "DEFAULT".to_owned(), literal);
+        let before = session.ask(&format!("SELECT @@GLOBAL.{}", one.name), PATIENTLY).await;
+        let before = before.ok().and_then(|table| table.rows.first()?.first()?.clone());
+        let before = before.map(|bytes| String::from_utf8_lossy(&bytes).into_owned());
+        match session.ask(&format!("SET GLOBAL {} = {literal}", one.name), PATIENTLY).await {
+            Ok(_) => {
+                one.when = When::Now;
+                taken.push((one.name.clone(), before));
+            }
+            Err(InstanceError::Statement { code: READ_ONLY | UNKNOWN, .. }) => {}
+            Err(error) => {
+                take_back(&mut session, taken).await;
+                return Err(error);
+            }
+        }
+    }
+    Ok(())
+}
+
+async fn take_back(session: &mut Session, taken: Vec<(String, Option<String>)>) {
+    for (name, before) in taken {
+        let before = before.as_deref().map_or_else(|| "DEFAULT".to_owned(), literal);
+        if let Err(error) = session.ask(&format!("SET GLOBAL {name} = {before}"), PATIENTLY).await {
+            tracing::error!(name, %error, "a value that was set could not be taken back");
+        }
+    }
+}
+
+/// A value of an option file as SQL.
+fn literal(value: &str) -> String {
+    let is_number = value.parse::<f64>().is_ok() && !value.contains(['n', 'N', 'i', 'I']);
+    match parse_bytes(value) {
+        Some(bytes) => bytes.to_string(),
+        None if is_number => value.to_owned(),
+        None => format!("'{}'", value.replace('\\', "\\\\").replace('\'', "''")),
+    }
+}
+
+/// The option file tells what is in force: what was set at run time too, what waits for the next start not.
+fn note_in_option_file(place: &Place, changed: &[Changed]) -> Result<(), InstanceError> {
+    let path = place.option_file();
+    let text = fs::read_to_string(&path).map_err(ServerError::file("read", &path))?;
+    let mut lines: BTreeMap<String, String> = Settings::lines_of(&text);
+    for one in changed.iter().filter(|one| one.when == When::Now) {
+        match &one.after {
+            Some(line) => lines.insert(one.name.clone(), line.clone()),
+            None => lines.remove(&one.name),
+        };
+    }
+    let head: String =
+        text.lines().take_while(|line| line.starts_with(['#', '['])).flat_map(|line| [line, "\n"]).collect();
+    let lines: String = lines.values().flat_map(|line| [line.as_str(), "\n"]).collect();
+    place.write(&path, &(head + &lines))
+}
+
+/// An option's line, for showing it.
+#[must_use]
+pub fn shown(name: &str, value: Option<&str>) -> String {
+    line_of(name, value)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn values_become_sql() {
+        let literals = ["64M", "100", "0.5", "ON", "it's", "inf", "REPEATABLE-READ"].map(literal);
+        assert_eq!(literals, ["67108864", "100", "0.5", "'ON'", "'it''s'", "'inf'", "'REPEATABLE-READ'"]);
+    }
+}

@@ -1,0 +1,53 @@
+//! Many MariaDB and MySQL instances on one host, each with its own port, data, memory and life.
+//!
+//! A [`Root`] is the directory of a host's instances. [`add`] makes one from a [`Template`], [`start`] and [`stop`] run its server under a
+//! [supervisor](supervise), [`change`] sets options at once where the server can, [`remove`] ends it while nobody uses it and keeps its data.
+//! [`Summary`] tells how each is, [`examine`] what is wrong.
+//!
+//! Whatever is refused is refused before anything is touched, in one sentence. What is made is made beside and renamed; a crash in the middle
+//! leaves nothing that looks like an instance. Commands on one instance wait for each other, and so do those that choose ports or memory.
+//!
+//! Calls block, but for [`supervise`]. Statements go over the server's Unix socket as its root, whose password is in a file of the instance.
+
+mod account;
+mod add;
+mod ask;
+mod change;
+mod clock;
+mod doctor;
+mod error;
+mod host;
+mod life;
+mod memory;
+mod name;
+mod options;
+mod port;
+mod progress;
+mod record;
+mod remove;
+mod root;
+mod settling;
+mod summary;
+mod template;
+mod users;
+
+pub use add::{Wanted, add};
+pub use change::{Change, Changed, When, change, preview, shown};
+pub use doctor::{Finding, examine, mend};
+pub use error::InstanceError;
+pub use host::{Host, ProxyAdmin};
+pub use life::start::{enable, start, write_options};
+pub use life::state::Doing;
+pub use life::stop::stop;
+pub use life::supervise::supervise;
+pub use life::systemd::{UNIT_FILE, unit};
+pub use name::{BadName, InstanceName};
+pub use options::built_in::USUAL as USUAL_TEMPLATE;
+pub use options::layers::{Setting, Settings, Source};
+pub use progress::{Progress, Step};
+pub use record::Record;
+pub use remove::{Data, remove};
+pub use root::{Leftover, Place, Root};
+pub use settling::settings_of;
+pub use summary::Summary;
+pub use template::Template;

@@ -1,0 +1,422 @@
+//! Where the instances of a host are, and what of them is where.
+//!
+//! ```text
+//! ROOT/host.toml                 what holds for the host
+//! ROOT/defaults.cnf              options of all instances
+//! ROOT/templates/NAME.cnf        options of those that are made from it
+//! ROOT/empty/                    empty data directories, made once and copied
+//! ROOT/instances/NAME/instance.toml  what was chosen for it, and its own options
+//! ROOT/instances/NAME/my.cnf     what its server was started with
+//! ROOT/instances/NAME/root.password, client.cnf
+//! ROOT/instances/NAME/data/, log/, tmp/
+//! ROOT/instances/NAME/run/       socket, state of its processes, locks
+//! ROOT/removed/NAME-SECONDS/     data of what was removed
+//! ```
+//!
+//! An instance that is being made is `.making-NAME`, one that is being removed `.removing-NAME`: neither is taken for an instance, and what a
+//! crash has left of either is found by its lock, which nobody holds.
+
+use std::fs::{self, File, Permissions, TryLockError};
+use std::os::unix::fs::{MetadataExt, PermissionsExt, chown};
+use std::path::{Path, PathBuf};
+
+use nuthatch_server::{Password, ServerError, lock, make_private_dir, write_private};
+use rustix::process::geteuid;
+
+use crate::account::Account;
+use crate::error::InstanceError;
+use crate::host::Host;
+use crate::name::InstanceName;
+use crate::record::Record;
+
+/// Longest path that a Unix socket's address holds, the closing NUL not counted: unix(7).
+const SOCKET_PATH_MAX: usize = 107;
+
+const MAKING: &str = ".making-";
+const REMOVING: &str = ".removing-";
+
+/// The directory of all instances of a host.
+#[derive(Clone, Debug)]
+pub struct Root {
+    dir: PathBuf,
+}
+
+/// The directory of one instance, or of one that is being made.
+#[derive(Clone, Debug)]
+pub struct Place {
+    name: InstanceName,
+    dir: PathBuf,
+}
+
+/// What an earlier crash has left.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Leftover {
+    /// Its directory.
+    pub dir: PathBuf,
+    /// Of which instance it is.
+    pub name: String,
+}
+
+impl Root {
+    /// The directory, made if need be: everybody may enter, and none but its owner look around or write.
+    ///
+    /// # Errors
+    /// [`ServerError::File`].
+    pub fn create(dir: &Path) -> Result<Self, InstanceError> {
+        for part in [dir.to_owned(), dir.join("instances")] {
+            let is_new = !part.exists();
+            make_private_dir(&part).map_err(ServerError::file("make the directory", &part))?;
+            if is_new {
+                fs::set_permissions(&part, Permissions::from_mode(0o711))
+                    .map_err(ServerError::file("open to its users", &part))?;
+            }
+        }
+        Self::open(dir)
+    }
+
+    /// The directory as it is, which may not be there.
+    ///
+    /// # Errors
+    /// [`ServerError::File`] where its path cannot be told.
+    pub fn open(dir: &Path) -> Result<Self, InstanceError> {
+        let dir = std::path::absolute(dir).map_err(ServerError::file("find the directory", dir))?;
+        Ok(Self { dir })
+    }
+
+    /// Its path.
+    #[must_use]
+    pub fn dir(&self) -> &Path {
+        &self.dir
+    }
+
+    /// Waits until nobody else chooses for an instance here; others wait until the file is dropped.
+    ///
+    /// # Errors
+    /// [`ServerError::File`].
+    pub fn lock(&self) -> Result<File, InstanceError> {
+        Ok(lock(&self.dir.join("lock"))?)
+    }
+
+    /// What holds for the host; the defaults where nothing is settled.
+    ///
+    /// # Errors
+    /// [`InstanceError::BadFile`], [`ServerError::File`].
+    pub fn host(&self) -> Result<Host, InstanceError> {
+        let path = self.host_file();
+        match read_if_there(&path)? {
+            Some(text) => Host::parse(&text, &path),
+            None => Ok(Host::default()),
+        }
+    }
+
+    /// Has this hold for the host from now on.
+    ///
+    /// # Errors
+    /// [`InstanceError::Refused`] where a setting is out of its range, [`ServerError::File`].
+    pub fn settle_host(&self, host: &Host) -> Result<(), InstanceError> {
+        let path = self.host_file();
+        let is_new = !path.exists();
+        write_private(&path, &host.to_text()?)?;
+        if is_new || geteuid().is_root() {
+            // Supervisors read it, whosever they are; no secret is in it.
+            fs::set_permissions(&path, Permissions::from_mode(0o644))
+                .map_err(ServerError::file("let read", &path))?;
+        }
+        Ok(())
+    }
+
+    /// The file with what holds for the host.
+    #[must_use]
+    pub fn host_file(&self) -> PathBuf {
+        self.dir.join("host.toml")
+    }
+
+    /// The host's options for all instances.
+    #[must_use]
+    pub fn defaults_file(&self) -> PathBuf {
+        self.dir.join("defaults.cnf")
+    }
+
+    /// Where operators' templates are.
+    #[must_use]
+    pub fn templates_dir(&self) -> PathBuf {
+        self.dir.join("templates")
+    }
+
+    pub(crate) fn empty_dir(&self) -> PathBuf {
+        self.dir.join("empty")
+    }
+
+    /// Where the data of what was removed are.
+    #[must_use]
+    pub fn removed_dir(&self) -> PathBuf {
+        self.dir.join("removed")
+    }
+
+    fn instances_dir(&self) -> PathBuf {
+        self.dir.join("instances")
+    }
+
+    /// All instances, by name.
+    ///
+    /// # Errors
+    /// [`ServerError::File`].
+    pub fn names(&self) -> Result<Vec<InstanceName>, InstanceError> {
+        let mut names: Vec<InstanceName> =
+            self.entries()?.iter().filter_map(|entry| entry.parse().ok()).collect();
+        names.sort();
+        Ok(names)
+    }
+
+    /// All instances that are there or being made, whoever makes them.
+    pub(crate) fn claimed(&self) -> Result<Vec<Place>, InstanceError> {
+        let claimed = |entry: &String| {
+            let name: InstanceName = entry.strip_prefix(MAKING).unwrap_or(entry).parse().ok()?;
+            Some(Place { name, dir: self.instances_dir().join(entry) })
+        };
+        Ok(self.entries()?.iter().filter_map(claimed).filter(|place| place.record_file().exists()).collect())
+    }
+
+    /// What a crash has left of instances that were being made or removed.
+    ///
+    /// # Errors
+    /// [`ServerError::File`].
+    pub fn leftovers(&self) -> Result<Vec<Leftover>, InstanceError> {
+        let left = |entry: &String| {
+            let name = entry.strip_prefix(MAKING).or_else(|| entry.strip_prefix(REMOVING))?.to_owned();
+            let dir = self.instances_dir().join(entry);
+            (!is_held(&dir.join("lock"))).then_some(Leftover { dir, name })
+        };
+        Ok(self.entries()?.iter().filter_map(left).collect())
+    }
+
+    fn entries(&self) -> Result<Vec<String>, InstanceError> {
+        let dir = self.instances_dir();
+        if !dir.exists() {
+            return Ok(Vec::new());
+        }
+        let entries = fs::read_dir(&dir).map_err(ServerError::file("list", &dir))?;
+        Ok(entries.flatten().filter_map(|entry| entry.file_name().into_string().ok()).collect())
+    }
+
+    /// One that is there.
+    ///
+    /// # Errors
+    /// [`InstanceError::NoInstance`] with those that are; [`InstanceError::Refused`] for what is no instance of ours.
+    pub fn find(&self, name: &InstanceName) -> Result<Place, InstanceError> {
+        let place = self.place(name);
+        if !place.dir.exists() {
+            let have = self.names()?;
+            return Err(InstanceError::NoInstance { name: name.clone(), root: self.dir.clone(), have });
+        }
+        if !place.record_file().exists() {
+            return Err(InstanceError::Refused(format!(
+                "take {} for an instance: it has no instance.toml, so it was not made by `nuthatch instance add`; nothing there was touched",
+                place.dir.display()
+            )));
+        }
+        Ok(place)
+    }
+
+    /// Where one of that name is, or would be.
+    #[must_use]
+    pub fn place(&self, name: &InstanceName) -> Place {
+        Place { name: name.clone(), dir: self.instances_dir().join(name.as_str()) }
+    }
+
+    pub(crate) fn making(&self, name: &InstanceName) -> Place {
+        Place { name: name.clone(), dir: self.instances_dir().join(format!("{MAKING}{name}")) }
+    }
+
+    pub(crate) fn removing(&self, name: &InstanceName) -> Place {
+        Place { name: name.clone(), dir: self.instances_dir().join(format!("{REMOVING}{name}")) }
+    }
+}
+
+impl Place {
+    /// Whose it is.
+    #[must_use]
+    pub fn name(&self) -> &InstanceName {
+        &self.name
+    }
+
+    /// The directory.
+    #[must_use]
+    pub fn dir(&self) -> &Path {
+        &self.dir
+    }
+
+    pub(crate) fn record_file(&self) -> PathBuf {
+        self.dir.join("instance.toml")
+    }
+
+    /// What the server was started with.
+    #[must_use]
+    pub fn option_file(&self) -> PathBuf {
+        self.dir.join("my.cnf")
+    }
+
+    /// For the first start: it locks the server down, and is gone behind it.
+    pub(crate) fn init_file(&self) -> PathBuf {
+        self.dir.join("init.sql")
+    }
+
+    /// The file with root's password, for who may read it.
+    #[must_use]
+    pub fn password_file(&self) -> PathBuf {
+        self.dir.join("root.password")
+    }
+
+    /// The data directory.
+    #[must_use]
+    pub fn data(&self) -> PathBuf {
+        self.dir.join("data")
+    }
+
+    pub(crate) fn tmp_dir(&self) -> PathBuf {
+        self.dir.join("tmp")
+    }
+
+    pub(crate) fn run_dir(&self) -> PathBuf {
+        self.dir.join("run")
+    }
+
+    /// The server's Unix socket.
+    #[must_use]
+    pub fn socket(&self) -> PathBuf {
+        self.run_dir().join("mysqld.sock")
+    }
+
+    pub(crate) fn state_file(&self) -> PathBuf {
+        self.run_dir().join("state.json")
+    }
+
+    pub(crate) fn log_dir(&self) -> PathBuf {
+        self.dir.join("log")
+    }
+
+    /// What the server says.
+    #[must_use]
+    pub fn error_log(&self) -> PathBuf {
+        self.log_dir().join("error.log")
+    }
+
+    pub(crate) fn slow_log(&self) -> PathBuf {
+        self.log_dir().join("slow.log")
+    }
+
+    pub(crate) fn supervisor_log(&self) -> PathBuf {
+        self.log_dir().join("supervisor.log")
+    }
+
+    pub(crate) fn dirs(&self) -> [PathBuf; 4] {
+        [self.dir.clone(), self.tmp_dir(), self.run_dir(), self.log_dir()]
+    }
+
+    /// Waits until no other command works on this instance; others wait until the file is dropped.
+    ///
+    /// # Errors
+    /// [`ServerError::File`].
+    pub fn lock(&self) -> Result<File, InstanceError> {
+        let path = self.dir.join("lock");
+        let file = lock(&path)?;
+        self.give(&path)?;
+        Ok(file)
+    }
+
+    /// The option file with which a client logs in as root.
+    #[must_use]
+    pub fn client_file(&self) -> PathBuf {
+        self.dir.join("client.cnf")
+    }
+
+    /// What that says.
+    pub(crate) fn client_login(&self, password: &Password) -> String {
+        format!("[client]\nuser=root\nsocket={}\npassword={}\n", self.socket().display(), password.reveal())
+    }
+
+    /// What is remembered of it.
+    ///
+    /// # Errors
+    /// As [`Record::load`].
+    pub fn record(&self) -> Result<Record, InstanceError> {
+        Record::load(&self.record_file())
+    }
+
+    /// The password of its root.
+    ///
+    /// # Errors
+    /// [`InstanceError::Refused`] where it is gone, [`ServerError::File`].
+    pub fn password(&self) -> Result<Password, InstanceError> {
+        let file = self.password_file();
+        Password::load(&file)?.ok_or_else(|| {
+            InstanceError::Refused(format!("log in to {}: {} is gone", self.name, file.display()))
+        })
+    }
+
+    /// Replaces one of its files by one with this text, for its account alone.
+    pub(crate) fn write(&self, path: &Path, text: &str) -> Result<(), InstanceError> {
+        write_private(path, text)?;
+        self.give(path)
+    }
+
+    /// The file is its account's afterwards, if root works for another.
+    pub(crate) fn give(&self, path: &Path) -> Result<(), InstanceError> {
+        if !geteuid().is_root() {
+            return Ok(());
+        }
+        let owner = fs::metadata(&self.dir).map_err(ServerError::file("look at", &self.dir))?;
+        chown(path, Some(owner.uid()), Some(owner.gid()))
+            .map_err(ServerError::file("give to its user", path))?;
+        Ok(())
+    }
+
+    /// Whether a socket in there can have an address.
+    pub(crate) fn check_depth(&self) -> Result<(), InstanceError> {
+        let bytes = self.socket().as_os_str().len();
+        if bytes <= SOCKET_PATH_MAX {
+            return Ok(());
+        }
+        Err(InstanceError::Refused(format!(
+            "have a socket at {}: its path has {bytes} bytes, and {SOCKET_PATH_MAX} are possible; take a --root nearer to /",
+            self.socket().display()
+        )))
+    }
+}
+
+/// The file or directory is the account's afterwards, if root works for another.
+fn give(path: &Path, account: Option<&Account>) -> Result<(), InstanceError> {
+    let Some(account) = account.filter(|_| geteuid().is_root()) else { return Ok(()) };
+    chown(path, Some(account.uid), Some(account.gid)).map_err(ServerError::file("give to its user", path))?;
+    Ok(())
+}
+
+/// The directory and all in it are the account's afterwards.
+pub(crate) fn give_all(dir: &Path, account: Option<&Account>) -> Result<(), InstanceError> {
+    give(dir, account)?;
+    for entry in fs::read_dir(dir).map_err(ServerError::file("list", dir))? {
+        let entry = entry.map_err(ServerError::file("list", dir))?;
+        let kind = entry.file_type().map_err(ServerError::file("look at", entry.path()))?;
+        match kind.is_dir() {
+            true => give_all(&entry.path(), account)?,
+            false if kind.is_file() => give(&entry.path(), account)?,
+            false => {}
+        }
+    }
+    Ok(())
+}
+
+/// Whether another process holds the lock.
+pub(crate) fn is_held(path: &Path) -> bool {
+    let Ok(file) = File::open(path) else { return false };
+    matches!(file.try_lock(), Err(TryLockError::WouldBlock))
+}
+
+/// The text of a file; `None` where there is none.
+pub(crate) fn read_if_there(path: &Path) -> Result<Option<String>, InstanceError> {
+    match fs::read_to_string(path) {
+        Ok(text) => Ok(Some(text)),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(ServerError::file("read", path)(error).into()),
+    }
+}

@@ -1,0 +1,239 @@
+//! `nuthatch instance …`.
+
+use std::net::IpAddr;
+use std::path::PathBuf;
+
+use clap::{Args, Subcommand};
+use nuthatch_instance::{InstanceName, USUAL_TEMPLATE};
+
+/// Add, configure, run and remove MariaDB and MySQL instances on this host.
+///
+/// Each has its own port, data, memory and life; what they have in common stands in templates.
+#[derive(Debug, Args)]
+pub(crate) struct InstanceArguments {
+    /// The directory of this host's instances [default: /var/lib/nuthatch for root, else ~/.local/share/nuthatch]
+    #[arg(long, value_name = "DIR", global = true, env = "NUTHATCH_INSTANCES")]
+    pub(crate) root: Option<PathBuf>,
+
+    #[command(subcommand)]
+    pub(crate) command: InstanceCommand,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum InstanceCommand {
+    /// Show, or settle, what holds for the host: address, user, ports, memory
+    Host(InstanceHostArguments),
+    /// Show the templates
+    Templates(InstanceJson),
+    /// Add an instance and start it
+    Add(InstanceAddArguments),
+    /// Show all instances
+    List(InstanceJson),
+    /// Show one instance
+    Show(InstanceShowArguments),
+    /// Show which options are in force, and which file says so
+    Config(InstanceShowArguments),
+    /// Set options of an instance: at once where its server can, else at its next start
+    Set(InstanceSetArguments),
+    /// Give what a template says now to the instances that are made from it, after showing what that changes
+    ApplyTemplate(InstanceApplyArguments),
+    /// Start instances, each under a supervisor that brings it back when it crashes
+    Start(InstanceNames),
+    /// Stop instances as they stop when asked to; none is killed for taking long
+    Stop(InstanceNames),
+    /// Stop and start instances
+    Restart(InstanceNames),
+    /// Have instances start with the host
+    Enable(InstanceNames),
+    /// Have instances not start with the host
+    Disable(InstanceNames),
+    /// Start all enabled instances, as a host without systemd does at its start
+    Boot(InstanceBootArguments),
+    /// Remove an instance, which nobody may use; its data are kept unless that is refused
+    Remove(InstanceRemoveArguments),
+    /// Open the server's own command-line client on an instance, as its root
+    Client(InstanceClientArguments),
+    /// Print, or install, the unit of systemd for the instances
+    Unit(InstanceUnitArguments),
+    /// Look for what is wrong, and for what an earlier crash has left
+    Doctor(InstanceDoctorArguments),
+    /// Supervise an instance in the foreground, as `start` has it done in the background
+    #[command(hide = true)]
+    Supervise(InstanceOne),
+    /// Write the option file of an instance anew
+    #[command(hide = true)]
+    WriteOptions(InstanceOne),
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct InstanceJson {
+    /// Print JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct InstanceOne {
+    /// The instance
+    #[arg(value_name = "NAME")]
+    pub(crate) name: InstanceName,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct InstanceShowArguments {
+    #[command(flatten)]
+    pub(crate) one: InstanceOne,
+
+    #[command(flatten)]
+    pub(crate) output: InstanceJson,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct InstanceHostArguments {
+    /// Where new instances listen
+    #[arg(long, value_name = "IP")]
+    pub(crate) address: Option<IpAddr>,
+
+    /// Whose processes the servers are when root starts them
+    #[arg(long, value_name = "NAME")]
+    pub(crate) user: Option<String>,
+
+    /// Which ports are given
+    #[arg(long, value_name = "A-B", value_parser = parse_ports)]
+    pub(crate) ports: Option<(u16, u16)>,
+
+    /// How much of the host's memory is for instances, in percent
+    #[arg(long, value_name = "N")]
+    pub(crate) memory_pct: Option<u8>,
+
+    #[command(flatten)]
+    pub(crate) output: InstanceJson,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct InstanceAddArguments {
+    #[command(flatten)]
+    pub(crate) one: InstanceOne,
+
+    /// What it is made from: see `nuthatch instance templates`
+    #[arg(long, value_name = "TEMPLATE", default_value = USUAL_TEMPLATE)]
+    pub(crate) template: String,
+
+    /// An option of its own; repeatable
+    #[arg(long, value_name = "NAME=VALUE")]
+    pub(crate) set: Vec<String>,
+
+    /// Which server: mariadb or mysql for the system's, else the directory that holds usr/sbin, as tools/side-apt.sh makes it
+    #[arg(long, value_name = "mariadb|mysql|PATH", default_value = "mariadb")]
+    pub(crate) server: String,
+
+    /// Its port [default: the first free one of the host's]
+    #[arg(long, value_name = "PORT")]
+    pub(crate) port: Option<u16>,
+
+    /// Do not start it with the host
+    #[arg(long)]
+    pub(crate) disabled: bool,
+
+    /// Do not start it now
+    #[arg(long)]
+    pub(crate) no_start: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct InstanceSetArguments {
+    #[command(flatten)]
+    pub(crate) one: InstanceOne,
+
+    /// What to set
+    #[arg(value_name = "NAME=VALUE", required_unless_present = "unset")]
+    pub(crate) set: Vec<String>,
+
+    /// An option of its own that is to be as the template or the host has it; repeatable
+    #[arg(long, value_name = "NAME")]
+    pub(crate) unset: Vec<String>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct InstanceApplyArguments {
+    /// The template
+    #[arg(value_name = "TEMPLATE")]
+    pub(crate) template: String,
+
+    /// Only these, which are made from it from now on [default: all that are made from it]
+    #[arg(value_name = "NAME")]
+    pub(crate) names: Vec<InstanceName>,
+
+    /// Do it without asking
+    #[arg(long)]
+    pub(crate) yes: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct InstanceNames {
+    /// The instances
+    #[arg(value_name = "NAME", required_unless_present = "all")]
+    pub(crate) names: Vec<InstanceName>,
+
+    /// All of the host
+    #[arg(long, conflicts_with = "names")]
+    pub(crate) all: bool,
+
+    /// How long to wait for each
+    #[arg(long, value_name = "SECONDS", default_value_t = 600)]
+    pub(crate) within: u64,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct InstanceBootArguments {
+    /// Stay until SIGTERM or Ctrl-C, and stop them then: for the first process of a container
+    #[arg(long)]
+    pub(crate) foreground: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct InstanceRemoveArguments {
+    #[command(flatten)]
+    pub(crate) one: InstanceOne,
+
+    /// The name again, in the place of typing it
+    #[arg(long, value_name = "NAME")]
+    pub(crate) yes: Option<String>,
+
+    /// Keep no copy of its data
+    #[arg(long)]
+    pub(crate) destroy_data: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct InstanceClientArguments {
+    #[command(flatten)]
+    pub(crate) one: InstanceOne,
+
+    /// What the client is given
+    #[arg(value_name = "ARGUMENT", last = true)]
+    pub(crate) arguments: Vec<String>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct InstanceUnitArguments {
+    /// Write it to /etc/systemd/system, and enable what is enabled
+    #[arg(long)]
+    pub(crate) install: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct InstanceDoctorArguments {
+    /// Mend what can be mended without a risk
+    #[arg(long)]
+    pub(crate) mend: bool,
+
+    #[command(flatten)]
+    pub(crate) output: InstanceJson,
+}
+
+fn parse_ports(text: &str) -> Result<(u16, u16), String> {
+    let wrong = || format!("`{text}` is no range of ports: use 3307-3999");
+    let (first, last) = text.split_once('-').ok_or_else(wrong)?;
+    Ok((first.parse().map_err(|_bad| wrong())?, last.parse().map_err(|_bad| wrong())?))
+}

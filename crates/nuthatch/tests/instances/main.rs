@@ -1,0 +1,7 @@
+//! `nuthatch instance` as a DBA uses it: the program itself, real servers, a root of its own for each test.
+
+mod adding;
+mod host;
+mod living;
+mod options;
+mod removing;
