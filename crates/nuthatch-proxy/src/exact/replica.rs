@@ -216,7 +216,8 @@ impl Binlogs {
         if !self.are_left.swap(true, Ordering::SeqCst) {
             tracing::warn!(
                 "a session says how its writes are logged (sql_log_bin, gtid_next, gtid_seq_no or binlog_format): until the \
-                 next start no answers of replicas are stored"
+                 next start no answers of replicas are stored, and no write waits for its event to tell which rows it has changed: where that is \
+                 not known all of a table is forgotten"
             );
         }
     }

@@ -15,7 +15,7 @@ pub enum Unfit {
     NoGtids,
     Statements,
     Filters,
-    HidesFilters,
+    HidesFilters(ServerFlavor),
     Galera,
 }
 
@@ -28,8 +28,11 @@ impl fmt::Display for Unfit {
                 "the server's binlog_format is STATEMENT, of which it cannot be told what it wrote: set it to ROW"
             }
             Self::Filters => "the server leaves schemas out of its binlog (binlog_do_db, binlog_ignore_db)",
-            Self::HidesFilters => {
+            Self::HidesFilters(ServerFlavor::MariaDb(_)) => {
                 "it is not known whether the server leaves schemas out of its binlog, as the account may not ask (BINLOG MONITOR)"
+            }
+            Self::HidesFilters(ServerFlavor::MySql(_)) => {
+                "it is not known whether the server leaves schemas out of its binlog, as the account may not ask (REPLICATION CLIENT)"
             }
             Self::Galera => {
                 "the server is a node of Galera: what is written on others comes into its binlog when it has been shown"
@@ -75,7 +78,7 @@ async fn filters_in_status(server: &mut Prover) -> Result<Option<Unfit>, FollowE
             let names_some = |name| status.value(name).is_some_and(|value| !value.is_empty());
             Ok((names_some("Binlog_Do_DB") || names_some("Binlog_Ignore_DB")).then_some(Unfit::Filters))
         }
-        Err(FollowError::Refused(_)) => Ok(Some(Unfit::HidesFilters)),
+        Err(FollowError::Refused(_)) => Ok(Some(Unfit::HidesFilters(server.flavor()))),
         Err(lost) => Err(lost),
     }
 }

@@ -314,7 +314,7 @@ impl fmt::Display for NotWaited {
             Self::Answered(flavor) => write!(
                 f,
                 "the server did not wait for an answer: one of before RESET MASTER may count for all: SET GLOBAL \
-                 rpl_semi_sync_{side}_enabled = OFF, and then = ON",
+                 rpl_semi_sync_{side}_enabled = OFF, and a second later = ON",
                 side = side(flavor)
             ),
         }

@@ -114,14 +114,17 @@ impl Follower {
             reached(&self.proxy, &snapshot, self.followed.name()).map_err(FollowError::Refused)?;
         let mut prover = in_time(Prover::open(&server.address, &login)).await?;
         let flavor = prover.flavor();
-        if let Some(unfit) = in_time(Unfit::of(&mut prover)).await? {
+        let unfit = in_time(Unfit::of(&mut prover)).await;
+        if let Some(unfit) = unfit.map_err(|error| explained(error, flavor, &snapshot, None))? {
             return Err(FollowError::Refused(unfit.to_string()));
         }
         let waited = match self.followed.wanted() {
             Follow::Exact => self.waited(&mut prover, &snapshot, aim, DEPARTURE).await?,
             Follow::Off | Follow::Bounded => None,
         };
-        let (carry, mut feed) = self.begin(&mut prover, &server.address, &login, waited.as_ref()).await?;
+        let marker = waited.as_ref().map(|waited| &waited.marker);
+        let begun = self.begin(&mut prover, &server.address, &login, waited.as_ref()).await;
+        let (carry, mut feed) = begun.map_err(|error| explained(error, flavor, &snapshot, marker))?;
         // Dropped before what is not proven, which counts as proven then.
         let _closing = Closing(&self.followed);
         let mut leasing = match &waited {
@@ -140,7 +143,7 @@ impl Follower {
             error = proving::keep_held(&carry, aim) => error,
             error = lease => error,
         };
-        Err(explained(error, flavor, &snapshot, waited.as_ref().map(|waited| &waited.marker)))
+        Err(explained(error, flavor, &snapshot, marker))
     }
 
     /// Opens the stream from where nothing is missed, with everything that was stored before forgotten.

@@ -35,18 +35,21 @@ pub(super) async fn lease(prover: &mut Prover, waited: &Waited, carry: &Carry, a
     let begun = Instant::now();
     let (mut is_prepared, mut in_a_row) = (false, 0);
     loop {
-        let markers = carry.markers();
+        let mut markers = carry.markers();
         let leased = in_time(async {
             if !is_prepared {
                 prover.prepare(&waited.marker).await?;
-                is_prepared = true;
+                // Its making is no marker.
+                markers = carry.markers();
             }
             prover.lease(&waited.marker, waited.timeout_max_ms, boottime_ns).await
         })
         .await;
+        // Where its row is gone nothing is written, and so nothing waited for: it is made again.
+        is_prepared = matches!(leased, Ok(Ok(_))) && carry.markers() != markers;
         let pause = match leased {
             // Whom the server has waited for, and that it has written anything, only the marker's coming tells.
-            Ok(Ok(_)) if carry.markers() == markers => {
+            Ok(Ok(_)) if !is_prepared => {
                 aim.fall("the server has acknowledged the marker, and it did not come in its binlog");
                 PAUSE
             }

@@ -269,6 +269,56 @@ fn is_exact(kind: Kind) {
 }
 
 #[test]
+fn markers_row_that_is_gone_in_mariadb_is_made_again() {
+    is_exact_behind_a_lost_marker(Kind::MariaDb);
+}
+
+#[test]
+fn markers_row_that_is_gone_in_mysql_is_made_again() {
+    is_exact_behind_a_lost_marker(Kind::MySql);
+}
+
+/// Nothing is written where no row is, and nothing waited for.
+fn is_exact_behind_a_lost_marker(kind: Kind) {
+    let stage = waiting(kind);
+    let mut direct = stage.primary();
+    let definition =
+        "CREATE TABLE nuthatch.marker (id INT UNSIGNED PRIMARY KEY, at BIGINT UNSIGNED NOT NULL)";
+    for lost in [&["DELETE FROM nuthatch.marker"][..], &["DROP TABLE nuthatch.marker", definition]] {
+        await_mode(&stage, "exact");
+        lost.iter().for_each(|statement| drop(direct.ok(*statement)));
+        await_that("the row is there", || direct.table("SELECT COUNT(*) FROM nuthatch.marker") == [["1"]]);
+        await_mode(&stage, "exact");
+    }
+}
+
+#[test]
+fn privilege_that_is_missing_in_mariadb_is_named() {
+    names_missing_privileges(Kind::MariaDb, "BINLOG MONITOR");
+}
+
+#[test]
+fn privilege_that_is_missing_in_mysql_is_named() {
+    names_missing_privileges(Kind::MySql, "REPLICATION CLIENT");
+}
+
+/// Both are found when a stream begins.
+fn names_missing_privileges(kind: Kind, monitor: &str) {
+    let stage = following(kind, "bounded", &[], |setup| setup);
+    let mut direct = stage.primary();
+    await_mode(&stage, "bounded");
+    for (privilege, word) in [("REPLICATION SLAVE", "the account needs: "), (monitor, monitor)] {
+        direct.ok(format!("REVOKE {privilege} ON *.* FROM follow@'%'"));
+        stage.administer(["SET mysql-query_cache_follow='off'", "LOAD MYSQL VARIABLES TO RUNTIME"]);
+        await_that("it is followed no more", || told(&stage, "mode").is_empty());
+        stage.administer(["SET mysql-query_cache_follow='bounded'", "LOAD MYSQL VARIABLES TO RUNTIME"]);
+        await_that(privilege, || told(&stage, "why").contains(word));
+        direct.ok(format!("GRANT {privilege} ON *.* TO follow@'%'"));
+        await_mode(&stage, "bounded");
+    }
+}
+
+#[test]
 fn proxy_that_was_stopped_serves_nothing_that_mariadb_has_given_up_waiting_for() {
     is_exact_after_a_standstill(Kind::MariaDb);
 }
