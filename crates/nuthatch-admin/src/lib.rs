@@ -6,7 +6,6 @@
 //!
 //! Nothing here is on the path of a client's statement: the data plane never waits for this crate or for SQLite.
 
-mod accept;
 mod admin;
 mod answer;
 mod clerk;

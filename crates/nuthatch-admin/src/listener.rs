@@ -4,11 +4,11 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
+use nuthatch_http::accept;
 use nuthatch_net::{Framed, Stream};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::OwnedSemaphorePermit;
 
-use crate::accept::accept;
 use crate::admin::Admin;
 use crate::session::{self, Ended};
 

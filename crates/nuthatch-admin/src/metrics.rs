@@ -3,7 +3,7 @@
 //! [`text`] is what `SHOW PROMETHEUS METRICS` shows and what [`serve`] answers to `GET /metrics`.
 
 mod exposition;
-mod http;
+mod page;
 
 pub use exposition::text;
-pub use http::serve;
+pub use page::serve;

@@ -10,10 +10,7 @@ use tokio_util::sync::CancellationToken;
 const PAUSE: Duration = Duration::from_millis(100);
 
 /// The next connection, or `None` once `stop` is cancelled.
-pub(crate) async fn accept(
-    listener: &TcpListener,
-    stop: &CancellationToken,
-) -> Option<(TcpStream, SocketAddr)> {
+pub async fn accept(listener: &TcpListener, stop: &CancellationToken) -> Option<(TcpStream, SocketAddr)> {
     loop {
         let accepted = tokio::select! {
             () = stop.cancelled() => return None,

@@ -1,6 +1,4 @@
-//! The metrics endpoint: just enough of HTTP/1.1 for a scraper.
-//!
-//! One request for each connection, `GET /metrics` and nothing else. A peer that sends too much or too slowly is cut.
+//! Pages over HTTP.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -11,41 +9,63 @@ use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
-use super::text;
 use crate::accept::accept;
-use crate::data_plane::DataPlane;
 
 /// The most bytes that a request's head may have.
 const HEAD_BYTES_MAX: usize = 8 * 1024;
 
-/// The most time that one scrape may take, from the connection to its end.
-const SCRAPE_MAX: Duration = Duration::from_secs(10);
+/// The most time that one request may take, from the connection to its end.
+const REQUEST_MAX: Duration = Duration::from_secs(10);
 
-/// Scrapes at one time; more wait to be accepted.
-const SCRAPES_MAX: usize = 16;
+/// Requests at one time; more wait to be accepted.
+const REQUESTS_MAX: usize = 16;
 
-/// Answers scrapes until `stop` is cancelled, then lets those in progress end.
-pub async fn serve(listener: TcpListener, plane: Arc<dyn DataPlane>, stop: CancellationToken) {
-    let scrapes = TaskTracker::new();
-    let places = Arc::new(Semaphore::new(SCRAPES_MAX));
+/// What is answered to a GET.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Page {
+    /// OpenMetrics text.
+    Metrics(String),
+    /// JSON: all is well.
+    Well(String),
+    /// JSON: something is not, which a load balancer learns from the status 503.
+    Unwell(String),
+    /// There is no such page; the text says which there are.
+    Unknown(&'static str),
+}
+
+/// Answers requests until `stop` is cancelled, then lets those in progress end. `page` is what stands at a path.
+pub async fn serve<F, A>(listener: TcpListener, page: F, stop: CancellationToken)
+where
+    F: Fn(String) -> A + Send + Sync + 'static,
+    A: Future<Output = Page> + Send + 'static,
+{
+    let requests = TaskTracker::new();
+    let places = Arc::new(Semaphore::new(REQUESTS_MAX));
+    let page = Arc::new(page);
     while let Some((stream, _)) = accept(&listener, &stop).await {
         let Ok(place) = Arc::clone(&places).acquire_owned().await else {
             break;
         };
-        let plane = Arc::clone(&plane);
-        scrapes.spawn(async move {
-            // A scraper that is cut or gone needs no answer.
-            drop(tokio::time::timeout(SCRAPE_MAX, scrape(stream, plane.as_ref())).await);
+        let page = Arc::clone(&page);
+        requests.spawn(async move {
+            // A peer that is cut or gone needs no answer.
+            drop(tokio::time::timeout(REQUEST_MAX, answer(stream, page.as_ref())).await);
             drop(place);
         });
     }
-    scrapes.close();
-    scrapes.wait().await;
+    requests.close();
+    requests.wait().await;
 }
 
-async fn scrape(mut stream: TcpStream, plane: &dyn DataPlane) -> std::io::Result<()> {
+async fn answer<A: Future<Output = Page>>(
+    mut stream: TcpStream,
+    page: impl Fn(String) -> A,
+) -> std::io::Result<()> {
     let head = read_head(&mut stream).await?;
-    let response = respond(&head, || text(plane));
+    let response = match path(&head) {
+        Ok(path) => page(path).await.respond(),
+        Err(refusal) => refusal,
+    };
     stream.write_all(response.as_bytes()).await?;
     stream.shutdown().await
 }
@@ -62,21 +82,30 @@ async fn read_head(stream: &mut TcpStream) -> std::io::Result<Vec<u8>> {
     Ok(head)
 }
 
-/// The whole response to a request's head.
-fn respond(head: &[u8], metrics: impl FnOnce() -> String) -> String {
+/// The path that a request's head asks for, without what stands behind `?`; else the response to it.
+fn path(head: &[u8]) -> Result<String, String> {
     let line = head.split(|&b| b == b'\r').next().unwrap_or_default();
     let mut words = line.split(|&b| b == b' ');
     let (method, target) = (words.next().unwrap_or_default(), words.next().unwrap_or_default());
     let path = target.split(|&b| b == b'?').next().unwrap_or_default();
-    match (method, path) {
-        (b"GET", b"/metrics") => {
-            response("200 OK", "application/openmetrics-text; version=1.0.0; charset=utf-8", "", &metrics())
+    match method {
+        b"GET" => Ok(String::from_utf8_lossy(path).into_owned()),
+        b"" => Err(response("400 Bad Request", "text/plain", "", "this is not HTTP\n")),
+        _ => {
+            Err(response("405 Method Not Allowed", "text/plain", "Allow: GET\r\n", "only GET is answered\n"))
         }
-        (_, b"/metrics") => {
-            response("405 Method Not Allowed", "text/plain", "Allow: GET\r\n", "only GET is answered\n")
+    }
+}
+
+impl Page {
+    fn respond(&self) -> String {
+        const METRICS: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
+        match self {
+            Self::Metrics(text) => response("200 OK", METRICS, "", text),
+            Self::Well(json) => response("200 OK", "application/json", "", json),
+            Self::Unwell(json) => response("503 Service Unavailable", "application/json", "", json),
+            Self::Unknown(there_are) => response("404 Not Found", "text/plain", "", there_are),
         }
-        (b"", _) => response("400 Bad Request", "text/plain", "", "this is not HTTP\n"),
-        _ => response("404 Not Found", "text/plain", "", "the metrics are at /metrics\n"),
     }
 }
 
@@ -92,17 +121,28 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_get_metrics_is_answered() {
+    fn only_get_is_answered() {
         for (head, expected) in [
-            ("GET /metrics HTTP/1.1\r\nHost: x\r\n\r\n", "HTTP/1.1 200 OK\r\n"),
-            ("GET /metrics?x=1 HTTP/1.0\r\n\r\n", "HTTP/1.1 200 OK\r\n"),
-            ("POST /metrics HTTP/1.1\r\n\r\n", "HTTP/1.1 405 Method Not Allowed\r\n"),
-            ("GET / HTTP/1.1\r\n\r\n", "HTTP/1.1 404 Not Found\r\n"),
-            ("", "HTTP/1.1 400 Bad Request\r\n"),
-            ("\r\n\r\n", "HTTP/1.1 400 Bad Request\r\n"),
+            ("GET /metrics HTTP/1.1\r\nHost: x\r\n\r\n", Ok("/metrics")),
+            ("GET /metrics?x=1 HTTP/1.0\r\n\r\n", Ok("/metrics")),
+            ("POST /metrics HTTP/1.1\r\n\r\n", Err("HTTP/1.1 405 Method Not Allowed\r\n")),
+            ("", Err("HTTP/1.1 400 Bad Request\r\n")),
+            ("\r\n\r\n", Err("HTTP/1.1 400 Bad Request\r\n")),
         ] {
-            let response = respond(head.as_bytes(), || "# EOF\n".to_owned());
-            assert!(response.starts_with(expected), "{head:?}: {response}");
+            match (path(head.as_bytes()), expected) {
+                (Ok(path), Ok(expected)) => assert_eq!(path, expected),
+                (Err(response), Err(expected)) => {
+                    assert!(response.starts_with(expected), "{head:?}: {response}");
+                }
+                (got, _) => panic!("{head:?}: {got:?}"),
+            }
         }
+    }
+
+    #[test]
+    fn load_balancer_is_told_by_the_status() {
+        assert!(Page::Well("{}".into()).respond().starts_with("HTTP/1.1 200 OK\r\n"));
+        assert!(Page::Unwell("{}".into()).respond().starts_with("HTTP/1.1 503 "));
+        assert!(Page::Unknown("there is /health\n").respond().starts_with("HTTP/1.1 404 "));
     }
 }

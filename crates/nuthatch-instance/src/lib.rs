@@ -2,12 +2,12 @@
 //!
 //! A [`Root`] is the directory of a host's instances. [`add`] makes one from a [`Template`], [`start`] and [`stop`] run its server under a
 //! [supervisor](supervise), [`change`] sets options at once where the server can, [`remove`] ends it while nobody uses it and keeps its data.
-//! [`Summary`] tells how each is, [`examine`] what is wrong.
+//! [`Summary`] tells how each is, [`Figures`] what its server says, [`Health`] whether it is well, [`examine`] what is wrong with the host.
 //!
 //! Whatever is refused is refused before anything is touched, in one sentence. What is made is made beside and renamed; a crash in the middle
 //! leaves nothing that looks like an instance. Commands on one instance wait for each other, and so do those that choose ports or memory.
 //!
-//! Calls block, but for [`supervise`]. Statements go over the server's Unix socket as its root, whose password is in a file of the instance.
+//! Calls block, but for [`supervise`] and [`Figures::all`]. Statements go over the server's Unix socket as its root, whose password is in a file of the instance.
 
 mod account;
 mod add;
@@ -18,11 +18,13 @@ mod doctor;
 mod error;
 mod host;
 mod life;
+mod maintenance;
 mod memory;
 mod name;
 mod options;
 mod port;
 mod progress;
+mod proxies;
 mod record;
 mod remove;
 mod root;
@@ -30,6 +32,7 @@ mod settling;
 mod summary;
 mod template;
 mod users;
+mod watch;
 
 pub use add::{Wanted, add};
 pub use change::{Change, Changed, When, change, preview, shown};
@@ -41,6 +44,7 @@ pub use life::state::Doing;
 pub use life::stop::stop;
 pub use life::supervise::supervise;
 pub use life::systemd::{UNIT_FILE, unit};
+pub use maintenance::{Last, begin_maintenance, end_maintenance};
 pub use name::{BadName, InstanceName};
 pub use options::built_in::USUAL as USUAL_TEMPLATE;
 pub use options::layers::{Setting, Settings, Source};
@@ -51,3 +55,6 @@ pub use root::{Leftover, Place, Root};
 pub use settling::settings_of;
 pub use summary::Summary;
 pub use template::Template;
+pub use watch::exposition::metrics;
+pub use watch::figures::{Figures, Live, Source as ReplicationSource};
+pub use watch::health::Health;

@@ -1,7 +1,9 @@
 //! `nuthatch instance …`: what the library does, with words for people and JSON for scripts.
 
 mod ask_person;
+mod said;
 mod shown;
+mod watching;
 
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
@@ -9,15 +11,17 @@ use std::time::Duration;
 
 use anyhow::{Context, bail};
 use nuthatch_instance::{
-    Change, Data, Host, InstanceError, InstanceName, Root, Step, Summary, Template, UNIT_FILE, Wanted,
+    Change, Data, Host, InstanceName, Last, ProxyAdmin, Root, Summary, Template, UNIT_FILE, Wanted,
 };
 use nuthatch_server::Installation;
 
 use self::ask_person::{confirm, type_again};
+use self::said::{failed, lines};
 use crate::cli::{
     InstanceAddArguments, InstanceApplyArguments, InstanceArguments, InstanceBootArguments,
-    InstanceClientArguments, InstanceCommand, InstanceDoctorArguments, InstanceHostArguments, InstanceNames,
-    InstanceRemoveArguments, InstanceSetArguments, InstanceUnitArguments,
+    InstanceClientArguments, InstanceCommand, InstanceDoctorArguments, InstanceHostArguments,
+    InstanceMaintenanceArguments, InstanceNames, InstanceRemoveArguments, InstanceSetArguments,
+    InstanceUnitArguments,
 };
 use crate::log::print_line;
 
@@ -62,6 +66,9 @@ pub(crate) fn run(arguments: &InstanceArguments) -> anyhow::Result<()> {
         InstanceCommand::Remove(arguments) => remove(&root, arguments),
         InstanceCommand::Client(arguments) => client(&root, arguments),
         InstanceCommand::Unit(arguments) => unit(&root, arguments),
+        InstanceCommand::Maintenance(arguments) => maintenance(&root, arguments),
+        InstanceCommand::Health(output) => watching::health(&root, output.json),
+        InstanceCommand::Watch(arguments) => watching::watch(&root, arguments.listen),
         InstanceCommand::Doctor(arguments) => doctor(&root, arguments),
         InstanceCommand::Supervise(one) => supervise(&root, &one.name),
         InstanceCommand::WriteOptions(one) => {
@@ -90,6 +97,18 @@ fn host(dir: &Path, arguments: &InstanceHostArguments) -> anyhow::Result<()> {
     }
     if let Some(ports) = arguments.ports {
         (host.port_first, host.port_last) = ports;
+    }
+    if let (Some(admin), Some(file)) = (&arguments.proxy, &arguments.proxy_password_file) {
+        let file = std::path::absolute(file).context("cannot tell where the proxy's password is")?;
+        host.proxies.retain(|proxy| proxy.admin != *admin);
+        host.proxies.push(ProxyAdmin {
+            admin: admin.clone(),
+            user: arguments.proxy_user.clone(),
+            password_file: file,
+        });
+    }
+    if let Some(admin) = &arguments.forget_proxy {
+        host.proxies.retain(|proxy| proxy.admin != *admin);
     }
     if host != before {
         let root = Root::create(dir).map_err(failed)?;
@@ -261,6 +280,16 @@ fn unit(root: &Root, arguments: &InstanceUnitArguments) -> anyhow::Result<()> {
     ))
 }
 
+fn maintenance(root: &Root, arguments: &InstanceMaintenanceArguments) -> anyhow::Result<()> {
+    let name = &arguments.one.name;
+    if arguments.over {
+        return nuthatch_instance::end_maintenance(root, name, &mut lines).map_err(failed);
+    }
+    let last = if arguments.last { Last::Take } else { Last::Refuse };
+    let within = Duration::from_secs(arguments.within);
+    nuthatch_instance::begin_maintenance(root, name, last, within, &mut lines).map_err(failed)
+}
+
 fn doctor(root: &Root, arguments: &InstanceDoctorArguments) -> anyhow::Result<()> {
     if arguments.mend {
         let mended = nuthatch_instance::mend(root).map_err(failed)?;
@@ -285,14 +314,4 @@ fn supervise(root: &Root, name: &InstanceName) -> anyhow::Result<()> {
 
 fn listed(names: &[InstanceName]) -> String {
     names.iter().map(InstanceName::as_str).collect::<Vec<_>>().join(", ")
-}
-
-/// A line for each step.
-fn lines(step: &Step) {
-    // A closed pipe must not keep anybody from his work.
-    drop(print_line(&step.to_string()));
-}
-
-fn failed(error: InstanceError) -> anyhow::Error {
-    anyhow::Error::new(error).context("failed to work on the instances")
 }

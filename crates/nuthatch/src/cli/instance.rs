@@ -55,6 +55,12 @@ pub(crate) enum InstanceCommand {
     Client(InstanceClientArguments),
     /// Print, or install, the unit of systemd for the instances
     Unit(InstanceUnitArguments),
+    /// Take an instance out of the proxies' hostgroups, and bring it back
+    Maintenance(InstanceMaintenanceArguments),
+    /// Tell whether each instance is well, and if not why; fails if one is not
+    Health(InstanceJson),
+    /// Serve metrics and health of each instance over HTTP: /metrics, /health, /health/NAME
+    Watch(InstanceWatchArguments),
     /// Look for what is wrong, and for what an earlier crash has left
     Doctor(InstanceDoctorArguments),
     /// Supervise an instance in the foreground, as `start` has it done in the background
@@ -106,8 +112,49 @@ pub(crate) struct InstanceHostArguments {
     #[arg(long, value_name = "N")]
     pub(crate) memory_pct: Option<u8>,
 
+    /// Add the admin interface of a proxy that sends to servers of this host
+    #[arg(long, value_name = "HOST:PORT", requires = "proxy_password_file")]
+    pub(crate) proxy: Option<String>,
+
+    /// An account of its `admin-admin_credentials`
+    #[arg(long, value_name = "NAME", default_value = "admin")]
+    pub(crate) proxy_user: String,
+
+    /// The file whose first line is that account's password
+    #[arg(long, value_name = "FILE")]
+    pub(crate) proxy_password_file: Option<PathBuf>,
+
+    /// Forget a proxy
+    #[arg(long, value_name = "HOST:PORT", conflicts_with = "proxy")]
+    pub(crate) forget_proxy: Option<String>,
+
     #[command(flatten)]
     pub(crate) output: InstanceJson,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct InstanceMaintenanceArguments {
+    #[command(flatten)]
+    pub(crate) one: InstanceOne,
+
+    /// Bring it back
+    #[arg(long)]
+    pub(crate) over: bool,
+
+    /// Also where a hostgroup has nobody else: its clients get errors
+    #[arg(long, conflicts_with = "over")]
+    pub(crate) last: bool,
+
+    /// How long to wait for what still runs there
+    #[arg(long, value_name = "SECONDS", default_value_t = 60)]
+    pub(crate) within: u64,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct InstanceWatchArguments {
+    /// Where
+    #[arg(long, value_name = "ADDR", default_value = "127.0.0.1:9106")]
+    pub(crate) listen: std::net::SocketAddr,
 }
 
 #[derive(Debug, Args)]

@@ -5,3 +5,4 @@ mod host;
 mod living;
 mod options;
 mod removing;
+mod watching;

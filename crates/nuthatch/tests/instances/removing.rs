@@ -67,6 +67,6 @@ fn one_that_a_proxy_has_online_is_not_removed() {
     fs::write(&settings, text + &proxy).unwrap();
     // One that cannot be asked may send to it.
     let said = host.refused(&["remove", "shop", "--yes", "shop"]);
-    assert!(said.contains("ask the proxy at 127.0.0.1:1"), "{said}");
+    assert!(said.contains("speak with the proxy at 127.0.0.1:1"), "{said}");
     assert_eq!(host.list().len(), 1);
 }

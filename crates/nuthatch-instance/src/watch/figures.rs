@@ -1,0 +1,188 @@
+//! What is asked of each instance's server.
+
+use nuthatch_net::AnswerTable;
+use nuthatch_server::Kind;
+use rustix::fs::statvfs;
+
+use crate::ask::{SOON, Session};
+use crate::error::InstanceError;
+use crate::root::{Place, Root};
+use crate::summary::Summary;
+
+/// An instance at one moment.
+#[derive(Clone, Debug)]
+pub struct Figures {
+    /// What is known without asking its server.
+    pub summary: Summary,
+    /// What its server says; else why it says nothing.
+    pub live: Result<Live, String>,
+    /// What its disk has left, in bytes.
+    pub disk_left_bytes: Option<u64>,
+}
+
+/// What a server says of itself.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Live {
+    /// Since it started, in seconds.
+    pub uptime_s: u64,
+    /// Connections that are there, this one not counted.
+    pub connections: u64,
+    /// And how many may be.
+    pub connections_max: u64,
+    /// Reads of pages, and how many of these the buffer pool did not have.
+    pub pool_reads: (u64, u64),
+    /// Pages of the buffer pool that hold something, and all.
+    pub pool_pages: (u64, u64),
+    /// Which part of the pages that were dumped at its end is loaded; 1 when all are, or when there were none to load.
+    pub warmth: f64,
+    /// Whom it replicates from.
+    pub sources: Vec<Source>,
+}
+
+/// A server that an instance replicates from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Source {
+    /// Its address.
+    pub address: String,
+    /// Whether both threads run.
+    pub is_running: bool,
+    /// How far it is behind, in seconds; unknown while it does not run.
+    pub behind_s: Option<u64>,
+    /// What went wrong; empty if nothing did.
+    pub error: String,
+}
+
+impl Figures {
+    /// Of all instances.
+    ///
+    /// # Errors
+    /// As [`Summary::all`]; that a server does not answer is none.
+    pub async fn all(root: &Root) -> Result<Vec<Self>, InstanceError> {
+        let mut all = Vec::new();
+        for name in root.names()? {
+            let place = root.find(&name)?;
+            let summary = Summary::of(root, &place)?;
+            let live = match summary.pid {
+                Some(_) => Live::of(&place, summary.server).await.map_err(|error| error.to_string()),
+                None => Err(summary.why.clone().unwrap_or_else(|| format!("it is {}", summary.state))),
+            };
+            let disk = statvfs(place.data()).ok();
+            let disk_left_bytes = disk.map(|disk| disk.f_bavail.saturating_mul(disk.f_frsize));
+            all.push(Self { summary, live, disk_left_bytes });
+        }
+        Ok(all)
+    }
+}
+
+impl Live {
+    async fn of(place: &Place, kind: Kind) -> Result<Self, InstanceError> {
+        let mut session = Session::open(place).await?;
+        let status = session.ask("SHOW GLOBAL STATUS", SOON).await?;
+        let variables = session.ask("SHOW GLOBAL VARIABLES LIKE 'max_connections'", SOON).await?;
+        let replication = match kind {
+            Kind::MariaDb => "SHOW ALL SLAVES STATUS",
+            Kind::MySql => "SHOW REPLICA STATUS",
+        };
+        let replication = session.ask(replication, SOON).await?;
+        let number = |name: &str| value(&status, name).and_then(|text| text.parse().ok()).unwrap_or(0);
+        Ok(Self {
+            uptime_s: number("Uptime"),
+            connections: number("Threads_connected").saturating_sub(1),
+            connections_max: value(&variables, "max_connections")
+                .and_then(|text| text.parse().ok())
+                .unwrap_or(0),
+            pool_reads: (number("Innodb_buffer_pool_read_requests"), number("Innodb_buffer_pool_reads")),
+            pool_pages: (number("Innodb_buffer_pool_pages_data"), number("Innodb_buffer_pool_pages_total")),
+            warmth: warmth(&value(&status, "Innodb_buffer_pool_load_status").unwrap_or_default()),
+            sources: sources(&replication),
+        })
+    }
+}
+
+/// The value in a table of names and values, in any case.
+fn value(table: &AnswerTable, name: &str) -> Option<String> {
+    table.texts().find(|[found, _]: &[String; 2]| found.eq_ignore_ascii_case(name)).map(|[_, value]| value)
+}
+
+/// What `Innodb_buffer_pool_load_status` says: `Loaded 2048/8192 pages` while it loads.
+fn warmth(status: &str) -> f64 {
+    let part = status.strip_prefix("Loaded ").and_then(|rest| rest.split_whitespace().next());
+    let numbers = part.and_then(|part| part.split_once('/'));
+    let parsed =
+        numbers.and_then(|(loaded, all)| Some((loaded.parse::<f64>().ok()?, all.parse::<f64>().ok()?)));
+    match parsed {
+        Some((loaded, all)) if all > 0.0 => (loaded / all).min(1.0),
+        _ => 1.0,
+    }
+}
+
+/// Rows of SHOW REPLICA STATUS, by either family's names.
+fn sources(table: &AnswerTable) -> Vec<Source> {
+    let column = |names: &[&str]| table.names.iter().position(|name| names.contains(&name.as_str()));
+    let places = [
+        column(&["Master_Host", "Source_Host"]),
+        column(&["Master_Port", "Source_Port"]),
+        column(&["Slave_IO_Running", "Replica_IO_Running"]),
+        column(&["Slave_SQL_Running", "Replica_SQL_Running"]),
+        column(&["Seconds_Behind_Master", "Seconds_Behind_Source"]),
+        column(&["Last_IO_Error"]),
+        column(&["Last_SQL_Error"]),
+    ];
+    let row = |row: &Vec<Option<Vec<u8>>>| {
+        let text = |place: usize| {
+            let value = places.get(place).copied().flatten().and_then(|column| row.get(column)?.as_ref());
+            value.map(|bytes| String::from_utf8_lossy(bytes).into_owned()).unwrap_or_default()
+        };
+        let errors: Vec<String> = [text(5), text(6)].into_iter().filter(|error| !error.is_empty()).collect();
+        Source {
+            address: format!("{}:{}", text(0), text(1)),
+            is_running: text(2) == "Yes" && text(3) == "Yes",
+            behind_s: text(4).parse().ok(),
+            error: errors.join("; "),
+        }
+    };
+    table.rows.iter().map(row).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn warmth_is_the_part_that_is_loaded() {
+        for (status, expected) in [
+            ("Loaded 2048/8192 pages", 0.25),
+            ("Buffer pool(s) load completed at 261129  7:00:00", 1.0),
+            ("Loading of buffer pool not started", 1.0),
+            ("Loaded 0/0 pages", 1.0),
+            ("", 1.0),
+        ] {
+            assert!((warmth(status) - expected).abs() < 1e-9, "{status}");
+        }
+    }
+
+    #[test]
+    fn replication_is_read_by_either_familys_names() {
+        let names = [
+            "Source_Host",
+            "Source_Port",
+            "Replica_IO_Running",
+            "Replica_SQL_Running",
+            "Seconds_Behind_Source",
+            "Last_IO_Error",
+            "Last_SQL_Error",
+        ];
+        let row = ["10.0.0.2", "3307", "Connecting", "Yes", "", "no route", ""];
+        let table = AnswerTable {
+            names: names.map(String::from).into(),
+            rows: vec![row.iter().map(|text| Some(text.as_bytes().to_vec())).collect()],
+        };
+        let source = Source {
+            address: "10.0.0.2:3307".into(),
+            is_running: false,
+            behind_s: None,
+            error: "no route".into(),
+        };
+        assert_eq!(sources(&table), [source]);
+    }
+}
