@@ -1,6 +1,7 @@
 //! Who brings a server back, when it is left alone, and how it ends.
 
-use std::fs;
+use std::fs::{self, Permissions};
+use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::process::Command;
 
 use crate::host::Host;
@@ -101,6 +102,34 @@ fn boot_starts_what_is_enabled_and_ends_it_with_itself() {
     rustix::process::kill_process(pid, rustix::process::Signal::TERM).unwrap();
     assert!(boot.wait().unwrap().success());
     assert_eq!((host.state("one"), host.state("two")), ("stopped".into(), "stopped".into()));
+}
+
+#[test]
+fn servers_are_processes_of_the_hosts_user() {
+    let host = Host::new();
+    let own = rustix::process::geteuid();
+    let mut program = std::path::PathBuf::from(env!("CARGO_BIN_EXE_nuthatch"));
+    if own.is_root() {
+        // Who is not root need not get to where this was built.
+        fs::set_permissions(host.root(), Permissions::from_mode(0o711)).unwrap();
+        fs::copy(&program, host.root().join("nuthatch")).unwrap();
+        program = host.root().join("nuthatch");
+        host.ok(&["host", "--user", "nobody"]);
+    }
+    let mut add = Command::new(&program);
+    add.args(["instance", "--root"]).arg(host.root()).args(["add", "shop"]);
+    assert!(add.status().unwrap().success());
+    let wanted = if own.is_root() { 65534 } else { own.as_raw() };
+    for pid in [host.server_pid("shop"), host.supervisor_pid("shop")] {
+        assert_eq!(fs::metadata(format!("/proc/{pid}")).unwrap().uid(), wanted);
+    }
+    for file in ["root.password", "client.cnf", "instance.toml", "my.cnf"] {
+        let found = fs::metadata(host.path_of("shop").join(file)).unwrap();
+        assert_eq!((found.uid(), found.mode() & 0o777), (wanted, 0o600), "{file}");
+    }
+    host.kill(host.server_pid("shop"));
+    host.await_state("shop", "restarting");
+    host.await_state("shop", "running");
 }
 
 #[test]
