@@ -19,22 +19,25 @@ impl Drop for Running {
 
 /// Status and body of a page.
 fn page(address: SocketAddr, path: &str) -> (u16, String) {
-    let mut stream = TcpStream::connect(address).unwrap();
-    write!(stream, "GET {path} HTTP/1.1\r\nHost: x\r\n\r\n").unwrap();
+    let mut stream = TcpStream::connect(address).expect("it goes well");
+    write!(stream, "GET {path} HTTP/1.1\r\nHost: x\r\n\r\n").expect("it goes well");
     let mut text = String::new();
-    stream.read_to_string(&mut text).unwrap();
-    let (head, body) = text.split_once("\r\n\r\n").unwrap();
-    (head.split(' ').nth(1).unwrap().parse().unwrap(), body.to_owned())
+    stream.read_to_string(&mut text).expect("it goes well");
+    let (head, body) = text.split_once("\r\n\r\n").expect("it goes well");
+    (head.split(' ').nth(1).expect("it goes well").parse().expect("it goes well"), body.to_owned())
 }
 
 /// The metrics and health of a host, served.
 fn watched(host: &Host) -> (Running, SocketAddr) {
-    let mut child =
-        host.command(&["watch", "--listen", "127.0.0.1:0"]).stdout(Stdio::piped()).spawn().unwrap();
+    let mut child = host
+        .command(&["watch", "--listen", "127.0.0.1:0"])
+        .stdout(Stdio::piped())
+        .spawn()
+        .expect("it goes well");
     let mut line = String::new();
-    BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
-    let address = line.strip_prefix("http://").and_then(|rest| rest.split('/').next()).unwrap();
-    (Running(child), address.parse().unwrap())
+    BufReader::new(child.stdout.take().expect("it goes well")).read_line(&mut line).expect("it goes well");
+    let address = line.strip_prefix("http://").and_then(|rest| rest.split('/').next()).expect("it goes well");
+    (Running(child), address.parse().expect("it goes well"))
 }
 
 #[test]
@@ -49,14 +52,14 @@ fn each_instance_has_figures_and_health_of_its_own() {
     let of = |name: &str, instance: &str| {
         let begin = format!("nuthatch_instance_{name}{{instance=\"{instance}\",host=\"");
         let line = metrics.lines().find(|line| line.starts_with(&begin));
-        line.and_then(|line| line.rsplit(' ').next()).map(|value| value.parse::<f64>().unwrap())
+        line.and_then(|line| line.rsplit(' ').next()).map(|value| value.parse::<f64>().expect("it goes well"))
     };
     assert_eq!((of("up", "shop"), of("up", "blog"), of("up", "old")), (Some(1.0), Some(1.0), Some(0.0)));
     assert_eq!((of("connections_max", "shop"), of("connections_max", "old")), (Some(20.0), None));
     assert_eq!((of("well", "old"), of("buffer_pool_warmth_ratio", "shop")), (Some(1.0), Some(1.0)));
     assert!(
-        of("disk_left_bytes", "blog").unwrap() > 0.0
-            && of("buffer_pool_read_requests_total", "blog").unwrap() > 0.0
+        of("disk_left_bytes", "blog").expect("it goes well") > 0.0
+            && of("buffer_pool_read_requests_total", "blog").expect("it goes well") > 0.0
     );
     assert!(metrics.ends_with("# EOF\n"), "{metrics}");
     assert_eq!(page(address, "/health").0, 200);
@@ -66,7 +69,7 @@ fn each_instance_has_figures_and_health_of_its_own() {
     assert!(status == 503 && text.contains("\"name\":\"blog\"") && text.contains("it is stopped"), "{text}");
     assert_eq!((page(address, "/health/shop").0, page(address, "/health/blog").0), (200, 503));
     assert_eq!((page(address, "/health/nobody").0, page(address, "/").0), (404, 404));
-    let said = host.command(&["health"]).output().unwrap();
+    let said = host.command(&["health"]).output().expect("it goes well");
     assert!(
         !said.status.success() && String::from_utf8_lossy(&said.stdout).contains("blog: it is stopped"),
         "{said:?}"
@@ -80,10 +83,13 @@ fn server_without_a_free_connection_is_not_well() {
     let clients: Vec<Running> = (0..10)
         .map(|_| {
             let mut client = host.command(&["client", "shop", "--", "--execute", "SELECT SLEEP(60)"]);
-            Running(client.stdout(Stdio::null()).spawn().unwrap())
+            Running(client.stdout(Stdio::null()).spawn().expect("it goes well"))
         })
         .collect();
-    let why = || String::from_utf8_lossy(&host.command(&["health"]).output().unwrap().stdout).into_owned();
+    let why = || {
+        String::from_utf8_lossy(&host.command(&["health"]).output().expect("it goes well").stdout)
+            .into_owned()
+    };
     await_that(|| why().contains("all 10 connections are used"));
     drop(clients);
     await_that(|| why().contains("shop: well"));
@@ -91,10 +97,10 @@ fn server_without_a_free_connection_is_not_well() {
 
 /// A proxy that has these in hostgroup 0.
 fn proxy(host: &Host, servers: &[&str]) -> Running {
-    let free = || TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+    let free = || TcpListener::bind("127.0.0.1:0").expect("it goes well").local_addr().expect("it goes well");
     let admin = free();
     let password = host.root().join("admin.password");
-    fs::write(&password, "admin\n").unwrap();
+    fs::write(&password, "admin\n").expect("it goes well");
     let mut command = Command::new(env!("CARGO_BIN_EXE_nuthatch"));
     command.args([
         "serve",
@@ -107,11 +113,20 @@ fn proxy(host: &Host, servers: &[&str]) -> Running {
     ]);
     for name in servers {
         let shown = host.show(name);
-        command.args(["--backend", &format!("{}:{}", shown["host"].as_str().unwrap(), shown["port"])]);
+        command.args([
+            "--backend",
+            &format!("{}:{}", shown["host"].as_str().expect("it goes well"), shown["port"]),
+        ]);
     }
-    let running = Running(command.stderr(Stdio::null()).spawn().unwrap());
+    let running = Running(command.stderr(Stdio::null()).spawn().expect("it goes well"));
     await_that(|| TcpStream::connect(admin).is_ok());
-    host.ok(&["host", "--proxy", &admin.to_string(), "--proxy-password-file", password.to_str().unwrap()]);
+    host.ok(&[
+        "host",
+        "--proxy",
+        &admin.to_string(),
+        "--proxy-password-file",
+        password.to_str().expect("it goes well"),
+    ]);
     running
 }
 
