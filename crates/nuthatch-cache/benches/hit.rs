@@ -93,7 +93,7 @@ fn miss(name: &str, words: usize, count: u64) {
 }
 
 fn fills(name: &str, bytes: usize, count: u64) {
-    let cache = Cache::new(Limits { bytes: 64 << 20, ..LIMITS });
+    let cache = Cache::new(LIMITS);
     let answer = vec![0; bytes];
     let mut statement = Statement::new();
     let taken = best(|| {
