@@ -12,12 +12,12 @@ use crate::ask::{PATIENTLY, Session, wait_for};
 use crate::error::InstanceError;
 use crate::life::check;
 use crate::life::state::{Doing, State};
-use crate::options::layers::Settings;
+use crate::options::layers::{POOL, Settings};
 use crate::options::option_file::{check_name, line_of};
 use crate::options::size::parse_bytes;
 use crate::record::Record;
 use crate::root::{Place, Root, read_if_there};
-use crate::settling::{choose_pool, parse_assignment, settle_in};
+use crate::settling::{choose_pool, parse_assignment, settle, settle_in};
 use crate::template::Template;
 
 /// What becomes of an option that was changed.
@@ -73,7 +73,7 @@ pub fn change(root: &Root, place: &Place, change: &Change) -> Result<Vec<Changed
     let _lock = place.lock()?;
     let _chosen = root.lock()?;
     let (record, settings) = plan(root, place, change)?;
-    check::options_are_known(&record, &settings.to_text(), &place.run_dir())?;
+    check::options_are_known(&record, &settle(root, &record)?.to_text(), &place.run_dir())?;
     let mut changed = differences(place, &settings)?;
     let state = State::load(place)?;
     if state.live_server().is_some() && matches!(state.doing(), Doing::Running | Doing::Unsupervised) {
@@ -87,7 +87,6 @@ pub fn change(root: &Root, place: &Place, change: &Change) -> Result<Vec<Changed
 /// The record and the settings that the change comes to; the buffer pool is chosen anew only where the change is about it.
 fn plan(root: &Root, place: &Place, change: &Change) -> Result<(Record, Settings), InstanceError> {
     let mut record = place.record()?;
-    let before = settle_in(root, place, &record)?.pool_share();
     for name in &change.unset {
         let name =
             check_name(name).map_err(|what| InstanceError::Refused(format!("unset {name}: {what}")))?;
@@ -107,14 +106,18 @@ fn plan(root: &Root, place: &Place, change: &Change) -> Result<(Record, Settings
         Template::find(root, template)?;
         record.template.clone_from(template);
     }
-    let mut chosen = record.clone();
-    choose_pool(root, place.name(), &mut chosen)?;
-    let is_about_pool = record.own != place.record()?.own || change.template.is_some();
-    if is_about_pool || before.is_some() || record.buffer_pool_mib.is_none() {
-        record = chosen;
+    if pool_said(root, &record)? != pool_said(root, &place.record()?)? {
+        choose_pool(root, place.name(), &mut record)?;
     }
     let settings = settle_in(root, place, &record)?;
     Ok((record, settings))
+}
+
+/// What the layers say of the buffer pool, which may be a share.
+fn pool_said(root: &Root, record: &Record) -> Result<Option<String>, InstanceError> {
+    let mut unchosen = record.clone();
+    unchosen.buffer_pool_mib = None;
+    Ok(settle(root, &unchosen)?.value(POOL).map(str::to_owned))
 }
 
 fn own_words(record: &Record) -> String {

@@ -10,6 +10,7 @@ use crate::clock::now_s;
 use crate::error::InstanceError;
 use crate::life::state::State;
 use crate::life::stop::stop_locked;
+use crate::life::systemd;
 use crate::name::InstanceName;
 use crate::progress::{Progress, Step};
 use crate::root::{Place, Root};
@@ -41,6 +42,9 @@ pub fn remove(
     stop_locked(&place, within, progress)?;
     if State::load(&place)?.live_server().is_some() {
         return Err(InstanceError::Refused(format!("remove {name}: its server was started again meanwhile")));
+    }
+    if systemd::is_in_charge() {
+        systemd::control("disable", name)?;
     }
     let removing = root.removing(name);
     remove_leftover(removing.dir()).map_err(ServerError::file("remove", removing.dir()))?;

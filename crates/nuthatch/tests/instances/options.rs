@@ -53,6 +53,22 @@ fn change_acts_at_once_where_the_server_can() {
 }
 
 #[test]
+fn pool_that_was_chosen_stays_until_something_is_said_of_it() {
+    let host = Host::new();
+    for name in ["shop", "blog"] {
+        host.ok(&["add", name, "--template", "oltp", "--no-start"]);
+    }
+    let pool = |name: &str| host.show(name)["buffer_pool_mib"].as_u64().unwrap();
+    let (shop, blog) = (pool("shop"), pool("blog"));
+    host.ok(&["set", "shop", "max_connections=33"]);
+    assert_eq!((pool("shop"), pool("blog")), (shop, blog));
+    host.ok(&["set", "shop", "innodb_buffer_pool_size=64M"]);
+    assert_eq!(pool("shop"), 64);
+    host.ok(&["set", "shop", "--unset", "innodb_buffer_pool_size"]);
+    assert!((65..shop).contains(&pool("shop")), "the same share, of what is left beside the other");
+}
+
+#[test]
 fn value_that_the_server_refuses_changes_nothing() {
     let host = Host::new();
     host.ok(&["add", "shop"]);
