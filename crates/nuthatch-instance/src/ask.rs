@@ -2,9 +2,7 @@
 
 use std::time::Duration;
 
-use nuthatch_net::{
-    AnswerTable, AskError, Asker, AskerLogin, BackendAddress, BackendPassword, ClearPasswords,
-};
+use nuthatch_net::{AnswerTable, AskError, Asker, AskerLogin, BackendAddress};
 
 use crate::error::InstanceError;
 use crate::root::Place;
@@ -28,12 +26,7 @@ impl Session {
     /// Logged in, within [`SOON`].
     pub(crate) async fn open(place: &Place) -> Result<Self, InstanceError> {
         let unreachable = |what: String| InstanceError::Unreachable { name: place.name().clone(), what };
-        let login = AskerLogin {
-            user: "root".into(),
-            password: BackendPassword::of(place.password()?.reveal()),
-            tls: None,
-            clear_passwords: ClearPasswords::Refused,
-        };
+        let login = AskerLogin::in_the_clear("root", place.password()?.reveal());
         let socket = place.socket();
         let address = BackendAddress::new(&socket.display().to_string(), 0);
         match tokio::time::timeout(SOON, Asker::open(&address, &login, ANSWER_BYTES_MAX)).await {

@@ -13,7 +13,7 @@ use crate::error::InstanceError;
 use crate::life::check;
 use crate::life::state::{Doing, State};
 use crate::options::layers::{POOL, Settings};
-use crate::options::option_file::{check_name, line_of};
+use crate::options::option_file::check_name;
 use crate::options::size::parse_bytes;
 use crate::record::Record;
 use crate::root::{Place, Root, read_if_there};
@@ -199,12 +199,6 @@ fn note_in_option_file(place: &Place, changed: &[Changed]) -> Result<(), Instanc
         text.lines().take_while(|line| line.starts_with(['#', '['])).flat_map(|line| [line, "\n"]).collect();
     let lines: String = lines.values().flat_map(|line| [line.as_str(), "\n"]).collect();
     place.write(&path, &(head + &lines))
-}
-
-/// An option's line, for showing it.
-#[must_use]
-pub fn shown(name: &str, value: Option<&str>) -> String {
-    line_of(name, value)
 }
 
 #[cfg(test)]

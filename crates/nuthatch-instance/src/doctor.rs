@@ -12,7 +12,7 @@ use crate::life::check::room_on_disk;
 use crate::life::state::{Doing, State};
 use crate::name::InstanceName;
 use crate::root::{Place, Root};
-use crate::settling::{memory_beside, pool_mib, settle};
+use crate::settling::{memory_beside, pool_mib, settle, settle_in};
 use crate::summary::pending;
 
 /// Something that is not as it should be.
@@ -113,7 +113,7 @@ fn look_at(root: &Root, place: &Place) -> Result<Vec<String>, InstanceError> {
         whats.push(format!("it listens on {}, and the host's address is {}", record.address, host.address));
     }
     if state.live_server().is_some() {
-        let pending = pending(root, place)?;
+        let pending = pending(place, &settle_in(root, place, &record)?)?;
         if !pending.is_empty() {
             whats.push(format!("these options wait for its next start: {}", pending.join(", ")));
         }

@@ -35,7 +35,7 @@ mod users;
 mod watch;
 
 pub use add::{Wanted, add};
-pub use change::{Change, Changed, When, change, preview, shown};
+pub use change::{Change, Changed, When, change, preview};
 pub use doctor::{Finding, examine, mend};
 pub use error::InstanceError;
 pub use host::{Host, ProxyAdmin};
@@ -48,6 +48,7 @@ pub use maintenance::{Last, begin_maintenance, end_maintenance};
 pub use name::{BadName, InstanceName};
 pub use options::built_in::USUAL as USUAL_TEMPLATE;
 pub use options::layers::{Setting, Settings, Source};
+pub use options::option_file::line_of;
 pub use progress::{Progress, Step};
 pub use record::Record;
 pub use remove::{Data, remove};

@@ -2,13 +2,12 @@
 
 use std::time::Duration;
 
-use nuthatch_server::Deadline;
-
 use crate::ask::wait_for;
 use crate::error::InstanceError;
 use crate::host::ProxyAdmin;
 use crate::name::InstanceName;
 use crate::progress::{Progress, Step};
+use crate::proxies::Idle;
 use crate::record::Record;
 use crate::root::Root;
 
@@ -51,8 +50,7 @@ pub fn begin_maintenance(
         progress.step(&Step::Note(format!("the proxy at {} sends nothing new to {name}", proxy.admin)));
     }
     for proxy in &proxies {
-        let is_idle = || wait_for(proxy.used(&record)).is_ok_and(|used| used == 0).then_some(());
-        if Deadline::after(within).poll(is_idle).is_none() {
+        if wait_for(async { Ok(proxy.await_idle(&record, within).await) })? == Idle::NotYet {
             return Err(InstanceError::Refused(format!(
                 "wait for what {name} still does for the proxy at {}: it has not ended after {} s; nothing new comes to it",
                 proxy.admin,

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use nuthatch_net::{AnswerTable, Asker, AskerLogin, BackendAddress, BackendPassword, ClearPasswords};
+use nuthatch_net::{AnswerTable, Asker, AskerLogin, BackendAddress};
 
 use crate::error::InstanceError;
 use crate::host::ProxyAdmin;
@@ -13,6 +13,16 @@ const WITHIN: Duration = Duration::from_secs(5);
 
 /// The largest answer of a proxy, in bytes.
 const ANSWER_BYTES_MAX: usize = 16 << 20;
+
+/// How often a proxy is asked what still runs.
+const ASK_EVERY: Duration = Duration::from_millis(100);
+
+/// Whether a proxy has nothing running on a server.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Idle {
+    Now,
+    NotYet,
+}
 
 /// A server as a proxy has it in a hostgroup.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -43,16 +53,31 @@ impl ProxyAdmin {
 
     /// The proxy has the server with that status wherever it has it with the other, at once and until it is started anew.
     pub(crate) async fn turn(&self, record: &Record, from: &str, to: &str) -> Result<(), InstanceError> {
-        let it = it_is(record);
         let statements = [
-            format!("UPDATE mysql_servers SET status = '{to}' WHERE {it} AND status = '{from}'"),
+            format!(
+                "UPDATE mysql_servers SET status = '{to}' WHERE hostname = '{}' AND port = {} AND status = '{from}'",
+                record.address, record.port
+            ),
             "LOAD MYSQL SERVERS TO RUNTIME".to_owned(),
         ];
         self.tell(&statements).await.map(drop)
     }
 
+    /// Returns when no connection of the proxy to the server is in use any more; else behind that time.
+    pub(crate) async fn await_idle(&self, record: &Record, within: Duration) -> Idle {
+        let idle = async {
+            while !self.used(record).await.is_ok_and(|used| used == 0) {
+                tokio::time::sleep(ASK_EVERY).await;
+            }
+        };
+        match tokio::time::timeout(within, idle).await {
+            Ok(()) => Idle::Now,
+            Err(_late) => Idle::NotYet,
+        }
+    }
+
     /// How many connections of the proxy to the server are in use.
-    pub(crate) async fn used(&self, record: &Record) -> Result<u64, InstanceError> {
+    async fn used(&self, record: &Record) -> Result<u64, InstanceError> {
         let sql = format!(
             "SELECT COALESCE(SUM(ConnUsed), 0) FROM stats_mysql_connection_pool WHERE srv_host = '{}' AND srv_port = {}",
             record.address, record.port
@@ -72,12 +97,7 @@ impl ProxyAdmin {
         };
         let password = std::fs::read_to_string(&self.password_file)
             .map_err(|error| cannot(format!("{}: {error}", self.password_file.display())))?;
-        let login = AskerLogin {
-            user: self.user.clone(),
-            password: BackendPassword::of(password.lines().next().unwrap_or_default()),
-            tls: None,
-            clear_passwords: ClearPasswords::Refused,
-        };
+        let login = AskerLogin::in_the_clear(&self.user, password.lines().next().unwrap_or_default());
         let place = self.admin.rsplit_once(':').and_then(|(host, port)| Some((host, port.parse().ok()?)));
         let (host, port) = place.ok_or_else(|| cannot("HOST:PORT is wanted".into()))?;
         let address = BackendAddress::new(host, port);
@@ -93,8 +113,4 @@ impl ProxyAdmin {
         let late = |_late| cannot(format!("no answer within {} s", WITHIN.as_secs()));
         tokio::time::timeout(WITHIN, asking).await.map_err(late)?
     }
-}
-
-fn it_is(record: &Record) -> String {
-    format!("hostname = '{}' AND port = {}", record.address, record.port)
 }

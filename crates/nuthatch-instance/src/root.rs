@@ -20,7 +20,7 @@ use std::fs::{self, File, Permissions, TryLockError};
 use std::os::unix::fs::{MetadataExt, PermissionsExt, chown};
 use std::path::{Path, PathBuf};
 
-use nuthatch_server::{Password, ServerError, lock, make_private_dir, write_private};
+use nuthatch_server::{Password, SOCKET_PATH_MAX, ServerError, lock, make_private_dir, write_private};
 use rustix::process::geteuid;
 
 use crate::account::Account;
@@ -28,9 +28,6 @@ use crate::error::InstanceError;
 use crate::host::Host;
 use crate::name::InstanceName;
 use crate::record::Record;
-
-/// Longest path that a Unix socket's address holds, the closing NUL not counted: unix(7).
-const SOCKET_PATH_MAX: usize = 107;
 
 const MAKING: &str = ".making-";
 const REMOVING: &str = ".removing-";
@@ -115,13 +112,10 @@ impl Root {
     /// [`InstanceError::Refused`] where a setting is out of its range, [`ServerError::File`].
     pub fn settle_host(&self, host: &Host) -> Result<(), InstanceError> {
         let path = self.host_file();
-        let is_new = !path.exists();
         write_private(&path, &host.to_text()?)?;
-        if is_new || geteuid().is_root() {
-            // Supervisors read it, whosever they are; no secret is in it.
-            fs::set_permissions(&path, Permissions::from_mode(0o644))
-                .map_err(ServerError::file("let read", &path))?;
-        }
+        // Supervisors read it, whosever they are; no secret is in it.
+        fs::set_permissions(&path, Permissions::from_mode(0o644))
+            .map_err(ServerError::file("let read", &path))?;
         Ok(())
     }
 

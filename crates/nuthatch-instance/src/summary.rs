@@ -5,8 +5,9 @@ use serde::Serialize;
 use crate::error::InstanceError;
 use crate::life::state::{Doing, State};
 use crate::name::InstanceName;
+use crate::options::layers::Settings;
 use crate::root::{Place, Root, read_if_there};
-use crate::settling::{pool_mib, settle, settle_in};
+use crate::settling::{pool_mib, settle_in};
 
 /// An instance in the list.
 #[derive(Clone, Debug, Serialize)]
@@ -53,7 +54,7 @@ impl Summary {
     pub fn of(root: &Root, place: &Place) -> Result<Self, InstanceError> {
         let record = place.record()?;
         let state = State::load(place)?;
-        let settings = settle(root, &record)?;
+        let settings = settle_in(root, place, &record)?;
         let pid = state.live_server().map(nuthatch_server::ProcessMark::pid);
         Ok(Self {
             name: place.name().clone(),
@@ -71,7 +72,7 @@ impl Summary {
             enabled: record.enabled,
             buffer_pool_mib: pool_mib(&settings)?,
             crashes: state.crashes.len(),
-            pending: if pid.is_some() { pending(root, place)? } else { Vec::new() },
+            pending: if pid.is_some() { pending(place, &settings)? } else { Vec::new() },
         })
     }
 
@@ -85,8 +86,7 @@ impl Summary {
 }
 
 /// The options that a running server will have from its next start on only.
-pub(crate) fn pending(root: &Root, place: &Place) -> Result<Vec<String>, InstanceError> {
+pub(crate) fn pending(place: &Place, settings: &Settings) -> Result<Vec<String>, InstanceError> {
     let Some(text) = read_if_there(&place.option_file())? else { return Ok(Vec::new()) };
-    let settings = settle_in(root, place, &place.record()?)?;
     Ok(settings.differences(&text).into_iter().map(|(name, _, _)| name).collect())
 }

@@ -20,14 +20,11 @@ use std::io::{self, ErrorKind};
 use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 
-use nuthatch_server::{Password, lock, make_private_dir, tail};
+use nuthatch_server::{Password, SOCKET_PATH_MAX, lock, make_private_dir, tail};
 
 use crate::duty::Duty;
 use crate::error::LabError;
 use crate::role::Role;
-
-/// Longest path that a Unix socket's address holds, the closing NUL not counted: unix(7).
-const SOCKET_PATH_MAX: usize = 107;
 
 const STATE: &str = "lab.json";
 pub(crate) const LOCK: &str = "lab.lock";

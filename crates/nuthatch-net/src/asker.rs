@@ -35,6 +35,19 @@ pub struct AskerLogin {
     pub clear_passwords: ClearPasswords,
 }
 
+impl AskerLogin {
+    /// Of that account, over a connection in the clear; the password itself is given to no server.
+    #[must_use]
+    pub fn in_the_clear(user: &str, password: &str) -> Self {
+        Self {
+            user: user.to_owned(),
+            password: BackendPassword::of(password),
+            tls: None,
+            clear_passwords: ClearPasswords::Refused,
+        }
+    }
+}
+
 /// Why a question has no answer. No secret is in it.
 #[derive(Debug, Error)]
 pub enum AskError {

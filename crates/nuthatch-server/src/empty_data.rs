@@ -9,7 +9,7 @@ use std::fs::{self, File};
 use std::io;
 use std::os::unix::fs::{DirBuilderExt, MetadataExt};
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::Stdio;
 
 use rustix::process::geteuid;
 
@@ -61,16 +61,10 @@ fn ensure(
 /// One template for each build of a server: `mariadb-10.11.19-MariaDB-0_deb12u1-1`. No dot may follow the
 /// last number.
 fn name(installation: &Installation) -> Result<String, ServerError> {
-    let kind = installation.kind;
-    let server = installation.find(kind.server())?;
-    let said = Command::new(&server).arg("--version").stdin(Stdio::null()).output();
-    let said = said.map_err(ServerError::file("run", &server))?.stdout;
-    let said = String::from_utf8_lossy(&said);
-    let version =
-        said.split_once("Ver ").map_or("unknown", |(_, rest)| rest.split(' ').next().unwrap_or(rest));
+    let version = installation.version()?;
     let plain = |c: char| if c.is_ascii_alphanumeric() || "-_".contains(c) { c } else { '_' };
-    let version: String = version.trim().chars().map(plain).collect();
-    Ok(format!("{}-{version}-{FORMAT}", kind.client().name))
+    let version: String = version.chars().map(plain).collect();
+    Ok(format!("{}-{version}-{FORMAT}", installation.kind.client().name))
 }
 
 fn make(installation: &Installation, template: &Path) -> Result<(), ServerError> {

@@ -1,6 +1,7 @@
 //! Where a kind of server is installed, and its programs there.
 
 use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
 
 use serde::{Deserialize, Serialize};
 
@@ -42,6 +43,20 @@ impl Installation {
             Some(kind) => Ok(Self { kind, root: root.into() }),
             None => Err(ServerError::NoInstallation { path }),
         }
+    }
+
+    /// What the server's program says of its version: `10.11.14-MariaDB-0+deb12u2`; `unknown` where it says none.
+    ///
+    /// # Errors
+    /// [`ServerError::ProgramMissing`], [`ServerError::File`].
+    pub fn version(&self) -> Result<String, ServerError> {
+        let program = self.find(self.kind.server())?;
+        let said = Command::new(&program).arg("--version").stdin(Stdio::null()).output();
+        let said = said.map_err(ServerError::file("run", &program))?.stdout;
+        let said = String::from_utf8_lossy(&said);
+        let version =
+            said.split_once("Ver ").map_or("unknown", |(_, rest)| rest.split(' ').next().unwrap_or(rest));
+        Ok(version.trim().to_owned())
     }
 
     /// The full path of a program of this installation. MariaDB's, which go by MySQL's old names too, are no MySQL.

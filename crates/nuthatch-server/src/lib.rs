@@ -22,5 +22,7 @@ pub use error::ServerError;
 pub use installation::Installation;
 pub use kind::{Kind, Program};
 pub use password::Password;
-pub use private::{errors_or_tail, lock, make_private_dir, remove_file, tail, write_private};
+pub use private::{
+    SOCKET_PATH_MAX, errors_or_tail, lock, make_private_dir, remove_file, tail, write_private,
+};
 pub use process::{ProcessMark, stands_still};

@@ -7,6 +7,9 @@ use std::path::Path;
 
 use crate::error::ServerError;
 
+/// Longest path that a Unix socket's address holds, the closing NUL not counted: unix(7).
+pub const SOCKET_PATH_MAX: usize = 107;
+
 /// Lines of a server's log that go into an error.
 const LOG_TAIL_LINES: usize = 20;
 

@@ -6,7 +6,7 @@ mod shown;
 mod watching;
 
 use std::os::unix::process::CommandExt;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::time::Duration;
 
 use anyhow::{Context, bail};
@@ -17,6 +17,7 @@ use nuthatch_server::Installation;
 
 use self::ask_person::{confirm, type_again};
 use self::said::{failed, lines};
+use self::watching::runtime;
 use crate::cli::{
     InstanceAddArguments, InstanceApplyArguments, InstanceArguments, InstanceBootArguments,
     InstanceClientArguments, InstanceCommand, InstanceDoctorArguments, InstanceHostArguments,
@@ -24,6 +25,7 @@ use crate::cli::{
     InstanceUnitArguments,
 };
 use crate::log::print_line;
+use crate::signals::Signals;
 
 /// How long a server may take to answer behind `add`, and to end behind `remove`.
 const WITHIN: Duration = Duration::from_secs(600);
@@ -36,11 +38,11 @@ pub(crate) fn run(arguments: &InstanceArguments) -> anyhow::Result<()> {
     };
     let root = Root::open(&dir).map_err(failed)?;
     match &arguments.command {
-        InstanceCommand::Host(arguments) => host(&dir, arguments),
+        InstanceCommand::Host(arguments) => host(&root, arguments),
         InstanceCommand::Templates(output) => {
             shown::templates(&Template::all(&root).map_err(failed)?, output.json)
         }
-        InstanceCommand::Add(arguments) => add(&dir, arguments),
+        InstanceCommand::Add(arguments) => add(&root, arguments),
         InstanceCommand::List(output) => shown::list(&Summary::all(&root).map_err(failed)?, output.json),
         InstanceCommand::Show(arguments) => {
             let place = root.find(&arguments.one.name).map_err(failed)?;
@@ -86,8 +88,7 @@ fn default_root() -> anyhow::Result<PathBuf> {
     Ok(home.join(".local/share/nuthatch"))
 }
 
-fn host(dir: &Path, arguments: &InstanceHostArguments) -> anyhow::Result<()> {
-    let root = Root::open(dir).map_err(failed)?;
+fn host(root: &Root, arguments: &InstanceHostArguments) -> anyhow::Result<()> {
     let before = root.host().map_err(failed)?;
     let mut host = before.clone();
     host.address = arguments.address.unwrap_or(host.address);
@@ -111,16 +112,16 @@ fn host(dir: &Path, arguments: &InstanceHostArguments) -> anyhow::Result<()> {
         host.proxies.retain(|proxy| proxy.admin != *admin);
     }
     if host != before {
-        let root = Root::create(dir).map_err(failed)?;
+        Root::create(root.dir()).map_err(failed)?;
         root.settle_host(&host).map_err(failed)?;
     }
     shown::host(&host, &root.host_file(), arguments.output.json)
 }
 
-fn add(dir: &Path, arguments: &InstanceAddArguments) -> anyhow::Result<()> {
-    let server = Installation::named(&arguments.server).map_err(|error| failed(error.into()))?;
-    server.find(server.kind.server()).map_err(|error| failed(error.into()))?;
-    let root = Root::create(dir).map_err(failed)?;
+fn add(root: &Root, arguments: &InstanceAddArguments) -> anyhow::Result<()> {
+    let server = Installation::named(&arguments.server).map_err(failed)?;
+    server.find(server.kind.server()).map_err(failed)?;
+    Root::create(root.dir()).map_err(failed)?;
     let wanted = Wanted {
         name: arguments.one.name.clone(),
         server,
@@ -129,11 +130,11 @@ fn add(dir: &Path, arguments: &InstanceAddArguments) -> anyhow::Result<()> {
         port: arguments.port,
         enabled: !arguments.disabled,
     };
-    nuthatch_instance::add(&root, &wanted, &mut lines).map_err(failed)?;
+    nuthatch_instance::add(root, &wanted, &mut lines).map_err(failed)?;
     if arguments.no_start {
         return print_line(&format!("{} is added: nuthatch instance start {0}", wanted.name));
     }
-    start_one(&root, &wanted.name, WITHIN)
+    start_one(root, &wanted.name, WITHIN)
 }
 
 fn set(root: &Root, arguments: &InstanceSetArguments) -> anyhow::Result<()> {
@@ -222,21 +223,16 @@ fn boot(root: &Root, arguments: &InstanceBootArguments) -> anyhow::Result<()> {
     let names: Vec<InstanceName> =
         all.into_iter().filter(|summary| summary.enabled).map(|summary| summary.name).collect();
     let names = InstanceNames { names, all: false, within: WITHIN.as_secs() };
-    let started = start(root, &names);
     if !arguments.foreground {
-        return started;
+        return start(root, &names);
     }
-    if let Err(error) = started {
+    // What comes while they start is heard when they have.
+    let runtime = runtime()?;
+    let mut signals = runtime.block_on(async { Signals::listen() })?;
+    if let Err(error) = start(root, &names) {
         crate::log::say_error(&error);
     }
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-    runtime.block_on(async {
-        let mut terminate = tokio::signal::unix::signal(tokio::signal::unix::SignalKind::terminate())?;
-        tokio::select! {
-            _ = terminate.recv() => Ok(()),
-            interrupted = tokio::signal::ctrl_c() => interrupted,
-        }
-    })?;
+    runtime.block_on(signals.next());
     stop(root, &names)
 }
 
@@ -259,7 +255,7 @@ fn remove(root: &Root, arguments: &InstanceRemoveArguments) -> anyhow::Result<()
 fn client(root: &Root, arguments: &InstanceClientArguments) -> anyhow::Result<()> {
     let place = root.find(&arguments.one.name).map_err(failed)?;
     let record = place.record().map_err(failed)?;
-    let program = record.server.find(record.server.kind.client()).map_err(|error| failed(error.into()))?;
+    let program = record.server.find(record.server.kind.client()).map_err(failed)?;
     let error = std::process::Command::new(&program)
         .arg(format!("--defaults-extra-file={}", place.client_file().display()))
         .args(&arguments.arguments)
@@ -308,8 +304,7 @@ fn supervise(root: &Root, name: &InstanceName) -> anyhow::Result<()> {
     crate::log::start("info")?;
     let place = root.find(name).map_err(failed)?;
     let notify = std::env::var_os("NOTIFY_SOCKET");
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-    runtime.block_on(nuthatch_instance::supervise(root, &place, notify.as_deref())).map_err(failed)
+    runtime()?.block_on(nuthatch_instance::supervise(root, &place, notify.as_deref())).map_err(failed)
 }
 
 fn listed(names: &[InstanceName]) -> String {

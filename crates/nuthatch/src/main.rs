@@ -21,6 +21,7 @@ mod password_file;
 mod plane;
 mod seed;
 mod serve;
+mod signals;
 mod stops;
 mod switching;
 

@@ -3,9 +3,7 @@
 use std::time::Duration;
 
 use anyhow::{Context, bail};
-use nuthatch_net::{
-    AnswerTable, AskError, Asker, AskerLogin, BackendAddress, BackendPassword, ClearPasswords,
-};
+use nuthatch_net::{AnswerTable, AskError, Asker, AskerLogin, BackendAddress};
 use serde_json::{Value, json};
 
 use crate::cli::{AdminArguments, FailoverArguments, PairArguments, SwitchoverArguments};
@@ -71,12 +69,7 @@ fn ask(admin: &AdminArguments, statement: &str) -> anyhow::Result<AnswerTable> {
     runtime.block_on(async {
         let (host, port) = admin.admin.rsplit_once(':').context("--admin takes HOST:PORT")?;
         let port = port.parse().context("--admin takes HOST:PORT")?;
-        let login = AskerLogin {
-            user: admin.user.clone(),
-            password: BackendPassword::of(&password(admin)?),
-            tls: None,
-            clear_passwords: ClearPasswords::Refused,
-        };
+        let login = AskerLogin::in_the_clear(&admin.user, &password(admin)?);
         let address = BackendAddress::new(host, port);
         let opening = tokio::time::timeout(LOGIN_MAX, Asker::open(&address, &login, ANSWER_BYTES_MAX)).await;
         let mut asker = opening

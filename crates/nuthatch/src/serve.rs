@@ -13,7 +13,6 @@ use nuthatch_net::ListenAddress;
 use nuthatch_proxy::{Listener, Proxy};
 use nuthatch_source::TableIds;
 use tokio::net::TcpListener;
-use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio_util::task::TaskTracker;
 
 use crate::certificates::Certificates;
@@ -21,6 +20,7 @@ use crate::cli::ServeArguments;
 use crate::config_file::ConfigFile;
 use crate::keeper::Keeper;
 use crate::plane::Plane;
+use crate::signals::Signals;
 use crate::stops::Stops;
 use crate::switching::{Suspicions, Switching, WritersFile};
 use crate::{catalogues, catching_up, following, log, monitoring, seed, switching};
@@ -136,25 +136,6 @@ async fn wait_and_drain(proxy: &Proxy, stops: &Stops, mut signals: Signals, pati
             proxy.stop_sessions().await;
         }
         () = stops.now.cancelled() => proxy.stop_sessions().await,
-    }
-}
-
-struct Signals {
-    terminate: Signal,
-    interrupt: Signal,
-}
-
-impl Signals {
-    fn listen() -> anyhow::Result<Self> {
-        let listen = |kind| signal(kind).context("cannot listen for signals");
-        Ok(Self { terminate: listen(SignalKind::terminate())?, interrupt: listen(SignalKind::interrupt())? })
-    }
-
-    async fn next(&mut self) -> &'static str {
-        tokio::select! {
-            _ = self.terminate.recv() => "SIGTERM",
-            _ = self.interrupt.recv() => "SIGINT",
-        }
     }
 }
 

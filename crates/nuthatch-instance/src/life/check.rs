@@ -4,7 +4,7 @@ use std::fs;
 use std::os::unix::fs::MetadataExt;
 use std::process::{Command, Stdio};
 
-use nuthatch_server::{Installation, Kind, ServerError};
+use nuthatch_server::{Kind, ServerError};
 use rustix::fs::statvfs;
 use rustix::process::geteuid;
 
@@ -46,7 +46,7 @@ pub(crate) fn before_start(
         ));
     }
     room_on_disk(place)?;
-    let now = version_of(&record.server)?;
+    let now = record.server.version()?;
     match (series(&state.version), series(&now)) {
         (Some(before), Some(after)) if before != after => refuse(format!(
             "its data were last used by {before}, and {} is {after} now: a server of another series changes them for good; back them up first, \
@@ -71,16 +71,6 @@ pub(crate) fn room_on_disk(place: &Place) -> Result<(), InstanceError> {
         left >> 20,
         DISK_BYTES_MIN >> 20
     )))
-}
-
-/// What the server's program says of its version: `10.11.14-MariaDB-0+deb12u2`.
-pub(crate) fn version_of(server: &Installation) -> Result<String, InstanceError> {
-    let program = server.find(server.kind.server())?;
-    let said = Command::new(&program).arg("--version").stdin(Stdio::null()).output();
-    let said = said.map_err(ServerError::file("run", &program))?.stdout;
-    let said = String::from_utf8_lossy(&said);
-    let version = said.split_once("Ver ").map_or("", |(_, rest)| rest.split(' ').next().unwrap_or(rest));
-    Ok(version.trim().to_owned())
 }
 
 /// Whether the server would take the options: it is asked itself, and touches nothing for that.

@@ -112,7 +112,8 @@ pub(crate) fn check_value(name: &str, value: &str) -> Result<(), String> {
 }
 
 /// A line of an option file.
-pub(crate) fn line_of(name: &str, value: Option<&str>) -> String {
+#[must_use]
+pub fn line_of(name: &str, value: Option<&str>) -> String {
     match value {
         None => name.to_owned(),
         Some(value) if value.contains(['#', '\'']) || value.starts_with('"') => format!("{name}=\"{value}\""),

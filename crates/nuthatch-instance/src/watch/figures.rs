@@ -3,6 +3,7 @@
 use nuthatch_net::AnswerTable;
 use nuthatch_server::Kind;
 use rustix::fs::statvfs;
+use tokio::task::JoinSet;
 
 use crate::ask::{SOON, Session};
 use crate::error::InstanceError;
@@ -53,24 +54,39 @@ pub struct Source {
 }
 
 impl Figures {
-    /// Of all instances.
+    /// Of all instances, by name. They are asked at the same time: one that hangs keeps nobody waiting for another.
     ///
     /// # Errors
     /// As [`Summary::all`]; that a server does not answer is none.
     pub async fn all(root: &Root) -> Result<Vec<Self>, InstanceError> {
-        let mut all = Vec::new();
+        let mut asked = JoinSet::new();
         for name in root.names()? {
             let place = root.find(&name)?;
             let summary = Summary::of(root, &place)?;
-            let live = match summary.pid {
-                Some(_) => Live::of(&place, summary.server).await.map_err(|error| error.to_string()),
-                None => Err(summary.why.clone().unwrap_or_else(|| format!("it is {}", summary.state))),
-            };
-            let disk = statvfs(place.data()).ok();
-            let disk_left_bytes = disk.map(|disk| disk.f_bavail.saturating_mul(disk.f_frsize));
-            all.push(Self { summary, live, disk_left_bytes });
+            asked.spawn(Self::ask(place, summary));
         }
+        let mut all = asked.join_all().await;
+        all.sort_by(|one, other| one.summary.name.cmp(&other.summary.name));
         Ok(all)
+    }
+
+    /// Of one instance.
+    ///
+    /// # Errors
+    /// As [`Summary::of`]; that its server does not answer is none.
+    pub async fn of(root: &Root, place: Place) -> Result<Self, InstanceError> {
+        let summary = Summary::of(root, &place)?;
+        Ok(Self::ask(place, summary).await)
+    }
+
+    async fn ask(place: Place, summary: Summary) -> Self {
+        let live = match summary.pid {
+            Some(_) => Live::of(&place, summary.server).await.map_err(|error| error.to_string()),
+            None => Err(summary.why.clone().unwrap_or_else(|| format!("it is {}", summary.state))),
+        };
+        let disk = statvfs(place.data()).ok();
+        let disk_left_bytes = disk.map(|disk| disk.f_bavail.saturating_mul(disk.f_frsize));
+        Self { summary, live, disk_left_bytes }
     }
 }
 

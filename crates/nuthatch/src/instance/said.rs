@@ -11,6 +11,6 @@ pub(super) fn lines(step: &Step) {
 }
 
 /// The error, for the person.
-pub(super) fn failed(error: InstanceError) -> anyhow::Error {
-    anyhow::Error::new(error).context("failed to work on the instances")
+pub(super) fn failed(error: impl Into<InstanceError>) -> anyhow::Error {
+    anyhow::Error::new(error.into()).context("failed to work on the instances")
 }

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use nuthatch_instance::{
-    Changed, Finding, Host, InstanceName, Place, Settings, Summary, Template, When, shown as option_line,
+    Changed, Finding, Host, InstanceName, Place, Settings, Summary, Template, When, line_of,
 };
 use serde_json::{Value, json};
 
@@ -92,7 +92,7 @@ pub(super) fn config(settings: &Settings, pending: &[String], as_json: bool) -> 
     }
     table(settings.iter().map(|(name, setting)| {
         let note = if is_pending(name) { ", from its next start on" } else { "" };
-        [option_line(name, setting.value.as_deref()), format!("{}{note}", setting.source)]
+        [line_of(name, setting.value.as_deref()), format!("{}{note}", setting.source)]
     }))
 }
 

@@ -5,12 +5,13 @@ use std::net::SocketAddr;
 use anyhow::{Context, bail};
 use nuthatch_http::Page;
 use nuthatch_instance::{Figures, Health, Root, metrics};
-use serde_json::json;
+use serde_json::{Value, json};
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 
 use super::said::failed;
 use crate::log::print_line;
+use crate::signals::Signals;
 
 /// `nuthatch instance health`.
 pub(super) fn health(root: &Root, as_json: bool) -> anyhow::Result<()> {
@@ -47,12 +48,9 @@ pub(super) fn watch(root: &Root, listen: SocketAddr) -> anyhow::Result<()> {
             async move { page(&root, &path).await }
         };
         let serving = nuthatch_http::serve(listener, page, stop.clone());
-        let mut terminate = tokio::signal::unix::signal(tokio::signal::unix::SignalKind::terminate())?;
+        let mut signals = Signals::listen()?;
         let told = async {
-            tokio::select! {
-                _ = terminate.recv() => {}
-                _ = tokio::signal::ctrl_c() => {}
-            }
+            signals.next().await;
             stop.cancel();
         };
         tokio::join!(serving, told);
@@ -61,26 +59,31 @@ pub(super) fn watch(root: &Root, listen: SocketAddr) -> anyhow::Result<()> {
 }
 
 async fn page(root: &Root, path: &str) -> Page {
-    let all = match Figures::all(root).await {
-        Ok(all) => all,
-        Err(error) => return Page::Unwell(json!({ "why": error.to_string() }).to_string()),
+    let page = match (path, path.strip_prefix("/health/")) {
+        ("/metrics", _) => Figures::all(root).await.map(|all| Page::Metrics(metrics(all))),
+        ("/health", _) => Figures::all(root).await.map(|all| {
+            let all: Vec<Health> = all.iter().map(Health::of).collect();
+            of_health(all.iter().all(|one| one.well), &json!(all))
+        }),
+        (_, Some(name)) => match name.parse().ok().and_then(|name| root.find(&name).ok()) {
+            Some(place) => Figures::of(root, place).await.map(|one| {
+                let one = Health::of(&one);
+                of_health(one.well, &json!(one))
+            }),
+            None => Ok(UNKNOWN),
+        },
+        _ => Ok(UNKNOWN),
     };
-    if path == "/metrics" {
-        return Page::Metrics(metrics(all));
-    }
-    let health: Vec<Health> = all.iter().map(Health::of).collect();
-    if path == "/health" {
-        let text = json!(health).to_string();
-        return if health.iter().all(|one| one.well) { Page::Well(text) } else { Page::Unwell(text) };
-    }
-    let name = path.strip_prefix("/health/").unwrap_or_default();
-    match health.iter().find(|one| one.name.as_str() == name) {
-        Some(one) if one.well => Page::Well(json!(one).to_string()),
-        Some(one) => Page::Unwell(json!(one).to_string()),
-        None => Page::Unknown("there are /metrics, /health, and /health/NAME for each instance\n"),
-    }
+    page.unwrap_or_else(|error| Page::Unwell(json!({ "why": error.to_string() }).to_string()))
 }
 
-fn runtime() -> anyhow::Result<tokio::runtime::Runtime> {
+const UNKNOWN: Page = Page::Unknown("there are /metrics, /health, and /health/NAME for each instance\n");
+
+fn of_health(is_well: bool, text: &Value) -> Page {
+    if is_well { Page::Well(text.to_string()) } else { Page::Unwell(text.to_string()) }
+}
+
+/// For what asks and waits.
+pub(super) fn runtime() -> anyhow::Result<tokio::runtime::Runtime> {
     tokio::runtime::Builder::new_current_thread().enable_all().build().context("cannot begin to ask")
 }
