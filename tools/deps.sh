@@ -25,9 +25,11 @@ demo="$run
 sysbench             sysbench
 "
 test="$demo
+age                  age
 faketime             faketime
 galera-4             /usr/lib/galera/libgalera_smm.so
 golang-go            go
+mariadb-backup       mariadb-backup
 mariadb-client       mariadb-dump
 mycli                mycli
 python3              /usr/bin/python3

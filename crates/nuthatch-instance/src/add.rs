@@ -43,13 +43,27 @@ pub struct Wanted {
 /// # Errors
 /// [`InstanceError::Refused`] before anything is touched; else what kept it from that, and nothing of it is left.
 pub fn add(root: &Root, wanted: &Wanted, progress: &mut dyn Progress) -> Result<(), InstanceError> {
+    add_filled(root, wanted, progress, |making, progress| {
+        let mut say = |empty: &Path| progress.step(&Step::MakingEmpty(empty.to_owned()));
+        copy_empty_data(&making.data(), &wanted.server, &root.empty_dir(), &mut say)?;
+        making.write(&making.init_file(), &wanted.server.kind.lock_down(&making.password()?))
+    })
+}
+
+/// The same with data that `fill` puts into the place that is being made, whose root's password is there already.
+pub(crate) fn add_filled<T>(
+    root: &Root,
+    wanted: &Wanted,
+    progress: &mut dyn Progress,
+    fill: impl FnOnce(&Place, &mut dyn Progress) -> Result<T, InstanceError>,
+) -> Result<T, InstanceError> {
     let name = &wanted.name;
     let account = Account::of(&root.host()?)?;
     let (making, _lock) = claim(root, wanted, progress)?;
-    let made = make(root, &making, &wanted.server, account.as_ref(), progress).and_then(|()| {
+    let made = make(root, &making, account.as_ref(), |making| fill(making, progress)).and_then(|filled| {
         let place = root.place(name);
         fs::rename(making.dir(), place.dir()).map_err(ServerError::file("rename", making.dir()))?;
-        Ok(())
+        Ok(filled)
     });
     if made.is_err() {
         // What is left of it says nothing that the error does not.
@@ -71,7 +85,7 @@ fn claim(root: &Root, wanted: &Wanted, progress: &mut dyn Progress) -> Result<(P
         return Err(InstanceError::Refused(format!("add {name}: another command is adding it")));
     }
     remove_leftover(making.dir()).map_err(ServerError::file("remove", making.dir()))?;
-    place.check_depth()?;
+    making.check_depth()?;
     check::room_on_disk(&place)?;
     let record = choose(root, wanted)?;
     let place_made = make_private_dir(making.dir());
@@ -116,25 +130,23 @@ fn choose(root: &Root, wanted: &Wanted) -> Result<Record, InstanceError> {
 }
 
 /// Makes what an instance consists of.
-fn make(
+fn make<T>(
     root: &Root,
     making: &Place,
-    server: &Installation,
     account: Option<&Account>,
-    progress: &mut dyn Progress,
-) -> Result<(), InstanceError> {
+    fill: impl FnOnce(&Place) -> Result<T, InstanceError>,
+) -> Result<T, InstanceError> {
     for dir in making.dirs() {
         make_private_dir(&dir).map_err(ServerError::file("make the directory", &dir))?;
     }
-    let mut say = |empty: &Path| progress.step(&Step::MakingEmpty(empty.to_owned()));
-    copy_empty_data(&making.data(), server, &root.empty_dir(), &mut say)?;
     let password = Password::fresh()?;
     making.write(&making.password_file(), password.reveal())?;
+    let filled = fill(making)?;
     making.write(&making.client_file(), &root.place(making.name()).client_login(&password))?;
-    making.write(&making.init_file(), &server.kind.lock_down(&password))?;
     give_all(making.dir(), account)?;
     // As it will be where it will be.
     let place = root.place(making.name());
     let settings = settle_in(root, &place, &making.record()?)?;
-    making.write(&making.option_file(), &settings.to_text())
+    making.write(&making.option_file(), &settings.to_text())?;
+    Ok(filled)
 }

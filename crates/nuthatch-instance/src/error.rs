@@ -71,6 +71,18 @@ pub enum InstanceError {
         /// Seconds waited.
         waited_s: u64,
     },
+    /// A program that does a part of the work has not done it.
+    #[error("{doing}: {program} ended with {status}: {log_tail}")]
+    Tool {
+        /// What it was to do.
+        doing: &'static str,
+        /// The program.
+        program: String,
+        /// How it ended.
+        status: std::process::ExitStatus,
+        /// What it complained of.
+        log_tail: String,
+    },
     /// Programs or files of the server.
     #[error(transparent)]
     Server(#[from] ServerError),

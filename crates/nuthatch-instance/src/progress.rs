@@ -25,8 +25,34 @@ pub enum Step {
     StillStopping(InstanceName, u64),
     /// It has ended.
     Stopped(InstanceName),
+    /// Bytes were moved.
+    Moved(Moved),
     /// A note for the person.
     Note(String),
+}
+
+/// How far a piece of work has come that moves bytes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Moved {
+    /// The work, as it is called: there can be several at the same time.
+    pub what: String,
+    /// Bytes so far.
+    pub done: u64,
+    /// Bytes in all, as far as that is known.
+    pub total: Option<u64>,
+    /// Whether that was all.
+    pub over: bool,
+}
+
+impl fmt::Display for Moved {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mib = |bytes: u64| bytes.div_ceil(1 << 20);
+        write!(f, "{}: {} MiB", self.what, mib(self.done))?;
+        match self.total.filter(|total| *total >= self.done && !self.over) {
+            Some(total) => write!(f, " of {}", mib(total)),
+            None => Ok(()),
+        }
+    }
 }
 
 impl fmt::Display for Step {
@@ -42,6 +68,7 @@ impl fmt::Display for Step {
                 write!(f, "{name} still writes down what it has: {seconds} s")
             }
             Self::Stopped(name) => write!(f, "{name} has stopped"),
+            Self::Moved(moved) => moved.fmt(f),
             Self::Note(text) => f.write_str(text),
         }
     }

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::fs;
 use std::net::IpAddr;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use nuthatch_server::{Installation, ServerError};
 use serde::{Deserialize, Serialize};
@@ -34,6 +34,21 @@ pub struct Record {
     pub server: Installation,
     /// What it is set to itself, by option.
     pub own: BTreeMap<String, String>,
+    /// What it was before it was upgraded, to go back to.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub before_upgrade: Option<Before>,
+}
+
+/// What an instance was before it was upgraded.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Before {
+    /// Its server.
+    pub server: Installation,
+    /// Its version.
+    pub version: String,
+    /// Where its data are.
+    pub data: PathBuf,
 }
 
 impl Record {
@@ -50,6 +65,7 @@ impl Record {
             enabled: true,
             server,
             own: BTreeMap::new(),
+            before_upgrade: None,
         }
     }
 

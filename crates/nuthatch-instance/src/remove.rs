@@ -6,7 +6,6 @@ use std::time::Duration;
 
 use nuthatch_server::{ServerError, make_private_dir, remove_leftover};
 
-use crate::clock::now_s;
 use crate::error::InstanceError;
 use crate::life::state::State;
 use crate::life::stop::stop_locked;
@@ -60,7 +59,7 @@ pub fn remove(
 
 /// Data, what is remembered and root's password go to a directory of their own.
 fn keep(root: &Root, removing: &Place) -> Result<PathBuf, InstanceError> {
-    let kept = root.removed_dir().join(format!("{}-{}", removing.name(), now_s()));
+    let kept = root.kept_dir(removing.name());
     make_private_dir(&kept).map_err(ServerError::file("make the directory", &kept))?;
     for path in [removing.data(), removing.record_file(), removing.password_file(), removing.option_file()] {
         let Some(name) = path.file_name() else { continue };

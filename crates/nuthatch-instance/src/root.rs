@@ -13,8 +13,9 @@
 //! ROOT/removed/NAME-SECONDS/     data of what was removed
 //! ```
 //!
-//! An instance that is being made is `.making-NAME`, one that is being removed `.removing-NAME`: neither is taken for an instance, and what a
-//! crash has left of either is found by its lock, which nobody holds.
+//! An instance that is being made is `.making-NAME`, one that is being removed `.removing-NAME`, data that are to take the place of its own
+//! are made in `.restoring-NAME`, a backup is tried in `.verifying-NAME`: none is taken for an instance, and what a crash has left of any is
+//! found by its lock, which nobody holds.
 
 use std::fs::{self, File, Permissions, TryLockError};
 use std::os::unix::fs::{MetadataExt, PermissionsExt, chown};
@@ -24,6 +25,7 @@ use nuthatch_server::{Password, SOCKET_PATH_MAX, ServerError, lock, make_private
 use rustix::process::geteuid;
 
 use crate::account::Account;
+use crate::clock::{now_s, stamp};
 use crate::error::InstanceError;
 use crate::host::Host;
 use crate::name::InstanceName;
@@ -31,6 +33,10 @@ use crate::record::Record;
 
 const MAKING: &str = ".making-";
 const REMOVING: &str = ".removing-";
+/// Data that are to take the place of an instance's are made there.
+const RESTORING: &str = ".restoring-";
+/// A backup is tried there.
+const VERIFYING: &str = ".verifying-";
 
 /// The directory of all instances of a host.
 #[derive(Clone, Debug)]
@@ -147,6 +153,12 @@ impl Root {
         self.dir.join("removed")
     }
 
+    /// A directory there that is not there yet.
+    pub(crate) fn kept_dir(&self, name: &InstanceName) -> PathBuf {
+        let dir = |seconds: u64| self.removed_dir().join(format!("{name}-{seconds}"));
+        (now_s()..).map(dir).find(|dir| !dir.exists()).unwrap_or_else(|| dir(0))
+    }
+
     fn instances_dir(&self) -> PathBuf {
         self.dir.join("instances")
     }
@@ -177,7 +189,8 @@ impl Root {
     /// [`ServerError::File`].
     pub fn leftovers(&self) -> Result<Vec<Leftover>, InstanceError> {
         let left = |entry: &String| {
-            let name = entry.strip_prefix(MAKING).or_else(|| entry.strip_prefix(REMOVING))?.to_owned();
+            let of = [MAKING, REMOVING, RESTORING, VERIFYING].into_iter();
+            let name = of.filter_map(|start| entry.strip_prefix(start)).next()?.to_owned();
             let dir = self.instances_dir().join(entry);
             (!is_held(&dir.join("lock"))).then_some(Leftover { dir, name })
         };
@@ -219,11 +232,23 @@ impl Root {
     }
 
     pub(crate) fn making(&self, name: &InstanceName) -> Place {
-        Place { name: name.clone(), dir: self.instances_dir().join(format!("{MAKING}{name}")) }
+        self.beside(MAKING, name)
     }
 
     pub(crate) fn removing(&self, name: &InstanceName) -> Place {
-        Place { name: name.clone(), dir: self.instances_dir().join(format!("{REMOVING}{name}")) }
+        self.beside(REMOVING, name)
+    }
+
+    pub(crate) fn restoring(&self, name: &InstanceName) -> Place {
+        self.beside(RESTORING, name)
+    }
+
+    pub(crate) fn verifying(&self, name: &InstanceName) -> Place {
+        self.beside(VERIFYING, name)
+    }
+
+    fn beside(&self, start: &str, name: &InstanceName) -> Place {
+        Place { name: name.clone(), dir: self.instances_dir().join(format!("{start}{name}")) }
     }
 }
 
@@ -265,6 +290,30 @@ impl Place {
     #[must_use]
     pub fn data(&self) -> PathBuf {
         self.dir.join("data")
+    }
+
+    /// What is remembered of its last backup.
+    pub(crate) fn backup_file(&self) -> PathBuf {
+        self.dir.join("backup.toml")
+    }
+
+    /// Which data directory it has: another name for each that there was. In it, so that it goes where the data go.
+    pub(crate) fn incarnation(&self) -> Result<String, InstanceError> {
+        match read_if_there(&self.incarnation_file())? {
+            Some(text) => Ok(text.trim().to_owned()),
+            None => self.renew_incarnation(),
+        }
+    }
+
+    /// It is another data directory from now on: binlogs in it are numbered anew.
+    pub(crate) fn renew_incarnation(&self) -> Result<String, InstanceError> {
+        let incarnation = format!("{}-{}", stamp(now_s()), &Password::fresh()?.reveal()[..6]);
+        self.write(&self.incarnation_file(), &format!("{incarnation}\n"))?;
+        Ok(incarnation)
+    }
+
+    fn incarnation_file(&self) -> PathBuf {
+        self.data().join("nuthatch-incarnation")
     }
 
     pub(crate) fn tmp_dir(&self) -> PathBuf {

@@ -2,6 +2,7 @@
 
 use serde::Serialize;
 
+use crate::backup::noted::Noted;
 use crate::error::InstanceError;
 use crate::life::state::{Doing, State};
 use crate::name::InstanceName;
@@ -42,6 +43,8 @@ pub struct Summary {
     pub buffer_pool_mib: u64,
     /// How often it crashed in the last ten minutes in which it crashed.
     pub crashes: usize,
+    /// When its last backup was whole, in seconds since 1970; `None` where none was taken.
+    pub last_backup_s: Option<u64>,
     /// Options that wait for the next start.
     pub pending: Vec<String>,
 }
@@ -72,6 +75,7 @@ impl Summary {
             enabled: record.enabled,
             buffer_pool_mib: pool_mib(&settings)?,
             crashes: state.crashes.len(),
+            last_backup_s: Noted::load(place)?.map(|backup| backup.ended_s),
             pending: if pid.is_some() { pending(place, &settings)? } else { Vec::new() },
         })
     }

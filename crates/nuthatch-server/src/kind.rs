@@ -115,4 +115,18 @@ impl Kind {
         };
         format!("SET sql_log_bin = 0;\n{others}ALTER USER root@localhost IDENTIFIED BY {password};\n")
     }
+
+    /// For the init file of data that come from elsewhere, one statement a line: root may log in with this password, whatever it had there.
+    #[must_use]
+    pub fn let_root_in(self, root_password: &Password) -> String {
+        let password = root_password.to_sql();
+        let in_force = match self {
+            Self::MariaDb => "FLUSH PRIVILEGES;\n",
+            Self::MySql => "",
+        };
+        format!(
+            "SET sql_log_bin = 0;\n{in_force}CREATE USER IF NOT EXISTS root@localhost IDENTIFIED BY {password};\n\
+             ALTER USER root@localhost IDENTIFIED BY {password};\nGRANT ALL ON *.* TO root@localhost WITH GRANT OPTION;\n"
+        )
+    }
 }

@@ -1,8 +1,11 @@
 //! `nuthatch instance …`: what the library does, with words for people and JSON for scripts.
 
 mod ask_person;
+mod backups;
+mod bars;
 mod said;
 mod shown;
+mod starting;
 mod watching;
 
 use std::os::unix::process::CommandExt;
@@ -11,24 +14,23 @@ use std::time::Duration;
 
 use anyhow::{Context, bail};
 use nuthatch_instance::{
-    Change, Data, Host, InstanceName, Last, ProxyAdmin, Root, Summary, Template, UNIT_FILE, Wanted,
+    Change, Data, Host, InstanceName, Last, Life, ProxyAdmin, Root, Summary, Template, UNIT_FILE, Wanted,
 };
 use nuthatch_server::Installation;
 
-use self::ask_person::{confirm, type_again};
+use self::ask_person::{confirm, named_again};
+use self::bars::Bars;
 use self::said::{failed, lines};
+use self::starting::{WITHIN, start_one};
 use self::watching::runtime;
 use crate::cli::{
     InstanceAddArguments, InstanceApplyArguments, InstanceArguments, InstanceBootArguments,
     InstanceClientArguments, InstanceCommand, InstanceDoctorArguments, InstanceHostArguments,
     InstanceMaintenanceArguments, InstanceNames, InstanceRemoveArguments, InstanceSetArguments,
-    InstanceUnitArguments,
+    InstanceUnitArguments, InstanceUpgradeArguments,
 };
 use crate::log::print_line;
 use crate::signals::Signals;
-
-/// How long a server may take to answer behind `add`, and to end behind `remove`.
-const WITHIN: Duration = Duration::from_secs(600);
 
 /// `nuthatch instance`.
 pub(crate) fn run(arguments: &InstanceArguments) -> anyhow::Result<()> {
@@ -71,6 +73,13 @@ pub(crate) fn run(arguments: &InstanceArguments) -> anyhow::Result<()> {
         InstanceCommand::Maintenance(arguments) => maintenance(&root, arguments),
         InstanceCommand::Health(output) => watching::health(&root, output.json),
         InstanceCommand::Watch(arguments) => watching::watch(&root, arguments.listen),
+        InstanceCommand::Backup(arguments) => backups::backup(&root, arguments),
+        InstanceCommand::Backups(arguments) => backups::list(arguments),
+        InstanceCommand::Verify(arguments) => backups::verify(&root, arguments),
+        InstanceCommand::Restore(arguments) => backups::restore(&root, arguments),
+        InstanceCommand::Archive(arguments) => backups::archive(&root, arguments),
+        InstanceCommand::Clone(arguments) => backups::clone(&root, arguments),
+        InstanceCommand::Upgrade(arguments) => upgrade(&root, arguments),
         InstanceCommand::Doctor(arguments) => doctor(&root, arguments),
         InstanceCommand::Supervise(one) => supervise(&root, &one.name),
         InstanceCommand::WriteOptions(one) => {
@@ -177,11 +186,6 @@ fn start(root: &Root, names: &InstanceNames) -> anyhow::Result<()> {
     each(root, names, |name| start_one(root, name, Duration::from_secs(names.within)))
 }
 
-fn start_one(root: &Root, name: &InstanceName, within: Duration) -> anyhow::Result<()> {
-    let program = std::env::current_exe().context("cannot tell which program this is")?;
-    nuthatch_instance::start(root, name, &program, within, &mut lines).map_err(failed)
-}
-
 fn stop(root: &Root, names: &InstanceNames) -> anyhow::Result<()> {
     let within = Duration::from_secs(names.within);
     each(root, names, |name| nuthatch_instance::stop(root, name, within, &mut lines).map_err(failed))
@@ -239,11 +243,7 @@ fn boot(root: &Root, arguments: &InstanceBootArguments) -> anyhow::Result<()> {
 fn remove(root: &Root, arguments: &InstanceRemoveArguments) -> anyhow::Result<()> {
     let name = &arguments.one.name;
     root.find(name).map_err(failed)?;
-    match &arguments.yes {
-        Some(yes) if yes == name.as_str() => {}
-        Some(yes) => bail!("--yes {yes} is another name than {name}: nothing was removed"),
-        None => type_again(name.as_str())?,
-    }
+    named_again(arguments.yes.as_deref(), "removes", name)?;
     let data = if arguments.destroy_data { Data::Destroy } else { Data::Keep };
     if let Some(kept) = nuthatch_instance::remove(root, name, data, WITHIN, &mut lines).map_err(failed)? {
         print_line(&format!("its data are in {}", kept.display()))?;
@@ -305,6 +305,30 @@ fn supervise(root: &Root, name: &InstanceName) -> anyhow::Result<()> {
     let place = root.find(name).map_err(failed)?;
     let notify = std::env::var_os("NOTIFY_SOCKET");
     runtime()?.block_on(nuthatch_instance::supervise(root, &place, notify.as_deref())).map_err(failed)
+}
+
+fn upgrade(root: &Root, arguments: &InstanceUpgradeArguments) -> anyhow::Result<()> {
+    let name = &arguments.one.name;
+    let program = std::env::current_exe().context("cannot tell which program this is")?;
+    let life = Life { program: &program, within: WITHIN };
+    let Some(server) = &arguments.server else {
+        let before = nuthatch_instance::before_upgrade(root, name).map_err(failed)?;
+        if let Some(before) = &before {
+            print_line(&format!(
+                "{name} goes back to {} and to the data that it had then: what was written since is put aside",
+                before.version
+            ))?;
+            named_again(arguments.yes.as_deref(), "goes back with", name)?;
+        }
+        let kept = nuthatch_instance::downgrade(root, name, &life, &mut Bars::new()).map_err(failed)?;
+        return print_line(&format!("the data of since are in {}", kept.display()));
+    };
+    let server = Installation::named(server).map_err(failed)?;
+    let kept = nuthatch_instance::upgrade(root, name, &server, &life, &mut Bars::new()).map_err(failed)?;
+    print_line(&format!(
+        "{name} is upgraded; its data from before are in {}: upgrade {name} --back goes back to them",
+        kept.display()
+    ))
 }
 
 fn listed(names: &[InstanceName]) -> String {

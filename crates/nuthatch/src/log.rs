@@ -28,6 +28,12 @@ pub(crate) fn say_error(error: &anyhow::Error) {
     drop(writeln!(std::io::stderr(), "nuthatch: {error:#}"));
 }
 
+/// Prints a line beside what goes to standard output.
+pub(crate) fn print_beside(line: &str) {
+    // As with errors.
+    drop(writeln!(std::io::stderr(), "{line}"));
+}
+
 /// Prints a line for the person at the terminal, or the script behind a pipe.
 pub(crate) fn print_line(line: &str) -> anyhow::Result<()> {
     writeln!(std::io::stdout(), "{line}").context("cannot write to standard output")

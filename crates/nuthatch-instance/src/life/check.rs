@@ -102,7 +102,7 @@ pub(crate) fn options_are_known(
 }
 
 /// The part of a version within which a server takes the data of any other: `10.11`, `9.7`.
-fn series(version: &str) -> Option<String> {
+pub(crate) fn series(version: &str) -> Option<String> {
     let mut numbers = version.split(['.', '-']);
     let (first, second) = (numbers.next()?, numbers.next()?);
     let is_number = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());

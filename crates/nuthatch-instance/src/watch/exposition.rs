@@ -9,6 +9,7 @@ use prometheus_client::metrics::counter::ConstCounter;
 use prometheus_client::metrics::gauge::ConstGauge;
 use prometheus_client::registry::Registry;
 
+use crate::clock::now_s;
 use crate::watch::figures::{Figures, Live, Source};
 use crate::watch::health::Health;
 
@@ -20,7 +21,7 @@ enum Read {
 
 /// All of them: name, what it is, how it is read.
 #[expect(clippy::cast_precision_loss, reason = "metrics are floats")]
-const METRICS: [(&str, &str, Read); 14] = [
+const METRICS: [(&str, &str, Read); 15] = [
     ("up", "Whether the server answers", Read::Gauge(|one| Some(f64::from(u8::from(one.live.is_ok()))))),
     (
         "well",
@@ -74,6 +75,11 @@ const METRICS: [(&str, &str, Read); 14] = [
         "disk_left_bytes",
         "What the disk of its data has left",
         Read::Gauge(|one| one.disk_left_bytes.map(|bytes| bytes as f64)),
+    ),
+    (
+        "last_backup_age_seconds",
+        "Since its last backup was whole; none was taken where this is missing",
+        Read::Gauge(|one| one.summary.last_backup_s.map(|at| now_s().saturating_sub(at) as f64)),
     ),
 ];
 

@@ -1,6 +1,6 @@
 //! Labs whose servers follow each other, fail, hang and fall behind, of both kinds.
 
-#[path = "../fetched/mysql.rs"]
+#[path = "../fetched/servers.rs"]
 mod fetched;
 
 mod accounts;

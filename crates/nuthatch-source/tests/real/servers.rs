@@ -1,6 +1,6 @@
 //! A MariaDB and a MySQL with a replica each, shared by the tests that run at one time and gone with the last of them.
 
-#[path = "../../../nuthatch-lab/tests/fetched/mysql.rs"]
+#[path = "../../../nuthatch-lab/tests/fetched/servers.rs"]
 mod fetched;
 
 use std::path::PathBuf;

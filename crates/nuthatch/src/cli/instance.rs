@@ -61,6 +61,20 @@ pub(crate) enum InstanceCommand {
     Health(InstanceJson),
     /// Serve metrics and health of each instance over HTTP: /metrics, /health, /health/NAME
     Watch(InstanceWatchArguments),
+    /// Take backups of instances that run, to a directory of backups or to standard output
+    Backup(InstanceBackupArguments),
+    /// Show the backups in a directory of backups
+    Backups(InstanceBackupsArguments),
+    /// Try a backup: unpack it, start a server on it, have that look at all tables
+    Verify(InstanceVerifyArguments),
+    /// Make an instance from a backup, or put a backup in the place of an instance's data
+    Restore(InstanceRestoreArguments),
+    /// Copy the binlogs of instances beside their backups, for coming back to any moment
+    Archive(InstanceArchiveArguments),
+    /// Make another instance of one that runs, with the same data
+    Clone(InstanceCloneArguments),
+    /// Give an instance a newer server, after trying that on a copy of its data; or go back
+    Upgrade(InstanceUpgradeArguments),
     /// Look for what is wrong, and for what an earlier crash has left
     Doctor(InstanceDoctorArguments),
     /// Supervise an instance in the foreground, as `start` has it done in the background
@@ -277,6 +291,218 @@ pub(crate) struct InstanceDoctorArguments {
 
     #[command(flatten)]
     pub(crate) output: InstanceJson,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct InstanceSealArguments {
+    /// Encrypt: a file with public keys of age(1) or SSH, one a line; repeatable
+    #[arg(long, value_name = "FILE")]
+    pub(crate) recipients: Vec<PathBuf>,
+
+    /// How hard zstd tries to make it small
+    #[arg(long, value_name = "1-19", default_value_t = 3, value_parser = clap::value_parser!(i32).range(1..=19))]
+    pub(crate) level: i32,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct InstancePaceArguments {
+    /// How many bytes a second may be read, all together: 50M
+    #[arg(long, value_name = "SIZE", value_parser = parse_size)]
+    pub(crate) limit: Option<u64>,
+
+    /// Which class of I/O priority: idle reads only while nobody else does
+    #[arg(long, value_name = "CLASS", default_value = "low", value_parser = ["normal", "low", "idle"])]
+    pub(crate) io: String,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct InstanceBackupArguments {
+    /// The instances
+    #[arg(value_name = "NAME", required_unless_present = "all")]
+    pub(crate) names: Vec<InstanceName>,
+
+    /// All of the host that run
+    #[arg(long, conflicts_with = "names")]
+    pub(crate) all: bool,
+
+    /// The directory of backups; - for standard output (one instance then)
+    #[arg(long, value_name = "DIR")]
+    pub(crate) to: PathBuf,
+
+    /// Only what has changed since the last backup there (MariaDB)
+    #[arg(long)]
+    pub(crate) incremental: bool,
+
+    /// How many are taken at the same time
+    #[arg(long, value_name = "N", default_value_t = 2, value_parser = clap::value_parser!(u8).range(1..))]
+    pub(crate) parallel: u8,
+
+    /// Keep so many full backups of each, with what rests on them
+    #[arg(long, value_name = "N")]
+    pub(crate) keep: Option<usize>,
+
+    /// Keep what is not older than so many days
+    #[arg(long, value_name = "DAYS")]
+    pub(crate) keep_days: Option<u64>,
+
+    #[command(flatten)]
+    pub(crate) seal: InstanceSealArguments,
+
+    #[command(flatten)]
+    pub(crate) pace: InstancePaceArguments,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct InstanceBackupsArguments {
+    /// The directory of backups
+    #[arg(value_name = "DIR")]
+    pub(crate) dir: PathBuf,
+
+    /// Only those of this instance
+    #[arg(value_name = "NAME")]
+    pub(crate) name: Option<InstanceName>,
+
+    #[command(flatten)]
+    pub(crate) output: InstanceJson,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct InstanceIdentity {
+    /// The file with the secret key, for what is encrypted
+    #[arg(long, value_name = "FILE")]
+    pub(crate) identity: Option<PathBuf>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct InstanceVerifyArguments {
+    /// One backup; or a directory of backups, of which the last of each instance is tried
+    #[arg(value_name = "BACKUP")]
+    pub(crate) backup: PathBuf,
+
+    #[command(flatten)]
+    pub(crate) identity: InstanceIdentity,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct InstanceRestoreArguments {
+    #[command(flatten)]
+    pub(crate) one: InstanceOne,
+
+    /// One backup; a directory of backups, for the last of this instance there; a file; - for standard input
+    #[arg(long, value_name = "BACKUP")]
+    pub(crate) from: PathBuf,
+
+    #[command(flatten)]
+    pub(crate) identity: InstanceIdentity,
+
+    /// Go on to this moment by the archived binlogs: a time as date(1) reads it, a GTID of MariaDB, or `end`
+    #[arg(long, value_name = "TIME|GTID|end")]
+    pub(crate) until: Option<String>,
+
+    /// The name again, in the place of typing it, where the instance is there already
+    #[arg(long, value_name = "NAME")]
+    pub(crate) yes: Option<String>,
+
+    /// Keep no copy of the data that it has
+    #[arg(long)]
+    pub(crate) destroy_data: bool,
+
+    /// Of a new instance: what it is made from [default: as in the backup]
+    #[arg(long, value_name = "TEMPLATE")]
+    pub(crate) template: Option<String>,
+
+    /// Of a new instance: an option of its own; repeatable [default: as in the backup]
+    #[arg(long, value_name = "NAME=VALUE")]
+    pub(crate) set: Vec<String>,
+
+    /// Of a new instance: which server [default: as in the backup]
+    #[arg(long, value_name = "mariadb|mysql|PATH")]
+    pub(crate) server: Option<String>,
+
+    /// Of a new instance: its port [default: the first free one of the host's]
+    #[arg(long, value_name = "PORT")]
+    pub(crate) port: Option<u16>,
+
+    /// Of a new instance: it replicates from nobody, whatever the backed up one did
+    #[arg(long)]
+    pub(crate) another: bool,
+
+    /// Of a new instance: do not start it now
+    #[arg(long)]
+    pub(crate) no_start: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct InstanceArchiveArguments {
+    /// The instances
+    #[arg(value_name = "NAME", required_unless_present = "all")]
+    pub(crate) names: Vec<InstanceName>,
+
+    /// All of the host that run
+    #[arg(long, conflicts_with = "names")]
+    pub(crate) all: bool,
+
+    /// The directory of backups
+    #[arg(long, value_name = "DIR")]
+    pub(crate) to: PathBuf,
+
+    /// Go on, and copy what is new every so many seconds
+    #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(1..))]
+    pub(crate) every: Option<u64>,
+
+    #[command(flatten)]
+    pub(crate) seal: InstanceSealArguments,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct InstanceCloneArguments {
+    #[command(flatten)]
+    pub(crate) one: InstanceOne,
+
+    /// The new instance
+    #[arg(value_name = "NEW")]
+    pub(crate) new: InstanceName,
+
+    /// Its port [default: the first free one of the host's]
+    #[arg(long, value_name = "PORT")]
+    pub(crate) port: Option<u16>,
+
+    /// Do not start it now
+    #[arg(long)]
+    pub(crate) no_start: bool,
+
+    #[command(flatten)]
+    pub(crate) pace: InstancePaceArguments,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct InstanceUpgradeArguments {
+    #[command(flatten)]
+    pub(crate) one: InstanceOne,
+
+    /// The newer server: the directory that holds usr/sbin
+    #[arg(long, value_name = "PATH", required_unless_present = "back")]
+    pub(crate) server: Option<String>,
+
+    /// Go back to the server and the data from before its upgrade; what was written since is put aside
+    #[arg(long, conflicts_with = "server")]
+    pub(crate) back: bool,
+
+    /// With --back: the name again, in the place of typing it
+    #[arg(long, value_name = "NAME", requires = "back")]
+    pub(crate) yes: Option<String>,
+}
+
+fn parse_size(text: &str) -> Result<u64, String> {
+    let wrong = || format!("`{text}` is no size: use 500K, 50M or 1G");
+    let (digits, unit) = match text.trim_end_matches(['b', 'B']).char_indices().last() {
+        Some((at, 'k' | 'K')) => (&text[..at], 1 << 10),
+        Some((at, 'm' | 'M')) => (&text[..at], 1 << 20),
+        Some((at, 'g' | 'G')) => (&text[..at], 1 << 30),
+        _ => (text, 1),
+    };
+    let count: u64 = digits.parse().map_err(|_bad| wrong())?;
+    count.checked_mul(unit).filter(|bytes| *bytes > 0).ok_or_else(wrong)
 }
 
 fn parse_ports(text: &str) -> Result<(u16, u16), String> {

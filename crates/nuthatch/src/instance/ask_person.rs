@@ -3,14 +3,24 @@
 use std::io::{BufRead, IsTerminal, Write};
 
 use anyhow::{Context, bail};
+use nuthatch_instance::InstanceName;
+
+/// Goes on only where the name was said again, or is typed now.
+pub(super) fn named_again(yes: Option<&str>, does: &str, name: &InstanceName) -> anyhow::Result<()> {
+    match yes {
+        Some(yes) if yes == name.as_str() => Ok(()),
+        Some(yes) => bail!("--yes {yes} is another name than {name}: nothing was changed"),
+        None => type_again(does, name.as_str()),
+    }
+}
 
 /// Goes on only where the name is typed again.
-pub(super) fn type_again(name: &str) -> anyhow::Result<()> {
-    let typed = ask(&format!("this removes {name}; type its name to go on: "), &format!("--yes {name}"))?;
+fn type_again(does: &str, name: &str) -> anyhow::Result<()> {
+    let typed = ask(&format!("this {does} {name}; type its name to go on: "), &format!("--yes {name}"))?;
     if typed == name {
         return Ok(());
     }
-    bail!("{typed:?} is another name than {name}: nothing was removed")
+    bail!("{typed:?} is another name than {name}: nothing was changed")
 }
 
 /// Goes on only with a yes.

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use nuthatch_instance::{
-    Changed, Finding, Host, InstanceName, Place, Settings, Summary, Template, When, line_of,
+    Backup, Changed, Finding, Host, InstanceName, Place, Settings, Summary, Template, When, line_of,
 };
 use serde_json::{Value, json};
 
@@ -31,6 +31,58 @@ pub(super) fn list(all: &[Summary], as_json: bool) -> anyhow::Result<()> {
         ]
     };
     table([head].into_iter().chain(all.iter().map(row)))
+}
+
+/// Backups, the oldest first.
+pub(super) fn backups(all: &[Backup], as_json: bool) -> anyhow::Result<()> {
+    if as_json {
+        let values: Result<Vec<Value>, _> = all.iter().map(backup_value).collect();
+        return print_json(&Value::Array(values?));
+    }
+    if all.is_empty() {
+        return print_line("no backups yet: nuthatch instance backup NAME --to DIR");
+    }
+    let head = ["INSTANCE", "BACKUP", "SIZE", "SERVER", "GTID", "ENCRYPTED", "VERIFIED"].map(String::from);
+    let row = |one: &Backup| {
+        let manifest = &one.manifest;
+        let stored = manifest.stored.as_ref();
+        let yes_no = |yes: bool| if yes { "yes" } else { "no" }.to_owned();
+        [
+            manifest.instance.to_string(),
+            manifest.id.clone(),
+            format!("{} MiB", stored.map_or(0, |stored| stored.bytes).div_ceil(1 << 20)),
+            manifest.server_version.clone(),
+            if manifest.gtid.is_empty() { "-".to_owned() } else { manifest.gtid.clone() },
+            yes_no(stored.is_some_and(|stored| stored.encrypted)),
+            yes_no(one.verified_s.is_some()),
+        ]
+    };
+    table([head].into_iter().chain(all.iter().map(row)))
+}
+
+fn backup_value(backup: &Backup) -> anyhow::Result<Value> {
+    let mut value = serde_json::to_value(&backup.manifest)?;
+    if let Value::Object(fields) = &mut value {
+        fields.insert("directory".into(), backup.dir.display().to_string().into());
+        fields.insert("verified_s".into(), backup.verified_s.into());
+        fields.insert("form".into(), backup.manifest.form().into());
+    }
+    Ok(value)
+}
+
+/// One backup that was just taken.
+pub(super) fn backup_in_words(backup: &Backup) -> String {
+    let manifest = &backup.manifest;
+    let stored = manifest.stored.as_ref().map_or(0, |stored| stored.bytes);
+    format!(
+        "{} backup {} is whole: {} MiB, {} on the disk, {} s{}",
+        manifest.form(),
+        manifest.id,
+        manifest.stream_bytes.div_ceil(1 << 20),
+        stored.div_ceil(1 << 20),
+        manifest.ended_s.saturating_sub(manifest.began_s),
+        if manifest.gtid.is_empty() { String::new() } else { format!(", GTID position {}", manifest.gtid) },
+    )
 }
 
 /// One instance.
@@ -66,6 +118,7 @@ pub(super) fn one(summary: &Summary, place: &Place, as_json: bool) -> anyhow::Re
         "enabled",
         "pid",
         "crashes",
+        "last_backup_s",
         "pending",
         "directory",
         "data",

@@ -3,7 +3,7 @@
 //! Nothing is left behind: when this process ends, however it ends, a small shell notices by its closed pipe and takes
 //! the shared lab down.
 
-#[path = "../../../nuthatch-lab/tests/fetched/mysql.rs"]
+#[path = "../../../nuthatch-lab/tests/fetched/servers.rs"]
 mod fetched;
 
 use std::os::unix::process::CommandExt;

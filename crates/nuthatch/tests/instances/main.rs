@@ -1,8 +1,12 @@
 //! `nuthatch instance` as a DBA uses it: the program itself, real servers, a root of its own for each test.
 
 mod adding;
+mod backups;
+mod cloning;
+mod fetched;
 mod host;
 mod living;
 mod options;
 mod removing;
 mod watching;
+mod work;

@@ -10,7 +10,7 @@ fn name_has_to_be_said_again() {
     let host = Host::new();
     host.ok(&["add", "shop", "--no-start"]);
     assert!(host.refused(&["remove", "shop"]).contains("--yes shop"));
-    assert!(host.refused(&["remove", "shop", "--yes", "shop2"]).contains("nothing was removed"));
+    assert!(host.refused(&["remove", "shop", "--yes", "shop2"]).contains("nothing was changed"));
     assert!(host.refused(&["remove", "shop2", "--yes", "shop2"]).contains("which has shop"));
     assert_eq!(host.list().len(), 1);
 }

@@ -1,0 +1,50 @@
+//! A running instance becomes another one, by a backup that goes through a pipe and is kept nowhere.
+
+use std::io::{ErrorKind, pipe};
+
+use nuthatch_server::ServerError;
+
+use crate::add::Wanted;
+use crate::backup::fill::{Filled, Origin, Using};
+use crate::backup::job::data_bytes;
+use crate::backup::restore::restore_new;
+use crate::backup::take::{Taking, take_to_pipe};
+use crate::error::InstanceError;
+use crate::name::InstanceName;
+use crate::progress::{Progress, Step};
+use crate::root::Root;
+
+/// The new instance has the data that the old one had a moment ago, another root's password, and was not started yet.
+///
+/// # Errors
+/// As [`take_to_pipe`] and [`restore_new`]; nothing of the new one is left then.
+pub fn clone(
+    root: &Root,
+    name: &InstanceName,
+    wanted: &Wanted,
+    taking: &Taking,
+    progress: &mut dyn Progress,
+) -> Result<Filled, InstanceError> {
+    let total = data_bytes(&root.find(name)?.data());
+    let (from, to) = pipe().map_err(ServerError::file("make a pipe for", root.dir()))?;
+    std::thread::scope(|scope| {
+        let taken = scope.spawn(|| {
+            // Who unpacks tells how far it has come.
+            let mut nobody = |_: &Step| {};
+            take_to_pipe(root, name, Box::new(to), taking, &mut nobody)
+        });
+        let using = Using { is_another: true, ..Using::default() };
+        let origin = Origin::Stream(Box::new(from), Some(total));
+        let filled = restore_new(root, wanted, origin, &using, progress);
+        match taken.join() {
+            // What was not sent was not received either; but nobody sends to who has given up.
+            Ok(Err(error)) if filled.is_err() && !is_broken_pipe(&error) => Err(error),
+            Ok(_) => filled,
+            Err(_panic) => Err(InstanceError::Refused(format!("clone {name}: a thread of ours panicked"))),
+        }
+    })
+}
+
+fn is_broken_pipe(error: &InstanceError) -> bool {
+    matches!(error, InstanceError::Server(ServerError::File { source, .. }) if source.kind() == ErrorKind::BrokenPipe)
+}
