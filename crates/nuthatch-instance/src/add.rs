@@ -111,7 +111,7 @@ fn claim(root: &Root, wanted: &Wanted, progress: &mut dyn Progress) -> Result<(P
 }
 
 /// Port, memory and options of a new one; others count with what they have.
-fn choose(root: &Root, wanted: &Wanted) -> Result<Record, InstanceError> {
+pub(crate) fn choose(root: &Root, wanted: &Wanted) -> Result<Record, InstanceError> {
     let host = root.host()?;
     Template::find(root, &wanted.template)?;
     let mut taken = Vec::new();

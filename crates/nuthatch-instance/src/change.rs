@@ -17,7 +17,7 @@ use crate::options::option_file::check_name;
 use crate::options::size::parse_bytes;
 use crate::record::Record;
 use crate::root::{Place, Root, read_if_there};
-use crate::settling::{choose_pool, parse_assignment, settle, settle_in};
+use crate::settling::{choose_pool, memory_beside, parse_assignment, pool_mib, settle, settle_in};
 use crate::template::Template;
 
 /// What becomes of an option that was changed.
@@ -62,7 +62,7 @@ pub struct Change {
 pub fn preview(root: &Root, place: &Place, change: &Change) -> Result<Vec<Changed>, InstanceError> {
     let _lock = root.lock()?;
     let (_, settings) = plan(root, place, change)?;
-    differences(place, &settings)
+    differences_to(place, &settings)
 }
 
 /// Has it so.
@@ -74,7 +74,7 @@ pub fn change(root: &Root, place: &Place, change: &Change) -> Result<Vec<Changed
     let _chosen = root.lock()?;
     let (record, settings) = plan(root, place, change)?;
     check::options_are_known(&record, &settle(root, &record)?.to_text(), &place.run_dir())?;
-    let mut changed = differences(place, &settings)?;
+    let mut changed = differences_to(place, &settings)?;
     let state = State::load(place)?;
     if state.live_server().is_some() && matches!(state.doing(), Doing::Running | Doing::Unsupervised) {
         wait_for(set_all(place, &settings, &mut changed))?;
@@ -85,7 +85,7 @@ pub fn change(root: &Root, place: &Place, change: &Change) -> Result<Vec<Changed
 }
 
 /// The record and the settings that the change comes to; the buffer pool is chosen anew only where the change is about it.
-fn plan(root: &Root, place: &Place, change: &Change) -> Result<(Record, Settings), InstanceError> {
+pub(crate) fn plan(root: &Root, place: &Place, change: &Change) -> Result<(Record, Settings), InstanceError> {
     let mut record = place.record()?;
     for name in &change.unset {
         let name =
@@ -109,8 +109,21 @@ fn plan(root: &Root, place: &Place, change: &Change) -> Result<(Record, Settings
     if pool_said(root, &record)? != pool_said(root, &place.record()?)? {
         choose_pool(root, place.name(), &mut record)?;
     }
-    let settings = settle_in(root, place, &record)?;
+    let mut settings = settle_in(root, place, &record)?;
+    if settings.pool_share().is_some() {
+        // The layers say a share where they said a size.
+        choose_pool(root, place.name(), &mut record)?;
+        settings = settle_in(root, place, &record)?;
+    } else if is_another_pool(place, &settings)? {
+        memory_beside(root, place.name())?.check(pool_mib(&settings)?)?;
+    }
     Ok((record, settings))
+}
+
+/// Whether the server was told another size: the layers may have changed since.
+fn is_another_pool(place: &Place, settings: &Settings) -> Result<bool, InstanceError> {
+    let text = read_if_there(&place.option_file())?.unwrap_or_default();
+    Ok(settings.differences(&text).iter().any(|(name, _, _)| name == POOL))
 }
 
 /// What the layers say of the buffer pool, which may be a share.
@@ -128,7 +141,8 @@ fn own_words(record: &Record) -> String {
     format!("; it has {}", names.join(", "))
 }
 
-fn differences(place: &Place, settings: &Settings) -> Result<Vec<Changed>, InstanceError> {
+/// What the settings say otherwise than the server was told.
+pub(crate) fn differences_to(place: &Place, settings: &Settings) -> Result<Vec<Changed>, InstanceError> {
     let text = read_if_there(&place.option_file())?.unwrap_or_default();
     let is_running = State::load(place)?.live_server().is_some();
     let when = if is_running { When::AtNextStart } else { When::AtStart };

@@ -85,7 +85,8 @@ impl Host {
         toml::to_string(self).map_err(|error| InstanceError::Refused(format!("settle the host: {error}")))
     }
 
-    fn check(&self) -> Result<(), String> {
+    /// Whether each setting is within its range.
+    pub(crate) fn check(&self) -> Result<(), String> {
         if self.port_first < 1024 || self.port_first > self.port_last {
             return Err(format!(
                 "ports {} to {}: the first is 1024 or above, the last not below it",

@@ -45,6 +45,16 @@ impl Installation {
         }
     }
 
+    /// As [`named`](Self::named) takes it.
+    #[must_use]
+    pub fn name(&self) -> String {
+        match self.kind {
+            _ if self.root != Path::new("/") => self.root.display().to_string(),
+            Kind::MariaDb => "mariadb".into(),
+            Kind::MySql => "mysql".into(),
+        }
+    }
+
     /// What the server's program says of its version: `10.11.14-MariaDB-0+deb12u2`; `unknown` where it says none.
     ///
     /// # Errors

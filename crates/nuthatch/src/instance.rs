@@ -14,7 +14,8 @@ use std::time::Duration;
 
 use anyhow::{Context, bail};
 use nuthatch_instance::{
-    Change, Data, Host, InstanceName, Last, Life, ProxyAdmin, Root, Summary, Template, UNIT_FILE, Wanted,
+    Change, Data, Described, Host, InstanceName, Last, Life, Plan, ProxyAdmin, Root, Summary, Template,
+    UNIT_FILE, Wanted,
 };
 use nuthatch_server::Installation;
 
@@ -25,9 +26,9 @@ use self::starting::{WITHIN, start_one};
 use self::watching::runtime;
 use crate::cli::{
     InstanceAddArguments, InstanceApplyArguments, InstanceArguments, InstanceBootArguments,
-    InstanceClientArguments, InstanceCommand, InstanceDoctorArguments, InstanceHostArguments,
-    InstanceMaintenanceArguments, InstanceNames, InstanceRemoveArguments, InstanceSetArguments,
-    InstanceUnitArguments, InstanceUpgradeArguments,
+    InstanceClientArguments, InstanceCommand, InstanceConvergeArguments, InstanceDoctorArguments,
+    InstanceHostArguments, InstanceMaintenanceArguments, InstanceNames, InstanceRemoveArguments,
+    InstanceSetArguments, InstanceUnitArguments, InstanceUpgradeArguments,
 };
 use crate::log::print_line;
 use crate::signals::Signals;
@@ -73,6 +74,11 @@ pub(crate) fn run(arguments: &InstanceArguments) -> anyhow::Result<()> {
         InstanceCommand::Maintenance(arguments) => maintenance(&root, arguments),
         InstanceCommand::Health(output) => watching::health(&root, output.json),
         InstanceCommand::Watch(arguments) => watching::watch(&root, arguments.listen),
+        InstanceCommand::Describe => {
+            let described = Described::of(&root).and_then(|described| described.to_text()).map_err(failed)?;
+            print_line(described.trim_end())
+        }
+        InstanceCommand::Converge(arguments) => converge(&root, arguments),
         InstanceCommand::Backup(arguments) => backups::backup(&root, arguments),
         InstanceCommand::Backups(arguments) => backups::list(arguments),
         InstanceCommand::Verify(arguments) => backups::verify(&root, arguments),
@@ -305,6 +311,33 @@ fn supervise(root: &Root, name: &InstanceName) -> anyhow::Result<()> {
     let place = root.find(name).map_err(failed)?;
     let notify = std::env::var_os("NOTIFY_SOCKET");
     runtime()?.block_on(nuthatch_instance::supervise(root, &place, notify.as_deref())).map_err(failed)
+}
+
+fn converge(root: &Root, arguments: &InstanceConvergeArguments) -> anyhow::Result<()> {
+    let path = &arguments.file;
+    let text = std::fs::read_to_string(path).with_context(|| format!("cannot read {}", path.display()))?;
+    let wanted = Described::parse(&text, path).map_err(failed)?;
+    let plan = Plan::make(root, wanted).map_err(failed)?;
+    for name in &plan.left_alone {
+        print_line(&format!(
+            "{name} is not in {}, and is left alone (nuthatch instance remove)",
+            path.display()
+        ))?;
+    }
+    if plan.actions.is_empty() {
+        return print_line("nothing has to be done");
+    }
+    for action in &plan.actions {
+        print_line(&action.to_string())?;
+    }
+    match (plan.actions.len(), arguments.plan) {
+        (1, true) => bail!("one thing has to be done"),
+        (several, true) => bail!("{several} things have to be done"),
+        _ if arguments.yes => {}
+        _ => confirm("do that?")?,
+    }
+    let program = std::env::current_exe().context("cannot tell which program this is")?;
+    plan.carry_out(root, &program, WITHIN, &mut lines).map_err(failed)
 }
 
 fn upgrade(root: &Root, arguments: &InstanceUpgradeArguments) -> anyhow::Result<()> {

@@ -61,6 +61,10 @@ pub(crate) enum InstanceCommand {
     Health(InstanceJson),
     /// Serve metrics and health of each instance over HTTP: /metrics, /health, /health/NAME
     Watch(InstanceWatchArguments),
+    /// Print this host as one text, for `converge`
+    Describe,
+    /// Have this host be as a text says, after showing what that takes
+    Converge(InstanceConvergeArguments),
     /// Take backups of instances that run, to a directory of backups or to standard output
     Backup(InstanceBackupArguments),
     /// Show the backups in a directory of backups
@@ -291,6 +295,21 @@ pub(crate) struct InstanceDoctorArguments {
 
     #[command(flatten)]
     pub(crate) output: InstanceJson,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct InstanceConvergeArguments {
+    /// The text: see `nuthatch instance describe`
+    #[arg(value_name = "FILE")]
+    pub(crate) file: PathBuf,
+
+    /// Only show what it takes; fails if something has to be done
+    #[arg(long, conflicts_with = "yes")]
+    pub(crate) plan: bool,
+
+    /// Do it without asking
+    #[arg(long)]
+    pub(crate) yes: bool,
 }
 
 #[derive(Debug, Args)]

@@ -3,6 +3,7 @@
 mod adding;
 mod backups;
 mod cloning;
+mod converging;
 mod fetched;
 mod host;
 mod living;

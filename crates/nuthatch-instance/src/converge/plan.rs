@@ -1,0 +1,273 @@
+//! What has to be done for a host to be as its text says.
+
+use std::fmt;
+use std::path::Path;
+use std::time::Duration;
+
+use nuthatch_server::Installation;
+
+use crate::add::{Wanted, add, choose};
+use crate::change::{Change, Changed, When, change, differences_to, plan as plan_change};
+use crate::converge::described::{Described, DescribedInstance};
+use crate::converge::stage::{Stage, write_layers};
+use crate::error::InstanceError;
+use crate::life::check::options_are_known;
+use crate::life::start::{enable, start};
+use crate::life::state::State;
+use crate::life::stop::stop;
+use crate::name::InstanceName;
+use crate::options::option_file::OptionFile;
+use crate::progress::{Progress, Step};
+use crate::root::Root;
+use crate::settling::{settings_of, settle};
+
+/// A step of a plan. `Display` says it in a line or more.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub enum Action {
+    /// What holds for the host is settled anew.
+    SettleHost(Vec<String>),
+    /// `defaults.cnf`, or a template, is written.
+    WriteLayer(String),
+    /// Options of an instance change.
+    Change(InstanceName, Change, Vec<Changed>),
+    /// An instance is added.
+    Add(Box<Wanted>, u16),
+    /// It starts with the host from now on, or not.
+    Enable(InstanceName, bool),
+    /// It is started.
+    Start(InstanceName),
+    /// It is stopped.
+    Stop(InstanceName),
+}
+
+/// What has to be done, in this order.
+#[derive(Debug)]
+pub struct Plan {
+    wanted: Described,
+    /// The steps.
+    pub actions: Vec<Action>,
+    /// What is there and not wanted, and is left alone.
+    pub left_alone: Vec<InstanceName>,
+}
+
+impl fmt::Display for Action {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::SettleHost(lines) => write!(f, "settle the host: {}", lines.join(", ")),
+            Self::WriteLayer(name) => write!(f, "write {name}"),
+            Self::Change(name, change, changed) => {
+                write!(f, "change {name}")?;
+                if let Some(template) = &change.template {
+                    write!(f, ", made from {template} from now on")?;
+                }
+                for one in changed {
+                    let line = |line: &Option<String>| line.clone().unwrap_or_else(|| "nothing".into());
+                    write!(f, "\n    {} -> {}", line(&one.before), line(&one.after))?;
+                }
+                Ok(())
+            }
+            Self::Add(wanted, port) => {
+                write!(
+                    f,
+                    "add {} from {} on port {port}, {}",
+                    wanted.name,
+                    wanted.template,
+                    wanted.server.name()
+                )?;
+                wanted.own.iter().try_for_each(|own| write!(f, "\n    {own}"))
+            }
+            Self::Enable(name, true) => write!(f, "start {name} with the host"),
+            Self::Enable(name, false) => write!(f, "do not start {name} with the host"),
+            Self::Start(name) => write!(f, "start {name}"),
+            Self::Stop(name) => write!(f, "stop {name}"),
+        }
+    }
+}
+
+impl Plan {
+    /// From what is there to what is wanted. Nothing is touched.
+    ///
+    /// # Errors
+    /// [`InstanceError::Refused`] for what cannot be had: another port of one that is there, more memory than the host has.
+    pub fn make(root: &Root, wanted: Described) -> Result<Self, InstanceError> {
+        let mut actions = Vec::new();
+        let before = Described::of(root)?;
+        let lines = host_lines(&before, &wanted)?;
+        if !lines.is_empty() {
+            actions.push(Action::SettleHost(lines));
+        }
+        actions.extend(layers(&before, &wanted)?);
+        let stage = Stage::of(root, &wanted)?;
+        for (name, instance) in &wanted.instances {
+            if before.instances.contains_key(name) {
+                actions.extend(of_existing(root, &stage, name, instance)?);
+            }
+        }
+        // Behind the changes: one of them may have made room.
+        for (name, instance) in &wanted.instances {
+            if !before.instances.contains_key(name) {
+                actions.extend(of_new(root, &stage, name, instance)?);
+            }
+        }
+        let is_unknown = |name: &&InstanceName| !wanted.instances.contains_key(*name);
+        let left_alone = before.instances.keys().filter(is_unknown).cloned().collect();
+        Ok(Self { wanted, actions, left_alone })
+    }
+
+    /// Does it, and stops at the first step that fails: done again, it goes on from there.
+    ///
+    /// # Errors
+    /// The step's.
+    pub fn carry_out(
+        &self,
+        root: &Root,
+        program: &Path,
+        within: Duration,
+        progress: &mut dyn Progress,
+    ) -> Result<(), InstanceError> {
+        let root = &Root::create(root.dir())?;
+        for action in &self.actions {
+            match action {
+                Action::SettleHost(_) => root.settle_host(&self.wanted.host)?,
+                Action::WriteLayer(_) => write_layers(root, &self.wanted)?,
+                Action::Change(name, wanted, _) => {
+                    for one in change(root, &root.find(name)?, wanted)? {
+                        let when = match one.when {
+                            When::Now => "is in force",
+                            When::AtStart | When::AtNextStart => "waits for its next start",
+                        };
+                        progress.step(&Step::Note(format!("{name}: {} {when}", one.name)));
+                    }
+                }
+                Action::Add(wanted, _) => add(root, wanted, progress)?,
+                Action::Enable(name, enabled) => enable(root, name, *enabled)?,
+                Action::Start(name) => start(root, name, program, within, progress)?,
+                Action::Stop(name) => stop(root, name, within, progress)?,
+            }
+        }
+        Ok(())
+    }
+}
+
+fn host_lines(before: &Described, wanted: &Described) -> Result<Vec<String>, InstanceError> {
+    let lines = |described: &Described| -> Result<Vec<String>, InstanceError> {
+        Ok(described.host.to_text()?.lines().map(str::to_owned).collect())
+    };
+    let (before, mut wanted) = (lines(before)?, lines(wanted)?);
+    let are_gone = before.iter().any(|line| !wanted.contains(line));
+    wanted.retain(|line| !before.contains(line) && !line.is_empty());
+    if wanted.is_empty() && are_gone {
+        wanted.push("fewer proxies".into());
+    }
+    Ok(wanted)
+}
+
+/// Which option files differ; each is looked at for mistakes.
+fn layers(before: &Described, wanted: &Described) -> Result<Vec<Action>, InstanceError> {
+    let read = |name: &str, text: &str| {
+        OptionFile::parse(text)
+            .map(drop)
+            .map_err(|what| InstanceError::Refused(format!("take {name} as it is written: {what}")))
+    };
+    let mut actions = Vec::new();
+    read("defaults", &wanted.defaults)?;
+    if before.defaults != wanted.defaults {
+        actions.push(Action::WriteLayer("defaults.cnf".into()));
+    }
+    for (name, text) in &wanted.templates {
+        let is_plain = name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"_-".contains(&byte));
+        if !is_plain || name.is_empty() {
+            return Err(InstanceError::Refused(format!(
+                "take {name:?} for a template: letters, digits, _ and - are possible"
+            )));
+        }
+        read(&format!("the template {name}"), text)?;
+        if before.templates.get(name) != Some(text) {
+            actions.push(Action::WriteLayer(format!("the template {name}")));
+        }
+    }
+    Ok(actions)
+}
+
+fn of_existing(
+    root: &Root,
+    stage: &Stage,
+    name: &InstanceName,
+    wanted: &DescribedInstance,
+) -> Result<Vec<Action>, InstanceError> {
+    let place = root.find(name)?;
+    let record = place.record()?;
+    let refuse = |what: String| Err(InstanceError::Refused(format!("have {name} so: {what}")));
+    let server = Installation::named(&wanted.server)?;
+    if server != record.server {
+        return refuse(format!(
+            "its server is {}, and {} is wanted: nuthatch instance upgrade does that, which is tried on a copy first",
+            record.server.name(),
+            server.name()
+        ));
+    }
+    if let Some(port) = wanted.port.filter(|port| *port != record.port) {
+        return refuse(format!(
+            "its port is {}, and {port} is wanted: an instance keeps its port",
+            record.port
+        ));
+    }
+    let mut actions = Vec::new();
+    let own = wanted.own()?;
+    let wish = Change {
+        set: assignments(own.iter().filter(|(option, value)| record.own.get(*option) != Some(value))),
+        unset: record.own.keys().filter(|option| !own.contains_key(*option)).cloned().collect(),
+        template: Some(wanted.template.clone()).filter(|template| *template != record.template),
+    };
+    let (next, settings) = plan_change(stage.root(), &place, &wish)?;
+    options_are_known(&next, &settle(stage.root(), &next)?.to_text(), stage.root().dir())?;
+    stage.put(name, &next)?;
+    // What waits for a start is no news.
+    if next != record || settings != settings_of(root, &place)? {
+        actions.push(Action::Change(name.clone(), wish, differences_to(&place, &settings)?));
+    }
+    if record.enabled != wanted.enabled {
+        actions.push(Action::Enable(name.clone(), wanted.enabled));
+    }
+    match (State::load(&place)?.live_server().is_some(), wanted.running) {
+        (false, true) => actions.push(Action::Start(name.clone())),
+        (true, false) => actions.push(Action::Stop(name.clone())),
+        _ => {}
+    }
+    Ok(actions)
+}
+
+fn of_new(
+    root: &Root,
+    stage: &Stage,
+    name: &InstanceName,
+    wanted: &DescribedInstance,
+) -> Result<Vec<Action>, InstanceError> {
+    // One that is no instance of ours is in the way.
+    if root.place(name).dir().exists() {
+        root.find(name)?;
+    }
+    let server = Installation::named(&wanted.server)?;
+    server.find(server.kind.server())?;
+    let add = Wanted {
+        name: name.clone(),
+        server,
+        template: wanted.template.clone(),
+        own: assignments(wanted.own()?.iter()),
+        port: wanted.port,
+        enabled: wanted.enabled,
+    };
+    let record = choose(stage.root(), &add)?;
+    options_are_known(&record, &settle(stage.root(), &record)?.to_text(), stage.root().dir())?;
+    stage.put(name, &record)?;
+    let mut actions = vec![Action::Add(Box::new(add), record.port)];
+    if wanted.running {
+        actions.push(Action::Start(name.clone()));
+    }
+    Ok(actions)
+}
+
+fn assignments<'a>(own: impl Iterator<Item = (&'a String, &'a String)>) -> Vec<String> {
+    own.map(|(option, value)| format!("{option}={value}")).collect()
+}
