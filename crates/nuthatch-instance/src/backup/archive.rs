@@ -6,10 +6,11 @@
 use std::fs::{self, File};
 use std::io::Read;
 use std::path::{Path, PathBuf};
+use std::time::SystemTime;
 
-use nuthatch_server::{Kind, ServerError, lock, make_private_dir, remove_leftover};
+use nuthatch_server::{ServerError, lock, make_private_dir, remove_leftover};
 
-use crate::ask::{PATIENTLY, Session, wait_for};
+use crate::ask::{PATIENTLY, SOON, Session, wait_for};
 use crate::backup::sealed::{Seal, SealedWriter};
 use crate::backup::store::Store;
 use crate::error::InstanceError;
@@ -45,16 +46,24 @@ pub fn archive(
     make_private_dir(&dir).map_err(ServerError::file("make the directory", &dir))?;
     let _lock = lock(&dir.join("lock"))?;
     let have: Vec<Archived> = Archived::all(&dir)?;
-    let logs = wait_for(binlogs(&place, place.record()?.server.kind))?;
+    // What is committed later may be missing.
+    let at = moment();
+    let (from, logs) = wait_for(binlogs(&place))?;
     let mut now = ArchivedNow { lost: lost(&have, &logs), ..ArchivedNow::default() };
     let last = logs.len().saturating_sub(1);
     for (number, (log, bytes)) in logs.into_iter().enumerate() {
         let of = |tail: bool| have.iter().find(|one| one.name == log && one.is_tail == tail);
-        if of(false).is_some() || (number == last && of(true).is_some_and(|one| one.bytes == bytes)) {
+        if of(false).is_some() {
             continue;
         }
         let is_tail = number == last;
-        copy(&place.data().join(&log), bytes, &dir, &log, is_tail, seal)?;
+        if let Some(same) = of(true).filter(|one| is_tail && one.bytes == bytes) {
+            File::open(&same.path)
+                .and_then(|file| file.set_modified(at))
+                .map_err(ServerError::file("note the time of", &same.path))?;
+            continue;
+        }
+        copy(&from.join(&log), bytes, &dir, &Copied { log: &log, is_tail, at }, seal)?;
         if is_tail {
             now.tail = Some(log);
         } else {
@@ -65,17 +74,26 @@ pub fn archive(
     Ok(now)
 }
 
-async fn binlogs(place: &Place, kind: Kind) -> Result<Vec<(String, u64)>, InstanceError> {
+/// Where the server's binlogs are, and which: each with its size.
+async fn binlogs(place: &Place) -> Result<(PathBuf, Vec<(String, u64)>), InstanceError> {
     let mut session = Session::open(place).await?;
-    let answer = session.ask("SHOW BINARY LOGS", PATIENTLY).await.map_err(|error| match (error, kind) {
+    let answer = session.ask("SHOW BINARY LOGS", PATIENTLY).await.map_err(|error| match error {
         // ER_NO_BINARY_LOGGING
-        (InstanceError::Statement { code: 1381, .. }, _) => InstanceError::Refused(format!(
+        InstanceError::Statement { code: 1381, .. } => InstanceError::Refused(format!(
             "archive the binlogs of {}: it writes none (log_bin)",
             place.name()
         )),
-        (error, _) => error,
+        error => error,
     })?;
-    Ok(answer.texts().map(|[log, bytes]| (log, bytes.parse().unwrap_or(0))).collect())
+    let base = session.ask("SELECT @@GLOBAL.log_bin_basename", SOON).await?;
+    let base = base.texts().next().map(|[base]| PathBuf::from(base)).unwrap_or_default();
+    let dir = base.parent().map_or_else(|| place.data(), Path::to_owned);
+    Ok((dir, answer.texts().map(|[log, bytes]| (log, bytes.parse().unwrap_or(0))).collect()))
+}
+
+#[expect(clippy::disallowed_methods, reason = "it is a file's time, which outlives the process")]
+fn moment() -> SystemTime {
+    SystemTime::now()
 }
 
 /// Those between the last that is there and the first that the server has.
@@ -91,15 +109,23 @@ fn number(log: &str) -> Option<u64> {
     log.rsplit_once('.')?.1.parse().ok()
 }
 
+/// How a binlog is copied.
+struct Copied<'a> {
+    log: &'a str,
+    is_tail: bool,
+    /// What was committed before is in it, or in one of before.
+    at: SystemTime,
+}
+
 /// So many bytes of it, to a file that is renamed when it is whole.
 fn copy(
     from: &Path,
     bytes: u64,
     dir: &Path,
-    log: &str,
-    is_tail: bool,
+    copied_as: &Copied<'_>,
     seal: &Seal,
 ) -> Result<(), InstanceError> {
+    let Copied { log, is_tail, at } = *copied_as;
     let making = dir.join(format!(".making-{log}"));
     let source = File::open(from).map_err(ServerError::file("read", from))?;
     let target = File::create(&making).map_err(ServerError::file("write", &making))?;
@@ -113,7 +139,9 @@ fn copy(
         )));
     }
     writer.finish().map_err(ServerError::file("write", &making))?;
-    File::open(&making).and_then(|file| file.sync_all()).map_err(ServerError::file("sync", &making))?;
+    File::open(&making)
+        .and_then(|file| file.set_modified(at).and_then(|()| file.sync_all()))
+        .map_err(ServerError::file("sync", &making))?;
     let tail = if is_tail { format!("{TAIL}-{bytes}") } else { String::new() };
     if is_tail {
         // For a moment there are two, which says the same of its beginning.
@@ -148,7 +176,7 @@ pub(crate) struct Archived {
     pub(crate) is_tail: bool,
     /// Of a tail: how far it goes.
     bytes: u64,
-    /// When it was copied, in seconds since 1970.
+    /// What was committed before is in it, or in one of before; in seconds since 1970.
     pub(crate) archived_s: u64,
 }
 

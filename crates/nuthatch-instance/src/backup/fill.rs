@@ -77,6 +77,13 @@ pub(crate) fn fill(
         replay(place, &record.server, &manifest, &archived, until, using.identity.as_deref(), progress)?;
     }
     let gtid = position(&scratch, record.server.kind)?;
+    if let Some(Until::Gtid(wanted)) = &using.until
+        && let Some(missing) = wanted.split(',').find(|one| !gtid.split(',').any(|there| there == *one))
+    {
+        return Err(InstanceError::Refused(format!(
+            "come to {missing}: the backup begins behind it, or it is not in the archived binlogs; they lead to {gtid}"
+        )));
+    }
     scratch.stop()?;
     // Binlogs that were done again may have changed root's password too.
     place.write(&place.init_file(), &record.server.kind.let_root_in(&place.password()?))?;

@@ -1,6 +1,7 @@
 //! A backup becomes an instance: a new one, or takes the place of one's data.
 
 use std::fs;
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -89,11 +90,28 @@ pub(crate) fn begin_beside(beside: &Place, place: &Place) -> Result<Beside, Inst
     if is_held(&beside.dir().join("lock")) {
         return Err(InstanceError::Refused(format!("work on {}: another command does", place.name())));
     }
+    check_one_disk(beside, place)?;
     remove_leftover(beside.dir()).map_err(ServerError::file("remove", beside.dir()))?;
     make_private_dir(beside.dir()).map_err(ServerError::file("make the directory", beside.dir()))?;
     let beside = Beside { place: beside.clone(), _lock: beside.lock()? };
     beside.place.write(&beside.place.password_file(), place.password()?.reveal())?;
     Ok(beside)
+}
+
+/// Directories change places only on one file system.
+fn check_one_disk(beside: &Place, place: &Place) -> Result<(), InstanceError> {
+    let (data, around) = (place.data(), beside.dir().parent().unwrap_or(beside.dir()));
+    let device =
+        |path: &Path| fs::metadata(path).map(|found| found.dev()).map_err(ServerError::file("look at", path));
+    if device(&data)? == device(around)? && !data.is_symlink() {
+        return Ok(());
+    }
+    Err(InstanceError::Refused(format!(
+        "put data in the place of {}: it is on another file system than {}, or a link, and both have to change places at once; restore to a \
+         new instance instead",
+        data.display(),
+        around.display()
+    )))
 }
 
 /// The data beside take the place of the instance's, at once; it runs if it ran. Gives where its own went.
@@ -106,15 +124,17 @@ pub(crate) fn take_over(
 ) -> Result<PathBuf, InstanceError> {
     let did_run = State::load(place)?.live_server().is_some();
     stop_locked(place, life.within, progress)?;
-    let kept = exchange(root, place, &beside.place.data())?;
-    let words = beside.place.init_file();
-    if words.exists() {
-        fs::rename(&words, place.init_file()).map_err(ServerError::file("rename", &words))?;
-    }
+    let exchanged = exchange(root, place, &beside.place.data()).and_then(|kept| {
+        let words = beside.place.init_file();
+        if words.exists() {
+            fs::rename(&words, place.init_file()).map_err(ServerError::file("rename", &words))?;
+        }
+        Ok(kept)
+    });
     if did_run {
         start_locked(root, place, life.program, life.within, progress)?;
     }
-    Ok(kept)
+    exchanged
 }
 
 /// `fresh` and the instance's data change places, which no crash can cut in two; its own are in `removed` then.

@@ -9,7 +9,7 @@ use crate::clock::now_s;
 use crate::error::InstanceError;
 use crate::progress::Progress;
 use crate::record::Record;
-use crate::root::{Place, Root};
+use crate::root::{Place, Root, is_held};
 use crate::scratch::{AT_LENGTH, Scratch};
 
 /// What a server found in a backup.
@@ -33,6 +33,9 @@ pub fn verify(
 ) -> Result<Verified, InstanceError> {
     let name = &backup.manifest.instance;
     let place = root.verifying(name);
+    if is_held(&place.dir().join("lock")) {
+        return Err(InstanceError::Refused(format!("try a backup of {name}: another command tries one")));
+    }
     remove_leftover(place.dir()).map_err(ServerError::file("remove", place.dir()))?;
     make_private_dir(place.dir()).map_err(ServerError::file("make the directory", place.dir()))?;
     let lock = place.lock()?;

@@ -67,6 +67,12 @@ fn backup_is_what_was_there_at_its_position() {
     host.ok(&["restore", "all", "--from", text(&first, "directory"), "--until", "end"]);
     assert_eq!(checksums(&host, "all"), checksums(&host, "shop"));
     assert_ne!(checksums(&host, "all"), checksums(&host, "own1"), "the check can fail");
+    for (backup, gtid) in [(&second, text(&first, "gtid")), (&first, "0-1-999999999")] {
+        let said = host.refused(&["restore", "no", "--from", text(backup, "directory"), "--until", gtid]);
+        assert!(said.contains(&format!("come to {gtid}")), "{said}");
+    }
+    let said = host.refused(&["restore", "no", "--from", text(&first, "directory"), "--until", "tomorrow"]);
+    assert!(said.contains("binlogs are archived up to"), "{said}");
     // It goes on counting where it was.
     let position = "SELECT @@gtid_binlog_pos";
     let before = host.query("all", position);
