@@ -32,6 +32,8 @@ golang-go            go
 mariadb-backup       mariadb-backup
 mariadb-client       mariadb-dump
 mycli                mycli
+openssh-client       ssh
+openssh-server       /usr/sbin/sshd
 python3              /usr/bin/python3
 python3-cryptography /usr/lib/python3/dist-packages/cryptography
 python3-pymysql      /usr/lib/python3/dist-packages/pymysql

@@ -10,6 +10,8 @@ use nuthatch_server::{
     Installation, Password, ServerError, copy_empty_data, make_private_dir, remove_leftover,
 };
 
+use serde::{Deserialize, Serialize};
+
 use crate::account::Account;
 use crate::error::InstanceError;
 use crate::life::check;
@@ -22,7 +24,7 @@ use crate::settling::{choose_pool, parse_assignment, pool_mib, settle, settle_in
 use crate::template::Template;
 
 /// What an instance is to be.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Wanted {
     /// Its name.
     pub name: InstanceName,

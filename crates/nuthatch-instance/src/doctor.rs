@@ -11,6 +11,7 @@ use crate::error::InstanceError;
 use crate::life::check::room_on_disk;
 use crate::life::state::{Doing, State};
 use crate::name::InstanceName;
+use crate::replication::repair;
 use crate::root::{Place, Root};
 use crate::settling::{memory_beside, pool_mib, settle, settle_in};
 use crate::summary::pending;
@@ -118,6 +119,13 @@ fn look_at(root: &Root, place: &Place) -> Result<Vec<String>, InstanceError> {
             whats.push(format!("these options wait for its next start: {}", pending.join(", ")));
         }
     }
+    // One that does not answer is told above, or starts.
+    whats.extend(repair::of_place(place).unwrap_or_default().into_iter().map(|ailment| {
+        let how = ailment.remedy.map_or_else(String::new, |remedy| {
+            format!(" (nuthatch instance replication --repair {name}: {remedy})")
+        });
+        format!("{}{how}", ailment.what)
+    }));
     if let Err(error) = room_on_disk(place) {
         whats.push(format!("failed to {error}"));
     }

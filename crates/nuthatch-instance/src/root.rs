@@ -9,7 +9,10 @@
 //! ROOT/instances/NAME/my.cnf     what its server was started with
 //! ROOT/instances/NAME/root.password, client.cnf
 //! ROOT/instances/NAME/data/, log/, tmp/
+//! ROOT/instances/NAME/replication.json   whom it follows
+//! ROOT/instances/NAME/tls/       its certificate
 //! ROOT/instances/NAME/run/       socket, state of its processes, locks
+//! ROOT/tls/                      the host's authority
 //! ROOT/removed/NAME-SECONDS/     data of what was removed
 //! ```
 //!

@@ -1,5 +1,6 @@
 //! What is in force for an instance: the layers put together, and the buffer pool from what the host has left.
 
+use crate::certificates;
 use crate::error::InstanceError;
 use crate::memory::{Memory, total_mib};
 use crate::name::InstanceName;
@@ -43,6 +44,7 @@ pub(crate) fn settle_in(root: &Root, place: &Place, record: &Record) -> Result<S
     for (name, value) in fixed::of_place(place, record, &root.host()?.user)? {
         settings.put(&name, Some(value), Source::Place);
     }
+    certificates::lay(place, &mut settings);
     Ok(settings)
 }
 

@@ -29,16 +29,21 @@ pub(crate) fn refuse_if_used(root: &Root, place: &Place, what: &str) -> Result<(
     Err(InstanceError::Refused(format!("{what} {}, which is in use: {}", place.name(), users.join("; "))))
 }
 
+/// How many clients the server has, replicas not counted.
+pub(crate) async fn clients(session: &mut Session) -> Result<usize, InstanceError> {
+    let threads = session.ask(THREADS, SOON).await?;
+    let is_client = |[_, _, command]: &[String; 3]| !command.starts_with("Binlog Dump");
+    Ok(threads.texts().filter(is_client).count())
+}
+
+/// User, host and command of each connection but this one and those of the server's own.
+const THREADS: &str = "SELECT USER, COALESCE(HOST, ''), COMMAND FROM information_schema.PROCESSLIST \
+     WHERE ID <> CONNECTION_ID() AND USER NOT IN ('system user', 'event_scheduler') AND COMMAND NOT IN ('Daemon', 'Slave_worker')";
+
 /// The server's clients and replicas, in words.
 async fn connected(place: &Place) -> Result<Vec<String>, InstanceError> {
     let mut session = Session::open(place).await?;
-    let threads = session
-        .ask(
-            "SELECT USER, COALESCE(HOST, ''), COMMAND FROM information_schema.PROCESSLIST \
-             WHERE ID <> CONNECTION_ID() AND USER NOT IN ('system user', 'event_scheduler') AND COMMAND NOT IN ('Daemon', 'Slave_worker')",
-            SOON,
-        )
-        .await?;
+    let threads = session.ask(THREADS, SOON).await?;
     let mut users = Vec::new();
     let mut clients = 0;
     for [user, host, command] in threads.texts() {

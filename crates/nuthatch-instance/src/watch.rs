@@ -3,3 +3,4 @@
 pub(crate) mod exposition;
 pub(crate) mod figures;
 pub(crate) mod health;
+pub(crate) mod replicas;

@@ -2,6 +2,7 @@
 //! only.
 
 mod instance;
+mod replication;
 
 use std::path::PathBuf;
 
@@ -10,6 +11,7 @@ use nuthatch_lab::{Direction, Peers, Role};
 use nuthatch_net::ListenAddress;
 
 pub(crate) use self::instance::*;
+pub(crate) use self::replication::*;
 use crate::faults::Faults;
 
 /// A MySQL/MariaDB proxy with a query cache.

@@ -3,6 +3,8 @@
 mod ask_person;
 mod backups;
 mod bars;
+mod pairing;
+mod replicating;
 mod said;
 mod shown;
 mod starting;
@@ -87,6 +89,10 @@ pub(crate) fn run(arguments: &InstanceArguments) -> anyhow::Result<()> {
         InstanceCommand::Clone(arguments) => backups::clone(&root, arguments),
         InstanceCommand::Upgrade(arguments) => upgrade(&root, arguments),
         InstanceCommand::Doctor(arguments) => doctor(&root, arguments),
+        InstanceCommand::Replicate(arguments) => replicating::replicate(&root, arguments),
+        InstanceCommand::Pair(arguments) => pairing::pair(&root, arguments),
+        InstanceCommand::Replication(arguments) => replicating::replication(&root, arguments),
+        InstanceCommand::Answer => replicating::answer(&root),
         InstanceCommand::Supervise(one) => supervise(&root, &one.name),
         InstanceCommand::WriteOptions(one) => {
             let place = root.find(&one.name).map_err(failed)?;

@@ -10,6 +10,7 @@ use std::time::Duration;
 use nuthatch_server::{Deadline, ProcessMark, ServerError, errors_or_tail};
 
 use crate::account::Account;
+use crate::certificates;
 use crate::error::InstanceError;
 use crate::life::check;
 use crate::life::state::{Doing, Phase, State};
@@ -83,7 +84,9 @@ pub(crate) fn start_locked(
 /// # Errors
 /// [`InstanceError::BadFile`], [`ServerError::File`].
 pub fn write_options(root: &Root, place: &Place) -> Result<(), InstanceError> {
-    let text = settle_in(root, place, &place.record()?)?.to_text();
+    let record = place.record()?;
+    certificates::ensure(root, place, &record)?;
+    let text = settle_in(root, place, &record)?.to_text();
     place.write(&place.option_file(), &text)
 }
 

@@ -7,6 +7,8 @@ use tokio::task::JoinSet;
 
 use crate::ask::{SOON, Session};
 use crate::error::InstanceError;
+use crate::replication::dialect;
+use crate::replication::status::{Following, Status};
 use crate::root::{Place, Root};
 use crate::summary::Summary;
 
@@ -36,6 +38,8 @@ pub struct Live {
     pub pool_pages: (u64, u64),
     /// Which part of the pages that were dumped at its end is loaded; 1 when all are, or when there were none to load.
     pub warmth: f64,
+    /// Whether clients may not write to it.
+    pub read_only: bool,
     /// Whom it replicates from.
     pub sources: Vec<Source>,
 }
@@ -47,8 +51,14 @@ pub struct Source {
     pub address: String,
     /// Whether both threads run.
     pub is_running: bool,
+    /// What it does, if not that.
+    pub following: Following,
     /// How far it is behind, in seconds; unknown while it does not run.
     pub behind_s: Option<u64>,
+    /// How many transactions it has fetched and not applied.
+    pub unapplied: Option<u64>,
+    /// Whether over TLS.
+    pub over_tls: bool,
     /// What went wrong; empty if nothing did.
     pub error: String,
 }
@@ -94,12 +104,10 @@ impl Live {
     async fn of(place: &Place, kind: Kind) -> Result<Self, InstanceError> {
         let mut session = Session::open(place).await?;
         let status = session.ask("SHOW GLOBAL STATUS", SOON).await?;
-        let variables = session.ask("SHOW GLOBAL VARIABLES LIKE 'max_connections'", SOON).await?;
-        let replication = match kind {
-            Kind::MariaDb => "SHOW ALL SLAVES STATUS",
-            Kind::MySql => "SHOW REPLICA STATUS",
-        };
-        let replication = session.ask(replication, SOON).await?;
+        let variables = session
+            .ask("SHOW GLOBAL VARIABLES WHERE Variable_name IN ('max_connections', 'read_only')", SOON)
+            .await?;
+        let replication = session.ask(dialect::status(kind), SOON).await?;
         let number = |name: &str| value(&status, name).and_then(|text| text.parse().ok()).unwrap_or(0);
         Ok(Self {
             uptime_s: number("Uptime"),
@@ -110,6 +118,7 @@ impl Live {
             pool_reads: (number("Innodb_buffer_pool_read_requests"), number("Innodb_buffer_pool_reads")),
             pool_pages: (number("Innodb_buffer_pool_pages_data"), number("Innodb_buffer_pool_pages_total")),
             warmth: warmth(&value(&status, "Innodb_buffer_pool_load_status").unwrap_or_default()),
+            read_only: value(&variables, "read_only").as_deref() == Some("ON"),
             sources: sources(&replication),
         })
     }
@@ -132,32 +141,18 @@ fn warmth(status: &str) -> f64 {
     }
 }
 
-/// Rows of SHOW REPLICA STATUS, by either family's names.
+/// Whom it replicates from, as `SHOW REPLICA STATUS` has them.
 fn sources(table: &AnswerTable) -> Vec<Source> {
-    let column = |names: &[&str]| table.names.iter().position(|name| names.contains(&name.as_str()));
-    let places = [
-        column(&["Master_Host", "Source_Host"]),
-        column(&["Master_Port", "Source_Port"]),
-        column(&["Slave_IO_Running", "Replica_IO_Running"]),
-        column(&["Slave_SQL_Running", "Replica_SQL_Running"]),
-        column(&["Seconds_Behind_Master", "Seconds_Behind_Source"]),
-        column(&["Last_IO_Error"]),
-        column(&["Last_SQL_Error"]),
-    ];
-    let row = |row: &Vec<Option<Vec<u8>>>| {
-        let text = |place: usize| {
-            let value = places.get(place).copied().flatten().and_then(|column| row.get(column)?.as_ref());
-            value.map(|bytes| String::from_utf8_lossy(bytes).into_owned()).unwrap_or_default()
-        };
-        let errors: Vec<String> = [text(5), text(6)].into_iter().filter(|error| !error.is_empty()).collect();
-        Source {
-            address: format!("{}:{}", text(0), text(1)),
-            is_running: text(2) == "Yes" && text(3) == "Yes",
-            behind_s: text(4).parse().ok(),
-            error: errors.join("; "),
-        }
+    let source = |status: Status| Source {
+        address: status.source(),
+        is_running: status.following() == Following::Running,
+        following: status.following(),
+        behind_s: status.behind_s,
+        unapplied: status.unapplied,
+        over_tls: status.over_tls,
+        error: status.why().unwrap_or_default(),
     };
-    table.rows.iter().map(row).collect()
+    dialect::statuses(table).into_iter().map(source).collect()
 }
 
 #[cfg(test)]
@@ -196,8 +191,11 @@ mod tests {
         let source = Source {
             address: "10.0.0.2:3307".into(),
             is_running: false,
+            following: Following::Connecting,
             behind_s: None,
-            error: "no route".into(),
+            unapplied: Some(0),
+            over_tls: false,
+            error: "error 0: no route".into(),
         };
         assert_eq!(sources(&table), [source]);
     }

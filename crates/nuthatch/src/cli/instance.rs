@@ -6,6 +6,8 @@ use std::path::PathBuf;
 use clap::{Args, Subcommand};
 use nuthatch_instance::{InstanceName, USUAL_TEMPLATE};
 
+use super::replication::{InstancePairArguments, InstanceReplicateArguments, InstanceReplicationArguments};
+
 /// Add, configure, run and remove MariaDB and MySQL instances on this host.
 ///
 /// Each has its own port, data, memory and life; what they have in common stands in templates.
@@ -61,6 +63,12 @@ pub(crate) enum InstanceCommand {
     Health(InstanceJson),
     /// Serve metrics and health of each instance over HTTP: /metrics, /health, /health/NAME
     Watch(InstanceWatchArguments),
+    /// Have an instance follow a source, or not any more
+    Replicate(Box<InstanceReplicateArguments>),
+    /// Pair instances with those of the same names on another host, in both directions
+    Pair(InstancePairArguments),
+    /// Show how all instances replicate
+    Replication(InstanceReplicationArguments),
     /// Print this host as one text, for `converge`
     Describe,
     /// Have this host be as a text says, after showing what that takes
@@ -84,6 +92,9 @@ pub(crate) enum InstanceCommand {
     /// Supervise an instance in the foreground, as `start` has it done in the background
     #[command(hide = true)]
     Supervise(InstanceOne),
+    /// Answer what another host's nuthatch asks, in JSON on the standard streams
+    #[command(hide = true)]
+    Answer,
     /// Write the option file of an instance anew
     #[command(hide = true)]
     WriteOptions(InstanceOne),

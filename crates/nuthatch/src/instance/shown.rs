@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use nuthatch_instance::{
-    Backup, Changed, Finding, Host, InstanceName, Place, Settings, Summary, Template, When, line_of,
+    Backup, Changed, Finding, Host, InstanceName, Place, Replica, Settings, Summary, Template, When, line_of,
 };
 use serde_json::{Value, json};
 
@@ -217,6 +217,39 @@ pub(super) fn findings(all: &[Finding], as_json: bool) -> anyhow::Result<()> {
         let how = if finding.is_mended_here { " (doctor --mend removes it)" } else { "" };
         print_line(&format!("{whose}: {}{how}", finding.what))
     })
+}
+
+/// How all replicate.
+pub(super) fn replicas(all: &[Replica], as_json: bool) -> anyhow::Result<()> {
+    if as_json {
+        return print_json(&serde_json::to_value(all)?);
+    }
+    if all.is_empty() {
+        return print_line("no instances yet: nuthatch instance add NAME");
+    }
+    let head = ["NAME", "SOURCE", "STATE", "BEHIND", "WRITABLE", "TLS", "WHY"].map(String::from);
+    let dash = || "-".to_owned();
+    let yes = |is_so: bool| if is_so { "yes" } else { "no" }.to_owned();
+    let row = |one: &Replica| {
+        [
+            one.name.to_string(),
+            one.source.clone().unwrap_or_else(dash),
+            one.state.map_or_else(dash, |state| state.to_string()),
+            behind(one),
+            one.writable.map_or_else(dash, yes),
+            one.source.as_ref().map_or_else(dash, |_| yes(one.over_tls)),
+            one.why.clone().unwrap_or_else(dash),
+        ]
+    };
+    table([head].into_iter().chain(all.iter().map(row)))
+}
+
+/// In seconds, and in transactions where there are any.
+fn behind(one: &Replica) -> String {
+    let seconds = one.behind_s.map(|seconds| format!("{seconds} s"));
+    let unapplied = one.unapplied.filter(|count| *count > 0).map(|count| format!("{count} transactions"));
+    let all: Vec<String> = seconds.into_iter().chain(unapplied).collect();
+    if all.is_empty() { "-".to_owned() } else { all.join(", ") }
 }
 
 /// A word of ours as JSON has it, without its quotes.

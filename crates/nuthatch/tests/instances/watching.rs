@@ -8,7 +8,7 @@ use std::process::{Child, Command, Stdio};
 use crate::host::{Host, await_that};
 
 /// A program in the background, which ends with it.
-struct Running(Child);
+pub(crate) struct Running(Child);
 
 impl Drop for Running {
     fn drop(&mut self) {
@@ -18,7 +18,7 @@ impl Drop for Running {
 }
 
 /// Status and body of a page.
-fn page(address: SocketAddr, path: &str) -> (u16, String) {
+pub(crate) fn page(address: SocketAddr, path: &str) -> (u16, String) {
     let mut stream = TcpStream::connect(address).expect("it goes well");
     write!(stream, "GET {path} HTTP/1.1\r\nHost: x\r\n\r\n").expect("it goes well");
     let mut text = String::new();
@@ -28,7 +28,7 @@ fn page(address: SocketAddr, path: &str) -> (u16, String) {
 }
 
 /// The metrics and health of a host, served.
-fn watched(host: &Host) -> (Running, SocketAddr) {
+pub(crate) fn watched(host: &Host) -> (Running, SocketAddr) {
     let mut child = host
         .command(&["watch", "--listen", "127.0.0.1:0"])
         .stdout(Stdio::piped())

@@ -1,0 +1,171 @@
+//! Whether one server can follow another, judged by what both say of themselves. Pure.
+//!
+//! What is not seen here, because a foreign source does not tell it, is seen when replication starts, and taken back then.
+
+use nuthatch_server::Kind;
+use nuthatch_sql::{GtidPositions, GtidSet};
+
+use crate::error::InstanceError;
+use crate::replication::standing::Standing;
+
+/// A server that is looked at: as it is called, where it is, and what it says.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Looked<'a> {
+    pub(crate) name: &'a str,
+    /// HOST:PORT.
+    pub(crate) address: &'a str,
+    pub(crate) standing: &'a Standing,
+}
+
+/// Whether the source may follow the replica in its turn.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum BothWays {
+    /// It may: that is what is wanted.
+    Wanted,
+    /// It would be a mistake.
+    Refused,
+}
+
+/// From where a replica goes on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+pub enum Beginning {
+    /// From what it has replicated last.
+    AsItStands,
+    /// From all that it has, its own transactions too, which the source has as well: MariaDB is told so.
+    FromAllItHas,
+}
+
+/// From where the replica would go on.
+///
+/// # Errors
+/// [`InstanceError::Refused`] with what is in the way, and what to do.
+pub(crate) fn judge(
+    replica: Looked<'_>,
+    source: Looked<'_>,
+    both_ways: BothWays,
+) -> Result<Beginning, InstanceError> {
+    let refuse = |what: String| {
+        InstanceError::Refused(format!("replicate {} from {}: {what}", replica.name, source.name))
+    };
+    are_alike(replica, source).map_err(refuse)?;
+    let is_mutual = follows(source, replica);
+    if is_mutual && both_ways == BothWays::Refused {
+        return Err(refuse(format!(
+            "it follows {} itself; both ways is what --both-writable and `nuthatch instance pair` are for",
+            replica.name
+        )));
+    }
+    let (errant, beginning) = match replica.standing.kind {
+        Kind::MariaDb => positions(replica.standing, source.standing),
+        Kind::MySql => sets(replica.standing, source.standing),
+    }
+    .map_err(refuse)?;
+    // What the source has not, but follows, is on its way to it.
+    if !errant.is_empty() && !is_mutual {
+        return Err(refuse(format!(
+            "{} has transactions of its own that the source has not: {errant}; look at them (with mariadb-binlog or mysqlbinlog), write to the \
+             source what is of worth, and clone it anew from there (nuthatch instance clone)",
+            replica.name
+        )));
+    }
+    beginning.ok_or_else(|| {
+        refuse(format!(
+            "the source's binlogs do not hold what {} lacks any more; clone it from there first (nuthatch instance clone)",
+            replica.name
+        ))
+    })
+}
+
+/// Whether the one follows the other.
+pub(crate) fn follows(one: Looked<'_>, other: Looked<'_>) -> bool {
+    one.standing.sources.iter().any(|followed| followed == other.address)
+}
+
+/// Whether both are servers of which one could follow the other, whatever they hold.
+pub(crate) fn are_alike(replica: Looked<'_>, source: Looked<'_>) -> Result<(), String> {
+    let (own, other) = (replica.standing, source.standing);
+    let word = |kind| if kind == Kind::MariaDb { "MariaDB" } else { "MySQL" };
+    if own.kind != other.kind {
+        return Err(format!(
+            "it is {}, and {} is {}; both have to be of one kind",
+            word(other.kind),
+            replica.name,
+            word(own.kind)
+        ));
+    }
+    if own.server_id == other.server_id || (!own.uuid.is_empty() && own.uuid == other.uuid) {
+        return Err(format!(
+            "it is {} itself, or has the same server_id {}; replicas tell each other apart by that",
+            replica.name, own.server_id
+        ));
+    }
+    if series(&other.version) > series(&own.version) {
+        return Err(format!(
+            "it is {}, and {} is {}: a source must not be newer than its replica",
+            other.version, replica.name, own.version
+        ));
+    }
+    for one in [source, replica] {
+        if !one.standing.misfits.is_empty() {
+            return Err(format!(
+                "{} cannot take part as it is set: {} is wanted there",
+                one.name,
+                one.standing.misfits.join(", ")
+            ));
+        }
+    }
+    Ok(())
+}
+
+/// `10.11` of `10.11.14-MariaDB`: within it, a server takes what any other has written.
+fn series(version: &str) -> (u32, u32) {
+    let mut numbers = version.split(['.', '-']).map(|part| part.parse().unwrap_or(0));
+    (numbers.next().unwrap_or(0), numbers.next().unwrap_or(0))
+}
+
+/// What the replica has and the source has not, in words; and how it begins, `None` where the source cannot give it what it lacks.
+type Judgement = Result<(String, Option<Beginning>), String>;
+
+fn positions(own: &Standing, other: &Standing) -> Judgement {
+    let parse = |text: &str| {
+        GtidPositions::parse(text).ok_or_else(|| format!("the GTIDs {text:?} are not understood"))
+    };
+    let (own_known, own_executed, own_replicated) =
+        (parse(&own.known)?, parse(&own.executed)?, parse(&own.replicated)?);
+    let (other_known, other_replicated) = (parse(&other.known)?, parse(&other.replicated)?);
+    let mut own_all = own_known;
+    own_all.add(&own_executed);
+    let mut errant = Vec::new();
+    for gtid in own_all.gtids() {
+        let single = parse(&gtid.to_string())?;
+        if !single.is_known_in(&other_known) && !other_replicated.is_up_to(&single) {
+            errant.push(gtid.to_string());
+        }
+    }
+    let mut begins_behind = parse(other.purged.as_deref().unwrap_or_default())?;
+    // What it was cloned with was never in its own binlogs.
+    for gtid in other_replicated.gtids() {
+        if !other_known.gtids().iter().any(|known| known.domain == gtid.domain) {
+            begins_behind.add(&parse(&gtid.to_string())?);
+        }
+    }
+    let beginning = match () {
+        () if own_replicated.is_up_to(&begins_behind) => Some(Beginning::AsItStands),
+        () if own_executed.is_up_to(&begins_behind) => Some(Beginning::FromAllItHas),
+        () => None,
+    };
+    Ok((errant.join(", "), beginning))
+}
+
+fn sets(own: &Standing, other: &Standing) -> Judgement {
+    let parse =
+        |text: &str| GtidSet::parse(text).ok_or_else(|| format!("the GTIDs {text:?} are not understood"));
+    let (own_executed, other_executed) = (parse(&own.executed)?, parse(&other.executed)?);
+    let surplus = own_executed.without(&other_executed);
+    let purged = parse(other.purged.as_deref().unwrap_or_default())?;
+    let beginning = own_executed.contains(&purged).then_some(Beginning::AsItStands);
+    Ok((surplus.to_string(), beginning))
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,193 @@
+//! Having one instance of this host follow a source, and not any more.
+//!
+//! The login is tried as the server will use it, before anything is touched; what fails behind that is taken back: options, source, what is
+//! remembered.
+
+use std::time::Duration;
+
+use nuthatch_server::{Deadline, Kind, Password, lock, remove_file};
+
+use crate::ask::{PATIENTLY, Session, wait_for};
+use crate::certificates;
+use crate::change::{Change, change};
+use crate::error::InstanceError;
+use crate::replication::account::{quiet, secretly};
+use crate::replication::dialect::{self, Secrecy};
+use crate::replication::fitness::Beginning;
+use crate::replication::foreign::Login;
+use crate::replication::link::Link;
+use crate::replication::request::{Order, Trust};
+use crate::replication::standing::Asked;
+use crate::replication::status::{Following, Status};
+use crate::root::{Place, Root};
+use crate::settling::parse_assignment;
+
+/// How long a replica may take to reach its source and begin to apply.
+const BEGINS_WITHIN: Duration = Duration::from_secs(30);
+
+/// The instance follows the source, and does so again when its server starts.
+///
+/// # Errors
+/// [`InstanceError::Refused`], [`InstanceError::Statement`]: nothing is changed then.
+pub(crate) fn follow(root: &Root, order: &Order) -> Result<(), InstanceError> {
+    let place = root.find(&order.name)?;
+    let _lock = lock(&place.dir().join("replication.lock"))?;
+    place.give(&place.dir().join("replication.lock"))?;
+    let password = order.password.open()?;
+    wait_for(async { login(order, &password).open().await?.ask("SELECT 1").await.map(drop) })?;
+    if order.again {
+        stop(&place)?;
+        return begin(&place, order);
+    }
+    let wanted = Change { set: order.options.clone(), ..Change::default() };
+    let back = reverse(&place, &wanted)?;
+    if !wanted.set.is_empty() {
+        change(root, &place, &wanted)?;
+    }
+    let begun = begin(&place, order);
+    if begun.is_err() {
+        // What has failed says more than what cannot be taken back behind it.
+        drop(forget(&place));
+        if !(back.set.is_empty() && back.unset.is_empty()) {
+            drop(change(root, &place, &back));
+        }
+    }
+    begun
+}
+
+/// What would undo a change of own options.
+fn reverse(place: &Place, wanted: &Change) -> Result<Change, InstanceError> {
+    let own = place.record()?.own;
+    let mut back = Change::default();
+    for assignment in &wanted.set {
+        let (name, value) = parse_assignment(assignment)?;
+        match own.get(&name) {
+            Some(before) if *before != value => back.set.push(format!("{name}={before}")),
+            Some(_) => {}
+            None => back.unset.push(name),
+        }
+    }
+    Ok(back)
+}
+
+fn begin(place: &Place, order: &Order) -> Result<(), InstanceError> {
+    let kind = place.record()?.server.kind;
+    let password = order.password.open()?;
+    let authority = match &order.trust {
+        Trust::Authority(authority) => Some(certificates::keep_of_source(place, authority)?),
+        Trust::Encrypted | Trust::Clear => None,
+    };
+    let secrecy = match (&authority, &order.trust) {
+        (Some(authority), _) => Secrecy::Verified(authority),
+        (None, Trust::Clear) => Secrecy::Clear,
+        (None, _) => Secrecy::Encrypted,
+    };
+    let source = (order.host.as_str(), order.port);
+    let statement = dialect::follow(kind, source, &order.link.user, &password, &secrecy);
+    order.link.save(place)?;
+    wait_for(async {
+        let mut session = quiet(place).await?;
+        if order.beginning == Beginning::FromAllItHas {
+            session.ask("SET GLOBAL gtid_slave_pos = @@GLOBAL.gtid_current_pos", PATIENTLY).await?;
+        }
+        if kind == Kind::MariaDb && order.is_mutual {
+            await_source(&mut session, order, &password).await?;
+        }
+        secretly(&mut session, &statement, &password).await?;
+        session.ask(dialect::start(kind), PATIENTLY).await?;
+        await_running(&mut session, place, kind).await
+    })
+}
+
+/// The source has all that the server begins from: MariaDB refuses a position that it has not reached yet.
+async fn await_source(
+    session: &mut Session,
+    order: &Order,
+    password: &Password,
+) -> Result<(), InstanceError> {
+    const TRIES: u32 = 8;
+    let begins = session.ask("SELECT @@GLOBAL.gtid_slave_pos AS begins", PATIENTLY).await?;
+    let begins = dialect::text(&begins.text("begins").unwrap_or_default());
+    if begins == "''" {
+        return Ok(());
+    }
+    let mut source = login(order, password).open().await?;
+    // Within the time that an answer may take.
+    let sql = format!("SELECT MASTER_GTID_WAIT({begins}, 4) AS outcome");
+    for _ in 0..TRIES {
+        if source.ask(&sql).await?.text("outcome").as_deref() == Some("0") {
+            return Ok(());
+        }
+    }
+    Err(InstanceError::Refused(format!(
+        "have {} replicate: its source has not applied yet what it begins from; again when it has",
+        order.name
+    )))
+}
+
+/// As the server will log in.
+fn login<'a>(order: &'a Order, password: &'a Password) -> Login<'a> {
+    Login { host: &order.host, port: order.port, user: &order.link.user, password, trust: &order.trust }
+}
+
+/// Both threads run; else with the error of one.
+pub(crate) async fn await_running(
+    session: &mut Session,
+    place: &Place,
+    kind: Kind,
+) -> Result<(), InstanceError> {
+    const LOOK_EVERY: Duration = Duration::from_millis(100);
+    let deadline = Deadline::after(BEGINS_WITHIN);
+    loop {
+        let status = status(session, kind).await?;
+        let following = status.as_ref().map(Status::following);
+        let why = status.and_then(|status| status.why());
+        match (following, why) {
+            (Some(Following::Running), _) => return Ok(()),
+            (Some(_), Some(why)) => return Err(not_begun(place, &why)),
+            _ if deadline.is_over() => {
+                let why = format!("it has not begun after {} s", BEGINS_WITHIN.as_secs());
+                return Err(not_begun(place, &why));
+            }
+            _ => tokio::time::sleep(LOOK_EVERY).await,
+        }
+    }
+}
+
+fn not_begun(place: &Place, why: &str) -> InstanceError {
+    InstanceError::Refused(format!("have {} replicate: {why}", place.name()))
+}
+
+/// How the instance's one source does; `None` without one.
+pub(crate) async fn status(session: &mut Session, kind: Kind) -> Result<Option<Status>, InstanceError> {
+    let table = session.ask(dialect::status(kind), PATIENTLY).await?;
+    Ok(dialect::statuses(&table).into_iter().next())
+}
+
+/// The instance follows nobody, and nothing is remembered of it. Its options stay.
+pub(crate) fn forget(place: &Place) -> Result<(), InstanceError> {
+    let kind = place.record()?.server.kind;
+    wait_for(async {
+        let mut session = quiet(place).await?;
+        session.ask(dialect::stop(kind), PATIENTLY).await?;
+        session.ask(dialect::forget(kind), PATIENTLY).await.map(drop)
+    })?;
+    remove_file(&certificates::of_source(place))?;
+    Link::remove(place)
+}
+
+/// The instance fetches and applies nothing until its server, or it, is started.
+pub(crate) fn stop(place: &Place) -> Result<(), InstanceError> {
+    let kind = place.record()?.server.kind;
+    wait_for(async { Session::open(place).await?.ask(dialect::stop(kind), PATIENTLY).await.map(drop) })
+}
+
+/// The instance goes on.
+pub(crate) fn go_on(place: &Place) -> Result<(), InstanceError> {
+    let kind = place.record()?.server.kind;
+    wait_for(async {
+        let mut session = Session::open(place).await?;
+        session.ask(dialect::start(kind), PATIENTLY).await?;
+        await_running(&mut session, place, kind).await
+    })
+}

@@ -1,0 +1,62 @@
+//! What is remembered of a replica in `replication.json`: whom it was told to follow, by which account, and how that is reached. No secret.
+
+use nuthatch_server::remove_file;
+use serde::{Deserialize, Serialize};
+
+use crate::error::InstanceError;
+use crate::name::InstanceName;
+use crate::replication::ssh::Ssh;
+use crate::root::{Place, read_if_there};
+
+/// A replica's bond to its source.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Link {
+    /// HOST:PORT.
+    pub source: String,
+    /// The account there.
+    pub user: String,
+    /// Whether it is over TLS.
+    pub over_tls: bool,
+    /// How the source is worked on.
+    pub via: Via,
+}
+
+/// How an account at the source can be made anew, or dropped.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Via {
+    /// It is an instance of this host.
+    Here(InstanceName),
+    /// It is one of another host.
+    There(Ssh, InstanceName),
+    /// It is one of the host that has made this one follow it, which knows how to reach both.
+    Peer(InstanceName),
+    /// It is somebody else's.
+    Foreign,
+}
+
+impl Link {
+    /// What is remembered; `None` of one that was never told to follow anybody.
+    pub(crate) fn load(place: &Place) -> Result<Option<Self>, InstanceError> {
+        let path = file_of(place);
+        let Some(text) = read_if_there(&path)? else { return Ok(None) };
+        let bad = |error: serde_json::Error| InstanceError::BadFile { path, what: error.to_string() };
+        serde_json::from_str(&text).map(Some).map_err(bad)
+    }
+
+    pub(crate) fn save(&self, place: &Place) -> Result<(), InstanceError> {
+        let path = file_of(place);
+        let text = serde_json::to_string_pretty(self)
+            .map_err(|error| InstanceError::BadFile { path: path.clone(), what: error.to_string() })?;
+        place.write(&path, &(text + "\n"))
+    }
+
+    /// Nothing is remembered afterwards.
+    pub(crate) fn remove(place: &Place) -> Result<(), InstanceError> {
+        Ok(remove_file(&file_of(place))?)
+    }
+}
+
+fn file_of(place: &Place) -> std::path::PathBuf {
+    place.dir().join("replication.json")
+}

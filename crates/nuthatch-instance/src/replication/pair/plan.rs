@@ -1,0 +1,313 @@
+//! What pairing comes to: what is on both sides, what is added, which options change, who is written to. Nothing is touched for it.
+
+use std::fmt;
+use std::net::IpAddr;
+
+use crate::add::Wanted;
+use crate::error::InstanceError;
+use crate::name::InstanceName;
+use crate::record::Record;
+use crate::replication::end::End;
+use crate::replication::fitness::{BothWays, Looked, are_alike, judge};
+use crate::replication::pair::options::{OF_PAIRS, Side, missing};
+use crate::replication::replicate::{Manner, Writable, follows};
+use crate::replication::request::{Known, Survey, Which};
+use crate::replication::ssh::Ssh;
+use crate::replication::standing::Standing;
+use crate::root::Root;
+
+/// All pairs with one other host. `Display` is for people.
+#[derive(Debug)]
+pub struct Plan {
+    pub(crate) here: End,
+    pub(crate) there: End,
+    pub(crate) writable: Writable,
+    pub(crate) over_tls: bool,
+    pub(crate) pairings: Vec<Pairing>,
+}
+
+/// One instance here and its like there.
+#[derive(Debug)]
+pub(crate) struct Pairing {
+    pub(crate) here: Known,
+    pub(crate) there: Other,
+    /// Whether the one here is read-only, where one is.
+    pub(crate) is_second_here: bool,
+    pub(crate) is_done: bool,
+    lines: Vec<String>,
+}
+
+/// The instance of the other host.
+#[derive(Debug)]
+pub(crate) enum Other {
+    There(Box<Known>),
+    Missing(Box<Wanted>, Seed),
+}
+
+/// From where one that is added has what the one here holds already.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Seed {
+    /// The binlogs here hold all of it.
+    Binlogs,
+    /// It begins as a copy, which is taken while the one here runs.
+    Copy,
+}
+
+impl Plan {
+    /// For these instances, or for all of this host.
+    ///
+    /// # Errors
+    /// [`InstanceError::Refused`] with what is in the way.
+    pub fn make(
+        root: &Root,
+        with: Ssh,
+        names: &[InstanceName],
+        manner: Manner,
+    ) -> Result<Self, InstanceError> {
+        let mut plan = Self {
+            here: End::Here(root.clone()),
+            there: End::There(with),
+            writable: manner.writable,
+            over_tls: manner.over_tls,
+            pairings: Vec::new(),
+        };
+        let (own, others) = (plan.here.survey()?, plan.there.survey()?);
+        plan.check_addresses(own.address, others.address)?;
+        let all: Vec<InstanceName> = own.instances.keys().cloned().collect();
+        for name in if names.is_empty() { &all } else { names } {
+            let place = root.find(name)?;
+            let pairing = plan.look_at(name, &place.record()?, &own, &others)?;
+            plan.pairings.push(pairing);
+        }
+        if plan.pairings.is_empty() {
+            return Err(plan.refuse("there is no instance here"));
+        }
+        Ok(plan)
+    }
+
+    /// Whether nothing is to be done.
+    #[must_use]
+    pub fn is_done(&self) -> bool {
+        self.pairings.iter().all(|pairing| pairing.is_done)
+    }
+
+    /// The other host, as it is called.
+    #[must_use]
+    pub fn with(&self) -> &str {
+        self.there.name()
+    }
+
+    fn refuse(&self, what: &str) -> InstanceError {
+        InstanceError::Refused(format!("pair with {}: {what}", self.there.name()))
+    }
+
+    fn check_addresses(&self, here: IpAddr, there: IpAddr) -> Result<(), InstanceError> {
+        if here != there {
+            return Ok(());
+        }
+        Err(self.refuse(&format!(
+            "the instances of both hosts listen on {here}: each needs an address that the other reaches, and is the host it is taken for \
+             (nuthatch instance host --address IP, before instances are added)"
+        )))
+    }
+
+    fn look_at(
+        &self,
+        name: &InstanceName,
+        record: &Record,
+        own: &Survey,
+        others: &Survey,
+    ) -> Result<Pairing, InstanceError> {
+        let here = self.here.look(Which::Named(name.clone()))?;
+        let from = self.there.reach(&here.host.to_string(), here.port)?;
+        if from == here.host && !from.is_loopback() {
+            return Err(self.refuse(&format!("it reaches {} as its own address", here.address())));
+        }
+        let there = match others.instances.get(name) {
+            Some(other) => {
+                self.are_alike(name, record, other)?;
+                Other::There(Box::new(self.there.look(Which::Named(name.clone()))?))
+            }
+            None => Other::Missing(Box::new(self.can_be_added(name, record, own, others)?), seed_of(&here)),
+        };
+        self.judge(here, there)
+    }
+
+    fn are_alike(&self, name: &InstanceName, here: &Record, there: &Record) -> Result<(), InstanceError> {
+        if here.server.kind != there.server.kind {
+            return Err(self.refuse(&format!("{name} is of another kind there; both have to be of one")));
+        }
+        if here.port != there.port {
+            return Err(self.refuse(&format!(
+                "{name} has port {} here and {} there; a pair has one port",
+                here.port, there.port
+            )));
+        }
+        Ok(())
+    }
+
+    /// As it would be added there, if nothing is in the way that can be seen from here.
+    fn can_be_added(
+        &self,
+        name: &InstanceName,
+        record: &Record,
+        own: &Survey,
+        others: &Survey,
+    ) -> Result<Wanted, InstanceError> {
+        let port = record.port;
+        if let Some((other, _)) = others.instances.iter().find(|(_, other)| other.port == port) {
+            return Err(self.refuse(&format!("port {port} of {name} is that of {other} there")));
+        }
+        let template = &record.template;
+        if own.templates.get(template) != others.templates.get(template) {
+            return Err(self.refuse(&format!(
+                "the template {template} of {name} is another one there, or missing: copy templates/{template}.cnf first"
+            )));
+        }
+        let own = record.own.iter().filter(|(option, _)| !OF_PAIRS.contains(&option.as_str()));
+        Ok(Wanted {
+            name: name.clone(),
+            server: record.server.clone(),
+            template: template.clone(),
+            own: own.map(|(option, value)| format!("{option}={value}")).collect(),
+            port: Some(port),
+            enabled: record.enabled,
+        })
+    }
+
+    /// Whether both can follow each other, and what that takes.
+    fn judge(&self, here: Known, there: Other) -> Result<Pairing, InstanceError> {
+        let both_writable = self.writable == Writable::Both;
+        let address = here.address();
+        let looked = |known: &'_ Known| format!("{} at {}", known.name, known.address());
+        let (here_name, mut lines) = (looked(&here), Vec::new());
+        let near = Looked { name: &here_name, address: &address, standing: &here.standing };
+        let known = match &there {
+            Other::There(known) => (**known).clone(),
+            Other::Missing(_, seed) => begun(&here, *seed),
+        };
+        let (there_name, there_address) = match &there {
+            Other::There(known) => (looked(known), known.address()),
+            Other::Missing(..) => (format!("{} on {}", here.name, self.there.name()), String::new()),
+        };
+        let far = Looked { name: &there_name, address: &there_address, standing: &known.standing };
+        let follow_each_other = (follows(&known, &address)?, follows(&here, &there_address)?);
+        if !follow_each_other.0 {
+            judge(far, near, BothWays::Wanted)?;
+        }
+        if !follow_each_other.1 {
+            are_alike(near, far).map_err(|what| self.refuse(&what))?;
+        }
+        let is_second_here =
+            here.standing.read_only && matches!(&there, Other::There(known) if !known.standing.read_only);
+        let (near, far) = (
+            Side { of: &here, with: &known, is_second: is_second_here },
+            Side { of: &known, with: &here, is_second: !is_second_here },
+        );
+        let near_options = missing(&here.own, near.options(both_writable));
+        let mut far_options = missing(&known.own, far.options(both_writable));
+        if let Other::Missing(..) = &there {
+            // Its number is not known before it is there.
+            far_options.iter_mut().filter(|option| option.starts_with("gtid_")).for_each(|option| {
+                "gtid_domain_id=(its server_id)".clone_into(option);
+            });
+        }
+        for (known, options) in [(&here, &near_options), (&known, &far_options)] {
+            self.refuse_old_sessions(known, options)?;
+        }
+        lines.extend(self.lines_of("here", &here, &near_options));
+        if let Other::Missing(_, seed) = &there {
+            let how = if *seed == Seed::Copy { ", as a copy of the one here" } else { "" };
+            lines.push(format!("{}: added{how}, port {}", self.there.name(), here.port));
+        }
+        lines.extend(self.lines_of(self.there.name(), &known, &far_options));
+        let log_in = !here.standing.login_fails && !known.standing.login_fails;
+        let is_done =
+            follow_each_other == (true, true) && log_in && near_options.is_empty() && far_options.is_empty();
+        Ok(Pairing { here, there, is_second_here, is_done, lines })
+    }
+
+    /// Sessions keep the steps of AUTO_INCREMENT that they began with: such a one would give the numbers of the other side.
+    fn refuse_old_sessions(&self, known: &Known, options: &[String]) -> Result<(), InstanceError> {
+        let changes = options.iter().any(|option| option.starts_with("auto_increment_"));
+        if self.writable != Writable::Both || !changes || known.clients == 0 {
+            return Ok(());
+        }
+        Err(self.refuse(&format!(
+            "{} clients are connected to {} at {}, and keep counting rows by 1 until they leave: have them leave (nuthatch instance \
+             maintenance), then pair with --both-writable",
+            known.clients,
+            known.name,
+            known.address()
+        )))
+    }
+
+    fn lines_of(&self, whose: &str, known: &Known, options: &[String]) -> Vec<String> {
+        let mut lines = Vec::new();
+        if self.over_tls && !known.standing.has_tls {
+            lines.push(format!("{whose}: restarted, for its certificate"));
+        }
+        if !options.is_empty() {
+            lines.push(format!("{whose}: {}", options.join(", ")));
+        }
+        lines
+    }
+}
+
+/// From where one that is added beside it could have what it holds.
+fn seed_of(here: &Known) -> Seed {
+    let (address, blank) = (here.address(), begun(here, Seed::Binlogs));
+    let looked = |standing, address| Looked { name: "", address, standing };
+    let judged = judge(looked(&blank.standing, ""), looked(&here.standing, &address), BothWays::Wanted);
+    if judged.is_ok() { Seed::Binlogs } else { Seed::Copy }
+}
+
+/// What one would say of itself that has just been added beside it.
+fn begun(beside: &Known, seed: Seed) -> Known {
+    let standing = &beside.standing;
+    let held = |what: &String| if seed == Seed::Copy { what.clone() } else { String::new() };
+    Known {
+        own: std::collections::BTreeMap::new(),
+        clients: 0,
+        standing: Standing {
+            server_id: standing.server_id.wrapping_add(1),
+            uuid: String::new(),
+            domain: 0,
+            misfits: Vec::new(),
+            executed: held(&standing.executed),
+            replicated: held(&standing.executed),
+            known: held(&standing.known),
+            purged: Some(held(&standing.executed)),
+            read_only: false,
+            has_tls: true,
+            auto_increment: (1, 1),
+            sources: Vec::new(),
+            login_fails: false,
+            ..standing.clone()
+        },
+        ..beside.clone()
+    }
+}
+
+impl fmt::Display for Plan {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let there = self.there.name();
+        for (number, pairing) in self.pairings.iter().enumerate() {
+            let written = match (self.writable, pairing.is_second_here) {
+                (Writable::Both, _) => "both are written to",
+                (Writable::Source, false) => "the one here is written to",
+                (Writable::Source, true) => "the one there is written to",
+            };
+            let how = if self.over_tls { "over TLS" } else { "not encrypted" };
+            let line_end = if number == 0 { "" } else { "\n" };
+            write!(f, "{line_end}{} here and on {there}, both ways, {how}; {written}", pairing.here.name)?;
+            if pairing.is_done {
+                write!(f, ": as it is")?;
+            }
+            for line in &pairing.lines {
+                write!(f, "\n  {line}")?;
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,257 @@
+//! Two hosts, of which the second is reached by an sshd of the test's own: pairs in both directions.
+
+use std::fs;
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+use crate::host::{Host, await_that};
+use crate::replicating::{Server, makes_tables, purge, rows_of};
+use crate::sshd::Sshd;
+
+/// Two hosts and the way from the first to the second.
+struct Two {
+    here: Host,
+    there: Host,
+    sshd: Sshd,
+}
+
+impl Two {
+    fn new() -> Self {
+        let (here, there) = (Host::new(), Host::new());
+        let sshd = Sshd::new(&there.address());
+        Self { here, there, sshd }
+    }
+
+    /// What is said to pair with a host of that name.
+    fn words(&self, with: &str, more: &[&str]) -> Vec<String> {
+        let config = format!("-F{}", self.sshd.client_config().display());
+        let root = self.there.root().display().to_string();
+        let program = env!("CARGO_BIN_EXE_nuthatch");
+        let words = [
+            "pair",
+            "--with",
+            with,
+            "--remote-root",
+            &root,
+            "--remote-program",
+            program,
+            "--ssh-option",
+            &config,
+        ];
+        words.iter().chain(more).map(|word| (*word).to_owned()).collect()
+    }
+
+    fn pair(&self, more: &[&str]) -> String {
+        let words = self.words("there", more);
+        self.here.ok(&words.iter().map(String::as_str).collect::<Vec<_>>())
+    }
+
+    fn refused(&self, with: &str, more: &[&str]) -> String {
+        let words = self.words(with, more);
+        let said = self.here.refused(&words.iter().map(String::as_str).collect::<Vec<_>>());
+        assert_eq!(said.trim().lines().count(), 1, "one sentence: {said}");
+        said
+    }
+}
+
+fn pair_replicates_both_ways_and_one_side_is_read_only(server: Server) {
+    let two = Two::new();
+    two.here.add(server, "shop", &["--set", "max_connections=33"]);
+    two.here.query(
+        "shop",
+        "CREATE DATABASE d; CREATE TABLE d.t (id INT AUTO_INCREMENT PRIMARY KEY, v VARCHAR(20))",
+    );
+    let said = two.pair(&["--yes"]);
+    assert!(said.contains("there: added, port"), "{said}");
+    // What was there before, and what is written from now on.
+    two.here.query("shop", "INSERT INTO d.t (v) VALUES ('here')");
+    await_that(|| rows_of(&two.there, "shop", "SELECT v FROM d.t") == "here");
+    assert_eq!(two.there.query("shop", "SELECT @@max_connections"), "33", "options go with it");
+    let ends: Vec<_> = [&two.here, &two.there].map(|host| host.replicas()).into_iter().flatten().collect();
+    let writable: Vec<_> = ends.iter().map(|one| one["writable"].as_bool().expect("it goes well")).collect();
+    assert_eq!(writable, [true, false], "{ends:?}");
+    for end in &ends {
+        assert_eq!(
+            (end["state"].as_str(), end["over_tls"].as_bool()),
+            (Some("running"), Some(true)),
+            "{end}"
+        );
+    }
+    // Its own clients cannot write there; who may do everything can, and that comes back.
+    two.there.query("shop", "INSERT INTO d.t (v) VALUES ('there')");
+    await_that(|| rows_of(&two.here, "shop", "SELECT GROUP_CONCAT(v ORDER BY id) FROM d.t") == "here,there");
+    let numbers = rows_of(&two.here, "shop", "SELECT GROUP_CONCAT(id % 2 ORDER BY id) FROM d.t");
+    assert_eq!(numbers, "1,0", "each side numbers its own rows");
+    // A second time nothing is done.
+    let said = two.pair(&[]);
+    assert!(said.contains("as it is") && said.contains("shop is paired already"), "{said}");
+}
+
+#[test]
+fn pair_of_mariadb_replicates_both_ways_and_one_side_is_read_only() {
+    pair_replicates_both_ways_and_one_side_is_read_only(Server::MariaDb);
+}
+
+#[test]
+fn pair_of_mysql_replicates_both_ways_and_one_side_is_read_only() {
+    pair_replicates_both_ways_and_one_side_is_read_only(Server::MySql);
+}
+
+fn both_sides_are_written_to_at_once(server: Server) {
+    const ROWS: usize = 200;
+    let two = Two::new();
+    two.here.add(server, "shop", &[]);
+    two.pair(&["--both-writable", "--yes"]);
+    two.here.query(
+        "shop",
+        "CREATE DATABASE d; CREATE TABLE d.t (id INT AUTO_INCREMENT PRIMARY KEY, v VARCHAR(20))",
+    );
+    await_that(|| rows_of(&two.there, "shop", "SHOW TABLES FROM d") == "t");
+    let inserts = "INSERT INTO d.t (v) VALUES (@@server_id);".repeat(ROWS);
+    let children: Vec<_> = [&two.here, &two.there]
+        .map(|host| {
+            let words = ["client", "shop", "--", "--execute", &inserts];
+            host.command(&words).stdout(Stdio::null()).spawn().expect("it goes well")
+        })
+        .into_iter()
+        .collect();
+    children.into_iter().for_each(|mut child| assert!(child.wait().expect("it goes well").success()));
+    for host in [&two.here, &two.there] {
+        let all = || rows_of(host, "shop", "SELECT COUNT(*) FROM d.t");
+        await_that(|| all() == (2 * ROWS).to_string());
+        assert!(host.replicas().iter().all(|one| one["state"] == "running"), "{:?}", host.replicas());
+    }
+    let sum = "SELECT CONCAT_WS(' ', COUNT(*), SUM(id), COUNT(DISTINCT v)) FROM d.t";
+    assert_eq!(two.here.query("shop", sum), two.there.query("shop", sum));
+}
+
+#[test]
+fn both_sides_of_mariadb_are_written_to_at_once() {
+    both_sides_are_written_to_at_once(Server::MariaDb);
+}
+
+#[test]
+fn both_sides_of_mysql_are_written_to_at_once() {
+    both_sides_are_written_to_at_once(Server::MySql);
+}
+
+#[test]
+fn what_cannot_be_paired_is_one_sentence_and_touches_nothing() {
+    let two = Two::new();
+    two.here.add(Server::MariaDb, "shop", &[]);
+    let before = (two.here.ok(&["config", "shop"]), two.there.list().len());
+    for (with, word) in [
+        ("stranger", "Host key verification failed"),
+        ("nobody", "Connection refused"),
+        ("-oProxyCommand=id", "it is no host's name"),
+    ] {
+        let with = if with.starts_with('-') { format!("--with={with}") } else { with.to_owned() };
+        let said = match with.strip_prefix("--with=") {
+            Some(_) => two.here.refused(&["pair", &with, "--yes"]),
+            None => two.refused(&with, &["--yes"]),
+        };
+        assert!(said.contains(word), "{with}: {said}");
+    }
+    let config = format!("-F{}", two.sshd.client_config().display());
+    let said = two.here.refused(&[
+        "pair",
+        "--with",
+        "there",
+        "--remote-program",
+        "/nonexistent/nuthatch",
+        "--ssh-option",
+        &config,
+        "--yes",
+    ]);
+    assert!(said.contains("there is no /nonexistent/nuthatch there"), "{said}");
+    assert!(two.refused("there", &[]).contains("say --yes"), "nobody has said yes");
+    assert!(two.refused("there", &["nothing", "--yes"]).contains("find nothing"));
+    // One of that name with another port.
+    two.there.ok(&["add", "other"]);
+    assert!(two.refused("there", &["shop", "--yes"]).contains("is that of other there"));
+    two.there.ok(&["remove", "other", "--yes", "other", "--destroy-data"]);
+    assert_eq!((two.here.ok(&["config", "shop"]), two.there.list().len()), before);
+    assert_eq!(two.here.query("shop", "SELECT COUNT(*) FROM mysql.user WHERE User LIKE 'nuthatch%'"), "0");
+}
+
+fn one_whose_binlogs_are_purged_is_copied_while_it_is_written_to(server: Server) {
+    let two = Two::new();
+    two.here.add(server, "shop", &["--set", "max_connections=44"]);
+    makes_tables(&two.here, "shop");
+    two.here.query("shop", "INSERT INTO d.t (v) VALUES ('old')");
+    purge(&two.here, "shop");
+    // Writes go on from the beginning to the end.
+    let inserts = "INSERT INTO d.t (v) VALUES ('new'); DO SLEEP(0.01);".repeat(10_000);
+    let file = two.here.root().join("inserts.sql");
+    fs::write(&file, inserts).expect("it goes well");
+    let mut writer = two
+        .here
+        .command(&["client", "shop"])
+        .stdin(fs::File::open(&file).expect("it goes well"))
+        .stdout(Stdio::null())
+        .spawn()
+        .expect("it goes well");
+    let said = two.pair(&["--yes"]);
+    assert!(said.contains("there: added, as a copy of the one here"), "{said}");
+    assert!(writer.try_wait().expect("it goes well").is_none(), "it was written to all the time");
+    writer.kill().expect("it goes well");
+    writer.wait().expect("it goes well");
+    let all = "SELECT CONCAT_WS(' ', COUNT(*), SUM(id), MIN(v)) FROM d.t";
+    await_that(|| two.here.query("shop", all) == two.there.query("shop", all));
+    assert_eq!(two.there.query("shop", "SELECT @@max_connections"), "44");
+    two.there.query("shop", "INSERT INTO d.t (v) VALUES ('back')");
+    await_that(|| rows_of(&two.here, "shop", "SELECT v FROM d.t WHERE v = 'back'") == "back");
+    for host in [&two.here, &two.there] {
+        await_that(|| host.replica("shop")["state"] == "running");
+    }
+    assert!(two.pair(&[]).contains("shop is paired already"));
+}
+
+#[test]
+fn mariadb_whose_binlogs_are_purged_is_copied_while_it_is_written_to() {
+    one_whose_binlogs_are_purged_is_copied_while_it_is_written_to(Server::MariaDb);
+}
+
+#[test]
+fn mysql_whose_binlogs_are_purged_is_copied_while_it_is_written_to() {
+    one_whose_binlogs_are_purged_is_copied_while_it_is_written_to(Server::MySql);
+}
+
+/// The password of a replica's login, as MariaDB keeps it for itself.
+fn password_of(host: &Host, name: &str) -> String {
+    let file = fs::read_to_string(host.path_of(name).join("data/master.info")).expect("it goes well");
+    file.lines().nth(5).expect("it goes well").to_owned()
+}
+
+fn files_with(dir: &Path, word: &str) -> Vec<String> {
+    let said = Command::new("grep").args(["-rlaF", word]).arg(dir).output().expect("it goes well");
+    String::from_utf8_lossy(&said.stdout).lines().map(str::to_owned).collect()
+}
+
+#[test]
+fn password_is_in_no_log_and_in_no_process_list() {
+    let two = Two::new();
+    two.here.add(Server::MariaDb, "shop", &["--set", "general_log=ON", "--set", "long_query_time=0"]);
+    // Who looks all the time at what runs.
+    let seen = two.here.root().join("seen");
+    let script = format!(
+        "while :; do cat /proc/[0-9]*/cmdline /proc/[0-9]*/environ 2>/dev/null | tr '\\0' '\\n' | sort -u >> {}; done",
+        seen.display()
+    );
+    let mut looker = Command::new("sh").args(["-c", &script]).spawn().expect("it goes well");
+    two.pair(&["--yes"]);
+    looker.kill().expect("it goes well");
+    looker.wait().expect("it goes well");
+    let seen_all = fs::read_to_string(&seen).unwrap_or_default();
+    assert!(seen_all.contains("answer"), "it has looked");
+    for (host, other) in [(&two.here, &two.there), (&two.there, &two.here)] {
+        let password = password_of(host, "shop");
+        assert_eq!(password.len(), 24, "{password:?}");
+        assert!(!seen_all.contains(&password), "in the process list");
+        for host in [host, other] {
+            for file in files_with(host.root(), &password) {
+                assert!(file.ends_with("data/master.info"), "{file}");
+            }
+        }
+    }
+}

@@ -1,0 +1,343 @@
+//! One instance follows another, on real servers of both kinds.
+
+use std::fs;
+use std::path::PathBuf;
+
+use serde_json::Value;
+
+use crate::fetched::mysql;
+use crate::host::{Host, await_that};
+use crate::watching::{page, watched};
+
+/// Which server an instance is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Server {
+    MariaDb,
+    MySql,
+}
+
+impl Server {
+    /// What `add` is told.
+    fn place(self) -> String {
+        match self {
+            Self::MariaDb => "mariadb".to_owned(),
+            Self::MySql => mysql(),
+        }
+    }
+}
+
+impl Host {
+    /// One that runs.
+    pub(crate) fn add(&self, server: Server, name: &str, more: &[&str]) {
+        let place = server.place();
+        let words = ["add", name, "--server", &place];
+        self.ok(&words.iter().chain(more).copied().collect::<Vec<_>>());
+    }
+
+    /// Where its instances listen.
+    pub(crate) fn address(&self) -> String {
+        let host: Value = serde_json::from_str(&self.ok(&["host", "--json"])).expect("it goes well");
+        host["address"].as_str().expect("it goes well").to_owned()
+    }
+
+    /// The rows of `replication --json`.
+    pub(crate) fn replicas(&self) -> Vec<Value> {
+        serde_json::from_str(&self.ok(&["replication", "--json"])).expect("it goes well")
+    }
+
+    /// The row of one.
+    pub(crate) fn replica(&self, name: &str) -> Value {
+        self.replicas().into_iter().find(|one| one["name"] == name).expect("it goes well")
+    }
+
+    fn port(&self, name: &str) -> u64 {
+        self.show(name)["port"].as_u64().expect("it goes well")
+    }
+}
+
+/// What a query gives, or nothing where it cannot be answered yet.
+pub(crate) fn rows_of(host: &Host, name: &str, sql: &str) -> String {
+    let words = ["client", name, "--", "--batch", "--skip-column-names", "--execute", sql];
+    let said = host.command(&words).output().expect("it goes well");
+    String::from_utf8_lossy(&said.stdout).trim().to_owned()
+}
+
+pub(crate) fn makes_tables(host: &Host, name: &str) {
+    host.query(
+        name,
+        "CREATE DATABASE d; CREATE TABLE d.t (id INT AUTO_INCREMENT PRIMARY KEY, v VARCHAR(20))",
+    );
+}
+
+/// What it has written is in its binlogs no more. A server keeps one for a moment that it has just ended.
+pub(crate) fn purge(host: &Host, name: &str) {
+    host.query(name, "FLUSH BINARY LOGS");
+    await_that(|| {
+        let logs = host.query(name, "SHOW BINARY LOGS");
+        let last = logs.lines().last().and_then(|line| line.split('\t').next()).expect("it goes well");
+        host.query(name, &format!("PURGE BINARY LOGS TO '{last}'"));
+        host.query(name, "SHOW BINARY LOGS").lines().count() == 1
+    });
+}
+
+fn rows_arrive_over_tls_and_the_source_may_go_and_come_back(server: Server) {
+    let host = Host::new();
+    host.add(server, "source", &[]);
+    host.add(server, "replica", &[]);
+    makes_tables(&host, "source");
+    let said = host.ok(&["replicate", "replica", "--from", "source"]);
+    assert!(said.contains("over TLS"), "{said}");
+    host.query("source", "INSERT INTO d.t (v) VALUES ('one')");
+    let rows = |wanted: &'static str| {
+        let host = &host;
+        move || rows_of(host, "replica", "SELECT GROUP_CONCAT(v ORDER BY id) FROM d.t") == wanted
+    };
+    await_that(rows("one"));
+    await_that(|| host.replica("replica")["behind_s"] == 0);
+    let row = host.replica("replica");
+    let source = format!("{}:{}", host.address(), host.port("source"));
+    assert_eq!((row["source"].as_str(), row["state"].as_str()), (Some(source.as_str()), Some("running")));
+    assert_eq!(row["writable"], false, "{row}");
+    // Its account may come over TLS only, and may do nothing else.
+    let user = format!("nuthatch_repl_{}", host.show("replica")["server_id"]);
+    let ssl = format!(
+        "SELECT CONCAT(ssl_type, ' ', Super_priv, Repl_slave_priv) FROM mysql.user WHERE User = '{user}'"
+    );
+    assert_eq!(host.query("source", &ssl), "ANY NY");
+    assert!(host.refused(&["remove", "source", "--yes", "source"]).contains("replicates from it"));
+    let (_watch, address) = watched(&host);
+    let (status, metrics) = page(address, "/metrics");
+    assert_eq!(status, 200);
+    for figure in ["replication_running", "replication_behind_seconds"] {
+        let begin = format!("nuthatch_instance_{figure}{{instance=\"replica\"");
+        let is_it = |line: &&str| line.starts_with(&begin) && line.contains(&format!("source=\"{source}\""));
+        assert!(metrics.lines().any(|line| is_it(&line)), "{figure}: {metrics}");
+    }
+    // Killed, and brought back.
+    let before = host.server_pid("source");
+    host.kill(before);
+    await_that(|| host.replica("replica")["state"] == "connecting");
+    host.await_another("source", before);
+    host.query("source", "INSERT INTO d.t (v) VALUES ('two')");
+    await_that(rows("one,two"));
+    // The replica too.
+    host.ok(&["restart", "replica"]);
+    host.query("source", "INSERT INTO d.t (v) VALUES ('three')");
+    await_that(rows("one,two,three"));
+    await_that(|| host.replica("replica")["state"] == "running");
+    assert!(host.ok(&["replicate", "replica", "--from", "source"]).contains("follows it already"));
+    host.ok(&["replicate", "replica", "--stop"]);
+    assert_eq!(host.replica("replica")["state"], "stopped");
+    host.ok(&["replicate", "replica", "--go-on"]);
+    host.ok(&["replicate", "replica", "--forget"]);
+    assert_eq!(host.replica("replica")["source"], Value::Null);
+    assert_eq!(host.query("source", &ssl), "", "its account is gone");
+    // It goes on where it was.
+    host.query("source", "INSERT INTO d.t (v) VALUES ('four')");
+    host.ok(&["replicate", "replica", "--from", "source"]);
+    await_that(rows("one,two,three,four"));
+}
+
+#[test]
+fn rows_of_mariadb_arrive_over_tls_and_the_source_may_go_and_come_back() {
+    rows_arrive_over_tls_and_the_source_may_go_and_come_back(Server::MariaDb);
+}
+
+#[test]
+fn rows_of_mysql_arrive_over_tls_and_the_source_may_go_and_come_back() {
+    rows_arrive_over_tls_and_the_source_may_go_and_come_back(Server::MySql);
+}
+
+fn what_cannot_replicate_is_one_sentence_and_touches_nothing(server: Server) {
+    let host = Host::new();
+    host.add(server, "source", &[]);
+    host.add(server, "replica", &[]);
+    host.add(server, "odd", &["--set", "log_bin=binlog", "--set", "binlog_format=STATEMENT"]);
+    host.query("source", "CREATE USER u@'%' IDENTIFIED BY 'right'; GRANT REPLICATION SLAVE ON *.* TO u@'%'");
+    let password = host.root().join("password");
+    fs::write(&password, "wrong\n").expect("it goes well");
+    let file = password.to_str().expect("it goes well").to_owned();
+    let address = format!("{}:{}", host.address(), host.port("source"));
+    let nobody = format!("{}:1", host.address());
+    let before = (host.ok(&["config", "replica"]), host.query("source", "SELECT COUNT(*) FROM mysql.user"));
+    let refusals: [(Vec<&str>, &str); 7] = [
+        (vec!["--from", &address], "is a server that is not known here"),
+        (vec!["--from", &address, "--user", "u", "--password-file", &file], "Access denied"),
+        (vec!["--from", &nobody, "--user", "u", "--password-file", &file], "refused"),
+        (vec!["--from", "replica"], "it is replica itself"),
+        (vec!["--from", "missing"], "there is no such instance"),
+        (vec!["--from", "odd"], "binlog_format=ROW is wanted there"),
+        (vec!["--from", "source", "--both-writable"], "auto_increment_increment=2"),
+    ];
+    for (words, word) in refusals {
+        let words: Vec<&str> = ["replicate", "replica"].into_iter().chain(words).collect();
+        let said = host.refused(&words);
+        assert!(said.contains(word), "{words:?}: {said}");
+        assert_eq!(said.trim().lines().count(), 1, "{said}");
+        assert!(!said.contains("wrong\n") && !said.contains("'wrong'"), "{said}");
+    }
+    // Transactions of its own.
+    host.query("replica", "CREATE DATABASE mine");
+    let said = host.refused(&["replicate", "replica", "--from", "source"]);
+    assert!(said.contains("transactions of its own that the source has not"), "{said}");
+    // The other way round it lacks what is not there any more.
+    purge(&host, "replica");
+    let said = host.refused(&["replicate", "odd", "--from", "replica"]);
+    assert!(said.contains("odd cannot take part"), "{said}");
+    host.query("source", "SET GLOBAL read_only = OFF");
+    let said = host.refused(&["replicate", "source", "--from", "replica"]);
+    let errant_or_purged =
+        said.contains("transactions of its own") || said.contains("nuthatch instance clone");
+    assert!(errant_or_purged, "{said}");
+    assert_eq!(host.query("source", "SELECT COUNT(*) FROM mysql.user"), before.1);
+    assert_eq!(host.ok(&["config", "replica"]), before.0);
+    assert_eq!(host.replica("replica")["source"], Value::Null);
+    let left: Vec<PathBuf> = ["replication.json", "tls/source-ca.pem"]
+        .map(|file| host.path_of("replica").join(file))
+        .into_iter()
+        .filter(|path| path.exists())
+        .collect();
+    assert!(left.is_empty(), "{left:?}");
+}
+
+#[test]
+fn what_cannot_replicate_on_mariadb_is_one_sentence_and_touches_nothing() {
+    what_cannot_replicate_is_one_sentence_and_touches_nothing(Server::MariaDb);
+}
+
+#[test]
+fn what_cannot_replicate_on_mysql_is_one_sentence_and_touches_nothing() {
+    what_cannot_replicate_is_one_sentence_and_touches_nothing(Server::MySql);
+}
+
+#[test]
+fn mariadb_does_not_follow_mysql() {
+    let host = Host::new();
+    host.add(Server::MariaDb, "one", &[]);
+    host.add(Server::MySql, "other", &[]);
+    let said = host.refused(&["replicate", "one", "--from", "other"]);
+    assert!(said.contains("both have to be of one kind"), "{said}");
+}
+
+fn foreign_source_is_followed_by_the_account_that_it_gives(server: Server) {
+    let host = Host::new();
+    host.add(server, "source", &[]);
+    host.add(server, "replica", &[]);
+    host.query("source", "CREATE USER u@'%' IDENTIFIED BY 'right'; GRANT REPLICATION SLAVE ON *.* TO u@'%'");
+    makes_tables(&host, "source");
+    let password = host.root().join("password");
+    fs::write(&password, "right\n").expect("it goes well");
+    let address = format!("{}:{}", host.address(), host.port("source"));
+    let ca = host.root().join("tls/ca.pem");
+    host.ok(&[
+        "replicate",
+        "replica",
+        "--from",
+        &address,
+        "--user",
+        "u",
+        "--password-file",
+        password.to_str().expect("it goes well"),
+        "--ca",
+        ca.to_str().expect("it goes well"),
+    ]);
+    host.query("source", "INSERT INTO d.t (v) VALUES ('one')");
+    await_that(|| rows_of(&host, "replica", "SELECT v FROM d.t") == "one");
+}
+
+#[test]
+fn foreign_mariadb_is_followed_by_the_account_that_it_gives() {
+    foreign_source_is_followed_by_the_account_that_it_gives(Server::MariaDb);
+}
+
+#[test]
+fn foreign_mysql_is_followed_by_the_account_that_it_gives() {
+    foreign_source_is_followed_by_the_account_that_it_gives(Server::MySql);
+}
+
+fn read_only_side_refuses_ordinary_users(server: Server) {
+    let host = Host::new();
+    host.add(server, "source", &[]);
+    host.add(server, "replica", &[]);
+    makes_tables(&host, "source");
+    host.query("source", "CREATE USER app@'%' IDENTIFIED BY 'x'; GRANT ALL ON d.* TO app@'%'");
+    host.ok(&["replicate", "replica", "--from", "source"]);
+    await_that(|| rows_of(&host, "replica", "SELECT COUNT(*) FROM mysql.user WHERE User = 'app'") == "1");
+    let insert = |name: &str| {
+        let words = [
+            "client",
+            name,
+            "--",
+            "--user=app",
+            "--password=x",
+            "--execute",
+            "INSERT INTO d.t (v) VALUES ('x')",
+        ];
+        let said = host.command(&words).output().expect("it goes well");
+        (said.status.success(), String::from_utf8_lossy(&said.stderr).into_owned())
+    };
+    assert!(insert("source").0);
+    let (went_well, said) = insert("replica");
+    assert!(!went_well && said.contains("read-only"), "{said}");
+}
+
+#[test]
+fn read_only_side_of_mariadb_refuses_ordinary_users() {
+    read_only_side_refuses_ordinary_users(Server::MariaDb);
+}
+
+#[test]
+fn read_only_side_of_mysql_refuses_ordinary_users() {
+    read_only_side_refuses_ordinary_users(Server::MySql);
+}
+
+#[test]
+fn circle_is_made_only_where_both_are_to_be_written_to() {
+    let host = Host::new();
+    for name in ["one", "two", "three"] {
+        host.add(Server::MariaDb, name, &[]);
+    }
+    host.ok(&["replicate", "two", "--from", "one"]);
+    host.ok(&["replicate", "three", "--from", "two"]);
+    let said = host.refused(&["replicate", "one", "--from", "two"]);
+    assert!(said.contains("it follows one itself"), "{said}");
+    let said = host.refused(&["replicate", "one", "--from", "three"]);
+    assert!(said.contains("that would be a circle (three and two follow it)"), "{said}");
+    let said = host.refused(&["replicate", "two", "--from", "three"]);
+    assert!(said.contains("it follows") && said.contains("--forget ends that"), "{said}");
+    // What the first one writes arrives at the last.
+    makes_tables(&host, "one");
+    await_that(|| rows_of(&host, "three", "SHOW TABLES FROM d") == "t");
+    // Both ways where that is said.
+    host.ok(&["replicate", "three", "--forget"]);
+    host.ok(&["set", "one", "auto_increment_increment=2", "auto_increment_offset=1"]);
+    host.ok(&["set", "two", "auto_increment_increment=2", "auto_increment_offset=2"]);
+    host.ok(&["replicate", "one", "--from", "two", "--both-writable"]);
+    for name in ["one", "two"] {
+        host.query(name, "INSERT INTO d.t (v) VALUES (@@port)");
+    }
+    for name in ["one", "two"] {
+        await_that(|| rows_of(&host, name, "SELECT GROUP_CONCAT(id % 2 ORDER BY id % 2) FROM d.t") == "0,1");
+    }
+    assert_eq!(host.query("one", "SELECT @@auto_increment_offset"), "1");
+}
+
+#[test]
+fn former_source_follows_the_one_that_took_its_place() {
+    let host = Host::new();
+    for name in ["old", "new"] {
+        host.add(Server::MariaDb, name, &[]);
+    }
+    makes_tables(&host, "old");
+    host.ok(&["replicate", "new", "--from", "old"]);
+    host.query("old", "INSERT INTO d.t (v) VALUES ('one')");
+    await_that(|| rows_of(&host, "new", "SELECT v FROM d.t") == "one");
+    host.ok(&["replicate", "new", "--forget"]);
+    host.ok(&["set", "new", "read_only=OFF"]);
+    // The new one's binlogs do not hold any more what the old one wrote.
+    purge(&host, "new");
+    host.query("new", "INSERT INTO d.t (v) VALUES ('two')");
+    host.ok(&["replicate", "old", "--from", "new"]);
+    host.query("new", "INSERT INTO d.t (v) VALUES ('three')");
+    await_that(|| rows_of(&host, "old", "SELECT GROUP_CONCAT(v ORDER BY id) FROM d.t") == "one,two,three");
+}
