@@ -12,6 +12,13 @@ use crate::backup::take::{Taking, take_to_pipe};
 use crate::error::InstanceError;
 use crate::name::InstanceName;
 use crate::progress::{Progress, Step};
+use crate::replication::copy::copy;
+use crate::replication::end::End;
+use crate::replication::fitness::BothWays;
+use crate::replication::link::Via;
+use crate::replication::replicate::{Bond, Found, Writable, connect, options_of};
+use crate::replication::request::Which;
+use crate::replication::ssh::Ssh;
 use crate::root::Root;
 
 /// The new instance has the data that the old one had a moment ago, another root's password, and was not started yet.
@@ -43,6 +50,46 @@ pub fn clone(
             Err(_panic) => Err(InstanceError::Refused(format!("clone {name}: a thread of ours panicked"))),
         }
     })
+}
+
+/// The same on another host; `wanted` is the instance there, which runs then.
+///
+/// # Errors
+/// As [`take_to_pipe`], and what the other host refuses; nothing of the new one is left then.
+pub fn clone_to(
+    root: &Root,
+    name: &InstanceName,
+    there: &Ssh,
+    wanted: &Wanted,
+    taking: &Taking,
+    progress: &mut dyn Progress,
+) -> Result<(), InstanceError> {
+    progress.step(&Step::Note(format!("copying {name} to {} as {}", there.host(), wanted.name)));
+    copy(root, name, there, wanted, taking, progress)
+}
+
+/// The clone on another host follows the one here.
+///
+/// # Errors
+/// As [`replicate`](crate::replicate); the clone stays.
+pub fn follow_from(
+    root: &Root,
+    name: &InstanceName,
+    there: &Ssh,
+    new: &InstanceName,
+    over_tls: bool,
+    progress: &mut dyn Progress,
+) -> Result<(), InstanceError> {
+    let (here, there) = (End::Here(root.clone()), End::There(there.clone()));
+    let source = here.look(Which::Named(name.clone()))?;
+    let replica = there.look(Which::Named(new.clone()))?;
+    let bond = Bond {
+        via: Via::Peer(name.clone()),
+        both_ways: BothWays::Refused,
+        over_tls,
+        options: options_of(&replica, &source.standing, Writable::Source)?,
+    };
+    connect(&Found { end: &there, known: &replica }, &Found { end: &here, known: &source }, bond, progress)
 }
 
 fn is_broken_pipe(error: &InstanceError) -> bool {

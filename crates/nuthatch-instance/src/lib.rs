@@ -54,7 +54,7 @@ pub use backup::store::{Backup, Retention, Store};
 pub use backup::take::{Taking, take, take_to_pipe};
 pub use backup::verify::{Verified, verify};
 pub use change::{Change, Changed, When, change, preview};
-pub use clone::clone;
+pub use clone::{clone, clone_to, follow_from};
 pub use converge::described::{Described, DescribedInstance};
 pub use converge::plan::{Action, Plan};
 pub use doctor::{Finding, examine, mend};

@@ -8,6 +8,7 @@
 
 pub(crate) mod account;
 pub(crate) mod answer;
+pub(crate) mod copy;
 pub(crate) mod dialect;
 pub(crate) mod end;
 pub(crate) mod ending;

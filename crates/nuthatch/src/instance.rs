@@ -3,6 +3,7 @@
 mod ask_person;
 mod backups;
 mod bars;
+mod cloning;
 mod pairing;
 mod replicating;
 mod said;
@@ -86,7 +87,7 @@ pub(crate) fn run(arguments: &InstanceArguments) -> anyhow::Result<()> {
         InstanceCommand::Verify(arguments) => backups::verify(&root, arguments),
         InstanceCommand::Restore(arguments) => backups::restore(&root, arguments),
         InstanceCommand::Archive(arguments) => backups::archive(&root, arguments),
-        InstanceCommand::Clone(arguments) => backups::clone(&root, arguments),
+        InstanceCommand::Clone(arguments) => cloning::clone(&root, arguments),
         InstanceCommand::Upgrade(arguments) => upgrade(&root, arguments),
         InstanceCommand::Doctor(arguments) => doctor(&root, arguments),
         InstanceCommand::Replicate(arguments) => replicating::replicate(&root, arguments),

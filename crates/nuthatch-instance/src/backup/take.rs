@@ -32,6 +32,19 @@ pub struct Taking {
     pub retention: Retention,
 }
 
+impl Taking {
+    /// For a backup that is kept nowhere: little compressed, not encrypted, as fast as it goes.
+    #[must_use]
+    pub fn for_a_copy() -> Self {
+        Self {
+            incremental: false,
+            seal: Seal { level: 1, recipient_files: Vec::new() },
+            pace: Arc::new(Pace::new(None)),
+            retention: Retention::default(),
+        }
+    }
+}
+
 /// A new backup of the instance is in the store, whole; what is not to be kept is gone.
 ///
 /// # Errors

@@ -3,16 +3,18 @@
 //! A [plan](plan::Plan) is made first, from what is on both sides, and nothing is touched for it. It is then carried out instance by instance;
 //! an instance that is paired is left alone, so that it can be carried out again where it was kept from its end.
 
-pub(crate) mod copy;
 pub(crate) mod options;
 pub(crate) mod plan;
 
+use crate::add::Wanted;
+use crate::backup::take::Taking;
 use crate::error::InstanceError;
+use crate::name::InstanceName;
 use crate::progress::{Progress, Step};
+use crate::replication::copy::copy;
 use crate::replication::end::End;
 use crate::replication::fitness::BothWays;
 use crate::replication::link::Via;
-use crate::replication::pair::copy::copy;
 use crate::replication::pair::options::{Side, missing};
 use crate::replication::pair::plan::{Other, Pairing, Plan, Seed};
 use crate::replication::replicate::{Bond, Found, Writable, connect, follows};
@@ -39,7 +41,7 @@ fn carry_out(plan: &Plan, pairing: &Pairing, progress: &mut dyn Progress) -> Res
         progress.step(&Step::Note(format!("adding {name} on {there}")));
         match seed {
             Seed::Binlogs => plan.there.tell(&Request::Add(wanted.clone()))?,
-            Seed::Copy => copy(&plan.here, &plan.there, wanted, progress)?,
+            Seed::Copy => copy_there(plan, name, wanted, progress)?,
         }
     }
     let look = |end: &End| end.look(Which::Named(name.clone()));
@@ -61,6 +63,19 @@ fn carry_out(plan: &Plan, pairing: &Pairing, progress: &mut dyn Progress) -> Res
         }
     }
     bind(plan, &here, &there, progress)
+}
+
+/// The other host gets a copy of the one here.
+fn copy_there(
+    plan: &Plan,
+    name: &InstanceName,
+    wanted: &Wanted,
+    progress: &mut dyn Progress,
+) -> Result<(), InstanceError> {
+    let (End::Here(root), End::There(ssh)) = (&plan.here, &plan.there) else {
+        return Err(InstanceError::Refused(format!("copy {name}: it goes from here to another host")));
+    };
+    copy(root, name, ssh, wanted, &Taking::for_a_copy(), progress)
 }
 
 /// Both follow each other; where the second cannot, the first does no more what it has just begun.

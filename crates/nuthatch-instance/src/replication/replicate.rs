@@ -239,7 +239,11 @@ fn say_begun(own: &Known, source: &str, over_tls: bool, progress: &mut dyn Progr
 }
 
 /// The options that a replica gets.
-fn options_of(replica: &Known, source: &Standing, writable: Writable) -> Result<Vec<String>, InstanceError> {
+pub(crate) fn options_of(
+    replica: &Known,
+    source: &Standing,
+    writable: Writable,
+) -> Result<Vec<String>, InstanceError> {
     let own = &replica.standing;
     let mut options = Vec::new();
     if own.kind == Kind::MariaDb && (own.domain == 0 || own.domain == source.domain) {

@@ -6,6 +6,8 @@ use std::path::PathBuf;
 use clap::{Args, Subcommand};
 use nuthatch_instance::{InstanceName, USUAL_TEMPLATE};
 
+use super::replication::RemoteArguments;
+
 use super::replication::{InstancePairArguments, InstanceReplicateArguments, InstanceReplicationArguments};
 
 /// Add, configure, run and remove MariaDB and MySQL instances on this host.
@@ -486,19 +488,39 @@ pub(crate) struct InstanceArchiveArguments {
 
 #[derive(Debug, Args)]
 pub(crate) struct InstanceCloneArguments {
+    /// The instance that is there
+    #[arg(value_name = "NAME", required_unless_present = "all")]
+    pub(crate) name: Option<InstanceName>,
+
+    /// The new one [default: the same name, on another host]
+    #[arg(value_name = "NEW", required_unless_present_any = ["to", "all"])]
+    pub(crate) new: Option<InstanceName>,
+
+    /// All of this host that run, each under its own name and on its own port
+    #[arg(long, conflicts_with = "name", requires = "to")]
+    pub(crate) all: bool,
+
+    /// Another host, as ssh knows it, on which the new one is to be
+    #[arg(long, value_name = "[USER@]HOST")]
+    pub(crate) to: Option<String>,
+
     #[command(flatten)]
-    pub(crate) one: InstanceOne,
+    pub(crate) remote: RemoteArguments,
 
-    /// The new instance
-    #[arg(value_name = "NEW")]
-    pub(crate) new: InstanceName,
+    /// Have the new one replicate from the old one, read-only
+    #[arg(long, conflicts_with = "no_start")]
+    pub(crate) replicate: bool,
 
-    /// Its port [default: the first free one of the host's]
-    #[arg(long, value_name = "PORT")]
+    /// With --replicate: not over TLS
+    #[arg(long, requires = "replicate")]
+    pub(crate) no_tls: bool,
+
+    /// Its port [default: on this host the first free one, on another host the same]
+    #[arg(long, value_name = "PORT", conflicts_with = "all")]
     pub(crate) port: Option<u16>,
 
     /// Do not start it now
-    #[arg(long)]
+    #[arg(long, conflicts_with = "to")]
     pub(crate) no_start: bool,
 
     #[command(flatten)]

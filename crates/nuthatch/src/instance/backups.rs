@@ -1,4 +1,4 @@
-//! `backup`, `backups`, `verify`, `restore`, `archive` and `clone`.
+//! `backup`, `backups`, `verify`, `restore` and `archive`.
 
 use std::fs::File;
 use std::path::Path;
@@ -20,8 +20,8 @@ use super::said::failed;
 use super::shown;
 use super::starting::{WITHIN, start_one};
 use crate::cli::{
-    InstanceArchiveArguments, InstanceBackupArguments, InstanceBackupsArguments, InstanceCloneArguments,
-    InstancePaceArguments, InstanceRestoreArguments, InstanceSealArguments, InstanceVerifyArguments,
+    InstanceArchiveArguments, InstanceBackupArguments, InstanceBackupsArguments, InstancePaceArguments,
+    InstanceRestoreArguments, InstanceSealArguments, InstanceVerifyArguments,
 };
 use crate::log::print_line;
 
@@ -106,6 +106,9 @@ pub(super) fn restore(root: &Root, arguments: &InstanceRestoreArguments) -> anyh
         say(&filled.map_err(failed)?)?;
         return if arguments.no_start { Ok(()) } else { start_one(root, name, WITHIN) };
     }
+    if arguments.another {
+        bail!("failed to add {name}: it is there already");
+    }
     named_again(arguments.yes.as_deref(), "puts a backup in the place of the data of", name)?;
     let program = std::env::current_exe().context("cannot tell which program this is")?;
     let life = Life { program: &program, within: WITHIN };
@@ -129,7 +132,7 @@ fn say(filled: &Filled) -> anyhow::Result<()> {
     ))
 }
 
-fn position(filled: &Filled) -> &str {
+pub(super) fn position(filled: &Filled) -> &str {
     if filled.gtid.is_empty() { "none" } else { &filled.gtid }
 }
 
@@ -238,30 +241,11 @@ pub(super) fn archive(root: &Root, arguments: &InstanceArchiveArguments) -> anyh
     }
 }
 
-/// `nuthatch instance clone`.
-pub(super) fn clone(root: &Root, arguments: &InstanceCloneArguments) -> anyhow::Result<()> {
-    let name = &arguments.one.name;
-    let record = root.find(name).and_then(|place| place.record()).map_err(failed)?;
-    let wanted = Wanted {
-        name: arguments.new.clone(),
-        server: record.server,
-        template: record.template,
-        own: record.own.iter().map(|(option, value)| format!("{option}={value}")).collect(),
-        port: arguments.port,
-        enabled: true,
-    };
-    let taking = Taking {
-        incremental: false,
-        seal: Seal { level: 1, recipient_files: Vec::new() },
-        pace: pace(&arguments.pace),
-        retention: Retention::default(),
-    };
-    let filled = nuthatch_instance::clone(root, name, &wanted, &taking, &mut Bars::new()).map_err(failed)?;
-    print_line(&format!("{} has the data of {name}, GTID position {}", arguments.new, position(&filled)))?;
-    if arguments.no_start { Ok(()) } else { start_one(root, &arguments.new, WITHIN) }
-}
-
-fn those_that_run(root: &Root, names: &[InstanceName], all: bool) -> anyhow::Result<Vec<InstanceName>> {
+pub(super) fn those_that_run(
+    root: &Root,
+    names: &[InstanceName],
+    all: bool,
+) -> anyhow::Result<Vec<InstanceName>> {
     if !all {
         return Ok(names.to_vec());
     }
@@ -274,7 +258,7 @@ fn seal(arguments: &InstanceSealArguments) -> Seal {
 }
 
 /// One pace for all; this process, and whom it starts, is as polite to the disk as was said.
-fn pace(arguments: &InstancePaceArguments) -> Arc<Pace> {
+pub(super) fn pace(arguments: &InstancePaceArguments) -> Arc<Pace> {
     let class = match arguments.io.as_str() {
         "idle" => &["-c", "3"][..],
         "low" => &["-c", "2", "-n", "7"],

@@ -1,7 +1,7 @@
 //! Another instance with the same data, and the same instance with a newer server.
 
 use crate::fetched::{mysql, newer_mariadb};
-use crate::host::Host;
+use crate::host::{Host, await_that};
 use crate::work::{Work, checksums};
 
 #[test]
@@ -11,9 +11,10 @@ fn clone_of_one_that_is_written_to_is_whole() {
         host.ok(&["add", name, "--server", &server, "--set", "max_connections=33"]);
         let work = Work::begin(&host, name);
         let other = format!("{name}-2");
-        let said = host.ok(&["clone", name, &other]);
+        let said = host.ok(&["clone", name, &other, "--replicate"]);
         assert!(said.contains("GTID position"), "{said}");
         work.end();
+        await_that(|| checksums(&host, name) == checksums(&host, &other));
         assert_eq!(host.query(&other, "SELECT SUM(balance) FROM work.account"), "800");
         assert_eq!(host.query(&other, "SELECT @@max_connections"), "33");
         assert_ne!(host.show(name)["port"], host.show(&other)["port"]);

@@ -7,6 +7,7 @@ use std::process::{Command, Stdio};
 use crate::host::{Host, await_that};
 use crate::replicating::{Server, makes_tables, purge, rows_of};
 use crate::sshd::Sshd;
+use crate::work::{Work, checksums};
 
 /// Two hosts and the way from the first to the second.
 struct Two {
@@ -254,4 +255,38 @@ fn password_is_in_no_log_and_in_no_process_list() {
             }
         }
     }
+}
+
+#[test]
+fn running_one_is_cloned_to_another_host_and_followed_there() {
+    let two = Two::new();
+    for (name, server) in [("shop", Server::MariaDb), ("blog", Server::MySql)] {
+        two.here.add(server, name, &["--set", "max_connections=33"]);
+    }
+    let work = Work::begin(&two.here, "shop");
+    let words = two.words("there", &["--replicate"]);
+    let clone = |first: &[&str]| -> Vec<String> {
+        let to =
+            words.iter().skip(1).map(|word| if word == "--with" { "--to".to_owned() } else { word.clone() });
+        first.iter().map(|word| (*word).to_owned()).chain(to).collect()
+    };
+    let said = |words: Vec<String>| two.here.ok(&words.iter().map(String::as_str).collect::<Vec<_>>());
+    said(clone(&["clone", "--all"]));
+    work.await_more();
+    work.end();
+    await_that(|| checksums(&two.there, "shop") == checksums(&two.here, "shop"));
+    for name in ["shop", "blog"] {
+        assert_eq!(two.there.show(name)["port"], two.here.show(name)["port"]);
+        assert_eq!(
+            two.there.query(name, "SELECT CONCAT_WS(' ', @@max_connections, @@read_only + 0)"),
+            "33 1"
+        );
+    }
+    two.here.query("blog", "CREATE DATABASE followed");
+    await_that(|| two.there.query("blog", "SHOW DATABASES").contains("followed"));
+    // What is there already stays, and what fails leaves nothing.
+    let again = clone(&["clone", "shop"]);
+    let refused = two.here.refused(&again.iter().map(String::as_str).collect::<Vec<_>>());
+    assert!(refused.contains("it is there already"), "{refused}");
+    assert_eq!(two.there.list().len(), 2);
 }
