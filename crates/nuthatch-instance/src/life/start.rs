@@ -119,7 +119,11 @@ fn spawn_supervisor(root: &Root, place: &Place, program: &Path) -> Result<Proces
 /// Waits until the supervisor says that the server answers.
 fn await_answer(place: &Place, within: Duration, progress: &mut dyn Progress) -> Result<(), InstanceError> {
     let look = || {
-        let state = State::load(place).ok()?;
+        let mut state = State::load(place).ok()?;
+        if state.doing() == Doing::Vanished {
+            // It may have written down why and ended since.
+            state = State::load(place).ok()?;
+        }
         match (state.doing(), state.phase) {
             (Doing::Running, _) => Some(Ok(())),
             (Doing::Failed | Doing::Stopped | Doing::Vanished | Doing::Unsupervised, _) => {

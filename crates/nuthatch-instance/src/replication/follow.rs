@@ -130,27 +130,31 @@ fn login<'a>(order: &'a Order, password: &'a Password) -> Login<'a> {
     Login { host: &order.host, port: order.port, user: &order.link.user, password, trust: &order.trust }
 }
 
-/// Both threads run; else with the error of one.
+/// Both threads run, and go on running for a moment: a source that refuses what it is asked for says so behind the login. Else with the error.
 pub(crate) async fn await_running(
     session: &mut Session,
     place: &Place,
     kind: Kind,
 ) -> Result<(), InstanceError> {
     const LOOK_EVERY: Duration = Duration::from_millis(100);
+    const LOOKS: u32 = 10;
+    let mut running = 0;
     let deadline = Deadline::after(BEGINS_WITHIN);
     loop {
         let status = status(session, kind).await?;
         let following = status.as_ref().map(Status::following);
         let why = status.and_then(|status| status.why());
         match (following, why) {
-            (Some(Following::Running), _) => return Ok(()),
+            (Some(Following::Running), _) if running == LOOKS => return Ok(()),
+            (Some(Following::Running), _) => running += 1,
             (Some(_), Some(why)) => return Err(not_begun(place, &why)),
             _ if deadline.is_over() => {
                 let why = format!("it has not begun after {} s", BEGINS_WITHIN.as_secs());
                 return Err(not_begun(place, &why));
             }
-            _ => tokio::time::sleep(LOOK_EVERY).await,
+            _ => running = 0,
         }
+        tokio::time::sleep(LOOK_EVERY).await;
     }
 }
 

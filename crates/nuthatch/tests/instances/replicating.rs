@@ -1,7 +1,7 @@
 //! One instance follows another, on real servers of both kinds.
 
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
@@ -223,24 +223,33 @@ fn foreign_source_is_followed_by_the_account_that_it_gives(server: Server) {
     let host = Host::new();
     host.add(server, "source", &[]);
     host.add(server, "replica", &[]);
-    host.query("source", "CREATE USER u@'%' IDENTIFIED BY 'right'; GRANT REPLICATION SLAVE ON *.* TO u@'%'");
+    host.query("source", "CREATE USER u@'%' IDENTIFIED BY 'right'");
     makes_tables(&host, "source");
     let password = host.root().join("password");
     fs::write(&password, "right\n").expect("it goes well");
     let address = format!("{}:{}", host.address(), host.port("source"));
     let ca = host.root().join("tls/ca.pem");
-    host.ok(&[
-        "replicate",
-        "replica",
-        "--from",
-        &address,
-        "--user",
-        "u",
-        "--password-file",
-        password.to_str().expect("it goes well"),
-        "--ca",
-        ca.to_str().expect("it goes well"),
-    ]);
+    // That of another host.
+    let other = Host::new();
+    other.ok(&["add", "any"]);
+    let text = |path: &Path| path.to_str().expect("it goes well").to_owned();
+    let (file, ca, other_ca) = (text(&password), text(&ca), text(&other.root().join("tls/ca.pem")));
+    let words = |ca| {
+        ["replicate", "replica", "--from", &address, "--user", "u", "--password-file", &file, "--ca", ca]
+    };
+    let before = host.ok(&["config", "replica"]);
+    let said = host.refused(&words(&other_ca));
+    assert!(said.contains("TLS failed"), "{said}");
+    // It may log in, and may not replicate: what was begun is taken back.
+    let said = host.refused(&words(&ca));
+    assert!(said.contains("have replica replicate") && said.trim().lines().count() == 1, "{said}");
+    assert_eq!(
+        (host.ok(&["config", "replica"]), host.replica("replica")["source"].clone()),
+        (before, Value::Null)
+    );
+    assert!(!host.path_of("replica").join("replication.json").exists());
+    host.query("source", "GRANT REPLICATION SLAVE ON *.* TO u@'%'");
+    host.ok(&words(&ca));
     host.query("source", "INSERT INTO d.t (v) VALUES ('one')");
     await_that(|| rows_of(&host, "replica", "SELECT v FROM d.t") == "one");
 }
