@@ -22,6 +22,8 @@ pub struct HostgroupAttributes {
     pub follow: Option<Follow>,
     /// In the place of `mysql-init_connect`.
     pub init_connect: Option<String>,
+    /// How its servers get warm before they get their whole share.
+    pub warming: OwnWarming,
     /// For how long sessions keep their connections.
     pub delays: MultiplexDelays,
     /// Sessions keep their connections until they end, whatever `mysql-multiplexing` says.
@@ -67,5 +69,44 @@ impl MultiplexDelays {
             auto_increment_timeout_ms: self.auto_increment_timeout_ms.or(other.auto_increment_timeout_ms),
             connection_ms: self.connection_ms.or(other.connection_ms),
         }
+    }
+}
+
+/// How servers of a hostgroup get warm, as it says itself; what is `None` is said by the variables.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct OwnWarming {
+    /// In the place of `mysql-warm_pct`.
+    pub pct: Option<u64>,
+    /// In the place of `mysql-warm_weight`.
+    pub weight_pct: Option<u64>,
+    /// In the place of `mysql-warm_max_ms`.
+    pub ms_max: Option<u64>,
+    /// In the place of `mysql-warm_reads_per_sec`.
+    pub reads_per_second: Option<u64>,
+    /// In the place of `mysql-warm_dump_interval_ms`.
+    pub dump_interval_ms: Option<u64>,
+}
+
+impl OwnWarming {
+    /// The keys that a JSON object has for them, and the largest value of each, as that of the variable.
+    pub(crate) const KEYS: [(&'static str, u64); 5] = [
+        ("warm_pct", 100),
+        ("warm_weight", 100),
+        ("warm_max_ms", 86_400_000),
+        ("warm_reads_per_sec", 100_000),
+        ("warm_dump_interval_ms", 604_800_000),
+    ];
+
+    /// Takes the value of a key of [`Self::KEYS`]; others are none of it.
+    pub(crate) fn take(&mut self, key: &str, value: u64) {
+        let place = match key {
+            "warm_pct" => &mut self.pct,
+            "warm_weight" => &mut self.weight_pct,
+            "warm_max_ms" => &mut self.ms_max,
+            "warm_reads_per_sec" => &mut self.reads_per_second,
+            "warm_dump_interval_ms" => &mut self.dump_interval_ms,
+            _ => return,
+        };
+        *place = Some(value);
     }
 }

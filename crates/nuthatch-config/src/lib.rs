@@ -29,8 +29,9 @@ mod tls_settings;
 mod user;
 mod variables;
 mod verb;
+mod warming;
 
-pub use attributes::{HostgroupAttributes, MultiplexDelays};
+pub use attributes::{HostgroupAttributes, MultiplexDelays, OwnWarming};
 pub use clusters::{
     CheckType, Cluster, ClusterKind, Clusters, ReplicationPair, UnknownCheckType, WritersRead,
 };
@@ -58,3 +59,4 @@ pub use variables::{
     AdminVariables, Effect, Kind, MysqlVariables, Variable, VariableFault, variables_markdown,
 };
 pub use verb::{Direction, Module, Verb};
+pub use warming::Warming;

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use nuthatch_config::ServerName;
 use parking_lot::Mutex;
+use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
@@ -13,6 +14,7 @@ use crate::lag::Lag;
 use crate::log::Log;
 use crate::lookout::Lookout;
 use crate::patrol::Patrol;
+use crate::pool::{DumpClock, PoolFinding};
 use crate::refusals::Refusals;
 use crate::settings::Settings;
 use crate::target::Target;
@@ -29,10 +31,14 @@ pub struct Monitor {
     checks: TaskTracker,
 }
 
+/// What is known of a server also before its settings were changed.
+type Remembered = (Arc<Mutex<PingJudge>>, Arc<Mutex<DumpClock>>);
+
 struct Watched {
     target: Target,
     settings: Settings,
     pings: Arc<Mutex<PingJudge>>,
+    dumps: Arc<Mutex<DumpClock>>,
     _checks: tokio_util::sync::DropGuard,
 }
 
@@ -70,9 +76,9 @@ impl Monitor {
                     if !has_same_account(&known.target, &target) {
                         self.refusals.forget_all(&target.name);
                     }
-                    self.begin(settings, &target, Arc::clone(&known.pings))
+                    self.begin(settings, &target, (Arc::clone(&known.pings), Arc::clone(&known.dumps)))
                 }
-                None => self.begin(settings, &target, Arc::default()),
+                None => self.begin(settings, &target, Default::default()),
             };
             self.watched.insert(target.name, watched);
         }
@@ -81,12 +87,14 @@ impl Monitor {
             self.refusals.forget_all(&server);
             self.ward.pinged(&server, &PingFinding::NotAsked);
             self.ward.is_behind(&server, Lag::NotAsked);
+            self.ward.pool(&server, &PoolFinding::NotTold, Instant::now());
             self.ward.leaves_place(&server);
             self.lookout.forget(&server);
         }
     }
 
-    fn begin(&self, settings: &Settings, target: &Target, pings: Arc<Mutex<PingJudge>>) -> Watched {
+    fn begin(&self, settings: &Settings, target: &Target, known: Remembered) -> Watched {
+        let (pings, dumps) = known;
         let end = CancellationToken::new();
         let patrol = Arc::new(Patrol {
             target: target.clone(),
@@ -95,6 +103,7 @@ impl Monitor {
             refusals: Arc::clone(&self.refusals),
             ward: Arc::clone(&self.ward),
             pings: Arc::clone(&pings),
+            dumps: Arc::clone(&dumps),
             calls: self.lookout.calls(&target.name),
             end: end.clone(),
         });
@@ -105,6 +114,10 @@ impl Monitor {
             let patrol = Arc::clone(&patrol);
             self.spawn(&end, async move { patrol.lag().await });
         }
+        if let Some(check) = target.pool {
+            let patrol = Arc::clone(&patrol);
+            self.spawn(&end, async move { patrol.pool(check).await });
+        }
         for check in target.roles.access.iter().copied() {
             let patrol = Arc::clone(&patrol);
             self.spawn(&end, async move { patrol.access(check).await });
@@ -113,7 +126,7 @@ impl Monitor {
             self.spawn(&end, async move { patrol.member(check).await });
         }
         let (target, settings) = (target.clone(), settings.clone());
-        Watched { target, settings, pings, _checks: end.drop_guard() }
+        Watched { target, settings, pings, dumps, _checks: end.drop_guard() }
     }
 
     fn spawn(&self, end: &CancellationToken, check: impl Future<Output = ()> + Send + 'static) {
@@ -132,7 +145,8 @@ fn is_same(one: &Target, other: &Target) -> bool {
         (Err(one), Err(other)) => one == other,
         _ => false,
     };
-    let what = |target: &Target| (target.name.clone(), target.may_be_behind, target.roles.clone());
+    let what =
+        |target: &Target| (target.name.clone(), target.may_be_behind, target.pool, target.roles.clone());
     let is_same_server = what(one) == what(other);
     logins && is_same_server && has_same_account(one, other)
 }

@@ -5,6 +5,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use nuthatch_config::{CheckType, ClusterKind};
 use nuthatch_net::Asker;
+use nuthatch_sql::{PoolFigures, PoolLoad};
 use parking_lot::Mutex;
 use tokio::sync::Notify;
 use tokio::time::{Instant, sleep_until};
@@ -16,9 +17,10 @@ use crate::judge::PingJudge;
 use crate::lag::{self, Lag};
 use crate::log::{CheckKind, Log, Record};
 use crate::member::{self, MemberJudge};
+use crate::pool::{self, DumpClock, DumpFinding, PoolFinding};
 use crate::refusals::{Refusal, Refusals};
 use crate::settings::{CheckTimes, Settings};
-use crate::target::{MemberCheck, Target};
+use crate::target::{MemberCheck, PoolCheck, Target};
 use crate::ward::Ward;
 
 /// A silent server is pinged at least this often: so it is used again as soon as it is there.
@@ -36,6 +38,8 @@ pub(crate) struct Patrol {
     pub(crate) ward: Arc<dyn Ward>,
     /// What its pings came to, also before the settings were changed.
     pub(crate) pings: Arc<Mutex<PingJudge>>,
+    /// When it is to dump its buffer pool, also before the settings were changed.
+    pub(crate) dumps: Arc<Mutex<DumpClock>>,
     /// Somebody wants its checks to be made now.
     pub(crate) calls: Arc<Notify>,
     /// Nothing is told any more.
@@ -142,6 +146,58 @@ impl Patrol {
         }
     }
 
+    /// Asks again and again how warm its buffer pool is, and for a dump of it when one is due.
+    pub(crate) async fn pool(&self, check: PoolCheck) {
+        let mut kept: Option<Asker> = None;
+        let CheckTimes { interval, timeout } = self.settings.pool;
+        loop {
+            let began = Instant::now();
+            let finding = self.look_at_pool(timeout, &mut kept).await;
+            if self.end.is_cancelled() {
+                return;
+            }
+            let care = self.ward.pool(&self.target.name, &finding, began);
+            if let Some(dump_interval) = check.dump_interval
+                && self.dumps.lock().is_due(&finding, care, dump_interval, began)
+            {
+                self.dump(timeout, &mut kept).await;
+            }
+            self.pause(began, care.pause(&finding, interval)).await;
+        }
+    }
+
+    async fn look_at_pool(&self, timeout: Duration, kept: &mut Option<Asker>) -> PoolFinding {
+        let question = |_: &str| PoolFigures::QUESTION.to_owned();
+        let (outcome, figures) = check::ask(&self.target, timeout, kept, &question, pool::figures).await;
+        self.tell_of(Some(Refusal::Pool), &outcome);
+        let Some(figures) = figures else { return PoolFinding::without_figures(&outcome) };
+        let is_continued = kept.as_ref().is_some_and(|asker| asker.questions() > 1);
+        let loads_at_start = match figures.load {
+            PoolLoad::NotBegun => {
+                let question = |_: &str| pool::LOADS_AT_START.to_owned();
+                check::ask(&self.target, timeout, kept, &question, pool::loads_at_start).await.1
+            }
+            _ => None,
+        };
+        PoolFinding::Told { figures, loads_at_start, is_continued }
+    }
+
+    async fn dump(&self, timeout: Duration, kept: &mut Option<Asker>) {
+        let question = |_: &str| pool::DUMP.to_owned();
+        let (outcome, _) = check::ask(&self.target, timeout, kept, &question, |_| Some(())).await;
+        self.tell_of(Some(Refusal::Dump), &outcome);
+        let finding = match outcome {
+            Outcome::Done { .. } => DumpFinding::Begun,
+            Outcome::Refused { why } => {
+                let user = self.target.login.as_ref().map_or("", |login| &login.user);
+                let advice = Refusal::Dump.advice(user, "");
+                DumpFinding::Refused { why: format!("{why}: {advice}") }
+            }
+            Outcome::NotLetIn { .. } | Outcome::Failed { .. } | Outcome::NotAsked { .. } => return,
+        };
+        self.ward.dumped(&self.target.name, &finding);
+    }
+
     /// Until the next look is due, or somebody calls for one.
     async fn pause(&self, began: Instant, interval: Duration) {
         tokio::select! {
@@ -158,16 +214,22 @@ impl Patrol {
         let server = &self.target.name;
         let record = Record { found, ..Record::of(server, began_us, outcome) };
         self.log.add(kind, record, self.settings.history);
+        self.tell_of(refusal(kind), outcome);
+    }
+
+    /// Tells the log what a server refuses, the first time; by that refusal it shows that it refuses the question.
+    fn tell_of(&self, refusal: Option<Refusal>, outcome: &Outcome) {
+        let server = &self.target.name;
         match outcome {
             Outcome::Done { .. } => {
                 self.refusals.forget(server, Refusal::Login);
-                if let Some(refusal) = refusal(kind) {
+                if let Some(refusal) = refusal {
                     self.refusals.forget(server, refusal);
                 }
             }
             Outcome::NotLetIn { why, is_account } => self.tell(Refusal::Login, why, *is_account),
             Outcome::Refused { why } => {
-                if let Some(refusal) = refusal(kind) {
+                if let Some(refusal) = refusal {
                     self.tell(refusal, why, true);
                 }
             }

@@ -11,6 +11,8 @@ pub(crate) enum Refusal {
     Login,
     Lag,
     Access,
+    Pool,
+    Dump,
     Member(ClusterKind),
 }
 
@@ -42,6 +44,10 @@ impl Refusal {
             Self::Login => "is not let in by a server",
             Self::Lag => "is not told by a server how far that is behind",
             Self::Access => "is not told by a server whether that takes writes",
+            Self::Pool => "is not told by a server how warm its buffer pool is",
+            Self::Dump => {
+                "may not have a server dump its buffer pool, so that is as warm after a crash as its last stop left it"
+            }
             Self::Member(ClusterKind::GroupReplication) => {
                 "is not told by a server what that is in its group"
             }
@@ -63,6 +69,11 @@ impl Refusal {
                 "check_type in mysql_replication_hostgroups may name a variable that it does not have"
                     .to_owned()
             }
+            Self::Pool => "without InnoDB there is none: mysql-warm_pct = 0".to_owned(),
+            Self::Dump => format!(
+                "GRANT SYSTEM_VARIABLES_ADMIN ON *.* TO '{user}'@'%' on MySQL, GRANT SUPER on MariaDB; or \
+                 mysql-warm_dump_interval_ms = 0"
+            ),
             Self::Member(ClusterKind::GroupReplication) => {
                 format!("GRANT SELECT ON performance_schema.* TO '{user}'@'%'")
             }

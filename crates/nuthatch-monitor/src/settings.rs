@@ -23,6 +23,8 @@ pub struct Settings {
     pub heartbeat: String,
     /// What the log shows where a replica does not know.
     pub lag_when_null_s: u64,
+    /// Looks at buffer pools.
+    pub pool: CheckTimes,
     /// Looks at whether servers take writes.
     pub access: CheckTimes,
     /// Of these, in a row without an answer, after which a server counts as read-only.

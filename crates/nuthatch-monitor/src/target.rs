@@ -1,5 +1,7 @@
 //! A server that is looked at.
 
+use std::time::Duration;
+
 use nuthatch_config::{CheckType, ClusterKind, ServerName};
 use nuthatch_net::{AskerLogin, BackendAddress};
 
@@ -14,8 +16,17 @@ pub struct Target {
     pub login: Result<AskerLogin, String>,
     /// Whether it matters how far it is behind.
     pub may_be_behind: bool,
+    /// How its buffer pool is looked after; none where that does not matter.
+    pub pool: Option<PoolCheck>,
     /// What else matters.
     pub roles: Roles,
+}
+
+/// How a server's buffer pool is looked after.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PoolCheck {
+    /// Between dumps that it is asked for; none where it is asked for none.
+    pub dump_interval: Option<Duration>,
 }
 
 /// By what a server's place in its clusters is found out.

@@ -5,6 +5,7 @@ use tokio::time::Instant;
 
 use crate::judge::PingFinding;
 use crate::lag::Lag;
+use crate::pool::{DumpFinding, PoolCare, PoolFinding};
 
 /// See the module's doc. Called from the monitor's tasks: it must not wait.
 pub trait Ward: Send + Sync + 'static {
@@ -19,6 +20,12 @@ pub trait Ward: Send + Sync + 'static {
 
     /// What a server is in its group or Galera cluster.
     fn member(&self, server: &ServerName, member: Member);
+
+    /// What a look at a server's buffer pool came to, which was begun then; says what that means to who uses it.
+    fn pool(&self, server: &ServerName, finding: &PoolFinding, began: Instant) -> PoolCare;
+
+    /// What a server made of the wish for a dump of its buffer pool.
+    fn dumped(&self, server: &ServerName, finding: &DumpFinding);
 
     /// Nobody looks any more at what the server's place is.
     fn leaves_place(&self, server: &ServerName);

@@ -88,6 +88,7 @@ pub struct Asker {
     framed: Framed,
     answer_bytes_max: usize,
     version: String,
+    questions: u64,
 }
 
 impl Asker {
@@ -114,13 +115,19 @@ impl Asker {
         };
         let logged_in = log_in(&mut framed, &login).await?;
         let version = String::from_utf8_lossy(&logged_in.greeting.version).into_owned();
-        Ok(Self { framed, answer_bytes_max, version })
+        Ok(Self { framed, answer_bytes_max, version, questions: 0 })
     }
 
     /// The server's version, as it greeted.
     #[must_use]
     pub fn version(&self) -> &str {
         &self.version
+    }
+
+    /// How much it was asked so far, over this connection.
+    #[must_use]
+    pub const fn questions(&self) -> u64 {
+        self.questions
     }
 
     /// Whether the server has closed the connection, or sent something that it was not asked for: then nothing more can be asked.
@@ -164,6 +171,7 @@ impl Asker {
     async fn send(&mut self, command: Command, argument: &[u8]) -> Result<(), NetError> {
         let mut packet = Vec::with_capacity(HEADER_LEN + 1 + argument.len());
         append_packet(&mut packet, &mut 0, &[&[command as u8], argument].concat());
+        self.questions += 1;
         self.framed.write(&packet).await
     }
 

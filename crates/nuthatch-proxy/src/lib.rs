@@ -20,7 +20,7 @@ mod state;
 mod stats;
 mod worker;
 
-pub use backend::{CatchUp, Hold, LagOutcome, LentConnection, LineRow, PingOutcome, PoolRow};
+pub use backend::{CatchUp, Hold, LagOutcome, LentConnection, LineRow, PingOutcome, PoolOutcome, PoolRow};
 pub use clock::{Clock, boottime_ns};
 pub use configuration::keeper::{ConfigurationKeeper, Granting, Wish};
 pub use exact::{
@@ -32,7 +32,7 @@ pub use housekeeping::{keep_house, keep_lines, keep_time, scout};
 pub use listener::Listener;
 pub use proxy::{
     CacheAdvice, CachedEntryRow, CachedTableRow, CausalCluster, Levels, MonitoredServer, Pair, PlacedServer,
-    ProcessRow, Proxy, QueryCacheRow, Source, SourceAccount,
+    ProcessRow, Proxy, QueryCacheRow, Source, SourceAccount, WarmingFigures, Warmth,
 };
 pub use roster::ClientAddress;
 pub use session::Finding;

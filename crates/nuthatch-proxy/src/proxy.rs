@@ -13,6 +13,7 @@ mod processlist;
 mod query_cache;
 mod source;
 mod tables;
+mod warming;
 
 use std::collections::BTreeMap;
 use std::io;
@@ -29,14 +30,15 @@ pub use monitored::MonitoredServer;
 use nuthatch_config::{AccessFinding, CheckType, HostgroupId, Member, ServerName, ServerStatus, Snapshot};
 use nuthatch_net::ServerTls;
 use nuthatch_sql::{KnownGtids, ServerFlavor};
-pub use placed::{Pair, PlacedServer};
+pub use placed::{Pair, PlacedServer, Warmth};
 pub use processlist::ProcessRow;
 pub use query_cache::QueryCacheRow;
 pub use source::{Source, SourceAccount};
 use tokio::sync::watch;
 use tokio::time::Instant;
+pub use warming::WarmingFigures;
 
-use crate::backend::{CatchUp, LagOutcome, PingOutcome};
+use crate::backend::{CatchUp, LagOutcome, PingOutcome, PoolOutcome};
 use crate::clock::Clock;
 use crate::configuration::keeper::ConfigurationKeeper;
 use crate::exact::{Domain, Exact, FollowRow, LearntFigures, NoDomain, Replaced};
@@ -168,7 +170,23 @@ impl Proxy {
 
     /// Takes note of what the monitor's pings of a server came to, in all hostgroups that it stands in.
     pub fn note_ping(&self, host: &str, port: u16, ping: &PingOutcome) {
-        self.shared.hostgroups.note_ping(host, port, ping);
+        self.shared.hostgroups.note_ping(host, port, ping, self.shared.clock.now_ms());
+    }
+
+    /// Takes note of what a look at a server's buffer pool came to, which was begun then, in all hostgroups that it stands in. Says
+    /// whether it is warm in all of them: nothing is held back from it.
+    #[must_use]
+    pub fn note_pool(&self, server: &ServerName, outcome: &PoolOutcome, began: Instant) -> bool {
+        let now_ms = self.shared.clock.now_ms();
+        let ago_ms = u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX);
+        let began_ms = now_ms.saturating_sub(ago_ms);
+        self.shared.hostgroups.note_pool(&server.host, server.port, outcome, began_ms, now_ms)
+    }
+
+    /// Takes note of what a server made of the wish for a dump of its buffer pool: none, or why it does not.
+    pub fn note_dump(&self, server: &ServerName, refused: Option<String>) {
+        let now_ms = self.shared.clock.now_ms();
+        self.shared.hostgroups.known.of(&server.host, server.port).life.note_dump(refused, now_ms);
     }
 
     /// Takes note of how far the monitor has found a server behind, in all hostgroups that it stands in.
@@ -263,6 +281,12 @@ impl Proxy {
         let mut rows: Vec<_> = self.shared.exact.follows.all().iter().map(|one| one.row(unix_ms)).collect();
         rows.sort_by(|one, other| one.server.cmp(&other.server));
         rows
+    }
+
+    /// How servers get warm.
+    #[must_use]
+    pub fn warming(&self) -> WarmingFigures {
+        warming::figures(&self.shared)
     }
 
     /// What is learnt of columns that reads compare with constants.

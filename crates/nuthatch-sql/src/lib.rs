@@ -1,5 +1,5 @@
 //! What a proxy must know of a statement: tokens, digest, class, session effects. And what servers write in words of their own: their
-//! kind, their GTIDs.
+//! kind, their GTIDs, their buffer pools.
 //!
 //! Pure functions over bytes: no socket, clock, runtime, regular expression or character set. Statements come as clients
 //! sent them, so nothing here assumes UTF-8, and no input panics. What is not understood is said to be so: not cacheable,
@@ -16,6 +16,7 @@ pub mod spooky;
 
 mod assignments;
 mod binlog;
+mod buffer_pool;
 mod catalogue;
 mod classify;
 mod column_set;
@@ -52,6 +53,7 @@ pub use assignments::{
     Assignment, Assignments, Reads, Role, ServerScope, Text, UserVariable, Value, assignments, render,
 };
 pub use binlog::leaves_binlog;
+pub use buffer_pool::{PoolFigures, PoolLoad};
 pub use catalogue::{
     Cascades, Catalogue, PrimaryKey, RowKey, SideEffects, Table, TableId, Unsuitable, fold, is_of_word,
     is_own_schema, is_plain,

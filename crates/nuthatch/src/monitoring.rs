@@ -6,10 +6,11 @@ use std::time::Duration;
 use nuthatch_config::{AccessFinding, CheckType, Member, MysqlVariables, ServerName};
 use nuthatch_failover::Silence;
 use nuthatch_monitor::{
-    CheckTimes, Lag, MemberCheck, MemberPatience, Monitor, PingFinding, Roles, Settings, Target, Ward,
+    CheckTimes, DumpFinding, Lag, MemberCheck, MemberPatience, Monitor, PingFinding, PoolCare, PoolCheck,
+    PoolFinding, Roles, Settings, Target, Ward,
 };
 use nuthatch_net::{AskerLogin, BackendPassword};
-use nuthatch_proxy::{LagOutcome, MonitoredServer, PingOutcome, Proxy};
+use nuthatch_proxy::{LagOutcome, MonitoredServer, PingOutcome, PoolOutcome, Proxy};
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
@@ -91,6 +92,31 @@ impl Ward for DataPlane {
         self.proxy.note_member(server, member);
     }
 
+    fn pool(&self, server: &ServerName, finding: &PoolFinding, began: Instant) -> PoolCare {
+        let outcome = match finding {
+            PoolFinding::Told { figures, loads_at_start, is_continued } => PoolOutcome::Told {
+                figures: *figures,
+                loads_at_start: *loads_at_start,
+                is_continued: *is_continued,
+            },
+            PoolFinding::Gone => PoolOutcome::Gone,
+            PoolFinding::NoAnswer => PoolOutcome::NoAnswer,
+            PoolFinding::NotTold => PoolOutcome::NotTold,
+        };
+        match self.proxy.note_pool(server, &outcome, began) {
+            true => PoolCare::Warm,
+            false => PoolCare::Cold,
+        }
+    }
+
+    fn dumped(&self, server: &ServerName, finding: &DumpFinding) {
+        let refused = match finding {
+            DumpFinding::Begun => None,
+            DumpFinding::Refused { why } => Some(why.clone()),
+        };
+        self.proxy.note_dump(server, refused);
+    }
+
     fn leaves_place(&self, server: &ServerName) {
         self.suspicions.clear(server);
         self.proxy.forget_place(server);
@@ -110,6 +136,7 @@ fn settings(variables: &MysqlVariables) -> Settings {
         lag: times(v.monitor_replication_lag_interval, v.monitor_replication_lag_timeout),
         heartbeat: v.monitor_replication_lag_use_percona_heartbeat.clone(),
         lag_when_null_s: v.monitor_slave_lag_when_null,
+        pool: times(v.monitor_warm_interval, v.monitor_warm_timeout),
         access: times(v.monitor_read_only_interval, v.monitor_read_only_timeout),
         access_timeouts_max: v.monitor_read_only_max_timeout_count,
         group: times(
@@ -129,7 +156,11 @@ fn settings(variables: &MysqlVariables) -> Settings {
 }
 
 pub(crate) fn target(server: MonitoredServer, variables: &MysqlVariables) -> Target {
-    let MonitoredServer { name, address, tls, clear_passwords, may_be_behind, access, member } = server;
+    let dump_interval = |interval_ms| Some(Duration::from_millis(interval_ms)).filter(|it| !it.is_zero());
+    let pool = server
+        .pool_dump_interval_ms
+        .map(|interval_ms| PoolCheck { dump_interval: dump_interval(interval_ms) });
+    let MonitoredServer { name, address, tls, clear_passwords, may_be_behind, access, member, .. } = server;
     let login = tls.map(|tls| AskerLogin {
         user: variables.monitor_username.clone(),
         password: BackendPassword::of(variables.monitor_password.expose()),
@@ -137,5 +168,5 @@ pub(crate) fn target(server: MonitoredServer, variables: &MysqlVariables) -> Tar
         clear_passwords,
     });
     let member = member.map(|(kind, behind_max)| MemberCheck { kind, behind_max });
-    Target { name, address, login, may_be_behind, roles: Roles { access, member } }
+    Target { name, address, login, may_be_behind, pool, roles: Roles { access, member } }
 }

@@ -58,6 +58,11 @@ impl Plane {
             lag_s: server.lag_s,
             ping_us: server.latency_us,
             trouble: server.trouble,
+            warming: u32::from(server.warmth.is_held),
+            warm_pct: server.warmth.loaded_pct,
+            warm_why: server.warmth.why,
+            dumped: server.warmth.dumped_ms.map(|dumped_ms| self.proxy.unix_seconds_at(dumped_ms)),
+            dump_trouble: server.warmth.dump_trouble,
         }
     }
 }

@@ -121,8 +121,8 @@ fn labels_of_pool(row: &ConnectionPoolRow) -> Vec<(&'static str, String)> {
 
 /// As ProxySQL numbers them in this metric.
 fn number_of_status(status: &str) -> Option<u64> {
-    const STATUSES: [&str; 5] =
-        ["ONLINE", "SHUNNED", "OFFLINE_SOFT", "OFFLINE_HARD", "SHUNNED_REPLICATION_LAG"];
+    const STATUSES: [&str; 6] =
+        ["ONLINE", "SHUNNED", "OFFLINE_SOFT", "OFFLINE_HARD", "SHUNNED_REPLICATION_LAG", "WARMING"];
     Some(STATUSES.iter().position(|known| *known == status)? as u64 + 1)
 }
 
@@ -208,7 +208,7 @@ static POOL_COLUMNS: &[Column<ConnectionPoolRow>] = &[
     },
     Column {
         metric: "connpool_conns_status",
-        help: "The server's status: 1 ONLINE, 2 SHUNNED, 3 OFFLINE_SOFT, 4 OFFLINE_HARD, 5 SHUNNED_REPLICATION_LAG",
+        help: "The server's status: 1 ONLINE, 2 SHUNNED, 3 OFFLINE_SOFT, 4 OFFLINE_HARD, 5 SHUNNED_REPLICATION_LAG, 6 WARMING",
         kind: Kind::Gauge,
         labels: labels_of_pool,
         value: |row| number_of_status(&row.status),

@@ -335,6 +335,14 @@ statistics! {
         "Statements that waited until a server was known to show what their session has seen.";
     CausalReadsWaitedUs = Counter "Causal_Reads_Waited_us", "causal_reads_waited_microseconds" {},
         "Microseconds for which they did, in all.";
+    ServersWarming = Gauge "Servers_Warming", "servers_warming" {},
+        "Servers, once for each hostgroup, that get a part of their share of statements because they were started anew and are cold.";
+    WarmGatesClosed = Counter "Warm_Gates_Closed", "warm_gates_closed" {},
+        "How often a server was held so.";
+    WarmDumps = Counter "Warm_Dumps", "warm_dumps" {"outcome" = "begun"},
+        "Dumps of their buffer pools that servers were asked for, by what they did.";
+    WarmDumpsRefused = Counter "Warm_Dumps_Refused", "warm_dumps" {"outcome" = "refused"},
+        "Dumps of their buffer pools that servers were asked for, by what they did.";
     CausalReadsByWriter = Counter "Causal_Reads_By_Writer", "causal_reads_by_writer" {},
         "Statements that went to who writes, as no reader was known to show it, or none was there.";
     SwitchoversDone = Counter "Switchovers_Done", "switchovers" {"outcome" = "done"},

@@ -298,6 +298,16 @@ stats_table! {
     ping_us: Option<u64> => "ping_us INT",
     /// Why nothing new is sent to it, in words; NULL where it is used.
     trouble: Option<String> => "trouble VARCHAR",
+    /// 1 while it gets a part of its share of statements, as it was started anew and is cold.
+    warming: u32 => "warming INT NOT NULL",
+    /// Percent of the pages that it had dumped which are loaded; NULL where it loads none, or was not asked.
+    warm_pct: Option<u64> => "warm_pct INT",
+    /// Why it is held, or is not any more, in words; NULL where it never was.
+    warm_why: Option<String> => "warm_why VARCHAR",
+    /// When it dumped its buffer pool last because the proxy asked for that, in seconds since 1970.
+    dumped: Option<u64> => "dumped INT",
+    /// Why it refused the last dump, and what mends that, in words.
+    dump_trouble: Option<String> => "dump_trouble VARCHAR",
 }
 
 stats_table! {

@@ -156,6 +156,16 @@ variables! {
         "Hold the connection of a statement that left warnings or an error until the next statement: GET DIAGNOSTICS works then.";
     slow_start_ms: count(0..=3_600_000) = 0, Acts, own,
         "Milliseconds in which a server that comes back gets its share of new work by and by, in ten steps; 0: all of it at once.";
+    warm_pct: count(0..=100) = 90, Acts, own,
+        "Percent of the pages of its dumped buffer pool that a server which was started has loaded when it gets its whole share of new work (a key of `hostgroup_settings` too, as the other four); 0: at once.";
+    warm_weight: count(0..=100) = 10, Acts, own,
+        "Percent of its share of new work that such a server gets until then; 0: nothing, as long as another server takes statements.";
+    warm_max_ms: count(0..=86_400_000) = 600_000, Acts, own,
+        "Milliseconds after which it gets its whole share in any case; 0: at once.";
+    warm_reads_per_sec: count(0..=100_000) = 0, Acts, own,
+        "Reads sent to other servers of the hostgroup that are sent to such a server too, each second at most, where it has no dump to load; 0: none, and it gets its whole share at once.";
+    warm_dump_interval_ms: count(0..=604_800_000) = 300_000, Acts, own,
+        "Milliseconds between dumps of its buffer pool that a warm server is asked for, by the monitor's account; 0: it is asked for none.";
     connections_before_change: count(0..=1_000_000) = 3, Acts, own,
         "Connections of a server up to which one more is opened for a session rather than an idle one brought into its state.";
     max_transaction_idle_time: count(1_000..=1_728_000_000) = 14_400_000, Acts,
@@ -228,6 +238,10 @@ variables! {
         "Milliseconds between checks of replication lag.";
     monitor_replication_lag_timeout: count(100..=600_000) = 1_000, Acts,
         "Milliseconds for a check of replication lag.";
+    monitor_warm_interval: count(100..=604_800_000) = 2_000, Acts, own,
+        "Milliseconds between looks at servers' buffer pools, where `mysql-warm_pct` or `mysql-warm_dump_interval_ms` asks for them; of a server that is not warm, a quarter of a second at most.";
+    monitor_warm_timeout: count(100..=600_000) = 1_000, Acts, own,
+        "Milliseconds for a look at a server's buffer pool.";
     monitor_replication_lag_count: count(1..=10) = 1, Acts,
         "Checks in a row beyond the limit before a server is shunned for lag.";
     monitor_groupreplication_healthcheck_interval: count(100..=604_800_000) = 5_000, Acts,

@@ -2,6 +2,7 @@
 
 use nuthatch_net::AnswerTable;
 use nuthatch_server::Kind;
+use nuthatch_sql::PoolLoad;
 use rustix::fs::statvfs;
 use tokio::task::JoinSet;
 
@@ -129,14 +130,11 @@ fn value(table: &AnswerTable, name: &str) -> Option<String> {
     table.texts().find(|[found, _]: &[String; 2]| found.eq_ignore_ascii_case(name)).map(|[_, value]| value)
 }
 
-/// What `Innodb_buffer_pool_load_status` says: `Loaded 2048/8192 pages` while it loads.
+/// Which part of what was dumped is loaded, by `Innodb_buffer_pool_load_status`.
 fn warmth(status: &str) -> f64 {
-    let part = status.strip_prefix("Loaded ").and_then(|rest| rest.split_whitespace().next());
-    let numbers = part.and_then(|part| part.split_once('/'));
-    let parsed =
-        numbers.and_then(|(loaded, all)| Some((loaded.parse::<f64>().ok()?, all.parse::<f64>().ok()?)));
-    match parsed {
-        Some((loaded, all)) if all > 0.0 => (loaded / all).min(1.0),
+    match PoolLoad::of_status(status) {
+        PoolLoad::Loading { all: 0, .. } => 0.0,
+        PoolLoad::Loading { loaded, all } => (loaded as f64 / all as f64).min(1.0),
         _ => 1.0,
     }
 }

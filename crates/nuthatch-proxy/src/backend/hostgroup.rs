@@ -3,7 +3,7 @@
 use std::collections::{BTreeSet, HashMap};
 use std::hash::BuildHasherDefault;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use arc_swap::ArcSwap;
 use nuthatch_config::{HostgroupId, PoolSettings, ServerName, Snapshot, TlsSettings};
@@ -17,8 +17,10 @@ use crate::backend::alarm::Alarm;
 use crate::backend::catch_up::CatchUps;
 use crate::backend::server::defaults::{AllDefaults, Defaults, Era};
 use crate::backend::server::health::LagOutcome;
+use crate::backend::server::health::gate::{Others, PoolLook};
 use crate::backend::server::known::KnownServers;
 use crate::backend::server::known::caught_up::Need;
+use crate::backend::server::known::life::{PoolOutcome, PoolTraffic, Sight};
 use crate::backend::server::line::Line;
 use crate::backend::server::line::holding::Servers;
 use crate::backend::server::restarts::Restarts;
@@ -53,8 +55,29 @@ impl Hostgroup {
         self.servers.iter().any(|server| server.takes_new_work(now_us / 1000))
     }
 
+    /// The servers besides that one which take statements now and are not held for being cold.
+    fn others_than(&self, server: &Arc<Server>, now_ms: u64) -> Others {
+        let is_other = |other: &&Arc<Server>| {
+            !other.is_same_as(server) && other.takes_new_work(now_ms) && other.is_gate_open()
+        };
+        let mut others = self.servers.iter().filter(is_other).peekable();
+        if others.peek().is_none() {
+            return Others::None;
+        }
+        let traffic = others.map(|other| other.known.life.traffic());
+        Others::Some(traffic.fold(PoolTraffic::default(), PoolTraffic::and))
+    }
+
+    /// Opens gates that have been closed for too long, and all where no server is left whose gate is open.
+    fn look_after_gates(&self, now_ms: u64) {
+        for server in self.servers.iter().filter(|server| !server.is_gate_open()) {
+            server.look_after_gate(self.others_than(server, now_ms), now_ms);
+        }
+    }
+
     /// Looks whether servers take statements, as who stands in line is to know where others may come.
     pub(super) fn look_for_servers(&self, now_us: u64) {
+        self.look_after_gates(now_us / 1000);
         let servers = match self.is_named && !self.has_taker(now_us) {
             true => Servers::None,
             false => Servers::Some,
@@ -140,6 +163,8 @@ pub(crate) struct Hostgroups {
     pub(crate) errors: Errors,
     /// Rings when a server could not be reached.
     pub(crate) alarm: Alarm,
+    /// Somebody looks at servers' buffer pools.
+    has_looked_at_pools: AtomicBool,
 }
 
 impl Hostgroups {
@@ -158,6 +183,7 @@ impl Hostgroups {
             catch_ups: CatchUps::default(),
             errors: Errors::default(),
             alarm: Alarm::default(),
+            has_looked_at_pools: AtomicBool::new(false),
         }
     }
 
@@ -203,10 +229,9 @@ impl Hostgroups {
                     begin_otherwise |= server.use_settings(&settings) && before.is_some();
                     server.tell_gtids(snapshot.asks_for_gtids());
                     server.limit_health(snapshot.health_limits(config));
-                    if before.is_none()
-                        && let Some(elsewhere) = all_servers(&old).find(|other| same(&other))
-                    {
-                        server.inherit(&elsewhere);
+                    server.keep_gate(snapshot.warming(id), now_us / 1000);
+                    if before.is_none() {
+                        self.bring_in(&server, all_servers(&old).find(|other| same(&other)), known);
                     }
                     server
                 })
@@ -234,6 +259,18 @@ impl Hostgroups {
         self.look_for_servers(now_us);
         self.all_groups().iter().filter(|group| group.is_gone()).for_each(|group| group.line.tell_all());
         begin_otherwise
+    }
+
+    /// What is known of a server that a hostgroup has not had: by the hostgroup in which it stands elsewhere, if it does.
+    fn bring_in(&self, server: &Server, elsewhere: Option<Arc<Server>>, into: Option<&Arc<Hostgroup>>) {
+        let is_among_others = into.is_some_and(|group| !group.servers.is_empty());
+        match elsewhere {
+            Some(elsewhere) => server.inherit(&elsewhere),
+            None if is_among_others && self.has_looked_at_pools.load(Ordering::Relaxed) => {
+                server.enters_among_others();
+            }
+            None => {}
+        }
     }
 
     fn put_in_force(&self, groups: Groups) {
@@ -278,7 +315,52 @@ impl Hostgroups {
     /// A connection to that server was lost: what is asked again is asked of others first for a moment, and somebody looks at it at once.
     pub(crate) fn note_lost(&self, server: &Server, now_ms: u64) {
         server.doubt(now_ms);
+        self.suspect(server, now_ms);
+    }
+
+    /// That server could not be reached, or is another process than before: somebody looks at it at once, and until that has told whether
+    /// it still has in memory what it had, it gets little where there are others.
+    pub(super) fn suspect(&self, server: &Server, now_ms: u64) {
+        self.suspect_at(&server.host, server.port, now_ms);
         self.alarm.ring(&server.host, server.port);
+    }
+
+    fn suspect_at(&self, host: &str, port: u16, now_ms: u64) {
+        if self.known.of(host, port).life.suspect(now_ms) {
+            self.servers_at(host, port).for_each(|server| server.suspect());
+        }
+    }
+
+    /// What a look at a server's buffer pool came to, which was begun then. Says whether it is warm in all hostgroups that it stands in.
+    pub(crate) fn note_pool(
+        &self,
+        host: &str,
+        port: u16,
+        outcome: &PoolOutcome,
+        began_ms: u64,
+        now_ms: u64,
+    ) -> bool {
+        self.has_looked_at_pools.store(true, Ordering::Relaxed);
+        let life = self.known.of(host, port).life;
+        let sight = life.note(outcome, began_ms);
+        let look = match outcome {
+            PoolOutcome::Told { figures, loads_at_start, .. } => {
+                Some(PoolLook { figures: *figures, loads_at_start: *loads_at_start, traffic: life.traffic() })
+            }
+            PoolOutcome::Gone | PoolOutcome::NoAnswer | PoolOutcome::NotTold => None,
+        };
+        let is_gone = *outcome == PoolOutcome::Gone;
+        let mut is_warm = sight != Sight::Unclear;
+        for server in self.servers_at(host, port) {
+            if is_gone && life.is_suspected() {
+                server.suspect();
+            }
+            let group = self.group(server.hostgroup);
+            let others = group.map_or(Others::None, |group| group.others_than(&server, now_ms));
+            server.judge_gate(sight, look.as_ref(), others, now_ms);
+            is_warm &= server.is_gate_open();
+        }
+        is_warm
     }
 
     /// Returns when each worker has taken what it was about to take: what it takes next, it takes by what is in force now.
@@ -370,14 +452,22 @@ impl Hostgroups {
     }
 
     /// What the monitor's ping of a server came to.
-    pub(crate) fn note_ping(&self, host: &str, port: u16, ping: &PingOutcome) {
+    pub(crate) fn note_ping(&self, host: &str, port: u16, ping: &PingOutcome, now_ms: u64) {
         for server in self.servers_at(host, port) {
+            let was_shunned = server.was_shunned();
             match ping {
                 PingOutcome::Answered { latency_us } => server.answers_pings(*latency_us),
                 PingOutcome::Refused => server.refuses_pings(),
                 PingOutcome::Silent { why } => server.leaves_pings_unanswered(why),
                 PingOutcome::NotAsked => server.forget_pings(),
             }
+            // Whether it was started anew meanwhile is to be known before it gets much.
+            if was_shunned && !server.was_shunned() {
+                self.alarm.ring(host, port);
+            }
+        }
+        if matches!(ping, PingOutcome::Silent { .. }) {
+            self.suspect_at(host, port, now_ms);
         }
     }
 

@@ -21,21 +21,23 @@ use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, AtomicUsize, Ordering}
 use std::time::Duration;
 
 use arc_swap::{ArcSwap, ArcSwapOption};
-use nuthatch_config::{HealthLimits, HostgroupId, PoolSettings, ServerStatus, Snapshot};
+use nuthatch_config::{HealthLimits, HostgroupId, PoolSettings, ServerStatus, Snapshot, Warming};
 use nuthatch_net::{BackendAddress, BackendTls, NetError};
 use nuthatch_sql::ServerFlavor;
 use nuthatch_wire::{ErrPacket, Greeting, StatusFlags};
 use parking_lot::Mutex;
 use tokio::time::Instant;
 
-use crate::backend::rise::Rise;
 use crate::backend::server::ahead::Accepted;
 use crate::backend::server::control::Control;
 use crate::backend::server::defaults::{Defaults, Era, ServerDefaults};
 use crate::backend::server::growth::Growth;
+use crate::backend::server::health::gate::{Gate, GateChange, GateView, Others, PoolLook};
+use crate::backend::server::health::rise::Rise;
 use crate::backend::server::health::{Health, LagChange, LagOutcome};
 use crate::backend::server::kind::Kind;
 use crate::backend::server::known::Known;
+use crate::backend::server::known::life::Sight;
 use crate::backend::server::line::Line;
 use crate::backend::server::pool::{Fit, Pool, Pooled};
 use crate::backend::server::refusal::{Proof, told_of};
@@ -62,6 +64,8 @@ pub(crate) struct Server<C: Pooled> {
     is_retired: AtomicBool,
     weight: AtomicU32,
     rise: Rise,
+    /// How much of its share it gets while it is cold.
+    gate: Gate,
     compresses: AtomicBool,
     connections_max: AtomicUsize,
     pub(super) room: Room,
@@ -228,6 +232,7 @@ impl<C: Pooled> Server<C> {
             is_retired: AtomicBool::new(false),
             weight: AtomicU32::new(0),
             rise: Rise::default(),
+            gate: Gate::default(),
             compresses: AtomicBool::new(false),
             connections_max: AtomicUsize::new(0),
             room: Room::default(),
@@ -680,8 +685,70 @@ impl<C: Pooled> Server<C> {
     /// known.
     pub(super) fn inherit(&self, other: &Self) {
         self.health.inherit(&other.health);
+        self.gate.inherit(&other.gate);
         let greeting = other.greeting();
         *self.greeting.lock() = greeting;
+    }
+
+    /// How much of its share it gets, in percent: less than all while it is cold.
+    pub(super) fn part(&self) -> u64 {
+        self.gate.part()
+    }
+
+    /// Whether nothing is held back from it for being cold.
+    pub(super) fn is_gate_open(&self) -> bool {
+        self.gate.is_open()
+    }
+
+    /// How cold it is, as tables show it.
+    pub(crate) fn gate(&self) -> GateView {
+        self.gate.view()
+    }
+
+    /// How it gets warm before it gets its share.
+    pub(super) fn keep_gate(&self, warming: Warming, now_ms: u64) {
+        let change = self.gate.keep_to(warming, now_ms);
+        self.tell_of_gate(change);
+    }
+
+    /// It has come into a hostgroup that others serve already.
+    pub(super) fn enters_among_others(&self) {
+        self.gate.enters();
+    }
+
+    /// It could not be reached, and may have been started anew.
+    pub(super) fn suspect(&self) {
+        self.gate.suspect();
+    }
+
+    /// Somebody has looked at its buffer pool.
+    pub(super) fn judge_gate(&self, sight: Sight, look: Option<&PoolLook>, others: Others, now_ms: u64) {
+        let change = self.gate.judge(sight, look, others, now_ms);
+        self.tell_of_gate(change);
+    }
+
+    /// Opens its gate if that was closed for too long, or no other server takes new work.
+    pub(super) fn look_after_gate(&self, others: Others, now_ms: u64) {
+        let change = self.gate.look_after(others, now_ms);
+        self.tell_of_gate(change);
+    }
+
+    fn tell_of_gate(&self, change: Option<GateChange>) {
+        let (server, hostgroup) = (&self.address, self.hostgroup.0);
+        match change {
+            Some(GateChange::Closed { why }) => {
+                self.known.life.gates_closed.fetch_add(1, Ordering::Relaxed);
+                tracing::warn!(%server, hostgroup, why, part_pct = self.gate.part(),
+                    "a server was started anew: it gets a part of its share until it is warm");
+            }
+            Some(GateChange::Opened { why, held_ms: Some(held_ms) }) => {
+                tracing::info!(%server, hostgroup, why, held_ms, "a server gets its whole share again");
+            }
+            Some(GateChange::Opened { why, held_ms: None }) => {
+                tracing::info!(%server, hostgroup, why, "a server was started anew, and gets its whole share at once");
+            }
+            None => {}
+        }
     }
 
     /// How far the monitor has found it behind.
@@ -762,6 +829,12 @@ impl<C: Pooled> Server<C> {
         self.pool.clear();
     }
 
+    /// Its status in ProxySQL's words, or ours while its gate is closed.
+    fn status_word(&self, now_ms: u64) -> &'static str {
+        let is_held = self.gate.is_closed() && self.status(now_ms) == ServerStatus::Online;
+        if is_held { "WARMING" } else { self.health.status_word(now_ms) }
+    }
+
     /// The server's row in `stats_mysql_connection_pool`.
     pub(crate) fn pool_row(&self, now_ms: u64) -> PoolRow {
         let of = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
@@ -769,7 +842,7 @@ impl<C: Pooled> Server<C> {
             hostgroup: self.hostgroup.0,
             srv_host: self.host.clone(),
             srv_port: self.port,
-            status: self.health.status_word(now_ms),
+            status: self.status_word(now_ms),
             conn_used: self.used.load(Ordering::Acquire) as u64,
             conn_free: (self.pool.len() + self.pings.load(Ordering::Acquire)) as u64,
             conn_ok: of(&self.counters.connects_ok),

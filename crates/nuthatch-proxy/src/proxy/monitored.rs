@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use nuthatch_config::{CheckType, ClusterKind, HostgroupId, ServerName, ServerStatus, Snapshot};
+use nuthatch_config::{CheckType, ClusterKind, HostgroupId, ServerName, ServerStatus, Snapshot, Warming};
 use nuthatch_net::{BackendAddress, BackendTls, ClearPasswords};
 
 use crate::backend::clear_passwords;
@@ -21,6 +21,8 @@ pub struct MonitoredServer {
     pub clear_passwords: ClearPasswords,
     /// How far it is behind matters in some hostgroup.
     pub may_be_behind: bool,
+    /// Milliseconds between dumps of its buffer pool, 0 for none; none where nothing of it matters.
+    pub pool_dump_interval_ms: Option<u64>,
     /// By which checks its pairs know their writers.
     pub access: Vec<CheckType>,
     /// Of what it is a member, and how many transactions it may be behind there; 0 for no limit.
@@ -45,6 +47,7 @@ pub(super) fn monitored(shared: &Shared, user: &str) -> Vec<MonitoredServer> {
             tls: tls.map_err(|error| error.to_string()),
             clear_passwords: clear_passwords(&configured.mysql),
             may_be_behind: rows.iter().any(|row| row.max_replication_lag > 0),
+            pool_dump_interval_ms: pool_dump_interval_ms(&configured, &rows),
             access: access(&configured, &name),
             member: member(&configured, &name),
             name,
@@ -62,6 +65,14 @@ fn rows_of<'a>(
         .iter()
         .filter_map(|(id, _)| configured.hostgroups.server(id, name))
         .map(|row| &**row)
+}
+
+/// The shortest interval of its hostgroups.
+fn pool_dump_interval_ms(configured: &Snapshot, rows: &[&nuthatch_config::Server]) -> Option<u64> {
+    let warming = rows.iter().map(|row| configured.warming(row.hostgroup));
+    let intervals: Vec<_> = warming.filter(Warming::is_any).map(|warming| warming.dump_interval_ms).collect();
+    let shortest = intervals.iter().copied().filter(|interval_ms| *interval_ms > 0).min();
+    (!intervals.is_empty()).then_some(shortest.unwrap_or(0))
 }
 
 fn stands_in(configured: &Snapshot, name: &ServerName, hostgroups: &[HostgroupId]) -> bool {

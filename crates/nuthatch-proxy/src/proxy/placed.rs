@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use nuthatch_config::{CheckType, HostgroupId, Role, Server as ServerRow, ServerName, ServerStatus};
 
+use crate::backend::Server;
 use crate::shared::Shared;
 
 /// A row of `stats_nuthatch_servers`: one server by host and port.
@@ -30,6 +31,23 @@ pub struct PlacedServer {
     pub latency_us: Option<u64>,
     /// Why nothing new is sent to it, where that is so.
     pub trouble: Option<String>,
+    /// How cold it is.
+    pub warmth: Warmth,
+}
+
+/// How cold a server is: of its hostgroups, by one that holds it for that, if one does.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Warmth {
+    /// It gets a part of its share only.
+    pub is_held: bool,
+    /// Percent of the pages that it had dumped; none where it loads none.
+    pub loaded_pct: Option<u64>,
+    /// Why it is held, or was not any more.
+    pub why: Option<String>,
+    /// When it was asked for a dump of its buffer pool, and began one, last; in milliseconds since the proxy's start.
+    pub dumped_ms: Option<u64>,
+    /// Why it begins none.
+    pub dump_trouble: Option<String>,
 }
 
 /// A replication pair, as it is now.
@@ -103,10 +121,26 @@ pub(super) fn placed(shared: &Shared) -> Vec<PlacedServer> {
             lag_s: servers.iter().find_map(|server| server.lag_s()),
             latency_us: servers.iter().find_map(|server| server.ping_us()),
             trouble: servers.iter().find_map(|server| server.why_not(now_ms)),
+            warmth: warmth(&servers),
             name,
         }
     };
     names.into_iter().map(of).collect()
+}
+
+/// Of one server in its hostgroups.
+fn warmth(servers: &[Arc<Server>]) -> Warmth {
+    let mut gates: Vec<_> = servers.iter().map(|server| server.gate()).collect();
+    gates.sort_by_key(|gate| (!gate.is_closed, gate.why.is_none()));
+    let gate = gates.into_iter().next().unwrap_or_default();
+    let dumps = servers.first().map(|server| server.known.life.dumps()).unwrap_or_default();
+    Warmth {
+        is_held: gate.is_closed,
+        loaded_pct: gate.loaded_pct,
+        why: gate.why,
+        dumped_ms: dumps.last_ms,
+        dump_trouble: dumps.trouble,
+    }
 }
 
 /// The rows of `mysql_servers` in force, each with its status right now.
@@ -121,6 +155,6 @@ pub(super) fn servers_in_force(shared: &Shared) -> Vec<(Arc<ServerRow>, ServerSt
     rows.map(|row| (Arc::clone(row), status(row))).collect()
 }
 
-fn is_of(row: &ServerRow, server: &crate::backend::Server) -> bool {
+fn is_of(row: &ServerRow, server: &Server) -> bool {
     (row.hostgroup, &row.host, row.port) == (server.hostgroup, &server.host, server.port)
 }

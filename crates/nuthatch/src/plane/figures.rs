@@ -2,7 +2,7 @@
 
 use nuthatch_admin::{Sample, Statistic};
 use nuthatch_config::Follow;
-use nuthatch_proxy::{FollowRow, LearntFigures, Levels, Proxy, Totals};
+use nuthatch_proxy::{FollowRow, LearntFigures, Levels, Proxy, Totals, WarmingFigures};
 
 use crate::switching::{Ended, Switching};
 
@@ -14,6 +14,7 @@ pub(super) fn samples(proxy: &Proxy, switching: &Switching) -> Vec<Sample> {
     samples.extend(of_levels(&levels));
     samples.extend(of_follows(&proxy.follows(), proxy.learnt()));
     samples.extend(of_role_changes(switching));
+    samples.extend(of_warming(proxy.warming()));
     samples.extend(proxy.pinned_by().into_iter().filter_map(|(reason, count)| {
         Statistic::labelled("pins", reason).map(|statistic| statistic.sample(count))
     }));
@@ -22,6 +23,16 @@ pub(super) fn samples(proxy: &Proxy, switching: &Switching) -> Vec<Sample> {
         samples.push(Statistic::WorkerSessions.sample_of_part(worker, *sessions));
     }
     samples
+}
+
+fn of_warming(figures: WarmingFigures) -> [Sample; 4] {
+    use Statistic as S;
+    [
+        S::ServersWarming.sample(figures.held),
+        S::WarmGatesClosed.sample(figures.gates_closed),
+        S::WarmDumps.sample(figures.dumps),
+        S::WarmDumpsRefused.sample(figures.dumps_refused),
+    ]
 }
 
 fn of_follows(follows: &[FollowRow], learnt: LearntFigures) -> [Sample; 11] {

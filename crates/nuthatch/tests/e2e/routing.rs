@@ -20,6 +20,7 @@ mod rules;
 mod status;
 mod switchover;
 mod time;
+mod warm;
 mod weights;
 
 use crate::stage::Stage;

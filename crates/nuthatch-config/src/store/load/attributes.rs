@@ -8,7 +8,7 @@ use serde_json::{Map, Value};
 use super::rows::{read_rows, table};
 use super::{StoreError, Warnings};
 use crate::{
-    attributes::{HostgroupAttributes, MultiplexDelays},
+    attributes::{HostgroupAttributes, MultiplexDelays, OwnWarming},
     follow::Follow,
     server::HostgroupId,
     store::row::{ColumnFault, RowReader, fault},
@@ -99,7 +99,14 @@ fn attributes(
                 let lag_s = take_number(key, value, LAG_WHEN_NULL_S_MAX, warn);
                 attributes.lag_when_null_s = lag_s.or(attributes.lag_when_null_s);
             }
-            key => take_delay(&mut attributes.delays, key, value, warn),
+            key => match OwnWarming::KEYS.iter().find(|(known, _)| *known == key) {
+                Some((_, max)) => {
+                    if let Some(number) = take_number(key, value, *max, warn) {
+                        attributes.warming.take(key, number);
+                    }
+                }
+                None => take_delay(&mut attributes.delays, key, value, warn),
+            },
         }
     }
     attributes

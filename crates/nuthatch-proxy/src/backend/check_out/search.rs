@@ -244,6 +244,7 @@ impl<'a> Search<'a> {
     ) -> Result<Option<Box<Connection>>, CheckOutError> {
         let server = Arc::clone(&slot.server);
         let was_shunned = server.was_shunned();
+        let life = server.known.caught_up.life();
         let worker = self.wanted.worker;
         let opening = async {
             let login = login(self.wanted, self.variables, &server)?;
@@ -257,6 +258,9 @@ impl<'a> Search<'a> {
         match opened? {
             Ok(connection) => {
                 server.remember_kind(&connection);
+                if server.known.caught_up.life() != life {
+                    hostgroups.suspect(&server, self.clock.now_ms());
+                }
                 if was_shunned && self.variables.unshun_algorithm == IN_ALL_HOSTGROUPS {
                     hostgroups.unshun(&server.host, server.port);
                 }
@@ -330,7 +334,7 @@ impl<'a> Search<'a> {
                     server.warn_of_tls(now_ms, &error);
                 }
                 server.falter(now_ms);
-                hostgroups.alarm.ring(&server.host, server.port);
+                hostgroups.suspect(&server, now_ms);
                 let recovery_ms = self.variables.shun_recovery_time_sec.saturating_mul(1000);
                 server.failed(now_ms, self.variables.shun_on_failures, recovery_ms, &why);
             }

@@ -7,7 +7,7 @@ use crate::backend::Server;
 use crate::backend::server::known::caught_up::Need;
 
 /// One of the online servers that have not been tried and show what is needed, by weight; one that has come back gets its share by and by, in `slow_start_ms`.
-/// Of who are `doubted`, a connection was lost a moment ago.
+/// Of who are `doubted`, a connection was lost a moment ago. One that is cold gets a part of its share, and all where no other one is left.
 pub(in crate::backend) fn choose<'a>(
     servers: &'a [Arc<Server>],
     slow_start_ms: u64,
@@ -24,7 +24,7 @@ pub(in crate::backend) fn choose<'a>(
         }
         .then_some(server);
     }
-    let choose = |leaves_out_doubted: bool| {
+    let choose = |leaves_out_doubted: bool, gates: Gates| {
         by_share(|| {
             let is_one = |server: &&Arc<Server>| {
                 !tried.iter().any(|known| Arc::ptr_eq(known, server))
@@ -32,13 +32,28 @@ pub(in crate::backend) fn choose<'a>(
                     && need.is_none_or(|need| need.is_met_by(&server.known.caught_up))
             };
             let candidates = servers.iter().filter(is_one);
-            candidates.filter_map(|server| Some((server, server.share(now_ms, slow_start_ms)?)))
+            candidates.filter_map(|server| {
+                let part = if gates == Gates::Count { server.part() } else { 1 };
+                Some((server, server.share(now_ms, slow_start_ms)? * part))
+            })
         })
+    };
+    // Rather one that is cold than none.
+    let choose = |leaves_out_doubted: bool| {
+        let warm = choose(leaves_out_doubted, Gates::Count);
+        warm.or_else(|| choose(leaves_out_doubted, Gates::DoNotCount))
     };
     match doubted {
         Doubted::Alike => choose(false),
         Doubted::Last => choose(true).or_else(|| choose(false)),
     }
+}
+
+/// Whether servers that are cold get a part of their share only.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Gates {
+    Count,
+    DoNotCount,
 }
 
 /// How servers are asked of which a connection was lost a moment ago.
@@ -167,6 +182,31 @@ mod tests {
         );
         assert_eq!(choose(&servers[..1], 0, 5_000, &[], None, Doubted::Last).unwrap().port, 1);
         assert!((0..100).any(|_| choose(&servers, 0, 6_000, &[], None, Doubted::Last).unwrap().port == 1));
+    }
+
+    #[test]
+    fn one_that_is_cold_gets_a_part_of_its_share_and_all_for_want_of_another() {
+        let servers = [server(1, 1, ServerStatus::Online), server(2, 1, ServerStatus::Online)];
+        let settings = nuthatch_config::Warming { pct: 90, weight_pct: 25, ..Default::default() };
+        let part_of_second = |weight_pct| {
+            servers[1].keep_gate(nuthatch_config::Warming { weight_pct, ..settings }, 0);
+            servers[1].suspect();
+            let draws =
+                (0..10_000).filter(|_| choose(&servers, 0, 0, &[], None, Doubted::Alike).unwrap().port == 2);
+            (draws.count() + 50) / 100
+        };
+        assert!(part_of_second(25).abs_diff(20) <= 2, "25 of 125");
+        assert_eq!(part_of_second(0), 0);
+        let chosen =
+            |tried: &[Arc<Server>]| choose(&servers, 0, 0, tried, None, Doubted::Alike).unwrap().port;
+        assert_eq!(chosen(&[Arc::clone(&servers[0])]), 2, "the other one gave nothing");
+        assert_eq!(choose(&servers[1..], 0, 0, &[], None, Doubted::Alike).unwrap().port, 2, "it is alone");
+        servers[0].doubt(0);
+        assert_eq!(
+            choose(&servers, 0, 0, &[], None, Doubted::Last).unwrap().port,
+            2,
+            "rather cold than lost"
+        );
     }
 
     #[test]

@@ -4,6 +4,9 @@
 //! A server that failed connects is shunned for a time; one that is silent to the monitor is until a ping or a login works; one that is too
 //! far behind its source is until it is not. One whose pings take too long is passed over, and keeps its status.
 
+pub(crate) mod gate;
+pub(crate) mod rise;
+
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering};
 
 use nuthatch_config::{HealthLimits, ServerStatus};

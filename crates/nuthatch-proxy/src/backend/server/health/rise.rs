@@ -16,7 +16,7 @@ const AWAY: u64 = u64::MAX;
 
 /// Since when it rises, in milliseconds of the clock, or one of the above.
 #[derive(Debug)]
-pub(super) struct Rise(AtomicU64);
+pub(in crate::backend) struct Rise(AtomicU64);
 
 impl Default for Rise {
     fn default() -> Self {
@@ -26,14 +26,14 @@ impl Default for Rise {
 
 impl Rise {
     /// It takes no new work now.
-    pub(super) fn is_away(&self) {
+    pub(in crate::backend) fn is_away(&self) {
         if self.0.load(Ordering::Relaxed) != AWAY {
             self.0.store(AWAY, Ordering::Relaxed);
         }
     }
 
     /// How much of its share it gets now, in [`STEPS`], where it rises for `rise_ms`.
-    pub(super) fn steps(&self, now_ms: u64, rise_ms: u64) -> u64 {
+    pub(in crate::backend) fn steps(&self, now_ms: u64, rise_ms: u64) -> u64 {
         let since_ms = match self.0.load(Ordering::Relaxed) {
             UP => return STEPS,
             AWAY => {

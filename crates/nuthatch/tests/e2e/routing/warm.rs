@@ -1,0 +1,329 @@
+//! Servers that are started anew get a part of their share until they are warm.
+//!
+//! What a server loads at its start comes out of a pipe here: as long as nobody writes into that, the load goes on.
+
+use std::fs::OpenOptions;
+use std::path::PathBuf;
+use std::process::Command;
+
+use nuthatch_lab::{Kind, Options, Role, ScratchLab};
+use rustix::fs::OFlags;
+
+use super::WHO;
+use crate::client::{Client, Login};
+use crate::deadline::await_that;
+use crate::proxy::{Proxy, Setup};
+use crate::servers;
+use crate::stage::figure;
+
+const REPLICA: Role = Role::Replica(1);
+
+/// A primary and a replica, both in hostgroup 5, and a proxy that looks at them often.
+struct Stage {
+    lab: ScratchLab,
+    proxy: Proxy,
+}
+
+impl Stage {
+    fn of(kind: Kind, variables: &[(&str, u64)]) -> Self {
+        let lab = lab(kind);
+        let monitor = servers::account(&lab);
+        Self::before(lab, &monitor, variables)
+    }
+
+    /// With that account for the monitor.
+    fn before(lab: ScratchLab, monitor: &Login, variables: &[(&str, u64)]) -> Self {
+        let account = servers::account(&lab);
+        let mut setup = watching(monitor);
+        for (name, value) in variables {
+            setup = setup.variable(&format!("mysql-{name}"), value);
+        }
+        for role in [Role::Primary, REPLICA] {
+            let port = port(&lab, role);
+            setup = setup.server(format!("hostgroup_id=5, hostname='127.0.0.1', port={port}"));
+        }
+        let proxy = Proxy::start(&setup.user(user(&account)));
+        let stage = Self { lab, proxy };
+        await_that("both are seen", || stage.asked("WHERE ping_us > 0") == 2);
+        stage
+    }
+
+    fn client(&self) -> Client {
+        self.proxy.client(&servers::account(&self.lab))
+    }
+
+    /// How many servers there are of which that is so.
+    fn asked(&self, which: &str) -> u64 {
+        let sql = format!("SELECT COUNT(*) FROM stats_nuthatch_servers {which}");
+        self.proxy.operator().value(sql).parse().expect("a number")
+    }
+
+    /// A column of the row of that server.
+    fn shown(&self, role: Role, column: &str) -> String {
+        let port = port(&self.lab, role);
+        self.proxy
+            .operator()
+            .value(format!("SELECT {column} FROM stats_nuthatch_servers WHERE port = {port}"))
+    }
+
+    fn is_held(&self, role: Role) -> bool {
+        self.shown(role, "warming") == "1"
+    }
+
+    /// Of so many statements, how many the replica gets.
+    fn share_of_replica(&self, statements: usize) -> usize {
+        let mut client = self.client();
+        (0..statements).filter(|_| client.value(WHO) == "2").count()
+    }
+
+    /// Kills it, and starts it again; it loads from then on.
+    fn start_anew(&mut self, role: Role) {
+        self.lab.kill(role).expect("it runs");
+        make_pipe(&self.lab, role);
+        self.lab.start(role).expect("it comes up again");
+    }
+
+    /// The server has loaded what there is to load.
+    fn end_load(&self, role: Role) {
+        end_load(&self.lab, role);
+    }
+
+    /// How often a line of the log has these words.
+    fn logged(&self, words: &str) -> usize {
+        self.proxy.log().lines().filter(|line| line.contains(words)).count()
+    }
+}
+
+impl Drop for Stage {
+    /// No server stops before its load has an end.
+    fn drop(&mut self) {
+        for role in [Role::Primary, REPLICA] {
+            self.end_load(role);
+        }
+    }
+}
+
+fn lab(kind: Kind) -> ScratchLab {
+    let extra =
+        ["innodb_buffer_pool_load_at_startup=ON".to_owned(), "innodb_buffer_pool_dump_pct=100".to_owned()];
+    let installation = servers::installation(kind);
+    let options =
+        Options { installation, replicas: 1, buffer_pool_mib: 64, extra: extra.into(), ..Options::default() };
+    ScratchLab::up(&options).expect("a lab comes up")
+}
+
+fn watching(account: &Login) -> Setup {
+    Setup::default()
+        .variable("mysql-monitor_enabled", true)
+        .account("monitor", &account.user, &account.password)
+        .variable("mysql-monitor_ping_interval", 200)
+        .variable("mysql-monitor_ping_timeout", 300)
+        .variable("mysql-monitor_warm_interval", 200)
+        .variable("mysql-shun_recovery_time_sec", 1)
+}
+
+/// Returns when the replica, a MariaDB, has run for so many seconds.
+fn await_uptime(lab: &ScratchLab, seconds: u32) {
+    let uptime = format!(
+        "SELECT VARIABLE_VALUE >= {seconds} FROM information_schema.GLOBAL_STATUS WHERE VARIABLE_NAME = 'Uptime'"
+    );
+    await_that("it was started long ago", || servers::client_of(lab, REPLICA).value(&uptime) == "1");
+}
+
+fn user(login: &Login) -> String {
+    format!("username='{}', password='{}', default_hostgroup=5", login.user, login.password)
+}
+
+fn port(lab: &ScratchLab, role: Role) -> u16 {
+    lab.server(role).expect("it is there").port()
+}
+
+/// The file of what is to be loaded.
+fn dump(lab: &ScratchLab, role: Role) -> PathBuf {
+    let log = lab.server(role).expect("it is there").error_log();
+    let data = log.parent().expect("a directory").join("data");
+    assert!(data.is_dir(), "{} is where its data is", data.display());
+    data.join("ib_buffer_pool")
+}
+
+fn make_pipe(lab: &ScratchLab, role: Role) {
+    let path = dump(lab, role);
+    drop(std::fs::remove_file(&path));
+    let made = Command::new("mkfifo").arg(&path).status().expect("mkfifo is there");
+    assert!(made.success());
+}
+
+/// A reader of the pipe reads its end; nothing happens if there is none.
+fn end_load(lab: &ScratchLab, role: Role) {
+    use std::os::unix::fs::{FileTypeExt, OpenOptionsExt};
+    let path = dump(lab, role);
+    let is_pipe = |path: &PathBuf| std::fs::metadata(path).is_ok_and(|file| file.file_type().is_fifo());
+    if is_pipe(&path) {
+        let flags = i32::try_from(OFlags::NONBLOCK.bits()).expect("a flag");
+        drop(OpenOptions::new().write(true).custom_flags(flags).open(&path));
+    }
+}
+
+fn held_until_loaded(kind: Kind) {
+    let mut stage = Stage::of(kind, &[("warm_weight", 25)]);
+    assert!(stage.share_of_replica(400).abs_diff(200) < 50, "both are warm");
+    stage.start_anew(REPLICA);
+    await_that("it is held", || stage.is_held(REPLICA));
+    assert_eq!((stage.shown(REPLICA, "warm_pct").as_str(), stage.is_held(Role::Primary)), ("0", false));
+    let status = "SELECT status FROM stats_mysql_connection_pool ORDER BY status";
+    await_that("it is there", || stage.share_of_replica(100) > 0);
+    assert_eq!(stage.proxy.operator().table(status), [["ONLINE"], ["WARMING"]]);
+    // 25 of 125.
+    let share = stage.share_of_replica(1_000);
+    assert!(share.abs_diff(200) < 60, "{share} of 1000");
+    stage.proxy.set("warm_weight", 0);
+    assert_eq!(stage.share_of_replica(200), 0);
+    assert_eq!(figure(&mut stage.proxy.operator(), "Servers_Warming"), 1);
+    stage.end_load(REPLICA);
+    await_that("it is not held any more", || !stage.is_held(REPLICA));
+    assert!(stage.share_of_replica(400).abs_diff(200) < 50, "it has its share again");
+    assert_eq!(stage.logged("it gets a part of its share until it is warm"), 1);
+    assert_eq!(stage.logged("a server gets its whole share again"), 1);
+    assert!(stage.shown(REPLICA, "warm_why").contains("no dump to load"), "the pipe gave nothing");
+}
+
+#[test]
+fn server_started_anew_gets_a_part_of_its_share_until_it_has_loaded() {
+    held_until_loaded(Kind::MariaDb);
+}
+
+#[test]
+fn server_started_anew_gets_a_part_of_its_share_until_it_has_loaded_on_mysql() {
+    held_until_loaded(Kind::MySql);
+}
+
+#[test]
+fn gate_is_opened_when_its_time_is_over() {
+    let mut stage = Stage::of(Kind::MariaDb, &[("warm_weight", 0), ("warm_max_ms", 3_000)]);
+    stage.start_anew(REPLICA);
+    await_that("it is held", || stage.is_held(REPLICA));
+    await_that("it is not held any more", || !stage.is_held(REPLICA));
+    assert!(stage.shown(REPLICA, "warm_why").contains("mysql-warm_max_ms is 3000"));
+    assert_eq!(stage.shown(REPLICA, "warm_pct"), "0", "it loads still");
+    await_that("it has its share", || stage.share_of_replica(50) > 10);
+}
+
+#[test]
+fn gate_is_off_where_the_hostgroup_says_so() {
+    let mut stage = Stage::of(Kind::MariaDb, &[]);
+    let mut operator = stage.proxy.operator();
+    operator.ok("INSERT INTO mysql_hostgroup_attributes (hostgroup_id, hostgroup_settings) VALUES (5, '{\"warm_pct\": 101}')");
+    operator.ok("LOAD MYSQL SERVERS TO RUNTIME");
+    let warnings = operator.table("SHOW WARNINGS").concat().join(" ");
+    assert!(warnings.contains("\"warm_pct\" takes a number from 0 to 100; it does not count"), "{warnings}");
+    operator.ok("UPDATE mysql_hostgroup_attributes SET hostgroup_settings = '{\"warm_pct\": 0}'");
+    operator.ok("LOAD MYSQL SERVERS TO RUNTIME");
+    stage.start_anew(REPLICA);
+    await_that("it has its share", || stage.share_of_replica(50) > 10);
+    await_that("its load is seen", || stage.shown(REPLICA, "warm_pct") == "0");
+    assert_eq!(stage.logged("was started anew"), 0);
+}
+
+#[test]
+fn gate_holds_no_server_that_is_alone_and_opens_when_the_others_are_gone() {
+    let mut stage = Stage::of(Kind::MariaDb, &[("warm_weight", 0)]);
+    let replica = port(&stage.lab, REPLICA);
+    let mut operator = stage.proxy.operator();
+    operator.ok(format!(
+        "INSERT INTO mysql_servers (hostgroup_id, hostname, port) VALUES (6, '127.0.0.1', {replica})"
+    ));
+    operator.ok("LOAD MYSQL SERVERS TO RUNTIME");
+    stage.start_anew(REPLICA);
+    await_that("it is held beside the other", || stage.is_held(REPLICA));
+    assert_eq!(stage.logged("no other server of the hostgroup takes statements"), 1, "said in hostgroup 6");
+    assert!(stage.proxy.log().contains("gets its whole share at once"));
+    let status = "SELECT status FROM stats_mysql_connection_pool WHERE hostgroup = 6";
+    assert_eq!(operator.value(status), "ONLINE");
+    stage.lab.kill(Role::Primary).expect("it runs");
+    await_that("it takes over at once", || stage.client().query(WHO).is_ok());
+    await_that("it is not held any more", || !stage.is_held(REPLICA));
+    assert_eq!(stage.logged("no other server of the hostgroup takes statements"), 2);
+    assert_eq!(stage.share_of_replica(20), 20);
+}
+
+/// The network is away, or the host: the server has all that it had.
+#[test]
+fn server_that_was_only_away_is_not_held() {
+    let stage = Stage::of(Kind::MariaDb, &[("warm_weight", 0)]);
+    await_uptime(&stage.lab, 4);
+    stage.lab.freeze(REPLICA).expect("it runs");
+    await_that("it is shunned", || stage.shown(REPLICA, "trouble IS NOT NULL") == "1");
+    stage.lab.thaw(REPLICA).expect("it stands still");
+    await_that("it has its share", || stage.share_of_replica(50) > 10);
+    assert!(!stage.is_held(REPLICA));
+    assert_eq!(stage.logged("was started anew"), 0);
+}
+
+#[test]
+fn new_server_is_held_if_it_was_started_a_moment_ago_and_not_if_it_was_long_ago() {
+    let mut stage = Stage::of(Kind::MariaDb, &[("warm_weight", 0)]);
+    let replica = port(&stage.lab, REPLICA);
+    let put = |what: &str| {
+        let mut operator = stage.proxy.operator();
+        operator.ok(what);
+        operator.ok("LOAD MYSQL SERVERS TO RUNTIME");
+    };
+    let insert = format!(
+        "INSERT INTO mysql_servers (hostgroup_id, hostname, port) VALUES (5, '127.0.0.1', {replica})"
+    );
+    put(&format!("DELETE FROM mysql_servers WHERE port = {replica}"));
+    stage.lab.kill(REPLICA).expect("it runs");
+    make_pipe(&stage.lab, REPLICA);
+    stage.lab.start(REPLICA).expect("it comes up again");
+    put(&insert);
+    await_that("it is held", || stage.is_held(REPLICA));
+    put(&format!("DELETE FROM mysql_servers WHERE port = {replica}"));
+    await_uptime(&stage.lab, 2);
+    stage.proxy.set("warm_max_ms", 1_000);
+    put(&insert);
+    await_that("it has its share", || stage.share_of_replica(50) > 10);
+    assert!(!stage.is_held(REPLICA));
+}
+
+/// A dump of what a server has just loaded, or has not loaded yet, would be of less than it had.
+#[test]
+fn warm_server_is_asked_for_dumps_and_one_that_loads_is_not() {
+    let mut stage = Stage::of(Kind::MariaDb, &[("warm_dump_interval_ms", 1_000)]);
+    let file = |stage: &Stage, role| std::fs::metadata(dump(&stage.lab, role)).map(|file| file.is_file());
+    await_that("both have dumped", || {
+        [Role::Primary, REPLICA].map(|role| file(&stage, role).is_ok_and(|is_file| is_file)) == [true; 2]
+    });
+    await_that("that is shown", || stage.asked("WHERE dumped > 1700000000 AND dump_trouble IS NULL") == 2);
+    stage.start_anew(REPLICA);
+    await_that("it is held", || stage.is_held(REPLICA));
+    let dumps = || figure(&mut stage.proxy.operator(), "Warm_Dumps");
+    let (before, of_replica) = (dumps(), stage.shown(REPLICA, "dumped"));
+    await_that("the other one dumps again and again", || dumps() >= before + 3);
+    assert!(stage.is_held(REPLICA));
+    assert_eq!(stage.shown(REPLICA, "dumped"), of_replica);
+    assert!(file(&stage, REPLICA).is_ok_and(|is_file| !is_file), "its pipe is there still");
+}
+
+fn dump_that_is_refused(kind: Kind) {
+    let lab = lab(kind);
+    servers::primary(&lab).ok("CREATE USER 'eye'@'%' IDENTIFIED BY 'eye'");
+    servers::await_replicas(&lab);
+    let stage = Stage::before(lab, &Login::new("eye", "eye"), &[("warm_dump_interval_ms", 500)]);
+    let refused = || figure(&mut stage.proxy.operator(), "Warm_Dumps_Refused");
+    await_that("dumps are refused again and again", || refused() >= 6);
+    let trouble = stage.shown(REPLICA, "dump_trouble");
+    assert!(trouble.contains("1227") && trouble.contains("SYSTEM_VARIABLES_ADMIN"), "{trouble}");
+    assert!(trouble.contains("GRANT SUPER on MariaDB"), "{trouble}");
+    assert_eq!(stage.logged("may not have a server dump its buffer pool"), 2, "once for each server");
+    assert_eq!((stage.asked("WHERE warming = 1"), figure(&mut stage.proxy.operator(), "Warm_Dumps")), (0, 0));
+}
+
+#[test]
+fn missing_privilege_for_dumps_is_said_once() {
+    dump_that_is_refused(Kind::MariaDb);
+}
+
+#[test]
+fn missing_privilege_for_dumps_is_said_once_on_mysql() {
+    dump_that_is_refused(Kind::MySql);
+}
