@@ -27,6 +27,8 @@ pub struct Host {
     pub log_mib_max: u64,
     /// How many rotated logs are kept; default 5.
     pub logs_kept: u32,
+    /// How often a server is asked to dump which pages its buffer pool holds, in seconds; 0 for never; default 300.
+    pub pool_dump_s: u64,
     /// The proxies that send to servers of this host.
     pub proxies: Vec<ProxyAdmin>,
 }
@@ -59,6 +61,7 @@ impl Default for Host {
             instance_mib: 192,
             log_mib_max: 64,
             logs_kept: 5,
+            pool_dump_s: 300,
             proxies: Vec::new(),
         }
     }

@@ -7,6 +7,7 @@
 
 pub(crate) mod check;
 pub(crate) mod crashes;
+pub(crate) mod dump;
 pub(crate) mod ended;
 pub(crate) mod rotate;
 pub(crate) mod start;

@@ -19,6 +19,7 @@ use crate::clock::now_s;
 use crate::error::InstanceError;
 use crate::host::Host;
 use crate::life::crashes::{self, Next};
+use crate::life::dump::{Dumps, dump};
 use crate::life::ended::Watched;
 use crate::life::rotate::rotate;
 use crate::life::state::{Phase, State};
@@ -152,8 +153,14 @@ impl Supervisor {
         nuthatch_server::remove_file(&self.place.init_file())?;
         self.enter(Phase::Running, self.state.why.clone().filter(|_| is_again))?;
         self.say_ready();
+        let mut dumps = Dumps::every(self.host.pool_dump_s);
         loop {
             tokio::select! {
+                () = dumps.due() => {
+                    if let Err(error) = dump(&self.place).await {
+                        tracing::warn!(%error, "the server's buffer pool is not dumped");
+                    }
+                }
                 how = watched.ended() => return Ok(Outcome::Crashed(how)),
                 () = told(&mut self.stops) => return self.end(watched).await,
                 () = tokio::time::sleep(LOOK_EVERY) => self.rotate_logs().await,

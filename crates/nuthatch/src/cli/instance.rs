@@ -487,6 +487,17 @@ pub(crate) struct InstanceArchiveArguments {
 }
 
 #[derive(Debug, Args)]
+pub(crate) struct InstanceFollowArguments {
+    /// Have the new one replicate from the old one, read-only
+    #[arg(long, conflicts_with = "no_start")]
+    pub(crate) replicate: bool,
+
+    /// With --replicate: not over TLS
+    #[arg(long, requires = "replicate")]
+    pub(crate) no_tls: bool,
+}
+
+#[derive(Debug, Args)]
 pub(crate) struct InstanceCloneArguments {
     /// The instance that is there
     #[arg(value_name = "NAME", required_unless_present = "all")]
@@ -507,13 +518,8 @@ pub(crate) struct InstanceCloneArguments {
     #[command(flatten)]
     pub(crate) remote: RemoteArguments,
 
-    /// Have the new one replicate from the old one, read-only
-    #[arg(long, conflicts_with = "no_start")]
-    pub(crate) replicate: bool,
-
-    /// With --replicate: not over TLS
-    #[arg(long, requires = "replicate")]
-    pub(crate) no_tls: bool,
+    #[command(flatten)]
+    pub(crate) follow: InstanceFollowArguments,
 
     /// Its port [default: on this host the first free one, on another host the same]
     #[arg(long, value_name = "PORT", conflicts_with = "all")]

@@ -45,11 +45,11 @@ fn beside(
         return Ok(());
     }
     start_one(root, new, WITHIN)?;
-    if !arguments.replicate {
+    if !arguments.follow.replicate {
         return Ok(());
     }
     let source = SourceChoice::Ours(End::Here(root.clone()), Which::Named(name.clone()));
-    let manner = Manner { writable: Writable::Source, over_tls: !arguments.no_tls };
+    let manner = Manner { writable: Writable::Source, over_tls: !arguments.follow.no_tls };
     nuthatch_instance::replicate(root, new, &source, manner, &mut lines).map_err(failed)
 }
 
@@ -68,10 +68,11 @@ fn elsewhere(
     let mut bars = Bars::new();
     nuthatch_instance::clone_to(root, name, there, &wanted, taking, &mut bars).map_err(failed)?;
     print_line(&format!("{new} on {} has the data of {name}, and runs", there.host()))?;
-    if !arguments.replicate {
+    if !arguments.follow.replicate {
         return Ok(());
     }
-    nuthatch_instance::follow_from(root, name, there, new, !arguments.no_tls, &mut bars).map_err(failed)
+    nuthatch_instance::follow_from(root, name, there, new, !arguments.follow.no_tls, &mut bars)
+        .map_err(failed)
 }
 
 fn alike(record: Record, new: &InstanceName, port: Option<u16>) -> Wanted {

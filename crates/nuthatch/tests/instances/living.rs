@@ -4,7 +4,8 @@ use std::fs::{self, Permissions};
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::process::Command;
 
-use crate::host::Host;
+use crate::fetched::mysql;
+use crate::host::{Host, await_that};
 
 #[test]
 fn killed_server_is_brought_back_with_its_data() {
@@ -143,4 +144,28 @@ fn unit_of_systemd_runs_this_program() {
     fs::write(&file, unit).unwrap();
     let said = Command::new("systemd-analyze").arg("verify").arg(&file).output().unwrap();
     assert!(said.status.success() && said.stderr.is_empty(), "{said:?}");
+}
+
+#[test]
+fn killed_server_comes_back_with_the_pages_that_it_had() {
+    let host = Host::new();
+    let settled = host.root().join("host.toml");
+    let text = fs::read_to_string(&settled).unwrap().replace("pool_dump_s = 300", "pool_dump_s = 1");
+    assert!(text.contains("pool_dump_s = 1\n"));
+    fs::write(&settled, text).unwrap();
+    for server in ["mariadb".to_owned(), mysql()] {
+        let name = if server == "mariadb" { "maria" } else { "my" };
+        host.ok(&["add", name, "--server", &server]);
+        host.query(
+            name,
+            "CREATE DATABASE d; CREATE TABLE d.t (id INT PRIMARY KEY); INSERT INTO d.t VALUES (1)",
+        );
+        let dump = host.path_of(name).join("data/ib_buffer_pool");
+        await_that(|| dump.exists());
+        let before = host.server_pid(name);
+        host.kill(before);
+        host.await_another(name, before);
+        let status = "SHOW GLOBAL STATUS LIKE 'Innodb_buffer_pool_load_status'";
+        await_that(|| host.query(name, status).contains("load completed"));
+    }
 }
