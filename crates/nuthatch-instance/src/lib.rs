@@ -3,6 +3,7 @@
 //! A [`Root`] is the directory of a host's instances. [`add`] makes one from a [`Template`], [`start`] and [`stop`] run its server under a
 //! [supervisor](supervise), [`change`] sets options at once where the server can, [`remove`] ends it while nobody uses it and keeps its data.
 //! [`Summary`] tells how each is, [`Figures`] what its server says, [`Health`] whether it is well, [`examine`] what is wrong with the host.
+//! [`replicate`] and [`pair`] have them follow others, [`ailments`] tells what is wrong with that, [`heal`] does what is safe.
 //!
 //! Whatever is refused is refused before anything is touched, in one sentence. What is made is made beside and renamed; a crash in the middle
 //! leaves nothing that looks like an instance. Commands on one instance wait for each other, and so do those that choose ports or memory.

@@ -182,7 +182,7 @@ fn one_whose_binlogs_are_purged_is_copied_while_it_is_written_to(server: Server)
     two.here.query("shop", "INSERT INTO d.t (v) VALUES ('old')");
     purge(&two.here, "shop");
     // Writes go on from the beginning to the end.
-    let inserts = "INSERT INTO d.t (v) VALUES ('new'); DO SLEEP(0.01);".repeat(10_000);
+    let inserts = "INSERT INTO d.t (v) VALUES ('new'); DO SLEEP(0.001);".repeat(100_000);
     let file = two.here.root().join("inserts.sql");
     fs::write(&file, inserts).expect("it goes well");
     let mut writer = two
