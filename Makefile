@@ -2,7 +2,7 @@
 
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
-.PHONY: help run demo demo-failover check test test-servers drivers driver-suites orm-suites mtr apps properties differential freshness soundness equivalence every-byte chaos chaos-follow soak bench bench-paper bench-victims bench-exact bench-follow fuzz docs clean deps
+.PHONY: help run demo demo-failover check test test-servers drivers driver-suites orm-suites mtr apps instances properties differential freshness soundness equivalence every-byte chaos chaos-follow soak bench bench-paper bench-victims bench-exact bench-follow fuzz docs clean deps
 MAKEFLAGS += --no-print-directory
 
 # So that a Rust which rustup has just installed is found without a new shell.
@@ -81,6 +81,12 @@ apps: ## WordPress and MediaWiki through the proxy with its cache on: each page 
 	cargo build --release
 	@NUTHATCH=$(abspath $(or $(CARGO_TARGET_DIR),target))/release/nuthatch \
 	/usr/bin/python3 -B drivers/apps/run.py --seed $(or $(SEED),1) --writes $(APPS_WRITES) --follow $(or $(FOLLOW),off) $(APPS)
+
+instances: ## thirteen instances in pairs with a second host, behind a proxy: one is killed, one taken out, the clients of eleven see nothing
+	@tools/deps.sh test
+	@tools/side-apt.sh target/servers/mysql sid mysql-server-core mysql-client-core
+	cargo build --release
+	@NUTHATCH=$(abspath $(or $(CARGO_TARGET_DIR),target))/release/nuthatch drivers/instances/showing.py --mysql target/servers/mysql
 
 # SERVER=mysql takes MySQL of Debian sid, fetched to target/servers; SEED=… STATEMENTS=1 repeats a single round.
 SEED ?= 1

@@ -1,7 +1,8 @@
 //! Binlogs, copied beside the backups: with them one comes back to any moment behind one.
 //!
-//! `DIR/NAME/binlogs/INCARNATION/binlog.000001.zst` is whole; `binlog.000002.tail.zst` is the one that the server writes to, as far as it was.
-//! Another data directory numbers its binlogs anew, so each has a directory of its own there.
+//! `DIR/NAME/binlogs/INCARNATION/binlog.000001.@BEGUN.zst` is whole; `binlog.000002.@BEGUN.tail-BYTES.zst` is the one that the server writes
+//! to, as far as it was. BEGUN is when the server began it, which the file says itself: a number alone may be of another history. Another data
+//! directory numbers its binlogs anew, and so does RESET MASTER: each such history has a directory of its own there.
 
 use std::fs::{self, File};
 use std::io::Read;
@@ -12,12 +13,10 @@ use nuthatch_server::{ServerError, lock, make_private_dir, remove_leftover};
 
 use crate::ask::{PATIENTLY, SOON, Session, wait_for};
 use crate::backup::sealed::{Seal, SealedWriter};
-use crate::backup::store::Store;
+use crate::backup::store::{Backup, Store, entries};
 use crate::error::InstanceError;
 use crate::name::InstanceName;
 use crate::root::{Place, Root};
-
-const TAIL: &str = ".tail";
 
 /// What has come of archiving.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -28,6 +27,16 @@ pub struct ArchivedNow {
     pub tail: Option<String>,
     /// Binlogs that the server has no more and that are not there: it cannot be come back to a moment behind a backup of before.
     pub lost: Vec<String>,
+    /// Whether its binlogs have nothing to do with those that are there: a backup of before leads only to the end of those.
+    pub is_another_history: bool,
+}
+
+/// A binlog of a server.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Log {
+    name: String,
+    bytes: u64,
+    begun: u32,
 }
 
 /// All binlogs that the server has are in the store too, the last as far as it was written.
@@ -42,40 +51,72 @@ pub fn archive(
 ) -> Result<ArchivedNow, InstanceError> {
     seal.check()?;
     let place = root.find(name)?;
-    let dir = store.dir_of(name).join("binlogs").join(place.incarnation()?);
-    make_private_dir(&dir).map_err(ServerError::file("make the directory", &dir))?;
-    let _lock = lock(&dir.join("lock"))?;
-    let have: Vec<Archived> = Archived::all(&dir)?;
+    let of = store.dir_of(name).join("binlogs");
+    make_private_dir(&of).map_err(ServerError::file("make the directory", &of))?;
+    let _lock = lock(&of.join("lock"))?;
+    let mut dir = of.join(place.incarnation()?);
+    let mut have: Vec<Archived> = Archived::all(&dir)?;
     // What is committed later may be missing.
     let at = moment();
     let (from, logs) = wait_for(binlogs(&place))?;
-    let mut now = ArchivedNow { lost: lost(&have, &logs), ..ArchivedNow::default() };
+    let mut now = ArchivedNow::default();
+    if is_another_history(&have, &logs) {
+        now.is_another_history = true;
+        dir = of.join(place.renew_incarnation()?);
+        have.clear();
+    }
+    make_private_dir(&dir).map_err(ServerError::file("make the directory", &dir))?;
+    now.lost = lost(&have, &logs);
     let last = logs.len().saturating_sub(1);
-    for (number, (log, bytes)) in logs.into_iter().enumerate() {
-        let of = |tail: bool| have.iter().find(|one| one.name == log && one.is_tail == tail);
+    for (number, log) in logs.iter().enumerate() {
+        let of = |tail: bool| have.iter().find(|one| one.name == log.name && one.is_tail == tail);
         if of(false).is_some() {
             continue;
         }
         let is_tail = number == last;
-        if let Some(same) = of(true).filter(|one| is_tail && one.bytes == bytes) {
+        if let Some(same) = of(true).filter(|one| is_tail && one.bytes == log.bytes) {
             File::open(&same.path)
                 .and_then(|file| file.set_modified(at))
                 .map_err(ServerError::file("note the time of", &same.path))?;
             continue;
         }
-        copy(&from.join(&log), bytes, &dir, &Copied { log: &log, is_tail, at }, seal)?;
+        copy(&from, &dir, log, is_tail, at, seal)?;
         if is_tail {
-            now.tail = Some(log);
+            now.tail = Some(log.name.clone());
         } else {
-            remove_tail(&dir, &log)?;
-            now.whole.push(log);
+            now.whole.push(log.name.clone());
         }
     }
     Ok(now)
 }
 
+/// Whether one of them is another than the one of its number that is there, or none is there that both have: then nothing tells that they
+/// follow each other.
+fn is_another_history(have: &[Archived], logs: &[Log]) -> bool {
+    let same = |log: &Log| have.iter().find(|one| one.name == log.name).map(|one| one.begun == log.begun);
+    let found: Vec<bool> = logs.iter().filter_map(same).collect();
+    !have.is_empty() && (found.is_empty() || found.contains(&false))
+}
+
+/// Archived binlogs that no backup leads to any more are gone.
+pub(crate) fn prune(of: &Path, backups: &[Backup]) -> Result<(), InstanceError> {
+    for dir in entries(&of.join("binlogs"))? {
+        let incarnation = dir.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        let own = backups.iter().filter(|one| one.manifest.incarnation == incarnation);
+        let Some(first) = own.filter_map(|one| number(&one.manifest.binlog_file)).min() else {
+            remove_leftover(&dir).map_err(ServerError::file("remove", &dir))?;
+            continue;
+        };
+        for one in Archived::all(&dir)?.into_iter().filter(|one| number(&one.name).is_some_and(|n| n < first))
+        {
+            remove_leftover(&one.path).map_err(ServerError::file("remove", &one.path))?;
+        }
+    }
+    Ok(())
+}
+
 /// Where the server's binlogs are, and which: each with its size.
-async fn binlogs(place: &Place) -> Result<(PathBuf, Vec<(String, u64)>), InstanceError> {
+async fn binlogs(place: &Place) -> Result<(PathBuf, Vec<Log>), InstanceError> {
     let mut session = Session::open(place).await?;
     let answer = session.ask("SHOW BINARY LOGS", PATIENTLY).await.map_err(|error| match error {
         // ER_NO_BINARY_LOGGING
@@ -85,10 +126,30 @@ async fn binlogs(place: &Place) -> Result<(PathBuf, Vec<(String, u64)>), Instanc
         )),
         error => error,
     })?;
+    let dir = binlog_dir(&mut session, place).await?;
+    let mut logs = Vec::new();
+    for [name, bytes] in answer.texts() {
+        let begun = begun_of(&dir.join(&name))?;
+        logs.push(Log { name, bytes: bytes.parse().unwrap_or(0), begun });
+    }
+    Ok((dir, logs))
+}
+
+/// Where a server writes its binlogs.
+pub(crate) async fn binlog_dir(session: &mut Session, place: &Place) -> Result<PathBuf, InstanceError> {
     let base = session.ask("SELECT @@GLOBAL.log_bin_basename", SOON).await?;
     let base = base.texts().next().map(|[base]| PathBuf::from(base)).unwrap_or_default();
-    let dir = base.parent().map_or_else(|| place.data(), Path::to_owned);
-    Ok((dir, answer.texts().map(|[log, bytes]| (log, bytes.parse().unwrap_or(0))).collect()))
+    Ok(base.parent().filter(|dir| dir.is_absolute()).map_or_else(|| place.data(), Path::to_owned))
+}
+
+/// When the server began a binlog: behind four bytes that every binlog begins with stands the header of its first event, and that begins with
+/// its time, in seconds since 1970.
+pub(crate) fn begun_of(path: &Path) -> Result<u32, InstanceError> {
+    let mut head = [0; 8];
+    let read = File::open(path).and_then(|mut file| file.read_exact(&mut head));
+    read.map_err(ServerError::file("read the beginning of", path))?;
+    let [_, _, _, _, time @ ..] = head;
+    Ok(u32::from_le_bytes(time))
 }
 
 #[expect(clippy::disallowed_methods, reason = "it is a file's time, which outlives the process")]
@@ -97,42 +158,37 @@ fn moment() -> SystemTime {
 }
 
 /// Those between the last that is there and the first that the server has.
-fn lost(have: &[Archived], logs: &[(String, u64)]) -> Vec<String> {
+fn lost(have: &[Archived], logs: &[Log]) -> Vec<String> {
     let last = have.iter().rev().find(|one| !one.is_tail).and_then(|one| number(&one.name));
-    let first = logs.first().and_then(|(log, _)| number(log).map(|number| (log, number)));
+    let first = logs.first().and_then(|log| number(&log.name).map(|number| (&log.name, number)));
     let (Some(last), Some((log, first))) = (last, first) else { return Vec::new() };
     let stem = log.rsplit_once('.').map_or("binlog", |(stem, _)| stem);
     (last + 1..first).map(|number| format!("{stem}.{number:06}")).collect()
 }
 
-fn number(log: &str) -> Option<u64> {
+pub(crate) fn number(log: &str) -> Option<u64> {
     log.rsplit_once('.')?.1.parse().ok()
 }
 
-/// How a binlog is copied.
-struct Copied<'a> {
-    log: &'a str,
-    is_tail: bool,
-    /// What was committed before is in it, or in one of before.
-    at: SystemTime,
-}
-
-/// So many bytes of it, to a file that is renamed when it is whole.
+/// As many bytes of it as the server says, to a file that is renamed when it is whole. What was committed before `at` is in it, or in one of
+/// before.
 fn copy(
     from: &Path,
-    bytes: u64,
     dir: &Path,
-    copied_as: &Copied<'_>,
+    log: &Log,
+    is_tail: bool,
+    at: SystemTime,
     seal: &Seal,
 ) -> Result<(), InstanceError> {
-    let Copied { log, is_tail, at } = *copied_as;
-    let making = dir.join(format!(".making-{log}"));
-    let source = File::open(from).map_err(ServerError::file("read", from))?;
+    let Log { name, bytes, begun } = log;
+    let from = from.join(name);
+    let making = dir.join(format!(".making-{name}"));
+    let source = File::open(&from).map_err(ServerError::file("read", &from))?;
     let target = File::create(&making).map_err(ServerError::file("write", &making))?;
     let mut writer = SealedWriter::new(Box::new(target), seal)?;
     let copied =
-        std::io::copy(&mut source.take(bytes), &mut writer).map_err(ServerError::file("copy", from))?;
-    if copied != bytes {
+        std::io::copy(&mut source.take(*bytes), &mut writer).map_err(ServerError::file("copy", &from))?;
+    if copied != *bytes {
         return Err(InstanceError::Refused(format!(
             "copy {}: it has {copied} bytes, and the server says {bytes}",
             from.display()
@@ -142,27 +198,14 @@ fn copy(
     File::open(&making)
         .and_then(|file| file.set_modified(at).and_then(|()| file.sync_all()))
         .map_err(ServerError::file("sync", &making))?;
-    let tail = if is_tail { format!("{TAIL}-{bytes}") } else { String::new() };
-    if is_tail {
-        // For a moment there are two, which says the same of its beginning.
-        let to = dir.join(format!("{log}{tail}{}", seal.suffix()));
-        fs::rename(&making, &to).map_err(ServerError::file("rename", &making))?;
-        return remove_tails_but(dir, log, &to);
-    }
-    let to = dir.join(format!("{log}{}", seal.suffix()));
+    let tail = if is_tail { format!(".tail-{bytes}") } else { String::new() };
+    let to = dir.join(format!("{name}.@{begun}{tail}{}", seal.suffix()));
     fs::rename(&making, &to).map_err(ServerError::file("rename", &making))?;
-    Ok(())
-}
-
-fn remove_tail(dir: &Path, log: &str) -> Result<(), InstanceError> {
-    remove_tails_but(dir, log, Path::new(""))
-}
-
-fn remove_tails_but(dir: &Path, log: &str, but: &Path) -> Result<(), InstanceError> {
-    let tails =
-        Archived::all(dir)?.into_iter().filter(|one| one.is_tail && one.name == log && one.path != but);
-    for tail in tails {
-        remove_leftover(&tail.path).map_err(ServerError::file("remove", &tail.path))?;
+    // For a moment there were two, of which the one is the beginning of the other.
+    for old in
+        Archived::all(dir)?.into_iter().filter(|one| one.is_tail && one.name == *name && one.path != to)
+    {
+        remove_leftover(&old.path).map_err(ServerError::file("remove", &old.path))?;
     }
     Ok(())
 }
@@ -174,6 +217,8 @@ pub(crate) struct Archived {
     pub(crate) name: String,
     pub(crate) path: PathBuf,
     pub(crate) is_tail: bool,
+    /// When the server began it, in seconds since 1970.
+    pub(crate) begun: u32,
     /// Of a tail: how far it goes.
     bytes: u64,
     /// What was committed before is in it, or in one of before; in seconds since 1970.
@@ -188,14 +233,16 @@ impl Archived {
             let file = entry.file_name();
             let Some(file) = file.to_str().filter(|file| !file.starts_with('.')) else { continue };
             let Some(stem) = file.strip_suffix(".age").unwrap_or(file).strip_suffix(".zst") else { continue };
-            let (name, tail) =
-                stem.split_once(".tail-").map_or((stem, None), |(name, bytes)| (name, Some(bytes)));
+            let (stem, tail) =
+                stem.split_once(".tail-").map_or((stem, None), |(stem, bytes)| (stem, Some(bytes)));
+            let Some((name, begun)) = stem.split_once(".@") else { continue };
             let modified = entry.metadata().and_then(|found| found.modified()).ok();
             let since = modified.and_then(|at| at.duration_since(std::time::UNIX_EPOCH).ok());
             all.push(Self {
                 name: name.to_owned(),
                 path: entry.path(),
                 is_tail: tail.is_some(),
+                begun: begun.parse().unwrap_or(0),
                 bytes: tail.and_then(|bytes| bytes.parse().ok()).unwrap_or(0),
                 archived_s: since.map_or(0, |since| since.as_secs()),
             });
@@ -244,10 +291,10 @@ mod tests {
     #[test]
     fn binlogs_follow_each_other() {
         let dir = dir_with(&[
-            "binlog.000001.zst",
-            "binlog.000002.tail-9.zst",
-            "binlog.000002.zst",
-            "binlog.000003.tail-7.zst.age",
+            "binlog.000001.@5.zst",
+            "binlog.000002.@6.tail-9.zst",
+            "binlog.000002.@6.zst",
+            "binlog.000003.@7.tail-7.zst.age",
             "lock",
         ]);
         let names = |first: &str| -> Vec<(String, bool)> {
@@ -262,11 +309,19 @@ mod tests {
 
     #[test]
     fn gap_is_told() {
-        let dir = dir_with(&["binlog.000001.zst", "binlog.000003.zst"]);
+        let dir = dir_with(&["binlog.000001.@5.zst", "binlog.000003.@7.zst"]);
         let said = Archived::from(dir.path(), "binlog.000001").unwrap_err().to_string();
         assert!(said.contains("number 2 is missing"), "{said}");
         let have = Archived::all(dir.path()).unwrap();
-        assert_eq!(lost(&have, &[("binlog.000006".into(), 9)]), ["binlog.000004", "binlog.000005"]);
-        assert_eq!(lost(&have, &[("binlog.000002".into(), 9)]), [""; 0]);
+        let log = |name: &str, begun| Log { name: name.into(), bytes: 9, begun };
+        assert_eq!(lost(&have, &[log("binlog.000006", 9)]), ["binlog.000004", "binlog.000005"]);
+        assert_eq!(lost(&have, &[log("binlog.000002", 6)]), [""; 0]);
+        assert!(!is_another_history(&have, &[log("binlog.000003", 7), log("binlog.000004", 9)]));
+        assert!(
+            is_another_history(&have, &[log("binlog.000001", 9)]),
+            "the same number, begun at another time"
+        );
+        assert!(is_another_history(&have, &[log("binlog.000004", 9)]), "nothing tells that it follows");
+        assert!(!is_another_history(&[], &[log("binlog.000001", 9)]));
     }
 }

@@ -37,6 +37,8 @@ pub struct Manifest {
     pub binlog_file: String,
     /// The place there.
     pub binlog_position: u64,
+    /// When the server began that binlog, in seconds since 1970: its number may be given again.
+    pub binlog_begun: u32,
     /// Which data directory it was: binlogs are numbered anew in another one.
     pub incarnation: String,
     /// Up to where InnoDB's log is in it; an incremental one begins there.
@@ -93,6 +95,7 @@ impl Manifest {
             gtid: String::new(),
             binlog_file: String::new(),
             binlog_position: 0,
+            binlog_begun: 0,
             incarnation: String::new(),
             to_lsn: None,
             stream_bytes: 0,

@@ -7,6 +7,8 @@ use std::process::Stdio;
 
 use nuthatch_server::ServerError;
 
+use crate::ask::{Session, wait_for};
+use crate::backup::archive::{begun_of, binlog_dir};
 use crate::backup::job::Job;
 use crate::backup::manifest::Manifest;
 use crate::backup::pace::{Meter, pump};
@@ -46,6 +48,10 @@ pub(crate) fn stream(
     }
     tool.done("take the backup")?;
     read_info(&job.dir, manifest)?;
+    if !manifest.binlog_file.is_empty() {
+        let dir = wait_for(async { binlog_dir(&mut Session::open(&job.place).await?, &job.place).await })?;
+        manifest.binlog_begun = begun_of(&dir.join(&manifest.binlog_file))?;
+    }
     manifest.ended_s = now_s();
     append_manifest(job, manifest, to, meter)
 }

@@ -8,6 +8,7 @@ use std::time::Duration;
 use nuthatch_server::ServerError;
 
 use crate::ask::{SOON, Session, wait_for};
+use crate::backup::archive::{begun_of, binlog_dir};
 use crate::backup::job::{Job, data_bytes};
 use crate::backup::manifest::Manifest;
 use crate::backup::pace::{Meter, Pace, pump};
@@ -59,6 +60,7 @@ async fn begin(job: &Job, manifest: &mut Manifest) -> Result<(), InstanceError> 
     let binlog = session.ask("SHOW BINARY LOG STATUS", SOON).await?;
     if let Some([file, _position]) = binlog.texts().next() {
         // What is in there of before is known by its GTID, and passed over.
+        manifest.binlog_begun = begun_of(&binlog_dir(&mut session, &job.place).await?.join(&file))?;
         (manifest.binlog_file, manifest.binlog_position) = (file, 4);
     }
     Ok(())

@@ -43,6 +43,14 @@ pub(crate) fn replay(
         ));
     }
     let files = Archived::from(archived, &manifest.binlog_file)?;
+    if files.first().is_some_and(|first| first.begun != manifest.binlog_begun) {
+        return Err(InstanceError::Refused(format!(
+            "do binlogs again: {} in {} is not the one that the backup ends in; its server has numbered its binlogs anew since (RESET MASTER), and \
+             that one was not archived",
+            manifest.binlog_file,
+            archived.display()
+        )));
+    }
     check_reach(&files, until)?;
     let dir = place.dir().join("replay");
     make_private_dir(&dir).map_err(ServerError::file("make the directory", &dir))?;

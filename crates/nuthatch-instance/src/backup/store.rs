@@ -37,7 +37,7 @@ pub struct Backup {
 }
 
 /// Which backups are kept, of each instance. A full one and those that rest on it are kept or removed together.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Retention {
     /// So many of the newest full ones.
     pub keep: Option<usize>,

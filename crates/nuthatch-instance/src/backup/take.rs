@@ -11,7 +11,7 @@ use crate::backup::noted::Noted;
 use crate::backup::pace::{Meter, Pace};
 use crate::backup::sealed::{Seal, SealedWriter};
 use crate::backup::store::{Backup, Making, Retention, Store};
-use crate::backup::{mariadb, mysql};
+use crate::backup::{archive, mariadb, mysql};
 use crate::clock::{now_s, stamp};
 use crate::error::InstanceError;
 use crate::life::state::State;
@@ -76,6 +76,9 @@ pub fn take(
     let backup = making.finish(manifest, &written)?;
     Noted::of(&backup).save(&job.place)?;
     let removed = store.prune(name, taking.retention, now_s())?;
+    if taking.retention != Retention::default() {
+        archive::prune(&store.dir_of(name), &store.backups(Some(name))?)?;
+    }
     if !removed.is_empty() {
         progress.step(&Step::Note(format!("{name}: removed {}, as wanted", removed.join(", "))));
     }

@@ -222,6 +222,12 @@ pub(super) fn archive(root: &Root, arguments: &InstanceArchiveArguments) -> anyh
         let names = those_that_run(root, &arguments.names, arguments.all)?;
         let done = in_parallel(&names, names.len().max(1), |name| {
             let now = nuthatch_instance::archive(root, name, &store, &seal).map_err(failed)?;
+            if now.is_another_history {
+                print_line(&format!(
+                    "{name}: its binlogs do not follow those that are archived (RESET MASTER, or long not archived): take a backup, older ones lead \
+                     only to the end of those"
+                ))?;
+            }
             for lost in &now.lost {
                 print_line(&format!("{name}: {lost} is lost: the server removed it before it was archived"))?;
             }

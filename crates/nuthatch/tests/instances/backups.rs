@@ -317,7 +317,8 @@ fn backup_in_the_place_of_data_is_no_accident() {
     assert!(Path::new(kept).join("data/later").is_dir());
     // Its binlogs are numbered anew, and are archived beside those of before.
     backups.archive("shop");
-    let archived = fs::read_dir(Path::new(&backups.dir).join("shop/binlogs")).unwrap().count();
+    let archived = fs::read_dir(Path::new(&backups.dir).join("shop/binlogs")).unwrap().flatten();
+    let archived = archived.filter(|one| one.path().is_dir()).count();
     assert_eq!(archived, 1);
     let said = host.refused(&["restore", "copy", "--from", &directory, "--until", "end"]);
     assert!(said.contains("is not archived"), "{said}");
@@ -363,4 +364,49 @@ fn refusals_are_sentences() {
         assert!(said.contains(word), "{words:?}: {said}");
         assert_eq!(said.trim().lines().count(), 1, "{said}");
     }
+}
+
+#[test]
+fn binlogs_that_are_numbered_anew_are_another_history() {
+    let host = Host::new();
+    let backups = Backups::of(&host);
+    host.ok(&["add", "shop"]);
+    host.query("shop", "CREATE DATABASE before_it");
+    let before = backups.take("shop", &[]);
+    host.query("shop", "CREATE DATABASE archived");
+    backups.archive("shop");
+    // The first event tells the second in which it was written.
+    std::thread::sleep(Duration::from_millis(1_100));
+    host.query("shop", "CREATE DATABASE unseen; RESET MASTER; CREATE DATABASE anew");
+    let unarchived = backups.take("shop", &[]);
+    let said = backups.archive("shop");
+    assert!(said.contains("do not follow those that are archived"), "{said}");
+    let restore = |backup: &Value, name: &str| {
+        host.command(&["restore", name, "--from", text(backup, "directory"), "--until", "end"])
+            .output()
+            .unwrap()
+    };
+    // One of before leads to the end of what was archived then, one of in between nowhere, one of since on.
+    assert!(restore(&before, "one").status.success());
+    let databases = host.query("one", "SHOW DATABASES");
+    assert!(databases.contains("archived") && !databases.contains("anew"), "{databases}");
+    let refused = restore(&unarchived, "two");
+    let said = String::from_utf8_lossy(&refused.stderr).into_owned();
+    assert!(!refused.status.success() && said.contains("is not the one that the backup ends in"), "{said}");
+    let since = backups.take("shop", &[]);
+    host.query("shop", "CREATE DATABASE later");
+    backups.archive("shop");
+    assert!(restore(&since, "three").status.success());
+    assert!(host.query("three", "SHOW DATABASES").contains("later"));
+    // What no backup leads to goes with the backups.
+    std::thread::sleep(Duration::from_secs(1));
+    backups.take("shop", &["--keep", "1"]);
+    assert_eq!(
+        fs::read_dir(Path::new(&backups.dir).join("shop/binlogs"))
+            .unwrap()
+            .flatten()
+            .filter(|one| one.path().is_dir())
+            .count(),
+        1
+    );
 }
