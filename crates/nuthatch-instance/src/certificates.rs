@@ -54,9 +54,23 @@ pub(crate) fn lay(place: &Place, settings: &mut Settings) {
 /// The authority by which others verify the instance's server, as it is set; `None` where it has none.
 pub(crate) fn authority_of(settings: &Settings) -> Result<Option<String>, InstanceError> {
     match settings.value("ssl_ca") {
-        Some(path) => read_if_there(Path::new(path)),
+        Some(path) => Ok(read_if_there(Path::new(path))?
+            .map(|text| certificates_in(&text))
+            .filter(|text| !text.is_empty())),
         None => Ok(None),
     }
+}
+
+/// Nothing of a file but the certificates in it is told: which file that is, the servers' user may have chosen.
+fn certificates_in(text: &str) -> String {
+    const END: &str = "-----END CERTIFICATE-----";
+    let sections = text.split("-----BEGIN CERTIFICATE-----").skip(1);
+    let whole = sections.filter_map(|section| Some(section.split_once(END)?.0));
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || "+/=\r\n".contains(c);
+    whole
+        .filter(|body| body.chars().all(is_plain))
+        .map(|body| format!("-----BEGIN CERTIFICATE-----{body}{END}\n"))
+        .collect()
 }
 
 /// Where the authority of its source is, for its server to read.
@@ -140,6 +154,11 @@ mod tests {
         let mut settings = Settings::default();
         lay(&shop, &mut settings);
         assert_eq!(authority_of(&settings).unwrap(), Some(read(&shop, "ca.pem")));
+        assert_eq!(
+            certificates_in(&format!("secret\n{}secret", read(&shop, "ca.pem"))),
+            read(&shop, "ca.pem")
+        );
+        assert_eq!(certificates_in("root:$6$x:1\n-----BEGIN CERTIFICATE-----\nroot:$6$x"), "");
         let mut settings = Settings::default();
         settings.put("ssl_cert", Some("/etc/his.pem".into()), Source::Own);
         lay(&shop, &mut settings);

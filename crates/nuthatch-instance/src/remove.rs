@@ -4,7 +4,7 @@ use std::fs;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use nuthatch_server::{ServerError, make_private_dir, remove_leftover};
+use nuthatch_server::{ServerError, make_private_dir, remove_file, remove_leftover};
 
 use crate::error::InstanceError;
 use crate::life::state::State;
@@ -48,6 +48,7 @@ pub fn remove(
     let removing = root.removing(name);
     remove_leftover(removing.dir()).map_err(ServerError::file("remove", removing.dir()))?;
     fs::rename(place.dir(), removing.dir()).map_err(ServerError::file("rename", place.dir()))?;
+    remove_file(&place.link_file())?;
     let kept = match data {
         Data::Keep => Some(keep(root, &removing)?),
         Data::Destroy => None,

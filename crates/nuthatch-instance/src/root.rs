@@ -9,9 +9,9 @@
 //! ROOT/instances/NAME/my.cnf     what its server was started with
 //! ROOT/instances/NAME/root.password, client.cnf
 //! ROOT/instances/NAME/data/, log/, tmp/
-//! ROOT/instances/NAME/replication.json   whom it follows
 //! ROOT/instances/NAME/tls/       its certificate
 //! ROOT/instances/NAME/run/       socket, state of its processes, locks
+//! ROOT/links/NAME.json           whom it follows: not in its directory, which is its servers' user's, because it says what is run to reach that
 //! ROOT/tls/                      the host's authority
 //! ROOT/removed/NAME-SECONDS/     data of what was removed
 //! ```
@@ -331,6 +331,12 @@ impl Place {
     #[must_use]
     pub fn socket(&self) -> PathBuf {
         self.run_dir().join("mysqld.sock")
+    }
+
+    /// Whom it follows. What is run to reach that host must not be for the servers' user to choose.
+    pub(crate) fn link_file(&self) -> PathBuf {
+        let root = self.dir.ancestors().nth(2).unwrap_or(&self.dir);
+        root.join("links").join(format!("{}.json", self.name))
     }
 
     pub(crate) fn state_file(&self) -> PathBuf {

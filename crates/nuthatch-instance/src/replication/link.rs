@@ -1,6 +1,6 @@
-//! What is remembered of a replica in `replication.json`: whom it was told to follow, by which account, and how that is reached. No secret.
+//! What is remembered of a replica in the root's `links`: whom it was told to follow, by which account, and how that is reached. No secret.
 
-use nuthatch_server::remove_file;
+use nuthatch_server::{ServerError, make_private_dir, remove_file, write_private};
 use serde::{Deserialize, Serialize};
 
 use crate::error::InstanceError;
@@ -38,25 +38,24 @@ pub enum Via {
 impl Link {
     /// What is remembered; `None` of one that was never told to follow anybody.
     pub(crate) fn load(place: &Place) -> Result<Option<Self>, InstanceError> {
-        let path = file_of(place);
+        let path = place.link_file();
         let Some(text) = read_if_there(&path)? else { return Ok(None) };
         let bad = |error: serde_json::Error| InstanceError::BadFile { path, what: error.to_string() };
         serde_json::from_str(&text).map(Some).map_err(bad)
     }
 
     pub(crate) fn save(&self, place: &Place) -> Result<(), InstanceError> {
-        let path = file_of(place);
+        let path = place.link_file();
         let text = serde_json::to_string_pretty(self)
             .map_err(|error| InstanceError::BadFile { path: path.clone(), what: error.to_string() })?;
-        place.write(&path, &(text + "\n"))
+        if let Some(dir) = path.parent() {
+            make_private_dir(dir).map_err(ServerError::file("make the directory", dir))?;
+        }
+        Ok(write_private(&path, &(text + "\n"))?)
     }
 
     /// Nothing is remembered afterwards.
     pub(crate) fn remove(place: &Place) -> Result<(), InstanceError> {
-        Ok(remove_file(&file_of(place))?)
+        Ok(remove_file(&place.link_file())?)
     }
-}
-
-fn file_of(place: &Place) -> std::path::PathBuf {
-    place.dir().join("replication.json")
 }

@@ -126,6 +126,7 @@ fn rows_arrive_over_tls_and_the_source_may_go_and_come_back(server: Server) {
     await_that(rows("one,two,three"));
     await_that(|| host.replica("replica")["state"] == "running");
     assert!(host.ok(&["replicate", "replica", "--from", "source"]).contains("follows it already"));
+    assert!(host.root().join("links/replica.json").exists());
     host.ok(&["replicate", "replica", "--stop"]);
     assert_eq!(host.replica("replica")["state"], "stopped");
     host.ok(&["replicate", "replica", "--go-on"]);
@@ -192,8 +193,8 @@ fn what_cannot_replicate_is_one_sentence_and_touches_nothing(server: Server) {
     assert_eq!(host.query("source", "SELECT COUNT(*) FROM mysql.user"), before.1);
     assert_eq!(host.ok(&["config", "replica"]), before.0);
     assert_eq!(host.replica("replica")["source"], Value::Null);
-    let left: Vec<PathBuf> = ["replication.json", "tls/source-ca.pem"]
-        .map(|file| host.path_of("replica").join(file))
+    let left: Vec<PathBuf> = ["links/replica.json", "instances/replica/tls/source-ca.pem"]
+        .map(|file| host.root().join(file))
         .into_iter()
         .filter(|path| path.exists())
         .collect();
@@ -247,7 +248,7 @@ fn foreign_source_is_followed_by_the_account_that_it_gives(server: Server) {
         (host.ok(&["config", "replica"]), host.replica("replica")["source"].clone()),
         (before, Value::Null)
     );
-    assert!(!host.path_of("replica").join("replication.json").exists());
+    assert!(!host.root().join("links/replica.json").exists());
     host.query("source", "GRANT REPLICATION SLAVE ON *.* TO u@'%'");
     host.ok(&words(&ca));
     host.query("source", "INSERT INTO d.t (v) VALUES ('one')");
