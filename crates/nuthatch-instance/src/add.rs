@@ -19,7 +19,7 @@ use crate::name::InstanceName;
 use crate::port;
 use crate::progress::{Progress, Step};
 use crate::record::Record;
-use crate::root::{Place, Root, give_all, is_held};
+use crate::root::{Place, Root, give_parts, is_held};
 use crate::settling::{choose_pool, parse_assignment, pool_mib, settle, settle_in};
 use crate::template::Template;
 
@@ -145,7 +145,7 @@ fn make<T>(
     making.write(&making.password_file(), password.reveal())?;
     let filled = fill(making)?;
     making.write(&making.client_file(), &root.place(making.name()).client_login(&password))?;
-    give_all(making.dir(), account)?;
+    give_parts(making.dir(), account)?;
     // As it will be where it will be.
     let place = root.place(making.name());
     let settings = settle_in(root, &place, &making.record()?)?;

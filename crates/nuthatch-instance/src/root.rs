@@ -16,15 +16,20 @@
 //! ROOT/removed/NAME-SECONDS/     data of what was removed
 //! ```
 //!
+//! An instance's directory is root's where root works for another user, whose only `data`, `log`, `tmp` and `run` are: what that user could write,
+//! root does not believe.
+//!
 //! An instance that is being made is `.making-NAME`, one that is being removed `.removing-NAME`, data that are to take the place of its own
 //! are made in `.restoring-NAME`, a backup is tried in `.verifying-NAME`: none is taken for an instance, and what a crash has left of any is
 //! found by its lock, which nobody holds.
 
 use std::fs::{self, File, Permissions, TryLockError};
-use std::os::unix::fs::{MetadataExt, PermissionsExt, chown};
+use std::os::unix::fs::{MetadataExt, PermissionsExt, lchown};
 use std::path::{Path, PathBuf};
 
-use nuthatch_server::{Password, SOCKET_PATH_MAX, ServerError, lock, make_private_dir, write_private};
+use nuthatch_server::{
+    Password, SOCKET_PATH_MAX, ServerError, lock, make_private_dir, write_for, write_private,
+};
 use rustix::process::geteuid;
 
 use crate::account::Account;
@@ -280,7 +285,7 @@ impl Place {
 
     /// For the first start: it locks the server down, and is gone behind it.
     pub(crate) fn init_file(&self) -> PathBuf {
-        self.dir.join("init.sql")
+        self.run_dir().join("init.sql")
     }
 
     /// The file with root's password, for who may read it.
@@ -406,20 +411,19 @@ impl Place {
         })
     }
 
-    /// Replaces one of its files by one with this text, for its account alone.
+    /// Replaces one of its files by one with this text, which nobody but root and its account may read. What is in the instance's directory
+    /// itself, root alone may change: root does what it says.
     pub(crate) fn write(&self, path: &Path, text: &str) -> Result<(), InstanceError> {
-        write_private(path, text)?;
-        self.give(path)
+        Ok(write_for(path, text, owner_around(path)?)?)
     }
 
-    /// The file is its account's afterwards, if root works for another.
+    /// The file or directory, which was just made, belongs to whom what is around it belongs to, if root works for another.
     pub(crate) fn give(&self, path: &Path) -> Result<(), InstanceError> {
-        if !geteuid().is_root() {
-            return Ok(());
+        let Some((user, group)) = owner_around(path)? else { return Ok(()) };
+        lchown(path, Some(user), Some(group)).map_err(ServerError::file("give to its user", path))?;
+        if path.is_dir() && !path.is_symlink() {
+            open_to_group(path)?;
         }
-        let owner = fs::metadata(&self.dir).map_err(ServerError::file("look at", &self.dir))?;
-        chown(path, Some(owner.uid()), Some(owner.gid()))
-            .map_err(ServerError::file("give to its user", path))?;
         Ok(())
     }
 
@@ -436,25 +440,56 @@ impl Place {
     }
 }
 
-/// The file or directory is the account's afterwards, if root works for another.
-fn give(path: &Path, account: Option<&Account>) -> Result<(), InstanceError> {
-    let Some(account) = account.filter(|_| geteuid().is_root()) else { return Ok(()) };
-    chown(path, Some(account.uid), Some(account.gid)).map_err(ServerError::file("give to its user", path))?;
+/// Whose the directory is that a path is in, user and group; `None` where nobody works for another.
+fn owner_around(path: &Path) -> Result<Option<(u32, u32)>, InstanceError> {
+    if !geteuid().is_root() {
+        return Ok(None);
+    }
+    let dir = path.parent().unwrap_or(path);
+    let owner = fs::metadata(dir).map_err(ServerError::file("look at", dir))?;
+    // A directory of root's alone is one that is being made, or of a host whose servers are root's.
+    Ok(Some((owner.uid(), owner.gid())).filter(|owner| *owner != (0, 0)))
+}
+
+/// Its group may enter, look around and read.
+fn open_to_group(dir: &Path) -> Result<(), InstanceError> {
+    fs::set_permissions(dir, Permissions::from_mode(0o750))
+        .map_err(ServerError::file("open to its group", dir))?;
     Ok(())
 }
 
-/// The directory and all in it are the account's afterwards.
+/// What an instance consists of is its account's where its server writes; the rest is root's, and the account may read it.
+pub(crate) fn give_parts(dir: &Path, account: Option<&Account>) -> Result<(), InstanceError> {
+    let Some(account) = account.filter(|_| geteuid().is_root()) else { return Ok(()) };
+    for entry in fs::read_dir(dir).map_err(ServerError::file("list", dir))? {
+        let path = entry.map_err(ServerError::file("list", dir))?.path();
+        if path.is_dir() && !path.is_symlink() {
+            give_all(&path, Some(account))?;
+            continue;
+        }
+        lchown(&path, Some(0), Some(account.gid)).map_err(ServerError::file("give to its group", &path))?;
+        fs::set_permissions(&path, Permissions::from_mode(0o640))
+            .map_err(ServerError::file("open to its group", &path))?;
+    }
+    lchown(dir, Some(0), Some(account.gid)).map_err(ServerError::file("give to its group", dir))?;
+    open_to_group(dir)
+}
+
+/// The directory and all in it are the account's afterwards, if root works for another.
 pub(crate) fn give_all(dir: &Path, account: Option<&Account>) -> Result<(), InstanceError> {
-    give(dir, account)?;
+    let Some(account) = account.filter(|_| geteuid().is_root()) else { return Ok(()) };
     for entry in fs::read_dir(dir).map_err(ServerError::file("list", dir))? {
         let entry = entry.map_err(ServerError::file("list", dir))?;
-        let kind = entry.file_type().map_err(ServerError::file("look at", entry.path()))?;
-        match kind.is_dir() {
-            true => give_all(&entry.path(), account)?,
-            false if kind.is_file() => give(&entry.path(), account)?,
-            false => {}
+        let (path, kind) =
+            (entry.path(), entry.file_type().map_err(ServerError::file("look at", entry.path()))?);
+        if kind.is_dir() {
+            give_all(&path, Some(account))?;
+        } else {
+            lchown(&path, Some(account.uid), Some(account.gid))
+                .map_err(ServerError::file("give to its user", &path))?;
         }
     }
+    lchown(dir, Some(account.uid), Some(account.gid)).map_err(ServerError::file("give to its user", dir))?;
     Ok(())
 }
 

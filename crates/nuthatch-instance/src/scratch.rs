@@ -15,7 +15,7 @@ use crate::ask::{PATIENTLY, Session, wait_for};
 use crate::error::InstanceError;
 use crate::options::layers::{POOL, Source};
 use crate::record::Record;
-use crate::root::{Place, Root, give_all};
+use crate::root::{Place, Root, give_parts};
 use crate::settling::{pool_mib, settle_in};
 use crate::tool::tied;
 
@@ -46,7 +46,7 @@ impl Scratch {
         place.write(&place.init_file(), &kind.let_root_in(&place.password()?))?;
         place.write(&place.client_file(), &place.client_login(&place.password()?))?;
         place.write(&place.option_file(), &options(root, place, record)?)?;
-        give_all(place.dir(), account.as_ref())?;
+        give_parts(place.dir(), account.as_ref())?;
         let program = record.server.find(kind.server())?;
         let child = tied(&program, account.as_ref())
             .arg(format!("--defaults-file={}", place.option_file().display()))

@@ -23,6 +23,7 @@ pub use installation::Installation;
 pub use kind::{Kind, Program};
 pub use password::Password;
 pub use private::{
-    SOCKET_PATH_MAX, errors_or_tail, lock, make_private_dir, remove_file, tail, write_private,
+    SOCKET_PATH_MAX, errors_or_tail, lock, make_private_dir, open_to_append, remove_file, tail, write_for,
+    write_private,
 };
 pub use process::{ProcessMark, stands_still};

@@ -1,9 +1,11 @@
 //! Files and directories that only their owner may enter or read, and the end of a log.
 
-use std::fs::{self, DirBuilder, File, OpenOptions};
+use std::fs::{self, DirBuilder, File, OpenOptions, Permissions};
 use std::io::{self, ErrorKind, Write};
-use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt, PermissionsExt, fchown};
 use std::path::Path;
+
+use rustix::fs::OFlags;
 
 use crate::error::ServerError;
 
@@ -34,6 +36,15 @@ pub fn remove_file(path: &Path) -> Result<(), ServerError> {
 /// # Errors
 /// [`ServerError::File`].
 pub fn write_private(path: &Path, text: &str) -> Result<(), ServerError> {
+    write_for(path, text, None)
+}
+
+/// The same for a user and a group of this host, who both may read it. It is theirs before it has its name: whoever may write to the directory
+/// has nothing else given to them.
+///
+/// # Errors
+/// [`ServerError::File`].
+pub fn write_for(path: &Path, text: &str, owner: Option<(u32, u32)>) -> Result<(), ServerError> {
     let mut fresh = path.as_os_str().to_owned();
     fresh.push(".new");
     let fresh = Path::new(&fresh);
@@ -42,9 +53,22 @@ pub fn write_private(path: &Path, text: &str) -> Result<(), ServerError> {
         let mut file = OpenOptions::new().create_new(true).write(true).mode(0o600).open(fresh)?;
         file.write_all(text.as_bytes())?;
         file.sync_data()?;
+        if let Some((user, group)) = owner {
+            fchown(&file, Some(user), Some(group))?;
+            file.set_permissions(Permissions::from_mode(0o640))?;
+        }
         fs::rename(fresh, path)
     };
     write().map_err(ServerError::file("write", path))
+}
+
+/// The file, which is made if need be and is no link: a directory of somebody else's may have one.
+///
+/// # Errors
+/// The system's.
+pub fn open_to_append(path: &Path, mode: u32) -> io::Result<File> {
+    let no_link = i32::try_from(OFlags::NOFOLLOW.bits()).unwrap_or(0);
+    OpenOptions::new().create(true).append(true).mode(mode).custom_flags(no_link).open(path)
 }
 
 /// Waits until no other process holds this file, which is made if need be; others wait until it is dropped.
@@ -53,7 +77,7 @@ pub fn write_private(path: &Path, text: &str) -> Result<(), ServerError> {
 /// [`ServerError::File`].
 pub fn lock(path: &Path) -> Result<File, ServerError> {
     let lock = || {
-        let file = OpenOptions::new().create(true).append(true).mode(0o600).open(path)?;
+        let file = open_to_append(path, 0o600)?;
         file.lock()?;
         Ok(file)
     };

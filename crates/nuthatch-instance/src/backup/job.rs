@@ -22,8 +22,10 @@ pub(crate) struct Job {
     pub(crate) place: Place,
     pub(crate) record: Record,
     pub(crate) account: Option<Account>,
-    /// A directory of the instance's user.
+    /// A directory of the instance's user, for what tools write as that.
     pub(crate) dir: PathBuf,
+    /// A directory of ours, where that user changes nothing.
+    pub(crate) own: PathBuf,
     pub(crate) pace: Arc<Pace>,
     _lock: File,
 }
@@ -52,9 +54,12 @@ impl Job {
         let dir = place.tmp_dir().join("backup");
         remove_leftover(&dir).map_err(ServerError::file("remove", &dir))?;
         make_private_dir(&dir).map_err(ServerError::file("make the directory", &dir))?;
+        let own = place.dir().join("backup");
+        remove_leftover(&own).map_err(ServerError::file("remove", &own))?;
+        make_private_dir(&own).map_err(ServerError::file("make the directory", &own))?;
         let account = Account::of(&root.host()?)?;
         give_all(&dir, account.as_ref())?;
-        Ok(Self { place, record, account, dir, pace, _lock: lock })
+        Ok(Self { place, record, account, dir, own, pace, _lock: lock })
     }
 
     /// In which form its files are streamed.
@@ -94,6 +99,7 @@ impl Job {
 impl Drop for Job {
     fn drop(&mut self) {
         drop(remove_leftover(&self.dir));
+        drop(remove_leftover(&self.own));
     }
 }
 

@@ -40,7 +40,7 @@ pub(crate) fn stream(
     if let Some(lsn) = base.and_then(|base| base.manifest.to_lsn) {
         command.arg(format!("--incremental-lsn={lsn}"));
     }
-    let mut tool = Running::start(&mut command, &program, &job.dir.join("log"))?;
+    let mut tool = Running::start(&mut command, &program, &job.own.join("log"))?;
     if let Some(mut from) = tool.child().stdout.take()
         && let Err(error) = pump(&mut from, to, &job.pace, meter)
     {
@@ -98,12 +98,12 @@ fn append_manifest(
     to: &mut dyn Write,
     meter: &mut Meter<'_>,
 ) -> Result<(), InstanceError> {
-    let file = job.dir.join(LAST_FILE);
+    let file = job.own.join(LAST_FILE);
     fs::write(&file, manifest.to_text()?).map_err(ServerError::file("write", &file))?;
     let program = job.record.server.find(MBSTREAM)?;
     let mut command = tied(&program, None);
-    command.current_dir(&job.dir).args(["-c", LAST_FILE]).stdout(Stdio::piped());
-    let mut tool = Running::start(&mut command, &program, &job.dir.join("log"))?;
+    command.current_dir(&job.own).args(["-c", LAST_FILE]).stdout(Stdio::piped());
+    let mut tool = Running::start(&mut command, &program, &job.own.join("log"))?;
     if let Some(mut from) = tool.child().stdout.take() {
         pump(&mut from, to, &job.pace, meter)
             .map_err(ServerError::file("write the backup of", job.place.dir()))?;

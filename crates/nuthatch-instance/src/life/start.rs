@@ -1,13 +1,11 @@
 //! Starting an instance: from the command line, until its server answers.
 
-use std::fs::OpenOptions;
-use std::os::unix::fs::OpenOptionsExt;
 use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
-use nuthatch_server::{Deadline, ProcessMark, ServerError, errors_or_tail};
+use nuthatch_server::{Deadline, ProcessMark, ServerError, errors_or_tail, open_to_append};
 
 use crate::account::Account;
 use crate::certificates;
@@ -93,7 +91,7 @@ pub fn write_options(root: &Root, place: &Place) -> Result<(), InstanceError> {
 fn spawn_supervisor(root: &Root, place: &Place, program: &Path) -> Result<ProcessMark, InstanceError> {
     let account = Account::of(&root.host()?)?;
     let path = place.supervisor_log();
-    let log = OpenOptions::new().create(true).append(true).mode(0o640).open(&path);
+    let log = open_to_append(&path, 0o640);
     let log = log.map_err(ServerError::file("open", &path))?;
     place.give(&path)?;
     let mut command = Command::new(program);

@@ -166,6 +166,9 @@ fn killed_restore_is_no_instance() {
     let backup = backups.take("shop", &[]);
     let making = host.path_of(".making-copy");
     for wait in [900, 700, 500, 300, 150, 20] {
+        if making.exists() {
+            fs::remove_dir_all(&making).unwrap();
+        }
         let mut child = host
             .command(&["restore", "copy", "--from", text(&backup, "directory"), "--no-start"])
             .stdout(Stdio::null())

@@ -124,9 +124,16 @@ fn servers_are_processes_of_the_hosts_user() {
     for pid in [host.server_pid("shop"), host.supervisor_pid("shop")] {
         assert_eq!(fs::metadata(format!("/proc/{pid}")).unwrap().uid(), wanted);
     }
+    // What the servers' user reads, it cannot change: root does what these say.
+    let (owner, mode) = if own.is_root() { (0, 0o640) } else { (wanted, 0o600) };
     for file in ["root.password", "client.cnf", "instance.toml", "my.cnf"] {
         let found = fs::metadata(host.path_of("shop").join(file)).unwrap();
-        assert_eq!((found.uid(), found.mode() & 0o777), (wanted, 0o600), "{file}");
+        assert_eq!((found.uid(), found.mode() & 0o777), (owner, mode), "{file}");
+    }
+    let around = fs::metadata(host.path_of("shop")).unwrap();
+    assert_eq!((around.uid(), around.mode() & 0o022), (owner, 0));
+    for part in ["data", "run", "log", "tmp"] {
+        assert_eq!(fs::metadata(host.path_of("shop").join(part)).unwrap().uid(), wanted, "{part}");
     }
     host.kill(host.server_pid("shop"));
     host.await_state("shop", "restarting");
