@@ -4,6 +4,7 @@ use std::cell::Cell;
 use std::sync::Arc;
 
 use crate::backend::Server;
+use crate::backend::server::health::gate::ALL;
 use crate::backend::server::known::caught_up::Need;
 
 /// One of the online servers that have not been tried and show what is needed, by weight; one that has come back gets its share by and by, in `slow_start_ms`.
@@ -38,9 +39,10 @@ pub(in crate::backend) fn choose<'a>(
             })
         })
     };
-    // Rather one that is cold than none.
+    let is_any_cold = servers.iter().any(|server| server.part() < ALL);
     let choose = |leaves_out_doubted: bool| {
-        let warm = choose(leaves_out_doubted, Gates::Count);
+        let warm = is_any_cold.then(|| choose(leaves_out_doubted, Gates::Count)).flatten();
+        // Rather one that is cold than none.
         warm.or_else(|| choose(leaves_out_doubted, Gates::DoNotCount))
     };
     match doubted {

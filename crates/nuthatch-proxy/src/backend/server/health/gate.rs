@@ -19,7 +19,7 @@ use parking_lot::Mutex;
 use crate::backend::server::known::life::{PoolTraffic, Sight};
 
 /// The whole of its share, in percent.
-const ALL: u64 = 100;
+pub(in crate::backend) const ALL: u64 = 100;
 
 /// A server that says nothing of the load that it is to begin is believed after so many seconds.
 const LOAD_BEGINS_S: u64 = 10;
