@@ -343,6 +343,12 @@ statistics! {
         "Dumps of their buffer pools that servers were asked for, by what they did.";
     WarmDumpsRefused = Counter "Warm_Dumps_Refused", "warm_dumps" {"outcome" = "refused"},
         "Dumps of their buffer pools that servers were asked for, by what they did.";
+    WarmReads = Counter "Warm_Reads", "warm_reads" {"outcome" = "sent"},
+        "Reads of others that were to be sent to cold servers too (mysql-warm_reads_per_sec), by what became of them.";
+    WarmReadsLeftOut = Counter "Warm_Reads_Left_Out", "warm_reads" {"outcome" = "left_out"},
+        "Reads of others that were to be sent to cold servers too (mysql-warm_reads_per_sec), by what became of them.";
+    WarmReadsFailed = Counter "Warm_Reads_Failed", "warm_reads" {"outcome" = "failed"},
+        "Reads of others that were to be sent to cold servers too (mysql-warm_reads_per_sec), by what became of them.";
     CausalReadsByWriter = Counter "Causal_Reads_By_Writer", "causal_reads_by_writer" {},
         "Statements that went to who writes, as no reader was known to show it, or none was there.";
     SwitchoversDone = Counter "Switchovers_Done", "switchovers" {"outcome" = "done"},

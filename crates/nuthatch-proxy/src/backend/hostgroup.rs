@@ -15,6 +15,7 @@ use tokio::sync::Notify;
 use crate::backend::Server;
 use crate::backend::alarm::Alarm;
 use crate::backend::catch_up::CatchUps;
+use crate::backend::mirror::Mirrors;
 use crate::backend::server::defaults::{AllDefaults, Defaults, Era};
 use crate::backend::server::health::LagOutcome;
 use crate::backend::server::health::gate::{Others, PoolLook};
@@ -163,6 +164,8 @@ pub(crate) struct Hostgroups {
     pub(crate) errors: Errors,
     /// Rings when a server could not be reached.
     pub(crate) alarm: Alarm,
+    /// Cold servers that are sent reads of others.
+    pub(crate) mirrors: Mirrors,
     /// Somebody looks at servers' buffer pools.
     has_looked_at_pools: AtomicBool,
 }
@@ -183,6 +186,7 @@ impl Hostgroups {
             catch_ups: CatchUps::default(),
             errors: Errors::default(),
             alarm: Alarm::default(),
+            mirrors: Mirrors::default(),
             has_looked_at_pools: AtomicBool::new(false),
         }
     }

@@ -700,6 +700,11 @@ impl<C: Pooled> Server<C> {
         self.gate.is_open()
     }
 
+    /// Reads of others in a second that it is to be sent too; none where none are.
+    pub(super) fn mirrored_reads_per_second(&self) -> Option<u64> {
+        self.gate.reads_per_second()
+    }
+
     /// How cold it is, as tables show it.
     pub(crate) fn gate(&self) -> GateView {
         self.gate.view()

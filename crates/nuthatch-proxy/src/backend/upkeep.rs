@@ -3,6 +3,8 @@
 //!
 //! Housekeeping decides; the work on sockets is done by the workers that watch them.
 
+mod mirroring;
+
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -15,6 +17,7 @@ use crate::backend::check_out::connect;
 use crate::backend::check_out::logging_in::login;
 use crate::backend::hostgroup::Hostgroup;
 use crate::backend::server::kind::Kind;
+use crate::backend::upkeep::mirroring::Lane;
 use crate::backend::{Connection, Hostgroups, Server, Wanted};
 use crate::clock::Clock;
 use crate::state::{Charset, SessionState};
@@ -39,10 +42,17 @@ impl Upkeep<'_> {
     /// Does it.
     pub(crate) fn keep_pools(&self, hostgroups: &Arc<Hostgroups>) {
         let now_ms = self.clock.now_ms();
+        hostgroups.mirrors.end_retired();
         for group in hostgroups.all_groups() {
             for server in &group.servers {
                 server.trim(now_ms);
                 self.ping_silent(server, now_ms);
+                for (reads, worker) in
+                    hostgroups.mirrors.keep(server).into_iter().zip(self.workers.iter().cycle())
+                {
+                    let lane = Lane::new(server, worker, self.snapshot);
+                    drop(worker.spawn(lane.run(Arc::clone(hostgroups.mirrors.counts()), reads)));
+                }
                 if group.settings.connection_warming && group.line.is_empty() {
                     self.warm(hostgroups, &group, server, now_ms);
                 }

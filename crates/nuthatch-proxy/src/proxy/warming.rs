@@ -1,5 +1,7 @@
 //! The figures of servers that get warm.
 
+use std::sync::atomic::{AtomicU64, Ordering};
+
 use crate::shared::Shared;
 
 /// See the module's doc. Levels, but for what is said to be counted.
@@ -13,11 +15,27 @@ pub struct WarmingFigures {
     pub dumps: u64,
     /// Those that they refused: counted.
     pub dumps_refused: u64,
+    /// Reads of others that cold servers have answered too: counted.
+    pub reads_sent: u64,
+    /// Those that were left out, as too many waited: counted.
+    pub reads_left_out: u64,
+    /// Those that came to nothing: counted.
+    pub reads_failed: u64,
 }
 
 pub(super) fn figures(shared: &Shared) -> WarmingFigures {
     let servers = shared.hostgroups.servers();
     let held = servers.iter().filter(|server| server.gate().is_closed).count() as u64;
     let [gates_closed, dumps, dumps_refused] = shared.hostgroups.known.warmings();
-    WarmingFigures { held, gates_closed, dumps, dumps_refused }
+    let reads = shared.hostgroups.mirrors.counts();
+    let load = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
+    WarmingFigures {
+        held,
+        gates_closed,
+        dumps,
+        dumps_refused,
+        reads_sent: load(&reads.sent),
+        reads_left_out: load(&reads.left_out),
+        reads_failed: load(&reads.failed),
+    }
 }

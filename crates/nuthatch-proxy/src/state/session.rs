@@ -27,6 +27,13 @@ impl SessionState {
         Self { schema: schema.into(), charset, autocommit: true, settings, user_variables, role: None }
     }
 
+    /// Whether it is as after a login with that schema and character set.
+    pub(crate) fn has_schema_and_charset_only(&self) -> bool {
+        let nothing = Settings::default();
+        let has_set_nothing = self.settings.is_same(&nothing) && self.user_variables.is_same(&nothing);
+        has_set_nothing && self.autocommit && self.role.is_none()
+    }
+
     /// Whether a connection is there. What [`Self::differences`] finds none of, without counting them.
     pub(crate) fn is_at(&self, there: &ConnectionState) -> bool {
         self.settings.is_same(&there.settings)

@@ -25,13 +25,16 @@ pub(super) fn samples(proxy: &Proxy, switching: &Switching) -> Vec<Sample> {
     samples
 }
 
-fn of_warming(figures: WarmingFigures) -> [Sample; 4] {
+fn of_warming(figures: WarmingFigures) -> [Sample; 7] {
     use Statistic as S;
     [
         S::ServersWarming.sample(figures.held),
         S::WarmGatesClosed.sample(figures.gates_closed),
         S::WarmDumps.sample(figures.dumps),
         S::WarmDumpsRefused.sample(figures.dumps_refused),
+        S::WarmReads.sample(figures.reads_sent),
+        S::WarmReadsLeftOut.sample(figures.reads_left_out),
+        S::WarmReadsFailed.sample(figures.reads_failed),
     ]
 }
 

@@ -1,8 +1,11 @@
 //! A text on its way to a server, and what its answer tells.
 
+use std::sync::Arc;
+
 use nuthatch_sql::Kind;
 use nuthatch_wire::{AnswerEnd, AnswerKind, query_packet};
 
+use crate::backend::MirroredRead;
 use crate::exact::Flight;
 use crate::session::after::diagnostics::{keep_what_is_left, must_fetch_what_is_left};
 use crate::session::after::found_rows::{found_by, learn_found_rows};
@@ -40,6 +43,36 @@ fn take_off(session: &Session, plan: &Plan, capture: Option<&mut Capture>, held:
     watch(session, plan, &sent_by_text(session, plan), unwatched, capture, held)
 }
 
+/// A cold server is sent the text at hand too, if it is a pure read and one takes it.
+#[inline]
+fn mirror(session: &Session, plan: &Plan, held: &Held) {
+    if session.ground.shared.hostgroups.mirrors.are_any() {
+        offer(session, plan, held);
+    }
+}
+
+#[cold]
+fn offer(session: &Session, plan: &Plan, held: &Held) {
+    let Session { ground, client, account, context, .. } = session;
+    let is_pure = plan.facts.is_plain_read() && plan.facts.is_for_any_server();
+    let is_alone = session.holds_nothing() && !held.in_transaction() && held.pins().is_empty();
+    let is_alone = is_alone && plan.named.is_none() && plan.sent.is_none();
+    if !is_pure || !is_alone || !context.state.has_schema_and_charset_only() {
+        return;
+    }
+    let read = || {
+        Some(MirroredRead {
+            user: Arc::clone(account.name()),
+            password: Arc::clone(account.password()?),
+            schema: (*context.state.schema).into(),
+            charset: context.state.charset.clone(),
+            text: client.statement_text().into(),
+        })
+    };
+    let mirrors = &ground.shared.hostgroups.mirrors;
+    mirrors.offer(plan.hostgroup, held.connection.server(), ground.latest_us, read);
+}
+
 /// What a server is to execute by the text at hand.
 pub(crate) fn sent_by_text<'a>(session: &'a Session, plan: &'a Plan) -> Sent<'a> {
     let key = session.statements.prepared_key(plan);
@@ -71,6 +104,7 @@ pub(crate) fn send_text_at_once(
         return None;
     }
     held.connection.count_statement();
+    mirror(session, plan, held);
     let flight = take_off(session, plan, capture, held);
     let kind = (AnswerKind::ResultSets, 0);
     if held.connection.takes_attributes() {
@@ -92,6 +126,7 @@ pub(crate) async fn query_on(
 ) -> Result<AnswerEnd, Trouble> {
     let numbered = bring(session, plan, held).await?;
     held.connection.count_statement();
+    mirror(session, plan, held);
     *was_sent = true;
     if plan.facts.asks.connections && plan.named.is_none() {
         let Session { ground, client, context, dealings, .. } = session;

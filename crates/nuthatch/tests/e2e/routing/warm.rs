@@ -327,3 +327,96 @@ fn missing_privilege_for_dumps_is_said_once() {
 fn missing_privilege_for_dumps_is_said_once_on_mysql() {
     dump_that_is_refused(Kind::MySql);
 }
+
+/// A server of the test's own that loads nothing, started anew; the proxy sends it what it sends to the other.
+fn reads_of_others(kind: Kind) {
+    let mut stage =
+        Stage::of(kind, &[("warm_weight", 0), ("warm_reads_per_sec", 1_000), ("warm_max_ms", 600_000)]);
+    let mut primary = servers::primary(&stage.lab);
+    primary.ok("CREATE DATABASE shop");
+    primary.ok("CREATE TABLE shop.goods (id INT PRIMARY KEY, name VARCHAR(20)) ENGINE = InnoDB");
+    primary.ok("INSERT INTO shop.goods VALUES (1, 'nut'), (2, 'hatch')");
+    servers::await_replicas(&stage.lab);
+    stage.lab.kill(REPLICA).expect("it runs");
+    drop(std::fs::remove_file(dump(&stage.lab, REPLICA)));
+    stage.lab.start(REPLICA).expect("it comes up again");
+    await_that("it is held", || stage.is_held(REPLICA));
+    await_that("it takes reads", || stage.logged("reads of others are sent to a cold server too") == 1);
+    let mut replica = servers::client_of(&stage.lab, REPLICA);
+    replica.ok("SET GLOBAL log_output = 'TABLE'");
+    replica.ok("SET GLOBAL general_log = ON");
+    let mut client = stage.proxy.client(&servers::account(&stage.lab).schema("shop"));
+    client.ok("SELECT /* plain */ name FROM goods WHERE id = 1");
+    client.ok("INSERT INTO goods VALUES (3, 'written')");
+    client.ok("SELECT /* locks */ name FROM goods WHERE id = 1 FOR UPDATE");
+    client.ok("BEGIN");
+    client.ok("SELECT /* in a transaction */ name FROM goods WHERE id = 1");
+    client.ok("COMMIT");
+    client.ok("SELECT /* no table */ 1");
+    client.ok("SET @a = 1");
+    client.ok("SELECT /* behind a variable */ name FROM goods WHERE id = 2");
+    let mut other = stage.proxy.client(&servers::account(&stage.lab).schema("shop"));
+    assert_eq!(other.value("SELECT /* last */ name FROM goods WHERE id = 2"), "hatch");
+    let sent = || figure(&mut stage.proxy.operator(), "Warm_Reads");
+    let logged = "SELECT CONVERT(argument USING utf8mb4) FROM mysql.general_log \
+                  WHERE CONVERT(argument USING utf8mb4) LIKE 'SELECT /* % */%' AND command_type = 'Query' \
+                  AND CONVERT(argument USING utf8mb4) NOT LIKE '%general\\_log%' ORDER BY event_time";
+    await_that("both are answered there", || sent() == 2);
+    assert_eq!(
+        replica.table(logged).concat(),
+        ["SELECT /* plain */ name FROM goods WHERE id = 1", "SELECT /* last */ name FROM goods WHERE id = 2"]
+    );
+    let failed =
+        ["Warm_Reads_Failed", "Warm_Reads_Left_Out"].map(|name| figure(&mut stage.proxy.operator(), name));
+    assert_eq!(failed, [0, 0]);
+    let counted = "SELECT SUM(count_star) FROM stats_mysql_query_digest WHERE digest_text LIKE 'SELECT name FROM goods WHERE id = ?'";
+    assert_eq!(stage.proxy.operator().value(counted), "4", "as the clients have sent them");
+    assert!(!stage.proxy.log().contains(&servers::account(&stage.lab).password));
+    // What looks like a read and is none.
+    primary.ok("CREATE TABLE shop.one (id INT PRIMARY KEY) ENGINE = InnoDB");
+    primary.ok("INSERT INTO shop.one VALUES (1)");
+    primary.ok("CREATE FUNCTION shop.counts() RETURNS INT DETERMINISTIC MODIFIES SQL DATA BEGIN DELETE FROM shop.goods WHERE id = 3; RETURN 1; END");
+    primary.ok("CREATE VIEW shop.hidden AS SELECT shop.counts() AS n FROM shop.one");
+    servers::await_replicas(&stage.lab);
+    client.quit();
+    other.ok("SELECT n FROM hidden");
+    await_that("that one may not write there", || {
+        figure(&mut stage.proxy.operator(), "Warm_Reads_Failed") == 1
+    });
+    assert_eq!(primary.value("SELECT COUNT(*) FROM shop.goods"), "2", "it has deleted where it was sent");
+    stage.proxy.set("warm_reads_per_sec", 0);
+    await_that("it is not held any more", || !stage.is_held(REPLICA));
+}
+
+#[test]
+fn pure_reads_of_others_are_sent_to_a_cold_server_that_loads_nothing() {
+    reads_of_others(Kind::MariaDb);
+}
+
+#[test]
+fn pure_reads_of_others_are_sent_to_a_cold_server_that_loads_nothing_on_mysql() {
+    reads_of_others(Kind::MySql);
+}
+
+/// The pages that it lacks are brought by what others ask for.
+#[test]
+fn cold_server_gets_its_share_when_it_lacks_hardly_more_than_the_others() {
+    let mut stage = Stage::of(Kind::MariaDb, &[("warm_weight", 0), ("warm_reads_per_sec", 1_000)]);
+    let mut primary = servers::primary(&stage.lab);
+    primary.ok("CREATE DATABASE shop");
+    primary.ok("CREATE TABLE shop.goods (id INT PRIMARY KEY, name VARCHAR(200)) ENGINE = InnoDB");
+    primary.ok("INSERT INTO shop.goods SELECT seq, REPEAT('x', 200) FROM shop.seq_1_to_20000");
+    servers::await_replicas(&stage.lab);
+    stage.lab.kill(REPLICA).expect("it runs");
+    drop(std::fs::remove_file(dump(&stage.lab, REPLICA)));
+    stage.lab.start(REPLICA).expect("it comes up again");
+    await_that("it is held", || stage.is_held(REPLICA));
+    let mut client = stage.client();
+    await_that("it is warm", || {
+        (0..50).for_each(|_| drop(client.ok("SELECT COUNT(*) FROM shop.goods WHERE name > 'a'")));
+        !stage.is_held(REPLICA)
+    });
+    let why = stage.shown(REPLICA, "warm_why");
+    assert!(why.starts_with("it lacks 0."), "{why}");
+    assert!(figure(&mut stage.proxy.operator(), "Warm_Reads") > 10);
+}

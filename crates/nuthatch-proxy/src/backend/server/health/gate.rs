@@ -24,11 +24,11 @@ pub(in crate::backend) const ALL: u64 = 100;
 /// A server that says nothing of the load that it is to begin is believed after so many seconds.
 const LOAD_BEGINS_S: u64 = 10;
 
-/// Without so many requests for pages nothing is known of what is lacking.
-const REQUESTS_MIN: u64 = 100;
+/// Without so many requests for pages in a second nothing is known of what is lacking: a server has some of its own.
+const REQUESTS_MIN: u64 = 1_000;
 
-/// Looks in a row that must find it near the others.
-const LOOKS_NEAR: u32 = 2;
+/// Counts of these in a row that must find it near the others.
+const COUNTS_NEAR: u32 = 3;
 
 /// What a server said of its buffer pool, and what was asked of it of late.
 #[derive(Debug, Clone, Copy)]
@@ -80,7 +80,9 @@ struct Held {
     since_ms: u64,
     /// There is no dump: reads of others warm it.
     takes_reads: bool,
-    looks_near: u32,
+    counts_near: u32,
+    /// The count that was compared last.
+    compared: PoolTraffic,
 }
 
 /// How far a server has come.
@@ -122,7 +124,6 @@ impl Gate {
     }
 
     /// Reads of others in a second that the server is to be sent too; none where none are.
-    #[cfg(test)]
     pub(in crate::backend) fn reads_per_second(&self) -> Option<u64> {
         let state = self.state.lock();
         let takes = state.held.is_some_and(|held| held.takes_reads);
@@ -246,7 +247,8 @@ impl State {
         let is_cold = sight == Sight::Anew || is_new && up_ms < self.settings.ms_max;
         let began = is_cold && self.settings.pct > 0 && (self.held.is_none() || sight == Sight::Anew);
         if began {
-            self.held = Some(Held { since_ms: now_ms, takes_reads: false, looks_near: 0 });
+            self.held =
+                Some(Held { since_ms: now_ms, takes_reads: false, counts_near: 0, compared: look.traffic });
         }
         self.held?;
         let standing = match self.why_at_once(others, now_ms) {
@@ -300,17 +302,17 @@ impl State {
     fn compare(&mut self, why: &str, own: PoolTraffic, others: PoolTraffic) -> Standing {
         let (own_lacks, others_lack) = (lacks_per_mille(own), lacks_per_mille(others).unwrap_or(0));
         let is_near = own_lacks.is_some_and(|own| own <= others_lack + others_lack / 2 + 2);
-        let looks = match &mut self.held {
-            Some(held) => {
-                held.looks_near = if is_near { held.looks_near + 1 } else { 0 };
-                held.looks_near
+        let counts = self.held.as_mut().map_or(0, |held| {
+            if held.compared != own {
+                held.compared = own;
+                held.counts_near = if is_near { held.counts_near + 1 } else { 0 };
             }
-            None => 0,
-        };
+            held.counts_near
+        });
         let shown = own_lacks.map_or("?".to_owned(), in_percent);
         let others_shown = in_percent(others_lack);
-        match looks {
-            LOOKS_NEAR.. => Standing::Warm(format!(
+        match counts {
+            COUNTS_NEAR.. => Standing::Warm(format!(
                 "it lacks {shown} % of the pages that it is asked for, the others {others_shown} %"
             )),
             _ => Standing::HasNoDump(format!(

@@ -107,9 +107,16 @@ fn without_a_dump_it_is_held_only_where_reads_warm_it_and_until_it_lacks_hardly_
     };
     gate.judge(Sight::Anew, Some(&lacks(0, 0)), BUSY, 0);
     assert_eq!((gate.part(), gate.reads_per_second()), (10, Some(50)));
-    for (requests, reads, is_closed) in
-        [(99, 0, true), (1_000, 10, true), (1_000, 30, true), (1_000, 17, true), (1_000, 17, false)]
-    {
+    for (requests, reads, is_closed) in [
+        (999, 0, true),
+        (1_000, 10, true),
+        (1_001, 10, true),
+        (1_000, 30, true),
+        (1_000, 17, true),
+        (1_001, 17, true),
+        (1_001, 17, true),
+        (1_002, 17, false),
+    ] {
         gate.judge(Sight::Same, Some(&lacks(requests, reads)), BUSY, 1);
         assert_eq!(gate.is_closed(), is_closed, "{requests} {reads}");
     }
