@@ -18,6 +18,8 @@ use crate::life::stop::stop;
 use crate::name::InstanceName;
 use crate::options::option_file::OptionFile;
 use crate::progress::{Progress, Step};
+use crate::replication::link::Link;
+use crate::replication::pair::options::OF_PAIRS;
 use crate::root::Root;
 use crate::settling::{settings_of, settle};
 
@@ -215,9 +217,17 @@ fn of_existing(
     }
     let mut actions = Vec::new();
     let own = wanted.own()?;
+    // What replication has set stays as long as it replicates, unless the text says otherwise: a replica would be written to.
+    let is_replica = Link::load(&place)?.is_some();
+    let is_kept = |option: &String| is_replica && OF_PAIRS.contains(&option.as_str());
     let wish = Change {
         set: assignments(own.iter().filter(|(option, value)| record.own.get(*option) != Some(value))),
-        unset: record.own.keys().filter(|option| !own.contains_key(*option)).cloned().collect(),
+        unset: record
+            .own
+            .keys()
+            .filter(|option| !own.contains_key(*option) && !is_kept(option))
+            .cloned()
+            .collect(),
         template: Some(wanted.template.clone()).filter(|template| *template != record.template),
     };
     let (next, settings) = plan_change(stage.root(), &place, &wish)?;

@@ -290,3 +290,17 @@ fn running_one_is_cloned_to_another_host_and_followed_there() {
     assert!(refused.contains("it is there already"), "{refused}");
     assert_eq!(two.there.list().len(), 2);
 }
+
+#[test]
+fn text_that_knows_of_no_pair_leaves_it_as_it_is() {
+    let two = Two::new();
+    two.here.add(Server::MariaDb, "shop", &[]);
+    let before = [&two.here, &two.there].map(|host| host.ok(&["describe"]));
+    two.pair(&["--yes"]);
+    let text = two.there.root().join("host.toml").with_file_name("wanted.toml");
+    let with_shop = format!("{}\n[instances.shop]\n", before[1].replace("[instances]\n", ""));
+    fs::write(&text, with_shop).unwrap();
+    let said = two.there.ok(&["converge", text.to_str().unwrap(), "--plan"]);
+    assert!(said.contains("nothing has to be done"), "{said}");
+    assert_eq!(two.there.query("shop", "SELECT @@read_only + 0"), "1");
+}
