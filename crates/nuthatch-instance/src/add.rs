@@ -128,7 +128,25 @@ pub(crate) fn choose(root: &Root, wanted: &Wanted) -> Result<Record, InstanceErr
         record.own.insert(option, value);
     }
     choose_pool(root, &wanted.name, &mut record)?;
+    refuse_shared_paths(root, &wanted.name, &record)?;
     Ok(record)
+}
+
+/// Two servers that write to one file destroy what the other writes.
+fn refuse_shared_paths(root: &Root, name: &InstanceName, record: &Record) -> Result<(), InstanceError> {
+    let own = settle(root, record)?;
+    for place in root.claimed()?.into_iter().filter(|place| place.name() != name) {
+        let other = settle(root, &place.record()?)?;
+        if let Some((option, path)) =
+            own.written_paths().find(|one| other.written_paths().any(|other| other.1 == one.1))
+        {
+            return Err(InstanceError::Refused(format!(
+                "set {option}={path}: {} writes there",
+                place.name()
+            )));
+        }
+    }
+    Ok(())
 }
 
 /// Makes what an instance consists of.

@@ -3,7 +3,6 @@
 use std::fs;
 use std::os::unix::fs::MetadataExt;
 
-use nuthatch_server::{ServerError, remove_leftover};
 use rustix::process::geteuid;
 
 use crate::account::Account;
@@ -30,7 +29,7 @@ pub struct Finding {
 /// All that is found, without touching anything.
 ///
 /// # Errors
-/// [`ServerError::File`] where not even the root can be read.
+/// [`ServerError::File`](nuthatch_server::ServerError::File) where not even the root can be read.
 pub fn examine(root: &Root) -> Result<Vec<Finding>, InstanceError> {
     let mut findings = Vec::new();
     for leftover in root.leftovers()? {
@@ -67,15 +66,20 @@ pub fn examine(root: &Root) -> Result<Vec<Finding>, InstanceError> {
 /// Mends what is safe to mend; gives what it has mended.
 ///
 /// # Errors
-/// [`ServerError::File`].
+/// [`ServerError::File`](nuthatch_server::ServerError::File).
 pub fn mend(root: &Root) -> Result<Vec<Finding>, InstanceError> {
     let _lock = root.lock()?;
     let mut mended = Vec::new();
     for leftover in root.leftovers()? {
-        remove_leftover(&leftover.dir).map_err(ServerError::file("remove", &leftover.dir))?;
+        let kept = root.clear(&leftover.dir)?;
         mended.push(Finding {
             name: leftover.name.parse().ok(),
-            what: format!("{} is removed", leftover.dir.display()),
+            what: match kept {
+                Some(kept) => {
+                    format!("the data in {} are kept in {}", leftover.dir.display(), kept.display())
+                }
+                None => format!("{} is removed", leftover.dir.display()),
+            },
             is_mended_here: true,
         });
     }

@@ -61,7 +61,7 @@ pub use converge::plan::{Action, Plan};
 pub use doctor::{Finding, examine, mend};
 pub use error::InstanceError;
 pub use host::{Host, ProxyAdmin};
-pub use life::start::{enable, start, write_options};
+pub use life::start::{check_options, enable, start, write_options};
 pub use life::state::Doing;
 pub use life::stop::stop;
 pub use life::supervise::supervise;

@@ -9,6 +9,7 @@ pub(crate) mod check;
 pub(crate) mod crashes;
 pub(crate) mod dump;
 pub(crate) mod ended;
+pub(crate) mod pending;
 pub(crate) mod rotate;
 pub(crate) mod start;
 pub(crate) mod state;

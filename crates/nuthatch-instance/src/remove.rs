@@ -1,7 +1,8 @@
 //! Removing an instance, which destroys: its data are kept in the root's `removed` unless they are not wanted.
 
 use std::fs;
-use std::path::PathBuf;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use nuthatch_server::{ServerError, make_private_dir, remove_file, remove_leftover};
@@ -38,6 +39,9 @@ pub fn remove(
     let place = root.find(name)?;
     let _lock = place.lock()?;
     refuse_if_used(root, &place, "remove")?;
+    if data == Data::Keep {
+        check_movable(root, &place)?;
+    }
     stop_locked(&place, within, progress)?;
     if State::load(&place)?.live_server().is_some() {
         return Err(InstanceError::Refused(format!("remove {name}: its server was started again meanwhile")));
@@ -46,16 +50,38 @@ pub fn remove(
         systemd::control("disable", name)?;
     }
     let removing = root.removing(name);
-    remove_leftover(removing.dir()).map_err(ServerError::file("remove", removing.dir()))?;
+    root.clear(removing.dir())?;
     fs::rename(place.dir(), removing.dir()).map_err(ServerError::file("rename", place.dir()))?;
     remove_file(&place.link_file())?;
     let kept = match data {
-        Data::Keep => Some(keep(root, &removing)?),
+        Data::Keep => match keep(root, &removing) {
+            Ok(kept) => Some(kept),
+            Err(error) => {
+                // Its data are the first to be moved: nothing was.
+                fs::rename(removing.dir(), place.dir())
+                    .map_err(ServerError::file("rename back", removing.dir()))?;
+                return Err(error);
+            }
+        },
         Data::Destroy => None,
     };
     remove_leftover(removing.dir()).map_err(ServerError::file("remove", removing.dir()))?;
     progress.step(&Step::Note(format!("{name} is removed")));
     Ok(kept)
+}
+
+/// What is kept is moved, which goes within one file system alone.
+fn check_movable(root: &Root, place: &Place) -> Result<(), InstanceError> {
+    let device =
+        |path: &Path| path.ancestors().find_map(|path| fs::metadata(path).ok()).map(|found| found.dev());
+    if device(&place.data()) == device(&root.removed_dir()) {
+        return Ok(());
+    }
+    Err(InstanceError::Refused(format!(
+        "remove {}: its data are kept in {}, which is on another file system; say --destroy-data, and move them yourself before",
+        place.name(),
+        root.removed_dir().display()
+    )))
 }
 
 /// Data, what is remembered and root's password go to a directory of their own.

@@ -28,7 +28,7 @@ use std::os::unix::fs::{MetadataExt, PermissionsExt, lchown};
 use std::path::{Path, PathBuf};
 
 use nuthatch_server::{
-    Password, SOCKET_PATH_MAX, ServerError, lock, make_private_dir, write_for, write_private,
+    Password, SOCKET_PATH_MAX, ServerError, lock, make_private_dir, remove_leftover, write_for, write_private,
 };
 use rustix::process::geteuid;
 
@@ -43,6 +43,8 @@ const MAKING: &str = ".making-";
 const REMOVING: &str = ".removing-";
 /// Data that are to take the place of an instance's are made there.
 const RESTORING: &str = ".restoring-";
+/// In a data directory: which server it had last.
+pub(crate) const VERSION: &str = "nuthatch-version";
 /// A backup is tried there.
 const VERIFYING: &str = ".verifying-";
 
@@ -205,6 +207,21 @@ impl Root {
         Ok(self.entries()?.iter().filter_map(left).collect())
     }
 
+    /// What a crash has left is gone; data of an instance that was being removed are kept.
+    pub(crate) fn clear(&self, leftover: &Path) -> Result<Option<PathBuf>, InstanceError> {
+        let file = leftover.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        let name = file.strip_prefix(REMOVING).and_then(|name| name.parse().ok());
+        if let Some(name) = name.filter(|_| leftover.join("data").is_dir()) {
+            let kept = self.kept_dir(&name);
+            make_private_dir(&self.removed_dir())
+                .map_err(ServerError::file("make the directory", self.removed_dir()))?;
+            fs::rename(leftover, &kept).map_err(ServerError::file("keep", leftover))?;
+            return Ok(Some(kept));
+        }
+        remove_leftover(leftover).map_err(ServerError::file("remove", leftover))?;
+        Ok(None)
+    }
+
     fn entries(&self) -> Result<Vec<String>, InstanceError> {
         let dir = self.instances_dir();
         if !dir.exists() {
@@ -318,6 +335,21 @@ impl Place {
         let incarnation = format!("{}-{}", stamp(now_s()), &Password::fresh()?.reveal()[..6]);
         self.write(&self.incarnation_file(), &format!("{incarnation}\n"))?;
         Ok(incarnation)
+    }
+
+    /// Which server the data had last, by its version; `None` where that was not written down. In them, so that it goes where they go.
+    pub(crate) fn data_version(&self) -> Result<Option<String>, InstanceError> {
+        Ok(read_if_there(&self.data().join(VERSION))?.map(|text| text.trim().to_owned()))
+    }
+
+    /// The data have that server now.
+    pub(crate) fn note_data_version(&self, version: &str) -> Result<(), InstanceError> {
+        self.write(&self.data().join(VERSION), &format!("{version}\n"))
+    }
+
+    /// What is to be remembered of it as soon as its data are those of another server.
+    pub(crate) fn pending_file(&self) -> PathBuf {
+        self.dir.join("pending.toml")
     }
 
     fn incarnation_file(&self) -> PathBuf {

@@ -67,10 +67,11 @@ impl Scratch {
             if let Ok(Some(status)) = self.child.try_wait() {
                 return Some(Err(format!("it ended with {status}")));
             }
-            wait_for(Session::open(&self.place)).ok().map(|_| Ok(()))
+            let session = wait_for(Session::open(&self.place)).ok()?;
+            Some(Ok(session.version().to_owned()))
         };
         match Deadline::after(START_WITHIN).poll(look) {
-            Some(Ok(())) => Ok(()),
+            Some(Ok(version)) => self.place.note_data_version(&version),
             Some(Err(what)) => Err(self.not_started(what)),
             None => Err(self.not_started("it does not answer".into())),
         }
@@ -123,6 +124,7 @@ impl Drop for Scratch {
 
 fn options(root: &Root, place: &Place, record: &Record) -> Result<String, InstanceError> {
     let mut settings = settle_in(root, place, record)?;
+    settings.forget_paths();
     let pool_mib = pool_mib(&settings).unwrap_or(POOL_MIB_MAX).min(POOL_MIB_MAX);
     let (replication, pool) = match record.server.kind {
         Kind::MariaDb => ("skip_slave_start", format!("{pool_mib}M")),
@@ -137,6 +139,9 @@ fn options(root: &Root, place: &Place, record: &Record) -> Result<String, Instan
         // The file of the backup is of the pages that were used.
         ("innodb_buffer_pool_dump_at_shutdown", "OFF"),
         ("slow_query_log", "OFF"),
+        ("general_log", "OFF"),
+        ("log_bin", "binlog"),
+        ("relay_log", "relay"),
         (POOL, &pool),
     ];
     for (name, value) in fixed {

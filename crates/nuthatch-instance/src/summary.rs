@@ -57,14 +57,17 @@ impl Summary {
     pub fn of(root: &Root, place: &Place) -> Result<Self, InstanceError> {
         let record = place.record()?;
         let state = State::load(place)?;
-        let settings = settle_in(root, place, &record)?;
+        // A template that is gone keeps nobody from seeing the rest.
+        let settled = settle_in(root, place, &record);
+        let trouble = settled.as_ref().err().map(|error| format!("failed to {error}"));
+        let settings = settled.unwrap_or_default();
         let pid = state.live_server().map(nuthatch_server::ProcessMark::pid);
         Ok(Self {
             name: place.name().clone(),
             host: record.address.to_string(),
             port: record.port,
             state: state.doing(),
-            why: state.why.clone(),
+            why: state.why.clone().or_else(|| trouble.clone()),
             since_s: Some(state.since_s).filter(|since| *since > 0),
             server: record.server.kind,
             version: state.version.clone(),
@@ -76,8 +79,24 @@ impl Summary {
             buffer_pool_mib: pool_mib(&settings)?,
             crashes: state.crashes.len(),
             last_backup_s: Noted::load(place)?.map(|backup| backup.ended_s),
-            pending: if pid.is_some() { pending(place, &settings)? } else { Vec::new() },
+            pending: if pid.is_some() && trouble.is_none() { pending(place, &settings)? } else { Vec::new() },
         })
+    }
+
+    /// Those that run, and those that are to.
+    ///
+    /// # Errors
+    /// [`InstanceError::BadFile`], [`ServerError::File`](nuthatch_server::ServerError::File).
+    pub fn wanted_to_run(root: &Root) -> Result<Vec<InstanceName>, InstanceError> {
+        let mut names = root.names()?;
+        let mut wanted = Vec::new();
+        for name in names.drain(..) {
+            let place = root.find(&name)?;
+            if State::load(&place)?.live_server().is_some() || place.record()?.enabled {
+                wanted.push(name);
+            }
+        }
+        Ok(wanted)
     }
 
     /// Of all instances, by name.

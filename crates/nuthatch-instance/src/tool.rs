@@ -95,6 +95,9 @@ pub(crate) fn run(
     Running::start(command, program, log)?.done(doing)
 }
 
+/// A line that is longer says nothing to a person.
+const LINE_MAX: usize = 400;
+
 /// The lines of a log that say what went wrong, else its last.
 fn complaint(log: &Path) -> String {
     let text = std::fs::read_to_string(log).unwrap_or_default();
@@ -102,6 +105,12 @@ fn complaint(log: &Path) -> String {
         let line = line.to_ascii_lowercase();
         line.contains("error") || line.contains("failed")
     };
-    let errors: Vec<&str> = text.lines().filter(is_error).take(5).collect();
-    if errors.is_empty() { tail(log) } else { errors.join("\n") }
+    // Dumps of pages are what was in them, and nobody's to read here.
+    let is_dump = |line: &&str| line.len() > LINE_MAX;
+    let errors: Vec<&str> = text.lines().filter(is_error).filter(|line| !is_dump(line)).take(5).collect();
+    if errors.is_empty() {
+        let tail = tail(log);
+        return tail.lines().filter(|line| !is_dump(line)).collect::<Vec<_>>().join("\n");
+    }
+    errors.join("\n")
 }

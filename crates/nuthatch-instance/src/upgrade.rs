@@ -6,20 +6,21 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use nuthatch_server::{Installation, Kind, Program, ServerError, copy_dir, remove_leftover};
+use nuthatch_server::{Installation, Kind, Program, ServerError, copy_dir, remove_leftover, write_private};
 
-use crate::backup::job::{data_bytes, room_for};
-use crate::backup::restore::{Life, begin_beside, exchange};
+use crate::backup::job::{dir_bytes, refuse_outside, room_for};
+use crate::backup::restore::{Life, begin_beside, check_one_disk, exchange_into};
 use crate::backup::verify::look_at_tables;
 use crate::error::InstanceError;
 use crate::life::check::options_are_known;
+use crate::life::pending;
 use crate::life::start::start_locked;
 use crate::life::state::State;
 use crate::life::stop::stop_locked;
 use crate::name::InstanceName;
 use crate::progress::{Progress, Step};
 use crate::record::{Before, Record};
-use crate::root::{Place, Root};
+use crate::root::{Place, Root, VERSION};
 use crate::scratch::Scratch;
 use crate::settling::settle;
 use crate::tool;
@@ -39,30 +40,30 @@ pub fn upgrade(
 ) -> Result<PathBuf, InstanceError> {
     let place = root.find(name)?;
     let _lock = place.lock()?;
-    let mut record = place.record()?;
+    pending::settle(&place)?;
+    let record = place.record()?;
     let mut next = record.clone();
     next.server = server.clone();
     let (version, newer) = check(root, &place, &record, &next)?;
     refuse_if_used(root, &place, "upgrade")?;
-    let beside = begin_beside(&root.restoring(name), &place)?;
+    let beside = begin_beside(root, &place)?;
     let did_run = State::load(&place)?.live_server().is_some();
     stop_locked(&place, life.within, progress)?;
-    let outcome = try_newer(root, &place, &beside.place, &next, &newer, progress).and_then(|()| {
-        let kept = exchange(root, &place, &beside.place.data())?;
-        next.before_upgrade =
-            Some(Before { server: record.server.clone(), version, data: kept.join("data") });
-        record = next;
-        place.write(&place.record_file(), &record.to_text()?)?;
-        forget_version(&place)?;
-        Ok(kept)
-    });
+    let kept = root.kept_dir(name);
+    next.before_upgrade = Some(Before { server: record.server, version, data: kept.join("data") });
+    let outcome = try_newer(root, &place, &beside.place, &next, &newer, progress)
+        .and_then(|()| pending::begin(&place, &next))
+        .and_then(|()| exchange_into(&kept, &place, &beside.place.data()))
+        .and_then(|()| pending::settle(&place));
+    // It takes room that a start may want.
+    drop(beside);
     if let Err(error) = &outcome {
-        progress.step(&Step::Note(format!("{name} keeps its server and its data: {error}")));
+        progress.step(&Step::Note(format!("{name} is not upgraded: {error}")));
     }
     if did_run {
         start_locked(root, &place, life.program, life.within, progress)?;
     }
-    outcome
+    outcome.map(|()| kept)
 }
 
 /// What can be said before anything is touched; gives both versions.
@@ -76,8 +77,10 @@ fn check(
     if next.server.kind != before.server.kind {
         return refuse("MariaDB and MySQL do not take each other's data; dump and load them".into());
     }
-    let state = State::load(place)?;
-    let version = if state.version.is_empty() { before.server.version()? } else { state.version };
+    let version = match place.data_version()? {
+        Some(version) => version,
+        None => before.server.version()?,
+    };
     let newer = next.server.version()?;
     if numbers(&newer) <= numbers(&version) {
         return refuse(format!("its server is {version}, and that one is {newer}, which is not newer"));
@@ -86,9 +89,15 @@ fn check(
         next.server.find(UPGRADER)?;
     }
     options_are_known(next, &settle(root, next)?.to_text(), &place.run_dir())?;
-    room_for(place.dir(), data_bytes(&place.data()), &format!("upgrade {}", place.name()))?;
+    refuse_outside(&place.data(), &format!("upgrade {}", place.name()))?;
+    // The new server writes some of its own, and a start wants some.
+    let bytes = dir_bytes(&place.data()) + ROOM_BYTES;
+    room_for(place.dir(), bytes, &format!("upgrade {}", place.name()))?;
     Ok((version, newer))
 }
+
+/// What a server writes at its first start on data.
+const ROOM_BYTES: u64 = 256 << 20;
 
 /// What brings the system tables of MariaDB up to date; MySQL's server does that itself.
 const UPGRADER: Program = Program { name: "mariadb-upgrade", remedy: "install Debian's mariadb-client" };
@@ -109,8 +118,7 @@ fn try_newer(
     progress: &mut dyn Progress,
 ) -> Result<(), InstanceError> {
     let name = place.name();
-    progress
-        .step(&Step::Note(format!("copying the data of {name}, {} MiB", data_bytes(&place.data()) >> 20)));
+    progress.step(&Step::Note(format!("copying the data of {name}, {} MiB", dir_bytes(&place.data()) >> 20)));
     copy_dir(&place.data(), &beside.data()).map_err(ServerError::file("copy", place.data()))?;
     progress.step(&Step::Note(format!("trying {newer} on the copy")));
     let scratch = Scratch::start(root, beside, next)?;
@@ -126,13 +134,6 @@ fn try_newer(
     Ok(())
 }
 
-/// A start compares the server with the one that the data had last.
-fn forget_version(place: &Place) -> Result<(), InstanceError> {
-    let mut state = State::load(place)?;
-    state.version.clear();
-    state.save(place)
-}
-
 /// The instance has the server and the data from before its upgrade; what was written since is kept beside. Gives where that is.
 ///
 /// # Errors
@@ -145,27 +146,33 @@ pub fn downgrade(
 ) -> Result<PathBuf, InstanceError> {
     let place = root.find(name)?;
     let _lock = place.lock()?;
-    let mut record = place.record()?;
+    pending::settle(&place)?;
+    let mut next = place.record()?;
     let refuse = |what: String| InstanceError::Refused(format!("go back with {name}: {what}"));
-    let before = record.before_upgrade.take().ok_or_else(|| refuse("it was not upgraded".into()))?;
+    let before = next.before_upgrade.take().ok_or_else(|| refuse("it was not upgraded".into()))?;
     if !before.data.is_dir() {
         return Err(refuse(format!("the data from before, {}, are gone", before.data.display())));
     }
-    before.server.find(before.server.kind.server())?;
+    next.server = before.server;
+    let told = before.data.join(VERSION);
+    if !told.exists() {
+        write_private(&told, &before.version)?;
+    }
+    options_are_known(&next, &settle(root, &next)?.to_text(), &place.run_dir())?;
+    check_one_disk(root, &place)?;
     refuse_if_used(root, &place, "go back with")?;
     let did_run = State::load(&place)?.live_server().is_some();
     stop_locked(&place, life.within, progress)?;
-    let old = before.data.parent().unwrap_or(Path::new("/")).to_owned();
-    let kept = exchange(root, &place, &before.data)?;
-    record.server = before.server;
-    place.write(&place.record_file(), &record.to_text()?)?;
-    // What is written from now on is another history than the one that the archive may have.
-    place.renew_incarnation()?;
-    forget_version(&place)?;
-    remove_leftover(&old).map_err(ServerError::file("remove", &old))?;
+    let kept = root.kept_dir(name);
+    let outcome = pending::begin(&place, &next)
+        .and_then(|()| exchange_into(&kept, &place, &before.data))
+        .and_then(|()| pending::settle(&place));
     if did_run {
         start_locked(root, &place, life.program, life.within, progress)?;
     }
+    outcome?;
+    let old = before.data.parent().unwrap_or(Path::new("/")).to_owned();
+    remove_leftover(&old).map_err(ServerError::file("remove", &old))?;
     Ok(kept)
 }
 

@@ -64,10 +64,7 @@ pub(crate) fn run(arguments: &InstanceArguments) -> anyhow::Result<()> {
         InstanceCommand::ApplyTemplate(arguments) => apply_template(&root, arguments),
         InstanceCommand::Start(names) => start(&root, names),
         InstanceCommand::Stop(names) => stop(&root, names),
-        InstanceCommand::Restart(names) => {
-            stop(&root, names)?;
-            start(&root, names)
-        }
+        InstanceCommand::Restart(names) => restart(&root, names),
         InstanceCommand::Enable(names) => enable(&root, names, true),
         InstanceCommand::Disable(names) => enable(&root, names, false),
         InstanceCommand::Boot(arguments) => boot(&root, arguments),
@@ -202,6 +199,13 @@ fn start(root: &Root, names: &InstanceNames) -> anyhow::Result<()> {
 fn stop(root: &Root, names: &InstanceNames) -> anyhow::Result<()> {
     let within = Duration::from_secs(names.within);
     each(root, names, |name| nuthatch_instance::stop(root, name, within, &mut lines).map_err(failed))
+}
+
+/// What could not be started again is not stopped.
+fn restart(root: &Root, names: &InstanceNames) -> anyhow::Result<()> {
+    each(root, names, |name| nuthatch_instance::check_options(root, name).map_err(failed))?;
+    stop(root, names)?;
+    start(root, names)
 }
 
 fn enable(root: &Root, names: &InstanceNames, enabled: bool) -> anyhow::Result<()> {

@@ -1,19 +1,20 @@
 //! Binlogs, copied beside the backups: with them one comes back to any moment behind one.
 //!
-//! `DIR/NAME/binlogs/INCARNATION/binlog.000001.@BEGUN.zst` is whole; `binlog.000002.@BEGUN.tail-BYTES.zst` is the one that the server writes
-//! to, as far as it was. BEGUN is when the server began it, which the file says itself: a number alone may be of another history. Another data
-//! directory numbers its binlogs anew, and so does RESET MASTER: each such history has a directory of its own there.
+//! `DIR/NAME/binlogs/HISTORY/binlog.000001.@BEGUN-AT.zst` is whole; `binlog.000002.@BEGUN-AT.tail-BYTES.zst` is the one that the server writes
+//! to, as far as it was. BEGUN is when the server began it, which the file says itself: a number alone may be of another history. What was
+//! committed before AT is in it, or in one of before. Another data directory numbers its binlogs anew, and so does RESET MASTER: each such
+//! history has a directory of its own there, which is known again by the binlogs that it shares with the server.
 
 use std::fs::{self, File};
 use std::io::Read;
 use std::path::{Path, PathBuf};
-use std::time::SystemTime;
 
 use nuthatch_server::{ServerError, lock, make_private_dir, remove_leftover};
 
 use crate::ask::{PATIENTLY, SOON, Session, wait_for};
 use crate::backup::sealed::{Seal, SealedWriter};
 use crate::backup::store::{Backup, Store, entries};
+use crate::clock::{now_s, stamp};
 use crate::error::InstanceError;
 use crate::name::InstanceName;
 use crate::root::{Place, Root};
@@ -54,18 +55,20 @@ pub fn archive(
     let of = store.dir_of(name).join("binlogs");
     make_private_dir(&of).map_err(ServerError::file("make the directory", &of))?;
     let _lock = lock(&of.join("lock"))?;
-    let mut dir = of.join(place.incarnation()?);
-    let mut have: Vec<Archived> = Archived::all(&dir)?;
     // What is committed later may be missing.
-    let at = moment();
+    let at_s = now_s();
     let (from, logs) = wait_for(binlogs(&place))?;
+    let known = history_of(&of, &logs)?;
     let mut now = ArchivedNow::default();
-    if is_another_history(&have, &logs) {
-        now.is_another_history = true;
-        dir = of.join(place.renew_incarnation()?);
-        have.clear();
-    }
+    let dir = match known {
+        Some(dir) => dir,
+        None => {
+            now.is_another_history = !entries(&of)?.is_empty();
+            of.join(format!("{}-{}", place.incarnation()?, stamp(at_s)))
+        }
+    };
     make_private_dir(&dir).map_err(ServerError::file("make the directory", &dir))?;
+    let have = Archived::all(&dir)?;
     now.lost = lost(&have, &logs);
     let last = logs.len().saturating_sub(1);
     for (number, log) in logs.iter().enumerate() {
@@ -75,12 +78,11 @@ pub fn archive(
         }
         let is_tail = number == last;
         if let Some(same) = of(true).filter(|one| is_tail && one.bytes == log.bytes) {
-            File::open(&same.path)
-                .and_then(|file| file.set_modified(at))
-                .map_err(ServerError::file("note the time of", &same.path))?;
+            let to = dir.join(file_name(log, at_s, is_tail, same.is_encrypted()));
+            fs::rename(&same.path, &to).map_err(ServerError::file("rename", &same.path))?;
             continue;
         }
-        copy(&from, &dir, log, is_tail, at, seal)?;
+        copy(&from, &dir, log, is_tail, at_s, seal)?;
         if is_tail {
             now.tail = Some(log.name.clone());
         } else {
@@ -90,26 +92,36 @@ pub fn archive(
     Ok(now)
 }
 
-/// Whether one of them is another than the one of its number that is there, or none is there that both have: then nothing tells that they
-/// follow each other.
-fn is_another_history(have: &[Archived], logs: &[Log]) -> bool {
-    let same = |log: &Log| have.iter().find(|one| one.name == log.name).map(|one| one.begun == log.begun);
-    let found: Vec<bool> = logs.iter().filter_map(same).collect();
-    !have.is_empty() && (found.is_empty() || found.contains(&false))
+/// The directory of the history that these are of: it has one of them. `None` where nothing tells that they follow what is there.
+fn history_of(of: &Path, logs: &[Log]) -> Result<Option<PathBuf>, InstanceError> {
+    for dir in entries(of)? {
+        let is_one =
+            |have: &Archived| logs.iter().any(|log| log.name == have.name && log.begun == have.begun);
+        if Archived::all(&dir)?.iter().any(is_one) {
+            return Ok(Some(dir));
+        }
+    }
+    Ok(None)
 }
 
-/// Archived binlogs that no backup leads to any more are gone.
+/// The directory in which that binlog is.
+pub(crate) fn history_with(of: &Path, name: &str, begun: u32) -> Result<Option<PathBuf>, InstanceError> {
+    history_of(of, &[Log { name: name.to_owned(), bytes: 0, begun }])
+}
+
+/// Archived binlogs that end before the oldest backup was begun are gone: no backup leads to them.
 pub(crate) fn prune(of: &Path, backups: &[Backup]) -> Result<(), InstanceError> {
-    for dir in entries(&of.join("binlogs"))? {
-        let incarnation = dir.file_name().unwrap_or_default().to_string_lossy().into_owned();
-        let own = backups.iter().filter(|one| one.manifest.incarnation == incarnation);
-        let Some(first) = own.filter_map(|one| number(&one.manifest.binlog_file)).min() else {
-            remove_leftover(&dir).map_err(ServerError::file("remove", &dir))?;
-            continue;
-        };
-        for one in Archived::all(&dir)?.into_iter().filter(|one| number(&one.name).is_some_and(|n| n < first))
-        {
+    let of = of.join("binlogs");
+    let Some(oldest_s) = backups.iter().map(|one| one.manifest.began_s).min().filter(|_| of.exists()) else {
+        return Ok(());
+    };
+    let _lock = lock(&of.join("lock"))?;
+    for dir in entries(&of)? {
+        for one in Archived::all(&dir)?.into_iter().filter(|one| one.archived_s < oldest_s) {
             remove_leftover(&one.path).map_err(ServerError::file("remove", &one.path))?;
+        }
+        if Archived::all(&dir)?.is_empty() {
+            remove_leftover(&dir).map_err(ServerError::file("remove", &dir))?;
         }
     }
     Ok(())
@@ -152,14 +164,11 @@ pub(crate) fn begun_of(path: &Path) -> Result<u32, InstanceError> {
     Ok(u32::from_le_bytes(time))
 }
 
-#[expect(clippy::disallowed_methods, reason = "it is a file's time, which outlives the process")]
-fn moment() -> SystemTime {
-    SystemTime::now()
-}
-
 /// Those between the last that is there and the first that the server has.
 fn lost(have: &[Archived], logs: &[Log]) -> Vec<String> {
-    let last = have.iter().rev().find(|one| !one.is_tail).and_then(|one| number(&one.name));
+    // One that is there in part only counts as missing from there on.
+    let last =
+        have.iter().rev().find_map(|one| number(&one.name).map(|number| number - u64::from(one.is_tail)));
     let first = logs.first().and_then(|log| number(&log.name).map(|number| (&log.name, number)));
     let (Some(last), Some((log, first))) = (last, first) else { return Vec::new() };
     let stem = log.rsplit_once('.').map_or("binlog", |(stem, _)| stem);
@@ -170,17 +179,17 @@ pub(crate) fn number(log: &str) -> Option<u64> {
     log.rsplit_once('.')?.1.parse().ok()
 }
 
-/// As many bytes of it as the server says, to a file that is renamed when it is whole. What was committed before `at` is in it, or in one of
+/// As many bytes of it as the server says, to a file that is renamed when it is whole. What was committed before `at_s` is in it, or in one of
 /// before.
 fn copy(
     from: &Path,
     dir: &Path,
     log: &Log,
     is_tail: bool,
-    at: SystemTime,
+    at_s: u64,
     seal: &Seal,
 ) -> Result<(), InstanceError> {
-    let Log { name, bytes, begun } = log;
+    let Log { name, bytes, .. } = log;
     let from = from.join(name);
     let making = dir.join(format!(".making-{name}"));
     let source = File::open(&from).map_err(ServerError::file("read", &from))?;
@@ -195,11 +204,8 @@ fn copy(
         )));
     }
     writer.finish().map_err(ServerError::file("write", &making))?;
-    File::open(&making)
-        .and_then(|file| file.set_modified(at).and_then(|()| file.sync_all()))
-        .map_err(ServerError::file("sync", &making))?;
-    let tail = if is_tail { format!(".tail-{bytes}") } else { String::new() };
-    let to = dir.join(format!("{name}.@{begun}{tail}{}", seal.suffix()));
+    File::open(&making).and_then(|file| file.sync_all()).map_err(ServerError::file("sync", &making))?;
+    let to = dir.join(file_name(log, at_s, is_tail, seal.is_encrypted()));
     fs::rename(&making, &to).map_err(ServerError::file("rename", &making))?;
     // For a moment there were two, of which the one is the beginning of the other.
     for old in
@@ -208,6 +214,12 @@ fn copy(
         remove_leftover(&old.path).map_err(ServerError::file("remove", &old.path))?;
     }
     Ok(())
+}
+
+fn file_name(log: &Log, at_s: u64, is_tail: bool, is_encrypted: bool) -> String {
+    let Log { name, bytes, begun } = log;
+    let tail = if is_tail { format!(".tail-{bytes}") } else { String::new() };
+    format!("{name}.@{begun}-{at_s}{tail}.zst{}", if is_encrypted { ".age" } else { "" })
 }
 
 /// A binlog that is there.
@@ -236,19 +248,22 @@ impl Archived {
             let (stem, tail) =
                 stem.split_once(".tail-").map_or((stem, None), |(stem, bytes)| (stem, Some(bytes)));
             let Some((name, begun)) = stem.split_once(".@") else { continue };
-            let modified = entry.metadata().and_then(|found| found.modified()).ok();
-            let since = modified.and_then(|at| at.duration_since(std::time::UNIX_EPOCH).ok());
+            let Some((begun, at_s)) = begun.split_once('-') else { continue };
             all.push(Self {
                 name: name.to_owned(),
                 path: entry.path(),
                 is_tail: tail.is_some(),
                 begun: begun.parse().unwrap_or(0),
                 bytes: tail.and_then(|bytes| bytes.parse().ok()).unwrap_or(0),
-                archived_s: since.map_or(0, |since| since.as_secs()),
+                archived_s: at_s.parse().unwrap_or(0),
             });
         }
         all.sort_by_key(|one| (number(&one.name), !one.is_tail, one.bytes));
         Ok(all)
+    }
+
+    fn is_encrypted(&self) -> bool {
+        self.path.extension().is_some_and(|extension| extension == "age")
     }
 
     /// Those from one on, each once, without a gap.
@@ -273,7 +288,14 @@ impl Archived {
                 dir.display(),
                 one.name
             ))),
-            _ => Ok(files),
+            _ => match files.iter().rev().skip(1).find(|one| one.is_tail) {
+                Some(part) => Err(InstanceError::Refused(format!(
+                    "do binlogs again: of {} only the beginning is archived in {}: it is not possible to come further than that",
+                    part.name,
+                    dir.display()
+                ))),
+                None => Ok(files),
+            },
         }
     }
 }
@@ -291,10 +313,10 @@ mod tests {
     #[test]
     fn binlogs_follow_each_other() {
         let dir = dir_with(&[
-            "binlog.000001.@5.zst",
-            "binlog.000002.@6.tail-9.zst",
-            "binlog.000002.@6.zst",
-            "binlog.000003.@7.tail-7.zst.age",
+            "binlog.000001.@5-50.zst",
+            "binlog.000002.@6-60.tail-9.zst",
+            "binlog.000002.@6-61.zst",
+            "binlog.000003.@7-70.tail-7.zst.age",
             "lock",
         ]);
         let names = |first: &str| -> Vec<(String, bool)> {
@@ -309,19 +331,30 @@ mod tests {
 
     #[test]
     fn gap_is_told() {
-        let dir = dir_with(&["binlog.000001.@5.zst", "binlog.000003.@7.zst"]);
+        let dir = dir_with(&["binlog.000001.@5-50.zst", "binlog.000003.@7-70.zst"]);
         let said = Archived::from(dir.path(), "binlog.000001").unwrap_err().to_string();
         assert!(said.contains("number 2 is missing"), "{said}");
         let have = Archived::all(dir.path()).unwrap();
         let log = |name: &str, begun| Log { name: name.into(), bytes: 9, begun };
         assert_eq!(lost(&have, &[log("binlog.000006", 9)]), ["binlog.000004", "binlog.000005"]);
         assert_eq!(lost(&have, &[log("binlog.000002", 6)]), [""; 0]);
-        assert!(!is_another_history(&have, &[log("binlog.000003", 7), log("binlog.000004", 9)]));
-        assert!(
-            is_another_history(&have, &[log("binlog.000001", 9)]),
-            "the same number, begun at another time"
+        let in_part = dir_with(&["binlog.000001.@5-50.tail-9.zst", "binlog.000002.@7-70.zst"]);
+        assert_eq!(
+            lost(&Archived::all(in_part.path()).unwrap()[..1], &[log("binlog.000002", 7)]),
+            ["binlog.000001"]
         );
-        assert!(is_another_history(&have, &[log("binlog.000004", 9)]), "nothing tells that it follows");
-        assert!(!is_another_history(&[], &[log("binlog.000001", 9)]));
+        let said = Archived::from(in_part.path(), "binlog.000001").unwrap_err().to_string();
+        assert!(said.contains("only the beginning"), "{said}");
+    }
+
+    #[test]
+    fn history_is_known_by_what_it_shares() {
+        let dir = tempfile::tempdir().unwrap();
+        fs::create_dir(dir.path().join("one")).unwrap();
+        fs::write(dir.path().join("one/binlog.000003.@7-70.zst"), "").unwrap();
+        let known = |name: &str, begun| history_with(dir.path(), name, begun).unwrap().is_some();
+        assert!(known("binlog.000003", 7));
+        assert!(!known("binlog.000003", 8), "the same number, begun at another time");
+        assert!(!known("binlog.000004", 7));
     }
 }

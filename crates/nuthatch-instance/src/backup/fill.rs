@@ -6,11 +6,11 @@ use std::path::{Path, PathBuf};
 
 use nuthatch_server::{Installation, Kind, ServerError, remove_leftover};
 
-use crate::backup::job::room_for;
+use crate::backup::job::{refuse_outside, room_for};
 use crate::backup::manifest::Manifest;
 use crate::backup::mariadb::prepare;
 use crate::backup::pace::Meter;
-use crate::backup::replay::{Until, replay};
+use crate::backup::replay::{Until, check, replay};
 use crate::backup::sealed::SealedReader;
 use crate::backup::store::{Backup, Store};
 use crate::backup::unpack::unpack;
@@ -62,21 +62,30 @@ pub(crate) fn fill(
         Origin::Store(backup) => backup.dir.parent().map(|dir| dir.join("binlogs")),
         Origin::Stream(..) => None,
     };
+    if let (Origin::Store(backup), Some(until)) = (&origin, &using.until) {
+        check(&backup.manifest, until)?;
+    }
     let manifest = unpack_all(place, &record.server, origin, using.identity.as_deref(), progress)?;
     place.renew_incarnation()?;
     progress.step(&Step::Note(format!("{}: trying the data", place.name())));
     let scratch = Scratch::start(root, place, record)?;
-    take_position(&scratch, record.server.kind, &manifest, using.is_another)?;
+    // Who comes back to a moment does not want to be led on from there by a source.
+    let is_another = using.is_another || using.until.is_some();
+    take_position(&scratch, record.server.kind, &manifest, is_another)?;
     if let Some(until) = &using.until {
         let archived = archived.ok_or_else(|| {
             InstanceError::Refused(
                 "do binlogs again: only a store of backups has them, a stream has none".into(),
             )
         })?;
-        let archived = archived.join(&manifest.incarnation);
+        check(&manifest, until)?;
         replay(place, &record.server, &manifest, &archived, until, using.identity.as_deref(), progress)?;
     }
     let gtid = position(&scratch, record.server.kind)?;
+    if record.server.kind == Kind::MariaDb && is_another && !gtid.is_empty() {
+        // So that it can be told a source again.
+        scratch.ask(&format!("SET GLOBAL gtid_slave_pos = '{gtid}'"))?;
+    }
     if let Some(Until::Gtid(wanted)) = &using.until
         && let Some(missing) = wanted.split(',').find(|one| !gtid.split(',').any(|there| there == *one))
     {
@@ -105,6 +114,12 @@ fn unpack_all(
             let mut meter = Meter::new(what, total, progress);
             let manifest = unpack(SealedReader::new(from, identity)?, server, &data, None, &mut meter)?;
             meter.end();
+            if let Some(base) = &manifest.base {
+                return Err(InstanceError::Refused(format!(
+                    "use the backup: it is incremental, and rests on {base}: name its directory"
+                )));
+            }
+            refuse_outside(&data, "use the backup")?;
             check_series(server, &manifest)?;
             prepare_if_needed(server, &data, None, &log)?;
             manifest
@@ -185,9 +200,6 @@ fn take_position(
     match kind {
         Kind::MariaDb if !manifest.gtid.is_empty() => {
             scratch.ask(&format!("SET GLOBAL gtid_binlog_state = '{}'", manifest.gtid))?;
-            if is_another {
-                scratch.ask(&format!("SET GLOBAL gtid_slave_pos = '{}'", manifest.gtid))?;
-            }
         }
         Kind::MySql if is_another => {
             scratch.ask("RESET REPLICA ALL")?;

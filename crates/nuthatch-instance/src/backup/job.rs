@@ -45,6 +45,7 @@ impl Job {
                 "its server does not run, and is asked for it: nuthatch instance start {name}"
             )));
         }
+        refuse_outside(&place.data(), &format!("back up {name}"))?;
         let file = place.run_dir().join("backup.lock");
         if is_held(&file) {
             return Err(refuse("another backup of it is being taken".into()));
@@ -82,7 +83,12 @@ impl Job {
         let incarnation = self.place.incarnation()?;
         let backups = store.backups(Some(name))?;
         let last = backups.into_iter().rev().find(|one| one.manifest.incarnation == incarnation);
-        last.filter(|one| one.manifest.to_lsn.is_some()).ok_or_else(|| {
+        let last = last.filter(|one| one.manifest.to_lsn.is_some());
+        if let Some(last) = &last {
+            // One that rests on what is gone would be nothing.
+            Store::chain(last).map_err(|error| refuse(&format!("{error}; take a full one")))?;
+        }
+        last.ok_or_else(|| {
             refuse(&format!(
                 "{} has no backup of the data that it has now; take a full one first",
                 store.dir_of(name).display()
@@ -103,6 +109,31 @@ impl Drop for Job {
     }
 }
 
+/// Refuses where tables have files elsewhere (`DATA DIRECTORY`): another server on a copy of the data would write to the very same files.
+pub(crate) fn refuse_outside(data: &std::path::Path, what: &str) -> Result<(), InstanceError> {
+    let mut outside = Vec::new();
+    for schema in
+        std::fs::read_dir(data).into_iter().flatten().flatten().filter(|entry| entry.path().is_dir())
+    {
+        for file in std::fs::read_dir(schema.path()).into_iter().flatten().flatten() {
+            let path = file.path();
+            if path.extension().is_some_and(|extension| extension == "isl") {
+                let table = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+                outside.push(format!("{}.{table}", schema.file_name().to_string_lossy()));
+            }
+        }
+    }
+    if outside.is_empty() {
+        return Ok(());
+    }
+    outside.sort();
+    outside.dedup();
+    Err(InstanceError::Refused(format!(
+        "{what}: {} have their files outside of the data directory (DATA DIRECTORY), and these are not copied; move them into it first",
+        outside.join(", ")
+    )))
+}
+
 /// Refuses where a disk has not so much left; `what` is what is not done therefore.
 pub(crate) fn room_for(dir: &std::path::Path, bytes: u64, what: &str) -> Result<(), InstanceError> {
     let there = dir.ancestors().find(|dir| dir.exists()).unwrap_or(dir);
@@ -117,6 +148,16 @@ pub(crate) fn room_for(dir: &std::path::Path, bytes: u64, what: &str) -> Result<
         there.display(),
         left >> 20
     )))
+}
+
+/// Bytes of a directory.
+pub(crate) fn dir_bytes(dir: &std::path::Path) -> u64 {
+    let of = |entry: std::fs::DirEntry| match entry.metadata() {
+        Ok(found) if found.is_dir() => dir_bytes(&entry.path()),
+        Ok(found) => found.len(),
+        Err(_) => 0,
+    };
+    std::fs::read_dir(dir).into_iter().flatten().flatten().map(of).sum()
 }
 
 /// Bytes of a data directory, without what a backup leaves out.

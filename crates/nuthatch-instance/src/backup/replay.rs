@@ -6,7 +6,7 @@ use std::process::Stdio;
 
 use nuthatch_server::{Installation, Kind, Program, ServerError, make_private_dir, remove_leftover};
 
-use crate::backup::archive::Archived;
+use crate::backup::archive::{Archived, history_with};
 use crate::backup::manifest::Manifest;
 use crate::backup::pace::{Meter, Pace, pump};
 use crate::backup::sealed::SealedReader;
@@ -39,18 +39,17 @@ pub(crate) fn replay(
 ) -> Result<(), InstanceError> {
     if manifest.binlog_file.is_empty() {
         return Err(InstanceError::Refused(
-            "do binlogs again: the server had none when it was backed up".into(),
+            "do binlogs again: the server had none when it was backed up, or none with GTIDs".into(),
         ));
     }
-    let files = Archived::from(archived, &manifest.binlog_file)?;
-    if files.first().is_some_and(|first| first.begun != manifest.binlog_begun) {
-        return Err(InstanceError::Refused(format!(
-            "do binlogs again: {} in {} is not the one that the backup ends in; its server has numbered its binlogs anew since (RESET MASTER), and \
-             that one was not archived",
+    let history = history_with(archived, &manifest.binlog_file, manifest.binlog_begun)?.ok_or_else(|| {
+        InstanceError::Refused(format!(
+            "do binlogs again: {}, in which the backup ends, is not archived in {}; nuthatch instance archive copies them",
             manifest.binlog_file,
             archived.display()
-        )));
-    }
+        ))
+    })?;
+    let files = Archived::from(&history, &manifest.binlog_file)?;
     check_reach(&files, until)?;
     let dir = place.dir().join("replay");
     make_private_dir(&dir).map_err(ServerError::file("make the directory", &dir))?;
@@ -72,6 +71,29 @@ pub(crate) fn replay(
     run(place, server, manifest, &paths, until, progress)?;
     remove_leftover(&dir).map_err(ServerError::file("remove", &dir))?;
     Ok(())
+}
+
+/// What can be said before anything is unpacked.
+pub(crate) fn check(manifest: &Manifest, until: &Until) -> Result<(), InstanceError> {
+    let refuse = |what: String| Err(InstanceError::Refused(what));
+    match until {
+        Until::Time(wanted) if manifest.ended_s >= *wanted => refuse(format!(
+            "come back to {}: the backup was taken later, at {}; name an earlier one",
+            stamp(*wanted),
+            stamp(manifest.ended_s)
+        )),
+        Until::Gtid(wanted) => {
+            let domain = |gtid: &str| gtid.split('-').next().map(str::to_owned);
+            let named: Vec<_> = wanted.split(',').map(domain).collect();
+            match manifest.gtid.split(',').find(|one| !one.is_empty() && !named.contains(&domain(one))) {
+                Some(one) => refuse(format!(
+                    "stop at {wanted}: the server has other domains too, and what they wrote would be left out; name a GTID of each (such as {one})"
+                )),
+                None => Ok(()),
+            }
+        }
+        _ => Ok(()),
+    }
 }
 
 /// A moment that the archive does not reach is one that cannot be come back to.

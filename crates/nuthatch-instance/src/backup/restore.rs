@@ -52,7 +52,7 @@ pub fn restore_over(
     let place = root.find(name)?;
     let _lock = place.lock()?;
     refuse_if_used(root, &place, "restore over")?;
-    let beside = begin_beside(&root.restoring(name), &place)?;
+    let beside = begin_beside(root, &place)?;
     let record = place.record()?;
     let filled = fill(root, &beside.place, &record, origin, using, progress)?;
     refuse_if_used(root, &place, "restore over")?;
@@ -86,11 +86,12 @@ impl Drop for Beside {
 }
 
 /// Data can be made there; its root has the instance's password.
-pub(crate) fn begin_beside(beside: &Place, place: &Place) -> Result<Beside, InstanceError> {
+pub(crate) fn begin_beside(root: &Root, place: &Place) -> Result<Beside, InstanceError> {
+    let beside = &root.restoring(place.name());
     if is_held(&beside.dir().join("lock")) {
         return Err(InstanceError::Refused(format!("work on {}: another command does", place.name())));
     }
-    check_one_disk(beside, place)?;
+    check_one_disk(root, place)?;
     remove_leftover(beside.dir()).map_err(ServerError::file("remove", beside.dir()))?;
     make_private_dir(beside.dir()).map_err(ServerError::file("make the directory", beside.dir()))?;
     let beside = Beside { place: beside.clone(), _lock: beside.lock()? };
@@ -98,20 +99,24 @@ pub(crate) fn begin_beside(beside: &Place, place: &Place) -> Result<Beside, Inst
     Ok(beside)
 }
 
-/// Directories change places only on one file system.
-fn check_one_disk(beside: &Place, place: &Place) -> Result<(), InstanceError> {
-    let (data, around) = (place.data(), beside.dir().parent().unwrap_or(beside.dir()));
-    let device =
-        |path: &Path| fs::metadata(path).map(|found| found.dev()).map_err(ServerError::file("look at", path));
-    if device(&data)? == device(around)? && !data.is_symlink() {
-        return Ok(());
+/// Directories change places only on one file system, and what is kept goes to another one of its directories.
+pub(crate) fn check_one_disk(root: &Root, place: &Place) -> Result<(), InstanceError> {
+    let data = place.data();
+    let device = |path: &Path| {
+        let there = path.ancestors().find(|path| path.exists()).unwrap_or(path);
+        fs::metadata(there).map(|found| found.dev()).map_err(ServerError::file("look at", there))
+    };
+    let own = device(&data)?;
+    for other in [place.dir().to_owned(), root.removed_dir()] {
+        if device(&other)? != own || data.is_symlink() {
+            return Err(InstanceError::Refused(format!(
+                "put data in the place of {}: it is on another file system than {}, or a link, and both have to change places at once",
+                data.display(),
+                other.display()
+            )));
+        }
     }
-    Err(InstanceError::Refused(format!(
-        "put data in the place of {}: it is on another file system than {}, or a link, and both have to change places at once; restore to a \
-         new instance instead",
-        data.display(),
-        around.display()
-    )))
+    Ok(())
 }
 
 /// The data beside take the place of the instance's, at once; it runs if it ran. Gives where its own went.
@@ -140,14 +145,24 @@ pub(crate) fn take_over(
 /// `fresh` and the instance's data change places, which no crash can cut in two; its own are in `removed` then.
 pub(crate) fn exchange(root: &Root, place: &Place, fresh: &Path) -> Result<PathBuf, InstanceError> {
     let kept = root.kept_dir(place.name());
-    make_private_dir(&kept).map_err(ServerError::file("make the directory", &kept))?;
+    exchange_into(&kept, place, fresh)?;
+    Ok(kept)
+}
+
+/// The same with the directory where its own are to be.
+pub(crate) fn exchange_into(kept: &Path, place: &Place, fresh: &Path) -> Result<(), InstanceError> {
+    make_private_dir(kept).map_err(ServerError::file("make the directory", kept))?;
+    // All that can fail comes before.
+    for path in [place.record_file(), place.password_file(), place.option_file()]
+        .into_iter()
+        .filter(|path| path.exists())
+    {
+        let Some(name) = path.file_name() else { continue };
+        fs::copy(&path, kept.join(name)).map_err(ServerError::file("keep", &path))?;
+    }
     let (theirs, own) = (kept.join("data"), place.data());
     fs::rename(fresh, &theirs).map_err(ServerError::file("rename", fresh))?;
     renameat_with(CWD, &theirs, CWD, &own, RenameFlags::EXCHANGE)
         .map_err(|error| ServerError::file("put new data in the place of", &own)(error.into()))?;
-    for path in [place.record_file(), place.password_file(), place.option_file()] {
-        let Some(name) = path.file_name() else { continue };
-        fs::copy(&path, kept.join(name)).map_err(ServerError::file("keep", &path))?;
-    }
-    Ok(kept)
+    Ok(())
 }

@@ -44,6 +44,12 @@ impl Seal {
         for file in &self.recipient_files {
             let text =
                 std::fs::read_to_string(file).map_err(ServerError::file("read the public keys in", file))?;
+            if !text.lines().any(|line| !line.trim().is_empty() && !line.starts_with('#')) {
+                return Err(InstanceError::Refused(format!(
+                    "encrypt for {}: no key is in it",
+                    file.display()
+                )));
+            }
             if text.contains("AGE-SECRET-KEY-") {
                 return Err(InstanceError::Refused(format!(
                     "encrypt for {}: that is a secret key; name the file with the public one (age-keygen -y FILE prints it)",

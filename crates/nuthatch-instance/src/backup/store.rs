@@ -76,7 +76,11 @@ impl Store {
         let mut found = Vec::new();
         for dir in dirs {
             for dir in entries(&dir)?.into_iter().filter(|dir| !is_hidden(dir)) {
-                found.extend(Backup::at(&dir)?);
+                match Backup::at(&dir) {
+                    Ok(backup) => found.extend(backup),
+                    // One that cannot be read keeps nobody from the others.
+                    Err(error) => tracing::warn!(dir = %dir.display(), %error, "a backup is passed over"),
+                }
             }
         }
         let key = |one: &Backup| (one.manifest.instance.clone(), one.manifest.id.clone());
@@ -112,6 +116,7 @@ impl Store {
     pub(crate) fn prune(
         &self,
         name: &InstanceName,
+        server_id: u32,
         retention: Retention,
         now_s: u64,
     ) -> Result<Vec<String>, InstanceError> {
@@ -120,7 +125,9 @@ impl Store {
                 remove_leftover(&dir).map_err(ServerError::file("remove", &dir))?;
             }
         }
-        let backups = self.backups(Some(name))?;
+        // One of the same name on another host has backups of its own.
+        let mut backups = self.backups(Some(name))?;
+        backups.retain(|one| one.manifest.record.server_id == server_id);
         let last_s = |id: &str| {
             let ends = backups.iter().filter(|one| full_of(one, &backups) == id);
             ends.map(|one| one.manifest.ended_s).max().unwrap_or(0)
@@ -130,7 +137,9 @@ impl Store {
         for (number, full) in fulls.into_iter().enumerate().skip(1) {
             let id = &full.manifest.id;
             let is_beyond = retention.keep.is_some_and(|keep| number >= keep.max(1));
-            let is_old = retention.keep_days.is_some_and(|days| last_s(id) + days * 86_400 < now_s);
+            let is_old = retention
+                .keep_days
+                .is_some_and(|days| last_s(id).saturating_add(days.saturating_mul(86_400)) < now_s);
             if !is_beyond && !is_old {
                 continue;
             }
@@ -170,9 +179,13 @@ impl Backup {
         Ok(Some(Self { dir: dir.into(), manifest, verified_s }))
     }
 
-    /// Takes note that it was tried.
-    pub(crate) fn note_verified(&self, now_s: u64) -> Result<(), InstanceError> {
-        Ok(write_private(&self.dir.join("verified"), &format!("{now_s}\n"))?)
+    /// Takes note that it was tried, or that it is not to be trusted.
+    pub(crate) fn note_verified(&self, at_s: Option<u64>) -> Result<(), InstanceError> {
+        let path = self.dir.join("verified");
+        match at_s {
+            Some(at_s) => Ok(write_private(&path, &format!("{at_s}\n"))?),
+            None => Ok(nuthatch_server::remove_file(&path)?),
+        }
     }
 
     /// Its bytes, as they are on the disk.
@@ -275,6 +288,9 @@ mod tests {
     use crate::backup::manifest::Archive;
     use crate::record::Record;
 
+    /// Of 127.0.0.1:3307.
+    const ID: u32 = (1 << 16) + 3307;
+
     fn put(store: &Store, id: &str, base: Option<&str>, ended_s: u64) {
         let name: InstanceName = "shop".parse().unwrap();
         let record = Record::new(
@@ -313,17 +329,19 @@ mod tests {
         };
         let chain = Store::chain(&store.backups(None).unwrap()[4]).unwrap();
         assert_eq!(chain.iter().map(|one| one.manifest.id.as_str()).collect::<Vec<_>>(), ["3", "4", "5"]);
+        let others = store.prune(&name, 7, Retention { keep: Some(1), keep_days: None }, 0).unwrap();
+        assert_eq!(others, [""; 0], "those of another host are not ours to remove");
         // A crash left this.
         fs::create_dir(dir.path().join("shop/.making-0")).unwrap();
         let days = |days| Retention { keep_days: Some(days), keep: None };
-        assert_eq!(store.prune(&name, days(3), 8 * day).unwrap(), ["2", "1"]);
+        assert_eq!(store.prune(&name, ID, days(3), 8 * day).unwrap(), ["2", "1"]);
         assert!(!dir.path().join("shop/.making-0").exists());
-        assert_eq!(store.prune(&name, Retention { keep: Some(2), keep_days: None }, 0).unwrap(), [""; 0]);
+        assert_eq!(store.prune(&name, ID, Retention { keep: Some(2), keep_days: None }, 0).unwrap(), [""; 0]);
         assert_eq!(
-            store.prune(&name, Retention { keep: Some(1), keep_days: None }, 0).unwrap(),
+            store.prune(&name, ID, Retention { keep: Some(1), keep_days: None }, 0).unwrap(),
             ["5", "4", "3"]
         );
-        assert_eq!(store.prune(&name, days(0), 99 * day).unwrap(), [""; 0], "the newest stays");
+        assert_eq!(store.prune(&name, ID, days(0), 99 * day).unwrap(), [""; 0], "the newest stays");
         assert_eq!(ids(), ["6"]);
     }
 

@@ -75,8 +75,8 @@ pub fn take(
     let written = writer.finish().map_err(ServerError::file("write the backup of", job.place.dir()))?;
     let backup = making.finish(manifest, &written)?;
     Noted::of(&backup).save(&job.place)?;
-    let removed = store.prune(name, taking.retention, now_s())?;
-    if taking.retention != Retention::default() {
+    let removed = store.prune(name, job.record.server_id, taking.retention, now_s())?;
+    if !removed.is_empty() {
         archive::prune(&store.dir_of(name), &store.backups(Some(name))?)?;
     }
     if !removed.is_empty() {

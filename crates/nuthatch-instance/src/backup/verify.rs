@@ -42,9 +42,8 @@ pub fn verify(
     let tried = try_it(root, &place, backup, using, progress);
     drop(lock);
     remove_leftover(place.dir()).map_err(ServerError::file("remove", place.dir()))?;
-    let verified = tried?;
-    backup.note_verified(now_s())?;
-    Ok(verified)
+    backup.note_verified(tried.is_ok().then(now_s))?;
+    tried
 }
 
 fn try_it(
@@ -71,7 +70,7 @@ pub(crate) fn look_at_tables(
     let scratch = Scratch::start(root, place, record)?;
     let tables = scratch.ask(
         "SELECT TABLE_SCHEMA, TABLE_NAME, COALESCE(DATA_LENGTH + INDEX_LENGTH, 0) FROM information_schema.TABLES \
-         WHERE TABLE_TYPE = 'BASE TABLE' AND TABLE_SCHEMA NOT IN ('information_schema', 'performance_schema')",
+         WHERE TABLE_TYPE NOT IN ('VIEW', 'SYSTEM VIEW') AND TABLE_SCHEMA NOT IN ('information_schema', 'performance_schema')",
     )?;
     let tables: Vec<[String; 3]> = tables.texts().collect();
     let bytes = |[_, _, bytes]: &[String; 3]| bytes.parse::<u64>().unwrap_or(0);

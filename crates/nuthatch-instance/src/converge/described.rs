@@ -17,11 +17,12 @@ use crate::template::Template;
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Described {
-    /// The text of `defaults.cnf`; empty for none.
-    #[serde(skip_serializing_if = "String::is_empty")]
-    pub defaults: String,
-    /// What holds for the host.
-    pub host: Host,
+    /// The text of `defaults.cnf`, empty for none; without this line it stays as it is.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub defaults: Option<String>,
+    /// What holds for the host; without it that stays as it is.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub host: Option<Host>,
     /// The host's own templates, each an option file.
     pub templates: BTreeMap<String, String>,
     /// The instances.
@@ -91,7 +92,9 @@ impl Described {
         let bad = |what: String| InstanceError::BadFile { path: path.into(), what };
         let described: Self =
             toml::from_str(text).map_err(|error| bad(error.to_string().trim().to_owned()))?;
-        described.host.check().map_err(bad)?;
+        if let Some(host) = &described.host {
+            host.check().map_err(bad)?;
+        }
         Ok(described)
     }
 
@@ -101,8 +104,8 @@ impl Described {
     /// [`InstanceError::BadFile`], [`ServerError::File`](nuthatch_server::ServerError::File).
     pub fn of(root: &Root) -> Result<Self, InstanceError> {
         let mut described = Self {
-            defaults: read_if_there(&root.defaults_file())?.unwrap_or_default(),
-            host: root.host()?,
+            defaults: read_if_there(&root.defaults_file())?,
+            host: Some(root.host()?),
             ..Self::default()
         };
         for template in Template::all(root)?.into_iter().filter(|template| template.file.is_some()) {

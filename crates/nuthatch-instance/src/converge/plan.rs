@@ -11,6 +11,7 @@ use crate::change::{Change, Changed, When, change, differences_to, plan as plan_
 use crate::converge::described::{Described, DescribedInstance};
 use crate::converge::stage::{Stage, write_layers};
 use crate::error::InstanceError;
+use crate::host::Host;
 use crate::life::check::options_are_known;
 use crate::life::start::{enable, start};
 use crate::life::state::State;
@@ -107,10 +108,12 @@ impl Plan {
             }
         }
         // Behind the changes: one of them may have made room.
-        for (name, instance) in &wanted.instances {
-            if !before.instances.contains_key(name) {
-                actions.extend(of_new(root, &stage, name, instance)?);
-            }
+        let mut new: Vec<_> =
+            wanted.instances.iter().filter(|(name, _)| !before.instances.contains_key(*name)).collect();
+        // Who names no port takes none that another names.
+        new.sort_by_key(|(_, instance)| instance.port.is_none());
+        for (name, instance) in new {
+            actions.extend(of_new(root, &stage, name, instance)?);
         }
         let is_unknown = |name: &&InstanceName| !wanted.instances.contains_key(*name);
         let left_alone = before.instances.keys().filter(is_unknown).cloned().collect();
@@ -131,7 +134,7 @@ impl Plan {
         let root = &Root::create(root.dir())?;
         for action in &self.actions {
             match action {
-                Action::SettleHost(_) => root.settle_host(&self.wanted.host)?,
+                Action::SettleHost(_) => root.settle_host(&self.wanted.host.clone().unwrap_or_default())?,
                 Action::WriteLayer(_) => write_layers(root, &self.wanted)?,
                 Action::Change(name, wanted, _) => {
                     for one in change(root, &root.find(name)?, wanted)? {
@@ -153,9 +156,10 @@ impl Plan {
 }
 
 fn host_lines(before: &Described, wanted: &Described) -> Result<Vec<String>, InstanceError> {
-    let lines = |described: &Described| -> Result<Vec<String>, InstanceError> {
-        Ok(described.host.to_text()?.lines().map(str::to_owned).collect())
+    let lines = |host: &Host| -> Result<Vec<String>, InstanceError> {
+        Ok(host.to_text()?.lines().map(str::to_owned).collect())
     };
+    let (Some(before), Some(wanted)) = (&before.host, &wanted.host) else { return Ok(Vec::new()) };
     let (before, mut wanted) = (lines(before)?, lines(wanted)?);
     let are_gone = before.iter().any(|line| !wanted.contains(line));
     wanted.retain(|line| !before.contains(line) && !line.is_empty());
@@ -173,8 +177,9 @@ fn layers(before: &Described, wanted: &Described) -> Result<Vec<Action>, Instanc
             .map_err(|what| InstanceError::Refused(format!("take {name} as it is written: {what}")))
     };
     let mut actions = Vec::new();
-    read("defaults", &wanted.defaults)?;
-    if before.defaults != wanted.defaults {
+    let defaults = wanted.defaults.as_deref();
+    read("defaults", defaults.unwrap_or_default())?;
+    if defaults.is_some_and(|text| before.defaults.as_deref().unwrap_or_default() != text) {
         actions.push(Action::WriteLayer("defaults.cnf".into()));
     }
     for (name, text) in &wanted.templates {

@@ -22,7 +22,10 @@ impl Stage {
         let dir = tempfile::Builder::new().prefix("nuthatch-plan").tempdir();
         let dir = dir.map_err(ServerError::file("make a directory in", std::env::temp_dir()))?;
         let stage = Self { root: Root::create(dir.path())?, _dir: dir };
-        stage.root.settle_host(&wanted.host)?;
+        stage.root.settle_host(&wanted.host.clone().map_or_else(|| root.host(), Ok)?)?;
+        // What the text does not name stays as it is.
+        let before = Described::of(root)?;
+        write_layers(&stage.root, &before)?;
         write_layers(&stage.root, wanted)?;
         for place in root.claimed()? {
             stage.put(place.name(), &place.record()?)?;
@@ -44,10 +47,10 @@ impl Stage {
 
 /// The root's `defaults.cnf` and templates are those; a template that is not wanted any more stays.
 pub(crate) fn write_layers(root: &Root, wanted: &Described) -> Result<(), InstanceError> {
-    if wanted.defaults.is_empty() {
-        nuthatch_server::remove_file(&root.defaults_file())?;
-    } else {
-        write_private(&root.defaults_file(), &wanted.defaults)?;
+    match wanted.defaults.as_deref() {
+        None => {}
+        Some("") => nuthatch_server::remove_file(&root.defaults_file())?,
+        Some(text) => write_private(&root.defaults_file(), text)?,
     }
     let dir = root.templates_dir();
     if !wanted.templates.is_empty() {

@@ -47,7 +47,9 @@ pub(crate) fn before_start(
     }
     room_on_disk(place)?;
     let now = record.server.version()?;
-    match (series(&state.version), series(&now)) {
+    // What the data say goes where they go.
+    let last = place.data_version()?.unwrap_or_else(|| state.version.clone());
+    match (series(&last), series(&now)) {
         (Some(before), Some(after)) if before != after => refuse(format!(
             "its data were last used by {before}, and {} is {after} now: a server of another series changes them for good; back them up first, \
              then upgrade it (nuthatch instance upgrade), or give it back its server",

@@ -10,13 +10,13 @@ use nuthatch_server::{Deadline, ProcessMark, ServerError, errors_or_tail, open_t
 use crate::account::Account;
 use crate::certificates;
 use crate::error::InstanceError;
-use crate::life::check;
 use crate::life::state::{Doing, Phase, State};
 use crate::life::systemd;
+use crate::life::{check, pending};
 use crate::name::InstanceName;
 use crate::progress::{Progress, Step};
 use crate::root::{Place, Root};
-use crate::settling::settle_in;
+use crate::settling::{settle, settle_in};
 
 /// The instance's server answers. `program` is this program, whose process supervises it.
 ///
@@ -42,6 +42,7 @@ pub(crate) fn start_locked(
     progress: &mut dyn Progress,
 ) -> Result<(), InstanceError> {
     let name = place.name();
+    pending::settle(place)?;
     let state = State::load(place)?;
     match state.doing() {
         Doing::Running | Doing::Starting | Doing::Restarting => {
@@ -75,6 +76,17 @@ pub(crate) fn start_locked(
         return Err(not_started(place, "its supervisor does not begin"));
     }
     await_answer(place, within, progress)
+}
+
+/// Whether it could be started as the layers say now: looked at before it is stopped.
+///
+/// # Errors
+/// [`InstanceError::Refused`], [`InstanceError::BadFile`].
+pub fn check_options(root: &Root, name: &InstanceName) -> Result<(), InstanceError> {
+    let place = root.find(name)?;
+    let record = place.record()?;
+    Account::of(&root.host()?)?;
+    check::options_are_known(&record, &settle(root, &record)?.to_text(), &place.run_dir())
 }
 
 /// The option file is written anew, as the layers say now.

@@ -149,6 +149,9 @@ impl Supervisor {
             () = told(&mut self.stops) => return self.end(watched).await,
             version = answers(&self.place) => version,
         };
+        if let Err(error) = self.place.note_data_version(&version) {
+            tracing::warn!(%error, "the data do not tell which server they had last");
+        }
         self.state.version = version;
         nuthatch_server::remove_file(&self.place.init_file())?;
         self.enter(Phase::Running, self.state.why.clone().filter(|_| is_again))?;

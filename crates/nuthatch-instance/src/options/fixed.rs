@@ -7,7 +7,7 @@ use crate::record::Record;
 use crate::root::Place;
 
 /// Options that are chosen for each instance, and how that is said instead.
-pub(crate) const FIXED: [(&str, &str); 12] = [
+pub(crate) const FIXED: [(&str, &str); 16] = [
     ("port", "it is chosen when the instance is added (`add --port N`)"),
     ("bind_address", "it is the host's (`nuthatch instance host --address A`)"),
     ("server_id", "it is chosen when the instance is added"),
@@ -15,6 +15,10 @@ pub(crate) const FIXED: [(&str, &str); 12] = [
     ("datadir", "it is in the instance's directory"),
     ("pid_file", "it is in the instance's directory"),
     ("tmpdir", "it is in the instance's directory"),
+    ("innodb_data_home_dir", "it is in the instance's directory"),
+    ("innodb_log_group_home_dir", "it is in the instance's directory"),
+    ("innodb_undo_directory", "it is in the instance's directory"),
+    ("aria_log_dir_path", "it is in the instance's directory"),
     ("log_error", "it is in the instance's directory"),
     ("slow_query_log_file", "it is in the instance's directory"),
     ("basedir", "it follows from the server that the instance was added with"),

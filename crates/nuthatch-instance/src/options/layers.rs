@@ -64,6 +64,30 @@ impl Settings {
         self.0.insert(name.to_owned(), Setting { value, source });
     }
 
+    /// Without the paths that somebody has set, but for what is only read: another server on a copy of the data must not write to the same
+    /// files.
+    pub(crate) fn forget_paths(&mut self) {
+        let is_elsewhere = |setting: &Setting| {
+            !matches!(setting.source, Source::Place | Source::BuiltIn)
+                && setting
+                    .value
+                    .as_deref()
+                    .is_some_and(|value| value.trim_matches(['"', '\'']).starts_with('/'))
+        };
+        self.0.retain(|name, setting| !is_elsewhere(setting) || only_read(name));
+    }
+
+    /// The paths that somebody has set, and that the server writes to.
+    pub(crate) fn written_paths(&self) -> impl Iterator<Item = (&str, &str)> {
+        let is_set = |setting: &&Setting| !matches!(setting.source, Source::Place | Source::BuiltIn);
+        self.iter().filter(move |(name, setting)| is_set(setting) && !only_read(name)).filter_map(
+            |(name, setting)| {
+                let value = setting.value.as_deref()?.trim_matches(['"', '\'']);
+                value.starts_with('/').then_some((name, value))
+            },
+        )
+    }
+
     /// What a share of the host's memory has come to, in the place of the share.
     pub(crate) fn settle_pool(&mut self, pool_mib: u64) {
         if let Some(setting) = self.0.get_mut(POOL) {
@@ -111,6 +135,22 @@ impl Settings {
         let of = |name: &String| (name.clone(), before.get(name).cloned(), after.get(name).cloned());
         names.into_iter().map(of).filter(|(_, before, after)| before != after).collect()
     }
+}
+
+/// Whether the file or directory that an option names is only read.
+fn only_read(option: &str) -> bool {
+    let starts = [
+        "ssl_",
+        "tls_",
+        "file_key",
+        "plugin",
+        "character_sets",
+        "lc_messages",
+        "init_file",
+        "secure_file",
+        "keyring",
+    ];
+    starts.iter().any(|start| option.starts_with(start))
 }
 
 #[cfg(test)]

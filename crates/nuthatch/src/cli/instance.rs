@@ -370,7 +370,7 @@ pub(crate) struct InstanceBackupArguments {
     pub(crate) parallel: u8,
 
     /// Keep so many full backups of each, with what rests on them
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = parse_count)]
     pub(crate) keep: Option<usize>,
 
     /// Keep what is not older than so many days
@@ -455,7 +455,7 @@ pub(crate) struct InstanceRestoreArguments {
     #[arg(long, value_name = "PORT")]
     pub(crate) port: Option<u16>,
 
-    /// Of a new instance: it replicates from nobody, whatever the backed up one did
+    /// It has to be a new instance
     #[arg(long)]
     pub(crate) another: bool,
 
@@ -549,6 +549,10 @@ pub(crate) struct InstanceUpgradeArguments {
     /// With --back: the name again, in the place of typing it
     #[arg(long, value_name = "NAME", requires = "back")]
     pub(crate) yes: Option<String>,
+}
+
+fn parse_count(text: &str) -> Result<usize, String> {
+    text.parse().ok().filter(|count| *count > 0).ok_or_else(|| format!("`{text}` is no number from 1 on"))
 }
 
 fn parse_size(text: &str) -> Result<u64, String> {

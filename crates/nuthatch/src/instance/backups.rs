@@ -71,16 +71,27 @@ pub(super) fn verify(root: &Root, arguments: &InstanceVerifyArguments) -> anyhow
         bail!("{} is no backup, and has none", arguments.backup.display());
     }
     Root::create(root.dir()).map_err(failed)?;
-    for backup in backups {
-        let verified = nuthatch_instance::verify(root, &backup, &using, &mut Bars::new()).map_err(failed)?;
-        print_line(&format!(
-            "{} is good: {} tables, GTID position {}",
-            backup.dir.display(),
-            verified.tables,
-            position(&verified.filled)
-        ))?;
+    let mut bad = 0;
+    for backup in &backups {
+        match nuthatch_instance::verify(root, backup, &using, &mut Bars::new()) {
+            Ok(verified) => print_line(&format!(
+                "{} is good: {} tables, GTID position {}",
+                backup.dir.display(),
+                verified.tables,
+                position(&verified.filled)
+            ))?,
+            Err(error) if backups.len() == 1 => return Err(failed(error)),
+            Err(error) => {
+                crate::log::say_error(&failed(error).context(backup.dir.display().to_string()));
+                bad += 1;
+            }
+        }
     }
-    Ok(())
+    match bad {
+        0 => Ok(()),
+        1 => bail!("one backup is not to be trusted"),
+        several => bail!("{several} backups are not to be trusted"),
+    }
 }
 
 fn last_of_each(store: &Store) -> anyhow::Result<Vec<Backup>> {
@@ -108,6 +119,13 @@ pub(super) fn restore(root: &Root, arguments: &InstanceRestoreArguments) -> anyh
     }
     if arguments.another {
         bail!("failed to add {name}: it is there already");
+    }
+    if arguments.port.is_some()
+        || arguments.template.is_some()
+        || arguments.server.is_some()
+        || !arguments.set.is_empty()
+    {
+        bail!("{name} is there already: --port, --template, --server and --set are of a new instance");
     }
     named_again(arguments.yes.as_deref(), "puts a backup in the place of the data of", name)?;
     let program = std::env::current_exe().context("cannot tell which program this is")?;
@@ -150,7 +168,7 @@ fn origin(name: &InstanceName, from: &Path, until: Option<&Until>) -> anyhow::Re
     }
     let backups = Store::open(from).map_err(failed)?.backups(Some(name)).map_err(failed)?;
     let is_before = |backup: &Backup| match until {
-        Some(Until::Time(wanted)) => backup.manifest.ended_s <= *wanted,
+        Some(Until::Time(wanted)) => backup.manifest.ended_s < *wanted,
         _ => true,
     };
     match backups.into_iter().rev().find(is_before) {
@@ -158,7 +176,7 @@ fn origin(name: &InstanceName, from: &Path, until: Option<&Until>) -> anyhow::Re
         None => bail!(
             "{} has no whole backup of {name}{} (nuthatch instance backups {0} shows all)",
             from.display(),
-            if until.is_some() { " from before that moment" } else { "" }
+            if matches!(until, Some(Until::Time(_))) { " from before that moment" } else { "" }
         ),
     }
 }
@@ -219,7 +237,15 @@ pub(super) fn archive(root: &Root, arguments: &InstanceArchiveArguments) -> anyh
     let store = Store::open(&arguments.to).map_err(failed)?;
     let seal = seal(&arguments.seal);
     loop {
-        let names = those_that_run(root, &arguments.names, arguments.all)?;
+        let names =
+            those_that_run(root, &arguments.names, arguments.all).or_else(|error| match arguments.every {
+                // What is wrong with one today may be mended tomorrow.
+                Some(_) => {
+                    crate::log::say_error(&error);
+                    Ok(Vec::new())
+                }
+                None => Err(error),
+            })?;
         let done = in_parallel(&names, names.len().max(1), |name| {
             let now = nuthatch_instance::archive(root, name, &store, &seal).map_err(failed)?;
             if now.is_another_history {
@@ -247,16 +273,13 @@ pub(super) fn archive(root: &Root, arguments: &InstanceArchiveArguments) -> anyh
     }
 }
 
+/// Those that are named; else all that run, and all that are to: that one of these is down has to be heard of.
 pub(super) fn those_that_run(
     root: &Root,
     names: &[InstanceName],
     all: bool,
 ) -> anyhow::Result<Vec<InstanceName>> {
-    if !all {
-        return Ok(names.to_vec());
-    }
-    let all = Summary::all(root).map_err(failed)?;
-    Ok(all.into_iter().filter(|one| one.pid.is_some()).map(|one| one.name).collect())
+    if all { Summary::wanted_to_run(root).map_err(failed) } else { Ok(names.to_vec()) }
 }
 
 fn seal(arguments: &InstanceSealArguments) -> Seal {

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use serde_json::Value;
 
-use crate::fetched::mysql;
+use crate::fetched::{mysql, newer_mariadb};
 use crate::host::{Host, await_that};
 use crate::work::{Work, checksums};
 
@@ -381,35 +381,97 @@ fn binlogs_that_are_numbered_anew_are_another_history() {
     // The first event tells the second in which it was written.
     std::thread::sleep(Duration::from_millis(1_100));
     host.query("shop", "CREATE DATABASE unseen; RESET MASTER; CREATE DATABASE anew");
-    let unarchived = backups.take("shop", &[]);
-    let said = backups.archive("shop");
-    assert!(said.contains("do not follow those that are archived"), "{said}");
+    let since = backups.take("shop", &[]);
+    host.query("shop", "CREATE DATABASE later");
     let restore = |backup: &Value, name: &str| {
         host.command(&["restore", name, "--from", text(backup, "directory"), "--until", "end"])
             .output()
             .unwrap()
     };
-    // One of before leads to the end of what was archived then, one of in between nowhere, one of since on.
+    let refused = restore(&since, "early");
+    let said = String::from_utf8_lossy(&refused.stderr).into_owned();
+    assert!(
+        !refused.status.success() && said.contains("in which the backup ends, is not archived"),
+        "{said}"
+    );
+    let said = backups.archive("shop");
+    assert!(said.contains("do not follow those that are archived"), "{said}");
+    // One of before leads to the end of what was archived then, one of since on.
     assert!(restore(&before, "one").status.success());
     let databases = host.query("one", "SHOW DATABASES");
     assert!(databases.contains("archived") && !databases.contains("anew"), "{databases}");
-    let refused = restore(&unarchived, "two");
-    let said = String::from_utf8_lossy(&refused.stderr).into_owned();
-    assert!(!refused.status.success() && said.contains("is not the one that the backup ends in"), "{said}");
-    let since = backups.take("shop", &[]);
-    host.query("shop", "CREATE DATABASE later");
+    assert!(restore(&since, "two").status.success());
+    let databases = host.query("two", "SHOW DATABASES");
+    assert!(databases.contains("later") && databases.contains("anew"), "{databases}");
+    // A second store knows nothing of the first, and changes nothing for it.
+    let other = host.root().join("other").display().to_string();
+    host.ok(&["archive", "shop", "--to", &other]);
+    host.query("shop", "CREATE DATABASE latest");
     backups.archive("shop");
     assert!(restore(&since, "three").status.success());
-    assert!(host.query("three", "SHOW DATABASES").contains("later"));
+    assert!(host.query("three", "SHOW DATABASES").contains("latest"));
     // What no backup leads to goes with the backups.
     std::thread::sleep(Duration::from_secs(1));
     backups.take("shop", &["--keep", "1"]);
-    assert_eq!(
-        fs::read_dir(Path::new(&backups.dir).join("shop/binlogs"))
-            .unwrap()
-            .flatten()
-            .filter(|one| one.path().is_dir())
-            .count(),
-        1
+    let histories = fs::read_dir(Path::new(&backups.dir).join("shop/binlogs")).unwrap().flatten();
+    assert!(histories.filter(|one| one.path().is_dir()).count() <= 1);
+}
+
+#[test]
+fn what_a_tool_would_leave_out_is_refused() {
+    let host = Host::new();
+    let backups = Backups::of(&host);
+    host.ok(&["add", "shop"]);
+    host.ok(&["add", "mysql", "--server", &mysql()]);
+    host.query("mysql", "CREATE DATABASE d; CREATE TABLE d.m (id INT PRIMARY KEY) ENGINE = MyISAM; SET PERSIST max_connections = 77");
+    let said = host.refused(&["backup", "mysql", "--to", &backups.dir]);
+    assert!(said.contains("d.m (MyISAM)"), "{said}");
+    host.query("mysql", "DROP TABLE d.m");
+    let backup = backups.take("mysql", &[]);
+    host.ok(&["restore", "copy", "--from", text(&backup, "directory")]);
+    assert_eq!(host.query("copy", "SELECT @@max_connections"), "77");
+
+    let outside = host.root().join("outside");
+    fs::create_dir(&outside).unwrap();
+    let table = format!(
+        "CREATE DATABASE d; CREATE TABLE d.o (id INT PRIMARY KEY) DATA DIRECTORY = '{}'",
+        outside.display()
     );
+    host.query("shop", &table);
+    for words in
+        [&["backup", "shop", "--to", &backups.dir][..], &["upgrade", "shop", "--server", &newer_mariadb()]]
+    {
+        let said = host.refused(words);
+        assert!(said.contains("d.o have their files outside"), "{said}");
+    }
+    host.query("shop", "DROP TABLE d.o");
+    host.ok(&["stop", "shop"]);
+    let bin = outside.join("binlog").display().to_string();
+    host.ok(&["set", "shop", &format!("log_bin={bin}")]);
+    host.ok(&["start", "shop"]);
+    let said = host.refused(&["clone", "shop", "shop2"]);
+    assert!(said.contains("shop writes there"), "{said}");
+}
+
+#[test]
+fn moment_is_behind_the_backup_and_within_the_archive() {
+    let host = Host::new();
+    let backups = Backups::of(&host);
+    host.ok(&["add", "shop"]);
+    host.query("shop", "CREATE DATABASE d");
+    let backup = backups.take("shop", &[]);
+    let said =
+        host.refused(&["restore", "early", "--from", text(&backup, "directory"), "--until", "1 hour ago"]);
+    assert!(said.contains("the backup was taken later"), "{said}");
+    host.query("shop", "SET gtid_domain_id = 7; CREATE DATABASE other; SET gtid_domain_id = 0");
+    let backup = backups.take("shop", &[]);
+    let said = host.refused(&["restore", "half", "--from", text(&backup, "directory"), "--until", "7-1-99"]);
+    assert!(said.contains("other domains too"), "{said}");
+    // One that rests on what is gone would be nothing.
+    fs::remove_dir_all(text(&backup, "directory")).unwrap();
+    let rest = backups.list().pop().unwrap();
+    backups.take("shop", &["--incremental"]);
+    fs::remove_dir_all(text(&rest, "directory")).unwrap();
+    let said = host.refused(&["backup", "shop", "--to", &backups.dir, "--incremental"]);
+    assert!(said.contains("take a full one"), "{said}");
 }

@@ -72,3 +72,37 @@ fn upgrade_that_fails_changes_nothing() {
     let said = host.refused(&["upgrade", "shop", "--server", &newer_mariadb()]) + &said;
     assert!(said.contains("innodb_log_write_ahead_size") || said.contains("moved"), "{said}");
 }
+
+#[test]
+fn upgrade_that_was_cut_is_whole_or_was_not() {
+    let host = Host::new();
+    host.ok(&["add", "shop"]);
+    Work::begin(&host, "shop").end();
+    let before = checksums(&host, "shop");
+    let (record, pending) =
+        (host.path_of("shop").join("instance.toml"), host.path_of("shop").join("pending.toml"));
+    let old = std::fs::read_to_string(&record).unwrap();
+    host.ok(&["upgrade", "shop", "--server", &newer_mariadb()]);
+    let new = std::fs::read_to_string(&record).unwrap();
+    // As a kill leaves it between the data and what is remembered of them: forth,
+    host.ok(&["stop", "shop"]);
+    std::fs::write(&pending, &new).unwrap();
+    std::fs::write(&record, &old).unwrap();
+    host.ok(&["start", "shop"]);
+    assert!(host.query("shop", "SELECT VERSION()").starts_with("11."));
+    assert_eq!(checksums(&host, "shop"), before);
+    // and before the data: nothing has happened.
+    host.ok(&["upgrade", "shop", "--back", "--yes", "shop"]);
+    host.ok(&["stop", "shop"]);
+    std::fs::write(&pending, &new).unwrap();
+    host.ok(&["start", "shop"]);
+    assert!(host.query("shop", "SELECT VERSION()").starts_with("10.") && !pending.exists());
+    // Data of another server are not started on, whatever is remembered.
+    host.ok(&["stop", "shop"]);
+    std::fs::write(&record, &new).unwrap();
+    let said = host.refused(&["start", "shop"]);
+    assert!(said.contains("its data were last used by 10.11"), "{said}");
+    std::fs::write(&record, &old).unwrap();
+    std::fs::remove_file(host.path_of("shop").join("my.cnf")).unwrap();
+    host.ok(&["upgrade", "shop", "--server", &newer_mariadb()]);
+}

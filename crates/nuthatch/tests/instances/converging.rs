@@ -102,3 +102,24 @@ fn what_cannot_be_is_refused_before_anything_is_touched() {
     assert!(said.contains("are left"), "{said}");
     assert_eq!(host.list().len(), 2);
 }
+
+#[test]
+fn what_the_text_does_not_name_stays() {
+    let host = Host::new();
+    host.ok(&["converge", &file(&host, TEXT), "--yes"]);
+    fs::write(host.root().join("defaults.cnf"), "[mysqld]\nback_log = 70\n").unwrap();
+    host.ok(&["restart", "shop"]);
+    let before = host.ok(&["describe"]);
+    let path = host.root().join("empty.toml");
+    // Templates that instances use are there, whether the text names them or not; who names a port has it.
+    let port = host.show("shop")["port"].as_u64().unwrap() + 2;
+    let two = format!(
+        "[instances.a]\nrunning = false\n[instances.b]\nport = {port}\nrunning = false\n[instances.shop]\ntemplate = \"crm\"\nset = {{ long_query_time = 2, slow_query_log = false }}\n"
+    );
+    fs::write(&path, "").unwrap();
+    assert!(host.ok(&["converge", path.to_str().unwrap()]).contains("nothing has to be done"));
+    assert_eq!(host.ok(&["describe"]), before);
+    fs::write(&path, two).unwrap();
+    host.ok(&["converge", path.to_str().unwrap(), "--yes"]);
+    assert_eq!(host.show("b")["port"].as_u64().unwrap(), port);
+}

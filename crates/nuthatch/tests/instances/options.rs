@@ -118,3 +118,18 @@ fn template_is_applied_to_all_that_are_made_from_it() {
     let said = host.refused(&["apply-template", "web", "--yes"]);
     assert!(said.contains("web.cnf: line 3: the group [client] is not for a server"), "{said}");
 }
+
+#[test]
+fn one_that_could_not_be_started_again_is_not_stopped() {
+    let host = Host::new();
+    host.ok(&["add", "shop"]);
+    let pid = host.server_pid("shop");
+    for text in ["[mysqld]\nno_such_option = 1\n", "[mysqld]\nmax_connections 7 =\n"] {
+        fs::write(host.root().join("defaults.cnf"), text).unwrap();
+        host.refused(&["restart", "--all"]);
+        assert_eq!(host.list()[0]["pid"], pid, "{text}");
+    }
+    fs::remove_file(host.root().join("defaults.cnf")).unwrap();
+    host.ok(&["restart", "--all"]);
+    assert_ne!(host.server_pid("shop"), pid);
+}

@@ -70,3 +70,22 @@ fn one_that_a_proxy_has_online_is_not_removed() {
     assert!(said.contains("speak with the proxy at 127.0.0.1:1"), "{said}");
     assert_eq!(host.list().len(), 1);
 }
+
+#[test]
+fn data_of_one_whose_removal_was_cut_are_kept() {
+    let host = Host::new();
+    host.ok(&["add", "shop", "--no-start"]);
+    // As a kill leaves it between both renames.
+    fs::rename(host.path_of("shop"), host.path_of(".removing-shop")).unwrap();
+    assert!(host.refused(&["doctor"]).contains("is not as it should be"));
+    let said = host.ok(&["doctor", "--mend"]);
+    assert!(said.contains("are kept in"), "{said}");
+    let kept: Vec<_> = fs::read_dir(host.root().join("removed")).unwrap().flatten().collect();
+    assert!(kept.len() == 1 && kept[0].path().join("data/ibdata1").exists(), "{kept:?}");
+    // The next one of that name takes nothing away either.
+    host.ok(&["add", "blog", "--no-start"]);
+    fs::rename(host.path_of("blog"), host.path_of(".removing-blog")).unwrap();
+    host.ok(&["add", "blog", "--no-start"]);
+    host.ok(&["remove", "blog", "--yes", "blog"]);
+    assert_eq!(fs::read_dir(host.root().join("removed")).unwrap().count(), 3);
+}
