@@ -2,7 +2,7 @@
 
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
-.PHONY: help run demo demo-failover check test test-servers drivers driver-suites orm-suites mtr apps instances properties differential freshness soundness equivalence every-byte chaos chaos-follow soak bench bench-paper bench-victims bench-exact bench-follow fuzz docs clean deps
+.PHONY: help run demo demo-failover check test test-servers drivers driver-suites orm-suites mtr apps instances properties differential freshness soundness equivalence every-byte chaos chaos-follow soak bench bench-paper bench-victims bench-exact bench-follow fuzz docs clean deps bench-warm
 MAKEFLAGS += --no-print-directory
 
 # So that a Rust which rustup has just installed is found without a new shell.
@@ -182,6 +182,12 @@ bench-exact: ## sysbench's oltp_read_write with the exact cache off and on in tu
 
 bench-follow: ## commits past the proxy, and its processor time, with mysql-query_cache_follow off, bounded and exact in turn (FOLLOW_SECONDS=5 FOLLOW_ROUNDS=3)
 	@tools/bench-follow.sh
+
+bench-warm: ## the minute after a server with a slow disk was started anew, cold, with its dump, and with the gate; as root (WARM_ARGS="--help")
+	@tools/deps.sh demo
+	cargo build --release --locked -p nuthatch -p nuthatch-bench
+	@target=$(abspath $(or $(CARGO_TARGET_DIR),target)); $$target/release/nuthatch-bench warm \
+	  --nuthatch $$target/release/nuthatch --svg docs/benchmarks/warm.svg $(WARM_ARGS)
 
 FUZZ_SECONDS ?= 60
 fuzz: ## each fuzz target for a minute (FUZZ_SECONDS=60); needs a nightly Rust and cargo-fuzz

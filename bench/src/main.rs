@@ -35,6 +35,7 @@ mod socket;
 mod stream;
 mod sysbench;
 mod timeline;
+mod warm;
 
 use std::process::ExitCode;
 
@@ -56,6 +57,8 @@ enum Command {
     Multiplex(multiplex::MultiplexOptions),
     /// Statements and errors in each tenth of a second while something is done to the servers
     Timeline(timeline::TimelineOptions),
+    /// What clients notice in the minute after a server with a slow disk was started anew
+    Warm(warm::WarmOptions),
     /// CPU time when sessions of two schemas and character sets share connections
     Mixed(mixed::MixedOptions),
     /// User-space instructions a query, under valgrind
@@ -86,6 +89,7 @@ fn run(command: &Command) -> Result<()> {
         Command::Stream(options) => stream::run(options),
         Command::Multiplex(options) => multiplex::run(options),
         Command::Timeline(options) => timeline::run(options),
+        Command::Warm(options) => warm::run(options),
         Command::Mixed(options) => mixed::run(options),
         Command::Callgrind(options) => callgrind::run(options),
         Command::Floor(options) => floor::serve(options),
