@@ -68,6 +68,9 @@ pub(crate) struct WarmOptions {
     /// mysql-warm_weight; what is delivered without it
     #[arg(long)]
     warm_weight: Option<u32>,
+    /// Show the 99th percentile of each second, in milliseconds
+    #[arg(long)]
+    seconds_too: bool,
     /// Where the drawing is written
     #[arg(long)]
     svg: Option<PathBuf>,
@@ -115,6 +118,9 @@ pub(crate) fn run(options: &WarmOptions) -> Result<()> {
                 slice.worst_ms(),
                 slice.slowest()
             );
+            if options.seconds_too {
+                println!("  {}", slice.all());
+            }
             slices.push(slice);
         }
     }
@@ -129,6 +135,10 @@ pub(crate) fn run(options: &WarmOptions) -> Result<()> {
 impl Slice {
     fn worst_ms(&self) -> f64 {
         self.seconds.iter().map(|second| second.p99_ms).fold(0.0, f64::max)
+    }
+
+    fn all(&self) -> String {
+        self.seconds.iter().map(|second| format!("{:.0}", second.p99_ms)).collect::<Vec<_>>().join(" ")
     }
 
     fn slowest(&self) -> f64 {

@@ -64,7 +64,7 @@ mod tests {
         snapshot.hostgroup_attributes =
             [(HostgroupId(7), attributes)].into_iter().collect::<BTreeMap<_, _>>().into();
         let by_variables = snapshot.warming(HostgroupId(1));
-        assert_eq!((by_variables.pct, by_variables.weight_pct, by_variables.ms_max), (90, 10, 600_000));
+        assert_eq!((by_variables.pct, by_variables.weight_pct, by_variables.ms_max), (90, 0, 600_000));
         assert_eq!((by_variables.reads_per_second, by_variables.dump_interval_ms), (0, 300_000));
         let expected = Warming {
             pct: 99,

@@ -158,7 +158,7 @@ variables! {
         "Milliseconds in which a server that comes back gets its share of new work by and by, in ten steps; 0: all of it at once.";
     warm_pct: count(0..=100) = 90, Acts, own,
         "Percent of the pages of its dumped buffer pool that a server which was started has loaded when it gets its whole share of new work (a key of `hostgroup_settings` too, as the other four); 0: at once.";
-    warm_weight: count(0..=100) = 10, Acts, own,
+    warm_weight: count(0..=100) = 0, Acts, own,
         "Percent of its share of new work that such a server gets until then; 0: nothing, as long as another server takes statements.";
     warm_max_ms: count(0..=86_400_000) = 600_000, Acts, own,
         "Milliseconds after which it gets its whole share in any case; 0: at once.";
