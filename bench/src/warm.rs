@@ -16,7 +16,7 @@ use std::process::{ChildStdout, Command, Stdio};
 use std::time::Duration;
 
 use anyhow::{Context, Result, ensure};
-use clap::Args;
+use clap::{Args, ValueEnum};
 use nuthatch_lab::{Options, Role, ScratchLab};
 
 use self::second::Second;
@@ -33,9 +33,6 @@ use crate::sysbench::{Stopped, point_at};
 const COLD: Role = Role::Replica(1);
 
 const REPLICA_WAIT: Duration = Duration::from_secs(180);
-
-/// Seconds of full speed on quick disks, so that memories are full.
-const FILL_S: u32 = 8;
 
 /// Seconds of a slice before the restart, and of a steady one that do not count.
 const LEAD_IN_S: u32 = 6;
@@ -65,9 +62,15 @@ pub(crate) struct WarmOptions {
     buffer_pool_mib: u32,
     #[arg(long, default_value_t = 500_000)]
     rows: u32,
+    /// Of full speed on quick disks before each slice, so that memories are full
+    #[arg(long, default_value_t = 8)]
+    fill_seconds: u32,
     /// mysql-warm_weight; what is delivered without it
     #[arg(long)]
     warm_weight: Option<u32>,
+    /// What is measured
+    #[arg(long, value_enum, value_delimiter = ',', default_values_t = Way::ALL)]
+    ways: Vec<Way>,
     /// Show the 99th percentile of each second, in milliseconds
     #[arg(long)]
     seconds_too: bool,
@@ -77,7 +80,7 @@ pub(crate) struct WarmOptions {
 }
 
 /// What a slice is of.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum Way {
     Steady,
     Cold,
@@ -111,7 +114,7 @@ pub(crate) fn run(options: &WarmOptions) -> Result<()> {
     let mut stage = Stage::up(options)?;
     let mut slices = Vec::new();
     for round in 1..=options.rounds {
-        for way in Way::ALL {
+        for way in Way::ALL.into_iter().filter(|way| options.ways.contains(way)) {
             let slice = stage.slice(way)?;
             println!(
                 "{round} {way:<20} worst second: p99 {:>8.1} ms, {:>6.0} a second",
@@ -264,7 +267,7 @@ impl<'a> Stage<'a> {
         self.disks.iter().try_for_each(|disk| disk.allow(0))?;
         for role in [Role::Primary, COLD] {
             let target = Address::Tcp(self.lab.server(role)?.address());
-            let time = format!("--time={FILL_S}");
+            let time = format!("--time={}", self.options.fill_seconds);
             let filled = sysbench(self.options, &target).args([&time, "--threads=8", "run"]).output()?;
             ensure!(filled.status.success(), "sysbench: {}", String::from_utf8_lossy(&filled.stdout));
         }
