@@ -43,14 +43,20 @@ for file in crates/*/tests/*.rs crates/*/tests/*/main.rs; do
     *) others+=(--test "$name") ;;
   esac
 done
+shopt -s nullglob
+suites=(tests/*/*.sh)
 cargo_test --lib --bins --examples "${others[@]}"
+# The program of the suites is built meanwhile, by what the tests leave of the processors.
+building=""
+if [ "${#suites[@]}" != 0 ]; then
+  nice -n 19 cargo build --release --locked --quiet &
+  building=$!
+fi
 cargo_test "${waiting[@]}" -- --test-threads "$((($(nproc) * 3 + 1) / 2))"
 cargo_test --doc
 
-shopt -s nullglob
-suites=(tests/*/*.sh)
 if [ "${#suites[@]}" != 0 ]; then
-  if cargo build --release --locked; then
+  if wait "$building"; then
     NUTHATCH=$(realpath "${CARGO_TARGET_DIR:-target}/release/nuthatch")
     export NUTHATCH
     for suite in "${suites[@]}"; do
