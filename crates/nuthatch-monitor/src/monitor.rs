@@ -76,6 +76,9 @@ impl Monitor {
                     if !has_same_account(&known.target, &target) {
                         self.refusals.forget_all(&target.name);
                     }
+                    if target.pool.is_none() {
+                        self.ward.pool(&target.name, &PoolFinding::NotTold, Instant::now());
+                    }
                     self.begin(settings, &target, (Arc::clone(&known.pings), Arc::clone(&known.dumps)))
                 }
                 None => self.begin(settings, &target, Default::default()),

@@ -28,9 +28,9 @@ pub enum PoolFinding {
     },
     /// Nobody is there.
     Gone,
-    /// Nothing came in time: whether it is there is not known.
+    /// Nothing came in time, or it told nothing this time (it is full, or busy): nothing new is known.
     NoAnswer,
-    /// It cannot be asked: it does not let the monitor in, or does not tell.
+    /// It cannot be asked: it does not know the monitor's account, or nobody asks it.
     NotTold,
 }
 
@@ -78,8 +78,12 @@ impl PoolFinding {
     pub(crate) const fn without_figures(outcome: &Outcome) -> Self {
         match outcome {
             Outcome::Failed { how: Absence::Gone, .. } => Self::Gone,
-            Outcome::Failed { how: Absence::NoAnswer, .. } | Outcome::NotAsked { .. } => Self::NoAnswer,
-            Outcome::Done { .. } | Outcome::NotLetIn { .. } | Outcome::Refused { .. } => Self::NotTold,
+            Outcome::NotLetIn { is_account: true, .. } => Self::NotTold,
+            Outcome::Failed { how: Absence::NoAnswer, .. }
+            | Outcome::NotAsked { .. }
+            | Outcome::Done { .. }
+            | Outcome::NotLetIn { .. }
+            | Outcome::Refused { .. } => Self::NoAnswer,
         }
     }
 
@@ -108,7 +112,7 @@ impl PoolCare {
     }
 }
 
-/// When a server is to dump its buffer pool: a whole interval after it was found warm, and after the dump before. So a pool that
+/// When a server is to dump its buffer pool: a whole interval after its start, after it was found warm, and after the dump before. So a pool that
 /// has just been filled by some statements never takes the place of what a server had before it was started.
 #[derive(Debug, Default)]
 pub(crate) struct DumpClock {
@@ -125,11 +129,19 @@ impl DumpClock {
         interval: Duration,
         now: Instant,
     ) -> bool {
-        if care == PoolCare::Cold || finding.may_be_loading() || finding.uptime() < interval {
+        if *finding == PoolFinding::NoAnswer {
+            return false;
+        }
+        if care == PoolCare::Cold || finding.may_be_loading() {
             self.since = None;
             return false;
         }
-        let since = *self.since.get_or_insert(now);
+        let mut since = *self.since.get_or_insert(now);
+        // It may have been started anew between two looks.
+        if let Some(started) = now.checked_sub(finding.uptime()) {
+            since = since.max(started);
+            self.since = Some(since);
+        }
         let is_due = now.duration_since(since) >= interval;
         if is_due {
             self.since = Some(now);
@@ -143,7 +155,7 @@ mod tests {
     use super::*;
 
     fn told(uptime_s: u64, load: PoolLoad) -> PoolFinding {
-        let figures = PoolFigures { uptime_s, load, requests: 9, reads: 1 };
+        let figures = PoolFigures { uptime_s, load, requests: 9, reads: 1, pages: 1 };
         PoolFinding::Told { figures, loads_at_start: None, is_continued: true }
     }
 
@@ -164,7 +176,9 @@ mod tests {
             // Started anew: what it has is less than what it dumped.
             (1_000, told(2, PoolLoad::Completed), warm, false),
             (1_290, told(292, PoolLoad::Completed), warm, false),
-            (1_300, told(302, PoolLoad::Completed), warm, false),
+            (1_300, told(302, PoolLoad::Completed), warm, true),
+            // One look that tells nothing changes nothing.
+            (1_599, PoolFinding::NoAnswer, cold, false),
             (1_600, told(602, PoolLoad::Completed), warm, true),
             (1_900, told(902, loading), warm, false),
             (1_901, told(903, PoolLoad::Aborted), warm, false),
@@ -176,6 +190,19 @@ mod tests {
         ] {
             let now = begun + Duration::from_secs(at_s);
             assert_eq!(clock.is_due(&finding, care, interval, now), is_due, "at {at_s} s: {finding:?}");
+        }
+    }
+
+    #[test]
+    fn only_who_is_refused_for_its_account_cannot_ask() {
+        let why = String::new;
+        for (outcome, finding) in [
+            (Outcome::NotLetIn { why: why(), is_account: true }, PoolFinding::NotTold),
+            (Outcome::NotLetIn { why: why(), is_account: false }, PoolFinding::NoAnswer),
+            (Outcome::Refused { why: why() }, PoolFinding::NoAnswer),
+            (Outcome::Failed { why: why(), how: Absence::Gone }, PoolFinding::Gone),
+        ] {
+            assert_eq!(PoolFinding::without_figures(&outcome), finding, "{outcome:?}");
         }
     }
 

@@ -14,7 +14,7 @@ pub enum PoolLoad {
     Loading {
         /// Pages that it has read.
         loaded: u64,
-        /// Pages that were dumped; 0 where it has not said yet.
+        /// Pages that were dumped; 0 where it has not said yet, as MariaDB never does.
         all: u64,
     },
     /// All that was dumped is loaded.
@@ -72,17 +72,20 @@ pub struct PoolFigures {
     pub requests: u64,
     /// Of these, those that had to be read from disk.
     pub reads: u64,
+    /// Pages that it holds.
+    pub pages: u64,
 }
 
 impl PoolFigures {
     /// The question whose rows they are.
     pub const QUESTION: &'static str = "SHOW GLOBAL STATUS WHERE Variable_name IN ('Uptime', \
-        'Innodb_buffer_pool_load_status', 'Innodb_buffer_pool_read_requests', 'Innodb_buffer_pool_reads')";
+        'Innodb_buffer_pool_load_status', 'Innodb_buffer_pool_read_requests', 'Innodb_buffer_pool_reads', \
+        'Innodb_buffer_pool_pages_data')";
 
     /// By names and values of status variables; none where they do not tell for how long the server has run, or have no buffer pool.
     #[must_use]
     pub fn of_status<'a>(rows: impl IntoIterator<Item = (&'a str, &'a str)>) -> Option<Self> {
-        let (mut uptime_s, mut load, mut requests, mut reads) = (None, None, None, None);
+        let (mut uptime_s, mut load, mut requests, mut reads, mut pages) = (None, None, None, None, None);
         for (name, value) in rows {
             let number = || value.parse().ok();
             match name.to_ascii_lowercase().as_str() {
@@ -90,10 +93,11 @@ impl PoolFigures {
                 "innodb_buffer_pool_load_status" => load = Some(PoolLoad::of_status(value)),
                 "innodb_buffer_pool_read_requests" => requests = number(),
                 "innodb_buffer_pool_reads" => reads = number(),
+                "innodb_buffer_pool_pages_data" => pages = number(),
                 _ => {}
             }
         }
-        Some(Self { uptime_s: uptime_s?, load: load?, requests: requests?, reads: reads? })
+        Some(Self { uptime_s: uptime_s?, load: load?, requests: requests?, reads: reads?, pages: pages? })
     }
 }
 
@@ -141,9 +145,10 @@ mod tests {
             ("Innodb_buffer_pool_load_status", "Loaded 1/2 pages"),
             ("Uptime", "61"),
             ("Innodb_buffer_pool_read_requests", "900"),
+            ("Innodb_buffer_pool_pages_data", "3"),
         ];
         let load = PoolLoad::Loading { loaded: 1, all: 2 };
-        let expected = PoolFigures { uptime_s: 61, load, requests: 900, reads: 7 };
+        let expected = PoolFigures { uptime_s: 61, load, requests: 900, reads: 7, pages: 3 };
         assert_eq!(PoolFigures::of_status(rows), Some(expected));
         for missing in 0..rows.len() {
             let rest = rows.iter().enumerate().filter(|(place, _)| *place != missing).map(|(_, row)| *row);

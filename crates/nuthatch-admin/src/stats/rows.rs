@@ -298,7 +298,7 @@ stats_table! {
     ping_us: Option<u64> => "ping_us INT",
     /// Why nothing new is sent to it, in words; NULL where it is used.
     trouble: Option<String> => "trouble VARCHAR",
-    /// 1 while it gets a part of its share of statements, as it was started anew and is cold.
+    /// 1 while it gets little of its share of statements, or none, as it was started anew and is cold.
     warming: u32 => "warming INT NOT NULL",
     /// Percent of the pages that it had dumped which are loaded; NULL where it loads none, or was not asked.
     warm_pct: Option<u64> => "warm_pct INT",

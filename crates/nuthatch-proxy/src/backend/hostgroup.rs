@@ -56,10 +56,10 @@ impl Hostgroup {
         self.servers.iter().any(|server| server.takes_new_work(now_us / 1000))
     }
 
-    /// The servers besides that one which take statements now and are not held for being cold.
+    /// The servers besides that one which take statements now and are not known to be cold.
     fn others_than(&self, server: &Arc<Server>, now_ms: u64) -> Others {
         let is_other = |other: &&Arc<Server>| {
-            !other.is_same_as(server) && other.takes_new_work(now_ms) && other.is_gate_open()
+            !other.is_same_as(server) && other.takes_new_work(now_ms) && !other.is_cold()
         };
         let mut others = self.servers.iter().filter(is_other).peekable();
         if others.peek().is_none() {
@@ -69,7 +69,7 @@ impl Hostgroup {
         Others::Some(traffic.fold(PoolTraffic::default(), PoolTraffic::and))
     }
 
-    /// Opens gates that have been closed for too long, and all where no server is left whose gate is open.
+    /// Opens gates that have been closed for too long, and all where no server is left that is warm.
     fn look_after_gates(&self, now_ms: u64) {
         for server in self.servers.iter().filter(|server| !server.is_gate_open()) {
             server.look_after_gate(self.others_than(server, now_ms), now_ms);
@@ -217,17 +217,13 @@ impl Hostgroups {
                     let same =
                         |server: &&Arc<Server>| server.host == config.host && server.port == config.port;
                     let before = known.and_then(|group| group.servers.iter().find(same));
+                    let was_away = before.is_none_or(|server| server.is_cut_off());
                     let server = match before {
                         Some(server) => {
                             server.configure(config);
                             Arc::clone(server)
                         }
-                        None => {
-                            let (line, restarts) = (Arc::clone(&line), Arc::clone(&self.restarts));
-                            let defaults = self.defaults.of(&config.host, config.port);
-                            let known_of_it = self.known.of(&config.host, config.port);
-                            Arc::new(Server::new(config, self.workers, line, restarts, defaults, known_of_it))
-                        }
+                        None => self.new_server(config, &line),
                     };
                     server.use_tls(tls.of(snapshot, config));
                     begin_otherwise |= server.use_settings(&settings) && before.is_some();
@@ -235,7 +231,13 @@ impl Hostgroups {
                     server.limit_health(snapshot.health_limits(config));
                     server.keep_gate(snapshot.warming(id), now_us / 1000);
                     if before.is_none() {
-                        self.bring_in(&server, all_servers(&old).find(|other| same(&other)), known);
+                        all_servers(&old)
+                            .filter(|other| same(&other))
+                            .take(1)
+                            .for_each(|it| server.inherit(&it));
+                    }
+                    if was_away && !server.is_cut_off() {
+                        self.bring_in(&server, known, now_us / 1000);
                     }
                     server
                 })
@@ -253,27 +255,28 @@ impl Hostgroups {
                 }),
             );
         }
-        let still_there = |server: &Arc<Server>| {
-            let group = groups.get(&server.hostgroup);
-            group.is_some_and(|group| group.servers.iter().any(|kept| Arc::ptr_eq(kept, server)))
-        };
-        let gone: Vec<_> = all_servers(&old).filter(|server| !still_there(server)).collect();
+        let gone: Vec<_> = all_servers(&old).filter(|server| !is_in(&groups, server)).collect();
         self.put_in_force(groups);
         gone.iter().for_each(|server| server.retire());
+        self.mirrors.end_unwanted(now_us / 1000);
         self.look_for_servers(now_us);
         self.all_groups().iter().filter(|group| group.is_gone()).for_each(|group| group.line.tell_all());
         begin_otherwise
     }
 
-    /// What is known of a server that a hostgroup has not had: by the hostgroup in which it stands elsewhere, if it does.
-    fn bring_in(&self, server: &Server, elsewhere: Option<Arc<Server>>, into: Option<&Arc<Hostgroup>>) {
-        let is_among_others = into.is_some_and(|group| !group.servers.is_empty());
-        match elsewhere {
-            Some(elsewhere) => server.inherit(&elsewhere),
-            None if is_among_others && self.has_looked_at_pools.load(Ordering::Relaxed) => {
-                server.enters_among_others();
-            }
-            None => {}
+    fn new_server(&self, config: &nuthatch_config::Server, line: &Arc<Line>) -> Arc<Server> {
+        let (line, restarts) = (Arc::clone(line), Arc::clone(&self.restarts));
+        let defaults = self.defaults.of(&config.host, config.port);
+        let known = self.known.of(&config.host, config.port);
+        Arc::new(Server::new(config, self.workers, line, restarts, defaults, known))
+    }
+
+    /// A server that a hostgroup has not had, or that was cut off there, may have been started a moment ago.
+    fn bring_in(&self, server: &Server, into: Option<&Arc<Hostgroup>>, now_ms: u64) {
+        let is_another = |other: &Arc<Server>| !other.is_same_as(server) && !other.is_cut_off();
+        let is_among_others = into.is_some_and(|group| group.servers.iter().any(is_another));
+        if self.has_looked_at_pools.load(Ordering::Relaxed) && server.enters(is_among_others, now_ms) {
+            self.alarm.ring(&server.host, server.port);
         }
     }
 
@@ -329,9 +332,16 @@ impl Hostgroups {
         self.alarm.ring(&server.host, server.port);
     }
 
+    /// The same of one that has been connected to, if it was found to be another process than in that life.
+    pub(super) fn suspect_if_anew(&self, server: &Server, life: u64, now_ms: u64) {
+        if server.known.caught_up.life() != life {
+            self.suspect(server, now_ms);
+        }
+    }
+
     fn suspect_at(&self, host: &str, port: u16, now_ms: u64) {
         if self.known.of(host, port).life.suspect(now_ms) {
-            self.servers_at(host, port).for_each(|server| server.suspect());
+            self.servers_at(host, port).for_each(|server| server.suspect(now_ms));
         }
     }
 
@@ -348,21 +358,24 @@ impl Hostgroups {
         let life = self.known.of(host, port).life;
         let sight = life.note(outcome, began_ms);
         let look = match outcome {
-            PoolOutcome::Told { figures, loads_at_start, .. } => {
-                Some(PoolLook { figures: *figures, loads_at_start: *loads_at_start, traffic: life.traffic() })
-            }
+            PoolOutcome::Told { figures, loads_at_start, .. } => Some(PoolLook {
+                figures: *figures,
+                loads_at_start: *loads_at_start,
+                traffic: life.traffic(),
+                come_back: life.come_back(),
+            }),
             PoolOutcome::Gone | PoolOutcome::NoAnswer | PoolOutcome::NotTold => None,
         };
         let is_gone = *outcome == PoolOutcome::Gone;
         let mut is_warm = sight != Sight::Unclear;
         for server in self.servers_at(host, port) {
             if is_gone && life.is_suspected() {
-                server.suspect();
+                server.suspect(now_ms);
             }
             let group = self.group(server.hostgroup);
             let others = group.map_or(Others::None, |group| group.others_than(&server, now_ms));
             server.judge_gate(sight, look.as_ref(), others, now_ms);
-            is_warm &= server.is_gate_open();
+            is_warm &= server.is_gate_open() && !server.is_cold();
         }
         is_warm
     }
@@ -448,6 +461,7 @@ impl Hostgroups {
         let servers = group.iter().flat_map(|group| &group.servers);
         let is_it = |server: &&Arc<Server>| (&server.host, server.port) == (&name.host, name.port);
         servers.filter(is_it).for_each(|server| server.cut_off());
+        self.mirrors.end_unwanted(0);
     }
 
     /// A login to the server has worked: it is shunned in no hostgroup any more.
@@ -556,6 +570,11 @@ fn warn_of_doubts(tls: &TlsToServers, server: &str) {
 fn all_ids(old: &Groups, snapshot: &Snapshot) -> BTreeSet<HostgroupId> {
     let with_servers = snapshot.hostgroups.iter().map(|(id, _)| id);
     with_servers.chain(snapshot.named_hostgroups.iter().copied()).chain(old.keys().copied()).collect()
+}
+
+fn is_in(groups: &Groups, server: &Arc<Server>) -> bool {
+    let group = groups.get(&server.hostgroup);
+    group.is_some_and(|group| group.servers.iter().any(|kept| Arc::ptr_eq(kept, server)))
 }
 
 fn all_servers(groups: &Groups) -> impl Iterator<Item = Arc<Server>> + use<'_> {

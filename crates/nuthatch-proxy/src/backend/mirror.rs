@@ -2,17 +2,20 @@
 //!
 //! They go over connections of their own, in no pool, that may not write (`SET SESSION TRANSACTION READ ONLY`): what is taken for a pure
 //! read by its text, and is none, is refused by the server. What is answered is thrown away. Nobody waits for any of it: where a queue is
-//! full the read is left out. Sessions offer their reads; housekeeping begins and ends what takes them.
+//! full the read is left out. Sessions offer their reads; housekeeping begins what takes them, and ends it, with its connections, as soon as
+//! the server takes none.
 //!
 //! Cost: where no server takes any, one load for each statement that is sent.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 
+use arc_swap::ArcSwap;
 use nuthatch_config::HostgroupId;
 use nuthatch_net::BackendPassword;
 use parking_lot::Mutex;
 use tokio::sync::mpsc::{Receiver, Sender, channel};
+use tokio_util::sync::{CancellationToken, DropGuard};
 
 use crate::backend::Server;
 use crate::backend::server::throttle::Throttle;
@@ -40,7 +43,9 @@ pub(crate) struct MirroredRead {
 #[derive(Debug, Default)]
 pub(crate) struct Mirrors {
     is_any: AtomicBool,
-    all: Mutex<Vec<Arc<Mirror>>>,
+    all: ArcSwap<Vec<Arc<Mirror>>>,
+    /// Only one changes them at a time.
+    changing: Mutex<()>,
     counts: Arc<MirrorCounts>,
 }
 
@@ -63,6 +68,15 @@ struct Mirror {
     throttle: Throttle,
     lanes: Vec<Sender<MirroredRead>>,
     next: AtomicUsize,
+    /// Ends the lanes.
+    _end: DropGuard,
+}
+
+/// Where the reads of one lane come out.
+pub(super) struct Intake {
+    pub(super) reads: Receiver<MirroredRead>,
+    /// Cancelled when the server takes none any more.
+    pub(super) end: CancellationToken,
 }
 
 impl Mirrors {
@@ -80,8 +94,7 @@ impl Mirrors {
         now_us: u64,
         read: impl Fn() -> Option<MirroredRead>,
     ) {
-        let mirrors: Vec<_> = self.all.lock().clone();
-        for mirror in mirrors {
+        for mirror in self.all.load().iter() {
             let is_other = mirror.server.hostgroup == hostgroup && !mirror.server.is_same_as(sent_to);
             let per_second = mirror.reads_per_second.load(Ordering::Relaxed);
             if is_other && mirror.throttle.admits(now_us, per_second) {
@@ -96,48 +109,61 @@ impl Mirrors {
     }
 
     /// The server takes so many reads in a second from now on as it says, or none. Returns where they come out, if it took none before.
-    pub(super) fn keep(&self, server: &Arc<Server>) -> Vec<Receiver<MirroredRead>> {
-        let wanted = server.mirrored_reads_per_second();
-        let mut all = self.all.lock();
-        let known = all.iter().position(|mirror| Arc::ptr_eq(&mirror.server, server));
-        let mut begun = Vec::new();
-        match (known, wanted) {
-            (Some(place), Some(reads)) => {
-                if let Some(mirror) = all.get(place) {
-                    mirror.reads_per_second.store(reads, Ordering::Relaxed);
-                }
-            }
-            (Some(place), None) => drop(all.swap_remove(place)),
+    pub(super) fn keep(&self, server: &Arc<Server>, now_ms: u64) -> Vec<Intake> {
+        let wanted = wanted(server, now_ms);
+        let is_it = |mirror: &Arc<Mirror>| Arc::ptr_eq(&mirror.server, server);
+        match (self.all.load().iter().find(|mirror| is_it(mirror)), wanted) {
+            (Some(mirror), Some(reads)) => mirror.reads_per_second.store(reads, Ordering::Relaxed),
+            (Some(_), None) => self.change(|all| all.retain(|mirror| !is_it(mirror))),
             (None, Some(reads)) => {
                 let (mirror, lanes) = Mirror::begin(server, reads);
-                all.push(Arc::new(mirror));
-                begun = lanes;
+                self.change(|all| all.push(Arc::new(mirror)));
+                return lanes;
             }
             (None, None) => {}
         }
-        self.is_any.store(!all.is_empty(), Ordering::Relaxed);
-        begun
+        Vec::new()
     }
 
-    /// Ends those of servers that no configuration names any more.
-    pub(super) fn end_retired(&self) {
-        let mut all = self.all.lock();
-        all.retain(|mirror| !mirror.server.is_retired());
+    /// Ends those of servers that take none any more: their connections are cut.
+    pub(super) fn end_unwanted(&self, now_ms: u64) {
+        if self.are_any() {
+            self.change(|all| all.retain(|mirror| wanted(&mirror.server, now_ms).is_some()));
+        }
+    }
+
+    fn change(&self, change: impl FnOnce(&mut Vec<Arc<Mirror>>)) {
+        let _one_at_a_time = self.changing.lock();
+        let mut all = self.all.load().to_vec();
+        change(&mut all);
         self.is_any.store(!all.is_empty(), Ordering::Relaxed);
+        self.all.store(Arc::new(all));
     }
 }
 
+/// Reads of others in a second that it is to be sent too: none if it is to be sent nothing new.
+fn wanted(server: &Server, now_ms: u64) -> Option<u64> {
+    let may_be_sent = !server.is_retired() && server.takes_new_work(now_ms);
+    server.mirrored_reads_per_second().filter(|_| may_be_sent)
+}
+
 impl Mirror {
-    fn begin(server: &Arc<Server>, reads_per_second: u64) -> (Self, Vec<Receiver<MirroredRead>>) {
+    fn begin(server: &Arc<Server>, reads_per_second: u64) -> (Self, Vec<Intake>) {
         tracing::info!(server = %server.address, hostgroup = server.hostgroup.0, reads_per_second,
             "reads of others are sent to a cold server too, which has no dump to load");
-        let (lanes, begun) = (0..LANES).map(|_| channel(WAITING_MAX)).unzip();
+        let end = CancellationToken::new();
+        let lane = |_| {
+            let (lane, reads) = channel(WAITING_MAX);
+            (lane, Intake { reads, end: end.clone() })
+        };
+        let (lanes, begun) = (0..LANES).map(lane).unzip();
         let mirror = Self {
             server: Arc::clone(server),
             reads_per_second: AtomicU64::new(reads_per_second),
             throttle: Throttle::default(),
             lanes,
             next: AtomicUsize::new(0),
+            _end: end.drop_guard(),
         };
         (mirror, begun)
     }

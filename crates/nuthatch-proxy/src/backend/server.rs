@@ -416,6 +416,11 @@ impl<C: Pooled> Server<C> {
         self.weight() > 0 && self.status(now_ms) == ServerStatus::Online && !self.health.is_slow()
     }
 
+    /// Whether it would take statements if it could be reached: who is sent nothing anyway misses nothing by being cold.
+    pub(crate) fn is_in_service(&self, now_ms: u64) -> bool {
+        self.weight() > 0 && matches!(self.status(now_ms), ServerStatus::Online | ServerStatus::Shunned)
+    }
+
     /// Its share of the statements that could go to others too, in no unit; `None` if it takes none. One that comes back rises to its
     /// whole share in `slow_start_ms`.
     pub(super) fn share(&self, now_ms: u64, slow_start_ms: u64) -> Option<u64> {
@@ -429,6 +434,11 @@ impl<C: Pooled> Server<C> {
                 None
             }
         }
+    }
+
+    /// It gets nothing of its share for now.
+    pub(super) fn is_held_back(&self) {
+        self.rise.is_away();
     }
 
     /// Where it is.
@@ -570,7 +580,12 @@ impl<C: Pooled> Server<C> {
 
     /// Takes the right to connect, unless `max_connections` are there already.
     pub(super) fn reserve(self: &Arc<Self>) -> Option<Slot<C>> {
-        let max = self.connections_max.load(Ordering::Acquire);
+        self.reserve_beside(0)
+    }
+
+    /// The same, and leaves so many to others.
+    pub(super) fn reserve_beside(self: &Arc<Self>, others: usize) -> Option<Slot<C>> {
+        let max = self.connections_max.load(Ordering::Acquire).saturating_sub(others);
         self.open
             .fetch_update(Ordering::AcqRel, Ordering::Acquire, |open| (open < max).then_some(open + 1))
             .ok()
@@ -685,7 +700,6 @@ impl<C: Pooled> Server<C> {
     /// known.
     pub(super) fn inherit(&self, other: &Self) {
         self.health.inherit(&other.health);
-        self.gate.inherit(&other.gate);
         let greeting = other.greeting();
         *self.greeting.lock() = greeting;
     }
@@ -698,6 +712,11 @@ impl<C: Pooled> Server<C> {
     /// Whether nothing is held back from it for being cold.
     pub(super) fn is_gate_open(&self) -> bool {
         self.gate.is_open()
+    }
+
+    /// Whether it was started anew and is not known to be warm since, though it may have its whole share.
+    pub(super) fn is_cold(&self) -> bool {
+        self.gate.is_cold()
     }
 
     /// Reads of others in a second that it is to be sent too; none where none are.
@@ -713,38 +732,44 @@ impl<C: Pooled> Server<C> {
     /// How it gets warm before it gets its share.
     pub(super) fn keep_gate(&self, warming: Warming, now_ms: u64) {
         let change = self.gate.keep_to(warming, now_ms);
-        self.tell_of_gate(change);
+        self.tell_of_gate(change, now_ms);
     }
 
-    /// It has come into a hostgroup that others serve already.
-    pub(super) fn enters_among_others(&self) {
-        self.gate.enters();
+    /// It has come into the hostgroup, or back. Says whether somebody is to look whether it was started anew: not if it is known to have run
+    /// for long.
+    pub(super) fn enters(&self, is_among_others: bool, now_ms: u64) -> bool {
+        let is_known = self.known.life.has_run_for(self.gate.ms_max(), now_ms);
+        if !is_known {
+            self.gate.enters(is_among_others, now_ms);
+        }
+        !is_known
     }
 
     /// It could not be reached, and may have been started anew.
-    pub(super) fn suspect(&self) {
-        self.gate.suspect();
+    pub(super) fn suspect(&self, now_ms: u64) {
+        self.gate.suspect(now_ms);
     }
 
     /// Somebody has looked at its buffer pool.
     pub(super) fn judge_gate(&self, sight: Sight, look: Option<&PoolLook>, others: Others, now_ms: u64) {
         let change = self.gate.judge(sight, look, others, now_ms);
-        self.tell_of_gate(change);
+        self.tell_of_gate(change, now_ms);
     }
 
     /// Opens its gate if that was closed for too long, or no other server takes new work.
     pub(super) fn look_after_gate(&self, others: Others, now_ms: u64) {
         let change = self.gate.look_after(others, now_ms);
-        self.tell_of_gate(change);
+        self.tell_of_gate(change, now_ms);
     }
 
-    fn tell_of_gate(&self, change: Option<GateChange>) {
+    fn tell_of_gate(&self, change: Option<GateChange>, now_ms: u64) {
+        let change = change.filter(|_| self.is_in_service(now_ms));
         let (server, hostgroup) = (&self.address, self.hostgroup.0);
         match change {
             Some(GateChange::Closed { why }) => {
                 self.known.life.gates_closed.fetch_add(1, Ordering::Relaxed);
                 tracing::warn!(%server, hostgroup, why, part_pct = self.gate.part(),
-                    "a server was started anew: it gets a part of its share until it is warm");
+                    "a server was started anew: until it is warm it gets so much of its share");
             }
             Some(GateChange::Opened { why, held_ms: Some(held_ms) }) => {
                 tracing::info!(%server, hostgroup, why, held_ms, "a server gets its whole share again");

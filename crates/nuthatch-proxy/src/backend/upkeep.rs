@@ -42,21 +42,31 @@ impl Upkeep<'_> {
     /// Does it.
     pub(crate) fn keep_pools(&self, hostgroups: &Arc<Hostgroups>) {
         let now_ms = self.clock.now_ms();
-        hostgroups.mirrors.end_retired();
+        hostgroups.mirrors.end_unwanted(now_ms);
         for group in hostgroups.all_groups() {
             for server in &group.servers {
                 server.trim(now_ms);
                 self.ping_silent(server, now_ms);
-                for (reads, worker) in
-                    hostgroups.mirrors.keep(server).into_iter().zip(self.workers.iter().cycle())
-                {
-                    let lane = Lane::new(server, worker, self.snapshot);
-                    drop(worker.spawn(lane.run(Arc::clone(hostgroups.mirrors.counts()), reads)));
-                }
+                self.mirror(hostgroups, server, now_ms);
                 if group.settings.connection_warming && group.line.is_empty() {
                     self.warm(hostgroups, &group, server, now_ms);
                 }
             }
+        }
+    }
+
+    /// Has reads of others sent to it as long as it takes any.
+    fn mirror(&self, hostgroups: &Arc<Hostgroups>, server: &Arc<Server>, now_ms: u64) {
+        let begun = hostgroups.mirrors.keep(server, now_ms);
+        for (intake, worker) in begun.into_iter().zip(self.workers.iter().cycle()) {
+            let lane = Lane {
+                server: Arc::clone(server),
+                worker: Arc::clone(worker),
+                snapshot: Arc::clone(self.snapshot),
+                hostgroups: Arc::clone(hostgroups),
+                clock: self.clock,
+            };
+            drop(worker.spawn(lane.run(Arc::clone(hostgroups.mirrors.counts()), intake)));
         }
     }
 
@@ -102,7 +112,9 @@ impl Upkeep<'_> {
             let (here, kind, password) = (Arc::clone(worker), kind.clone(), Arc::clone(&password));
             let (server, snapshot) = (Arc::clone(server), Arc::clone(self.snapshot));
             let _detached = worker.spawn(async move {
+                let life = server.known.caught_up.life();
                 let opened = open_ahead(&server, &kind, &password, &here, &snapshot).await;
+                hostgroups.suspect_if_anew(&server, life, clock.now_ms());
                 drop(warming);
                 if let Some(connection) = opened {
                     hostgroups.check_in(connection, clock.now_ms());

@@ -34,7 +34,8 @@ pub(super) fn monitored(shared: &Shared, user: &str) -> Vec<MonitoredServer> {
     let configured = std::sync::Arc::clone(shared.places.lock().configured());
     let mut seen = HashSet::new();
     let mut monitored = Vec::new();
-    for server in shared.hostgroups.servers() {
+    let servers = shared.hostgroups.servers();
+    for server in &servers {
         let name = ServerName { host: server.host.clone(), port: server.port };
         let rows: Vec<_> = rows_of(&configured, &name).collect();
         let is_cut_off = rows.iter().all(|row| row.status == ServerStatus::OfflineHard);
@@ -47,7 +48,11 @@ pub(super) fn monitored(shared: &Shared, user: &str) -> Vec<MonitoredServer> {
             tls: tls.map_err(|error| error.to_string()),
             clear_passwords: clear_passwords(&configured.mysql),
             may_be_behind: rows.iter().any(|row| row.max_replication_lag > 0),
-            pool_dump_interval_ms: pool_dump_interval_ms(&configured, &rows),
+            pool_dump_interval_ms: {
+                let stands_in = servers.iter().filter(|other| other.is_same_as(server));
+                let in_force = stands_in.map(|other| other.hostgroup);
+                pool_dump_interval_ms(&configured, in_force.chain(rows.iter().map(|row| row.hostgroup)))
+            },
             access: access(&configured, &name),
             member: member(&configured, &name),
             name,
@@ -67,9 +72,12 @@ fn rows_of<'a>(
         .map(|row| &**row)
 }
 
-/// The shortest interval of its hostgroups.
-fn pool_dump_interval_ms(configured: &Snapshot, rows: &[&nuthatch_config::Server]) -> Option<u64> {
-    let warming = rows.iter().map(|row| configured.warming(row.hostgroup));
+/// The shortest interval of its hostgroups: those that it is configured in, and those that it has been placed in.
+fn pool_dump_interval_ms(
+    configured: &Snapshot,
+    hostgroups: impl Iterator<Item = HostgroupId>,
+) -> Option<u64> {
+    let warming = hostgroups.map(|hostgroup| configured.warming(hostgroup));
     let intervals: Vec<_> = warming.filter(Warming::is_any).map(|warming| warming.dump_interval_ms).collect();
     let shortest = intervals.iter().copied().filter(|interval_ms| *interval_ms > 0).min();
     (!intervals.is_empty()).then_some(shortest.unwrap_or(0))

@@ -38,7 +38,7 @@ pub struct PlacedServer {
 /// How cold a server is: of its hostgroups, by one that holds it for that, if one does.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Warmth {
-    /// It gets a part of its share only.
+    /// It gets little of its share, or none.
     pub is_held: bool,
     /// Percent of the pages that it had dumped; none where it loads none.
     pub loaded_pct: Option<u64>,

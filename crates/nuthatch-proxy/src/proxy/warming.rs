@@ -1,13 +1,15 @@
 //! The figures of servers that get warm.
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use crate::backend::Server;
 use crate::shared::Shared;
 
 /// See the module's doc. Levels, but for what is said to be counted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct WarmingFigures {
-    /// Rows of servers that get a part of their share, for being cold.
+    /// Rows of servers that get little of their share, or none, for being cold.
     pub held: u64,
     /// How often that began: counted.
     pub gates_closed: u64,
@@ -25,7 +27,9 @@ pub struct WarmingFigures {
 
 pub(super) fn figures(shared: &Shared) -> WarmingFigures {
     let servers = shared.hostgroups.servers();
-    let held = servers.iter().filter(|server| server.gate().is_closed).count() as u64;
+    let now_ms = shared.clock.now_ms();
+    let is_held = |server: &&Arc<Server>| server.gate().is_closed && server.is_in_service(now_ms);
+    let held = servers.iter().filter(is_held).count() as u64;
     let [gates_closed, dumps, dumps_refused] = shared.hostgroups.known.warmings();
     let reads = shared.hostgroups.mirrors.counts();
     let load = |counter: &AtomicU64| counter.load(Ordering::Relaxed);

@@ -258,9 +258,7 @@ impl<'a> Search<'a> {
         match opened? {
             Ok(connection) => {
                 server.remember_kind(&connection);
-                if server.known.caught_up.life() != life {
-                    hostgroups.suspect(&server, self.clock.now_ms());
-                }
+                hostgroups.suspect_if_anew(&server, life, self.clock.now_ms());
                 if was_shunned && self.variables.unshun_algorithm == IN_ALL_HOSTGROUPS {
                     hostgroups.unshun(&server.host, server.port);
                 }

@@ -8,7 +8,7 @@ use crate::backend::server::health::gate::ALL;
 use crate::backend::server::known::caught_up::Need;
 
 /// One of the online servers that have not been tried and show what is needed, by weight; one that has come back gets its share by and by, in `slow_start_ms`.
-/// Of who are `doubted`, a connection was lost a moment ago. One that is cold gets a part of its share, and all where no other one is left.
+/// Of who are `doubted`, a connection was lost a moment ago. One that is cold gets little of its share, or none, and all where no other one is left.
 pub(in crate::backend) fn choose<'a>(
     servers: &'a [Arc<Server>],
     slow_start_ms: u64,
@@ -35,6 +35,11 @@ pub(in crate::backend) fn choose<'a>(
             let candidates = servers.iter().filter(is_one);
             candidates.filter_map(|server| {
                 let part = if gates == Gates::Count { server.part() } else { 1 };
+                if part == 0 {
+                    // It rises when it is warm.
+                    server.is_held_back();
+                    return None;
+                }
                 Some((server, server.share(now_ms, slow_start_ms)? * part))
             })
         })
@@ -192,7 +197,7 @@ mod tests {
         let settings = nuthatch_config::Warming { pct: 90, weight_pct: 25, ..Default::default() };
         let part_of_second = |weight_pct| {
             servers[1].keep_gate(nuthatch_config::Warming { weight_pct, ..settings }, 0);
-            servers[1].suspect();
+            servers[1].suspect(0);
             let draws =
                 (0..10_000).filter(|_| choose(&servers, 0, 0, &[], None, Doubted::Alike).unwrap().port == 2);
             (draws.count() + 50) / 100

@@ -1,10 +1,12 @@
-//! The gate of a server that has been started anew: it gets a small part of its share of new work (`warm_weight`) until its memory holds what
-//! it had before.
+//! The gate of a server that has been started anew: it gets little of its share of new work, or none (`warm_weight`), until its memory holds
+//! what it had before.
 //!
-//! It is closed only where that is known to be so, and only while another server of the hostgroup, whose gate is open, takes new work. It is
+//! It is closed only where that is known to be so, and only while another server of the hostgroup, that is warm, takes new work. It is
 //! opened when so many of the dumped pages are loaded (`warm_pct`); without a dump when the server lacks hardly more of the pages that it is
 //! asked for than the others do; after some time (`warm_max_ms`) in any case. Once it has been opened it is not closed again before the next
 //! start.
+//!
+//! Where no other server is warm, a cold one is let through: it gets its whole share, and is still no warm one for whom the others are held.
 //!
 //! A server that could not be reached may have been started anew: until a look has told, its part is small too. No status shows that.
 //!
@@ -16,7 +18,7 @@ use nuthatch_config::Warming;
 use nuthatch_sql::{PoolFigures, PoolLoad};
 use parking_lot::Mutex;
 
-use crate::backend::server::known::life::{PoolTraffic, Sight};
+use crate::backend::server::known::life::{PoolTraffic, Sight, TRAFFIC_REQUESTS_MIN};
 
 /// The whole of its share, in percent.
 pub(in crate::backend) const ALL: u64 = 100;
@@ -24,11 +26,11 @@ pub(in crate::backend) const ALL: u64 = 100;
 /// A server that says nothing of the load that it is to begin is believed after so many seconds.
 const LOAD_BEGINS_S: u64 = 10;
 
-/// Without so many requests for pages in a second nothing is known of what is lacking: a server has some of its own.
-const REQUESTS_MIN: u64 = 1_000;
-
 /// Counts of these in a row that must find it near the others.
 const COUNTS_NEAR: u32 = 3;
+
+/// A suspicion that no look has ended is given up after so long.
+const SUSPECTED_MS_MAX: u64 = 60_000;
 
 /// What a server said of its buffer pool, and what was asked of it of late.
 #[derive(Debug, Clone, Copy)]
@@ -36,9 +38,30 @@ pub(in crate::backend) struct PoolLook {
     pub(in crate::backend) figures: PoolFigures,
     pub(in crate::backend) loads_at_start: Option<bool>,
     pub(in crate::backend) traffic: PoolTraffic,
+    /// Pages that have come back of those that it held before it was started anew; none where that is not known.
+    pub(in crate::backend) come_back: Option<(u64, u64)>,
 }
 
-/// The other servers of the hostgroup whose gates are open and that take new work.
+impl PoolLook {
+    /// How many of so many pages are there while it loads them: of those that it has dumped, or of those that it held before, if it does not
+    /// tell of its load but that it goes on.
+    const fn loaded(&self) -> Option<(u64, u64)> {
+        match (self.figures.load, self.come_back) {
+            (PoolLoad::Loading { all: 0, .. }, Some((back, before))) if before > 0 => Some((back, before)),
+            (PoolLoad::Loading { loaded, all }, _) => Some((loaded, all)),
+            _ => None,
+        }
+    }
+
+    fn pct(&self) -> Option<u64> {
+        match self.loaded() {
+            Some((loaded, all)) => Some((loaded.min(all) * 100).checked_div(all).unwrap_or(0)),
+            None => self.figures.load.pct(),
+        }
+    }
+}
+
+/// The other servers of the hostgroup that take new work and are not known to be cold.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::backend) enum Others {
     /// There is none.
@@ -65,19 +88,22 @@ pub(in crate::backend) struct Gate {
 #[derive(Debug, Default)]
 struct State {
     settings: Warming,
-    /// Nobody has told yet whether the server was started anew.
-    is_suspected: bool,
-    /// It came into a hostgroup that others served already, and has not been judged yet.
+    /// Since when nobody has told whether the server was started anew.
+    suspected_since_ms: Option<u64>,
+    /// It came into the hostgroup, and has not been judged there yet.
     is_new: bool,
-    held: Option<Held>,
+    /// It was started anew, and is not known to be warm since.
+    cold: Option<Cold>,
     loaded_pct: Option<u64>,
     /// Why it is closed, or was opened last.
     why: Option<String>,
 }
 
 #[derive(Debug, Clone, Copy)]
-struct Held {
+struct Cold {
     since_ms: u64,
+    /// It has its whole share, for want of one that is warm.
+    is_let_through: bool,
     /// There is no dump: reads of others warm it.
     takes_reads: bool,
     counts_near: u32,
@@ -114,25 +140,34 @@ impl Gate {
 
     /// Whether nothing is held back from the server.
     pub(in crate::backend) fn is_open(&self) -> bool {
-        let state = self.state.lock();
-        state.held.is_none() && !state.is_suspected
+        self.state.lock().is_open()
     }
 
     /// Whether it is held: not if it is only suspected.
     pub(in crate::backend) fn is_closed(&self) -> bool {
-        self.state.lock().held.is_some()
+        self.state.lock().held().is_some()
+    }
+
+    /// Whether it is known to be cold: also if it is let through, and not if it is only suspected.
+    pub(in crate::backend) fn is_cold(&self) -> bool {
+        self.state.lock().cold.is_some()
+    }
+
+    /// A server that has run for so many milliseconds counts as warm where it comes into a hostgroup.
+    pub(in crate::backend) fn ms_max(&self) -> u64 {
+        self.state.lock().settings.ms_max
     }
 
     /// Reads of others in a second that the server is to be sent too; none where none are.
     pub(in crate::backend) fn reads_per_second(&self) -> Option<u64> {
         let state = self.state.lock();
-        let takes = state.held.is_some_and(|held| held.takes_reads);
+        let takes = state.held().is_some_and(|held| held.takes_reads);
         takes.then_some(state.settings.reads_per_second).filter(|reads| *reads > 0)
     }
 
     pub(in crate::backend) fn view(&self) -> GateView {
         let state = self.state.lock();
-        GateView { is_closed: state.held.is_some(), loaded_pct: state.loaded_pct, why: state.why.clone() }
+        GateView { is_closed: state.held().is_some(), loaded_pct: state.loaded_pct, why: state.why.clone() }
     }
 
     /// By what it is opened and closed from now on.
@@ -141,8 +176,8 @@ impl Gate {
         state.settings = settings;
         let change = match settings.pct {
             0 => {
-                (state.is_suspected, state.is_new) = (false, false);
-                state.open("mysql-warm_pct is 0", now_ms)
+                (state.suspected_since_ms, state.is_new) = (None, false);
+                state.is_warm("mysql-warm_pct is 0", now_ms)
             }
             _ => None,
         };
@@ -150,31 +185,21 @@ impl Gate {
         change
     }
 
-    /// The server has come into a hostgroup that others serve already: it is cold if it was started a moment ago.
-    pub(in crate::backend) fn enters(&self) {
+    /// The server has come into a hostgroup, and may have been started a moment ago: the next look tells. Until then it is suspected, if others
+    /// serve the hostgroup already.
+    pub(in crate::backend) fn enters(&self, is_among_others: bool, now_ms: u64) {
         let mut state = self.state.lock();
         if state.settings.pct > 0 {
-            (state.is_suspected, state.is_new) = (true, true);
-        }
-        self.apply(&state);
-    }
-
-    /// Of a server that stands in one more hostgroup now.
-    pub(in crate::backend) fn inherit(&self, other: &Self) {
-        let mut state = self.state.lock();
-        if state.settings.pct > 0 {
-            let other = other.state.lock();
-            state.is_suspected = other.is_suspected;
-            (state.held, state.loaded_pct) = (other.held, other.loaded_pct);
-            state.why.clone_from(&other.why);
+            state.is_new = true;
+            state.suspected_since_ms = is_among_others.then_some(now_ms);
         }
         self.apply(&state);
     }
 
     /// The server could not be reached.
-    pub(in crate::backend) fn suspect(&self) {
+    pub(in crate::backend) fn suspect(&self, now_ms: u64) {
         let mut state = self.state.lock();
-        state.is_suspected = state.settings.pct > 0;
+        state.suspected_since_ms = (state.settings.pct > 0).then_some(now_ms);
         self.apply(&state);
     }
 
@@ -190,87 +215,116 @@ impl Gate {
         let change = match (sight, look) {
             (Sight::Unclear, _) => None,
             (Sight::GivenUp, _) => {
-                state.is_suspected = false;
+                state.suspected_since_ms = None;
                 None
             }
             (Sight::Same | Sight::Anew, Some(look)) => state.judge(sight, look, others, now_ms),
             (Sight::Untold | Sight::Same | Sight::Anew, _) => {
-                (state.is_suspected, state.is_new, state.loaded_pct) = (false, false, None);
-                state.open("nobody tells how warm it is", now_ms)
+                (state.suspected_since_ms, state.is_new, state.loaded_pct) = (None, false, None);
+                state.is_warm("nobody tells how warm it is", now_ms)
             }
         };
         self.apply(&state);
         change
     }
 
-    /// Looks whether it has been closed for too long, or nobody else takes new work.
+    /// Looks whether it has been closed for too long, or nobody who is warm takes new work.
     pub(in crate::backend) fn look_after(&self, others: Others, now_ms: u64) -> Option<GateChange> {
         let mut state = self.state.lock();
-        let why = state.why_at_once(others, now_ms)?;
-        let change = state.open(&why, now_ms);
+        state.suspected_since_ms.take_if(|since_ms| now_ms.saturating_sub(*since_ms) >= SUSPECTED_MS_MAX);
+        let change = match state.why_no_longer(now_ms) {
+            Some(why) => state.is_warm(&why, now_ms),
+            None if others == Others::None => state.let_through(now_ms),
+            None => None,
+        };
         self.apply(&state);
         change
     }
 
     fn apply(&self, state: &State) {
-        let is_open = state.held.is_none() && !state.is_suspected;
-        let part = if is_open { ALL } else { state.settings.weight_pct.min(ALL) };
+        let part = if state.is_open() { ALL } else { state.settings.weight_pct.min(ALL) };
         self.part.store(part, Ordering::Relaxed);
     }
 }
 
 impl State {
-    fn open(&mut self, why: &str, now_ms: u64) -> Option<GateChange> {
-        let held = self.held.take()?;
-        self.why = Some(why.to_owned());
-        Some(GateChange::Opened { why: why.to_owned(), held_ms: Some(now_ms.saturating_sub(held.since_ms)) })
+    fn held(&self) -> Option<Cold> {
+        self.cold.filter(|cold| !cold.is_let_through)
     }
 
-    /// Why it is opened whatever the server says; none where that is waited for.
-    fn why_at_once(&self, others: Others, now_ms: u64) -> Option<String> {
-        let held = self.held?;
+    fn is_open(&self) -> bool {
+        self.held().is_none() && self.suspected_since_ms.is_none()
+    }
+
+    /// It is warm, or counts so from now on.
+    fn is_warm(&mut self, why: &str, now_ms: u64) -> Option<GateChange> {
+        let held = self.held();
+        self.cold.take()?;
+        self.why = Some(why.to_owned());
+        let held_ms = Some(now_ms.saturating_sub(held?.since_ms));
+        Some(GateChange::Opened { why: why.to_owned(), held_ms })
+    }
+
+    /// No other server is warm.
+    fn let_through(&mut self, now_ms: u64) -> Option<GateChange> {
+        let cold = self.cold.as_mut().filter(|cold| !cold.is_let_through)?;
+        cold.is_let_through = true;
+        let held_ms = Some(now_ms.saturating_sub(cold.since_ms));
+        let why = "no other server of the hostgroup takes statements and is warm";
+        self.why = Some(why.to_owned());
+        Some(GateChange::Opened { why: why.to_owned(), held_ms })
+    }
+
+    /// Why it counts as warm whatever the server says; none where that is waited for.
+    fn why_no_longer(&self, now_ms: u64) -> Option<String> {
         let ms_max = self.settings.ms_max;
-        match others {
-            Others::None => Some("no other server of the hostgroup takes statements".to_owned()),
-            _ if now_ms.saturating_sub(held.since_ms) >= ms_max => {
-                Some(format!("the time is over: mysql-warm_max_ms is {ms_max}"))
-            }
-            Others::Some(_) => None,
-        }
+        let is_over = now_ms.saturating_sub(self.cold?.since_ms) >= ms_max;
+        is_over.then(|| format!("the time is over: mysql-warm_max_ms is {ms_max}"))
     }
 
     fn judge(&mut self, sight: Sight, look: &PoolLook, others: Others, now_ms: u64) -> Option<GateChange> {
         let is_new = std::mem::take(&mut self.is_new);
-        self.is_suspected = false;
-        self.loaded_pct = look.figures.load.pct();
+        self.suspected_since_ms = None;
+        self.loaded_pct = look.pct();
         let up_ms = look.figures.uptime_s.saturating_mul(1000);
         let is_cold = sight == Sight::Anew || is_new && up_ms < self.settings.ms_max;
-        let began = is_cold && self.settings.pct > 0 && (self.held.is_none() || sight == Sight::Anew);
+        let began = is_cold && self.settings.pct > 0 && (self.cold.is_none() || sight == Sight::Anew);
         if began {
-            self.held =
-                Some(Held { since_ms: now_ms, takes_reads: false, counts_near: 0, compared: look.traffic });
+            self.cold = Some(Cold {
+                since_ms: now_ms,
+                is_let_through: false,
+                takes_reads: false,
+                counts_near: 0,
+                compared: look.traffic,
+            });
         }
-        self.held?;
-        let standing = match self.why_at_once(others, now_ms) {
+        self.cold?;
+        let standing = match self.why_no_longer(now_ms) {
             Some(why) => Standing::Warm(why),
             None => self.standing(look, others),
         };
-        let (why, takes_reads) = match standing {
-            Standing::Warm(why) => {
-                let opened = self.open(&why, now_ms);
-                return match began {
-                    true => Some(GateChange::Opened { why, held_ms: None }),
-                    false => opened,
-                };
-            }
-            Standing::Loads(why) => (why, false),
-            Standing::HasNoDump(why) => (why, true),
+        let change = match standing {
+            Standing::Warm(why) => self.is_warm(&why, now_ms),
+            Standing::Loads(_) | Standing::HasNoDump(_) if others == Others::None => self.let_through(now_ms),
+            Standing::Loads(why) => self.waits(why, false),
+            Standing::HasNoDump(why) => self.waits(why, true),
         };
-        if let Some(held) = &mut self.held {
-            held.takes_reads = takes_reads;
+        match change {
+            Some(GateChange::Opened { why, .. }) if began => Some(GateChange::Opened { why, held_ms: None }),
+            Some(GateChange::Closed { .. }) if !began => None,
+            change => change,
+        }
+    }
+
+    /// It is not warm yet.
+    fn waits(&mut self, why: String, takes_reads: bool) -> Option<GateChange> {
+        let cold = self.cold.as_mut()?;
+        cold.takes_reads = takes_reads;
+        if cold.is_let_through {
+            return None;
         }
         self.why = Some(why.clone());
-        began.then_some(GateChange::Closed { why })
+        Some(GateChange::Closed { why })
     }
 
     fn standing(&mut self, look: &PoolLook, others: Others) -> Standing {
@@ -278,11 +332,18 @@ impl State {
         let Warming { pct: pct_min, reads_per_second, .. } = self.settings;
         let why = match load {
             PoolLoad::Completed => return Standing::Warm("all of its dumped pages are loaded".to_owned()),
-            PoolLoad::Loading { loaded, all } => {
-                let pct = load.pct().unwrap_or(0);
-                let of = format!(
-                    "{pct} % of its dumped pages are loaded ({loaded} of {all}), mysql-warm_pct is {pct_min}"
-                );
+            PoolLoad::Loading { all, .. } => {
+                let pct = look.pct().unwrap_or(0);
+                let of = match (look.loaded(), all) {
+                    (Some((back, before)), 0) if before > 0 => format!(
+                        "it loads its dumped pages: {pct} % of what it held before are back ({back} of {before})"
+                    ),
+                    (Some((loaded, all)), 1..) => {
+                        format!("{pct} % of its dumped pages are loaded ({loaded} of {all})")
+                    }
+                    _ => "it loads its dumped pages, and does not tell how many".to_owned(),
+                };
+                let of = format!("{of}; mysql-warm_pct is {pct_min}");
                 return if pct >= pct_min { Standing::Warm(of) } else { Standing::Loads(of) };
             }
             PoolLoad::NotBegun if look.loads_at_start == Some(true) && uptime_s < LOAD_BEGINS_S => {
@@ -293,8 +354,9 @@ impl State {
             PoolLoad::Aborted => "the load of its dumped pages was ended",
         };
         match others {
-            Others::Some(others) if reads_per_second > 0 => self.compare(why, look.traffic, others),
-            _ => Standing::Warm(format!("{why}, and mysql-warm_reads_per_sec is 0")),
+            _ if reads_per_second == 0 => Standing::Warm(format!("{why}, and mysql-warm_reads_per_sec is 0")),
+            Others::Some(others) => self.compare(why, look.traffic, others),
+            Others::None => Standing::HasNoDump(why.to_owned()),
         }
     }
 
@@ -302,12 +364,12 @@ impl State {
     fn compare(&mut self, why: &str, own: PoolTraffic, others: PoolTraffic) -> Standing {
         let (own_lacks, others_lack) = (lacks_per_mille(own), lacks_per_mille(others).unwrap_or(0));
         let is_near = own_lacks.is_some_and(|own| own <= others_lack + others_lack / 2 + 2);
-        let counts = self.held.as_mut().map_or(0, |held| {
-            if held.compared != own {
-                held.compared = own;
-                held.counts_near = if is_near { held.counts_near + 1 } else { 0 };
+        let counts = self.cold.as_mut().map_or(0, |cold| {
+            if cold.compared != own {
+                cold.compared = own;
+                cold.counts_near = if is_near { cold.counts_near + 1 } else { 0 };
             }
-            held.counts_near
+            cold.counts_near
         });
         let shown = own_lacks.map_or("?".to_owned(), in_percent);
         let others_shown = in_percent(others_lack);
@@ -325,7 +387,7 @@ impl State {
 
 /// Of a thousand pages that were asked for, how many had to be read; none where too few were asked for.
 fn lacks_per_mille(traffic: PoolTraffic) -> Option<u64> {
-    (traffic.requests >= REQUESTS_MIN).then(|| traffic.reads.saturating_mul(1000) / traffic.requests)
+    (traffic.requests >= TRAFFIC_REQUESTS_MIN).then(|| traffic.reads.saturating_mul(1000) / traffic.requests)
 }
 
 fn in_percent(per_mille: u64) -> String {

@@ -7,7 +7,7 @@
 
 use std::sync::atomic::AtomicU64;
 
-use nuthatch_sql::PoolFigures;
+use nuthatch_sql::{PoolFigures, PoolLoad};
 use parking_lot::Mutex;
 
 /// A server tells for how long it has run in whole seconds of a clock that it reads by the second: by so much its start may be later than it
@@ -19,6 +19,9 @@ const UNANSWERED_MAX: u32 = 3;
 
 /// The shortest time over which it is counted how many pages were asked for.
 const TRAFFIC_MS_MIN: u64 = 1_000;
+
+/// With fewer the count goes on: a server asks for some pages of its own, and nothing is known of what is lacking.
+pub(in crate::backend) const TRAFFIC_REQUESTS_MIN: u64 = 1_000;
 
 /// What a look at a server's buffer pool came to.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -92,6 +95,13 @@ pub(crate) struct Dumps {
 struct State {
     /// When the last look was begun that told.
     told_ms: Option<u64>,
+    /// For how long it had run then.
+    up_ms: u64,
+    /// Pages that it held then, and whether it had loaded what it had to load.
+    held: (u64, bool),
+    /// Pages that it held before it was started anew, and when it was first looked at since.
+    held_before: Option<u64>,
+    held_first: u64,
     /// When it could not be reached last, if no look has told since.
     suspected_ms: Option<u64>,
     unanswered: u32,
@@ -127,9 +137,23 @@ impl Life {
         self.state.lock().dumps.clone()
     }
 
+    /// Whether it is known to have run for so long. One that could not be reached may have been started anew.
+    pub(in crate::backend) fn has_run_for(&self, ms: u64, now_ms: u64) -> bool {
+        let state = self.state.lock();
+        let has_run = |told_ms| state.up_ms.saturating_add(now_ms.saturating_sub(told_ms)) >= ms;
+        state.suspected_ms.is_none() && state.told_ms.is_some_and(has_run)
+    }
+
     /// Whether it could not be reached since a look has told.
     pub(in crate::backend) fn is_suspected(&self) -> bool {
         self.state.lock().suspected_ms.is_some()
+    }
+
+    /// Pages that have come into its memory since it was started anew, but for those that a recovery has read, of those that it held before;
+    /// none where that is not known.
+    pub(in crate::backend) fn come_back(&self) -> Option<(u64, u64)> {
+        let state = self.state.lock();
+        Some((state.held.0.saturating_sub(state.held_first), state.held_before?))
     }
 
     /// What it was asked for of late; it lacks nothing where that is not known.
@@ -171,8 +195,18 @@ impl State {
         let may_have_started_since =
             |told_ms: u64| began_ms.saturating_add(START_UNSURE_MS) >= told_ms.saturating_add(up_ms);
         let before = self.told_ms.replace(began_ms);
+        self.up_ms = up_ms;
         let is_anew = !is_continued && before.is_some_and(may_have_started_since);
         self.count(figures, began_ms, is_anew);
+        if is_anew {
+            self.held_before = Some(match self.held {
+                (pages, true) => pages,
+                // It was started anew before it had all.
+                (pages, false) => pages.max(self.held_before.unwrap_or(0)),
+            });
+            self.held_first = figures.pages;
+        }
+        self.held = (figures.pages, figures.load == PoolLoad::Completed);
         if is_anew {
             self.suspected_ms = None;
             return Sight::Anew;
@@ -188,13 +222,11 @@ impl State {
     fn count(&mut self, figures: &PoolFigures, now_ms: u64, is_anew: bool) {
         match &self.counted_since {
             Some((since_ms, before)) if !is_anew => {
-                if now_ms < since_ms + TRAFFIC_MS_MIN {
+                let requests = figures.requests.saturating_sub(before.requests);
+                if now_ms < since_ms + TRAFFIC_MS_MIN || requests < TRAFFIC_REQUESTS_MIN {
                     return;
                 }
-                self.traffic = PoolTraffic {
-                    requests: figures.requests.saturating_sub(before.requests),
-                    reads: figures.reads.saturating_sub(before.reads),
-                };
+                self.traffic = PoolTraffic { requests, reads: figures.reads.saturating_sub(before.reads) };
             }
             _ => self.traffic = PoolTraffic::default(),
         }
@@ -204,12 +236,10 @@ impl State {
 
 #[cfg(test)]
 mod tests {
-    use nuthatch_sql::PoolLoad;
-
     use super::*;
 
     fn told(uptime_s: u64, is_continued: bool) -> PoolOutcome {
-        let figures = PoolFigures { uptime_s, load: PoolLoad::Completed, requests: 0, reads: 0 };
+        let figures = PoolFigures { uptime_s, load: PoolLoad::Completed, requests: 0, reads: 0, pages: 0 };
         PoolOutcome::Told { figures, loads_at_start: None, is_continued }
     }
 
@@ -254,7 +284,38 @@ mod tests {
     }
 
     #[test]
-    fn traffic_is_that_of_the_last_second_or_more_in_one_life() {
+    fn how_long_it_runs_is_known_until_it_cannot_be_reached() {
+        let life = Life::default();
+        assert!(!life.has_run_for(0, 900), "no look has told anything");
+        life.note(&told(500, false), 1_000);
+        assert!(life.has_run_for(501_000, 2_000) && !life.has_run_for(501_001, 2_000));
+        life.suspect(3_000);
+        assert!(!life.has_run_for(1, 3_000));
+        life.note(&told(0, false), 4_000);
+        assert!(life.has_run_for(1_000, 5_000) && !life.has_run_for(1_001, 5_000));
+    }
+
+    #[test]
+    fn what_it_held_before_is_kept_until_it_has_loaded_that() {
+        let life = Life::default();
+        let loading = PoolLoad::Loading { loaded: 0, all: 0 };
+        for (at_ms, uptime_s, load, pages, before) in [
+            (1_000, 500, PoolLoad::NotBegun, 4_000, None),
+            (9_000, 0, loading, 10, Some((0, 4_000))),
+            (10_000, 1, loading, 100, Some((90, 4_000))),
+            (20_000, 0, loading, 1_000, Some((0, 4_000))),
+            (30_000, 10, PoolLoad::Completed, 3_000, Some((2_000, 4_000))),
+            (90_000, 0, loading, 10, Some((0, 3_000))),
+        ] {
+            let figures = PoolFigures { uptime_s, load, requests: 0, reads: 0, pages };
+            let is_continued = uptime_s != 0;
+            life.note(&PoolOutcome::Told { figures, loads_at_start: None, is_continued }, at_ms);
+            assert_eq!(life.come_back(), before, "{at_ms}");
+        }
+    }
+
+    #[test]
+    fn traffic_is_that_of_a_second_and_a_thousand_pages_or_more_in_one_life() {
         let life = Life::default();
         for (at_ms, uptime_s, total, expected) in [
             (1_000, 500, (1_000, 10), (0, 0)),
@@ -262,10 +323,11 @@ mod tests {
             (2_000, 501, (3_000, 30), (2_000, 20)),
             (2_250, 501, (9_000, 90), (2_000, 20)),
             (9_000, 0, (50, 50), (0, 0)),
-            (10_000, 1, (150, 90), (100, 40)),
+            (10_000, 1, (150, 90), (0, 0)),
+            (15_000, 6, (1_150, 130), (1_100, 80)),
         ] {
             let (requests, reads) = total;
-            let figures = PoolFigures { uptime_s, load: PoolLoad::Completed, requests, reads };
+            let figures = PoolFigures { uptime_s, load: PoolLoad::Completed, requests, reads, pages: 0 };
             let is_continued = at_ms != 9_000;
             life.note(&PoolOutcome::Told { figures, loads_at_start: None, is_continued }, at_ms);
             let (requests, reads) = expected;

@@ -11,8 +11,8 @@ fn gate(settings: Warming) -> Gate {
 }
 
 fn look(uptime_s: u64, load: PoolLoad) -> PoolLook {
-    let figures = PoolFigures { uptime_s, load, requests: 0, reads: 0 };
-    PoolLook { figures, loads_at_start: Some(true), traffic: PoolTraffic::default() }
+    let figures = PoolFigures { uptime_s, load, requests: 0, reads: 0, pages: 0 };
+    PoolLook { figures, loads_at_start: Some(true), traffic: PoolTraffic::default(), come_back: None }
 }
 
 const fn loading(loaded: u64) -> PoolLoad {
@@ -41,6 +41,20 @@ fn one_started_anew_is_held_until_so_many_pages_are_loaded_and_not_again_in_that
     assert_eq!(gate.part(), 100, "once is enough");
 }
 
+/// MariaDB.
+#[test]
+fn one_that_does_not_tell_how_far_it_is_is_measured_by_what_it_held() {
+    let gate = gate(SETTINGS);
+    let holds = |come_back| PoolLook { come_back, ..look(1, PoolLoad::Loading { loaded: 0, all: 0 }) };
+    gate.judge(Sight::Anew, Some(&holds(None)), BUSY, 0);
+    assert_eq!(gate.view().loaded_pct, Some(0));
+    assert!(gate.view().why.unwrap().contains("does not tell how many"));
+    gate.judge(Sight::Same, Some(&holds(Some((3_599, 4_000)))), BUSY, 1);
+    assert_eq!((gate.part(), gate.view().loaded_pct), (10, Some(89)));
+    let opened = gate.judge(Sight::Same, Some(&holds(Some((3_600, 4_000)))), BUSY, 2);
+    assert!(is_opened(opened, "90 % of what it held before are back (3600 of 4000)"));
+}
+
 #[test]
 fn gate_is_opened_when_the_time_is_over_or_nobody_else_takes_work() {
     for (others, at_ms, words) in
@@ -62,15 +76,26 @@ fn one_that_is_alone_is_never_held_and_says_so() {
     assert!(is_opened(opened, "no other server"));
     assert_eq!(gate.part(), 100);
     assert_eq!(gate.judge(Sight::Same, Some(&look(2, loading(1))), BUSY, 2_000), None);
-    assert_eq!(gate.part(), 100, "nor later");
+    assert_eq!((gate.part(), gate.is_cold()), (100, true), "nor later, though it is cold");
+    assert_eq!(gate.look_after(Others::None, 2_500), None, "it is told once");
+    assert_eq!(gate.judge(Sight::Same, Some(&look(3, PoolLoad::Completed)), BUSY, 3_000), None);
+    assert!(!gate.is_cold());
+}
+
+#[test]
+fn suspicion_that_no_look_ends_is_given_up() {
+    let gate = gate(SETTINGS);
+    gate.suspect(1_000);
+    assert_eq!((gate.look_after(BUSY, 60_999), gate.part()), (None, 10));
+    assert_eq!((gate.look_after(BUSY, 61_000), gate.part()), (None, 100));
 }
 
 #[test]
 fn one_that_could_not_be_reached_is_suspected_until_a_look_has_told() {
     let gate = gate(SETTINGS);
     for end in [Sight::Same, Sight::Untold, Sight::GivenUp] {
-        gate.suspect();
-        assert_eq!((gate.part(), gate.is_open(), gate.is_closed()), (10, false, false));
+        gate.suspect(0);
+        assert_eq!((gate.part(), gate.is_open(), gate.is_cold()), (10, false, false));
         assert_eq!(gate.judge(Sight::Unclear, None, BUSY, 0), None);
         assert_eq!(gate.part(), 10);
         let told = look(500, PoolLoad::Completed);
@@ -83,13 +108,13 @@ fn one_that_could_not_be_reached_is_suspected_until_a_look_has_told() {
 fn new_one_is_held_only_if_it_was_started_a_moment_ago() {
     for (uptime_s, is_held) in [(59, true), (60, false), (500, false)] {
         let gate = gate(SETTINGS);
-        gate.enters();
+        gate.enters(true, 0);
         assert_eq!(gate.part(), 10);
         gate.judge(Sight::Same, Some(&look(uptime_s, loading(0))), BUSY, 0);
-        assert_eq!(gate.is_closed(), is_held, "{uptime_s}");
+        assert_eq!(gate.view().is_closed, is_held, "{uptime_s}");
         gate.judge(Sight::Same, Some(&look(1, loading(0))), Others::None, 0);
         gate.judge(Sight::Same, Some(&look(1, loading(0))), BUSY, 0);
-        assert!(!gate.is_closed(), "it is new once");
+        assert!(!gate.view().is_closed, "it is new once");
     }
 }
 
@@ -118,7 +143,7 @@ fn without_a_dump_it_is_held_only_where_reads_warm_it_and_until_it_lacks_hardly_
         (1_002, 17, false),
     ] {
         gate.judge(Sight::Same, Some(&lacks(requests, reads)), BUSY, 1);
-        assert_eq!(gate.is_closed(), is_closed, "{requests} {reads}");
+        assert_eq!(gate.view().is_closed, is_closed, "{requests} {reads}");
     }
     assert_eq!(gate.reads_per_second(), None);
 }
@@ -131,7 +156,7 @@ fn load_that_has_not_begun_is_waited_for_a_while_if_there_will_be_one() {
         let gate = gate(SETTINGS);
         let look = PoolLook { loads_at_start: loads, ..look(uptime_s, PoolLoad::NotBegun) };
         gate.judge(Sight::Anew, Some(&look), BUSY, 0);
-        assert_eq!(gate.is_closed(), is_held, "{uptime_s} {loads:?}");
+        assert_eq!(gate.view().is_closed, is_held, "{uptime_s} {loads:?}");
     }
 }
 
@@ -139,16 +164,13 @@ fn load_that_has_not_begun_is_waited_for_a_while_if_there_will_be_one() {
 fn gate_that_is_off_is_never_closed_and_opens_when_it_is_turned_off() {
     let off = Warming { pct: 0, ..SETTINGS };
     let gate = gate(off);
-    gate.suspect();
-    gate.enters();
+    gate.suspect(0);
+    gate.enters(true, 0);
     gate.judge(Sight::Anew, Some(&look(0, loading(0))), BUSY, 0);
     assert_eq!((gate.part(), gate.is_open()), (100, true));
     gate.keep_to(SETTINGS, 0);
     gate.judge(Sight::Anew, Some(&look(0, loading(0))), BUSY, 0);
-    let other = Gate::default();
-    other.keep_to(SETTINGS, 0);
-    other.inherit(&gate);
-    assert_eq!((gate.part(), other.part()), (10, 10), "the same server in a further hostgroup");
+    assert_eq!(gate.part(), 10);
     assert!(is_opened(gate.keep_to(off, 5), "warm_pct is 0"));
-    assert_eq!((gate.part(), other.part()), (100, 10));
+    assert_eq!(gate.part(), 100);
 }
