@@ -82,7 +82,9 @@ pub(crate) fn fill(
         replay(place, &record.server, &manifest, &archived, until, using.identity.as_deref(), progress)?;
     }
     let gtid = position(&scratch, record.server.kind)?;
-    if record.server.kind == Kind::MariaDb && is_another && !gtid.is_empty() {
+    // What another server has written is no part of what MariaDB takes itself to have: as a replica it would be given all of it again.
+    let is_of_another = is_another || record.server_id != manifest.record.server_id;
+    if record.server.kind == Kind::MariaDb && is_of_another && !gtid.is_empty() {
         // So that it can be told a source again.
         scratch.ask(&format!("SET GLOBAL gtid_slave_pos = '{gtid}'"))?;
     }

@@ -351,3 +351,29 @@ fn former_source_follows_the_one_that_took_its_place() {
     host.query("new", "INSERT INTO d.t (v) VALUES ('three')");
     await_that(|| rows_of(&host, "old", "SELECT GROUP_CONCAT(v ORDER BY id) FROM d.t") == "one,two,three");
 }
+
+#[test]
+fn mariadb_that_was_restored_as_another_goes_on_from_its_backup() {
+    let host = Host::new();
+    host.add(Server::MariaDb, "shop", &[]);
+    makes_tables(&host, "shop");
+    let backups = host.root().join("backups");
+    let dir = backups.to_str().expect("it goes well");
+    host.query("shop", "INSERT INTO d.t (v) VALUES ('one')");
+    host.ok(&["backup", "shop", "--to", dir]);
+    host.query("shop", "INSERT INTO d.t (v) VALUES ('two')");
+    host.ok(&["archive", "shop", "--to", dir]);
+    let all: Value = serde_json::from_str(&host.ok(&["backups", dir, "--json"])).expect("it goes well");
+    let from = all[0]["directory"].as_str().expect("it goes well");
+    host.ok(&["restore", "then", "--from", from]);
+    host.ok(&["restore", "later", "--from", from, "--until", "end"]);
+    for name in ["then", "later"] {
+        host.ok(&["replicate", name, "--from", "shop"]);
+    }
+    host.query("shop", "INSERT INTO d.t (v) VALUES ('three')");
+    for name in ["then", "later"] {
+        let rows = || rows_of(&host, name, "SELECT GROUP_CONCAT(v ORDER BY id) FROM d.t");
+        await_that(|| rows() == "one,two,three");
+        assert_eq!(host.replica(name)["state"], "running");
+    }
+}
