@@ -84,7 +84,7 @@ pub fn follow_from(
     let source = here.look(Which::Named(name.clone()))?;
     let replica = there.look(Which::Named(new.clone()))?;
     let bond = Bond {
-        via: Via::Peer(name.clone()),
+        via: Via::Origin(name.clone()),
         both_ways: BothWays::Refused,
         over_tls,
         options: options_of(&replica, &source.standing, Writable::Source)?,

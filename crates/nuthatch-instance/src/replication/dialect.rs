@@ -120,6 +120,11 @@ pub(crate) fn statuses(table: &AnswerTable) -> Vec<Status> {
                 Some(_) => unapplied::of_positions(&value(&["Gtid_IO_Pos"]), &value(&["Gtid_Slave_Pos"])),
                 None => unapplied::of_sets(&value(&["Retrieved_Gtid_Set"]), &value(&["Executed_Gtid_Set"])),
             },
+            by_gtid: match column("Using_Gtid") {
+                Some(_) => value(&["Using_Gtid"]) != "No",
+                None => value(&["Auto_Position"]) == "1",
+            },
+            channel: value(&["Connection_name", "Channel_Name"]),
             over_tls: value(&["Master_SSL_Allowed", "Source_SSL_Allowed"]) == "Yes",
             fetch_error: error(&value(&["Last_IO_Errno"]), value(&["Last_IO_Error"])),
             apply_error: error(&value(&["Last_SQL_Errno"]), value(&["Last_SQL_Error"])),

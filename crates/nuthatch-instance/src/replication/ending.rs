@@ -1,5 +1,7 @@
 //! Ending the replication of an instance: for now, or for good.
 
+use std::net::IpAddr;
+
 use crate::error::InstanceError;
 use crate::name::InstanceName;
 use crate::progress::{Progress, Step};
@@ -28,7 +30,7 @@ pub fn forget_source(
     let sources = known.standing.sources.join(" and ");
     progress.step(&Step::Note(format!("{name} follows {sources} no more, and keeps what it has")));
     if let Some(link) = link {
-        drop_account(root, &link, progress);
+        drop_account(root, &link, known.host, progress);
     }
     if known.standing.read_only {
         progress.step(&Step::Note(format!(
@@ -39,14 +41,18 @@ pub fn forget_source(
 }
 
 /// The replica's account at its source is gone; where it cannot be, that is said.
-fn drop_account(root: &Root, link: &Link, progress: &mut dyn Progress) {
+fn drop_account(root: &Root, link: &Link, own: IpAddr, progress: &mut dyn Progress) {
     let user = link.user.clone();
     let dropped = match &link.via {
         Via::Here(name) => End::Here(root.clone()).tell(&Request::DropAccount { name: name.clone(), user }),
         Via::There(ssh, name) => {
             End::There(ssh.clone()).tell(&Request::DropAccount { name: name.clone(), user })
         }
-        Via::Peer(_) | Via::Foreign => Err(InstanceError::Refused("reach it from here".into())),
+        Via::Peer(name) | Via::Origin(name) => Err(InstanceError::Refused(format!(
+            "reach it from here; on its host: nuthatch instance client {name} -- --execute \"SET sql_log_bin = 0; DROP USER '{}'@'{own}'\"",
+            link.user
+        ))),
+        Via::Foreign => Err(InstanceError::Refused("reach it from here".into())),
     };
     if let Err(error) = dropped {
         progress.step(&Step::Note(format!(

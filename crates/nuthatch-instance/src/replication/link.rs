@@ -29,8 +29,10 @@ pub enum Via {
     Here(InstanceName),
     /// It is one of another host.
     There(Ssh, InstanceName),
-    /// It is one of the host that has made this one follow it, which knows how to reach both.
+    /// It is one of the host that has made this one follow it, as a pair, which knows how to reach both.
     Peer(InstanceName),
+    /// It is the one on another host that this one was cloned from, which knows how to reach both.
+    Origin(InstanceName),
     /// It is somebody else's.
     Foreign,
 }

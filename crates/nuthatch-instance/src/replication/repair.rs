@@ -87,7 +87,7 @@ fn renew_login(root: &Root, place: &Place, progress: &mut dyn Progress) -> Resul
     let (end, source) = match &link.via {
         Via::Here(source) => (here.clone(), source),
         Via::There(ssh, source) => (End::There(ssh.clone()), source),
-        Via::Peer(_) | Via::Foreign => return Err(gone()),
+        Via::Peer(_) | Via::Origin(_) | Via::Foreign => return Err(gone()),
     };
     let (own, other) = (here.look(Which::Named(name.clone()))?, end.look(Which::Named(source.clone()))?);
     let bond = Bond {

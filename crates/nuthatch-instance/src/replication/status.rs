@@ -17,6 +17,10 @@ pub(crate) struct Status {
     /// Transactions that are fetched and not applied.
     pub(crate) unapplied: Option<u64>,
     pub(crate) over_tls: bool,
+    /// Whether by GTID: only then does it begin where it has ended, whatever was lost.
+    pub(crate) by_gtid: bool,
+    /// The name of the connection, or channel; empty of the one that is made here.
+    pub(crate) channel: String,
     /// The last error of each, by number.
     pub(crate) fetch_error: Option<(u32, String)>,
     pub(crate) apply_error: Option<(u32, String)>,
@@ -99,6 +103,8 @@ mod tests {
                 behind_s: None,
                 unapplied: None,
                 over_tls: true,
+                by_gtid: true,
+                channel: String::new(),
                 fetch_error,
                 apply_error: None,
             };

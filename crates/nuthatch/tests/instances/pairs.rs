@@ -284,6 +284,12 @@ fn running_one_is_cloned_to_another_host_and_followed_there() {
     }
     two.here.query("blog", "CREATE DATABASE followed");
     await_that(|| two.there.query("blog", "SHOW DATABASES").contains("followed"));
+    // Its account cannot be dropped from there; how is said.
+    let said = two.there.ok(&["replicate", "blog", "--forget"]);
+    assert!(
+        said.contains("nuthatch instance client blog") && said.contains("DROP USER 'nuthatch_repl_"),
+        "{said}"
+    );
     // What is there already stays, and what fails leaves nothing.
     let again = clone(&["clone", "shop"]);
     let refused = two.here.refused(&again.iter().map(String::as_str).collect::<Vec<_>>());

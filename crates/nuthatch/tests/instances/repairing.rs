@@ -161,3 +161,13 @@ fn what_needs_a_decision_is_explained_and_never_skipped_on_mariadb() {
 fn what_needs_a_decision_is_explained_and_never_skipped_on_mysql() {
     what_needs_a_decision_is_explained_and_never_skipped(Server::MySql);
 }
+
+#[test]
+fn replication_by_file_and_position_is_explained_only() {
+    let host = pair(Server::MariaDb);
+    host.query("replica", "STOP SLAVE; CHANGE MASTER TO MASTER_USE_GTID = no");
+    let output = host.command(&["replication", "--repair", "--yes"]).output().expect("it goes well");
+    let said = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert!(!output.status.success() && said.contains("by file and position"), "{said}");
+    assert_eq!(host.replica("replica")["state"], "stopped");
+}

@@ -28,6 +28,23 @@ impl fmt::Display for Remedy {
 
 /// What is wrong, in words, and the remedy where there is one; `None` while it replicates.
 pub(crate) fn judge(status: &Status, via: Option<&Via>) -> Option<(String, Option<Remedy>)> {
+    let (what, remedy) = judge_as_ours(status, via)?;
+    // What is safe for those that are made here may lose or repeat something of others.
+    let other = match (status.by_gtid, status.channel.is_empty()) {
+        (true, true) => return Some((what, remedy)),
+        (false, true) => "it replicates by file and position, not by GTID".to_owned(),
+        (_, false) => format!("it replicates over a connection of its own name, {}", status.channel),
+    };
+    Some((
+        format!(
+            "{what}; {other}, which is not of this program's making: mend it by the server's own statements"
+        ),
+        None,
+    ))
+}
+
+/// The same of one that is made here.
+fn judge_as_ours(status: &Status, via: Option<&Via>) -> Option<(String, Option<Remedy>)> {
     let following = status.following();
     if following == Following::Running {
         return None;
@@ -53,6 +70,13 @@ pub(crate) fn judge(status: &Status, via: Option<&Via>) -> Option<(String, Optio
             Some(Via::Here(_) | Via::There(..)) => told("its login is refused: ", Some(Remedy::RenewLogin)),
             Some(Via::Peer(_)) => told(
                 "its login is refused; `nuthatch instance pair`, on the host where it was said, renews it: ",
+                None,
+            ),
+            Some(Via::Origin(name)) => told(
+                &format!(
+                    "its login is refused; `nuthatch instance replicate` with `--from {name} --ssh HOST`, here, renews it, HOST being the one that it \
+                     was cloned from: "
+                ),
                 None,
             ),
             Some(Via::Foreign) | None => {
@@ -133,6 +157,8 @@ mod tests {
             behind_s: None,
             unapplied: None,
             over_tls: true,
+            by_gtid: true,
+            channel: String::new(),
             fetch_error: owned(fetch),
             apply_error: owned(apply),
         }
@@ -175,5 +201,26 @@ mod tests {
             assert_eq!(found, remedy, "{what}");
         }
         assert_eq!(judge(&status("Yes", "Yes", None, None), None), None);
+        let cloned = Via::Origin("source".parse().unwrap());
+        let (what, _) = judge(&status("Connecting", "Yes", denied, None), Some(&cloned)).expect("wrong");
+        assert!(what.contains("--from source --ssh HOST"), "{what}");
+    }
+
+    #[test]
+    fn replication_that_is_not_of_our_making_is_explained_only() {
+        for (by_gtid, channel, word) in
+            [(false, "", "by file and position"), (true, "other", "a connection of its own name, other")]
+        {
+            let here = Via::Here("source".parse().unwrap());
+            for one in [
+                status("No", "No", None, None),
+                status("Yes", "No", None, Some((1594, "relay log"))),
+                status("Connecting", "Yes", Some((1045, "Access denied")), None),
+            ] {
+                let (what, remedy) =
+                    judge(&Status { by_gtid, channel: channel.into(), ..one }, Some(&here)).expect("wrong");
+                assert!(what.contains(word) && remedy.is_none(), "{what}");
+            }
+        }
     }
 }
