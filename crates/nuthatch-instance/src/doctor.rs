@@ -124,7 +124,7 @@ fn look_at(root: &Root, place: &Place) -> Result<Vec<String>, InstanceError> {
         }
     }
     // One that does not answer is told above, or starts.
-    whats.extend(repair::of_place(place).unwrap_or_default().into_iter().map(|ailment| {
+    whats.extend(repair::of_place(place).ok().flatten().into_iter().flatten().map(|ailment| {
         let how = ailment.remedy.map_or_else(String::new, |remedy| {
             format!(" (nuthatch instance replication --repair {name}: {remedy})")
         });

@@ -33,24 +33,24 @@ pub struct Ailment {
     pub remedy: Option<Remedy>,
 }
 
-/// What is wrong with the replication of an instance; nothing of one that does not run.
+/// What is wrong with the replication of an instance; `None` where it does not run.
 ///
 /// # Errors
 /// [`InstanceError::Unreachable`].
-pub fn ailments(root: &Root, name: &InstanceName) -> Result<Vec<Ailment>, InstanceError> {
+pub fn ailments(root: &Root, name: &InstanceName) -> Result<Option<Vec<Ailment>>, InstanceError> {
     of_place(&root.find(name)?)
 }
 
-pub(crate) fn of_place(place: &Place) -> Result<Vec<Ailment>, InstanceError> {
+pub(crate) fn of_place(place: &Place) -> Result<Option<Vec<Ailment>>, InstanceError> {
     if State::load(place)?.live_server().is_none() {
-        return Ok(Vec::new());
+        return Ok(None);
     }
     let kind = place.record()?.server.kind;
     let table = wait_for(async { Session::open(place).await?.ask(dialect::status(kind), PATIENTLY).await })?;
     let via = Link::load(place)?.map(|link| link.via);
     let judged = dialect::statuses(&table).into_iter().filter_map(|status| judge(&status, via.as_ref()));
     let ailment = |(what, remedy)| Ailment { name: place.name().clone(), what, remedy };
-    Ok(judged.map(ailment).collect())
+    Ok(Some(judged.map(ailment).collect()))
 }
 
 /// The instance replicates again.

@@ -25,11 +25,16 @@ fn type_again(does: &str, name: &str) -> anyhow::Result<()> {
 
 /// Goes on only with a yes.
 pub(super) fn confirm(question: &str) -> anyhow::Result<()> {
-    let answer = ask(&format!("{question} [y/N] "), "--yes")?;
-    if ["y", "yes"].contains(&answer.to_lowercase().as_str()) {
+    if agrees(question)? {
         return Ok(());
     }
     bail!("nothing was changed")
+}
+
+/// Whether a yes is the answer.
+pub(super) fn agrees(question: &str) -> anyhow::Result<bool> {
+    let answer = ask(&format!("{question} [y/N] "), "--yes")?;
+    Ok(["y", "yes"].contains(&answer.to_lowercase().as_str()))
 }
 
 fn ask(question: &str, instead: &str) -> anyhow::Result<String> {

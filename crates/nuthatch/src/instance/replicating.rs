@@ -4,11 +4,12 @@ use std::io::Read;
 
 use anyhow::{Context, bail};
 use nuthatch_instance::{
-    Answer, End, Figures, ForeignSource, Manner, Replica, Request, Root, SourceChoice, Ssh, Which, Writable,
+    Answer, End, Figures, ForeignSource, InstanceName, Manner, Replica, Request, Root, SourceChoice, Ssh,
+    Which, Writable,
 };
 use nuthatch_server::Password;
 
-use super::ask_person::confirm;
+use super::ask_person::agrees;
 use super::said::{failed, lines};
 use super::shown;
 use super::watching::runtime;
@@ -96,7 +97,7 @@ pub(super) fn replication(root: &Root, arguments: &InstanceReplicationArguments)
     shown::replicas(&Replica::of(&all), arguments.json)
 }
 
-/// Tells what is wrong and mends what may be mended, each with a yes.
+/// Tells what is wrong and mends what may be mended, each with a yes; what is not mended keeps none of the others from it.
 fn repair(root: &Root, arguments: &InstanceReplicationArguments) -> anyhow::Result<()> {
     let names = match arguments.names.as_slice() {
         [] => root.names().map_err(failed)?,
@@ -104,28 +105,49 @@ fn repair(root: &Root, arguments: &InstanceReplicationArguments) -> anyhow::Resu
     };
     let mut left = 0;
     for name in &names {
-        let ailments = nuthatch_instance::ailments(root, name).unwrap_or_else(|error| {
-            crate::log::say_error(&failed(error));
-            left += 1;
-            Vec::new()
-        });
-        for ailment in ailments {
-            print_line(&format!("{name}: {}", ailment.what))?;
-            let Some(remedy) = ailment.remedy else {
-                left += 1;
-                continue;
-            };
-            if !arguments.yes {
-                confirm(&format!("{name}: {remedy}?"))?;
-            }
-            nuthatch_instance::heal(root, &ailment, &mut lines).map_err(failed)?;
-        }
+        left += repair_one(root, name, arguments)?;
     }
     match left {
         0 => Ok(()),
-        1 => bail!("one replica needs a decision that is not made here"),
-        several => bail!("{several} replicas need decisions that are not made here"),
+        1 => bail!("one of them is left as it was"),
+        several => bail!("{several} of them are left as they were"),
     }
+}
+
+/// How much of what is wrong with one is left.
+fn repair_one(
+    root: &Root,
+    name: &InstanceName,
+    arguments: &InstanceReplicationArguments,
+) -> anyhow::Result<usize> {
+    let ailments = match nuthatch_instance::ailments(root, name) {
+        Ok(Some(ailments)) => ailments,
+        Ok(None) if arguments.names.is_empty() => return Ok(0),
+        Ok(None) => {
+            print_line(&format!("{name}: it does not run: nuthatch instance start {name}"))?;
+            return Ok(1);
+        }
+        Err(error) => {
+            crate::log::say_error(&failed(error));
+            return Ok(1);
+        }
+    };
+    let mut left = 0;
+    for ailment in ailments {
+        print_line(&format!("{name}: {}", ailment.what))?;
+        let is_wanted = match ailment.remedy {
+            None => false,
+            Some(_) if arguments.yes => true,
+            Some(remedy) => agrees(&format!("{name}: {remedy}?"))?,
+        };
+        if !is_wanted {
+            left += 1;
+        } else if let Err(error) = nuthatch_instance::heal(root, &ailment, &mut lines) {
+            crate::log::say_error(&failed(error));
+            left += 1;
+        }
+    }
+    Ok(left)
 }
 
 /// `nuthatch instance answer`: one request of another host's, whose answer may be a refusal.

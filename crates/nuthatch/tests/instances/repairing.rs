@@ -1,7 +1,9 @@
 //! Replicas that have stopped: what is safe is offered and done, what is not is explained, and nothing is skipped.
 
 use std::fs;
+use std::io::Write;
 use std::path::PathBuf;
+use std::process::{Command, Stdio};
 
 use crate::host::{Host, await_that};
 use crate::replicating::{Server, makes_tables, purge, rows_of};
@@ -160,6 +162,48 @@ fn what_needs_a_decision_is_explained_and_never_skipped_on_mariadb() {
 #[test]
 fn what_needs_a_decision_is_explained_and_never_skipped_on_mysql() {
     what_needs_a_decision_is_explained_and_never_skipped(Server::MySql);
+}
+
+#[test]
+fn what_is_not_mended_keeps_none_of_the_others_from_it() {
+    let host = pair(Server::MariaDb);
+    host.add(Server::MariaDb, "second", &[]);
+    host.ok(&["replicate", "second", "--from", "source"]);
+    let both = |statement: &str| ["replica", "second"].map(|name| host.query(name, statement));
+    both("STOP SLAVE");
+    // No, and yes.
+    let words = format!(
+        "{} instance --root {} replication --repair",
+        env!("CARGO_BIN_EXE_nuthatch"),
+        host.root().display()
+    );
+    let mut terminal = Command::new("script")
+        .args(["--quiet", "--return", "--command", &words, "/dev/null"])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .expect("script, of Debian's bsdutils");
+    let mut input = terminal.stdin.take().expect("it goes well");
+    input.write_all(b"n\ny\n").expect("it goes well");
+    let said = terminal.wait_with_output().expect("it goes well");
+    drop(input);
+    assert!(!said.status.success(), "one is left: {said:?}");
+    assert_eq!(host.replica("replica")["state"], "stopped");
+    await_that(|| host.replica("second")["state"] == "running");
+    // One that cannot be mended: its source does not run.
+    both("STOP SLAVE");
+    host.query("replica", "CHANGE MASTER TO MASTER_HOST = '127.0.0.1', MASTER_PORT = 1");
+    let said = host.refused(&["replication", "--repair", "--yes"]);
+    assert!(
+        said.contains("have replica replicate") && said.contains("one of them is left as it was"),
+        "{said}"
+    );
+    await_that(|| host.replica("second")["state"] == "running");
+    // One that does not run.
+    host.ok(&["stop", "second"]);
+    let said = host.command(&["replication", "--repair", "second"]).output().expect("it goes well");
+    let words = String::from_utf8_lossy(&said.stdout).into_owned();
+    assert!(!said.status.success() && words.contains("second: it does not run"), "{words}");
 }
 
 #[test]
