@@ -8,7 +8,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use nuthatch_server::{ServerError, lock, make_private_dir, write_private};
+use nuthatch_server::{ServerError, lock, make_private_dir, remove_file, write_private};
 use rcgen::{BasicConstraints, CertificateParams, DnType, IsCa, Issuer, KeyPair, KeyUsagePurpose, SanType};
 
 use crate::error::InstanceError;
@@ -18,6 +18,9 @@ use crate::root::{Place, Root, read_if_there};
 
 /// The options of a server's certificate, and the file of each in the instance's `tls`.
 const OPTIONS: [(&str, &str); 3] = [("ssl_ca", "ca.pem"), ("ssl_cert", "cert.pem"), ("ssl_key", "key.pem")];
+
+/// The file with the authority of an instance's source.
+const OF_SOURCE: &str = "source-ca.pem";
 
 /// The instance has a certificate, made now if need be. Who may not write to the root makes none.
 pub(crate) fn ensure(root: &Root, place: &Place, record: &Record) -> Result<(), InstanceError> {
@@ -73,18 +76,23 @@ fn certificates_in(text: &str) -> String {
         .collect()
 }
 
-/// Where the authority of its source is, for its server to read.
-pub(crate) fn of_source(place: &Place) -> PathBuf {
-    dir_of(place).join("source-ca.pem")
+/// Where the authority of its source is, for its server to read: not in `tls`, which may be deleted for another certificate.
+fn of_source(place: &Place) -> PathBuf {
+    place.dir().join(OF_SOURCE)
 }
 
 /// Has its server verify the source by this authority.
 pub(crate) fn keep_of_source(place: &Place, authority: &str) -> Result<PathBuf, InstanceError> {
-    let (dir, path) = (dir_of(place), of_source(place));
-    make_private_dir(&dir).map_err(ServerError::file("make the directory", &dir))?;
-    place.give(&dir)?;
+    let path = of_source(place);
     place.write(&path, authority)?;
     Ok(path)
+}
+
+/// Nothing of a source is kept any more.
+pub(crate) fn forget_source(place: &Place) -> Result<(), InstanceError> {
+    // Where it was before.
+    remove_file(&dir_of(place).join(OF_SOURCE))?;
+    Ok(remove_file(&of_source(place))?)
 }
 
 fn dir_of(place: &Place) -> PathBuf {

@@ -161,9 +161,7 @@ async fn set_all(place: &Place, settings: &Settings, changed: &mut [Changed]) ->
     for one in changed.iter_mut() {
         let value = settings.value(&one.name);
         let literal = value.map_or_else(|| "DEFAULT".to_owned(), literal);
-        let before = session.ask(&format!("SELECT @@GLOBAL.{}", one.name), PATIENTLY).await;
-        let before = before.ok().and_then(|table| table.rows.first()?.first()?.clone());
-        let before = before.map(|bytes| String::from_utf8_lossy(&bytes).into_owned());
+        let before = in_force(&mut session, &one.name).await;
         match session.ask(&format!("SET GLOBAL {} = {literal}", one.name), PATIENTLY).await {
             Ok(_) => {
                 one.when = When::Now;
@@ -188,6 +186,76 @@ async fn take_back(session: &mut Session, taken: Vec<(String, Option<String>)>) 
     }
 }
 
+/// Options as they were before a change: what was written down of them, and what was in force.
+pub(crate) struct OptionsBefore(Vec<OptionBefore>);
+
+struct OptionBefore {
+    name: String,
+    own: Option<String>,
+    /// Its line in the option file.
+    line: Option<String>,
+    in_force: Option<String>,
+}
+
+impl OptionsBefore {
+    /// Of these, `name=value` each, on a server that runs.
+    pub(crate) fn note(place: &Place, set: &[String]) -> Result<Self, InstanceError> {
+        let own = place.record()?.own;
+        let lines = Settings::lines_of(&read_if_there(&place.option_file())?.unwrap_or_default());
+        let names: Result<Vec<String>, _> =
+            set.iter().map(|one| parse_assignment(one).map(|(name, _)| name)).collect();
+        wait_for(async {
+            let mut session = Session::open(place).await?;
+            let mut options = Vec::new();
+            for name in names? {
+                let in_force = in_force(&mut session, &name).await;
+                let (own, line) = (own.get(&name).cloned(), lines.get(&name).cloned());
+                options.push(OptionBefore { name, own, line, in_force });
+            }
+            Ok(Self(options))
+        })
+    }
+
+    /// They are so again. What was in force beside what is written down, as where somebody has fenced the server by `SET GLOBAL read_only`, is in
+    /// force again without ever having been lifted.
+    pub(crate) fn take_back(&self, root: &Root, place: &Place) -> Result<(), InstanceError> {
+        let _lock = place.lock()?;
+        let _chosen = root.lock()?;
+        let mut record = place.record()?;
+        for option in &self.0 {
+            match &option.own {
+                Some(own) => record.own.insert(option.name.clone(), own.clone()),
+                None => record.own.remove(&option.name),
+            };
+        }
+        place.write(&place.record_file(), &record.to_text()?)?;
+        note_lines(place, self.0.iter().map(|option| (&option.name, option.line.as_ref())))?;
+        wait_for(self.set(place))
+    }
+
+    async fn set(&self, place: &Place) -> Result<(), InstanceError> {
+        let mut session = Session::open(place).await?;
+        // Only by a fence of MySQL's, which SET GLOBAL read_only = OFF would lift too.
+        let is_fenced = in_force(&mut session, "super_read_only").await.is_some_and(|value| value == "1");
+        for option in &self.0 {
+            let Some(before) = &option.in_force else { continue };
+            let is_so = in_force(&mut session, &option.name).await.as_ref() == Some(before);
+            if is_so || (is_fenced && option.name == "read_only") {
+                continue;
+            }
+            session.ask(&format!("SET GLOBAL {} = {}", option.name, literal(before)), PATIENTLY).await?;
+        }
+        Ok(())
+    }
+}
+
+/// The value of a variable; `None` where the server has none of that name.
+async fn in_force(session: &mut Session, name: &str) -> Option<String> {
+    let value = session.ask(&format!("SELECT @@GLOBAL.{name}"), PATIENTLY).await.ok()?;
+    let value = value.rows.first()?.first()?.clone()?;
+    Some(String::from_utf8_lossy(&value).into_owned())
+}
+
 /// A value of an option file as SQL.
 fn literal(value: &str) -> String {
     let is_number = value.parse::<f64>().is_ok() && !value.contains(['n', 'N', 'i', 'I']);
@@ -200,13 +268,22 @@ fn literal(value: &str) -> String {
 
 /// The option file tells what is in force: what was set at run time too, what waits for the next start not.
 fn note_in_option_file(place: &Place, changed: &[Changed]) -> Result<(), InstanceError> {
+    let now = changed.iter().filter(|one| one.when == When::Now);
+    note_lines(place, now.map(|one| (&one.name, one.after.as_ref())))
+}
+
+/// The option file has these lines, and none of what has none.
+fn note_lines<'a>(
+    place: &Place,
+    changed: impl Iterator<Item = (&'a String, Option<&'a String>)>,
+) -> Result<(), InstanceError> {
     let path = place.option_file();
     let text = fs::read_to_string(&path).map_err(ServerError::file("read", &path))?;
     let mut lines: BTreeMap<String, String> = Settings::lines_of(&text);
-    for one in changed.iter().filter(|one| one.when == When::Now) {
-        match &one.after {
-            Some(line) => lines.insert(one.name.clone(), line.clone()),
-            None => lines.remove(&one.name),
+    for (name, line) in changed {
+        match line {
+            Some(line) => lines.insert(name.clone(), line.clone()),
+            None => lines.remove(name),
         };
     }
     let head: String =

@@ -7,6 +7,7 @@
 //! Either end may be of this host or of another one: both are asked by the same [`Request`], which this program [answers](answer).
 
 pub(crate) mod account;
+pub(crate) mod already;
 pub(crate) mod answer;
 pub(crate) mod copy;
 pub(crate) mod dialect;

@@ -10,6 +10,7 @@
 //! ROOT/instances/NAME/root.password, client.cnf
 //! ROOT/instances/NAME/data/, log/, tmp/
 //! ROOT/instances/NAME/tls/       its certificate
+//! ROOT/instances/NAME/source-ca.pem  the authority of whom it follows
 //! ROOT/instances/NAME/run/       socket, state of its processes, locks
 //! ROOT/links/NAME.json           whom it follows: not in its directory, which is its servers' user's, because it says what is run to reach that
 //! ROOT/tls/                      the host's authority

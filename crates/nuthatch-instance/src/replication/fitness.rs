@@ -55,25 +55,40 @@ pub(crate) fn judge(
             replica.name
         )));
     }
-    let (errant, beginning) = match replica.standing.kind {
-        Kind::MariaDb => positions(replica.standing, source.standing),
-        Kind::MySql => sets(replica.standing, source.standing),
-    }
-    .map_err(refuse)?;
     // What the source has not, but follows, is on its way to it.
-    if !errant.is_empty() && !is_mutual {
-        return Err(refuse(format!(
-            "{} has transactions of its own that the source has not: {errant}; look at them (with mariadb-binlog or mysqlbinlog), write to the \
-             source what is of worth, and clone it anew from there (nuthatch instance clone)",
-            replica.name
-        )));
+    if !is_mutual {
+        refuse_errant(replica, source)?;
     }
-    beginning.ok_or_else(|| {
+    let beginning = match replica.standing.kind {
+        Kind::MariaDb => position(replica.standing, source.standing),
+        Kind::MySql => set(replica.standing, source.standing),
+    };
+    beginning.map_err(refuse)?.ok_or_else(|| {
         refuse(format!(
             "the source's binlogs do not hold what {} lacks any more; clone it from there first (nuthatch instance clone)",
             replica.name
         ))
     })
+}
+
+/// Refuses a replica that has transactions of its own, with which.
+pub(crate) fn refuse_errant(replica: Looked<'_>, source: Looked<'_>) -> Result<(), InstanceError> {
+    let refuse = |what: String| {
+        InstanceError::Refused(format!("replicate {} from {}: {what}", replica.name, source.name))
+    };
+    let errant = match replica.standing.kind {
+        Kind::MariaDb => errant_positions(replica.standing, source.standing),
+        Kind::MySql => errant_set(replica.standing, source.standing),
+    }
+    .map_err(refuse)?;
+    if errant.is_empty() {
+        return Ok(());
+    }
+    Err(refuse(format!(
+        "{} has transactions of its own that the source has not: {errant}; look at them (with mariadb-binlog or mysqlbinlog), write to the \
+         source what is of worth, and clone it anew from there (nuthatch instance clone)",
+        replica.name
+    )))
 }
 
 /// Whether the one follows the other.
@@ -123,48 +138,72 @@ fn series(version: &str) -> (u32, u32) {
     (numbers.next().unwrap_or(0), numbers.next().unwrap_or(0))
 }
 
-/// What the replica has and the source has not, in words; and how it begins, `None` where the source cannot give it what it lacks.
-type Judgement = Result<(String, Option<Beginning>), String>;
+fn parse_positions(text: &str) -> Result<GtidPositions, String> {
+    GtidPositions::parse(text).ok_or_else(|| format!("the GTIDs {text:?} are not understood"))
+}
 
-fn positions(own: &Standing, other: &Standing) -> Judgement {
-    let parse = |text: &str| {
-        GtidPositions::parse(text).ok_or_else(|| format!("the GTIDs {text:?} are not understood"))
-    };
-    let (own_known, own_executed, own_replicated) =
-        (parse(&own.known)?, parse(&own.executed)?, parse(&own.replicated)?);
-    let (other_known, other_replicated) = (parse(&other.known)?, parse(&other.replicated)?);
-    let mut own_all = own_known;
-    own_all.add(&own_executed);
+fn parse_set(text: &str) -> Result<GtidSet, String> {
+    GtidSet::parse(text).ok_or_else(|| format!("the GTIDs {text:?} are not understood"))
+}
+
+/// What the replica has and the source has not.
+fn errant_positions(own: &Standing, other: &Standing) -> Result<String, String> {
+    let (other_known, other_replicated) =
+        (parse_positions(&other.known)?, parse_positions(&other.replicated)?);
+    let mut own_all = parse_positions(&own.known)?;
+    own_all.add(&parse_positions(&own.executed)?);
     let mut errant = Vec::new();
     for gtid in own_all.gtids() {
-        let single = parse(&gtid.to_string())?;
+        let single = parse_positions(&gtid.to_string())?;
         if !single.is_known_in(&other_known) && !other_replicated.is_up_to(&single) {
             errant.push(gtid.to_string());
         }
     }
-    let mut begins_behind = parse(other.purged.as_deref().unwrap_or_default())?;
+    Ok(errant.join(", "))
+}
+
+fn errant_set(own: &Standing, other: &Standing) -> Result<String, String> {
+    Ok(parse_set(&own.executed)?.without(&parse_set(&other.executed)?).to_string())
+}
+
+/// How it begins; `None` where the source cannot give it what it lacks.
+fn position(own: &Standing, other: &Standing) -> Result<Option<Beginning>, String> {
+    let (executed, replicated) = (parse_positions(&own.executed)?, parse_positions(&own.replicated)?);
+    let (other_known, other_replicated) =
+        (parse_positions(&other.known)?, parse_positions(&other.replicated)?);
+    let mut begins_behind = parse_positions(other.purged.as_deref().unwrap_or_default())?;
     // What it was cloned with was never in its own binlogs.
     for gtid in other_replicated.gtids() {
         if !other_known.gtids().iter().any(|known| known.domain == gtid.domain) {
-            begins_behind.add(&parse(&gtid.to_string())?);
+            begins_behind.add(&parse_positions(&gtid.to_string())?);
         }
     }
-    let beginning = match () {
-        () if own_replicated.is_up_to(&begins_behind) => Some(Beginning::AsItStands),
-        () if own_executed.is_up_to(&begins_behind) => Some(Beginning::FromAllItHas),
-        () => None,
+    let (beginning, at) = match () {
+        () if replicated.is_up_to(&begins_behind) => (Beginning::AsItStands, replicated),
+        () if executed.is_up_to(&begins_behind) => (Beginning::FromAllItHas, executed),
+        () => return Ok(None),
     };
-    Ok((errant.join(", "), beginning))
+    refuse_again(own, &at)?;
+    Ok(Some(beginning))
 }
 
-fn sets(own: &Standing, other: &Standing) -> Judgement {
-    let parse =
-        |text: &str| GtidSet::parse(text).ok_or_else(|| format!("the GTIDs {text:?} are not understood"));
-    let (own_executed, other_executed) = (parse(&own.executed)?, parse(&other.executed)?);
-    let surplus = own_executed.without(&other_executed);
-    let purged = parse(other.purged.as_deref().unwrap_or_default())?;
-    let beginning = own_executed.contains(&purged).then_some(Beginning::AsItStands);
-    Ok((surplus.to_string(), beginning))
+/// What is in its binlogs already, and neither its own nor behind where it begins, would come to it a second time.
+fn refuse_again(own: &Standing, begins_at: &GtidPositions) -> Result<(), String> {
+    for gtid in parse_positions(&own.known)?.gtids() {
+        let single = parse_positions(&gtid.to_string())?;
+        if gtid.server != own.server_id && !begins_at.is_up_to(&single) {
+            return Err(format!(
+                "it has {gtid} already, but takes itself not to have replicated it (gtid_slave_pos), as after a restore by hand; if its data are \
+                 those of that moment, say so first: SET GLOBAL gtid_slave_pos = @@GLOBAL.gtid_binlog_pos"
+            ));
+        }
+    }
+    Ok(())
+}
+
+fn set(own: &Standing, other: &Standing) -> Result<Option<Beginning>, String> {
+    let purged = parse_set(other.purged.as_deref().unwrap_or_default())?;
+    Ok(parse_set(&own.executed)?.contains(&purged).then_some(Beginning::AsItStands))
 }
 
 #[cfg(test)]

@@ -5,22 +5,21 @@
 
 use std::time::Duration;
 
-use nuthatch_server::{Deadline, Kind, Password, lock, remove_file};
+use nuthatch_server::{Deadline, Kind, Password, lock};
 
 use crate::ask::{PATIENTLY, Session, wait_for};
 use crate::certificates;
-use crate::change::{Change, change};
+use crate::change::{Change, OptionsBefore, change};
 use crate::error::InstanceError;
 use crate::replication::account::{quiet, secretly};
 use crate::replication::dialect::{self, Secrecy};
-use crate::replication::fitness::Beginning;
+use crate::replication::fitness::{Beginning, Looked, refuse_errant};
 use crate::replication::foreign::Login;
 use crate::replication::link::Link;
 use crate::replication::request::{Order, Trust};
-use crate::replication::standing::Asked;
+use crate::replication::standing::{Asked, Standing};
 use crate::replication::status::{Following, Status};
 use crate::root::{Place, Root};
-use crate::settling::parse_assignment;
 
 /// How long a replica may take to reach its source and begin to apply.
 const BEGINS_WITHIN: Duration = Duration::from_secs(30);
@@ -34,45 +33,81 @@ pub(crate) fn follow(root: &Root, order: &Order) -> Result<(), InstanceError> {
     let _lock = lock(&place.dir().join("replication.lock"))?;
     place.give(&place.dir().join("replication.lock"))?;
     let password = order.password.open()?;
+    wait_for(refuse_other_source(&place, order))?;
     wait_for(async { login(order, &password).open().await?.ask("SELECT 1").await.map(drop) })?;
     if order.again {
-        stop(&place)?;
-        return begin(&place, order);
+        return follow_again(&place, order, &password);
     }
-    let wanted = Change { set: order.options.clone(), ..Change::default() };
-    let back = reverse(&place, &wanted)?;
-    if !wanted.set.is_empty() {
-        change(root, &place, &wanted)?;
+    let before = OptionsBefore::note(&place, &order.options)?;
+    if !order.options.is_empty() {
+        change(root, &place, &Change { set: order.options.clone(), ..Change::default() })?;
     }
-    let begun = begin(&place, order);
+    let mut told = Told::Nothing;
+    let begun = wait_for(refuse_late(&place, order, &password))
+        .and_then(|()| tell(&place, order, &password, &mut told))
+        .and_then(|()| start(&place));
     if begun.is_err() {
         // What has failed says more than what cannot be taken back behind it.
-        drop(forget(&place));
-        if !(back.set.is_empty() && back.unset.is_empty()) {
-            drop(change(root, &place, &back));
-        }
+        drop(match told {
+            Told::Nothing => forget_notes(&place),
+            Told::Source => forget(&place),
+        });
+        drop(before.take_back(root, &place));
     }
     begun
 }
 
-/// What would undo a change of own options.
-fn reverse(place: &Place, wanted: &Change) -> Result<Change, InstanceError> {
-    let own = place.record()?.own;
-    let mut back = Change::default();
-    for assignment in &wanted.set {
-        let (name, value) = parse_assignment(assignment)?;
-        match own.get(&name) {
-            Some(before) if *before != value => back.set.push(format!("{name}={before}")),
-            Some(_) => {}
-            None => back.unset.push(name),
-        }
-    }
-    Ok(back)
+/// Whether the server may have been told its source.
+enum Told {
+    Nothing,
+    Source,
 }
 
-fn begin(place: &Place, order: &Order) -> Result<(), InstanceError> {
+/// By another login, or in another manner; the source stays.
+fn follow_again(place: &Place, order: &Order, password: &Password) -> Result<(), InstanceError> {
+    stop(place)?;
+    let mut told = Told::Nothing;
+    if let Err(error) = tell(place, order, password, &mut told) {
+        // As it was, it may go on.
+        drop(start(place));
+        return Err(error);
+    }
+    start(place)
+}
+
+/// Another command may have had it follow somebody since it was looked at.
+async fn refuse_other_source(place: &Place, order: &Order) -> Result<(), InstanceError> {
     let kind = place.record()?.server.kind;
-    let password = order.password.open()?;
+    let table = Session::open(place).await?.ask(dialect::status(kind), PATIENTLY).await?;
+    let sources: Vec<String> = dialect::statuses(&table).iter().map(Status::source).collect();
+    match (order.again, sources.as_slice()) {
+        (false, []) => return Ok(()),
+        (true, [one]) if *one == order.link.source => return Ok(()),
+        _ => {}
+    }
+    let now = if sources.is_empty() { "nobody".to_owned() } else { sources.join(" and ") };
+    Err(InstanceError::Refused(format!(
+        "have {} replicate from {}: meanwhile it follows {now}, as another command has told it",
+        place.name(),
+        order.link.source
+    )))
+}
+
+/// What was written between the look at both and this moment, since which nobody writes where the replica is read-only.
+async fn refuse_late(place: &Place, order: &Order, password: &Password) -> Result<(), InstanceError> {
+    if order.is_mutual {
+        return Ok(());
+    }
+    let own = Standing::of(&mut Session::open(place).await?).await?;
+    let other = Standing::of(&mut login(order, password).open().await?).await?;
+    let replica = Looked { name: place.name().as_str(), address: "", standing: &own };
+    let source = &order.link.source;
+    refuse_errant(replica, Looked { name: source, address: source, standing: &other })
+}
+
+/// The server knows its source, and what is remembered of it is written down.
+fn tell(place: &Place, order: &Order, password: &Password, told: &mut Told) -> Result<(), InstanceError> {
+    let kind = place.record()?.server.kind;
     let authority = match &order.trust {
         Trust::Authority(authority) => Some(certificates::keep_of_source(place, authority)?),
         Trust::Encrypted | Trust::Clear => None,
@@ -83,17 +118,29 @@ fn begin(place: &Place, order: &Order) -> Result<(), InstanceError> {
         (None, _) => Secrecy::Encrypted,
     };
     let source = (order.host.as_str(), order.port);
-    let statement = dialect::follow(kind, source, &order.link.user, &password, &secrecy);
+    let statement = dialect::follow(kind, source, &order.link.user, password, &secrecy);
     order.link.save(place)?;
     wait_for(async {
         let mut session = quiet(place).await?;
-        if order.beginning == Beginning::FromAllItHas {
+        if order.beginning == Beginning::FromAllItHas && !order.again {
             session.ask("SET GLOBAL gtid_slave_pos = @@GLOBAL.gtid_current_pos", PATIENTLY).await?;
         }
-        if kind == Kind::MariaDb && order.is_mutual {
-            await_source(&mut session, order, &password).await?;
+        if kind == Kind::MariaDb && order.is_mutual && !order.again {
+            await_source(&mut session, order, password).await?;
         }
-        secretly(&mut session, &statement, &password).await?;
+        let answer = secretly(&mut session, &statement, password).await;
+        if !matches!(answer, Err(InstanceError::Statement { .. })) {
+            *told = Told::Source;
+        }
+        answer.map(drop)
+    })
+}
+
+/// It fetches and applies.
+fn start(place: &Place) -> Result<(), InstanceError> {
+    let kind = place.record()?.server.kind;
+    wait_for(async {
+        let mut session = Session::open(place).await?;
         session.ask(dialect::start(kind), PATIENTLY).await?;
         await_running(&mut session, place, kind).await
     })
@@ -176,7 +223,12 @@ pub(crate) fn forget(place: &Place) -> Result<(), InstanceError> {
         session.ask(dialect::stop(kind), PATIENTLY).await?;
         session.ask(dialect::forget(kind), PATIENTLY).await.map(drop)
     })?;
-    remove_file(&certificates::of_source(place))?;
+    forget_notes(place)
+}
+
+/// Nothing is remembered of its source.
+fn forget_notes(place: &Place) -> Result<(), InstanceError> {
+    certificates::forget_source(place)?;
     Link::remove(place)
 }
 
@@ -188,10 +240,5 @@ pub(crate) fn stop(place: &Place) -> Result<(), InstanceError> {
 
 /// The instance goes on.
 pub(crate) fn go_on(place: &Place) -> Result<(), InstanceError> {
-    let kind = place.record()?.server.kind;
-    wait_for(async {
-        let mut session = Session::open(place).await?;
-        session.ask(dialect::start(kind), PATIENTLY).await?;
-        await_running(&mut session, place, kind).await
-    })
+    start(place)
 }

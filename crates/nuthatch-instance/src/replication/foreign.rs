@@ -63,6 +63,8 @@ impl Login<'_> {
 }
 
 impl Asked for Foreign {
+    const IS_FOREIGN: bool = true;
+
     async fn ask(&mut self, sql: &str) -> Result<AnswerTable, InstanceError> {
         let refuse = |what: String| InstanceError::Refused(format!("ask {}: {what}", self.address));
         match tokio::time::timeout(SOON, self.asker.ask(sql)).await {

@@ -1,8 +1,9 @@
 //! Having an instance follow a source, and ending that: what is looked at, made, and taken back, at both ends.
 
-use std::net::IpAddr;
+use std::fs::File;
+use std::net::{IpAddr, ToSocketAddrs};
 
-use nuthatch_server::{Kind, Password};
+use nuthatch_server::{Kind, Password, ServerError, lock, make_private_dir};
 
 use crate::ask::wait_for;
 use crate::error::InstanceError;
@@ -10,11 +11,13 @@ use crate::name::InstanceName;
 use crate::progress::{Progress, Step};
 use crate::record::Record;
 use crate::replication::account::user_of;
+use crate::replication::already::{is_as_wanted, refuse_other_writers, tell_already};
 use crate::replication::end::End;
-use crate::replication::fitness::{self, BothWays, Looked, judge};
+use crate::replication::fitness::{self, Beginning, BothWays, Looked, judge};
 use crate::replication::foreign::Login;
 use crate::replication::link::{Link, Via};
 use crate::replication::request::{Account, Known, Order, Request, Secret, Trust, Which};
+use crate::replication::ssh::Ssh;
 use crate::replication::standing::Standing;
 use crate::root::Root;
 
@@ -23,6 +26,8 @@ use crate::root::Root;
 pub enum SourceChoice {
     /// An instance of a host whose instances are ours.
     Ours(End, Which),
+    /// The one of another host that is to be at that address: of this name or address, on this port.
+    At(Ssh, String, u16),
     /// Any other server, with an account that somebody has made.
     Foreign(ForeignSource),
 }
@@ -60,6 +65,13 @@ pub struct Manner {
     pub over_tls: bool,
 }
 
+impl Manner {
+    /// Whether the source may follow the replica too.
+    fn both_ways(self) -> BothWays {
+        if self.writable == Writable::Both { BothWays::Wanted } else { BothWays::Refused }
+    }
+}
+
 /// One end as it was found.
 pub(crate) struct Found<'a> {
     pub(crate) end: &'a End,
@@ -82,20 +94,65 @@ pub fn replicate(
     let replica = Found { end: &here, known: &known };
     match from {
         SourceChoice::Ours(end, which) => {
-            let source = end.look(which.clone())?;
-            refuse_circle(end, &source, &known)?;
-            let options = options_of(&known, &source.standing, manner.writable)?;
-            let both_ways =
-                if manner.writable == Writable::Both { BothWays::Wanted } else { BothWays::Refused };
-            let via = match end {
-                End::Here(_) => Via::Here(source.name.clone()),
-                End::There(ssh) => Via::There(ssh.clone(), source.name.clone()),
-            };
-            let bond = Bond { via, both_ways, over_tls: manner.over_tls, options };
-            connect(&replica, &Found { end, known: &source }, bond, progress)
+            follow_ours(&replica, end, &end.look(which.clone())?, manner, progress)
+        }
+        SourceChoice::At(ssh, host, port) => {
+            let end = End::There(ssh.clone());
+            let source = end.look(Which::OnPort(*port))?;
+            refuse_other_host(name, &source, ssh, host)?;
+            follow_ours(&replica, &end, &source, manner, progress)
         }
         SourceChoice::Foreign(foreign) => follow_foreign(&replica, foreign, manner, progress),
     }
+}
+
+/// The replica follows an instance of a host whose instances are ours.
+fn follow_ours(
+    replica: &Found<'_>,
+    end: &End,
+    source: &Known,
+    manner: Manner,
+    progress: &mut dyn Progress,
+) -> Result<(), InstanceError> {
+    let known = replica.known;
+    refuse_circle(end, source, known)?;
+    let (address, options) = (source.address(), options_of(known, &source.standing, manner.writable)?);
+    if follows(known, &address)? {
+        refuse_other_writers(known, &address, manner.both_ways(), &options)?;
+    }
+    let via = match end {
+        End::Here(_) => Via::Here(source.name.clone()),
+        End::There(ssh) => Via::There(ssh.clone(), source.name.clone()),
+    };
+    let bond = Bond { via, both_ways: manner.both_ways(), over_tls: manner.over_tls, options };
+    connect(replica, &Found { end, known: source }, bond, progress)
+}
+
+/// Whoever names an address means the server that is there, not one of the same port on the host that ssh comes to.
+fn refuse_other_host(
+    replica: &InstanceName,
+    source: &Known,
+    ssh: &Ssh,
+    host: &str,
+) -> Result<(), InstanceError> {
+    let addresses_of = |host: &str| -> Vec<IpAddr> {
+        let found = (host, source.port).to_socket_addrs().into_iter().flatten();
+        found.map(|address| address.ip()).collect()
+    };
+    let reached = ssh.host().rsplit_once('@').map_or(ssh.host(), |(_user, host)| host);
+    let meant = addresses_of(host);
+    let is_it = host == reached
+        || meant.contains(&source.host)
+        || addresses_of(reached).iter().any(|address| meant.contains(address));
+    if is_it {
+        return Ok(());
+    }
+    Err(InstanceError::Refused(format!(
+        "replicate {replica} from {host}:{0}: {reached}, which ssh comes to, is another host, whose {1} listens on {2}; say --from {2} if that is meant",
+        source.port,
+        source.name,
+        source.address()
+    )))
 }
 
 /// What is decided of a replication before it is made.
@@ -113,51 +170,82 @@ pub(crate) fn connect(
     bond: Bond,
     progress: &mut dyn Progress,
 ) -> Result<(), InstanceError> {
-    let (own, other) = (replica.known, source.known);
-    let (own_address, address) = (own.address(), other.address());
-    let again = follows(own, &address)?;
-    if again && !own.standing.login_fails {
-        progress.step(&Step::Already(own.name.clone(), "follows it"));
-        return Ok(());
+    // Of two commands the second sees what the first has done, and changes no password of it.
+    let _lock = lock_here(&[replica.end, source.end])?;
+    let own = replica.end.look(Which::Named(replica.known.name.clone()))?;
+    let replica = &Found { end: replica.end, known: &own };
+    let address = source.known.address();
+    let again = follows(&own, &address)?;
+    if again && is_as_wanted(&own, bond.over_tls) {
+        return tell_already(replica.end, &own.name, &address, progress);
     }
     refuse_same_address(replica, source)?;
+    let mut order = prepare(replica, source, bond, again)?;
+    let (over_tls, user) = (order.link.over_tls, order.link.user.clone());
+    let make = Request::MakeAccount {
+        name: source.known.name.clone(),
+        account: account_of(&own.standing, replica.end.reach(&order.host, order.port)?, over_tls),
+        password: order.password.clone(),
+    };
+    source.end.tell(&make)?;
+    if let Err(error) = replica.end.tell(&Request::Follow(Box::new(order.clone()))) {
+        // What has failed says more than what cannot be taken back behind it.
+        let now = replica.end.look(Which::Named(own.name.clone())).map(|own| own.standing.sources);
+        match now {
+            // A command on another host was faster, or ssh was cut behind it: its account has this password now.
+            Ok(sources) if !again && sources.contains(&address) => {
+                order.again = true;
+                replica.end.tell(&Request::Follow(Box::new(order)))?;
+            }
+            Ok(_) if !again => {
+                drop(source.end.tell(&Request::DropAccount { name: source.known.name.clone(), user }));
+                return Err(error);
+            }
+            // It may be in use.
+            _ => return Err(error),
+        }
+    }
+    say_begun(&own, &address, over_tls, progress);
+    Ok(())
+}
+
+/// How the replica is to follow the source, if nothing is in the way.
+fn prepare(replica: &Found<'_>, source: &Found<'_>, bond: Bond, again: bool) -> Result<Order, InstanceError> {
+    let (own, other) = (replica.known, source.known);
+    let (own_address, address) = (own.address(), other.address());
     let other_name = format!("{} at {address}", other.name);
     let near = Looked { name: own.name.as_str(), address: &own_address, standing: &own.standing };
     let far = Looked { name: &other_name, address: &address, standing: &other.standing };
-    let beginning = judge(near, far, bond.both_ways)?;
-    let trust = trust_in(other, bond.over_tls)?;
-    let host = other.host.to_string();
-    let from = replica.end.reach(&host, other.port)?;
-    let account = account_of(&own.standing, from, bond.over_tls);
-    let password = Password::fresh()?;
-    let make = Request::MakeAccount {
-        name: other.name.clone(),
-        account: account.clone(),
-        password: Secret::from(&password),
+    // Where it begins was decided when it began.
+    let beginning = match again {
+        true => Beginning::AsItStands,
+        false => judge(near, far, bond.both_ways)?,
     };
-    source.end.tell(&make)?;
-    let link = Link { source: address.clone(), user: account.user, over_tls: bond.over_tls, via: bond.via };
-    let order = Order {
+    let user = user_of(own.standing.server_id);
+    Ok(Order {
         name: own.name.clone(),
-        host,
+        host: other.host.to_string(),
         port: other.port,
-        password: Secret::from(&password),
-        trust,
+        password: Secret::from(&Password::fresh()?),
+        trust: trust_in(other, bond.over_tls)?,
         beginning,
         options: bond.options,
-        link,
+        link: Link { source: address.clone(), user, over_tls: bond.over_tls, via: bond.via },
         is_mutual: fitness::follows(far, near),
         again,
-    };
-    let user = order.link.user.clone();
-    let followed = replica.end.tell(&Request::Follow(Box::new(order)));
-    if followed.is_err() && !again {
-        // What has failed says more.
-        drop(source.end.tell(&Request::DropAccount { name: other.name.clone(), user }));
-    }
-    followed?;
-    say_begun(own, &address, bond.over_tls, progress);
-    Ok(())
+    })
+}
+
+/// Held by one command of this host at a time.
+fn lock_here(ends: &[&End]) -> Result<Option<File>, InstanceError> {
+    let root = ends.iter().find_map(|end| match end {
+        End::Here(root) => Some(root),
+        End::There(_) => None,
+    });
+    let Some(root) = root else { return Ok(None) };
+    let dir = root.dir().join("links");
+    make_private_dir(&dir).map_err(ServerError::file("make the directory", &dir))?;
+    Ok(Some(lock(&dir.join("lock"))?))
 }
 
 /// Whether the replica follows that one already; one that follows another is refused.
@@ -288,10 +376,6 @@ fn follow_foreign(
     let own = replica.known;
     let address = format!("{}:{}", foreign.host, foreign.port);
     let again = follows(own, &address)?;
-    if again && !own.standing.login_fails {
-        progress.step(&Step::Already(own.name.clone(), "follows it"));
-        return Ok(());
-    }
     let trust = match (&foreign.authority, manner.over_tls) {
         (_, false) => Trust::Clear,
         (Some(authority), true) => Trust::Authority(authority.clone()),
@@ -305,11 +389,20 @@ fn follow_foreign(
         trust: &trust,
     };
     let source = wait_for(async { Standing::of(&mut login.open().await?).await })?;
-    let both_ways = if manner.writable == Writable::Both { BothWays::Wanted } else { BothWays::Refused };
+    let options = options_of(own, &source, manner.writable)?;
+    if again {
+        refuse_other_writers(own, &address, manner.both_ways(), &options)?;
+        if is_as_wanted(own, manner.over_tls) {
+            return tell_already(replica.end, &own.name, &address, progress);
+        }
+    }
     let own_address = own.address();
     let near = Looked { name: own.name.as_str(), address: &own_address, standing: &own.standing };
     let far = Looked { name: &address, address: &address, standing: &source };
-    let beginning = judge(near, far, both_ways)?;
+    let beginning = match again {
+        true => Beginning::AsItStands,
+        false => judge(near, far, manner.both_ways())?,
+    };
     let link = Link {
         source: address.clone(),
         user: foreign.user.clone(),
@@ -323,7 +416,7 @@ fn follow_foreign(
         password: Secret::from(&foreign.password),
         trust,
         beginning,
-        options: options_of(own, &source, manner.writable)?,
+        options,
         link,
         is_mutual: fitness::follows(far, near),
         again,

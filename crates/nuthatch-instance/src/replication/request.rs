@@ -132,7 +132,7 @@ pub struct Account {
 }
 
 /// How a source is followed.
-#[derive(Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Order {
     /// By whom.
     pub name: InstanceName,

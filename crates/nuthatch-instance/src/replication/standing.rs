@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use crate::ask::{SOON, Session};
 use crate::error::InstanceError;
 use crate::replication::dialect;
-use crate::replication::status::Status;
+use crate::replication::status::{Following, Status};
 
 /// A server at one moment. It crosses from host to host as JSON.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -44,20 +44,45 @@ pub struct Standing {
     pub sources: Vec<String>,
     /// Whether one of these does not let it in.
     pub login_fails: bool,
+    /// How it does with the first of these.
+    pub following: Option<FollowingNow>,
 }
 
-/// What is asked of a server; those of the other kind it does not know.
+/// How a replica does with its source.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FollowingNow {
+    /// What it does.
+    pub state: Following,
+    /// Whether over TLS.
+    pub over_tls: bool,
+    /// What went wrong last.
+    pub why: Option<String>,
+}
+
+/// What is asked of a server; those of the other kind it does not know. What may be long is asked by [`gtids`]: SHOW cuts it.
 const VARIABLES: &str = "'version', 'server_id', 'server_uuid', 'gtid_domain_id', 'log_bin', 'binlog_format', 'log_slave_updates', \
-    'log_replica_updates', 'gtid_mode', 'gtid_executed', 'gtid_purged', 'gtid_current_pos', 'gtid_slave_pos', 'gtid_binlog_state', \
-    'read_only', 'have_ssl', 'ssl_cert', 'auto_increment_increment', 'auto_increment_offset'";
+    'log_replica_updates', 'gtid_mode', 'read_only', 'have_ssl', 'ssl_cert', 'auto_increment_increment', 'auto_increment_offset'";
 
 /// Who is asked: an instance, or any server.
 pub(crate) trait Asked {
+    /// Whether it may be kept from asking something: by an account that may replicate, and nothing else.
+    const IS_FOREIGN: bool;
+
     /// The answer to a statement.
     async fn ask(&mut self, sql: &str) -> Result<AnswerTable, InstanceError>;
+
+    /// The same; empty where it may not be asked.
+    async fn ask_if_allowed(&mut self, sql: &str) -> Result<AnswerTable, InstanceError> {
+        match self.ask(sql).await {
+            Err(_) if Self::IS_FOREIGN => Ok(AnswerTable::default()),
+            answer => answer,
+        }
+    }
 }
 
 impl Asked for Session {
+    const IS_FOREIGN: bool = false;
+
     async fn ask(&mut self, sql: &str) -> Result<AnswerTable, InstanceError> {
         Self::ask(self, sql, SOON).await
     }
@@ -76,11 +101,9 @@ impl Standing {
         let number = |name: &str| text(name).parse().unwrap_or(0);
         let kind = if text("version").contains("MariaDB") { Kind::MariaDb } else { Kind::MySql };
         // Who may not ask this is told nothing; what is wrong shows when replication starts.
-        let statuses = dialect::statuses(&server.ask(dialect::status(kind)).await.unwrap_or_default());
-        let purged = match kind {
-            Kind::MySql => Some(text("gtid_purged")),
-            Kind::MariaDb => purged(server).await,
-        };
+        let statuses = dialect::statuses(&server.ask_if_allowed(dialect::status(kind)).await?);
+        let Gtids { executed, replicated, known, purged } =
+            gtids(server, kind, is_on(&text("log_bin"))).await?;
         Ok(Self {
             kind,
             version: text("version"),
@@ -88,17 +111,51 @@ impl Standing {
             uuid: text("server_uuid"),
             domain: text("gtid_domain_id").parse().unwrap_or(0),
             misfits: misfits(kind, &said),
-            executed: text(if kind == Kind::MariaDb { "gtid_current_pos" } else { "gtid_executed" }),
-            replicated: text("gtid_slave_pos"),
-            known: text("gtid_binlog_state"),
+            executed,
+            replicated,
+            known,
             purged,
             read_only: is_on(&text("read_only")),
             has_tls: text("have_ssl") == "YES" || (kind == Kind::MySql && !text("ssl_cert").is_empty()),
             auto_increment: (number("auto_increment_increment"), number("auto_increment_offset")),
             login_fails: statuses.iter().any(Status::login_fails),
+            following: statuses.first().map(FollowingNow::of),
             sources: statuses.iter().map(Status::source).collect(),
         })
     }
+}
+
+impl FollowingNow {
+    fn of(status: &Status) -> Self {
+        Self { state: status.following(), over_tls: status.over_tls, why: status.why() }
+    }
+}
+
+/// Which transactions a server has: as in [`Standing`].
+struct Gtids {
+    executed: String,
+    replicated: String,
+    known: String,
+    purged: Option<String>,
+}
+
+/// At one moment, and whole: SHOW VARIABLES cuts values at 1024 (MySQL) or 4096 bytes (MariaDB).
+async fn gtids(server: &mut impl Asked, kind: Kind, has_binlogs: bool) -> Result<Gtids, InstanceError> {
+    let sql = match kind {
+        Kind::MariaDb => {
+            "SELECT @@GLOBAL.gtid_current_pos AS executed, @@GLOBAL.gtid_slave_pos AS replicated, @@GLOBAL.gtid_binlog_state AS known"
+        }
+        Kind::MySql => "SELECT @@GLOBAL.gtid_executed AS executed, @@GLOBAL.gtid_purged AS purged",
+    };
+    let answer = server.ask(sql).await?;
+    let text = |name: &str| answer.text(name).map(|text| text.replace(char::is_whitespace, ""));
+    let purged = match kind {
+        Kind::MySql => text("purged"),
+        Kind::MariaDb if has_binlogs => purged(server).await?,
+        Kind::MariaDb => None,
+    };
+    let text = |name: &str| text(name).unwrap_or_default();
+    Ok(Gtids { executed: text("executed"), replicated: text("replicated"), known: text("known"), purged })
 }
 
 /// The settings without which nobody could follow the server by GTID.
@@ -120,10 +177,10 @@ fn is_on(value: &str) -> bool {
     value == "ON" || value == "1"
 }
 
-/// The state at the beginning of MariaDB's oldest binlog.
-async fn purged(server: &mut impl Asked) -> Option<String> {
-    let logs = server.ask("SHOW BINARY LOGS").await.ok()?;
-    let [first] = logs.texts().next()?;
+/// The state at the beginning of MariaDB's oldest binlog; `None` where it may not be asked.
+async fn purged(server: &mut impl Asked) -> Result<Option<String>, InstanceError> {
+    let logs = server.ask_if_allowed("SHOW BINARY LOGS").await?;
+    let Some([first]) = logs.texts().next() else { return Ok(None) };
     let sql = format!("SELECT BINLOG_GTID_POS('{first}', 4) AS purged");
-    Some(server.ask(&sql).await.ok()?.text("purged").unwrap_or_default())
+    Ok(Some(server.ask_if_allowed(&sql).await?.text("purged").unwrap_or_default()))
 }

@@ -55,7 +55,8 @@ fn source(root: &Root, from: &str, arguments: &InstanceReplicateArguments) -> an
                 from.parse().with_context(|| format!("`{from}` is neither an instance nor HOST:PORT"))?;
             Ok(SourceChoice::Ours(End::There(ssh), Which::Named(name)))
         }
-        (Some((_, Ok(port))), Some(ssh), _) => Ok(SourceChoice::Ours(End::There(ssh), Which::OnPort(port))),
+        (Some(("", Ok(port))), Some(ssh), _) => Ok(SourceChoice::Ours(End::There(ssh), Which::OnPort(port))),
+        (Some((host, Ok(port))), Some(ssh), _) => Ok(SourceChoice::At(ssh, host.to_owned(), port)),
         (Some((host, Ok(port))), None, Some(user)) if !host.is_empty() => {
             foreign(host, port, user, arguments).map(SourceChoice::Foreign)
         }

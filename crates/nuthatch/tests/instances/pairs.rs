@@ -218,6 +218,26 @@ fn mysql_whose_binlogs_are_purged_is_copied_while_it_is_written_to() {
     one_whose_binlogs_are_purged_is_copied_while_it_is_written_to(Server::MySql);
 }
 
+#[test]
+fn source_is_the_one_at_the_address_that_was_said() {
+    let two = Two::new();
+    two.here.ok(&["add", "replica"]);
+    two.there.ok(&["add", "shop"]);
+    let port = two.there.show("shop")["port"].as_u64().expect("it goes well");
+    let config = format!("-F{}", two.sshd.client_config().display());
+    let root = two.there.root().display().to_string();
+    let words = |from: &str| {
+        let words = ["replicate", "replica", "--from", from, "--ssh", "there", "--remote-root", &root];
+        let ssh = ["--remote-program", env!("CARGO_BIN_EXE_nuthatch"), "--ssh-option", &config];
+        words.iter().chain(&ssh).map(|word| (*word).to_owned()).collect::<Vec<_>>()
+    };
+    let other = words(&format!("127.9.9.9:{port}"));
+    let said = two.here.refused(&other.iter().map(String::as_str).collect::<Vec<_>>());
+    assert!(said.contains("there, which ssh comes to, is another host"), "{said}");
+    let it = words(&format!("{}:{port}", two.there.address()));
+    two.here.ok(&it.iter().map(String::as_str).collect::<Vec<_>>());
+}
+
 /// The password of a replica's login, as MariaDB keeps it for itself.
 fn password_of(host: &Host, name: &str) -> String {
     let file = fs::read_to_string(host.path_of(name).join("data/master.info")).expect("it goes well");

@@ -77,7 +77,8 @@ fn what_loses_nothing_is_mended(server: Server) {
     assert!(said.contains("say --yes"), "{said}");
     assert!(host.ok(&repair).contains("it was stopped"));
     replicates(&host, "stopped");
-    // Its password is another one.
+    // Its password is another one; that it has transactions of its own is another matter.
+    host.query("replica", "CREATE DATABASE mine");
     let user = format!("nuthatch_repl_{}", host.show("replica")["server_id"]);
     let lost = format!("SET sql_log_bin = 0; ALTER USER '{user}'@'127.0.0.1' IDENTIFIED BY 'another'");
     host.query("source", &lost);

@@ -1,7 +1,9 @@
 //! One instance follows another, on real servers of both kinds.
 
 use std::fs;
+use std::io::Write;
 use std::path::{Path, PathBuf};
+use std::process::Stdio;
 
 use serde_json::Value;
 
@@ -120,7 +122,8 @@ fn rows_arrive_over_tls_and_the_source_may_go_and_come_back(server: Server) {
     host.await_another("source", before);
     host.query("source", "INSERT INTO d.t (v) VALUES ('two')");
     await_that(rows("one,two"));
-    // The replica too.
+    // The replica too, with a new certificate: what it knows its source by stays.
+    fs::remove_dir_all(host.path_of("replica").join("tls")).expect("it goes well");
     host.ok(&["restart", "replica"]);
     host.query("source", "INSERT INTO d.t (v) VALUES ('three')");
     await_that(rows("one,two,three"));
@@ -156,7 +159,7 @@ fn what_cannot_replicate_is_one_sentence_and_touches_nothing(server: Server) {
     host.add(server, "odd", &["--set", "log_bin=binlog", "--set", "binlog_format=STATEMENT"]);
     host.query("source", "CREATE USER u@'%' IDENTIFIED BY 'right'; GRANT REPLICATION SLAVE ON *.* TO u@'%'");
     let password = host.root().join("password");
-    fs::write(&password, "wrong\n").expect("it goes well");
+    fs::write(&password, "m1staken\n").expect("it goes well");
     let file = password.to_str().expect("it goes well").to_owned();
     let address = format!("{}:{}", host.address(), host.port("source"));
     let nobody = format!("{}:1", host.address());
@@ -175,7 +178,7 @@ fn what_cannot_replicate_is_one_sentence_and_touches_nothing(server: Server) {
         let said = host.refused(&words);
         assert!(said.contains(word), "{words:?}: {said}");
         assert_eq!(said.trim().lines().count(), 1, "{said}");
-        assert!(!said.contains("wrong\n") && !said.contains("'wrong'"), "{said}");
+        assert!(!said.contains("m1staken"), "{said}");
     }
     // Transactions of its own.
     host.query("replica", "CREATE DATABASE mine");
@@ -185,15 +188,15 @@ fn what_cannot_replicate_is_one_sentence_and_touches_nothing(server: Server) {
     purge(&host, "replica");
     let said = host.refused(&["replicate", "odd", "--from", "replica"]);
     assert!(said.contains("odd cannot take part"), "{said}");
-    host.query("source", "SET GLOBAL read_only = OFF");
     let said = host.refused(&["replicate", "source", "--from", "replica"]);
-    let errant_or_purged =
-        said.contains("transactions of its own") || said.contains("nuthatch instance clone");
-    assert!(errant_or_purged, "{said}");
+    assert!(said.contains("source has transactions of its own"), "{said}");
+    host.add(server, "blank", &[]);
+    let said = host.refused(&["replicate", "blank", "--from", "replica"]);
+    assert!(said.contains("the source's binlogs do not hold what blank lacks any more"), "{said}");
     assert_eq!(host.query("source", "SELECT COUNT(*) FROM mysql.user"), before.1);
     assert_eq!(host.ok(&["config", "replica"]), before.0);
     assert_eq!(host.replica("replica")["source"], Value::Null);
-    let left: Vec<PathBuf> = ["links/replica.json", "instances/replica/tls/source-ca.pem"]
+    let left: Vec<PathBuf> = ["links/replica.json", "instances/replica/source-ca.pem"]
         .map(|file| host.root().join(file))
         .into_iter()
         .filter(|path| path.exists())
@@ -352,6 +355,85 @@ fn former_source_follows_the_one_that_took_its_place() {
     await_that(|| rows_of(&host, "old", "SELECT GROUP_CONCAT(v ORDER BY id) FROM d.t") == "one,two,three");
 }
 
+fn fenced_server_stays_fenced_where_replication_fails(server: Server) {
+    let host = Host::new();
+    host.add(server, "source", &[]);
+    host.add(server, "replica", &[]);
+    // It may log in, and may not replicate.
+    host.query("source", "CREATE USER u@'%' IDENTIFIED BY 'right'");
+    let password = host.root().join("password");
+    fs::write(&password, "right\n").expect("it goes well");
+    let file = password.to_str().expect("it goes well");
+    let address = format!("{}:{}", host.address(), host.port("source"));
+    let words = ["replicate", "replica", "--from", &address, "--user", "u", "--password-file", file];
+    let (fence, fences) = match server {
+        Server::MariaDb => ("SET GLOBAL read_only = 1", "SELECT @@GLOBAL.read_only + 0"),
+        Server::MySql => {
+            ("SET GLOBAL super_read_only = 1", "SELECT @@GLOBAL.read_only + @@GLOBAL.super_read_only - 1")
+        }
+    };
+    let config = host.ok(&["config", "replica"]);
+    assert!(host.refused(&words).contains("have replica replicate"));
+    assert_eq!(host.query("replica", "SELECT @@GLOBAL.read_only + 0"), "0");
+    host.query("replica", fence);
+    assert!(host.refused(&words).contains("have replica replicate"));
+    assert_eq!(host.query("replica", fences), "1", "it is fenced still");
+    assert_eq!((host.ok(&["config", "replica"]), host.ok(&["list"]).contains("read_only")), (config, false));
+}
+
+#[test]
+fn fenced_mariadb_stays_fenced_where_replication_fails() {
+    fenced_server_stays_fenced_where_replication_fails(Server::MariaDb);
+}
+
+#[test]
+fn fenced_mysql_stays_fenced_where_replication_fails() {
+    fenced_server_stays_fenced_where_replication_fails(Server::MySql);
+}
+
+/// Many servers have written what both have.
+fn long_history(server: Server) -> Vec<String> {
+    match server {
+        Server::MariaDb => {
+            let all: Vec<String> = (1..=900).map(|number| format!("0-{number}-{number}")).collect();
+            vec![
+                "RESET MASTER".to_owned(),
+                format!("SET GLOBAL gtid_binlog_state = '{}'", all.join(",")),
+                "SET GLOBAL gtid_slave_pos = '0-900-900'".to_owned(),
+            ]
+        }
+        Server::MySql => {
+            let of = |number| format!("{number:08x}-0000-0000-0000-000000000000:1-5");
+            let all: Vec<String> = (1..=60).map(of).collect();
+            vec![
+                "RESET BINARY LOGS AND GTIDS".to_owned(),
+                format!("SET GLOBAL gtid_purged = '{}'", all.join(",")),
+            ]
+        }
+    }
+}
+
+fn long_history_is_read_whole(server: Server) {
+    let host = Host::new();
+    for name in ["source", "replica"] {
+        host.add(server, name, &[]);
+        long_history(server).iter().for_each(|statement| drop(host.query(name, statement)));
+    }
+    host.ok(&["replicate", "replica", "--from", "source"]);
+    makes_tables(&host, "source");
+    await_that(|| rows_of(&host, "replica", "SHOW TABLES FROM d") == "t");
+}
+
+#[test]
+fn long_history_of_mariadb_is_read_whole() {
+    long_history_is_read_whole(Server::MariaDb);
+}
+
+#[test]
+fn long_history_of_mysql_is_read_whole() {
+    long_history_is_read_whole(Server::MySql);
+}
+
 #[test]
 fn mariadb_that_was_restored_as_another_goes_on_from_its_backup() {
     let host = Host::new();
@@ -376,4 +458,142 @@ fn mariadb_that_was_restored_as_another_goes_on_from_its_backup() {
         await_that(|| rows() == "one,two,three");
         assert_eq!(host.replica(name)["state"], "running");
     }
+}
+
+#[test]
+fn of_two_commands_at_once_neither_takes_the_others_replication_down() {
+    let host = Host::new();
+    for name in ["one", "other", "replica", "torn"] {
+        host.add(Server::MariaDb, name, &[]);
+    }
+    let both = |commands: [&[&str]; 2]| {
+        commands
+            .map(|words| {
+                let mut command = host.command(words);
+                command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("it goes well")
+            })
+            .map(|child| child.wait_with_output().expect("it goes well"))
+    };
+    // The same twice: the second finds it done.
+    let said = both([&["replicate", "replica", "--from", "one"]; 2]);
+    assert!(said.iter().all(|said| said.status.success()), "{said:?}");
+    let said = both([&["replicate", "torn", "--from", "one"], &["replicate", "torn", "--from", "other"]]);
+    assert_eq!(said.iter().filter(|said| said.status.success()).count(), 1, "{said:?}");
+    let won = if said[0].status.success() { "one" } else { "other" };
+    makes_tables(&host, "one");
+    makes_tables(&host, "other");
+    for (name, source) in [("replica", "one"), ("torn", won)] {
+        // It logs in anew.
+        host.ok(&["restart", name]);
+        host.query(source, &format!("INSERT INTO d.t (v) VALUES ('{name}')"));
+        await_that(|| rows_of(&host, name, &format!("SELECT v FROM d.t WHERE v = '{name}'")) == name);
+        assert!(host.root().join(format!("links/{name}.json")).exists());
+    }
+    let user = format!(
+        "SELECT COUNT(*) FROM mysql.user WHERE User = 'nuthatch_repl_{}'",
+        host.show("torn")["server_id"]
+    );
+    let accounts = ["one", "other"].map(|name| host.query(name, &user));
+    assert_eq!(accounts.iter().filter(|count| *count == "1").count(), 1, "{accounts:?}");
+}
+
+/// What a host answers to another one.
+fn answer(host: &Host, request: &Value) -> String {
+    let mut child =
+        host.command(&["answer"]).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().expect("it goes well");
+    let text = request.to_string();
+    child.stdin.take().expect("it goes well").write_all(text.as_bytes()).expect("it goes well");
+    String::from_utf8_lossy(&child.wait_with_output().expect("it goes well").stdout).into_owned()
+}
+
+#[test]
+fn what_came_between_the_look_and_the_order_is_seen_under_the_lock() {
+    let host = Host::new();
+    host.add(Server::MariaDb, "source", &[]);
+    host.add(Server::MariaDb, "replica", &[]);
+    host.query("source", "CREATE USER u@'%' IDENTIFIED BY 'right'; GRANT REPLICATION SLAVE ON *.* TO u@'%'");
+    let (address, port) = (host.address(), host.port("source"));
+    let link = serde_json::json!({
+        "source": format!("{address}:{port}"), "user": "u", "over_tls": false, "via": "foreign"
+    });
+    let order = serde_json::json!({"follow": {
+        "name": "replica", "host": address, "port": port, "password": "right", "trust": "clear",
+        "beginning": "AsItStands", "options": ["read_only=ON"], "link": link, "is_mutual": false, "again": false
+    }});
+    host.query("replica", "CREATE DATABASE mine");
+    let said = answer(&host, &order);
+    assert!(said.contains("refused") && said.contains("transactions of its own"), "{said}");
+    assert_eq!(host.query("replica", "SELECT @@read_only + 0"), "0");
+    host.query("replica", "DROP DATABASE mine; RESET MASTER");
+    assert_eq!(answer(&host, &order).trim(), "\"done\"");
+    let said = answer(&host, &order);
+    assert!(said.contains("meanwhile it follows"), "{said}");
+    assert_eq!(host.replica("replica")["state"], "running");
+    makes_tables(&host, "source");
+    await_that(|| rows_of(&host, "replica", "SHOW TABLES FROM d") == "t");
+}
+
+fn another_manner_is_applied_or_refused(server: Server) {
+    let host = Host::new();
+    host.add(server, "source", &[]);
+    host.add(server, "replica", &[]);
+    let again = ["replicate", "replica", "--from", "source"];
+    host.ok(&again);
+    for (no_tls, over_tls) in [(&["--no-tls"][..], false), (&[], true)] {
+        let words: Vec<&str> = again.iter().chain(no_tls).copied().collect();
+        assert!(!host.ok(&words).contains("already"));
+        await_that(|| host.replica("replica")["state"] == "running");
+        assert_eq!(host.replica("replica")["over_tls"], over_tls);
+        assert!(host.ok(&words).contains("follows it already"));
+    }
+    host.ok(&["replicate", "replica", "--stop"]);
+    let said = host.refused(&again);
+    assert!(
+        said.contains("follows it already, and is stopped") && said.contains("--repair replica"),
+        "{said}"
+    );
+    host.ok(&["replicate", "replica", "--go-on"]);
+    host.ok(&["set", "replica", "read_only=OFF"]);
+    let said = host.refused(&again);
+    assert!(said.contains("is written to too; nuthatch instance set replica read_only=ON"), "{said}");
+    host.ok(&["set", "replica", "read_only=ON"]);
+    host.ok(&["set", "source", "auto_increment_increment=2", "auto_increment_offset=1"]);
+    let said = host.refused(&["replicate", "replica", "--from", "source", "--both-writable"]);
+    assert!(said.contains("is read-only") && said.contains("auto_increment_increment=2"), "{said}");
+}
+
+#[test]
+fn another_manner_is_applied_or_refused_on_mariadb() {
+    another_manner_is_applied_or_refused(Server::MariaDb);
+}
+
+#[test]
+fn another_manner_is_applied_or_refused_on_mysql() {
+    another_manner_is_applied_or_refused(Server::MySql);
+}
+
+#[test]
+fn clients_that_count_by_one_keep_both_from_being_written_to() {
+    let host = Host::new();
+    host.add(Server::MariaDb, "source", &["--set", "auto_increment_increment=2"]);
+    host.add(Server::MariaDb, "replica", &[]);
+    let mut client = host
+        .command(&["client", "replica", "--", "--execute", "SELECT SLEEP(600)"])
+        .stdout(Stdio::null())
+        .spawn()
+        .expect("it goes well");
+    let find = "SELECT ID FROM information_schema.PROCESSLIST WHERE INFO = 'SELECT SLEEP(600)'";
+    await_that(|| !host.query("replica", find).is_empty());
+    let words = ["replicate", "replica", "--from", "source", "--both-writable"];
+    let said = host.refused(&words);
+    assert!(said.contains("1 clients are connected to it, and keep counting rows by 1"), "{said}");
+    let id = host.query("replica", find);
+    host.query("replica", &format!("KILL {id}"));
+    client.wait().expect("it goes well");
+    await_that(|| host.query("replica", find).is_empty());
+    host.ok(&words);
+    assert_eq!(
+        host.query("replica", "SELECT CONCAT_WS(' ', @@auto_increment_increment, @@read_only + 0)"),
+        "2 0"
+    );
 }

@@ -19,6 +19,7 @@ fn mariadb(server_id: u32) -> Standing {
         auto_increment: (1, 1),
         sources: Vec::new(),
         login_fails: false,
+        following: None,
     }
 }
 
@@ -80,6 +81,9 @@ fn positions_of_mariadb_are_compared() {
         // The source was cloned, and its binlogs begin behind that.
         (("", ""), ("2-2-1", "1-1-7"), "", "do not hold what shop lacks"),
         (("1-1-7", ""), ("2-2-1", "1-1-7"), "", "AsItStands"),
+        // It was restored from the source's backup, and its replication was not told so.
+        (("", "2-2-5"), ("2-2-9", ""), "", "has 2-2-5 already"),
+        (("2-2-5", "2-2-5"), ("2-2-9", ""), "", "AsItStands"),
     ] {
         let said = said(mariadb, |replica, source| {
             (replica.replicated, replica.known) = (own.0.into(), own.1.into());

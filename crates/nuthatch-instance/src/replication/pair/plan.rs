@@ -283,6 +283,7 @@ fn begun(beside: &Known, seed: Seed) -> Known {
             auto_increment: (1, 1),
             sources: Vec::new(),
             login_fails: false,
+            following: None,
             ..standing.clone()
         },
         ..beside.clone()
