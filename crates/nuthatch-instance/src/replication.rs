@@ -25,3 +25,4 @@ pub(crate) mod ssh;
 pub(crate) mod standing;
 pub(crate) mod status;
 pub(crate) mod unapplied;
+pub(crate) mod unlogged;

@@ -17,7 +17,7 @@ use crate::name::InstanceName;
 use crate::progress::Step;
 use crate::replication::request::{Answer, Known, Request, Survey, Which};
 use crate::replication::standing::Standing;
-use crate::replication::{account, follow, foreign};
+use crate::replication::{account, follow, foreign, unlogged};
 use crate::root::{Place, Root};
 use crate::settling::settings_of;
 use crate::template::Template;
@@ -34,6 +34,8 @@ pub fn answer(root: &Root, request: &Request) -> Result<Answer, InstanceError> {
     match request {
         Request::Look(which) => Ok(Answer::Known(Box::new(look(root, &find(root, which)?)?))),
         Request::Reach { host, port } => Ok(Answer::From(foreign::reach(host, *port)?)),
+        Request::Tables(name) => Ok(Answer::Tables(unlogged::tables(&root.find(name)?)?)),
+        Request::Unlogged(name) => Ok(Answer::Tables(unlogged::unlogged(&root.find(name)?)?)),
         Request::MakeAccount { name, account, password } => {
             account::make(&root.find(name)?, account, &password.open()?)?;
             Ok(Answer::Done)

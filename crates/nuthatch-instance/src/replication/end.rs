@@ -63,6 +63,14 @@ impl End {
         }
     }
 
+    /// The tables that the answer names.
+    pub(crate) fn tables(&self, request: &Request) -> Result<Vec<String>, InstanceError> {
+        match self.ask(request)? {
+            Answer::Tables(tables) => Ok(tables),
+            other => Err(odd(&other)),
+        }
+    }
+
     /// What instances it has.
     pub(crate) fn survey(&self) -> Result<Survey, InstanceError> {
         match self.ask(&Request::Survey)? {

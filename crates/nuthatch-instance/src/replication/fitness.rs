@@ -91,6 +91,23 @@ pub(crate) fn refuse_errant(replica: Looked<'_>, source: Looked<'_>) -> Result<(
     )))
 }
 
+/// Whether the replica has nothing of the source's yet, and is to have all of it from its binlogs.
+pub(crate) fn is_blank(replica: &Standing, source: &Standing) -> bool {
+    match replica.kind {
+        Kind::MariaDb => {
+            let [own, other] =
+                [[&replica.executed, &replica.replicated], [&source.known, &source.replicated]].map(
+                    |texts| texts.map(|text| GtidPositions::parse(text).unwrap_or_default().gtids()).concat(),
+                );
+            !own.iter().any(|own| other.iter().any(|other| own.domain == other.domain))
+        }
+        Kind::MySql => {
+            let [own, other] = [replica, source].map(|one| GtidSet::parse(&one.executed).unwrap_or_default());
+            own.without(&other).count() == own.count()
+        }
+    }
+}
+
 /// Whether the one follows the other.
 pub(crate) fn follows(one: Looked<'_>, other: Looked<'_>) -> bool {
     one.standing.sources.iter().any(|followed| followed == other.address)

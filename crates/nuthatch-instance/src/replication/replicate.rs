@@ -1,5 +1,6 @@
 //! Having an instance follow a source, and ending that: what is looked at, made, and taken back, at both ends.
 
+use std::collections::BTreeSet;
 use std::fs::File;
 use std::net::{IpAddr, ToSocketAddrs};
 
@@ -221,6 +222,9 @@ fn prepare(replica: &Found<'_>, source: &Found<'_>, bond: Bond, again: bool) -> 
         true => Beginning::AsItStands,
         false => judge(near, far, bond.both_ways)?,
     };
+    if !again {
+        refuse_unlogged(replica, source)?;
+    }
     let user = user_of(own.standing.server_id);
     Ok(Order {
         name: own.name.clone(),
@@ -246,6 +250,34 @@ fn lock_here(ends: &[&End]) -> Result<Option<File>, InstanceError> {
     let dir = root.dir().join("links");
     make_private_dir(&dir).map_err(ServerError::file("make the directory", &dir))?;
     Ok(Some(lock(&dir.join("lock"))?))
+}
+
+/// Refuses a replica that begins with nothing where the source's binlogs do not make all of its tables: it would never have them.
+pub(crate) fn refuse_unlogged(replica: &Found<'_>, source: &Found<'_>) -> Result<(), InstanceError> {
+    const NAMED: usize = 3;
+    let (own, other) = (replica.known, source.known);
+    if !fitness::is_blank(&own.standing, &other.standing) {
+        return Ok(());
+    }
+    let mut lacking = source.end.tables(&Request::Unlogged(other.name.clone()))?;
+    if lacking.is_empty() {
+        return Ok(());
+    }
+    let there: BTreeSet<String> =
+        replica.end.tables(&Request::Tables(own.name.clone()))?.into_iter().collect();
+    lacking.retain(|table| !there.contains(table));
+    if lacking.is_empty() {
+        return Ok(());
+    }
+    let some = lacking.iter().take(NAMED).map(String::as_str).collect::<Vec<_>>().join(", ");
+    let more = lacking.len().saturating_sub(NAMED);
+    let more = if more == 0 { String::new() } else { format!(" and {more} more") };
+    Err(InstanceError::Refused(format!(
+        "replicate {0} from {1}: {1} has tables that its binlogs do not make, as they are older, or were made past them: {some}{more}; {0} would \
+         never have them: have it begin as a copy (nuthatch instance clone)",
+        own.name,
+        other.address()
+    )))
 }
 
 /// Whether the replica follows that one already; one that follows another is refused.
@@ -427,5 +459,9 @@ fn follow_foreign(
         progress.step(&Step::Note(note.into()));
     }
     say_begun(own, &address, manner.over_tls, progress);
+    if !again && fitness::is_blank(&own.standing, &source) {
+        let note = "whether the source's binlogs hold all that it has cannot be told from here: compare the tables of both";
+        progress.step(&Step::Note(note.into()));
+    }
     Ok(())
 }

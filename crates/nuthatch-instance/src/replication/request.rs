@@ -29,6 +29,10 @@ pub enum Request {
         /// The port.
         port: u16,
     },
+    /// Which tables an instance has.
+    Tables(InstanceName),
+    /// Which of its tables its binlogs do not make.
+    Unlogged(InstanceName),
     /// Make an account for a replica, or give it another password.
     MakeAccount {
         /// At which instance.
@@ -74,6 +78,8 @@ pub enum Answer {
     From(IpAddr),
     /// These are there.
     Survey(Survey),
+    /// These, `schema.table` each.
+    Tables(Vec<String>),
     /// It is done.
     Done,
     /// It is not, and why, in words that stand behind "failed to".

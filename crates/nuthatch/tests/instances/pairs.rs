@@ -219,6 +219,19 @@ fn mysql_whose_binlogs_are_purged_is_copied_while_it_is_written_to() {
 }
 
 #[test]
+fn one_that_is_older_than_its_binlogs_is_copied() {
+    let two = Two::new();
+    two.here.add(Server::MariaDb, "shop", &[]);
+    makes_tables(&two.here, "shop");
+    two.here.query("shop", "INSERT INTO d.t (v) VALUES ('old')");
+    two.here.query("shop", "RESET MASTER");
+    let said = two.pair(&["--yes"]);
+    assert!(said.contains("there: added, as a copy of the one here"), "{said}");
+    two.here.query("shop", "INSERT INTO d.t (v) VALUES ('new')");
+    await_that(|| rows_of(&two.there, "shop", "SELECT GROUP_CONCAT(v ORDER BY id) FROM d.t") == "old,new");
+}
+
+#[test]
 fn source_is_the_one_at_the_address_that_was_said() {
     let two = Two::new();
     two.here.ok(&["add", "replica"]);

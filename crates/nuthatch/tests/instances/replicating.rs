@@ -355,6 +355,52 @@ fn former_source_follows_the_one_that_took_its_place() {
     await_that(|| rows_of(&host, "old", "SELECT GROUP_CONCAT(v ORDER BY id) FROM d.t") == "one,two,three");
 }
 
+fn tables_that_are_in_no_binlog_of_the_source_are_not_left_out(server: Server) {
+    let host = Host::new();
+    host.add(server, "source", &[]);
+    host.add(server, "replica", &[]);
+    makes_tables(&host, "source");
+    host.query("source", "INSERT INTO d.t (v) VALUES ('old')");
+    let reset = match server {
+        Server::MariaDb => "RESET MASTER",
+        Server::MySql => "RESET BINARY LOGS AND GTIDS",
+    };
+    host.query("source", reset);
+    let refused = |word: &str| {
+        let said = host.refused(&["replicate", "replica", "--from", "source"]);
+        assert!(said.contains(word) && said.contains("nuthatch instance clone"), "{said}");
+        assert_eq!(host.replica("replica")["source"], Value::Null);
+        assert_eq!(host.query("replica", "SELECT @@read_only + 0"), "0");
+    };
+    refused("past them: d.t;");
+    // What says that it makes the table, and does not.
+    let age = "SELECT TIMESTAMPDIFF(SECOND, CREATE_TIME, NOW()) > 3 FROM information_schema.TABLES WHERE TABLE_SCHEMA = 'd'";
+    await_that(|| host.query("source", age) == "1");
+    host.query("source", "CREATE TABLE IF NOT EXISTS d.t (id INT)");
+    refused("past them: d.t;");
+    // One that was made past the binlog, beside those that were not.
+    host.query("source", &format!("DROP DATABASE d; {reset}"));
+    makes_tables(&host, "source");
+    host.query("source", "CREATE TABLE IF NOT EXISTS d.new (id INT); RENAME TABLE d.new TO d.newer");
+    let past = "SET sql_log_bin = 0; CREATE DATABASE e; CREATE TABLE e.past (id INT)";
+    host.query("source", past);
+    refused("past them: e.past;");
+    // Whoever has it on both sides knows why.
+    host.query("replica", past);
+    host.ok(&["replicate", "replica", "--from", "source"]);
+    await_that(|| rows_of(&host, "replica", "SHOW TABLES FROM d") == "newer\nt");
+}
+
+#[test]
+fn tables_that_are_in_no_binlog_of_a_mariadb_are_not_left_out() {
+    tables_that_are_in_no_binlog_of_the_source_are_not_left_out(Server::MariaDb);
+}
+
+#[test]
+fn tables_that_are_in_no_binlog_of_a_mysql_are_not_left_out() {
+    tables_that_are_in_no_binlog_of_the_source_are_not_left_out(Server::MySql);
+}
+
 fn fenced_server_stays_fenced_where_replication_fails(server: Server) {
     let host = Host::new();
     host.add(server, "source", &[]);

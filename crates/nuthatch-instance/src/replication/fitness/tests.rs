@@ -139,3 +139,29 @@ fn what_is_on_its_way_to_a_source_that_follows_is_no_surplus() {
     let refused = judge(one, other, BothWays::Refused).unwrap_err().to_string();
     assert!(refused.contains("it follows shop itself"), "{refused}");
 }
+
+#[test]
+fn replica_without_anything_of_the_sources_is_blank() {
+    let uuid = |server_id| mysql(server_id).uuid;
+    let of_mysql = |own: &str, other: &str| {
+        let (mut replica, mut source) = (mysql(1), mysql(2));
+        (replica.executed, source.executed) = (own.into(), other.into());
+        is_blank(&replica, &source)
+    };
+    let all = format!("{}:1-9", uuid(2));
+    assert!(of_mysql("", &all) && of_mysql("", "") && of_mysql(&format!("{}:1-2", uuid(1)), &all));
+    assert!(!of_mysql(&format!("{}:1-2,{}:1-3", uuid(1), uuid(2)), &all));
+    for ((executed, replicated), (known, others), expected) in [
+        (("", ""), ("2-2-9", ""), true),
+        (("", ""), ("", ""), true),
+        (("1-1-3", ""), ("2-2-9", ""), true),
+        (("", "2-2-4"), ("2-2-9", ""), false),
+        // The source was cloned from where this one was.
+        (("1-1-7", ""), ("2-2-1", "1-1-7"), false),
+    ] {
+        let (mut replica, mut source) = (mariadb(1), mariadb(2));
+        (replica.executed, replica.replicated) = (executed.into(), replicated.into());
+        (source.known, source.replicated) = (known.into(), others.into());
+        assert_eq!(is_blank(&replica, &source), expected, "{executed} {replicated} {known} {others}");
+    }
+}

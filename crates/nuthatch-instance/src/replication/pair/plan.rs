@@ -10,8 +10,8 @@ use crate::record::Record;
 use crate::replication::end::End;
 use crate::replication::fitness::{BothWays, Looked, are_alike, judge};
 use crate::replication::pair::options::{OF_PAIRS, Side, missing};
-use crate::replication::replicate::{Manner, Writable, follows};
-use crate::replication::request::{Known, Survey, Which};
+use crate::replication::replicate::{Found, Manner, Writable, follows, refuse_unlogged};
+use crate::replication::request::{Known, Request, Survey, Which};
 use crate::replication::ssh::Ssh;
 use crate::replication::standing::Standing;
 use crate::root::Root;
@@ -126,9 +126,18 @@ impl Plan {
         let there = match others.instances.get(name) {
             Some(other) => {
                 self.are_alike(name, record, other)?;
-                Other::There(Box::new(self.there.look(Which::Named(name.clone()))?))
+                let known = self.there.look(Which::Named(name.clone()))?;
+                if known.standing.sources.is_empty() {
+                    let (replica, source) =
+                        (Found { end: &self.there, known: &known }, Found { end: &self.here, known: &here });
+                    refuse_unlogged(&replica, &source)?;
+                }
+                Other::There(Box::new(known))
             }
-            None => Other::Missing(Box::new(self.can_be_added(name, record, own, others)?), seed_of(&here)),
+            None => Other::Missing(
+                Box::new(self.can_be_added(name, record, own, others)?),
+                seed_of(&self.here, &here)?,
+            ),
         };
         self.judge(here, there)
     }
@@ -255,11 +264,12 @@ impl Plan {
 }
 
 /// From where one that is added beside it could have what it holds.
-fn seed_of(here: &Known) -> Seed {
+fn seed_of(end: &End, here: &Known) -> Result<Seed, InstanceError> {
     let (address, blank) = (here.address(), begun(here, Seed::Binlogs));
     let looked = |standing, address| Looked { name: "", address, standing };
     let judged = judge(looked(&blank.standing, ""), looked(&here.standing, &address), BothWays::Wanted);
-    if judged.is_ok() { Seed::Binlogs } else { Seed::Copy }
+    let holds_all = judged.is_ok() && end.tables(&Request::Unlogged(here.name.clone()))?.is_empty();
+    Ok(if holds_all { Seed::Binlogs } else { Seed::Copy })
 }
 
 /// What one would say of itself that has just been added beside it.
