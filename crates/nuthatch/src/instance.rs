@@ -335,6 +335,9 @@ fn converge(root: &Root, arguments: &InstanceConvergeArguments) -> anyhow::Resul
             path.display()
         ))?;
     }
+    for kept in &plan.kept {
+        print_line(kept)?;
+    }
     if plan.actions.is_empty() {
         return print_line("nothing has to be done");
     }

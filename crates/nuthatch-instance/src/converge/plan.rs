@@ -19,9 +19,10 @@ use crate::life::stop::stop;
 use crate::name::InstanceName;
 use crate::options::option_file::OptionFile;
 use crate::progress::{Progress, Step};
+use crate::record::Record;
 use crate::replication::link::Link;
 use crate::replication::pair::options::OF_PAIRS;
-use crate::root::Root;
+use crate::root::{Place, Root};
 use crate::settling::{settings_of, settle};
 
 /// A step of a plan. `Display` says it in a line or more.
@@ -52,6 +53,8 @@ pub struct Plan {
     pub actions: Vec<Action>,
     /// What is there and not wanted, and is left alone.
     pub left_alone: Vec<InstanceName>,
+    /// What the text would have otherwise and stays as it is, in words.
+    pub kept: Vec<String>,
 }
 
 impl fmt::Display for Action {
@@ -102,9 +105,10 @@ impl Plan {
         }
         actions.extend(layers(&before, &wanted)?);
         let stage = Stage::of(root, &wanted)?;
+        let mut kept = Vec::new();
         for (name, instance) in &wanted.instances {
             if before.instances.contains_key(name) {
-                actions.extend(of_existing(root, &stage, name, instance)?);
+                actions.extend(of_existing(root, &stage, name, instance, &mut kept)?);
             }
         }
         // Behind the changes: one of them may have made room.
@@ -117,7 +121,7 @@ impl Plan {
         }
         let is_unknown = |name: &&InstanceName| !wanted.instances.contains_key(*name);
         let left_alone = before.instances.keys().filter(is_unknown).cloned().collect();
-        Ok(Self { wanted, actions, left_alone })
+        Ok(Self { wanted, actions, left_alone, kept })
     }
 
     /// Does it, and stops at the first step that fails: done again, it goes on from there.
@@ -202,6 +206,7 @@ fn of_existing(
     stage: &Stage,
     name: &InstanceName,
     wanted: &DescribedInstance,
+    kept: &mut Vec<String>,
 ) -> Result<Vec<Action>, InstanceError> {
     let place = root.find(name)?;
     let record = place.record()?;
@@ -221,20 +226,7 @@ fn of_existing(
         ));
     }
     let mut actions = Vec::new();
-    let own = wanted.own()?;
-    // What replication has set stays as long as it replicates, unless the text says otherwise: a replica would be written to.
-    let is_replica = Link::load(&place)?.is_some();
-    let is_kept = |option: &String| is_replica && OF_PAIRS.contains(&option.as_str());
-    let wish = Change {
-        set: assignments(own.iter().filter(|(option, value)| record.own.get(*option) != Some(value))),
-        unset: record
-            .own
-            .keys()
-            .filter(|option| !own.contains_key(*option) && !is_kept(option))
-            .cloned()
-            .collect(),
-        template: Some(wanted.template.clone()).filter(|template| *template != record.template),
-    };
+    let wish = own_options(&place, &record, wanted, kept)?;
     let (next, settings) = plan_change(stage.root(), &place, &wish)?;
     options_are_known(&next, &settle(stage.root(), &next)?.to_text(), stage.root().dir())?;
     stage.put(name, &next)?;
@@ -251,6 +243,37 @@ fn of_existing(
         _ => {}
     }
     Ok(actions)
+}
+
+/// What the text says of its own options and its template. What replication has set stays as long as it replicates, whatever the text says: a
+/// replica would be written to, or both sides of a pair would give the same numbers.
+fn own_options(
+    place: &Place,
+    record: &Record,
+    wanted: &DescribedInstance,
+    kept: &mut Vec<String>,
+) -> Result<Change, InstanceError> {
+    let name = place.name();
+    let own = wanted.own()?;
+    let is_replica = Link::load(place)?.is_some();
+    let is_kept = |option: &str| is_replica && OF_PAIRS.contains(&option);
+    let differs = |(option, value): &(&String, &String)| record.own.get(*option) != Some(*value);
+    let (stay, set): (Vec<_>, Vec<_>) = own.iter().filter(differs).partition(|(option, _)| is_kept(option));
+    for (option, value) in stay {
+        let has = record
+            .own
+            .get(option)
+            .map_or_else(|| "none of its own".to_owned(), |has| format!("{option}={has}"));
+        kept.push(format!(
+            "{name} keeps {has}, and is not given {option}={value}: it replicates (nuthatch instance set {name} {option}={value} says otherwise)"
+        ));
+    }
+    let is_gone = |option: &&String| !own.contains_key(*option) && !is_kept(option);
+    Ok(Change {
+        set: assignments(set.into_iter()),
+        unset: record.own.keys().filter(is_gone).cloned().collect(),
+        template: Some(wanted.template.clone()).filter(|template| *template != record.template),
+    })
 }
 
 fn of_new(

@@ -342,4 +342,13 @@ fn text_that_knows_of_no_pair_leaves_it_as_it_is() {
     let said = two.there.ok(&["converge", text.to_str().unwrap(), "--plan"]);
     assert!(said.contains("nothing has to be done"), "{said}");
     assert_eq!(two.there.query("shop", "SELECT @@read_only + 0"), "1");
+    // Nor one that would have it otherwise.
+    let named = "set = { read_only = false, auto_increment_offset = 1, max_connections = 44 }";
+    fs::write(&text, fs::read_to_string(&text).unwrap() + named).unwrap();
+    let said = two.there.ok(&["converge", text.to_str().unwrap(), "--yes"]);
+    for option in ["read_only=ON", "auto_increment_offset=2"] {
+        assert!(said.contains(&format!("shop keeps {option}")), "{option}: {said}");
+    }
+    let now = "SELECT CONCAT_WS(' ', @@read_only + 0, @@auto_increment_offset, @@max_connections)";
+    assert_eq!(two.there.query("shop", now), "1 2 44");
 }
