@@ -3,6 +3,7 @@
 //! Port and memory are chosen with the root locked, and written down in `.making-NAME` before anything slow is done; what is complete is
 //! renamed. So two that are added at the same time never have the same port, and a crash leaves nothing that looks like an instance.
 
+use std::collections::BTreeSet;
 use std::fs::{self, File};
 use std::path::Path;
 
@@ -18,7 +19,7 @@ use crate::life::check;
 use crate::name::InstanceName;
 use crate::port;
 use crate::progress::{Progress, Step};
-use crate::record::Record;
+use crate::record::{Record, free_server_id};
 use crate::root::{Place, Root, give_parts, is_held};
 use crate::settling::{choose_pool, parse_assignment, pool_mib, settle, settle_in};
 use crate::template::Template;
@@ -36,6 +37,9 @@ pub struct Wanted {
     pub own: Vec<String>,
     /// On which port; `None` for the first free one.
     pub port: Option<u16>,
+    /// Its number in replication; `None` for one that follows from address and port.
+    #[serde(default)]
+    pub server_id: Option<u32>,
     /// Whether it is started with the host.
     pub enabled: bool,
 }
@@ -116,13 +120,25 @@ fn claim(root: &Root, wanted: &Wanted, progress: &mut dyn Progress) -> Result<(P
 pub(crate) fn choose(root: &Root, wanted: &Wanted) -> Result<Record, InstanceError> {
     let host = root.host()?;
     Template::find(root, &wanted.template)?;
-    let mut taken = Vec::new();
+    let (mut taken, mut server_ids) = (Vec::new(), BTreeSet::new());
     for place in root.claimed()? {
-        taken.push((place.name().clone(), place.record()?.port));
+        let other = place.record()?;
+        taken.push((place.name().clone(), other.port));
+        server_ids.insert(other.server_id);
     }
     let port = port::choose(&host, &taken, wanted.port)?;
     let mut record = Record::new(wanted.server.clone(), wanted.template.clone(), host.address, port);
     record.enabled = wanted.enabled;
+    record.server_id = match wanted.server_id {
+        None => free_server_id(host.address, port, &server_ids),
+        Some(id) if id == 0 || server_ids.contains(&id) => {
+            return Err(InstanceError::Refused(format!(
+                "add {} with the server_id {id}: it has to be one from 1 on, and of no other instance",
+                wanted.name
+            )));
+        }
+        Some(id) => id,
+    };
     for assignment in &wanted.own {
         let (option, value) = parse_assignment(assignment)?;
         record.own.insert(option, value);

@@ -5,6 +5,7 @@
 //! the place of the data at once.
 
 pub(crate) mod archive;
+pub(crate) mod events;
 pub(crate) mod fill;
 pub(crate) mod job;
 pub(crate) mod manifest;

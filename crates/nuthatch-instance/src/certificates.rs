@@ -13,6 +13,7 @@ use rcgen::{BasicConstraints, CertificateParams, DnType, IsCa, Issuer, KeyPair, 
 
 use crate::error::InstanceError;
 use crate::options::layers::{Settings, Source};
+use crate::options::option_file::line_of;
 use crate::record::Record;
 use crate::root::{Place, Root, read_if_there};
 
@@ -62,6 +63,15 @@ pub(crate) fn authority_of(settings: &Settings) -> Result<Option<String>, Instan
             .filter(|text| !text.is_empty())),
         None => Ok(None),
     }
+}
+
+/// The option whose file is not there: the server would not start with it.
+pub(crate) fn missing_file(settings: &Settings) -> Option<String> {
+    let missing = |(name, _): &(&str, &str)| {
+        settings.value(name).is_some_and(|path| !Path::new(path.trim_matches(['"', '\''])).exists())
+    };
+    let (name, _) = OPTIONS.into_iter().find(missing)?;
+    Some(line_of(name, settings.value(name)))
 }
 
 /// Nothing of a file but the certificates in it is told: which file that is, the servers' user may have chosen.
@@ -171,5 +181,15 @@ mod tests {
         settings.put("ssl_cert", Some("/etc/his.pem".into()), Source::Own);
         lay(&shop, &mut settings);
         assert_eq!(settings.value("ssl_ca"), None);
+    }
+
+    #[test]
+    fn certificate_that_is_not_there_is_named() {
+        let mut settings = Settings::default();
+        assert_eq!(missing_file(&settings), None);
+        settings.put("ssl_ca", Some("/dev/null".into()), Source::Own);
+        assert_eq!(missing_file(&settings), None);
+        settings.put("ssl_key", Some("/nonexistent/key.pem".into()), Source::Own);
+        assert_eq!(missing_file(&settings).as_deref(), Some("ssl_key=/nonexistent/key.pem"));
     }
 }

@@ -1,23 +1,26 @@
 //! A running instance becomes another one, by a backup that goes through a pipe and is kept nowhere.
 
-use std::io::{ErrorKind, pipe};
+use std::io::pipe;
 
 use nuthatch_server::ServerError;
 
 use crate::add::Wanted;
-use crate::backup::fill::{Filled, Origin, Using};
+use crate::backup::fill::{Filled, Origin, Role, Using};
 use crate::backup::job::data_bytes;
 use crate::backup::restore::restore_new;
 use crate::backup::take::{Taking, take_to_pipe};
 use crate::error::InstanceError;
+use crate::life::check::series;
 use crate::name::InstanceName;
 use crate::progress::{Progress, Step};
-use crate::replication::copy::copy;
+use crate::record::free_server_id;
+use crate::replication::copy::{copy, is_broken_pipe};
 use crate::replication::end::End;
-use crate::replication::fitness::BothWays;
+use crate::replication::fitness::{BothWays, fits};
 use crate::replication::link::Via;
-use crate::replication::replicate::{Bond, Found, Writable, connect, options_of};
-use crate::replication::request::Which;
+use crate::replication::replicate::{Bond, Found, Writable, connect, options_of, trust_in};
+use crate::replication::request::{Known, Which};
+use crate::replication::route;
 use crate::replication::ssh::Ssh;
 use crate::root::Root;
 
@@ -28,7 +31,7 @@ use crate::root::Root;
 pub fn clone(
     root: &Root,
     name: &InstanceName,
-    wanted: &Wanted,
+    (wanted, role): (&Wanted, Role),
     taking: &Taking,
     progress: &mut dyn Progress,
 ) -> Result<Filled, InstanceError> {
@@ -40,9 +43,9 @@ pub fn clone(
             let mut nobody = |_: &Step| {};
             take_to_pipe(root, name, Box::new(to), taking, &mut nobody)
         });
-        let using = Using { is_another: true, ..Using::default() };
+        let using = Using { is_another: true, role, ..Using::default() };
         let origin = Origin::Stream(Box::new(from), Some(total));
-        let filled = restore_new(root, wanted, origin, &using, progress);
+        let filled = restore_new(root, &as_what(wanted, role), origin, &using, progress);
         match taken.join() {
             // What was not sent was not received either; but nobody sends to who has given up.
             Ok(Err(error)) if filled.is_err() && !is_broken_pipe(&error) => Err(error),
@@ -60,12 +63,75 @@ pub fn clone_to(
     root: &Root,
     name: &InstanceName,
     there: &Ssh,
-    wanted: &Wanted,
+    (wanted, role): (&Wanted, Role),
     taking: &Taking,
     progress: &mut dyn Progress,
 ) -> Result<(), InstanceError> {
     progress.step(&Step::Note(format!("copying {name} to {} as {}", there.host(), wanted.name)));
-    copy(root, name, there, wanted, taking, progress)
+    copy(root, name, there, (&as_what(wanted, role), role), taking, progress)
+}
+
+/// Nobody writes to a replica between its start and its following.
+fn as_what(wanted: &Wanted, role: Role) -> Wanted {
+    let mut wanted = wanted.clone();
+    if role == Role::Replica {
+        wanted.own.push("read_only=ON".to_owned());
+    }
+    wanted
+}
+
+/// A clone on this host could follow the instance, as far as that is known before anything is copied.
+///
+/// # Errors
+/// [`InstanceError::Refused`] with what is in the way.
+pub fn check_beside(root: &Root, name: &InstanceName, over_tls: bool) -> Result<(), InstanceError> {
+    let source = End::Here(root.clone()).look(Which::Named(name.clone()))?;
+    can_be_followed(&source, over_tls)
+}
+
+fn can_be_followed(source: &Known, over_tls: bool) -> Result<(), InstanceError> {
+    fits(&source.standing)
+        .map_err(|what| InstanceError::Refused(format!("replicate from {}: it {what}", source.name)))?;
+    trust_in(source, over_tls).map(drop)
+}
+
+/// The clone as it would be on the other host, with a number in replication that nobody has; what is in the way of it, and of its following
+/// the instance (`over_tls` says how, if it is to), is found before anything is copied.
+///
+/// # Errors
+/// [`InstanceError::Refused`] with what is in the way.
+pub fn check_there(
+    root: &Root,
+    name: &InstanceName,
+    ssh: &Ssh,
+    wanted: Wanted,
+    over_tls: Option<bool>,
+) -> Result<Wanted, InstanceError> {
+    let (here, there) = (End::Here(root.clone()), End::There(ssh.clone()));
+    let refuse = |what: String| InstanceError::Refused(format!("clone {name} to {}: {what}", ssh.host()));
+    let (own, others) = (here.survey()?, there.survey()?);
+    if others.instances.contains_key(&wanted.name) {
+        return Err(refuse(format!("add {}: it is there already", wanted.name)));
+    }
+    let port = wanted.port.unwrap_or_default();
+    if let Some((other, _)) = others.instances.iter().find(|(_, other)| other.port == port) {
+        return Err(refuse(format!("its port {port} is that of {other} there")));
+    }
+    let (source, version) = (here.look(Which::Named(name.clone()))?, there.version_of(&wanted.server)?);
+    if series(&version) != series(&source.standing.version) {
+        return Err(refuse(format!(
+            "its server is {}, and the one there is {version}: a copy needs one of the same series",
+            source.standing.version
+        )));
+    }
+    if let Some(over_tls) = over_tls {
+        can_be_followed(&source, over_tls)?;
+        route::to_source(source.host, others.address).map_err(refuse)?;
+        let from = there.reach(&source.host.to_string(), source.port)?;
+        route::is_another(source.host, from).map_err(refuse)?;
+    }
+    let taken = own.server_ids().chain(others.server_ids()).collect();
+    Ok(Wanted { server_id: Some(free_server_id(others.address, port, &taken)), ..wanted })
 }
 
 /// The clone on another host follows the one here.
@@ -90,8 +156,4 @@ pub fn follow_from(
         options: options_of(&replica, &source.standing, Writable::Source)?,
     };
     connect(&Found { end: &there, known: &replica }, &Found { end: &here, known: &source }, bond, progress)
-}
-
-fn is_broken_pipe(error: &InstanceError) -> bool {
-    matches!(error, InstanceError::Server(ServerError::File { source, .. }) if source.kind() == ErrorKind::BrokenPipe)
 }

@@ -102,6 +102,12 @@ impl Host {
         if self.log_mib_max == 0 {
             return Err("log_mib_max = 0: 1 is the least".into());
         }
+        if self.address.is_unspecified() {
+            return Err(format!(
+                "address = {}: name one of the host's, by which others reach it (127.0.0.1 for this host alone)",
+                self.address
+            ));
+        }
         let is_user = |c: char| c.is_ascii_alphanumeric() || "_-.".contains(c);
         if self.user.is_empty() || !self.user.chars().all(is_user) {
             return Err(format!("user = {:?}: letters, digits and _ - . are possible", self.user));
@@ -120,6 +126,7 @@ mod tests {
         let said = |text| Host::parse(text, path).unwrap_err().to_string();
         assert!(said("address = \"127.0.0.1\"\nadress = 1").contains("line 2"), "{}", said("adress = 1"));
         assert!(said("memory_pct = 0").contains("1 to 100"));
+        assert!(said("address = \"0.0.0.0\"").contains("by which others reach it"));
         assert!(said("port_first = 4000\nport_last = 3000").contains("ports 4000 to 3000"));
         assert!(said("user = \"a b\"").contains("user = \"a b\""));
     }

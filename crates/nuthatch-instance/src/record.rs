@@ -1,6 +1,6 @@
 //! What is remembered of one instance, in `instance.toml`: what was chosen for it, and what it is set to itself.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::net::IpAddr;
 use std::path::{Path, PathBuf};
@@ -96,6 +96,14 @@ impl Record {
     }
 }
 
+/// The number of an instance there, if nobody has it; else the next one that is free.
+pub(crate) fn free_server_id(address: IpAddr, port: u16, taken: &BTreeSet<u32>) -> u32 {
+    let first = server_id(address, port);
+    // Those of another address, and of the same port.
+    let mut candidates = (0..=u32::from(u16::MAX)).map(|step| first.wrapping_add(step << 16));
+    candidates.find(|id| *id != 0 && !taken.contains(id)).unwrap_or(first)
+}
+
 /// Another one for each address of a network of 2^16 and each port there.
 fn server_id(address: IpAddr, port: u16) -> u32 {
     let (third, fourth) = match address {
@@ -121,5 +129,15 @@ mod tests {
         assert_eq!(record.server_id, (3 << 16) + 3307);
         fs::write(&path, record.to_text().unwrap().replace("format = 1", "format = 2")).unwrap();
         assert!(Record::load(&path).unwrap_err().to_string().contains("format 2"));
+    }
+
+    #[test]
+    fn number_that_somebody_has_is_not_given_again() {
+        let [near, far]: [IpAddr; 2] = ["10.1.0.5", "10.2.0.5"].map(|address| address.parse().unwrap());
+        assert_eq!(server_id(near, 3307), server_id(far, 3307), "networks beyond 2^16 meet");
+        let mut taken = BTreeSet::from([server_id(near, 3307)]);
+        let first = free_server_id(far, 3307, &taken);
+        assert!(taken.insert(first) && taken.insert(free_server_id(far, 3307, &taken)), "{taken:?}");
+        assert_eq!(free_server_id(far, 3308, &taken), server_id(far, 3308));
     }
 }

@@ -21,6 +21,7 @@ pub(crate) mod pair;
 pub(crate) mod repair;
 pub(crate) mod replicate;
 pub(crate) mod request;
+pub(crate) mod route;
 pub(crate) mod ssh;
 pub(crate) mod standing;
 pub(crate) mod status;

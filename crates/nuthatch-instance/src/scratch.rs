@@ -32,6 +32,7 @@ pub(crate) const AT_LENGTH: Duration = Duration::from_secs(7 * 86_400);
 pub(crate) struct Scratch {
     place: Place,
     child: Child,
+    version: String,
 }
 
 impl Scratch {
@@ -56,7 +57,7 @@ impl Scratch {
             .current_dir(place.data())
             .spawn()
             .map_err(ServerError::file("run", &program))?;
-        let mut scratch = Self { place: place.clone(), child };
+        let mut scratch = Self { place: place.clone(), child, version: String::new() };
         scratch.await_answer()?;
         nuthatch_server::remove_file(&place.init_file())?;
         Ok(scratch)
@@ -71,7 +72,11 @@ impl Scratch {
             Some(Ok(session.version().to_owned()))
         };
         match Deadline::after(START_WITHIN).poll(look) {
-            Some(Ok(version)) => self.place.note_data_version(&version),
+            Some(Ok(version)) => {
+                self.place.note_data_version(&version)?;
+                self.version = version;
+                Ok(())
+            }
             Some(Err(what)) => Err(self.not_started(what)),
             None => Err(self.not_started("it does not answer".into())),
         }
@@ -85,6 +90,22 @@ impl Scratch {
     /// The answer to a statement.
     pub(crate) fn ask(&self, sql: &str) -> Result<AnswerTable, InstanceError> {
         self.ask_within(sql, PATIENTLY)
+    }
+
+    /// The server's version.
+    pub(crate) fn version(&self) -> &str {
+        &self.version
+    }
+
+    /// All of it is done, in one session.
+    pub(crate) fn ask_all(&self, statements: &[String]) -> Result<(), InstanceError> {
+        wait_for(async {
+            let mut session = Session::open(&self.place).await?;
+            for statement in statements {
+                session.ask(statement, PATIENTLY).await?;
+            }
+            Ok(())
+        })
     }
 
     /// The answer to a statement that may take long.

@@ -91,6 +91,7 @@ pub(crate) fn run(arguments: &InstanceArguments) -> anyhow::Result<()> {
         InstanceCommand::Pair(arguments) => pairing::pair(&root, arguments),
         InstanceCommand::Replication(arguments) => replicating::replication(&root, arguments),
         InstanceCommand::Answer => replicating::answer(&root),
+        InstanceCommand::Receive => replicating::receive(&root),
         InstanceCommand::Supervise(one) => supervise(&root, &one.name),
         InstanceCommand::WriteOptions(one) => {
             let place = root.find(&one.name).map_err(failed)?;
@@ -147,6 +148,7 @@ fn add(root: &Root, arguments: &InstanceAddArguments) -> anyhow::Result<()> {
         template: arguments.template.clone(),
         own: arguments.set.clone(),
         port: arguments.port,
+        server_id: arguments.server_id,
         enabled: !arguments.disabled,
     };
     nuthatch_instance::add(root, &wanted, &mut lines).map_err(failed)?;

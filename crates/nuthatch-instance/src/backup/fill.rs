@@ -5,7 +5,9 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use nuthatch_server::{Installation, Kind, ServerError, remove_leftover};
+use serde::{Deserialize, Serialize};
 
+use crate::backup::events;
 use crate::backup::job::{refuse_outside, room_for};
 use crate::backup::manifest::Manifest;
 use crate::backup::mariadb::prepare;
@@ -38,6 +40,19 @@ pub struct Using {
     pub until: Option<Until>,
     /// Whether it becomes another server, which replicates from nobody yet.
     pub is_another: bool,
+    /// What it is to be then.
+    pub role: Role,
+}
+
+/// What an instance that is made of another one's data is to be.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Role {
+    /// On its own.
+    #[default]
+    Alone,
+    /// A replica: the events in its data are its source's to run.
+    Replica,
 }
 
 /// What has come of it.
@@ -87,6 +102,9 @@ pub(crate) fn fill(
     if record.server.kind == Kind::MariaDb && is_of_another && !gtid.is_empty() {
         // So that it can be told a source again.
         scratch.ask(&format!("SET GLOBAL gtid_slave_pos = '{gtid}'"))?;
+    }
+    if using.role == Role::Replica {
+        events::disable(&scratch, record.server.kind)?;
     }
     if let Some(Until::Gtid(wanted)) = &using.until
         && let Some(missing) = wanted.split(',').find(|one| !gtid.split(',').any(|there| there == *one))

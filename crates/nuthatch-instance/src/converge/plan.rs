@@ -20,8 +20,8 @@ use crate::name::InstanceName;
 use crate::options::option_file::OptionFile;
 use crate::progress::{Progress, Step};
 use crate::record::Record;
+use crate::replication::dialect::OF_PAIRS;
 use crate::replication::link::Link;
-use crate::replication::pair::options::OF_PAIRS;
 use crate::root::{Place, Root};
 use crate::settling::{settings_of, settle};
 
@@ -294,6 +294,7 @@ fn of_new(
         template: wanted.template.clone(),
         own: assignments(wanted.own()?.iter()),
         port: wanted.port,
+        server_id: None,
         enabled: wanted.enabled,
     };
     let record = choose(stage.root(), &add)?;

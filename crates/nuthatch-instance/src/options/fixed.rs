@@ -10,7 +10,7 @@ use crate::root::Place;
 pub(crate) const FIXED: [(&str, &str); 16] = [
     ("port", "it is chosen when the instance is added (`add --port N`)"),
     ("bind_address", "it is the host's (`nuthatch instance host --address A`)"),
-    ("server_id", "it is chosen when the instance is added"),
+    ("server_id", "it is chosen when the instance is added (`add --server-id N`)"),
     ("socket", "it is in the instance's directory"),
     ("datadir", "it is in the instance's directory"),
     ("pid_file", "it is in the instance's directory"),

@@ -4,6 +4,8 @@
 //! it from following. So each side of a pair has the account of the other, whichever is written to. Statements with a password are in no log of
 //! the server.
 
+use std::net::IpAddr;
+
 use nuthatch_net::AnswerTable;
 use nuthatch_server::{Kind, Password};
 
@@ -43,13 +45,14 @@ pub(crate) fn make(place: &Place, account: &Account, password: &Password) -> Res
     })
 }
 
-/// No account of that name is there, from wherever it came.
-pub(crate) fn remove(place: &Place, user: &str) -> Result<(), InstanceError> {
+/// No account of that name is there that comes from that address; from wherever it came, where none is named.
+pub(crate) fn remove(place: &Place, user: &str, from: Option<IpAddr>) -> Result<(), InstanceError> {
     wait_for(async {
         let mut session = quiet(place).await?;
         let hosts =
             session.ask(&format!("SELECT Host FROM mysql.user WHERE User = {}", text(user)), SOON).await?;
-        for [host] in hosts.texts() {
+        let from = from.map(|from| from.to_string());
+        for [host] in hosts.texts().filter(|[host]| from.as_ref().is_none_or(|from| from == host)) {
             session.ask(&format!("DROP USER {}@{}", text(user), text(&host)), PATIENTLY).await?;
         }
         Ok(())

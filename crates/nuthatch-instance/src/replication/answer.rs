@@ -6,20 +6,21 @@ use std::time::Duration;
 use nuthatch_server::ServerError;
 
 use crate::add::add;
-use crate::ask::{Session, wait_for};
+use crate::ask::{PATIENTLY, Session, wait_for};
 use crate::certificates;
 use crate::change::{Change, change};
 use crate::error::InstanceError;
-use crate::life::start::start;
+use crate::life::start::{check_options, start};
 use crate::life::state::State;
 use crate::life::stop::stop;
 use crate::name::InstanceName;
 use crate::progress::Step;
+use crate::replication::dialect::{OF_PAIRS, text};
 use crate::replication::request::{Answer, Known, Request, Survey, Which};
 use crate::replication::standing::Standing;
 use crate::replication::{account, follow, foreign, unlogged};
 use crate::root::{Place, Root};
-use crate::settling::settings_of;
+use crate::settling::{parse_assignment, settings_of};
 use crate::template::Template;
 use crate::users::clients;
 
@@ -40,8 +41,8 @@ pub fn answer(root: &Root, request: &Request) -> Result<Answer, InstanceError> {
             account::make(&root.find(name)?, account, &password.open()?)?;
             Ok(Answer::Done)
         }
-        Request::DropAccount { name, user } => {
-            account::remove(&root.find(name)?, user)?;
+        Request::DropAccount { name, user, from } => {
+            account::remove(&root.find(name)?, user, *from)?;
             Ok(Answer::Done)
         }
         Request::Follow(order) => {
@@ -59,19 +60,42 @@ pub fn answer(root: &Root, request: &Request) -> Result<Answer, InstanceError> {
             run(root, &wanted.name)
         }
         Request::Restart(name) => {
+            check_options(root, name)?;
             stop(root, name, WITHIN, &mut unheard)?;
             run(root, name)
         }
-        Request::Set { name, options } => {
-            let wanted = Change { set: options.clone(), ..Change::default() };
-            change(root, &root.find(name)?, &wanted)?;
+        Request::Set { name, options, unset } => {
+            let (place, wanted) = (
+                root.find(name)?,
+                Change { set: options.clone(), unset: unset.clone(), ..Change::default() },
+            );
+            change(root, &place, &wanted)?;
+            have_in_force(&place, options)?;
             Ok(Answer::Done)
         }
+        Request::VersionOf(server) => Ok(Answer::Version(server.version()?)),
     }
 }
 
+/// A value that the option file has already may be another one at run time: somebody has set it, as a proxy does that fences a server.
+fn have_in_force(place: &Place, options: &[String]) -> Result<(), InstanceError> {
+    wait_for(async {
+        let mut session = Session::open(place).await?;
+        for assignment in options {
+            let (option, value) = parse_assignment(assignment)?;
+            if !OF_PAIRS.contains(&option.as_str()) {
+                continue;
+            }
+            // Numbers, ON and OFF: as a text, each is what it says.
+            let value = if value.parse::<u64>().is_ok() { value } else { text(&value) };
+            session.ask(&format!("SET GLOBAL {option} = {value}"), PATIENTLY).await?;
+        }
+        Ok(())
+    })
+}
+
 /// Its server answers.
-fn run(root: &Root, name: &InstanceName) -> Result<Answer, InstanceError> {
+pub(crate) fn run(root: &Root, name: &InstanceName) -> Result<Answer, InstanceError> {
     let program = std::env::current_exe().map_err(ServerError::file("find", "this program"))?;
     start(root, name, &program, WITHIN, &mut unheard)?;
     Ok(Answer::Done)
@@ -119,7 +143,15 @@ fn look(root: &Root, place: &Place) -> Result<Known, InstanceError> {
         let mut session = Session::open(place).await?;
         Ok((Standing::of(&mut session).await?, clients(&mut session).await?))
     })?;
-    let authority = certificates::authority_of(&settings_of(root, place)?)?;
-    let (host, port, own) = (record.address, record.port, record.own);
-    Ok(Known { name: name.clone(), host, port, standing, own, clients, authority })
+    let settings = settings_of(root, place)?;
+    Ok(Known {
+        name: name.clone(),
+        host: record.address,
+        port: record.port,
+        standing,
+        own: record.own,
+        clients,
+        authority: certificates::authority_of(&settings)?,
+        lacks: certificates::missing_file(&settings),
+    })
 }

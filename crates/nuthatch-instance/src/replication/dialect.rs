@@ -11,6 +11,10 @@ use crate::replication::unapplied;
 /// Seconds between two tries of a replica to reach its source. The servers' own default is a minute.
 const RETRY_S: u32 = 5;
 
+/// Options that replication gives one server, and that are not to be copied to another. All can be set at run time.
+pub(crate) const OF_PAIRS: [&str; 4] =
+    ["auto_increment_increment", "auto_increment_offset", "gtid_domain_id", "read_only"];
+
 /// What a server does to know its source.
 #[derive(Clone, Debug)]
 pub(crate) enum Secrecy<'a> {

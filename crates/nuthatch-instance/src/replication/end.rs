@@ -2,6 +2,8 @@
 
 use std::net::IpAddr;
 
+use nuthatch_server::Installation;
+
 use crate::error::InstanceError;
 use crate::replication::answer::answer;
 use crate::replication::request::{Answer, Known, Request, Survey, Which};
@@ -24,19 +26,8 @@ impl End {
             Self::Here(root) => return answer(root, request),
             Self::There(ssh) => ssh,
         };
-        let odd = |error: serde_json::Error| {
-            InstanceError::Refused(format!(
-                "understand {}: is its nuthatch of the same version? {error}",
-                ssh.host()
-            ))
-        };
-        let said = ssh.ask(&serde_json::to_string(request).map_err(odd)?)?;
-        match serde_json::from_slice(&said).map_err(odd)? {
-            Answer::Refused(what) => {
-                Err(InstanceError::Refused(format!("work on {}: failed to {what}", ssh.host())))
-            }
-            answer => Ok(answer),
-        }
+        let text = serde_json::to_string(request).map_err(|error| strange(ssh, &error))?;
+        understood(ssh, &ssh.ask(&text, request.within())?)
     }
 
     /// It has done what it was told.
@@ -79,6 +70,14 @@ impl End {
         }
     }
 
+    /// Which version a server of it is.
+    pub(crate) fn version_of(&self, server: &Installation) -> Result<String, InstanceError> {
+        match self.ask(&Request::VersionOf(server.clone()))? {
+            Answer::Version(version) => Ok(version),
+            other => Err(odd(&other)),
+        }
+    }
+
     /// How it is called.
     pub(crate) fn name(&self) -> &str {
         match self {
@@ -86,6 +85,20 @@ impl End {
             Self::There(ssh) => ssh.host(),
         }
     }
+}
+
+/// What another host has said, which is no refusal.
+pub(crate) fn understood(ssh: &Ssh, said: &[u8]) -> Result<Answer, InstanceError> {
+    match serde_json::from_slice(said).map_err(|error| strange(ssh, &error))? {
+        Answer::Refused(what) => {
+            Err(InstanceError::Refused(format!("work on {}: failed to {what}", ssh.host())))
+        }
+        answer => Ok(answer),
+    }
+}
+
+fn strange(ssh: &Ssh, error: &serde_json::Error) -> InstanceError {
+    InstanceError::Refused(format!("understand {}: is its nuthatch of the same version? {error}", ssh.host()))
 }
 
 fn odd(answer: &Answer) -> InstanceError {

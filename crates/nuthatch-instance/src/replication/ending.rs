@@ -42,15 +42,18 @@ pub fn forget_source(
 
 /// The replica's account at its source is gone; where it cannot be, that is said.
 fn drop_account(root: &Root, link: &Link, own: IpAddr, progress: &mut dyn Progress) {
-    let user = link.user.clone();
+    let request = |name: &InstanceName| Request::DropAccount {
+        name: name.clone(),
+        user: link.user.clone(),
+        from: link.from,
+    };
     let dropped = match &link.via {
-        Via::Here(name) => End::Here(root.clone()).tell(&Request::DropAccount { name: name.clone(), user }),
-        Via::There(ssh, name) => {
-            End::There(ssh.clone()).tell(&Request::DropAccount { name: name.clone(), user })
-        }
+        Via::Here(name) => End::Here(root.clone()).tell(&request(name)),
+        Via::There(ssh, name) => End::There(ssh.clone()).tell(&request(name)),
         Via::Peer(name) | Via::Origin(name) => Err(InstanceError::Refused(format!(
-            "reach it from here; on its host: nuthatch instance client {name} -- --execute \"SET sql_log_bin = 0; DROP USER '{}'@'{own}'\"",
-            link.user
+            "reach it from here; on its host: nuthatch instance client {name} -- --execute \"SET sql_log_bin = 0; DROP USER '{}'@'{}'\"",
+            link.user,
+            link.from.unwrap_or(own)
         ))),
         Via::Foreign => Err(InstanceError::Refused("reach it from here".into())),
     };

@@ -138,15 +138,17 @@ pub(crate) fn are_alike(replica: Looked<'_>, source: Looked<'_>) -> Result<(), S
         ));
     }
     for one in [source, replica] {
-        if !one.standing.misfits.is_empty() {
-            return Err(format!(
-                "{} cannot take part as it is set: {} is wanted there",
-                one.name,
-                one.standing.misfits.join(", ")
-            ));
-        }
+        fits(one.standing).map_err(|what| format!("{} {what}", one.name))?;
     }
     Ok(())
+}
+
+/// Whether a server is set as a source and a replica have to be.
+pub(crate) fn fits(standing: &Standing) -> Result<(), String> {
+    match standing.misfits.as_slice() {
+        [] => Ok(()),
+        misfits => Err(format!("cannot take part as it is set: {} is wanted there", misfits.join(", "))),
+    }
 }
 
 /// `10.11` of `10.11.14-MariaDB`: within it, a server takes what any other has written.

@@ -1,5 +1,7 @@
 //! What is remembered of a replica in the root's `links`: whom it was told to follow, by which account, and how that is reached. No secret.
 
+use std::net::IpAddr;
+
 use nuthatch_server::{ServerError, make_private_dir, remove_file, write_private};
 use serde::{Deserialize, Serialize};
 
@@ -15,6 +17,9 @@ pub struct Link {
     pub source: String,
     /// The account there.
     pub user: String,
+    /// From where that logs in; `None` of a link that an older program made, or of an account that is not ours.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub from: Option<IpAddr>,
     /// Whether it is over TLS.
     pub over_tls: bool,
     /// How the source is worked on.

@@ -7,6 +7,7 @@ pub(crate) mod options;
 pub(crate) mod plan;
 
 use crate::add::Wanted;
+use crate::backup::fill::Role;
 use crate::backup::take::Taking;
 use crate::error::InstanceError;
 use crate::name::InstanceName;
@@ -59,7 +60,7 @@ fn carry_out(plan: &Plan, pairing: &Pairing, progress: &mut dyn Progress) -> Res
         let options = missing(&known.own, side.options(plan.writable == Writable::Both));
         if !options.is_empty() {
             progress.step(&Step::Note(format!("{name} on {}: {}", end.name(), options.join(", "))));
-            end.tell(&Request::Set { name: name.clone(), options })?;
+            end.tell(&Request::Set { name: name.clone(), options, unset: Vec::new() })?;
         }
     }
     bind(plan, &here, &there, progress)
@@ -75,7 +76,10 @@ fn copy_there(
     let (End::Here(root), End::There(ssh)) = (&plan.here, &plan.there) else {
         return Err(InstanceError::Refused(format!("copy {name}: it goes from here to another host")));
     };
-    copy(root, name, ssh, wanted, &Taking::for_a_copy(), progress)
+    // Nobody writes to it between its start and its following.
+    let mut wanted = wanted.clone();
+    wanted.own.push("read_only=ON".to_owned());
+    copy(root, name, ssh, (&wanted, Role::Replica), &Taking::for_a_copy(), progress)
 }
 
 /// Both follow each other; where the second cannot, the first does no more what it has just begun.
@@ -94,7 +98,7 @@ fn bind(plan: &Plan, here: &Known, there: &Known, progress: &mut dyn Progress) -
         // What has failed says more than what cannot be taken back behind it.
         drop(plan.there.tell(&Request::Forget(name.clone())));
         let user = crate::replication::account::user_of(there.standing.server_id);
-        drop(plan.here.tell(&Request::DropAccount { name: name.clone(), user }));
+        drop(plan.here.tell(&Request::DropAccount { name: name.clone(), user, from: None }));
     }
     bound
 }

@@ -181,13 +181,10 @@ pub(crate) fn connect(
         return tell_already(replica.end, &own.name, &address, progress);
     }
     refuse_same_address(replica, source)?;
-    let mut order = prepare(replica, source, bond, again)?;
-    let (over_tls, user) = (order.link.over_tls, order.link.user.clone());
-    let make = Request::MakeAccount {
-        name: source.known.name.clone(),
-        account: account_of(&own.standing, replica.end.reach(&order.host, order.port)?, over_tls),
-        password: order.password.clone(),
-    };
+    let (mut order, account) = prepare(replica, source, bond, again)?;
+    let name = source.known.name.clone();
+    let (over_tls, user, from) = (account.over_tls, account.user.clone(), Some(account.host));
+    let make = Request::MakeAccount { name: name.clone(), account, password: order.password.clone() };
     source.end.tell(&make)?;
     if let Err(error) = replica.end.tell(&Request::Follow(Box::new(order.clone()))) {
         // What has failed says more than what cannot be taken back behind it.
@@ -199,7 +196,7 @@ pub(crate) fn connect(
                 replica.end.tell(&Request::Follow(Box::new(order)))?;
             }
             Ok(_) if !again => {
-                drop(source.end.tell(&Request::DropAccount { name: source.known.name.clone(), user }));
+                drop(source.end.tell(&Request::DropAccount { name, user, from }));
                 return Err(error);
             }
             // It may be in use.
@@ -210,8 +207,13 @@ pub(crate) fn connect(
     Ok(())
 }
 
-/// How the replica is to follow the source, if nothing is in the way.
-fn prepare(replica: &Found<'_>, source: &Found<'_>, bond: Bond, again: bool) -> Result<Order, InstanceError> {
+/// How the replica is to follow the source, and by which account there, if nothing is in the way.
+fn prepare(
+    replica: &Found<'_>,
+    source: &Found<'_>,
+    bond: Bond,
+    again: bool,
+) -> Result<(Order, Account), InstanceError> {
     let (own, other) = (replica.known, source.known);
     let (own_address, address) = (own.address(), other.address());
     let other_name = format!("{} at {address}", other.name);
@@ -225,19 +227,29 @@ fn prepare(replica: &Found<'_>, source: &Found<'_>, bond: Bond, again: bool) -> 
     if !again {
         refuse_unlogged(replica, source)?;
     }
-    let user = user_of(own.standing.server_id);
-    Ok(Order {
+    let trust = trust_in(other, bond.over_tls)?;
+    let host = other.host.to_string();
+    let account = account_of(&own.standing, replica.end.reach(&host, other.port)?, bond.over_tls);
+    let link = Link {
+        source: address.clone(),
+        user: account.user.clone(),
+        from: Some(account.host),
+        over_tls: bond.over_tls,
+        via: bond.via,
+    };
+    let order = Order {
         name: own.name.clone(),
-        host: other.host.to_string(),
+        host,
         port: other.port,
         password: Secret::from(&Password::fresh()?),
-        trust: trust_in(other, bond.over_tls)?,
+        trust,
         beginning,
         options: bond.options,
-        link: Link { source: address.clone(), user, over_tls: bond.over_tls, via: bond.via },
+        link,
         is_mutual: fitness::follows(far, near),
         again,
-    })
+    };
+    Ok((order, account))
 }
 
 /// Held by one command of this host at a time.
@@ -334,7 +346,7 @@ fn refuse_circle(end: &End, source: &Known, own: &Known) -> Result<(), InstanceE
 }
 
 /// How the source is known to be who it is.
-fn trust_in(source: &Known, over_tls: bool) -> Result<Trust, InstanceError> {
+pub(crate) fn trust_in(source: &Known, over_tls: bool) -> Result<Trust, InstanceError> {
     let (name, refuse) = (&source.name, |what: String| {
         InstanceError::Refused(format!("replicate from {} over TLS: {what}", source.name))
     });
@@ -438,6 +450,7 @@ fn follow_foreign(
     let link = Link {
         source: address.clone(),
         user: foreign.user.clone(),
+        from: None,
         over_tls: manner.over_tls,
         via: Via::Foreign,
     };

@@ -5,8 +5,9 @@
 use std::collections::BTreeMap;
 use std::fmt;
 use std::net::IpAddr;
+use std::time::Duration;
 
-use nuthatch_server::{Password, ServerError};
+use nuthatch_server::{Installation, Password, ServerError};
 use serde::{Deserialize, Serialize};
 
 use crate::add::Wanted;
@@ -48,6 +49,9 @@ pub enum Request {
         name: InstanceName,
         /// Its user.
         user: String,
+        /// The one that comes from there; `None` for all of that name.
+        #[serde(default)]
+        from: Option<IpAddr>,
     },
     /// Have an instance follow a source.
     Follow(Box<Order>),
@@ -65,7 +69,12 @@ pub enum Request {
         name: InstanceName,
         /// What.
         options: Vec<String>,
+        /// Those that are to be no own ones any more.
+        #[serde(default)]
+        unset: Vec<String>,
     },
+    /// Which version a server of the host is.
+    VersionOf(Installation),
 }
 
 /// What is told.
@@ -80,6 +89,8 @@ pub enum Answer {
     Survey(Survey),
     /// These, `schema.table` each.
     Tables(Vec<String>),
+    /// It is that version.
+    Version(String),
     /// It is done.
     Done,
     /// It is not, and why, in words that stand behind "failed to".
@@ -113,6 +124,9 @@ pub struct Known {
     pub clients: usize,
     /// The authority that vouches for its server's certificate, in PEM.
     pub authority: Option<String>,
+    /// The option of its certificate whose file is not there.
+    #[serde(default)]
+    pub lacks: Option<String>,
 }
 
 /// A host and its instances.
@@ -195,6 +209,29 @@ impl From<&Password> for Secret {
 impl fmt::Debug for Secret {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("Secret(hidden)")
+    }
+}
+
+impl Survey {
+    /// The numbers that its instances have in replication.
+    pub(crate) fn server_ids(&self) -> impl Iterator<Item = u32> {
+        self.instances.values().map(|record| record.server_id)
+    }
+}
+
+impl Request {
+    /// How long the answer may take: what is done for it waits for other commands and for servers, and all of that ends.
+    pub(crate) fn within(&self) -> Duration {
+        const MINUTE: Duration = Duration::from_secs(60);
+        match self {
+            Self::Look(_) | Self::Reach { .. } | Self::Survey | Self::VersionOf(_) | Self::Tables(_) => {
+                2 * MINUTE
+            }
+            Self::MakeAccount { .. } | Self::DropAccount { .. } | Self::Forget(_) | Self::Set { .. } => {
+                15 * MINUTE
+            }
+            Self::Follow(_) | Self::Add(_) | Self::Restart(_) | Self::Unlogged(_) => 45 * MINUTE,
+        }
     }
 }
 

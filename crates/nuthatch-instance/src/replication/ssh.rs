@@ -1,18 +1,27 @@
 //! Another host, reached by `ssh HOST nuthatch instance … answer`: nothing of ours listens there.
 //!
-//! Secrets go over the standard streams; none is ever an argument. ssh asks nobody: who has no key or agent, or does not know the host's key,
+//! What is asked and sent goes over the standard streams; none of it is ever an argument. ssh asks nobody: who has no key or agent, or does not know the host's key,
 //! is told so by ssh itself.
 
-use std::io::{ErrorKind, Write};
-use std::process::{ChildStdin, Command, Output, Stdio};
+use std::io::{Read, Write};
+use std::process::{Child, ChildStdin, Command, ExitStatus, Stdio};
+use std::sync::mpsc::{Receiver, sync_channel};
+use std::time::Duration;
 
-use nuthatch_server::ServerError;
+use nuthatch_server::{Deadline, ServerError};
 use serde::{Deserialize, Serialize};
 
 use crate::error::InstanceError;
 
 /// Seconds within which a connection has to be there.
 const CONNECT_WITHIN_S: u32 = 15;
+
+/// Seconds after which the other host is asked whether it is still there, and how often it may say nothing.
+const ALIVE_EVERY_S: u32 = 15;
+const UNANSWERED_MAX: u32 = 4;
+
+/// How long what was said may take behind the end of ssh.
+const HEARD_WITHIN: Duration = Duration::from_secs(5);
 
 /// What ssh ends with when it is itself that has failed: ssh(1).
 const SSH_FAILED: i32 = 255;
@@ -57,53 +66,75 @@ impl Ssh {
     /// What `nuthatch instance answer` there says to this.
     ///
     /// # Errors
-    /// [`InstanceError::Refused`] with ssh's words, or those of the program there.
-    pub(crate) fn ask(&self, request: &str) -> Result<Vec<u8>, InstanceError> {
-        let (_, said) = self.run(&["answer".to_owned()], |mut input| {
+    /// [`InstanceError::Refused`] with ssh's words, or those of the program there, or where nothing is said for so long.
+    pub(crate) fn ask(&self, request: &str, within: Duration) -> Result<Vec<u8>, InstanceError> {
+        let feed = |mut input: ChildStdin| {
             // Where ssh has ended before, it says why.
             drop(input.write_all(request.as_bytes()));
-            Ok(())
-        })?;
-        Ok(said)
+        };
+        self.talk("answer", feed, Some(within)).1
     }
 
-    /// The program there was given what `feed` has written, and has done with it what the words say.
-    ///
-    /// # Errors
-    /// As `feed`; as [`ask`](Self::ask).
-    pub(crate) fn run<T>(
+    /// What became of `feed`, which writes what `nuthatch instance receive` there reads, and what that has said then.
+    pub(crate) fn send<T>(
         &self,
-        words: &[String],
-        feed: impl FnOnce(ChildStdin) -> Result<T, InstanceError>,
-    ) -> Result<(T, Vec<u8>), InstanceError> {
+        feed: impl FnOnce(ChildStdin) -> T,
+    ) -> (Option<T>, Result<Vec<u8>, InstanceError>) {
+        self.talk("receive", feed, None)
+    }
+
+    fn talk<T>(
+        &self,
+        word: &str,
+        feed: impl FnOnce(ChildStdin) -> T,
+        within: Option<Duration>,
+    ) -> (Option<T>, Result<Vec<u8>, InstanceError>) {
+        let mut child = match self.command(word).spawn() {
+            Ok(child) => child,
+            Err(error) => return (None, Err(ServerError::file("run", "ssh")(error).into())),
+        };
+        let (Some(input), Some(output), Some(errors)) =
+            (child.stdin.take(), child.stdout.take(), child.stderr.take())
+        else {
+            return (None, Err(self.refuse("it has no standard streams")));
+        };
+        let (said, complained) = (heard(output), heard(errors));
+        let fed = feed(input);
+        let Some(status) = ended(&mut child, within) else {
+            let minutes = within.unwrap_or_default().as_secs() / 60;
+            return (Some(fed), Err(self.refuse(&format!("it has not answered after {minutes} minutes"))));
+        };
+        let outcome = status.map_err(|error| ServerError::file("run", "ssh")(error).into());
+        let outcome = outcome.and_then(|status| self.outcome(status, all_of(&said), &all_of(&complained)));
+        (Some(fed), outcome)
+    }
+
+    fn command(&self, word: &str) -> Command {
         let mut command = Command::new("ssh");
         // A master that ssh left behind would keep our end of its standard error.
         command
             .args(["-T", "-oBatchMode=yes", "-oControlMaster=no"])
             .arg(format!("-oConnectTimeout={CONNECT_WITHIN_S}"));
-        command.args(&self.options).arg("--").arg(&self.host).arg(self.line(words));
+        command.args(&self.options);
+        // What was said first holds: these are for who has said nothing.
+        command
+            .arg(format!("-oServerAliveInterval={ALIVE_EVERY_S}"))
+            .arg(format!("-oServerAliveCountMax={UNANSWERED_MAX}"));
+        command.arg("--").arg(&self.host).arg(self.line(word));
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
-        let mut child = command.spawn().map_err(ServerError::file("run", "ssh"))?;
-        let input = child.stdin.take().ok_or_else(|| self.refuse("it takes no input"))?;
-        std::thread::scope(|scope| {
-            let ended = scope.spawn(|| child.wait_with_output());
-            let fed = feed(input);
-            let said = ended.join().map_err(|_panic| self.refuse("a thread of ours panicked"))?;
-            let said = self.outcome(&said.map_err(ServerError::file("run", "ssh"))?);
-            match (fed, said) {
-                // Who does not take it any more says why.
-                (Err(error), Err(_)) if !is_broken_pipe(&error) => Err(error),
-                (_, Err(theirs)) => Err(theirs),
-                (fed, Ok(said)) => Ok((fed?, said)),
-            }
-        })
+        command
     }
 
     /// What was said; else why it ended.
-    fn outcome(&self, said: &Output) -> Result<Vec<u8>, InstanceError> {
-        let words = last_line(&said.stderr);
-        match said.status.code() {
-            Some(0) => Ok(said.stdout.clone()),
+    fn outcome(
+        &self,
+        status: ExitStatus,
+        said: Vec<u8>,
+        complained: &[u8],
+    ) -> Result<Vec<u8>, InstanceError> {
+        let words = last_line(complained);
+        match status.code() {
+            Some(0) => Ok(said),
             Some(SSH_FAILED) => Err(self.refuse(&words)),
             Some(NOT_FOUND) => {
                 Err(self
@@ -118,15 +149,38 @@ impl Ssh {
     }
 
     /// What the shell there is to run.
-    fn line(&self, words: &[String]) -> String {
+    fn line(&self, word: &str) -> String {
         let root = self.root.as_deref().map_or(String::new(), |root| format!(" --root {}", quoted(root)));
-        let words: String = words.iter().map(|word| format!(" {}", quoted(word))).collect();
-        format!("{} instance{root}{words}", quoted(&self.program))
+        format!("{} instance{root} {word}", quoted(&self.program))
     }
 }
 
-fn is_broken_pipe(error: &InstanceError) -> bool {
-    matches!(error, InstanceError::Server(ServerError::File { source, .. }) if source.kind() == ErrorKind::BrokenPipe)
+/// All that comes from there, in the end.
+fn heard(mut from: impl Read + Send + 'static) -> Receiver<Vec<u8>> {
+    let (to, heard) = sync_channel(1);
+    std::thread::spawn(move || {
+        let mut bytes = Vec::new();
+        // What was said before it broke off counts.
+        drop(from.read_to_end(&mut bytes));
+        drop(to.send(bytes));
+    });
+    heard
+}
+
+fn all_of(heard: &Receiver<Vec<u8>>) -> Vec<u8> {
+    // Who ssh has started for itself may keep the pipes open behind it.
+    heard.recv_timeout(HEARD_WITHIN).unwrap_or_default()
+}
+
+/// How it has ended; `None` where it did not in time, and was ended.
+fn ended(child: &mut Child, within: Option<Duration>) -> Option<std::io::Result<ExitStatus>> {
+    let Some(within) = within else { return Some(child.wait()) };
+    let ended = Deadline::after(within).poll(|| child.try_wait().transpose());
+    if ended.is_none() {
+        drop(child.kill());
+        drop(child.wait());
+    }
+    ended
 }
 
 /// One word of a shell's.
@@ -155,6 +209,15 @@ mod tests {
             assert!(Ssh::new(bad, Vec::new(), "nuthatch", None).is_err(), "{bad:?}");
         }
         let ssh = Ssh::new("db2", Vec::new(), "nuthatch", Some("/srv/it's here".into())).unwrap();
-        assert_eq!(ssh.line(&["answer".to_owned()]), r"nuthatch instance --root '/srv/it'\''s here' answer");
+        assert_eq!(ssh.line("answer"), r"nuthatch instance --root '/srv/it'\''s here' answer");
+    }
+
+    #[test]
+    fn who_says_nothing_is_not_waited_for() {
+        let mut child = Command::new("sleep").arg("100").spawn().unwrap();
+        assert!(ended(&mut child, Some(Duration::from_millis(50))).is_none());
+        assert!(child.try_wait().unwrap().is_some(), "it was ended");
+        let mut child = Command::new("true").spawn().unwrap();
+        assert!(ended(&mut child, Some(Duration::from_secs(60))).unwrap().unwrap().success());
     }
 }

@@ -1,6 +1,7 @@
 //! What a server says of itself that replication depends on.
 
 use std::collections::HashMap;
+use std::fmt;
 
 use nuthatch_net::AnswerTable;
 use nuthatch_server::Kind;
@@ -128,6 +129,13 @@ impl Standing {
 impl FollowingNow {
     fn of(status: &Status) -> Self {
         Self { state: status.following(), over_tls: status.over_tls, why: status.why() }
+    }
+}
+
+impl fmt::Display for FollowingNow {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}", self.state)?;
+        self.why.as_ref().map_or(Ok(()), |why| write!(f, ", {why}"))
     }
 }
 

@@ -97,6 +97,9 @@ pub(crate) enum InstanceCommand {
     /// Answer what another host's nuthatch asks, in JSON on the standard streams
     #[command(hide = true)]
     Answer,
+    /// Make an instance of what another host's nuthatch sends: what is wanted in JSON, and behind it the data
+    #[command(hide = true)]
+    Receive,
     /// Write the option file of an instance anew
     #[command(hide = true)]
     WriteOptions(InstanceOne),
@@ -208,6 +211,10 @@ pub(crate) struct InstanceAddArguments {
     /// Its port [default: the first free one of the host's]
     #[arg(long, value_name = "PORT")]
     pub(crate) port: Option<u16>,
+
+    /// Its number in replication, where another host has taken the one that follows from address and port
+    #[arg(long, value_name = "N")]
+    pub(crate) server_id: Option<u32>,
 
     /// Do not start it with the host
     #[arg(long)]

@@ -108,7 +108,12 @@ pub(super) fn restore(root: &Root, arguments: &InstanceRestoreArguments) -> anyh
     let name = &arguments.one.name;
     let until = arguments.until.as_deref().map(parse_until).transpose()?;
     let origin = origin(name, &arguments.from, until.as_ref())?;
-    let using = Using { identity: arguments.identity.identity.clone(), until, is_another: arguments.another };
+    let using = Using {
+        identity: arguments.identity.identity.clone(),
+        until,
+        is_another: arguments.another,
+        ..Using::default()
+    };
     Root::create(root.dir()).map_err(failed)?;
     let is_there = root.names().map_err(failed)?.contains(name);
     if !is_there {
@@ -204,6 +209,7 @@ fn wanted(arguments: &InstanceRestoreArguments, origin: &Origin) -> anyhow::Resu
         template: template.unwrap_or_else(|| USUAL_TEMPLATE.to_owned()),
         own,
         port: arguments.port,
+        server_id: None,
         enabled: true,
     })
 }

@@ -2,7 +2,7 @@
 
 use anyhow::Context;
 use nuthatch_instance::{
-    End, InstanceName, Manner, Record, Root, SourceChoice, Ssh, Taking, Wanted, Which, Writable,
+    End, InstanceName, Manner, Record, Role, Root, SourceChoice, Ssh, Taking, Wanted, Which, Writable,
 };
 
 use super::backups::{pace, position, those_that_run};
@@ -22,11 +22,21 @@ pub(super) fn clone(root: &Root, arguments: &InstanceCloneArguments) -> anyhow::
         return beside(root, name, new, arguments, &taking);
     };
     let there = ssh(host, &arguments.remote)?;
-    for name in &those_that_run(root, arguments.name.as_slice(), arguments.all)? {
-        let new = arguments.new.as_ref().unwrap_or(name);
-        elsewhere(root, name, new, &there, arguments, &taking)?;
+    let mut all = Vec::new();
+    // Each is looked at before any is copied.
+    for name in those_that_run(root, arguments.name.as_slice(), arguments.all)? {
+        let wanted = there_wanted(root, &name, &there, arguments)?;
+        all.push((name, wanted));
+    }
+    for (name, wanted) in &all {
+        elsewhere(root, name, wanted, &there, arguments, &taking)?;
     }
     Ok(())
+}
+
+/// What it is to be.
+fn role(arguments: &InstanceCloneArguments) -> Role {
+    if arguments.follow.replicate { Role::Replica } else { Role::Alone }
 }
 
 /// On this host.
@@ -37,15 +47,19 @@ fn beside(
     arguments: &InstanceCloneArguments,
     taking: &Taking,
 ) -> anyhow::Result<()> {
-    let record = root.find(name).and_then(|place| place.record()).map_err(failed)?;
+    let (record, role) = (root.find(name).and_then(|place| place.record()).map_err(failed)?, role(arguments));
     let wanted = alike(record, new, arguments.port);
-    let filled = nuthatch_instance::clone(root, name, &wanted, taking, &mut Bars::new()).map_err(failed)?;
+    if role == Role::Replica {
+        nuthatch_instance::check_beside(root, name, !arguments.follow.no_tls).map_err(failed)?;
+    }
+    let filled =
+        nuthatch_instance::clone(root, name, (&wanted, role), taking, &mut Bars::new()).map_err(failed)?;
     print_line(&format!("{new} has the data of {name}, GTID position {}", position(&filled)))?;
     if arguments.no_start {
         return Ok(());
     }
     start_one(root, new, WITHIN)?;
-    if !arguments.follow.replicate {
+    if role == Role::Alone {
         return Ok(());
     }
     let source = SourceChoice::Ours(End::Here(root.clone()), Which::Named(name.clone()));
@@ -53,22 +67,34 @@ fn beside(
     nuthatch_instance::replicate(root, new, &source, manner, &mut lines).map_err(failed)
 }
 
+/// As it is to be on another host, if nothing is in the way.
+fn there_wanted(
+    root: &Root,
+    name: &InstanceName,
+    there: &Ssh,
+    arguments: &InstanceCloneArguments,
+) -> anyhow::Result<Wanted> {
+    let record = root.find(name).and_then(|place| place.record()).map_err(failed)?;
+    let (new, port) = (arguments.new.as_ref().unwrap_or(name), arguments.port.unwrap_or(record.port));
+    let over_tls = arguments.follow.replicate.then_some(!arguments.follow.no_tls);
+    let wanted = alike(record, new, Some(port));
+    nuthatch_instance::check_there(root, name, there, wanted, over_tls).map_err(failed)
+}
+
 /// On another host.
 fn elsewhere(
     root: &Root,
     name: &InstanceName,
-    new: &InstanceName,
+    wanted: &Wanted,
     there: &Ssh,
     arguments: &InstanceCloneArguments,
     taking: &Taking,
 ) -> anyhow::Result<()> {
-    let record = root.find(name).and_then(|place| place.record()).map_err(failed)?;
-    let port = arguments.port.unwrap_or(record.port);
-    let wanted = alike(record, new, Some(port));
-    let mut bars = Bars::new();
-    nuthatch_instance::clone_to(root, name, there, &wanted, taking, &mut bars).map_err(failed)?;
+    let (new, mut bars) = (&wanted.name, Bars::new());
+    let role = role(arguments);
+    nuthatch_instance::clone_to(root, name, there, (wanted, role), taking, &mut bars).map_err(failed)?;
     print_line(&format!("{new} on {} has the data of {name}, and runs", there.host()))?;
-    if !arguments.follow.replicate {
+    if role == Role::Alone {
         return Ok(());
     }
     nuthatch_instance::follow_from(root, name, there, new, !arguments.follow.no_tls, &mut bars)
@@ -82,6 +108,7 @@ fn alike(record: Record, new: &InstanceName, port: Option<u16>) -> Wanted {
         template: record.template,
         own: record.own.iter().map(|(option, value)| format!("{option}={value}")).collect(),
         port,
+        server_id: None,
         enabled: true,
     }
 }

@@ -165,6 +165,13 @@ pub(super) fn answer(root: &Root) -> anyhow::Result<()> {
     print_line(&serde_json::to_string(&answer)?)
 }
 
+/// `nuthatch instance receive`: one instance of another host's, which is told what has become of it.
+pub(super) fn receive(root: &Root) -> anyhow::Result<()> {
+    let received = nuthatch_instance::receive(root, Box::new(std::io::stdin()));
+    let answer = received.unwrap_or_else(|error| Answer::Refused(told(&error)));
+    print_line(&serde_json::to_string(&answer)?)
+}
+
 /// An error with its causes.
 fn told(error: &dyn std::error::Error) -> String {
     let causes = std::iter::successors(Some(error), |error| error.source());

@@ -10,6 +10,10 @@ fn clone_of_one_that_is_written_to_is_whole() {
     for (name, server) in [("maria", "mariadb".to_owned()), ("my", mysql())] {
         host.ok(&["add", name, "--server", &server, "--set", "max_connections=33"]);
         let work = Work::begin(&host, name);
+        host.query(
+            name,
+            "SET GLOBAL event_scheduler = ON; CREATE EVENT work.tick ON SCHEDULE EVERY 1 HOUR DO DO 1",
+        );
         let other = format!("{name}-2");
         let said = host.ok(&["clone", name, &other, "--replicate"]);
         assert!(said.contains("GTID position"), "{said}");
@@ -17,6 +21,12 @@ fn clone_of_one_that_is_written_to_is_whole() {
         await_that(|| checksums(&host, name) == checksums(&host, &other));
         assert_eq!(host.query(&other, "SELECT SUM(balance) FROM work.account"), "800");
         assert_eq!(host.query(&other, "SELECT @@max_connections"), "33");
+        let enabled = "SELECT COUNT(*) FROM information_schema.EVENTS WHERE STATUS = 'ENABLED'";
+        assert_eq!(
+            [host.query(name, enabled), host.query(&other, enabled)],
+            ["1", "0"],
+            "a replica runs none"
+        );
         assert_ne!(host.show(name)["port"], host.show(&other)["port"]);
         let password =
             |name: &str| std::fs::read_to_string(host.path_of(name).join("root.password")).unwrap();

@@ -25,9 +25,13 @@ impl Two {
 
     /// What is said to pair with a host of that name.
     fn words(&self, with: &str, more: &[&str]) -> Vec<String> {
+        self.words_by(env!("CARGO_BIN_EXE_nuthatch"), with, more)
+    }
+
+    /// The same with another program there.
+    fn words_by(&self, program: &str, with: &str, more: &[&str]) -> Vec<String> {
         let config = format!("-F{}", self.sshd.client_config().display());
         let root = self.there.root().display().to_string();
-        let program = env!("CARGO_BIN_EXE_nuthatch");
         let words = [
             "pair",
             "--with",
@@ -48,7 +52,10 @@ impl Two {
     }
 
     fn refused(&self, with: &str, more: &[&str]) -> String {
-        let words = self.words(with, more);
+        self.refused_words(&self.words(with, more))
+    }
+
+    fn refused_words(&self, words: &[String]) -> String {
         let said = self.here.refused(&words.iter().map(String::as_str).collect::<Vec<_>>());
         assert_eq!(said.trim().lines().count(), 1, "one sentence: {said}");
         said
@@ -167,6 +174,7 @@ fn what_cannot_be_paired_is_one_sentence_and_touches_nothing() {
     assert!(said.contains("there is no /nonexistent/nuthatch there"), "{said}");
     assert!(two.refused("there", &[]).contains("say --yes"), "nobody has said yes");
     assert!(two.refused("there", &["nothing", "--yes"]).contains("find nothing"));
+    assert!(two.here.refused(&["host", "--address", "0.0.0.0"]).contains("by which others reach it"));
     // One of that name with another port.
     two.there.ok(&["add", "other"]);
     assert!(two.refused("there", &["shop", "--yes"]).contains("is that of other there"));
@@ -177,8 +185,14 @@ fn what_cannot_be_paired_is_one_sentence_and_touches_nothing() {
 
 fn one_whose_binlogs_are_purged_is_copied_while_it_is_written_to(server: Server) {
     let two = Two::new();
-    two.here.add(server, "shop", &["--set", "max_connections=44"]);
+    two.here.add(server, "shop", &["--set", "max_connections=44", "--set", "event_scheduler=ON"]);
     makes_tables(&two.here, "shop");
+    // What writes by itself goes on here alone.
+    two.here.query(
+        "shop",
+        "CREATE TABLE d.ticks (server_id BIGINT); CREATE USER owner@'%' IDENTIFIED BY 'x'; GRANT ALL ON *.* TO owner@'%'; \
+         CREATE DEFINER = owner@'%' EVENT d.tick ON SCHEDULE EVERY 1 SECOND DO INSERT INTO d.ticks VALUES (@@server_id)",
+    );
     two.here.query("shop", "INSERT INTO d.t (v) VALUES ('old')");
     purge(&two.here, "shop");
     // Writes go on from the beginning to the end.
@@ -206,6 +220,14 @@ fn one_whose_binlogs_are_purged_is_copied_while_it_is_written_to(server: Server)
         await_that(|| host.replica("shop")["state"] == "running");
     }
     assert!(two.pair(&[]).contains("shop is paired already"));
+    two.here.query("shop", "DELETE FROM d.ticks");
+    await_that(|| two.there.query("shop", "SELECT COUNT(*) FROM d.ticks") != "0");
+    let by = |host: &Host| rows_of(host, "shop", "SELECT GROUP_CONCAT(DISTINCT server_id) FROM d.ticks");
+    let here = two.here.query("shop", "SELECT @@server_id");
+    assert_eq!([by(&two.here), by(&two.there)], [here.clone(), here]);
+    let event = "SELECT CONCAT_WS(' ', COUNT(*), SUM(STATUS = 'ENABLED'), MAX(DEFINER)) FROM information_schema.EVENTS";
+    assert_eq!(two.here.query("shop", event), "1 1 owner@%");
+    assert_eq!(two.there.query("shop", event), "1 0 owner@%");
 }
 
 #[test]
@@ -251,8 +273,11 @@ fn source_is_the_one_at_the_address_that_was_said() {
     two.here.ok(&it.iter().map(String::as_str).collect::<Vec<_>>());
 }
 
-/// The password of a replica's login, as MariaDB keeps it for itself.
-fn password_of(host: &Host, name: &str) -> String {
+/// The password of a replica's login, as its server keeps it for itself.
+fn password_of(server: Server, host: &Host, name: &str) -> String {
+    if server == Server::MySql {
+        return host.query(name, "SELECT User_password FROM mysql.slave_master_info");
+    }
     let file = fs::read_to_string(host.path_of(name).join("data/master.info")).expect("it goes well");
     file.lines().nth(5).expect("it goes well").to_owned()
 }
@@ -262,10 +287,13 @@ fn files_with(dir: &Path, word: &str) -> Vec<String> {
     String::from_utf8_lossy(&said.stdout).lines().map(str::to_owned).collect()
 }
 
-#[test]
-fn password_is_in_no_log_and_in_no_process_list() {
+fn secrets_are_in_no_log_and_in_no_process_list(server: Server) {
     let two = Two::new();
-    two.here.add(Server::MariaDb, "shop", &["--set", "general_log=ON", "--set", "long_query_time=0"]);
+    let own = ["general_log=ON", "long_query_time=0", "init_connect=SET @nobodys_business = 1"];
+    two.here.add(server, "shop", &own.map(|option| ["--set", option]).concat());
+    // It goes there as a copy.
+    two.here.query("shop", "CREATE DATABASE d");
+    purge(&two.here, "shop");
     // Who looks all the time at what runs.
     let seen = two.here.root().join("seen");
     let script = format!(
@@ -277,17 +305,36 @@ fn password_is_in_no_log_and_in_no_process_list() {
     looker.kill().expect("it goes well");
     looker.wait().expect("it goes well");
     let seen_all = fs::read_to_string(&seen).unwrap_or_default();
-    assert!(seen_all.contains("answer"), "it has looked");
+    assert!(seen_all.contains("answer") && seen_all.contains("receive"), "it has looked");
+    assert!(!seen_all.contains("nobodys_business"), "an own option is in the process list");
+    assert_eq!(two.there.query("shop", "SELECT @@init_connect"), "SET @nobodys_business = 1");
+    // Where the servers keep it for themselves.
+    let is_its_own = |file: &str| match server {
+        Server::MariaDb => file.ends_with("data/master.info"),
+        Server::MySql => {
+            file.contains("/data/") && !["binlog.", "relay.", ".log"].iter().any(|part| file.contains(part))
+        }
+    };
     for (host, other) in [(&two.here, &two.there), (&two.there, &two.here)] {
-        let password = password_of(host, "shop");
+        let password = password_of(server, host, "shop");
         assert_eq!(password.len(), 24, "{password:?}");
         assert!(!seen_all.contains(&password), "in the process list");
         for host in [host, other] {
             for file in files_with(host.root(), &password) {
-                assert!(file.ends_with("data/master.info"), "{file}");
+                assert!(is_its_own(&file), "{file}");
             }
         }
     }
+}
+
+#[test]
+fn secrets_of_mariadb_are_in_no_log_and_in_no_process_list() {
+    secrets_are_in_no_log_and_in_no_process_list(Server::MariaDb);
+}
+
+#[test]
+fn secrets_of_mysql_are_in_no_log_and_in_no_process_list() {
+    secrets_are_in_no_log_and_in_no_process_list(Server::MySql);
 }
 
 #[test]
@@ -327,7 +374,25 @@ fn running_one_is_cloned_to_another_host_and_followed_there() {
     let again = clone(&["clone", "shop"]);
     let refused = two.here.refused(&again.iter().map(String::as_str).collect::<Vec<_>>());
     assert!(refused.contains("it is there already"), "{refused}");
+    // What could not follow is not copied.
+    two.here.add(Server::MariaDb, "clear", &[]);
+    without_tls(&two.here, "clear");
+    let refused = clone(&["clone", "clear"]);
+    let refused = two.here.refused(&refused.iter().map(String::as_str).collect::<Vec<_>>());
+    assert!(refused.contains("nuthatch instance restart clear"), "{refused}");
     assert_eq!(two.there.list().len(), 2);
+}
+
+/// Its server runs as one that was started before there were certificates.
+fn without_tls(host: &Host, name: &str) {
+    let file = host.path_of(name).join("my.cnf");
+    let text = fs::read_to_string(&file).expect("it goes well");
+    let lines: Vec<&str> = text.lines().filter(|line| !line.starts_with("ssl_")).collect();
+    fs::write(&file, lines.join("\n") + "\n").expect("it goes well");
+    let before = host.server_pid(name);
+    host.kill(before);
+    host.await_another(name, before);
+    assert_eq!(host.query(name, "SELECT @@have_ssl"), "DISABLED");
 }
 
 #[test]

@@ -6,10 +6,6 @@ use nuthatch_server::Kind;
 
 use crate::replication::request::Known;
 
-/// Options that are a pair's, not to be copied from one side to the other.
-pub(crate) const OF_PAIRS: [&str; 4] =
-    ["auto_increment_increment", "auto_increment_offset", "gtid_domain_id", "read_only"];
-
 /// One side of a pair.
 pub(crate) struct Side<'a> {
     pub(crate) of: &'a Known,

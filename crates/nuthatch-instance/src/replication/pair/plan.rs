@@ -7,9 +7,10 @@ use crate::add::Wanted;
 use crate::error::InstanceError;
 use crate::name::InstanceName;
 use crate::record::Record;
+use crate::replication::dialect::OF_PAIRS;
 use crate::replication::end::End;
 use crate::replication::fitness::{BothWays, Looked, are_alike, judge};
-use crate::replication::pair::options::{OF_PAIRS, Side, missing};
+use crate::replication::pair::options::{Side, missing};
 use crate::replication::replicate::{Found, Manner, Writable, follows, refuse_unlogged};
 use crate::replication::request::{Known, Request, Survey, Which};
 use crate::replication::ssh::Ssh;
@@ -180,6 +181,7 @@ impl Plan {
             template: template.clone(),
             own: own.map(|(option, value)| format!("{option}={value}")).collect(),
             port: Some(port),
+            server_id: None,
             enabled: record.enabled,
         })
     }
@@ -279,6 +281,7 @@ fn begun(beside: &Known, seed: Seed) -> Known {
     Known {
         own: std::collections::BTreeMap::new(),
         clients: 0,
+        lacks: None,
         standing: Standing {
             server_id: standing.server_id.wrapping_add(1),
             uuid: String::new(),
