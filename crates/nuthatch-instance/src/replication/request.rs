@@ -16,6 +16,7 @@ use crate::record::Record;
 use crate::replication::fitness::Beginning;
 use crate::replication::link::Link;
 use crate::replication::standing::Standing;
+use crate::replication::status::Following;
 
 /// A question, or an order.
 #[derive(Debug, Serialize, Deserialize)]
@@ -236,6 +237,11 @@ impl Request {
 }
 
 impl Known {
+    /// Whether it follows somebody, and goes on by itself.
+    pub(crate) fn is_running(&self) -> bool {
+        self.standing.following.as_ref().is_some_and(|now| now.state == Following::Running)
+    }
+
     /// HOST:PORT, as a replica is told it.
     #[must_use]
     pub fn address(&self) -> String {

@@ -1,6 +1,15 @@
 //! Whether two hosts reach each other's instances, and those of no third one by mistake.
 
-use std::net::IpAddr;
+use std::io::ErrorKind;
+use std::net::{IpAddr, SocketAddr, TcpStream};
+
+use crate::ask::SOON;
+
+/// Whether each of two hosts can have that address for the other.
+pub(crate) fn between(one: IpAddr, other: IpAddr) -> Result<(), String> {
+    to_source(one, other)?;
+    to_source(other, one)
+}
 
 /// Whether the source's address can be one by which the replica's host reaches it.
 pub(crate) fn to_source(source: IpAddr, replica: IpAddr) -> Result<(), String> {
@@ -28,6 +37,17 @@ pub(crate) fn is_another(source: IpAddr, from: IpAddr) -> Result<(), String> {
 /// What is done about an address.
 const REMEDY: &str = "nuthatch instance host --address IP, before instances are added";
 
+/// Whether this host reaches that one; nobody need listen there yet, and a refusal shows the way as well.
+pub(crate) fn reaches(host: IpAddr, port: u16) -> Result<(), String> {
+    match TcpStream::connect_timeout(&SocketAddr::new(host, port), SOON) {
+        Ok(_) => Ok(()),
+        Err(error) if error.kind() == ErrorKind::ConnectionRefused => Ok(()),
+        Err(error) => Err(format!(
+            "this host does not reach {host}:{port}: {error}; both have to reach each other (a firewall, or an address that is another network's)"
+        )),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -48,6 +68,13 @@ mod tests {
             assert!(said.contains(word) && said.is_empty() == word.is_empty(), "{said}");
         }
         let [real, loopback]: [IpAddr; 2] = ["10.0.0.1", "127.0.0.1"].map(|text| text.parse().unwrap());
+        assert!(between(real, loopback).is_err(), "the one there is not reached by anybody");
         assert!(is_another(real, real).is_err() && is_another(loopback, loopback).is_ok());
+    }
+
+    #[test]
+    fn port_on_which_nobody_listens_is_reached() {
+        let free = std::net::TcpListener::bind(("127.0.0.1", 0)).unwrap().local_addr().unwrap();
+        assert_eq!(reaches(free.ip(), free.port()), Ok(()));
     }
 }

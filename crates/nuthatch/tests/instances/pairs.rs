@@ -1,6 +1,7 @@
 //! Two hosts, of which the second is reached by an sshd of the test's own: pairs in both directions.
 
 use std::fs;
+use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
@@ -59,6 +60,31 @@ impl Two {
         let said = self.here.refused(&words.iter().map(String::as_str).collect::<Vec<_>>());
         assert_eq!(said.trim().lines().count(), 1, "one sentence: {said}");
         said
+    }
+
+    /// A program for the other host that does what ours does, but for requests with that word, of which it makes what the script says: `$program`
+    /// answers `$request`.
+    fn odd_program(&self, word: &str, script: &str) -> String {
+        let path = self.there.root().join("odd-nuthatch");
+        let text = format!(
+            "#!/bin/sh\nprogram() {{ {} \"$@\"; }}\ncase \"$*\" in *answer) ;; *) program \"$@\"; exit $?;; esac\nrequest=$(cat)\n\
+             answer() {{ printf %s \"$request\" | program \"$@\"; }}\n\
+             case $request in *{word}*) {script};; *) answer \"$@\";; esac\n",
+            env!("CARGO_BIN_EXE_nuthatch")
+        );
+        fs::write(&path, text).expect("it goes well");
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).expect("it goes well");
+        path.display().to_string()
+    }
+
+    /// Both replicate, and what is written to the one arrives at the other.
+    fn replicates(&self, name: &str, mark: &str) {
+        for host in [&self.here, &self.there] {
+            await_that(|| host.replica(name)["state"] == "running");
+        }
+        self.here.query(name, &format!("INSERT INTO d.t (v) VALUES ('{mark}')"));
+        let found = format!("SELECT v FROM d.t WHERE v = '{mark}'");
+        await_that(|| rows_of(&self.there, name, &found) == mark);
     }
 }
 
@@ -175,6 +201,12 @@ fn what_cannot_be_paired_is_one_sentence_and_touches_nothing() {
     assert!(two.refused("there", &[]).contains("say --yes"), "nobody has said yes");
     assert!(two.refused("there", &["nothing", "--yes"]).contains("find nothing"));
     assert!(two.here.refused(&["host", "--address", "0.0.0.0"]).contains("by which others reach it"));
+    // The one here has nothing, and must not be what the other one becomes.
+    two.there.add(Server::MariaDb, "shop", &[]);
+    makes_tables(&two.there, "shop");
+    let said = two.refused("there", &["shop", "--yes"]);
+    assert!(said.contains("say it there"), "{said}");
+    two.there.ok(&["remove", "shop", "--yes", "shop", "--destroy-data"]);
     // One of that name with another port.
     two.there.ok(&["add", "other"]);
     assert!(two.refused("there", &["shop", "--yes"]).contains("is that of other there"));
@@ -338,6 +370,99 @@ fn secrets_of_mysql_are_in_no_log_and_in_no_process_list() {
 }
 
 #[test]
+fn what_fails_in_the_second_direction_leaves_no_first_one() {
+    let two = Two::new();
+    two.here.add(Server::MariaDb, "shop", &[]);
+    makes_tables(&two.here, "shop");
+    let program = two.odd_program("make_account", r#"echo '{"refused":"make it: no"}'"#);
+    let said = two.refused_words(&two.words_by(&program, "there", &["--yes"]));
+    assert!(said.contains("make it: no"), "{said}");
+    for host in [&two.here, &two.there] {
+        assert_eq!(host.replica("shop")["source"], serde_json::Value::Null);
+        assert!(!host.root().join("links/shop.json").exists());
+        let accounts = "SELECT COUNT(*) FROM mysql.user WHERE User LIKE 'nuthatch%'";
+        assert_eq!(host.query("shop", accounts), "0");
+    }
+    two.pair(&["--yes"]);
+    two.replicates("shop", "then");
+}
+
+#[test]
+fn ssh_that_is_cut_behind_the_work_leaves_no_replica_without_its_account() {
+    let two = Two::new();
+    two.here.add(Server::MariaDb, "shop", &[]);
+    makes_tables(&two.here, "shop");
+    let program = two.odd_program(r#"'{"follow"'"#, "answer \"$@\" > /dev/null; kill -9 $PPID");
+    let said = two.refused_words(&two.words_by(&program, "there", &["--yes"]));
+    assert!(said.contains("over ssh"), "{said}");
+    await_that(|| two.there.replica("shop")["state"] == "running");
+    two.there.query("shop", "STOP SLAVE; START SLAVE");
+    await_that(|| two.there.replica("shop")["state"] == "running");
+    two.pair(&["--yes"]);
+    two.replicates("shop", "then");
+}
+
+#[test]
+fn one_that_was_read_only_is_written_to_behind_pairing() {
+    let two = Two::new();
+    two.here.add(Server::MariaDb, "shop", &["--set", "read_only=ON"]);
+    makes_tables(&two.here, "shop");
+    two.here.query("shop", "SET GLOBAL read_only = OFF");
+    // What the one there would have for its number is taken.
+    let octets: Vec<u32> = two.there.address().split('.').map(|octet| octet.parse().unwrap()).collect();
+    let port = u32::try_from(two.here.show("shop")["port"].as_u64().unwrap()).unwrap();
+    let taken = ((octets[2] << 24) + (octets[3] << 16) + port).to_string();
+    two.here.add(Server::MariaDb, "other", &["--server-id", &taken]);
+    assert!(two.here.refused(&["add", "third", "--server-id", &taken]).contains("of no other instance"));
+    let said = two.pair(&["shop", "--yes"]);
+    assert!(said.contains("here: auto_increment_increment=2") && said.contains("read_only=OFF"), "{said}");
+    two.replicates("shop", "one");
+    let row = two.there.show("shop");
+    assert_ne!(row["server_id"].to_string(), taken);
+    assert!(said.contains(&format!("gtid_domain_id={}", row["server_id"])), "{said}");
+    let read_only = |host: &Host| host.query("shop", "SELECT @@read_only + 0");
+    assert_eq!([read_only(&two.here), read_only(&two.there)], ["0", "1"]);
+    // At run time too: its option says so already.
+    two.here.query("shop", "SET GLOBAL read_only = ON");
+    two.pair(&["shop", "--yes"]);
+    assert_eq!([read_only(&two.here), read_only(&two.there)], ["0", "1"]);
+}
+
+#[test]
+fn pair_is_told_as_it_is_and_not_as_it_would_be() {
+    let two = Two::new();
+    two.here.add(Server::MariaDb, "shop", &[]);
+    makes_tables(&two.here, "shop");
+    let said = two.pair(&["--no-tls", "--yes"]);
+    assert!(said.contains("not encrypted"), "{said}");
+    two.replicates("shop", "clear");
+    for host in [&two.here, &two.there] {
+        assert_eq!(host.replica("shop")["over_tls"], false);
+    }
+    assert!(two.refused("there", &[]).contains("replicates already, not encrypted"));
+    assert!(two.pair(&["--no-tls"]).contains("shop is paired already"));
+    // Clients keep the steps of AUTO_INCREMENT that they began with.
+    let client = ["client", "shop", "--", "--execute", "SELECT SLEEP(100)"];
+    let mut client = two.here.command(&client).stdout(Stdio::null()).spawn().expect("it goes well");
+    await_that(|| {
+        two.here.query(
+            "shop",
+            "SELECT COUNT(*) FROM information_schema.PROCESSLIST WHERE INFO LIKE 'SELECT SLEEP%'",
+        ) == "1"
+    });
+    let said = two.refused("there", &["--no-tls", "--both-writable", "--yes"]);
+    assert!(said.contains("1 clients are connected to it"), "{said}");
+    client.kill().expect("it goes well");
+    client.wait().expect("it goes well");
+    // One that does not replicate is not told to be paired.
+    two.there.ok(&["replicate", "shop", "--stop"]);
+    let said = two.refused("there", &["--no-tls"]);
+    assert!(said.contains("shop on there: stopped") && said.contains("--repair"), "{said}");
+    two.there.ok(&["replicate", "shop", "--go-on"]);
+    two.replicates("shop", "again");
+}
+
+#[test]
 fn running_one_is_cloned_to_another_host_and_followed_there() {
     let two = Two::new();
     for (name, server) in [("shop", Server::MariaDb), ("blog", Server::MySql)] {
@@ -393,6 +518,22 @@ fn without_tls(host: &Host, name: &str) {
     host.kill(before);
     host.await_another(name, before);
     assert_eq!(host.query(name, "SELECT @@have_ssl"), "DISABLED");
+}
+
+#[test]
+fn one_that_has_no_certificate_is_restarted_for_it_if_it_can_start() {
+    let two = Two::new();
+    two.here.add(Server::MariaDb, "shop", &[]);
+    makes_tables(&two.here, "shop");
+    without_tls(&two.here, "shop");
+    let pid = two.here.server_pid("shop");
+    two.here.ok(&["set", "shop", "ssl_cert=/nonexistent/cert.pem", "ssl_key=/nonexistent/key.pem"]);
+    let said = two.refused("there", &["--yes"]);
+    assert!(said.contains("would not start: the file of ssl_cert=/nonexistent/cert.pem"), "{said}");
+    assert_eq!((two.here.server_pid("shop"), two.there.list().len()), (pid, 0));
+    two.here.ok(&["set", "shop", "--unset", "ssl_cert", "--unset", "ssl_key"]);
+    assert!(two.pair(&["--yes"]).contains("here: restarted, for its certificate"));
+    two.replicates("shop", "restarted");
 }
 
 #[test]

@@ -1,18 +1,19 @@
 //! What pairing comes to: what is on both sides, what is added, which options change, who is written to. Nothing is touched for it.
 
+use std::collections::BTreeSet;
 use std::fmt;
-use std::net::IpAddr;
 
 use crate::add::Wanted;
 use crate::error::InstanceError;
 use crate::name::InstanceName;
-use crate::record::Record;
+use crate::record::{Record, free_server_id};
 use crate::replication::dialect::OF_PAIRS;
 use crate::replication::end::End;
 use crate::replication::fitness::{BothWays, Looked, are_alike, judge};
-use crate::replication::pair::options::{Side, missing};
+use crate::replication::pair::options::{Side, missing, refuse_old_sessions};
 use crate::replication::replicate::{Found, Manner, Writable, follows, refuse_unlogged};
 use crate::replication::request::{Known, Request, Survey, Which};
+use crate::replication::route;
 use crate::replication::ssh::Ssh;
 use crate::replication::standing::Standing;
 use crate::root::Root;
@@ -42,7 +43,8 @@ pub(crate) struct Pairing {
 #[derive(Debug)]
 pub(crate) enum Other {
     There(Box<Known>),
-    Missing(Box<Wanted>, Seed),
+    /// As it would be added, from where it has its data, and which version its server is.
+    Missing(Box<Wanted>, Seed, String),
 }
 
 /// From where one that is added has what the one here holds already.
@@ -73,11 +75,11 @@ impl Plan {
             pairings: Vec::new(),
         };
         let (own, others) = (plan.here.survey()?, plan.there.survey()?);
-        plan.check_addresses(own.address, others.address)?;
+        let mut server_ids = own.server_ids().chain(others.server_ids()).collect();
         let all: Vec<InstanceName> = own.instances.keys().cloned().collect();
         for name in if names.is_empty() { &all } else { names } {
             let place = root.find(name)?;
-            let pairing = plan.look_at(name, &place.record()?, &own, &others)?;
+            let pairing = plan.look_at(name, &place.record()?, (&own, &others), &mut server_ids)?;
             plan.pairings.push(pairing);
         }
         if plan.pairings.is_empty() {
@@ -102,29 +104,22 @@ impl Plan {
         InstanceError::Refused(format!("pair with {}: {what}", self.there.name()))
     }
 
-    fn check_addresses(&self, here: IpAddr, there: IpAddr) -> Result<(), InstanceError> {
-        if here != there {
-            return Ok(());
-        }
-        Err(self.refuse(&format!(
-            "the instances of both hosts listen on {here}: each needs an address that the other reaches, and is the host it is taken for \
-             (nuthatch instance host --address IP, before instances are added)"
-        )))
-    }
-
     fn look_at(
         &self,
         name: &InstanceName,
         record: &Record,
-        own: &Survey,
-        others: &Survey,
+        (own, others): (&Survey, &Survey),
+        server_ids: &mut BTreeSet<u32>,
     ) -> Result<Pairing, InstanceError> {
+        let refuse = |what: String| self.refuse(&what);
+        let other = others.instances.get(name);
+        let there = other.map_or(others.address, |other| other.address);
+        route::between(record.address, there).map_err(refuse)?;
         let here = self.here.look(Which::Named(name.clone()))?;
         let from = self.there.reach(&here.host.to_string(), here.port)?;
-        if from == here.host && !from.is_loopback() {
-            return Err(self.refuse(&format!("it reaches {} as its own address", here.address())));
-        }
-        let there = match others.instances.get(name) {
+        route::is_another(here.host, from).map_err(refuse)?;
+        route::reaches(there, record.port).map_err(refuse)?;
+        let there = match other {
             Some(other) => {
                 self.are_alike(name, record, other)?;
                 let known = self.there.look(Which::Named(name.clone()))?;
@@ -135,12 +130,30 @@ impl Plan {
                 }
                 Other::There(Box::new(known))
             }
-            None => Other::Missing(
-                Box::new(self.can_be_added(name, record, own, others)?),
-                seed_of(&self.here, &here)?,
-            ),
+            None => self.missing_one(&here, record, (own, others), server_ids)?,
         };
         self.judge(here, there)
+    }
+
+    /// One that is to be added there, with a number that nobody has.
+    fn missing_one(
+        &self,
+        here: &Known,
+        record: &Record,
+        (own, others): (&Survey, &Survey),
+        server_ids: &mut BTreeSet<u32>,
+    ) -> Result<Other, InstanceError> {
+        let seed = seed_of(&self.here, here)?;
+        let mut wanted = self.can_be_added(&here.name, record, own, others)?;
+        let version = self.there.version_of(&wanted.server)?;
+        let server_id = free_server_id(others.address, record.port, server_ids);
+        server_ids.insert(server_id);
+        wanted.server_id = Some(server_id);
+        if seed == Seed::Copy || self.writable == Writable::Source {
+            // Nobody writes to it between its start and its following.
+            wanted.own.push("read_only=ON".to_owned());
+        }
+        Ok(Other::Missing(Box::new(wanted), seed, version))
     }
 
     fn are_alike(&self, name: &InstanceName, here: &Record, there: &Record) -> Result<(), InstanceError> {
@@ -189,25 +202,10 @@ impl Plan {
     /// Whether both can follow each other, and what that takes.
     fn judge(&self, here: Known, there: Other) -> Result<Pairing, InstanceError> {
         let both_writable = self.writable == Writable::Both;
-        let address = here.address();
-        let looked = |known: &'_ Known| format!("{} at {}", known.name, known.address());
-        let (here_name, mut lines) = (looked(&here), Vec::new());
-        let near = Looked { name: &here_name, address: &address, standing: &here.standing };
-        let known = match &there {
-            Other::There(known) => (**known).clone(),
-            Other::Missing(_, seed) => begun(&here, *seed),
-        };
-        let (there_name, there_address) = match &there {
-            Other::There(known) => (looked(known), known.address()),
-            Other::Missing(..) => (format!("{} on {}", here.name, self.there.name()), String::new()),
-        };
-        let far = Looked { name: &there_name, address: &there_address, standing: &known.standing };
-        let follow_each_other = (follows(&known, &address)?, follows(&here, &there_address)?);
-        if !follow_each_other.0 {
-            judge(far, near, BothWays::Wanted)?;
-        }
-        if !follow_each_other.1 {
-            are_alike(near, far).map_err(|what| self.refuse(&what))?;
+        let known = there.known(&here);
+        let follow_each_other = self.judge_both(&here, &there, &known)?;
+        for (one, follows) in [(&here, follow_each_other.1), (&known, follow_each_other.0)] {
+            self.refuse_other_secrecy(one, follows)?;
         }
         let is_second_here =
             here.standing.read_only && matches!(&there, Other::There(known) if !known.standing.read_only);
@@ -215,19 +213,14 @@ impl Plan {
             Side { of: &here, with: &known, is_second: is_second_here },
             Side { of: &known, with: &here, is_second: !is_second_here },
         );
-        let near_options = missing(&here.own, near.options(both_writable));
-        let mut far_options = missing(&known.own, far.options(both_writable));
-        if let Other::Missing(..) = &there {
-            // Its number is not known before it is there.
-            far_options.iter_mut().filter(|option| option.starts_with("gtid_")).for_each(|option| {
-                "gtid_domain_id=(its server_id)".clone_into(option);
-            });
+        let near_options = missing(&here, near.options(both_writable));
+        let far_options = missing(&known, far.options(both_writable));
+        if both_writable && !(near_options.is_empty() && far_options.is_empty()) {
+            refuse_old_sessions(&here)?;
+            refuse_old_sessions(&known)?;
         }
-        for (known, options) in [(&here, &near_options), (&known, &far_options)] {
-            self.refuse_old_sessions(known, options)?;
-        }
-        lines.extend(self.lines_of("here", &here, &near_options));
-        if let Other::Missing(_, seed) = &there {
+        let mut lines = self.lines_of("here", &here, &near_options);
+        if let Other::Missing(_, seed, _) = &there {
             let how = if *seed == Seed::Copy { ", as a copy of the one here" } else { "" };
             lines.push(format!("{}: added{how}, port {}", self.there.name(), here.port));
         }
@@ -238,23 +231,60 @@ impl Plan {
         Ok(Pairing { here, there, is_second_here, is_done, lines })
     }
 
-    /// Sessions keep the steps of AUTO_INCREMENT that they began with: such a one would give the numbers of the other side.
-    fn refuse_old_sessions(&self, known: &Known, options: &[String]) -> Result<(), InstanceError> {
-        let changes = options.iter().any(|option| option.starts_with("auto_increment_"));
-        if self.writable != Writable::Both || !changes || known.clients == 0 {
-            return Ok(());
+    /// Whether the one there follows the one here, and the other way round; refused where one that does not could not.
+    fn judge_both(&self, here: &Known, there: &Other, known: &Known) -> Result<(bool, bool), InstanceError> {
+        let address = here.address();
+        let looked = |known: &'_ Known| format!("{} at {}", known.name, known.address());
+        let here_name = looked(here);
+        let near = Looked { name: &here_name, address: &address, standing: &here.standing };
+        let (there_name, there_address) = match &there {
+            Other::There(known) => (looked(known), known.address()),
+            Other::Missing(..) => (format!("{} on {}", here.name, self.there.name()), String::new()),
+        };
+        let far = Looked { name: &there_name, address: &there_address, standing: &known.standing };
+        let follow_each_other = (follows(known, &address)?, follows(here, &there_address)?);
+        if !follow_each_other.0 {
+            if is_blank(&here.standing) && !is_blank(&known.standing) {
+                return Err(self.refuse(&format!(
+                    "{here_name} has no transactions, and {there_name} has: say it there (nuthatch instance pair, on {}), so that the one here \
+                     gets what it has",
+                    self.there.name()
+                )));
+            }
+            judge(far, near, BothWays::Wanted)?;
         }
+        if !follow_each_other.1 {
+            are_alike(near, far).map_err(|what| self.refuse(&what))?;
+        }
+        Ok(follow_each_other)
+    }
+
+    /// What replicates already is as it was told to be; and nobody is stopped who could not start again.
+    fn refuse_other_secrecy(&self, known: &Known, follows: bool) -> Result<(), InstanceError> {
+        let whose = format!("{} at {}", known.name, known.address());
+        if let Some(option) = known.lacks.as_ref().filter(|_| self.over_tls && !known.standing.has_tls) {
+            return Err(self.refuse(&format!(
+                "{whose} has TLS from a restart on, and would not start: the file of {option} is not there; put it there, unset that, or say \
+                 --no-tls"
+            )));
+        }
+        let Some(now) = known.standing.following.as_ref().filter(|_| follows) else { return Ok(()) };
+        let (is_so, but) = match (now.over_tls, self.over_tls) {
+            (true, false) => ("over TLS", "say it without --no-tls"),
+            (false, true) => ("not encrypted", "say --no-tls"),
+            _ => return Ok(()),
+        };
         Err(self.refuse(&format!(
-            "{} clients are connected to {} at {}, and keep counting rows by 1 until they leave: have them leave (nuthatch instance \
-             maintenance), then pair with --both-writable",
-            known.clients,
-            known.name,
-            known.address()
+            "{whose} replicates already, {is_so}: {but}; for another way end that first (nuthatch instance replicate {} --forget, on both hosts)",
+            known.name
         )))
     }
 
     fn lines_of(&self, whose: &str, known: &Known, options: &[String]) -> Vec<String> {
         let mut lines = Vec::new();
+        if let Some(now) = known.standing.following.as_ref().filter(|_| !known.is_running()) {
+            lines.push(format!("{whose}: does not replicate now: {now}"));
+        }
         if self.over_tls && !known.standing.has_tls {
             lines.push(format!("{whose}: restarted, for its certificate"));
         }
@@ -263,6 +293,26 @@ impl Plan {
         }
         lines
     }
+}
+
+impl Other {
+    /// What it says of itself, or would say.
+    pub(crate) fn known(&self, beside: &Known) -> Known {
+        match self {
+            Self::There(known) => (**known).clone(),
+            Self::Missing(wanted, seed, version) => {
+                let begun = begun(beside, *seed);
+                let server_id = wanted.server_id.unwrap_or(begun.standing.server_id);
+                let standing = Standing { server_id, version: version.clone(), ..begun.standing };
+                Known { standing, ..begun }
+            }
+        }
+    }
+}
+
+/// Whether it has no transactions, of its own or of others.
+fn is_blank(standing: &Standing) -> bool {
+    standing.executed.is_empty() && standing.known.is_empty()
 }
 
 /// From where one that is added beside it could have what it holds.
