@@ -57,6 +57,13 @@ impl Session {
             }),
         }
     }
+
+    /// The value of a global variable; `None` where the server has none of that name.
+    pub(crate) async fn in_force(&mut self, name: &str) -> Option<String> {
+        let value = self.ask(&format!("SELECT @@GLOBAL.{name}"), PATIENTLY).await.ok()?;
+        let value = value.rows.first()?.first()?.clone()?;
+        Some(String::from_utf8_lossy(&value).into_owned())
+    }
 }
 
 /// Runs what asks servers, on this thread.

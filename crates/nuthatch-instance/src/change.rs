@@ -161,7 +161,7 @@ async fn set_all(place: &Place, settings: &Settings, changed: &mut [Changed]) ->
     for one in changed.iter_mut() {
         let value = settings.value(&one.name);
         let literal = value.map_or_else(|| "DEFAULT".to_owned(), literal);
-        let before = in_force(&mut session, &one.name).await;
+        let before = session.in_force(&one.name).await;
         match session.ask(&format!("SET GLOBAL {} = {literal}", one.name), PATIENTLY).await {
             Ok(_) => {
                 one.when = When::Now;
@@ -208,7 +208,7 @@ impl OptionsBefore {
             let mut session = Session::open(place).await?;
             let mut options = Vec::new();
             for name in names? {
-                let in_force = in_force(&mut session, &name).await;
+                let in_force = session.in_force(&name).await;
                 let (own, line) = (own.get(&name).cloned(), lines.get(&name).cloned());
                 options.push(OptionBefore { name, own, line, in_force });
             }
@@ -236,10 +236,10 @@ impl OptionsBefore {
     async fn set(&self, place: &Place) -> Result<(), InstanceError> {
         let mut session = Session::open(place).await?;
         // Only by a fence of MySQL's, which SET GLOBAL read_only = OFF would lift too.
-        let is_fenced = in_force(&mut session, "super_read_only").await.is_some_and(|value| value == "1");
+        let is_fenced = session.in_force("super_read_only").await.is_some_and(|value| value == "1");
         for option in &self.0 {
             let Some(before) = &option.in_force else { continue };
-            let is_so = in_force(&mut session, &option.name).await.as_ref() == Some(before);
+            let is_so = session.in_force(&option.name).await.as_ref() == Some(before);
             if is_so || (is_fenced && option.name == "read_only") {
                 continue;
             }
@@ -247,13 +247,6 @@ impl OptionsBefore {
         }
         Ok(())
     }
-}
-
-/// The value of a variable; `None` where the server has none of that name.
-async fn in_force(session: &mut Session, name: &str) -> Option<String> {
-    let value = session.ask(&format!("SELECT @@GLOBAL.{name}"), PATIENTLY).await.ok()?;
-    let value = value.rows.first()?.first()?.clone()?;
-    Some(String::from_utf8_lossy(&value).into_owned())
 }
 
 /// A value of an option file as SQL.

@@ -32,7 +32,6 @@ pub(crate) const AT_LENGTH: Duration = Duration::from_secs(7 * 86_400);
 pub(crate) struct Scratch {
     place: Place,
     child: Child,
-    version: String,
 }
 
 impl Scratch {
@@ -57,7 +56,7 @@ impl Scratch {
             .current_dir(place.data())
             .spawn()
             .map_err(ServerError::file("run", &program))?;
-        let mut scratch = Self { place: place.clone(), child, version: String::new() };
+        let mut scratch = Self { place: place.clone(), child };
         scratch.await_answer()?;
         nuthatch_server::remove_file(&place.init_file())?;
         Ok(scratch)
@@ -72,11 +71,7 @@ impl Scratch {
             Some(Ok(session.version().to_owned()))
         };
         match Deadline::after(START_WITHIN).poll(look) {
-            Some(Ok(version)) => {
-                self.place.note_data_version(&version)?;
-                self.version = version;
-                Ok(())
-            }
+            Some(Ok(version)) => self.place.note_data_version(&version),
             Some(Err(what)) => Err(self.not_started(what)),
             None => Err(self.not_started("it does not answer".into())),
         }
@@ -92,20 +87,9 @@ impl Scratch {
         self.ask_within(sql, PATIENTLY)
     }
 
-    /// The server's version.
-    pub(crate) fn version(&self) -> &str {
-        &self.version
-    }
-
-    /// All of it is done, in one session.
-    pub(crate) fn ask_all(&self, statements: &[String]) -> Result<(), InstanceError> {
-        wait_for(async {
-            let mut session = Session::open(&self.place).await?;
-            for statement in statements {
-                session.ask(statement, PATIENTLY).await?;
-            }
-            Ok(())
-        })
+    /// A connection to it.
+    pub(crate) async fn session(&self) -> Result<Session, InstanceError> {
+        Session::open(&self.place).await
     }
 
     /// The answer to a statement that may take long.

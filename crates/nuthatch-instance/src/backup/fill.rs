@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use nuthatch_server::{Installation, Kind, ServerError, remove_leftover};
 use serde::{Deserialize, Serialize};
 
+use crate::ask::wait_for;
 use crate::backup::events;
 use crate::backup::job::{refuse_outside, room_for};
 use crate::backup::manifest::Manifest;
@@ -104,7 +105,11 @@ pub(crate) fn fill(
         scratch.ask(&format!("SET GLOBAL gtid_slave_pos = '{gtid}'"))?;
     }
     if using.role == Role::Replica {
-        events::disable(&scratch, record.server.kind)?;
+        wait_for(async {
+            let mut session = scratch.session().await?;
+            let enabled = events::enabled(&mut session).await?;
+            events::disable(&mut session, record.server.kind, &enabled).await
+        })?;
     }
     if let Some(Until::Gtid(wanted)) = &using.until
         && let Some(missing) = wanted.split(',').find(|one| !gtid.split(',').any(|there| there == *one))

@@ -1,13 +1,14 @@
 //! Having one instance of this host follow a source, and not any more.
 //!
-//! The login is tried as the server will use it, before anything is touched; what fails behind that is taken back: options, source, what is
-//! remembered.
+//! The login is tried as the server will use it, before anything is touched; what fails behind that is taken back: options, events, source,
+//! what is remembered.
 
 use std::time::Duration;
 
 use nuthatch_server::{Deadline, Kind, Password, lock};
 
 use crate::ask::{PATIENTLY, Session, wait_for};
+use crate::backup::events::{self, Event};
 use crate::certificates;
 use crate::change::{Change, OptionsBefore, change};
 use crate::error::InstanceError;
@@ -42,8 +43,9 @@ pub(crate) fn follow(root: &Root, order: &Order) -> Result<(), InstanceError> {
     if !order.options.is_empty() {
         change(root, &place, &Change { set: order.options.clone(), ..Change::default() })?;
     }
-    let mut told = Told::Nothing;
-    let begun = wait_for(refuse_late(&place, order, &password))
+    let (mut told, mut silenced) = (Told::Nothing, Vec::new());
+    let begun = wait_for(silence(&place, &mut silenced))
+        .and_then(|()| wait_for(refuse_late(&place, order, &password)))
         .and_then(|()| tell(&place, order, &password, &mut told))
         .and_then(|()| start(&place));
     if begun.is_err() {
@@ -52,9 +54,23 @@ pub(crate) fn follow(root: &Root, order: &Order) -> Result<(), InstanceError> {
             Told::Nothing => forget_notes(&place),
             Told::Source => forget(&place),
         });
+        drop(wait_for(async { events::enable(&mut Session::open(&place).await?, &silenced).await }));
         drop(before.take_back(root, &place));
     }
     begun
+}
+
+/// Where nobody writes to it, no event of its own does: they are its source's to run. Which were enabled is told first.
+async fn silence(place: &Place, silenced: &mut Vec<Event>) -> Result<(), InstanceError> {
+    let kind = place.record()?.server.kind;
+    let mut session = Session::open(place).await?;
+    let is_written_to =
+        session.in_force("read_only").await.is_some_and(|value| value == "0" || value == "OFF");
+    if is_written_to {
+        return Ok(());
+    }
+    *silenced = events::enabled(&mut session).await?;
+    events::disable(&mut session, kind, silenced).await
 }
 
 /// Whether the server may have been told its source.

@@ -401,17 +401,22 @@ fn tables_that_are_in_no_binlog_of_a_mysql_are_not_left_out() {
     tables_that_are_in_no_binlog_of_the_source_are_not_left_out(Server::MySql);
 }
 
-fn fenced_server_stays_fenced_where_replication_fails(server: Server) {
-    let host = Host::new();
-    host.add(server, "source", &[]);
-    host.add(server, "replica", &[]);
-    // It may log in, and may not replicate.
+/// By an account that may log in, and may not replicate.
+fn replicates_as_who_may_not(host: &Host) -> [String; 8] {
     host.query("source", "CREATE USER u@'%' IDENTIFIED BY 'right'");
     let password = host.root().join("password");
     fs::write(&password, "right\n").expect("it goes well");
     let file = password.to_str().expect("it goes well");
     let address = format!("{}:{}", host.address(), host.port("source"));
-    let words = ["replicate", "replica", "--from", &address, "--user", "u", "--password-file", file];
+    ["replicate", "replica", "--from", &address, "--user", "u", "--password-file", file].map(str::to_owned)
+}
+
+fn fenced_server_stays_fenced_where_replication_fails(server: Server) {
+    let host = Host::new();
+    host.add(server, "source", &[]);
+    host.add(server, "replica", &[]);
+    let words = replicates_as_who_may_not(&host);
+    let words = words.each_ref().map(String::as_str);
     let (fence, fences) = match server {
         Server::MariaDb => ("SET GLOBAL read_only = 1", "SELECT @@GLOBAL.read_only + 0"),
         Server::MySql => {
@@ -435,6 +440,44 @@ fn fenced_mariadb_stays_fenced_where_replication_fails() {
 #[test]
 fn fenced_mysql_stays_fenced_where_replication_fails() {
     fenced_server_stays_fenced_where_replication_fails(Server::MySql);
+}
+
+fn own_events_of_a_replica_run_no_more(server: Server) {
+    let host = Host::new();
+    host.add(server, "source", &[]);
+    host.add(server, "replica", &[]);
+    host.query(
+        "replica",
+        "SET sql_log_bin = 0; CREATE DATABASE own; CREATE USER owner@'%' IDENTIFIED BY 'x'; GRANT ALL ON own.* TO owner@'%'; \
+         CREATE DEFINER = owner@'%' EVENT own.tick ON SCHEDULE EVERY 1 HOUR DO DO 1",
+    );
+    let is_mysql = server == Server::MySql;
+    if is_mysql {
+        // As a proxy does it to a primary whose place another one has taken.
+        host.query("replica", "SET GLOBAL super_read_only = 1");
+    }
+    let event = "SELECT CONCAT_WS(' ', COUNT(*), SUM(STATUS = 'ENABLED'), MAX(DEFINER)) FROM information_schema.EVENTS";
+    let words = replicates_as_who_may_not(&host);
+    assert!(host.refused(&words.each_ref().map(String::as_str)).contains("have replica replicate"));
+    assert_eq!(host.query("replica", event), "1 1 owner@%", "it is taken back");
+    host.ok(&["replicate", "replica", "--from", "source"]);
+    assert_eq!(host.query("replica", event), "1 0 owner@%");
+    if is_mysql {
+        assert_eq!(host.query("replica", "SELECT @@GLOBAL.super_read_only"), "1");
+    }
+    // Nothing of it is one of its own transactions.
+    host.ok(&["replicate", "replica", "--forget"]);
+    host.ok(&["replicate", "replica", "--from", "source"]);
+}
+
+#[test]
+fn own_events_of_a_mariadb_replica_run_no_more() {
+    own_events_of_a_replica_run_no_more(Server::MariaDb);
+}
+
+#[test]
+fn own_events_of_a_mysql_replica_run_no_more() {
+    own_events_of_a_replica_run_no_more(Server::MySql);
 }
 
 /// Many servers have written what both have.
