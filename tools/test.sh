@@ -34,12 +34,13 @@ cargo_test() {
   echo "== cargo test $* took $((SECONDS - begun)) s"
 }
 
-# Those wait for servers more than they compute.
-waiting=() others=()
+# Those wait for servers more than they compute, and instances most of all.
+waiting=() others=() instances=()
 for file in crates/*/tests/*.rs crates/*/tests/*/main.rs; do
   name=$(basename "${file%/main.rs}" .rs)
   case $name in
-    e2e | failing | instances | real | mariadb) waiting+=(--test "$name") ;;
+    e2e | failing | real | mariadb) waiting+=(--test "$name") ;;
+    instances) instances+=(--test "$name") ;;
     *) others+=(--test "$name") ;;
   esac
 done
@@ -53,6 +54,7 @@ if [ "${#suites[@]}" != 0 ]; then
   building=$!
 fi
 cargo_test "${waiting[@]}" -- --test-threads "$((($(nproc) * 3 + 1) / 2))"
+cargo_test "${instances[@]}" -- --test-threads "$(($(nproc) * 2))"
 cargo_test --doc
 
 if [ "${#suites[@]}" != 0 ]; then
