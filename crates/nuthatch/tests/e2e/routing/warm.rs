@@ -50,7 +50,8 @@ impl Stage {
         }
         let proxy = Proxy::start(&setup.user(user(&account)));
         let stage = Self { lab, roles, proxy };
-        await_that("all are seen", || stage.asked("WHERE ping_us > 0") == stage.roles.len() as u64);
+        let is_looked_at = "WHERE ping_us > 0 AND warm_pct IS NOT NULL";
+        await_that("all are seen", || stage.asked(is_looked_at) == stage.roles.len() as u64);
         stage
     }
 
