@@ -66,6 +66,11 @@ impl Session {
     }
 }
 
+/// A name as it stands in a statement.
+pub(crate) fn quoted(name: &str) -> String {
+    format!("`{}`", name.replace('`', "``"))
+}
+
 /// Runs what asks servers, on this thread.
 pub(crate) fn wait_for<T>(
     asking: impl Future<Output = Result<T, InstanceError>>,

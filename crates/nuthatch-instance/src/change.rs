@@ -250,7 +250,7 @@ impl OptionsBefore {
 }
 
 /// A value of an option file as SQL.
-fn literal(value: &str) -> String {
+pub(crate) fn literal(value: &str) -> String {
     let is_number = value.parse::<f64>().is_ok() && !value.contains(['n', 'N', 'i', 'I']);
     match parse_bytes(value) {
         Some(bytes) => bytes.to_string(),

@@ -167,7 +167,7 @@ impl Shared {
     /// was read from it before.
     fn move_servers(&self, snapshot: Snapshot, moves: &Moves) {
         for (hostgroup, server) in &moves.deposed {
-            self.hostgroups.cut_off(*hostgroup, server);
+            self.hostgroups.cut_off(*hostgroup, server, self.clock.now_ms());
         }
         if !moves.deposed.is_empty() || moves.has_new_writer {
             self.exact.forget_all();

@@ -2,8 +2,9 @@
 
 use nuthatch_server::Kind;
 
-use crate::ask::{PATIENTLY, Session};
+use crate::ask::{PATIENTLY, Session, quoted};
 use crate::error::InstanceError;
+use crate::life::check::{Series, series};
 
 /// An event, and whose rights it has, as they stand in a statement.
 pub(crate) struct Event {
@@ -65,13 +66,11 @@ async fn alter(session: &mut Session, events: &[Event], to: &str) -> Result<(), 
 
 /// MySQL has given it another name.
 fn word(kind: Kind, version: &str) -> &'static str {
-    let mut numbers = version.split(['.', '-']).map(|part| part.parse().unwrap_or(0_u32));
-    let series = (numbers.next().unwrap_or(0), numbers.next().unwrap_or(0));
-    if kind == Kind::MySql && series >= (8, 2) { "DISABLE ON REPLICA" } else { "DISABLE ON SLAVE" }
-}
-
-fn quoted(name: &str) -> String {
-    format!("`{}`", name.replace('`', "``"))
+    if kind == Kind::MySql && series(version) >= Some(Series(8, 2)) {
+        "DISABLE ON REPLICA"
+    } else {
+        "DISABLE ON SLAVE"
+    }
 }
 
 #[cfg(test)]

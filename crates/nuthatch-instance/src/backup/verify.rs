@@ -2,6 +2,7 @@
 
 use nuthatch_server::{Password, ServerError, make_private_dir, remove_leftover};
 
+use crate::ask::quoted;
 use crate::backup::fill::{Filled, Origin, Using, fill};
 use crate::backup::pace::Meter;
 use crate::backup::store::Backup;
@@ -80,7 +81,6 @@ pub(crate) fn look_at_tables(
     let mut done = 0;
     for table in &tables {
         let [schema, name, _] = table;
-        let quoted = |name: &str| format!("`{}`", name.replace('`', "``"));
         let answer =
             scratch.ask_within(&format!("CHECK TABLE {}.{}", quoted(schema), quoted(name)), AT_LENGTH)?;
         let is_wrong = |[_, _, kind, _]: &[String; 4]| kind.eq_ignore_ascii_case("error");

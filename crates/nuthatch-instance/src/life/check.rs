@@ -1,5 +1,6 @@
 //! What is looked at before a server is started: each mistake is a sentence, and nothing was touched.
 
+use std::fmt;
 use std::fs;
 use std::os::unix::fs::MetadataExt;
 use std::process::{Command, Stdio};
@@ -104,11 +105,19 @@ pub(crate) fn options_are_known(
 }
 
 /// The part of a version within which a server takes the data of any other: `10.11`, `9.7`.
-pub(crate) fn series(version: &str) -> Option<String> {
-    let mut numbers = version.split(['.', '-']);
-    let (first, second) = (numbers.next()?, numbers.next()?);
-    let is_number = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
-    (is_number(first) && is_number(second)).then(|| format!("{first}.{second}"))
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Series(pub(crate) u32, pub(crate) u32);
+
+impl fmt::Display for Series {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}.{}", self.0, self.1)
+    }
+}
+
+/// That of a version; `None` if it names none.
+pub(crate) fn series(version: &str) -> Option<Series> {
+    let mut numbers = version.split(['.', '-']).map(|part| part.parse().ok());
+    Some(Series(numbers.next()??, numbers.next()??))
 }
 
 #[cfg(test)]
@@ -117,8 +126,10 @@ mod tests {
 
     #[test]
     fn series_is_told_from_the_version() {
-        assert_eq!(series("10.11.14-MariaDB-0+deb12u2").as_deref(), Some("10.11"));
-        assert_eq!(series("9.7.0").as_deref(), Some("9.7"));
+        let said = |version| series(version).map(|series| series.to_string());
+        assert_eq!(said("10.11.14-MariaDB-0+deb12u2").as_deref(), Some("10.11"));
+        assert_eq!(said("9.7.0").as_deref(), Some("9.7"));
+        assert!(series("10.2.1") > series("9.7.0"));
         assert_eq!(series(""), None);
     }
 }

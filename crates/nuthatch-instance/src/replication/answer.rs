@@ -8,14 +8,14 @@ use nuthatch_server::ServerError;
 use crate::add::add;
 use crate::ask::{PATIENTLY, Session, wait_for};
 use crate::certificates;
-use crate::change::{Change, change};
+use crate::change::{Change, change, literal};
 use crate::error::InstanceError;
 use crate::life::start::{check_options, start};
 use crate::life::state::State;
 use crate::life::stop::stop;
 use crate::name::InstanceName;
 use crate::progress::Step;
-use crate::replication::dialect::{OF_PAIRS, text};
+use crate::replication::dialect::OF_PAIRS;
 use crate::replication::request::{Answer, Known, Request, Survey, Which};
 use crate::replication::standing::Standing;
 use crate::replication::{account, follow, foreign, unlogged};
@@ -86,9 +86,7 @@ fn have_in_force(place: &Place, options: &[String]) -> Result<(), InstanceError>
             if !OF_PAIRS.contains(&option.as_str()) {
                 continue;
             }
-            // Numbers, ON and OFF: as a text, each is what it says.
-            let value = if value.parse::<u64>().is_ok() { value } else { text(&value) };
-            session.ask(&format!("SET GLOBAL {option} = {value}"), PATIENTLY).await?;
+            session.ask(&format!("SET GLOBAL {option} = {}", literal(&value)), PATIENTLY).await?;
         }
         Ok(())
     })

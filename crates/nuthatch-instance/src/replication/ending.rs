@@ -90,7 +90,7 @@ pub fn go_on(root: &Root, name: &InstanceName, progress: &mut dyn Progress) -> R
     if known.standing.sources.is_empty() {
         return Err(InstanceError::Refused(format!("have {name} replicate: it follows nobody")));
     }
-    follow::go_on(&root.find(name)?)?;
+    follow::start(&root.find(name)?)?;
     progress.step(&Step::Note(format!("{name} goes on")));
     Ok(())
 }

@@ -6,6 +6,7 @@ use nuthatch_server::Kind;
 use nuthatch_sql::{GtidPositions, GtidSet};
 
 use crate::error::InstanceError;
+use crate::life::check::series;
 use crate::replication::standing::Standing;
 
 /// A server that is looked at: as it is called, where it is, and what it says.
@@ -149,12 +150,6 @@ pub(crate) fn fits(standing: &Standing) -> Result<(), String> {
         [] => Ok(()),
         misfits => Err(format!("cannot take part as it is set: {} is wanted there", misfits.join(", "))),
     }
-}
-
-/// `10.11` of `10.11.14-MariaDB`: within it, a server takes what any other has written.
-fn series(version: &str) -> (u32, u32) {
-    let mut numbers = version.split(['.', '-']).map(|part| part.parse().unwrap_or(0));
-    (numbers.next().unwrap_or(0), numbers.next().unwrap_or(0))
 }
 
 fn parse_positions(text: &str) -> Result<GtidPositions, String> {

@@ -152,8 +152,8 @@ fn tell(place: &Place, order: &Order, password: &Password, told: &mut Told) -> R
     })
 }
 
-/// It fetches and applies.
-fn start(place: &Place) -> Result<(), InstanceError> {
+/// It fetches and applies, and has begun to.
+pub(crate) fn start(place: &Place) -> Result<(), InstanceError> {
     let kind = place.record()?.server.kind;
     wait_for(async {
         let mut session = Session::open(place).await?;
@@ -252,9 +252,4 @@ fn forget_notes(place: &Place) -> Result<(), InstanceError> {
 pub(crate) fn stop(place: &Place) -> Result<(), InstanceError> {
     let kind = place.record()?.server.kind;
     wait_for(async { Session::open(place).await?.ask(dialect::stop(kind), PATIENTLY).await.map(drop) })
-}
-
-/// The instance goes on.
-pub(crate) fn go_on(place: &Place) -> Result<(), InstanceError> {
-    start(place)
 }

@@ -61,7 +61,7 @@ pub fn heal(root: &Root, ailment: &Ailment, progress: &mut dyn Progress) -> Resu
     let (name, place) = (&ailment.name, root.find(&ailment.name)?);
     match ailment.remedy {
         None => return Err(InstanceError::Refused(format!("repair {name}: {}", ailment.what))),
-        Some(Remedy::GoOn) => follow::go_on(&place)?,
+        Some(Remedy::GoOn) => follow::start(&place)?,
         Some(Remedy::FetchAgain) => fetch_again(&place)?,
         Some(Remedy::RenewLogin) => return renew_login(root, &place, progress),
     }

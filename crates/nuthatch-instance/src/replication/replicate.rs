@@ -222,11 +222,12 @@ fn prepare(
     // Where it begins was decided when it began.
     let beginning = match again {
         true => Beginning::AsItStands,
-        false => judge(near, far, bond.both_ways)?,
+        false => {
+            let beginning = judge(near, far, bond.both_ways)?;
+            refuse_unlogged(replica, source)?;
+            beginning
+        }
     };
-    if !again {
-        refuse_unlogged(replica, source)?;
-    }
     let trust = trust_in(other, bond.over_tls)?;
     let host = other.host.to_string();
     let account = account_of(&own.standing, replica.end.reach(&host, other.port)?, bond.over_tls);

@@ -230,11 +230,11 @@ impl Hostgroups {
                     server.tell_gtids(snapshot.asks_for_gtids());
                     server.limit_health(snapshot.health_limits(config));
                     server.keep_gate(snapshot.warming(id), now_us / 1000);
-                    if before.is_none() {
-                        all_servers(&old)
-                            .filter(|other| same(&other))
-                            .take(1)
-                            .for_each(|it| server.inherit(&it));
+                    let elsewhere = || all_servers(&old).find(|other| same(&other));
+                    if before.is_none()
+                        && let Some(elsewhere) = elsewhere()
+                    {
+                        server.inherit(&elsewhere);
                     }
                     if was_away && !server.is_cut_off() {
                         self.bring_in(&server, known, now_us / 1000);
@@ -456,12 +456,12 @@ impl Hostgroups {
 
     /// Nothing is sent to the server in that hostgroup any more, and its connections there are cut before this returns: also those that are
     /// being opened.
-    pub(crate) fn cut_off(&self, hostgroup: HostgroupId, name: &ServerName) {
+    pub(crate) fn cut_off(&self, hostgroup: HostgroupId, name: &ServerName, now_ms: u64) {
         let group = self.group(hostgroup);
         let servers = group.iter().flat_map(|group| &group.servers);
         let is_it = |server: &&Arc<Server>| (&server.host, server.port) == (&name.host, name.port);
         servers.filter(is_it).for_each(|server| server.cut_off());
-        self.mirrors.end_unwanted(0);
+        self.mirrors.end_unwanted(now_ms);
     }
 
     /// A login to the server has worked: it is shunned in no hostgroup any more.

@@ -108,21 +108,16 @@ impl Mirrors {
         &self.counts
     }
 
-    /// The server takes so many reads in a second from now on as it says, or none. Returns where they come out, if it took none before.
+    /// The server takes so many reads in a second from now on as it says, if any. Returns where they come out, if it took none before.
     pub(super) fn keep(&self, server: &Arc<Server>, now_ms: u64) -> Vec<Intake> {
-        let wanted = wanted(server, now_ms);
-        let is_it = |mirror: &Arc<Mirror>| Arc::ptr_eq(&mirror.server, server);
-        match (self.all.load().iter().find(|mirror| is_it(mirror)), wanted) {
-            (Some(mirror), Some(reads)) => mirror.reads_per_second.store(reads, Ordering::Relaxed),
-            (Some(_), None) => self.change(|all| all.retain(|mirror| !is_it(mirror))),
-            (None, Some(reads)) => {
-                let (mirror, lanes) = Mirror::begin(server, reads);
-                self.change(|all| all.push(Arc::new(mirror)));
-                return lanes;
-            }
-            (None, None) => {}
+        let Some(reads) = wanted(server, now_ms) else { return Vec::new() };
+        if let Some(mirror) = self.all.load().iter().find(|mirror| Arc::ptr_eq(&mirror.server, server)) {
+            mirror.reads_per_second.store(reads, Ordering::Relaxed);
+            return Vec::new();
         }
-        Vec::new()
+        let (mirror, lanes) = Mirror::begin(server, reads);
+        self.change(|all| all.push(Arc::new(mirror)));
+        lanes
     }
 
     /// Ends those of servers that take none any more: their connections are cut.

@@ -43,16 +43,14 @@ pub(super) fn monitored(shared: &Shared, user: &str) -> Vec<MonitoredServer> {
             continue;
         }
         let tls = server.tls_of(user);
+        let placed = servers.iter().filter(|other| other.is_same_as(server)).map(|other| other.hostgroup);
+        let named = rows.iter().map(|row| row.hostgroup);
         monitored.push(MonitoredServer {
             address: server.address().clone(),
             tls: tls.map_err(|error| error.to_string()),
             clear_passwords: clear_passwords(&configured.mysql),
             may_be_behind: rows.iter().any(|row| row.max_replication_lag > 0),
-            pool_dump_interval_ms: {
-                let stands_in = servers.iter().filter(|other| other.is_same_as(server));
-                let in_force = stands_in.map(|other| other.hostgroup);
-                pool_dump_interval_ms(&configured, in_force.chain(rows.iter().map(|row| row.hostgroup)))
-            },
+            pool_dump_interval_ms: pool_dump_interval_ms(&configured, placed.chain(named)),
             access: access(&configured, &name),
             member: member(&configured, &name),
             name,

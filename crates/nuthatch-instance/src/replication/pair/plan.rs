@@ -244,7 +244,7 @@ impl Plan {
         let far = Looked { name: &there_name, address: &there_address, standing: &known.standing };
         let follow_each_other = (follows(known, &address)?, follows(here, &there_address)?);
         if !follow_each_other.0 {
-            if is_blank(&here.standing) && !is_blank(&known.standing) {
+            if has_no_transactions(&here.standing) && !has_no_transactions(&known.standing) {
                 return Err(self.refuse(&format!(
                     "{here_name} has no transactions, and {there_name} has: say it there (nuthatch instance pair, on {}), so that the one here \
                      gets what it has",
@@ -310,8 +310,8 @@ impl Other {
     }
 }
 
-/// Whether it has no transactions, of its own or of others.
-fn is_blank(standing: &Standing) -> bool {
+/// Of its own or of others.
+fn has_no_transactions(standing: &Standing) -> bool {
     standing.executed.is_empty() && standing.known.is_empty()
 }
 

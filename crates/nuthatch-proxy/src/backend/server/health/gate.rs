@@ -43,20 +43,11 @@ pub(in crate::backend) struct PoolLook {
 }
 
 impl PoolLook {
-    /// How many of so many pages are there while it loads them: of those that it has dumped, or of those that it held before, if it does not
-    /// tell of its load but that it goes on.
-    const fn loaded(&self) -> Option<(u64, u64)> {
+    /// How far it has loaded its dump; by what it held before, if it tells nothing but that it loads.
+    const fn load(&self) -> PoolLoad {
         match (self.figures.load, self.come_back) {
-            (PoolLoad::Loading { all: 0, .. }, Some((back, before))) if before > 0 => Some((back, before)),
-            (PoolLoad::Loading { loaded, all }, _) => Some((loaded, all)),
-            _ => None,
-        }
-    }
-
-    fn pct(&self) -> Option<u64> {
-        match self.loaded() {
-            Some((loaded, all)) => Some((loaded.min(all) * 100).checked_div(all).unwrap_or(0)),
-            None => self.figures.load.pct(),
+            (PoolLoad::Loading { all: 0, .. }, Some((loaded, all))) => PoolLoad::Loading { loaded, all },
+            (load, _) => load,
         }
     }
 }
@@ -285,7 +276,7 @@ impl State {
     fn judge(&mut self, sight: Sight, look: &PoolLook, others: Others, now_ms: u64) -> Option<GateChange> {
         let is_new = std::mem::take(&mut self.is_new);
         self.suspected_since_ms = None;
-        self.loaded_pct = look.pct();
+        self.loaded_pct = look.load().pct();
         let up_ms = look.figures.uptime_s.saturating_mul(1000);
         let is_cold = sight == Sight::Anew || is_new && up_ms < self.settings.ms_max;
         let began = is_cold && self.settings.pct > 0 && (self.cold.is_none() || sight == Sight::Anew);
@@ -328,20 +319,20 @@ impl State {
     }
 
     fn standing(&mut self, look: &PoolLook, others: Others) -> Standing {
-        let PoolFigures { load, uptime_s, .. } = look.figures;
+        let (load, PoolFigures { load: told, uptime_s, .. }) = (look.load(), look.figures);
         let Warming { pct: pct_min, reads_per_second, .. } = self.settings;
         let why = match load {
             PoolLoad::Completed => return Standing::Warm("all of its dumped pages are loaded".to_owned()),
-            PoolLoad::Loading { all, .. } => {
-                let pct = look.pct().unwrap_or(0);
-                let of = match (look.loaded(), all) {
-                    (Some((back, before)), 0) if before > 0 => format!(
-                        "it loads its dumped pages: {pct} % of what it held before are back ({back} of {before})"
-                    ),
-                    (Some((loaded, all)), 1..) => {
+            PoolLoad::Loading { loaded, all } => {
+                let pct = load.pct().unwrap_or(0);
+                let of = match all {
+                    0 => "it loads its dumped pages, and does not tell how many".to_owned(),
+                    _ if load == told => {
                         format!("{pct} % of its dumped pages are loaded ({loaded} of {all})")
                     }
-                    _ => "it loads its dumped pages, and does not tell how many".to_owned(),
+                    _ => format!(
+                        "it loads its dumped pages: {pct} % of what it held before are back ({loaded} of {all})"
+                    ),
                 };
                 let of = format!("{of}; mysql-warm_pct is {pct_min}");
                 return if pct >= pct_min { Standing::Warm(of) } else { Standing::Loads(of) };

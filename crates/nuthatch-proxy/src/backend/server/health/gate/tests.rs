@@ -95,7 +95,7 @@ fn one_that_could_not_be_reached_is_suspected_until_a_look_has_told() {
     let gate = gate(SETTINGS);
     for end in [Sight::Same, Sight::Untold, Sight::GivenUp] {
         gate.suspect(0);
-        assert_eq!((gate.part(), gate.is_open(), gate.is_cold()), (10, false, false));
+        assert_eq!((gate.part(), gate.is_open(), gate.is_closed()), (10, false, false));
         assert_eq!(gate.judge(Sight::Unclear, None, BUSY, 0), None);
         assert_eq!(gate.part(), 10);
         let told = look(500, PoolLoad::Completed);
@@ -111,10 +111,10 @@ fn new_one_is_held_only_if_it_was_started_a_moment_ago() {
         gate.enters(true, 0);
         assert_eq!(gate.part(), 10);
         gate.judge(Sight::Same, Some(&look(uptime_s, loading(0))), BUSY, 0);
-        assert_eq!(gate.view().is_closed, is_held, "{uptime_s}");
+        assert_eq!(gate.is_closed(), is_held, "{uptime_s}");
         gate.judge(Sight::Same, Some(&look(1, loading(0))), Others::None, 0);
         gate.judge(Sight::Same, Some(&look(1, loading(0))), BUSY, 0);
-        assert!(!gate.view().is_closed, "it is new once");
+        assert!(!gate.is_closed(), "it is new once");
     }
 }
 
@@ -143,7 +143,7 @@ fn without_a_dump_it_is_held_only_where_reads_warm_it_and_until_it_lacks_hardly_
         (1_002, 17, false),
     ] {
         gate.judge(Sight::Same, Some(&lacks(requests, reads)), BUSY, 1);
-        assert_eq!(gate.view().is_closed, is_closed, "{requests} {reads}");
+        assert_eq!(gate.is_closed(), is_closed, "{requests} {reads}");
     }
     assert_eq!(gate.reads_per_second(), None);
 }
@@ -156,7 +156,7 @@ fn load_that_has_not_begun_is_waited_for_a_while_if_there_will_be_one() {
         let gate = gate(SETTINGS);
         let look = PoolLook { loads_at_start: loads, ..look(uptime_s, PoolLoad::NotBegun) };
         gate.judge(Sight::Anew, Some(&look), BUSY, 0);
-        assert_eq!(gate.view().is_closed, is_held, "{uptime_s} {loads:?}");
+        assert_eq!(gate.is_closed(), is_held, "{uptime_s} {loads:?}");
     }
 }
 
